@@ -1,0 +1,685 @@
+/**
+ * How operations find their records, and what happens to records that are missing from the input.
+ */
+import type { IDataObject, INodeParameters } from 'n8n-workflow';
+
+import { asItems, columns, runNode, TABLE, type Given } from '../fakeNode.cts';
+import { fieldOf, tableOf } from '../fixtures.cts';
+import { StubTables } from '../stubTables.cts';
+
+const NO_KEY = [
+	fieldOf('mail'),
+	fieldOf('age', 'number'),
+	fieldOf('state', 'dropdown', {
+		items: [{ value: 'new' }, { value: 'old' }, { value: 'New York' }],
+	}),
+	fieldOf('sum', 'calculated'),
+];
+
+const definitions = {
+	people: { ...tableOf(fieldOf('name', 'text', { importKey: true }), ...NO_KEY), id: 'people' },
+	keyless: {
+		...tableOf(fieldOf('name'), ...NO_KEY),
+		...{ id: 'keyless', internalName: 'keyless', header: 'Keyless' },
+	},
+};
+
+const stored = {
+	people: {
+		r1: { name: 'Ada', mail: 'a@x', age: 1, state: 'new' },
+		r2: { name: 'Bob', mail: 'b@x', age: 2, state: 'new' },
+		r3: { name: 'Cy', mail: 'b@x', age: 3, state: 'old' },
+	},
+	keyless: { k1: { name: 'Ada' } },
+};
+
+interface Write extends Omit<Given, 'parameters'> {
+	parameters?: INodeParameters;
+	table?: string;
+}
+
+async function write(
+	operation: string,
+	items: IDataObject[],
+	{ parameters, ...given }: Write = {},
+) {
+	const tables = new StubTables(stored, definitions);
+	const run = await runNode(operation, {
+		serve: (options) => tables.serve(options),
+		items: asItems(...items),
+		...given,
+		parameters: { ...TABLE, columns: columns(), ...parameters },
+	});
+	return {
+		...run,
+		records: Object.fromEntries(tables.tables.people!.map(({ id, fields }) => [id, fields])),
+		outcomes: run.json.map(({ outcome, id, details }) =>
+			[(outcome ?? (details as IDataObject | undefined)?.outcome) as string, id]
+				.filter(Boolean)
+				.join(' '),
+		),
+		writes: run.requests
+			.filter((request) => /bulk|DELETE|PUT|PATCH/.test(request))
+			.map((request) => request.replace('apps/sales/tables/', '')),
+		details: run.error?.context.details as IDataObject | undefined,
+	};
+}
+
+const UPSERT = 'record: upsertMany';
+const UPDATE = 'record: updateMany';
+const CONTINUE = { onError: 'continueRegularOutput' } as const;
+
+describe('records are found', () => {
+	test.each<[string, string, IDataObject, INodeParameters, string[]]>([
+		['by import key', UPSERT, { name: 'Ada', age: 5 }, {}, ['updated r1']],
+		['by import key, and created', UPSERT, { name: 'New' }, {}, ['inserted new1']],
+		[
+			'by import key, and only created',
+			UPSERT,
+			{ name: 'Ada', age: 5 },
+			{ options: { ifFound: 'skip' } },
+			['found r1'],
+		],
+		[
+			'by import key, and only updated',
+			UPSERT,
+			{ name: 'New' },
+			{ options: { ifMissing: 'skip' } },
+			['skipped'],
+		],
+		[
+			'by import key, where it is an error that one is missing',
+			UPSERT,
+			{ name: 'New' },
+			{ options: { ifMissing: 'error' } },
+			['notFound'],
+		],
+		[
+			'by fields, of which the key is one',
+			UPSERT,
+			{ name: 'Ada', age: 5 },
+			{ matchOn: 'fields', matchFields: ['name'] },
+			['updated r1'],
+		],
+		[
+			'by another field',
+			UPSERT,
+			{ mail: 'a@x', age: 5 },
+			{ matchOn: 'fields', matchFields: 'mail' },
+			['updated r1'],
+		],
+		[
+			'by another field, which several have',
+			UPSERT,
+			{ mail: 'b@x', age: 5 },
+			{ matchOn: 'fields', matchFields: ['mail'] },
+			['failed'],
+		],
+		[
+			'by another field, the first of several',
+			UPSERT,
+			{ mail: 'b@x', age: 5 },
+			{ matchOn: 'fields', matchFields: ['mail'], options: { multipleMatches: 'first' } },
+			['updated r2'],
+		],
+		[
+			'by another field, all of several',
+			UPSERT,
+			{ mail: 'b@x', age: 5 },
+			{ matchOn: 'fields', matchFields: ['mail'], options: { multipleMatches: 'all' } },
+			['updated r2', 'updated r3'],
+		],
+		[
+			'by two fields',
+			UPSERT,
+			{ mail: 'b@x', name: 'Cy', age: 5 },
+			{ matchOn: 'fields', matchFields: ['mail', 'name'] },
+			['updated r3'],
+		],
+		['by ID, to update them', UPDATE, { age: 5 }, { recordId: 'r1' }, ['updated r1']],
+		['by ID, where there is none', UPDATE, { age: 5 }, { recordId: 'r9' }, ['notFound']],
+		[
+			'by ID, where there is none, which is no error',
+			UPDATE,
+			{ age: 5 },
+			{ recordId: 'r9', options: { ifMissing: 'skip' } },
+			['skipped r9'],
+		],
+		[
+			'by import key, to update them',
+			UPDATE,
+			{ name: 'Ada', age: 5 },
+			{ matchOn: 'importKey' },
+			['updated r1'],
+		],
+		[
+			'by import key, to update them and never to create one',
+			UPDATE,
+			{ name: 'New', age: 5 },
+			{ matchOn: 'importKey' },
+			['notFound'],
+		],
+		[
+			'by ID, to create or update them',
+			UPSERT,
+			{ name: 'Ada', age: 5 },
+			{ matchOn: 'recordId', recordId: 'r1' },
+			['updated r1'],
+		],
+	])('%s', async (_, operation, item, parameters, expected) => {
+		const { outcomes, error } = await write(operation, [item], { parameters, node: CONTINUE });
+		expect(error).toBeUndefined();
+		expect(outcomes).toEqual(expected);
+	});
+
+	test.each<[string, IDataObject, INodeParameters, boolean]>([
+		['by the platform itself', { name: 'Ada', age: 5 }, {}, true],
+		[
+			'by the platform itself, where its key is named',
+			{ name: 'Ada', age: 5 },
+			{ matchOn: 'fields', matchFields: ['name'] },
+			true,
+		],
+		[
+			'by the platform itself, where the first of several would be taken',
+			{ name: 'Ada', age: 5 },
+			{ options: { multipleMatches: 'first' } },
+			true,
+		],
+		[
+			'by a look-up, where all of several are meant',
+			{ name: 'Ada', age: 5 },
+			{ options: { multipleMatches: 'all' } },
+			false,
+		],
+		[
+			'by a look-up, where another field is named beside its key',
+			{ name: 'Ada', mail: 'a@x', age: 5 },
+			{ matchOn: 'fields', matchFields: ['name', 'mail'] },
+			false,
+		],
+		[
+			'by a look-up, where found ones are left',
+			{ name: 'Ada' },
+			{ options: { ifFound: 'skip' } },
+			false,
+		],
+		[
+			'by a look-up, where missing ones are left',
+			{ name: 'Ada', age: 5 },
+			{ options: { ifMissing: 'skip' } },
+			false,
+		],
+	])('to create or update: %s', async (_, item, parameters, isByPlatform) => {
+		const { sent } = await write(UPSERT, [item], { parameters });
+		const bodies = sent.map(({ body }) => body as IDataObject | undefined);
+		expect(bodies.some((body) => body?.useUpsert === true)).toBe(isByPlatform);
+	});
+
+	test.each<[string, string, INodeParameters, string, string]>([
+		[
+			'a table without a key',
+			UPSERT,
+			{ table: { __rl: true, mode: 'id', value: 'keyless' } },
+			"Table 'Keyless' has no import key field",
+			'Match On',
+		],
+		[
+			'no field',
+			UPSERT,
+			{ matchOn: 'fields', matchFields: ' , ' },
+			"'Match Field Names or IDs' is empty",
+			'Match Field Names or IDs',
+		],
+		[
+			'fields that are no names',
+			UPSERT,
+			{ matchOn: 'fields', matchFields: [{ a: 1 }] as never },
+			"'Match Field Names or IDs' must be text, not an object",
+			'Match Field Names or IDs',
+		],
+		...(
+			[
+				[{ matchOn: 'key' }, 'Match On', "'importKey', 'fields', 'recordId'", 'key'],
+				[{ options: { ifFound: 'x' } }, 'If Found', "'update', 'skip'", 'x'],
+				[{ options: { ifMissing: 'x' } }, 'If Missing', "'create', 'skip', 'error'", 'x'],
+				[{ options: { multipleMatches: 'x' } }, 'Multiple Matches', "'error', 'first', 'all'", 'x'],
+			] as Array<[INodeParameters, string, string, string]>
+		).map(
+			([parameters, label, choices, value]): [string, string, INodeParameters, string, string] => [
+				JSON.stringify(parameters),
+				UPSERT,
+				parameters,
+				`'${label}' must be one of ${choices}, not "${value}"`,
+				label,
+			],
+		),
+	])('not by %s', async (_, operation, parameters, message, field) => {
+		const { error, details, writes } = await write(operation, [{ name: 'Ada' }], { parameters });
+		expect(error?.message).toBe(message);
+		expect(details).toMatchObject({ field });
+		expect(error?.description).toEqual(expect.stringMatching(/\w/));
+		expect(writes).toEqual([]);
+	});
+
+	test('by the field that the options name, where the table marks none', async () => {
+		const { outcomes } = await write(UPSERT, [{ name: 'Ada', age: 5 }], {
+			parameters: {
+				table: { __rl: true, mode: 'id', value: 'keyless' },
+				options: { importKey: 'name' },
+			},
+		});
+		expect(outcomes).toEqual(['updated k1']);
+	});
+
+	test('in no way where they are created', async () => {
+		const { outcomes, requests } = await write('record: createMany', [{ name: 'New' }]);
+		expect(outcomes).toEqual(['inserted new1']);
+		expect(requests.filter((request) => request.includes('filter'))).toEqual([]);
+	});
+});
+
+const SYNC = 'record: syncMany';
+const NONE = { filterMode: 'none', maxShareToRemove: 100 };
+const isNew = {
+	filterMode: 'conditions',
+	conditions: { condition: [{ field: 'state', operator: 'eq', value: 'new' }] },
+};
+
+describe('records that are missing from the input', () => {
+	test.each<[string, INodeParameters, string[], IDataObject]>([
+		['are left', { missingRecords: 'leave' }, ['r1', 'r2', 'r3'], {}],
+		['are left where nothing is said', {}, ['r1', 'r2', 'r3'], {}],
+		['are deleted', { ...NONE, missingRecords: 'delete' }, ['r1'], {}],
+		[
+			'are deleted among those that a filter selects',
+			{ ...isNew, missingRecords: 'delete', maxShareToRemove: 50 },
+			['r1', 'r3'],
+			{},
+		],
+		[
+			'get values',
+			{
+				...NONE,
+				missingRecords: 'setFields',
+				fieldsToSet: {
+					entry: [
+						{ field: ' state ', value: 'old' },
+						{ field: 'age', value: '7' },
+					],
+				},
+			},
+			['r1', 'r2', 'r3'],
+			{ state: 'old', age: 7 },
+		],
+		[
+			'lose values',
+			{
+				...NONE,
+				missingRecords: 'setFields',
+				fieldsToSet: { entry: [{ field: 'age', value: '' }] },
+				options: { emptyValues: 'clear' },
+			},
+			['r1', 'r2', 'r3'],
+			{ age: null },
+		],
+	])('%s', async (_, parameters, left, r2) => {
+		const { error, records } = await write(SYNC, [{ name: 'Ada', age: 1 }], { parameters });
+		expect(error).toBeUndefined();
+		expect(Object.keys(records)).toEqual(left);
+		if (records.r2) expect(records.r2).toMatchObject({ name: 'Bob', ...r2 });
+	});
+
+	test('are reported behind the items', async () => {
+		const { outcomes, output } = await write(SYNC, [{ name: 'Ada', age: 1 }], {
+			parameters: { ...NONE, missingRecords: 'delete' },
+		});
+		expect(outcomes).toEqual(['unchanged r1', 'deleted r2', 'deleted r3']);
+		expect(output.map(({ pairedItem }) => pairedItem)).toEqual([{ item: 0 }, [], []]);
+	});
+
+	test('are only named in a dry run', async () => {
+		const { records, outcomes } = await write(SYNC, [{ name: 'Ada', age: 1 }], {
+			parameters: { ...NONE, missingRecords: 'delete', options: { dryRun: true } },
+		});
+		expect(outcomes).toEqual(['unchanged r1', 'deleted r2', 'deleted r3']);
+		expect(Object.keys(records)).toHaveLength(3);
+	});
+
+	test.each<[string, INodeParameters, string]>([
+		['Max Records to Remove', { maxRecordsToRemove: 1 }, 'Max Records to Remove'],
+		['Max Share to Remove (%)', { maxShareToRemove: 50 }, 'Max Share to Remove (%)'],
+	])('are not more than %s', async (_, parameters, label) => {
+		const { error, records } = await write(SYNC, [{ name: 'Ada' }], {
+			parameters: { ...NONE, missingRecords: 'delete', ...parameters },
+		});
+		expect(error?.description).toContain(label);
+		expect(Object.keys(records)).toHaveLength(3);
+	});
+
+	const set = (...entry: unknown[]) =>
+		({ ...NONE, missingRecords: 'setFields', fieldsToSet: { entry } }) as INodeParameters;
+	const LIST = 'Choose it from the list, or correct the expression in it.';
+	test.each<[string, INodeParameters, string, string, string]>([
+		[
+			'an unknown choice',
+			{ ...NONE, missingRecords: 'drop' },
+			"'Records Missing From Input' must be one of 'leave', 'setFields', 'delete', not \"drop\"",
+			'Records Missing From Input',
+			LIST,
+		],
+		[
+			'an expression that gives nothing',
+			{ ...NONE, missingRecords: '={{ null }}' },
+			"'Records Missing From Input' must be one of 'leave', 'setFields', 'delete', it is empty",
+			'Records Missing From Input',
+			LIST,
+		],
+		[
+			'no field to set',
+			{ ...NONE, missingRecords: 'setFields' },
+			"Nothing was written or removed: 'Fields to Set' names no field",
+			'Fields to Set',
+			'Add a field and the value to set.',
+		],
+		[
+			'a field without a name',
+			set({ field: ' ', value: 'x' }),
+			"Nothing was written or removed: a field under 'Fields to Set': is empty",
+			'Fields to Set',
+			'Choose it from the list.',
+		],
+		[
+			'an entry that is none',
+			set('x'),
+			"Nothing was written or removed: a field under 'Fields to Set': is empty",
+			'Fields to Set',
+			'Choose it from the list.',
+		],
+		[
+			'a field that the table lacks',
+			set({ field: 'town', value: 'x' }),
+			"Nothing was written or removed: a field under 'Fields to Set': the table has no 'town'",
+			'Fields to Set',
+			'Choose it from the list.',
+		],
+		[
+			'a field that is read-only',
+			set({ field: 'sum', value: 'x' }),
+			"Nothing was written or removed: a field under 'Fields to Set': 'sum' is read-only",
+			'Fields to Set',
+			'Choose it from the list.',
+		],
+		[
+			'what records are matched on',
+			set({ field: 'name', value: 'x' }),
+			"Nothing was written or removed: 'name' under 'Fields to Set' is a field that records are matched on",
+			'Fields to Set',
+			'Set another field: with the same value, records could not be told apart.',
+		],
+		[
+			'a field twice',
+			set({ field: 'age', value: 1 }, { field: 'age', value: 2 }),
+			"Nothing was written or removed: 'Fields to Set' names 'age' twice",
+			'Fields to Set',
+			'Remove one of the two.',
+		],
+		[
+			'an empty value',
+			set({ field: 'age', value: '' }),
+			"Nothing was written or removed: the value of 'age' under 'Fields to Set' is empty",
+			'Fields to Set',
+			"Give it a value. To clear the field, set the option 'Empty, Unknown and Repeated Values → Empty Values' to 'Clear the Field'.",
+		],
+		[
+			'a value of another kind',
+			set({ field: 'age', value: 'x' }),
+			"Nothing was written or removed: 'age' under 'Fields to Set' takes a number, not \"x\"",
+			'Fields to Set',
+			'Correct the value.',
+		],
+		[
+			'a filter without a condition',
+			{ missingRecords: 'delete', filterMode: 'conditions' },
+			'Nothing was written or removed: the filter has no condition',
+			'Filter',
+			"Add one. To compare the input with all of the table, set 'Filter' to 'None'.",
+		],
+		[
+			'a filter on a choice that there is not',
+			{
+				...isNew,
+				missingRecords: 'delete',
+				conditions: { condition: [{ field: 'state', operator: 'eq', value: 'x' }] },
+			},
+			"The condition on 'state' (eq) compares with 'x', which is none of the field's choices: 'new', 'old', 'New York'",
+			'state',
+			"Correct the value. To find records that still hold a choice which was removed, use the operator 'Contains' (contains).",
+		],
+		...(
+			[
+				['maxRecordsToRemove', -1, 'a whole number at least 0, not -1', 'Max Records to Remove'],
+				['maxRecordsToRemove', 1.5, 'a whole number at least 0, not 1.5', 'Max Records to Remove'],
+				['maxShareToRemove', -1, 'a number from 0 to 100, not -1', 'Max Share to Remove (%)'],
+				['maxShareToRemove', 101, 'a number from 0 to 100, not 101', 'Max Share to Remove (%)'],
+			] as Array<[string, number, string, string]>
+		).map(([name, value, must, label]): [string, INodeParameters, string, string, string] => [
+			`${label} ${value}`,
+			{ ...NONE, missingRecords: 'delete', [name]: value },
+			`'${label}' must be ${must}`,
+			label,
+			'',
+		]),
+	])('are not removed with %s', async (_, parameters, message, field, hint) => {
+		const { error, details, records, writes } = await write(SYNC, [{ name: 'Ada', age: 9 }], {
+			parameters,
+		});
+		expect(error?.message).toBe(message);
+		expect(details).toMatchObject({ field, outcome: 'failed' });
+		if (hint) expect(error?.description).toBe(hint);
+		expect(writes).toEqual([]);
+		expect(Object.keys(records)).toHaveLength(3);
+	});
+
+	test('are not removed where the filter restricts nothing', async () => {
+		const { error, records } = await write(SYNC, [{ name: 'Ada' }], {
+			parameters: {
+				...{ missingRecords: 'delete', maxShareToRemove: 100, filterMode: 'conditions' },
+				conditions: { condition: [{ field: 'mail', operator: 'contains', value: ' ' }] },
+			},
+		});
+		expect(error?.message).toContain('mail');
+		expect(Object.keys(records)).toHaveLength(3);
+	});
+
+	test('may be none or all', async () => {
+		const parameters = {
+			...NONE,
+			missingRecords: 'delete',
+			maxRecordsToRemove: 0,
+			maxShareToRemove: 0,
+		};
+		const all = [{ name: 'Ada' }, { name: 'Bob' }, { name: 'Cy' }];
+		expect((await write(SYNC, all, { parameters })).error).toBeUndefined();
+	});
+
+	test('matched by ID may get another name', async () => {
+		const { error, records } = await write(SYNC, [{ age: 1 }], {
+			parameters: {
+				...set({ field: 'mail', value: 'gone' }),
+				...{ matchOn: 'recordId', recordId: 'r1' },
+			},
+		});
+		expect(error).toBeUndefined();
+		expect(records.r2).toMatchObject({ mail: 'gone' });
+	});
+});
+
+describe('a filter on choices', () => {
+	const count = async (condition: IDataObject, given: Given = {}) => {
+		const tables = new StubTables(stored, definitions);
+		return await runNode('record: count', {
+			serve: (options) => tables.serve(options),
+			...given,
+			parameters: {
+				...TABLE,
+				filterMode: 'conditions',
+				conditions: { condition: [{ field: 'state', ...condition }] },
+				...given.parameters,
+			} as INodeParameters,
+		});
+	};
+
+	test.each<[IDataObject, IDataObject]>([
+		[
+			{ operator: 'eq', value: 'NEW' },
+			{ operator: 'eq', value: 'NEW' },
+		],
+		[
+			{ operator: 'in', value: 'Old,new' },
+			{ operator: 'in', value: 'Old,new' },
+		],
+		[
+			{ operator: 'neq', value: 'new' },
+			{ operator: 'neq', value: 'new' },
+		],
+		[
+			{ operator: 'exactly', value: 'new' },
+			{ operator: '===', value: 'new' },
+		],
+		[
+			{ operator: 'contains', value: 'x' },
+			{ operator: 'contains', value: 'x' },
+		],
+		[
+			{ operator: 'is', choice: 'new' },
+			{ operator: 'eq', value: 'new' },
+		],
+		[
+			{ operator: 'isNot', choice: 'new' },
+			{ operator: 'neq', value: 'new' },
+		],
+		[
+			{ operator: 'isOneOf', choices: ['new', 'old'] },
+			{ operator: 'in', value: 'new,old' },
+		],
+		[
+			{ operator: 'isNoneOf', choices: ['New York'] },
+			{ operator: 'notin', value: 'New York' },
+		],
+		[
+			{ field: 'state.name', operator: 'eq', value: 'x' },
+			{ field: 'state.name', operator: 'eq', value: 'x' },
+		],
+		[
+			{ field: 'name', operator: 'eq', value: 'x' },
+			{ field: 'name', operator: 'eq', value: 'x' },
+		],
+		[
+			{ field: 'town', operator: 'eq', value: 'x' },
+			{ field: 'town', operator: 'eq', value: 'x' },
+		],
+	])('%j is sent as %j', async (condition, expected) => {
+		const { sent, error } = await count(condition);
+		expect(error).toBeUndefined();
+		expect(sent.at(-1)!.body).toMatchObject({ filter: [{ field: 'state', ...expected }] });
+	});
+
+	const NOT = "which is none of the field's choices: 'new', 'old', 'New York'";
+	test.each<[IDataObject, string]>([
+		[{ operator: 'eq', value: 'x' }, `(eq) compares with 'x', ${NOT}`],
+		[{ operator: 'in', value: 'new,x' }, `(in) compares with 'x', ${NOT}`],
+		[{ operator: 'neq', value: 'NEW' }, `(neq) compares with 'NEW', ${NOT}`],
+		[{ operator: 'notin', value: 'NEW' }, `(notin) compares with 'NEW', ${NOT}`],
+		[{ operator: 'exactly', value: 'NEW' }, `(===) compares with 'NEW', ${NOT}`],
+		[{ operator: 'is', choice: 'x' }, `(eq) compares with 'x', ${NOT}`],
+	])('%j is rejected', async (condition, message) => {
+		const { error, sent } = await count(condition);
+		expect(error?.message).toBe(`The condition on 'state' ${message}`);
+		expect(error?.context.details).toMatchObject({ field: 'state' });
+		expect(sent.map(({ request }) => request)).toEqual(['GET apps/sales/tables/people']);
+	});
+
+	test.each<[IDataObject]>([
+		[{ operator: 'is' }],
+		[{ operator: 'isOneOf', choices: [] }],
+		[{ operator: 'isNoneOf', choices: [] }],
+		[{ operator: 'is', choice: '' }],
+	])('%j, without a choice, is refused', async (condition) => {
+		const { error, sent } = await count(condition);
+		expect(error?.message).toContain('Condition 1 of the filter');
+		expect(sent).toEqual([]);
+	});
+
+	test('is checked where other conditions are as well', async () => {
+		const both = (value: string) => ({
+			parameters: {
+				conditions: {
+					condition: [
+						{ field: 'state', operator: 'contains', value: 'x' },
+						{ field: 'state', operator: 'eq', value },
+					],
+				},
+			},
+		});
+		expect((await count({}, both('new'))).error).toBeUndefined();
+		expect((await count({}, both('x'))).error?.message).toContain("(eq) compares with 'x'");
+	});
+
+	test('is checked in groups as well', async () => {
+		const { error } = await count(
+			{ operator: 'eq', value: 'new' },
+			{
+				parameters: {
+					groups: {
+						group: [
+							{
+								matchType: 'or',
+								conditions: {
+									condition: [
+										{ field: 'state', operator: 'is', choice: 'new' },
+										{ field: 'state', operator: 'is', choice: 'x' },
+									],
+								},
+							},
+						],
+					},
+				},
+			},
+		);
+		expect(error?.message).toContain("compares with 'x'");
+	});
+
+	test('no more than twenty choices are named', async () => {
+		const of = (items: number) => ({
+			...definitions.people,
+			fields: [
+				fieldOf('state', 'dropdown', {
+					items: Array.from({ length: items }, (_, at) => ({ value: `c${at}` })),
+				}),
+			],
+		});
+		const message = async (items: number) => {
+			const tables = new StubTables(stored, { people: of(items) });
+			const condition = { operator: 'eq', value: 'x' };
+			return (await count(condition, { serve: (options) => tables.serve(options) })).error?.message;
+		};
+		expect(await message(20)).toMatch(/'c18', 'c19'$/);
+		expect(await message(21)).toMatch(/'c18', 'c19' and 1 more$/);
+	});
+
+	test('is not checked where the definition may not be read', async () => {
+		const tables = new StubTables(stored);
+		const { error, json } = await count(
+			{ operator: 'eq', value: 'x' },
+			{ serve: (options) => tables.serve(options) },
+		);
+		expect(error).toBeUndefined();
+		expect(json).toEqual([{ count: 0 }]);
+	});
+
+	test('needs no definition where no whole value is compared', async () => {
+		const { requests } = await count({ operator: 'contains', value: 'x' });
+		expect(requests).toEqual(['POST apps/sales/tables/people/data/count/filter']);
+	});
+});

@@ -1,0 +1,755 @@
+/**
+ * For each function of api/: the requests that it sends, its result, and what a failure becomes.
+ */
+import type { IHttpRequestOptions } from 'n8n-workflow';
+import {
+	countLinked,
+	countRecords,
+	summarizeRecords,
+} from '../../../nodes/DataPlatform/api/aggregates.ts';
+import { paths } from '../../../nodes/DataPlatform/api/endpoints.ts';
+import type { Group } from '../../../nodes/DataPlatform/api/filters.ts';
+import {
+	deleteRecord,
+	describeExisting,
+	readLatestChange,
+	readPage,
+	readRecord,
+	readRecords,
+	tryDeleteRecord,
+	tryWriteRecord,
+	type RecordWrite,
+	type RecordQuery,
+} from '../../../nodes/DataPlatform/api/records.ts';
+import {
+	readApplication,
+	readApplications,
+	readCurrentUser,
+	readTable,
+	readTables,
+} from '../../../nodes/DataPlatform/api/tables.ts';
+import { startWorkflow } from '../../../nodes/DataPlatform/api/workflows.ts';
+import type { ApiClient } from '../../../nodes/DataPlatform/transport/client.ts';
+import { InputError, ServiceError } from '../../../nodes/DataPlatform/transport/errors.ts';
+import { httpResponse, fakePlatform, networkError, type Serve } from '../stubPlatform.cts';
+
+const at = { table: 'people' };
+const TIME = '2026-01-01T00:00:00Z';
+const record = (id: string, fields: object = {}) => ({
+	id,
+	created: TIME,
+	modified: TIME,
+	ver: 1,
+	fields,
+});
+const no = (status: number) => httpResponse(status, { errors: [{ message: 'no' }] });
+const lost = () => networkError('ECONNRESET');
+
+const describeRequest = ({ method, url, body }: IHttpRequestOptions) => {
+	const { pathname, search } = new URL(url);
+	const path = pathname.replace('/api/v2', '') + decodeURIComponent(search);
+	return body === undefined ? `${method} ${path}` : `${method} ${path} ${String(body)}`;
+};
+
+/** Runs one function against responses. Returns what was sent, and its result or error. */
+async function call<T>(
+	run: (client: ApiClient) => Promise<T>,
+	...responses: Array<ReturnType<Serve>>
+) {
+	const { connection, sent } = fakePlatform((_, count) => responses[count - 1] ?? no(500), {
+		retryBudgetMs: 0,
+		webhookOrigins: 'https://hooks.example.com',
+	});
+	let hasThrown = false;
+	const result = await run(connection).catch((error: unknown) => {
+		hasThrown = true;
+		return error as ServiceError;
+	});
+	return { result, hasThrown, requests: sent.map(describeRequest), sent };
+}
+
+const ok = (data: unknown, status = 200) => httpResponse(status, { data });
+const isOver18: Group = {
+	filter: [{ field: 'age', operator: 'gte', value: '18' }],
+	filterOperator: 'and',
+};
+const isAnyOf: Group = {
+	filter: [
+		{ field: 'age', operator: 'gte', value: '18' },
+		{ field: 'name', operator: 'eq', value: 'Fox' },
+	],
+	filterOperator: 'or',
+};
+const anything: Group = { filter: [], filterOperator: 'and' };
+const PROXY = 'A proxy or gateway may have responded instead. Check the address and the network.';
+
+describe('a record', () => {
+	const uuid = '01234567-89ab-cdef-0123-456789abcdef';
+	const read = (id: string) => (client: ApiClient) => readRecord(client, at, id);
+	test.each<[string, string, unknown]>([
+		['as it is', 'x', record('x')],
+		['by an id in another case', uuid, record(uuid.toUpperCase())],
+		['by a name that is no id', 'mine', record('x')],
+	])('is read %s', async (_, id, data) => {
+		const { result, requests } = await call(read(id), ok(data));
+		expect(result).toMatchObject({ fields: {} });
+		expect(requests).toEqual([`GET /people/data/${id}`]);
+	});
+
+	test.each<[string, string, unknown]>([
+		['there is none', 'x', null],
+		['it has no fields', 'x', { id: 'x' }],
+		['it is another', uuid, record(uuid.replace('0', '1'))],
+		['it is no list', 'x', [record('x')]],
+	])('is not read if %s', async (_, id, data) => {
+		const { result } = await call(read(id), ok(data));
+		expect(result).toBeInstanceOf(ServiceError);
+		expect(result).toMatchObject({
+			message: `The response contains no record '${id}'`,
+			delivery: 'notApplied',
+			status: 200,
+			hint: PROXY,
+		});
+	});
+
+	test.each([`x${uuid}`, `${uuid}x`])('%s is not a UUID', async (id) => {
+		expect((await call(read(id), ok(record('other')))).result).toMatchObject({ id: 'other' });
+	});
+
+	test('a read that is lost changed nothing', async () => {
+		expect((await call(read('x'), lost())).result).toMatchObject({ delivery: 'notApplied' });
+	});
+});
+
+describe('a page of records', () => {
+	const page =
+		(query: RecordQuery, limit = 5, skip = 0) =>
+		(client: ApiClient) =>
+			readPage(client, at, query, { limit, skip });
+	test.each<[string, RecordQuery, number, string]>([
+		['all', {}, 0, 'GET /people/data?limit=5'],
+		[
+			'from the third on, sorted',
+			{ sort: 'age(desc)' },
+			2,
+			'GET /people/data?limit=5&skip=2&sort=age(desc)',
+		],
+		['an empty filter', { filter: anything }, 0, 'GET /people/data?limit=5'],
+		[
+			'a filter',
+			{ filter: isOver18 },
+			2,
+			'POST /people/data/filter?limit=5&skip=2 {"filter":[{"field":"age","operator":"gte","value":"18"}],"filterOperator":"and"}',
+		],
+		[
+			'some fields',
+			{ fields: ['a', 'b'] },
+			0,
+			'POST /people/data/filter?limit=5 {"loadFields":["a","b"]}',
+		],
+		['no fields named', { fields: [] }, 0, 'GET /people/data?limit=5'],
+		['a saved view', { savedView: 'v' }, 0, 'GET /people/data?limit=5&userFilter=v'],
+		[
+			'a saved view and a filter',
+			{ savedView: 'v', filter: isOver18 },
+			0,
+			'GET /people/data?limit=5&filter=age(gte)18&userFilter=v',
+		],
+		[
+			'a saved view and an empty filter',
+			{ savedView: 'v', filter: anything },
+			0,
+			'GET /people/data?limit=5&userFilter=v',
+		],
+	])('%s', async (_, query, skip, request) => {
+		const { requests } = await call(page(query, 5, skip), ok([]));
+		expect(requests).toEqual([request]);
+	});
+
+	const linkedTo = { id: 'c1', tableId: 't1', field: 'orders' };
+	const LINK = 'linkId=c1&linkTableId=t1&linkField=orders';
+	test.each<[string, RecordQuery, string]>([
+		['all that it leads to', { linkedTo }, `GET /people/data?limit=5&${LINK}`],
+		[
+			'those that a filter lets through',
+			{ linkedTo, filter: isOver18 },
+			`GET /people/data?limit=5&filter=age(gte)18&${LINK}`,
+		],
+		[
+			'in a saved view',
+			{ linkedTo, savedView: 'v' },
+			`GET /people/data?limit=5&userFilter=v&${LINK}`,
+		],
+		['with some fields', { linkedTo, fields: ['a'] }, `GET /people/data?limit=5&${LINK}`],
+	])('a link of a record: %s', async (_, query, request) => {
+		const { result, requests } = await call(page(query), ok([record('x', { a: 1, b: 2 })]));
+		expect(requests).toEqual([request]);
+		expect(result).toMatchObject([{ fields: query.fields ? { a: 1 } : { a: 1, b: 2 } }]);
+	});
+
+	describe.each<[string, RecordQuery, string, string]>([
+		['a link', { linkedTo }, 'the choice of linked records', 'linkedTo'],
+		[
+			'a link and a saved view',
+			{ linkedTo, savedView: 'v' },
+			'the choice of linked records',
+			'linkedTo',
+		],
+		['a saved view', { savedView: 'v' }, 'a saved view', 'savedView'],
+	])('%s and a filter', (_, query, what, besides) => {
+		test.each<[string, Group, string, string]>([
+			[
+				'that joins by any',
+				isAnyOf,
+				`A filter that joins by 'any', or has brackets or backslashes in a list, can't be combined with ${what}`,
+				'useAndConditions',
+			],
+			[
+				'that is too long',
+				{
+					filter: [{ field: 'a', operator: 'eq', value: 'x'.repeat(6001) }],
+					filterOperator: 'and',
+				},
+				`The filter is too long to be combined with ${what}`,
+				'shortenFilter',
+			],
+		])('%s: nothing is sent', async (__, filter, message, code) => {
+			const { result, requests } = await call(page({ ...query, filter }));
+			expect(result).toBeInstanceOf(InputError);
+			expect(result).toMatchObject({ message, hint: { code, besides } });
+			expect(requests).toEqual([]);
+		});
+	});
+
+	test('a saved view gives all fields: those that were not asked for are left out', async () => {
+		const query = { savedView: 'v', fields: ['a', 'c'] };
+		const { result, requests } = await call(page(query), ok([record('x', { a: 1, b: 2 })]));
+		expect(requests).toEqual(['GET /people/data?limit=5&userFilter=v']);
+		expect(result).toMatchObject([{ id: 'x' }]);
+		expect((result as Array<{ fields: object }>)[0]!.fields).toEqual({ a: 1, c: null });
+	});
+
+	test('without fields to choose from, a saved view gives them all', async () => {
+		const { result } = await call(
+			page({ savedView: 'v', fields: [] }),
+			ok([record('x', { a: 1 })]),
+		);
+		expect(result).toMatchObject([{ fields: { a: 1 } }]);
+	});
+
+	test.each([[{}], [null], [[{ id: 'x' }]], [[record('x'), null]]])(
+		'%j is not one',
+		async (data) => {
+			expect((await call(page({}), ok(data))).result).toMatchObject({
+				message: 'The response contains no list of records',
+				delivery: 'notApplied',
+				status: 200,
+			});
+		},
+	);
+
+	test('the newest change is that of one record', async () => {
+		const latest = (client: ApiClient) => readLatestChange(client, at);
+		const { result, requests } = await call(latest, ok([record('x')]));
+		expect(result).toBe(TIME);
+		expect(requests).toEqual(['GET /people/data?limit=1&sort=modified(desc)']);
+		expect((await call(latest, ok([]))).result).toBeUndefined();
+	});
+
+	test.each<[RecordQuery, string]>([
+		[{}, 'sort=created,id'],
+		[{ sort: 'age' }, 'sort=age,id'],
+	])('pages %j have one order', async (query, sort) => {
+		const { requests } = await call(
+			async (client) => {
+				for await (const _ of readRecords(client, at, query, 3));
+			},
+			ok([record('a')]),
+			ok([]),
+		);
+		expect(requests).toEqual([
+			`GET /people/data?limit=3&${sort}`,
+			`GET /people/data?limit=2&skip=1&${sort}`,
+		]);
+	});
+});
+
+describe('counting', () => {
+	const count = (filter?: Group) => (client: ApiClient) => countRecords(client, at, filter);
+	test.each<[Group | undefined, string]>([
+		[undefined, 'GET /people/data/count'],
+		[anything, 'GET /people/data/count'],
+		[
+			isOver18,
+			'POST /people/data/count/filter {"filter":[{"field":"age","operator":"gte","value":"18"}],"filterOperator":"and"}',
+		],
+	])('%j', async (filter, request) => {
+		const { result, requests } = await call(count(filter), ok({ count: 0 }));
+		expect(result).toBe(0);
+		expect(requests).toEqual([request]);
+	});
+
+	test.each<[string, Group | undefined, string]>([
+		['all', undefined, ''],
+		['with an empty filter', anything, ''],
+		['that match', isOver18, 'filter=age(gte)18&'],
+	])('the records that a link leads to: %s', async (_, filter, query) => {
+		const records = ['x', 'y', 'z'].map((id) => record(id));
+		const linkedTo = { id: 'c1', tableId: 't1', field: 'orders' };
+		const run = (client: ApiClient) => countLinked(client, at, linkedTo, filter);
+		const { result, requests } = await call(run, ok(records), ok(records.slice(2)));
+		expect(result).toBe(3);
+		// Records that are read: the contract does not say whether a platform counts them.
+		const request = `sort=created,id&${query}linkId=c1&linkTableId=t1&linkField=orders`;
+		expect(requests).toEqual([
+			`GET /people/data?limit=1000&${request}`,
+			`GET /people/data?limit=1000&skip=2&${request}`,
+		]);
+	});
+
+	test('a count that is lost changed nothing', async () => {
+		for (const filter of [undefined, isOver18]) {
+			expect((await call(count(filter), lost())).result).toMatchObject({ delivery: 'notApplied' });
+		}
+		expect((await call(summary(anything), lost())).result).toMatchObject({
+			delivery: 'notApplied',
+		});
+	});
+
+	test.each([[-1], [1.5], ['1'], [undefined], [2 ** 53]])('%j is not a count', async (given) => {
+		expect((await call(count(), ok({ count: given }))).result).toMatchObject({
+			message: 'The response contains no count',
+			status: 200,
+		});
+	});
+	test('a response without data is invalid', async () => {
+		expect((await call(count(), httpResponse(200, {}))).result).toMatchObject({
+			message: 'The response contains no count',
+		});
+	});
+
+	const summary = (filter: Group) => (client: ApiClient) =>
+		summarizeRecords(client, at, filter, { age: ['min', 'max'] });
+	test.each<[Group, string]>([
+		[anything, '{"fields":{"age":{"aggregations":["min","max"]}}}'],
+		[
+			isOver18,
+			'{"filter":[{"field":"age","operator":"gte","value":"18"}],"filterOperator":"and","fields":{"age":{"aggregations":["min","max"]}}}',
+		],
+	])('and aggregates of %j', async (filter, body) => {
+		const data = { count: 2, fields: { age: { min: 1, max: 2 } } };
+		const { result, requests } = await call(summary(filter), ok(data));
+		expect(result).toEqual(data);
+		expect(requests).toEqual([`POST /people/data/summary ${body}`]);
+	});
+
+	test('a summary that lacks one of the fields is invalid', async () => {
+		const run = (client: ApiClient) =>
+			summarizeRecords(client, at, anything, { age: ['min'], size: ['max'] });
+		const data = { count: 2, fields: { age: { min: 1 } } };
+		expect((await call(run, ok(data))).result).toMatchObject({
+			message: 'The response contains no summary',
+		});
+	});
+
+	test.each<[unknown]>([
+		[{ count: 2 }],
+		[{ count: 2, fields: [] }],
+		[{ count: 2, fields: { age: 5 } }],
+		[{ count: 'two', fields: { age: {} } }],
+		[{ fields: { age: {} } }],
+		[undefined],
+	])('%j is not a summary', async (data) => {
+		expect((await call(summary(anything), ok(data))).result).toMatchObject({
+			message: 'The response contains no summary',
+			status: 200,
+		});
+	});
+});
+
+describe('writing one record', () => {
+	const fields = { name: 'Fox' };
+	const write =
+		(record: Omit<RecordWrite, 'fields'>, skipAudit?: boolean) => async (client: ApiClient) => {
+			const request = { retryMode: 'idempotent' } as const;
+			const result = await tryWriteRecord(
+				client,
+				at,
+				{ fields, ...record },
+				{ skipAudit },
+				request,
+			);
+			return result instanceof ServiceError ? result : result.body.data;
+		};
+	const create = write({ mode: 'create' });
+	const upsert = write({ mode: 'upsert' });
+	const update = write({ mode: 'update', id: 'x' });
+	const body = '{"fields":{"name":"Fox"}';
+
+	test.each<[string, (client: ApiClient) => Promise<unknown>, string]>([
+		['a creation', create, `POST /people/data ${body}}`],
+		[
+			'a creation without audit log',
+			write({ mode: 'create' }, true),
+			`POST /people/data ${body},"skipAudit":true}`,
+		],
+		['an upsert', upsert, `POST /people/data ${body},"useUpsert":true}`],
+		['a partial update', update, `PATCH /people/data/x ${body}}`],
+		[
+			'a full update',
+			write({ mode: 'replace', id: 'x' }, true),
+			`PUT /people/data/x ${body},"skipAudit":true}`,
+		],
+	])('%s', async (_, run, request) => {
+		const { result, hasThrown, requests } = await call(run, ok(record('x'), 201));
+		expect(hasThrown).toBe(false);
+		expect(result).toMatchObject({ id: 'x', ver: 1 });
+		expect(requests).toEqual([request]);
+	});
+
+	const safe = { hint: 'It is safe to run it again.' };
+	test.each<[string, (client: ApiClient) => Promise<unknown>, ReturnType<Serve>, object]>([
+		['a creation is lost', create, lost(), { delivery: 'ambiguous' }],
+		[
+			'a creation is rejected',
+			create,
+			no(400),
+			{ message: 'no', status: 400, delivery: 'rejected' },
+		],
+		[
+			'the response to a creation names none',
+			create,
+			ok(null),
+			{ message: 'The response contains no record', status: 200, delivery: 'ambiguous' },
+		],
+		['an upsert is lost', upsert, lost(), { delivery: 'ambiguous' }],
+		['an upsert is rejected', upsert, no(400), { message: 'no' }],
+		['an update is lost', update, lost(), { delivery: 'ambiguous' }],
+		[
+			'the response to an update names none',
+			update,
+			ok({}),
+			{ message: "The response contains no record 'x'", delivery: 'ambiguous' },
+		],
+		[
+			'a deletion is lost',
+			(client) => deleteRecord(client, at, 'x'),
+			lost(),
+			{ message: expect.stringMatching(/^Unknown whether the record was deleted: /), ...safe },
+		],
+		['a deletion is rejected', (client) => deleteRecord(client, at, 'x'), no(404), { status: 404 }],
+	])('%s', async (_, run, response, expected) => {
+		const { result } = await call(run, response);
+		expect(result).toBeInstanceOf(ServiceError);
+		expect(result).toMatchObject(expected);
+	});
+
+	test('the record in the response to an update must be the requested one', async () => {
+		const id = '01234567-89ab-cdef-0123-456789abcdef';
+		const run = write({ mode: 'update', id });
+		const other = await call(run, ok(record(id.replace('0', '1'))));
+		expect(other.result).toMatchObject({ message: expect.stringContaining(`no record '${id}'`) });
+		expect((await call(run, ok(record(id)))).result).toMatchObject({ id });
+	});
+
+	const key = { field: 'code', value: 'a' };
+	test.each<[string, ReturnType<Serve>, string]>([
+		[
+			'finds a record',
+			ok([record('y')]),
+			"; the table has a record 'y' with 'a' in 'code', which may be this one",
+		],
+		['finds none', ok([]), "; the table has no record with 'a' in 'code' yet"],
+		['fails', no(403), ''],
+	])('what a look-up by key says of a creation that is lost: it %s', async (_, response, trace) => {
+		const run = (client: ApiClient) => describeExisting(client, at, key);
+		const { result, requests } = await call(run, response);
+		expect(result).toBe(trace);
+		expect(requests).toEqual([
+			'POST /people/data/filter?limit=1 {"filter":[{"field":"code","operator":"===","value":"a"}],"filterOperator":"and","loadFields":["code"]}',
+		]);
+	});
+
+	test('deleting', async () => {
+		const run = (client: ApiClient) => tryDeleteRecord(client, at, 'x');
+		const { result, requests } = await call(run, httpResponse(204, ''));
+		expect(result).toBeUndefined();
+		expect(requests).toEqual(['DELETE /people/data/x']);
+		const deleted = await call((client) => deleteRecord(client, at, 'x'), httpResponse(204, ''));
+		expect(deleted).toMatchObject({ result: undefined, hasThrown: false });
+	});
+
+	test('a body instead of 204 is not a deletion: only the platform’s 404 after it proves one', async () => {
+		const body = httpResponse(200, { data: { id: 'x' } });
+		const after = async (second: ReturnType<typeof no>) => {
+			const { connection } = fakePlatform((_, count) => (count === 1 ? body : second), {
+				retryBudgetMs: 5000,
+			});
+			return await tryDeleteRecord(connection, at, 'x');
+		};
+		expect(await after(no(404))).toBeUndefined();
+		expect(await after(httpResponse(204, ''))).toBeUndefined();
+		expect(await after(no(403))).toMatchObject({ status: 403 });
+		const { connection } = fakePlatform(() => body, { retryBudgetMs: 0 });
+		expect(await tryDeleteRecord(connection, at, 'x')).toMatchObject({
+			delivery: 'ambiguous',
+			message: expect.stringContaining('Unknown whether the record was deleted'),
+		});
+	});
+
+	test('a record that is gone after a lost deletion was deleted by it', async () => {
+		const responses = [lost(), no(404)];
+		const { connection } = fakePlatform((_, count) => responses[count - 1]!, {
+			retryBudgetMs: 5000,
+		});
+		expect(await tryDeleteRecord(connection, at, 'x')).toBeUndefined();
+	});
+});
+
+describe('a request whose response is lost', () => {
+	const fields = { name: 'Fox' };
+	const hook = 'https://hooks.example.com/run';
+	const write = (retryMode: 'idempotent' | 'notIdempotent') => (client: ApiClient) =>
+		tryWriteRecord(client, at, { mode: 'upsert', fields }, {}, { retryMode });
+	test.each<[string, (client: ApiClient) => Promise<unknown>, number, string]>([
+		['a creation: once', write('notIdempotent'), 1, 'ambiguous'],
+		['a start: once', (client) => startWorkflow(client, hook, {}, {}), 1, 'ambiguous'],
+		['an upsert: again', write('idempotent'), 6, 'ambiguous'],
+		[
+			'a deletion: again, then it is looked up',
+			(client) => deleteRecord(client, at, 'x'),
+			12,
+			'ambiguous',
+		],
+		['a read: again', (client) => readRecord(client, at, 'x'), 6, 'notApplied'],
+		['a page: again', (client) => readPage(client, at, {}, { limit: 1, skip: 0 }), 6, 'notApplied'],
+		[
+			'a page that a filter narrows: again',
+			(client) => readPage(client, at, { filter: isOver18 }, { limit: 1, skip: 0 }),
+			6,
+			'notApplied',
+		],
+		['a count: again', (client) => countRecords(client, at, isOver18), 6, 'notApplied'],
+		['the tables: again', (client) => readTables(client, 'a'), 6, 'notApplied'],
+	])('is sent %s', async (_, run, requests, delivery) => {
+		// No wait between attempts.
+		jest.spyOn(Math, 'random').mockReturnValue(-1);
+		const { connection, sent } = fakePlatform(lost, { webhookOrigins: hook });
+		const failure: unknown = await run(connection).catch((error: unknown) => error);
+		jest.restoreAllMocks();
+		expect(sent).toHaveLength(requests);
+		expect(failure).toMatchObject({ delivery });
+	});
+});
+
+test('every name and ID stays in its segment of the path', () => {
+	const inApp = { application: 'a/b', table: 'c?d' };
+	expect({
+		ping: paths.ping(),
+		currentUser: paths.currentUser(),
+		applications: paths.applications(),
+		application: paths.application('a/b'),
+		tables: paths.tables('a/b'),
+		table: paths.table('a/b', 'c?d'),
+		records: [paths.records(at), paths.records(inApp)],
+		record: paths.record(inApp, '#1'),
+		filter: paths.filter(at),
+		count: paths.count(at),
+		countFilter: paths.countFilter(at),
+		summary: paths.summary(at),
+		bulk: paths.bulk(at),
+		file: paths.file(inApp, 'f/1'),
+		thumbnail: paths.thumbnail(at, 'f/1'),
+	}).toEqual({
+		ping: '/api/v2/ping',
+		currentUser: '/api/v2/users/me',
+		applications: '/api/v2/apps',
+		application: '/api/v2/apps/a%2Fb',
+		tables: '/api/v2/apps/a%2Fb/tables',
+		table: '/api/v2/apps/a%2Fb/tables/c%3Fd',
+		records: ['/api/v2/people/data', '/api/v2/apps/a%2Fb/tables/c%3Fd/data'],
+		record: '/api/v2/apps/a%2Fb/tables/c%3Fd/data/%231',
+		filter: '/api/v2/people/data/filter',
+		count: '/api/v2/people/data/count',
+		countFilter: '/api/v2/people/data/count/filter',
+		summary: '/api/v2/people/data/summary',
+		bulk: '/api/v2/people/data/bulk',
+		file: '/api/v2/apps/a%2Fb/tables/c%3Fd/files/f%2F1',
+		thumbnail: '/api/v2/people/files/f%2F1/thumbnail',
+	});
+});
+
+describe('applications and tables', () => {
+	const app = (id: string) => ({ id, name: `App ${id}` });
+	const table = (id: string, items: unknown[] = [{ name: 'a', type: 'text' }]) => ({
+		id,
+		internalNameApi: `name-${id}`,
+		items,
+	});
+
+	test.each<[string, (client: ApiClient) => Promise<unknown>, unknown, string, object]>([
+		['applications', readApplications, [app('a')], 'GET /apps', [{ id: 'a' }]],
+		[
+			'an application',
+			(client) => readApplication(client, 'a'),
+			app('a'),
+			'GET /apps/a',
+			{ id: 'a' },
+		],
+		[
+			'tables',
+			(client) => readTables(client, 'a'),
+			[table('t')],
+			'GET /apps/a/tables',
+			[{ id: 't' }],
+		],
+		[
+			'a table',
+			(client) => readTable(client, { application: 'a', table: 't' }),
+			table('t'),
+			'GET /apps/a/tables/t',
+			{ id: 't', fields: [{ name: 'a' }] },
+		],
+		[
+			'the user',
+			readCurrentUser,
+			{ id: 'u', email: 'e' },
+			'GET /users/me',
+			{ id: 'u', email: 'e' },
+		],
+	])('%s', async (_, run, data, request, expected) => {
+		const { result, requests } = await call(run, ok(data));
+		expect(result).toMatchObject(expected);
+		expect(requests).toEqual([request]);
+	});
+
+	test.each<[string, (client: ApiClient) => Promise<unknown>, unknown]>([
+		['list of applications', readApplications, [{}]],
+		["application 'a'", (client) => readApplication(client, 'a'), {}],
+		['list of tables', (client) => readTables(client, 'a'), {}],
+		["table 't'", (client) => readTable(client, { application: 'a', table: 't' }), null],
+		['user', readCurrentUser, { id: 5 }],
+		['user', readCurrentUser, {}],
+		['user', readCurrentUser, 'x'],
+		['user', readCurrentUser, null],
+	])('no %s', async (what, run, data) => {
+		const { result } = await call(run, ok(data));
+		expect(result).toBeInstanceOf(ServiceError);
+		expect(result).toMatchObject({
+			message: `The response contains no ${what}`,
+			delivery: 'notApplied',
+			hint: PROXY,
+		});
+	});
+
+	test('a table without fields can’t be worked on', async () => {
+		const run = (client: ApiClient) => readTable(client, { application: 'a', table: 't' });
+		expect((await call(run, ok(table('t', [])))).result).toMatchObject({
+			message: "The response contains no fields of table 't'",
+			delivery: 'rejected',
+			hint: "Check that the token's role may see the table's structure.",
+		});
+	});
+
+	const find = (name: string) => (client: ApiClient) => readTable(client, { table: name });
+	test.each(['t', 'name-t'])('a table is found by %s in all applications', async (name) => {
+		const { result, requests } = await call(
+			find(name),
+			ok([app('a'), app('b')]),
+			ok([table('s')]),
+			ok([table('t')]),
+		);
+		expect(result).toMatchObject({ id: 't' });
+		expect(requests).toEqual(['GET /apps', 'GET /apps/a/tables', 'GET /apps/b/tables']);
+	});
+
+	test('a table that several applications have must be chosen', async () => {
+		const { result } = await call(
+			find('t'),
+			ok([app('a'), app('b')]),
+			ok([table('t')]),
+			ok([table('t')]),
+		);
+		expect(result).toBeInstanceOf(InputError);
+		expect(result).toMatchObject({
+			message: "Several applications have a table 't': App a, App b",
+			hint: { code: 'chooseApplication' },
+		});
+	});
+
+	test('a table that none has', async () => {
+		const { result } = await call(find('x'), ok([app('a')]), ok([table('t')]));
+		expect(result).toMatchObject({
+			message: "No application that this token can see has a table 'x'",
+			status: 404,
+			delivery: 'rejected',
+			hint: expect.stringContaining('Choose the application'),
+		});
+	});
+});
+
+describe('starting a workflow', () => {
+	const start = (url: string) => (client: ApiClient) =>
+		startWorkflow(client, url, { a: 1 }, { 'X-A': 'b' });
+	const url = 'https://hooks.example.com/run?x=1';
+
+	test.each<[string, ReturnType<Serve>, object]>([
+		[
+			'JSON',
+			httpResponse(200, '{"id":7}', { h: '1' }),
+			{ status: 200, body: { id: 7 }, headers: { h: '1' } },
+		],
+		['text', httpResponse(202, 'started'), { status: 202, body: 'started' }],
+		['nothing', httpResponse(204, ''), { status: 204, body: null }],
+		['white space', httpResponse(200, ' \n'), { status: 200, body: null }],
+		['a list', httpResponse(200, '[1]'), { body: [1] }],
+	])('any success is one: %s', async (_, response, expected) => {
+		const { result, sent, requests } = await call(start(url), response);
+		expect(result).toMatchObject(expected);
+		expect(sent[0]).toMatchObject({ url, headers: { 'X-A': 'b' } });
+		expect(requests).toEqual(['POST /run?x=1 {"a":1}']);
+	});
+
+	test('is not repeated if it may have started', async () => {
+		const { result, requests } = await call(start(url), lost());
+		expect(result).toMatchObject({
+			message: expect.stringMatching(/^Unknown whether the workflow started: The connection broke/),
+			delivery: 'ambiguous',
+			hint: "Look at the workflow's runs in the platform before you start it again.",
+		});
+		expect(requests).toHaveLength(1);
+	});
+
+	test('is rejected', async () => {
+		expect((await call(start(url), no(400))).result).toMatchObject({ message: 'no', status: 400 });
+		expect((await call(start(url), no(403))).result).toMatchObject({ hint: expect.anything() });
+	});
+
+	test('if no workflow listens', async () => {
+		expect((await call(start(url), no(404))).result).toMatchObject({
+			message: 'No workflow of the platform listens at this webhook URL',
+			delivery: 'rejected',
+			status: 404,
+			hint: "Copy the address again from the workflow's webhook trigger in the platform ('Use this link after save').",
+		});
+	});
+
+	test('a URL without encryption is rejected before anything is sent', async () => {
+		const { result, requests } = await call(start('http://hooks.example.com/run'));
+		expect(result).toMatchObject({
+			name: 'OriginError',
+			message: 'The webhook URL must use HTTPS. Nothing was sent',
+		});
+		expect(requests).toEqual([]);
+	});
+
+	test('not elsewhere', async () => {
+		const { result, requests } = await call(start('https://other.example.com/run'));
+		expect(result).toMatchObject({
+			message:
+				'The webhook URL leads to https://other.example.com, where the token is not sent. Nothing was sent',
+			hint: { code: 'allowWebhookOrigin', origin: 'https://other.example.com' },
+		});
+		expect(requests).toEqual([]);
+	});
+});

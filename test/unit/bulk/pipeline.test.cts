@@ -1,0 +1,612 @@
+/** From rows to outcomes, portion by portion, on tables in memory. */
+import type { FieldValues } from '../../../nodes/DataPlatform/api/types.ts';
+import type { LastChange } from '../../../nodes/DataPlatform/bulk/lastChange.ts';
+import { LinkResolver, type LinkRule } from '../../../nodes/DataPlatform/bulk/links.ts';
+import type { ItemOutcome } from '../../../nodes/DataPlatform/bulk/outcome.ts';
+import { WritePipeline, type OutcomeSink } from '../../../nodes/DataPlatform/bulk/pipeline.ts';
+import type {
+	PlannedRecord,
+	PlanOptions,
+	Problem,
+	WriteMode,
+} from '../../../nodes/DataPlatform/bulk/plan.ts';
+import type { Matching, RowTask } from '../../../nodes/DataPlatform/bulk/task.ts';
+import { ServiceError } from '../../../nodes/DataPlatform/transport/errors.ts';
+import { fieldOf, tableOf } from '../fixtures.cts';
+import { LAST } from '../outcomeFixtures.cts';
+import { httpResponse, pageResponse } from '../stubPlatform.cts';
+import { StubTables } from '../stubTables.cts';
+
+const people = {
+	...tableOf(
+		fieldOf('name', 'text', { importKey: true }),
+		fieldOf('n', 'number'),
+		fieldOf('at', 'datetime'),
+		fieldOf('company', 'schema_link', { linkTableId: 'companies' }),
+		fieldOf('boss', 'schema_link', { linkTableId: 'people' }),
+	),
+	id: 'people',
+};
+
+const companies = {
+	...tableOf(fieldOf('name', 'text', { importKey: true })),
+	id: 'companies',
+	internalName: 'companies',
+	header: 'Companies',
+};
+
+const stored: Record<string, FieldValues> = {
+	a: { name: 'Ada', n: 1 },
+	b: { name: 'Bob', n: 1 },
+};
+
+/** The tables reject a longer name. */
+const TOO_LONG = 'x'.repeat(41);
+
+const onName: Matching = {
+	on: ['name'],
+	ifFound: 'update',
+	ifMissing: 'create',
+	multipleMatches: 'error',
+};
+
+interface Setup {
+	mode?: WriteMode;
+	matching?: Matching;
+	/** How companies and bosses are given, if not by their IDs. */
+	links?: LinkRule['ifNotFound'];
+	options?: Partial<RowTask>;
+	planning?: Partial<PlanOptions>;
+	table?: typeof people;
+	lastChange?: LastChange | ServiceError;
+	respond?: Parameters<StubTables['client']>[0];
+}
+
+interface Portion {
+	ids?: string[];
+	problems?: Problem[];
+	onPlan?: OutcomeSink['onPlan'];
+}
+
+function setUp({
+	mode = 'upsert',
+	matching,
+	links,
+	options,
+	planning,
+	table = people,
+	lastChange = LAST,
+	respond,
+}: Setup = {}) {
+	const stub = new StubTables({ people: stored, companies: { acorn: { name: 'Acorn' } } });
+	const client = stub.client(respond);
+	const resolver = new LinkResolver(client, async ({ name }) =>
+		name === 'boss'
+			? { at: { table: 'people' }, table }
+			: { at: { table: 'companies' }, table: companies },
+	);
+	const rules = links
+		? ['company', 'boss'].map((name) => [name, { ifNotFound: links }] as const)
+		: [];
+	const pipeline = new WritePipeline(
+		{ client, at: { table: 'people' }, table },
+		resolver,
+		{
+			mode,
+			batchSize: 0,
+			batchBytes: 1_000_000,
+			parallelRequests: 1,
+			skipUnchanged: false,
+			dryRun: false,
+			stopAtFailure: false,
+			planning: {
+				mode,
+				empty: 'leave',
+				unknownFields: 'error',
+				duplicates: 'merge',
+				matchOn: matching?.on,
+				...planning,
+			},
+			linkRules: new Map(rules),
+			matching,
+			...options,
+		},
+		Promise.resolve(lastChange),
+	);
+	let next = 0;
+	/** Plans and writes rows. Returns the results in the order of the rows. */
+	const write = async (values: FieldValues[], { ids, problems, onPlan }: Portion = {}) => {
+		const rows = values.map((entry, at) => ({ index: next++, values: entry, id: ids?.[at] }));
+		const before = stub.requests.length;
+		const plan = await pipeline.plan(rows, problems);
+		const reported = new Map<number, { all: ItemOutcome[]; record?: PlannedRecord }>();
+		const result = await pipeline.write(plan, {
+			...(onPlan && { onPlan }),
+			onOutcomes: (index, all, record) => {
+				// Once for each row.
+				expect([...reported.keys()]).not.toContain(index);
+				reported.set(index, { all, record });
+			},
+		});
+		expect(result.plan).toBe(plan);
+		const inOrder = [...reported].sort(([a], [b]) => a - b).map(([, entry]) => entry);
+		return {
+			stopped: result.stopped,
+			indexes: [...reported.keys()].sort((a, b) => a - b),
+			outcomes: inOrder.map(({ all }) => all),
+			results: inOrder.map(({ all }) =>
+				all
+					.map(({ outcome, id, isDerived }) =>
+						isDerived ? `${outcome}, derived` : `${outcome} ${id ?? ''}`.trim(),
+					)
+					.join(' and '),
+			),
+			records: inOrder.map(({ record }) => record?.fields),
+			requests: stub.requests.slice(before),
+		};
+	};
+	return { stub, pipeline, write };
+}
+
+const names = (count: number, prefix = 'New') =>
+	Array.from({ length: count }, (_, at) => ({ name: `${prefix} ${at}` }));
+const times = <Value,>(count: number, value: Value) => Array.from({ length: count }, () => value);
+
+test.each([
+	[0, 12],
+	[3, 3],
+])(
+	'with %d parallel requests, %d at most are under way, look-ups included',
+	async (given, most) => {
+		let underWay = 0;
+		let mostUnderWay = 0;
+		const { write } = setUp({
+			// Only the platform can compare these keys: each needs its own look-up.
+			table: {
+				...people,
+				...tableOf(fieldOf('at', 'datetime', { importKey: true }), fieldOf('n', 'number')),
+			},
+			options: { parallelRequests: given, dryRun: true },
+			respond: async () => {
+				underWay += 1;
+				mostUnderWay = Math.max(mostUnderWay, underWay);
+				await new Promise((resolve) => setImmediate(resolve));
+				underWay -= 1;
+				return httpResponse(200, { data: [] });
+			},
+		});
+		const minute = (at: number) => new Date(at * 60_000).toISOString().slice(0, 19);
+		const rows = Array.from({ length: 4000 }, (_, at) => ({ at: minute(at), n: 1 }));
+		expect((await write(rows)).results).toHaveLength(4000);
+		expect(mostUnderWay).toBe(most);
+	},
+);
+
+test('a plan takes the problems of any number of rows', async () => {
+	const { pipeline } = setUp();
+	const problems = Array.from({ length: 200_000 }, (_, index) => ({ index, message: 'no' }));
+	expect((await pipeline.plan([], problems)).problems).toHaveLength(200_000);
+});
+
+describe('the outcomes of a portion', () => {
+	test('one for each row, with the record as it was planned', async () => {
+		const { write } = setUp();
+		const rows = [
+			{ name: 'Ada', n: 2 },
+			{ name: 'Cleo', n: 3 },
+		];
+		const { results, records, requests, stopped } = await write(rows);
+		expect(results).toEqual(['updated a', 'inserted new1']);
+		expect(records).toEqual(rows);
+		expect(requests).toEqual(['POST people bulk']);
+		expect(stopped).toBeUndefined();
+	});
+
+	test('a row with problems is not sent, and says all of them', async () => {
+		const { write, stub } = setUp();
+		const { indexes, outcomes, records } = await write([{ name: 'Ada' }, {}, { name: 'Cleo' }], {
+			problems: [
+				{ index: 5, message: 'no such city', field: 'City' },
+				{ index: 5, message: 'no such street', field: 'Street' },
+			],
+		});
+		expect(indexes).toEqual([0, 1, 2, 5]);
+		expect(outcomes[1]).toMatchObject([{ outcome: 'failed', field: 'name' }]);
+		expect(outcomes[3]).toEqual([
+			{
+				outcome: 'failed',
+				message: 'Item 5 was not sent: no such city; no such street',
+				hint: 'Correct the item and run it again.',
+				field: 'City',
+			},
+		]);
+		expect(records).toEqual([{ name: 'Ada' }, undefined, { name: 'Cleo' }, undefined]);
+		expect(stub.bodies[0]!.bulk).toEqual([
+			{ fields: { name: 'Ada' } },
+			{ fields: { name: 'Cleo' } },
+		]);
+	});
+
+	test('rows of one record share its outcome, and what was sent of it', async () => {
+		const { write } = setUp();
+		const { outcomes, results, records } = await write([
+			{ name: 'Ada', n: 2 },
+			{ name: 'Cleo' },
+			{ name: 'Ada', at: '2026-01-01T00:00:00Z' },
+		]);
+		expect(results).toEqual(['updated a', 'inserted new1', 'updated a']);
+		expect(outcomes[0]![0]).toEqual({ ...outcomes[2]![0], mergedInto: 2 });
+		expect(outcomes[2]![0]).not.toHaveProperty('mergedInto');
+		expect(records[0]).toEqual({ name: 'Ada', n: 2, at: '2026-01-01T00:00:00Z' });
+		expect(records[2]).toEqual(records[0]);
+	});
+
+	test('a row of a record that fails fails because of the other row', async () => {
+		const { write } = setUp();
+		const { outcomes } = await write([{ name: TOO_LONG, n: 2 }, { name: TOO_LONG }]);
+		expect(outcomes[1]).toMatchObject([{ outcome: 'failed', message: 'too long' }]);
+		expect(outcomes[0]).toEqual([
+			{
+				...outcomes[1]![0],
+				mergedInto: 1,
+				isDerived: true,
+				message: 'Merged into item 1, which has the same key and did not succeed: too long',
+			},
+		]);
+	});
+
+	test('rows that only the platform knows to be one record share what was sent of it', async () => {
+		// Three spellings of one time: the platform says that they are equal.
+		const ada = { id: 'a', fields: { at: '2026-11-21T09:30:00Z' } };
+		const { write } = setUp({
+			matching: { ...onName, on: ['at'] },
+			respond: (request, options) =>
+				request === 'POST people filter' ? pageResponse(options, [ada]) : undefined,
+		});
+		const { outcomes, records } = await write([
+			{ at: '2026-11-21T09:30:00', n: 1 },
+			{ at: '2026-11-21T09:30:00', n: 2 },
+			{ at: '2026-11-21T09:30:00.0001', name: 'Ada' },
+		]);
+		expect(outcomes).toMatchObject([
+			[{ outcome: 'updated', id: 'a', mergedInto: 2 }],
+			[{ outcome: 'updated', id: 'a', mergedInto: 2 }],
+			[{ outcome: 'updated', id: 'a' }],
+		]);
+		expect(records).toEqual(times(3, { at: '2026-11-21T09:30:00.0001', n: 2, name: 'Ada' }));
+	});
+
+	test('all of them, where a row means several records', async () => {
+		const found = ['a', 'b'].map((id) => ({ id, fields: { n: 1 } }));
+		const respond: Setup['respond'] = (request, options) =>
+			request === 'POST people filter' ? pageResponse(options, found) : undefined;
+		const { write } = setUp({
+			matching: { ...onName, on: ['n'], multipleMatches: 'all' },
+			respond,
+		});
+		expect((await write([{ n: 1, name: 'Eve' }])).results).toEqual(['updated a and updated b']);
+	});
+});
+
+describe('before anything is sent', () => {
+	const refusal = new Error('not with these problems');
+
+	test('the plan is shown, and can be refused', async () => {
+		const { write, stub } = setUp({ links: 'create' });
+		const writing = write([{ name: 'Ada', company: 'New' }, {}], {
+			onPlan: ({ problems }) => {
+				if (problems.length > 0) throw refusal;
+			},
+		});
+		await expect(writing).rejects.toBe(refusal);
+		// Only the company was looked up.
+		expect(stub.requests).toEqual(['POST companies filter']);
+	});
+
+	test('it is shown again once linked records were created: a row may have lost its own', async () => {
+		const { write, stub } = setUp({ links: 'create' });
+		const shown: number[] = [];
+		const rows = [
+			{ name: 'Ada', company: TOO_LONG },
+			{ name: 'Cleo', company: 'New' },
+		];
+		const { results } = await write(rows, {
+			onPlan: ({ problems }) => shown.push(problems.length),
+		});
+		expect(shown).toEqual([0, 1]);
+		expect(results).toEqual(['failed', 'inserted new2']);
+		expect(stub.tables.companies!.map(({ fields }) => fields.name)).toEqual(['Acorn', 'New']);
+	});
+
+	test('and can still be refused then', async () => {
+		const { write, stub, pipeline } = setUp({ links: 'create' });
+		const writing = write(
+			[
+				{ name: 'Ada', company: TOO_LONG },
+				{ name: 'Cleo', company: 'New' },
+			],
+			{
+				onPlan: ({ problems }) => {
+					if (problems.length > 0) throw refusal;
+				},
+			},
+		);
+		await expect(writing).rejects.toBe(refusal);
+		expect(stub.requests).not.toContain('POST people bulk');
+		expect(pipeline.linkedRecordsCreated).toBe(1);
+	});
+
+	test('an upsert needs a table with an import key', async () => {
+		const keyless = { ...people, fields: people.fields.slice(1) };
+		const { write } = setUp({ table: keyless });
+		await expect(write([{ n: 1 }])).rejects.toThrow("Table 'People' has no import key field");
+	});
+
+	test('a last change that could not be read stops the run', async () => {
+		const lastChange = new ServiceError('down', { delivery: 'notApplied' });
+		const { write } = setUp({ lastChange });
+		const { results, requests, stopped } = await write([{ name: 'Ada' }, {}]);
+		expect(results).toEqual(['failed, derived', 'failed']);
+		expect(requests).toEqual([]);
+		expect(stopped).toBe(lastChange);
+	});
+});
+
+describe('linked records', () => {
+	test('are created before the rows that link to them, and known from then on', async () => {
+		const { write, stub, pipeline } = setUp({ links: 'create' });
+		const first = await write([{ name: 'Ada', company: 'New' }]);
+		expect(first.records).toEqual([{ name: 'Ada', company: { id: 'new1' } }]);
+		expect(first.requests.slice(-2)).toEqual(['POST companies bulk', 'POST people bulk']);
+		const second = await write([
+			{ name: 'Bob', company: 'New' },
+			{ name: 'Cleo', company: 'Acorn' },
+		]);
+		expect(second.records).toEqual([
+			{ name: 'Bob', company: { id: 'new1' } },
+			{ name: 'Cleo', company: { id: 'acorn' } },
+		]);
+		expect(second.requests).toEqual(['POST companies filter', 'POST people bulk']);
+		expect(pipeline.linkedRecordsCreated).toBe(1);
+		expect(stub.tables.companies).toHaveLength(2);
+	});
+
+	test('are given by their IDs if there is no rule', async () => {
+		const { write } = setUp();
+		const { records, requests } = await write([{ name: 'Ada', company: 'acorn' }]);
+		expect(records).toEqual([{ name: 'Ada', company: { id: 'acorn' } }]);
+		expect(requests).toEqual(['POST people bulk']);
+	});
+
+	test('are created for matched records of a table without an import key', async () => {
+		const fields = people.fields.map((field) => ({ ...field, metadata: {} }));
+		const table = { ...people, fields };
+		const { write } = setUp({ table, matching: onName, links: 'create' });
+		expect((await write([{ name: 'Ada', company: 'New' }])).records).toEqual([
+			{ name: 'Ada', company: { id: 'new1' } },
+		]);
+	});
+
+	test('are not created by a dry run', async () => {
+		const { write, pipeline } = setUp({ links: 'create', options: { dryRun: true } });
+		const { results, requests } = await write([{ name: 'Cleo', company: 'New' }]);
+		expect(results).toEqual(['inserted']);
+		expect(requests).toEqual(['POST companies filter', 'POST people filter']);
+		expect(pipeline.linkedRecordsCreated).toBe(0);
+	});
+
+	test('are created only for rows that are written', async () => {
+		const { write, stub } = setUp({
+			links: 'create',
+			matching: { ...onName, ifMissing: 'skip' },
+		});
+		const { results, records } = await write([
+			{ name: 'Ada', company: 'New' },
+			{ name: 'Nobody', company: 'Other', n: 1 },
+		]);
+		expect(results).toEqual(['updated a', 'skipped']);
+		expect(stub.tables.companies!.map(({ fields }) => fields.name)).toEqual(['Acorn', 'New']);
+		// A link that was not created is not part of the row's record.
+		expect(records).toEqual([
+			{ name: 'Ada', company: { id: 'new1' } },
+			{ name: 'Nobody', n: 1 },
+		]);
+	});
+
+	test('that are refused fail their rows, and those merged into them', async () => {
+		const { write } = setUp({ links: 'create' });
+		const { results, outcomes } = await write([
+			{ name: 'Ada', n: 2 },
+			{ name: 'Ada', company: TOO_LONG },
+			{ name: 'Bob', n: 2 },
+		]);
+		expect(results).toEqual(['failed, derived', 'failed', 'updated b']);
+		expect(outcomes[0]).toMatchObject([{ mergedInto: 1 }]);
+		expect(outcomes[1]).toMatchObject([{ field: 'company' }]);
+	});
+
+	// A link to something that a later row creates: an error, or treated as found.
+	test.each<[what: string, setup: Setup, results: string[]]>([
+		['a create', { mode: 'create' }, ['failed', 'inserted new1']],
+		['an upsert', {}, ['inserted new2', 'updated new1']],
+		[
+			'a match that skips what is found',
+			{ matching: { ...onName, ifFound: 'skip' } },
+			['failed', 'inserted new1'],
+		],
+		['a match that updates', { matching: onName }, ['inserted new2', 'updated new1']],
+		[
+			'a match on another field',
+			{ matching: { ...onName, on: ['n'] } },
+			['failed', 'inserted new1'],
+		],
+		[
+			'a match on another field besides',
+			{ matching: { ...onName, on: ['name', 'n'] } },
+			['failed', 'inserted new1'],
+		],
+		[
+			'a match that creates nothing',
+			{ matching: { ...onName, ifFound: 'skip', ifMissing: 'skip' } },
+			['skipped', 'skipped'],
+		],
+	])('of the same table that %s makes itself', async (_, setup, results) => {
+		const { write } = setUp({ ...setup, links: 'create' });
+		const written = await write([
+			{ name: 'Eve', n: 5, boss: 'Cleo' },
+			{ name: 'Cleo', n: 6 },
+		]);
+		expect(written.results).toEqual(results);
+	});
+});
+
+describe('a share of failures that is too large', () => {
+	const limit = (maxFailedShare: number, more: Setup = {}): Setup => ({
+		...more,
+		options: { maxFailedShare, ...more.options },
+	});
+
+	test('sends nothing if so many rows have problems; each row still has an outcome', async () => {
+		const { write } = setUp(limit(30));
+		const rows: FieldValues[] = [
+			{ name: 'Ada', n: 2 },
+			{},
+			{ name: 'Ada' },
+			{ n: 1 },
+			{ name: 'Bob' },
+		];
+		const { results, records, requests, stopped, outcomes } = await write(rows);
+		expect(requests).toEqual([]);
+		expect(results).toEqual([
+			'failed, derived',
+			'failed',
+			'failed, derived',
+			'failed',
+			'failed, derived',
+		]);
+		expect(records[4]).toEqual({ name: 'Bob' });
+		expect(outcomes[0]).toMatchObject([{ mergedInto: 2 }]);
+		expect(stopped?.code).toBe('tooManyFailed');
+		// Neither is a later portion, however good it is.
+		const later = await write([{ name: 'Cleo' }]);
+		expect(later.results).toEqual(['failed, derived']);
+		expect(later.requests).toEqual([]);
+		expect(later.stopped).toBe(stopped);
+	});
+
+	test('creates no linked records either', async () => {
+		const { write, stub } = setUp(limit(30, { links: 'create' }));
+		await write([{ name: 'Ada', company: 'New' }, {}]);
+		expect(stub.requests).toEqual(['POST companies filter']);
+	});
+
+	test('counts a row with two problems once, and those that are merged', async () => {
+		const { write } = setUp(limit(20));
+		const good = ['Ada', 'Bob', 'Cleo', 'Dora'];
+		const rows = [...good, ...good].map((name) => ({ name }));
+		const { stopped } = await write([...rows, { n: 'x', company: 5 }, {}]);
+		expect(stopped).toBeUndefined();
+	});
+
+	test('counts rows whose linked records could not be created', async () => {
+		const rows: FieldValues[] = [{ name: 'Ada', company: TOO_LONG }, { name: 'Bob' }, {}];
+		const { write } = setUp(limit(70, { links: 'create' }));
+		expect((await write(rows)).results).toEqual(['failed', 'updated b', 'failed']);
+		const other = await setUp(limit(60, { links: 'create' })).write(rows);
+		expect(other.results).toEqual(['failed', 'failed, derived', 'failed']);
+		expect(other.requests).not.toContain('POST people bulk');
+		expect(other.stopped?.code).toBe('tooManyFailed');
+	});
+
+	// 100 outcomes are enough for a conclusion.
+	const bad = (count: number) => names(count, TOO_LONG);
+	test.each<
+		[what: string, rows: FieldValues[], matching: Matching | undefined, isStopped: boolean]
+	>([
+		['as many as allowed', [...names(90), ...bad(10)], undefined, false],
+		['one more', [...names(89), ...bad(11)], undefined, true],
+		['as many as allowed, matched', [...names(90), ...bad(10)], onName, false],
+		['one more, matched', [...names(89), ...bad(11)], onName, true],
+		[
+			'as many as allowed, and rows merged into them',
+			[...bad(10), ...names(90), ...bad(10)],
+			undefined,
+			false,
+		],
+	])('ends the run: %s', async (_, rows, matching, isStopped) => {
+		const { write } = setUp(limit(10, { matching }));
+		await write(rows);
+		const { results, stopped } = await write([{ name: 'Ada' }]);
+		expect(results).toEqual([isStopped ? 'failed, derived' : 'updated a']);
+		expect(stopped?.code).toBe(isStopped ? 'tooManyFailed' : undefined);
+	});
+
+	test('takes rows with problems as what they are, not as a sample of the rest', async () => {
+		const { write } = setUp(limit(50));
+		await write([...names(100), ...times(60, {})]);
+		expect((await write([{ name: 'Ada' }])).results).toEqual(['updated a']);
+	});
+});
+
+describe('a portion passes on what it learned', () => {
+	test.each<[what: string, matching: Matching | undefined]>([
+		['an upsert', undefined],
+		['matched records', onName],
+	])('how large a batch may be, for %s', async (_, matching) => {
+		const sizes: number[] = [];
+		const { write } = setUp({
+			matching,
+			respond: (request, { body }) => {
+				if (request !== 'POST people bulk') return undefined;
+				const { length } = (JSON.parse(String(body)) as { bulk: unknown[] }).bulk;
+				sizes.push(length);
+				return length > 100 ? httpResponse(413, {}) : undefined;
+			},
+		});
+		await write(names(200));
+		expect(sizes).toEqual([200, 100, 100]);
+		await write(names(200, 'Other'));
+		expect(sizes.slice(3)).toEqual([100, 100]);
+	});
+});
+
+describe('an update by ID', () => {
+	const records: PlannedRecord[] = [
+		{ index: 0, id: 'gone', fields: { n: 9 } },
+		{ index: 1, id: 'b', fields: { n: 1 } },
+	];
+	const update = async (setup: Setup = {}) => {
+		const { pipeline, stub } = setUp(setup);
+		const results: string[] = [];
+		const stopped = await pipeline.update(records, ({ index }, { outcome, isDerived }) => {
+			results[index] = isDerived ? `${outcome}, derived` : outcome;
+		});
+		return { results, stopped, stub };
+	};
+
+	test.each<[what: string, setup: Setup]>([
+		['an upsert', {}],
+		['a full update', { mode: 'replace' }],
+		['matched records', { matching: onName }],
+		['a run that writes only what differs', { options: { skipUnchanged: true } }],
+	])('is one, whatever the rows are: %s', async (_, setup) => {
+		const { results, stub, stopped } = await update(setup);
+		expect(results).toEqual(['notFound', 'updated']);
+		// What the response leaves out is looked up.
+		expect(stub.requests).toEqual(['PATCH people bulk', 'GET people gone']);
+		expect(stopped).toBeUndefined();
+	});
+
+	test('goes on behind a record that is gone, though the run stops at a failure', async () => {
+		const { results } = await update({ options: { stopAtFailure: true, batchSize: 1 } });
+		expect(results).toEqual(['notFound', 'updated']);
+	});
+
+	test('says why it stopped', async () => {
+		const lastChange = new ServiceError('down', { delivery: 'notApplied' });
+		const { results, stopped, stub } = await update({ lastChange });
+		expect(results).toEqual(times(2, 'failed, derived'));
+		expect(stopped).toBe(lastChange);
+		expect(stub.requests).toEqual([]);
+	});
+});

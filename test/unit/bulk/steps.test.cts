@@ -1,0 +1,626 @@
+/** What follows from the result of a step. */
+import type { PreparedRecord } from '../../../nodes/DataPlatform/bulk/batches.ts';
+import type { WriteMode } from '../../../nodes/DataPlatform/bulk/plan.ts';
+import {
+	afterCompare,
+	afterReconcile,
+	afterSend,
+	afterStop,
+	type SendWork,
+	type Step,
+} from '../../../nodes/DataPlatform/bulk/steps.ts';
+import type { ApiResponse } from '../../../nodes/DataPlatform/transport/client.ts';
+import { ServiceError, type Delivery } from '../../../nodes/DataPlatform/transport/errors.ts';
+import { sendableOf, storedOf } from '../fixtures.cts';
+import { BEFORE, SINCE, context } from '../outcomeFixtures.cts';
+
+/** Five records; their ids and codes are their letters. */
+const [a, b, c, d, e] = [...'abcde'].map((letter, index) =>
+	sendableOf({ index, id: letter, key: letter, fields: { code: letter } }),
+) as [PreparedRecord, PreparedRecord, PreparedRecord, PreparedRecord, PreparedRecord];
+
+const failure = (delivery: Delivery, status?: number, more = {}) =>
+	new ServiceError(`${delivery} ${status ?? ''}`.trim(), { delivery, status, ...more });
+const lost = failure('ambiguous');
+const lostButRunning = failure('ambiguous', 504, { mayStillApply: true });
+const rejected = (status = 400, body?: object) => failure('rejected', status, { body });
+
+/** The record as a previous request may have written it. */
+const open = (record: PreparedRecord, previousAttempt = lost) => ({ ...record, previousAttempt });
+
+const letters = (records: PreparedRecord[]) => records.map(({ record }) => record.id).join('');
+
+const response = (body: object, previousAttempt?: ServiceError): ApiResponse => ({
+	status: 200,
+	body: body as ApiResponse['body'],
+	repeated: previousAttempt !== undefined,
+	previousAttempt,
+	durationMs: 10,
+});
+const listed = (ids: string) =>
+	[...ids].map((id) => ({ id, created: BEFORE, modified: SINCE, ver: 1 }));
+const confirms = (ids: string, more = {}, previousAttempt?: ServiceError) =>
+	response({ data: listed(ids), ...more }, previousAttempt);
+const fails = (...indexes: number[]) => ({
+	errors: indexes.map((RecordIndex) => ({ RecordIndex, message: 'bad' })),
+});
+
+/** A step in one line for each thing that follows. */
+function describeStep({ outcomes, work, unsent, stop, isDivided }: Step): string[] {
+	const byOutcome = Map.groupBy(outcomes, ([, { outcome, isDerived }]) =>
+		isDerived ? 'not sent' : outcome,
+	);
+	return [
+		...[...byOutcome].map(
+			([outcome, items]) => `${outcome} ${letters(items.map(([record]) => record))}`,
+		),
+		...work.map((piece) => {
+			const records = letters(piece.records);
+			if (piece.kind === 'send') {
+				const isOpen = piece.records.some(({ previousAttempt }) => previousAttempt);
+				const suspects = piece.suspects ? `, suspect ${letters(piece.suspects.records)}` : '';
+				return `send ${records}${suspects}${isOpen ? ', open' : ''}`;
+			}
+			const { response: mentioned, rejections } = piece.unresolved;
+			const why = rejections ? 'rejected' : mentioned ? 'not mentioned' : 'no response';
+			return `look up ${records}, ${why}`;
+		}),
+		...(unsent.length > 0 ? [`batch anew ${letters(unsent)}`] : []),
+		...(isDivided ? ['divided'] : []),
+		...(stop ? [`stop: ${stop.message}`] : []),
+	];
+}
+
+type Row = [
+	what: string,
+	work: PreparedRecord[] | Omit<SendWork, 'kind'>,
+	result: ApiResponse | ServiceError,
+	follows: string[],
+];
+
+function expectSteps(mode: WriteMode, rows: Row[], canDivide = true) {
+	test.each(rows)('%s', (_, work, result, follows) => {
+		const send: SendWork = { kind: 'send', ...(Array.isArray(work) ? { records: work } : work) };
+		expect(describeStep(afterSend(send, result, context(mode), canDivide))).toEqual(follows);
+	});
+}
+
+describe('after a batch was sent, a response', () => {
+	expectSteps('update', [
+		['confirms all', [a, b], confirms('ab'), ['updated ab']],
+		['confirms all in another order', [a, b, c], confirms('cab'), ['updated abc']],
+		[
+			'does not mention some',
+			[a, b, c],
+			confirms('ac'),
+			['updated ac', 'look up b, not mentioned'],
+		],
+		['mentions nothing', [a, b], confirms(''), ['look up ab, not mentioned']],
+		['rejects one by name', [a, b, c], confirms('ac', fails(1)), ['updated ac', 'failed b']],
+		[
+			'rejects one that an earlier request may have written',
+			[a, open(b), c],
+			confirms('ac', fails(1)),
+			['updated ac', 'look up b, rejected'],
+		],
+		[
+			'rejects one, and an earlier attempt of this request was lost',
+			[a, b],
+			confirms('a', fails(1), lost),
+			['updated a', 'look up b, rejected'],
+		],
+		[
+			'rejects one and does not mention another',
+			[a, b, c],
+			confirms('a', fails(1)),
+			['updated a', 'failed b', 'look up c, not mentioned'],
+		],
+	]);
+});
+
+describe('after an upsert, a response', () => {
+	expectSteps('upsert', [
+		['is paired by position', [a, b], confirms('xy'), ['updated ab']],
+		['lists too few to be paired', [a, b], confirms('x'), ['look up ab, not mentioned']],
+		[
+			'has an error that does not say which record it means',
+			[a, b],
+			confirms('xy', { errors: [{ message: 'bad' }] }),
+			['look up ab, not mentioned'],
+		],
+	]);
+});
+
+describe('a response that lists one record twice', () => {
+	const once = confirms('xx');
+	expectSteps('upsert', [['confirms neither', [a, b], once, ['look up ab, not mentioned']]]);
+	expectSteps('create', [['confirms neither', [a, b], once, ['look up ab, not mentioned']]]);
+});
+
+describe('after a batch was sent, a failure', () => {
+	expectSteps('update', [
+		['that leaves it open', [a, b], lost, ['look up ab, no response']],
+		[
+			'that leaves it open, with no time to send it again',
+			[a, b],
+			failure('ambiguous', 503, { isRetryBudgetSpent: true }),
+			['look up ab, no response', 'stop: ambiguous 503'],
+		],
+		[
+			'whose body says what was written all the same',
+			[a, b],
+			failure('rejected', 400, { body: { data: listed('a'), ...fails(1) } }),
+			['updated a', 'look up b, rejected'],
+		],
+		['of the whole batch', [a, b, c, d, e], rejected(), ['send abc, suspect de', 'divided']],
+		['of the whole batch with 422', [a, b], rejected(422), ['send a, suspect b', 'divided']],
+		['of one record', [a], rejected(), ['failed a']],
+		['of one record that may be written', [open(a)], rejected(), ['look up a, rejected']],
+		[
+			'of the whole batch that names a record',
+			[a, b, c],
+			rejected(422, fails(1)),
+			['failed b', 'send ac', 'divided'],
+		],
+		[
+			'of the whole batch that names a record that may be written',
+			[open(a), open(b)],
+			rejected(422, fails(1)),
+			['look up b, rejected', 'send a, open', 'divided'],
+		],
+		[
+			'of the whole batch that names them all',
+			[a, b],
+			rejected(422, fails(0, 1)),
+			['send a, suspect b', 'divided'],
+		],
+		['as too large', [a, b, c], rejected(413), ['batch anew abc', 'divided']],
+		[
+			'as too large, though it names a record',
+			[a, b],
+			rejected(413, fails(1)),
+			['batch anew ab', 'divided'],
+		],
+		['of one record as too large', [a], rejected(413), ['failed a']],
+		['for lack of rights', [a, b], rejected(403), ['failed ab', 'stop: rejected 403']],
+		[
+			'of the token',
+			[a, open(b)],
+			rejected(401),
+			['failed a', 'look up b, no response', 'stop: rejected 401'],
+		],
+		['before it was sent', [a], failure('notApplied'), ['failed a', 'stop: notApplied']],
+		[
+			'before it was sent, whatever its status',
+			[a, b],
+			failure('notApplied', 400),
+			['failed ab', 'stop: notApplied 400'],
+		],
+		[
+			'by cancellation',
+			[a, open(b)],
+			failure('canceled'),
+			['failed a', 'look up b, no response', 'stop: canceled'],
+		],
+	]);
+
+	test('keeps an earlier attempt with each record', () => {
+		const result = failure('rejected', 413, { previousAttempt: lost });
+		const { unsent } = afterSend(
+			{ kind: 'send', records: [a, b] },
+			result,
+			context('update'),
+			true,
+		);
+		expect(unsent.map(({ previousAttempt }) => previousAttempt)).toEqual([lost, lost]);
+	});
+
+	test('keeps the attempt that may still be applied', () => {
+		const records = [open(a, lostButRunning), open(b), c];
+		const { work } = afterSend({ kind: 'send', records }, lost, context('update'), true);
+		const attempts = work[0]!.records.map(({ previousAttempt }) => previousAttempt);
+		expect(attempts).toEqual([lostButRunning, lost, lost]);
+	});
+
+	test.each([
+		['itself', lost, false],
+		['an earlier attempt that may still be applied', lostButRunning, true],
+	])('that lists some records leaves with the others %s', (_, earlier, isKept) => {
+		const result = failure('ambiguous', 500, { body: { data: listed('a') } });
+		const { work } = afterSend(
+			{ kind: 'send', records: [a, open(b, earlier)] },
+			result,
+			context('update'),
+			true,
+		);
+		expect(work).toHaveLength(1);
+		const [{ records }] = work as [Step['work'][number]];
+		expect(letters(records)).toBe('b');
+		expect(records[0]!.previousAttempt).toBe(isKept ? earlier : result);
+	});
+
+	test('keeps what an item was rejected for, in case it was not written before', () => {
+		const [work] = afterSend(
+			{ kind: 'send', records: [open(a)] },
+			rejected(),
+			context('update'),
+			true,
+		).work;
+		const rejections = work?.kind === 'reconcile' && work.unresolved.rejections;
+		expect([...(rejections || [])].map(([, { outcome, status }]) => [outcome, status])).toEqual([
+			['failed', 400],
+		]);
+	});
+});
+
+describe('after half of a rejected batch was sent', () => {
+	const suspects = { records: [c, d, e], rejection: rejected() };
+	expectSteps('update', [
+		[
+			'and is good: the cause is in the other half, which is divided',
+			{ records: [a, b], suspects },
+			confirms('ab'),
+			['updated ab', 'send cd, suspect e', 'divided'],
+		],
+		[
+			'and is good: a single suspect is sent to hear what is wrong with it',
+			{ records: [a, b], suspects: { ...suspects, records: [c] } },
+			confirms('ab'),
+			['updated ab', 'send c'],
+		],
+		[
+			'and has a bad record: the other half may be good',
+			{ records: [a, b], suspects },
+			confirms('a', fails(1)),
+			['updated a', 'failed b', 'send cde'],
+		],
+		[
+			'and is not confirmed whole: nothing is known of the other half',
+			{ records: [a, b], suspects },
+			confirms('a'),
+			['updated a', 'look up b, not mentioned', 'send cde'],
+		],
+		[
+			'and is rejected itself: it is divided, then the other half sent',
+			{ records: [a, b], suspects },
+			rejected(),
+			['send a, suspect b', 'send cde', 'divided'],
+		],
+		[
+			'and gets no response',
+			{ records: [a, b], suspects },
+			lost,
+			['look up ab, no response', 'send cde'],
+		],
+		[
+			'and meets what stops the run',
+			{ records: [a], suspects },
+			rejected(401),
+			['failed a', 'send cde', 'stop: rejected 401'],
+		],
+	]);
+});
+
+describe('when no more requests may be spent on dividing', () => {
+	const suspects = { records: [c, d], rejection: rejected() };
+	expectSteps(
+		'update',
+		[
+			['a rejected batch fails', [a, b], rejected(), ['failed ab']],
+			['also one that is too large', [a, b], rejected(413), ['failed ab']],
+			[
+				'what may be written is looked up',
+				[open(a), b],
+				rejected(),
+				['failed b', 'look up a, rejected'],
+			],
+			[
+				'the suspects are sent whole',
+				{ records: [a], suspects },
+				confirms('a'),
+				['updated a', 'send cd'],
+			],
+		],
+		false,
+	);
+
+	test('the reason says so', () => {
+		const { outcomes } = afterSend(
+			{ kind: 'send', records: [a, b] },
+			rejected(),
+			context('update'),
+			false,
+		);
+		expect(outcomes[0]![1].message).toContain('rejected together with other items');
+	});
+});
+
+describe('after a stop', () => {
+	test('nothing counts as not sent if a previous request may have written it', () => {
+		const step = afterStop([a, open(b), c], rejected(401));
+		expect(describeStep(step)).toEqual(['not sent ac', 'look up b, no response']);
+		expect(step.outcomes[0]![1].message).toBe('Not sent, the run stopped before: rejected 401');
+	});
+});
+
+describe('after a look-up', () => {
+	const found: Step['outcomes'] = [[a, { outcome: 'unknown' }]];
+	test.each([
+		['that worked', undefined, ['unknown a']],
+		['that the token has no right to', rejected(403), ['unknown a']],
+		['that failed', failure('notApplied'), ['unknown a', 'stop: notApplied']],
+		['that was canceled', failure('canceled'), ['unknown a', 'stop: canceled']],
+	])('%s', (_, error, follows) => {
+		const step = afterReconcile(
+			{ outcomes: found, incomplete: [], unapplied: [], unproven: [], failure: error },
+			context('update'),
+		);
+		expect(describeStep(step)).toEqual(follows);
+	});
+});
+
+test('what a look-up proves not to be written is sent once more, as if for the first time', () => {
+	const { unsent } = afterReconcile(
+		{ outcomes: [], incomplete: [], unapplied: [open(a)], unproven: [] },
+		context('update'),
+	);
+	expect(unsent).toMatchObject([{ isSentAgain: true, previousAttempt: undefined }]);
+});
+
+describe('items that are rejected after the platform asked to wait', () => {
+	const postponed = (error: ServiceError) =>
+		new ServiceError(error.message, { ...error, wasPostponed: true });
+	const records = [
+		sendableOf({ index: 0, key: 'a' }),
+		sendableOf({ index: 1, key: 'b', id: 'x' }),
+		sendableOf({ index: 2 }),
+	];
+	const kinds = (result: Parameters<typeof afterSend>[1]) => {
+		const { outcomes, work } = afterSend(
+			{ kind: 'send', records },
+			result,
+			context('create'),
+			false,
+		);
+		const open = work.flatMap((piece) => piece.records.map(({ record }) => record.index));
+		return [outcomes.map(([{ record }]) => record.index), open];
+	};
+
+	test('are looked up by their keys, if they have no ID', () => {
+		expect(kinds(postponed(rejected()))).toEqual([[1, 2], [0]]);
+	});
+
+	test('are rejected, if it did not', () => {
+		expect(kinds(rejected())).toEqual([[0, 1, 2], []]);
+	});
+
+	test('are looked up if the response names them', () => {
+		const errors = [0, 1, 2].map((RecordIndex) => ({ message: 'no', RecordIndex }));
+		const named = { ...response({ errors }), wasPostponed: true };
+		expect(kinds(named as never)).toEqual([[1, 2], [0]]);
+	});
+
+	test('are not looked up if they were not sent', () => {
+		const { outcomes } = afterStop(
+			records.map((record) => ({ ...record, wasPostponed: true })),
+			rejected(401),
+		);
+		expect(outcomes).toHaveLength(3);
+	});
+});
+
+describe('an item with a file, of which only the changes were sent, beside another writer', () => {
+	const added = { add: [{ filename: 'a' }] };
+	const partial = (fields: PreparedRecord['fields']): PreparedRecord => ({
+		...sendableOf({ index: 0, id: 'x', fields: { n: 1, file: added } }),
+		fields,
+		before: storedOf({ id: 'x', ver: 1, fields: { n: 0 } }),
+	});
+	const after = (prepared: PreparedRecord) =>
+		afterSend(
+			{ kind: 'send', records: [prepared] },
+			response({ data: [{ id: 'x', created: BEFORE, modified: SINCE, ver: 5 }] }),
+			context('update'),
+			true,
+		);
+
+	test('is written again without it', () => {
+		const { work, outcomes } = after(partial({ file: added }));
+		expect(outcomes).toEqual([]);
+		expect(work).toMatchObject([{ kind: 'send', records: [{ fields: { n: 1 } }] }]);
+		expect((work[0] as SendWork).records[0]!.json).not.toContain('filename');
+	});
+
+	test('is written again with it, if it was not sent', () => {
+		const { work } = after(partial({ n: 1 }));
+		expect((work[0] as SendWork).records[0]!.fields).toEqual({ n: 1, file: added });
+	});
+
+	test('is done if it holds nothing else but its key', () => {
+		const record = { index: 0, key: 'a', fields: { code: 'a', file: added } };
+		const step = afterSend(
+			{
+				kind: 'send',
+				records: [
+					{
+						...sendableOf(record),
+						record,
+						fields: { ...record.fields },
+						before: storedOf({ id: 'x', ver: 1, fields: { code: 'a' } }),
+					},
+				],
+			},
+			response({ data: [{ id: 'x', created: BEFORE, modified: SINCE, ver: 5 }] }),
+			{ ...context('upsert'), key: 'code' },
+			true,
+		);
+		expect(step.work).toEqual([]);
+		expect(step.outcomes).toMatchObject([[{}, { outcome: 'updated' }]]);
+	});
+
+	test('is done if it holds nothing else', () => {
+		const record = { index: 0, id: 'x', fields: { file: added } };
+		const { work, outcomes } = after({ ...partial({ file: added }), record });
+		expect(work).toEqual([]);
+		expect(outcomes).toMatchObject([[{}, { outcome: 'updated', ver: 5 }]]);
+	});
+});
+
+describe('a record that was deleted between the look-up and the write', () => {
+	const record = { index: 0, key: 'a', fields: { code: 'a', n: 1 } };
+	const change: PreparedRecord = {
+		...sendableOf(record),
+		record,
+		fields: { n: 1 },
+		before: storedOf({ id: 'x', created: BEFORE, fields: { code: 'a', n: 0 } }),
+	};
+	const isNew = { id: 'y', created: SINCE, modified: SINCE, ver: 0 };
+
+	test('is sent again with all its fields, and was inserted', () => {
+		const step = afterSend(
+			{ kind: 'send', records: [change] },
+			response({ data: [isNew] }),
+			context('upsert'),
+			true,
+		);
+		expect(step.outcomes).toEqual([]);
+		const [work] = step.work;
+		expect(work).toMatchObject({ kind: 'send', records: [{ fields: record.fields }] });
+		const again = afterSend(
+			work as SendWork,
+			response({ data: [{ ...isNew, modified: '2026-03-02T00:00:00Z', ver: 1 }] }),
+			context('upsert'),
+			true,
+		);
+		expect(again.outcomes).toMatchObject([[{}, { outcome: 'inserted', id: 'y', ver: 1 }]]);
+	});
+
+	test.each([
+		['raises its version by one: it is done', 5, 6, ['updated ']],
+		['raises it by more: it is written again', 5, 7, ['send , open']],
+		['raises none that is known: it is written again', undefined, 6, ['send , open']],
+	])('an update that %s', (_, before, ver, follows) => {
+		const partial = {
+			...change,
+			before: storedOf({ id: 'x', created: BEFORE, ver: before, fields: { code: 'a', n: 0 } }),
+		};
+		const step = afterSend(
+			{ kind: 'send', records: [partial] },
+			response({ data: [{ id: 'x', created: BEFORE, modified: SINCE, ver }] }),
+			context('upsert'),
+			true,
+		);
+		expect(describeStep(step)).toEqual(follows);
+		const [work] = step.work;
+		if (!work) return;
+		expect(work).toMatchObject({ records: [{ fields: record.fields, isInserted: false }] });
+		// Whoever inserted it in the meantime, this run did not.
+		const again = afterSend(
+			work as SendWork,
+			response({ data: [{ id: 'y', created: SINCE, modified: SINCE, ver: 8 }] }),
+			context('upsert'),
+			true,
+		);
+		expect(again.outcomes).toMatchObject([[{}, { outcome: 'updated', ver: 8 }]]);
+	});
+
+	test.each<[string, before: number | undefined, metadata: object, isWhole: boolean]>([
+		['the next version', 5, { ver: 6 }, true],
+		['the same version', 5, { ver: 5 }, false],
+		['no version', 5, {}, false],
+		['no version before', undefined, { ver: 6 }, false],
+		['never a version', undefined, {}, false],
+		['another record', 5, { id: 'y', ver: 6 }, false],
+		['a new record under its id', 5, { created: SINCE, ver: 6 }, false],
+	])('left %s: it is written again %s', (_, ver, metadata, isWhole) => {
+		const partial = {
+			...change,
+			before: storedOf({ id: 'x', created: BEFORE, ver, fields: { code: 'a', n: 0 } }),
+		};
+		const item = { id: 'x', created: BEFORE, modified: SINCE, ...metadata };
+		const step = afterSend(
+			{ kind: 'send', records: [partial] },
+			response({ data: [item] }),
+			context('upsert'),
+			true,
+		);
+		expect([step.outcomes.length, step.work.length]).toEqual(isWhole ? [1, 0] : [0, 1]);
+	});
+
+	test.each([
+		[{ id: 'x', created: BEFORE, ver: 9 }, 'Another writer changed the record between'],
+		[{ id: 'y', created: SINCE, ver: 0 }, 'The record was deleted meanwhile and inserted again'],
+	])('and why it is open until then: %j', (metadata, message) => {
+		const step = afterSend(
+			{ kind: 'send', records: [change] },
+			response({ data: [{ modified: SINCE, ...metadata }] }),
+			context('upsert'),
+			true,
+		);
+		expect(step.work[0]!.records[0]!.previousAttempt).toMatchObject({
+			message: expect.stringContaining(message),
+			delivery: 'ambiguous',
+		});
+	});
+
+	test('is done if all its fields were sent', () => {
+		const whole = { ...change, fields: record.fields };
+		const step = afterSend(
+			{ kind: 'send', records: [whole] },
+			response({ data: [isNew] }),
+			context('upsert'),
+			true,
+		);
+		expect(step.outcomes).toMatchObject([[{}, { outcome: 'inserted', id: 'y' }]]);
+		expect(step.work).toEqual([]);
+	});
+});
+
+describe('after comparing', () => {
+	const planned = ['a', 'b', 'c'].map((key, index) => ({
+		index,
+		key,
+		fields: { code: key, n: index },
+	}));
+	const [same, changed, missing] = planned as [
+		(typeof planned)[0],
+		(typeof planned)[0],
+		(typeof planned)[0],
+	];
+	const stored = new Map([
+		[same, [storedOf({ id: 'x', fields: { code: 'a', n: 0 } })]],
+		[changed, [storedOf({ id: 'y', fields: { code: 'b', n: 7 } })]],
+		[missing, []],
+	]);
+	const work = { kind: 'compare' as const, records: planned };
+	const upsert = { ...context('upsert'), key: 'code' };
+
+	test('only what differs is sent', () => {
+		const { outcomes, unsent, stop } = afterCompare(work, stored, upsert, false);
+		expect(outcomes.map(([{ record }, { outcome }]) => [record.index, outcome])).toEqual([
+			[0, 'unchanged'],
+		]);
+		expect(unsent.map(({ record }) => record.index)).toEqual([1, 2]);
+		expect(unsent[0]!.before).toMatchObject({ id: 'y' });
+		expect(unsent[1]!.before).toBeNull();
+		expect(stop).toBeUndefined();
+	});
+
+	test('a dry run sends nothing', () => {
+		const { outcomes, unsent } = afterCompare(work, stored, upsert, true);
+		expect(outcomes.map(([, { outcome }]) => outcome)).toEqual([
+			'unchanged',
+			'updated',
+			'inserted',
+		]);
+		expect(unsent).toEqual([]);
+	});
+
+	test('what cannot be read stops the run, and nothing was sent', () => {
+		const error = failure('rejected', 401);
+		const { outcomes, unsent, stop } = afterCompare(work, error, upsert, false);
+		expect(outcomes.map(([, { outcome }]) => outcome)).toEqual(['failed', 'failed', 'failed']);
+		expect(unsent).toEqual([]);
+		expect(stop).toBe(error);
+	});
+});

@@ -1,0 +1,449 @@
+/** Deciding and reading changes, on a fake platform (changesTable.cts). */
+import { LIMITS, type ChangeKind } from '../../../nodes/DataPlatform/changes/tracker.ts';
+import { startFromTime } from '../../../nodes/DataPlatform/changes/reader.ts';
+import { Follower, ORDERS, Table, type Order } from '../changesTable.cts';
+
+const small = (more: Partial<typeof LIMITS> = {}) => ({
+	...LIMITS,
+	page: 5,
+	pageOverlap: 2,
+	...more,
+});
+
+const kinds = (...names: ChangeKind[]) => new Set(names);
+
+describe('emitted', () => {
+	test('a new record as created, its later versions as updated, each once', async () => {
+		const table = new Table();
+		const follower = new Follower(table);
+		table.create();
+		expect(await follower.poll()).toEqual(['c1/1']);
+		expect(await follower.poll()).toEqual([]);
+		table.now += 10;
+		table.update('1');
+		table.update('1');
+		table.create();
+		expect(await follower.poll()).toEqual(['u1/3', 'c2/1']);
+		table.now += 120_000;
+		table.update('1');
+		expect(await follower.poll()).toEqual(['u1/4']);
+	});
+
+	test('nothing that existed when watching started', async () => {
+		const table = new Table();
+		for (let count = 0; count < 12; count += 1) table.create();
+		const follower = new Follower(table, {}, small());
+		await follower.startNow();
+		expect(await follower.poll()).toEqual([]);
+		table.now += 1;
+		table.update('3');
+		table.create();
+		expect(await follower.poll()).toEqual(['c13/1', 'u3/2']);
+	});
+
+	test('in an empty table, whatever comes', async () => {
+		const table = new Table();
+		const follower = new Follower(table);
+		await follower.startNow();
+		table.create(5);
+		expect(await follower.poll()).toEqual(['c1/1']);
+	});
+
+	test('from a time on, that time included', async () => {
+		const table = new Table();
+		table.create(1000);
+		table.create(2000);
+		table.create(3000);
+		const follower = new Follower(table);
+		follower.state = startFromTime(2000);
+		table.update('1');
+		expect(await follower.poll()).toEqual(['c2/1', 'c3/1', 'u1/2']);
+	});
+
+	test('only one kind, if only one is chosen', async () => {
+		const table = new Table();
+		const created = new Follower(table, { kinds: kinds('created') });
+		const updated = new Follower(table, { kinds: kinds('updated') });
+		const both = async () => [await created.poll(), await updated.poll()];
+		table.create();
+		expect(await both()).toEqual([['c1/1'], []]);
+		table.now += 1;
+		table.update('1');
+		expect(await both()).toEqual([[], ['u1/2']]);
+	});
+
+	test('created and changed before the first poll: created, once', async () => {
+		const table = new Table();
+		const follower = new Follower(table);
+		table.create();
+		table.now += 500;
+		table.update('1');
+		expect(await follower.poll()).toEqual(['c1/2']);
+	});
+
+	test('updates only: a record that was created and changed before the first poll is one', async () => {
+		const table = new Table();
+		const follower = new Follower(table, { kinds: kinds('updated') });
+		table.create();
+		expect(await follower.poll()).toEqual([]);
+		// As if n8n had dropped the state of that poll, which emitted nothing.
+		const forgetful = new Follower(table, { kinds: kinds('updated') });
+		table.now += 1;
+		table.update('1');
+		expect(await follower.poll()).toEqual(['u1/2']);
+		expect(await forgetful.poll()).toEqual(['u1/2']);
+	});
+
+	test('a record that came back under its id, its versions beginning anew', async () => {
+		const table = new Table();
+		const follower = new Follower(table);
+		table.create();
+		table.update('1');
+		await follower.poll();
+		table.now += 10;
+		table.rows.set('1', { id: '1', ver: 1, created: table.now, modified: table.now, fields: {} });
+		expect(await follower.poll()).toEqual(['c1/1']);
+	});
+
+	test('the time of change counts if there is no version', async () => {
+		const table = new Table();
+		const follower = new Follower(table);
+		const withoutVersion = (modified: number) =>
+			table.rows.set('1', { id: '1', created: 1000, modified, fields: {} } as never);
+		withoutVersion(1000);
+		expect(await follower.poll()).toHaveLength(1);
+		expect(await follower.poll()).toHaveLength(0);
+		withoutVersion(1001);
+		expect(await follower.poll()).toHaveLength(1);
+	});
+
+	test('an error if the platform sends no times', async () => {
+		const table = new Table();
+		table.rows.set('1', { id: '1', ver: 1, created: 1, modified: 0, fields: {} });
+		await expect(new Follower(table).poll()).rejects.toThrow('does not say when records changed');
+	});
+});
+
+describe('the overlap', () => {
+	test('catches what became visible late', async () => {
+		const table = new Table();
+		const follower = new Follower(table, { overlapMs: 100 });
+		table.create();
+		await follower.poll();
+		table.create(table.now - 99);
+		expect(await follower.poll()).toEqual(['c2/1']);
+		table.create(table.now - 101);
+		expect(await follower.poll()).toEqual([]);
+	});
+
+	test('of another length emits nothing again', async () => {
+		const table = new Table();
+		const short = new Follower(table, { overlapMs: 10 });
+		for (let count = 0; count < 5; count += 1) {
+			table.create();
+			table.now += 30;
+		}
+		await short.drain();
+		const long = new Follower(table, { overlapMs: 10_000 });
+		long.state = short.state;
+		expect(await long.poll()).toEqual([]);
+	});
+
+	test.each(Object.keys(ORDERS) as Order[])(
+		'many with one time, ids ordered %s: all emitted, a few at a time',
+		async (order) => {
+			const limits = small({ maxTracked: 8, maxBuffered: 12 });
+			const table = new Table(order, limits);
+			const follower = new Follower(table, { maximum: 7 }, limits);
+			for (let count = 0; count < 120; count += 1) table.create();
+			await follower.drain();
+			expect(follower.emitted).toHaveLength(120);
+			expect(new Set(follower.emitted.map(({ id }) => id)).size).toBe(120);
+			expect(Math.max(...follower.polls.map((changes) => changes.length))).toBe(7);
+		},
+	);
+
+	test('holds back while what became visible late is emitted a few at a time', async () => {
+		const table = new Table();
+		const follower = new Follower(table, { overlapMs: 3, maximum: 1 });
+		for (let count = 0; count < 3; count += 1) table.create();
+		await follower.poll();
+		table.create(table.now - 1);
+		table.create(table.now - 1);
+		table.now += 3;
+		table.create();
+		await follower.drain();
+		expect(follower.emitted.map(({ id }) => id)).toEqual(['1', '4', '5', '2', '3', '6']);
+	});
+
+	test('an idle poll asks for what is read again and a few records more, not for a page', async () => {
+		const table = new Table();
+		for (let count = 0; count < 2000; count += 1) {
+			table.create();
+			table.now += 1000;
+		}
+		const follower = new Follower(table);
+		await follower.startNow();
+		table.asked.length = 0;
+		expect(await follower.poll()).toEqual([]);
+		table.create();
+		expect(await follower.poll()).toHaveLength(1);
+		expect(await follower.poll()).toEqual([]);
+		// 60 s of overlap hold 61 records, one per second.
+		expect(table.asked).toEqual([111, 111, 111]);
+	});
+
+	test('more changes than a few take one request more', async () => {
+		const table = new Table();
+		const follower = new Follower(table);
+		table.create(table.now - 120_000);
+		table.create();
+		await follower.poll();
+		table.now += 120_000;
+		for (let count = 0; count < 200; count += 1) table.create((table.now += 1));
+		table.asked.length = 0;
+		expect(await follower.poll()).toHaveLength(200);
+		expect(table.asked).toEqual([51, 1000]);
+	});
+
+	test.each([1, 2, 3, 7, 10, 20, 25, 30, 40, 50, 60, 100, 120, 149, 150, 151])(
+		'pages that the platform cuts to %d records lose nothing',
+		async (largest) => {
+			const table = new Table('asText', LIMITS, largest);
+			const follower = new Follower(table);
+			for (let count = 0; count < 150; count += 1) table.create();
+			expect(await follower.poll()).toHaveLength(150);
+			for (let count = 0; count < 150; count += 1) table.create((table.now += 1));
+			expect(await follower.poll()).toHaveLength(150);
+			expect(await follower.poll()).toEqual([]);
+		},
+	);
+
+	test.each([Infinity, 3, 1])(
+		'after a burst an idle poll is one request, with pages of %d records',
+		async (largest) => {
+			const limits = small({ settleMs: 0 });
+			const table = new Table('asText', limits, largest);
+			const follower = new Follower(table, {}, limits);
+			for (let count = 0; count < 40; count += 1) table.create();
+			await follower.drain();
+			table.requests = 0;
+			await follower.poll();
+			expect(table.requests).toBe(1);
+		},
+	);
+});
+
+describe('a clock that does not distinguish what is written in one second', () => {
+	const write = (table: Table, count: number) => {
+		for (let done = 0; done < count; done += 1) table.create();
+	};
+	const sizes: Array<[size: number, largest: number]> = [
+		[3, Infinity],
+		[600, Infinity],
+		[1500, Infinity],
+		[60, 7],
+		[600, 20],
+	];
+
+	test.each(sizes)(
+		'what changes again after %d records were emitted, in pages of %d',
+		async (size, largest) => {
+			const table = new Table('asText', LIMITS, largest);
+			const follower = new Follower(table, { maximum: 5000 });
+			write(table, size);
+			expect(await follower.poll()).toHaveLength(size);
+			// A poll without anything new must not make it forget.
+			expect(await follower.poll()).toEqual([]);
+			table.update('1');
+			table.update(String(size));
+			table.create();
+			const changes = ['u1/2', `u${size}/2`, `c${size + 1}/1`];
+			expect((await follower.poll()).sort()).toEqual(changes.sort());
+			expect(await follower.poll()).toEqual([]);
+			table.now += 1000;
+			table.update('1');
+			expect(await follower.poll()).toEqual(['u1/3']);
+		},
+	);
+
+	test.each(sizes)(
+		'what changes in the second in which watching begins, after %d records in pages of %d',
+		async (size, largest) => {
+			const table = new Table('asText', LIMITS, largest);
+			write(table, 1);
+			table.now += 1000;
+			write(table, size);
+			const follower = new Follower(table);
+			await follower.startNow();
+			table.update('2');
+			table.update(String(size));
+			table.create();
+			const changes = ['u2/2', `u${size}/2`, `c${size + 2}/1`];
+			expect((await follower.poll()).sort()).toEqual(changes.sort());
+			expect(await follower.poll()).toEqual([]);
+		},
+	);
+
+	test('if more changed in it than can be remembered, all of them count as emitted', async () => {
+		const limits = small({ maxTracked: 20 });
+		const table = new Table('asText', limits);
+		write(table, 60);
+		const follower = new Follower(table, {}, limits);
+		await follower.startNow();
+		expect(follower.state.emitted).toEqual({});
+		expect(await follower.poll()).toEqual([]);
+		table.now += 1000;
+		table.update('1');
+		expect(await follower.poll()).toEqual(['u1/2']);
+	});
+
+	test('what is created while pages are read, and stands before what was read', async () => {
+		const table = new Table('backwards');
+		const follower = new Follower(table, { overlapMs: 5 });
+		write(table, 1);
+		table.onRequest = () => {
+			// The newest page, whether that is all, the first page of all, the second.
+			if (table.requests === 2 || table.requests === 4) write(table, 1);
+			if (table.requests !== 4) return;
+			table.now += 1000;
+			write(table, 1);
+		};
+		await follower.drain();
+		expect(follower.emitted.map(({ id }) => id).sort()).toEqual(['1', '2', '3', '4']);
+	});
+
+	describe('on a platform with small pages, a minute later', () => {
+		let now = Date.now();
+		beforeEach(() => void jest.spyOn(Date, 'now').mockImplementation(() => now));
+		afterEach(() => void jest.restoreAllMocks());
+
+		test('what was written in the second that was read, right after it was read', async () => {
+			const table = new Table('backwards', LIMITS, 7);
+			const follower = new Follower(table);
+			write(table, 60);
+			expect(await follower.poll()).toHaveLength(60);
+			// Not among the seven newest: '1' and '10' to '15' are.
+			write(table, 1);
+			now += 60_000;
+			expect(await follower.poll()).toEqual(['c61/1']);
+			// Now that second has passed.
+			table.requests = 0;
+			expect(await follower.poll()).toEqual([]);
+			expect(table.requests).toBe(1);
+		});
+
+		test('what appeared while pages were read, before many that are newer', async () => {
+			const table = new Table('backwards', LIMITS, 7);
+			const follower = new Follower(table, { overlapMs: 0 });
+			write(table, 30);
+			table.onRequest = () => {
+				// The newest page, whether that is all, and two pages of all are read.
+				if (table.requests !== 5) return;
+				write(table, 1);
+				table.now += 1000;
+				write(table, 20);
+			};
+			const passed = 'c31/1';
+			const first = await follower.poll();
+			expect(first).toHaveLength(50);
+			expect(first).not.toContain(passed);
+			now += 60_000;
+			expect(await follower.poll()).toEqual([passed]);
+			now += 60_000;
+			await follower.drain();
+			expect(follower.emitted).toHaveLength(51);
+		});
+	});
+
+	test('nothing is forgotten or read twice while a backlog is emitted', async () => {
+		const table = new Table('backwards', LIMITS, 30);
+		const follower = new Follower(table, { maximum: 70, overlapMs: 0 });
+		write(table, 400);
+		await follower.poll();
+		table.update('1');
+		table.update('400');
+		write(table, 3);
+		await follower.drain();
+		const latest = [...table.rows.values()].map(({ id, ver }) => `${id}/${ver}`);
+		const emitted = follower.emitted.map(({ id, ver }) => `${id}/${ver}`);
+		expect(emitted).toEqual(expect.arrayContaining(latest));
+		expect(new Set(emitted).size).toBe(emitted.length);
+	});
+});
+
+describe('watched fields', () => {
+	const digest = ({ fields }: { fields: Record<string, unknown> }) => String(fields.state);
+
+	test('an update is emitted if they differ from what was emitted', async () => {
+		const table = new Table();
+		const follower = new Follower(table, { digest });
+		table.create(table.now, { state: 'open' });
+		expect(await follower.poll()).toEqual(['c1/1']);
+		table.now += 1;
+		table.update('1', { state: 'open', note: 'x' });
+		expect(await follower.poll()).toEqual([]);
+		table.update('1', { state: 'sent' });
+		expect(await follower.poll()).toEqual(['u1/3']);
+	});
+
+	test('are forgotten when nothing is watched any more', async () => {
+		const table = new Table();
+		const follower = new Follower(table, { digest });
+		table.create(table.now, { state: 'open' });
+		await follower.poll();
+		const plain = new Follower(table);
+		plain.state = follower.state;
+		await plain.poll();
+		expect(plain.state.digests).toBeUndefined();
+	});
+});
+
+describe('what is stored', () => {
+	test('is bounded', async () => {
+		const limits = small({ maxTracked: 8 });
+		const table = new Table('asText', limits);
+		const digest = ({ id }: { id: string }) => `digest-${id}`;
+		const follower = new Follower(table, { digest }, limits);
+		for (let count = 0; count < 20; count += 1) table.create((table.now += 1));
+		await follower.drain();
+		expect(follower.emitted).toHaveLength(20);
+		expect(Object.keys(follower.state.emitted).length).toBeLessThanOrEqual(8);
+		expect(Object.keys(follower.state.digests!)).toHaveLength(8);
+		expect(follower.state.digests).toMatchObject({ 13: 'digest-13', 20: 'digest-20' });
+	});
+
+	test('records that move while pages are read open no gap', async () => {
+		const limits = small({ pageOverlap: 1 });
+		const table = new Table('asText', limits);
+		const follower = new Follower(table, { overlapMs: 0 }, limits);
+		for (let count = 0; count < 20; count += 1) {
+			table.create();
+			table.now += 1;
+		}
+		table.onRequest = () => {
+			// The newest page is the first request, the first page of the backlog the second.
+			if (table.requests === 3) for (const id of ['1', '2', '3']) table.update(id);
+		};
+		await follower.drain();
+		const latest = [...table.rows.values()].map(({ id, ver }) => `${id}/${ver}`);
+		expect(follower.emitted.map(({ id, ver }) => `${id}/${ver}`)).toEqual(
+			expect.arrayContaining(latest),
+		);
+	});
+
+	test('when time runs out, the rest comes in the next poll', async () => {
+		const limits = small();
+		const table = new Table('asText', limits);
+		const follower = new Follower(table, {}, limits);
+		for (let count = 0; count < 30; count += 1) {
+			table.create();
+			table.now += 1;
+		}
+		const first = await follower.poll(() => false);
+		expect(first.length).toBeGreaterThan(0);
+		expect(first.length).toBeLessThan(10);
+		await follower.drain();
+		expect(follower.emitted).toHaveLength(30);
+	});
+});

@@ -1,0 +1,400 @@
+import type { FieldMetadata, JsonValue } from '../../../nodes/DataPlatform/api/types.ts';
+import { show } from '../../../nodes/DataPlatform/fields/convert.ts';
+import { holdsValue, toFieldValue } from '../../../nodes/DataPlatform/fields/values.ts';
+import { fieldOf } from '../fixtures.cts';
+
+const convert = (type: string, value: unknown, metadata?: FieldMetadata) =>
+	toFieldValue(fieldOf('f', type, metadata), value, 'leave');
+
+const luxonTime = {
+	toISO: () => '2026-11-21T09:30:00.000+01:00',
+};
+
+const accepted: Array<[type: string, value: unknown, sent: unknown, metadata?: FieldMetadata]> = [
+	['text', 'Fox', 'Fox'],
+	['text', ' Fox ', ' Fox '],
+	['text', 0, '0'],
+	['text', false, 'false'],
+	['text', 'abc', 'abc', { maxLength: 3 }],
+	// The platform does not say how it counts: it decides about what might fit.
+	['text', '😀'.repeat(6), '😀'.repeat(6), { maxLength: 10 }],
+	['text', '👨‍👩‍👧‍👦👍🏽', '👨‍👩‍👧‍👦👍🏽', { maxLength: 2 }],
+	['text', 'e\u0301e\u0301', 'e\u0301e\u0301', { maxLength: 2 }],
+	['text', 'a\r\n', 'a\r\n', { maxLength: 2 }],
+	['text', 'ab  ', 'ab  ', { maxLength: 2 }],
+	['long_text', 'a\nb', 'a\nb'],
+	['markdown', '# a', '# a'],
+	['radio', 'low', 'low'],
+	['dropdown', 7, '7'],
+	['a type of tomorrow', 'x', 'x'],
+	['number', 7, 7],
+	['number', '7', 7],
+	['number', ' -7 ', -7],
+	['number', '+7', 7],
+	['number', '1e3', 1000],
+	['number', 0, 0, { min: 0 }],
+	['number', 150, 150, { max: 150 }],
+	['number', 9007199254740991, 9007199254740991],
+	['decimal', '.5', 0.5],
+	['decimal', '5.', 5],
+	['decimal', 1.5e-7, 1.5e-7],
+	['money', -0.01, -0.01],
+	['percentage', '0.1', 0.1],
+	['checkbox', true, true],
+	['checkbox', false, false],
+	['checkbox', ' TRUE ', true],
+	['checkbox', 'false', false],
+	['date', '2026-11-21', '2026-11-21'],
+	['date', '2024-02-29', '2024-02-29'],
+	['date', '2026-11-21T00:00:00', '2026-11-21'],
+	['date', '2026-11-21 00:00', '2026-11-21'],
+	['date', '2026-11-21T00:00:00Z', '2026-11-21'],
+	['date', '2026-11-21T23:30:00-05:00', '2026-11-21T23:30:00-05:00'],
+	['date', luxonTime, '2026-11-21T09:30:00.000+01:00'],
+	['date', '2026-11-21T00:00:00.000+09:00', '2026-11-21'],
+	['date', '2026-11-21T00:00-0500', '2026-11-21'],
+	['date', '2026-11-21T00:00:01+09:00', '2026-11-21T00:00:01+09:00'],
+	['date', new Date('2026-11-21T00:00:00Z'), '2026-11-21'],
+	['datetime', '2026-11-21', '2026-11-21T00:00:00'],
+	['datetime', '2026-11-21 09:30', '2026-11-21T09:30'],
+	['datetime', '2026-11-21T09:30:00.123+0100', '2026-11-21T09:30:00.123+0100'],
+	['datetime', luxonTime, '2026-11-21T09:30:00.000+01:00'],
+	['datetime', new Date('2026-11-21T09:30:00Z'), '2026-11-21T09:30:00.000Z'],
+	['dropdownmulti', ['a', 1, true], ['a', '1', 'true']],
+	['dropdownmulti', '["a","b"]', ['a', 'b']],
+	['chips', 'a, b', ['a, b']],
+	['chips', '[broken', ['[broken']],
+	['money_with_currency', { amount: 1, currency: 'EUR' }, { amount: 1, currency: 'EUR' }],
+	['money_with_currency', '{"amount":1,"currency":"EUR"}', { amount: 1, currency: 'EUR' }],
+	['url_link', 'https://example.com', { href: 'https://example.com' }],
+	['url_link', { href: 'x', description: 'd' }, { href: 'x', description: 'd' }],
+	['checklist', { lists: [] }, { lists: [] }],
+	['chat', '{"messages":[]}', { messages: [] }],
+	['schema_link', 'id-1', { id: 'id-1' }],
+	['schema_link', { id: 'id-1', name: 'Acorn', url: '/x' }, { id: 'id-1' }],
+	['schema_link', 'id-1', { add: ['id-1'] }, { multiple: true }],
+	['schema_link', ['id-1', 'id-2'], { add: ['id-1', 'id-2'] }, { multiple: true }],
+	['schema_link', { remove: ['id-1'] }, { remove: ['id-1'] }, { multiple: true }],
+	['schema_link', '{"add":["a"],"remove":[]}', { add: ['a'], remove: [] }, { multiple: true }],
+	['picture', 'https://example.com/a.png', 'https://example.com/a.png'],
+	['file', [{ filename: 'a' }], [{ filename: 'a' }]],
+	['text', 9007199254740991, '9007199254740991'],
+	['text', 1e-7, '1e-7'],
+	['text', 5n, '5'],
+	['number', '7.0', 7],
+	['number', '-0', 0],
+	['number', -0, 0],
+	['number', 12n, 12],
+	['decimal', 0.1 + 0.2, 0.30000000000000004],
+	['decimal', '0.30000000000000004', 0.30000000000000004],
+	['decimal', '000123.4500', 123.45],
+	['decimal', '1000000000000000000000', 1e21],
+	['decimal', '5e-324', 5e-324],
+	['date', '2026-11-21Z', '2026-11-21'],
+	['date', '2026-11-21 23:30:00Z', '2026-11-21T23:30:00Z'],
+	['datetime', '2025-12-31Z', '2025-12-31T00:00:00Z'],
+	['dropdownmulti', [5n], ['5']],
+	['dropdownmulti', '[12345678901234567890,0.5]', ['12345678901234567890', '0.5']],
+	[
+		'money_with_currency',
+		'{"amount":-1234567890.12345,"currency":"EUR"}',
+		{ amount: -1234567890.12345, currency: 'EUR' },
+	],
+	[
+		'money_with_currency',
+		{ amount: 1, currency: 'EUR', date: '2021-05-06T00:00:00' },
+		{ amount: 1, currency: 'EUR', date: '2021-05-06' },
+	],
+	['file', { remove: ['id-1'] }, { remove: ['id-1'] }],
+];
+
+test.each(accepted)('%s takes %j', (...[type, value, sent, metadata]) => {
+	expect(convert(type, value, metadata)).toEqual({ value: sent });
+});
+
+const refused: Array<[type: string, value: unknown, problem: string, metadata?: FieldMetadata]> = [
+	['text', { a: 1 }, 'takes text, not a list or an object'],
+	['text', ['a'], 'takes text, not a list or an object'],
+	['text', 'abcd', 'takes at most 3 characters, this has more', { maxLength: 3 }],
+	['text', '😀👍🏽e\u0301\r\n', 'takes at most 2 characters, this has more', { maxLength: 2 }],
+	['text', ' a b', 'takes at most 2 characters, this has more', { maxLength: 2 }],
+	['text', 'a', 'takes at most 0 characters, this has more', { maxLength: 0 }],
+	['text', 'x'.repeat(4e6), 'takes at most 9 characters, this has more', { maxLength: 9 }],
+	['number', 'seven', 'takes a number, not "seven"'],
+	['number', '7,5', 'takes a number, not "7,5"'],
+	['number', '0x10', 'takes a number, not "0x10"'],
+	['number', '.', 'takes a number, not "."'],
+	['number', true, 'takes a number, not true'],
+	['number', 7.5, 'takes a whole number, not 7.5'],
+	['number', '1e400', 'takes a number, not "1e400"'],
+	['number', '9'.repeat(400), `takes a number, not "${'9'.repeat(56)}…`],
+	['number', Number.NaN, 'takes a number, not NaN'],
+	['number', Infinity, 'takes a number, not Infinity'],
+	['number', '9007199254740993', 'takes a whole number, not "9007199254740993"'],
+	['number', -1, 'must be at least 0, not -1', { min: 0 }],
+	['number', 151, 'must be at most 150, not 151', { max: 150 }],
+	['decimal', { amount: 1 }, 'takes a number, not {"amount":1}'],
+	['checkbox', 1, 'takes true or false, not 1'],
+	['checkbox', 'yes', 'takes true or false, not "yes"'],
+	['checkbox', 'constructor', 'takes true or false, not "constructor"'],
+	['date', '2026-02-30', 'takes a date such as 2026-11-21, not "2026-02-30"'],
+	['date', '2026-13-01', 'takes a date such as 2026-11-21, not "2026-13-01"'],
+	['date', '21.11.2026', 'takes a date such as 2026-11-21, not "21.11.2026"'],
+	['date', { toISO: () => null }, 'takes a date such as 2026-11-21, not an object'],
+	['date', new Date(NaN), 'takes a date such as 2026-11-21, not null'],
+	['datetime', new Date(NaN), 'takes a date and time such as 2026-11-21T09:30:00Z, not null'],
+	['date', 20261121, 'takes a date such as 2026-11-21, not 20261121'],
+	['datetime', '09:30', 'takes a date and time such as 2026-11-21T09:30:00Z, not "09:30"'],
+	['datetime', '2026-11-21T25:00', expect.stringContaining('takes a date and time') as never],
+	['dropdownmulti', [{ a: 1 }], 'takes a list of texts, not [{"a":1}]'],
+	['dropdownmulti', [null], 'takes a list of texts, not [null]'],
+	['money_with_currency', 5, expect.stringContaining('takes an object such as') as never],
+	['money_with_currency', { amount: 5 }, expect.stringContaining('"currency":"EUR"') as never],
+	['money_with_currency', { amount: '5', currency: 'EUR' }, `takes a number as 'amount', not "5"`],
+	['url_link', { url: 'x' }, expect.stringContaining('takes an object such as') as never],
+	['url_link', 5, expect.stringContaining('takes an object such as') as never],
+	['chat', 'hello', expect.stringContaining('{"messages":[…]}') as never],
+	['schema_link', 5, 'takes the id of one record, not 5'],
+	['schema_link', { name: 'Acorn' }, 'takes the id of one record, not {"name":"Acorn"}'],
+	['schema_link', ['a', 'b'], 'takes the id of one record, not ["a","b"]'],
+	['schema_link', [1], expect.stringContaining('takes record ids') as never, { multiple: true }],
+	['schema_link', {}, expect.stringContaining('takes record ids') as never, { multiple: true }],
+	['picture', 5, expect.stringContaining('takes a web address') as never],
+	['text', Number.NaN, 'takes text, not NaN'],
+	['text', -Infinity, 'takes text, not -Infinity'],
+	['text', () => 1, expect.stringContaining('takes text, not ()') as never],
+	['text', 12345678901234567890, expect.stringContaining('may have lost digits') as never],
+	['decimal', '12345678901234567890.12', expect.stringContaining('would become') as never],
+	['decimal', '0.1000000000000000000001', expect.stringContaining('would become 0.1') as never],
+	[
+		'money_with_currency',
+		'{"amount":9007199254740993,"currency":"EUR"}',
+		'takes a number of about 15 digits at most as \'amount\', not "9007199254740993"',
+	],
+	[
+		'money_with_currency',
+		'{"amount":0.1234567890123456789,"currency":"EUR"}',
+		expect.stringContaining('about 15 digits at most') as never,
+	],
+	['decimal', '1e-400', expect.stringContaining('would become 0') as never],
+	['number', '1.0000000000000000000001', expect.stringContaining('would become 1') as never],
+	['percentage', 'NaN', 'takes a number, not "NaN"'],
+	['money', '1.5 EUR', 'takes a number, not "1.5 EUR"'],
+	['date', '2026-11-21xyz', 'takes a date such as 2026-11-21, not "2026-11-21xyz"'],
+	['date', '2026-11-21T99:99Z', 'takes a date such as 2026-11-21, not "2026-11-21T99:99Z"'],
+	['date', '2026-11-21T00:00+99:00', expect.stringContaining('takes a date') as never],
+	['date', '2026-02-30T10:00:00Z', expect.stringContaining('takes a date') as never],
+	['datetime', '2026-11-21T09:30:00Zx', expect.stringContaining('takes a date and time') as never],
+	['datetime', '2026-02-30Z', expect.stringContaining('takes a date and time') as never],
+	['chips', ['a', { b: 1 }], 'takes a list of texts, not ["a",{"b":1}]'],
+	['chips', { a: 1 }, 'takes a list of texts, not {"a":1}'],
+	['chips', [Number.NaN], 'takes a list of texts, not a list'],
+	['chips', [['a']], 'takes a list of texts, not [["a"]]'],
+	[
+		'money_with_currency',
+		{ amount: NaN, currency: 'EUR' },
+		expect.stringContaining('takes an object') as never,
+	],
+	['money_with_currency', { amount: 1, currency: 5 }, "takes text as 'currency', not 5"],
+	[
+		'money_with_currency',
+		{ amount: 1, currency: 'EUR', date: 'soon' },
+		expect.stringContaining("as 'date'") as never,
+	],
+	['url_link', { href: 5 }, "takes text as 'href', not 5"],
+	['url_link', { href: 'x', description: {} }, "takes text as 'description', not {}"],
+	['checklist', { lists: 'a' }, `takes a list of objects as 'lists', not "a"`],
+	['checklist', { lists: [5] }, `takes a list of objects as 'lists', not [5]`],
+	['chat', { messages: { text: 'a' } }, expect.stringContaining("as 'messages'") as never],
+	['schema_link', { id: '' }, 'takes the id of one record, not {"id":""}'],
+	[
+		'schema_link',
+		['a', ''],
+		expect.stringContaining('takes record ids') as never,
+		{ multiple: true },
+	],
+	['file', [5], expect.stringContaining('takes a web address') as never],
+	['file', { add: 'x' }, expect.stringContaining('takes a web address') as never],
+	['calculated', 'x', 'is read-only'],
+	['file', { fileId: 'x' }, expect.stringContaining('takes a web address') as never],
+];
+
+test.each(refused)('%s does not take %j', (...[type, value, problem, metadata]) => {
+	expect(convert(type, value, metadata)).toEqual({ problem });
+});
+
+test('a long text of digits with one letter at its end is refused at once', () => {
+	expect(convert('number', `${'1'.repeat(1_000_000)}x`)).toEqual({
+		problem: expect.stringContaining('takes a number, not "111'),
+	});
+});
+
+test.each(['', null, []])('%j is empty: left, cleared or an error as asked', (value) => {
+	const field = fieldOf('f', 'number');
+	expect(toFieldValue(field, value, 'leave')).toBe('leave');
+	expect(toFieldValue(field, value, 'clear')).toEqual({ value: null });
+	expect(toFieldValue(field, value, 'error')).toEqual({ problem: 'is empty' });
+});
+
+test.each([0, false, ' '])('%j is not empty', (value) => {
+	expect(toFieldValue(fieldOf('f'), value, 'error')).toEqual({ value: String(value) });
+});
+
+test('undefined is never sent, whatever empty values mean', () => {
+	expect(toFieldValue(fieldOf('f'), undefined, 'clear')).toBe('leave');
+	expect(toFieldValue(fieldOf('f'), undefined, 'error')).toBe('leave');
+});
+
+test('a value in a message is cut to 60 characters', () => {
+	expect(show('a'.repeat(100))).toBe(`"${'a'.repeat(56)}…`);
+	expect(show(undefined)).toBe('undefined');
+});
+
+type Held = [type: string, stored: JsonValue, sent: JsonValue, holds: boolean | undefined];
+
+const held: Held[] = [
+	['text', 'a', 'a', true],
+	['text', 'a', 'A', false],
+	['text', null, '', true],
+	['text', 'a', null, false],
+	['text', null, 'a', false],
+	['number', 0, null, false],
+	['number', 0, 0, true],
+	['checkbox', false, null, undefined],
+	['date', '2026-11-21', '2026-11-21', true],
+	['date', '2026-11-21T00:00:00+01:00', '2026-11-21', true],
+	['date', '2026-11-21', '2026-11-22', false],
+	['date', '2026-11-21', '2026-11-21T23:00:00Z', undefined],
+	['datetime', '2026-11-21T09:30:00Z', '2026-11-21T10:30:00+01:00', true],
+	['datetime', '2026-11-21T09:30:00Z', '2026-11-21T09:30:01Z', false],
+	['datetime', '2026-11-21T09:30:00Z', '2026-11-21T09:30:00', undefined],
+	['datetime', '2026-11-21T09:30:00', '2026-11-21T09:30:00', true],
+	['dropdownmulti', ['a', 'b'], ['b', 'a'], undefined],
+	['chips', ['a'], ['a', 'b'], false],
+	['money_with_currency', { amount: 1, currency: 'EUR', date: 'd' }, { amount: 1 }, undefined],
+	['money_with_currency', { amount: 1 }, { amount: 1, currency: 'EUR' }, false],
+	['url_link', { href: 'x', description: null }, { href: 'x' }, true],
+	['schema_link', { id: 'a', url: '/x' }, { id: 'a' }, true],
+	['schema_link', { id: 'a' }, { id: 'b' }, false],
+	['picture', [{ fileId: 'a' }], 'https://example.com/a.png', undefined],
+	['picture', [], null, true],
+	['file', null, [{ filename: 'a' }], false],
+	['file', [], { remove: ['a'] }, undefined],
+	['file', [{ fileId: 'a' }], { remove: ['a'] }, false],
+	['file', [{ fileId: 'b' }], { remove: ['a'] }, undefined],
+	['text', 'a', 'a ', false],
+	['text', 7, '7', undefined],
+	['a type of tomorrow', 'x', 'x', true],
+	['a type of tomorrow', 'x', 'y', undefined],
+	['a type of tomorrow', { a: 1 }, 'x', undefined],
+	['number', 1, 2, false],
+	['number', '1', 1, true],
+	['decimal', '1.50', 1.5, true],
+	['decimal', 0.3, 0.30000000000000004, false],
+	['decimal', 'much', 1, undefined],
+	['checkbox', true, true, true],
+	['checkbox', false, true, false],
+	['checkbox', 'true', true, undefined],
+	['checkbox', null, false, undefined],
+	['checkbox', null, true, false],
+	['date', '2026-11-21xyz', '2026-11-21', undefined],
+	['date', '2026-11-21T00:00:00Z', '2026-11-21', true],
+	['date', '2026-11-23', '2026-11-21T23:00:00Z', false],
+	['date', '2026-11-19', '2026-11-21T23:00:00Z', false],
+	['date', '2026-11-22', '2026-11-21T23:00:00Z', undefined],
+	['datetime', '2026-11-21T09:30:00Z', '2026-11-21T08:30:01', false],
+	['datetime', '2026-11-21T09:30:00Z', '2026-11-23T09:30:00', false],
+	['datetime', '2026-11-21T09:30:00', '2026-11-21T09:31:00', undefined],
+	['datetime', '2026-11-21T09:30', '2026-11-21T09:30:00.000', true],
+	['datetime', '2026-11-21T09:30:00.1234Z', '2026-11-21T09:30:00.123Z', undefined],
+	['datetime', '2026-11-21T09:30:00.1230Z', '2026-11-21T09:30:00.123Z', true],
+	['datetime', 'xyz', '2026-11-21T09:30:00Z', undefined],
+	['chips', ['a', 'b'], ['a', 'b'], true],
+	['chips', ['a', 'b'], ['a'], false],
+	['chips', ['a', 'b'], ['b', 'c'], false],
+	['chips', ['a', 'a'], ['a'], undefined],
+	['chips', ['a', 'b', 'b'], ['a', 'a', 'b'], undefined],
+	['chips', 'a', ['a'], undefined],
+	['money_with_currency', { amount: 1, currency: 'EUR' }, { amount: 1, currency: 'EUR' }, true],
+	['money_with_currency', { amount: 1, currency: 'EUR' }, { amount: 1, currency: 'USD' }, false],
+	['money_with_currency', { amount: 1, currency: 'EUR' }, { amount: 2, currency: 'EUR' }, false],
+	[
+		'money_with_currency',
+		{ amount: 1, currency: 'EUR', date: '2021-05-06T00:00:00' },
+		{ amount: 1, currency: 'EUR', date: '2021-05-06' },
+		true,
+	],
+	[
+		'money_with_currency',
+		{ amount: 1, currency: 'EUR' },
+		{ amount: 1, currency: 'EUR', date: '2021-05-06' },
+		false,
+	],
+	['url_link', { href: 'x', description: 'd' }, { href: 'x' }, undefined],
+	['url_link', { href: 'x' }, { href: 'x', description: 'd' }, false],
+	['url_link', { href: 'x' }, { href: 'y' }, false],
+	['url_link', { href: 'x', title: 't' }, { href: 'x' }, undefined],
+	['schema_link', { id: 'A' }, { id: 'a' }, undefined],
+	['schema_link', 'a', { id: 'a' }, true],
+	['schema_link', null, { id: 'a' }, false],
+	['chat', { messages: [] }, { messages: [] }, true],
+];
+
+test.each(held)('%s: stored %j, sent %j: holds it %s', (type, stored, sent, holds) => {
+	expect(holdsValue(fieldOf('f', type), stored, sent)).toBe(holds);
+});
+
+test('a link to many holds nothing when it counts none, and cannot be compared otherwise', () => {
+	const field = fieldOf('f', 'schema_link', { multiple: true });
+	expect(holdsValue(field, { count: 0, url: '/x' }, null)).toBe(true);
+	expect(holdsValue(field, { count: 2, url: '/x' }, null)).toBe(false);
+	expect(holdsValue(field, { count: 2, url: '/x' }, { add: ['a'] })).toBeUndefined();
+	expect(holdsValue(field, { count: 0, url: '/x' }, { remove: ['a'] })).toBeUndefined();
+});
+
+describe('checklists and chats', () => {
+	const item = (header: string, checked?: boolean, id?: string) => ({
+		...(id !== undefined && { id }),
+		header,
+		...(checked !== undefined && { checked }),
+	});
+	const lists = (...items: object[]) =>
+		({
+			lists: [{ id: 'l', header: 'h', items, checkedCount: 1, progress: 0.5 }],
+			progress: 0.5,
+		}) as JsonValue;
+	const given = (...items: object[]) => ({ lists: [{ header: 'h', items }] }) as JsonValue;
+	const stored = lists(item('a', true, '1'), item('b', false, '2'));
+
+	test.each<[JsonValue, boolean | undefined]>([
+		[given(item('a', true), item('b', false)), true],
+		[stored, true],
+		[given(item('a', true, '1'), item('b', false, '2')), true],
+		[given(item('a', true, '3'), item('b', false, '2')), undefined],
+		[given(item('a', true)), false],
+		[given(item('a', true), item('b', false), item('c', false)), false],
+		[given(item('b', false), item('a', true)), false],
+		[given(item('a', false), item('b', false)), false],
+		[given(item('a'), item('b', false)), undefined],
+		[{ lists: [] }, false],
+	])('%j: holds it %s', (sent, holds) => {
+		expect(holdsValue(fieldOf('f', 'checklist'), stored, sent)).toBe(holds);
+	});
+
+	const message = { id: '1', author: 'x', text: 'Hello' };
+	test.each<[JsonValue, boolean | undefined]>([
+		[{ messages: [message] }, true],
+		[{ messages: [{ text: 'Hello' }] }, undefined],
+		[{ messages: [{ ...message, text: 'Bye' }] }, false],
+		[{ messages: [message, message] }, undefined],
+	])('%j: holds it %s', (sent, holds) => {
+		const chat = { lastChange: '2026-11-21T09:30:00Z', messages: [message] };
+		expect(holdsValue(fieldOf('f', 'chat'), chat, sent)).toBe(holds);
+	});
+});
+
+test('a value that holds itself is refused, not followed', () => {
+	const endless: Record<string, unknown> = { href: 'x' };
+	endless.self = endless;
+	expect(convert('url_link', endless)).toEqual({ problem: expect.stringContaining('an object') });
+});

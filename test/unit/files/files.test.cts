@@ -1,0 +1,460 @@
+import { compareFiles } from '../../../nodes/DataPlatform/files/transfer.ts';
+import { randomBytes } from 'node:crypto';
+import { Readable } from 'node:stream';
+import { buffer } from 'node:stream/consumers';
+import * as fc from 'fast-check';
+import type { IDataObject } from 'n8n-workflow';
+import type { FieldDefinition, JsonValue } from '../../../nodes/DataPlatform/api/types.ts';
+import {
+	streamOf,
+	withStallTimeout,
+	type ByteStream,
+} from '../../../nodes/DataPlatform/transport/streams.ts';
+import { streamBody, type Upload } from '../../../nodes/DataPlatform/files/uploadStream.ts';
+import {
+	fileField,
+	guardUpload,
+	pictureName,
+	safeFileName,
+	safeMimetype,
+} from '../../../nodes/DataPlatform/files/uploadValidation.ts';
+import { anyText } from '../../support/anyText.cts';
+
+const field = (type: string, name = 'papers'): FieldDefinition => ({
+	name,
+	header: name,
+	type,
+	metadata: {},
+});
+
+const asStream = (chunks: Uint8Array[]) =>
+	Readable.from(chunks, { objectMode: true }) as unknown as ByteStream;
+
+const read = async (stream: ByteStream | Uint8Array) =>
+	stream instanceof Uint8Array ? Buffer.from(stream) : await buffer(stream as unknown as Readable);
+
+const upload = (content: Upload['content'], bytes: number, name = 'a.bin'): Upload => ({
+	name,
+	mimetype: 'application/octet-stream',
+	bytes,
+	content,
+});
+
+const inField = (files: JsonValue[]) => ({ fields: { papers: files } }) as IDataObject;
+
+interface Sent {
+	fields: { papers: Array<{ filename: string; filedata: string }> };
+}
+
+/** What the service receives: the body's bytes, and the files in it. */
+async function sent(uploads: Upload[], body = inField) {
+	const stream = await streamBody(body, uploads);
+	const bytes = await read(stream.body);
+	stream.close();
+	const json = JSON.parse(bytes.toString('utf8')) as Sent;
+	const files = json.fields.papers.map(({ filedata }) =>
+		Buffer.from(filedata.replace(/^data:[^,]*;base64,/, ''), 'base64'),
+	);
+	return { announced: stream.bytes, bytes, json, files, isWhole: stream.isFullySent() };
+}
+
+describe('a body with files in it', () => {
+	test.each([0, 1, 2, 3, 4, 49_151, 49_152, 49_153, 200_000])(
+		'%d bytes, stored and in memory: the length is exact, the file the same',
+		async (size) => {
+			const content = randomBytes(size);
+			for (const given of [content, async () => asStream([content])]) {
+				const { announced, bytes, files, isWhole } = await sent([upload(given, size)]);
+				expect(bytes.length).toBe(announced);
+				expect(files[0]!.equals(content)).toBe(true);
+				expect(isWhole).toBe(true);
+			}
+		},
+	);
+
+	test('however the files are cut into chunks', async () => {
+		const chunks = fc.array(fc.uint8Array({ maxLength: 20 }), { maxLength: 12 });
+		const file = fc.record({
+			chunks,
+			inMemory: fc.boolean(),
+			name: fc.string({ unit: 'grapheme' }),
+		});
+		await fc.assert(
+			fc.asyncProperty(fc.array(file, { minLength: 1, maxLength: 4 }), async (entries) => {
+				const uploads = entries.map(({ chunks: cut, inMemory, name }) => {
+					const whole = Buffer.concat(cut);
+					return upload(inMemory ? whole : async () => asStream(cut), whole.length, name);
+				});
+				const { announced, bytes, json, files } = await sent(uploads);
+				expect(bytes.length).toBe(announced);
+				entries.forEach(({ chunks: cut, name }, index) => {
+					expect(files[index]!.equals(Buffer.concat(cut))).toBe(true);
+					expect(json.fields.papers[index]!.filename).toBe(name);
+				});
+			}),
+		);
+	});
+
+	test('each remainder at each boundary', async () => {
+		for (let first = 0; first <= 6; first += 1) {
+			for (let second = 0; second <= 6; second += 1) {
+				const cut = [randomBytes(first), randomBytes(second), randomBytes(5)];
+				const { files } = await sent([upload(async () => asStream(cut), first + second + 5)]);
+				expect(files[0]!.equals(Buffer.concat(cut))).toBe(true);
+			}
+		}
+	});
+
+	test('chunks whose memory is reused by their source', async () => {
+		const whole = randomBytes(100);
+		async function* reusing() {
+			const memory = Buffer.alloc(7);
+			for (let at = 0; at < whole.length; at += 7) {
+				const size = whole.copy(memory, 0, at, at + 7);
+				yield memory.subarray(0, size);
+				memory.fill(0);
+			}
+		}
+		const source = { ...reusing(), constructor: Readable, [Symbol.asyncIterator]: reusing };
+		const stored = { ...source, destroy: () => undefined, on: () => undefined };
+		const { files } = await sent([upload(async () => stored as unknown as ByteStream, 100)]);
+		expect(files[0]!.equals(whole)).toBe(true);
+	});
+
+	test.each([
+		['shorter', 99, '99 bytes, but should have 100'],
+		['longer', 101, 'more than 100 bytes, but should have 100'],
+	])('a file that is %s than its size in n8n', async (_kind, size, message) => {
+		const stream = await streamBody(inField, [
+			upload(async () => asStream([randomBytes(size)]), 100, 'odd'),
+		]);
+		let out = 0;
+		const reading = (async () => {
+			for await (const piece of stream.body as AsyncIterable<Uint8Array>) out += piece.length;
+		})();
+		await expect(reading).rejects.toThrow(`'odd' was read as ${message}`);
+		expect(out).toBeLessThan(stream.bytes);
+		expect(stream.isFullySent()).toBe(false);
+	});
+
+	test('nothing in the record is mistaken for a file', async () => {
+		const body = (files: JsonValue[]) =>
+			({
+				fields: { title: '\u00000\u0000 {"', papers: files, note: 'data:;base64,' },
+			}) as IDataObject;
+		const { json, files } = await sent([upload(Buffer.from('x'), 1)], body);
+		expect(json.fields).toMatchObject({ title: '\u00000\u0000 {"', note: 'data:;base64,' });
+		expect(files[0]!.toString()).toBe('x');
+	});
+
+	test('files are opened when it is their turn, and all are closed', async () => {
+		const opened: Readable[] = [];
+		const content = async () => {
+			const stream = Readable.from([Buffer.alloc(1000)], { objectMode: false });
+			opened.push(stream);
+			return stream as unknown as ByteStream;
+		};
+		const stream = await streamBody(inField, [upload(content, 1000), upload(content, 1000)]);
+		expect(opened).toHaveLength(1);
+		stream.close();
+		expect(opened.every(({ destroyed }) => destroyed)).toBe(true);
+	});
+
+	test('a file that cannot be opened, after others that could', async () => {
+		const stream = await streamBody(inField, [
+			upload(async () => asStream([Buffer.alloc(10)]), 10),
+			upload(async () => await Promise.reject(new Error('gone')), 10, 'b'),
+		]);
+		await expect(read(stream.body)).rejects.toThrow("'b' can't be read from n8n's store: gone");
+		stream.close();
+	});
+
+	test('a file that breaks off, and one that is cut off: nothing was written', async () => {
+		async function* broken() {
+			yield Buffer.alloc(2);
+			throw new Error('disk');
+		}
+		const content = async () => Readable.from(broken()) as unknown as ByteStream;
+		const stream = await streamBody(inField, [upload(content, 10, 'b')]);
+		await expect(read(stream.body)).rejects.toMatchObject({
+			message: "'b' can't be read from n8n's store: disk",
+			delivery: 'rejected',
+			hint: 'Nothing was written. Run the node that created the file again.',
+		});
+		const short = await streamBody(inField, [upload(Buffer.alloc(2), 2, 'a')]).then(
+			async () => await streamBody(inField, [upload(async () => asStream([]), 2, 'c')]),
+		);
+		await expect(read(short.body)).rejects.toMatchObject({
+			message: "'c' was read as 0 bytes, but should have 2",
+			delivery: 'rejected',
+			hint: 'Nothing was written. Check the node that created the file, and run it again.',
+		});
+	});
+
+	test('a closed body is not produced any further', async () => {
+		const content = async () => asStream([Buffer.alloc(10)]);
+		const stream = await streamBody(inField, [upload(content, 10)]);
+		stream.close();
+		expect((stream.body as unknown as Readable).destroyed).toBe(true);
+	});
+
+	test('a failure without a reader ends nothing', async () => {
+		async function* failing() {
+			yield Buffer.alloc(1);
+			throw new Error('nobody listens');
+		}
+		streamOf(failing(), asStream([])).destroy(new Error('either'));
+		await new Promise(setImmediate);
+	});
+});
+
+describe('incoming bytes', () => {
+	let finished: AbortController;
+	beforeEach(() => {
+		finished = new AbortController();
+	});
+	afterEach(() => finished.abort());
+
+	const expectation = (bytes?: number) => ({
+		bytes,
+		timeoutMs: 100,
+		finished: finished.signal,
+		onStall: () => undefined,
+	});
+
+	test.each([undefined, 10])('as many as expected: %s', async (expected) => {
+		const stream = withStallTimeout(
+			asStream([Buffer.alloc(4), Buffer.alloc(6)]),
+			expectation(expected),
+		);
+		expect(await read(stream)).toHaveLength(10);
+	});
+
+	test.each([9, 11])('other than expected: %d', async (expected) => {
+		const stream = withStallTimeout(asStream([Buffer.alloc(10)]), expectation(expected));
+		await expect(read(stream)).rejects.toThrow(`Received 10 of ${expected} bytes`);
+	});
+
+	test('silence ends it and hangs up', async () => {
+		async function* silent() {
+			yield Buffer.alloc(1);
+			await new Promise(() => undefined);
+		}
+		const onSilence = jest.fn();
+		const source = Readable.from(silent()) as unknown as ByteStream;
+		const stream = withStallTimeout(source, { ...expectation(), onStall: onSilence });
+		await expect(read(stream)).rejects.toThrow('stopped sending');
+		expect(onSilence).toHaveBeenCalledTimes(1);
+	});
+
+	test('only a pause that is too long counts as silence', async () => {
+		jest.useFakeTimers({ doNotFake: ['nextTick', 'queueMicrotask', 'setImmediate'] });
+		async function* silent() {
+			yield Buffer.alloc(1);
+			await new Promise(() => undefined);
+		}
+		const source = Readable.from(silent()) as unknown as ByteStream;
+		const stream = withStallTimeout(source, { ...expectation(), timeoutMs: 1000 });
+		let failure: unknown;
+		const reading = read(stream).catch((error) => (failure = error));
+		await jest.advanceTimersByTimeAsync(1499);
+		await new Promise(setImmediate);
+		expect(failure).toBeUndefined();
+		await jest.advanceTimersByTimeAsync(1);
+		await reading;
+		expect(failure).toMatchObject({
+			message: 'The platform stopped sending',
+			delivery: 'ambiguous',
+		});
+		finished.abort();
+		jest.useRealTimers();
+	});
+
+	test('a slow reader does not count as silence', async () => {
+		const chunks = Array.from({ length: 40 }, () => Buffer.alloc(1));
+		const patient = withStallTimeout(asStream(chunks), expectation(40));
+		const reading = patient[Symbol.asyncIterator]();
+		await reading.next();
+		await new Promise((resolve) => setTimeout(resolve, 1200));
+		let count = 1;
+		while (!(await reading.next()).done) count += 1;
+		expect(count).toBe(40);
+	});
+});
+
+describe('names', () => {
+	test.each([
+		['a.txt', 'a.txt'],
+		['/etc/passwd', 'passwd'],
+		['..\\..\\x', 'x'],
+		['a/', 'file'],
+		['..', 'file'],
+		['', 'file'],
+		[' \t\n', 'file'],
+		['tab\tnew\nline', 'tabnewline'],
+		['\u202eevil\u2066', 'evil'],
+		['報告 ключ 🔑.pdf', '報告 ключ 🔑.pdf'],
+		['half \ud800 pair', 'half \ufffd pair'],
+	])('%j is sent as %j', (name, safe) => {
+		expect(safeFileName(name)).toBe(safe);
+	});
+
+	test('any name comes out safe, and stays so', () => {
+		fc.assert(
+			fc.property(anyText(), (name) => {
+				const safe = safeFileName(name);
+				expect(safe).not.toBe('');
+				expect(safe).not.toMatch(/[/\\\p{Cc}]|^\.+$/u);
+				expect(safeFileName(safe)).toBe(safe);
+			}),
+		);
+	});
+
+	test.each([
+		['Text/Plain', 'text/plain'],
+		['text/plain; charset=utf-8', 'text/plain; charset=utf-8'],
+		['text/plain; name="a,b"', 'text/plain'],
+		['text/plain;charset=utf-8', 'text/plain;charset=utf-8'],
+		['text/plain ; a=1; b=2', 'text/plain ; a=1; b=2'],
+		['text/plain ; name="a,b"', 'text/plain'],
+		['text/plain;  a=1', 'text/plain;  a=1'],
+		['a b/c', 'application/octet-stream'],
+		['', 'application/octet-stream'],
+		['nonsense', 'application/octet-stream'],
+		['a/b,c', 'application/octet-stream'],
+		[undefined, 'application/octet-stream'],
+	])('the type %j is sent as %j', (type, safe) => {
+		expect(safeMimetype(type)).toBe(safe);
+	});
+
+	test.each([
+		['photo.png', 'image/webp', 'photo.webp'],
+		['photo.jpeg', 'image/jpeg', 'photo.jpeg'],
+		['photo', 'image/svg+xml', 'photo.svg'],
+		['v1.2', 'image/png', 'v1.2.png'],
+		['photo.jfif', 'image/jpeg', 'photo.jfif'],
+		['photo', 'image/jfif', 'photo.jpg'],
+		['photo', ' Image/PNG ; a=1', 'photo.png'],
+		['a.png.b/c', 'image/png', 'a.png.b/c.png'],
+		['photo.png', 'text/plain', 'photo.png'],
+		['photo.constructor', 'image/png', 'photo.constructor.png'],
+		['photo.__proto__', 'image/png', 'photo.__proto__.png'],
+	])('the picture %s of the type %s is called %s', (name, type, expected) => {
+		expect(pictureName(name, type)).toBe(expected);
+	});
+});
+
+describe('the guard', () => {
+	const table = {
+		id: 't',
+		internalName: 'docs',
+		header: 'Documents',
+		fields: [field('file'), field('picture', 'photo'), field('text', 'title')],
+		savedViews: [],
+	};
+	const picture = (name: string, mimetype: string) => ({
+		...upload(Buffer.alloc(1), 1, name),
+		mimetype,
+	});
+
+	test('finds the field, or says which there are', () => {
+		expect(fileField(table, 'photo').type).toBe('picture');
+		expect(() => fileField(table, 'title')).toThrow("'title' holds no files: its type is text");
+		expect(() => fileField(table, 'paper')).toThrow("Table 'Documents' has no field 'paper'");
+	});
+
+	const thrownBy = (run: () => unknown) => {
+		try {
+			run();
+		} catch (error) {
+			return error;
+		}
+		throw new Error('Nothing was thrown');
+	};
+
+	test('says which fields take files', () => {
+		expect(thrownBy(() => fileField(table, 'title'))).toMatchObject({
+			name: 'InputError',
+			field: 'title',
+			hint: "Fields for files in this table: 'papers', 'photo'.",
+		});
+		expect(thrownBy(() => fileField({ ...table, fields: [] }, 'title'))).toMatchObject({
+			field: 'title',
+			hint: 'This table has no field for files; add one in the platform.',
+		});
+	});
+
+	test('says what to do about a file that is too large, or no picture', () => {
+		const large = upload(Buffer.alloc(2), 2);
+		expect(thrownBy(() => guardUpload(field('file'), large, 1))).toMatchObject({
+			field: 'papers',
+			hint: { code: 'raiseMaximumSize' },
+		});
+		expect(thrownBy(() => guardUpload(undefined, large, 1))).toMatchObject({
+			field: undefined,
+			hint: { code: 'raiseMaximumSize' },
+		});
+		expect(
+			thrownBy(() => guardUpload(field('picture'), picture('a.txt', 'text/plain'), 0)),
+		).toMatchObject({
+			message: "'a.txt' is not a picture that the field 'papers' takes",
+			field: 'papers',
+			hint: "Nothing was sent. Pictures are avif, bmp, heic, ico, jfif, jpeg, jpg, png, svg, webp; other files go into a field of the type 'file'.",
+		});
+	});
+
+	test.each([
+		['a.png', 'image/png', 'a.png', 'image/png'],
+		['a.jpg', 'image/jpeg; q=1', 'a.jpg', 'image/jpeg; q=1'],
+		['a.png', 'application/octet-stream', 'a.png', 'image/png'],
+		['a.ico', 'binary/octet-stream', 'a.ico', 'image/x-icon'],
+		['a', 'image/webp', 'a.webp', 'image/webp'],
+	])('takes the picture %s of the type %s as %s, %s', (name, mimetype, as, type) => {
+		expect(guardUpload(field('picture'), picture(name, mimetype), 0)).toMatchObject({
+			name: as,
+			mimetype: type,
+			bytes: 1,
+		});
+	});
+
+	test('measures size in MiB, to the byte', () => {
+		const limit = 1024 * 1024;
+		const sized = (bytes: number) =>
+			guardUpload(field('file'), upload(Buffer.alloc(0), bytes), limit);
+		expect(sized(limit).bytes).toBe(limit);
+		expect(() => sized(limit + 1)).toThrow('more than the limit of 1.0 MiB');
+		expect(guardUpload(field('file'), upload(Buffer.alloc(0), 2 ** 40), 0).bytes).toBe(2 ** 40);
+	});
+
+	test('lets anything into a file field, and into one that it may not see', () => {
+		const odd = picture('a.exe', 'text/plain');
+		expect(guardUpload(field('file'), odd, 0)).toBe(odd);
+		expect(guardUpload(undefined, odd, 0)).toBe(odd);
+	});
+
+	test.each(['avif', 'jpg', 'jpeg', 'png', 'jfif', 'bmp', 'ico', 'svg', 'webp', 'heic'])(
+		'knows the picture %s by its ending',
+		(extension) => {
+			const given = picture(`a.${extension.toUpperCase()}`, 'application/octet-stream');
+			expect(guardUpload(field('picture'), given, 0).mimetype).toMatch(/^image\//);
+		},
+	);
+
+	test.each([
+		['a.gif', 'image/gif'],
+		['a.txt', 'image/png'],
+		['a.png', 'application/pdf'],
+		['a', 'application/octet-stream'],
+		['.png', 'text/plain'],
+	])('rejects %s of the type %s as a picture', (name, type) => {
+		expect(() => guardUpload(field('picture'), picture(name, type), 0)).toThrow(`'${name}'`);
+	});
+});
+
+test('a file in the field accounts for one of two uploads with its name and size', () => {
+	const upload = { name: 'a.txt', mimetype: 'text/plain', bytes: 3, content: new Uint8Array(3) };
+	const file = { fileId: '1', fileName: 'a.txt', fileSize: 3, mimetype: 'text/plain' };
+	const uploads = [upload, { ...upload }];
+	expect(compareFiles(uploads, [file]).missing).toEqual([uploads[1]]);
+	expect(compareFiles(uploads, [file, file, file])).toEqual({ missing: [], others: [file] });
+});

@@ -1,0 +1,543 @@
+/** Files that are uploaded, removed and downloaded: the requests, and what each failure means. */
+import { Readable } from 'node:stream';
+import { buffer } from 'node:stream/consumers';
+import type { IDataObject, IN8nHttpFullResponse } from 'n8n-workflow';
+import type { Attachment, PlatformRecord } from '../../../nodes/DataPlatform/api/types.ts';
+import {
+	fetchFile,
+	removeFiles,
+	uploadFiles,
+	type UploadTarget,
+} from '../../../nodes/DataPlatform/files/transfer.ts';
+import type { Upload } from '../../../nodes/DataPlatform/files/uploadStream.ts';
+import type { ClientSettings } from '../../../nodes/DataPlatform/transport/client.ts';
+import { ServiceError } from '../../../nodes/DataPlatform/transport/errors.ts';
+import { fakePlatform, httpResponse, networkError, type Serve } from '../stubPlatform.cts';
+
+const at = { table: 'people' };
+const ID = '01234567-89ab-cdef-0123-456789abcdef';
+const no = (status: number) => httpResponse(status, { errors: [{ message: 'no' }] });
+const lost = () => networkError('ECONNRESET');
+const ok = (data: unknown) => httpResponse(200, { data });
+
+const upload = (name: string, text = 'abc'): Upload => ({
+	name,
+	mimetype: 'text/plain',
+	bytes: text.length,
+	content: Buffer.from(text),
+});
+const file = (fileId: string, fileName: string, fileSize = 3) => ({ fileId, fileName, fileSize });
+const record = (files?: object[], id = ID) => ({ id, fields: files ? { papers: files } : {} });
+
+/** Runs one function against responses. Returns what was sent, and its result or error. */
+async function call<T>(
+	run: (client: ReturnType<typeof fakePlatform>['connection']) => Promise<T>,
+	responses: Array<ReturnType<Serve>>,
+	settings: Partial<ClientSettings> = {},
+) {
+	// No wait between attempts.
+	jest.spyOn(Math, 'random').mockReturnValue(-1);
+	const { connection, sent, withToken } = fakePlatform(
+		(_, count) => responses[Math.min(count, responses.length) - 1]!,
+		{ retryBudgetMs: 10_000, ...settings },
+	);
+	let failure: unknown;
+	const result = await run(connection).catch((error: unknown) => {
+		failure = error;
+		return undefined;
+	});
+	jest.restoreAllMocks();
+	const requests = sent.map(
+		({ method, url }) => `${method} ${url.replace('https://platform.example.com/api/v2', '')}`,
+	);
+	return { result, failure, requests, sent, withToken };
+}
+
+describe('an upload', () => {
+	const target = (more: Partial<UploadTarget> = {}): UploadTarget => ({
+		at,
+		field: 'papers',
+		id: ID,
+		before: record([file('old', 'a.txt')]) as unknown as PlatformRecord,
+		fields: {},
+		existing: 'keep',
+		...more,
+	});
+	const send = async (
+		responses: Array<ReturnType<Serve>>,
+		more: Partial<UploadTarget> = {},
+		uploads = [upload('a.txt')],
+	) => await call((client) => uploadFiles(client, target(more), uploads, {}), responses);
+
+	const DATA = {
+		filename: 'a.txt',
+		mimetype: 'text/plain',
+		filedata: 'data:text/plain;base64,YWJj',
+	};
+	test.each<[string, Partial<UploadTarget>, string, object]>([
+		['adds to those that are there', {}, `PATCH /people/data/${ID}`, { papers: { add: [DATA] } }],
+		[
+			'takes the place of all',
+			{ existing: 'remove' },
+			`PATCH /people/data/${ID}`,
+			{ papers: [DATA] },
+		],
+		[
+			'takes the place of some',
+			{ existing: { remove: ['old'] } },
+			`PATCH /people/data/${ID}`,
+			{ papers: { add: [DATA], remove: ['old'] } },
+		],
+		[
+			'makes a record',
+			{ id: undefined, before: undefined, fields: { title: 'x' } },
+			'POST /people/data',
+			{ title: 'x', papers: [DATA] },
+		],
+	])('%s', async (_, more, request, fields) => {
+		const { result, requests, sent } = await send([ok(record([file('new', 'a.txt')]))], more);
+		expect(result).toMatchObject({ id: ID });
+		expect(requests).toEqual([request]);
+		expect(JSON.parse(String(sent[0]!.body))).toEqual({ fields });
+	});
+
+	test('may be left out of the audit log', async () => {
+		const { sent } = await call(
+			(client) => uploadFiles(client, target(), [upload('a.txt')], { skipAudit: true }),
+			[ok(record([]))],
+		);
+		expect(JSON.parse(String(sent[0]!.body))).toMatchObject({ skipAudit: true });
+	});
+
+	test.each<[string, Partial<UploadTarget>, number]>([
+		['that adds', {}, 1],
+		['that takes the place of some', { existing: { remove: ['old'] } }, 1],
+		['that makes a record', { id: undefined, before: undefined }, 1],
+		['that makes a record of nothing but files', { id: undefined, existing: 'remove' }, 1],
+		['that takes the place of all', { existing: 'remove' }, 6],
+	])('%s and is lost is sent as often as it does no harm', async (_, more, attempts) => {
+		const { requests } = await send([lost()], more);
+		expect(requests.filter((request) => !request.startsWith('GET'))).toHaveLength(attempts);
+	});
+
+	const BROKEN = 'The connection broke before the response was complete (ECONNRESET)';
+	const there = ok(record([file('old', 'a.txt'), file('new', 'a.txt')]));
+	test.each<[string, Array<ReturnType<Serve>>]>([
+		['is lost', [lost(), there]],
+		['is answered by another record', [ok(record([], ID.replace('0', '1'))), there]],
+		['is answered without a record', [ok(null), there]],
+		['is answered without the field', [ok(record()), there]],
+	])('that %s is done if the record has the file now', async (_, responses) => {
+		const { result, requests } = await send(responses);
+		expect(result).toMatchObject({ fields: { papers: [{}, { fileId: 'new' }] } });
+		expect(requests).toEqual([`PATCH /people/data/${ID}`, `GET /people/data/${ID}`]);
+	});
+
+	test('is done if the response lacks a field that the token may not read', async () => {
+		const { result, requests } = await send([ok(record())], { before: undefined });
+		expect(result).toMatchObject({ id: ID });
+		expect(requests).toHaveLength(1);
+	});
+
+	type Row = [
+		what: string,
+		responses: Array<ReturnType<Serve>>,
+		more: Partial<UploadTarget>,
+		message: string,
+	];
+	const key = { field: 'code', value: 'k' };
+	const fresh = { id: undefined, before: undefined };
+	test.each<Row>([
+		[
+			'the record has only what it had before',
+			[lost(), ok(record([file('old', 'a.txt')]))],
+			{},
+			`Unknown whether the files were stored: ${BROKEN}; the record '${ID}' does not have 'a.txt' yet`,
+		],
+		[
+			'the record has another file',
+			[lost(), ok(record([file('new', 'a.txt', 4)]))],
+			{},
+			`Unknown whether the files were stored: ${BROKEN}; the record '${ID}' does not have 'a.txt' yet`,
+		],
+		[
+			'the record can’t be read',
+			[lost(), no(400)],
+			{},
+			`Unknown whether the files were stored: ${BROKEN}; reading the record failed: no`,
+		],
+		[
+			'the token may not read the record',
+			[lost()],
+			{ before: undefined },
+			`Unknown whether the files were stored: ${BROKEN}; the token may not read the record`,
+		],
+		[
+			'there is no record in the response',
+			[ok(null)],
+			{ before: undefined },
+			'Unknown whether the files were stored: The response contains no record; the token may not read the record',
+		],
+		[
+			'the record was to be made',
+			[lost()],
+			fresh,
+			`Unknown whether the record was created: ${BROKEN}`,
+		],
+		[
+			'the record was to be made, and has a key',
+			[lost(), ok([])],
+			{ ...fresh, key },
+			`Unknown whether the record was created: ${BROKEN}; the table has no record with 'k' in 'code' yet`,
+		],
+	])('that is lost stays unknown if %s', async (_, responses, more, message) => {
+		const { failure } = await send(responses, more);
+		expect(failure).toBeInstanceOf(ServiceError);
+		expect(failure).toMatchObject({
+			message,
+			delivery: 'ambiguous',
+			hint: { code: 'skipExistingFiles' },
+		});
+	});
+
+	test('is done with its other fields if the record has the file now', async () => {
+		expect((await send([lost(), there], { fields: { a: 1 } })).result).toMatchObject({ id: ID });
+	});
+
+	test('that the token has no right to: a token for files would do', async () => {
+		const { failure } = await call(
+			(client) => uploadFiles(client, target(), [upload('a.txt')], {}),
+			[no(403)],
+			{ token: { type: 'short' } },
+		);
+		expect(failure).toMatchObject({
+			hint: 'Ask for a token that has this right, or choose another table.',
+		});
+	});
+
+	test('names every file that is not there', async () => {
+		const uploads = [upload('a.txt'), upload('b.txt'), upload('c.txt')];
+		const { failure } = await send([lost(), ok(record([file('new', 'b.txt')]))], {}, uploads);
+		expect(failure).toMatchObject({ message: expect.stringMatching(/'a\.txt', 'c\.txt' yet$/) });
+	});
+
+	test('without files is done if there was nothing else to write', async () => {
+		const none = { existing: { remove: ['old'] } };
+		expect((await send([lost(), ok(record([]))], none, [])).result).toMatchObject({ id: ID });
+		const { failure } = await send([lost(), ok(record([]))], { ...none, fields: { a: 1 } }, []);
+		expect(failure).toMatchObject({ message: expect.stringMatching(/the new values yet$/) });
+	});
+
+	test.each<[string, ReturnType<Serve>, object]>([
+		[
+			'too large',
+			httpResponse(413, ''),
+			{
+				message: "The request is too large for the platform ('a.txt', 'b.txt')",
+				delivery: 'rejected',
+				status: 413,
+				hint: 'The platform takes no files of this size. Nothing was written.',
+			},
+		],
+		[
+			'not sent',
+			networkError('ECONNREFUSED'),
+			{
+				message: 'Nothing was stored: The platform could not be reached (ECONNREFUSED)',
+				delivery: 'notApplied',
+				hint: { code: 'checkBaseUrl' },
+			},
+		],
+		['refused', no(400), { message: 'no', delivery: 'rejected', status: 400 }],
+		[
+			'asked to wait',
+			httpResponse(429, '', { 'retry-after': '7' }),
+			{
+				delivery: 'notApplied',
+				status: 429,
+				message: expect.stringMatching(/^The platform asked/),
+			},
+		],
+	])('that is %s', async (_, response, expected) => {
+		const { failure } = await call(
+			(client) => uploadFiles(client, target(), [upload('a.txt'), upload('b.txt')], {}),
+			[response],
+			{ retryBudgetMs: 0 },
+		);
+		expect(failure).toMatchObject(expected);
+	});
+});
+
+describe('a file that is fetched', () => {
+	const bytes = (text: string, headers: IDataObject = {}, status = 200): IN8nHttpFullResponse => ({
+		statusCode: status,
+		headers,
+		body: Readable.from([Buffer.from(text)]) as never,
+	});
+
+	async function fetched(
+		attachment: Partial<Attachment>,
+		response: IN8nHttpFullResponse | Error = bytes('abc'),
+		kind: 'file' | 'thumbnail' = 'file',
+		settings: Partial<ClientSettings> = {},
+	) {
+		const stored: unknown[] = [];
+		const { failure, requests, withToken } = await call(
+			async (client) =>
+				await fetchFile(
+					client,
+					at,
+					{ fileId: 'f/1', fileName: 'a.txt', ...attachment },
+					kind,
+					async (content, mimetype) => {
+						stored.push([String(await buffer(content as unknown as Readable)), mimetype]);
+					},
+				),
+			[response],
+			{ retryBudgetMs: 0, ...settings },
+		);
+		return { failure, requests, stored, withToken };
+	}
+
+	const local = { baseUrl: 'http://localhost:5999' };
+	test.each<[string, Partial<Attachment>, string, Partial<ClientSettings>, boolean]>([
+		['by its id', {}, 'GET /people/files/f%2F1', {}, true],
+		['by its id, where its address is none', { fileUrl: 'f' }, 'GET /people/files/f%2F1', {}, true],
+		[
+			'from the platform, by its address',
+			{ fileUrl: 'https://platform.example.com/x/y?z=1' },
+			'GET https://platform.example.com/x/y?z=1',
+			{},
+			true,
+		],
+		[
+			'from elsewhere',
+			{ fileUrl: 'https://files.example.com/y?z=1' },
+			'GET https://files.example.com/y?z=1',
+			{},
+			false,
+		],
+		[
+			'from this computer, where the platform is on it',
+			{ fileUrl: 'http://127.0.0.1:80/y' },
+			'GET http://127.0.0.1/y',
+			local,
+			false,
+		],
+	])('%s, and the token only to the platform', async (...row) => {
+		const [, attachment, request, settings, hasToken] = row;
+		const { requests, stored, withToken } = await fetched(
+			attachment,
+			bytes('abc'),
+			'file',
+			settings,
+		);
+		expect(requests).toEqual([request]);
+		expect(withToken).toEqual([hasToken]);
+		expect(stored).toEqual([['abc', undefined]]);
+	});
+
+	test.each<[string, string, string]>([
+		[
+			'without encryption',
+			'http://files.example.com/y',
+			'The address of the file must use HTTPS. Nothing was sent',
+		],
+		[
+			'on this computer',
+			'https://127.0.0.1:8443/y',
+			'The platform says that the file is on this computer (127.0.0.1:8443), so it was not downloaded',
+		],
+	])('not from an address %s', async (_, fileUrl, message) => {
+		const { failure, requests } = await fetched({ fileUrl });
+		expect(failure).toMatchObject({ name: 'OriginError', message });
+		expect(requests).toEqual([]);
+	});
+
+	test('says what to do if it is on this computer', async () => {
+		const { failure } = await fetched({ fileUrl: 'https://localhost/y' });
+		expect(failure).toMatchObject({ hint: 'Look at the record in the platform.' });
+	});
+
+	const type = { 'content-type': 'image/png' };
+	test.each<[string, Partial<Attachment>, IDataObject, 'file' | 'thumbnail', string | undefined]>([
+		['that the record says', { mimetype: 'text/plain' }, type, 'file', 'text/plain'],
+		['of the response, where the record says none', {}, type, 'file', 'image/png'],
+		['none, where nobody says one', {}, {}, 'file', undefined],
+		['none, where it is not readable', {}, { 'content-type': ['x'] }, 'file', undefined],
+		['of the picture itself', { mimetype: 'text/plain' }, type, 'thumbnail', 'image/png'],
+		['of any kind, where it is a file', {}, { 'content-type': 'text/html' }, 'file', 'text/html'],
+	])('has the type %s', async (_, attachment, headers, kind, mimetype) => {
+		const { stored } = await fetched(attachment, bytes('abc', headers), kind);
+		expect(stored).toEqual([['abc', mimetype]]);
+	});
+
+	test('a thumbnail has a separate URL', async () => {
+		const thumbnailUrl = 'https://files.example.com/t';
+		const fileUrl = 'https://files.example.com/f';
+		expect((await fetched({ fileUrl }, bytes('a'), 'thumbnail')).requests).toEqual([
+			'GET /people/files/f%2F1/thumbnail',
+		]);
+		expect((await fetched({ thumbnailUrl, fileUrl }, bytes('a'), 'thumbnail')).requests).toEqual([
+			`GET ${thumbnailUrl}`,
+		]);
+		// Its size differs from that of the file.
+		expect((await fetched({ fileSize: 9 }, bytes('a'), 'thumbnail')).failure).toBeUndefined();
+	});
+
+	test.each<
+		[string, Partial<Attachment>, IN8nHttpFullResponse | Error, 'file' | 'thumbnail', object]
+	>([
+		[
+			'is not all there',
+			{ fileSize: 4 },
+			bytes('abc'),
+			'file',
+			{ message: "'a.txt' could not be downloaded: Received 3 of 4 bytes" },
+		],
+		[
+			'is gone',
+			{},
+			bytes('', {}, 404),
+			'file',
+			{
+				message: "'a.txt' could not be downloaded: The platform found no such record or table",
+				status: 404,
+				hint: 'The record lists the file, but the platform does not have it: check the record.',
+			},
+		],
+		[
+			'is at another host, which refuses it',
+			{ fileUrl: 'https://files.example.com:8443/f' },
+			bytes('', {}, 403),
+			'file',
+			{
+				message:
+					"'a.txt' could not be downloaded from files.example.com:8443, without the token: The token has no right to do this",
+				status: 403,
+			},
+		],
+		[
+			'can’t be reached',
+			{},
+			networkError('ECONNREFUSED'),
+			'file',
+			{ hint: { code: 'checkBaseUrl' }, delivery: 'notApplied' },
+		],
+		[
+			'has an empty thumbnail',
+			{},
+			{ ...bytes(''), body: Readable.from([]) as never },
+			'thumbnail',
+			{ message: "The thumbnail of 'a.txt' could not be downloaded: The response was empty" },
+		],
+		[
+			'has a page for a thumbnail',
+			{},
+			bytes('x', { 'content-type': 'Text/html' }),
+			'thumbnail',
+			{
+				message:
+					"The thumbnail of 'a.txt' could not be downloaded: The response is not a picture but Text/html",
+				delivery: 'notApplied',
+			},
+		],
+		[
+			'has JSON for a thumbnail',
+			{},
+			bytes('{}', { 'content-type': 'application/json' }),
+			'thumbnail',
+			{ message: expect.stringContaining('not a picture but application/json') },
+		],
+	])('that %s', async (_, attachment, response, kind, expected) => {
+		const { failure, stored } = await fetched(attachment, response, kind);
+		expect(failure).toBeInstanceOf(ServiceError);
+		expect(failure).toMatchObject(expected);
+		expect(stored).toEqual([]);
+	});
+});
+
+describe('files that are removed from a record', () => {
+	const remove = async (responses: Array<ReturnType<Serve>>) =>
+		await call((client) => removeFiles(client, at, ID, 'papers', ['a', 'b']), responses);
+	const LOOK = 'Look at the record in the platform.';
+
+	test('by their ids', async () => {
+		const { result, requests, sent } = await remove([ok(record([file('c', 'c.txt')]))]);
+		expect(result).toMatchObject({ fields: { papers: [{ fileId: 'c' }] } });
+		expect(requests).toEqual([`PATCH /people/data/${ID}`]);
+		expect(JSON.parse(String(sent[0]!.body))).toEqual({
+			fields: { papers: { remove: ['a', 'b'] } },
+		});
+	});
+
+	test.each<[string, ReturnType<Serve>]>([
+		['has no record', ok(null)],
+		['has another record', ok(record([], ID.replace('0', '1')))],
+		['does not show the field', ok(record())],
+	])('the record is read if the response %s', async (_, response) => {
+		const { result, requests } = await remove([response, ok(record([]))]);
+		expect(result).toMatchObject({ fields: { papers: [] } });
+		expect(requests).toEqual([`PATCH /people/data/${ID}`, `GET /people/data/${ID}`]);
+	});
+
+	test('a record that the token may not read is what the response shows of it', async () => {
+		expect((await remove([ok(record()), no(403)])).result).toEqual(
+			expect.objectContaining({ id: ID, fields: {} }),
+		);
+		expect((await remove([ok(null), no(403)])).failure).toMatchObject({
+			message:
+				'The platform confirmed the change, but reading the record failed: The token has no right to do this: no',
+			delivery: 'ambiguous',
+			status: 403,
+		});
+		expect((await remove([ok(record()), no(400)])).failure).toMatchObject({
+			message: 'The platform confirmed the change, but reading the record failed: no',
+			delivery: 'ambiguous',
+		});
+	});
+
+	test('that are still there are named', async () => {
+		const left = ok(record([file('a', 'a.txt'), file('b', 'b.txt'), file('c', 'c.txt')]));
+		expect((await remove([left])).failure).toMatchObject({
+			message: "The platform did not remove 'a.txt', 'b.txt' from the record",
+			delivery: 'rejected',
+			hint: LOOK,
+		});
+		expect((await remove([lost(), left])).failure).toMatchObject({ delivery: 'ambiguous' });
+	});
+
+	test('that the token has no right to: a token for files would do', async () => {
+		const { failure } = await call(
+			(client) => removeFiles(client, at, ID, 'papers', ['a']),
+			[no(403)],
+			{ token: { type: 'short' } },
+		);
+		expect(failure).toMatchObject({
+			hint: 'Ask for a token that has this right, or choose another table.',
+		});
+	});
+
+	test('by an attempt that was lost: the platform no longer knows them', async () => {
+		const { result, requests } = await remove([lost(), no(400), ok(record([]))]);
+		expect(result).toMatchObject({ fields: { papers: [] } });
+		expect(requests).toHaveLength(3);
+	});
+
+	test.each<[string, ReturnType<Serve>, object]>([
+		[
+			'is lost',
+			lost(),
+			{
+				message: expect.stringContaining(
+					'Unknown whether the files were removed: The connection broke before the response was complete (ECONNRESET)',
+				),
+				delivery: 'ambiguous',
+				hint: 'Look at the record in the platform before you run it again.',
+			},
+		],
+		['is refused', no(400), { message: 'no', delivery: 'rejected', status: 400 }],
+	])('in a request that %s', async (_, response, expected) => {
+		expect((await remove([response])).failure).toMatchObject(expected);
+	});
+});

@@ -1,0 +1,108 @@
+import { unknownParameters } from '../../support/engine/knownParameters.cts';
+import { properties } from '../../../nodes/DataPlatform/actions/index.ts';
+import { wholeNumber } from '../../../nodes/DataPlatform/execution/parameterKinds.ts';
+import { upsertRules } from '../../../nodes/DataPlatform/parameters/matching.ts';
+import { bulkOperation, itemOperation } from '../../../nodes/DataPlatform/parameters/operation.ts';
+import { outputOf, simple } from '../../../nodes/DataPlatform/parameters/reading.ts';
+import { requestSettings, timeout } from '../../../nodes/DataPlatform/parameters/requests.ts';
+import { tableParameters } from '../../../nodes/DataPlatform/parameters/table.ts';
+import { columnsToCreate } from '../../../nodes/DataPlatform/parameters/values.ts';
+import {
+	createManyOptions,
+	importOptions,
+	manySettings,
+	writesMatched,
+} from '../../../nodes/DataPlatform/parameters/writing.ts';
+import { executeWriteMany } from '../../../nodes/DataPlatform/actions/record/writeMany.ts';
+
+/**
+ * The parameters of an operation: checked by the compiler in operations, and by the harness in
+ * tests.
+ */
+const limit = wholeNumber('limit', { label: 'Limit', min: 1, preset: 1 });
+const other = wholeNumber('other', { label: 'Other', min: 1, preset: 1 });
+const entry = { value: 'made', name: 'Made', action: 'Made', description: 'Made for this test' };
+
+test('an operation that reads a parameter which it does not show fails to compile', () => {
+	const operation = itemOperation({
+		...entry,
+		fields: [...tableParameters, limit],
+		options: requestSettings,
+		execute: async (run, index) => ({
+			shown: [limit.of(run, index), timeout.of(run, index)],
+			// @ts-expect-error it does not show it
+			hidden: other.of(run, index),
+			// @ts-expect-error a helper that reads Simplify, which the operation does not show
+			helper: outputOf(run, index)({ id: 'a' }),
+		}),
+	});
+	expect(operation.properties.map(({ name }) => name)).toEqual([
+		...['application', 'table', 'limit', 'options'],
+	]);
+	expect([...operation.shown].map(([name, { path }]) => `${name}: ${path}`)).toEqual([
+		...['application: application', 'table: table', 'limit: limit'],
+		...['maxRetryWait: options.maxRetryWait', 'timeout: options.timeout'],
+	]);
+});
+
+test('so does one that writes many records, or a file', () => {
+	const create = bulkOperation({
+		...entry,
+		fields: [...tableParameters, columnsToCreate, simple],
+		options: createManyOptions,
+		execute: async (run, report) => {
+			// @ts-expect-error Create Many shows nothing to match on
+			await executeWriteMany(run, report, (source) => writesMatched(run, source, 'create'));
+			// @ts-expect-error nor what to do with what is found
+			upsertRules(run, 0);
+		},
+	});
+	const withoutColumns = bulkOperation({
+		...entry,
+		fields: [...tableParameters, simple],
+		options: createManyOptions,
+		// @ts-expect-error it does not show the mapper
+		execute: async (run, report) => await executeWriteMany(run, report, () => ({})),
+	});
+	const importing = bulkOperation({
+		...entry,
+		fields: tableParameters,
+		options: importOptions([limit]),
+		execute: async (run) => {
+			upsertRules(run, 0);
+			const kind = { mode: 'create', duplicates: 'merge', skipUnchanged: false } as const;
+			// @ts-expect-error an import has no share of failures
+			manySettings(run, 0, kind);
+		},
+	});
+	expect([create.kind, withoutColumns.kind, importing.kind]).toEqual(['bulk', 'bulk', 'bulk']);
+});
+
+const record = { resource: 'record', table: 'orders' };
+
+test('no list of options has more than seven entries', () => {
+	const lists = properties.filter(({ type }) => type === 'collection');
+	const long = lists.filter(({ options = [] }) => options.length > 7);
+	expect(lists.length).toBeGreaterThan(10);
+	expect(long.map(({ displayOptions }) => displayOptions?.show?.operation)).toEqual([]);
+});
+
+test.each([
+	[{ ...record, operation: 'getAll', limit: 5, options: { timeout: 3 } }, []],
+	[
+		{ ...record, operation: 'getAll', limt: 5, options: { timeuot: 3 } },
+		['limt', 'options.timeuot'],
+	],
+	[{ ...record, operation: 'createMany', recordId: 'x' }, ['recordId']],
+	[
+		{
+			...record,
+			operation: 'count',
+			conditions: { condition: [{ field: 'a', value: 'b', operater: 'eq' }], conditon: [] },
+		},
+		['conditions.condition.operater', 'conditions.conditon'],
+	],
+	[{ ...record, operation: 'madeUp', limit: 5 }, []],
+])('the harness rejects what the operation does not have: %j', (parameters, unknown) => {
+	expect(unknownParameters(properties, parameters)).toEqual(unknown);
+});

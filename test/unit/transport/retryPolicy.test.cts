@@ -1,0 +1,152 @@
+import {
+	ServiceError,
+	type ServiceErrorDetails,
+} from '../../../nodes/DataPlatform/transport/errors.ts';
+import { RateLimiter } from '../../../nodes/DataPlatform/transport/rateLimiter.ts';
+import { RetryBudget } from '../../../nodes/DataPlatform/transport/retryBudget.ts';
+import {
+	MAX_RETRIES,
+	parseRetryAfter,
+	retryDelay,
+	type RetryMode,
+} from '../../../nodes/DataPlatform/transport/retryPolicy.ts';
+
+const harmless: RetryMode = 'idempotent';
+const once: RetryMode = 'notIdempotent';
+
+const failure = (details: ServiceErrorDetails) => new ServiceError('It failed', details);
+
+const wait = (details: ServiceErrorDetails, repeat: RetryMode, repeats = 0, random = 0) =>
+	retryDelay(failure(details), repeat, repeats, random);
+
+/** Failures, and whether an idempotent request and another one are retried. */
+const rows: Array<[row: string, failure: ServiceErrorDetails, harmless: boolean, once: boolean]> = [
+	['never reached the service', { delivery: 'notApplied' }, true, true],
+	['429 without Retry-After', { delivery: 'notApplied', status: 429 }, true, true],
+	['429 with Retry-After', { delivery: 'notApplied', status: 429, retryAfterMs: 1000 }, true, true],
+	['503 with Retry-After', { delivery: 'notApplied', status: 503, retryAfterMs: 1000 }, true, true],
+	['timeout or reset', { delivery: 'ambiguous' }, true, false],
+	['500', { delivery: 'ambiguous', status: 500 }, true, false],
+	['502', { delivery: 'ambiguous', status: 502 }, true, false],
+	['503 without Retry-After', { delivery: 'ambiguous', status: 503 }, true, false],
+	['504', { delivery: 'ambiguous', status: 504 }, true, false],
+	['other 4xx', { delivery: 'rejected', status: 409 }, false, false],
+	['413', { delivery: 'rejected', status: 413 }, false, false],
+	['canceled', { delivery: 'canceled' }, false, false],
+];
+
+test.each(rows)('%s', (_, details, whenHarmless, whenOnce) => {
+	expect(wait(details, harmless) !== undefined).toBe(whenHarmless);
+	expect(wait(details, once) !== undefined).toBe(whenOnce);
+});
+
+test('a 429 waits as long as asked, 60 s by default, and slightly longer', () => {
+	const asked = { delivery: 'notApplied', status: 429, retryAfterMs: 2000 } as const;
+	expect(wait(asked, once, 0, 0)).toBe(2000);
+	expect(wait(asked, once, 0, 0.999)).toBeLessThanOrEqual(2200);
+	expect(wait({ delivery: 'notApplied', status: 429 }, once, 0, 0)).toBe(60_000);
+	expect(wait({ delivery: 'notApplied', status: 429 }, once, 0, 0.999)).toBeLessThanOrEqual(61_000);
+	expect(wait({ ...asked, status: 503 }, once, 0, 0)).toBe(2000);
+});
+
+test('a 429 is not counted against the repeats: only the retry budget ends it', () => {
+	expect(wait({ delivery: 'notApplied', status: 429 }, once, MAX_RETRIES + 1)).toBe(60_000);
+});
+
+test('a service that asks for no time again and again is given some', () => {
+	const error = failure({ delivery: 'notApplied', status: 429, retryAfterMs: 0 });
+	const waits = [0, 1, 2, 3, 4, 5, 20].map((asks) => retryDelay(error, once, 0, 0, asks));
+	expect(waits).toEqual([0, 0, 0, 500, 1000, 2000, 30_000]);
+});
+
+test('other failures back off, doubled each time, shortened at random by half at most', () => {
+	const waits = (random: number) =>
+		Array.from({ length: MAX_RETRIES }, (_, repeats) =>
+			wait({ delivery: 'ambiguous' }, harmless, repeats, random),
+		);
+	expect(waits(0)).toEqual([250, 500, 1000, 2000, 4000]);
+	expect(waits(1)).toEqual([500, 1000, 2000, 4000, 8000]);
+	expect(wait({ delivery: 'ambiguous' }, harmless, MAX_RETRIES)).toBeUndefined();
+	expect(wait({ delivery: 'notApplied' }, once, MAX_RETRIES)).toBeUndefined();
+});
+
+describe('Retry-After', () => {
+	const now = Date.parse('2026-11-21T09:30:00Z');
+
+	test.each([
+		['5', 5000],
+		[' 5 ', 5000],
+		[5, 5000],
+		['0', 0],
+		['1.5', 1500],
+		['Sat, 21 Nov 2026 09:30:07 GMT', 7000],
+		['Sat, 21 Nov 2026 09:29:00 GMT', 0],
+	])('%j means %d ms', (header, ms) => {
+		expect(parseRetryAfter(header, now)).toBe(ms);
+	});
+
+	test.each([undefined, null, '', 'soon', [], {}])('%j means nothing', (header) => {
+		expect(parseRetryAfter(header, now)).toBeUndefined();
+	});
+});
+
+describe('requests per minute', () => {
+	test('0 is no limit', () => {
+		const pace = new RateLimiter(0);
+		expect(Array.from({ length: 5 }, () => pace.reserve(0))).toEqual([0, 0, 0, 0, 0]);
+	});
+
+	test('a burst up to the number, then each when the one so many before is a minute old', () => {
+		const pace = new RateLimiter(3);
+		expect([pace.reserve(0), pace.reserve(100), pace.reserve(200)]).toEqual([0, 0, 0]);
+		expect(pace.reserve(1000)).toBe(59_000);
+		expect(pace.reserve(1000)).toBe(59_100);
+		expect(pace.reserve(60_000)).toBe(200);
+		expect(pace.reserve(60_000)).toBe(60_000);
+	});
+
+	test('never more than the number in any 60 seconds', () => {
+		const pace = new RateLimiter(4);
+		let now = 0;
+		const sent = Array.from({ length: 40 }, (_, index) => {
+			now += (index * 7919) % 3000;
+			now += pace.reserve(now);
+			return now;
+		});
+		sent.forEach((time, index) => {
+			const fourBefore = sent[index - 4];
+			if (fourBefore !== undefined) expect(time - fourBefore).toBeGreaterThanOrEqual(60_000);
+		});
+		expect(sent.length).toBe(40);
+	});
+
+	test('a pause is not saved up', () => {
+		const pace = new RateLimiter(1);
+		expect(pace.reserve(0)).toBe(0);
+		expect(pace.reserve(600_000)).toBe(0);
+		expect(pace.reserve(600_000)).toBe(60_000);
+	});
+});
+
+test('a wait that the service asks for holds every request', () => {
+	const limiter = new RateLimiter(0);
+	limiter.pauseUntil(5000);
+	limiter.pauseUntil(3000);
+	expect(limiter.reserve(1000)).toBe(4000);
+	expect(limiter.reserve(5000)).toBe(0);
+	const limited = new RateLimiter(1);
+	limited.pauseUntil(5000);
+	expect(limited.reserve(0)).toBe(5000);
+	expect(limited.reserve(0)).toBe(65_000);
+});
+
+test('waits at the same time use the retry budget once', () => {
+	const budget = new RetryBudget(100);
+	expect(budget.reserve(0, 60)).toBe(true);
+	expect(budget.reserve(10, 60)).toBe(true);
+	// 30 are left.
+	expect(budget.reserve(70, 31)).toBe(false);
+	expect(budget.reserve(70, 30)).toBe(true);
+	expect(budget.reserve(80, 20)).toBe(true);
+	expect(budget.reserve(200, 1)).toBe(false);
+});

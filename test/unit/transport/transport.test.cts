@@ -1,0 +1,707 @@
+/** The parts of a request: tokens, URLs, JSON, responses, and when it is retried. */
+import type { IDataObject } from 'n8n-workflow';
+import {
+	allowedOrigins,
+	isLoopback,
+	OriginError,
+	safeUrl,
+} from '../../../nodes/DataPlatform/transport/allowedOrigins.ts';
+import { forEachConcurrent } from '../../../nodes/DataPlatform/transport/concurrency.ts';
+import { toErrorEntries } from '../../../nodes/DataPlatform/transport/errorEntries.ts';
+import { InputError, ServiceError } from '../../../nodes/DataPlatform/transport/errors.ts';
+import {
+	describeKind,
+	getOwn,
+	parseExactJson,
+	parseJson,
+} from '../../../nodes/DataPlatform/transport/json.ts';
+import {
+	parseResponse,
+	toServiceError,
+	type BodyRequirement,
+} from '../../../nodes/DataPlatform/transport/response.ts';
+import {
+	isWaitRequest,
+	parseRetryAfter,
+	retryDelay,
+} from '../../../nodes/DataPlatform/transport/retryPolicy.ts';
+import { nameList } from '../../../nodes/DataPlatform/transport/text.ts';
+import {
+	describeToken,
+	isJwt,
+	tokenHint,
+	tokenRedactor,
+} from '../../../nodes/DataPlatform/transport/tokens.ts';
+import {
+	encodePathSegment,
+	encodeUrlComponent,
+} from '../../../nodes/DataPlatform/transport/urlEncoding.ts';
+
+function thrownBy(action: () => unknown): unknown {
+	try {
+		action();
+	} catch (error) {
+		return error;
+	}
+	throw new Error('Nothing was thrown');
+}
+
+describe('a retry', () => {
+	const asked = (retryAfterMs: number | undefined, status = 429) =>
+		new ServiceError('', { delivery: 'notApplied', status, retryAfterMs });
+
+	test.each([
+		[2000, 0.5, 2100],
+		[60_000, 0.5, 60_500],
+		[undefined, 0.5, 60_500],
+		[10_000, 0.5, 10_300],
+		[18_000, 1, 19_000],
+		[0, 0.5, 50],
+	])('asked for %s ms, at random %d: after %d ms', (ms, random, wait) => {
+		expect(retryDelay(asked(ms), 'read', 0, random)).toBe(wait);
+	});
+
+	test.each([
+		[3, 500, 500],
+		[3, 700, 700],
+		[5, 500, 2000],
+		[9, 0, 30_000],
+		[10, 0, 30_000],
+		[2, 0, 0],
+	])('asked %i times before, now for %i ms: after %i ms at least', (count, ms, wait) => {
+		expect(retryDelay(asked(ms), 'read', 0, 0, count)).toBe(wait);
+	});
+
+	test.each([
+		[429, undefined, true],
+		[429, 1000, true],
+		[503, 1000, true],
+		[503, 0, true],
+		[503, undefined, false],
+		[500, 1000, false],
+	])('status %i with Retry-After %s is a request to wait: %s', (status, ms, expected) => {
+		expect(isWaitRequest(asked(ms, status))).toBe(expected);
+	});
+
+	test.each([
+		['15', 15_000],
+		['1.25', 1250],
+		[0, 0],
+		[1.5, 1500],
+	])('Retry-After %j is %d ms', (header, ms) => {
+		expect(parseRetryAfter(header, 0)).toBe(ms);
+	});
+
+	test.each([['5a'], ['a5'], ['1e3'], [[5]], [true]])('Retry-After %j says nothing', (header) => {
+		expect(parseRetryAfter(header, 0)).toBeUndefined();
+	});
+
+	test.each(['x 5', '5.'])('Retry-After %j is no number of seconds', (header) => {
+		expect(parseRetryAfter(header, 0)).toBeGreaterThan(1e9);
+	});
+});
+
+describe('a URL that the token may not be sent to', () => {
+	test.each([
+		[
+			'ftp://platform.example.com',
+			'The base URL is not a web address',
+			'Enter a full address such as https://platform.example.com.',
+		],
+		[
+			'platform',
+			'The base URL is not a web address',
+			'Enter a full address such as https://platform.example.com.',
+		],
+		[
+			'https://me@platform.example.com',
+			'The base URL contains a user name or password',
+			'Remove the part before the @; the token belongs in the credential.',
+		],
+		[
+			'https://:secret@platform.example.com',
+			'The base URL contains a user name or password',
+			'Remove the part before the @; the token belongs in the credential.',
+		],
+		[
+			'http://platform.example.com',
+			'The base URL must use HTTPS. Nothing was sent',
+			'Use https:// for platform.example.com. Plain HTTP is accepted for this computer only (localhost, 127.0.0.1, [::1]).',
+		],
+	])('%s: %s', (address, message, hint) => {
+		const error = thrownBy(() => safeUrl(address, 'The base URL'));
+		expect(error).toBeInstanceOf(OriginError);
+		expect(error).toMatchObject({ name: 'OriginError', message, hint });
+	});
+
+	test.each([
+		['localhost', true],
+		['[::1]', true],
+		['127.0.0.1', true],
+		['127.255.1.250', true],
+		['127.0.0.1.example.com', false],
+		['a127.0.0.1', false],
+		['127.0.0', false],
+		['127.0.0.1234', false],
+		['128.0.0.1', false],
+	])('%s is this computer: %s', (host, expected) => {
+		expect(isLoopback(host)).toBe(expected);
+	});
+
+	test('spaces around an address do not count, and its path is no part of the origin', () => {
+		expect([
+			...allowedOrigins(' https://a.example.com/api/v2 ', ' https://b.example.com:8443/x,\n'),
+		]).toEqual(['https://a.example.com', 'https://b.example.com:8443']);
+		expect([...allowedOrigins('\u00a0https://a.example.com\u00a0', '')]).toEqual([
+			'https://a.example.com',
+		]);
+	});
+
+	test('an error says which address of the credential it is about', () => {
+		expect(thrownBy(() => allowedOrigins('b', ''))).toMatchObject({
+			message: 'The base URL is not a web address',
+		});
+		expect(thrownBy(() => allowedOrigins('https://a.example.com', 'b'))).toMatchObject({
+			message: 'A webhook origin is not a web address',
+		});
+	});
+});
+
+describe('text in an address', () => {
+	test.each([
+		['a b/c?d', 'a%20b%2Fc%3Fd'],
+		['🦊', '%F0%9F%A6%8A'],
+		['...', '...'],
+		['.a', '.a'],
+		['a.', 'a.'],
+	])('%s becomes %s', (text, encoded) => {
+		expect(encodePathSegment(text)).toBe(encoded);
+	});
+
+	test.each(['', '.', '..'])('"%s" is not a name', (text) => {
+		const error = thrownBy(() => encodePathSegment(text));
+		expect(error).toBeInstanceOf(InputError);
+		expect(error).toMatchObject({
+			message: `'${text}' cannot be the name or ID of anything. Nothing was sent`,
+			hint: 'Enter the name or ID of an application, table, record or file.',
+		});
+	});
+
+	test('half of a character is refused, and shown in part', () => {
+		const error = thrownBy(() => encodeUrlComponent(`${'a'.repeat(59)}\ud83e${'b'.repeat(9)}`));
+		expect(error).toBeInstanceOf(InputError);
+		expect(error).toMatchObject({
+			message: `"${'a'.repeat(59)}\\ud83e" contains half of a character. Nothing was sent`,
+			hint: expect.stringContaining('cut in the middle of a character'),
+		});
+	});
+});
+
+describe('a token', () => {
+	const jwt = (payload: string, ...more: string[]) =>
+		['head', Buffer.from(payload).toString('base64url'), 'signature', ...more].join('.');
+	const PAST = '2001-09-09T01:46:40.000Z';
+
+	test.each<[token: string, isJwt: boolean, expires: string | undefined]>([
+		[jwt('{"exp":1000000000}'), true, PAST],
+		[jwt('{"exp":1000000000.5}'), true, '2001-09-09T01:46:40.500Z'],
+		[jwt('{}'), true, undefined],
+		[jwt('{"exp":"1000000000"}'), true, undefined],
+		[jwt('{"exp":8640000000001}'), true, undefined],
+		[jwt('{"exp":-8640000000001}'), true, undefined],
+		[jwt('{"exp":8640000000000}'), true, undefined],
+		[jwt('{"exp":8639999999999}'), true, '+275760-09-12T23:59:59.000Z'],
+		[jwt('[]'), false, undefined],
+		[jwt('{'), false, undefined],
+		[jwt('{"exp":1000000000}', 'more'), false, undefined],
+		[`.${jwt('{}').slice(5)}`, false, undefined],
+		['head..signature', false, undefined],
+		[jwt('{}').replace('.signature', ''), false, undefined],
+		[jwt('{"exp":1000000000}').replace('signature', ''), true, PAST],
+		['a short token', false, undefined],
+	])('%s is a JWT: %s, until %s', (token, expected, expires) => {
+		expect(isJwt(token)).toBe(expected);
+		expect(describeToken('jwt', token)).toEqual({ type: 'jwt', expires });
+	});
+
+	test.each([
+		['12345678', 'Bearer 12345678 12345678', 'Bearer [token] [token]'],
+		['1234567', 'Bearer 1234567', 'Bearer 1234567'],
+		['abc/def=1', '{"a":"abc\\/def=1"}', '{"a":"[token]"}'],
+		['abc/def=1', '?t=abc%2Fdef%3D1&u', '?t=[token]&u'],
+	])('%s is redacted in %s', (token, text, redacted) => {
+		expect(tokenRedactor(token)(text)).toBe(redacted);
+	});
+
+	const role = { type: 'role' };
+	const expired = { type: 'jwt', expires: PAST };
+	const valid = { type: 'jwt', expires: '2999-01-01T00:00:00.000Z' };
+	const otherRight = 'Ask for a token that has this right, or choose another table.';
+	test.each([
+		[401, role, 'data', { code: 'checkToken' }],
+		[401, expired, 'data', { code: 'replaceExpiredToken', expires: PAST }],
+		[401, valid, 'data', { code: 'checkToken' }],
+		[401, { type: 'workflow' }, 'workflows', { code: 'checkWebhookToken' }],
+		[401, expired, 'workflows', { code: 'replaceExpiredToken', expires: PAST }],
+		[403, { type: 'workflow' }, 'workflows', { code: 'tryOtherWebhookToken' }],
+		[403, role, 'workflows', { code: 'tryOtherWebhookToken' }],
+		[403, role, 'data', expect.stringContaining("token's role the right")],
+		[403, { type: 'jwt' }, 'data', otherRight],
+		[403, { type: 'short' }, 'attachments', otherRight],
+		[
+			403,
+			{ type: 'short' },
+			'data',
+			{ code: 'useTokenOfType', purpose: 'data', types: ['role', 'jwt'], type: 'short' },
+		],
+		[404, role, 'data', undefined],
+		[undefined, role, 'data', undefined],
+	] as const)('after a %s, of %j for %s: %j', (status, token, purpose, hint) => {
+		expect(tokenHint(status, token, purpose)).toEqual(hint);
+	});
+});
+
+test('a token is expired behind the moment in it', () => {
+	const now = '2026-11-21T09:30:00.000Z';
+	const hintAt = (time: string) => {
+		jest.useFakeTimers({ now: Date.parse(time) });
+		const hint = tokenHint(401, { type: 'jwt', expires: now }, 'data');
+		jest.useRealTimers();
+		return hint;
+	};
+	expect(hintAt(now)).toEqual({ code: 'checkToken' });
+	expect(hintAt('2026-11-21T09:30:00.001Z')).toEqual({ code: 'replaceExpiredToken', expires: now });
+});
+
+describe('JSON', () => {
+	const lists = (depth: number) => `${'['.repeat(depth)}${']'.repeat(depth)}`;
+	const objects = (depth: number) => `${'{"a":'.repeat(depth)}1${'}'.repeat(depth)}`;
+	test.each([
+		['lists, as deep as anybody handles', lists(500), true],
+		['lists, deeper', lists(501), false],
+		['objects, as deep as anybody handles', objects(500), true],
+		['objects, deeper', objects(501), false],
+		['many beside each other', `[${'[],{},'.repeat(600)}1]`, true],
+		['brackets in text', JSON.stringify('['.repeat(600)), true],
+		['brackets in text behind a quote', JSON.stringify(`"${'{'.repeat(600)}`), true],
+		['a backslash at the end of a text', `["\\\\",${lists(501)}]`, false],
+		['text without an end', `"${'['.repeat(600)}`, false],
+		['no JSON', '{', false],
+	])('%s', (_, text, isRead) => {
+		expect(parseJson(text) !== undefined).toBe(isRead);
+	});
+
+	test.each<[string, unknown]>([
+		['[9007199254740993]', ['9007199254740993']],
+		['[-0.1234567890123456789,2]', ['-0.1234567890123456789', 2]],
+		['{"a":1e400,"b":1e-400,"c":1E308}', { a: '1e400', b: '1e-400', c: 1e308 }],
+		['[0.30000000000000004,1000000000000000000000,1.50000000000000000000]', [0.1 + 0.2, 1e21, 1.5]],
+		[
+			'{"12345678901234567890":"\\"12345678901234567890","x":"\\\\"}',
+			{ '12345678901234567890': '"12345678901234567890', x: '\\' },
+		],
+		['12345678901234567890', '12345678901234567890'],
+		['{12345678901234567890:1}', undefined],
+		['[012345678901234567890]', undefined],
+		['[12345678901234567890', undefined],
+	])('%s keeps all digits', (text, value) => {
+		expect(parseExactJson(text)).toEqual(value);
+	});
+
+	test.each([
+		[[], 'a list'],
+		[null, 'null'],
+		[undefined, 'undefined'],
+		[NaN, 'NaN'],
+		[{}, 'an object'],
+		[true, 'a boolean'],
+		[1, 'a number'],
+		['', 'a string'],
+	])('%j is %s', (value, kind) => {
+		expect(describeKind(value)).toBe(kind);
+	});
+
+	test('an object holds only what is its own', () => {
+		expect(getOwn({ a: 1 }, 'a')).toBe(1);
+		expect(getOwn<unknown>({ a: 1 }, 'constructor')).toBeUndefined();
+	});
+});
+
+test('errors are distinguished by their names', () => {
+	expect(new ServiceError('', { delivery: 'rejected' }).name).toBe('ServiceError');
+	expect(new InputError('', { hint: '' }).name).toBe('InputError');
+});
+
+test.each<[string[], string]>([
+	[[], ''],
+	[['a', 'b'], "'a', 'b'"],
+	[Array.from('abcdefghijkl'), "'a', 'b', 'c', 'd', 'e', 'f', 'g', 'h', 'i', 'j' and 2 more"],
+	[['x'.repeat(101)], `'${'x'.repeat(100)}… (cut)'`],
+])('the names %j', (names, text) => {
+	expect(nameList(names)).toBe(text);
+});
+
+describe('the errors of a response', () => {
+	test.each([
+		[
+			{ type: 'info', id: 'c', message: 'm', RecordIndex: 1 },
+			{ type: 'info', id: 'c', message: 'm', recordIndex: 1 },
+		],
+		[{ recordindex: 0 }, { recordIndex: 0 }],
+		[{ RecordIndex: 1.5, message: '' }, {}],
+		[{ RecordIndex: '1', message: 5, id: null }, {}],
+	])('%j is read as %j', (entry, read) => {
+		expect(toErrorEntries([entry])).toEqual([read]);
+	});
+	test('are cut if they are long', () => {
+		const [long, cut] = ['x'.repeat(1001), `${'x'.repeat(1000)}… (cut)`];
+		expect(toErrorEntries([{ type: long, id: long, message: long }])).toEqual([
+			{ type: cut, id: cut, message: cut },
+		]);
+		const whole = { message: 'x'.repeat(1000) };
+		expect(toErrorEntries([whole])).toEqual([whole]);
+	});
+	test.each([[undefined], ['x'], [{}], [[null, 'x', []]]])('%j has none', (errors) => {
+		expect(toErrorEntries(errors)).toEqual([]);
+	});
+});
+
+describe('a response', () => {
+	const DATE = 'Sat, 21 Nov 2026 09:30:00 GMT';
+	const parse =
+		(status: number, body: unknown, expect: BodyRequirement = 'json', headers: IDataObject = {}) =>
+		() =>
+			parseResponse(
+				{
+					statusCode: status,
+					headers,
+					body: (typeof body === 'string' ? body : JSON.stringify(body)) as never,
+				},
+				expect,
+			);
+	const entry = { id: 'code1', message: 'too young' };
+
+	test.each<[string, ReturnType<typeof parse>, object]>([
+		['JSON', parse(200, { data: 1 }), { status: 200, body: { data: 1 }, text: '{"data":1}' }],
+		['no content', parse(204, '', 'nothing'), { status: 204, body: {} }],
+		['anything', parse(200, 'hello', 'anything'), { status: 200, body: {}, text: 'hello' }],
+		['an error beside data', parse(200, { data: [], errors: [entry] }), { status: 200 }],
+		['an error beside counts', parse(200, { bulk: {}, errors: [entry] }), { status: 200 }],
+		[
+			'only errors, where anything will do',
+			parse(200, { errors: [entry] }, 'anything'),
+			{ body: { errors: [entry] } },
+		],
+		['the highest success', parse(299, {}), { status: 299 }],
+	])('with a success: %s', (_, read, expected) => {
+		const result = read();
+		expect(result).not.toBeInstanceOf(ServiceError);
+		expect(result).toMatchObject(expected);
+	});
+
+	const failed = (status: number, more: object = {}) => ({ status, ...more });
+	test.each<[string, ReturnType<typeof parse>, object]>([
+		[
+			'a success with an error only',
+			parse(200, { errors: [entry] }),
+			failed(200, {
+				message: 'The platform responded with success (200), and with an error: too young',
+				delivery: 'ambiguous',
+				code: 'code1',
+				body: { errors: [entry] },
+			}),
+		],
+		[
+			'a success with an error’s code only',
+			parse(200, { data: null, errors: [{ id: 'code1' }] }),
+			{ message: 'The platform responded with success (200), and with an error: code1' },
+		],
+		[
+			'a success with an error that says nothing',
+			parse(201, { errors: [{}] }),
+			{ message: 'The platform responded with success (201), and with an error: no reason given' },
+		],
+		[
+			'a page in place of JSON',
+			parse(200, '<html>', 'json', { 'content-type': 'text/html' }),
+			failed(200, {
+				message: "The platform's response could not be read (text/html, 6 characters)",
+				delivery: 'ambiguous',
+				hint: 'A proxy or gateway may have responded instead. Check the address and the network.',
+			}),
+		],
+		[
+			'a media type without end',
+			parse(200, '<html>', 'json', { 'content-type': 'x'.repeat(9000) }),
+			{
+				message: `The platform's response could not be read (${'x'.repeat(100)}… (cut), 6 characters)`,
+			},
+		],
+		[
+			'a list',
+			parse(200, '[]'),
+			{ message: "The platform's response could not be read (no content type, 2 characters)" },
+		],
+		['no content where JSON is expected', parse(204, ''), failed(204, { delivery: 'ambiguous' })],
+		[
+			'nothing with another status',
+			parse(200, '', 'nothing'),
+			failed(200, { delivery: 'ambiguous' }),
+		],
+		[
+			'a body where nothing is expected',
+			parse(200, { data: { id: 'x' } }, 'nothing'),
+			failed(200, {
+				message:
+					'The platform responded with 200 and a body instead of 204, which confirms nothing',
+				delivery: 'ambiguous',
+				body: { data: { id: 'x' } },
+			}),
+		],
+		[
+			'a redirect',
+			parse(302, ''),
+			failed(302, {
+				message:
+					'The platform responded with a redirect (302), which is not followed, to keep the token from going elsewhere',
+				delivery: 'rejected',
+				hint: 'Enter the address that it leads to instead.',
+			}),
+		],
+		['the lowest redirect', parse(300, {}), { message: expect.stringContaining('redirect (300)') }],
+		[
+			'the highest redirect',
+			parse(399, {}),
+			{ message: expect.stringContaining('redirect (399)') },
+		],
+		[
+			'400',
+			parse(400, { errors: [entry] }),
+			failed(400, {
+				message: 'too young',
+				delivery: 'rejected',
+				code: 'code1',
+				mayStillApply: false,
+			}),
+		],
+		[
+			'400 without a reason',
+			parse(400, ''),
+			{ message: 'The platform rejected the request (400)' },
+		],
+		['199', parse(199, {}), { message: 'The platform rejected the request (199)' }],
+		[
+			'401',
+			parse(401, { errors: [entry] }),
+			{ message: 'The platform did not accept the token: too young', delivery: 'rejected' },
+		],
+		['403', parse(403, ''), { message: 'The token has no right to do this' }],
+		[
+			"404 without the platform's own error",
+			parse(404, { message: 'no route' }),
+			{
+				message: 'The response is a 404 without an error from the platform',
+				delivery: 'rejected',
+				status: 404,
+				body: { message: 'no route' },
+				hint: 'A proxy or gateway may have responded instead. Check the address and the network.',
+			},
+		],
+		[
+			'404',
+			parse(404, { errors: [entry] }),
+			{
+				message: 'too young',
+				hint: 'Check the application, the table and the ID; they may have been renamed or deleted.',
+			},
+		],
+		[
+			'413',
+			parse(413, ''),
+			{
+				message: 'The request is too large for the platform',
+				hint: { code: 'sendSmallerRequests' },
+			},
+		],
+		[
+			'429',
+			parse(429, ''),
+			{
+				message: 'The platform asked to wait: too many requests',
+				delivery: 'notApplied',
+				hint: { code: 'limitRequestRate' },
+				retryAfterMs: undefined,
+			},
+		],
+		[
+			'500',
+			parse(500, ''),
+			{
+				hint: 'Check the platform and the network, then run it again.',
+				message: 'The platform failed (500)',
+				delivery: 'ambiguous',
+				mayStillApply: false,
+			},
+		],
+		['503', parse(503, ''), { delivery: 'ambiguous' }],
+		[
+			'503 that asks to wait',
+			parse(503, '', 'json', { 'retry-after': '7' }),
+			{ delivery: 'notApplied', retryAfterMs: 7000 },
+		],
+		[
+			'500 that asks to wait',
+			parse(500, '', 'json', { 'retry-after': '7' }),
+			{ delivery: 'ambiguous', retryAfterMs: 7000 },
+		],
+		['504', parse(504, ''), { delivery: 'ambiguous', mayStillApply: true }],
+		[
+			'a time to wait for, by its own clock',
+			parse(429, '', 'json', { date: DATE, 'retry-after': 'Sat, 21 Nov 2026 09:30:09 GMT' }),
+			{ retryAfterMs: 9000 },
+		],
+		[
+			'a time to wait for that is over by ours',
+			parse(429, '', 'json', { 'retry-after': 'Sat, 21 Nov 2020 09:30:09 GMT' }),
+			{ retryAfterMs: 0 },
+		],
+	])('with a failure: %s', (_, read, expected) => {
+		const result = read();
+		expect(result).toBeInstanceOf(ServiceError);
+		expect(result).toMatchObject(expected);
+	});
+});
+
+describe('a failure without a response', () => {
+	const CHECK = 'Check the platform and the network, then run it again.';
+	const network = (code: unknown, more: object = {}) =>
+		Object.assign(new Error('Wrapped'), {
+			cause: Object.assign(new Error('cause'), { code, ...more }),
+		});
+	test.each<[unknown, object]>([
+		[
+			network('ECONNREFUSED'),
+			{
+				message: 'The platform could not be reached (ECONNREFUSED)',
+				delivery: 'notApplied',
+				hint: { code: 'checkBaseUrl' },
+			},
+		],
+		[network('ETIMEDOUT', { syscall: 'connect' }), { delivery: 'notApplied' }],
+		[network('ECONNRESET', { syscall: 'connect' }), { delivery: 'ambiguous' }],
+		[
+			network('ETIMEDOUT'),
+			{
+				message: 'The platform did not respond in time',
+				delivery: 'ambiguous',
+				mayStillApply: true,
+				hint: CHECK,
+			},
+		],
+		[network('ECONNABORTED'), { message: 'The platform did not respond in time' }],
+		[
+			network('ECONNRESET'),
+			{
+				message: 'The connection broke before the response was complete (ECONNRESET)',
+				delivery: 'ambiguous',
+				hint: CHECK,
+				mayStillApply: undefined,
+			},
+		],
+		[network('CODE1'), { message: expect.stringContaining('(CODE1)') }],
+		[network('1CODE'), { message: expect.stringContaining('(1CODE)') }],
+		[
+			new Error('plain'),
+			{ message: 'The connection broke before the response was complete (plain)' },
+		],
+		[
+			Object.assign(new Error('outer'), {
+				cause: Object.assign(new Error('middle'), { cause: new Error('inner') }),
+			}),
+			{ message: 'The connection broke before the response was complete (inner)' },
+		],
+		[
+			Object.assign(new Error('outer'), { cause: 'text' }),
+			{ message: 'The connection broke before the response was complete (outer)' },
+		],
+		[
+			Object.assign(new Error('outer'), { cause: null }),
+			{ message: 'The connection broke before the response was complete (outer)' },
+		],
+		[network('500'), { message: 'The connection broke before the response was complete (cause)' }],
+		[network(500), { message: 'The connection broke before the response was complete (cause)' }],
+		[
+			'text',
+			{ message: 'The connection broke before the response was complete (no reason given)' },
+		],
+		[
+			undefined,
+			{ message: 'The connection broke before the response was complete (no reason given)' },
+		],
+		[
+			network('CERT_HAS_EXPIRED'),
+			{
+				message: "The platform's certificate was not accepted: it has expired (CERT_HAS_EXPIRED)",
+				delivery: 'rejected',
+				hint: { code: 'trustCertificate' },
+			},
+		],
+		[
+			network('SOME_CERT_PROBLEM'),
+			{ message: "The platform's certificate was not accepted: SOME_CERT_PROBLEM" },
+		],
+		[network('ERR_TLS_X'), { message: "The platform's certificate was not accepted: ERR_TLS_X" }],
+		[
+			network('UNABLE_TO_VERIFY_LEAF_SIGNATURE'),
+			{ delivery: 'rejected', hint: { code: 'trustCertificate' } },
+		],
+		[network('X_ERR_TLS'), { delivery: 'ambiguous' }],
+		[
+			network('EPROTO'),
+			{
+				message: 'Could not establish a secure connection (EPROTO). Nothing was sent',
+				delivery: 'rejected',
+				hint: expect.stringContaining('Check the address and its port'),
+			},
+		],
+		[network('ERR_SSL_WRONG_VERSION'), { delivery: 'rejected' }],
+		[network('X_ERR_SSL'), { delivery: 'ambiguous' }],
+	])('%s', (error, expected) => {
+		expect(toServiceError(error)).toMatchObject(expected);
+	});
+
+	test('keeps what is known already, and where the token may not go', () => {
+		const known = new ServiceError('known', { delivery: 'rejected' });
+		expect(toServiceError(Object.assign(new Error(''), { cause: known }))).toBe(known);
+		const origin = Object.assign(new OriginError('not there', 'a hint'), {});
+		expect(toServiceError(Object.assign(new Error(''), { cause: origin }))).toMatchObject({
+			message: 'not there',
+			delivery: 'rejected',
+			hint: 'a hint',
+		});
+	});
+});
+
+describe('entries worked on a few at a time', () => {
+	test('in order, and no further one after an error, which waits for the others', async () => {
+		const begun: number[] = [];
+		const ended: number[] = [];
+		const run = forEachConcurrent([0, 1, 2, 3, 4, 5], 2, async (entry) => {
+			begun.push(entry);
+			await new Promise((resolve) => setTimeout(resolve, entry === 1 ? 1 : 10));
+			if (entry === 1) throw new Error('one');
+			ended.push(entry);
+		});
+		await expect(run).rejects.toThrow('one');
+		expect([begun, ended]).toEqual([[0, 1], [0]]);
+	});
+
+	test('all of them', async () => {
+		const done: number[] = [];
+		await forEachConcurrent([0, 1, 2], 2, async (entry) => {
+			await Promise.resolve();
+			done.push(entry);
+		});
+		expect(done).toEqual([0, 1, 2]);
+	});
+});

@@ -1,0 +1,299 @@
+/** What a poll leaves behind: timers, and static data. */
+import type { IDataObject } from 'n8n-workflow';
+import { poll } from '../../../nodes/DataPlatform/trigger/poll.ts';
+import { locator } from '../fakeNode.cts';
+import { fakePoll, type Watched } from '../fakeTrigger.cts';
+import {
+	httpResponse,
+	networkError,
+	notFound,
+	pageResponse,
+	type Serve,
+} from '../stubPlatform.cts';
+
+const recordOf = (id: string, modified = '2026-11-21T09:30:00Z') => ({
+	...{ id, ver: 0, fields: {} },
+	...{ created: modified, modified },
+});
+
+const sortedBy = (sort: string | null, records: Array<ReturnType<typeof recordOf>>) => {
+	const newestLast = [...records].sort((a, b) => (a.modified < b.modified ? -1 : 1));
+	return sort?.includes('(desc)') ? newestLast.reverse() : newestLast;
+};
+
+/** A table of these records. */
+const serveTable =
+	(...records: Array<ReturnType<typeof recordOf>>): Serve =>
+	(options) =>
+		pageResponse(options, sortedBy(new URL(options.url).searchParams.get('sort'), records));
+
+const serveNothing = serveTable();
+
+const start = async (given: Partial<Watched> & { pollBudgetMs?: number }) =>
+	await poll(
+		fakePoll({
+			serve: serveNothing,
+			workflowId: expect.getState().currentTestName,
+			...given,
+		}),
+	);
+
+afterEach(() => {
+	jest.useRealTimers();
+});
+
+describe('the timer of a poll ends with it', () => {
+	beforeEach(() => {
+		jest.useFakeTimers();
+	});
+
+	test.each<[string, Parameters<typeof start>[0]]>([
+		['that begins to watch', {}],
+		['of the durable scheduler', { pollBudgetMs: 36_000 }],
+		['that emits', { parameters: { startFrom: 'beginning' } }],
+		['in the editor', { mode: 'manual' }],
+	])('%s', async (_, given) => {
+		await start({ serve: serveTable(recordOf('1')), ...given });
+		expect(jest.getTimerCount()).toBe(0);
+	});
+
+	test.each<[string, string, Parameters<typeof start>[0]]>([
+		['that the platform rejects', 'no right', { serve: () => httpResponse(403, { errors: [{}] }) }],
+		['without a table', "'Table' is empty", { parameters: { table: '' } }],
+		['without a base URL', 'The base URL', { credential: { baseUrl: '' } }],
+	])('%s', async (_, message, given) => {
+		await expect(start(given)).rejects.toThrow(message);
+		expect(jest.getTimerCount()).toBe(0);
+	});
+
+	test('that waits to try again, and fails', async () => {
+		const serve = () => networkError('ECONNREFUSED');
+		const failed = expect(start({ serve })).rejects.toThrow('could not be reached');
+		await jest.advanceTimersByTimeAsync(60_000);
+		await failed;
+		expect(jest.getTimerCount()).toBe(0);
+	});
+
+	test('whose time is over', async () => {
+		const serve: Serve = ({ abortSignal }) =>
+			new Promise((_, reject) => {
+				(abortSignal as AbortSignal).addEventListener('abort', () => reject(new Error('aborted')));
+			});
+		const failed = expect(start({ serve, pollBudgetMs: 36_000 })).rejects.toThrow(
+			'The poll did not finish within the 36 s that n8n allows',
+		);
+		await jest.advanceTimersByTimeAsync(36_000);
+		await failed;
+		expect(jest.getTimerCount()).toBe(0);
+	});
+});
+
+const ids = (outputs: Awaited<ReturnType<typeof poll>>) =>
+	outputs && outputs[0]!.map(({ json }) => json.id);
+
+describe('when watching starts', () => {
+	const before = recordOf('before');
+	const meanwhile = recordOf('meanwhile', '2026-11-21T09:31:00Z');
+	const after = recordOf('after', '2026-11-21T09:32:00Z');
+
+	test('is stored again if n8n dropped the poll that found it', async () => {
+		const task = { pollBudgetMs: 36_000 };
+		const serve = serveTable(before);
+		expect(ids(await start({ ...task, serve, staticData: {} }))).toEqual([]);
+		const staticData: Record<string, IDataObject> = {};
+		expect(ids(await start({ ...task, serve, staticData }))).toEqual([]);
+		expect(staticData.node).toHaveProperty('watch');
+		expect(ids(await start({ ...task, serve, staticData }))).toBeNull();
+		// Nothing is lost if n8n is killed now.
+		const restarted = { ...task, staticData, workflowId: 'restarted' };
+		expect(ids(await start({ ...restarted, serve: serveTable(before, after) }))).toEqual(['after']);
+	});
+
+	test('is stored again if n8n dropped it, with what is emitted', async () => {
+		const task = { pollBudgetMs: 36_000 };
+		await start({ ...task, serve: serveTable(before), staticData: {} });
+		const serve = serveTable(before, after);
+		const staticData: Record<string, IDataObject> = {};
+		expect(ids(await start({ ...task, serve, staticData }))).toEqual(['after']);
+		expect(ids(await start({ ...task, serve, staticData }))).toBeNull();
+	});
+
+	test.each(['beginning', 'date'])(
+		'is not stored if it can be found again: %s',
+		async (startFrom) => {
+			const parameters = { startFrom, triggerOn: 'updated', startDate: '2026-11-21T00:00:00Z' };
+			for (let polls = 0; polls < 3; polls += 1) {
+				const serve = serveTable(before);
+				const task = { pollBudgetMs: 36_000, parameters, serve, staticData: {} };
+				expect(ids(await start(task))).toBeNull();
+			}
+		},
+	);
+
+	test('is stored by an activation without an execution', async () => {
+		expect(ids(await start({ serve: serveTable(before) }))).toBeNull();
+	});
+
+	test.each([undefined, 36_000])(
+		'begins anew with a table that was watched before another one, budget %s',
+		async (pollBudgetMs) => {
+			const staticData = {};
+			const watching = { staticData, pollBudgetMs };
+			const other = { table: locator('orders') };
+			await start({ ...watching, serve: serveTable(before) });
+			await start({ ...watching, serve: serveTable(before), parameters: other });
+			// With Start From: Now, changes in the meantime are not emitted.
+			const back = await start({ ...watching, serve: serveTable(before, meanwhile) });
+			expect(ids(back) ?? []).toEqual([]);
+			const later = await start({ ...watching, serve: serveTable(before, meanwhile, after) });
+			expect(ids(later)).toEqual(['after']);
+		},
+	);
+});
+
+describe('what is stored for nodes that are gone', () => {
+	const serve = serveTable(recordOf('1'));
+	const stored = () => ({
+		dataPlatformTrigger: { gone: { revision: 1 }, other: { revision: 2 } },
+		'dataPlatformTriggerData:gone': { watch: {} },
+		'dataPlatformTriggerData:other': { watch: {} },
+		'of a Code node': { gone: true },
+	});
+	const nodeIds = ['node', 'other'];
+
+	test.each<[string, Parameters<typeof start>[0]]>([
+		['at the start', {}],
+		['with what it emits', { parameters: { startFrom: 'beginning' } }],
+	])('is removed %s', async (_, given) => {
+		const staticData = { global: stored() as IDataObject };
+		await start({ serve, staticData, nodeIds, ...given });
+		const { dataPlatformTrigger, ...rest } = staticData.global;
+		expect(dataPlatformTrigger).toMatchObject({ other: { revision: 2 } });
+		expect(dataPlatformTrigger).not.toHaveProperty('gone');
+		const {
+			'dataPlatformTriggerData:gone': _gone,
+			dataPlatformTrigger: _starts,
+			...kept
+		} = stored();
+		expect(rest).toEqual(kept);
+	});
+
+	test('stays while n8n does not say which nodes there are', async () => {
+		const staticData = { global: stored() as IDataObject };
+		await start({ serve, staticData });
+		expect(staticData.global).toMatchObject(stored());
+	});
+
+	test('nothing is written if no node is gone', async () => {
+		const global = Object.freeze({
+			dataPlatformTrigger: Object.freeze({ other: { revision: 2 } }),
+		});
+		const staticData = { global: global as IDataObject };
+		await start({ serve, staticData, nodeIds, parameters: { startFrom: 'beginning' } });
+	});
+});
+
+describe('Restart From', () => {
+	/** A table that counts its records, too, and knows that the old one is gone. */
+	const serveCounted = (...records: Array<ReturnType<typeof recordOf>>): Serve => {
+		const list = serveTable(...records);
+		return (options, count) => {
+			if (/data\/old$/.test(new URL(options.url).pathname)) return notFound();
+			return options.url.includes('/count')
+				? httpResponse(200, { data: { count: records.length } })
+				: list(options, count);
+		};
+	};
+	const old = recordOf('old', '2026-11-01T00:00:00Z');
+	const early = recordOf('early', '2026-11-10T00:00:00Z');
+	const late = recordOf('late', '2026-11-20T00:00:00Z');
+	const later = recordOf('later', '2026-11-22T00:00:00Z');
+	const FIRST = { options: { restartFrom: '2026-11-05T00:00:00Z' } };
+	const SECOND = { options: { restartFrom: '2026-11-15T00:00:00Z' } };
+
+	/** Polls with the same static data, each with its own parameters and records. */
+	const trigger = (task = {}) => {
+		const staticData: Record<string, IDataObject> = {};
+		return async (parameters = {}, ...more: Array<ReturnType<typeof recordOf>>) =>
+			ids(
+				await start({
+					...{ staticData, parameters, ...task },
+					serve: serveCounted(old, early, late, ...more),
+				}),
+			);
+	};
+
+	test.each([[{}], [{ pollBudgetMs: 36_000 }]])(
+		'emits every change since that date once more, by its value, and goes on (%j)',
+		async (task) => {
+			const next = trigger(task);
+			await next();
+			expect(await next()).toBeNull();
+			expect(await next(FIRST)).toEqual(['early', 'late']);
+			expect(await next(FIRST)).toBeNull();
+			expect(await next(FIRST, later)).toEqual(['later']);
+			expect(await next(SECOND, later)).toEqual(['late', 'later']);
+			expect(await next(SECOND, later)).toBeNull();
+		},
+	);
+
+	test.each([[{}], [{ pollBudgetMs: 36_000 }]])(
+		'watching goes on if it is removed, and if it comes back (%j)',
+		async (task) => {
+			const next = trigger(task);
+			await next();
+			expect(await next(FIRST)).toEqual(['early', 'late']);
+			expect(await next({}, later)).toEqual(['later']);
+			expect(await next({}, later)).toBeNull();
+			expect(await next(FIRST, later)).toBeNull();
+		},
+	);
+
+	test('counts more than Start From in a trigger that begins', async () => {
+		const next = trigger();
+		expect(await next({ ...SECOND, startFrom: 'beginning' })).toEqual(['late']);
+		expect(await next({ ...SECOND, startFrom: 'beginning' })).toBeNull();
+	});
+
+	test('another table or filter begins anew, at that date', async () => {
+		const next = trigger();
+		await next(SECOND);
+		expect(await next({ ...SECOND, table: locator('others') })).toEqual(['late']);
+	});
+
+	test('one that is no date is an error, and nothing is forgotten', async () => {
+		const next = trigger();
+		await next();
+		await expect(next({ options: { restartFrom: 'soon' } })).rejects.toThrow('Restart From');
+		expect(await next({}, later)).toEqual(['later']);
+	});
+
+	test('records that were deleted before it are found after it', async () => {
+		const parameters = {
+			triggerOn: 'createdUpdatedOrDeleted',
+			options: { deletionCheckInterval: 0, maxDeletedShare: 100 },
+		};
+		const staticData: Record<string, IDataObject> = {};
+		const next = async (restartFrom: string | undefined, ...records: Array<typeof old>) => {
+			const options = { ...parameters.options, ...(restartFrom && { restartFrom }) };
+			return await start({
+				...{ staticData, parameters: { ...parameters, options } },
+				serve: serveCounted(...records),
+			});
+		};
+		await next(undefined, old, early, late);
+		await next(undefined, old, early, late);
+		const outputs = await next('2026-11-15T00:00:00Z', early, late);
+		expect(outputs![0]!.map(({ json }) => [json.event, json.id])).toEqual([
+			['created', 'late'],
+			['deleted', 'old'],
+		]);
+	});
+
+	test('is not shown for deletions alone', async () => {
+		const next = trigger();
+		const parameters = { triggerOn: 'deleted', ...FIRST };
+		expect(await next(parameters)).toBeNull();
+		expect(await next(parameters)).toBeNull();
+	});
+});

@@ -170,6 +170,8 @@ test('the credential connects, and its token is not shown', async () => {
 	assert.ok(!values.includes(environment.sandbox.tokens.role));
 
 	await dialog.getByText('Created in the platform: an API token with an assigned role').waitFor();
+	// Its result moves what is below it.
+	await dialog.getByText('Connection tested successfully').waitFor();
 	const limit = dialog.getByTestId('parameter-input-requestsPerMinute');
 	assert.equal(await limit.count(), 0, 'what few credentials need is not shown');
 	await dialog.getByTestId('parameter-input-moreSettings').locator('.el-switch').click();

@@ -351,7 +351,7 @@ describe('what can not be proven to be the same', () => {
 		]);
 	});
 
-	test('nor where writing it by itself fails too', async () => {
+	test('nor if writing it by itself fails too', async () => {
 		const [order] = await harness.fill('orders', { number: '1', buyer: 'Fox' });
 		const item = { code: 1, links: { add: [order!.id] } };
 		await run([item]);

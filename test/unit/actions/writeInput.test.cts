@@ -88,7 +88,7 @@ describe('records are found', () => {
 			['skipped'],
 		],
 		[
-			'by import key, where it is an error that one is missing',
+			'by import key, if a missing one is an error',
 			UPSERT,
 			{ name: 'New' },
 			{ options: { ifMissing: 'error' } },
@@ -137,9 +137,9 @@ describe('records are found', () => {
 			['updated r3'],
 		],
 		['by ID, to update them', UPDATE, { age: 5 }, { recordId: 'r1' }, ['updated r1']],
-		['by ID, where there is none', UPDATE, { age: 5 }, { recordId: 'r9' }, ['notFound']],
+		['by ID, if there is none', UPDATE, { age: 5 }, { recordId: 'r9' }, ['notFound']],
 		[
-			'by ID, where there is none, which is no error',
+			'by ID, if there is none, which is no error',
 			UPDATE,
 			{ age: 5 },
 			{ recordId: 'r9', options: { ifMissing: 'skip' } },
@@ -175,37 +175,37 @@ describe('records are found', () => {
 	test.each<[string, IDataObject, INodeParameters, boolean]>([
 		['by the platform itself', { name: 'Ada', age: 5 }, {}, true],
 		[
-			'by the platform itself, where its key is named',
+			'by the platform itself, if its key is named',
 			{ name: 'Ada', age: 5 },
 			{ matchOn: 'fields', matchFields: ['name'] },
 			true,
 		],
 		[
-			'by the platform itself, where the first of several would be taken',
+			'by the platform itself, if the first of several would be taken',
 			{ name: 'Ada', age: 5 },
 			{ options: { multipleMatches: 'first' } },
 			true,
 		],
 		[
-			'by a look-up, where all of several are meant',
+			'by a look-up, if all of several are meant',
 			{ name: 'Ada', age: 5 },
 			{ options: { multipleMatches: 'all' } },
 			false,
 		],
 		[
-			'by a look-up, where another field is named beside its key',
+			'by a look-up, if another field is named beside its key',
 			{ name: 'Ada', mail: 'a@x', age: 5 },
 			{ matchOn: 'fields', matchFields: ['name', 'mail'] },
 			false,
 		],
 		[
-			'by a look-up, where found ones are left',
+			'by a look-up, if found ones are left',
 			{ name: 'Ada' },
 			{ options: { ifFound: 'skip' } },
 			false,
 		],
 		[
-			'by a look-up, where missing ones are left',
+			'by a look-up, if missing ones are left',
 			{ name: 'Ada', age: 5 },
 			{ options: { ifMissing: 'skip' } },
 			false,
@@ -262,7 +262,7 @@ describe('records are found', () => {
 		expect(writes).toEqual([]);
 	});
 
-	test('by the field that the options name, where the table marks none', async () => {
+	test('by the field that the options name, if the table marks none', async () => {
 		const { outcomes } = await write(UPSERT, [{ name: 'Ada', age: 5 }], {
 			parameters: {
 				table: { __rl: true, mode: 'id', value: 'keyless' },
@@ -272,7 +272,7 @@ describe('records are found', () => {
 		expect(outcomes).toEqual(['updated k1']);
 	});
 
-	test('in no way where they are created', async () => {
+	test('in no way if they are created', async () => {
 		const { outcomes, requests } = await write('record: createMany', [{ name: 'New' }]);
 		expect(outcomes).toEqual(['inserted new1']);
 		expect(requests.filter((request) => request.includes('filter'))).toEqual([]);
@@ -289,7 +289,7 @@ const isNew = {
 describe('records that are missing from the input', () => {
 	test.each<[string, INodeParameters, string[], IDataObject]>([
 		['are left', { missingRecords: 'leave' }, ['r1', 'r2', 'r3'], {}],
-		['are left where nothing is said', {}, ['r1', 'r2', 'r3'], {}],
+		['are left if nothing is said', {}, ['r1', 'r2', 'r3'], {}],
 		['are deleted', { ...NONE, missingRecords: 'delete' }, ['r1'], {}],
 		[
 			'are deleted among those that a filter selects',
@@ -481,7 +481,7 @@ describe('records that are missing from the input', () => {
 		expect(Object.keys(records)).toHaveLength(3);
 	});
 
-	test('are not removed where the filter restricts nothing', async () => {
+	test('are not removed if the filter restricts nothing', async () => {
 		const { error, records } = await write(SYNC, [{ name: 'Ada' }], {
 			parameters: {
 				...{ missingRecords: 'delete', maxShareToRemove: 100, filterMode: 'conditions' },
@@ -611,7 +611,7 @@ describe('a filter on choices', () => {
 		expect(sent).toEqual([]);
 	});
 
-	test('is checked where other conditions are as well', async () => {
+	test('is checked if other conditions are as well', async () => {
 		const both = (value: string) => ({
 			parameters: {
 				conditions: {
@@ -668,7 +668,7 @@ describe('a filter on choices', () => {
 		expect(await message(21)).toMatch(/'c18', 'c19' and 1 more$/);
 	});
 
-	test('is not checked where the definition may not be read', async () => {
+	test('is not checked if the definition may not be read', async () => {
 		const tables = new StubTables(stored);
 		const { error, json } = await count(
 			{ operator: 'eq', value: 'x' },
@@ -678,7 +678,7 @@ describe('a filter on choices', () => {
 		expect(json).toEqual([{ count: 0 }]);
 	});
 
-	test('needs no definition where no whole value is compared', async () => {
+	test('needs no definition if no whole value is compared', async () => {
 		const { requests } = await count({ operator: 'contains', value: 'x' });
 		expect(requests).toEqual(['POST apps/sales/tables/people/data/count/filter']);
 	});

@@ -504,13 +504,13 @@ describe('errors of a filter', () => {
 			'Correct the expression in it.',
 		],
 		[
-			'several values where one is taken',
+			'several values if one is taken',
 			{ field: 'a', operator: 'eq', value: ['x', 'y'] },
 			"The condition on 'a' (eq) takes one value, not 2",
 			"For several values use 'in'.",
 		],
 		[
-			'none where one is taken',
+			'none if one is taken',
 			{ field: 'a', operator: 'eq', value: [] },
 			"The condition on 'a' (eq) has an empty value",
 			{ code: 'giveFilterValue' },

@@ -156,7 +156,7 @@ test.each([
 });
 
 test.each<[string, Partial<CongestionOptions>, (control: CongestionControl) => void]>([
-	['where the order matters', { isOrdered: true }, () => undefined],
+	['if the order matters', { isOrdered: true }, () => undefined],
 	['after a batch was confirmed', {}, (control) => control.confirmed(100, 10)],
 	['after trouble', {}, (control) => control.failed(batchOf(250), busy)],
 ])('the first batch is no larger than 250 %s', (_, options, before) => {

@@ -130,7 +130,7 @@ describe('nothing is deleted', () => {
 			{ code: 'filterOrDeleteAll' },
 		],
 		[
-			'where a group of the filter is empty, also if all may be deleted',
+			'if a group of the filter is empty, also if all may be deleted',
 			{ filter: { filter: [nothing], filterOperator: 'and' }, allowAll: true },
 			'A group of the filter has no condition. Nothing was sent',
 			'Add a condition to it, or remove the group: every record would match it.',

@@ -152,7 +152,7 @@ describe('by import key', () => {
 			['code eq 2026-11-21T09:30:00.000 loading code'],
 		],
 		[
-			'what was not found is looked up alone where a stored key can’t be compared',
+			'what was not found is looked up alone if a stored key can’t be compared',
 			{
 				key: fieldOf('code', 'date'),
 				records: [{ key: '2026-11-20' }, { key: '2026-11-21' }, { key: '2026-11-22' }],
@@ -172,7 +172,7 @@ describe('by import key', () => {
 			],
 		],
 		[
-			'what was not found is looked up alone where a record is shown without its key',
+			'what was not found is looked up alone if a record is shown without its key',
 			{
 				records: [{ key: 'a' }],
 				stored: { 'code in a': { x: {} }, 'code eq a': { x: {} } },
@@ -189,13 +189,13 @@ describe('by import key', () => {
 describe('by id', () => {
 	test.each<[string, Setup, found: string[], requests: string[]]>([
 		[
-			'one by one; none where there is none',
+			'one by one; none if there is none',
 			{ records: [{ id: 'x' }, { id: 'y' }], stored: { 'GET x': { x: {} } } },
 			['x', ''],
 			['GET x', 'GET y'],
 		],
 		[
-			'by the key first, where that finds the same record',
+			'by the key first, if that finds the same record',
 			{
 				records: [{ id: 'x', key: 'a' }],
 				stored: { 'code in a': { w: { code: 'a' }, x: { code: 'a' } } },
@@ -204,7 +204,7 @@ describe('by id', () => {
 			['code in a loading code'],
 		],
 		[
-			'where the key is another record’s, or nobody’s',
+			'if the key is another record’s, or nobody’s',
 			{
 				records: [
 					{ id: 'x', key: 'a' },

@@ -591,13 +591,13 @@ describe('what is missing is created, and another writer', () => {
 
 	test.each<[what: string, items: FieldValues[], results: string[], names: string[]]>([
 		[
-			'goes on where all that was rejected is found',
+			'goes on if all that was rejected is found',
 			[{ name: 'Cleo', n: 3 }, { name: 'Dora' }, { name: 'Eve' }],
 			['updated c', 'inserted new1', 'inserted new2'],
 			['Ada', 'Bob', 'Cleo', 'Dora', 'Eve'],
 		],
 		[
-			'ends where it is not',
+			'ends if it is not',
 			[{ name: 'x'.repeat(41) }, { name: 'Dora' }, { name: 'Eve' }],
 			['failed', 'not sent', 'not sent'],
 			['Ada', 'Bob', 'Cleo'],
@@ -717,7 +717,7 @@ describe('what was matched and is gone when it is written', () => {
 	>([
 		['is created', [], {}, ['inserted new1']],
 		['is what matches now', [['c', { name: 'Ada' }]], {}, ['updated c']],
-		['is skipped where nothing matches', [], { ifMissing: 'skip' }, ['skipped']],
+		['is skipped if nothing matches', [], { ifMissing: 'skip' }, ['skipped']],
 		[
 			'is what matches now, though missing ones are skipped',
 			[['c', { name: 'Ada' }]],
@@ -725,7 +725,7 @@ describe('what was matched and is gone when it is written', () => {
 			['updated c'],
 		],
 		[
-			'fails where several match now',
+			'fails if several match now',
 			[
 				['c', { name: 'Ada' }],
 				['d', { name: 'Ada' }],
@@ -1020,7 +1020,7 @@ describe('keys that only the platform can compare', () => {
 		expect(outcomes).toMatchObject(times(2, [{ outcome: 'failed', field: 'tags' }]));
 	});
 
-	test('stop the run where they may not be one record and it is to stop', async () => {
+	test('stop the run if they may not be one record and it is to stop', async () => {
 		const { results, stub } = await write([...items, { at: '2026-01-01T00:00:00Z' }], {
 			...setup,
 			duplicates: 'error',

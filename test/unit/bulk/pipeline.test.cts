@@ -276,7 +276,7 @@ describe('the outcomes of a portion', () => {
 		expect(records).toEqual(times(3, { at: '2026-11-21T09:30:00.0001', n: 2, name: 'Ada' }));
 	});
 
-	test('all of them, where a row means several records', async () => {
+	test('all of them, if a row means several records', async () => {
 		const found = ['a', 'b'].map((id) => ({ id, fields: { n: 1 } }));
 		const respond: Setup['respond'] = (request, options) =>
 			request === 'POST people filter' ? pageResponse(options, found) : undefined;

@@ -97,7 +97,7 @@ describe('checking an item', () => {
 		]);
 	});
 
-	test('an id is trimmed and only used where an existing record is meant', () => {
+	test('an id is trimmed and only used if an existing record is meant', () => {
 		expect(plan([{ values: { age: 1 }, id: ' r1 ' }], { mode: 'update' }).records[0]?.id).toBe(
 			'r1',
 		);

@@ -271,9 +271,9 @@ describe('keys that only the platform can compare', () => {
 
 	test.each<[what: string, stored: string[], given: string[], isFound: boolean, missing: number]>([
 		['one without a time zone is looked up', [utc], [local], true, 0],
-		['and is missing where it is not found', [utc], [local], false, 1],
+		['and is missing if it is not found', [utc], [local], false, 1],
 		['one is looked up in a table that has times without one', [local], [utc], true, 0],
-		['and is missing there where it is not found', [local], [utc], false, 1],
+		['and is missing there if it is not found', [local], [utc], false, 1],
 		['others are looked up beside one that is the same', [utc, local], [utc, later], false, 1],
 	])('%s', async (_, stored, given, isFound, missing) => {
 		const result = await run(stored, given, isFound);

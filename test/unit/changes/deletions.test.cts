@@ -127,7 +127,7 @@ describe('what counts as deleted', () => {
 		expect(await table.find(watched)).toEqual(['id-0', 'id-2']);
 	});
 
-	test('a table that was emptied and filled again: the old ids, where the new records have others', async () => {
+	test('a table that was emptied and filled again: the old ids, if the new records have others', async () => {
 		const table = new Table(3);
 		const watched = [...table.ids];
 		table.ids.clear();
@@ -344,7 +344,7 @@ describe('what a check requests', () => {
 	test.each<[string, string[], string]>([
 		['the shortest that it has', ['long_text', 'text', 'number', 'file'], 'my number'],
 		['a checkbox before all', ['number', 'checkbox'], 'my checkbox'],
-		['text, where there is nothing shorter', ['chips', 'text'], 'my text'],
+		['text, if there is nothing shorter', ['chips', 'text'], 'my text'],
 	])('of each record one field: %s', async (_, types, name) => {
 		const { check, requests } = tableWith(types, ['a']);
 		await readWatchedIds(check());

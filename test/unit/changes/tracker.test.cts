@@ -120,7 +120,7 @@ describe('the kind of an emitted change', () => {
 		);
 	});
 
-	test('oldest first, and by their ids where their times are the same', () => {
+	test('oldest first, and by their ids if their times are the same', () => {
 		const records = [at('c', 2000), at('b', 1000), at('a', 2000)];
 		expect(poll(nothing, { records }).emitted).toEqual(['created b', 'created a', 'created c']);
 		expect(poll(nothing, { records }, { maximum: 2 }).emitted).toEqual(['created b', 'created a']);
@@ -267,7 +267,7 @@ describe('what is stored', () => {
 			{ cursor: 3000, watermark: { time: 2500, id: '' }, emitted: { c: [1, 3000] } },
 		],
 		[
-			'no step ahead, where nothing could be read',
+			'no step ahead, if nothing could be read',
 			{ cursor: 10, watermark: { time: 5, id: '' }, emitted: { z: [1, 9] } },
 			{ isWhole: false, newest: 9999, offset: 3 },
 			{ overlapMs: 0 },
@@ -292,7 +292,7 @@ describe('what is stored', () => {
 			},
 		],
 		[
-			'no step back, where the overlap has become longer',
+			'no step back, if the overlap has become longer',
 			{ cursor: 5000, watermark: { time: 4900, id: 'x' }, emitted: {} },
 			{ records: [at('y', 5100)] },
 			{ overlapMs: 1000 },
@@ -367,7 +367,7 @@ describe('what is stored', () => {
 	];
 	test.each<CursorRow>([
 		['of the newest change, when it was read', nothing, { records: [at('a', 60)] }, 60, NOW + 100],
-		['where there is none, nothing', nothing, {}, undefined, undefined],
+		['if there is none, nothing', nothing, {}, undefined, undefined],
 		[
 			'as it was, while its time may go on',
 			{ ...at60, cursorReadAt: before + 1 },
@@ -392,7 +392,7 @@ describe('what is stored', () => {
 		],
 		['as it was, if nothing is newer', { ...at60, cursorReadAt: 7 }, { newest: 59 }, 60, 7],
 		['as it was, if all is gone', { ...at60, cursorReadAt: 7 }, { newest: undefined }, 60, 7],
-		['now, where that was not stored', at60, {}, 60, NOW + 100],
+		['now, if that was not stored', at60, {}, 60, NOW + 100],
 		['of a newer one', { ...at60, cursorReadAt: 7 }, { records: [at('a', 61)] }, 61, NOW + 100],
 		[
 			'no further than the newest change was as reading began',

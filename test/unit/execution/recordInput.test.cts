@@ -28,7 +28,7 @@ describe('which keys of an item are values', () => {
 	test.each<[why: string, table: typeof PLAIN, json: unknown, values: unknown]>([
 		['all', PLAIN, { name: 'Fox', age: 5 }, { name: 'Fox', age: 5 }],
 		['those that no field has, too', PLAIN, { name: 'Fox', nam: 5 }, { name: 'Fox', nam: 5 }],
-		['none where there is no JSON', PLAIN, undefined, undefined],
+		['none if there is no JSON', PLAIN, undefined, undefined],
 		['none of a text', PLAIN, 'Fox', undefined],
 		['not those of a record', PLAIN, { ...READ, name: 'Fox' }, { name: 'Fox' }],
 		[
@@ -38,19 +38,19 @@ describe('which keys of an item are values', () => {
 			{ name: 'Fox' },
 		],
 		[
-			'those that only outputs have, where it is no record',
+			'those that only outputs have, if it is no record',
 			PLAIN,
 			{ event: 'fair', before: 'x', name: 'Fox' },
 			{ event: 'fair', before: 'x', name: 'Fox' },
 		],
 		[
-			'not those of outputs, where it is a record',
+			'not those of outputs, if it is a record',
 			PLAIN,
 			{ ...READ, event: 'created', before: {}, uploaded: [], name: 'Fox' },
 			{ name: 'Fox' },
 		],
 		[
-			'not those of outputs, where it has an outcome',
+			'not those of outputs, if it has an outcome',
 			PLAIN,
 			{ outcome: 'updated', mergedInto: 5, after: {}, name: 'Fox' },
 			{ name: 'Fox' },
@@ -74,7 +74,7 @@ describe('which keys of an item are values', () => {
 			{ name: 'Fox' },
 		],
 		[
-			'not an error and what it says, even where fields are called so',
+			'not an error and what it says, even if fields are called so',
 			having('error', 'message', 'details'),
 			{ ...failed, message: 'do', name: 'Fox' },
 			{ name: 'Fox' },
@@ -105,13 +105,13 @@ describe('which keys of an item are values', () => {
 		],
 		['a field that is called as a property', having('id'), { id: '7', ver: 1 }, { id: '7' }],
 		[
-			'not the property, where the field has its prefix',
+			'not the property, if the field has its prefix',
 			having('id'),
 			{ id: 'r1', field_id: '7' },
 			{ id: '7' },
 		],
 		[
-			'both, where the prefixed name is a field as well',
+			'both, if the prefixed name is a field as well',
 			having('id', 'field_id'),
 			{ id: '7', field_id: '8' },
 			{ id: '7', field_id: '8' },
@@ -228,31 +228,31 @@ describe('a record that is not simplified', () => {
 		['a text called fields', PLAIN, { name: 'Fox', fields: 'x' }, { name: 'Fox', fields: 'x' }],
 		['a list called fields', PLAIN, { name: 'Fox', fields: ['x'] }, { name: 'Fox', fields: ['x'] }],
 		[
-			'not where a field is called fields',
+			'not if a field is called fields',
 			having('fields'),
 			{ name: 'Fox', fields: { name: 'Wolf' } },
 			{ name: 'Fox', fields: { name: 'Wolf' } },
 		],
 		[
-			'where a field is called fields, and nothing else can be meant',
+			'if a field is called fields, and nothing else can be meant',
 			having('fields'),
 			{ ...READ, fields: { name: 'Wolf', fields: 'x' } },
 			{ name: 'Wolf', fields: 'x' },
 		],
 		[
-			'where a field is called fields, beside what the output says',
+			'if a field is called fields, beside what the output says',
 			having('fields'),
 			{ ...READ, outcome: 'updated', before: {}, fields: { fields: 'x' } },
 			{ fields: 'x' },
 		],
 		[
-			'not where it has another key',
+			'not if it has another key',
 			having('fields'),
 			{ ...READ, city: 'Vienna', fields: { name: 'Wolf' } },
 			{ city: 'Vienna', fields: { name: 'Wolf' } },
 		],
 		[
-			'not where it holds what is no field',
+			'not if it holds what is no field',
 			having('fields'),
 			{ ...READ, fields: { name: 'Wolf', city: 'Vienna' } },
 			{ fields: { name: 'Wolf', city: 'Vienna' } },
@@ -360,7 +360,7 @@ describe('one record', () => {
 			'age',
 		],
 		[
-			'an empty value where it may not be',
+			'an empty value if it may not be',
 			{
 				parameters: { options: { emptyValues: 'error' } },
 				items: asItems({ name: '', surname: 'K' }),

@@ -840,7 +840,7 @@ describe('portions of rows', () => {
 	test.each<[string, ItemOutcome, boolean, Counts]>([
 		['written', { outcome: 'inserted' }, true, [3, 0, 0, 4]],
 		['of unknown outcome', { outcome: 'unknown', message: 'lost' }, true, [3, 0, 1, 2]],
-		['of unknown outcome, where nothing stopped', { outcome: 'unknown' }, false, [3, 1, 1, 4]],
+		['of unknown outcome, if nothing stopped', { outcome: 'unknown' }, false, [3, 1, 1, 4]],
 		['not sent because of others', { outcome: 'failed', isDerived: true }, true, [2, 0, 0, 2]],
 		[
 			'part of one that failed',
@@ -849,7 +849,7 @@ describe('portions of rows', () => {
 			[3, 1, 0, 4],
 		],
 		[
-			'not sent because of others, where nothing stopped',
+			'not sent because of others, if nothing stopped',
 			{ outcome: 'failed', isDerived: true },
 			false,
 			[3, 1, 0, 4],
@@ -876,7 +876,7 @@ describe('portions of rows', () => {
 		expect(result.firstUnknownRow).toBe(outcome.outcome === 'unknown' ? 3 : undefined);
 	});
 
-	test('a row of several records failed where one of them did', async () => {
+	test('a row of several records failed if one of them did', async () => {
 		const { result } = await importPortions([[ROWS[0]!]], {
 			outcomes: { 2: [...written, { outcome: 'failed', message: 'too long' }] },
 		});

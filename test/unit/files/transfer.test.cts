@@ -302,7 +302,7 @@ describe('a file that is fetched', () => {
 	const local = { baseUrl: 'http://localhost:5999' };
 	test.each<[string, Partial<Attachment>, string, Partial<ClientSettings>, boolean]>([
 		['by its id', {}, 'GET /people/files/f%2F1', {}, true],
-		['by its id, where its address is none', { fileUrl: 'f' }, 'GET /people/files/f%2F1', {}, true],
+		['by its id, if its address is none', { fileUrl: 'f' }, 'GET /people/files/f%2F1', {}, true],
 		[
 			'from the platform, by its address',
 			{ fileUrl: 'https://platform.example.com/x/y?z=1' },
@@ -318,7 +318,7 @@ describe('a file that is fetched', () => {
 			false,
 		],
 		[
-			'from this computer, where the platform is on it',
+			'from this computer, if the platform is on it',
 			{ fileUrl: 'http://127.0.0.1:80/y' },
 			'GET http://127.0.0.1/y',
 			local,
@@ -362,11 +362,11 @@ describe('a file that is fetched', () => {
 	const type = { 'content-type': 'image/png' };
 	test.each<[string, Partial<Attachment>, IDataObject, 'file' | 'thumbnail', string | undefined]>([
 		['that the record says', { mimetype: 'text/plain' }, type, 'file', 'text/plain'],
-		['of the response, where the record says none', {}, type, 'file', 'image/png'],
-		['none, where nobody says one', {}, {}, 'file', undefined],
-		['none, where it is not readable', {}, { 'content-type': ['x'] }, 'file', undefined],
+		['of the response, if the record says none', {}, type, 'file', 'image/png'],
+		['none, if nobody says one', {}, {}, 'file', undefined],
+		['none, if it is not readable', {}, { 'content-type': ['x'] }, 'file', undefined],
 		['of the picture itself', { mimetype: 'text/plain' }, type, 'thumbnail', 'image/png'],
-		['of any kind, where it is a file', {}, { 'content-type': 'text/html' }, 'file', 'text/html'],
+		['of any kind, if it is a file', {}, { 'content-type': 'text/html' }, 'file', 'text/html'],
 	])('has the type %s', async (_, attachment, headers, kind, mimetype) => {
 		const { stored } = await fetched(attachment, bytes('abc', headers), kind);
 		expect(stored).toEqual([['abc', mimetype]]);

@@ -235,7 +235,7 @@ describe('Link Values', () => {
 			"Nothing was sent: 'company': no record of 'Companies' has \"Cork\" in 'name'",
 		],
 		[
-			'a link of which the platform does not say where to',
+			'a link whose target the platform does not name',
 			{ lost: 'Cork' },
 			"Nothing was sent: 'lost': the platform does not say which table 'lost' links to: give record IDs",
 		],

@@ -502,9 +502,9 @@ describe('bytes that are received', () => {
 			undefined,
 		],
 		['without a word about their number', 'abc', {}, undefined, undefined],
-		['none, where none were expected', '', {}, 0, undefined],
-		['none, where nothing is known', '', {}, undefined, undefined],
-		['none, where some are expected', '', {}, 'some', 'The response was empty'],
+		['none, if none were expected', '', {}, 0, undefined],
+		['none, if nothing is known', '', {}, undefined, undefined],
+		['none, if some are expected', '', {}, 'some', 'The response was empty'],
 		['some, as expected', 'a', {}, 'some', undefined],
 		[
 			'some, but fewer than announced',

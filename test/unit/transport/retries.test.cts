@@ -81,22 +81,22 @@ describe('an earlier attempt that may have been done', () => {
 			{ status: 400, previousAttempt: { delivery: 'ambiguous' } },
 		],
 		[
-			'counts more where it may still be applied',
+			'counts more if it may still be applied',
 			[httpResponse(504, {}), lost(), httpResponse(400, {})],
 			{ previousAttempt: { status: 504, mayStillApply: true } },
 		],
 		[
-			'is the result where later ones did not arrive',
+			'is the result if later ones did not arrive',
 			[lost(), ...times(5, unreached)],
 			{ delivery: 'ambiguous' },
 		],
 		[
-			'is none where nothing arrived',
+			'is none if nothing arrived',
 			times(6, unreached),
 			{ delivery: 'notApplied', previousAttempt: undefined },
 		],
 		[
-			'is none where the service did not work on it',
+			'is none if the service did not work on it',
 			[wait(), ok()],
 			{ repeated: false, previousAttempt: undefined },
 		],

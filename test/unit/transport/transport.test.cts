@@ -388,7 +388,7 @@ describe('a response', () => {
 		['an error beside data', parse(200, { data: [], errors: [entry] }), { status: 200 }],
 		['an error beside counts', parse(200, { bulk: {}, errors: [entry] }), { status: 200 }],
 		[
-			'only errors, where anything will do',
+			'only errors, if anything will do',
 			parse(200, { errors: [entry] }, 'anything'),
 			{ body: { errors: [entry] } },
 		],
@@ -442,14 +442,14 @@ describe('a response', () => {
 			parse(200, '[]'),
 			{ message: "The platform's response could not be read (no content type, 2 characters)" },
 		],
-		['no content where JSON is expected', parse(204, ''), failed(204, { delivery: 'ambiguous' })],
+		['no content if JSON is expected', parse(204, ''), failed(204, { delivery: 'ambiguous' })],
 		[
 			'nothing with another status',
 			parse(200, '', 'nothing'),
 			failed(200, { delivery: 'ambiguous' }),
 		],
 		[
-			'a body where nothing is expected',
+			'a body if nothing is expected',
 			parse(200, { data: { id: 'x' } }, 'nothing'),
 			failed(200, {
 				message:

@@ -81,7 +81,7 @@ describe('an earlier attempt that may have been done', () => {
 			{ status: 400, previousAttempt: { delivery: 'ambiguous' } },
 		],
 		[
-			'counts more if it may still be applied',
+			'takes precedence if it may still be applied',
 			[httpResponse(504, {}), lost(), httpResponse(400, {})],
 			{ previousAttempt: { status: 504, mayStillApply: true } },
 		],

@@ -249,7 +249,7 @@ describe('Restart From', () => {
 		},
 	);
 
-	test('counts more than Start From in a trigger that begins', async () => {
+	test('takes precedence over Start From in a trigger that begins', async () => {
 		const next = trigger();
 		expect(await next({ ...SECOND, startFrom: 'beginning' })).toEqual(['late']);
 		expect(await next({ ...SECOND, startFrom: 'beginning' })).toBeNull();

@@ -37,6 +37,8 @@ interface Check {
 	run(print: Print): Promise<Result>;
 	/** Nothing runs beside it: it kills processes at certain moments of their work, or measures. */
 	isAlone?: boolean;
+	/** It mostly waits, so it runs beside as many others as if it were not there. */
+	isIdle?: boolean;
 }
 
 /** Whether this run has built the package: then no test builds it again under the others' feet. */
@@ -174,6 +176,8 @@ const nodeTest = (folder: string, paths = [`test/${folder}/**/*.test.mts`]): Che
 
 const alone = (check: Check): Check => ({ ...check, isAlone: true });
 
+const idle = (check: Check): Check => ({ ...check, isIdle: true });
+
 /** Permissive licences: they require a notice at most. */
 const PERMISSIVE = [
 	'0BSD',
@@ -210,6 +214,7 @@ const OTHER_LICENCES = `:not(${[...PERMISSIVE, ...ACCEPTED].join(', ')})`;
 // them choose one.
 const checks: Record<string, Check> = {
 	build: command('Build', ['npm', 'run', '--silent', 'build']),
+	n8n: idle(command('Installation of n8n', ['node', 'harness/install.mts'])),
 	// The longest first, so that none runs alone in the end.
 	matrix: checkProgram('Every operation under every fault', 'matrix', '--seed=1', '--each=1'),
 	integration: jest('integration'),
@@ -246,17 +251,17 @@ const checks: Record<string, Check> = {
 		'contract/openapi.yaml',
 		'--config=contract/redocly.yaml',
 	]),
-	schedulers: nodeTest('e2e/schedulers'),
-	scan: program("n8n's scan of community packages", ['node', 'test/package/scan/scan.mts']),
+	schedulers: idle(nodeTest('e2e/schedulers')),
+	browser: nodeTest('e2e/browser'),
 	e2e: nodeTest('e2e/n8n'),
 	soak: checkProgram('Mixed load, for three minutes', 'soak', '--minutes=3', '--seed=1'),
-	browser: nodeTest('e2e/browser'),
+	scan: program("n8n's scan of community packages", ['node', 'test/package/scan/scan.mts']),
 	queue: alone(nodeTest('e2e/queue')),
 	crash: alone(checkProgram('n8n and the sandbox, killed', 'crash', '--rounds=2', '--seed=1')),
 };
 
 /** Checks that run only by name: they need n8n itself, or take minutes. */
-const HEAVY = ['schedulers', 'scan', 'e2e', 'soak', 'browser', 'queue', 'crash'];
+const HEAVY = ['n8n', 'schedulers', 'browser', 'e2e', 'soak', 'scan', 'queue', 'crash'];
 
 type Row = Result & { title: string; seconds: number };
 
@@ -294,7 +299,7 @@ async function runAll(asked: Check[]): Promise<Row[]> {
 	const most = first === checks.build ? availableParallelism() : 1;
 	const output = new OrderedOutput(asked.length);
 	const rows: Row[] = [];
-	const running = new Set<Promise<void>>();
+	const running = new Map<Promise<void>, Check>();
 	const runOne = async ({ title, run }: Check, number: number) => {
 		const print: Print = (part) => output.print(number, part);
 		print(`\n── ${title}\n`);
@@ -304,16 +309,19 @@ async function runAll(asked: Check[]): Promise<Row[]> {
 		output.close(number);
 	};
 	for (const [number, check] of asked.entries()) {
-		const room = check.isAlone ? 1 : most;
-		while (running.size >= room) await Promise.race(running);
+		const isInTheWay = check.isAlone ? () => true : ({ isIdle }: Check) => !isIdle;
+		const room = check.isAlone ? 1 : check.isIdle ? Infinity : most;
+		while ([...running.values()].filter(isInTheWay).length >= room) {
+			await Promise.race(running.keys());
+		}
 		const run: Promise<void> = runOne(check, number).finally(() => running.delete(run));
-		running.add(run);
+		running.set(run, check);
 		if (check.isAlone || check === checks.build) {
 			await run;
 			isBuilt ||= check === checks.build && rows[number]!.failed === 0;
 		}
 	}
-	await Promise.all(running);
+	await Promise.all(running.keys());
 	return rows;
 }
 

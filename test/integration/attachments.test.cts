@@ -239,8 +239,10 @@ test.each([undefined, 'continueErrorOutput' as const, 'continueRegularOutput' as
 test('the list of fields offers those for files', async () => {
 	const credential = { baseUrl: harness.sandbox.baseUrl, token: harness.sandbox.tokens.role };
 	const parameters = { application: picked('shop'), table: picked('docs') };
-	const fields = await loadOptions(credential, 'getFileFields', parameters);
-	expect(fields.map(({ value }) => value)).toEqual(['', 'papers', 'scans', 'photo']);
+	const values = async (list: string) =>
+		(await loadOptions(credential, list, parameters)).map(({ value }) => value);
+	expect(await values('getFileField')).toEqual(['', 'papers', 'scans', 'photo']);
+	expect(await values('getFileFields')).toEqual(['papers', 'scans', 'photo']);
 });
 
 describe('two files with the same name and size', () => {

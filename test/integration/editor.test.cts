@@ -94,12 +94,12 @@ describe('options', () => {
 
 	test('lists to choose one entry from have an empty value, so that the editor does not mark it', async () => {
 		const single = [
-			...['getChoice', 'getField', 'getFileFields', 'getFilterFields', 'getIncomingLinks'],
+			...['getChoice', 'getField', 'getFileField', 'getFilterFields', 'getIncomingLinks'],
 			...['getLinkedFields', 'getSavedViews', 'getSortFields', 'getSummaryFields'],
 			'getWritableFields',
 		];
 		for (const method of single) expect((await values(method, deals))[0]).toBe('');
-		for (const method of ['getFields', 'getMatchFields', 'getChoices']) {
+		for (const method of ['getFields', 'getFileFields', 'getMatchFields', 'getChoices']) {
 			expect(await values(method, deals)).not.toContain('');
 		}
 	});
@@ -118,6 +118,7 @@ describe('options', () => {
 
 	test.each([
 		'getFields',
+		'getFileField',
 		'getFileFields',
 		'getFilterFields',
 		'getIncomingLinks',

@@ -6,6 +6,7 @@ import type { IExecuteFunctions, INodeExecutionData } from 'n8n-workflow';
 
 import { createClient } from '../execution/createClient';
 import {
+	FailedOutput,
 	OutputWithFiles,
 	type ItemOperation,
 	type ItemOutput,
@@ -16,6 +17,7 @@ import {
 	ItemResults,
 	toNodeError,
 	type Failure,
+	type OutputItem,
 	type Progress,
 } from '../execution/itemResults';
 import type { Parameter, ParameterReader } from '../execution/parameter';
@@ -39,10 +41,13 @@ async function failureOf(work: () => Promise<void>): Promise<Failure | undefined
 }
 
 /** What an operation returned, as the items of the node's output. */
-const toItems = (output: ItemOutput): INodeExecutionData[] => {
-	if (output instanceof OutputWithFiles) return [{ json: output.json, binary: output.binary }];
-	return (Array.isArray(output) ? output : [output]).map((json) => ({ json }));
-};
+const toItems = (output: ItemOutput): OutputItem[] =>
+	(Array.isArray(output) ? output : [output]).map((entry) => {
+		if (entry instanceof OutputWithFiles) return { json: entry.json, binary: entry.binary };
+		if (!(entry instanceof FailedOutput)) return { json: entry };
+		const failure = toFailure(entry.error);
+		return { ...failure, details: { ...failure.details, ...entry.details } };
+	});
 
 async function runItem(
 	operation: ItemOperation,

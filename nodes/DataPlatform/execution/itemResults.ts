@@ -44,8 +44,13 @@ export const inOneText = ({ message, hint, ...rest }: Failure): Failure => ({
 	hint,
 });
 
+/** One of the output items of an item; it may have failed by itself. */
+export type OutputItem = INodeExecutionData | Failure;
+
 /** The result of an item. */
-export type ItemResult = INodeExecutionData[] | Failure;
+export type ItemResult = OutputItem[] | Failure;
+
+const isItem = (entry: OutputItem): entry is INodeExecutionData => 'json' in entry;
 
 /** Drops undefined values, so that the output shows only what is known. */
 export function omitUndefined(data: IDataObject): IDataObject {
@@ -164,8 +169,8 @@ export class ItemResults {
 	}
 
 	/** @param output the result of the item; several entries become several output items */
-	done(index: number, output: INodeExecutionData[]) {
-		this.results[index] = output;
+	done(index: number, output: OutputItem[]) {
+		this.results[index] = output.map((entry) => (isItem(entry) ? entry : this.complete(entry)));
 	}
 
 	failed(index: number, reported: Failure) {
@@ -269,7 +274,8 @@ export class ItemResults {
 	/** All outcomes, including those of previous attempts. */
 	*outcomes(): Generator<{ outcome: string; isMerged: boolean }> {
 		for (const result of [...this.results, ...this.others]) {
-			const json = Array.isArray(result) ? result[0]?.json : result?.details;
+			const [first] = [result].flat();
+			const json = first && isItem(first) ? first.json : first?.details;
 			if (typeof json?.outcome !== 'string') continue;
 			yield { outcome: json.outcome, isMerged: json.mergedInto !== undefined };
 		}
@@ -326,7 +332,11 @@ export class ItemResults {
 			pairedItem: { item: number } | [],
 		): INodeExecutionData[] => {
 			if (result === undefined || (this.summary && (Array.isArray(result) || !isRouted))) return [];
-			if (Array.isArray(result)) return result.map((entry) => ({ ...entry, pairedItem }));
+			if (Array.isArray(result)) {
+				return result.flatMap((entry) =>
+					isItem(entry) ? { ...entry, pairedItem } : toItems(entry, pairedItem),
+				);
+			}
 			const { message, hint, details, binary } = result;
 			const json = omitUndefined({
 				error: message,

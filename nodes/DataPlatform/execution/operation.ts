@@ -42,8 +42,19 @@ export class OutputWithFiles {
 export const withFiles = (json: IDataObject, binary: IBinaryKeyData) =>
 	new OutputWithFiles(json, binary);
 
+/** An output item that failed by itself. */
+export class FailedOutput {
+	/** @param details facts for programs */
+	constructor(
+		readonly error: unknown,
+		readonly details: IDataObject,
+	) {}
+}
+
+type OutputEntry = IDataObject | OutputWithFiles | FailedOutput;
+
 /** One output item, or one for each entry of a list. */
-export type ItemOutput = IDataObject | IDataObject[] | OutputWithFiles;
+export type ItemOutput = OutputEntry | OutputEntry[];
 
 /** Runs once for each item. */
 export interface ItemOperation extends OperationBase {

@@ -13,7 +13,7 @@ import type {
 	PlatformRecord,
 	TableAddress,
 } from '../api/types';
-import { failureAsValue, ServiceError } from '../transport/errors';
+import { failureAsValue, InputError, ServiceError } from '../transport/errors';
 import { getOwn } from '../transport/json';
 import { isLoopback, OriginError, safeUrl } from '../transport/allowedOrigins';
 import {
@@ -49,6 +49,29 @@ export interface UploadTarget {
 /** The files in a field of a record. */
 export const filesOf = (record: PlatformRecord, field: string): Attachment[] =>
 	toAttachments(getOwn(record.fields, field));
+
+/**
+ * The files in a field of a record.
+ *
+ * @throws {InputError} if the field holds no files
+ */
+export function filesIn(record: PlatformRecord, field: string): Attachment[] {
+	const value = getOwn(record.fields, field);
+	const files = filesOf(record, field);
+	if (value === null || (Array.isArray(value) && files.length === value.length)) return files;
+	if (Array.isArray(value)) {
+		throw new ServiceError(`The files in '${field}' of record '${record.id}' can't be read`, {
+			delivery: 'notApplied',
+			hint: 'The platform returned files without their IDs.',
+		});
+	}
+	throw new InputError(
+		value === undefined
+			? `Record '${record.id}' has no field '${field}'`
+			: `The field '${field}' holds no files`,
+		{ field, hint: 'Choose a picture or file field of the table.' },
+	);
+}
 
 /**
  * The uploads that the field does not have yet, by name and size, and its other files. A file in
@@ -193,7 +216,7 @@ function downloadFailure(error: ServiceError, what: string, elsewhere?: string):
 		...error,
 		hint:
 			error.status === 404
-				? 'The record lists the file, but the platform does not have it: check the record.'
+				? 'The record listed the file, but the platform does not have it: it may have been removed since. Check the record.'
 				: error.hint,
 	});
 }

@@ -180,6 +180,8 @@ const getChoices = besideList((field) =>
 
 const getFields = fieldList(holdsData);
 
+const getFileFields = fieldList((field) => typeOf(field).holdsFiles);
+
 /** The nodes' `methods`. */
 export const loadOptions = {
 	getAggregations: besideList((field) => {
@@ -190,10 +192,8 @@ export const loadOptions = {
 	getChoices,
 	getField: withEmpty(CHOOSE_FIELD, getFields),
 	getFields,
-	getFileFields: withEmpty(
-		CHOOSE_FIELD,
-		fieldList((field) => typeOf(field).holdsFiles),
-	),
+	getFileField: withEmpty(CHOOSE_FIELD, getFileFields),
+	getFileFields,
 	getFilterFields: withEmpty(
 		CHOOSE_FIELD,
 		tableList(({ fields }) =>

@@ -8,7 +8,7 @@ import { CHOOSE_ID, ofTable } from './table';
 
 export const fileField = text('fileField', {
 	label: 'File Field Name or ID',
-	loads: ofTable('getFileFields'),
+	loads: ofTable('getFileField'),
 	required: true,
 	description: `The picture or file field. ${CHOOSE_ID}.`,
 });

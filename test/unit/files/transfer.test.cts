@@ -403,7 +403,7 @@ describe('a file that is fetched', () => {
 			{
 				message: "'a.txt' could not be downloaded: The platform found no such record or table",
 				status: 404,
-				hint: 'The record lists the file, but the platform does not have it: check the record.',
+				hint: 'The record listed the file, but the platform does not have it: it may have been removed since. Check the record.',
 			},
 		],
 		[

@@ -1,10 +1,8 @@
-import type { IBinaryKeyData, IDataObject } from 'n8n-workflow';
+import type { IDataObject } from 'n8n-workflow';
 
-import type { Attachment } from '../../api/types';
 import { InputError } from '../../transport/errors';
-import { fetchFile } from '../../files/transfer';
 import { readRecord } from '../../api/records';
-import { pictureName, safeFileName } from '../../files/uploadValidation';
+import { downloadInto, PARALLEL_DOWNLOADS, type Kind } from '../../execution/attachments';
 import { withFiles, type ItemOperation, type ItemOutput } from '../../execution/operation';
 import { isErrorItem } from '../../execution/itemResults';
 import type { NameOf } from '../../execution/parameter';
@@ -14,28 +12,6 @@ import { itemOperation } from '../../parameters/operation';
 import { requestSettings } from '../../parameters/requests';
 import { recordId, tableOf, tableParameters } from '../../parameters/table';
 import { chosenFiles } from './input';
-
-type Kind = 'file' | 'thumbnail';
-
-/** A thumbnail may have another type than its picture. */
-const nameOf = (file: Attachment, kind: Kind, mimetype?: string) => {
-	const name = safeFileName(file.fileName);
-	return kind === 'thumbnail' && mimetype ? pictureName(name, mimetype) : name;
-};
-
-/**
- * The chosen name, then `name_1`, `name_2` and so on. Names that the item already uses are skipped.
- */
-function outputNames(first: string, existing: IBinaryKeyData): () => string {
-	const names = (function* () {
-		yield first;
-		for (let number = 1; ; number += 1) {
-			const name = `${first}_${number}`;
-			if (!Object.hasOwn(existing, name)) yield name;
-		}
-	})();
-	return () => names.next().value;
-}
 
 /** An item's own data, renamed if n8n would take it for an error item because of its fields. */
 function keptJson(json: IDataObject = {}): IDataObject {
@@ -81,24 +57,15 @@ async function download(
 			note: 'These files are on the record. Agents get no file contents.',
 		};
 	}
-	const binary: IBinaryKeyData = { ...run.items[index]?.binary };
-	const nextName = outputNames(outputName, binary);
-	for (const file of files) {
-		if (kind === 'thumbnail' && file.thumbnailUrl === undefined) {
-			throw new InputError(`'${file.fileName}' of record '${id}' has no thumbnail`, {
-				field,
-				hint: 'Only files in picture fields have thumbnails.',
-			});
-		}
-		const name = nextName();
-		await fetchFile(run.client, at, file, kind, async (bytes, mimetype) => {
-			binary[name] = await run.context.helpers.prepareBinaryData(
-				bytes as unknown as Parameters<typeof run.context.helpers.prepareBinaryData>[0],
-				nameOf(file, kind, mimetype),
-				mimetype,
-			);
+	const bare = kind === 'thumbnail' && files.find((file) => file.thumbnailUrl === undefined);
+	if (bare) {
+		throw new InputError(`'${bare.fileName}' of record '${id}' has no thumbnail`, {
+			field,
+			hint: 'Only files in picture fields have thumbnails.',
 		});
 	}
+	const existing = run.items[index]?.binary;
+	const binary = await downloadInto(run, at, files, outputName, { kind, existing });
 	return withFiles(keptJson(run.json(index)), binary);
 }
 
@@ -110,7 +77,7 @@ const operation = (
 		...entry,
 		fields,
 		options: requestSettings,
-		concurrency: 4,
+		concurrency: PARALLEL_DOWNLOADS,
 		execute: async (run, index) => await download(run, index, kind),
 	});
 

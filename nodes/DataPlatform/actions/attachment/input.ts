@@ -4,9 +4,8 @@
 import type { IBinaryData } from 'n8n-workflow';
 
 import type { Attachment, PlatformRecord } from '../../api/types';
-import { InputError, ServiceError } from '../../transport/errors';
-import { filesOf } from '../../files/transfer';
-import { getOwn } from '../../transport/json';
+import { ServiceError } from '../../transport/errors';
+import { filesIn } from '../../files/transfer';
 import type { ByteStream } from '../../transport/streams';
 import { nameList } from '../../transport/text';
 import type { Upload } from '../../files/uploadStream';
@@ -57,29 +56,6 @@ export async function uploadsOf(
 ): Promise<Upload[]> {
 	const names = binaryFields(run, index);
 	return await Promise.all(names.map(async (name) => await toUpload(run, index, name)));
-}
-
-/**
- * The files in a field of a record.
- *
- * @throws {InputError} if the field holds no files
- */
-export function filesIn(record: PlatformRecord, field: string): Attachment[] {
-	const value = getOwn(record.fields, field);
-	const files = filesOf(record, field);
-	if (value === null || (Array.isArray(value) && files.length === value.length)) return files;
-	if (Array.isArray(value)) {
-		throw new ServiceError(`The files in '${field}' of record '${record.id}' can't be read`, {
-			delivery: 'notApplied',
-			hint: 'The platform returned files without their IDs.',
-		});
-	}
-	throw new InputError(
-		value === undefined
-			? `Record '${record.id}' has no field '${field}'`
-			: `The field '${field}' holds no files`,
-		{ field, hint: 'Choose a picture or file field of the table.' },
-	);
 }
 
 /**

@@ -1,5 +1,5 @@
 import type { Attachment, PlatformRecord } from '../../api/types';
-import { filesOf, removeFiles } from '../../files/transfer';
+import { filesIn, filesOf, removeFiles } from '../../files/transfer';
 import { readRecord } from '../../api/records';
 import type { NameOf } from '../../execution/parameter';
 import { choice, text } from '../../execution/parameterKinds';
@@ -14,7 +14,7 @@ import {
 	tableParameters,
 	type TableParameter,
 } from '../../parameters/table';
-import { chosenFiles, filesIn, undefinedIf403 } from './input';
+import { chosenFiles, undefinedIf403 } from './input';
 
 const removeMode = choice('removeMode', {
 	label: 'Files to Remove',

@@ -3,6 +3,7 @@ import type { IDataObject } from 'n8n-workflow';
 import { readRecords } from '../../api/records';
 import { flag, wholeNumber } from '../../execution/parameterKinds';
 import { MAX_AGENT_RECORDS } from '../../execution/recordOutput';
+import { downloadFiles, downloadsOf } from '../../parameters/downloads';
 import { filterParameters } from '../../parameters/filter';
 import { limitWith, linkedReader, linkedRecords, linkedTo } from '../../parameters/linkedRecords';
 import { itemOperation } from '../../parameters/operation';
@@ -42,21 +43,40 @@ export const getMany = itemOperation({
 	action: 'Get many records',
 	description: 'Retrieve a list of records from a table, filtered and sorted',
 	fields: [...tableParameters, ...filterParameters, sort, returnAll, limit, simple],
-	options: [fieldsToLoad, linkedRecords, linkedTo, offset, savedView, ...requestSettings],
+	options: [
+		downloadFiles,
+		fieldsToLoad,
+		linkedRecords,
+		linkedTo,
+		offset,
+		savedView,
+		...requestSettings,
+	],
 	execute: async (run, index) => {
 		const all = run.isTool ? MAX_AGENT_RECORDS + 1 : Infinity;
 		const maximum = returnAll.of(run, index) ? all : limit.of(run, index);
 		const query = await recordQueryOf(run, index);
+		const downloads = await downloadsOf(run, index, query);
 		const withLinked = await linkedReader(run, index);
 		const notes = { hasShifted: false };
 		const records: IDataObject[] = [];
 		const at = tableOf(run, index);
 		const toOutput = outputOf(run, index);
-		const pages = readRecords(run.client, at, query, maximum, notes, offset.of(run, index));
+		const pages = readRecords(
+			run.client,
+			at,
+			downloads?.query ?? query,
+			maximum,
+			notes,
+			offset.of(run, index),
+		);
 		for await (const page of pages) {
-			for (const record of await withLinked(page)) records.push(toOutput(record));
+			for (const record of await withLinked(page)) {
+				records.push(toOutput(downloads?.take(record) ?? record));
+			}
 		}
 		if (notes.hasShifted) warnAboutShift(run, records.length);
+		if (downloads) return await downloads.addTo(records);
 		if (maximum !== all || records.length < all) return records;
 		return [...records.slice(0, MAX_AGENT_RECORDS), { notice: MORE_RECORDS }];
 	},

@@ -67,7 +67,7 @@ const namesIn = (result: Result) =>
 
 const onlyNumber = (number: string) => ({
 	filterMode: 'conditions',
-	conditions: { condition: [{ field: 'number', operator: '===', value: number }] },
+	conditions: { condition: [{ field: 'number', operator: 'eq', value: number }] },
 });
 
 describe('the files', () => {
@@ -127,7 +127,7 @@ describe('the files', () => {
 	test('are those of the records that are returned', async () => {
 		const documents = Array.from({ length: 8 }, (_, at) => [at + 2, { papers: [`${at + 2}.txt`] }]);
 		await fill(Object.fromEntries(documents) as Parameters<typeof fill>[0]);
-		await harness.sandbox.admin.settings({ maxPageSize: 3 });
+		await harness.sandbox.admin.settings({ maxListedRecords: 3 });
 		const some = await run({ parameters: { limit: 3 }, options: { offset: 2 } });
 		expect(namesIn(some)).toEqual([{ data: '3.txt' }, { data: '4.txt' }, { data: '5.txt' }]);
 		expect(await harness.downloads()).toHaveLength(3);
@@ -297,8 +297,8 @@ test.each(['stopWorkflow', 'continueRegularOutput'] as const)(
 test.each<[unknown, string, string]>([
 	['={{ ["title"] }}', "The field 'title' holds no files: its type is text", 'papers'],
 	['={{ "paper" }}', "Table 'Documents' has no field 'paper'", 'papers'],
-	[[], "'File Field Names or IDs' in 'Download Files' is empty", ''],
-	['={{ null }}', "'File Field Names or IDs' in 'Download Files' is empty", ''],
+	[[], "'File Field Names or IDs' under 'Download Files' is empty", ''],
+	['={{ null }}', "'File Field Names or IDs' under 'Download Files' is empty", ''],
 ])('the fields %j', async (fileFields, message, hint) => {
 	await fill({ 2: { papers: ['a'] } });
 	const { error } = await run({ files: { fileFields } as IDataObject });

@@ -126,7 +126,7 @@ function withDefaults(given: INodeParameters, node: INode): INodeParameters {
 	if (unknown.length > 0) {
 		throw new Error(`The operation has no parameter '${unknown.join("', '")}'`);
 	}
-	const type = { properties, defaults: {} } as unknown as INodeTypeDescription;
+	const type = { name: node.type, properties, defaults: {} } as unknown as INodeTypeDescription;
 	return NodeHelpers.getNodeParameters(properties, parameters, true, false, node, type) ?? {};
 }
 

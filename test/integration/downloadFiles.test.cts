@@ -308,3 +308,9 @@ test.each<[unknown, string, string]>([
 		false,
 	);
 });
+
+test.each([{}, { files: {} }, { files: null }])('no field is chosen: %j', async (downloadFiles) => {
+	const { error } = await run({ files: null, options: { downloadFiles } as IDataObject });
+	expect(error?.message).toBe("'File Field Names or IDs' under 'Download Files' is empty");
+	expect(await harness.sandbox.admin.requests()).toEqual([]);
+});

@@ -140,13 +140,23 @@ interface ListLook<Part extends string> extends Look {
 	parts: Array<Parameter<Part, unknown>>;
 	/** Whether it has at most one entry. */
 	isSingle?: boolean;
+	/** Whether the editor shows the first entry at once. */
+	isOpen?: boolean;
 	isSortable?: boolean;
 }
 
 /** Entries of several parts. */
 export const list = <Name extends string, Part extends string>(
 	name: Name,
-	{ add, entry: [key, title], parts, isSingle = false, isSortable, ...look }: ListLook<Part>,
+	{
+		add,
+		entry: [key, title],
+		parts,
+		isSingle = false,
+		isOpen = false,
+		isSortable,
+		...look
+	}: ListLook<Part>,
 ) => {
 	const typeOptions = isSingle ? undefined : given({ multipleValues: true, sortable: isSortable });
 	const values = parts.map(({ property }) => property);
@@ -158,7 +168,7 @@ export const list = <Name extends string, Part extends string>(
 			typeOptions,
 			narrows: true,
 			placeholder: add,
-			preset: {},
+			preset: isOpen ? { [key]: {} } : {},
 			options: [{ displayName: title, name: key, values }],
 		},
 		(value, parameter) => {

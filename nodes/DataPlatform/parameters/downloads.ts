@@ -30,14 +30,16 @@ const maxFiles = wholeNumber('maxFiles', {
 	label: 'Max Files',
 	min: 1,
 	preset: 100,
-	description: 'Max number of files that one run of the node downloads. If there are more, the item fails, and nothing is downloaded for it.',
+	description:
+		'Max number of files that one run of the node downloads. If there are more, the item fails, and nothing is downloaded for it.',
 });
 
 const maxTotalSizeMiB = wholeNumber('maxTotalSizeMiB', {
 	label: 'Max Total Size (MiB)',
 	min: 1,
 	preset: 250,
-	description: 'Max size of all files that one run of the node downloads. If they are larger, the item fails, and nothing is downloaded for it.',
+	description:
+		'Max size of all files that one run of the node downloads. If they are larger, the item fails, and nothing is downloaded for it.',
 });
 
 const outputName = outputField.with({
@@ -54,6 +56,7 @@ export const downloadFiles = list('downloadFiles', {
 	add: 'Add Files',
 	entry: ['files', 'Files'],
 	isSingle: true,
+	isOpen: true,
 	hide: { '@tool': [true] },
 	description: 'Put the files of picture and file fields beside each record',
 	parts,
@@ -197,6 +200,8 @@ export async function downloadsOf(
 	index: number,
 	query: RecordQuery,
 ): Promise<Downloads | undefined> {
-	const [entry] = run.isTool ? [] : downloadFiles.of(run, index);
-	return entry && (await new Downloads(run, tableOf(run, index), entry, query).check());
+	// If it is not set, its value is the preset, which has an entry.
+	if (run.isTool || run.raw(downloadFiles) === null) return undefined;
+	const [entry = {} as Entry<Part>] = downloadFiles.of(run, index);
+	return await new Downloads(run, tableOf(run, index), entry, query).check();
 }

@@ -80,11 +80,13 @@ test('so does one that writes many records, or a file', () => {
 
 const record = { resource: 'record', table: 'orders' };
 
-test('no list of options has more than seven entries', () => {
+test('no list of options has more than seven entries, with one exception', () => {
 	const lists = properties.filter(({ type }) => type === 'collection');
 	const long = lists.filter(({ options = [] }) => options.length > 7);
 	expect(lists.length).toBeGreaterThan(10);
-	expect(long.map(({ displayOptions }) => displayOptions?.show?.operation)).toEqual([]);
+	// Get Many has eight. A group for some of them would move where saved workflows keep them.
+	expect(long.map(({ displayOptions }) => displayOptions?.show?.operation)).toEqual([['getAll']]);
+	expect(long[0]!.options).toHaveLength(8);
 });
 
 test.each([

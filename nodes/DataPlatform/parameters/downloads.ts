@@ -62,6 +62,8 @@ export const downloadFiles = list('downloadFiles', {
 	parts,
 });
 
+const RAISE_MAXIMUM = `Read fewer records, or raise the maximum under ${downloadFiles} in the options.`;
+
 const inMiB = (bytes: number) => `${(bytes / MIB).toFixed(1)} MiB`;
 
 const sizeOf = ({ fileSize = 0 }: Attachment) => Math.max(0, fileSize);
@@ -73,6 +75,7 @@ class Downloads {
 	private readonly hidden: string[];
 	private readonly maxFiles: number;
 	private readonly maxBytes: number;
+	private readonly outputName: string;
 	/** What the run downloads, for all items. */
 	private readonly total: { files: number; bytes: number };
 	/** The records with nothing but their files. */
@@ -81,7 +84,7 @@ class Downloads {
 	constructor(
 		private readonly run: RunContext<never>,
 		private readonly at: TableAddress,
-		private readonly entry: Entry<Part>,
+		entry: Entry<Part>,
 		private readonly chosen: RecordQuery,
 	) {
 		const { fields = [] } = chosen;
@@ -89,6 +92,7 @@ class Downloads {
 		this.hidden = fields.length > 0 ? this.fields.filter((name) => !fields.includes(name)) : [];
 		this.maxFiles = maxFiles.in(entry, downloadFiles);
 		this.maxBytes = maxTotalSizeMiB.in(entry, downloadFiles) * MIB;
+		this.outputName = outputName.in(entry, downloadFiles);
 		this.total = run.once('downloads', () => ({ files: 0, bytes: 0 }));
 	}
 
@@ -121,13 +125,13 @@ class Downloads {
 	 */
 	async addTo(outputs: IDataObject[]): Promise<ItemOutput> {
 		this.reserve();
-		const name = outputName.in(this.entry, downloadFiles);
+		const watch = this.limited.bind(this);
 		const done: ItemOutput & unknown[] = [...outputs];
 		await forEachConcurrent(this.records.entries(), PARALLEL_DOWNLOADS, async ([at, record]) => {
 			try {
 				const files = this.fields.flatMap((field) => filesIn(record, field));
 				if (files.length === 0) return;
-				const watch = this.limited.bind(this);
+				const name = this.outputName;
 				const binary = await downloadInto(this.run, this.at, files, name, { watch });
 				done[at] = withFiles(outputs[at]!, binary);
 			} catch (error) {
@@ -153,7 +157,7 @@ class Downloads {
 		if (problem) {
 			throw downloadFiles.error(
 				`This run would download ${problem}. Nothing was downloaded for this item`,
-				`Read fewer records, or raise the maximum under ${downloadFiles} in the options.`,
+				RAISE_MAXIMUM,
 			);
 		}
 		Object.assign(this.total, { files: count, bytes });
@@ -174,7 +178,7 @@ class Downloads {
 				if (total.bytes > maxBytes) {
 					throw new ServiceError(`This run would download more than ${allowed}`, {
 						delivery: 'rejected',
-						hint: `Read fewer records, or raise the maximum under ${downloadFiles} in the options.`,
+						hint: RAISE_MAXIMUM,
 					});
 				}
 				yield chunk;

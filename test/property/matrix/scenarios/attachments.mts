@@ -5,6 +5,7 @@ import type { IBinaryData, INodeExecutionData } from 'n8n-workflow';
 import { automatic } from '../../../support/engine/outsideJest.mts';
 import { idOf, type MatrixSandbox, type Truth } from '../matrixSandbox.mts';
 import {
+	conditions,
 	tableParameters,
 	itemsOf,
 	type Effect,
@@ -239,6 +240,37 @@ const downloading = (operation: 'download' | 'downloadThumbnail'): Scenario => (
 		};
 	},
 });
+
+/** Get Many with the option Download Files: one record for each item. */
+export const recordsWithFiles: Scenario = {
+	operation: 'record: getAll',
+	variant: 'with files',
+	kind: 'read',
+	async prepare(slot, random): Promise<Prepared> {
+		await fill(slot, 'papers');
+		return {
+			parameters: {
+				resource: 'record',
+				operation: 'getAll',
+				...tableParameters(random),
+				...conditions(['code', 'eq', '={{ "c" + $itemIndex }}']),
+				options: {
+					...(random.happens(0.5) && { fieldsToLoad: ['name'] }),
+					downloadFiles: { files: { fileFields: ['papers', 'photo'] } },
+				},
+			},
+			items: ids(),
+			main: { method: 'GET', path: '/files/' },
+			traces: indexes.map(() => ({ path: '' })),
+			checkOutput: (index, outputs) => {
+				const [output] = outputs;
+				const isTrue =
+					output?.json.id === idOf(index) && output.files.data === hash(content(index + 10));
+				return isTrue && outputs.length === 1 ? [] : [`returned ${JSON.stringify(outputs)}`];
+			},
+		};
+	},
+};
 
 export const attachmentScenarios = [
 	upload,

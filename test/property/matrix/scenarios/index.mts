@@ -1,6 +1,6 @@
 /** One scenario for each operation of the node. An operation without a scenario stops the run. */
 import { NODE_TYPE, nodeTypes, prepare } from '../../../support/engine/outsideJest.mts';
-import { attachmentScenarios } from './attachments.mts';
+import { attachmentScenarios, recordsWithFiles } from './attachments.mts';
 import {
 	createMany,
 	deleteMany,
@@ -39,6 +39,7 @@ const variants: Scenario[] = [
 	linksByName,
 	matchedUpsert,
 	matchedUpsertMany,
+	recordsWithFiles,
 	ruledUpsertMany,
 	similarLists,
 ];

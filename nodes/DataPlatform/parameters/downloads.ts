@@ -135,9 +135,8 @@ class Downloads {
 				const binary = await downloadInto(this.run, this.at, files, name, { watch });
 				done[at] = withFiles(outputs[at]!, binary);
 			} catch (error) {
-				const { cancellation } = this.run.client;
-				const failure = cancellation ?? ofRecord(error, record.id);
-				if (cancellation || !this.run.context.continueOnFail()) throw failure;
+				const failure = ofRecord(error, record.id);
+				if (!this.run.context.continueOnFail()) throw failure;
 				done[at] = new FailedOutput(failure, { id: record.id });
 			}
 		});

@@ -7,7 +7,7 @@ import {
 import type { FieldValues, JsonValue } from '../../../nodes/DataPlatform/api/types.ts';
 import { ServiceError } from '../../../nodes/DataPlatform/transport/errors.ts';
 import { fieldOf, storedOf, tableOf } from '../fixtures.cts';
-import { httpResponse } from '../stubPlatform.cts';
+import { httpResponse, pageResponse } from '../stubPlatform.cts';
 import { LINKED, StubTables } from '../stubTables.cts';
 
 const link = (multiple: boolean, more: Partial<Inclusion> = {}): Inclusion => ({
@@ -311,6 +311,18 @@ describe('no more requests than a run may spend', () => {
 		const values = await include(...Array<JsonValue>(MAX_LINK_REQUESTS + 1).fill(given));
 		expect(stub.requests).toHaveLength(MAX_LINK_REQUESTS);
 		expect(values.filter((value) => value === given)).toHaveLength(1);
+		expect(reader.isUnread).toBe(true);
+	});
+
+	test('further pages of a link count, too', async () => {
+		const { include, reader, stub } = setUp({
+			inclusion: link(true),
+			// A platform that cuts pages to one record.
+			respond: (_, options) => pageResponse(options, stub.tables.companies!.slice(0, 3), 1),
+		});
+		await include(...Array<JsonValue>(MAX_LINK_REQUESTS - 2).fill(given));
+		const three = { count: 3, url: 'u' };
+		expect(await include(three)).toEqual([three]);
 		expect(reader.isUnread).toBe(true);
 	});
 

@@ -438,6 +438,12 @@ describe('watched fields', () => {
 		expect(poll(before, { records }, { digest }).emitted).toEqual(['created same']);
 	});
 
+	test('the next update of a record that is not remembered is emitted, whatever they hold', () => {
+		const state = { ...before, digests: { other: 'y' } };
+		const records = [changed('other'), changed('same')];
+		expect(poll(state, { records }, { digest }).emitted).toEqual(['updated same']);
+	});
+
 	test('those emitted last are remembered, as many as there may be', () => {
 		const { state } = poll(before, { records: [changed('same')] }, { digest });
 		expect(Object.entries(state.digests!)).toEqual([

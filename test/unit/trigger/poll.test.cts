@@ -1,6 +1,6 @@
 /** What a poll leaves behind: timers, and static data. */
 import type { IDataObject } from 'n8n-workflow';
-import { poll } from '../../../nodes/DataPlatform/trigger/poll.ts';
+import { poll, POLL_LIMITS } from '../../../nodes/DataPlatform/trigger/poll.ts';
 import { locator } from '../fakeNode.cts';
 import { fakePoll, type Watched } from '../fakeTrigger.cts';
 import {
@@ -90,6 +90,66 @@ describe('the timer of a poll ends with it', () => {
 
 const ids = (outputs: Awaited<ReturnType<typeof poll>>) =>
 	outputs && outputs[0]!.map(({ json }) => json.id);
+
+describe('the time of a poll', () => {
+	beforeEach(() => {
+		jest.useFakeTimers();
+	});
+
+	test.each<[string, number | undefined, number]>([
+		['in memory', undefined, 20],
+		['of the durable scheduler', 36_000, 11],
+	])('%s: waits so long in all to try again', async (_, pollBudgetMs, seconds) => {
+		const serve = () => httpResponse(429, { errors: [{}] }, { 'retry-after': '30' });
+		await expect(start({ serve, pollBudgetMs })).rejects.toThrow(`the limit of ${seconds} s`);
+	});
+
+	test('once 60 % of it are over, no further page is read, and the next poll goes on', async () => {
+		const records = Array.from({ length: 200 }, (_, at) =>
+			recordOf(`r${at}`, new Date(Date.UTC(2026, 10, 21, 0, at)).toISOString()),
+		);
+		const table = serveTable(...records);
+		const staticData = {};
+		const emitted: unknown[] = [];
+		for (let polls = 0; polls < 10; polls += 1) {
+			const begun = Date.now();
+			const requestedAt: number[] = [];
+			const serve: Serve = async (options, count) => {
+				requestedAt.push(Date.now() - begun);
+				// Without the timer that ends the poll.
+				jest.setSystemTime(Date.now() + 2_000);
+				return await table(options, count);
+			};
+			const context = fakePoll({
+				...{ serve, staticData, pollBudgetMs: 36_000, workflowId: 'slow platform' },
+				parameters: { startFrom: 'beginning' },
+			});
+			emitted.push(...(ids(await poll(context, { ...POLL_LIMITS, page: 10 })) ?? []));
+			expect(Math.max(...requestedAt)).toBeLessThan(0.6 * 36_000);
+		}
+		expect(emitted).toEqual(records.map(({ id }) => id));
+	});
+
+	test('a poll that another one took over emits nothing', async () => {
+		const known = [recordOf('old', '2026-11-19T00:00:00Z'), recordOf('1', '2026-11-20T00:00:00Z')];
+		const task = { pollBudgetMs: 36_000 };
+		const begun: Record<string, IDataObject> = {};
+		await start({ ...task, serve: serveTable(...known), staticData: begun });
+		const table = serveTable(...known, recordOf('new'));
+		// Its only response comes when its time is over.
+		const late: Serve = async (options, count) => {
+			await new Promise((resolve) => setTimeout(resolve, 40_000));
+			return await table(options, count);
+		};
+		const [one, other] = [structuredClone(begun), structuredClone(begun)];
+		const first = start({ ...task, serve: late, staticData: one });
+		await jest.advanceTimersByTimeAsync(36_000);
+		expect(ids(await start({ ...task, serve: table, staticData: other }))).toEqual(['new']);
+		await jest.advanceTimersByTimeAsync(4_000);
+		expect(ids(await first)).toBeNull();
+		expect(one).toEqual(begun);
+	});
+});
 
 describe('when watching starts', () => {
 	const before = recordOf('before');

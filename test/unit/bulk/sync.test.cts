@@ -331,6 +331,11 @@ describe('guards', () => {
 		[{ maximumShare: 34 }, ['a', 'b'], ''],
 		[{ maximumShare: 33 }, ['a', 'b'], '1 of 3 records are missing from the input, more than 33 %'],
 		[{ maximumShare: 0 }, ['a', 'b', 'c'], ''],
+		[
+			{ maximum: 1, dryRun: true },
+			['a'],
+			'2 of 3 records are missing from the input, more than the maximum of 1',
+		],
 	])('%j with %j', async (options, names, message) => {
 		const { sync, deletes } = setUp({ options });
 		const comparing = sync.compare(input(...names));

@@ -422,6 +422,7 @@ describe('text of a file', () => {
 		['UTF-8', 'auto', Buffer.from(TEXT)],
 		['UTF-8 with a byte order mark', 'auto', Buffer.from(`\ufeff${TEXT}`)],
 		['UTF-8 with a byte order mark', 'utf-8', Buffer.from(`\ufeff${TEXT}`)],
+		['UTF-8 with a byte order mark', 'windows-1252', Buffer.from(`\ufeff${TEXT}`)],
 		['UTF-16 LE with a byte order mark', 'auto', Buffer.from(`\ufeff${TEXT}`, 'utf16le')],
 		['UTF-16 LE', 'utf-16le', Buffer.from(TEXT, 'utf16le')],
 		['UTF-16 BE with a byte order mark', 'auto', Buffer.from([0xfe, 0xff, ...utf16be])],

@@ -28,7 +28,10 @@ const mappers = readdirSync(FOLDER)
 	.filter((file) => file.endsWith('.json'))
 	.flatMap((file) =>
 		read(file)
-			.nodes.filter(({ type, parameters }) => type === NODE_TYPE && 'columns' in parameters)
+			.nodes.filter(
+				({ type, parameters }) =>
+					[NODE_TYPE, `${NODE_TYPE}Tool`].includes(type) && 'columns' in parameters,
+			)
 			.map(({ name }) => [file, name] as const),
 	);
 

@@ -1,0 +1,53 @@
+/** What an agent gets from its tools: lists that it can take, however many records there are. */
+import { runNode, TABLE, type Given } from '../fakeNode.cts';
+import { httpResponse, pageResponse, type Serve } from '../stubPlatform.cts';
+
+const records = (count: number) =>
+	Array.from({ length: count }, (_, at) => {
+		const time = new Date(Date.UTC(2026, 0, 1) + at * 1000).toISOString();
+		return { id: `r${at}`, created: time, modified: time, ver: 0, fields: { name: `n${at}` } };
+	});
+
+/** A table of so many records. */
+const serveTable = (count: number): Serve => {
+	const all = records(count);
+	return (options) => {
+		const { pathname, searchParams } = new URL(options.url);
+		if (!pathname.includes('/data')) return httpResponse(200, { data: { id: 't', items: [] } });
+		const isNewestFirst = searchParams.get('sort')?.includes('(desc)') ?? false;
+		return pageResponse(options, isNewestFirst ? [...all].reverse() : all);
+	};
+};
+
+const AGENT: Given['node'] = { type: 'dataPlatformTool' };
+
+test.each<[who: string, count: number, listed: number, hasNotice: boolean, node: Given['node']]>([
+	['an agent', 201, 200, true, AGENT],
+	['an agent', 200, 200, false, AGENT],
+	['a workflow', 201, 201, false, undefined],
+])('Get Many, Return All: %s, of %i records %i', async (_, count, listed, hasNotice, node) => {
+	const { json } = await runNode('record: getAll', {
+		parameters: { ...TABLE, returnAll: true },
+		serve: serveTable(count),
+		...(node && { node }),
+	});
+	expect(json.filter(({ id }) => id)).toHaveLength(listed);
+	expect(json.filter(({ notice }) => notice)).toEqual(
+		hasNotice
+			? [{ notice: 'Only the first 200 records are listed, and there are more: use a filter.' }]
+			: [],
+	);
+});
+
+test.each<[who: string, listed: number, node: Given['node']]>([
+	['an agent', 200, AGENT],
+	['a workflow', 201, undefined],
+])('Get Changes: %s, of 201 changes %i', async (_, listed, node) => {
+	const { json } = await runNode('record: getChanges', {
+		parameters: { ...TABLE },
+		serve: serveTable(201),
+		...(node && { node }),
+	});
+	expect(json[0]!.changes).toHaveLength(listed);
+	expect(json[0]!.hasMore).toBe(listed < 201);
+});

@@ -214,6 +214,7 @@ describe('stored values', () => {
 describe('the stored format of an import key', () => {
 	test.each<[type: string, value: JsonValue, form: object | undefined]>([
 		['text', 'a', { text: 'a', isCertain: true }],
+		['text', ' A b ', { text: ' A b ', isCertain: true }],
 		['text', 5, { text: '5', isCertain: true }],
 		['text', '', undefined],
 		['text', null, undefined],

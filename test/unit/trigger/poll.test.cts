@@ -130,6 +130,19 @@ describe('the time of a poll', () => {
 		expect(emitted).toEqual(records.map(({ id }) => id));
 	});
 
+	test.each([undefined, 36_000])(
+		'a poll without changes stores nothing: n8n may store it after a later one, budget %s',
+		async (pollBudgetMs) => {
+			const staticData: Record<string, IDataObject> = {};
+			const task = { pollBudgetMs, staticData, serve: serveTable(recordOf('1')) };
+			await start(task);
+			const stored = structuredClone(staticData);
+			jest.setSystemTime(Date.now() + 60_000);
+			expect(ids(await start(task))).toBeNull();
+			expect(staticData).toEqual(stored);
+		},
+	);
+
 	test('a poll that another one took over emits nothing', async () => {
 		const known = [recordOf('old', '2026-11-19T00:00:00Z'), recordOf('1', '2026-11-20T00:00:00Z')];
 		const task = { pollBudgetMs: 36_000 };

@@ -1,6 +1,5 @@
 /** Definitions and records for the tests of pure logic. */
-import { prepareRecord, type PreparedRecord } from '../../nodes/DataPlatform/bulk/batches.ts';
-import type { PlannedRecord } from '../../nodes/DataPlatform/bulk/plan.ts';
+import type { Entry } from '../../nodes/DataPlatform/bulk/entry.ts';
 import type {
 	FieldDefinition,
 	FieldMetadata,
@@ -30,8 +29,7 @@ export const people = tableOf(
 	fieldOf('fullName', 'calculated'),
 );
 
-export const sendableOf = (record: Partial<PlannedRecord>): PreparedRecord =>
-	prepareRecord({ index: 0, fields: {}, ...record });
+export const sendableOf = (entry: Partial<Entry>): Entry => ({ index: 0, fields: {}, ...entry });
 
 export const storedOf = (record: Partial<PlatformRecord> & { id: string }): PlatformRecord => ({
 	created: '2026-01-01T00:00:00.501Z',

@@ -4,7 +4,8 @@
  */
 import { MAX_PARALLEL } from '../transport/concurrency';
 import type { ServiceError } from '../transport/errors';
-import { byteSize, type BatchLimits, type PreparedRecord } from './batches';
+import type { BatchLimits } from './batches';
+import { byteSize, type Entry } from './entry';
 
 /**
  * Batch sizes on the way up and down. They are round because services' limits are: halving 250
@@ -124,7 +125,7 @@ export class CongestionControl {
 	}
 
 	/** An attempt to send a batch failed, whether or not it is retried. */
-	failed(batch: PreparedRecord[], failure: ServiceError) {
+	failed(batch: Entry[], failure: ServiceError) {
 		this.hasSent = true;
 		this.requests.failed(failure);
 		if (failure.status === PAYLOAD_TOO_LARGE) this.tooLarge(batch);
@@ -138,7 +139,7 @@ export class CongestionControl {
 		this.limits.records = Math.min(this.limits.records, this.maxRecords);
 	}
 
-	private tooLarge(batch: PreparedRecord[]) {
+	private tooLarge(batch: Entry[]) {
 		if (batch.length > 1) {
 			this.shrink(stepDown(batch.length));
 			return;

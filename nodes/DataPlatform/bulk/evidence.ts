@@ -13,7 +13,7 @@ import { isWritable } from '../fields';
 import { appendedFields, holdsValue } from '../fields/values';
 import type { ServiceError } from '../transport/errors';
 import { getOwn, isObject } from '../transport/json';
-import type { PreparedRecord } from './batches';
+import { sentFields, type Entry } from './entry';
 import { isFirstVersion, wasChangedSince, wasCreatedSince, type LastChange } from './lastChange';
 import type { ItemOutcome } from './outcome';
 import type { WriteMode } from './plan';
@@ -35,9 +35,9 @@ export interface WriteContext {
 
 /** Whether sending a record again could add something twice. */
 export const isAppending = (
-	{ fields }: Pick<PreparedRecord, 'fields'>,
+	entry: Pick<Entry, 'fields' | 'sent'>,
 	{ appendable }: Pick<WriteContext, 'appendable'>,
-): boolean => appendable.length > 0 && appendedFields(appendable, fields).length > 0;
+): boolean => appendable.length > 0 && appendedFields(appendable, sentFields(entry)).length > 0;
 
 /**
  * Whether a response lists as many new records as it says were inserted: then there are no others.
@@ -53,13 +53,13 @@ export const listsAllInserts = (
 
 /** The fields that a full update clears because it omits them, each with the value null. */
 export function omittedFields(
-	sent: { fields: FieldValues },
+	sent: FieldValues,
 	stored: PlatformRecord,
 	fields: WriteContext['fields'],
 ): FieldValues {
 	const names = Object.keys(stored.fields).filter((name) => {
 		const field = fields.get(name);
-		return field !== undefined && isWritable(field) && !Object.hasOwn(sent.fields, name);
+		return field !== undefined && isWritable(field) && !Object.hasOwn(sent, name);
 	});
 	return Object.fromEntries(names.map((name) => [name, null]));
 }
@@ -73,11 +73,12 @@ function newFiles(stored: JsonValue | undefined, before: JsonValue | undefined) 
 
 /** The values of a record that can prove an addition. Those that were there before can't. */
 function asAdded(
-	{ before, fields }: { before?: PlatformRecord | null; fields: FieldValues },
+	sent: FieldValues,
+	before: Entry['before'],
 	stored: PlatformRecord,
 	{ appendable }: Pick<WriteContext, 'appendable'>,
 ): FieldValues {
-	const names = before && before.id === stored.id ? appendedFields(appendable, fields) : [];
+	const names = before && before.id === stored.id ? appendedFields(appendable, sent) : [];
 	if (names.length === 0) return stored.fields;
 	const added = names.map((name) => [
 		name,
@@ -91,19 +92,20 @@ function asAdded(
  * may differ.
  */
 export function differences(
-	prepared: { fields: FieldValues; before?: PlatformRecord | null },
+	sent: FieldValues,
+	before: Entry['before'],
 	stored: PlatformRecord,
 	context: Pick<WriteContext, 'mode' | 'key' | 'fields' | 'appendable'>,
 ) {
 	const { mode, key, fields } = context;
-	const held = asAdded(prepared, stored, context);
-	const cleared = mode === 'replace' ? omittedFields(prepared, stored, fields) : {};
-	const written = Object.entries({ ...cleared, ...prepared.fields });
-	const states = written.map(([name, sent]) => ({
+	const held = asAdded(sent, before, stored, context);
+	const cleared = mode === 'replace' ? omittedFields(sent, stored, fields) : {};
+	const states = Object.entries({ ...cleared, ...sent }).map(([name, value]) => ({
 		name,
 		// A record holds the key that it was found by.
 		holds:
-			(mode === 'upsert' && name === key) || holdsValue(fields.get(name), getOwn(held, name), sent),
+			(mode === 'upsert' && name === key) ||
+			holdsValue(fields.get(name), getOwn(held, name), value),
 	}));
 	const named = (state: boolean | undefined) =>
 		states.filter(({ holds }) => holds === state).map(({ name }) => name);
@@ -115,22 +117,26 @@ export function differences(
  * record, or filled an empty field.
  */
 export function withoutAdded(
-	{ record, fields }: Pick<PreparedRecord, 'record' | 'fields'>,
+	entry: Entry,
 	{ appendable }: Pick<WriteContext, 'appendable'>,
 ): FieldValues {
-	const done = new Set([...appendedFields(appendable, fields), ...(record.ruled?.filled ?? [])]);
-	if (done.size === 0) return record.fields;
-	return Object.fromEntries(Object.entries(record.fields).filter(([name]) => !done.has(name)));
+	const { fields, ruled } = entry;
+	const done = new Set([
+		...appendedFields(appendable, sentFields(entry)),
+		...(ruled?.filled ?? []),
+	]);
+	if (done.size === 0) return fields;
+	return Object.fromEntries(Object.entries(fields).filter(([name]) => !done.has(name)));
 }
 
 /** Whether a stored record holds all values of an item, whichever of them were sent. */
 export const holdsWhole = (
-	prepared: Pick<PreparedRecord, 'record' | 'fields'>,
+	entry: Entry,
 	stored: PlatformRecord,
 	context: WriteContext,
 ): boolean => {
-	const whole = { fields: withoutAdded(prepared, context) };
-	const { different, unproven } = differences(whole, stored, context);
+	const whole = withoutAdded(entry, context);
+	const { different, unproven } = differences(whole, undefined, stored, context);
 	return different.length + unproven.length === 0;
 };
 
@@ -138,7 +144,7 @@ export const holdsWhole = (
  * Whether a record was changed after the item was compared or the run began; undefined if unknown.
  */
 function wasChanged(
-	{ before }: PreparedRecord,
+	{ before }: Entry,
 	stored: PlatformRecord,
 	{ lastChangeBefore }: WriteContext,
 ): boolean | undefined {
@@ -153,19 +159,19 @@ function wasChanged(
  * missing, that proves nothing.
  */
 export const isUnapplied = (
-	prepared: PreparedRecord,
+	entry: Entry,
 	found: PlatformRecord[],
 	context: WriteContext,
 ): boolean =>
 	(found.length > 0 || context.mode === 'upsert' || context.mode === 'create') &&
-	found.every((stored) => wasChanged(prepared, stored, context) === false);
+	found.every((stored) => wasChanged(entry, stored, context) === false);
 
 /** What is known about items that no response confirms. */
 export interface UnresolvedContext {
 	/** The response that does not mention them; undefined if it was lost. */
 	response?: BulkResponse;
 	/** The outcomes of items that were rejected although a previous attempt may have written them. */
-	rejections?: ReadonlyMap<PreparedRecord, ItemOutcome>;
+	rejections?: ReadonlyMap<Entry, ItemOutcome>;
 	/** Whether the response lists a record that the look-up found for no item. */
 	listsUnknownRecord?: boolean;
 	/** Whether the response lists all records that it says were inserted; computed if not set. */
@@ -210,7 +216,7 @@ export interface Situation {
 
 /** All facts about an item. */
 export interface Evidence extends Situation {
-	prepared: PreparedRecord;
+	entry: Entry;
 	context: WriteContext;
 	/** The records with its ID or key. */
 	found: PlatformRecord[];
@@ -229,19 +235,19 @@ export interface Evidence extends Situation {
 
 /** Whether a record was created since the run began. */
 const isNewRecord = (
-	{ before }: PreparedRecord,
+	{ before }: Entry,
 	record: PlatformRecord,
 	{ lastChangeBefore }: WriteContext,
 ) => before === null || (wasCreatedSince(record, lastChangeBefore) ?? false);
 
 /** The item's record among those found: the listed one, else a new one, else the first. */
 function findOwn(
-	prepared: PreparedRecord,
+	entry: Entry,
 	found: PlatformRecord[],
 	response: BulkResponse | undefined,
 	context: WriteContext,
 ): PlatformRecord | undefined {
-	const isNew = (record: PlatformRecord) => isNewRecord(prepared, record, context);
+	const isNew = (record: PlatformRecord) => isNewRecord(entry, record, context);
 	// An older record can't be the one that the item creates.
 	const candidates = context.mode === 'create' ? found.filter(isNew) : found;
 	const isListed = ({ id }: PlatformRecord) => response?.byId.has(id);
@@ -250,7 +256,7 @@ function findOwn(
 
 /** What the response to the only attempt proves about a record that it does not list. */
 function provenByResponse(
-	{ previousAttempt }: PreparedRecord,
+	{ previousAttempt }: Entry,
 	stored: PlatformRecord,
 	{ response, isNew, context }: Pick<Evidence, 'response' | 'isNew' | 'context'>,
 	areInsertsListed: boolean | undefined,
@@ -267,11 +273,11 @@ function provenByResponse(
 
 /** How a record compares with what was sent, and the first field that decides it. */
 function compare(
-	prepared: PreparedRecord,
+	entry: Entry,
 	stored: PlatformRecord,
 	context: WriteContext,
 ): Pick<Evidence, 'record' | 'field'> {
-	const { different, unproven } = differences(prepared, stored, context);
+	const { different, unproven } = differences(sentFields(entry), entry.before, stored, context);
 	if (different.length > 0) return { record: 'different', field: different[0] };
 	return unproven.length > 0 ? { record: 'unproven', field: unproven[0] } : { record: 'same' };
 }
@@ -287,25 +293,25 @@ const toAnswer = ({ rejection, response, lostAttempt }: Partial<Evidence>) => {
  * @returns the facts about an item that the response does not mention, or that got no response
  */
 export function gatherEvidence(
-	prepared: PreparedRecord,
+	entry: Entry,
 	found: PlatformRecord[],
 	unresolved: UnresolvedContext,
 	context: WriteContext,
 ): Evidence {
-	const rejection = unresolved.rejections?.get(prepared);
+	const rejection = unresolved.rejections?.get(entry);
 	const response = rejection ? undefined : unresolved.response;
-	const lostAttempt = rejection || response ? undefined : prepared.previousAttempt;
-	const stored = findOwn(prepared, found, response, context);
+	const lostAttempt = rejection || response ? undefined : entry.previousAttempt;
+	const stored = findOwn(entry, found, response, context);
 	const evidence: Evidence = {
-		...{ prepared, context, found, stored, rejection, response, lostAttempt },
+		...{ entry, context, found, stored, rejection, response, lostAttempt },
 		answer: toAnswer({ rejection, response, lostAttempt }),
 		record: 'missing',
-		isNew: stored !== undefined && isNewRecord(prepared, stored, context),
+		isNew: stored !== undefined && isNewRecord(entry, stored, context),
 		isWritten: false,
 		mayBeWritten: false,
 		mayBeChanged: false,
 		isUntouched: false,
-		wasLost: prepared.previousAttempt !== undefined,
+		wasLost: entry.previousAttempt !== undefined,
 		isInserted: false,
 		listsGoneRecord: unresolved.listsUnknownRecord === true,
 	};
@@ -322,18 +328,17 @@ function compareStored(
 	stored: PlatformRecord,
 	{ areInsertsListed }: UnresolvedContext,
 ): Partial<Evidence> {
-	const { prepared, context } = evidence;
-	const isChanged = wasChanged(prepared, stored, context);
-	const proven = provenByResponse(prepared, stored, evidence, areInsertsListed);
+	const { entry, context } = evidence;
+	const isChanged = wasChanged(entry, stored, context);
+	const proven = provenByResponse(entry, stored, evidence, areInsertsListed);
 	const mayBeNew = context.mode === 'upsert' && evidence.isNew;
 	return {
-		...compare(prepared, stored, context),
+		...compare(entry, stored, context),
 		isWritten: isChanged === true && !proven.isNotWritten,
 		mayBeWritten:
-			isChanged === undefined && prepared.previousAttempt !== undefined && !context.isSingle,
+			isChanged === undefined && entry.previousAttempt !== undefined && !context.isSingle,
 		mayBeChanged: isChanged ?? context.lastChangeBefore !== undefined,
 		isUntouched: isChanged === false,
-		isInserted:
-			prepared.isInserted ?? (mayBeNew && !proven.isNotWritten && !proven.isInsertedByOther),
+		isInserted: entry.isInserted ?? (mayBeNew && !proven.isNotWritten && !proven.isInsertedByOther),
 	};
 }

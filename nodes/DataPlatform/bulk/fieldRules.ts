@@ -4,7 +4,7 @@ import { typeOf } from '../fields';
 import { holdsValue } from '../fields/values';
 import { getOwn } from '../transport/json';
 import type { ItemOutcome } from './outcome';
-import type { PlannedRecord } from './plan';
+import type { Entry } from './entry';
 
 /** By field name. A field without a rule is always written. */
 export type FieldRules = ReadonlyMap<string, 'whenCreating' | 'ifEmpty'>;
@@ -19,11 +19,11 @@ const isBlank = (field: FieldDefinition, stored: JsonValue | undefined): boolean
  * @param stored the record as it was read; a field that it lacks is empty
  */
 export function applyFieldRules(
-	record: PlannedRecord,
+	record: Entry,
 	stored: PlatformRecord,
 	rules: FieldRules,
 	fields: ReadonlyMap<string, FieldDefinition>,
-): PlannedRecord {
+): Entry {
 	const held: string[] = [];
 	const filled: string[] = [];
 	for (const name of Object.keys(record.fields)) {
@@ -51,11 +51,11 @@ export function applyFieldRules(
 }
 
 /** The record with all its fields, because it turns out not to exist. */
-export const withoutFieldRules = ({ ruled, ...record }: PlannedRecord): PlannedRecord =>
+export const withoutFieldRules = ({ ruled, ...record }: Entry): Entry =>
 	ruled ? { ...record, fields: { ...record.fields, ...ruled.held } } : record;
 
 /** Adds to an outcome the fields that kept a value other than the item's. */
-export const withKept = (outcome: ItemOutcome, { ruled }: PlannedRecord): ItemOutcome =>
+export const withKept = (outcome: ItemOutcome, { ruled }: Entry): ItemOutcome =>
 	ruled && ruled.kept.length > 0 ? { ...outcome, kept: ruled.kept } : outcome;
 
 /** How many records kept each field. */

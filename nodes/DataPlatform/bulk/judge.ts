@@ -8,7 +8,7 @@ import { show } from '../fields/convert';
 import { joinedMessages } from '../transport/errorEntries';
 import type { ServiceError } from '../transport/errors';
 import { getOwn } from '../transport/json';
-import type { PreparedRecord } from './batches';
+import type { Entry } from './entry';
 import {
 	gatherEvidence,
 	isAppending,
@@ -33,20 +33,20 @@ type Counts = Pick<BulkResponse, 'allInserted' | 'allUpdated'>;
 
 /** The outcome of an item whose record the response lists. */
 export function confirmedItem(
-	prepared: PreparedRecord,
+	entry: Entry,
 	metadata: RecordMetadata,
 	context: WriteContext,
 	counts: Counts,
 ): ItemOutcome {
 	const written = asWritten(metadata, context);
-	const { before } = prepared;
+	const { before } = entry;
 	if (context.mode === 'create') return { outcome: 'inserted', ...written };
-	if (prepared.isAlone && before) {
+	if (entry.isAlone && before) {
 		const isSame = metadata.ver !== undefined && metadata.ver === before.ver;
 		return { outcome: isSame ? 'unchanged' : 'updated', ...written };
 	}
 	if (context.mode !== 'upsert') return { outcome: 'updated', ...written };
-	const isInserted = prepared.isInserted ?? wasInserted(prepared, metadata, context, counts);
+	const isInserted = entry.isInserted ?? wasInserted(entry, metadata, context, counts);
 	return { outcome: isInserted ? 'inserted' : 'updated', ...written };
 }
 
@@ -67,7 +67,7 @@ const isStillThere = (before: PlatformRecord, { id, created, ver = Infinity }: R
  * before may be out of date: another writer may have inserted or deleted the record since.
  */
 function wasInserted(
-	{ before, previousAttempt }: PreparedRecord,
+	{ before, previousAttempt }: Entry,
 	record: RecordMetadata,
 	{ lastChangeBefore }: WriteContext,
 	{ allInserted, allUpdated }: Counts,
@@ -132,22 +132,22 @@ const unchanged: Verdict = (evidence) => ({ outcome: 'unchanged', ...written(evi
 const rejected: Verdict = ({ rejection }) => rejection!;
 const rejectedRecord: Verdict = ({ rejection, stored }) => ({ ...rejection!, id: stored!.id });
 
-const listedByResponse: Verdict = ({ prepared, stored, listed, response, context }) =>
+const listedByResponse: Verdict = ({ entry, stored, listed, response, context }) =>
 	// Another writer may have changed the stored record since.
-	confirmedItem(prepared, listed!.modified ? listed! : stored!, context, response!);
+	confirmedItem(entry, listed!.modified ? listed! : stored!, context, response!);
 
-const notFound: Verdict = ({ prepared: { record }, context }) => ({
+const notFound: Verdict = ({ entry: { id }, context }) => ({
 	outcome: 'notFound',
-	id: record.id,
-	message: `The table has no record with the ID '${record.id}'`,
+	id,
+	message: `The table has no record with the ID '${id}'`,
 	...(context.isSingle
 		? { status: 404, hint: 'Check the ID; the record may have been deleted.' }
 		: { hint: { code: 'checkRecordId' } }),
 });
 
 const unknownIfCreated: Verdict = (evidence) => {
-	const { prepared, found, context } = evidence;
-	const key = `the ${context.isMatched ? 'match values' : 'import key'} '${prepared.record.key}'`;
+	const { entry, found, context } = evidence;
+	const key = `the ${context.isMatched ? 'match values' : 'import key'} '${entry.key}'`;
 	if (found.length === 0) {
 		return unknown(evidence, `${cause(evidence)}; a look-up did not find ${key} yet`);
 	}
@@ -181,8 +181,8 @@ const unknownIfUpdated: Verdict = (evidence) => ({
 });
 
 const unknownIfApplied: Verdict = (evidence) => {
-	const { rejection, stored, prepared } = evidence;
-	const { message, mayStillApply } = prepared.previousAttempt!;
+	const { rejection, stored, entry } = evidence;
+	const { message, mayStillApply } = entry.previousAttempt!;
 	const earlier = `an earlier attempt may ${mayStillApply ? 'still be applied' : 'have been applied'}: ${message}`;
 	const why = `${rejection!.message}; ${earlier}; ${heldValue(evidence)}`;
 	return { ...unknown(evidence, why), id: stored!.id, status: rejection!.status };
@@ -313,36 +313,36 @@ export const judgementOn = (mode: WriteMode, situation: Situation): Judgement =>
  * records that a look-up found by its ID or import key.
  */
 export function judge(
-	prepared: PreparedRecord,
+	entry: Entry,
 	found: PlatformRecord[],
 	unresolved: UnresolvedContext,
 	context: WriteContext,
 ): ItemOutcome {
-	const evidence = gatherEvidence(prepared, found, unresolved, context);
+	const evidence = gatherEvidence(entry, found, unresolved, context);
 	const [, verdict] = judgementOn(context.mode, evidence);
 	const item = verdict(evidence);
-	const { previousAttempt } = prepared;
+	const { previousAttempt } = entry;
 	if (item.outcome !== 'failed' || !previousAttempt?.mayStillApply) {
-		return asFinal(item, prepared, context);
+		return asFinal(item, entry, context);
 	}
 	// The last attempt was rejected, but the service may still apply the previous one.
 	const why = `${item.message}; an earlier attempt may still be applied: ${previousAttempt.message}`;
-	return asFinal({ ...item, ...unknownItem(context.mode, why) }, prepared, context);
+	return asFinal({ ...item, ...unknownItem(context.mode, why) }, entry, context);
 }
 
 /** Completes an unknown outcome: warns if another attempt would add values a second time. */
-function asFinal(item: ItemOutcome, prepared: PreparedRecord, context: WriteContext): ItemOutcome {
+function asFinal(item: ItemOutcome, entry: Entry, context: WriteContext): ItemOutcome {
 	if (item.outcome !== 'unknown') return item;
-	const status = item.status ?? prepared.previousAttempt?.status;
+	const status = item.status ?? entry.previousAttempt?.status;
 	const open = context.isSingle ? { ...item, status } : item;
-	return context.mode !== 'create' && isAppending(prepared, context) ? asAppended(open) : open;
+	return context.mode !== 'create' && isAppending(entry, context) ? asAppended(open) : open;
 }
 
 /** The outcome of an item that could not be looked up. @param why why it had to be looked up */
 export const unreadItem = (
-	prepared: PreparedRecord,
+	entry: Entry,
 	why: string,
 	{ message }: ServiceError,
 	context: WriteContext,
 ): ItemOutcome =>
-	asFinal(unknownItem(context.mode, `${why}; looking it up failed: ${message}`), prepared, context);
+	asFinal(unknownItem(context.mode, `${why}; looking it up failed: ${message}`), entry, context);

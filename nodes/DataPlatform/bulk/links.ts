@@ -14,7 +14,8 @@ import { getOwn, isObject } from '../transport/json';
 import { detached } from '../transport/text';
 import { isSuccess, type ItemOutcome } from './outcome';
 import { lookUpValues, similarText, type ValueMatch } from './lookup';
-import { planRecords, type Plan, type PlanInput, type PlannedRecord } from './plan';
+import { planRecords, type Plan, type PlanInput } from './plan';
+import type { Entry } from './entry';
 import { readLastChange } from './lastChange';
 import type { Task } from './task';
 import { writeMany } from './write';
@@ -402,7 +403,7 @@ export class LinkResolver {
 	}
 
 	/** In records that are not written, removes the links to records that were not created. */
-	dropMissing(records: PlannedRecord[], table: TableDefinition) {
+	dropMissing(records: Entry[], table: TableDefinition) {
 		if (this.placeholders.size === 0) return;
 		const names = table.fields.filter(({ type }) => type === 'schema_link').map(({ name }) => name);
 		for (const record of records) {
@@ -530,11 +531,7 @@ function unavailable(error: unknown): string {
 }
 
 /** Replaces the IDs in a record's link fields. */
-function mapIds(
-	record: PlannedRecord,
-	names: string[],
-	map: (id: string, field: string) => string,
-) {
+function mapIds(record: Entry, names: string[], map: (id: string, field: string) => string) {
 	for (const name of names) {
 		const value = Object.hasOwn(record.fields, name) ? record.fields[name] : undefined;
 		if (!isObject(value)) continue;

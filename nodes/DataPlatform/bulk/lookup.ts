@@ -11,7 +11,7 @@ import { findRecord, readRecords } from '../api/records';
 import type { ApiClient } from '../transport/client';
 import { forEachConcurrent } from '../transport/concurrency';
 import { mayHaveKey, recordKey, type RecordKey } from './key';
-import type { PlannedRecord } from './plan';
+import type { Entry } from './entry';
 
 /** How many single records to read at a time. */
 const PARALLEL_READS = 4;
@@ -106,7 +106,7 @@ async function lookUpByKeys(
 	client: ApiClient,
 	at: TableAddress,
 	keys: FieldDefinition[],
-	records: PlannedRecord[],
+	records: Entry[],
 	names: Iterable<string> | undefined,
 	enough: number,
 ): Promise<Map<string, PlatformRecord[]>> {
@@ -176,15 +176,15 @@ export async function lookUp(
 	client: ApiClient,
 	at: TableAddress,
 	keys: FieldDefinition[],
-	records: PlannedRecord[],
+	records: Entry[],
 	loads: 'sentFields' | 'allFields' | 'keys' = 'sentFields',
 	enough = Infinity,
-): Promise<Map<PlannedRecord, PlatformRecord[]>> {
+): Promise<Map<Entry, PlatformRecord[]>> {
 	const sent = new Set(records.flatMap((record) => Object.keys(record.fields)));
 	const names = { allFields: undefined, keys: [], sentFields: sent }[loads];
 	const byKey = await lookUpByKeys(client, at, keys, records, names, enough);
-	const result = new Map<PlannedRecord, PlatformRecord[]>();
-	const open: PlannedRecord[] = [];
+	const result = new Map<Entry, PlatformRecord[]>();
+	const open: Entry[] = [];
 	for (const record of records) {
 		const key = recordKey(keys, record.fields);
 		const found = (key && byKey.get(key.text)) ?? [];

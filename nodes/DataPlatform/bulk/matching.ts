@@ -8,30 +8,23 @@ import type { FieldDefinition, PlatformRecord, TableAddress } from '../api/types
 import { failureAsValue, ServiceError } from '../transport/errors';
 import type { ApiClient } from '../transport/client';
 import { appendableFields } from '../fields/values';
+import { asPlanned, type Entry, type Resolved } from './entry';
 import { isAppending } from './evidence';
 import { applyFieldRules, withKept, withoutFieldRules, type FieldRules } from './fieldRules';
 import { recordKey } from './key';
 import { lookUp } from './lookup';
 import { asAppended, failedItem, isSuccess, type ItemOutcome } from './outcome';
-import {
-	keyFields,
-	resolveDuplicates,
-	type Plan,
-	type PlannedRecord,
-	type WriteMode,
-} from './plan';
+import { keyFields, resolveDuplicates, type Plan, type WriteMode } from './plan';
 import type { LastChange } from './lastChange';
 import type { Matching, MatchRules, Task, WriteTarget } from './task';
 import { afterFailure, writeMany, WriteSession } from './write';
 
-type Resolved = [PlannedRecord, ItemOutcome];
-
 /** What to do with items, by the rules. */
 interface Decision {
 	/** Records to update, with their IDs; several for an item that matches several. */
-	updates: PlannedRecord[];
+	updates: Entry[];
 	/** Items without a record, to create. */
-	creates: PlannedRecord[];
+	creates: Entry[];
 	outcomes: Resolved[];
 }
 
@@ -41,7 +34,7 @@ const MATCHES_SHOWN = 5;
 /** How many matching records of an item matter, by *Multiple Matches*. */
 const MATCHES_NEEDED = { error: MATCHES_SHOWN + 1, first: 1, all: Infinity } as const;
 
-const several = ({ key }: PlannedRecord, found: PlatformRecord[]): ItemOutcome => {
+const several = ({ key }: Entry, found: PlatformRecord[]): ItemOutcome => {
 	const ids = found.slice(0, MATCHES_SHOWN).map(({ id }) => `'${id}'`);
 	// If there are many records, not all were read.
 	const isCut = found.length > MATCHES_SHOWN;
@@ -58,7 +51,7 @@ const quoted = (key: string) => (key.startsWith('"') ? key : `'${key}'`);
 
 const NOT_FOUND = { outcome: 'notFound', hint: { code: 'createIfMissing' } } as const;
 
-const nothingMatches = ({ id, key }: PlannedRecord): ItemOutcome => ({
+const nothingMatches = ({ id, key }: Entry): ItemOutcome => ({
 	...NOT_FOUND,
 	id,
 	message:
@@ -68,7 +61,7 @@ const nothingMatches = ({ id, key }: PlannedRecord): ItemOutcome => ({
 });
 
 /** The outcome of an item whose record was deleted after it was matched. */
-const deletedMeanwhile = ({ id, key }: PlannedRecord): ItemOutcome => ({
+const deletedMeanwhile = ({ id, key }: Entry): ItemOutcome => ({
 	...NOT_FOUND,
 	id,
 	message: `The record '${id}', which matched ${quoted(key!)}, was deleted meanwhile`,
@@ -85,15 +78,15 @@ const foundItem = ({ id, created, modified, ver, fields }: PlatformRecord): Item
 
 /** Applies the rules to items without a record. Pure. */
 function decideMissing(
-	records: PlannedRecord[],
+	records: Entry[],
 	{ ifMissing }: MatchRules,
 	keepsMatches: boolean,
 ): Decision {
 	if (ifMissing === 'create') {
 		const creates = records.map((record) => ({
-			...record,
+			...asPlanned(record),
 			id: undefined,
-			matched: keepsMatches ? null : undefined,
+			before: keepsMatches ? null : undefined,
 		}));
 		return { updates: [], creates, outcomes: [] };
 	}
@@ -112,7 +105,7 @@ function decideMissing(
  * @param keepsMatches whether planned records keep the record that they matched
  */
 export function decide(
-	matches: Map<PlannedRecord, PlatformRecord[]>,
+	matches: Map<Entry, PlatformRecord[]>,
 	rules: MatchRules,
 	keepsMatches = false,
 ): Decision {
@@ -126,7 +119,11 @@ export function decide(
 		for (const match of rules.multipleMatches === 'all' ? found : found.slice(0, 1)) {
 			if (rules.ifFound === 'skip') decision.outcomes.push([record, foundItem(match)]);
 			else
-				decision.updates.push({ ...record, id: match.id, ...(keepsMatches && { matched: match }) });
+				decision.updates.push({
+					...asPlanned(record),
+					id: match.id,
+					...(keepsMatches && { before: match }),
+				});
 		}
 	}
 	return decision;
@@ -142,16 +139,16 @@ async function findMatches(
 	client: ApiClient,
 	at: TableAddress,
 	keys: FieldDefinition[],
-	records: PlannedRecord[],
+	records: Entry[],
 	{ ifFound, multipleMatches }: MatchRules,
 	loads: 'sentFields' | 'allFields' | 'keys' = 'keys',
-): Promise<Map<PlannedRecord, PlatformRecord[]>> {
+): Promise<Map<Entry, PlatformRecord[]>> {
 	const names = ifFound === 'skip' ? 'allFields' : loads;
 	return await lookUp(client, at, keys, records, names, MATCHES_NEEDED[multipleMatches]);
 }
 
 /** Called once for each item, with several outcomes if it has several records. */
-type OnItemOutcomes = (record: PlannedRecord, outcomes: ItemOutcome[]) => void;
+type OnItemOutcomes = (record: Entry, outcomes: ItemOutcome[]) => void;
 
 /** Passes outcomes on. Those of an item with several records go together. */
 class ItemOutcomes {
@@ -159,21 +156,21 @@ class ItemOutcomes {
 
 	constructor(
 		/** Whether an item adds something to stored values. */
-		private readonly addsTo: (record: PlannedRecord) => boolean,
+		private readonly addsTo: (record: Entry) => boolean,
 		private readonly onOutcomes: OnItemOutcomes,
 		/** Called for an item whose records are all gone. */
-		private readonly onGone: (record: PlannedRecord, outcome: ItemOutcome) => void,
+		private readonly onGone: (record: Entry, outcome: ItemOutcome) => void,
 	) {}
 
 	/** Registers the records of each item, before their outcomes are known. */
-	expect(records: PlannedRecord[]) {
+	expect(records: Entry[]) {
 		for (const { index } of records) {
 			const left = (this.open.get(index)?.left ?? 0) + 1;
 			this.open.set(index, { left, outcomes: [] });
 		}
 	}
 
-	add(record: PlannedRecord, outcome: ItemOutcome) {
+	add(record: Entry, outcome: ItemOutcome) {
 		const item = this.open.get(record.index)!;
 		item.left -= 1;
 		item.outcomes.push(outcome);
@@ -182,7 +179,7 @@ class ItemOutcomes {
 		this.finish(record, item.outcomes);
 	}
 
-	private finish(record: PlannedRecord, all: ItemOutcome[]) {
+	private finish(record: Entry, all: ItemOutcome[]) {
 		const outcomes = all.filter(({ outcome }) => outcome !== 'notFound');
 		if (outcomes.length === 0) {
 			this.onGone(record, all[0]!);
@@ -204,7 +201,7 @@ class ItemOutcomes {
 }
 
 /** Two items may happen to have the same key. It then can't show which created record is whose. */
-function withoutSharedKeys(records: PlannedRecord[]): PlannedRecord[] {
+function withoutSharedKeys(records: Entry[]): Entry[] {
 	const counts = new Map<string | undefined, number>();
 	for (const { key } of records) counts.set(key, (counts.get(key) ?? 0) + 1);
 	return records.map((record) =>
@@ -216,13 +213,13 @@ function withoutSharedKeys(records: PlannedRecord[]): PlannedRecord[] {
  * Groups of records that may have the same key, because only the platform knows how it stores some
  * parts of their keys.
  */
-function possiblySame(keys: FieldDefinition[], records: PlannedRecord[]): PlannedRecord[][] {
+function possiblySame(keys: FieldDefinition[], records: Entry[]): Entry[][] {
 	if (keys.length === 0 || !records.some(({ hasUncertainKey }) => hasUncertainKey)) return [];
 	const keyed = records.map((record) => ({ record, parts: recordKey(keys, record.fields)!.parts }));
 	const comparable = keys.flatMap((_, index) =>
 		keyed.every(({ parts }) => parts[index]!.isCertain) ? [index] : [],
 	);
-	const groups = new Map<string, PlannedRecord[]>();
+	const groups = new Map<string, Entry[]>();
 	for (const { record, parts } of keyed) {
 		const text = JSON.stringify(comparable.map((index) => parts[index]!.text));
 		const group = groups.get(text);
@@ -254,7 +251,7 @@ class MatchedWriter {
 	private readonly isCompared: boolean;
 	private readonly rules?: FieldRules;
 	private readonly fields: ReadonlyMap<string, FieldDefinition>;
-	private gone: PlannedRecord[] = [];
+	private gone: Entry[] = [];
 	/** Which item created a record, by the record's ID. */
 	private readonly created = new Map<string | undefined, number>();
 	/** The items that may or may not have been written. */
@@ -281,7 +278,7 @@ class MatchedWriter {
 		this.keys = on === 'recordId' ? [] : keyFields(target.table, { matchOn: on });
 		const appendable = appendableFields(target.table.fields);
 		this.results = new ItemOutcomes(
-			(record) => isAppending(record, { appendable }),
+			({ fields }) => isAppending({ fields }, { appendable }),
 			(record, outcomes) => this.deliver(record, outcomes),
 			(record, outcome) => {
 				if (matching.ifMissing !== 'error') this.gone.push(withoutFieldRules(record));
@@ -307,7 +304,7 @@ class MatchedWriter {
 		this.begin(distinct, outcomes);
 		if (this.isFailed && this.options.stopAtFailure) this.stopped = afterFailure();
 		await this.update(distinct);
-		const isPrepared = (record: PlannedRecord) => prepared.has(record);
+		const isPrepared = (record: Entry) => prepared.has(record);
 		await this.create([...creates.filter(isPrepared), ...(await this.resolveGone(plan))]);
 		for (const group of inTurn) await this.writeInTurn(group.filter(isPrepared));
 		return this.stopped;
@@ -318,7 +315,7 @@ class MatchedWriter {
 	 * to create. Items that were merged by an equal key are split again, because each item of such a
 	 * group is written in its turn.
 	 */
-	private apart(plan: Plan, missing: PlannedRecord[]) {
+	private apart(plan: Plan, missing: Entry[]) {
 		const groups = this.options.dryRun ? [] : possiblySame(this.keys, missing);
 		const isApart = new Set(groups.flat());
 		const inTurn = groups.map((group) =>
@@ -334,7 +331,7 @@ class MatchedWriter {
 	 * Writes records that may be the same one. Each is looked up again after those before it were
 	 * written.
 	 */
-	private async writeInTurn(group: PlannedRecord[]) {
+	private async writeInTurn(group: Entry[]) {
 		for (const record of group) {
 			const matches = this.stopped ? undefined : await this.lookUp([record]);
 			if (matches instanceof ServiceError) {
@@ -363,7 +360,7 @@ class MatchedWriter {
 	 *
 	 * @returns the records to create
 	 */
-	private async writeFound(matches: Map<PlannedRecord, PlatformRecord[]>, plan?: Plan) {
+	private async writeFound(matches: Map<Entry, PlatformRecord[]>, plan?: Plan) {
 		const { updates, creates, outcomes } = this.decide(matches);
 		const merged = plan ? this.mergeUpdates(plan, updates) : updates;
 		// Values that field rules held back may link to records that are not created yet.
@@ -377,13 +374,13 @@ class MatchedWriter {
 		return creates.filter((record) => prepared.has(record));
 	}
 
-	private refuse(record: PlannedRecord, why: string, field?: string, isRetryable?: boolean) {
+	private refuse(record: Entry, why: string, field?: string, isRetryable?: boolean) {
 		const message = `Item ${record.index} was not sent: ${why}`;
 		this.deliver(record, [{ outcome: 'failed', message, field, isRetryable }]);
 	}
 
 	/** The records that can be written. The items of the others fail. */
-	private async prepared(plan: Plan, records: PlannedRecord[]): Promise<Set<PlannedRecord>> {
+	private async prepared(plan: Plan, records: Entry[]): Promise<Set<Entry>> {
 		const writing: Plan = { ...plan, records, problems: [] };
 		await this.sink.prepare?.(writing);
 		const byIndex = new Map(records.map((record) => [record.index, record]));
@@ -403,7 +400,7 @@ class MatchedWriter {
 	 *
 	 * @returns the records to create
 	 */
-	private async resolveGone(plan: Plan): Promise<PlannedRecord[]> {
+	private async resolveGone(plan: Plan): Promise<Entry[]> {
 		const isById = this.options.matching.on === 'recordId';
 		// The old ID means nothing now, and the parts lack the links that were created since.
 		const gone = this.gone
@@ -418,7 +415,7 @@ class MatchedWriter {
 	}
 
 	/** The records that items match. Items that name theirs by ID need no look-up for an update. */
-	private async find(records: PlannedRecord[]) {
+	private async find(records: Entry[]) {
 		const { on, ifFound } = this.options.matching;
 		if (on === 'recordId' && ifFound === 'update' && !this.keepsMatches) {
 			return new Map(records.map((record) => [record, [{ id: record.id!, fields: {} }]]));
@@ -427,7 +424,7 @@ class MatchedWriter {
 	}
 
 	/** Also reads the fields that are compared later, which saves a second look-up. */
-	private async lookUp(records: PlannedRecord[]) {
+	private async lookUp(records: Entry[]) {
 		const { client, at } = this.target;
 		const { matching, mode } = this.options;
 		// All fields are needed to see what a full update clears.
@@ -440,12 +437,12 @@ class MatchedWriter {
 		return this.options.planning?.duplicates ?? 'merge';
 	}
 
-	private decide(matches: Map<PlannedRecord, PlatformRecord[]>): Decision {
+	private decide(matches: Map<Entry, PlatformRecord[]>): Decision {
 		const decision = decide(matches, this.options.matching, this.keepsMatches);
 		const { rules, fields } = this;
 		if (!rules) return decision;
 		const updates = decision.updates.map((record) =>
-			applyFieldRules(record, record.matched!, rules, fields),
+			applyFieldRules(record, record.before!, rules, fields),
 		);
 		return { ...decision, updates };
 	}
@@ -453,7 +450,7 @@ class MatchedWriter {
 	/**
 	 * Merges updates of the same record: only the platform knew that their keys mean the same one.
 	 */
-	private mergeUpdates(plan: Plan, updates: PlannedRecord[]) {
+	private mergeUpdates(plan: Plan, updates: Entry[]) {
 		const { matching, mode } = this.options;
 		const isCertain = !updates.some(({ hasUncertainKey }) => hasUncertainKey);
 		if (isCertain || matching.multipleMatches === 'all') return updates;
@@ -471,9 +468,9 @@ class MatchedWriter {
 	}
 
 	private async write(
-		records: PlannedRecord[],
+		records: Entry[],
 		mode: WriteMode,
-		onOutcome: (record: PlannedRecord, outcome: ItemOutcome) => void,
+		onOutcome: (record: Entry, outcome: ItemOutcome) => void,
 	) {
 		// Records to create were already looked up.
 		const compares = this.options.skipUnchanged || this.rules !== undefined;
@@ -484,7 +481,7 @@ class MatchedWriter {
 		return await writeMany(target, records, options, known, onOutcome, session);
 	}
 
-	private async update(records: PlannedRecord[]) {
+	private async update(records: Entry[]) {
 		const mode = this.options.mode === 'replace' ? 'replace' : 'update';
 		const stop = await this.write(records, mode, (record, outcome) =>
 			this.results.add(record, withKept(outcome, record)),
@@ -493,7 +490,7 @@ class MatchedWriter {
 	}
 
 	/** Creates missing records. One that another writer created meanwhile counts as found. */
-	private async create(records: PlannedRecord[]): Promise<void> {
+	private async create(records: Entry[]): Promise<void> {
 		const rejected: Resolved[] = [];
 		const unsent: Resolved[] = [];
 		const stop = await this.write(withoutSharedKeys(records), 'create', (record, outcome) => {
@@ -518,7 +515,7 @@ class MatchedWriter {
 	}
 
 	/** Registers the records to update. The outcomes that the rules gave to others are final. */
-	private begin(updates: PlannedRecord[], outcomes: Resolved[]) {
+	private begin(updates: Entry[], outcomes: Resolved[]) {
 		this.results.expect([...updates, ...outcomes.map(([record]) => record)]);
 		for (const [record, outcome] of outcomes) {
 			if (outcome.outcome === 'notFound') this.deliver(record, [outcome]);
@@ -526,7 +523,7 @@ class MatchedWriter {
 		}
 	}
 
-	private deliver(record: PlannedRecord, outcomes: ItemOutcome[]) {
+	private deliver(record: Entry, outcomes: ItemOutcome[]) {
 		if (!outcomes.every(isSuccess)) this.isFailed = true;
 		for (const { outcome, id } of outcomes) {
 			if (outcome === 'inserted') this.created.set(id, record.index);

@@ -3,7 +3,7 @@
  * by their values. Pure.
  */
 import type { PlatformRecord } from '../api/types';
-import type { PreparedRecord } from './batches';
+import { sentFields, toJson, type Entry } from './entry';
 import { differences, type WriteContext } from './evidence';
 import { contradictsItself, type BulkResponse } from './response';
 
@@ -11,14 +11,14 @@ import { contradictsItself, type BulkResponse } from './response';
  * Pairs `data` with the records by position, which is certain only if every record that did not
  * fail has an entry. Undefined if the response omits or adds something.
  */
-export function pairByPosition(batch: PreparedRecord[], response: BulkResponse) {
+export function pairByPosition(batch: Entry[], response: BulkResponse) {
 	const rest = batch.filter((_, index) => !response.failed.has(index));
 	if (response.unattributedErrors.length > 0 || response.data.length !== rest.length) {
 		return undefined;
 	}
 	if (response.byId.size < rest.length) return undefined;
 	if (contradictsItself(response, rest.length)) return undefined;
-	return rest.map((prepared, index) => [prepared, response.data[index]!] as const);
+	return rest.map((entry, index) => [entry, response.data[index]!] as const);
 }
 
 /**
@@ -30,13 +30,13 @@ export function pairByPosition(batch: PreparedRecord[], response: BulkResponse) 
  *   whole if a record fits no item
  */
 export function alignByContent(
-	rest: PreparedRecord[],
+	rest: Entry[],
 	created: PlatformRecord[],
 	fields: WriteContext['fields'],
-): Map<PreparedRecord, PlatformRecord | undefined> | undefined {
-	const fits = (prepared: PreparedRecord, record: PlatformRecord) =>
-		differences(prepared, record, { mode: 'create', fields, appendable: [] }).different.length ===
-		0;
+): Map<Entry, PlatformRecord | undefined> | undefined {
+	const fits = (entry: Entry, record: PlatformRecord) =>
+		differences(sentFields(entry), undefined, record, { mode: 'create', fields, appendable: [] })
+			.different.length === 0;
 	const first: number[] = [];
 	for (const record of created) {
 		let at = (first.at(-1) ?? -1) + 1;
@@ -44,8 +44,8 @@ export function alignByContent(
 		if (at === rest.length) return undefined;
 		first.push(at);
 	}
-	const pairs = new Map<PreparedRecord, PlatformRecord | undefined>();
-	const candidates: PreparedRecord[] = [];
+	const pairs = new Map<Entry, PlatformRecord | undefined>();
+	const candidates: Entry[] = [];
 	/** The values of items that may or may not have a record. */
 	const open = new Set<string>();
 	let end = rest.length;
@@ -53,17 +53,17 @@ export function alignByContent(
 		const record = created[index]!;
 		const start = first[index]!;
 		const range = rest.slice(start, end);
-		const fitting = range.filter((prepared) => fits(prepared, record));
+		const fitting = range.filter((entry) => fits(entry, record));
 		// If the items have the same values, it makes no difference.
-		const isCertain = fitting.every(({ json }) => json === fitting[0]!.json);
+		const isCertain = fitting.every((one) => toJson(one) === toJson(fitting[0]!));
 		if (isCertain) pairs.set(rest[start]!, record);
-		else for (const { json } of fitting) open.add(json);
+		else for (const one of fitting) open.add(toJson(one));
 		for (const one of fitting) candidates.push(one);
 		end = start + range.lastIndexOf(fitting.at(-1)!);
 	}
 	// An item with the same values as another one may have that one's record.
 	for (const one of candidates) {
-		if (open.has(one.json) && !pairs.has(one)) pairs.set(one, undefined);
+		if (open.has(toJson(one)) && !pairs.has(one)) pairs.set(one, undefined);
 	}
 	return pairs;
 }

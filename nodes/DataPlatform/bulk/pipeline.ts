@@ -12,7 +12,8 @@ import type { FailureLimit } from './failureLimit';
 import type { LinkResolver } from './links';
 import { writeMatched } from './matching';
 import { isSuccess, type ItemOutcome, notSentItem } from './outcome';
-import { planInTurns, type Plan, type PlannedRecord, type PlanInput, type Problem } from './plan';
+import { planInTurns, type Plan, type PlanInput, type Problem } from './plan';
+import type { Entry } from './entry';
 import type { LastChange } from './lastChange';
 import { isAppending } from './evidence';
 import type { Matching, RowTask, Task, WriteTarget } from './task';
@@ -32,7 +33,7 @@ export interface OutcomeSink {
 	 * @param outcomes one, or several if all records that the row matches were written
 	 * @param record the planned record; undefined if the row has problems
 	 */
-	onOutcomes(index: number, outcomes: ItemOutcome[], record?: PlannedRecord): void;
+	onOutcomes(index: number, outcomes: ItemOutcome[], record?: Entry): void;
 }
 
 /** The result of a portion. */
@@ -85,7 +86,7 @@ export class WritePipeline {
 	}
 
 	/** Whether writing the records again could add something twice. */
-	addsTwice(records: PlannedRecord[]): boolean {
+	addsTwice(records: Entry[]): boolean {
 		const appendable = appendableFields(this.target.table.fields);
 		return records.some((record) => isAppending(record, { appendable }));
 	}
@@ -186,7 +187,7 @@ export class WritePipeline {
 	 * @param records each with an id
 	 * @returns why it stopped early, if it did
 	 */
-	async update(records: PlannedRecord[], onOutcome: OnOutcome): Promise<ServiceError | undefined> {
+	async update(records: Entry[], onOutcome: OnOutcome): Promise<ServiceError | undefined> {
 		const options: Task = {
 			...this.options,
 			mode: 'update',
@@ -210,7 +211,7 @@ const countRowsWithProblems = ({ problems }: Plan) =>
 
 /** Passes on the outcomes of a portion. Rows that share a record share its outcome. */
 class PortionOutcomes {
-	private readonly byIndex = new Map<number, { outcomes: ItemOutcome[]; record?: PlannedRecord }>();
+	private readonly byIndex = new Map<number, { outcomes: ItemOutcome[]; record?: Entry }>();
 
 	constructor(
 		private readonly plan: Plan,
@@ -218,7 +219,7 @@ class PortionOutcomes {
 		private readonly failures: FailureLimit,
 	) {}
 
-	report(index: number, outcomes: ItemOutcome[], record?: PlannedRecord) {
+	report(index: number, outcomes: ItemOutcome[], record?: Entry) {
 		// Rows with problems have no record: they are counted when they are planned.
 		const isCounted = record !== undefined && !outcomes.some(({ isDerived }) => isDerived);
 		if (isCounted) this.failures.resolved(!outcomes.every(isSuccess));

@@ -2,13 +2,7 @@
  * Checks all items against the table's definition before the first request, to report all problems
  * at once.
  */
-import type {
-	FieldDefinition,
-	FieldValues,
-	JsonValue,
-	PlatformRecord,
-	TableDefinition,
-} from '../api/types';
+import type { FieldDefinition, FieldValues, JsonValue, TableDefinition } from '../api/types';
 import { recordIdProblem } from '../api/endpoints';
 import { importKeyOf, isOnlyRead, isWritable } from '../fields';
 import { InputError, type Hint } from '../transport/errors';
@@ -22,6 +16,7 @@ import {
 } from '../fields/values';
 import { isObject } from '../transport/json';
 import { createPause } from '../transport/turns';
+import type { Entry } from './entry';
 import { recordKey } from './key';
 
 /** `update` keeps the fields that are not sent, `replace` clears them. */
@@ -38,34 +33,6 @@ export interface PlanInput {
 	problems?: Array<{ field: string; message: string }>;
 }
 
-export interface PlannedRecord {
-	index: number;
-	id?: string;
-	/**
-	 * The value of its import key, or the values to match on, as the platform stores them; undefined
-	 * if they can't identify the record.
-	 */
-	key?: string;
-	/** The key is as given. Only the platform knows how it stores it. */
-	hasUncertainKey?: boolean;
-	/** The import key of a record to create, if other items have the same one. */
-	sharedKey?: { text: string; isFirst: boolean };
-	fields: FieldValues;
-	/** The record that it matched, or null if there was none. Set only if it is needed later. */
-	matched?: PlatformRecord | null;
-	/** The effect of field rules. `fields` then has only the fields to write. */
-	ruled?: {
-		/** The fields that are not written. */
-		held: FieldValues;
-		/** Those among them whose stored value differs. */
-		kept: string[];
-		/** The fields that were empty. They are not written a second time. */
-		filled: string[];
-	};
-	/** The items that were merged into this record, in their order. */
-	parts?: PlannedRecord[];
-}
-
 export interface Problem {
 	index: number;
 	message: string;
@@ -75,7 +42,7 @@ export interface Problem {
 }
 
 export interface Plan {
-	records: PlannedRecord[];
+	records: Entry[];
 	problems: Problem[];
 	/** Items that were merged into a later item with the same key or ID, and its index. */
 	merged: Map<number, number>;
@@ -210,7 +177,7 @@ class Planner {
 	}
 
 	/** Plans one row. Undefined if it has problems, which are noted. */
-	record({ index, values, id, problems = [] }: PlanInput): PlannedRecord | undefined {
+	record({ index, values, id, problems = [] }: PlanInput): Entry | undefined {
 		const noted = this.problems.length;
 		const problem: NoteProblem = (message, field, hint) =>
 			this.problems.push({ index, message, field, ...(hint && { hint }) });
@@ -297,10 +264,10 @@ class Planner {
 }
 
 /** The groups of two or more items with the same key or ID, in order. */
-function groupDuplicates(records: PlannedRecord[], options: Identity): Iterable<PlannedRecord[]> {
+function groupDuplicates(records: Entry[], options: Identity): Iterable<Entry[]> {
 	const isById = identifiedBy(options) === 'id';
-	const first = new Map<string, PlannedRecord>();
-	const groups = new Map<string, PlannedRecord[]>();
+	const first = new Map<string, Entry>();
+	const groups = new Map<string, Entry[]>();
 	for (const record of records) {
 		const identity = isById ? record.id : record.key;
 		if (identity === undefined) continue;
@@ -314,7 +281,7 @@ function groupDuplicates(records: PlannedRecord[], options: Identity): Iterable<
 }
 
 /** Names only a few other items: naming all would be quadratic. */
-function sharedIdentity(records: PlannedRecord[], record: PlannedRecord, options: Identity) {
+function sharedIdentity(records: Entry[], record: Entry, options: Identity) {
 	const others = records.slice(0, OTHERS_SHOWN + 1).filter((other) => other !== record);
 	const named = others.slice(0, OTHERS_SHOWN).map(({ index }) => index);
 	const isById = identifiedBy(options) === 'id';
@@ -330,10 +297,10 @@ function sharedIdentity(records: PlannedRecord[], record: PlannedRecord, options
  * @returns the merged record, or the name of a field whose values can't be merged
  */
 function mergeRecords(
-	records: PlannedRecord[],
+	records: Entry[],
 	mode: WriteMode,
 	fieldOf: (name: string) => FieldDefinition,
-): PlannedRecord | string {
+): Entry | string {
 	const last = records.at(-1)!;
 	if (mode === 'replace') return last;
 	// Records that were already merged are split again, so that all items count in their order.
@@ -358,7 +325,7 @@ export function resolveDuplicates(
 	fieldOf: (name: string) => FieldDefinition,
 ): Plan {
 	const { mode, duplicates } = options;
-	const replaced = new Map<PlannedRecord, PlannedRecord | undefined>();
+	const replaced = new Map<Entry, Entry | undefined>();
 	for (const records of groupDuplicates(plan.records, options)) {
 		if (mode === 'create') {
 			// Each of them is created. The key that they share can't distinguish them later.
@@ -449,7 +416,7 @@ function startPlan(table: TableDefinition, options: PlanOptions) {
 	const keys = keyFields(table, options);
 	if (options.mode === 'upsert' && !options.matchOn) requireKey(table, keys[0]);
 	const planner = new Planner(table, options, keys);
-	const records: PlannedRecord[] = [];
+	const records: Entry[] = [];
 	const add = (row: PlanInput) => {
 		const record = planner.record(row);
 		if (record) records.push(record);

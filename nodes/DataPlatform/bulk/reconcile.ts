@@ -5,11 +5,7 @@
 import type { FieldDefinition, PlatformRecord, TableAddress } from '../api/types';
 import { failureAsValue, ServiceError } from '../transport/errors';
 import type { ApiClient } from '../transport/client';
-import { contradictsItself, countsAll, type BulkResponse } from './response';
-import { isPartial, prepareRecord, type PreparedRecord } from './batches';
-import { lookUp, lookUpByIds } from './lookup';
-import { isSuccess, type ItemOutcome, unknownItem } from './outcome';
-import type { PlannedRecord } from './plan';
+import { isPartial, withSent, type Entry, type Resolved } from './entry';
 import {
 	holdsWhole,
 	isAppending,
@@ -19,39 +15,22 @@ import {
 	type WriteContext,
 } from './evidence';
 import { unreadItem, judge } from './judge';
+import { lookUp, lookUpByIds } from './lookup';
+import { isSuccess, type ItemOutcome, unknownItem } from './outcome';
 import { alignByContent } from './pairing';
-import type { Resolution, ResolvedItem } from './steps';
+import { contradictsItself, countsAll, type BulkResponse } from './response';
+import { join, partition, sendWhole, step, type Step } from './steps';
 
 const UNREPORTED = 'the response did not mention it';
 
 /** The rejection of an item that was previously only asked to wait. */
-const rejectedForCertain = (prepared: PreparedRecord, { rejections }: UnresolvedContext) =>
-	prepared.wasPostponed && !prepared.previousAttempt ? rejections?.get(prepared) : undefined;
+const rejectedForCertain = (entry: Entry, { rejections }: UnresolvedContext) =>
+	entry.wasPostponed && !entry.previousAttempt ? rejections?.get(entry) : undefined;
 
-const reasonOf = (prepared: PreparedRecord, { response, rejections }: UnresolvedContext) =>
-	rejections?.get(prepared)?.message ??
-	(response ? undefined : prepared.previousAttempt?.message) ??
+const reasonOf = (entry: Entry, { response, rejections }: UnresolvedContext) =>
+	rejections?.get(entry)?.message ??
+	(response ? undefined : entry.previousAttempt?.message) ??
 	UNREPORTED;
-
-type Stored = Map<PlannedRecord, PlatformRecord[]>;
-
-/** The outcomes of items whose look-up failed. */
-const unreadItems = (
-	items: PreparedRecord[],
-	unresolved: UnresolvedContext,
-	failure: ServiceError,
-	context: WriteContext,
-): Resolution => ({
-	outcomes: items.map((prepared) => [
-		prepared,
-		rejectedForCertain(prepared, unresolved) ??
-			unreadItem(prepared, reasonOf(prepared, unresolved), failure, context),
-	]),
-	incomplete: [],
-	unapplied: [],
-	unproven: [],
-	failure,
-});
 
 /** Whether a response lists a record that was not found: another writer may have deleted it. */
 const listsOthers = (
@@ -73,104 +52,107 @@ export class OutcomeResolver {
 	) {}
 
 	/** The records as they are stored now, or why they can't be read. */
-	async lookUp(records: PlannedRecord[]) {
+	async lookUp(entries: Entry[]) {
 		const { mode, isSingle } = this.context;
 		// New records, and those known by their ID, may be among others with the same key.
-		const areAllRead = mode === 'create' || records.some(({ id }) => id !== undefined);
+		const areAllRead = mode === 'create' || entries.some(({ id }) => id !== undefined);
 		const enough = areAllRead ? Infinity : 1;
 		// All fields are needed to see what a full update clears, and for the output of a single write.
 		const loads = mode === 'replace' || isSingle ? 'allFields' : 'sentFields';
-		return await lookUp(this.client, this.at, this.keys, records, loads, enough).catch(
+		return await lookUp(this.client, this.at, this.keys, entries, loads, enough).catch(
 			failureAsValue,
 		);
 	}
 
 	/**
-	 * @param items the items to resolve
-	 * @param batch all items of the request that the response does not reject, in order
+	 * @param entries the entries to resolve
+	 * @param batch all entries of the request that the response does not reject, in order
+	 * @returns their outcomes, and what to send again
 	 */
-	async resolve(
-		items: PreparedRecord[],
-		batch: PreparedRecord[],
-		unresolved: UnresolvedContext,
-	): Promise<Resolution> {
-		const isLookedUp = ({ record }: PreparedRecord) =>
-			record.id !== undefined || (this.keys.length > 0 && record.key !== undefined);
-		const known = items.filter(isLookedUp);
-		const rest = items.filter((prepared) => !isLookedUp(prepared));
-		const read = await this.lookUp(known.map(({ record }) => record));
-		let resolution: Resolution;
-		if (read instanceof ServiceError)
-			resolution = unreadItems(known, unresolved, read, this.context);
-		else {
-			const all = [...read.values()].flat();
-			const listsUnknownRecord =
-				rest.length === 0 && listsOthers(unresolved.response, batch.length, all);
-			const facts = { ...unresolved, listsUnknownRecord };
-			resolution = this.settle(known, read, facts);
-		}
-		if (rest.length === 0) return resolution;
-		const others = await this.withoutKey(rest, batch, unresolved);
-		return { ...resolution, outcomes: [...resolution.outcomes, ...others] };
+	async resolve(entries: Entry[], batch: Entry[], unresolved: UnresolvedContext): Promise<Step> {
+		const isLookedUp = ({ id, key }: Entry) =>
+			id !== undefined || (this.keys.length > 0 && key !== undefined);
+		const [known, rest] = partition(entries, isLookedUp);
+		const stored = await this.lookUp(known);
+		const resolved =
+			stored instanceof ServiceError
+				? this.unread(known, unresolved, stored)
+				: this.settle(known, stored, rest.length === 0 ? batch : undefined, unresolved);
+		if (rest.length === 0) return resolved;
+		return join(resolved, step({ outcomes: await this.withoutKey(rest, batch, unresolved) }));
 	}
 
-	/** The outcomes of items, from the records that were found for them. */
-	private settle(
-		items: PreparedRecord[],
-		stored: Stored,
-		unresolved: UnresolvedContext,
-	): Resolution {
-		const { response } = unresolved;
-		const facts = {
-			...unresolved,
-			// Computed once: computing it for each item would be quadratic.
-			areInsertsListed: response && listsAllInserts(response, this.context.lastChangeBefore),
-		};
-		const found = (prepared: PreparedRecord) => stored.get(prepared.record) ?? [];
-		const isAgain = (one: PreparedRecord) => this.isToSendAgain(one, found(one), facts);
-		const unapplied = new Set(items.filter(isAgain));
-		const resolved = items
-			.filter((prepared) => !unapplied.has(prepared))
-			.map(
-				(prepared): ResolvedItem => [
-					prepared,
-					judge(prepared, found(prepared), facts, this.context),
-				],
-			);
-		const alone = new Map(
-			resolved.flatMap((item) => {
-				const again = this.toWriteAlone(item, found(item[0]), facts);
-				return again ? [[item, again]] : [];
-			}),
-		);
-		const rest = resolved.filter((item) => !alone.has(item));
-		const incomplete = rest.filter((item) => !this.isWhole(item, found(item[0])));
-		return {
-			outcomes: rest.filter((item) => !incomplete.includes(item)),
-			incomplete,
-			unapplied: [...unapplied],
-			unproven: [...alone.values()],
-		};
+	/** The outcomes of entries whose look-up failed. */
+	private unread(entries: Entry[], unresolved: UnresolvedContext, failure: ServiceError): Step {
+		return step({
+			outcomes: entries.map((entry) => [
+				entry,
+				rejectedForCertain(entry, unresolved) ??
+					unreadItem(entry, reasonOf(entry, unresolved), failure, this.context),
+			]),
+			// The token may lack the right to read. Any other failure would hit the next request, too.
+			stop: failure.delivery === 'rejected' ? undefined : failure,
+		});
 	}
 
 	/**
-	 * An item to write by itself, because neither the response nor the stored record shows its
+	 * What follows for entries from the records that were found for them.
+	 *
+	 * @param batch all entries of the request, if all that the response may list were looked up
+	 */
+	private settle(
+		entries: Entry[],
+		stored: Map<Entry, PlatformRecord[]>,
+		batch: Entry[] | undefined,
+		unresolved: UnresolvedContext,
+	): Step {
+		const { response } = unresolved;
+		const { context } = this;
+		// Computed once: computing it for each entry would be quadratic.
+		const facts: UnresolvedContext = {
+			...unresolved,
+			areInsertsListed: response && listsAllInserts(response, context.lastChangeBefore),
+			listsUnknownRecord: batch && listsOthers(response, batch.length, [...stored.values()].flat()),
+		};
+		const outcomes: Resolved[] = [];
+		const incomplete: Resolved[] = [];
+		const alone: Entry[] = [];
+		const unsent: Entry[] = [];
+		for (const entry of entries) {
+			const found = stored.get(entry) ?? [];
+			if (this.isToSendAgain(entry, found, facts)) {
+				unsent.push({ ...entry, previousAttempt: undefined, isSentAgain: true });
+				continue;
+			}
+			const outcome = judge(entry, found, facts, context);
+			const again = this.toWriteAlone(entry, outcome, found, facts);
+			if (again) alone.push(again);
+			else if (this.isWhole(entry, outcome, found)) outcomes.push([entry, outcome]);
+			else incomplete.push([entry, outcome]);
+		}
+		return join(
+			step({ outcomes, work: alone.map((entry) => ({ kind: 'send', records: [entry] })), unsent }),
+			sendWhole(incomplete, context),
+		);
+	}
+
+	/**
+	 * The entry to write by itself, because neither the response nor the stored record shows its
 	 * outcome. Undefined if its outcome is known, or if writing it again could add something twice.
 	 */
 	private toWriteAlone(
-		[prepared, { outcome, id }]: ResolvedItem,
+		entry: Entry,
+		{ outcome, id }: ItemOutcome,
 		found: PlatformRecord[],
 		{ response }: UnresolvedContext,
-	): PreparedRecord | undefined {
+	): Entry | undefined {
 		const before = found.find((record) => record.id === id);
-		const isUnproven = outcome === 'unknown' && response && !prepared.previousAttempt;
+		const isUnproven = outcome === 'unknown' && response && !entry.previousAttempt;
 		if (!isUnproven || !before) return undefined;
-		if (isAppending(prepared, this.context) && !isUnapplied(prepared, found, this.context))
+		if (isAppending(entry, this.context) && !isUnapplied(entry, found, this.context))
 			return undefined;
-		const { record } = prepared;
 		const previousAttempt = new ServiceError(UNREPORTED, { delivery: 'ambiguous' });
-		const whole = prepareRecord(record, record.fields, before);
-		return { ...whole, isAlone: true, previousAttempt };
+		return { ...withSent(entry, undefined, before), isAlone: true, previousAttempt };
 	}
 
 	/**
@@ -178,24 +160,22 @@ export class OutcomeResolver {
 	 * request got no response, and a look-up proves that it was not applied.
 	 */
 	private isToSendAgain(
-		prepared: PreparedRecord,
+		entry: Entry,
 		found: PlatformRecord[],
 		{ response, rejections }: UnresolvedContext,
 	): boolean {
-		const { previousAttempt, isSentAgain } = prepared;
-		if (response || rejections?.has(prepared) || isSentAgain) return false;
+		const { previousAttempt, isSentAgain } = entry;
+		if (response || rejections?.has(entry) || isSentAgain) return false;
 		if (!previousAttempt || previousAttempt.mayStillApply) return false;
-		return isAppending(prepared, this.context) && isUnapplied(prepared, found, this.context);
+		return isAppending(entry, this.context) && isUnapplied(entry, found, this.context);
 	}
 
 	/** Whether the record of an item that succeeded holds all of its values, not only its changes. */
-	private isWhole([prepared, item]: ResolvedItem, found: PlatformRecord[]): boolean {
-		if (!isSuccess(item) || !isPartial(prepared)) return true;
+	private isWhole(entry: Entry, item: ItemOutcome, found: PlatformRecord[]): boolean {
+		if (!isSuccess(item) || !isPartial(entry)) return true;
 		return found.some(
 			(record) =>
-				record.id === item.id &&
-				record.ver === item.ver &&
-				holdsWhole(prepared, record, this.context),
+				record.id === item.id && record.ver === item.ver && holdsWhole(entry, record, this.context),
 		);
 	}
 
@@ -203,41 +183,41 @@ export class OutcomeResolver {
 	 * Resolves created records without a key: reads back the response's records and compares them.
 	 */
 	private async withoutKey(
-		rest: PreparedRecord[],
-		batch: PreparedRecord[],
+		rest: Entry[],
+		batch: Entry[],
 		{ response }: UnresolvedContext,
-	): Promise<Array<[PreparedRecord, ItemOutcome]>> {
+	): Promise<Resolved[]> {
 		const unclear = (why: string) => unknownItem(this.context.mode, why);
 		if (!response) {
-			return rest.map((prepared) => [
-				prepared,
-				unclear(prepared.previousAttempt?.message ?? 'there was no response'),
+			return rest.map((entry) => [
+				entry,
+				unclear(entry.previousAttempt?.message ?? 'there was no response'),
 			]);
 		}
 		// The counts may confirm what the list omits.
 		const areAllInserted = countsAll(response, batch.length);
 		const pairs = await this.readBack(batch, response);
-		return rest.map((prepared) => {
-			const record = pairs?.get(prepared);
+		return rest.map((entry) => {
+			const record = pairs?.get(entry);
 			if (record) {
 				const { id, created, modified, ver } = record;
-				return [prepared, { outcome: 'inserted', id, created, modified, ver }];
+				return [entry, { outcome: 'inserted', id, created, modified, ver }];
 			}
-			if (areAllInserted) return [prepared, { outcome: 'inserted' }];
-			if (!pairs || pairs.has(prepared)) {
+			if (areAllInserted) return [entry, { outcome: 'inserted' }];
+			if (!pairs || pairs.has(entry)) {
 				return [
-					prepared,
+					entry,
 					unclear('the response does not say which of the items its records belong to'),
 				];
 			}
 			if (response.insertedCount === response.data.length) {
-				return [prepared, judge(prepared, [], { response }, this.context)];
+				return [entry, judge(entry, [], { response }, this.context)];
 			}
-			return [prepared, unclear('the response counts other records than it lists')];
+			return [entry, unclear('the response counts other records than it lists')];
 		});
 	}
 
-	private async readBack(batch: PreparedRecord[], response: BulkResponse) {
+	private async readBack(batch: Entry[], response: BulkResponse) {
 		const ids = response.data.map(({ id }) => id);
 		if (ids.length > batch.length) return undefined;
 		const read = await lookUpByIds(this.client, this.at, ids).catch(failureAsValue);

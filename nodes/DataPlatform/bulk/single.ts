@@ -7,7 +7,8 @@ import { isAppending } from './evidence';
 import type { LastChange } from './lastChange';
 import { writeMatched } from './matching';
 import { requireSuccess, type ItemOutcome } from './outcome';
-import type { Plan, PlannedRecord, WriteMode } from './plan';
+import type { Plan, WriteMode } from './plan';
+import type { Entry } from './entry';
 import type { Matching, WriteTarget } from './task';
 import { writeMany } from './write';
 
@@ -29,7 +30,7 @@ const ONE = {
  */
 export async function writeOne(
 	target: WriteTarget,
-	record: PlannedRecord,
+	record: Entry,
 	mode: WriteMode,
 	options: WriteOptions,
 	lastChangeBefore?: LastChange,
@@ -55,10 +56,10 @@ export async function writeOne(
  */
 export async function writeOneMatched(
 	target: WriteTarget,
-	record: PlannedRecord,
+	record: Entry,
 	matching: Matching,
 	options: WriteOptions,
-	prepare: (record: PlannedRecord) => Promise<void>,
+	prepare: (record: Entry) => Promise<void>,
 ): Promise<ItemOutcome[]> {
 	let items: ItemOutcome[] = [];
 	const plan: Plan = { records: [record], problems: [], merged: new Map(), ignored: new Set() };
@@ -79,7 +80,7 @@ export async function writeOneMatched(
  */
 export async function readBeforeAdding(
 	{ client, at, table }: WriteTarget,
-	{ id, fields }: PlannedRecord,
+	{ id, fields }: Entry,
 ): Promise<PlatformRecord | undefined> {
 	if (!isAppending({ fields }, { appendable: appendableFields(table.fields) })) return undefined;
 	return await readRecord(client, at, id!).catch((error: unknown) => {

@@ -6,10 +6,9 @@
 import type { PlatformRecord } from '../api/types';
 import type { ApiResponse } from '../transport/client';
 import { isNotFound, ServiceError } from '../transport/errors';
-import { isPartial, prepareRecord, type PreparedRecord } from './batches';
-import { diffRecord } from './diff';
+import { diffEntry } from './diff';
+import { isPartial, withSent, type Entry, type Resolved } from './entry';
 import { type ItemOutcome, failedItem, notSentItem, rejectedItem } from './outcome';
-import type { PlannedRecord } from './plan';
 import { withoutAdded, type UnresolvedContext, type WriteContext } from './evidence';
 import { confirmedItem } from './judge';
 import { pairByPosition } from './pairing';
@@ -18,58 +17,34 @@ import { parseBulkResponse, parseSingleResponse, type BulkResponse } from './res
 /** Sends a batch. */
 export interface SendWork {
 	kind: 'send';
-	records: PreparedRecord[];
+	records: Entry[];
 	/** The other half of a rejected batch. If all of `records` are good, it contains the cause. */
 	suspects?: Suspects;
 }
 
 interface Suspects {
-	records: PreparedRecord[];
+	records: Entry[];
 	rejection: ServiceError;
 }
 
 /** Looks up what is stored, to resolve items that no response confirms. */
 export interface ReconcileWork {
 	kind: 'reconcile';
-	records: PreparedRecord[];
+	records: Entry[];
 	/** All records of the request that the response does not reject, in order. */
-	batch: PreparedRecord[];
+	batch: Entry[];
 	unresolved: UnresolvedContext;
 }
 
-/** Looks up what is stored before anything is sent, to send only the differences. */
-export interface CompareWork {
-	kind: 'compare';
-	records: PlannedRecord[];
-}
-
-export type Work = SendWork | ReconcileWork | CompareWork;
-
-export type ResolvedItem = [PreparedRecord, ItemOutcome];
-
-/** The result of looking up items that no response confirms. */
-export interface Resolution {
-	outcomes: ResolvedItem[];
-	/** Items whose changes were written, while another writer changed the rest of the record. */
-	incomplete: ResolvedItem[];
-	/** Items that a look-up proves were not written. Sending them again can't add anything twice. */
-	unapplied: PreparedRecord[];
-	/**
-	 * Items whose outcome neither the response nor the stored record shows. A single write of each
-	 * does.
-	 */
-	unproven: PreparedRecord[];
-	/** Why the look-up failed. */
-	failure?: ServiceError;
-}
+export type Work = SendWork | ReconcileWork;
 
 /** The result of a piece of work. */
 export interface Step {
-	outcomes: ResolvedItem[];
+	outcomes: Resolved[];
 	/** What to do next, in this order. */
-	work: Array<SendWork | ReconcileWork>;
+	work: Work[];
 	/** Records to send in new batches, by the limits at that time. */
-	unsent: PreparedRecord[];
+	unsent: Entry[];
 	/** Why nothing more can be sent. */
 	stop?: ServiceError;
 	/** Whether a rejected batch was divided. */
@@ -81,10 +56,15 @@ const DIVISIBLE = new Set([400, 413, 422]);
 
 const PAYLOAD_TOO_LARGE = 413;
 
-const step = (parts: Partial<Step>): Step => ({ outcomes: [], work: [], unsent: [], ...parts });
+export const step = (parts: Partial<Step>): Step => ({
+	outcomes: [],
+	work: [],
+	unsent: [],
+	...parts,
+});
 
 /** Joins steps; the first reason to stop counts. */
-const join = (...steps: Step[]): Step => ({
+export const join = (...steps: Step[]): Step => ({
 	outcomes: steps.flatMap(({ outcomes }) => outcomes),
 	work: steps.flatMap(({ work }) => work),
 	unsent: steps.flatMap(({ unsent }) => unsent),
@@ -97,7 +77,7 @@ const moreUncertain = (one: ServiceError, other: ServiceError | undefined) =>
 	other?.mayStillApply ? other : one;
 
 /** Notes in records an attempt that may have written them. */
-const withAttempt = (records: PreparedRecord[], attempt: ServiceError | undefined) =>
+const withAttempt = (records: Entry[], attempt: ServiceError | undefined) =>
 	attempt
 		? records.map((record) => ({
 				...record,
@@ -105,11 +85,7 @@ const withAttempt = (records: PreparedRecord[], attempt: ServiceError | undefine
 			}))
 		: records;
 
-const reconcile = (
-	records: PreparedRecord[],
-	batch: PreparedRecord[],
-	unresolved: UnresolvedContext,
-): Step =>
+const reconcile = (records: Entry[], batch: Entry[], unresolved: UnresolvedContext): Step =>
 	step({ work: records.length > 0 ? [{ kind: 'reconcile', records, batch, unresolved }] : [] });
 
 /**
@@ -117,36 +93,28 @@ const reconcile = (
  * only if the item is then rejected: the record with its key may be its own. Only items with a key
  * are checked for that, because one request looks up many.
  */
-const isOpen = (prepared: PreparedRecord, isRejected: boolean) => {
-	const { previousAttempt, wasPostponed, record } = prepared;
+const isOpen = (entry: Entry, isRejected: boolean) => {
+	const { previousAttempt, wasPostponed, id, key } = entry;
 	if (previousAttempt !== undefined) return true;
-	return isRejected && wasPostponed === true && record.id === undefined && record.key !== undefined;
+	return isRejected && wasPostponed === true && id === undefined && key !== undefined;
 };
 
 /** Looks up each item that a previous attempt may have written. The others get an outcome. */
 function resolveUnwritten(
-	records: PreparedRecord[],
-	outcomeOf: (record: PreparedRecord) => ItemOutcome,
+	records: Entry[],
+	outcomeOf: (record: Entry) => ItemOutcome,
 	isRejected: boolean,
 ): Step {
-	const open = records.filter((prepared) => isOpen(prepared, isRejected));
-	const rejections = isRejected
-		? new Map(open.map((record) => [record, outcomeOf(record)]))
-		: undefined;
-	return join(
-		step({
-			outcomes: records
-				.filter((prepared) => !isOpen(prepared, isRejected))
-				.map((record) => [record, outcomeOf(record)]),
-		}),
-		reconcile(open, open, { rejections }),
-	);
+	const [open, closed] = partition(records, (entry) => isOpen(entry, isRejected));
+	const resolve = (entry: Entry): Resolved => [entry, outcomeOf(entry)];
+	const rejections = isRejected ? new Map(open.map(resolve)) : undefined;
+	return join(step({ outcomes: closed.map(resolve) }), reconcile(open, open, { rejections }));
 }
 
-const rejectAll = (records: PreparedRecord[], error: ServiceError) =>
+const rejectAll = (records: Entry[], error: ServiceError) =>
 	resolveUnwritten(
 		records,
-		({ isAlone, record: { id } }) => ({
+		({ isAlone, id }) => ({
 			...failedItem(error),
 			...(isAlone && isNotFound(error) && { outcome: 'notFound', id }),
 		}),
@@ -154,7 +122,7 @@ const rejectAll = (records: PreparedRecord[], error: ServiceError) =>
 	);
 
 /** The step for records that are not sent any more. */
-export const afterStop = (records: PreparedRecord[], cause: ServiceError): Step =>
+export const afterStop = (records: Entry[], cause: ServiceError): Step =>
 	resolveUnwritten(records, () => notSentItem(cause), false);
 
 /**
@@ -181,10 +149,10 @@ export function afterSend(
 	);
 }
 
-const isConfirmed = ([, { outcome }]: ResolvedItem) => outcome !== 'failed';
+const isConfirmed = ([, { outcome }]: Resolved) => outcome !== 'failed';
 
 function afterAttempt(
-	records: PreparedRecord[],
+	records: Entry[],
 	result: ApiResponse | ServiceError,
 	context: WriteContext,
 	canDivide: boolean,
@@ -220,7 +188,7 @@ function afterAttempt(
 
 /** Divides a rejected batch until each bad record is alone. The good ones are written. */
 function afterRejection(
-	records: PreparedRecord[],
+	records: Entry[],
 	rejection: ServiceError,
 	partial: BulkResponse | undefined,
 	canDivide: boolean,
@@ -242,7 +210,7 @@ function afterRejection(
 	return divide(records, rejection);
 }
 
-function divide(records: PreparedRecord[], rejection: ServiceError): Step {
+function divide(records: Entry[], rejection: ServiceError): Step {
 	const half = Math.ceil(records.length / 2);
 	const suspects = { records: records.slice(half), rejection };
 	return step({
@@ -252,30 +220,23 @@ function divide(records: PreparedRecord[], rejection: ServiceError): Step {
 }
 
 /** The items that the service rejected by name. */
-function rejectNamed(records: PreparedRecord[], { failed }: BulkResponse): Step {
+function rejectNamed(records: Entry[], { failed }: BulkResponse): Step {
 	const rejections = new Map(
 		[...failed].map(([index, entry]) => [records[index]!, rejectedItem(entry)]),
 	);
 	return resolveUnwritten([...rejections.keys()], (record) => rejections.get(record)!, true);
 }
 
-function afterResponse(
-	records: PreparedRecord[],
-	response: BulkResponse,
-	context: WriteContext,
-): Step {
+function afterResponse(records: Entry[], response: BulkResponse, context: WriteContext): Step {
 	const pairs = pair(records, response, context);
-	const confirmed = new Set(pairs.map(([prepared]) => prepared));
+	const confirmed = new Set(pairs.map(([entry]) => entry));
 	const accepted = records.filter((_, index) => !response.failed.has(index));
 	const unreported = accepted.filter((record) => !confirmed.has(record));
 	const outcomes = pairs.map(
-		([prepared, metadata]): ResolvedItem => [
-			prepared,
-			confirmedItem(prepared, metadata, context, response),
-		],
+		([entry, metadata]): Resolved => [entry, confirmedItem(entry, metadata, context, response)],
 	);
-	const [whole, incomplete] = partition(outcomes, ([prepared, outcome]) =>
-		isProvenWhole(prepared, outcome),
+	const [whole, incomplete] = partition(outcomes, ([entry, outcome]) =>
+		isProvenWhole(entry, outcome),
 	);
 	return join(
 		step({ outcomes: whole }),
@@ -285,7 +246,7 @@ function afterResponse(
 	);
 }
 
-const partition = <T>(all: T[], isFirst: (entry: T) => boolean): [T[], T[]] => [
+export const partition = <T>(all: T[], isFirst: (entry: T) => boolean): [T[], T[]] => [
 	all.filter(isFirst),
 	all.filter((entry) => !isFirst(entry)),
 ];
@@ -295,9 +256,9 @@ const partition = <T>(all: T[], isFirst: (entry: T) => boolean): [T[], T[]] => [
  * changes were sent, another writer may have changed the record since it was compared. Every change
  * raises `ver`, so a write that raised it by one came right after the look-up.
  */
-const isProvenWhole = (prepared: PreparedRecord, { outcome, id, ver }: ItemOutcome) => {
-	if (!isPartial(prepared)) return true;
-	const before = prepared.before!;
+const isProvenWhole = (entry: Entry, { outcome, id, ver }: ItemOutcome) => {
+	if (!isPartial(entry)) return true;
+	const before = entry.before!;
 	const isNext = before.ver !== undefined && ver === before.ver + 1;
 	return outcome !== 'inserted' && id === before.id && isNext;
 };
@@ -308,85 +269,57 @@ const CHANGED_MEANWHILE: Record<'inserted' | 'updated', string> = {
 };
 
 /** Writes records again with all their fields, except values that were already added. */
-function sendWhole(items: ResolvedItem[], context: WriteContext): Step {
-	const records = items.map((item): [ResolvedItem, PreparedRecord] => [
-		item,
-		asWholeRecord(item, context),
-	]);
-	const isWorthIt = ({ fields }: PreparedRecord) =>
-		Object.keys(fields).some((name) => name !== context.key);
-	const [open, done] = partition(records, ([, record]) => isWorthIt(record));
-	return step({
-		outcomes: done.map(([item]) => item),
-		work: open.length > 0 ? [{ kind: 'send', records: open.map(([, record]) => record) }] : [],
-	});
-}
-
-function asWholeRecord(
-	[prepared, { outcome }]: ResolvedItem,
-	context: WriteContext,
-): PreparedRecord {
-	const isInserted = outcome === 'inserted';
-	const message = CHANGED_MEANWHILE[isInserted ? 'inserted' : 'updated'];
-	return {
-		...prepareRecord(prepared.record, withoutAdded(prepared, context)),
-		isInserted,
-		previousAttempt: new ServiceError(message, { delivery: 'ambiguous' }),
-	};
+export function sendWhole(items: Resolved[], context: WriteContext): Step {
+	const outcomes: Resolved[] = [];
+	const records: Entry[] = [];
+	for (const [entry, item] of items) {
+		const sent = withoutAdded(entry, context);
+		if (Object.keys(sent).every((name) => name === context.key)) {
+			outcomes.push([entry, item]);
+			continue;
+		}
+		const isInserted = item.outcome === 'inserted';
+		const message = CHANGED_MEANWHILE[isInserted ? 'inserted' : 'updated'];
+		const previousAttempt = new ServiceError(message, { delivery: 'ambiguous' });
+		records.push({ ...withSent(entry, sent), isInserted, previousAttempt });
+	}
+	return step({ outcomes, work: records.length > 0 ? [{ kind: 'send', records }] : [] });
 }
 
 /** The items that the response itself confirms: updates by ID, others by position. */
-function pair(records: PreparedRecord[], response: BulkResponse, { mode }: WriteContext) {
+function pair(records: Entry[], response: BulkResponse, { mode }: WriteContext) {
 	if (mode === 'create' || mode === 'upsert') {
 		return pairByPosition(records, response) ?? [];
 	}
 	const { byId } = response;
 	return records.flatMap((record, index) => {
-		const metadata = response.failed.has(index) ? undefined : byId.get(record.record.id!);
+		const metadata = response.failed.has(index) ? undefined : byId.get(record.id!);
 		return metadata ? [[record, metadata] as const] : [];
 	});
 }
 
-/** The step after looking up what no response confirmed. */
-export const afterReconcile = (
-	{ outcomes, incomplete, unapplied, unproven, failure }: Resolution,
-	context: WriteContext,
-): Step =>
-	join(
-		step({
-			outcomes,
-			work: unproven.map((record) => ({ kind: 'send', records: [record] })),
-			unsent: unapplied.map((prepared) => ({
-				...prepared,
-				previousAttempt: undefined,
-				isSentAgain: true,
-			})),
-			// The token may lack the right to read. Any other failure would hit the next request, too.
-			stop: failure?.delivery === 'rejected' ? undefined : failure,
-		}),
-		sendWhole(incomplete, context),
-	);
-
-/** The step after reading what is stored, before anything is sent. */
+/**
+ * The step after reading what is stored, before anything is sent.
+ *
+ * @param stored the records of those that were not read before
+ */
 export function afterCompare(
-	{ records }: CompareWork,
-	stored: Map<PlannedRecord, PlatformRecord[]> | ServiceError,
+	entries: Entry[],
+	stored: Map<Entry, PlatformRecord[]> | ServiceError,
 	context: WriteContext,
 	isDryRun: boolean,
 ): Step {
 	if (stored instanceof ServiceError) {
-		const outcomes = records.map(
-			(record): ResolvedItem => [prepareRecord(record), failedItem(stored)],
-		);
+		const outcomes = entries.map((entry): Resolved => [entry, failedItem(stored)]);
 		return step({ outcomes, stop: stored });
 	}
-	const outcomes: ResolvedItem[] = [];
-	const unsent: PreparedRecord[] = [];
-	for (const record of records) {
-		const before = stored.get(record)?.[0];
-		const { change, outcome } = diffRecord(record, before, context, isDryRun);
-		if (outcome) outcomes.push([change, outcome]);
-		else unsent.push(change);
+	const outcomes: Resolved[] = [];
+	const unsent: Entry[] = [];
+	for (const entry of entries) {
+		const before = stored.has(entry) ? (stored.get(entry)![0] ?? null) : entry.before;
+		const diff = diffEntry({ ...entry, before }, context, isDryRun);
+		if ('outcome' in diff) outcomes.push([entry, diff]);
+		else unsent.push(diff);
 	}
 	return step({ outcomes, unsent });
 }

@@ -16,7 +16,7 @@ import { isSameVersion } from './lastChange';
 import { lookUp, lookUpByIds, oneOfKeys } from './lookup';
 import { isSuccess, type ItemOutcome } from './outcome';
 import type { WritePipeline } from './pipeline';
-import type { PlannedRecord } from './plan';
+import type { Entry } from './entry';
 import { Remover } from './remove';
 import type { WriteTarget } from './task';
 import { afterFailure } from './write';
@@ -59,7 +59,7 @@ class InputRecords {
 
 	constructor(private readonly fields: FieldDefinition[]) {}
 
-	add({ id, fields }: Pick<PlannedRecord, 'id' | 'fields'>) {
+	add({ id, fields }: Pick<Entry, 'id' | 'fields'>) {
 		const key = recordKey(this.fields, fields);
 		if (key) this.keys.add(key.text);
 		this.addId(id);
@@ -105,7 +105,7 @@ export class Sync {
 	 * @throws {InputError} if more is missing than may be removed
 	 * @throws {ServiceError} if the whole scope can't be read
 	 */
-	async compare(planned: PlannedRecord[]): Promise<void> {
+	async compare(planned: Entry[]): Promise<void> {
 		for (const record of planned) this.input.add(record);
 		const scope = await this.readScope();
 		await this.identify(planned, scope);
@@ -174,7 +174,7 @@ export class Sync {
 	}
 
 	/** Looks up the records of items whose key can't be compared as it is. */
-	private async identify(planned: PlannedRecord[], scope: PlatformRecord[]) {
+	private async identify(planned: Entry[], scope: PlatformRecord[]) {
 		if (this.keys.length === 0) return;
 		const stored = scope.map(({ fields }) => recordKey(this.keys, fields));
 		const texts = new Set(stored.map((key) => key?.text));

@@ -11,11 +11,12 @@ import { paths } from '../api/endpoints';
 import { METHODS, tryWriteRecord, type RecordWrite } from '../api/records';
 import { appendableFields } from '../fields/values';
 import { ServiceError } from '../transport/errors';
-import { prepareRecord, UnsentRecords, type PreparedRecord } from './batches';
+import { UnsentRecords } from './batches';
 import { CongestionControl, type CongestionOptions } from './congestion';
+import { toJson, sentFields, type Entry } from './entry';
 import { FailureLimit } from './failureLimit';
 import { isSuccess, type ItemOutcome } from './outcome';
-import { keyFields, type PlannedRecord } from './plan';
+import { keyFields } from './plan';
 import type { Task, WriteTarget } from './task';
 import { OutcomeResolver } from './reconcile';
 import type { LastChange } from './lastChange';
@@ -23,19 +24,16 @@ import { withNextStep } from './nextStep';
 import { isAppending, isUnapplied, type WriteContext } from './evidence';
 import {
 	afterCompare,
-	afterReconcile,
 	afterSend,
 	afterStop,
-	type CompareWork,
 	type ReconcileWork,
-	type Resolution,
 	type SendWork,
 	type Step,
 	type Work,
 } from './steps';
 
 /** Called once for each planned record. */
-export type OnOutcome = (record: PlannedRecord, outcome: ItemOutcome) => void;
+export type OnOutcome = (record: Entry, outcome: ItemOutcome) => void;
 
 /** How many requests an execution may spend on dividing rejected batches. */
 const MAX_DIVISIONS = 1000;
@@ -73,10 +71,10 @@ export class WriteSession {
 class BulkWriter {
 	private readonly congestion: CongestionControl;
 	private readonly unsent: UnsentRecords;
-	private readonly uncompared: PlannedRecord[];
+	private readonly uncompared: Entry[];
 	private nextToCompare = 0;
 	/** Work that follows from finished work. It goes first. */
-	private queue: Array<SendWork | ReconcileWork> = [];
+	private queue: Work[] = [];
 	private underWay = 0;
 	private comparing = 0;
 	private resolvedCount = 0;
@@ -91,7 +89,7 @@ class BulkWriter {
 
 	constructor(
 		private readonly target: WriteTarget,
-		private readonly records: PlannedRecord[],
+		private readonly records: Entry[],
 		private readonly options: Task,
 		lastChangeBefore: LastChange,
 		private readonly onOutcome: OnOutcome,
@@ -121,20 +119,20 @@ class BulkWriter {
 		const sorted = isOrdered ? records : this.apartLast(records);
 		this.uncompared = isCompared ? sorted : [];
 		// Only the platform knows whether uncertain keys mean the same record, so each goes by itself.
-		const kindOf = (record: PreparedRecord) =>
-			mode === 'upsert' && record.record.hasUncertainKey ? record : this.isApart(record);
+		const kindOf = (record: Entry) =>
+			mode === 'upsert' && record.hasUncertainKey ? record : this.isApart(record);
 		this.unsent = new UnsentRecords(
-			isCompared ? [].values() : prepareAll(sorted, isSingle),
+			isCompared ? [].values() : uncompared(sorted, isSingle),
 			kindOf,
 		);
 	}
 
 	/** Whether a record must not be in a request that is retried blindly. */
-	private readonly isApart = (record: Pick<PreparedRecord, 'fields'>) =>
+	private readonly isApart = (record: Entry) =>
 		this.options.mode !== 'create' && isAppending(record, this.context);
 
 	/** The records in an order that needs few batches. */
-	private apartLast(records: PlannedRecord[]): PlannedRecord[] {
+	private apartLast(records: Entry[]): Entry[] {
 		if (!records.some(this.isApart)) return records;
 		return [...records.filter((record) => !this.isApart(record)), ...records.filter(this.isApart)];
 	}
@@ -154,10 +152,14 @@ class BulkWriter {
 					reject(error as Error);
 				}
 			};
-			const execute = async (work: Work) => {
+			const execute = async (work: () => Promise<Step>) => {
 				this.underWay += 1;
 				try {
-					await this.execute(work);
+					this.apply(await work());
+					const { resolvedCount, records } = this;
+					this.target.client.logger.debug(
+						`Data Platform: ${resolvedCount} of ${records.length} records done`,
+					);
 				} catch (error) {
 					isFailed = true;
 					reject(error as Error);
@@ -172,11 +174,17 @@ class BulkWriter {
 	}
 
 	/** The work to start now, if any. */
-	private next(): Work | undefined {
+	private next(): (() => Promise<Step>) | undefined {
 		this.closed ??= this.session.failures.reason;
 		if (this.stopped ?? this.closed) this.skipUnsent((this.stopped ?? this.closed)!);
 		if (this.underWay >= this.congestion.parallel) return undefined;
-		return this.queue.shift() ?? this.nextBatch() ?? this.nextToCompareWindow();
+		const work = this.queue.shift() ?? this.nextBatch();
+		if (work) {
+			return async () =>
+				work.kind === 'send' ? await this.send(work) : await this.reconcile(work);
+		}
+		const window = this.nextToCompareWindow();
+		return window && (async () => await this.compare(window));
 	}
 
 	private nextBatch(): SendWork | undefined {
@@ -187,12 +195,12 @@ class BulkWriter {
 		return records.length > 0 ? { kind: 'send', records } : undefined;
 	}
 
-	private nextToCompareWindow(): CompareWork | undefined {
+	private nextToCompareWindow(): Entry[] | undefined {
 		if (this.nextToCompare >= this.uncompared.length) return undefined;
 		if (this.comparing >= compareWindows(this.options)) return undefined;
 		const start = this.nextToCompare;
 		this.nextToCompare = Math.min(start + COMPARE_WINDOW, this.uncompared.length);
-		return { kind: 'compare', records: this.uncompared.slice(start, this.nextToCompare) };
+		return this.uncompared.slice(start, this.nextToCompare);
 	}
 
 	/**
@@ -200,7 +208,7 @@ class BulkWriter {
 	 * looked up.
 	 */
 	private skipUnsent(cause: ServiceError) {
-		const records: PreparedRecord[] = [];
+		const records: Entry[] = [];
 		if (this.stopped) {
 			const work = this.queue;
 			this.queue = work.filter((piece) => piece.kind === 'reconcile');
@@ -210,56 +218,38 @@ class BulkWriter {
 			}
 		}
 		for (let record = this.unsent.take(); record; record = this.unsent.take()) records.push(record);
-		for (const record of this.uncompared.slice(this.nextToCompare)) {
-			records.push(prepareRecord(record));
-		}
+		for (const record of this.uncompared.slice(this.nextToCompare)) records.push(record);
 		this.nextToCompare = this.uncompared.length;
 		if (records.length > 0) this.apply(afterStop(records, cause));
 	}
 
-	private async execute(work: Work) {
-		if (work.kind === 'send') {
-			this.apply(await this.send(work));
-		} else if (work.kind === 'reconcile') {
-			const { records, batch, unresolved } = work;
-			const found = await this.resolver.resolve(records, batch, unresolved);
-			this.apply(afterReconcile(found, this.context));
-			if (unresolved.response === undefined && !unresolved.rejections) this.countUnknown(found);
-		} else {
-			this.comparing += 1;
-			const stored = await this.readToCompare(work.records);
-			this.comparing -= 1;
-			const step = afterCompare(work, stored, this.context, this.options.dryRun);
-			this.unsent.add(step.unsent);
-			this.apply({ ...step, unsent: [] });
-		}
-		const { resolvedCount, records } = this;
-		this.target.client.logger.debug(
-			`Data Platform: ${resolvedCount} of ${records.length} records done`,
-		);
+	/** Compares entries with what is stored, unless the look-up for matching has read it. */
+	private async compare(entries: Entry[]): Promise<Step> {
+		this.comparing += 1;
+		const unread = entries.filter(({ before }) => before === undefined);
+		const stored = unread.length > 0 ? await this.resolver.lookUp(unread) : new Map<Entry, never>();
+		this.comparing -= 1;
+		const { unsent, ...step } = afterCompare(entries, stored, this.context, this.options.dryRun);
+		this.unsent.add(unsent);
+		return { ...step, unsent: [] };
 	}
 
-	/** The stored records. Only those that were not read during matching are looked up. */
-	private async readToCompare(records: PlannedRecord[]) {
-		const unread = records.filter(({ matched }) => matched === undefined);
-		const stored = unread.length > 0 ? await this.resolver.lookUp(unread) : new Map();
-		if (stored instanceof ServiceError) return stored;
-		for (const record of records) {
-			if (record.matched !== undefined) stored.set(record, record.matched ? [record.matched] : []);
-		}
-		return stored;
+	private async reconcile({ records, batch, unresolved }: ReconcileWork): Promise<Step> {
+		const step = await this.resolver.resolve(records, batch, unresolved);
+		const isLost = !unresolved.response && !unresolved.rejections;
+		return { ...step, stop: step.stop ?? (isLost ? this.countUnknown(step) : undefined) };
 	}
 
-	/** Stops the run if the platform answers reads, but no writes. */
-	private countUnknown({ outcomes, incomplete, unapplied }: Resolution) {
+	/** Returns why to stop if the platform answers reads, but no writes. */
+	private countUnknown({ outcomes, work, unsent }: Step): ServiceError | undefined {
 		const { session } = this;
 		const isUnknown =
-			incomplete.length + unapplied.length === 0 &&
+			work.length + unsent.length === 0 &&
 			outcomes.every(([, { outcome }]) => outcome === 'unknown');
 		session.unknownInARow = isUnknown ? session.unknownInARow + 1 : 0;
-		if (session.unknownInARow < MAX_UNKNOWN_IN_A_ROW) return;
+		if (session.unknownInARow < MAX_UNKNOWN_IN_A_ROW) return undefined;
 		const last = outcomes.at(-1)?.[0].previousAttempt;
-		this.stopped ??= new ServiceError(
+		return new ServiceError(
 			`${MAX_UNKNOWN_IN_A_ROW} requests in a row may or may not have written their records: ${last?.message ?? 'there was no response'}`,
 			{ ...last, delivery: 'ambiguous', previousAttempt: undefined },
 		);
@@ -294,31 +284,30 @@ class BulkWriter {
 		return step;
 	}
 
-	private bulkRequest(records: PreparedRecord[]) {
+	private bulkRequest(records: Entry[]) {
 		const { mode, skipAudit } = this.options;
 		const flags = `${mode === 'upsert' ? ',"useUpsert":true' : ''}${skipAudit ? ',"skipAudit":true' : ''}`;
 		return {
 			method: METHODS[mode],
 			path: paths.bulk(this.target.at),
 			query: { dataResponseType: 'MetadataOnly' },
-			body: `{"bulk":[${records.map(({ json }) => json).join(',')}]${flags}}`,
+			body: `{"bulk":[${records.map(toJson).join(',')}]${flags}}`,
 		};
 	}
 
 	/** An upsert of a record that was found becomes an update. */
-	private asSingle({ record, fields, before }: PreparedRecord): RecordWrite {
+	private asSingle(entry: Entry): RecordWrite {
 		const { mode } = this.options;
-		const id = record.id ?? before?.id;
+		const id = entry.id ?? entry.before?.id;
+		const fields = sentFields(entry);
 		return { mode: mode === 'upsert' && id !== undefined ? 'update' : mode, id, fields };
 	}
 
 	/** Whether a look-up proves that no part of a request was applied. */
-	private async areUnapplied(records: PreparedRecord[]): Promise<boolean> {
-		const stored = await this.resolver.lookUp(records.map(({ record }) => record));
+	private async areUnapplied(records: Entry[]): Promise<boolean> {
+		const stored = await this.resolver.lookUp(records);
 		if (stored instanceof ServiceError) return false;
-		return records.every((prepared) =>
-			isUnapplied(prepared, stored.get(prepared.record) ?? [], this.context),
-		);
+		return records.every((record) => isUnapplied(record, stored.get(record) ?? [], this.context));
 	}
 
 	private isFailure(outcome: ItemOutcome) {
@@ -330,7 +319,7 @@ class BulkWriter {
 	}
 
 	private apply({ outcomes, work, unsent, stop, isDivided }: Step) {
-		for (const [{ record }, outcome] of outcomes) {
+		for (const [record, outcome] of outcomes) {
 			this.resolvedCount += 1;
 			if (this.isFailure(outcome) && this.options.stopAtFailure) this.closed ??= afterFailure();
 			this.onOutcome(record, withNextStep(this.insertedOnce(outcome), record.fields, this.context));
@@ -355,10 +344,13 @@ class BulkWriter {
 export const afterFailure = () =>
 	new ServiceError('an earlier item did not succeed', { delivery: 'notApplied' });
 
-function* prepareAll(records: PlannedRecord[], isAlone?: boolean): Generator<PreparedRecord> {
-	for (const record of records) {
-		const prepared = prepareRecord(record, record.fields, isAlone ? record.matched : undefined);
-		yield isAlone ? { ...prepared, isAlone } : prepared;
+/**
+ * Entries that are sent as they are. Only a single write relies on the record that was read before:
+ * another writer may have created one since.
+ */
+function* uncompared(entries: Entry[], isAlone?: boolean): Generator<Entry> {
+	for (const entry of entries) {
+		yield isAlone ? { ...entry, isAlone } : { ...entry, before: undefined };
 	}
 }
 
@@ -373,7 +365,7 @@ function* prepareAll(records: PlannedRecord[], isAlone?: boolean): Generator<Pre
  */
 export async function writeMany(
 	target: WriteTarget,
-	records: PlannedRecord[],
+	records: Entry[],
 	options: Task,
 	lastChangeBefore: LastChange | ServiceError,
 	onOutcome: OnOutcome,

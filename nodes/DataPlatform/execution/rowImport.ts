@@ -7,7 +7,8 @@ import type { IBinaryData, IDataObject } from 'n8n-workflow';
 import { KeptCounts } from '../bulk/fieldRules';
 import { isSuccess, OUTCOMES, REMOVALS, type ItemOutcome, type Outcome } from '../bulk/outcome';
 import type { WritePipeline } from '../bulk/pipeline';
-import type { Plan, PlannedRecord, PlanInput } from '../bulk/plan';
+import type { Plan, PlanInput } from '../bulk/plan';
+import type { Entry } from '../bulk/entry';
 import { KeyIndex } from '../rows/keyIndex';
 import type { FileRow } from '../rows/readRows';
 import type { RejectedLines, Rejection } from '../rows/rejectedRows';
@@ -197,7 +198,7 @@ class RowImport {
 	private rejectKnownKeys(plan: Plan) {
 		const { keys, parts } = this;
 		if (!keys) return;
-		const isFirst = ({ index, id, key }: PlannedRecord) => {
+		const isFirst = ({ index, id, key }: Entry) => {
 			const identity = parts.isById ? id : key;
 			if (identity === undefined) return true;
 			const first = keys.firstRow(identity, index);

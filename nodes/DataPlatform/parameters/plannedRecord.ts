@@ -4,13 +4,8 @@
 import { addressKey } from '../api/endpoints';
 import type { WriteOptions } from '../api/records';
 import type { TableAddress, TableDefinition } from '../api/types';
-import {
-	planRecords,
-	type MatchOn,
-	type PlannedRecord,
-	type PlanOptions,
-	type Problem,
-} from '../bulk/plan';
+import { planRecords, type MatchOn, type PlanOptions, type Problem } from '../bulk/plan';
+import type { Entry } from '../bulk/entry';
 import type { NameOf } from '../execution/parameter';
 import type { RunContext } from '../execution/run';
 import { InputError } from '../transport/errors';
@@ -80,7 +75,7 @@ export async function plannedRecord(
 	index: number,
 	mode: PlanOptions['mode'],
 	{ id, matchOn, except, defersLinks = false }: PlannedRecordOptions = {},
-): Promise<PlannedRecord> {
+): Promise<Entry> {
 	const at = tableOf(run, index);
 	const definition = await run.definition(at);
 	const mapped = valuesReader(run, index, definition)(index);
@@ -132,7 +127,7 @@ async function lookAhead(
 export async function createLinkedRecords(
 	run: RunContext<PlannedRecordParameter>,
 	index: number,
-	record: PlannedRecord,
+	record: Entry,
 	table: TableDefinition,
 ): Promise<void> {
 	const plan = { records: [record], problems: [], merged: new Map(), ignored: new Set<string>() };

@@ -1,10 +1,5 @@
-import {
-	byteSize,
-	prepareRecord,
-	UnsentRecords,
-	type BatchLimits,
-	type PreparedRecord,
-} from '../../../nodes/DataPlatform/bulk/batches.ts';
+import { UnsentRecords, type BatchLimits } from '../../../nodes/DataPlatform/bulk/batches.ts';
+import { byteSize, toJson, type Entry } from '../../../nodes/DataPlatform/bulk/entry.ts';
 import { sendableOf } from '../fixtures.cts';
 
 const recordsOf = (count: number, size = 10) =>
@@ -13,15 +8,15 @@ const recordsOf = (count: number, size = 10) =>
 	);
 
 /** All batches, as the indexes of their records. */
-function batchesOf(records: PreparedRecord[], limits: BatchLimits) {
+function batchesOf(records: Entry[], limits: BatchLimits) {
 	const unsent = new UnsentRecords(records.values());
 	const batches: number[][] = [];
 	for (let batch = unsent.takeBatch(limits); batch.length > 0; batch = unsent.takeBatch(limits)) {
-		batches.push(batch.map(({ record }) => record.index));
+		batches.push(batch.map(({ index }) => index));
 	}
 	return batches;
 }
-const sizesOf = (records: PreparedRecord[], limits: BatchLimits) =>
+const sizesOf = (records: Entry[], limits: BatchLimits) =>
 	batchesOf(records, limits).map(({ length }) => length);
 
 const large = Number.MAX_SAFE_INTEGER;
@@ -53,12 +48,12 @@ test('a record larger than the limit is sent alone, its neighbors together', () 
 });
 
 test('records of two kinds are sent separately, in order', () => {
-	const isApart = ({ record }: PreparedRecord) => [1, 2, 5].includes(record.index);
+	const isApart = ({ index }: Entry) => [1, 2, 5].includes(index);
 	const unsent = new UnsentRecords(recordsOf(6).values(), isApart);
 	const limits = { records: 10, bytes: large };
 	const batches: number[][] = [];
 	for (let batch = unsent.takeBatch(limits); batch.length > 0; batch = unsent.takeBatch(limits)) {
-		batches.push(batch.map(({ record }) => record.index));
+		batches.push(batch.map(({ index }) => index));
 	}
 	expect(batches).toEqual([[0], [1, 2], [3, 4], [5]]);
 });
@@ -73,7 +68,7 @@ test('keeps the order', () => {
 
 test('a record is in a batch once', () => {
 	const records = ['a', 'b', 'a', undefined, undefined].map((id, index) =>
-		prepareRecord({ index, id, fields: {} }),
+		sendableOf({ index, id }),
 	);
 	expect(batchesOf(records, { records: 9, bytes: large })).toEqual([
 		[0, 1],
@@ -95,13 +90,7 @@ test('reads the source only as far as a batch needs it', () => {
 });
 
 test('records that were put back come first, those that were added after the waiting ones', () => {
-	const [a, b, c, d, e] = recordsOf(5) as [
-		PreparedRecord,
-		PreparedRecord,
-		PreparedRecord,
-		PreparedRecord,
-		PreparedRecord,
-	];
+	const [a, b, c, d, e] = recordsOf(5) as [Entry, Entry, Entry, Entry, Entry];
 	const unsent = new UnsentRecords([e].values());
 	unsent.add([c]);
 	unsent.add([d]);
@@ -125,8 +114,8 @@ test('what is put back after some were taken comes once', () => {
 
 test('the entry of a request has the id only if there is one', () => {
 	const fields = { a: 1 };
-	expect(prepareRecord({ index: 0, fields }).json).toBe('{"fields":{"a":1}}');
-	expect(prepareRecord({ index: 0, id: 'r1', fields }, { b: 2 }).json).toBe(
+	expect(toJson({ index: 0, fields })).toBe('{"fields":{"a":1}}');
+	expect(toJson({ index: 0, id: 'r1', fields, sent: { b: 2 } })).toBe(
 		'{"id":"r1","fields":{"b":2}}',
 	);
 });

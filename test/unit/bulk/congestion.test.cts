@@ -1,15 +1,16 @@
 /** How large batches are, and how many requests run at once. */
-import { prepareRecord } from '../../../nodes/DataPlatform/bulk/batches.ts';
 import {
 	CongestionControl,
 	type CongestionOptions,
 } from '../../../nodes/DataPlatform/bulk/congestion.ts';
+import { byteSize } from '../../../nodes/DataPlatform/bulk/entry.ts';
 import { ServiceError, type Delivery } from '../../../nodes/DataPlatform/transport/errors.ts';
+import { sendableOf } from '../fixtures.cts';
 
 const BYTES = 4_000_000;
 
 const batchOf = (records: number, text = 'x') =>
-	Array.from({ length: records }, (_, index) => prepareRecord({ index, fields: { text } }));
+	Array.from({ length: records }, (_, index) => sendableOf({ index, fields: { text } }));
 
 const failure = (delivery: Delivery, status?: number) => new ServiceError('', { delivery, status });
 const tooLarge = failure('rejected', 413);
@@ -179,7 +180,7 @@ test('a record that is too large on its own leaves the others as large batches a
 	expect(control.limits).toEqual({ records: 1, bytes: BYTES });
 	const [huge] = batchOf(1, 'x'.repeat(1000));
 	control.failed([huge!], tooLarge);
-	expect(control.limits).toEqual({ records: 100, bytes: Buffer.byteLength(huge!.json) + 1 });
+	expect(control.limits).toEqual({ records: 100, bytes: byteSize(huge!) });
 	control.confirmed(100, 10);
 	expect(control.limits.records).toBe(250);
 });

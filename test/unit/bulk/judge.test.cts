@@ -2,7 +2,7 @@
  * Each item's outcome: from what a response lists and, as a table, if no response confirms it. The
  * cases reach every row of the table in judge.ts.
  */
-import type { PreparedRecord } from '../../../nodes/DataPlatform/bulk/batches.ts';
+import type { Entry } from '../../../nodes/DataPlatform/bulk/entry.ts';
 import {
 	gatherEvidence,
 	type Situation,
@@ -66,7 +66,7 @@ describe('rejections', () => {
 });
 
 /** The item of a record that was inserted with only some of its fields. */
-const whole = (prepared: PreparedRecord) => ({
+const whole = (prepared: Entry) => ({
 	...prepared,
 	previousAttempt: timedOut,
 	isInserted: true,
@@ -100,7 +100,7 @@ describe('a confirmed item', () => {
 	const present = { ...prepared, before: stored };
 	type Row = [
 		what: string,
-		prepared: PreparedRecord,
+		prepared: Entry,
 		times: { created?: string; modified?: string; ver?: number },
 		counts: typeof mixed,
 		lastChangeBefore: LastChange,
@@ -238,7 +238,7 @@ const otherTouched = stored({ n: 2 }, { modified: SINCE });
 const otherNew = stored({ n: 2 }, { created: SINCE, modified: SINCE });
 
 const rejection: ItemOutcome = { outcome: 'failed', message: 'too young', status: 400 };
-const rejects = (prepared: PreparedRecord): UnresolvedContext => ({
+const rejects = (prepared: Entry): UnresolvedContext => ({
 	rejections: new Map([[prepared, rejection]]),
 });
 const responds = (body: object): UnresolvedContext => ({
@@ -259,7 +259,7 @@ interface Case {
 	mode: WriteMode | WriteMode[];
 	/** The outcome of the request, or what was sent and what is known about it. */
 	answer?: keyof typeof ANSWERS;
-	item?: PreparedRecord;
+	item?: Entry;
 	known?: UnresolvedContext;
 	found?: PlatformRecord[];
 	/** Its outcome, or what else it contains. */

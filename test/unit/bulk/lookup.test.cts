@@ -1,7 +1,7 @@
 /** Looking records up by import key or id, on a fake platform. */
 import type { IHttpRequestOptions } from 'n8n-workflow';
 import { lookUp, lookUpByIds, lookUpValues } from '../../../nodes/DataPlatform/bulk/lookup.ts';
-import type { PlannedRecord } from '../../../nodes/DataPlatform/bulk/plan.ts';
+import type { Entry } from '../../../nodes/DataPlatform/bulk/entry.ts';
 import type {
 	FieldDefinition,
 	FieldValues,
@@ -39,7 +39,7 @@ const isFirstPage = ({ url }: IHttpRequestOptions) => !new URL(url).searchParams
 
 interface Setup {
 	key?: FieldDefinition;
-	records: Array<Partial<PlannedRecord>>;
+	records: Array<Partial<Entry>>;
 	/** By request, the records that the platform finds. A GET that is not listed gets 404. */
 	stored: Record<string, Stored>;
 	loads?: 'sentFields' | 'allFields';

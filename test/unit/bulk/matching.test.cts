@@ -10,9 +10,9 @@ import {
 	planRecords,
 	type MatchOn,
 	type Plan,
-	type PlannedRecord,
 	type PlanOptions,
 } from '../../../nodes/DataPlatform/bulk/plan.ts';
+import type { Entry } from '../../../nodes/DataPlatform/bulk/entry.ts';
 import type { FieldValues } from '../../../nodes/DataPlatform/api/types.ts';
 import type { Matching, MatchRules, Task } from '../../../nodes/DataPlatform/bulk/task.ts';
 import { ServiceError } from '../../../nodes/DataPlatform/transport/errors.ts';
@@ -24,7 +24,7 @@ import { StubTables } from '../stubTables.cts';
 const preset: MatchRules = { ifFound: 'update', ifMissing: 'create', multipleMatches: 'error' };
 
 describe('what the rules say', () => {
-	const record: PlannedRecord = { index: 0, key: 'k', fields: { n: 1 } };
+	const record: Entry = { index: 0, key: 'k', fields: { n: 1 } };
 	const a = storedOf({ id: 'a', fields: { n: 0 } });
 	const b = storedOf({ id: 'b' });
 	const many = ['c', 'd', 'e', 'f', 'g', 'h'].map((id) => storedOf({ id }));
@@ -75,7 +75,7 @@ describe('what the rules say', () => {
 		expect(ids('all')).toEqual(['a', 'b']);
 	});
 
-	test.each<[item: Partial<PlannedRecord>, message: string]>([
+	test.each<[item: Partial<Entry>, message: string]>([
 		[{}, "No record matches 'k'"],
 		[{ key: '"x", "y"' }, 'No record matches "x", "y"'],
 		[{ key: 'size 5"' }, `No record matches 'size 5"'`],

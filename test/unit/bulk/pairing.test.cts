@@ -1,5 +1,5 @@
 /** Which record of a response belongs to which item. */
-import type { PreparedRecord } from '../../../nodes/DataPlatform/bulk/batches.ts';
+import type { Entry } from '../../../nodes/DataPlatform/bulk/entry.ts';
 import { alignByContent, pairByPosition } from '../../../nodes/DataPlatform/bulk/pairing.ts';
 import type { FieldValues, PlatformRecord } from '../../../nodes/DataPlatform/api/types.ts';
 import { sendableOf, storedOf } from '../fixtures.cts';
@@ -8,7 +8,7 @@ import { fields, responseOf } from '../outcomeFixtures.cts';
 describe('pairing by position', () => {
 	const batch = ['a', 'b', 'c'].map((code, index) => sendableOf({ index, fields: { code } }));
 	const pair = (body: Record<string, unknown>) =>
-		pairByPosition(batch, responseOf(body, 3))?.map(([{ record }, { id }]) => [record.index, id]);
+		pairByPosition(batch, responseOf(body, 3))?.map(([{ index }, { id }]) => [index, id]);
 	const data = (...ids: string[]) => ids.map((id) => ({ id }));
 
 	test('every record that did not fail has its entry', () => {
@@ -150,8 +150,7 @@ describe('pairing', () => {
 		const rest = items.map((values, index) => sendableOf({ index, fields: values }));
 		const records = created.map((values, index) => storedOf({ id: `r${index}`, fields: values }));
 		const aligned = alignByContent(rest, records, fields);
-		const found =
-			aligned && [...aligned].map(([{ record }, to]) => [record.index, to?.id] as const);
+		const found = aligned && [...aligned].map(([{ index }, to]) => [index, to?.id] as const);
 		expect(found?.sort(([a], [b]) => a - b)).toEqual(pairs);
 	});
 });
@@ -160,9 +159,9 @@ describe('records without a key, read back', () => {
 	const rest = ['a', 'b', 'a'].map((code, index) => sendableOf({ index, fields: { code } }));
 	const read = (...codes: string[]) =>
 		codes.map((code, index) => storedOf({ id: `r${index}`, fields: { code } }));
-	const align = (sent: PreparedRecord[], created: PlatformRecord[]) => {
+	const align = (sent: Entry[], created: PlatformRecord[]) => {
 		const pairs = alignByContent(sent, created, fields);
-		const found = pairs && [...pairs].map(([{ record }, to]) => [record.index, to?.id] as const);
+		const found = pairs && [...pairs].map(([{ index }, to]) => [index, to?.id] as const);
 		return found?.sort(([a], [b]) => a - b);
 	};
 

@@ -4,12 +4,8 @@ import type { LastChange } from '../../../nodes/DataPlatform/bulk/lastChange.ts'
 import { LinkResolver, type LinkRule } from '../../../nodes/DataPlatform/bulk/links.ts';
 import type { ItemOutcome } from '../../../nodes/DataPlatform/bulk/outcome.ts';
 import { WritePipeline, type OutcomeSink } from '../../../nodes/DataPlatform/bulk/pipeline.ts';
-import type {
-	PlannedRecord,
-	PlanOptions,
-	Problem,
-	WriteMode,
-} from '../../../nodes/DataPlatform/bulk/plan.ts';
+import type { PlanOptions, Problem, WriteMode } from '../../../nodes/DataPlatform/bulk/plan.ts';
+import type { Entry } from '../../../nodes/DataPlatform/bulk/entry.ts';
 import type { Matching, RowTask } from '../../../nodes/DataPlatform/bulk/task.ts';
 import { ServiceError } from '../../../nodes/DataPlatform/transport/errors.ts';
 import { fieldOf, tableOf } from '../fixtures.cts';
@@ -119,7 +115,7 @@ function setUp({
 		const rows = values.map((entry, at) => ({ index: next++, values: entry, id: ids?.[at] }));
 		const before = stub.requests.length;
 		const plan = await pipeline.plan(rows, problems);
-		const reported = new Map<number, { all: ItemOutcome[]; record?: PlannedRecord }>();
+		const reported = new Map<number, { all: ItemOutcome[]; record?: Entry }>();
 		const result = await pipeline.write(plan, {
 			...(onPlan && { onPlan }),
 			onOutcomes: (index, all, record) => {
@@ -571,7 +567,7 @@ describe('a portion passes on what it learned', () => {
 });
 
 describe('an update by ID', () => {
-	const records: PlannedRecord[] = [
+	const records: Entry[] = [
 		{ index: 0, id: 'gone', fields: { n: 9 } },
 		{ index: 1, id: 'b', fields: { n: 1 } },
 	];

@@ -1,5 +1,5 @@
 /** Resolving items that no response confirms, on a fake platform. */
-import type { PreparedRecord } from '../../../nodes/DataPlatform/bulk/batches.ts';
+import { sentFields, type Entry } from '../../../nodes/DataPlatform/bulk/entry.ts';
 import { OutcomeResolver } from '../../../nodes/DataPlatform/bulk/reconcile.ts';
 import { failureAsValue, ServiceError } from '../../../nodes/DataPlatform/transport/errors.ts';
 import type { WriteMode } from '../../../nodes/DataPlatform/bulk/plan.ts';
@@ -7,15 +7,15 @@ import type { UnresolvedContext } from '../../../nodes/DataPlatform/bulk/evidenc
 import type { FieldValues } from '../../../nodes/DataPlatform/api/types.ts';
 import { fieldOf, sendableOf, storedOf } from '../fixtures.cts';
 import { BEFORE, SINCE, context, responseOf, timedOut } from '../outcomeFixtures.cts';
-import { httpResponse, fakePlatform } from '../stubPlatform.cts';
+import { httpResponse, fakePlatform, networkError } from '../stubPlatform.cts';
 
 type Reply = ReturnType<typeof httpResponse> | Error;
 
 interface Setup {
 	mode: WriteMode;
-	items: PreparedRecord[];
+	items: Entry[];
 	/** All items of the request, if there are more. */
-	batch?: PreparedRecord[];
+	batch?: Entry[];
 	unresolved?: UnresolvedContext;
 	/** Responses by `METHOD path` below the table's records; by default an empty list of records. */
 	platform?: Record<string, Reply>;
@@ -46,17 +46,20 @@ async function resolve({ mode, items, batch, unresolved = silent, platform = {},
 		...context(mode),
 		key: keys[0]?.name,
 	});
-	const { outcomes, incomplete, unapplied, unproven, failure } = await resolver.resolve(
+	const { outcomes, work, unsent, stop } = await resolver.resolve(
 		items,
 		batch ?? items,
 		unresolved,
 	);
+	const again = work.flatMap(({ records: each }) => each);
 	return {
-		incomplete: incomplete.map(([{ record }, { outcome }]) => [record.index, outcome]),
-		outcomes: outcomes.map(([{ record }, outcome]) => ({ item: record.index, ...outcome })),
-		unapplied: unapplied.map(({ record }) => record.index),
-		alone: unproven.map(({ record, fields, before }) => [record.index, before!.id, fields]),
-		failure: failure?.message,
+		incomplete: again.filter(({ isAlone }) => !isAlone),
+		outcomes: outcomes.map(([{ index }, outcome]) => ({ item: index, ...outcome })),
+		unapplied: unsent,
+		alone: again
+			.filter(({ isAlone }) => isAlone)
+			.map((entry) => [entry.index, entry.before!.id, sentFields(entry)]),
+		stop: stop?.message,
 		requests: sent.map(
 			({ method, url }) => `${method} ${new URL(url).pathname.split('/data')[1]!}`,
 		),
@@ -69,21 +72,21 @@ const record = (id: string, fields: FieldValues, more = {}) =>
 const records = (...list: Array<{ id: string; fields: FieldValues; created?: string }>) =>
 	httpResponse(200, { data: list.map(storedOf) });
 
-const attempted = (prepared: PreparedRecord) => ({ ...prepared, previousAttempt: timedOut });
+const attempted = (prepared: Entry) => ({ ...prepared, previousAttempt: timedOut });
 
 describe('items with an id or a key', () => {
 	const a = sendableOf({ index: 0, id: 'x', fields: { n: 1 } });
 	const byKey = sendableOf({ index: 1, key: 'k', fields: { code: 'k', n: 1 } });
 
 	test('are looked up', async () => {
-		const { outcomes, requests, failure } = await resolve({
+		const { outcomes, requests, stop } = await resolve({
 			mode: 'update',
 			items: [a],
 			platform: { 'GET /x': record('x', { n: 1 }) },
 		});
 		expect(outcomes).toMatchObject([{ item: 0, outcome: 'unchanged', id: 'x' }]);
 		expect(requests).toEqual(['GET /x']);
-		expect(failure).toBeUndefined();
+		expect(stop).toBeUndefined();
 	});
 
 	test('by key: many in one request, with the fields that were sent', async () => {
@@ -152,7 +155,7 @@ describe('items with an id or a key', () => {
 	});
 
 	const rejection = { outcome: 'failed' as const, message: 'too young' };
-	test.each<[string, PreparedRecord, UnresolvedContext, string]>([
+	test.each<[string, Entry, UnresolvedContext, string]>([
 		['the response did not mention it', a, silent, 'the response did not mention it'],
 		['there was no response', attempted(a), {}, 'No response'],
 		['a response came after a lost one', attempted(a), silent, 'the response did not mention it'],
@@ -165,7 +168,7 @@ describe('items with an id or a key', () => {
 	])(
 		'if the look-up fails, it is unknown, with the reason: %s',
 		async (_, item, unresolved, why) => {
-			const { outcomes, failure } = await resolve({
+			const { outcomes, stop } = await resolve({
 				mode: 'update',
 				items: [item],
 				unresolved,
@@ -177,9 +180,17 @@ describe('items with an id or a key', () => {
 					message: `Unknown whether this record was written: ${why}; looking it up failed: The token has no right to do this: no`,
 				},
 			]);
-			expect(failure).toBe('The token has no right to do this: no');
+			// It may have the right to write.
+			expect(stop).toBeUndefined();
 		},
 	);
+
+	test('any other failure of the look-up stops the run', async () => {
+		const down = { 'GET /x': networkError('ECONNREFUSED', 'connect') };
+		const { outcomes, stop } = await resolve({ mode: 'update', items: [a], platform: down });
+		expect(outcomes).toMatchObject([{ outcome: 'unknown' }]);
+		expect(stop).toBeDefined();
+	});
 
 	test('a key does not help if the table has no import key', async () => {
 		const { outcomes, requests } = await resolve({
@@ -197,7 +208,7 @@ test('an item that was only asked to wait before it was rejected is rejected if 
 	const item = { ...sendableOf({ index: 0, key: 'k', fields: { code: 'k' } }), wasPostponed: true };
 	const rejection = { outcome: 'failed' as const, message: 'too young' };
 	const platform = { 'POST /filter': no(403) };
-	const run = async (prepared: PreparedRecord) =>
+	const run = async (prepared: Entry) =>
 		await resolve({
 			mode: 'create',
 			items: [prepared],
@@ -237,7 +248,7 @@ describe('an item that adds a file, and no response', () => {
 	const final = { isFinal: true, hint: { code: 'lookBeforeAddingAgain' } };
 	const late = new ServiceError('late', { delivery: 'ambiguous', mayStillApply: true });
 
-	test.each<[string, PreparedRecord, Reply, object | undefined]>([
+	test.each<[string, Entry, Reply, object | undefined]>([
 		['the record is older than the run: it is sent again', attempted(file), without(), undefined],
 		[
 			'it was sent again already',
@@ -267,17 +278,19 @@ describe('an item that adds a file, and no response', () => {
 			platform: { 'GET /x': reply },
 		});
 		expect(outcomes).toMatchObject(expected ? [expected] : []);
-		expect(unapplied).toEqual(expected ? [] : [0]);
+		expect(unapplied).toMatchObject(
+			expected ? [] : [{ index: 0, isSentAgain: true, previousAttempt: undefined }],
+		);
 	});
 
 	test('of which a response says nothing is written alone if it was not before', async () => {
 		const { outcomes, alone } = await resolve({
 			mode: 'update',
-			items: [{ ...file, fields: { file: 'https://example.com/a' } }],
+			items: [{ ...file, sent: { file: 'https://example.com/a' } }],
 			platform: { 'GET /x': without({ modified: BEFORE, ver: undefined }) },
 		});
 		expect(outcomes).toEqual([]);
-		expect(alone).toEqual([[0, 'x', file.record.fields]]);
+		expect(alone).toEqual([[0, 'x', file.fields]]);
 	});
 });
 
@@ -291,7 +304,7 @@ describe('an item of which what is stored proves nothing', () => {
 		expect(alone).toEqual([[0, 'x', file.fields]]);
 	});
 
-	test.each<[string, PreparedRecord, UnresolvedContext]>([
+	test.each<[string, Entry, UnresolvedContext]>([
 		['an earlier attempt may have written it', attempted(file), silent],
 		['no response came', attempted(file), {}],
 		['nothing rejected it and no response came', file, {}],
@@ -341,7 +354,7 @@ describe('an item of which what is stored proves nothing', () => {
 describe('created records without a key', () => {
 	const [a, b, c] = ['a', 'b', 'a'].map((code, index) =>
 		sendableOf({ index, fields: { code } }),
-	) as [PreparedRecord, PreparedRecord, PreparedRecord];
+	) as [Entry, Entry, Entry];
 	const create = { mode: 'create', hasKey: false } as const;
 	const responded = (insertedCount: number | undefined, ids: string, more = {}) => ({
 		response: responseOf(
@@ -361,7 +374,7 @@ describe('created records without a key', () => {
 
 	type Row = [
 		what: string,
-		items: PreparedRecord[],
+		items: Entry[],
 		unresolved: UnresolvedContext,
 		platform: Record<string, Reply>,
 		outcomes: object[],
@@ -448,7 +461,7 @@ describe('created records without a key', () => {
 	])('%s', async (_, items, unresolved, platform, outcomes) => {
 		const result = await resolve({ ...create, items, unresolved, platform });
 		expect(result.outcomes).toMatchObject(outcomes);
-		expect(result.failure).toBeUndefined();
+		expect(result.stop).toBeUndefined();
 	});
 
 	test('of more records than were sent, none is read', async () => {
@@ -491,14 +504,14 @@ describe('created records without a key', () => {
 });
 
 describe('an item of which only the changes were sent', () => {
-	const partial = (fields: FieldValues): PreparedRecord => ({
+	const partial = (fields: FieldValues): Entry => ({
 		...sendableOf({ index: 0, id: 'x', key: 'k', fields: { code: 'c', ...fields } }),
-		fields,
+		sent: fields,
 		before: storedOf({ id: 'x', fields: {} }),
 	});
 	const change = partial({ n: 1 });
 
-	type Row = [string, PreparedRecord, UnresolvedContext, Reply, isComplete: boolean];
+	type Row = [string, Entry, UnresolvedContext, Reply, isComplete: boolean];
 	const lists = (ver: number): UnresolvedContext => ({
 		response: responseOf({ data: [{ id: 'x', created: BEFORE, modified: SINCE, ver }] }),
 	});
@@ -529,7 +542,7 @@ describe('an item of which only the changes were sent', () => {
 			platform: { 'GET /x': record('x', { code: 'd', file: [{ fileId: 'f' }] }) },
 		});
 		expect(outcomes).toEqual([]);
-		expect(alone).toEqual([[0, 'x', file.record.fields]]);
+		expect(alone).toEqual([[0, 'x', file.fields]]);
 	});
 });
 

@@ -57,8 +57,7 @@ async function call<T>(run: (target: WriteTarget) => Promise<T>, replies: Reply[
 
 const update = (fields: FieldValues, replies: Reply[], before?: ReturnType<typeof stored>) =>
 	call(
-		async (target) =>
-			await writeOne(target, { index: 0, id: 'x', fields, matched: before }, 'update', {}),
+		async (target) => await writeOne(target, { index: 0, id: 'x', fields, before }, 'update', {}),
 		replies,
 	);
 

@@ -1,9 +1,9 @@
 /** What follows from the result of a step. */
-import type { PreparedRecord } from '../../../nodes/DataPlatform/bulk/batches.ts';
+import { sentFields, toJson, type Entry } from '../../../nodes/DataPlatform/bulk/entry.ts';
+import type { FieldValues } from '../../../nodes/DataPlatform/api/types.ts';
 import type { WriteMode } from '../../../nodes/DataPlatform/bulk/plan.ts';
 import {
 	afterCompare,
-	afterReconcile,
 	afterSend,
 	afterStop,
 	type SendWork,
@@ -17,7 +17,7 @@ import { BEFORE, SINCE, context } from '../outcomeFixtures.cts';
 /** Five records; their ids and codes are their letters. */
 const [a, b, c, d, e] = [...'abcde'].map((letter, index) =>
 	sendableOf({ index, id: letter, key: letter, fields: { code: letter } }),
-) as [PreparedRecord, PreparedRecord, PreparedRecord, PreparedRecord, PreparedRecord];
+) as [Entry, Entry, Entry, Entry, Entry];
 
 const failure = (delivery: Delivery, status?: number, more = {}) =>
 	new ServiceError(`${delivery} ${status ?? ''}`.trim(), { delivery, status, ...more });
@@ -26,9 +26,9 @@ const lostButRunning = failure('ambiguous', 504, { mayStillApply: true });
 const rejected = (status = 400, body?: object) => failure('rejected', status, { body });
 
 /** The record as a previous request may have written it. */
-const open = (record: PreparedRecord, previousAttempt = lost) => ({ ...record, previousAttempt });
+const open = (record: Entry, previousAttempt = lost) => ({ ...record, previousAttempt });
 
-const letters = (records: PreparedRecord[]) => records.map(({ record }) => record.id).join('');
+const letters = (records: Entry[]) => records.map(({ id }) => id).join('');
 
 const response = (body: object, previousAttempt?: ServiceError): ApiResponse => ({
 	status: 200,
@@ -73,7 +73,7 @@ function describeStep({ outcomes, work, unsent, stop, isDivided }: Step): string
 
 type Row = [
 	what: string,
-	work: PreparedRecord[] | Omit<SendWork, 'kind'>,
+	work: Entry[] | Omit<SendWork, 'kind'>,
 	result: ApiResponse | ServiceError,
 	follows: string[],
 ];
@@ -343,30 +343,6 @@ describe('after a stop', () => {
 	});
 });
 
-describe('after a look-up', () => {
-	const found: Step['outcomes'] = [[a, { outcome: 'unknown' }]];
-	test.each([
-		['that worked', undefined, ['unknown a']],
-		['that the token has no right to', rejected(403), ['unknown a']],
-		['that failed', failure('notApplied'), ['unknown a', 'stop: notApplied']],
-		['that was canceled', failure('canceled'), ['unknown a', 'stop: canceled']],
-	])('%s', (_, error, follows) => {
-		const step = afterReconcile(
-			{ outcomes: found, incomplete: [], unapplied: [], unproven: [], failure: error },
-			context('update'),
-		);
-		expect(describeStep(step)).toEqual(follows);
-	});
-});
-
-test('what a look-up proves not to be written is sent once more, as if for the first time', () => {
-	const { unsent } = afterReconcile(
-		{ outcomes: [], incomplete: [], unapplied: [open(a)], unproven: [] },
-		context('update'),
-	);
-	expect(unsent).toMatchObject([{ isSentAgain: true, previousAttempt: undefined }]);
-});
-
 describe('items that are rejected after the platform asked to wait', () => {
 	const postponed = (error: ServiceError) =>
 		new ServiceError(error.message, { ...error, wasPostponed: true });
@@ -382,8 +358,8 @@ describe('items that are rejected after the platform asked to wait', () => {
 			context('create'),
 			false,
 		);
-		const open = work.flatMap((piece) => piece.records.map(({ record }) => record.index));
-		return [outcomes.map(([{ record }]) => record.index), open];
+		const open = work.flatMap((piece) => piece.records.map(({ index }) => index));
+		return [outcomes.map(([{ index }]) => index), open];
 	};
 
 	test('are looked up by their keys, if they have no ID', () => {
@@ -411,12 +387,12 @@ describe('items that are rejected after the platform asked to wait', () => {
 
 describe('an item with a file, of which only the changes were sent, beside another writer', () => {
 	const added = { add: [{ filename: 'a' }] };
-	const partial = (fields: PreparedRecord['fields']): PreparedRecord => ({
+	const partial = (sent: FieldValues): Entry => ({
 		...sendableOf({ index: 0, id: 'x', fields: { n: 1, file: added } }),
-		fields,
+		sent,
 		before: storedOf({ id: 'x', ver: 1, fields: { n: 0 } }),
 	});
-	const after = (prepared: PreparedRecord) =>
+	const after = (prepared: Entry) =>
 		afterSend(
 			{ kind: 'send', records: [prepared] },
 			response({ data: [{ id: 'x', created: BEFORE, modified: SINCE, ver: 5 }] }),
@@ -427,13 +403,13 @@ describe('an item with a file, of which only the changes were sent, beside anoth
 	test('is written again without it', () => {
 		const { work, outcomes } = after(partial({ file: added }));
 		expect(outcomes).toEqual([]);
-		expect(work).toMatchObject([{ kind: 'send', records: [{ fields: { n: 1 } }] }]);
-		expect((work[0] as SendWork).records[0]!.json).not.toContain('filename');
+		expect(work).toMatchObject([{ kind: 'send', records: [{ sent: { n: 1 } }] }]);
+		expect(toJson((work[0] as SendWork).records[0]!)).not.toContain('filename');
 	});
 
 	test('is written again with it, if it was not sent', () => {
 		const { work } = after(partial({ n: 1 }));
-		expect((work[0] as SendWork).records[0]!.fields).toEqual({ n: 1, file: added });
+		expect(sentFields((work[0] as SendWork).records[0]!)).toEqual({ n: 1, file: added });
 	});
 
 	test('is done if it holds nothing else but its key', () => {
@@ -444,8 +420,7 @@ describe('an item with a file, of which only the changes were sent, beside anoth
 				records: [
 					{
 						...sendableOf(record),
-						record,
-						fields: { ...record.fields },
+						sent: { ...record.fields },
 						before: storedOf({ id: 'x', ver: 1, fields: { code: 'a' } }),
 					},
 				],
@@ -460,7 +435,7 @@ describe('an item with a file, of which only the changes were sent, beside anoth
 
 	test('is done if it holds nothing else', () => {
 		const record = { index: 0, id: 'x', fields: { file: added } };
-		const { work, outcomes } = after({ ...partial({ file: added }), record });
+		const { work, outcomes } = after({ ...partial({ file: added }), ...record });
 		expect(work).toEqual([]);
 		expect(outcomes).toMatchObject([[{}, { outcome: 'updated', ver: 5 }]]);
 	});
@@ -468,10 +443,9 @@ describe('an item with a file, of which only the changes were sent, beside anoth
 
 describe('a record that was deleted between the look-up and the write', () => {
 	const record = { index: 0, key: 'a', fields: { code: 'a', n: 1 } };
-	const change: PreparedRecord = {
+	const change: Entry = {
 		...sendableOf(record),
-		record,
-		fields: { n: 1 },
+		sent: { n: 1 },
 		before: storedOf({ id: 'x', created: BEFORE, fields: { code: 'a', n: 0 } }),
 	};
 	const isNew = { id: 'y', created: SINCE, modified: SINCE, ver: 0 };
@@ -485,7 +459,7 @@ describe('a record that was deleted between the look-up and the write', () => {
 		);
 		expect(step.outcomes).toEqual([]);
 		const [work] = step.work;
-		expect(work).toMatchObject({ kind: 'send', records: [{ fields: record.fields }] });
+		expect(work).toMatchObject({ kind: 'send', records: [{ sent: record.fields }] });
 		const again = afterSend(
 			work as SendWork,
 			response({ data: [{ ...isNew, modified: '2026-03-02T00:00:00Z', ver: 1 }] }),
@@ -513,7 +487,7 @@ describe('a record that was deleted between the look-up and the write', () => {
 		expect(describeStep(step)).toEqual(follows);
 		const [work] = step.work;
 		if (!work) return;
-		expect(work).toMatchObject({ records: [{ fields: record.fields, isInserted: false }] });
+		expect(work).toMatchObject({ records: [{ sent: record.fields, isInserted: false }] });
 		// Whoever inserted it in the meantime, this run did not.
 		const again = afterSend(
 			work as SendWork,
@@ -564,7 +538,7 @@ describe('a record that was deleted between the look-up and the write', () => {
 	});
 
 	test('is done if all its fields were sent', () => {
-		const whole = { ...change, fields: record.fields };
+		const whole = { ...change, sent: undefined };
 		const step = afterSend(
 			{ kind: 'send', records: [whole] },
 			response({ data: [isNew] }),
@@ -592,22 +566,21 @@ describe('after comparing', () => {
 		[changed, [storedOf({ id: 'y', fields: { code: 'b', n: 7 } })]],
 		[missing, []],
 	]);
-	const work = { kind: 'compare' as const, records: planned };
 	const upsert = { ...context('upsert'), key: 'code' };
 
 	test('only what differs is sent', () => {
-		const { outcomes, unsent, stop } = afterCompare(work, stored, upsert, false);
-		expect(outcomes.map(([{ record }, { outcome }]) => [record.index, outcome])).toEqual([
+		const { outcomes, unsent, stop } = afterCompare(planned, stored, upsert, false);
+		expect(outcomes.map(([{ index }, { outcome }]) => [index, outcome])).toEqual([
 			[0, 'unchanged'],
 		]);
-		expect(unsent.map(({ record }) => record.index)).toEqual([1, 2]);
+		expect(unsent.map(({ index }) => index)).toEqual([1, 2]);
 		expect(unsent[0]!.before).toMatchObject({ id: 'y' });
 		expect(unsent[1]!.before).toBeNull();
 		expect(stop).toBeUndefined();
 	});
 
 	test('a dry run sends nothing', () => {
-		const { outcomes, unsent } = afterCompare(work, stored, upsert, true);
+		const { outcomes, unsent } = afterCompare(planned, stored, upsert, true);
 		expect(outcomes.map(([, { outcome }]) => outcome)).toEqual([
 			'unchanged',
 			'updated',
@@ -618,7 +591,7 @@ describe('after comparing', () => {
 
 	test('what cannot be read stops the run, and nothing was sent', () => {
 		const error = failure('rejected', 401);
-		const { outcomes, unsent, stop } = afterCompare(work, error, upsert, false);
+		const { outcomes, unsent, stop } = afterCompare(planned, error, upsert, false);
 		expect(outcomes.map(([, { outcome }]) => outcome)).toEqual(['failed', 'failed', 'failed']);
 		expect(unsent).toEqual([]);
 		expect(stop).toBe(error);

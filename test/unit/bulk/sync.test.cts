@@ -5,7 +5,7 @@ import type { LinkTarget } from '../../../nodes/DataPlatform/api/linkedRecords.t
 import { LinkResolver } from '../../../nodes/DataPlatform/bulk/links.ts';
 import type { ItemOutcome } from '../../../nodes/DataPlatform/bulk/outcome.ts';
 import { WritePipeline } from '../../../nodes/DataPlatform/bulk/pipeline.ts';
-import type { PlannedRecord } from '../../../nodes/DataPlatform/bulk/plan.ts';
+import type { Entry } from '../../../nodes/DataPlatform/bulk/entry.ts';
 import { Sync, type SyncOptions } from '../../../nodes/DataPlatform/bulk/sync.ts';
 import { LAST } from '../outcomeFixtures.cts';
 import { fieldOf, tableOf } from '../fixtures.cts';
@@ -41,7 +41,7 @@ interface Setup {
 const people = (...names: string[]): Record<string, FieldValues> =>
 	Object.fromEntries(names.map((name) => [`id-${name}`, { name }]));
 
-const input = (...names: string[]): PlannedRecord[] =>
+const input = (...names: string[]): Entry[] =>
 	names.map((name, index) => ({ index, key: name, fields: { name } }));
 
 function setUp({ stored = people('a', 'b', 'c'), options, respond, keys = ['name'] }: Setup = {}) {
@@ -241,7 +241,7 @@ describe('keys that only the platform can compare', () => {
 		'2026-11-21T09:30:00Z',
 		'2026-12-01T00:00:00Z',
 	];
-	const planned = (time: string): PlannedRecord => ({
+	const planned = (time: string): Entry => ({
 		index: 0,
 		key: time.endsWith('Z') ? new Date(time).toISOString() : time,
 		...(!time.endsWith('Z') && { hasUncertainKey: true }),

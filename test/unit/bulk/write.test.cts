@@ -1,7 +1,7 @@
 /** When the scheduler sends what: batches, requests at once, stopping, cancellation. */
 import type { IHttpRequestOptions } from 'n8n-workflow';
 import type { ItemOutcome } from '../../../nodes/DataPlatform/bulk/outcome.ts';
-import type { PlannedRecord } from '../../../nodes/DataPlatform/bulk/plan.ts';
+import type { Entry } from '../../../nodes/DataPlatform/bulk/entry.ts';
 import { readLastChange, type LastChange } from '../../../nodes/DataPlatform/bulk/lastChange.ts';
 import type { Task } from '../../../nodes/DataPlatform/bulk/task.ts';
 import { writeMany } from '../../../nodes/DataPlatform/bulk/write.ts';
@@ -17,10 +17,10 @@ import {
 
 const TIME = '2026-01-01T00:00:00Z';
 
-type Entry = { id?: string; fields: { email: string; surname?: string } };
+type SentRecord = { id?: string; fields: { email: string; surname?: string } };
 
 const entriesOf = ({ body }: IHttpRequestOptions) =>
-	(JSON.parse(String(body)) as { bulk: Entry[] }).bulk;
+	(JSON.parse(String(body)) as { bulk: SentRecord[] }).bulk;
 const isWrite = ({ url }: IHttpRequestOptions) => url.includes('/data/bulk');
 const keysOf = (options: IHttpRequestOptions) =>
 	entriesOf(options).map(({ fields }) => fields.email);
@@ -42,7 +42,7 @@ const nothingFound = () => httpResponse(200, { data: [] });
 const status = (code: number, headers = {}) =>
 	httpResponse(code, { errors: [{ message: 'no' }] }, headers);
 
-const records = (count: number): PlannedRecord[] =>
+const records = (count: number): Entry[] =>
 	Array.from({ length: count }, (_, index) => ({
 		index,
 		key: `k${index}`,
@@ -54,7 +54,7 @@ interface Setup {
 	serve?: Serve;
 	options?: Partial<Task>;
 	lastChange?: LastChange | ServiceError;
-	planned?: PlannedRecord[];
+	planned?: Entry[];
 	table?: typeof people;
 	/** Time for retries; none by default. */
 	retryBudgetMs?: number;

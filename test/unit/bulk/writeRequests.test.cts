@@ -1,7 +1,8 @@
 /** What is sent of many records, and what a failed attempt does to the pace. */
 import type { IHttpRequestOptions } from 'n8n-workflow';
 import type { ItemOutcome } from '../../../nodes/DataPlatform/bulk/outcome.ts';
-import type { PlannedRecord, WriteMode } from '../../../nodes/DataPlatform/bulk/plan.ts';
+import type { WriteMode } from '../../../nodes/DataPlatform/bulk/plan.ts';
+import type { Entry } from '../../../nodes/DataPlatform/bulk/entry.ts';
 import type { Task } from '../../../nodes/DataPlatform/bulk/task.ts';
 import { writeMany } from '../../../nodes/DataPlatform/bulk/write.ts';
 import { fieldOf, people, tableOf } from '../fixtures.cts';
@@ -31,7 +32,7 @@ const written = (request: IHttpRequestOptions) =>
 	});
 const nothingFound = () => httpResponse(200, { data: [] });
 
-const records = (count: number): PlannedRecord[] =>
+const records = (count: number): Entry[] =>
 	Array.from({ length: count }, (_, index) => ({
 		index,
 		id: `r${index}`,
@@ -42,7 +43,7 @@ const records = (count: number): PlannedRecord[] =>
 const withoutIds = (count: number) => records(count).map(({ id: _, ...record }) => record);
 
 async function write(
-	planned: PlannedRecord[],
+	planned: Entry[],
 	serve: Serve,
 	options: Partial<Task> = {},
 	{ table = people, retryBudgetMs = 0 } = {},
@@ -88,7 +89,7 @@ async function write(
 
 describe('the request', () => {
 	const withoutId = withoutIds(1);
-	test.each<[WriteMode, boolean, PlannedRecord[], method: string, body: object]>([
+	test.each<[WriteMode, boolean, Entry[], method: string, body: object]>([
 		['create', false, withoutId, 'POST', {}],
 		['create', true, withoutId, 'POST', { skipAudit: true }],
 		['upsert', false, withoutId, 'POST', { useUpsert: true }],
@@ -102,7 +103,7 @@ describe('the request', () => {
 			method,
 			url: 'https://platform.example.com/api/v2/people/data/bulk?dataResponseType=MetadataOnly',
 		});
-		const [{ id, fields }] = planned as [PlannedRecord];
+		const [{ id, fields }] = planned as [Entry];
 		expect(JSON.parse(String(sent[0]!.body))).toEqual({
 			bulk: [id === undefined ? { fields } : { id, fields }],
 			...body,

@@ -35,7 +35,7 @@ export const update = itemOperation({
 		const at = tableOf(run, index);
 		const target = { client: run.client, at, table: await run.definition(at) };
 		const options = writeOptions(run, index);
-		const matched = await readBeforeAdding(target, record);
-		return shape(await writeOne(target, { ...record, matched }, mode, options));
+		const before = await readBeforeAdding(target, record);
+		return shape(await writeOne(target, { ...record, before }, mode, options));
 	},
 });

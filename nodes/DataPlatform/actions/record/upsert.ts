@@ -5,7 +5,7 @@ import type { RecordMetadata, TableAddress } from '../../api/types';
 import { upsertOutcome } from '../../bulk/judge';
 import { readLastChange, type LastChange } from '../../bulk/lastChange';
 import type { ItemOutcome } from '../../bulk/outcome';
-import type { PlannedRecord } from '../../bulk/plan';
+import type { Entry } from '../../bulk/entry';
 import { writeOne, writeOneMatched } from '../../bulk/single';
 import { omitUndefined } from '../../execution/itemResults';
 import type { RunContext } from '../../execution/run';
@@ -78,8 +78,7 @@ export const upsert = itemOperation({
 			omitUndefined({ outcome, ...(outcome !== 'skipped' && shape(stored)), kept });
 		const target = { client: run.client, at, table };
 		if (matching) {
-			const prepare = async (each: PlannedRecord) =>
-				await createLinkedRecords(run, index, each, table);
+			const prepare = async (each: Entry) => await createLinkedRecords(run, index, each, table);
 			const written = await writeOneMatched(target, record, matching, options, prepare);
 			return written.length === 1 ? output(written[0]!) : written.map(output);
 		}

@@ -5,7 +5,8 @@ import type { IDataObject } from 'n8n-workflow';
 
 import { KeptCounts } from '../../bulk/fieldRules';
 import { OUTCOMES, REMOVALS, isSuccess, type ItemOutcome, type Outcome } from '../../bulk/outcome';
-import type { Plan, PlannedRecord, PlanInput, Problem } from '../../bulk/plan';
+import type { Plan, PlanInput, Problem } from '../../bulk/plan';
+import type { Entry } from '../../bulk/entry';
 import type { Task } from '../../bulk/task';
 import { failureKinds } from '../../execution/failureKinds';
 import {
@@ -71,7 +72,7 @@ function inputError({ problems }: Plan, createdCount = 0): InputError {
 
 const toOutput = (
 	{ outcome, id, created, modified, ver, mergedInto, kept, before, after, ...stored }: ItemOutcome,
-	record: PlannedRecord,
+	record: Entry,
 	shape: RecordOutput,
 ): IDataObject => ({
 	outcome,
@@ -83,7 +84,7 @@ const toOutput = (
 	...(after && { after: after as IDataObject }),
 });
 
-const toItemFailure = (outcome: ItemOutcome, record?: PlannedRecord): Failure => {
+const toItemFailure = (outcome: ItemOutcome, record?: Entry): Failure => {
 	const { message = 'The record was not written', hint, status, code, field, id } = outcome;
 	return {
 		message,
@@ -107,7 +108,7 @@ const toItemFailure = (outcome: ItemOutcome, record?: PlannedRecord): Failure =>
 /** The result of an item from the outcomes of its records; a failure if one of them failed. */
 export function toResult(
 	outcomes: ItemOutcome[],
-	record: PlannedRecord | undefined,
+	record: Entry | undefined,
 	shape: RecordOutput,
 ): ItemResult {
 	const failed = outcomes.find((outcome) => !isSuccess(outcome));

@@ -1,10 +1,13 @@
 /**
  * Keys of records: the values of the import key, or of the fields to match on. Pure.
  */
-import type { FieldDefinition, FieldValues, JsonValue } from '../api/types';
+import type { FieldDefinition, FieldValues, JsonValue, TableDefinition } from '../api/types';
+import { importKeyOf, isWritable } from '../fields';
 import type { KeyForm } from '../fields/fieldType';
-import { keyForm } from '../fields/values';
+import { canBeKey, keyForm } from '../fields/values';
+import { InputError } from '../transport/errors';
 import { getOwn } from '../transport/json';
+import type { PlanOptions } from './plan';
 
 /** A record's values in the fields that identify it. */
 export interface RecordKey {
@@ -46,3 +49,83 @@ export const mayHaveKey = (
 		const wanted = parts[index]!;
 		return !stored?.isCertain || !wanted.isCertain || stored.text === wanted.text;
 	});
+
+export type Identity = Pick<PlanOptions, 'mode' | 'matchOn'>;
+
+/** What an item needs so that its record can be found: a key, an ID, or neither. */
+export function identifiedBy({ mode, matchOn }: Identity): 'key' | 'id' | undefined {
+	if (matchOn !== undefined) return matchOn === 'recordId' ? 'id' : 'key';
+	if (mode === 'create') return undefined;
+	return mode === 'upsert' ? 'key' : 'id';
+}
+
+/**
+ * The field that records are found by. It is the one that the table marks, because the platform
+ * uses no other. If the table marks none, it is the named one.
+ *
+ * @throws {InputError} if another field is named, or one that the table does not have
+ */
+export function keyField(table: TableDefinition, named?: string): FieldDefinition | undefined {
+	const marked = importKeyOf(table);
+	if (!named || named === marked?.name) return marked;
+	if (marked) {
+		throw new InputError(
+			`The import key of table '${table.header}' is '${marked.name}', not '${named}'`,
+			{ field: named, hint: { code: 'chooseMarkedImportKey' } },
+		);
+	}
+	const field = table.fields.find(({ name }) => name === named);
+	if (field) return field;
+	throw new InputError(`Table '${table.header}' has no field '${named}'`, {
+		field: named,
+		hint: { code: 'correctImportKey' },
+	});
+}
+
+/**
+ * The fields to match on.
+ *
+ * @throws {InputError} if the table does not have one of them, or records can't be found by it
+ */
+export function matchFields(table: TableDefinition, names: string[]): FieldDefinition[] {
+	const wrong = (message: string) =>
+		new InputError(message, { hint: { code: 'correctMatchFields' } });
+	return [...new Set(names)].map((name) => {
+		const field = table.fields.find((known) => known.name === name);
+		if (!field || !isWritable(field)) {
+			throw wrong(
+				field
+					? `Records can't be matched on '${name}': it is read-only`
+					: `Table '${table.header}' has no field '${name}' to match on`,
+			);
+		}
+		if (canBeKey(field)) return field;
+		throw wrong(`Records can't be matched on '${name}': its type is '${field.type}'`);
+	});
+}
+
+/** The fields that identify a record if its ID does not: the import key, or those to match on. */
+export function keyFields(
+	table: TableDefinition,
+	{ importKey, matchOn }: Pick<PlanOptions, 'importKey' | 'matchOn'>,
+): FieldDefinition[] {
+	if (Array.isArray(matchOn)) return matchFields(table, matchOn);
+	const key = keyField(table, importKey);
+	return key ? [key] : [];
+}
+
+export function requireKey(table: TableDefinition, key: FieldDefinition | undefined) {
+	if (!key) {
+		throw new InputError(`Table '${table.header}' has no import key field`, {
+			hint: { code: 'markImportKey' },
+		});
+	}
+	if (canBeKey(key)) return;
+	throw new InputError(
+		`The import key '${key.name}' of table '${table.header}' has the type '${key.type}', which can't be a key`,
+		{
+			field: key.name,
+			hint: 'Nothing was sent. Mark a field in the platform that holds text, a choice, a number, a date or a time.',
+		},
+	);
+}

@@ -4,20 +4,15 @@
  */
 import type { FieldDefinition, FieldValues, JsonValue, TableDefinition } from '../api/types';
 import { recordIdProblem } from '../api/endpoints';
-import { importKeyOf, isOnlyRead, isWritable } from '../fields';
-import { InputError, type Hint } from '../transport/errors';
+import { isOnlyRead, isWritable } from '../fields';
 import { closestName } from '../fields/closestName';
-import {
-	canBeKey,
-	changesNothing,
-	mergeValues,
-	toFieldValue,
-	type EmptyPolicy,
-} from '../fields/values';
+import { changesNothing, toFieldValue, type EmptyPolicy } from '../fields/values';
+import type { Hint } from '../transport/errors';
 import { isObject } from '../transport/json';
 import { createPause } from '../transport/turns';
+import { resolveDuplicates } from './duplicates';
 import type { Entry } from './entry';
-import { recordKey } from './key';
+import { identifiedBy, keyFields, recordKey, requireKey } from './key';
 
 /** `update` keeps the fields that are not sent, `replace` clears them. */
 export type WriteMode = 'create' | 'upsert' | 'update' | 'replace';
@@ -73,64 +68,6 @@ export type MatchOn = 'recordId' | string[];
 /** How many unknown names get a suggestion. Nobody reads more. */
 const MAX_SUGGESTIONS = 20;
 
-/** How many other items with the same key a problem names. */
-const OTHERS_SHOWN = 3;
-
-/**
- * The field that records are found by. It is the one that the table marks, because the platform
- * uses no other. If the table marks none, it is the named one.
- *
- * @throws {InputError} if another field is named, or one that the table does not have
- */
-export function keyField(table: TableDefinition, named?: string): FieldDefinition | undefined {
-	const marked = importKeyOf(table);
-	if (!named || named === marked?.name) return marked;
-	if (marked) {
-		throw new InputError(
-			`The import key of table '${table.header}' is '${marked.name}', not '${named}'`,
-			{ field: named, hint: { code: 'chooseMarkedImportKey' } },
-		);
-	}
-	const field = table.fields.find(({ name }) => name === named);
-	if (field) return field;
-	throw new InputError(`Table '${table.header}' has no field '${named}'`, {
-		field: named,
-		hint: { code: 'correctImportKey' },
-	});
-}
-
-/**
- * The fields to match on.
- *
- * @throws {InputError} if the table does not have one of them, or records can't be found by it
- */
-export function matchFields(table: TableDefinition, names: string[]): FieldDefinition[] {
-	const wrong = (message: string) =>
-		new InputError(message, { hint: { code: 'correctMatchFields' } });
-	return [...new Set(names)].map((name) => {
-		const field = table.fields.find((known) => known.name === name);
-		if (!field || !isWritable(field)) {
-			throw wrong(
-				field
-					? `Records can't be matched on '${name}': it is read-only`
-					: `Table '${table.header}' has no field '${name}' to match on`,
-			);
-		}
-		if (canBeKey(field)) return field;
-		throw wrong(`Records can't be matched on '${name}': its type is '${field.type}'`);
-	});
-}
-
-/** The fields that identify a record if its ID does not: the import key, or those to match on. */
-export function keyFields(
-	table: TableDefinition,
-	{ importKey, matchOn }: Pick<PlanOptions, 'importKey' | 'matchOn'>,
-): FieldDefinition[] {
-	if (Array.isArray(matchOn)) return matchFields(table, matchOn);
-	const key = keyField(table, importKey);
-	return key ? [key] : [];
-}
-
 /** The problem with a record's ID, if any. */
 const idProblem = (id: unknown) =>
 	typeof id === 'string' && id.trim() !== ''
@@ -141,15 +78,6 @@ const NOTHING_LEFT: Omit<Problem, 'index'> = {
 	message: 'no field has a value, so every field of the record would be cleared',
 	hint: { code: 'keepFieldsNotSent' },
 };
-
-type Identity = Pick<PlanOptions, 'mode' | 'matchOn'>;
-
-/** What an item needs so that its record can be found: a key, an ID, or neither. */
-function identifiedBy({ mode, matchOn }: Identity): 'key' | 'id' | undefined {
-	if (matchOn !== undefined) return matchOn === 'recordId' ? 'id' : 'key';
-	if (mode === 'create') return undefined;
-	return mode === 'upsert' ? 'key' : 'id';
-}
 
 type NoteProblem = (message: string, field?: string, hint?: Hint) => void;
 
@@ -261,122 +189,6 @@ class Planner {
 		}
 		return `table '${this.table.header}' has no field '${name}'${suggestion ?? ''}`;
 	}
-}
-
-/** The groups of two or more items with the same key or ID, in order. */
-function groupDuplicates(records: Entry[], options: Identity): Iterable<Entry[]> {
-	const isById = identifiedBy(options) === 'id';
-	const first = new Map<string, Entry>();
-	const groups = new Map<string, Entry[]>();
-	for (const record of records) {
-		const identity = isById ? record.id : record.key;
-		if (identity === undefined) continue;
-		const earlier = first.get(identity);
-		const group = groups.get(identity);
-		if (!earlier) first.set(identity, record);
-		else if (group) group.push(record);
-		else groups.set(identity, [earlier, record]);
-	}
-	return groups.values();
-}
-
-/** Names only a few other items: naming all would be quadratic. */
-function sharedIdentity(records: Entry[], record: Entry, options: Identity) {
-	const others = records.slice(0, OTHERS_SHOWN + 1).filter((other) => other !== record);
-	const named = others.slice(0, OTHERS_SHOWN).map(({ index }) => index);
-	const isById = identifiedBy(options) === 'id';
-	const what = options.matchOn ? 'match values' : 'import key';
-	const identity = isById ? `record id '${record.id}'` : `${what} '${record.key}'`;
-	return `it has the same ${identity} as item ${named.join(', ')}`;
-}
-
-/**
- * Merges records that would be written one after the other. The last value of each field counts;
- * changes of links and files add up. A replacement leaves nothing from before it.
- *
- * @returns the merged record, or the name of a field whose values can't be merged
- */
-function mergeRecords(
-	records: Entry[],
-	mode: WriteMode,
-	fieldOf: (name: string) => FieldDefinition,
-): Entry | string {
-	const last = records.at(-1)!;
-	if (mode === 'replace') return last;
-	// Records that were already merged are split again, so that all items count in their order.
-	const parts = records.flatMap((record) => record.parts ?? [record]);
-	if (records.some((record) => record.parts)) parts.sort((a, b) => a.index - b.index);
-	const merged = new Map<string, JsonValue>();
-	for (const { fields } of parts) {
-		for (const [name, value] of Object.entries(fields)) {
-			const earlier = merged.get(name);
-			const both = earlier === undefined ? value : mergeValues(fieldOf(name), earlier, value);
-			if (both === undefined) return name;
-			merged.set(name, both);
-		}
-	}
-	return { ...last, fields: Object.fromEntries(merged), parts };
-}
-
-/** Merges items with the same key or ID, or notes a problem for each of them. */
-export function resolveDuplicates(
-	plan: Plan,
-	options: Identity & Pick<PlanOptions, 'duplicates'>,
-	fieldOf: (name: string) => FieldDefinition,
-): Plan {
-	const { mode, duplicates } = options;
-	const replaced = new Map<Entry, Entry | undefined>();
-	for (const records of groupDuplicates(plan.records, options)) {
-		if (mode === 'create') {
-			// Each of them is created. The key that they share can't distinguish them later.
-			for (const record of records) {
-				record.sharedKey = { text: record.key!, isFirst: record === records[0] };
-				record.key = undefined;
-			}
-			continue;
-		}
-		const result = duplicates === 'merge' ? mergeRecords(records, mode, fieldOf) : undefined;
-		for (const record of duplicates === 'keepFirst' ? records.slice(1) : records) {
-			replaced.set(record, undefined);
-			if (typeof result === 'object') {
-				if (record.index !== result.index) plan.merged.set(record.index, result.index);
-				continue;
-			}
-			const why = sharedIdentity(records, record, options);
-			plan.problems.push(
-				result === undefined
-					? { index: record.index, message: why }
-					: {
-							index: record.index,
-							field: result,
-							message: `${why}, and what they do to '${result}' can't be merged: put it into one item`,
-						},
-			);
-		}
-		if (typeof result === 'object') replaced.set(records.at(-1)!, result);
-	}
-	if (replaced.size > 0) {
-		plan.records = plan.records.flatMap((record) =>
-			replaced.has(record) ? (replaced.get(record) ?? []) : [record],
-		);
-	}
-	return plan;
-}
-
-function requireKey(table: TableDefinition, key: FieldDefinition | undefined) {
-	if (!key) {
-		throw new InputError(`Table '${table.header}' has no import key field`, {
-			hint: { code: 'markImportKey' },
-		});
-	}
-	if (canBeKey(key)) return;
-	throw new InputError(
-		`The import key '${key.name}' of table '${table.header}' has the type '${key.type}', which can't be a key`,
-		{
-			field: key.name,
-			hint: 'Nothing was sent. Mark a field in the platform that holds text, a choice, a number, a date or a time.',
-		},
-	);
 }
 
 /**

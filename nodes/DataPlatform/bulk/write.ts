@@ -16,7 +16,7 @@ import { CongestionControl, type CongestionOptions } from './congestion';
 import { toJson, sentFields, type Entry } from './entry';
 import { FailureLimit } from './failureLimit';
 import { isSuccess, type ItemOutcome } from './outcome';
-import { keyFields } from './plan';
+import { keyFields } from './key';
 import type { Task, WriteTarget } from './task';
 import { OutcomeResolver } from './reconcile';
 import type { LastChange } from './lastChange';

@@ -4,7 +4,8 @@
  */
 import type { FieldDefinition, TableDefinition } from '../api/types';
 import { closestName } from '../fields/closestName';
-import { keyFields, type PlanInput, type PlanOptions } from '../bulk/plan';
+import { keyFields } from '../bulk/key';
+import type { PlanInput, PlanOptions } from '../bulk/plan';
 import { isWritable, typeOf } from '../fields';
 import type { CellFormat } from '../fields/fieldType';
 import { unguarded } from '../rows/csv';

@@ -2,7 +2,8 @@
  * How items find their records, and what to do if they find one, several or none.
  */
 import type { TableDefinition } from '../api/types';
-import { keyField, type MatchOn, type WriteMode } from '../bulk/plan';
+import { keyField } from '../bulk/key';
+import type { MatchOn, WriteMode } from '../bulk/plan';
 import type { Matching, MatchRules } from '../bulk/task';
 import type { NameOf, Parameter } from '../execution/parameter';
 import { choice, names } from '../execution/parameterKinds';

@@ -1,4 +1,4 @@
-import { keyField } from '../../bulk/plan';
+import { keyField } from '../../bulk/key';
 import type { PlatformRecord } from '../../api/types';
 import { compareFiles, filesOf, uploadFiles } from '../../files/transfer';
 import { readRecord } from '../../api/records';

@@ -2,7 +2,8 @@ import type { IDataObject, INodeExecutionData } from 'n8n-workflow';
 
 import type { FieldDefinition, PlatformRecord } from '../../api/types';
 import type { ItemOutcome } from '../../bulk/outcome';
-import { keyFields, planInTurns, type PlanInput } from '../../bulk/plan';
+import { keyFields } from '../../bulk/key';
+import { planInTurns, type PlanInput } from '../../bulk/plan';
 import { Sync, type SyncOptions } from '../../bulk/sync';
 import type { ItemResults } from '../../execution/itemResults';
 import type { RunContext } from '../../execution/run';

@@ -4,233 +4,29 @@
  * table may change in between: a record that is gone by then counts as missing, one that has
  * appeared as found.
  */
-import type { FieldDefinition, PlatformRecord, TableAddress } from '../api/types';
-import { failureAsValue, ServiceError } from '../transport/errors';
-import type { ApiClient } from '../transport/client';
+import type { FieldDefinition, PlatformRecord } from '../api/types';
 import { appendableFields } from '../fields/values';
-import { asPlanned, type Entry, type Resolved } from './entry';
+import { failureAsValue, ServiceError } from '../transport/errors';
+import {
+	decide,
+	deletedMeanwhile,
+	MATCHES_NEEDED,
+	possiblySame,
+	withoutSharedKeys,
+	type Decision,
+} from './decide';
+import { resolveDuplicates } from './duplicates';
+import type { Entry, Resolved } from './entry';
 import { isAppending } from './evidence';
 import { applyFieldRules, withKept, withoutFieldRules, type FieldRules } from './fieldRules';
-import { recordKey, keyFields } from './key';
-import { lookUp } from './lookup';
-import { asAppended, failedItem, isSuccess, type ItemOutcome } from './outcome';
-import { resolveDuplicates } from './duplicates';
-import type { Plan, WriteMode } from './plan';
+import { ItemOutcomes, type OnItemOutcomes } from './itemOutcomes';
+import { keyFields } from './key';
 import type { LastChange } from './lastChange';
-import type { Matching, MatchRules, Task, WriteTarget } from './task';
-import { afterFailure, writeMany, WriteSession } from './write';
-
-/** What to do with items, by the rules. */
-interface Decision {
-	/** Records to update, with their IDs; several for an item that matches several. */
-	updates: Entry[];
-	/** Items without a record, to create. */
-	creates: Entry[];
-	outcomes: Resolved[];
-}
-
-/** How many matching records an error names. */
-const MATCHES_SHOWN = 5;
-
-/** How many matching records of an item matter, by *Multiple Matches*. */
-const MATCHES_NEEDED = { error: MATCHES_SHOWN + 1, first: 1, all: Infinity } as const;
-
-const several = ({ key }: Entry, found: PlatformRecord[]): ItemOutcome => {
-	const ids = found.slice(0, MATCHES_SHOWN).map(({ id }) => `'${id}'`);
-	// If there are many records, not all were read.
-	const isCut = found.length > MATCHES_SHOWN;
-	const count = isCut ? `More than ${MATCHES_SHOWN}` : String(found.length);
-	return {
-		outcome: 'failed',
-		message: `${count} records match ${quoted(key!)}: ${ids.join(', ')}${isCut ? ' and more' : ''}`,
-		hint: { code: 'chooseAmongMatches' },
-	};
-};
-
-/** A key in quotation marks. A key of several fields has them already. */
-const quoted = (key: string) => (key.startsWith('"') ? key : `'${key}'`);
-
-const NOT_FOUND = { outcome: 'notFound', hint: { code: 'createIfMissing' } } as const;
-
-const nothingMatches = ({ id, key }: Entry): ItemOutcome => ({
-	...NOT_FOUND,
-	id,
-	message:
-		id === undefined
-			? `No record matches ${quoted(key!)}`
-			: `The table has no record with the ID '${id}'`,
-});
-
-/** The outcome of an item whose record was deleted after it was matched. */
-const deletedMeanwhile = ({ id, key }: Entry): ItemOutcome => ({
-	...NOT_FOUND,
-	id,
-	message: `The record '${id}', which matched ${quoted(key!)}, was deleted meanwhile`,
-});
-
-const foundItem = ({ id, created, modified, ver, fields }: PlatformRecord): ItemOutcome => ({
-	outcome: 'found',
-	id,
-	created,
-	modified,
-	ver,
-	fields,
-});
-
-/** Applies the rules to items without a record. Pure. */
-function decideMissing(
-	records: Entry[],
-	{ ifMissing }: MatchRules,
-	keepsMatches: boolean,
-): Decision {
-	if (ifMissing === 'create') {
-		const creates = records.map((record) => ({
-			...asPlanned(record),
-			id: undefined,
-			before: keepsMatches ? null : undefined,
-		}));
-		return { updates: [], creates, outcomes: [] };
-	}
-	const outcomes = records.map(
-		(record): Resolved => [
-			record,
-			ifMissing === 'skip' ? { outcome: 'skipped', id: record.id } : nothingMatches(record),
-		],
-	);
-	return { updates: [], creates: [], outcomes };
-}
-
-/**
- * Applies the rules to items, given the records that each matches. Pure.
- *
- * @param keepsMatches whether planned records keep the record that they matched
- */
-export function decide(
-	matches: Map<Entry, PlatformRecord[]>,
-	rules: MatchRules,
-	keepsMatches = false,
-): Decision {
-	const missing = [...matches].filter(([, found]) => found.length === 0).map(([record]) => record);
-	const decision = decideMissing(missing, rules, keepsMatches);
-	for (const [record, found] of matches) {
-		if (found.length > 1 && rules.multipleMatches === 'error') {
-			decision.outcomes.push([record, several(record, found)]);
-			continue;
-		}
-		for (const match of rules.multipleMatches === 'all' ? found : found.slice(0, 1)) {
-			if (rules.ifFound === 'skip') decision.outcomes.push([record, foundItem(match)]);
-			else
-				decision.updates.push({
-					...asPlanned(record),
-					id: match.id,
-					...(keepsMatches && { before: match }),
-				});
-		}
-	}
-	return decision;
-}
-
-/**
- * The records that each item matches, in the order of the table: the oldest first.
- *
- * @param keys the fields to match on; none if items name their records by ID
- * @throws {ServiceError}
- */
-async function findMatches(
-	client: ApiClient,
-	at: TableAddress,
-	keys: FieldDefinition[],
-	records: Entry[],
-	{ ifFound, multipleMatches }: MatchRules,
-	loads: 'sentFields' | 'allFields' | 'keys' = 'keys',
-): Promise<Map<Entry, PlatformRecord[]>> {
-	const names = ifFound === 'skip' ? 'allFields' : loads;
-	return await lookUp(client, at, keys, records, names, MATCHES_NEEDED[multipleMatches]);
-}
-
-/** Called once for each item, with several outcomes if it has several records. */
-type OnItemOutcomes = (record: Entry, outcomes: ItemOutcome[]) => void;
-
-/** Passes outcomes on. Those of an item with several records go together. */
-class ItemOutcomes {
-	private readonly open = new Map<number, { left: number; outcomes: ItemOutcome[] }>();
-
-	constructor(
-		/** Whether an item adds something to stored values. */
-		private readonly addsTo: (record: Entry) => boolean,
-		private readonly onOutcomes: OnItemOutcomes,
-		/** Called for an item whose records are all gone. */
-		private readonly onGone: (record: Entry, outcome: ItemOutcome) => void,
-	) {}
-
-	/** Registers the records of each item, before their outcomes are known. */
-	expect(records: Entry[]) {
-		for (const { index } of records) {
-			const left = (this.open.get(index)?.left ?? 0) + 1;
-			this.open.set(index, { left, outcomes: [] });
-		}
-	}
-
-	add(record: Entry, outcome: ItemOutcome) {
-		const item = this.open.get(record.index)!;
-		item.left -= 1;
-		item.outcomes.push(outcome);
-		if (item.left > 0) return;
-		this.open.delete(record.index);
-		this.finish(record, item.outcomes);
-	}
-
-	private finish(record: Entry, all: ItemOutcome[]) {
-		const outcomes = all.filter(({ outcome }) => outcome !== 'notFound');
-		if (outcomes.length === 0) {
-			this.onGone(record, all[0]!);
-			return;
-		}
-		const bad =
-			outcomes.find(({ outcome }) => outcome === 'unknown') ??
-			outcomes.find((outcome) => !isSuccess(outcome));
-		if (!bad || outcomes.length === 1) {
-			this.onOutcomes(record, outcomes);
-			return;
-		}
-		const done = outcomes.filter(isSuccess).length;
-		const message = `${bad.message!}; ${done} of ${outcomes.length} matching records were written`;
-		// Another attempt would add it again to the records that were written.
-		const final = done > 0 && this.addsTo(record) ? asAppended(bad) : bad;
-		this.onOutcomes(record, [{ ...final, message }]);
-	}
-}
-
-/** Two items may happen to have the same key. It then can't show which created record is whose. */
-function withoutSharedKeys(records: Entry[]): Entry[] {
-	const counts = new Map<string | undefined, number>();
-	for (const { key } of records) counts.set(key, (counts.get(key) ?? 0) + 1);
-	return records.map((record) =>
-		counts.get(record.key)! > 1 ? { ...record, key: undefined } : record,
-	);
-}
-
-/**
- * Groups of records that may have the same key, because only the platform knows how it stores some
- * parts of their keys.
- */
-function possiblySame(keys: FieldDefinition[], records: Entry[]): Entry[][] {
-	if (keys.length === 0 || !records.some(({ hasUncertainKey }) => hasUncertainKey)) return [];
-	const keyed = records.map((record) => ({ record, parts: recordKey(keys, record.fields)!.parts }));
-	const comparable = keys.flatMap((_, index) =>
-		keyed.every(({ parts }) => parts[index]!.isCertain) ? [index] : [],
-	);
-	const groups = new Map<string, Entry[]>();
-	for (const { record, parts } of keyed) {
-		const text = JSON.stringify(comparable.map((index) => parts[index]!.text));
-		const group = groups.get(text);
-		if (group) group.push(record);
-		else groups.set(text, [record]);
-	}
-	return [...groups.values()].filter(
-		(group) => group.length > 1 && group.some(({ hasUncertainKey }) => hasUncertainKey),
-	);
-}
+import { lookUp } from './lookup';
+import { failedItem, isSuccess, type ItemOutcome } from './outcome';
+import type { Plan, WriteMode } from './plan';
+import type { Matching, Task, WriteTarget } from './task';
+import { afterFailure, writeMany, WriteSession, type OnOutcome } from './write';
 
 type MatchedTask = Task & { matching: Matching };
 
@@ -424,14 +220,20 @@ class MatchedWriter {
 		return await this.lookUp(records);
 	}
 
-	/** Also reads the fields that are compared later, which saves a second look-up. */
-	private async lookUp(records: Entry[]) {
+	/**
+	 * The records that items match, the oldest first. Also reads the fields that are compared later,
+	 * which saves a second look-up.
+	 */
+	private async lookUp(entries: Entry[]) {
 		const { client, at } = this.target;
 		const { matching, mode } = this.options;
-		// All fields are needed to see what a full update clears.
-		const compared = mode === 'replace' ? 'allFields' : 'sentFields';
-		const loads = this.isCompared ? compared : 'keys';
-		return await findMatches(client, at, this.keys, records, matching, loads).catch(failureAsValue);
+		const { ifFound, multipleMatches } = matching;
+		// All fields are needed for the output, and to see what a full update clears.
+		const areAllNeeded = ifFound === 'skip' || (this.isCompared && mode === 'replace');
+		const some = this.isCompared ? 'sentFields' : 'keys';
+		const loads = areAllNeeded ? 'allFields' : some;
+		const enough = MATCHES_NEEDED[multipleMatches];
+		return await lookUp(client, at, this.keys, entries, loads, enough).catch(failureAsValue);
 	}
 
 	private get duplicates() {
@@ -455,11 +257,10 @@ class MatchedWriter {
 		const { matching, mode } = this.options;
 		const isCertain = !updates.some(({ hasUncertainKey }) => hasUncertainKey);
 		if (isCertain || matching.multipleMatches === 'all') return updates;
-		const fields = new Map(this.target.table.fields.map((field) => [field.name, field]));
 		const merged = resolveDuplicates(
 			{ ...plan, records: updates, problems: [] },
 			{ mode, duplicates: this.duplicates, matchOn: 'recordId' },
-			(name) => fields.get(name)!,
+			(name) => this.fields.get(name)!,
 		);
 		const byIndex = new Map(updates.map((record) => [record.index, record]));
 		for (const { index, message, field } of merged.problems) {
@@ -468,11 +269,7 @@ class MatchedWriter {
 		return merged.records;
 	}
 
-	private async write(
-		records: Entry[],
-		mode: WriteMode,
-		onOutcome: (record: Entry, outcome: ItemOutcome) => void,
-	) {
+	private async write(records: Entry[], mode: WriteMode, onOutcome: OnOutcome) {
 		// Records to create were already looked up.
 		const compares = this.options.skipUnchanged || this.rules !== undefined;
 		const skipUnchanged = compares && mode !== 'create';

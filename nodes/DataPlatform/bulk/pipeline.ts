@@ -92,7 +92,7 @@ export class WritePipeline {
 	}
 
 	/** Whether a row goes wrong if a link has already created its record. */
-	private get keepsOwn(): boolean {
+	private get createsOwnRows(): boolean {
 		const { matching, mode } = this.options;
 		if (!matching) return mode === 'create';
 		const { on, ifFound, ifMissing } = matching;
@@ -114,7 +114,7 @@ export class WritePipeline {
 		const plan = await planInTurns(
 			table,
 			linkRules.size > 0
-				? await this.links.resolve(table, await collect(rows), linkRules, this.keepsOwn)
+				? await this.links.resolve(table, await collect(rows), linkRules, this.createsOwnRows)
 				: rows,
 			planning,
 		);

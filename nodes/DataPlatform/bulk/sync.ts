@@ -146,15 +146,11 @@ export class Sync {
 		const { client, at } = this.target;
 		const { options } = this;
 		const set = options.removal === 'delete' ? [] : Object.keys(options.removal.set);
-		const names = [...new Set([...this.keys.map(({ name }) => name), ...set])];
+		const names = new Set([...this.keys.map(({ name }) => name), ...set]);
+		const any = this.target.table.fields.find(holdsData);
 		// If no field were named, all would be loaded.
-		const fields =
-			names.length > 0
-				? names
-				: this.target.table.fields
-						.filter(holdsData)
-						.slice(0, 1)
-						.map(({ name }) => name);
+		if (names.size === 0 && any) names.add(any.name);
+		const fields = [...names];
 		const counted = await countRecords(client, at, options.scope);
 		const found: PlatformRecord[] = [];
 		for await (const page of readRecords(client, at, { filter: options.scope, fields }, Infinity)) {

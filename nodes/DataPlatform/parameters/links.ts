@@ -5,7 +5,8 @@
 import { addressKey } from '../api/endpoints';
 import type { FieldDefinition, TableAddress, TableDefinition } from '../api/types';
 import type { LinkTarget } from '../api/linkedRecords';
-import { LinkResolver, type LinkRule, type LinkRules } from '../bulk/links';
+import type { LinkRule } from '../bulk/linkCatalog';
+import { LinkResolver, type LinkRules } from '../bulk/links';
 import type { Entry, NameOf, Parameter, ParameterReader } from '../execution/parameter';
 import { choice, list, text } from '../execution/parameterKinds';
 import type { RunContext } from '../execution/run';

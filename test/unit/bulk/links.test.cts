@@ -1,11 +1,8 @@
 /** Links by business key, on tables in memory. */
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
-import {
-	LinkResolver,
-	MAX_REMEMBERED,
-	type LinkRule,
-} from '../../../nodes/DataPlatform/bulk/links.ts';
+import { MAX_REMEMBERED, type LinkRule } from '../../../nodes/DataPlatform/bulk/linkCatalog.ts';
+import { LinkResolver } from '../../../nodes/DataPlatform/bulk/links.ts';
 import type { LinkTarget } from '../../../nodes/DataPlatform/api/linkedRecords.ts';
 import { planRecords, type PlanInput } from '../../../nodes/DataPlatform/bulk/plan.ts';
 import type { FieldDefinition, FieldValues } from '../../../nodes/DataPlatform/api/types.ts';
@@ -75,12 +72,12 @@ function setUp({
 	const of = new Map(
 		Object.entries(rules ?? Object.fromEntries(table.fields.map(({ name }) => [name, rule]))),
 	);
-	const resolve = async (values: unknown[], keepsOwn = false) =>
+	const resolve = async (values: unknown[], createsOwnRows = false) =>
 		await resolver.resolve(
 			table,
 			values.map((entry, index): PlanInput => ({ index, values: entry })),
 			of,
-			...(keepsOwn ? [true] : []),
+			...(createsOwnRows ? [true] : []),
 		);
 	return { stub, resolver, resolve, rules: of };
 }
@@ -384,10 +381,10 @@ describe('creating what is missing', () => {
 		unknownFields: 'error',
 		duplicates: 'merge',
 	} as const;
-	async function create(values: object[], setup: Setup = {}, keepsOwn = false) {
+	async function create(values: object[], setup: Setup = {}, createsOwnRows = false) {
 		const { stub, resolver, resolve } = setUp({ rule: orCreate, ...setup });
 		const table = setup.table ?? people;
-		const plan = planRecords(table, await resolve(values, keepsOwn), planning);
+		const plan = planRecords(table, await resolve(values, createsOwnRows), planning);
 		return { stub, resolver, plan, table, resolve };
 	}
 
@@ -523,12 +520,12 @@ describe('creating what is missing', () => {
 
 	test.each([true, false])(
 		'one that an item creates itself, if that matters: %s',
-		async (keepsOwn) => {
+		async (createsOwnRows) => {
 			const table = { ...people, ...companies } as unknown as typeof people;
 			const values = [{ name: 'A', parent: 'B' }, { name: 'B' }, { name: 'B' }, { parent: 'C' }];
-			const { plan } = await create(values, { table, target: {} }, keepsOwn);
+			const { plan } = await create(values, { table, target: {} }, createsOwnRows);
 			const problem = `'parent': no record of 'Companies' has "B" in 'name' yet: item 1 creates it. Only an operation on many records links items to each other`;
-			expect(plan.problems.map(({ message }) => message)).toEqual(keepsOwn ? [problem] : []);
+			expect(plan.problems.map(({ message }) => message)).toEqual(createsOwnRows ? [problem] : []);
 		},
 	);
 

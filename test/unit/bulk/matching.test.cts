@@ -4,7 +4,8 @@
  */
 import type { IHttpRequestOptions } from 'n8n-workflow';
 import type { LastChange } from '../../../nodes/DataPlatform/bulk/lastChange.ts';
-import { decide, writeMatched } from '../../../nodes/DataPlatform/bulk/matching.ts';
+import { decide } from '../../../nodes/DataPlatform/bulk/decide.ts';
+import { writeMatched } from '../../../nodes/DataPlatform/bulk/matching.ts';
 import type { ItemOutcome } from '../../../nodes/DataPlatform/bulk/outcome.ts';
 import {
 	planRecords,

@@ -1,7 +1,8 @@
 /** From rows to outcomes, portion by portion, on tables in memory. */
 import type { FieldValues } from '../../../nodes/DataPlatform/api/types.ts';
 import type { LastChange } from '../../../nodes/DataPlatform/bulk/lastChange.ts';
-import { LinkResolver, type LinkRule } from '../../../nodes/DataPlatform/bulk/links.ts';
+import type { LinkRule } from '../../../nodes/DataPlatform/bulk/linkCatalog.ts';
+import { LinkResolver } from '../../../nodes/DataPlatform/bulk/links.ts';
 import type { ItemOutcome } from '../../../nodes/DataPlatform/bulk/outcome.ts';
 import { WritePipeline, type OutcomeSink } from '../../../nodes/DataPlatform/bulk/pipeline.ts';
 import type { PlanOptions, Problem, WriteMode } from '../../../nodes/DataPlatform/bulk/plan.ts';

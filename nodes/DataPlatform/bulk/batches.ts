@@ -37,18 +37,20 @@ export class UnsentRecords {
 		this.first = 0;
 	}
 
-	/** The next record; undefined after the last. */
-	take(): Entry | undefined {
-		const record = this.waiting[this.first];
-		if (record === undefined) {
-			const next = this.source.next();
-			return next.done ? undefined : next.value;
-		}
-		this.first += 1;
+	/** The next record, which stays; undefined after the last. */
+	private peek(): Entry | undefined {
 		if (this.first === this.waiting.length) {
-			this.waiting = [];
+			const next = this.source.next();
+			this.waiting = next.done ? [] : [next.value];
 			this.first = 0;
 		}
+		return this.waiting[this.first];
+	}
+
+	/** The next record; undefined after the last. */
+	take(): Entry | undefined {
+		const record = this.peek();
+		if (record) this.first += 1;
 		return record;
 	}
 
@@ -58,21 +60,17 @@ export class UnsentRecords {
 	 */
 	takeBatch(limits: BatchLimits): Entry[] {
 		const batch: Entry[] = [];
-		const ids = new Set<string>();
+		const ids = new Set<string | undefined>();
 		let bytes = 0;
 		while (batch.length < limits.records) {
-			const record = this.take();
-			if (record === undefined) break;
+			const record = this.peek();
+			if (!record) break;
 			bytes += byteSize(record);
 			const isOther = this.kindOf(batch[0] ?? record) !== this.kindOf(record);
-			const { id } = record;
-			const isThere = id !== undefined && ids.has(id);
-			if (batch.length > 0 && (bytes > limits.bytes || isOther || isThere)) {
-				this.putBack([record]);
-				break;
-			}
+			if (batch.length > 0 && (bytes > limits.bytes || isOther || ids.has(record.id))) break;
 			batch.push(record);
-			if (id !== undefined) ids.add(id);
+			this.first += 1;
+			if (record.id !== undefined) ids.add(record.id);
 		}
 		return batch;
 	}

@@ -1,11 +1,9 @@
 /**
  * How a record differs from the stored one, to write only the differences, and for a dry run. Pure.
  */
-import type { FieldValues, PlatformRecord } from '../api/types';
 import { getOwn } from '../transport/json';
-import { holdsValue } from '../fields/values';
 import { withSent, type Entry } from './entry';
-import { omittedFields, type WriteContext } from './evidence';
+import { compareFields, type WriteContext } from './evidence';
 import { judge } from './judge';
 import type { ItemOutcome } from './outcome';
 
@@ -30,36 +28,23 @@ export function diffEntry(
 		return isDryRun ? { outcome: 'inserted', after: fields } : { ...entry, before: null };
 	}
 	const { id, created, modified, ver } = before;
-	const after = changedFields(fields, before, context);
-	const changed = Object.keys(after);
+	// Any value is written unless proven equal.
+	const changed = compareFields(fields, undefined, before, context).filter(
+		({ isHeld }) => isHeld !== true,
+	);
+	const after = Object.fromEntries(changed.map(({ name, value }) => [name, value]));
 	// Another item may have the same key, written differently, and change the record first.
 	if (changed.length === 0 && (isDryRun || !entry.hasUncertainKey)) {
 		return { outcome: 'unchanged', id, created, modified, ver };
 	}
 	if (isDryRun) {
-		const now = changed.map((name) => [name, getOwn(before.fields, name) ?? null]);
+		const now = changed.map(({ name }) => [name, getOwn(before.fields, name) ?? null]);
 		return { outcome: 'updated', id, before: Object.fromEntries(now), after };
 	}
 	// A full update clears the fields that it omits, so all are sent. An upsert needs its key.
 	if (mode === 'replace') return entry;
 	if (mode === 'upsert' && key !== undefined) after[key] = fields[key]!;
 	return withSent(entry, after, before);
-}
-
-function changedFields(
-	values: FieldValues,
-	before: PlatformRecord,
-	{ mode, fields, key }: WriteContext,
-): FieldValues {
-	const cleared = mode === 'replace' ? omittedFields(values, before, fields) : {};
-	// A record holds the key that it was found by. Any other value is written unless proven equal.
-	return Object.fromEntries(
-		Object.entries({ ...cleared, ...values }).filter(
-			([name, value]) =>
-				!(mode === 'upsert' && name === key) &&
-				holdsValue(fields.get(name), getOwn(before.fields, name), value) !== true,
-		),
-	);
 }
 
 function duplicateKeyOutcome({ key, sharedKey, before }: Entry): ItemOutcome {

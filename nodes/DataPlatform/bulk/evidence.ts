@@ -52,7 +52,7 @@ export const listsAllInserts = (
 };
 
 /** The fields that a full update clears because it omits them, each with the value null. */
-export function omittedFields(
+function omittedFields(
 	sent: FieldValues,
 	stored: PlatformRecord,
 	fields: WriteContext['fields'],
@@ -88,10 +88,10 @@ function asAdded(
 }
 
 /**
- * The fields in which the stored record certainly differs from what was sent, and those in which it
- * may differ.
+ * The fields that are written, each with its value, and whether the stored record holds it;
+ * undefined if that can't be seen.
  */
-export function differences(
+export function compareFields(
 	sent: FieldValues,
 	before: Entry['before'],
 	stored: PlatformRecord,
@@ -100,16 +100,14 @@ export function differences(
 	const { mode, key, fields } = context;
 	const held = asAdded(sent, before, stored, context);
 	const cleared = mode === 'replace' ? omittedFields(sent, stored, fields) : {};
-	const states = Object.entries({ ...cleared, ...sent }).map(([name, value]) => ({
+	return Object.entries({ ...cleared, ...sent }).map(([name, value]) => ({
 		name,
+		value,
 		// A record holds the key that it was found by.
-		holds:
+		isHeld:
 			(mode === 'upsert' && name === key) ||
 			holdsValue(fields.get(name), getOwn(held, name), value),
 	}));
-	const named = (state: boolean | undefined) =>
-		states.filter(({ holds }) => holds === state).map(({ name }) => name);
-	return { different: named(false), unproven: named(undefined) };
 }
 
 /**
@@ -135,9 +133,8 @@ export const holdsWhole = (
 	stored: PlatformRecord,
 	context: WriteContext,
 ): boolean => {
-	const whole = withoutAdded(entry, context);
-	const { different, unproven } = differences(whole, undefined, stored, context);
-	return different.length + unproven.length === 0;
+	const whole = compareFields(withoutAdded(entry, context), undefined, stored, context);
+	return whole.every(({ isHeld }) => isHeld);
 };
 
 /**
@@ -277,9 +274,11 @@ function compare(
 	stored: PlatformRecord,
 	context: WriteContext,
 ): Pick<Evidence, 'record' | 'field'> {
-	const { different, unproven } = differences(sentFields(entry), entry.before, stored, context);
-	if (different.length > 0) return { record: 'different', field: different[0] };
-	return unproven.length > 0 ? { record: 'unproven', field: unproven[0] } : { record: 'same' };
+	const fields = compareFields(sentFields(entry), entry.before, stored, context);
+	const different = fields.find(({ isHeld }) => isHeld === false);
+	if (different) return { record: 'different', field: different.name };
+	const unproven = fields.find(({ isHeld }) => isHeld === undefined);
+	return unproven ? { record: 'unproven', field: unproven.name } : { record: 'same' };
 }
 
 const toAnswer = ({ rejection, response, lostAttempt }: Partial<Evidence>) => {

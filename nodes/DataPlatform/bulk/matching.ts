@@ -129,6 +129,8 @@ class MatchedWriter {
 	 * written.
 	 */
 	private async writeInTurn(group: Entry[]) {
+		/** The first one that may or may not have been written. */
+		let open: Entry | undefined;
 		for (const record of group) {
 			const matches = this.stopped ? undefined : await this.lookUp([record]);
 			if (matches instanceof ServiceError) {
@@ -139,7 +141,6 @@ class MatchedWriter {
 			const [found] = matches?.get(record) ?? [];
 			const isMerged = this.duplicates === 'merge';
 			const first = isMerged ? undefined : this.created.get(found?.id);
-			const open = group.find(({ index }) => this.unknown.has(index));
 			if (first !== undefined) {
 				this.refuse(record, `it has the same match values as item ${first}`);
 			} else if (found) {
@@ -148,6 +149,7 @@ class MatchedWriter {
 				const why = `its match values may be those of item ${open.index}, and it is unknown whether that one was written`;
 				this.refuse(record, why, undefined, true);
 			} else await this.create([record]);
+			if (this.unknown.has(record.index)) open ??= record;
 		}
 	}
 

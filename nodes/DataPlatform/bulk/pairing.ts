@@ -4,7 +4,7 @@
  */
 import type { PlatformRecord } from '../api/types';
 import { sentFields, toJson, type Entry } from './entry';
-import { differences, type WriteContext } from './evidence';
+import { compareFields, type WriteContext } from './evidence';
 import { contradictsItself, type BulkResponse } from './response';
 
 /**
@@ -34,9 +34,11 @@ export function alignByContent(
 	created: PlatformRecord[],
 	fields: WriteContext['fields'],
 ): Map<Entry, PlatformRecord | undefined> | undefined {
+	const context = { mode: 'create' as const, fields, appendable: [] };
 	const fits = (entry: Entry, record: PlatformRecord) =>
-		differences(sentFields(entry), undefined, record, { mode: 'create', fields, appendable: [] })
-			.different.length === 0;
+		compareFields(sentFields(entry), undefined, record, context).every(
+			({ isHeld }) => isHeld !== false,
+		);
 	const first: number[] = [];
 	for (const record of created) {
 		let at = (first.at(-1) ?? -1) + 1;

@@ -9,7 +9,7 @@ import { IdSet } from './idSet';
 import { pageSizes, type PageSizes } from './pageSizes';
 import type { FieldValues, PlatformRecord, RecordMetadata, TableAddress } from './types';
 import {
-	failureAsValue,
+	serviceErrorOrThrow,
 	InputError,
 	isNotFound,
 	ServiceError,
@@ -60,7 +60,7 @@ export const findRecord = async (
 	id: string,
 ): Promise<PlatformRecord | null> =>
 	await readRecord(client, at, id).catch((error: unknown) => {
-		if (isNotFound(failureAsValue(error))) return null;
+		if (isNotFound(serviceErrorOrThrow(error))) return null;
 		throw error;
 	});
 
@@ -538,13 +538,13 @@ export async function tryDeleteRecord(
 	if (!(result instanceof ServiceError)) return undefined;
 	const open = result.delivery === 'ambiguous' ? result : result.previousAttempt;
 	if (!open) return result;
-	const left = await findRecord(client, at, id).catch(failureAsValue);
+	const left = await findRecord(client, at, id).catch(serviceErrorOrThrow);
 	if (left === null) return undefined;
 	if (left instanceof ServiceError) {
 		return unknownDeletion(`${result.message}; looking it up failed: ${left.message}`, result);
 	}
 	// If the platform rejected it, only an earlier attempt that still runs can delete it.
-	if (result !== open && !open.mayStillApply) return result;
+	if (result !== open && !open.stillPending) return result;
 	return unknownDeletion(`${result.message}; it is still there`, result);
 }
 

@@ -6,7 +6,7 @@
  */
 import { paths } from '../api/endpoints';
 import type { PlatformRecord, TableAddress } from '../api/types';
-import { failureAsValue, InputError, ServiceError } from '../transport/errors';
+import { serviceErrorOrThrow, InputError, ServiceError } from '../transport/errors';
 import { asPlainQuery, isEmptyFilter, requireRestrictive, type Group } from '../api/filters';
 import { countRecords } from '../api/aggregates';
 import { readPage, readRecords } from '../api/records';
@@ -143,7 +143,7 @@ async function deleteByQuery(
 	});
 	const isFailure = result instanceof ServiceError;
 	if (isFailure && result.delivery !== 'ambiguous') throw result;
-	const left = await countAfter(client, at, filter, matched, before).catch(failureAsValue);
+	const left = await countAfter(client, at, filter, matched, before).catch(serviceErrorOrThrow);
 	if (left instanceof ServiceError) {
 		throw new ServiceError(
 			isFailure
@@ -156,7 +156,7 @@ async function deleteByQuery(
 	const deleted = matched - survivors;
 	if (isFailure && survivors > 0) {
 		const message = `${result.message}; ${plural(survivors)} of ${matched} still match`;
-		throw result.mayStillApply
+		throw result.stillPending
 			? new ServiceError(`${message}, and the platform may still be deleting them`, {
 					...result,
 					hint: 'Wait a little and count them before you run it again.',

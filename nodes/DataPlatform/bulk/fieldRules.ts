@@ -1,6 +1,6 @@
 /** Field rules: which fields of an existing record are written. Pure. */
 import type { FieldDefinition, JsonValue, PlatformRecord } from '../api/types';
-import { typeOf } from '../fields';
+import { fieldType } from '../fields';
 import { holdsValue } from '../fields/values';
 import { getOwn } from '../transport/json';
 import type { ItemOutcome } from './outcome';
@@ -11,7 +11,7 @@ export type FieldRules = ReadonlyMap<string, 'whenCreating' | 'ifEmpty'>;
 
 /** `false` and 0 are values; text of spaces only is empty. If in doubt, a field is not empty. */
 const isBlank = (field: FieldDefinition, stored: JsonValue | undefined): boolean =>
-	typeof stored === 'string' ? stored.trim() === '' : typeOf(field).isEmpty(stored) === true;
+	typeof stored === 'string' ? stored.trim() === '' : fieldType(field).isEmpty(stored) === true;
 
 /**
  * What to write to an existing record.

@@ -182,8 +182,8 @@ const unknownIfUpdated: Verdict = (evidence) => ({
 
 const unknownIfApplied: Verdict = (evidence) => {
 	const { rejection, stored, entry } = evidence;
-	const { message, mayStillApply } = entry.previousAttempt!;
-	const earlier = `an earlier attempt may ${mayStillApply ? 'still be applied' : 'have been applied'}: ${message}`;
+	const { message, stillPending } = entry.previousAttempt!;
+	const earlier = `an earlier attempt may ${stillPending ? 'still be applied' : 'have been applied'}: ${message}`;
 	const why = `${rejection!.message}; ${earlier}; ${heldValue(evidence)}`;
 	return { ...unknown(evidence, why), id: stored!.id, status: rejection!.status };
 };
@@ -322,7 +322,7 @@ export function judge(
 	const [, verdict] = judgementOn(context.mode, evidence);
 	const item = verdict(evidence);
 	const { previousAttempt } = entry;
-	if (item.outcome !== 'failed' || !previousAttempt?.mayStillApply) {
+	if (item.outcome !== 'failed' || !previousAttempt?.stillPending) {
 		return asFinal(item, entry, context);
 	}
 	// The last attempt was rejected, but the service may still apply the previous one.

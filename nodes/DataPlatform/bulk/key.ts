@@ -3,8 +3,8 @@
  */
 import type { FieldDefinition, FieldValues, JsonValue, TableDefinition } from '../api/types';
 import { importKeyOf, isWritable } from '../fields';
-import type { KeyForm } from '../fields/fieldType';
-import { canBeKey, keyForm } from '../fields/values';
+import type { StoredKey } from '../fields/fieldType';
+import { canBeKey, storedKey } from '../fields/values';
 import { InputError } from '../transport/errors';
 import { getOwn } from '../transport/json';
 import type { PlanOptions } from './plan';
@@ -14,16 +14,16 @@ export interface RecordKey {
 	/** Messages show it. Only equal keys have the same text. */
 	text: string;
 	/** One for each field, as the platform stores it. */
-	parts: KeyForm[];
+	parts: StoredKey[];
 	/** Whether a key with another text is certainly another key. */
 	isCertain: boolean;
 }
 
 /** A record's key; undefined if a field has no value, or one that can't be compared. */
 export function recordKey(fields: FieldDefinition[], values: FieldValues): RecordKey | undefined {
-	const parts: KeyForm[] = [];
+	const parts: StoredKey[] = [];
 	for (const field of fields) {
-		const part = keyForm(field, getOwn<JsonValue>(values, field.name) ?? null);
+		const part = storedKey(field, getOwn<JsonValue>(values, field.name) ?? null);
 		if (part === undefined) return undefined;
 		parts.push(part);
 	}
@@ -45,7 +45,7 @@ export const mayHaveKey = (
 	{ parts }: RecordKey,
 ): boolean =>
 	fields.every((field, index) => {
-		const stored = keyForm(field, getOwn<JsonValue>(values, field.name) ?? null);
+		const stored = storedKey(field, getOwn<JsonValue>(values, field.name) ?? null);
 		const wanted = parts[index]!;
 		return !stored?.isCertain || !wanted.isCertain || stored.text === wanted.text;
 	});

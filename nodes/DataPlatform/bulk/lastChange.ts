@@ -8,7 +8,7 @@ import { readNewestChanges } from '../api/records';
 import type { PlatformRecord, RecordMetadata, TableAddress, TableDefinition } from '../api/types';
 import { holdsData } from '../fields';
 import type { ApiClient } from '../transport/client';
-import { failureAsValue, ServiceError } from '../transport/errors';
+import { serviceErrorOrThrow, ServiceError } from '../transport/errors';
 
 /** The newest versions in a table. */
 export interface NewestVersions {
@@ -50,7 +50,7 @@ export async function readLastChange(
 	at: TableAddress,
 	table: TableDefinition | Promise<TableDefinition>,
 ): Promise<LastChange | ServiceError> {
-	const result = await readChanges(client, at, table).catch(failureAsValue);
+	const result = await readChanges(client, at, table).catch(serviceErrorOrThrow);
 	if (!(result instanceof ServiceError)) return result ?? 'none';
 	return result.delivery === 'rejected' && result.status !== 401 ? undefined : result;
 }

@@ -2,8 +2,8 @@
 import type { FieldDefinition, JsonValue, TableDefinition } from '../api/types';
 import { isOnlyRead, isWritable } from '../fields';
 import { fromJsonText, isPlainObject, show } from '../fields/convert';
-import { isCleared, type KeyForm } from '../fields/fieldType';
-import { keyForm, toFieldValue } from '../fields/values';
+import { isCleared, type StoredKey } from '../fields/fieldType';
+import { storedKey, toFieldValue } from '../fields/values';
 import { getOwn, isObject } from '../transport/json';
 import type { Entry } from './entry';
 import type { PlanInput } from './plan';
@@ -57,7 +57,7 @@ export const valuesOf = ({ add, remove }: LinkValue): unknown[] =>
 	[...add, ...remove].filter((link) => 'value' in link).map(({ value }) => value);
 
 /** A value as it is looked up. */
-export interface Wanted extends KeyForm {
+export interface Wanted extends StoredKey {
 	value: JsonValue;
 }
 
@@ -66,7 +66,7 @@ export function toWanted(field: FieldDefinition, raw: unknown): Wanted | { probl
 	if (converted === 'leave') return { problem: 'is empty' };
 	if ('problem' in converted) return converted;
 	// The field can be a key, so each of its values has a stored form.
-	return { ...keyForm(field, converted.value)!, value: converted.value };
+	return { ...storedKey(field, converted.value)!, value: converted.value };
 }
 
 /** What a value resolved to; undefined if its link is omitted. */

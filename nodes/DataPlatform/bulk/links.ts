@@ -7,7 +7,7 @@ import type { FieldDefinition, TableDefinition } from '../api/types';
 import { importKeyOf } from '../fields';
 import { show } from '../fields/convert';
 import type { ApiClient } from '../transport/client';
-import { failureAsValue, InputError, ServiceError } from '../transport/errors';
+import { serviceErrorOrThrow, InputError, ServiceError } from '../transport/errors';
 import { getOwn, isObject } from '../transport/json';
 import type { Entry } from './entry';
 import {
@@ -122,7 +122,7 @@ export class LinkResolver {
 			}
 			for (const { rule, values } of byRule.values()) {
 				if (values.length > 0) {
-					await this.lookUp(field, rule, values, table.id).catch(failureAsValue);
+					await this.lookUp(field, rule, values, table.id).catch(serviceErrorOrThrow);
 				}
 			}
 		}

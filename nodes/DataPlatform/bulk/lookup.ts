@@ -2,9 +2,9 @@
  * Looks records up: what a response does not mention is read, never assumed.
  */
 import type { FieldDefinition, JsonValue, PlatformRecord, TableAddress } from '../api/types';
-import type { KeyForm } from '../fields/fieldType';
-import { typeOf } from '../fields';
-import { keyForm } from '../fields/values';
+import type { StoredKey } from '../fields/fieldType';
+import { fieldType } from '../fields';
+import { storedKey } from '../fields/values';
 import { getOwn } from '../transport/json';
 import { isGroup, oneOf, oneOfCombinations, valuesOf, type Group } from '../api/filters';
 import { findRecord, readRecords } from '../api/records';
@@ -267,7 +267,7 @@ class ValueLookup {
 	/** @param asked the only value of the filter, so that the record has it */
 	private note({ id, fields }: PlatformRecord, asked?: string) {
 		const stored = getOwn<JsonValue>(fields, this.field.name) ?? null;
-		const text = asked ?? keyForm(this.field, stored)?.text;
+		const text = asked ?? storedKey(this.field, stored)?.text;
 		if (text === undefined) return;
 		const ids = this.found.get(text) ?? [];
 		if (ids.length < 2 && !ids.includes(id)) this.found.set(text, [...ids, id]);
@@ -291,7 +291,7 @@ class ValueLookup {
 	/** Looks up values that many records have in another spelling. */
 	private async searchExactly(values: string[]) {
 		const { name: field } = this.field;
-		const operator = typeOf(this.field).comparison === 'text' ? '===' : 'eq';
+		const operator = fieldType(this.field).comparison === 'text' ? '===' : 'eq';
 		for (const value of values) {
 			await this.read({ filter: [{ field, operator, value }], filterOperator: 'and' }, 2, [value]);
 		}
@@ -313,7 +313,7 @@ export async function lookUpValues(
 	client: ApiClient,
 	at: TableAddress,
 	field: FieldDefinition,
-	values: KeyForm[],
+	values: StoredKey[],
 ): Promise<Map<string, ValueMatch>> {
 	const lookup = new ValueLookup(client, at, field);
 	const certain = values.filter(({ isCertain }) => isCertain).map(({ text }) => text);

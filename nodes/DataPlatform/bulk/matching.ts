@@ -6,7 +6,7 @@
  */
 import type { FieldDefinition, PlatformRecord } from '../api/types';
 import { appendableFields } from '../fields/values';
-import { failureAsValue, ServiceError } from '../transport/errors';
+import { serviceErrorOrThrow, ServiceError } from '../transport/errors';
 import {
 	decide,
 	deletedMeanwhile,
@@ -235,7 +235,7 @@ class MatchedWriter {
 		const some = this.isCompared ? 'sentFields' : 'keys';
 		const loads = areAllNeeded ? 'allFields' : some;
 		const enough = MATCHES_NEEDED[multipleMatches];
-		return await lookUp(client, at, this.keys, entries, loads, enough).catch(failureAsValue);
+		return await lookUp(client, at, this.keys, entries, loads, enough).catch(serviceErrorOrThrow);
 	}
 
 	private get duplicates() {
@@ -294,9 +294,9 @@ class MatchedWriter {
 		const rejected: Resolved[] = [];
 		const unsent: Resolved[] = [];
 		const stop = await this.write(withoutSharedKeys(records), 'create', (record, outcome) => {
-			if (outcome.outcome === 'unknown') this.deliver(record, [{ ...outcome, isFinal: true }]);
+			if (outcome.outcome === 'unknown') this.deliver(record, [{ ...outcome, noRetry: true }]);
 			else if (outcome.outcome !== 'failed') this.deliver(record, [outcome]);
-			else (outcome.isDerived ? unsent : rejected).push([record, outcome]);
+			else (outcome.notAttempted ? unsent : rejected).push([record, outcome]);
 		});
 		const matches = await this.lookUp(rejected.map(([record]) => record));
 		const all = matches instanceof ServiceError ? [] : [...matches];

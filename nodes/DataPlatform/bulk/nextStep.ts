@@ -1,6 +1,6 @@
 /** What the user can do about a rejected record, by the field that the reason names. Pure. */
 import type { FieldDefinition, FieldValues } from '../api/types';
-import { typeOf } from '../fields';
+import { fieldType } from '../fields';
 import { texts } from '../fields/types/list';
 import type { Hint } from '../transport/errors';
 import type { WriteContext } from './evidence';
@@ -21,7 +21,7 @@ const isNamed = (message: string, { name, header }: FieldDefinition) =>
 /** The only text of a list, if it has commas: probably several entries, typed as one text. */
 function unsplit(field: FieldDefinition, value: unknown): string | undefined {
 	const [only, ...rest]: unknown[] = Array.isArray(value) ? value : [];
-	const isText = typeOf(field) === texts && rest.length === 0 && typeof only === 'string';
+	const isText = fieldType(field) === texts && rest.length === 0 && typeof only === 'string';
 	return isText && only.includes(',') ? only : undefined;
 }
 
@@ -53,8 +53,8 @@ export function withNextStep(
 	values: FieldValues,
 	context: RejectionContext,
 ): ItemOutcome {
-	const { outcome, isDerived, hint, status, message = '' } = item;
+	const { outcome, notAttempted, hint, status, message = '' } = item;
 	const isRejected = status === undefined ? hint === undefined : REJECTS_VALUES.has(status);
-	if (outcome !== 'failed' || isDerived || !isRejected) return item;
+	if (outcome !== 'failed' || notAttempted || !isRejected) return item;
 	return { ...item, hint: rejectionHint(values, message, context) };
 }

@@ -50,11 +50,11 @@ export interface ItemOutcome {
 	/** How long the service asked to wait. */
 	retryAfterMs?: number;
 	/** Not sent because of other items' outcomes, which are the ones to report. */
-	isDerived?: boolean;
+	notAttempted?: boolean;
 	/** The later item with the same key or ID, into which it was merged. */
 	mergedInto?: number;
 	/** Doing it again could do it twice, so the node's next attempt skips it. */
-	isFinal?: boolean;
+	noRetry?: boolean;
 	/** Sending the same item again does no harm and may succeed. */
 	isRetryable?: boolean;
 	/** The fields that kept a value other than the item's, because of field rules. */
@@ -104,7 +104,7 @@ export const failedItem = (error: ServiceError): ItemOutcome => ({
 export const notSentItem = (cause: ServiceError): ItemOutcome => ({
 	...failedItem(cause),
 	message: `Not sent, the run stopped before: ${cause.message}`,
-	isDerived: true,
+	notAttempted: true,
 });
 
 const HINT_IF_UNKNOWN: Record<WriteMode, Hint> = {
@@ -125,7 +125,7 @@ export const unknownItem = (mode: WriteMode, why: string): ItemOutcome => ({
 /** Marks an item that may have added something: another attempt could add it again. */
 export const asAppended = (item: ItemOutcome): ItemOutcome => ({
 	...item,
-	isFinal: true,
+	noRetry: true,
 	hint: { code: 'lookBeforeAddingAgain' },
 });
 
@@ -137,7 +137,7 @@ export const asAppended = (item: ItemOutcome): ItemOutcome => ({
 export function requireSuccess(item: ItemOutcome): ItemOutcome {
 	if (isSuccess(item)) return item;
 	const { outcome, message = '', hint, ...details } = item;
-	if (outcome !== 'unknown' && item.status === undefined && hint !== undefined && !item.isFinal) {
+	if (outcome !== 'unknown' && item.status === undefined && hint !== undefined && !item.noRetry) {
 		throw new InputError(message, { hint, outcome, field: item.field });
 	}
 	const failed = item.isRetryable ? 'notApplied' : 'rejected';

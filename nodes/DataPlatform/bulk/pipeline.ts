@@ -221,7 +221,7 @@ class PortionOutcomes {
 
 	report(index: number, outcomes: ItemOutcome[], record?: Entry) {
 		// Rows with problems have no record: they are counted when they are planned.
-		const isCounted = record !== undefined && !outcomes.some(({ isDerived }) => isDerived);
+		const isCounted = record !== undefined && !outcomes.some(({ notAttempted }) => notAttempted);
 		if (isCounted) this.failures.resolved(!outcomes.every(isSuccess));
 		if (this.plan.merged.size > 0) this.byIndex.set(index, { outcomes, record });
 		this.sink.onOutcomes(index, outcomes, record);
@@ -257,7 +257,7 @@ class PortionOutcomes {
 					...outcome,
 					mergedInto,
 					...(!isSuccess(outcome) && {
-						isDerived: true,
+						notAttempted: true,
 						message: `Merged into item ${mergedInto}, which has the same key and did not succeed: ${outcome.message!}`,
 					}),
 				})),

@@ -3,7 +3,7 @@
  * stored: by ID or import key, or by the IDs in the response.
  */
 import type { FieldDefinition, PlatformRecord, TableAddress } from '../api/types';
-import { failureAsValue, ServiceError } from '../transport/errors';
+import { serviceErrorOrThrow, ServiceError } from '../transport/errors';
 import type { ApiClient } from '../transport/client';
 import { isPartial, withSent, type Entry, type Resolved } from './entry';
 import {
@@ -60,7 +60,7 @@ export class OutcomeResolver {
 		// All fields are needed to see what a full update clears, and for the output of a single write.
 		const loads = mode === 'replace' || isSingle ? 'allFields' : 'sentFields';
 		return await lookUp(this.client, this.at, this.keys, entries, loads, enough).catch(
-			failureAsValue,
+			serviceErrorOrThrow,
 		);
 	}
 
@@ -166,7 +166,7 @@ export class OutcomeResolver {
 	): boolean {
 		const { previousAttempt, isSentAgain } = entry;
 		if (response || rejections?.has(entry) || isSentAgain) return false;
-		if (!previousAttempt || previousAttempt.mayStillApply) return false;
+		if (!previousAttempt || previousAttempt.stillPending) return false;
 		return isAppending(entry, this.context) && isUnapplied(entry, found, this.context);
 	}
 
@@ -220,7 +220,7 @@ export class OutcomeResolver {
 	private async readBack(batch: Entry[], response: BulkResponse) {
 		const ids = response.data.map(({ id }) => id);
 		if (ids.length > batch.length) return undefined;
-		const read = await lookUpByIds(this.client, this.at, ids).catch(failureAsValue);
+		const read = await lookUpByIds(this.client, this.at, ids).catch(serviceErrorOrThrow);
 		if (read instanceof ServiceError) return undefined;
 		const records = ids.map((id) => read.get(id));
 		return records.every(

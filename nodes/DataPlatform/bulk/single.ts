@@ -2,7 +2,7 @@
 import { readRecord, type WriteOptions } from '../api/records';
 import type { PlatformRecord } from '../api/types';
 import { appendableFields } from '../fields/values';
-import { failureAsValue } from '../transport/errors';
+import { serviceErrorOrThrow } from '../transport/errors';
 import { isAppending } from './evidence';
 import type { LastChange } from './lastChange';
 import { writeMatched } from './matching';
@@ -84,7 +84,7 @@ export async function readBeforeAdding(
 ): Promise<PlatformRecord | undefined> {
 	if (!isAppending({ fields }, { appendable: appendableFields(table.fields) })) return undefined;
 	return await readRecord(client, at, id!).catch((error: unknown) => {
-		if (failureAsValue(error).status === 403) return undefined;
+		if (serviceErrorOrThrow(error).status === 403) return undefined;
 		throw error;
 	});
 }

@@ -74,7 +74,7 @@ export const join = (...steps: Step[]): Step => ({
 
 /** The one of two ambiguous attempts that a look-up can't resolve. */
 const moreUncertain = (one: ServiceError, other: ServiceError | undefined) =>
-	other?.mayStillApply ? other : one;
+	other?.stillPending ? other : one;
 
 /** Notes in records an attempt that may have written them. */
 const withAttempt = (records: Entry[], attempt: ServiceError | undefined) =>

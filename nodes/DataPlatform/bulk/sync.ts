@@ -9,7 +9,7 @@ import { findRecord, readRecords } from '../api/records';
 import type { FieldDefinition, FieldValues, PlatformRecord } from '../api/types';
 import { holdsData } from '../fields';
 import { holdsValue } from '../fields/values';
-import { failureAsValue, InputError, ServiceError } from '../transport/errors';
+import { serviceErrorOrThrow, InputError, ServiceError } from '../transport/errors';
 import { getOwn } from '../transport/json';
 import { recordKey } from './key';
 import { isSameVersion } from './lastChange';
@@ -226,12 +226,12 @@ export class Sync {
 		chunk: PlatformRecord[],
 		onRemoval: OnRemoval,
 	): Promise<ServiceError | undefined> {
-		const current = await this.recheck(chunk).catch(failureAsValue);
+		const current = await this.recheck(chunk).catch(serviceErrorOrThrow);
 		if (current instanceof ServiceError) {
 			for (const record of chunk) onRemoval(record, failedRemoval(record, current));
 			return current;
 		}
-		const omitted = await this.omittedOf(chunk, current).catch(failureAsValue);
+		const omitted = await this.omittedOf(chunk, current).catch(serviceErrorOrThrow);
 		const removable: PlatformRecord[] = [];
 		for (const record of chunk) {
 			const now = current.get(record.id);
@@ -337,7 +337,7 @@ export class Sync {
 	/** Whether another writer had already deleted a record. */
 	private async isGone({ id }: PlatformRecord, { status }: ServiceError): Promise<boolean> {
 		const { client, at } = this.target;
-		return status === 404 && (await findRecord(client, at, id).catch(failureAsValue)) === null;
+		return status === 404 && (await findRecord(client, at, id).catch(serviceErrorOrThrow)) === null;
 	}
 
 	private async setFields(
@@ -379,7 +379,7 @@ const notRemoved = ({ id }: PlatformRecord, message: string): ItemOutcome => ({
 	outcome: 'failed',
 	id,
 	message: `The record '${id}' is missing from the input, but was not removed: ${message}`,
-	isDerived: true,
+	notAttempted: true,
 	isRetryable: true,
 });
 

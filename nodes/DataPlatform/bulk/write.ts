@@ -79,9 +79,9 @@ class BulkWriter {
 	private comparing = 0;
 	private resolvedCount = 0;
 	/** Why no further batch is started. Work that follows from sent batches is still done. */
-	private closed?: ServiceError;
+	private noNewBatches?: ServiceError;
 	/** Why nothing more is sent at all. */
-	private stopped?: ServiceError;
+	private noMoreRequests?: ServiceError;
 	private readonly resolver: OutcomeResolver;
 	private readonly context: WriteContext;
 	/** The records that this run inserted, if two items may turn out to mean the same one. */
@@ -139,7 +139,7 @@ class BulkWriter {
 
 	/** Resolves every record. Returns why it stopped early, if it did. */
 	async run(stopped?: ServiceError): Promise<ServiceError | undefined> {
-		this.stopped = stopped;
+		this.noMoreRequests = stopped;
 		await new Promise<void>((resolve, reject) => {
 			let isFailed = false;
 			const schedule = () => {
@@ -170,13 +170,14 @@ class BulkWriter {
 			};
 			schedule();
 		});
-		return this.stopped ?? this.closed;
+		return this.noMoreRequests ?? this.noNewBatches;
 	}
 
 	/** The work to start now, if any. */
 	private next(): (() => Promise<Step>) | undefined {
-		this.closed ??= this.session.failures.reason;
-		if (this.stopped ?? this.closed) this.skipUnsent((this.stopped ?? this.closed)!);
+		this.noNewBatches ??= this.session.failures.reason;
+		const cause = this.noMoreRequests ?? this.noNewBatches;
+		if (cause) this.skipUnsent(cause);
 		if (this.underWay >= this.congestion.parallel) return undefined;
 		const work = this.queue.shift() ?? this.nextBatch();
 		if (work) {
@@ -209,7 +210,7 @@ class BulkWriter {
 	 */
 	private skipUnsent(cause: ServiceError) {
 		const records: Entry[] = [];
-		if (this.stopped) {
+		if (this.noMoreRequests) {
 			const work = this.queue;
 			this.queue = work.filter((piece) => piece.kind === 'reconcile');
 			for (const piece of work) {
@@ -321,13 +322,14 @@ class BulkWriter {
 	private apply({ outcomes, work, unsent, stop, isDivided }: Step) {
 		for (const [record, outcome] of outcomes) {
 			this.resolvedCount += 1;
-			if (this.isFailure(outcome) && this.options.stopAtFailure) this.closed ??= afterFailure();
+			if (this.isFailure(outcome) && this.options.stopAtFailure)
+				this.noNewBatches ??= afterFailure();
 			this.onOutcome(record, withNextStep(this.insertedOnce(outcome), record.fields, this.context));
 		}
 		this.queue.unshift(...work);
 		if (unsent.length > 0) this.unsent.putBack(unsent);
 		if (isDivided) this.session.divisionsLeft -= 1;
-		this.stopped ??= stop;
+		this.noMoreRequests ??= stop;
 	}
 
 	/** If several items mean one record, the first inserted it and the others updated it. */

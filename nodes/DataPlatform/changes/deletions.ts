@@ -9,7 +9,7 @@ import { readTable } from '../api/tables';
 import type { PlatformRecord, TableAddress } from '../api/types';
 import type { ApiClient } from '../transport/client';
 import { forEachConcurrent } from '../transport/concurrency';
-import { failureAsValue, InputError, ServiceError } from '../transport/errors';
+import { serviceErrorOrThrow, InputError, ServiceError } from '../transport/errors';
 
 /** How many records a watched table may have: each check lists them all, and all IDs are stored. */
 export const MAX_WATCHED = 50_000;
@@ -126,7 +126,7 @@ export async function readWatchedIds(check: DeletionCheck): Promise<Set<string>>
  * @throws {ServiceError}
  */
 async function isGone({ client, at }: DeletionCheck, id: string): Promise<boolean> {
-	const found = await findRecord(client, at, id).catch(failureAsValue);
+	const found = await findRecord(client, at, id).catch(serviceErrorOrThrow);
 	if (!(found instanceof ServiceError)) return found === null;
 	// It exists, but this token may not read it.
 	if (found.status === 403) return false;

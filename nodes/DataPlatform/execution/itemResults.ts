@@ -25,9 +25,9 @@ export interface Failure {
 	/** The item it is about, if the operation processed several. */
 	item?: number;
 	/** Not attempted because another item failed. */
-	isDerived?: boolean;
+	notAttempted?: boolean;
 	/** It may have been done, and doing it twice would do harm: no further attempt retries it. */
-	isFinal?: boolean;
+	noRetry?: boolean;
 	/** The same item may succeed later, unless it may have been done and could be done twice. */
 	isRetryable?: boolean;
 	details?: IDataObject;
@@ -196,7 +196,7 @@ export class ItemResults {
 	private complete({ hint, ...failure }: Failure): Failure {
 		const { details, retryAfterMs } = failure;
 		const mayBeDoneTwice =
-			failure.isFinal || (details?.outcome === 'unknown' && !this.retriesUnknown);
+			failure.noRetry || (details?.outcome === 'unknown' && !this.retriesUnknown);
 		const retryable = failure.isRetryable === true && !mayBeDoneTwice;
 		const isWaitKnown = retryable && retryAfterMs !== undefined;
 		return {
@@ -261,7 +261,7 @@ export class ItemResults {
 			(entry): entry is [number, ItemResult] =>
 				Array.isArray(entry[1]) ||
 				entry[1]?.details?.outcome === 'unknown' ||
-				entry[1]?.isFinal === true ||
+				entry[1]?.noRetry === true ||
 				entry[1]?.deletion !== undefined,
 		);
 	}
@@ -288,7 +288,7 @@ export class ItemResults {
 	 */
 	restore(index: number, result: ItemResult, retriesUnknown = false) {
 		if (!Array.isArray(result) && result.deletion) this.deletions.set(index, result.deletion);
-		else if (retriesUnknown && !Array.isArray(result) && !result.isFinal)
+		else if (retriesUnknown && !Array.isArray(result) && !result.noRetry)
 			this.possiblyDone.set(index, result);
 		else this.results[index] = result;
 	}
@@ -317,7 +317,7 @@ export class ItemResults {
 
 	/** The failure to report: the first one that no other item caused. */
 	primaryFailure(): ReportedFailure | undefined {
-		return this.find(({ isDerived }) => !isDerived) ?? this.firstFailure();
+		return this.find(({ notAttempted }) => !notAttempted) ?? this.firstFailure();
 	}
 
 	/**

@@ -263,13 +263,13 @@ class RowImport {
 
 /** Whether to send a row again, because the import stopped and not because of the row itself. */
 const isUnfinished = (
-	{ outcome, isDerived, mergedInto, message }: ItemOutcome,
+	{ outcome, notAttempted, mergedInto, message }: ItemOutcome,
 	stopped: ServiceError | undefined,
 ) =>
 	stopped !== undefined &&
 	(outcome === 'unknown' ||
 		(outcome === 'failed' &&
-			((isDerived && mergedInto === undefined) || message?.includes(stopped.message) === true)));
+			((notAttempted && mergedInto === undefined) || message?.includes(stopped.message) === true)));
 
 /** Writes the rows of a file and returns their outcomes. Does not throw. */
 export const importRows = async (parts: ImportParts): Promise<ImportResult> =>

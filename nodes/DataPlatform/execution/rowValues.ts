@@ -6,7 +6,7 @@ import type { FieldDefinition, TableDefinition } from '../api/types';
 import { closestName } from '../fields/closestName';
 import { keyFields } from '../bulk/key';
 import type { PlanInput, PlanOptions } from '../bulk/plan';
-import { isWritable, typeOf } from '../fields';
+import { isWritable, fieldType } from '../fields';
 import type { CellFormat } from '../fields/fieldType';
 import { unguarded } from '../rows/csv';
 import { isCsvRow, type FileRow } from '../rows/readRows';
@@ -256,7 +256,7 @@ export class RowReader {
 			// memory.
 			const cell = field.type === 'schema_link' ? detached(cells[at]!) : cells[at]!;
 			const text = formulaGuard ? unguarded(cell) : cell;
-			const parsed = text === '' ? { value: '' } : typeOf(field).parse(text, form);
+			const parsed = text === '' ? { value: '' } : fieldType(field).parse(text, form);
 			if ('value' in parsed) values.push([field.name, parsed.value]);
 			else problems.push({ field: field.name, message: `'${field.name}' ${parsed.problem}` });
 		}

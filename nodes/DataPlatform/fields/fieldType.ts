@@ -27,7 +27,7 @@ export interface CellFormat {
 export type Conversion = (value: unknown, field: FieldDefinition) => Converted;
 
 /** The value of an import key. */
-export interface KeyForm {
+export interface StoredKey {
 	/** As the platform stores it, or as given if only the platform knows how it stores it. */
 	text: string;
 	/** Whether values with another text are certainly different keys. */
@@ -53,7 +53,7 @@ export interface FieldType {
 	 * An import key's stored format; undefined for a value of another type. `never` if the type can't
 	 * be one.
 	 */
-	key: ((value: JsonValue) => KeyForm | undefined) | 'never';
+	key: ((value: JsonValue) => StoredKey | undefined) | 'never';
 	/** One converted value with the effect of two in a row; undefined if no single value has it. */
 	merge: (earlier: JsonValue, later: JsonValue) => JsonValue | undefined;
 	/**

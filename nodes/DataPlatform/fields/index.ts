@@ -44,24 +44,24 @@ export const FIELD_TYPES: Readonly<Record<string, FieldType>> = {
 };
 
 /** The field's type. A type that this node does not know is written and compared as text. */
-export function typeOf({ type, metadata }: FieldDefinition): FieldType {
+export function fieldType({ type, metadata }: FieldDefinition): FieldType {
 	if (type === 'schema_link' && metadata.multiple) return linkToMany;
 	if (type === UNKNOWN_TYPE) return untyped;
 	return getOwn(FIELD_TYPES, type) ?? unknownType;
 }
 
 /** Whether the field holds data, rather than only showing something. */
-export const holdsData = (field: FieldDefinition) => typeOf(field).writtenBy !== 'nobody';
+export const holdsData = (field: FieldDefinition) => fieldType(field).writtenBy !== 'nobody';
 
 /** Whether a client may write the field. */
 export const isWritable = (field: FieldDefinition) =>
-	typeOf(field).writtenBy === 'clients' &&
+	fieldType(field).writtenBy === 'clients' &&
 	field.metadata.readOnly !== true &&
 	field.metadata.calculated !== true;
 
 /** Whether a value is one that the platform returns for the field but does not accept. */
 export const isOnlyRead = (field: FieldDefinition, value: unknown): boolean =>
-	typeOf(field).isOnlyRead?.(value) === true;
+	fieldType(field).isOnlyRead?.(value) === true;
 
 /** The field that upsert matches by, if the table has one. */
 export const importKeyOf = (table: TableDefinition) =>

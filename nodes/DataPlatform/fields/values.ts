@@ -5,8 +5,8 @@
 import type { FieldDefinition, FieldValues, JsonValue } from '../api/types';
 import { getOwn, isObject } from '../transport/json';
 import { problem } from './convert';
-import { isCleared, type Converted, type KeyForm } from './fieldType';
-import { typeOf } from './index';
+import { isCleared, type Converted, type StoredKey } from './fieldType';
+import { fieldType } from './index';
 import { unknownType } from './types/text';
 
 /** What to do with an empty value: `''`, `null`, `[]`. `undefined` is never sent. */
@@ -27,7 +27,7 @@ export function toFieldValue(
 		if (empty === 'leave') return 'leave';
 		return empty === 'clear' ? { value: null } : problem('is empty');
 	}
-	return typeOf(field).convert(value, field);
+	return fieldType(field).convert(value, field);
 }
 
 /** Whether a value adds to the stored one, or removes from it. */
@@ -51,7 +51,7 @@ export function holdsValue(
 	stored: JsonValue | undefined,
 	sent: JsonValue | undefined,
 ): boolean | undefined {
-	const type = field ? typeOf(field) : unknownType;
+	const type = field ? fieldType(field) : unknownType;
 	if (isCleared(sent)) return type.isEmpty(stored);
 	if (!isCleared(stored) && type.isEmpty(stored) !== true) return type.equals(stored!, sent!);
 	return addsNothing(sent) || type.isEmpty(sent) !== false ? undefined : false;
@@ -62,24 +62,24 @@ export function holdsValue(
  * twice.
  */
 export const appendableFields = (fields: Iterable<FieldDefinition>): FieldDefinition[] =>
-	[...fields].filter((field) => typeOf(field).appends !== 'never');
+	[...fields].filter((field) => fieldType(field).appends !== 'never');
 
 /** The fields of a record whose values are appended. @param appendable those of its table */
 export const appendedFields = (appendable: FieldDefinition[], values: FieldValues): string[] =>
 	appendable.flatMap((field) => {
-		const { appends } = typeOf(field);
+		const { appends } = fieldType(field);
 		const value = getOwn<JsonValue>(values, field.name);
 		return appends !== 'never' && !isCleared(value) && appends(value!) ? [field.name] : [];
 	});
 
 /** The stored format of an import key's value; undefined if it can't be one. */
-export function keyForm(field: FieldDefinition, value: JsonValue): KeyForm | undefined {
-	const { key } = typeOf(field);
+export function storedKey(field: FieldDefinition, value: JsonValue): StoredKey | undefined {
+	const { key } = fieldType(field);
 	return key === 'never' || isCleared(value) ? undefined : key(value);
 }
 
 /** Whether a field of this type can be an import key. */
-export const canBeKey = (field: FieldDefinition) => typeOf(field).key !== 'never';
+export const canBeKey = (field: FieldDefinition) => fieldType(field).key !== 'never';
 
 /**
  * One value with the effect of two converted values in a row.
@@ -87,4 +87,4 @@ export const canBeKey = (field: FieldDefinition) => typeOf(field).key !== 'never
  * @returns undefined if no single value has this effect
  */
 export const mergeValues = (field: FieldDefinition, earlier: JsonValue, later: JsonValue) =>
-	typeOf(field).merge(earlier, later);
+	fieldType(field).merge(earlier, later);

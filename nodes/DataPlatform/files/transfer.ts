@@ -13,7 +13,7 @@ import type {
 	PlatformRecord,
 	TableAddress,
 } from '../api/types';
-import { failureAsValue, InputError, ServiceError } from '../transport/errors';
+import { serviceErrorOrThrow, InputError, ServiceError } from '../transport/errors';
 import { getOwn } from '../transport/json';
 import { isLoopback, OriginError, safeUrl } from '../transport/allowedOrigins';
 import {
@@ -171,7 +171,7 @@ async function confirmUpload(
 	}
 	const message = `Unknown whether the files were stored: ${why}`;
 	if (!before) throw unknown(`${message}; the token may not read the record`);
-	const record = await readRecord(client, at, id).catch(failureAsValue);
+	const record = await readRecord(client, at, id).catch(serviceErrorOrThrow);
 	if (record instanceof ServiceError) {
 		throw unknown(`${message}; reading the record failed: ${record.message}`);
 	}
@@ -181,7 +181,7 @@ async function confirmUpload(
 	if (missing.length === 0 && (uploads.length > 0 || Object.keys(fields).length === 0)) {
 		return record;
 	}
-	if (rejection && !rejection.previousAttempt?.mayStillApply) throw rejection;
+	if (rejection && !rejection.previousAttempt?.stillPending) throw rejection;
 	const names = nameList(missing.map(({ name }) => name)) || 'the new values';
 	// The platform may still be storing the files.
 	throw unknown(`${message}; the record '${id}' does not have ${names} yet`);
@@ -298,11 +298,11 @@ export async function removeFiles(
 	if (result instanceof ServiceError) {
 		const open = result.delivery === 'ambiguous' ? result : result.previousAttempt;
 		if (!open) throw result;
-		const now = await readRecord(client, at, id).catch(failureAsValue);
+		const now = await readRecord(client, at, id).catch(serviceErrorOrThrow);
 		if (!(now instanceof ServiceError)) {
 			const isLeft = filesOf(now, field).some(({ fileId }) => fileIds.includes(fileId));
 			if (!isLeft) return now;
-			if (result !== open && !open.mayStillApply) throw result;
+			if (result !== open && !open.stillPending) throw result;
 		}
 		const found =
 			now instanceof ServiceError

@@ -2,7 +2,7 @@
  * Checks and corrections of a file before the first byte is sent.
  */
 import type { FieldDefinition, TableDefinition } from '../api/types';
-import { typeOf } from '../fields';
+import { fieldType } from '../fields';
 import { PICTURES } from '../fields/types/files';
 import { InputError } from '../transport/errors';
 import { getOwn } from '../transport/json';
@@ -61,9 +61,9 @@ const UNKNOWN_TYPES = new Set(['application/octet-stream', 'binary/octet-stream'
  */
 export function fileField(table: TableDefinition, name: string): FieldDefinition {
 	const field = table.fields.find((entry) => entry.name === name);
-	if (field && typeOf(field).holdsFiles) return field;
+	if (field && fieldType(field).holdsFiles) return field;
 	const offered = table.fields
-		.filter((entry) => typeOf(entry).holdsFiles)
+		.filter((entry) => fieldType(entry).holdsFiles)
 		.map((entry) => entry.name);
 	throw new InputError(
 		field

@@ -5,7 +5,7 @@ import type { ILoadOptionsFunctions, INodePropertyOptions } from 'n8n-workflow';
 
 import type { FieldDefinition, TableDefinition } from '../api/types';
 import type { ApiClient } from '../transport/client';
-import { holdsData, isWritable, typeOf } from '../fields';
+import { holdsData, isWritable, fieldType } from '../fields';
 import { canBeKey } from '../fields/values';
 import type { FieldType } from '../fields/fieldType';
 import { readApplications, readTables } from '../api/tables';
@@ -173,19 +173,19 @@ const SYSTEM_SORTS: Options = [
 
 /** The possible values of a dropdown or a checkbox. */
 const getChoices = besideList((field) =>
-	((field && typeOf(field).editor.choices(field)) ?? []).map(({ name, value }) => {
+	((field && fieldType(field).editor.choices(field)) ?? []).map(({ name, value }) => {
 		return { name, value: String(value) };
 	}),
 );
 
 const getFields = fieldList(holdsData);
 
-const getFileFields = fieldList((field) => typeOf(field).holdsFiles);
+const getFileFields = fieldList((field) => fieldType(field).holdsFiles);
 
 /** The nodes' `methods`. */
 export const loadOptions = {
 	getAggregations: besideList((field) => {
-		const values = field ? typeOf(field).aggregations : Object.keys(AGGREGATION_NAMES);
+		const values = field ? fieldType(field).aggregations : Object.keys(AGGREGATION_NAMES);
 		return values.map((value) => ({ name: AGGREGATION_NAMES[value] ?? value, value }));
 	}),
 	getChoice: withEmpty('Choose a Value', getChoices),
@@ -209,7 +209,7 @@ export const loadOptions = {
 	/** The fields by which linked records can be found. */
 	getLinkedFields: withEmpty(CHOOSE_FIELD, linkedFieldList(canBeKey)),
 	getMatchFields: fieldList((field) => isWritable(field) && canBeKey(field)),
-	getOperators: besideList((field) => OPERATOR_LISTS[field ? typeOf(field).comparison : 'any']),
+	getOperators: besideList((field) => OPERATOR_LISTS[field ? fieldType(field).comparison : 'any']),
 	getSavedViews: withEmpty(
 		'None',
 		tableList(({ savedViews }) =>
@@ -222,7 +222,7 @@ export const loadOptions = {
 	),
 	getSummaryFields: withEmpty(
 		CHOOSE_FIELD,
-		fieldList((field) => typeOf(field).aggregations.length > 0),
+		fieldList((field) => fieldType(field).aggregations.length > 0),
 	),
 	getWritableFields: withEmpty(CHOOSE_FIELD, fieldList(isWritable)),
 };

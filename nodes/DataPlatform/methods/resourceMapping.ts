@@ -8,7 +8,7 @@ import type {
 } from 'n8n-workflow';
 
 import type { FieldDefinition, JsonValue, PlatformRecord, TableDefinition } from '../api/types';
-import { importKeyOf, isWritable, typeOf } from '../fields';
+import { importKeyOf, isWritable, fieldType } from '../fields';
 import { readRecords } from '../api/records';
 import { readTable } from '../api/tables';
 import type { ApiClient } from '../transport/client';
@@ -39,7 +39,7 @@ function label(
 	{ isKey, isChosen }: { isKey: boolean; isChosen: boolean },
 	rule?: LinkRule,
 ): string {
-	const typed = isChosen ? undefined : typeOf(field).editor.hint;
+	const typed = isChosen ? undefined : fieldType(field).editor.hint;
 	const hint = isKey ? IMPORT_KEY_MARK : rule ? linkHint(field, rule) : typed;
 	return hint ? `${field.header} (${hint})` : field.header;
 }
@@ -50,7 +50,7 @@ function column(
 	rule?: LinkRule,
 	linked?: EditorChoice[],
 ): ResourceMapperField {
-	const { type, choices } = typeOf(field).editor;
+	const { type, choices } = fieldType(field).editor;
 	const options = linked ?? choices(field);
 	return {
 		id: field.name,

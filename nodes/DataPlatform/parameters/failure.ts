@@ -18,7 +18,7 @@ export function toFailure(error: unknown): Failure {
 			hint: hintText(hint),
 			status,
 			retryAfterMs,
-			isFinal: error.isFinal,
+			noRetry: error.noRetry,
 			isRetryable: delivery !== 'rejected',
 			deletion: error.deletion,
 			details: omitUndefined({ outcome, status, code }),

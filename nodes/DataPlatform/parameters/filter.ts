@@ -15,7 +15,7 @@ import type { Entry, NameOf, ParameterReader } from '../execution/parameter';
 import { anyValue, choice, list, names, text } from '../execution/parameterKinds';
 import { emptyValue } from '../execution/parameterValues';
 import type { RunContext } from '../execution/run';
-import { typeOf } from '../fields';
+import { fieldType } from '../fields';
 import { InputError } from '../transport/errors';
 import { getOwn, parseExactJson } from '../transport/json';
 import { CHOOSE_ID, CHOOSE_IDS, fieldPart, ofTable, tableOf, type TableParameter } from './table';
@@ -220,7 +220,7 @@ export function requireChoices(filter: Group, table: TableDefinition): void {
 		const field = table.fields.find(({ name }) => name === condition.field);
 		const choices =
 			field &&
-			typeOf(field)
+			fieldType(field)
 				.editor.choices(field)
 				?.map(({ value }) => String(value));
 		if (!choices) continue;

@@ -293,16 +293,16 @@ export async function setUpWriting(
 	const { client } = run;
 	const at = tableOf(run, index);
 	const definition = run.definition(at);
-	const reading = settings.dryRun
+	const lastChange = settings.dryRun
 		? Promise.resolve(undefined)
 		: readLastChange(client, at, definition);
 	// Both are read at the same time. Waits for both, so that none is left running if one fails.
-	const table = await definition.finally(async () => await reading);
+	const table = await definition.finally(async () => await lastChange);
 	const links = linkResolver(run, at);
 	const matching = matchingIn?.(table, settings.importKey);
 	const planning = { ...unmatched, matchOn: matching?.on };
 	const options = { ...settings, planning, linkRules: linkRules(run, index, table), matching };
-	const pipeline = new WritePipeline({ client, at, table }, links, options, reading);
+	const pipeline = new WritePipeline({ client, at, table }, links, options, lastChange);
 	const hasId = matching ? matching.on === 'recordId' : mode === 'update' || mode === 'replace';
 	return { at, table, links, planning, hasId, pipeline };
 }

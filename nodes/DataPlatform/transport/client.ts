@@ -170,8 +170,8 @@ export class ApiClient {
 		let retries = 0;
 		let rateLimitCount = 0;
 		let ambiguous: ServiceError | undefined;
-		const modeAfter = ({ mayStillApply }: ServiceError): RetryMode =>
-			request.isUnapplied && !mayStillApply ? 'idempotent' : request.retryMode;
+		const modeAfter = ({ stillPending }: ServiceError): RetryMode =>
+			request.isUnapplied && !stillPending ? 'idempotent' : request.retryMode;
 		for (;;) {
 			const attempt = await this.slots.run(async () => await this.sendInTurn(request));
 			if (attempt instanceof ServiceError) return ambiguous ?? attempt;
@@ -187,7 +187,7 @@ export class ApiClient {
 				return { status, body: {}, repeated: true, durationMs };
 			}
 			// The attempt that may still be pending matters most.
-			if (result.delivery === 'ambiguous' && !ambiguous?.mayStillApply) ambiguous = result;
+			if (result.delivery === 'ambiguous' && !ambiguous?.stillPending) ambiguous = result;
 
 			const mode = modeAfter(result);
 			const delay = retryDelay(result, mode, retries, Math.random(), rateLimitCount);
@@ -222,7 +222,7 @@ export class ApiClient {
 			{
 				delivery: cause.delivery,
 				status: cause.status,
-				mayStillApply: cause.mayStillApply,
+				stillPending: cause.stillPending,
 				code: cause.code,
 				retryAfterMs: cause.retryAfterMs,
 				previousAttempt: cause.previousAttempt,

@@ -78,7 +78,7 @@ export interface ServiceErrorDetails {
 	/** The response's body, if it was JSON. */
 	body?: IDataObject;
 	/** Whether the service may still apply the request. */
-	mayStillApply?: boolean;
+	stillPending?: boolean;
 	/** A previous attempt that may have been applied. */
 	previousAttempt?: ServiceError;
 	/**
@@ -87,7 +87,7 @@ export interface ServiceErrorDetails {
 	 */
 	wasPostponed?: boolean;
 	/** Retrying could do it twice. */
-	isFinal?: boolean;
+	noRetry?: boolean;
 	/** It would have been retried if the retry budget had allowed it. */
 	isRetryBudgetSpent?: boolean;
 	/** How many records were deleted before it failed. */
@@ -121,10 +121,10 @@ export class ServiceError extends Error {
 	readonly hint?: Hint;
 	readonly retryAfterMs?: number;
 	readonly body?: IDataObject;
-	readonly mayStillApply?: boolean;
+	readonly stillPending?: boolean;
 	readonly previousAttempt?: ServiceError;
 	readonly wasPostponed?: boolean;
-	readonly isFinal?: boolean;
+	readonly noRetry?: boolean;
 	readonly isRetryBudgetSpent?: boolean;
 	readonly deletion?: DeletedCount;
 
@@ -137,17 +137,17 @@ export class ServiceError extends Error {
 		this.hint = details.hint;
 		this.retryAfterMs = details.retryAfterMs;
 		this.body = details.body;
-		this.mayStillApply = details.mayStillApply;
+		this.stillPending = details.stillPending;
 		this.previousAttempt = details.previousAttempt;
 		this.wasPostponed = details.wasPostponed;
-		this.isFinal = details.isFinal;
+		this.noRetry = details.noRetry;
 		this.isRetryBudgetSpent = details.isRetryBudgetSpent;
 		this.deletion = details.deletion;
 	}
 }
 
 /** For a promise's `catch`: returns a failure of the service, and throws any other error. */
-export const failureAsValue = (error: unknown): ServiceError => {
+export const serviceErrorOrThrow = (error: unknown): ServiceError => {
 	if (error instanceof ServiceError) return error;
 	throw error;
 };

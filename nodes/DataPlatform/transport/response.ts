@@ -131,7 +131,7 @@ const CORRECT = 'Correct what the message names, then run it again.';
 export const timeoutError = () =>
 	new ServiceError('The platform did not respond in time', {
 		delivery: 'ambiguous',
-		mayStillApply: true,
+		stillPending: true,
 		hint: CHECK,
 	});
 
@@ -236,7 +236,7 @@ export function parseResponse(
 	return new ServiceError(message || `The platform rejected the request (${status})`, {
 		delivery: isUnsent ? 'notApplied' : isAmbiguous ? 'ambiguous' : 'rejected',
 		status,
-		mayStillApply: status === GATEWAY_TIMEOUT,
+		stillPending: status === GATEWAY_TIMEOUT,
 		code: entry?.id,
 		retryAfterMs,
 		body: json,

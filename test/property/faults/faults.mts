@@ -298,6 +298,6 @@ export const needsShortTimeout = ({ name }: PlannedFault) =>
 	['hang', 'hangAfter', 'late'].includes(name);
 
 /** Whether the client must assume that the service is still processing it. */
-export const mayStillApply = (request: LoggedRequest) =>
+export const stillPending = (request: LoggedRequest) =>
 	request.status === 504 ||
 	faultsOf(request).some((name) => ['hang', 'hangAfter', 'late'].includes(name));

@@ -6,7 +6,7 @@ import {
 	faultsOf,
 	hasEffect,
 	isAmbiguous,
-	mayStillApply,
+	stillPending,
 	type FaultName,
 } from './faults.mts';
 import { ReferenceModel, sameFields } from './referenceModel.mts';
@@ -98,7 +98,7 @@ export class Trial {
 		if (isLeftOut && (this.#touched.hasItem(item) || this.#touched.hasDeletion)) return true;
 		// A response leaves out what is unchanged.
 		if (this.#touched.hasItem(item) && this.model.isIdle(this.model.whole(item))) return true;
-		if (requestsWith.slice(taken + 1).some(isAmbiguous) || requestsWith.some(mayStillApply))
+		if (requestsWith.slice(taken + 1).some(isAmbiguous) || requestsWith.some(stillPending))
 			return true;
 		const isIncomplete =
 			last.some((request) => hasEffect(request, 'response', 'records')) ||

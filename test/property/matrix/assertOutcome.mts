@@ -61,7 +61,7 @@ function isAmbiguous(run: CaseRun, request: LoggedRequest): boolean {
 }
 
 /** Whether the platform may still apply what it did not answer in time. */
-const mayStillApply = ({ status, outcome }: LoggedRequest) => status === 504 || outcome === 'reset';
+const stillPending = ({ status, outcome }: LoggedRequest) => status === 504 || outcome === 'reset';
 
 /** Whether `unknown` is right for an item. */
 function mayBeUnknown(run: CaseRun, index: number): boolean {
@@ -76,7 +76,7 @@ function mayBeUnknown(run: CaseRun, index: number): boolean {
 	if (!requests.some((request) => isAmbiguous(run, request))) return false;
 	const last = requests.at(-1)!;
 	const isInARow = run.faultCase.then !== undefined;
-	const isOpen = (request: LoggedRequest) => isAmbiguous(run, request) && mayStillApply(request);
+	const isOpen = (request: LoggedRequest) => isAmbiguous(run, request) && stillPending(request);
 	// What precedes a rejection can be looked up, unless it may still be on its way.
 	if (isInARow && run.faultCase.isLate && requests.some(isOpen)) return true;
 	// After a repeated request with a clear response the outcome is known, whatever came before.

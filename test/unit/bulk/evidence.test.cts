@@ -64,7 +64,7 @@ describe('an item that adds a file', () => {
 		const [unknown, updated] = [{}, files('f')].map((fields) =>
 			judge(item, [at(fields, { modified: SINCE })], {}, context('update')),
 		);
-		expect(unknown).toMatchObject({ outcome: 'unknown', isFinal: true });
+		expect(unknown).toMatchObject({ outcome: 'unknown', noRetry: true });
 		expect(updated).toEqual({
 			outcome: 'updated',
 			id: 'r1',
@@ -75,8 +75,8 @@ describe('an item that adds a file', () => {
 	});
 
 	test('to a new record is looked up like any other', () => {
-		const { hint, isFinal } = judge(item, [], {}, context('create'));
-		expect([hint, isFinal]).toEqual([{ code: 'lookBeforeCreatingAgain' }, undefined]);
+		const { hint, noRetry } = judge(item, [], {}, context('create'));
+		expect([hint, noRetry]).toEqual([{ code: 'lookBeforeCreatingAgain' }, undefined]);
 	});
 
 	test('and one that adds no file is safe to repeat', () => {
@@ -84,6 +84,6 @@ describe('an item that adds a file', () => {
 		const found = [at({ n: 2 })];
 		const outcome = judge(plain, found, {}, context('update'));
 		expect(outcome).toMatchObject({ outcome: 'unknown', hint: 'It is safe to run it again.' });
-		expect(outcome).not.toHaveProperty('isFinal');
+		expect(outcome).not.toHaveProperty('noRetry');
 	});
 });

@@ -224,7 +224,7 @@ const sent = sendableOf({ id: 'r1', key: 'a', fields: { code: 'a', n: 1 } });
 const lost = { ...sent, previousAttempt: timedOut };
 const stillRunning = new ServiceError('Gateway gave up', {
 	delivery: 'ambiguous',
-	mayStillApply: true,
+	stillPending: true,
 });
 const running = { ...sent, previousAttempt: stillRunning };
 

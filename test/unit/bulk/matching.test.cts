@@ -200,8 +200,8 @@ async function write(
 		stopped,
 		outcomes,
 		results: outcomes.map((all) =>
-			all?.map(({ outcome, id, isDerived }) =>
-				isDerived ? 'not sent' : `${outcome} ${id ?? ''}`.trim(),
+			all?.map(({ outcome, id, notAttempted }) =>
+				notAttempted ? 'not sent' : `${outcome} ${id ?? ''}`.trim(),
 			),
 		),
 		names: stub.tables.people!.map(
@@ -382,7 +382,7 @@ describe('what is prepared before writing', () => {
 		});
 		expect(isCalled).toBe(false);
 		expect(outcomes).toMatchObject([
-			[{ outcome: 'failed', isDerived: true }],
+			[{ outcome: 'failed', notAttempted: true }],
 			[{ outcome: 'notFound', message: "No record matches 'Cleo'" }],
 		]);
 		expect(writes(stub)).toEqual([]);
@@ -668,7 +668,7 @@ describe('a created record whose response is lost', () => {
 			const setup = { table: keyed, on, ids: ['x'], respond: losing(false) };
 			const { outcomes } = await write([{ name: 'Cleo' }], setup);
 			expect(outcomes[0]).toMatchObject([
-				{ outcome: 'unknown', isFinal: true, message: expect.stringContaining(what) },
+				{ outcome: 'unknown', noRetry: true, message: expect.stringContaining(what) },
 			]);
 		},
 	);
@@ -1163,7 +1163,7 @@ describe('what is missing may be one record, as only the platform knows', () => 
 		const why =
 			'its match values may be those of item 0, and it is unknown whether that one was written';
 		expect(outcomes).toMatchObject([
-			[{ outcome: 'unknown', isFinal: true }],
+			[{ outcome: 'unknown', noRetry: true }],
 			[{ outcome: 'failed', message: `Item 1 was not sent: ${why}` }],
 			[{ outcome: 'failed', message: `Item 2 was not sent: ${why}` }],
 		]);

@@ -133,8 +133,8 @@ function setUp({
 			outcomes: inOrder.map(({ all }) => all),
 			results: inOrder.map(({ all }) =>
 				all
-					.map(({ outcome, id, isDerived }) =>
-						isDerived ? `${outcome}, derived` : `${outcome} ${id ?? ''}`.trim(),
+					.map(({ outcome, id, notAttempted }) =>
+						notAttempted ? `${outcome}, derived` : `${outcome} ${id ?? ''}`.trim(),
 					)
 					.join(' and '),
 			),
@@ -246,7 +246,7 @@ describe('the outcomes of a portion', () => {
 			{
 				...outcomes[1]![0],
 				mergedInto: 1,
-				isDerived: true,
+				notAttempted: true,
 				message: 'Merged into item 1, which has the same key and did not succeed: too long',
 			},
 		]);
@@ -575,8 +575,8 @@ describe('an update by ID', () => {
 	const update = async (setup: Setup = {}) => {
 		const { pipeline, stub } = setUp(setup);
 		const results: string[] = [];
-		const stopped = await pipeline.update(records, ({ index }, { outcome, isDerived }) => {
-			results[index] = isDerived ? `${outcome}, derived` : outcome;
+		const stopped = await pipeline.update(records, ({ index }, { outcome, notAttempted }) => {
+			results[index] = notAttempted ? `${outcome}, derived` : outcome;
 		});
 		return { results, stopped, stub };
 	};

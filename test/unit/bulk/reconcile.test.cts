@@ -1,7 +1,7 @@
 /** Resolving items that no response confirms, on a fake platform. */
 import { sentFields, type Entry } from '../../../nodes/DataPlatform/bulk/entry.ts';
 import { OutcomeResolver } from '../../../nodes/DataPlatform/bulk/reconcile.ts';
-import { failureAsValue, ServiceError } from '../../../nodes/DataPlatform/transport/errors.ts';
+import { serviceErrorOrThrow, ServiceError } from '../../../nodes/DataPlatform/transport/errors.ts';
 import type { WriteMode } from '../../../nodes/DataPlatform/bulk/plan.ts';
 import type { UnresolvedContext } from '../../../nodes/DataPlatform/bulk/evidence.ts';
 import type { FieldValues } from '../../../nodes/DataPlatform/api/types.ts';
@@ -245,8 +245,8 @@ describe('an item that adds a file, and no response', () => {
 	const file = sendableOf({ index: 0, id: 'x', fields: { file: { add: [{ filename: 'a' }] } } });
 	const has = (more: object = {}) => record('x', { file: [{ fileId: 'f', fileName: 'a' }] }, more);
 	const without = (more: object = {}) => record('x', { file: [{ fileId: 'f' }] }, more);
-	const final = { isFinal: true, hint: { code: 'lookBeforeAddingAgain' } };
-	const late = new ServiceError('late', { delivery: 'ambiguous', mayStillApply: true });
+	const final = { noRetry: true, hint: { code: 'lookBeforeAddingAgain' } };
+	const late = new ServiceError('late', { delivery: 'ambiguous', stillPending: true });
 
 	test.each<[string, Entry, Reply, object | undefined]>([
 		['the record is older than the run: it is sent again', attempted(file), without(), undefined],
@@ -548,6 +548,6 @@ describe('an item of which only the changes were sent', () => {
 
 test('any other error than the service’s is thrown', () => {
 	const error = new TypeError('a defect');
-	expect(() => failureAsValue(error)).toThrow(error);
-	expect(failureAsValue(timedOut)).toBe(timedOut);
+	expect(() => serviceErrorOrThrow(error)).toThrow(error);
+	expect(serviceErrorOrThrow(timedOut)).toBe(timedOut);
 });

@@ -8,7 +8,7 @@ import {
 } from '../../../nodes/DataPlatform/bulk/single.ts';
 import type { Matching, WriteTarget } from '../../../nodes/DataPlatform/bulk/task.ts';
 import { writeMany } from '../../../nodes/DataPlatform/bulk/write.ts';
-import { failureAsValue, ServiceError } from '../../../nodes/DataPlatform/transport/errors.ts';
+import { serviceErrorOrThrow, ServiceError } from '../../../nodes/DataPlatform/transport/errors.ts';
 import { fieldOf, storedOf, tableOf } from '../fixtures.cts';
 import { LAST, SINCE } from '../outcomeFixtures.cts';
 import {
@@ -42,7 +42,7 @@ async function call<T>(run: (target: WriteTarget) => Promise<T>, replies: Reply[
 	// No wait between attempts.
 	jest.spyOn(Math, 'random').mockReturnValue(-1);
 	const { connection: client, sent } = fakePlatform((_, count) => replies[count - 1] ?? no(418));
-	const result = await run({ client, at, table }).catch(failureAsValue);
+	const result = await run({ client, at, table }).catch(serviceErrorOrThrow);
 	jest.restoreAllMocks();
 	const requests = sent.map(
 		({ method, url }: IHttpRequestOptions) =>
@@ -125,7 +125,7 @@ describe('an update', () => {
 			no(400),
 			ok(stored({ tags: ['a', 'b'] })),
 		]);
-		expect(result).toMatchObject({ ...unknown, isFinal: undefined });
+		expect(result).toMatchObject({ ...unknown, noRetry: undefined });
 	});
 });
 
@@ -147,16 +147,16 @@ describe('an update that adds a file', () => {
 		[
 			'is lost, and the record is another version without it',
 			[lost(), ok(changed), ok(changed)],
-			{ ...unknown, isFinal: true, hint: { code: 'lookBeforeAddingAgain' } },
+			{ ...unknown, noRetry: true, hint: { code: 'lookBeforeAddingAgain' } },
 			[PATCH, GET, GET],
 		],
 		[
 			'is lost, and it can’t be read',
 			[lost(), no(403), no(403)],
-			{ ...unknown, isFinal: true, hint: { code: 'lookBeforeAddingAgain' } },
+			{ ...unknown, noRetry: true, hint: { code: 'lookBeforeAddingAgain' } },
 			[PATCH, GET, GET],
 		],
-		['may still be applied', [late(), ok(old)], { ...unknown, isFinal: true }, [PATCH, GET]],
+		['may still be applied', [late(), ok(old)], { ...unknown, noRetry: true }, [PATCH, GET]],
 		[
 			'is lost, not applied, then refused',
 			[lost(), ok(old), no(400)],
@@ -313,7 +313,7 @@ describe('what is matched', () => {
 		[
 			'and created is lost, and not found',
 			[none, lost(), none],
-			{ ...unknown, isFinal: true, message: expect.stringContaining('did not find') },
+			{ ...unknown, noRetry: true, message: expect.stringContaining('did not find') },
 			3,
 		],
 		['and created is lost, and can’t be looked up', [none, lost(), no(403)], unknown, 3],

@@ -22,7 +22,7 @@ const [a, b, c, d, e] = [...'abcde'].map((letter, index) =>
 const failure = (delivery: Delivery, status?: number, more = {}) =>
 	new ServiceError(`${delivery} ${status ?? ''}`.trim(), { delivery, status, ...more });
 const lost = failure('ambiguous');
-const lostButRunning = failure('ambiguous', 504, { mayStillApply: true });
+const lostButRunning = failure('ambiguous', 504, { stillPending: true });
 const rejected = (status = 400, body?: object) => failure('rejected', status, { body });
 
 /** The record as a previous request may have written it. */
@@ -47,8 +47,8 @@ const fails = (...indexes: number[]) => ({
 
 /** A step in one line for each thing that follows. */
 function describeStep({ outcomes, work, unsent, stop, isDivided }: Step): string[] {
-	const byOutcome = Map.groupBy(outcomes, ([, { outcome, isDerived }]) =>
-		isDerived ? 'not sent' : outcome,
+	const byOutcome = Map.groupBy(outcomes, ([, { outcome, notAttempted }]) =>
+		notAttempted ? 'not sent' : outcome,
 	);
 	return [
 		...[...byOutcome].map(

@@ -446,7 +446,7 @@ describe('right before a record is removed', () => {
 		await sync.compare([]);
 		await remove();
 		expect(removals.map(([id]) => id)).toEqual(names.map((name) => `id-${name}`));
-		expect(removals.map(([, { isDerived = false }]) => isDerived)).toEqual(
+		expect(removals.map(([, { notAttempted = false }]) => notAttempted)).toEqual(
 			names.map((_, index) => index >= 20),
 		);
 		expect(removals.at(-1)![1].message).toContain('the run stopped before');
@@ -573,7 +573,7 @@ describe('a deletion', () => {
 		const { stopped } = await remove();
 		expect(stopped?.message).toBe('an earlier item did not succeed');
 		expect(deletes().length).toBeLessThanOrEqual(8);
-		const unsent = removals.filter(([, { isDerived }]) => isDerived);
+		const unsent = removals.filter(([, { notAttempted }]) => notAttempted);
 		expect(unsent).toHaveLength(30 - deletes().length);
 		for (const [, { message }] of unsent) {
 			expect(message).toContain('the run stopped before: an earlier item did not succeed');
@@ -630,7 +630,7 @@ describe('a deletion', () => {
 			code: 'recordLocked',
 			message: expect.stringContaining('It is locked'),
 		});
-		expect(removals[0]![1].isDerived).toBeUndefined();
+		expect(removals[0]![1].notAttempted).toBeUndefined();
 	});
 
 	test('whose response is lost is looked up', async () => {
@@ -722,7 +722,7 @@ describe('setting fields', () => {
 		await sync.compare([]);
 		expect((await remove()).stopped?.status).toBe(403);
 		expect(removals).toHaveLength(300);
-		expect(removals.map(([, { isDerived = false }]) => isDerived)).toEqual(
+		expect(removals.map(([, { notAttempted = false }]) => notAttempted)).toEqual(
 			many(300).map((_, index) => index >= 250),
 		);
 	});
@@ -771,7 +771,7 @@ test('what is left is reported with the reason', async () => {
 			outcome: 'failed',
 			id,
 			message: `The record '${id}' is missing from the input, but was not removed: item 3 did not succeed`,
-			isDerived: true,
+			notAttempted: true,
 			isRetryable: true,
 		})),
 	);

@@ -106,7 +106,7 @@ async function write({
 	expect(Object.keys(outcomes)).toHaveLength(count);
 	const writes = fake.sent.filter(isWrite);
 	return {
-		outcomes: outcomes.map(({ outcome, isDerived }) => (isDerived ? 'not sent' : outcome)),
+		outcomes: outcomes.map(({ outcome, notAttempted }) => (notAttempted ? 'not sent' : outcome)),
 		messages: outcomes.map(({ message }) => message),
 		batches: writes.map((request) => entriesOf(request).length),
 		keys: writes.map(keysOf),

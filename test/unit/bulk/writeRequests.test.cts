@@ -288,8 +288,8 @@ test.each([['while it is sent'], ['at its outcome'], ['at the outcome of what is
 				stopAtFailure: false,
 			},
 			'none',
-			(_, { isDerived = false }) => {
-				if (isDerived === when.includes('not sent')) throw defect;
+			(_, { notAttempted = false }) => {
+				if (notAttempted === when.includes('not sent')) throw defect;
 			},
 		);
 		await expect(run).rejects.toBe(defect);

@@ -195,10 +195,10 @@ describe('the error that stops the node', () => {
 
 	test('is about the item that failed by itself', () => {
 		const results = new ItemResults(3);
-		results.failed(1, { message: 'derived', isDerived: true });
+		results.failed(1, { message: 'derived', notAttempted: true });
 		expect(results.primaryFailure()).toMatchObject({
 			index: 1,
-			failure: { message: 'derived', isDerived: true },
+			failure: { message: 'derived', notAttempted: true },
 		});
 		results.failed(2, { message: 'own' });
 		expect(results.primaryFailure()).toMatchObject({ index: 2, failure: { message: 'own' } });
@@ -233,7 +233,7 @@ describe('another try of a failed item', () => {
 		['may be done, and may be done twice', new ServiceError('?', lost), true, { retryable: true }],
 		[
 			'may be done, and would be doubled',
-			new ServiceError('?', { ...lost, isFinal: true, retryAfterMs: 1 }),
+			new ServiceError('?', { ...lost, noRetry: true, retryAfterMs: 1 }),
 			true,
 			{ retryable: false },
 		],
@@ -280,9 +280,9 @@ describe('another try of a failed item', () => {
 test.each<[string, unknown, object]>([
 	[
 		'a lost response',
-		new ServiceError('lost', { delivery: 'ambiguous', status: 500, isFinal: true }),
+		new ServiceError('lost', { delivery: 'ambiguous', status: 500, noRetry: true }),
 		{
-			...{ message: 'lost', status: 500, isFinal: true, isRetryable: true },
+			...{ message: 'lost', status: 500, noRetry: true, isRetryable: true },
 			details: { outcome: 'unknown', status: 500 },
 		},
 	],
@@ -432,7 +432,7 @@ describe('a second attempt of the node', () => {
 		expect(later({ message: 'again', details: { outcome: 'unknown' } })).toBe('again');
 		expect(later({ message: 'no details' })).toBe('lost');
 		const final = new ItemResults(1);
-		final.restore(0, { ...unknown, isFinal: true }, true);
+		final.restore(0, { ...unknown, noRetry: true }, true);
 		expect(final.hasResult(0)).toBe(true);
 	});
 });

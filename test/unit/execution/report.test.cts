@@ -161,7 +161,7 @@ describe('a report', () => {
 
 	test('a derived failure is not the one to report', () => {
 		const report = new ItemResults(3);
-		report.failed(0, { message: 'Not sent', isDerived: true });
+		report.failed(0, { message: 'Not sent', notAttempted: true });
 		expect(report.primaryFailure()?.index).toBe(0);
 		report.failed(1, { message: 'No' });
 		report.failed(2, { message: 'Never' });

@@ -841,16 +841,16 @@ describe('portions of rows', () => {
 		['written', { outcome: 'inserted' }, true, [3, 0, 0, 4]],
 		['of unknown outcome', { outcome: 'unknown', message: 'lost' }, true, [3, 0, 1, 2]],
 		['of unknown outcome, if nothing stopped', { outcome: 'unknown' }, false, [3, 1, 1, 4]],
-		['not sent because of others', { outcome: 'failed', isDerived: true }, true, [2, 0, 0, 2]],
+		['not sent because of others', { outcome: 'failed', notAttempted: true }, true, [2, 0, 0, 2]],
 		[
 			'part of one that failed',
-			{ outcome: 'failed', isDerived: true, mergedInto: 4 },
+			{ outcome: 'failed', notAttempted: true, mergedInto: 4 },
 			true,
 			[3, 1, 0, 4],
 		],
 		[
 			'not sent because of others, if nothing stopped',
-			{ outcome: 'failed', isDerived: true },
+			{ outcome: 'failed', notAttempted: true },
 			false,
 			[3, 1, 0, 4],
 		],
@@ -862,7 +862,7 @@ describe('portions of rows', () => {
 		],
 		['rejected', { outcome: 'failed', message: 'too long' }, true, [3, 1, 0, 4]],
 		['rejected without a reason', { outcome: 'failed' }, true, [3, 1, 0, 4]],
-		['of no record', { outcome: 'notFound', isDerived: true }, true, [3, 1, 0, 4]],
+		['of no record', { outcome: 'notFound', notAttempted: true }, true, [3, 1, 0, 4]],
 	])('a row that is %s', async (_, outcome, isStopped, counts) => {
 		const { result } = await importPortions([ROWS], {
 			outcomes: { 2: written, 3: [outcome], 4: written },

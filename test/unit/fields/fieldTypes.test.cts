@@ -10,12 +10,12 @@ import {
 	holdsData,
 	isOnlyRead,
 	isWritable,
-	typeOf,
+	fieldType,
 } from '../../../nodes/DataPlatform/fields/index.ts';
 import {
 	canBeKey,
 	holdsValue,
-	keyForm,
+	storedKey,
 	toFieldValue,
 } from '../../../nodes/DataPlatform/fields/values.ts';
 import { fieldOf } from '../fixtures.cts';
@@ -237,7 +237,7 @@ describe('the stored format of an import key', () => {
 		['datetime', 5, undefined],
 		['checkbox', true, undefined],
 	])('of %s %j', (type, value, form) => {
-		expect(keyForm(fieldOf('f', type), value)).toEqual(form);
+		expect(storedKey(fieldOf('f', type), value)).toEqual(form);
 	});
 
 	test('of a field of which it is not one', () => {
@@ -270,7 +270,7 @@ describe('what a field is', () => {
 
 	const choices = (type: string, metadata: FieldMetadata) => {
 		const field = fieldOf('f', type, metadata);
-		return typeOf(field).editor.choices(field);
+		return fieldType(field).editor.choices(field);
 	};
 	test.each(['radio', 'dropdown'])('%s: its choices in their order', (type) => {
 		const items = [{ value: 'c', order: 3 }, { value: 'a' }, { value: 'b', order: 1 }];

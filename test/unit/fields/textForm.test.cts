@@ -1,7 +1,7 @@
 /** The meaning of a file's text: numbers, dates, local times, lists. */
 import type { FieldMetadata } from '../../../nodes/DataPlatform/api/types.ts';
 import type { CellFormat } from '../../../nodes/DataPlatform/fields/fieldType.ts';
-import { typeOf } from '../../../nodes/DataPlatform/fields/index.ts';
+import { fieldType } from '../../../nodes/DataPlatform/fields/index.ts';
 import { timeReader, zoneReader } from '../../../nodes/DataPlatform/fields/textForm.ts';
 import { fieldOf } from '../fixtures.cts';
 
@@ -11,7 +11,7 @@ const parse = (
 	form: Partial<CellFormat> = {},
 	metadata: FieldMetadata = {},
 ) =>
-	typeOf(fieldOf('f', type, metadata)).parse(text, {
+	fieldType(fieldOf('f', type, metadata)).parse(text, {
 		numbers: 'plain',
 		listSeparator: '',
 		...form,
@@ -184,7 +184,7 @@ describe('a date in a format that the user sets', () => {
 			readTime: timeReader('MM/dd/yyyy hh:mm a'),
 		}) as { value: string };
 		const field = fieldOf('f', 'datetime');
-		expect(typeOf(field).convert(value, field)).toHaveProperty('problem');
+		expect(fieldType(field).convert(value, field)).toHaveProperty('problem');
 	});
 
 	const HINT =

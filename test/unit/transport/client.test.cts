@@ -318,7 +318,7 @@ describe('waiting', () => {
 		);
 		expect(failure).toMatchObject({
 			delivery: 'ambiguous',
-			mayStillApply: true,
+			stillPending: true,
 			status: 504,
 			hint: 'Give it more time.',
 		});

@@ -83,7 +83,7 @@ describe('an earlier attempt that may have been done', () => {
 		[
 			'takes precedence if it may still be applied',
 			[httpResponse(504, {}), lost(), httpResponse(400, {})],
-			{ previousAttempt: { status: 504, mayStillApply: true } },
+			{ previousAttempt: { status: 504, stillPending: true } },
 		],
 		[
 			'is the result if later ones did not arrive',
@@ -176,7 +176,7 @@ describe('while it is under way', () => {
 		expect(await connection.tryRequest(request)).toMatchObject({
 			message: 'The platform did not respond in time',
 			delivery: 'ambiguous',
-			mayStillApply: true,
+			stillPending: true,
 		});
 	});
 

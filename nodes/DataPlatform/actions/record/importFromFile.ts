@@ -52,7 +52,7 @@ interface FileReport {
 	/** The output field for its rejected rows. */
 	outputName: string;
 	/** Whether importing the file again could write rows twice. */
-	isFinal: boolean;
+	noRetry: boolean;
 }
 
 /** The settings of an import. @throws {InputError} */
@@ -168,7 +168,7 @@ function reportOn(
 		result,
 		summary: `'${file}', ${counts.rows} rows: ${countsText({ ...counts, ...effort }, result.merged)}`,
 		outputName,
-		isFinal:
+		noRetry:
 			(mode === 'create' || result.addsTwice) &&
 			!effort.dryRun &&
 			counts.inserted + counts.updated + counts.unknown > 0,
@@ -180,7 +180,7 @@ const plural = (count: number, word: string) => `${count} ${word}${count === 1 ?
 const areIs = (count: number) => (count === 1 ? 'is' : 'are');
 
 /** The failure of a file whose import stopped: what is certain about its rows, and how to go on. */
-function brokenOff({ json, result, isFinal }: FileReport, isOnlyFile: boolean): Failure {
+function brokenOff({ json, result, noRetry }: FileReport, isOnlyFile: boolean): Failure {
 	const { counts, confirmedThroughRow: through, writtenAfter, unknownAfter } = result;
 	const why = result.brokenOff!;
 	const failure = why.error === undefined ? undefined : toFailure(why.error);
@@ -190,15 +190,15 @@ function brokenOff({ json, result, isFinal }: FileReport, isOnlyFile: boolean): 
 		isAnyCertain &&
 			`To continue, set ${startAtRow} in the options to ${through + 1}${isOnlyFile ? '' : ', for this file only'}.`,
 		unknownBefore > 0 &&
-			`${plural(unknownBefore, 'row')} before that may or may not have been written, and ${areIs(unknownBefore)} among the rejected rows${isFinal ? ': look for them before you import those' : ''}.`,
+			`${plural(unknownBefore, 'row')} before that may or may not have been written, and ${areIs(unknownBefore)} among the rejected rows${noRetry ? ': look for them before you import those' : ''}.`,
 		unknownAfter > 0 &&
 			`${plural(unknownAfter, 'row')}${isAnyCertain ? ' after that' : ''} may or may not have been written: check before you go on.`,
-		isFinal &&
+		noRetry &&
 			writtenAfter > 0 &&
 			`${plural(writtenAfter, 'row')} after that ${areIs(writtenAfter)} already written, and would be written twice.`,
-		isAnyCertain && !isFinal && 'It is safe to import the whole file again.',
+		isAnyCertain && !noRetry && 'It is safe to import the whole file again.',
 	].filter((sentence) => sentence !== false);
-	const isUnknown = isFinal || counts.unknown > 0;
+	const isUnknown = noRetry || counts.unknown > 0;
 	const what = json.dryRun ? 'checked' : 'imported';
 	return {
 		...failure,
@@ -250,7 +250,7 @@ function itemFailure(
 	});
 	if (failed?.result.rejectedFile) binary[failed.outputName] = failed.result.rejectedFile;
 	const before = filesDone.map(({ file }) => file as string);
-	const isFinal = [...done, failed].some((file) => file?.isFinal);
+	const noRetry = [...done, failed].some((file) => file?.noRetry);
 	const hints = [
 		failure.hint,
 		before.length > 0 && `Imported before: ${nameList(before)}.`,
@@ -260,10 +260,10 @@ function itemFailure(
 	return {
 		...failure,
 		hint: hints.filter(Boolean).join(' ') || undefined,
-		isFinal,
+		noRetry,
 		details: {
 			...failure.details,
-			...(isFinal && { outcome: 'unknown' }),
+			...(noRetry && { outcome: 'unknown' }),
 			...(before.length > 0 && { filesDone }),
 			...(notImported.length > 0 && { filesNotImported: notImported }),
 		},

@@ -90,8 +90,8 @@ const toItemFailure = (outcome: ItemOutcome, record?: Entry): Failure => {
 		message,
 		hint: hintText(hint),
 		status,
-		isDerived: outcome.isDerived,
-		isFinal: outcome.isFinal,
+		notAttempted: outcome.notAttempted,
+		noRetry: outcome.noRetry,
 		isRetryable: outcome.isRetryable,
 		retryAfterMs: outcome.retryAfterMs,
 		details: omitUndefined({

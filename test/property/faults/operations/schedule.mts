@@ -8,7 +8,7 @@ import { platformSettings } from '../platform.mts';
 import {
 	idOf,
 	KEY,
-	keyForm,
+	storedKey,
 	KEY_TYPES,
 	OLD_FILE,
 	OLD_MESSAGE,
@@ -317,7 +317,7 @@ const hasKeys = ({ operation, matchOn }: Pick<Case, 'operation' | 'matchOn'>) =>
 function recordsOf({ records, keyType }: Drawn, isKeyed: boolean): Case['records'] {
 	const taken = new Set<string>();
 	return records.map(({ identity, hasFile, hasTalk, isInGroup }, number) => {
-		const { stored } = keyForm(keyType, identity, 0);
+		const { stored } = storedKey(keyType, identity, 0);
 		const text = JSON.stringify(stored);
 		const isFree = !isKeyed || !taken.has(text);
 		taken.add(text);
@@ -434,7 +434,7 @@ function itemOf(
 			data: { json: { id: id! }, binary: binaryOf(name) },
 		};
 	}
-	const key = keyForm(keyType, drawnItem.identity, drawnItem.form);
+	const key = storedKey(keyType, drawnItem.identity, drawnItem.form);
 	const keys = hasKeys(testCase)
 		? {
 				raw: { [KEY]: key.raw, ...(testCase.hasTwoMatchFields && { group: 'a' }) },

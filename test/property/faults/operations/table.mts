@@ -9,13 +9,13 @@ export type Fields = Record<string, unknown>;
 export const KEY = 'code';
 
 /** A key in an item. Only the platform knows for certain which spellings mean the same key. */
-export interface KeyForm {
+export interface StoredKey {
 	raw: Json;
 	/** As the platform stores it. */
 	stored: Json;
 }
 
-const forms = (stored: Json, ...raw: Json[]): KeyForm[] =>
+const forms = (stored: Json, ...raw: Json[]): StoredKey[] =>
 	raw.map((form) => ({ raw: form, stored }));
 
 /** Keys by type, each in one or several spellings. The application is in Berlin. */
@@ -54,13 +54,13 @@ export const KEYS = {
 		forms('2026-03-01T10:00:01.000Z', '2026-03-01T10:00:01.000Z', '2026-03-01T11:00:01'),
 		forms('2026-02-28T23:00:00.000Z', '2026-02-28T23:00:00Z', '2026-03-01'),
 	],
-} satisfies Record<string, KeyForm[][]>;
+} satisfies Record<string, StoredKey[][]>;
 
 export type KeyType = keyof typeof KEYS;
 export const KEY_TYPES = Object.keys(KEYS) as KeyType[];
 
-export function keyForm(type: KeyType, identity: number, form: number): KeyForm {
-	const identities: KeyForm[][] = KEYS[type];
+export function storedKey(type: KeyType, identity: number, form: number): StoredKey {
+	const identities: StoredKey[][] = KEYS[type];
 	const choices = identities[identity % identities.length]!;
 	return choices[form % choices.length]!;
 }

@@ -102,13 +102,10 @@ export class CongestionControl {
 		return isOneByOne ? 1 : this.requests.count;
 	}
 
-	/**
-	 * Chooses the first batch size. If the order of the records does not matter and nothing was sent
-	 * before, they are spread over several requests.
-	 */
+	/** Chooses the first batch size: the records are spread over the parallel requests. */
 	begin(records: number) {
-		if (!this.isAutomatic || this.isOrdered || this.hasSent) return;
-		const share = Math.ceil(records / Math.min(this.requests.count, FIRST_REQUESTS));
+		if (!this.isAutomatic || this.hasSent) return;
+		const share = Math.ceil(records / Math.min(this.parallel, FIRST_REQUESTS));
 		const size = BATCH_SIZES.find((step) => step >= share) ?? this.maxBatchSize;
 		this.limits.records = Math.max(FIRST_BATCH_SIZE, size);
 	}

@@ -157,7 +157,6 @@ test.each([
 });
 
 test.each<[string, Partial<CongestionOptions>, (control: CongestionControl) => void]>([
-	['if the order matters', { isOrdered: true }, () => undefined],
 	['after a batch was confirmed', {}, (control) => control.confirmed(100, 10)],
 	['after trouble', {}, (control) => control.failed(batchOf(250), busy)],
 ])('the first batch is no larger than 250 %s', (_, options, before) => {
@@ -165,6 +164,16 @@ test.each<[string, Partial<CongestionOptions>, (control: CongestionControl) => v
 	before(control);
 	control.begin(10_000);
 	expect(control.limits.records).toBe(250);
+});
+
+test.each([
+	[250, 250],
+	[300, 500],
+	[2000, 1000],
+])('%i records that go one request at a time: %i in the first', (count, size) => {
+	const control = automatic({ isOrdered: true });
+	control.begin(count);
+	expect(control.limits.records).toBe(size);
 });
 
 test('a size by hand stays', () => {

@@ -17,6 +17,7 @@ import {
 } from '../transport/errors';
 import { asAndConditions, fitsQuery, isEmptyFilter, toBody, toQuery, type Group } from './filters';
 import { getOwn } from '../transport/json';
+import { MAX_PARALLEL } from '../transport/concurrency';
 import type { ApiResponse, ApiRequest, ApiClient } from '../transport/client';
 
 /** A link field of a record, and the ID of the record's table. */
@@ -250,7 +251,8 @@ export interface ReadNotes {
  * requested is the last one only if something proves it (`pageSizes`); otherwise the reader
  * requests the next one, but not before the caller asks for it.
  *
- * @param limit how many records at most; `Infinity` for all
+ * @param limit how many records at most; `Infinity` for all. A promise is their count, requested at
+ *   the same time: it ends the reading, and pages up to it are requested at once
  * @param notes gets what was noticed
  * @param offset how many records to skip
  * @throws {ServiceError}
@@ -259,10 +261,14 @@ export async function* readRecords(
 	client: ApiClient,
 	at: TableAddress,
 	reading: RecordQuery,
-	limit: number,
+	limit: number | Promise<number>,
 	notes: ReadNotes = { hasShifted: false },
 	offset = 0,
 ): AsyncGenerator<PlatformRecord[]> {
+	const isCounted = typeof limit !== 'number';
+	let most = isCounted ? Infinity : limit;
+	// Its failure is thrown when it is awaited.
+	const counted = Promise.allSettled([limit]);
 	// In an order that the user chose, a record may move to any later page: remember all IDs.
 	const seen = new IdSet();
 	const sizes = pageSizesOf(client, at, reading);
@@ -273,8 +279,9 @@ export async function* readRecords(
 	let wasShort = false;
 	try {
 		for (;;) {
-			const { skip, size, repeated, page: requested } = pages.take(limit - seen.size);
+			const { skip, size, repeated, page: requested } = pages.take(most - seen.size);
 			const page = await requested;
+			most = await limit;
 			const first = page[0];
 			if (stepsBack > MAX_STEPS_BACK) throw invalidResponse('stable list of records', 200);
 			if (repeated > 0 && page[repeated - 1]?.id !== last) notes.hasShifted = true;
@@ -284,7 +291,7 @@ export async function* readRecords(
 				continue;
 			}
 			stepsInARow = 0;
-			const fresh = page.filter(({ id }) => seen.size < limit && seen.add(id));
+			const fresh = page.filter(({ id }) => (isCounted || seen.size < most) && seen.add(id));
 			last = page.at(-1)?.id;
 			// All records that were read before have moved, except those that are repeated.
 			if (page.length - fresh.length > repeated) notes.hasShifted = true;
@@ -296,8 +303,8 @@ export async function* readRecords(
 			const isLast = isShort && sizes.isWhole(page.length);
 			// The whole list came in one page, so nothing can have moved between two.
 			if (isLast && skip === offset) notes.hasShifted = false;
-			const isOpen = seen.size < limit && !isLast;
-			if (isOpen && !isShort) pages.request(limit - seen.size);
+			const isOpen = seen.size < most && !isLast;
+			if (isOpen && !isShort) pages.request(most - seen.size, isCounted);
 			yield fresh;
 			if (!isOpen || (isShort && (await pages.isWhole(page.length)))) return;
 			if (isShort) await pages.goOnAt(skip + page.length);
@@ -305,6 +312,7 @@ export async function* readRecords(
 		}
 	} finally {
 		await pages.end();
+		await counted;
 	}
 }
 
@@ -347,10 +355,16 @@ class PagesAhead {
 		return this.requested.shift()!;
 	}
 
-	/** Requests the pages after a full one. @param open how many records are still to be read */
-	request(open: number) {
+	/**
+	 * Requests the pages after a full one.
+	 *
+	 * @param open how many records are still to be read
+	 * @param isCounted whether there are that many
+	 */
+	request(open: number, isCounted: boolean) {
 		this.fullPages += 1;
-		const most = Math.min(MAX_AHEAD, Math.ceil(this.fullPages / PAGES_PER_AHEAD));
+		const ahead = Math.min(MAX_AHEAD, Math.ceil(this.fullPages / PAGES_PER_AHEAD));
+		const most = isCounted ? MAX_PARALLEL : ahead;
 		let left = open - this.requested.reduce((sum, page) => sum + page.size - page.repeated, 0);
 		while (this.requested.length < most && left > 0) left -= this.requestOne(left);
 	}

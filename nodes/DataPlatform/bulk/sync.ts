@@ -150,23 +150,17 @@ export class Sync {
 		const any = this.target.table.fields.find(holdsData);
 		// If no field were named, all would be loaded.
 		if (names.size === 0 && any) names.add(any.name);
-		const fields = [...names];
-		const counted = await countRecords(client, at, options.scope);
-		const found: PlatformRecord[] = [];
-		for await (const page of readRecords(client, at, { filter: options.scope, fields }, Infinity)) {
-			found.push(...page);
-			if (found.length >= counted) break;
+		const query = { filter: options.scope, fields: [...names] };
+		for (let attempt = 1; ; attempt += 1) {
+			const counting = countRecords(client, at, options.scope);
+			const found: PlatformRecord[] = [];
+			for await (const page of readRecords(client, at, query, counting)) found.push(...page);
+			if (found.length >= (await counting)) return found;
+			const left = await countRecords(client, at, options.scope);
+			if (found.length >= left) return found;
+			// The first record of a scope may have been added after the list was read.
+			if (attempt === 2) throw incompleteList(left, found.length);
 		}
-		if (found.length >= counted) return found;
-		const left = await countRecords(client, at, options.scope);
-		if (found.length >= left) return found;
-		throw new ServiceError(
-			`The platform counts ${records(left)}, but lists ${found.length}: it is unknown which ones are missing from the input`,
-			{
-				delivery: 'notApplied',
-				hint: 'Nothing was written or removed. Run it again while nobody changes many records of the table.',
-			},
-		);
 	}
 
 	/** Looks up the records of items whose key can't be compared as it is. */
@@ -361,6 +355,15 @@ export class Sync {
 		});
 	}
 }
+
+const incompleteList = (counted: number, found: number) =>
+	new ServiceError(
+		`The platform counts ${records(counted)}, but lists ${found}: it is unknown which ones are missing from the input`,
+		{
+			delivery: 'notApplied',
+			hint: 'Nothing was written or removed. Run it again while nobody changes many records of the table.',
+		},
+	);
 
 const isUnchanged = (record: PlatformRecord, now: PlatformRecord) =>
 	isSameVersion(record, now) === true;

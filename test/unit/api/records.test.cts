@@ -57,6 +57,39 @@ test('the longer a reading is, the more pages are under way, up to four', async 
 	expect(sent).toHaveLength(24);
 });
 
+test('if they are being counted: the first page at the same time, then all others at once', async () => {
+	const { connection, sent } = fakePlatform(table(9500));
+	const counting = new Promise<number>((resolve) => setTimeout(() => resolve(9500), 5));
+	const requests: number[] = [];
+	const ids: string[] = [];
+	for await (const page of readRecords(connection, TABLE, {}, counting)) {
+		ids.push(...page.map(({ id }) => id));
+		requests.push(sent.length);
+	}
+	// Each page repeats a record. Nothing is requested after the last one.
+	expect(requests).toEqual(Array.from({ length: 10 }, () => 10));
+	expect(ids).toEqual(Array.from({ length: 9500 }, (_, index) => `r${index}`));
+});
+
+test('if the count is too low, the first page is returned whole, and no other is requested', async () => {
+	const { connection, sent } = fakePlatform(table(3000));
+	const pages: number[] = [];
+	for await (const page of readRecords(connection, TABLE, {}, Promise.resolve(10))) {
+		pages.push(page.length);
+	}
+	expect([pages, sent.length]).toEqual([[1000], 1]);
+});
+
+test('a count that fails ends the reading', async () => {
+	const { connection, sent } = fakePlatform(async (options, count) => {
+		await new Promise((resolve) => setTimeout(resolve, 5));
+		return await table(3000)(options, count);
+	});
+	const reading = readRecords(connection, TABLE, {}, Promise.reject(new Error('no count')));
+	await expect(reading.next()).rejects.toThrow('no count');
+	expect(sent).toHaveLength(1);
+});
+
 test('a long reading of which records go away meanwhile misses none that stay without a notice', async () => {
 	let rows = Array.from({ length: 12_000 }, (_, index) => `r${index}`);
 	const gone = new Set<string>();

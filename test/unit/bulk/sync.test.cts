@@ -9,7 +9,7 @@ import type { Entry } from '../../../nodes/DataPlatform/bulk/entry.ts';
 import { Sync, type SyncOptions } from '../../../nodes/DataPlatform/bulk/sync.ts';
 import { LAST } from '../outcomeFixtures.cts';
 import { fieldOf, tableOf } from '../fixtures.cts';
-import { httpResponse } from '../stubPlatform.cts';
+import { httpResponse, type Serve } from '../stubPlatform.cts';
 import { StubTables } from '../stubTables.cts';
 
 const table = {
@@ -27,7 +27,7 @@ type Respond = (
 	request: string,
 	tables: StubTables,
 	isRemoving: boolean,
-) => ReturnType<typeof httpResponse> | undefined;
+) => ReturnType<Serve> | undefined;
 
 interface Setup {
 	stored?: Record<string, FieldValues>;
@@ -36,6 +36,7 @@ interface Setup {
 	respond?: Respond;
 	/** The fields that identify a record; none by ID. */
 	keys?: string[];
+	parallelRequests?: number;
 }
 
 const people = (...names: string[]): Record<string, FieldValues> =>
@@ -44,7 +45,13 @@ const people = (...names: string[]): Record<string, FieldValues> =>
 const input = (...names: string[]): Entry[] =>
 	names.map((name, index) => ({ index, key: name, fields: { name } }));
 
-function setUp({ stored = people('a', 'b', 'c'), options, respond, keys = ['name'] }: Setup = {}) {
+function setUp({
+	stored = people('a', 'b', 'c'),
+	options,
+	respond,
+	keys = ['name'],
+	parallelRequests = 1,
+}: Setup = {}) {
 	const tables = new StubTables({ people: stored });
 	let isRemoving = false;
 	const client = tables.client((request) => respond?.(request, tables, isRemoving));
@@ -66,7 +73,7 @@ function setUp({ stored = people('a', 'b', 'c'), options, respond, keys = ['name
 			mode: 'upsert',
 			batchSize: 0,
 			batchBytes: 1_000_000,
-			parallelRequests: 1,
+			parallelRequests,
 			skipUnchanged: true,
 			dryRun: all.dryRun,
 			stopAtFailure: all.stopAtFailure,
@@ -348,6 +355,38 @@ describe('guards', () => {
 		const { sync } = setUp({ stored: {}, options: { maximumShare: 0 } });
 		await sync.compare(input('a'));
 		expect([sync.missingCount, sync.scopeSize]).toEqual([0, 0]);
+	});
+
+	test('a record that is added while the empty scope is read is no error', async () => {
+		const { sync } = setUp({
+			stored: {},
+			respond: (request, tables) => {
+				// The count is requested first, but comes to the platform after the list.
+				if (request === 'GET people count' && tables.tables.people!.length === 0) {
+					tables.tables.people!.push({ id: 'new', fields: { name: 'new' } });
+					return httpResponse(200, { data: { count: 1 } });
+				}
+				const isFirst = tables.requests.filter(isList).length === 1;
+				return isList(request) && isFirst ? httpResponse(200, { data: [] }) : undefined;
+			},
+		});
+		await sync.compare(input('new'));
+		expect([sync.missingCount, sync.scopeSize]).toEqual([0, 1]);
+	});
+
+	test('is counted and read at the same time', async () => {
+		let listed = () => {};
+		const isListed = new Promise<void>((resolve) => (listed = resolve));
+		const { sync } = setUp({
+			parallelRequests: 2,
+			respond: (request) => {
+				if (isList(request)) listed();
+				const isCount = request === 'GET people count';
+				return isCount ? isListed.then(() => httpResponse(200, { data: { count: 3 } })) : undefined;
+			},
+		});
+		await sync.compare(input('a'));
+		expect(sync.missingCount).toBe(2);
 	});
 
 	test('a list shorter than the count is an error, unless records went meanwhile', async () => {

@@ -27,6 +27,7 @@ interface Body extends Partial<Group> {
 	bulk?: Entry[];
 	fields?: FieldValues;
 	useUpsert?: boolean;
+	loadFields?: string[];
 }
 
 /** As on many services, all operators but `===` ignore case. */

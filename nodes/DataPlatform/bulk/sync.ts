@@ -102,13 +102,16 @@ export class Sync {
 	 * Finds what is missing from the input, before anything is written.
 	 *
 	 * @param planned all records of the input
+	 * @param writing those to write: each that is in the scope gets its stored record, so that it
+	 *   need not be looked up
 	 * @throws {InputError} if more is missing than may be removed
 	 * @throws {ServiceError} if the whole scope can't be read
 	 */
-	async compare(planned: Entry[]): Promise<void> {
+	async compare(planned: Entry[], writing: Entry[] = []): Promise<void> {
 		for (const record of planned) this.input.add(record);
-		const scope = await this.readScope();
+		const scope = await this.readScope(writing);
 		await this.identify(planned, scope);
+		this.match(writing, scope);
 		this.scopeSize = scope.length;
 		this.missing = scope.filter(
 			(record) => !this.input.has(record) && !this.isAlreadyRemoved(record),
@@ -140,13 +143,15 @@ export class Sync {
 	/**
 	 * All records of the scope, with the fields that are compared.
 	 *
+	 * @param writing the records that are compared, with all of their fields
 	 * @throws {ServiceError} if the platform lists fewer than it counts
 	 */
-	private async readScope(): Promise<PlatformRecord[]> {
+	private async readScope(writing: Entry[]): Promise<PlatformRecord[]> {
 		const { client, at } = this.target;
 		const { options } = this;
-		const set = options.removal === 'delete' ? [] : Object.keys(options.removal.set);
-		const names = new Set([...this.keys.map(({ name }) => name), ...set]);
+		const set = options.removal === 'delete' ? {} : options.removal.set;
+		const names = new Set([...this.keys.map(({ name }) => name), ...Object.keys(set)]);
+		for (const { fields } of writing) for (const name of Object.keys(fields)) names.add(name);
 		const any = this.target.table.fields.find(holdsData);
 		// If no field were named, all would be loaded.
 		if (names.size === 0 && any) names.add(any.name);
@@ -176,6 +181,19 @@ export class Sync {
 		const { client, at } = this.target;
 		const found = await lookUp(client, at, this.keys, open, 'keys');
 		for (const { id } of [...found.values()].flat()) this.input.addId(id);
+	}
+
+	/** Gives records to write the only stored record that has their key. */
+	private match(writing: Entry[], scope: PlatformRecord[]) {
+		const stored = new Map<string, PlatformRecord | undefined>();
+		for (const record of writing.length > 0 ? scope : []) {
+			const key = recordKey(this.keys, record.fields);
+			if (key?.isCertain) stored.set(key.text, stored.has(key.text) ? undefined : record);
+		}
+		for (const record of writing) {
+			const { key, hasUncertainKey } = record;
+			if (key !== undefined && !hasUncertainKey) record.before = stored.get(key);
+		}
 	}
 
 	/** Whether a record already has the values that are set in missing records. */

@@ -11,6 +11,7 @@ import { paths } from '../api/endpoints';
 import { METHODS, tryWriteRecord, type RecordWrite } from '../api/records';
 import { appendableFields } from '../fields/values';
 import { ServiceError } from '../transport/errors';
+import { createPause } from '../transport/turns';
 import { UnsentRecords } from './batches';
 import { CongestionControl, type CongestionOptions } from './congestion';
 import { toJson, sentFields, type Entry } from './entry';
@@ -78,6 +79,7 @@ class BulkWriter {
 	private underWay = 0;
 	private comparing = 0;
 	private resolvedCount = 0;
+	private readonly pause = createPause();
 	/** Why no further batch is started. Work that follows from sent batches is still done. */
 	private noNewBatches?: ServiceError;
 	/** Why nothing more is sent at all. */
@@ -116,7 +118,7 @@ class BulkWriter {
 		const key = keys[0]?.name;
 		this.context = { mode, key, isMatched, fields, appendable, lastChangeBefore, isSingle };
 		this.resolver = new OutcomeResolver(client, at, keys, this.context);
-		const sorted = isOrdered ? records : this.apartLast(records);
+		const sorted = isOrdered ? records : this.unmatchedLast(this.apartLast(records));
 		this.uncompared = isCompared ? sorted : [];
 		// Only the platform knows whether uncertain keys mean the same record, so each goes by itself.
 		const kindOf = (record: Entry) =>
@@ -135,6 +137,12 @@ class BulkWriter {
 	private apartLast(records: Entry[]): Entry[] {
 		if (!records.some(this.isApart)) return records;
 		return [...records.filter((record) => !this.isApart(record)), ...records.filter(this.isApart)];
+	}
+
+	/** The records in an order that needs few look-ups. */
+	private unmatchedLast(entries: Entry[]): Entry[] {
+		if (!entries.some(({ before }) => before)) return entries;
+		return [...entries.filter(({ before }) => before), ...entries.filter(({ before }) => !before)];
 	}
 
 	/** Resolves every record. Returns why it stopped early, if it did. */
@@ -228,6 +236,8 @@ class BulkWriter {
 	private async compare(entries: Entry[]): Promise<Step> {
 		this.comparing += 1;
 		const unread = entries.filter(({ before }) => before === undefined);
+		// Without a request, window would follow window at once.
+		if (unread.length === 0) await this.pause();
 		const stored = unread.length > 0 ? await this.resolver.lookUp(unread) : new Map<Entry, never>();
 		this.comparing -= 1;
 		const { unsent, ...step } = afterCompare(entries, stored, this.context, this.options.dryRun);

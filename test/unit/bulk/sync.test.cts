@@ -411,6 +411,42 @@ describe('guards', () => {
 	});
 });
 
+describe('the records to write', () => {
+	const stored = {
+		x: { name: 'a', state: 'old' },
+		y: { name: 'b' },
+		z: { name: 'b' },
+		w: { name: 'c' },
+	};
+
+	test('get the stored record with their key, with the fields that are compared', async () => {
+		const { sync, tables } = setUp({ stored });
+		const writing: Entry[] = [
+			{ index: 0, key: 'a', fields: { name: 'a', state: 'new' } },
+			{ index: 1, key: 'new', fields: { name: 'new' } },
+		];
+		await sync.compare(writing, writing);
+		expect(writing.map(({ before }) => before)).toEqual([tables.tables.people![0], undefined]);
+		expect(tables.bodies.map(({ loadFields }) => loadFields)).toEqual([
+			undefined,
+			['name', 'state'],
+		]);
+	});
+
+	test.each<[what: string, record: Entry]>([
+		['two stored records have its key', { index: 0, key: 'b', fields: { name: 'b' } }],
+		[
+			'only the platform knows its key',
+			{ index: 0, key: 'c', hasUncertainKey: true, fields: { name: 'c' } },
+		],
+		['it has no key', { index: 0, fields: {} }],
+	])('get none if %s', async (_, record) => {
+		const { sync } = setUp({ stored });
+		await sync.compare([record], [record]);
+		expect(record.before).toBeUndefined();
+	});
+});
+
 describe('right before a record is removed', () => {
 	test.each<[what: string, change: (tables: StubTables) => void, outcome: string, left: number]>([
 		['nothing happened', () => {}, 'deleted', 1],

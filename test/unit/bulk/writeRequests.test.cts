@@ -205,6 +205,24 @@ describe('the pace', () => {
 		expect(batches).toEqual([250, 250, 250, 250]);
 	});
 
+	test('only records that were not read before are looked up, together', async () => {
+		const planned = withoutIds(2500).map((record) => ({
+			...record,
+			before:
+				record.index % 300 === 0 ? undefined : { id: `r${record.index}`, fields: record.fields },
+		}));
+		const looksUp: number[] = [];
+		const serve: Serve = (request) => {
+			if (isWrite(request)) return written(request);
+			looksUp.push(new Set(String(request.body).match(/k\d+/g)).size);
+			return nothingFound();
+		};
+		const { outcomes, batches } = await write(planned, serve, { skipUnchanged: true });
+		expect(looksUp).toEqual([9]);
+		expect(batches).toEqual([9]);
+		expect(outcomes.filter((outcome) => outcome === 'unchanged')).toHaveLength(2491);
+	});
+
 	test('an update compares one window of records at a time, an upsert twelve', async () => {
 		const compare = async (mode: WriteMode) => {
 			const planned = records(13_000).map(({ id, ...record }) =>

@@ -114,7 +114,8 @@ async function prepareSync(
 	// A record that a link created belongs to no item. If it were removed, the next run would create
 	// it again.
 	for (const id of await pipeline.createdLinks(all)) sync.holds(id);
-	await sync.compare(records);
+	// Records that are matched by other fields are looked up by the rules for them.
+	await sync.compare(records, planning.matchOn === undefined ? plan.records : []);
 	const despiteFailures = removeDespiteFailures.of(run, source);
 	return new MissingRecords(sync, report, shape, despiteFailures);
 }

@@ -101,7 +101,10 @@ async function prepareSync(
 	const isRead = new Set(rows.map(({ index }) => index));
 	const unreadable = plan.problems.filter(({ index }) => !isRead.has(index));
 	const all = [...doneRows, ...rows];
-	const { records, unknown } = await identify(all, writing, keys);
+	const isPlanned = doneRows.length === 0 && plan.problems.length === 0;
+	const { records, unknown } = isPlanned
+		? { records: plan.records, unknown: [] }
+		: await identify(all, writing, keys);
 	const [first] = [...unreadable.map(({ index }) => index), ...unknown].sort((a, b) => a - b);
 	if (first !== undefined) {
 		run.hintOnce(

@@ -17,7 +17,7 @@ export function diffEntry(
 	context: WriteContext,
 	isDryRun: boolean,
 ): Entry | ItemOutcome {
-	const { mode, key } = context;
+	const { mode, key, isSingle } = context;
 	const { before, fields } = entry;
 	// Only a dry run checks for an existing key before creating. Otherwise, the service decides.
 	if (mode === 'create' && (before || entry.sharedKey?.isFirst === false)) {
@@ -35,7 +35,8 @@ export function diffEntry(
 	const after = Object.fromEntries(changed.map(({ name, value }) => [name, value]));
 	// Another item may have the same key, written differently, and change the record first.
 	if (changed.length === 0 && (isDryRun || !entry.hasUncertainKey)) {
-		return { outcome: 'unchanged', id, created, modified, ver };
+		const unchanged = { outcome: 'unchanged', id, created, modified, ver } as const;
+		return isSingle ? { ...unchanged, fields: before.fields } : unchanged;
 	}
 	if (isDryRun) {
 		const now = changed.map(({ name }) => [name, getOwn(before.fields, name) ?? null]);

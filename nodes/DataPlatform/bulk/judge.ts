@@ -136,13 +136,17 @@ const listedByResponse: Verdict = ({ entry, stored, listed, response, context })
 	// Another writer may have changed the stored record since.
 	confirmedItem(entry, listed!.modified ? listed! : stored!, context, response!);
 
+/** What a single operation says about a record that is missing. */
+export const NO_SUCH_RECORD = {
+	status: 404,
+	hint: 'Check the ID; the record may have been deleted.',
+} as const;
+
 const notFound: Verdict = ({ entry: { id }, context }) => ({
 	outcome: 'notFound',
 	id,
 	message: `The table has no record with the ID '${id}'`,
-	...(context.isSingle
-		? { status: 404, hint: 'Check the ID; the record may have been deleted.' }
-		: { hint: { code: 'checkRecordId' } }),
+	...(context.isSingle ? NO_SUCH_RECORD : { hint: { code: 'checkRecordId' } }),
 });
 
 const unknownIfCreated: Verdict = (evidence) => {

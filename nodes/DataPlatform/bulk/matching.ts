@@ -228,10 +228,11 @@ class MatchedWriter {
 	 */
 	private async lookUp(entries: Entry[]) {
 		const { client, at } = this.target;
-		const { matching, mode } = this.options;
+		const { matching, mode, isSingle } = this.options;
 		const { ifFound, multipleMatches } = matching;
 		// All fields are needed for the output, and to see what a full update clears.
-		const areAllNeeded = ifFound === 'skip' || (this.isCompared && mode === 'replace');
+		const returnsAll = ifFound === 'skip' || (this.isCompared && isSingle);
+		const areAllNeeded = returnsAll || (this.isCompared && mode === 'replace');
 		const some = this.isCompared ? 'sentFields' : 'keys';
 		const loads = areAllNeeded ? 'allFields' : some;
 		const enough = MATCHES_NEEDED[multipleMatches];

@@ -4,6 +4,7 @@ import type { PlatformRecord } from '../api/types';
 import { appendableFields } from '../fields/values';
 import { serviceErrorOrThrow } from '../transport/errors';
 import { isAppending } from './evidence';
+import { NO_SUCH_RECORD } from './judge';
 import type { LastChange } from './lastChange';
 import { writeMatched } from './matching';
 import { requireSuccess, type ItemOutcome } from './outcome';
@@ -60,10 +61,11 @@ export async function writeOneMatched(
 	matching: Matching,
 	options: WriteOptions,
 	prepare: (record: Entry) => Promise<void>,
+	mode: 'upsert' | 'update' = 'upsert',
 ): Promise<ItemOutcome[]> {
 	let items: ItemOutcome[] = [];
 	const plan: Plan = { records: [record], problems: [], merged: new Map(), ignored: new Set() };
-	await writeMatched(target, plan, { ...ONE, ...options, mode: 'upsert', matching }, undefined, {
+	await writeMatched(target, plan, { ...ONE, ...options, mode, matching }, undefined, {
 		prepare: async ({ records }) => {
 			for (const each of records) await prepare(each);
 		},
@@ -71,7 +73,9 @@ export async function writeOneMatched(
 			items = outcomes;
 		},
 	});
-	return items.map(requireSuccess);
+	// Update has no option for missing records that a hint could name.
+	const isMissing = mode === 'update' && items[0]?.outcome === 'notFound';
+	return items.map((item) => requireSuccess(isMissing ? { ...item, ...NO_SUCH_RECORD } : item));
 }
 
 /**

@@ -259,7 +259,8 @@ export const partition = <T>(all: T[], isFirst: (entry: T) => boolean): [T[], T[
 const isProvenWhole = (entry: Entry, { outcome, id, ver }: ItemOutcome) => {
 	if (!isPartial(entry)) return true;
 	const before = entry.before!;
-	const isNext = before.ver !== undefined && ver === before.ver + 1;
+	const changes = outcome === 'unchanged' ? 0 : 1;
+	const isNext = before.ver !== undefined && ver === before.ver + changes;
 	return outcome !== 'inserted' && id === before.id && isNext;
 };
 
@@ -281,7 +282,8 @@ export function sendWhole(items: Resolved[], context: WriteContext): Step {
 		const isInserted = item.outcome === 'inserted';
 		const message = CHANGED_MEANWHILE[isInserted ? 'inserted' : 'updated'];
 		const previousAttempt = new ServiceError(message, { delivery: 'ambiguous' });
-		records.push({ ...withSent(entry, sent), isInserted, previousAttempt });
+		const { isAlone } = entry;
+		records.push({ ...withSent(entry, sent), isAlone, isInserted, previousAttempt });
 	}
 	return step({ outcomes, work: records.length > 0 ? [{ kind: 'send', records }] : [] });
 }
@@ -319,7 +321,7 @@ export function afterCompare(
 		const before = stored.has(entry) ? (stored.get(entry)![0] ?? null) : entry.before;
 		const diff = diffEntry({ ...entry, before }, context, isDryRun);
 		if ('outcome' in diff) outcomes.push([entry, diff]);
-		else unsent.push(diff);
+		else unsent.push(context.isSingle ? { ...diff, isAlone: true } : diff);
 	}
 	return step({ outcomes, unsent });
 }

@@ -1,7 +1,15 @@
-import { readBeforeAdding, writeOne } from '../../bulk/single';
+import type { Entry } from '../../bulk/entry';
+import { readBeforeAdding, writeOne, writeOneMatched } from '../../bulk/single';
+import { omitUndefined } from '../../execution/itemResults';
 import type { RunContext } from '../../execution/run';
+import { fieldRules, fieldRulesOf } from '../../parameters/fieldRules';
 import { itemOperation } from '../../parameters/operation';
-import { plannedRecord, singleWriteOptions, writeOptions } from '../../parameters/plannedRecord';
+import {
+	createLinkedRecords,
+	plannedRecord,
+	singleWriteOptions,
+	writeOptions,
+} from '../../parameters/plannedRecord';
 import { outputOf, simple } from '../../parameters/reading';
 import { recordId, recordKeyOf, tableOf, tableParameters } from '../../parameters/table';
 import { columnsToUpdate, emptyValues } from '../../parameters/values';
@@ -14,13 +22,20 @@ function noticeNothing(run: RunContext<never>) {
 	);
 }
 
+const BY_ID = {
+	on: 'recordId',
+	ifFound: 'update',
+	ifMissing: 'error',
+	multipleMatches: 'error',
+} as const;
+
 export const update = itemOperation({
 	value: 'update',
 	name: 'Update',
 	action: 'Update record',
 	description: 'Update one record by its ID',
 	fields: [...tableParameters, recordId, columnsToUpdate, updateMode, simple],
-	options: singleWriteOptions,
+	options: [...singleWriteOptions, fieldRules],
 	// An update that appends values would append them again in another attempt of the node.
 	notIdempotent: true,
 	retriesUnknown: true,
@@ -29,12 +44,20 @@ export const update = itemOperation({
 	execute: async (run, index) => {
 		const mode = updateMode.of(run, index) === 'replace' ? 'replace' : 'update';
 		const id = recordId.of(run, index);
-		const record = await plannedRecord(run, index, mode, { id });
+		const at = tableOf(run, index);
+		const table = await run.definition(at);
+		const rules = fieldRulesOf(run, index, table, BY_ID.on, mode);
+		const record = await plannedRecord(run, index, mode, { id, defersLinks: rules !== undefined });
 		if (Object.keys(record.fields).length === 0) noticeNothing(run);
 		const shape = outputOf(run, index);
-		const at = tableOf(run, index);
-		const target = { client: run.client, at, table: await run.definition(at) };
+		const target = { client: run.client, at, table };
 		const options = writeOptions(run, index);
+		if (rules) {
+			const matching = { ...BY_ID, fieldRules: rules };
+			const prepare = async (each: Entry) => await createLinkedRecords(run, index, each, table);
+			const [written] = await writeOneMatched(target, record, matching, options, prepare, 'update');
+			return omitUndefined({ ...shape(written!), kept: written!.kept });
+		}
 		const before = await readBeforeAdding(target, record);
 		return shape(await writeOne(target, { ...record, before }, mode, options));
 	},

@@ -246,9 +246,55 @@ describe('Delete Many', () => {
 			retry: { maxTries: 2 },
 		});
 		expect(result.error?.message).toMatch(
-			/^Nothing more was deleted: \d records match, and a previous attempt may have deleted \d, together more than the maximum of 5$/,
+			/^Nothing more was deleted: \d records match, and a previous attempt may have deleted \d, together more than the maximum of 5; before that, a previous attempt: .*/,
 		);
 		expect((await harness.records()).length).toBeGreaterThan(0);
+	});
+
+	const byQuery = {
+		filterMode: 'conditions',
+		conditions: { condition: [{ field: 'buyer', operator: 'notempty' }] },
+	};
+
+	test('does not rule out what a lost try may still delete, whatever a later one gets', async () => {
+		await harness.fill('orders', ...numbered(3));
+		await harness.faults(
+			// Applied once the node has given up, and after the next try was rejected.
+			{ match: { method: 'DELETE' }, when: { nth: [1] }, fault: { kind: 'slowBefore', ms: 1500 } },
+			{ match: { path: 'count' }, when: { nth: [2] }, fault: { kind: 'status', status: 403 } },
+			{
+				match: { method: 'DELETE' },
+				when: { nth: [2] },
+				fault: { kind: 'status', status: 413 },
+			},
+		);
+		const result = await harness.run('deleteMany', {
+			parameters: byQuery,
+			options: { timeout: 0.3 },
+			retry: { maxTries: 2 },
+		});
+		expect(result.error?.message).toMatch(
+			/^The request is too large .*; before that, a previous attempt: .* it is unknown how many of 3 records were deleted/,
+		);
+		expect(result.error?.context?.details).toMatchObject({ outcome: 'unknown', status: 413 });
+		await harness.sandbox.admin.waitUntilIdle();
+		expect(await harness.records()).toEqual([]);
+	});
+
+	test('says what a previous try deleted, if a later one fails', async () => {
+		await harness.fill('orders', ...numbered(5));
+		await harness.faults(
+			{ match: oneByOne, when: { nth: [3] }, fault: { kind: 'status', status: 403 } },
+			{ match: { path: 'count' }, when: { nth: [2] }, fault: { kind: 'status', status: 403 } },
+		);
+		const result = await harness.run('deleteMany', {
+			parameters: everyOrder,
+			retry: { maxTries: 2 },
+		});
+		expect(result.error?.message).toMatch(
+			/; before that, a previous attempt: .*; \d of 5 records were deleted$/,
+		);
+		expect(result.error?.context?.details).toMatchObject({ outcome: 'failed', status: 403 });
 	});
 
 	test('counts what may have been deleted by a query', async () => {
@@ -259,11 +305,7 @@ describe('Delete Many', () => {
 			{ match: { path: 'count' }, when: { nth: [2] }, fault: { kind: 'status', status: 403 } },
 		);
 		const result = await harness.run('deleteMany', {
-			parameters: {
-				filterMode: 'conditions',
-				conditions: { condition: [{ field: 'buyer', operator: 'notempty' }] },
-				maxRecordsToDelete: 5,
-			},
+			parameters: { ...byQuery, maxRecordsToDelete: 5 },
 			retry: { maxTries: 2 },
 		});
 		expect(result.error).toBeUndefined();

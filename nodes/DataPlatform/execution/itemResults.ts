@@ -143,14 +143,32 @@ function added(before: DeletedCount, last: DeletedCount | undefined): DeletedCou
 	};
 }
 
+/**
+ * A failure after previous attempts that deleted records, or may have. It is unknown how many, if
+ * the service may still apply one of them.
+ */
+function afterDeletion(before: Failure, failure: Failure): Failure {
+	const { deleted, atMost } = before.deletion!;
+	const deletion = added(before.deletion!, failure.deletion);
+	if (atMost === 0) return { ...failure, deletion };
+	const message = `${failure.message}; before that, a previous attempt: ${before.message}`;
+	const isOpen = before.details?.outcome === 'unknown' && atMost > deleted;
+	if (!isOpen) return { ...failure, deletion, message };
+	const details = { ...failure.details, outcome: 'unknown' };
+	const hint = 'Wait a little and count the records before you run it again.';
+	return { ...failure, deletion, message, details, hint };
+}
+
 export class ItemResults {
 	private readonly results: Array<ItemResult | undefined>;
 	/** Results that belong to no input item. */
 	private readonly others: ItemResult[] = [];
 	/** Items that a previous attempt may have done. No later failure can rule that out. */
 	private readonly possiblyDone = new Map<number, Failure>();
-	/** How many records previous attempts deleted. */
-	private readonly deletions = new Map<number, DeletedCount>();
+	/** How previous attempts failed that deleted records. */
+	private readonly deletions = new Map<number, Failure>();
+	/** Records of no item that a previous attempt may have removed, by ID. */
+	private readonly possiblyRemoved = new Map<unknown, Failure>();
 	/** Replaces the items in the output, if set. */
 	private summary?: IDataObject;
 	private isDryRun = false;
@@ -179,17 +197,22 @@ export class ItemResults {
 		const before = this.deletions.get(index);
 		this.results[index] =
 			(!isOutcomeCertain && this.possiblyDone.get(index)) ||
-			(before ? { ...failure, deletion: added(before, failure.deletion) } : failure);
+			(before ? afterDeletion(before, failure) : failure);
 	}
 
 	/** How many records previous attempts deleted for an item. */
 	deletedBefore(index: number): DeletedCount | undefined {
-		return this.deletions.get(index);
+		return this.deletions.get(index)?.deletion;
 	}
 
 	/** Adds a result that belongs to no input item; it follows those of the items. */
 	add(result: ItemResult) {
-		this.others.push(Array.isArray(result) ? result : this.complete(result));
+		if (Array.isArray(result)) this.others.push(result);
+		else {
+			const { details } = result;
+			const before = details?.outcome === 'failed' && this.possiblyRemoved.get(details.id);
+			this.others.push(before || this.complete(result));
+		}
 	}
 
 	/** With a hint in the operation's words, and whether another try makes sense. */
@@ -266,9 +289,12 @@ export class ItemResults {
 		);
 	}
 
-	/** What a later attempt must know about results that belong to no item: those that succeeded. */
+	/** The same about results that belong to no item. */
 	otherProgress(): ItemResult[] {
-		return this.isDryRun ? [] : this.others.filter((result) => Array.isArray(result));
+		if (this.isDryRun) return [];
+		return this.others.filter(
+			(result) => Array.isArray(result) || result.details?.outcome === 'unknown',
+		);
 	}
 
 	/** All outcomes, including those of previous attempts. */
@@ -287,10 +313,16 @@ export class ItemResults {
 	 * @param retriesUnknown whether to retry an item that may have been done
 	 */
 	restore(index: number, result: ItemResult, retriesUnknown = false) {
-		if (!Array.isArray(result) && result.deletion) this.deletions.set(index, result.deletion);
+		if (!Array.isArray(result) && result.deletion) this.deletions.set(index, result);
 		else if (retriesUnknown && !Array.isArray(result) && !result.noRetry)
 			this.possiblyDone.set(index, result);
 		else this.results[index] = result;
+	}
+
+	/** Restores a result of a previous attempt that belongs to no item. */
+	restoreOther(result: ItemResult) {
+		if (Array.isArray(result)) this.others.push(result);
+		else this.possiblyRemoved.set(result.details?.id, result);
 	}
 
 	/** All failures, those of items first. */

@@ -43,7 +43,7 @@ export function restoreProgress(
 	const saved = store[key] as unknown as SavedProgress | undefined;
 	if (saved === undefined || saved.fingerprint !== fingerprint(context)) return;
 	for (const [index, result] of saved.done) report.restore(index, result, retriesUnknown);
-	for (const result of saved.others) report.add(result);
+	for (const result of saved.others) report.restoreOther(result);
 }
 
 /** The same limits as n8n's for the number of attempts. */

@@ -405,16 +405,33 @@ describe('a second attempt of the node', () => {
 		expect(store).toEqual({});
 	});
 
-	test('knows of results that belong to no item those that succeeded', () => {
+	test('knows which records of no item were removed, or may have been', () => {
 		const results = new ItemResults(2);
 		const deleted = [{ json: { outcome: 'deleted' } }];
 		results.add({ message: 'no', details: { outcome: 'failed' } });
 		results.add(deleted);
+		results.add({ message: 'lost', details: { outcome: 'unknown', id: 'r1' } });
 		results.done(0, []);
 		results.failed(1, { message: 'no' });
-		expect(results.otherProgress()).toEqual([deleted]);
-		expect(Array.from(results.outcomes(), ({ outcome }) => outcome)).toEqual(['failed', 'deleted']);
+		const lost = { message: 'lost', details: { outcome: 'unknown', id: 'r1', retryable: false } };
+		expect(results.otherProgress()).toEqual([deleted, lost]);
+		expect(Array.from(results.outcomes(), ({ outcome }) => outcome)).toEqual([
+			...['failed', 'deleted', 'unknown'],
+		]);
 		expect(results.progress()).toEqual([[0, []]]);
+	});
+
+	test('does not rule out that a previous one removed a record', () => {
+		const ids = ['open', 'closed', 'gone'];
+		const results = new ItemResults(0);
+		results.restoreOther({ message: 'lost', details: { outcome: 'unknown', id: 'open' } });
+		results.restoreOther({ message: 'lost', details: { outcome: 'unknown', id: 'gone' } });
+		for (const id of ids.slice(0, 2))
+			results.add({ message: 'no', details: { outcome: 'failed', id } });
+		results.add([{ json: { outcome: 'deleted', id: 'gone' } }]);
+		expect(Array.from(results.outcomes(), ({ outcome }) => outcome)).toEqual([
+			...['unknown', 'failed', 'deleted'],
+		]);
 	});
 
 	test('keeps what may have been done, until something certain is known', () => {

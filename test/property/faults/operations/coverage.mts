@@ -23,6 +23,11 @@ const EXPECTED = [
 	'messages',
 	'two forms of one key',
 	'another writer',
+	'field rules',
+	'field rules, one at a time',
+	'field rules beside another writer',
+	'a field was kept',
+	'an empty field was filled',
 	'a page was cut',
 	'seconds',
 	'retry on fail',
@@ -72,6 +77,13 @@ export class OperationCoverage {
 			sharers(testCase, item).some(({ data }) => data.json.code !== item.data.json.code);
 		if (items.some(isOtherForm)) seen.add('two forms of one key');
 		if (trial.hasOtherWriter) seen.add('another writer');
+		if (Object.values(testCase.fieldRules).some((rule) => rule !== 'always')) {
+			seen.add('field rules');
+			if (!testCase.isBulk) seen.add('field rules, one at a time');
+			if (trial.hasOtherWriter) seen.add('field rules beside another writer');
+		}
+		if (trial.rules.seen.has('kept')) seen.add('a field was kept');
+		if (trial.rules.seen.has('filled')) seen.add('an empty field was filled');
 		if (settings.timePrecisionMs === 1000) seen.add('seconds');
 		const caps = [settings.maxListedRecords, settings.maxFilteredRecords];
 		const isCut = ({ method, path, records }: LoggedRequest) =>

@@ -55,7 +55,9 @@ function parametersOf(testCase: Case): INodeParameters {
 	const updateMode = isFull ? 'replace' : 'partial';
 	const columns = automatic as unknown as INodeParameters;
 	const isById = testCase.matchOn === 'recordId';
-	const rules = { ifFound, ifMissing, ...(!isById && { multipleMatches }) };
+	const field = Object.entries(testCase.fieldRules).map(([name, rule]) => ({ field: name, rule }));
+	const ruled = { ...(field.length > 0 && { fieldRules: { field } }) };
+	const rules = { ifFound, ifMissing, ...(!isById && { multipleMatches }), ...ruled };
 	const group: [string, string, string] = ['group', 'eq', '={{ $json.group }}'];
 	switch (operation) {
 		case 'create':
@@ -63,7 +65,7 @@ function parametersOf(testCase: Case): INodeParameters {
 		case 'upsert':
 			return { columns, ...matchParameters(testCase), options: rules };
 		case 'update':
-			return { columns, recordId: RECORD, updateMode };
+			return { columns, recordId: RECORD, updateMode, options: ruled };
 		case 'delete':
 			return { recordId: RECORD };
 		case 'upload':
@@ -93,7 +95,7 @@ function parametersOf(testCase: Case): INodeParameters {
 				columns,
 				...matchParameters(testCase),
 				...syncParameters(testCase),
-				options: { batchSize: options.batchSize, multipleMatches },
+				options: { batchSize: options.batchSize, multipleMatches, ...ruled },
 			};
 		case 'deleteMany':
 			return {

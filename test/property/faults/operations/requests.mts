@@ -65,12 +65,13 @@ export const metFaults = ({ requests }: Evidence): FaultName[] => requests.flatM
 const HARMLESS = ['waits', 'nothing'];
 
 /** Operations whose requests may be sent again if the result is unknown. */
-const isRepeatable = ({ operation, matchOn, matching }: Case) => {
+const isRepeatable = ({ operation, matchOn, matching, fieldRules }: Case) => {
 	if (['update', 'delete', 'remove', 'updateMany'].includes(operation)) return true;
 	if (!['upsert', 'upsertMany'].includes(operation)) return false;
 	const { ifFound, ifMissing, multipleMatches } = matching;
 	const isPlain = ifFound === 'update' && ifMissing === 'create' && multipleMatches === 'error';
-	const isUpsert = matchOn === 'importKey' && isPlain;
+	const isRuled = Object.values(fieldRules).some((rule) => rule !== 'always');
+	const isUpsert = matchOn === 'importKey' && isPlain && !isRuled;
 	return isUpsert || ifMissing !== 'create';
 };
 

@@ -15,9 +15,11 @@ import {
 	REFUSED_STATE,
 	tableOf,
 	textFile,
+	type FieldRule,
 	type Fields,
 	type Json,
 	type KeyType,
+	type RuledField,
 } from './table.mts';
 
 /** Operations that write one record for each item, and those that take all items together. */
@@ -48,6 +50,8 @@ interface DrawnItem {
 	files: FileChoice | undefined;
 	hasMessages: boolean;
 	hasCount: boolean;
+	hasOwner: boolean;
+	hasNote: boolean;
 }
 
 /** Faults for requests of one item, or for any write, one after the other. */
@@ -69,8 +73,17 @@ export interface Drawn {
 	isFull: boolean;
 	keyType: KeyType;
 	isKeyed: boolean;
-	records: Array<{ identity: number; hasFile: boolean; hasTalk: boolean; isInGroup: boolean }>;
+	records: Array<{
+		identity: number;
+		hasFile: boolean;
+		hasTalk: boolean;
+		isInGroup: boolean;
+		/** Its values in the fields that may have a rule. */
+		ruled: Partial<Record<RuledField, Json>>;
+	}>;
 	items: DrawnItem[];
+	/** Which fields an existing record keeps. */
+	fieldRules: Partial<Record<RuledField, FieldRule>>;
 	matching: {
 		ifFound: 'update' | 'skip';
 		ifMissing: 'create' | 'skip' | 'error';
@@ -119,6 +132,7 @@ export interface Case
 		| 'isFull'
 		| 'isKeyed'
 		| 'matching'
+		| 'fieldRules'
 		| 'removal'
 		| 'onError'
 		| 'tries'
@@ -212,7 +226,19 @@ const drawnItem: fc.Arbitrary<DrawnItem> = fc.record({
 	),
 	hasMessages: chance(15),
 	hasCount: fc.boolean(),
+	hasOwner: chance(70),
+	hasNote: chance(70),
 });
+
+const NOTHING = { requiredKeys: [], noNullPrototype: true } as {
+	requiredKeys: [];
+	noNullPrototype: true;
+};
+const anyRule = weighted<FieldRule>([1, 'always'], [4, 'whenCreating'], [4, 'ifEmpty']);
+const fieldRules: fc.Arbitrary<Drawn['fieldRules']> = fc.oneof(
+	{ weight: 1, arbitrary: fc.constant({}) },
+	{ weight: 2, arbitrary: fc.record({ owner: anyRule, note: anyRule, count: anyRule }, NOTHING) },
+);
 
 const settings = fc.record({
 	batchFailure: fc.constantFrom('perRecord', 'perRecord', 'wholeBatch400', 'wholeBatch422'),
@@ -249,10 +275,19 @@ export const drawn: fc.Arbitrary<Drawn> = fc.noBias(
 				hasFile: chance(40),
 				hasTalk: chance(25),
 				isInGroup: chance(60),
+				ruled: fc.record(
+					{
+						owner: fc.constantFrom('their owner', '  '),
+						note: fc.constantFrom('their note', ' \n'),
+						count: fc.constantFrom(0, 5),
+					},
+					NOTHING,
+				),
 			}),
 			{ maxLength: 6, size: 'max' },
 		),
 		items: fc.array(drawnItem, { minLength: 1, maxLength: 5, size: 'max' }),
+		fieldRules,
 		matching: fc.record({
 			ifFound: weighted<'update' | 'skip'>([4, 'update'], [1, 'skip']),
 			ifMissing: weighted<'create' | 'skip' | 'error'>([6, 'create'], [1, 'skip'], [1, 'error']),
@@ -316,7 +351,7 @@ const hasKeys = ({ operation, matchOn }: Pick<Case, 'operation' | 'matchOn'>) =>
 /** If the key is the table's import key, the second of two records with one key has none. */
 function recordsOf({ records, keyType }: Drawn, isKeyed: boolean): Case['records'] {
 	const taken = new Set<string>();
-	return records.map(({ identity, hasFile, hasTalk, isInGroup }, number) => {
+	return records.map(({ identity, hasFile, hasTalk, isInGroup, ruled }, number) => {
 		const { stored } = storedKey(keyType, identity, 0);
 		const text = JSON.stringify(stored);
 		const isFree = !isKeyed || !taken.has(text);
@@ -326,6 +361,7 @@ function recordsOf({ records, keyType }: Drawn, isKeyed: boolean): Case['records
 			fields: {
 				...(isFree && { [KEY]: stored }),
 				name: `old ${number}`,
+				...ruled,
 				group: isInGroup ? 'a' : 'b',
 				...(hasFile && { papers: [textFile(OLD_FILE)] }),
 				...(hasTalk && { talk: { messages: [{ text: OLD_MESSAGE }] } }),
@@ -357,12 +393,14 @@ export const markText = (index: number) => `mark ${index};`;
 
 /** The values of an item: as sent, and as the platform then stores them. */
 function valuesOf(drawnItem: DrawnItem, index: number, { operation }: Pick<Case, 'operation'>) {
-	const { isRefused, hasMessages, hasCount } = drawnItem;
+	const { isRefused, hasMessages, hasCount, hasOwner, hasNote } = drawnItem;
 	const texts = [`m${index}`, `n${index}`];
 	const { raw: papers, change } = filesOf(drawnItem.files, index);
 	const plain = {
 		mark: markText(index),
 		...(hasCount && { count: index }),
+		...(hasOwner && { owner: `owner ${index}` }),
+		...(hasNote && { note: `note ${index}` }),
 		...(isRefused && { state: REFUSED_STATE }),
 	};
 	// An upload has its files in the item's binary data.
@@ -574,7 +612,7 @@ function otherWriteOf(
 	if (action === 'delete') return { before, action, id: record.id };
 	const fields = addsFile
 		? { papers: { add: [textFile('theirs.txt')] } }
-		: { name: 'theirs', count: 99 };
+		: { name: 'theirs', count: 99, owner: 'theirs' };
 	return { before, action, id: record.id, fields: fields as never };
 }
 
@@ -583,6 +621,14 @@ const isBlindPossible = ({ operation, matchOn }: Pick<Case, 'operation' | 'match
 	['create', 'createMany'].includes(operation) ||
 	(['upsert', 'upsertMany'].includes(operation) && matchOn === 'importKey') ||
 	operation === 'update';
+
+const WITH_RULES: Operation[] = ['upsert', 'update', 'upsertMany', 'updateMany', 'syncMany'];
+
+/** Rules need the right to read, and make no sense if the fields that are not sent are cleared. */
+function fieldRulesOf({ operation, isFull, fieldRules: rules }: Drawn, canRead: boolean) {
+	const clears = isFull && ['update', 'updateMany'].includes(operation);
+	return WITH_RULES.includes(operation) && canRead && !clears ? rules : {};
+}
 
 /** The complete schedule. */
 export function toCase(schedule: Drawn): Case {
@@ -631,6 +677,7 @@ export function toCase(schedule: Drawn): Case {
 			// Any other rule is for a look-up.
 			...(!canRead && { ifFound: 'update', ifMissing: 'create', multipleMatches: 'error' }),
 		},
+		fieldRules: fieldRulesOf(schedule, canRead),
 		removal: schedule.removal,
 		onError: schedule.onError,
 		// n8n only tries a failed run again.

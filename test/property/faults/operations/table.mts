@@ -79,6 +79,8 @@ export const tableOf = (keyType: KeyType, isKeyed: boolean): NewTable['table'] =
 		{ name: 'count', type: 'number' },
 		{ name: 'state', type: 'dropdown', metadata: { items: choices } },
 		{ name: 'group', type: 'text' },
+		{ name: 'owner', type: 'text' },
+		{ name: 'note', type: 'text' },
 		{ name: 'papers', type: 'file' },
 		{ name: 'talk', type: 'chat' },
 	],
@@ -92,6 +94,15 @@ export const textFile = (filename: string) => ({
 	mimetype: 'text/plain',
 	filedata: `data:text/plain;base64,${Buffer.from(`content of ${filename}`).toString('base64')}`,
 });
+
+/** The fields that may have a rule. */
+export const RULED = ['owner', 'note', 'count'] as const;
+export type RuledField = (typeof RULED)[number];
+export type FieldRule = 'always' | 'whenCreating' | 'ifEmpty';
+
+/** Whether a value in a ruled field is empty for *Only If Empty*. */
+export const isBlank = (value: unknown): boolean =>
+	value === undefined || (typeof value === 'string' && value.trim() === '');
 
 /** The file that some records have before the run. */
 export const OLD_FILE = 'there.txt';

@@ -9,6 +9,7 @@ import { REMOVED_MARK, type Evidence } from './execute.mts';
 import { isBlind, isMendable, isPending, openOf, writesOf } from './requests.mts';
 import type { Case, CaseItem } from './schedule.mts';
 import { filesIn, messagesIn, OLD_FILE, type Fields } from './table.mts';
+import { Rules } from './rules.mts';
 
 /** Why the outcome of an item can't be known. */
 export type Reason =
@@ -46,6 +47,7 @@ export class OperationTrial {
 	readonly #writes: LoggedRequest[][];
 	readonly #states: State[];
 	readonly #touched: Set<string>;
+	readonly rules: Rules;
 
 	constructor(testCase: Case, evidence: Evidence) {
 		this.testCase = testCase;
@@ -55,6 +57,7 @@ export class OperationTrial {
 		this.#states = [...before, ...history];
 		const own = new Set(written);
 		this.#touched = new Set(history.filter((entry) => !own.has(entry)).map(({ id }) => id));
+		this.rules = new Rules(testCase, evidence);
 	}
 
 	/** The requests that may have changed something for an item. */
@@ -108,8 +111,8 @@ export class OperationTrial {
 		if (fields === null) return false;
 		const parts = this.#parts(item);
 		const stored: Fields = Object.assign({}, ...parts.map((part) => part.stored));
-		const isSame = Object.entries(stored).every(([name, value]) =>
-			isDeepStrictEqual(fields[name], value),
+		const isSame = Object.entries(stored).every(
+			([name, value]) => this.rules.isRuled(name) || isDeepStrictEqual(fields[name], value),
 		);
 		const names = filesIn(fields);
 		const areFilesThere = parts.every(({ files }, at) => {
@@ -143,7 +146,8 @@ export class OperationTrial {
 			fields !== null &&
 			later.length > 0 &&
 			Object.entries(item.stored).every(
-				([name, value]) => isLater(name) || isDeepStrictEqual(fields[name], value),
+				([name, value]) =>
+					isLater(name) || this.rules.isRuled(name) || isDeepStrictEqual(fields[name], value),
 			) &&
 			(later.some(({ files }) => files) ||
 				(item.files?.names ?? []).every((name) => filesIn(fields).includes(name)))
@@ -219,7 +223,7 @@ export class OperationTrial {
 	findErrors(): string[] {
 		const { result } = this.evidence;
 		this.reasons.length = 0;
-		const wrong = [...result.shapeErrors, ...this.#integrity()];
+		const wrong = [...result.shapeErrors, ...this.#integrity(), ...this.rules.checkHistory()];
 		for (const item of this.testCase.items) {
 			const found = this.#checkItem(item, result.items[item.index]!);
 			const reported = result.items[item.index]!;
@@ -379,7 +383,11 @@ export class OperationTrial {
 		if (operation === 'delete') return this.#checkDeleted(item, json);
 		if (operation === 'remove') return this.#checkRemoved(item, json);
 		if (json.mergedInto !== undefined) return this.#checkMerged(json);
-		const wrong = this.#checkRecord(item, json);
+		const isAlone = !this.isTouched(item) && !this.#depends(item);
+		const wrong = [
+			...this.#checkRecord(item, json),
+			...this.rules.checkOutput(item, json, isAlone),
+		];
 		const outcome = typeof json.outcome === 'string' ? json.outcome : 'none';
 		const isOpen =
 			this.testCase.tries > 1 ||

@@ -238,6 +238,35 @@ test('a linked record is created only for a link that is written', async () => {
 	expect(created.map(({ fields }) => fields.name)).toEqual(['Rome']);
 });
 
+test('items that turn out to mean one record are merged before the rules apply', async () => {
+	await harness.sandbox.admin.createTable({
+		app: APP,
+		table: {
+			internalName: 'slots',
+			header: 'Slots',
+			fields: [
+				{ name: 'at', type: 'datetime', metadata: { importKey: true } },
+				{ name: 'owner', type: 'text' },
+				{ name: 'note', type: 'text' },
+				{ name: 'mark', type: 'text' },
+			],
+		},
+		records: [{ fields: { at: '2026-03-01T10:00:00Z', owner: 'theirs' } }],
+	});
+	// The first two have the same key; only the platform knows that the last one has it, too.
+	const times = ['2026-03-01T10:00:00Z', '2026-03-01T11:00:00+01:00', '2026-03-01T10:00:00'];
+	const result = await harness.run('upsertMany', {
+		table: 'slots',
+		items: times.map((at, mark) => ({ at, owner: 'ours', note: 'ours', mark: String(mark) })),
+		options: ruled({ owner: 'ifEmpty', note: 'whenCreating' }),
+	});
+	expect(outcomes(result)).toEqual(['updated', 'updated', 'updated']);
+	expect(keptOf(result.json())).toEqual(Array(3).fill(['owner', 'note']));
+	const [slot] = await harness.records('slots');
+	expect(slot!.fields).toMatchObject({ owner: 'theirs', mark: '2' });
+	expect(slot!.fields).not.toHaveProperty('note');
+});
+
 describe('beside another writer', () => {
 	const bulk = /^(PATCH|POST|PUT) \/data\/bulk$/;
 	const item = { number: '2', buyer: 'New', price: 9, comment: 'ours' };

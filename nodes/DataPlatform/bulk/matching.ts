@@ -91,7 +91,7 @@ class MatchedWriter {
 			return matches;
 		}
 		const { updates, creates: missing, outcomes } = this.decide(matches);
-		const merged = this.mergeUpdates(plan, updates);
+		const merged = this.applyRules(this.mergeUpdates(plan, updates));
 		const { creates, inTurn } = this.apart(plan, missing);
 		const isBad = this.isFailed || !outcomes.every(([, outcome]) => isSuccess(outcome));
 		const writing = [...merged, ...creates, ...inTurn.flat()];
@@ -161,7 +161,7 @@ class MatchedWriter {
 	 */
 	private async writeFound(matches: Map<Entry, PlatformRecord[]>, plan?: Plan) {
 		const { updates, creates, outcomes } = this.decide(matches);
-		const merged = plan ? this.mergeUpdates(plan, updates) : updates;
+		const merged = this.applyRules(plan ? this.mergeUpdates(plan, updates) : updates);
 		// Values that field rules held back may link to records that are not created yet.
 		const writing = [...merged, ...creates];
 		const isOpen = plan !== undefined && this.rules !== undefined && !this.stopped;
@@ -244,13 +244,14 @@ class MatchedWriter {
 	}
 
 	private decide(matches: Map<Entry, PlatformRecord[]>): Decision {
-		const decision = decide(matches, this.options.matching, this.keepsMatches);
+		return decide(matches, this.options.matching, this.keepsMatches);
+	}
+
+	/** Updates without what the records keep. Items of one record are merged before. */
+	private applyRules(updates: Entry[]): Entry[] {
 		const { rules, fields } = this;
-		if (!rules) return decision;
-		const updates = decision.updates.map((record) =>
-			applyFieldRules(record, record.before!, rules, fields),
-		);
-		return { ...decision, updates };
+		if (!rules) return updates;
+		return updates.map((record) => applyFieldRules(record, record.before!, rules, fields));
 	}
 
 	/**

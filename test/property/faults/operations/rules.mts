@@ -62,13 +62,15 @@ export class Rules {
 	}
 
 	/**
-	 * The platform has no conditional writes: what somebody enters after the look, be it another
-	 * writer or a later item while a slow request is still under way, is lost.
+	 * The platform has no conditional writes: what another writer enters after the look is lost, and
+	 * so is what an item entered if a slow request of another one is applied later. If all matches are
+	 * written, the items of one record are not merged, and the last value counts.
 	 */
 	#mayBeOverwritten(name: RuledField, isTheirs: boolean, value: unknown): boolean {
 		if (this.#testCase.fieldRules[name] !== 'ifEmpty') return false;
-		const { isHasty, items } = this.#testCase;
-		return isTheirs || (isHasty && items.some(({ stored }) => isSame(stored[name], value)));
+		const { isHasty, isBulk, items, matching } = this.#testCase;
+		const isUnmerged = isHasty || (isBulk && matching.multipleMatches === 'all');
+		return isTheirs || (isUnmerged && items.some(({ stored }) => isSame(stored[name], value)));
 	}
 
 	/** A new record has all values of its item, or of another one for the same record. */

@@ -3,6 +3,7 @@ import fc from 'fast-check';
 import type { FaultRule, NewTable } from '../../../harness/sandboxAdmin.mts';
 import {
 	canStrike,
+	FAULTS,
 	mark,
 	needsShortTimeout,
 	plannedFaults,
@@ -322,6 +323,16 @@ function trace({ id, values, block }: CaseItem, mode: Mode, marking: Marking): s
 	return value && `${JSON.stringify(name)}:${JSON.stringify(value.sent ?? value.stored)}`;
 }
 
+/** A response that leaves out some records and also adds others proves nothing. */
+const isOnlyLie = (fault: PlannedFault, at: number, faults: PlannedFault[]) =>
+	FAULTS[fault.name].effect !== 'response' ||
+	!faults
+		.slice(0, at)
+		.some(
+			({ name, nth }) =>
+				FAULTS[name].effect === 'response' && nth.some((number) => fault.nth.includes(number)),
+		);
+
 /** The complete schedule. */
 export function toCase(schedule: Drawn): Case {
 	const { mode, shape, marking, isDirect, canRead } = schedule;
@@ -333,9 +344,11 @@ export function toCase(schedule: Drawn): Case {
 	const scale = isLarge ? 60 : 1;
 	const isUpdate = mode === 'update' || mode === 'replace';
 	const possible = schedule.faults.filter((fault) => canStrike(fault, isUpdate));
-	const faults = possible.map((fault) =>
-		fault.name === 'refusedAbove' ? { ...fault, size: fault.size * scale } : fault,
-	);
+	const faults = possible
+		.filter(isOnlyLie)
+		.map((fault) =>
+			fault.name === 'refusedAbove' ? { ...fault, size: fault.size * scale } : fault,
+		);
 	const marks = new Map(
 		items.flatMap((item) => {
 			const text = trace(item, mode, marking);

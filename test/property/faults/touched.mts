@@ -127,9 +127,13 @@ export class Touched {
 		const isGone = outcome === 'notFound' && isUnproven && isDeleted;
 		const isFailure = outcome === 'failed' || (outcome === 'notFound' && !isGone);
 		const isSent = !this.model.isFlawed(item);
-		if (isFailure && isSent && written.some((version) => this.#isAbout(version, item))) {
-			wrong.push('the node wrote the record');
-		}
+		// The same of one that was written in a lost request, deleted, and then rejected.
+		const isHidden = (version: { id: string }) =>
+			isLost &&
+			this.hasRecord(version.id) &&
+			!this.#evidence.records.some(({ id: is }) => is === version.id);
+		const isWritten = written.some((version) => this.#isAbout(version, item) && !isHidden(version));
+		if (isFailure && isSent && isWritten) wrong.push('the node wrote the record');
 		return wrong;
 	}
 

@@ -94,7 +94,12 @@ export class Trial {
 		// A later request without a conclusive response says nothing about the previous one.
 		const taken = isTraceable ? requestsWith.findLastIndex(isConclusive) : -1;
 		// Another writer may have changed what the response leaves out, or deleted what it lists.
-		const isLeftOut = last.some((request) => hasEffect(request, 'response', 'records'));
+		// A rejection that names no item leaves open whose records the response lists.
+		const isVagueRejection =
+			settings.recordIndex === false &&
+			this.testCase.items.some((other) => this.model.isRefused(other) !== false);
+		const isLeftOut =
+			isVagueRejection || last.some((request) => hasEffect(request, 'response', 'records'));
 		if (isLeftOut && (this.#touched.hasItem(item) || this.#touched.hasDeletion)) return true;
 		// A response leaves out what is unchanged.
 		if (this.#touched.hasItem(item) && this.model.isIdle(this.model.whole(item))) return true;
@@ -151,7 +156,13 @@ export class Trial {
 			const { id, fields, action } = version;
 			const previous = state.get(id);
 			state.set(id, fields ?? {});
-			if (!written.includes(version)) continue;
+			if (!written.includes(version)) {
+				// A lost write of the record that another writer then deleted is sent again, and inserts it.
+				const isAgain = (item: CaseItem) =>
+					this.model.target(item)?.id === id && this.requestsWith(item).some(isAmbiguous);
+				if (action === 'deleted') sent.filter(isAgain).forEach((item) => left.add(item));
+				continue;
+			}
 			const isIts = (item: CaseItem) =>
 				fields !== null && this.#touched.fits(item, fields as Fields, previous as Fields);
 			const author =

@@ -6,7 +6,7 @@ import type { LoggedRequest, StoredVersion } from '../../../../harness/sandboxAd
 import type { ItemResult } from '../../matrix/parseResult.mts';
 import { foresee, matchesOf, missingFrom, sharers, type Foreseen } from './foreseen.mts';
 import { REMOVED_MARK, type Evidence } from './execute.mts';
-import { isBlind, isMendable, isPending, openOf, writesOf } from './requests.mts';
+import { isBlind, isMendable, isPending, isWrite, openOf, writesOf } from './requests.mts';
 import type { Case, CaseItem } from './schedule.mts';
 import { filesIn, messagesIn, OLD_FILE, type Fields } from './table.mts';
 import { Rules } from './rules.mts';
@@ -174,6 +174,11 @@ export class OperationTrial {
 			return 'looking it up failed';
 		}
 		const [first, ...others] = openOf(writes);
+		// An item without a mark whose record was deleted is created by a request that nothing traces.
+		const isUntraced = !first && !this.#hasMark(item) && this.isTouched(item);
+		if (isUntraced && openOf(evidence.requests.filter(isWrite)).length > 0) {
+			return 'another writer changed the record';
+		}
 		if (!first) {
 			return testCase.isHasty
 				? 'requests are given up so soon that they may be lost on a busy machine'

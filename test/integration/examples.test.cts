@@ -1,6 +1,6 @@
 /**
- * The mappers in the examples contain the fields of their tables, as n8n's editor stores them.
- * Otherwise the editor marks them as incomplete. `UPDATE_EXAMPLES=1` writes the fields into the
+ * The examples: what needs no n8n. The mappers contain the fields of their tables, as n8n's editor
+ * stores them. Otherwise the editor marks them as incomplete. `UPDATE_EXAMPLES=1` writes the fields into the
  * files, and then `npm run format` formats them.
  */
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
@@ -11,7 +11,14 @@ import {
 	type ResourceMapperField,
 	type ResourceMapperValue,
 } from 'n8n-workflow';
-import { loadColumns, NODE_TYPE, nodeTypes, type Credential } from '../support/engine/engine.cts';
+import {
+	ITEMS_TYPE,
+	loadColumns,
+	NODE_TYPE,
+	nodeTypes,
+	runWorkflow,
+	type Credential,
+} from '../support/engine/engine.cts';
 import { startSandbox, type RunningSandbox } from '../../harness/sandboxProcess.mts';
 
 const FOLDER = resolve(__dirname, '../../examples');
@@ -67,4 +74,64 @@ test.each(mappers)("%s: '%s' holds its table's fields", async (file, name) => {
 		writeFileSync(join(FOLDER, file), JSON.stringify(example, null, '\t'));
 	}
 	expect(mapper.schema).toEqual(schema);
+});
+
+test('report of every sync: a token that may not write the report says so, and hides no result', async () => {
+	const { nodes } = read('report-of-every-sync.json');
+	const parametersOf = (name: string) => nodes.find((node) => node.name === name)!.parameters;
+	const { assignments } = parametersOf('Report').assignments as unknown as {
+		assignments: Array<{ name: string; value: string }>;
+	};
+	const report = Object.fromEntries(assignments.map(({ name, value }) => [name, value]));
+	const columns = { mappingMode: 'defineBelow', value: report, matchingColumns: [], schema: [] };
+	const { admin } = sandbox;
+	const token = await admin.createToken({
+		name: 'contacts-only',
+		type: 'role',
+		permissions: [
+			{ app: 'crm', table: 'contacts', allow: ['structure', 'read', 'create', 'update'] },
+			{ app: 'crm', table: 'syncRuns', allow: ['structure', 'read'] },
+		],
+	});
+	const workflow = {
+		nodes: [
+			{ name: 'Items', type: ITEMS_TYPE },
+			{
+				name: 'Write contacts',
+				type: NODE_TYPE,
+				parameters: parametersOf('Write contacts'),
+				onError: 'continueRegularOutput' as const,
+			},
+			{
+				name: 'Keep the report',
+				type: NODE_TYPE,
+				parameters: { ...parametersOf('Keep the report'), columns },
+			},
+		],
+		connections: Object.fromEntries(
+			[
+				['Items', 'Write contacts'],
+				['Write contacts', 'Keep the report'],
+			].map(([from, node]) => [from, { main: [[{ node, type: 'main', index: 0 }]] }]),
+		),
+	};
+	const person = { email: 'new@example.com', firstname: 'New', surname: 'Person' };
+	const run = async (given: Credential) =>
+		await runWorkflow(workflow as never, [{ json: person }], given);
+
+	const result = await run({ ...credential, token });
+	expect(result.error).toMatchObject({
+		message: expect.stringMatching(/^The token has no right to do this: .*syncRuns/),
+		node: { name: 'Keep the report' },
+		context: { details: { outcome: 'failed', status: 403 } },
+	});
+	expect(result.output('Write contacts')[0]?.json).toMatchObject({ inserted: 1, failed: 0 });
+	const emails = (await admin.records('crm', 'contacts')).map(({ fields }) => fields.email);
+	expect(emails).toContain(person.email);
+	expect(await admin.records('crm', 'syncRuns')).toEqual([]);
+
+	const allowed = await run(credential);
+	expect(allowed.error).toBeUndefined();
+	const [kept] = await admin.records('crm', 'syncRuns');
+	expect(kept?.fields).toMatchObject({ text: '0 new, 0 changed, 1 as they were.', unchanged: 1 });
 });

@@ -12,20 +12,27 @@ const isDeletionIn = ({ method, path, query }: LoggedRequest, group: string, ids
 	(decodeURIComponent(query).includes(`group(eq)${group}`) || ids.has(path.split('/').at(-1)!));
 
 /** The requests that may have changed something for an item, in order. */
-export function writesOf({ before, history, requests }: Evidence, item: CaseItem): LoggedRequest[] {
-	const { trace, group, index } = item;
+export function writesOf(
+	{ before, history, written, requests }: Evidence,
+	item: CaseItem,
+): LoggedRequest[] {
+	const { trace, group, index, stored } = item;
 	if (group !== undefined) {
 		const isIts = ({ fields }: { fields: object | null }) =>
 			(fields as { group?: string } | null)?.group === group;
 		const ids = new Set([...before, ...history].filter(isIts).map(({ id }) => id));
 		return requests.filter((request) => isDeletionIn(request, group, ids));
 	}
+	// If only what differs is sent, a second attempt of the node does not send the item's mark again.
+	const isIts = ({ fields }: StoredVersion) =>
+		stored.mark !== undefined && fields?.mark === stored.mark;
+	const numbers = new Set(written.filter(isIts).map(({ request }) => request));
 	return requests.filter(
 		(request) =>
 			isWrite(request) &&
 			('path' in trace
 				? request.path.includes(trace.path)
-				: request.faults.includes(markOf(index))),
+				: request.faults.includes(markOf(index)) || numbers.has(request.number)),
 	);
 }
 

@@ -62,16 +62,26 @@ test('a token whose role may only read', async () => {
 const REFUSED = { status: 403, body: '{"errors":[{"message":"not yours"}]}' };
 const MISSING = { status: 404, body: '{"errors":[{"message":"no such path"}]}' };
 const GATEWAY = { status: 403, body: '<html>Forbidden</html>' };
-const OK = { status: 200, body: '{"data":[]}' };
+const USER = { status: 200, body: '{"data":{"id":"u1","email":"ana@example.com"}}' };
+const APPS = { status: 200, body: '{"data":[]}' };
+const MESSAGE = { status: 200, body: '{"data":{"message":""}}' };
 
 test.each([
-	['may read its user', { '/users/me': OK }, 'OK'],
-	['may list applications', { '/users/me': REFUSED, '/apps': OK }, 'OK'],
+	['may read its user', { '/users/me': USER }, 'OK'],
+	['may list applications', { '/users/me': REFUSED, '/apps': APPS }, 'OK'],
 	['may do neither', { '/users/me': REFUSED, '/apps': REFUSED }, 'Error'],
 	['has no user, on a platform that has no such path', { '/users/me': MISSING }, 'OK'],
 	['is refused by a gateway', { '/users/me': GATEWAY, '/apps': GATEWAY }, 'OK'],
+	['gets something else than its user', { '/users/me': MESSAGE }, 'Error'],
+	[
+		'gets a user without an address',
+		{ '/users/me': { ...USER, body: '{"data":{"id":"u1"}}' } },
+		'Error',
+	],
+	['gets a page for its user', { '/users/me': { ...USER, body: '<html></html>' } }, 'Error'],
+	['gets no list of applications', { '/users/me': REFUSED, '/apps': MESSAGE }, 'Error'],
 	['is not accepted there', { '/users/me': { ...REFUSED, status: 401 } }, 'Error'],
-] as const)('a token that %s', async (_, responses: Record<string, typeof OK>, status) => {
+] as const)('a token that %s', async (_, responses: Record<string, typeof USER>, status) => {
 	stranger.respond = ({ target }) => {
 		const path = target.replace('/api/v2', '');
 		return path === '/ping' ? { body: PONG('[]') } : (responses[path] ?? { status: 500, body: '' });

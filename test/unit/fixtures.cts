@@ -38,3 +38,13 @@ export const storedOf = (record: Partial<PlatformRecord> & { id: string }): Plat
 	fields: {},
 	...record,
 });
+
+/** What an action throws. */
+export function thrownBy(action: () => unknown): unknown {
+	try {
+		action();
+	} catch (error) {
+		return error;
+	}
+	throw new Error('Nothing was thrown');
+}

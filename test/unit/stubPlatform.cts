@@ -1,10 +1,7 @@
 /** A connection to a fake platform, for what a real one can't be made to do. */
 import type { IHttpRequestOptions, IN8nHttpFullResponse, Logger } from 'n8n-workflow';
-import {
-	ApiClient,
-	type ClientSettings,
-	type HttpTransport,
-} from '../../nodes/DataPlatform/transport/client.ts';
+import { ApiClient, type ClientSettings } from '../../nodes/DataPlatform/transport/client.ts';
+import type { HttpTransport } from '../../nodes/DataPlatform/transport/exchange.ts';
 
 export const httpResponse = (
 	status: number,

@@ -8,7 +8,8 @@ import { paths } from './endpoints';
 import type { JsonValue, TableAddress } from './types';
 import { isEmptyFilter, toBody, type Group } from './filters';
 import { invalidResponse } from './decoders';
-import { readRecords, type LinkedTo } from './records';
+import { readRecords } from './readRecords';
+import type { LinkedTo } from './pages';
 import type { ApiClient } from '../transport/client';
 
 const isCount = (value: unknown): value is number =>
@@ -25,7 +26,7 @@ export async function countRecords(
 			? {
 					method: 'POST',
 					path: paths.countFilter(at),
-					body: toBody(filter) as unknown as IDataObject,
+					body: toBody(filter),
 					retryMode: 'read',
 				}
 			: { method: 'GET', path: paths.count(at), retryMode: 'read' },
@@ -58,7 +59,7 @@ export async function countLinked(
 export const AGGREGATIONS = ['avg', 'max', 'min', 'sum'] as const;
 export type Aggregation = (typeof AGGREGATIONS)[number];
 
-export interface Summary {
+interface Summary {
 	count: number;
 	fields: Record<string, Partial<Record<Aggregation, JsonValue>>>;
 }

@@ -2,6 +2,8 @@
  * Turns a response's JSON into types without trusting it. What can't be read becomes `undefined`,
  * never a guess. Facts: contract/openapi.yaml.
  */
+import type { IDataObject } from 'n8n-workflow';
+
 import { ServiceError } from '../transport/errors';
 import { isObject } from '../transport/json';
 import {
@@ -40,16 +42,9 @@ export function toMetadata(value: unknown): RecordMetadata | undefined {
 
 /** Reads one record; undefined if the value is not a record. */
 export function toRecord(value: unknown): PlatformRecord | undefined {
-	if (!isObject(value) || text(value.id) === undefined) return undefined;
-	const { id, created, modified, ver, fields = {} } = value;
-	if (!isObject(fields)) return undefined;
-	return {
-		id: id as string,
-		created: text(created),
-		modified: text(modified),
-		ver: number(ver),
-		fields: fields as FieldValues,
-	};
+	const metadata = toMetadata(value);
+	const { fields = {} } = isObject(value) ? value : {};
+	return metadata && isObject(fields) ? { ...metadata, fields: fields as FieldValues } : undefined;
 }
 
 /** Reads a record that must have its fields, as every response to a read does. */
@@ -110,6 +105,12 @@ export function toList<T>(value: unknown, read: (entry: unknown) => T | undefine
 	return entries.every(isDefined) ? entries : undefined;
 }
 
+/** The objects of a list that have a text under this name; empty if the value is not a list. */
+const objectsWith = (name: string, list: unknown) =>
+	(Array.isArray(list) ? list : [])
+		.filter(isObject)
+		.filter((entry) => text(entry[name]) !== undefined);
+
 /** Reads a table's definition; undefined if the value is something else. */
 export function toTable(value: unknown): TableDefinition | undefined {
 	if (!isObject(value)) return undefined;
@@ -123,45 +124,34 @@ export function toTable(value: unknown): TableDefinition | undefined {
 		internalName: text(value.internalNameApi) ?? text(value.internalName) ?? id,
 		header: text(value.header) ?? text(value.name) ?? id,
 		fields: fields.filter((field) => field !== null),
-		savedViews: (Array.isArray(settings.userFilters) ? settings.userFilters : [])
-			.filter(isObject)
-			.filter((view) => text(view.id) !== undefined)
-			.map((view) => ({
-				id: view.id as string,
-				name: text(view.name) ?? (view.id as string),
-				description: text(view.description),
-				visibility: text(view.visibility),
-			})),
+		savedViews: objectsWith('id', settings.userFilters).map((view) => ({
+			id: view.id as string,
+			name: text(view.name) ?? (view.id as string),
+			description: text(view.description),
+			visibility: text(view.visibility),
+		})),
 	};
 }
 
 /** Reads the files in a field's value; empty if it holds none. */
-export function toAttachments(value: unknown): Attachment[] {
-	if (!Array.isArray(value)) return [];
-	return value
-		.filter(isObject)
-		.filter(({ fileId }) => text(fileId) !== undefined)
-		.map(({ fileId, fileName, fileSize, mimetype, fileUrl, thumbnailUrl }) => ({
-			fileId: fileId as string,
-			fileName: text(fileName) ?? (fileId as string),
-			fileSize: number(fileSize),
-			mimetype: text(mimetype),
-			fileUrl: text(fileUrl),
-			thumbnailUrl: text(thumbnailUrl),
-		}));
-}
+export const toAttachments = (value: unknown): Attachment[] =>
+	objectsWith('fileId', value).map((file) => ({
+		fileId: file.fileId as string,
+		fileName: text(file.fileName) ?? (file.fileId as string),
+		fileSize: number(file.fileSize),
+		mimetype: text(file.mimetype),
+		fileUrl: text(file.fileUrl),
+		thumbnailUrl: text(file.thumbnailUrl),
+	}));
 
-const toModules = (list: unknown[]): Module[] =>
-	list
-		.filter(isObject)
-		.filter(({ shortId }) => text(shortId) !== undefined)
-		.map(({ shortId, header, tableIds }) => ({
-			shortId: shortId as string,
-			header: text(header) ?? (shortId as string),
-			tableIds: Array.isArray(tableIds)
-				? tableIds.filter((id): id is string => text(id) !== undefined)
-				: [],
-		}));
+const toModules = (list: unknown): Module[] =>
+	objectsWith('shortId', list).map(({ shortId, header, tableIds }) => ({
+		shortId: shortId as string,
+		header: text(header) ?? (shortId as string),
+		tableIds: Array.isArray(tableIds)
+			? tableIds.filter((id): id is string => text(id) !== undefined)
+			: [],
+	}));
 
 /** Reads an application; undefined if the value is something else. */
 export function toApplication(value: unknown): Application | undefined {
@@ -176,3 +166,9 @@ export function toApplication(value: unknown): Application | undefined {
 		...(Array.isArray(value.modules) && { modules: toModules(value.modules) }),
 	};
 }
+
+/** Reads the token's user, whose other members stay as they are; undefined for anything else. */
+export const toUser = (value: unknown): IDataObject | undefined =>
+	isObject(value) && text(value.id) !== undefined && typeof value.email === 'string'
+		? (value as IDataObject)
+		: undefined;

@@ -1,13 +1,11 @@
 /**
- * Filters in the service's two formats: a tree in the body, or conditions joined by AND in the
- * query string if a request takes no body.
+ * Filters, and how a request's body holds them. `filterQuery` has the format of a query string, if a
+ * request takes no body.
  */
-import { InputError, type Hint } from '../transport/errors';
-import { isObject, parseExactJson } from '../transport/json';
-import { encodeUrlComponent } from '../transport/urlEncoding';
+import { InputError } from '../transport/errors';
 
 export const OPERATORS_WITHOUT_VALUE = ['empty', 'notempty', 'duplicity', 'currentuser'] as const;
-export const OPERATORS_WITH_LIST = ['in', 'notin'] as const;
+const OPERATORS_WITH_LIST = ['in', 'notin'] as const;
 const OPERATORS_WITH_VALUE = [
 	'contains',
 	'notcontains',
@@ -40,20 +38,20 @@ export interface Group {
 	filterOperator: 'and' | 'or';
 }
 
-export type Filter = Condition | Group;
+type Filter = Condition | Group;
 
 export const isGroup = (filter: Filter): filter is Group => 'filter' in filter;
 
-const takesNoValue = (operator: string) =>
+export const takesNoValue = (operator: string) =>
 	(OPERATORS_WITHOUT_VALUE as readonly string[]).includes(operator);
 
-const takesList = (operator: string) =>
+export const takesList = (operator: string) =>
 	(OPERATORS_WITH_LIST as readonly string[]).includes(operator);
 
 export const valuesOf = ({ value = [] }: Condition) => (Array.isArray(value) ? value : [value]);
 
-const and = (...filter: Filter[]): Group => ({ filter, filterOperator: 'and' });
-const or = (...filter: Filter[]): Group => ({ filter, filterOperator: 'or' });
+export const and = (...filter: Filter[]): Group => ({ filter, filterOperator: 'and' });
+export const or = (...filter: Filter[]): Group => ({ filter, filterOperator: 'or' });
 
 /**
  * Whether a value may be part of a comma-separated list: it is unclear how a comma is escaped
@@ -66,7 +64,7 @@ const nothing = (field: string) =>
 	and({ field, operator: 'empty' }, { field, operator: 'notempty' });
 
 /** A list that needs no escaping: values that can't be part of it become separate conditions. */
-function withoutEscaping(condition: Condition): Filter {
+export function withoutEscaping(condition: Condition): Filter {
 	const { field, operator } = condition;
 	if (!takesList(operator)) return condition;
 	const values = [...new Set(valuesOf(condition))];
@@ -89,10 +87,11 @@ interface BodyCondition {
 	value?: string;
 }
 
-interface BodyGroup {
+/** Not an interface, so that it counts as any JSON object. */
+type BodyGroup = {
 	filter: Array<BodyCondition | BodyGroup>;
 	filterOperator: string;
-}
+};
 
 function bodyGroup(filter: Group): BodyGroup {
 	return {
@@ -233,9 +232,10 @@ export function oneOfCombinations(fields: string[], rows: string[][]): Group[] {
 export const isEmptyFilter = (filter: Group): boolean =>
 	filter.filter.every((entry) => isGroup(entry) && isEmptyFilter(entry));
 
-const EMPTY_VALUE_HINT = { code: 'giveFilterValue' } as const;
+export const EMPTY_VALUE_HINT = { code: 'giveFilterValue' } as const;
 
-const EMPTY_GROUP_HINT = 'Add a condition to it, or remove the group: every record would match it.';
+export const EMPTY_GROUP_HINT =
+	'Add a condition to it, or remove the group: every record would match it.';
 
 /**
  * For deletions: every part of the filter must restrict something. A value of only white space is
@@ -264,217 +264,4 @@ export function requireRestrictive(filter: Group): void {
 			{ field, hint: EMPTY_VALUE_HINT },
 		);
 	}
-}
-
-/** Some proxies reject longer query strings; the limit counts percent-encoded characters. */
-const MAX_QUERY_LENGTH = 6000;
-
-/**
- * The conditions of a filter that only joins by AND. Undefined if it has other groups, or a value
- * that a query string can't hold.
- */
-export function asAndConditions(filter: Group): Condition[] | undefined {
-	if (filter.filterOperator === 'or' && filter.filter.length > 1) return undefined;
-	const parts = filter.filter.map((entry) => {
-		if (isGroup(entry)) return asAndConditions(entry);
-		const values = valuesOf(entry);
-		if (takesList(entry.operator) && values.length === 0) {
-			return asAndConditions(and(withoutEscaping(entry)));
-		}
-		// A backslash at the end would escape the next character, a bracket would end the list.
-		const isCut = /\\$/;
-		const breaksList = /[()]|\\$/;
-		const isUnfit = takesList(entry.operator) ? breaksList : isCut;
-		return values.some((value) => isUnfit.test(value)) ? undefined : [entry];
-	});
-	return parts.includes(undefined) ? undefined : parts.flatMap((part) => part!);
-}
-
-/** In a query string, two backslashes escape a comma inside a value. */
-const escapeValue = (value: string) => value.replaceAll(',', '\\\\,');
-
-/**
- * Conditions in the format of a query string: `age(gte)10,surname(in)(Fox,Dog)`.
- *
- * @throws {InputError} if part of a field's name would be read as an operator or a value
- */
-export function toQuery(conditions: Condition[]): string {
-	return conditions
-		.map((condition) => {
-			const { field, operator, value = '' } = condition;
-			if (/[(),]/.test(field)) {
-				throw new InputError(`No field is called '${field}'. Nothing was sent`, {
-					field,
-					hint: 'Correct the name in the filter.',
-				});
-			}
-			if (takesNoValue(operator)) return `${field}(${operator})`;
-			const text = Array.isArray(value)
-				? `(${value.map(escapeValue).join(',')})`
-				: escapeValue(value);
-			return `${field}(${operator})${text}`;
-		})
-		.join(',');
-}
-
-/** Whether a filter is short enough for a query string. */
-export const fitsQuery = (text: string): boolean =>
-	text.length <= MAX_QUERY_LENGTH && encodeUrlComponent(text).length <= MAX_QUERY_LENGTH;
-
-/** A value that no parser can misread in a query string: nothing to escape, nothing to trim. */
-const isPlain = (value: string) => !/[,\\()]|^\s|\s$/.test(value);
-
-/**
- * The filter as a query string that can't be misread. Undefined if it joins by OR, has a value that
- * needs escaping, or is too long for a URL.
- */
-export function asPlainQuery(filter: Group): string | undefined {
-	const conditions = asAndConditions(filter);
-	if (!conditions?.every((condition) => valuesOf(condition).every(isPlain))) return undefined;
-	const text = toQuery(conditions);
-	return fitsQuery(text) ? text : undefined;
-}
-
-/**
- * Rejects unknown members: ignoring one could widen the filter, and read or delete too much.
- *
- * @throws {InputError}
- */
-function requireKnownMembers(entry: object, known: string[], at: string, field: string): void {
-	const other = Object.keys(entry).find((name) => !known.includes(name));
-	if (other === undefined) return;
-	throw new InputError(`The filter tree has an unknown member '${other}' at '${at}'`, {
-		field,
-		hint: 'A condition is {"field","operator","value"}, a group {"filter":[…],"filterOperator":"and"} or "or"; neither takes anything else.',
-	});
-}
-
-/** More than any sensible filter needs. */
-const MAX_DEPTH = 100;
-
-/**
- * Reads a filter tree that a user wrote as JSON. A tree without conditions matches every record; a
- * group inside it must have some.
- *
- * @param field the field that errors name
- * @throws {InputError} that names the place in the tree
- */
-export function parseTree(value: unknown, field = 'filter', place = 'filter', depth = 0): Group {
-	if (depth > MAX_DEPTH) {
-		throw new InputError(`Groups are nested more than ${MAX_DEPTH} levels deep`, {
-			field,
-			hint: 'Use fewer nested groups.',
-		});
-	}
-	const entries = Array.isArray(value) ? value : isObject(value) ? value.filter : undefined;
-	const { filterOperator = 'and' } = isObject(value) ? value : {};
-	if (!Array.isArray(entries) || (filterOperator !== 'and' && filterOperator !== 'or')) {
-		throw new InputError(`The filter tree is not readable at '${place}'`, {
-			field,
-			hint: 'A group is {"filter":[…],"filterOperator":"and"} or "or".',
-		});
-	}
-	if (isObject(value)) {
-		requireKnownMembers(value, ['filter', 'filterOperator'], place, field);
-	}
-	return {
-		filterOperator,
-		filter: entries.map((entry: unknown, index) => {
-			const at = `${place}[${index}]`;
-			if (!isObject(entry)) {
-				throw new InputError(`The filter tree is not readable at '${at}'`, {
-					field,
-					hint: 'A condition is {"field":"age","operator":"gte","value":"18"}.',
-				});
-			}
-			if (!('filter' in entry)) {
-				requireKnownMembers(entry, ['field', 'operator', 'value'], at, field);
-				return parseCondition(entry, `The condition at '${at}'`, field);
-			}
-			const group = parseTree(entry, field, at, depth + 1);
-			if (group.filter.length > 0) return group;
-			throw new InputError(`The group at '${at}' has no condition`, {
-				field,
-				hint: EMPTY_GROUP_HINT,
-			});
-		}),
-	};
-}
-
-/**
- * Reads one condition. Without a field, an operator or a value it is an error: leaving the
- * condition out, or sending it incomplete, would match other records than the user wants.
- *
- * @param place what messages call it
- * @param parameter the parameter that holds it
- * @throws {InputError}
- */
-export function parseCondition(
-	{ field, operator, value }: Record<string, unknown>,
-	place: string,
-	parameter: string,
-): Condition {
-	const wrong = (message: string, hint: Hint) =>
-		new InputError(`${place} ${message}`, { field: parameter, hint });
-	if (typeof field !== 'string' || field.trim() === '') {
-		throw wrong('names no field', 'Choose a field, or remove the condition.');
-	}
-	if (typeof operator !== 'string' || !OPERATORS.includes(operator)) {
-		const isNamed = typeof operator === 'string' && operator !== '';
-		throw wrong(
-			isNamed ? `has an unknown operator, '${operator}'` : `on '${field}' has no operator`,
-			`Operators are: ${OPERATORS.join(', ')}.`,
-		);
-	}
-	if (takesNoValue(operator)) return { field, operator };
-	const what = `on '${field}' (${operator})`;
-	const given =
-		takesList(operator) && typeof value === 'string' && value.trim() !== ''
-			? splitList(value)
-			: value;
-	const texts = (Array.isArray(given) ? given : [given]).map((entry: unknown) => {
-		const text = textOf(entry);
-		if (text === undefined) {
-			throw wrong(
-				`${what} has a value that is neither text, number, date, true nor false`,
-				'Correct the expression in it.',
-			);
-		}
-		if (text === '') throw wrong(`${what} has an empty value`, EMPTY_VALUE_HINT);
-		return text;
-	});
-	if (takesList(operator)) {
-		if (texts.length > 0 || operator === 'in') return { field, operator, value: texts };
-		throw wrong(
-			`${what} has an empty list, so every record would match`,
-			'Give the list a value, or remove the condition.',
-		);
-	}
-	if (texts.length === 1) return { field, operator, value: texts[0] };
-	throw texts.length === 0
-		? wrong(`${what} has an empty value`, EMPTY_VALUE_HINT)
-		: wrong(`${what} takes one value, not ${texts.length}`, "For several values use 'in'.");
-}
-
-/**
- * The values in a text: those of a JSON list, because n8n writes a list into a text as JSON;
- * otherwise those between commas. One or two backslashes escape a comma inside a value.
- */
-function splitList(text: string): unknown[] {
-	const list = text.trimStart().startsWith('[') ? parseExactJson(text) : undefined;
-	if (Array.isArray(list)) return list;
-	return text.split(/(?<!\\),/).map((entry) => entry.replace(/\\{1,2},/g, ',').trim());
-}
-
-const isDate = (value: unknown): value is Date =>
-	Object.prototype.toString.call(value) === '[object Date]';
-
-/** A single value as text: empty if it is missing, undefined if it is not a single value. */
-function textOf(value: unknown): string | undefined {
-	if (value === undefined || value === null) return '';
-	if (typeof value === 'string') return value;
-	if (typeof value === 'boolean') return String(value);
-	if (typeof value === 'number') return Number.isFinite(value) ? String(value) : undefined;
-	// n8n has already turned its own dates into text, but not JavaScript's.
-	return isDate(value) ? (value.toJSON() ?? undefined) : undefined;
 }

@@ -8,7 +8,8 @@
  */
 import { countRecords } from './aggregates';
 import { addressKey, MAX_PAGE_SIZE } from './endpoints';
-import { findRecord, readRecords } from './records';
+import { findRecord } from './records';
+import { readRecords } from './readRecords';
 import type {
 	FieldDefinition,
 	FieldValues,

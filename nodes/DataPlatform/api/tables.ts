@@ -3,11 +3,10 @@
  */
 import type { IDataObject } from 'n8n-workflow';
 
-import { invalidResponse, toApplication, toList, toTable } from './decoders';
+import { invalidResponse, toApplication, toList, toTable, toUser } from './decoders';
 import { paths } from './endpoints';
 import type { Application, TableAddress, TableDefinition } from './types';
 import { InputError, ServiceError } from '../transport/errors';
-import { isObject } from '../transport/json';
 import type { ApiClient } from '../transport/client';
 
 /** Reads a response with `decode`. @throws {ServiceError} if it does not hold what was requested */
@@ -35,9 +34,7 @@ export const readApplication = async (client: ApiClient, name: string): Promise<
 
 /** The user that the token belongs to. @throws {ServiceError} */
 export const readCurrentUser = async (client: ApiClient): Promise<IDataObject> =>
-	await read(client, paths.currentUser(), 'user', (data) =>
-		isObject(data) && typeof data.id === 'string' ? (data as IDataObject) : undefined,
-	);
+	await read(client, paths.currentUser(), 'user', toUser);
 
 /** @throws {ServiceError} */
 export const readTables = async (

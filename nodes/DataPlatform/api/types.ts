@@ -32,11 +32,6 @@ export interface PlatformRecord extends RecordMetadata {
 	fields: FieldValues;
 }
 
-export interface FieldChoice {
-	value: string;
-	order?: number;
-}
-
 export interface FieldMetadata {
 	description?: string;
 	required?: boolean;
@@ -50,7 +45,8 @@ export interface FieldMetadata {
 	/** Of a link: the table it points to, and the fields of that table that a filter can use. */
 	linkTableId?: string;
 	filterableFields?: string[];
-	items?: FieldChoice[];
+	/** The choices. */
+	items?: Array<{ value: string; order?: number }>;
 }
 
 /** The type of a field whose definition has no readable type. */
@@ -63,7 +59,7 @@ export interface FieldDefinition {
 	metadata: FieldMetadata;
 }
 
-export interface SavedView {
+interface SavedView {
 	id: string;
 	name: string;
 	description?: string;

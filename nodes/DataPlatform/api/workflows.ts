@@ -8,7 +8,7 @@ import { parseJson } from '../transport/json';
 import { OriginError, safeUrl } from '../transport/allowedOrigins';
 import type { ApiClient } from '../transport/client';
 
-export interface WorkflowResponse {
+interface WorkflowResponse {
 	status: number;
 	headers: IDataObject;
 	/** JSON as a value, other text as it came, null if there was nothing. */

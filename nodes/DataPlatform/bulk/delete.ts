@@ -7,9 +7,11 @@
 import { paths } from '../api/endpoints';
 import type { PlatformRecord, TableAddress } from '../api/types';
 import { serviceErrorOrThrow, InputError, ServiceError } from '../transport/errors';
-import { asPlainQuery, isEmptyFilter, requireRestrictive, type Group } from '../api/filters';
+import { asPlainQuery } from '../api/filterQuery';
+import { isEmptyFilter, requireRestrictive, type Group } from '../api/filters';
 import { countRecords } from '../api/aggregates';
-import { readPage, readRecords } from '../api/records';
+import { readPage } from '../api/pages';
+import { readRecords } from '../api/readRecords';
 import type { ApiClient } from '../transport/client';
 import { Remover } from './remove';
 

@@ -1,6 +1,6 @@
 /** Items with the same key or ID. Pure. */
 import type { FieldDefinition, JsonValue } from '../api/types';
-import { mergeValues } from '../fields/values';
+import { fieldType } from '../fields';
 import type { Entry } from './entry';
 import { identifiedBy, type Identity } from './key';
 import type { Plan, PlanOptions, WriteMode } from './plan';
@@ -55,7 +55,7 @@ function mergeRecords(
 	for (const { fields } of parts) {
 		for (const [name, value] of Object.entries(fields)) {
 			const earlier = merged.get(name);
-			const both = earlier === undefined ? value : mergeValues(fieldOf(name), earlier, value);
+			const both = earlier === undefined ? value : fieldType(fieldOf(name)).merge(earlier, value);
 			if (both === undefined) return name;
 			merged.set(name, both);
 		}

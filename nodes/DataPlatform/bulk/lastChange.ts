@@ -4,7 +4,7 @@
  * (contract/openapi.yaml), so equal times alone prove nothing.
  */
 import { MAX_PAGE_SIZE } from '../api/endpoints';
-import { readNewestChanges } from '../api/records';
+import { readNewestChanges } from '../api/pages';
 import type { PlatformRecord, RecordMetadata, TableAddress, TableDefinition } from '../api/types';
 import { holdsData } from '../fields';
 import type { ApiClient } from '../transport/client';

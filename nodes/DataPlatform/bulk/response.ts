@@ -3,8 +3,7 @@
  */
 import type { RecordMetadata } from '../api/types';
 import { joinedMessages, toErrorEntries, type ErrorEntry } from '../transport/errorEntries';
-import { toRecord } from '../api/decoders';
-import { metadataList } from '../api/records';
+import { toList, toMetadata, toRecord } from '../api/decoders';
 import { isObject } from '../transport/json';
 
 export interface BulkResponse {
@@ -43,7 +42,7 @@ export function parseBulkResponse(body: Record<string, unknown>, size: number): 
 	}
 	const bulk = isObject(body.bulk) ? body.bulk : {};
 	const { insertedCount, updatedCount } = bulk;
-	const data = metadataList(body.data) ?? [];
+	const data = toList(body.data, toMetadata) ?? [];
 	return {
 		failed,
 		unattributedErrors,

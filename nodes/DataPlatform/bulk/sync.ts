@@ -5,7 +5,8 @@
  */
 import { countRecords } from '../api/aggregates';
 import type { Group } from '../api/filters';
-import { findRecord, readRecords } from '../api/records';
+import { findRecord } from '../api/records';
+import { readRecords } from '../api/readRecords';
 import type { FieldDefinition, FieldValues, PlatformRecord } from '../api/types';
 import { holdsData } from '../fields';
 import { holdsValue } from '../fields/values';

@@ -19,7 +19,7 @@ const FORMAT = '1';
 export const CURSOR_LIMITS: Readonly<Limits> = { ...LIMITS, hashes: 5000 };
 
 /** What a cursor was made for. */
-export interface CursorSource {
+interface CursorSource {
 	/** Identifies the platform and the table. */
 	table: string;
 	/** Identifies the filter and the saved view. */

@@ -4,7 +4,9 @@
  * platform, asked for the record itself, reports that there is none.
  */
 import { countRecords } from '../api/aggregates';
-import { findRecord, readPage, readRecords, type RecordQuery } from '../api/records';
+import { findRecord } from '../api/records';
+import { readPage, type RecordQuery } from '../api/pages';
+import { readRecords } from '../api/readRecords';
 import { readTable } from '../api/tables';
 import type { PlatformRecord, TableAddress } from '../api/types';
 import type { ApiClient } from '../transport/client';
@@ -54,9 +56,7 @@ async function shortField({ client, at }: DeletionCheck): Promise<string[]> {
 const tooLarge = (count: string) =>
 	new InputError(
 		`Deletions are watched in tables of at most ${MAX_WATCHED} records; this one has ${count}`,
-		{
-			hint: { code: 'useWebhookTrigger' },
-		},
+		{ hint: { code: 'useWebhookTrigger' } },
 	);
 
 const notWhole = (missing: number) =>

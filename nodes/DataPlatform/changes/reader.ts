@@ -17,7 +17,7 @@ import type { PlatformRecord, TableAddress } from '../api/types';
 import { ServiceError } from '../transport/errors';
 import type { PageSizes } from '../api/pageSizes';
 import { invalidResponse } from '../api/decoders';
-import { pageSizesOf, readPage, type RecordQuery } from '../api/records';
+import { pageSizesOf, readPage, type RecordQuery } from '../api/pages';
 import type { ApiClient } from '../transport/client';
 
 const NEWEST_FIRST = 'modified(desc),id(desc)';
@@ -92,10 +92,8 @@ export class ChangePages {
 		since: number,
 		offset: number,
 	): AsyncGenerator<{ page: PlatformRecord[]; reached: number }> {
+		const read = new ReadUpTo(since);
 		let next = offset;
-		/** The newest time so far, and the versions with that time. */
-		let reached = since;
-		let atReached = new Set<string>();
 		let furthest = 0;
 		/** How many requests in a row returned nothing new. */
 		let inVain = 0;
@@ -107,33 +105,23 @@ export class ChangePages {
 			const distance = stepsBack === 0 ? 0 : atLeast * 2 ** (stepsBack - 1);
 			const skip = Math.max(0, next - overlap - distance);
 			const page = await this.page(OLDEST_FIRST, skip, this.limits.page);
-			const first = page[0];
-			const meets = first && (timeOf(first) < reached || atReached.has(versionKey(first)));
+			const [first] = page;
 			if (inVain > MAX_IN_VAIN) throw notSteady();
-			if (skip > 0 && overlap > 0 && !meets) {
+			if (skip > 0 && overlap > 0 && !(first && read.has(first))) {
 				stepsBack += 1;
 				inVain += 1;
 				continue;
 			}
 			stepsBack = 0;
-			const isKnown = (record: PlatformRecord) =>
-				timeOf(record) < reached || atReached.has(versionKey(record));
-			// A step back repeats what was read. Only what is beyond it can be new.
-			if (!page.every(isKnown)) inVain = 0;
-			else if (skip + page.length > furthest) inVain += 1;
-			furthest = Math.max(furthest, skip + page.length);
-			const last = page.at(-1);
-			if (last && timeOf(last) > reached) {
-				reached = timeOf(last);
-				atReached = new Set();
-			}
-			for (const record of page) {
-				if (timeOf(record) === reached) atReached.add(versionKey(record));
-			}
-			const isLast = page.length < this.limits.page && this.sizes.isWhole(page.length);
-			yield { page, reached: isLast ? Infinity : reached };
-			if (isLast) return;
 			next = skip + page.length;
+			// A step back repeats what was read. Only what is beyond it can be new.
+			if (!page.every((record) => read.has(record))) inVain = 0;
+			else if (next > furthest) inVain += 1;
+			furthest = Math.max(furthest, next);
+			read.add(page);
+			const isLast = page.length < this.limits.page && this.sizes.isWhole(page.length);
+			yield { page, reached: isLast ? Infinity : read.time };
+			if (isLast) return;
 		}
 	}
 
@@ -179,6 +167,30 @@ export class ChangePages {
 }
 
 const versionKey = (record: PlatformRecord) => `${versionOf(record)} ${record.id}`;
+
+/** How far reading got, in the order of changes. */
+class ReadUpTo {
+	/** The versions with the newest time. */
+	private versions = new Set<string>();
+
+	/** @param time the newest time so far */
+	constructor(public time: number) {}
+
+	has(record: PlatformRecord): boolean {
+		return timeOf(record) < this.time || this.versions.has(versionKey(record));
+	}
+
+	add(page: PlatformRecord[]) {
+		const last = page.at(-1);
+		if (last && timeOf(last) > this.time) {
+			this.time = timeOf(last);
+			this.versions = new Set();
+		}
+		for (const record of page) {
+			if (timeOf(record) === this.time) this.versions.add(versionKey(record));
+		}
+	}
+}
 
 interface BufferedChange {
 	record: PlatformRecord;

@@ -243,44 +243,53 @@ export class EmittedIndex {
 		return next === -Infinity ? undefined : next;
 	}
 
+	/** The watermark after a read. @param positions of all emitted versions, in their order */
+	private nextWatermark(
+		{ newest = -Infinity }: ReadResult,
+		{ end, known }: ReadingEnd,
+		cursor: number | undefined,
+		positions: Position[],
+		overlapMs: number,
+		limits: Limits,
+	): Position | undefined {
+		let { watermark } = this.state;
+		if (!known) return watermark;
+		const raise = (to: Position) => {
+			const position = compare(to, known) > 0 ? known : to;
+			if (!watermark || compare(position, watermark) > 0) watermark = position;
+		};
+		if (cursor !== undefined) {
+			// Once a time has settled, the cursor is one past it.
+			const latest = Math.max(newest, cursor - 1);
+			// A change older than the overlap can't become visible any more, however large the backlog.
+			raise({ time: Math.min(cursor, latest - overlapMs), id: '' });
+		}
+		const excess = positions[positions.length - limits.maxTracked - 1];
+		if (excess) raise(excess);
+		// After a burst, the overlap would not fit into one page, and each poll would read several.
+		const last = positions[positions.length - Math.floor(limits.page / 2) - 1];
+		const isOver = end === 'idle' && cursor !== undefined && newest < cursor;
+		if (isOver && last) raise({ time: Math.min(last.time + 1, cursor), id: '' });
+		return watermark;
+	}
+
 	/** The state after a read. */
 	nextState(
 		read: ReadResult,
-		{ end, known }: ReadingEnd,
+		reached: ReadingEnd,
 		{ overlapMs, digest }: ChangeOptions,
 		limits: Limits,
 	): ChangeState {
 		const { state } = this;
-		const { newest, offset, readAt } = read;
-		const cursor = this.nextCursor(read, { end, known }, limits);
-		let watermark = state.watermark;
-		const raise = (to: Position) => {
-			const position = known && compare(to, known) > 0 ? known : to;
-			if (known && (!watermark || compare(position, watermark) > 0)) watermark = position;
-		};
-		if (cursor !== undefined) {
-			// Once a time has settled, the cursor is one past it.
-			const latest = Math.max(newest ?? -Infinity, cursor - 1);
-			// A change older than the overlap can't become visible any more, however large the backlog.
-			raise({ time: Math.min(cursor, latest - overlapMs), id: '' });
-		}
+		const { offset, readAt } = read;
+		const cursor = this.nextCursor(read, reached, limits);
 		const positions = [...this.emitted].map(([id, [, time]]) => ({ time, id })).sort(compare);
-		const excess = positions[positions.length - limits.maxTracked - 1];
-		if (excess) raise(excess);
-		// After a burst, the overlap would not fit into one page, and each poll would read several.
-		const most = Math.floor(limits.page / 2);
-		const last = positions[positions.length - most - 1];
-		const isOver = end === 'idle' && cursor !== undefined && (newest ?? -Infinity) < cursor;
-		if (isOver && last) raise({ time: Math.min(last.time + 1, cursor), id: '' });
-
+		const watermark = this.nextWatermark(read, reached, cursor, positions, overlapMs, limits);
 		const isKept = (position: Position) => !watermark || compare(position, watermark) > 0;
-		const dropped = positions.filter((position) => !isKept(position));
 		const emitted = positions
 			.filter(isKept)
 			.map(({ id }) => [id, [...this.emitted.get(id)!]] as const);
-		const begun = { createdWatermark: state.watermark, earlier: '' };
-		const backlog = end === 'more' ? (state.backlog ?? begun) : undefined;
-		const earlier = backlog && [backlog.earlier, ...dropped.map(({ id }) => hashOf(id))].join('');
+		const dropped = positions.filter((position) => !isKept(position));
 		return {
 			...(cursor !== undefined && {
 				cursor,
@@ -288,16 +297,26 @@ export class EmittedIndex {
 			}),
 			...(watermark && { watermark: { ...watermark } }),
 			emitted: Object.fromEntries(emitted) as ChangeState['emitted'],
-			...(backlog && {
-				backlog: {
-					...(backlog.createdWatermark && { createdWatermark: { ...backlog.createdWatermark } }),
-					earlier: earlier!.slice(-limits.hashes * HASH_LENGTH),
-					...(offset !== undefined && { offset }),
-				},
-			}),
+			...(reached.end === 'more' && { backlog: this.nextBacklog(dropped, offset, limits) }),
 			...(digest && {
 				digests: Object.fromEntries([...this.digests].slice(-limits.maxTracked)),
 			}),
+		};
+	}
+
+	/** @param dropped records that the next state no longer tracks */
+	private nextBacklog(
+		dropped: Position[],
+		offset: number | undefined,
+		limits: Limits,
+	): ChangeState['backlog'] {
+		const { watermark, backlog = { createdWatermark: watermark, earlier: '' } } = this.state;
+		const { createdWatermark } = backlog;
+		const earlier = [backlog.earlier, ...dropped.map(({ id }) => hashOf(id))].join('');
+		return {
+			...(createdWatermark && { createdWatermark: { ...createdWatermark } }),
+			earlier: earlier.slice(-limits.hashes * HASH_LENGTH),
+			...(offset !== undefined && { offset }),
 		};
 	}
 }

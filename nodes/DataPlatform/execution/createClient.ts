@@ -11,7 +11,8 @@ import type {
 	IWebhookFunctions,
 } from 'n8n-workflow';
 
-import { ApiClient, type HttpTransport } from '../transport/client';
+import { ApiClient } from '../transport/client';
+import type { HttpTransport } from '../transport/exchange';
 import { describeToken, tokenRedactor } from '../transport/tokens';
 import { requireNumber } from './parameterValues';
 

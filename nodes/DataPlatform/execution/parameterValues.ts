@@ -30,7 +30,7 @@ export function notAllowed(value: unknown, parameter: Named, allowed: string, hi
 	return wrongValue(parameter, `must be ${allowed}, ${given}`, hint);
 }
 
-export interface Bounds {
+interface Bounds {
 	min: number;
 	max?: number;
 	/** Whether it must be an integer. */

@@ -9,7 +9,7 @@
 export const NOT_PLAIN = Symbol('not plain');
 
 /** The members to follow from an item's JSON. */
-export type Path = readonly string[];
+type Path = readonly string[];
 
 // Accepts only whitespace that every parser agrees on, and names and keys without escapes.
 const REFERENCE =

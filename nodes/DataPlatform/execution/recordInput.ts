@@ -83,7 +83,7 @@ function fieldNameOf(name: string, { isField, nameOf }: FieldFinder, isRecord: b
  * The meaning of a file's column: a field, a column that this node adds, unclear which of the two,
  * or unknown.
  */
-export type ColumnTarget = { field: string } | { unclear: string } | 'own' | 'unknown';
+type ColumnTarget = { field: string } | { unclear: string } | 'own' | 'unknown';
 
 /** The meaning of each column in a file's table, by name. */
 export function columnTargets(header: string[], table: TableDefinition): ColumnTarget[] {

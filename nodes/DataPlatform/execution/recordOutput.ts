@@ -42,7 +42,7 @@ function withPrefixes(fields: FieldValues): FieldValues {
 }
 
 /** What is known about a record that was written. */
-export type RecordParts = Partial<PlatformRecord>;
+type RecordParts = Partial<PlatformRecord>;
 
 export type RecordOutput = (record: RecordParts) => IDataObject;
 

@@ -18,7 +18,7 @@ import type { GrowingFile } from './binaryStore';
 import type { ProgressLog } from './progressLog';
 import type { RowReader } from './rowValues';
 
-export interface ImportParts {
+interface ImportParts {
 	/** The name of the file, for the log. */
 	name: string;
 	portions: AsyncGenerator<FileRow[]>;
@@ -44,7 +44,7 @@ export interface ImportParts {
 }
 
 /** Why an import stopped early. */
-export interface BreakOff {
+interface BreakOff {
 	error: unknown;
 	message: string;
 }

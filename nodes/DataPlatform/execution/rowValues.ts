@@ -23,7 +23,7 @@ export interface ColumnEntry {
 	field: string;
 }
 
-export interface RowReading {
+interface RowReading {
 	table: TableDefinition;
 	/** Automatic if not set. */
 	mapping?: ColumnEntry[];
@@ -35,7 +35,7 @@ export interface RowReading {
 }
 
 /** How the columns of a file are imported. */
-export interface ColumnReport {
+interface ColumnReport {
 	/** The field of each column. */
 	columns: Record<string, string>;
 	/** Columns that are not imported. */

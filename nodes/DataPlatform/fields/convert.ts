@@ -46,7 +46,7 @@ export function isJson(value: unknown, depth = 0): value is JsonValue {
 }
 
 /** Reads a cell that contains an object or a list. */
-export const parseJson = (text: string) => ({ value: fromJsonText(text) });
+export const parseJsonCell = (text: string) => ({ value: fromJsonText(text) });
 
 /** Parses an object or a list given as JSON text. No number loses digits. */
 export function fromJsonText(value: unknown): unknown {

@@ -8,7 +8,7 @@ import { isCleared } from './fieldType';
 type Equality = (stored: JsonValue, sent: JsonValue) => boolean | undefined;
 
 /** False if one part differs, true only if all are equal. */
-export function allEqual(parts: Iterable<boolean | undefined>): boolean | undefined {
+function allEqual(parts: Iterable<boolean | undefined>): boolean | undefined {
 	let result: boolean | undefined = true;
 	for (const part of parts) {
 		if (part === false) return false;
@@ -17,13 +17,16 @@ export function allEqual(parts: Iterable<boolean | undefined>): boolean | undefi
 	return result;
 }
 
-/** Two values of the same primitive type, compared exactly. */
-export const samePrimitive =
-	(type: 'string' | 'boolean'): Equality =>
-	(stored, sent) =>
-		typeof stored === type && typeof sent === type ? stored === sent : undefined;
+/** Compares what `read` finds in both values; undefined if it finds nothing in one of them. */
+export const sameBy =
+	(read: (value: JsonValue) => string | number | boolean | undefined): Equality =>
+	(stored, sent) => {
+		const [held, given] = [read(stored), read(sent)];
+		return held === undefined || given === undefined ? undefined : held === given;
+	};
 
-export const sameText = samePrimitive('string');
+export const sameText = sameBy((value) => (typeof value === 'string' ? value : undefined));
+export const sameBoolean = sameBy((value) => (typeof value === 'boolean' ? value : undefined));
 
 /** True for the same value; anything else might still be equal. */
 export const sameOrUnknown: Equality = (stored, sent) => (stored === sent ? true : undefined);

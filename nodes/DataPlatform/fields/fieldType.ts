@@ -1,6 +1,6 @@
 /**
- * The definition of a field type, in one entry: the compiler requires every part of it. The formats
- * of values: contract/openapi.yaml, `x-field-values`.
+ * The definition of a field type, in one entry: the compiler requires every part of it. `USUAL` has
+ * the parts that most types share. The formats of values: contract/openapi.yaml, `x-field-values`.
  */
 import type { Aggregation } from '../api/aggregates';
 import type { FieldDefinition, JsonValue } from '../api/types';
@@ -68,9 +68,9 @@ export interface FieldType {
 	editor: {
 		type: 'string' | 'number' | 'dateTime';
 		/** Shown next to the field's name, if the type needs a certain format. */
-		hint: string | undefined;
+		hint?: string;
 		/** The list of choices, if the field has one. */
-		choices: (field: FieldDefinition) => EditorChoice[] | undefined;
+		choices?: (field: FieldDefinition) => EditorChoice[] | undefined;
 	};
 	/** How filters compare values; `any` if unknown. */
 	comparison: 'any' | 'boolean' | 'choice' | 'order' | 'presence' | 'text';
@@ -83,14 +83,21 @@ export interface EditorChoice {
 	value: string | boolean;
 }
 
-/** Parts that most types share. */
-export const asItIs = (text: string) => ({ value: text });
-export const noChoices = () => undefined;
-export const lastValue = (_earlier: JsonValue, later: JsonValue) => later;
-
 /** No value: `null`, an empty text or an empty list. */
 export const isCleared = (value: unknown) =>
 	value === undefined ||
 	value === null ||
 	value === '' ||
 	(Array.isArray(value) && value.length === 0);
+
+/** A type that holds one value, replaced by each write, and has no more abilities. */
+export const USUAL: Omit<FieldType, 'convert' | 'parse' | 'equals' | 'editor'> = {
+	writtenBy: 'clients',
+	isEmpty: isCleared,
+	key: 'never',
+	merge: (_earlier, later) => later,
+	appends: 'never',
+	comparison: 'text',
+	aggregations: [],
+	holdsFiles: false,
+};

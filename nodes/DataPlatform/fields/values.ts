@@ -80,11 +80,3 @@ export function storedKey(field: FieldDefinition, value: JsonValue): StoredKey |
 
 /** Whether a field of this type can be an import key. */
 export const canBeKey = (field: FieldDefinition) => fieldType(field).key !== 'never';
-
-/**
- * One value with the effect of two converted values in a row.
- *
- * @returns undefined if no single value has this effect
- */
-export const mergeValues = (field: FieldDefinition, earlier: JsonValue, later: JsonValue) =>
-	fieldType(field).merge(earlier, later);

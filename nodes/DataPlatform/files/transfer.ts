@@ -2,9 +2,7 @@
  * Files on records, of any size: sent and received as streams. Formats: contract/openapi.yaml,
  * `Attachment`.
  */
-import type { IDataObject } from 'n8n-workflow';
-
-import { toAttachments, toRecord } from '../api/decoders';
+import { toAttachments } from '../api/decoders';
 import { paths } from '../api/endpoints';
 import type {
 	Attachment,
@@ -18,8 +16,9 @@ import { getOwn } from '../transport/json';
 import { isLoopback, OriginError, safeUrl } from '../transport/allowedOrigins';
 import {
 	describeExisting,
-	isDifferentRecord,
 	readRecord,
+	writeBody,
+	writtenRecord,
 	type RecordKey,
 	type WriteOptions,
 } from '../api/records';
@@ -104,14 +103,11 @@ export async function uploadFiles(
 	client: ApiClient,
 	target: UploadTarget,
 	uploads: Upload[],
-	{ skipAudit }: WriteOptions,
+	options: WriteOptions,
 ): Promise<PlatformRecord> {
-	const { at, id } = target;
+	const { at, id, field } = target;
 	const body = (files: JsonValue[]) =>
-		({
-			fields: { ...target.fields, [target.field]: fieldValue(target, files) },
-			...(skipAudit && { skipAudit: true }),
-		}) as IDataObject;
+		writeBody({ ...target.fields, [field]: fieldValue(target, files) }, options);
 	const result = await client.tryRequest({
 		method: id ? 'PATCH' : 'POST',
 		path: id ? paths.record(at, id) : paths.records(at),
@@ -121,9 +117,9 @@ export async function uploadFiles(
 		purpose: 'attachments',
 	});
 	if (!(result instanceof ServiceError)) {
-		const record = changedRecord(result.body.data, id);
+		const record = writtenRecord(result.body.data, id);
 		// If the token may not read the field, the response need not show it.
-		if (record && (!target.before || Object.hasOwn(record.fields, target.field))) return record;
+		if (record && (!target.before || Object.hasOwn(record.fields, field))) return record;
 	} else if (result.previousAttempt) {
 		// The last attempt was rejected, but a previous one may have stored the files.
 		return await confirmUpload(client, target, uploads, result.message, result);
@@ -139,12 +135,6 @@ export async function uploadFiles(
 	}
 	const why = result instanceof ServiceError ? result.message : 'The response contains no record';
 	return await confirmUpload(client, target, uploads, why);
-}
-
-/** The record in the response to a change; undefined if there is none, or another one. */
-function changedRecord(data: unknown, id: string | undefined): PlatformRecord | undefined {
-	const record = toRecord(data);
-	return record && id !== undefined && isDifferentRecord(record, id) ? undefined : record;
 }
 
 const unknown = (message: string) =>
@@ -315,7 +305,7 @@ export async function removeFiles(
 		});
 	}
 	const { body, repeated } = result;
-	const changed = changedRecord(body.data, id);
+	const changed = writtenRecord(body.data, id);
 	const isShown = changed && Object.hasOwn(changed.fields, field);
 	const record = isShown ? changed : await readAfter(client, at, id, changed);
 	const left = filesOf(record, field).filter(({ fileId }) => fileIds.includes(fileId));

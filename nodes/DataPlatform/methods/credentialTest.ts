@@ -15,12 +15,14 @@ import type {
 
 import { authenticate } from '../../../credentials/DataPlatformApi.credentials';
 import { paths } from '../api/endpoints';
+import { readApplications, readCurrentUser } from '../api/tables';
 import { clientSettings } from '../execution/createClient';
 import { toFailure } from '../parameters/failure';
 import { ApiClient } from '../transport/client';
 import { toErrorEntries } from '../transport/errorEntries';
-import { InputError, isFromPlatform, ServiceError } from '../transport/errors';
+import { serviceErrorOrThrow, InputError, isFromPlatform, ServiceError } from '../transport/errors';
 import { isObject } from '../transport/json';
+import { errorInSuccess } from '../transport/response';
 import { isJwt } from '../transport/tokens';
 
 const TIMEOUT_MS = 20_000;
@@ -82,22 +84,24 @@ const isPong = ({ data, errors }: IDataObject) =>
 	typeof data.message === 'string' &&
 	(errors === undefined || errors === null || Array.isArray(errors));
 
-/** Requests that any API token with a role may make. */
-const RIGHTS_CHECKS = [paths.currentUser(), paths.applications()];
+/** What any API token with a role may read. */
+const RIGHTS_CHECKS = [readCurrentUser, readApplications];
 
 /**
  * Detects tokens without a role, which a ping accepts, even those of public forms. Only a rejection
- * by the platform itself counts: anything else says nothing about the token's type.
+ * by the platform itself counts: any other failure says nothing about the token's type.
  *
  * @throws {InputError} if the token is not an API token with a role
+ * @throws {ServiceError} if the token is not accepted, or a success holds something else
  */
 async function checkRights(client: ApiClient, { accessType }: ICredentialDataDecryptedObject) {
 	if ((accessType ?? 'role') !== 'role') return;
-	for (const path of RIGHTS_CHECKS) {
-		const result = await client.tryRequest({ method: 'GET', path, retryMode: 'read' });
+	for (const read of RIGHTS_CHECKS) {
+		const result = await read(client).catch(serviceErrorOrThrow);
 		if (!(result instanceof ServiceError)) return;
-		if (result.status === 401) throw result;
-		if (result.status !== 403 || !isFromPlatform(result)) return;
+		const { status = 0 } = result;
+		if (status === 401 || (status >= 200 && status < 300)) throw result;
+		if (status !== 403 || !isFromPlatform(result)) return;
 	}
 	throw new InputError(
 		"The token may not read anything, but 'Token Type' is 'API Token With Role'",
@@ -126,10 +130,7 @@ async function ping(
 		});
 	const [entry] = toErrorEntries(body.errors);
 	if (entry) {
-		throw new ServiceError(
-			`The platform responded with success (${status}), and with an error: ${entry.message ?? entry.id ?? 'no reason given'}`,
-			{ delivery: 'rejected', status },
-		);
+		throw new ServiceError(errorInSuccess(status, entry), { delivery: 'rejected', status });
 	}
 	if (!isPong(body)) throw notThePlatform();
 	checkType(credential);

@@ -10,9 +10,11 @@ import type {
 import type { FieldDefinition, PlatformRecord, TableDefinition } from '../api/types';
 import { importKeyOf } from '../fields';
 import { getOwn } from '../transport/json';
-import { readRecords } from '../api/records';
+import { readRecords } from '../api/readRecords';
+import { and, or } from '../api/filters';
 import { readApplications, readTables } from '../api/tables';
-import { applicationIn, inEditor, requireTable } from './editorContext';
+import { table } from '../parameters/table';
+import { inEditor } from './editorContext';
 
 /** The words of a search. An entry must contain all of them, in any order. */
 const wordsOf = (filter = '') => filter.trim().split(/\s+/).filter(Boolean).slice(0, MAX_WORDS);
@@ -35,7 +37,7 @@ async function searchApplications(
 	this: ILoadOptionsFunctions,
 	filter?: string,
 ): Promise<INodeListSearchResult> {
-	return await inEditor(this, async (client) => {
+	return await inEditor(this, async ({ client }) => {
 		const applications = await readApplications(client);
 		const entries = applications.map(({ name, internalName }) => ({ name, value: internalName }));
 		return { results: matching(entries, filter) };
@@ -47,8 +49,7 @@ async function searchTables(
 	this: ILoadOptionsFunctions,
 	filter?: string,
 ): Promise<INodeListSearchResult> {
-	return await inEditor(this, async (client) => {
-		const application = applicationIn(this);
+	return await inEditor(this, async ({ application, client }) => {
 		if (application !== undefined) {
 			const tables = await readTables(client, application);
 			const entries = tables.map(({ header, internalName }) => ({
@@ -57,16 +58,22 @@ async function searchTables(
 			}));
 			return { results: matching(entries, filter) };
 		}
-		const lists = [];
+		const entries = [];
 		for (const { id, name } of await readApplications(client)) {
 			const tables = await readTables(client, id);
-			lists.push(...tables.map((table) => ({ name: `${name}: ${table.header}`, value: table.id })));
+			entries.push(...tables.map((each) => ({ name: `${name}: ${each.header}`, value: each.id })));
 		}
-		return { results: matching(lists, filter) };
+		return { results: matching(entries, filter) };
 	});
 }
 
 const PICKER_PAGE = 50;
+
+/** The names of the import key and of the first fields of some types. */
+function titleFields(fields: FieldDefinition[], types: string[], key?: FieldDefinition): string[] {
+	const texts = fields.filter(({ type }) => types.includes(type)).slice(0, 3);
+	return [...new Set([...(key ? [key] : []), ...texts])].map(({ name }) => name);
+}
 
 /** The title of a record in a list: its import key, or its first texts. */
 export function titleOf(
@@ -74,9 +81,8 @@ export function titleOf(
 	{ fields }: TableDefinition,
 	key?: FieldDefinition,
 ): string {
-	const texts = fields.filter(({ type }) => type === 'text' || type === 'long_text').slice(0, 3);
-	const shown = [...new Set([...(key ? [key] : []), ...texts])]
-		.map(({ name }) => getOwn(record.fields, name))
+	const shown = titleFields(fields, ['text', 'long_text'], key)
+		.map((name) => getOwn(record.fields, name))
 		.filter((value) => value !== null && value !== undefined && value !== '');
 	return shown.length > 0 ? shown.map(String).join(' · ') : record.id;
 }
@@ -87,27 +93,19 @@ async function searchRecords(
 	filter?: string,
 	paginationToken?: string,
 ): Promise<INodeListSearchResult> {
-	return await inEditor(this, async (client) => {
-		const definition = await requireTable(this, client);
+	return await inEditor(this, async (editor) => {
+		const definition = await editor.table();
+		if (!definition) throw table.error('No table is chosen', 'Choose a table first.');
 		const key = importKeyOf(definition);
-		const texts = definition.fields.filter(({ type }) => type === 'text').slice(0, 3);
-		const searched = [...new Set([...(key ? [key] : []), ...texts])].map(({ name }) => name);
-		const words = wordsOf(filter);
-		const contains = (word: string) => ({
-			filterOperator: 'or' as const,
-			filter: searched.map((field) => ({ field, operator: 'contains' as const, value: word })),
-		});
-		const reading = {
-			sort: searched[0],
-			...(words.length > 0 &&
-				searched.length > 0 && {
-					filter: { filterOperator: 'and' as const, filter: words.map(contains) },
-				}),
-		};
+		const searched = titleFields(definition.fields, ['text'], key);
+		const words = searched.length > 0 ? wordsOf(filter) : [];
+		const contains = (word: string) =>
+			or(...searched.map((field) => ({ field, operator: 'contains', value: word })));
+		const query = { sort: searched[0], filter: and(...words.map(contains)) };
 		const skip = Number(paginationToken ?? 0);
-		const at = { application: applicationIn(this), table: definition.id };
+		const at = { application: editor.application, table: definition.id };
 		const records: PlatformRecord[] = [];
-		for await (const page of readRecords(client, at, reading, PICKER_PAGE, undefined, skip)) {
+		for await (const page of readRecords(editor.client, at, query, PICKER_PAGE, undefined, skip)) {
 			records.push(...page);
 		}
 		return {

@@ -4,14 +4,13 @@
 import type { ILoadOptionsFunctions, INodePropertyOptions } from 'n8n-workflow';
 
 import type { FieldDefinition, TableDefinition } from '../api/types';
-import type { ApiClient } from '../transport/client';
 import { holdsData, isWritable, fieldType } from '../fields';
 import { canBeKey } from '../fields/values';
 import type { FieldType } from '../fields/fieldType';
 import { readApplications, readTables } from '../api/tables';
 import { CHOICE_OPERATORS, EXACTLY } from '../parameters/filter';
 import { ALL_LINK_FIELDS, isLink } from '../parameters/links';
-import { applicationIn, chosenTable, inEditor, linkedTables } from './editorContext';
+import { inEditor, type Editor } from './editorContext';
 
 const option = ({ name, header, type }: FieldDefinition): INodePropertyOptions => ({
 	name: header,
@@ -29,14 +28,14 @@ type List = (this: ILoadOptionsFunctions) => Promise<Options>;
 const tableList = (
 	list: (
 		table: TableDefinition,
-		client: ApiClient,
+		editor: Editor,
 		context: ILoadOptionsFunctions,
 	) => Options | Promise<Options>,
 ): List =>
 	async function load() {
-		return await inEditor(this, async (client) => {
-			const table = await chosenTable(this, client);
-			return table ? await list(table, client, this) : CHOOSE_TABLE;
+		return await inEditor(this, async (editor) => {
+			const table = await editor.table();
+			return table ? await list(table, editor, this) : CHOOSE_TABLE;
 		});
 	};
 
@@ -67,11 +66,16 @@ const nameBeside = (context: ILoadOptionsFunctions) => context.getCurrentNodePar
  * fields.
  */
 const linkedFieldList = (isOffered: (field: FieldDefinition) => boolean): List =>
-	tableList(async (table, client, context) => {
+	tableList(async (chosen, editor, context) => {
 		const name = nameBeside(context);
-		const links = table.fields.filter(isLink);
-		const chosen = links.filter((field) => name === ALL_LINK_FIELDS || field.name === name);
-		const fields = (await linkedTables(context, client, chosen)).flatMap((target) => target.fields);
+		const links = chosen.fields
+			.filter(isLink)
+			.filter((field) => name === ALL_LINK_FIELDS || field.name === name);
+		const toEachTable = new Map(links.map((field) => [field.metadata.linkTableId, field])).values();
+		const targets = await Promise.all(
+			[...toEachTable].map(async (field) => await editor.linked(field)),
+		);
+		const fields = targets.flatMap(({ table }) => table.fields);
 		const offered = fields.filter((field) => holdsData(field) && isOffered(field));
 		return [...new Map(offered.map((field) => [field.name, option(field)])).values()];
 	});
@@ -80,8 +84,8 @@ const linkedFieldList = (isOffered: (field: FieldDefinition) => boolean): List =
 const besideList = (list: (field: FieldDefinition | undefined) => Options): List =>
 	async function load() {
 		const name = nameBeside(this);
-		return await inEditor(this, async (client) => {
-			const table = await chosenTable(this, client);
+		return await inEditor(this, async (editor) => {
+			const table = await editor.table();
 			return list(table?.fields.find((field) => field.name === name));
 		});
 	};
@@ -95,8 +99,7 @@ const linkedOptions = ({ name, header, metadata }: FieldDefinition): Options =>
 	}));
 
 /** The link fields, in any table of the application, that point to the chosen table. */
-const incomingLinks = tableList(async (chosen, client, context) => {
-	const application = applicationIn(context);
+const incomingLinks = tableList(async (chosen, { application, client }) => {
 	const applications =
 		application === undefined
 			? (await readApplications(client)).map(({ id }) => id)
@@ -173,7 +176,7 @@ const SYSTEM_SORTS: Options = [
 
 /** The possible values of a dropdown or a checkbox. */
 const getChoices = besideList((field) =>
-	((field && fieldType(field).editor.choices(field)) ?? []).map(({ name, value }) => {
+	((field && fieldType(field).editor.choices?.(field)) ?? []).map(({ name, value }) => {
 		return { name, value: String(value) };
 	}),
 );

@@ -9,16 +9,14 @@ import type {
 
 import type { FieldDefinition, JsonValue, PlatformRecord, TableDefinition } from '../api/types';
 import { importKeyOf, isWritable, fieldType } from '../fields';
-import { readRecords } from '../api/records';
-import { readTable } from '../api/tables';
-import type { ApiClient } from '../transport/client';
+import { readRecords } from '../api/readRecords';
 import type { EditorChoice } from '../fields/fieldType';
 import { getOwn } from '../transport/json';
 import type { LinkRule } from '../bulk/linkCatalog';
 import type { LinkRules } from '../bulk/links';
-import { isLink, linkedTable, linkRules } from '../parameters/links';
+import { isLink, linkRules } from '../parameters/links';
 import { IMPORT_KEY_MARK } from '../parameters/nodeHints';
-import { applicationIn, chosenTable, inEditor, panelOf } from './editorContext';
+import { inEditor, type Editor } from './editorContext';
 import { titleOf } from './listSearch';
 
 /**
@@ -51,7 +49,7 @@ function column(
 	linked?: EditorChoice[],
 ): ResourceMapperField {
 	const { type, choices } = fieldType(field).editor;
-	const options = linked ?? choices(field);
+	const options = linked ?? choices?.(field);
 	return {
 		id: field.name,
 		displayName: label(field, { isKey, isChosen: linked !== undefined }, rule),
@@ -68,9 +66,9 @@ function column(
 }
 
 /** No rules if the option contains an expression or an incomplete entry. */
-function chosenLinkRules(context: ILoadOptionsFunctions, table: TableDefinition): LinkRules {
+function chosenLinkRules({ panel }: Editor, table: TableDefinition): LinkRules {
 	try {
-		return linkRules(panelOf(context), 0, table);
+		return linkRules(panel, 0, table);
 	} catch {
 		return new Map();
 	}
@@ -87,19 +85,13 @@ const MAX_LISTED_RECORDS = 100;
  * read.
  */
 async function choicesOf(
-	context: ILoadOptionsFunctions,
-	client: ApiClient,
+	editor: Editor,
 	field: FieldDefinition,
 	rule?: LinkRule,
 ): Promise<EditorChoice[] | undefined> {
-	const source = { application: applicationIn(context), table: '' };
-	const { at, table } = await linkedTable(
-		async (address) => await readTable(client, address),
-		source,
-		field,
-	);
+	const { at, table } = await editor.linked(field);
 	const records: PlatformRecord[] = [];
-	for await (const page of readRecords(client, at, {}, MAX_LISTED_RECORDS + 1)) {
+	for await (const page of readRecords(editor.client, at, {}, MAX_LISTED_RECORDS + 1)) {
 		records.push(...page);
 	}
 	if (records.length === 0 || records.length > MAX_LISTED_RECORDS) return undefined;
@@ -115,18 +107,15 @@ async function choicesOf(
 
 /** The lists of linked records, by link field. A list that can't be read is left out. */
 async function linkedChoices(
-	context: ILoadOptionsFunctions,
-	client: ApiClient,
+	editor: Editor,
 	fields: FieldDefinition[],
 	rules: LinkRules,
 ): Promise<Map<string, EditorChoice[]>> {
 	const links = fields.filter((field) => isLink(field) && !field.metadata.multiple);
 	const lists = await Promise.all(
 		links.slice(0, MAX_LISTED_LINKS).map(async (field) => {
-			const choices = await choicesOf(context, client, field, rules.get(field.name)).catch(
-				() => undefined,
-			);
-			return [field.name, choices ?? []] as const;
+			const choices = choicesOf(editor, field, rules.get(field.name));
+			return [field.name, (await choices.catch(() => undefined)) ?? []] as const;
 		}),
 	);
 	return new Map(lists.filter(([, choices]) => choices.length > 0));
@@ -144,14 +133,14 @@ const keyFirst = (fields: FieldDefinition[], key: FieldDefinition | undefined) =
 /** @param startsEmpty whether the user adds the fields one by one */
 const columns = (isRequired: (field: FieldDefinition) => boolean, startsEmpty = false) =>
 	async function load(this: ILoadOptionsFunctions): Promise<ResourceMapperFields> {
-		return await inEditor(this, async (client) => {
-			const table = await chosenTable(this, client);
+		return await inEditor(this, async (editor) => {
+			const table = await editor.table();
 			if (!table) return { fields: [] };
 			const key = importKeyOf(table);
-			const rules = chosenLinkRules(this, table);
+			const rules = chosenLinkRules(editor, table);
 			const writable = keyFirst(table.fields.filter(isWritable), key);
 			if (writable.length === 0) return { fields: [], emptyFieldsNotice: READ_ONLY_NOTICE };
-			const linked = await linkedChoices(this, client, writable, rules);
+			const linked = await linkedChoices(editor, writable, rules);
 			const isLong = writable.length > MAX_SHOWN_FIELDS;
 			const fields = writable.map((field) => {
 				const [required, isKey] = [isRequired(field), field === key];

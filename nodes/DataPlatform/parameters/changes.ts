@@ -4,7 +4,7 @@
  */
 import type { IDataObject } from 'n8n-workflow';
 
-import { readLatestChange } from '../api/records';
+import { readLatestChange } from '../api/pages';
 import type { TableAddress } from '../api/types';
 import { startFromNow, startFromTime, type ChangePages } from '../changes/reader';
 import type { Change, ChangeState } from '../changes/tracker';

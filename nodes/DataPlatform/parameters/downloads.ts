@@ -3,7 +3,7 @@
  */
 import type { IDataObject } from 'n8n-workflow';
 
-import type { RecordQuery } from '../api/records';
+import type { RecordQuery } from '../api/pages';
 import type { Attachment, PlatformRecord, TableAddress } from '../api/types';
 import { downloadInto, PARALLEL_DOWNLOADS } from '../execution/attachments';
 import { FailedOutput, withFiles, type ItemOutput } from '../execution/operation';

@@ -4,12 +4,11 @@
 import {
 	isGroup,
 	OPERATORS_WITHOUT_VALUE,
-	parseCondition,
-	parseTree,
 	valuesOf,
 	type Condition,
 	type Group,
 } from '../api/filters';
+import { parseCondition, parseTree } from '../api/filterTree';
 import type { TableDefinition } from '../api/types';
 import type { Entry, NameOf, ParameterReader } from '../execution/parameter';
 import { anyValue, choice, list, names, text } from '../execution/parameterKinds';
@@ -221,7 +220,7 @@ export function requireChoices(filter: Group, table: TableDefinition): void {
 		const choices =
 			field &&
 			fieldType(field)
-				.editor.choices(field)
+				.editor.choices?.(field)
 				?.map(({ value }) => String(value));
 		if (!choices) continue;
 		// `eq` and `in` may ignore case on the platform, so accept both. A negated operator must match

@@ -3,7 +3,7 @@
  * linked records.
  */
 import { MAX_PAGE_SIZE } from '../api/endpoints';
-import type { LinkedTo } from '../api/records';
+import type { LinkedTo } from '../api/pages';
 import type { PlatformRecord } from '../api/types';
 import {
 	LinkedRecords,

@@ -2,7 +2,7 @@
  * Which records to read, in which order, and what to return of them.
  */
 import { isEmptyFilter } from '../api/filters';
-import type { RecordQuery } from '../api/records';
+import type { RecordQuery } from '../api/pages';
 import type { Entry, NameOf, ParameterReader } from '../execution/parameter';
 import { choice, flag, list, names, text } from '../execution/parameterKinds';
 import { recordOutput, type RecordOutput } from '../execution/recordOutput';

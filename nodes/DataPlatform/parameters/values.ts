@@ -52,7 +52,7 @@ export const columnsToUpdate = columns('getColumnsToUpdate');
 type ColumnsParameter = NameOf<typeof columnsToCreate>;
 
 /** Reads the field values of one item. */
-export type ValuesReader = (index: number) => unknown;
+type ValuesReader = (index: number) => unknown;
 
 const isMappedAutomatically = (run: RunContext<ColumnsParameter>, index: number) =>
 	run.value(columnsToCreate, index, { part: 'mappingMode' }) === 'autoMapInputData';

@@ -27,7 +27,7 @@ export interface CsvNotes {
 }
 
 /** If the header has the same number of several delimiters, the first of them in this list wins. */
-export const DELIMITERS: readonly Delimiter[] = [',', ';', '\t', '|'];
+const DELIMITERS: readonly Delimiter[] = [',', ';', '\t', '|'];
 
 /**
  * The header must end within this many characters for all of it to count in finding the delimiter.
@@ -88,16 +88,7 @@ export class CsvParser {
 					break;
 				}
 				case 'quoteInQuoted':
-					if (code === QUOTE) {
-						this.append('"');
-						this.state = 'quoted';
-						at += 1;
-					} else {
-						if (code !== this.delimiter && code !== LF && code !== CR) {
-							this.problem ??= `has text after a closing quote in column ${this.cells.length + 1}`;
-						}
-						this.state = 'plain';
-					}
+					at += this.endQuote(code);
 					break;
 				case 'plain': {
 					const end = this.endOfPlain(text, at);
@@ -123,6 +114,19 @@ export class CsvParser {
 		}
 		this.endCell(LF);
 		return this.take();
+	}
+
+	/** @param code follows a quote in quoted text @returns how many characters this uses */
+	private endQuote(code: number): number {
+		this.state = code === QUOTE ? 'quoted' : 'plain';
+		if (code === QUOTE) {
+			this.append('"');
+			return 1;
+		}
+		if (code !== this.delimiter && code !== LF && code !== CR) {
+			this.problem ??= `has text after a closing quote in column ${this.cells.length + 1}`;
+		}
+		return 0;
 	}
 
 	private take(): CsvRow[] {
@@ -221,7 +225,7 @@ function firstLine(text: string): string | undefined {
 }
 
 /** The most frequent delimiter in a line, outside quotes. */
-export function detectDelimiter(line: string): Delimiter {
+function detectDelimiter(line: string): Delimiter {
 	const plain = line.replace(/"[^"]*"?/g, '');
 	const counts = DELIMITERS.map((delimiter) => plain.split(delimiter).length);
 	return DELIMITERS[counts.indexOf(Math.max(...counts))]!;

@@ -6,7 +6,7 @@ import { holdsData } from '../fields';
 import { csvLine, guarded, type Delimiter } from './csv';
 
 /** A column of a file: its title, and how to get its value. */
-export interface ExportColumn {
+interface ExportColumn {
 	title: string;
 	value: (record: PlatformRecord) => JsonValue | undefined;
 }

@@ -11,7 +11,7 @@ export type FileRow = CsvRow | NdjsonRow;
 
 export const isCsvRow = (row: FileRow): row is CsvRow => 'cells' in row;
 
-export type RowFormat = 'csv' | 'ndjson';
+type RowFormat = 'csv' | 'ndjson';
 
 export interface FileFormat {
 	/** If not set, detected by the first character. */
@@ -22,7 +22,7 @@ export interface FileFormat {
 	formulaGuard: boolean;
 }
 
-export interface RowFile {
+interface RowFile {
 	format: RowFormat;
 	/** The names of a CSV file's columns. */
 	header: string[];
@@ -79,9 +79,7 @@ const EMPTY_HINTS: Record<RowFormat, string> = {
 /** The names in the header. @throws {InputError} if it names no column */
 function headerOf({ cells, problem }: CsvRow, hasGuard: boolean): string[] {
 	if (problem) {
-		throw new InputError(`The file's first row ${problem}`, {
-			hint: { code: 'chooseHeaderFile' },
-		});
+		throw new InputError(`The file's first row ${problem}`, { hint: { code: 'chooseHeaderFile' } });
 	}
 	const names = cells.map((cell) => (hasGuard ? unguarded(cell) : cell).trim());
 	if (names.some((name) => name !== '')) return names;

@@ -3,12 +3,17 @@
  */
 import { InputError, ServiceError } from '../transport/errors';
 
+const NAMES = {
+	'utf-8': 'UTF-8',
+	'utf-16le': 'UTF-16 LE',
+	'utf-16be': 'UTF-16 BE',
+	'windows-1252': 'Windows-1252',
+};
+
+type KnownEncoding = keyof typeof NAMES;
+
 /** `auto`: the encoding of the byte order mark, or UTF-8 without one. */
-export const ENCODINGS = ['auto', 'utf-8', 'utf-16le', 'utf-16be', 'windows-1252'] as const;
-
-export type Encoding = (typeof ENCODINGS)[number];
-
-type KnownEncoding = Exclude<Encoding, 'auto'>;
+export type Encoding = 'auto' | KnownEncoding;
 
 /** How many bytes to decode at once, so that the rows of a piece fit into memory. */
 export const PIECE_BYTES = 64 * 1024;
@@ -52,9 +57,7 @@ function packedFailure(error: unknown): unknown {
 	if (codes.includes('ERR_TRAILING_JUNK_AFTER_STREAM_END')) {
 		return new InputError(
 			'The gzip file consists of several joined files, or has data after its end',
-			{
-				hint: 'Unpack it, and compress it again as one file.',
-			},
+			{ hint: 'Unpack it, and compress it again as one file.' },
 		);
 	}
 	// Some versions of Node.js give the reason only in the cause.
@@ -166,17 +169,8 @@ function validLength(bytes: Uint8Array, encoding: KnownEncoding): number {
 	return least;
 }
 
-const NAMES: Record<KnownEncoding, string> = {
-	'utf-8': 'UTF-8',
-	'utf-16le': 'UTF-16 LE',
-	'utf-16be': 'UTF-16 BE',
-	'windows-1252': 'Windows-1252',
-};
-
 const wrongEncoding = (encoding: KnownEncoding) =>
-	new InputError(`The file is not ${NAMES[encoding]}`, {
-		hint: { code: 'chooseEncoding' },
-	});
+	new InputError(`The file is not ${NAMES[encoding]}`, { hint: { code: 'chooseEncoding' } });
 
 /** @throws {InputError} if the bytes are not text, or another kind of file */
 function encodingOf(head: Uint8Array, chosen: Encoding): KnownEncoding {

@@ -65,35 +65,6 @@ export type QueryPart = 'filter' | 'sort' | 'savedView' | 'linkedTo' | 'fields';
 /** What a token is used for. */
 export type TokenPurpose = 'data' | 'attachments' | 'workflows';
 
-export interface ServiceErrorDetails {
-	delivery: Delivery;
-	/** The HTTP status, if there was a response. */
-	status?: number;
-	/** The service's own code for the error, such as `parameterParseFailedException`. */
-	code?: string;
-	/** What the user can do. */
-	hint?: Hint;
-	/** How long the service asked to wait. */
-	retryAfterMs?: number;
-	/** The response's body, if it was JSON. */
-	body?: IDataObject;
-	/** Whether the service may still apply the request. */
-	stillPending?: boolean;
-	/** A previous attempt that may have been applied. */
-	previousAttempt?: ServiceError;
-	/**
-	 * Whether the service asked a previous attempt to wait. A gateway may do so even if it was
-	 * applied.
-	 */
-	wasPostponed?: boolean;
-	/** Retrying could do it twice. */
-	noRetry?: boolean;
-	/** It would have been retried if the retry budget had allowed it. */
-	isRetryBudgetSpent?: boolean;
-	/** How many records were deleted before it failed. */
-	deletion?: DeletedCount;
-}
-
 /** How many of the records that matched at its start an attempt deleted. */
 export interface DeletedCount {
 	matched: number;
@@ -115,34 +86,36 @@ export function deletedBefore(before: DeletedCount, matched: number): number {
 
 /** A failed request to the service. `message` says what happened, in words for the user. */
 export class ServiceError extends Error {
-	readonly delivery: Delivery;
+	readonly delivery!: Delivery;
+	/** The HTTP status, if there was a response. */
 	readonly status?: number;
+	/** The service's own code for the error, such as `parameterParseFailedException`. */
 	readonly code?: string;
+	/** What the user can do. */
 	readonly hint?: Hint;
+	/** How long the service asked to wait. */
 	readonly retryAfterMs?: number;
+	/** The response's body, if it was JSON. */
 	readonly body?: IDataObject;
+	/** Whether the service may still apply the request. */
 	readonly stillPending?: boolean;
+	/** A previous attempt that may have been applied. */
 	readonly previousAttempt?: ServiceError;
+	/**
+	 * Whether the service asked a previous attempt to wait. A gateway may do so even if it was
+	 * applied.
+	 */
 	readonly wasPostponed?: boolean;
+	/** Retrying could do it twice. */
 	readonly noRetry?: boolean;
+	/** It would have been retried if the retry budget had allowed it. */
 	readonly isRetryBudgetSpent?: boolean;
+	/** How many records were deleted before it failed. */
 	readonly deletion?: DeletedCount;
 
-	constructor(message: string, details: ServiceErrorDetails) {
+	constructor(message: string, details: Omit<ServiceError, keyof Error>) {
 		super(message);
-		this.name = 'ServiceError';
-		this.delivery = details.delivery;
-		this.status = details.status;
-		this.code = details.code;
-		this.hint = details.hint;
-		this.retryAfterMs = details.retryAfterMs;
-		this.body = details.body;
-		this.stillPending = details.stillPending;
-		this.previousAttempt = details.previousAttempt;
-		this.wasPostponed = details.wasPostponed;
-		this.noRetry = details.noRetry;
-		this.isRetryBudgetSpent = details.isRetryBudgetSpent;
-		this.deletion = details.deletion;
+		Object.assign(this, details, { name: 'ServiceError' });
 	}
 }
 
@@ -165,21 +138,14 @@ export const isNotFound = (error: ServiceError): boolean =>
 /** Input that can't be sent as it is. Nothing was sent. Names the field if there is one. */
 export class InputError extends Error {
 	readonly field?: string;
-	readonly hint: Hint;
+	readonly hint!: Hint;
 	/** The item it is about, if several are processed together. */
 	readonly item?: number;
 	/** The item's outcome, if it is more specific than failed. */
 	readonly outcome?: string;
 
-	constructor(
-		message: string,
-		details: { hint: Hint; field?: string; item?: number; outcome?: string },
-	) {
+	constructor(message: string, details: Omit<InputError, keyof Error>) {
 		super(message);
-		this.name = 'InputError';
-		this.field = details.field;
-		this.hint = details.hint;
-		this.item = details.item;
-		this.outcome = details.outcome;
+		Object.assign(this, details, { name: 'InputError' });
 	}
 }

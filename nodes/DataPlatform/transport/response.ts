@@ -3,7 +3,7 @@
  */
 import type { IDataObject, IN8nHttpFullResponse } from 'n8n-workflow';
 
-import { toErrorEntries } from './errorEntries';
+import { toErrorEntries, type ErrorEntry } from './errorEntries';
 import { ServiceError, type Hint } from './errors';
 import { getOwn, isObject, parseJson } from './json';
 import { parseRetryAfter } from './retryPolicy';
@@ -138,9 +138,6 @@ export const timeoutError = () =>
 /** A gateway timed out; the server behind it may still be working. */
 const GATEWAY_TIMEOUT = 504;
 
-/** Statuses that are ambiguous: a gateway may fail after it has passed on the request. */
-const isAmbiguousStatus = (status: number) => status >= 500 || status === 408;
-
 const HINTS: Record<number, Hint> = {
 	404: 'Check the application, the table and the ID; they may have been renamed or deleted.',
 	413: { code: 'sendSmallerRequests' },
@@ -159,7 +156,8 @@ const WHAT: Record<number, string> = {
 /**
  * The meaning of a status, and the platform's own message. For a 404, the message alone is enough.
  */
-function joined(status: number, what: string | undefined, reason: string | undefined) {
+function describeRejection(status: number, reason: string | undefined) {
+	const what = WHAT[status] ?? (status >= 500 ? `The platform failed (${status})` : undefined);
 	if (what === undefined || reason === undefined) return what ?? reason;
 	if (status === 404) return reason;
 	return `${what}${what.includes(':') ? '. ' : ': '}${reason}`;
@@ -178,38 +176,53 @@ export function parseResponse(
 	response: IN8nHttpFullResponse,
 	expect: BodyRequirement,
 ): ParsedResponse | ServiceError {
-	const status = response.statusCode;
-	const body = typeof response.body === 'string' ? response.body : '';
-	const value = parseJson(body);
+	const { statusCode: status, headers } = response;
+	const text = typeof response.body === 'string' ? response.body : '';
+	const value = parseJson(text);
 	const json = isObject(value) ? (value as IDataObject) : undefined;
-	const parsed = { status, headers: response.headers, text: body };
 	const entry = toErrorEntries(json?.errors)[0];
 	if (status >= 200 && status < 300) {
-		if (json && entry && expect !== 'anything' && hasNoData(json)) {
-			return new ServiceError(
-				`The platform responded with success (${status}), and with an error: ${entry.message ?? entry.id ?? 'no reason given'}`,
-				{ delivery: 'ambiguous', status, code: entry.id, body: json },
-			);
-		}
+		const doubt = doubtfulSuccess(status, json, entry, expect);
+		if (doubt) return doubt;
+		const parsed = { status, headers, text };
 		if (expect === 'nothing' && status === NO_CONTENT) return { ...parsed, body: {} };
-		if (expect === 'nothing' && json) {
-			return new ServiceError(
-				`The platform responded with ${status} and a body instead of ${NO_CONTENT}, which confirms nothing`,
-				{ delivery: 'ambiguous', status, body: json },
-			);
-		}
-		if (json) return { ...parsed, body: json };
-		if (expect === 'anything') return { ...parsed, body: {} };
-		const type = String(response.headers['content-type'] ?? 'no content type');
+		if (json || expect === 'anything') return { ...parsed, body: json ?? {} };
+		const type = String(headers['content-type'] ?? 'no content type');
 		return new ServiceError(
-			`The platform's response could not be read (${shortened(type, 100)}, ${body.length} characters)`,
-			{
-				delivery: 'ambiguous',
-				status,
-				hint: NOT_THE_PLATFORM,
-			},
+			`The platform's response could not be read (${shortened(type, 100)}, ${text.length} characters)`,
+			{ delivery: 'ambiguous', status, hint: NOT_THE_PLATFORM },
 		);
 	}
+	return rejection(response, json, entry, expect);
+}
+
+/** The failure if a success confirms nothing. */
+function doubtfulSuccess(
+	status: number,
+	json: IDataObject | undefined,
+	entry: ErrorEntry | undefined,
+	expect: BodyRequirement,
+): ServiceError | undefined {
+	const details = { delivery: 'ambiguous', status, body: json } as const;
+	if (json && entry && expect !== 'anything' && hasNoData(json)) {
+		return new ServiceError(errorInSuccess(status, entry), { ...details, code: entry.id });
+	}
+	if (!json || expect !== 'nothing' || status === NO_CONTENT) return undefined;
+	return new ServiceError(
+		`The platform responded with ${status} and a body instead of ${NO_CONTENT}, which confirms nothing`,
+		details,
+	);
+}
+
+export const errorInSuccess = (status: number, { message, id }: ErrorEntry) =>
+	`The platform responded with success (${status}), and with an error: ${message ?? id ?? 'no reason given'}`;
+
+function rejection(
+	{ statusCode: status, headers }: IN8nHttpFullResponse,
+	body: IDataObject | undefined,
+	entry: ErrorEntry | undefined,
+	expect: BodyRequirement,
+): ServiceError {
 	if (status >= 300 && status < 400) {
 		return new ServiceError(
 			`The platform responded with a redirect (${status}), which is not followed, to keep the token from going elsewhere`,
@@ -220,26 +233,24 @@ export function parseResponse(
 		return new ServiceError('The response is a 404 without an error from the platform', {
 			delivery: 'rejected',
 			status,
-			body: json,
+			body,
 			hint: NOT_THE_PLATFORM,
 		});
 	}
-	const date = Date.parse(String(response.headers.date));
-	const retryAfterMs = parseRetryAfter(
-		response.headers['retry-after'],
-		Number.isNaN(date) ? Date.now() : date,
-	);
-	const isAmbiguous = isAmbiguousStatus(status);
-	const what = WHAT[status] ?? (status >= 500 ? `The platform failed (${status})` : undefined);
-	const message = joined(status, what, entry?.message);
+	const date = Date.parse(String(headers.date));
+	const now = Number.isNaN(date) ? Date.now() : date;
+	const retryAfterMs = parseRetryAfter(headers['retry-after'], now);
+	// A gateway may fail after it has passed on the request.
+	const isAmbiguous = status >= 500 || status === 408;
 	const isUnsent = status === 429 || (status === 503 && retryAfterMs !== undefined);
+	const message = describeRejection(status, entry?.message);
 	return new ServiceError(message || `The platform rejected the request (${status})`, {
 		delivery: isUnsent ? 'notApplied' : isAmbiguous ? 'ambiguous' : 'rejected',
 		status,
 		stillPending: status === GATEWAY_TIMEOUT,
 		code: entry?.id,
 		retryAfterMs,
-		body: json,
+		body,
 		hint: HINTS[status] ?? (isAmbiguous ? CHECK : CORRECT),
 	});
 }

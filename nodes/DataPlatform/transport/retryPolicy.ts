@@ -11,7 +11,7 @@ const FIRST_BACKOFF_MS = 500;
 const MAX_BACKOFF_MS = 30_000;
 
 /** How often to retry one request after failures other than 429. */
-export const MAX_RETRIES = 5;
+const MAX_RETRIES = 5;
 
 /**
  * Whether to retry a request after an ambiguous failure. A `read` can be repeated, and its failure

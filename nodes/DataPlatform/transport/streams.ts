@@ -57,7 +57,7 @@ export const newStream = (pieces: AsyncIterable<Uint8Array>): ByteStream =>
 const STALL_CHECK_MS = 500;
 
 /** What to expect of incoming bytes. */
-export interface StreamExpectation {
+interface StreamExpectation {
 	/** How many there must be, if known. */
 	bytes?: number;
 	/** Whether there must be at least one. */

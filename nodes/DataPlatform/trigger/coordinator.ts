@@ -21,7 +21,7 @@ const COMMIT_GRACE_MS = 30_000;
 const MAX_NODES = 1000;
 
 /** A trigger node, and what it watches. */
-export interface WatchingNode {
+interface WatchingNode {
 	/** Identifies the workflow and the node. */
 	node: string;
 	identity: string;

@@ -12,7 +12,7 @@ const MAX_RECORDS = 1000;
 /** A record's ID, the version emitted last, and its time; no version if the record was deleted. */
 export type EmittedVersion = [id: string, version: number | null, time: number];
 
-export type EventKind = 'created' | 'updated' | 'deleted';
+type EventKind = 'created' | 'updated' | 'deleted';
 
 /**
  * Whether an entry is later than another. Times may be equal: a deletion keeps the time of its

@@ -5,7 +5,7 @@
  */
 import { sleep, type INodeExecutionData, type IPollFunctions } from 'n8n-workflow';
 
-import { readPage } from '../api/records';
+import { readPage } from '../api/pages';
 import { readTable } from '../api/tables';
 import { ChangePages, readChanges } from '../changes/reader';
 import {
@@ -23,7 +23,7 @@ import { toFailure } from '../parameters/failure';
 import { timeout } from '../parameters/requests';
 import type { ApiClient } from '../transport/client';
 import { InputError, ServiceError } from '../transport/errors';
-import { PollCoordinator } from './coordinator';
+import { PollCoordinator, type PollTurn } from './coordinator';
 import { DeletionWatcher } from './deletionWatcher';
 import { triggerParameters, type TriggerParameters } from './parameters';
 import {
@@ -88,12 +88,8 @@ interface Budget {
 
 /** The newest matching record, for a test in the editor. The state stays unchanged. */
 async function readSample(client: ApiClient, watch: Watch): Promise<PollResult> {
-	const [record] = await readPage(
-		client,
-		watch.at,
-		{ ...watch.query, sort: 'modified(desc)' },
-		{ limit: 1, skip: 0 },
-	);
+	const query = { ...watch.query, sort: 'modified(desc)' };
+	const [record] = await readPage(client, watch.at, query, { limit: 1, skip: 0 });
 	if (!record) {
 		throw new InputError('No record matches', {
 			hint: 'Add a record in the platform, or widen the filter, to see what the trigger emits.',
@@ -102,25 +98,6 @@ async function readSample(client: ApiClient, watch: Watch): Promise<PollResult> 
 	if (!watch.emitsChanges) return { items: [toDeletedItem(record.id)] };
 	const kind = isFirstVersion(record) ? 'created' : 'updated';
 	return { items: [toItem(watch, { kind, record })] };
-}
-
-/**
- * Reads until there are changes to emit, everything is read, or the time is up. n8n may drop the
- * state of a poll that emits nothing, and the next poll would read the same changes again.
- */
-async function nextChanges(
-	pages: ChangePages,
-	first: ChangeState,
-	{ changes: options }: Watch,
-	budget: Budget,
-	limits: Limits,
-): Promise<Selection> {
-	for (let state = first; ; ) {
-		const read = await readChanges(pages, state, options, () => budget.hasTime(), limits);
-		const selection = selectChanges(state, read, options, limits);
-		if (selection.changes.length > 0 || read.isWhole || !budget.hasTime()) return selection;
-		state = selection.state;
-	}
 }
 
 /**
@@ -142,79 +119,127 @@ async function requireFields(client: ApiClient, { at, missingFields }: Watch): P
 	);
 }
 
-async function pollOnce(
-	context: IPollFunctions,
-	parameters: TriggerParameters,
-	client: ApiClient,
-	budget: Budget,
-	limits: PollLimits,
-	coordinator: PollCoordinator,
-): Promise<PollResult> {
-	const watch = await readWatch(context, parameters);
-	if (context.getMode() === 'manual') return await readSample(client, watch);
+/** One poll of a watch. */
+class Poll {
+	private readonly stored: SavedState | undefined;
+	private readonly identity: string;
+	private readonly pages: ChangePages;
+	private readonly watcher: DeletionWatcher;
 
-	const { at, query, restart, changes: options } = watch;
-	const stored = readState(context);
-	const identity = identityOfRun(watch, stored?.identity);
-	const watching = { node: [context.getWorkflow().id, context.getNode().id].join(' '), identity };
-	const pages = new ChangePages(client, at, query, limits);
-	const own = stored?.identity === identity ? stored : readStart(context, identity, stored);
-	const known = coordinator.resume(watching, own);
-	if (known === 'unconfirmed') return NOTHING;
-	const startFrom = restart ? 'date' : startFromOf(parameters);
-	const start = async () => {
-		const date = () => restart?.time ?? startDate.of(parameters, 0);
-		const from = startFrom === 'date' ? date() : startFrom;
-		return await startState(client, at, pages, options.overlapMs, from);
-	};
-	const watcher = new DeletionWatcher(client, watch, budget);
-	if (!known && startFrom === 'now') {
-		const { start: begun, isOwn } = await coordinator.begin(watching, async () => {
-			// Changes first: a record that is created in between is then both emitted and watched.
-			const state = watch.emitsChanges ? await start() : undefined;
-			return newSavedState(identity, watched(state, await watcher.begin()), stored);
-		});
-		// The poll that found the start stores it. After an activation, n8n itself stores the state.
-		const mustStore = isOwn && budget.isScheduledTask;
-		if (mustStore || !budget.isScheduledTask) saveStart(context, begun);
-		return { items: [], mustStore };
+	constructor(
+		private readonly context: IPollFunctions,
+		private readonly parameters: TriggerParameters,
+		private readonly client: ApiClient,
+		private readonly watch: Watch,
+		private readonly budget: Budget,
+		private readonly limits: PollLimits,
+	) {
+		this.stored = readState(context);
+		this.identity = identityOfRun(watch, this.stored?.identity);
+		this.pages = new ChangePages(client, watch.at, watch.query, limits);
+		this.watcher = new DeletionWatcher(client, watch, budget);
 	}
-	const turn = coordinator.startPoll(watching, budget.deadline);
-	if (!turn) return NOTHING;
-	try {
-		const { changes, state } = watch.emitsChanges
-			? await nextChanges(pages, known?.state ?? (await start()), watch, budget, limits)
-			: { changes: [], state: undefined };
-		await requireFields(client, watch);
-		// A restart affects only changes. Deletions are found as before.
-		const wasWatched = isSameWatch(watch.identity, stored?.identity);
-		const deletions = known ? known.deletions : wasWatched ? stored?.deletions : undefined;
-		const found = await watcher.next(deletions, changes, state?.backlog !== undefined);
+
+	async run(coordinator: PollCoordinator): Promise<PollResult> {
+		const { context, identity, stored } = this;
+		const node = [context.getWorkflow().id, context.getNode().id].join(' ');
+		const watching = { node, identity };
+		const own = stored?.identity === identity ? stored : readStart(context, identity, stored);
+		const known = coordinator.resume(watching, own);
+		if (known === 'unconfirmed') return NOTHING;
+		if (!known && this.startFrom === 'now') {
+			const { start, isOwn } = await coordinator.begin(watching, async () => await this.begin());
+			// The poll that found the start stores it. After an activation, n8n itself stores the state.
+			const mustStore = isOwn && this.budget.isScheduledTask;
+			if (mustStore || !this.budget.isScheduledTask) saveStart(context, start);
+			return { items: [], mustStore };
+		}
+		const turn = coordinator.startPoll(watching, this.budget.deadline);
+		if (!turn) return NOTHING;
+		try {
+			return await this.emitNext(turn, known, own !== undefined);
+		} finally {
+			turn.end();
+		}
+	}
+
+	private get startFrom() {
+		return this.watch.restart ? 'date' : startFromOf(this.parameters);
+	}
+
+	private async begin(): Promise<SavedState> {
+		// Changes first: a record that is created in between is then both emitted and watched.
+		const state = this.watch.emitsChanges ? await this.start() : undefined;
+		return newSavedState(this.identity, watched(state, await this.watcher.begin()), this.stored);
+	}
+
+	private async start(): Promise<ChangeState> {
+		const { restart, at, changes } = this.watch;
+		const date = () => restart?.time ?? startDate.of(this.parameters, 0);
+		const from = this.startFrom === 'date' ? date() : this.startFrom;
+		return await startState(this.client, at, this.pages, changes.overlapMs, from);
+	}
+
+	/** @param isStored whether n8n has a state of this watch */
+	private async emitNext(
+		turn: PollTurn,
+		known: SavedState | undefined,
+		isStored: boolean,
+	): Promise<PollResult> {
+		const { watch, stored } = this;
+		const { changes, state } = await this.nextChanges(known?.state);
+		await requireFields(this.client, watch);
+		const before = this.deletionsBefore(known);
+		const found = await this.watcher.next(before, changes, state?.backlog !== undefined);
 		if (!turn.isCurrent()) return NOTHING;
 		// Before the state is remembered: changes whose items can't be made must come again.
 		const items = [
 			...changes.map((change) => toItem(watch, change)),
 			...found.deleted.map(toDeletedItem),
 		];
-		const emits = items.length > 0;
 		const parts = watched(state, found.saved);
 		// A start from now, or with deletions, can't be determined again; one at a date or at the
 		// beginning can. Store it once more if n8n dropped it or another execution overwrote it.
-		const isUnique = startFrom === 'now' || watch.deletions !== undefined;
-		const begins = known && own ? isMissing(known, parts) : isUnique;
-		const mustStore = !emits && (found.mustStore || (begins && budget.isScheduledTask));
+		const isUnique = this.startFrom === 'now' || watch.deletions !== undefined;
+		const begins = known && isStored ? isMissing(known, parts) : isUnique;
+		const emits = items.length > 0;
+		const mustStore = !emits && (found.mustStore || (begins && this.budget.isScheduledTask));
+		const startsExecution = emits || mustStore;
 		const next =
-			emits || mustStore || begins || !known
-				? newSavedState(identity, parts, known ?? stored)
+			startsExecution || begins || !known
+				? newSavedState(this.identity, parts, known ?? stored)
 				: { ...known, ...parts };
-		turn.finish(next, emits || mustStore);
+		turn.finish(next, startsExecution);
 		// Only together with changes: n8n may store the state of an idle poll after that of a later
 		// one.
-		if (emits || mustStore) saveState(context, next);
-		else if (begins) saveStart(context, next);
+		if (startsExecution) saveState(this.context, next);
+		else if (begins) saveStart(this.context, next);
 		return { items, mustStore };
-	} finally {
-		turn.end();
+	}
+
+	/** The watched records so far. A restart affects only changes; deletions are found as before. */
+	private deletionsBefore(known: SavedState | undefined): SavedDeletions | undefined {
+		if (known) return known.deletions;
+		const { watch, stored } = this;
+		return isSameWatch(watch.identity, stored?.identity) ? stored?.deletions : undefined;
+	}
+
+	/**
+	 * Reads until there are changes to emit, everything is read, or the time is up. n8n may drop the
+	 * state of a poll that emits nothing, and the next poll would read the same changes again.
+	 */
+	private async nextChanges(
+		known: ChangeState | undefined,
+	): Promise<Omit<Selection, 'state'> & Partial<Selection>> {
+		const { watch, budget, limits } = this;
+		const options = watch.changes;
+		if (!watch.emitsChanges) return { changes: [] };
+		for (let state = known ?? (await this.start()); ; ) {
+			const read = await readChanges(this.pages, state, options, () => budget.hasTime(), limits);
+			const selection = selectChanges(state, read, options, limits);
+			if (selection.changes.length > 0 || read.isWhole || !budget.hasTime()) return selection;
+			state = selection.state;
+		}
 	}
 }
 
@@ -274,7 +299,9 @@ async function pollWithinBudget(
 			canceled: expired.signal,
 		};
 		const client = await createClient(context, requests, 'The next polls try again.');
-		return await pollOnce(context, parameters, client, budget, limits, coordinator);
+		const watch = await readWatch(context, parameters);
+		if (context.getMode() === 'manual') return await readSample(client, watch);
+		return await new Poll(context, parameters, client, watch, budget, limits).run(coordinator);
 	};
 	return await pollInTime()
 		.catch((error: unknown) => toFailure(expired.signal.aborted ? tooSlow(budgetMs) : error))

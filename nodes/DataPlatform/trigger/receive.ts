@@ -13,7 +13,8 @@ import type {
 } from 'n8n-workflow';
 
 import { addressKey } from '../api/endpoints';
-import { findRecord, readPage } from '../api/records';
+import { findRecord } from '../api/records';
+import { readPage } from '../api/pages';
 import type { PlatformRecord, TableAddress } from '../api/types';
 import { createClient, CREDENTIAL } from '../execution/createClient';
 import { inOneText, toNodeError } from '../execution/itemResults';

@@ -4,7 +4,7 @@
 import { createHash } from 'node:crypto';
 import type { INodeExecutionData, IPollFunctions } from 'n8n-workflow';
 
-import type { RecordQuery } from '../api/records';
+import type { RecordQuery } from '../api/pages';
 import type { PlatformRecord, TableAddress } from '../api/types';
 import type { Change, ChangeKind, ChangeOptions } from '../changes/tracker';
 import { CREDENTIAL } from '../execution/createClient';
@@ -36,7 +36,7 @@ const KINDS: Record<ReturnType<typeof triggerOn.of>, ChangeKind[]> = {
 	deleted: [],
 };
 
-export interface DeletionOptions {
+interface DeletionOptions {
 	/** The shortest time between two checks. */
 	intervalMs: number;
 	/** In percent of the watched records. */

@@ -1,25 +1,25 @@
 import {
 	asAndConditions,
 	asPlainQuery,
+	toQuery,
+	fitsQuery,
+} from '../../../nodes/DataPlatform/api/filterQuery.ts';
+import {
+	and,
 	isEmptyFilter,
 	oneOf,
 	oneOfCombinations,
-	parseCondition,
 	OPERATORS,
 	OPERATORS_WITHOUT_VALUE,
-	parseTree,
+	or,
 	requireRestrictive,
 	toBody,
-	toQuery,
-	fitsQuery,
-	type Filter,
 	type Group,
 } from '../../../nodes/DataPlatform/api/filters.ts';
+import { parseCondition, parseTree } from '../../../nodes/DataPlatform/api/filterTree.ts';
 
 const WITHOUT_VALUE: readonly string[] = OPERATORS_WITHOUT_VALUE;
 
-const and = (...filter: Filter[]): Group => ({ filter, filterOperator: 'and' });
-const or = (...filter: Filter[]): Group => ({ filter, filterOperator: 'or' });
 const condition = (field: string, operator: string, value?: string | string[]) => ({
 	field,
 	operator,

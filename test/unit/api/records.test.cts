@@ -1,5 +1,6 @@
 /** Reading page by page: what is requested when, and what happens if it ends early. */
-import { readPage, readRecords } from '../../../nodes/DataPlatform/api/records.ts';
+import { readPage } from '../../../nodes/DataPlatform/api/pages.ts';
+import { readRecords } from '../../../nodes/DataPlatform/api/readRecords.ts';
 import type { ServiceError } from '../../../nodes/DataPlatform/transport/errors.ts';
 import { httpResponse, fakePlatform, type Serve } from '../stubPlatform.cts';
 

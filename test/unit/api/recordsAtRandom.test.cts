@@ -3,7 +3,8 @@
  * endpoint; several reads with one client, during writes by another writer.
  */
 import fc from 'fast-check';
-import { readRecords, type RecordQuery } from '../../../nodes/DataPlatform/api/records.ts';
+import { readRecords } from '../../../nodes/DataPlatform/api/readRecords.ts';
+import type { RecordQuery } from '../../../nodes/DataPlatform/api/pages.ts';
 import { httpResponse, fakePlatform } from '../stubPlatform.cts';
 
 const TABLE = { table: 'things' };

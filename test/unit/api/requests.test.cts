@@ -12,15 +12,17 @@ import type { Group } from '../../../nodes/DataPlatform/api/filters.ts';
 import {
 	deleteRecord,
 	describeExisting,
-	readLatestChange,
-	readPage,
 	readRecord,
-	readRecords,
 	tryDeleteRecord,
 	tryWriteRecord,
 	type RecordWrite,
-	type RecordQuery,
 } from '../../../nodes/DataPlatform/api/records.ts';
+import {
+	readLatestChange,
+	readPage,
+	type RecordQuery,
+} from '../../../nodes/DataPlatform/api/pages.ts';
+import { readRecords } from '../../../nodes/DataPlatform/api/readRecords.ts';
 import {
 	readApplication,
 	readApplications,

@@ -19,6 +19,7 @@ import {
 	safeMimetype,
 } from '../../../nodes/DataPlatform/files/uploadValidation.ts';
 import { anyText } from '../../support/anyText.cts';
+import { thrownBy } from '../fixtures.cts';
 
 const field = (type: string, name = 'papers'): FieldDefinition => ({
 	name,
@@ -362,15 +363,6 @@ describe('the guard', () => {
 		expect(() => fileField(table, 'title')).toThrow("'title' holds no files: its type is text");
 		expect(() => fileField(table, 'paper')).toThrow("Table 'Documents' has no field 'paper'");
 	});
-
-	const thrownBy = (run: () => unknown) => {
-		try {
-			run();
-		} catch (error) {
-			return error;
-		}
-		throw new Error('Nothing was thrown');
-	};
 
 	test('says which fields take files', () => {
 		expect(thrownBy(() => fileField(table, 'title'))).toMatchObject({

@@ -33,15 +33,7 @@ import {
 } from '../../../nodes/DataPlatform/parameters/table.ts';
 import { InputError } from '../../../nodes/DataPlatform/transport/errors.ts';
 import { fakeRun } from '../fakeNode.cts';
-
-function thrownBy(action: () => unknown): unknown {
-	try {
-		action();
-	} catch (error) {
-		return error;
-	}
-	throw new Error('Nothing was thrown');
-}
+import { thrownBy } from '../fixtures.cts';
 
 function expectRefused(read: () => unknown, expected: object) {
 	const error = thrownBy(read);

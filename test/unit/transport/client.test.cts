@@ -2,11 +2,8 @@
 import { Readable } from 'node:stream';
 import { buffer } from 'node:stream/consumers';
 import type { IDataObject, IHttpRequestOptions, IN8nHttpFullResponse, Logger } from 'n8n-workflow';
-import {
-	ApiClient,
-	type ApiRequest,
-	type ClientSettings,
-} from '../../../nodes/DataPlatform/transport/client.ts';
+import { ApiClient, type ClientSettings } from '../../../nodes/DataPlatform/transport/client.ts';
+import type { ApiRequest } from '../../../nodes/DataPlatform/transport/exchange.ts';
 import { InputError, ServiceError } from '../../../nodes/DataPlatform/transport/errors.ts';
 import {
 	newStream,

@@ -1,7 +1,8 @@
 import { ServiceError } from '../../../nodes/DataPlatform/transport/errors.ts';
 import { OriginError } from '../../../nodes/DataPlatform/transport/allowedOrigins.ts';
 import { toServiceError } from '../../../nodes/DataPlatform/transport/response.ts';
-import type { ApiResponse, ApiRequest } from '../../../nodes/DataPlatform/transport/client.ts';
+import type { ApiResponse } from '../../../nodes/DataPlatform/transport/client.ts';
+import type { ApiRequest } from '../../../nodes/DataPlatform/transport/exchange.ts';
 import { httpResponse, fakePlatform, networkError, type Serve } from '../stubPlatform.cts';
 
 const read: ApiRequest = { method: 'GET', path: '/api/v2/apps', retryMode: 'idempotent' };

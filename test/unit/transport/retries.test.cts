@@ -1,6 +1,6 @@
 /** One request that is sent again: what counts as a retry, how long it waits, what it remembers. */
 import type { IHttpRequestOptions } from 'n8n-workflow';
-import type { ApiRequest } from '../../../nodes/DataPlatform/transport/client.ts';
+import type { ApiRequest } from '../../../nodes/DataPlatform/transport/exchange.ts';
 import { ServiceError } from '../../../nodes/DataPlatform/transport/errors.ts';
 import { httpResponse, fakePlatform, networkError, type Serve } from '../stubPlatform.cts';
 

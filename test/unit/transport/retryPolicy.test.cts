@@ -1,26 +1,26 @@
-import {
-	ServiceError,
-	type ServiceErrorDetails,
-} from '../../../nodes/DataPlatform/transport/errors.ts';
+import { ServiceError } from '../../../nodes/DataPlatform/transport/errors.ts';
 import { RateLimiter } from '../../../nodes/DataPlatform/transport/rateLimiter.ts';
 import { RetryBudget } from '../../../nodes/DataPlatform/transport/retryBudget.ts';
 import {
-	MAX_RETRIES,
 	parseRetryAfter,
 	retryDelay,
 	type RetryMode,
 } from '../../../nodes/DataPlatform/transport/retryPolicy.ts';
 
+const MAX_RETRIES = 5;
+
+type Details = ConstructorParameters<typeof ServiceError>[1];
+
 const harmless: RetryMode = 'idempotent';
 const once: RetryMode = 'notIdempotent';
 
-const failure = (details: ServiceErrorDetails) => new ServiceError('It failed', details);
+const failure = (details: Details) => new ServiceError('It failed', details);
 
-const wait = (details: ServiceErrorDetails, repeat: RetryMode, repeats = 0, random = 0) =>
+const wait = (details: Details, repeat: RetryMode, repeats = 0, random = 0) =>
 	retryDelay(failure(details), repeat, repeats, random);
 
 /** Failures, and whether an idempotent request and another one are retried. */
-const rows: Array<[row: string, failure: ServiceErrorDetails, harmless: boolean, once: boolean]> = [
+const rows: Array<[row: string, failure: Details, harmless: boolean, once: boolean]> = [
 	['never reached the service', { delivery: 'notApplied' }, true, true],
 	['429 without Retry-After', { delivery: 'notApplied', status: 429 }, true, true],
 	['429 with Retry-After', { delivery: 'notApplied', status: 429, retryAfterMs: 1000 }, true, true],

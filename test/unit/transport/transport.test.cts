@@ -36,15 +36,7 @@ import {
 	encodePathSegment,
 	encodeUrlComponent,
 } from '../../../nodes/DataPlatform/transport/urlEncoding.ts';
-
-function thrownBy(action: () => unknown): unknown {
-	try {
-		action();
-	} catch (error) {
-		return error;
-	}
-	throw new Error('Nothing was thrown');
-}
+import { thrownBy } from '../fixtures.cts';
 
 describe('a retry', () => {
 	const asked = (retryAfterMs: number | undefined, status = 429) =>

@@ -1,4 +1,4 @@
-import { readRecords, type ReadNotes } from '../../api/records';
+import { readRecords, type ReadNotes } from '../../api/readRecords';
 import type { PlatformRecord } from '../../api/types';
 import { storeFile } from '../../execution/binaryStore';
 import { withFiles } from '../../execution/operation';

@@ -1,6 +1,6 @@
 import type { IDataObject } from 'n8n-workflow';
 
-import { readRecords } from '../../api/records';
+import { readRecords } from '../../api/readRecords';
 import { flag, wholeNumber } from '../../execution/parameterKinds';
 import { MAX_AGENT_RECORDS } from '../../execution/recordOutput';
 import { downloadFiles, downloadsOf } from '../../parameters/downloads';

@@ -138,7 +138,7 @@ function mergedTotals(report: ItemResults): Counts {
 }
 
 /** How an operation writes its items. */
-export interface ItemWrites extends WriteKind {
+interface ItemWrites extends WriteKind {
 	/** The ID of an item's record, if the operation takes one. @throws {InputError} */
 	recordId?(index: number): string;
 }
@@ -183,7 +183,7 @@ export interface Writing extends WriteSetup {
 }
 
 /** What an operation does in addition to writing its items. */
-export interface WriteExtension {
+interface WriteExtension {
 	/** Whether the input is empty, so that its items are not rows. */
 	isEmpty(rows: PlanInput[]): boolean;
 	/** Called before anything is written. An error that it throws stops the run. */

@@ -1,8 +1,8 @@
 /** `checkbox`. */
 import { getOwn } from '../../transport/json';
 import { problem, show } from '../convert';
-import { samePrimitive } from '../equality';
-import { isCleared, lastValue, type FieldType } from '../fieldType';
+import { sameBoolean } from '../equality';
+import { isCleared, USUAL, type FieldType } from '../fieldType';
 
 const BOOLEAN_WORDS: Record<string, boolean> = { true: true, false: false };
 
@@ -19,7 +19,7 @@ const YES_OR_NO = [
 ];
 
 export const checkbox: FieldType = {
-	writtenBy: 'clients',
+	...USUAL,
 	convert: (value) => {
 		const result =
 			typeof value === 'string' ? getOwn(BOOLEAN_WORDS, value.trim().toLowerCase()) : value;
@@ -28,14 +28,9 @@ export const checkbox: FieldType = {
 			: problem(`takes true or false, not ${show(value)}`);
 	},
 	parse: (text) => ({ value: getOwn(TEXT_WORDS, text.trim().toLowerCase()) ?? text }),
-	equals: samePrimitive('boolean'),
+	equals: sameBoolean,
 	// The platform may show a checkbox without a value as false.
 	isEmpty: (stored) => (stored === false ? undefined : isCleared(stored)),
-	key: 'never',
-	merge: lastValue,
-	appends: 'never',
-	editor: { type: 'string', hint: undefined, choices: () => YES_OR_NO },
+	editor: { type: 'string', choices: () => YES_OR_NO },
 	comparison: 'boolean',
-	aggregations: [],
-	holdsFiles: false,
 };

@@ -1,8 +1,8 @@
 /** `picture`, `file`. */
 import type { JsonValue } from '../../api/types';
 import { isObject } from '../../transport/json';
-import { fromJsonText, isJson, isPlainObject, parseJson, problem, show } from '../convert';
-import { isCleared, noChoices, type FieldType } from '../fieldType';
+import { fromJsonText, isJson, isPlainObject, parseJsonCell, problem, show } from '../convert';
+import { USUAL, type FieldType } from '../fieldType';
 
 /** The pictures that a `picture` field accepts: file extensions and media types. */
 export const PICTURES: Record<string, string[]> = {
@@ -33,8 +33,8 @@ function holdsNames(stored: JsonValue[], added: JsonValue[]): boolean {
 }
 
 export const files: FieldType = {
-	writtenBy: 'clients',
-	parse: parseJson,
+	...USUAL,
+	parse: parseJsonCell,
 	convert: (raw) => {
 		const value = fromJsonText(raw);
 		const isChange =
@@ -65,8 +65,6 @@ export const files: FieldType = {
 		if (isLeft || !holdsNames(list(stored), added)) return false;
 		return toRemove.size + added.length === 0 ? true : undefined;
 	},
-	isEmpty: isCleared,
-	key: 'never',
 	merge: (earlier, later) => {
 		// A list, or no value, replaces all files.
 		if (later === null || Array.isArray(later)) return later;
@@ -83,8 +81,7 @@ export const files: FieldType = {
 	},
 	// The contract does not say whether a file from a URL replaces the others.
 	appends: (sent) => typeof sent === 'string' || (isObject(sent) && list(sent.add).length > 0),
-	editor: { type: 'string', hint: 'web address', choices: noChoices },
+	editor: { type: 'string', hint: 'web address' },
 	comparison: 'presence',
-	aggregations: [],
 	holdsFiles: true,
 };

@@ -1,8 +1,8 @@
 /** `schema_link`: to one record, or to many (`metadata.multiple`). */
 import type { JsonValue } from '../../api/types';
 import { isObject } from '../../transport/json';
-import { fromJsonText, isPlainObject, parseJson, problem, show } from '../convert';
-import { isCleared, lastValue, noChoices, type FieldType } from '../fieldType';
+import { fromJsonText, isPlainObject, parseJsonCell, problem, show } from '../convert';
+import { isCleared, USUAL, type FieldType } from '../fieldType';
 import { parseList } from './list';
 
 const isId = (value: unknown): value is string => typeof value === 'string' && value !== '';
@@ -14,8 +14,8 @@ const withoutFields = (value: unknown): unknown =>
 	isPlainObject(value) && isId(value.id) ? value.id : value;
 
 export const linkToOne: FieldType = {
-	writtenBy: 'clients',
-	parse: parseJson,
+	...USUAL,
+	parse: parseJsonCell,
 	convert: (raw) => {
 		const value = fromJsonText(raw);
 		const id = isPlainObject(value) ? value.id : value;
@@ -27,15 +27,9 @@ export const linkToOne: FieldType = {
 		if (held === given) return true;
 		return held.toLowerCase() === given.toLowerCase() ? undefined : false;
 	},
-	isEmpty: isCleared,
-	key: 'never',
-	merge: lastValue,
 	// The platform does not add a link that already exists.
 	appends: 'never',
-	editor: { type: 'string', hint: 'record ID', choices: noChoices },
-	comparison: 'text',
-	aggregations: [],
-	holdsFiles: false,
+	editor: { type: 'string', hint: 'record ID' },
 };
 
 interface Change {
@@ -87,5 +81,5 @@ export const linkToMany: FieldType = {
 			remove: united(except(first.remove, second.add), second.remove),
 		};
 	},
-	editor: { type: 'string', hint: 'record IDs to add', choices: noChoices },
+	editor: { type: 'string', hint: 'record IDs to add' },
 };

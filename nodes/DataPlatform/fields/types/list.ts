@@ -1,7 +1,7 @@
 /** `dropdownmulti`, `chips`: lists of texts. */
 import { fromJsonText, problem, show } from '../convert';
 import { sameTexts } from '../equality';
-import { isCleared, lastValue, noChoices, type FieldType } from '../fieldType';
+import { USUAL, type FieldType } from '../fieldType';
 import { toText } from './text';
 
 /** A JSON list, or entries with a separator. */
@@ -13,7 +13,7 @@ export const parseList: FieldType['parse'] = (text, { listSeparator }) => {
 };
 
 export const texts: FieldType = {
-	writtenBy: 'clients',
+	...USUAL,
 	parse: parseList,
 	convert: (raw) => {
 		const value = fromJsonText(raw);
@@ -23,12 +23,5 @@ export const texts: FieldType = {
 			: problem(`takes a list of texts, not ${show(raw)}`);
 	},
 	equals: sameTexts,
-	isEmpty: isCleared,
-	key: 'never',
-	merge: lastValue,
-	appends: 'never',
-	editor: { type: 'string', hint: 'JSON list', choices: noChoices },
-	comparison: 'text',
-	aggregations: [],
-	holdsFiles: false,
+	editor: { type: 'string', hint: 'JSON list' },
 };

@@ -2,7 +2,8 @@
 import type { JsonValue } from '../../api/types';
 import { isExactNumber, NUMBER } from '../../transport/json';
 import { problem, show } from '../convert';
-import { isCleared, lastValue, noChoices, type Conversion, type FieldType } from '../fieldType';
+import { sameBy } from '../equality';
+import { USUAL, type Conversion, type FieldType } from '../fieldType';
 
 const numeric =
 	(isWhole: boolean): Conversion =>
@@ -34,11 +35,7 @@ function toNumber(value: JsonValue): number | undefined {
 		: undefined;
 }
 
-/** Whether two numbers are the same; undefined if one of them is not a number. */
-export function sameNumber(stored: JsonValue, sent: JsonValue): boolean | undefined {
-	const [held, given] = [toNumber(stored), toNumber(sent)];
-	return held === undefined || given === undefined ? undefined : held === given;
-}
+export const sameNumber = sameBy(toNumber);
 
 /** Groups must have exactly three digits: 1,23 is not a grouped number. */
 const GROUPED = {
@@ -65,21 +62,17 @@ const parseNumber: FieldType['parse'] = (given, { numbers }) => {
 };
 
 export const decimal: FieldType = {
-	writtenBy: 'clients',
+	...USUAL,
 	parse: parseNumber,
 	convert: numeric(false),
 	equals: sameNumber,
-	isEmpty: isCleared,
 	key: (value) => {
 		const number = toNumber(value);
 		return number === undefined ? undefined : { text: String(number), isCertain: true };
 	},
-	merge: lastValue,
-	appends: 'never',
-	editor: { type: 'number', hint: undefined, choices: noChoices },
+	editor: { type: 'number' },
 	comparison: 'order',
 	aggregations: ['avg', 'max', 'min', 'sum'],
-	holdsFiles: false,
 };
 
 export const integer: FieldType = { ...decimal, convert: numeric(true) };

@@ -1,9 +1,9 @@
 /** `money_with_currency`, `url_link`, `checklist`, `chat`: values with parts. */
 import type { JsonValue } from '../../api/types';
 import { getOwn, isExactNumber, NUMBER } from '../../transport/json';
-import { fromJsonText, isJson, isPlainObject, parseJson, problem, show } from '../convert';
-import { sameEntries, sameParts, samePrimitive, sameText } from '../equality';
-import { isCleared, lastValue, noChoices, type Converted, type FieldType } from '../fieldType';
+import { fromJsonText, isJson, isPlainObject, parseJsonCell, problem, show } from '../convert';
+import { sameBoolean, sameBy, sameEntries, sameParts, sameText } from '../equality';
+import { isCleared, USUAL, type Converted, type FieldType } from '../fieldType';
 import { sameNumber } from './number';
 import { toDay } from './time';
 
@@ -22,12 +22,6 @@ function withParts(
 		? { value }
 		: { problem: `takes an object such as ${example}, not ${show(raw)}` };
 }
-
-/** Compares days. The platform may append a midnight to them. */
-const sameMoneyDate = (stored: JsonValue, sent: JsonValue) => {
-	const [held, given] = [toDay(stored), toDay(sent)];
-	return held === undefined || given === undefined ? undefined : held === given;
-};
 
 function toMoney(raw: unknown): Converted {
 	const shape = withParts(raw, '{"amount":9.5,"currency":"EUR"}', ['amount', 'currency']);
@@ -50,29 +44,18 @@ function toMoney(raw: unknown): Converted {
 		: { value: { ...value, date: day } };
 }
 
-const object: Omit<FieldType, 'convert' | 'equals' | 'editor'> = {
-	writtenBy: 'clients',
-	parse: parseJson,
-	isEmpty: isCleared,
-	key: 'never',
-	merge: lastValue,
-	appends: 'never',
-	comparison: 'text',
-	aggregations: [],
-	holdsFiles: false,
-};
+/** The platform may append a midnight to the date. */
+const sameDate = sameBy(toDay);
 
-const editor = (hint: string): FieldType['editor'] => ({
-	type: 'string',
-	hint,
-	choices: noChoices,
-});
+const object = { ...USUAL, parse: parseJsonCell };
+
+const asJson: FieldType['editor'] = { type: 'string', hint: 'JSON' };
 
 export const moneyWithCurrency: FieldType = {
 	...object,
 	convert: toMoney,
-	equals: sameParts({ amount: sameNumber, currency: sameText, date: sameMoneyDate }),
-	editor: editor('JSON'),
+	equals: sameParts({ amount: sameNumber, currency: sameText, date: sameDate }),
+	editor: asJson,
 };
 
 function toLink(raw: unknown): Converted {
@@ -94,7 +77,7 @@ export const urlLink: FieldType = {
 	...object,
 	convert: toLink,
 	equals: sameParts({ href: sameText, description: sameText }),
-	editor: editor('web address'),
+	editor: { type: 'string', hint: 'web address' },
 };
 
 const withList =
@@ -123,7 +106,7 @@ const withoutNewId =
 		return equals(hasId || !isPlainObject(stored) ? stored : { ...stored, id: undefined }, sent);
 	};
 
-const sameItem = withoutNewId(sameParts({ header: sameText, checked: samePrimitive('boolean') }));
+const sameItem = withoutNewId(sameParts({ header: sameText, checked: sameBoolean }));
 const sameList = withoutNewId(
 	sameParts({ header: sameText, items: sameEntries(sameItem) }, ['checkedCount', 'progress']),
 );
@@ -133,7 +116,7 @@ export const checklist: FieldType = {
 	convert: withList('lists'),
 	equals: sameParts({ lists: sameEntries(sameList) }, ['progress']),
 	isEmpty: isEmptyWithout('lists'),
-	editor: editor('JSON'),
+	editor: asJson,
 	comparison: 'presence',
 };
 
@@ -162,6 +145,6 @@ export const chat: FieldType = {
 	},
 	isEmpty: isEmptyWithout('messages'),
 	appends: (sent) => isPlainObject(sent) && !isCleared(getOwn(sent, 'messages')),
-	editor: editor('JSON'),
+	editor: asJson,
 	comparison: 'presence',
 };

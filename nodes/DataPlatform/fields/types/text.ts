@@ -2,15 +2,7 @@
 import type { FieldDefinition } from '../../api/types';
 import { problem, show } from '../convert';
 import { sameOrUnknown, sameText } from '../equality';
-import {
-	asItIs,
-	isCleared,
-	lastValue,
-	noChoices,
-	type Converted,
-	type EditorChoice,
-	type FieldType,
-} from '../fieldType';
+import { isCleared, USUAL, type Converted, type EditorChoice, type FieldType } from '../fieldType';
 
 /** A value that can be written as text; undefined for a number so large that it is not exact. */
 export function toText(value: unknown): string | undefined {
@@ -53,19 +45,13 @@ function convert(value: unknown, { metadata: { maxLength } }: FieldDefinition): 
 }
 
 export const text: FieldType = {
-	writtenBy: 'clients',
+	...USUAL,
 	convert,
-	parse: asItIs,
+	parse: (text) => ({ value: text }),
 	equals: sameText,
-	isEmpty: isCleared,
 	key: (value) =>
 		typeof value === 'object' ? undefined : { text: String(value), isCertain: true },
-	merge: lastValue,
-	appends: 'never',
-	editor: { type: 'string', hint: undefined, choices: noChoices },
-	comparison: 'text',
-	aggregations: [],
-	holdsFiles: false,
+	editor: { type: 'string' },
 };
 
 function choicesOf({ metadata: { items } }: FieldDefinition): EditorChoice[] | undefined {

@@ -2,7 +2,7 @@
 import type { JsonValue } from '../../api/types';
 import { withoutTrailingZeros } from '../../transport/json';
 import { isDateTimeObject, problem, show } from '../convert';
-import { isCleared, lastValue, noChoices, type Conversion, type FieldType } from '../fieldType';
+import { USUAL, type Conversion, type FieldType } from '../fieldType';
 
 const DATE = /^(\d{4}-\d{2}-\d{2})Z?$/;
 /**
@@ -124,22 +124,18 @@ const isoTime = (text: string) =>
 	/^\d{4}-\d{2}-\d{2}$/.test(text) ? `${text}T00:00:00` : text.replace(' ', 'T');
 
 export const date: FieldType = {
-	writtenBy: 'clients',
+	...USUAL,
 	parse: parseDay,
 	convert: toDate,
 	equals: sameDay,
-	isEmpty: isCleared,
 	key: (value) => {
 		const day = toDay(value);
 		if (day !== undefined) return { text: day, isCertain: true };
 		return typeof value === 'string' ? { text: value, isCertain: false } : undefined;
 	},
-	merge: lastValue,
-	appends: 'never',
-	editor: { type: 'dateTime', hint: undefined, choices: noChoices },
+	editor: { type: 'dateTime' },
 	comparison: 'order',
 	aggregations: ['max', 'min'],
-	holdsFiles: false,
 };
 
 export const datetime: FieldType = {

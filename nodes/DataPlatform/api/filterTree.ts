@@ -1,0 +1,170 @@
+/**
+ * Reads filters that users write: a tree as JSON, and single conditions.
+ */
+import {
+	EMPTY_GROUP_HINT,
+	EMPTY_VALUE_HINT,
+	OPERATORS,
+	takesList,
+	takesNoValue,
+	type Condition,
+	type Group,
+} from './filters';
+import { InputError, type Hint } from '../transport/errors';
+import { isObject, parseExactJson } from '../transport/json';
+
+/**
+ * Rejects unknown members: ignoring one could widen the filter, and read or delete too much.
+ *
+ * @throws {InputError}
+ */
+function requireKnownMembers(entry: object, known: string[], at: string, field: string): void {
+	const other = Object.keys(entry).find((name) => !known.includes(name));
+	if (other === undefined) return;
+	throw new InputError(`The filter tree has an unknown member '${other}' at '${at}'`, {
+		field,
+		hint: 'A condition is {"field","operator","value"}, a group {"filter":[…],"filterOperator":"and"} or "or"; neither takes anything else.',
+	});
+}
+
+/** More than any sensible filter needs. */
+const MAX_DEPTH = 100;
+
+/**
+ * Reads a filter tree that a user wrote as JSON. A tree without conditions matches every record; a
+ * group inside it must have some.
+ *
+ * @param field the field that errors name
+ * @throws {InputError} that names the place in the tree
+ */
+export function parseTree(value: unknown, field = 'filter', place = 'filter', depth = 0): Group {
+	if (depth > MAX_DEPTH) {
+		throw new InputError(`Groups are nested more than ${MAX_DEPTH} levels deep`, {
+			field,
+			hint: 'Use fewer nested groups.',
+		});
+	}
+	const entries = Array.isArray(value) ? value : isObject(value) ? value.filter : undefined;
+	const { filterOperator = 'and' } = isObject(value) ? value : {};
+	if (!Array.isArray(entries) || (filterOperator !== 'and' && filterOperator !== 'or')) {
+		throw new InputError(`The filter tree is not readable at '${place}'`, {
+			field,
+			hint: 'A group is {"filter":[…],"filterOperator":"and"} or "or".',
+		});
+	}
+	if (isObject(value)) {
+		requireKnownMembers(value, ['filter', 'filterOperator'], place, field);
+	}
+	return {
+		filterOperator,
+		filter: entries.map((entry: unknown, index) => {
+			const at = `${place}[${index}]`;
+			if (!isObject(entry)) {
+				throw new InputError(`The filter tree is not readable at '${at}'`, {
+					field,
+					hint: 'A condition is {"field":"age","operator":"gte","value":"18"}.',
+				});
+			}
+			if (!('filter' in entry)) {
+				requireKnownMembers(entry, ['field', 'operator', 'value'], at, field);
+				return parseCondition(entry, `The condition at '${at}'`, field);
+			}
+			const group = parseTree(entry, field, at, depth + 1);
+			if (group.filter.length > 0) return group;
+			throw new InputError(`The group at '${at}' has no condition`, {
+				field,
+				hint: EMPTY_GROUP_HINT,
+			});
+		}),
+	};
+}
+
+/**
+ * Reads one condition. Without a field, an operator or a value it is an error: leaving the
+ * condition out, or sending it incomplete, would match other records than the user wants.
+ *
+ * @param place what messages call it
+ * @param parameter the parameter that holds it
+ * @throws {InputError}
+ */
+export function parseCondition(
+	{ field, operator, value }: Record<string, unknown>,
+	place: string,
+	parameter: string,
+): Condition {
+	const wrong = (message: string, hint: Hint) =>
+		new InputError(`${place} ${message}`, { field: parameter, hint });
+	if (typeof field !== 'string' || field.trim() === '') {
+		throw wrong('names no field', 'Choose a field, or remove the condition.');
+	}
+	if (typeof operator !== 'string' || !OPERATORS.includes(operator)) {
+		const isNamed = typeof operator === 'string' && operator !== '';
+		throw wrong(
+			isNamed ? `has an unknown operator, '${operator}'` : `on '${field}' has no operator`,
+			`Operators are: ${OPERATORS.join(', ')}.`,
+		);
+	}
+	if (takesNoValue(operator)) return { field, operator };
+	return {
+		field,
+		operator,
+		value: parseValue(operator, value, (problem, hint) =>
+			wrong(`on '${field}' (${operator}) ${problem}`, hint),
+		),
+	};
+}
+
+/** @param wrong makes the error of a problem */
+function parseValue(
+	operator: string,
+	value: unknown,
+	wrong: (problem: string, hint: Hint) => InputError,
+): string | string[] {
+	const isListText = takesList(operator) && typeof value === 'string' && value.trim() !== '';
+	const given = isListText ? splitList(value) : value;
+	const texts = (Array.isArray(given) ? given : [given]).map((entry: unknown) => {
+		const text = textOf(entry);
+		if (text === undefined) {
+			throw wrong(
+				'has a value that is neither text, number, date, true nor false',
+				'Correct the expression in it.',
+			);
+		}
+		if (text === '') throw wrong('has an empty value', EMPTY_VALUE_HINT);
+		return text;
+	});
+	if (takesList(operator)) {
+		if (texts.length > 0 || operator === 'in') return texts;
+		throw wrong(
+			'has an empty list, so every record would match',
+			'Give the list a value, or remove the condition.',
+		);
+	}
+	if (texts.length === 1) return texts[0]!;
+	throw texts.length === 0
+		? wrong('has an empty value', EMPTY_VALUE_HINT)
+		: wrong(`takes one value, not ${texts.length}`, "For several values use 'in'.");
+}
+
+/**
+ * The values in a text: those of a JSON list, because n8n writes a list into a text as JSON;
+ * otherwise those between commas. One or two backslashes escape a comma inside a value.
+ */
+function splitList(text: string): unknown[] {
+	const list = text.trimStart().startsWith('[') ? parseExactJson(text) : undefined;
+	if (Array.isArray(list)) return list;
+	return text.split(/(?<!\\),/).map((entry) => entry.replace(/\\{1,2},/g, ',').trim());
+}
+
+const isDate = (value: unknown): value is Date =>
+	Object.prototype.toString.call(value) === '[object Date]';
+
+/** A single value as text: empty if it is missing, undefined if it is not a single value. */
+function textOf(value: unknown): string | undefined {
+	if (value === undefined || value === null) return '';
+	if (typeof value === 'string') return value;
+	if (typeof value === 'boolean') return String(value);
+	if (typeof value === 'number') return Number.isFinite(value) ? String(value) : undefined;
+	// n8n has already turned its own dates into text, but not JavaScript's.
+	return isDate(value) ? (value.toJSON() ?? undefined) : undefined;
+}

@@ -1,0 +1,194 @@
+/**
+ * Requests for a page of the records that a query selects.
+ */
+import type { IDataObject } from 'n8n-workflow';
+
+import { invalidResponse, toList, toWholeRecord } from './decoders';
+import { paths } from './endpoints';
+import { asAndConditions, fitsQuery, toQuery } from './filterQuery';
+import { isEmptyFilter, toBody, type Group } from './filters';
+import { pageSizes, type PageSizes } from './pageSizes';
+import type { PlatformRecord, TableAddress } from './types';
+import { InputError, ServiceError, type Hint } from '../transport/errors';
+import { getOwn } from '../transport/json';
+import type { ApiClient, ApiResponse } from '../transport/client';
+import type { ApiRequest } from '../transport/exchange';
+
+/** A link field of a record, and the ID of the record's table. */
+export interface LinkedTo {
+	id: string;
+	tableId: string;
+	field: string;
+}
+
+export interface RecordQuery {
+	filter?: Group;
+	/** Such as `age,surname(desc)`. */
+	sort?: string;
+	/** The ID of the saved view. */
+	savedView?: string;
+	/** Only the records that a link field of one record points to. */
+	linkedTo?: LinkedTo;
+	/** Fields to load; all if empty. */
+	fields?: string[];
+	/** What the user can do if the platform rejects the query. */
+	hint?: Hint;
+}
+
+interface Part {
+	limit: number;
+	skip: number;
+}
+
+/** Whether the query needs something that only a query string can hold. */
+const needsQuery = ({ savedView, linkedTo }: RecordQuery) =>
+	Boolean(savedView) || linkedTo !== undefined;
+
+const isFiltered = (filter?: Group): filter is Group =>
+	filter !== undefined && !isEmptyFilter(filter);
+
+/** Whether a query selects only a part of the table. */
+export const isNarrowed = (query: RecordQuery) => needsQuery(query) || isFiltered(query.filter);
+
+/** Saved views and links go into a query string; fields and groups of conditions go into a body. */
+const isSentInBody = (query: RecordQuery) =>
+	!needsQuery(query) && (isFiltered(query.filter) || (query.fields ?? []).length > 0);
+
+/**
+ * The part of a query string that selects records.
+ *
+ * @throws {InputError} if it can't hold the filter
+ */
+function selectionQuery({ filter, savedView, linkedTo }: RecordQuery) {
+	const besides = linkedTo ? 'linkedTo' : 'savedView';
+	const what = linkedTo ? 'the choice of linked records' : 'a saved view';
+	const conditions = isFiltered(filter) ? asAndConditions(filter) : [];
+	if (!conditions) {
+		throw new InputError(
+			`A filter that joins by 'any', or has brackets or backslashes in a list, can't be combined with ${what}`,
+			{ hint: { code: 'useAndConditions', besides } },
+		);
+	}
+	const text = conditions.length > 0 ? toQuery(conditions) : undefined;
+	if (text !== undefined && !fitsQuery(text)) {
+		throw new InputError(`The filter is too long to be combined with ${what}`, {
+			hint: { code: 'shortenFilter', besides },
+		});
+	}
+	return {
+		filter: text,
+		userFilter: savedView || undefined,
+		...(linkedTo && {
+			linkId: linkedTo.id,
+			linkTableId: linkedTo.tableId,
+			linkField: linkedTo.field,
+		}),
+	};
+}
+
+const endpoint = (at: TableAddress, query: RecordQuery) =>
+	isSentInBody(query) ? paths.filter(at) : paths.records(at);
+
+/** What is known about the pages of the endpoint that a query uses. */
+export const pageSizesOf = (client: ApiClient, at: TableAddress, query: RecordQuery): PageSizes =>
+	pageSizes(client, endpoint(at, query));
+
+/** @param isSample whether to leave out what narrows the query */
+function pageRequest(
+	at: TableAddress,
+	query: RecordQuery,
+	{ limit, skip }: Part,
+	isSample: boolean,
+): ApiRequest & { path: string } {
+	const { filter, fields = [] } = query;
+	const path = endpoint(at, query);
+	const part = { limit, skip: skip || undefined, sort: isSample ? undefined : query.sort };
+	if (!isSentInBody(query)) {
+		const selection = isSample ? {} : selectionQuery(query);
+		return { method: 'GET', path, query: { ...part, ...selection }, retryMode: 'read' };
+	}
+	const body: IDataObject = {
+		...(!isSample && isFiltered(filter) && toBody(filter)),
+		...(fields.length > 0 && { loadFields: fields }),
+	};
+	return { method: 'POST', path, query: part, body, retryMode: 'read' };
+}
+
+const withOnly = (names: string[]) => (record: PlatformRecord) => ({
+	...record,
+	fields: Object.fromEntries(names.map((name) => [name, getOwn(record.fields, name) ?? null])),
+});
+
+async function requestPage(
+	client: ApiClient,
+	at: TableAddress,
+	query: RecordQuery,
+	part: Part,
+	isSample = false,
+): Promise<{ page: PlatformRecord[]; response: ApiResponse }> {
+	const request = pageRequest(at, query, part, isSample);
+	const response = await client.tryRequest(request);
+	if (response instanceof ServiceError) {
+		if (response.status !== 400) throw response;
+		const hint = query.hint ?? response.hint;
+		throw new ServiceError(response.message, { ...response, hint });
+	}
+	const records = toList(response.body.data, toWholeRecord);
+	if (!records) throw invalidResponse('list of records', response.status);
+	pageSizes(client, request.path).note(records.length);
+	const { fields = [] } = query;
+	const cut = records.slice(0, part.limit);
+	const page = needsQuery(query) && fields.length > 0 ? cut.map(withOnly(fields)) : cut;
+	return { page, response };
+}
+
+/**
+ * One page of records, which the service may cut to fewer than requested. Drops records beyond the
+ * requested number: they come with the next page.
+ */
+export async function readPage(
+	client: ApiClient,
+	at: TableAddress,
+	query: RecordQuery,
+	part: Part,
+): Promise<PlatformRecord[]> {
+	return (await requestPage(client, at, query, part)).page;
+}
+
+/** A page of any records of the table, from the endpoint that a query uses. */
+export async function readSample(
+	client: ApiClient,
+	at: TableAddress,
+	query: RecordQuery,
+	limit: number,
+): Promise<PlatformRecord[]> {
+	return (await requestPage(client, at, query, { limit, skip: 0 }, true)).page;
+}
+
+/** The newest `modified` in the table, by the platform's clock; undefined if the table is empty. */
+export async function readLatestChange(
+	client: ApiClient,
+	at: TableAddress,
+): Promise<string | undefined> {
+	const [latest] = await readPage(client, at, { sort: 'modified(desc)' }, { limit: 1, skip: 0 });
+	return latest?.modified;
+}
+
+/**
+ * The newest changes of a table, newest first.
+ *
+ * @param fields to load; all if not set
+ * @returns `now` is when the service sent the response, by its clock and in whole seconds, if it
+ * says so
+ */
+export async function readNewestChanges(
+	client: ApiClient,
+	at: TableAddress,
+	part: Part,
+	fields?: string[],
+): Promise<{ records: PlatformRecord[]; now?: number }> {
+	const query = { sort: 'modified(desc),id', fields };
+	const { page: records, response } = await requestPage(client, at, query, part);
+	const now = Date.parse(String(response.headers?.date));
+	return { records, now: Number.isNaN(now) ? undefined : now };
+}

@@ -1,0 +1,257 @@
+/**
+ * One attempt of a request: what is sent, and what its response means.
+ */
+import type {
+	IDataObject,
+	IHttpRequestMethods,
+	IHttpRequestOptions,
+	IN8nHttpFullResponse,
+	Logger,
+} from 'n8n-workflow';
+
+import { ServiceError, type TokenPurpose } from './errors';
+import {
+	parseResponse,
+	timeoutError,
+	toServiceError,
+	type BodyRequirement,
+	type ParsedResponse,
+} from './response';
+import type { RetryMode } from './retryPolicy';
+import { readText, withStallTimeout, type BodyStream, type ByteStream } from './streams';
+import { tokenHint, type TokenInfo } from './tokens';
+import { encodeUrlComponent } from './urlEncoding';
+
+/** What an API client needs from n8n. */
+export interface HttpTransport {
+	/** Sends with the credential's token. Throws n8n's error if no response arrived. */
+	send(options: IHttpRequestOptions): Promise<IN8nHttpFullResponse>;
+	/** Sends without the token. */
+	sendWithoutToken(options: IHttpRequestOptions): Promise<IN8nHttpFullResponse>;
+	logger: Logger;
+	canceled?: AbortSignal;
+}
+
+export interface ExchangeSettings {
+	ignoreSslIssues: boolean;
+	token: TokenInfo;
+	/** Redacts the token in a response's text. */
+	redactToken: (text: string) => string;
+	/** How long one request may take. */
+	timeoutMs: number;
+}
+
+export interface ApiRequest {
+	method: IHttpRequestMethods;
+	/** The path below the base URL's origin. */
+	path?: string;
+	/** Another URL instead: a webhook (with the token), or a file on another host (without it). */
+	to?: { url: string; withToken: boolean };
+	query?: Record<string, string | number | boolean | undefined>;
+	headers?: Record<string, string>;
+	/** A value to send as JSON, or JSON text. */
+	body?: IDataObject | string;
+	/** Makes a JSON body that is too large for memory. Called again for each attempt. */
+	stream?: () => Promise<BodyStream>;
+	/** Takes a success as a stream of bytes instead of JSON. If it fails, the request fails. */
+	receive?: (bytes: ByteStream, headers: IDataObject) => Promise<void>;
+	/**
+	 * How many bytes `receive` must get, or that there must be some. If not set, as many as the
+	 * response announces.
+	 */
+	expectedBytes?: number | 'some';
+	/** Whether to retry after an ambiguous failure. */
+	retryMode: RetryMode;
+	/** What a success must contain; without it the response is invalid. JSON by default. */
+	bodyRequirement?: BodyRequirement;
+	/** What the token is needed for, if not to read and write data. */
+	purpose?: TokenPurpose;
+	/**
+	 * A rejection with this status after an ambiguous attempt proves that that attempt was applied.
+	 */
+	alreadyDoneStatus?: number;
+	/**
+	 * Makes it safe to retry a request that is not idempotent. Called when the wait after an
+	 * ambiguous attempt is over; returns whether a look-up proves that nothing was applied.
+	 */
+	isUnapplied?: () => Promise<boolean>;
+	/** Called after each failed attempt that is followed by another one. */
+	onRetry?: (failure: ServiceError) => void;
+}
+
+/** @param origin the base URL's */
+export async function exchange(
+	request: ApiRequest,
+	origin: string,
+	transport: HttpTransport,
+	settings: ExchangeSettings,
+): Promise<ParsedResponse | ServiceError> {
+	const { receive } = request;
+	const withToken = request.to?.withToken !== false;
+	const stream = request.stream && (await request.stream());
+	const options = requestOptions(request, origin, settings, stream);
+	const abortResponse = new AbortController();
+	// n8n's timeout restarts with each byte. A file may take longer.
+	const deadline = AbortSignal.timeout(deadlineMs(settings.timeoutMs, stream));
+	attachAbortSignal(options, receive ? abortResponse.signal : deadline, transport.canceled);
+	const send = withToken ? transport.send : transport.sendWithoutToken;
+	const response = await send(options).catch((error: unknown) =>
+		deadline.aborted && !receive ? timeoutError() : toServiceError(error),
+	);
+	const isWhole = stream?.isFullySent() ?? true;
+	stream?.close();
+	const isCanceled = () => transport.canceled?.aborted ?? false;
+	if (response instanceof ServiceError) {
+		// If the service did not get the last byte, it can't have applied the request.
+		const failure = isWhole ? response : asNotApplied(response);
+		return isCanceled() ? canceledInFlight(failure) : failure;
+	}
+	const result = receive
+		? await receiveBytes(response, request, settings, () => abortResponse.abort())
+		: parseResponse(redact(response, settings), request.bodyRequirement ?? 'json');
+	if (!(result instanceof ServiceError)) return result;
+	// A download changes nothing, even if the network reports it as ambiguous.
+	if (receive && isCanceled()) return canceled();
+	const hint = withToken && tokenHint(result.status, settings.token, request.purpose ?? 'data');
+	return hint ? new ServiceError(result.message, { ...result, hint }) : result;
+}
+
+function requestOptions(
+	request: ApiRequest,
+	origin: string,
+	{ ignoreSslIssues, timeoutMs }: ExchangeSettings,
+	stream?: BodyStream,
+): IHttpRequestOptions {
+	const { method, path = '', query, to, receive } = request;
+	const { headers, ...content } = requestBody(request, stream);
+	return {
+		method,
+		url: to?.url ?? `${origin}${path}${queryString(query)}`,
+		headers: { ...headers, ...request.headers, Accept: receive ? '*/*' : 'application/json' },
+		...content,
+		returnFullResponse: true,
+		ignoreHttpStatusErrors: true,
+		disableFollowRedirect: true,
+		skipSslCertificateValidation: ignoreSslIssues,
+		timeout: Math.min(MAX_TIMER_MS, timeoutMs),
+		// As text, so that a gateway's HTML is not mistaken for a response.
+		encoding: receive ? 'stream' : 'text',
+	};
+}
+
+const JSON_TYPE = { 'Content-Type': 'application/json' };
+
+function requestBody(
+	{ body }: ApiRequest,
+	stream?: BodyStream,
+): Pick<IHttpRequestOptions, 'headers' | 'body'> {
+	if (stream) {
+		const headers = { ...JSON_TYPE, 'Content-Length': stream.bytes };
+		return { headers, body: stream.body as unknown as IDataObject };
+	}
+	if (body === undefined) return {};
+	// As bytes: n8n's HTTP library would parse text to see whether it is JSON.
+	const bytes = Buffer.from(typeof body === 'string' ? body : JSON.stringify(body));
+	return { headers: JSON_TYPE, body: bytes };
+}
+
+/** The failure of a request that can't have changed anything. */
+export const asNotApplied = (failure: ServiceError) =>
+	failure.delivery === 'ambiguous'
+		? new ServiceError(failure.message, { ...failure, delivery: 'notApplied' })
+		: failure;
+
+/** The slowest acceptable upload, in bytes per millisecond. */
+const MIN_UPLOAD_BYTES_PER_MS = 10;
+
+/** The longest time that a timer can hold: about 24 days. A longer one would fire at once. */
+const MAX_TIMER_MS = 2 ** 31 - 1;
+
+/** How long a request may take until its response is complete. */
+function deadlineMs(timeoutMs: number, stream?: BodyStream): number {
+	const uploadMs = stream ? Math.ceil(stream.bytes / MIN_UPLOAD_BYTES_PER_MS) : 0;
+	return Math.min(MAX_TIMER_MS, timeoutMs + uploadMs);
+}
+
+/** The response's length. That of a compressed response is not the number of bytes that arrive. */
+function contentLength(headers: IDataObject): number | undefined {
+	const length = Number(headers['content-length'] ?? NaN);
+	return Number.isInteger(length) && !headers['content-encoding'] ? length : undefined;
+}
+
+/**
+ * Adds our own abort signal. n8n would replace it with the execution's, and destroying the
+ * response's stream does not always close its connection.
+ */
+function attachAbortSignal(options: IHttpRequestOptions, own: AbortSignal, canceled?: AbortSignal) {
+	const signal = canceled ? AbortSignal.any([canceled, own]) : own;
+	const get = () => signal;
+	Object.defineProperty(options, 'abortSignal', { enumerable: true, get, set: () => undefined });
+}
+
+/** The response, with the token redacted in every text. */
+function redact(
+	response: IN8nHttpFullResponse,
+	{ redactToken }: ExchangeSettings,
+): IN8nHttpFullResponse {
+	const { body, headers } = response;
+	const redactedHeaders = redactToken(JSON.stringify(headers ?? {}));
+	return {
+		...response,
+		body: typeof body === 'string' ? redactToken(body) : body,
+		headers: JSON.parse(redactedHeaders) as IDataObject,
+	};
+}
+
+async function receiveBytes(
+	response: IN8nHttpFullResponse,
+	{ receive, expectedBytes }: ApiRequest,
+	settings: ExchangeSettings,
+	abortResponse: () => void,
+): Promise<ParsedResponse | ServiceError> {
+	const { statusCode: status, headers } = response;
+	const isFile = status >= 200 && status < 300;
+	const length = isFile ? contentLength(headers) : undefined;
+	const finished = new AbortController();
+	const bytes = withStallTimeout(response.body as unknown as ByteStream, {
+		bytes: isFile && expectedBytes !== 'some' ? (expectedBytes ?? length) : length,
+		mustNotBeEmpty: isFile && expectedBytes === 'some',
+		timeoutMs: settings.timeoutMs,
+		finished: finished.signal,
+		onStall: abortResponse,
+	});
+	try {
+		if (isFile) await receive!(bytes, headers);
+		else {
+			const asText = { ...response, body: (await readText(bytes)) as never };
+			// The rest of a long response would keep the connection open.
+			abortResponse();
+			return parseResponse(redact(asText, settings), 'anything');
+		}
+		return { status, body: {} };
+	} catch (error) {
+		abortResponse();
+		return toServiceError(error);
+	} finally {
+		finished.abort();
+	}
+}
+
+// n8n shows an execution as canceled, not as failed, if the error contains this word.
+export const canceled = () =>
+	new ServiceError('The execution was canceled', { delivery: 'canceled' });
+
+/** A request that was in flight when the execution was canceled may have been applied. */
+const canceledInFlight = ({ delivery }: ServiceError) =>
+	delivery === 'ambiguous'
+		? new ServiceError('The execution was canceled before the platform responded', {
+				delivery,
+			})
+		: canceled();
+
+function queryString(query: ApiRequest['query'] = {}): string {
+	const parts = Object.entries(query)
+		.filter(([, value]) => value !== undefined && value !== '')
+		.map(([key, value]) => `${encodeUrlComponent(key)}=${encodeUrlComponent(String(value))}`);
+	return parts.length ? `?${parts.join('&')}` : '';
+}

@@ -1,10 +1,11 @@
-/** Deletes records one by one, as many at a time as the platform takes. */
+/** Deletes records one by one, as many at a time as the platform takes; outcomes of those that stay. */
 import { tryDeleteRecord } from '../api/records';
-import type { TableAddress } from '../api/types';
+import type { PlatformRecord, TableAddress } from '../api/types';
 import type { ApiClient } from '../transport/client';
 import { forEachConcurrent } from '../transport/concurrency';
 import type { ServiceError } from '../transport/errors';
 import { RequestLimit } from './congestion';
+import type { ItemOutcome } from './outcome';
 
 /** The least number of records to delete before reading again which ones still match. */
 const RECHECK_EVERY = 20;
@@ -51,3 +52,35 @@ export class Remover {
 		await forEachConcurrent(records.slice(alone), () => requests.count, remove);
 	}
 }
+
+/** The platform's list of matching records lacks a record that nobody changed. */
+export const notListed = ({ id }: PlatformRecord): ItemOutcome => ({
+	outcome: 'failed',
+	id,
+	message: `The record '${id}' is missing from the input, but was not removed: the platform's list of matching records lacks it`,
+	hint: 'Run it again. If the filter depends on the time or on linked records, it may not match any more.',
+	isRetryable: true,
+});
+
+/** @param message why it was not tried */
+export const notRemoved = ({ id }: PlatformRecord, message: string): ItemOutcome => ({
+	outcome: 'failed',
+	id,
+	message: `The record '${id}' is missing from the input, but was not removed: ${message}`,
+	notAttempted: true,
+	isRetryable: true,
+});
+
+export const failedRemoval = (
+	{ id }: PlatformRecord,
+	{ message, hint, code, status, delivery, retryAfterMs }: ServiceError,
+): ItemOutcome => ({
+	outcome: delivery === 'ambiguous' ? 'unknown' : 'failed',
+	id,
+	message: `The record '${id}' is missing from the input, but was not removed: ${message}`,
+	hint,
+	code,
+	status,
+	isRetryable: delivery !== 'rejected',
+	retryAfterMs,
+});

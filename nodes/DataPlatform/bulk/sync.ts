@@ -18,7 +18,7 @@ import { lookUp, lookUpByIds, oneOfKeys } from './lookup';
 import { isSuccess, type ItemOutcome } from './outcome';
 import type { WritePipeline } from './pipeline';
 import type { Entry } from './entry';
-import { Remover } from './remove';
+import { failedRemoval, notListed, notRemoved, Remover } from './remove';
 import type { WriteTarget } from './task';
 import { afterFailure } from './write';
 
@@ -387,34 +387,4 @@ const incompleteList = (counted: number, found: number) =>
 const isUnchanged = (record: PlatformRecord, now: PlatformRecord) =>
 	isSameVersion(record, now) === true;
 
-const notListed = ({ id }: PlatformRecord): ItemOutcome => ({
-	outcome: 'failed',
-	id,
-	message: `The record '${id}' is missing from the input, but was not removed: the platform's list of matching records lacks it`,
-	hint: 'Run it again. If the filter depends on the time or on linked records, it may not match any more.',
-	isRetryable: true,
-});
-
 const scoped = (scope: Group) => (scope.filter.length > 0 ? [scope] : []);
-
-const notRemoved = ({ id }: PlatformRecord, message: string): ItemOutcome => ({
-	outcome: 'failed',
-	id,
-	message: `The record '${id}' is missing from the input, but was not removed: ${message}`,
-	notAttempted: true,
-	isRetryable: true,
-});
-
-const failedRemoval = (
-	{ id }: PlatformRecord,
-	{ message, hint, code, status, delivery, retryAfterMs }: ServiceError,
-): ItemOutcome => ({
-	outcome: delivery === 'ambiguous' ? 'unknown' : 'failed',
-	id,
-	message: `The record '${id}' is missing from the input, but was not removed: ${message}`,
-	hint,
-	code,
-	status,
-	isRetryable: delivery !== 'rejected',
-	retryAfterMs,
-});

@@ -8,7 +8,7 @@ import type { Attachment, PlatformRecord, TableAddress } from '../api/types';
 import { downloadInto, PARALLEL_DOWNLOADS } from '../execution/attachments';
 import { FailedOutput, withFiles, type ItemOutput } from '../execution/operation';
 import type { Entry, NameOf } from '../execution/parameter';
-import { list, names, wholeNumber } from '../execution/parameterKinds';
+import { list, names, text, wholeNumber } from '../execution/parameterKinds';
 import type { RunContext } from '../execution/run';
 import { filesIn, filesOf } from '../files/transfer';
 import { fileField } from '../files/uploadValidation';
@@ -16,7 +16,6 @@ import { forEachConcurrent } from '../transport/concurrency';
 import { ServiceError } from '../transport/errors';
 import { getOwn } from '../transport/json';
 import { MIB, streamOf, type ByteStream } from '../transport/streams';
-import { outputField } from './files';
 import { CHOOSE_IDS, ofTable, tableOf, type TableParameter } from './table';
 
 const fileFields = names('fileFields', {
@@ -42,7 +41,11 @@ const maxTotalSizeMiB = wholeNumber('maxTotalSizeMiB', {
 		'Max size of all files that one run of the node downloads. If they are larger, the item fails, and nothing is downloaded for it.',
 });
 
-const outputName = outputField.with({
+// Labels are cut here earlier than outside of options.
+const outputName = text('outputField', {
+	label: 'Output Field',
+	required: true,
+	preset: 'data',
 	description:
 		'The name of the output field for the first file of a record. More files get the same name with _1, _2 and so on.',
 });

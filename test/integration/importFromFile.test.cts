@@ -628,7 +628,7 @@ describe('an import that stops early', () => {
 	});
 
 	test("n8n's Retry On Fail creates no duplicates", async () => {
-		await harness.faults({ ...down, when: { nth: [4] } });
+		await harness.faults({ ...down, when: { nth: [2] } });
 		const text = rows(3000);
 		const { error } = await imported(text, {
 			parameters: { importMode: 'create' },

@@ -130,7 +130,12 @@ const updated: Verdict = (evidence) => ({ outcome: 'updated', ...written(evidenc
 const unchanged: Verdict = (evidence) => ({ outcome: 'unchanged', ...written(evidence) });
 
 const rejected: Verdict = ({ rejection }) => rejection!;
-const rejectedRecord: Verdict = ({ rejection, stored }) => ({ ...rejection!, id: stored!.id });
+/** A record that was found is not missing, whatever a 404 says. */
+const rejectedRecord: Verdict = ({ rejection, stored }) => ({
+	...rejection!,
+	...(rejection!.outcome === 'notFound' && { outcome: 'failed' }),
+	id: stored!.id,
+});
 
 const listedByResponse: Verdict = ({ entry, stored, listed, response, context }) =>
 	// Another writer may have changed the stored record since.

@@ -154,7 +154,8 @@ const isLiteral = (value: Json, text: string) => value instanceof Literal && val
 
 const isPlain = (value: Json) => isLiteral(value, POLLUTION) || JSON.stringify(value) === '{}';
 
-const isSomeText = (value: Json) => value === 'x' || isLiteral(value, HALF_CHARACTER);
+const isSomeText = (value: Json) =>
+	(typeof value === 'string' && value !== '') || isLiteral(value, HALF_CHARACTER);
 
 /** Another valid ID or number, which only shows for a record that was requested by its ID. */
 function isUndetectable(value: Json, path: Path, replacement: Json): boolean {

@@ -495,6 +495,14 @@ describe('an earlier attempt may still be applied', () => {
 			found: [other],
 			outcome: { ...rejection, id: 'r1' },
 		},
+		{
+			what: 'not found according to the response, but it is there',
+			mode: ['update', 'replace'],
+			item: lost,
+			known: { rejections: new Map([[lost, { ...rejection, outcome: 'notFound' }]]) },
+			found: [other],
+			outcome: { outcome: 'failed', id: 'r1' },
+		},
 	]);
 });
 

@@ -62,8 +62,11 @@ export function retryDelay(
 	return Math.round(backoff(retries) * (0.5 + random / 2));
 }
 
+/** How a date begins: an HTTP date with a day's name, or ISO 8601. `Date.parse` takes `-5` for a year. */
+const DATE_START = /^((mon|tue|wed|thu|fri|sat|sun)|\d{4}-\d{2}-\d{2}T)/i;
+
 /**
- * Reads a `Retry-After` header: seconds, or an HTTP date.
+ * Reads a `Retry-After` header: seconds, or a date.
  *
  * @param now the service's time, from its `Date` header, or else this computer's
  * @returns milliseconds, at least 0; undefined if the header is not usable
@@ -72,6 +75,6 @@ export function parseRetryAfter(header: unknown, now: number): number | undefine
 	if (typeof header !== 'string' && typeof header !== 'number') return undefined;
 	const text = String(header).trim();
 	if (/^\d+(\.\d+)?$/.test(text)) return Number(text) * 1000;
-	const date = Date.parse(text);
+	const date = DATE_START.test(text) ? Date.parse(text) : NaN;
 	return Number.isNaN(date) ? undefined : Math.max(0, date - now);
 }

@@ -81,11 +81,18 @@ describe('Retry-After', () => {
 		['1.5', 1500],
 		['Sat, 21 Nov 2026 09:30:07 GMT', 7000],
 		['Sat, 21 Nov 2026 09:29:00 GMT', 0],
+		['Saturday, 21-Nov-26 09:30:07 GMT', 7000],
+		['2026-11-21T09:30:07Z', 7000],
 	])('%j means %d ms', (header, ms) => {
 		expect(parseRetryAfter(header, now)).toBe(ms);
 	});
 
-	test.each([undefined, null, '', 'soon', [], {}])('%j means nothing', (header) => {
+	test.each([
+		...[undefined, null, '', 'soon', [], {}],
+		// `Date.parse` takes these for dates in the past.
+		...[-5, '-5', '-0.5', '+5', '5 s', '5, 10', 'soon 5', '1/2'],
+		...['Sat', '2026-99-99T00:00:00Z', 'NaN', 'Infinity'],
+	])('%j means nothing', (header) => {
 		expect(parseRetryAfter(header, now)).toBeUndefined();
 	});
 });

@@ -142,6 +142,17 @@ describe('parameters that all items share', () => {
 		expect(await harness.writes()).toEqual([]);
 	});
 
+	test('field rules may not differ between items, but do so one at a time', async () => {
+		const rule = '={{ $json.number === "2" ? "ifEmpty" : "always" }}';
+		const options = { fieldRules: { field: [{ field: 'buyer', rule }] } };
+		const result = await harness.run('upsertMany', { items, options });
+		expect(result.error?.message).toContain("Nothing was sent: 'Field Rules' is ");
+		expect(await harness.writes()).toEqual([]);
+		await harness.fill('orders', { number: '1', buyer: 'Old' }, { number: '2', buyer: 'Old' });
+		await harness.run('upsert', { items, options });
+		expect(await harness.values('buyer')).toEqual(['Buyer 1', 'Old', 'Buyer 3']);
+	});
+
 	test('the update mode may not differ between items', async () => {
 		const updateMode = '={{ $json.number === "2" ? "replace" : "partial" }}';
 		const run = { items: await existing(), parameters: { columns: mapped, updateMode } };

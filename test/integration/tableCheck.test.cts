@@ -31,11 +31,40 @@ test('each item is checked against what it expects; the table is read once', asy
 	expect(await harness.requests()).toHaveLength(1);
 });
 
-test('an expression that returns nothing is an error of its item, not a table that matches', async () => {
-	const result = await check([['number'], null, ' ', 'number,', [], '{}'], 'continueRegularOutput');
-	const [good, ...bad] = result.json();
+test('what names no fields, or not only fields, is an error of its item, not a table that matches', async () => {
+	const nothing = "'Expected Fields' names no fields";
+	const noJson = "'Expected Fields' begins like JSON, but is not valid JSON";
+	const problems: Array<[unknown, string]> = [
+		...[null, ' ', ',', [], '{}'].map((value): [unknown, string] => [value, nothing]),
+		// An expression that returned nothing may have left the name empty.
+		['number,', "'Expected Fields' names no field in entry 2 of 2"],
+		['number,,buyer', "'Expected Fields' names no field in entry 2 of 3"],
+		['[{"name":"number"', noJson],
+		[' {"fields": [', noJson],
+	];
+	const expected = [['number'], ...problems.map(([value]) => value)];
+	const [good, ...bad] = (await check(expected, 'continueRegularOutput')).json();
 	expect(good?.matches).toBe(true);
-	for (const json of bad) expect(json.error).toMatch(/'Expected Fields' names no fields/);
+	expect(bad.map(({ error }) => error)).toEqual(problems.map(([, problem]) => problem));
+});
+
+test("the table's own output matches, until a link leads elsewhere", async () => {
+	const [output] = (await check([['number']])).json();
+	const fields = output!.fields as Array<{ name: string; multiple?: boolean }>;
+	const changed = fields.map((field) => ({
+		...field,
+		...('multiple' in field && { multiple: !field.multiple, linkTableId: 'elsewhere' }),
+	}));
+	const links = changed.filter((field) => 'multiple' in field);
+	expect(links.length).toBeGreaterThan(0);
+	const [same, other] = (await check([output, { ...output, fields: changed }])).json();
+	expect(same).toMatchObject({ matches: true, differences: [] });
+	expect(other!.differences).toMatchObject(
+		links.flatMap(({ name }) => [
+			{ field: name, difference: 'multiple' },
+			{ field: name, difference: 'linkedTable' },
+		]),
+	);
 });
 
 test('without the option nothing is compared', async () => {

@@ -2,6 +2,7 @@
 import {
 	expectedTable,
 	tableDifferences,
+	type ExpectedTable,
 } from '../../../nodes/DataPlatform/actions/table/differences.ts';
 import { tableOutput } from '../../../nodes/DataPlatform/actions/table/output.ts';
 import { fieldOf, tableOf } from '../fixtures.cts';
@@ -10,13 +11,15 @@ const headed = (name: string, header: string, type = 'text') => ({
 	...fieldOf(name, type),
 	header,
 });
+const linkTo = (linkTableId: string | undefined, multiple?: boolean) =>
+	fieldOf('company', 'schema_link', { linkTableId, multiple });
 const table = tableOf(
 	fieldOf('email', 'text', { importKey: true }),
 	headed('phone', 'Phone'),
 	headed('age', 'Age', 'number'),
 );
 const differences = (expected: unknown, now = table) =>
-	tableDifferences(expectedTable(expected)!, now);
+	tableDifferences(expectedTable(expected) as ExpectedTable, now);
 
 test.each([
 	['its own output', tableOutput(table)],
@@ -30,18 +33,21 @@ test.each([
 });
 
 test.each([
-	[[]],
-	[undefined],
-	[null],
-	[''],
-	[[null]],
-	[[{ type: 'text' }]],
-	[[['email']]],
-	[{}],
-	[{ fields: [] }],
-	[3],
-])('names no fields: %j', (given) => {
-	expect(expectedTable(given)).toBeUndefined();
+	[[], 'names no fields'],
+	[undefined, 'names no fields'],
+	[null, 'names no fields'],
+	['', 'names no fields'],
+	[[null], 'names no fields'],
+	[[{ type: 'text' }], 'names no fields'],
+	[[['email']], 'names no fields'],
+	[{}, 'names no fields'],
+	[{ fields: [] }, 'names no fields'],
+	[3, 'names no fields'],
+	[['email', ''], 'names no field in entry 2 of 2'],
+	[['', 'email', null], 'names no field in entry 1 of 3'],
+	[{ fields: [{ name: 'email' }, { type: 'text' }] }, 'names no field in entry 2 of 2'],
+])('no fields: %j', (given, problem) => {
+	expect(expectedTable(given)).toBe(problem);
 });
 
 test('a field that is gone, with what is called alike', () => {
@@ -103,4 +109,59 @@ test('another type, read-only now, another key', () => {
 	expect(differences(before, tableOf(fieldOf('email'), ...table.fields.slice(1)))).toEqual([
 		{ field: 'email', difference: 'importKey', message: "The import key is none, not 'email'" },
 	]);
+});
+
+describe('a link', () => {
+	const one = linkTo('companies');
+	const several = linkTo('companies', true);
+	const multiple = (message: string) => ({ field: 'company', difference: 'multiple', message });
+	const linkedTable = (to: string) => ({
+		field: 'company',
+		difference: 'linkedTable',
+		message: `The field 'company' links to ${to}, not to 'companies'`,
+	});
+
+	test.each([
+		[
+			'one that became several',
+			one,
+			several,
+			[multiple("The field 'company' links to several records, not to one")],
+		],
+		[
+			'several that became one',
+			several,
+			one,
+			[multiple("The field 'company' links to one record, not to several")],
+		],
+		['to another table', one, linkTo('towns'), [linkedTable("the table 'towns'")]],
+		['to a table that is not known', one, linkTo(undefined), [linkedTable('an unknown table')]],
+		['to an unknown table before', linkTo(undefined), one, []],
+		['unchanged', several, several, []],
+		[
+			'that is text now',
+			one,
+			fieldOf('company'),
+			[
+				{
+					field: 'company',
+					difference: 'type',
+					message: "The field 'company' has the type 'text', not 'schema_link'",
+				},
+			],
+		],
+	])('%s', (_, before, now, expected) => {
+		expect(differences(tableOutput(tableOf(before)), tableOf(now))).toEqual(expected);
+	});
+
+	test('only what is expected is compared', () => {
+		const now = tableOf(linkTo('towns', true));
+		expect(differences([{ name: 'company', type: 'schema_link' }], now)).toEqual([]);
+		expect(differences([{ name: 'company', multiple: false }], now)).toMatchObject([
+			{ difference: 'multiple' },
+		]);
+		expect(differences([{ name: 'email', linkTableId: 'towns' }])).toMatchObject([
+			{ difference: 'type' },
+		]);
+	});
 });

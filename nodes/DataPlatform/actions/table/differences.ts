@@ -15,6 +15,10 @@ interface ExpectedField {
 	type?: string;
 	/** Whether it was read-only when the output was made; undefined if only its name is given. */
 	readOnly?: boolean;
+	/** Whether a link leads to several records. */
+	multiple?: boolean;
+	/** The table that a link leads to. */
+	linkTableId?: string;
 }
 
 export interface ExpectedTable {
@@ -23,34 +27,66 @@ export interface ExpectedTable {
 	importKey?: string | null;
 }
 
+/** The type of a field that links records. */
+const LINK = 'schema_link';
+
 const textOf = (value: unknown) => (typeof value === 'string' && value !== '' ? value : undefined);
 
 function expectedField(entry: unknown): ExpectedField | undefined {
-	const { name, header, type, readOnly } = isObject(entry) ? entry : { name: entry };
-	const known = textOf(name);
-	if (known === undefined) return undefined;
-	const isWhole = textOf(type) !== undefined;
+	const given = isObject(entry) ? entry : { name: entry };
+	const name = textOf(given.name);
+	if (name === undefined) return undefined;
+	const type = textOf(given.type);
+	const multiple = typeof given.multiple === 'boolean' ? given.multiple : undefined;
+	const linkTableId = textOf(given.linkTableId);
+	const isGivenAsLink = multiple !== undefined || linkTableId !== undefined;
 	return {
-		name: known,
-		header: textOf(header),
-		type: textOf(type),
-		readOnly: isWhole ? readOnly === true : undefined,
+		name,
+		header: textOf(given.header),
+		type: type ?? (isGivenAsLink ? LINK : undefined),
+		readOnly: type === undefined ? undefined : given.readOnly === true,
+		multiple,
+		linkTableId,
 	};
 }
 
 /**
  * Reads what a user expects: names, fields as *Table: Get* returns them, or its whole output.
  *
- * @returns undefined if it is none of these, or names no field
+ * @returns the problem in words, if it is none of these
  */
-export function expectedTable(given: unknown): ExpectedTable | undefined {
+export function expectedTable(given: unknown): ExpectedTable | string {
 	const whole = isObject(given) && 'fields' in given ? given : { fields: given };
 	const entries = [whole.fields].flat();
 	const fields = entries.map(expectedField);
-	if (fields.length === 0 || !fields.every((field) => field !== undefined)) return undefined;
+	if (fields.every((field) => field === undefined)) return 'names no fields';
+	if (!fields.every((field) => field !== undefined)) {
+		const position = fields.indexOf(undefined) + 1;
+		return `names no field in entry ${position} of ${fields.length}`;
+	}
 	const { importKey } = whole as IDataObject;
 	const isKnown = importKey === null || typeof importKey === 'string';
 	return { fields, ...(isKnown && { importKey }) };
+}
+
+/** How a link differs from what is expected. */
+function linkDifferences(
+	{ name, multiple, linkTableId }: ExpectedField,
+	{ metadata }: FieldDefinition,
+): IDataObject[] {
+	const differences: IDataObject[] = [];
+	const { multiple: isMultiple = false, linkTableId: target } = metadata;
+	if (multiple !== undefined && multiple !== isMultiple) {
+		const [now, before] = isMultiple ? ['several records', 'one'] : ['one record', 'several'];
+		const message = `The field '${name}' links to ${now}, not to ${before}`;
+		differences.push({ field: name, difference: 'multiple', message });
+	}
+	if (linkTableId !== undefined && linkTableId !== target) {
+		const now = target === undefined ? 'an unknown table' : `the table '${target}'`;
+		const message = `The field '${name}' links to ${now}, not to '${linkTableId}'`;
+		differences.push({ field: name, difference: 'linkedTable', message });
+	}
+	return differences;
 }
 
 function fieldDifferences(expected: ExpectedField, field: FieldDefinition): IDataObject[] {
@@ -67,7 +103,7 @@ function fieldDifferences(expected: ExpectedField, field: FieldDefinition): IDat
 			message: `The field '${name}' is read-only now`,
 		});
 	}
-	return differences;
+	return field.type === LINK ? [...differences, ...linkDifferences(expected, field)] : differences;
 }
 
 /**

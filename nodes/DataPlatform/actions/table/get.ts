@@ -14,9 +14,17 @@ const expectedFields = anyValue('expectedFields', {
 		"What the table should have: names of fields, separated by commas, or an earlier output of this operation. The output then says what differs, under 'differences'.",
 });
 
-/** Reads JSON, or names separated by commas. */
-const fromText = (text: string): unknown =>
-	parseJson(text) ?? text.split(',').map((name) => name.trim());
+const HINT = 'Give names such as email, phone, or what this operation returned before.';
+
+/** Reads JSON, or names separated by commas. @throws {InputError} */
+function fromText(text: string): unknown {
+	const value = parseJson(text);
+	if (value !== undefined) return value;
+	if (/^\s*[[{]/.test(text)) {
+		throw expectedFields.error(`${expectedFields} begins like JSON, but is not valid JSON`, HINT);
+	}
+	return text.split(',').map((name) => name.trim());
+}
 
 /** The expected table; undefined if the option is not used. @throws {InputError} */
 function expectedOf(
@@ -26,11 +34,8 @@ function expectedOf(
 	if (run.raw(expectedFields) === null) return undefined;
 	const given = expectedFields.of(run, index);
 	const expected = expectedTable(typeof given === 'string' ? fromText(given) : given);
-	if (expected) return expected;
-	throw expectedFields.error(
-		`${expectedFields} names no fields`,
-		'Give names such as email, phone, or what this operation returned before.',
-	);
+	if (typeof expected !== 'string') return expected;
+	throw expectedFields.error(`${expectedFields} ${expected}`, HINT);
 }
 
 export const get = itemOperation({

@@ -440,7 +440,7 @@ describe('with other options', () => {
 			parameters: byText,
 			options: { output: 'summary', ifFound: 'skip', ifMissing: 'skip' },
 		});
-		expect(result.json()).toMatchObject([{ sent: 2, found: 1, skipped: 1, inserted: 0 }]);
+		expect(result.json()).toMatchObject([{ found: 1, skipped: 1, inserted: 0 }]);
 	});
 });
 

@@ -200,7 +200,6 @@ describe('the report', () => {
 		const [item, ...others] = result.output('Data Platform');
 		expect(others).toEqual([]);
 		expect(item?.json).toEqual({
-			sent: 3,
 			inserted: 2,
 			updated: 0,
 			unchanged: 0,

@@ -124,7 +124,7 @@ function parseResult(
 	const good = result.output('Data Platform', 0);
 	const bad = result.output('Data Platform', 1);
 	// A run that could not start returns an error for each item instead.
-	if (options.output === 'summary' && good[0]?.json.sent !== undefined) {
+	if (options.output === 'summary' && good[0]?.json.requests !== undefined) {
 		const summary = good[0].json;
 		const failures = ['notFound', 'failed', 'unknown'].reduce((sum, outcome) => {
 			return sum + Number(summary[outcome]);

@@ -90,7 +90,7 @@ describe('the output', () => {
 		});
 		expect(output).toEqual([
 			{
-				json: expect.objectContaining({ sent: 2, inserted: 1, failed: 1 }),
+				json: expect.objectContaining({ inserted: 1, failed: 1 }),
 				pairedItem: [{ item: 0 }, { item: 1 }],
 			},
 		]);
@@ -101,7 +101,7 @@ describe('the output', () => {
 			parameters: summary,
 			node: ROUTED,
 		});
-		expect(output.map(({ json }) => Object.keys(json)[0])).toEqual(['sent', 'error']);
+		expect(output.map(({ json }) => Object.keys(json)[0])).toEqual(['inserted', 'error']);
 		expect(output[1]!.error).toEqual({ message: 'too long' });
 	});
 

@@ -173,8 +173,10 @@ describe('a report', () => {
 		const report = new ItemResults(2);
 		report.done(0, ok('a'));
 		report.failed(1, { message: 'No' });
-		report.summarize({ sent: 2 });
-		expect(report.items()).toEqual([{ json: { sent: 2 }, pairedItem: [{ item: 0 }, { item: 1 }] }]);
+		report.summarize({ inserted: 2 });
+		expect(report.items()).toEqual([
+			{ json: { inserted: 2 }, pairedItem: [{ item: 0 }, { item: 1 }] },
+		]);
 	});
 });
 

@@ -314,7 +314,6 @@ const summaryOf = <C>(
 	counts: C,
 	stopped: ServiceError | undefined,
 ) => ({
-	sent: plan.records.length,
 	...(plan.merged.size > 0 && { merged: plan.merged.size }),
 	...counts,
 	...(pipeline.linkedRecordsCreated > 0 && {

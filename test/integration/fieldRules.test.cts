@@ -174,6 +174,32 @@ test('a dry run says what would be kept, and a summary how often', async () => {
 	expect(summed.json()[0]!.kept).toEqual({ price: 2, comment: 1 });
 });
 
+test("counts of kept fields are in the table's order, whichever item comes first", async () => {
+	await harness.fill('orders', ...stored);
+	const ofSummary = async (options: IDataObject, rows = items) => {
+		const run = { items: rows, options: { ...rules, output: 'summary', ...options } };
+		return (await harness.run('upsertMany', run)).json()[0]!.kept;
+	};
+	const csv = ['comment,price,number,buyer', ...[2, 1].map((n) => `ours,9,${n},New`)];
+	const data = await storedFile('orders.csv', csv.join('\n'), 'text/csv');
+	const input = [{ json: {}, binary: { data } }];
+	const backwards = [...items]
+		.reverse()
+		.map(({ number, buyer, price, comment }) => ({ comment, price, number, buyer }));
+	const counts = [
+		await ofSummary({ dryRun: true }, backwards),
+		await ofSummary({}, backwards),
+		await ofSummary({}),
+		(await harness.run('importFromFile', { input, options: rules })).json()[0]!.kept,
+	];
+	for (const kept of counts) {
+		expect(Object.entries(kept as IDataObject)).toEqual([
+			['price', 2],
+			['comment', 1],
+		]);
+	}
+});
+
 test.each<[string, unknown, boolean]>([
 	['nothing', undefined, true],
 	['spaces', '  \n', true],

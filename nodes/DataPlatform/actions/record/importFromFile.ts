@@ -35,7 +35,7 @@ import { RejectedLines } from '../../rows/rejectedRows';
 import { decodeText } from '../../rows/text';
 import { InputError } from '../../transport/errors';
 import { nameList } from '../../transport/text';
-import { countsText } from './writeMany';
+import { countsText, inTableOrder } from './writeMany';
 
 const fields = [...tableParameters, ...importParameters];
 
@@ -130,6 +130,7 @@ async function writeRows(
 	hintIgnored(run, { ignored: result.readOnly });
 	return reportOn(settings, result, {
 		file: name,
+		kept: inTableOrder(result.kept.byField, table),
 		...reader.report,
 		linkedRecordsCreated: links.createdCount - linksBefore || undefined,
 		requests: client.stats.requests - before.requests,
@@ -142,6 +143,7 @@ async function writeRows(
 /** What it took to write a file, besides the outcomes of its rows. */
 interface Effort extends IDataObject {
 	file: string;
+	kept?: Record<string, number>;
 	linkedRecordsCreated?: number;
 	requests: number;
 	waitedMs: number;
@@ -152,13 +154,13 @@ interface Effort extends IDataObject {
 function reportOn(
 	{ kind: { mode }, outputName }: Settings,
 	result: ImportResult,
-	{ file, ...effort }: Effort,
+	{ file, kept, ...effort }: Effort,
 ): FileReport {
 	const { counts } = result;
 	const json = omitUndefined({
 		file,
 		...counts,
-		kept: result.kept.byField,
+		kept,
 		confirmedThroughRow: certainThrough(result),
 		errors: result.errors,
 		...effort,

@@ -3,6 +3,7 @@
  */
 import type { IDataObject } from 'n8n-workflow';
 
+import type { TableDefinition } from '../../api/types';
 import { KeptCounts } from '../../bulk/fieldRules';
 import { OUTCOMES, REMOVALS, isSuccess, type ItemOutcome, type Outcome } from '../../bulk/outcome';
 import type { Plan, PlanInput, Problem } from '../../bulk/plan';
@@ -127,6 +128,16 @@ function totals(report: ItemResults, withRemovals: boolean): Record<Outcome, num
 	for (const { outcome } of report.outcomes()) counts[outcome] = (counts[outcome] ?? 0) + 1;
 	return counts as Record<Outcome, number>;
 }
+
+/** Counts by field, in the table's order: the order of outcomes differs from run to run. */
+export const inTableOrder = (
+	counts: Readonly<Record<string, number>> | undefined,
+	{ fields }: TableDefinition,
+) =>
+	counts &&
+	Object.fromEntries(
+		fields.flatMap(({ name }) => (Object.hasOwn(counts, name) ? [[name, counts[name]!]] : [])),
+	);
 
 /** How many items were merged into a later item that succeeded, by outcome. */
 function mergedTotals(report: ItemResults): Counts {
@@ -293,7 +304,7 @@ export async function executeWriteMany(
 	if (isSummarized) {
 		report.summarize({
 			...summary,
-			...(kept.byField && { kept: kept.byField }),
+			...(kept.byField && { kept: inTableOrder(kept.byField, setup.table) }),
 			started: started.toISOString(),
 			finished: new Date().toISOString(),
 			executionId: run.context.getExecutionId(),

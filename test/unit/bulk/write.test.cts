@@ -1,11 +1,17 @@
 /** When the scheduler sends what: batches, requests at once, stopping, cancellation. */
 import type { IHttpRequestOptions } from 'n8n-workflow';
-import type { ItemOutcome } from '../../../nodes/DataPlatform/bulk/outcome.ts';
-import type { Entry } from '../../../nodes/DataPlatform/bulk/entry.ts';
-import { readLastChange, type LastChange } from '../../../nodes/DataPlatform/bulk/lastChange.ts';
-import type { Task } from '../../../nodes/DataPlatform/bulk/task.ts';
+import { readLastChange } from '../../../nodes/DataPlatform/bulk/lastChange.ts';
 import { writeMany } from '../../../nodes/DataPlatform/bulk/write.ts';
 import { ServiceError } from '../../../nodes/DataPlatform/transport/errors.ts';
+import {
+	entriesOf,
+	isWrite,
+	nothingFound,
+	records,
+	TIME,
+	writeRecords,
+	writtenData,
+} from '../bulkWrites.cts';
 import { fieldOf, people, tableOf } from '../fixtures.cts';
 import {
 	httpResponse,
@@ -15,102 +21,34 @@ import {
 	type Serve,
 } from '../stubPlatform.cts';
 
-const TIME = '2026-01-01T00:00:00Z';
-
-type SentRecord = { id?: string; fields: { email: string; surname?: string } };
-
-const entriesOf = ({ body }: IHttpRequestOptions) =>
-	(JSON.parse(String(body)) as { bulk: SentRecord[] }).bulk;
-const isWrite = ({ url }: IHttpRequestOptions) => url.includes('/data/bulk');
 const keysOf = (options: IHttpRequestOptions) =>
 	entriesOf(options).map(({ fields }) => fields.email);
 
 /** The response to a batch of which everything is inserted. */
-const inserted = (options: IHttpRequestOptions) => {
-	const entries = entriesOf(options);
+const inserted = (request: IHttpRequestOptions) => {
+	const data = writtenData(request);
+	const { length } = data;
 	return httpResponse(200, {
-		bulk: { successCount: entries.length, insertedCount: entries.length, updatedCount: 0 },
-		data: entries.map(({ id, fields }) => ({
-			id: id ?? `id-${fields.email}`,
-			created: TIME,
-			modified: TIME,
-			ver: 0,
-		})),
+		bulk: { successCount: length, insertedCount: length, updatedCount: 0 },
+		data,
 	});
 };
-const nothingFound = () => httpResponse(200, { data: [] });
 const status = (code: number, headers = {}) =>
 	httpResponse(code, { errors: [{ message: 'no' }] }, headers);
 
-const records = (count: number): Entry[] =>
-	Array.from({ length: count }, (_, index) => ({
-		index,
-		key: `k${index}`,
-		fields: { email: `k${index}`, surname: 'Fox' },
-	}));
-
-interface Setup {
-	count: number;
-	serve?: Serve;
-	options?: Partial<Task>;
-	lastChange?: LastChange | ServiceError;
-	planned?: Entry[];
-	table?: typeof people;
-	/** Time for retries; none by default. */
-	retryBudgetMs?: number;
-}
+type Setup = Partial<Parameters<typeof writeRecords>[0]> & { count: number };
 
 /** Writes records to a stub; what was sent and what came of each record. */
-async function write({
-	count,
-	serve = inserted,
-	options,
-	lastChange = 'none',
-	planned,
-	table = people,
-	retryBudgetMs = 0,
-}: Setup) {
-	let underWay = 0;
-	let mostUnderWay = 0;
-	const fake = fakePlatform(
-		async (request, number) => {
-			underWay += 1;
-			mostUnderWay = Math.max(mostUnderWay, underWay);
-			await new Promise((resolve) => setImmediate(resolve));
-			const result = await serve(request, number);
-			underWay -= 1;
-			return result;
-		},
-		{ retryBudgetMs },
-	);
-	const outcomes: ItemOutcome[] = [];
-	const stopped = await writeMany(
-		{ client: fake.connection, at: { table: 'people' }, table },
-		planned ?? records(count),
-		{
-			mode: 'upsert',
-			batchSize: 0,
-			batchBytes: 4_000_000,
-			parallelRequests: 0,
-			skipUnchanged: false,
-			dryRun: false,
-			stopAtFailure: false,
-			...options,
-		},
-		lastChange,
-		({ index }, outcome) => {
-			if (outcomes[index]) throw new Error(`Item ${index} has two outcomes.`);
-			outcomes[index] = outcome;
-		},
-	);
+async function write({ count, serve = inserted, planned = records(count), ...setup }: Setup) {
+	const run = await writeRecords({ planned, serve, ...setup });
+	const { outcomes, stopped, sent, writes, batches, mostUnderWay } = run;
 	expect(Object.keys(outcomes)).toHaveLength(count);
-	const writes = fake.sent.filter(isWrite);
 	return {
 		outcomes: outcomes.map(({ outcome, notAttempted }) => (notAttempted ? 'not sent' : outcome)),
 		messages: outcomes.map(({ message }) => message),
-		batches: writes.map((request) => entriesOf(request).length),
+		batches,
 		keys: writes.map(keysOf),
-		requests: fake.sent.length,
+		requests: sent.length,
 		stopped: stopped?.message,
 		delivery: stopped?.delivery,
 		mostUnderWay,

@@ -1,10 +1,17 @@
 /** What is sent of many records, and what a failed attempt does to the pace. */
-import type { IHttpRequestOptions } from 'n8n-workflow';
-import type { ItemOutcome } from '../../../nodes/DataPlatform/bulk/outcome.ts';
 import type { WriteMode } from '../../../nodes/DataPlatform/bulk/plan.ts';
 import type { Entry } from '../../../nodes/DataPlatform/bulk/entry.ts';
 import type { Task } from '../../../nodes/DataPlatform/bulk/task.ts';
 import { writeMany } from '../../../nodes/DataPlatform/bulk/write.ts';
+import {
+	entriesOf,
+	isWrite,
+	nothingFound,
+	records,
+	TIME,
+	writeRecords,
+	written,
+} from '../bulkWrites.cts';
 import { fieldOf, people, tableOf } from '../fixtures.cts';
 import {
 	httpResponse,
@@ -14,88 +21,28 @@ import {
 	type Serve,
 } from '../stubPlatform.cts';
 
-const TIME = '2026-01-01T00:00:00Z';
-
-interface Body {
-	bulk: Array<{ id?: string; fields: { email: string } }>;
-}
-const bulkOf = ({ body }: IHttpRequestOptions) => (JSON.parse(String(body)) as Body).bulk;
-const isWrite = ({ url }: IHttpRequestOptions) => url.includes('/data/bulk');
-const written = (request: IHttpRequestOptions) =>
-	httpResponse(200, {
-		data: bulkOf(request).map(({ id, fields }) => ({
-			id: id ?? `id-${fields.email}`,
-			created: TIME,
-			modified: TIME,
-			ver: 0,
-		})),
-	});
-const nothingFound = () => httpResponse(200, { data: [] });
-
-const records = (count: number): Entry[] =>
-	Array.from({ length: count }, (_, index) => ({
-		index,
-		id: `r${index}`,
-		key: `k${index}`,
-		fields: { email: `k${index}` },
-	}));
-
-const withoutIds = (count: number) => records(count).map(({ id: _, ...record }) => record);
+const withIds = (count: number) =>
+	records(count).map((record) => ({ ...record, id: `r${record.index}` }));
 
 async function write(
 	planned: Entry[],
 	serve: Serve,
 	options: Partial<Task> = {},
-	{ table = people, retryBudgetMs = 0 } = {},
+	setup: { table?: typeof people; retryBudgetMs?: number } = {},
 ) {
-	let underWay = 0;
-	let mostUnderWay = 0;
-	const { connection, sent, log } = fakePlatform(
-		async (request, count) => {
-			underWay += 1;
-			mostUnderWay = Math.max(mostUnderWay, underWay);
-			await new Promise((resolve) => setImmediate(resolve));
-			underWay -= 1;
-			return await serve(request, count);
-		},
-		{ retryBudgetMs },
-	);
-	const outcomes: ItemOutcome[] = [];
-	const stopped = await writeMany(
-		{ client: connection, at: { table: 'people' }, table },
-		planned,
-		{
-			mode: 'upsert',
-			batchSize: 0,
-			batchBytes: 4_000_000,
-			parallelRequests: 0,
-			skipUnchanged: false,
-			dryRun: false,
-			stopAtFailure: false,
-			...options,
-		},
-		'none',
-		({ index }, outcome) => (outcomes[index] = outcome),
-	);
-	return {
-		outcomes: outcomes.map(({ outcome }) => outcome),
-		stopped,
-		sent,
-		log,
-		mostUnderWay,
-		batches: sent.filter(isWrite).map((request) => bulkOf(request).length),
-	};
+	const run = await writeRecords({ planned, serve, options, ...setup });
+	return { ...run, outcomes: run.outcomes.map(({ outcome }) => outcome) };
 }
 
 describe('the request', () => {
-	const withoutId = withoutIds(1);
+	const withoutId = records(1);
 	test.each<[WriteMode, boolean, Entry[], method: string, body: object]>([
 		['create', false, withoutId, 'POST', {}],
 		['create', true, withoutId, 'POST', { skipAudit: true }],
 		['upsert', false, withoutId, 'POST', { useUpsert: true }],
 		['upsert', true, withoutId, 'POST', { useUpsert: true, skipAudit: true }],
-		['update', false, records(1), 'PATCH', {}],
-		['replace', true, records(1), 'PUT', { skipAudit: true }],
+		['update', false, withIds(1), 'PATCH', {}],
+		['replace', true, withIds(1), 'PUT', { skipAudit: true }],
 	])('of %s, without an audit log %s', async (mode, skipAudit, planned, method, body) => {
 		const { sent } = await write(planned, written, { mode, skipAudit });
 		expect(sent).toHaveLength(1);
@@ -122,12 +69,12 @@ describe('the request', () => {
 			writes += 1;
 			return writes === 1 ? networkError('ECONNRESET') : written(request);
 		};
-		const { sent } = await write(records(1), serve, { mode }, { retryBudgetMs: 5000 });
+		const { sent } = await write(withIds(1), serve, { mode }, { retryBudgetMs: 5000 });
 		expect(sent.filter(isWrite)).toHaveLength(requests);
 	});
 
 	test('the log says how many records are done', async () => {
-		const { log } = await write(records(3), written, { batchSize: 2, parallelRequests: 1 });
+		const { log } = await write(withIds(3), written, { batchSize: 2, parallelRequests: 1 });
 		expect(log).toEqual([
 			expect.stringContaining(': 2 of 3 records done'),
 			expect.stringContaining(': 3 of 3 records done'),
@@ -143,13 +90,13 @@ describe('the request', () => {
 
 describe('the pace', () => {
 	test('records in order go one request at a time: creates, and keys that may be the same', async () => {
-		const uncertain = records(600).map((record, index) => ({
+		const uncertain = withIds(600).map((record, index) => ({
 			...record,
 			hasUncertainKey: index === 300,
 		}));
 		expect((await write(uncertain, written)).mostUnderWay).toBe(1);
-		expect((await write(records(600), written, { mode: 'create' })).mostUnderWay).toBe(1);
-		expect((await write(records(600), written)).mostUnderWay).toBe(3);
+		expect((await write(withIds(600), written, { mode: 'create' })).mostUnderWay).toBe(1);
+		expect((await write(withIds(600), written)).mostUnderWay).toBe(3);
 	});
 
 	test('a lost attempt makes batches smaller, though the next one succeeds', async () => {
@@ -159,7 +106,7 @@ describe('the pace', () => {
 			return writes === 1 ? networkError('ECONNRESET') : written(request);
 		};
 		const { batches } = await write(
-			records(2500),
+			withIds(2500),
 			serve,
 			{ parallelRequests: 1 },
 			{ retryBudgetMs: 5000 },
@@ -172,7 +119,7 @@ describe('the pace', () => {
 		let underWay = 0;
 		let atNext = 0;
 		const serve: Serve = async (request) => {
-			const [{ fields }] = bulkOf(request) as [{ fields: { email: string } }];
+			const [{ fields }] = entriesOf(request) as [{ fields: { email: string } }];
 			const isFirst = !tried.has(fields.email);
 			tried.add(fields.email);
 			underWay += 1;
@@ -183,7 +130,7 @@ describe('the pace', () => {
 			return isRefused ? httpResponse(429, {}, { 'retry-after': '0' }) : written(request);
 		};
 		const { mostUnderWay, outcomes } = await write(
-			records(16),
+			withIds(16),
 			serve,
 			{ batchSize: 1 },
 			{ retryBudgetMs: 60_000 },
@@ -195,10 +142,10 @@ describe('the pace', () => {
 	test('a batch that is not confirmed whole does not make them larger', async () => {
 		const serve: Serve = (request) => {
 			if (!isWrite(request)) return nothingFound();
-			const { length } = bulkOf(request);
+			const { length } = entriesOf(request);
 			return length > 1 ? nothingFound() : written(request);
 		};
-		const { batches } = await write(withoutIds(1000), serve, {
+		const { batches } = await write(records(1000), serve, {
 			mode: 'create',
 			skipUnchanged: true,
 		});
@@ -206,7 +153,7 @@ describe('the pace', () => {
 	});
 
 	test('only records that were not read before are looked up, together', async () => {
-		const planned = withoutIds(2500).map((record) => ({
+		const planned = records(2500).map((record) => ({
 			...record,
 			before:
 				record.index % 300 === 0 ? undefined : { id: `r${record.index}`, fields: record.fields },
@@ -225,7 +172,7 @@ describe('the pace', () => {
 
 	test('an update compares one window of records at a time, an upsert twelve', async () => {
 		const compare = async (mode: WriteMode) => {
-			const planned = records(13_000).map(({ id, ...record }) =>
+			const planned = withIds(13_000).map(({ id, ...record }) =>
 				mode === 'upsert' ? record : { ...record, id },
 			);
 			let most = 0;
@@ -237,7 +184,10 @@ describe('the pace', () => {
 				await new Promise((resolve) => setTimeout(resolve, 5));
 				reading -= 1;
 				const keys = [...new Set(String(request.body).match(/k\d+/g))];
-				const stored = keys.map((email) => ({ id: email.replace('k', 'r'), fields: { email } }));
+				const stored = keys.map((email) => ({
+					id: email.replace('k', 'r'),
+					fields: { email, surname: 'Fox' },
+				}));
 				return pageResponse(request, stored);
 			};
 			const { outcomes } = await write(planned, serve, { mode, skipUnchanged: true });
@@ -263,7 +213,7 @@ test('two keys that turn out to be one record: the first item inserted it, the s
 	const serve: Serve = (request) =>
 		httpResponse(200, {
 			bulk: { insertedCount: 1, updatedCount: 0 },
-			data: bulkOf(request).map(() => ({ id: 'x', created: TIME, modified: TIME, ver: 0 })),
+			data: entriesOf(request).map(() => ({ id: 'x', created: TIME, modified: TIME, ver: 0 })),
 		});
 	const { outcomes, batches } = await write(forms, serve, {}, { table });
 	expect(outcomes).toEqual(['inserted', 'updated']);
@@ -298,7 +248,7 @@ test.each([['while it is sent'], ['at its outcome'], ['at the outcome of what is
 		}
 		const run = writeMany(
 			{ client: connection, at: { table: 'people' }, table: people },
-			records(3),
+			withIds(3),
 			{
 				mode: 'upsert',
 				batchSize: 1,

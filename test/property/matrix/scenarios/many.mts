@@ -1,5 +1,6 @@
 /** Operations that write or delete many records. */
 import { isDeepStrictEqual } from 'node:util';
+import type { INodeParameters } from 'n8n-workflow';
 import type { SeededRandom } from '../../../support/seededRandom.mts';
 import { POISON } from '../../faults/constants.mts';
 import type { Fields } from '../../faults/table.mts';
@@ -98,100 +99,99 @@ export const createMany: Scenario = {
 	},
 };
 
-export const upsertMany: Scenario = {
+/** What an existing record holds that no item changes. */
+const OLD_GROUP: Fields = { group: 'a' };
+
+/** The items whose records exist. */
+const EXISTING = [0, 2, 4];
+const isThere = (index: number) => EXISTING.includes(index);
+
+/** Traces of the items if an update may leave the code out. */
+const namesOrCodes = indexes.map((index) => ({
+	body: isThere(index) ? `"new ${index}"` : `"${code(index)}"`,
+}));
+
+/** How a variant of Create or Update Many differs from the others. */
+interface UpsertVariant {
+	isKeyed?: boolean;
+	parameters?: INodeParameters;
+	options: INodeParameters;
+	main?: Prepared['main'];
+	traces?: Prepared['traces'];
+	/** The fields of an item. */
+	given?: (index: number) => Fields;
+	/** Those that its record gets, even if it exists. */
+	written?: (index: number) => Fields;
+	/** What its record holds besides. */
+	kept: (index: number) => Fields;
+}
+
+/** Create or Update Many, if some of the records exist. */
+const upsertScenario = (
+	names: Pick<Scenario, 'variant' | 'kind'>,
+	variantOf: (random: SeededRandom) => UpsertVariant,
+): Scenario => ({
 	operation: 'record: upsertMany',
-	kind: 'harmless',
+	...names,
 	async prepare(slot, random): Promise<Prepared> {
-		await slot.createTable([0, 2, 4, 90].map(oldRecord));
-		const isThere = (index: number) => [0, 2, 4].includes(index);
+		const variant = variantOf(random);
+		const { given = newFields, written = given, kept } = variant;
+		await slot.createTable([...EXISTING, 90].map(oldRecord), variant.isKeyed);
 		return {
 			parameters: {
 				resource: 'record',
 				operation: 'upsertMany',
 				...tableParameters(random),
+				...variant.parameters,
 				columns: automatic,
-				options: { ...batches(random), skipUnchanged: random.happens(0.3) },
+				options: { ...batches(random), ...variant.options },
 			},
-			items: itemsOf(indexes.map(newFields)),
-			main: { method: 'POST', path: '/data/bulk$' },
-			traces: indexes.map((index) => ({ body: `"${code(index)}"` })),
-			touched: { idOf: (index) => (isThere(index) ? idOf(index) : undefined), values: newFields },
-			effect: (index, truth) => effectOn(index, truth, isThere(index) ? { group: 'a' } : {}),
+			items: itemsOf(indexes.map(given)),
+			main: variant.main ?? { path: '/data/bulk$' },
+			traces: variant.traces ?? namesOrCodes,
+			touched: { idOf: (index) => (isThere(index) ? idOf(index) : undefined), values: written },
+			effect: (index, truth) => effectOn(index, truth, kept(index)),
 			checkOutput,
 		};
 	},
-};
+});
+
+export const upsertMany = upsertScenario({ kind: 'harmless' }, (random) => ({
+	options: { skipUnchanged: random.happens(0.3) },
+	main: { method: 'POST', path: '/data/bulk$' },
+	traces: indexes.map((index) => ({ body: `"${code(index)}"` })),
+	kept: (index) => (isThere(index) ? OLD_GROUP : {}),
+}));
 
 /**
  * Records found by other fields than the import key, in a table with or without one: then a create
  * is not an upsert, and must not be repeated blindly.
  */
-export const matchedUpsertMany: Scenario = {
-	operation: 'record: upsertMany',
-	variant: 'matched',
-	kind: 'once',
-	async prepare(slot, random): Promise<Prepared> {
-		await slot.createTable([0, 2, 4, 90].map(oldRecord), random.happens(0.5));
-		const isThere = (index: number) => [0, 2, 4].includes(index);
-		const group = (index: number) => (isThere(index) ? 'a' : 'b');
-		const isByTwo = random.happens(0.5);
-		const fields = (index: number) => ({
-			...newFields(index),
-			...(isByTwo && { group: group(index) }),
-		});
-		return {
-			parameters: {
-				resource: 'record',
-				operation: 'upsertMany',
-				...tableParameters(random),
-				matchOn: 'fields',
-				matchFields: isByTwo ? ['group', 'code'] : ['code'],
-				columns: automatic,
-				options: { ...batches(random), skipUnchanged: random.happens(0.3) },
-			},
-			items: itemsOf(indexes.map(fields)),
-			main: { path: '/data/bulk$' },
-			// With Skip Unchanged an update leaves the code out.
-			traces: indexes.map((index) => ({
-				body: isThere(index) ? `"new ${index}"` : `"${code(index)}"`,
-			})),
-			touched: { idOf: (index) => (isThere(index) ? idOf(index) : undefined), values: fields },
-			effect: (index, truth) =>
-				effectOn(index, truth, isThere(index) || isByTwo ? { group: group(index) } : {}),
-			checkOutput,
-		};
-	},
-};
+export const matchedUpsertMany = upsertScenario({ variant: 'matched', kind: 'once' }, (random) => {
+	const isByTwo = random.happens(0.5);
+	const group = (index: number): Fields => ({ group: isThere(index) ? 'a' : 'b' });
+	return {
+		isKeyed: random.happens(0.5),
+		parameters: { matchOn: 'fields', matchFields: isByTwo ? ['group', 'code'] : ['code'] },
+		options: { skipUnchanged: random.happens(0.3) },
+		given: (index) => ({ ...newFields(index), ...(isByTwo ? group(index) : {}) }),
+		kept: (index) => (isThere(index) || isByTwo ? group(index) : {}),
+	};
+});
 
 /** A field that only new records get: what an existing one holds stays, whatever happens. */
-export const ruledUpsertMany: Scenario = {
-	operation: 'record: upsertMany',
-	variant: 'field rules',
-	kind: 'once',
-	async prepare(slot, random): Promise<Prepared> {
-		await slot.createTable([0, 2, 4, 90].map(oldRecord));
-		const isThere = (index: number) => [0, 2, 4].includes(index);
+export const ruledUpsertMany = upsertScenario(
+	{ variant: 'field rules', kind: 'once' },
+	(random) => {
 		const rule = random.of('whenCreating', 'ifEmpty');
 		return {
-			parameters: {
-				resource: 'record',
-				operation: 'upsertMany',
-				...tableParameters(random),
-				columns: automatic,
-				options: { ...batches(random), fieldRules: { field: [{ field: 'group', rule }] } },
-			},
-			items: itemsOf(indexes.map((index) => ({ ...newFields(index), group: 'b' }))),
-			main: { path: '/data/bulk$' },
-			// An update leaves the code out.
-			traces: indexes.map((index) => ({
-				body: isThere(index) ? `"new ${index}"` : `"${code(index)}"`,
-			})),
-			touched: { idOf: (index) => (isThere(index) ? idOf(index) : undefined), values: newFields },
-			effect: (index, truth) => effectOn(index, truth, { group: isThere(index) ? 'a' : 'b' }),
-			checkOutput,
+			options: { fieldRules: { field: [{ field: 'group', rule }] } },
+			given: (index) => ({ ...newFields(index), group: 'b' }),
+			written: newFields,
+			kept: (index) => ({ group: isThere(index) ? 'a' : 'b' }),
 		};
 	},
-};
+);
 
 export const updateMany: Scenario = {
 	operation: 'record: updateMany',
@@ -252,8 +252,7 @@ export const syncMany: Scenario = {
 	operation: 'record: syncMany',
 	kind: 'harmless',
 	async prepare(slot, random): Promise<Prepared> {
-		await slot.createTable([0, 2, 4, 90, 91, 92].map(oldRecord));
-		const isThere = (index: number) => [0, 2, 4].includes(index);
+		await slot.createTable([...EXISTING, 90, 91, 92].map(oldRecord));
 		const isDelete = random.happens(0.6);
 		return {
 			parameters: {
@@ -270,9 +269,7 @@ export const syncMany: Scenario = {
 			},
 			items: itemsOf(indexes.map(newFields)),
 			main: { method: 'POST', path: '/data/bulk$' },
-			traces: indexes.map((index) => ({
-				body: isThere(index) ? `"new ${index}"` : `"${code(index)}"`,
-			})),
+			traces: namesOrCodes,
 			touched: { idOf: (index) => (isThere(index) ? idOf(index) : undefined), values: newFields },
 			effect: (index, truth) => effectOn(index, truth, isThere(index) ? { group: 'a' } : {}),
 			checkOutput,
@@ -361,10 +358,9 @@ export const linksByName: Scenario = {
 	variant: 'links by name',
 	kind: 'harmless',
 	async prepare(slot, random): Promise<Prepared> {
-		await slot.createLinkedTables([0, 2, 4, 90].map(oldRecord), [
+		await slot.createLinkedTables([...EXISTING, 90].map(oldRecord), [
 			{ id: teamId, fields: { name: TEAMS[0] } },
 		]);
-		const isThere = (index: number) => [0, 2, 4].includes(index);
 		const link = [{ field: 'team', valueType: 'importKey', ifNotFound: 'create' }];
 		return {
 			parameters: {

@@ -90,7 +90,7 @@ describe('Retry-After', () => {
 	test.each([
 		...[undefined, null, '', 'soon', [], {}],
 		// `Date.parse` takes these for dates in the past.
-		...[-5, '-5', '-0.5', '+5', '5 s', '5, 10', 'soon 5', '1/2'],
+		...[-5, '-5', '-0.5', '+5', '5.', '5 s', '5, 10', 'soon 5', '1/2'],
 		...['Sat', '2026-99-99T00:00:00Z', 'NaN', 'Infinity'],
 	])('%j means nothing', (header) => {
 		expect(parseRetryAfter(header, now)).toBeUndefined();

@@ -1,6 +1,9 @@
 /** Field rules: which fields of an existing record are written. Pure. */
 import type { FieldDefinition, JsonValue, PlatformRecord } from '../api/types';
 import { fieldType } from '../fields';
+import { files } from '../fields/types/files';
+import { linkToMany } from '../fields/types/link';
+import { texts } from '../fields/types/list';
 import { holdsValue } from '../fields/values';
 import { getOwn } from '../transport/json';
 import type { ItemOutcome } from './outcome';
@@ -9,14 +12,23 @@ import type { Entry } from './entry';
 /** By field name. A field without a rule is always written. */
 export type FieldRules = ReadonlyMap<string, 'whenCreating' | 'ifEmpty'>;
 
-/** `false` and 0 are values; text of spaces only is empty. If in doubt, a field is not empty. */
-const isBlank = (field: FieldDefinition, stored: JsonValue | undefined): boolean =>
-	typeof stored === 'string' ? stored.trim() === '' : fieldType(field).isEmpty(stored) === true;
+const LISTS = new Set([texts, files, linkToMany]);
+
+/**
+ * `false` and 0 are values; text of spaces only is empty. If in doubt, a field is not empty: if the
+ * response omits it, or shows a list although its type is not one.
+ */
+function isBlank(field: FieldDefinition, stored: JsonValue | undefined): boolean {
+	if (typeof stored === 'string') return stored.trim() === '';
+	const type = fieldType(field);
+	if (stored === undefined || (Array.isArray(stored) && !LISTS.has(type))) return false;
+	return type.isEmpty(stored) === true;
+}
 
 /**
  * What to write to an existing record.
  *
- * @param stored the record as it was read; a field that it lacks is empty
+ * @param stored the record as it was read
  */
 export function applyFieldRules(
 	record: Entry,

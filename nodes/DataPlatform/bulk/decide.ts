@@ -1,5 +1,6 @@
 /** What to do with each item, by the records that it matches. Pure. */
 import type { FieldDefinition, PlatformRecord } from '../api/types';
+import { getOwn } from '../transport/json';
 import { asPlanned, type Entry, type Resolved } from './entry';
 import { recordKey } from './key';
 import type { ItemOutcome } from './outcome';
@@ -62,15 +63,27 @@ const foundItem = ({ id, created, modified, ver, fields }: PlatformRecord): Item
 	fields,
 });
 
+/** Only the platform can compare an uncertain key, and it did. */
+const proofOf = (
+	{ hasUncertainKey }: Entry,
+	{ fields }: PlatformRecord,
+	keys: FieldDefinition[],
+): Pick<Entry, 'foundBy'> =>
+	hasUncertainKey
+		? { foundBy: Object.fromEntries(keys.map(({ name }) => [name, getOwn(fields, name) ?? null])) }
+		: {};
+
 /**
  * Applies the rules to items, given the records that each matches.
  *
  * @param keepsMatches whether entries keep the record that they matched
+ * @param keys the fields that they matched by
  */
 export function decide(
 	matches: Map<Entry, PlatformRecord[]>,
 	{ ifFound, ifMissing, multipleMatches }: MatchRules,
 	keepsMatches = false,
+	keys: FieldDefinition[] = [],
 ): Decision {
 	const updates: Entry[] = [];
 	const creates: Entry[] = [];
@@ -88,7 +101,13 @@ export function decide(
 			for (const match of multipleMatches === 'all' ? found : found.slice(0, 1)) {
 				const before = keepsMatches ? match : undefined;
 				if (ifFound === 'skip') outcomes.push([entry, foundItem(match)]);
-				else updates.push({ ...asPlanned(entry), id: match.id, before });
+				else
+					updates.push({
+						...asPlanned(entry),
+						...proofOf(entry, match, keys),
+						id: match.id,
+						before,
+					});
 			}
 		}
 	}

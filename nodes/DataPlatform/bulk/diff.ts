@@ -29,7 +29,7 @@ export function diffEntry(
 	}
 	const { id, created, modified, ver } = before;
 	// Any value is written unless proven equal.
-	const changed = compareFields(fields, undefined, before, context).filter(
+	const changed = compareFields(fields, {}, before, context).filter(
 		({ isHeld }) => isHeld !== true,
 	);
 	const after = Object.fromEntries(changed.map(({ name, value }) => [name, value]));

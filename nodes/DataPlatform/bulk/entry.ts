@@ -14,6 +14,8 @@ export interface Entry {
 	key?: string;
 	/** The key is as given. Only the platform knows how it stores it. */
 	hasUncertainKey?: boolean;
+	/** The key fields of the record that the platform found by an uncertain key, as it stores them. */
+	foundBy?: FieldValues;
 	/** The import key of a record to create, if other items have the same one. */
 	sharedKey?: { text: string; isFirst: boolean };
 	/** All values to write. */
@@ -56,11 +58,12 @@ export const asPlanned = ({
 	id,
 	key,
 	hasUncertainKey,
+	foundBy,
 	sharedKey,
 	fields,
 	ruled,
 	parts,
-}: Entry): Entry => ({ index, id, key, hasUncertainKey, sharedKey, fields, ruled, parts });
+}: Entry): Entry => ({ index, id, key, hasUncertainKey, foundBy, sharedKey, fields, ruled, parts });
 
 /** An entry of which only these values are sent, with the record that is stored. */
 export const withSent = (

@@ -93,20 +93,21 @@ function asAdded(
  */
 export function compareFields(
 	sent: FieldValues,
-	before: Entry['before'],
+	{ before, foundBy = {} }: Pick<Entry, 'before' | 'foundBy'>,
 	stored: PlatformRecord,
 	context: Pick<WriteContext, 'mode' | 'key' | 'fields' | 'appendable'>,
 ) {
 	const { mode, key, fields } = context;
+	// A record holds the key that it was found by.
+	const isKey = (name: string) =>
+		(mode === 'upsert' && name === key) ||
+		(Object.hasOwn(foundBy, name) && foundBy[name] === getOwn(stored.fields, name));
 	const held = asAdded(sent, before, stored, context);
 	const cleared = mode === 'replace' ? omittedFields(sent, stored, fields) : {};
 	return Object.entries({ ...cleared, ...sent }).map(([name, value]) => ({
 		name,
 		value,
-		// A record holds the key that it was found by.
-		isHeld:
-			(mode === 'upsert' && name === key) ||
-			holdsValue(fields.get(name), getOwn(held, name), value),
+		isHeld: isKey(name) || holdsValue(fields.get(name), getOwn(held, name), value),
 	}));
 }
 
@@ -133,7 +134,12 @@ export const holdsWhole = (
 	stored: PlatformRecord,
 	context: WriteContext,
 ): boolean => {
-	const whole = compareFields(withoutAdded(entry, context), undefined, stored, context);
+	const whole = compareFields(
+		withoutAdded(entry, context),
+		{ foundBy: entry.foundBy },
+		stored,
+		context,
+	);
 	return whole.every(({ isHeld }) => isHeld);
 };
 
@@ -274,7 +280,7 @@ function compare(
 	stored: PlatformRecord,
 	context: WriteContext,
 ): Pick<Evidence, 'record' | 'field'> {
-	const fields = compareFields(sentFields(entry), entry.before, stored, context);
+	const fields = compareFields(sentFields(entry), entry, stored, context);
 	const different = fields.find(({ isHeld }) => isHeld === false);
 	if (different) return { record: 'different', field: different.name };
 	const unproven = fields.find(({ isHeld }) => isHeld === undefined);

@@ -244,7 +244,7 @@ class MatchedWriter {
 	}
 
 	private decide(matches: Map<Entry, PlatformRecord[]>): Decision {
-		return decide(matches, this.options.matching, this.keepsMatches);
+		return decide(matches, this.options.matching, this.keepsMatches, this.keys);
 	}
 
 	/** Updates without what the records keep. Items of one record are merged before. */

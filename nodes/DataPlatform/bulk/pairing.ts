@@ -36,9 +36,7 @@ export function alignByContent(
 ): Map<Entry, PlatformRecord | undefined> | undefined {
 	const context = { mode: 'create' as const, fields, appendable: [] };
 	const fits = (entry: Entry, record: PlatformRecord) =>
-		compareFields(sentFields(entry), undefined, record, context).every(
-			({ isHeld }) => isHeld !== false,
-		);
+		compareFields(sentFields(entry), {}, record, context).every(({ isHeld }) => isHeld !== false);
 	const first: number[] = [];
 	for (const record of created) {
 		let at = (first.at(-1) ?? -1) + 1;

@@ -280,8 +280,7 @@ export const hasEffect = (request: LoggedRequest, ...effects: Effect[]) =>
 	faultsOf(request).some((name) => effects.includes(FAULTS[name].effect));
 
 /** Whether it was rejected before any other fault could strike. */
-export const isRefused = ({ status }: LoggedRequest) =>
-	status !== null && status >= 400 && status < 500;
+const isRefused = ({ status }: LoggedRequest) => status !== null && status >= 400 && status < 500;
 
 /** Whether its response leaves open what the request did. */
 export const isAmbiguous = (request: LoggedRequest) =>

@@ -1,10 +1,14 @@
 /** What is known of an item: whether it was applied, what its record holds. */
+import { decide } from '../../../nodes/DataPlatform/bulk/decide.ts';
+import type { Entry } from '../../../nodes/DataPlatform/bulk/entry.ts';
 import { holdsWhole, isUnapplied } from '../../../nodes/DataPlatform/bulk/evidence.ts';
 import { judge } from '../../../nodes/DataPlatform/bulk/judge.ts';
 import type { LastChange } from '../../../nodes/DataPlatform/bulk/lastChange.ts';
 import type { FieldValues, PlatformRecord } from '../../../nodes/DataPlatform/api/types.ts';
-import { sendableOf, storedOf } from '../fixtures.cts';
+import { fieldOf, sendableOf, storedOf } from '../fixtures.cts';
 import { BEFORE, LAST, SINCE, context, timedOut } from '../outcomeFixtures.cts';
+
+const RULES = { ifFound: 'update', ifMissing: 'create', multipleMatches: 'error' } as const;
 
 test.each<[FieldValues, boolean]>([
 	[{ code: 'a', n: 1 }, true],
@@ -15,6 +19,29 @@ test.each<[FieldValues, boolean]>([
 	const item = sendableOf({ fields: { code: 'a', n: 1 } });
 	expect(holdsWhole(item, storedOf({ id: 'r1', fields }), context('update'))).toBe(all);
 });
+
+test.each<[string, string, string, string]>([
+	['after a lost response', 'lost', '2026-06-01T10:00:00Z', 'unchanged'],
+	['after a lost response and a rejection', 'rejected', '2026-06-01T10:00:00Z', 'unchanged'],
+	['unless its record has another key now', 'lost', '2026-06-01T09:00:00Z', 'unknown'],
+])(
+	'a key that only the platform can compare is known by the look-up, %s',
+	(_, how, time, outcome) => {
+		const at = fieldOf('at', 'datetime');
+		const record: Entry = {
+			index: 0,
+			hasUncertainKey: true,
+			fields: { at: '2026-06-01T12:00:00' },
+		};
+		const before = storedOf({ id: 'r1', fields: { at: '2026-06-01T10:00:00Z' } });
+		const { updates } = decide(new Map([[record, [before]]]), RULES, true, [at]);
+		const entry = { ...updates[0]!, previousAttempt: timedOut };
+		const update = { ...context('update'), fields: new Map([['at', at]]) };
+		const found = storedOf({ id: 'r1', fields: { at: time } });
+		const rejections = new Map(how === 'rejected' ? [[entry, { outcome: 'failed' } as const]] : []);
+		expect(judge(entry, [found], { rejections }, update)).toMatchObject({ outcome });
+	},
+);
 
 describe('an item that adds a file', () => {
 	const added = { file: { add: [{ filename: 'a' }] } };

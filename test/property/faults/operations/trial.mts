@@ -8,8 +8,7 @@ import { foresee, matchesOf, missingFrom, sharers, type Foreseen } from './fores
 import { REMOVED_MARK, type Evidence } from './execute.mts';
 import { isBlind, isMendable, isPending, isWrite, openOf, writesOf } from './requests.mts';
 import type { Case, CaseItem } from './schedule.mts';
-import { isRefused } from '../faults.mts';
-import { filesIn, KEY, messagesIn, OLD_FILE, type Fields } from './table.mts';
+import { filesIn, messagesIn, OLD_FILE, type Fields } from './table.mts';
 import { Rules } from './rules.mts';
 
 /** Why the outcome of an item can't be known. */
@@ -24,8 +23,7 @@ export type Reason =
 	| 'a file of this name was there before'
 	| 'whether files were replaced can’t be seen from a record that was not read before'
 	| 'the contract does not say what becomes of the messages that are there'
-	| 'a create is not told from a record that was there before'
-	| 'only the platform can compare its key';
+	| 'a create is not told from a record that was there before';
 
 type Output = Record<string, unknown>;
 
@@ -214,16 +212,7 @@ export class OperationTrial {
 		if (testCase.operation === 'create') {
 			return 'a create is not told from a record that was there before';
 		}
-		// It was sent again because the record does not show whether it holds the key, and was rejected.
-		const isRejected = writes.slice(writes.indexOf(first) + 1).some(isRefused);
-		if (isRejected && this.#hasVagueKey(item)) return 'only the platform can compare its key';
 		return undefined;
-	}
-
-	/** Whether its key is a time that only the platform can convert. */
-	#hasVagueKey({ data, stored }: CaseItem): boolean {
-		const { type } = this.testCase.table.fields[0]!;
-		return ['date', 'datetime'].includes(type) && data.json[KEY] !== stored[KEY];
 	}
 
 	#mayBeOf(item: CaseItem, id: string): boolean {

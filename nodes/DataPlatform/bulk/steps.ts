@@ -51,8 +51,16 @@ export interface Step {
 	isDivided?: boolean;
 }
 
-/** Rejections of a whole batch that a single record may have caused. */
-const DIVISIBLE = new Set([400, 413, 422]);
+/**
+ * Rejections that a batch's other records would get, too: they are about the token, the table, the
+ * request or its rate. Any other 4xx may be about a single record.
+ */
+const ABOUT_REQUEST = new Set([
+	401, 402, 403, 404, 405, 406, 407, 408, 410, 411, 414, 415, 426, 429, 431,
+]);
+
+/** Whether a single record may have caused the rejection of a whole batch. */
+const isDivisible = (status = 0) => status >= 400 && status < 500 && !ABOUT_REQUEST.has(status);
 
 const PAYLOAD_TOO_LARGE = 413;
 
@@ -178,7 +186,7 @@ function afterAttempt(
 		const stop = result.isRetryBudgetSpent ? result : undefined;
 		return { ...reconcile(open, open, {}), stop };
 	}
-	const isAboutRecords = records[0]!.isAlone ?? DIVISIBLE.has(result.status ?? 0);
+	const isAboutRecords = records[0]!.isAlone ?? isDivisible(result.status);
 	if (result.delivery === 'rejected' && isAboutRecords) {
 		return afterRejection(attempted, result, partial, canDivide);
 	}

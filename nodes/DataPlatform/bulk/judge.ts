@@ -339,11 +339,15 @@ export function judge(
 	return asFinal({ ...item, ...unknownItem(context.mode, why) }, entry, context);
 }
 
-/** Completes an unknown outcome: warns if another attempt would add values a second time. */
+/** Completes an unknown outcome: says how the attempt ended, and warns if another attempt would add values a second time. */
 function asFinal(item: ItemOutcome, entry: Entry, context: WriteContext): ItemOutcome {
 	if (item.outcome !== 'unknown') return item;
-	const status = item.status ?? entry.previousAttempt?.status;
-	const open = context.isSingle ? { ...item, status } : item;
+	const { status, retryAfterMs } = entry.previousAttempt ?? {};
+	const open = {
+		...item,
+		status: item.status ?? status,
+		retryAfterMs: item.retryAfterMs ?? retryAfterMs,
+	};
 	return context.mode !== 'create' && isAppending(entry, context) ? asAppended(open) : open;
 }
 
@@ -351,7 +355,9 @@ function asFinal(item: ItemOutcome, entry: Entry, context: WriteContext): ItemOu
 export const unreadItem = (
 	entry: Entry,
 	why: string,
-	{ message }: ServiceError,
+	{ message, retryAfterMs }: ServiceError,
 	context: WriteContext,
-): ItemOutcome =>
-	asFinal(unknownItem(context.mode, `${why}; looking it up failed: ${message}`), entry, context);
+): ItemOutcome => {
+	const item = unknownItem(context.mode, `${why}; looking it up failed: ${message}`);
+	return asFinal({ ...item, retryAfterMs }, entry, context);
+};

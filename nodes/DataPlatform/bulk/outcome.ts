@@ -114,12 +114,17 @@ const HINT_IF_UNKNOWN: Record<WriteMode, Hint> = {
 	replace: 'It is safe to run it again.',
 };
 
-/** The outcome of an item that may or may not have been written. */
-export const unknownItem = (mode: WriteMode, why: string): ItemOutcome => ({
+/**
+ * The outcome of an item that may or may not have been written.
+ *
+ * @param attempt the request that may have written it
+ */
+export const unknownItem = (mode: WriteMode, why: string, attempt?: ServiceError): ItemOutcome => ({
 	outcome: 'unknown',
 	message: `Unknown whether this record was written: ${why}`,
 	hint: HINT_IF_UNKNOWN[mode],
 	isRetryable: mode !== 'create',
+	...(attempt && { status: attempt.status, retryAfterMs: attempt.retryAfterMs }),
 });
 
 /** Marks an item that may have added something: another attempt could add it again. */

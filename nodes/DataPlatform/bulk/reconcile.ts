@@ -187,12 +187,14 @@ export class OutcomeResolver {
 		batch: Entry[],
 		{ response }: UnresolvedContext,
 	): Promise<Resolved[]> {
-		const unclear = (why: string) => unknownItem(this.context.mode, why);
+		const { mode } = this.context;
+		const unclear = (why: string) => unknownItem(mode, why);
 		if (!response) {
-			return rest.map((entry) => [
-				entry,
-				unclear(entry.previousAttempt?.message ?? 'there was no response'),
-			]);
+			return rest.map((entry) => {
+				const { previousAttempt } = entry;
+				const why = previousAttempt?.message ?? 'there was no response';
+				return [entry, unknownItem(mode, why, previousAttempt)];
+			});
 		}
 		// The counts may confirm what the list omits.
 		const areAllInserted = countsAll(response, batch.length);

@@ -210,6 +210,10 @@ const isAlreadyDone = (failure: ServiceError, { alreadyDoneStatus }: ApiRequest)
 const modeAfter = ({ stillPending }: ServiceError, request: ApiRequest): RetryMode =>
 	request.isUnapplied && !stillPending ? 'idempotent' : request.retryMode;
 
+/** An ambiguous attempt whose retry was asked to wait. */
+const askedToWait = (attempt: ServiceError, { message, retryAfterMs }: ServiceError) =>
+	new ServiceError(`${attempt.message}; a retry failed: ${message}`, { ...attempt, retryAfterMs });
+
 /**
  * Adds to a failure what is known about previous attempts: an ambiguous one, and those asked to
  * wait.
@@ -220,7 +224,9 @@ function withEarlierAttempts(
 	wasPostponed: boolean,
 ): ServiceError {
 	// If a previous attempt may have been applied, the request stays ambiguous whatever came later.
-	if (error.delivery === 'notApplied' && previousAttempt) return previousAttempt;
+	if (error.delivery === 'notApplied' && previousAttempt) {
+		return isWaitRequest(error) ? askedToWait(previousAttempt, error) : previousAttempt;
+	}
 	const isLater = previousAttempt !== undefined && error !== previousAttempt;
 	if (!isLater && !wasPostponed) return error;
 	return new ServiceError(error.message, {

@@ -1053,3 +1053,18 @@ describe('the table', () => {
 		}
 	});
 });
+
+test.each([undefined, true])(
+	'an unknown item says how its attempt ended (single: %s)',
+	(isSingle) => {
+		const previousAttempt = new ServiceError('The platform failed', {
+			delivery: 'ambiguous',
+			status: 500,
+			retryAfterMs: 7000,
+		});
+		const entry = { ...sendableOf({ id: 'r1', fields: { n: 1 } }), previousAttempt };
+		const found = [storedOf({ id: 'r1', fields: { n: 2 } })];
+		const outcome = judge(entry, found, {}, { ...context('update'), isSingle });
+		expect(outcome).toMatchObject({ outcome: 'unknown', status: 500, retryAfterMs: 7000 });
+	},
+);

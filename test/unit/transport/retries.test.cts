@@ -198,3 +198,23 @@ describe('while it is under way', () => {
 		expect(seen[0]!.abortSignal!.aborted).toBe(true);
 	});
 });
+
+test.each([
+	['a lost response', lost, undefined],
+	['a 500', () => httpResponse(500, ''), 500],
+])(
+	'a request to wait after %s: the outcome stays open, and says how long',
+	async (_, first, status) => {
+		const { connection } = fakePlatform((_request, count) => (count === 1 ? first() : wait()), {
+			retryBudgetMs: 900,
+		});
+		const sending = connection.tryRequest({ method: 'PATCH', path: '/x', retryMode: 'idempotent' });
+		await jest.runAllTimersAsync();
+		const failure = await sending;
+		expect(failure).toMatchObject({ delivery: 'ambiguous', retryAfterMs: 1000 });
+		expect(failure).toHaveProperty('status', status);
+		expect((failure as ServiceError).message).toContain(
+			'a retry failed: The platform asked to wait: too many requests',
+		);
+	},
+);

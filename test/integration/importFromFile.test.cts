@@ -537,6 +537,17 @@ describe('an import that stops early', () => {
 		},
 	);
 
+	test('after its last row, with all outcomes known, is done', async () => {
+		await harness.faults({
+			match: { method: 'POST', path: '/data/bulk' },
+			fault: { kind: 'resetAfter' },
+			when: { nth: [1, 2, 3, 4, 5, 6] },
+		});
+		const { json, error } = await imported(rows(2), { options: { maxRetryWait: 1 } });
+		expect(error).toBeUndefined();
+		expect(json).toMatchObject({ inserted: 2, rejected: 0, confirmedThroughRow: 3 });
+	});
+
 	test('after rows with an unknown outcome, which are among the rejected ones', async () => {
 		const bulk = { method: 'POST', path: '/data/bulk' };
 		await harness.faults(

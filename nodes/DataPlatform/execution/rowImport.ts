@@ -151,8 +151,9 @@ class RowImport {
 				// If all rows are rejected, no request would notice the cancellation.
 				if (canceled) return { error: canceled, message: canceled.message };
 				ahead = read();
-				const stopped = await this.writePortion(portion.value);
-				if (stopped) return { error: stopped, message: stopped.message };
+				const { stopped, isComplete } = await this.writePortion(portion.value);
+				const isDone = stopped && isComplete && (await ahead).done;
+				if (stopped && !isDone) return { error: stopped, message: stopped.message };
 				progress.note(
 					() =>
 						`Import From File: '${name}' is confirmed through row ${certainThrough(result)}, ${result.counts.rejected} rejected`,
@@ -174,7 +175,8 @@ class RowImport {
 		return `${count} rejected, and '${this.parts.limitLabel}' allows no more`;
 	}
 
-	private async writePortion(rows: FileRow[]): Promise<ServiceError | undefined> {
+	/** @returns why the writing stopped, and whether the outcomes of all rows are known anyway */
+	private async writePortion(rows: FileRow[]) {
 		const { reader, pipeline } = this.parts;
 		const outcomes = new Map<number, ItemOutcome>();
 		const inputs: PlanInput[] = [];
@@ -190,8 +192,7 @@ class RowImport {
 		const { stopped } = await pipeline.write(plan, {
 			onOutcomes: (row, all) => outcomes.set(row, all.find((one) => !isSuccess(one)) ?? all[0]!),
 		});
-		await this.take(rows, outcomes, stopped);
-		return stopped;
+		return { stopped, isComplete: await this.take(rows, outcomes, stopped) };
 	}
 
 	/** Rejects rows for a record that an earlier portion wrote. */
@@ -214,7 +215,7 @@ class RowImport {
 		rows: FileRow[],
 		outcomes: Map<number, ItemOutcome>,
 		stopped: ServiceError | undefined,
-	) {
+	): Promise<boolean> {
 		const { result } = this;
 		const { counts, merged } = result;
 		let hasGap = false;
@@ -246,6 +247,7 @@ class RowImport {
 			text = '';
 		}
 		if (text !== '') await this.parts.rejected.write(text);
+		return !hasGap;
 	}
 
 	/** The line of a row in the file of rejected rows, with the header before the first one. */

@@ -73,7 +73,7 @@ const TEXTS: { [C in HintCode]: string | ((hint: HintOf<C>) => string) } = {
 	lookBeforeAddingAgain:
 		'Look at the record before you run it again: files and messages that it already has would be added again.',
 	lookBeforeCreatingAgain:
-		"Look for the record in the platform before you send it again. With an import key field in the table, 'Create or Update' and 'Create or Update Many' can be repeated without creating duplicates.",
+		"Look for the record in the platform before you send it again. By import key, 'Create or Update' and 'Create or Update Many' can be repeated without creating duplicates.",
 	updateInstead: "Use 'Create or Update Many' to update it.",
 	correctKeyOrUpdate: ({ field }) =>
 		`Correct the value of '${field}'. If a record already has it, use 'Create or Update' or 'Create or Update Many' to update that record.`,

@@ -2,6 +2,7 @@
 import {
 	NodeHelpers,
 	type IDataObject,
+	type IGetNodeParameterOptions,
 	type IHttpRequestOptions,
 	type INode,
 	type INodeParameters,
@@ -22,6 +23,8 @@ export interface Watched {
 	serve: Serve;
 	/** The given parameters; the others have their defaults. */
 	parameters?: INodeParameters;
+	/** What expressions return. */
+	resolved?: Record<string, unknown>;
 	credential?: IDataObject;
 	/** The static data of the workflow: what n8n stored, and what it would store. */
 	staticData?: Record<string, IDataObject>;
@@ -46,6 +49,7 @@ function fakeContext(
 	{
 		serve,
 		parameters = {},
+		resolved = {},
 		credential = {},
 		staticData = {},
 		workflowId = 'workflow',
@@ -88,7 +92,14 @@ function fakeContext(
 		}),
 		getMode: () => mode,
 		getNode: () => node,
-		getNodeParameter: (name: string, fallback: unknown) => valueAt(values, name) ?? fallback,
+		getNodeParameter: (
+			name: string,
+			fallback: unknown,
+			{ rawExpressions }: IGetNodeParameterOptions = {},
+		) => {
+			const value = valueAt(values, name) ?? fallback;
+			return rawExpressions ? value : (resolved[String(value)] ?? value);
+		},
 		getTimezone: () => 'UTC',
 		getWorkflow: () => ({ id: workflowId, name: 'Workflow', active: true }),
 		getWorkflowStaticData: (type: string) => (staticData[type] ??= {}),

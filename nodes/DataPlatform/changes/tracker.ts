@@ -44,6 +44,11 @@ export interface ChangeState {
 		earlier: string;
 		/** Where reading began: about this many records changed before the watermark. */
 		offset?: number;
+		/**
+		 * Set if watching restarted and not everything was emitted since: records created before that
+		 * time, and short hashes of the IDs emitted before the restart. Only the trigger restarts.
+		 */
+		restart?: { time: number; earlier: string };
 	};
 	/** A digest of the watched fields when last emitted, by record ID; oldest first. */
 	digests?: Record<string, string>;
@@ -144,6 +149,13 @@ const HASH_LENGTH = 6;
 const hashOf = (id: string) =>
 	createHash('sha256').update(id).digest('base64url').slice(0, HASH_LENGTH);
 
+/** Adds short hashes of IDs; the oldest are dropped if there are too many. */
+export const addHashes = (
+	hashes: string,
+	ids: Iterable<string>,
+	limits: Pick<Limits, 'hashes'>,
+): string => [hashes, ...[...ids].map(hashOf)].join('').slice(-limits.hashes * HASH_LENGTH);
+
 function* hashesIn(text: string) {
 	for (let at = 0; at < text.length; at += HASH_LENGTH) yield text.slice(at, at + HASH_LENGTH);
 }
@@ -172,12 +184,14 @@ export class EmittedIndex {
 	readonly since: number;
 	private readonly emitted: Map<string, readonly [version: number, time: number]>;
 	private readonly earlier: Set<string>;
+	private readonly beforeRestart: Set<string>;
 	private readonly digests: Map<string, string>;
 
 	constructor(private readonly state: ChangeState) {
 		this.since = state.watermark?.time ?? -Infinity;
 		this.emitted = new Map(Object.entries(state.emitted));
 		this.earlier = new Set(hashesIn(state.backlog?.earlier ?? ''));
+		this.beforeRestart = new Set(hashesIn(state.backlog?.restart?.earlier ?? ''));
 		this.digests = new Map(Object.entries(state.digests ?? {}));
 	}
 
@@ -213,7 +227,17 @@ export class EmittedIndex {
 		const { backlog, watermark } = this.state;
 		const createdWatermark = backlog ? backlog.createdWatermark : watermark;
 		if (createdWatermark && compare({ time, id }, createdWatermark) <= 0) return 'updated';
-		return this.earlier.size > 0 && this.earlier.has(hashOf(id)) ? 'updated' : 'created';
+		return this.hasEarlier(id, time) ? 'updated' : 'created';
+	}
+
+	/** Whether a record that is no longer tracked was emitted before. */
+	private hasEarlier(id: string, created: number): boolean {
+		const { earlier, beforeRestart } = this;
+		if (earlier.size + beforeRestart.size === 0) return false;
+		const hash = hashOf(id);
+		// Since the restart, it is emitted as created once more.
+		const isOlder = created < (this.state.backlog?.restart?.time ?? -Infinity);
+		return earlier.has(hash) || (isOlder && beforeRestart.has(hash));
 	}
 
 	/** Marks a version as emitted. Returns whether its watched fields make it worth emitting. */
@@ -310,13 +334,18 @@ export class EmittedIndex {
 		offset: number | undefined,
 		limits: Limits,
 	): ChangeState['backlog'] {
-		const { watermark, backlog = { createdWatermark: watermark, earlier: '' } } = this.state;
-		const { createdWatermark } = backlog;
-		const earlier = [backlog.earlier, ...dropped.map(({ id }) => hashOf(id))].join('');
+		const { watermark } = this.state;
+		const backlog: NonNullable<ChangeState['backlog']> = this.state.backlog ?? {
+			createdWatermark: watermark,
+			earlier: '',
+		};
+		const { createdWatermark, restart } = backlog;
+		const ids = dropped.map(({ id }) => id);
 		return {
 			...(createdWatermark && { createdWatermark: { ...createdWatermark } }),
-			earlier: earlier.slice(-limits.hashes * HASH_LENGTH),
+			earlier: addHashes(backlog.earlier, ids, limits),
 			...(offset !== undefined && { offset }),
+			...(restart && { restart: { ...restart } }),
 		};
 	}
 }

@@ -8,6 +8,7 @@ import { sleep, type INodeExecutionData, type IPollFunctions } from 'n8n-workflo
 import { readPage } from '../api/pages';
 import { readTable } from '../api/tables';
 import { ChangePages, readChanges } from '../changes/reader';
+import { restartAt } from '../changes/restart';
 import {
 	isFirstVersion,
 	LIMITS,
@@ -122,7 +123,6 @@ async function requireFields(client: ApiClient, { at, missingFields }: Watch): P
 /** One poll of a watch. */
 class Poll {
 	private readonly stored: SavedState | undefined;
-	private readonly identity: string;
 	private readonly pages: ChangePages;
 	private readonly watcher: DeletionWatcher;
 
@@ -135,18 +135,21 @@ class Poll {
 		private readonly limits: PollLimits,
 	) {
 		this.stored = readState(context);
-		this.identity = identityOfRun(watch, this.stored?.identity);
 		this.pages = new ChangePages(client, watch.at, watch.query, limits);
 		this.watcher = new DeletionWatcher(client, watch, budget);
 	}
 
 	async run(coordinator: PollCoordinator): Promise<PollResult> {
-		const { context, identity, stored } = this;
+		const { context, stored, watch } = this;
+		const { identity } = watch;
 		const node = [context.getWorkflow().id, context.getNode().id].join(' ');
+		// A restart goes on from the state before it.
 		const watching = { node, identity };
-		const own = stored?.identity === identity ? stored : readStart(context, identity, stored);
-		const known = coordinator.resume(watching, own);
-		if (known === 'unconfirmed') return NOTHING;
+		const isSame = isSameWatch(identity, stored?.identity);
+		const own = isSame ? stored : readStart(context, identity, stored);
+		const latest = coordinator.resume(watching, own);
+		if (latest === 'unconfirmed') return NOTHING;
+		const known = latest && restarted(watch, latest);
 		if (!known && this.startFrom === 'now') {
 			const { start, isOwn } = await coordinator.begin(watching, async () => await this.begin());
 			// The poll that found the start stores it. After an activation, n8n itself stores the state.
@@ -170,7 +173,11 @@ class Poll {
 	private async begin(): Promise<SavedState> {
 		// Changes first: a record that is created in between is then both emitted and watched.
 		const state = this.watch.emitsChanges ? await this.start() : undefined;
-		return newSavedState(this.identity, watched(state, await this.watcher.begin()), this.stored);
+		return newSavedState(
+			this.watch.identity,
+			watched(state, await this.watcher.begin()),
+			this.stored,
+		);
 	}
 
 	private async start(): Promise<ChangeState> {
@@ -189,8 +196,7 @@ class Poll {
 		const { watch, stored } = this;
 		const { changes, state } = await this.nextChanges(known?.state);
 		await requireFields(this.client, watch);
-		const before = this.deletionsBefore(known);
-		const found = await this.watcher.next(before, changes, state?.backlog !== undefined);
+		const found = await this.watcher.next(known?.deletions, changes, state?.backlog !== undefined);
 		if (!turn.isCurrent()) return NOTHING;
 		// Before the state is remembered: changes whose items can't be made must come again.
 		const items = [
@@ -198,16 +204,14 @@ class Poll {
 			...found.deleted.map(toDeletedItem),
 		];
 		const parts = watched(state, found.saved);
-		// A start from now, or with deletions, can't be determined again; one at a date or at the
-		// beginning can. Store it once more if n8n dropped it or another execution overwrote it.
-		const isUnique = this.startFrom === 'now' || watch.deletions !== undefined;
-		const begins = known && isStored ? isMissing(known, parts) : isUnique;
+		// Store the start once more if n8n dropped it or another execution overwrote it.
+		const begins = known && isStored ? isMissing(known, parts) : this.isStartUnique;
 		const emits = items.length > 0;
 		const mustStore = !emits && (found.mustStore || (begins && this.budget.isScheduledTask));
 		const startsExecution = emits || mustStore;
 		const next =
 			startsExecution || begins || !known
-				? newSavedState(this.identity, parts, known ?? stored)
+				? newSavedState(identityOfRun(watch, known?.identity), parts, known ?? stored)
 				: { ...known, ...parts };
 		turn.finish(next, startsExecution);
 		// Only together with changes: n8n may store the state of an idle poll after that of a later
@@ -217,11 +221,19 @@ class Poll {
 		return { items, mustStore };
 	}
 
-	/** The watched records so far. A restart affects only changes; deletions are found as before. */
-	private deletionsBefore(known: SavedState | undefined): SavedDeletions | undefined {
-		if (known) return known.deletions;
-		const { watch, stored } = this;
-		return isSameWatch(watch.identity, stored?.identity) ? stored?.deletions : undefined;
+	/**
+	 * Whether the start can't be determined again. One at the beginning or at a fixed date can, but an
+	 * expression may return another date, and a restart may be removed.
+	 */
+	private get isStartUnique(): boolean {
+		const { watch, parameters, startFrom } = this;
+		const isFixed = startFrom === 'beginning' || !parameters.isExpression(startDate);
+		return (
+			startFrom === 'now' ||
+			watch.restart !== undefined ||
+			watch.deletions !== undefined ||
+			!isFixed
+		);
 	}
 
 	/**
@@ -241,6 +253,18 @@ class Poll {
 			state = selection.state;
 		}
 	}
+}
+
+/**
+ * The state that a poll goes on from: after a restart, changes since then count as not emitted.
+ * Deletions are found as before.
+ */
+function restarted(watch: Watch, known: SavedState): SavedState {
+	const { restart } = watch;
+	const identity = identityOfRun(watch, known.identity);
+	if (!restart || identity === known.identity) return known;
+	const { state } = known;
+	return { ...known, identity, ...(state && { state: restartAt(state, restart.time) }) };
 }
 
 /** The parts of a state that are set. */

@@ -8,6 +8,7 @@ import type { IDataObject, INode, IPollFunctions } from 'n8n-workflow';
 import type { ChangeState } from '../changes/tracker';
 import { InputError } from '../transport/errors';
 import { getOwn, isObject } from '../transport/json';
+import { isSameWatch } from './watch';
 
 /** The version of the state's format. A state with another version is ignored. */
 const FORMAT = 2;
@@ -79,7 +80,12 @@ function isChangeState(value: unknown): boolean {
 				isObject(part) &&
 				typeof part.earlier === 'string' &&
 				isOptional(part.createdWatermark, isPosition) &&
-				isOptional(part.offset, isNumber),
+				isOptional(part.offset, isNumber) &&
+				isOptional(
+					part.restart,
+					(restart) =>
+						isObject(restart) && isNumber(restart.time) && typeof restart.earlier === 'string',
+				),
 		) &&
 		isOptional(digests, (part) => isRecordOf(part, (digest) => typeof digest === 'string'))
 	);
@@ -146,7 +152,9 @@ export function readStart(
 	const start = isObject(starts)
 		? parseSavedState(getOwn(starts, context.getNode().id))
 		: undefined;
-	return start?.identity === identity && start.revision > (stored?.revision ?? -Infinity)
+	return start &&
+		isSameWatch(identity, start.identity) &&
+		start.revision > (stored?.revision ?? -Infinity)
 		? start
 		: undefined;
 }

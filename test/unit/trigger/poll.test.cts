@@ -1,5 +1,5 @@
 /** What a poll leaves behind: timers, and static data. */
-import type { IDataObject } from 'n8n-workflow';
+import type { IDataObject, INodeParameters } from 'n8n-workflow';
 import { poll, POLL_LIMITS } from '../../../nodes/DataPlatform/trigger/poll.ts';
 import { locator } from '../fakeNode.cts';
 import { fakePoll, type Watched } from '../fakeTrigger.cts';
@@ -321,6 +321,81 @@ describe('Restart From', () => {
 			expect(await next(FIRST, later)).toBeNull();
 		},
 	);
+
+	describe('keeps what was not emitted yet', () => {
+		const pending = recordOf('pending', '2026-11-21T00:00:00Z');
+		const AFTER = { options: { restartFrom: '2026-11-21T12:00:00Z' } };
+		const FUTURE = { options: { restartFrom: '9999-12-31T00:00:00Z' } };
+
+		test.each<[string, object]>([
+			['after it', AFTER],
+			['in the future', FUTURE],
+		])('if the date is %s', async (_, restart) => {
+			const next = trigger();
+			await next();
+			expect(await next(restart, pending, later)).toEqual(['pending', 'later']);
+			expect(await next(restart, pending, later)).toBeNull();
+			expect(await next({}, pending, later)).toBeNull();
+		});
+
+		test('only what is newer than the date comes once more', async () => {
+			const next = trigger();
+			await next();
+			expect(await next({}, pending, later)).toEqual(['pending', 'later']);
+			expect(await next(AFTER, pending, later)).toEqual(['later']);
+			expect(await next(AFTER, pending, later)).toBeNull();
+		});
+
+		test('in a backlog, too', async () => {
+			const next = trigger();
+			const options = { maxRecordsPerPoll: 1 };
+			await next({ options });
+			expect(await next({ options }, pending, later)).toEqual(['pending']);
+			const restart = { options: { ...options, ...FUTURE.options } };
+			expect(await next(restart, pending, later)).toEqual(['later']);
+		});
+
+		test('and is not read twice if n8n has not stored yet what was emitted', async () => {
+			const first: Record<string, IDataObject> = {};
+			await start({ staticData: first, serve: serveCounted(old) });
+			const staticData = structuredClone(first);
+			const serve = serveCounted(old, early, late);
+			expect(ids(await start({ staticData: first, serve }))).toEqual(['early', 'late']);
+			expect(ids(await start({ staticData, serve, parameters: AFTER }))).toBeNull();
+		});
+
+		test('when n8n restarts, however an expression moves', async () => {
+			const staticData: Record<string, IDataObject> = {};
+			const next = async (restartFrom: string, ...records: Array<typeof old>) =>
+				ids(
+					await start({
+						...{ staticData, workflowId: restartFrom, parameters: { options: { restartFrom } } },
+						serve: serveCounted(old, ...records),
+					}),
+				);
+			await start({ staticData, serve: serveCounted(old) });
+			expect(await next('2026-11-05T00:00:00Z')).toBeNull();
+			expect(await next('2026-11-15T00:00:00Z', early, late)).toEqual(['early', 'late']);
+		});
+	});
+
+	test.each<[string, IDataObject]>([
+		['Restart From', { options: { restartFrom: '={{ $now }}' } }],
+		['Start From: A Date', { startFrom: 'date', startDate: '={{ $now }}' }],
+	])('a start at a date that may move is stored: %s', async (name, parameters) => {
+		const staticData: Record<string, IDataObject> = {};
+		const poll = async (time: string, ...records: Array<typeof old>) =>
+			ids(
+				await start({
+					...{ staticData, workflowId: `${name} ${time}`, pollBudgetMs: 36_000 },
+					parameters: parameters as INodeParameters,
+					resolved: { '={{ $now }}': time },
+					serve: serveCounted(old, ...records),
+				}),
+			);
+		expect(await poll('2026-11-05T00:00:00Z')).toEqual([]);
+		expect(await poll('2026-11-15T00:00:00Z', early)).toEqual(['early']);
+	});
 
 	test('takes precedence over Start From in a trigger that begins', async () => {
 		const next = trigger();

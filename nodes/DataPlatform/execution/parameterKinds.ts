@@ -115,11 +115,27 @@ export const choice = <Name extends string, T extends string>(
 	});
 };
 
+/** A date in ISO 8601, with or without a time and a zone. A space may stand for the T. */
+const ISO_DATE = /^\d{4}-\d\d-\d\d(?=$|[T ]\d\d:?\d\d)/i;
+
+/**
+ * The time that a text means. n8n also reads other texts, and turns February 30 into March 2.
+ *
+ * @throws {Error} if it is not a date in ISO 8601
+ */
+function toMillis(value: unknown, zone: string): number {
+	const time = tryToParseDateTime(value as string, zone);
+	if (typeof value === 'object' && !Array.isArray(value)) return time.toMillis();
+	const [day] = ISO_DATE.exec(String(value).trim()) ?? [];
+	if (day === undefined || time.toISODate() !== day) throw new Error('Not a date in ISO 8601');
+	return time.toMillis();
+}
+
 /** A time, in ms since 1970. */
 export const date = <Name extends string>(name: Name, look: Look) =>
 	custom(name, 'dateTime', { ...look, preset: '' }, (value, parameter, zone): number => {
 		try {
-			return tryToParseDateTime(value, zone()).toMillis();
+			return toMillis(value, zone());
 		} catch {
 			const hint = 'Choose a date, or write it as 2026-11-21T00:00:00Z.';
 			throw notAllowed(value, parameter, 'a date', hint);

@@ -296,6 +296,13 @@ describe('changes', () => {
 
 	test.each<[INodeParameters, string, string]>([
 		[{ startFrom: 'date', startDate: 'soon' }, `'Date' must be a date, not "soon"`, 'Date'],
+		...['2026-02-30', '2026-02-30T00:00:00Z', '11/23/2026', '-1', '2026'].map(
+			(startDate): [INodeParameters, string, string] => [
+				{ startFrom: 'date', startDate },
+				`'Date' must be a date, not "${startDate}"`,
+				'Date',
+			],
+		),
 		[{ startFrom: 'date', startDate: '' }, "'Date' must be a date, it is empty", 'Date'],
 		[
 			{ startFrom: 'later' },

@@ -181,33 +181,44 @@ const plural = (count: number, word: string) => `${count} ${word}${count === 1 ?
 
 const areIs = (count: number) => (count === 1 ? 'is' : 'are');
 
-/** The failure of a file whose import stopped: what is certain about its rows, and how to go on. */
-function brokenOff({ json, result, noRetry }: FileReport, isOnlyFile: boolean): Failure {
+/** What to do after an import that stopped. @param isCertain whether the outcome of any row is certain */
+function howToGoOn(
+	{ result, noRetry }: FileReport,
+	isCertain: boolean,
+	isOnlyFile: boolean,
+): string[] {
 	const { counts, confirmedThroughRow: through, writtenAfter, unknownAfter } = result;
-	const why = result.brokenOff!;
-	const failure = why.error === undefined ? undefined : toFailure(why.error);
-	const isAnyCertain = counts.rows > unknownAfter;
 	const unknownBefore = counts.unknown - unknownAfter;
-	const goOn = [
-		isAnyCertain &&
+	const sentences = [
+		isCertain &&
 			`To continue, set ${startAtRow} in the options to ${through + 1}${isOnlyFile ? '' : ', for this file only'}.`,
 		unknownBefore > 0 &&
 			`${plural(unknownBefore, 'row')} before that may or may not have been written, and ${areIs(unknownBefore)} among the rejected rows${noRetry ? ': look for them before you import those' : ''}.`,
 		unknownAfter > 0 &&
-			`${plural(unknownAfter, 'row')}${isAnyCertain ? ' after that' : ''} may or may not have been written: check before you go on.`,
+			`${plural(unknownAfter, 'row')}${isCertain ? ' after that' : ''} may or may not have been written: check before you go on.`,
 		noRetry &&
 			writtenAfter > 0 &&
 			`${plural(writtenAfter, 'row')} after that ${areIs(writtenAfter)} already written, and would be written twice.`,
-		isAnyCertain && !noRetry && 'It is safe to import the whole file again.',
-	].filter((sentence) => sentence !== false);
+		isCertain && !noRetry && 'It is safe to import the whole file again.',
+	];
+	return sentences.filter((sentence) => sentence !== false);
+}
+
+/** The failure of a file whose import stopped: what is certain about its rows, and how to go on. */
+function brokenOff(report: FileReport, isOnlyFile: boolean): Failure {
+	const { json, result, noRetry } = report;
+	const { counts, confirmedThroughRow: through, writtenAfter, unknownAfter } = result;
+	const why = result.brokenOff!;
+	const failure = why.error === undefined ? undefined : toFailure(why.error);
+	const isCertain = counts.rows > unknownAfter;
 	const isUnknown = noRetry || counts.unknown > 0;
 	const what = json.dryRun ? 'checked' : 'imported';
 	return {
 		...failure,
-		message: isAnyCertain
+		message: isCertain
 			? `'${json.file as string}' is ${what} through row ${through} only: ${why.message}`
 			: `No row of '${json.file as string}' was ${what}${unknownAfter > 0 ? ' for certain' : ''}: ${why.message}`,
-		hint: [failure?.hint, ...goOn].filter(Boolean).join(' '),
+		hint: [failure?.hint, ...howToGoOn(report, isCertain, isOnlyFile)].filter(Boolean).join(' '),
 		details: omitUndefined({
 			...failure?.details,
 			...json,

@@ -159,65 +159,98 @@ export function afterSend(
 
 const isConfirmed = ([, { outcome }]: Resolved) => outcome !== 'failed';
 
+/** A request for a batch, and what came back. */
+interface Attempt {
+	/** What previous attempts left open is noted in them. */
+	records: Entry[];
+	/** What the body says, also that of a failure. */
+	response: BulkResponse;
+	failure?: ServiceError;
+	context: WriteContext;
+}
+
+/** How the request of a batch ended. */
+export type Ending =
+	/** A response says what was written, whatever its status. */
+	| 'responded'
+	/** It may or may not have written the records. */
+	| 'lost'
+	/** The next request would fail, too. */
+	| 'refused'
+	/** The only record was rejected. */
+	| 'rejectedAlone'
+	/** Several records were rejected, and no more requests may be spent on finding the cause. */
+	| 'rejectedForGood'
+	| 'tooLarge'
+	/** Some of the records are the cause, and the response says which. */
+	| 'rejectedByName'
+	/** Any of the records may be the cause. */
+	| 'rejectedTogether';
+
+/** What follows from each ending. */
+const TRANSITIONS: Readonly<Record<Ending, (attempt: Attempt) => Step>> = {
+	responded: ({ records, response, failure, context }) =>
+		afterResponse(withAttempt(records, failure), response, context),
+	lost: ({ records, failure }) => {
+		const open = withAttempt(records, failure);
+		// The next batch would fare no better, and no time is left to retry it.
+		const stop = failure!.isRetryBudgetSpent ? failure : undefined;
+		return { ...reconcile(open, open, {}), stop };
+	},
+	refused: ({ records, failure }) => ({
+		...resolveUnwritten(records, () => failedItem(failure!), false),
+		stop: failure,
+	}),
+	rejectedAlone: ({ records, failure }) => rejectAll(records, failure!),
+	rejectedForGood: ({ records, failure }) => {
+		const why = `${failure!.message}; it was rejected together with other items, and too many batches were rejected to find out which item is the cause`;
+		return rejectAll(records, new ServiceError(why, failure!));
+	},
+	tooLarge: ({ records }) => step({ unsent: records, isDivided: true }),
+	rejectedByName: ({ records, response }) => {
+		const good = records.filter((_, index) => !response.failed.has(index));
+		return join(
+			rejectNamed(records, response),
+			step({ work: [{ kind: 'send', records: good }], isDivided: true }),
+		);
+	},
+	rejectedTogether: ({ records, failure }) => divide(records, failure!),
+};
+
+function endingOf({ records, response, failure }: Attempt, canDivide: boolean): Ending {
+	if (!failure || response.data.length > 0) return 'responded';
+	if (failure.delivery === 'ambiguous') return 'lost';
+	const isAboutRecords = records[0]!.isAlone ?? isDivisible(failure.status);
+	if (failure.delivery !== 'rejected' || !isAboutRecords) return 'refused';
+	if (records.length === 1) return 'rejectedAlone';
+	if (!canDivide) return 'rejectedForGood';
+	if (failure.status === PAYLOAD_TOO_LARGE) return 'tooLarge';
+	const named = response.failed.size;
+	return named > 0 && named < records.length ? 'rejectedByName' : 'rejectedTogether';
+}
+
 function afterAttempt(
 	records: Entry[],
 	result: ApiResponse | ServiceError,
 	context: WriteContext,
 	canDivide: boolean,
 ): Step {
-	const { previousAttempt, wasPostponed } = result;
-	const attempted = withAttempt(
-		wasPostponed ? records.map((record) => ({ ...record, wasPostponed })) : records,
-		previousAttempt,
-	);
-	if (!(result instanceof ServiceError)) {
-		const response = records[0]!.isAlone
-			? parseSingleResponse(result.body)
-			: parseBulkResponse(result.body, records.length);
-		return afterResponse(attempted, response, context);
-	}
-	const partial = result.body && parseBulkResponse(result.body, records.length);
-	if (partial && partial.data.length > 0) {
-		return afterResponse(withAttempt(attempted, result), partial, context);
-	}
-	if (result.delivery === 'ambiguous') {
-		const open = withAttempt(attempted, result);
-		// The next batch would fare no better, and no time is left to retry it.
-		const stop = result.isRetryBudgetSpent ? result : undefined;
-		return { ...reconcile(open, open, {}), stop };
-	}
-	const isAboutRecords = records[0]!.isAlone ?? isDivisible(result.status);
-	if (result.delivery === 'rejected' && isAboutRecords) {
-		return afterRejection(attempted, result, partial, canDivide);
-	}
-	const rest = resolveUnwritten(attempted, () => failedItem(result), false);
-	return { ...rest, stop: result };
+	const { body = {}, previousAttempt, wasPostponed } = result;
+	const failure = result instanceof ServiceError ? result : undefined;
+	const isSingle = !failure && records[0]!.isAlone;
+	const attempt: Attempt = {
+		records: withAttempt(
+			wasPostponed ? records.map((record) => ({ ...record, wasPostponed })) : records,
+			previousAttempt,
+		),
+		response: isSingle ? parseSingleResponse(body) : parseBulkResponse(body, records.length),
+		failure,
+		context,
+	};
+	return TRANSITIONS[endingOf(attempt, canDivide)](attempt);
 }
 
 /** Divides a rejected batch until each bad record is alone. The good ones are written. */
-function afterRejection(
-	records: Entry[],
-	rejection: ServiceError,
-	partial: BulkResponse | undefined,
-	canDivide: boolean,
-): Step {
-	if (records.length === 1) return rejectAll(records, rejection);
-	if (!canDivide) {
-		const why = `${rejection.message}; it was rejected together with other items, and too many batches were rejected to find out which item is the cause`;
-		return rejectAll(records, new ServiceError(why, rejection));
-	}
-	if (rejection.status === PAYLOAD_TOO_LARGE) return step({ unsent: records, isDivided: true });
-	const failed = partial?.failed ?? new Map<number, never>();
-	if (failed.size > 0 && failed.size < records.length) {
-		const good = records.filter((_, index) => !failed.has(index));
-		return join(
-			rejectNamed(records, partial!),
-			step({ work: [{ kind: 'send', records: good }], isDivided: true }),
-		);
-	}
-	return divide(records, rejection);
-}
-
 function divide(records: Entry[], rejection: ServiceError): Step {
 	const half = Math.ceil(records.length / 2);
 	const suspects = { records: records.slice(half), rejection };

@@ -6,6 +6,7 @@ import {
 	afterCompare,
 	afterSend,
 	afterStop,
+	type Ending,
 	type SendWork,
 	type Step,
 } from '../../../nodes/DataPlatform/bulk/steps.ts';
@@ -85,8 +86,28 @@ function expectSteps(mode: WriteMode, rows: Row[], canDivide = true) {
 	});
 }
 
-describe('after a batch was sent, a response', () => {
-	expectSteps('update', [
+describe('after an upsert, a response', () => {
+	expectSteps('upsert', [
+		['is paired by position', [a, b], confirms('xy'), ['updated ab']],
+		['lists too few to be paired', [a, b], confirms('x'), ['look up ab, not mentioned']],
+		[
+			'has an error that does not say which record it means',
+			[a, b],
+			confirms('xy', { errors: [{ message: 'bad' }] }),
+			['look up ab, not mentioned'],
+		],
+	]);
+});
+
+describe('a response that lists one record twice', () => {
+	const once = confirms('xx');
+	expectSteps('upsert', [['confirms neither', [a, b], once, ['look up ab, not mentioned']]]);
+	expectSteps('create', [['confirms neither', [a, b], once, ['look up ab, not mentioned']]]);
+});
+
+/** What follows from each way in which a request can end. */
+const ENDINGS: Record<Ending, Row[]> = {
+	responded: [
 		['confirms all', [a, b], confirms('ab'), ['updated ab']],
 		['confirms all in another order', [a, b, c], confirms('cab'), ['updated abc']],
 		[
@@ -115,79 +136,26 @@ describe('after a batch was sent, a response', () => {
 			confirms('a', fails(1)),
 			['updated a', 'failed b', 'look up c, not mentioned'],
 		],
-	]);
-});
-
-describe('after an upsert, a response', () => {
-	expectSteps('upsert', [
-		['is paired by position', [a, b], confirms('xy'), ['updated ab']],
-		['lists too few to be paired', [a, b], confirms('x'), ['look up ab, not mentioned']],
 		[
-			'has an error that does not say which record it means',
-			[a, b],
-			confirms('xy', { errors: [{ message: 'bad' }] }),
-			['look up ab, not mentioned'],
-		],
-	]);
-});
-
-describe('a response that lists one record twice', () => {
-	const once = confirms('xx');
-	expectSteps('upsert', [['confirms neither', [a, b], once, ['look up ab, not mentioned']]]);
-	expectSteps('create', [['confirms neither', [a, b], once, ['look up ab, not mentioned']]]);
-});
-
-describe('after a batch was sent, a failure', () => {
-	expectSteps('update', [
-		['that leaves it open', [a, b], lost, ['look up ab, no response']],
-		[
-			'that leaves it open, with no time to send it again',
-			[a, b],
-			failure('ambiguous', 503, { isRetryBudgetSpent: true }),
-			['look up ab, no response', 'stop: ambiguous 503'],
-		],
-		[
-			'whose body says what was written all the same',
+			'says what was written, though its status is a failure',
 			[a, b],
 			failure('rejected', 400, { body: { data: listed('a'), ...fails(1) } }),
 			['updated a', 'look up b, rejected'],
 		],
-		['of the whole batch', [a, b, c, d, e], rejected(), ['send abc, suspect de', 'divided']],
-		['of the whole batch with 409', [a, b], rejected(409), ['send a, suspect b', 'divided']],
-		['of the whole batch with 423', [a, b], rejected(423), ['send a, suspect b', 'divided']],
-		['of the whole batch with 424', [a, b], rejected(424), ['send a, suspect b', 'divided']],
-		['of the whole batch with 422', [a, b], rejected(422), ['send a, suspect b', 'divided']],
-		['of one record', [a], rejected(), ['failed a']],
-		['of one record that may be written', [open(a)], rejected(), ['look up a, rejected']],
+	],
+	lost: [
+		['leaves all open', [a, b], lost, ['look up ab, no response']],
 		[
-			'of the whole batch that names a record',
-			[a, b, c],
-			rejected(422, fails(1)),
-			['failed b', 'send ac', 'divided'],
-		],
-		[
-			'of the whole batch that names a record that may be written',
-			[open(a), open(b)],
-			rejected(422, fails(1)),
-			['look up b, rejected', 'send a, open', 'divided'],
-		],
-		[
-			'of the whole batch that names them all',
+			'leaves all open, with no time to send them again',
 			[a, b],
-			rejected(422, fails(0, 1)),
-			['send a, suspect b', 'divided'],
+			failure('ambiguous', 503, { isRetryBudgetSpent: true }),
+			['look up ab, no response', 'stop: ambiguous 503'],
 		],
-		['as too large', [a, b, c], rejected(413), ['batch anew abc', 'divided']],
-		[
-			'as too large, though it names a record',
-			[a, b],
-			rejected(413, fails(1)),
-			['batch anew ab', 'divided'],
-		],
-		['of one record as too large', [a], rejected(413), ['failed a']],
+	],
+	refused: [
 		['for lack of rights', [a, b], rejected(403), ['failed ab', 'stop: rejected 403']],
 		[
-			'of the token',
+			'because of the token',
 			[a, open(b)],
 			rejected(401),
 			['failed a', 'look up b, no response', 'stop: rejected 401'],
@@ -205,8 +173,65 @@ describe('after a batch was sent, a failure', () => {
 			failure('canceled'),
 			['failed a', 'look up b, no response', 'stop: canceled'],
 		],
-	]);
+	],
+	rejectedAlone: [
+		['fails', [a], rejected(), ['failed a']],
+		['is looked up if it may be written', [open(a)], rejected(), ['look up a, rejected']],
+		['fails as too large', [a], rejected(413), ['failed a']],
+	],
+	rejectedTogether: [
+		['are divided', [a, b, c, d, e], rejected(), ['send abc, suspect de', 'divided']],
+		['are divided after 409', [a, b], rejected(409), ['send a, suspect b', 'divided']],
+		['are divided after 422', [a, b], rejected(422), ['send a, suspect b', 'divided']],
+		['are divided after 423', [a, b], rejected(423), ['send a, suspect b', 'divided']],
+		['are divided after 424', [a, b], rejected(424), ['send a, suspect b', 'divided']],
+		[
+			'are divided if the response names them all',
+			[a, b],
+			rejected(422, fails(0, 1)),
+			['send a, suspect b', 'divided'],
+		],
+	],
+	rejectedByName: [
+		[
+			'fail, and the others are sent',
+			[a, b, c],
+			rejected(422, fails(1)),
+			['failed b', 'send ac', 'divided'],
+		],
+		[
+			'are looked up if they may be written',
+			[open(a), open(b)],
+			rejected(422, fails(1)),
+			['look up b, rejected', 'send a, open', 'divided'],
+		],
+	],
+	tooLarge: [
+		['goes into smaller batches', [a, b, c], rejected(413), ['batch anew abc', 'divided']],
+		[
+			'goes into smaller batches, though the response names a record',
+			[a, b],
+			rejected(413, fails(1)),
+			['batch anew ab', 'divided'],
+		],
+	],
+	rejectedForGood: [
+		['fails', [a, b], rejected(), ['failed ab']],
+		['fails as too large', [a, b], rejected(413), ['failed ab']],
+		[
+			'is looked up if it may be written',
+			[open(a), b],
+			rejected(),
+			['failed b', 'look up a, rejected'],
+		],
+	],
+};
 
+describe.each(Object.entries(ENDINGS))('a request that ended as %s', (ending, rows) => {
+	expectSteps('update', rows, ending !== 'rejectedForGood');
+});
+
+describe('after a batch was sent, a failure', () => {
 	test('keeps an earlier attempt with each record', () => {
 		const result = failure('rejected', 413, { previousAttempt: lost });
 		const { unsent } = afterSend(
@@ -309,14 +334,6 @@ describe('when no more requests may be spent on dividing', () => {
 	expectSteps(
 		'update',
 		[
-			['a rejected batch fails', [a, b], rejected(), ['failed ab']],
-			['also one that is too large', [a, b], rejected(413), ['failed ab']],
-			[
-				'what may be written is looked up',
-				[open(a), b],
-				rejected(),
-				['failed b', 'look up a, rejected'],
-			],
 			[
 				'the suspects are sent whole',
 				{ records: [a], suspects },

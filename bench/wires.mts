@@ -19,13 +19,10 @@ export const HTTP: Wire = { name: 'HTTP', https: false, roundTripMs: 0 };
 /** HTTPS on loopback, without a proxy. */
 export const HTTPS: Wire = { name: 'HTTPS', https: true, roundTripMs: 0 };
 
-/** In the same data center. */
-export const HTTPS_1 = https(1);
-
 /** On the same continent: the usual case. */
 export const HTTPS_25 = https(25);
 
 /** On another continent. */
 export const HTTPS_100 = https(100);
 
-export const WIRES: readonly Wire[] = [HTTP, HTTPS_1, HTTPS_25, HTTPS_100];
+export const WIRES: readonly Wire[] = [HTTP, HTTPS_25, HTTPS_100];

@@ -5,7 +5,7 @@
 import { onWires } from '../benchEnv.mts';
 import { competeAll } from '../compete.mts';
 import { addRatioGoal, createRow, type Benchmark } from '../report/row.mts';
-import { HTTPS_1, WIRES } from '../wires.mts';
+import { HTTPS_25, WIRES } from '../wires.mts';
 import type { UpsertDetails } from '../workers/node.mts';
 
 const RUNS = 7;
@@ -22,7 +22,7 @@ export const reading: Benchmark = {
 	name: 'reading',
 	async run({ isSmoke }) {
 		const runs = isSmoke ? 1 : RUNS;
-		return await onWires(isSmoke ? [HTTPS_1] : WIRES, async (env, wire) => {
+		return await onWires(isSmoke ? [HTTPS_25] : WIRES, async (env, wire) => {
 			const node = await env.spawnWorker('node');
 			const bareClient = await env.spawnWorker('bareClient');
 			const { baseUrl, token } = env;

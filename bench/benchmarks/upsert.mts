@@ -5,7 +5,7 @@
 import { onWires } from '../benchEnv.mts';
 import { competeAll } from '../compete.mts';
 import { addGoal, addRatioGoal, createRow, type Benchmark, type Row } from '../report/row.mts';
-import { HTTPS_1, WIRES } from '../wires.mts';
+import { HTTPS_25, WIRES } from '../wires.mts';
 
 /** The limit: the fastest way that we know. */
 const LIMIT = { batchSize: 1000, concurrency: 4 };
@@ -23,7 +23,7 @@ const FEWER_REQUESTS = 50;
 export const upsert: Benchmark = {
 	name: 'upsert',
 	async run({ isSmoke }) {
-		return await onWires(isSmoke ? [HTTPS_1] : WIRES, async (env, wire) => {
+		return await onWires(isSmoke ? [HTTPS_25] : WIRES, async (env, wire) => {
 			const node = await env.spawnWorker('node');
 			const bareClient = await env.spawnWorker('bareClient');
 			const { baseUrl, token } = env;

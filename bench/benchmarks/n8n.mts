@@ -166,8 +166,9 @@ export const n8n: Benchmark = {
 					N8N_RESTRICT_FILE_ACCESS_TO: folder,
 					...(env.certificateFile && { NODE_EXTRA_CA_CERTS: env.certificateFile }),
 				};
-				const ours = await N8nHost.create(variables);
-				const peers = await N8nHost.create(variables);
+				const isMeasured = options.scale !== 'smoke';
+				const ours = await N8nHost.create(variables, { isMeasured });
+				const peers = isMeasured ? await N8nHost.create(variables, { isMeasured }) : ours;
 				try {
 					const record = await createFileRecord(env);
 					const setting = { options, wire, env, hosts: { ours, peers }, folder, record };

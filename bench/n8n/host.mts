@@ -25,7 +25,7 @@ export const MAX_SECONDS = 180;
 
 const POLL_INTERVAL_MS = 50;
 
-/** n8n is restarted if it keeps this much more memory than after its start. */
+/** n8n is restarted if it keeps this much more memory than after its start, so that it can be measured. */
 const MAX_GROWTH_MB = 250;
 
 interface Running {
@@ -48,20 +48,29 @@ function lastWords(output: string): string {
 export class N8nHost {
 	readonly #folder: string;
 	readonly #env: Record<string, string>;
+	readonly #maxGrowthMB: number;
 	readonly #owner = createOwner();
 	readonly #credentials = new Map<string, { id: string; name: string }>();
 	#running?: Running;
 
-	private constructor(folder: string, env: Record<string, string>) {
+	private constructor(
+		folder: string,
+		env: Record<string, string>,
+		maxGrowthMB: number,
+	) {
 		this.#folder = folder;
 		this.#env = env;
+		this.#maxGrowthMB = maxGrowthMB;
 	}
 
 	/** Installs the package for an n8n that starts when it is needed. */
-	static async create(env: Record<string, string>): Promise<N8nHost> {
+	static async create(
+		env: Record<string, string>,
+		{ isMeasured }: { isMeasured: boolean },
+	): Promise<N8nHost> {
 		const folder = await makeUserFolder();
 		await installPackage(folder, await packPackage(folder));
-		return new N8nHost(folder, env);
+		return new N8nHost(folder, env, isMeasured ? MAX_GROWTH_MB : Infinity);
 	}
 
 	/** A client of its API. */
@@ -141,7 +150,7 @@ export class N8nHost {
 		const running = await this.#ready();
 		await fetch(`${running.probe}/start${query}`);
 		const growth = treeMemory(running.n8n.pid) - running.startMB;
-		if (running.isUsed && growth > MAX_GROWTH_MB) {
+		if (running.isUsed && growth > this.#maxGrowthMB) {
 			await this.stop();
 			return await this.#collected(query);
 		}

@@ -385,6 +385,13 @@ function shortened(body) {
 }
 
 /**
+ * What was copied last.
+ *
+ * @type {string | undefined}
+ */
+let copied;
+
+/**
  * A text with a button that copies it; undefined if there is no text.
  *
  * @param {string} id
@@ -392,12 +399,17 @@ function shortened(body) {
  */
 function copyable(id, content) {
 	if (content === undefined) return undefined;
-	const button = element('button', { id: `copy-${id}`, type: 'button' }, 'Copy');
+	const label = content === copied ? 'Copied' : 'Copy';
+	const button = element('button', { id: `copy-${id}`, type: 'button', value: content }, label);
 	button.setAttribute('aria-label', `Copy ${content}`);
 	button.addEventListener('click', async () => {
 		await navigator.clipboard.writeText(content);
-		button.textContent = 'Copied';
-		setTimeout(() => (button.textContent = 'Copy'), 1500);
+		copied = content;
+		// A refresh may have replaced the button.
+		for (const shown of document.querySelectorAll('.copyable button')) {
+			const isCopied = shown instanceof HTMLButtonElement && shown.value === copied;
+			shown.textContent = isCopied ? 'Copied' : 'Copy';
+		}
 	});
 	return element('span', { className: 'copyable' }, element('code', {}, content), button);
 }

@@ -25,6 +25,7 @@ export const fields: WriteContext['fields'] = new Map(
 		fieldOf('code'),
 		fieldOf('n', 'number'),
 		fieldOf('file', 'file'),
+		fieldOf('picture', 'picture'),
 		fieldOf('sum', 'calculated'),
 	].map((field) => [field.name, field]),
 );

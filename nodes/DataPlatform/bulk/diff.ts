@@ -4,7 +4,7 @@
 import { getOwn } from '../transport/json';
 import { withSent, type Entry } from './entry';
 import { compareFields, type WriteContext } from './evidence';
-import { judge } from './judge';
+import { notFound } from './judge';
 import type { ItemOutcome } from './outcome';
 
 /**
@@ -24,7 +24,7 @@ export function diffEntry(
 		return duplicateKeyOutcome(entry);
 	}
 	if (!before) {
-		if (mode === 'update' || mode === 'replace') return judge(entry, [], {}, context);
+		if (mode === 'update' || mode === 'replace') return notFound({ entry, context });
 		return isDryRun ? { outcome: 'inserted', after: fields } : { ...entry, before: null };
 	}
 	const { id, created, modified, ver } = before;

@@ -2,6 +2,7 @@
  * The facts about an item that no response confirms: what came back, what is stored, and what
  * follows from both. judge.ts decides by them. Pure.
  */
+import type { IdSet } from '../api/idSet';
 import type {
 	FieldDefinition,
 	FieldValues,
@@ -31,6 +32,8 @@ export interface WriteContext {
 	appendable: FieldDefinition[];
 	/** The item is written by itself. Its record is the result, whoever wrote its values. */
 	isSingle?: boolean;
+	/** The records that items of this run inserted. Another item has only updated them. */
+	inserted?: Pick<IdSet, 'has'>;
 }
 
 /** Whether sending a record again could add something twice. */
@@ -112,36 +115,35 @@ export function compareFields(
 }
 
 /**
- * An item's values, except those that must not be sent again: they were already added to its
- * record, or filled an empty field.
+ * An item's values, except those that must not be sent again: its record held them already, or got
+ * them, and they would be added once more. Nor do field rules fill a field twice.
+ *
+ * @param isInserted whether the record is new, so that it only has what was sent
  */
 export function withoutAdded(
 	entry: Entry,
 	{ appendable }: Pick<WriteContext, 'appendable'>,
+	isInserted = false,
 ): FieldValues {
 	const { fields, ruled } = entry;
-	const done = new Set([
-		...appendedFields(appendable, sentFields(entry)),
-		...(ruled?.filled ?? []),
-	]);
+	const held = isInserted ? sentFields(entry) : fields;
+	const done = new Set([...appendedFields(appendable, held), ...(ruled?.filled ?? [])]);
 	if (done.size === 0) return fields;
 	return Object.fromEntries(Object.entries(fields).filter(([name]) => !done.has(name)));
 }
 
-/** Whether a stored record holds all values of an item, whichever of them were sent. */
-export const holdsWhole = (
+/** Whether a stored record holds all values of an item, whichever were sent; undefined if unknown. */
+export function holdsWhole(
 	entry: Entry,
+	{ outcome }: ItemOutcome,
 	stored: PlatformRecord,
 	context: WriteContext,
-): boolean => {
-	const whole = compareFields(
-		withoutAdded(entry, context),
-		{ foundBy: entry.foundBy },
-		stored,
-		context,
-	);
-	return whole.every(({ isHeld }) => isHeld);
-};
+): boolean | undefined {
+	const { foundBy } = entry;
+	const values = withoutAdded(entry, context, outcome === 'inserted');
+	const held = compareFields(values, { foundBy }, stored, context).map(({ isHeld }) => isHeld);
+	return held.includes(false) ? false : held.includes(undefined) ? undefined : true;
+}
 
 /**
  * Whether a record was changed after the item was compared or the run began; undefined if unknown.
@@ -159,14 +161,14 @@ function wasChanged(
 
 /**
  * Whether a look-up proves that no attempt to write an item was applied. If the record to update is
- * missing, that proves nothing.
+ * missing, that proves nothing. Nor if one to create is missing: it may still be created.
  */
 export const isUnapplied = (
 	entry: Entry,
 	found: PlatformRecord[],
 	context: WriteContext,
 ): boolean =>
-	(found.length > 0 || context.mode === 'upsert' || context.mode === 'create') &&
+	(found.length > 0 || context.mode === 'upsert') &&
 	found.every((stored) => wasChanged(entry, stored, context) === false);
 
 /** What is known about items that no response confirms. */
@@ -189,9 +191,8 @@ export interface Situation {
 	 * - `reasons`: the response has reasons, but does not say for which item,
 	 * - `lost`: there was no response,
 	 * - `rejected`: the item was rejected, but a previous attempt may have written it,
-	 * - `none`: nothing was sent.
 	 */
-	answer: 'silent' | 'reasons' | 'lost' | 'rejected' | 'none';
+	answer: 'silent' | 'reasons' | 'lost' | 'rejected';
 	/**
 	 * What is stored.
 	 * - `missing`: the item has no record,
@@ -236,12 +237,14 @@ export interface Evidence extends Situation {
 	lostAttempt?: ServiceError;
 }
 
-/** Whether a record was created since the run began. */
+/** Whether a record was created since the run began, and not by another of its items. */
 const isNewRecord = (
 	{ before }: Entry,
 	record: PlatformRecord,
-	{ lastChangeBefore }: WriteContext,
-) => before === null || (wasCreatedSince(record, lastChangeBefore) ?? false);
+	{ lastChangeBefore, inserted }: WriteContext,
+) =>
+	!inserted?.has(record.id) &&
+	(before === null || (wasCreatedSince(record, lastChangeBefore) ?? false));
 
 /** The item's record among those found: the listed one, else a new one, else the first. */
 function findOwn(
@@ -287,10 +290,10 @@ function compare(
 	return unproven ? { record: 'unproven', field: unproven.name } : { record: 'same' };
 }
 
-const toAnswer = ({ rejection, response, lostAttempt }: Partial<Evidence>) => {
+const toAnswer = ({ rejection, response }: Partial<Evidence>) => {
 	if (rejection) return 'rejected';
 	if (response) return response.unattributedErrors.length > 0 ? 'reasons' : 'silent';
-	return lostAttempt ? 'lost' : 'none';
+	return 'lost';
 };
 
 /**
@@ -309,7 +312,7 @@ export function gatherEvidence(
 	const stored = findOwn(entry, found, response, context);
 	const evidence: Evidence = {
 		...{ entry, context, found, stored, rejection, response, lostAttempt },
-		answer: toAnswer({ rejection, response, lostAttempt }),
+		answer: toAnswer({ rejection, response }),
 		record: 'missing',
 		isNew: stored !== undefined && isNewRecord(entry, stored, context),
 		isWritten: false,

@@ -69,9 +69,10 @@ const isStillThere = (before: PlatformRecord, { id, created, ver = Infinity }: R
 function wasInserted(
 	{ before, previousAttempt }: Entry,
 	record: RecordMetadata,
-	{ lastChangeBefore }: WriteContext,
+	{ lastChangeBefore, inserted }: WriteContext,
 	{ allInserted, allUpdated }: Counts,
 ): boolean {
+	if (inserted?.has(record.id)) return false;
 	// The counts are those of the last attempt. A previous one may have inserted the record.
 	if (previousAttempt === undefined && allInserted) return true;
 	if (previousAttempt === undefined && allUpdated) return false;
@@ -147,7 +148,10 @@ export const NO_SUCH_RECORD = {
 	hint: 'Check the ID; the record may have been deleted.',
 } as const;
 
-const notFound: Verdict = ({ entry: { id }, context }) => ({
+export const notFound = ({
+	entry: { id },
+	context,
+}: Pick<Evidence, 'entry' | 'context'>): ItemOutcome => ({
 	outcome: 'notFound',
 	id,
 	message: `The table has no record with the ID '${id}'`,

@@ -51,7 +51,7 @@ export async function readLastChange(
 	table: TableDefinition | Promise<TableDefinition>,
 ): Promise<LastChange | ServiceError> {
 	const result = await readChanges(client, at, table).catch(serviceErrorOrThrow);
-	if (!(result instanceof ServiceError)) return result ?? 'none';
+	if (!(result instanceof ServiceError)) return result;
 	return result.delivery === 'rejected' && result.status !== 401 ? undefined : result;
 }
 
@@ -59,9 +59,10 @@ async function readChanges(
 	client: ApiClient,
 	at: TableAddress,
 	table: TableDefinition | Promise<TableDefinition>,
-): Promise<NewestVersions | undefined> {
+): Promise<LastChange> {
 	const { records, now } = await readNewestChanges(client, at, { limit: FIRST_READ, skip: 0 });
-	const time = records[0]?.modified;
+	if (records.length === 0) return 'none';
+	const time = records[0]!.modified;
 	if (time === undefined) return undefined;
 	const newest = (all: PlatformRecord[]) =>
 		all.filter(({ modified }) => isSameTime(modified, time));

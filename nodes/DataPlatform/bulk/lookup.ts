@@ -37,61 +37,72 @@ export const oneOfKeys = (fields: FieldDefinition[], keys: RecordKey[]): Group[]
 	return names.length === 1 ? oneOf(names[0]!, rows.flat()) : oneOfCombinations(names, rows);
 };
 
-/** @param isEnough whether no further records matter after this page */
-async function readAll(
-	client: ApiClient,
-	at: TableAddress,
-	filter: Group,
-	fields: string[] | undefined,
-	isEnough: (page: PlatformRecord[]) => boolean = () => false,
-): Promise<PlatformRecord[]> {
-	const found: PlatformRecord[] = [];
-	for await (const page of readRecords(client, at, { filter, fields }, Infinity)) {
-		found.push(...page);
-		if (isEnough(page)) break;
-	}
-	return found;
-}
-
-/** Returns a check of pages: whether each key has enough records by now. */
-const haveEach = (fields: FieldDefinition[], texts: Iterable<string>, enough: number) => {
-	const counts = new Map<string, number>();
-	for (const text of texts) counts.set(text, 0);
-	let open = counts.size;
-	return (page: PlatformRecord[]) => {
-		for (const record of page) {
-			const text = recordKey(fields, record.fields)?.text ?? '';
-			const count = counts.get(text);
-			if (count === undefined) continue;
-			counts.set(text, count + 1);
-			if (count + 1 === enough) open -= 1;
-		}
-		return open === 0;
-	};
-};
-
 /** Whether no two records share a key: the platform keeps import keys unique. */
 const isUnique = (keys: FieldDefinition[]) =>
 	keys.length === 1 && keys[0]!.metadata.importKey === true;
 
-/** The keys that a filter matches; undefined if unknown. */
-const keysIn = ({ filter: [entry] }: Group, keys: FieldDefinition[]) =>
-	keys.length === 1 && entry && !isGroup(entry) ? valuesOf(entry) : undefined;
+/** Reads the records with certain keys, as many of each as matter. */
+class KeyReader {
+	/** By the key's text, then by ID: several filters may match one combination of values. */
+	private readonly found = new Map<string, Map<string, PlatformRecord>>();
+	/** Whether all records that were read have keys that can be compared. */
+	areComparable = true;
 
-/** The records by key, and whether all of their keys can be compared. */
-function groupByKey(keys: FieldDefinition[], records: PlatformRecord[]) {
-	const found = new Map<string, PlatformRecord[]>();
-	let areComparable = true;
-	// Several filters may match the same combination of values.
-	const distinct = new Map(records.map((record) => [record.id, record]));
-	for (const record of distinct.values()) {
-		const key = recordKey(keys, record.fields);
-		if (!key?.isCertain) areComparable = false;
-		const same = key && found.get(key.text);
-		if (same) same.push(record);
-		else if (key) found.set(key.text, [record]);
+	constructor(
+		private readonly client: ApiClient,
+		private readonly at: TableAddress,
+		private readonly fields: FieldDefinition[],
+		private readonly names: string[] | undefined,
+		private readonly enough: number,
+	) {}
+
+	/** The records with a key, the oldest first. */
+	recordsOf(text: string): PlatformRecord[] {
+		return [...(this.found.get(text)?.values() ?? [])];
 	}
-	return { found, areComparable };
+
+	async read(keys: Map<string, RecordKey>): Promise<void> {
+		for (const text of keys.keys()) if (!this.found.has(text)) this.found.set(text, new Map());
+		const filters = oneOfKeys(this.fields, [...keys.values()]);
+		await forEachConcurrent(filters, PARALLEL_READS, async (filter) => {
+			const texts = filters.length === 1 ? [...keys.keys()] : this.textsIn(filter);
+			const open = await this.readPages(filter, texts);
+			if (open) await this.read(new Map(open.map((text) => [text, keys.get(text)!])));
+		});
+	}
+
+	/** The keys that a filter matches; undefined if unknown. */
+	private textsIn({ filter: [entry] }: Group): string[] | undefined {
+		return this.fields.length === 1 && entry && !isGroup(entry) ? valuesOf(entry) : undefined;
+	}
+
+	/**
+	 * @returns the keys to read without the others, because only records of those came that have enough
+	 */
+	private async readPages(filter: Group, texts?: string[]): Promise<string[] | undefined> {
+		const { client, at, names } = this;
+		for await (const page of readRecords(client, at, { filter, fields: names }, Infinity)) {
+			const isNews = this.take(page);
+			const open = texts?.filter((text) => this.found.get(text)!.size < this.enough);
+			if (open?.length === 0) return undefined;
+			if (open && !isNews && page.length > 0 && open.length < texts!.length) return open;
+		}
+		return undefined;
+	}
+
+	/** Returns whether any record of a page matters. */
+	private take(page: PlatformRecord[]): boolean {
+		let isNews = false;
+		for (const record of page) {
+			const key = recordKey(this.fields, record.fields);
+			if (!key?.isCertain) this.areComparable = false;
+			const same = key && this.found.get(key.text);
+			if (!same || same.size >= this.enough || same.has(record.id)) continue;
+			same.set(record.id, record);
+			isNews = true;
+		}
+		return isNews;
+	}
 }
 
 /**
@@ -119,30 +130,21 @@ async function lookUpByKeys(
 		const key = recordKey(keys, record.fields);
 		if (key) (key.isCertain ? certain : uncertain).set(key.text, key);
 	}
-	const pages = oneOfKeys(keys, [...certain.values()]).map((filter) => ({
-		filter,
-		found: [] as PlatformRecord[],
-	}));
-	await forEachConcurrent(pages, PARALLEL_READS, async (page) => {
-		const texts = pages.length === 1 ? certain.keys() : keysIn(page.filter, keys);
-		// This often saves the request for a further page.
-		const isEnough = texts && needed < Infinity ? haveEach(keys, texts, needed) : undefined;
-		page.found = await readAll(client, at, page.filter, fields, isEnough);
-	});
-	const { found, areComparable } = groupByKey(
-		keys,
-		pages.flatMap((page) => page.found),
-	);
-	if (!areComparable) {
-		for (const [text, key] of certain) if (!found.has(text)) uncertain.set(text, key);
+	const reader = new KeyReader(client, at, keys, fields, needed);
+	await reader.read(certain);
+	const found = new Map<string, PlatformRecord[]>();
+	for (const [text, key] of certain) {
+		const matches = reader.recordsOf(text);
+		if (matches.length > 0) found.set(text, matches);
+		else if (!reader.areComparable) uncertain.set(text, key);
 	}
 	await forEachConcurrent(uncertain.values(), PARALLEL_READS, async (key) => {
-		const isMatch = (record: PlatformRecord) => mayHaveKey(keys, record.fields, key);
+		const query = { filter: equalTo(keys, key), fields };
 		const matches: PlatformRecord[] = [];
-		await readAll(client, at, equalTo(keys, key), fields, (page) => {
-			matches.push(...page.filter(isMatch));
-			return matches.length >= needed;
-		});
+		for await (const page of readRecords(client, at, query, Infinity)) {
+			matches.push(...page.filter((record) => mayHaveKey(keys, record.fields, key)));
+			if (matches.length >= needed) break;
+		}
 		found.set(key.text, matches);
 	});
 	return found;

@@ -23,7 +23,7 @@ import { ItemOutcomes, type OnItemOutcomes } from './itemOutcomes';
 import { keyFields } from './key';
 import type { LastChange } from './lastChange';
 import { lookUp } from './lookup';
-import { failedItem, isSuccess, type ItemOutcome } from './outcome';
+import { failedItem, isSuccess, type ItemOutcome, notSentItem } from './outcome';
 import type { Plan, WriteMode } from './plan';
 import type { Matching, Task, WriteTarget } from './task';
 import { afterFailure, writeMany, WriteSession, type OnOutcome } from './write';
@@ -205,10 +205,11 @@ class MatchedWriter {
 		const gone = this.gone
 			.splice(0)
 			.map((record) => (isById ? record : { ...record, id: undefined, parts: undefined }));
-		const matches =
-			isById || this.stopped ? new Map(gone.map((record) => [record, []])) : await this.find(gone);
+		if (isById) return await this.writeFound(new Map(gone.map((record) => [record, []])), plan);
+		const matches = this.stopped ?? (await this.find(gone));
 		if (!(matches instanceof ServiceError)) return await this.writeFound(matches, plan);
-		for (const record of gone) this.deliver(record, [failedItem(matches)]);
+		const outcome = this.stopped ? notSentItem(matches) : failedItem(matches);
+		for (const record of gone) this.deliver(record, [outcome]);
 		this.stopped ??= matches;
 		return [];
 	}

@@ -5,12 +5,13 @@
 import type { FieldDefinition, PlatformRecord, TableAddress } from '../api/types';
 import { serviceErrorOrThrow, ServiceError } from '../transport/errors';
 import type { ApiClient } from '../transport/client';
-import { isPartial, withSent, type Entry, type Resolved } from './entry';
+import { isPartial, sentFields, withSent, type Entry, type Resolved } from './entry';
 import {
 	holdsWhole,
 	isAppending,
 	isUnapplied,
 	listsAllInserts,
+	withoutAdded,
 	type UnresolvedContext,
 	type WriteContext,
 } from './evidence';
@@ -120,11 +121,12 @@ export class OutcomeResolver {
 		const unsent: Entry[] = [];
 		for (const entry of entries) {
 			const found = stored.get(entry) ?? [];
-			if (this.isToSendAgain(entry, found, facts)) {
-				unsent.push({ ...entry, previousAttempt: undefined, isSentAgain: true });
+			const outcome = judge(entry, found, facts, context);
+			if (this.isToSendAgain(entry, outcome, found, facts)) {
+				const anew = { ...entry, previousAttempt: undefined, isSentAgain: true };
+				(entry.isAlone ? alone : unsent).push(anew);
 				continue;
 			}
-			const outcome = judge(entry, found, facts, context);
 			const again = this.toWriteAlone(entry, outcome, found, facts);
 			if (again) alone.push(again);
 			else if (this.isWhole(entry, outcome, found)) outcomes.push([entry, outcome]);
@@ -152,22 +154,36 @@ export class OutcomeResolver {
 		if (isAppending(entry, this.context) && !isUnapplied(entry, found, this.context))
 			return undefined;
 		const previousAttempt = new ServiceError(UNREPORTED, { delivery: 'ambiguous' });
-		return { ...withSent(entry, undefined, before), isAlone: true, previousAttempt };
+		// What the record held before is not added to it once more.
+		const held = withoutAdded(entry, this.context);
+		const values = Object.entries(entry.fields).filter(
+			([name]) => Object.hasOwn(held, name) || Object.hasOwn(sentFields(entry), name),
+		);
+		const sent = entry.sent && Object.fromEntries(values);
+		return { ...withSent(entry, sent, before), isAlone: true, previousAttempt };
 	}
 
 	/**
-	 * Whether to send an item again. It adds something, so its request was not retried blindly. That
-	 * request got no response, and a look-up proves that it was not applied.
+	 * Whether to send an item once more: a look-up proves that its request was not applied, and
+	 * either another item is to blame, or it adds something, so that a lost request was not repeated.
 	 */
 	private isToSendAgain(
 		entry: Entry,
+		{ outcome }: ItemOutcome,
 		found: PlatformRecord[],
 		{ response, rejections }: UnresolvedContext,
 	): boolean {
+		const { context } = this;
 		const { previousAttempt, isSentAgain } = entry;
-		if (response || rejections?.has(entry) || isSentAgain) return false;
+		if (isSentAgain || rejections?.has(entry)) return false;
+		if (response) {
+			// The platform may stop at the first bad record. A rejection without a name may mean this item.
+			const isOther = response.failed.size > 0 && response.unattributedErrors.length === 0;
+			const isUnwritten = found.length === 0 || isUnapplied(entry, found, context);
+			return isOther && outcome === 'failed' && isUnwritten;
+		}
 		if (!previousAttempt || previousAttempt.stillPending) return false;
-		return isAppending(entry, this.context) && isUnapplied(entry, found, this.context);
+		return isAppending(entry, context) && isUnapplied(entry, found, context);
 	}
 
 	/** Whether the record of an item that succeeded holds all of its values, not only its changes. */
@@ -175,7 +191,9 @@ export class OutcomeResolver {
 		if (!isSuccess(item) || !isPartial(entry)) return true;
 		return found.some(
 			(record) =>
-				record.id === item.id && record.ver === item.ver && holdsWhole(entry, record, this.context),
+				record.id === item.id &&
+				record.ver === item.ver &&
+				holdsWhole(entry, item, record, this.context),
 		);
 	}
 

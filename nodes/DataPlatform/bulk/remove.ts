@@ -53,11 +53,11 @@ export class Remover {
 	}
 }
 
-/** The platform's list of matching records lacks a record that nobody changed. */
+/** It is unknown whether a record still matches: nobody is known to have changed it. */
 export const notListed = ({ id }: PlatformRecord): ItemOutcome => ({
 	outcome: 'failed',
 	id,
-	message: `The record '${id}' is missing from the input, but was not removed: the platform's list of matching records lacks it`,
+	message: `The record '${id}' is missing from the input, but was not removed: it is unknown whether it still matches, because the platform's list lacks it or shows no version`,
 	hint: 'Run it again. If the filter depends on the time or on linked records, it may not match any more.',
 	isRetryable: true,
 });

@@ -9,7 +9,13 @@ import { isNotFound, ServiceError } from '../transport/errors';
 import { diffEntry } from './diff';
 import { isPartial, withSent, type Entry, type Resolved } from './entry';
 import { type ItemOutcome, failedItem, notSentItem, rejectedItem } from './outcome';
-import { withoutAdded, type UnresolvedContext, type WriteContext } from './evidence';
+import {
+	holdsWhole,
+	isAppending,
+	withoutAdded,
+	type UnresolvedContext,
+	type WriteContext,
+} from './evidence';
 import { confirmedItem } from './judge';
 import { pairByPosition } from './pairing';
 import { parseBulkResponse, parseSingleResponse, type BulkResponse } from './response';
@@ -169,44 +175,32 @@ interface Attempt {
 	context: WriteContext;
 }
 
-/** How the request of a batch ended. */
-export type Ending =
+/** What follows from each way in which the request of a batch can end. */
+const TRANSITIONS = {
 	/** A response says what was written, whatever its status. */
-	| 'responded'
-	/** It may or may not have written the records. */
-	| 'lost'
-	/** The next request would fail, too. */
-	| 'refused'
-	/** The only record was rejected. */
-	| 'rejectedAlone'
-	/** Several records were rejected, and no more requests may be spent on finding the cause. */
-	| 'rejectedForGood'
-	| 'tooLarge'
-	/** Some of the records are the cause, and the response says which. */
-	| 'rejectedByName'
-	/** Any of the records may be the cause. */
-	| 'rejectedTogether';
-
-/** What follows from each ending. */
-const TRANSITIONS: Readonly<Record<Ending, (attempt: Attempt) => Step>> = {
 	responded: ({ records, response, failure, context }) =>
 		afterResponse(withAttempt(records, failure), response, context),
+	/** It may or may not have written the records. */
 	lost: ({ records, failure }) => {
 		const open = withAttempt(records, failure);
 		// The next batch would fare no better, and no time is left to retry it.
 		const stop = failure!.isRetryBudgetSpent ? failure : undefined;
 		return { ...reconcile(open, open, {}), stop };
 	},
+	/** The next request would fail, too. */
 	refused: ({ records, failure }) => ({
 		...resolveUnwritten(records, () => failedItem(failure!), false),
 		stop: failure,
 	}),
+	/** The only record was rejected. */
 	rejectedAlone: ({ records, failure }) => rejectAll(records, failure!),
+	/** Several records were rejected, and no more requests may be spent on finding the cause. */
 	rejectedForGood: ({ records, failure }) => {
 		const why = `${failure!.message}; it was rejected together with other items, and too many batches were rejected to find out which item is the cause`;
 		return rejectAll(records, new ServiceError(why, failure!));
 	},
 	tooLarge: ({ records }) => step({ unsent: records, isDivided: true }),
+	/** Some of the records are the cause, and the response says which. */
 	rejectedByName: ({ records, response }) => {
 		const good = records.filter((_, index) => !response.failed.has(index));
 		return join(
@@ -214,8 +208,11 @@ const TRANSITIONS: Readonly<Record<Ending, (attempt: Attempt) => Step>> = {
 			step({ work: [{ kind: 'send', records: good }], isDivided: true }),
 		);
 	},
+	/** Any of the records may be the cause. */
 	rejectedTogether: ({ records, failure }) => divide(records, failure!),
-};
+} satisfies Record<string, (attempt: Attempt) => Step>;
+
+export type Ending = keyof typeof TRANSITIONS;
 
 function endingOf({ records, response, failure }: Attempt, canDivide: boolean): Ending {
 	if (!failure || response.data.length > 0) return 'responded';
@@ -277,7 +274,7 @@ function afterResponse(records: Entry[], response: BulkResponse, context: WriteC
 		([entry, metadata]): Resolved => [entry, confirmedItem(entry, metadata, context, response)],
 	);
 	const [whole, incomplete] = partition(outcomes, ([entry, outcome]) =>
-		isProvenWhole(entry, outcome),
+		isProvenWhole(entry, outcome, response, context),
 	);
 	return join(
 		step({ outcomes: whole }),
@@ -295,15 +292,25 @@ export const partition = <T>(all: T[], isFirst: (entry: T) => boolean): [T[], T[
 /**
  * Whether it is proven that the record holds all of an item's values after the write. If only
  * changes were sent, another writer may have changed the record since it was compared. Every change
- * raises `ver`, so a write that raised it by one came right after the look-up.
+ * raises `ver`, so a write that raised it by one came right after the look-up. The response to a
+ * single write also shows what the record holds: another writer may have written the same changes.
  */
-const isProvenWhole = (entry: Entry, { outcome, id, ver }: ItemOutcome) => {
+function isProvenWhole(
+	entry: Entry,
+	item: ItemOutcome,
+	{ byId }: BulkResponse,
+	context: WriteContext,
+): boolean {
+	const { outcome, id, ver } = item;
 	if (!isPartial(entry)) return true;
 	const before = entry.before!;
 	const changes = outcome === 'unchanged' ? 0 : 1;
 	const isNext = before.ver !== undefined && ver === before.ver + changes;
-	return outcome !== 'inserted' && id === before.id && isNext;
-};
+	if (outcome === 'inserted' || !isNext || id !== before.id) return false;
+	return (
+		!entry.isAlone || holdsWhole(entry, item, byId.get(id) as PlatformRecord, context) !== false
+	);
+}
 
 const CHANGED_MEANWHILE: Record<'inserted' | 'updated', string> = {
 	inserted: 'The record was deleted meanwhile and inserted again with its changed fields only',
@@ -315,18 +322,21 @@ export function sendWhole(items: Resolved[], context: WriteContext): Step {
 	const outcomes: Resolved[] = [];
 	const records: Entry[] = [];
 	for (const [entry, item] of items) {
-		const sent = withoutAdded(entry, context);
+		const isInserted = item.outcome === 'inserted';
+		const sent = withoutAdded(entry, context, isInserted);
 		if (Object.keys(sent).every((name) => name === context.key)) {
 			outcomes.push([entry, item]);
 			continue;
 		}
-		const isInserted = item.outcome === 'inserted';
 		const message = CHANGED_MEANWHILE[isInserted ? 'inserted' : 'updated'];
 		const previousAttempt = new ServiceError(message, { delivery: 'ambiguous' });
 		const { isAlone } = entry;
 		records.push({ ...withSent(entry, sent), isAlone, isInserted, previousAttempt });
 	}
-	return step({ outcomes, work: records.length > 0 ? [{ kind: 'send', records }] : [] });
+	// What adds something is not sent with what is retried blindly.
+	const parts = partition(records, (entry) => isAppending(entry, context));
+	const work = parts.filter((part) => part.length > 0);
+	return step({ outcomes, work: work.map((part) => ({ kind: 'send', records: part })) });
 }
 
 /** The items that the response itself confirms: updates by ID, others by position. */

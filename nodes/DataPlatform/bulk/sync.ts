@@ -5,6 +5,7 @@
  */
 import { countRecords } from '../api/aggregates';
 import type { Group } from '../api/filters';
+import { IdSet } from '../api/idSet';
 import { findRecord } from '../api/records';
 import { readRecords } from '../api/readRecords';
 import type { FieldDefinition, FieldValues, PlatformRecord } from '../api/types';
@@ -42,6 +43,14 @@ export interface SyncOptions {
 	stopAtFailure: boolean;
 }
 
+/** Records as they are right before their removal. */
+interface Recheck {
+	/** Those that still match. */
+	current: Map<string, PlatformRecord>;
+	/** Those that were read by their IDs. */
+	read: Map<string, PlatformRecord | null>;
+}
+
 /** Called once for each missing record. */
 export type OnRemoval = (record: PlatformRecord, outcome: ItemOutcome) => void;
 
@@ -56,7 +65,7 @@ const records = (count: number) => (count === 1 ? '1 record' : `${count} records
 /** The keys and IDs of the records in the input. */
 class InputRecords {
 	private readonly keys = new Set<string>();
-	private readonly ids = new Set<string | undefined>();
+	private readonly ids = new IdSet();
 
 	constructor(private readonly fields: FieldDefinition[]) {}
 
@@ -67,7 +76,7 @@ class InputRecords {
 	}
 
 	addId(id: string | undefined) {
-		this.ids.add(id);
+		if (id !== undefined) this.ids.add(id);
 	}
 
 	has({ id, fields }: PlatformRecord): boolean {
@@ -239,17 +248,18 @@ export class Sync {
 		chunk: PlatformRecord[],
 		onRemoval: OnRemoval,
 	): Promise<ServiceError | undefined> {
-		const current = await this.recheck(chunk).catch(serviceErrorOrThrow);
-		if (current instanceof ServiceError) {
-			for (const record of chunk) onRemoval(record, failedRemoval(record, current));
-			return current;
+		const now = await this.recheck(chunk).catch(serviceErrorOrThrow);
+		if (now instanceof ServiceError) {
+			for (const record of chunk) onRemoval(record, failedRemoval(record, now));
+			return now;
 		}
-		const omitted = await this.omittedOf(chunk, current).catch(serviceErrorOrThrow);
+		const omitted = await this.omittedOf(chunk, now).catch(serviceErrorOrThrow);
 		const removable: PlatformRecord[] = [];
 		for (const record of chunk) {
-			const now = current.get(record.id);
-			if (now && !this.input.has(now) && !this.isAlreadyRemoved(now)) removable.push(now);
-			else if (now) onRemoval(now, { outcome: 'skipped', id: record.id });
+			const stored = now.current.get(record.id);
+			if (stored && !this.input.has(stored) && !this.isAlreadyRemoved(stored))
+				removable.push(stored);
+			else if (stored) onRemoval(stored, { outcome: 'skipped', id: record.id });
 			else if (omitted instanceof ServiceError) onRemoval(record, failedRemoval(record, omitted));
 			else if (omitted.has(record.id)) onRemoval(record, notListed(record));
 			else onRemoval(record, { outcome: 'skipped', id: record.id });
@@ -274,7 +284,7 @@ export class Sync {
 	}
 
 	/** The records that still match, as they are now. */
-	private async recheck(chunk: PlatformRecord[]): Promise<Map<string, PlatformRecord>> {
+	private async recheck(chunk: PlatformRecord[]): Promise<Recheck> {
 		const { client, at } = this.target;
 		const { keys } = this;
 		const { scope } = this.options;
@@ -299,23 +309,23 @@ export class Sync {
 		);
 		for (const record of others) {
 			const now = read.get(record.id);
-			if (now && isUnchanged(record, now)) current.set(record.id, now);
+			if (now && isSameVersion(record, now)) current.set(record.id, now);
 		}
-		return current;
+		return { current, read };
 	}
 
-	/** The records that the list of matches lacks although nobody changed them. */
+	/** The records that the list of matches lacks although nobody is known to have changed them. */
 	private async omittedOf(
 		chunk: PlatformRecord[],
-		current: Map<string, PlatformRecord>,
+		{ current, read }: Recheck,
 	): Promise<Set<string>> {
 		const lacking = chunk.filter(({ id }) => !current.has(id));
-		const ids = lacking.map(({ id }) => id);
+		const unread = lacking.map(({ id }) => id).filter((id) => !read.has(id));
 		const { client, at } = this.target;
-		const read = await lookUpByIds(client, at, ids);
+		const now = new Map([...read, ...(await lookUpByIds(client, at, unread))]);
 		const omitted = lacking.filter((record) => {
-			const now = read.get(record.id);
-			return now != null && isUnchanged(record, now);
+			const stored = now.get(record.id);
+			return stored != null && isSameVersion(record, stored) !== false;
 		});
 		return new Set(omitted.map(({ id }) => id));
 	}
@@ -383,8 +393,5 @@ const incompleteList = (counted: number, found: number) =>
 			hint: 'Nothing was written or removed. Run it again while nobody changes many records of the table.',
 		},
 	);
-
-const isUnchanged = (record: PlatformRecord, now: PlatformRecord) =>
-	isSameVersion(record, now) === true;
 
 const scoped = (scope: Group) => (scope.filter.length > 0 ? [scope] : []);

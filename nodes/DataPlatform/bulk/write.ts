@@ -8,6 +8,7 @@
  *                             └─── reconcile ─▶ outcome
  */
 import { paths } from '../api/endpoints';
+import { IdSet } from '../api/idSet';
 import { METHODS, tryWriteRecord, type RecordWrite } from '../api/records';
 import { appendableFields } from '../fields/values';
 import { ServiceError } from '../transport/errors';
@@ -60,6 +61,8 @@ export class WriteSession {
 	divisionsLeft = MAX_DIVISIONS;
 	/** How many requests in a row have an outcome that a look-up could not find. */
 	unknownInARow = 0;
+	/** The records that the run inserted: later items can only have updated them. */
+	readonly inserted = new IdSet();
 	/** Gets the final outcomes of the rows. */
 	readonly failures: FailureLimit;
 
@@ -86,8 +89,6 @@ class BulkWriter {
 	private noMoreRequests?: ServiceError;
 	private readonly resolver: OutcomeResolver;
 	private readonly context: WriteContext;
-	/** The records that this run inserted, if two items may turn out to mean the same one. */
-	private readonly insertedIds?: Set<string | undefined>;
 
 	constructor(
 		private readonly target: WriteTarget,
@@ -102,7 +103,6 @@ class BulkWriter {
 		const isCompared = skipUnchanged || dryRun;
 		// Two uncertain keys may mean the same record.
 		const mayShare = !dryRun && records.some((record) => record.hasUncertainKey);
-		if (mayShare && mode === 'upsert') this.insertedIds = new Set();
 		const isOrdered = !dryRun && (mode === 'create' || mayShare);
 		this.congestion = session.congestion;
 		this.congestion.isOrdered = isOrdered;
@@ -116,7 +116,9 @@ class BulkWriter {
 		const fields = new Map(table.fields.map((field) => [field.name, field]));
 		const appendable = appendableFields(table.fields);
 		const key = keys[0]?.name;
-		this.context = { mode, key, isMatched, fields, appendable, lastChangeBefore, isSingle };
+		const { inserted } = session;
+		const facts = { lastChangeBefore, inserted };
+		this.context = { mode, key, isMatched, fields, appendable, isSingle, ...facts };
 		this.resolver = new OutcomeResolver(client, at, keys, this.context);
 		const sorted = isOrdered ? records : this.unmatchedLast(this.apartLast(records));
 		this.uncompared = isCompared ? sorted : [];
@@ -344,11 +346,10 @@ class BulkWriter {
 
 	/** If several items mean one record, the first inserted it and the others updated it. */
 	private insertedOnce(item: ItemOutcome): ItemOutcome {
-		const { insertedIds } = this;
-		if (!insertedIds || item.outcome !== 'inserted') return item;
-		if (insertedIds.has(item.id)) return { ...item, outcome: 'updated' };
-		insertedIds.add(item.id);
-		return item;
+		const { outcome, id } = item;
+		if (outcome !== 'inserted' || id === undefined) return item;
+		const isFirst = this.session.inserted.add(id) || this.options.mode === 'create';
+		return isFirst ? item : { ...item, outcome: 'updated' };
 	}
 }
 

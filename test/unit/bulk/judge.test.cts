@@ -93,6 +93,14 @@ describe('a confirmed item', () => {
 		});
 	});
 
+	test('of an upsert is updated if another item of the run inserted its record', () => {
+		const run = { ...context('upsert'), inserted: new Set(['r1']) };
+		const isNew = { id: 'r1', created: SINCE, modified: SINCE, ver: 0 };
+		for (const entry of [prepared, again, { ...again, before: null }]) {
+			expect(confirmedItem(entry, isNew, run, mixed).outcome).toBe('updated');
+		}
+	});
+
 	const inserted = { allInserted: true, allUpdated: false };
 	const updated = { allInserted: false, allUpdated: true };
 	const stored = storedOf({ id: 'r1', created: BEFORE });
@@ -270,7 +278,6 @@ const ANSWERS = {
 	silent: { item: sent, known: silent },
 	lost: { item: lost, known: nothing },
 	rejected: { item: lost, known: rejects(lost) },
-	none: { item: sent, known: nothing },
 };
 
 /** The rows of the table that decided the cases. */
@@ -283,7 +290,7 @@ const reached: Record<WriteMode, Set<Judgement>> = {
 
 const expectOutcomes = (cases: Case[]) => {
 	const single = cases.flatMap((one) => [one.mode].flat().map((mode) => ({ ...one, mode })));
-	for (const { what, mode, answer = 'none', found = [], outcome, ...more } of single) {
+	for (const { what, mode, answer = 'silent', found = [], outcome, ...more } of single) {
 		const { item, known } = { ...ANSWERS[answer], ...more };
 		const keyed = { ...context(mode), key: 'code' };
 		reached[mode].add(judgementOn(mode, gatherEvidence(item, found, known, keyed)));
@@ -377,15 +384,6 @@ describe('nothing is found', () => {
 			mode: 'upsert',
 			item: lost,
 			known: silent,
-			outcome: {
-				outcome: 'failed',
-				message: 'The response did not mention this item, and the table has no such record',
-			},
-		},
-		{
-			what: 'no response, and no attempt',
-			mode: 'upsert',
-			answer: 'none',
 			outcome: {
 				outcome: 'failed',
 				message: 'The response did not mention this item, and the table has no such record',
@@ -595,13 +593,6 @@ describe('the stored record holds other values', () => {
 			known: responds({ errors: [{ message: 'one' }, { message: 'two' }] }),
 			found: [other],
 			outcome: { message: `The response did not mention this item, and ${holds}`, code: undefined },
-		},
-		{
-			what: 'no response, and no attempt',
-			mode: 'update',
-			answer: 'none',
-			found: [other],
-			outcome: 'failed',
 		},
 		{
 			what: 'the response was lost',
@@ -1030,7 +1021,7 @@ describe('the table', () => {
 	});
 
 	const facts: { [Fact in keyof Situation]: ReadonlyArray<Situation[Fact]> } = {
-		answer: ['silent', 'reasons', 'lost', 'rejected', 'none'],
+		answer: ['silent', 'reasons', 'lost', 'rejected'],
 		record: ['missing', 'listed', 'different', 'unproven', 'same'],
 		isWritten: [true, false],
 		mayBeWritten: [true, false],

@@ -46,6 +46,11 @@ describe('the newest change is read', () => {
 		expect(await read([])).toMatchObject({ last: 'none', requests: 1 });
 	});
 
+	test('unknown, if the newest record does not say when it changed', async () => {
+		const { last } = await read([{ id: 'x', fields: {} }, record('y')]);
+		expect(last).toBeUndefined();
+	});
+
 	test('with the versions of its time, if an older one shows that these are all', async () => {
 		const { last, requests } = await read([
 			record('a'),

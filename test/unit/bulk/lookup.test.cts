@@ -43,9 +43,10 @@ interface Setup {
 	/** By request, the records that the platform finds. A GET that is not listed gets 404. */
 	stored: Record<string, Stored>;
 	loads?: 'sentFields' | 'allFields';
+	enough?: number;
 }
 
-async function look({ key = fieldOf('code'), records, stored, loads }: Setup) {
+async function look({ key = fieldOf('code'), records, stored, loads, enough }: Setup) {
 	let underWay = 0;
 	let mostUnderWay = 0;
 	const { connection, sent } = fakePlatform(
@@ -67,7 +68,7 @@ async function look({ key = fieldOf('code'), records, stored, loads }: Setup) {
 		const fields = { ...(value !== undefined && { [key.name]: value }), ...record.fields };
 		return { index, ...record, fields };
 	});
-	const found = await lookUp(connection, { table: 'people' }, [key], planned, loads);
+	const found = await lookUp(connection, { table: 'people' }, [key], planned, loads, enough);
 	return {
 		found: planned.map((record) =>
 			found
@@ -76,6 +77,7 @@ async function look({ key = fieldOf('code'), records, stored, loads }: Setup) {
 				.join(' '),
 		),
 		requests: sent.filter(isFirstPage).map(describeRequest),
+		pages: sent.length,
 		mostUnderWay,
 	};
 }
@@ -184,6 +186,26 @@ describe('by import key', () => {
 	])('%s', async (_, setup, found, requests) => {
 		expect(await look(setup)).toMatchObject({ found, requests });
 	});
+});
+
+test('a value of very many records beside one of few: no more are read than matter', async () => {
+	const oslo = Object.fromEntries(
+		Array.from({ length: 50_000 }, (_, index) => [`o${index}`, { code: 'Oslo' }]),
+	);
+	const { found, requests, pages } = await look({
+		records: [{ key: 'Oslo' }, { key: 'Rome' }, { key: 'Nowhere' }],
+		stored: {
+			'code in Oslo,Rome,Nowhere': { ...oslo, r: { code: 'Rome' } },
+			'code in Rome,Nowhere': { r: { code: 'Rome' } },
+		},
+		enough: 2,
+	});
+	expect(found).toEqual(['o0 o1', 'r', '']);
+	expect(requests).toEqual([
+		'code in Oslo,Rome,Nowhere loading code',
+		'code in Rome,Nowhere loading code',
+	]);
+	expect(pages).toBeLessThan(6);
 });
 
 describe('by id', () => {

@@ -795,6 +795,24 @@ describe('what was matched and is gone when it is written', () => {
 		expect(stopped?.message).toBe('an earlier item did not succeed');
 	});
 
+	test('is not skipped if another item stops the run: nobody looked again', async () => {
+		const items: FieldValues[] = [
+			{ name: 'Ada', n: 2 },
+			{ name: 'Bob', n: 2 },
+		];
+		const remove = replacing(['c', { name: 'Ada' }]);
+		const { results } = await write(items, {
+			respond: (request, options, stub) =>
+				remove!(request, options, stub) ??
+				(request === 'PATCH people bulk' && String(options.body).includes('"b"')
+					? httpResponse(422, { errors: [{ message: 'bad' }] })
+					: undefined),
+			options: { stopAtFailure: true, ...oneByOne },
+			rules: { ifMissing: 'skip' },
+		});
+		expect(results).toEqual([['not sent'], ['failed']]);
+	});
+
 	test('fails if it cannot be looked up again, and nothing more is sent', async () => {
 		const remove = replacing();
 		const { outcomes, stopped, results, stub } = await write(
@@ -836,7 +854,7 @@ describe('what was matched and is gone when it is written', () => {
 
 	test.each<[MatchRules['ifMissing'], string]>([
 		['create', 'not sent'],
-		['skip', 'skipped'],
+		['skip', 'not sent'],
 	])('is not looked for once the run has stopped: %s', async (ifMissing, result) => {
 		const remove = replacing();
 		const { results, stub, stopped } = await write(

@@ -11,7 +11,7 @@ import type { Matching, RowTask } from '../../../nodes/DataPlatform/bulk/task.ts
 import { ServiceError } from '../../../nodes/DataPlatform/transport/errors.ts';
 import { fieldOf, tableOf } from '../fixtures.cts';
 import { LAST } from '../outcomeFixtures.cts';
-import { httpResponse, pageResponse } from '../stubPlatform.cts';
+import { httpResponse, networkError, pageResponse } from '../stubPlatform.cts';
 import { StubTables } from '../stubTables.cts';
 
 const people = {
@@ -184,6 +184,27 @@ test('a plan takes the problems of any number of rows', async () => {
 	const problems = Array.from({ length: 200_000 }, (_, index) => ({ index, message: 'no' }));
 	expect((await pipeline.plan([], problems)).problems).toHaveLength(200_000);
 });
+
+test.each<[WriteMode, outcomes: string[]]>([
+	['create', ['inserted', 'unknown']],
+	['upsert', ['inserted', 'unchanged']],
+])(
+	'what a portion inserted was not inserted by a later one whose response is lost: %s',
+	async (mode, expected) => {
+		let writes = 0;
+		const { write } = setUp({
+			mode,
+			respond: (request) => {
+				if (request !== 'POST people bulk' || (writes += 1) < 2) return undefined;
+				throw networkError('ECONNRESET');
+			},
+		});
+		const results = [await write([{ name: 'Cid', n: 1 }]), await write([{ name: 'Cid', n: 1 }])];
+		expect(results.flatMap(({ outcomes }) => outcomes.map(([item]) => item!.outcome))).toEqual(
+			expected,
+		);
+	},
+);
 
 describe('the outcomes of a portion', () => {
 	test('one for each row, with the record as it was planned', async () => {

@@ -294,6 +294,72 @@ describe('an item that adds a file, and no response', () => {
 	});
 });
 
+test('an item to create that adds a file is not sent again: it may still be created', async () => {
+	const fields = { code: 'k', file: { add: [{ filename: 'a' }] } };
+	const { outcomes, unapplied } = await resolve({
+		mode: 'create',
+		items: [attempted(sendableOf({ key: 'k', fields }))],
+		unresolved: {},
+	});
+	expect(unapplied).toEqual([]);
+	expect(outcomes).toMatchObject([{ outcome: 'unknown' }]);
+});
+
+test('an item that was written alone is sent again alone', async () => {
+	const fields = { file: { add: [{ filename: 'a' }] } };
+	const item = { ...attempted(sendableOf({ id: 'x', fields })), isAlone: true };
+	const { alone, unapplied } = await resolve({
+		mode: 'update',
+		items: [{ ...item, before: storedOf({ id: 'x' }) }],
+		unresolved: {},
+		platform: { 'GET /x': record('x', { file: [] }) },
+	});
+	expect(alone).toEqual([[0, 'x', fields]]);
+	expect(unapplied).toEqual([]);
+});
+
+describe('an item that a response does not mention, while it rejects another one', () => {
+	const item = sendableOf({ index: 4, key: 'k', fields: { code: 'k' } });
+	const rejects = (...errors: object[]): UnresolvedContext => ({
+		response: responseOf({ data: [], errors }, 10),
+	});
+	const named = { RecordIndex: 3, message: 'bad' };
+
+	test.each<[string, WriteMode, Entry, UnresolvedContext, Record<string, Reply>, boolean]>([
+		['is not there: it is sent again', 'upsert', item, rejects(named), {}, true],
+		['is not there: it is created again', 'create', item, rejects(named), {}, true],
+		[
+			'was not written: it is sent again',
+			'update',
+			sendableOf({ id: 'y', fields: { n: 1 } }),
+			rejects(named),
+			{ 'GET /y': record('y', { n: 0 }) },
+			true,
+		],
+		['was sent again', 'upsert', { ...item, isSentAgain: true }, rejects(named), {}, false],
+		[
+			'may be the one that an error without a name means',
+			'upsert',
+			item,
+			rejects(named, { message: 'worse' }),
+			{},
+			false,
+		],
+		[
+			'holds what was sent',
+			'update',
+			sendableOf({ id: 'y', fields: { n: 1 } }),
+			rejects(named),
+			{ 'GET /y': record('y', { n: 1 }) },
+			false,
+		],
+	])('%s', async (_, mode, entry, unresolved, platform, isSentAgain) => {
+		const result = await resolve({ mode, items: [entry], unresolved, platform });
+		expect(result.unapplied).toMatchObject(isSentAgain ? [{ isSentAgain: true }] : []);
+		expect(result.outcomes).toHaveLength(isSentAgain ? 0 : 1);
+	});
+});
+
 describe('an item of which what is stored proves nothing', () => {
 	const file = sendableOf({ index: 0, id: 'x', fields: { file: [{ filename: 'a' }] } });
 	const stored = { 'GET /x': record('x', { file: [{ fileId: 'f' }] }, { ver: 4 }) };
@@ -531,6 +597,17 @@ describe('an item of which only the changes were sent', () => {
 			platform: { 'GET /x': reply },
 		});
 		expect([outcomes.length, incomplete.length]).toEqual(isComplete ? [1, 0] : [0, 1]);
+	});
+
+	test('is written alone without the picture that the record had before', async () => {
+		const [file, picture] = ['https://example.com/a', 'https://example.com/b'];
+		const { alone } = await resolve({
+			mode: 'update',
+			hasKey: false,
+			items: [{ ...partial({ file }), fields: { code: 'c', file, picture } }],
+			platform: { 'GET /x': record('x', { code: 'd', file: [{ fileId: 'f' }] }) },
+		});
+		expect(alone).toEqual([[0, 'x', { code: 'c', file }]]);
 	});
 
 	test('is written whole if it is written alone', async () => {

@@ -427,9 +427,27 @@ describe('an item with a file, of which only the changes were sent, beside anoth
 		expect(toJson((work[0] as SendWork).records[0]!)).not.toContain('filename');
 	});
 
-	test('is written again with it, if it was not sent', () => {
+	test('is written again without it, if the record had it before', () => {
 		const { work } = after(partial({ n: 1 }));
-		expect(sentFields((work[0] as SendWork).records[0]!)).toEqual({ n: 1, file: added });
+		expect(sentFields((work[0] as SendWork).records[0]!)).toEqual({ n: 1 });
+	});
+
+	test('is written again with it, if it was deleted meanwhile, and by itself', () => {
+		const other = { ...sendableOf({ index: 1, key: 'b', fields: { code: 'b', n: 1, m: 2 } }) };
+		const records = [
+			{ ...partial({ code: 'a', n: 1 }), id: undefined, key: 'a' },
+			{ ...other, sent: { code: 'b', n: 1 }, before: storedOf({ id: 'y', fields: {} }) },
+		];
+		const isNew = { created: SINCE, modified: SINCE, ver: 0 };
+		const { work } = afterSend(
+			{ kind: 'send', records },
+			response({ data: ['x2', 'y2'].map((id) => ({ id, ...isNew })) }),
+			{ ...context('upsert'), key: 'code' },
+			true,
+		);
+		expect(
+			work.map(({ records: each }) => each.map((entry) => Object.keys(sentFields(entry)))),
+		).toEqual([[['n', 'file']], [['code', 'n', 'm']]]);
 	});
 
 	test('is done if it holds nothing else but its key', () => {
@@ -459,6 +477,27 @@ describe('an item with a file, of which only the changes were sent, beside anoth
 		expect(work).toEqual([]);
 		expect(outcomes).toMatchObject([[{}, { outcome: 'updated', ver: 5 }]]);
 	});
+});
+
+test.each([
+	['the other value too', { n: 1, code: 'c' }, true],
+	['another value', { n: 1, code: 'other' }, false],
+])('a single write after which the record holds %s', (_, fields, isDone) => {
+	const item: Entry = {
+		...sendableOf({ id: 'x', fields: { n: 1, code: 'c' } }),
+		sent: { n: 1 },
+		before: storedOf({ id: 'x', ver: 5, fields: { n: 0, code: 'c' } }),
+		isAlone: true,
+	};
+	// Another writer may have written the same change, and this write changed nothing.
+	const { outcomes, work } = afterSend(
+		{ kind: 'send', records: [item] },
+		response({ data: storedOf({ id: 'x', ver: 6, fields }) }),
+		context('update'),
+		true,
+	);
+	expect(outcomes).toHaveLength(isDone ? 1 : 0);
+	expect(work).toMatchObject(isDone ? [] : [{ records: [{ sent: { n: 1, code: 'c' } }] }]);
 });
 
 describe('a record that was deleted between the look-up and the write', () => {

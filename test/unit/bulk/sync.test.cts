@@ -130,6 +130,13 @@ describe('what is missing', () => {
 		expect(tables.requests).toEqual(['GET people count', 'POST people filter']);
 	});
 
+	test('not what an item names by its ID in capitals', async () => {
+		const id = '0f8fad5b-d9cb-469f-a165-70867728950e';
+		const { sync } = setUp({ keys: [], stored: { [id]: { name: 'a' } } });
+		await sync.compare([{ index: 0, id: id.toUpperCase(), fields: {} }]);
+		expect(sync.missingCount).toBe(0);
+	});
+
 	test('not what an item names by its ID, though it gives it another key', async () => {
 		const { sync, remove } = setUp();
 		await sync.compare([{ index: 0, id: 'id-b', key: 'x', fields: { name: 'x' } }]);
@@ -492,7 +499,7 @@ describe('right before a record is removed', () => {
 		await sync.compare(input('a', 'b'));
 		expect((await remove()).outcomes).toEqual(['id-c failed']);
 		expect(removals[0]?.[1].message).toBe(
-			"The record 'id-c' is missing from the input, but was not removed: the platform's list of matching records lacks it",
+			"The record 'id-c' is missing from the input, but was not removed: it is unknown whether it still matches, because the platform's list lacks it or shows no version",
 		);
 		expect(removals[0]?.[1].hint).toContain('Run it again.');
 		expect(left()).toHaveLength(3);
@@ -562,15 +569,17 @@ describe('right before a record is removed', () => {
 		expect(left()).toEqual(['other']);
 	});
 
-	test.each<[what: string, modified: string, outcome: string]>([
-		['is the same', '2026-01-01T00:00:00.501Z', 'deleted'],
-		['is another', '2026-04-01T00:00:00.501Z', 'skipped'],
+	test.each<[what: string, before: string, modified: string, outcome: string]>([
+		['is the same', '2026-01-01T00:00:00.501Z', '2026-01-01T00:00:00.501Z', 'deleted'],
+		['is another', '2026-01-01T00:00:00.501Z', '2026-04-01T00:00:00.501Z', 'skipped'],
+		['has only whole seconds', '2026-01-01T00:00:00Z', '2026-01-01T00:00:00Z', 'failed'],
 	])(
 		'without a version the time of its last change counts: it %s',
-		async (_, modified, outcome) => {
+		async (_, before, modified, outcome) => {
 			const { sync, remove, tables } = setUp({ stored: { x: { state: 'open' } } });
 			const [record] = tables.tables.people!;
 			delete record!.ver;
+			record!.modified = before;
 			await sync.compare([]);
 			record!.modified = modified;
 			expect((await remove()).outcomes).toEqual([`x ${outcome}`]);

@@ -187,7 +187,7 @@ test('a plan takes the problems of any number of rows', async () => {
 
 test.each<[WriteMode, outcomes: string[]]>([
 	['create', ['inserted', 'unknown']],
-	['upsert', ['inserted', 'unchanged']],
+	['upsert', ['inserted', 'updated']],
 ])(
 	'what a portion inserted was not inserted by a later one whose response is lost: %s',
 	async (mode, expected) => {

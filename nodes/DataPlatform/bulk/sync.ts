@@ -5,7 +5,6 @@
  */
 import { countRecords } from '../api/aggregates';
 import type { Group } from '../api/filters';
-import { IdSet } from '../api/idSet';
 import { findRecord } from '../api/records';
 import { readRecords } from '../api/readRecords';
 import type { FieldDefinition, FieldValues, PlatformRecord } from '../api/types';
@@ -13,6 +12,8 @@ import { holdsData } from '../fields';
 import { holdsValue } from '../fields/values';
 import { serviceErrorOrThrow, InputError, ServiceError } from '../transport/errors';
 import { getOwn } from '../transport/json';
+import { createPause } from '../transport/turns';
+import { InputRecords, type KeyedRecord } from './inputRecords';
 import { recordKey } from './key';
 import { isSameVersion } from './lastChange';
 import { lookUp, lookUpByIds, oneOfKeys } from './lookup';
@@ -62,29 +63,6 @@ const ABOUT_ONE_RECORD = new Set<number | undefined>([400, 404, 409, 412, 422, 4
 
 const records = (count: number) => (count === 1 ? '1 record' : `${count} records`);
 
-/** The keys and IDs of the records in the input. */
-class InputRecords {
-	private readonly keys = new Set<string>();
-	private readonly ids = new IdSet();
-
-	constructor(private readonly fields: FieldDefinition[]) {}
-
-	add({ id, fields }: Pick<Entry, 'id' | 'fields'>) {
-		const key = recordKey(this.fields, fields);
-		if (key) this.keys.add(key.text);
-		this.addId(id);
-	}
-
-	addId(id: string | undefined) {
-		if (id !== undefined) this.ids.add(id);
-	}
-
-	has({ id, fields }: PlatformRecord): boolean {
-		const key = recordKey(this.fields, fields);
-		return this.ids.has(id) || (key !== undefined && this.keys.has(key.text));
-	}
-}
-
 export class Sync {
 	private readonly input: InputRecords;
 	/** The records of the scope that are missing from the input. */
@@ -118,14 +96,20 @@ export class Sync {
 	 * @throws {ServiceError} if the whole scope can't be read
 	 */
 	async compare(planned: Entry[], writing: Entry[] = []): Promise<void> {
-		for (const record of planned) this.input.add(record);
+		const pause = createPause();
+		for (const record of planned) {
+			await pause();
+			this.input.add(record);
+		}
 		const scope = await this.readScope(writing);
 		await this.identify(planned, scope);
 		this.match(writing, scope);
 		this.scopeSize = scope.length;
-		this.missing = scope.filter(
-			(record) => !this.input.has(record) && !this.isAlreadyRemoved(record),
-		);
+		for (const { record, key } of scope) {
+			await pause();
+			const isMissing = !this.input.has(record, key) && !this.isAlreadyRemoved(record);
+			if (isMissing) this.missing.push(record);
+		}
 		this.requireWithinLimits();
 	}
 
@@ -156,7 +140,7 @@ export class Sync {
 	 * @param writing the records that are compared, with all of their fields
 	 * @throws {ServiceError} if the platform lists fewer than it counts
 	 */
-	private async readScope(writing: Entry[]): Promise<PlatformRecord[]> {
+	private async readScope(writing: Entry[]): Promise<KeyedRecord[]> {
 		const { client, at } = this.target;
 		const { options } = this;
 		const set = options.removal === 'delete' ? {} : options.removal.set;
@@ -166,10 +150,16 @@ export class Sync {
 		// If no field were named, all would be loaded.
 		if (names.size === 0 && any) names.add(any.name);
 		const query = { filter: options.scope, fields: [...names] };
+		const pause = createPause();
 		for (let attempt = 1; ; attempt += 1) {
 			const counting = countRecords(client, at, options.scope);
-			const found: PlatformRecord[] = [];
-			for await (const page of readRecords(client, at, query, counting)) found.push(...page);
+			const found: KeyedRecord[] = [];
+			for await (const page of readRecords(client, at, query, counting)) {
+				await pause();
+				for (const record of page) {
+					found.push({ record, key: recordKey(this.keys, record.fields) });
+				}
+			}
 			if (found.length >= (await counting)) return found;
 			const left = await countRecords(client, at, options.scope);
 			if (found.length >= left) return found;
@@ -179,11 +169,10 @@ export class Sync {
 	}
 
 	/** Looks up the records of items whose key can't be compared as it is. */
-	private async identify(planned: Entry[], scope: PlatformRecord[]) {
+	private async identify(planned: Entry[], scope: KeyedRecord[]) {
 		if (this.keys.length === 0) return;
-		const stored = scope.map(({ fields }) => recordKey(this.keys, fields));
-		const texts = new Set(stored.map((key) => key?.text));
-		const areComparable = stored.every((key) => key?.isCertain !== false);
+		const texts = new Set(scope.map(({ key }) => key?.text));
+		const areComparable = scope.every(({ key }) => key?.isCertain !== false);
 		const open = planned.filter(
 			({ key, hasUncertainKey }) =>
 				(hasUncertainKey || !areComparable) && !(texts.has(key) && !hasUncertainKey),
@@ -194,10 +183,9 @@ export class Sync {
 	}
 
 	/** Gives records to write the only stored record that has their key. */
-	private match(writing: Entry[], scope: PlatformRecord[]) {
+	private match(writing: Entry[], scope: KeyedRecord[]) {
 		const stored = new Map<string, PlatformRecord | undefined>();
-		for (const record of writing.length > 0 ? scope : []) {
-			const key = recordKey(this.keys, record.fields);
+		for (const { record, key } of writing.length > 0 ? scope : []) {
 			if (key?.isCertain) stored.set(key.text, stored.has(key.text) ? undefined : record);
 		}
 		for (const record of writing) {

@@ -3,7 +3,7 @@
  * credential allows it, and the error says what is wrong with the certificate.
  */
 import { generate, type SelfsignedOptions } from 'selfsigned';
-import { createServer } from 'node:net';
+import { connect, createServer } from 'node:net';
 import { getCACertificates, setDefaultCACertificates } from 'node:tls';
 import type { IDataObject, INodeParameters } from 'n8n-workflow';
 import {
@@ -63,6 +63,7 @@ type Kind = keyof typeof kinds;
 const bad = Object.entries(kinds).filter(([kind]) => kind !== 'good') as Array<[Kind, string]>;
 
 const servers = new Map<Kind, StubServer>();
+const certificates = new Map<Kind, Certificate>();
 /** A platform without HTTPS: only other servers have a certificate. */
 const plain = useStubServer();
 const trusted = getCACertificates('default');
@@ -79,6 +80,7 @@ beforeAll(async () => {
 		'of an unknown authority': await certificate(here, await authority('Unknown')),
 	};
 	for (const [kind, of] of Object.entries(made) as Array<[Kind, Certificate]>) {
+		certificates.set(kind, of);
 		servers.set(kind, await startStubServer(() => jsonResponse({ data: [] }), of));
 	}
 });
@@ -213,6 +215,78 @@ test.each(bad)(
 	},
 );
 
+test.each(['TLSv1.2', 'TLSv1.3'] as const)(
+	'a server that asks for a client certificate, with %s: the error says so',
+	async (maxVersion) => {
+		const asking = { ...certificates.get('good')!, requestCert: true, maxVersion };
+		const server = await startStubServer(() => jsonResponse({ data: [] }), asking);
+		const credential = { baseUrl: server.origin };
+		const reading = { resource: 'record', operation: 'getAll', ...table };
+		const { error } = await run({ ...credential, ignoreSslIssues: true }, reading);
+		expect(`${error?.message} ${error?.description}`).toContain('ask');
+		expect(`${error?.message} ${error?.description}`).toContain('client certificate');
+		expect(error?.description).not.toContain('Ignore SSL Issues');
+		expect(await checkCredential({ ...credential, token, ignoreSslIssues: true })).toEqual({
+			status: 'Error',
+			message: expect.stringContaining('client certificate'),
+		});
+		expect(server.requests).toEqual([]);
+		await server.stop();
+	},
+);
+
+describe('a response that is damaged on its way', () => {
+	/** A server behind a connection that damages its first response. */
+	async function damaged() {
+		let isDamaging = false;
+		let attempts = 0;
+		const server = await startStubServer(({ target }) => {
+			attempts += 1;
+			isDamaging = attempts === 1 && !target.endsWith('/t');
+			return jsonResponse({ data: [] });
+		}, certificates.get('good'));
+		const wire = createServer((client) => {
+			const upstream = connect(server.port, '127.0.0.1');
+			client.pipe(upstream);
+			upstream.on('data', (bytes) => {
+				if (isDamaging) bytes[bytes.length - 1]! ^= 1;
+				client.write(bytes);
+			});
+			for (const socket of [client, upstream]) {
+				socket.on('error', () => undefined);
+				socket.on('close', () => void client.destroy());
+				socket.on('close', () => void upstream.destroy());
+			}
+		});
+		await new Promise<void>((resolve) => wire.listen(0, '127.0.0.1', resolve));
+		const { port } = wire.address() as { port: number };
+		const stop = async () => {
+			wire.close();
+			await server.stop();
+		};
+		return { server, baseUrl: `https://127.0.0.1:${port}`, stop };
+	}
+
+	test('a read is tried again', async () => {
+		const { server, baseUrl, stop } = await damaged();
+		const reading = { resource: 'record', operation: 'getAll', ...table };
+		const { error } = await run({ baseUrl, ignoreSslIssues: false }, reading);
+		expect(error).toBeUndefined();
+		expect(server.requests).toHaveLength(2);
+		await stop();
+	});
+
+	test('a workflow may have started', async () => {
+		const { server, baseUrl, stop } = await damaged();
+		const webhookUrl = `${baseUrl}/hooks/1`;
+		const start = { resource: 'workflow', operation: 'trigger', webhookUrl };
+		const { error } = await run({ baseUrl, ignoreSslIssues: false }, start);
+		expect(error?.message).toContain('Unknown whether the workflow started');
+		expect(server.requests).toHaveLength(1);
+		await stop();
+	});
+});
+
 test('a server that speaks plain HTTP gets nothing over HTTPS, and the error says so', async () => {
 	const heard: string[] = [];
 	const server = createServer((socket) => {
@@ -227,7 +301,7 @@ test('a server that speaks plain HTTP gets nothing over HTTPS, and the error say
 	const credential = { baseUrl: `https://127.0.0.1:${port}`, ignoreSslIssues: true };
 	const { error } = await run(credential, { resource: 'record', operation: 'getAll', ...table });
 	expect(error?.message).toContain(
-		'Could not establish a secure connection (EPROTO). Nothing was sent',
+		'Could not establish a secure connection (ERR_SSL_WRONG_VERSION_NUMBER). Nothing was sent',
 	);
 	expect(error?.description).toContain('port');
 	expect(heard.join('')).not.toContain(token);

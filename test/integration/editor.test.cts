@@ -7,6 +7,8 @@ import {
 	searchList,
 	type Credential,
 } from '../support/engine/engine.cts';
+import { jsonResponse } from '../support/stubServer.mts';
+import { useStubServer } from './useStubServer.cts';
 import { startSandbox, type RunningSandbox } from '../../harness/sandboxProcess.mts';
 
 let sandbox: RunningSandbox;
@@ -49,6 +51,35 @@ describe('lists', () => {
 		expect(all.results.map(({ name }) => name)).toContainEqual(
 			expect.stringMatching(/: Airports$/),
 		);
+	});
+});
+
+describe('the records of a table without a field to search in', () => {
+	const platform = useStubServer();
+	const search = async (filter: string, token?: string) => {
+		const records = Array.from({ length: 1200 }, (_, at) => ({ id: `record-${at}`, ver: 1 }));
+		platform.respond = ({ target }) => {
+			const { pathname, searchParams } = new URL(target, platform.origin);
+			if (!pathname.endsWith('/data')) {
+				return jsonResponse({ data: { id: 't', items: [{ name: 'a', type: 'number' }] } });
+			}
+			const [skip, limit] = ['skip', 'limit'].map((name) => Number(searchParams.get(name)));
+			return jsonResponse({ data: records.slice(skip, skip! + limit!) });
+		};
+		const at = { baseUrl: platform.origin, token: 'made-up-token' };
+		const list = await searchList(at, 'searchRecords', chosen('crm', 't'), filter, token);
+		return { found: list.results.map(({ value }) => value), next: list.paginationToken as string };
+	};
+
+	test('are searched by title', async () => {
+		const { found, next } = await search('Record-99');
+		expect(found).toEqual([
+			'record-99',
+			...Array.from('0123456789', (digit) => `record-99${digit}`),
+		]);
+		expect((await search('Record-99', next)).found).toEqual([]);
+		expect((await search('record-1199', next)).found).toEqual(['record-1199']);
+		expect((await search('')).found).toHaveLength(50);
 	});
 });
 

@@ -199,7 +199,9 @@ test('nothing that a failing run leaves behind contains a token', async () => {
 
 describe('a server that echoes the request', () => {
 	const secret = 'made-up/secret+that=is-echoed';
-	const forms = [secret, secret.replaceAll('/', '\\/'), encodeURIComponent(secret)];
+	const inUrl = encodeURIComponent(secret);
+	const inJson = secret.replaceAll('+', '\\u002B').replaceAll('=', '\\u003d');
+	const forms = [secret, secret.replaceAll('/', '\\/'), inJson, inUrl, inUrl.toLowerCase()];
 	const credential = () => ({ baseUrl: stranger.origin, token: secret });
 	const record = { recordId: { __rl: true, mode: 'id', value: 'r' } };
 

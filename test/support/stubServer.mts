@@ -5,7 +5,7 @@ import {
 	type RequestListener,
 	type ServerResponse,
 } from 'node:http';
-import { createServer as createSecureServer } from 'node:https';
+import { createServer as createSecureServer, type ServerOptions } from 'node:https';
 import type { AddressInfo } from 'node:net';
 import { text } from 'node:stream/consumers';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -30,7 +30,7 @@ export interface StubResponse {
 	byteIntervalMs?: number;
 }
 
-export interface Certificate {
+export interface Certificate extends Pick<ServerOptions, 'requestCert' | 'maxVersion'> {
 	key: string;
 	cert: string;
 }

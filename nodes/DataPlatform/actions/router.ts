@@ -26,7 +26,7 @@ import { isTool, readerOf, RunContext } from '../execution/run';
 import { toFailure } from '../parameters/failure';
 import { withGroups } from '../parameters/hints';
 import { maxRetryWait, timeout } from '../parameters/requests';
-import { forEachConcurrent } from '../transport/concurrency';
+import { forEachConcurrent, Turns } from '../transport/concurrency';
 import { InputError } from '../transport/errors';
 import { findOperation } from './index';
 
@@ -79,7 +79,7 @@ async function runItems(
 	continueOnFail: boolean,
 ) {
 	let isStopped = false;
-	const latest = new Map<string, Promise<void>>();
+	const turns = new Turns();
 	const runNext = async (index: number) => {
 		if (isStopped || report.hasResult(index)) return;
 		const isDone = await runItem(operation, run, report, index);
@@ -87,10 +87,8 @@ async function runItems(
 	};
 	await forEachConcurrent(run.items.keys(), operation.concurrency ?? 1, async (index) => {
 		const key = concurrencyKeyOf(operation, run, index);
-		if (key === undefined) return await runNext(index);
-		const work = (latest.get(key) ?? Promise.resolve()).then(async () => await runNext(index));
-		latest.set(key, work);
-		await work;
+		if (key === undefined) await runNext(index);
+		else await turns.next(key, async () => await runNext(index));
 	});
 }
 

@@ -23,12 +23,7 @@ export async function countRecords(
 ): Promise<number> {
 	const response = await client.request(
 		filter && !isEmptyFilter(filter)
-			? {
-					method: 'POST',
-					path: paths.countFilter(at),
-					body: toBody(filter),
-					retryMode: 'read',
-				}
+			? { method: 'POST', path: paths.countFilter(at), body: toBody(filter), retryMode: 'read' }
 			: { method: 'GET', path: paths.count(at), retryMode: 'read' },
 	);
 	const count = (response.body.data as IDataObject | undefined)?.count;

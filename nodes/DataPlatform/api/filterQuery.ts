@@ -17,25 +17,24 @@ import { encodeUrlComponent } from '../transport/urlEncoding';
 /** Some proxies reject longer query strings; the limit counts percent-encoded characters. */
 const MAX_QUERY_LENGTH = 6000;
 
-/**
- * The conditions of a filter that only joins by AND. Undefined if it has other groups, or a value
- * that a query string can't hold.
- */
+/** The conditions of a filter that only joins by AND. Undefined if it has other groups. */
 export function asAndConditions(filter: Group): Condition[] | undefined {
 	if (filter.filterOperator === 'or' && filter.filter.length > 1) return undefined;
 	const parts = filter.filter.map((entry) => {
 		if (isGroup(entry)) return asAndConditions(entry);
-		const values = valuesOf(entry);
-		if (takesList(entry.operator) && values.length === 0) {
-			return asAndConditions(and(withoutEscaping(entry)));
-		}
-		// A backslash at the end would escape the next character, a bracket would end the list.
-		const isCut = /\\$/;
-		const breaksList = /[()]|\\$/;
-		const isUnfit = takesList(entry.operator) ? breaksList : isCut;
-		return values.some((value) => isUnfit.test(value)) ? undefined : [entry];
+		const isEmptyList = takesList(entry.operator) && valuesOf(entry).length === 0;
+		return isEmptyList ? asAndConditions(and(withoutEscaping(entry))) : [entry];
 	});
 	return parts.includes(undefined) ? undefined : parts.flatMap((part) => part!);
+}
+
+/**
+ * Whether a query string can't hold a condition's values: a backslash at the end would escape the
+ * next character, a bracket would end the list.
+ */
+export function isUnfitForQuery(condition: Condition): boolean {
+	const unfit = takesList(condition.operator) ? /[()]|\\$/ : /\\$/;
+	return valuesOf(condition).some((value) => unfit.test(value));
 }
 
 /** In a query string, two backslashes escape a comma inside a value. */

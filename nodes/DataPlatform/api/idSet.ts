@@ -2,7 +2,7 @@
  * A compact set for the IDs of millions of records.
  */
 
-const UUID = /^[\da-f]{8}(?:-[\da-f]{4}){3}-[\da-f]{12}$/i;
+export const UUID = /^[\da-f]{8}(?:-[\da-f]{4}){3}-[\da-f]{12}$/i;
 
 /** The number of 32-bit words in a UUID. */
 const WORDS = 4;

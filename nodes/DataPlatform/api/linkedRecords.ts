@@ -56,7 +56,7 @@ const pick = (id: string, fields: FieldValues, names: string[]): JsonValue => ({
 });
 
 export class LinkedRecords {
-	/** Linked records by link, then by ID; null if a record does not exist or may not be read. */
+	/** Linked records by link, then by ID; only the ID if a record does not exist. */
 	private readonly known = new Map<string, Map<string, JsonValue>>();
 	private readonly tableSizes = new Map<string, Promise<number>>();
 	private requestsLeft = MAX_LINK_REQUESTS;

@@ -5,8 +5,8 @@ import type { IDataObject } from 'n8n-workflow';
 
 import { invalidResponse, toList, toWholeRecord } from './decoders';
 import { paths } from './endpoints';
-import { asAndConditions, fitsQuery, toQuery } from './filterQuery';
-import { isEmptyFilter, toBody, type Group } from './filters';
+import { asAndConditions, fitsQuery, isUnfitForQuery, toQuery } from './filterQuery';
+import { isEmptyFilter, takesList, toBody, type Group } from './filters';
 import { pageSizes, type PageSizes } from './pageSizes';
 import type { PlatformRecord, TableAddress } from './types';
 import { InputError, ServiceError, type Hint } from '../transport/errors';
@@ -64,9 +64,19 @@ function selectionQuery({ filter, savedView, linkedTo }: RecordQuery) {
 	const what = linkedTo ? 'the choice of linked records' : 'a saved view';
 	const conditions = isFiltered(filter) ? asAndConditions(filter) : [];
 	if (!conditions) {
+		throw new InputError(`A filter that joins by 'any' can't be combined with ${what}`, {
+			hint: { code: 'useAndConditions', besides },
+		});
+	}
+	const unfit = conditions.find(isUnfitForQuery);
+	if (unfit) {
+		const { field, operator } = unfit;
+		const has = takesList(operator)
+			? 'has a bracket, or ends with a backslash'
+			: 'ends with a backslash';
 		throw new InputError(
-			`A filter that joins by 'any', or has brackets or backslashes in a list, can't be combined with ${what}`,
-			{ hint: { code: 'useAndConditions', besides } },
+			`The condition on '${field}' (${operator}) can't be combined with ${what}: a value ${has}`,
+			{ field, hint: { code: 'useOtherValues', besides } },
 		);
 	}
 	const text = conditions.length > 0 ? toQuery(conditions) : undefined;

@@ -6,6 +6,7 @@ import type { IDataObject } from 'n8n-workflow';
 import { invalidResponse, toRecord, toWholeRecord } from './decoders';
 import { paths } from './endpoints';
 import { and } from './filters';
+import { UUID } from './idSet';
 import { readPage } from './pages';
 import type { FieldValues, PlatformRecord, TableAddress } from './types';
 import { serviceErrorOrThrow, isNotFound, ServiceError } from '../transport/errors';
@@ -35,8 +36,6 @@ export const findRecord = async (
 		if (isNotFound(serviceErrorOrThrow(error))) return null;
 		throw error;
 	});
-
-const UUID = /^[\da-f]{8}(-[\da-f]{4}){3}-[\da-f]{12}$/i;
 
 /** Whether the platform returned another record than the requested one. */
 const isDifferentRecord = (record: PlatformRecord, id: string) =>
@@ -158,9 +157,3 @@ const unknownDeletion = (why: string, { status }: ServiceError) =>
 		status,
 		hint: 'It is safe to run it again.',
 	});
-
-/** Deletes a record. @throws {ServiceError} */
-export async function deleteRecord(client: ApiClient, at: TableAddress, id: string): Promise<void> {
-	const failure = await tryDeleteRecord(client, at, id);
-	if (failure) throw failure;
-}

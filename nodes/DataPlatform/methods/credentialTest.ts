@@ -118,7 +118,7 @@ async function ping(
 	const client = new ApiClient(
 		{
 			send: async (options) => await send(context, credential, options),
-			sendWithoutToken: async (options) => await send(context, credential, options),
+			sendWithoutToken: async () => await Promise.reject(new Error('Only the platform is tested')),
 			logger: context.logger,
 		},
 		{ ...clientSettings(credential), timeoutMs: TIMEOUT_MS, retryBudgetMs: 0 },
@@ -137,29 +137,22 @@ async function ping(
 	await checkRights(client, credential);
 }
 
-/** n8n's `credentialTest`: whether the URL is the platform's, and the token works there. */
-async function testCredential(
-	context: ICredentialTestFunctions,
-	{ data = {} }: ICredentialsDecrypted<ICredentialDataDecryptedObject>,
-): Promise<INodeCredentialTestResult> {
-	try {
-		await ping(context, data);
-		return { status: 'OK', message: 'Connection successful' };
-	} catch (error) {
-		const { message, hint } = toFailure(error);
-		return {
-			status: 'Error',
-			message: [message.replace(/\.$/, ''), hint].filter(Boolean).join('. '),
-		};
-	}
-}
-
 /** The functions that a credential's `testedBy` may name. */
 export const credentialTest = {
+	/** Whether the URL is the platform's, and the token works there. */
 	async testDataPlatformApi(
 		this: ICredentialTestFunctions,
-		credential: ICredentialsDecrypted<ICredentialDataDecryptedObject>,
+		{ data = {} }: ICredentialsDecrypted<ICredentialDataDecryptedObject>,
 	): Promise<INodeCredentialTestResult> {
-		return await testCredential(this, credential);
+		try {
+			await ping(this, data);
+			return { status: 'OK', message: 'Connection successful' };
+		} catch (error) {
+			const { message, hint } = toFailure(error);
+			return {
+				status: 'Error',
+				message: [message.replace(/\.$/, ''), hint].filter(Boolean).join('. '),
+			};
+		}
 	},
 };

@@ -10,6 +10,7 @@ import type {
 import type { FieldDefinition, PlatformRecord, TableDefinition } from '../api/types';
 import { importKeyOf } from '../fields';
 import { getOwn } from '../transport/json';
+import { MAX_PAGE_SIZE } from '../api/endpoints';
 import { readRecords } from '../api/readRecords';
 import { and, or } from '../api/filters';
 import { readApplications, readTables } from '../api/tables';
@@ -22,15 +23,16 @@ const wordsOf = (filter = '') => filter.trim().split(/\s+/).filter(Boolean).slic
 /** More words would make a long request and rarely narrow the search. */
 const MAX_WORDS = 8;
 
-const matching = (entries: INodeListSearchItems[], filter = '') => {
+const matches = (filter = '') => {
 	const words = wordsOf(filter.toLowerCase());
-	return entries
-		.filter(({ name, value }) => {
-			const text = `${name} ${value}`.toLowerCase();
-			return words.every((word) => text.includes(word));
-		})
-		.sort((a, b) => a.name.localeCompare(b.name));
+	return ({ name, value }: INodeListSearchItems) => {
+		const text = `${name} ${value}`.toLowerCase();
+		return words.every((word) => text.includes(word));
+	};
 };
+
+const matching = (entries: INodeListSearchItems[], filter?: string) =>
+	entries.filter(matches(filter)).sort((a, b) => a.name.localeCompare(b.name));
 
 /** The applications that the token may see. */
 async function searchApplications(
@@ -99,23 +101,24 @@ async function searchRecords(
 		const key = importKeyOf(definition);
 		const searched = titleFields(definition.fields, ['text'], key);
 		const words = searched.length > 0 ? wordsOf(filter) : [];
+		// Without a field to search, read more records and look at their titles.
+		const limit = searched.length > 0 || !filter ? PICKER_PAGE : MAX_PAGE_SIZE;
 		const contains = (word: string) =>
 			or(...searched.map((field) => ({ field, operator: 'contains', value: word })));
 		const query = { sort: searched[0], filter: and(...words.map(contains)) };
 		const skip = Number(paginationToken ?? 0);
 		const at = { application: editor.application, table: definition.id };
 		const records: PlatformRecord[] = [];
-		for await (const page of readRecords(editor.client, at, query, PICKER_PAGE, undefined, skip)) {
+		for await (const page of readRecords(editor.client, at, query, limit, undefined, skip)) {
 			records.push(...page);
 		}
+		const entries = records.map((record) => ({
+			name: titleOf(record, definition, key),
+			value: record.id,
+		}));
 		return {
-			results: records.map((record) => ({
-				name: titleOf(record, definition, key),
-				value: record.id,
-			})),
-			...(records.length === PICKER_PAGE && {
-				paginationToken: String(skip + PICKER_PAGE),
-			}),
+			results: searched.length > 0 ? entries : entries.filter(matches(filter)),
+			...(records.length === limit && { paginationToken: String(skip + limit) }),
 		};
 	});
 }

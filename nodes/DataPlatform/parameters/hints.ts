@@ -59,6 +59,8 @@ const TEXTS: { [C in HintCode]: string | ((hint: HintOf<C>) => string) } = {
 		"If it is an expression, it returned nothing for this item. Give it a value; to find empty fields use the operator 'Is Empty' (empty).",
 	useAndConditions: ({ besides }) =>
 		`Leave ${BESIDES[besides]} out, or use conditions that must all hold.`,
+	useOtherValues: ({ besides }) =>
+		`Leave ${BESIDES[besides]} out, or compare with a part of the value, such as with 'Starts With' (startswith).`,
 	shortenFilter: ({ besides }) => `Leave ${BESIDES[besides]} out, or use fewer or shorter values.`,
 	correctQuery: ({ parts }) =>
 		`Check ${parts.map((part) => QUERY_PARTS[part]).join(', ')}: ${parts.includes('filter') ? 'a value may not fit its field, or ' : ''}what is named there may have been renamed or deleted.`,

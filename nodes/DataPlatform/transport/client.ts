@@ -143,7 +143,7 @@ export class ApiClient {
 	private beyondBudget(cause: ServiceError, delay: number): ServiceError | undefined {
 		const { retryBudgetMs, retryBudgetHint } = this.settings;
 		if (retryBudgetMs === 0) return cause;
-		if (this.retryBudget.reserve(Date.now(), delay)) return undefined;
+		if (this.retryBudget.reserve(performance.now(), delay)) return undefined;
 		return new ServiceError(
 			`${cause.message}; waiting longer would pass the limit of ${Math.round(retryBudgetMs / 1000)} s for this execution`,
 			{
@@ -157,7 +157,7 @@ export class ApiClient {
 
 	/** If the service asked to wait, all requests wait. */
 	private async waitToRetry(failure: ServiceError, delay: number) {
-		if (isWaitRequest(failure)) this.rateLimiter.pauseUntil(Date.now() + delay);
+		if (isWaitRequest(failure)) this.rateLimiter.pauseUntil(performance.now() + delay);
 		this.stats.retries += 1;
 		this.logger.debug(`Data Platform: trying again in ${delay} ms: ${failure.message}`);
 		await this.wait(delay);
@@ -165,15 +165,15 @@ export class ApiClient {
 
 	/** Waits. Returns an error if the execution is canceled in the meantime. */
 	private async wait(ms: number): Promise<ServiceError | undefined> {
-		const start = Date.now();
+		const start = performance.now();
 		const end = start + ms;
-		for (let left = ms; left > 0 && !this.isCanceled(); left = end - Date.now()) {
+		for (let left = ms; left > 0 && !this.isCanceled(); left = end - performance.now()) {
 			// Rejects if the execution is canceled; the loop checks that itself.
 			await sleep(Math.min(left, WAIT_SLICE_MS), this.transport.canceled).catch(() => undefined);
 		}
-		const waitedUntil = Math.min(end, Date.now());
-		this.stats.waitedMs += Math.max(0, waitedUntil - Math.max(start, this.countedUntil));
-		this.countedUntil = Math.max(this.countedUntil, waitedUntil);
+		const until = Math.min(end, performance.now());
+		this.stats.waitedMs += Math.max(0, Math.round(until - Math.max(start, this.countedUntil)));
+		this.countedUntil = Math.max(this.countedUntil, until);
 		return this.cancellation;
 	}
 
@@ -191,12 +191,12 @@ export class ApiClient {
 	 * canceled.
 	 */
 	private async sendInTurn(request: ApiRequest) {
-		const cancellation = await this.wait(this.rateLimiter.reserve(Date.now()));
+		const cancellation = await this.wait(this.rateLimiter.reserve(performance.now()));
 		if (cancellation) return cancellation;
 		this.stats.requests += 1;
-		const sentAt = Date.now();
+		const sentAt = performance.now();
 		const result = await exchange(request, this.origin, this.transport, this.settings);
-		return { result, durationMs: Date.now() - sentAt };
+		return { result, durationMs: performance.now() - sentAt };
 	}
 }
 

@@ -19,6 +19,7 @@ export type Hint =
 	| { code: 'chooseApplication' }
 	| { code: 'giveFilterValue' }
 	| { code: 'useAndConditions'; besides: 'savedView' | 'linkedTo' }
+	| { code: 'useOtherValues'; besides: 'savedView' | 'linkedTo' }
 	| { code: 'shortenFilter'; besides: 'savedView' | 'linkedTo' }
 	| { code: 'correctQuery'; parts: QueryPart[] }
 	| { code: 'chooseMarkedImportKey' }

@@ -209,7 +209,7 @@ async function receiveBytes(
 	settings: ExchangeSettings,
 	abortResponse: () => void,
 ): Promise<ParsedResponse | ServiceError> {
-	const { statusCode: status, headers } = response;
+	const { statusCode: status, headers } = redact(response, settings);
 	const isFile = status >= 200 && status < 300;
 	const length = isFile ? contentLength(headers) : undefined;
 	const finished = new AbortController();
@@ -244,9 +244,7 @@ export const canceled = () =>
 /** A request that was in flight when the execution was canceled may have been applied. */
 const canceledInFlight = ({ delivery }: ServiceError) =>
 	delivery === 'ambiguous'
-		? new ServiceError('The execution was canceled before the platform responded', {
-				delivery,
-			})
+		? new ServiceError('The execution was canceled before the platform responded', { delivery })
 		: canceled();
 
 function queryString(query: ApiRequest['query'] = {}): string {

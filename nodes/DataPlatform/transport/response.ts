@@ -51,17 +51,54 @@ const CERTIFICATE_PROBLEMS: Record<string, string> = {
 	CERT_REVOKED: 'it was revoked',
 	DEPTH_ZERO_SELF_SIGNED_CERT: 'it is self-signed',
 	ERR_TLS_CERT_ALTNAME_INVALID: 'it is for another host name',
+	INVALID_CA: 'what signed it is no authority',
+	INVALID_PURPOSE: 'it is not meant for servers',
 	SELF_SIGNED_CERT_IN_CHAIN: 'n8n does not know the authority that signed it',
 	UNABLE_TO_GET_ISSUER_CERT: 'n8n does not know the authority that signed it',
 	UNABLE_TO_GET_ISSUER_CERT_LOCALLY: 'n8n does not know the authority that signed it',
 	UNABLE_TO_VERIFY_LEAF_SIGNATURE: 'n8n does not know the authority that signed it',
 };
 
-const isCertificateCode = (code: string) =>
-	Object.hasOwn(CERTIFICATE_PROBLEMS, code) || code.includes('CERT') || code.startsWith('ERR_TLS');
+/** The server asks for a client certificate, or rejects one: it sends an alert. */
+const NEEDS_CLIENT_CERTIFICATE = /_ALERT_(?:.*CERTIFICATE|UNKNOWN_CA$)/;
 
-/** The TLS handshake failed: the server may speak plain HTTP, or only an outdated TLS. */
-const isHandshakeCode = (code: string) => code === 'EPROTO' || code.startsWith('ERR_SSL');
+/**
+ * Both sides found no common version, cipher or name, before anything was sent. After any other TLS
+ * error, such as a damaged record, the request may have been applied.
+ */
+const HANDSHAKE_FAILURE =
+	/^ERR_SSL_.*(?:WRONG_VERSION_NUMBER|UNSUPPORTED_PROTOCOL|NO_PROTOCOLS_AVAILABLE|NO_CIPHERS_AVAILABLE|DH_KEY_TOO_SMALL|LEGACY_RENEGOTIATION_DISABLED|UNRECOGNIZED_NAME|ALERT_(?:HANDSHAKE_FAILURE|PROTOCOL_VERSION|INSUFFICIENT_SECURITY|NO_APPLICATION_PROTOCOL))$/;
+
+/** Node's code for a TLS error. A failed write (EPROTO) has OpenSSL's reason only in its message. */
+function tlsCode({ message = '' }: NetworkError): string | undefined {
+	const reason = /:SSL routines:[^:]*:([^:]+)/.exec(message)?.[1];
+	return reason && `ERR_SSL_${reason.toUpperCase().replaceAll(' ', '_')}`;
+}
+
+const rejected = (message: string, hint?: Hint) =>
+	new ServiceError(message, { delivery: 'rejected', hint });
+
+/** A failed TLS connection; undefined if the request may have been sent. */
+function tlsFailure(code: string): ServiceError | undefined {
+	if (NEEDS_CLIENT_CERTIFICATE.test(code)) {
+		return rejected(
+			`The server asks for a client certificate (${code})`,
+			'This node has none to send. Ask whoever runs the platform for an address without it.',
+		);
+	}
+	const problem = getOwn(CERTIFICATE_PROBLEMS, code);
+	if (problem !== undefined || code.includes('CERT')) {
+		const what = problem ? `${problem} (${code})` : code;
+		return rejected(`The platform's certificate was not accepted: ${what}`, {
+			code: 'trustCertificate',
+		});
+	}
+	if (!HANDSHAKE_FAILURE.test(code)) return undefined;
+	return rejected(
+		`Could not establish a secure connection (${code}). Nothing was sent`,
+		'Check the address and its port: the server may not speak HTTPS, only an outdated version of it, or ask for a client certificate.',
+	);
+}
 
 /** The errors of n8n's optional SSRF protection. */
 const BLOCKED_BY_N8N = new Set(['SsrfBlockedHostnameError', 'SsrfBlockedIpError']);
@@ -74,34 +111,17 @@ export function toServiceError(error: unknown): ServiceError {
 	const origin = chain.find((cause) => (cause as Error).name === 'OriginError') as
 		| (Error & { hint?: Hint })
 		| undefined;
-	if (origin) {
-		return new ServiceError(origin.message, { delivery: 'rejected', hint: origin.hint });
-	}
+	if (origin) return rejected(origin.message, origin.hint);
 	if (chain.some((cause) => BLOCKED_BY_N8N.has((cause as Error).name))) {
-		return new ServiceError(
+		return rejected(
 			"n8n's SSRF protection blocks the platform's address. Nothing was sent",
-			{
-				delivery: 'rejected',
-				hint: 'Whoever runs n8n can allow it: N8N_SSRF_ALLOWED_HOSTNAMES or N8N_SSRF_ALLOWED_IP_RANGES.',
-			},
+			'Whoever runs n8n can allow it: N8N_SSRF_ALLOWED_HOSTNAMES or N8N_SSRF_ALLOWED_IP_RANGES.',
 		);
 	}
 	const cause = chain.find(({ code }) => typeof code === 'string' && !/^\d+$/.test(code));
-	const code = cause?.code ?? '';
-	if (isCertificateCode(code)) {
-		const problem = getOwn(CERTIFICATE_PROBLEMS, code);
-		const what = problem ? `${problem} (${code})` : code;
-		return new ServiceError(`The platform's certificate was not accepted: ${what}`, {
-			delivery: 'rejected',
-			hint: { code: 'trustCertificate' },
-		});
-	}
-	if (isHandshakeCode(code)) {
-		return new ServiceError(`Could not establish a secure connection (${code}). Nothing was sent`, {
-			delivery: 'rejected',
-			hint: 'Check the address and its port: the server may not speak HTTPS, or only an outdated version of it.',
-		});
-	}
+	const code = chain.map(tlsCode).find(Boolean) ?? cause?.code ?? '';
+	const tls = tlsFailure(code);
+	if (tls) return tls;
 	const isConnecting = chain.some(({ syscall }) => syscall === 'connect');
 	if (UNREACHED.has(code) || (isConnecting && UNREACHED_IF_CONNECTING.has(code))) {
 		return new ServiceError(`The platform could not be reached (${code})`, {
@@ -113,10 +133,7 @@ export function toServiceError(error: unknown): ServiceError {
 	const reason = code === '' ? (chain.at(-1)?.message ?? 'no reason given') : code;
 	return new ServiceError(
 		`The connection broke before the response was complete (${shortened(reason, 1000)})`,
-		{
-			delivery: 'ambiguous',
-			hint: CHECK,
-		},
+		{ delivery: 'ambiguous', hint: CHECK },
 	);
 }
 

@@ -81,14 +81,14 @@ export function withStallTimeout(bytes: ByteStream, expected: StreamExpectation)
 	// Not a race of two promises, which would keep every chunk's promise until the end.
 	const next = async () =>
 		await new Promise<IteratorResult<Uint8Array>>((resolve, reject) => {
-			waitingSince = Date.now();
+			waitingSince = performance.now();
 			rejectPending = reject;
 			chunks.next().then(resolve, reject);
 		});
 	const listen = async () => {
 		while (!finished.aborted) {
 			await sleep(STALL_CHECK_MS, finished).catch(() => undefined);
-			if (waitingSince === undefined || Date.now() - waitingSince <= timeoutMs) continue;
+			if (waitingSince === undefined || performance.now() - waitingSince <= timeoutMs) continue;
 			rejectPending(new ServiceError('The platform stopped sending', { delivery: 'ambiguous' }));
 			onStall();
 			return;

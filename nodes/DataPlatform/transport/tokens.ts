@@ -23,14 +23,24 @@ const FITTING_TYPES: Record<TokenPurpose, string[]> = {
 const MIN_TOKEN_LENGTH = 8;
 
 /**
+ * A pattern for a sign as it is, in JSON (`\/`, `\u002B`, also in JSON inside JSON), in a URL (`%2b`,
+ * `%252B`) and in HTML (`&#43;`, `&#x2B;`). No encoder escapes letters and digits.
+ */
+function anyForm(sign: string): string {
+	const code = sign.charCodeAt(0);
+	const hex = code.toString(16);
+	const anyCase = hex.replace(/[a-f]/, (digit) => `[${digit}${digit.toUpperCase()}]`);
+	return `\\\\{0,7}(?:\\x${hex}|u00${anyCase}|%(?:25)*${anyCase}|&#(?:0*${code}|[xX]0*${anyCase});)`;
+}
+
+/**
  * Redacts the token in what came back: a gateway or a webhook may echo it, and it must not get into
  * items, errors or logs.
  */
 export function tokenRedactor(token: string): (text: string) => string {
 	if (token.length < MIN_TOKEN_LENGTH) return (text) => text;
-	// The token itself, in JSON with escaped slashes, and in a URL.
-	const forms = [token, token.replaceAll('/', '\\/'), encodeURIComponent(token)];
-	return (text) => forms.reduce((redacted, form) => redacted.replaceAll(form, '[token]'), text);
+	const pattern = new RegExp(token.replace(/[^a-z\d]/gi, anyForm), 'g');
+	return (text) => text.replace(pattern, '[token]');
 }
 
 /** The latest time that a date can hold, in seconds. */

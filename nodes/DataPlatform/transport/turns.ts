@@ -7,12 +7,12 @@ const TURN_MS = 50;
 
 /** Returns a function to await in a loop. It lets other work run when a turn is over. */
 export function createPause(): () => Promise<void> | undefined {
-	let start = Date.now();
+	let start = performance.now();
 	const pause = async () => {
 		await sleep(0);
-		start = Date.now();
+		start = performance.now();
 	};
-	return () => (Date.now() - start < TURN_MS ? undefined : pause());
+	return () => (performance.now() - start < TURN_MS ? undefined : pause());
 }
 
 /** Collects all entries, in turns. */

@@ -70,7 +70,7 @@ export class PollCoordinator {
 		const { latest, unconfirmedSince } = memory;
 		const isBehind = latest !== undefined && (stored?.revision ?? -Infinity) < latest.revision;
 		if (isBehind && unconfirmedSince !== undefined) {
-			if (Date.now() - unconfirmedSince < this.graceMs) return 'unconfirmed';
+			if (performance.now() - unconfirmedSince < this.graceMs) return 'unconfirmed';
 			// n8n has dropped the state, so its changes were not emitted. Those before it were.
 			memory.latest = newerOf(stored, memory.before);
 		} else if (stored && stored.revision !== latest?.revision && !isBehind) {
@@ -119,7 +119,7 @@ export class PollCoordinator {
 			finish: (saved, emits) => {
 				memory.before = memory.latest;
 				memory.latest = saved;
-				memory.unconfirmedSince = emits ? Date.now() : undefined;
+				memory.unconfirmedSince = emits ? performance.now() : undefined;
 			},
 			end: () => {
 				if (isCurrent()) memory.running = undefined;

@@ -23,13 +23,13 @@ import { outputOf } from '../parameters/reading';
 import { timeout } from '../parameters/requests';
 import { tableOf } from '../parameters/table';
 import type { ApiClient } from '../transport/client';
+import { Turns } from '../transport/concurrency';
 import { InputError } from '../transport/errors';
 import { getOwn, isObject } from '../transport/json';
 import { webhookParameters } from './parameters';
 import { nodeData } from './savedState';
 import { EmittedVersions, type EmittedVersion } from './emittedVersions';
 import { setMostRecent } from './recent';
-import { Turns } from './turns';
 
 /**
  * How long reading may wait in all for retries, in seconds: the platform sends the request only

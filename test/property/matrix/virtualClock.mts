@@ -16,9 +16,11 @@ interface Time {
 type Sleep = (ms: number, signal?: AbortSignal) => Promise<void>;
 
 const times = new AsyncLocalStorage<Time>();
-const machineTime = Date.now.bind(Date);
 
-Date.now = () => machineTime() + (times.getStore()?.ahead ?? 0);
+for (const clock of [Date, performance]) {
+	const machineTime = clock.now.bind(clock);
+	clock.now = () => machineTime() + (times.getStore()?.ahead ?? 0);
+}
 
 const requireFromWorkflow = createRequire(
 	createRequire(import.meta.url).resolve('n8n-workflow/package.json'),

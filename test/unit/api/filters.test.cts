@@ -3,6 +3,7 @@ import {
 	asPlainQuery,
 	toQuery,
 	fitsQuery,
+	isUnfitForQuery,
 } from '../../../nodes/DataPlatform/api/filterQuery.ts';
 import {
 	and,
@@ -166,16 +167,17 @@ describe('as a query', () => {
 		expect(asAndConditions(or(a, b))).toBeUndefined();
 		const inside = [condition('a', 'eq', 'x\\y'), condition('a', 'in', ['x\\y'])];
 		expect(asAndConditions(and(...inside))).toEqual(inside);
+		expect(inside.some(isUnfitForQuery)).toBe(false);
 		expect(asAndConditions(and(a, and(or(a, b))))).toBeUndefined();
 	});
 });
 
 describe.each(['x\\', 'x\\\\'])('a value that ends as an escaped comma begins: %s', (odd) => {
 	test('never stands in a query', () => {
-		expect(
-			asAndConditions(and(condition('a', 'eq', odd), condition('b', 'eq', '1'))),
-		).toBeUndefined();
-		expect(asAndConditions(and(condition('a', 'in', ['y', odd])))).toBeUndefined();
+		expect(asPlainQuery(and(condition('a', 'eq', odd), condition('b', 'eq', '1')))).toBeUndefined();
+		expect(asPlainQuery(and(condition('a', 'in', ['y', odd])))).toBeUndefined();
+		expect(isUnfitForQuery(condition('a', 'eq', odd))).toBe(true);
+		expect(isUnfitForQuery(condition('a', 'in', ['y', odd]))).toBe(true);
 	});
 });
 

@@ -86,6 +86,10 @@ test.each<[Parameters<typeof hintText>[0], string | undefined]>([
 		'Leave the saved view out, or use conditions that must all hold.',
 	],
 	[
+		{ code: 'useOtherValues', besides: 'savedView' },
+		"Leave the saved view out, or compare with a part of the value, such as with 'Starts With' (startswith).",
+	],
+	[
 		{ code: 'shortenFilter', besides: 'linkedTo' },
 		"Leave 'Linked To' out, or use fewer or shorter values.",
 	],

@@ -248,28 +248,33 @@ describe('incoming bytes', () => {
 		expect(onSilence).toHaveBeenCalledTimes(1);
 	});
 
-	test('only a pause that is too long counts as silence', async () => {
-		jest.useFakeTimers({ doNotFake: ['nextTick', 'queueMicrotask', 'setImmediate'] });
-		async function* silent() {
-			yield Buffer.alloc(1);
-			await new Promise(() => undefined);
-		}
-		const source = Readable.from(silent()) as unknown as ByteStream;
-		const stream = withStallTimeout(source, { ...expectation(), timeoutMs: 1000 });
-		let failure: unknown;
-		const reading = read(stream).catch((error) => (failure = error));
-		await jest.advanceTimersByTimeAsync(1499);
-		await new Promise(setImmediate);
-		expect(failure).toBeUndefined();
-		await jest.advanceTimersByTimeAsync(1);
-		await reading;
-		expect(failure).toMatchObject({
-			message: 'The platform stopped sending',
-			delivery: 'ambiguous',
-		});
-		finished.abort();
-		jest.useRealTimers();
-	});
+	test.each([-1, 0, 1])(
+		'only a pause that is too long counts as silence, even if the clock is set by %i hours',
+		async (hours) => {
+			jest.useFakeTimers({ doNotFake: ['nextTick', 'queueMicrotask', 'setImmediate'] });
+			async function* silent() {
+				yield Buffer.alloc(1);
+				await new Promise(() => undefined);
+			}
+			const source = Readable.from(silent()) as unknown as ByteStream;
+			const stream = withStallTimeout(source, { ...expectation(), timeoutMs: 1000 });
+			let failure: unknown;
+			const reading = read(stream).catch((error) => (failure = error));
+			await jest.advanceTimersByTimeAsync(499);
+			jest.setSystemTime(Date.now() + hours * 3600_000);
+			await jest.advanceTimersByTimeAsync(1000);
+			await new Promise(setImmediate);
+			expect(failure).toBeUndefined();
+			await jest.advanceTimersByTimeAsync(1);
+			await reading;
+			expect(failure).toMatchObject({
+				message: 'The platform stopped sending',
+				delivery: 'ambiguous',
+			});
+			finished.abort();
+			jest.useRealTimers();
+		},
+	);
 
 	test('a slow reader does not count as silence', async () => {
 		const chunks = Array.from({ length: 40 }, () => Buffer.alloc(1));

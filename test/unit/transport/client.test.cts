@@ -198,6 +198,20 @@ describe('the token', () => {
 		}
 	});
 
+	test('is not in the headers of a file either', async () => {
+		const response = httpResponse(200, '', { 'content-type': 'text/s3cret-token' });
+		const { client } = tokenClient({ ...response, body: bytesOf('a') as never });
+		const seen: IDataObject[] = [];
+		await client.request({
+			...get,
+			receive: async (bytes, headers) => {
+				seen.push(headers);
+				await buffer(bytes as unknown as Readable);
+			},
+		});
+		expect(seen).toEqual([{ 'content-type': 'text/[token]' }]);
+	});
+
 	test('a response without headers or text is none', async () => {
 		const { client } = tokenClient({ statusCode: 200, headers: undefined, body: {} } as never);
 		expect(asFailure(await client.tryRequest(get)).message).toBe(
@@ -348,6 +362,21 @@ describe('waiting', () => {
 		expect(connection.stats.waitedMs).toBe(10_000);
 	});
 
+	test.each([-1, 1])('takes as long if the clock is set by %i hours meanwhile', async (hours) => {
+		const { connection, sent } = fakePlatform((_, count) => (count === 1 ? busy(10) : good()), {
+			requestsPerMinute: 2,
+		});
+		const running = [1, 2].map(async () => await connection.tryRequest(post));
+		await jest.advanceTimersByTimeAsync(1000);
+		jest.setSystemTime(Date.now() + hours * 3600_000);
+		await jest.advanceTimersByTimeAsync(58_500);
+		expect(sent).toHaveLength(2);
+		await jest.advanceTimersByTimeAsync(1500);
+		expect(sent).toHaveLength(3);
+		await advanced(Promise.all(running));
+		expect(connection.stats.waitedMs).toBe(60_000);
+	});
+
 	test('after a failure delays no other request', async () => {
 		const { connection, sent } = fakePlatform((_, count) =>
 			count === 1 ? httpResponse(500, '') : good(),
@@ -410,7 +439,7 @@ describe('waiting', () => {
 	});
 });
 
-test.each(['ECONNREFUSED', 'EPROTO'])(
+test.each(['ECONNREFUSED', 'ERR_SSL_WRONG_VERSION_NUMBER'])(
 	'a request that was canceled, and was not done by %s, is canceled',
 	async (code) => {
 		const fake = fakePlatform(() => {

@@ -32,6 +32,7 @@ import {
 	tokenHint,
 	tokenRedactor,
 } from '../../../nodes/DataPlatform/transport/tokens.ts';
+import { createPause } from '../../../nodes/DataPlatform/transport/turns.ts';
 import {
 	encodePathSegment,
 	encodeUrlComponent,
@@ -217,6 +218,19 @@ describe('a token', () => {
 		['1234567', 'Bearer 1234567', 'Bearer 1234567'],
 		['abc/def=1', '{"a":"abc\\/def=1"}', '{"a":"[token]"}'],
 		['abc/def=1', '?t=abc%2Fdef%3D1&u', '?t=[token]&u'],
+		['abc/def=1', '?t=abc%2fdef%3d1&u', '?t=[token]&u'],
+		['abc/def=1', '?t=abc%252Fdef%25253D1&u', '?t=[token]&u'],
+		['abc+def=1', '{"a":"abc\\u002Bdef\\u003d1"}', '{"a":"[token]"}'],
+		[
+			'abc/def=1',
+			JSON.stringify({ a: '{"b":"abc\\/def\\u003D1"}' }),
+			'{"a":"{\\"b\\":\\"[token]\\"}"}',
+		],
+		['abc"def\\1', JSON.stringify({ a: 'abc"def\\1' }), '{"a":"[token]"}'],
+		['/bcdefg+', '{"a":"\\/bcdefg\\u002b"}', '{"a":"[token]"}'],
+		['abc+def=1', 'abc&#43;def&#x3D;1 abc&#x2b;def=1', '[token] [token]'],
+		['abc.def*1', 'abc.def*1 abcxdef*1', '[token] abcxdef*1'],
+		['abc+def=1', 'abc+def=2 abc-def=1', 'abc+def=2 abc-def=1'],
 	])('%s is redacted in %s', (token, text, redacted) => {
 		expect(tokenRedactor(token)(text)).toBe(redacted);
 	});
@@ -566,6 +580,11 @@ describe('a failure without a response', () => {
 		Object.assign(new Error('Wrapped'), {
 			cause: Object.assign(new Error('cause'), { code, ...more }),
 		});
+	/** The error of a write, with OpenSSL's reason. */
+	const opensslError = (reason: string) =>
+		network('EPROTO', {
+			message: `write EPROTO 40A7D1:error:0A00010B:SSL routines:a_function:${reason}:../a.c:1:`,
+		});
 	test.each<[unknown, object]>([
 		[
 			network('ECONNREFUSED'),
@@ -638,22 +657,71 @@ describe('a failure without a response', () => {
 			network('SOME_CERT_PROBLEM'),
 			{ message: "The platform's certificate was not accepted: SOME_CERT_PROBLEM" },
 		],
-		[network('ERR_TLS_X'), { message: "The platform's certificate was not accepted: ERR_TLS_X" }],
 		[
 			network('UNABLE_TO_VERIFY_LEAF_SIGNATURE'),
 			{ delivery: 'rejected', hint: { code: 'trustCertificate' } },
 		],
-		[network('X_ERR_TLS'), { delivery: 'ambiguous' }],
-		[
-			network('EPROTO'),
+		[network('ERR_TLS_X'), { delivery: 'ambiguous' }],
+		...[
+			'ERR_SSL_WRONG_VERSION_NUMBER',
+			'ERR_SSL_UNSUPPORTED_PROTOCOL',
+			'ERR_SSL_TLSV1_ALERT_PROTOCOL_VERSION',
+			'ERR_SSL_SSL/TLS_ALERT_HANDSHAKE_FAILURE',
+			'ERR_SSL_TLSV1_UNRECOGNIZED_NAME',
+			'ERR_SSL_UNSAFE_LEGACY_RENEGOTIATION_DISABLED',
+		].map<[unknown, object]>((code) => [
+			network(code),
 			{
-				message: 'Could not establish a secure connection (EPROTO). Nothing was sent',
+				message: `Could not establish a secure connection (${code}). Nothing was sent`,
 				delivery: 'rejected',
 				hint: expect.stringContaining('Check the address and its port'),
 			},
+		]),
+		[
+			opensslError('wrong version number'),
+			{ message: expect.stringContaining('(ERR_SSL_WRONG_VERSION_NUMBER)'), delivery: 'rejected' },
 		],
-		[network('ERR_SSL_WRONG_VERSION'), { delivery: 'rejected' }],
-		[network('X_ERR_SSL'), { delivery: 'ambiguous' }],
+		...[
+			'ERR_SSL_TLSV13_ALERT_CERTIFICATE_REQUIRED',
+			'ERR_SSL_SSLV3_ALERT_BAD_CERTIFICATE',
+			'ERR_SSL_SSL/TLS_ALERT_CERTIFICATE_UNKNOWN',
+			'ERR_SSL_TLSV1_ALERT_UNKNOWN_CA',
+		].map<[unknown, object]>((code) => [
+			network(code),
+			{
+				message: `The server asks for a client certificate (${code})`,
+				delivery: 'rejected',
+				hint: expect.stringContaining('an address without it'),
+			},
+		]),
+		[
+			opensslError('tlsv13 alert certificate required'),
+			{ message: expect.stringContaining('asks for a client certificate'), delivery: 'rejected' },
+		],
+		// The connection was established: the request may have been sent.
+		...[
+			'ERR_SSL_DECRYPTION_FAILED_OR_BAD_RECORD_MAC',
+			'ERR_SSL_SSL/TLS_ALERT_BAD_RECORD_MAC',
+			'ERR_SSL_TLSV1_ALERT_INTERNAL_ERROR',
+			'ERR_SSL_UNEXPECTED_EOF_WHILE_READING',
+			'ERR_SSL_PACKET_LENGTH_TOO_LONG',
+			'EPROTO',
+			'X_ERR_SSL',
+		].map<[unknown, object]>((code) => [
+			network(code),
+			{
+				message: `The connection broke before the response was complete (${code})`,
+				delivery: 'ambiguous',
+				hint: CHECK,
+			},
+		]),
+		[
+			opensslError('decryption failed or bad record mac'),
+			{
+				message: expect.stringContaining('(ERR_SSL_DECRYPTION_FAILED_OR_BAD_RECORD_MAC)'),
+				delivery: 'ambiguous',
+			},
+		],
 	])('%s', (error, expected) => {
 		expect(toServiceError(error)).toMatchObject(expected);
 	});
@@ -668,6 +736,16 @@ describe('a failure without a response', () => {
 			hint: 'a hint',
 		});
 	});
+});
+
+test.each([-1, 1])('a turn ends in time if the clock is set by %i hours meanwhile', (hours) => {
+	jest.useFakeTimers();
+	const pause = createPause();
+	jest.setSystemTime(Date.now() + hours * 3600_000);
+	expect(pause()).toBeUndefined();
+	jest.advanceTimersByTime(60);
+	expect(pause()).toBeInstanceOf(Promise);
+	jest.useRealTimers();
 });
 
 describe('entries worked on a few at a time', () => {

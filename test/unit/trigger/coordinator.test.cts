@@ -68,6 +68,14 @@ test('what n8n never stored is emitted again, after a while', () => {
 	expect(coordinator.resume(NODE, saved(1))).toBe('unconfirmed');
 });
 
+test.each([-1, 1])('that while is as long if the clock is set by %i hours', (hours) => {
+	run(saved(1), saved(2));
+	jest.setSystemTime(Date.now() + hours * 3600_000);
+	expect(coordinator.resume(NODE, saved(1))).toBe('unconfirmed');
+	jest.advanceTimersByTime(GRACE_MS);
+	expect(coordinator.resume(NODE, saved(1))).toEqual(saved(1));
+});
+
 test('what n8n never stored is emitted again, and nothing that was stored before', () => {
 	run(saved(1), saved(2));
 	run(saved(2), saved(3));

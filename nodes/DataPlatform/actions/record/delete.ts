@@ -1,4 +1,4 @@
-import { deleteRecord } from '../../api/records';
+import { tryDeleteRecord } from '../../api/records';
 import { itemOperation } from '../../parameters/operation';
 import { requestSettings } from '../../parameters/requests';
 import { recordId, tableOf, tableParameters } from '../../parameters/table';
@@ -17,7 +17,8 @@ export const deleteOne = itemOperation({
 	concurrency: 4,
 	execute: async (run, index) => {
 		const id = recordId.of(run, index);
-		await deleteRecord(run.client, tableOf(run, index), id);
+		const failure = await tryDeleteRecord(run.client, tableOf(run, index), id);
+		if (failure) throw failure;
 		return { deleted: true, id };
 	},
 });

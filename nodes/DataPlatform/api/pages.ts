@@ -181,6 +181,9 @@ export async function readLatestChange(
 	at: TableAddress,
 ): Promise<string | undefined> {
 	const [latest] = await readPage(client, at, { sort: 'modified(desc)' }, { limit: 1, skip: 0 });
+	if (latest && !(Date.parse(latest.modified ?? '') > 0)) {
+		throw invalidResponse('time of the newest change', 200);
+	}
 	return latest?.modified;
 }
 

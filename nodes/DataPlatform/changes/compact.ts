@@ -1,4 +1,5 @@
-/** IDs and numbers as short text of letters, digits, `-`, `_`, `*`, `~` and `.` only. */
+/** IDs, numbers and hashes as short text of letters, digits, `-`, `_`, `*`, `~` and `.` only. */
+import { createHash } from 'node:crypto';
 
 const UUID = /^[\da-f]{8}(-[\da-f]{4}){3}-[\da-f]{12}$/;
 const UUID_PARTS = /^(.{8})(.{4})(.{4})(.{4})(.{12})$/;
@@ -29,6 +30,9 @@ export const unpackNumber = (text: string): number =>
 	INTEGER.test(text)
 		? parseInt(text, 36)
 		: Number(Buffer.from(text.slice(PLAIN.length), 'base64url').toString());
+
+export const shortHash = (text: string, length: number): string =>
+	createHash('sha256').update(text).digest('base64url').slice(0, length);
 
 const UUID_BYTES = 16;
 

@@ -2,10 +2,8 @@
  * The cursor of Get Changes: the tracker's state as one text that a workflow can keep anywhere. It
  * names its table, filter and saved view, and ends with a checksum.
  */
-import { createHash } from 'node:crypto';
-
 import { InputError } from '../transport/errors';
-import { packId, packNumber, unpackId, unpackNumber } from './compact';
+import { packId, packNumber, shortHash, unpackId, unpackNumber } from './compact';
 import { LIMITS, type ChangeState, type Limits, type Position } from './tracker';
 
 /** The version of the cursor's format. Cursors of other versions are rejected. */
@@ -28,9 +26,6 @@ interface CursorSource {
 
 const CHECKSUM_LENGTH = 11;
 const SOURCE_LENGTH = 8;
-
-const digest = (text: string, length: number) =>
-	createHash('sha256').update(text).digest('base64url').slice(0, length);
 
 const packPosition = (position?: Position) =>
 	position ? `${packNumber(position.time)}~${packId(position.id)}` : '';
@@ -68,8 +63,8 @@ export function toCursor(state: ChangeState, { table, selection }: CursorSource)
 	const { cursor, cursorReadAt, watermark, emitted, backlog } = state;
 	const text = [
 		FORMAT,
-		digest(table, SOURCE_LENGTH),
-		digest(selection, SOURCE_LENGTH),
+		shortHash(table, SOURCE_LENGTH),
+		shortHash(selection, SOURCE_LENGTH),
 		[cursor, cursorReadAt]
 			.flatMap((time) => (time === undefined ? [] : packNumber(time)))
 			.join('~'),
@@ -83,7 +78,7 @@ export function toCursor(state: ChangeState, { table, selection }: CursorSource)
 				]
 			: []),
 	].join('.');
-	return `${text}.${digest(text, CHECKSUM_LENGTH)}`;
+	return `${text}.${shortHash(text, CHECKSUM_LENGTH)}`;
 }
 
 const START_ANEW = 'To start over, leave the cursor empty.';
@@ -100,7 +95,7 @@ const wrong = (message: string, hint: string) =>
 export function fromCursor(text: string, { table, selection }: CursorSource): ChangeState {
 	const [format, ofTable, ofSelection, cursor, watermark, emitted, ...rest] = text.split('.');
 	const body = text.slice(0, -CHECKSUM_LENGTH - 1);
-	if (text !== `${body}.${digest(body, CHECKSUM_LENGTH)}`) {
+	if (text !== `${body}.${shortHash(body, CHECKSUM_LENGTH)}`) {
 		throw wrong(
 			"can't be read: a part of it is missing or was changed",
 			"Pass on the 'cursor' of an earlier Get Changes as it was, whole and unchanged.",
@@ -112,13 +107,13 @@ export function fromCursor(text: string, { table, selection }: CursorSource): Ch
 			'Use the version that made it.',
 		);
 	}
-	if (ofTable !== digest(table, SOURCE_LENGTH)) {
+	if (ofTable !== shortHash(table, SOURCE_LENGTH)) {
 		throw wrong(
 			'belongs to another table',
 			'Each table has a cursor of its own; another base URL or application counts as another table.',
 		);
 	}
-	if (ofSelection !== digest(selection, SOURCE_LENGTH)) {
+	if (ofSelection !== shortHash(selection, SOURCE_LENGTH)) {
 		throw wrong(
 			'was made with another filter or saved view',
 			'What changed before would be missed. Restore the filter and the saved view.',

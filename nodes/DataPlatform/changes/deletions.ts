@@ -48,9 +48,9 @@ const SHORT_TYPES = ['checkbox', 'number', 'date', 'decimal', 'dropdown', 'radio
  */
 async function shortField({ client, at }: DeletionCheck): Promise<string[]> {
 	const table = await readTable(client, at).catch(() => undefined);
-	const types = SHORT_TYPES.filter((type) => table?.fields.some((field) => field.type === type));
-	const field = table?.fields.find(({ type }) => type === types[0]);
-	return field ? [field.name] : [];
+	const fields = table?.fields ?? [];
+	const short = SHORT_TYPES.flatMap((type) => fields.filter((field) => field.type === type));
+	return short.slice(0, 1).map(({ name }) => name);
 }
 
 const tooLarge = (count: string) =>
@@ -138,7 +138,7 @@ export interface Deletions {
 	deleted: string[];
 	/** Records that match now and were not watched before. */
 	added: string[];
-	/** Whether every record that the list lacks was looked up. */
+	/** Whether every record that the list lacks was looked up, and all deletions are returned. */
 	isWhole: boolean;
 }
 
@@ -174,14 +174,15 @@ export async function findDeletions(
 	const deleted: string[] = [];
 	let unlisted = 0;
 	let asked = 0;
-	const candidates = missing.slice(0, Math.min(room, MAX_LOOKUPS));
-	await forEachConcurrent(candidates, LOOKUPS_AT_ONCE, async (id) => {
-		if (!hasTime() || unlisted > MAX_UNLISTED) return;
+	await forEachConcurrent(missing.slice(0, MAX_LOOKUPS), LOOKUPS_AT_ONCE, async (id) => {
+		if (!hasTime() || unlisted > MAX_UNLISTED || deleted.length >= room) return;
 		asked += 1;
 		if (await isGone(check, id)) deleted.push(id);
 		else unlisted += 1;
 	});
 	if (unlisted > MAX_UNLISTED) throw notWhole(unlisted);
+	// Look-ups that ran at the same time may find more.
+	const excess = deleted.splice(room);
 	// If the table disappeared or the token lost its rights, all records would look deleted.
 	if (deleted.length > 0) await readPage(client, at, {}, { limit: 1, skip: 0 });
 	const matching = addsMatching
@@ -192,6 +193,6 @@ export async function findDeletions(
 	return {
 		deleted,
 		added: [...matching].filter((id) => !watched.has(id)),
-		isWhole: asked === missing.length,
+		isWhole: asked - excess.length === missing.length,
 	};
 }

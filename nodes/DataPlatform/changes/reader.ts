@@ -51,7 +51,7 @@ export class ChangePages {
 	 * @param since finds out whether all changes from this time on are among them
 	 * @param count how many at most; never more than a page
 	 * @param isNothingNew whether these records, the newest of the table, show that nothing is new.
-	 * Otherwise the changes before them are read as well
+	 * Otherwise the changes before them are read as well. A page that was cut does not show it
 	 */
 	async newest(
 		since: number,
@@ -65,7 +65,7 @@ export class ChangePages {
 		const isCovered =
 			!oldest ||
 			timeOf(oldest) < since ||
-			isNothingNew(records) ||
+			(!isShort && isNothingNew(records)) ||
 			(isShort && (await this.isLast(oldest, records.length, since)));
 		return { records, isCovered, isCut: isShort && !isCovered };
 	}
@@ -291,9 +291,9 @@ export async function readChanges(
 	limits: Limits = LIMITS,
 ): Promise<ReadResult> {
 	const emittedIndex = new EmittedIndex(state);
-	const { since, trackedCount } = emittedIndex;
+	const since = state.watermark?.time ?? -Infinity;
 	const isCaughtUp = state.watermark !== undefined && state.backlog === undefined;
-	const few = isCaughtUp ? trackedCount + limits.expected : Infinity;
+	const few = isCaughtUp ? Object.keys(state.emitted).length + limits.expected : Infinity;
 	const startedAt = Date.now();
 	// Nothing new can follow a record from before the cursor.
 	const isNothingNew = (records: PlatformRecord[]) =>

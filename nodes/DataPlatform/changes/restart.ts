@@ -3,14 +3,10 @@
  * is.
  */
 import { startFromTime } from './reader';
-import { addHashes, LIMITS, type ChangeState, type Limits, type Position } from './tracker';
+import { addHashes, LIMITS, type ChangeState, type Position } from './tracker';
 
 /** The state if watching restarts at a time, in ms since 1970, which may be in the future. */
-export function restartAt(
-	state: ChangeState,
-	time: number,
-	limits: Pick<Limits, 'hashes'> = LIMITS,
-): ChangeState {
+export function restartAt(state: ChangeState, time: number): ChangeState {
 	const { watermark, digests } = state;
 	const backlog: NonNullable<ChangeState['backlog']> = state.backlog ?? {
 		createdWatermark: watermark,
@@ -23,17 +19,19 @@ export function restartAt(
 	if (isFromStartOn(createdWatermark)) return start;
 	const emitted = Object.entries(state.emitted);
 	const forgotten = new Set(emitted.filter(([, [, at]]) => at >= time).map(([id]) => id));
-	const isKept = ([id]: readonly [string, unknown]) => !forgotten.has(id);
+	const isBack = isFromStartOn(watermark);
+	// If the watermark moves back, `emitted` does not name all records that come again.
+	const isKept = ([id]: readonly [string, unknown]) => !isBack && !forgotten.has(id);
 	return {
 		...state,
-		...(isFromStartOn(watermark) && start),
+		...(isBack && start),
 		emitted: Object.fromEntries(emitted.filter(isKept)),
 		backlog: {
 			...backlog,
 			earlier: '',
 			restart: {
 				time: Math.min(time, restart?.time ?? Infinity),
-				earlier: addHashes((restart?.earlier ?? '') + earlier, forgotten, limits),
+				earlier: addHashes((restart?.earlier ?? '') + earlier, forgotten, LIMITS),
 			},
 		},
 		...(digests && { digests: Object.fromEntries(Object.entries(digests).filter(isKept)) }),

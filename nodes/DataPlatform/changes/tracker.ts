@@ -3,9 +3,8 @@
  * twice. Compares only the platform's own times; uses no clock and no network. `reader` does the
  * reading. docs/trigger.md has the promises to users.
  */
-import { createHash } from 'node:crypto';
-
 import type { PlatformRecord } from '../api/types';
+import { shortHash } from './compact';
 
 export type ChangeKind = 'created' | 'updated';
 
@@ -146,8 +145,7 @@ export const byPosition = (a: PlatformRecord, b: PlatformRecord): number =>
 
 const HASH_LENGTH = 6;
 
-const hashOf = (id: string) =>
-	createHash('sha256').update(id).digest('base64url').slice(0, HASH_LENGTH);
+const hashOf = (id: string) => shortHash(id, HASH_LENGTH);
 
 /** Adds short hashes of IDs; the oldest are dropped if there are too many. */
 export const addHashes = (
@@ -180,24 +178,16 @@ interface ReadingEnd {
 
 /** Reads a state: what it says about a record, and the state after more was emitted. */
 export class EmittedIndex {
-	/** Changes before this time are not read again. */
-	readonly since: number;
 	private readonly emitted: Map<string, readonly [version: number, time: number]>;
 	private readonly earlier: Set<string>;
 	private readonly beforeRestart: Set<string>;
 	private readonly digests: Map<string, string>;
 
 	constructor(private readonly state: ChangeState) {
-		this.since = state.watermark?.time ?? -Infinity;
 		this.emitted = new Map(Object.entries(state.emitted));
 		this.earlier = new Set(hashesIn(state.backlog?.earlier ?? ''));
 		this.beforeRestart = new Set(hashesIn(state.backlog?.restart?.earlier ?? ''));
 		this.digests = new Map(Object.entries(state.digests ?? {}));
-	}
-
-	/** How many records are known to be emitted after the watermark. */
-	get trackedCount(): number {
-		return this.emitted.size;
 	}
 
 	/** Whether this version of the record counts as emitted. */

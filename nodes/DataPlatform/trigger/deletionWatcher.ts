@@ -2,7 +2,7 @@
  * Decides when a poll checks for deletions, and which IDs it watches from then on.
  */
 import { packIds, unpackIds } from '../changes/compact';
-import { findDeletions, MAX_WATCHED, readWatchedIds, type Deletions } from '../changes/deletions';
+import { findDeletions, MAX_WATCHED, readWatchedIds } from '../changes/deletions';
 import type { Change } from '../changes/tracker';
 import type { ApiClient } from '../transport/client';
 import type { SavedDeletions } from './savedState';
@@ -52,7 +52,7 @@ export class DeletionWatcher {
 		changes: Change[],
 		isBehind: boolean,
 	): Promise<Found> {
-		const { deletions } = this.watch;
+		const { deletions, emitsChanges } = this.watch;
 		if (!deletions) return { deleted: [], mustStore: false };
 		if (!known) {
 			const saved = (await this.begin())!;
@@ -65,7 +65,14 @@ export class DeletionWatcher {
 		const mayCheck = isDue && !isBehind && room > 0 && this.budget.hasTime();
 		if (!mayCheck && changes.length === 0) return { deleted: [], saved: known, mustStore: false };
 		const ids = new Set(unpackIds(known.ids));
-		const found = mayCheck ? await this.look(ids, changes, room) : undefined;
+		// An emitted change already shows that its record exists.
+		const options = { room, maxShare: deletions.maxShare, addsMatching: !emitsChanges };
+		const check = async () =>
+			await findDeletions(this.check, ids, options).catch((error: unknown) => {
+				// If there are changes to emit, the next poll checks again.
+				if (changes.length === 0) throw error;
+			});
+		const found = mayCheck ? await check() : undefined;
 		if (!found) return { deleted: [], saved: withIds(known, ids, changes), mustStore: false };
 		const { deleted, added, isWhole } = found;
 		for (const id of added) if (ids.size < MAX_IDS) ids.add(id);
@@ -75,23 +82,6 @@ export class DeletionWatcher {
 			saved: withIds({ ...known, checkedAt }, ids, changes, deleted),
 			mustStore: added.length > 0,
 		};
-	}
-
-	/**
-	 * One check. If it fails but there is something to emit, returns undefined: the next poll checks
-	 * again.
-	 */
-	private async look(
-		watched: Set<string>,
-		changes: Change[],
-		room: number,
-	): Promise<Deletions | undefined> {
-		const { deletions, emitsChanges } = this.watch;
-		const { maxShare } = deletions!;
-		// An emitted change already shows that its record exists.
-		const options = { room, maxShare, addsMatching: !emitsChanges };
-		const search = findDeletions(this.check, watched, options);
-		return changes.length > 0 ? await search.catch(() => undefined) : await search;
 	}
 }
 

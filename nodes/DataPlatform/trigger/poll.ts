@@ -7,7 +7,7 @@ import { sleep, type INodeExecutionData, type IPollFunctions } from 'n8n-workflo
 
 import { readPage } from '../api/pages';
 import { readTable } from '../api/tables';
-import { ChangePages, readChanges } from '../changes/reader';
+import { ChangePages, readChanges, startFromTime } from '../changes/reader';
 import { restartAt } from '../changes/restart';
 import {
 	isFirstVersion,
@@ -146,7 +146,8 @@ class Poll {
 		// A restart goes on from the state before it.
 		const watching = { node, identity };
 		const isSame = isSameWatch(identity, stored?.identity);
-		const own = isSame ? stored : readStart(context, identity, stored);
+		// An activation may have begun anew since then.
+		const own = readStart(context, identity, stored) ?? (isSame ? stored : undefined);
 		const latest = coordinator.resume(watching, own);
 		if (latest === 'unconfirmed') return NOTHING;
 		const known = latest && restarted(watch, latest);
@@ -180,10 +181,10 @@ class Poll {
 		);
 	}
 
-	private async start(): Promise<ChangeState> {
+	private async start(begin = this.startFrom): Promise<ChangeState> {
 		const { restart, at, changes } = this.watch;
 		const date = () => restart?.time ?? startDate.of(this.parameters, 0);
-		const from = this.startFrom === 'date' ? date() : this.startFrom;
+		const from = begin === 'date' ? date() : begin;
 		return await startState(this.client, at, this.pages, changes.overlapMs, from);
 	}
 
@@ -194,7 +195,7 @@ class Poll {
 		isStored: boolean,
 	): Promise<PollResult> {
 		const { watch, stored } = this;
-		const { changes, state } = await this.nextChanges(known?.state);
+		const { changes, state } = await this.nextChanges(known);
 		await requireFields(this.client, watch);
 		const found = await this.watcher.next(known?.deletions, changes, state?.backlog !== undefined);
 		if (!turn.isCurrent()) return NOTHING;
@@ -241,12 +242,14 @@ class Poll {
 	 * state of a poll that emits nothing, and the next poll would read the same changes again.
 	 */
 	private async nextChanges(
-		known: ChangeState | undefined,
+		known: SavedState | undefined,
 	): Promise<Omit<Selection, 'state'> & Partial<Selection>> {
 		const { watch, budget, limits } = this;
 		const options = watch.changes;
 		if (!watch.emitsChanges) return { changes: [] };
-		for (let state = known ?? (await this.start()); ; ) {
+		// Events that were added to those that are watched already are watched from now on.
+		const begin = known ? 'now' : this.startFrom;
+		for (let state = known?.state ?? (await this.start(begin)); ; ) {
 			const read = await readChanges(this.pages, state, options, () => budget.hasTime(), limits);
 			const selection = selectChanges(state, read, options, limits);
 			if (selection.changes.length > 0 || read.isWhole || !budget.hasTime()) return selection;
@@ -264,7 +267,8 @@ function restarted(watch: Watch, known: SavedState): SavedState {
 	const identity = identityOfRun(watch, known.identity);
 	if (!restart || identity === known.identity) return known;
 	const { state } = known;
-	return { ...known, identity, ...(state && { state: restartAt(state, restart.time) }) };
+	const { time } = restart;
+	return { ...known, identity, state: state ? restartAt(state, time) : startFromTime(time) };
 }
 
 /** The parts of a state that are set. */

@@ -1,11 +1,11 @@
 /**
  * What a trigger node watches, from its parameters.
  */
-import { createHash } from 'node:crypto';
 import type { INodeExecutionData, IPollFunctions } from 'n8n-workflow';
 
 import type { RecordQuery } from '../api/pages';
 import type { PlatformRecord, TableAddress } from '../api/types';
+import { shortHash } from '../changes/compact';
 import type { Change, ChangeKind, ChangeOptions } from '../changes/tracker';
 import { CREDENTIAL } from '../execution/createClient';
 import type { RecordOutput } from '../execution/recordOutput';
@@ -62,14 +62,16 @@ export interface Watch {
 	restart?: { entry: string; time: number };
 }
 
-const hash = (value: unknown) =>
-	createHash('sha256').update(JSON.stringify(value)).digest('base64url').slice(0, 22);
+const hash = (value: unknown, length = 22) => shortHash(JSON.stringify(value), length);
 
 const digestOf =
 	(fields: string[], missing: Set<string>) =>
 	(record: PlatformRecord): string => {
 		for (const name of fields) if (!Object.hasOwn(record.fields, name)) missing.add(name);
-		return hash(fields.map((name) => getOwn(record.fields, name) ?? null)).slice(0, 11);
+		return hash(
+			fields.map((name) => getOwn(record.fields, name) ?? null),
+			11,
+		);
 	};
 
 const identityOf = (parameters: TriggerParameters, origin: string, at: TableAddress) =>

@@ -17,7 +17,7 @@ describe.each([true, false])('Get Many, then Update Many, with Simplify %s', (si
 			before.map(({ fields }) => fields),
 		);
 		expect(same.hints).toContain(
-			"Not written, because these fields are read-only: 'related', 'label'.",
+			"Not written, because these fields are read-only, or hold files or links as they were read: 'related', 'label'.",
 		);
 		const buyer = simple
 			? { buyer: 'Hare' }
@@ -166,7 +166,7 @@ describe('with Link Values set for all fields', () => {
 			const result = await harness.run(operation, { items, options: { linkValues } });
 			expect(result.error).toBeUndefined();
 			expect(result.hints).toContain(
-				"Not written, because these fields are read-only: 'related', 'label'.",
+				"Not written, because these fields are read-only, or hold files or links as they were read: 'related', 'label'.",
 			);
 		}
 		expect(await harness.values('related')).toEqual(before);

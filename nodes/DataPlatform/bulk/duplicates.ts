@@ -32,7 +32,7 @@ function sharedIdentity(records: Entry[], record: Entry, options: Identity) {
 	const isById = identifiedBy(options) === 'id';
 	const what = options.matchOn ? 'match values' : 'import key';
 	const identity = isById ? `record id '${record.id}'` : `${what} '${record.key}'`;
-	return `it has the same ${identity} as item ${named.join(', ')}`;
+	return `it has the same ${identity} as ${options.unit ?? 'item'} ${named.join(', ')}`;
 }
 
 /**

@@ -50,7 +50,7 @@ export const mayHaveKey = (
 		return !stored?.isCertain || !wanted.isCertain || stored.text === wanted.text;
 	});
 
-export type Identity = Pick<PlanOptions, 'mode' | 'matchOn'>;
+export type Identity = Pick<PlanOptions, 'mode' | 'matchOn' | 'unit'>;
 
 /** What an item needs so that its record can be found: a key, an ID, or neither. */
 export function identifiedBy({ mode, matchOn }: Identity): 'key' | 'id' | undefined {

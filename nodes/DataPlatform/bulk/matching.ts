@@ -23,7 +23,7 @@ import { ItemOutcomes, type OnItemOutcomes } from './itemOutcomes';
 import { keyFields } from './key';
 import type { LastChange } from './lastChange';
 import { lookUp } from './lookup';
-import { failedItem, isSuccess, type ItemOutcome, notSentItem } from './outcome';
+import { failedItem, isSuccess, type ItemOutcome, notSent, notSentItem } from './outcome';
 import type { Plan, WriteMode } from './plan';
 import type { Matching, Task, WriteTarget } from './task';
 import { afterFailure, writeMany, WriteSession, type OnOutcome } from './write';
@@ -47,6 +47,7 @@ class MatchedWriter {
 	private readonly keepsMatches: boolean;
 	private readonly isCompared: boolean;
 	private readonly rules?: FieldRules;
+	private readonly unit: 'item' | 'row';
 	private readonly fields: ReadonlyMap<string, FieldDefinition>;
 	private gone: Entry[] = [];
 	/** Which item created a record, by the record's ID. */
@@ -67,6 +68,7 @@ class MatchedWriter {
 		const { matching } = options;
 		const { on } = matching;
 		this.rules = matching.fieldRules;
+		this.unit = options.planning?.unit ?? 'item';
 		this.fields = new Map(target.table.fields.map((field) => [field.name, field]));
 		const isRead = on !== 'recordId' && (options.skipUnchanged || options.dryRun);
 		const isCompared = isRead || this.rules !== undefined;
@@ -142,11 +144,11 @@ class MatchedWriter {
 			const isMerged = this.duplicates === 'merge';
 			const first = isMerged ? undefined : this.created.get(found?.id);
 			if (first !== undefined) {
-				this.refuse(record, `it has the same match values as item ${first}`);
+				this.refuse(record, `it has the same match values as ${this.unit} ${first}`);
 			} else if (found) {
 				await this.writeFound(matches!);
 			} else if (open) {
-				const why = `its match values may be those of item ${open.index}, and it is unknown whether that one was written`;
+				const why = `its match values may be those of ${this.unit} ${open.index}, and it is unknown whether that one was written`;
 				this.refuse(record, why, undefined, true);
 			} else await this.create([record]);
 			if (this.unknown.has(record.index)) open ??= record;
@@ -174,7 +176,7 @@ class MatchedWriter {
 	}
 
 	private refuse(record: Entry, why: string, field?: string, isRetryable?: boolean) {
-		const message = `Item ${record.index} was not sent: ${why}`;
+		const message = notSent(record.index, why, this.unit);
 		this.deliver(record, [{ outcome: 'failed', message, field, isRetryable }]);
 	}
 
@@ -264,7 +266,7 @@ class MatchedWriter {
 		if (isCertain || matching.multipleMatches === 'all') return updates;
 		const merged = resolveDuplicates(
 			{ ...plan, records: updates, problems: [] },
-			{ mode, duplicates: this.duplicates, matchOn: 'recordId' },
+			{ mode, duplicates: this.duplicates, matchOn: 'recordId', unit: this.unit },
 			(name) => this.fields.get(name)!,
 		);
 		const byIndex = new Map(updates.map((record) => [record.index, record]));

@@ -2,7 +2,7 @@
 import type { FieldValues } from '../api/types';
 import type { ErrorEntry } from '../transport/errorEntries';
 import { InputError, ServiceError, type Hint } from '../transport/errors';
-import type { WriteMode } from './plan';
+import type { PlanOptions, WriteMode } from './plan';
 
 /**
  * The outcome of one item: only what the service confirmed or a look-up proved.
@@ -65,7 +65,13 @@ export interface ItemOutcome {
 }
 
 /** The outcomes of records that belong to no item. */
-export const REMOVALS: readonly Outcome[] = ['deleted', 'marked'];
+const REMOVALS: readonly Outcome[] = ['deleted', 'marked'];
+
+/** Counts by outcome, all 0. @param withRemovals whether records are removed as well */
+export const noCounts = (withRemovals: boolean) =>
+	Object.fromEntries(
+		OUTCOMES.filter((name) => withRemovals || !REMOVALS.includes(name)).map((name) => [name, 0]),
+	) as Record<Outcome, number>;
 
 const SUCCESSES = new Set<Outcome>([
 	'inserted',
@@ -99,6 +105,10 @@ export const failedItem = (error: ServiceError): ItemOutcome => ({
 	isRetryable: error.delivery !== 'rejected',
 	retryAfterMs: error.retryAfterMs,
 });
+
+/** Why an item was not sent. A row's number stands beside the reason. */
+export const notSent = (index: number, why: string, unit: PlanOptions['unit']) =>
+	unit === 'row' ? why : `Item ${index} was not sent: ${why}`;
 
 /** The outcome of an item that was not sent because the run stopped before it. */
 export const notSentItem = (cause: ServiceError): ItemOutcome => ({

@@ -6,12 +6,13 @@
 import { importKeyOf } from '../fields';
 import { appendableFields } from '../fields/values';
 import type { ServiceError } from '../transport/errors';
+import { listed } from '../transport/text';
 import { collect } from '../transport/turns';
 import type { RequestLimit } from './congestion';
 import type { FailureLimit } from './failureLimit';
 import type { LinkResolver } from './links';
 import { writeMatched } from './matching';
-import { isSuccess, type ItemOutcome, notSentItem } from './outcome';
+import { isSuccess, type ItemOutcome, notSent, notSentItem } from './outcome';
 import { planInTurns, type Plan, type PlanInput, type Problem } from './plan';
 import type { Entry } from './entry';
 import type { LastChange } from './lastChange';
@@ -133,7 +134,7 @@ export class WritePipeline {
 		const { table } = target;
 		const { matching } = options;
 		const { failures } = session;
-		const outcomes = new PortionOutcomes(plan, sink, failures);
+		const outcomes = new PortionOutcomes(plan, sink, failures, options.planning.unit);
 		const problems = countRowsWithProblems(plan);
 		failures.planned(plan.records.length + plan.merged.size + problems, problems);
 		if (failures.reason) {
@@ -217,6 +218,7 @@ class PortionOutcomes {
 		private readonly plan: Plan,
 		private readonly sink: OutcomeSink,
 		private readonly failures: FailureLimit,
+		private readonly unit: 'item' | 'row' = 'item',
 	) {}
 
 	report(index: number, outcomes: ItemOutcome[], record?: Entry) {
@@ -230,12 +232,14 @@ class PortionOutcomes {
 	reportProblems() {
 		const byRow = new Map<number, Problem[]>();
 		for (const problem of this.plan.problems) {
-			byRow.set(problem.index, [...(byRow.get(problem.index) ?? []), problem]);
+			const earlier = byRow.get(problem.index);
+			if (earlier) earlier.push(problem);
+			else byRow.set(problem.index, [problem]);
 		}
 		for (const [index, problems] of byRow) {
 			const outcome: ItemOutcome = {
 				outcome: 'failed',
-				message: `Item ${index} was not sent: ${problems.map(({ message }) => message).join('; ')}`,
+				message: notSent(index, listed(problems.map(({ message }) => message)), this.unit),
 				hint: problems[0]!.hint ?? 'Correct the item and run it again.',
 				field: problems[0]!.field,
 			};
@@ -258,7 +262,7 @@ class PortionOutcomes {
 					mergedInto,
 					...(!isSuccess(outcome) && {
 						notAttempted: true,
-						message: `Merged into item ${mergedInto}, which has the same key and did not succeed: ${outcome.message!}`,
+						message: `Merged into ${this.unit} ${mergedInto}, which has the same key and did not succeed: ${outcome.message!}`,
 					}),
 				})),
 				record,

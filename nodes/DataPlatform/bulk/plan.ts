@@ -8,7 +8,7 @@ import { isOnlyRead, isWritable } from '../fields';
 import { closestName } from '../fields/closestName';
 import { changesNothing, toFieldValue, type EmptyPolicy } from '../fields/values';
 import type { Hint } from '../transport/errors';
-import { isObject } from '../transport/json';
+import { describeKind, isObject } from '../transport/json';
 import { createPause } from '../transport/turns';
 import { resolveDuplicates } from './duplicates';
 import type { Entry } from './entry';
@@ -51,6 +51,8 @@ export interface PlanOptions {
 	unknownFields: 'error' | 'ignore';
 	/** Items with the same key or ID: merge them, reject them all, or keep only the first. */
 	duplicates: 'merge' | 'error' | 'keepFirst';
+	/** What messages call an entry of the input; by default an item. */
+	unit?: 'item' | 'row';
 	/** The import key's name, if the table's definition does not mark it. */
 	importKey?: string;
 	/** The fields to match records on; by default the import key or the record's ID, by mode. */
@@ -69,10 +71,13 @@ export type MatchOn = 'recordId' | string[];
 const MAX_SUGGESTIONS = 20;
 
 /** The problem with a record's ID, if any. */
-const idProblem = (id: unknown) =>
-	typeof id === 'string' && id.trim() !== ''
-		? recordIdProblem(id.trim())
-		: 'the record id is missing';
+function idProblem(id: unknown): string | undefined {
+	const text = typeof id === 'string' ? id.trim() : (id ?? '');
+	if (text === '') return 'the record id is missing';
+	return typeof text === 'string'
+		? recordIdProblem(text)
+		: `the record id must be text, not ${describeKind(text)}`;
+}
 
 const NOTHING_LEFT: Omit<Problem, 'index'> = {
 	message: 'no field has a value, so every field of the record would be cleared',

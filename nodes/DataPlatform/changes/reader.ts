@@ -51,7 +51,7 @@ export class ChangePages {
 	 * @param since finds out whether all changes from this time on are among them
 	 * @param count how many at most; never more than a page
 	 * @param isNothingNew whether these records, the newest of the table, show that nothing is new.
-	 * Otherwise the changes before them are read as well. A page that was cut does not show it
+	 * Otherwise the changes before them are read as well.
 	 */
 	async newest(
 		since: number,
@@ -65,7 +65,7 @@ export class ChangePages {
 		const isCovered =
 			!oldest ||
 			timeOf(oldest) < since ||
-			(!isShort && isNothingNew(records)) ||
+			isNothingNew(records) ||
 			(isShort && (await this.isLast(oldest, records.length, since)));
 		return { records, isCovered, isCut: isShort && !isCovered };
 	}

@@ -7,14 +7,13 @@ import type { Attachment, TableAddress } from '../api/types';
 import { fetchFile } from '../files/transfer';
 import { pictureName, safeFileName } from '../files/uploadValidation';
 import type { ByteStream } from '../transport/streams';
+import type { Stored } from './binaryStore';
 import type { RunContext } from './run';
 
 /** How many records' files to download at a time. */
 export const PARALLEL_DOWNLOADS = 4;
 
 export type Kind = 'file' | 'thumbnail';
-
-type Stored = Parameters<RunContext<never>['context']['helpers']['prepareBinaryData']>[0];
 
 /** A thumbnail may have another type than its picture. */
 const nameOf = (file: Attachment, kind: Kind, mimetype?: string) => {

@@ -5,11 +5,11 @@ import { sleep, type IBinaryData } from 'n8n-workflow';
 
 import { safeFileName } from '../files/uploadValidation';
 import { InputError } from '../transport/errors';
-import { newStream, type ByteStream } from '../transport/streams';
+import { newStream, withErrors, type ByteStream } from '../transport/streams';
 import type { Named } from './parameterValues';
 import type { RunContext } from './run';
 
-type Stored = Parameters<RunContext<never>['context']['helpers']['prepareBinaryData']>[0];
+export type Stored = Parameters<RunContext<never>['context']['helpers']['prepareBinaryData']>[0];
 
 /**
  * Writes a file into n8n's store while it is produced.
@@ -30,7 +30,7 @@ export async function storeFile(
 			return await iterator.next();
 		} catch (error) {
 			failure = { error };
-			throw asIs(error);
+			throw error as unknown;
 		}
 	};
 	// Not `yield*`: it would throw a failure of the store into the producer, as if it were its own.
@@ -48,8 +48,6 @@ export async function storeFile(
 		throw failure ? failure.error : notStored(name, error as Error);
 	}
 }
-
-const asIs = (error: unknown) => error;
 
 const notStored = (name: string, { message }: Error) =>
 	new InputError(`'${name}' can't be written to n8n's store: ${message}`, {
@@ -70,7 +68,8 @@ export class GrowingFile {
 	private wake: () => void = () => undefined;
 	private drained: () => void = () => undefined;
 	private storing?: Promise<IBinaryData>;
-	private failure?: { error: unknown };
+	/** Why the store rejected it. */
+	failure?: { error: unknown };
 
 	constructor(
 		private readonly run: RunContext<never>,
@@ -78,8 +77,9 @@ export class GrowingFile {
 		private readonly mimetype: string,
 	) {}
 
-	/** @throws {InputError} if the store rejects more data */
+	/** Does nothing if the store has rejected the file. */
 	async write(text: string): Promise<void> {
+		if (this.failure) return;
 		this.storing ??= this.store();
 		const bytes = Buffer.from(text);
 		this.waiting.push(bytes);
@@ -88,7 +88,6 @@ export class GrowingFile {
 		while (this.waitingBytes > MAX_WAITING_BYTES && !this.failure) {
 			await new Promise<void>((resolve) => (this.drained = resolve));
 		}
-		if (this.failure) throw this.failure.error;
 	}
 
 	/**
@@ -152,18 +151,6 @@ export const unreadable = (name: string, { message }: Error, parameter: Named) =
 		hint: 'Run the node that created the file again.',
 	});
 
-async function* named(
-	name: string,
-	open: () => Promise<AsyncIterable<Uint8Array>>,
-	parameter: Named,
-) {
-	try {
-		yield* await open();
-	} catch (error) {
-		throw unreadable(name, error as Error, parameter);
-	}
-}
-
 /** The name of a file. @throws if the item has no such file */
 export function fileNameOf(run: RunContext<never>, index: number, field: string): string {
 	const { fileName, fileExtension } = run.context.helpers.assertBinaryData(index, field);
@@ -200,7 +187,8 @@ export function openFile(
 		return stream;
 	}
 	async function* read() {
-		for await (const chunk of named(name, open, parameter)) {
+		const bytes = withErrors(open, (error) => unreadable(name, error, parameter));
+		for await (const chunk of bytes) {
 			// A small packed file may take long, and no request would notice the cancellation.
 			const canceled = run.client.cancellation;
 			if (canceled) throw canceled;

@@ -250,23 +250,13 @@ export class ItemResults {
 		return this.summary !== undefined;
 	}
 
-	/** How many items succeeded. */
-	private get doneCount(): number {
-		return this.results.filter((result) => Array.isArray(result)).length;
-	}
-
-	/** How many items succeeded without a gap, counted from the first. */
-	private get completedPrefix(): number {
-		const gap = this.results.findIndex((result) => !Array.isArray(result));
-		return gap < 0 ? this.results.length : gap;
-	}
-
 	/** How far the run got. */
 	get reached(): Progress {
-		const prefix = this.completedPrefix;
+		const gap = this.results.findIndex((result) => !Array.isArray(result));
+		const prefix = gap < 0 ? this.results.length : gap;
 		return {
 			items: this.results.length,
-			done: this.doneCount,
+			done: this.results.filter((result) => Array.isArray(result)).length,
 			confirmedThroughItem: prefix > 0 ? prefix - 1 : null,
 			...this.stopReason,
 		};

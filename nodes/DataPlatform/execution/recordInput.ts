@@ -3,7 +3,8 @@
  */
 import type { IDataObject } from 'n8n-workflow';
 
-import type { TableDefinition } from '../api/types';
+import type { FieldDefinition, TableDefinition } from '../api/types';
+import { isMark } from '../fields/labels';
 import { InputError } from '../transport/errors';
 import { isObject } from '../transport/json';
 import { OUTCOMES } from '../bulk/outcome';
@@ -41,14 +42,20 @@ function ownKeysOf(json: IDataObject, isField: Names, isRecord: boolean) {
 /** Finds a field by its name, or by its header if only one field has that header. */
 function fieldFinder({ fields }: TableDefinition) {
 	const isField = new Set(fields.map(({ name }) => name));
-	const byHeader = new Map<string, string | undefined>();
+	const byHeader = new Map<string, FieldDefinition | undefined>();
 	const plain = (header: string) => header.trim().toLowerCase();
-	for (const { name, header } of fields) {
-		byHeader.set(plain(header), byHeader.has(plain(header)) ? undefined : name);
+	for (const field of fields) {
+		const header = plain(field.header);
+		byHeader.set(header, byHeader.has(header) ? undefined : field);
 	}
-	// The mapper adds a hint to some headers: E-mail (import key).
-	const nameOf = (header: string) =>
-		byHeader.get(plain(header)) ?? byHeader.get(plain(header.replace(/ \([^()]*\)$/, '')));
+	const nameOf = (given: string) => {
+		const header = plain(given);
+		if (byHeader.has(header)) return byHeader.get(header)?.name;
+		// The mapper marks some headers: E-mail (import key).
+		const [, unmarked = '', mark = ''] = /^(.*) \(([^()]*)\)$/s.exec(header) ?? [];
+		const field = byHeader.get(plain(unmarked));
+		return field && isMark(field, mark) ? field.name : undefined;
+	};
 	return { isField, nameOf };
 }
 

@@ -56,21 +56,15 @@ const maxTriesOf = ({ retryOnFail, maxTries }: INode) =>
 export function saveProgress(context: IExecuteFunctions, report: ItemResults, isFailed: boolean) {
 	const { store, key } = progressSlot(context);
 	const maxTries = maxTriesOf(context.getNode());
-	if (!isFailed || maxTries === 1) {
-		delete store[key];
-		return;
-	}
 	const saved = store[key] as unknown as SavedProgress | undefined;
+	delete store[key];
+	if (!isFailed || maxTries === 1) return;
 	const print = fingerprint(context);
 	const tries = (saved?.fingerprint === print ? saved.tries : 0) + 1;
-	if (tries >= maxTries) {
-		delete store[key];
-		return;
-	}
-	const done = report.progress();
+	if (tries >= maxTries) return;
 	const progress: SavedProgress = {
 		fingerprint: print,
-		done,
+		done: report.progress(),
 		others: report.otherProgress(),
 		tries,
 	};

@@ -5,13 +5,14 @@
 import type { IBinaryData, IDataObject } from 'n8n-workflow';
 
 import { KeptCounts } from '../bulk/fieldRules';
-import { isSuccess, OUTCOMES, REMOVALS, type ItemOutcome, type Outcome } from '../bulk/outcome';
+import { isSuccess, noCounts, type ItemOutcome, type Outcome } from '../bulk/outcome';
 import type { WritePipeline } from '../bulk/pipeline';
 import type { Plan, PlanInput } from '../bulk/plan';
 import type { Entry } from '../bulk/entry';
 import { KeyIndex } from '../rows/keyIndex';
 import type { FileRow } from '../rows/readRows';
 import type { RejectedLines, Rejection } from '../rows/rejectedRows';
+import type { Encoding } from '../rows/text';
 import type { ServiceError } from '../transport/errors';
 import { shortened } from '../transport/text';
 import type { GrowingFile } from './binaryStore';
@@ -26,8 +27,8 @@ interface ImportParts {
 	pipeline: WritePipeline;
 	lines: RejectedLines;
 	rejected: GrowingFile;
-	/** Whether the file of rejected rows starts with a header. */
-	hasHeader: boolean;
+	/** The encoding that is set for the file. */
+	encoding: Encoding;
 	progress: ProgressLog;
 	/** Whether to reject later rows for a record that an earlier row wrote. */
 	rejectsDuplicates: boolean;
@@ -68,6 +69,7 @@ export interface ImportResult {
 	readOnly: Set<string>;
 	/** The first row with an unknown outcome. */
 	firstUnknownRow?: number;
+	/** Undefined if no row was rejected, or the file could not be stored. */
 	rejectedFile?: IBinaryData;
 	brokenOff?: BreakOff;
 	/** Whether importing its rows again could add something twice. */
@@ -84,33 +86,25 @@ export const certainThrough = ({ confirmedThroughRow, firstUnknownRow }: ImportR
 /** How many rejected rows the report lists; the file has them all. */
 const ERRORS_SHOWN = 10;
 
-const messageOf = (error: unknown) => (error instanceof Error ? error.message : String(error));
+const breakOff = (error: unknown): BreakOff => ({
+	error,
+	message: error instanceof Error ? error.message : String(error),
+});
 
 /** How much text of rejected rows to buffer: a short row may become many columns wide there. */
 const TEXT_HELD = 1024 * 1024;
 
-/** A message about items in terms of rows: many-record writes speak of items. */
-const inRowWords = (message: string) =>
-	message
-		.replace(/^Item \d+ was not sent: /, '')
-		.replace(/\b([Ii])tem (?=\d)/g, (_, i: string) => (i === 'I' ? 'Row ' : 'row '));
-
-class RowImport {
+/** Writes the rows of a file and returns their outcomes. */
+export class RowImport {
 	private readonly result: ImportResult;
 	private readonly keys?: KeyIndex;
 
 	constructor(private readonly parts: ImportParts) {
-		const counts = Object.fromEntries(
-			[...OUTCOMES, 'rows', 'rejected']
-				.filter((name) => !(REMOVALS as readonly string[]).includes(name))
-				.map((name) => [name, 0]),
-		) as ImportResult['counts'];
-		const confirmedThroughRow = parts.before;
 		this.result = {
-			counts,
+			counts: { ...noCounts(false), rows: 0, rejected: 0 },
 			merged: {},
 			kept: new KeptCounts(),
-			confirmedThroughRow,
+			confirmedThroughRow: parts.before,
 			writtenAfter: 0,
 			unknownAfter: 0,
 			errors: [],
@@ -120,23 +114,24 @@ class RowImport {
 		if (parts.rejectsDuplicates) this.keys = new KeyIndex();
 	}
 
+	/** Does not throw. */
 	async run(): Promise<ImportResult> {
 		const { result } = this;
 		try {
 			result.brokenOff = await this.writeAll();
 		} catch (error) {
-			result.brokenOff = { error, message: messageOf(error) };
+			result.brokenOff = breakOff(error);
 		}
 		try {
 			result.rejectedFile = await this.parts.rejected.end();
 		} catch (error) {
-			result.brokenOff ??= { error, message: messageOf(error) };
+			result.brokenOff ??= breakOff(error);
 		}
 		return result;
 	}
 
 	private async writeAll(): Promise<BreakOff | undefined> {
-		const { portions, progress, name, stopAfterRejected } = this.parts;
+		const { portions, progress, name, rejected, stopAfterRejected } = this.parts;
 		const { result } = this;
 		const read = () => {
 			const next = portions.next();
@@ -149,11 +144,12 @@ class RowImport {
 			for (let portion = await ahead; !portion.done; portion = await ahead) {
 				const canceled = this.parts.cancellation();
 				// If all rows are rejected, no request would notice the cancellation.
-				if (canceled) return { error: canceled, message: canceled.message };
+				if (canceled) return breakOff(canceled);
 				ahead = read();
 				const { stopped, isComplete } = await this.writePortion(portion.value);
 				const isDone = stopped && isComplete && (await ahead).done;
-				if (stopped && !isDone) return { error: stopped, message: stopped.message };
+				if (stopped && !isDone) return breakOff(stopped);
+				if (rejected.failure) return breakOff(rejected.failure.error);
 				progress.note(
 					() =>
 						`Import From File: '${name}' is confirmed through row ${certainThrough(result)}, ${result.counts.rejected} rejected`,
@@ -250,16 +246,16 @@ class RowImport {
 		return !hasGap;
 	}
 
-	/** The line of a row in the file of rejected rows, with the header before the first one. */
+	/** The line of a row in the file of rejected rows, with its beginning before the first one. */
 	private reject(row: FileRow, outcome: ItemOutcome): string {
 		const { counts, errors } = this.result;
-		const { lines, hasHeader } = this.parts;
-		const { message = 'The record was not written', field } = outcome;
-		const rejection: Rejection = { error: inRowWords(message), field: field || undefined };
-		const header = counts.rejected === 0 && hasHeader ? lines.first() : '';
+		const { lines, encoding } = this.parts;
+		const { message: error = 'The record was not written', field } = outcome;
+		const rejection: Rejection = { error, field: field ? shortened(field, 100) : undefined };
+		const before = counts.rejected === 0 ? lines.beginning(encoding) : '';
 		counts.rejected += 1;
 		if (errors.length < ERRORS_SHOWN) errors.push({ row: row.row, ...rejection });
-		return header + lines.line(row, rejection);
+		return before + lines.line(row, rejection);
 	}
 }
 
@@ -272,7 +268,3 @@ const isUnfinished = (
 	(outcome === 'unknown' ||
 		(outcome === 'failed' &&
 			((notAttempted && mergedInto === undefined) || message?.includes(stopped.message) === true)));
-
-/** Writes the rows of a file and returns their outcomes. Does not throw. */
-export const importRows = async (parts: ImportParts): Promise<ImportResult> =>
-	await new RowImport(parts).run();

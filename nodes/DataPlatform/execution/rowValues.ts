@@ -36,7 +36,7 @@ interface RowReading {
 
 /** How the columns of a file are imported. */
 interface ColumnReport {
-	/** The field of each column. */
+	/** The field of each column, or several separated by commas. */
 	columns: Record<string, string>;
 	/** Columns that are not imported. */
 	ignoredColumns: string[];
@@ -45,6 +45,8 @@ interface ColumnReport {
 interface Column {
 	at: number;
 	field: FieldDefinition;
+	/** If not, its values are only reported as ignored. */
+	isWritten: boolean;
 }
 
 const wrongColumns = (message: string, hint: Hint) =>
@@ -77,6 +79,7 @@ function requireUnique(names: string[]) {
 export class RowReader {
 	private readonly columns: Column[] = [];
 	private readonly unnamed: number[] = [];
+	/** -1 if rows name no record by its ID. */
 	private readonly idColumn: number;
 	private readonly fields: ReadonlyMap<string, FieldDefinition>;
 	private readonly jsonValues: (json: unknown) => unknown;
@@ -99,7 +102,7 @@ export class RowReader {
 		const named = (header ?? []).filter((name) => name !== '');
 		this.fileColumns =
 			named.length > 0 ? `The file's columns are: ${nameList(named)}.` : 'The file has no columns.';
-		this.idColumn = names.indexOf('id');
+		this.idColumn = reading.hasId ? names.indexOf('id') : -1;
 		if (header) {
 			if (reading.mapping) this.mapByList(names, reading.mapping);
 			else this.mapAutomatically(names);
@@ -137,7 +140,7 @@ export class RowReader {
 				}
 				columnOf.set(target.field, name);
 				this.add(at, name, target.field);
-			} else {
+			} else if (at !== this.idColumn) {
 				this.report.ignoredColumns.push(name);
 				if (target === 'unknown') unknown.push(name);
 			}
@@ -154,24 +157,26 @@ export class RowReader {
 	}
 
 	private mapByList(names: string[], mapping: ColumnEntry[]) {
-		requireUnique(names.filter((name) => mapping.some(({ column }) => column === name)));
+		const used = new Set(mapping.map(({ column }) => column));
+		if (this.reading.hasId) used.add('id');
+		requireUnique(names.filter((name) => used.has(name)));
 		for (const { column, field } of mapping) {
 			const at = names.indexOf(column);
 			if (at < 0) {
 				throw wrongColumns(`the file has no column '${column}'`, this.fileColumns);
 			}
-			this.add(at, column, this.fieldOf(field).name);
+			this.add(at, column, field);
 		}
-		const used = new Set(mapping.map(({ column }) => column));
 		this.report.ignoredColumns.push(...names.filter((name) => name !== '' && !used.has(name)));
 	}
 
 	private add(at: number, column: string, name: string) {
 		const field = this.fieldOf(name);
-		this.columns.push({ at, field });
+		this.columns.push({ at, field, isWritten: isWritable(field) });
+		const others = getOwn(this.report.columns, column);
 		// Not by assignment: a column may be called __proto__.
 		Object.defineProperty(this.report.columns, column, {
-			value: field.name,
+			value: others === undefined ? field.name : `${others}, ${field.name}`,
 			enumerable: true,
 			configurable: true,
 		});
@@ -248,20 +253,20 @@ export class RowReader {
 		if (stray !== undefined) {
 			return rejected(`the row has a value in column ${stray + 1}, which has no name`);
 		}
-		const { form, formulaGuard, hasId } = this.reading;
+		const { form, formulaGuard } = this.reading;
 		const values: Array<[string, unknown]> = [];
 		const problems: Array<{ field: string; message: string }> = [];
-		for (const { at, field } of this.columns) {
+		for (const { at, field, isWritten } of this.columns) {
 			// Links are kept longer than their row. An undetached one would keep the text around it in
 			// memory.
 			const cell = field.type === 'schema_link' ? detached(cells[at]!) : cells[at]!;
 			const text = formulaGuard ? unguarded(cell) : cell;
-			const parsed = text === '' ? { value: '' } : fieldType(field).parse(text, form);
+			const isText = text === '' || !isWritten;
+			const parsed = isText ? { value: text } : fieldType(field).parse(text, form);
 			if ('value' in parsed) values.push([field.name, parsed.value]);
 			else problems.push({ field: field.name, message: `'${field.name}' ${parsed.problem}` });
 		}
-		const id = hasId ? cells[this.idColumn] : undefined;
-		return { index, values: Object.fromEntries(values), id, problems };
+		return { index, values: Object.fromEntries(values), id: cells[this.idColumn], problems };
 	}
 
 	private readJson(row: Exclude<FileRow, { cells: string[] }>): PlanInput | Rejection {

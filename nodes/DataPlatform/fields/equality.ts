@@ -50,14 +50,15 @@ export const sameParts =
 		return allEqual(
 			[...names].map((name) => {
 				const [held, given] = [getOwn(stored, name), getOwn(sent, name)];
+				const equals = getOwn(parts, name);
 				// Only the platform knows whether it keeps an empty text or drops it.
 				if (isCleared(held) && isCleared(given)) return sameEmpty(held, given);
-				if (isCleared(held) && name in parts) return false;
+				if (isCleared(held) && equals) return false;
 				// For a part that is a list, an empty list is a value. Anything else that is empty counts
 				// as not sent.
-				const isLeftOut = isCleared(given) && !(name in parts && Array.isArray(given));
+				const isLeftOut = isCleared(given) && !(equals && Array.isArray(given));
 				if (isLeftOut) return undefined;
-				return (getOwn(parts, name) ?? sameOrUnknown)(held as JsonValue, given as JsonValue);
+				return (equals ?? sameOrUnknown)(held as JsonValue, given as JsonValue);
 			}),
 		);
 	};

@@ -7,7 +7,7 @@ import type { IDataObject } from 'n8n-workflow';
 
 import type { JsonValue } from '../api/types';
 import { ServiceError } from '../transport/errors';
-import { streamOf, type BodyStream, type ByteStream } from '../transport/streams';
+import { streamOf, withErrors, type BodyStream, type ByteStream } from '../transport/streams';
 
 /** A file to send. */
 export interface Upload {
@@ -40,22 +40,17 @@ const unreadable = ({ name }: Upload, { message }: Error) =>
 const asBuffer = (bytes: Uint8Array) =>
 	Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
 
-/** Passes the bytes through. An error while reading them names the file. */
-async function* named(source: AsyncIterable<Uint8Array>, upload: Upload) {
-	try {
-		yield* source;
-	} catch (error) {
-		throw unreadable(upload, error as Error);
-	}
-}
-
 type Opened = Promise<AsyncIterable<Uint8Array>>;
 
 /** The base64 of a stream. Holds back bytes that don't fill a group of three. */
 async function* toBase64(source: AsyncIterable<Uint8Array>, upload: Upload) {
 	let held = Buffer.alloc(0);
 	let size = 0;
-	for await (const chunk of named(source, upload)) {
+	const chunks = withErrors(
+		async () => source,
+		(error) => unreadable(upload, error),
+	);
+	for await (const chunk of chunks) {
 		size += chunk.length;
 		// More would exceed the Content-Length already sent.
 		if (size > upload.bytes) throw wrongSize(upload, `more than ${upload.bytes}`);

@@ -11,23 +11,13 @@ import type { FieldDefinition, JsonValue, PlatformRecord, TableDefinition } from
 import { importKeyOf, isWritable, fieldType } from '../fields';
 import { readRecords } from '../api/readRecords';
 import type { EditorChoice } from '../fields/fieldType';
+import { IMPORT_KEY_MARK, linkMark } from '../fields/labels';
 import { getOwn } from '../transport/json';
 import type { LinkRule } from '../bulk/linkCatalog';
 import type { LinkRules } from '../bulk/links';
 import { isLink, linkRules } from '../parameters/links';
-import { IMPORT_KEY_MARK } from '../parameters/nodeHints';
 import { inEditor, type Editor } from './editorContext';
 import { titleOf } from './listSearch';
-
-/**
- * What a link field takes, if the option Link Values says that it is not a record ID. Short,
- * because the editor cuts long labels.
- */
-function linkHint({ metadata }: FieldDefinition, { linkedField }: LinkRule): string {
-	const one = linkedField ? `linked '${linkedField}'` : 'linked import key';
-	const many = linkedField ? `linked '${linkedField}' to add` : 'linked import keys to add';
-	return metadata.multiple ? many : one;
-}
 
 /**
  * @param isChosen whether the user chooses its value from a list of linked records, by their names
@@ -38,7 +28,7 @@ function label(
 	rule?: LinkRule,
 ): string {
 	const typed = isChosen ? undefined : fieldType(field).editor.hint;
-	const hint = isKey ? IMPORT_KEY_MARK : rule ? linkHint(field, rule) : typed;
+	const hint = isKey ? IMPORT_KEY_MARK : rule ? linkMark(field, rule.linkedField) : typed;
 	return hint ? `${field.header} (${hint})` : field.header;
 }
 

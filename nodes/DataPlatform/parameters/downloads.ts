@@ -81,6 +81,8 @@ class Downloads {
 	private readonly outputName: string;
 	/** What the run downloads, for all items. */
 	private readonly total: { files: number; bytes: number };
+	/** How much of a file counts: what its record states, or more if an attempt received more. */
+	private readonly counted = new Map<Attachment, number>();
 	/** The records with nothing but their files. */
 	private readonly records: PlatformRecord[] = [];
 
@@ -171,12 +173,14 @@ class Downloads {
 
 	/** Stops a file whose record states no size, or too small a one, at the maximum. */
 	private limited(bytes: ByteStream, file: Attachment): ByteStream {
-		const { total, maxBytes, allowed } = this;
+		const { total, counted, maxBytes, allowed } = this;
 		async function* pass() {
-			let left = sizeOf(file);
+			let received = 0;
 			for await (const chunk of bytes) {
-				total.bytes += Math.max(0, chunk.length - left);
-				left = Math.max(0, left - chunk.length);
+				received += chunk.length;
+				const before = counted.get(file) ?? sizeOf(file);
+				total.bytes += Math.max(0, received - before);
+				counted.set(file, Math.max(received, before));
 				if (total.bytes > maxBytes) {
 					throw new ServiceError(`This run would download more than ${allowed}`, {
 						delivery: 'rejected',

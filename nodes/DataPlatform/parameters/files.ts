@@ -61,7 +61,7 @@ export const inputFileField = text('inputDataFieldName', {
 /**
  * The given binary fields of the item, or all.
  *
- * @throws {InputError} if the item has no such file
+ * @throws if the item has no such file
  */
 export function binaryFields(
 	run: RunContext<NameOf<typeof inputDataFieldName>>,
@@ -72,7 +72,8 @@ export function binaryFields(
 		.split(',')
 		.map((name) => name.trim())
 		.filter((name) => name !== '');
-	const available = Object.keys(run.items[index]?.binary ?? {});
+	const binary = run.items[index]?.binary;
+	const available = Object.keys(binary ?? {});
 	if (given !== '' && named.length === 0) {
 		throw inputDataFieldName.error(
 			`${inputDataFieldName} names no field: '${given}'`,
@@ -86,7 +87,9 @@ export function binaryFields(
 			'Put a node before this one that reads or downloads a file.',
 		);
 	}
-	const missing = chosen.filter((name) => run.items[index]?.binary && !available.includes(name));
+	// n8n may keep files elsewhere, and then says itself which one is missing.
+	if (!binary) for (const name of chosen) run.context.helpers.assertBinaryData(index, name);
+	const missing = chosen.filter((name) => binary && !available.includes(name));
 	if (missing.length > 0) {
 		throw inputDataFieldName.error(
 			`The item has no file in '${missing.join("', '")}'`,

@@ -4,12 +4,10 @@
  */
 import type { NodeHint } from 'n8n-workflow';
 
+import { IMPORT_KEY_MARK } from '../fields/labels';
 import { allowAll } from './deleting';
 import { filterMode } from './filter';
 import { matchOn } from './matching';
-
-/** How the mapper marks the import key, in brackets after the field's header. */
-export const IMPORT_KEY_MARK = 'import key';
 
 /** Up to this many items, an operation with one request per item is just as good. */
 const FEW_ITEMS = 20;

@@ -11,6 +11,7 @@ import type { RunContext } from '../execution/run';
 import { InputError } from '../transport/errors';
 import { isObject } from '../transport/json';
 import { MIB } from '../transport/streams';
+import { listed } from '../transport/text';
 import { linkResolver, linkRules, linkValues, type LinkParameter } from './links';
 import { requestSettings, skipAudit } from './requests';
 import { tableOf, type TableParameter } from './table';
@@ -139,7 +140,7 @@ export async function createLinkedRecords(
 }
 
 const nothingSent = (problems: Problem[]) =>
-	new InputError(`Nothing was sent: ${problems.map(({ message }) => message).join('; ')}`, {
+	new InputError(`Nothing was sent: ${listed(problems.map(({ message }) => message))}`, {
 		field: problems[0]?.field,
 		hint:
 			problems[0]?.hint ??

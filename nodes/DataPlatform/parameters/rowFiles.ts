@@ -224,7 +224,7 @@ export const startAtRow = wholeNumber('startAtRow', {
 		'The first row to import, counted as in a spreadsheet: the one with the column names is row 1. If an import stops early, its error says where to continue.',
 });
 
-const endAtRow = wholeNumber('endAtRow', {
+export const endAtRow = wholeNumber('endAtRow', {
 	label: 'End at Row',
 	min: 0,
 	max: MAX_ROW,

@@ -127,5 +127,7 @@ export const planOptions = (
 /** Tells the user, once per run, which fields of the input are not written. */
 export function hintIgnored(run: RunContext<never>, { ignored }: Pick<Plan, 'ignored'>) {
 	if (ignored.size === 0) return;
-	run.hintOnce(`Not written, because these fields are read-only: ${nameList([...ignored])}.`);
+	run.hintOnce(
+		`Not written, because these fields are read-only, or hold files or links as they were read: ${nameList([...ignored])}.`,
+	);
 }

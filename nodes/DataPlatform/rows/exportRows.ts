@@ -70,21 +70,20 @@ function cellText(value: FieldValues[string] | undefined, hasGuard: boolean): st
 	return JSON.stringify(value);
 }
 
-/** The first line of a CSV file. */
-export const csvHeader = (columns: ExportColumn[], form: CsvFormat): string =>
-	(form.byteOrderMark ? '\ufeff' : '') +
-	csvLine(
-		columns.map(({ title }) => cellText(title, form.formulaGuard)),
-		form.delimiter,
-	);
-
-/** A record's line in a CSV file. */
-export const csvRecord = (
-	record: PlatformRecord,
+const line = (
 	columns: ExportColumn[],
-	form: CsvFormat,
+	valueOf: (column: ExportColumn) => JsonValue | undefined,
+	{ formulaGuard, delimiter }: CsvFormat,
 ): string =>
 	csvLine(
-		columns.map(({ value }) => cellText(value(record), form.formulaGuard)),
-		form.delimiter,
+		columns.map((column) => cellText(valueOf(column), formulaGuard)),
+		delimiter,
 	);
+
+/** The first line of a CSV file. */
+export const csvHeader = (columns: ExportColumn[], form: CsvFormat): string =>
+	(form.byteOrderMark ? '\ufeff' : '') + line(columns, ({ title }) => title, form);
+
+/** A record's line in a CSV file. */
+export const csvRecord = (record: PlatformRecord, columns: ExportColumn[], form: CsvFormat) =>
+	line(columns, ({ value }) => value(record), form);

@@ -13,6 +13,11 @@ export const isCsvRow = (row: FileRow): row is CsvRow => 'cells' in row;
 
 type RowFormat = 'csv' | 'ndjson';
 
+export const MEDIA_TYPES: Record<RowFormat, string> = {
+	csv: 'text/csv',
+	ndjson: 'application/x-ndjson',
+};
+
 export interface FileFormat {
 	/** If not set, detected by the first character. */
 	format?: RowFormat;

@@ -4,6 +4,7 @@
 import { csvLine, guarded, type Delimiter } from './csv';
 import { ndjsonLine } from './ndjson';
 import { isCsvRow, type FileRow } from './readRows';
+import type { Encoding } from './text';
 import { endOfText } from '../transport/json';
 
 /** Why a row was not written. */
@@ -67,24 +68,32 @@ export class RejectedLines {
 	private readonly added: string[];
 	private readonly own: string[];
 
-	/** @param header the original file's header, unchanged; empty for NDJSON */
+	private readonly guard: (text: string) => string;
+
+	/** @param header the original file's header, without formula guards; empty for NDJSON */
 	constructor(
 		private readonly header: string[],
 		private readonly delimiter: Delimiter,
-		private readonly hasGuard: boolean,
+		hasGuard: boolean,
 		private readonly isField: (name: string) => boolean,
 	) {
+		this.guard = hasGuard ? guarded : (text) => text;
 		this.own = header.slice(0, header.length - addedColumns(header, isField));
 		this.added = addedNames(this.own);
 	}
 
-	/** The first line of a CSV file, with the byte order mark that marks it as UTF-8. */
-	first(): string {
-		return `\ufeff${csvLine([...this.own, ...this.added], this.delimiter)}`;
+	/**
+	 * The first line of a CSV file, with a byte order mark for spreadsheets. NDJSON gets a mark only
+	 * if the original's encoding would be applied to this file, too.
+	 */
+	beginning(encoding: Encoding): string {
+		if (this.header.length === 0) return ['auto', 'utf-8'].includes(encoding) ? '' : '\ufeff';
+		const names = [...this.own.map(this.guard), ...this.added];
+		return `\ufeff${csvLine(names, this.delimiter)}`;
 	}
 
 	line(row: FileRow, { error, field = '' }: Rejection): string {
-		const added = [this.hasGuard ? guarded(error) : error, field, String(row.row)];
+		const added = [this.guard(error), this.guard(field), String(row.row)];
 		if (isCsvRow(row)) {
 			const cells = this.own.map((_, at) => row.cells[at] ?? '');
 			const surplus = row.cells.slice(this.header.length);

@@ -53,6 +53,18 @@ export function streamOf(pieces: AsyncIterable<Uint8Array | string>, like: ByteS
 export const newStream = (pieces: AsyncIterable<Uint8Array>): ByteStream =>
 	streamOf(pieces, createHash('sha256') as unknown as ByteStream);
 
+/** Opens bytes and passes them on. @throws what `toError` makes of a failure */
+export async function* withErrors(
+	open: () => Promise<AsyncIterable<Uint8Array>>,
+	toError: (failure: Error) => Error,
+): AsyncGenerator<Uint8Array> {
+	try {
+		yield* await open();
+	} catch (failure) {
+		throw toError(failure as Error);
+	}
+}
+
 /** How often to check that bytes still arrive. */
 const STALL_CHECK_MS = 500;
 

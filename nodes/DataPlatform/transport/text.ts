@@ -9,13 +9,22 @@ export const detached = (text: string): string => ` ${text}`.slice(1);
 export const shortened = (text: string, maxCharacters: number): string =>
 	text.length <= maxCharacters ? text : `${detached(text.slice(0, maxCharacters))}… (cut)`;
 
-const NAMES_SHOWN = 10;
+const SHOWN = 10;
 
 const NAME_CHARACTERS = 100;
 
+const PROBLEM_CHARACTERS = 1000;
+
+/** The first few problems, for a message. */
+export function listed(problems: string[]): string {
+	const shown = problems.slice(0, SHOWN).map((text) => shortened(text, PROBLEM_CHARACTERS));
+	const rest = problems.length - SHOWN;
+	return `${shown.join('; ')}${rest > 0 ? `; and ${rest} more` : ''}`;
+}
+
 /** Names for a message, in quotes. */
 export function nameList(names: string[]): string {
-	const shown = names.slice(0, NAMES_SHOWN).map((name) => `'${shortened(name, NAME_CHARACTERS)}'`);
-	const rest = names.length - NAMES_SHOWN;
+	const shown = names.slice(0, SHOWN).map((name) => `'${shortened(name, NAME_CHARACTERS)}'`);
+	const rest = names.length - SHOWN;
 	return `${shown.join(', ')}${rest > 0 ? ` and ${rest} more` : ''}`;
 }

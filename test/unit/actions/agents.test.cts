@@ -39,6 +39,13 @@ test.each<[who: string, count: number, listed: number, hasNotice: boolean, node:
 	);
 });
 
+test.each([200, 201, 202])('Get Many: an agent gets as many as its Limit, %i', async (limit) => {
+	const { json } = await runNode('record: getAll', {
+		...{ parameters: { ...TABLE, limit }, serve: serveTable(300), node: AGENT },
+	});
+	expect(json.map(({ id }) => id)).toEqual(Array.from({ length: limit }, (_, at) => `r${at}`));
+});
+
 test.each<[who: string, listed: number, node: Given['node']]>([
 	['an agent', 200, AGENT],
 	['a workflow', 201, undefined],

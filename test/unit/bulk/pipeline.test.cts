@@ -245,6 +245,20 @@ describe('the outcomes of a portion', () => {
 		]);
 	});
 
+	test('a row with very many problems says the first ones, each cut', async () => {
+		const { pipeline } = setUp();
+		const problem = { index: 0, message: 'x'.repeat(2000) };
+		const plan = await pipeline.plan([], times(200_000, problem));
+		let outcome: ItemOutcome | undefined;
+		const started = performance.now();
+		await pipeline.write(plan, { onOutcomes: (_, [first]) => (outcome = first) });
+		expect(performance.now() - started).toBeLessThan(2000);
+		const cut = `${'x'.repeat(1000)}… (cut)`;
+		expect(outcome?.message).toBe(
+			`Item 0 was not sent: ${times(10, cut).join('; ')}; and 199990 more`,
+		);
+	});
+
 	test('rows of one record share its outcome, and what was sent of it', async () => {
 		const { write } = setUp();
 		const { outcomes, results, records } = await write([

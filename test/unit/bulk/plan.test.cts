@@ -85,13 +85,18 @@ describe('checking an item', () => {
 		expect(problems).toEqual([{ index: 0, field: 'surname', message: "'surname' is required" }]);
 	});
 
-	test.each([undefined, '', '  ', 5, null])('%j is not a record ID', (id) => {
-		const { problems } = plan([{ values: { age: 1 }, id }], { mode: 'update' });
+	test.each<[id: unknown, message: string]>([
+		...[undefined, '', '  ', null].map((id): [unknown, string] => [id, 'the record id is missing']),
+		[5, 'the record id must be text, not a number'],
+		[0, 'the record id must be text, not a number'],
+		[['r1'], 'the record id must be text, not a list'],
+	])('%j is not a record ID', (id, message) => {
+		const { problems } = plan([{ values: { age: 1 }, id: id as string }], { mode: 'update' });
 		expect(problems).toEqual([
 			{
 				index: 0,
 				field: 'id',
-				message: 'the record id is missing',
+				message,
 				hint: { code: 'giveRecordIds' },
 			},
 		]);

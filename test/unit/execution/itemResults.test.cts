@@ -405,6 +405,29 @@ describe('a second attempt of the node', () => {
 		expect(store).toEqual({});
 	});
 
+	test('knows what an import wrote, although another item was a dry run', async () => {
+		const store: IDataObject = {};
+		const file = (text: string) => ({
+			data: { data: Buffer.from(text).toString('base64'), mimeType: 'text/csv' },
+		});
+		const tables = new StubTables({ people: {} }, definitions);
+		const { error } = await runNode('record: importFromFile', {
+			serve: (options) => tables.serve(options),
+			parameters: {
+				...TABLE,
+				importMode: 'create',
+				options: { dryRun: '={{ $json.dry }}' },
+			},
+			items: [
+				{ json: { dry: false }, binary: file('name\nA\n') },
+				{ json: { dry: true }, binary: file('') },
+			],
+			...{ store, node: RETRY },
+		});
+		expect(error?.message).toBe('The file is empty');
+		expect(Object.values(store)).toMatchObject([{ done: [[0, [{ json: { inserted: 1 } }]]] }]);
+	});
+
 	test('knows which records of no item were removed, or may have been', () => {
 		const results = new ItemResults(2);
 		const deleted = [{ json: { outcome: 'deleted' } }];

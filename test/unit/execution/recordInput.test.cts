@@ -4,6 +4,8 @@
 import type { IDataObject } from 'n8n-workflow';
 
 import { jsonReader } from '../../../nodes/DataPlatform/execution/recordInput.ts';
+import { fieldType } from '../../../nodes/DataPlatform/fields/index.ts';
+import { linkMark } from '../../../nodes/DataPlatform/fields/labels.ts';
 import { InputError } from '../../../nodes/DataPlatform/transport/errors.ts';
 import { asItems, columns, runNode, TABLE, type Given } from '../fakeNode.cts';
 import { fieldOf, tableOf } from '../fixtures.cts';
@@ -160,12 +162,29 @@ describe('a field is found by its header', () => {
 		withHeader('two', 'phone '),
 		withHeader('three', 'PHONE'),
 		withHeader('city', 'name'),
+		withHeader('price', 'Price'),
+		withHeader('net', 'Price (net)'),
+		withHeader('net2', 'Price (net)'),
+		{ ...fieldOf('share', 'percentage'), header: 'Share' },
+		{ ...fieldOf('boss', 'schema_link'), header: 'Boss' },
 	);
 	test.each<[json: IDataObject, values: IDataObject]>([
 		[{ ' last NAME ': 'Fox' }, { name: 'Fox' }],
 		[{ 'E-Mail (import key)': 'a@b.c' }, { mail: 'a@b.c' }],
 		[{ 'E-Mail (import key) 2': 'a@b.c' }, { 'E-Mail (import key) 2': 'a@b.c' }],
 		[{ 'E-Mail (a) (b)': 'a@b.c' }, { 'E-Mail (a) (b)': 'a@b.c' }],
+		[{ 'E-Mail (work)': 'a@b.c' }, { 'E-Mail (work)': 'a@b.c' }],
+		[{ 'e-mail (Import Key)': 'a@b.c' }, { mail: 'a@b.c' }],
+		[{ 'E-Mail (record ID)': 'a@b.c' }, { 'E-Mail (record ID)': 'a@b.c' }],
+		[{ 'E-Mail (linked import key)': 'a' }, { 'E-Mail (linked import key)': 'a' }],
+		[{ 'Price (net)': 5 }, { 'Price (net)': 5 }],
+		[{ 'Price (net) (import key)': 5 }, { 'Price (net) (import key)': 5 }],
+		[{ 'Price (import key)': 5 }, { price: 5 }],
+		[{ 'Share (0.1 IS 10 %)': 0.5 }, { share: 0.5 }],
+		[{ 'Boss (Linked Import Key)': 'Ada' }, { boss: 'Ada' }],
+		[{ "Boss (linked 'e_mail')": 'a@b.c' }, { boss: 'a@b.c' }],
+		[{ "Boss (linked 'e_mail' to add)": 'a@b.c' }, { boss: 'a@b.c' }],
+		[{ 'Boss (linked)': 'Ada' }, { 'Boss (linked)': 'Ada' }],
 		[{ 'E- (x)Mail': 'a@b.c' }, { 'E- (x)Mail': 'a@b.c' }],
 		[{ Phone: '1' }, { Phone: '1' }],
 		[{ name: 'Fox' }, { name: 'Fox' }],
@@ -173,6 +192,13 @@ describe('a field is found by its header', () => {
 		[{ 'Last Name': 'Fox', name: 'Fox' }, { name: 'Fox' }],
 	])('%j: %j', (json, values) => {
 		expect(jsonReader(headers)(json)).toEqual(values);
+	});
+
+	test.each([false, true])('as the mapper marks links, to many: %s', (multiple) => {
+		const boss = { ...fieldOf('boss', 'schema_link', { multiple }), header: 'Boss' };
+		for (const mark of [linkMark(boss), linkMark(boss, 'e_mail'), fieldType(boss).editor.hint]) {
+			expect(jsonReader(tableOf(boss))({ [`Boss (${mark})`]: 'x' })).toEqual({ boss: 'x' });
+		}
 	});
 
 	test.each<[IDataObject, string, string]>([
@@ -472,7 +498,7 @@ describe('fields that are only read', () => {
 	const sums = (count: number) =>
 		Object.fromEntries(Array.from({ length: count }, (_, at) => [`sum${at}`, at]));
 	const hint = (names: string) => ({
-		message: `Not written, because these fields are read-only: ${names}.`,
+		message: `Not written, because these fields are read-only, or hold files or links as they were read: ${names}.`,
 		type: 'info',
 		location: 'outputPane',
 	});

@@ -8,7 +8,7 @@ import { WritePipeline, type OutcomeSink } from '../../../nodes/DataPlatform/bul
 import type { ItemOutcome } from '../../../nodes/DataPlatform/bulk/outcome.ts';
 import type { Plan, PlanInput } from '../../../nodes/DataPlatform/bulk/plan.ts';
 import { ProgressLog } from '../../../nodes/DataPlatform/execution/progressLog.ts';
-import { certainThrough, importRows } from '../../../nodes/DataPlatform/execution/rowImport.ts';
+import { certainThrough, RowImport } from '../../../nodes/DataPlatform/execution/rowImport.ts';
 import { RowReader } from '../../../nodes/DataPlatform/execution/rowValues.ts';
 import type { FileRow } from '../../../nodes/DataPlatform/rows/readRows.ts';
 import { RejectedLines } from '../../../nodes/DataPlatform/rows/rejectedRows.ts';
@@ -107,7 +107,8 @@ describe('the rows of a file', () => {
 		});
 		expect(hints).toEqual([
 			expect.objectContaining({
-				message: "Not written, because these fields are read-only: 'The Sum'.",
+				message:
+					"Not written, because these fields are read-only, or hold files or links as they were read: 'The Sum'.",
 			}),
 			expect.objectContaining({
 				message: expect.stringMatching(
@@ -213,6 +214,33 @@ describe('the rows of a file', () => {
 		});
 		expect(records[1]).toEqual({ name: 'Bob' });
 		expect(result).toMatchObject({ columns: { Nom: 'name' }, ignoredColumns: ['Ans'] });
+	});
+
+	test('are called rows in a reason, and its values stay as they are', async () => {
+		const { result } = await importFile('name,age\nA,item 5\nitem 5,1\nitem 5,2\n', {
+			options: { duplicates: 'error' },
+		});
+		expect(result.errors).toEqual([
+			{ row: 2, error: '\'age\' takes a number, not "item 5"', field: 'age' },
+			{ row: 4, error: "it has the same import key 'item 5' as row 3" },
+		]);
+	});
+
+	test('of one record that is not written name the row that counts', async () => {
+		const { result } = await importFile(`name,age\n${'x'.repeat(41)},1\n${'x'.repeat(41)},2\n`);
+		expect(result.errors).toMatchObject([
+			{ error: 'Merged into row 3, which has the same key and did not succeed: too long' },
+			{ error: 'too long' },
+		]);
+	});
+
+	test('of NDJSON can be imported again with the encoding of the original', async () => {
+		const options = { encoding: 'windows-1252' };
+		const text = Buffer.from('{"name":"J\xfcrgen","age":"x"}\n', 'latin1');
+		const { stored } = await importFile(text, { options });
+		const corrected = stored[0]!.text.replace('"age":"x"', '"age":5');
+		const { records } = await importFile(corrected, { options });
+		expect(records[1]).toEqual({ name: 'Jürgen', age: 5 });
 	});
 
 	test('of one record: the last counts, or the first', async () => {
@@ -421,8 +449,13 @@ describe('an import that stops early', () => {
 		expect(result.details).toMatchObject({ rows: 2, inserted: 2, startAtRow: 4 });
 	});
 
-	test('because the rejected rows can’t be stored says why', async () => {
-		const { error } = await importFile('name,age\nA,x\n', { receive: fullDisk });
+	test('because the rejected rows can’t be stored says why, and where they are', async () => {
+		const { error, records } = await importFile('name,age\nA,x\nB,2\n', { receive: fullDisk });
+		expect(records).toHaveLength(2);
+		expect(details(error)).toMatchObject({ inserted: 1, rejected: 1, confirmedThroughRow: 3 });
+		expect(error?.description).toContain(
+			"The 1 row rejected so far is in no file: a dry run with 'File → End at Row' set to 3 lists them, except what only the platform rejects.",
+		);
 		expect(error?.message).toContain(
 			"'people-rejected.csv' can't be written to n8n's store: disk full",
 		);
@@ -566,6 +599,18 @@ describe('several files of an item', () => {
 		]);
 	});
 
+	test('of several items, of which one has none: the others are imported', async () => {
+		const { result, json, records } = await importFiles([], {
+			items: [{ json: {} }, { json: {}, binary: { data: file('b'), foo: file('z') } }],
+			parameters: { inputDataFieldName: 'data, foo' },
+			...continued,
+		});
+		expect(result.error).toContain("to contain a binary file 'data'");
+		expect(result.details).not.toHaveProperty('filesNotImported');
+		expect(json.slice(1).map(({ file: name }) => name)).toEqual(['b.csv', 'z.csv']);
+		expect(records.map(({ name }) => name)).toEqual(['Ada', 'B', 'Z']);
+	});
+
 	test('of several items: an error says that rows of an earlier one are lost', async () => {
 		const items = (['a', 'none'] as const).map((name) => ({
 			json: {},
@@ -592,7 +637,7 @@ const stubPipeline = (outcomes: Record<number, ItemOutcome[]>, stopped?: Service
 		addsTwice: () => false,
 	}) as unknown as WritePipeline;
 
-/** The portions that `importRows` gets, and its result. */
+/** The portions that an import gets, and its result. */
 async function importPortions(
 	portions: Array<FileRow[] | Error>,
 	{
@@ -630,6 +675,7 @@ async function importPortions(
 		...{ mode, empty: 'leave' as const, unknownFields: 'error' as const },
 		...{ duplicates: rejectsDuplicates ? ('keepFirst' as const) : ('merge' as const) },
 		isFromInput: true,
+		unit: 'row' as const,
 	};
 	const form = { numbers: 'plain' as const, listSeparator: '' };
 	const reader = new RowReader(
@@ -657,14 +703,14 @@ async function importPortions(
 			isReturned = true;
 		}
 	}
-	const result = await importRows({
+	const result = await new RowImport({
 		name: 'people.csv',
 		portions: all(),
 		reader,
 		pipeline: outcomes ? stubPipeline(outcomes, stopped) : pipeline,
 		lines: new RejectedLines(header, ',', true, (name) => reader.isField(name)),
 		rejected: new GrowingFile(run, 'rejected.csv', 'text/csv'),
-		hasHeader: true,
+		encoding: 'auto',
 		progress: new ProgressLog(context.logger),
 		rejectsDuplicates,
 		isById,
@@ -672,7 +718,7 @@ async function importPortions(
 		limitLabel: 'Rejected Rows Limit',
 		before: 1,
 		cancellation,
-	});
+	}).run();
 	return {
 		result,
 		names: tables.tables.people!.map(({ fields }) => fields.name),
@@ -886,21 +932,32 @@ describe('portions of rows', () => {
 		});
 	});
 
-	test.each<[string | undefined, string]>([
-		['Item 12 was not sent: too long', 'too long'],
-		['as Item 12 was not sent: too long', 'as Row 12 was not sent: too long'],
-		['Item 3 has it, and item 45', 'Row 3 has it, and row 45'],
-		[
-			'the item is too long, the lineitem 5 and Item A',
-			'the item is too long, the lineitem 5 and Item A',
-		],
-		[undefined, 'The record was not written'],
-	])('%j becomes %j for a row', async (message, error) => {
-		const { result, seen } = await importPortions([[ROWS[0]!]], {
-			outcomes: { 2: [{ outcome: 'failed', message, field: '' }] },
+	test('a rejected row without a reason has one', async () => {
+		const { result } = await importPortions([[ROWS[0]!]], {
+			outcomes: { 2: [{ outcome: 'failed', field: '' }] },
 		});
-		expect(result.errors).toEqual([{ row: 2, error }]);
-		expect(seen.stored[0]!.text).toContain(error.slice(0, 8));
+		expect(result.errors).toEqual([{ row: 2, error: 'The record was not written' }]);
+	});
+
+	test('a rejected row names no field at full length', async () => {
+		const { result } = await importPortions([[ROWS[0]!]], {
+			outcomes: { 2: [{ outcome: 'failed', message: 'no', field: 'x'.repeat(5000) }] },
+		});
+		expect(result.errors).toEqual([{ row: 2, error: 'no', field: `${'x'.repeat(100)}… (cut)` }]);
+	});
+
+	test('all rows of a portion count, although the rejected ones can’t be stored', async () => {
+		const wide = 'x'.repeat(1024 * 1024);
+		const { result, names } = await importPortions(
+			[[row(2, wide, 'x'), row(3, wide, 'x'), row(4, 'C', '1')], [row(5, 'D', '1')]],
+			{ receive: fullDisk },
+		);
+		expect(names).toEqual(['C', 'D']);
+		expect(result).toMatchObject({
+			...{ counts: { rows: 4, rejected: 2, inserted: 2 }, confirmedThroughRow: 5 },
+			brokenOff: { message: "'rejected.csv' can't be written to n8n's store: disk full" },
+		});
+		expect(result.rejectedFile).toBeUndefined();
 	});
 
 	test('a row that can’t be read has failed', async () => {

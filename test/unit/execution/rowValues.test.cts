@@ -93,7 +93,13 @@ describe('columns', () => {
 			{ Mail: 'email', 'No.': 'age' },
 			['Name'],
 		],
-		[['id', 'age'], { hasId: true, planning: { mode: 'update' } }, { age: 'age' }, ['id']],
+		[['id', 'age', 'ver'], { hasId: true, planning: { mode: 'update' } }, { age: 'age' }, ['ver']],
+		[
+			['id', 'b', 'c'],
+			{ hasId: true, planning: { mode: 'update' }, mapping: [['b', 'age']] },
+			{ b: 'age' },
+			['c'],
+		],
 		[
 			['id', 'created', 'modified', 'ver', 'event', 'email'],
 			{},
@@ -127,7 +133,7 @@ describe('columns', () => {
 					['a', 'surname'],
 				],
 			},
-			{ a: 'surname' },
+			{ a: 'email, surname' },
 			[],
 		],
 		[['a', 'b', 'b'], { mapping: [['a', 'email']] }, { a: 'email' }, ['b', 'b']],
@@ -247,6 +253,12 @@ describe('columns', () => {
 		],
 		[['a', 'a'], { mapping: [['a', 'email']] }, ["several columns called 'a'"]],
 		[
+			['id', 'a', 'id'],
+			{ hasId: true, planning: { mode: 'update' }, mapping: [['a', 'age']] },
+			["several columns called 'id'"],
+		],
+		[['email', 'email (net)'], {}, ["no field for the column 'email (net)'"]],
+		[
 			['a'],
 			{ mapping: [['a', 'Email']] },
 			["has no field 'Email'", "Choose it under 'Column Mapping'."],
@@ -298,6 +310,16 @@ describe('rows of CSV', () => {
 	test('a value in a column without a name is ignored if unknown ones are', () => {
 		const reader = readerOf(header, { planning: { unknownFields: 'ignore' } });
 		expect(reader.read(row('a@x', '7', '', 'stray'))).toMatchObject({ values: { email: 'a@x' } });
+	});
+
+	test('text that a read-only field would reject is not read', () => {
+		const locked = tableOf(
+			fieldOf('email', 'text', { importKey: true }),
+			fieldOf('born', 'date', { readOnly: true }),
+		);
+		const reader = readerOf(['email', 'born'], { table: locked });
+		const values = { email: 'a@x', born: 'long ago' };
+		expect(reader.read(row('a@x', 'long ago'))).toEqual({ index: 5, values, problems: [] });
 	});
 
 	test('the ID comes from its column', () => {

@@ -12,6 +12,7 @@ import {
 	isWritable,
 	fieldType,
 } from '../../../nodes/DataPlatform/fields/index.ts';
+import { sameParts, sameText } from '../../../nodes/DataPlatform/fields/equality.ts';
 import {
 	canBeKey,
 	holdsValue,
@@ -244,6 +245,11 @@ describe('the stored format of an import key', () => {
 		expect(canBeKey(fieldOf('f', 'checkbox'))).toBe(false);
 		expect(canBeKey(fieldOf('f', 'date'))).toBe(true);
 	});
+});
+
+test.each(['constructor', 'toString'])('a part called %s is one like any other', (name) => {
+	const equals = sameParts({ a: sameText });
+	expect(equals({ a: 'x' }, { a: 'x', [name]: 'y' })).toBeUndefined();
 });
 
 describe('what a field is', () => {

@@ -23,8 +23,12 @@ const file = (fileId: string, more: IDataObject = {}) => ({
 	...more,
 });
 
-/** Pieces of one mebibyte each. @param taken counts them */
-const stream = (pieces: number, taken: { count: number }): IN8nHttpFullResponse => ({
+/** Pieces of one mebibyte each. @param taken counts them @param breaks whether it ends in an error */
+const stream = (
+	pieces: number,
+	taken: { count: number },
+	breaks: boolean,
+): IN8nHttpFullResponse => ({
 	statusCode: 200,
 	headers: {},
 	body: Readable.from(
@@ -33,6 +37,7 @@ const stream = (pieces: number, taken: { count: number }): IN8nHttpFullResponse 
 				taken.count += 1;
 				yield Buffer.alloc(MIB, 'x');
 			}
+			if (breaks) throw new Error('socket hang up');
 		})(),
 		{ objectMode: true, highWaterMark: 1 },
 	) as never,
@@ -46,16 +51,19 @@ interface Setup extends Given {
 	options?: IDataObject;
 	/** How many mebibytes a file has; 3 bytes if not given. */
 	sizes?: Record<string, number>;
+	/** How many responses with such a file break off. */
+	broken?: number;
 }
 
-async function getMany({ records, option = {}, options, sizes = {}, ...given }: Setup) {
+async function getMany({ records, option = {}, options, sizes = {}, broken = 0, ...given }: Setup) {
 	const taken = { count: 0 };
 	const data = records.map((fields, at) => ({ id: `r${at}`, fields }));
 	const run = await runNode('record: getAll', {
 		serve: (request) => {
 			const { pathname } = new URL(request.url);
 			const [, id] = /\/files\/(.+)$/.exec(pathname) ?? [];
-			if (id !== undefined && sizes[id] !== undefined) return stream(sizes[id], taken);
+			if (id !== undefined && sizes[id] !== undefined)
+				return stream(sizes[id], taken, broken-- > 0);
 			if (id !== undefined) {
 				const body = Readable.from([Buffer.from('abc')]) as never;
 				return { statusCode: 200, headers: {}, body };
@@ -143,6 +151,14 @@ describe('a file whose record states', () => {
 		const { error, stored } = await getMany({ records, option, sizes: { a: 2, b: 2 } });
 		expect(error?.message).toContain("'b.txt' could not be downloaded");
 		expect(stored).toHaveLength(1);
+	});
+
+	test('no size: what is received twice counts once', async () => {
+		const records = [{ papers: [file('a', { fileSize: undefined })] }];
+		const option = { maxTotalSizeMiB: 3 };
+		const { error, taken } = await getMany({ records, option, sizes: { a: 2 }, broken: 1 });
+		expect(error).toBeUndefined();
+		expect(taken.count).toBe(4);
 	});
 
 	test('its size: it counts once', async () => {

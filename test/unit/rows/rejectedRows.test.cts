@@ -5,6 +5,7 @@ import {
 	withoutAdded,
 } from '../../../nodes/DataPlatform/rows/rejectedRows.ts';
 import type { FileRow } from '../../../nodes/DataPlatform/rows/readRows.ts';
+import type { Encoding } from '../../../nodes/DataPlatform/rows/text.ts';
 
 const ADDED = ['error', 'field', 'row'];
 const noField = () => false;
@@ -19,7 +20,25 @@ describe('the header', () => {
 		// Rejected again: what was added before is replaced.
 		[['a', ...ADDED], 'a,error,field,row'],
 	])('%j', (header, line) => {
-		expect(new RejectedLines(header, ',', true, noField).first()).toBe(`\ufeff${line}\r\n`);
+		const lines = new RejectedLines(header, ',', true, noField);
+		expect(lines.beginning('auto')).toBe(`\ufeff${line}\r\n`);
+	});
+
+	test.each<[boolean, string]>([
+		[true, "'=a,''@b,error"],
+		[false, "=a,'@b,error"],
+	])('with names that look like formulas, guard %s', (hasGuard, beginning) => {
+		const lines = new RejectedLines(['=a', "'@b"], ',', hasGuard, noField);
+		expect(lines.beginning('auto')).toContain(`\ufeff${beginning}`);
+	});
+
+	test.each<[Encoding, string]>([
+		['auto', ''],
+		['utf-8', ''],
+		['windows-1252', '\ufeff'],
+		['utf-16le', '\ufeff'],
+	])('of NDJSON, if the encoding is %s', (encoding, beginning) => {
+		expect(new RejectedLines([], ',', true, noField).beginning(encoding)).toBe(beginning);
 	});
 
 	test.each<[header: string[], fields: string[], count: number]>([
@@ -119,11 +138,11 @@ describe('a line', () => {
 	});
 
 	test.each<[boolean, string]>([
-		[true, "1,x,'=wrong,,7\r\n"],
-		[false, '1,x,=wrong,,7\r\n'],
+		[true, "1,x,'=wrong,'=b,7\r\n"],
+		[false, '1,x,=wrong,=b,7\r\n'],
 	])('a reason that looks like a formula, guard %s', (hasGuard, line) => {
 		const lines = new RejectedLines(['a', 'b'], ',', hasGuard, noField);
-		expect(lines.line(csv(['1', 'x']), { error: '=wrong' })).toBe(line);
+		expect(lines.line(csv(['1', 'x']), { error: '=wrong', field: '=b' })).toBe(line);
 	});
 
 	test('with another delimiter', () => {

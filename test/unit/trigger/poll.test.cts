@@ -203,6 +203,24 @@ describe('when watching starts', () => {
 		},
 	);
 
+	test('is not the beginning if the newest record does not say when it changed', async () => {
+		const serve = serveTable({ ...recordOf('1'), modified: '' });
+		await expect(start({ serve })).rejects.toThrow('time of the newest change');
+	});
+
+	test('is that of the last activation, though n8n kept an older one of the same table', async () => {
+		const kept: Record<string, IDataObject> = {};
+		await start({ staticData: kept, serve: serveTable(before) });
+		const activated = structuredClone(kept);
+		await start({ staticData: activated, parameters: { table: locator('orders') } });
+		await start({ staticData: activated, serve: serveTable(before, meanwhile) });
+		// With durable cursors, n8n drops the node's own data of an activation, not the workflow's.
+		const staticData = { ...activated, node: kept.node! };
+		const serve = serveTable(before, meanwhile, after);
+		const workflowId = 'another process';
+		expect(ids(await start({ staticData, serve, workflowId }))).toEqual(['after']);
+	});
+
 	test('is stored by an activation without an execution', async () => {
 		expect(ids(await start({ serve: serveTable(before) }))).toBeNull();
 	});

@@ -20,9 +20,8 @@ import { readCsvFormat, exportFile, exportFileName, exportFormat } from '../../p
 import { tableOf, tableParameters } from '../../parameters/table';
 import { csvHeader, csvRecord, exportColumns } from '../../rows/exportRows';
 import { ndjsonLine } from '../../rows/ndjson';
+import { MEDIA_TYPES } from '../../rows/readRows';
 import { InputError } from '../../transport/errors';
-
-const MIMETYPES = { csv: 'text/csv', ndjson: 'application/x-ndjson' };
 
 export const exportToFile = itemOperation({
 	value: 'exportToFile',
@@ -68,7 +67,7 @@ export const exportToFile = itemOperation({
 			}
 		}
 		const name = exportFileName(run, index, table, format);
-		const file = await storeFile(run, pieces(), name, MIMETYPES[format]);
+		const file = await storeFile(run, pieces(), name, MEDIA_TYPES[format]);
 		if (notes.hasShifted) warnAboutShift(run, count);
 		return withFiles({ records: count, fileName: file.fileName ?? name }, { [outputName]: file });
 	},

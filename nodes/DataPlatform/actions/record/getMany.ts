@@ -53,8 +53,9 @@ export const getMany = itemOperation({
 		...requestSettings,
 	],
 	execute: async (run, index) => {
+		const isAll = returnAll.of(run, index);
 		const all = run.isTool ? MAX_AGENT_RECORDS + 1 : Infinity;
-		const maximum = returnAll.of(run, index) ? all : limit.of(run, index);
+		const maximum = isAll ? all : limit.of(run, index);
 		const query = await recordQueryOf(run, index);
 		const downloads = await downloadsOf(run, index, query);
 		const withLinked = await linkedReader(run, index);
@@ -77,7 +78,7 @@ export const getMany = itemOperation({
 		}
 		if (notes.hasShifted) warnAboutShift(run, records.length);
 		if (downloads) return await downloads.addTo(records);
-		if (maximum !== all || records.length < all) return records;
+		if (!isAll || records.length < all) return records;
 		return [...records.slice(0, MAX_AGENT_RECORDS), { notice: MORE_RECORDS }];
 	},
 });

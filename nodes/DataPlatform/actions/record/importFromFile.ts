@@ -5,7 +5,7 @@ import { omitUndefined, type Failure, type ItemResults } from '../../execution/i
 import type { NameOf } from '../../execution/parameter';
 import { withField } from '../../execution/parameterValues';
 import { ProgressLog } from '../../execution/progressLog';
-import { certainThrough, importRows, type ImportResult } from '../../execution/rowImport';
+import { certainThrough, RowImport, type ImportResult } from '../../execution/rowImport';
 import { RowReader } from '../../execution/rowValues';
 import type { RunContext } from '../../execution/run';
 import { toFailure } from '../../parameters/failure';
@@ -14,6 +14,7 @@ import { upsertRules } from '../../parameters/matching';
 import { bulkOperation, type OptionOf } from '../../parameters/operation';
 import {
 	fileSettingsOf,
+	endAtRow,
 	importFile,
 	importParameters,
 	mappingMode,
@@ -30,7 +31,7 @@ import {
 	writeSettings,
 	writesMatched,
 } from '../../parameters/writing';
-import { openRows, portionsOf } from '../../rows/readRows';
+import { MEDIA_TYPES, openRows, portionsOf } from '../../rows/readRows';
 import { RejectedLines } from '../../rows/rejectedRows';
 import { decodeText } from '../../rows/text';
 import { InputError } from '../../transport/errors';
@@ -100,6 +101,7 @@ async function writeRows(
 			...settings.policies,
 			mode: kind.mode,
 			duplicates: rejectsDuplicates ? 'keepFirst' : 'merge',
+			unit: 'row',
 			importKey: writing.importKey,
 			isFromInput: mapping === undefined,
 		},
@@ -110,15 +112,14 @@ async function writeRows(
 	const linksBefore = links.createdCount;
 	const before = { ...client.stats };
 	const base = name.replace(/(\.(csv|tsv|txt|ndjson|jsonl|json))?(\.gz)?$/i, '');
-	const mimetype = isCsv ? 'text/csv' : 'application/x-ndjson';
-	const result = await importRows({
+	const result = await new RowImport({
 		name,
 		portions: portionsOf(rows, range.startAt, range.endAt),
 		reader,
 		pipeline,
 		lines: new RejectedLines(header, delimiter, formulaGuard, (column) => reader.isField(column)),
-		rejected: new GrowingFile(run, `${base}-rejected.${format}`, mimetype),
-		hasHeader: isCsv,
+		rejected: new GrowingFile(run, `${base}-rejected.${format}`, MEDIA_TYPES[format]),
+		encoding: form.encoding,
 		progress: new ProgressLog(context.logger),
 		rejectsDuplicates,
 		isById: hasId,
@@ -126,7 +127,7 @@ async function writeRows(
 		limitLabel: stopAfterRejected.label,
 		before: Math.max(range.startAt - 1, isCsv ? 1 : 0),
 		cancellation: () => client.cancellation,
-	});
+	}).run();
 	hintIgnored(run, { ignored: result.readOnly });
 	return reportOn(settings, result, {
 		file: name,
@@ -188,10 +189,13 @@ function howToGoOn(
 	isOnlyFile: boolean,
 ): string[] {
 	const { counts, confirmedThroughRow: through, writtenAfter, unknownAfter } = result;
+	const isLost = counts.rejected > 0 && !result.rejectedFile;
 	const unknownBefore = counts.unknown - unknownAfter;
 	const sentences = [
 		isCertain &&
 			`To continue, set ${startAtRow} in the options to ${through + 1}${isOnlyFile ? '' : ', for this file only'}.`,
+		isLost &&
+			`The ${plural(counts.rejected, 'row')} rejected so far ${areIs(counts.rejected)} in no file: a dry run with ${endAtRow} set to ${through} lists them, except what only the platform rejects.`,
 		unknownBefore > 0 &&
 			`${plural(unknownBefore, 'row')} before that may or may not have been written, and ${areIs(unknownBefore)} among the rejected rows${noRetry ? ': look for them before you import those' : ''}.`,
 		unknownAfter > 0 &&
@@ -351,7 +355,7 @@ export const importFromFile = bulkOperation({
 				hint: "Use 'Create or Update Many'.",
 			});
 		}
-		if ([...run.items.keys()].some((index) => isDryRun(run, index))) report.markDryRun();
+		if (run.items.every((_, index) => isDryRun(run, index))) report.markDryRun();
 		const files: FileReport[] = [];
 		for (const index of run.items.keys()) {
 			if (report.hasResult(index)) continue;

@@ -5,7 +5,7 @@ import type { IDataObject } from 'n8n-workflow';
 
 import type { TableDefinition } from '../../api/types';
 import { KeptCounts } from '../../bulk/fieldRules';
-import { OUTCOMES, REMOVALS, isSuccess, type ItemOutcome, type Outcome } from '../../bulk/outcome';
+import { OUTCOMES, isSuccess, noCounts, type ItemOutcome, type Outcome } from '../../bulk/outcome';
 import type { Plan, PlanInput, Problem } from '../../bulk/plan';
 import type { Entry } from '../../bulk/entry';
 import type { Task } from '../../bulk/task';
@@ -33,17 +33,9 @@ import {
 	type WriteSetup,
 } from '../../parameters/writing';
 import { InputError, type ServiceError } from '../../transport/errors';
+import { listed } from '../../transport/text';
 import { collect } from '../../transport/turns';
 import { readItem, sharedSource } from './sharedParameters';
-
-/** How many problems an error lists. */
-const PROBLEMS_SHOWN = 10;
-
-const listed = (items: string[]) => {
-	const rest = items.length - PROBLEMS_SHOWN;
-	const shown = items.slice(0, PROBLEMS_SHOWN).join('; ');
-	return rest > 0 ? `${shown}; and ${rest} more` : shown;
-};
 
 const COUNTED_FROM_0 =
 	"Items are counted from 0, as in n8n's own errors. Correct the items, or set 'On Error' in the node's settings to continue, so that the good ones are written.";
@@ -117,16 +109,13 @@ export function toResult(
 	return outcomes.map((outcome) => ({ json: toOutput(outcome, record!, shape) }));
 }
 
-/**
- * How many items have each outcome, including those from previous attempts of the node.
- *
- * @param withRemovals whether records are removed as well
- */
-function totals(report: ItemResults, withRemovals: boolean): Record<Outcome, number> {
-	const names = OUTCOMES.filter((outcome) => withRemovals || !REMOVALS.includes(outcome));
-	const counts = Object.fromEntries(names.map((outcome) => [outcome, 0]));
-	for (const { outcome } of report.outcomes()) counts[outcome] = (counts[outcome] ?? 0) + 1;
-	return counts as Record<Outcome, number>;
+/** Adds up the items by outcome, including those from previous attempts of the node. */
+function addUp<C extends Counts>(report: ItemResults, counts: C, onlyMerged = false): C {
+	const byName: Record<string, number> = counts;
+	for (const { outcome, isMerged } of report.outcomes()) {
+		if (isMerged || !onlyMerged) byName[outcome] = (byName[outcome] ?? 0) + 1;
+	}
+	return counts;
 }
 
 /** Counts by field, in the table's order: the order of outcomes differs from run to run. */
@@ -138,15 +127,6 @@ export const inTableOrder = (
 	Object.fromEntries(
 		fields.flatMap(({ name }) => (Object.hasOwn(counts, name) ? [[name, counts[name]!]] : [])),
 	);
-
-/** How many items were merged into a later item that succeeded, by outcome. */
-function mergedTotals(report: ItemResults): Counts {
-	const counts: Record<string, number> = {};
-	for (const { outcome, isMerged } of report.outcomes()) {
-		if (isMerged) counts[outcome] = (counts[outcome] ?? 0) + 1;
-	}
-	return counts;
-}
 
 /** How an operation writes its items. */
 interface ItemWrites extends WriteKind {
@@ -298,7 +278,7 @@ export async function executeWriteMany(
 	});
 	if (stopped?.code === 'tooManyFailed') report.stop(stopped.code, stopped.message);
 	const more = await finishing?.finish(stopped);
-	const counts = { ...totals(report, extension !== undefined), ...more };
+	const counts = { ...addUp(report, noCounts(extension !== undefined)), ...more };
 	const summary = summaryOf(run, report, setup, plan, counts, stopped);
 	const warning = failuresText(summary);
 	if (isSummarized) {
@@ -311,7 +291,7 @@ export async function executeWriteMany(
 			...(warning && { warning, errors: failureKinds(report.failures()) }),
 		});
 	}
-	const message = countsText(summary, mergedTotals(report));
+	const message = countsText(summary, addUp(report, {} as Counts, true));
 	const type = warning ? 'warning' : 'info';
 	run.context.addExecutionHints({ message, type, location: 'outputPane' });
 }
@@ -338,23 +318,12 @@ const summaryOf = <C>(
 	}),
 });
 
-const NAMES: Record<Outcome, string> = {
-	inserted: 'inserted',
-	updated: 'updated',
-	unchanged: 'unchanged',
-	found: 'found',
-	skipped: 'skipped',
-	deleted: 'deleted',
-	marked: 'marked',
-	notFound: 'not found',
-	failed: 'failed',
-	unknown: 'unknown',
-};
+const nameOf = (outcome: Outcome) => (outcome === 'notFound' ? 'not found' : outcome);
 
 /** How many did not succeed, in words; empty if all did. */
 const failuresText = (counts: Record<Outcome, number>) =>
 	OUTCOMES.filter((outcome) => !isSuccess({ outcome }) && counts[outcome] > 0)
-		.map((outcome) => `${counts[outcome]} ${NAMES[outcome]}`)
+		.map((outcome) => `${counts[outcome]} ${nameOf(outcome)}`)
 		.join(', ');
 
 /** How many items have each outcome. */
@@ -374,7 +343,7 @@ export function countsText(
 ) {
 	const counts = OUTCOMES.flatMap((outcome) => {
 		const count = summary[outcome] - (merged[outcome] ?? 0);
-		return count > 0 ? [`${count} ${NAMES[outcome]}`] : [];
+		return count > 0 ? [`${count} ${nameOf(outcome)}`] : [];
 	});
 	const mergedCount = Object.values(merged).reduce((sum, count) => sum + count, 0);
 	if (mergedCount > 0) counts.push(`${mergedCount} merged`);

@@ -1,0 +1,26 @@
+/**
+ * What the mapper puts in brackets after a field's header. A column may be called like that, too.
+ */
+import type { FieldDefinition } from '../api/types';
+import { fieldType } from './index';
+
+export const IMPORT_KEY_MARK = 'import key';
+
+/**
+ * What a link field takes, if the option Link Values says that it is not a record ID. Short,
+ * because the editor cuts long labels.
+ */
+export function linkMark({ metadata }: FieldDefinition, linkedField?: string): string {
+	const many = metadata.multiple ? 's' : '';
+	const linked = linkedField ? `linked '${linkedField}'` : `linked import key${many}`;
+	return many ? `${linked} to add` : linked;
+}
+
+const LINK_MARK = /^linked (?:import keys?|'.*')(?: to add)?$/;
+
+/** Whether the mapper may mark the field with a text, in any letter case. */
+export function isMark(field: FieldDefinition, text: string): boolean {
+	const mark = text.toLowerCase();
+	if (mark === IMPORT_KEY_MARK || mark === fieldType(field).editor.hint?.toLowerCase()) return true;
+	return field.type === 'schema_link' && LINK_MARK.test(mark);
+}

@@ -53,11 +53,7 @@ export class N8nHost {
 	readonly #credentials = new Map<string, { id: string; name: string }>();
 	#running?: Running;
 
-	private constructor(
-		folder: string,
-		env: Record<string, string>,
-		maxGrowthMB: number,
-	) {
+	private constructor(folder: string, env: Record<string, string>, maxGrowthMB: number) {
 		this.#folder = folder;
 		this.#env = env;
 		this.#maxGrowthMB = maxGrowthMB;

@@ -57,7 +57,7 @@ describe('lists', () => {
 describe('the records of a table without a field to search in', () => {
 	const platform = useStubServer();
 	const search = async (filter: string, token?: string) => {
-		const records = Array.from({ length: 1200 }, (_, at) => ({ id: `record-${at}`, ver: 1 }));
+		const records = Array.from({ length: 1200 }, (_, at) => ({ id: `record-${at}`, fields: {} }));
 		platform.respond = ({ target }) => {
 			const { pathname, searchParams } = new URL(target, platform.origin);
 			if (!pathname.endsWith('/data')) {

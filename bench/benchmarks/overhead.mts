@@ -55,7 +55,6 @@ export const overhead: Benchmark = {
 				const title = `overhead of ${size.toLocaleString('en')} ${what}, no network`;
 				const row = createRow(title, { ours: { measurements } });
 				const microseconds = (row.ours.seconds! / size) * 1e6;
-				row.note = `${microseconds.toFixed(1)} µs an item`;
 				addGoal(row, `≤ ${MAX_MICROSECONDS} µs an item`, microseconds <= MAX_MICROSECONDS);
 				addGoal(row, `≤ ${MAX_MEMORY_MB} MB`, row.ours.memoryMB! <= MAX_MEMORY_MB);
 				if (size === MANY_ITEMS) {

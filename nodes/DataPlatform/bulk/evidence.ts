@@ -32,7 +32,7 @@ export interface WriteContext {
 	appendable: FieldDefinition[];
 	/** The item is written by itself. Its record is the result, whoever wrote its values. */
 	isSingle?: boolean;
-	/** The records that items of this run inserted. Another item has only updated them. */
+	/** The records that items of this run inserted: another item did not insert them. */
 	inserted?: Pick<IdSet, 'has'>;
 }
 
@@ -132,16 +132,24 @@ export function withoutAdded(
 	return Object.fromEntries(Object.entries(fields).filter(([name]) => !done.has(name)));
 }
 
-/** Whether a stored record holds all values of an item, whichever were sent; undefined if unknown. */
+/**
+ * Whether a stored record holds all values of an item, whichever were sent; undefined if unknown.
+ *
+ * @param known values that need no comparison
+ */
 export function holdsWhole(
 	entry: Entry,
 	{ outcome }: ItemOutcome,
 	stored: PlatformRecord,
 	context: WriteContext,
+	known: FieldValues = {},
 ): boolean | undefined {
 	const { foundBy } = entry;
 	const values = withoutAdded(entry, context, outcome === 'inserted');
-	const held = compareFields(values, { foundBy }, stored, context).map(({ isHeld }) => isHeld);
+	const compared = compareFields(values, { foundBy }, stored, context).filter(
+		({ name }) => !Object.hasOwn(known, name),
+	);
+	const held = compared.map(({ isHeld }) => isHeld);
 	return held.includes(false) ? false : held.includes(undefined) ? undefined : true;
 }
 
@@ -190,7 +198,7 @@ export interface Situation {
 	 * - `silent`: the response does not mention the item, or not its record,
 	 * - `reasons`: the response has reasons, but does not say for which item,
 	 * - `lost`: there was no response,
-	 * - `rejected`: the item was rejected, but a previous attempt may have written it,
+	 * - `rejected`: the item was rejected, but a previous attempt may have written it.
 	 */
 	answer: 'silent' | 'reasons' | 'lost' | 'rejected';
 	/**
@@ -269,9 +277,11 @@ function provenByResponse(
 ) {
 	if (!response || previousAttempt) return { isNotWritten: false, isInsertedByOther: false };
 	const isFirst = isFirstVersion(stored);
+	const isOwn = context.inserted?.has(stored.id) === true;
 	const areListed = areInsertsListed ?? listsAllInserts(response, context.lastChangeBefore);
 	return {
-		isNotWritten: listsAllChanges(response) || (areListed && isNew && isFirst === true),
+		isNotWritten:
+			listsAllChanges(response) || (isFirst === true && (isOwn || (areListed && isNew))),
 		// Another writer inserted a new record if this request did not, or if it was changed later.
 		isInsertedByOther: areListed || isFirst === false,
 	};

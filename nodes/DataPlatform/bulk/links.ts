@@ -33,7 +33,7 @@ import {
 } from './linkValues';
 import { similarText } from './lookup';
 import { isSuccess } from './outcome';
-import { planRecords, type Plan, type PlanInput } from './plan';
+import { type PlanOptions, planRecords, type Plan, type PlanInput } from './plan';
 import type { Task } from './task';
 import { writeMany } from './write';
 
@@ -65,7 +65,7 @@ export class LinkResolver {
 	/** The records that are not created yet, by the placeholder for their ID. */
 	private readonly placeholders = new Map<string, MissingRecord>();
 	/** The keys of the records that the items create, if these must not exist before. */
-	private toCreate?: KeysToCreate;
+	private toCreate?: KeysToCreate & Pick<PlanOptions, 'unit'>;
 	/** How many linked records this run created. */
 	createdCount = 0;
 
@@ -88,9 +88,10 @@ export class LinkResolver {
 		rows: PlanInput[],
 		rules: LinkRules,
 		createsOwnRows = false,
+		unit: PlanOptions['unit'] = 'item',
 	): Promise<PlanInput[]> {
 		const resolved = [...rows];
-		this.toCreate = createsOwnRows ? keysToCreate(table, rows) : undefined;
+		this.toCreate = createsOwnRows ? { ...keysToCreate(table, rows), unit } : undefined;
 		for (const field of writableLinks(table)) {
 			const rule = rules.get(field.name);
 			if (rule) await this.resolveField(field, rule, resolved, table.id);
@@ -229,7 +230,7 @@ export class LinkResolver {
 			target.table.id === toCreate?.tableId ? toCreate.items.get(wanted.text) : undefined;
 		if (item !== undefined) {
 			return {
-				problem: `no record ${where} has ${what} yet: item ${item} creates it. Only an operation on many records links items to each other`,
+				problem: `no record ${where} has ${what} yet: ${toCreate!.unit} ${item} creates it. Only an operation on many records links items to each other`,
 			};
 		}
 		return this.placeholder(catalog, wanted);

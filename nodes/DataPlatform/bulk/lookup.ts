@@ -77,7 +77,8 @@ class KeyReader {
 	}
 
 	/**
-	 * @returns the keys to read without the others, because only records of those came that have enough
+	 * @returns the keys that still lack records, to be read by themselves, because a page has none of
+	 *   theirs
 	 */
 	private async readPages(filter: Group, texts?: string[]): Promise<string[] | undefined> {
 		const { client, at, names } = this;

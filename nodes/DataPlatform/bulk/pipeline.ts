@@ -115,7 +115,13 @@ export class WritePipeline {
 		const plan = await planInTurns(
 			table,
 			linkRules.size > 0
-				? await this.links.resolve(table, await collect(rows), linkRules, this.createsOwnRows)
+				? await this.links.resolve(
+						table,
+						await collect(rows),
+						linkRules,
+						this.createsOwnRows,
+						planning.unit,
+					)
 				: rows,
 			planning,
 		);

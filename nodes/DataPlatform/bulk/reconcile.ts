@@ -123,7 +123,8 @@ export class OutcomeResolver {
 			const found = stored.get(entry) ?? [];
 			const outcome = judge(entry, found, facts, context);
 			if (this.isToSendAgain(entry, outcome, found, facts)) {
-				const anew = { ...entry, previousAttempt: undefined, isSentAgain: true };
+				const isSentAgain = entry.isSentAgain ?? !response;
+				const anew = { ...entry, previousAttempt: undefined, isSentAgain };
 				(entry.isAlone ? alone : unsent).push(anew);
 				continue;
 			}
@@ -164,8 +165,8 @@ export class OutcomeResolver {
 	}
 
 	/**
-	 * Whether to send an item once more: a look-up proves that its request was not applied, and
-	 * either another item is to blame, or it adds something, so that a lost request was not repeated.
+	 * Whether to send an item again: a look-up proves that its request was not applied, and either
+	 * another item is to blame, or it adds something, so that a lost request was not repeated.
 	 */
 	private isToSendAgain(
 		entry: Entry,
@@ -175,14 +176,15 @@ export class OutcomeResolver {
 	): boolean {
 		const { context } = this;
 		const { previousAttempt, isSentAgain } = entry;
-		if (isSentAgain || rejections?.has(entry)) return false;
+		if (rejections?.has(entry)) return false;
 		if (response) {
-			// The platform may stop at the first bad record. A rejection without a name may mean this item.
+			// The platform may stop at the first bad record. That one is not sent again, so this ends. A
+			// rejection without a name may mean this item.
 			const isOther = response.failed.size > 0 && response.unattributedErrors.length === 0;
 			const isUnwritten = found.length === 0 || isUnapplied(entry, found, context);
 			return isOther && outcome === 'failed' && isUnwritten;
 		}
-		if (!previousAttempt || previousAttempt.stillPending) return false;
+		if (isSentAgain || !previousAttempt || previousAttempt.stillPending) return false;
 		return isAppending(entry, context) && isUnapplied(entry, found, context);
 	}
 

@@ -293,7 +293,8 @@ export const partition = <T>(all: T[], isFirst: (entry: T) => boolean): [T[], T[
  * Whether it is proven that the record holds all of an item's values after the write. If only
  * changes were sent, another writer may have changed the record since it was compared. Every change
  * raises `ver`, so a write that raised it by one came right after the look-up. The response to a
- * single write also shows what the record holds: another writer may have written the same changes.
+ * single write also shows the other fields: another writer may have written the same changes, and
+ * more.
  */
 function isProvenWhole(
 	entry: Entry,
@@ -307,9 +308,10 @@ function isProvenWhole(
 	const changes = outcome === 'unchanged' ? 0 : 1;
 	const isNext = before.ver !== undefined && ver === before.ver + changes;
 	if (outcome === 'inserted' || !isNext || id !== before.id) return false;
-	return (
-		!entry.isAlone || holdsWhole(entry, item, byId.get(id) as PlatformRecord, context) !== false
-	);
+	if (!entry.isAlone) return true;
+	const stored = byId.get(id) as PlatformRecord;
+	// The platform may store what was sent in another form.
+	return holdsWhole(entry, item, stored, context, entry.sent) !== false;
 }
 
 const CHANGED_MEANWHILE: Record<'inserted' | 'updated', string> = {

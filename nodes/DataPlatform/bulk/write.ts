@@ -61,7 +61,7 @@ export class WriteSession {
 	divisionsLeft = MAX_DIVISIONS;
 	/** How many requests in a row have an outcome that a look-up could not find. */
 	unknownInARow = 0;
-	/** The records that the run inserted: later items can only have updated them. */
+	/** The records that the run inserted: later items did not. */
 	readonly inserted = new IdSet();
 	/** Gets the final outcomes of the rows. */
 	readonly failures: FailureLimit;

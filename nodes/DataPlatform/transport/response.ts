@@ -63,11 +63,11 @@ const CERTIFICATE_PROBLEMS: Record<string, string> = {
 const NEEDS_CLIENT_CERTIFICATE = /_ALERT_(?:.*CERTIFICATE|UNKNOWN_CA$)/;
 
 /**
- * Both sides found no common version, cipher or name, before anything was sent. After any other TLS
- * error, such as a damaged record, the request may have been applied.
+ * The settings are wrong, or both sides found no common version, cipher or name: nothing was sent.
+ * After any other TLS error, such as a damaged record, the request may have been applied.
  */
 const HANDSHAKE_FAILURE =
-	/^ERR_SSL_.*(?:WRONG_VERSION_NUMBER|UNSUPPORTED_PROTOCOL|NO_PROTOCOLS_AVAILABLE|NO_CIPHERS_AVAILABLE|DH_KEY_TOO_SMALL|LEGACY_RENEGOTIATION_DISABLED|UNRECOGNIZED_NAME|ALERT_(?:HANDSHAKE_FAILURE|PROTOCOL_VERSION|INSUFFICIENT_SECURITY|NO_APPLICATION_PROTOCOL))$/;
+	/^ERR_TLS_(?:DH_PARAM_SIZE|INVALID_PROTOCOL_VERSION|PROTOCOL_VERSION_CONFLICT)$|^ERR_SSL_.*(?:WRONG_VERSION_NUMBER|UNSUPPORTED_PROTOCOL|NO_PROTOCOLS_AVAILABLE|NO_CIPHERS_AVAILABLE|DH_KEY_TOO_SMALL|LEGACY_RENEGOTIATION_DISABLED|UNRECOGNIZED_NAME|ALERT_(?:HANDSHAKE_FAILURE|PROTOCOL_VERSION|INSUFFICIENT_SECURITY|NO_APPLICATION_PROTOCOL))$/;
 
 /** Node's code for a TLS error. A failed write (EPROTO) has OpenSSL's reason only in its message. */
 function tlsCode({ message = '' }: NetworkError): string | undefined {

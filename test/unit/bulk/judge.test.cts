@@ -962,6 +962,14 @@ describe('without a last change', () => {
 	});
 });
 
+test('a record that another item of the run inserted, and nobody changed, is unchanged', () => {
+	const run = { ...context('upsert'), key: 'code', inserted: new Set(['r1']) };
+	const { outcome } = judge(sent, [sameNew], responds({ bulk: { insertedCount: 0 } }), run);
+	expect(outcome).toBe('unchanged');
+	const other = { ...run, inserted: new Set<string>() };
+	expect(judge(sent, [sameTouched], responds({}), other).outcome).toBe('updated');
+});
+
 describe('a new record that the response does not list, but others', () => {
 	const listed = (created: string, modified: string) => ({ id: 'r2', created, modified });
 	test.each<{ what: string; insertedCount?: number; data: object[]; outcome: string }>([

@@ -336,7 +336,14 @@ describe('an item that a response does not mention, while it rejects another one
 			{ 'GET /y': record('y', { n: 0 }) },
 			true,
 		],
-		['was sent again', 'upsert', { ...item, isSentAgain: true }, rejects(named), {}, false],
+		[
+			'was sent again, and yet another is bad',
+			'upsert',
+			{ ...item, isSentAgain: false },
+			rejects(named),
+			{},
+			true,
+		],
 		[
 			'may be the one that an error without a name means',
 			'upsert',
@@ -355,7 +362,7 @@ describe('an item that a response does not mention, while it rejects another one
 		],
 	])('%s', async (_, mode, entry, unresolved, platform, isSentAgain) => {
 		const result = await resolve({ mode, items: [entry], unresolved, platform });
-		expect(result.unapplied).toMatchObject(isSentAgain ? [{ isSentAgain: true }] : []);
+		expect(result.unapplied).toHaveLength(isSentAgain ? 1 : 0);
 		expect(result.outcomes).toHaveLength(isSentAgain ? 0 : 1);
 	});
 });

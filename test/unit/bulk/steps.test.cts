@@ -481,6 +481,7 @@ describe('an item with a file, of which only the changes were sent, beside anoth
 
 test.each([
 	['the other value too', { n: 1, code: 'c' }, true],
+	['what was sent in another form', { n: 2, code: 'c' }, true],
 	['another value', { n: 1, code: 'other' }, false],
 ])('a single write after which the record holds %s', (_, fields, isDone) => {
 	const item: Entry = {

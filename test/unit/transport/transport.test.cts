@@ -662,6 +662,7 @@ describe('a failure without a response', () => {
 			{ delivery: 'rejected', hint: { code: 'trustCertificate' } },
 		],
 		[network('ERR_TLS_X'), { delivery: 'ambiguous' }],
+		[network('ERR_TLS_DH_PARAM_SIZE'), { delivery: 'rejected' }],
 		...[
 			'ERR_SSL_WRONG_VERSION_NUMBER',
 			'ERR_SSL_UNSUPPORTED_PROTOCOL',

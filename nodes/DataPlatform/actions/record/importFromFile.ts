@@ -189,7 +189,7 @@ function howToGoOn(
 	isOnlyFile: boolean,
 ): string[] {
 	const { counts, confirmedThroughRow: through, writtenAfter, unknownAfter } = result;
-	const isLost = counts.rejected > 0 && !result.rejectedFile;
+	const isLost = isCertain && counts.rejected > 0 && !result.rejectedFile;
 	const unknownBefore = counts.unknown - unknownAfter;
 	const sentences = [
 		isCertain &&

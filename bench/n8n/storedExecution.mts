@@ -41,7 +41,8 @@ function follow(values: unknown[], path: Array<string | number>): unknown {
 
 /** The execution, as soon as n8n has stored its end; undefined until then. */
 export function readExecution(file: string, id: string): StoredExecution | undefined {
-	const database = new DatabaseSync(file, { readOnly: true });
+	// n8n 1 locks its database while it writes.
+	const database = new DatabaseSync(file, { readOnly: true, timeout: 5_000 });
 	try {
 		const { status } = database
 			.prepare('SELECT status FROM execution_entity WHERE id = ?')

@@ -37,7 +37,7 @@ export async function authenticate(
 		throw new OriginError(
 			token === ''
 				? 'The token in the credential is empty. Nothing was sent'
-				: 'The token in the credential holds a space, a line break or a letter that no token has. Nothing was sent',
+				: 'The token in the credential holds a space, a line break or another character that no token has. Nothing was sent',
 			"Enter only the token, as the platform shows it: on one line, without 'Bearer'.",
 		);
 	}

@@ -220,13 +220,10 @@ export async function signIn(url: string, owner: Owner): Promise<N8nApi> {
 		return (JSON.parse(text) as { data: T }).data;
 	};
 
-	const settings = await request<{ userManagement: { showSetupOnFirstLoad?: boolean } }>(
-		'GET',
-		'/settings',
-	);
-	if (settings.userManagement.showSetupOnFirstLoad === true) {
+	try {
 		await request('POST', '/owner/setup', owner);
-	} else {
+	} catch (error) {
+		if (!String(error).includes('already setup')) throw error;
 		const { email, password } = owner;
 		await request('POST', '/login', { emailOrLdapLoginId: email, password });
 	}

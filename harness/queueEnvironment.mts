@@ -102,6 +102,7 @@ export async function setUpQueueEnvironment(
 		const folderOf = (name: string) => join(folder, name);
 		const settings = (name: string) => ({
 			userFolder: folderOf(name),
+			isBare: true,
 			env: {
 				...queueVariables({ redis, postgres, encryptionKey }),
 				N8N_CONCURRENCY_PRODUCTION_LIMIT: String(WORKER_CONCURRENCY),

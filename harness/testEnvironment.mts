@@ -6,12 +6,12 @@
 import { rm } from 'node:fs/promises';
 import { type DemoServices, startDemoServices } from './demoServices.mts';
 import { ensureN8n } from './install.mts';
-import { makeUserFolder } from './n8nProcess.mts';
+import { makeStartedUserFolder } from './n8nProcess.mts';
 import { buildPackage, installPackage, packPackage } from './nodePackage.mts';
 import { type RunningSandbox, type SandboxOptions, startSandbox } from './sandboxProcess.mts';
 
 export interface TestEnvironment {
-	/** n8n's user folder, with the package installed and nothing else. */
+	/** n8n's user folder, with the package installed, and an empty database. */
 	userFolder: string;
 	sandbox: RunningSandbox;
 	services: DemoServices;
@@ -25,7 +25,7 @@ export interface TestEnvironment {
  */
 export async function setUpTestEnvironment(options: SandboxOptions = {}): Promise<TestEnvironment> {
 	await ensureN8n();
-	const userFolder = await makeUserFolder();
+	const userFolder = await makeStartedUserFolder();
 	const cleanups = [async () => await rm(userFolder, { recursive: true, force: true })];
 	const tearDown = async () => {
 		for (const cleanUp of cleanups.splice(0).reverse()) await cleanUp();

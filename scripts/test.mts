@@ -2,15 +2,19 @@
  * Runs the project's checks, as many at once as there are processors; their output comes one after
  * the other. The last line of it has the total.
  *
- *   npm test                 everything that does not need n8n itself
+ *   npm test                 everything that does not need n8n itself; of the random tests a part
  *   npm run test:e2e         n8n, its editor in a browser, its queue mode, and n8n's own scan of the
- *                            package
- *   npm test -- lint unit    the checks with these names; `all` stands for every check
+ *                            package; a part of the longest
+ *   npm test -- lint unit    the checks with these names, as in the gate; `all` stands for the gate
+ *   npm run test:weekly      the whole of those that the gate has only a part of
+ *
+ * The parts are drawn by a number from the commit, which is printed.
  */
+import { execFileSync } from 'node:child_process';
 import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { availableParallelism, tmpdir } from 'node:os';
 import { delimiter, join, relative } from 'node:path';
-import { stripVTControlCharacters } from 'node:util';
+import { parseArgs, stripVTControlCharacters } from 'node:util';
 import { execa } from 'execa';
 import { PROGRAMS } from './programs.mts';
 
@@ -28,7 +32,7 @@ type Print = (text: string | Buffer) => void;
 interface Result extends Count {
 	/** What failed, in words. */
 	failures: string[];
-	/** Runs what failed once more. */
+	/** Runs what failed once more: only tests of n8n itself, whose times are not ours. */
 	again?(print: Print): Promise<Result>;
 }
 
@@ -40,6 +44,27 @@ interface Check {
 	/** It mostly waits, so it runs beside as many others as if it were not there. */
 	isIdle?: boolean;
 }
+
+const { positionals: asked, values } = parseArgs({
+	allowPositionals: true,
+	options: { whole: { type: 'boolean', default: false } },
+});
+
+/** The commit as a number; 1 without git. */
+function numberOfCommit(): number {
+	try {
+		const commit = execFileSync('git', ['rev-parse', 'HEAD'], { cwd: ROOT, encoding: 'utf8' });
+		return Number.parseInt(commit.slice(0, 7), 16);
+	} catch {
+		return 1;
+	}
+}
+
+/** What draws the parts that are tested; undefined if everything is. */
+const part = values.whole ? undefined : Number(process.env.TEST_PART ?? numberOfCommit());
+
+/** One of how many rounds of the random tests to run: `npm test` leaves most to the gate. */
+const ONE_IN = asked.length === 0 ? 4 : 1;
 
 /** Whether this run has built the package: then no test builds it again under the others' feet. */
 let isBuilt = false;
@@ -57,6 +82,7 @@ async function runCommand([name = '', ...args]: string[], print: Print) {
 			// Many processes load the same modules: sandboxes, n8n's engine, the tools.
 			NODE_COMPILE_CACHE: join(ROOT, '.cache', 'compiled'),
 			...(isBuilt && { PACKAGE_IS_BUILT: 'true' }),
+			...(part !== undefined && { TEST_PART: String(part) }),
 		},
 	});
 	command.all.on('data', print);
@@ -82,19 +108,9 @@ const command = (title: string, line: string[]): Check => ({
 	},
 });
 
-/** A command that is tried again if it fails. */
-function program(title: string, line: string[]): Check {
-	const { run } = command(title, line);
-	const runWithRetry: Check['run'] = async (print) => {
-		const result = await run(print);
-		return result.failed > 0 ? { ...result, again: run } : result;
-	};
-	return { title, run: runWithRetry };
-}
-
 /** One of the programs of `npm run check`, with options. */
 const checkProgram = (title: string, name: keyof typeof PROGRAMS, ...options: string[]) =>
-	program(title, ['node', PROGRAMS[name], ...options]);
+	command(title, ['node', PROGRAMS[name], ...options]);
 
 /**
  * The result of a run. One that failed without a failed test, or ran no test at all, has one failure
@@ -131,14 +147,14 @@ function jestFailures({ name, message, assertionResults }: JestResults['testResu
 	);
 }
 
-/** Jest, on a folder of `test/`, or some files. */
-const jest = (folder: string, paths = [`test/${folder}/`], options: string[] = []): Check => ({
+/** Jest, on a folder of `test/`. */
+const jest = (folder: string): Check => ({
 	title: `test/${folder}`,
 	run: async (print) => {
 		const results = await mkdtemp(join(tmpdir(), 'jest-'));
 		const file = join(results, 'results.json');
 		const line = ['jest', '--config=test/jest.config.cjs', '--json', `--outputFile=${file}`];
-		const { exitCode, all } = await runCommand([...line, ...options, ...paths], print);
+		const { exitCode, all } = await runCommand([...line, `test/${folder}/`], print);
 		const { numPassedTests, numFailedTests, testResults } = JSON.parse(
 			await readFile(file, 'utf8').catch(
 				() => '{"numPassedTests":0,"numFailedTests":0,"testResults":[]}',
@@ -147,13 +163,7 @@ const jest = (folder: string, paths = [`test/${folder}/`], options: string[] = [
 		await rm(results, { recursive: true });
 		const result = resultOf(exitCode, { passed: numPassedTests, failed: numFailedTests }, all);
 		const failed = testResults.filter(({ status }) => status === 'failed');
-		if (failed.length === 0) return result;
-		const files = failed.map(({ name }) => name);
-		return {
-			...result,
-			failures: failed.flatMap(jestFailures),
-			again: jest(folder, files, ['--runInBand', '--runTestsByPath']).run,
-		};
+		return failed.length > 0 ? { ...result, failures: failed.flatMap(jestFailures) } : result;
 	},
 });
 
@@ -175,6 +185,15 @@ const nodeTest = (folder: string, paths = [`test/${folder}/**/*.test.mts`]): Che
 });
 
 const alone = (check: Check): Check => ({ ...check, isAlone: true });
+
+/** A check of n8n itself, which is tried again if it fails. */
+const withAnotherTry = (check: Check): Check => ({
+	...check,
+	run: async (print) => {
+		const result = await check.run(print);
+		return result.failed > 0 ? { ...result, again: check.run } : result;
+	},
+});
 
 const idle = (check: Check): Check => ({ ...check, isIdle: true });
 
@@ -216,24 +235,47 @@ const checks: Record<string, Check> = {
 	build: command('Build', ['npm', 'run', '--silent', 'build']),
 	n8n: idle(command('Installation of n8n', ['node', 'harness/install.mts'])),
 	// The longest first, so that none runs alone in the end.
-	matrix: checkProgram('Every operation under every fault', 'matrix', '--seed=1', '--each=1'),
+	matrix: checkProgram(
+		'Every operation under every fault',
+		'matrix',
+		'--seed=1',
+		'--each=1',
+		...(ONE_IN > 1 ? [`--one-in=${ONE_IN}`, `--draw=${part}`] : []),
+	),
 	integration: jest('integration'),
-	malformed: checkProgram('Malformed responses, at random', 'malformed', '--seed=1'),
-	trigger: checkProgram('The trigger, at random', 'trigger', '--seeds=500', '--seed=1'),
-	faults: checkProgram('Faults, at random', 'faults', '--seed=1'),
+	malformed: checkProgram(
+		'Malformed responses, at random',
+		'malformed',
+		'--seed=1',
+		`--responses=${1000 / ONE_IN}`,
+	),
+	trigger: checkProgram('The trigger, at random', 'trigger', '--seed=1', `--seeds=${120 / ONE_IN}`),
+	faults: checkProgram('Faults, at random', 'faults', '--seed=1', `--schedules=${2000 / ONE_IN}`),
 	contract: jest('contract'),
-	bench: program('Every benchmark runs', ['node', 'bench/run.mts', '--smoke']),
+	bench: command('Every benchmark runs', ['node', 'bench/run.mts', '--smoke']),
 	unit: jest('unit'),
+	mutation: command('Mutation tests of one file', [
+		'stryker',
+		'run',
+		'test/mutation/stryker.config.mjs',
+		'--mutate=nodes/DataPlatform/bulk/diff.ts',
+	]),
 	types: command('Types', ['npm', 'run', '--silent', 'types']),
-	sync: checkProgram('Sync Many, at random', 'sync', '--seed=1'),
+	sync: checkProgram('Sync, at random', 'sync', '--seed=1', `--schedules=${500 / ONE_IN}`),
 	import: checkProgram(
 		'Imports, killed and continued',
 		'import',
-		'--rounds=4',
+		`--rounds=${4 / ONE_IN}`,
 		'--rows=20000',
 		'--seed=1',
 	),
-	format: command('Format', ['prettier', '--check', '.']),
+	format: command('Format', [
+		'prettier',
+		'--check',
+		'--cache',
+		'--cache-location=.cache/prettier',
+		'.',
+	]),
 	lint: command('Lint with the rules of n8n', ['n8n-node', 'lint']),
 	boundaries: command('Import boundaries', [
 		'depcruise',
@@ -254,14 +296,38 @@ const checks: Record<string, Check> = {
 	schedulers: idle(nodeTest('e2e/schedulers')),
 	browser: nodeTest('e2e/browser'),
 	e2e: nodeTest('e2e/n8n'),
-	soak: checkProgram('Mixed load, for three minutes', 'soak', '--minutes=3', '--seed=1'),
-	scan: program("n8n's scan of community packages", ['node', 'test/package/scan/scan.mts']),
+	benchInN8n: nodeTest('e2e/bench'),
+	soak: withAnotherTry(
+		checkProgram(
+			'Mixed load for some minutes',
+			'soak',
+			`--minutes=${part === undefined ? 10 : 1}`,
+			'--seed=1',
+		),
+	),
+	scan: command("n8n's scan of community packages", ['node', 'test/package/scan/scan.mts']),
 	queue: alone(nodeTest('e2e/queue')),
-	crash: alone(checkProgram('n8n and the sandbox, killed', 'crash', '--rounds=2', '--seed=1')),
+	crash: alone(
+		withAnotherTry(checkProgram('n8n and the sandbox, killed', 'crash', '--rounds=2', '--seed=1')),
+	),
 };
 
-/** Checks that run only by name: they need n8n itself, or take minutes. */
-const HEAVY = ['n8n', 'schedulers', 'browser', 'e2e', 'soak', 'scan', 'queue', 'crash'];
+/** Checks that `npm test` leaves to the gate: they need n8n itself, or take minutes. */
+const HEAVY = [
+	'bench',
+	'mutation',
+	'n8n',
+	'schedulers',
+	'browser',
+	'e2e',
+	'soak',
+	'scan',
+	'queue',
+	'crash',
+];
+
+/** Checks that run every week only. */
+const WEEKLY = ['benchInN8n'];
 
 type Row = Result & { title: string; seconds: number };
 
@@ -326,7 +392,7 @@ async function runAll(asked: Check[]): Promise<Row[]> {
 }
 
 /**
- * Runs the test files and programs that failed once more, with nothing beside them: on a busy machine
+ * Runs the files of `test/e2e` that failed once more, with nothing beside them: on a busy machine
  * a test may miss its moment. What passes then is counted as passed, and listed.
  *
  * @returns what failed at first only, by check
@@ -355,16 +421,17 @@ function showFailures(heading: string, rows: Row[]) {
 }
 
 async function main() {
-	const asked = process.argv.slice(2);
 	const all = Object.keys(checks);
+	const gate = all.filter((name) => !WEEKLY.includes(name));
 	let names = asked;
-	if (asked.length === 0) names = all.filter((name) => !HEAVY.includes(name));
-	if (asked.includes('all')) names = all;
+	if (asked.length === 0) names = gate.filter((name) => !HEAVY.includes(name));
+	if (asked.includes('all')) names = gate;
 	const unknown = names.filter((name) => !checks[name]);
 	if (unknown.length > 0) {
 		console.error(`No such check: ${unknown.join(', ')}. There are: ${all.join(', ')}`);
 		process.exit(2);
 	}
+	if (part !== undefined) console.log(`Parts are drawn by TEST_PART=${part}`);
 	const rows = await runAll(names.map((name) => checks[name]!));
 	const mended = await runFailedAgain(rows);
 	console.log();

@@ -27,7 +27,7 @@ module.exports = {
 	// Suites wait more than they compute: for a sandbox to start, and for retries.
 	maxWorkers: Math.max(4, availableParallelism() - 1),
 	// A sandbox starts in a second, and in many on a machine that does much else.
-	testTimeout: 60_000,
+	testTimeout: 240_000,
 	projects: [
 		{ ...common, testMatch: ['<rootDir>/test/{unit,contract,package}/**/*.test.cts'] },
 		{
@@ -36,7 +36,8 @@ module.exports = {
 			testEnvironment: '<rootDir>/test/engineEnvironment.cjs',
 			transform: {
 				'/node_modules/(@n8n|n8n-core|n8n-workflow)/': '<rootDir>/test/engineModule.cjs',
-				'/engine/[^/]*\\.cts$|/sharedSandbox\\.mts$': '<rootDir>/test/engineModule.cjs',
+				'/engine/[^/]*\\.cts$|/(sharedSandbox|virtualClock)\\.mts$':
+					'<rootDir>/test/engineModule.cjs',
 				...common.transform,
 			},
 			transformIgnorePatterns: ['/node_modules/(?!(@n8n|n8n-core|n8n-workflow)/)'],

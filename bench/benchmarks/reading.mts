@@ -1,6 +1,6 @@
 /**
  * Operations that only read, on every wire, compared with a bare client that reads the same: Get
- * Many of 100,000 records, and Create or Update Many with Skip Unchanged when nothing has changed.
+ * Many of 100,000 records, and Create or Update with Skip Unchanged when nothing has changed.
  */
 import { onWires } from '../benchEnv.mts';
 import { competeAll } from '../compete.mts';

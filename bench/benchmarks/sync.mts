@@ -1,4 +1,4 @@
-/** Sync Many of a table in which one record in a hundred is new, changed or gone. */
+/** Sync of a table in which one record in a hundred is new, changed or gone. */
 import assert from 'node:assert/strict';
 import { onWires } from '../benchEnv.mts';
 import { compete } from '../compete.mts';

@@ -1,6 +1,6 @@
 /**
- * Upsert of 1,000, 10,000 and 100,000 items into an empty table, on every wire: Create or Update
- * Many, n8n's own HTTP function with finished bodies, and a bare client.
+ * Upsert of 1,000, 10,000 and 100,000 items into an empty table, on every wire: Create or Update,
+ * n8n's own HTTP function with finished bodies, and a bare client.
  */
 import { onWires } from '../benchEnv.mts';
 import { competeAll } from '../compete.mts';

@@ -68,7 +68,7 @@ const upsert: Work = {
 	title: (size) => `upsert ${size}`,
 	sizes: UPSERT_SIZES,
 	source: ({ size }) => [items(size)],
-	ours: () => [platform('upsertMany', { columns: AUTOMATIC })],
+	ours: () => [platform('upsert', { columns: AUTOMATIC })],
 	peers: {
 		'bodies of 1,000': { steps: bulk() },
 		'bodies of 100': { steps: bulk({ batchSize: 100 }) },
@@ -91,7 +91,7 @@ const mapped: Work = {
 	...upsert,
 	title: (size) => `upsert ${size}, mapped by hand`,
 	maxSeconds: { 1_000: 0.2, 10_000: 1.2 },
-	ours: async (place) => [platform('upsertMany', { columns: await mappedByHand(place) })],
+	ours: async (place) => [platform('upsert', { columns: await mappedByHand(place) })],
 	peers: {
 		'bodies of 1,000, mapped in the Code node': { steps: bulk({ fields: MAPPED_IN_CODE }) },
 		'Edit Fields, then bodies of 1,000': {
@@ -102,9 +102,9 @@ const mapped: Work = {
 
 const create: Work = {
 	...upsert,
-	title: (size) => `Create Many ${size}`,
+	title: (size) => `Create ${size}`,
 	sizes: SOME,
-	ours: () => [platform('createMany', { columns: AUTOMATIC })],
+	ours: () => [platform('create', { columns: AUTOMATIC })],
 	peers: {
 		'bodies of 1,000': { steps: bulk({ useUpsert: false }) },
 		'bodies of 100': { steps: bulk({ useUpsert: false, batchSize: 100 }) },
@@ -153,7 +153,7 @@ const nightly: Work = {
 	ours: ({ size }) => {
 		const maxRecordsToRemove = size / CHANGED_EVERY;
 		const missing = { missingRecords: 'delete', maxRecordsToRemove };
-		return [platform('syncMany', { columns: AUTOMATIC, ...missing })];
+		return [platform('sync', { columns: AUTOMATIC, ...missing })];
 	},
 	peers: {
 		'pages, compared in a Code node': {

@@ -45,20 +45,20 @@ export async function runNode(
 	return { items: result.output('Data Platform'), hints: result.hints };
 }
 
-/** Create or Update Many. */
+/** Create or Update. */
 export const upsertParameters = (options: INodeParameters = {}) =>
-	recordOperation('upsertMany', { columns: automatic as unknown as INodeParameters, options });
+	recordOperation('upsert', { columns: automatic as unknown as INodeParameters, options });
 
-/** Create or Update Many of fields mapped by hand, each by a reference to the item's data. */
+/** Create or Update of fields mapped by hand, each by a reference to the item's data. */
 export const upsertMappedParameters = () => {
 	const references = COLUMNS.map((name) => [name, `={{ $json.${name} }}`]);
 	const columns = defined(Object.fromEntries(references) as IDataObject);
-	return recordOperation('upsertMany', { columns: columns as unknown as INodeParameters });
+	return recordOperation('upsert', { columns: columns as unknown as INodeParameters });
 };
 
-/** Sync Many that deletes what is missing from the input. */
+/** Sync that deletes what is missing from the input. */
 export const syncParameters = (maximum: number) =>
-	recordOperation('syncMany', {
+	recordOperation('sync', {
 		columns: automatic as unknown as INodeParameters,
 		missingRecords: 'delete',
 		maxRecordsToRemove: maximum,

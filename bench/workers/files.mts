@@ -40,7 +40,11 @@ async function run(target: Target, parameters: INodeParameters, data?: IBinaryDa
 	return { json: json as IDataObject, bytes: binary?.data?.bytes };
 }
 
-const onAttachment = (operation: string, { record }: AttachmentTask): INodeParameters => ({
+const onAttachment = (
+	operation: string,
+	{ record }: AttachmentTask,
+	options: INodeParameters = {},
+): INodeParameters => ({
 	resource: 'attachment',
 	operation,
 	application: picked(FILE_LOCATION.app),
@@ -48,7 +52,7 @@ const onAttachment = (operation: string, { record }: AttachmentTask): INodeParam
 	recordId: picked(record),
 	fileField: FILE_LOCATION.field,
 	...(operation === 'upload' && { existingFiles: 'replace', inputDataFieldName: 'data' }),
-	options: {},
+	options,
 });
 
 serveTasks<FileTasks>({
@@ -77,7 +81,7 @@ serveTasks<FileTasks>({
 
 	async download(task) {
 		await openStore();
-		await run(task, onAttachment('downloadThumbnail', task)).catch(() => undefined);
+		await run(task, onAttachment('download', task, { thumbnails: true })).catch(() => undefined);
 		return async () => {
 			const { bytes } = await run(task, onAttachment('download', task));
 			if (bytes !== task.bytes) throw new Error('The file is incomplete.');

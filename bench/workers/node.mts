@@ -18,9 +18,9 @@ import { installStubNetwork } from './stubNetwork.mts';
 import { serveTasks } from './workerProcess.mts';
 
 export interface NodeTasks {
-	/** Create or Update Many, with the default options unless others are given. */
+	/** Create or Update, with the default options unless others are given. */
 	upsert: Target & { size: number; options?: INodeParameters };
-	/** Sync Many of the table, where this many items are new, changed, and missing from the input. */
+	/** Sync of the table, where this many items are new, changed, and missing from the input. */
 	sync: Target & { size: number; part: number };
 	/** The same records through n8n's HTTP function, without the node. */
 	floor: Target & Batching;

@@ -26,7 +26,9 @@ export class DataPlatform implements INodeType {
 		group: ['transform'],
 		version: 1,
 		subtitle,
-		description: 'Read and write records, files and workflows of the Data Platform',
+		// n8n's panel shows one of the two for both nodes, so the trigger has the same.
+		description:
+			'Read and write records, files and workflows of the Data Platform, or start when records change',
 		defaults: { name: 'Data Platform' },
 		usableAsTool: true,
 		inputs: [NodeConnectionTypes.Main],
@@ -47,7 +49,7 @@ export class DataPlatform implements INodeType {
 		hints: nodeHints,
 		builderHint: {
 			searchHint:
-				"Tables, records, files and workflows of the Data Platform. For many items use the operations that end in Many: they write all items in a few requests. 'Create or Update Many' syncs by import key; 'Get Many' filters on the platform. With onError 'continueErrorOutput' items that fail leave by output 1 with 'error', the others by output 0.",
+				"Tables, records, files and workflows of the Data Platform. 'Create', 'Create or Update' and 'Update' write one item or many in a few requests. 'Create or Update' matches by import key; 'Get Many' filters on the platform. With onError 'continueErrorOutput' items that fail leave by output 1 with 'error', the others by output 0.",
 			extraTypeDefContent: builderHints,
 		},
 		// In the full response of a webhook.

@@ -23,7 +23,7 @@ export class DataPlatformTrigger implements INodeType {
 		subtitle:
 			'={{ ({ created: "record created", updated: "record updated", createdOrUpdated: "record created or updated", createdUpdatedOrDeleted: "record created, updated or deleted", deleted: "record deleted" })[$parameter["triggerOn"]] }}',
 		description:
-			'Starts the workflow when records of the Data Platform are created, updated or deleted',
+			'Read and write records, files and workflows of the Data Platform, or start when records change',
 		defaults: { name: 'Data Platform Trigger' },
 		inputs: [],
 		outputs: [NodeConnectionTypes.Main],

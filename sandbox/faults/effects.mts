@@ -27,7 +27,10 @@ export async function serveWithFaults(
 		rejectBatch(fault, body);
 		const action =
 			'afterWrite' in fault && fault.afterWrite ? undefined : replacementResponse(fault);
-		if (action) return action;
+		if (action) {
+			serveLater(fault, serve);
+			return action;
+		}
 	}
 	const served = await serve();
 	if (served.kind !== 'respond') return served;
@@ -47,6 +50,13 @@ export async function serveWithFaults(
 		if (action) return action;
 	}
 	return { kind: 'respond', response };
+}
+
+/** Serves a request whose client has got its response already, if the fault says so. */
+function serveLater(fault: Fault, serve: () => Promise<WireAction>): void {
+	const ms = 'writeAfterMs' in fault ? fault.writeAfterMs : undefined;
+	if (ms === undefined) return;
+	setTimeout(() => void serve().catch(() => undefined), ms).unref();
 }
 
 /** What the matched faults do to one record of a bulk request. */

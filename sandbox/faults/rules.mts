@@ -24,6 +24,9 @@ const fault = <Kind extends string, Options extends Type.TProperties>(
 	options: Options,
 ) => Type.Object({ kind: Type.Literal(kind), ...options }, closed);
 
+/** Serves the request so much later, although the client was told that it failed. */
+const later = { writeAfterMs: Type.Optional(count) };
+
 /** docs/sandbox.md describes them. */
 const faults = [
 	fault('status', {
@@ -35,9 +38,10 @@ const faults = [
 		/** `Retry-After` as the HTTP date this many seconds from now. */
 		retryAfterDate: Type.Optional(count),
 		...timing,
+		...later,
 	}),
 	fault('resetUpload', { bytes: Type.Optional(count) }),
-	fault('resetBefore', {}),
+	fault('resetBefore', later),
 	fault('resetAfter', {}),
 	fault('slowBefore', { ms: count }),
 	fault('slowAfter', { ms: count }),

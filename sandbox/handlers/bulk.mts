@@ -98,7 +98,7 @@ interface BulkResult {
 	written: WriteResult[];
 	inserted: number;
 	updated: number;
-	/** Unknown, unchanged, or skipped by a fault. */
+	/** Unknown or unchanged. */
 	unreported: number;
 }
 
@@ -113,10 +113,7 @@ function writeAll(
 	const result: BulkResult = { errors: [], written: [], inserted: 0, updated: 0, unreported: 0 };
 	bulk.forEach((item, index) => {
 		const fault = request.recordFaultFor(index, item.fields);
-		if (fault === 'skip') {
-			result.unreported += 1;
-			return;
-		}
+		if (fault === 'skip') return;
 		if (fault !== 'write') {
 			result.errors.push(
 				withIndex(fieldError(fault.failWith), fault.withIndex ? index : undefined),

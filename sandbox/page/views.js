@@ -261,7 +261,7 @@ async function records({ get, search, sort, onSort }, table) {
 	const empty = search
 		? 'No record contains this text.'
 		: 'No records yet. In n8n, run an example that writes them, or choose Data Platform, ' +
-			`Create record, Application ${table.appName}, Table ${table.header}.`;
+			`Create records (bulk insert), Application ${table.appName}, Table ${table.header}.`;
 	const rows = found.records.map((one) => row(columns, one, isFresh(one)));
 	return { title: table.header, nodes: [note, grid(headers, rows, empty)], searchable: true };
 }

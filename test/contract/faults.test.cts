@@ -4,6 +4,7 @@ import axios from 'axios';
 import type { FaultRule } from '../../harness/sandboxAdmin.mts';
 import { startSandbox, type RunningSandbox } from '../../harness/sandboxProcess.mts';
 import { jsonResponse, startStubServer } from '../support/stubServer.mts';
+import { waitUntil } from '../support/waitUntil.mts';
 
 const items = '/apps/shop/tables/items/data';
 const bulk = ['a', 'b', 'c'].map((code) => ({ fields: { code } }));
@@ -147,13 +148,27 @@ test('records fail by position or value, with or without RecordIndex', async () 
 	expect(await stored()).toBe('b');
 });
 
-test('records are skipped silently', async () => {
+test('records are skipped without an error, and not counted', async () => {
 	const response = await sendWith({ kind: 'skipRecords', field: 'code', values: ['b'] });
-	expect(response.data.bulk.successCount).toBe(3);
+	expect(response.data.bulk.successCount).toBe(2);
 	expect(response.data.data).toHaveLength(2);
 	expect(response.data).not.toHaveProperty('errors');
 	expect(await stored()).toBe('ac');
 });
+
+test.each([{ kind: 'status', status: 502 }, { kind: 'resetBefore' }] as const)(
+	'%j is applied after its client was told that it failed',
+	async (fault) => {
+		const writeAfterMs = 200;
+		const response = await sendWith({ ...fault, writeAfterMs }).catch(() => undefined);
+		expect(response?.status).not.toBe(200);
+		await waitUntil('the records are stored', async () => (await stored()) === 'abc');
+		const [record] = await sandbox.admin.records('shop', 'items');
+		const sent = Date.parse((await logged())!.startedAt);
+		// A timer may be a little early.
+		expect(Date.parse(record!.created) - sent).toBeGreaterThan(writeAfterMs - 10);
+	},
+);
 
 test('a batch is rejected because of one record or its size', async () => {
 	for (const status of [400, 413, 422]) {

@@ -1,17 +1,13 @@
 /**
  * Values that the platform appends to the stored ones: files, and perhaps messages. Sent twice,
- * they are stored twice, so such a write is repeated only if a look-up proves that it was not
- * applied.
+ * they are stored twice, so such a write is repeated only if it was certainly not applied.
  */
-import { setTimeout as sleep } from 'node:timers/promises';
 import type { IDataObject } from 'n8n-workflow';
 import type { FaultRule } from '../../harness/sandboxAdmin.mts';
 import { stored as storedFile } from './attachmentFixtures.cts';
 import { APP, outcomes, useHarness, type Run } from './fixtures.cts';
-import { useOtherWriter } from './otherWriter.cts';
 
-const harness = useHarness();
-const writer = useOtherWriter(harness);
+const harness = useHarness({ skipsWaits: true });
 
 const docs = {
 	internalName: 'docs',
@@ -32,8 +28,6 @@ const fill = async (...records: IDataObject[]) => {
 		records: records.map((fields) => ({ fields })),
 	});
 	await admin.clearRequests();
-	// Writes from now on have a later time.
-	await sleep(2);
 	return await harness.records('docs');
 };
 
@@ -57,29 +51,15 @@ const byId = { recordId: '={{ $json.id }}' };
 const byName = { matchOn: 'fields', matchFields: ['name'] };
 
 /** Each way of writing a file to the existing record `a`. */
-const ways: Array<[name: string, operation: string, path: string, run: Run]> = [
-	['Update', 'update', '/data/[^/]+$', { parameters: byId }],
-	['Create or Update', 'upsert', '/data$', {}],
-	['Create or Update, matched', 'upsert', '/data/[^/]+$', { parameters: byName }],
-	['Update Many', 'updateMany', '/data/bulk$', { parameters: byId }],
-	[
-		'Update Many, skipping',
-		'updateMany',
-		'/data/bulk$',
-		{ parameters: byId, options: { skipUnchanged: true } },
-	],
-	['Create or Update Many', 'upsertMany', '/data/bulk$', {}],
-	['Create or Update Many, matched', 'upsertMany', '/data/bulk$', { parameters: byName }],
-	[
-		'Create or Update Many, skipping',
-		'upsertMany',
-		'/data/bulk$',
-		{ options: { skipUnchanged: true } },
-	],
-	['Sync Many', 'syncMany', '/data/bulk$', {}],
+const ways: Array<[name: string, operation: string, run: Run]> = [
+	['Update', 'update', { parameters: byId }],
+	['Update, skipping', 'update', { parameters: byId, options: { skipUnchanged: true } }],
+	['Create or Update', 'upsert', {}],
+	['Create or Update, matched', 'upsert', { parameters: byName }],
+	['Create or Update, skipping', 'upsert', { options: { skipUnchanged: true } }],
+	['Sync', 'sync', {}],
 ];
 
-const writes = (path: string): FaultRule['match'] => ({ path: `${path.replace('$', '')}$` });
 const itemOf = (id: string, { parameters }: Run): IDataObject => ({
 	...(parameters !== byName && { code: 'a' }),
 	...(parameters === byId && { id }),
@@ -87,144 +67,64 @@ const itemOf = (id: string, { parameters }: Run): IDataObject => ({
 	...adding('a.txt'),
 });
 
-const method = (operation: string, way: Run) =>
-	operation === 'update' || way.parameters ? 'PATCH' : 'POST';
+const onBulk = (fault: FaultRule['fault'], nth = [1]): FaultRule => ({
+	match: { path: '/data/bulk$' },
+	when: { nth },
+	fault,
+});
 
-describe.each(ways)('%s', (_, operation, path, way) => {
-	const rule = (fault: FaultRule['fault'], nth = 1): FaultRule => ({
-		match: { ...writes(path), method: method(operation, way) },
-		when: { nth: [nth] },
-		fault,
-	});
-	const write = async (more: Partial<Run> = {}) => {
-		const [record] = await harness.records('docs');
-		return await run(operation, {
+describe.each(ways)('%s', (_, operation, way) => {
+	test.each<[how: string, fault: FaultRule['fault'], isAdded: boolean]>([
+		['a reset before the write', { kind: 'resetBefore' }, false],
+		['a reset after the write', { kind: 'resetAfter' }, true],
+		['a 502 before the write', { kind: 'html' }, false],
+		['a 502 after the write', { kind: 'html', afterWrite: true }, true],
+		['a timeout before the write', { kind: 'hang' }, false],
+		['a timeout after the write', { kind: 'hang', afterWrite: true }, true],
+		['a response cut short', { kind: 'truncate' }, true],
+	])('after %s, the file is not sent again', async (_how, fault, isAdded) => {
+		const [record] = await fill({ code: 'a', name: 'old' }, { code: 'b' });
+		await harness.faults(onBulk(fault));
+		const result = await run(operation, {
 			...way,
-			...more,
 			items: [itemOf(record!.id, way)],
-			options: { ...way.options, ...more.options },
-		});
-	};
-
-	/** Whether a request has met the fault. */
-	const isMet = async () => (await harness.requests()).some(({ faults }) => faults.length > 0);
-
-	beforeEach(async () => void (await fill({ code: 'a', name: 'old' }, { code: 'b' })));
-
-	test.each<[string, FaultRule['fault']]>([
-		['a reset after the write', { kind: 'resetAfter' }],
-		['a reset before the write', { kind: 'resetBefore' }],
-		['a 502 after the write', { kind: 'html', afterWrite: true }],
-		['a 502 before the write', { kind: 'html' }],
-		['an empty 200 after the write', { kind: 'empty', afterWrite: true }],
-		['a response cut short', { kind: 'truncate' }],
-	])('%s: the file is there once', async (_, fault) => {
-		await harness.faults(rule(fault));
-		const result = await write();
-		expect(result.error).toBeUndefined();
-		expect((await files())[0]).toEqual(['a.txt']);
-		expect(await isMet()).toBe(true);
-	});
-
-	test.each([400, 401, 403, 413])('a reset after the write, then a %i', async (status) => {
-		await harness.faults(rule({ kind: 'resetAfter' }), rule({ kind: 'status', status }, 2));
-		const result = await write();
-		expect(result.error).toBeUndefined();
-		expect((await files())[0]).toEqual(['a.txt']);
-		expect(await isMet()).toBe(true);
-	});
-
-	test('a timeout after the write, which looks the same as one before it', async () => {
-		await harness.faults(rule({ kind: 'hang', afterWrite: true }));
-		const result = await write({ options: { timeout: 0.25 } });
-		expect(result.error).toBeUndefined();
-		expect((await files())[0]).toEqual(['a.txt']);
-		expect(await isMet()).toBe(true);
-	});
-
-	test('a timeout before the write: unknown, and not safe to run again', async () => {
-		await harness.faults(rule({ kind: 'hang' }));
-		const result = await write({
-			options: { timeout: 0.25 },
+			options: { ...way.options, ...(fault.kind === 'hang' && { timeout: 0.5 }) },
 			onError: 'continueRegularOutput',
 			retry: { maxTries: 2 },
 		});
 		expect(outcomes(result)).toEqual(['unknown']);
 		expect(result.json()[0]!.message).toMatch(/^Look at the record/);
-		expect((await files())[0]).toEqual([]);
+		expect(await files()).toEqual([isAdded ? ['a.txt'] : [], []]);
+		expect(await harness.writes()).toHaveLength(1);
 	});
 });
 
-describe('beside another writer', () => {
-	test.each(['updateMany', 'upsertMany'])(
-		'%s with Skip Unchanged adds the file once, and writes the rest again',
-		async (operation) => {
-			const [record] = await fill({ code: 'a', name: 'old' });
-			let isDone = false;
-			writer.before((target) => {
-				if (isDone || !/^(PATCH|POST) \/data\/bulk/.test(target)) return undefined;
-				isDone = true;
-				return harness.sandbox.client().patch(`/apps/${APP}/tables/docs/data/${record!.id}`, {
-					fields: { name: 'theirs' },
-				});
-			});
-			const result = await run(operation, {
-				items: [{ id: record!.id, code: 'a', name: 'old', ...adding('a.txt') }],
-				...(operation === 'updateMany' && { parameters: byId }),
-				options: { skipUnchanged: true },
-				credential: writer.credential(),
-			});
-			expect(outcomes(result)).toEqual(['updated']);
-			expect(await files()).toEqual([['a.txt']]);
-			expect(await harness.values('name', 'docs')).toEqual(['old']);
-		},
-	);
-
-	test('an item of an unanswered batch whose record was changed meanwhile is unknown, the others are sent', async () => {
-		const records = await fill({ code: 'a' }, { code: 'b' }, { code: 'c' });
-		await harness.faults({
-			match: { path: 'bulk$' },
-			when: { nth: [1] },
-			fault: { kind: 'resetBefore' },
-		});
-		let isDone = false;
-		writer.before((target) => {
-			if (isDone || !target.startsWith('PATCH /data/bulk')) return undefined;
-			isDone = true;
-			return harness.sandbox.client().patch(`/apps/${APP}/tables/docs/data/${records[1]!.id}`, {
-				fields: { name: 'theirs' },
-			});
-		});
-		const result = await run('updateMany', {
-			items: records.map(({ id }) => ({ id, ...adding('a.txt') })),
-			parameters: byId,
-			credential: writer.credential(),
-			onError: 'continueRegularOutput',
-		});
-		expect(outcomes(result)).toEqual(['updated', 'unknown', 'updated']);
-		expect(await files()).toEqual([['a.txt'], [], ['a.txt']]);
+test.each([400, 413, 429])('after a stated %i, files are sent again', async (status) => {
+	const records = await fill({ code: 'a' }, { code: 'b' });
+	await harness.faults(onBulk({ kind: 'status', status, retryAfterSeconds: 0 }));
+	const result = await run('update', {
+		items: records.map(({ id }) => ({ id, ...adding('a.txt') })),
+		parameters: byId,
 	});
+	expect(outcomes(result)).toEqual(['updated', 'updated']);
+	expect(await files()).toEqual([['a.txt'], ['a.txt']]);
 });
 
-test('items without such values are retried as usual, in separate batches', async () => {
-	await harness.faults({
-		match: { path: 'bulk$' },
-		when: { nth: [1, 2, 4] },
-		fault: { kind: 'resetAfter' },
-	});
+test('items without such values are sent again, in batches of their own', async () => {
+	await fill();
+	await harness.faults(onBulk({ kind: 'resetAfter' }, [1, 2, 4]));
 	const items = ['a', 'b', 'c', 'd'].map((code, index) => ({
 		code,
 		...(index % 2 === 0 && adding(`${code}.txt`)),
 	}));
-	await fill();
-	const result = await run('upsertMany', { items, options: { parallelRequests: 1 } });
-	expect(outcomes(result)).toEqual(['inserted', 'inserted', 'inserted', 'inserted']);
-	const stored = await harness.records('docs');
-	expect(stored.map(({ fields }) => fields.code).sort()).toEqual(['a', 'b', 'c', 'd']);
+	const result = await run('upsert', {
+		items,
+		options: { parallelRequests: 1 },
+		onError: 'continueRegularOutput',
+	});
+	expect(outcomes(result)).toEqual(['unknown', 'written', 'unknown', 'written']);
 	expect((await files()).flat().sort()).toEqual(['a.txt', 'c.txt']);
 	const writes = (await harness.writes()).filter(({ path }) => path.endsWith('/bulk'));
-	// The batch without files is sent again, the one with files is not: a look-up shows that it was
-	// written.
 	expect(writes.map(({ records, outcome }) => [records, outcome])).toEqual([
 		[2, 'reset'],
 		[2, 'reset'],
@@ -234,7 +134,7 @@ test('items without such values are retried as usual, in separate batches', asyn
 });
 
 describe('Retry On Fail', () => {
-	test.each(['update', 'updateMany', 'upsert'])(
+	test.each(['update', 'upsert'])(
 		'of %s does not add again what the first try added',
 		async (operation) => {
 			const records = await fill({ code: 'a' }, { code: 'b' });
@@ -247,10 +147,7 @@ describe('Retry On Fail', () => {
 			await harness.faults({
 				match: { bodyContains: '"code":"b"' },
 				when: { first: 1 },
-				fault:
-					operation === 'updateMany'
-						? { kind: 'failRecords', field: 'code', values: ['b'] }
-						: { kind: 'status', status: 400 },
+				fault: { kind: 'failRecords', field: 'code', values: ['b'] },
 			});
 			const result = await run(operation, {
 				items,
@@ -262,7 +159,7 @@ describe('Retry On Fail', () => {
 		},
 	);
 
-	test.each(['upsert', 'upsertMany', 'updateMany'])(
+	test.each(['upsert', 'update'])(
 		'of %s does not add it again to one of several records',
 		async (operation) => {
 			await fill({ code: 'a', name: 'old' }, { code: 'b', name: 'old' });
@@ -276,7 +173,8 @@ describe('Retry On Fail', () => {
 				parameters: byName,
 				options: {
 					multipleMatches: 'all',
-					...(operation !== 'upsert' && { batchSize: 1, parallelRequests: 1 }),
+					batchSize: 1,
+					parallelRequests: 1,
 				},
 				retry: { maxTries: 3 },
 			});
@@ -287,32 +185,16 @@ describe('Retry On Fail', () => {
 	);
 });
 
-describe('messages of a chat, which may be added or replaced', () => {
+test('messages of a chat, which may be added or replaced, are sent once', async () => {
 	const talk = (text: string) => ({ talk: { messages: [{ text }] } });
-
-	test.each([
-		['update', { parameters: byId }],
-		['updateMany', { parameters: byId }],
-		['upsertMany', {}],
-	])('%s sends them once if they may have arrived', async (operation, way) => {
-		const [record] = await fill({ code: 'a', ...talk('first') });
-		await harness.faults({
-			match: {
-				method: operation === 'upsertMany' ? 'POST' : 'PATCH',
-				path: 'bulk$|/data/[^/]{20,}$',
-			},
-			when: { nth: [1] },
-			fault: { kind: 'resetAfter' },
-		});
-		const result = await run(operation, {
-			...way,
-			items: [{ id: record!.id, code: 'a', ...talk('second') }],
-		});
-		expect(result.error).toBeUndefined();
-		const isWrite = ({ path, method }: { path: string; method: string }) =>
-			method === 'PATCH' || path.endsWith('/bulk');
-		expect((await harness.requests()).filter(isWrite)).toHaveLength(1);
+	await fill({ code: 'a', ...talk('first') });
+	await harness.faults(onBulk({ kind: 'resetAfter' }));
+	const result = await run('upsert', {
+		items: [{ code: 'a', ...talk('second') }],
+		onError: 'continueRegularOutput',
 	});
+	expect(outcomes(result)).toEqual(['unknown']);
+	expect(await harness.writes()).toHaveLength(1);
 });
 
 describe('Import From File', () => {

@@ -44,7 +44,10 @@ describe('pictures', () => {
 			parameters: { fileField: 'photo' },
 		});
 		const parameters = { fileField: 'photo' };
-		const result = await harness.run('downloadThumbnail', { parameters });
+		const result = await harness.run('download', {
+			parameters,
+			options: { thumbnails: true },
+		});
 		const [item] = result.output('Data Platform');
 		expect(item!.binary!.data).toMatchObject({ fileName: 'photo.webp', mimeType: 'image/webp' });
 		const { width, height } = await sharp(await read(item)).metadata();

@@ -127,7 +127,7 @@ describe('downloads', () => {
 
 	test('a file that has no thumbnail', async () => {
 		await upload(await stored('a.txt', 'A'));
-		const { error } = await harness.run('downloadThumbnail');
+		const { error } = await harness.run('download', { options: { thumbnails: true } });
 		expect(error!.message).toBe(`'a.txt' of record '${harness.id}' has no thumbnail`);
 	});
 });

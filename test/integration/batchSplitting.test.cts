@@ -20,28 +20,20 @@ async function expectOwnIds(output: IDataObject[], input: IDataObject[]) {
 
 describe('25 items, item 12 rejected', () => {
 	const rejections = [
-		['with its batch (400)', { batchFailure: 'wholeBatch400' }],
-		['with its batch (422)', { batchFailure: 'wholeBatch422' }],
-		[
-			'with its batch, without an index (400)',
-			{ batchFailure: 'wholeBatch400', recordIndex: false },
-		],
-		[
-			'with its batch, without an index (422)',
-			{ batchFailure: 'wholeBatch422', recordIndex: false },
-		],
+		['with its batch', { batchFailure: 'wholeBatch400' }],
+		['with its batch, without an index', { batchFailure: 'wholeBatch422', recordIndex: false }],
 		['alone', {}],
 		['on its own, without an index', { recordIndex: false }],
 	] as const;
 
 	describe.each(rejections)('%s', (_, settings) => {
-		test.each(['createMany', 'upsertMany'])('%s writes the other 24 once', async (operation) => {
+		test.each(['create', 'upsert'])('%s writes the other 24 once', async (operation) => {
 			await harness.settings(settings);
 			const result = await harness.run(operation, { items, onError: 'continueRegularOutput' });
 			const stored = await harness.values('number');
 			// Only creates keep the order of the items.
-			expect(operation === 'createMany' ? stored : new Set(stored)).toEqual(
-				operation === 'createMany' ? good : new Set(good),
+			expect(operation === 'create' ? stored : new Set(stored)).toEqual(
+				operation === 'create' ? good : new Set(good),
 			);
 			expect(stored).toHaveLength(24);
 			expect((await harness.records()).every(({ ver }) => ver === 0)).toBe(true);
@@ -58,14 +50,14 @@ describe('25 items, item 12 rejected', () => {
 
 	test('on the error output it is paired with item 12', async () => {
 		await harness.settings({ batchFailure: 'wholeBatch400' });
-		const result = await harness.run('upsertMany', { items, onError: 'continueErrorOutput' });
+		const result = await harness.run('upsert', { items, onError: 'continueErrorOutput' });
 		expect(pairedIndexes(result.output('Data Platform', 1))).toEqual([12]);
 		expect(result.output('Data Platform', 0)).toHaveLength(24);
 	});
 
 	test('if the run stops, the error says up to which item everything is confirmed', async () => {
 		await harness.settings({ batchFailure: 'wholeBatch400' });
-		const result = await harness.run('upsertMany', { items });
+		const result = await harness.run('upsert', { items });
 		expect(result.error?.context?.itemIndex).toBe(12);
 		expect(result.error?.description).toContain(
 			'24 of 25 items are done, all confirmed through item 11.',
@@ -75,7 +67,7 @@ describe('25 items, item 12 rejected', () => {
 
 	test('if the run stops, later batches are not sent', async () => {
 		const options = { batchSize: 10, parallelRequests: 1 };
-		const result = await harness.run('upsertMany', { items, options });
+		const result = await harness.run('upsert', { items, options });
 		expect(result.error?.context?.itemIndex).toBe(12);
 		expect(result.error?.description).toContain('19 of 25 items are done');
 		expect(await harness.values('number')).toEqual(good.slice(0, 19));
@@ -88,7 +80,7 @@ test('each of several bad records is found', async () => {
 	const mixed = numbered(25).map((order, index) =>
 		bad.has(index) ? { ...order, state: 'lost' } : order,
 	);
-	const result = await harness.run('createMany', { items: mixed, onError: 'continueErrorOutput' });
+	const result = await harness.run('create', { items: mixed, onError: 'continueErrorOutput' });
 	expect(pairedIndexes(result.output('Data Platform', 1))).toEqual([...bad]);
 	expect(await harness.records()).toHaveLength(21);
 	expect((await harness.records()).every(({ ver }) => ver === 0)).toBe(true);
@@ -98,7 +90,7 @@ test('updates are split as well', async () => {
 	await harness.settings({ batchFailure: 'wholeBatch400', recordIndex: false });
 	const stored = await harness.fill('orders', ...numbered(8));
 	const changes = stored.map(({ id }, index) => ({ id, state: index === 3 ? 'lost' : 'sent' }));
-	const result = await harness.run('updateMany', {
+	const result = await harness.run('update', {
 		items: changes,
 		parameters: { recordId: '={{ $json.id }}' },
 		onError: 'continueErrorOutput',
@@ -111,7 +103,7 @@ test('updates are split as well', async () => {
 
 test('if every record is rejected, every item has an error', async () => {
 	await harness.faults({ fault: { kind: 'rejectBatch', status: 422 } });
-	const result = await harness.run('createMany', {
+	const result = await harness.run('create', {
 		items: numbered(5),
 		onError: 'continueRegularOutput',
 	});
@@ -122,7 +114,7 @@ test('if every record is rejected, every item has an error', async () => {
 describe('413', () => {
 	test('splits the batch, and sends smaller ones from then on', async () => {
 		await harness.settings({ maxBulkRecords: 10 });
-		const result = await harness.run('upsertMany', {
+		const result = await harness.run('upsert', {
 			items: numbered(80),
 			options: { batchSize: 40 },
 		});
@@ -137,30 +129,41 @@ describe('413', () => {
 		await harness.settings({ maxBodyBytes: 5000 });
 		const items = numbered(6, { comment: 'x'.repeat(500) });
 		items[2] = { ...items[2], comment: 'x'.repeat(6000) };
-		const result = await harness.run('createMany', { items, onError: 'continueRegularOutput' });
+		const result = await harness.run('create', { items, onError: 'continueRegularOutput' });
 		expectErrorItem(result.output('Data Platform')[2]!, 2, 'too large', { status: 413 });
 		expect(await harness.values('number')).toEqual(['1', '2', '4', '5', '6']);
 	});
 });
 
+test('a lost response halves the batches from then on', async () => {
+	await harness.faults({
+		match: { path: '/data/bulk$' },
+		when: { nth: [1] },
+		fault: { kind: 'resetAfter' },
+	});
+	const options = { batchSize: 100, parallelRequests: 1 };
+	const result = await harness.run('upsert', { items: numbered(200), options });
+	expect((await harness.writes()).map(({ records }) => records)).toEqual([100, 100, 50, 50]);
+	const [repeated, others] = [outcomes(result).slice(0, 100), outcomes(result).slice(100)];
+	expect(new Set(repeated)).toEqual(new Set(['written']));
+	expect(new Set(others)).toEqual(new Set(['inserted']));
+});
+
 test('batches are limited by count and by bytes; a large record is sent alone', async () => {
 	const items = numbered(10, { comment: 'x'.repeat(1000) });
 	items[4] = { ...items[4], comment: 'x'.repeat(200_000) };
-	await harness.run('createMany', { items, options: { batchSize: 3, maxBatchSizeMiB: 0.1 } });
+	await harness.run('create', { items, options: { batchSize: 3, maxBatchSizeMiB: 0.1 } });
 	expect((await harness.writes()).map(({ records }) => records)).toEqual([3, 1, 1, 3, 2]);
 	expect(await harness.records()).toHaveLength(10);
 });
 
-test.each(['createMany', 'upsertMany'])(
-	'%s reports all problems of a record',
-	async (operation) => {
-		const item = { number: '1', buyer: 'x', state: 'lost', related: { add: ['nobody'] } };
-		const result = await harness.run(operation, {
-			items: [item, ...numbered(3).slice(1)],
-			onError: 'continueRegularOutput',
-		});
-		expectErrorItem(result.output('Data Platform')[0]!, 0, /'state'.*'related'/);
-		expect(outcomes(result)).toEqual(['failed', 'inserted', 'inserted']);
-		expect(await harness.requests()).toHaveLength(3);
-	},
-);
+test.each(['create', 'upsert'])('%s reports all problems of a record', async (operation) => {
+	const item = { number: '1', buyer: 'x', state: 'lost', related: { add: ['nobody'] } };
+	const result = await harness.run(operation, {
+		items: [item, ...numbered(3).slice(1)],
+		onError: 'continueRegularOutput',
+	});
+	expectErrorItem(result.output('Data Platform')[0]!, 0, /'state'.*'related'/);
+	expect(outcomes(result)).toEqual(['failed', 'inserted', 'inserted']);
+	expect(await harness.requests()).toHaveLength(2);
+});

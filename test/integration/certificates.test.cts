@@ -113,11 +113,12 @@ const uses: Array<
 	[
 		'writing',
 		async (server, ignoreSslIssues) => {
-			server.respond = ({ target }) => ({
-				body: target.endsWith('/t')
-					? '{"data":{"id":"t","items":[{"name":"a","type":"text"}]}}'
-					: '{"data":{"id":"r","ver":1}}',
-			});
+			const written = { data: [{ id: 'r', ver: 0 }], bulk: { successCount: 1 } };
+			const definition = { id: 't', items: [{ name: 'a', type: 'text' }] };
+			server.respond = ({ target, method }) => {
+				if (method === 'POST') return jsonResponse(written);
+				return jsonResponse({ data: target.endsWith('/t') ? definition : [] });
+			};
 			const write = { resource: 'record', operation: 'create', ...table, columns: automatic };
 			return await run({ baseUrl: server.origin, ignoreSslIssues }, write, { a: 'x' });
 		},

@@ -39,8 +39,10 @@ test('counts first, then deletes what matches and nothing else', async () => {
 		'GET undefined', // the table's definition, for the choices of its fields
 		'POST /count/filter',
 		'POST /filter',
+		'GET /count',
 		'DELETE /bulk',
 		'POST /count/filter',
+		'GET /count',
 	]);
 });
 
@@ -441,6 +443,14 @@ describe('with another writer', () => {
 		other.before((_target, count) => (count === 3 ? change('2', { state: 'sent' }) : undefined));
 		expect(await run(filter)).toEqual(done(left + (left === 3 ? 1 : 0), left, 0));
 		expect(await harness.values('number')).toEqual(left === 3 ? ['2', '4'] : ['2', '4', '5']);
+	});
+
+	test('a record that no longer matches when the deletion arrives is not counted', async () => {
+		other.before((target) =>
+			target === 'DELETE /data/bulk' ? change('2', { state: 'sent' }) : undefined,
+		);
+		expect(await run(where(open))).toEqual(done(3, 2, 0));
+		expect(await harness.values('number')).toEqual(['2', '4', '5']);
 	});
 
 	test('record by record: one that is already gone is neither a failure nor counted', async () => {

@@ -125,11 +125,14 @@ describe('the files', () => {
 	});
 
 	test('are those of the records that are returned', async () => {
-		const documents = Array.from({ length: 8 }, (_, at) => [at + 2, { papers: [`${at + 2}.txt`] }]);
+		const documents = Array.from({ length: 30 }, (_, at) => [
+			at + 10,
+			{ papers: [`${at + 10}.txt`] },
+		]);
 		await fill(Object.fromEntries(documents) as Parameters<typeof fill>[0]);
-		await harness.sandbox.admin.settings({ maxListedRecords: 3 });
+		await harness.sandbox.admin.settings({ maxListedRecords: 25 });
 		const some = await run({ parameters: { limit: 3 }, options: { offset: 2 } });
-		expect(namesIn(some)).toEqual([{ data: '3.txt' }, { data: '4.txt' }, { data: '5.txt' }]);
+		expect(namesIn(some)).toEqual([{ data: '11.txt' }, { data: '12.txt' }, { data: '13.txt' }]);
 		expect(await harness.downloads()).toHaveLength(3);
 		const all = await run({ parameters: { returnAll: true } });
 		expect(namesIn(all).map(({ data }) => data)).toEqual([

@@ -7,7 +7,7 @@ import {
 	searchList,
 	type Credential,
 } from '../support/engine/engine.cts';
-import { jsonResponse } from '../support/stubServer.mts';
+import { jsonResponse, type StubResponse } from '../support/stubServer.mts';
 import { useStubServer } from './useStubServer.cts';
 import { startSandbox, type RunningSandbox } from '../../harness/sandboxProcess.mts';
 
@@ -274,10 +274,31 @@ describe('a list that cannot be loaded says why', () => {
 		}
 	});
 
+	describe('soon, with what to do in the editor', () => {
+		const platform = useStubServer();
+		const wait = (headers = {}) => ({ status: 429, headers, body: '{}' });
+
+		test.each<[what: string, response: StubResponse, hint: string]>([
+			['does not answer', { stalls: true }, 'Check the platform and the network, then load'],
+			['asks to wait', wait({ 'retry-after': '30' }), 'Load the list again in 30 s.'],
+			['asks to wait, not how long', wait(), 'Load the list again in a minute.'],
+			['fails', { status: 502 }, 'Check the platform and the network, then load'],
+		])('a platform that %s', async (_, response, hint) => {
+			platform.respond = () => response;
+			const at = { baseUrl: platform.origin, token: 'made-up-token' };
+			const start = Date.now();
+			await expect(searchList(at, 'searchApplications', {})).rejects.toMatchObject({
+				description: expect.stringContaining(hint),
+			});
+			expect(Date.now() - start).toBeLessThan(30_000);
+			expect(platform.requests).toHaveLength(1);
+		});
+	});
+
 	test('an unknown table', async () => {
 		const unknown = chosen('crm', 'nothing');
 		await expect(loadColumns(credential, 'getColumnsToCreate', unknown)).rejects.toThrow(
-			"There is no table 'nothing' in 'crm'",
+			"Application 'crm' has no table 'nothing'",
 		);
 		await expect(loadOptions(credential, 'getFields', chosen('', 'nothing'))).rejects.toThrow(
 			"No application that this token can see has a table 'nothing'",

@@ -23,7 +23,7 @@ const run = (operation: string, given: IDataObject[], options: IDataObject, onEr
 
 const count = (all: unknown[], outcome: string) => all.filter((one) => one === outcome).length;
 
-test.each(['createMany', 'upsertMany', 'syncMany'])(
+test.each(['create', 'upsert', 'sync'])(
 	'%s: too many rejected: nothing more is sent, and each item says so',
 	async (operation) => {
 		await reject();
@@ -45,7 +45,7 @@ test.each(['createMany', 'upsertMany', 'syncMany'])(
 test('the error that stops the node says so in words and for programs', async () => {
 	await reject();
 	const given = items(400, (index) => index >= 60 && index % 2 === 0);
-	const result = await run('upsertMany', given, { maxFailedShare: 10 });
+	const result = await run('upsert', given, { maxFailedShare: 10 });
 	expect(result.error?.description).toMatch(
 		/Stopped, because more than 10 % of the items fail \(20 of the first 100 that were written failed\)\. 80 of 400 items are done, all confirmed through item 59\.$/,
 	);
@@ -62,7 +62,7 @@ test('the error that stops the node says so in words and for programs', async ()
 test('fewer fail: all others are written, even if the node stops at an error', async () => {
 	await reject();
 	const given = items(400, (index) => index % 20 === 0);
-	const result = await run('upsertMany', given, { maxFailedShare: 10 });
+	const result = await run('upsert', given, { maxFailedShare: 10 });
 	expect(result.error?.context?.details).toMatchObject({ item: 0, done: 380 });
 	expect(result.error?.context?.details).not.toHaveProperty('stopped');
 	expect(await harness.records()).toHaveLength(380);
@@ -71,18 +71,18 @@ test('fewer fail: all others are written, even if the node stops at an error', a
 test('before 100 have an outcome nothing is stopped', async () => {
 	await reject();
 	const given = items(99, () => true);
-	await run('upsertMany', given, { maxFailedShare: 0 }, 'continueRegularOutput');
+	await run('upsert', given, { maxFailedShare: 0 }, 'continueRegularOutput');
 	const writes = await harness.writes();
 	expect(writes).toHaveLength(2);
 });
 
 test('problems that are found before sending count in full: nothing is sent', async () => {
 	const given = numbered(20).map((item, index) => (index < 3 ? { ...item, price: 'x' } : item));
-	const result = await run('createMany', given, { maxFailedShare: 10 }, 'continueRegularOutput');
+	const result = await run('create', given, { maxFailedShare: 10 }, 'continueRegularOutput');
 	expect(count(outcomes(result), 'failed')).toBe(20);
 	expect(result.json().at(-1)?.error).toContain('(3 of 20 items have problems)');
 	expect(await harness.writes()).toEqual([]);
-	const enough = await run('createMany', given, { maxFailedShare: 15 }, 'continueRegularOutput');
+	const enough = await run('create', given, { maxFailedShare: 15 }, 'continueRegularOutput');
 	expect(count(outcomes(enough), 'inserted')).toBe(17);
 });
 
@@ -90,7 +90,7 @@ test('the summary says why it stopped, and how far it got', async () => {
 	await reject();
 	const given = items(300, (index) => index >= 50);
 	const options = { maxFailedShare: 50, output: 'summary' };
-	const result = await run('upsertMany', given, options, 'continueRegularOutput');
+	const result = await run('upsert', given, options, 'continueRegularOutput');
 	expect(result.json()).toMatchObject([
 		{
 			inserted: 50,
@@ -106,7 +106,7 @@ test.each(['matching on fields', 'updates'])('%s', async (what) => {
 	await reject();
 	const given = items(300, (index) => index % 2 === 0).map((item) => ({ ...item, price: 1 }));
 	const isUpdate = what === 'updates';
-	const result = await harness.run(isUpdate ? 'updateMany' : 'upsertMany', {
+	const result = await harness.run(isUpdate ? 'update' : 'upsert', {
 		items: given,
 		options: { batchSize: 50, parallelRequests: 1, maxFailedShare: 10 },
 		parameters: { matchOn: 'fields', matchFields: ['number'] },
@@ -118,7 +118,7 @@ test.each(['matching on fields', 'updates'])('%s', async (what) => {
 });
 
 test.each([-1, 101, 'some', ''])('a share of %j is rejected', async (maxFailedShare) => {
-	const result = await run('upsertMany', numbered(2), { maxFailedShare });
+	const result = await run('upsert', numbered(2), { maxFailedShare });
 	expect(result.error?.message).toMatch(/'Max Failures \(%\)' must be a number from 0 to 100/);
 	expect(await harness.writes()).toEqual([]);
 });

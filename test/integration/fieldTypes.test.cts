@@ -235,14 +235,14 @@ describe("the workflow's time zone", () => {
 	});
 });
 
-test('what Get Many read of every field type is written back by Update Many as it is', async () => {
+test('what Get Many read of every field type is written back by Update as it is', async () => {
 	const values = Object.fromEntries(VALUES.map(([field, given]) => [field, given]));
 	const created = await harness.run({ columns: defined({ ...newDeal(), ...values } as never) });
 	expect(created.error?.message).toBeUndefined();
 	const { id } = created.json()[0]!;
 	const before = await harness.readFields(id);
 	const result = await harness.run({
-		operation: 'updateMany',
+		operation: 'update',
 		columns: automatic,
 		items: [{ id, ver: 0, created: '2026-11-21', modified: '2026-11-21', ...before }],
 		parameters: { recordId: id },

@@ -1,5 +1,5 @@
 /**
- * Update Many with Fields Not Sent set to Clear: an item with nothing to send would empty its
+ * Update with Fields Not Sent set to Clear: an item with nothing to send would empty its
  * record.
  */
 import type { IDataObject } from 'n8n-workflow';
@@ -32,7 +32,7 @@ beforeEach(async () => {
 });
 
 const update = (items: IDataObject[], { parameters, ...run }: Run = {}) =>
-	harness.run('updateMany', {
+	harness.run('update', {
 		table: 'things',
 		items,
 		onError: 'continueRegularOutput',
@@ -91,17 +91,3 @@ test('a field that the user clears is cleared', async () => {
 	expect(outcomes(result)).toEqual(['updated']);
 	expect((await stored())[1]).toEqual({});
 });
-
-test.each([{ name: '' }, { papers: { add: [], remove: [] } }])(
-	'a single one says the same of %j',
-	async (item) => {
-		const result = await harness.run('update', {
-			table: 'things',
-			items: [item as IDataObject],
-			parameters: { recordId: ids[1], updateMode: 'replace' },
-		});
-		expect(result.error?.message).toContain('every field of the record would be cleared');
-		expect(result.error?.description).toContain("'Leave as They Are'");
-		expect((await stored())[1]).toMatchObject({ code: 'b' });
-	},
-);

@@ -10,6 +10,7 @@ import {
 } from '../support/engine/engine.cts';
 import type { FaultRule, LoggedRequest, StoredRecord } from '../../harness/sandboxAdmin.mts';
 import type { RunningSandbox } from '../../harness/sandboxProcess.mts';
+import { onVirtualClock } from '../property/matrix/virtualClock.mts';
 import { sharedSandbox } from '../support/sharedSandbox.mts';
 
 export const APP = 'shop';
@@ -75,8 +76,13 @@ export const recordParameters = (
 	...parameters,
 });
 
+/** The node's timeout on a virtual clock, if the user sets none. */
+const TIMEOUT_S = 30;
+
 export class TestHarness {
 	private started?: RunningSandbox;
+
+	constructor(private readonly skipsWaits = false) {}
 
 	get sandbox(): RunningSandbox {
 		if (!this.started) throw new Error('The sandbox has not been started yet');
@@ -125,10 +131,12 @@ export class TestHarness {
 
 	/** Runs a record operation of the node. */
 	async run(operation: string, run: Run = {}): Promise<RunResult> {
-		return await runOperation(
-			{ ...this.credential, ...run.credential },
-			{ ...run, parameters: recordParameters(operation, run) as never },
-		);
+		const execute = async () =>
+			await runOperation(
+				{ ...this.credential, ...run.credential },
+				{ ...run, parameters: recordParameters(operation, run) as never },
+			);
+		return this.skipsWaits ? await onVirtualClock(TIMEOUT_S, execute) : await execute();
 	}
 
 	records(table = 'orders'): Promise<StoredRecord[]> {
@@ -152,9 +160,12 @@ export class TestHarness {
 	}
 }
 
-/** The shop of a test file, emptied before each test. */
-export function useHarness(): TestHarness {
-	const shop = new TestHarness();
+/**
+ * The shop of a test file, emptied before each test. With `skipsWaits`, the time between a record
+ * operation's attempts passes at once.
+ */
+export function useHarness({ skipsWaits = false } = {}): TestHarness {
+	const shop = new TestHarness(skipsWaits);
 	beforeAll(async () => await shop.start());
 	beforeEach(async () => await shop.reset());
 	return shop;

@@ -73,12 +73,6 @@ const places: Array<
 	[place: string, parameters: (name: string) => IDataObject, before: string[], after: string[]]
 > = [
 	[
-		'an application',
-		(name) => ({ resource: 'application', operation: 'get', application: byId(name) }),
-		['apps'],
-		[],
-	],
-	[
 		'the application of tables',
 		(name) => ({ resource: 'table', operation: 'getAll', application: byId(name) }),
 		['apps'],

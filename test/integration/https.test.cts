@@ -15,7 +15,7 @@ const upsert = (ignoreSslIssues: boolean, token = sandbox.tokens.role, name = 'F
 		{
 			parameters: {
 				resource: 'record',
-				operation: 'upsertMany',
+				operation: 'upsert',
 				application: picked('crm'),
 				table: picked('companies'),
 				columns: automatic,

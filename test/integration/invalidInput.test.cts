@@ -13,37 +13,37 @@ const cases: Array<
 > = [
 	[
 		'an unknown field',
-		'createMany',
+		'create',
 		{ buyer: 'x', prise: 5 },
 		"table 'Orders' has no field 'prise', did you mean 'price'?",
 		'prise',
 	],
-	['a wrong type', 'upsertMany', { number: '2', price: 'much' }, `'price' takes a number`, 'price'],
+	['a wrong type', 'upsert', { number: '2', price: 'much' }, `'price' takes a number`, 'price'],
 	[
 		'a text that is too long',
-		'upsertMany',
+		'upsert',
 		{ number: '2', buyer: 'x'.repeat(31) },
 		'at most 30 characters, this has more',
 		'buyer',
 	],
 	[
 		'a missing import key',
-		'upsertMany',
+		'upsert',
 		{ buyer: 'x' },
 		"the import key 'number' has no value",
 		'number',
 	],
-	['a missing required field', 'createMany', { number: '2' }, "'buyer' is required", 'buyer'],
-	['a field named __proto__', 'createMany', hostile, "has no field '__proto__'", '__proto__'],
+	['a missing required field', 'create', { number: '2' }, "'buyer' is required", 'buyer'],
+	['a field named __proto__', 'create', hostile, "has no field '__proto__'", '__proto__'],
 	[
 		'a field named constructor',
-		'upsertMany',
+		'upsert',
 		{ number: '2', constructor: 'x' },
 		"has no field 'constructor'",
 		'constructor',
 	],
-	['no JSON data', 'createMany', undefined, 'the item has no JSON data'],
-	['no JSON data, for an upsert', 'upsertMany', undefined, 'the item has no JSON data'],
+	['no JSON data', 'create', undefined, 'the item has no JSON data'],
+	['no JSON data, for an upsert', 'upsert', undefined, 'the item has no JSON data'],
 ];
 
 const around = (item: unknown): INodeExecutionData[] => {
@@ -67,22 +67,16 @@ describe.each(cases)('%s (%s)', (_, operation, item, error, field) => {
 		expectErrorItem(result.output('Data Platform')[1]!, 1, error, details);
 		expect(await harness.values('number')).toEqual(['1', '3']);
 	});
-
-	test('of a single record is reported the same way', async () => {
-		const single = operation === 'createMany' ? 'create' : 'upsert';
-		const result = await harness.run(single, { ...goingOn, input: around(item) });
-		expectErrorItem(result.output('Data Platform')[1]!, 1, error);
-		expect(await harness.values('number')).toEqual(['1', '3']);
-	});
 });
 
-test('all problems of all items come in one error, ten of them in words', async () => {
+test('all problems of all items come in one error, by cause', async () => {
 	const items = Array.from({ length: 12 }, () => ({ prise: 1 }));
-	const result = await harness.run('createMany', { items });
-	expect(result.error?.message).toContain('Nothing was sent. 12 items have problems: item 0: ');
-	expect(result.error?.message).toContain('and 14 more');
+	const result = await harness.run('create', { items });
+	expect(result.error?.message).toBe(
+		"Nothing was sent. 12 items have problems: 12 × table 'Orders' has no field 'prise', did you mean 'price'? (items 0, 1, 2, …); 12 × 'buyer' is required (items 0, 1, 2, …)",
+	);
 	expect(result.error?.description).toContain("'On Error'");
-	const several = await harness.run('createMany', {
+	const several = await harness.run('create', {
 		...goingOn,
 		items: [{ prise: 1, price: 'x' }],
 	});
@@ -90,7 +84,7 @@ test('all problems of all items come in one error, ten of them in words', async 
 });
 
 test('unknown and read-only fields may be ignored', async () => {
-	const result = await harness.run('createMany', {
+	const result = await harness.run('create', {
 		items: [{ number: '1', buyer: 'x', prise: 5, label: 'y' }],
 		options: { unknownFields: 'ignore' },
 	});
@@ -99,13 +93,13 @@ test('unknown and read-only fields may be ignored', async () => {
 });
 
 test.each<[operation: string, option: string, label: string]>([
-	...['create', 'update', 'upsert', 'createMany', 'upsertMany', 'updateMany', 'syncMany'].flatMap(
+	...['create', 'update', 'upsert', 'sync'].flatMap(
 		(operation): Array<[string, string, string]> => [
 			[operation, 'unknownFields', 'Unknown Fields'],
 			[operation, 'emptyValues', 'Empty Values'],
 		],
 	),
-	['upsertMany', 'duplicates', 'Duplicates in the Input'],
+	['upsert', 'duplicates', 'Duplicates in the Input'],
 ])(
 	'%s: an expression in %s that returns none of the choices is an error',
 	async (operation, option, label) => {
@@ -122,7 +116,7 @@ test.each<[operation: string, option: string, label: string]>([
 );
 
 test('no items at all: nothing happens', async () => {
-	for (const operation of ['createMany', 'upsertMany', 'updateMany', 'deleteMany']) {
+	for (const operation of ['create', 'upsert', 'update', 'deleteMany']) {
 		const result = await harness.run(operation, { items: [] });
 		expect(result.error).toBeUndefined();
 		expect(result.output('Data Platform')).toEqual([]);
@@ -132,10 +126,10 @@ test('no items at all: nothing happens', async () => {
 
 test('a table without an import key cannot be upserted into', async () => {
 	const run = { table: 'notes', items: [{ text: 'a' }, { text: 'b' }] };
-	const stopped = await harness.run('upsertMany', run);
+	const stopped = await harness.run('upsert', run);
 	expect(stopped.error?.message).toBe("Table 'Notes' has no import key field");
 	expect(stopped.error?.description).toContain("'Other Fields' under 'Match On'");
-	const result = await harness.run('upsertMany', { ...goingOn, ...run });
+	const result = await harness.run('upsert', { ...goingOn, ...run });
 	expect(outcomes(result)).toEqual(['failed', 'failed']);
 	expect(await harness.writes()).toEqual([]);
 });
@@ -144,7 +138,7 @@ test('a text of 10 MB is written in a request of its own', async () => {
 	const comment = 'x'.repeat(10 * 1024 * 1024);
 	const items = numbered(3);
 	items[1] = { ...items[1], comment };
-	const result = await harness.run('createMany', { items });
+	const result = await harness.run('create', { items });
 	expect(outcomes(result)).toEqual(['inserted', 'inserted', 'inserted']);
 	expect((await harness.writes()).map(({ records }) => records)).toEqual([1, 1, 1]);
 	expect((await harness.records())[1]?.fields.comment).toBe(comment);
@@ -152,12 +146,12 @@ test('a text of 10 MB is written in a request of its own', async () => {
 
 test('a text of 10 MB in a number field is rejected with a short message', async () => {
 	const items = [{ number: '1', buyer: 'x', price: `${'1'.repeat(10 * 1024 * 1024)}x` }];
-	const result = await harness.run('createMany', { ...goingOn, items });
+	const result = await harness.run('create', { ...goingOn, items });
 	expectErrorItem(result.output('Data Platform')[0]!, 0, `'price' takes a number, not "1111`);
 	expect(String(result.json()[0]?.error).length).toBeLessThan(200);
 });
 
-describe.each(['createMany', 'upsertMany', 'updateMany'])('%s', (operation) => {
+describe.each(['create', 'upsert', 'update'])('%s', (operation) => {
 	test.each([
 		[{ batchSize: -1 }, "'Batch Size' must be a whole number from 0 to 1000, not -1"],
 		[{ batchSize: 1.5 }, "'Batch Size' must be a whole number from 0 to 1000, not 1.5"],
@@ -170,7 +164,7 @@ describe.each(['createMany', 'upsertMany', 'updateMany'])('%s', (operation) => {
 		],
 		[{ maxBatchSizeMiB: 0 }, "'Batch Size (MiB)' must be a number at least 0.001, not 0"],
 	])('with %j sends nothing', async (options, error) => {
-		const parameters: IDataObject = operation === 'updateMany' ? { recordId: 'x' } : {};
+		const parameters: IDataObject = operation === 'update' ? { recordId: 'x' } : {};
 		const result = await harness.run(operation, { items: numbered(3), options, parameters });
 		expect(result.error?.message).toBe(error);
 		expect(await harness.requests()).toEqual([]);
@@ -187,7 +181,7 @@ describe.each(['createMany', 'upsertMany', 'updateMany'])('%s', (operation) => {
 test.each(['', '   ', null])('the record id %j is missing', async (id) => {
 	const parameters = { recordId: '={{ $json.id }}' };
 	const items = [{ id, buyer: 'x' }];
-	for (const operation of ['updateMany', 'update', 'delete', 'get']) {
+	for (const operation of ['update', 'delete', 'get']) {
 		const result = await harness.run(operation, { ...goingOn, items, parameters });
 		expect(result.json()).toHaveLength(1);
 		expect(String(result.json()[0]?.error)).toMatch(/record id is missing|is empty/);
@@ -200,7 +194,7 @@ test('items for different tables are not all written to the first one', async ()
 		{ table: 'orders', buyer: 'x' },
 		{ table: 'notes', buyer: 'y' },
 	];
-	const result = await harness.run('createMany', {
+	const result = await harness.run('create', {
 		items,
 		parameters: {
 			table: { __rl: true, mode: 'id', value: '={{ $json.table }}' },
@@ -213,7 +207,7 @@ test('items for different tables are not all written to the first one', async ()
 });
 
 test('values set by hand are taken from each item, by its own expression', async () => {
-	const result = await harness.run('upsertMany', {
+	const result = await harness.run('upsert', {
 		items: [{ n: 1 }, { n: 2 }],
 		parameters: {
 			columns: defined({ number: '={{ $json.n }}', buyer: '={{ "Buyer " + $json.n }}' }),
@@ -227,20 +221,36 @@ describe.each(['={{ $json.missing }}', '={{ "" }}', '={{ "false" }}', '={{ null 
 	'a switch that an expression sets to %j is rejected before anything is sent',
 	(value) => {
 		test.each([
-			['createMany', 'dryRun', 'Dry Run'],
-			['upsertMany', 'dryRun', 'Dry Run'],
-			['upsertMany', 'skipUnchanged', 'Skip Unchanged'],
-			['updateMany', 'dryRun', 'Dry Run'],
-			['createMany', 'skipAudit', 'Skip Audit'],
+			['create', 'dryRun', 'Dry Run'],
+			['upsert', 'dryRun', 'Dry Run'],
+			['upsert', 'skipUnchanged', 'Skip Unchanged'],
+			['update', 'dryRun', 'Dry Run'],
 			['create', 'skipAudit', 'Skip Audit'],
 		])('%s: %s', async (operation, name, label) => {
 			const { error } = await harness.run(operation, {
 				items: numbered(1),
 				options: { [name]: value },
-				...(operation === 'updateMany' && { parameters: { recordId: 'x' } }),
+				...(operation === 'update' && { parameters: { recordId: 'x' } }),
 			});
 			expect(error?.message).toContain(`'${label}' must be true or false, `);
 			expect(await harness.writes()).toEqual([]);
 		});
 	},
 );
+
+describe('what does not exist is named, with what is called nearly the same', () => {
+	const locator = (value: string) => ({ __rl: true, mode: 'id', value });
+	test.each<[application: string, table: string, error: string, hint: string]>([
+		['shop', 'ordres', "Application 'shop' has no table 'ordres', did you mean 'orders'?", 'see: '],
+		['shop', 'invoices', "Application 'shop' has no table 'invoices'", "'orders'"],
+		['shopp', 'orders', "There is no application 'shopp', did you mean 'shop'?", 'see: '],
+		['', 'ordres', "has a table 'ordres', did you mean 'orders'?", 'Choose the application'],
+	])('application %j, table %j', async (application, table, error, hint) => {
+		const result = await harness.run('create', {
+			items: [{ number: '1', buyer: 'a' }],
+			parameters: { application: locator(application), table: locator(table) },
+		});
+		expect(result.error?.message).toContain(error);
+		expect(result.error?.description).toContain(hint);
+	});
+});

@@ -34,7 +34,7 @@ async function existing(): Promise<IDataObject[]> {
 
 const brokenId = `={{ $json.number === "2" ? $('Missing').first() : $json.id }}`;
 
-test.each(['createMany', 'upsertMany', 'create'])(
+test.each(['create', 'upsert'])(
 	'%s: an error of 5 MB from the platform is not copied into each item',
 	async (operation) => {
 		await harness.faults({
@@ -45,7 +45,7 @@ test.each(['createMany', 'upsertMany', 'create'])(
 				body: { errors: [{ id: 'y'.repeat(5_000_000), message: 'x'.repeat(5_000_000) }] },
 			},
 		});
-		const run = { items: numbered(operation === 'create' ? 3 : 300) };
+		const run = { items: numbered(300) };
 		const result = await harness.run(operation, { ...continuing, ...run });
 		const output = result.output('Data Platform');
 		expect(output).toHaveLength(run.items.length);
@@ -54,7 +54,7 @@ test.each(['createMany', 'upsertMany', 'create'])(
 	},
 );
 
-describe.each(['create', 'upsert', 'createMany', 'upsertMany'])('%s', (operation) => {
+describe.each(['create', 'upsert'])('%s', (operation) => {
 	test('an expression in the mapping that fails for one item fails that item only', async () => {
 		const run = { items, parameters: { columns: failingColumns } };
 		const result = await harness.run(operation, { ...continuing, ...run });
@@ -68,7 +68,7 @@ describe.each(['create', 'upsert', 'createMany', 'upsertMany'])('%s', (operation
 		const result = await harness.run(operation, run);
 		expect(result.error?.message).toMatch(/Missing|node/);
 		expect(result.error?.context?.itemIndex).toBe(1);
-		if (operation.endsWith('Many')) expect(await harness.writes()).toEqual([]);
+		expect(await harness.writes()).toEqual([]);
 	});
 
 	test.each(['table', 'application'])('an expression in the %s', async (name) => {
@@ -89,15 +89,17 @@ describe.each(['create', 'upsert', 'createMany', 'upsertMany'])('%s', (operation
 	});
 });
 
-describe.each(['update', 'updateMany'])('%s', (operation) => {
+describe('update', () => {
 	test.each([
 		['the record ID', { columns: mapped, recordId: brokenId }],
 		['the mapping', { columns: failingColumns, recordId: '={{ $json.id }}' }],
 	])('an expression in %s that fails for one item', async (_, parameters) => {
 		const updates = (await existing()).map((item) => ({ ...item, buyer: 'New' }));
-		const recordId = operation === 'update' ? byRecord(parameters.recordId) : parameters.recordId;
-		const run = { items: updates, parameters: { ...parameters, recordId } };
-		const result = await harness.run(operation, { ...continuing, ...run });
+		const result = await harness.run('update', {
+			...continuing,
+			items: updates,
+			parameters,
+		});
 		expectErrorItem(result.output('Data Platform')[1]!, 1, /Missing|node/);
 		expect(await harness.values('buyer')).toEqual(['New', 'Buyer 2', 'New']);
 	});
@@ -112,7 +114,7 @@ describe.each(['update', 'updateMany'])('%s', (operation) => {
 	])('accepts a record ID that is %s, left over from another operation', async (_, recordId) => {
 		const updates = (await existing()).map((item) => ({ ...item, buyer: 'New' }));
 		const run = { items: updates, parameters: { columns: mapped, recordId } };
-		const result = await harness.run(operation, run);
+		const result = await harness.run('update', run);
 		expect(result.error).toBeUndefined();
 		expect(await harness.values('buyer')).toEqual(['New', 'New', 'New']);
 	});
@@ -123,9 +125,9 @@ describe.each(['update', 'updateMany'])('%s', (operation) => {
 			...(index === 1 && { id: value }),
 			buyer: 'New',
 		}));
-		const recordId = operation === 'update' ? byRecord('={{ $json.id }}') : '={{ $json.id }}';
+		const recordId = byRecord('={{ $json.id }}');
 		const run = { items: updates as IDataObject[], parameters: { columns: mapped, recordId } };
-		const result = await harness.run(operation, { ...continuing, ...run });
+		const result = await harness.run('update', { ...continuing, ...run });
 		expectErrorItem(result.output('Data Platform')[1]!, 1, /'Record( ID)?'|record id/);
 		expect(await harness.values('buyer')).toEqual(['New', 'Buyer 2', 'New']);
 	});
@@ -137,40 +139,37 @@ describe('parameters that all items share', () => {
 		['batchSize', 'Batch Size', '={{ Number($json.number) }}'],
 		['skipAudit', 'Skip Audit', '={{ $json.number === "3" }}'],
 	])('%s may not differ between items', async (name, label, expression) => {
-		const result = await harness.run('upsertMany', { items, options: { [name]: expression } });
+		const result = await harness.run('upsert', { items, options: { [name]: expression } });
 		expect(result.error?.message).toContain(`Nothing was sent: '${label}' is `);
 		expect(await harness.writes()).toEqual([]);
 	});
 
-	test('field rules may not differ between items, but do so one at a time', async () => {
+	test('field rules may not differ between items', async () => {
 		const rule = '={{ $json.number === "2" ? "ifEmpty" : "always" }}';
 		const options = { fieldRules: { field: [{ field: 'buyer', rule }] } };
-		const result = await harness.run('upsertMany', { items, options });
+		const result = await harness.run('upsert', { items, options });
 		expect(result.error?.message).toContain("Nothing was sent: 'Field Rules' is ");
 		expect(await harness.writes()).toEqual([]);
-		await harness.fill('orders', { number: '1', buyer: 'Old' }, { number: '2', buyer: 'Old' });
-		await harness.run('upsert', { items, options });
-		expect(await harness.values('buyer')).toEqual(['Buyer 1', 'Old', 'Buyer 3']);
 	});
 
 	test('the update mode may not differ between items', async () => {
 		const updateMode = '={{ $json.number === "2" ? "replace" : "partial" }}';
 		const run = { items: await existing(), parameters: { columns: mapped, updateMode } };
-		const result = await harness.run('updateMany', run);
+		const result = await harness.run('update', run);
 		expect(result.error?.message).toContain('\'Fields Not Sent\' is "replace" for item 1');
 		expect(await harness.writes()).toEqual([]);
 	});
 
 	test('an expression with the same value for every item is allowed', async () => {
 		const options = { batchSize: '={{ 1 + 1 }}', emptyValues: "={{ 'leave' }}" };
-		const result = await harness.run('upsertMany', { items: numbered(3), options });
+		const result = await harness.run('upsert', { items: numbered(3), options });
 		expect(outcomes(result)).toEqual(['inserted', 'inserted', 'inserted']);
 	});
 });
 
 describe('automatic mapping', () => {
 	const write = async (item: IDataObject, run: Run = {}) =>
-		await harness.run('createMany', { ...continuing, items: [item], ...run });
+		await harness.run('create', { ...continuing, items: [item], ...run });
 
 	test('values next to a record’s fields are written too', async () => {
 		await write({ buyer: 'Ada', fields: { number: '1' } });
@@ -189,8 +188,8 @@ describe('automatic mapping', () => {
 	});
 
 	test('what a write returned can be written again', async () => {
-		const first = await harness.run('createMany', { items: numbered(1) });
-		const again = await harness.run('upsertMany', { items: first.json() });
+		const first = await harness.run('create', { items: numbered(1) });
+		const again = await harness.run('upsert', { items: first.json() });
 		expect(outcomes(again)).toEqual(['unchanged']);
 		expect(await harness.records()).toHaveLength(1);
 	});
@@ -205,7 +204,7 @@ describe('automatic mapping', () => {
 			field_error: 'none',
 			field_field_error: 'other',
 		});
-		const written = await harness.run('createMany', { table: 'odd', items: read.json() });
+		const written = await harness.run('create', { table: 'odd', items: read.json() });
 		expect(outcomes(written)).toEqual(['inserted']);
 		expect((await harness.records('odd')).map((record) => record.fields)).toEqual([values, values]);
 	});
@@ -218,7 +217,7 @@ describe('a summary', () => {
 	};
 
 	test('goes to the first output, failed items go to the error output', async () => {
-		const result = await harness.run('createMany', { ...run, onError: 'continueErrorOutput' });
+		const result = await harness.run('create', { ...run, onError: 'continueErrorOutput' });
 		expect(result.json()).toEqual([expect.objectContaining({ inserted: 2, failed: 1 })]);
 		const errors = result.output('Data Platform', 1);
 		expect(errors).toHaveLength(1);
@@ -230,7 +229,7 @@ describe('a summary', () => {
 	});
 
 	test('is the only item if the node has one output', async () => {
-		const result = await harness.run('createMany', { ...run, ...continuing });
+		const result = await harness.run('create', { ...run, ...continuing });
 		expect(result.json()).toEqual([expect.objectContaining({ inserted: 2, failed: 1 })]);
 	});
 });
@@ -249,14 +248,14 @@ describe('numbers of the whole run', () => {
 		['maxRetryWait', 'Max Wait (Seconds)', -1],
 	])('%s (%s) of %j', async (name, label, value) => {
 		const options = { [name]: `={{ ${JSON.stringify(value)} }}` };
-		const result = await harness.run('createMany', { items: numbered(1), options });
+		const result = await harness.run('create', { items: numbered(1), options });
 		expect(result.error?.message).toContain(`'${label}' must be a number at least`);
 		expect(await harness.requests()).toEqual([]);
 	});
 
 	test('a timeout of a hundred days does not expire immediately', async () => {
 		const options = { timeout: 100 * 24 * 3600 };
-		const result = await harness.run('createMany', { items: numbered(1), options });
+		const result = await harness.run('create', { items: numbered(1), options });
 		expect(outcomes(result)).toEqual(['inserted']);
 	});
 });

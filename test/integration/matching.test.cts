@@ -18,10 +18,25 @@ const onNotes = async (operation: string, run: Run) =>
 const notes = async (): Promise<IDataObject[]> =>
 	(await harness.records('notes')).map(({ fields, ver }) => ({ ...fields, ver }));
 
-describe('create or update many, matched on fields', () => {
+test('an unchanged record among thousands with its values is read by its ID', async () => {
+	const many = Array.from({ length: 3000 }, () => ({ text: 'a', rank: 1 }));
+	await harness.fill('notes', ...many);
+	const result = await onNotes('update', {
+		items: [{ text: 'a', rank: 1 }],
+		parameters: byText,
+		options: { multipleMatches: 'first' },
+	});
+	expect(outcomes(result)).toEqual(['unchanged']);
+	const paths = (await harness.requests()).map(({ path }) => path.split('/data')[1]);
+	// A page to match, and the one after it, which was requested ahead.
+	expect(paths.filter((path) => path === '/filter').length).toBeLessThanOrEqual(2);
+	expect(paths.at(-1)).toBe(`/${result.json()[0]!.id as string}`);
+});
+
+describe('create or update, matched on fields', () => {
 	test('updates existing records, creates missing ones, and reports which', async () => {
 		const [a] = await harness.fill('notes', { text: 'a', rank: 1 }, { text: 'b', rank: 1 });
-		const result = await onNotes('upsertMany', {
+		const result = await onNotes('upsert', {
 			items: [
 				{ text: 'a', rank: 2 },
 				{ text: 'b', rank: 1 },
@@ -42,7 +57,7 @@ describe('create or update many, matched on fields', () => {
 
 	test('several fields must all be equal; numbers may be text', async () => {
 		await harness.fill('notes', { text: 'a', rank: 1 }, { text: 'a', rank: 2 }, { text: 'b' });
-		const result = await onNotes('upsertMany', {
+		const result = await onNotes('upsert', {
 			items: [
 				{ text: 'a', rank: '2.0' },
 				{ text: 'b', rank: 1 },
@@ -61,10 +76,10 @@ describe('create or update many, matched on fields', () => {
 		await harness.fill('notes', ...values.map((text, rank) => ({ text, rank })));
 		for (const parameters of [byText, byBoth]) {
 			const items = values.map((text, rank) => ({ text, rank }));
-			const result = await onNotes('upsertMany', { items, parameters });
+			const result = await onNotes('upsert', { items, parameters });
 			expect(outcomes(result)).toEqual(values.map(() => 'unchanged'));
 		}
-		const missing = await onNotes('upsertMany', {
+		const missing = await onNotes('upsert', {
 			items: values.map((text) => ({ text: `${text}${text}` })),
 			parameters: byText,
 		});
@@ -80,14 +95,14 @@ describe('create or update many, matched on fields', () => {
 			{ text: null, rank: 1 },
 			{ text: 'a', rank: 1 },
 		];
-		const result = await onNotes('upsertMany', { items, parameters: byText });
+		const result = await onNotes('upsert', { items, parameters: byText });
 		expect(outcomes(result)).toEqual(['failed', 'failed', 'failed', 'updated']);
 		for (const index of [0, 1, 2]) {
 			const item = result.output('Data Platform')[index]!;
 			expectErrorItem(item, index, "'text' has no value", { field: 'text' });
 		}
 		expect((await notes()).map(({ rank }) => rank)).toEqual([1, undefined]);
-		const stopped = await onNotes('upsertMany', {
+		const stopped = await onNotes('upsert', {
 			items,
 			parameters: byText,
 			onError: 'stopWorkflow',
@@ -96,7 +111,7 @@ describe('create or update many, matched on fields', () => {
 	});
 
 	test('a table without an import key: the error says what to choose', async () => {
-		const result = await onNotes('upsertMany', { items: [{ text: 'a' }] });
+		const result = await onNotes('upsert', { items: [{ text: 'a' }] });
 		expect(result.json()[0]).toMatchObject({
 			error: "Table 'Notes' has no import key field",
 			message: expect.stringContaining("'Match On'"),
@@ -110,7 +125,7 @@ describe('create or update many, matched on fields', () => {
 		['a calculated field', ['label'], 'read-only'],
 		['a list', ['tags'], "its type is 'chips'"],
 	])('%s is rejected before anything is sent', async (_, matchFields, message) => {
-		const result = await harness.run('upsertMany', {
+		const result = await harness.run('upsert', {
 			...goingOn,
 			items: numbered(1),
 			parameters: { matchOn: 'fields', matchFields },
@@ -122,7 +137,7 @@ describe('create or update many, matched on fields', () => {
 	test('items that match the same record follow Duplicates in the Input', async () => {
 		await harness.fill('notes', { text: 'a', rank: 1 });
 		const items = ['a', 'new', 'a', 'new'].map((text, rank) => ({ text, rank }));
-		const merged = await onNotes('upsertMany', { items, parameters: byText });
+		const merged = await onNotes('upsert', { items, parameters: byText });
 		expect(outcomes(merged)).toEqual(['updated', 'inserted', 'updated', 'inserted']);
 		expect(merged.json()[0]).toMatchObject({ mergedInto: 2, id: merged.json()[2]!.id });
 		expect(await notes()).toEqual([
@@ -130,7 +145,7 @@ describe('create or update many, matched on fields', () => {
 			{ text: 'new', rank: 3, ver: 0 },
 		]);
 		const options = { duplicates: 'error' };
-		const refused = await onNotes('upsertMany', { items, parameters: byText, options });
+		const refused = await onNotes('upsert', { items, parameters: byText, options });
 		expect(outcomes(refused)).toEqual(Array(4).fill('failed'));
 		expectErrorItem(refused.output('Data Platform')[2]!, 2, "same match values 'a' as item 0");
 	});
@@ -144,7 +159,7 @@ describe('several matches', () => {
 			`${a.created} ${a.id}` < `${b.created} ${b.id}` ? -1 : 1,
 		);
 	const run = async (multipleMatches: string, options: IDataObject = {}) =>
-		await onNotes('upsertMany', {
+		await onNotes('upsert', {
 			items: [{ text: 'a', rank: 9 }],
 			parameters: byText,
 			options: { multipleMatches, ...options },
@@ -166,7 +181,7 @@ describe('several matches', () => {
 			'notes',
 			...Array.from({ length: 6000 }, () => ({ text: 'shared', rank: 1 })),
 		);
-		const result = await onNotes('upsertMany', {
+		const result = await onNotes('upsert', {
 			items: [{ text: 'shared', rank: 2 }],
 			parameters: byText,
 			options: { multipleMatches },
@@ -227,7 +242,7 @@ describe('if found, if missing', () => {
 	];
 	const run = async (options: IDataObject, more: Run = {}) => {
 		await harness.fill('notes', { text: 'a', rank: 1 });
-		return await onNotes('upsertMany', { items, parameters: byText, options, ...more });
+		return await onNotes('upsert', { items, parameters: byText, options, ...more });
 	};
 
 	test('get or create: an existing record is returned as stored', async () => {
@@ -252,7 +267,7 @@ describe('if found, if missing', () => {
 	test('missing ones are skipped, or an error', async () => {
 		const skipped = await run({ ifMissing: 'skip' });
 		expect(outcomes(skipped)).toEqual(['updated', 'skipped']);
-		const refused = await onNotes('upsertMany', {
+		const refused = await onNotes('upsert', {
 			items,
 			parameters: byText,
 			options: { ifMissing: 'error' },
@@ -286,7 +301,7 @@ describe('if found, if missing', () => {
 
 	test('on the import key too', async () => {
 		await harness.fill('orders', ...numbered(1));
-		const result = await harness.run('upsertMany', {
+		const result = await harness.run('upsert', {
 			...goingOn,
 			items: [...numbered(2), { number: '3', buyer: 'x' }].map((item) => ({ ...item, price: 1 })),
 			options: { ifFound: 'skip' },
@@ -301,7 +316,7 @@ describe('on the import key, as the platform itself does it', () => {
 		'nothing is looked up (%j)',
 		async (parameters) => {
 			await harness.fill('orders', ...numbered(1));
-			const result = await harness.run('upsertMany', { items: numbered(3), parameters });
+			const result = await harness.run('upsert', { items: numbered(3), parameters });
 			expect(outcomes(result)).toEqual(['unchanged', 'inserted', 'inserted']);
 			expect((await harness.writes()).map(({ records }) => records)).toEqual([3]);
 		},
@@ -311,7 +326,7 @@ describe('on the import key, as the platform itself does it', () => {
 		await harness.fill('orders', ...numbered(2));
 		const items = numbered(4).map(({ number }) => ({ number }));
 		const options = { ifFound: 'skip', ifMissing: 'skip' };
-		const result = await harness.run('upsertMany', { items, options });
+		const result = await harness.run('upsert', { items, options });
 		expect(outcomes(result)).toEqual(['found', 'found', 'skipped', 'skipped']);
 		expect(result.json()[1]).toMatchObject({ buyer: 'Buyer 2' });
 		expect(result.json()[3]).toMatchObject(items[3]!);
@@ -331,7 +346,7 @@ describe('on the record ID', () => {
 			{ id: '', buyer: 'x' },
 			{ buyer: 'x' },
 		];
-		const result = await harness.run('upsertMany', { ...goingOn, items, parameters });
+		const result = await harness.run('upsert', { ...goingOn, items, parameters });
 		expect(outcomes(result)).toEqual(['updated', 'inserted', 'failed', 'failed']);
 		const [, created] = await harness.records();
 		expect(result.json()[1]).toMatchObject({ id: created!.id });
@@ -346,28 +361,28 @@ describe('on the record ID', () => {
 			{ id: UNKNOWN_ID, buyer: 'x' },
 		];
 		const options = { ifFound: 'skip', ifMissing: 'skip' };
-		const result = await harness.run('upsertMany', { ...goingOn, items, parameters, options });
+		const result = await harness.run('upsert', { ...goingOn, items, parameters, options });
 		expect(outcomes(result)).toEqual(['found', 'skipped']);
 		expect(result.json()[0]).toMatchObject({ buyer: 'Buyer 1' });
 		expect(await harness.writes()).toEqual([]);
 	});
 
-	test('update many skips missing ones', async () => {
+	test('update skips missing ones', async () => {
 		const [stored] = await harness.fill('orders', ...numbered(1));
 		const items = [
 			{ id: UNKNOWN_ID, buyer: 'x' },
 			{ id: stored!.id, buyer: 'y' },
 		];
 		const options = { ifMissing: 'skip' };
-		const result = await harness.run('updateMany', { items, options });
+		const result = await harness.run('update', { items, options });
 		expect(outcomes(result)).toEqual(['skipped', 'updated']);
 	});
 });
 
-describe('update many, matched on fields', () => {
+describe('update, matched on fields', () => {
 	test('updates by them; a missing one is not found', async () => {
 		await harness.fill('orders', ...numbered(2));
-		const result = await harness.run('updateMany', {
+		const result = await harness.run('update', {
 			...goingOn,
 			items: [
 				{ buyer: 'Buyer 2', price: 2 },
@@ -381,7 +396,7 @@ describe('update many, matched on fields', () => {
 
 	test("'Create It', left from an operation that creates, counts as an error", async () => {
 		await harness.fill('notes', { text: 'a' });
-		const result = await onNotes('updateMany', {
+		const result = await onNotes('update', {
 			items: [{ text: 'a', rank: 1 }, { text: 'x' }],
 			parameters: byText,
 			options: { ifMissing: 'create' },
@@ -392,7 +407,7 @@ describe('update many, matched on fields', () => {
 
 	test('by the import key; other fields are cleared if the option is set', async () => {
 		await harness.fill('orders', { number: '1', buyer: 'Fox', price: 5 });
-		const result = await harness.run('updateMany', {
+		const result = await harness.run('update', {
 			items: [{ number: '1', buyer: 'Owl' }],
 			parameters: { matchOn: 'importKey', updateMode: 'replace' },
 		});
@@ -404,7 +419,7 @@ describe('update many, matched on fields', () => {
 describe('with other options', () => {
 	test('skip unchanged writes what differs', async () => {
 		await harness.fill('notes', { text: 'a', rank: 1 }, { text: 'b', rank: 1 });
-		const result = await onNotes('upsertMany', {
+		const result = await onNotes('upsert', {
 			items: [
 				{ text: 'a', rank: 1 },
 				{ text: 'b', rank: 2 },
@@ -419,7 +434,7 @@ describe('with other options', () => {
 
 	test('a dry run writes nothing and says what would be', async () => {
 		await harness.fill('notes', { text: 'a', rank: 1 }, { text: 'b', rank: 1 });
-		const result = await onNotes('upsertMany', {
+		const result = await onNotes('upsert', {
 			items: [
 				{ text: 'a', rank: 9 },
 				{ text: 'b', rank: 1 },
@@ -435,7 +450,7 @@ describe('with other options', () => {
 
 	test('as a summary', async () => {
 		await harness.fill('notes', { text: 'a', rank: 1 });
-		const result = await onNotes('upsertMany', {
+		const result = await onNotes('upsert', {
 			items: [{ text: 'a' }, { text: 'b' }],
 			parameters: byText,
 			options: { output: 'summary', ifFound: 'skip', ifMissing: 'skip' },
@@ -455,7 +470,7 @@ describe('with other writers', () => {
 		const [stored] = await harness.fill('notes', { text: 'a', rank: 1 });
 		otherWriter.before((target) => (target === updates ? remove(stored!.id) : undefined));
 		const run = (options: IDataObject) =>
-			onNotes('upsertMany', {
+			onNotes('upsert', {
 				items: [{ text: 'a', rank: 2 }],
 				parameters: byText,
 				credential: otherWriter.credential(),
@@ -477,7 +492,7 @@ describe('with other writers', () => {
 			await remove(stored!.id);
 			await other().post(data('notes'), { fields: { text: 'a', rank: 5 } });
 		});
-		const result = await onNotes('upsertMany', {
+		const result = await onNotes('upsert', {
 			items: [{ text: 'a', rank: 2 }],
 			parameters: byText,
 			credential: otherWriter.credential(),
@@ -497,7 +512,7 @@ describe('with other writers', () => {
 				await other().post(data('notes'), { fields: { text: 'a', rank: 5 } });
 			}
 		});
-		const result = await onNotes('upsertMany', {
+		const result = await onNotes('upsert', {
 			items: [{ text: 'a', rank: 2 }],
 			parameters: byText,
 			credential: otherWriter.credential(),
@@ -513,7 +528,7 @@ describe('with other writers', () => {
 	])('or skipped, if missing ones are (%s)', async (ifMissing, expected) => {
 		const [stored] = await harness.fill('notes', { text: 'a', rank: 1 });
 		otherWriter.before((target) => (target === updates ? remove(stored!.id) : undefined));
-		const result = await onNotes('upsertMany', {
+		const result = await onNotes('upsert', {
 			items: [{ text: 'a', rank: 2 }],
 			parameters: byText,
 			credential: otherWriter.credential(),
@@ -533,7 +548,7 @@ describe('with other writers', () => {
 				const fields = { number: '1', buyer: 'other', price: 5 };
 				return other().post(data('orders'), { fields });
 			});
-			const result = await harness.run('upsertMany', {
+			const result = await harness.run('upsert', {
 				onError,
 				items: numbered(3, { price: 1 }),
 				credential: otherWriter.credential(),
@@ -552,7 +567,7 @@ describe('with other writers', () => {
 			match: { method: 'POST', path: '/data/bulk$' },
 			fault: { kind: 'resetAfter' },
 		});
-		const result = await onNotes('upsertMany', {
+		const result = await onNotes('upsert', {
 			items: [
 				{ text: 'a', rank: 2 },
 				{ text: 'b', rank: 2 },
@@ -563,13 +578,31 @@ describe('with other writers', () => {
 		expect(await notes()).toHaveLength(2);
 	});
 
+	test('one that can’t be looked up is not created twice by another attempt of the node', async () => {
+		await harness.faults(
+			{ match: { method: 'POST', path: '/data/bulk$' }, fault: { kind: 'resetAfter' } },
+			{
+				match: { path: '/data/filter$' },
+				when: { nth: [2, 3, 4] },
+				fault: { kind: 'status', status: 403 },
+			},
+		);
+		await onNotes('upsert', {
+			items: [{ text: 'a' }],
+			parameters: byText,
+			onError: 'stopWorkflow',
+			retry: { maxTries: 3, waitBetweenTries: 1 },
+		});
+		expect(await notes()).toHaveLength(1);
+	});
+
 	test('a second attempt of the node creates nothing twice', async () => {
 		await harness.faults({
 			match: { method: 'POST', path: '/data/bulk$' },
 			when: { first: 1 },
 			fault: { kind: 'failRecords', indexes: [1] },
 		});
-		const result = await onNotes('upsertMany', {
+		const result = await onNotes('upsert', {
 			items: ['a', 'b', 'c'].map((text) => ({ text })),
 			parameters: byText,
 			onError: 'stopWorkflow',
@@ -585,182 +618,9 @@ describe('with other writers', () => {
 			match: { path: '/data/filter$' },
 			fault: { kind: 'status', status: 403 },
 		});
-		const result = await onNotes('upsertMany', { items: [{ text: 'a' }], parameters: byText });
+		const result = await onNotes('upsert', { items: [{ text: 'a' }], parameters: byText });
 		expect(outcomes(result)).toEqual(['failed']);
 		expect(await harness.writes()).toEqual([]);
-	});
-});
-
-describe('create or update, one record for each item', () => {
-	test("says what it did, by the platform's own upsert", async () => {
-		await harness.fill('orders', ...numbered(2));
-		const items = [
-			{ number: '1', buyer: 'changed' },
-			{ number: '2', buyer: 'Buyer 2' },
-			{ number: '3', buyer: 'new' },
-			{ number: '3', buyer: 'new' },
-			{ number: '3', buyer: 'newer' },
-		];
-		const result = await harness.run('upsert', { items });
-		expect(outcomes(result)).toEqual(['updated', 'unchanged', 'inserted', 'unchanged', 'updated']);
-		expect(await harness.values('buyer')).toEqual(['changed', 'Buyer 2', 'newer']);
-		expect(result.json()[0]).toMatchObject({ number: '1', buyer: 'changed', ver: 1 });
-		// The table, its newest change, and the items.
-		expect(await harness.requests()).toHaveLength(2 + items.length);
-	});
-
-	test('an insert whose response was lost is reported as an insert', async () => {
-		await harness.fill('orders', ...numbered(1));
-		await harness.faults({
-			match: { method: 'POST', path: '/data$' },
-			when: { first: 1 },
-			fault: { kind: 'resetAfter' },
-		});
-		const result = await harness.run('upsert', { items: [{ number: '9', buyer: 'x' }] });
-		expect(outcomes(result)).toEqual(['inserted']);
-		expect(await harness.values('number')).toEqual(['1', '9']);
-	});
-
-	test('without the right to read, the outcome is unknown', async () => {
-		await harness.faults({
-			match: { method: 'GET', path: '/data$' },
-			fault: { kind: 'status', status: 403 },
-		});
-		const result = await harness.run('upsert', { items: numbered(1) });
-		expect(result.json()[0]).toMatchObject({ number: '1' });
-		expect(outcomes(result)).toEqual([undefined]);
-	});
-
-	test('get or create', async () => {
-		const [stored] = await harness.fill('orders', { number: '1', buyer: 'Fox', price: 5 });
-		const result = await harness.run('upsert', {
-			items: numbered(2, { price: 1 }),
-			options: { ifFound: 'skip' },
-		});
-		expect(result.json()).toMatchObject([
-			{ outcome: 'found', id: stored!.id, buyer: 'Fox', price: 5, ver: 0 },
-			{ outcome: 'inserted', number: '2' },
-		]);
-		expect(await harness.values('price')).toEqual([5, 1]);
-	});
-
-	test('matched on fields', async () => {
-		await harness.fill('notes', { text: 'a', rank: 1 }, { text: 'b', rank: 1 });
-		const result = await onNotes('upsert', {
-			items: [
-				{ text: 'a', rank: 2 },
-				{ text: 'b', rank: 1 },
-				{ text: 'c', rank: 3 },
-				{ text: 'c', rank: 4 },
-				{ text: '', rank: 4 },
-			],
-			parameters: byText,
-		});
-		expect(outcomes(result)).toEqual(['updated', 'unchanged', 'inserted', 'updated', 'failed']);
-		expect((await notes()).map(({ rank }) => rank)).toEqual([2, 1, 4]);
-	});
-
-	test('on the record ID; an empty one is an error', async () => {
-		const [stored] = await harness.fill('orders', ...numbered(1));
-		const result = await harness.run('upsert', {
-			...goingOn,
-			items: [
-				{ id: stored!.id, buyer: 'changed' },
-				{ id: UNKNOWN_ID, number: '2', buyer: 'new' },
-				{ id: '', buyer: 'x' },
-			],
-			parameters: { matchOn: 'recordId' },
-		});
-		expect(outcomes(result)).toEqual(['updated', 'inserted', 'failed']);
-		expectErrorItem(result.output('Data Platform')[2]!, 2, "'Record ID' is empty");
-	});
-
-	test.each([
-		['skip', 'skipped'],
-		['error', 'notFound'],
-	])('a missing one is skipped (%s)', async (ifMissing, outcome) => {
-		const result = await onNotes('upsert', {
-			items: [{ text: 'a' }],
-			parameters: byText,
-			options: { ifMissing },
-		});
-		expect(outcomes(result)).toEqual([outcome]);
-		expect(await harness.writes()).toEqual([]);
-	});
-
-	test('several matches: an error, the first, or an output for each', async () => {
-		await harness.fill('notes', { text: 'a', rank: 1 }, { text: 'a', rank: 2 });
-		const run = async (multipleMatches: string) =>
-			await onNotes('upsert', {
-				items: [{ text: 'a', rank: 2 }],
-				parameters: byText,
-				options: { multipleMatches },
-			});
-		const refused = await run('error');
-		expectErrorItem(refused.output('Data Platform')[0]!, 0, "2 records match 'a'");
-		expect(outcomes(await run('all')).sort()).toEqual(['unchanged', 'updated']);
-		expect(outcomes(await run('first'))).toEqual(['unchanged']);
-	});
-
-	test('a record deleted after it was found is created, one created in the meantime is found', async () => {
-		const [stored] = await harness.fill('notes', { text: 'a', rank: 1 });
-		let isDone = false;
-		const once = (act: () => Promise<unknown>) => {
-			if (isDone) return undefined;
-			isDone = true;
-			return act();
-		};
-		const api = harness.sandbox.client();
-		otherWriter.before((target) =>
-			target.startsWith('PATCH')
-				? once(() => api.delete(`/apps/shop/tables/notes/data/${stored!.id}`))
-				: undefined,
-		);
-		const credential = otherWriter.credential();
-		const items = [{ text: 'a', rank: 2 }];
-		const deleted = await onNotes('upsert', { items, parameters: byText, credential });
-		expect(outcomes(deleted)).toEqual(['inserted']);
-		expect(await notes()).toEqual([{ text: 'a', rank: 2, ver: 0 }]);
-
-		isDone = false;
-		otherWriter.before((target) =>
-			target === 'POST /data'
-				? once(() =>
-						api.post('/apps/shop/tables/orders/data', { fields: { number: '1', buyer: 'other' } }),
-					)
-				: undefined,
-		);
-		const options = { ifFound: 'skip' };
-		const created = await harness.run('upsert', { items: numbered(1), credential, options });
-		expect(created.json()).toMatchObject([{ outcome: 'found', buyer: 'other' }]);
-		expect(await harness.values('buyer')).toEqual(['other']);
-	});
-
-	const created = { method: 'POST', path: '/data$' };
-	const lost = { match: created, fault: { kind: 'resetAfter' } } as const;
-	const tried: Run = {
-		items: [{ text: 'a' }],
-		parameters: byText,
-		onError: 'stopWorkflow',
-		retry: { maxTries: 3, waitBetweenTries: 1 },
-	};
-
-	test('a create whose response is lost is looked up, and not sent twice', async () => {
-		await harness.faults(lost);
-		const result = await onNotes('upsert', tried);
-		expect(result.json()).toMatchObject([{ outcome: 'inserted', text: 'a' }]);
-		expect(await notes()).toHaveLength(1);
-	});
-
-	test('nor is one that can’t be looked up, even by a second attempt of the node', async () => {
-		await harness.faults(lost, {
-			match: { path: '/data/filter$' },
-			when: { nth: [2, 3, 4] },
-			fault: { kind: 'status', status: 403 },
-		});
-		const result = await onNotes('upsert', tried);
-		expect(result.error?.message).toContain('Unknown whether this record was written');
-		expect(await notes()).toHaveLength(1);
 	});
 });
 
@@ -770,7 +630,7 @@ test('10,000 items, matched on two fields', async () => {
 		rank: Math.floor(index / 2500),
 	}));
 	await harness.fill('notes', ...rows.filter((_, index) => index % 2 === 0));
-	const result = await onNotes('upsertMany', { items: rows, parameters: byBoth });
+	const result = await onNotes('upsert', { items: rows, parameters: byBoth });
 	const counts = { unchanged: 0, inserted: 0 } as Record<string, number>;
 	for (const outcome of outcomes(result)) counts[String(outcome)]! += 1;
 	expect(counts).toEqual({ unchanged: 5000, inserted: 5000 });
@@ -782,10 +642,8 @@ describe.each([['html'], ['empty']])(
 	'a gateway’s 404 (%s) does not come from the platform',
 	(kind) => {
 		test.each<[string, IDataObject, IDataObject]>([
-			['upsert', {}, {}],
-			['upsert', { ifMissing: 'skip' }, {}],
-			['upsertMany', { ifFound: 'skip' }, {}],
-			['updateMany', { ifMissing: 'skip' }, { skipUnchanged: true }],
+			['upsert', { ifFound: 'skip' }, {}],
+			['update', { ifMissing: 'skip' }, { skipUnchanged: true }],
 		])('%s %j creates nothing and skips nothing', async (operation, rules, more) => {
 			const [stored] = await harness.fill('notes', { text: 'a', rank: 1 });
 			await harness.faults({
@@ -802,3 +660,13 @@ describe.each([['html'], ['empty']])(
 		});
 	},
 );
+
+test('keys that differ only in case or spaces are two records, and a notice names them', async () => {
+	const items = [{ text: 'Ann' }, { text: 'bob' }, { text: ' ann ' }].map((item) => ({
+		...item,
+		rank: 1,
+	}));
+	const result = await onNotes('upsert', { items, parameters: byText });
+	expect(outcomes(result)).toEqual(['inserted', 'inserted', 'inserted']);
+	expect(result.hints[0]).toContain("'Ann', ' ann ' (items 0 and 2)");
+});

@@ -36,14 +36,11 @@ const RECORD = { __rl: true, mode: 'id', value: '5f0c9f0e-3b1a-4f43-9a51-0a9c1df
 const OPERATIONS: Record<string, Run> = {
 	count: {},
 	create: {},
-	createMany: {},
 	delete: { parameters: { recordId: RECORD } },
 	get: { parameters: { recordId: RECORD } },
 	getAll: { parameters: { returnAll: true } },
 	update: { parameters: { recordId: RECORD } },
-	updateMany: { parameters: { matchOn: 'recordId', recordId: RECORD.value } },
 	upsert: {},
-	upsertMany: {},
 };
 
 const goingOn = { onError: 'continueRegularOutput', items: numbered(1) } as const;
@@ -74,42 +71,42 @@ test.each<
 >([
 	[
 		'a name in a link',
-		['create', 'createMany', 'upsert', 'upsertMany'],
+		['create', 'upsert'],
 		{ item: { ...order, related: 'Acme' } },
 		"'related'",
 		"'related' takes the ID of a linked record. To give a name or another value instead, add 'Link Values' in the options.",
 	],
 	[
 		'several entries in one text',
-		['create', 'createMany', 'upsert', 'upsertMany'],
+		['create', 'upsert'],
 		{ item: { ...order, channels: 'mail, web' } },
 		"'channels'",
 		`'channels' takes a list: give ["mail","web"] instead of one text.`,
 	],
 	[
 		'a key that another record has',
-		['create', 'createMany'],
+		['create'],
 		{ item: { ...order, number: 'taken' } },
 		"'number'",
-		"Correct the value of 'number'. If a record already has it, use 'Create or Update' or 'Create or Update Many' to update that record.",
+		"Correct the value of 'number'. If a record already has it, use 'Create or Update' to update that record.",
 	],
 	[
 		'a value that does not fit',
-		['create', 'createMany', 'upsert', 'upsertMany'],
+		['create', 'upsert'],
 		{ item: { ...order, state: 'lost' } },
 		"'state'",
 		"Correct the value of 'state'.",
 	],
 	[
 		'no record with the ID',
-		['updateMany'],
+		['update'],
 		{ item: order, parameters: { matchOn: 'recordId', recordId: 'fox@example.com' } },
 		"no record with the ID 'fox@example.com'",
 		"Check the ID; the record may have been deleted. If it is another value, such as an e-mail address, set 'Match On' to 'Import Key' or 'Other Fields'.",
 	],
 	[
 		'no ID',
-		['updateMany'],
+		['update'],
 		{ item: order, parameters: { matchOn: 'recordId', recordId: '={{ $json.id }}' } },
 		'the record id is missing',
 		"Give the record's ID, or set 'Match On' to what the items hold, such as 'Import Key'.",

@@ -56,13 +56,13 @@ test.each<[string, Run, error: string, message: string]>([
 		`Check 'Output Field Names or IDs': ${CHECK}`,
 	],
 	[
-		'createMany',
+		'create',
 		{ options: { batchSize: '={{ null }}' } },
 		"'Batch Size' must be a whole number from 0 to 1000, it is empty",
 		"Correct 'Batches, Timeouts and Retries → Batch Size', or the expression in it.",
 	],
 	[
-		'upsertMany',
+		'upsert',
 		{ options: { importKey: '={{ {} }}' } },
 		"'Import Key Field' must be text, not an object",
 		'Correct the expression in it.',

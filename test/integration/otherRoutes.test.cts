@@ -20,7 +20,6 @@ describe.each(ids)('the record ID %j', (id) => {
 	test.each<[string, Run]>([
 		['get', {}],
 		['delete', {}],
-		['update', { items: [{ buyer: 'x' }] }],
 	])('%s: nothing is sent', async (operation, run) => {
 		await harness.fill('orders', ...numbered(2));
 		const result = await harness.run(operation, { ...run, parameters: { recordId: id } });
@@ -33,9 +32,9 @@ describe.each(ids)('the record ID %j', (id) => {
 	});
 
 	test.each<[string, Run]>([
-		['updateMany', { parameters: {} }],
-		['updateMany', { options: { skipUnchanged: true } }],
-		['upsertMany', { parameters: { matchOn: 'recordId' } }],
+		['update', { parameters: {} }],
+		['update', { options: { skipUnchanged: true } }],
+		['upsert', { parameters: { matchOn: 'recordId' } }],
 	])('%s %j: an error of the item', async (operation, run) => {
 		const stored = await harness.fill('orders', ...numbered(2));
 		const result = await harness.run(operation, {

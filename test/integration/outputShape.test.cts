@@ -33,8 +33,6 @@ async function outputs(table: string, values: IDataObject, simple: boolean) {
 		getChanges: ((await run('getChanges', {})).changes as IDataObject[])[0]!,
 		upsert: await run('upsert', values),
 		update: await run('update', values, { recordId }),
-		upsertMany: await run('upsertMany', values),
-		updateMany: await run('updateMany', values, { recordId }),
 		trigger: (await watching.poll())![0]!.json,
 	};
 }
@@ -51,12 +49,12 @@ describe('simplified', () => {
 			expect([operation, keysOf(json)]).toEqual([operation, expect.arrayContaining(PROPERTIES)]);
 			expect(json).not.toHaveProperty('fields');
 		}
-		expect(results.upsertMany.outcome).toBe('unchanged');
+		expect(results.upsert.outcome).toBe('unchanged');
 		expect(results.trigger.event).toBe('created');
 	});
 
 	test('an item of the error output also has the fields of the input item', async () => {
-		const result = await harness.run('createMany', {
+		const result = await harness.run('create', {
 			items: [{ number: '1', buyer: 'x', state: 'lost' }],
 			onError: 'continueErrorOutput',
 		});
@@ -106,7 +104,7 @@ describe("a field with the name of one of the node's own keys", () => {
 		const given = await outputs('odd', { key: 'k', ...values }, simple);
 		for (const [operation, json] of Object.entries(given)) {
 			const item = JSON.parse(JSON.stringify(json).replaceAll('my ', `${operation} `)) as never;
-			const result = await harness.run('upsertMany', { table: 'odd', items: [item] });
+			const result = await harness.run('upsert', { table: 'odd', items: [item] });
 			expect([operation, outcomes(result)]).toEqual([operation, ['updated']]);
 			expect((await harness.records('odd'))[0]!.fields).toEqual({
 				key: 'k',
@@ -121,7 +119,7 @@ describe("a field with the name of one of the node's own keys", () => {
 			options: { fieldsToLoad: ['key', 'outcome'] },
 		});
 		const items = read.json().map((json) => ({ ...json, field_outcome: 'changed' }));
-		expect(outcomes(await harness.run('upsertMany', { table: 'odd', items }))).toEqual(['updated']);
+		expect(outcomes(await harness.run('upsert', { table: 'odd', items }))).toEqual(['updated']);
 		expect((await harness.records('odd'))[0]!.fields).toEqual({
 			key: 'k',
 			...values,
@@ -131,30 +129,30 @@ describe("a field with the name of one of the node's own keys", () => {
 
 	test('has its own name in an item that does not come from the node', async () => {
 		const items = [{ key: 'k', event: 'a', field_event: 'b', outcome: 'updated', error: 'none' }];
-		await harness.run('upsertMany', { table: 'odd', items });
+		await harness.run('upsert', { table: 'odd', items });
 		expect((await harness.records('odd'))[0]!.fields).toEqual({ ...values, ...items[0] });
 	});
 });
 
 test('an item of the error output can be corrected and sent again', async () => {
-	const result = await harness.run('createMany', {
+	const result = await harness.run('create', {
 		items: [{ number: '1', buyer: 'x', state: 'lost' }],
 		onError: 'continueErrorOutput',
 	});
 	const items = result.output('Data Platform', 1).map(({ json }) => ({ ...json, state: 'open' }));
 	expect(items[0]).toMatchObject({ error: expect.any(String), number: '1' });
-	expect(outcomes(await harness.run('createMany', { items }))).toEqual(['inserted']);
+	expect(outcomes(await harness.run('create', { items }))).toEqual(['inserted']);
 });
 
 test('a dry run shows what would change next to the fields', async () => {
 	await harness.fill('orders', { number: '1', buyer: 'Fox' });
 	const items = [{ number: '1', buyer: 'Hare' }, ...numbered(2).slice(1)];
-	const dryRun = await harness.run('upsertMany', { items, options: { dryRun: true } });
+	const dryRun = await harness.run('upsert', { items, options: { dryRun: true } });
 	expect(dryRun.json()).toMatchObject([
 		{ outcome: 'updated', buyer: 'Hare', before: { buyer: 'Fox' }, after: { buyer: 'Hare' } },
 		{ outcome: 'inserted', number: '2' },
 	]);
 	// Its items can be written unchanged.
-	const written = await harness.run('upsertMany', { items: dryRun.json() });
+	const written = await harness.run('upsert', { items: dryRun.json() });
 	expect(outcomes(written)).toEqual(['updated', 'inserted']);
 });

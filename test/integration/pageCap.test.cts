@@ -18,8 +18,8 @@ beforeAll(async () => {
 
 const SIZE = 620;
 const caps: Array<[listed: number, filtered: number]> = [
-	[20, 30],
-	[120, 10],
+	[25, 30],
+	[120, 26],
 	[619, 310],
 ];
 
@@ -112,7 +112,7 @@ describe.each(caps)('of %d and %d records', (maxListedRecords, maxFilteredRecord
 		const records = Array.from({ length: SIZE }, (_, index) => ({ text: `note ${index}` }));
 		await harness.fill('notes', ...records);
 		const items = records.map((record) => ({ ...record, rank: 1 }));
-		const result = await harness.run('upsertMany', {
+		const result = await harness.run('upsert', {
 			table: 'notes',
 			items: [...items, { text: 'new' }],
 			parameters: { matchOn: 'fields', matchFields: ['text'] },
@@ -125,7 +125,7 @@ describe.each(caps)('of %d and %d records', (maxListedRecords, maxFilteredRecord
 		const records = Array.from({ length: 100 }, () => ({ text: 'same' }));
 		await harness.fill('notes', ...records);
 		const run = async (multipleMatches: string) =>
-			await harness.run('upsertMany', {
+			await harness.run('upsert', {
 				table: 'notes',
 				items: [{ text: 'same', rank: 2 }],
 				parameters: { matchOn: 'fields', matchFields: ['text'] },
@@ -136,17 +136,17 @@ describe.each(caps)('of %d and %d records', (maxListedRecords, maxFilteredRecord
 		expect(outcomes(await run('all'))).toEqual(records.map(() => 'updated'));
 	});
 
-	test('Skip Unchanged writes what differs, and Sync Many removes what is missing', async () => {
+	test('Skip Unchanged writes what differs, and Sync removes what is missing', async () => {
 		const stored = numbered(SIZE, { state: 'open' });
 		await fill();
 		const items = stored.map((record, index) =>
 			index % 50 === 0 ? { ...record, price: 5 } : record,
 		);
-		const skipped = await harness.run('upsertMany', { items, options: { skipUnchanged: true } });
+		const skipped = await harness.run('upsert', { items, options: { skipUnchanged: true } });
 		expect(outcomes(skipped)).toEqual(
 			items.map((_, index) => (index % 50 === 0 ? 'updated' : 'unchanged')),
 		);
-		const synced = await harness.run('syncMany', {
+		const synced = await harness.run('sync', {
 			items: items.slice(10),
 			parameters: { missingRecords: 'delete', maxRecordsToRemove: 10, maxShareToRemove: 100 },
 		});

@@ -363,8 +363,8 @@ describe('a pasted address', () => {
 	])('%s leads to none', async (address, label) => {
 		const result = await runOperation(harness.credential, {
 			parameters: {
-				resource: 'application',
-				operation: 'get',
+				resource: 'table',
+				operation: 'getAll',
 				application: url(`={{ '${address}' }}`),
 			} as never,
 		});
@@ -458,17 +458,6 @@ describe('applications and tables', () => {
 		expect(field('related')).toMatchObject({ multiple: true, linkTableId: id });
 		expect(savedViews).toEqual([
 			{ id: expect.any(String), name: 'Open', visibility: expect.any(String) },
-		]);
-	});
-
-	test('an application: with its modules', async () => {
-		const result = await runOperation(harness.credential, {
-			parameters: { resource: 'application', operation: 'get', application: picked(APP) },
-		});
-		const [application] = result.json();
-		const tableIds = (application!.tables as IDataObject[]).map(({ id }) => id);
-		expect(application!.modules).toEqual([
-			{ shortId: expect.any(String), header: expect.any(String), tableIds },
 		]);
 	});
 

@@ -17,35 +17,27 @@ const bad = (count: number, ...positions: number[]) =>
 describe('silent skips', () => {
 	const skip = onBulk({ kind: 'skipRecords', indexes: [1] });
 
-	test.each(['createMany', 'upsertMany'])('%s: the skipped item failed', async (operation) => {
+	test.each(['create', 'upsert'])('%s: the skipped item failed', async (operation) => {
 		await harness.faults(skip);
 		const result = await harness.run(operation, { ...goingOn, items: numbered(3) });
 		expect(outcomes(result)).toEqual(['inserted', 'failed', 'inserted']);
-		expectErrorItem(result.output('Data Platform')[1]!, 1, 'did not mention this item');
+		expectErrorItem(result.output('Data Platform')[1]!, 1, 'it counted 2 of 3 records as written');
 		const ids = (await harness.records()).map(({ id }) => id);
 		expect(result.json().map(({ id }) => id ?? null)).toEqual([ids[0], null, ids[1]]);
 	});
 
-	test('createMany without an import key: found by what was written', async () => {
+	test('create without an import key: nothing tells which item it was', async () => {
 		await harness.faults(skip);
 		const items = ['a', 'b', 'c'].map((text) => ({ text }));
-		const result = await harness.run('createMany', { ...goingOn, table: 'notes', items });
-		expect(outcomes(result)).toEqual(['inserted', 'failed', 'inserted']);
+		const result = await harness.run('create', { ...goingOn, table: 'notes', items });
+		expect(outcomes(result)).toEqual(['unknown', 'unknown', 'unknown']);
 		expect(await harness.values('text', 'notes')).toEqual(['a', 'c']);
 	});
 
-	test('createMany without an import key: equal records are not assigned by guessing', async () => {
-		await harness.faults(skip);
-		const items = ['a', 'a', 'a'].map((text) => ({ text }));
-		const result = await harness.run('createMany', { ...goingOn, table: 'notes', items });
-		expect(outcomes(result).filter((outcome) => outcome === 'inserted')).toHaveLength(2);
-		expect(await harness.records('notes')).toHaveLength(2);
-	});
-
-	test('updateMany: unchanged, skipped and unknown are three different things', async () => {
+	test('update: an unchanged record is written, because nobody counted it; a skipped one failed; a missing one was not found', async () => {
 		const stored = await harness.fill('orders', ...numbered(3));
 		await harness.faults(onBulk({ kind: 'skipRecords', indexes: [1] }));
-		const result = await harness.run('updateMany', {
+		const result = await harness.run('update', {
 			...goingOn,
 			items: [
 				{ id: stored[0]!.id, buyer: 'Buyer 1' },
@@ -55,7 +47,7 @@ describe('silent skips', () => {
 			],
 			parameters: { recordId: '={{ $json.id }}' },
 		});
-		expect(outcomes(result)).toEqual(['unchanged', 'failed', 'notFound', 'updated']);
+		expect(outcomes(result)).toEqual(['written', 'failed', 'notFound', 'updated']);
 		expectErrorItem(result.output('Data Platform')[1]!, 1, `holds "Buyer 2" in 'buyer'`, {
 			field: 'buyer',
 			id: stored[1]!.id,
@@ -68,7 +60,7 @@ test('updates in another order still belong to their items', async () => {
 	const stored = await harness.fill('orders', ...numbered(4));
 	await harness.faults(onBulk({ kind: 'reorderRecords' }));
 	const items = stored.map(({ id }, index) => ({ id, buyer: index === 1 ? 'Buyer 2' : 'changed' }));
-	const result = await harness.run('updateMany', {
+	const result = await harness.run('update', {
 		items,
 		parameters: { recordId: '={{ $json.id }}' },
 	});
@@ -80,27 +72,30 @@ test('updates in another order still belong to their items', async () => {
 
 describe('a response with too few or too many records', () => {
 	test.each([
-		['fewerRecords', 'createMany'],
-		['fewerRecords', 'upsertMany'],
-		['moreRecords', 'createMany'],
-		['moreRecords', 'upsertMany'],
-	])('%s after %s: every outcome matches the stored record', async (kind, operation) => {
+		['fewerRecords', 'create', 'inserted'],
+		['fewerRecords', 'upsert', 'written'],
+		['moreRecords', 'create', 'inserted'],
+		['moreRecords', 'upsert', 'inserted'],
+	])('%s after %s: every item has its own record', async (kind, operation, last) => {
 		await harness.faults(onBulk({ kind, count: 2 }));
 		const result = await harness.run(operation, { ...goingOn, items: numbered(4) });
-		expect(outcomes(result)).toEqual(['inserted', 'inserted', 'inserted', 'inserted']);
+		expect(outcomes(result)).toEqual(['inserted', 'inserted', last, last]);
 		const ids = (await harness.records()).map(({ id }) => id);
 		expect(result.json().map(({ id }) => id)).toEqual(ids);
 	});
 
-	test.each(['fewerRecords', 'moreRecords'])('%s after an update', async (kind) => {
+	test.each([
+		['fewerRecords', 'written'],
+		['moreRecords', 'updated'],
+	])('%s after an update: the last item is %s', async (kind, last) => {
 		const stored = await harness.fill('orders', ...numbered(3));
 		await harness.faults(onBulk({ kind }));
-		const result = await harness.run('updateMany', {
+		const result = await harness.run('update', {
 			...goingOn,
 			items: stored.map(({ id }) => ({ id, buyer: 'changed' })),
 			parameters: { recordId: '={{ $json.id }}' },
 		});
-		expect(outcomes(result)).toEqual(['updated', 'updated', 'updated']);
+		expect(outcomes(result)).toEqual(['updated', 'updated', last]);
 	});
 
 	test.each(['fewerRecords', 'moreRecords'])(
@@ -108,7 +103,7 @@ describe('a response with too few or too many records', () => {
 		async (kind) => {
 			await harness.faults(onBulk({ kind }));
 			const items = ['a', 'b', 'c'].map((text) => ({ text }));
-			const result = await harness.run('createMany', { ...goingOn, table: 'notes', items });
+			const result = await harness.run('create', { ...goingOn, table: 'notes', items });
 			const stored = new Map(
 				(await harness.records('notes')).map(({ id, fields }) => [id, fields.text]),
 			);
@@ -126,37 +121,33 @@ describe('a response with too few or too many records', () => {
 describe('errors that do not say which record they mean', () => {
 	beforeEach(() => harness.settings({ recordIndex: false }));
 
-	test.each(['createMany', 'upsertMany'])(
-		'%s: the one that is missing gets it',
-		async (operation) => {
-			const result = await harness.run(operation, { ...goingOn, items: bad(4, 2) });
-			expect(outcomes(result)).toEqual(['inserted', 'inserted', 'failed', 'inserted']);
-			expectErrorItem(result.output('Data Platform')[2]!, 2, "'state'");
-		},
-	);
+	test.each(['create', 'upsert'])('%s: the one that is missing gets it', async (operation) => {
+		const result = await harness.run(operation, { ...goingOn, items: bad(4, 2) });
+		expect(outcomes(result)).toEqual(['inserted', 'inserted', 'failed', 'inserted']);
+		expectErrorItem(result.output('Data Platform')[2]!, 2, "'state'");
+	});
 
 	test('several of them: the missing ones fail with all reasons', async () => {
 		const items = bad(4, 0, 2);
 		items[2] = { ...items[2], related: { add: ['nobody'] } };
-		const result = await harness.run('upsertMany', { ...goingOn, items });
+		const result = await harness.run('upsert', { ...goingOn, items });
 		expect(outcomes(result)).toEqual(['failed', 'inserted', 'failed', 'inserted']);
-		expectErrorItem(result.output('Data Platform')[0]!, 0, 'do not say which item they mean');
+		expectErrorItem(result.output('Data Platform')[0]!, 0, 'does not say which item it means');
 		expect(await harness.values('number')).toEqual(['2', '4']);
 	});
 
-	test('without a key, records are matched by their values', async () => {
+	test('without a key, nothing tells which items they are', async () => {
 		await harness.faults(onBulk({ kind: 'failRecords', indexes: [1], withIndex: false }));
 		const items = ['a', 'b', 'c'].map((text) => ({ text }));
-		const result = await harness.run('createMany', { ...goingOn, table: 'notes', items });
-		expect(outcomes(result)).toEqual(['inserted', 'failed', 'inserted']);
-		expect(await harness.values('text', 'notes')).toEqual(['a', 'c']);
+		const result = await harness.run('create', { ...goingOn, table: 'notes', items });
+		expect(outcomes(result)).toEqual(['unknown', 'unknown', 'unknown']);
 	});
 });
 
 describe('a response that is not JSON', () => {
-	test.each(['createMany', 'upsertMany', 'create', 'upsert'])('%s', async (operation) => {
+	test.each(['create', 'upsert'])('%s', async (operation) => {
 		await harness.faults({
-			match: { path: '/data(/bulk)?$', method: 'POST' },
+			match: { path: '/data/bulk$', method: 'POST' },
 			fault: { kind: 'html', status: 200 },
 		});
 		const result = await harness.run(operation, {
@@ -191,26 +182,28 @@ describe('a table with a field whose type is not reported', () => {
 	beforeEach(() => {
 		const items = [{ name: 'name', header: 'Name', type: 'text' }, { name: 'mute' }];
 		const table = { id: 't', internalNameApi: 'orders', header: 'Orders', items };
-		platform.respond = (requests) => ({
-			body: JSON.stringify({ data: requests.target.includes('/data') ? record : table }),
-		});
+		const written = { data: [record], bulk: { successCount: 1 } };
+		platform.respond = ({ target, method }) => {
+			if (method === 'POST') return { body: JSON.stringify(written) };
+			return { body: JSON.stringify({ data: target.includes('/data') ? [] : table }) };
+		};
 	});
 
-	const run = async (operation: string, json: object) =>
-		await harness.run(operation, {
+	const run = async (json: object) =>
+		await harness.run('create', {
 			credential: { baseUrl: platform.origin },
 			items: [json as never],
 		});
 
 	test('the other fields are written', async () => {
-		const result = await run('create', { name: 'x' });
+		const result = await run({ name: 'x' });
 		expect(result.json()).toMatchObject([{ id: 'r1' }]);
-		const [, write] = platform.requests;
-		expect(JSON.parse(write!.body)).toEqual({ fields: { name: 'x' } });
+		const write = platform.requests.find(({ method }) => method === 'POST');
+		expect(JSON.parse(write!.body)).toEqual({ bulk: [{ fields: { name: 'x' } }] });
 	});
 
-	test.each(['create', 'createMany'])('%s does not write it as text', async (operation) => {
-		const { error } = await run(operation, { name: 'x', mute: 5 });
+	test('that one is not written as text', async () => {
+		const { error } = await run({ name: 'x', mute: 5 });
 		expect(error?.message).toContain(
 			"'mute' can't be written: the platform does not report its type",
 		);

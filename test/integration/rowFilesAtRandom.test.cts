@@ -70,7 +70,7 @@ const tableRecords = async () =>
 test.each(SEEDS)('table → file → table, seed %d', async (seed) => {
 	const random = new SeededRandom(seed);
 	const records = Array.from({ length: 40 }, (_, index) => randomFields(random, index));
-	const made = await harness.run('createMany', { table: TABLE, items: records });
+	const made = await harness.run('create', { table: TABLE, items: records });
 	expect(made.error).toBeUndefined();
 	const before = await tableRecords();
 	const format = random.of('csv', 'ndjson');

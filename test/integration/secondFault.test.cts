@@ -5,52 +5,41 @@ import type { IDataObject } from 'n8n-workflow';
 import type { FaultRule } from '../../harness/sandboxAdmin.mts';
 import { numbered, outcomes, useHarness, type Run } from './fixtures.cts';
 
-const harness = useHarness();
+const harness = useHarness({ skipsWaits: true });
 
 type Fault = FaultRule['fault'];
 
 const inTurn = (match: FaultRule['match'], ...faults: Fault[]) =>
 	harness.faults(...faults.map((fault, index) => ({ match, when: { nth: [index + 1] }, fault })));
 
-const refusals = [400, 401, 403, 413, 422].map((status): [string, Fault] => [
-	String(status),
-	{ kind: 'status', status },
-]);
-const pairs = refusals.flatMap(([name, refusal]) =>
-	(['resetAfter', 'truncate'] as const).map((kind): [string, Fault, Fault] => [
-		`${kind}, then ${name}`,
-		{ kind },
-		refusal,
-	]),
-);
+const pairs: Array<[name: string, lost: Fault, refused: Fault]> = [
+	['a reset, then 400', { kind: 'resetAfter' }, { kind: 'status', status: 400 }],
+	['a reset, then 403', { kind: 'resetAfter' }, { kind: 'status', status: 403 }],
+	['a reset, then 413', { kind: 'resetAfter' }, { kind: 'status', status: 413 }],
+	['a response cut short, then 400', { kind: 'truncate' }, { kind: 'status', status: 400 }],
+];
+
+const matched: Partial<Run> = { parameters: { matchOn: 'fields', matchFields: ['buyer'] } };
+const skipping: Partial<Run> = { options: { skipUnchanged: true } };
 
 describe.each(pairs)('%s', (_, lost, refused) => {
-	test('Update', async () => {
+	test.each<[string, IDataObject, Partial<Run>, string]>([
+		['update', { buyer: 'new' }, {}, 'written'],
+		['update', { buyer: 'new' }, skipping, 'updated'],
+		['upsert', { number: '1', buyer: 'new' }, {}, 'written'],
+		['upsert', { number: '2', buyer: 'new' }, {}, 'written'],
+		['upsert', { number: '2', buyer: 'new' }, skipping, 'inserted'],
+		['upsert', { buyer: 'old', price: 5 }, matched, 'written'],
+		['upsert', { buyer: 'old', price: 5 }, { ...matched, ...skipping }, 'updated'],
+	])('%s %j %j: %4$s', async (operation, item, run, outcome) => {
 		const [stored] = await harness.fill('orders', { number: '1', buyer: 'old' });
-		await inTurn({ method: 'PATCH' }, lost, refused);
-		const result = await harness.run('update', {
-			items: [{ buyer: 'new' }],
-			parameters: { recordId: stored!.id },
-		});
-		expect(result.error).toBeUndefined();
-		expect(result.json()).toMatchObject([{ id: stored!.id, buyer: 'new', number: '1', ver: 1 }]);
-	});
-
-	test.each<[string, IDataObject, string, string]>([
-		['Create or Update', { number: '1', buyer: 'new' }, 'POST', 'updated'],
-		['Create or Update', { number: '2', buyer: 'new' }, 'POST', 'inserted'],
-		['Create or Update, matched', { buyer: 'old', price: 5 }, 'PATCH', 'updated'],
-	])('%s of %j', async (name, item, method, outcome) => {
-		await harness.fill('orders', { number: '1', buyer: 'old' });
-		await inTurn({ method, path: '/data(/[^/]{20,})?$' }, lost, refused);
-		const result = await harness.run('upsert', {
+		await inTurn({ path: '/data/bulk$' }, lost, refused);
+		const result = await harness.run(operation, {
 			items: [item],
-			...(name.endsWith('matched') && {
-				parameters: { matchOn: 'fields', matchFields: ['buyer'] },
-			}),
+			...(operation === 'update' && { parameters: { recordId: stored!.id } }),
+			...run,
 		});
 		expect(result.error).toBeUndefined();
-		// With a match, the found record only proves that it has the values.
 		expect(result.json()).toMatchObject([{ outcome, ...item }]);
 	});
 
@@ -62,10 +51,10 @@ describe.each(pairs)('%s', (_, lost, refused) => {
 		expect(result.json()).toEqual([{ deleted: true, id: stored!.id }]);
 	});
 
-	test('a deletion of Sync Many', async () => {
+	test('a deletion of Sync', async () => {
 		await harness.fill('orders', ...numbered(3));
 		await inTurn({ method: 'DELETE' }, lost, refused);
-		const result = await harness.run('syncMany', {
+		const result = await harness.run('sync', {
 			items: numbered(1),
 			parameters: {
 				missingRecords: 'delete',
@@ -98,87 +87,51 @@ describe.each(pairs)('%s', (_, lost, refused) => {
 	});
 });
 
-describe('what was not applied stays rejected', () => {
-	const before: Fault = { kind: 'resetBefore' };
-	const refused: Fault = { kind: 'status', status: 403 };
+describe.each<[string, Partial<Run>]>([
+	['update', { items: [{ buyer: 'new' }] }],
+	['upsert', { items: [{ number: '1', buyer: 'new' }] }],
+	['delete', {}],
+])('%s, lost and then rejected', (operation, parts) => {
+	const rejection: Fault = { kind: 'status', status: 400 };
 
-	test.each<[string, string, Run]>([
-		['upsert', 'POST', { items: [{ number: '1', buyer: 'new' }] }],
-		['delete', 'DELETE', {}],
-		// Nothing was read before, so another writer may have changed what an attempt wrote.
-		['update', 'PATCH', { items: [{ buyer: 'new' }] }],
-	])('%s', async (operation, method, run) => {
+	/** @param reads a fault of the look-ups */
+	const runWith = async (lost: Fault, reads?: Fault) => {
 		const [stored] = await harness.fill('orders', { number: '1', buyer: 'old' });
-		await inTurn({ method, path: '/data(/[^/]{20,})?$' }, before, refused);
-		const result = await harness.run(operation, {
-			...run,
-			...(operation !== 'upsert' && { parameters: { recordId: stored!.id } }),
-			onError: 'continueRegularOutput',
-		});
-		expect(outcomes(result)).toEqual([operation === 'update' ? 'unknown' : 'failed']);
-		expect(result.json()[0]!.details).toMatchObject({ status: 403 });
-		expect(await harness.values('buyer')).toEqual(['old']);
-	});
-
-	test.each<[string, string, Run]>([
-		['update', 'PATCH', { items: [{ buyer: 'new' }] }],
-		['upsert', 'POST', { items: [{ number: '1', buyer: 'new' }] }],
-		['delete', 'DELETE', {}],
-	])('%s that may still be applied is unknown', async (operation, method, run) => {
-		const [stored] = await harness.fill('orders', { number: '1', buyer: 'old' });
-		await inTurn({ method, path: '/data(/[^/]{20,})?$' }, { kind: 'hang' }, refused);
-		const result = await harness.run(operation, {
-			...run,
-			...(operation !== 'upsert' && { parameters: { recordId: stored!.id } }),
-			options: { timeout: 0.25 },
-			onError: 'continueRegularOutput',
-		});
-		expect(outcomes(result)).toEqual(['unknown']);
-	});
-
-	test.each<[string, string, Run]>([
-		['update', 'PATCH', { items: [{ buyer: 'new' }] }],
-		['upsert', 'POST', { items: [{ number: '1', buyer: 'new' }] }],
-		['delete', 'DELETE', {}],
-	])('%s that can’t be looked up is unknown', async (operation, method, run) => {
-		const [stored] = await harness.fill('orders', { number: '1', buyer: 'old' });
-		await inTurn({ method, path: '/data(/[^/]{20,})?$' }, before, refused);
-		const reads = {
-			match: {
-				path: operation === 'upsert' ? 'filter$' : '/data/[^/]{20,}$',
-				method: operation === 'upsert' ? 'POST' : 'GET',
-			},
-			fault: refused,
+		const methods = { update: 'PATCH', upsert: 'POST', delete: 'DELETE' };
+		const match = {
+			method: methods[operation as keyof typeof methods],
+			path: '/data/(bulk|[^/]{20,})$',
 		};
-		const rules = [before, refused].map((fault, index) => ({
-			match: { method, path: '/data(/[^/]{20,})?$' },
-			when: { nth: [index + 1] },
-			fault,
-		}));
-		await harness.faults(...rules, reads);
-		const result = await harness.run(operation, {
-			...run,
+		await harness.faults(
+			...[lost, rejection].map((fault, index) => ({ match, when: { nth: [index + 1] }, fault })),
+			...(reads
+				? [
+						{ match: { path: 'filter$' }, fault: reads },
+						{ match: { method: 'GET', path: '/data/[^/]{20,}$' }, fault: reads },
+					]
+				: []),
+		);
+		return await harness.run(operation, {
+			...parts,
 			...(operation !== 'upsert' && { parameters: { recordId: stored!.id } }),
+			...(lost.kind === 'hang' && { options: { timeout: 0.5 } }),
 			onError: 'continueRegularOutput',
 		});
+	};
+
+	test('stays rejected if the record shows that it was not applied', async () => {
+		const result = await runWith({ kind: 'resetBefore' });
+		expect(outcomes(result)).toEqual(['failed']);
+		if (operation === 'delete') return;
+		expect(result.json()[0]!.error).toContain(`the record holds "old" in 'buyer'`);
+	});
+
+	test('is unknown if it may still be applied', async () => {
+		expect(outcomes(await runWith({ kind: 'hang' }))).toEqual(['unknown']);
+	});
+
+	test('is unknown if it can’t be looked up', async () => {
+		const result = await runWith({ kind: 'resetBefore' }, { kind: 'status', status: 403 });
 		expect(outcomes(result)).toEqual(['unknown']);
 	});
-});
-
-test('a record of many that is written again by itself', async () => {
-	const [stored] = await harness.fill('orders', { number: '1', buyer: 'x', tags: ['a', 'b'] });
-	const alone = { method: 'PATCH', path: `${stored!.id}$` };
-	await harness.faults(
-		// The response leaves the item out, and the record does not show whether it was written.
-		{ match: { path: 'bulk$' }, fault: { kind: 'skipRecords', indexes: [0] } },
-		{ match: alone, when: { nth: [1] }, fault: { kind: 'resetAfter' } },
-		{ match: alone, when: { nth: [2] }, fault: { kind: 'status', status: 403 } },
-	);
-	const result = await harness.run('updateMany', {
-		items: [{ id: stored!.id, tags: ['b', 'a'] }],
-		parameters: { recordId: '={{ $json.id }}' },
-	});
-	expect(result.error).toBeUndefined();
-	expect(outcomes(result)).toEqual(['updated']);
-	expect(await harness.values('tags')).toEqual([['b', 'a']]);
 });

@@ -15,27 +15,21 @@ describe('skip unchanged', () => {
 
 	test('upsert: only what differs is sent', async () => {
 		await harness.fill('orders', old, { number: '2', buyer: 'Owl' });
-		const result = await harness.run('upsertMany', {
+		const result = await harness.run('upsert', {
 			items: [old, { number: '2', buyer: 'changed' }, { number: '3', buyer: 'Hare' }],
 			options,
 		});
 		expect(outcomes(result)).toEqual(['unchanged', 'updated', 'inserted']);
-		expect((await harness.records()).map(({ ver }) => ver)).toEqual([0, 1, 0]);
-		expect((await harness.writes()).map(({ records }) => records)).toEqual([2]);
-	});
-
-	test('upsert: without a difference nothing is written', async () => {
-		await harness.fill('orders', old);
-		const result = await harness.run('upsertMany', { items: [old], options });
-		expect(outcomes(result)).toEqual(['unchanged']);
-		expect(result.json()[0]).toMatchObject({ id: (await harness.records())[0]!.id, ver: 0 });
-		expect(await harness.writes()).toEqual([]);
+		expect(result.json().map(({ id, ver }) => ({ id, ver }))).toEqual(
+			(await harness.records()).map(({ id }, index) => ({ id, ver: [0, 1, 0][index] })),
+		);
+		expect((await harness.writes()).map(({ records }) => records)).toEqual([1, 1]);
 	});
 
 	test('update: by id; a missing record is reported without a write', async () => {
 		const stored = await harness.fill('orders', old, { number: '2', buyer: 'Owl' });
 		const unknown = '00000000-0000-4000-8000-000000000000';
-		const result = await harness.run('updateMany', {
+		const result = await harness.run('update', {
 			...goingOn,
 			items: [
 				{ id: stored[0]!.id, buyer: 'Fox' },
@@ -52,7 +46,7 @@ describe('skip unchanged', () => {
 	describe('a full update', () => {
 		const run = async (item: IDataObject) => {
 			const [stored] = await harness.fill('orders', old);
-			const result = await harness.run('updateMany', {
+			const result = await harness.run('update', {
 				items: [{ id: stored!.id, ...item }],
 				parameters: { ...idParameter, updateMode: 'replace' },
 				options,
@@ -82,7 +76,7 @@ describe('dry run', () => {
 
 	test('upsert: what would be, before and after, and no write', async () => {
 		await harness.fill('orders', old, { number: '2', buyer: 'Owl' });
-		const result = await harness.run('upsertMany', {
+		const result = await harness.run('upsert', {
 			...goingOn,
 			items: [
 				{ number: '1', buyer: 'Fox', price: 6, comment: 'kept' },
@@ -106,7 +100,7 @@ describe('dry run', () => {
 
 	test('full update: the fields that it would clear are shown, the calculated are not', async () => {
 		const [stored] = await harness.fill('orders', old);
-		const result = await harness.run('updateMany', {
+		const result = await harness.run('update', {
 			items: [{ id: stored!.id, number: '1', buyer: 'Fox', price: 5 }],
 			parameters: { ...idParameter, updateMode: 'replace' },
 			options,
@@ -124,21 +118,13 @@ describe('dry run', () => {
 		]);
 		expect(await harness.writes()).toEqual([]);
 	});
-
-	test('create: a duplicate import key is reported', async () => {
-		await harness.fill('orders', old);
-		const result = await harness.run('createMany', { ...goingOn, items: numbered(2), options });
-		expect(outcomes(result)).toEqual(['failed', 'inserted']);
-		expectErrorItem(result.output('Data Platform')[0]!, 0, "import key '1' already exists");
-		expect(await harness.writes()).toEqual([]);
-	});
 });
 
 describe('empty values', () => {
 	const items = [{ number: '1', buyer: 'Fox', price: null, comment: '', tags: [] }];
 	const run = async (emptyValues: string) => {
 		await harness.fill('orders', old);
-		return await harness.run('upsertMany', { ...goingOn, items, options: { emptyValues } });
+		return await harness.run('upsert', { ...goingOn, items, options: { emptyValues } });
 	};
 
 	test('are left as they are', async () => {
@@ -162,31 +148,14 @@ describe('empty values', () => {
 	});
 });
 
-describe('duplicates in the input', () => {
+test('duplicates in the input are errors if the option is set', async () => {
 	const items = ['a', 'b', 'a'].map((number, index) => ({ number, buyer: `Buyer ${index}` }));
-
-	test('are merged, and the earlier ones say so', async () => {
-		const result = await harness.run('upsertMany', { items });
-		expect(outcomes(result)).toEqual(['inserted', 'inserted', 'inserted']);
-		expect(result.json()[0]).toMatchObject({ mergedInto: 2, id: result.json()[2]!.id });
-		expect(await harness.values('buyer')).toEqual(['Buyer 1', 'Buyer 2']);
-	});
-
-	test('share the failure of the last one', async () => {
-		const bad = items.map((item, index) => (index === 2 ? { ...item, state: 'lost' } : item));
-		const result = await harness.run('upsertMany', { ...goingOn, items: bad });
-		expect(outcomes(result)).toEqual(['failed', 'inserted', 'failed']);
-		expectErrorItem(result.output('Data Platform')[0]!, 0, 'Merged into item 2');
-	});
-
-	test('are errors if the option is set', async () => {
-		const options = { duplicates: 'error' };
-		const result = await harness.run('upsertMany', { ...goingOn, items, options });
-		expect(outcomes(result)).toEqual(['failed', 'inserted', 'failed']);
-		expectErrorItem(result.output('Data Platform')[2]!, 2, "same import key 'a' as item 0");
-		const stopped = await harness.run('upsertMany', { items, options });
-		expect(stopped.error?.message).toContain('Nothing was sent. 2 items have problems');
-	});
+	const options = { duplicates: 'error' };
+	const result = await harness.run('upsert', { ...goingOn, items, options });
+	expect(outcomes(result)).toEqual(['failed', 'inserted', 'failed']);
+	expectErrorItem(result.output('Data Platform')[2]!, 2, "same import key 'a' as item 0");
+	const stopped = await harness.run('upsert', { items, options });
+	expect(stopped.error?.message).toContain('Nothing was sent. 2 items have problems');
 });
 
 const ISO_TIME = /^\d{4}-\d\d-\d\dT[\d:.]+Z$/;
@@ -196,7 +165,7 @@ describe('the report', () => {
 
 	test('as a summary is one item, paired with all', async () => {
 		const options = { output: 'summary' };
-		const result = await harness.run('upsertMany', { ...goingOn, items, options });
+		const result = await harness.run('upsert', { ...goingOn, items, options });
 		const [item, ...others] = result.output('Data Platform');
 		expect(others).toEqual([]);
 		expect(item?.json).toEqual({
@@ -208,6 +177,7 @@ describe('the report', () => {
 			notFound: 0,
 			failed: 1,
 			unknown: 0,
+			written: 0,
 			requests: (await harness.requests()).length,
 			retries: 0,
 			waitedMs: 0,
@@ -230,7 +200,7 @@ describe('the report', () => {
 
 	test('as a summary has no warning if all succeeded', async () => {
 		const options = { output: 'summary' };
-		const result = await harness.run('upsertMany', { items: numbered(2), options });
+		const result = await harness.run('upsert', { items: numbered(2), options });
 		const { json } = result.output('Data Platform')[0]!;
 		expect(json.inserted).toBe(2);
 		expect(json).not.toHaveProperty('warning');
@@ -238,8 +208,10 @@ describe('the report', () => {
 	});
 
 	test('is reported in a hint', async () => {
-		const result = await harness.run('upsertMany', { ...goingOn, items });
-		expect(result.hints).toEqual(['2 inserted, 1 failed (3 requests).']);
+		const result = await harness.run('upsert', { ...goingOn, items });
+		expect(result.hints).toEqual([
+			'2 inserted, 1 failed (2 requests). Problems: item 2: Field \'state\' must be one of "open", "sent", not "lost"',
+		]);
 	});
 });
 
@@ -248,15 +220,20 @@ describe('skip unchanged beside another writer', () => {
 	const item = { number: '1', buyer: 'Fox', price: 6, comment: 'kept' };
 	const data = `/apps/${APP}/tables/orders/data`;
 
+	const send = async (method: string, url: string, body?: object) => {
+		const { status } = await harness.sandbox.client().request({ method, url, data: body });
+		expect(status).toBeLessThan(300);
+	};
+
 	/** Runs an item for a stored record, which another writer changes just before the first write. */
 	const run = async (
 		operation: string,
 		act: (id: string) => Promise<unknown>,
-		more: { fault?: FaultRule['fault']; options?: IDataObject } = {},
+		...faults: FaultRule['fault'][]
 	) => {
 		const [stored] = await harness.fill('orders', old);
-		const id = stored!.id;
-		if (more.fault) await harness.faults({ ...onBulk, when: { nth: [1] }, fault: more.fault });
+		const { id } = stored!;
+		await harness.faults(...faults.map((fault) => ({ ...onBulk, when: { nth: [1] }, fault })));
 		let isDone = false;
 		other.before((target) => {
 			if (isDone || !target.endsWith('/data/bulk')) return undefined;
@@ -266,62 +243,38 @@ describe('skip unchanged beside another writer', () => {
 		const result = await harness.run(operation, {
 			...goingOn,
 			credential: other.credential(),
-			items: [{ ...(operation === 'updateMany' && { id }), ...item }],
-			...(operation === 'updateMany' && { parameters: idParameter }),
-			options: { skipUnchanged: true, maxRetryWait: 0, ...more.options },
+			items: [{ ...(operation === 'update' && { id }), ...item }],
+			...(operation === 'update' && { parameters: idParameter }),
+			options: { skipUnchanged: true, maxRetryWait: 0 },
 		});
 		expect(isDone).toBe(true);
-		return { result, json: result.json()[0]!, records: await harness.records(), id };
+		return { json: result.json()[0]!, records: await harness.records(), id };
 	};
 
-	const send = async (method: string, url: string, body?: object) => {
-		const { status } = await harness.sandbox.client().request({ method, url, data: body });
-		expect(status).toBeLessThan(300);
-	};
-	const update = (fields: IDataObject) => async (id: string) =>
-		await send('PATCH', `${data}/${id}`, { fields });
-	const holdsAll = { ...old, ...item };
-
-	describe.each(['upsertMany', 'updateMany'])('%s', (operation) => {
-		test.each<[string, FaultRule['fault'] | undefined]>([
-			['', undefined],
-			[', and the response is lost', { kind: 'resetAfter' }],
-			[', and the response leaves the record out', { kind: 'fewerRecords' }],
-		])(
-			'a value that was left out because it was the same is sent if it changed%s',
-			async (_, fault) => {
-				const { json, records } = await run(operation, update({ comment: 'theirs' }), { fault });
-				expect(json).toMatchObject({ outcome: 'updated', ver: records[0]!.ver });
-				expect(records).toMatchObject([{ fields: holdsAll }]);
-			},
-		);
-
-		test('also if the other writer made the same change', async () => {
-			const { json, records } = await run(operation, update({ price: 6, comment: 'theirs' }));
-			expect(json).toMatchObject({ outcome: 'updated', ver: records[0]!.ver });
-			expect(records).toMatchObject([{ fields: holdsAll }]);
-		});
-
-		test('a change of another field leaves it alone, and nothing is written needlessly', async () => {
-			const { json, records } = await run(operation, update({ tags: ['c'] }));
-			expect(json).toMatchObject({ outcome: 'updated' });
-			expect(records).toMatchObject([{ ver: 2, fields: { ...holdsAll, tags: ['c'] } }]);
+	const price: IDataObject = { price: 6 };
+	describe.each(['upsert', 'update'])('%s', (operation) => {
+		test.each<[string, string, IDataObject, FaultRule['fault'][]]>([
+			['updated', 'the response lists it', {}, []],
+			['updated', 'the response is lost', {}, [{ kind: 'resetAfter' }]],
+			['updated', 'the response leaves it out', {}, [{ kind: 'fewerRecords' }]],
+			['unchanged', 'the other writer made the same change', price, []],
+		])('for each field the last writer counts: %s if %s', async (outcome, _, change, faults) => {
+			const fields = { ...change, comment: 'theirs' };
+			const act = async (id: string) => await send('PATCH', `${data}/${id}`, { fields });
+			const { json, records } = await run(operation, act, ...faults);
+			const ver = outcome === 'updated' ? 2 : 1;
+			expect(json).toMatchObject({ outcome, ver });
+			expect(records).toMatchObject([{ ver, fields: { ...old, ...item, comment: 'theirs' } }]);
 		});
 	});
 
-	test('a record that replaced another one gets the whole item', async () => {
-		const { json, records, id } = await run('upsertMany', async (old) => {
-			await send('DELETE', `${data}/${old}`);
+	test('a record that replaced another one gets all values of the item', async () => {
+		const { json, records, id } = await run('upsert', async (deleted) => {
+			await send('DELETE', `${data}/${deleted}`);
 			await send('POST', data, { fields: { number: '1', buyer: 'Owl' } });
 		});
 		expect(records).toMatchObject([{ fields: item }]);
 		expect(records[0]!.id).not.toBe(id);
 		expect(json).toMatchObject({ outcome: 'updated', id: records[0]!.id, ver: records[0]!.ver });
-	});
-
-	test('without another writer it is written once', async () => {
-		const { json } = await run('upsertMany', async () => undefined);
-		expect(json).toMatchObject({ outcome: 'updated', ver: 1 });
-		expect(await harness.writes()).toHaveLength(1);
 	});
 });

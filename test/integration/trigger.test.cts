@@ -177,8 +177,8 @@ describe('what it watches', () => {
 		const items = await watching.poll();
 		expect(Object.keys(items![0]!.json)).toEqual([
 			'event',
-			'id',
 			'number',
+			'id',
 			'created',
 			'modified',
 			'ver',

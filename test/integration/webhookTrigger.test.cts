@@ -57,7 +57,7 @@ describe('callers', () => {
 		expect(
 			await workflow.receive({ recordId: id }, headers as unknown as Record<string, string>),
 		).toEqual({ status: 401, items: undefined });
-		expect(Date.now() - began).toBeLessThan(1000);
+		expect(Date.now() - began).toBeLessThan(10_000);
 		expect(await harness.requests()).toEqual([]);
 	});
 

@@ -4,13 +4,13 @@ import { numbered, outcomes, useHarness } from './fixtures.cts';
 /** Output is written back, and items may have the names that the mapper shows. */
 const harness = useHarness();
 
-describe.each([true, false])('Get Many, then Update Many, with Simplify %s', (simple) => {
+describe.each([true, false])('Get Many, then Update, with Simplify %s', (simple) => {
 	test('writes what can be written, and names the rest', async () => {
 		await harness.fill('orders', ...numbered(2, { tags: ['a'], price: 1 }));
 		const before = await harness.records();
 		const read = await harness.run('getAll', { parameters: { returnAll: true, simple } });
 		const items = read.json();
-		const same = await harness.run('updateMany', { items });
+		const same = await harness.run('update', { items });
 		expect(same.error).toBeUndefined();
 		expect(outcomes(same).every((outcome) => outcome !== 'failed')).toBe(true);
 		expect((await harness.records()).map(({ fields }) => fields)).toEqual(
@@ -27,14 +27,13 @@ describe.each([true, false])('Get Many, then Update Many, with Simplify %s', (si
 			parameters: { recordId: items[0]!.id },
 		});
 		expect(changed.error).toBeUndefined();
-		expect(changed.hints).toHaveLength(1);
 		expect(await harness.values('buyer')).toContain('Hare');
 		expect(outcomes(same)).toHaveLength(2);
 	});
 });
 
 test('read-only fields that are mapped by hand stay an error', async () => {
-	const result = await harness.run('createMany', {
+	const result = await harness.run('create', {
 		parameters: {
 			columns: { mappingMode: 'defineBelow', value: { number: '1', buyer: 'x', label: 'y' } },
 		},
@@ -60,7 +59,7 @@ describe('names as the mapper shows them', () => {
 		});
 	});
 	const write = async (item: IDataObject) =>
-		await harness.run('createMany', { table, items: [item], onError: 'continueRegularOutput' });
+		await harness.run('create', { table, items: [item], onError: 'continueRegularOutput' });
 	const stored = async () => (await harness.records(table)).map(({ fields }) => fields);
 
 	test.each([
@@ -104,7 +103,7 @@ describe('a table with a field called fields', () => {
 
 	test.each([true, false])('is written back, with Simplify %s', async (simple) => {
 		await of();
-		await harness.run('createMany', { table, items: [{ code: '1', fields: link }] });
+		await harness.run('create', { table, items: [{ code: '1', fields: link }] });
 		const [read] = (
 			await harness.run('getAll', { table, parameters: { returnAll: true, simple } })
 		).json();
@@ -112,7 +111,7 @@ describe('a table with a field called fields', () => {
 		const item = simple
 			? change(read!, { fields: moved })
 			: change(read!, { fields: change(read!.fields as IDataObject, { fields: moved }) });
-		for (const operation of ['upsertMany', 'updateMany', 'upsert']) {
+		for (const operation of ['upsert', 'update']) {
 			const result = await harness.run(operation, { table, items: [item] });
 			expect(result.error).toBeUndefined();
 		}
@@ -125,13 +124,13 @@ describe('a table with a field called fields', () => {
 		await of();
 		const simple = false;
 		const items = [{ code: '1', fields: link }];
-		const written = await harness.run('upsertMany', { table, items, parameters: { simple } });
+		const written = await harness.run('upsert', { table, items, parameters: { simple } });
 		const [output] = written.json();
 		expect(output).toMatchObject({ outcome: 'inserted', fields: items[0] });
 		const details = { outcome: 'failed', item: 0 };
 		const failed = { ...output, error: 'No response', message: 'No response', details };
 		for (const item of [output!, failed]) {
-			const result = await harness.run('upsertMany', { table, items: [item as IDataObject] });
+			const result = await harness.run('upsert', { table, items: [item as IDataObject] });
 			expect(result.error).toBeUndefined();
 		}
 		expect((await harness.records(table)).map(({ fields }) => fields)).toEqual(items);
@@ -144,7 +143,7 @@ describe('a table with a field called fields', () => {
 			{ code: '1', fields: link },
 			{ id: 'x', code: '2', fields: link, created: 'a', modified: 'b', ver: 1 },
 		]) {
-			const result = await harness.run('upsertMany', { table, items: [item] });
+			const result = await harness.run('upsert', { table, items: [item] });
 			expect(outcomes(result)).toEqual(['inserted']);
 		}
 		expect(await harness.values('fields', table)).toEqual([link, link]);
@@ -156,13 +155,13 @@ describe('with Link Values set for all fields', () => {
 	test.each([true, false])('links to many as they were read, with Simplify %s', async (simple) => {
 		await harness.fill('orders', ...numbered(2));
 		const [first] = await harness.records();
-		await harness.run('updateMany', {
+		await harness.run('update', {
 			items: [{ id: first!.id, related: ['2'] }],
 			options: { linkValues },
 		});
 		const before = await harness.values('related');
 		const items = (await harness.run('getAll', { parameters: { returnAll: true, simple } })).json();
-		for (const operation of ['updateMany', 'upsertMany', 'upsert']) {
+		for (const operation of ['update', 'upsert']) {
 			const result = await harness.run(operation, { items, options: { linkValues } });
 			expect(result.error).toBeUndefined();
 			expect(result.hints).toContain(

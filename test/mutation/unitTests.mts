@@ -121,7 +121,9 @@ export class UnitTests {
 	#globals() {
 		const describe = (name: string, body: Step) => this.#describe(name, body);
 		const test = (title: string, body: Step) => this.#add(title, body);
-		const useFakeTimers = (config?: never) => timers.useFakeTimers(config);
+		const useFakeTimers = (config?: object) =>
+			// Node's streams share this process, so its ticks stay real.
+			timers.useFakeTimers({ doNotFake: ['nextTick', 'queueMicrotask'], ...config });
 		return {
 			describe: Object.assign(describe, { each: bind(describe as never, false) }),
 			test: Object.assign(test, { each: bind(test as never, false) }),
@@ -134,6 +136,7 @@ export class UnitTests {
 				restoreAllMocks: () => mocker.restoreAllMocks(),
 				useFakeTimers,
 				useRealTimers: () => timers.useRealTimers(),
+				setSystemTime: (now: number) => timers.setSystemTime(now),
 				getTimerCount: () => timers.getTimerCount(),
 				advanceTimersByTime: (ms: number) => timers.advanceTimersByTime(ms),
 				advanceTimersByTimeAsync: async (ms: number) => await timers.advanceTimersByTimeAsync(ms),

@@ -60,13 +60,6 @@ test('the help links of the nodes and the credential lead to a heading', () => {
 	expect(anchors.filter((anchor) => !headings.includes(anchor))).toEqual([]);
 });
 
-test('every badge shows an existing workflow', () => {
-	const badges = [...read('README.md').matchAll(/workflows\/([\w.-]+)\/badge\.svg/g)];
-	expect(badges.length).toBeGreaterThan(0);
-	const workflows = globSync('.github/workflows/*', { cwd: root }).map((path) => basename(path));
-	expect(badges.map(([, name]) => name).filter((name) => !workflows.includes(name!))).toEqual([]);
-});
-
 describe.each(PAGES)('%s', (page) => {
 	test('every link within the repository leads somewhere', () => {
 		const links = [...prose(page).matchAll(/\]\(([^)\s]+)\)/g)].map(([, link]) => link!);

@@ -63,6 +63,10 @@ test('keep the rules, with reasons for exceptions', () => {
 		'description-wrong-for-dynamic-options: How to compare. The list depends on the type of the field.',
 		'display-name-wrong-for-dynamic-multi-options: Aggregations',
 		'display-name-wrong-for-dynamic-options: Operator',
+		// People search for these words. The rule takes no parentheses.
+		'operation-option-action-miscased: Create or update records (bulk upsert)',
+		'operation-option-action-miscased: Create records (bulk insert)',
+		'operation-option-action-miscased: Update records (bulk update)',
 	]);
 });
 

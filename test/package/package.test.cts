@@ -224,8 +224,16 @@ describe.each(nodes)('%s', (path, { description, methods }) => {
 				),
 			);
 		// The output of a download is the item's own data.
-		const downloads = ['attachment/download', 'attachment/downloadThumbnail'];
-		expect([...described, ...downloads].toSorted()).toEqual(operations.toSorted());
+		expect([...described, 'attachment/download'].toSorted()).toEqual(operations.toSorted());
+	});
+
+	test('one record or many have the same output after every write', () => {
+		const folder = join(root, dirname(path), '__schema__/v1.0.0/record');
+		if (!existsSync(folder)) return;
+		const shapes = ['create', 'sync', 'update', 'upsert'].map((name) =>
+			readFileSync(join(folder, `${name}.json`), 'utf8'),
+		);
+		expect(new Set(shapes).size).toBe(1);
 	});
 
 	test('docs/operations.md lists every operation', () => {
@@ -236,6 +244,12 @@ describe.each(nodes)('%s', (path, { description, methods }) => {
 		const listed = new Set(docs.split(/[|·\n]/).map((cell) => cell.trim()));
 		expect(names.filter((name) => !listed.has(name))).toEqual([]);
 	});
+});
+
+test.each(['batch', 'bulk', 'many', 'upsert', 'sync'])("'%s' finds the node", (word) => {
+	const codex = join(root, 'dist/nodes/DataPlatform/DataPlatform.node.json');
+	const { alias } = JSON.parse(readFileSync(codex, 'utf8')) as { alias: string[] };
+	expect(alias.some((name) => name.split(' ').includes(word))).toBe(true);
 });
 
 describe('the built code', () => {

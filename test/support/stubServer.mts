@@ -7,6 +7,7 @@ import {
 } from 'node:http';
 import { createServer as createSecureServer, type ServerOptions } from 'node:https';
 import type { AddressInfo } from 'node:net';
+import { once } from 'node:events';
 import { text } from 'node:stream/consumers';
 import { setTimeout as sleep } from 'node:timers/promises';
 
@@ -26,6 +27,8 @@ export interface StubResponse {
 	body?: string | Uint8Array;
 	/** Sends the body and never ends the response. */
 	stalls?: boolean;
+	/** Sends the body again and again, and never ends the response. */
+	repeats?: boolean;
 	/** Sends the body byte by byte, with this pause between two. */
 	byteIntervalMs?: number;
 }
@@ -59,7 +62,12 @@ const NOT_FOUND = jsonResponse({}, 404);
 async function send(stub: StubResponse, response: ServerResponse): Promise<void> {
 	const { status = 200, headers = { 'content-type': 'application/json' }, body = '' } = stub;
 	response.writeHead(status, headers);
-	if (stub.stalls) {
+	if (stub.repeats) {
+		while (!response.destroyed) {
+			const isFlushed = response.write(body);
+			if (!isFlushed) await Promise.race([once(response, 'drain'), once(response, 'close')]);
+		}
+	} else if (stub.stalls) {
 		response.write(body);
 	} else if (stub.byteIntervalMs === undefined) {
 		response.end(body);

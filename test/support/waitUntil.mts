@@ -4,7 +4,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 export async function waitUntil(
 	what: string,
 	holds: () => boolean | Promise<boolean>,
-	timeoutMs = 90_000,
+	timeoutMs = 240_000,
 ): Promise<void> {
 	const end = Date.now() + timeoutMs;
 	while (!(await holds())) {

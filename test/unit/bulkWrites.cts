@@ -1,11 +1,9 @@
 /** Many records that are written to a stub, and what it receives. */
 import type { IHttpRequestOptions } from 'n8n-workflow';
 import type { Entry } from '../../nodes/DataPlatform/bulk/entry.ts';
-import type { LastChange } from '../../nodes/DataPlatform/bulk/lastChange.ts';
 import type { ItemOutcome } from '../../nodes/DataPlatform/bulk/outcome.ts';
 import type { Task } from '../../nodes/DataPlatform/bulk/task.ts';
 import { writeMany } from '../../nodes/DataPlatform/bulk/write.ts';
-import type { ServiceError } from '../../nodes/DataPlatform/transport/errors.ts';
 import { people } from './fixtures.cts';
 import { fakePlatform, httpResponse, type Serve } from './stubPlatform.cts';
 
@@ -51,7 +49,6 @@ interface Setup {
 	planned: Entry[];
 	serve: Serve;
 	options?: Partial<Task>;
-	lastChange?: LastChange | ServiceError;
 	table?: typeof people;
 	/** Time for retries; none by default. */
 	retryBudgetMs?: number;
@@ -62,7 +59,6 @@ export async function writeRecords({
 	planned,
 	serve,
 	options,
-	lastChange = 'none',
 	table = people,
 	retryBudgetMs = 0,
 }: Setup) {
@@ -84,7 +80,6 @@ export async function writeRecords({
 		{ client: fake.connection, at: { table: 'people' }, table },
 		planned,
 		{ ...TASK, ...options },
-		lastChange,
 		({ index }, outcome) => {
 			if (outcomes[index]) throw new Error(`Item ${index} has two outcomes.`);
 			outcomes[index] = outcome;

@@ -25,7 +25,7 @@ import type { ShownParameters } from '../../nodes/DataPlatform/execution/paramet
 import { createClient } from '../../nodes/DataPlatform/execution/createClient.ts';
 import { RunContext } from '../../nodes/DataPlatform/execution/run.ts';
 import { inSubCollections, unknownParameters } from '../support/engine/knownParameters.cts';
-import { httpResponse, type Serve } from './stubPlatform.cts';
+import { httpResponse, streamed, type Serve } from './stubPlatform.cts';
 
 export interface Given {
 	/** The operation's own parameters, and options by name. The others have their defaults. */
@@ -165,7 +165,7 @@ export function fakeExecution({
 		seen.sent.push({ request, query: Object.fromEntries(searchParams), body });
 		const result = await serve(options, seen.requests.length);
 		if (result instanceof Error) throw result;
-		return result;
+		return streamed(result);
 	};
 	const log = (level: string) => (line: string) => seen.log.push(`${level}: ${line}`);
 	const binaryOf = (index: number, name: string) => {

@@ -17,7 +17,7 @@ import {
 	webhookProperties,
 } from '../../nodes/DataPlatform/trigger/parameters.ts';
 import { locator } from './fakeNode.cts';
-import type { Serve } from './stubPlatform.cts';
+import { streamed, type Serve } from './stubPlatform.cts';
 
 export interface Watched {
 	serve: Serve;
@@ -79,7 +79,7 @@ function fakeContext(
 				requests += 1;
 				const result = await serve(options, requests);
 				if (result instanceof Error) throw result;
-				return result;
+				return streamed(result);
 			},
 		},
 		...(nodeIds && {

@@ -49,7 +49,8 @@ function lettersOf({ source }: RegExp): string[] {
 	const classes = [/\\d/, /\\w|[a-z]-z|\./, /\\s/].flatMap((name, at) =>
 		name.test(source) ? ['0a '[at]!] : [],
 	);
-	return [...new Set([...literal, ...classes, '0', ' '])].slice(0, 12);
+	const backslash = source.includes('\\\\') ? ['\\'] : [];
+	return [...new Set([...backslash, ...literal, ...classes, '0', ' '])].slice(0, 12);
 }
 
 /** The beginning of a pattern, so that the attack gets past it. */
@@ -94,6 +95,7 @@ test.each<[string, RegExp]>([
 	['an end behind what is repeated', /[\sT,]*(?=[Hh])/],
 	['behind a beginning', /^Bearer +(.*)$/],
 	['a repeated group of what is repeated', /^(?:\d+)+$/],
+	['a quote that is escaped again and again', /"(?:[^"\\]|\\.)*"/],
 ])('would be noticed: %s', (_, pattern) => {
 	const isSlow = (text: string) => milliseconds(pattern, text, 1) >= MAX_MS;
 	expect([...attacks(pattern)].some(isSlow)).toBe(true);

@@ -2,10 +2,11 @@ import type { IHttpRequestOptions } from 'n8n-workflow';
 import { ItemResults } from '../../nodes/DataPlatform/execution/itemResults.ts';
 import { planRecords, type PlanInput } from '../../nodes/DataPlatform/bulk/plan.ts';
 import { writeMany } from '../../nodes/DataPlatform/bulk/write.ts';
+import { countCpuTime } from '../support/cpuTime.cts';
 import { LIMITS } from '../../nodes/DataPlatform/changes/tracker.ts';
 import { Follower, Table } from './changesTable.cts';
 import { fieldOf, people, tableOf } from './fixtures.cts';
-import { fakePlatform, httpResponse, pageResponse } from './stubPlatform.cts';
+import { fakePlatform, httpResponse } from './stubPlatform.cts';
 
 /** A fake platform that inserts whatever it gets, at once. */
 const insertAll = (options: IHttpRequestOptions) => {
@@ -58,7 +59,6 @@ async function upsert(size: number, batchSize: number, parallelRequests = 0) {
 			dryRun: false,
 			stopAtFailure: true,
 		},
-		'none',
 		({ index }, outcome) => report.done(index, [{ json: { ...outcome } }]),
 	);
 	expect(stopped).toBeUndefined();
@@ -75,50 +75,6 @@ test('four times the items are four times the work, no more', async () => {
 	expect(small.reads).toBeGreaterThanOrEqual(10_000);
 	expect(large.reads / small.reads).toBeCloseTo(4, 1);
 	expect(large.bytes / small.bytes).toBeCloseTo(4, 1);
-});
-
-/** Items of which the response lists every second one; the others are looked up. */
-async function writeUnreported(size: number) {
-	const time = '2026-01-01T00:00:00.501Z';
-	const stored = Array.from({ length: size }, (_, index) => ({
-		...{ id: `id-${index}`, created: time, modified: time, ver: 1 },
-		fields: { email: `person-${index}@example.com`, surname: 'Fox', age: 7 },
-	}));
-	const { connection } = fakePlatform((options) => {
-		if (options.url.includes('/bulk')) {
-			const data = stored.filter((_, index) => index % 2 === 0);
-			return httpResponse(200, { bulk: { successCount: size, insertedCount: 0 }, data });
-		}
-		return pageResponse(options, stored);
-	});
-	const plan = planRecords(people, rows(size), {
-		mode: 'upsert',
-		empty: 'leave',
-		unknownFields: 'error',
-		duplicates: 'merge',
-	});
-	const outcomes: string[] = [];
-	const parse = jest.spyOn(Date, 'parse');
-	await writeMany(
-		{ client: connection, at: { table: 'people' }, table: people },
-		plan.records,
-		{
-			...{ mode: 'upsert', batchSize: 1000, parallelRequests: 1, batchBytes: 4 * 1024 * 1024 },
-			...{ skipUnchanged: false, dryRun: false, stopAtFailure: true },
-		},
-		{ time, versions: new Map(), areOthersLater: false },
-		(_, { outcome }) => outcomes.push(outcome),
-	);
-	const times = parse.mock.calls.length;
-	parse.mockRestore();
-	expect(outcomes).toHaveLength(size);
-	expect(new Set(outcomes)).toEqual(new Set(['updated', 'unchanged']));
-	return times;
-}
-
-test('four times the unreported items of a batch are four times the work, no more', async () => {
-	const small = await writeUnreported(200);
-	expect((await writeUnreported(800)) / small).toBeLessThan(5);
 });
 
 test('progress goes to the log', async () => {
@@ -177,7 +133,7 @@ test('many unknown names in a wide table are reported without delay', () => {
 	const values = Object.fromEntries(
 		Array.from({ length: 5000 }, (_, index) => [`another_rather_long_name_${index}`, 1]),
 	);
-	const start = performance.now();
+	const cpuTime = countCpuTime();
 	const { problems } = planRecords(table, [{ index: 0, values }], {
 		mode: 'create',
 		empty: 'leave',
@@ -185,7 +141,7 @@ test('many unknown names in a wide table are reported without delay', () => {
 		duplicates: 'error',
 	});
 	expect(problems).toHaveLength(5000);
-	expect(performance.now() - start).toBeLessThan(2000);
+	expect(cpuTime()).toBeLessThan(3000);
 });
 
 test('the state of the trigger is small, however many records changed', async () => {

@@ -1,4 +1,5 @@
 /** A connection to a fake platform, for what a real one can't be made to do. */
+import { Readable } from 'node:stream';
 import type { IHttpRequestOptions, IN8nHttpFullResponse, Logger } from 'n8n-workflow';
 import { ApiClient, type ClientSettings } from '../../nodes/DataPlatform/transport/client.ts';
 import type { HttpTransport } from '../../nodes/DataPlatform/transport/exchange.ts';
@@ -12,6 +13,14 @@ export const httpResponse = (
 	headers,
 	body: (typeof body === 'string' ? body : JSON.stringify(body)) as never,
 });
+
+/** A response as n8n passes it on: its body is a stream. */
+export const streamed = (response: IN8nHttpFullResponse): IN8nHttpFullResponse => {
+	const { body } = response as { body: unknown };
+	if (typeof body !== 'string') return response;
+	const stream = Readable.from(body === '' ? [] : [Buffer.from(body)]);
+	return { ...response, body: stream as never };
+};
 
 /** The platform's own error for something that does not exist. */
 export const notFound = () =>
@@ -58,13 +67,14 @@ export interface Fake {
 
 /** A client's settings for tests that are about something else. */
 export const SETTINGS: ClientSettings = {
+	account: 'test',
 	baseUrl: 'https://platform.example.com/api/v2',
 	webhookOrigins: '',
 	requestsPerMinute: 0,
 	ignoreSslIssues: false,
 	token: { type: 'role' },
 	redactToken: (text) => text,
-	timeoutMs: 1000,
+	timeoutMs: 60_000,
 	retryBudgetMs: 300_000,
 };
 
@@ -79,7 +89,7 @@ export function fakePlatform(serve: Serve, settings: Partial<ClientSettings> = {
 		withToken.push(hasToken);
 		const result = sent.length > MAX_REQUESTS ? tooMany() : await serve(options, sent.length);
 		if (result instanceof Error) throw result;
-		return result;
+		return streamed(result);
 	};
 	const logger = { debug: (message: string) => log.push(message) } as unknown as Logger;
 	const sender: HttpTransport = {

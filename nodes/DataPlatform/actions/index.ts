@@ -10,14 +10,13 @@ import { operationHints, withBuilderHints } from '../parameters/builderHints';
 import type { Operation, Resource } from '../execution/operation';
 import { record } from './record';
 import { table } from './table';
-import { user } from './user';
 import { workflow } from './workflow';
 
 /**
  * Record comes first: if resources share an operation's name, n8n's AI reads only the first one's
  * description.
  */
-const resources: Resource[] = [record, attachment, workflow, table, application, user];
+const resources: Resource[] = [record, attachment, workflow, table, application];
 
 /** @throws {UserError} if a newer version of this package saved the workflow */
 export function findOperation(resource: string, operation: string): Operation {

@@ -56,7 +56,7 @@ async function runItem(
 	index: number,
 ) {
 	const failure = await failureOf(async () => {
-		const output = await operation.execute(run, index, report.deletedBefore(index));
+		const output = await operation.execute(run, index, report.attempt);
 		report.done(index, toItems(output));
 	});
 	if (failure) report.failed(index, failure);

@@ -12,7 +12,6 @@ import {
 	type Attachment,
 	type FieldDefinition,
 	type FieldValues,
-	type Module,
 	type PlatformRecord,
 	type RecordMetadata,
 	type TableDefinition,
@@ -144,27 +143,13 @@ export const toAttachments = (value: unknown): Attachment[] =>
 		thumbnailUrl: text(file.thumbnailUrl),
 	}));
 
-const toModules = (list: unknown): Module[] =>
-	objectsWith('shortId', list).map(({ shortId, header, tableIds }) => ({
-		shortId: shortId as string,
-		header: text(header) ?? (shortId as string),
-		tableIds: Array.isArray(tableIds)
-			? tableIds.filter((id): id is string => text(id) !== undefined)
-			: [],
-	}));
-
 /** Reads an application; undefined if the value is something else. */
 export function toApplication(value: unknown): Application | undefined {
 	if (!isObject(value)) return undefined;
 	const id = text(value.id);
 	if (id === undefined) return undefined;
 	const internalName = text(value.internalName) ?? id;
-	return {
-		id,
-		name: text(value.name) ?? internalName,
-		internalName,
-		...(Array.isArray(value.modules) && { modules: toModules(value.modules) }),
-	};
+	return { id, name: text(value.name) ?? internalName, internalName };
 }
 
 /** Reads the token's user, whose other members stay as they are; undefined for anything else. */

@@ -44,8 +44,8 @@ export function parseTree(value: unknown, field = 'filter', place = 'filter', de
 			hint: 'Use fewer nested groups.',
 		});
 	}
-	const entries = Array.isArray(value) ? value : isObject(value) ? value.filter : undefined;
-	const { filterOperator = 'and' } = isObject(value) ? value : {};
+	const group = isObject(value) ? value : { filter: value };
+	const { filter: entries, filterOperator = 'and' } = group;
 	if (!Array.isArray(entries) || (filterOperator !== 'and' && filterOperator !== 'or')) {
 		throw new InputError(`The filter tree is not readable at '${place}'`, {
 			field,

@@ -4,6 +4,9 @@
 
 export const UUID = /^[\da-f]{8}(?:-[\da-f]{4}){3}-[\da-f]{12}$/i;
 
+/** A text that is the same for all IDs of one record: the case of a UUID's letters does not matter. */
+export const idKey = (id: string) => (UUID.test(id) ? id.toLowerCase() : id);
+
 /** The number of 32-bit words in a UUID. */
 const WORDS = 4;
 

@@ -1,7 +1,7 @@
 /**
- * Tells complete pages from cut ones. A platform may cut pages to any length, so a short page does
- * not prove that it is the last one. Two things do: the next page is empty, or another page of the
- * same endpoint had more records.
+ * Tells complete pages from cut ones. A platform may cut pages to some length, so a short page does
+ * not prove that it is the last one. Three things do: the next page is empty, another page of the
+ * same endpoint had more records, or it has fewer than the platform returns without a limit.
  */
 import type { ApiClient } from '../transport/client';
 import { MAX_PAGE_SIZE } from './endpoints';
@@ -11,6 +11,9 @@ import { MAX_PAGE_SIZE } from './endpoints';
  */
 const VAIN_REQUESTS = 2;
 
+/** How many records the platform returns without a limit. contract/openapi.yaml, `limit`. */
+const DEFAULT_PAGE_SIZE = 25;
+
 /** The least number of records that this larger page asks for. */
 const LEAST_SAMPLE = 100;
 
@@ -18,6 +21,7 @@ const LEAST_SAMPLE = 100;
 export class PageSizes {
 	/** The largest page so far: the platform returns at least this many records in one. */
 	atLeast = 0;
+	private wasCut = false;
 	private vainRequests = 0;
 	private isLearned = false;
 
@@ -26,9 +30,19 @@ export class PageSizes {
 		this.atLeast = Math.max(this.atLeast, count);
 	}
 
-	/** Whether a page of this length, shorter than requested, was not cut. */
-	isWhole(count: number): boolean {
-		return count === 0 || count < this.atLeast;
+	/**
+	 * Whether a page of this length, shorter than requested, was not cut.
+	 *
+	 * @param isCertain whether only what this execution has seen counts
+	 */
+	isWhole(count: number, isCertain = false): boolean {
+		if (count === 0 || count < this.atLeast) return true;
+		return !isCertain && !this.wasCut && count < DEFAULT_PAGE_SIZE;
+	}
+
+	/** Notes that the page after a short one had more records. */
+	noteCut() {
+		this.wasCut = true;
 	}
 
 	/** Notes that the page after a short one was empty. */

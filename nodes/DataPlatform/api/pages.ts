@@ -33,6 +33,8 @@ export interface RecordQuery {
 	fields?: string[];
 	/** What the user can do if the platform rejects the query. */
 	hint?: Hint;
+	/** Whether to read on after a short page in any case: something rests on what is missing. */
+	untilEmpty?: boolean;
 }
 
 interface Part {

@@ -80,8 +80,9 @@ export async function* readRecords(
 			const end = skip + page.length;
 			const fresh = read.add(page, repeated, pages.hasReached(end));
 			if (wasShort && fresh.length === 0) sizes.noteVainRequest();
+			if (wasShort && fresh.length > 0) sizes.noteCut();
 			const isShort = page.length < size;
-			const isLast = isShort && sizes.isWhole(page.length);
+			const isLast = isShort && sizes.isWhole(page.length, query.untilEmpty);
 			// The whole list came in one page, so nothing can have moved between two.
 			if (isLast && skip === offset) notes.hasShifted = false;
 			const isOpen = read.open > 0 && !isLast;
@@ -218,7 +219,7 @@ class PagesAhead {
 		const { client, at, query, sizes } = this;
 		if (!isNarrowed(query)) return false;
 		await sizes.learn(count, async (size) => await readSample(client, at, query, size));
-		return sizes.isWhole(count);
+		return sizes.isWhole(count, query.untilEmpty);
 	}
 
 	/** Goes on at another offset than the one after the requested pages. */

@@ -10,8 +10,8 @@ import { UUID } from './idSet';
 import { readPage } from './pages';
 import type { FieldValues, PlatformRecord, TableAddress } from './types';
 import { serviceErrorOrThrow, isNotFound, ServiceError } from '../transport/errors';
-import type { ApiResponse, ApiClient } from '../transport/client';
-import type { ApiRequest } from '../transport/exchange';
+import type { ApiClient } from '../transport/client';
+import { resolveByLookUp } from './resolve';
 
 /** @throws {ServiceError} */
 export async function readRecord(
@@ -57,10 +57,9 @@ export interface WriteOptions {
 }
 
 /** The body of a request that writes one record. */
-export const writeBody = (fields: FieldValues, options: WriteOptions, useUpsert = false) =>
+export const writeBody = (fields: FieldValues, options: WriteOptions) =>
 	({
 		fields,
-		...(useUpsert && { useUpsert }),
 		...(options.skipAudit && { skipAudit: true }),
 	}) as IDataObject;
 
@@ -84,45 +83,11 @@ export async function describeExisting(
 		: `; the table has no record with '${value}' in '${field}' yet`;
 }
 
-/** One record to write: to create, to create or update by its import key, or by its ID. */
-export interface RecordWrite {
-	mode: 'create' | 'upsert' | 'update' | 'replace';
-	id?: string;
-	fields: FieldValues;
-}
-
 export const METHODS = { create: 'POST', upsert: 'POST', update: 'PATCH', replace: 'PUT' } as const;
 
 /**
- * Writes one record; the response holds it, whether or not it changed. Returns a failure instead of
- * throwing it, also if the response does not hold the record.
- *
- * @param request how it is repeated
- */
-export async function tryWriteRecord(
-	client: ApiClient,
-	at: TableAddress,
-	{ mode, id, fields }: RecordWrite,
-	options: WriteOptions,
-	request: Pick<ApiRequest, 'retryMode' | 'isUnapplied' | 'onRetry'>,
-): Promise<ApiResponse | ServiceError> {
-	const result = await client.tryRequest({
-		...request,
-		method: METHODS[mode],
-		path: id === undefined ? paths.records(at) : paths.record(at, id),
-		body: writeBody(fields, options, mode === 'upsert'),
-	});
-	if (result instanceof ServiceError) return result;
-	const { body, status, previousAttempt, wasPostponed } = result;
-	if (writtenRecord(body.data, id)) return result;
-	const what = id === undefined ? 'record' : `record '${id}'`;
-	const details = { delivery: 'ambiguous', status, previousAttempt, wasPostponed } as const;
-	return new ServiceError(`The response contains no ${what}`, details);
-}
-
-/**
  * Deletes a record. Returns a failure instead of throwing it, with status 404 if there is no such
- * record. After an attempt without a response, a look-up shows whether it worked.
+ * record. If the result is unknown, a look-up shows whether it worked.
  */
 export async function tryDeleteRecord(
 	client: ApiClient,
@@ -135,25 +100,14 @@ export async function tryDeleteRecord(
 		path: paths.record(at, id),
 		retryMode: 'idempotent',
 		bodyRequirement: 'nothing',
-		alreadyDoneStatus: 404,
 		onRetry,
 	});
 	if (!(result instanceof ServiceError)) return undefined;
-	const open = result.delivery === 'ambiguous' ? result : result.previousAttempt;
-	if (!open) return result;
-	const left = await findRecord(client, at, id).catch(serviceErrorOrThrow);
-	if (left === null) return undefined;
-	if (left instanceof ServiceError) {
-		return unknownDeletion(`${result.message}; looking it up failed: ${left.message}`, result);
-	}
-	// If the platform rejected it, only an earlier attempt that still runs can delete it.
-	if (result !== open && !open.stillPending) return result;
-	return unknownDeletion(`${result.message}; it is still there`, result);
-}
-
-const unknownDeletion = (why: string, { status }: ServiceError) =>
-	new ServiceError(`Unknown whether the record was deleted: ${why}`, {
-		delivery: 'ambiguous',
-		status,
+	const resolved = await resolveByLookUp(result, {
+		what: 'the record was deleted',
+		lookUp: async () => ((await findRecord(client, at, id)) ? undefined : id),
+		unless: () => 'it is still there',
 		hint: 'It is safe to run it again.',
-	});
+	}).catch(serviceErrorOrThrow);
+	return resolved instanceof ServiceError ? resolved : undefined;
+}

@@ -84,17 +84,8 @@ export interface Attachment {
 	thumbnailUrl?: string;
 }
 
-/** A group of an application's tables. */
-export interface Module {
-	shortId: string;
-	header: string;
-	tableIds: string[];
-}
-
 export interface Application {
 	id: string;
 	name: string;
 	internalName: string;
-	/** Missing in a list of applications. */
-	modules?: Module[];
 }

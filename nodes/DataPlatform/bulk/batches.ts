@@ -1,4 +1,5 @@
 /** Records that are still to be sent, and how they are cut into requests by count and bytes. */
+import { idKey } from '../api/idSet';
 import { byteSize, type Entry } from './entry';
 
 export interface BatchLimits {
@@ -60,17 +61,19 @@ export class UnsentRecords {
 	 */
 	takeBatch(limits: BatchLimits): Entry[] {
 		const batch: Entry[] = [];
-		const ids = new Set<string | undefined>();
+		const ids = new Set<string>();
 		let bytes = 0;
 		while (batch.length < limits.records) {
 			const record = this.peek();
 			if (!record) break;
 			bytes += byteSize(record);
+			const id = record.id && idKey(record.id);
 			const isOther = this.kindOf(batch[0] ?? record) !== this.kindOf(record);
-			if (batch.length > 0 && (bytes > limits.bytes || isOther || ids.has(record.id))) break;
+			const isTwice = id !== undefined && ids.has(id);
+			if (batch.length > 0 && (bytes > limits.bytes || isOther || isTwice)) break;
 			batch.push(record);
 			this.first += 1;
-			if (record.id !== undefined) ids.add(record.id);
+			if (id !== undefined) ids.add(id);
 		}
 		return batch;
 	}

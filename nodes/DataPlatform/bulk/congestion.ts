@@ -7,28 +7,15 @@ import type { ServiceError } from '../transport/errors';
 import type { BatchLimits } from './batches';
 import { byteSize, type Entry } from './entry';
 
-/**
- * Batch sizes on the way up and down. They are round because services' limits are: halving 250
- * would end at 62 if 100 are allowed.
- */
-const BATCH_SIZES = [1, 2, 5, 10, 25, 50, 100, 250, 500, 1000];
-
-/** The first automatic batch size; larger if there are enough records for parallel requests. */
-const FIRST_BATCH_SIZE = 250;
+/** How many records a batch has if the user sets no limit. */
+export const BATCH_SIZE = 500;
 
 /** Lost responses shrink batches no further than this: their cause may not be the size. */
 const LEAST_AFTER_LOSS = 25;
 
-/** A batch that takes longer than this is large enough. */
-const FAST_RESPONSE_MS = 2000;
-
-/** At the start of a run, records are spread over at most this many parallel requests. */
-const FIRST_REQUESTS = 8;
-
 const PAYLOAD_TOO_LARGE = 413;
 
-const stepDown = (size: number) => BATCH_SIZES.findLast((step) => step < size) ?? 1;
-const stepUp = (size: number) => BATCH_SIZES.find((step) => step > size) ?? size;
+const half = (size: number) => Math.ceil(size / 2);
 
 export interface CongestionOptions {
 	/** The most records in a batch; 0 for automatic. */
@@ -64,33 +51,21 @@ export class RequestLimit {
 }
 
 /**
- * Congestion control as in TCP. After a batch is confirmed whole and fast, the next ones may be
- * larger. After trouble, batches stay smaller for the rest of the run, and requests run one at a
- * time until batches are confirmed again.
+ * Batches are halved if one is too large, or if its response is lost, and stay so for the rest of
+ * the run. Requests then run one at a time until batches are confirmed again.
  */
 export class CongestionControl {
 	readonly limits: BatchLimits;
 	/** Whether the order of the records being sent matters. */
 	isOrdered: boolean;
-	/** Whether the order decides what is stored: then one at a time, whatever the user chose. */
-	isSequential = false;
 	/** Applies to all requests that write, including those without a batch. */
 	readonly requests: RequestLimit;
-	private readonly isAutomatic: boolean;
 	private readonly isParallelAutomatic: boolean;
 	private readonly maxBatchSize: number;
-	/** Batches don't grow beyond this. It shrinks after trouble. */
-	private maxRecords: number;
-	/** Whether the result of any batch is known. */
-	private hasSent = false;
-	/** The size of the largest confirmed batch. */
-	private confirmedRecords = 0;
 
 	constructor({ batchSize, batchBytes, parallelRequests, isOrdered }: CongestionOptions) {
-		this.isAutomatic = batchSize === 0;
-		this.limits = { records: batchSize || FIRST_BATCH_SIZE, bytes: batchBytes };
-		this.maxBatchSize = batchSize || BATCH_SIZES.at(-1)!;
-		this.maxRecords = this.maxBatchSize;
+		this.maxBatchSize = batchSize || BATCH_SIZE;
+		this.limits = { records: this.maxBatchSize, bytes: batchBytes };
 		this.requests = new RequestLimit(parallelRequests);
 		this.isParallelAutomatic = parallelRequests === 0;
 		this.isOrdered = isOrdered;
@@ -98,52 +73,27 @@ export class CongestionControl {
 
 	/** How many requests may run at once. */
 	get parallel(): number {
-		const isOneByOne = this.isSequential || (this.isOrdered && this.isParallelAutomatic);
-		return isOneByOne ? 1 : this.requests.count;
-	}
-
-	/** Chooses the first batch size: the records are spread over the parallel requests. */
-	begin(records: number) {
-		if (!this.isAutomatic || this.hasSent) return;
-		const share = Math.ceil(records / Math.min(this.parallel, FIRST_REQUESTS));
-		const size = BATCH_SIZES.find((step) => step >= share) ?? this.maxBatchSize;
-		this.limits.records = Math.max(FIRST_BATCH_SIZE, size);
+		return this.isOrdered && this.isParallelAutomatic ? 1 : this.requests.count;
 	}
 
 	/** A whole batch was confirmed at the first attempt. */
-	confirmed(records: number, durationMs: number) {
-		this.hasSent = true;
+	confirmed() {
 		this.requests.confirmed();
-		this.confirmedRecords = Math.max(this.confirmedRecords, records);
-		// A batch that was sent before the size went up says nothing about the current size.
-		if (records >= this.limits.records && durationMs < FAST_RESPONSE_MS) {
-			this.limits.records = Math.min(this.maxRecords, stepUp(records));
-		}
 	}
 
 	/** An attempt to send a batch failed, whether or not it is retried. */
 	failed(batch: Entry[], failure: ServiceError) {
-		this.hasSent = true;
 		this.requests.failed(failure);
-		if (failure.status === PAYLOAD_TOO_LARGE) this.tooLarge(batch);
-		else if (failure.delivery === 'ambiguous' && this.isAutomatic) {
-			this.shrink(Math.max(LEAST_AFTER_LOSS, stepDown(batch.length)));
+		const { limits } = this;
+		if (failure.status === PAYLOAD_TOO_LARGE && batch.length === 1) {
+			// The record's bytes are the cause, so the others need not go one by one.
+			limits.bytes = Math.min(limits.bytes, byteSize(batch[0]!));
+			limits.records = this.maxBatchSize;
+		} else if (failure.status === PAYLOAD_TOO_LARGE) {
+			limits.records = Math.min(limits.records, half(batch.length));
+		} else if (failure.delivery === 'ambiguous') {
+			const least = Math.min(LEAST_AFTER_LOSS, limits.records);
+			limits.records = Math.min(limits.records, Math.max(least, half(batch.length)));
 		}
-	}
-
-	private shrink(records: number) {
-		this.maxRecords = Math.min(this.maxRecords, records);
-		this.limits.records = Math.min(this.limits.records, this.maxRecords);
-	}
-
-	private tooLarge(batch: Entry[]) {
-		if (batch.length > 1) {
-			this.shrink(stepDown(batch.length));
-			return;
-		}
-		// The record's bytes are the cause, so the others need not go one by one.
-		this.limits.bytes = Math.min(this.limits.bytes, byteSize(batch[0]!));
-		this.maxRecords = this.maxBatchSize;
-		this.limits.records = Math.max(this.limits.records, this.confirmedRecords);
 	}
 }

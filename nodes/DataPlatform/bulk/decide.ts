@@ -1,8 +1,6 @@
 /** What to do with each item, by the records that it matches. Pure. */
-import type { FieldDefinition, PlatformRecord } from '../api/types';
-import { getOwn } from '../transport/json';
+import type { PlatformRecord } from '../api/types';
 import { asPlanned, type Entry, type Resolved } from './entry';
-import { recordKey } from './key';
 import type { ItemOutcome } from './outcome';
 import type { MatchRules } from './task';
 
@@ -63,35 +61,22 @@ const foundItem = ({ id, created, modified, ver, fields }: PlatformRecord): Item
 	fields,
 });
 
-/** Only the platform can compare an uncertain key, and it did. */
-const proofOf = (
-	{ hasUncertainKey }: Entry,
-	{ fields }: PlatformRecord,
-	keys: FieldDefinition[],
-): Pick<Entry, 'foundBy'> =>
-	hasUncertainKey
-		? { foundBy: Object.fromEntries(keys.map(({ name }) => [name, getOwn(fields, name) ?? null])) }
-		: {};
-
 /**
  * Applies the rules to items, given the records that each matches.
  *
  * @param keepsMatches whether entries keep the record that they matched
- * @param keys the fields that they matched by
  */
 export function decide(
 	matches: Map<Entry, PlatformRecord[]>,
 	{ ifFound, ifMissing, multipleMatches }: MatchRules,
 	keepsMatches = false,
-	keys: FieldDefinition[] = [],
 ): Decision {
 	const updates: Entry[] = [];
 	const creates: Entry[] = [];
 	const outcomes: Resolved[] = [];
 	for (const [entry, found] of matches) {
 		if (found.length === 0 && ifMissing === 'create') {
-			const before = keepsMatches ? null : undefined;
-			creates.push({ ...asPlanned(entry), id: undefined, before });
+			creates.push({ ...asPlanned(entry), id: undefined, before: null });
 		} else if (found.length === 0) {
 			const skipped = { outcome: 'skipped', id: entry.id } as const;
 			outcomes.push([entry, ifMissing === 'skip' ? skipped : nothingMatches(entry)]);
@@ -101,13 +86,7 @@ export function decide(
 			for (const match of multipleMatches === 'all' ? found : found.slice(0, 1)) {
 				const before = keepsMatches ? match : undefined;
 				if (ifFound === 'skip') outcomes.push([entry, foundItem(match)]);
-				else
-					updates.push({
-						...asPlanned(entry),
-						...proofOf(entry, match, keys),
-						id: match.id,
-						before,
-					});
+				else updates.push({ ...asPlanned(entry), id: match.id, before });
 			}
 		}
 	}
@@ -120,27 +99,5 @@ export function withoutSharedKeys(records: Entry[]): Entry[] {
 	for (const { key } of records) counts.set(key, (counts.get(key) ?? 0) + 1);
 	return records.map((record) =>
 		counts.get(record.key)! > 1 ? { ...record, key: undefined } : record,
-	);
-}
-
-/**
- * Groups of records that may have the same key, because only the platform knows how it stores some
- * parts of their keys.
- */
-export function possiblySame(keys: FieldDefinition[], records: Entry[]): Entry[][] {
-	if (keys.length === 0 || !records.some(({ hasUncertainKey }) => hasUncertainKey)) return [];
-	const keyed = records.map((record) => ({ record, parts: recordKey(keys, record.fields)!.parts }));
-	const comparable = keys.flatMap((_, index) =>
-		keyed.every(({ parts }) => parts[index]!.isCertain) ? [index] : [],
-	);
-	const groups = new Map<string, Entry[]>();
-	for (const { record, parts } of keyed) {
-		const text = JSON.stringify(comparable.map((index) => parts[index]!.text));
-		const group = groups.get(text);
-		if (group) group.push(record);
-		else groups.set(text, [record]);
-	}
-	return [...groups.values()].filter(
-		(group) => group.length > 1 && group.some(({ hasUncertainKey }) => hasUncertainKey),
 	);
 }

@@ -22,14 +22,14 @@ export interface DeleteManyOptions {
 	allowAll: boolean;
 	/** Only count. */
 	dryRun: boolean;
-	/** How many records previous attempts may have deleted. They count towards the maximum. */
-	deletedBefore?: number;
+	/** Which attempt of Retry On Fail this is, from 1: errors with counts say so. */
+	attempt?: number;
 }
 
 export interface Deletion {
 	/** How many records matched before the deletion. */
 	matched: number;
-	/** How many of them were deleted. */
+	/** How many of them were certainly deleted. The others that are gone no longer match. */
 	deleted: number;
 	/** How many records match afterwards, including those added meanwhile. */
 	remaining: number;
@@ -55,7 +55,16 @@ async function deleteOneByOne(
 	at: TableAddress,
 	filter: Group,
 	matched: number,
+	attempt: number,
 ): Promise<Deletion> {
+	const withCount = (cause: ServiceError, count: number) => {
+		const least = cause.delivery === 'ambiguous' ? 'at least ' : '';
+		const when = attempt > 1 ? ` in attempt ${attempt}` : '';
+		return new ServiceError(
+			`${cause.message}; ${least}${count} of ${plural(matched)} were deleted${when}`,
+			cause,
+		);
+	};
 	const remover = new Remover(client, at);
 	const tried = new Set<string>();
 	const reading = { filter, sort: 'created,id' };
@@ -67,7 +76,7 @@ async function deleteOneByOne(
 		const limit = Math.min(remover.recheckEvery, matched - tried.size);
 		const page: PlatformRecord[] = await readPage(client, at, reading, { limit, skip: 0 }).catch(
 			(error: ServiceError) => {
-				throw withCount(error, deleted, matched);
+				throw withCount(error, deleted);
 			},
 		);
 		const before = tried.size;
@@ -82,33 +91,23 @@ async function deleteOneByOne(
 			},
 		);
 		// A deletion that may have happened matters more than a rejected one.
-		const open = failures.filter(({ delivery }) => delivery === 'ambiguous');
-		const failure = open[0] ?? failures[0];
-		if (failure) throw withCount(failure, deleted, matched, open.length);
+		const failure = failures.find(({ delivery }) => delivery === 'ambiguous') ?? failures[0];
+		if (failure) throw withCount(failure, deleted);
 		if (tried.size === before) break;
 	}
 	const remaining = await countRecords(client, at, filter).catch((error: ServiceError) => {
 		throw new ServiceError(
 			`The platform confirmed the deletion of ${deleted} of ${plural(matched)}, but counting the rest failed: ${error.message}`,
-			{ ...error, delivery: 'ambiguous', deletion: { matched, deleted, atMost: deleted } },
+			{ ...error, delivery: 'ambiguous' },
 		);
 	});
 	if (remaining > 0 && gone.size > 0) {
 		const now = await matchingIds(client, at, filter, Infinity).catch((error: ServiceError) => {
-			throw withCount(error, deleted, matched);
+			throw withCount(error, deleted);
 		});
-		for (const [id, error] of gone) if (now.has(id)) throw withCount(error, deleted, matched);
+		for (const [id, error] of gone) if (now.has(id)) throw withCount(error, deleted);
 	}
 	return { matched, deleted, remaining };
-}
-
-/** @param open how many more may have been deleted */
-function withCount(cause: ServiceError, deleted: number, matched: number, open = 0): ServiceError {
-	const least = cause.delivery === 'ambiguous' ? 'at least ' : '';
-	return new ServiceError(
-		`${cause.message}; ${least}${deleted} of ${plural(matched)} were deleted`,
-		{ ...cause, deletion: { matched, deleted, atMost: deleted + open } },
-	);
 }
 
 async function matchingIds(
@@ -118,13 +117,17 @@ async function matchingIds(
 	limit: number,
 ): Promise<Set<string>> {
 	const ids = new Set<string>();
-	for await (const page of readRecords(client, at, { filter }, limit)) {
+	for await (const page of readRecords(client, at, { filter, untilEmpty: true }, limit)) {
 		for (const { id } of page) ids.add(id);
 	}
 	return ids;
 }
 
-/** Deletes with one request. The service applies it to the records that match at that moment. */
+/**
+ * Deletes with one request. The service applies it to the records that match at that moment, and
+ * does not say how many those were. A record that another writer changed no longer matches either.
+ * So no more count as deleted than the table has lost.
+ */
 async function deleteByQuery(
 	client: ApiClient,
 	at: TableAddress,
@@ -132,8 +135,10 @@ async function deleteByQuery(
 	query: string,
 	counted: number,
 ): Promise<Deletion> {
-	const before =
-		counted > MAX_COMPARED ? undefined : await matchingIds(client, at, filter, counted);
+	const [before, tableBefore] = await Promise.all([
+		counted > MAX_COMPARED ? undefined : matchingIds(client, at, filter, counted),
+		countTable(client, at, filter),
+	]);
 	const matched = before?.size ?? counted;
 	if (matched === 0) return { matched, deleted: 0, remaining: 0 };
 	const result = await client.tryRequest({
@@ -151,41 +156,44 @@ async function deleteByQuery(
 			isFailure
 				? `${result.message}; it is unknown how many of ${plural(matched)} were deleted: ${left.message}`
 				: `The platform confirmed the deletion of up to ${plural(matched)}, but counting the rest failed: ${left.message}`,
-			{ ...left, delivery: 'ambiguous', deletion: { matched, deleted: 0, atMost: matched } },
+			{ ...left, delivery: 'ambiguous' },
 		);
 	}
-	const { remaining, survivors } = left;
-	const deleted = matched - survivors;
+	const { remaining, survivors, added, inTable } = left;
 	if (isFailure && survivors > 0) {
 		const message = `${result.message}; ${plural(survivors)} of ${matched} still match`;
 		throw result.stillPending
 			? new ServiceError(`${message}, and the platform may still be deleting them`, {
 					...result,
 					hint: 'Wait a little and count them before you run it again.',
-					deletion: { matched, deleted, atMost: matched },
 				})
-			: new ServiceError(message, {
-					...result,
-					hint: 'Run it again to delete the rest.',
-					deletion: { matched, deleted, atMost: deleted },
-				});
+			: new ServiceError(message, { ...result, hint: 'Run it again to delete the rest.' });
 	}
-	return { matched, deleted, remaining };
+	const lost = isEmptyFilter(filter) ? Infinity : Math.max(0, tableBefore + added - inTable);
+	return { matched, deleted: Math.min(matched - survivors, lost), remaining };
 }
 
-/** How many records match now, and how many of them also matched before. */
+/** How many records the table has. Without a filter, nothing can stop matching: 0. */
+const countTable = async (client: ApiClient, at: TableAddress, filter: Group): Promise<number> =>
+	isEmptyFilter(filter) ? 0 : await countRecords(client, at);
+
+/**
+ * How many records match now, how many of them also matched before or, if known, were added, and
+ * how many the table has.
+ */
 async function countAfter(
 	client: ApiClient,
 	at: TableAddress,
 	filter: Group,
 	matched: number,
 	before: ReadonlySet<string> | undefined,
-): Promise<{ remaining: number; survivors: number }> {
+) {
 	const remaining = await countRecords(client, at, filter);
-	if (remaining === 0 || !before) return { remaining, survivors: Math.min(remaining, matched) };
-	const now = await matchingIds(client, at, filter, Infinity);
-	const survivors = [...now].filter((id) => before.has(id)).length;
-	return { remaining: now.size, survivors };
+	const now = remaining > 0 && before && (await matchingIds(client, at, filter, Infinity));
+	const inTable = await countTable(client, at, filter);
+	if (!now) return { remaining, survivors: Math.min(remaining, matched), added: 0, inTable };
+	const survivors = [...now].filter((id) => before!.has(id)).length;
+	return { remaining: now.size, survivors, added: now.size - survivors, inTable };
 }
 
 /**
@@ -199,7 +207,7 @@ export async function deleteMany(
 	client: ApiClient,
 	at: TableAddress,
 	filter: Group,
-	{ maximum, allowAll, dryRun, deletedBefore = 0 }: DeleteManyOptions,
+	{ maximum, allowAll, dryRun, attempt = 1 }: DeleteManyOptions,
 ): Promise<Deletion> {
 	requireRestrictive(filter);
 	if (isEmptyFilter(filter) && !allowAll) {
@@ -214,14 +222,8 @@ export async function deleteMany(
 			{ hint: { code: 'narrowFilterOrRaiseMaximum' } },
 		);
 	}
-	if (matched > 0 && deletedBefore + matched > maximum) {
-		throw new InputError(
-			`Nothing more was deleted: ${plural(matched)} match, and a previous attempt may have deleted ${deletedBefore}, together more than the maximum of ${maximum}`,
-			{ hint: { code: 'narrowFilterOrRaiseMaximum' } },
-		);
-	}
 	if (matched === 0 || dryRun) return { matched, deleted: 0, remaining: matched };
 	const query = asPlainQuery(filter);
 	if (query !== undefined) return await deleteByQuery(client, at, filter, query, matched);
-	return await deleteOneByOne(client, at, filter, matched);
+	return await deleteOneByOne(client, at, filter, matched, attempt);
 }

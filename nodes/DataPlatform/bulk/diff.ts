@@ -2,10 +2,10 @@
  * How a record differs from the stored one, to write only the differences, and for a dry run. Pure.
  */
 import { getOwn } from '../transport/json';
-import { withSent, type Entry } from './entry';
-import { compareFields, type WriteContext } from './evidence';
-import { notFound } from './judge';
+import { compareFields, type WriteContext } from './compare';
+import type { Entry } from './entry';
 import type { ItemOutcome } from './outcome';
+import { notFoundItem } from './resolveOutcome';
 
 /**
  * Compares an entry with the record that is stored, `before`.
@@ -17,14 +17,14 @@ export function diffEntry(
 	context: WriteContext,
 	isDryRun: boolean,
 ): Entry | ItemOutcome {
-	const { mode, key, isSingle } = context;
+	const { mode } = context;
 	const { before, fields } = entry;
 	// Only a dry run checks for an existing key before creating. Otherwise, the service decides.
 	if (mode === 'create' && (before || entry.sharedKey?.isFirst === false)) {
 		return duplicateKeyOutcome(entry);
 	}
 	if (!before) {
-		if (mode === 'update' || mode === 'replace') return notFound({ entry, context });
+		if (mode === 'update' || mode === 'replace') return notFoundItem(entry.id);
 		return isDryRun ? { outcome: 'inserted', after: fields } : { ...entry, before: null };
 	}
 	const { id, created, modified, ver } = before;
@@ -33,19 +33,13 @@ export function diffEntry(
 		({ isHeld }) => isHeld !== true,
 	);
 	const after = Object.fromEntries(changed.map(({ name, value }) => [name, value]));
-	// Another item may have the same key, written differently, and change the record first.
-	if (changed.length === 0 && (isDryRun || !entry.hasUncertainKey)) {
-		const unchanged = { outcome: 'unchanged', id, created, modified, ver } as const;
-		return isSingle ? { ...unchanged, fields: before.fields } : unchanged;
-	}
+	if (changed.length === 0) return { outcome: 'unchanged', id, created, modified, ver };
 	if (isDryRun) {
 		const now = changed.map(({ name }) => [name, getOwn(before.fields, name) ?? null]);
 		return { outcome: 'updated', id, before: Object.fromEntries(now), after };
 	}
-	// A full update clears the fields that it omits, so all are sent. An upsert needs its key.
-	if (mode === 'replace') return entry;
-	if (mode === 'upsert' && key !== undefined) after[key] = fields[key]!;
-	return withSent(entry, after, before);
+	// A full update clears the fields that it omits, so all are sent.
+	return mode === 'replace' ? entry : { ...entry, id, before, sent: after };
 }
 
 function duplicateKeyOutcome({ key, sharedKey, before }: Entry): ItemOutcome {

@@ -1,5 +1,6 @@
 /** Items with the same key or ID. Pure. */
 import type { FieldDefinition, JsonValue } from '../api/types';
+import { idKey } from '../api/idSet';
 import { fieldType } from '../fields';
 import type { Entry } from './entry';
 import { identifiedBy, type Identity } from './key';
@@ -14,7 +15,7 @@ function groupDuplicates(records: Entry[], options: Identity): Iterable<Entry[]>
 	const first = new Map<string, Entry>();
 	const groups = new Map<string, Entry[]>();
 	for (const record of records) {
-		const identity = isById ? record.id : record.key;
+		const identity = isById ? record.id && idKey(record.id) : record.key;
 		if (identity === undefined) continue;
 		const earlier = first.get(identity);
 		const group = groups.get(identity);
@@ -48,11 +49,8 @@ function mergeRecords(
 ): Entry | string {
 	const last = records.at(-1)!;
 	if (mode === 'replace') return last;
-	// Records that were already merged are split again, so that all items count in their order.
-	const parts = records.flatMap((record) => record.parts ?? [record]);
-	if (records.some((record) => record.parts)) parts.sort((a, b) => a.index - b.index);
 	const merged = new Map<string, JsonValue>();
-	for (const { fields } of parts) {
+	for (const { fields } of records) {
 		for (const [name, value] of Object.entries(fields)) {
 			const earlier = merged.get(name);
 			const both = earlier === undefined ? value : fieldType(fieldOf(name)).merge(earlier, value);
@@ -60,7 +58,7 @@ function mergeRecords(
 			merged.set(name, both);
 		}
 	}
-	return { ...last, fields: Object.fromEntries(merged), parts };
+	return { ...last, fields: Object.fromEntries(merged) };
 }
 
 /** Merges items with the same key or ID, or notes a problem for each of them. */

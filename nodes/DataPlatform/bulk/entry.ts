@@ -2,6 +2,7 @@
 import type { FieldValues, PlatformRecord } from '../api/types';
 import type { ServiceError } from '../transport/errors';
 import type { ItemOutcome } from './outcome';
+import type { WriteMode } from './plan';
 
 export interface Entry {
 	/** The item it comes from. */
@@ -12,10 +13,6 @@ export interface Entry {
 	 * if they can't identify the record.
 	 */
 	key?: string;
-	/** The key is as given. Only the platform knows how it stores it. */
-	hasUncertainKey?: boolean;
-	/** The key fields of the record that the platform found by an uncertain key, as it stores them. */
-	foundBy?: FieldValues;
 	/** The import key of a record to create, if other items have the same one. */
 	sharedKey?: { text: string; isFirst: boolean };
 	/** All values to write. */
@@ -26,58 +23,37 @@ export interface Entry {
 		held: FieldValues;
 		/** Those among them whose stored value differs. */
 		kept: string[];
-		/** The fields that were empty. They are not written a second time. */
-		filled: string[];
 	};
-	/** The items that were merged into this record, in their order. */
-	parts?: Entry[];
 
 	/** The record before the write: null if there was none, undefined if it was not looked up. */
 	before?: PlatformRecord | null;
 	/** The values to send, if some of `fields` are stored already. */
 	sent?: FieldValues;
-	/** Its text in the request's `bulk` array, once it is needed. */
+	/** Its text in the request's `bulk` array, serialized when it is first needed. */
 	json?: string;
-	/** The previous attempt that may have written it, or may still do so. */
-	previousAttempt?: ServiceError;
-	/** Whether the service asked to wait. A gateway may ask although the record was written. */
-	wasPostponed?: boolean;
-	/** Whether it is sent again because a look-up showed that it was not written. */
-	isSentAgain?: boolean;
-	/** Whether it has a request of its own. The response then contains it, changed or not. */
-	isAlone?: boolean;
-	/** Whether a previous request of this run inserted it with only some of its fields. */
-	isInserted?: boolean;
+	/** The attempts of unknown result: each may have written it, or may still do so. */
+	attempts?: ServiceError[];
 }
 
 export type Resolved = [Entry, ItemOutcome];
 
 /** The entry as it was planned, to look it up and write it anew. */
-export const asPlanned = ({
+export const asPlanned = ({ index, id, key, sharedKey, fields, ruled }: Entry): Entry => ({
 	index,
 	id,
 	key,
-	hasUncertainKey,
-	foundBy,
 	sharedKey,
 	fields,
 	ruled,
-	parts,
-}: Entry): Entry => ({ index, id, key, hasUncertainKey, foundBy, sharedKey, fields, ruled, parts });
+});
 
-/** An entry of which only these values are sent, with the record that is stored. */
-export const withSent = (
-	entry: Entry,
-	sent: FieldValues | undefined,
-	before?: PlatformRecord | null,
-): Entry => ({ ...asPlanned(entry), before, sent });
+/** An upsert whose record was found is sent as an update of that record. */
+export const modeOf = ({ id }: Pick<Entry, 'id'>, mode: WriteMode): WriteMode =>
+	mode === 'upsert' && id !== undefined ? 'update' : mode;
 
 /** The values to send. */
 export const sentFields = ({ sent, fields }: Pick<Entry, 'sent' | 'fields'>): FieldValues =>
 	sent ?? fields;
-
-/** Whether only the fields that differ from the stored record are sent. */
-export const isPartial = ({ before, sent }: Entry) => !!before && sent !== undefined;
 
 /** The text of an entry in a request. It is computed once, because large batches need it twice. */
 export const toJson = (entry: Entry): string =>

@@ -6,7 +6,7 @@ import { linkToMany } from '../fields/types/link';
 import { texts } from '../fields/types/list';
 import { holdsValue } from '../fields/values';
 import { getOwn } from '../transport/json';
-import type { ItemOutcome } from './outcome';
+import { isSuccess, type ItemOutcome } from './outcome';
 import type { Entry } from './entry';
 
 /** By field name. A field without a rule is always written. */
@@ -37,14 +37,13 @@ export function applyFieldRules(
 	fields: ReadonlyMap<string, FieldDefinition>,
 ): Entry {
 	const held: string[] = [];
-	const filled: string[] = [];
 	for (const name of Object.keys(record.fields)) {
 		const rule = rules.get(name);
 		if (rule === undefined) continue;
 		const isFilled = rule === 'ifEmpty' && isBlank(fields.get(name)!, getOwn(stored.fields, name));
-		(isFilled ? filled : held).push(name);
+		if (!isFilled) held.push(name);
 	}
-	if (held.length + filled.length === 0) return record;
+	if (held.length === 0) return record;
 	const isHeld = new Set(held);
 	const entries = Object.entries(record.fields);
 	const kept = held.filter(
@@ -57,7 +56,6 @@ export function applyFieldRules(
 		ruled: {
 			held: Object.fromEntries(entries.filter(([name]) => isHeld.has(name))),
 			kept,
-			filled,
 		},
 	};
 }
@@ -75,9 +73,10 @@ export class KeptCounts {
 	private readonly counts = new Map<string, number>();
 
 	add(outcomes: ItemOutcome[]) {
-		for (const { kept = [], mergedInto } of outcomes) {
+		for (const outcome of outcomes) {
+			const { kept = [], mergedInto } = outcome;
 			// A record counts once, however many items were merged into it.
-			if (mergedInto !== undefined) continue;
+			if (mergedInto !== undefined || !isSuccess(outcome)) continue;
 			for (const name of kept) this.counts.set(name, (this.counts.get(name) ?? 0) + 1);
 		}
 	}

@@ -27,7 +27,7 @@ export class InputRecords {
 		if (id !== undefined) this.ids.add(id);
 	}
 
-	has({ id, fields }: PlatformRecord, key = recordKey(this.fields, fields)): boolean {
-		return this.ids.has(id) || (key !== undefined && this.keys.has(key.text));
+	has({ record, key }: KeyedRecord): boolean {
+		return this.ids.has(record.id) || (key !== undefined && this.keys.has(key.text));
 	}
 }

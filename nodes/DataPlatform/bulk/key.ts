@@ -1,11 +1,17 @@
 /**
  * Keys of records: the values of the import key, or of the fields to match on. Pure.
  */
-import type { FieldDefinition, FieldValues, JsonValue, TableDefinition } from '../api/types';
+import type {
+	FieldDefinition,
+	FieldValues,
+	JsonValue,
+	PlatformRecord,
+	TableDefinition,
+} from '../api/types';
 import { importKeyOf, isWritable } from '../fields';
-import type { StoredKey } from '../fields/fieldType';
-import { canBeKey, storedKey } from '../fields/values';
-import { InputError } from '../transport/errors';
+import { show } from '../fields/convert';
+import { canBeKey, keyText } from '../fields/values';
+import { InputError, ServiceError } from '../transport/errors';
 import { getOwn } from '../transport/json';
 import type { PlanOptions } from './plan';
 
@@ -14,41 +20,42 @@ export interface RecordKey {
 	/** Messages show it. Only equal keys have the same text. */
 	text: string;
 	/** One for each field, as the platform stores it. */
-	parts: StoredKey[];
-	/** Whether a key with another text is certainly another key. */
-	isCertain: boolean;
+	parts: string[];
 }
 
 /** A record's key; undefined if a field has no value, or one that can't be compared. */
 export function recordKey(fields: FieldDefinition[], values: FieldValues): RecordKey | undefined {
-	const parts: StoredKey[] = [];
+	const parts: string[] = [];
 	for (const field of fields) {
-		const part = storedKey(field, getOwn<JsonValue>(values, field.name) ?? null);
+		const part = keyText(field, getOwn<JsonValue>(values, field.name) ?? null);
 		if (part === undefined) return undefined;
 		parts.push(part);
 	}
 	if (parts.length === 0) return undefined;
 	return {
-		text:
-			parts.length === 1
-				? parts[0]!.text
-				: parts.map(({ text }) => JSON.stringify(text)).join(', '),
+		text: parts.length === 1 ? parts[0]! : parts.map((part) => JSON.stringify(part)).join(', '),
 		parts,
-		isCertain: parts.every(({ isCertain }) => isCertain),
 	};
 }
 
-/** Whether a stored record may have a key: all parts that can be compared are equal. */
-export const mayHaveKey = (
+/**
+ * The key of a record that was found by its key.
+ *
+ * @throws {ServiceError} if it can't be compared: it could be any of those that were sought
+ */
+export function storedRecordKey(
 	fields: FieldDefinition[],
-	values: FieldValues,
-	{ parts }: RecordKey,
-): boolean =>
-	fields.every((field, index) => {
-		const stored = storedKey(field, getOwn<JsonValue>(values, field.name) ?? null);
-		const wanted = parts[index]!;
-		return !stored?.isCertain || !wanted.isCertain || stored.text === wanted.text;
-	});
+	{ id, fields: values }: PlatformRecord,
+): RecordKey {
+	const key = recordKey(fields, values);
+	if (key) return key;
+	const valueOf = ({ name }: FieldDefinition) => getOwn<JsonValue>(values, name) ?? null;
+	const field = fields.find((each) => keyText(each, valueOf(each)) === undefined)!;
+	throw new ServiceError(
+		`The platform returned ${show(valueOf(field))} in '${field.name}' of the record '${id}', which can't be compared with other values`,
+		{ delivery: 'notApplied', hint: 'Find records by another field, or by their IDs.' },
+	);
+}
 
 export type Identity = Pick<PlanOptions, 'mode' | 'matchOn' | 'unit'>;
 

@@ -17,7 +17,6 @@ export interface LinkRule {
 
 /** A record to create because a link needs it; `id` is set once it exists. */
 export interface MissingRecord {
-	catalog: Catalog;
 	text: string;
 	value: JsonValue;
 	id?: string;
@@ -29,7 +28,10 @@ export interface Catalog {
 	target: LinkTarget;
 	field: FieldDefinition;
 	known: Map<string, ValueMatch>;
-	/** Records to create, by value. `similar` finds a value regardless of case and spaces. */
+	/**
+	 * The records to create for this portion, by the placeholder for their ID. `similar` has their
+	 * values regardless of case and spaces.
+	 */
 	missing: Map<string, MissingRecord>;
 	similar: Map<string, string>;
 }
@@ -81,7 +83,7 @@ export function catalogOf(
 	return catalog;
 }
 
-/** How many values of a linked table to remember. Older ones are looked up again. */
+/** How many values of a linked table to remember from one portion to the next. */
 export const MAX_REMEMBERED = 100_000;
 
 /**
@@ -98,16 +100,12 @@ export async function lookUpMissing(
 	const entries = raw
 		.map((value) => toWanted(field, value))
 		.filter((entry): entry is Wanted => 'text' in entry);
-	if (known.size > MAX_REMEMBERED) {
-		const needed = new Set(entries.map(({ text }) => text));
-		for (const text of known.keys()) if (!needed.has(text)) known.delete(text);
-	}
 	const wanted = new Map<string, Wanted>();
 	for (const entry of entries) {
 		const match = known.get(entry.text);
 		if (match && (match.ids.length > 0 || !isGrowing)) continue;
 		wanted.set(entry.text, entry);
 	}
-	const found = await lookUpValues(client, target.at, field, [...wanted.values()]);
+	const found = await lookUpValues(client, target.at, field, [...wanted.keys()]);
 	for (const [text, match] of found) known.set(detached(text), match);
 }

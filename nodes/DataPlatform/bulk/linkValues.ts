@@ -2,8 +2,8 @@
 import type { FieldDefinition, JsonValue, TableDefinition } from '../api/types';
 import { isOnlyRead, isWritable } from '../fields';
 import { fromJsonText, isPlainObject, show } from '../fields/convert';
-import { isCleared, type StoredKey } from '../fields/fieldType';
-import { storedKey, toFieldValue } from '../fields/values';
+import { isCleared } from '../fields/fieldType';
+import { keyProblem, keyText, toFieldValue } from '../fields/values';
 import { getOwn, isObject } from '../transport/json';
 import type { Entry } from './entry';
 import type { PlanInput } from './plan';
@@ -57,7 +57,8 @@ export const valuesOf = ({ add, remove }: LinkValue): unknown[] =>
 	[...add, ...remove].filter((link) => 'value' in link).map(({ value }) => value);
 
 /** A value as it is looked up. */
-export interface Wanted extends StoredKey {
+export interface Wanted {
+	text: string;
 	value: JsonValue;
 }
 
@@ -65,8 +66,9 @@ export function toWanted(field: FieldDefinition, raw: unknown): Wanted | { probl
 	const converted = toFieldValue(field, typeof raw === 'string' ? raw.trim() && raw : raw, 'error');
 	if (converted === 'leave') return { problem: 'is empty' };
 	if ('problem' in converted) return converted;
-	// The field can be a key, so each of its values has a stored form.
-	return { ...storedKey(field, converted.value)!, value: converted.value };
+	const { value } = converted;
+	const problem = keyProblem(field, value, '…');
+	return problem === undefined ? { text: keyText(field, value)!, value } : { problem };
 }
 
 /** What a value resolved to; undefined if its link is omitted. */

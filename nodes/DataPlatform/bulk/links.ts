@@ -4,20 +4,18 @@
  */
 import type { LinkTarget } from '../api/linkedRecords';
 import type { FieldDefinition, TableDefinition } from '../api/types';
-import { importKeyOf } from '../fields';
 import { show } from '../fields/convert';
 import type { ApiClient } from '../transport/client';
-import { serviceErrorOrThrow, InputError, ServiceError } from '../transport/errors';
-import { getOwn, isObject } from '../transport/json';
+import { InputError, ServiceError } from '../transport/errors';
 import type { Entry } from './entry';
 import {
 	catalogOf,
 	lookUpMissing,
+	MAX_REMEMBERED,
 	type Catalog,
 	type LinkRule,
 	type MissingRecord,
 } from './linkCatalog';
-import { readLastChange } from './lastChange';
 import {
 	mapIds,
 	readLinks,
@@ -33,7 +31,7 @@ import {
 } from './linkValues';
 import { similarText } from './lookup';
 import { isSuccess } from './outcome';
-import { type PlanOptions, planRecords, type Plan, type PlanInput } from './plan';
+import type { Plan, PlanInput, Problem } from './plan';
 import type { Task } from './task';
 import { writeMany } from './write';
 
@@ -43,29 +41,12 @@ export type LinkRules = ReadonlyMap<string, LinkRule>;
 /** The options of the run that apply to creating linked records. */
 export type LinkWriteOptions = Pick<Task, 'batchBytes' | 'skipAudit'>;
 
-/** The items that create records, by the value of their import key. */
-interface KeysToCreate {
-	tableId: string;
-	items: Map<string, number>;
-}
-
-function keysToCreate(table: TableDefinition, rows: PlanInput[]): KeysToCreate {
-	const items = new Map<string, number>();
-	const key = importKeyOf(table);
-	for (const { index, values } of rows) {
-		if (!key || !isObject(values)) continue;
-		const wanted = toWanted(key, getOwn(values, key.name));
-		if ('text' in wanted && !items.has(wanted.text)) items.set(wanted.text, index);
-	}
-	return { tableId: table.id, items };
-}
-
 export class LinkResolver {
 	private readonly catalogs = new Map<string, Catalog>();
-	/** The records that are not created yet, by the placeholder for their ID. */
-	private readonly placeholders = new Map<string, MissingRecord>();
-	/** The keys of the records that the items create, if these must not exist before. */
-	private toCreate?: KeysToCreate & Pick<PlanOptions, 'unit'>;
+	/** Those of the link fields that create missing records, by the field's name. */
+	private readonly creating = new Map<string, Catalog>();
+	/** What the rows of this portion link to, in the fields whose links are names. */
+	readonly linkedIds = new Set<string>();
 	/** How many linked records this run created. */
 	createdCount = 0;
 
@@ -76,57 +57,41 @@ export class LinkResolver {
 	) {}
 
 	/**
+	 * Forgets which records were missing: those that rows needed exist now. Called before each portion
+	 * of rows.
+	 */
+	startPortion() {
+		this.linkedIds.clear();
+		for (const { known, missing, similar } of this.catalogs.values()) {
+			if (known.size > MAX_REMEMBERED) known.clear();
+			if (missing.size === 0) continue;
+			// Another value that was not found may differ only in case from one that exists now.
+			for (const [text, { ids }] of known) if (ids.length === 0) known.delete(text);
+			missing.clear();
+			similar.clear();
+		}
+	}
+
+	/**
 	 * Returns the rows with record IDs in their link fields. If a row's links can't be resolved, the
-	 * row lists the problems. A placeholder stands for a record that is not created yet.
+	 * row lists the problems. A placeholder stands for a record that `createMissing` creates.
 	 *
-	 * @param createsOwnRows whether an item creates its record and fails if it exists: then links must
-	 *   not create that record before
+	 * @param createsRows whether rows don't write all their values to an existing record: then links
+	 *   create no record of the same table, because a row for it may follow
 	 * @throws {ServiceError} if looking up fails for all items
 	 */
 	async resolve(
 		table: TableDefinition,
 		rows: PlanInput[],
 		rules: LinkRules,
-		createsOwnRows = false,
-		unit: PlanOptions['unit'] = 'item',
+		createsRows = false,
 	): Promise<PlanInput[]> {
 		const resolved = [...rows];
-		this.toCreate = createsOwnRows ? { ...keysToCreate(table, rows), unit } : undefined;
 		for (const field of writableLinks(table)) {
 			const rule = rules.get(field.name);
-			if (rule) await this.resolveField(field, rule, resolved, table.id);
+			if (rule) await this.resolveField(field, rule, resolved, table.id, createsRows);
 		}
 		return resolved;
-	}
-
-	/**
-	 * Looks up the links of many items with few requests, before the items are resolved one by one.
-	 * It ignores failures: `resolve` reports them for the items concerned.
-	 *
-	 * @param rows each item's values and rules
-	 */
-	async lookAhead(
-		table: TableDefinition,
-		rows: Iterable<{ values: unknown; rules: LinkRules }>,
-	): Promise<void> {
-		const items = [...rows];
-		for (const field of writableLinks(table)) {
-			const byRule = new Map<string, { rule: LinkRule; values: unknown[] }>();
-			for (const { values, rules } of items) {
-				const rule = rules.get(field.name);
-				const links = readLinks(field, values);
-				if (!rule || !links || 'problem' in links) continue;
-				const name = JSON.stringify(rule);
-				const same = byRule.get(name) ?? { rule, values: [] };
-				byRule.set(name, same);
-				for (const value of valuesOf(links)) same.values.push(value);
-			}
-			for (const { rule, values } of byRule.values()) {
-				if (values.length > 0) {
-					await this.lookUp(field, rule, values, table.id).catch(serviceErrorOrThrow);
-				}
-			}
-		}
 	}
 
 	private async resolveField(
@@ -134,6 +99,7 @@ export class LinkResolver {
 		rule: LinkRule,
 		rows: PlanInput[],
 		tableId: string,
+		createsRows: boolean,
 	) {
 		const given = new Map<number, LinkValue>();
 		for (const [position, row] of rows.entries()) {
@@ -144,43 +110,17 @@ export class LinkResolver {
 		}
 		const values = [...given.values()].flatMap(valuesOf);
 		const catalog = values.length > 0 ? await this.lookUp(field, rule, values, tableId) : undefined;
+		const closedTable = createsRows ? tableId : undefined;
 		for (const [position, value] of given) {
 			const row = rows[position]!;
 			const idOf = (link: Link, isAdded: boolean): LinkedId => {
-				if ('id' in link) return link;
-				if (typeof catalog === 'string') return { problem: catalog };
-				return this.linkedId(catalog!, rule, link.value, isAdded);
+				const linked =
+					'id' in link ? link : linkedId(catalog!, rule, link.value, isAdded, closedTable);
+				if (isAdded && linked && 'id' in linked) this.linkedIds.add(linked.id);
+				return linked;
 			};
 			rows[position] = withIds(row, field.name, value, idOf);
 		}
-	}
-
-	/**
-	 * The records of this same table that rows link to, by links that create missing records.
-	 *
-	 * @throws {ServiceError} if looking up fails
-	 */
-	async createdLinks(
-		table: TableDefinition,
-		rows: PlanInput[],
-		rules: LinkRules,
-	): Promise<string[]> {
-		const fields: FieldDefinition[] = [];
-		for (const field of writableLinks(table)) {
-			if (rules.get(field.name)?.ifNotFound !== 'create') continue;
-			const target = await this.targetOf(field).catch(unavailable);
-			if (typeof target === 'object' && target.table.id === table.id) fields.push(field);
-		}
-		if (fields.length === 0) return [];
-		const creating = new Map(fields.map(({ name }) => [name, rules.get(name)!]));
-		const resolved = await this.resolve(table, rows, creating);
-		return resolved.flatMap(({ values }) =>
-			fields.flatMap((field) => {
-				const links = readLinks(field, values);
-				if (!links || 'problem' in links) return [];
-				return links.add.map((link) => ('id' in link ? link.id : String(link.value)));
-			}),
-		);
 	}
 
 	/** The catalog with these values looked up; or, in words, why they can't be. */
@@ -193,6 +133,7 @@ export class LinkResolver {
 		try {
 			const catalog = catalogOf(this.catalogs, await this.targetOf(field), rule);
 			if (typeof catalog === 'string') return catalog;
+			if (rule.ifNotFound === 'create') this.creating.set(field.name, catalog);
 			// The run creates records of this same table: one that was missing may exist now.
 			const isOwn = catalog.target.table.id === tableId;
 			await lookUpMissing(this.client, catalog, values, isOwn);
@@ -202,110 +143,40 @@ export class LinkResolver {
 		}
 	}
 
-	private linkedId(
-		catalog: Catalog,
-		{ ifNotFound }: LinkRule,
-		raw: unknown,
-		isAdded: boolean,
-	): LinkedId {
-		const { field, known, target } = catalog;
-		const wanted = toWanted(field, raw);
-		if ('problem' in wanted) return { problem: `'${field.name}' ${wanted.problem}` };
-		const { ids, similar } = known.get(wanted.text)!;
-		const where = `of '${target.table.header}'`;
-		const what = `${show(raw)} in '${field.name}'`;
-		const [first, second] = ids;
-		if (second !== undefined) {
-			return { problem: `several records ${where} have ${what}: '${ids.join("', '")}'` };
-		}
-		if (first !== undefined) return { id: first };
-		const close = similar === undefined ? '' : `; ${show(similar)} differs only in case or spaces`;
-		// A near match may be a typo: neither skip it nor create a second record.
-		if (ifNotFound === 'error' || close)
-			return { problem: `no record ${where} has ${what}${close}` };
-		// A link that does not exist needs no removal.
-		if (ifNotFound === 'leaveEmpty' || !isAdded) return undefined;
-		const { toCreate } = this;
-		const item =
-			target.table.id === toCreate?.tableId ? toCreate.items.get(wanted.text) : undefined;
-		if (item !== undefined) {
-			return {
-				problem: `no record ${where} has ${what} yet: ${toCreate!.unit} ${item} creates it. Only an operation on many records links items to each other`,
-			};
-		}
-		return this.placeholder(catalog, wanted);
-	}
-
-	/** A placeholder for the ID of a record that is not created yet. */
-	private placeholder(catalog: Catalog, { text, value }: Wanted): LinkedId {
-		const { missing, similar, target, field } = catalog;
-		const first = similar.get(similarText(text)) ?? text;
-		if (first !== text) {
-			return {
-				problem: `${show(text)} is to be created in '${target.table.header}', but another item has ${show(first)}, which differs only in case or spaces`,
-			};
-		}
-		const record = missing.get(text) ?? { catalog, text, value };
-		missing.set(text, record);
-		similar.set(similarText(text), text);
-		if (record.problem !== undefined) return { problem: record.problem };
-		const name = `new record of '${target.table.internalName}' with ${show(text)} in '${field.name}'`;
-		const other = this.placeholders.get(name);
-		const id =
-			other === undefined || other === record ? name : `${name} (${target.table.id}: ${text})`;
-		this.placeholders.set(id, record);
-		return { id };
-	}
-
 	/**
 	 * Creates the linked records that planned records need, and fills in their IDs. If a linked
 	 * record can't be created, the records that need it become problems of the plan.
 	 */
 	async createMissing(plan: Plan, table: TableDefinition, options: LinkWriteOptions) {
-		if (this.placeholders.size === 0) return;
-		const names = linkNames(table);
+		const names = writableLinks(table).map(({ name }) => name);
+		if (this.creating.size === 0) return;
+		const missingOf = (id: string, field: string) => this.creating.get(field)?.missing.get(id);
 		const needed = new Set<MissingRecord>();
-		const collect = (id: string) => {
-			const missing = this.placeholders.get(id);
-			if (missing && missing.id === undefined) needed.add(missing);
-			return id;
-		};
-		for (const record of plan.records) mapIds(record, names, collect);
-		for (const catalog of this.catalogs.values()) {
-			const missing = [...needed].filter((record) => record.catalog === catalog);
-			if (missing.length > 0) await this.createRecords(catalog, missing, options);
-		}
-		plan.records = plan.records.filter((record) => {
-			let isWhole = true;
+		for (const record of plan.records) {
 			mapIds(record, names, (id, field) => {
-				const missing = this.placeholders.get(id);
-				if (!missing) return id;
-				if (missing.id !== undefined) return missing.id;
-				isWhole = false;
-				plan.problems.push({
-					index: record.index,
-					field,
-					message: `'${field}': ${missing.problem}`,
-				});
+				const missing = missingOf(id, field);
+				if (missing) needed.add(missing);
 				return id;
 			});
-			return isWhole;
-		});
-	}
-
-	/** In records that are not written, removes the links to records that were not created. */
-	dropMissing(records: Entry[], table: TableDefinition) {
-		if (this.placeholders.size === 0) return;
-		const names = linkNames(table);
-		for (const record of records) {
-			const open = new Set<string>();
-			mapIds(record, names, (id, field) => {
-				const missing = this.placeholders.get(id);
-				if (missing && missing.id === undefined) open.add(field);
-				return missing?.id ?? id;
-			});
-			for (const name of open) delete record.fields[name];
 		}
+		for (const catalog of this.catalogs.values()) {
+			const missing = [...catalog.missing.values()];
+			const open = missing.filter((record) => needed.has(record) && record.id === undefined);
+			if (open.length > 0) await this.createRecords(catalog, open, options);
+		}
+		plan.records = plan.records.filter((record) => {
+			const problems: Problem[] = [];
+			mapIds(record, names, (id, field) => {
+				const missing = missingOf(id, field);
+				if (!missing) return id;
+				if (missing.id !== undefined) return missing.id;
+				const message = `'${field}': ${missing.problem}`;
+				problems.push({ index: record.index, field, message });
+				return id;
+			});
+			plan.problems.push(...problems);
+			return problems.length === 0;
+		});
 	}
 
 	private async createRecords(
@@ -313,16 +184,12 @@ export class LinkResolver {
 		missing: MissingRecord[],
 		{ batchBytes, skipAudit }: LinkWriteOptions,
 	) {
-		const rows = missing.map(({ value }, index) => ({ index, values: { [field.name]: value } }));
-		const plan = planRecords(table, rows, {
-			mode: 'upsert',
-			empty: 'leave',
-			unknownFields: 'error',
-			duplicates: 'merge',
+		const entries = missing.map(({ text, value }, index): Entry => {
+			return { index, key: text, fields: { [field.name]: value } };
 		});
 		await writeMany(
 			{ client: this.client, at, table },
-			plan.records,
+			entries,
 			{
 				...{ batchBytes, skipAudit },
 				mode: 'upsert',
@@ -332,7 +199,6 @@ export class LinkResolver {
 				dryRun: false,
 				stopAtFailure: false,
 			},
-			await readLastChange(this.client, at, table),
 			({ index }, item) => {
 				const record = missing[index]!;
 				if (item.outcome === 'inserted') this.createdCount += 1;
@@ -340,15 +206,69 @@ export class LinkResolver {
 					record.id = item.id;
 					known.set(record.text, { ids: [item.id] });
 				} else {
-					record.problem = `${show(record.text)} could not be created in '${table.header}': ${item.message!}`;
+					const what = isSuccess(item)
+						? `was written to '${table.header}', but its ID could not be read`
+						: `could not be created in '${table.header}': ${item.message!}`;
+					record.problem = `${show(record.text)} ${what}`;
 				}
 			},
 		);
 	}
 }
 
-const linkNames = ({ fields }: TableDefinition) =>
-	fields.filter(({ type }) => type === 'schema_link').map(({ name }) => name);
+/**
+ * What a value resolved to.
+ *
+ * @param closedTable the table in which links create no record
+ */
+function linkedId(
+	catalog: Catalog | string,
+	{ ifNotFound }: LinkRule,
+	raw: unknown,
+	isAdded: boolean,
+	closedTable: string | undefined,
+): LinkedId {
+	if (typeof catalog === 'string') return { problem: catalog };
+	const { field, known, target } = catalog;
+	const wanted = toWanted(field, raw);
+	if ('problem' in wanted) return { problem: `'${field.name}' ${wanted.problem}` };
+	const { ids, similar } = known.get(wanted.text)!;
+	const where = `of '${target.table.header}'`;
+	const what = `${show(raw)} in '${field.name}'`;
+	const [first, second] = ids;
+	if (second !== undefined) {
+		return { problem: `several records ${where} have ${what}: '${ids.join("', '")}'` };
+	}
+	if (first !== undefined) return { id: first };
+	const close = similar === undefined ? '' : `; ${show(similar)} differs only in case or spaces`;
+	// A near match may be a typo: neither skip it nor create a second record.
+	if (ifNotFound === 'error' || close) return { problem: `no record ${where} has ${what}${close}` };
+	// A link that does not exist needs no removal.
+	if (ifNotFound === 'leaveEmpty' || !isAdded) return undefined;
+	if (target.table.id === closedTable) {
+		return {
+			problem: `no record ${where} has ${what}. No link creates it here, because an item for it could then no longer write its values: create it first, or use Create or Update by import key, without rules for existing records`,
+		};
+	}
+	return placeholder(catalog, wanted);
+}
+
+/** A placeholder for the ID of a record that is created after planning. A dry run shows it. */
+function placeholder(
+	{ missing, similar, target, field }: Catalog,
+	{ text, value }: Wanted,
+): LinkedId {
+	const first = similar.get(similarText(text)) ?? text;
+	if (first !== text) {
+		return {
+			problem: `${show(text)} is to be created in '${target.table.header}', but another item has ${show(first)}, which differs only in case or spaces`,
+		};
+	}
+	similar.set(similarText(text), text);
+	const id = `new record of '${target.table.internalName}' with ${JSON.stringify(text)} in '${field.name}'`;
+	if (!missing.has(id)) missing.set(id, { text, value });
+	return { id };
+}
 
 /** Why a linked table can't be used. Throws errors that concern more than this table. */
 function unavailable(error: unknown): string {

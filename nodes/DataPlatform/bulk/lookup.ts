@@ -1,38 +1,23 @@
 /**
  * Looks records up: what a response does not mention is read, never assumed.
  */
-import type { FieldDefinition, JsonValue, PlatformRecord, TableAddress } from '../api/types';
-import type { StoredKey } from '../fields/fieldType';
+import { idKey } from '../api/idSet';
+import type { FieldDefinition, PlatformRecord, TableAddress } from '../api/types';
 import { fieldType } from '../fields';
-import { storedKey } from '../fields/values';
-import { getOwn } from '../transport/json';
 import { isGroup, oneOf, oneOfCombinations, valuesOf, type Group } from '../api/filters';
 import { findRecord } from '../api/records';
 import { readRecords } from '../api/readRecords';
 import type { ApiClient } from '../transport/client';
 import { forEachConcurrent } from '../transport/concurrency';
-import { mayHaveKey, recordKey, type RecordKey } from './key';
+import { recordKey, storedRecordKey, type RecordKey } from './key';
 import type { Entry } from './entry';
 
 /** How many single records to read at a time. */
 const PARALLEL_READS = 4;
 
-/** Compares as the platform does: it knows how it stores the values. */
-const equalTo = (
-	fields: FieldDefinition[],
-	{ parts }: { parts: Array<{ text: string }> },
-): Group => ({
-	filter: fields.map(({ name }, index) => ({
-		field: name,
-		operator: 'eq',
-		value: parts[index]!.text,
-	})),
-	filterOperator: 'and',
-});
-
 /** Filters that together match the records with one of the keys, by the platform's own comparison. */
 export const oneOfKeys = (fields: FieldDefinition[], keys: RecordKey[]): Group[] => {
-	const rows = keys.map(({ parts }) => parts.map(({ text }) => text));
+	const rows = keys.map(({ parts }) => parts);
 	const names = fields.map(({ name }) => name);
 	return names.length === 1 ? oneOf(names[0]!, rows.flat()) : oneOfCombinations(names, rows);
 };
@@ -41,19 +26,22 @@ export const oneOfKeys = (fields: FieldDefinition[], keys: RecordKey[]): Group[]
 const isUnique = (keys: FieldDefinition[]) =>
 	keys.length === 1 && keys[0]!.metadata.importKey === true;
 
+/** A key to look up, and how many of its records matter. */
+interface SoughtKey extends RecordKey {
+	enough: number;
+}
+
 /** Reads the records with certain keys, as many of each as matter. */
 class KeyReader {
 	/** By the key's text, then by ID: several filters may match one combination of values. */
 	private readonly found = new Map<string, Map<string, PlatformRecord>>();
-	/** Whether all records that were read have keys that can be compared. */
-	areComparable = true;
 
 	constructor(
 		private readonly client: ApiClient,
 		private readonly at: TableAddress,
 		private readonly fields: FieldDefinition[],
 		private readonly names: string[] | undefined,
-		private readonly enough: number,
+		private readonly keys: ReadonlyMap<string, SoughtKey>,
 	) {}
 
 	/** The records with a key, the oldest first. */
@@ -61,7 +49,7 @@ class KeyReader {
 		return [...(this.found.get(text)?.values() ?? [])];
 	}
 
-	async read(keys: Map<string, RecordKey>): Promise<void> {
+	async read(keys = this.keys): Promise<void> {
 		for (const text of keys.keys()) if (!this.found.has(text)) this.found.set(text, new Map());
 		const filters = oneOfKeys(this.fields, [...keys.values()]);
 		await forEachConcurrent(filters, PARALLEL_READS, async (filter) => {
@@ -84,21 +72,24 @@ class KeyReader {
 		const { client, at, names } = this;
 		for await (const page of readRecords(client, at, { filter, fields: names }, Infinity)) {
 			const isNews = this.take(page);
-			const open = texts?.filter((text) => this.found.get(text)!.size < this.enough);
+			const open = texts?.filter((text) => !this.hasEnough(text));
 			if (open?.length === 0) return undefined;
 			if (open && !isNews && page.length > 0 && open.length < texts!.length) return open;
 		}
 		return undefined;
 	}
 
+	private hasEnough(text: string): boolean {
+		return this.found.get(text)!.size >= this.keys.get(text)!.enough;
+	}
+
 	/** Returns whether any record of a page matters. */
 	private take(page: PlatformRecord[]): boolean {
 		let isNews = false;
 		for (const record of page) {
-			const key = recordKey(this.fields, record.fields);
-			if (!key?.isCertain) this.areComparable = false;
-			const same = key && this.found.get(key.text);
-			if (!same || same.size >= this.enough || same.has(record.id)) continue;
+			const key = storedRecordKey(this.fields, record);
+			const same = this.found.get(key.text);
+			if (!same || this.hasEnough(key.text) || same.has(record.id)) continue;
 			same.set(record.id, record);
 			isNews = true;
 		}
@@ -107,13 +98,12 @@ class KeyReader {
 }
 
 /**
- * Finds the records with certain keys, by the key's text. Several records may share a key. Keys are
- * compared as the platform stores them. If only the platform knows how it stores a key, that key is
- * looked up by itself: it means the records that the platform finds.
+ * Finds the records with certain keys, by the key's text. Several records may share a key. Of those
+ * that are also known by ID, each matters once.
  *
  * @param keys the key fields
  * @param names further fields to load; all if undefined
- * @param enough how many records of each key matter; later ones may be omitted
+ * @param enough how many records of each other key matter; later ones may be omitted
  */
 async function lookUpByKeys(
 	client: ApiClient,
@@ -122,33 +112,19 @@ async function lookUpByKeys(
 	records: Entry[],
 	names: Iterable<string> | undefined,
 	enough: number,
-): Promise<Map<string, PlatformRecord[]>> {
+): Promise<KeyReader> {
 	const fields = names && [...new Set([...keys.map(({ name }) => name), ...names])];
-	const needed = isUnique(keys) ? 1 : enough;
-	const certain = new Map<string, RecordKey>();
-	const uncertain = new Map<string, RecordKey>();
+	const sought = new Map<string, SoughtKey>();
 	for (const record of records) {
 		const key = recordKey(keys, record.fields);
-		if (key) (key.isCertain ? certain : uncertain).set(key.text, key);
+		if (!key) continue;
+		const known = sought.get(key.text) ?? { ...key, enough: 0 };
+		known.enough = isUnique(keys) ? 1 : known.enough + (record.id === undefined ? enough : 1);
+		sought.set(key.text, known);
 	}
-	const reader = new KeyReader(client, at, keys, fields, needed);
-	await reader.read(certain);
-	const found = new Map<string, PlatformRecord[]>();
-	for (const [text, key] of certain) {
-		const matches = reader.recordsOf(text);
-		if (matches.length > 0) found.set(text, matches);
-		else if (!reader.areComparable) uncertain.set(text, key);
-	}
-	await forEachConcurrent(uncertain.values(), PARALLEL_READS, async (key) => {
-		const query = { filter: equalTo(keys, key), fields };
-		const matches: PlatformRecord[] = [];
-		for await (const page of readRecords(client, at, query, Infinity)) {
-			matches.push(...page.filter((record) => mayHaveKey(keys, record.fields, key)));
-			if (matches.length >= needed) break;
-		}
-		found.set(key.text, matches);
-	});
-	return found;
+	const reader = new KeyReader(client, at, keys, fields, sought);
+	await reader.read();
+	return reader;
 }
 
 /**
@@ -170,7 +146,8 @@ export async function lookUpByIds(
 
 /**
  * Finds the stored records of planned ones: by key if they have one, many per request; otherwise by
- * ID. Several records may share a key. If nothing was found, the list is empty.
+ * ID, as one that is alone. Several records may share a key. If nothing was found, the list is
+ * empty.
  *
  * @param keys the fields that identify a record: the import key, or those to match on
  * @param enough how many records of each key matter; later ones may be omitted
@@ -186,19 +163,22 @@ export async function lookUp(
 ): Promise<Map<Entry, PlatformRecord[]>> {
 	const sent = new Set(records.flatMap((record) => Object.keys(record.fields)));
 	const names = { allFields: undefined, keys: [], sentFields: sent }[loads];
-	const byKey = await lookUpByKeys(client, at, keys, records, names, enough);
+	const isAlone = records.length === 1 && records[0]!.id !== undefined;
+	const keyed = isAlone ? [] : records;
+	const byKey = await lookUpByKeys(client, at, keys, keyed, names, enough);
 	const result = new Map<Entry, PlatformRecord[]>();
 	const open: Entry[] = [];
 	for (const record of records) {
 		const key = recordKey(keys, record.fields);
-		const found = (key && byKey.get(key.text)) ?? [];
-		if (record.id === undefined) result.set(record, found);
-		else if (found.some(({ id }) => id === record.id)) {
-			result.set(
-				record,
-				found.filter(({ id }) => id === record.id),
-			);
-		} else open.push(record);
+		const found = key ? byKey.recordsOf(key.text) : [];
+		if (record.id === undefined) {
+			result.set(record, found);
+			continue;
+		}
+		const identity = idKey(record.id);
+		const own = found.filter(({ id }) => idKey(id) === identity);
+		if (own.length > 0) result.set(record, own);
+		else open.push(record);
 	}
 	const byId = await lookUpByIds(
 		client,
@@ -251,34 +231,26 @@ class ValueLookup {
 	 * @param values the values that the filter matches
 	 * @returns how many records were read
 	 */
-	private async read(
-		filter: Group,
-		limit: number,
-		values: string[],
-		asked?: string,
-	): Promise<number> {
+	private async read(filter: Group, limit: number, values: string[]): Promise<number> {
 		const { client, at, field } = this;
 		const isEnough = () => isUnique([field]) && values.every((text) => this.found.has(text));
 		let count = 0;
 		for await (const page of readRecords(client, at, { filter, fields: [field.name] }, limit)) {
 			count += page.length;
-			for (const record of page) this.note(record, asked);
+			for (const record of page) this.note(record);
 			if (isEnough()) break;
 		}
 		return count;
 	}
 
-	/** @param asked the only value of the filter, so that the record has it */
-	private note({ id, fields }: PlatformRecord, asked?: string) {
-		const stored = getOwn<JsonValue>(fields, this.field.name) ?? null;
-		const text = asked ?? storedKey(this.field, stored)?.text;
-		if (text === undefined) return;
+	private note(record: PlatformRecord) {
+		const { text } = storedRecordKey([this.field], record);
+		const { id } = record;
 		const ids = this.found.get(text) ?? [];
 		if (ids.length < 2 && !ids.includes(id)) this.found.set(text, [...ids, id]);
 		if (!this.similar.has(similarText(text))) this.similar.set(similarText(text), text);
 	}
 
-	/** Looks up values whose stored form is known. */
 	async search(values: string[]): Promise<void> {
 		for (const filter of oneOf(this.field.name, values)) {
 			const { value } = filter.filter[0] as { value: string[] };
@@ -300,11 +272,6 @@ class ValueLookup {
 			await this.read({ filter: [{ field, operator, value }], filterOperator: 'and' }, 2, [value]);
 		}
 	}
-
-	/** Looks up one value whose stored form only the platform knows. */
-	async searchAlone(text: string) {
-		await this.read(equalTo([this.field], { parts: [{ text }] }), 2, [text], text);
-	}
 }
 
 /**
@@ -317,12 +284,11 @@ export async function lookUpValues(
 	client: ApiClient,
 	at: TableAddress,
 	field: FieldDefinition,
-	values: StoredKey[],
+	values: string[],
 ): Promise<Map<string, ValueMatch>> {
 	const lookup = new ValueLookup(client, at, field);
-	const certain = values.filter(({ isCertain }) => isCertain).map(({ text }) => text);
 	// Also finds values that are stored without extra spaces, so that the error can name them.
-	const listed = [...new Set([...certain, ...certain.map(tidied)])];
+	const listed = [...new Set([...values, ...values.map(tidied)])];
 	const starts = Array.from(
 		{ length: Math.ceil(listed.length / VALUES_PER_LOOKUP) },
 		(_, index) => index * VALUES_PER_LOOKUP,
@@ -330,9 +296,5 @@ export async function lookUpValues(
 	await forEachConcurrent(starts, PARALLEL_LOOKUPS, async (start) => {
 		await lookup.search(listed.slice(start, start + VALUES_PER_LOOKUP));
 	});
-	const uncertain = values.filter(({ isCertain }) => !isCertain);
-	await forEachConcurrent(uncertain, PARALLEL_READS, async ({ text }) => {
-		await lookup.searchAlone(text);
-	});
-	return new Map(values.map(({ text }) => [text, lookup.match(text)]));
+	return new Map(values.map((text) => [text, lookup.match(text)]));
 }

@@ -11,17 +11,14 @@ import {
 	decide,
 	deletedMeanwhile,
 	MATCHES_NEEDED,
-	possiblySame,
 	withoutSharedKeys,
 	type Decision,
 } from './decide';
-import { resolveDuplicates } from './duplicates';
 import type { Entry, Resolved } from './entry';
-import { isAppending } from './evidence';
+import { isAppending } from './compare';
 import { applyFieldRules, withKept, withoutFieldRules, type FieldRules } from './fieldRules';
 import { ItemOutcomes, type OnItemOutcomes } from './itemOutcomes';
 import { keyFields } from './key';
-import type { LastChange } from './lastChange';
 import { lookUp } from './lookup';
 import { failedItem, isSuccess, type ItemOutcome, notSent, notSentItem } from './outcome';
 import type { Plan, WriteMode } from './plan';
@@ -43,17 +40,12 @@ interface MatchedSink {
 class MatchedWriter {
 	private readonly keys: FieldDefinition[];
 	private readonly results: ItemOutcomes;
-	/** Whether planned records keep the record that they matched, and whether it is compared. */
-	private readonly keepsMatches: boolean;
+	/** Whether planned records are compared with the record that they matched. */
 	private readonly isCompared: boolean;
 	private readonly rules?: FieldRules;
 	private readonly unit: 'item' | 'row';
 	private readonly fields: ReadonlyMap<string, FieldDefinition>;
 	private gone: Entry[] = [];
-	/** Which item created a record, by the record's ID. */
-	private readonly created = new Map<string | undefined, number>();
-	/** The items that may or may not have been written. */
-	private readonly unknown = new Set<number>();
 	private isFailed = false;
 	/** Why nothing more is sent. */
 	private stopped?: ServiceError;
@@ -61,7 +53,6 @@ class MatchedWriter {
 	constructor(
 		private readonly target: WriteTarget,
 		private readonly options: MatchedTask,
-		private readonly lastChangeBefore: LastChange | ServiceError,
 		private readonly sink: MatchedSink,
 		private readonly session: WriteSession,
 	) {
@@ -71,9 +62,7 @@ class MatchedWriter {
 		this.unit = options.planning?.unit ?? 'item';
 		this.fields = new Map(target.table.fields.map((field) => [field.name, field]));
 		const isRead = on !== 'recordId' && (options.skipUnchanged || options.dryRun);
-		const isCompared = isRead || this.rules !== undefined;
-		this.keepsMatches = isCompared || options.isSingle === true;
-		this.isCompared = isCompared;
+		this.isCompared = isRead || this.rules !== undefined;
 		this.keys = on === 'recordId' ? [] : keyFields(target.table, { matchOn: on });
 		const appendable = appendableFields(target.table.fields);
 		this.results = new ItemOutcomes(
@@ -92,67 +81,19 @@ class MatchedWriter {
 			for (const record of plan.records) this.deliver(record, [failedItem(matches)]);
 			return matches;
 		}
-		const { updates, creates: missing, outcomes } = this.decide(matches);
-		const merged = this.applyRules(this.mergeUpdates(plan, updates));
-		const { creates, inTurn } = this.apart(plan, missing);
+		const { updates, creates, outcomes } = this.decide(matches);
+		const kept = this.applyRules(updates);
 		const isBad = this.isFailed || !outcomes.every(([, outcome]) => isSuccess(outcome));
-		const writing = [...merged, ...creates, ...inTurn.flat()];
+		const writing = [...kept, ...creates];
 		const isStopping = isBad && this.options.stopAtFailure;
 		const prepared = isStopping ? new Set(writing) : await this.prepared(plan, writing);
-		const distinct = merged.filter((record) => prepared.has(record));
-		this.begin(distinct, outcomes);
-		if (this.isFailed && this.options.stopAtFailure) this.stopped = afterFailure();
-		await this.update(distinct);
 		const isPrepared = (record: Entry) => prepared.has(record);
+		const ready = kept.filter(isPrepared);
+		this.begin(ready, outcomes);
+		if (this.isFailed && this.options.stopAtFailure) this.stopped = afterFailure();
+		await this.update(ready);
 		await this.create([...creates.filter(isPrepared), ...(await this.resolveGone(plan))]);
-		for (const group of inTurn) await this.writeInTurn(group.filter(isPrepared));
 		return this.stopped;
-	}
-
-	/**
-	 * Separates the records that may be the same one, which only the platform knows, from the others
-	 * to create. Items that were merged by an equal key are split again, because each item of such a
-	 * group is written in its turn.
-	 */
-	private apart(plan: Plan, missing: Entry[]) {
-		const groups = this.options.dryRun ? [] : possiblySame(this.keys, missing);
-		const isApart = new Set(groups.flat());
-		const inTurn = groups.map((group) =>
-			group
-				.flatMap(({ parts, ...record }) => parts ?? [record])
-				.sort((one, other) => one.index - other.index),
-		);
-		for (const { index } of inTurn.flat()) plan.merged.delete(index);
-		return { creates: missing.filter((record) => !isApart.has(record)), inTurn };
-	}
-
-	/**
-	 * Writes records that may be the same one. Each is looked up again after those before it were
-	 * written.
-	 */
-	private async writeInTurn(group: Entry[]) {
-		/** The first one that may or may not have been written. */
-		let open: Entry | undefined;
-		for (const record of group) {
-			const matches = this.stopped ? undefined : await this.lookUp([record]);
-			if (matches instanceof ServiceError) {
-				this.deliver(record, [failedItem(matches)]);
-				this.stopped ??= matches;
-				continue;
-			}
-			const [found] = matches?.get(record) ?? [];
-			const isMerged = this.duplicates === 'merge';
-			const first = isMerged ? undefined : this.created.get(found?.id);
-			if (first !== undefined) {
-				this.refuse(record, `it has the same match values as ${this.unit} ${first}`);
-			} else if (found) {
-				await this.writeFound(matches!);
-			} else if (open) {
-				const why = `its match values may be those of ${this.unit} ${open.index}, and it is unknown whether that one was written`;
-				this.refuse(record, why, undefined, true);
-			} else await this.create([record]);
-			if (this.unknown.has(record.index)) open ??= record;
-		}
 	}
 
 	/**
@@ -163,21 +104,16 @@ class MatchedWriter {
 	 */
 	private async writeFound(matches: Map<Entry, PlatformRecord[]>, plan?: Plan) {
 		const { updates, creates, outcomes } = this.decide(matches);
-		const merged = this.applyRules(plan ? this.mergeUpdates(plan, updates) : updates);
+		const kept = this.applyRules(updates);
 		// Values that field rules held back may link to records that are not created yet.
-		const writing = [...merged, ...creates];
+		const writing = [...kept, ...creates];
 		const isOpen = plan !== undefined && this.rules !== undefined && !this.stopped;
 		const prepared = isOpen ? await this.prepared(plan, writing) : new Set(writing);
-		const distinct = merged.filter((record) => prepared.has(record));
-		this.begin(distinct, outcomes);
-		await this.update(distinct);
+		const ready = kept.filter((record) => prepared.has(record));
+		this.begin(ready, outcomes);
+		await this.update(ready);
 		for (const record of this.gone.splice(0)) this.deliver(record, [deletedMeanwhile(record)]);
 		return creates.filter((record) => prepared.has(record));
-	}
-
-	private refuse(record: Entry, why: string, field?: string, isRetryable?: boolean) {
-		const message = notSent(record.index, why, this.unit);
-		this.deliver(record, [{ outcome: 'failed', message, field, isRetryable }]);
 	}
 
 	/** The records that can be written. The items of the others fail. */
@@ -190,7 +126,8 @@ class MatchedWriter {
 			if (!record) continue;
 			// Once per item, however many records it has.
 			byIndex.delete(index);
-			this.refuse(record, message, field);
+			const text = notSent(index, message, this.unit);
+			this.deliver(record, [{ outcome: 'failed', message: text, field }]);
 		}
 		return new Set(writing.records);
 	}
@@ -203,10 +140,8 @@ class MatchedWriter {
 	 */
 	private async resolveGone(plan: Plan): Promise<Entry[]> {
 		const isById = this.options.matching.on === 'recordId';
-		// The old ID means nothing now, and the parts lack the links that were created since.
-		const gone = this.gone
-			.splice(0)
-			.map((record) => (isById ? record : { ...record, id: undefined, parts: undefined }));
+		// The old ID means nothing now.
+		const gone = this.gone.splice(0).map((one) => (isById ? one : { ...one, id: undefined }));
 		if (isById) return await this.writeFound(new Map(gone.map((record) => [record, []])), plan);
 		const matches = this.stopped ?? (await this.find(gone));
 		if (!(matches instanceof ServiceError)) return await this.writeFound(matches, plan);
@@ -219,7 +154,7 @@ class MatchedWriter {
 	/** The records that items match. Items that name theirs by ID need no look-up for an update. */
 	private async find(records: Entry[]) {
 		const { on, ifFound } = this.options.matching;
-		if (on === 'recordId' && ifFound === 'update' && !this.keepsMatches) {
+		if (on === 'recordId' && ifFound === 'update' && !this.isCompared) {
 			return new Map(records.map((record) => [record, [{ id: record.id!, fields: {} }]]));
 		}
 		return await this.lookUp(records);
@@ -231,23 +166,18 @@ class MatchedWriter {
 	 */
 	private async lookUp(entries: Entry[]) {
 		const { client, at } = this.target;
-		const { matching, mode, isSingle } = this.options;
+		const { matching, mode } = this.options;
 		const { ifFound, multipleMatches } = matching;
 		// All fields are needed for the output, and to see what a full update clears.
-		const returnsAll = ifFound === 'skip' || (this.isCompared && isSingle);
-		const areAllNeeded = returnsAll || (this.isCompared && mode === 'replace');
+		const areAllNeeded = ifFound === 'skip' || (this.isCompared && mode === 'replace');
 		const some = this.isCompared ? 'sentFields' : 'keys';
 		const loads = areAllNeeded ? 'allFields' : some;
 		const enough = MATCHES_NEEDED[multipleMatches];
 		return await lookUp(client, at, this.keys, entries, loads, enough).catch(serviceErrorOrThrow);
 	}
 
-	private get duplicates() {
-		return this.options.planning?.duplicates ?? 'merge';
-	}
-
 	private decide(matches: Map<Entry, PlatformRecord[]>): Decision {
-		return decide(matches, this.options.matching, this.keepsMatches, this.keys);
+		return decide(matches, this.options.matching, this.isCompared);
 	}
 
 	/** Updates without what the records keep. Items of one record are merged before. */
@@ -257,33 +187,13 @@ class MatchedWriter {
 		return updates.map((record) => applyFieldRules(record, record.before!, rules, fields));
 	}
 
-	/**
-	 * Merges updates of the same record: only the platform knew that their keys mean the same one.
-	 */
-	private mergeUpdates(plan: Plan, updates: Entry[]) {
-		const { matching, mode } = this.options;
-		const isCertain = !updates.some(({ hasUncertainKey }) => hasUncertainKey);
-		if (isCertain || matching.multipleMatches === 'all') return updates;
-		const merged = resolveDuplicates(
-			{ ...plan, records: updates, problems: [] },
-			{ mode, duplicates: this.duplicates, matchOn: 'recordId', unit: this.unit },
-			(name) => this.fields.get(name)!,
-		);
-		const byIndex = new Map(updates.map((record) => [record.index, record]));
-		for (const { index, message, field } of merged.problems) {
-			this.refuse(byIndex.get(index)!, message, field);
-		}
-		return merged.records;
-	}
-
 	private async write(records: Entry[], mode: WriteMode, onOutcome: OnOutcome) {
 		// Records to create were already looked up.
 		const compares = this.options.skipUnchanged || this.rules !== undefined;
 		const skipUnchanged = compares && mode !== 'create';
 		const options = { ...this.options, mode, skipUnchanged };
-		const { target, lastChangeBefore, session } = this;
-		const known = this.stopped ?? lastChangeBefore;
-		return await writeMany(target, records, options, known, onOutcome, session);
+		const { target, session } = this;
+		return await writeMany(target, records, options, onOutcome, session, this.stopped);
 	}
 
 	private async update(records: Entry[]) {
@@ -330,10 +240,6 @@ class MatchedWriter {
 
 	private deliver(record: Entry, outcomes: ItemOutcome[]) {
 		if (!outcomes.every(isSuccess)) this.isFailed = true;
-		for (const { outcome, id } of outcomes) {
-			if (outcome === 'inserted') this.created.set(id, record.index);
-			if (outcome === 'unknown') this.unknown.add(record.index);
-		}
 		this.sink.onOutcomes(record, outcomes);
 	}
 }
@@ -341,18 +247,14 @@ class MatchedWriter {
 /**
  * Finds the record of each planned item, then updates and creates by the rules.
  *
- * @param plan gets the items that turn out to mean the same record
- * @param lastChangeBefore as `readLastChange` read it; an error stops the run before anything is
- *   sent
  * @returns why it stopped early, if it did
  */
 export async function writeMatched(
 	target: WriteTarget,
 	plan: Plan,
 	options: MatchedTask,
-	lastChangeBefore: LastChange | ServiceError,
 	sink: MatchedSink,
 	session = new WriteSession(options),
 ): Promise<ServiceError | undefined> {
-	return await new MatchedWriter(target, options, lastChangeBefore, sink, session).run(plan);
+	return await new MatchedWriter(target, options, sink, session).run(plan);
 }

@@ -3,7 +3,7 @@ import type { FieldDefinition, FieldValues } from '../api/types';
 import { fieldType } from '../fields';
 import { texts } from '../fields/types/list';
 import type { Hint } from '../transport/errors';
-import type { WriteContext } from './evidence';
+import type { WriteContext } from './compare';
 import type { ItemOutcome } from './outcome';
 
 type RejectionContext = Pick<WriteContext, 'mode' | 'fields'>;
@@ -13,10 +13,18 @@ const REJECTS_VALUES = new Set([400, 409, 422]);
 
 const QUOTES = ["'", '"', '`'];
 
-const isNamed = (message: string, { name, header }: FieldDefinition) =>
-	QUOTES.some((quote) =>
-		[name, header].some((text) => message.includes(`${quote}${text}${quote}`)),
-	);
+/** Finds fields that a message names in quotes. The message is taken apart once, for all fields. */
+function namedIn(message: string, fields: Iterable<FieldDefinition>): FieldDefinition[] {
+	const parts = QUOTES.map((quote) => [quote, message.split(quote).slice(1, -1)] as const);
+	const quoted = new Set(parts.flatMap(([, texts]) => texts));
+	if (quoted.size === 0) return [];
+	// A name may have such a quote itself.
+	const nested = parts.filter(([, texts]) => texts.length > 1).map(([quote]) => quote);
+	const isQuoted = (text: string) =>
+		quoted.has(text) ||
+		nested.some((quote) => text.includes(quote) && message.includes(`${quote}${text}${quote}`));
+	return [...fields].filter(({ name, header }) => isQuoted(name) || isQuoted(header));
+}
 
 /** The only text of a list, if it has commas: probably several entries, typed as one text. */
 function unsplit(field: FieldDefinition, value: unknown): string | undefined {
@@ -31,8 +39,8 @@ export function rejectionHint(
 	reason: string,
 	context: RejectionContext,
 ): Hint {
-	const sent = Object.keys(values).flatMap((name) => context.fields.get(name) ?? []);
-	const field = [...sent, ...context.fields.values()].find((each) => isNamed(reason, each));
+	const named = namedIn(reason, context.fields.values());
+	const field = named.find(({ name }) => Object.hasOwn(values, name)) ?? named[0];
 	if (!field) return 'Check the item and run it again.';
 	const { name, type, metadata } = field;
 	if (type === 'schema_link') return { code: 'giveLinkedRecords', field: name };

@@ -1,12 +1,23 @@
 /** The outcome of an item, and those that need no look-up. Pure. */
 import type { FieldValues } from '../api/types';
 import type { ErrorEntry } from '../transport/errorEntries';
-import { InputError, ServiceError, type Hint } from '../transport/errors';
+import type { ServiceError, Hint } from '../transport/errors';
 import type { PlanOptions, WriteMode } from './plan';
 
+interface OutcomeKind {
+	/** Whether the record is as the item wants it. The other outcomes are errors. */
+	isSuccess: boolean;
+	/** Whether it is about a stored record that no item means. */
+	isRemoval?: boolean;
+	/** How summaries and messages call it. */
+	text: string;
+}
+
 /**
- * The outcome of one item: only what the service confirmed or a look-up proved.
+ * All outcomes. An outcome claims only what a response reports, or what a look-up proved.
  * - `inserted` · `updated` · `unchanged`: the record holds what was sent,
+ * - `written`: it does, too, but it is not known whether this run changed it: a response was lost, or
+ *   does not say so,
  * - `found`: the record exists and was returned unchanged, because existing ones are skipped,
  * - `skipped`: no record matched, and missing ones are skipped; or it was to be removed, but no
  *   longer matches,
@@ -16,20 +27,29 @@ import type { PlanOptions, WriteMode } from './plan';
  * - `failed`: it was not written,
  * - `unknown`: it may or may not have been written.
  */
-export const OUTCOMES = [
-	'inserted',
-	'updated',
-	'unchanged',
-	'found',
-	'skipped',
-	'deleted',
-	'marked',
-	'notFound',
-	'failed',
-	'unknown',
-] as const;
+const KINDS = {
+	inserted: { isSuccess: true, text: 'inserted' },
+	updated: { isSuccess: true, text: 'updated' },
+	unchanged: { isSuccess: true, text: 'unchanged' },
+	written: { isSuccess: true, text: 'written' },
+	found: { isSuccess: true, text: 'found' },
+	skipped: { isSuccess: true, text: 'skipped' },
+	deleted: { isSuccess: true, isRemoval: true, text: 'deleted' },
+	marked: { isSuccess: true, isRemoval: true, text: 'marked' },
+	notFound: { isSuccess: false, text: 'not found' },
+	failed: { isSuccess: false, text: 'failed' },
+	unknown: { isSuccess: false, text: 'unknown' },
+} satisfies Record<string, OutcomeKind>;
 
-export type Outcome = (typeof OUTCOMES)[number];
+export type Outcome = keyof typeof KINDS;
+
+export const OUTCOMES = KINDS as Readonly<Record<Outcome, OutcomeKind>>;
+
+/** In the order of summaries. */
+export const OUTCOME_NAMES = Object.keys(KINDS) as Outcome[];
+
+/** How summaries and messages call an outcome. */
+export const outcomeText = (outcome: Outcome) => OUTCOMES[outcome].text;
 
 export interface ItemOutcome {
 	outcome: Outcome;
@@ -64,25 +84,16 @@ export interface ItemOutcome {
 	after?: Record<string, unknown>;
 }
 
-/** The outcomes of records that belong to no item. */
-const REMOVALS: readonly Outcome[] = ['deleted', 'marked'];
-
 /** Counts by outcome, all 0. @param withRemovals whether records are removed as well */
 export const noCounts = (withRemovals: boolean) =>
 	Object.fromEntries(
-		OUTCOMES.filter((name) => withRemovals || !REMOVALS.includes(name)).map((name) => [name, 0]),
+		OUTCOME_NAMES.filter((name) => withRemovals || !OUTCOMES[name].isRemoval).map((name) => [
+			name,
+			0,
+		]),
 	) as Record<Outcome, number>;
 
-const SUCCESSES = new Set<Outcome>([
-	'inserted',
-	'updated',
-	'unchanged',
-	'found',
-	'skipped',
-	...REMOVALS,
-]);
-
-export const isSuccess = ({ outcome }: ItemOutcome) => SUCCESSES.has(outcome);
+export const isSuccess = ({ outcome }: Pick<ItemOutcome, 'outcome'>) => OUTCOMES[outcome].isSuccess;
 
 /** The outcome of an item that was not written, with the service's reason if it gave one. */
 export const failure = (entry: ErrorEntry | undefined, fallback: string): ItemOutcome => ({
@@ -124,17 +135,12 @@ const HINT_IF_UNKNOWN: Record<WriteMode, Hint> = {
 	replace: 'It is safe to run it again.',
 };
 
-/**
- * The outcome of an item that may or may not have been written.
- *
- * @param attempt the request that may have written it
- */
-export const unknownItem = (mode: WriteMode, why: string, attempt?: ServiceError): ItemOutcome => ({
+/** The outcome of an item that may or may not have been written. */
+export const unknownItem = (mode: WriteMode, why: string): ItemOutcome => ({
 	outcome: 'unknown',
 	message: `Unknown whether this record was written: ${why}`,
 	hint: HINT_IF_UNKNOWN[mode],
 	isRetryable: mode !== 'create',
-	...(attempt && { status: attempt.status, retryAfterMs: attempt.retryAfterMs }),
 });
 
 /** Marks an item that may have added something: another attempt could add it again. */
@@ -143,19 +149,3 @@ export const asAppended = (item: ItemOutcome): ItemOutcome => ({
 	noRetry: true,
 	hint: { code: 'lookBeforeAddingAgain' },
 });
-
-/**
- * Returns the outcome of an operation's only item.
- *
- * @throws {ServiceError | InputError} if it did not succeed
- */
-export function requireSuccess(item: ItemOutcome): ItemOutcome {
-	if (isSuccess(item)) return item;
-	const { outcome, message = '', hint, ...details } = item;
-	if (outcome !== 'unknown' && item.status === undefined && hint !== undefined && !item.noRetry) {
-		throw new InputError(message, { hint, outcome, field: item.field });
-	}
-	const failed = item.isRetryable ? 'notApplied' : 'rejected';
-	const delivery = outcome === 'unknown' ? 'ambiguous' : failed;
-	throw new ServiceError(message, { ...details, hint, delivery });
-}

@@ -3,7 +3,6 @@
  * where outcomes go. A run may write several portions of rows, one after the other. Each learns
  * from those before it: batch size, parallel requests, linked records.
  */
-import { importKeyOf } from '../fields';
 import { appendableFields } from '../fields/values';
 import type { ServiceError } from '../transport/errors';
 import { listed } from '../transport/text';
@@ -15,8 +14,7 @@ import { writeMatched } from './matching';
 import { isSuccess, type ItemOutcome, notSent, notSentItem } from './outcome';
 import { planInTurns, type Plan, type PlanInput, type Problem } from './plan';
 import type { Entry } from './entry';
-import type { LastChange } from './lastChange';
-import { isAppending } from './evidence';
+import { isAppending } from './compare';
 import type { Matching, RowTask, Task, WriteTarget } from './task';
 import { writeMany, WriteSession, type OnOutcome } from './write';
 
@@ -57,14 +55,11 @@ export class WritePipeline {
 
 	/**
 	 * @param links keeps what it looked up for later portions
-	 * @param lastChangeBefore as `readLastChange` read it; an error stops the run before anything is
-	 *   sent
 	 */
 	constructor(
 		private readonly target: WriteTarget,
 		private readonly links: LinkResolver,
 		private readonly options: RowTask,
-		private readonly lastChangeBefore: Promise<LastChange | ServiceError>,
 	) {
 		this.session = new WriteSession(options);
 		// The limit includes look-ups: a piece of work may run several at once.
@@ -81,25 +76,16 @@ export class WritePipeline {
 		return this.links.createdCount;
 	}
 
-	/** The records of this same table that rows link to, by links that create missing records. */
-	async createdLinks(rows: PlanInput[]): Promise<string[]> {
-		return await this.links.createdLinks(this.target.table, rows, this.options.linkRules);
+	/** The IDs of the records that these rows and the planned ones link to by name. */
+	async linkedIds(rows: PlanInput[]): Promise<Iterable<string>> {
+		await this.links.resolve(this.target.table, rows, this.options.linkRules);
+		return this.links.linkedIds;
 	}
 
 	/** Whether writing the records again could add something twice. */
 	addsTwice(records: Entry[]): boolean {
 		const appendable = appendableFields(this.target.table.fields);
 		return records.some((record) => isAppending(record, { appendable }));
-	}
-
-	/** Whether a row goes wrong if a link has already created its record. */
-	private get createsOwnRows(): boolean {
-		const { matching, mode } = this.options;
-		if (!matching) return mode === 'create';
-		const { on, ifFound, ifMissing } = matching;
-		// Records created for links have only their import key, so only a match on it finds them.
-		const isFoundAfterAll = on.length === 1 && on[0] === importKeyOf(this.target.table)?.name;
-		return ifMissing === 'create' && (ifFound === 'skip' || !isFoundAfterAll);
 	}
 
 	/**
@@ -111,17 +97,13 @@ export class WritePipeline {
 	 */
 	async plan(rows: Iterable<PlanInput>, problems: Problem[] = []): Promise<Plan> {
 		const { table } = this.target;
-		const { linkRules, planning } = this.options;
+		const { linkRules, matching, mode, planning } = this.options;
+		const createsRows = (matching?.ifMissing ?? mode) === 'create';
+		this.links.startPortion();
 		const plan = await planInTurns(
 			table,
 			linkRules.size > 0
-				? await this.links.resolve(
-						table,
-						await collect(rows),
-						linkRules,
-						this.createsOwnRows,
-						planning.unit,
-					)
+				? await this.links.resolve(table, await collect(rows), linkRules, createsRows)
 				: rows,
 			planning,
 		);
@@ -152,9 +134,7 @@ export class WritePipeline {
 			return { plan, stopped: failures.reason };
 		}
 		const createLinked = async (writing: Plan) => {
-			if (options.dryRun) return;
-			await this.links.createMissing(writing, table, options);
-			this.links.dropMissing(plan.records, table);
+			if (!options.dryRun) await this.links.createMissing(writing, table, options);
 		};
 		// If records are matched first, linked ones are created later, only for those that are written.
 		if (!matching) {
@@ -163,13 +143,11 @@ export class WritePipeline {
 			sink.onPlan?.(plan);
 		}
 		outcomes.reportProblems();
-		const lastChangeBefore = await this.lastChangeBefore;
 		const stopped = matching
 			? await writeMatched(
 					target,
 					plan,
 					{ ...options, matching },
-					lastChangeBefore,
 					{
 						prepare: createLinked,
 						onOutcomes: (record, all) => outcomes.report(record.index, all, record),
@@ -180,7 +158,6 @@ export class WritePipeline {
 					target,
 					plan.records,
 					options,
-					lastChangeBefore,
 					(record, outcome) => outcomes.report(record.index, [outcome], record),
 					session,
 				);
@@ -202,14 +179,7 @@ export class WritePipeline {
 			skipUnchanged: false,
 		};
 		const { target, session } = this;
-		return await writeMany(
-			target,
-			records,
-			options,
-			await this.lastChangeBefore,
-			onOutcome,
-			session,
-		);
+		return await writeMany(target, records, options, onOutcome, session);
 	}
 }
 
@@ -256,10 +226,7 @@ class PortionOutcomes {
 	/** A row that was merged into a later one shares its outcome. */
 	reportMerged() {
 		const { merged } = this.plan;
-		for (const [index, next] of merged) {
-			let mergedInto = next;
-			// Matching may merge the later row into another one.
-			while (merged.has(mergedInto)) mergedInto = merged.get(mergedInto)!;
+		for (const [index, mergedInto] of merged) {
 			const { outcomes, record } = this.byIndex.get(mergedInto)!;
 			this.report(
 				index,

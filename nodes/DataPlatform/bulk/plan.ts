@@ -5,10 +5,17 @@
 import type { FieldDefinition, FieldValues, JsonValue, TableDefinition } from '../api/types';
 import { recordIdProblem } from '../api/endpoints';
 import { isOnlyRead, isWritable } from '../fields';
-import { closestName } from '../fields/closestName';
-import { changesNothing, toFieldValue, type EmptyPolicy } from '../fields/values';
+import { didYouMean } from '../transport/closestName';
+import { isCleared } from '../fields/fieldType';
+import {
+	changesNothing,
+	keyProblem,
+	remedyOf,
+	toFieldValue,
+	type EmptyPolicy,
+} from '../fields/values';
 import type { Hint } from '../transport/errors';
-import { describeKind, isObject } from '../transport/json';
+import { describeKind, getOwn, isObject } from '../transport/json';
 import { createPause } from '../transport/turns';
 import { resolveDuplicates } from './duplicates';
 import type { Entry } from './entry';
@@ -88,7 +95,8 @@ type NoteProblem = (message: string, field?: string, hint?: Hint) => void;
 
 class Planner {
 	readonly fields: ReadonlyMap<string, FieldDefinition>;
-	private readonly names: string[];
+	private readonly writable: FieldDefinition[];
+	private readonly fieldsHint: Hint;
 	private readonly required: FieldDefinition[];
 	private readonly identity: 'key' | 'id' | undefined;
 	private readonly suggestions = new Map<string, string>();
@@ -102,11 +110,10 @@ class Planner {
 	) {
 		this.identity = identifiedBy(options);
 		this.fields = new Map(table.fields.map((field) => [field.name, field]));
-		this.names = table.fields.filter(isWritable).map(({ name }) => name);
+		this.writable = table.fields.filter(isWritable);
+		this.fieldsHint = { code: 'correctFieldName', fields: this.writable.map(({ name }) => name) };
 		const isWhole = options.mode === 'create' || options.mode === 'replace';
-		this.required = isWhole
-			? table.fields.filter((field) => field.metadata.required && isWritable(field))
-			: [];
+		this.required = isWhole ? this.writable.filter((field) => field.metadata.required) : [];
 	}
 
 	/** Plans one row. Undefined if it has problems, which are noted. */
@@ -136,7 +143,6 @@ class Planner {
 			index,
 			id: needsId ? (id as string).trim() : undefined,
 			key: key?.text,
-			...(key?.isCertain === false && { hasUncertainKey: true }),
 			fields,
 		};
 	}
@@ -150,20 +156,22 @@ class Planner {
 			if (field && isFromInput && (!isWritable(field) || isOnlyRead(field, raw))) {
 				this.ignored.add(field.header);
 			} else if (!field || !isWritable(field)) {
-				if (unknownFields === 'error') {
-					problem(field ? `'${name}' is read-only` : this.unknown(name), name);
-				}
+				if (unknownFields !== 'error') continue;
+				if (field) problem(`'${name}' is read-only`, name);
+				else this.noteUnknown(name, problem);
 			} else {
 				const converted = toFieldValue(field, raw, empty);
 				if (converted === 'leave') continue;
-				if ('problem' in converted) problem(`'${name}' ${converted.problem}`, name);
-				else entries.push([name, converted.value]);
+				if ('problem' in converted) {
+					const remedy = remedyOf(field, raw, this.sourceOf(field));
+					problem(`'${name}' ${converted.problem}${remedy}`, name);
+				} else entries.push([name, converted.value]);
 			}
 		}
 		return Object.fromEntries(entries);
 	}
 
-	/** The fields that need a value and have none, each with a message. */
+	/** The fields that need another value than they have, each with a message. */
 	private *missingValues(fields: FieldValues): Generator<[name: string, message: string]> {
 		for (const { name } of this.required) {
 			// A field may be called `constructor`: only the record's own values count.
@@ -173,9 +181,20 @@ class Planner {
 		if (this.identity !== 'key') return;
 		const what = this.options.matchOn ? 'field to match on' : 'import key';
 		for (const field of this.keys) {
-			if (recordKey([field], fields)) continue;
-			yield [field.name, `the ${what} '${field.name}' has no value`];
+			const problem = this.keyProblem(field, getOwn<JsonValue>(fields, field.name) ?? null);
+			if (problem !== undefined) yield [field.name, `the ${what} '${field.name}' ${problem}`];
 		}
+	}
+
+	private keyProblem(field: FieldDefinition, value: JsonValue): string | undefined {
+		if (isCleared(value)) return 'has no value';
+		return keyProblem(field, value, this.sourceOf(field));
+	}
+
+	/** How an expression most likely reads a field's value; undefined in a file of rows. */
+	private sourceOf({ name }: FieldDefinition): string | undefined {
+		if (this.options.unit === 'row') return undefined;
+		return /^[A-Za-z_$][\w$]*$/.test(name) ? `$json.${name}` : `$json[${JSON.stringify(name)}]`;
 	}
 
 	/** Whether a full update would clear every field except those that the record is found by. */
@@ -185,14 +204,18 @@ class Planner {
 		return Object.entries(fields).every(([name, value]) => keys.has(name) || changesNothing(value));
 	}
 
-	private unknown(name: string): string {
+	/** Lists the fields if none of them is nearly the same. */
+	private noteUnknown(name: string, problem: NoteProblem) {
 		let suggestion = this.suggestions.get(name);
 		if (suggestion === undefined && this.suggestions.size < MAX_SUGGESTIONS) {
-			const closest = closestName(name, this.names);
-			suggestion = closest === undefined ? '' : `, did you mean '${closest}'?`;
+			suggestion = didYouMean(name, this.writable);
 			this.suggestions.set(name, suggestion);
 		}
-		return `table '${this.table.header}' has no field '${name}'${suggestion ?? ''}`;
+		problem(
+			`table '${this.table.header}' has no field '${name}'${suggestion ?? ''}`,
+			name,
+			suggestion ? undefined : this.fieldsHint,
+		);
 	}
 }
 

@@ -53,15 +53,6 @@ export class Remover {
 	}
 }
 
-/** It is unknown whether a record still matches: nobody is known to have changed it. */
-export const notListed = ({ id }: PlatformRecord): ItemOutcome => ({
-	outcome: 'failed',
-	id,
-	message: `The record '${id}' is missing from the input, but was not removed: it is unknown whether it still matches, because the platform's list lacks it or shows no version`,
-	hint: 'Run it again. If the filter depends on the time or on linked records, it may not match any more.',
-	isRetryable: true,
-});
-
 /** @param message why it was not tried */
 export const notRemoved = ({ id }: PlatformRecord, message: string): ItemOutcome => ({
 	outcome: 'failed',

@@ -5,41 +5,27 @@
  */
 import type { PlatformRecord } from '../api/types';
 import type { ApiResponse } from '../transport/client';
-import { isNotFound, ServiceError } from '../transport/errors';
+import { ServiceError } from '../transport/errors';
+import type { WriteContext } from './compare';
 import { diffEntry } from './diff';
-import { isPartial, withSent, type Entry, type Resolved } from './entry';
-import { type ItemOutcome, failedItem, notSentItem, rejectedItem } from './outcome';
-import {
-	holdsWhole,
-	isAppending,
-	withoutAdded,
-	type UnresolvedContext,
-	type WriteContext,
-} from './evidence';
-import { confirmedItem } from './judge';
-import { pairByPosition } from './pairing';
-import { parseBulkResponse, parseSingleResponse, type BulkResponse } from './response';
+import { asPlanned, modeOf, type Entry, type Resolved } from './entry';
+import { failedItem, notSentItem, type ItemOutcome } from './outcome';
+import { resolveOutcome } from './resolveOutcome';
+import { parseBulkResponse, readReports, type BulkResponse, type Reported } from './response';
 
 /** Sends a batch. */
 export interface SendWork {
 	kind: 'send';
 	records: Entry[];
-	/** The other half of a rejected batch. If all of `records` are good, it contains the cause. */
-	suspects?: Suspects;
 }
 
-interface Suspects {
-	records: Entry[];
-	rejection: ServiceError;
-}
+/** An entry and what its request reports about it. */
+export type Report = readonly [Entry, Reported];
 
 /** Looks up what is stored, to resolve items that no response confirms. */
 export interface ReconcileWork {
 	kind: 'reconcile';
-	records: Entry[];
-	/** All records of the request that the response does not reject, in order. */
-	batch: Entry[];
-	unresolved: UnresolvedContext;
+	reports: Report[];
 }
 
 export type Work = SendWork | ReconcileWork;
@@ -77,97 +63,54 @@ export const step = (parts: Partial<Step>): Step => ({
 	...parts,
 });
 
-/** Joins steps; the first reason to stop counts. */
-export const join = (...steps: Step[]): Step => ({
-	outcomes: steps.flatMap(({ outcomes }) => outcomes),
-	work: steps.flatMap(({ work }) => work),
-	unsent: steps.flatMap(({ unsent }) => unsent),
-	stop: steps.find(({ stop }) => stop)?.stop,
-	isDivided: steps.some(({ isDivided }) => isDivided),
-});
-
-/** The one of two ambiguous attempts that a look-up can't resolve. */
-const moreUncertain = (one: ServiceError, other: ServiceError | undefined) =>
-	other?.stillPending ? other : one;
-
-/** Notes in records an attempt that may have written them. */
-const withAttempt = (records: Entry[], attempt: ServiceError | undefined) =>
-	attempt
-		? records.map((record) => ({
-				...record,
-				previousAttempt: moreUncertain(attempt, record.previousAttempt),
-			}))
-		: records;
-
-const reconcile = (records: Entry[], batch: Entry[], unresolved: UnresolvedContext): Step =>
-	step({ work: records.length > 0 ? [{ kind: 'reconcile', records, batch, unresolved }] : [] });
+const send = (records: Entry[]): Work => ({ kind: 'send', records });
 
 /**
- * Whether a previous attempt may have written an item. An attempt that was asked to wait counts
- * only if the item is then rejected: the record with its key may be its own. Only items with a key
- * are checked for that, because one request looks up many.
+ * Whether an item must be looked up, because its request does not say what became of it. Without an
+ * ID or a key, it can't be.
  */
-const isOpen = (entry: Entry, isRejected: boolean) => {
-	const { previousAttempt, wasPostponed, id, key } = entry;
-	if (previousAttempt !== undefined) return true;
-	return isRejected && wasPostponed === true && id === undefined && key !== undefined;
-};
-
-/** Looks up each item that a previous attempt may have written. The others get an outcome. */
-function resolveUnwritten(
-	records: Entry[],
-	outcomeOf: (record: Entry) => ItemOutcome,
-	isRejected: boolean,
-): Step {
-	const [open, closed] = partition(records, (entry) => isOpen(entry, isRejected));
-	const resolve = (entry: Entry): Resolved => [entry, outcomeOf(entry)];
-	const rejections = isRejected ? new Map(open.map(resolve)) : undefined;
-	return join(step({ outcomes: closed.map(resolve) }), reconcile(open, open, { rejections }));
+function isLookedUp([{ id, key, attempts = [] }, report]: Report): boolean {
+	if (report.as === 'listed' || (id === undefined && key === undefined)) return false;
+	return report.as !== 'rejected' || attempts.length > 0;
 }
 
-const rejectAll = (records: Entry[], error: ServiceError) =>
-	resolveUnwritten(
-		records,
-		({ isAlone, id }) => ({
-			...failedItem(error),
-			...(isAlone && isNotFound(error) && { outcome: 'notFound', id }),
-		}),
-		true,
-	);
+/** Resolves the items that need no look-up; the others are looked up. */
+function resolve(reports: Report[], context: WriteContext): Step {
+	const open: Report[] = [];
+	const closed: Report[] = [];
+	for (const report of reports) (isLookedUp(report) ? open : closed).push(report);
+	return step({
+		outcomes: closed.map(([entry, report]) => [entry, resolveOutcome(entry, report, context)]),
+		work: open.length > 0 ? [{ kind: 'reconcile', reports: open }] : [],
+	});
+}
 
-/** The step for records that are not sent any more. */
-export const afterStop = (records: Entry[], cause: ServiceError): Step =>
-	resolveUnwritten(records, () => notSentItem(cause), false);
+const rejectAll = (records: Entry[], rejection: ItemOutcome): Report[] =>
+	records.map((entry) => [entry, { as: 'rejected', rejection }]);
 
 /**
- * The step after a batch was sent.
- *
- * @param canDivide whether the run may still spend requests on dividing rejected batches
+ * The step for records that are not sent any more, for whatever reason. Those that an earlier attempt
+ * may have written are looked up.
  */
-export function afterSend(
-	{ records, suspects }: SendWork,
-	result: ApiResponse | ServiceError,
-	context: WriteContext,
-	canDivide: boolean,
-): Step {
-	const done = afterAttempt(records, result, context, canDivide);
-	if (!suspects) return done;
-	const areAllGood = done.outcomes.length === records.length && done.outcomes.every(isConfirmed);
-	// The cause is then in the other half. Sent whole, it would only be rejected again.
-	const isCauseKnown = areAllGood && canDivide && suspects.records.length > 1;
-	return join(
-		done,
-		isCauseKnown
-			? divide(suspects.records, suspects.rejection)
-			: step({ work: [{ kind: 'send', records: suspects.records }] }),
-	);
+function giveUp(records: Entry[], outcome: ItemOutcome, context: WriteContext): Step {
+	const reports = records.map((entry): Report => {
+		const attempts = entry.attempts ?? [];
+		if (attempts.length === 0) return [entry, { as: 'rejected', rejection: outcome }];
+		return [
+			{ ...entry, attempts: attempts.slice(0, -1) },
+			{ as: 'lost', attempt: attempts.at(-1)! },
+		];
+	});
+	return resolve(reports, context);
 }
 
-const isConfirmed = ([, { outcome }]: Resolved) => outcome !== 'failed';
+/** The step for records that are not sent because the run stopped. */
+export const afterStop = (records: Entry[], cause: ServiceError, context: WriteContext): Step =>
+	giveUp(records, notSentItem(cause), context);
 
 /** A request for a batch, and what came back. */
 interface Attempt {
-	/** What previous attempts left open is noted in them. */
+	/** Each has the attempts before this one. */
 	records: Entry[];
 	/** What the body says, also that of a failure. */
 	response: BulkResponse;
@@ -175,41 +118,55 @@ interface Attempt {
 	context: WriteContext;
 }
 
+const reportsIn = ({ records, response, context }: Attempt): Report[] =>
+	readReports(records, response, modeOf(records[0]!, context.mode)).map((report, index) => [
+		records[index]!,
+		report,
+	]);
+
 /** What follows from each way in which the request of a batch can end. */
 const TRANSITIONS = {
 	/** A response says what was written, whatever its status. */
-	responded: ({ records, response, failure, context }) =>
-		afterResponse(withAttempt(records, failure), response, context),
+	responded: (attempt) => resolve(reportsIn(attempt), attempt.context),
 	/** It may or may not have written the records. */
-	lost: ({ records, failure }) => {
-		const open = withAttempt(records, failure);
-		// The next batch would fare no better, and no time is left to retry it.
-		const stop = failure!.isRetryBudgetSpent ? failure : undefined;
-		return { ...reconcile(open, open, {}), stop };
-	},
+	lost: ({ records, failure, context }) => ({
+		...resolve(
+			records.map((entry) => [entry, { as: 'lost', attempt: failure! }]),
+			context,
+		),
+		// Another batch would fail too, and no time is left to retry it.
+		stop: failure!.isRetryBudgetSpent ? failure : undefined,
+	}),
 	/** The next request would fail, too. */
-	refused: ({ records, failure }) => ({
-		...resolveUnwritten(records, () => failedItem(failure!), false),
+	refused: ({ records, failure, context }) => ({
+		...giveUp(records, failedItem(failure!), context),
 		stop: failure,
 	}),
 	/** The only record was rejected. */
-	rejectedAlone: ({ records, failure }) => rejectAll(records, failure!),
+	rejectedAlone: ({ records, failure, context }) =>
+		resolve(rejectAll(records, failedItem(failure!)), context),
 	/** Several records were rejected, and no more requests may be spent on finding the cause. */
-	rejectedForGood: ({ records, failure }) => {
-		const why = `${failure!.message}; it was rejected together with other items, and too many batches were rejected to find out which item is the cause`;
-		return rejectAll(records, new ServiceError(why, failure!));
+	rejectedForGood: ({ records, failure, context }) => {
+		const message = `${failure!.message}; it was rejected together with other items, and too many batches were rejected to find out which item is the cause`;
+		return resolve(rejectAll(records, { ...failedItem(failure!), message }), context);
 	},
 	tooLarge: ({ records }) => step({ unsent: records, isDivided: true }),
 	/** Some of the records are the cause, and the response says which. */
-	rejectedByName: ({ records, response }) => {
-		const good = records.filter((_, index) => !response.failed.has(index));
-		return join(
-			rejectNamed(records, response),
-			step({ work: [{ kind: 'send', records: good }], isDivided: true }),
+	rejectedByName: (attempt) => {
+		const reports = reportsIn(attempt);
+		const named = resolve(
+			reports.filter(([, { as }]) => as === 'rejected'),
+			attempt.context,
 		);
+		const good = reports.flatMap(([entry, { as }]) => (as === 'rejected' ? [] : [entry]));
+		return { ...named, work: [...named.work, send(good)], isDivided: true };
 	},
 	/** Any of the records may be the cause. */
-	rejectedTogether: ({ records, failure }) => divide(records, failure!),
+	rejectedTogether: ({ records }) => {
+		const half = Math.ceil(records.length / 2);
+		const work = [send(records.slice(0, half)), send(records.slice(half))];
+		return step({ work, isDivided: true });
+	},
 } satisfies Record<string, (attempt: Attempt) => Step>;
 
 export type Ending = keyof typeof TRANSITIONS;
@@ -217,8 +174,7 @@ export type Ending = keyof typeof TRANSITIONS;
 function endingOf({ records, response, failure }: Attempt, canDivide: boolean): Ending {
 	if (!failure || response.data.length > 0) return 'responded';
 	if (failure.delivery === 'ambiguous') return 'lost';
-	const isAboutRecords = records[0]!.isAlone ?? isDivisible(failure.status);
-	if (failure.delivery !== 'rejected' || !isAboutRecords) return 'refused';
+	if (failure.delivery !== 'rejected' || !isDivisible(failure.status)) return 'refused';
 	if (records.length === 1) return 'rejectedAlone';
 	if (!canDivide) return 'rejectedForGood';
 	if (failure.status === PAYLOAD_TOO_LARGE) return 'tooLarge';
@@ -226,132 +182,67 @@ function endingOf({ records, response, failure }: Attempt, canDivide: boolean): 
 	return named > 0 && named < records.length ? 'rejectedByName' : 'rejectedTogether';
 }
 
-function afterAttempt(
-	records: Entry[],
+const withAttempt = (records: Entry[], attempt: ServiceError | undefined) =>
+	attempt
+		? records.map((record) => ({ ...record, attempts: [...(record.attempts ?? []), attempt] }))
+		: records;
+
+/**
+ * The step after a batch was sent.
+ *
+ * @param canDivide whether the run may still spend requests on dividing rejected batches
+ */
+export function afterSend(
+	{ records }: SendWork,
 	result: ApiResponse | ServiceError,
 	context: WriteContext,
 	canDivide: boolean,
 ): Step {
-	const { body = {}, previousAttempt, wasPostponed } = result;
-	const failure = result instanceof ServiceError ? result : undefined;
-	const isSingle = !failure && records[0]!.isAlone;
+	// A rejection after an attempt of unknown result says nothing about that attempt.
+	const failure = result instanceof ServiceError ? (result.rejection ?? result) : undefined;
+	const previous =
+		result instanceof ServiceError ? result.rejection && result : result.previousAttempt;
+	const response = parseBulkResponse((failure ?? result).body ?? {}, records.length);
+	const before = withAttempt(records, previous);
 	const attempt: Attempt = {
-		records: withAttempt(
-			wasPostponed ? records.map((record) => ({ ...record, wasPostponed })) : records,
-			previousAttempt,
-		),
-		response: isSingle ? parseSingleResponse(body) : parseBulkResponse(body, records.length),
+		// A failure may list what was written nevertheless.
+		records: response.data.length > 0 ? withAttempt(before, failure) : before,
+		response,
 		failure,
 		context,
 	};
 	return TRANSITIONS[endingOf(attempt, canDivide)](attempt);
 }
 
-/** Divides a rejected batch until each bad record is alone. The good ones are written. */
-function divide(records: Entry[], rejection: ServiceError): Step {
-	const half = Math.ceil(records.length / 2);
-	const suspects = { records: records.slice(half), rejection };
-	return step({
-		work: [{ kind: 'send', records: records.slice(0, half), suspects }],
-		isDivided: true,
-	});
+/**
+ * The step after records were looked up.
+ *
+ * @param found the records with the ID or the key of each entry
+ */
+export function afterLookUp(
+	reports: Report[],
+	found: Map<Entry, PlatformRecord[]>,
+	context: WriteContext,
+): Step {
+	const outcomes: Resolved[] = [];
+	const unsent: Entry[] = [];
+	for (const [entry, report] of reports) {
+		const outcome = resolveOutcome(entry, report, context, found.get(entry));
+		if (isSentAgain(report, outcome)) unsent.push(entry);
+		// It was found before and deleted since, so it is missing.
+		else if (outcome.outcome === 'notFound' && context.mode === 'upsert') {
+			unsent.push({ ...asPlanned(entry), id: undefined, before: null });
+		} else outcomes.push([entry, outcome]);
+	}
+	return step({ outcomes, unsent });
 }
-
-/** The items that the service rejected by name. */
-function rejectNamed(records: Entry[], { failed }: BulkResponse): Step {
-	const rejections = new Map(
-		[...failed].map(([index, entry]) => [records[index]!, rejectedItem(entry)]),
-	);
-	return resolveUnwritten([...rejections.keys()], (record) => rejections.get(record)!, true);
-}
-
-function afterResponse(records: Entry[], response: BulkResponse, context: WriteContext): Step {
-	const pairs = pair(records, response, context);
-	const confirmed = new Set(pairs.map(([entry]) => entry));
-	const accepted = records.filter((_, index) => !response.failed.has(index));
-	const unreported = accepted.filter((record) => !confirmed.has(record));
-	const outcomes = pairs.map(
-		([entry, metadata]): Resolved => [entry, confirmedItem(entry, metadata, context, response)],
-	);
-	const [whole, incomplete] = partition(outcomes, ([entry, outcome]) =>
-		isProvenWhole(entry, outcome, response, context),
-	);
-	return join(
-		step({ outcomes: whole }),
-		rejectNamed(records, response),
-		sendWhole(incomplete, context),
-		reconcile(unreported, accepted, { response }),
-	);
-}
-
-export const partition = <T>(all: T[], isFirst: (entry: T) => boolean): [T[], T[]] => [
-	all.filter(isFirst),
-	all.filter((entry) => !isFirst(entry)),
-];
 
 /**
- * Whether it is proven that the record holds all of an item's values after the write. If only
- * changes were sent, another writer may have changed the record since it was compared. Every change
- * raises `ver`, so a write that raised it by one came right after the look-up. The response to a
- * single write also shows the other fields: another writer may have written the same changes, and
- * more.
+ * Whether to send an item again: it was not written, and another item is to blame. The platform may
+ * stop at the first bad record. That one is not sent again, so this ends.
  */
-function isProvenWhole(
-	entry: Entry,
-	item: ItemOutcome,
-	{ byId }: BulkResponse,
-	context: WriteContext,
-): boolean {
-	const { outcome, id, ver } = item;
-	if (!isPartial(entry)) return true;
-	const before = entry.before!;
-	const changes = outcome === 'unchanged' ? 0 : 1;
-	const isNext = before.ver !== undefined && ver === before.ver + changes;
-	if (outcome === 'inserted' || !isNext || id !== before.id) return false;
-	if (!entry.isAlone) return true;
-	const stored = byId.get(id) as PlatformRecord;
-	// The platform may store what was sent in another form.
-	return holdsWhole(entry, item, stored, context, entry.sent) !== false;
-}
-
-const CHANGED_MEANWHILE: Record<'inserted' | 'updated', string> = {
-	inserted: 'The record was deleted meanwhile and inserted again with its changed fields only',
-	updated: 'Another writer changed the record between its comparison and its update',
-};
-
-/** Writes records again with all their fields, except values that were already added. */
-export function sendWhole(items: Resolved[], context: WriteContext): Step {
-	const outcomes: Resolved[] = [];
-	const records: Entry[] = [];
-	for (const [entry, item] of items) {
-		const isInserted = item.outcome === 'inserted';
-		const sent = withoutAdded(entry, context, isInserted);
-		if (Object.keys(sent).every((name) => name === context.key)) {
-			outcomes.push([entry, item]);
-			continue;
-		}
-		const message = CHANGED_MEANWHILE[isInserted ? 'inserted' : 'updated'];
-		const previousAttempt = new ServiceError(message, { delivery: 'ambiguous' });
-		const { isAlone } = entry;
-		records.push({ ...withSent(entry, sent), isAlone, isInserted, previousAttempt });
-	}
-	// What adds something is not sent with what is retried blindly.
-	const parts = partition(records, (entry) => isAppending(entry, context));
-	const work = parts.filter((part) => part.length > 0);
-	return step({ outcomes, work: work.map((part) => ({ kind: 'send', records: part })) });
-}
-
-/** The items that the response itself confirms: updates by ID, others by position. */
-function pair(records: Entry[], response: BulkResponse, { mode }: WriteContext) {
-	if (mode === 'create' || mode === 'upsert') {
-		return pairByPosition(records, response) ?? [];
-	}
-	const { byId } = response;
-	return records.flatMap((record, index) => {
-		const metadata = response.failed.has(index) ? undefined : byId.get(record.id!);
-		return metadata ? [[record, metadata] as const] : [];
-	});
-}
+const isSentAgain = (report: Reported, { outcome }: ItemOutcome) =>
+	report.as === 'unclear' && report.namesOthers && outcome === 'failed';
 
 /**
  * The step after reading what is stored, before anything is sent.
@@ -374,7 +265,7 @@ export function afterCompare(
 		const before = stored.has(entry) ? (stored.get(entry)![0] ?? null) : entry.before;
 		const diff = diffEntry({ ...entry, before }, context, isDryRun);
 		if ('outcome' in diff) outcomes.push([entry, diff]);
-		else unsent.push(context.isSingle ? { ...diff, isAlone: true } : diff);
+		else unsent.push(diff);
 	}
 	return step({ outcomes, unsent });
 }

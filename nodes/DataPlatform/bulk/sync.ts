@@ -6,21 +6,23 @@
 import { countRecords } from '../api/aggregates';
 import type { Group } from '../api/filters';
 import { findRecord } from '../api/records';
+import { idKey } from '../api/idSet';
 import { readRecords } from '../api/readRecords';
 import type { FieldDefinition, FieldValues, PlatformRecord } from '../api/types';
 import { holdsData } from '../fields';
+import { isCleared } from '../fields/fieldType';
 import { holdsValue } from '../fields/values';
 import { serviceErrorOrThrow, InputError, ServiceError } from '../transport/errors';
 import { getOwn } from '../transport/json';
 import { createPause } from '../transport/turns';
 import { InputRecords, type KeyedRecord } from './inputRecords';
-import { recordKey } from './key';
-import { isSameVersion } from './lastChange';
-import { lookUp, lookUpByIds, oneOfKeys } from './lookup';
+import { recordKey, storedRecordKey } from './key';
+import { isSameVersion } from './compare';
+import { lookUpByIds, oneOfKeys } from './lookup';
 import { isSuccess, type ItemOutcome } from './outcome';
 import type { WritePipeline } from './pipeline';
 import type { Entry } from './entry';
-import { failedRemoval, notListed, notRemoved, Remover } from './remove';
+import { failedRemoval, notRemoved, Remover } from './remove';
 import type { WriteTarget } from './task';
 import { afterFailure } from './write';
 
@@ -44,14 +46,6 @@ export interface SyncOptions {
 	stopAtFailure: boolean;
 }
 
-/** Records as they are right before their removal. */
-interface Recheck {
-	/** Those that still match. */
-	current: Map<string, PlatformRecord>;
-	/** Those that were read by their IDs. */
-	read: Map<string, PlatformRecord | null>;
-}
-
 /** Called once for each missing record. */
 export type OnRemoval = (record: PlatformRecord, outcome: ItemOutcome) => void;
 
@@ -62,6 +56,12 @@ const RECHECK_EVERY = 250;
 const ABOUT_ONE_RECORD = new Set<number | undefined>([400, 404, 409, 412, 422, 423]);
 
 const records = (count: number) => (count === 1 ? '1 record' : `${count} records`);
+
+/** The outcome of a record that was to be marked, from that of its update. */
+function ofMarked(item: ItemOutcome): ItemOutcome {
+	if (item.outcome === 'updated') return { ...item, outcome: 'marked' };
+	return item.outcome === 'notFound' ? { outcome: 'skipped', id: item.id } : item;
+}
 
 export class Sync {
 	private readonly input: InputRecords;
@@ -102,13 +102,12 @@ export class Sync {
 			this.input.add(record);
 		}
 		const scope = await this.readScope(writing);
-		await this.identify(planned, scope);
 		this.match(writing, scope);
 		this.scopeSize = scope.length;
-		for (const { record, key } of scope) {
+		for (const stored of scope) {
 			await pause();
-			const isMissing = !this.input.has(record, key) && !this.isAlreadyRemoved(record);
-			if (isMissing) this.missing.push(record);
+			const isMissing = !this.input.has(stored) && !this.isAlreadyRemoved(stored.record);
+			if (isMissing) this.missing.push(stored.record);
 		}
 		this.requireWithinLimits();
 	}
@@ -145,7 +144,8 @@ export class Sync {
 		const { options } = this;
 		const set = options.removal === 'delete' ? {} : options.removal.set;
 		const names = new Set([...this.keys.map(({ name }) => name), ...Object.keys(set)]);
-		for (const { fields } of writing) for (const name of Object.keys(fields)) names.add(name);
+		const compared = this.keys.length > 0 ? writing : [];
+		for (const { fields } of compared) for (const name of Object.keys(fields)) names.add(name);
 		const any = this.target.table.fields.find(holdsData);
 		// If no field were named, all would be loaded.
 		if (names.size === 0 && any) names.add(any.name);
@@ -156,9 +156,7 @@ export class Sync {
 			const found: KeyedRecord[] = [];
 			for await (const page of readRecords(client, at, query, counting)) {
 				await pause();
-				for (const record of page) {
-					found.push({ record, key: recordKey(this.keys, record.fields) });
-				}
+				for (const record of page) found.push(this.keyed(record));
 			}
 			if (found.length >= (await counting)) return found;
 			const left = await countRecords(client, at, options.scope);
@@ -168,29 +166,28 @@ export class Sync {
 		}
 	}
 
-	/** Looks up the records of items whose key can't be compared as it is. */
-	private async identify(planned: Entry[], scope: KeyedRecord[]) {
-		if (this.keys.length === 0) return;
-		const texts = new Set(scope.map(({ key }) => key?.text));
-		const areComparable = scope.every(({ key }) => key?.isCertain !== false);
-		const open = planned.filter(
-			({ key, hasUncertainKey }) =>
-				(hasUncertainKey || !areComparable) && !(texts.has(key) && !hasUncertainKey),
-		);
-		const { client, at } = this.target;
-		const found = await lookUp(client, at, this.keys, open, 'keys');
-		for (const { id } of [...found.values()].flat()) this.input.addId(id);
+	/** @throws {ServiceError} if its key can't be compared: it could be an item's */
+	private keyed(record: PlatformRecord): KeyedRecord {
+		const { keys } = this;
+		const isWithout = ({ name }: FieldDefinition) => isCleared(getOwn(record.fields, name));
+		const hasKey = keys.length > 0 && !keys.some(isWithout);
+		return { record, key: hasKey ? storedRecordKey(keys, record) : undefined };
 	}
 
-	/** Gives records to write the only stored record that has their key. */
+	/**
+	 * Gives records to write the only stored record that has their key. Those that name theirs by ID
+	 * get the ID as the platform writes it.
+	 */
 	private match(writing: Entry[], scope: KeyedRecord[]) {
+		const isById = this.keys.length === 0;
 		const stored = new Map<string, PlatformRecord | undefined>();
 		for (const { record, key } of writing.length > 0 ? scope : []) {
-			if (key?.isCertain) stored.set(key.text, stored.has(key.text) ? undefined : record);
+			const identity = isById ? idKey(record.id) : key?.text;
+			if (identity !== undefined) stored.set(identity, stored.has(identity) ? undefined : record);
 		}
 		for (const record of writing) {
-			const { key, hasUncertainKey } = record;
-			if (key !== undefined && !hasUncertainKey) record.before = stored.get(key);
+			if (isById) record.id = stored.get(idKey(record.id!))?.id ?? record.id;
+			else if (record.key !== undefined) record.before = stored.get(record.key);
 		}
 	}
 
@@ -241,16 +238,12 @@ export class Sync {
 			for (const record of chunk) onRemoval(record, failedRemoval(record, now));
 			return now;
 		}
-		const omitted = await this.omittedOf(chunk, now).catch(serviceErrorOrThrow);
 		const removable: PlatformRecord[] = [];
 		for (const record of chunk) {
-			const stored = now.current.get(record.id);
-			if (stored && !this.input.has(stored) && !this.isAlreadyRemoved(stored))
-				removable.push(stored);
-			else if (stored) onRemoval(stored, { outcome: 'skipped', id: record.id });
-			else if (omitted instanceof ServiceError) onRemoval(record, failedRemoval(record, omitted));
-			else if (omitted.has(record.id)) onRemoval(record, notListed(record));
-			else onRemoval(record, { outcome: 'skipped', id: record.id });
+			const stored = now.get(record.id);
+			if (stored && !this.input.has(stored) && !this.isAlreadyRemoved(stored.record)) {
+				removable.push(stored.record);
+			} else onRemoval(stored?.record ?? record, { outcome: 'skipped', id: record.id });
 		}
 		if (this.options.dryRun) {
 			for (const record of removable) onRemoval(record, this.wouldRemove(record));
@@ -272,24 +265,26 @@ export class Sync {
 	}
 
 	/** The records that still match, as they are now. */
-	private async recheck(chunk: PlatformRecord[]): Promise<Recheck> {
+	private async recheck(chunk: PlatformRecord[]): Promise<Map<string, KeyedRecord>> {
 		const { client, at } = this.target;
 		const { keys } = this;
 		const { scope } = this.options;
-		const current = new Map<string, PlatformRecord>();
-		const certain = chunk.flatMap(({ fields }) => {
-			const key = recordKey(keys, fields);
-			return key?.isCertain ? [key] : [];
-		});
-		for (const filter of oneOfKeys(keys, certain)) {
+		const current = new Map<string, KeyedRecord>();
+		const known = chunk.flatMap(({ fields }) => recordKey(keys, fields) ?? []);
+		for (const filter of oneOfKeys(keys, known)) {
 			const both: Group = { filter: [...scoped(scope), filter], filterOperator: 'and' };
-			for await (const page of readRecords(client, at, { filter: both }, Infinity)) {
-				for (const record of page) current.set(record.id, record);
+			for await (const page of readRecords(
+				client,
+				at,
+				{ filter: both, untilEmpty: true },
+				Infinity,
+			)) {
+				for (const record of page) current.set(record.id, this.keyed(record));
 				if (chunk.every(({ id }) => current.has(id))) break;
 			}
 		}
 		// A record without a key to filter by still matches if nobody changed it.
-		const others = chunk.filter(({ fields }) => recordKey(keys, fields)?.isCertain !== true);
+		const others = chunk.filter(({ fields }) => !recordKey(keys, fields));
 		const read = await lookUpByIds(
 			client,
 			at,
@@ -297,25 +292,9 @@ export class Sync {
 		);
 		for (const record of others) {
 			const now = read.get(record.id);
-			if (now && isSameVersion(record, now)) current.set(record.id, now);
+			if (now && isSameVersion(record, now)) current.set(record.id, this.keyed(now));
 		}
-		return { current, read };
-	}
-
-	/** The records that the list of matches lacks although nobody is known to have changed them. */
-	private async omittedOf(
-		chunk: PlatformRecord[],
-		{ current, read }: Recheck,
-	): Promise<Set<string>> {
-		const lacking = chunk.filter(({ id }) => !current.has(id));
-		const unread = lacking.map(({ id }) => id).filter((id) => !read.has(id));
-		const { client, at } = this.target;
-		const now = new Map([...read, ...(await lookUpByIds(client, at, unread))]);
-		const omitted = lacking.filter((record) => {
-			const stored = now.get(record.id);
-			return stored != null && isSameVersion(record, stored) !== false;
-		});
-		return new Set(omitted.map(({ id }) => id));
+		return current;
 	}
 
 	private async deleteRecords(
@@ -356,14 +335,11 @@ export class Sync {
 		fields: FieldValues,
 		onRemoval: OnRemoval,
 	): Promise<ServiceError | undefined> {
-		const planned = removable.map(({ id }, index) => ({ index, id, fields: { ...fields } }));
+		const planned = removable.map((before, index): Entry => {
+			return { index, id: before.id, before, fields: { ...fields } };
+		});
 		return await this.pipeline.update(planned, ({ index }, item) => {
-			const outcome: ItemOutcome =
-				item.outcome === 'updated'
-					? { ...item, outcome: 'marked' }
-					: item.outcome === 'notFound'
-						? { outcome: 'skipped', id: item.id }
-						: item;
+			const outcome = ofMarked(item);
 			const record = removable[index]!;
 			onRemoval(
 				{ ...record, fields: { ...record.fields, ...(isSuccess(outcome) && fields) } },

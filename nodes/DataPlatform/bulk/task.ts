@@ -34,8 +34,6 @@ export interface Task extends WriteOptions {
 	matching?: Matching;
 	/** How rows become records. */
 	planning?: PlanOptions;
-	/** Each record has a request of its own and is returned with all its values. */
-	isSingle?: boolean;
 	/** The most records in a request; 0 for automatic. */
 	batchSize: number;
 	batchBytes: number;

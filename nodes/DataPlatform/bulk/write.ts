@@ -3,36 +3,36 @@
  * requests run at once, and when to stop. steps.ts decides what a response means.
  *
  *     records ─▶ compare ─▶ unsent ─▶ send ─▶ outcome
- *                             ▲       ▲ │ └─▶ rejected: halves; changed meanwhile: whole ─▶ send
- *                 not applied │ alone │ ▼ unreported, or no response
+ *                             ▲       ▲ │ └─▶ rejected: halves ─▶ send
+ *                 not written │       └─┘ unclear, or no response
  *                             └─── reconcile ─▶ outcome
  */
+import { METHODS } from '../api/records';
 import { paths } from '../api/endpoints';
-import { IdSet } from '../api/idSet';
-import { METHODS, tryWriteRecord, type RecordWrite } from '../api/records';
 import { appendableFields } from '../fields/values';
 import { ServiceError } from '../transport/errors';
 import { createPause } from '../transport/turns';
 import { UnsentRecords } from './batches';
+import { isAppending, type WriteContext } from './compare';
 import { CongestionControl, type CongestionOptions } from './congestion';
-import { toJson, sentFields, type Entry } from './entry';
+import { modeOf, toJson, type Entry } from './entry';
 import { FailureLimit } from './failureLimit';
-import { isSuccess, type ItemOutcome } from './outcome';
 import { keyFields } from './key';
-import type { Task, WriteTarget } from './task';
-import { OutcomeResolver } from './reconcile';
-import type { LastChange } from './lastChange';
 import { withNextStep } from './nextStep';
-import { isAppending, isUnapplied, type WriteContext } from './evidence';
+import { isSuccess, type ItemOutcome } from './outcome';
+import { OutcomeResolver } from './reconcile';
+import type { Reported } from './response';
 import {
 	afterCompare,
 	afterSend,
 	afterStop,
 	type ReconcileWork,
+	type Report,
 	type SendWork,
 	type Step,
 	type Work,
 } from './steps';
+import type { Task, WriteTarget } from './task';
 
 /** Called once for each planned record. */
 export type OnOutcome = (record: Entry, outcome: ItemOutcome) => void;
@@ -49,7 +49,7 @@ const compareWindows = ({ mode, matching }: Task) =>
 
 /**
  * After this many requests in a row with an unknown outcome, nothing more is sent. Single losses
- * happen. This many in a row mean that the platform takes no writes. The limit is higher than the
+ * happen. This many in a row mean that the platform isn't accepting writes. The limit is higher than the
  * number of parallel requests.
  */
 const MAX_UNKNOWN_IN_A_ROW = 15;
@@ -61,8 +61,6 @@ export class WriteSession {
 	divisionsLeft = MAX_DIVISIONS;
 	/** How many requests in a row have an outcome that a look-up could not find. */
 	unknownInARow = 0;
-	/** The records that the run inserted: later items did not. */
-	readonly inserted = new IdSet();
 	/** Gets the final outcomes of the rows. */
 	readonly failures: FailureLimit;
 
@@ -94,20 +92,15 @@ class BulkWriter {
 		private readonly target: WriteTarget,
 		private readonly records: Entry[],
 		private readonly options: Task,
-		lastChangeBefore: LastChange,
 		private readonly onOutcome: OnOutcome,
 		private readonly session: WriteSession,
 	) {
 		const { client, at, table } = target;
-		const { mode, matching, skipUnchanged, dryRun, isSingle } = options;
+		const { mode, matching, skipUnchanged, dryRun } = options;
 		const isCompared = skipUnchanged || dryRun;
-		// Two uncertain keys may mean the same record.
-		const mayShare = !dryRun && records.some((record) => record.hasUncertainKey);
-		const isOrdered = !dryRun && (mode === 'create' || mayShare);
+		const isOrdered = !dryRun && mode === 'create';
 		this.congestion = session.congestion;
 		this.congestion.isOrdered = isOrdered;
-		this.congestion.isSequential = mayShare && mode !== 'create';
-		if (!isCompared) this.congestion.begin(records.length);
 		const isMatched = Array.isArray(matching?.on);
 		const keys = keyFields(table, {
 			importKey: options.importKey,
@@ -115,30 +108,27 @@ class BulkWriter {
 		});
 		const fields = new Map(table.fields.map((field) => [field.name, field]));
 		const appendable = appendableFields(table.fields);
-		const key = keys[0]?.name;
-		const { inserted } = session;
-		const facts = { lastChangeBefore, inserted };
-		this.context = { mode, key, isMatched, fields, appendable, isSingle, ...facts };
+		this.context = { mode, key: keys[0]?.name, isMatched, fields, appendable };
 		this.resolver = new OutcomeResolver(client, at, keys, this.context);
-		const sorted = isOrdered ? records : this.unmatchedLast(this.apartLast(records));
+		const sorted = isOrdered ? records : this.unmatchedLast(this.appendingLast(records));
 		this.uncompared = isCompared ? sorted : [];
-		// Only the platform knows whether uncertain keys mean the same record, so each goes by itself.
-		const kindOf = (record: Entry) =>
-			mode === 'upsert' && record.hasUncertainKey ? record : this.isApart(record);
 		this.unsent = new UnsentRecords(
-			isCompared ? [].values() : uncompared(sorted, isSingle),
-			kindOf,
+			isCompared ? [].values() : sorted.values(),
+			(record) => `${modeOf(record, mode)} ${this.isSentOnce(record)}`,
 		);
 	}
 
-	/** Whether a record must not be in a request that is retried blindly. */
-	private readonly isApart = (record: Entry) =>
-		this.options.mode !== 'create' && isAppending(record, this.context);
+	/** Whether a request with this record is not repeated if its result is unknown. */
+	private readonly isSentOnce = (record: Entry) =>
+		this.options.mode === 'create' || isAppending(record, this.context);
 
 	/** The records in an order that needs few batches. */
-	private apartLast(records: Entry[]): Entry[] {
-		if (!records.some(this.isApart)) return records;
-		return [...records.filter((record) => !this.isApart(record)), ...records.filter(this.isApart)];
+	private appendingLast(records: Entry[]): Entry[] {
+		if (!records.some(this.isSentOnce)) return records;
+		return [
+			...records.filter((record) => !this.isSentOnce(record)),
+			...records.filter(this.isSentOnce),
+		];
 	}
 
 	/** The records in an order that needs few look-ups. */
@@ -223,15 +213,12 @@ class BulkWriter {
 		if (this.noMoreRequests) {
 			const work = this.queue;
 			this.queue = work.filter((piece) => piece.kind === 'reconcile');
-			for (const piece of work) {
-				if (piece.kind === 'send')
-					records.push(...piece.records, ...(piece.suspects?.records ?? []));
-			}
+			for (const piece of work) if (piece.kind === 'send') records.push(...piece.records);
 		}
 		for (let record = this.unsent.take(); record; record = this.unsent.take()) records.push(record);
 		for (const record of this.uncompared.slice(this.nextToCompare)) records.push(record);
 		this.nextToCompare = this.uncompared.length;
-		if (records.length > 0) this.apply(afterStop(records, cause));
+		if (records.length > 0) this.apply(afterStop(records, cause, this.context));
 	}
 
 	/** Compares entries with what is stored, unless the look-up for matching has read it. */
@@ -247,58 +234,51 @@ class BulkWriter {
 		return { ...step, unsent: [] };
 	}
 
-	private async reconcile({ records, batch, unresolved }: ReconcileWork): Promise<Step> {
-		const step = await this.resolver.resolve(records, batch, unresolved);
-		const isLost = !unresolved.response && !unresolved.rejections;
-		return { ...step, stop: step.stop ?? (isLost ? this.countUnknown(step) : undefined) };
+	private async reconcile({ reports }: ReconcileWork): Promise<Step> {
+		const step = await this.resolver.resolve(reports);
+		const isLost = reports.every(([, { as }]) => as === 'lost');
+		return { ...step, stop: step.stop ?? (isLost ? this.countUnknown(step, reports) : undefined) };
 	}
 
 	/** Returns why to stop if the platform answers reads, but no writes. */
-	private countUnknown({ outcomes, work, unsent }: Step): ServiceError | undefined {
+	private countUnknown({ outcomes }: Step, reports: Report[]): ServiceError | undefined {
 		const { session } = this;
-		const isUnknown =
-			work.length + unsent.length === 0 &&
-			outcomes.every(([, { outcome }]) => outcome === 'unknown');
+		const isUnknown = outcomes.every(([, { outcome }]) => outcome === 'unknown');
 		session.unknownInARow = isUnknown ? session.unknownInARow + 1 : 0;
 		if (session.unknownInARow < MAX_UNKNOWN_IN_A_ROW) return undefined;
-		const last = outcomes.at(-1)?.[0].previousAttempt;
+		const [, last] = reports.at(-1)!;
+		const { attempt } = last as Extract<Reported, { as: 'lost' }>;
 		return new ServiceError(
-			`${MAX_UNKNOWN_IN_A_ROW} requests in a row may or may not have written their records: ${last?.message ?? 'there was no response'}`,
-			{ ...last, delivery: 'ambiguous', previousAttempt: undefined },
+			`${MAX_UNKNOWN_IN_A_ROW} requests in a row may or may not have written their records: ${attempt.message}`,
+			{ ...attempt, delivery: 'ambiguous' },
 		);
 	}
 
 	private async send(work: SendWork): Promise<Step> {
 		const { records } = work;
 		let isFirstAttempt = true;
-		const { client, at } = this.target;
-		const { mode } = this.options;
-		const isOnce = mode === 'create' || this.isApart(records[0]!);
-		const request = {
-			retryMode: isOnce ? 'notIdempotent' : 'idempotent',
-			...(isOnce &&
-				mode !== 'create' && { isUnapplied: async () => await this.areUnapplied(records) }),
+		const result = await this.target.client.tryRequest({
+			...this.bulkRequest(records),
+			retryMode: this.isSentOnce(records[0]!) ? 'notIdempotent' : 'idempotent',
 			onRetry: (failure: ServiceError) => {
 				isFirstAttempt = false;
 				this.congestion.failed(records, failure);
 			},
-		} as const;
-		const result = records[0]!.isAlone
-			? await tryWriteRecord(client, at, this.asSingle(records[0]!), this.options, request)
-			: await client.tryRequest({ ...this.bulkRequest(records), ...request });
+		});
 		const step = afterSend(work, result, this.context, this.session.divisionsLeft > 0);
 		if (!(result instanceof ServiceError && result.delivery === 'ambiguous')) {
 			this.session.unknownInARow = 0;
 		}
 		if (result instanceof ServiceError) this.congestion.failed(records, result);
 		else if (isFirstAttempt && step.outcomes.length === records.length) {
-			this.congestion.confirmed(records.length, result.durationMs);
+			this.congestion.confirmed();
 		}
 		return step;
 	}
 
 	private bulkRequest(records: Entry[]) {
-		const { mode, skipAudit } = this.options;
+		const mode = modeOf(records[0]!, this.options.mode);
+		const { skipAudit } = this.options;
 		const flags = `${mode === 'upsert' ? ',"useUpsert":true' : ''}${skipAudit ? ',"skipAudit":true' : ''}`;
 		return {
 			method: METHODS[mode],
@@ -306,21 +286,6 @@ class BulkWriter {
 			query: { dataResponseType: 'MetadataOnly' },
 			body: `{"bulk":[${records.map(toJson).join(',')}]${flags}}`,
 		};
-	}
-
-	/** An upsert of a record that was found becomes an update. */
-	private asSingle(entry: Entry): RecordWrite {
-		const { mode } = this.options;
-		const id = entry.id ?? entry.before?.id;
-		const fields = sentFields(entry);
-		return { mode: mode === 'upsert' && id !== undefined ? 'update' : mode, id, fields };
-	}
-
-	/** Whether a look-up proves that no part of a request was applied. */
-	private async areUnapplied(records: Entry[]): Promise<boolean> {
-		const stored = await this.resolver.lookUp(records);
-		if (stored instanceof ServiceError) return false;
-		return records.every((record) => isUnapplied(record, stored.get(record) ?? [], this.context));
 	}
 
 	private isFailure(outcome: ItemOutcome) {
@@ -336,20 +301,12 @@ class BulkWriter {
 			this.resolvedCount += 1;
 			if (this.isFailure(outcome) && this.options.stopAtFailure)
 				this.noNewBatches ??= afterFailure();
-			this.onOutcome(record, withNextStep(this.insertedOnce(outcome), record.fields, this.context));
+			this.onOutcome(record, withNextStep(outcome, record.fields, this.context));
 		}
 		this.queue.unshift(...work);
 		if (unsent.length > 0) this.unsent.putBack(unsent);
 		if (isDivided) this.session.divisionsLeft -= 1;
 		this.noMoreRequests ??= stop;
-	}
-
-	/** If several items mean one record, the first inserted it and the others updated it. */
-	private insertedOnce(item: ItemOutcome): ItemOutcome {
-		const { outcome, id } = item;
-		if (outcome !== 'inserted' || id === undefined) return item;
-		const isFirst = this.session.inserted.add(id) || this.options.mode === 'create';
-		return isFirst ? item : { ...item, outcome: 'updated' };
 	}
 }
 
@@ -358,37 +315,21 @@ export const afterFailure = () =>
 	new ServiceError('an earlier item did not succeed', { delivery: 'notApplied' });
 
 /**
- * Entries that are sent as they are. Only a single write relies on the record that was read before:
- * another writer may have created one since.
- */
-function* uncompared(entries: Entry[], isAlone?: boolean): Generator<Entry> {
-	for (const entry of entries) {
-		yield isAlone ? { ...entry, isAlone } : { ...entry, before: undefined };
-	}
-}
-
-/**
  * Writes planned records in batches and resolves each.
  *
- * @param lastChangeBefore as `readLastChange` read it; an error stops the run before anything is
- *   sent
  * @param onOutcome called once for each record, with its resolved outcome
  * @param session shared with the other writes of the run, which run one at a time
+ * @param stopped why nothing is sent, if the run stopped before
  * @returns why it stopped early, if it did; items that were not sent are `failed`
  */
 export async function writeMany(
 	target: WriteTarget,
 	records: Entry[],
 	options: Task,
-	lastChangeBefore: LastChange | ServiceError,
 	onOutcome: OnOutcome,
 	session = new WriteSession(options),
+	stopped?: ServiceError,
 ): Promise<ServiceError | undefined> {
 	if (records.length === 0) return undefined;
-	const [stopped, known] =
-		lastChangeBefore instanceof ServiceError
-			? [lastChangeBefore, undefined]
-			: [undefined, lastChangeBefore];
-	const writer = new BulkWriter(target, records, options, known, onOutcome, session);
-	return await writer.run(stopped);
+	return await new BulkWriter(target, records, options, onOutcome, session).run(stopped);
 }

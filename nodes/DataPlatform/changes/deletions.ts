@@ -80,7 +80,12 @@ async function listIds(
 ): Promise<Set<string>> {
 	const { client, at, hasTime } = check;
 	const ids = new Set<string>();
-	for await (const page of readRecords(client, at, { ...query, fields }, MAX_WATCHED + 1)) {
+	for await (const page of readRecords(
+		client,
+		at,
+		{ ...query, fields, untilEmpty: true },
+		MAX_WATCHED + 1,
+	)) {
 		for (const { id } of page) ids.add(id);
 		if (ids.size > MAX_WATCHED) throw tooLarge(`more than ${MAX_WATCHED}`);
 		if (isEnough(page, ids)) break;
@@ -185,11 +190,9 @@ export async function findDeletions(
 	const excess = deleted.splice(room);
 	// If the table disappeared or the token lost its rights, all records would look deleted.
 	if (deleted.length > 0) await readPage(client, at, {}, { limit: 1, skip: 0 });
-	const matching = addsMatching
-		? isNarrowed(query)
-			? await listIds(check, query, fields)
-			: listed
-		: new Set<string>();
+	const readMatching = async () =>
+		isNarrowed(query) ? await listIds(check, query, fields) : listed;
+	const matching = addsMatching ? await readMatching() : new Set<string>();
 	return {
 		deleted,
 		added: [...matching].filter((id) => !watched.has(id)),

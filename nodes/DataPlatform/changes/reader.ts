@@ -72,7 +72,7 @@ export class ChangePages {
 
 	/** Whether no change from a time on follows the last record of a page that may have been cut. */
 	private async isLast({ id }: PlatformRecord, count: number, since: number): Promise<boolean> {
-		if (this.sizes.isWhole(count)) return true;
+		if (this.sizes.isWhole(count, true)) return true;
 		// Reads the last record again to see that nothing moved, unless pages hold only one record.
 		const overlap = count > 1 ? 1 : 0;
 		const rest = await this.page(NEWEST_FIRST, count - overlap, overlap + 1);
@@ -119,7 +119,7 @@ export class ChangePages {
 			else if (next > furthest) inVain += 1;
 			furthest = Math.max(furthest, next);
 			read.add(page);
-			const isLast = page.length < this.limits.page && this.sizes.isWhole(page.length);
+			const isLast = page.length < this.limits.page && this.sizes.isWhole(page.length, true);
 			yield { page, reached: isLast ? Infinity : read.time };
 			if (isLast) return;
 		}

@@ -136,8 +136,10 @@ export const isFirstVersion = (record: PlatformRecord): boolean =>
 
 const positionOf = (record: PlatformRecord): Position => ({ time: timeOf(record), id: record.id });
 
-const compare = (a: Position, b: Position) =>
-	a.time - b.time || (a.id < b.id ? -1 : a.id > b.id ? 1 : 0);
+function compare(a: Position, b: Position) {
+	if (a.time !== b.time || a.id === b.id) return a.time - b.time;
+	return a.id < b.id ? -1 : 1;
+}
 
 /** Sorts by time of change, then by ID in our own order: the platform may order IDs differently. */
 export const byPosition = (a: PlatformRecord, b: PlatformRecord): number =>

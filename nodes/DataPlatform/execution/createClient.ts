@@ -1,6 +1,8 @@
 /**
  * Makes an API client from n8n's functions. The only place that reads the credential.
  */
+import { createHash } from 'node:crypto';
+
 import type {
 	ICredentialDataDecryptedObject,
 	IExecuteFunctions,
@@ -23,8 +25,8 @@ export const CREDENTIAL = 'dataPlatformApi';
 export const DEFAULT_TIMEOUT_S = 60;
 export const DEFAULT_MAX_WAIT_S = 300;
 
-const EDITOR_TIMEOUT_S = 20;
-const EDITOR_MAX_WAIT_S = 10;
+/** How long one request of the editor's lists may take, in seconds. */
+const EDITOR_TIMEOUT_S = 10;
 
 type Context = IExecuteFunctions | ILoadOptionsFunctions | IPollFunctions | IWebhookFunctions;
 
@@ -50,8 +52,12 @@ const createTransport = (context: Context, canceled?: AbortSignal): HttpTranspor
  */
 export function clientSettings(credential: ICredentialDataDecryptedObject) {
 	const token = String(credential.token ?? '').trim();
+	const baseUrl = String(credential.baseUrl ?? '');
 	return {
-		baseUrl: String(credential.baseUrl ?? ''),
+		baseUrl,
+		account: createHash('sha256')
+			.update(JSON.stringify([baseUrl, token]))
+			.digest('hex'),
 		webhookOrigins: String(credential.webhookOrigins ?? ''),
 		token: describeToken(String(credential.accessType ?? 'role'), token),
 		redactToken: tokenRedactor(token),
@@ -91,6 +97,6 @@ export async function createClient(
 	});
 }
 
-/** An API client for the editor's lists, which must not keep a user waiting. */
+/** An API client for the editor's lists. It retries nothing: a user would wait, and can do that. */
 export const createEditorClient = async (context: ILoadOptionsFunctions): Promise<ApiClient> =>
-	await createClient(context, { timeout: EDITOR_TIMEOUT_S, maxRetryWait: EDITOR_MAX_WAIT_S });
+	await createClient(context, { timeout: EDITOR_TIMEOUT_S, maxRetryWait: 0 });

@@ -1,30 +1,98 @@
-/** Counts failures by kind: those of one kind differ only in their items and values. Pure. */
+/**
+ * Problems by cause: those of one kind differ only in their items and values. Thousands of bad
+ * items have few causes, which a message, a hint and a report can name. Linear time. Pure.
+ */
 import type { IDataObject } from 'n8n-workflow';
 
+import { shortened } from '../transport/text';
 import { omitUndefined, type ReportedFailure } from './itemResults';
 
 /** How many kinds to list. */
 const MAX_KINDS = 10;
 
+/** How many items of a kind to name. */
+const ITEMS_SHOWN = 3;
+
+const MESSAGE_CHARACTERS = 1000;
+
 /** An item's own number, which is not part of the kind. */
 const OWN_ITEM = /^Item \d+ was not sent: /;
 
-/** Values in a message: numbers and quoted JSON. Names stand in single quotes. */
-const VALUES = /"(?:[^"\\]|\\.)*"|\d+(?:\.\d+)?/g;
+/**
+ * What differs within a kind: numbers, and texts in quotes. An apostrophe begins no text, and
+ * ends one only at the end of a word. An end is optional, so that no text is searched twice.
+ */
+const VALUES = /"(?:[^"\\]|\\[^]?)*"?|(?<!\w)'(?:[^']|'(?=\w))*'?|\d+(?:\.\d+)?(?:, \d+)*/g;
 
-/** The first kinds of failures, in order, each with the message and item of its first failure. */
-export function failureKinds(failures: Iterable<ReportedFailure>): IDataObject[] {
-	const kinds = new Map<string, IDataObject & { count: number }>();
-	for (const { index, failure } of failures) {
-		const error = failure.message.replace(OWN_ITEM, '');
-		const { outcome, field, status } = failure.details ?? {};
-		const name = JSON.stringify([outcome, field, status, error.replace(VALUES, '')]);
-		const kind = kinds.get(name);
-		if (kind) kind.count += 1;
-		else if (kinds.size < MAX_KINDS) {
-			const facts = omitUndefined({ outcome, field, status, item: index });
-			kinds.set(name, { count: 1, error, ...facts });
+interface Kind {
+	count: number;
+	/** The first message. */
+	error: string;
+	/** Whether it is the message of all. */
+	isSame: boolean;
+	facts: IDataObject;
+	/** The first items. */
+	items: number[];
+}
+
+export class FailureKinds {
+	private readonly kinds = new Map<string, Kind>();
+	private others = 0;
+
+	/** @param unit what messages call an entry of the input */
+	constructor(private readonly unit: 'item' | 'row' = 'item') {}
+
+	/**
+	 * @param index its item, if it is of one
+	 * @param facts `field`, `outcome` and `status`
+	 * @returns whether it is the first of a kind that is listed
+	 */
+	add(message: string, index: number | undefined, facts: IDataObject): boolean {
+		const error = message.replace(OWN_ITEM, '');
+		const name = JSON.stringify([Object.entries(facts), error.replace(VALUES, '')]);
+		const kind = this.kinds.get(name);
+		const items = index === undefined ? [] : [index];
+		if (kind) {
+			kind.count += 1;
+			kind.isSame &&= kind.error === error;
+			if (kind.items.length <= ITEMS_SHOWN) kind.items.push(...items);
+			return false;
 		}
+		if (this.kinds.size < MAX_KINDS) {
+			this.kinds.set(name, { count: 1, error, isSame: true, facts, items });
+			return true;
+		}
+		this.others += 1;
+		return false;
 	}
-	return [...kinds.values()];
+
+	/** The first kinds, in order, each with the message and item of its first problem. */
+	list(): IDataObject[] {
+		return [...this.kinds.values()].map(({ count, error, facts, items: [first] }) =>
+			omitUndefined({ count, error, ...facts, [this.unit]: first }),
+		);
+	}
+
+	/** Such as `250 × 'age' takes a number, not "abc" (items 3, 23, 43, …); item 7: …`. */
+	text(): string {
+		const texts = [...this.kinds.values()].map(({ count, error, isSame, items }) => {
+			const message = shortened(error, MESSAGE_CHARACTERS);
+			if (count === 1) return items.length > 0 ? `${this.unit} ${items[0]!}: ${message}` : message;
+			const named = items.slice(0, ITEMS_SHOWN).join(', ');
+			const where = ` (${this.unit}s ${named}${items.length > ITEMS_SHOWN ? ', …' : ''})`;
+			return `${count} × ${isSame ? '' : 'such as '}${message}${items.length > 0 ? where : ''}`;
+		});
+		if (this.others > 0) texts.push(`and ${this.others} more`);
+		return texts.join('; ');
+	}
+}
+
+/** The kinds of failures. */
+export function failureKinds(failures: Iterable<ReportedFailure>): FailureKinds {
+	const kinds = new FailureKinds();
+	for (const { index, failure } of failures) {
+		const { outcome, field, status } = failure.details ?? {};
+		kinds.add(failure.message, index, omitUndefined({ outcome, field, status }));
+	}
+	return kinds;
 }

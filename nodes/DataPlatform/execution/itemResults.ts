@@ -11,8 +11,6 @@ import {
 	type JsonObject,
 } from 'n8n-workflow';
 
-import { deletedBefore, type DeletedCount } from '../transport/errors';
-
 type NodeApiErrorOptions = NonNullable<ConstructorParameters<typeof NodeApiError>[2]>;
 
 /** Why an item did not succeed. */
@@ -33,8 +31,6 @@ export interface Failure {
 	details?: IDataObject;
 	/** Files that were made before it failed. */
 	binary?: IBinaryKeyData;
-	/** How many records were deleted before it failed. */
-	deletion?: DeletedCount;
 }
 
 /** Appends the hint to the message, for readers that see nothing else, such as agents. */
@@ -132,41 +128,14 @@ export interface ReportedFailure {
 	failure: Failure;
 }
 
-/** What two attempts deleted: all that matched before the first one, unless others added some. */
-function added(before: DeletedCount, last: DeletedCount | undefined): DeletedCount {
-	if (!last) return before;
-	const gone = deletedBefore(before, last.matched);
-	return {
-		matched: last.matched + gone,
-		deleted: last.deleted + gone,
-		atMost: last.atMost + before.atMost,
-	};
-}
-
-/**
- * A failure after previous attempts that deleted records, or may have. It is unknown how many, if
- * the service may still apply one of them.
- */
-function afterDeletion(before: Failure, failure: Failure): Failure {
-	const { deleted, atMost } = before.deletion!;
-	const deletion = added(before.deletion!, failure.deletion);
-	if (atMost === 0) return { ...failure, deletion };
-	const message = `${failure.message}; before that, a previous attempt: ${before.message}`;
-	const isOpen = before.details?.outcome === 'unknown' && atMost > deleted;
-	if (!isOpen) return { ...failure, deletion, message };
-	const details = { ...failure.details, outcome: 'unknown' };
-	const hint = 'Wait a little and count the records before you run it again.';
-	return { ...failure, deletion, message, details, hint };
-}
-
 export class ItemResults {
+	/** Which attempt of Retry On Fail this is, from 1. */
+	attempt = 1;
 	private readonly results: Array<ItemResult | undefined>;
 	/** Results that belong to no input item. */
 	private readonly others: ItemResult[] = [];
 	/** Items that a previous attempt may have done. No later failure can rule that out. */
 	private readonly possiblyDone = new Map<number, Failure>();
-	/** How previous attempts failed that deleted records. */
-	private readonly deletions = new Map<number, Failure>();
 	/** Records of no item that a previous attempt may have removed, by ID. */
 	private readonly possiblyRemoved = new Map<unknown, Failure>();
 	/** Replaces the items in the output, if set. */
@@ -194,15 +163,7 @@ export class ItemResults {
 	failed(index: number, reported: Failure) {
 		const failure = this.complete(reported);
 		const isOutcomeCertain = ['notFound', 'unknown'].includes(String(failure.details?.outcome));
-		const before = this.deletions.get(index);
-		this.results[index] =
-			(!isOutcomeCertain && this.possiblyDone.get(index)) ||
-			(before ? afterDeletion(before, failure) : failure);
-	}
-
-	/** How many records previous attempts deleted for an item. */
-	deletedBefore(index: number): DeletedCount | undefined {
-		return this.deletions.get(index)?.deletion;
+		this.results[index] = (!isOutcomeCertain && this.possiblyDone.get(index)) || failure;
 	}
 
 	/** Adds a result that belongs to no input item; it follows those of the items. */
@@ -274,8 +235,7 @@ export class ItemResults {
 			(entry): entry is [number, ItemResult] =>
 				Array.isArray(entry[1]) ||
 				entry[1]?.details?.outcome === 'unknown' ||
-				entry[1]?.noRetry === true ||
-				entry[1]?.deletion !== undefined,
+				entry[1]?.noRetry === true,
 		);
 	}
 
@@ -303,8 +263,7 @@ export class ItemResults {
 	 * @param retriesUnknown whether to retry an item that may have been done
 	 */
 	restore(index: number, result: ItemResult, retriesUnknown = false) {
-		if (!Array.isArray(result) && result.deletion) this.deletions.set(index, result);
-		else if (retriesUnknown && !Array.isArray(result) && !result.noRetry)
+		if (retriesUnknown && !Array.isArray(result) && !result.noRetry)
 			this.possiblyDone.set(index, result);
 		else this.results[index] = result;
 	}

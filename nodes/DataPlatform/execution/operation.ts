@@ -4,7 +4,6 @@
  */
 import type { IBinaryKeyData, IDataObject, INodeProperties } from 'n8n-workflow';
 
-import type { DeletedCount } from '../transport/errors';
 import type { ItemResults } from './itemResults';
 import type { ShownParameters } from './parameter';
 import type { RunContext } from './run';
@@ -66,8 +65,8 @@ export interface ItemOperation extends OperationBase {
 	 * set, items don't conflict.
 	 */
 	concurrencyKey?(run: RunContext<string>, index: number): string;
-	/** @param before what previous attempts of the node deleted */
-	execute(run: RunContext<string>, index: number, before?: DeletedCount): Promise<ItemOutput>;
+	/** @param attempt which attempt of Retry On Fail it is, from 1 */
+	execute(run: RunContext<string>, index: number, attempt: number): Promise<ItemOutput>;
 }
 
 /** Gets all items and reports on each. */

@@ -107,6 +107,8 @@ export class ParameterReader<in Name extends string> {
 export interface Look {
 	label: string;
 	description?: string;
+	/** Stands below it in the panel. */
+	hint?: string;
 	placeholder?: string;
 	/** Whether it must have a value. */
 	required?: boolean;

@@ -79,9 +79,7 @@ function nameInAddress(address: string, parameter: Named, addresses: readonly Re
 }
 
 /**
- * A text, trimmed, or the name in a locator; '' if it is empty. Text fields accept a locator too:
- * Update Many's Record ID shares its name with the locator of Update, and the editor keeps the
- * value when the user selects another operation.
+ * A text, trimmed, or the name in a locator; '' if it is empty.
  *
  * @param value as n8n resolved it: a locator with its mode
  * @param addresses where the name is found in a pasted URL

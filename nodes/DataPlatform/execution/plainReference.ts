@@ -42,13 +42,16 @@ const MAX_DEPTH = 50;
 const isWhole = (list: readonly unknown[]) => Object.keys(list).length === list.length;
 
 /**
- * Whether a value is plain JSON: no date, no function, nothing that n8n converts, drops or rejects.
+ * Whether a value is plain JSON: no date, no function, nothing that one of n8n's engines converts,
+ * drops or rejects, such as Infinity or an undefined member.
  * It has no member with a name that every object inherits, such as `__proto__` or `constructor`:
  * how n8n treats those depends on its version.
  */
 export function isPlain(value: unknown, depth = 0): boolean {
-	if (value === undefined || value === null) return true;
-	if (typeof value !== 'object') return ['string', 'number', 'boolean'].includes(typeof value);
+	if (value === null) return true;
+	if (value === undefined) return depth === 0;
+	if (typeof value === 'number') return Number.isFinite(value) && !Object.is(value, -0);
+	if (typeof value !== 'object') return typeof value === 'string' || typeof value === 'boolean';
 	if (!isContainer(value) || depth > MAX_DEPTH || 'isLuxonDateTime' in value) return false;
 	if (Array.isArray(value))
 		return isWhole(value) && value.every((each) => isPlain(each, depth + 1));

@@ -7,7 +7,7 @@ import type { FieldDefinition, TableDefinition } from '../api/types';
 import { isMark } from '../fields/labels';
 import { InputError } from '../transport/errors';
 import { isObject } from '../transport/json';
-import { OUTCOMES } from '../bulk/outcome';
+import { OUTCOME_NAMES } from '../bulk/outcome';
 import { prefixedName, RECORD_PROPERTIES, RESERVED_NAMES, unprefixedName } from './recordOutput';
 
 type Names = ReadonlySet<string>;
@@ -23,7 +23,7 @@ const isErrorOutput = ({ error, details }: IDataObject) =>
 
 /** Whether an item is a record as this node returns it, so that its own keys are known. */
 function isRecordOutput({ id, created, modified, ver, outcome }: IDataObject, isField: Names) {
-	if (OUTCOMES.some((known) => known === outcome) && !isField.has('outcome')) return true;
+	if (OUTCOME_NAMES.some((known) => known === outcome) && !isField.has('outcome')) return true;
 	return [id, created, modified].every((text) => typeof text === 'string') && Number.isInteger(ver);
 }
 

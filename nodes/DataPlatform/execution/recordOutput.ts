@@ -18,7 +18,7 @@ export const RECORD_PROPERTIES = ['id', 'created', 'modified', 'ver'] as const;
  */
 export const RESERVED_NAMES: readonly string[] = [
 	...RECORD_PROPERTIES,
-	...['error', 'event', 'outcome', 'mergedInto', 'kept', 'before', 'after', 'uploaded'],
+	...['error', 'event', 'outcome', 'mergedInto', 'kept', 'before', 'after', 'notRead', 'uploaded'],
 ];
 
 const PREFIX = 'field_';
@@ -50,9 +50,12 @@ export type RecordOutput = (record: RecordParts) => IDataObject;
 const nested: RecordOutput = ({ id, created, modified, ver, fields }) =>
 	omitUndefined({ id, created, modified, ver, fields: fields as IDataObject });
 
-/** With the fields at the top level; a field with a reserved name gets a prefix. */
+/**
+ * With the fields at the top level, first: people read a record by its key, not by its ID. A field
+ * with a reserved name gets a prefix.
+ */
 const simplified: RecordOutput = ({ id, created, modified, ver, fields = {} }) =>
-	omitUndefined({ id, ...(withPrefixes(fields) as IDataObject), created, modified, ver });
+	omitUndefined({ ...(withPrefixes(fields) as IDataObject), id, created, modified, ver });
 
 /** The shape of records in the output. */
 export const recordOutput = (isSimple: boolean): RecordOutput => (isSimple ? simplified : nested);

@@ -19,9 +19,18 @@ interface SavedProgress {
 
 const KEY = 'dataPlatformDone';
 
+/**
+ * Where the execution keeps this run's progress; undefined if n8n runs the node only once. A tool of
+ * n8n's Agents runs outside any execution, where `getContext` throws.
+ */
 function progressSlot(context: IExecuteFunctions) {
+	if (context.getNode().retryOnFail !== true) return undefined;
 	const runIndex = Number(context.evaluateExpression('{{ $runIndex }}', 0));
-	return { store: context.getContext('node') as IDataObject, key: `${KEY}${runIndex}` };
+	try {
+		return { store: context.getContext('node') as IDataObject, key: `${KEY}${runIndex}` };
+	} catch {
+		return undefined;
+	}
 }
 
 /** Identifies the items and parameters: with other input, a saved result no longer applies. */
@@ -39,29 +48,30 @@ export function restoreProgress(
 	report: ItemResults,
 	retriesUnknown = false,
 ) {
-	const { store, key } = progressSlot(context);
-	const saved = store[key] as unknown as SavedProgress | undefined;
+	const slot = progressSlot(context);
+	const saved = slot?.store[slot.key] as unknown as SavedProgress | undefined;
 	if (saved === undefined || saved.fingerprint !== fingerprint(context)) return;
+	report.attempt = saved.tries + 1;
 	for (const [index, result] of saved.done) report.restore(index, result, retriesUnknown);
 	for (const result of saved.others) report.restoreOther(result);
 }
 
 /** The same limits as n8n's for the number of attempts. */
-const maxTriesOf = ({ retryOnFail, maxTries }: INode) =>
-	retryOnFail === true ? Math.min(5, Math.max(2, Number(maxTries) || 3)) : 1;
+const maxTriesOf = ({ maxTries }: INode) => Math.min(5, Math.max(2, Number(maxTries) || 3));
 
 /**
  * Saves this attempt's results if n8n counts it as failed and tries again; otherwise deletes them.
  */
 export function saveProgress(context: IExecuteFunctions, report: ItemResults, isFailed: boolean) {
-	const { store, key } = progressSlot(context);
-	const maxTries = maxTriesOf(context.getNode());
+	const slot = progressSlot(context);
+	if (!slot) return;
+	const { store, key } = slot;
 	const saved = store[key] as unknown as SavedProgress | undefined;
 	delete store[key];
-	if (!isFailed || maxTries === 1) return;
+	if (!isFailed) return;
 	const print = fingerprint(context);
 	const tries = (saved?.fingerprint === print ? saved.tries : 0) + 1;
-	if (tries >= maxTries) return;
+	if (tries >= maxTriesOf(context.getNode())) return;
 	const progress: SavedProgress = {
 		fingerprint: print,
 		done: report.progress(),

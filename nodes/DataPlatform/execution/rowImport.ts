@@ -2,8 +2,9 @@
  * Writes the rows of a file. It reads the next portion while it writes one, so that memory does not
  * grow with the file.
  */
-import type { IBinaryData, IDataObject } from 'n8n-workflow';
+import type { IBinaryData } from 'n8n-workflow';
 
+import { idKey } from '../api/idSet';
 import { KeptCounts } from '../bulk/fieldRules';
 import { isSuccess, noCounts, type ItemOutcome, type Outcome } from '../bulk/outcome';
 import type { WritePipeline } from '../bulk/pipeline';
@@ -16,8 +17,11 @@ import type { Encoding } from '../rows/text';
 import type { ServiceError } from '../transport/errors';
 import { shortened } from '../transport/text';
 import type { GrowingFile } from './binaryStore';
+import { FailureKinds } from './failureKinds';
+import { omitUndefined } from './itemResults';
 import type { ProgressLog } from './progressLog';
 import type { RowReader } from './rowValues';
+import { similarKeys } from './similarKeys';
 
 interface ImportParts {
 	/** The name of the file, for the log. */
@@ -63,8 +67,10 @@ export interface ImportResult {
 	writtenAfter: number;
 	/** How many later rows have an unknown outcome and are not in the file of rejected rows. */
 	unknownAfter: number;
-	/** The first few rejected rows. */
-	errors: IDataObject[];
+	/** Why rows were rejected. */
+	kinds: FailureKinds;
+	/** A notice about keys that people may take for the same. */
+	similarKeys?: string;
 	/** The headers of read-only fields. */
 	readOnly: Set<string>;
 	/** The first row with an unknown outcome. */
@@ -82,9 +88,6 @@ export interface ImportResult {
  */
 export const certainThrough = ({ confirmedThroughRow, firstUnknownRow }: ImportResult): number =>
 	Math.min(confirmedThroughRow, (firstUnknownRow ?? Infinity) - 1);
-
-/** How many rejected rows the report lists; the file has them all. */
-const ERRORS_SHOWN = 10;
 
 const breakOff = (error: unknown): BreakOff => ({
 	error,
@@ -107,7 +110,7 @@ export class RowImport {
 			confirmedThroughRow: parts.before,
 			writtenAfter: 0,
 			unknownAfter: 0,
-			errors: [],
+			kinds: new FailureKinds('row'),
 			readOnly: new Set(),
 			addsTwice: false,
 		};
@@ -166,9 +169,10 @@ export class RowImport {
 	}
 
 	private tooMany(): string {
-		const { rejected } = this.result.counts;
+		const { counts, kinds } = this.result;
+		const { rejected } = counts;
 		const count = rejected === 1 ? '1 row was' : `${rejected} rows were`;
-		return `${count} rejected, and '${this.parts.limitLabel}' allows no more`;
+		return `${count} rejected, and '${this.parts.limitLabel}' allows no more (${kinds.text()})`;
 	}
 
 	/** @returns why the writing stopped, and whether the outcomes of all rows are known anyway */
@@ -182,6 +186,7 @@ export class RowImport {
 			else outcomes.set(row.row, { outcome: 'failed', message: read.error, field: read.field });
 		}
 		const plan = await pipeline.plan(inputs);
+		this.result.similarKeys ??= similarKeys(plan.records, 'row');
 		this.rejectKnownKeys(plan);
 		this.result.addsTwice ||= pipeline.addsTwice(plan.records);
 		for (const header of plan.ignored) this.result.readOnly.add(header);
@@ -196,7 +201,7 @@ export class RowImport {
 		const { keys, parts } = this;
 		if (!keys) return;
 		const isFirst = ({ index, id, key }: Entry) => {
-			const identity = parts.isById ? id : key;
+			const identity = parts.isById ? id && idKey(id) : key;
 			if (identity === undefined) return true;
 			const first = keys.firstRow(identity, index);
 			if (first === undefined) return true;
@@ -248,13 +253,13 @@ export class RowImport {
 
 	/** The line of a row in the file of rejected rows, with its beginning before the first one. */
 	private reject(row: FileRow, outcome: ItemOutcome): string {
-		const { counts, errors } = this.result;
+		const { counts, kinds } = this.result;
 		const { lines, encoding } = this.parts;
 		const { message: error = 'The record was not written', field } = outcome;
 		const rejection: Rejection = { error, field: field ? shortened(field, 100) : undefined };
 		const before = counts.rejected === 0 ? lines.beginning(encoding) : '';
 		counts.rejected += 1;
-		if (errors.length < ERRORS_SHOWN) errors.push({ row: row.row, ...rejection });
+		kinds.add(error, row.row, omitUndefined({ field: rejection.field }));
 		return before + lines.line(row, rejection);
 	}
 }

@@ -3,7 +3,7 @@
  * its text means there.
  */
 import type { FieldDefinition, TableDefinition } from '../api/types';
-import { closestName } from '../fields/closestName';
+import { didYouMean } from '../transport/closestName';
 import { keyFields } from '../bulk/key';
 import type { PlanInput, PlanOptions } from '../bulk/plan';
 import { isWritable, fieldType } from '../fields';
@@ -146,13 +146,25 @@ export class RowReader {
 			}
 		}
 		if (unknown.length === 0 || planning.unknownFields === 'ignore') return;
-		const closest = closestName(
-			unknown[0]!,
-			table.fields.filter(isWritable).map(({ name }) => name),
-		);
+		const writable = table.fields.filter(isWritable);
+		if (columnOf.size === 0 && this.idColumn < 0) {
+			throw wrongColumns(
+				`the first row has no name of a field of table '${table.header}': ${nameList(unknown)}. Does the file have a header?`,
+				{
+					code: 'fitColumns',
+					columns: this.fileColumns,
+					fields: writable.map(({ name }) => name),
+				},
+			);
+		}
+		const suggestion = unknown.length === 1 ? didYouMean(unknown[0]!, writable) : '';
 		throw wrongColumns(
-			`table '${table.header}' has no field for ${unknown.length === 1 ? 'the column' : 'the columns'} ${nameList(unknown)}${closest === undefined ? '' : `, did you mean '${closest}'?`}`,
-			{ code: 'fitColumns', columns: this.fileColumns },
+			`table '${table.header}' has no field for ${unknown.length === 1 ? 'the column' : 'the columns'} ${nameList(unknown)}${suggestion}`,
+			{
+				code: 'fitColumns',
+				columns: this.fileColumns,
+				fields: suggestion === '' ? writable.map(({ name }) => name) : undefined,
+			},
 		);
 	}
 

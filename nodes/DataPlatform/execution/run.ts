@@ -5,6 +5,7 @@
 import type { IDataObject, IExecuteFunctions, INode, INodeExecutionData } from 'n8n-workflow';
 
 import { addressKey } from '../api/endpoints';
+import { forgetTable, keepTable, keptTable } from '../api/keptTables';
 import { readTable } from '../api/tables';
 import type { TableAddress, TableDefinition } from '../api/types';
 import type { ApiClient } from '../transport/client';
@@ -48,8 +49,31 @@ export class RunContext<in Name extends string> extends ParameterReader<Name> {
 
 	/** A table's definition, read once per run. */
 	async definition(at: TableAddress): Promise<TableDefinition> {
-		const read = async () => await readTable(this.client, at);
-		return await this.once(`definition ${addressKey(at)}`, read);
+		return await this.once(`definition ${addressKey(at)}`, async () => {
+			const askedAt = Date.now();
+			const table = await readTable(this.client, at);
+			keepTable(this.client, at, table, askedAt);
+			return table;
+		});
+	}
+
+	/**
+	 * Checks something with a table's definition that may be a minute old. What it does not accept is
+	 * checked once more, with a fresh one.
+	 *
+	 * @param check throws what is wrong
+	 */
+	async checkWithKept<T>(at: TableAddress, check: (table: TableDefinition) => T): Promise<T> {
+		const kept = keptTable(this.client, at);
+		if (kept) {
+			try {
+				return check(kept);
+			} catch {
+				// The fresh definition decides.
+				forgetTable(this.client, at);
+			}
+		}
+		return check(await this.definition(at));
 	}
 
 	/** Shows a hint in the output panel, once per run. */

@@ -16,8 +16,10 @@ export function show(given: unknown): string {
 	return text.length > SHOWN ? detached(`${text.slice(0, SHOWN - 3)}…`) : text;
 }
 
-const describe = (value: unknown) =>
-	Array.isArray(value) ? 'a list' : isObject(value) ? 'an object' : String(value);
+function describe(value: unknown) {
+	if (Array.isArray(value)) return 'a list';
+	return isObject(value) ? 'an object' : String(value);
+}
 
 interface DateLike {
 	toISO(): string | null;

@@ -4,6 +4,7 @@
  */
 import type { Aggregation } from '../api/aggregates';
 import type { FieldDefinition, JsonValue } from '../api/types';
+import type { Remedy } from './remedies';
 
 /**
  * A value as the platform takes it, or a problem that completes the sentence `'name' …`, such as
@@ -26,20 +27,14 @@ export interface CellFormat {
 /** Converts without loss: a doubtful value is a problem, not a guess. Never gets an empty value. */
 export type Conversion = (value: unknown, field: FieldDefinition) => Converted;
 
-/** The value of an import key. */
-export interface StoredKey {
-	/** As the platform stores it, or as given if only the platform knows how it stores it. */
-	text: string;
-	/** Whether values with another text are certainly different keys. */
-	isCertain: boolean;
-}
-
 export interface FieldType {
 	/** Who writes the field's values; `nobody` if the field only displays something in a form. */
 	writtenBy: 'clients' | 'platform' | 'nobody';
 	convert: Conversion;
 	/** Reads text from a file into a value that `convert` takes. Never gets an empty text. */
 	parse: (text: string, form: CellFormat) => { value: unknown } | { problem: string };
+	/** What turns a text that `convert` refuses into a value that it takes. */
+	remedy?: Remedy;
 	/** Whether a value is one that the platform returns for the field but does not accept. */
 	isOnlyRead?: (value: unknown) => boolean;
 	/**
@@ -50,10 +45,17 @@ export interface FieldType {
 	/** Whether a stored value is what the platform shows for an empty field. */
 	isEmpty: (stored: JsonValue | undefined) => boolean | undefined;
 	/**
-	 * An import key's stored format; undefined for a value of another type. `never` if the type can't
-	 * be one.
+	 * The text of a key: equal keys have the same one. Undefined if only the platform knows what the
+	 * value equals, such as a time without a zone. `never` if the type can't be a key.
 	 */
-	key: ((value: JsonValue) => StoredKey | undefined) | 'never';
+	key: ((value: JsonValue) => string | undefined) | 'never';
+	/**
+	 * What a key takes in place of a converted value without such a text. Completes the sentence
+	 * `'name' …`.
+	 *
+	 * @param source the value in an expression, such as `$json.due`; undefined in a file of rows
+	 */
+	keyProblem?: (value: JsonValue, source: string | undefined) => string;
 	/** One converted value with the effect of two in a row; undefined if no single value has it. */
 	merge: (earlier: JsonValue, later: JsonValue) => JsonValue | undefined;
 	/**

@@ -5,7 +5,7 @@
 import type { FieldDefinition, FieldValues, JsonValue } from '../api/types';
 import { getOwn, isObject } from '../transport/json';
 import { problem } from './convert';
-import { isCleared, type Converted, type StoredKey } from './fieldType';
+import { isCleared, type Converted } from './fieldType';
 import { fieldType } from './index';
 import { unknownType } from './types/text';
 
@@ -72,10 +72,41 @@ export const appendedFields = (appendable: FieldDefinition[], values: FieldValue
 		return appends !== 'never' && !isCleared(value) && appends(value!) ? [field.name] : [];
 	});
 
-/** The stored format of an import key's value; undefined if it can't be one. */
-export function storedKey(field: FieldDefinition, value: JsonValue): StoredKey | undefined {
+/** The text of a key's value; undefined if it is empty, or can't be compared. */
+export function keyText(field: FieldDefinition, value: JsonValue): string | undefined {
 	const { key } = fieldType(field);
 	return key === 'never' || isCleared(value) ? undefined : key(value);
+}
+
+/**
+ * Why a converted value can't be a key; undefined if it can. Completes the sentence `'name' …`.
+ *
+ * @param source the value in an expression, such as `$json.due`; undefined in a file of rows
+ */
+export const keyProblem = (
+	field: FieldDefinition,
+	value: JsonValue,
+	source: string | undefined,
+): string | undefined =>
+	keyText(field, value) === undefined ? fieldType(field).keyProblem?.(value, source) : undefined;
+
+/**
+ * What turns a value that `toFieldValue` refuses into one that the field takes, after a colon; empty
+ * if that is not clear.
+ *
+ * @param source the value in an expression, such as `$json.due`; undefined in a file of rows
+ */
+export function remedyOf(
+	field: FieldDefinition,
+	value: unknown,
+	source: string | undefined,
+): string {
+	if (typeof value !== 'string' && typeof value !== 'number') return '';
+	const given = String(value);
+	const text = given.trim();
+	const trimmed = text === given ? source : source && `${source}.trim()`;
+	const remedy = fieldType(field).remedy?.(text, trimmed);
+	return remedy === undefined ? '' : `: ${remedy}`;
 }
 
 /** Whether a field of this type can be an import key. */

@@ -11,7 +11,7 @@ import type {
 	PlatformRecord,
 	TableAddress,
 } from '../api/types';
-import { serviceErrorOrThrow, InputError, ServiceError } from '../transport/errors';
+import { InputError, ServiceError } from '../transport/errors';
 import { getOwn } from '../transport/json';
 import { isLoopback, OriginError, safeUrl } from '../transport/allowedOrigins';
 import {
@@ -22,6 +22,7 @@ import {
 	type RecordKey,
 	type WriteOptions,
 } from '../api/records';
+import { resolveByLookUp } from '../api/resolve';
 import type { ApiClient } from '../transport/client';
 import type { ByteStream } from '../transport/streams';
 import { nameList, shortened } from '../transport/text';
@@ -92,10 +93,8 @@ function fieldValue({ id, existing }: UploadTarget, files: JsonValue[]): JsonVal
 }
 
 /**
- * Uploads files into a field of a record, with other fields if any are set.
- *
- * Does not repeat an ambiguous attempt, because that could store a file twice. It reads the record
- * instead, and fails if the files are not there yet.
+ * Uploads files into a field of a record, with other fields if any are set. What adds files is sent
+ * once: if its result is unknown, the record is read, and it fails if the files are not there yet.
  *
  * @throws {ServiceError}
  */
@@ -116,65 +115,71 @@ export async function uploadFiles(
 			id && target.existing === 'remove' && !target.addsTwice ? 'idempotent' : 'notIdempotent',
 		purpose: 'attachments',
 	});
-	if (!(result instanceof ServiceError)) {
-		const record = writtenRecord(result.body.data, id);
-		// If the token may not read the field, the response need not show it.
-		if (record && (!target.before || Object.hasOwn(record.fields, field))) return record;
-	} else if (result.previousAttempt) {
-		// The last attempt was rejected, but a previous one may have stored the files.
-		return await confirmUpload(client, target, uploads, result.message, result);
-	} else if (result.status === 413) {
-		throw new ServiceError(`${result.message} (${nameList(uploads.map(({ name }) => name))})`, {
-			...result,
-			hint: 'The platform takes no files of this size. Nothing was written.',
-		});
-	} else if (result.delivery === 'notApplied' && result.status === undefined) {
-		throw new ServiceError(`Nothing was stored: ${result.message}`, result);
-	} else if (result.delivery !== 'ambiguous') {
-		throw result;
+	if (result instanceof ServiceError) {
+		return await confirmUpload(client, target, uploads, uploadFailure(result, uploads));
 	}
-	const why = result instanceof ServiceError ? result.message : 'The response contains no record';
-	return await confirmUpload(client, target, uploads, why);
+	const record = writtenRecord(result.body.data, id);
+	// If the token may not read the field, the response need not show it.
+	if (record && (!target.before || Object.hasOwn(record.fields, field))) return record;
+	const why = 'The response contains no record';
+	return await confirmUpload(
+		client,
+		target,
+		uploads,
+		new ServiceError(why, { delivery: 'ambiguous' }),
+	);
 }
 
-const unknown = (message: string) =>
-	new ServiceError(message, {
-		delivery: 'ambiguous',
-		hint: { code: 'skipExistingFiles' },
-	});
+/** A failed upload in words of its own. */
+function uploadFailure(failure: ServiceError, uploads: Upload[]): ServiceError {
+	if (failure.delivery === 'ambiguous') return failure;
+	if (failure.status === 413) {
+		return new ServiceError(`${failure.message} (${nameList(uploads.map(({ name }) => name))})`, {
+			...failure,
+			hint: 'The platform takes no files of this size. Nothing was written.',
+		});
+	}
+	return failure.delivery === 'notApplied' && failure.status === undefined
+		? new ServiceError(`Nothing was stored: ${failure.message}`, failure)
+		: failure;
+}
 
-/**
- * Resolves an ambiguous upload by what the record holds now.
- *
- * @param rejection of a later attempt: the reason if the record does not hold the files
- */
+const UPLOAD_AGAIN = { code: 'skipExistingFiles' } as const;
+
+/** Resolves an upload by what the record holds now. */
 async function confirmUpload(
 	client: ApiClient,
 	{ at, field, id, before, key, fields }: UploadTarget,
 	uploads: Upload[],
-	why: string,
-	rejection?: ServiceError,
+	failure: ServiceError,
 ): Promise<PlatformRecord> {
+	if (failure.delivery !== 'ambiguous') throw failure;
+	const unknown = (message: string) =>
+		new ServiceError(message, { delivery: 'ambiguous', hint: UPLOAD_AGAIN });
 	if (!id) {
 		const trace = key ? await describeExisting(client, at, key) : '';
-		throw unknown(`Unknown whether the record was created: ${why}${trace}`);
+		throw unknown(`Unknown whether the record was created: ${failure.message}${trace}`);
 	}
-	const message = `Unknown whether the files were stored: ${why}`;
-	if (!before) throw unknown(`${message}; the token may not read the record`);
-	const record = await readRecord(client, at, id).catch(serviceErrorOrThrow);
-	if (record instanceof ServiceError) {
-		throw unknown(`${message}; reading the record failed: ${record.message}`);
+	const what = 'the files were stored';
+	if (!before) {
+		throw unknown(`Unknown whether ${what}: ${failure.message}; the token may not read the record`);
 	}
 	const known = new Set(filesOf(before, field).map(({ fileId }) => fileId));
-	const added = filesOf(record, field).filter(({ fileId }) => !known.has(fileId));
-	const { missing } = compareFiles(uploads, added);
-	if (missing.length === 0 && (uploads.length > 0 || Object.keys(fields).length === 0)) {
-		return record;
-	}
-	if (rejection && !rejection.previousAttempt?.stillPending) throw rejection;
-	const names = nameList(missing.map(({ name }) => name)) || 'the new values';
-	// The platform may still be storing the files.
-	throw unknown(`${message}; the record '${id}' does not have ${names} yet`);
+	let names = '';
+	return await resolveByLookUp(failure, {
+		what,
+		lookUp: async () => {
+			const record = await readRecord(client, at, id);
+			const added = filesOf(record, field).filter(({ fileId }) => !known.has(fileId));
+			const { missing } = compareFiles(uploads, added);
+			names = nameList(missing.map(({ name }) => name)) || 'the new values';
+			const isDone = uploads.length > 0 || Object.keys(fields).length === 0;
+			return missing.length === 0 && isDone ? record : undefined;
+		},
+		// The platform may still be storing the files.
+		unless: () => `the record '${id}' does not have ${names} yet`,
+		hint: UPLOAD_AGAIN,
+	});
 }
 
 /**
@@ -282,36 +287,30 @@ export async function removeFiles(
 		body: { fields: { [field]: { remove: fileIds } } },
 		retryMode: 'idempotent',
 		purpose: 'attachments',
-		// A previous attempt removed them, so the platform no longer knows them.
-		alreadyDoneStatus: 400,
 	});
+	const filesLeft = (record: PlatformRecord) =>
+		filesOf(record, field).filter(({ fileId }) => fileIds.includes(fileId));
 	if (result instanceof ServiceError) {
-		const open = result.delivery === 'ambiguous' ? result : result.previousAttempt;
-		if (!open) throw result;
-		const now = await readRecord(client, at, id).catch(serviceErrorOrThrow);
-		if (!(now instanceof ServiceError)) {
-			const isLeft = filesOf(now, field).some(({ fileId }) => fileIds.includes(fileId));
-			if (!isLeft) return now;
-			if (result !== open && !open.stillPending) throw result;
-		}
-		const found =
-			now instanceof ServiceError
-				? `reading the record failed: ${now.message}`
-				: 'the record still has them';
-		throw new ServiceError(`Unknown whether the files were removed: ${result.message}; ${found}`, {
-			delivery: 'ambiguous',
-			status: result.status,
+		return await resolveByLookUp(result, {
+			what: 'the files were removed',
+			lookUp: async () => {
+				const record = await readRecord(client, at, id);
+				return filesLeft(record).length === 0 ? record : undefined;
+			},
+			unless: () => 'the record still has them',
 			hint: 'Look at the record in the platform before you run it again.',
 		});
 	}
-	const { body, repeated } = result;
-	const changed = writtenRecord(body.data, id);
+	const changed = writtenRecord(result.body.data, id);
 	const isShown = changed && Object.hasOwn(changed.fields, field);
 	const record = isShown ? changed : await readAfter(client, at, id, changed);
-	const left = filesOf(record, field).filter(({ fileId }) => fileIds.includes(fileId));
+	const left = filesLeft(record);
 	if (left.length === 0) return record;
 	throw new ServiceError(
 		`The platform did not remove ${nameList(left.map(({ fileName }) => fileName))} from the record`,
-		{ delivery: repeated ? 'ambiguous' : 'rejected', hint: 'Look at the record in the platform.' },
+		{
+			delivery: result.previousAttempt ? 'ambiguous' : 'rejected',
+			hint: 'Look at the record in the platform.',
+		},
 	);
 }

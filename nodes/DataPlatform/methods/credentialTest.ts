@@ -48,6 +48,7 @@ async function send(
 		method,
 		uri: url,
 		headers,
+		useStream: true,
 		timeout: TIMEOUT_MS,
 		rejectUnauthorized: !skipSslCertificateValidation,
 		followRedirect: false,

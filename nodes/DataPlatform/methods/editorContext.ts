@@ -5,6 +5,7 @@
 import { NodeApiError, type ILoadOptionsFunctions, type JsonObject } from 'n8n-workflow';
 
 import { createEditorClient } from '../execution/createClient';
+import type { Failure } from '../execution/itemResults';
 import { ParameterReader } from '../execution/parameter';
 import { toFailure } from '../parameters/failure';
 import { linkedTable, linkValues, type LinkParameter } from '../parameters/links';
@@ -66,10 +67,18 @@ export async function inEditor<T>(
 	try {
 		return await work(new Editor(await createEditorClient(context), context));
 	} catch (error) {
-		const { message, hint } = toFailure(error);
+		const failure = toFailure(error);
+		const { message } = failure;
 		throw new NodeApiError(context.getNode(), { message } as JsonObject, {
 			message,
-			description: hint,
+			description: editorHint(failure),
 		});
 	}
+}
+
+/** The hint for somebody who has a list in front of them, not a run. */
+function editorHint({ status, hint, retryAfterMs }: Failure): string | undefined {
+	if (status !== 429) return hint?.replace('run it again', 'load the list again');
+	const when = retryAfterMs ? `${Math.ceil(retryAfterMs / 1000)} s` : 'a minute';
+	return `Load the list again in ${when}.`;
 }

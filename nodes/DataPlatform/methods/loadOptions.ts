@@ -136,10 +136,10 @@ const RARE = [...choices({ [EXACTLY]: 'Equal (Case-Sensitive)' }), ...DUPLICITY]
 
 /** Operators that take their values from a list. */
 const CHOICE = choices<keyof typeof CHOICE_OPERATORS>({
-	is: 'Is (Choose From List)',
-	isNot: 'Is Not (Choose From List)',
-	isOneOf: 'Is One Of (Choose From List)',
-	isNoneOf: 'Is None Of (Choose From List)',
+	is: 'Is (From List)',
+	isNot: 'Is Not (From List)',
+	isOneOf: 'Is One Of (From List)',
+	isNoneOf: 'Is None Of (From List)',
 });
 const ONE_CHOICE = CHOICE.slice(0, 2);
 

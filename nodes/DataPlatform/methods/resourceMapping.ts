@@ -28,7 +28,8 @@ function label(
 	rule?: LinkRule,
 ): string {
 	const typed = isChosen ? undefined : fieldType(field).editor.hint;
-	const hint = isKey ? IMPORT_KEY_MARK : rule ? linkMark(field, rule.linkedField) : typed;
+	const unkeyed = rule ? linkMark(field, rule.linkedField) : typed;
+	const hint = isKey ? IMPORT_KEY_MARK : unkeyed;
 	return hint ? `${field.header} (${hint})` : field.header;
 }
 

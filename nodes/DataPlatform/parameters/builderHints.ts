@@ -87,9 +87,9 @@ const EXAMPLES: Readonly<Record<string, IDataObject>> = {
 		...contacts,
 		columns: { mappingMode: 'defineBelow', value: { email: 'ada@example.com', age: 36 } },
 	},
-	upsertMany: { ...contacts, matchOn: 'importKey', columns: automatic },
-	updateMany: { ...contacts, matchOn: 'fields', matchFields: ['email'], columns: automatic },
-	syncMany: {
+	upsert: { ...contacts, matchOn: 'importKey', columns: automatic },
+	update: { ...contacts, matchOn: 'fields', matchFields: ['email'], columns: automatic },
+	sync: {
 		...contacts,
 		matchOn: 'importKey',
 		columns: automatic,

@@ -18,9 +18,7 @@ export function toFailure(error: unknown): Failure {
 			hint: hintText(hint),
 			status,
 			retryAfterMs,
-			noRetry: error.noRetry,
 			isRetryable: delivery !== 'rejected',
-			deletion: error.deletion,
 			details: omitUndefined({ outcome, status, code }),
 		};
 	}

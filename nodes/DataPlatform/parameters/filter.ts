@@ -15,8 +15,10 @@ import { anyValue, choice, list, names, text } from '../execution/parameterKinds
 import { emptyValue } from '../execution/parameterValues';
 import type { RunContext } from '../execution/run';
 import { fieldType } from '../fields';
-import { InputError } from '../transport/errors';
+import { didYouMean } from '../transport/closestName';
+import { InputError, serviceErrorOrThrow } from '../transport/errors';
 import { getOwn, parseExactJson } from '../transport/json';
+import { nameList } from '../transport/text';
 import { CHOOSE_ID, CHOOSE_IDS, fieldPart, ofTable, tableOf, type TableParameter } from './table';
 
 /** The platform's `===`, renamed because n8n treats a value that begins with = as an expression. */
@@ -230,10 +232,10 @@ export function requireChoices(filter: Group, table: TableDefinition): void {
 		const known = new Set(choices.map(form));
 		const other = valuesOf(condition).find((value) => !known.has(form(value)));
 		if (other === undefined) continue;
-		const shown = choices.slice(0, CHOICES_SHOWN).map((choice) => `'${choice}'`);
-		const rest = choices.length - shown.length;
+		const named = choices.map((name) => ({ name }));
+		const ending = didYouMean(other, named) || `: ${nameList(choices, CHOICES_SHOWN)}`;
 		throw new InputError(
-			`The condition on '${field.name}' (${condition.operator}) compares with '${other}', which is none of the field's choices: ${shown.join(', ')}${rest > 0 ? ` and ${rest} more` : ''}`,
+			`The condition on '${field.name}' (${condition.operator}) compares with '${other}', which isn't one of the field's choices${ending}`,
 			{
 				field: field.name,
 				hint: "Correct the value. To find records that still hold a choice which was removed, use the operator 'Contains' (contains).",
@@ -245,16 +247,23 @@ export function requireChoices(filter: Group, table: TableDefinition): void {
 /**
  * The filter of an item, checked against the table's definition if the token may read it.
  *
+ * @param mayBeKept whether the definition may be a minute old: then nothing may rest on it but
+ *   reading
  * @throws {InputError}
  */
 export async function readFilter(
 	run: RunContext<TableParameter | FilterParameter>,
 	index: number,
+	mayBeKept = false,
 ): Promise<Group> {
 	const filter = filterOf(run, index);
 	if (!conditionsOf(filter).some(comparesWhole)) return filter;
+	const at = tableOf(run, index);
+	const check = (table: TableDefinition) => requireChoices(filter, table);
+	const checking = mayBeKept
+		? run.checkWithKept(at, check)
+		: run.definition(at).then((table) => check(table));
 	// If the definition can't be read, the request for the records will show why.
-	const table = await run.definition(tableOf(run, index)).catch(() => undefined);
-	if (table) requireChoices(filter, table);
+	await checking.catch(serviceErrorOrThrow);
 	return filter;
 }

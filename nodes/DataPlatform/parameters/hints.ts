@@ -4,6 +4,7 @@
  */
 import type { Parameter, ShownParameters } from '../execution/parameter';
 import type { Hint, QueryPart, TokenPurpose } from '../transport/errors';
+import { nameList } from '../transport/text';
 import { maxDeletedShare, triggerOn } from './changes';
 import { allowAll, maxRecordsToDelete } from './deleting';
 import { maxFileSizeMiB, skipExisting } from './files';
@@ -43,11 +44,18 @@ const QUERY_PARTS: Record<QueryPart, Parameter<string, unknown>> = {
 	fields: fieldsToLoad,
 };
 
-const CHECK_TOKEN = "Check 'Token' in the credential: it may be mistyped, expired or revoked.";
+const CHECK_TOKEN =
+	"Check 'Token' in the credential for slips, or create a new token in the platform.";
 
 /** The platform's documentation names both. */
 const OTHER_WEBHOOK_TOKEN =
 	'A webhook takes a workflow execution token or a personal API token: try the other one.';
+
+/** How many of a table's fields a hint lists. */
+const FIELDS_SHOWN = 40;
+
+const fieldList = (fields: string[]) =>
+	`The table's fields are: ${nameList(fields, FIELDS_SHOWN)}.`;
 
 type HintOf<C> = Extract<Hint, { code: C }>;
 type HintCode = Exclude<Hint, string>['code'];
@@ -75,10 +83,10 @@ const TEXTS: { [C in HintCode]: string | ((hint: HintOf<C>) => string) } = {
 	lookBeforeAddingAgain:
 		'Look at the record before you run it again: files and messages that it already has would be added again.',
 	lookBeforeCreatingAgain:
-		"Look for the record in the platform before you send it again. By import key, 'Create or Update' and 'Create or Update Many' can be repeated without creating duplicates.",
-	updateInstead: "Use 'Create or Update Many' to update it.",
+		"Look for the record in the platform before you send it again. By import key, 'Create or Update' can be repeated without creating duplicates.",
+	updateInstead: "Use 'Create or Update' to update it.",
 	correctKeyOrUpdate: ({ field }) =>
-		`Correct the value of '${field}'. If a record already has it, use 'Create or Update' or 'Create or Update Many' to update that record.`,
+		`Correct the value of '${field}'. If a record already has it, use 'Create or Update' to update that record.`,
 	giveLinkedRecords: ({ field }) =>
 		`'${field}' takes the ID of a linked record. To give a name or another value instead, add ${linkValues} in the options.`,
 	giveRecordIds: `Give the record's ID, or set ${matchOn} to what the items hold, such as 'Import Key'.`,
@@ -102,8 +110,10 @@ const TEXTS: { [C in HintCode]: string | ((hint: HintOf<C>) => string) } = {
 	chooseEncoding: `Choose the file's encoding under ${encoding} in the options. Files from spreadsheets on Windows are often Windows-1252.`,
 	chooseHeaderFile: `Use a CSV file whose first row names the columns. If it is UTF-16 without a byte order mark, choose that under ${encoding} in the options.`,
 	raiseDeletedShare: `Check the table, and what the token may read. If they were deleted, raise ${maxDeletedShare} in the options.`,
-	fitColumns: ({ columns }) =>
-		`Rename the column, choose 'Map Each Column Manually' under ${mappingMode}, or set ${unknownFields} in the options to 'Ignore'. ${columns}`,
+	correctFieldName: ({ fields }) =>
+		`${fieldList(fields)} Correct the name, or set ${unknownFields} in the options to 'Ignore'.`,
+	fitColumns: ({ columns, fields }) =>
+		`Rename the column, choose 'Map Each Column Manually' under ${mappingMode}, or set ${unknownFields} in the options to 'Ignore'. ${columns}${fields ? ` ${fieldList(fields)}` : ''}`,
 	renameUnclearColumn: ({ name }) =>
 		`Rename it to '${name}' if it is the field; else remove it, or set ${unknownFields} in the options to 'Ignore'.`,
 	mapColumn: `Choose it under ${columnMapping}.`,

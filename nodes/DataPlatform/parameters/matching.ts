@@ -20,7 +20,8 @@ export const matchOn = choice('matchOn', {
 		recordId: ['Record ID', 'The ID that the platform gave the record'],
 	},
 	preset: 'importKey',
-	description: "How to find each item's record",
+	description:
+		"How to find each item's record. Keys are compared exactly, including case and spaces. An expression with .trim().toLowerCase() makes them equal.",
 });
 
 export const matchFields = names('matchFields', {

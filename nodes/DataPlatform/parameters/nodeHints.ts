@@ -9,21 +9,8 @@ import { allowAll } from './deleting';
 import { filterMode } from './filter';
 import { matchOn } from './matching';
 
-/** Up to this many items, an operation with one request per item is just as good. */
-const FEW_ITEMS = 20;
-
-/**
- * @param operation the chosen one; @param name the one that writes the same items in a few requests
- */
-const forManyItems = (operation: string, name: string): NodeHint => ({
-	message: `This operation sends a request for each item. For many items, use '${name}': it writes them in a few requests, with an outcome for each.`,
-	displayCondition: `={{ $parameter["resource"] === "record" && $parameter["operation"] === "${operation}" && $input.all().length > ${FEW_ITEMS} }}`,
-	whenToDisplay: 'always',
-	location: 'outputPane',
-});
-
 const MATCHED_ON_IMPORT_KEY =
-	'["syncMany", "updateMany", "upsert", "upsertMany"].includes($parameter["operation"]) && $parameter["matchOn"] === "importKey"';
+	'["sync", "update", "upsert"].includes($parameter["operation"]) && $parameter["matchOn"] === "importKey"';
 const FIELDS = '$parameter["columns"]?.schema?.length > 0';
 const KEY = `$parameter["columns"].schema.find((field) => field.displayName.endsWith("(${IMPORT_KEY_MARK})"))`;
 
@@ -55,11 +42,4 @@ const noConditions: NodeHint = {
 	location: 'outputPane',
 };
 
-export const nodeHints = [
-	noConditions,
-	noImportKey,
-	importKeyNotMapped,
-	forManyItems('create', 'Create Many'),
-	forManyItems('update', 'Update Many'),
-	forManyItems('upsert', 'Create or Update Many'),
-];
+export const nodeHints = [noConditions, noImportKey, importKeyNotMapped];

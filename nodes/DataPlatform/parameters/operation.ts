@@ -8,7 +8,6 @@ import type { ItemResults } from '../execution/itemResults';
 import type { BulkOperation, ItemOperation } from '../execution/operation';
 import type { NameOf, Parameter, Shown, ShownParameters } from '../execution/parameter';
 import type { RunContext } from '../execution/run';
-import type { DeletedCount } from '../transport/errors';
 
 /** Options in a sub-collection. An operation with many options groups the rare ones. */
 export class OptionGroup<Option extends string> {
@@ -105,7 +104,7 @@ export const itemOperation = <Field extends string, Option extends string = neve
 	execute(
 		run: RunContext<Field | Option>,
 		index: number,
-		before?: DeletedCount,
+		attempt: number,
 	): ReturnType<ItemOperation['execute']>;
 }): ItemOperation => ({ ...operation, kind: 'item', ...shownParameters(fields, options) });
 

@@ -79,13 +79,14 @@ type RecordQueryParameter =
 export async function recordQueryOf(
 	run: RunContext<RecordQueryParameter>,
 	index: number,
+	mayBeKept = false,
 ): Promise<RecordQuery> {
 	const query = {
 		fields: fieldsToLoad.of(run, index),
 		savedView: savedView.of(run, index),
 		sort: sort.of(run, index).map(sortText).join(','),
 		linkedTo: await linkedToOf(run, index),
-		filter: await readFilter(run, index),
+		filter: await readFilter(run, index, mayBeKept),
 	};
 	return { ...query, hint: queryHint(query) };
 }

@@ -1,5 +1,5 @@
 /**
- * What Sync Many does with records that are missing from the input.
+ * What Sync does with records that are missing from the input.
  */
 import { isEmptyFilter, requireRestrictive, type Group } from '../api/filters';
 import type { FieldDefinition, FieldValues, TableDefinition } from '../api/types';
@@ -167,9 +167,11 @@ function writableField(
 	const name = fieldToSet.in(entry, fieldsToSet);
 	const field = table.fields.find((known) => known.name === name);
 	if (field && isWritable(field)) return field;
-	const why =
-		name === '' ? 'is empty' : field ? `'${name}' is read-only` : `the table has no '${name}'`;
-	throw wrong(`a field under ${fieldsToSet}: ${why}`, 'Choose it from the list.');
+	const why = field ? `'${name}' is read-only` : `the table has no '${name}'`;
+	throw wrong(
+		`a field under ${fieldsToSet}: ${name === '' ? 'is empty' : why}`,
+		'Choose it from the list.',
+	);
 }
 
 /**

@@ -3,6 +3,7 @@
  */
 import type { INodePropertyTypeOptions } from 'n8n-workflow';
 
+import { idKey } from '../api/idSet';
 import type { TableAddress } from '../api/types';
 import type { NameOf, ParameterReader } from '../execution/parameter';
 import { custom, text } from '../execution/parameterKinds';
@@ -19,6 +20,9 @@ interface LocatorLook {
 	label: string;
 	description: string;
 	required?: boolean;
+	/** What it holds at first; nothing if not set. */
+	preset?: { mode: 'id'; value: string };
+	show?: Record<string, string[]>;
 	/** Whether an expression in it must return something, although the field itself may be empty. */
 	narrows?: boolean;
 	typeOptions?: INodePropertyTypeOptions;
@@ -40,8 +44,8 @@ const locator = <Name extends string>(
 	const errorMessage = `The URL must contain /${part}/…`;
 	const validation = [{ type: 'regex' as const, properties: { regex, errorMessage } }];
 	const shown = {
-		...look,
 		preset: { mode: 'list', value: '' },
+		...look,
 		modes: [
 			{ displayName: 'From List', name: 'list', type: 'list' as const, typeOptions },
 			{ displayName: 'By ID', name: 'id', type: 'string' as const, ...id },
@@ -127,7 +131,7 @@ const RECORD_ADDRESSES = addresses(
 
 export const RECORD_ID_EXAMPLE = 'e.g. 5f0c9f0e-3b1a-4f43-9a51-0a9c1df7a1b2';
 
-export const recordId = locator('recordId', {
+const RECORD: LocatorLook = {
 	label: 'Record',
 	required: true,
 	description: 'The record to work on',
@@ -137,16 +141,16 @@ export const recordId = locator('recordId', {
 	url: `${PLATFORM}/apps/crm/tables/contacts/data/5f0c9f0e…`,
 	part: 'data',
 	addresses: RECORD_ADDRESSES,
-});
+};
 
-/** The ID of each item's record, for operations that can match in several ways. */
-export const itemRecordId = text('recordId', {
-	label: 'Record ID',
-	required: true,
-	preset: '={{ $json.id }}',
+export const recordId = locator('recordId', RECORD);
+
+/** Each item's record, for operations that can match in several ways. */
+export const itemRecordId = locator('recordId', {
+	...RECORD,
+	preset: { mode: 'id', value: '={{ $json.id }}' },
 	show: { matchOn: ['recordId'] },
-	description: "The ID of each item's record. By default, the item's own ID.",
-	addresses: RECORD_ADDRESSES,
+	description: "Each item's record. By default, the one with the item's own ID.",
 });
 
 /** The chosen application; undefined if there is none. @throws {InputError} */
@@ -167,5 +171,5 @@ export const recordKeyOf = (
 	index: number,
 ): string => {
 	const at = tableOf(reader, index);
-	return JSON.stringify([at.application, at.table, recordId.of(reader, index)]);
+	return JSON.stringify([at.application, at.table, idKey(recordId.of(reader, index))]);
 };

@@ -2,7 +2,6 @@
  * The options of operations that write many records, and how they set up writing.
  */
 import type { TableAddress, TableDefinition } from '../api/types';
-import { readLastChange } from '../bulk/lastChange';
 import type { LinkResolver } from '../bulk/links';
 import { WritePipeline } from '../bulk/pipeline';
 import type { PlanOptions, WriteMode } from '../bulk/plan';
@@ -37,7 +36,7 @@ export const batchSize = wholeNumber('batchSize', {
 	max: 1000,
 	preset: AUTOMATIC,
 	description:
-		'Max number of records in one request, from 1 to 1000. With 0 (automatic), batches grow as long as the platform is fast, and shrink if it rejects them as too large or does not respond.',
+		'Max number of records in one request, from 1 to 1000. With 0 (automatic), up to 500, and half as many each time the platform rejects them as too large or does not respond.',
 });
 
 const maxBatchSizeMiB = number('maxBatchSizeMiB', {
@@ -74,8 +73,13 @@ export const updateMode = choice('updateMode', {
 
 export const output = choice('output', {
 	label: 'Output',
-	choices: { items: 'One Item for Each Input Item', summary: 'One Item With a Summary' },
-	preset: 'items',
+	choices: {
+		sent: ['As Sent', "The fields that were sent, with the record's ID, times and version"],
+		stored: ['Stored Record', 'All fields as they are stored, read after the write'],
+		summary: ['Summary', 'One item that counts the outcomes'],
+	},
+	preset: 'sent',
+	description: 'What to return',
 });
 
 const skipUnchanged = flag('skipUnchanged', {
@@ -146,28 +150,23 @@ const matchedOptions = <Option extends string>(
 	skips = skipUnchanged,
 ) => [
 	dryRun,
+	fieldRules,
 	linkValues,
 	output,
 	skips,
 	requests,
 	inputValues(repeated),
-	matchingOptions<Option | NameOf<typeof importKey | typeof fieldRules>>(
-		...matches,
-		importKey,
-		fieldRules,
-	),
+	matchingOptions<Option | NameOf<typeof importKey>>(...matches, importKey),
 ];
 
-/**
- * The options of each kind of write: at most seven entries, with the rare ones in sub-collections.
- */
-export const createManyOptions = [dryRun, importKey, linkValues, output, requests, inputValues()];
-export const upsertManyOptions = matchedOptions(duplicates(), upsertMatchOptions);
-export const updateManyOptions = matchedOptions(
+/** The options of each kind of write. Rare ones are in sub-collections. */
+export const createOptions = [dryRun, importKey, linkValues, output, requests, inputValues()];
+export const upsertOptions = matchedOptions(duplicates(), upsertMatchOptions);
+export const updateOptions = matchedOptions(
 	duplicates(`. With ${updateMode.label} set to Clear, only the last item counts.`),
 	updateMatchOptions,
 );
-export const syncManyOptions = matchedOptions(
+export const syncOptions = matchedOptions(
 	duplicates(),
 	[multipleMatches],
 	skipUnchanged.with({ preset: true }),
@@ -180,11 +179,12 @@ export const syncManyOptions = matchedOptions(
  */
 export const importOptions = <Option extends string>(asText: Array<Parameter<Option, unknown>>) => [
 	dryRun,
+	fieldRules,
 	linkValues,
 	skipUnchanged,
 	requestOptions(BATCHES_AND_TIMES, ...batches, ...requestSettings),
 	inputValues<Option | NameOf<typeof duplicatesOfRows>>(duplicatesOfRows, ...asText),
-	matchingOptions(...upsertMatchOptions, importKey, fieldRules),
+	matchingOptions(...upsertMatchOptions, importKey),
 ];
 
 /** How an operation writes, apart from what all of them share. */
@@ -243,7 +243,7 @@ export const writeSettings = (
 });
 
 /** How to send records, and when to stop. @throws {InputError} */
-export function manySettings(
+export function settingsOf(
 	run: RunContext<SettingsParameter | NameOf<typeof maxFailedShare>>,
 	index: number,
 	kind: WriteKind,
@@ -260,7 +260,7 @@ export function manySettings(
 type SetupParameter = TableParameter | LinkParameter;
 
 /** The parameters of every operation that writes an item's record. */
-export type WriteManyParameter =
+export type WriteParameter =
 	| SetupParameter
 	| SettingsParameter
 	| PlanningParameter
@@ -275,34 +275,38 @@ export interface WriteSetup {
 	/** Whether rows name their records by ID. */
 	hasId: boolean;
 	pipeline: WritePipeline;
+	/** Whether the table's definition may be out of date: then the platform rejects what is wrong. */
+	isCheckedByPlatform: boolean;
 }
 
 /**
- * Reads what must be known about the table.
+ * What must be known to write to a table.
  *
  * @throws {InputError}
- * @throws {ServiceError}
  */
-export async function setUpWriting(
+export function setUpWriting(
 	run: RunContext<SetupParameter>,
 	index: number,
+	table: TableDefinition,
 	settings: Task,
 	{ mode, matching: matchingIn }: WriteKind,
 	unmatched: PlanOptions,
-): Promise<WriteSetup> {
+): WriteSetup {
 	const { client } = run;
 	const at = tableOf(run, index);
-	const definition = run.definition(at);
-	const lastChange = settings.dryRun
-		? Promise.resolve(undefined)
-		: readLastChange(client, at, definition);
-	// Both are read at the same time. Waits for both, so that none is left running if one fails.
-	const table = await definition.finally(async () => await lastChange);
 	const links = linkResolver(run, at);
 	const matching = matchingIn?.(table, settings.importKey);
 	const planning = { ...unmatched, matchOn: matching?.on };
 	const options = { ...settings, planning, linkRules: linkRules(run, index, table), matching };
-	const pipeline = new WritePipeline({ client, at, table }, links, options, lastChange);
+	const pipeline = new WritePipeline({ client, at, table }, links, options);
 	const hasId = matching ? matching.on === 'recordId' : mode === 'update' || mode === 'replace';
-	return { at, table, links, planning, hasId, pipeline };
+	// The platform checks all that is sent, and nothing else is read or left out.
+	const isCheckedByPlatform =
+		!matching &&
+		mode !== 'replace' &&
+		!settings.skipUnchanged &&
+		!settings.dryRun &&
+		unmatched.unknownFields === 'error' &&
+		options.linkRules.size === 0;
+	return { at, table, links, planning, hasId, pipeline, isCheckedByPlatform };
 }

@@ -118,6 +118,12 @@ async function* pieces(source: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8A
 	if (failure) throw failure.error;
 }
 
+/** How many bytes a character has in UTF-8, by its first one. */
+function lengthOf(first: number): number {
+	if (first >= 0xf0) return 4;
+	return first >= 0xe0 ? 3 : 2;
+}
+
 /** How many of the bytes are complete characters. The rest waits for the next bytes. */
 function wholeLength(bytes: Uint8Array, encoding: KnownEncoding): number {
 	const { length } = bytes;
@@ -125,10 +131,7 @@ function wholeLength(bytes: Uint8Array, encoding: KnownEncoding): number {
 	if (encoding === 'utf-8') {
 		for (let back = 1; back <= Math.min(3, length); back++) {
 			const byte = bytes[length - back]!;
-			// The first byte of a character determines its length.
-			if (byte >= 0xc0) {
-				return back < (byte >= 0xf0 ? 4 : byte >= 0xe0 ? 3 : 2) ? length - back : length;
-			}
+			if (byte >= 0xc0) return back < lengthOf(byte) ? length - back : length;
 		}
 		return length;
 	}

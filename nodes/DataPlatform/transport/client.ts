@@ -6,7 +6,7 @@ import { sleep, type Logger } from 'n8n-workflow';
 
 import { allowedOrigins, baseOrigin } from './allowedOrigins';
 import { MAX_PARALLEL, Slots } from './concurrency';
-import { isFromPlatform, ServiceError } from './errors';
+import { ServiceError } from './errors';
 import {
 	asNotApplied,
 	canceled,
@@ -18,10 +18,12 @@ import {
 import { RateLimiter } from './rateLimiter';
 import type { ParsedResponse } from './response';
 import { RetryBudget } from './retryBudget';
-import { isWaitRequest, retryDelay, type RetryMode } from './retryPolicy';
+import { isWaitRequest, retryDelay } from './retryPolicy';
 
 export interface ClientSettings extends ExchangeSettings {
 	baseUrl: string;
+	/** Identifies the service and the token, without revealing the token. */
+	account: string;
 	/** 0 for no limit. */
 	requestsPerMinute: number;
 	/** Other origins that the token may be sent to. */
@@ -35,14 +37,8 @@ export interface ClientSettings extends ExchangeSettings {
 }
 
 export interface ApiResponse extends ParsedResponse {
-	/** Whether a previous attempt without a response may have been applied, too. */
-	repeated: boolean;
-	/** The failure of that attempt. */
+	/** A previous attempt without a response, which may have been applied, too. */
 	previousAttempt?: ServiceError;
-	/** Whether the service asked a previous attempt to wait. */
-	wasPostponed?: boolean;
-	/** How long the last attempt took, in milliseconds. */
-	durationMs: number;
 }
 
 /** Waits are cut into slices, because older versions of n8n don't end a wait on cancellation. */
@@ -64,6 +60,8 @@ export class ApiClient {
 	private readonly slots = new Slots(MAX_PARALLEL);
 	/** The time up to which `stats` already counts waits: requests may wait at the same time. */
 	private countedUntil = 0;
+	/** Identifies the service and the token. */
+	readonly account: string;
 	/** The base URL's origin. */
 	readonly origin: string;
 	/** All origins that the token may be sent to. */
@@ -73,6 +71,7 @@ export class ApiClient {
 		private readonly transport: HttpTransport,
 		private readonly settings: ClientSettings,
 	) {
+		this.account = settings.account;
 		this.origin = baseOrigin(settings.baseUrl);
 		this.origins = allowedOrigins(settings.baseUrl, settings.webhookOrigins);
 		this.rateLimiter = new RateLimiter(settings.requestsPerMinute);
@@ -100,7 +99,7 @@ export class ApiClient {
 	async tryRequest(request: ApiRequest): Promise<ApiResponse | ServiceError> {
 		const result = await this.sendWithRetries(request);
 		return result instanceof ServiceError && request.retryMode === 'read'
-			? asNotApplied(result)
+			? asNotApplied(result.rejection ?? result)
 			: result;
 	}
 
@@ -109,33 +108,20 @@ export class ApiClient {
 		let rateLimitCount = 0;
 		let ambiguous: ServiceError | undefined;
 		for (;;) {
-			const attempt = await this.slots.run(async () => await this.sendInTurn(request));
-			if (attempt instanceof ServiceError) return ambiguous ?? attempt;
-			const { result, durationMs } = attempt;
-			if (!(result instanceof ServiceError)) {
-				const repeated = ambiguous !== undefined;
-				const wasPostponed = rateLimitCount > 0;
-				return { ...result, repeated, previousAttempt: ambiguous, wasPostponed, durationMs };
-			}
-			if (ambiguous && isAlreadyDone(result, request)) {
-				return { status: result.status!, body: {}, repeated: true, durationMs };
-			}
+			const result = await this.slots.run(async () => await this.sendInTurn(request));
+			if (!(result instanceof ServiceError)) return { ...result, previousAttempt: ambiguous };
+			if (result.delivery === 'canceled') return ambiguous ?? result;
 			// The attempt that may still be pending matters most.
 			if (result.delivery === 'ambiguous' && !ambiguous?.stillPending) ambiguous = result;
 
-			const mode = modeAfter(result, request);
-			const delay = retryDelay(result, mode, retries, Math.random(), rateLimitCount);
-			const final = withEarlierAttempts(result, ambiguous, rateLimitCount > 0);
+			const delay = retryDelay(result, request.retryMode, retries, Math.random(), rateLimitCount);
+			const final = ambiguous ? withLaterFailure(ambiguous, result) : result;
 			const failure = delay === undefined ? final : this.beyondBudget(final, delay);
 			if (failure) return failure;
 			request.onRetry?.(result);
 			if (isWaitRequest(result)) rateLimitCount += 1;
 			else retries += 1;
 			await this.waitToRetry(result, delay!);
-			if (ambiguous && request.isUnapplied) {
-				if (this.isCanceled() || !(await request.isUnapplied())) return final;
-				ambiguous = undefined;
-			}
 		}
 	}
 
@@ -194,44 +180,24 @@ export class ApiClient {
 		const cancellation = await this.wait(this.rateLimiter.reserve(performance.now()));
 		if (cancellation) return cancellation;
 		this.stats.requests += 1;
-		const sentAt = performance.now();
-		const result = await exchange(request, this.origin, this.transport, this.settings);
-		return { result, durationMs: performance.now() - sentAt };
+		return await exchange(request, this.origin, this.transport, this.settings);
 	}
 }
 
-/** Whether a rejection proves that a previous attempt was applied. */
-const isAlreadyDone = (failure: ServiceError, { alreadyDoneStatus }: ApiRequest) =>
-	alreadyDoneStatus !== undefined &&
-	failure.status === alreadyDoneStatus &&
-	isFromPlatform(failure);
-
-/** A look-up makes it safe to retry, unless the attempt may still be pending. */
-const modeAfter = ({ stillPending }: ServiceError, request: ApiRequest): RetryMode =>
-	request.isUnapplied && !stillPending ? 'idempotent' : request.retryMode;
-
-/** An ambiguous attempt whose retry was asked to wait. */
-const askedToWait = (attempt: ServiceError, { message, retryAfterMs }: ServiceError) =>
-	new ServiceError(`${attempt.message}; a retry failed: ${message}`, { ...attempt, retryAfterMs });
-
 /**
- * Adds to a failure what is known about previous attempts: an ambiguous one, and those asked to
- * wait.
+ * An attempt that may have been applied, with what came of a later one. It stays ambiguous, whatever
+ * that was: an operation that needs to know more looks it up (api/resolve.ts).
  */
-function withEarlierAttempts(
-	error: ServiceError,
-	previousAttempt: ServiceError | undefined,
-	wasPostponed: boolean,
-): ServiceError {
-	// If a previous attempt may have been applied, the request stays ambiguous whatever came later.
-	if (error.delivery === 'notApplied' && previousAttempt) {
-		return isWaitRequest(error) ? askedToWait(previousAttempt, error) : previousAttempt;
+function withLaterFailure(attempt: ServiceError, later: ServiceError): ServiceError {
+	if (later === attempt || later.delivery === 'ambiguous') return attempt;
+	const { message, retryAfterMs, status, hint } = later;
+	if (later.delivery === 'rejected') {
+		const text = `${attempt.message}; a retry was rejected: ${message}`;
+		return new ServiceError(text, { ...attempt, status, hint, rejection: later });
 	}
-	const isLater = previousAttempt !== undefined && error !== previousAttempt;
-	if (!isLater && !wasPostponed) return error;
-	return new ServiceError(error.message, {
-		...error,
-		...(isLater && { previousAttempt }),
-		wasPostponed,
+	if (!isWaitRequest(later)) return attempt;
+	return new ServiceError(`${attempt.message}; a retry failed: ${message}`, {
+		...attempt,
+		retryAfterMs,
 	});
 }

@@ -20,14 +20,9 @@ const text = (value: unknown) =>
 const withoutFullStop = (value: unknown) =>
 	typeof value === 'string' ? value.trim().replace(/(?<!\.)\.$/, '') : value;
 
-/** The messages of several errors as one; undefined if none has any. */
+/** The messages of several errors as one, each once; undefined if none has any. */
 export const joinedMessages = (entries: ErrorEntry[]): string | undefined =>
-	text(
-		entries
-			.map(({ message }) => message)
-			.filter(Boolean)
-			.join('; '),
-	);
+	text([...new Set(entries.map(({ message }) => message).filter(Boolean))].join('; '));
 
 /** Reads the `errors` of a response, whatever they contain. */
 export function toErrorEntries(value: unknown): ErrorEntry[] {

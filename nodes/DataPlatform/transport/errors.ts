@@ -52,7 +52,8 @@ export type Hint =
 	| { code: 'tryOtherWebhookToken' }
 	| { code: 'chooseEncoding' }
 	| { code: 'chooseHeaderFile' }
-	| { code: 'fitColumns'; columns: string }
+	| { code: 'correctFieldName'; fields: string[] }
+	| { code: 'fitColumns'; columns: string; fields?: string[] }
 	| { code: 'renameUnclearColumn'; name: string }
 	| { code: 'mapColumn' }
 	| { code: 'raiseDeletedShare' }
@@ -65,25 +66,6 @@ export type QueryPart = 'filter' | 'sort' | 'savedView' | 'linkedTo' | 'fields';
 
 /** What a token is used for. */
 export type TokenPurpose = 'data' | 'attachments' | 'workflows';
-
-/** How many of the records that matched at its start an attempt deleted. */
-export interface DeletedCount {
-	matched: number;
-	/** How many were certainly deleted. */
-	deleted: number;
-	/** How many at most, if unknown outcomes are counted. */
-	atMost: number;
-}
-
-/**
- * How many records the attempts so far deleted, given how many match now. A record with an unknown
- * outcome counts as deleted if it no longer matches.
- */
-export function deletedBefore(before: DeletedCount, matched: number): number {
-	const open = before.atMost - before.deleted;
-	const left = before.matched - before.deleted;
-	return before.deleted + Math.min(open, Math.max(0, left - matched));
-}
 
 /** A failed request to the service. `message` says what happened, in words for the user. */
 export class ServiceError extends Error {
@@ -100,19 +82,10 @@ export class ServiceError extends Error {
 	readonly body?: IDataObject;
 	/** Whether the service may still apply the request. */
 	readonly stillPending?: boolean;
-	/** A previous attempt that may have been applied. */
-	readonly previousAttempt?: ServiceError;
-	/**
-	 * Whether the service asked a previous attempt to wait. A gateway may do so even if it was
-	 * applied.
-	 */
-	readonly wasPostponed?: boolean;
-	/** Retrying could do it twice. */
-	readonly noRetry?: boolean;
+	/** The response to a later attempt, which was rejected. It says nothing about this one. */
+	readonly rejection?: ServiceError;
 	/** It would have been retried if the retry budget had allowed it. */
 	readonly isRetryBudgetSpent?: boolean;
-	/** How many records were deleted before it failed. */
-	readonly deletion?: DeletedCount;
 
 	constructor(message: string, details: Omit<ServiceError, keyof Error>) {
 		super(message);

@@ -18,7 +18,14 @@ import {
 	type ParsedResponse,
 } from './response';
 import type { RetryMode } from './retryPolicy';
-import { readText, withStallTimeout, type BodyStream, type ByteStream } from './streams';
+import {
+	MAX_RESPONSE_BYTES,
+	MIB,
+	readText,
+	withStallTimeout,
+	type BodyStream,
+	type ByteStream,
+} from './streams';
 import { tokenHint, type TokenInfo } from './tokens';
 import { encodeUrlComponent } from './urlEncoding';
 
@@ -66,15 +73,6 @@ export interface ApiRequest {
 	bodyRequirement?: BodyRequirement;
 	/** What the token is needed for, if not to read and write data. */
 	purpose?: TokenPurpose;
-	/**
-	 * A rejection with this status after an ambiguous attempt proves that that attempt was applied.
-	 */
-	alreadyDoneStatus?: number;
-	/**
-	 * Makes it safe to retry a request that is not idempotent. Called when the wait after an
-	 * ambiguous attempt is over; returns whether a look-up proves that nothing was applied.
-	 */
-	isUnapplied?: () => Promise<boolean>;
 	/** Called after each failed attempt that is followed by another one. */
 	onRetry?: (failure: ServiceError) => void;
 }
@@ -90,12 +88,26 @@ export async function exchange(
 	const withToken = request.to?.withToken !== false;
 	const stream = request.stream && (await request.stream());
 	const options = requestOptions(request, origin, settings, stream);
-	const abortResponse = new AbortController();
+	const ending = new AbortController();
 	// n8n's timeout restarts with each byte. A file may take longer.
 	const deadline = AbortSignal.timeout(deadlineMs(settings.timeoutMs, stream));
-	attachAbortSignal(options, receive ? abortResponse.signal : deadline, transport.canceled);
-	const send = withToken ? transport.send : transport.sendWithoutToken;
-	const response = await send(options).catch((error: unknown) =>
+	const signals = [transport.canceled, ending.signal, receive ? undefined : deadline];
+	attachAbortSignal(options, AbortSignal.any(signals.filter((signal) => signal !== undefined)));
+	const send = async () => {
+		const found = await (withToken ? transport.send : transport.sendWithoutToken)(options);
+		if (receive && isSuccess(found)) return found;
+		const text = await readText(bodyOf(found), maxLength(request), deadline).catch(
+			(error: unknown) => {
+				// The rest would keep the connection open.
+				ending.abort();
+				// The status of a failed download says enough.
+				if (receive) return '';
+				throw error;
+			},
+		);
+		return { ...found, body: text };
+	};
+	const response = await send().catch((error: unknown) =>
 		deadline.aborted && !receive ? timeoutError() : toServiceError(error),
 	);
 	const isWhole = stream?.isFullySent() ?? true;
@@ -106,15 +118,30 @@ export async function exchange(
 		const failure = isWhole ? response : asNotApplied(response);
 		return isCanceled() ? canceledInFlight(failure) : failure;
 	}
-	const result = receive
-		? await receiveBytes(response, request, settings, () => abortResponse.abort())
-		: parseResponse(redact(response, settings), request.bodyRequirement ?? 'json');
-	if (!(result instanceof ServiceError)) return result;
+	const isFile = receive && isSuccess(response);
+	const expect = receive ? 'anything' : (request.bodyRequirement ?? 'json');
+	const result = isFile
+		? await receiveBytes(response, request, settings, () => ending.abort())
+		: parseResponse(redact(response, settings), expect, request.path);
+	if (!(result instanceof ServiceError)) return unconfirmed(request, result.status) ?? result;
 	// A download changes nothing, even if the network reports it as ambiguous.
 	if (receive && isCanceled()) return canceled();
 	const hint = withToken && tokenHint(result.status, settings.token, request.purpose ?? 'data');
 	return hint ? new ServiceError(result.message, { ...result, hint }) : result;
 }
+
+/** The statuses that confirm a write: contract/openapi.yaml documents no other. */
+const CONFIRMING = new Set([200, 201, 204]);
+
+/** The failure of a write whose status confirms nothing, such as 202: it may be applied later. */
+const unconfirmed = ({ retryMode, bodyRequirement }: ApiRequest, status: number) =>
+	retryMode === 'read' || bodyRequirement === 'anything' || CONFIRMING.has(status)
+		? undefined
+		: new ServiceError(`The platform responded with ${status}, which confirms nothing`, {
+				delivery: 'ambiguous',
+				stillPending: true,
+				status,
+			});
 
 function requestOptions(
 	request: ApiRequest,
@@ -134,8 +161,8 @@ function requestOptions(
 		disableFollowRedirect: true,
 		skipSslCertificateValidation: ignoreSslIssues,
 		timeout: Math.min(MAX_TIMER_MS, timeoutMs),
-		// As text, so that a gateway's HTML is not mistaken for a response.
-		encoding: receive ? 'stream' : 'text',
+		// n8n's HTTP library would hold a response of any size.
+		encoding: 'stream',
 	};
 }
 
@@ -173,6 +200,26 @@ function deadlineMs(timeoutMs: number, stream?: BodyStream): number {
 	return Math.min(MAX_TIMER_MS, timeoutMs + uploadMs);
 }
 
+/** How much to read of what a server sends in place of a file. */
+const MAX_ERROR_BYTES = 64 * 1024;
+
+const bodyOf = ({ body }: IN8nHttpFullResponse) => body as unknown as ByteStream;
+
+const isSuccess = ({ statusCode }: IN8nHttpFullResponse) => statusCode >= 200 && statusCode < 300;
+
+/** How much text to read. A read is not tried again: the next response would be as long. */
+const maxLength = ({ receive, retryMode }: ApiRequest) => ({
+	bytes: receive ? MAX_ERROR_BYTES : MAX_RESPONSE_BYTES,
+	error: () =>
+		new ServiceError(
+			`The platform's response is longer than ${MAX_RESPONSE_BYTES / MIB} MiB, and was not read to the end`,
+			{
+				delivery: retryMode === 'read' ? 'rejected' : 'ambiguous',
+				hint: 'Ask for fewer fields, without long texts. If the response should be short, something else than the platform may have sent it.',
+			},
+		),
+});
+
 /** The response's length. That of a compressed response is not the number of bytes that arrive. */
 function contentLength(headers: IDataObject): number | undefined {
 	const length = Number(headers['content-length'] ?? NaN);
@@ -183,8 +230,7 @@ function contentLength(headers: IDataObject): number | undefined {
  * Adds our own abort signal. n8n would replace it with the execution's, and destroying the
  * response's stream does not always close its connection.
  */
-function attachAbortSignal(options: IHttpRequestOptions, own: AbortSignal, canceled?: AbortSignal) {
-	const signal = canceled ? AbortSignal.any([canceled, own]) : own;
+function attachAbortSignal(options: IHttpRequestOptions, signal: AbortSignal) {
 	const get = () => signal;
 	Object.defineProperty(options, 'abortSignal', { enumerable: true, get, set: () => undefined });
 }
@@ -210,24 +256,17 @@ async function receiveBytes(
 	abortResponse: () => void,
 ): Promise<ParsedResponse | ServiceError> {
 	const { statusCode: status, headers } = redact(response, settings);
-	const isFile = status >= 200 && status < 300;
-	const length = isFile ? contentLength(headers) : undefined;
+	const length = contentLength(headers);
 	const finished = new AbortController();
-	const bytes = withStallTimeout(response.body as unknown as ByteStream, {
-		bytes: isFile && expectedBytes !== 'some' ? (expectedBytes ?? length) : length,
-		mustNotBeEmpty: isFile && expectedBytes === 'some',
+	const bytes = withStallTimeout(bodyOf(response), {
+		bytes: expectedBytes === 'some' ? length : (expectedBytes ?? length),
+		mustNotBeEmpty: expectedBytes === 'some',
 		timeoutMs: settings.timeoutMs,
 		finished: finished.signal,
 		onStall: abortResponse,
 	});
 	try {
-		if (isFile) await receive!(bytes, headers);
-		else {
-			const asText = { ...response, body: (await readText(bytes)) as never };
-			// The rest of a long response would keep the connection open.
-			abortResponse();
-			return parseResponse(redact(asText, settings), 'anything');
-		}
+		await receive!(bytes, headers);
 		return { status, body: {} };
 	} catch (error) {
 		abortResponse();

@@ -156,10 +156,34 @@ export const timeoutError = () =>
 const GATEWAY_TIMEOUT = 504;
 
 const HINTS: Record<number, Hint> = {
-	404: 'Check the application, the table and the ID; they may have been renamed or deleted.',
 	413: { code: 'sendSmallerRequests' },
 	429: { code: 'limitRequestRate' },
 };
+
+/** What a 404 may be about, by the end of the path. The first that fits counts. */
+const MISSING: Array<[path: RegExp, hint: string]> = [
+	[
+		/\/data\/(?!(?:bulk|count|filter|summary)(?:\/|$))[^/]+$/,
+		"Check the record's ID; the record may have been deleted.",
+	],
+	[
+		/\/files\/[^/]+(?:\/thumbnail)?$/,
+		"Check the file's ID; the file may have been removed from its record.",
+	],
+	[
+		/\/apps\/[^/]+\/tables$/,
+		'Check the application; it may have been renamed or deleted. Choose it from the list.',
+	],
+	[
+		/\/data(?:\/|$)|\/tables\/[^/]+$/,
+		'Check the application and the table; they may have been renamed or deleted. Choose them from their lists.',
+	],
+];
+
+const OTHER_MISSING = 'Check the address; what it names may have been renamed or deleted.';
+
+const missingHint = (path = ''): string =>
+	MISSING.find(([format]) => format.test(path))?.[1] ?? OTHER_MISSING;
 
 const WHAT: Record<number, string> = {
 	401: 'The platform did not accept the token',
@@ -192,6 +216,7 @@ const hasNoData = ({ data, bulk }: IDataObject) => (data ?? bulk ?? undefined) =
 export function parseResponse(
 	response: IN8nHttpFullResponse,
 	expect: BodyRequirement,
+	path?: string,
 ): ParsedResponse | ServiceError {
 	const { statusCode: status, headers } = response;
 	const text = typeof response.body === 'string' ? response.body : '';
@@ -210,7 +235,7 @@ export function parseResponse(
 			{ delivery: 'ambiguous', status, hint: NOT_THE_PLATFORM },
 		);
 	}
-	return rejection(response, json, entry, expect);
+	return rejection(response, json, entry, expect, path);
 }
 
 /** The failure if a success confirms nothing. */
@@ -234,11 +259,19 @@ function doubtfulSuccess(
 export const errorInSuccess = (status: number, { message, id }: ErrorEntry) =>
 	`The platform responded with success (${status}), and with an error: ${message ?? id ?? 'no reason given'}`;
 
+/** What became of a request that was answered with an error. */
+function deliveryOf(status: number, retryAfterMs: number | undefined) {
+	if (status === 429 || (status === 503 && retryAfterMs !== undefined)) return 'notApplied';
+	// A gateway may fail after it has passed on the request.
+	return status >= 500 || status === 408 ? 'ambiguous' : 'rejected';
+}
+
 function rejection(
 	{ statusCode: status, headers }: IN8nHttpFullResponse,
 	body: IDataObject | undefined,
 	entry: ErrorEntry | undefined,
 	expect: BodyRequirement,
+	path: string | undefined,
 ): ServiceError {
 	if (status >= 300 && status < 400) {
 		return new ServiceError(
@@ -257,17 +290,16 @@ function rejection(
 	const date = Date.parse(String(headers.date));
 	const now = Number.isNaN(date) ? Date.now() : date;
 	const retryAfterMs = parseRetryAfter(headers['retry-after'], now);
-	// A gateway may fail after it has passed on the request.
-	const isAmbiguous = status >= 500 || status === 408;
-	const isUnsent = status === 429 || (status === 503 && retryAfterMs !== undefined);
+	const delivery = deliveryOf(status, retryAfterMs);
+	const usual = delivery === 'ambiguous' ? CHECK : CORRECT;
 	const message = describeRejection(status, entry?.message);
 	return new ServiceError(message || `The platform rejected the request (${status})`, {
-		delivery: isUnsent ? 'notApplied' : isAmbiguous ? 'ambiguous' : 'rejected',
+		delivery,
 		status,
 		stillPending: status === GATEWAY_TIMEOUT,
 		code: entry?.id,
 		retryAfterMs,
 		body,
-		hint: HINTS[status] ?? (isAmbiguous ? CHECK : CORRECT),
+		hint: status === 404 ? missingHint(path) : (HINTS[status] ?? usual),
 	});
 }

@@ -82,9 +82,16 @@ interface StreamExpectation {
 	onStall(): void;
 }
 
+/**
+ * The longest response that is read into memory, after unpacking. A page of 250 records fits with
+ * 256 KiB for each; 12 requests at once then hold 768 MiB. Thumbnails are no longer either.
+ */
+export const MAX_RESPONSE_BYTES = 64 * MIB;
+
 /** Passes bytes on. Fails if they stop for too long, or if their number is wrong. */
 export function withStallTimeout(bytes: ByteStream, expected: StreamExpectation): ByteStream {
 	const { timeoutMs, finished, onStall } = expected;
+	const most = expected.bytes ?? (expected.mustNotBeEmpty ? MAX_RESPONSE_BYTES : Infinity);
 	const chunks = bytes[Symbol.asyncIterator]();
 	// A slow store does not count as silence of the platform: the clock only runs while waiting for a
 	// chunk.
@@ -112,6 +119,7 @@ export function withStallTimeout(bytes: ByteStream, expected: StreamExpectation)
 		for (let chunk = await next(); !chunk.done; chunk = await next()) {
 			waitingSince = undefined;
 			size += chunk.value.length;
+			if (size > most) throw longerThan(most);
 			yield chunk.value;
 		}
 		waitingSince = undefined;
@@ -127,21 +135,44 @@ export function withStallTimeout(bytes: ByteStream, expected: StreamExpectation)
 	return streamOf(pass(), bytes);
 }
 
-/** How much of an error response to read. */
-const MAX_ERROR_BYTES = 64 * 1024;
+/** Not tried again: a size that is wrong stays wrong. */
+const longerThan = (bytes: number) =>
+	new ServiceError(`The platform sends more than the expected ${bytes} bytes`, {
+		delivery: 'rejected',
+		hint: 'The platform reported a wrong size, or another file is at this address. Look at the record in the platform.',
+	});
 
-/** The beginning of a response as text, or as much as arrived. */
-export async function readText(bytes: ByteStream): Promise<string> {
-	const chunks: Uint8Array[] = [];
-	let size = 0;
-	try {
+/**
+ * Reads a response as text.
+ *
+ * @param most how many bytes to read, and the error if there are more
+ * @param deadline aborted when there is no more time for it
+ */
+export async function readText(
+	bytes: ByteStream,
+	most: { bytes: number; error: () => Error },
+	deadline: AbortSignal,
+): Promise<string> {
+	const collect = async () => {
+		const chunks: Uint8Array[] = [];
+		let size = 0;
 		for await (const chunk of bytes) {
-			chunks.push(chunk);
 			size += chunk.length;
-			if (size > MAX_ERROR_BYTES) break;
+			if (size > most.bytes) throw most.error();
+			chunks.push(chunk);
 		}
-	} catch {
-		// The status says enough.
-	}
-	return Buffer.concat(chunks).toString('utf8');
+		return new TextDecoder().decode(Buffer.concat(chunks));
+	};
+	// Ignore errors after the reader has left.
+	bytes.on('error', () => undefined);
+	let stop: () => void = () => undefined;
+	const isTooLate = new Promise<never>((_, reject) => {
+		stop = () => reject(deadline.reason as Error);
+		deadline.addEventListener('abort', stop);
+		if (deadline.aborted) stop();
+	});
+	return await Promise.race([collect(), isTooLate]).finally(() => {
+		deadline.removeEventListener('abort', stop);
+		bytes.destroy();
+	});
 }

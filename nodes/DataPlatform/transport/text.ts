@@ -22,9 +22,9 @@ export function listed(problems: string[]): string {
 	return `${shown.join('; ')}${rest > 0 ? `; and ${rest} more` : ''}`;
 }
 
-/** Names for a message, in quotes. */
-export function nameList(names: string[]): string {
-	const shown = names.slice(0, SHOWN).map((name) => `'${shortened(name, NAME_CHARACTERS)}'`);
-	const rest = names.length - SHOWN;
+/** Names for a message, in quotes. @param most how many to show */
+export function nameList(names: string[], most = SHOWN): string {
+	const shown = names.slice(0, most).map((name) => `'${shortened(name, NAME_CHARACTERS)}'`);
+	const rest = names.length - most;
 	return `${shown.join(', ')}${rest > 0 ? ` and ${rest} more` : ''}`;
 }

@@ -90,7 +90,6 @@ async function mappedFields(first: string): Promise<string[]> {
 }
 
 test('the owner signs in and opens the example', async () => {
-	page.setDefaultTimeout(60_000);
 	await page.goto(`${n8n.url}/signin`);
 	await page.locator('input[type=email]').fill(owner.email);
 	await page.locator('input[type=password]').fill(owner.password);

@@ -57,7 +57,7 @@ function say({ messages, tools = [] }: ModelRequest): ModelReply {
 
 before(async () => {
 	environment = await setUpTestEnvironment();
-	n8n = await startN8n({ userFolder: environment.userFolder });
+	n8n = await startN8n({ userFolder: environment.userFolder, isBare: true });
 	n8nApi = await signIn(n8n.url, createOwner());
 	model = await startStubChatModel(say);
 	const platform = await n8nApi.createCredential(sandboxCredential(environment.sandbox));
@@ -162,7 +162,7 @@ test("without words of the user's own, the description is the operation's", asyn
 	const described = Object.values(offered).map(({ description }) => description);
 	assert.deepEqual(described.sort(), [
 		'Get many records in Data Platform',
-		'Update record in Data Platform',
+		'Update records (bulk update) in Data Platform',
 	]);
 });
 
@@ -182,11 +182,11 @@ for (const [how, change] of settings) {
 		const unknown = '00000000-0000-4000-8000-000000000000';
 		assert.match(
 			await runAgent([() => update(unknown, true)], change),
-			/no record '0{8}.*'contacts'/,
+			/no record with the ID '0{8}.*Check the ID/s,
 		);
 		assert.match(
 			await runAgent([() => update('', true)], change),
-			/'Record' is empty.*Fill it in/s,
+			/record id is missing.*Give the record's ID/s,
 		);
 		assert.deepEqual(await contacts(), before);
 	});

@@ -164,7 +164,7 @@ export const requests: Request[] = [
 	},
 	{
 		words: 'Create contacts from all rows; rows that fail go to another branch',
-		parameters: record('createMany', 'contacts', { columns: automatic }),
+		parameters: record('create', 'contacts', { columns: automatic }),
 		items: [
 			{ firstname: 'Lea', surname: 'Row', email: 'lea@example.com', age: 30 },
 			{ firstname: 'Max', surname: 'Row', email: 'max@example.com', age: 'unknown' },
@@ -179,7 +179,7 @@ export const requests: Request[] = [
 	},
 	{
 		words: 'Sync the CRM contacts into the table: update by email, create what is missing',
-		parameters: record('upsertMany', 'contacts', { matchOn: 'importKey', columns: automatic }),
+		parameters: record('upsert', 'contacts', { matchOn: 'importKey', columns: automatic }),
 		items: [
 			{ email: 'ann.fox@example.com', firstname: 'Anna', surname: 'Fox' },
 			{ email: 'new@example.com', firstname: 'New', surname: 'Person' },
@@ -188,7 +188,7 @@ export const requests: Request[] = [
 	},
 	{
 		words: 'Get the company with this name, or create it; never change one that is there',
-		parameters: record('upsertMany', 'companies', {
+		parameters: record('upsert', 'companies', {
 			matchOn: 'importKey',
 			columns: mapped({ name: '={{ $json.company }}', city: 'Unknown' }),
 			options: { matching: { settings: { ifFound: 'skip' } } },
@@ -202,7 +202,7 @@ export const requests: Request[] = [
 	},
 	{
 		words: 'Update the stage of deals by their number; do not create any',
-		parameters: record('updateMany', 'deals', {
+		parameters: record('update', 'deals', {
 			matchOn: 'fields',
 			matchFields: ['number'],
 			columns: mapped({ number: '={{ $json.number }}', stage: '={{ $json.stage }}' }),
@@ -251,7 +251,7 @@ export const requests: Request[] = [
 	{
 		words:
 			'Mirror the list: contacts named Fox who are not in it lose the newsletter, half of them at most',
-		parameters: record('syncMany', 'contacts', {
+		parameters: record('sync', 'contacts', {
 			matchOn: 'importKey',
 			columns: automatic,
 			missingRecords: 'setFields',

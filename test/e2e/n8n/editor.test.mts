@@ -67,7 +67,7 @@ async function requestList<T>(
 		path: 'parameters',
 		methodName,
 		nodeTypeAndVersion: { name: NODE_TYPE, version: 1 },
-		currentNodeParameters: { resource: 'record', operation: 'upsertMany', ...parameters },
+		currentNodeParameters: { resource: 'record', operation: 'upsert', ...parameters },
 		credentials: { [CREDENTIAL_TYPE]: credential },
 	});
 }

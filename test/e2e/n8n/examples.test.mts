@@ -32,6 +32,7 @@ import {
 	signIn,
 	withCredential,
 	type WorkflowJson,
+	type WorkflowNode,
 } from '../../../harness/n8nApi.mts';
 import { fileResponse, jsonResponse, startStubServer } from '../../support/stubServer.mts';
 import { readRecords } from '../../support/apiClient.mts';
@@ -54,9 +55,9 @@ after(async () => {
 	await environment?.tearDown();
 });
 
-/** Repeats a check until it returns something, for ten seconds at most unless said otherwise. */
-async function until<T>(check: () => Promise<T | undefined>, limitMs = 10_000): Promise<T> {
-	for (const end = Date.now() + limitMs; Date.now() < end; await sleep(100)) {
+/** Repeats a check until it returns something, for two minutes at most. */
+async function until<T>(check: () => Promise<T | undefined>): Promise<T> {
+	for (const end = Date.now() + 120_000; Date.now() < end; await sleep(100)) {
 		const result = await check();
 		if (result !== undefined) return result;
 	}
@@ -399,14 +400,6 @@ test('with the services of npm start, all examples run', async () => {
 	);
 });
 
-/** An example with pages so small that there are several. */
-const withPages = (workflow: WorkflowJson, pageSize: number): WorkflowJson => {
-	for (const { name, parameters } of workflow.nodes) {
-		if (name === 'Get changes') parameters.pageSize = pageSize;
-	}
-	return workflow;
-};
-
 const emittedBy = (execution: Execution) =>
 	(execution.data.resultData.runData['Go on from here'] ?? [])
 		.flatMap(({ data }) => data?.main[0] ?? [])
@@ -421,31 +414,84 @@ const change = async (id: unknown, fields: JsonObject = { surname: `Changed ${Da
 
 // n8n 1 can't create a data table in a workflow.
 const skip = N8N_VERSION.startsWith('1.') && 'needs n8n 2';
-test(
-	'changes with a cursor in a data table: each change once, from run to run',
-	{ skip },
-	async () => {
-		const workflow = withPages(await read('changes-cursor-in-data-table.json'), 10);
-		const id = await n8nApi.createWorkflow(workflow);
-		const next = async () => {
-			const execution = await n8nApi.runWorkflow(id, 'Every ten minutes');
-			assert.equal(describeFailure(execution), undefined);
-			return emittedBy(execution);
-		};
-		const all = await contacts();
-		const first = await next();
-		assert.deepEqual(
-			first.map((record) => record.id).sort(),
-			all.map((record) => record.id).sort(),
-		);
-		assert.deepEqual(await next(), []);
-		await change(all.at(-1)?.id);
-		const [changed, ...others] = await next();
-		assert.deepEqual([changed?.event, changed?.id], ['updated', all.at(-1)?.id]);
-		assert.deepEqual(others, []);
-		assert.deepEqual(await next(), []);
-	},
-);
+/** The positions of the nodes decide which branch n8n starts first. */
+const upsideDown = (workflow: WorkflowJson): WorkflowJson => ({
+	...workflow,
+	nodes: workflow.nodes.map((node) => ({
+		...node,
+		position: [node.position[0], -node.position[1]],
+	})),
+});
+
+const orders = [
+	['work first', (workflow: WorkflowJson) => workflow],
+	['work last', upsideDown],
+] as const;
+
+for (const [order, arrange] of orders) {
+	test(
+		`changes with a cursor in a data table: each change once, and again if the work fails, ${order}`,
+		{ skip },
+		async () => {
+			const { nodes, ...example } = arrange(await read('changes-cursor-in-data-table.json'));
+			/** The example with small pages and a cursor of its own, and another node as the user's work. */
+			const create = async (work?: Pick<WorkflowNode, 'type' | 'typeVersion' | 'parameters'>) =>
+				await n8nApi.createWorkflow({
+					...example,
+					nodes: nodes.map((node): WorkflowNode => {
+						if (node.name === 'Go on from here') return { ...node, ...work };
+						const own = JSON.stringify(node.parameters).replaceAll('crm contacts', order);
+						const parameters = JSON.parse(own) as JsonObject;
+						if (node.name === 'Get changes') parameters.pageSize = 20;
+						return { ...node, parameters };
+					}),
+				});
+			const run = async (id: string) => await n8nApi.runWorkflow(id, 'Every ten minutes');
+			const working = await create();
+			const next = async () => {
+				const execution = await run(working);
+				assert.equal(describeFailure(execution), undefined);
+				return emittedBy(execution);
+			};
+			const failing = await create({
+				type: 'n8n-nodes-base.stopAndError',
+				typeVersion: 1,
+				parameters: { errorMessage: 'The work failed' },
+			});
+			assert.match(String(describeFailure(await run(failing))), /The work failed/);
+
+			const all = await contacts();
+			const emitted: JsonObject[] = [];
+			for (let page = await next(); page.length > 0; page = await next()) emitted.push(...page);
+			assert.deepEqual(
+				emitted.map((record) => record.id).sort(),
+				all.map((record) => record.id).sort(),
+			);
+			await change(all.at(-1)?.id);
+			const [changed, ...others] = await next();
+			assert.deepEqual([changed?.event, changed?.id], ['updated', all.at(-1)?.id]);
+			assert.deepEqual(others, []);
+
+			// Work that returns no items is done, too.
+			await change(all.at(-1)?.id);
+			const operator = { type: 'boolean', operation: 'true', singleValue: true };
+			const conditions = {
+				options: { version: 2 },
+				combinator: 'and',
+				conditions: [{ leftValue: '={{ false }}', operator }],
+			};
+			const dropping = await create({
+				type: 'n8n-nodes-base.filter',
+				typeVersion: 2.2,
+				parameters: { conditions },
+			});
+			const dropped = await run(dropping);
+			assert.equal(describeFailure(dropped), undefined);
+			assert.deepEqual(emittedBy(dropped), []);
+			assert.deepEqual(await next(), []);
+		},
+	);
+}
 
 test(
 	'second chances: a row is tried again, given up after five tries, forgotten once it is written',
@@ -476,7 +522,7 @@ test(
 		// Kept again by the run above; tonight's row is a corrected one.
 		const source = workflow.nodes.find(({ name }) => name === 'People of tonight')!;
 		source.parameters.jsonOutput =
-			'{"people": [{"firstname": "Bob", "surname": "Hare", "age": 40, "email": "bob@example.com"}]}';
+			'{"people": [{"firstname": "Bob", "surname": "Hare", "age": 40, "email": "bob@example.com"}, {"firstname": "Cy"}, {"firstname": "Di"}]}';
 		const corrected = await n8nApi.createWorkflow(workflow);
 		const written = await n8nApi.runWorkflow(corrected, 'Every night');
 		assert.equal(describeFailure(written), undefined);
@@ -485,14 +531,21 @@ test(
 			['inserted'],
 		);
 		assert.equal((await byEmail('bob@example.com'))?.fields.age, 40);
+		assert.deepEqual(
+			jsonOf(written, 'No e-mail address').map(({ text }) => text),
+			['Cy', 'Di'].map(
+				(firstname) =>
+					`Not written, because it has no e-mail address: ${JSON.stringify({ firstname })}`,
+			),
+		);
 		const after = await n8nApi.runWorkflow(corrected, 'Every night');
 		assert.deepEqual(jsonOf(after, 'Rows of earlier runs'), []);
 	},
 );
 
 test('changes with a cursor in static data: each change once, from run to run', async () => {
-	// An execution must end before the next one starts, so use few pages and pause in between.
-	const workflow = withPages(await read('changes-cursor-in-static-data.json'), 20);
+	const workflow = upsideDown(await read('changes-cursor-in-static-data.json'));
+	// An execution must end before the next one starts.
 	const [schedule] = workflow.nodes;
 	schedule!.parameters = { rule: { interval: [{ field: 'seconds', secondsInterval: 6 }] } };
 	const id = await n8nApi.createWorkflow(workflow);
@@ -515,11 +568,11 @@ test('changes with a cursor in static data: each change once, from run to run', 
 	await n8nApi.publish(id);
 	try {
 		const all = await contacts();
-		await until(async () => ((await emitted()).length >= all.length ? true : undefined), 60_000);
+		await until(async () => ((await emitted()).length >= all.length ? true : undefined));
 		await change(all.at(-2)?.id);
-		await until(async () => ((await emitted()).length > all.length ? true : undefined), 60_000);
+		await until(async () => ((await emitted()).length > all.length ? true : undefined));
 		const runs = (await executions()).length;
-		await until(async () => ((await executions()).length > runs + 1 ? true : undefined), 60_000);
+		await until(async () => ((await executions()).length > runs + 1 ? true : undefined));
 		const last = await emitted();
 		assert.equal(last.length, all.length + 1);
 		assert.deepEqual([last.at(-1)?.event, last.at(-1)?.id], ['updated', all.at(-2)?.id]);
@@ -587,7 +640,7 @@ test(
 				const [run] = (await n8nApi.readRunData(execution))[name] ?? [];
 				const [item] = Object.values(run?.data ?? {}).flat(2);
 				return (item as { sendMessage?: ChatMessage & string } | undefined)?.sendMessage;
-			}, 60_000);
+			});
 		const decide = async (button: string) => {
 			const json = { sessionId: button, action: 'sendMessage', chatInput: 'Delete Dan Owl.' };
 			const execution = await n8nApi.startWorkflow(id, 'Chat', [{ json }]);
@@ -706,7 +759,7 @@ test('human review before Delete: nothing is deleted unless a person says so', a
 	const id = await n8nApi.createWorkflow(await read('human-review-before-delete.json'));
 	const decide = async (decision: string) => {
 		const running = n8nApi.runWorkflow(id, 'Start');
-		const form = await until(() => n8nApi.waitingForm(id), 60_000);
+		const form = await until(() => n8nApi.waitingForm(id));
 		assert.equal(await lost(), counted);
 		const page = await (await fetch(form)).text();
 		assert.match(page, new RegExp(`Delete ${counted} lost deals\\?`));

@@ -45,6 +45,7 @@ before(async () => {
 	});
 	n8n = await startN8n({
 		userFolder: environment.userFolder,
+		isBare: true,
 		env: {
 			N8N_LOG_LEVEL: 'debug',
 			N8N_LOG_OUTPUT: 'file',
@@ -129,8 +130,8 @@ for (const [name, expression, expected] of [
 		const made = sandboxCredential(environment.sandbox);
 		const data = { ...made.data, token: expression(token) };
 		const id = await n8nApi.createCredential({ ...made, name, data });
-		const user = { resource: 'user', operation: 'getCurrent' };
-		const execution = await run(NODE_TYPE, 1, user, { id, name });
+		const applications = { resource: 'application', operation: 'getAll' };
+		const execution = await run(NODE_TYPE, 1, applications, { id, name });
 		const failure = describeFailure(execution);
 		if (expected) assert.match(failure ?? '', expected);
 		else assert.equal(failure, undefined);

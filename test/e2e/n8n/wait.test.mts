@@ -39,7 +39,7 @@ let credentialId: string;
 
 before(async () => {
 	environment = await setUpTestEnvironment();
-	n8n = await startN8n({ userFolder: environment.userFolder });
+	n8n = await startN8n({ userFolder: environment.userFolder, isBare: true });
 	n8nApi = await signIn(n8n.url, createOwner());
 	credentialId = await n8nApi.createCredential(sandboxCredential(environment.sandbox));
 });

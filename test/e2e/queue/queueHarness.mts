@@ -32,6 +32,8 @@ const owner = createOwner();
 export interface ExecutionSummary {
 	id: string;
 	status: string;
+	startedAt: string;
+	stoppedAt: string;
 }
 
 /** An execution that neither waits nor runs. */
@@ -96,7 +98,7 @@ export class QueueHarness {
 		const query = `prefix=O&count=${items}&run=${run}&skipped=${skipped}`;
 		return [
 			fetchItemsNode(`${this.orders.origin}/orders?${query}`),
-			writeManyNode('upsertMany', ORDERS, {}, options),
+			writeManyNode('upsert', ORDERS, {}, options),
 		];
 	}
 

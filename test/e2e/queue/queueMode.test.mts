@@ -65,7 +65,7 @@ test('bulk syncs started by hand run on both workers, and what they write is the
 						fetchItemsNode(
 							`${harness.orders.origin}/orders?prefix=${prefix}&count=${ITEMS_EACH}&run=one`,
 						),
-						writeManyNode('upsertMany', ORDERS),
+						writeManyNode('upsert', ORDERS),
 					]),
 				),
 		),
@@ -239,7 +239,7 @@ test('neither Redis nor the database nor a log contains the token in plain text'
 		{ kind: 'html', status: 403 },
 	]) {
 		await harness.admin.faults([{ fault }]);
-		const write = writeManyNode('createMany', ORDERS);
+		const write = writeManyNode('create', ORDERS);
 		const parameters = {
 			...write.parameters,
 			options: { requests: { settings: { maxRetryWait: 0 } } },

@@ -144,6 +144,7 @@ export class ActiveWorkflow {
 	async start(env: Record<string, string> = {}): Promise<void> {
 		const options = {
 			userFolder: this.#environment.userFolder,
+			isBare: true,
 			env: { ...SCHEDULERS[this.#scheduler], ...env },
 		};
 		this.#startedAt = Date.now();

@@ -49,7 +49,7 @@ export function checkFileCounts(records: StoredRecord[], cases: Case[], field: s
 	return { missing, several };
 }
 
-const OUTCOMES = ['inserted', 'updated', 'unchanged', 'failed', 'unknown'] as const;
+const OUTCOMES = ['inserted', 'updated', 'unchanged', 'written', 'failed', 'unknown'] as const;
 export type Outcomes = Record<(typeof OUTCOMES)[number], number>;
 
 interface NodeOutput {
@@ -83,6 +83,7 @@ export function checkOutcomes(
 			inserted: was < 0 && is >= 0,
 			updated: was >= 0 && is > was,
 			unchanged: was >= 0 && is === was,
+			written: is >= 0,
 			failed: is === was,
 			unknown: true,
 		}[outcome];

@@ -37,7 +37,7 @@ export class N8nHost {
 
 	async start(): Promise<void> {
 		this.#startedAt = Date.now();
-		this.#n8n = await startN8n({ userFolder: this.#userFolder });
+		this.#n8n = await startN8n({ userFolder: this.#userFolder, isBare: true });
 		this.#n8nApi = await signIn(this.#n8n.url, this.#owner);
 	}
 

@@ -53,7 +53,7 @@ const AUTOMATIC = {
 const upsert = (table: string, parameters: JsonObject): Step =>
 	platform(WRITE, {
 		resource: 'record',
-		operation: 'upsertMany',
+		operation: 'upsert',
 		...place(table),
 		columns: AUTOMATIC,
 		options: {},

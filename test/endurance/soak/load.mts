@@ -115,7 +115,7 @@ async function longestBlock(columns: object): Promise<number> {
 	// n8n itself takes more than half a second to sort so many items into two outputs.
 	const { succeeded } = await workers[0]!.run(
 		'record',
-		'upsertMany',
+		'upsert',
 		{ columns } as never,
 		items,
 		'continueRegularOutput',

@@ -64,6 +64,7 @@ function checkEach(
 			inserted: !was && holds(is, wanted),
 			updated: was !== undefined && holds(is, wanted) && is!.ver > was.ver,
 			unchanged: was !== undefined && holds(is, wanted) && is!.ver === was.ver,
+			written: holds(is, wanted),
 			failed: was?.ver === is?.ver,
 			unknown: true,
 		}[outcome];
@@ -263,13 +264,13 @@ async function startWorkflow(worker: LoadWorker): Promise<string[]> {
 }
 
 export const WORKLOADS: readonly Workload[] = [
-	{ name: 'Create or Update Many', weight: 8, run: many('upsertMany', chosen) },
-	{ name: 'Create Many', weight: 2, run: many('createMany', fresh) },
+	{ name: 'Create or Update', weight: 8, run: many('upsert', chosen) },
+	{ name: 'Create', weight: 2, run: many('create', fresh) },
 	{ name: 'Get Many', weight: 6, run: readAll },
 	{ name: 'Get', weight: 4, run: readOne },
-	{ name: 'Create', weight: 3, run: one('create') },
-	{ name: 'Create or Update', weight: 3, run: one('upsert') },
-	{ name: 'Update', weight: 4, run: one('update') },
+	{ name: 'Create one', weight: 3, run: one('create') },
+	{ name: 'Create or Update one', weight: 3, run: one('upsert') },
+	{ name: 'Update one', weight: 4, run: one('update') },
 	{ name: 'Count', weight: 2, run: countAll },
 	{ name: 'Delete', weight: 3, run: deleteOne },
 	{ name: 'Delete Many', weight: 2, run: deleteSome },

@@ -16,6 +16,7 @@ export const OUTCOMES = [
 	'inserted',
 	'updated',
 	'unchanged',
+	'written',
 	'found',
 	'skipped',
 	'notFound',
@@ -64,10 +65,10 @@ export interface Evidence extends Truth {
 }
 
 const OPERATIONS = {
-	create: 'createMany',
-	upsert: 'upsertMany',
-	update: 'updateMany',
-	replace: 'updateMany',
+	create: 'create',
+	upsert: 'upsert',
+	update: 'update',
+	replace: 'update',
 };
 
 function parameters({ mode, isDirect, options, matching }: Case): INodeParameters {

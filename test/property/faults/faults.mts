@@ -1,4 +1,5 @@
 /** The faults that a schedule may use: what each does, and what it may excuse. */
+import { setTimeout as sleep } from 'node:timers/promises';
 import fc from 'fast-check';
 import type { FaultRule, LoggedRequest } from '../../../harness/sandboxAdmin.mts';
 import { POISON } from './constants.mts';
@@ -6,6 +7,9 @@ import { POISON } from './constants.mts';
 /** Longer than a request may take in a schedule with such faults. */
 export const LATE_MS = 1500;
 export const SHORT_TIMEOUT_S = 1;
+
+/** How much later a failed request is applied: after the node has looked. */
+export const APPLIED_AFTER_MS = 250;
 
 /**
  * What a fault leaves open:
@@ -66,6 +70,21 @@ export const FAULTS = {
 		fault: () => status(504, { afterWrite: true }),
 	},
 	resetBefore: { effect: 'ambiguous', weight: 3, fault: () => ({ kind: 'resetBefore' }) },
+	resetLate: {
+		effect: 'ambiguous',
+		weight: 2,
+		fault: () => ({ kind: 'resetBefore', writeAfterMs: APPLIED_AFTER_MS }),
+	},
+	error500Late: {
+		effect: 'ambiguous',
+		weight: 1,
+		fault: () => status(500, { writeAfterMs: APPLIED_AFTER_MS }),
+	},
+	gateway502Late: {
+		effect: 'ambiguous',
+		weight: 1,
+		fault: () => status(502, { writeAfterMs: APPLIED_AFTER_MS }),
+	},
 	resetAfter: { effect: 'ambiguous', weight: 4, fault: () => ({ kind: 'resetAfter' }) },
 	truncated: { effect: 'ambiguous', weight: 3, fault: () => ({ kind: 'truncate' }) },
 	truncatedToNothing: {
@@ -228,14 +247,14 @@ const sequence: fc.Arbitrary<PlannedFault[]> = fc.integer({ min: 1, max: 3 }).ch
 	),
 );
 
-/** Two or three faults of any kind that affect one write after the other. */
+/** Two to six faults of any kind that affect one write after the other. */
 const inARow: fc.Arbitrary<PlannedFault[]> = fc
 	.record({
 		nth: fc.integer({ min: 1, max: 3 }),
 		size: fc.integer({ min: 1, max: 4 }),
 		names: fc.array(
 			fc.constantFrom(...FAULT_NAMES.filter((name) => !('isByValue' in FAULTS[name]))),
-			{ minLength: 2, maxLength: 3, size: 'max' },
+			{ minLength: 2, maxLength: 6, size: 'max' },
 		),
 	})
 	.map(({ nth, size, names }) =>
@@ -300,4 +319,14 @@ export const needsShortTimeout = ({ name }: PlannedFault) =>
 /** Whether the client must assume that the service is still processing it. */
 export const stillPending = (request: LoggedRequest) =>
 	request.status === 504 ||
-	faultsOf(request).some((name) => ['hang', 'hangAfter', 'late'].includes(name));
+	faultsOf(request).some((name) => ['hang', 'hangAfter', 'late'].includes(name)) ||
+	isAppliedLate(request);
+
+/** Whether the service applies it after it has reported that it failed. */
+export const isAppliedLate = (request: LoggedRequest) =>
+	faultsOf(request).some((name) => name.endsWith('Late'));
+
+/** Waits until requests that met such a fault are applied, so that the next run is not disturbed. */
+export const waitForLate = async (rules: FaultRule[]) => {
+	if (rules.some(({ fault }) => 'writeAfterMs' in fault)) await sleep(2 * APPLIED_AFTER_MS);
+};

@@ -6,7 +6,7 @@ import type { SeededRandom } from '../../support/seededRandom.mts';
 const PRECISIONS = [1, 1, 1, 1, 1000, 1000, 10, 60_000] as const;
 
 /** How many records the platform puts into a page at most, whatever the request asks for. */
-const PAGE_CAPS = [...Array<null>(8).fill(null), 1, 2, 3, 20, 40, 60, 120] as const;
+const PAGE_CAPS = [...Array<null>(8).fill(null), 25, 30, 60, 120] as const;
 
 /** Settings of the sandbox; docs/sandbox.md. */
 export const platformSettings = {

@@ -7,6 +7,10 @@ import { KEY, type Fields, type Json, type Value } from './table.mts';
 
 export const sameFields = (one: object, other: object) => isDeepStrictEqual(one, other);
 
+/** The key that the node can compare: no time without a zone, for example. */
+export const exactKey = ({ values }: CaseItem): Json | undefined =>
+	values[KEY]?.isVague ? undefined : values[KEY]?.stored;
+
 export class ReferenceModel {
 	readonly #given: Case;
 	readonly #before: Map<string, StoredRecord>;
@@ -63,6 +67,11 @@ export class ReferenceModel {
 			else if (options.emptyValues === 'clear') delete fields[name];
 		}
 		return fields;
+	}
+
+	/** Whether a record has the values that were sent, and maybe others. */
+	holdsSent(item: CaseItem, fields: object | null): boolean {
+		return fields !== null && sameFields(fields, { ...fields, ...this.applied(item) });
 	}
 
 	/** Whether the platform rejects the item; undefined if that depends on others. */
@@ -155,7 +164,7 @@ export class ReferenceModel {
 			if (isWrong || !this.isIdle(item)) return ['updated'];
 			return this.isVague(item) ? ['updated', 'unchanged'] : ['unchanged'];
 		}
-		const key = item.values[KEY]?.stored;
+		const key = exactKey(item);
 		const isTaken = this.#hasKey && key !== undefined && this.#byKey.has(key);
 		if (this.#given.mode !== 'create') return ['inserted'];
 		return isTaken || (this.sameIdentity(item)[0] ?? item) !== item ? ['failed'] : ['inserted'];
@@ -172,7 +181,7 @@ export class ReferenceModel {
 
 	#isFlawed(item: CaseItem): boolean {
 		const { mode, isKeyed, options, table } = this.#given;
-		if (mode === 'upsert' && (!isKeyed || item.values[KEY]?.stored === undefined)) return true;
+		if (mode === 'upsert' && (!isKeyed || exactKey(item) === undefined)) return true;
 		if (this.isUpdate && item.id === '') return true;
 		if (mode === 'replace' && !Object.keys(item.values).some((name) => this.#isGiven(item, name))) {
 			return true;
@@ -197,7 +206,7 @@ export class ReferenceModel {
 		const { items, mode, options } = this.#given;
 		for (const item of items) {
 			if (this.isFlawed(item)) continue;
-			const key = this.#hasKey ? item.values[KEY]?.stored : undefined;
+			const key = this.#hasKey ? exactKey(item) : undefined;
 			const identity = this.isUpdate ? item.id : key;
 			if (identity !== undefined) this.#identities.set(item.index, identity);
 		}

@@ -47,7 +47,7 @@ const SHRUNK = whole('shrink', values.shrink);
 const SHRINK_TIME_MS = 30_000;
 
 /** No schedule contains this much waiting. */
-const LONGEST_RUN_MS = 120_000;
+const LONGEST_RUN_MS = 600_000;
 
 const schedules = whole('schedules', values.schedules);
 const firstSeed =

@@ -9,6 +9,7 @@ import {
 	type StoredVersion,
 } from '../../../harness/sandboxAdmin.mts';
 import { APP, OTHER_WRITER, TABLE } from './constants.mts';
+import { waitForLate } from './faults.mts';
 import type { SandboxAddress } from './sandboxes.mts';
 
 /** What the sandbox knows after a run. */
@@ -25,6 +26,7 @@ export interface Truth {
 export class SandboxSlot {
 	readonly address: SandboxAddress;
 	readonly #admin: SandboxAdmin;
+	#rules: FaultRule[] = [];
 
 	constructor(address: SandboxAddress) {
 		this.address = address;
@@ -43,12 +45,14 @@ export class SandboxSlot {
 		await this.#admin.createTable({ app: APP, timeZone: 'Europe/Berlin', table, records });
 		await this.#admin.clearRequests();
 		await this.#admin.faults(rules);
+		this.#rules = rules;
 		return await this.#admin.records(APP, TABLE);
 	}
 
 	/** The truth once every request has ended, including those whose client has given up. */
 	async truth(): Promise<Truth> {
 		await this.#admin.waitUntilIdle();
+		await waitForLate(this.#rules);
 		const all = await this.#admin.requests();
 		const isOthers = ({ token }: LoggedRequest) => token === OTHER_WRITER;
 		const others = new Set(all.filter(isOthers).map(({ number }) => number));

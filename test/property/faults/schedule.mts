@@ -37,7 +37,7 @@ export interface Options {
 	emptyValues: 'leave' | 'clear' | 'error';
 	duplicates: 'merge' | 'error';
 	unknownFields: 'ignore' | 'error';
-	output: 'items' | 'summary';
+	output: 'sent' | 'summary';
 	/** The name of the key field, if the table does not mark it. */
 	importKey: string;
 }
@@ -129,7 +129,7 @@ const options: fc.Arbitrary<Options> = fc.record({
 	emptyValues: fc.constantFrom('leave', 'leave', 'leave', 'clear', 'clear', 'clear', 'error'),
 	duplicates: fc.constantFrom('merge', 'merge', 'error'),
 	unknownFields: fc.constantFrom('ignore', 'error'),
-	output: fc.constantFrom('items', 'items', 'items', 'items', 'items', 'summary'),
+	output: fc.constantFrom('sent', 'sent', 'sent', 'sent', 'sent', 'summary'),
 	importKey: fc.constantFrom('', '', KEY),
 });
 
@@ -240,14 +240,18 @@ const MARKS = { each: 99, some: 3, none: 1 };
 
 function itemsOf({ items, shape, mode, marking, records, hasFlaws }: Drawn): CaseItem[] {
 	const isFit = ([, { flaw }]: [string, Value]) => hasFlaws || flaw !== 'node';
+	const keyOf = (choice: number) => {
+		const value = keyValue(shape.keyType, choice);
+		// No record is found by such a key: the item would fail.
+		return mode === 'upsert' && value.isVague && !hasFlaws ? keyValue(shape.keyType, 0) : value;
+	};
 	return items.map(({ key, target, values: all }, index) => {
 		const values = Object.fromEntries(Object.entries(all).filter(isFit));
 		const isUpdate = mode === 'update' || mode === 'replace';
 		const marked = `m${index % MARKS[marking]}`;
 		const given: FieldValues = {
 			// An update that changes keys is rare, but possible.
-			...(key !== undefined &&
-				(!isUpdate || target % 3 === 0) && { [KEY]: keyValue(shape.keyType, key) }),
+			...(key !== undefined && (!isUpdate || target % 3 === 0) && { [KEY]: keyOf(key) }),
 			...(mode === 'create' && marking !== 'none' && { mark: { raw: marked, stored: marked } }),
 			...values,
 		};
@@ -356,8 +360,7 @@ export function toCase(schedule: Drawn): Case {
 		}),
 	);
 	const records = [...recordsOf(schedule, isKeyed), ...(isLarge ? extraRecordsOf(schedule) : [])];
-	// Of other types, only the platform knows which keys are equal.
-	const isMatched = isKeyed && !isLarge && ['text', 'number'].includes(shape.keyType);
+	const isMatched = isKeyed && !isLarge;
 	const matching = mode === 'upsert' && isMatched ? schedule.matching : undefined;
 	const otherWrite = isLarge || matching ? undefined : otherWriteOf(schedule, items, records);
 	// Then one run reports each item: only that can be compared with the history, or the rules.
@@ -382,7 +385,7 @@ export function toCase(schedule: Drawn): Case {
 			...schedule.options,
 			importKey,
 			timeout,
-			...(otherWrite && { output: 'items' }),
+			...(otherWrite && { output: 'sent' }),
 			...(matching && { dryRun: false }),
 			...(isLarge && { batchSize: 0, maxBatchSizeMiB: 4, skipUnchanged: true }),
 		},

@@ -73,14 +73,16 @@ export class Touched {
 	/**
 	 * What contradicts the outcome of an item about a changed record, according to the history.
 	 *
-	 * @param isLost whether the response to a request with the item was lost
+	 * @param isLost whether the response to a request with the item was lost, or cut
 	 * @param isUncounted whether a response does not say if it lists all changes
+	 * @param isUnseen whether one did not list all changes, and nothing says so
 	 */
 	check(
 		item: CaseItem,
 		{ outcome, id, ver }: ItemResult,
 		isLost: boolean,
 		isUncounted: boolean,
+		isUnseen: boolean,
 	): string[] {
 		const { before, history, written } = this.#evidence;
 		const isOf = (version: { id: string }) => version.id === id;
@@ -92,12 +94,18 @@ export class Touched {
 		if (id !== undefined && ver !== undefined && !states.some((state) => state.ver === ver)) {
 			wrong.push(`record ${id} never was ${ver}`);
 		}
-		const isSuccess: Outcome[] = ['inserted', 'updated', 'unchanged'];
+		const isSuccess: Outcome[] = ['inserted', 'updated', 'unchanged', 'written'];
 		if (isSuccess.includes(outcome)) {
-			// The reported version had the item's values, whoever wrote it.
-			const reported = id === undefined ? all : states.filter((state) => state.ver === ver);
-			const isHeld = reported.some(
-				({ fields }) => fields && sameFields(fields, this.model.applied(item, fields as Fields)),
+			// The reported version had the item's values, whoever wrote it. One that was only counted is
+			// read later.
+			const reported = states.filter(
+				(state) => state.ver === ver || (outcome === 'written' && state.ver < (ver ?? 0)),
+			);
+			const isHeld = (id === undefined ? all : reported).some(
+				({ fields }) =>
+					fields &&
+					(this.fits(item, fields as Fields, fields as Fields) ||
+						(outcome === 'written' && this.model.holdsSent(item, fields))),
 			);
 			if (!isHeld) wrong.push('the reported version never held its values');
 		}
@@ -117,7 +125,8 @@ export class Touched {
 			wrong.push('the node did not update it');
 		}
 		if (outcome === 'updated' && wrote('inserted')) wrong.push('the node inserted it');
-		if (outcome === 'unchanged' && own.length > 0) wrong.push('the node wrote the record');
+		if (outcome === 'unchanged' && own.length > 0 && !isUnseen)
+			wrong.push('the node wrote the record');
 		const isDeleted = history.some((entry) => entry.id === item.id && entry.action === 'deleted');
 		if (outcome === 'notFound') {
 			const wasThere = before.some((record) => record.id === item.id);
@@ -127,11 +136,11 @@ export class Touched {
 		const isGone = outcome === 'notFound' && isUnproven && isDeleted;
 		const isFailure = outcome === 'failed' || (outcome === 'notFound' && !isGone);
 		const isSent = !this.model.isFlawed(item);
-		// The same of one that was written in a lost request, deleted, and then rejected.
-		const isHidden = (version: { id: string }) =>
+		// The same of one that was written in a lost request, deleted or changed, and then rejected.
+		const isHidden = (version: { id: string; ver: number }) =>
 			isLost &&
 			this.hasRecord(version.id) &&
-			!this.#evidence.records.some(({ id: is }) => is === version.id);
+			!this.#evidence.records.some((is) => is.id === version.id && is.ver === version.ver);
 		const isWritten = written.some((version) => this.#isAbout(version, item) && !isHidden(version));
 		if (isFailure && isSent && isWritten) wrong.push('the node wrote the record');
 		return wrong;

@@ -9,14 +9,14 @@ import {
 	stillPending,
 	type FaultName,
 } from './faults.mts';
-import { ReferenceModel, sameFields } from './referenceModel.mts';
+import { exactKey, ReferenceModel, sameFields } from './referenceModel.mts';
 import { POISON } from './constants.mts';
 import { markOf, type Case, type CaseItem } from './schedule.mts';
 import { checkStop, checkSummary } from './runChecks.mts';
 import type { Fields } from './table.mts';
 import { Touched } from './touched.mts';
 
-const SUCCESSES = new Set<Outcome>(['inserted', 'updated', 'unchanged']);
+const SUCCESSES = new Set<Outcome>(['inserted', 'updated', 'unchanged', 'written']);
 
 const isWrite = ({ path }: LoggedRequest) => path.endsWith('/data/bulk');
 
@@ -101,21 +101,44 @@ export class Trial {
 		const isLeftOut =
 			isVagueRejection || last.some((request) => hasEffect(request, 'response', 'records'));
 		if (isLeftOut && (this.#touched.hasItem(item) || this.#touched.hasDeletion)) return true;
+		// A new record that the list leaves out may have been there before.
+		if (mode === 'create' && isVagueRejection && this.#isCut(item)) return true;
 		// A response leaves out what is unchanged.
 		if (this.#touched.hasItem(item) && this.model.isIdle(this.model.whole(item))) return true;
 		if (requestsWith.slice(taken + 1).some(isAmbiguous) || requestsWith.some(stillPending))
 			return true;
+		// Rejected after a lost attempt, and not there: that attempt may still be applied.
+		if (requestsWith.some(isAmbiguous) && !this.#isStored(item)) return true;
 		const isIncomplete =
 			last.some((request) => hasEffect(request, 'response', 'records')) ||
 			settings.recordIndex === false;
 		const isKeyless =
 			mode === 'create' &&
-			(!isKeyed || item.values.code === undefined || this.model.sameIdentity(item).length > 1);
+			(!isKeyed || exactKey(item) === undefined || this.model.sameIdentity(item).length > 1);
 		const isBlind =
 			!this.testCase.canRead ||
 			this.evidence.requests.some((request) => !isWrite(request) && faultsOf(request).length > 0);
 		const isVague = this.model.isVague(item);
 		return isBlind || (isIncomplete && (isKeyless || isVague));
+	}
+
+	/** Whether a record holds all of an item's values. */
+	#isStored(item: CaseItem): boolean {
+		return this.evidence.records.some((record) =>
+			sameFields(record.fields, this.model.applied(item, record.fields)),
+		);
+	}
+
+	/** Whether no response and no look-up may show what became of an item that was written. */
+	#isUnclear(item: CaseItem): boolean {
+		const { settings, canRead } = this.testCase;
+		if (this.#isHasty || !canRead || settings.recordIndex === false) return true;
+		return (
+			this.requestsWith(item).some(
+				(request) => isAmbiguous(request) || hasEffect(request, 'response', 'records'),
+			) ||
+			this.evidence.requests.some((request) => !isWrite(request) && faultsOf(request).length > 0)
+		);
 	}
 
 	/** What is wrong; empty if everything agrees. */
@@ -197,7 +220,13 @@ export class Trial {
 		if (expected.includes(outcome)) return [];
 		const winner = this.testCase.items[this.model.merged.get(item.index) ?? -1] ?? item;
 		const failureAllowed = this.failureAllowed(winner);
+		if (outcome === 'written' && this.#isUnclear(winner)) {
+			// After a lost response, nothing shows who made a record that has these values.
+			const isHeld = this.evidence.records.some(({ fields }) => this.model.holdsSent(item, fields));
+			return isHeld || expected.some((name) => SUCCESSES.has(name)) ? [] : ['it had to be refused'];
+		}
 		if (outcome === 'unknown' && this.unknownAllowed(winner)) return [];
+		if (outcome === 'unchanged' && expected.includes('updated') && this.isUnseen(winner)) return [];
 		// It was changed meanwhile, and holds what was sent: nothing shows who changed it.
 		const isChanged = this.#touched.hasItem(item) && expected.includes('unchanged');
 		if (outcome === 'updated' && isChanged) return [];
@@ -241,12 +270,18 @@ export class Trial {
 			return wrong;
 		}
 		if (this.#touched.hasItem(item)) {
-			const isLost = this.#isHasty || this.requestsWith(item).some(isAmbiguous);
-			return [...wrong, ...this.#touched.check(item, result, isLost, this.#isUncounted(item))];
+			const isOpen = this.requestsWith(item).some(isAmbiguous) || this.#isCut(item);
+			const isLost = this.#isHasty || isOpen;
+			const isUncounted = this.#isUncounted(item);
+			const isUnseen = this.isUnseen(item);
+			return [...wrong, ...this.#touched.check(item, result, isLost, isUncounted, isUnseen)];
 		}
 		if (SUCCESSES.has(result.outcome)) {
 			if (result.id === undefined && this.#isOnlyCounted(item, result)) return wrong;
 			if (!after) return [...wrong, `there is no record ${result.id}`];
+			// A key that only the node knows may be that of several records.
+			const { mode, isKeyed } = this.testCase;
+			if (mode === 'create' && !isKeyed && this.#isCut(item)) return wrong;
 			const now = { ver: after.ver, created: after.created, modified: after.modified };
 			const said = {
 				ver: result.ver,
@@ -263,9 +298,12 @@ export class Trial {
 			const isWritten = written.some(({ id }) => id === result.id);
 			if (this.#isResolvedLater(item)) return wrong;
 			if (result.outcome === 'inserted' && first) wrong.push('the record was there before');
+			if (result.outcome === 'written') return wrong;
 			if (result.outcome !== 'inserted' && !first) wrong.push('the record was not there before');
 			if (result.outcome === 'updated' && !isWritten) wrong.push('the record was not written');
-			if (result.outcome === 'unchanged' && isWritten) wrong.push('the record was written');
+			if (result.outcome === 'unchanged' && isWritten && !this.isUnseen(item)) {
+				wrong.push('the record was written');
+			}
 			if (target && target.id !== result.id) wrong.push(`it is about ${result.id}`);
 		} else if (result.outcome === 'found') {
 			if (target?.id !== result.id || target?.ver !== result.ver) wrong.push(`it is ${target?.id}`);
@@ -299,7 +337,9 @@ export class Trial {
 			const isFound = SUCCESSES.has(entry.outcome);
 			const isInserted =
 				entry.outcome === 'inserted' ||
-				(isFound && this.#isResolvedLater(item) && !this.model.target(item));
+				(isFound &&
+					(entry.outcome === 'written' || this.#isResolvedLater(item)) &&
+					!this.model.target(item));
 			if (isInserted) at(this.model.applied(item)).inserted.push(entry);
 			if (entry.outcome === 'unknown') at(this.model.applied(item)).unknown += 1;
 		}
@@ -335,7 +375,16 @@ export class Trial {
 	 * Whether responses to requests with the item don't list all that they changed, or don't say so.
 	 */
 	#isUncounted(item: CaseItem): boolean {
-		if (this.testCase.settings.updatedCount === false) return true;
+		return this.testCase.settings.updatedCount === false || this.#isCut(item);
+	}
+
+	/** Whether its change may be missing from a response, and nothing says so. */
+	isUnseen(item: CaseItem): boolean {
+		return this.testCase.settings.updatedCount === false && this.#isCut(item);
+	}
+
+	/** Whether responses to requests with the item have fewer or more records than they should. */
+	#isCut(item: CaseItem): boolean {
 		return this.requestsWith(item).some((request) => hasEffect(request, 'response'));
 	}
 
@@ -343,11 +392,8 @@ export class Trial {
 	 * Whether the response counts the item but leaves its record out, so that nobody knows its ID.
 	 */
 	#isOnlyCounted(item: CaseItem, { outcome }: ItemResult): boolean {
-		return (
-			this.testCase.mode === 'create' &&
-			outcome === 'inserted' &&
-			this.requestsWith(item).some((request) => hasEffect(request, 'response'))
-		);
+		if (outcome === 'written') return this.testCase.mode === 'upsert' && this.#isUnclear(item);
+		return outcome === 'inserted' && this.#isCut(item);
 	}
 
 	/**

@@ -95,23 +95,9 @@ function isRowMendable(run: CaseRun): boolean {
 	);
 }
 
-/**
- * Whether nobody can tell what a request did to a record with the sent values: every response was
- * lost, and the clock shows the same time as the last change before the run.
- */
-function isKindHidden(run: CaseRun, index: number): boolean {
-	const { truth } = run;
-	const requests = requestsFor(run, index);
-	const latest = Math.max(...truth.before.map(({ modified }) => Date.parse(modified)));
-	const numbers = new Set(requests.map(({ number }) => number));
-	const ids = new Set(
-		truth.written.filter((version) => numbers.has(version.request)).map(({ id }) => id),
-	);
-	const isSameTick = truth.records.some(
-		(record) => ids.has(record.id) && Date.parse(record.modified) <= latest,
-	);
-	return isSameTick && requests.some((request) => isAmbiguous(run, request));
-}
+/** Whether a response was lost or incomplete, so that nobody may know what a request changed. */
+const isKindHidden = (run: CaseRun, index: number) =>
+	requestsFor(run, index).some((request) => isAmbiguous(run, request));
 
 /** Whether repeating could fix everything that went wrong, so that every item must succeed. */
 function mustSucceed(run: CaseRun, isOnce: boolean): boolean {
@@ -142,7 +128,9 @@ export async function checkItem(run: CaseRun, index: number): Promise<string[]> 
 	const item = result.items[index]!;
 	const effect = prepared.effect?.(index, truth) ?? 'none';
 	const wrong: string[] = [];
-	if (typeof effect === 'object' && 'wrong' in effect) wrong.push(effect.wrong);
+	// A key or value that was altered in a look-up names another record.
+	const isMisled = truth.payloadAltered;
+	if (typeof effect === 'object' && 'wrong' in effect && !isMisled) wrong.push(effect.wrong);
 	const isPart = typeof effect === 'object' && 'part' in effect;
 	if (isRefused(run, index) && (item.kind === 'done' || item.kind === 'unknown')) {
 		wrong.push('it had to be refused');

@@ -9,6 +9,7 @@ import type {
 } from '../../../harness/sandboxAdmin.mts';
 import type { ConnectedSandbox } from '../../../harness/sandboxProcess.mts';
 
+import { waitForLate } from '../faults/faults.mts';
 import { OTHER_WRITER } from '../faults/constants.mts';
 import { plainPlatform, type Platform } from '../faults/platform.mts';
 
@@ -50,6 +51,7 @@ const fieldsOf = (isKeyed: boolean): NewTable['table']['fields'] => [
 
 export class MatrixSandbox {
 	readonly sandbox: ConnectedSandbox;
+	#rules: FaultRule[] = [];
 	#before: StoredRecord[] = [];
 	#hasWorkflow = false;
 	#otherToken: Promise<string> | undefined;
@@ -144,6 +146,7 @@ export class MatrixSandbox {
 		await admin.settings(this.platform.pageCaps);
 		await admin.clearRequests();
 		await admin.faults(rules);
+		this.#rules = rules;
 	}
 
 	/** Pages are complete until the run begins: the expected values are read before. */
@@ -155,6 +158,7 @@ export class MatrixSandbox {
 	async truth(): Promise<Truth> {
 		const { admin } = this.sandbox;
 		await admin.waitUntilIdle();
+		await waitForLate(this.#rules);
 		const all = await admin.requests();
 		const requests = all.filter(({ token }) => token !== OTHER_WRITER);
 		await admin.faults([]);

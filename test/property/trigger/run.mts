@@ -16,7 +16,7 @@ import type { Scheduler } from './triggerHost.mts';
 
 const { values } = parseArgs({
 	options: {
-		seeds: { type: 'string', default: '500' },
+		seeds: { type: 'string' },
 		seed: { type: 'string' },
 		scheduler: { type: 'string' },
 		slots: { type: 'string', default: '24' },
@@ -33,8 +33,8 @@ const whole = (name: string, text: string) => {
 };
 
 const scheduler = values.scheduler as Scheduler | undefined;
-const isRepeat = values.seed !== undefined && !process.argv.includes('--seeds');
-const seeds = isRepeat ? 1 : whole('seeds', values.seeds);
+/** A seed alone repeats a failure. */
+const seeds = whole('seeds', values.seeds ?? (values.seed === undefined ? '500' : '1'));
 const first =
 	values.seed === undefined ? Math.floor(Math.random() * 1e9) : whole('seed', values.seed);
 const size = Math.max(1, Math.min(whole('slots', values.slots), seeds));

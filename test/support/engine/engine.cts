@@ -47,6 +47,16 @@ export interface OperationRun extends Pick<WorkflowJson, 'timezone'> {
 	/** n8n's Retry On Fail. */
 	retry?: { maxTries: number; waitBetweenTries?: number };
 	onStart?: (cancel: () => void) => void;
+	/** Whether definitions of tables are kept from the run before. */
+	isWarm?: boolean;
+}
+
+/** As in a new process. */
+function forgetTables() {
+	const { keptTables } = require('../../../dist/nodes/DataPlatform/api/keptTables.js') as {
+		keptTables: Map<string, unknown>;
+	};
+	keptTables.clear();
 }
 
 /**
@@ -65,9 +75,11 @@ export async function runOperation(
 		retry,
 		timezone,
 		onStart,
+		isWarm = false,
 	}: OperationRun,
 ): Promise<RunResult> {
 	await prepare();
+	if (!isWarm) forgetTables();
 	const { properties } = nodeTypes.getByNameAndVersion(NODE_TYPE, 1).description;
 	const parameters = inSubCollections(properties, given);
 	const { resource, operation } = parameters;

@@ -1,5 +1,6 @@
 /** What an agent gets from its tools: lists that it can take, however many records there are. */
-import { runNode, TABLE, type Given } from '../fakeNode.cts';
+import { uploadsOf } from '../../../nodes/DataPlatform/actions/attachment/input.ts';
+import { fakeRun, runNode, TABLE, type Given } from '../fakeNode.cts';
 import { httpResponse, pageResponse, type Serve } from '../stubPlatform.cts';
 
 const records = (count: number) =>
@@ -57,4 +58,9 @@ test.each<[who: string, listed: number, node: Given['node']]>([
 	});
 	expect(json[0]!.changes).toHaveLength(listed);
 	expect(json[0]!.hasMore).toBe(listed < 201);
+});
+
+test('Upload: an agent learns that it has no files', async () => {
+	const { run } = await fakeRun({}, { node: AGENT });
+	await expect(uploadsOf(run, 0)).rejects.toThrow("Agents can't hand over files");
 });

@@ -65,8 +65,8 @@ async function write(
 	};
 }
 
-const UPSERT = 'record: upsertMany';
-const UPDATE = 'record: updateMany';
+const UPSERT = 'record: upsert';
+const UPDATE = 'record: update';
 const CONTINUE = { onError: 'continueRegularOutput' } as const;
 
 describe('records are found', () => {
@@ -273,13 +273,13 @@ describe('records are found', () => {
 	});
 
 	test('in no way if they are created', async () => {
-		const { outcomes, requests } = await write('record: createMany', [{ name: 'New' }]);
+		const { outcomes, requests } = await write('record: create', [{ name: 'New' }]);
 		expect(outcomes).toEqual(['inserted new1']);
 		expect(requests.filter((request) => request.includes('filter'))).toEqual([]);
 	});
 });
 
-const SYNC = 'record: syncMany';
+const SYNC = 'record: sync';
 const NONE = { filterMode: 'none', maxShareToRemove: 100 };
 const isNew = {
 	filterMode: 'conditions',
@@ -452,7 +452,7 @@ describe('records that are missing from the input', () => {
 				missingRecords: 'delete',
 				conditions: { condition: [{ field: 'state', operator: 'eq', value: 'x' }] },
 			},
-			"The condition on 'state' (eq) compares with 'x', which is none of the field's choices: 'new', 'old', 'New York'",
+			"The condition on 'state' (eq) compares with 'x', which isn't one of the field's choices: 'new', 'old', 'New York'",
 			'state',
 			"Correct the value. To find records that still hold a choice which was removed, use the operator 'Contains' (contains).",
 		],
@@ -585,13 +585,14 @@ describe('a filter on choices', () => {
 		expect(sent.at(-1)!.body).toMatchObject({ filter: [{ field: 'state', ...expected }] });
 	});
 
-	const NOT = "which is none of the field's choices: 'new', 'old', 'New York'";
+	const NOT = "which isn't one of the field's choices: 'new', 'old', 'New York'";
+	const CASE = "which isn't one of the field's choices, did you mean 'new'?";
 	test.each<[IDataObject, string]>([
 		[{ operator: 'eq', value: 'x' }, `(eq) compares with 'x', ${NOT}`],
 		[{ operator: 'in', value: 'new,x' }, `(in) compares with 'x', ${NOT}`],
-		[{ operator: 'neq', value: 'NEW' }, `(neq) compares with 'NEW', ${NOT}`],
-		[{ operator: 'notin', value: 'NEW' }, `(notin) compares with 'NEW', ${NOT}`],
-		[{ operator: 'exactly', value: 'NEW' }, `(===) compares with 'NEW', ${NOT}`],
+		[{ operator: 'neq', value: 'NEW' }, `(neq) compares with 'NEW', ${CASE}`],
+		[{ operator: 'notin', value: 'NEW' }, `(notin) compares with 'NEW', ${CASE}`],
+		[{ operator: 'exactly', value: 'NEW' }, `(===) compares with 'NEW', ${CASE}`],
 		[{ operator: 'is', choice: 'x' }, `(eq) compares with 'x', ${NOT}`],
 	])('%j is rejected', async (condition, message) => {
 		const { error, sent } = await count(condition);

@@ -270,20 +270,4 @@ describe('an application', () => {
 	])('%s', (_, value, expected) => {
 		expect(toApplication(value)).toEqual(expected);
 	});
-
-	test('its modules, of which each has an id, with the ids of their tables', () => {
-		const modules = [
-			{ shortId: 'm', header: 'People', tableIds: ['t', '', 5, 'u'] },
-			{ shortId: 'n', tableIds: 't' },
-			{ shortId: '' },
-			{ header: 'none' },
-			null,
-		];
-		expect(toApplication({ id: 'a', modules })?.modules).toEqual([
-			{ shortId: 'm', header: 'People', tableIds: ['t', 'u'] },
-			{ shortId: 'n', header: 'n', tableIds: [] },
-		]);
-		expect(toApplication({ id: 'a', modules: [] })).toHaveProperty('modules', []);
-		expect(toApplication({ id: 'a', modules: { shortId: 'm' } })).not.toHaveProperty('modules');
-	});
 });

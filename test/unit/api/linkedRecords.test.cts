@@ -317,12 +317,13 @@ describe('no more requests than a run may spend', () => {
 	test('further pages of a link count, too', async () => {
 		const { include, reader, stub } = setUp({
 			inclusion: link(true),
-			// A platform that cuts pages to one record.
-			respond: (_, options) => pageResponse(options, stub.tables.companies!.slice(0, 3), 1),
+			count: 60,
+			// A platform that cuts pages.
+			respond: (_, options) => pageResponse(options, stub.tables.companies!, 25),
 		});
 		await include(...Array<JsonValue>(MAX_LINK_REQUESTS - 2).fill(given));
-		const three = { count: 3, url: 'u' };
-		expect(await include(three)).toEqual([three]);
+		const many = { count: 60, url: 'u' };
+		expect(await include(many)).toEqual([many]);
 		expect(reader.isUnread).toBe(true);
 	});
 

@@ -131,11 +131,11 @@ test.each([
 });
 
 describe('a platform that cuts pages', () => {
-	const read = async (serve: Serve, limit = Infinity, offset = 0) => {
+	const read = async (serve: Serve, limit = Infinity, offset = 0, untilEmpty?: boolean) => {
 		const { connection, sent } = fakePlatform(serve);
 		const notes = { hasShifted: false };
 		const ids: string[] = [];
-		for await (const page of readRecords(connection, TABLE, {}, limit, notes, offset)) {
+		for await (const page of readRecords(connection, TABLE, { untilEmpty }, limit, notes, offset)) {
 			ids.push(...page.map(({ id }) => id));
 		}
 		expect(notes).toEqual({ hasShifted: false });
@@ -144,7 +144,7 @@ describe('a platform that cuts pages', () => {
 	const range = (from: number, to: number) =>
 		Array.from({ length: to - from }, (_, index) => `r${from + index}`);
 
-	test.each([1, 2, 3, 7, 10, 20, 25, 30, 32, 40, 60, 99, 120, 250, 333, 500, 999, 1000])(
+	test.each([25, 26, 30, 32, 40, 60, 99, 120, 250, 333, 500, 999, 1000])(
 		'to %d records: all are read',
 		async (largest) => {
 			expect((await read(table(1500, largest))).ids).toEqual(range(0, 1500));
@@ -158,8 +158,9 @@ describe('a platform that cuts pages', () => {
 
 	test.each([
 		[0, 1],
-		[1, 2],
-		[24, 2],
+		[1, 1],
+		[24, 1],
+		[25, 2],
 		[999, 2],
 		[1000, 2],
 		[1500, 2],
@@ -167,6 +168,26 @@ describe('a platform that cuts pages', () => {
 		[1999, 3],
 	])('or may: %d records in %d requests', async (size, requests) => {
 		expect(await read(table(size))).toMatchObject({ ids: range(0, size), requests });
+	});
+
+	test.each([1, 2, 7, 24])(
+		'to %d records, fewer than any is known to: all are read if something rests on it',
+		async (largest) => {
+			const all = await read(table(100, largest), Infinity, 0, true);
+			expect(all.ids).toEqual(range(0, 100));
+		},
+	);
+
+	test('a client that has seen a shorter page that was cut, asks for the end', async () => {
+		const { connection } = fakePlatform(table(50, 20));
+		const read = async (untilEmpty: boolean) => {
+			let count = 0;
+			for await (const page of readRecords(connection, TABLE, { untilEmpty }, Infinity)) {
+				count += page.length;
+			}
+			return count;
+		};
+		expect([await read(false), await read(true), await read(false)]).toEqual([20, 50, 50]);
 	});
 
 	test('whoever has enough does not ask whether there is more', async () => {

@@ -70,9 +70,9 @@ const by = (group: number): RecordQuery['filter'] => ({
 });
 
 const cap = fc.oneof(
-	fc.constantFrom(1, 2, 3, 10, 20, 30, 40, 60, 120, 999, 1000, Infinity),
-	fc.integer({ min: 1, max: 1000 }),
-	fc.integer({ min: 1, max: 40 }),
+	fc.constantFrom(25, 26, 30, 40, 60, 120, 999, 1000, Infinity),
+	fc.integer({ min: 25, max: 1000 }),
+	fc.integer({ min: 25, max: 40 }),
 );
 
 /**

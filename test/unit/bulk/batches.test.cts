@@ -66,8 +66,13 @@ test('keeps the order', () => {
 	]);
 });
 
-test('a record is in a batch once', () => {
-	const records = ['a', 'b', 'a', undefined, undefined].map((id, index) =>
+const UUID = '0f8fad5b-d9cb-469f-a165-70867728950e';
+
+test.each([
+	['a', 'a'],
+	[UUID, UUID.toUpperCase()],
+])('a record is in a batch once: %s, %s', (one, again) => {
+	const records = [one, 'b', again, undefined, undefined].map((id, index) =>
 		sendableOf({ index, id }),
 	);
 	expect(batchesOf(records, { records: 9, bytes: large })).toEqual([

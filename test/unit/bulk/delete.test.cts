@@ -2,12 +2,7 @@
 import type { IHttpRequestOptions } from 'n8n-workflow';
 import type { Group } from '../../../nodes/DataPlatform/api/filters.ts';
 import { deleteMany, type DeleteManyOptions } from '../../../nodes/DataPlatform/bulk/delete.ts';
-import {
-	deletedBefore,
-	type DeletedCount,
-	InputError,
-	ServiceError,
-} from '../../../nodes/DataPlatform/transport/errors.ts';
+import { InputError, ServiceError } from '../../../nodes/DataPlatform/transport/errors.ts';
 import { httpResponse, fakePlatform, networkError } from '../stubPlatform.cts';
 
 type Response = ReturnType<typeof httpResponse> | Error;
@@ -16,6 +11,8 @@ type Reply = Response | undefined;
 /** The matching records on the platform, and how the platform misbehaves. */
 interface Matching {
 	ids: string[];
+	/** How many records match no longer, or never did. */
+	others: number;
 	/** Called before each request. If it returns a response, that one is sent instead. */
 	on?: (line: string, table: Matching, count: number) => Reply;
 }
@@ -29,6 +26,9 @@ function serve(table: Matching, { method, url }: IHttpRequestOptions, count: num
 	const line = `${method} ${path}`.trim();
 	const replaced = table.on?.(line, table, count);
 	if (replaced) return replaced;
+	if (line === 'GET /count') {
+		return httpResponse(200, { data: { count: table.ids.length + table.others } });
+	}
 	if (path.startsWith('/count')) return httpResponse(200, { data: { count: table.ids.length } });
 	if (method === 'DELETE') {
 		const id = path.slice(1);
@@ -61,7 +61,7 @@ interface Setup extends Partial<DeleteManyOptions> {
 }
 
 async function run({ filter = plain, ids = ['a', 'b', 'c'], on, ...options }: Setup = {}) {
-	const table: Matching = { ids: [...ids], on };
+	const table: Matching = { ids: [...ids], others: filter === nothing ? 0 : 5, on };
 	const { connection, sent } = fakePlatform((request, count) => serve(table, request, count), {
 		retryBudgetMs: 0,
 	});
@@ -83,43 +83,15 @@ async function run({ filter = plain, ids = ['a', 'b', 'c'], on, ...options }: Se
 	};
 }
 
-/** The records that are left after the deletion request, and its response. */
+/** The records that are left after the deletion request, its response, and how many were changed. */
 const afterDeletion =
-	(left: string[], reply?: () => Reply): Matching['on'] =>
+	(left: string[], reply?: () => Reply, changed = 0): Matching['on'] =>
 	(line, table) => {
 		if (line !== 'DELETE /bulk') return undefined;
 		table.ids = left;
+		table.others += changed;
 		return reply?.() ?? httpResponse(204, '');
 	};
-
-describe('another attempt', () => {
-	test.each([
-		[{ deletedBefore: 2, maximum: 4 }, 2],
-		[{ deletedBefore: 1, maximum: 3 }, 1],
-	])('deletes nothing more if it would be too many: %j', async (options, before) => {
-		const { result, left, deletions } = await run(options);
-		expect(result).toBeInstanceOf(InputError);
-		expect(result).toMatchObject({
-			message: `Nothing more was deleted: 3 records match, and a previous attempt may have deleted ${before}, together more than the maximum of ${options.maximum}`,
-			hint: { code: 'narrowFilterOrRaiseMaximum' },
-		});
-		expect(left).toHaveLength(3);
-		expect(deletions).toEqual([]);
-	});
-
-	test.each([
-		[
-			{ deletedBefore: 2, maximum: 5 },
-			{ matched: 3, deleted: 3, remaining: 0 },
-		],
-		[
-			{ deletedBefore: 9, maximum: 5, ids: [] },
-			{ matched: 0, deleted: 0, remaining: 0 },
-		],
-	])('deletes up to the maximum: %j', async (options, expected) => {
-		expect((await run(options)).result).toEqual(expected);
-	});
-});
 
 describe('nothing is deleted', () => {
 	test.each<[string, Setup, string, unknown]>([
@@ -204,14 +176,51 @@ describe('by one request', () => {
 		expect((await run({ on: afterDeletion(left) })).result).toEqual(result);
 	});
 
+	test.each<[string, Setup, object]>([
+		[
+			'does not count as deleted, if it is changed meanwhile',
+			{ on: afterDeletion([], undefined, 1) },
+			{ matched: 3, deleted: 2, remaining: 0 },
+		],
+		[
+			'does not, if another one was added',
+			{ on: afterDeletion(['x'], undefined, 1) },
+			{ matched: 3, deleted: 2, remaining: 1 },
+		],
+		[
+			'does not, if the response is lost',
+			{ on: afterDeletion([], lost, 2) },
+			{ matched: 3, deleted: 1, remaining: 0 },
+		],
+		[
+			'does not, if others were added that never matched',
+			{ on: afterDeletion([], undefined, 9) },
+			{ matched: 3, deleted: 0, remaining: 0 },
+		],
+		[
+			'is deleted, without a filter',
+			{ filter: nothing, allowAll: true, on: afterDeletion(['x']) },
+			{ matched: 3, deleted: 3, remaining: 1 },
+		],
+		[
+			'counts once, if another writer deletes other records',
+			{ on: afterDeletion([], undefined, -2) },
+			{ matched: 3, deleted: 3, remaining: 0 },
+		],
+	])('a record that no longer matches %s', async (_, setup, expected) => {
+		expect((await run(setup)).result).toEqual(expected);
+	});
+
 	test('of so many that their ids are not read: the numbers are compared', async () => {
 		const ids = Array.from({ length: 10_001 }, (_, index) => `r${index}`);
 		const { result, lines } = await run({ ids, on: afterDeletion(['x', 'y']) });
 		expect(result).toEqual({ matched: 10_001, deleted: 9999, remaining: 2 });
 		expect(lines).toEqual([
 			'POST /count/filter',
+			'GET /count',
 			'DELETE /bulk?limit=10001&filter=age(gte)18',
 			'POST /count/filter',
+			'GET /count',
 		]);
 	});
 
@@ -231,7 +240,6 @@ describe('by one request', () => {
 		message: expect.stringMatching(/; 2 records of 3 still match$/),
 		delivery: 'ambiguous',
 		hint: 'Run it again to delete the rest.',
-		deletion: { deleted: 1, atMost: 1 },
 	};
 	test.each<[string, string[], () => Reply, object]>([
 		[
@@ -253,7 +261,6 @@ describe('by one request', () => {
 				status: 504,
 				delivery: 'ambiguous',
 				hint: 'Wait a little and count them before you run it again.',
-				deletion: { deleted: 2, atMost: 3 },
 			},
 		],
 	])('that %s', async (_, left, reply, expected) => {
@@ -291,8 +298,7 @@ describe('by one request', () => {
 		};
 		const { result } = await run({ on });
 		expect(result).toBeInstanceOf(ServiceError);
-		const deletion = { deleted: 0, atMost: 3 };
-		expect(result).toMatchObject({ status: 403, delivery: 'ambiguous', deletion });
+		expect(result).toMatchObject({ status: 403, delivery: 'ambiguous' });
 		expect((result as Error).message).toContain(message);
 		expect((result as Error).message).toContain('has no right');
 	});
@@ -413,31 +419,31 @@ describe('one by one, if the filter can’t be part of the deletion', () => {
 			'the first page',
 			(line) => (line === 'POST /filter' ? no(403) : undefined),
 			'no; 0 of 3 records were deleted',
-			{ status: 403, deletion: { deleted: 0, atMost: 0 } },
+			{ status: 403 },
 		],
 		[
 			'a deletion, rejected',
 			(line) => (line === 'DELETE /c' ? no(403) : undefined),
 			'no; 2 of 3 records were deleted',
-			{ status: 403, delivery: 'rejected', deletion: { deleted: 2, atMost: 2 } },
+			{ status: 403, delivery: 'rejected' },
 		],
 		[
 			'a deletion, without a response',
 			(line) => (line === 'DELETE /c' ? lost() : undefined),
 			'; at least 2 of 3 records were deleted',
-			{ delivery: 'ambiguous', deletion: { deleted: 2, atMost: 3 } },
+			{ delivery: 'ambiguous' },
 		],
 		[
 			'two deletions: the one that is open counts',
 			(line) => (line === 'DELETE /b' ? no(403) : line === 'DELETE /c' ? lost() : undefined),
 			'; at least 1 of 3 records were deleted',
-			{ delivery: 'ambiguous', deletion: { deleted: 1, atMost: 2 } },
+			{ delivery: 'ambiguous' },
 		],
 		[
 			'the count at the end',
 			(line, _, count) => (count > 2 && line.startsWith('POST /count') ? no(403) : undefined),
 			'The platform confirmed the deletion of 3 of 3 records, but counting the rest failed: ',
-			{ status: 403, delivery: 'ambiguous', deletion: { deleted: 3, atMost: 3 } },
+			{ status: 403, delivery: 'ambiguous' },
 		],
 		[
 			'looking at what was said to be gone',
@@ -453,6 +459,12 @@ describe('one by one, if the filter can’t be part of the deletion', () => {
 		expect(result).toBeInstanceOf(ServiceError);
 		expect((result as Error).message).toContain(message);
 		expect(result).toMatchObject(expected);
+	});
+
+	test('in another attempt: the message says in which', async () => {
+		const on: Matching['on'] = (line) => (line === 'DELETE /c' ? no(403) : undefined);
+		const { result } = await run({ filter, on, attempt: 2 });
+		expect((result as Error).message).toMatch(/; 2 of 3 records were deleted in attempt 2$/);
 	});
 
 	test('of one record: the count shows it', async () => {
@@ -480,18 +492,5 @@ describe('one by one, if the filter can’t be part of the deletion', () => {
 		const second = await run({ filter, ids, on: refused('r60') });
 		expect(second.deletions.length).toBeGreaterThan(64);
 		expect(second.deletions.length).toBeLessThanOrEqual(72);
-	});
-});
-
-describe('what attempts before have deleted', () => {
-	test.each<[string, DeletedCount, number, number]>([
-		['only what is certain, if none is open', { matched: 5, deleted: 3, atMost: 3 }, 0, 3],
-		['what is open and gone', { matched: 5, deleted: 0, atMost: 5 }, 0, 5],
-		['not what is open and still there', { matched: 5, deleted: 0, atMost: 5 }, 5, 0],
-		['what is open, in part', { matched: 5, deleted: 1, atMost: 4 }, 2, 3],
-		['no more than was open', { matched: 5, deleted: 1, atMost: 2 }, 0, 2],
-		['nothing more, if others added some', { matched: 5, deleted: 1, atMost: 5 }, 9, 1],
-	])('%s', (_, before, matched, expected) => {
-		expect(deletedBefore(before, matched)).toBe(expected);
 	});
 });

@@ -64,14 +64,13 @@ test.each<[string, JsonValue | undefined, boolean]>([
 		ifEmpty(name),
 	);
 	expect(Object.hasOwn(record.fields, name)).toBe(isEmpty);
-	expect(record.ruled?.filled).toEqual(isEmpty ? [name] : []);
 });
 
 test('a field that only new records get is kept, even if it is empty', () => {
 	const rules: FieldRules = new Map([['text', 'whenCreating']]);
 	const record = apply({ code: 'a', text: 'x', number: 1 }, { text: '' }, rules);
 	expect(record.fields).toEqual({ code: 'a', number: 1 });
-	expect(record.ruled).toEqual({ held: { text: 'x' }, kept: ['text'], filled: [] });
+	expect(record.ruled).toEqual({ held: { text: 'x' }, kept: ['text'] });
 });
 
 test('what holds the same value anyway is not said to be kept', () => {
@@ -101,7 +100,7 @@ test('a record that has to be created after all gets everything', () => {
 	expect(withoutFieldRules(record)).toEqual({ index: 0, fields: sent });
 });
 
-test('counts each record once, however many items it has', () => {
+test('counts each record once, however many items it has, and none whose write failed', () => {
 	const counts = new KeptCounts();
 	expect(counts.byField).toBeUndefined();
 	counts.add([{ outcome: 'updated' }]);
@@ -111,5 +110,9 @@ test('counts each record once, however many items it has', () => {
 		{ outcome: 'unchanged', kept: ['a'] },
 	]);
 	counts.add([{ outcome: 'updated', kept: ['a'], mergedInto: 2 }]);
+	counts.add([
+		{ outcome: 'failed', kept: ['a'] },
+		{ outcome: 'unknown', kept: ['b'] },
+	]);
 	expect(counts.byField).toEqual({ a: 2, b: 1 });
 });

@@ -54,32 +54,27 @@ interface Setup {
 	rules?: Record<string, LinkRule>;
 	target?: Partial<typeof companies>;
 	targetOf?: (field: FieldDefinition) => Promise<LinkTarget>;
-	respond?: Parameters<StubTables['client']>[0];
 	table?: typeof people;
+	/** Responds instead of the tables. */
+	respond?: Parameters<StubTables['client']>[0];
 }
 
-function setUp({
-	rule = byName,
-	rules,
-	target = {},
-	targetOf,
-	respond,
-	table = people,
-}: Setup = {}) {
+function setUp(setup: Setup = {}) {
+	const { rule = byName, rules, target = {}, targetOf, table = people, respond } = setup;
 	const stub = new StubTables({ companies: stored, people: {} });
 	const linked = { at: { table: 'companies' }, table: { ...companies, ...target } };
 	const resolver = new LinkResolver(stub.client(respond), targetOf ?? (async () => linked));
 	const of = new Map(
 		Object.entries(rules ?? Object.fromEntries(table.fields.map(({ name }) => [name, rule]))),
 	);
-	const resolve = async (values: unknown[], createsOwnRows = false) =>
+	const resolve = async (values: unknown[], createsRows?: boolean) =>
 		await resolver.resolve(
 			table,
 			values.map((entry, index): PlanInput => ({ index, values: entry })),
 			of,
-			...(createsOwnRows ? [true] : []),
+			createsRows,
 		);
-	return { stub, resolver, resolve, rules: of };
+	return { stub, resolver, resolve };
 }
 
 /** What one item's values become, or what is wrong with them. */
@@ -298,47 +293,8 @@ describe('requests', () => {
 		const { resolve, stub } = setUp();
 		await resolve([{ company: 'Acorn', clients: ['Birch', 'Nobody'] }, { company: 'Acorn' }]);
 		await resolve([{ company: 'Birch' }, { clients: ['Acorn', 'Nobody'] }]);
-		// One request for each field, for unknown values only, and one that shows that nothing was
-		// missed.
-		expect(stub.requests).toEqual(Array.from({ length: 3 }, () => 'POST companies filter'));
-	});
-
-	test('looking ahead takes one for all items, each by its own rules', async () => {
-		const { resolver, resolve, stub, rules } = setUp();
-		const cities = new Map([['company', byField('city')]]);
-		await resolver.lookAhead(people, [
-			{ values: { company: 'Acorn', clients: [{ id: 'x' }] }, rules },
-			{ values: { company: 'Birch' }, rules },
-			{ values: { company: 'Rome' }, rules: cities },
-			{ values: { company: {}, clients: { names: [] } }, rules },
-			{ values: null, rules },
-			{ values: { company: 'Cedar, Inc' }, rules: new Map() },
-		]);
-		expect(stub.requests).toHaveLength(2);
-		await resolve([{ company: 'Acorn' }]);
-		await resolve([{ company: 'Birch' }]);
-		expect(stub.requests).toHaveLength(2);
-		await resolve([{ company: 'Cedar, Inc' }]);
-		expect(stub.requests).toHaveLength(3);
-	});
-
-	test('looking ahead requests what items name, and no table if they name nothing', async () => {
-		const asked: string[] = [];
-		const targetOf = async ({ name }: FieldDefinition) => {
-			asked.push(name);
-			return { at: { table: 'companies' }, table: companies };
-		};
-		const { resolver, stub, rules } = setUp({ targetOf });
-		await resolver.lookAhead(people, [
-			{ values: { name: 'x', clients: [{ id: 'x' }] }, rules },
-			{ values: { clients: { add: [{ id: 'x' }], remove: [{ id: 'y' }] } }, rules },
-		]);
-		expect(asked).toEqual([]);
-		await resolver.lookAhead(people, [{ values: { company: 'Acorn' }, rules }]);
-		expect(asked).toEqual(['company']);
-		expect(stub.bodies).toMatchObject([
-			{ filter: [{ field: 'name', operator: 'in', value: 'Acorn' }] },
-		]);
+		// One request for each field, for unknown values only.
+		expect(stub.requests).toEqual(['POST companies filter', 'POST companies filter']);
 	});
 
 	test('links by ID need no linked table', async () => {
@@ -347,16 +303,6 @@ describe('requests', () => {
 		const values = { company: { id: 'x' }, clients: { add: [{ id: 'y' }], remove: [{ id: 'z' }] } };
 		const [row] = await setUp({ targetOf }).resolve([values]);
 		expect(row!.values).toEqual({ company: 'x', clients: { add: ['y'], remove: ['z'] } });
-	});
-
-	test('a failure while looking ahead is reported when an item needs the value', async () => {
-		let isDown = true;
-		const respond = () => (isDown ? httpResponse(401, {}) : undefined);
-		const { resolver, resolve, rules } = setUp({ respond });
-		await resolver.lookAhead(people, [{ values: { company: 'Acorn' }, rules }]);
-		await expect(resolve([{ company: 'Acorn' }])).rejects.toThrow(ServiceError);
-		isDown = false;
-		expect((await resolve([{ company: 'Acorn' }]))[0]!.values).toEqual({ company: 'a' });
 	});
 
 	test.each([
@@ -381,11 +327,10 @@ describe('creating what is missing', () => {
 		unknownFields: 'error',
 		duplicates: 'merge',
 	} as const;
-	async function create(values: object[], setup: Setup = {}, createsOwnRows = false) {
-		const { stub, resolver, resolve } = setUp({ rule: orCreate, ...setup });
-		const table = setup.table ?? people;
-		const plan = planRecords(table, await resolve(values, createsOwnRows), planning);
-		return { stub, resolver, plan, table, resolve };
+	async function create(values: object[], respond?: Setup['respond']) {
+		const { stub, resolver, resolve } = setUp({ rule: orCreate, respond });
+		const plan = planRecords(people, await resolve(values), planning);
+		return { stub, resolver, plan, resolve };
 	}
 
 	test('in one request, once each; those that are there are not', async () => {
@@ -404,13 +349,10 @@ describe('creating what is missing', () => {
 			useUpsert: true,
 			bulk: [{ fields: { name: 'New' } }, { fields: { name: 'Newer' } }],
 		});
-		// One look-up for each link field, one that shows that nothing was missed, then the newest
-		// change before the first write.
+		// One look-up for each link field.
 		expect(stub.requests).toEqual([
 			'POST companies filter',
 			'POST companies filter',
-			'POST companies filter',
-			'GET companies',
 			'POST companies bulk',
 		]);
 	});
@@ -423,33 +365,22 @@ describe('creating what is missing', () => {
 		expect([resolver.createdCount, plan.records.length]).toEqual([50, 50]);
 	});
 
-	test('what was created for a portion is not created again for one that was resolved before', async () => {
-		const { resolver, plan, resolve, stub } = await create([{ company: 'New' }]);
-		const next = planRecords(people, await resolve([{ company: 'New' }]), planning);
-		await resolver.createMissing(plan, people, options);
-		const before = stub.requests.length;
-		await resolver.createMissing(next, people, options);
-		expect(next.records[0]!.fields).toEqual({ company: { id: 'new1' } });
-		expect(stub.requests).toHaveLength(before);
-	});
-
 	test('other values of the record stay as they are', async () => {
 		const site = { href: 'https://example.com', description: 'x' };
-		const { resolver, plan } = await create([
-			{ company: 'New', site },
-			{ company: 'Other', site },
-		]);
-		const [first, second] = plan.records;
-		await resolver.createMissing({ ...plan, records: [first!] }, people, options);
-		resolver.dropMissing([second!], people);
-		expect([first!.fields.site, second!.fields.site]).toEqual([site, site]);
+		const { resolver, plan } = await create([{ company: 'New', site }]);
+		await resolver.createMissing(plan, people, options);
+		expect(plan.records[0]!.fields).toEqual({ company: { id: 'new1' }, site });
 	});
 
-	test('a name stands for one record, however many items have it', async () => {
+	test('a name stands for one record, however many items have it, and however long it is', async () => {
 		const { resolve } = setUp({ rule: orCreate });
-		const rows = await resolve([{ company: 'New' }, { company: 'New' }]);
-		const id = `new record of 'companies' with "New" in 'name'`;
-		expect(rows.map(({ values }) => values)).toEqual([{ company: id }, { company: id }]);
+		const long = 'long '.repeat(20);
+		const rows = await resolve(
+			['New', 'New', `${long}1`, `${long}2`].map((company) => ({ company })),
+		);
+		const ids = rows.map(({ values }) => (values as { company: string }).company);
+		expect(ids[0]).toBe(`new record of 'companies' with "New" in 'name'`);
+		expect(new Set(ids).size).toBe(3);
 	});
 
 	test('only for the records of the plan', async () => {
@@ -463,22 +394,53 @@ describe('creating what is missing', () => {
 	test('and are known from then on', async () => {
 		const { stub, resolver, plan, resolve } = await create([{ company: 'New' }]);
 		await resolver.createMissing(plan, people, options);
+		resolver.startPortion();
 		const sent = stub.requests.length;
 		expect((await resolve([{ company: 'New' }]))[0]!.values).toEqual({ company: 'new1' });
 		expect(stub.requests).toHaveLength(sent);
+	});
+
+	test('a later portion notices that a new name differs only in case from a created one', async () => {
+		const { resolver, plan, resolve } = await create([{ company: 'New' }, { company: 'NEW' }]);
+		await resolver.createMissing(plan, people, options);
+		resolver.startPortion();
+		const [row] = await resolve([{ company: 'NEW' }]);
+		expect(row!.problems![0]!.message).toBe(
+			`'company': no record of 'Companies' has "NEW" in 'name'; "New" differs only in case or spaces`,
+		);
+	});
+
+	test('what is to be created for one portion is forgotten with the next', async () => {
+		const { resolver, plan, resolve } = await create([{ company: 'New' }]);
+		resolver.startPortion();
+		expect((await resolve([{ company: 'NEW' }]))[0]!.problems).toBeUndefined();
+		await resolver.createMissing(plan, people, options);
+		expect(resolver.createdCount).toBe(0);
 	});
 
 	test('nothing is sent if nothing is missing', async () => {
 		const { stub, resolver, plan } = await create([{ company: 'Acorn' }]);
 		const sent = stub.requests.length;
 		await resolver.createMissing(plan, people, options);
-		resolver.dropMissing(plan.records, people);
 		expect(stub.requests).toHaveLength(sent);
 	});
 
-	test('one that is rejected is a problem of its records, now and later', async () => {
+	test('one whose ID could not be read is a problem of its records', async () => {
+		let isWritten = false;
+		const { resolver, plan } = await create([{ company: 'New' }], (request) => {
+			if (isWritten) return httpResponse(403, {});
+			isWritten = request === 'POST companies bulk';
+			return isWritten ? httpResponse(200, { bulk: { successCount: 1 }, data: [] }) : undefined;
+		});
+		await resolver.createMissing(plan, people, options);
+		expect(plan.problems).toMatchObject([
+			{ message: `'company': "New" was written to 'Companies', but its ID could not be read` },
+		]);
+	});
+
+	test('one that is rejected is a problem of its records', async () => {
 		const long = 'x'.repeat(41);
-		const { resolver, plan, resolve } = await create([
+		const { resolver, plan } = await create([
 			{ company: long, clients: [long] },
 			{ company: 'New' },
 		]);
@@ -492,8 +454,6 @@ describe('creating what is missing', () => {
 			})),
 		);
 		expect(resolver.createdCount).toBe(1);
-		const [again] = await resolve([{ company: long }]);
-		expect(again!.problems![0]!.message).toContain('could not be created');
 	});
 
 	test('a record that exists by then is linked, and not counted', async () => {
@@ -518,26 +478,16 @@ describe('creating what is missing', () => {
 		);
 	});
 
-	test.each([true, false])(
-		'one that an item creates itself, if that matters: %s',
-		async (createsOwnRows) => {
-			const table = { ...people, ...companies } as unknown as typeof people;
-			const values = [{ name: 'A', parent: 'B' }, { name: 'B' }, { name: 'B' }, { parent: 'C' }];
-			const { plan } = await create(values, { table, target: {} }, createsOwnRows);
-			const problem = `'parent': no record of 'Companies' has "B" in 'name' yet: item 1 creates it. Only an operation on many records links items to each other`;
-			expect(plan.problems.map(({ message }) => message)).toEqual(createsOwnRows ? [problem] : []);
-		},
-	);
-
-	test('an item without data, or a table without an import key, creates none itself', async () => {
-		const rows = [{ company: 'Acorn' }, null, {}, { name: 5 }];
-		const { resolve } = setUp({ rule: orCreate });
-		expect((await resolve(rows, true))[0]!.values).toEqual({ company: 'a' });
-		const fields = people.fields.map((field) =>
-			field.name === 'name' ? { ...field, metadata: {} } : field,
-		);
-		const keyless = setUp({ rule: orCreate, table: { ...people, fields } });
-		expect((await keyless.resolve(rows, true))[0]!.values).toEqual({ company: 'a' });
+	test.each([
+		['the table itself, if rows need to create their records', 'companies', true, 'failed'],
+		['the table itself, if rows update what exists', 'companies', false, 'created'],
+		['another table', 'people', true, 'created'],
+	])('of %s', async (_, id, createsRows, result) => {
+		const { resolve } = setUp({ rule: orCreate, table: { ...people, id } });
+		const [row, known] = await resolve([{ company: 'New' }, { company: 'Acorn' }], createsRows);
+		const problem = `'company': no record of 'Companies' has "New" in 'name'. No link creates it here, because an item for it could then no longer write its values: create it first, or use Create or Update by import key, without rules for existing records`;
+		expect(row!.problems?.[0]?.message).toBe(result === 'failed' ? problem : undefined);
+		expect(known!.values).toEqual({ company: 'a' });
 	});
 
 	test('records of two tables with the same name stand apart', async () => {
@@ -562,29 +512,17 @@ describe('creating what is missing', () => {
 			clients: { add: [stub.tables.brands![0]!.id] },
 		});
 	});
+});
 
-	test('records that are not written lose the links to what was not created', async () => {
-		const { resolver, plan } = await create([
-			{ name: 'x', company: 'New', clients: ['Acorn'] },
-			{ name: 'y', company: 'Acorn', clients: ['New', 'Birch'] },
-		]);
-		resolver.dropMissing(plan.records, people);
-		expect(plan.records.map(({ fields }) => fields)).toEqual([
-			{ name: 'x', clients: { add: ['a'] } },
-			{ name: 'y', company: { id: 'a' } },
-		]);
-	});
-
-	test('and keep those to what was created', async () => {
-		const { resolver, plan } = await create([
-			{ company: 'New' },
-			{ company: 'New', clients: ['Other'] },
-		]);
-		const [first, second] = plan.records;
-		await resolver.createMissing({ ...plan, records: [first!] }, people, options);
-		resolver.dropMissing([second!], people);
-		expect(second!.fields).toEqual({ company: { id: 'new1' } });
-	});
+test('what rows link to is known until the next portion, even from a list with a problem', async () => {
+	const { resolver, resolve } = setUp();
+	await resolve([
+		{ company: 'Acorn', clients: ['Birch', 'Nobody'] },
+		{ company: { id: 'x' }, clients: { remove: ['Cedar, Inc'] } },
+	]);
+	expect([...resolver.linkedIds].sort()).toEqual(['a', 'b', 'x']);
+	resolver.startPortion();
+	expect([...resolver.linkedIds]).toEqual([]);
 });
 
 test('what is remembered of a value does not hold the text that it was cut from', async () => {
@@ -605,15 +543,14 @@ test('what is remembered of a value does not hold the text that it was cut from'
 });
 
 test('of hundreds of thousands of values, only so many are remembered', async () => {
-	const { stub, resolve } = setUp();
-	const count = () => stub.requests.length;
-	await resolve([{ company: 'Acorn' }]);
-	expect(count()).toBe(1);
+	const { stub, resolver, resolve } = setUp();
+	const isKnown = async () => {
+		const before = stub.requests.length;
+		resolver.startPortion();
+		await resolve([{ company: 'Acorn' }]);
+		return stub.requests.length === before;
+	};
+	expect([await isKnown(), await isKnown()]).toEqual([false, true]);
 	await resolve(Array.from({ length: MAX_REMEMBERED }, (_, at) => ({ company: `x${at}` })));
-	const before = count();
-	// Still known, and needed: it stays when the others are dropped.
-	expect((await resolve([{ company: 'Acorn' }]))[0]!.values).toEqual({ company: 'a' });
-	expect(count()).toBe(before);
-	await resolve([{ company: 'x1' }]);
-	expect(count()).toBe(before + 1);
+	expect([await isKnown(), await isKnown()]).toEqual([false, true]);
 });

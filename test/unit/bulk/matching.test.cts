@@ -3,7 +3,6 @@
  * memory.
  */
 import type { IHttpRequestOptions } from 'n8n-workflow';
-import type { LastChange } from '../../../nodes/DataPlatform/bulk/lastChange.ts';
 import { decide } from '../../../nodes/DataPlatform/bulk/decide.ts';
 import { writeMatched } from '../../../nodes/DataPlatform/bulk/matching.ts';
 import type { ItemOutcome } from '../../../nodes/DataPlatform/bulk/outcome.ts';
@@ -16,9 +15,7 @@ import {
 import type { Entry } from '../../../nodes/DataPlatform/bulk/entry.ts';
 import type { FieldValues } from '../../../nodes/DataPlatform/api/types.ts';
 import type { Matching, MatchRules, Task } from '../../../nodes/DataPlatform/bulk/task.ts';
-import { ServiceError } from '../../../nodes/DataPlatform/transport/errors.ts';
 import { fieldOf, storedOf, tableOf } from '../fixtures.cts';
-import { LAST } from '../outcomeFixtures.cts';
 import { httpResponse, notFound, pageResponse } from '../stubPlatform.cts';
 import { StubTables } from '../stubTables.cts';
 
@@ -101,7 +98,7 @@ describe('what the rules say', () => {
 
 	test('an id that an item names is not kept for what is created', () => {
 		const creates = decide(new Map([[{ ...record, id: 'r' }, []]]), preset).creates;
-		expect(creates).toEqual([{ ...record, id: undefined }]);
+		expect(creates).toEqual([{ ...record, id: undefined, before: null }]);
 	});
 });
 
@@ -131,7 +128,6 @@ interface Setup {
 	) => ReturnType<typeof httpResponse> | undefined;
 	ids?: string[];
 	prepare?: (plan: Plan) => Promise<void>;
-	lastChange?: LastChange | ServiceError;
 	mode?: 'update' | 'replace';
 }
 
@@ -148,7 +144,6 @@ async function write(
 		respond,
 		ids,
 		prepare,
-		lastChange,
 		mode = 'update',
 	}: Setup = {},
 ) {
@@ -183,7 +178,6 @@ async function write(
 			stopAtFailure: false,
 			...options,
 		},
-		lastChange ?? LAST,
 		{
 			prepare,
 			onOutcomes: ({ index }, all) => {
@@ -218,11 +212,7 @@ describe('on fields', () => {
 		]);
 		expect(results).toEqual([['updated a'], ['inserted new1']]);
 		expect(names).toEqual(['a Ada 2', 'b Bob 1', 'new1 Cleo 3']);
-		// The second request shows that the first one found all.
-		expect(stub.requests).toEqual([
-			...['POST people filter', 'POST people filter'],
-			...['PATCH people bulk', 'POST people bulk'],
-		]);
+		expect(stub.requests).toEqual(['POST people filter', 'PATCH people bulk', 'POST people bulk']);
 		expect(stopped).toBeUndefined();
 	});
 
@@ -290,16 +280,6 @@ describe('on fields', () => {
 
 	test('nothing to write needs no request', async () => {
 		expect((await write([])).stub.requests).toEqual([]);
-	});
-
-	test('a last change that could not be read stops before anything is written', async () => {
-		const lastChange = new ServiceError('down', { delivery: 'notApplied' });
-		const { outcomes, stub, stopped } = await write([{ name: 'Ada', n: 2 }, { name: 'Cleo' }], {
-			lastChange,
-		});
-		expect(writes(stub)).toEqual([]);
-		expect(outcomes.map((all) => all![0]!.outcome)).toEqual(['failed', 'failed']);
-		expect(stopped?.message).toBe('down');
 	});
 
 	test('a full update is sent as one', async () => {
@@ -819,8 +799,8 @@ describe('what was matched and is gone when it is written', () => {
 			[{ name: 'Ada', n: 2 }, { name: 'Cleo' }],
 			{
 				respond: (request, options, tables) =>
-					// It was matched, then it was looked up.
-					request === 'POST people filter' && lookUps(tables).length > 2
+					// It was matched.
+					request === 'POST people filter' && lookUps(tables).length > 1
 						? httpResponse(403, {})
 						: remove!(request, options, tables),
 			},
@@ -833,12 +813,9 @@ describe('what was matched and is gone when it is written', () => {
 
 	test('is not created if the platform shows it only sometimes', async () => {
 		const { outcomes, stub, results } = await write([{ name: 'Ada', n: 2 }, { name: 'Cleo' }], {
-			respond: (request, _, tables) => {
+			respond: (request) => {
 				if (request === 'GET people a') return notFound();
-				const isHidden = request === 'PATCH people bulk' || lookUps(tables).length % 2 === 0;
-				return isHidden && !request.startsWith('POST people bulk')
-					? httpResponse(200, { data: [] })
-					: undefined;
+				return request === 'PATCH people bulk' ? httpResponse(200, { data: [] }) : undefined;
 			},
 		});
 		expect(outcomes[0]).toMatchObject([
@@ -873,8 +850,8 @@ describe('what was matched and is gone when it is written', () => {
 		);
 		expect(results).toEqual([[result], ['failed']]);
 		expect(stopped?.status).toBe(401);
-		// One to match, one to look up what the response left out.
-		expect(lookUps(stub)).toHaveLength(2);
+		// To match. What the response left out is read by its ID.
+		expect(lookUps(stub)).toHaveLength(1);
 	});
 });
 
@@ -968,95 +945,8 @@ describe('several records of one item', () => {
 	});
 });
 
-describe('keys that only the platform can compare', () => {
-	const [local, other] = ['2026-11-21T09:30:00', '2026-11-21T09:30:00.0001'];
-	/** The platform says for every time that it is Ada's. */
-	const isAda: Setup['respond'] = (request, options) =>
-		request === 'POST people filter'
-			? pageResponse(options, [{ id: 'a', fields: { at: '2026-11-21T09:30:00Z' } }])
-			: undefined;
-	const setup: Setup = { on: ['at'], respond: isAda };
-	const items: FieldValues[] = [
-		{ at: local, n: 2 },
-		{ at: other, name: 'Ada L.' },
-	];
-
-	test('may be one record: its items are merged', async () => {
-		const { results, plan, stub } = await write(items, setup);
-		expect(results).toEqual([undefined, ['updated a']]);
-		expect([...plan.merged]).toEqual([[0, 1]]);
-		expect(stub.bodies.at(-1)).toEqual({
-			bulk: [{ id: 'a', fields: { at: other, n: 2, name: 'Ada L.' } }],
-		});
-	});
-
-	test('may be the record of an item whose key everybody can compare', async () => {
-		const utc = { at: '2026-11-21T09:30:00Z', city: 'Rome' };
-		const { results, stub } = await write([...items, utc], setup);
-		expect(results).toEqual([undefined, undefined, ['updated a']]);
-		expect(stub.bodies.at(-1)).toEqual({
-			bulk: [{ id: 'a', fields: { ...utc, n: 2, name: 'Ada L.' } }],
-		});
-	});
-
-	test('may be one record: that is an error of each, if it is to be one', async () => {
-		const { outcomes, stub } = await write(items, { ...setup, duplicates: 'error' });
-		expect(outcomes).toMatchObject([
-			[
-				{
-					outcome: 'failed',
-					message: "Item 0 was not sent: it has the same record id 'a' as item 1",
-				},
-			],
-			[
-				{
-					outcome: 'failed',
-					message: "Item 1 was not sent: it has the same record id 'a' as item 0",
-				},
-			],
-		]);
-		expect(writes(stub)).toEqual([]);
-	});
-
-	test('may be one record: only the first item counts, if it is to', async () => {
-		const { results, stub } = await write(items, { ...setup, duplicates: 'keepFirst' });
-		expect(results).toEqual([['updated a'], ['failed']]);
-		expect(stub.bodies.at(-1)).toEqual({ bulk: [{ id: 'a', fields: { at: local, n: 2 } }] });
-	});
-
-	test('what cannot be merged names the field', async () => {
-		const linked = {
-			...table,
-			fields: [...table.fields, fieldOf('tags', 'schema_link', { multiple: true })],
-		};
-		const { outcomes } = await write(
-			[
-				{ at: local, tags: null },
-				{ at: other, tags: ['x'] },
-			],
-			{ ...setup, table: linked, empty: 'clear' },
-		);
-		expect(outcomes).toMatchObject(times(2, [{ outcome: 'failed', field: 'tags' }]));
-	});
-
-	test('stop the run if they may not be one record and it is to stop', async () => {
-		const { results, stub } = await write([...items, { at: '2026-01-01T00:00:00Z' }], {
-			...setup,
-			duplicates: 'error',
-			options: { stopAtFailure: true },
-		});
-		expect(results).toEqual([['failed'], ['failed'], ['not sent']]);
-		expect(writes(stub)).toEqual([]);
-	});
-
-	test('are written one after the other, if an item may mean all of several records', async () => {
-		const { results, stub } = await write(items, { ...setup, rules: { multipleMatches: 'all' } });
-		expect(results).toEqual([['updated a'], ['updated a']]);
-		expect(stub.bodies.slice(-2)).toMatchObject([{ bulk: [{ id: 'a' }] }, { bulk: [{ id: 'a' }] }]);
-		expect(writes(stub)).toHaveLength(2);
-	});
-
-	test('keys that everybody can compare are never merged: each is a record of its own', async () => {
+describe('keys', () => {
+	test('that differ in case are never merged: each is a record of its own', async () => {
 		const { results, stub } = await write([
 			{ name: 'Ada', n: 2 },
 			{ name: 'ADA', n: 3 },
@@ -1064,154 +954,31 @@ describe('keys that only the platform can compare', () => {
 		expect(results).toEqual([['updated a'], ['inserted new1']]);
 		expect(stub.tables.people).toHaveLength(3);
 	});
-});
 
-describe('what is missing may be one record, as only the platform knows', () => {
-	const [utc, local, other] = [
-		'2026-11-21T09:30:00Z',
-		'2026-11-21T10:30:00',
-		'2026-11-21T10:30:00.0001',
-	];
-	/** The platform says for every time that it is that of the created record. */
-	const isCreated: Setup['respond'] = (request, options, stub) => {
-		const [created] = stub.tables.people!.filter(({ id }) => id.startsWith('new'));
-		const isAsked = request === 'POST people filter' && /09:30|10:30/.test(String(options.body));
-		return isAsked && created ? pageResponse(options, [created]) : undefined;
-	};
-	const setup: Setup = { on: ['at'], respond: isCreated, stored: {} };
-	const items: FieldValues[] = [
-		{ at: local, n: 1 },
-		{ at: utc, n: 2 },
-		{ at: other, n: 3 },
-	];
-
-	test('each is looked up again in its turn', async () => {
-		const { results, stub } = await write(items, setup);
-		expect(results).toEqual([['inserted new1'], ['updated new1'], ['updated new1']]);
-		expect(writes(stub)).toEqual(['POST people bulk', ...times(2, 'PATCH people bulk')]);
-	});
-
-	test('items that were merged by one form of the key are divided again', async () => {
-		const { results, stub } = await write([items[0]!, items[1]!, { at: local, n: 4 }], setup);
-		expect(results).toEqual([['inserted new1'], ['updated new1'], ['updated new1']]);
-		expect(stub.tables.people).toMatchObject([{ fields: { n: 4 } }]);
-	});
-
-	test('what exists is returned as it is', async () => {
-		const { results } = await write(items, { ...setup, rules: { ifFound: 'skip' } });
-		expect(results).toEqual([['inserted new1'], ['found new1'], ['found new1']]);
-	});
-
-	test.each(['error', 'keepFirst'] as const)('duplicates: %s', async (duplicates) => {
-		const { outcomes } = await write(items, { ...setup, duplicates });
-		const message = (index: number) =>
-			`Item ${index} was not sent: it has the same match values as item 0`;
-		expect(outcomes).toMatchObject([
-			[{ outcome: 'inserted' }],
-			[{ outcome: 'failed', message: message(1) }],
-			[{ outcome: 'failed', message: message(2) }],
-		]);
-	});
-
-	test('others than those of the run are updated even so', async () => {
-		let reads = 0;
-		const theirs = { id: 'theirs', fields: { at: utc } };
-		const { results } = await write(items.slice(0, 2), {
-			...setup,
-			duplicates: 'error',
-			respond: (request, { body }, stub) => {
-				if (request !== 'POST people filter' || !String(body).includes('10:30')) return undefined;
-				reads += 1;
-				if (reads === 1) return undefined;
-				stub.tables.people!.push({ ...storedOf(theirs), ver: 0 });
-				return httpResponse(200, { data: [storedOf(theirs)] });
-			},
-		});
-		expect(results).toEqual([['updated theirs'], ['inserted new1']]);
-	});
-
-	test('if none is found, each is created', async () => {
-		const { results, stub } = await write(items, {
-			...setup,
-			respond: undefined,
-			duplicates: 'error',
-		});
-		expect(results).toEqual([['inserted new1'], ['inserted new2'], ['inserted new3']]);
-		expect(stub.requests.filter((request) => request.endsWith('bulk'))).toHaveLength(3);
-	});
-
-	test('those that can’t be the same are created together', async () => {
-		const { results, stub } = await write(
-			[
-				{ name: 'a', at: local },
-				{ name: 'b', at: local },
-				{ name: 'b', at: other },
-				{ name: 'c', at: utc },
-				{ name: 'c', at: '2026-11-22T09:30:00Z' },
-			],
-			{ ...setup, on: ['at', 'name'], respond: undefined },
-		);
-		expect(results.slice(0, 1)).toEqual([['inserted new1']]);
-		const sizes = stub.bodies.flatMap(({ bulk }) => (bulk ? [bulk.length] : []));
-		expect(sizes).toEqual([3, 1, 1]);
-	});
-
-	test('matched on their ID, what their key says does not matter', async () => {
+	test('do not matter if items are matched on their IDs', async () => {
 		const keyed = tableOf(fieldOf('at', 'datetime', { importKey: true }), fieldOf('n', 'number'));
-		const { results } = await write(items, {
-			table: keyed,
-			stored: {},
-			on: 'recordId',
-			ids: ['x', 'y', 'z'],
-		});
+		const { results } = await write(
+			times(3, { at: '2026-11-21T10:30:00' }).map((values, n) => ({ ...values, n })),
+			{ table: keyed, stored: {}, on: 'recordId', ids: ['x', 'y', 'z'] },
+		);
 		expect(results).toEqual([['inserted new1'], ['inserted new2'], ['inserted new3']]);
 	});
 
-	test('a dry run creates them all', async () => {
-		const { results, stub } = await write(items, { ...setup, options: { dryRun: true } });
-		expect(results).toEqual(times(3, ['inserted']));
-		expect(stub.requests.filter((request) => request.endsWith('bulk'))).toEqual([]);
-	});
-
-	test('nothing is created next to a record that may or may not have been created', async () => {
-		const { outcomes, stub } = await write(items, {
-			...setup,
-			respond: (request) => (request === 'POST people bulk' ? httpResponse(504, {}) : undefined),
-		});
-		const why =
-			'its match values may be those of item 0, and it is unknown whether that one was written';
-		expect(outcomes).toMatchObject([
-			[{ outcome: 'unknown', noRetry: true }],
-			[{ outcome: 'failed', message: `Item 1 was not sent: ${why}` }],
-			[{ outcome: 'failed', message: `Item 2 was not sent: ${why}` }],
-		]);
-		expect(stub.requests.filter((request) => request.endsWith('bulk'))).toHaveLength(1);
-	});
-
-	test('a look-up that fails stops the run', async () => {
-		let reads = 0;
-		const { results, outcomes, stopped } = await write(items, {
-			...setup,
-			respond: (request) => {
-				if (request !== 'POST people filter') return undefined;
-				reads += 1;
-				return reads > 4 ? httpResponse(403, {}) : undefined;
+	test('of stored records that can’t be compared stop the run: nothing is updated or created', async () => {
+		const { results, stopped, stub } = await write(
+			[{ at: '2026-11-21T09:30:00Z' }, { at: '2026-11-22T09:30:00Z' }],
+			{
+				on: ['at'],
+				stored: { a: { at: '2026-11-21T10:30:00' } },
+				respond: (request, options, { tables }) =>
+					request === 'POST people filter' ? pageResponse(options, tables.people!) : undefined,
 			},
-		});
-		expect(results).toEqual([['inserted new1'], ['failed'], ['not sent']]);
-		expect(outcomes[1]).toMatchObject([{ status: 403 }]);
-		expect(stopped?.status).toBe(403);
-	});
-
-	test('one that was deleted again since is not found', async () => {
-		const { results } = await write(items.slice(0, 2), {
-			...setup,
-			respond: (request, options, stub) => {
-				if (request === 'PATCH people bulk') stub.remove('people', 'new1');
-				return isCreated(request, options, stub);
-			},
-		});
-		expect(results).toEqual([['inserted new1'], ['notFound new1']]);
+		);
+		expect(results).toEqual(times(2, ['failed']));
+		expect(stopped?.message).toBe(
+			`The platform returned "2026-11-21T10:30:00" in 'at' of the record 'a', which can't be compared with other values`,
+		);
+		expect(writes(stub)).toEqual([]);
 	});
 });
 

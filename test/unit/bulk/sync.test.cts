@@ -7,7 +7,6 @@ import type { ItemOutcome } from '../../../nodes/DataPlatform/bulk/outcome.ts';
 import { WritePipeline } from '../../../nodes/DataPlatform/bulk/pipeline.ts';
 import type { Entry } from '../../../nodes/DataPlatform/bulk/entry.ts';
 import { Sync, type SyncOptions } from '../../../nodes/DataPlatform/bulk/sync.ts';
-import { LAST } from '../outcomeFixtures.cts';
 import { fieldOf, tableOf } from '../fixtures.cts';
 import { httpResponse, type Serve } from '../stubPlatform.cts';
 import { StubTables } from '../stubTables.cts';
@@ -66,22 +65,17 @@ function setUp({
 	};
 	const noLinks = async () => await Promise.reject<LinkTarget>(new Error('No links'));
 	const target = { client, at, table };
-	const pipeline = new WritePipeline(
-		target,
-		new LinkResolver(client, noLinks),
-		{
-			mode: 'upsert',
-			batchSize: 0,
-			batchBytes: 1_000_000,
-			parallelRequests,
-			skipUnchanged: true,
-			dryRun: all.dryRun,
-			stopAtFailure: all.stopAtFailure,
-			planning: { mode: 'upsert', empty: 'leave', unknownFields: 'error', duplicates: 'merge' },
-			linkRules: new Map(),
-		},
-		Promise.resolve(LAST),
-	);
+	const pipeline = new WritePipeline(target, new LinkResolver(client, noLinks), {
+		mode: 'upsert',
+		batchSize: 0,
+		batchBytes: 1_000_000,
+		parallelRequests,
+		skipUnchanged: true,
+		dryRun: all.dryRun,
+		stopAtFailure: all.stopAtFailure,
+		planning: { mode: 'upsert', empty: 'leave', unknownFields: 'error', duplicates: 'merge' },
+		linkRules: new Map(),
+	});
 	const fields = keys.map((key) => table.fields.find(({ name }) => name === key)!);
 	const sync = new Sync(target, fields, pipeline, all);
 	const removals: Array<[id: string, outcome: ItemOutcome, record: PlatformRecord]> = [];
@@ -97,10 +91,6 @@ function setUp({
 	const updates = () => tables.bodies.flatMap(({ bulk }) => (bulk ? [bulk] : []));
 	return { tables, sync, remove, removals, onRemoval, left, deletes, updates };
 }
-
-/** The filter of a request for a list; undefined for other requests, and for all records. */
-const asked = (request: string, { bodies }: StubTables) =>
-	request === 'POST people filter' ? bodies.at(-1)!.filter : undefined;
 
 const isList = (request: string) => /^(GET people|POST people filter)$/.test(request);
 
@@ -124,17 +114,24 @@ describe('what is missing', () => {
 	test('by ID, if the items name their records', async () => {
 		const { sync, tables } = setUp({ keys: [] });
 		// Whatever its key is: the record is identified by something else.
-		const key = { key: '2026-11-21T09:30:00', hasUncertainKey: true };
-		await sync.compare([{ index: 0, id: 'id-b', fields: {}, ...key }]);
+		await sync.compare([{ index: 0, id: 'id-b', key: 'x', fields: {} }]);
 		expect(sync.missingCount).toBe(2);
 		expect(tables.requests).toEqual(['GET people count', 'POST people filter']);
 	});
 
 	test('not what an item names by its ID in capitals', async () => {
 		const id = '0f8fad5b-d9cb-469f-a165-70867728950e';
-		const { sync } = setUp({ keys: [], stored: { [id]: { name: 'a' } } });
-		await sync.compare([{ index: 0, id: id.toUpperCase(), fields: {} }]);
-		expect(sync.missingCount).toBe(0);
+		const { sync, tables } = setUp({ keys: [], stored: { [id]: { name: 'a' }, y: {} } });
+		const items = [id.toUpperCase(), 'Y'].map((each, index) => ({
+			index,
+			id: each,
+			fields: { state: 'x' },
+		}));
+		await sync.compare(items, items);
+		expect(sync.missingCount).toBe(1);
+		// It is written by the ID that the platform has, or it would be created anew.
+		expect(items.map((item) => item.id)).toEqual([id, 'Y']);
+		expect(tables.bodies.at(-1)).toEqual({ loadFields: ['name'] });
 	});
 
 	test('not what an item names by its ID, though it gives it another key', async () => {
@@ -249,66 +246,35 @@ describe('the scope', () => {
 	});
 });
 
-describe('keys that only the platform can compare', () => {
-	const [local, utc, later] = [
-		'2026-11-21T09:30:00',
-		'2026-11-21T09:30:00Z',
-		'2026-12-01T00:00:00Z',
-	];
-	const planned = (time: string): Entry => ({
-		index: 0,
-		key: time.endsWith('Z') ? new Date(time).toISOString() : time,
-		...(!time.endsWith('Z') && { hasUncertainKey: true }),
-		fields: { at: time },
+describe('a stored key that can’t be compared', () => {
+	const local = { at: '2026-11-21T09:30:00' };
+	const refused = "can't be compared with other values";
+
+	test('may be one of the input: nothing is written or removed', async () => {
+		const { sync } = setUp({ stored: { r: local }, keys: ['at'] });
+		await expect(sync.compare([])).rejects.toThrow(refused);
 	});
-	/** The platform treats all its times as the requested one, or as another one. */
-	const finding =
-		(isFound: boolean): Respond =>
-		(request, tables) => {
-			if (!asked(request, tables)) return undefined;
-			const [first] = tables.tables.people!;
-			const isFirstPage = !tables.queries.at(-1)!.skip;
-			return httpResponse(200, { data: isFound && isFirstPage ? [first] : [] });
-		};
-	const run = async (stored: string[], given: string[], isFound: boolean) => {
-		const { sync, tables } = setUp({
-			stored: Object.fromEntries(stored.map((time, index) => [`r${index}`, { at: time }])),
+
+	test('does not matter if another key field is empty: then it is no item’s', async () => {
+		const { sync } = setUp({ stored: { r: local }, keys: ['at', 'name'] });
+		await sync.compare([]);
+		expect(sync.missingCount).toBe(1);
+	});
+
+	test('right before the removal keeps the record', async () => {
+		const { sync, remove, left, tables } = setUp({
+			stored: { r: { at: '2026-11-21T09:30:00Z' } },
 			keys: ['at'],
-			respond: finding(isFound),
-		});
-		await sync.compare(given.map(planned));
-		const lookUps = tables.bodies.filter(({ filter }) => filter);
-		// Nothing is read that is not needed for comparing.
-		for (const body of lookUps) expect(body).toMatchObject({ loadFields: ['at'] });
-		return { missing: sync.missingCount, lookUps: JSON.stringify(lookUps) };
-	};
-
-	test.each<[what: string, stored: string[], given: string[], isFound: boolean, missing: number]>([
-		['one without a time zone is looked up', [utc], [local], true, 0],
-		['and is missing if it is not found', [utc], [local], false, 1],
-		['one is looked up in a table that has times without one', [local], [utc], true, 0],
-		['and is missing there if it is not found', [local], [utc], false, 1],
-		['others are looked up beside one that is the same', [utc, local], [utc, later], false, 1],
-	])('%s', async (_, stored, given, isFound, missing) => {
-		const result = await run(stored, given, isFound);
-		expect(result.missing).toBe(missing);
-		expect(result.lookUps).toContain(given.at(-1)!.slice(0, 19));
-	});
-
-	test('what is certain, or the same text, needs no look-up', async () => {
-		expect(await run([utc], [utc, later], false)).toEqual({ missing: 0, lookUps: '[]' });
-		const { lookUps } = await run([utc, local], [utc, later], false);
-		expect(lookUps).not.toContain('2026-11-21');
-	});
-
-	test('are removed if nobody changed the record since', async () => {
-		const { sync, remove, tables } = setUp({
-			stored: { r: { at: local }, s: { at: local } },
-			keys: ['at'],
+			respond: (request, { queries }, isRemoving) =>
+				isRemoving && request === 'POST people filter' && !queries.at(-1)!.skip
+					? httpResponse(200, { data: [{ ...tables.tables.people![0]!, fields: local }] })
+					: undefined,
 		});
 		await sync.compare([]);
-		tables.tables.people![0]!.ver = 5;
-		expect((await remove()).outcomes).toEqual(['r skipped', 's deleted']);
+		const { outcomes, stopped } = await remove();
+		expect(outcomes).toEqual(['r failed']);
+		expect(stopped?.message).toContain(refused);
+		expect(left()).toEqual(['r']);
 	});
 });
 
@@ -442,10 +408,6 @@ describe('the records to write', () => {
 
 	test.each<[what: string, record: Entry]>([
 		['two stored records have its key', { index: 0, key: 'b', fields: { name: 'b' } }],
-		[
-			'only the platform knows its key',
-			{ index: 0, key: 'c', hasUncertainKey: true, fields: { name: 'c' } },
-		],
 		['it has no key', { index: 0, fields: {} }],
 	])('get none if %s', async (_, record) => {
 		const { sync } = setUp({ stored });
@@ -491,18 +453,15 @@ describe('right before a record is removed', () => {
 		expect(left()).toHaveLength(count);
 	});
 
-	test('one that the list lacks though nobody changed it is an error', async () => {
-		const { sync, remove, removals, left } = setUp({
-			respond: (request, _tables, isRemoving) =>
-				isRemoving && isList(request) ? httpResponse(200, { data: [] }) : undefined,
+	test('one that the list lacks though nobody changed it stays, the others are removed', async () => {
+		const { sync, remove } = setUp({
+			respond: (request, tables, isRemoving) => {
+				const listed = tables.tables.people!.filter(({ id }) => id === 'id-c');
+				return isRemoving && isList(request) ? httpResponse(200, { data: listed }) : undefined;
+			},
 		});
-		await sync.compare(input('a', 'b'));
-		expect((await remove()).outcomes).toEqual(['id-c failed']);
-		expect(removals[0]?.[1].message).toBe(
-			"The record 'id-c' is missing from the input, but was not removed: it is unknown whether it still matches, because the platform's list lacks it or shows no version",
-		);
-		expect(removals[0]?.[1].hint).toContain('Run it again.');
-		expect(left()).toHaveLength(3);
+		await sync.compare(input('a'));
+		expect((await remove()).outcomes).toEqual(['id-b skipped', 'id-c deleted']);
 	});
 
 	test('a read that fails leaves all records', async () => {
@@ -534,19 +493,6 @@ describe('right before a record is removed', () => {
 		expect(removals.at(-1)![1].message).toContain('the run stopped before');
 	});
 
-	test('one that the list lacks and that cannot be read fails; the others are removed', async () => {
-		const { sync, remove, removals } = setUp({
-			respond: (request, tables, isRemoving) => {
-				if (request === 'GET people id-b') return httpResponse(403, {});
-				const listed = tables.tables.people!.filter(({ id }) => id === 'id-c');
-				return isRemoving && isList(request) ? httpResponse(200, { data: listed }) : undefined;
-			},
-		});
-		await sync.compare(input('a'));
-		expect((await remove()).outcomes).toEqual(['id-b failed', 'id-c deleted']);
-		expect(removals[0]![1]).toMatchObject({ id: 'id-b', status: 403 });
-	});
-
 	test('what somebody else has set already stays as it is', async () => {
 		const { sync, remove, removals, updates } = setUp({
 			options: { removal: { set: { state: 'left' } } },
@@ -572,7 +518,7 @@ describe('right before a record is removed', () => {
 	test.each<[what: string, before: string, modified: string, outcome: string]>([
 		['is the same', '2026-01-01T00:00:00.501Z', '2026-01-01T00:00:00.501Z', 'deleted'],
 		['is another', '2026-01-01T00:00:00.501Z', '2026-04-01T00:00:00.501Z', 'skipped'],
-		['has only whole seconds', '2026-01-01T00:00:00Z', '2026-01-01T00:00:00Z', 'failed'],
+		['has only whole seconds', '2026-01-01T00:00:00Z', '2026-01-01T00:00:00Z', 'skipped'],
 	])(
 		'without a version the time of its last change counts: it %s',
 		async (_, before, modified, outcome) => {
@@ -775,6 +721,18 @@ describe('setting fields', () => {
 			stopped: undefined,
 			outcomes: ['id-b marked', 'id-c skipped'],
 		});
+	});
+
+	test('whose response is lost is known by the record before and after it', async () => {
+		const { sync, remove } = setUp({
+			options: marking,
+			respond: updating(({ tables }) => {
+				Object.assign(tables.people!.at(-1)!, { fields: { name: 'c', state: 'left' }, ver: 1 });
+				return httpResponse(502, {});
+			}),
+		});
+		await sync.compare(input('a', 'b'));
+		expect((await remove()).outcomes).toEqual(['id-c marked']);
 	});
 
 	test('that is rejected leaves the record as it was', async () => {

@@ -1,8 +1,6 @@
 /** When the scheduler sends what: batches, requests at once, stopping, cancellation. */
 import type { IHttpRequestOptions } from 'n8n-workflow';
-import { readLastChange } from '../../../nodes/DataPlatform/bulk/lastChange.ts';
 import { writeMany } from '../../../nodes/DataPlatform/bulk/write.ts';
-import { ServiceError } from '../../../nodes/DataPlatform/transport/errors.ts';
 import {
 	entriesOf,
 	isWrite,
@@ -60,15 +58,15 @@ const times = <Value,>(count: number, value: Value) => Array.from({ length: coun
 describe('batches and requests at once', () => {
 	test('upserts: spread over several at once', async () => {
 		const { batches, mostUnderWay, outcomes } = await write({ count: 10_000 });
-		expect(mostUnderWay).toBe(10);
-		expect(batches).toEqual(times(10, 1000));
+		expect(mostUnderWay).toBe(12);
+		expect(batches).toEqual(times(20, 500));
 		expect(outcomes).toEqual(times(10_000, 'inserted'));
 	});
 
 	test('creates: one at a time, in the order of the items', async () => {
 		const { keys, mostUnderWay } = await write({ count: 2000, options: { mode: 'create' } });
 		expect(mostUnderWay).toBe(1);
-		expect(keys.map(({ length }) => length)).toEqual([1000, 1000]);
+		expect(keys.map(({ length }) => length)).toEqual(times(4, 500));
 		expect(keys.flat()).toEqual(records(2000).map(({ key }) => key));
 	});
 
@@ -79,11 +77,12 @@ describe('batches and requests at once', () => {
 		expect(mostUnderWay).toBe(2);
 	});
 
-	test('413: batches of a round size, each full', async () => {
+	test('413: halves, until they fit', async () => {
 		const serve: Serve = (request) =>
 			entriesOf(request).length > 100 ? status(413) : inserted(request);
 		const { batches, outcomes } = await write({ count: 1000, serve });
-		expect(batches).toEqual([...times(4, 250), ...times(10, 100)]);
+		expect(batches.slice(0, 5)).toEqual([500, 500, 250, 125, 63]);
+		expect(new Set(batches.slice(5, -1))).toEqual(new Set([63]));
 		expect(outcomes).toEqual(times(1000, 'inserted'));
 	});
 });
@@ -95,9 +94,10 @@ describe('a failure', () => {
 		(request) => {
 			const at = keysOf(request).indexOf(key);
 			if (at < 0) return inserted(request);
-			const { data } = JSON.parse(String(inserted(request).body)) as { data: unknown[] };
+			const data = writtenData(request).filter((_, index) => index !== at);
 			return httpResponse(200, {
-				data: data.filter((_, index) => index !== at),
+				bulk: { successCount: data.length, insertedCount: data.length, updatedCount: 0 },
+				data,
 				errors: [{ message: 'bad', RecordIndex: at }],
 			});
 		};
@@ -267,7 +267,7 @@ describe('a platform that reads but takes no write', () => {
 			options: { batchSize, parallelRequests: 1 },
 		});
 		expect(outcomes).toEqual(
-			Array.from({ length: 30 }, (__, number) => (isFound(number) ? 'inserted' : 'unknown')),
+			Array.from({ length: 30 }, (__, number) => (isFound(number) ? 'written' : 'unknown')),
 		);
 		expect(stopped).toBeUndefined();
 	});
@@ -284,7 +284,7 @@ describe('a platform that reads but takes no write', () => {
 		expect(stopped).toBeUndefined();
 	});
 
-	test('and takes some now and then, goes on', async () => {
+	test('but some, goes on', async () => {
 		let writes = 0;
 		const serve: Serve = (request) => {
 			if (!isWrite(request)) return nothingFound();
@@ -326,8 +326,8 @@ test('what a lost request may have written is looked up, also if the run stops b
 		options: { batchSize: 5, parallelRequests: 1 },
 		retryBudgetMs: 5000,
 	});
-	expect(batches).toEqual([5, 5, 2]);
-	expect(outcomes).toEqual([...times(5, 'inserted'), ...times(4, 'not sent')]);
+	expect(batches).toEqual([5, 5, 3]);
+	expect(outcomes).toEqual([...times(5, 'written'), ...times(4, 'not sent')]);
 });
 
 test('rejected batches are divided a bounded number of times', async () => {
@@ -359,7 +359,6 @@ test('an execution that is canceled sends no further batch', async () => {
 			dryRun: false,
 			stopAtFailure: false,
 		},
-		'none',
 		({ index }, { outcome }) => (outcomes[index] = outcome),
 	);
 	expect(fake.sent).toHaveLength(2);
@@ -401,7 +400,7 @@ describe('comparing first', () => {
 		const sent = keys.flat();
 		expect(sent).toHaveLength(2500);
 		expect(new Set(sent).size).toBe(2500);
-		expect(mostUnderWay).toBe(8);
+		expect(mostUnderWay).toBe(6);
 		// Six requests read what there is of 999 records each; three of them found 500, no fewer than any
 		// before, so that one more showed that these were all.
 		expect(requests - keys.length).toBe(6 + 3);
@@ -457,7 +456,10 @@ describe('comparing first', () => {
 			count: 1,
 			table,
 			planned: [{ index: 0, key: 'k0', fields: { email: 'k0', at } }],
-			serve: (request) => pageResponse(request, [{ id: 'x', fields: stored }]),
+			serve: (request) => {
+				expect(JSON.parse(String(request.body))).toMatchObject({ loadFields: ['email', 'at'] });
+				return pageResponse(request, [{ id: 'x', fields: stored }]);
+			},
 			options,
 		});
 		expect(outcomes).toEqual(['unchanged']);
@@ -482,21 +484,5 @@ describe('comparing first', () => {
 		expect(batches).toEqual([]);
 		expect(outcomes).toEqual([...times(999, 'failed'), ...times(2001, 'not sent')]);
 		expect(stopped).toContain('did not accept the token');
-	});
-});
-
-describe('the newest change before the run', () => {
-	test.each([
-		['the token is not valid', () => status(401)],
-		['the platform is down', () => networkError('ECONNREFUSED', 'connect')],
-		['the platform fails', () => status(500)],
-	])('if %s, nothing is sent', async (_, serve: Serve) => {
-		const { connection } = fakePlatform(serve, { retryBudgetMs: 0 });
-		const lastChange = await readLastChange(connection, { table: 'people' }, people);
-		expect(lastChange).toBeInstanceOf(ServiceError);
-		const { outcomes, requests, stopped } = await write({ count: 3, lastChange });
-		expect(outcomes).toEqual(times(3, 'not sent'));
-		expect(requests).toBe(0);
-		expect(stopped).toBe((lastChange as ServiceError).message);
 	});
 });

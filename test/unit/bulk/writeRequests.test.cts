@@ -1,4 +1,5 @@
 /** What is sent of many records, and what a failed attempt does to the pace. */
+import type { IHttpRequestOptions } from 'n8n-workflow';
 import type { WriteMode } from '../../../nodes/DataPlatform/bulk/plan.ts';
 import type { Entry } from '../../../nodes/DataPlatform/bulk/entry.ts';
 import type { Task } from '../../../nodes/DataPlatform/bulk/task.ts';
@@ -8,7 +9,6 @@ import {
 	isWrite,
 	nothingFound,
 	records,
-	TIME,
 	writeRecords,
 	written,
 } from '../bulkWrites.cts';
@@ -18,6 +18,7 @@ import {
 	pageResponse,
 	fakePlatform,
 	networkError,
+	notFound,
 	type Serve,
 } from '../stubPlatform.cts';
 
@@ -88,17 +89,89 @@ describe('the request', () => {
 	});
 });
 
-describe('the pace', () => {
-	test('records in order go one request at a time: creates, and keys that may be the same', async () => {
-		const uncertain = withIds(600).map((record, index) => ({
-			...record,
-			hasUncertainKey: index === 300,
-		}));
-		expect((await write(uncertain, written)).mostUnderWay).toBe(1);
-		expect((await write(withIds(600), written, { mode: 'create' })).mostUnderWay).toBe(1);
-		expect((await write(withIds(600), written)).mostUnderWay).toBe(3);
+describe('what is sent again', () => {
+	const files = tableOf(
+		fieldOf('email', 'text', { importKey: true }),
+		fieldOf('surname'),
+		fieldOf('papers', 'file'),
+	);
+	/** `PATCH k0 k1`, `GET r0`: the requests, and the keys that were sent or looked for. */
+	const linesOf = (sent: IHttpRequestOptions[]) =>
+		sent.map(({ method, url, body }) => {
+			const keys = new Set(String(body ?? new URL(url).pathname).match(/\b[kr]\d+/g));
+			return [url.includes('/data/bulk') ? method : 'look up', ...keys].join(' ');
+		});
+	const lines = async (
+		planned: Entry[],
+		serve: Serve,
+		options: Partial<Task> = {},
+		retryBudgetMs = 5000,
+	) => {
+		const setup = { table: files, retryBudgetMs };
+		const { sent, outcomes } = await write(planned, serve, options, setup);
+		return { lines: linesOf(sent.filter(isFirstPage)), outcomes };
+	};
+	/** The first writes get these responses, the others are confirmed. */
+	const first = (...responses: Array<ReturnType<typeof written> | Error | undefined>): Serve => {
+		let writes = 0;
+		return (request) => {
+			if (!isWrite(request)) return request.method === 'GET' ? notFound() : nothingFound();
+			return responses[writes++] ?? written(request);
+		};
+	};
+	/** Whether a request is not one that checks for more. */
+	const isFirstPage = ({ url }: IHttpRequestOptions) => !new URL(url).searchParams.has('skip');
+	const reset = networkError('ECONNRESET');
+	const [plain, adding, other] = records(3) as [Entry, Entry, Entry];
+	adding.fields.papers = { add: [{ filename: 'a' }] };
+
+	test('what adds something is not, if its response is lost; it goes last', async () => {
+		const { lines: requests, outcomes } = await lines([adding, plain], first(undefined, reset));
+		expect(requests).toEqual(['POST k0', 'POST k1', 'look up k1']);
+		expect(outcomes).toEqual(['written', 'unknown']);
 	});
 
+	test('what adds nothing is', async () => {
+		const { lines: requests } = await lines([plain, other], first(reset));
+		expect(requests).toEqual(['POST k0 k2', 'POST k0 k2']);
+	});
+
+	test('what adds something is, if it was to wait', async () => {
+		const wait = httpResponse(429, '', { 'retry-after': '0' });
+		const { lines: requests } = await lines([adding], first(wait));
+		expect(requests).toEqual(['POST k1', 'POST k1']);
+	});
+
+	test('what the platform did not reach, as it stopped at a bad record', async () => {
+		const errors = [{ RecordIndex: 0, message: 'bad' }];
+		const stopped = httpResponse(200, { bulk: { successCount: 0 }, data: [], errors });
+		const { lines: requests, outcomes } = await lines(records(3), first(stopped));
+		expect(requests).toEqual(['POST k0 k1 k2', 'look up k1 k2', 'POST k1 k2']);
+		expect(outcomes).toEqual(['failed', 'written', 'written']);
+	});
+
+	test('a record that was deleted after it was compared, as a whole', async () => {
+		const stored = [{ id: 'r0', fields: { email: 'k0', surname: 'Wolf' } }];
+		const omitted = httpResponse(200, { bulk: { successCount: 1 }, data: [] });
+		const after = first(omitted);
+		const bodies: unknown[] = [];
+		const { lines: requests } = await lines(
+			records(1),
+			(request, count) => {
+				if (isWrite(request)) bodies.push(...entriesOf(request));
+				return count === 1 ? pageResponse(request, stored) : after(request, count);
+			},
+			{ skipUnchanged: true },
+		);
+		expect(requests).toEqual(['look up k0', 'PATCH r0', 'look up r0', 'POST k0']);
+		expect(bodies).toEqual([
+			{ id: 'r0', fields: { surname: 'Fox' } },
+			{ fields: { email: 'k0', surname: 'Fox' } },
+		]);
+	});
+});
+
+describe('the pace', () => {
 	test('a lost attempt makes batches smaller, though the next one succeeds', async () => {
 		let writes = 0;
 		const serve: Serve = (request) => {
@@ -111,7 +184,7 @@ describe('the pace', () => {
 			{ parallelRequests: 1 },
 			{ retryBudgetMs: 5000 },
 		);
-		expect(batches).toEqual([1000, 1000, 500, 500, 500]);
+		expect(batches).toEqual([500, 500, ...Array.from({ length: 8 }, () => 250)]);
 	});
 
 	test('after repeated attempts one request at a time goes on, until one is confirmed at once', async () => {
@@ -137,19 +210,6 @@ describe('the pace', () => {
 		);
 		expect(outcomes).toHaveLength(16);
 		expect([mostUnderWay, atNext]).toEqual([12, 1]);
-	});
-
-	test('a batch that is not confirmed whole does not make them larger', async () => {
-		const serve: Serve = (request) => {
-			if (!isWrite(request)) return nothingFound();
-			const { length } = entriesOf(request);
-			return length > 1 ? nothingFound() : written(request);
-		};
-		const { batches } = await write(records(1000), serve, {
-			mode: 'create',
-			skipUnchanged: true,
-		});
-		expect(batches).toEqual([250, 250, 250, 250]);
 	});
 
 	test('only records that were not read before are looked up, together', async () => {
@@ -200,42 +260,6 @@ describe('the pace', () => {
 	});
 });
 
-/** Two forms of one time, which only the platform knows to be the same. */
-const forms = ['2026-11-21T09:30:00', '2026-11-21T09:30:00.0004'].map((email, index) => ({
-	index,
-	key: email,
-	hasUncertainKey: true,
-	fields: { email },
-}));
-
-test('two keys that turn out to be one record: the first item inserted it, the second updated it', async () => {
-	const table = tableOf(fieldOf('email', 'datetime', { importKey: true }));
-	const serve: Serve = (request) =>
-		httpResponse(200, {
-			bulk: { insertedCount: 1, updatedCount: 0 },
-			data: entriesOf(request).map(() => ({ id: 'x', created: TIME, modified: TIME, ver: 0 })),
-		});
-	const { outcomes, batches } = await write(forms, serve, {}, { table });
-	expect(outcomes).toEqual(['inserted', 'updated']);
-	expect(batches).toEqual([1, 1]);
-});
-
-test('two keys that turn out to be one record, which holds what was sent: both leave it as it is', async () => {
-	const table = tableOf(fieldOf('email', 'datetime', { importKey: true }));
-	const stored = {
-		id: 'x',
-		created: TIME,
-		modified: TIME,
-		fields: { email: '2026-11-21T09:30:00Z' },
-	};
-	const serve: Serve = (request) =>
-		isWrite(request)
-			? httpResponse(200, { bulk: { insertedCount: 0, updatedCount: 0 }, data: [] })
-			: pageResponse(request, [stored]);
-	const { outcomes } = await write(forms, serve, {}, { table });
-	expect(outcomes).toEqual(['unchanged', 'unchanged']);
-});
-
 test.each([['while it is sent'], ['at its outcome'], ['at the outcome of what is not sent']])(
 	'a defect %s ends the run with its error, and nothing more is sent',
 	async (when) => {
@@ -258,7 +282,6 @@ test.each([['while it is sent'], ['at its outcome'], ['at the outcome of what is
 				dryRun: false,
 				stopAtFailure: false,
 			},
-			'none',
 			(_, { notAttempted = false }) => {
 				if (notAttempted === when.includes('not sent')) throw defect;
 			},

@@ -12,7 +12,7 @@ import {
 import { toFailure } from '../../../nodes/DataPlatform/parameters/failure.ts';
 import { OriginError } from '../../../nodes/DataPlatform/transport/allowedOrigins.ts';
 import { InputError, ServiceError } from '../../../nodes/DataPlatform/transport/errors.ts';
-import { asItems, columns, locator, runNode, TABLE, type Given } from '../fakeNode.cts';
+import { asItems, columns, runNode, TABLE, type Given } from '../fakeNode.cts';
 import { fieldOf, tableOf } from '../fixtures.cts';
 import { httpResponse } from '../stubPlatform.cts';
 import { StubTables } from '../stubTables.cts';
@@ -57,7 +57,7 @@ const ROUTED = { onError: 'continueErrorOutput' } as const;
 describe('the output', () => {
 	test('has one item each, paired, including failures', async () => {
 		const { output } = await write(
-			'record: createMany',
+			'record: create',
 			[{ name: 'A' }, { name: TOO_LONG }, { name: 'C' }],
 			{ node: CONTINUE },
 		);
@@ -74,7 +74,7 @@ describe('the output', () => {
 	});
 
 	test('marks failures for n8n 1 if they have a separate output', async () => {
-		const { output } = await write('record: createMany', [{ name: TOO_LONG }, { name: 'B' }], {
+		const { output } = await write('record: create', [{ name: TOO_LONG }, { name: 'B' }], {
 			node: ROUTED,
 		});
 		expect(output[0]!.error).toEqual({ message: 'too long' });
@@ -84,7 +84,7 @@ describe('the output', () => {
 
 	const summary = { options: { output: 'summary' } };
 	test('may be a summary of all items', async () => {
-		const { output } = await write('record: createMany', [{ name: 'A' }, { name: TOO_LONG }], {
+		const { output } = await write('record: create', [{ name: 'A' }, { name: TOO_LONG }], {
 			parameters: summary,
 			node: CONTINUE,
 		});
@@ -97,7 +97,7 @@ describe('the output', () => {
 	});
 
 	test('may be a summary, with failures in a separate output', async () => {
-		const { output } = await write('record: createMany', [{ name: 'A' }, { name: TOO_LONG }], {
+		const { output } = await write('record: create', [{ name: 'A' }, { name: TOO_LONG }], {
 			parameters: summary,
 			node: ROUTED,
 		});
@@ -158,7 +158,7 @@ describe('the error that stops the node', () => {
 
 	test('says how far the run got', async () => {
 		const { error, details } = await write(
-			'record: createMany',
+			'record: create',
 			[{ name: 'A' }, { name: 'B' }, { name: TOO_LONG }, { name: 'D' }],
 			{ parameters: { options: { batchSize: 1, parallelRequests: 1 } } },
 		);
@@ -170,13 +170,9 @@ describe('the error that stops the node', () => {
 	});
 
 	test('of the first item confirms none', async () => {
-		const { error, details } = await write(
-			'record: createMany',
-			[{ name: TOO_LONG }, { name: 'B' }],
-			{
-				parameters: { options: { batchSize: 1, parallelRequests: 1 } },
-			},
-		);
+		const { error, details } = await write('record: create', [{ name: TOO_LONG }, { name: 'B' }], {
+			parameters: { options: { batchSize: 1, parallelRequests: 1 } },
+		});
 		expect(error?.description ?? '').not.toContain('confirmed');
 		expect(details).toMatchObject({ items: 2, done: 0, confirmedThroughItem: null });
 	});
@@ -185,7 +181,7 @@ describe('the error that stops the node', () => {
 		const items = Array.from({ length: 200 }, (_, at) => ({
 			name: at < 100 ? TOO_LONG + at : `n${at}`,
 		}));
-		const { error, details } = await write('record: createMany', items, {
+		const { error, details } = await write('record: create', items, {
 			parameters: { options: { batchSize: 50, parallelRequests: 1, maxFailedShare: 10 } },
 		});
 		expect(details).toMatchObject({ stopped: 'tooManyFailed', item: 0 });
@@ -232,12 +228,6 @@ describe('another try of a failed item', () => {
 		['has a wrong value', new InputError('Bad', { hint: 'h' }), true, { retryable: false }],
 		['may be done, and may be done twice', new ServiceError('?', lost), true, { retryable: true }],
 		[
-			'may be done, and would be doubled',
-			new ServiceError('?', { ...lost, noRetry: true, retryAfterMs: 1 }),
-			true,
-			{ retryable: false },
-		],
-		[
 			'may be done by an operation that doubles',
 			new ServiceError('?', lost),
 			undefined,
@@ -249,8 +239,8 @@ describe('another try of a failed item', () => {
 	});
 
 	test.each([
-		['createMany', false],
-		['upsertMany', true],
+		['create', false],
+		['upsert', true],
 	])('record: %s says so for each item', async (operation, isSafeToRepeat) => {
 		const options = { maxRetryWait: 0, batchSize: 1, parallelRequests: 1 };
 		let writes = 0;
@@ -280,9 +270,9 @@ describe('another try of a failed item', () => {
 test.each<[string, unknown, object]>([
 	[
 		'a lost response',
-		new ServiceError('lost', { delivery: 'ambiguous', status: 500, noRetry: true }),
+		new ServiceError('lost', { delivery: 'ambiguous', status: 500 }),
 		{
-			...{ message: 'lost', status: 500, noRetry: true, isRetryable: true },
+			...{ message: 'lost', status: 500, isRetryable: true },
 			details: { outcome: 'unknown', status: 500 },
 		},
 	],
@@ -324,13 +314,13 @@ describe('a second attempt of the node', () => {
 	test('does not create again what the first has created', async () => {
 		const store: IDataObject = {};
 		const items = [{ name: 'A' }, { name: TOO_LONG }];
-		const first = await write('record: createMany', items, {
+		const first = await write('record: create', items, {
 			store,
 			node: RETRY,
 			parameters: { options },
 		});
 		expect(first.error).toBeDefined();
-		const { tables, error } = await write('record: createMany', items, {
+		const { tables, error } = await write('record: create', items, {
 			...{ store, node: RETRY, parameters: { options } },
 			tables: first.tables,
 		});
@@ -342,8 +332,8 @@ describe('a second attempt of the node', () => {
 		const store: IDataObject = {};
 		const items = [{ name: 'A' }, { name: TOO_LONG }];
 		const given = { store, node: RETRY, parameters: { options: { ...options } } };
-		const { tables } = await write('record: upsertMany', items, given);
-		const second = await write('record: upsertMany', items, { ...given, tables, runIndex: 1 });
+		const { tables } = await write('record: upsert', items, given);
+		const second = await write('record: upsert', items, { ...given, tables, runIndex: 1 });
 		expect(tables.requests.filter((request) => request.includes('bulk')).length).toBeGreaterThan(2);
 		expect(second.error).toBeDefined();
 		expect(Object.keys(store)).toHaveLength(2);
@@ -364,12 +354,12 @@ describe('a second attempt of the node', () => {
 			definitions,
 		);
 		const locked = httpResponse(400, { errors: [{ message: 'locked' }] });
-		const first = await write('record: syncMany', items, {
+		const first = await write('record: sync', items, {
 			...{ ...given, tables },
 			respond: (request) => (request.endsWith('bulk') ? locked : undefined),
 		});
 		expect(first.error?.message).toContain('locked');
-		const { json } = await write('record: syncMany', items, { ...given, tables });
+		const { json } = await write('record: sync', items, { ...given, tables });
 		expect(json.map(({ outcome, id }) => `${outcome as string} ${id as string}`)).toEqual([
 			...['unchanged r1', 'inserted new1', 'deleted r2'],
 		]);
@@ -380,16 +370,16 @@ describe('a second attempt of the node', () => {
 		const summary = { options: { output: 'summary' } };
 		const items = [{ name: TOO_LONG }, { name: 'A' }];
 		const node = { ...RETRY, ...CONTINUE };
-		await write('record: createMany', items, { store, node, parameters: summary });
+		await write('record: create', items, { store, node, parameters: summary });
 		expect(store).toEqual({});
-		await write('record: createMany', items, { store, node });
+		await write('record: create', items, { store, node });
 		expect(Object.keys(store)).toHaveLength(1);
 	});
 
 	test('knows nothing of a dry run', async () => {
 		const store: IDataObject = {};
 		const items = [{ name: 'A' }, { name: 'B', age: 'x' }];
-		await write('record: createMany', items, {
+		await write('record: create', items, {
 			...{ store, node: { ...RETRY, ...ROUTED } },
 			parameters: { options: { dryRun: true } },
 		});
@@ -474,71 +464,5 @@ describe('a second attempt of the node', () => {
 		const final = new ItemResults(1);
 		final.restore(0, { ...unknown, noRetry: true }, true);
 		expect(final.hasResult(0)).toBe(true);
-	});
-});
-
-describe('a record that is created or updated', () => {
-	test('is one or the other, as far as known', async () => {
-		const items = [
-			{ name: 'New' },
-			{ name: 'New' },
-			{ name: 'Ada', age: 9 },
-			{ name: 'Ada', age: 10 },
-		];
-		const { json, requests, error } = await write('record: upsert', items);
-		expect(error).toBeUndefined();
-		expect(json.map(({ outcome }) => outcome)).toEqual([
-			...['inserted', 'updated', 'updated', 'updated'],
-		]);
-		expect(
-			requests.filter((request) => request === 'GET apps/sales/tables/people/data'),
-		).toHaveLength(1);
-	});
-
-	test('twice in a run without a change is unchanged', async () => {
-		const record = {
-			id: 'r1',
-			created: '2026-01-01T00:00:00Z',
-			modified: '2026-02-01T00:00:00Z',
-			ver: 4,
-		};
-		const { json } = await write('record: upsert', [{ name: 'Ada' }, { name: 'Ada' }], {
-			respond: (request) =>
-				request === 'POST people'
-					? httpResponse(200, { data: { ...record, fields: {} } })
-					: undefined,
-		});
-		expect(json.map(({ outcome }) => outcome)).toEqual(['updated', 'unchanged']);
-	});
-
-	test('has no outcome if the table’s latest change can’t be read', async () => {
-		const { json, error } = await write('record: upsert', [{ name: 'New' }], {
-			respond: (request) =>
-				request === 'GET people' ? httpResponse(403, { errors: [{ message: 'no' }] }) : undefined,
-		});
-		expect(error).toBeUndefined();
-		expect(json[0]).not.toHaveProperty('outcome');
-	});
-});
-
-describe('items of one record', () => {
-	test('are updated one after the other, others meanwhile', async () => {
-		const order: string[] = [];
-		let open: (() => void) | undefined;
-		const gate = new Promise<void>((resolve) => (open = resolve));
-		const { error } = await write('record: update', [{ age: 1 }, { age: 2 }, { age: 3 }], {
-			parameters: { recordId: locator('={{ $json.age === 3 ? "r2" : "r1" }}') },
-			tables: new StubTables({ people: { r1: {}, r2: {} } }, definitions),
-			respond: (request, { body }) => {
-				const { fields } = JSON.parse(String(body)) as { fields: IDataObject };
-				order.push(`${request} ${fields.age as number}`);
-				if (fields.age === 3) open!();
-				return fields.age === 1
-					? gate.then(() => httpResponse(200, { data: { id: 'r1', fields } }))
-					: undefined;
-			},
-		});
-		expect(error).toBeUndefined();
-		expect(order).toEqual(['PATCH people r1 1', 'PATCH people r2 3', 'PATCH people r1 2']);
 	});
 });

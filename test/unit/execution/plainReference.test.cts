@@ -21,6 +21,16 @@ test('a value beside it is read', () => {
 	expect(readPlain({ a, c: { d: [1] } }, ['c'])).toStrictEqual({ d: [1] });
 });
 
+test.each([
+	['Infinity', Infinity],
+	['-0', -0],
+	['an undefined member', { b: undefined }],
+	['an undefined entry', [undefined]],
+])('%s is left to n8n: one of its engines passes values on as JSON', (_, value) => {
+	expect(readPlain({ a: [value] }, ['a'])).toBe(NOT_PLAIN);
+	expect(readPlain({}, ['a'])).toBeUndefined();
+});
+
 test('a list with named members, or without an entry at each index, is left to n8n', () => {
 	const named = listWith({ groups: 'x' });
 	const sparse = ['first'];

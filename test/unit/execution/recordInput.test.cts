@@ -321,11 +321,11 @@ async function write(operation: string, { parameters, ...given }: Given) {
 }
 
 describe('one record', () => {
-	test.each<[string, Given, object]>([
+	test.each<[what: string, Given, fields: object, more?: object]>([
 		[
 			'from the item',
 			{ items: asItems({ name: 'Bob', surname: 'K', age: '5' }) },
-			{ fields: { name: 'Bob', surname: 'K', age: 5 } },
+			{ name: 'Bob', surname: 'K', age: 5 },
 		],
 		[
 			'as it is mapped, expressions of the item in it',
@@ -333,12 +333,12 @@ describe('one record', () => {
 				parameters: { columns: columns({ name: 'Bob', surname: '={{ $json.last }}' }) },
 				items: asItems({ last: 'K' }),
 			},
-			{ fields: { name: 'Bob', surname: 'K' } },
+			{ name: 'Bob', surname: 'K' },
 		],
 		[
 			'without what is empty',
 			{ items: asItems({ name: 'Bob', surname: 'K', age: '' }) },
-			{ fields: { name: 'Bob', surname: 'K' } },
+			{ name: 'Bob', surname: 'K' },
 		],
 		[
 			'with what is empty, to clear it',
@@ -346,7 +346,7 @@ describe('one record', () => {
 				parameters: { options: { emptyValues: 'clear' } },
 				items: asItems({ name: 'Bob', surname: 'K', age: '' }),
 			},
-			{ fields: { name: 'Bob', surname: 'K', age: null } },
+			{ name: 'Bob', surname: 'K', age: null },
 		],
 		[
 			'without what the table lacks',
@@ -354,7 +354,7 @@ describe('one record', () => {
 				parameters: { options: { unknownFields: 'ignore' } },
 				items: asItems({ name: 'Bob', surname: 'K', x: 1 }),
 			},
-			{ fields: { name: 'Bob', surname: 'K' } },
+			{ name: 'Bob', surname: 'K' },
 		],
 		[
 			'left out of the audit log',
@@ -362,12 +362,13 @@ describe('one record', () => {
 				parameters: { options: { skipAudit: true } },
 				items: asItems({ name: 'Bob', surname: 'K' }),
 			},
-			{ fields: { name: 'Bob', surname: 'K' }, skipAudit: true },
+			{ name: 'Bob', surname: 'K' },
+			{ skipAudit: true },
 		],
-	])('is created %s', async (_, given, body) => {
+	])('is created %s', async (_, given, fields, more = {}) => {
 		const { bodies, error } = await write('record: create', given);
 		expect(error).toBeUndefined();
-		expect(bodies).toEqual([body]);
+		expect(bodies).toEqual([{ ...more, bulk: [{ fields }] }]);
 	});
 
 	const HINT =
@@ -375,9 +376,9 @@ describe('one record', () => {
 	test.each<[string, Given, string, string | undefined]>([
 		[
 			'a field that the table lacks',
-			{ items: asItems({ name: 'Bob', surname: 'K', agee: 5 }) },
-			"Nothing was sent: table 'People' has no field 'agee', did you mean 'age'?",
-			'agee',
+			{ items: asItems({ name: 'Bob', surname: 'K', surnaem: 'K' }) },
+			"Nothing was sent: table 'People' has no field 'surnaem', did you mean 'surname'?",
+			'surnaem',
 		],
 		[
 			'several problems',
@@ -442,10 +443,10 @@ describe('one record', () => {
 		});
 		expect(error).toBeUndefined();
 		expect(sent.at(-1)).toMatchObject({
-			request: 'PATCH apps/sales/tables/people/data/r1',
-			body: { fields: { age: 7 } },
+			request: 'PATCH apps/sales/tables/people/data/bulk',
+			body: { bulk: [{ id: 'r1', fields: { age: 7 } }] },
 		});
-		expect(json).toMatchObject([{ id: 'r1', name: 'Ada', age: 7 }]);
+		expect(json).toMatchObject([{ outcome: 'updated', id: 'r1', age: 7 }]);
 	});
 
 	test('needs its import key to be created or updated', async () => {
@@ -464,7 +465,7 @@ describe('one record', () => {
 	test('of two items with the same key is written twice', async () => {
 		const item = { name: 'Bob', surname: 'K' };
 		const { bodies } = await write('record: create', { items: asItems(item, item) });
-		expect(bodies).toEqual([{ fields: item }, { fields: item }]);
+		expect(bodies).toEqual([{ bulk: [{ fields: item }, { fields: item }] }]);
 	});
 });
 
@@ -510,23 +511,24 @@ describe('fields that are only read', () => {
 		[11, [hint(`${TEN} and 1 more`)]],
 		[12, [hint(`${TEN} and 2 more`)]],
 	])('%d of them are named once', async (count, expected) => {
-		const item = { name: 'Bob', surname: 'K', ...sums(count) };
-		const { hints, bodies } = await write('record: create', { items: asItems(item, item) });
-		expect(hints).toEqual(expected);
-		expect(bodies[0]).toEqual({ fields: { name: 'Bob', surname: 'K' } });
+		const fields = ['Bob', 'Cy'].map((name) => ({ name, surname: 'K' }));
+		const items = asItems(...fields.map((item) => ({ ...item, ...sums(count) })));
+		const { hints, bodies } = await write('record: create', { items });
+		expect(hints.slice(0, -1)).toEqual(expected);
+		expect(bodies[0]).toEqual({ bulk: fields.map((each) => ({ fields: each })) });
 	});
 });
 
 describe('items with the same key', () => {
 	const twice = asItems({ name: 'Bob', age: 1 }, { name: 'Bob', surname: 'K' });
 	test('are one record', async () => {
-		const { json, stored } = await write('record: upsertMany', { items: twice });
+		const { json, stored } = await write('record: upsert', { items: twice });
 		expect(json).toMatchObject([{ mergedInto: 1 }, { outcome: 'inserted' }]);
 		expect(stored[1]!.fields).toEqual({ name: 'Bob', age: 1, surname: 'K' });
 	});
 
 	test('are an error if the option is set', async () => {
-		const { error, stored } = await write('record: upsertMany', {
+		const { error, stored } = await write('record: upsert', {
 			parameters: { options: { duplicates: 'error' } },
 			items: twice,
 		});
@@ -535,7 +537,7 @@ describe('items with the same key', () => {
 	});
 
 	test('are dealt with in one of two ways', async () => {
-		const { error } = await write('record: upsertMany', {
+		const { error } = await write('record: upsert', {
 			parameters: { options: { duplicates: 'both' } },
 			items: twice,
 		});

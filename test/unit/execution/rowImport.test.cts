@@ -73,13 +73,13 @@ describe('the rows of a file', () => {
 		);
 		expect(result).toEqual({
 			file: 'people.csv',
-			...{ inserted: 1, updated: 1, unchanged: 0, found: 0, skipped: 0 },
+			...{ inserted: 1, updated: 1, unchanged: 0, written: 0, found: 0, skipped: 0 },
 			...{ notFound: 0, failed: 3, unknown: 0, rows: 5, rejected: 3 },
 			confirmedThroughRow: 6,
 			errors: [
-				{ row: 3, error: '\'age\' takes a number, not "x"', field: 'age' },
-				{ row: 4, error: "the import key 'name' has no value", field: 'name' },
-				{ row: 6, error: 'too long' },
+				{ count: 1, row: 3, error: '\'age\' takes a number, not "x"', field: 'age' },
+				{ count: 1, row: 4, error: "the import key 'name' has no value", field: 'name' },
+				{ count: 1, row: 6, error: 'too long' },
 			],
 			columns: { name: 'name', age: 'age', 'The Sum': 'sum' },
 			ignoredColumns: [],
@@ -112,7 +112,7 @@ describe('the rows of a file', () => {
 			}),
 			expect.objectContaining({
 				message: expect.stringMatching(
-					/^'people.csv', 5 rows: 1 inserted, 1 updated, 3 failed \(\d+ requests\). The rejected rows are in 'rejected'.$/,
+					/^'people.csv', 5 rows: 1 inserted, 1 updated, 3 failed \(1 request\). Problems: row 3: 'age' takes a number, not "x"; row 4: the import key 'name' has no value; row 6: too long. The rejected rows are in 'rejected'.$/,
 				),
 				type: 'warning',
 			}),
@@ -127,12 +127,15 @@ describe('the rows of a file', () => {
 		expect(hints.at(-1)).toMatchObject({ type: 'info' });
 	});
 
-	test('no more than ten rejected ones are named', async () => {
+	test('and rejected are reported by cause, with the first reason and row', async () => {
 		const rows = Array.from({ length: 12 }, (_, at) => `${at},x`).join('\n');
-		const { result, stored } = await importFile(`name,age\n${rows}`);
-		expect((result.errors as IDataObject[]).map(({ row }) => row)).toEqual([
-			2, 3, 4, 5, 6, 7, 8, 9, 10, 11,
+		const { result, stored, hints } = await importFile(`name,age\n${rows}`);
+		expect(result.errors).toEqual([
+			{ count: 12, row: 2, error: '\'age\' takes a number, not "x"', field: 'age' },
 		]);
+		expect(hints.at(-1)!.message).toContain(
+			' Problems: 12 × \'age\' takes a number, not "x" (rows 2, 3, 4, …).',
+		);
 		expect(stored[0]!.text.split('\r\n')).toHaveLength(14);
 		expect(stored[0]!.text.match(/error,field,row/g)).toHaveLength(1);
 	});
@@ -143,6 +146,8 @@ describe('the rows of a file', () => {
 			{ parameters: { format: 'ndjson' } },
 		);
 		expect(result).toMatchObject({ inserted: 1, rejected: 2, confirmedThroughRow: 3 });
+		// Its rows name their own fields: it has no columns to report.
+		expect(Object.keys(result).filter((name) => /columns/i.test(name))).toEqual([]);
 		expect(stored).toMatchObject([
 			{ name: 'people-rejected.ndjson', mimetype: 'application/x-ndjson' },
 		]);
@@ -221,8 +226,8 @@ describe('the rows of a file', () => {
 			options: { duplicates: 'error' },
 		});
 		expect(result.errors).toEqual([
-			{ row: 2, error: '\'age\' takes a number, not "item 5"', field: 'age' },
-			{ row: 4, error: "it has the same import key 'item 5' as row 3" },
+			{ count: 1, row: 2, error: '\'age\' takes a number, not "item 5"', field: 'age' },
+			{ count: 1, row: 4, error: "it has the same import key 'item 5' as row 3" },
 		]);
 	});
 
@@ -265,7 +270,7 @@ describe('the rows of a file', () => {
 		const text = 'name,age\nA,x\nB,2\n';
 		const { error, records } = await importFile(text, { options: { stopAfterRejected: 1 } });
 		expect(error?.message).toBe(
-			"'people.csv' is imported through row 3 only: 1 row was rejected, and 'Rejected Rows Limit' allows no more",
+			"'people.csv' is imported through row 3 only: 1 row was rejected, and 'Rejected Rows Limit' allows no more (row 2: 'age' takes a number, not \"x\")",
 		);
 		expect(records).toHaveLength(2);
 		const more = await importFile(`${text}C,y\n`, { options: { stopAfterRejected: 2 } });
@@ -286,9 +291,9 @@ describe('what keeps a file from being imported', () => {
 		['it is empty', '', {}, 'The file is empty', {}],
 		[
 			'a column that no field has',
-			'name,agee\nBob,2\n',
+			'name,tag-s\nBob,2\n',
 			{},
-			"Nothing was sent: table 'People' has no field for the column 'agee', did you mean 'age'?",
+			"Nothing was sent: table 'People' has no field for the column 'tag-s', did you mean 'tags'?",
 			{ field: 'Mapping Column Mode' },
 		],
 		[
@@ -691,7 +696,7 @@ async function importPortions(
 		...{ planning, linkRules: new Map() },
 	};
 	const target = { client, at: { table: 'people' }, table: people };
-	const pipeline = new WritePipeline(target, links, options, Promise.resolve(undefined));
+	const pipeline = new WritePipeline(target, links, options);
 	let isReturned = false;
 	async function* all() {
 		try {
@@ -749,22 +754,28 @@ describe('portions of rows', () => {
 		const { result } = await importPortions(given, { rejectsDuplicates: true });
 		expect(result).toMatchObject({
 			counts: { inserted: 2, failed: 1, rejected: 1 },
-			errors: [{ row: 4, error: "it identifies the same record as row 3, by 'B'" }],
 		});
+		expect(result.kinds.text()).toBe("row 4: it identifies the same record as row 3, by 'B'");
 		expect((await importPortions(given)).result).toMatchObject({
 			counts: { inserted: 2, updated: 1, rejected: 0 },
 		});
 	});
 
-	test('by ID know which records earlier ones wrote', async () => {
+	test('by ID know which records earlier ones wrote, in capitals too', async () => {
+		const id = '0f8fad5b-d9cb-469f-a165-70867728950e';
 		const { result } = await importPortions(
-			[[row(2, 'r1', '1'), row(3, 'r2', '2')], [row(4, 'r2', '3')]],
+			[
+				[row(2, id, '1'), row(3, 'r2', '2')],
+				[row(4, 'r2', '3'), row(5, id.toUpperCase(), '4')],
+			],
 			{ rejectsDuplicates: true, isById: true },
 		);
 		expect(result).toMatchObject({
-			counts: { updated: 2, failed: 1 },
-			errors: [{ row: 4, error: "it identifies the same record as row 3, by 'r2'" }],
+			counts: { updated: 1, notFound: 1, failed: 2 },
 		});
+		expect(result.kinds.text()).toMatch(
+			/; 2 × such as it identifies the same record as row 3, by 'r2' \(rows 4, 5\)$/,
+		);
 	});
 
 	test('what is written after a row that was not sent is counted', async () => {
@@ -835,7 +846,8 @@ describe('portions of rows', () => {
 		expect(names).toEqual([]);
 		expect(result.brokenOff).toEqual({
 			error: undefined,
-			message: "2 rows were rejected, and 'Rejected Rows Limit' allows no more",
+			message:
+				"2 rows were rejected, and 'Rejected Rows Limit' allows no more (2 × 'age' takes a number, not \"x\" (rows 2, 3))",
 		});
 		expect(result.confirmedThroughRow).toBe(3);
 		expect(result.rejectedFile).toBeDefined();
@@ -928,22 +940,26 @@ describe('portions of rows', () => {
 		});
 		expect(result).toMatchObject({
 			counts: { failed: 1 },
-			errors: [{ row: 2, error: 'too long' }],
 		});
+		expect(result.kinds.text()).toBe('row 2: too long');
 	});
 
 	test('a rejected row without a reason has one', async () => {
 		const { result } = await importPortions([[ROWS[0]!]], {
 			outcomes: { 2: [{ outcome: 'failed', field: '' }] },
 		});
-		expect(result.errors).toEqual([{ row: 2, error: 'The record was not written' }]);
+		expect(result.kinds.list()).toEqual([
+			{ count: 1, row: 2, error: 'The record was not written' },
+		]);
 	});
 
 	test('a rejected row names no field at full length', async () => {
 		const { result } = await importPortions([[ROWS[0]!]], {
 			outcomes: { 2: [{ outcome: 'failed', message: 'no', field: 'x'.repeat(5000) }] },
 		});
-		expect(result.errors).toEqual([{ row: 2, error: 'no', field: `${'x'.repeat(100)}… (cut)` }]);
+		expect(result.kinds.list()).toEqual([
+			{ count: 1, row: 2, error: 'no', field: `${'x'.repeat(100)}… (cut)` },
+		]);
 	});
 
 	test('all rows of a portion count, although the rejected ones can’t be stored', async () => {
@@ -964,8 +980,8 @@ describe('portions of rows', () => {
 		const { result } = await importPortions([[row(2, 'A'), row(3, 'B', '1')]]);
 		expect(result).toMatchObject({
 			counts: { rows: 2, failed: 1, inserted: 1, rejected: 1 },
-			errors: [{ row: 2, error: 'the row has 1 cell, the header has 2' }],
 		});
+		expect(result.kinds.text()).toBe('row 2: the row has 1 cell, the header has 2');
 	});
 
 	test('a line in n8n’s log says how far a long import is', async () => {
@@ -1048,7 +1064,7 @@ describe('Export to File', () => {
 	test('as NDJSON', async () => {
 		const { stored } = await exported({ fieldsToLoad: ['age'] }, { format: 'ndjson' });
 		expect(stored).toMatchObject([{ name: 'People.ndjson', mimetype: 'application/x-ndjson' }]);
-		expect(stored[0]!.text).toMatch(/^\{"id":"r1",.*"age":1,.*\}\n$/);
+		expect(stored[0]!.text).toMatch(/^\{"name":.*"age":1,.*"id":"r1",.*\}\n$/);
 	});
 
 	test.each<[INodeParameters, INodeParameters, string]>([

@@ -181,12 +181,16 @@ describe('columns', () => {
 				"The file's columns are: 'email', 'sirname', 'age'.",
 			],
 		],
-		[['email', 'xyzzy', 'y'], {}, ["no field for the columns 'xyzzy', 'y' | Rename"]],
+		[
+			['email', 'xyzzy', 'y'],
+			{},
+			["no field for the columns 'xyzzy', 'y' | Rename", "are: 'email', 'surname', 'age', 'tags'."],
+		],
 		[['email', 'id', 'event'], {}, ["no field for the column 'event'"]],
 		[
 			['email', '', 'fulName'],
 			{},
-			["no field for the column 'fulName', did you mean 'surname'? |", "are: 'email', 'fulName'."],
+			["no field for the column 'fulName' |", "fields are: 'email', 'surname', 'age', 'tags'."],
 		],
 		[['email', ...Array.from({ length: 10 }, (_, at) => `x${at}`)], {}, ["'x8', 'x9' |"]],
 		[
@@ -228,6 +232,13 @@ describe('columns', () => {
 			["no column 'id' with the record IDs"],
 		],
 		[['id'], { hasId: true, planning: { mode: 'update' } }, ['no column of the file is a field']],
+		[
+			['a1@x.com', 'Fox', '36'],
+			{},
+			[
+				"the first row has no name of a field of table 'People': 'a1@x.com', 'Fox', '36'. Does the file have a header?",
+			],
+		],
 		[
 			['error', 'field', 'row'],
 			{},

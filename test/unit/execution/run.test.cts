@@ -70,7 +70,7 @@ test.each([
 	};
 	const parameters: IDataObject = { table: 't', filterMode: 'none', returnAll: true, simple: true };
 	const { run } = await fakeRun(parameters, { serve, node: { type } });
-	const records = await getMany.execute(run, 0);
+	const records = await getMany.execute(run, 0, 1);
 	const isCapped = stored > returned;
 	expect(records).toHaveLength(returned + (isCapped ? 1 : 0));
 	const { notice } = (records as IDataObject[]).at(-1)!;
@@ -107,7 +107,7 @@ test.each<[Parameters<typeof hintText>[0], string | undefined]>([
 	],
 	[
 		{ code: 'checkWebhookToken' },
-		"Check 'Token' in the credential: it may be mistyped, expired or revoked. A webhook takes a workflow execution token or a personal API token: try the other one.",
+		"Check 'Token' in the credential for slips, or create a new token in the platform. A webhook takes a workflow execution token or a personal API token: try the other one.",
 	],
 	[
 		{ code: 'tryOtherWebhookToken' },
@@ -201,6 +201,21 @@ describe('a second attempt of the node', () => {
 			return Object.keys(store).length;
 		});
 		expect(kept.indexOf(0)).toBe(more);
+	});
+
+	test.each([
+		['without Retry On Fail, the execution is not asked', false, 0],
+		['outside an execution, nothing is kept and nothing fails', true, 2],
+	])('%s', (_, retryOnFail, count) => {
+		const getContext = jest.fn(() => {
+			throw new Error('`executionData` is not initialized');
+		});
+		const context = { ...tryOf({}, { retries: { retryOnFail } }), getContext };
+		const report = new ItemResults(2);
+		restoreProgress(context, report);
+		report.done(0, [{ json: { id: 'x' } }]);
+		saveProgress(context, report, true);
+		expect([report.attempt, getContext.mock.calls.length]).toEqual([1, count]);
 	});
 
 	test('knows what was done that is of no item', () => {

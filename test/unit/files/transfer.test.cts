@@ -164,7 +164,7 @@ describe('an upload', () => {
 			'the record can’t be read',
 			[lost(), no(400)],
 			{},
-			`Unknown whether the files were stored: ${BROKEN}; reading the record failed: no`,
+			`Unknown whether the files were stored: ${BROKEN}; looking it up failed: no`,
 		],
 		[
 			'the token may not read the record',

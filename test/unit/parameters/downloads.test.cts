@@ -120,11 +120,21 @@ test.each([
 
 describe('a file whose record states', () => {
 	test.each([
-		['no size', undefined],
 		['too small a size', 3],
 		['a size below zero', -5 * MIB],
-	])('%s: it is stopped at the maximum, and not tried again', async (_, fileSize) => {
+	])('%s: it is stopped there, and not tried again', async (_, fileSize) => {
 		const records = [{ papers: [file('a', { fileSize })] }];
+		const { error, taken, fetched, stored } = await getMany({ records, sizes: { a: 40 } });
+		expect(error?.message).toBe(
+			`Record 'r0': 'a.txt' could not be downloaded: The platform sends more than the expected ${fileSize} bytes`,
+		);
+		expect(fetched).toHaveLength(1);
+		expect(taken.count).toBeLessThan(20);
+		expect(stored).toEqual([]);
+	});
+
+	test('no size: it is stopped at the maximum, and not tried again', async () => {
+		const records = [{ papers: [file('a', { fileSize: undefined })] }];
 		const option = { maxTotalSizeMiB: 2 };
 		const { error, taken, fetched, stored } = await getMany({ records, option, sizes: { a: 40 } });
 		expect(error?.message).toBe(

@@ -185,6 +185,10 @@ describe('what is picked in a locator', () => {
 	test.each<[IDataObject, string]>([
 		[{ application: 'sales', table: 'people', recordId: 'r1' }, '["sales","people","r1"]'],
 		[{ table: 'people', recordId: 'r1' }, '[null,"people","r1"]'],
+		[
+			{ table: 'people', recordId: '0F8FAD5B-D9CB-469F-A165-70867728950E' },
+			'[null,"people","0f8fad5b-d9cb-469f-a165-70867728950e"]',
+		],
 	])('%j is the record %s', async (parameters, key) => {
 		const { run } = await fakeRun(parameters);
 		expect(recordKeyOf(run, 0)).toBe(key);

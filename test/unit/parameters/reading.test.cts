@@ -24,7 +24,8 @@ import {
 	type Given,
 } from '../fakeNode.cts';
 import { fieldOf, storedOf, tableOf } from '../fixtures.cts';
-import { httpResponse } from '../stubPlatform.cts';
+import { ServiceError } from '../../../nodes/DataPlatform/transport/errors.ts';
+import { httpResponse, networkError } from '../stubPlatform.cts';
 import { StubTables } from '../stubTables.cts';
 
 const definitions = { people: { ...tableOf(fieldOf('name'), fieldOf('id')), id: 'people' } };
@@ -415,14 +416,15 @@ describe('the API client', () => {
 		expect(seen.requests).toHaveLength(1);
 	});
 
-	test('of the editor does not keep a user waiting', async () => {
-		const { context, seen } = fakeExecution({
-			plain: {},
-			serve: () => httpResponse(429, { errors: [{ message: 'slower' }] }, { 'retry-after': '11' }),
-		});
+	test.each([
+		['that asks to wait', () => httpResponse(429, '', { 'retry-after': '1' })],
+		['that fails', () => httpResponse(502, '')],
+		['that hangs up', () => networkError('ECONNRESET')],
+	])('of the editor asks a platform %s only once', async (_, serve) => {
+		const { context, seen } = fakeExecution({ plain: {}, serve });
 		const client = await createEditorClient(context as never);
-		await expect(client.request(request)).rejects.toMatchObject({ status: 429 });
-		expect(seen.options).toMatchObject([{ timeout: 20_000 }]);
+		await expect(client.request(request)).rejects.toBeInstanceOf(ServiceError);
+		expect(seen.options).toMatchObject([{ timeout: 10_000 }]);
 	});
 
 	test('sends nothing once the execution is canceled', async () => {

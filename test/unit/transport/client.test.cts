@@ -1,13 +1,15 @@
 /** One request and its response: URLs, bodies, bytes, tokens, waits. */
 import { Readable } from 'node:stream';
 import { buffer } from 'node:stream/consumers';
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { IDataObject, IHttpRequestOptions, IN8nHttpFullResponse, Logger } from 'n8n-workflow';
 import { ApiClient, type ClientSettings } from '../../../nodes/DataPlatform/transport/client.ts';
 import type { ApiRequest } from '../../../nodes/DataPlatform/transport/exchange.ts';
 import { InputError, ServiceError } from '../../../nodes/DataPlatform/transport/errors.ts';
 import {
+	MAX_RESPONSE_BYTES,
 	newStream,
-	readText,
+	streamOf,
 	type ByteStream,
 } from '../../../nodes/DataPlatform/transport/streams.ts';
 import {
@@ -15,6 +17,7 @@ import {
 	httpResponse,
 	networkError,
 	SETTINGS,
+	streamed,
 	type Serve,
 } from '../stubPlatform.cts';
 
@@ -100,6 +103,7 @@ describe('what goes out', () => {
 
 describe('the token', () => {
 	const settings: ClientSettings = {
+		account: 'test',
 		baseUrl: 'https://platform.example.com',
 		webhookOrigins: 'https://hooks.example.com',
 		requestsPerMinute: 0,
@@ -115,7 +119,7 @@ describe('the token', () => {
 		const sent: Array<[withToken: boolean, url: string]> = [];
 		const sender = (withToken: boolean) => async (options: IHttpRequestOptions) => {
 			sent.push([withToken, options.url]);
-			return response;
+			return streamed(response);
 		};
 		const client = new ApiClient(
 			{
@@ -213,7 +217,7 @@ describe('the token', () => {
 	});
 
 	test('a response without headers or text is none', async () => {
-		const { client } = tokenClient({ statusCode: 200, headers: undefined, body: {} } as never);
+		const { client } = tokenClient({ ...httpResponse(200, ''), headers: undefined } as never);
 		expect(asFailure(await client.tryRequest(get)).message).toBe(
 			"The platform's response could not be read (no content type, 0 characters)",
 		);
@@ -417,8 +421,8 @@ describe('waiting', () => {
 		const aborted = { aborted: false };
 		const client = new ApiClient(
 			{
-				send: async () => busy(60),
-				sendWithoutToken: async () => busy(60),
+				send: async () => streamed(busy(60)),
+				sendWithoutToken: async () => streamed(busy(60)),
 				logger: { debug: () => undefined } as unknown as Logger,
 				// As in older versions of n8n, where `sleep` ignores the cancellation.
 				get canceled() {
@@ -453,13 +457,27 @@ test.each(['ECONNREFUSED', 'ERR_SSL_WRONG_VERSION_NUMBER'])(
 	},
 );
 
-test('a single failure has no previous attempt', async () => {
-	const { result } = await send(post, () => networkError('ECONNRESET'));
-	expect(asFailure(result)).toMatchObject({ delivery: 'ambiguous', previousAttempt: undefined });
-});
-
 const bytesOf = (...chunks: string[]) =>
 	Readable.from(chunks.map((chunk) => Buffer.from(chunk))) as unknown as ByteStream;
+
+async function* endless(chunk: string, taken = { bytes: 0 }) {
+	const bytes = Buffer.from(chunk);
+	for (;;) {
+		await nextTurn();
+		taken.bytes += bytes.length;
+		yield bytes;
+	}
+}
+
+async function* stalling() {
+	yield Buffer.from('{');
+	await new Promise(() => undefined);
+}
+
+async function* breaking() {
+	yield Buffer.from('{');
+	throw new Error('reset');
+}
 
 describe('bytes that are received', () => {
 	const withBytes = (
@@ -493,7 +511,7 @@ describe('bytes that are received', () => {
 		const { result, stored, seen, sent } = await receive([
 			() => withBytes(200, bytesOf('ab', 'cde'), headers),
 		]);
-		expect(result).toMatchObject({ status: 200, body: {}, repeated: false });
+		expect(result).toMatchObject({ status: 200, body: {} });
 		expect(result).not.toHaveProperty('text');
 		expect([stored, seen]).toEqual([['abcde'], [headers]]);
 		expect(sent[0]).toMatchObject({ encoding: 'stream', headers: { Accept: '*/*' } });
@@ -580,7 +598,50 @@ describe('bytes that are received', () => {
 		});
 		expect(asFailure(result)).toMatchObject({ status, message: expect.stringContaining(message) });
 		expect(stored).toEqual([]);
+		expect((sent[0]!.abortSignal as AbortSignal).aborted).toBe(false);
+	});
+
+	test.each<[string, () => ByteStream]>([
+		['that never ends', () => streamOf(endless('x'), bytesOf())],
+		['that stops', () => streamOf(stalling(), bytesOf())],
+		['that breaks off', () => streamOf(breaking(), bytesOf())],
+	])('what comes in place of them, %s, ends in time: the status says enough', async (_, body) => {
+		const { result, sent } = await receive(
+			[() => withBytes(404, body())],
+			{},
+			{ ...once, timeoutMs: 20 },
+		);
+		expect(asFailure(result)).toMatchObject({
+			message: 'The platform found no such record or table',
+			delivery: 'rejected',
+		});
 		expect((sent[0]!.abortSignal as AbortSignal).aborted).toBe(true);
+	});
+
+	test.each<[string, ApiRequest['expectedBytes'], number]>([
+		['the record says', 3, 3],
+		['a thumbnail can have', 'some', MAX_RESPONSE_BYTES],
+	])('more than %s are not received, and not again', async (_, expectedBytes, most) => {
+		const taken = { bytes: 0 };
+		const { result, sent } = await receive(
+			[
+				() =>
+					withBytes(
+						200,
+						streamOf(endless('x'.repeat(Math.min(most, 1024 * 1024)), taken), bytesOf()),
+					),
+			],
+			{ expectedBytes },
+			{ retryBudgetMs: 5000 },
+		);
+		expect(asFailure(result)).toMatchObject({
+			message: `The platform sends more than the expected ${most} bytes`,
+			hint: expect.stringContaining('reported a wrong size'),
+		});
+		expect(sent).toHaveLength(1);
+		expect((sent[0]!.abortSignal as AbortSignal).aborted).toBe(true);
+		// What is read ahead is bounded, too.
+		expect(taken.bytes).toBeLessThan(most + 20 * Math.min(most, 1024 * 1024));
 	});
 
 	test('the reason may be empty or cut off: the status says enough', async () => {
@@ -598,7 +659,7 @@ describe('bytes that are received', () => {
 			{ expectedBytes: 3 },
 			{ retryBudgetMs: 5000 },
 		).finally(() => jest.restoreAllMocks());
-		expect(result).toMatchObject({ status: 200, repeated: true });
+		expect(result).toMatchObject({ status: 200 });
 		expect(stored).toEqual(['abc']);
 	});
 
@@ -688,7 +749,7 @@ describe('a body that is produced while it is sent', () => {
 		const { result } = await send({ ...post, stream }, serve, { retryBudgetMs: 5000 }).finally(() =>
 			jest.restoreAllMocks(),
 		);
-		expect(result).toMatchObject({ status: 200, repeated: false });
+		expect(result).toMatchObject({ status: 200 });
 		expect(made).toEqual({ count: 3, closed: 3 });
 	});
 
@@ -704,19 +765,62 @@ describe('a body that is produced while it is sent', () => {
 });
 
 describe('a response as text', () => {
-	test('is its beginning if it is long', async () => {
-		const chunk = 'x'.repeat(40_000);
-		expect(await readText(bytesOf(chunk, chunk, chunk))).toHaveLength(80_000);
-		expect(await readText(bytesOf('x'.repeat(65_536), 'y', 'z'))).toBe(`${'x'.repeat(65_536)}y`);
-		expect(await readText(bytesOf())).toBe('');
+	const sendAll = async (
+		request: ApiRequest,
+		pieces: AsyncIterable<Uint8Array>,
+		settings: Partial<ClientSettings> = once,
+	) =>
+		await send(
+			request,
+			() => ({ ...httpResponse(200, ''), body: streamOf(pieces, bytesOf()) as never }),
+			settings,
+		);
+
+	test('comes in pieces, which may cut a letter, and after a mark', async () => {
+		const bytes = Buffer.from('\ufeff{"data":"ä"}');
+		const pieces = newStream(Readable.from([bytes.subarray(0, 12), bytes.subarray(12)]));
+		const { result } = await sendAll(get, pieces);
+		expect(result).toMatchObject({ body: { data: 'ä' }, text: '{"data":"ä"}' });
 	});
 
-	test('is what arrived if it broke off', async () => {
-		async function* broken() {
-			yield Buffer.from('be');
-			yield Buffer.from('gun');
-			throw new Error('reset');
-		}
-		expect(await readText(newStream(broken()))).toBe('begun');
+	test.each<[ApiRequest['retryMode'], string]>([
+		['read', 'rejected'],
+		['notIdempotent', 'ambiguous'],
+	])('has a longest length: %s', async (retryMode, delivery) => {
+		const taken = { bytes: 0 };
+		const pieces = endless('x'.repeat(1024 * 1024), taken);
+		const { result, sent } = await sendAll({ ...get, retryMode }, pieces, { retryBudgetMs: 5000 });
+		expect(asFailure(result)).toMatchObject({
+			message: "The platform's response is longer than 64 MiB, and was not read to the end",
+			hint: expect.stringContaining('fewer fields'),
+			delivery,
+		});
+		expect(sent).toHaveLength(1);
+		expect((sent[0]!.abortSignal as AbortSignal).aborted).toBe(true);
+		expect(taken.bytes).toBeLessThan(MAX_RESPONSE_BYTES + 20 * 1024 * 1024);
+	});
+
+	test.each([
+		['stops', stalling, 'The platform did not respond in time'],
+		['breaks off', breaking, 'The connection broke before the response was complete (reset)'],
+	])('that %s is none', async (_, pieces, message) => {
+		const { result, sent } = await sendAll(post, pieces(), { ...once, timeoutMs: 20 });
+		expect(asFailure(result)).toMatchObject({ message, delivery: 'ambiguous' });
+		expect((sent[0]!.abortSignal as AbortSignal).aborted).toBe(true);
+	});
+
+	test('that comes when the execution is canceled is not awaited', async () => {
+		const fake = fakePlatform(({ abortSignal }) => {
+			const body = new Readable({ read: () => undefined });
+			const stop = () => body.destroy(new Error('aborted'));
+			(abortSignal as AbortSignal).addEventListener('abort', stop);
+			return { ...httpResponse(200, ''), body: body as never };
+		}, once);
+		const sending = fake.connection.tryRequest(post);
+		setTimeout(() => fake.cancel(), 20);
+		expect(asFailure(await sending)).toMatchObject({
+			message: 'The execution was canceled before the platform responded',
+			delivery: 'ambiguous',
+		});
 	});
 });

@@ -1,4 +1,4 @@
-/** One request that is sent again: what counts as a retry, how long it waits, what it remembers. */
+/** One request that is sent again: what counts as a retry, how long it waits, what comes of it. */
 import type { IHttpRequestOptions } from 'n8n-workflow';
 import type { ApiRequest } from '../../../nodes/DataPlatform/transport/exchange.ts';
 import { ServiceError } from '../../../nodes/DataPlatform/transport/errors.ts';
@@ -41,7 +41,7 @@ async function send(responses: Response[], request: Partial<ApiRequest> = {}) {
 
 test('a request to wait uses up none of the five retries', async () => {
 	const { result, sent } = await send([...times(7, wait), ...times(5, lost), ok()]);
-	expect(result).toMatchObject({ status: 200, repeated: true });
+	expect(result).toMatchObject({ status: 200 });
 	expect(sent).toBe(13);
 });
 
@@ -68,92 +68,74 @@ test('a service that asks for no time again and again is given some', async () =
 	expect(waits).toEqual([0, 0, 0, 500, 1000, 2000]);
 });
 
-describe('an earlier attempt that may have been done', () => {
-	test.each<[string, Response[], object]>([
+/** Responses, and what comes of a write: its delivery, and the rejection after an ambiguous attempt. */
+describe('an attempt of unknown result', () => {
+	const no = () => httpResponse(400, { errors: [{ id: 'c', message: 'bad' }] });
+	const late = () => httpResponse(504, '');
+	const accepted = () => httpResponse(202, { data: 1 });
+	const rejected = { delivery: 'rejected', status: 400, message: 'bad', code: 'c' };
+	const open = { delivery: 'ambiguous' };
+	const pending = { delivery: 'ambiguous', stillPending: true };
+	const text = (message: string) => expect.stringContaining(message) as string;
+
+	test.each<[what: string, responses: Response[], result: object]>([
+		['stands beside a success after it', [lost(), ok()], { status: 200, previousAttempt: open }],
+		['is none if nothing arrived', [unreached(), ok()], { previousAttempt: undefined }],
+		['is none if it was to wait', [wait(), ok()], { previousAttempt: undefined }],
+		['is none before a rejection', [no()], { ...rejected, rejection: undefined }],
+		['is none if a rejection follows a wait', [wait(), no()], rejected],
 		[
-			'is remembered by a success',
-			[lost(), ok()],
-			{ repeated: true, previousAttempt: { delivery: 'ambiguous' } },
+			'stays unknown after a rejection, which it names',
+			[lost(), no()],
+			{ ...open, message: text('; a retry was rejected: bad'), status: 400, rejection: rejected },
 		],
 		[
-			'is remembered by a rejection',
-			[lost(), httpResponse(400, {})],
-			{ status: 400, previousAttempt: { delivery: 'ambiguous' } },
+			'is the first that may be pending',
+			[late(), lost(), no()],
+			{ ...pending, rejection: rejected },
 		],
 		[
-			'takes precedence if it may still be applied',
-			[httpResponse(504, {}), lost(), httpResponse(400, {})],
-			{ previousAttempt: { status: 504, stillPending: true } },
+			'is one that may be pending, also later',
+			[lost(), late(), ok()],
+			{ previousAttempt: pending },
 		],
 		[
-			'is the result if later ones did not arrive',
-			[lost(), ...times(5, unreached)],
-			{ delivery: 'ambiguous' },
+			'is the last of those that are not',
+			[lost(), httpResponse(500, ''), ok()],
+			{ previousAttempt: { status: 500 } },
 		],
-		[
-			'is none if nothing arrived',
-			times(6, unreached),
-			{ delivery: 'notApplied', previousAttempt: undefined },
-		],
-		[
-			'is none if the service did not work on it',
-			[wait(), ok()],
-			{ repeated: false, previousAttempt: undefined },
-		],
+		['stays unknown if later ones did not arrive', [lost(), ...times(5, unreached)], open],
+		['is a 202: it confirms nothing', [accepted(), no()], { ...pending, rejection: rejected }],
+		['is a 202, then confirmed', [accepted(), ok()], { status: 200, previousAttempt: pending }],
 	])('%s', async (_, responses, expected) => {
 		expect((await send(responses)).result).toMatchObject(expected);
 	});
-});
 
-describe('a request that is repeated only if nothing of it was applied', () => {
-	const late = () => httpResponse(504, {});
-	const once = { retryMode: 'notIdempotent' } as const;
-
-	/** @param answers of the look-ups, one after the other */
-	async function ask(responses: Response[], ...answers: boolean[]) {
-		let asked = 0;
-		const isUnapplied = async () => answers[asked++] ?? false;
-		const { result, sent, waits } = await send(responses, { ...once, isUnapplied });
-		return { result, sent, waits, asked };
-	}
-
-	test.each<[string, Response[], boolean[], object, number, number]>([
-		['is asked about after the wait', [lost(), ok()], [true], { status: 200 }, 2, 1],
-		['ends if it may have been', [lost(), ok()], [false], { delivery: 'ambiguous' }, 1, 1],
-		['ends at the second', [lost(), lost(), ok()], [true, false], { delivery: 'ambiguous' }, 2, 2],
-		['is not asked about if it arrived', [ok()], [], { status: 200 }, 1, 0],
-		['is not asked about if nothing was sent', [unreached(), ok()], [], { status: 200 }, 2, 0],
-		['is not asked about if it was to wait', [wait(), ok()], [], { status: 200 }, 2, 0],
-		['ends if it may still be applied', [late(), ok()], [true], { status: 504 }, 1, 0],
-	])('%s', async (_, responses, answers, expected, count, questions) => {
-		const { result, sent, asked } = await ask(responses, ...answers);
-		expect(result).toMatchObject(expected);
-		expect([sent, asked]).toEqual([count, questions]);
+	test.each<[string, Partial<ApiRequest>, Response[], object]>([
+		[
+			'a read',
+			{ method: 'GET', retryMode: 'read' },
+			[lost(), no()],
+			{ ...rejected, rejection: undefined },
+		],
+		['a read that gets a 202', { method: 'GET', retryMode: 'read' }, [accepted()], { status: 202 }],
+		[
+			'a workflow that is started, whose status may be any',
+			{ method: 'POST', retryMode: 'notIdempotent', bodyRequirement: 'anything' },
+			[accepted()],
+			{ status: 202 },
+		],
+	])('is not one of %s', async (_, request, responses, expected) => {
+		expect((await send(responses, request)).result).toMatchObject(expected);
 	});
 
-	test('leaves nothing open once it was not applied', async () => {
-		const { result } = await ask([lost(), httpResponse(400, {})], true);
-		expect(result).toMatchObject({ delivery: 'rejected' });
-		expect((result as ServiceError).previousAttempt).toBeUndefined();
-		const { result: confirmed } = await ask([lost(), ok()], true);
-		expect(confirmed).toMatchObject({ repeated: false, previousAttempt: undefined });
+	test.each([
+		[201, { data: 1 }, 'json'],
+		[204, '', 'nothing'],
+	] as const)('is not one that a %i confirms', async (status, body, bodyRequirement) => {
+		const { result } = await send([httpResponse(status, body)], { bodyRequirement });
+		expect(result).toMatchObject({ status, previousAttempt: undefined });
 	});
-
-	test('waits as any other', async () => {
-		const { waits } = await ask([...times(5, lost), ok()], true, true, true, true, true);
-		expect(waits).toEqual([250, 500, 1000, 2000, 4000]);
-	});
-});
-
-test.each<[string, Response[], boolean]>([
-	['a success', [wait(), ok()], true],
-	['a rejection', [wait(), httpResponse(400, {})], true],
-	['a success at once', [ok()], false],
-	['a rejection at once', [httpResponse(400, {})], false],
-	['a rejection after a loss', [lost(), httpResponse(400, {})], false],
-])('%s says whether it was asked to wait before', async (_, responses, wasPostponed) => {
-	const { result } = await send(responses);
-	expect((result as ServiceError).wasPostponed ?? false).toBe(wasPostponed);
 });
 
 describe('while it is under way', () => {

@@ -368,6 +368,25 @@ describe('the errors of a response', () => {
 	});
 });
 
+test.each([
+	['/api/v2/apps/crm/tables/people/data/r1', "Check the record's ID;"],
+	['/api/v2/people/data/r1', "Check the record's ID;"],
+	['/api/v2/apps/crm/tables/people/files/f1', "Check the file's ID;"],
+	['/api/v2/apps/crm/tables/people/files/f1/thumbnail', "Check the file's ID;"],
+	['/api/v2/apps/crm/tables', 'Check the application; '],
+	['/api/v2/apps/crm/tables/people', 'Check the application and the table;'],
+	['/api/v2/people/data', 'Check the application and the table;'],
+	['/api/v2/people/data/filter', 'Check the application and the table;'],
+	['/api/v2/people/data/count/filter', 'Check the application and the table;'],
+	['/api/v2/apps/crm/tables/people/data/bulk', 'Check the application and the table;'],
+	['/api/v2/users/me', 'Check the address;'],
+	[undefined, 'Check the address;'],
+])('a 404 of %s says what to check', (path, hint) => {
+	const body = JSON.stringify({ errors: [{ message: 'No' }] }) as never;
+	const failure = parseResponse({ statusCode: 404, headers: {}, body }, 'json', path);
+	expect(failure).toMatchObject({ message: 'No', hint: expect.stringContaining(hint) });
+});
+
 describe('a response', () => {
 	const DATE = 'Sat, 21 Nov 2026 09:30:00 GMT';
 	const parse =
@@ -514,7 +533,7 @@ describe('a response', () => {
 			parse(404, { errors: [entry] }),
 			{
 				message: 'too young',
-				hint: 'Check the application, the table and the ID; they may have been renamed or deleted.',
+				hint: 'Check the address; what it names may have been renamed or deleted.',
 			},
 		],
 		[

@@ -3,9 +3,10 @@ import type { IDataObject } from 'n8n-workflow';
 import { InputError } from '../../transport/errors';
 import { readRecord } from '../../api/records';
 import { downloadInto, PARALLEL_DOWNLOADS, type Kind } from '../../execution/attachments';
-import { withFiles, type ItemOperation, type ItemOutput } from '../../execution/operation';
+import { withFiles, type ItemOutput } from '../../execution/operation';
 import { isErrorItem } from '../../execution/itemResults';
 import type { NameOf } from '../../execution/parameter';
+import { flag } from '../../execution/parameterKinds';
 import type { RunContext } from '../../execution/run';
 import { fileField, fileId, outputField } from '../../parameters/files';
 import { itemOperation } from '../../parameters/operation';
@@ -31,11 +32,19 @@ const fields = [
 	}),
 ];
 
-async function download(
-	run: RunContext<NameOf<typeof fields>>,
+const thumbnails = flag('thumbnails', {
+	label: 'Thumbnails',
+	preset: false,
+	description: 'Whether to download small versions of the pictures instead of the files',
+});
+
+const options = [...requestSettings, thumbnails];
+
+async function downloadFrom(
+	run: RunContext<NameOf<typeof fields> | NameOf<typeof options>>,
 	index: number,
-	kind: Kind,
 ): Promise<ItemOutput> {
+	const kind: Kind = thumbnails.of(run, index) ? 'thumbnail' : 'file';
 	const at = tableOf(run, index);
 	const field = fileField.of(run, index);
 	const id = recordId.of(run, index);
@@ -69,28 +78,13 @@ async function download(
 	return withFiles(keptJson(run.json(index)), binary);
 }
 
-const operation = (
-	kind: Kind,
-	entry: Pick<ItemOperation, 'value' | 'name' | 'action' | 'description'>,
-): ItemOperation =>
-	itemOperation({
-		...entry,
-		fields,
-		options: requestSettings,
-		concurrency: PARALLEL_DOWNLOADS,
-		execute: async (run, index) => await download(run, index, kind),
-	});
-
-export const downloadFiles = operation('file', {
+export const download = itemOperation({
 	value: 'download',
 	name: 'Download',
 	action: 'Download attachments',
 	description: 'Download the files of a record; the item keeps its data and gets the files',
-});
-
-export const downloadThumbnails = operation('thumbnail', {
-	value: 'downloadThumbnail',
-	name: 'Download Thumbnail',
-	action: 'Download thumbnails',
-	description: 'Download small versions of the pictures of a record',
+	fields,
+	options,
+	concurrency: PARALLEL_DOWNLOADS,
+	execute: downloadFrom,
 });

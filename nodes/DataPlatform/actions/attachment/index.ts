@@ -1,5 +1,5 @@
 import type { Resource } from '../../execution/operation';
-import { downloadFiles, downloadThumbnails } from './download';
+import { download } from './download';
 import { remove } from './remove';
 import { upload } from './upload';
 
@@ -7,5 +7,5 @@ export const attachment: Resource = {
 	value: 'attachment',
 	name: 'Attachment',
 	initial: upload,
-	operations: [downloadFiles, downloadThumbnails, remove, upload],
+	operations: [download, remove, upload],
 };

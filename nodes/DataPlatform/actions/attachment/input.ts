@@ -4,7 +4,7 @@
 import type { IBinaryData } from 'n8n-workflow';
 
 import type { Attachment, PlatformRecord } from '../../api/types';
-import { ServiceError } from '../../transport/errors';
+import { InputError, ServiceError } from '../../transport/errors';
 import { filesIn } from '../../files/transfer';
 import type { ByteStream } from '../../transport/streams';
 import { nameList } from '../../transport/text';
@@ -48,12 +48,18 @@ async function toUpload(run: RunContext<never>, index: number, name: string): Pr
 /**
  * The files in the given binary fields of the item, or in all of them.
  *
- * @throws {InputError} if the item has no such file
+ * @throws {InputError} if the item has no such file, or comes from an agent
  */
 export async function uploadsOf(
 	run: RunContext<NameOf<typeof inputDataFieldName>>,
 	index: number,
 ): Promise<Upload[]> {
+	// n8n passes only the JSON that an agent makes.
+	if (run.isTool) {
+		throw new InputError("Agents can't hand over files", {
+			hint: 'Put this operation into a workflow that the agent calls.',
+		});
+	}
 	const names = binaryFields(run, index);
 	return await Promise.all(names.map(async (name) => await toUpload(run, index, name)));
 }

@@ -1,5 +1,5 @@
 import { keyField } from '../../bulk/key';
-import type { PlatformRecord } from '../../api/types';
+import type { PlatformRecord, TableDefinition } from '../../api/types';
 import { compareFiles, filesOf, uploadFiles } from '../../files/transfer';
 import { readRecord } from '../../api/records';
 import type { Upload } from '../../files/uploadStream';
@@ -11,11 +11,6 @@ import type { RunContext } from '../../execution/run';
 import { fileField, inputFileField, maxFileSizeMiB, skipExisting } from '../../parameters/files';
 import { linkValues } from '../../parameters/links';
 import { itemOperation } from '../../parameters/operation';
-import {
-	plannedRecord,
-	writeOptions,
-	type PlannedRecordParameter,
-} from '../../parameters/plannedRecord';
 import { outputOf, simple } from '../../parameters/reading';
 import { maxRetryWait, requestOptions, timeout } from '../../parameters/requests';
 import { recordId, recordKeyOf, tableOf, tableParameters } from '../../parameters/table';
@@ -27,6 +22,7 @@ import {
 } from '../../parameters/values';
 import { MIB } from '../../transport/streams';
 import { undefinedIf403, uploadsOf } from './input';
+import { otherFields, writeOptions, type OtherFieldsParameter } from './otherFields';
 
 /** The platform processes a large file for a while before it responds. */
 const TIMEOUT_S = 300;
@@ -60,19 +56,19 @@ const updateOtherFields = flag('updateOtherFields', {
 });
 
 /** The other fields to write in the same request, and the import key of a new record. */
-async function otherFields(
-	run: RunContext<PlannedRecordParameter | NameOf<typeof updateOtherFields>>,
+async function besides(
+	run: RunContext<OtherFieldsParameter | NameOf<typeof updateOtherFields>>,
 	index: number,
 	name: string,
 	id?: string,
 ) {
 	if (id === undefined) {
-		const { fields, key } = await plannedRecord(run, index, 'create', { id, except: name });
+		const { fields, key } = await otherFields(run, index, 'create', name);
 		const field = keyField(await run.definition(tableOf(run, index)))?.name;
 		return { fields, key: field && key ? { field, value: key } : undefined };
 	}
 	if (!updateOtherFields.of(run, index)) return { fields: {} };
-	return { fields: (await plannedRecord(run, index, 'update', { id, except: name })).fields };
+	return { fields: (await otherFields(run, index, 'update', name, id)).fields };
 }
 
 /** Which files to send, and which of the existing ones to keep. */
@@ -132,11 +128,15 @@ export const upload = itemOperation({
 		const id = target.of(run, index) === 'new' ? undefined : recordId.of(run, index);
 		const name = fileField.of(run, index);
 		const shape = outputOf(run, index);
-		const table = await undefinedIf403(run.definition(at));
-		const field = table && findField(table, name);
 		const limit = maxFileSizeMiB.of(run, index) * MIB;
-		const all = (await uploadsOf(run, index)).map((entry) => guardUpload(field, entry, limit));
-		const { fields, key } = await otherFields(run, index, name, id);
+		const given = await uploadsOf(run, index);
+		const guard = (table?: TableDefinition) => {
+			const field = table && findField(table, name);
+			return { table, all: given.map((entry) => guardUpload(field, entry, limit)) };
+		};
+		const checked = await undefinedIf403(run.checkWithKept(at, guard));
+		const { table, all } = checked ?? guard();
+		const { fields, key } = await besides(run, index, name, id);
 
 		// Reads first, so that a missing record is reported before a large file is sent.
 		const reading = id === undefined ? undefined : readRecord(client, at, id);

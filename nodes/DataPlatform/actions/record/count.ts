@@ -16,7 +16,7 @@ export const count = itemOperation({
 	concurrency: 4,
 	execute: async (run, index) => {
 		const at = tableOf(run, index);
-		const filter = await readFilter(run, index);
+		const filter = await readFilter(run, index, true);
 		const link = await linkedToOf(run, index);
 		const count = await withQueryHint(
 			{ filter, linkedTo: link },

@@ -1,24 +1,22 @@
-import { writeOne } from '../../bulk/single';
-import { itemOperation } from '../../parameters/operation';
-import { plannedRecord, singleWriteOptions, writeOptions } from '../../parameters/plannedRecord';
-import { outputOf, simple } from '../../parameters/reading';
-import { tableOf, tableParameters } from '../../parameters/table';
+import { bulkOperation } from '../../parameters/operation';
+import { simple } from '../../parameters/reading';
+import { tableParameters } from '../../parameters/table';
 import { columnsToCreate } from '../../parameters/values';
+import { createOptions } from '../../parameters/writing';
+import { writeItems } from './writeItems';
 
-export const create = itemOperation({
+export const create = bulkOperation({
 	value: 'create',
 	name: 'Create',
-	action: 'Create record',
-	description: 'Create a new record in a table',
+	action: 'Create records (bulk insert)',
+	description: 'Create a record for each item, many in one request (bulk, batch)',
 	fields: [...tableParameters, columnsToCreate, simple],
-	options: singleWriteOptions,
+	options: createOptions,
 	notIdempotent: true,
-	execute: async (run, index) => {
-		const at = tableOf(run, index);
-		const record = await plannedRecord(run, index, 'create');
-		const options = writeOptions(run, index);
-		const table = await run.definition(at);
-		const target = { client: run.client, at, table };
-		return outputOf(run, index)(await writeOne(target, record, 'create', options));
-	},
+	execute: async (run, report) =>
+		await writeItems(run, report, () => ({
+			mode: 'create',
+			duplicates: 'merge',
+			skipUnchanged: false,
+		})),
 });

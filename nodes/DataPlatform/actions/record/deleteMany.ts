@@ -6,7 +6,6 @@ import { withQueryHint } from '../../parameters/reading';
 import { requestSettings } from '../../parameters/requests';
 import { tableOf, tableParameters } from '../../parameters/table';
 import { dryRun } from '../../parameters/writing';
-import { deletedBefore } from '../../transport/errors';
 
 export const deleteMany = itemOperation({
 	value: 'deleteMany',
@@ -21,30 +20,28 @@ export const deleteMany = itemOperation({
 		}),
 		...requestSettings,
 	],
-	// Another attempt adds its count to that of the previous ones.
+	// Another attempt keeps the counts of items that are done.
 	notIdempotent: true,
 	retriesUnknown: true,
-	execute: async (run, index, before = { matched: 0, deleted: 0, atMost: 0 }) => {
+	execute: async (run, index, attempt) => {
 		const limits = {
 			maximum: maxRecordsToDelete.of(run, index),
 			allowAll: allowAll.of(run, index),
 			dryRun: dryRun.of(run, index),
-			deletedBefore: before.atMost,
+			attempt,
 		};
 		const filter = await readFilter(run, index);
 		const at = tableOf(run, index);
-		const deletion = await withQueryHint(
+		const { matched, deleted, remaining } = await withQueryHint(
 			{ filter },
 			async () => await deleteRecords(run.client, at, filter, limits),
 		);
-		const { matched, deleted, remaining } = deletion;
-		const gone = deletedBefore(before, matched);
-		const deletedCount = deleted + gone;
 		return {
-			deleted: deletedCount > 0,
-			matched: matched + gone,
-			deletedCount,
+			deleted: deleted > 0,
+			matched,
+			deletedCount: deleted,
 			remaining,
+			...(attempt > 1 && { attempt }),
 		};
 	},
 });

@@ -59,7 +59,13 @@ export const exportToFile = itemOperation({
 		let count = 0;
 		async function* pieces() {
 			if (format === 'csv') yield Buffer.from(csvHeader(columns, form));
-			for await (const page of readRecords(run.client, at, query, Infinity, notes)) {
+			for await (const page of readRecords(
+				run.client,
+				at,
+				{ ...query, untilEmpty: true },
+				Infinity,
+				notes,
+			)) {
 				const whole = await withLinked(page);
 				count += whole.length;
 				yield Buffer.from(whole.map(toLine).join(''));

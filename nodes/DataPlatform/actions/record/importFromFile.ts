@@ -22,7 +22,7 @@ import {
 	stopAfterRejected,
 	textOptions,
 } from '../../parameters/rowFiles';
-import { tableParameters } from '../../parameters/table';
+import { tableOf, tableParameters } from '../../parameters/table';
 import { hintIgnored, valuePoliciesOf } from '../../parameters/values';
 import {
 	dryRun,
@@ -36,7 +36,7 @@ import { RejectedLines } from '../../rows/rejectedRows';
 import { decodeText } from '../../rows/text';
 import { InputError } from '../../transport/errors';
 import { nameList } from '../../transport/text';
-import { countsText, inTableOrder } from './writeMany';
+import { countsText, inTableOrder } from './counts';
 
 const fields = [...tableParameters, ...importParameters];
 
@@ -92,20 +92,15 @@ async function writeRows(
 	const { kind, mapping, range, writing, texts, form } = settings;
 	const { formulaGuard } = form;
 	const rejectsDuplicates = kind.duplicates === 'error' && kind.mode !== 'create';
-	const { table, links, planning, hasId, pipeline } = await setUpWriting(
-		run,
-		index,
-		writing,
-		kind,
-		{
-			...settings.policies,
-			mode: kind.mode,
-			duplicates: rejectsDuplicates ? 'keepFirst' : 'merge',
-			unit: 'row',
-			importKey: writing.importKey,
-			isFromInput: mapping === undefined,
-		},
-	);
+	const table = await run.definition(tableOf(run, index));
+	const { links, planning, hasId, pipeline } = setUpWriting(run, index, table, writing, kind, {
+		...settings.policies,
+		mode: kind.mode,
+		duplicates: rejectsDuplicates ? 'keepFirst' : 'merge',
+		unit: 'row',
+		importKey: writing.importKey,
+		isFromInput: mapping === undefined,
+	});
 	const isCsv = format === 'csv';
 	const reading = { table, mapping, planning, hasId, form: texts, formulaGuard };
 	const reader = withField(mappingMode, () => new RowReader(reading, isCsv ? header : undefined));
@@ -129,10 +124,12 @@ async function writeRows(
 		cancellation: () => client.cancellation,
 	}).run();
 	hintIgnored(run, { ignored: result.readOnly });
+	if (result.similarKeys !== undefined) run.hintOnce(result.similarKeys, 'warning');
 	return reportOn(settings, result, {
 		file: name,
 		kept: inTableOrder(result.kept.byField, table),
-		...reader.report,
+		// Rows of NDJSON name their own fields.
+		...(isCsv && reader.report),
 		linkedRecordsCreated: links.createdCount - linksBefore || undefined,
 		requests: client.stats.requests - before.requests,
 		retries: client.stats.retries - before.retries,
@@ -157,24 +154,25 @@ function reportOn(
 	result: ImportResult,
 	{ file, kept, ...effort }: Effort,
 ): FileReport {
-	const { counts } = result;
+	const { counts, kinds } = result;
+	const reasons = kinds.text();
 	const json = omitUndefined({
 		file,
 		...counts,
 		kept,
 		confirmedThroughRow: certainThrough(result),
-		errors: result.errors,
+		errors: result.kinds.list(),
 		...effort,
 	});
 	return {
 		json,
 		result,
-		summary: `'${file}', ${counts.rows} rows: ${countsText({ ...counts, ...effort }, result.merged)}`,
+		summary: `'${file}', ${plural(counts.rows, 'row')}: ${countsText({ ...counts, ...effort }, result.merged)}${reasons && ` Problems: ${reasons}.`}`,
 		outputName,
 		noRetry:
 			(mode === 'create' || result.addsTwice) &&
 			!effort.dryRun &&
-			counts.inserted + counts.updated + counts.unknown > 0,
+			counts.inserted + counts.updated + counts.written + counts.unknown > 0,
 	};
 }
 
@@ -352,7 +350,7 @@ export const importFromFile = bulkOperation({
 		// n8n takes no files from an agent, and hands it none.
 		if (run.isTool) {
 			throw new InputError("Agents can't hand over files", {
-				hint: "Use 'Create or Update Many'.",
+				hint: "Use 'Create or Update'.",
 			});
 		}
 		if (run.items.every((_, index) => isDryRun(run, index))) report.markDryRun();

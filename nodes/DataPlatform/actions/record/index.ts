@@ -1,7 +1,6 @@
 import type { Resource } from '../../execution/operation';
 import { count } from './count';
 import { create } from './create';
-import { createMany } from './createMany';
 import { deleteOne } from './delete';
 import { deleteMany } from './deleteMany';
 import { exportToFile } from './exportToFile';
@@ -10,11 +9,9 @@ import { getChanges } from './getChanges';
 import { getMany } from './getMany';
 import { importFromFile } from './importFromFile';
 import { summarize } from './summarize';
-import { syncMany } from './syncMany';
+import { sync } from './sync';
 import { update } from './update';
-import { updateMany } from './updateMany';
 import { upsert } from './upsert';
-import { upsertMany } from './upsertMany';
 
 // Sorted by name, because n8n's lint requires it
 export const record: Resource = {
@@ -24,9 +21,7 @@ export const record: Resource = {
 	operations: [
 		count,
 		create,
-		createMany,
 		upsert,
-		upsertMany,
 		deleteOne,
 		deleteMany,
 		exportToFile,
@@ -35,8 +30,7 @@ export const record: Resource = {
 		getMany,
 		importFromFile,
 		summarize,
-		syncMany,
+		sync,
 		update,
-		updateMany,
 	],
 };

@@ -1,7 +1,9 @@
 /**
- * Parameters of the operations that write many records. Some belong to each item; the others apply
- * to all items of the run, because many items share a request.
+ * Parameters of the operations that write records. Some belong to each item; the others apply to
+ * all items of the run, because many items share a request.
  */
+import { addressKey } from '../../api/endpoints';
+import type { TableAddress } from '../../api/types';
 import type { Problem } from '../../bulk/plan';
 import type { ItemResults } from '../../execution/itemResults';
 import type { Shown } from '../../execution/parameter';
@@ -37,62 +39,91 @@ export function readItem<T>(index: number, problems: Problem[], read: () => T): 
 /**
  * Parameters that may differ from item to item, or whose expressions are evaluated for only one.
  */
-const OWN: ReadonlySet<string> = new Set([
-	columnsToCreate.name,
-	itemRecordId.name,
-	fieldsToSet.name,
-]);
+const OWN: readonly string[] = [columnsToCreate.name, itemRecordId.name, fieldsToSet.name];
 
-/** The values of shared parameters for an item, as JSON. @throws {InputError} */
-function sharedValues(run: RunContext<TableParameter>, index: number, shared: Shown[]): string[] {
-	const at: Record<string, unknown> = { ...tableOf(run, index) };
-	return shared.map((shown) => {
-		const { name } = shown.property;
-		const value =
-			name === application.name || name === table.name ? at[name] : run.read(shown, index);
-		return JSON.stringify(value ?? null);
-	});
+const OF_TABLE: readonly string[] = [application.name, table.name];
+
+/** The items that are written to one table. */
+export interface TableItems {
+	/** The item that shared parameters are read from. */
+	source: number;
+	/** All of them, in order. */
+	indexes: number[];
+}
+
+/** An item's table, and the values of the parameters that it shares with all others, as JSON. */
+interface Shared {
+	at: TableAddress;
+	values: string[];
+}
+
+/** @throws {InputError} if an item's shared parameters differ from those of an earlier one */
+function requireSame(
+	shown: Shown[],
+	first: { index: number; values: string[] },
+	index: number,
+	values: string[],
+) {
+	const differing = values.findIndex((value, at) => value !== first.values[at]);
+	if (differing < 0) return;
+	const { displayName: label } = shown[differing]!.property;
+	throw new InputError(
+		`Nothing was sent: '${label}' is ${values[differing]} for item ${index}, but ${first.values[differing]} for item ${first.index}`,
+		{
+			item: index,
+			field: label,
+			hint: 'It must be the same for all items of a run. Split the items by it first.',
+		},
+	);
 }
 
 /**
- * The item to read shared parameters from: the first whose expressions all work. The values are the
- * same for all items unless an expression makes them differ.
+ * The open items by table, in the order in which the tables first appear. Parameters that are not
+ * the item's own have the same values for all items, unless an expression makes them differ.
  *
- * @param problems gets the items whose own expressions fail
+ * @param problems gets the items whose own expressions fail, which are in no table
+ * @param isOneTable whether the table, too, must be the same for all items
+ * @returns at least one table
  * @throws {InputError} if two items differ, or the expressions fail for every item
  */
-export async function sharedSource(
+export async function itemsByTable(
 	run: RunContext<TableParameter>,
 	report: ItemResults,
 	problems: Problem[],
-): Promise<number> {
-	const shared = run.expressions().filter(({ property }) => !OWN.has(property.name));
-	if (shared.length === 0) return 0;
+	isOneTable: boolean,
+): Promise<TableItems[]> {
+	const open = [...run.items.keys()].filter((index) => !report.hasResult(index));
+	const expressions = run.expressions().map((shown) => ({ shown, name: shown.property.name }));
+	const shared = expressions.filter(({ name }) => !OWN.includes(name));
+	if (shared.length === 0) return [{ source: 0, indexes: open }];
+	const same = shared.flatMap(({ shown, name }) =>
+		isOneTable || !OF_TABLE.includes(name) ? [shown] : [],
+	);
+	const read = (index: number): Shared => {
+		const at = tableOf(run, index);
+		const valueOf = (shown: Shown) => {
+			const { name } = shown.property;
+			return name === application.name || name === table.name ? at[name] : run.read(shown, index);
+		};
+		return { at, values: same.map((shown) => JSON.stringify(valueOf(shown) ?? null)) };
+	};
+	const tables = new Map<string, TableItems>();
 	let first: { index: number; values: string[] } | undefined;
 	const pause = createPause();
-	for (const index of run.items.keys()) {
+	for (const index of open) {
 		await pause();
-		if (report.hasResult(index)) continue;
-		const values = readItem(index, problems, () => sharedValues(run, index, shared));
-		if (values === undefined) continue;
-		first ??= { index, values };
-		for (const [at, value] of values.entries()) {
-			const expected = first.values[at]!;
-			if (value === expected) continue;
-			const { displayName: label } = shared[at]!.property;
-			throw new InputError(
-				`Nothing was sent: '${label}' is ${value} for item ${index}, but ${expected} for item ${first.index}`,
-				{
-					item: index,
-					field: label,
-					hint: 'It must be the same for all items of a run. Split the items by it first.',
-				},
-			);
-		}
+		const item = readItem(index, problems, () => read(index));
+		if (item === undefined) continue;
+		first ??= { index, values: item.values };
+		requireSame(same, first, index, item.values);
+		const key = addressKey(item.at);
+		const items = tables.get(key) ?? { source: index, indexes: [] };
+		items.indexes.push(index);
+		tables.set(key, items);
 	}
-	if (first) return first.index;
+	if (tables.size > 0) return [...tables.values()];
 	const problem = problems[0];
-	if (!problem) return 0;
+	if (!problem) return [{ source: 0, indexes: [] }];
 	throw new InputError(`Nothing was sent: ${problem.message}`, {
 		item: problem.index,
 		hint: 'Correct the expressions in the parameters and options that apply to all items.',

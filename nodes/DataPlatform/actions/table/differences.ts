@@ -5,7 +5,7 @@ import type { IDataObject } from 'n8n-workflow';
 
 import type { FieldDefinition, TableDefinition } from '../../api/types';
 import { importKeyOf, isWritable } from '../../fields';
-import { closestName } from '../../fields/closestName';
+import { didYouMean } from '../../transport/closestName';
 import { isObject } from '../../transport/json';
 
 /** An expected field. Properties that are not set may have any value. */
@@ -124,11 +124,7 @@ export function tableDifferences(
 			const message = `${isGone}; '${to}' has its header '${header}'`;
 			return { field: name, difference: 'renamed', renamedTo: to, message };
 		}
-		const close = closestName(
-			name,
-			others.map((field) => field.name),
-		);
-		const message = close === undefined ? isGone : `${isGone}, did you mean '${close}'?`;
+		const message = `${isGone}${didYouMean(name, others)}`;
 		return { field: name, difference: 'missing', message };
 	};
 	const differences = fields.flatMap((expected) => {

@@ -35,8 +35,8 @@ const resumeUrlField = text('resumeUrlField', {
 	label: 'Resume URL Field',
 	required: true,
 	preset: 'resumeUrl',
-	description:
-		"The name of the resume URL in the payload. The platform's Send Webhook step must post to this URL: svc.workflow.payloadRequest.resumeUrl.",
+	description: 'The name of the resume URL in the payload',
+	hint: "In the platform's workflow, a Send Webhook step must post to svc.workflow.payloadRequest.resumeUrl",
 });
 
 /** A longer wait would overflow the date columns of n8n's databases. */

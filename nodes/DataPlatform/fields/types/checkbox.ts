@@ -2,6 +2,7 @@
 import { getOwn } from '../../transport/json';
 import { problem, show } from '../convert';
 import { sameBoolean } from '../equality';
+import { checkboxRemedy } from '../remedies';
 import { isCleared, USUAL, type FieldType } from '../fieldType';
 
 const BOOLEAN_WORDS: Record<string, boolean> = { true: true, false: false };
@@ -27,6 +28,7 @@ export const checkbox: FieldType = {
 			? { value: result }
 			: problem(`takes true or false, not ${show(value)}`);
 	},
+	remedy: checkboxRemedy,
 	parse: (text) => ({ value: getOwn(TEXT_WORDS, text.trim().toLowerCase()) ?? text }),
 	equals: sameBoolean,
 	// The platform may show a checkbox without a value as false.

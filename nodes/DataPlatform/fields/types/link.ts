@@ -42,12 +42,6 @@ const changeOf = (value: JsonValue): Change => {
 	return { add: isIds(add) ? add : [], remove: isIds(remove) ? remove : [] };
 };
 
-/** The IDs that another list lacks. */
-const except = (ids: string[], others: string[]) => {
-	const left = new Set(others);
-	return ids.filter((id) => !left.has(id));
-};
-
 const united = (...lists: string[][]) => [...new Set(lists.flat())];
 
 export const linkToMany: FieldType = {
@@ -76,10 +70,11 @@ export const linkToMany: FieldType = {
 		// Sent as a change, it would keep the links that the earlier value cleared.
 		if (earlier === null) return undefined;
 		const [first, second] = [changeOf(earlier), changeOf(later)];
-		return {
-			add: united(except(first.add, second.remove), second.add),
-			remove: united(except(first.remove, second.add), second.remove),
-		};
+		const add = united(first.add, second.add);
+		const remove = united(first.remove, second.remove);
+		// Added by one and removed by the other: neither is meant for certain.
+		const isContradiction = united(add, remove).length < add.length + remove.length;
+		return isContradiction ? undefined : { add, remove };
 	},
 	editor: { type: 'string', hint: 'record IDs to add' },
 };

@@ -3,6 +3,7 @@ import type { JsonValue } from '../../api/types';
 import { isExactNumber, NUMBER } from '../../transport/json';
 import { problem, show } from '../convert';
 import { sameBy } from '../equality';
+import { numberRemedy } from '../remedies';
 import { USUAL, type Conversion, type FieldType } from '../fieldType';
 
 const numeric =
@@ -65,10 +66,11 @@ export const decimal: FieldType = {
 	...USUAL,
 	parse: parseNumber,
 	convert: numeric(false),
+	remedy: numberRemedy,
 	equals: sameNumber,
 	key: (value) => {
 		const number = toNumber(value);
-		return number === undefined ? undefined : { text: String(number), isCertain: true };
+		return number === undefined ? undefined : String(number);
 	},
 	editor: { type: 'number' },
 	comparison: 'order',

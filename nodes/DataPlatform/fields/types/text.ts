@@ -49,8 +49,7 @@ export const text: FieldType = {
 	convert,
 	parse: (text) => ({ value: text }),
 	equals: sameText,
-	key: (value) =>
-		typeof value === 'object' ? undefined : { text: String(value), isCertain: true },
+	key: (value) => (typeof value === 'object' ? undefined : String(value)),
 	editor: { type: 'string' },
 };
 

@@ -2,6 +2,7 @@
 import type { JsonValue } from '../../api/types';
 import { withoutTrailingZeros } from '../../transport/json';
 import { isDateTimeObject, problem, show } from '../convert';
+import { dateRemedy, datetimeRemedy } from '../remedies';
 import { USUAL, type Conversion, type FieldType } from '../fieldType';
 
 const DATE = /^(\d{4}-\d{2}-\d{2})Z?$/;
@@ -123,16 +124,34 @@ const parseTimeText: FieldType['parse'] = (text, { readTime, withZone }) => {
 const isoTime = (text: string) =>
 	/^\d{4}-\d{2}-\d{2}$/.test(text) ? `${text}T00:00:00` : text.replace(' ', 'T');
 
+const useExpression = (expression: string) => `use {{ ${expression} }} with your time zone`;
+
+/** A time is a day in the application's time zone, which only the platform knows. */
+const dayKeyProblem: FieldType['keyProblem'] = (value, source) => {
+	const takes = `takes a date such as 2026-11-21, not ${show(value)}`;
+	if (source === undefined) return takes;
+	return `${takes}: ${useExpression(`DateTime.fromISO(${source}, {zone: 'Europe/Berlin'}).toISODate()`)}`;
+};
+
+/** The platform may round a time that is finer than milliseconds. */
+const timeKeyProblem: FieldType['keyProblem'] = (value, source) => {
+	if (parseTime(value)?.hasZone) {
+		const takes = `takes a time in milliseconds at most, not ${show(value)}`;
+		return source === undefined ? takes : `${takes}: use {{ DateTime.fromISO(${source}).toISO() }}`;
+	}
+	const takes = `takes a time with a zone such as 2026-11-21T09:30:00Z, not ${show(value)}`;
+	if (source === undefined) return `${takes}: for a CSV file, choose the time zone in the options`;
+	return `${takes}: ${useExpression(`DateTime.fromISO(${source}, {zone: 'Europe/Berlin'}).toISO()`)}`;
+};
+
 export const date: FieldType = {
 	...USUAL,
 	parse: parseDay,
 	convert: toDate,
+	remedy: dateRemedy,
 	equals: sameDay,
-	key: (value) => {
-		const day = toDay(value);
-		if (day !== undefined) return { text: day, isCertain: true };
-		return typeof value === 'string' ? { text: value, isCertain: false } : undefined;
-	},
+	key: toDay,
+	keyProblem: dayKeyProblem,
 	editor: { type: 'dateTime' },
 	comparison: 'order',
 	aggregations: ['max', 'min'],
@@ -141,15 +160,12 @@ export const date: FieldType = {
 export const datetime: FieldType = {
 	...date,
 	convert: toDateTime,
+	remedy: datetimeRemedy,
 	parse: parseTimeText,
 	equals: sameTime,
 	key: (value) => {
 		const time = parseTime(value);
-		if (!time) return typeof value === 'string' ? { text: value, isCertain: false } : undefined;
-		if (time.rest !== '') return { text: value as string, isCertain: false };
-		const iso = new Date(time.ms).toISOString();
-		return time.hasZone
-			? { text: iso, isCertain: true }
-			: { text: iso.slice(0, -1), isCertain: false };
+		return time?.hasZone && time.rest === '' ? new Date(time.ms).toISOString() : undefined;
 	},
+	keyProblem: timeKeyProblem,
 };

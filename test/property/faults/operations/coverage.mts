@@ -24,11 +24,9 @@ const EXPECTED = [
 	'two forms of one key',
 	'another writer',
 	'field rules',
-	'field rules, one at a time',
 	'field rules beside another writer',
 	'a field was kept',
 	'an empty field was filled',
-	'a page was cut',
 	'seconds',
 	'retry on fail',
 	'stopped with an error',
@@ -79,18 +77,11 @@ export class OperationCoverage {
 		if (trial.hasOtherWriter) seen.add('another writer');
 		if (Object.values(testCase.fieldRules).some((rule) => rule !== 'always')) {
 			seen.add('field rules');
-			if (!testCase.isBulk) seen.add('field rules, one at a time');
 			if (trial.hasOtherWriter) seen.add('field rules beside another writer');
 		}
 		if (trial.rules.seen.has('kept')) seen.add('a field was kept');
 		if (trial.rules.seen.has('filled')) seen.add('an empty field was filled');
 		if (settings.timePrecisionMs === 1000) seen.add('seconds');
-		const caps = [settings.maxListedRecords, settings.maxFilteredRecords];
-		const isCut = ({ method, path, records }: LoggedRequest) =>
-			records !== null &&
-			((method === 'GET' && records === caps[0]) ||
-				(path.endsWith('/filter') && records === caps[1]));
-		if (evidence.requests.some(isCut)) seen.add('a page was cut');
 		if (testCase.tries > 1) seen.add('retry on fail');
 		if (evidence.result.stop) seen.add('stopped with an error');
 		const isLookUpFailed = (request: LoggedRequest) =>

@@ -20,7 +20,7 @@ export interface Evidence extends Truth {
 	hints: string[];
 }
 
-/** The value that Sync Many sets in records that are missing from its input. */
+/** The value that Sync sets in records that are missing from its input. */
 export const REMOVED_MARK = 'removed';
 
 /** Long enough for a busy machine. */
@@ -61,11 +61,18 @@ function parametersOf(testCase: Case): INodeParameters {
 	const group: [string, string, string] = ['group', 'eq', '={{ $json.group }}'];
 	switch (operation) {
 		case 'create':
-			return { columns };
+			return { columns, options: { batchSize: options.batchSize } };
 		case 'upsert':
-			return { columns, ...matchParameters(testCase), options: rules };
-		case 'update':
-			return { columns, recordId: RECORD, updateMode, options: ruled };
+			return { columns, ...matchParameters(testCase), options: { ...options, ...rules } };
+		case 'update': {
+			const { ifFound: _, ...updateRules } = rules as typeof matching;
+			return {
+				columns,
+				...matchParameters(testCase),
+				updateMode,
+				options: { ...options, ...updateRules },
+			};
+		}
 		case 'delete':
 			return { recordId: RECORD };
 		case 'upload':
@@ -77,20 +84,7 @@ function parametersOf(testCase: Case): INodeParameters {
 			};
 		case 'remove':
 			return { recordId: RECORD, fileField: 'papers', removeMode: 'all' };
-		case 'createMany':
-			return { columns, options: { batchSize: options.batchSize } };
-		case 'upsertMany':
-			return { columns, ...matchParameters(testCase), options: { ...options, ...rules } };
-		case 'updateMany': {
-			const { ifFound: _, ...updateRules } = rules as typeof matching;
-			return {
-				columns,
-				...matchParameters(testCase),
-				updateMode,
-				options: { ...options, ...updateRules },
-			};
-		}
-		case 'syncMany':
+		case 'sync':
 			return {
 				columns,
 				...matchParameters(testCase),

@@ -37,15 +37,13 @@ export function matchesOf(
 	);
 }
 
-const CREATES = ['create', 'createMany'];
-const UPDATES = ['update', 'updateMany'];
-const BY_ID_ONLY = ['update', 'delete', 'upload', 'remove'];
+const BY_ID_ONLY = ['delete', 'upload', 'remove'];
 
 /** The rules for found and missing records. The import key alone needs none of them. */
 function rulesOf({ operation, matching }: Case): Case['matching'] {
 	const { multipleMatches } = matching;
-	if (operation === 'syncMany') return { ifFound: 'update', ifMissing: 'create', multipleMatches };
-	if (operation === 'updateMany') return { ...matching, ifFound: 'update' };
+	if (operation === 'sync') return { ifFound: 'update', ifMissing: 'create', multipleMatches };
+	if (operation === 'update') return { ...matching, ifFound: 'update' };
 	if (BY_ID_ONLY.includes(operation)) return { ...matching, ifFound: 'update', ifMissing: 'error' };
 	return matching;
 }
@@ -55,9 +53,9 @@ function foreseenCreate(testCase: Case, item: CaseItem, before: StoredRecord[]):
 	const others = sharers(testCase, item).filter(({ index }) => index < item.index);
 	const isTaken = before.some((record) => keyOf(record) === item.identity);
 	if (item.isRefused || (testCase.isKeyed && isTaken)) return FAILURE;
-	if (!testCase.isKeyed || others.length === 0) return success('inserted', 'none');
+	if (!testCase.isKeyed || others.length === 0) return success('inserted');
 	if (others.some(({ isRefused }) => !isRefused)) return FAILURE;
-	return success('inserted', 'none');
+	return success('inserted');
 }
 
 /** The records in a sync's scope that none of its items refers to. */
@@ -70,15 +68,15 @@ export const missingFrom = (testCase: Case, before: StoredRecord[]): StoredRecor
 
 /** The outcome of one item on its own. */
 export function foresee(testCase: Case, item: CaseItem, before: StoredRecord[]): Foreseen {
-	const { operation, isFull, options } = testCase;
+	const { operation, isFull } = testCase;
 	if (operation === 'deleteMany') {
 		const count = matchesOf(testCase, item, before).length;
 		return count > testCase.removal.maximum ? FAILURE : success('none');
 	}
-	if (operation === 'syncMany' && missingFrom(testCase, before).length > testCase.removal.maximum) {
+	if (operation === 'sync' && missingFrom(testCase, before).length > testCase.removal.maximum) {
 		return FAILURE;
 	}
-	if (CREATES.includes(operation)) return foreseenCreate(testCase, item, before);
+	if (operation === 'create') return foreseenCreate(testCase, item, before);
 	const { ifFound, ifMissing, multipleMatches } = rulesOf(testCase);
 	const matches = matchesOf(testCase, item, before);
 	if (item.isEmpty && isFull) return FAILURE;
@@ -92,9 +90,8 @@ export function foresee(testCase: Case, item: CaseItem, before: StoredRecord[]):
 	if (item.isRefused) return FAILURE;
 	if (operation === 'delete' || operation === 'remove') return success('none');
 	if (operation === 'upload') return success('none');
-	if (item.isEmpty) return success('unchanged', 'updated', 'none');
-	if (item.isIdle) return success('unchanged', 'none', ...(matches.length > 1 ? ['updated'] : []));
-	if (UPDATES.includes(operation) || !options.skipUnchanged) return success('updated', 'none');
+	if (item.isEmpty) return success('unchanged', 'updated');
+	if (item.isIdle) return success('unchanged', ...(matches.length > 1 ? ['updated'] : []));
 	return success('updated');
 }
 

@@ -1,6 +1,13 @@
 /** The requests of a run: which of them concern an item, and what they leave open. */
 import type { LoggedRequest, StoredVersion } from '../../../../harness/sandboxAdmin.mts';
-import { FAULTS, faultsOf, hasEffect, isAmbiguous, type FaultName } from '../faults.mts';
+import {
+	FAULTS,
+	faultsOf,
+	hasEffect,
+	isAmbiguous,
+	isAppliedLate,
+	type FaultName,
+} from '../faults.mts';
 import type { Evidence } from './execute.mts';
 import { markOf, type Case, type CaseItem } from './schedule.mts';
 
@@ -45,6 +52,7 @@ export function writesOf(
 export function isPending(request: LoggedRequest, versions: StoredVersion[]): boolean {
 	const names = faultsOf(request);
 	if (names.some((name) => name === 'hang' || name === 'late')) return true;
+	if (isAppliedLate(request)) return true;
 	const isApplied = versions.some((version) => version.request === request.number);
 	const isSlow =
 		request.status === 504 ||
@@ -73,8 +81,8 @@ const HARMLESS = ['waits', 'nothing'];
 
 /** Operations whose requests may be sent again if the result is unknown. */
 const isRepeatable = ({ operation, matchOn, matching, fieldRules }: Case) => {
-	if (['update', 'delete', 'remove', 'updateMany'].includes(operation)) return true;
-	if (!['upsert', 'upsertMany'].includes(operation)) return false;
+	if (['update', 'delete', 'remove'].includes(operation)) return true;
+	if (operation !== 'upsert') return false;
 	const { ifFound, ifMissing, multipleMatches } = matching;
 	const isPlain = ifFound === 'update' && ifMissing === 'create' && multipleMatches === 'error';
 	const isRuled = Object.values(fieldRules).some((rule) => rule !== 'always');
@@ -88,12 +96,12 @@ const isRepeatable = ({ operation, matchOn, matching, fieldRules }: Case) => {
  */
 export function isMendable(testCase: Case, evidence: Evidence): boolean {
 	const names = metFaults(evidence);
-	if (testCase.isHasty && names.length > 0) return false;
+	if (testCase.isHasty) return false;
 	const effects = names.map((name) => FAULTS[name].effect);
 	if (effects.every((effect) => HARMLESS.includes(effect))) return true;
 	// The contract leaves open what happens to existing messages, and to a file with a URL.
 	const addsSomething = testCase.items.some(
-		({ files, messages }) => messages || (files && files.kind !== 'list'),
+		({ files, messages }) => messages || (files && (files.kind !== 'list' || files.isAddress)),
 	);
 	const isSafe = isRepeatable(testCase) && !addsSomething;
 	return evidence.requests.every((request) =>

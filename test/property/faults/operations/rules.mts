@@ -68,8 +68,8 @@ export class Rules {
 	 */
 	#mayBeOverwritten(name: RuledField, isTheirs: boolean, value: unknown): boolean {
 		if (this.#testCase.fieldRules[name] !== 'ifEmpty') return false;
-		const { isHasty, isBulk, items, matching } = this.#testCase;
-		const isUnmerged = isHasty || (isBulk && matching.multipleMatches === 'all');
+		const { isHasty, items, matching } = this.#testCase;
+		const isUnmerged = isHasty || matching.multipleMatches === 'all';
 		return isTheirs || (isUnmerged && items.some(({ stored }) => isSame(stored[name], value)));
 	}
 

@@ -22,9 +22,9 @@ import {
 	type RuledField,
 } from './table.mts';
 
-/** Operations that write one record for each item, and those that take all items together. */
-export const SINGLE = ['create', 'upsert', 'update', 'delete', 'upload', 'remove'] as const;
-export const BULK = ['createMany', 'upsertMany', 'updateMany', 'syncMany', 'deleteMany'] as const;
+/** Operations that run for each item, and those that take all items together. */
+export const SINGLE = ['delete', 'upload', 'remove'] as const;
+export const BULK = ['create', 'upsert', 'update', 'sync', 'deleteMany'] as const;
 export const OPERATIONS = [...SINGLE, ...BULK] as const;
 export type Operation = (typeof OPERATIONS)[number];
 export type MatchOn = 'importKey' | 'fields' | 'recordId';
@@ -32,6 +32,8 @@ export type MatchOn = 'importKey' | 'fields' | 'recordId';
 /** What happens to the files of a record: some are added, or others replace all. */
 export interface FileChange {
 	kind: 'add' | 'list';
+	/** The contract leaves open what happens to the stored files. */
+	isAddress?: true;
 	names: string[];
 }
 
@@ -252,16 +254,13 @@ const settings = fc.record({
 export const drawn: fc.Arbitrary<Drawn> = fc.noBias(
 	fc.record({
 		operation: weighted<Operation>(
-			[3, 'create'],
-			[5, 'upsert'],
-			[4, 'update'],
+			[4, 'create'],
+			[9, 'upsert'],
+			[6, 'update'],
 			[3, 'delete'],
 			[2, 'upload'],
 			[1, 'remove'],
-			[2, 'createMany'],
-			[6, 'upsertMany'],
-			[4, 'updateMany'],
-			[3, 'syncMany'],
+			[3, 'sync'],
 			[3, 'deleteMany'],
 		),
 		matchOn: weighted<MatchOn>([3, 'importKey'], [4, 'fields'], [2, 'recordId']),
@@ -343,13 +342,13 @@ export const drawn: fc.Arbitrary<Drawn> = fc.noBias(
 );
 
 const isById = ({ operation, matchOn }: Pick<Case, 'operation' | 'matchOn'>) =>
-	['update', 'delete', 'upload', 'remove'].includes(operation) ||
-	(['upsert', 'upsertMany', 'updateMany'].includes(operation) && matchOn === 'recordId');
+	['delete', 'upload', 'remove'].includes(operation) ||
+	(['upsert', 'update'].includes(operation) && matchOn === 'recordId');
 
 /** Operations that find records by a key: only their items have one. */
 const hasKeys = ({ operation, matchOn }: Pick<Case, 'operation' | 'matchOn'>) =>
-	['create', 'createMany', 'syncMany'].includes(operation) ||
-	(['upsert', 'upsertMany', 'updateMany'].includes(operation) && matchOn !== 'recordId');
+	['create', 'sync'].includes(operation) ||
+	(['upsert', 'update'].includes(operation) && matchOn !== 'recordId');
 
 /** If the key is the table's import key, the second of two records with one key has none. */
 function recordsOf({ records, keyType }: Drawn, isKeyed: boolean): Case['records'] {
@@ -387,7 +386,10 @@ function filesOf(
 		return { raw: { add: [textFile(OLD_FILE)] }, change: { kind: 'add', names: [OLD_FILE] } };
 	if (choice === 'list') return { raw: [textFile(name)], change: { kind: 'list', names: [name] } };
 	if (choice === 'url')
-		return { raw: `${FILE_SERVER}/${name}`, change: { kind: 'list', names: [name] } };
+		return {
+			raw: `${FILE_SERVER}/${name}`,
+			change: { kind: 'list', names: [name], isAddress: true },
+		};
 	return {};
 }
 
@@ -483,14 +485,13 @@ function itemOf(
 			}
 		: { raw: {}, stored: {} };
 	const identity = hasKeys(testCase) ? JSON.stringify(key.stored) : undefined;
-	const isEmpty =
-		drawnItem.isEmpty && ['update', 'updateMany'].includes(operation) && isById(testCase);
+	const isEmpty = drawnItem.isEmpty && operation === 'update' && isById(testCase);
 	const [known, ...more] = records.filter((record) =>
 		id === undefined ? JSON.stringify(record.fields[KEY]) === identity : record.id === id,
 	);
 	// An idle item has no mark, so only its ID or the text of its key identifies it in a request.
 	const isTraceable = id !== undefined || keyType === 'text';
-	const isCreate = ['create', 'createMany'].includes(operation);
+	const isCreate = operation === 'create';
 	const isIdle =
 		drawnItem.isIdle &&
 		!isEmpty &&
@@ -511,7 +512,6 @@ function itemOf(
 			: valuesOf(drawnItem, index, testCase);
 	const hasMark = !isIdle && !isEmpty;
 	const ownText = id === undefined ? `"${KEY}":${JSON.stringify(key.stored)}` : `"${id}"`;
-	const isPath = !hasMark && operation === 'update';
 	const body = hasMark ? JSON.stringify(markText(index)) : ownText;
 	return {
 		...none,
@@ -522,7 +522,7 @@ function itemOf(
 		isIdle,
 		isEmpty,
 		isRefused: !isEmpty && !isIdle && drawnItem.isRefused,
-		trace: isPath ? { path: id! } : { body },
+		trace: { body },
 		data: { json: { ...(id !== undefined && { id }), ...keys.raw, ...values.raw } as never },
 	};
 }
@@ -537,10 +537,7 @@ const WRITE_METHODS: Record<Operation, string[]> = {
 	delete: ['DELETE'],
 	upload: ['PATCH'],
 	remove: ['PATCH'],
-	createMany: ['POST'],
-	upsertMany: ['POST', 'PATCH'],
-	updateMany: ['PATCH', 'PUT'],
-	syncMany: ['POST', 'PATCH', 'DELETE'],
+	sync: ['POST', 'PATCH', 'DELETE'],
 	deleteMany: ['DELETE'],
 };
 
@@ -559,7 +556,7 @@ function rulesOf(
 	{ operation, items, records }: Pick<Case, 'operation' | 'items' | 'records'>,
 ): FaultRule[] {
 	const missing = records.filter(({ fields }) => fields.group === 'b').at(item);
-	if (operation === 'syncMany' && isOnMissing && missing) {
+	if (operation === 'sync' && isOnMissing && missing) {
 		return names.flatMap((name, at) => {
 			const when = { nth: [nth + at] };
 			const fault = FAULTS[name].fault(1) as FaultRule['fault'];
@@ -621,15 +618,13 @@ function otherWriteOf(
 
 /** Operations that need no right but to write. */
 const isBlindPossible = ({ operation, matchOn }: Pick<Case, 'operation' | 'matchOn'>) =>
-	['create', 'createMany'].includes(operation) ||
-	(['upsert', 'upsertMany'].includes(operation) && matchOn === 'importKey') ||
-	operation === 'update';
+	operation === 'create' || (operation === 'upsert' && matchOn === 'importKey');
 
-const WITH_RULES: Operation[] = ['upsert', 'update', 'upsertMany', 'updateMany', 'syncMany'];
+const WITH_RULES: Operation[] = ['upsert', 'update', 'sync'];
 
 /** Rules need the right to read, and make no sense if the fields that are not sent are cleared. */
 function fieldRulesOf({ operation, isFull, fieldRules: rules }: Drawn, canRead: boolean) {
-	const clears = isFull && ['update', 'updateMany'].includes(operation);
+	const clears = isFull && operation === 'update';
 	return WITH_RULES.includes(operation) && canRead && !clears ? rules : {};
 }
 
@@ -638,10 +633,9 @@ export function toCase(schedule: Drawn): Case {
 	const { operation, settings } = schedule;
 	const isBulk = (BULK as readonly string[]).includes(operation);
 	const isImportKey = schedule.matchOn === 'importKey';
-	const needsKey =
-		isImportKey && ['upsert', 'upsertMany', 'updateMany', 'syncMany'].includes(operation);
+	const needsKey = isImportKey && ['upsert', 'update', 'sync'].includes(operation);
 	const matchOn =
-		operation === 'syncMany' && schedule.matchOn === 'recordId' ? 'fields' : schedule.matchOn;
+		operation === 'sync' && schedule.matchOn === 'recordId' ? 'fields' : schedule.matchOn;
 	const hasTwoMatchFields = schedule.hasTwoMatchFields && matchOn === 'fields';
 	// A record with one of the two values would prevent the creation of another one.
 	const isKeyed = needsKey || (schedule.isKeyed && !hasTwoMatchFields);
@@ -665,7 +659,7 @@ export function toCase(schedule: Drawn): Case {
 		'body' in trace ? [mark(markOf(index), trace.body)] : [],
 	);
 	const canRead = schedule.canRead || !isBlindPossible(shared);
-	const ofUpdates = operation === 'updateMany' && schedule.matching.ifMissing === 'create';
+	const ofUpdates = operation === 'update' && schedule.matching.ifMissing === 'create';
 	const isStop = schedule.onError === 'stopWorkflow';
 	return {
 		operation,
@@ -695,7 +689,7 @@ export function toCase(schedule: Drawn): Case {
 		faults: [
 			...schedule.sequences.map(
 				({ item, isOnMissing, nth, names: list }) =>
-					`${isOnMissing && operation === 'syncMany' ? 'a missing record' : item < 0 ? 'writes' : `item ${item % items.length}`} from request ${nth} on: ${list.join(', ')}`,
+					`${isOnMissing && operation === 'sync' ? 'a missing record' : item < 0 ? 'writes' : `item ${item % items.length}`} from request ${nth} on: ${list.join(', ')}`,
 			),
 			...schedule.readFaults.map(({ on, nth, name }) => `${on} ${nth}: ${name}`),
 		],

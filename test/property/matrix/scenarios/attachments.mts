@@ -201,11 +201,12 @@ const remove: Scenario = {
 	},
 };
 
-const downloading = (operation: 'download' | 'downloadThumbnail'): Scenario => ({
-	operation: `attachment: ${operation}`,
+const downloading = (thumbnails: boolean): Scenario => ({
+	operation: 'attachment: download',
+	...(thumbnails && { variant: 'thumbnails' }),
 	kind: 'read',
 	async prepare(slot, random): Promise<Prepared> {
-		const field = operation === 'download' ? 'papers' : 'photo';
+		const field = thumbnails ? 'photo' : 'papers';
 		await fill(slot, field);
 		const expected = await Promise.all(
 			indexes.map(async (index) => {
@@ -213,7 +214,7 @@ const downloading = (operation: 'download' | 'downloadThumbnail'): Scenario => (
 				const { fields } = (await slot.readFromPlatform(path)) as {
 					fields: Record<string, Array<StoredFile & { thumbnailUrl: string }>>;
 				};
-				if (operation === 'download') return hash(content(index + 10));
+				if (!thumbnails) return hash(content(index + 10));
 				const { data } = await slot.sandbox
 					.client()
 					.get<ArrayBuffer>(fields[field]![0]!.thumbnailUrl, { responseType: 'arraybuffer' });
@@ -223,11 +224,12 @@ const downloading = (operation: 'download' | 'downloadThumbnail'): Scenario => (
 		return {
 			parameters: {
 				resource: 'attachment',
-				operation,
+				operation: 'download',
 				...tableParameters(random),
 				recordId: RECORD,
 				fileField: field,
 				outputField: 'data',
+				options: { thumbnails },
 			},
 			items: ids(),
 			main: { method: 'GET', path: '/files/' },
@@ -272,9 +274,6 @@ export const recordsWithFiles: Scenario = {
 	},
 };
 
-export const attachmentScenarios = [
-	upload,
-	remove,
-	downloading('download'),
-	downloading('downloadThumbnail'),
-];
+export const thumbnails = downloading(true);
+
+export const attachmentScenarios = [upload, remove, downloading(false)];

@@ -1,21 +1,23 @@
 /** One scenario for each operation of the node. An operation without a scenario stops the run. */
 import { NODE_TYPE, nodeTypes, prepare } from '../../../support/engine/outsideJest.mts';
-import { attachmentScenarios, recordsWithFiles } from './attachments.mts';
-import {
-	createMany,
-	deleteMany,
-	linksByName,
-	matchedUpsertMany,
-	ruledUpsertMany,
-	similarLists,
-	syncMany,
-	updateMany,
-	upsertMany,
-} from './many.mts';
+import { attachmentScenarios, recordsWithFiles, thumbnails } from './attachments.mts';
 import { readingScenarios } from './reading.mts';
 import type { Scenario } from './scenario.mts';
-import { create, importFromFile, matchedUpsert, remove, update, upsert } from './single.mts';
 import { trigger, triggerAndWait } from './workflow.mts';
+import {
+	create,
+	deleteMany,
+	importFromFile,
+	linksByName,
+	matchedUpsert,
+	remove,
+	ruledUpsert,
+	similarLists,
+	storedUpsert,
+	sync,
+	update,
+	upsert,
+} from './writing.mts';
 
 const all: Scenario[] = [
 	create,
@@ -23,10 +25,7 @@ const all: Scenario[] = [
 	upsert,
 	update,
 	remove,
-	createMany,
-	upsertMany,
-	updateMany,
-	syncMany,
+	sync,
 	deleteMany,
 	...readingScenarios,
 	...attachmentScenarios,
@@ -38,10 +37,11 @@ const all: Scenario[] = [
 const variants: Scenario[] = [
 	linksByName,
 	matchedUpsert,
-	matchedUpsertMany,
 	recordsWithFiles,
-	ruledUpsertMany,
+	ruledUpsert,
 	similarLists,
+	storedUpsert,
+	thumbnails,
 ];
 
 /** The operations that the built node offers, as `resource: operation`. */

@@ -63,8 +63,8 @@ interface Shown {
 }
 
 const simple = ({ id, created, modified, ver, fields }: Shown) => ({
-	id,
 	...fields,
+	id,
 	created,
 	modified,
 	ver,
@@ -225,21 +225,6 @@ const tableGetMany = reading('table: getAll', async (slot) => {
 	return { parameters: { application: picked(APP) }, expected: thrice(tables.map(tableShown)) };
 });
 
-const applicationGet = reading('application: get', async (slot) => {
-	const shown = (await slot.readFromPlatform(`/apps/${APP}`)) as Structure;
-	const { id, name, internalName, modules } = shown;
-	const tables = (await slot.readFromPlatform(`/apps/${APP}/tables`)) as Structure[];
-	const expectedTables = tables.map((table) => ({
-		id: table.id,
-		internalName: table.internalNameApi,
-		header: table.header,
-	}));
-	return {
-		parameters: { application: picked(APP) },
-		expected: thrice([{ id, name, internalName, modules, tables: expectedTables }]),
-	};
-});
-
 const applicationGetMany = reading('application: getAll', async (slot) => {
 	const all = (await slot.readFromPlatform('/apps')) as Structure[];
 	return {
@@ -247,11 +232,6 @@ const applicationGetMany = reading('application: getAll', async (slot) => {
 		expected: thrice(all.map(({ id, name, internalName }) => ({ id, name, internalName }))),
 	};
 });
-
-const user = reading('user: getCurrent', async (slot) => ({
-	parameters: {},
-	expected: thrice([(await slot.readFromPlatform('/users/me')) as object]),
-}));
 
 export const readingScenarios = [
 	get,
@@ -262,7 +242,5 @@ export const readingScenarios = [
 	summarize,
 	tableGet,
 	tableGetMany,
-	applicationGet,
 	applicationGetMany,
-	user,
 ];

@@ -1,0 +1,85 @@
+/**
+ * The fields that are written in the same request as a record's files.
+ */
+import type { TableDefinition } from '../../api/types';
+import { planRecords, type PlanOptions, type Problem } from '../../bulk/plan';
+import type { Entry } from '../../bulk/entry';
+import type { RunContext } from '../../execution/run';
+import type { NameOf } from '../../execution/parameter';
+import { linkResolver, linkRules, type LinkParameter } from '../../parameters/links';
+import { skipAudit } from '../../parameters/requests';
+import { tableOf, type TableParameter } from '../../parameters/table';
+import {
+	hintIgnored,
+	planOptions,
+	valuesReader,
+	type PlanningParameter,
+} from '../../parameters/values';
+import { InputError } from '../../transport/errors';
+import { isObject } from '../../transport/json';
+import { MIB } from '../../transport/streams';
+import { listed } from '../../transport/text';
+
+/** How large a request that creates linked records may be. */
+const MAX_LINK_BATCH_BYTES = 4 * MIB;
+
+export type OtherFieldsParameter =
+	| TableParameter
+	| PlanningParameter
+	| LinkParameter
+	| NameOf<typeof skipAudit>;
+
+export const writeOptions = (run: RunContext<NameOf<typeof skipAudit>>, index: number) => ({
+	skipAudit: skipAudit.of(run, index),
+});
+
+/** The table and the values, both without one field. */
+function without(name: string, table: TableDefinition, values: unknown) {
+	const fields = table.fields.filter((field) => field.name !== name);
+	const entries = isObject(values) ? Object.entries(values).filter(([key]) => key !== name) : [];
+	return { table: { ...table, fields }, values: Object.fromEntries(entries) };
+}
+
+/**
+ * An item's record without its files, checked against the table. Creates the linked records that it
+ * needs.
+ *
+ * @param fileField the field that gets the files
+ * @param id of an existing record
+ * @throws {InputError} that names all its problems
+ */
+export async function otherFields(
+	run: RunContext<OtherFieldsParameter>,
+	index: number,
+	mode: PlanOptions['mode'],
+	fileField: string,
+	id?: string,
+): Promise<Entry> {
+	const at = tableOf(run, index);
+	const definition = await run.definition(at);
+	const mapped = valuesReader(run, index, definition)(index);
+	const { table, values } = without(fileField, definition, mapped);
+	const links = linkResolver(run, at);
+	const rows = await links.resolve(table, [{ index, values, id }], linkRules(run, index, table));
+	const plan = planRecords(table, rows, planOptions(run, index, mode, 'error'));
+	hintIgnored(run, plan);
+	requireNoProblems(plan.problems);
+	await links.createMissing(plan, table, {
+		batchBytes: MAX_LINK_BATCH_BYTES,
+		...writeOptions(run, index),
+	});
+	requireNoProblems(plan.problems);
+	return plan.records[0]!;
+}
+
+/** @throws {InputError} */
+function requireNoProblems(problems: Problem[]) {
+	if (problems.length === 0) return;
+	const { field, hint } = problems[0]!;
+	throw new InputError(`Nothing was sent: ${listed(problems.map(({ message }) => message))}`, {
+		field,
+		hint:
+			hint ??
+			"Correct it under 'Values to Send', or in the input if fields are mapped automatically.",
+	});
+}

@@ -1,0 +1,63 @@
+/**
+ * How many items have each outcome, as numbers and in words.
+ */
+import type { TableDefinition } from '../../api/types';
+import { isSuccess, OUTCOME_NAMES, outcomeText, type Outcome } from '../../bulk/outcome';
+import type { ItemResults } from '../../execution/itemResults';
+
+/** How many items have each outcome. */
+export type Counts = Partial<Record<Outcome, number>>;
+
+/** Adds up the items by outcome, including those from previous attempts of the node. */
+export function addUp<C extends Counts>(report: ItemResults, counts: C, onlyMerged = false): C {
+	const byName: Record<string, number> = counts;
+	for (const { outcome, isMerged } of report.outcomes()) {
+		if (isMerged || !onlyMerged) byName[outcome] = (byName[outcome] ?? 0) + 1;
+	}
+	return counts;
+}
+
+/** Counts by field, in the table's order: the order of outcomes differs from run to run. */
+export const inTableOrder = (
+	counts: Readonly<Record<string, number>> | undefined,
+	{ fields }: Pick<TableDefinition, 'fields'>,
+) =>
+	counts &&
+	Object.fromEntries(
+		fields.flatMap(({ name }) => (Object.hasOwn(counts, name) ? [[name, counts[name]!]] : [])),
+	);
+
+/** How many did not succeed, in words; empty if all did. */
+export const failuresText = (counts: Record<Outcome, number>) =>
+	OUTCOME_NAMES.filter((outcome) => !isSuccess({ outcome }) && counts[outcome] > 0)
+		.map((outcome) => `${counts[outcome]} ${outcomeText(outcome)}`)
+		.join(', ');
+
+/**
+ * The counts of records in one sentence.
+ *
+ * @param merged the counts of items that were merged into a later one
+ */
+export function countsText(
+	summary: Record<Outcome | 'requests' | 'waitedMs', number> & {
+		dryRun?: boolean;
+		linkedRecordsCreated?: number;
+	},
+	merged: Counts = {},
+) {
+	const counts = OUTCOME_NAMES.flatMap((outcome) => {
+		const count = summary[outcome] - (merged[outcome] ?? 0);
+		return count > 0 ? [`${count} ${outcomeText(outcome)}`] : [];
+	});
+	const mergedCount = Object.values(merged).reduce((sum, count) => sum + count, 0);
+	if (mergedCount > 0) counts.push(`${mergedCount} merged`);
+	const waited =
+		summary.waitedMs >= 1000 ? `, ${Math.round(summary.waitedMs / 1000)} s waited` : '';
+	const prefix = summary.dryRun ? 'Dry run, nothing was written: ' : '';
+	const { linkedRecordsCreated: linked } = summary;
+	if (linked !== undefined) {
+		counts.push(linked === 1 ? '1 linked record created' : `${linked} linked records created`);
+	}
+	const requests = summary.requests === 1 ? '1 request' : `${summary.requests} requests`;
+	return `${prefix}${counts.join(', ') || 'nothing to write'} (${requests}${waited}).`;
+}

@@ -1,0 +1,57 @@
+/**
+ * The outcomes of an item's records, as the node returns them.
+ */
+import type { IDataObject } from 'n8n-workflow';
+
+import type { Entry } from '../../bulk/entry';
+import { isSuccess, type ItemOutcome } from '../../bulk/outcome';
+import { omitUndefined, type Failure, type ItemResult } from '../../execution/itemResults';
+import type { RecordOutput } from '../../execution/recordOutput';
+import { hintText } from '../../parameters/hints';
+
+/** A record of an item, with its outcome. */
+export const toOutput = (
+	{ outcome, id, created, modified, ver, mergedInto, kept, before, after, ...stored }: ItemOutcome,
+	record: Entry,
+	shape: RecordOutput,
+): IDataObject => ({
+	outcome,
+	...(mergedInto !== undefined && { mergedInto }),
+	// A record that was not written still has its stored values, not those of the item.
+	...shape({ id, created, modified, ver, fields: stored.fields ?? record.fields }),
+	...(kept && { kept }),
+	...(before && { before: before as IDataObject }),
+	...(after && { after: after as IDataObject }),
+});
+
+export const toItemFailure = (outcome: ItemOutcome, record?: Entry): Failure => {
+	const { message = 'The record was not written', hint, status, code, field, id } = outcome;
+	return {
+		message,
+		hint: hintText(hint),
+		status,
+		notAttempted: outcome.notAttempted,
+		noRetry: outcome.noRetry,
+		isRetryable: outcome.isRetryable,
+		retryAfterMs: outcome.retryAfterMs,
+		details: omitUndefined({
+			outcome: outcome.outcome,
+			id: id ?? record?.id,
+			key: record?.key,
+			field,
+			status,
+			code,
+		}),
+	};
+};
+
+/** The result of an item from the outcomes of its records; a failure if one of them failed. */
+export function toResult(
+	outcomes: ItemOutcome[],
+	record: Entry | undefined,
+	shape: RecordOutput,
+): ItemResult {
+	const failed = outcomes.find((outcome) => !isSuccess(outcome));
+	if (failed) return toItemFailure(failed, record);
+	return outcomes.map((outcome) => ({ json: toOutput(outcome, record!, shape) }));
+}

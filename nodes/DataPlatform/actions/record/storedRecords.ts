@@ -1,0 +1,89 @@
+/**
+ * The records of a run as they are stored, for its output. They are read after the write, so a
+ * failure here changes no outcome.
+ */
+import type { IDataObject } from 'n8n-workflow';
+
+import type { PlatformRecord } from '../../api/types';
+import type { Entry } from '../../bulk/entry';
+import { lookUp } from '../../bulk/lookup';
+import type { ItemOutcome } from '../../bulk/outcome';
+import type { WriteTarget } from '../../bulk/task';
+import type { RecordOutput } from '../../execution/recordOutput';
+import { importKeyOf } from '../../fields';
+import { forEachConcurrent } from '../../transport/concurrency';
+import { ServiceError, serviceErrorOrThrow } from '../../transport/errors';
+import { toOutput } from './itemOutput';
+
+/** An item whose records are written. */
+export interface WrittenItem {
+	index: number;
+	outcomes: ItemOutcome[];
+	record: Entry;
+}
+
+/** How many records to look up at a time: one less than a page, so that one page holds them. */
+const RECORDS_PER_LOOKUP = 999;
+
+const PARALLEL_LOOKUPS = 4;
+
+/** Whether an outcome has no record, or already the stored one. */
+const needsNone = ({ outcome, fields }: ItemOutcome) =>
+	outcome === 'skipped' || fields !== undefined;
+
+/** What a record is found by; undefined if the platform did not report its ID and it has no key. */
+const nameOf = ({ id }: ItemOutcome, { key }: Entry) =>
+	id ?? (key === undefined ? undefined : `key ${key}`);
+
+export class StoredRecords {
+	/** By name. */
+	private readonly found = new Map<string, PlatformRecord | ServiceError | undefined>();
+	/** How many records could not be read. */
+	unread = 0;
+
+	constructor(private readonly target: WriteTarget) {}
+
+	/** Reads the records of items: many in a request by import key, the others by ID. */
+	async read(items: WrittenItem[]): Promise<void> {
+		const { client, at, table } = this.target;
+		const key = importKeyOf(table);
+		const wanted = new Map<string, Entry>();
+		for (const { index, outcomes, record } of items) {
+			for (const outcome of outcomes) {
+				const name = needsNone(outcome) ? undefined : nameOf(outcome, record);
+				if (name !== undefined) wanted.set(name, { index, id: outcome.id, fields: record.fields });
+			}
+		}
+		const entries = [...wanted];
+		const portions = Array.from(
+			{ length: Math.ceil(entries.length / RECORDS_PER_LOOKUP) },
+			(_, at) => entries.slice(at * RECORDS_PER_LOOKUP, (at + 1) * RECORDS_PER_LOOKUP),
+		);
+		await forEachConcurrent(portions, PARALLEL_LOOKUPS, async (portion) => {
+			const records = portion.map(([, entry]) => entry);
+			const found = await lookUp(client, at, key ? [key] : [], records, 'allFields').catch(
+				serviceErrorOrThrow,
+			);
+			for (const [name, entry] of portion) {
+				this.found.set(name, found instanceof ServiceError ? found : found.get(entry)?.[0]);
+			}
+		});
+	}
+
+	/** A record as it is stored; as it was sent, with the reason, if it could not be read. */
+	output(outcome: ItemOutcome, record: Entry, shape: RecordOutput): IDataObject {
+		if (needsNone(outcome)) return toOutput(outcome, record, shape);
+		const name = nameOf(outcome, record);
+		const stored = name === undefined ? undefined : this.found.get(name);
+		if (stored && !(stored instanceof ServiceError)) {
+			return toOutput({ ...outcome, ...stored }, record, shape);
+		}
+		this.unread += 1;
+		const notRead = stored?.message ?? (outcome.id === undefined ? NO_ID : GONE);
+		return { ...toOutput(outcome, record, shape), notRead };
+	}
+}
+
+const NO_ID = 'The platform did not report its ID';
+
+const GONE = 'It was deleted meanwhile';

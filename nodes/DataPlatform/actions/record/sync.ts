@@ -1,0 +1,161 @@
+import type { IDataObject, INodeExecutionData } from 'n8n-workflow';
+
+import type { FieldDefinition, PlatformRecord } from '../../api/types';
+import type { ItemOutcome } from '../../bulk/outcome';
+import { keyFields } from '../../bulk/key';
+import { planInTurns, type PlanInput } from '../../bulk/plan';
+import { Sync, type SyncOptions } from '../../bulk/sync';
+import type { ItemResults } from '../../execution/itemResults';
+import type { RunContext } from '../../execution/run';
+import { matchingParameters } from '../../parameters/matching';
+import { bulkOperation } from '../../parameters/operation';
+import { simple } from '../../parameters/reading';
+import {
+	allowEmptyInput,
+	removeDespiteFailures,
+	syncOptionsOf,
+	syncParameters,
+	type RemovalParameter,
+	type SyncParameter,
+} from '../../parameters/sync';
+import { tableParameters } from '../../parameters/table';
+import { columnsToUpsert } from '../../parameters/values';
+import { syncOptions, writesMatched } from '../../parameters/writing';
+import { isCleared } from '../../fields/fieldType';
+import { isObject } from '../../transport/json';
+import { collect } from '../../transport/turns';
+import { toResult } from './itemOutput';
+import { recordIds, writeItems, type Finish, type Writing } from './writeItems';
+
+const hasNoData = ({ json, binary }: INodeExecutionData) =>
+	Object.keys(json ?? {}).length === 0 && binary === undefined;
+
+const isEmptyRow = ({ values, id }: PlanInput) =>
+	isCleared(id) && isObject(values) && Object.values(values).every(isCleared);
+
+/**
+ * The keys that identify each row, even if the row has other problems, and the rows without any.
+ */
+async function identify(
+	rows: Iterable<PlanInput>,
+	{ table, planning }: Writing,
+	keys: FieldDefinition[],
+) {
+	const names = new Set(keys.map(({ name }) => name));
+	const onlyKeys = Array.from(rows, ({ index, id, values }) => ({
+		index,
+		id,
+		values: isObject(values)
+			? Object.fromEntries(Object.entries(values).filter(([name]) => names.has(name)))
+			: values,
+	}));
+	const { records, problems } = await planInTurns(table, onlyKeys, {
+		...planning,
+		duplicates: 'merge',
+	});
+	return { records, unknown: problems.map(({ index }) => index) };
+}
+
+/** Removes the records that are missing from the input, once its items are written. */
+class MissingRecords implements Finish {
+	constructor(
+		private readonly sync: Sync,
+		private readonly report: ItemResults,
+		private readonly shape: Writing['shape'],
+		private readonly removesDespiteFailures: boolean,
+	) {}
+
+	onOutcomes(outcomes: ItemOutcome[]) {
+		for (const { id } of outcomes) this.sync.holds(id);
+	}
+
+	async finish(stopped: Error | undefined): Promise<IDataObject> {
+		const { sync } = this;
+		const failed = this.report.firstFailure();
+		const add = (record: PlatformRecord, outcome: ItemOutcome) => this.add(record, outcome);
+		if (stopped) sync.leave(`the run stopped before: ${stopped.message}`, add);
+		else if (failed && !this.removesDespiteFailures) {
+			sync.leave(`item ${failed.index} did not succeed`, add);
+		} else await sync.remove(add);
+		return { scopeRecords: sync.scopeSize, missingRecords: sync.missingCount };
+	}
+
+	private add({ id, created, modified, ver, fields }: PlatformRecord, outcome: ItemOutcome) {
+		const whole = { created, modified, ver, ...outcome, id };
+		this.report.add(toResult([whole], { index: -1, fields }, this.shape));
+	}
+}
+
+async function prepareSync(
+	run: RunContext<RemovalParameter>,
+	report: ItemResults,
+	writing: Writing,
+): Promise<Finish> {
+	const { source, at, table, settings, planning, pipeline, plan, rows, shape } = writing;
+	const keys = planning.matchOn === 'recordId' ? [] : keyFields(table, planning);
+	const options: SyncOptions | undefined = syncOptionsOf(run, source, table, keys, settings);
+	const nothing = { onOutcomes: () => {}, finish: async () => ({}) };
+	if (!options) return nothing;
+	const isEmpty = rows.length === 0 && plan.problems.length === 0;
+	const doneRows = await collect(writing.doneRows());
+	if (isEmpty && doneRows.length === 0) requireAllowed(run, source);
+	const isRead = new Set(rows.map(({ index }) => index));
+	const unreadable = plan.problems.filter(({ index }) => !isRead.has(index));
+	const all = [...doneRows, ...rows];
+	const isPlanned = doneRows.length === 0 && plan.problems.length === 0;
+	const { records, unknown } = isPlanned
+		? { records: plan.records, unknown: [] }
+		: await identify(all, writing, keys);
+	const [first] = [...unreadable.map(({ index }) => index), ...unknown].sort((a, b) => a - b);
+	if (first !== undefined) {
+		run.hintOnce(
+			`No record was removed: it is unknown which one item ${first} stands for, and it could be one of those that seem to be missing from the input.`,
+			'warning',
+		);
+		return nothing;
+	}
+	const sync = new Sync({ client: run.client, at, table }, keys, pipeline, options);
+	// A record that an item links to may belong to no item, such as one that a link created.
+	for (const id of await pipeline.linkedIds(doneRows)) sync.holds(id);
+	// Records that are matched by other fields are looked up by the rules for them.
+	await sync.compare(records, Array.isArray(planning.matchOn) ? [] : plan.records);
+	const despiteFailures = removeDespiteFailures.of(run, source);
+	return new MissingRecords(sync, report, shape, despiteFailures);
+}
+
+/** @throws {InputError} if the input is empty and may not remove anything */
+function requireAllowed(run: RunContext<SyncParameter>, source: number) {
+	if (allowEmptyInput.of(run, source)) return;
+	throw allowEmptyInput.error(
+		'Nothing was written or removed: the input is empty',
+		`Check the nodes before this one. If records may be removed because of it, turn on ${allowEmptyInput}.`,
+	);
+}
+
+export const sync = bulkOperation({
+	value: 'sync',
+	name: 'Sync',
+	action: 'Sync records',
+	description:
+		'Make a table, or a part of it, match the input: create, update, and mark or delete the rest',
+	fields: [
+		...tableParameters,
+		...matchingParameters('importKey'),
+		columnsToUpsert,
+		...syncParameters,
+		simple,
+	],
+	options: syncOptions,
+	notIdempotent: true,
+	retriesUnknown: true,
+	execute: async (run, report) => {
+		const writesOf = (source: number) => ({
+			...writesMatched(run, source, 'upsert'),
+			...recordIds(run),
+		});
+		await writeItems(run, report, writesOf, {
+			isEmpty: (rows) => run.items.every(hasNoData) && rows.every(isEmptyRow),
+			prepare: async (writing) => await prepareSync(run, report, writing),
+		});
+	},
+});

@@ -1,0 +1,111 @@
+/**
+ * What turns a text that a field refuses into a value that it takes: the expression to paste, made
+ * from the text's own format. If a text has two meanings, both are named. Pure.
+ */
+
+/**
+ * Continues a problem after a colon; undefined if the text has no clear format.
+ *
+ * @param source the value in an expression, such as `$json.due`; undefined in a file of rows
+ */
+export type Remedy = (text: string, source: string | undefined) => string | undefined;
+
+const use = (expression: string) => `use {{ ${expression} }}`;
+
+const DAY_OR_MONTH_FIRST = /^(\d\d?)([./-])(\d\d?)\2\d{4}/;
+const YEAR_FIRST = /^\d{4}([./-])(\d\d?)\1(\d\d?)/;
+const TIME = /^(,? )(\d\d?):\d\d(:\d\d)?( [AP]M)?$/i;
+
+const canBe = (digits: string, most: number) => Number(digits) >= 1 && Number(digits) <= most;
+
+/** The format of a day for each order of its parts that is possible, and the text after it. */
+function dayFormats(text: string): { formats: string[]; rest: string } {
+	const yearFirst = YEAR_FIRST.exec(text);
+	const match = yearFirst ?? DAY_OR_MONTH_FIRST.exec(text);
+	if (!match) return { formats: [], rest: '' };
+	const separator = match[yearFirst ? 1 : 2]!;
+	const [first, second] = [match[yearFirst ? 2 : 1]!, match[3]!];
+	const letters = first.length === 2 && second.length === 2 ? 2 : 1;
+	const [day, month] = ['d'.repeat(letters), 'M'.repeat(letters)];
+	const formats: string[][] = [];
+	if (!yearFirst && canBe(first, 31) && canBe(second, 12)) formats.push([day, month, 'yyyy']);
+	if (canBe(first, 12) && canBe(second, 31))
+		formats.push(yearFirst ? ['yyyy', month, day] : [month, day, 'yyyy']);
+	return {
+		formats: formats.map((parts) => parts.join(separator)),
+		rest: text.slice(match[0].length),
+	};
+}
+
+/** The format of the time after a day; undefined if it has none. */
+function timeFormat(text: string): string | undefined {
+	if (text === '') return '';
+	const match = TIME.exec(text);
+	if (!match) return undefined;
+	const [, separator, hour, seconds, half] = match;
+	const letter = half ? 'h' : 'H';
+	const ending = `${seconds ? ':ss' : ''}${half ? ' a' : ''}`;
+	return `${separator!}${letter.repeat(hour!.length)}:mm${ending}`;
+}
+
+const timeRemedy =
+	(isDay: boolean): Remedy =>
+	(text, source) => {
+		const { formats, rest } = dayFormats(text);
+		const time = timeFormat(rest);
+		if (time === undefined || formats.length === 0) return undefined;
+		const [one, other] = formats.map((format) => {
+			if (source === undefined) return `set the date format ${format}${time} in the options`;
+			const form = `'${format}${time}'`;
+			return isDay
+				? use(`DateTime.fromFormat(${source}, ${form}).toISODate()`)
+				: use(`DateTime.fromFormat(${source}, ${form}, {zone: 'Europe/Berlin'}).toISO()`);
+		});
+		const ending = isDay || source === undefined ? '' : ' with your time zone';
+		return other === undefined
+			? `${one!}${ending}`
+			: `it is ambiguous: ${one!} if the day comes first, ${other} if the month does${ending}`;
+	};
+
+export const dateRemedy = timeRemedy(true);
+export const datetimeRemedy = timeRemedy(false);
+
+const DECIMAL_COMMA = /^[+-]?\d+,\d+$/;
+const GROUPED_WITH_COMMA = /^[+-]?\d{1,3}([.' \u00a0\u202f])\d{3}(?:\1\d{3})*,\d+$/;
+const GROUPED_WITH_POINT = /^[+-]?\d{1,3}(?:,\d{3})+(?:\.\d+)?$/;
+const ONE_GROUP = /^[+-]?[1-9]\d{0,2},\d{3}$/;
+
+export const numberRemedy: Remedy = (text, source) => {
+	const format = (name: string) => `choose the number format ${name} in the options`;
+	const without = (mark: string) =>
+		mark === "'" ? `.replaceAll("'", '')` : `.replaceAll('${mark}', '')`;
+	const comma = (before = '') =>
+		source === undefined ? format('1.234,5') : use(`Number(${source}${before}.replace(',', '.'))`);
+	const point = () =>
+		source === undefined ? format('1,234.5') : use(`Number(${source}${without(',')})`);
+	if (ONE_GROUP.test(text))
+		return `it is ambiguous: ${comma()} if that is a decimal comma, ${point()} if it groups digits`;
+	if (DECIMAL_COMMA.test(text)) return comma();
+	if (GROUPED_WITH_POINT.test(text)) return point();
+	const mark = GROUPED_WITH_COMMA.exec(text)?.[1];
+	return mark === undefined ? undefined : comma(without(mark));
+};
+
+const YES_AND_NO = [
+	['yes', 'no'],
+	['y', 'n'],
+	['on', 'off'],
+	['1', '0'],
+	['ja', 'nein'],
+	['oui', 'non'],
+	['sí', 'no'],
+	['x', ''],
+];
+
+/** Any other word stays as it is, and is refused again. */
+export const checkboxRemedy: Remedy = (text, source) => {
+	const words = YES_AND_NO.find((pair) => pair.includes(text.toLowerCase()));
+	if (!words || source === undefined) return undefined;
+	const [yes, no] = words.map((word) => `'${word}': `);
+	return use(`({ ${yes!}true, ${no!}false })[String(${source}).toLowerCase()] ?? ${source}`);
+};

@@ -1,0 +1,211 @@
+/** Keys that only the platform could compare: an error of the check, with what mends it. */
+import type { IDataObject } from 'n8n-workflow';
+import { Container } from '@n8n/di';
+import { BinaryDataConfig, BinaryDataService } from 'n8n-core';
+import { stored as storedFile } from './attachmentFixtures.cts';
+import { APP, expectErrorItem, outcomes, useHarness, type Run } from './fixtures.cts';
+
+const harness = useHarness();
+
+beforeAll(async () => {
+	Container.get(BinaryDataConfig).mode = 'filesystem';
+	await Container.get(BinaryDataService).init();
+});
+
+const tasks = {
+	internalName: 'tasks',
+	header: 'Tasks',
+	fields: [
+		{ name: 'due', type: 'datetime', metadata: { importKey: true } },
+		{ name: 'day', type: 'date' },
+		{ name: 'n', type: 'number' },
+	],
+};
+const calls = {
+	internalName: 'calls',
+	fields: [
+		{ name: 'who', type: 'text', metadata: { importKey: true } },
+		{ name: 'task', type: 'schema_link', metadata: { linkTableId: 'tasks', multiple: false } },
+	],
+};
+
+/** 10 and 12 o'clock in Berlin, where the application is. */
+const [TEN, TWELVE] = ['2026-07-01T08:00:00.000Z', '2026-07-01T10:00:00.000Z'];
+
+beforeEach(async () => {
+	const { admin } = harness.sandbox;
+	await admin.reset();
+	const records = [
+		{ fields: { due: TEN, day: '2026-07-01', n: 0 } },
+		{ fields: { due: TWELVE, day: '2026-07-02', n: 0 } },
+	];
+	await admin.createTable({ app: APP, timeZone: 'Europe/Berlin', table: tasks, records });
+	await admin.createTable({ app: APP, table: calls });
+	await admin.clearRequests();
+});
+
+const run = (operation: string, items: IDataObject[], more: Run = {}) =>
+	harness.run(operation, { table: 'tasks', items, ...more });
+const numbers = async () => (await harness.records('tasks')).map(({ fields }) => fields.n);
+
+const onDay: Run = { parameters: { matchOn: 'fields', matchFields: ['day'] } };
+const goingOn: Run = { onError: 'continueRegularOutput' };
+const withoutZone =
+	'\'due\' takes a time with a zone such as 2026-11-21T09:30:00Z, not "2026-07-01T12:00:00"';
+const useZone = "use {{ DateTime.fromISO($json.due, {zone: 'Europe/Berlin'}).toISO() }}";
+
+describe.each<[operation: string, more: Run, bad: IDataObject, good: IDataObject, error: string]>([
+	['upsert', {}, { due: '2026-07-01T12:00:00' }, { due: TEN }, `${withoutZone}: ${useZone}`],
+	['sync', {}, { due: '2026-07-01T12:00:00' }, { due: TEN }, `${withoutZone}: ${useZone}`],
+	[
+		'upsert',
+		{},
+		{ due: '2026-07-01T10:00:00.0004Z' },
+		{ due: TEN },
+		'takes a time in milliseconds at most, not "2026-07-01T10:00:00.0004Z": use {{ DateTime.fromISO($json.due).toISO() }}',
+	],
+	...['upsert', 'update', 'sync'].map(
+		(operation): [string, Run, IDataObject, IDataObject, string] => [
+			operation,
+			onDay,
+			{ day: '2026-07-01T23:00:00Z' },
+			{ day: '2026-07-01' },
+			"the field to match on 'day' takes a date such as 2026-11-21, not \"2026-07-01T23:00:00Z\": use {{ DateTime.fromISO($json.day, {zone: 'Europe/Berlin'}).toISODate() }}",
+		],
+	),
+])('%s, %j: %j', (operation, more, bad, good, error) => {
+	const items = [
+		{ ...good, n: 1 },
+		{ ...bad, n: 2 },
+		{ ...good, n: 3 },
+	];
+
+	test('fails by itself; the others are written', async () => {
+		const result = await run(operation, items, { ...more, ...goingOn });
+		expect(outcomes(result)).toEqual(['updated', 'failed', 'updated']);
+		expectErrorItem(result.output('Data Platform')[1]!, 1, error, { field: Object.keys(bad)[0] });
+		expect(await numbers()).toEqual([3, 0]);
+	});
+
+	test('sends nothing if errors stop the node', async () => {
+		const result = await run(operation, [items[1]!], more);
+		expect(result.error?.message).toContain(error);
+		expect(await harness.writes()).toEqual([]);
+	});
+});
+
+test.each([
+	['due', useZone, '2026-07-01T12:00:00', TWELVE],
+	['due', 'use {{ DateTime.fromISO($json.due).toISO() }}', '2026-07-01T10:00:00.0004Z', TWELVE],
+	[
+		'day',
+		"use {{ DateTime.fromISO($json.day, {zone: 'Europe/Berlin'}).toISODate() }}",
+		'2026-07-01T23:00:00Z',
+		'2026-07-02',
+	],
+])('the expression for %s finds the record: %s', async (field, advice, given, stored) => {
+	const value = { [field]: `=${advice.slice('use '.length)}`, n: 5 };
+	const columns = { mappingMode: 'defineBelow', value };
+	const result = await run('upsert', [{ [field]: given }], {
+		parameters: { matchOn: 'fields', matchFields: [field], columns },
+	});
+	expect(result.error).toBeUndefined();
+	expect(outcomes(result)).toEqual(['updated']);
+	const [record] = (await harness.records('tasks')).filter(({ fields }) => fields.n === 5);
+	expect(record!.fields[field]).toBe(stored);
+});
+
+test('Sync removes nothing: its record could be the one that seems to be missing', async () => {
+	const result = await run('sync', [{ due: TEN }, { due: '2026-07-01T12:00:00' }], {
+		parameters: { missingRecords: 'delete' },
+		...goingOn,
+	});
+	expect(outcomes(result)).toEqual(['unchanged', 'failed']);
+	expect(result.hints.join()).toContain('No record was removed');
+	expect(await numbers()).toEqual([0, 0]);
+});
+
+test.each(['create', 'update'])(
+	'%s takes such a value where it does not identify the record',
+	async (operation) => {
+		const [, { id }] = (await harness.records('tasks')) as [unknown, { id: string }];
+		const items = [{ id, due: '2026-07-05T12:00:00' }];
+		const parameters = operation === 'update' ? { recordId: '={{ $json.id }}' } : {};
+		const values = operation === 'update' ? items : items.map(({ due }) => ({ due }));
+		const result = await run(operation, values, { parameters });
+		expect(outcomes(result)).toEqual([operation === 'update' ? 'updated' : 'inserted']);
+		expect(JSON.stringify(await harness.records('tasks'))).toContain('2026-07-05T10:00:00.000Z');
+	},
+);
+
+test('a link by such a value fails its item', async () => {
+	const linkValues = { link: [{ field: 'task', valueType: 'field', linkedField: 'due' }] };
+	const items = [TEN, '2026-07-01T12:00:00', TWELVE].map((task, n) => ({ who: `${n}`, task }));
+	const result = await run('upsert', items, {
+		table: 'calls',
+		options: { linkValues },
+		...goingOn,
+	});
+	expect(outcomes(result)).toEqual(['inserted', 'failed', 'inserted']);
+	const error = `'task': ${withoutZone}: use {{ DateTime.fromISO(…, {zone: 'Europe/Berlin'}).toISO() }}`;
+	expectErrorItem(result.output('Data Platform')[1]!, 1, error);
+});
+
+test('Import From File names its option Time Zone, which mends it', async () => {
+	const text = 'due,n\n2026-07-01T12:00:00,7\n';
+	const imported = async (options: IDataObject) => {
+		const data = await storedFile('tasks.csv', text, 'text/csv');
+		const result = await run('importFromFile', [], {
+			input: [{ json: {}, binary: { data } }],
+			options,
+		} as Run);
+		return result.json()[0]!;
+	};
+	expect(await imported({})).toMatchObject({
+		rejected: 1,
+		errors: [
+			{
+				row: 2,
+				error: expect.stringContaining(
+					`${withoutZone}: for a CSV file, choose the time zone in the options`,
+				),
+			},
+		],
+	});
+	expect(await imported({ timeZone: 'Europe/Berlin' })).toMatchObject({ updated: 1 });
+	expect(await numbers()).toEqual([0, 7]);
+});
+
+describe('a stored key that can’t be compared is nobody’s: nothing is written', () => {
+	beforeEach(async () => {
+		const fields = [
+			{ due: TEN, day: '2026-07-01' },
+			{ due: '2026-07-01T10:00:00', day: '2026-06-30T22:00:00Z' },
+		];
+		const data = fields.map((each, at) => ({
+			...{ id: `r${at}`, created: TEN, modified: TEN, ver: 0 },
+			fields: each,
+		}));
+		await harness.faults({
+			match: { method: 'POST', path: '/data/filter$' },
+			fault: { kind: 'status', status: 200, body: { data } },
+		});
+	});
+
+	test.each<[operation: string, parameters: IDataObject]>([
+		['upsert', onDay.parameters!],
+		['update', onDay.parameters!],
+		['sync', { missingRecords: 'delete', maxShareToRemove: 100 }],
+	])('%s', async (operation, parameters) => {
+		const items = [
+			{ due: TEN, day: '2026-07-01', n: 1 },
+			{ due: TWELVE, day: '2026-07-03', n: 2 },
+		];
+		const result = await run(operation, items, { parameters });
+		expect(result.error?.message).toMatch(
+			/returned ".*" in '(due|day)' of the record 'r1', which can't be compared with other values/,
+		);
+		expect(await harness.writes()).toEqual([]);
+		expect(await numbers()).toEqual([0, 0]);
+	});
+});

@@ -1,0 +1,243 @@
+/**
+ * What an execution keeps of a table's definition for the next one, and what it does not: between two
+ * executions the table changes. docs/limits.md, "What may be a minute old".
+ */
+import type { IDataObject } from 'n8n-workflow';
+import { APP, outcomes, useHarness, type Run } from './fixtures.cts';
+
+const harness = useHarness();
+
+const ID = '00000000-0000-4000-8000-000000000001';
+const TABLE = 'parts';
+const byId = { recordId: '={{ $json.id }}' };
+const goingOn: Run = { table: TABLE, onError: 'continueRegularOutput' };
+
+type Field = { name: string; type: string; metadata?: IDataObject };
+
+const choices = (...values: string[]) => ({
+	items: values.map((value, order) => ({ value, order })),
+});
+
+const code: Field = { name: 'code', type: 'text', metadata: { importKey: true } };
+const size: Field = { name: 'size', type: 'text' };
+const state: Field = { name: 'state', type: 'dropdown', metadata: choices('open', 'sent') };
+const all = [code, size, state];
+
+const record = { id: ID, fields: { code: 'a', size: '1', state: 'open' } as IDataObject };
+
+/** The table with these fields, and one record. A table of this name is dropped before. */
+async function makeTable(fields: Field[], values = record.fields) {
+	const names = fields.map(({ name }) => name);
+	const own = Object.entries(values).filter(([name]) => names.includes(name));
+	await harness.sandbox.admin.createTable({
+		app: APP,
+		table: { internalName: TABLE, header: 'Parts', fields },
+		records: [{ id: ID, fields: Object.fromEntries(own) }],
+	});
+}
+
+/** Asks for the definition, as an execution a second ago. */
+const warmUp = async () => {
+	await harness.run('upsert', { ...goingOn, items: [{ code: 'a', size: '1' }] });
+	await harness.sandbox.admin.clearRequests();
+};
+
+const run = async (operation: string, given: Run) =>
+	await harness.run(operation, { ...goingOn, isWarm: true, ...given });
+
+/** The requests, without what identifies the table. */
+const requests = async () =>
+	(await harness.requests()).map(({ method, path }) => {
+		const [, rest = ''] = path.split(`/tables/${TABLE}`);
+		return `${method} ${rest.replace(ID, 'ID') || 'definition'}`;
+	});
+
+const item = (change: IDataObject = {}) => ({ id: ID, code: 'a', size: '2', ...change });
+
+describe('one item, one request', () => {
+	beforeEach(async () => {
+		await makeTable(all);
+		await warmUp();
+	});
+
+	test.each<[string, Run, string[]]>([
+		['create', { items: [{ code: 'b', size: '2' }] }, ['POST /data/bulk']],
+		['upsert', { items: [{ code: 'a', size: '2' }] }, ['POST /data/bulk']],
+		['update', { items: [item()], parameters: byId }, ['PATCH /data/bulk']],
+		[
+			'upsert',
+			{ items: [{ code: 'a', size: '2' }], options: { skipUnchanged: true } },
+			['GET definition', 'POST /data/filter', 'PATCH /data/bulk'],
+		],
+		['count', { parameters: where('state', 'open') }, ['POST /data/count/filter']],
+		['getAll', { parameters: where('state', 'open') }, ['POST /data/filter']],
+	])('%s %j: %j', async (operation, given, expected) => {
+		const result = await run(operation, given);
+		expect(result.error).toBeUndefined();
+		expect(await requests()).toEqual(expected);
+	});
+});
+
+describe('a change in the last minute', () => {
+	const text = (name: string): Field => ({ name, type: 'text' });
+	const renamed = { code: 'a', width: '2' };
+	const sized = { code: 'a', size: '2' };
+
+	/** What each execution says, the outcome or the error, and what the table then holds in a field. */
+	test.each<{
+		change: string;
+		fields: Field[];
+		/** What is stored. */
+		values?: IDataObject;
+		row: IDataObject;
+		given?: Run;
+		says: Array<string | RegExp>;
+		holds: IDataObject;
+		asks: string[];
+	}>([
+		{
+			change: 'a field was added: its value is written',
+			fields: [...all, text('width')],
+			row: renamed,
+			says: ['updated'],
+			holds: { width: '2' },
+			asks: ['GET definition', 'POST /data/bulk'],
+		},
+		{
+			change: 'a field was added, and names without a field are ignored: its value is written',
+			fields: [...all, text('width')],
+			row: renamed,
+			given: { options: { unknownFields: 'ignore' } },
+			says: ['updated'],
+			holds: { width: '2' },
+			asks: ['GET definition', 'POST /data/bulk'],
+		},
+		{
+			change: 'a field was removed: the platform says so, then the check',
+			fields: [code, state],
+			row: sized,
+			says: [/Field 'size' is unknown/, /not sent.*'size'/],
+			holds: {},
+			asks: ['POST /data/bulk'],
+		},
+		{
+			change: 'a field was renamed: the new name is written',
+			fields: [code, state, text('width')],
+			row: renamed,
+			says: ['updated'],
+			holds: { width: '2' },
+			asks: ['GET definition', 'POST /data/bulk'],
+		},
+		{
+			change: 'a field has another type: the platform rejects the value, then it is converted',
+			fields: [code, state, { name: 'size', type: 'number' }],
+			values: { code: 'a' },
+			row: sized,
+			says: [/size/, 'updated'],
+			holds: { size: 2 },
+			asks: ['POST /data/bulk'],
+		},
+		{
+			change:
+				'a field became read-only: the platform rejects it, then it is left out, with a notice',
+			values: { code: 'a' },
+			fields: [code, state, { name: 'size', type: 'calculated', metadata: { template: '{code}' } }],
+			row: sized,
+			says: [/size/, 'unchanged'],
+			holds: { code: 'a' },
+			asks: ['POST /data/bulk'],
+		},
+		{
+			change: 'another field became the key: it decides',
+			fields: [{ ...code, metadata: {} }, state, { ...size, metadata: { importKey: true } }],
+			row: { code: 'b', size: '1' },
+			says: ['updated'],
+			holds: { code: 'b' },
+			asks: ['POST /data/bulk'],
+		},
+		{
+			change: 'no field is the key any more: nothing is written',
+			fields: [{ ...code, metadata: {} }, state, size],
+			row: sized,
+			says: [/import key/i, /import key/i],
+			holds: { size: '1' },
+			asks: ['POST /data/bulk'],
+		},
+		{
+			change: 'a choice was added: it is written',
+			fields: [code, size, { ...state, metadata: choices('open', 'sent', 'lost') }],
+			row: { code: 'a', state: 'lost' },
+			says: ['updated'],
+			holds: { state: 'lost' },
+			asks: ['POST /data/bulk'],
+		},
+		{
+			change: 'a choice was removed: the platform rejects it',
+			fields: [code, size, { ...state, metadata: choices('open') }],
+			row: { code: 'a', state: 'sent' },
+			says: [/state/],
+			holds: { state: 'open' },
+			asks: ['POST /data/bulk'],
+		},
+		{
+			change: 'a field was removed, and what is stored is compared: the check says so',
+			fields: [code, state],
+			row: sized,
+			given: { options: { skipUnchanged: true } },
+			says: [/not sent.*'size'/],
+			holds: {},
+			asks: ['GET definition'],
+		},
+		{
+			change: 'a field was removed, in a dry run: the check says so',
+			fields: [code, state],
+			row: sized,
+			given: { options: { dryRun: true } },
+			says: [/not sent.*'size'/],
+			holds: {},
+			asks: ['GET definition'],
+		},
+	])('$change', async ({ fields, values, row, given, says, holds, asks }) => {
+		await makeTable(all);
+		await warmUp();
+		await makeTable(fields, values);
+		for (const [round, said] of says.entries()) {
+			await harness.sandbox.admin.clearRequests();
+			const result = await run('upsert', { items: [row], ...given });
+			const [json] = result.json();
+			const text = json?.outcome ?? json?.error;
+			if (typeof said === 'string') expect(text).toBe(said);
+			else expect(text).toMatch(said);
+			if (round === 0) expect(await requests()).toEqual(asks);
+		}
+		const [stored, ...others] = await harness.records(TABLE);
+		expect(others).toEqual([]);
+		expect(stored!.fields).toMatchObject(holds);
+	});
+
+	test('the table was made again: a record that it no longer has is not found', async () => {
+		await makeTable(all);
+		await warmUp();
+		await harness.sandbox.admin.createTable({
+			app: APP,
+			table: { internalName: TABLE, header: 'Parts', fields: all },
+		});
+		const result = await run('update', { items: [item()], parameters: byId });
+		expect(outcomes(result)).toEqual(['notFound']);
+	});
+
+	test('the token no longer counts: nothing is written', async () => {
+		await makeTable(all);
+		await warmUp();
+		await harness.sandbox.admin.changeToken('role', { status: 'revoked' });
+		const result = await run('upsert', { items: [sized] });
+		expect(result.json()[0]!.error).toMatch(/token/i);
+		const [stored] = await harness.records(TABLE);
+		expect(stored!.fields).toMatchObject({ size: '1' });
+	});
+});
+
+function where(field: string, value: string): IDataObject {
+	const condition = [{ field, operator: 'is', choice: value }];
+	return { filterMode: 'conditions', conditions: { condition } };
+}

@@ -1,0 +1,163 @@
+/** What the operations that write return: the same shape for one item or many. */
+import type { IDataObject } from 'n8n-workflow';
+import { numbered, outcomes, useHarness, type Run } from './fixtures.cts';
+import { useOtherWriter } from './otherWriter.cts';
+
+const harness = useHarness();
+const otherWriter = useOtherWriter(harness);
+
+const METADATA = ['outcome', 'id', 'created', 'modified', 'ver'];
+const keysOf = (json: IDataObject | undefined) => Object.keys(json ?? {}).sort();
+const lookUps = async () =>
+	(await harness.requests()).filter(({ path }) => path.endsWith('/data/filter'));
+const reads = async () =>
+	(await harness.requests()).filter(({ path }) => /\/data\/[^/]{20,}$/.test(path));
+
+/** With how many look-ups each finds its records before it writes. */
+const OPERATIONS: Array<[operation: string, run: Run, before: number]> = [
+	['create', {}, 0],
+	['upsert', {}, 0],
+	['sync', {}, 1],
+	['upsert', { parameters: { matchOn: 'fields', matchFields: ['buyer'] } }, 1],
+];
+
+describe.each(OPERATIONS)('%s %j', (operation, run, before) => {
+	test.each([1, 30])('as sent, %i items have the same keys', async (count) => {
+		const { json } = await harness.run(operation, { ...run, items: numbered(count) });
+		expect(json()).toHaveLength(count);
+		for (const [at, item] of json().entries()) {
+			expect(keysOf(item)).toEqual([...METADATA, 'number', 'buyer'].sort());
+			expect(item).toMatchObject({ outcome: 'inserted', number: `${at + 1}`, ver: 0 });
+		}
+	});
+
+	test.each([1, 30])('stored, %i items have all fields, in one request more', async (count) => {
+		const options = { output: 'stored' };
+		const { json } = await harness.run(operation, { ...run, items: numbered(count), options });
+		const stored = await harness.records();
+		expect(json().map(({ id }) => id)).toEqual(stored.map(({ id }) => id));
+		for (const [at, item] of json().entries()) {
+			expect(item).toMatchObject({
+				...{ outcome: 'inserted', number: `${at + 1}`, price: null },
+				label: `${at + 1}: Buyer ${at + 1}`,
+			});
+		}
+		// A single record is read by its ID.
+		expect(await reads()).toHaveLength(count === 1 ? 1 : 0);
+		expect(await lookUps()).toHaveLength(count === 1 ? before : before + 1);
+	});
+});
+
+test('stored, what was unchanged, found or merged has all fields, too', async () => {
+	await harness.fill('orders', ...numbered(2, { price: 5 }));
+	const options = { output: 'stored' };
+	const twice = [...numbered(2), { number: '3', buyer: 'a' }, { number: '3', buyer: 'b' }];
+	const { json } = await harness.run('upsert', { items: twice, options });
+	expect(json()).toMatchObject([
+		{ outcome: 'unchanged', price: 5, label: '1: Buyer 1' },
+		{ outcome: 'unchanged', price: 5, label: '2: Buyer 2' },
+		{ outcome: 'inserted', label: '3: b', mergedInto: 3 },
+		{ outcome: 'inserted', label: '3: b' },
+	]);
+	const found = await harness.run('upsert', {
+		items: numbered(1),
+		options: { ...options, ifFound: 'skip' },
+	});
+	expect(found.json()).toMatchObject([{ outcome: 'found', price: 5, label: '1: Buyer 1' }]);
+});
+
+test('stored, without Simplify: the fields are nested', async () => {
+	const parameters = { simple: false };
+	const run = { items: numbered(1), parameters, options: { output: 'stored' } };
+	const { json } = await harness.run('create', run);
+	expect(json()).toMatchObject([{ outcome: 'inserted', fields: { label: '1: Buyer 1' } }]);
+});
+
+test('stored, of items that give no key: by ID, a request each', async () => {
+	const stored = await harness.fill('orders', ...numbered(3));
+	const items = stored.map(({ id }) => ({ id, price: 7 }));
+	const { json } = await harness.run('update', { items, options: { output: 'stored' } });
+	expect(json().map(({ label, price }) => [label, price])).toEqual([
+		['1: Buyer 1', 7],
+		['2: Buyer 2', 7],
+		['3: Buyer 3', 7],
+	]);
+	expect(await reads()).toHaveLength(3);
+});
+
+test('stored, every match of an item has its own record', async () => {
+	await harness.fill('notes', { text: 'a', rank: 1 }, { text: 'a', rank: 2 });
+	const { json } = await harness.run('update', {
+		table: 'notes',
+		items: [{ text: 'a' }],
+		parameters: { matchOn: 'fields', matchFields: ['text'] },
+		options: { output: 'stored', multipleMatches: 'all' },
+	});
+	expect(
+		json()
+			.map(({ rank }) => rank)
+			.sort(),
+	).toEqual([1, 2]);
+});
+
+test('stored, 1,200 records: two look-ups', async () => {
+	const options = { output: 'stored', batchSize: 1000 };
+	const result = await harness.run('create', { items: numbered(1200), options });
+	expect(result.json().every(({ label }) => typeof label === 'string')).toBe(true);
+	expect(await lookUps()).toHaveLength(2);
+});
+
+describe('what can’t be read after the write', () => {
+	test('is written nevertheless, and is returned as sent, with the reason', async () => {
+		await harness.faults({
+			match: { path: '/data/filter$' },
+			fault: { kind: 'status', status: 403 },
+		});
+		const options = { output: 'stored' };
+		const result = await harness.run('create', { items: numbered(2), options });
+		expect(result.error).toBeUndefined();
+		const notRead = expect.stringContaining('The token has no right to do this');
+		expect(result.json()).toMatchObject([
+			{ outcome: 'inserted', number: '1', notRead },
+			{ outcome: 'inserted', number: '2', notRead },
+		]);
+		expect(result.hints).toContain(
+			"2 records could not be read after the write. The output has what was sent, and the reason in 'notRead'.",
+		);
+	});
+
+	test('because it was deleted meanwhile, too', async () => {
+		const [stored] = await harness.fill('orders', ...numbered(1));
+		otherWriter.before((target) =>
+			target.startsWith('GET /data/') && target.includes(stored!.id)
+				? harness.sandbox.client().delete(`/apps/shop/tables/orders/data/${stored!.id}`)
+				: undefined,
+		);
+		const result = await harness.run('update', {
+			items: [{ id: stored!.id, price: 1 }],
+			credential: otherWriter.credential(),
+			options: { output: 'stored' },
+		});
+		expect(result.json()).toMatchObject([
+			{ outcome: 'updated', price: 1, notRead: 'It was deleted meanwhile' },
+		]);
+	});
+});
+
+test('a dry run looks up nothing afterwards', async () => {
+	const options = { output: 'stored', dryRun: true };
+	const result = await harness.run('create', { items: numbered(2), options });
+	expect(outcomes(result)).toEqual(['inserted', 'inserted']);
+	expect(result.json()[0]).not.toHaveProperty('notRead');
+	// Whether the keys are free.
+	expect(await lookUps()).toHaveLength(1);
+});
+
+test('a summary reads nothing afterwards', async () => {
+	const result = await harness.run('create', {
+		items: numbered(2),
+		options: { output: 'summary' },
+	});
+	expect(result.json()).toMatchObject([{ inserted: 2 }]);
+	expect(await lookUps()).toEqual([]);
+});

@@ -1,0 +1,172 @@
+/** Items for several tables in one run: a task for each table, in the order of the items. */
+import type { IDataObject } from 'n8n-workflow';
+import { expectErrorItem, outcomes, useHarness, type Run } from './fixtures.cts';
+
+const harness = useHarness();
+
+const table = { __rl: true, mode: 'id', value: '={{ $json.table }}' };
+
+/** Orders and notes in turn. What the other table lacks is left out. */
+const items: IDataObject[] = [
+	{ table: 'notes', text: 'a' },
+	{ table: 'orders', number: '1', buyer: 'x' },
+	{ table: 'notes', text: 'b' },
+	{ table: 'orders', number: '2', buyer: 'y' },
+];
+
+const run = async (operation: string, { parameters, options, ...more }: Run = {}) =>
+	await harness.run(operation, {
+		items,
+		parameters: { table, ...parameters },
+		options: { unknownFields: 'ignore', ...options },
+		...more,
+	});
+
+const bulkPaths = async () =>
+	(await harness.writes()).map(({ path }) => /tables\/(\w+)\//.exec(path)?.[1]);
+
+test('each table gets its items, in as few requests as if it were the only one', async () => {
+	const result = await run('create');
+	expect(outcomes(result)).toEqual(['inserted', 'inserted', 'inserted', 'inserted']);
+	expect(result.json().map(({ text, number }) => text ?? number)).toEqual(['a', '1', 'b', '2']);
+	expect(await harness.values('text', 'notes')).toEqual(['a', 'b']);
+	expect(await harness.values('number')).toEqual(['1', '2']);
+	expect(await bulkPaths()).toEqual(['notes', 'orders']);
+});
+
+test('they are matched in their own table, and updated', async () => {
+	await harness.fill('orders', { number: '1', buyer: 'old' });
+	const notes = await harness.fill('notes', { text: 'a', rank: 1 });
+	const ids = [notes[0]!.id, (await harness.records())[0]!.id];
+	const given = [
+		{ id: ids[0], table: 'notes', text: 'b' },
+		{ id: ids[1], table: 'orders', buyer: 'new' },
+	];
+	expect(outcomes(await run('update', { items: given }))).toEqual(['updated', 'updated']);
+	expect(await harness.values('buyer')).toEqual(['new']);
+	expect(await harness.values('text', 'notes')).toEqual(['b']);
+});
+
+test('the summary and the hint count all of them', async () => {
+	const summary = await run('create', { options: { output: 'summary' } });
+	expect(summary.json()).toMatchObject([{ inserted: 4, failed: 0 }]);
+	const sent = (await harness.requests()).length;
+	expect(summary.json()[0]!.requests).toBe(sent);
+	expect(summary.hints).toEqual([`4 inserted (${sent} requests).`]);
+});
+
+test('stored records are read from each table', async () => {
+	const { json } = await run('create', { options: { output: 'stored' } });
+	expect(json().map(({ rank, label }) => [rank, label])).toEqual([
+		[null, undefined],
+		[undefined, '1: x'],
+		[null, undefined],
+		[undefined, '2: y'],
+	]);
+});
+
+const bad = items.map((item, at) => (at === 3 ? { ...item, price: 'x' } : item));
+
+test('a problem in the last table stops the node before the first one is written', async () => {
+	const result = await run('create', { items: bad });
+	expect(result.error?.message).toMatch(/^Nothing was sent. 1 item has problems: item 3: 'price'/);
+	expect(result.error?.context?.itemIndex).toBe(3);
+	expect(await harness.writes()).toEqual([]);
+});
+
+test('it affects its item only, if the node continues', async () => {
+	const result = await run('create', { items: bad, onError: 'continueRegularOutput' });
+	expect(outcomes(result)).toEqual(['inserted', 'inserted', 'inserted', 'failed']);
+});
+
+describe('an item that the platform rejects', () => {
+	beforeEach(
+		async () =>
+			await harness.faults({
+				match: { path: 'notes/data/bulk$' },
+				fault: { kind: 'failRecords', field: 'text', values: ['b'] },
+			}),
+	);
+
+	test('keeps the next table from being written, if the node stops', async () => {
+		const result = await run('create');
+		expect(result.error?.context?.itemIndex).toBe(2);
+		expect(result.error?.description).toContain('1 of 4 items are done');
+		expect(await harness.values('text', 'notes')).toEqual(['a']);
+		expect(await harness.records()).toEqual([]);
+	});
+
+	test('a second attempt writes the rest', async () => {
+		await harness.faults({
+			match: { path: 'notes/data/bulk$' },
+			when: { first: 1 },
+			fault: { kind: 'failRecords', field: 'text', values: ['b'] },
+		});
+		const result = await run('create', { retry: { maxTries: 2 } });
+		expect(outcomes(result)).toEqual(['inserted', 'inserted', 'inserted', 'inserted']);
+		expect(await harness.values('text', 'notes')).toEqual(['a', 'b']);
+		expect(await harness.values('number')).toEqual(['1', '2']);
+	});
+
+	test('does not, if it continues', async () => {
+		const result = await run('create', { onError: 'continueRegularOutput' });
+		expect(outcomes(result)).toEqual(['inserted', 'inserted', 'failed', 'inserted']);
+	});
+});
+
+describe('a table that does not exist', () => {
+	const lost = [{ table: 'nowhere', text: 'x' }, ...items];
+
+	test('fails its items only, if the node continues', async () => {
+		const result = await run('create', { items: lost, onError: 'continueRegularOutput' });
+		expect(outcomes(result).slice(1)).toEqual(Array(4).fill('inserted'));
+		expectErrorItem(result.output('Data Platform')[0]!, 0, 'nowhere');
+	});
+
+	test('stops the node before anything is written', async () => {
+		const result = await run('create', { items: [...items, lost[0]!] });
+		expect(result.error?.message).toContain('nowhere');
+		expect(result.error?.context?.itemIndex).toBe(4);
+		expect(await harness.writes()).toEqual([]);
+	});
+});
+
+test('an expression that fails is a problem of its item', async () => {
+	const failing = {
+		...table,
+		value: `={{ $json.text === 'a' ? $('Missing').first() : $json.table }}`,
+	};
+	const result = await run('create', {
+		parameters: { table: failing },
+		onError: 'continueRegularOutput',
+	});
+	expect(outcomes(result)).toEqual(['failed', 'inserted', 'inserted', 'inserted']);
+});
+
+test('an option that differs is an error that names both items', async () => {
+	const result = await run('upsert', {
+		options: { emptyValues: `={{ $json.number === '2' ? 'clear' : 'leave' }}` },
+	});
+	expect(result.error?.message).toBe(
+		`Nothing was sent: 'Empty Values' is "clear" for item 3, but "leave" for item 0`,
+	);
+	expect(await harness.writes()).toEqual([]);
+});
+
+test('Sync takes one table only: what is missing from the input is missing from that', async () => {
+	const result = await run('sync', { parameters: { missingRecords: 'leave' } });
+	expect(result.error?.message).toBe(
+		`Nothing was sent: 'Table' is "orders" for item 1, but "notes" for item 0`,
+	);
+});
+
+test('too many failures end the whole run', async () => {
+	const many = [...Array.from({ length: 20 }, (_, at) => ({ table: 'notes', rank: at })), ...items];
+	const result = await run('create', {
+		items: many,
+		options: { maxFailedShare: 10 },
+		onError: 'continueRegularOutput',
+	});
+	expect(result.json().filter(({ error }) => error === undefined)).toEqual([]);
+	expect(await harness.writes()).toEqual([]);
+});

@@ -1,0 +1,468 @@
+/** Sync: makes the table, or a part of it, match the input. */
+import type { IDataObject } from 'n8n-workflow';
+import { APP, numbered, outcomes, useHarness, type Run } from './fixtures.cts';
+import { useOtherWriter } from './otherWriter.cts';
+
+const harness = useHarness();
+const writer = useOtherWriter(harness);
+
+const where = (field: string, operator: string, value: string) => ({
+	filterMode: 'conditions',
+	conditions: { condition: [{ field, operator, value }] },
+});
+
+const guards = { maxRecordsToRemove: 100, maxShareToRemove: 100 };
+const deleting = { missingRecords: 'delete', ...guards };
+const marking = {
+	missingRecords: 'setFields',
+	fieldsToSet: { entry: [{ field: 'state', value: 'sent' }] },
+	...guards,
+};
+
+const sync = (items: IDataObject[], { parameters = deleting, ...run }: Run = {}) =>
+	harness.run('sync', { items, ...run, parameters: { ...parameters } });
+
+const order = (number: number, more: IDataObject = {}) => ({
+	number: String(number),
+	buyer: `Buyer ${number}`,
+	...more,
+});
+
+/** The outcome of each output item, with its key. */
+const report = (result: Awaited<ReturnType<typeof sync>>) =>
+	result.json().map(({ outcome, number, details }) => {
+		const failed = details as IDataObject | undefined;
+		return failed ? `${failed.outcome as string}` : `${outcome as string} ${number as string}`;
+	});
+
+beforeEach(async () => {
+	await harness.fill('orders', ...numbered(5));
+});
+
+test('creates, updates and deletes, and removes last', async () => {
+	const result = await sync([order(1), order(2, { price: 3 }), order(3), order(4), order(9)]);
+	expect(result.error).toBeUndefined();
+	expect(report(result)).toEqual([
+		'unchanged 1',
+		'updated 2',
+		'unchanged 3',
+		'unchanged 4',
+		'inserted 9',
+		'deleted 5',
+	]);
+	expect(await harness.values('number')).toEqual(['1', '2', '3', '4', '9']);
+	const writes = (await harness.writes()).map(({ method }) => method);
+	expect(writes.at(-1)).toBe('DELETE');
+	expect(result.hints[0]).toMatch(
+		/^1 inserted, 1 updated, 3 unchanged, 1 deleted \(\d+ requests?\)\.$/,
+	);
+});
+
+test('a removed record is returned whole, and comes from no input item', async () => {
+	await harness.fill('orders', order(1), order(2, { price: 7, comment: 'kept' }));
+	const result = await sync([order(1)]);
+	expect(result.json()[1]).toMatchObject({
+		outcome: 'deleted',
+		number: '2',
+		price: 7,
+		comment: 'kept',
+	});
+	expect(result.output('Data Platform')[1]?.pairedItem).toEqual([]);
+});
+
+test('Leave neither reads the scope nor removes anything', async () => {
+	const result = await sync([order(1)], { parameters: {} });
+	expect(report(result)).toEqual(['unchanged 1']);
+	expect(await harness.records()).toHaveLength(5);
+});
+
+test('fields are set instead of deleting; records that already have the values are left out', async () => {
+	await harness.fill('orders', order(1), order(2), order(3, { state: 'sent' }));
+	const result = await sync([order(1)], { parameters: marking });
+	expect(report(result)).toEqual(['unchanged 1', 'marked 2']);
+	expect(await harness.values('state')).toEqual([undefined, 'sent', 'sent']);
+	const again = await sync([order(1)], { parameters: marking });
+	expect(report(again)).toEqual(['unchanged 1']);
+	const writes = (await harness.writes()).filter(({ method }) => method === 'PATCH');
+	expect(writes).toHaveLength(1);
+});
+
+test('only records that the filter names can be missing', async () => {
+	await harness.fill(
+		'orders',
+		order(1, { state: 'open' }),
+		order(2, { state: 'open' }),
+		order(3, { state: 'sent' }),
+	);
+	const result = await sync([order(1)], {
+		parameters: { ...deleting, ...where('state', 'eq', 'open') },
+	});
+	expect(report(result)).toEqual(['unchanged 1', 'deleted 2']);
+	expect(await harness.values('number')).toEqual(['1', '3']);
+});
+
+test('an item whose record is outside the filter is written anyway', async () => {
+	await harness.fill('orders', order(1, { state: 'sent' }), order(2, { state: 'open' }));
+	const result = await sync([order(1, { price: 2 })], {
+		parameters: { ...deleting, ...where('state', 'eq', 'open') },
+	});
+	expect(report(result)).toEqual(['updated 1', 'deleted 2']);
+});
+
+test('a filter that matches nothing removes nothing', async () => {
+	const result = await sync([order(1)], {
+		parameters: { ...deleting, ...where('buyer', 'eq', 'nobody') },
+	});
+	expect(report(result)).toEqual(['unchanged 1']);
+	expect(await harness.records()).toHaveLength(5);
+});
+
+describe('guards', () => {
+	test.each([where('state', 'neq', 'opne'), where('state', 'eq', ' open')])(
+		'a scope that compares with no choice: nothing is written: %j',
+		async (filter) => {
+			const result = await sync([order(8)], { parameters: { ...deleting, ...filter } });
+			expect(result.error?.message).toContain("isn't one of the field's choices");
+			expect(await harness.values('number')).toEqual(['1', '2', '3', '4', '5']);
+		},
+	);
+
+	test('more than the maximum: nothing is written', async () => {
+		const result = await sync([order(1), order(8)], {
+			parameters: { ...deleting, maxRecordsToRemove: 3 },
+		});
+		expect(result.error?.message).toBe(
+			'Nothing was written or removed: 4 of 5 records are missing from the input, more than the maximum of 3',
+		);
+		expect(result.error?.description).toContain("'Max Records to Remove'");
+		expect(await harness.records()).toHaveLength(5);
+	});
+
+	test('more than the share: nothing is written, an item each under Continue', async () => {
+		const parameters = { ...deleting, maxShareToRemove: 20 };
+		const result = await sync([order(1), order(2), order(3)], { parameters });
+		expect(result.error?.message).toBe(
+			'Nothing was written or removed: 2 of 5 records are missing from the input, more than 20 %',
+		);
+		const items = [order(1), order(2), order(3), order(4)];
+		const allowed = await sync(items, { parameters });
+		expect(report(allowed)).toHaveLength(5);
+		const continued = await sync([order(1), order(8)], {
+			parameters,
+			onError: 'continueRegularOutput',
+		});
+		expect(report(continued)).toEqual(['failed', 'failed']);
+		expect(await harness.values('number')).toEqual(['1', '2', '3', '4']);
+	});
+
+	test.each([
+		['maxRecordsToRemove', -1],
+		['maxRecordsToRemove', 1.5],
+		['maxRecordsToRemove', ''],
+		['maxShareToRemove', 101],
+		['maxShareToRemove', 'half'],
+		['maxShareToRemove', null],
+	])('%s: %j is rejected', async (name, value) => {
+		const result = await sync([order(1)], { parameters: { ...deleting, [name]: value } });
+		expect(result.error?.message).toMatch(/must be a (whole )?number (at least|from) 0/);
+		expect(await harness.writes()).toEqual([]);
+	});
+
+	test('an empty input removes nothing unless it is allowed', async () => {
+		const refused = await sync([{}]);
+		expect(refused.error?.message).toBe('Nothing was written or removed: the input is empty');
+		expect(await harness.records()).toHaveLength(5);
+		const allowed = await sync([{}], { parameters: { ...deleting, allowEmptyInput: true } });
+		expect(report(allowed).sort()).toEqual([1, 2, 3, 4, 5].map((n) => `deleted ${n}`));
+		expect(await harness.records()).toEqual([]);
+	});
+
+	test('an empty input that is allowed keeps to the share', async () => {
+		const result = await sync([{}], {
+			parameters: { ...deleting, allowEmptyInput: true, maxShareToRemove: 99 },
+		});
+		expect(result.error?.message).toContain('5 of 5 records are missing');
+	});
+});
+
+describe('an item that fails', () => {
+	test('without its key, nothing is removed, whatever the options are', async () => {
+		const result = await sync([order(1), { buyer: 'x' }, order(3)], {
+			onError: 'continueRegularOutput',
+			parameters: { ...deleting, removeDespiteFailures: true },
+		});
+		expect(report(result)).toEqual(['unchanged 1', 'failed', 'unchanged 3']);
+		expect(result.hints).toContainEqual(
+			expect.stringContaining('No record was removed: it is unknown which one item 1 stands for'),
+		);
+		expect(await harness.records()).toHaveLength(5);
+	});
+
+	test('with its key: missing records are reported, and left unless the option is set', async () => {
+		const items = [order(1), order(2, { price: -1 }), order(3)];
+		const left = await sync(items, { onError: 'continueRegularOutput' });
+		expect(report(left)).toEqual(['unchanged 1', 'failed', 'unchanged 3', 'failed', 'failed']);
+		expect(left.json()[3]).toMatchObject({
+			error: expect.stringContaining('but was not removed: item 1 did not succeed') as string,
+			details: { outcome: 'failed', id: expect.any(String) as string },
+		});
+		expect(await harness.records()).toHaveLength(5);
+		const removed = await sync(items, {
+			onError: 'continueRegularOutput',
+			parameters: { ...deleting, removeDespiteFailures: true },
+		});
+		const [first, second, third, ...missing] = report(removed);
+		expect([first, second, third]).toEqual(['unchanged 1', 'failed', 'unchanged 3']);
+		// Records that were created at the same time are sorted by their IDs.
+		expect(missing.sort()).toEqual(['deleted 4', 'deleted 5']);
+		expect(await harness.values('number')).toEqual(['1', '2', '3']);
+	});
+
+	test('under Stop nothing is written at all', async () => {
+		const result = await sync([order(1), { buyer: 'x' }]);
+		expect(result.error?.message).toContain("the import key 'number' has no value");
+		expect(await harness.records()).toHaveLength(5);
+	});
+});
+
+test('a dry run lists what would be created, updated and removed', async () => {
+	const items = [order(1), order(2, { price: 3 }), order(9)];
+	const deleted = await sync(items, { options: { dryRun: true } });
+	expect(report(deleted).slice(3).sort()).toEqual(['deleted 3', 'deleted 4', 'deleted 5']);
+	const marked = await sync(items, { parameters: marking, options: { dryRun: true } });
+	expect(outcomes(marked)).toEqual([
+		'unchanged',
+		'updated',
+		'inserted',
+		'marked',
+		'marked',
+		'marked',
+	]);
+	expect(marked.json()[3]).toMatchObject({ before: { state: null }, after: { state: 'sent' } });
+	expect((await harness.writes()).filter(({ path }) => !path.includes('count'))).toEqual([]);
+});
+
+test('a summary counts the records that were removed', async () => {
+	const result = await sync([order(1), order(2)], { options: { output: 'summary' } });
+	expect(result.json()).toEqual([
+		expect.objectContaining({
+			unchanged: 2,
+			deleted: 3,
+			marked: 0,
+			scopeRecords: 5,
+			missingRecords: 3,
+		}),
+	]);
+});
+
+test('a record that the list lacks just before its removal stays', async () => {
+	await harness.faults({
+		match: { path: '/filter$', bodyContains: '"5"' },
+		fault: { kind: 'fewerRecords', count: 1 },
+	});
+	const items = [1, 2, 3, 4].map((number) => order(number));
+	expect(report(await sync(items)).at(-1)).toBe('skipped 5');
+	expect(await harness.records()).toHaveLength(5);
+});
+
+describe('another writer, between the comparison and the removal', () => {
+	const api = () => harness.sandbox.client();
+	const at = `/apps/${APP}/tables/orders/data`;
+	const find = async (number: string) =>
+		(await harness.records()).find(({ fields }) => fields.number === number)!.id;
+	const change = async (number: string, fields: IDataObject) =>
+		await api().patch(`${at}/${await find(number)}`, { fields });
+	/** Acts once, before the first request that reads the records to remove. */
+	const meanwhile = (act: () => Promise<unknown>) => {
+		let isDone = false;
+		let writes = 0;
+		writer.before((target) => {
+			const isWrite = target.endsWith(' /data/bulk');
+			writes += Number(isWrite);
+			if (isDone || writes === 0 || isWrite) return undefined;
+			isDone = true;
+			return act();
+		});
+	};
+	const items = [1, 2, 3, 4].map((number) => order(number, { price: 1 }));
+	const run = async (more: IDataObject = {}) =>
+		report(
+			await sync(items, {
+				parameters: { ...deleting, ...more },
+				credential: writer.credential(),
+			}),
+		).at(-1);
+
+	test('changes a record to one of the input: it stays', async () => {
+		meanwhile(async () => {
+			await api().delete(`${at}/${await find('4')}`);
+			await change('5', { number: '4' });
+		});
+		expect(await run()).toBe('skipped 5');
+		expect(await harness.values('number')).toEqual(['1', '2', '3', '4']);
+	});
+
+	test('takes a record out of the scope: it stays', async () => {
+		await harness.fill('orders', ...numbered(5, { state: 'open' }));
+		meanwhile(async () => await change('5', { state: 'sent' }));
+		expect(await run(where('state', 'eq', 'open'))).toBe('skipped 5');
+		expect(await harness.records()).toHaveLength(5);
+	});
+
+	test('deletes a record: it is reported as left alone', async () => {
+		meanwhile(async () => await api().delete(`${at}/${await find('5')}`));
+		expect(await run()).toBe('skipped 5');
+	});
+
+	test('adds a record: it stays', async () => {
+		meanwhile(async () => await api().post(at, { fields: order(6) }));
+		expect(await run()).toBe('deleted 5');
+		expect(await harness.values('number')).toEqual(['1', '2', '3', '4', '6']);
+	});
+});
+
+test('a token that may not delete: no further attempts, each record is reported', async () => {
+	await harness.faults({ match: { method: 'DELETE' }, fault: { kind: 'status', status: 403 } });
+	const result = await sync([order(1)], { onError: 'continueRegularOutput' });
+	expect(report(result)).toEqual(['unchanged 1', 'failed', 'failed', 'failed', 'failed']);
+	expect(await harness.records()).toHaveLength(5);
+	const deletes = (await harness.writes()).filter(({ method }) => method === 'DELETE');
+	expect(deletes).toHaveLength(1);
+	const stopped = await sync([order(1)]);
+	expect(stopped.error?.message).toContain('is missing from the input, but was not removed');
+});
+
+test('a record that could not be removed keeps its details on the error output', async () => {
+	await harness.faults({ match: { method: 'DELETE' }, fault: { kind: 'status', status: 409 } });
+	const result = await sync(
+		[1, 2, 3, 4].map((number) => order(number)),
+		{
+			onError: 'continueErrorOutput',
+		},
+	);
+	expect(result.output('Data Platform', 0)).toHaveLength(4);
+	expect(result.output('Data Platform', 1).map(({ json }) => json)).toMatchObject([
+		{ details: { outcome: 'failed', status: 409, id: expect.any(String) as string } },
+	]);
+});
+
+test('a response 404 to the deletion of a record that is there is a failure', async () => {
+	await harness.faults({ match: { method: 'DELETE' }, fault: { kind: 'status', status: 404 } });
+	const items = [1, 2, 3, 4].map((number) => order(number));
+	const result = await sync(items, { onError: 'continueRegularOutput' });
+	expect(report(result).at(-1)).toBe('failed');
+});
+
+test('Retry On Fail: the second attempt reports what the first one removed', async () => {
+	await harness.faults({
+		match: { method: 'DELETE' },
+		when: { nth: [2] },
+		fault: { kind: 'status', status: 403 },
+	});
+	const result = await sync([order(1)], { retry: { maxTries: 2 } });
+	expect(result.error).toBeUndefined();
+	expect(report(result).sort()).toEqual([
+		'deleted 2',
+		'deleted 3',
+		'deleted 4',
+		'deleted 5',
+		'unchanged 1',
+	]);
+	expect(await harness.values('number')).toEqual(['1']);
+});
+
+test('the platform lists fewer records than it counts: nothing is written or removed', async () => {
+	await harness.faults({
+		match: { path: '/data/filter$' },
+		fault: { kind: 'fewerRecords', count: 2 },
+	});
+	const result = await sync([order(8)]);
+	expect(result.error?.message).toContain('The platform counts 5 records, but lists 3');
+	expect(await harness.values('number')).toEqual(['1', '2', '3', '4', '5']);
+});
+
+test('records can be matched on other fields and on their IDs', async () => {
+	const byFields = await sync([order(1), order(2)], {
+		parameters: { ...deleting, matchOn: 'fields', matchFields: ['buyer'] },
+	});
+	expect(report(byFields).slice(2).sort()).toEqual(['deleted 3', 'deleted 4', 'deleted 5']);
+	const [first] = await harness.records();
+	const byId = await sync([{ id: first!.id, buyer: 'Buyer 1' }], {
+		parameters: { ...deleting, matchOn: 'recordId', recordId: '={{ $json.id }}' },
+	});
+	expect(outcomes(byId)).toEqual(['unchanged', 'deleted']);
+	expect(await harness.values('number')).toEqual(['1']);
+});
+
+test.each([
+	[[], 'names no field'],
+	[[{ field: 'state', value: '' }], "the value of 'state'"],
+	[[{ field: 'label', value: 'x' }], "'label' is read-only"],
+	[[{ field: 'nothing', value: 'x' }], "the table has no 'nothing'"],
+	[[{ field: 'price', value: 'x' }], "'price' under 'Fields to Set' takes a number"],
+	[[{ field: 'number', value: 'x' }], 'is a field that records are matched on'],
+	[
+		[
+			{ field: 'price', value: '1' },
+			{ field: 'price', value: '2' },
+		],
+		'twice',
+	],
+])('fields to set %j are rejected before anything is written', async (entry, message) => {
+	const result = await sync([order(8)], {
+		parameters: { ...marking, fieldsToSet: { entry } },
+	});
+	expect(result.error?.message).toContain(message);
+	expect(await harness.records()).toHaveLength(5);
+});
+
+test('a filter without conditions is not all of the table', async () => {
+	for (const none of [
+		{ filterMode: 'conditions', conditions: {} },
+		{ filterMode: 'json', filterTree: '{"filter":[]}' },
+	]) {
+		const result = await sync([order(1)], { parameters: { ...deleting, ...none } });
+		expect(result.error?.message).toContain('the filter has no condition');
+	}
+	const empty = await sync([order(1)], {
+		parameters: { ...deleting, ...where('buyer', 'eq', ' ') },
+	});
+	expect(empty.error?.message).toContain('has an empty value');
+	expect(await harness.records()).toHaveLength(5);
+});
+
+test('the filter must be the same for all items', async () => {
+	const items = [order(1, { state: 'open' }), order(2, { state: 'sent' })];
+	const result = await sync(items, {
+		parameters: { ...deleting, ...where('state', 'eq', '={{ $json.state }}') },
+	});
+	expect(result.error?.message).toContain("Nothing was sent: 'Conditions' is");
+	expect(await harness.requests()).toEqual([]);
+});
+
+test('items that fail because they are duplicates are identified by their key', async () => {
+	const result = await sync([order(1), order(1), order(2)], {
+		parameters: { ...deleting, removeDespiteFailures: true },
+		options: { duplicates: 'error' },
+		onError: 'continueRegularOutput',
+	});
+	expect(report(result).slice(0, 3)).toEqual(['failed', 'failed', 'unchanged 2']);
+	expect(await harness.values('number')).toEqual(['1', '2']);
+});
+
+test('records without a key are missing from every input', async () => {
+	await harness.fill('orders', order(1), { buyer: 'No number' });
+	const result = await sync([order(1)]);
+	expect(outcomes(result)).toEqual(['unchanged', 'deleted']);
+});
+
+test('by record ID, a UUID in capitals is the record that has it, not a new one', async () => {
+	const ids = (await harness.records()).map(({ id }) => id);
+	const items = ids.slice(0, 2).map((id) => ({ id: id.toUpperCase(), buyer: 'New' }));
+	const result = await sync(items, {
+		parameters: { ...deleting, matchOn: 'recordId', recordId: '={{ $json.id }}' },
+	});
+	expect(result.error).toBeUndefined();
+	expect(outcomes(result)).toEqual(['updated', 'updated', 'deleted', 'deleted', 'deleted']);
+	expect((await harness.records()).map(({ id }) => id)).toEqual(ids.slice(0, 2));
+});

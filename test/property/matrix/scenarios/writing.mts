@@ -1,0 +1,599 @@
+/** Operations that write or delete records. */
+import { isDeepStrictEqual } from 'node:util';
+import type { INodeParameters } from 'n8n-workflow';
+import type { SeededRandom } from '../../../support/seededRandom.mts';
+import { POISON } from '../../faults/constants.mts';
+import type { Fields } from '../../faults/table.mts';
+import { automatic } from '../../../support/engine/outsideJest.mts';
+import type { ParsedResult } from '../parseResult.mts';
+import { idOf, type Truth } from '../matrixSandbox.mts';
+import {
+	tableParameters,
+	conditions,
+	itemsOf,
+	type Effect,
+	type Output,
+	type Prepared,
+	type Scenario,
+	type Touched,
+} from './scenario.mts';
+
+const COUNT = 7;
+
+/** The item whose record some faults reject. */
+const POISONED = 3;
+
+const code = (index: number) => `c${index}`;
+
+const newFields = (index: number) => ({
+	code: code(index),
+	name: index === POISONED ? POISON : `new ${index}`,
+	size: index + 1,
+});
+
+const oldRecord = (index: number) => ({
+	id: idOf(index),
+	fields: { code: code(index), name: `old ${index}`, size: 0, group: 'a' },
+});
+
+const indexes = Array.from({ length: COUNT }, (_, index) => index);
+
+const recordsWith = (index: number, { records }: Truth) =>
+	records.filter(({ fields }) => fields.code === code(index));
+
+/** The effect of an item that writes the record with its code. */
+function effectOn(index: number, truth: Truth, kept: object): Effect {
+	const found = recordsWith(index, truth);
+	if (found.length > 1) return { wrong: `there are ${found.length} records of item ${index}` };
+	const was = truth.before.find(({ fields }) => fields.code === code(index));
+	const is = found[0];
+	if (!is) return was ? { wrong: `the record of item ${index} is gone` } : 'none';
+	if (isDeepStrictEqual(is.fields, { ...kept, ...newFields(index) })) return 'done';
+	if (was && isDeepStrictEqual(is.fields, was.fields)) return 'none';
+	return { wrong: `the record of item ${index} holds ${JSON.stringify(is.fields)}` };
+}
+
+/** The output of an item of a bulk operation, compared with the stored record. */
+function checkOutput(
+	index: number,
+	outputs: Output[],
+	{ records, before, isKindHidden = false }: Truth,
+): string[] {
+	if (outputs.length !== 1) return [`${outputs.length} output items for one item`];
+	const { outcome, id, ver, created, modified } = outputs[0]!.json;
+	const is = records.find(({ fields }) => fields.code === code(index));
+	if (!is) return [`reported as ${String(outcome)}, but there is no such record`];
+	const was = before.some((record) => record.id === is.id);
+	const wrong: string[] = [];
+	const isKind = isKindHidden && outcome === 'written';
+	if (!isKind && outcome !== (was ? 'updated' : 'inserted')) {
+		wrong.push(`reported as ${String(outcome)}`);
+	}
+	// The counts of a response may confirm a record that its list leaves out.
+	if (id === undefined && outcome === 'inserted') return wrong;
+	const same = (time: unknown, stored: string) => new Date(String(time)).toISOString() === stored;
+	if (id !== is.id || ver !== is.ver) wrong.push(`reported as record ${String(id)}/${String(ver)}`);
+	if (!same(created, is.created) || !same(modified, is.modified))
+		wrong.push('other times are reported');
+	return wrong;
+}
+
+const batches = (random: SeededRandom) => ({ batchSize: random.of(2, 3, 3, 100) });
+
+export const create: Scenario = {
+	operation: 'record: create',
+	kind: 'once',
+	async prepare(slot, random): Promise<Prepared> {
+		await slot.createTable([oldRecord(90)], random.happens(0.6));
+		return {
+			parameters: {
+				resource: 'record',
+				operation: 'create',
+				...tableParameters(random),
+				columns: automatic,
+				options: batches(random),
+			},
+			items: itemsOf(indexes.map(newFields)),
+			main: { method: 'POST', path: '/data/bulk$' },
+			traces: indexes.map((index) => ({ body: `"${code(index)}"` })),
+			touched: { idOf: () => undefined, values: newFields },
+			effect: (index, truth) => effectOn(index, truth, {}),
+			checkOutput,
+		};
+	},
+};
+
+/** What an existing record holds that no item changes. */
+const OLD_GROUP: Fields = { group: 'a' };
+
+/** The items whose records exist. */
+const EXISTING = [0, 2, 4];
+const isThere = (index: number) => EXISTING.includes(index);
+
+/** Traces of the items if an update may leave the code out. */
+const namesOrCodes = indexes.map((index) => ({
+	body: isThere(index) ? `"new ${index}"` : `"${code(index)}"`,
+}));
+
+/** How a variant of Create or Update differs from the others. */
+interface UpsertVariant {
+	isKeyed?: boolean;
+	parameters?: INodeParameters;
+	options: INodeParameters;
+	main?: Prepared['main'];
+	traces?: Prepared['traces'];
+	/** The fields of an item. */
+	given?: (index: number) => Fields;
+	/** Those that its record gets, even if it exists. */
+	written?: (index: number) => Fields;
+	/** What its record holds besides. */
+	kept: (index: number) => Fields;
+}
+
+/** Create or Update, if some of the records exist. */
+const upsertScenario = (
+	names: Pick<Scenario, 'variant' | 'kind'>,
+	variantOf: (random: SeededRandom) => UpsertVariant,
+): Scenario => ({
+	operation: 'record: upsert',
+	...names,
+	async prepare(slot, random): Promise<Prepared> {
+		const variant = variantOf(random);
+		const { given = newFields, written = given, kept } = variant;
+		await slot.createTable([...EXISTING, 90].map(oldRecord), variant.isKeyed);
+		return {
+			parameters: {
+				resource: 'record',
+				operation: 'upsert',
+				...tableParameters(random),
+				...variant.parameters,
+				columns: automatic,
+				options: { ...batches(random), ...variant.options },
+			},
+			items: itemsOf(indexes.map(given)),
+			main: variant.main ?? { path: '/data/bulk$' },
+			traces: variant.traces ?? namesOrCodes,
+			touched: { idOf: (index) => (isThere(index) ? idOf(index) : undefined), values: written },
+			effect: (index, truth) => effectOn(index, truth, kept(index)),
+			checkOutput,
+		};
+	},
+});
+
+export const upsert = upsertScenario({ kind: 'harmless' }, (random) => ({
+	options: { skipUnchanged: random.happens(0.3) },
+	main: { method: 'POST', path: '/data/bulk$' },
+	traces: indexes.map((index) => ({ body: `"${code(index)}"` })),
+	kept: (index) => (isThere(index) ? OLD_GROUP : {}),
+}));
+
+/**
+ * Records found by other fields than the import key, in a table with or without one: then a create
+ * is not an upsert, and must not be repeated blindly.
+ */
+export const matchedUpsert = upsertScenario({ variant: 'matched', kind: 'once' }, (random) => {
+	const isByTwo = random.happens(0.5);
+	const group = (index: number): Fields => ({ group: isThere(index) ? 'a' : 'b' });
+	return {
+		isKeyed: random.happens(0.5),
+		parameters: { matchOn: 'fields', matchFields: isByTwo ? ['group', 'code'] : ['code'] },
+		options: { skipUnchanged: random.happens(0.3) },
+		given: (index) => ({ ...newFields(index), ...(isByTwo ? group(index) : {}) }),
+		kept: (index) => (isThere(index) || isByTwo ? group(index) : {}),
+	};
+});
+
+/** Records are read after the write: a failure then must not look like one of the write. */
+export const storedUpsert = upsertScenario({ variant: 'stored', kind: 'harmless' }, () => ({
+	options: { output: 'stored' },
+	main: { method: 'POST', path: '/data/bulk$' },
+	traces: indexes.map((index) => ({ body: `"${code(index)}"` })),
+	kept: (index) => (isThere(index) ? OLD_GROUP : {}),
+}));
+
+/** A field that only new records get: what an existing one holds stays, whatever happens. */
+export const ruledUpsert = upsertScenario({ variant: 'field rules', kind: 'once' }, (random) => {
+	const rule = random.of('whenCreating', 'ifEmpty');
+	return {
+		options: { fieldRules: { field: [{ field: 'group', rule }] } },
+		given: (index) => ({ ...newFields(index), group: 'b' }),
+		written: newFields,
+		kept: (index) => ({ group: isThere(index) ? 'a' : 'b' }),
+	};
+});
+
+/** Each item has a file with one row, so that the outcome of the row is that of the item. */
+export const importFromFile: Scenario = {
+	operation: 'record: importFromFile',
+	kind: 'harmless',
+	async prepare(slot, random): Promise<Prepared> {
+		await slot.createTable([...EXISTING, 90].map(oldRecord));
+		const isCsv = random.happens(0.5);
+		const file = (index: number) => {
+			const { name, size } = newFields(index);
+			return isCsv
+				? `code,name,size\r\n${code(index)},"${name}",${size}\r\n`
+				: `${JSON.stringify(newFields(index))}\n`;
+		};
+		return {
+			parameters: {
+				resource: 'record',
+				operation: 'importFromFile',
+				...tableParameters(random),
+				inputDataFieldName: 'data',
+				format: 'auto',
+				importMode: 'upsert',
+				matchOn: 'importKey',
+				mappingMode: 'autoMapInputData',
+				rejectedRowsField: 'rejected',
+				options: {
+					skipUnchanged: random.happens(0.3),
+					file: { settings: { stopAfterRejected: 1 } },
+				},
+			},
+			items: indexes.map((index) => ({
+				json: {},
+				binary: {
+					data: {
+						fileName: `rows ${index}`,
+						mimeType: 'text/plain',
+						data: Buffer.from(file(index)).toString('base64'),
+					},
+				},
+			})),
+			main: { method: 'POST', path: '/data/bulk$' },
+			// As in a bulk request, with and without Skip Unchanged.
+			traces: indexes.map((index) => ({ body: `"${String(newFields(index).name)}"` })),
+			touched: {
+				idOf: (index) => (isThere(index) ? idOf(index) : undefined),
+				values: newFields,
+				// The report of a file names no record: some version of one had the row's values.
+				check: (index, item, { history, written: own }) => {
+					const isHeld = (states: typeof history) =>
+						states.some(({ fields }) =>
+							Object.entries(newFields(index)).every(
+								([name, value]) => (fields as Record<string, unknown> | null)?.[name] === value,
+							),
+						);
+					if (item.kind === 'failed') return isHeld(own) ? ['the node wrote it'] : [];
+					if (item.kind !== 'done') return [`it is ${item.kind}`];
+					return isHeld(history) ? [] : ['no record ever held its values'];
+				},
+			},
+			effect: (index, truth) => effectOn(index, truth, isThere(index) ? { group: 'a' } : {}),
+			// In a CSV file it is the second row, because the first is the header.
+			saysDone: (_index, message) =>
+				message.includes(`is imported through row ${isCsv ? 2 : 1} only`),
+			checkOutput: (index, outputs) => {
+				const { rows, rejected, inserted, updated, unchanged, written } = outputs[0]!.json;
+				const done = [inserted, updated, unchanged, written].reduce(
+					(sum: number, count) => sum + Number(count),
+					0,
+				);
+				return outputs.length === 1 && rows === 1 && rejected === 0 && done === 1
+					? []
+					: [`returned ${JSON.stringify(outputs)} for item ${index}`];
+			},
+		};
+	},
+};
+
+export const update: Scenario = {
+	operation: 'record: update',
+	kind: 'harmless',
+	async prepare(slot, random): Promise<Prepared> {
+		await slot.createTable([...indexes, 90].map(oldRecord));
+		const isFull = random.happens(0.4);
+		return {
+			parameters: {
+				resource: 'record',
+				operation: 'update',
+				...tableParameters(random),
+				columns: automatic,
+				recordId: '={{ $json.id }}',
+				updateMode: isFull ? 'replace' : 'partial',
+				options: { ...batches(random), skipUnchanged: random.happens(0.3) },
+			},
+			items: itemsOf(indexes.map((index) => ({ id: idOf(index), ...newFields(index) }))),
+			main: { method: isFull ? 'PUT' : 'PATCH', path: '/data/bulk$' },
+			traces: indexes.map((index) => ({ body: `"${idOf(index)}"` })),
+			touched: { idOf, values: newFields },
+			effect: (index, truth) => effectOn(index, truth, isFull ? {} : { group: 'a' }),
+			checkOutput,
+		};
+	},
+};
+
+/** The records that are missing from the input of a sync. */
+const MISSING = [90, 91, 92].map(idOf);
+
+/** Compares what a run reports about the records to remove with what is stored. */
+function checkRemovals(isDelete: boolean, { items, others, stop }: ParsedResult, truth: Truth) {
+	const wrong: string[] = [];
+	const isRemoved = (id: string) => {
+		const is = truth.records.find((record) => record.id === id);
+		return isDelete ? !is : is?.fields.group === 'gone';
+	};
+	for (const id of MISSING) {
+		const reported = others.filter((other) => other.id === id).map(({ outcome }) => outcome);
+		const text = `record ${id}, ${isRemoved(id) ? 'removed' : 'left'}, is reported as ${reported.join() || 'nothing'}`;
+		const isReported = reported.length === 1;
+		// If nothing could be done at all, each item says why; an error names only one record.
+		const isNothingDone = stop !== undefined || items.every(({ kind }) => kind !== 'done');
+		if (!isReported && !isNothingDone) wrong.push(text);
+		const [outcome] = reported;
+		if (['deleted', 'marked'].includes(outcome ?? '') && !isRemoved(id) && !truth.isOtherMet)
+			wrong.push(text);
+		if (outcome === 'failed' && isRemoved(id) && !truth.payloadAltered) wrong.push(text);
+	}
+	for (const { id } of others) {
+		if (!MISSING.includes(id ?? '')) wrong.push(`record ${id} is not missing from the input`);
+	}
+	return wrong;
+}
+
+/** Records that are missing from the input are deleted, or get new field values. */
+export const sync: Scenario = {
+	operation: 'record: sync',
+	kind: 'harmless',
+	async prepare(slot, random): Promise<Prepared> {
+		await slot.createTable([...EXISTING, 90, 91, 92].map(oldRecord));
+		const isDelete = random.happens(0.6);
+		return {
+			parameters: {
+				resource: 'record',
+				operation: 'sync',
+				...tableParameters(random),
+				columns: automatic,
+				missingRecords: isDelete ? 'delete' : 'setFields',
+				...(!isDelete && { fieldsToSet: { entry: [{ field: 'group', value: 'gone' }] } }),
+				maxRecordsToRemove: 3,
+				maxShareToRemove: 100,
+				...(random.happens(0.5) && conditions(['size', 'lte', '100'])),
+				options: batches(random),
+			},
+			items: itemsOf(indexes.map(newFields)),
+			main: { method: 'POST', path: '/data/bulk$' },
+			traces: namesOrCodes,
+			touched: { idOf: (index) => (isThere(index) ? idOf(index) : undefined), values: newFields },
+			effect: (index, truth) => effectOn(index, truth, isThere(index) ? { group: 'a' } : {}),
+			checkOutput,
+			checkOthers: (result, truth) => checkRemovals(isDelete, result, truth),
+		};
+	},
+};
+
+/** Stored lists, and what items write instead: equal, prefix, reordered, partly equal. */
+const LISTS: Array<[stored: string[], written: string[]]> = [
+	[
+		['a', 'b', 'c'],
+		['a', 'b', 'c'],
+	],
+	[
+		['a', 'b', 'c'],
+		['a', 'b'],
+	],
+	[
+		['a', 'b'],
+		['a', 'b', 'c'],
+	],
+	[
+		['a', 'b', 'c'],
+		['c', 'a', 'b'],
+	],
+	[
+		['a', 'b', 'c'],
+		['a', 'x', 'c'],
+	],
+	[[], ['a']],
+	[['a'], ['a', 'a']],
+];
+
+/** With Skip Unchanged only differences are sent: a similar list is a difference. */
+export const similarLists: Scenario = {
+	operation: 'record: upsert',
+	variant: 'similar lists',
+	kind: 'harmless',
+	async prepare(slot, random): Promise<Prepared> {
+		const shift = random.between(0, LISTS.length - 1);
+		const lists = (index: number) => LISTS[(index + shift) % LISTS.length]!;
+		const values = (index: number) => ({ ...newFields(index), tags: lists(index)[1] });
+		const old = (index: number) => {
+			const { id, fields } = oldRecord(index);
+			const [tags] = lists(index);
+			return { id, fields: { ...fields, ...(tags.length > 0 && { tags }) } };
+		};
+		await slot.createTable(indexes.map(old), true, [{ name: 'tags', type: 'chips' }]);
+		return {
+			parameters: {
+				resource: 'record',
+				operation: 'upsert',
+				...tableParameters(random),
+				columns: automatic,
+				options: { ...batches(random), skipUnchanged: true },
+			},
+			items: itemsOf(indexes.map(values)),
+			main: { method: 'POST', path: '/data/bulk$' },
+			traces: indexes.map((index) => ({ body: `"${code(index)}"` })),
+			touched: { idOf, values },
+			effect: (index, truth) => effectOn(index, truth, { group: 'a', tags: lists(index)[1] }),
+			checkOutput,
+		};
+	},
+};
+
+/** The first one exists, the others don't. */
+const TEAMS = ['red', 'green', 'blue'];
+const teamId = idOf(500);
+
+/** The link in an item's record: to the existing team, or to a new one with any other ID. */
+function expectedTeam(index: number, { records }: Truth): unknown {
+	const teamOf = (other: number) =>
+		records.find(({ fields }) => fields.code === code(other))?.fields.team;
+	if (index % TEAMS.length === 0) return teamId;
+	const team = teamOf(index);
+	const mates = indexes.filter((other) => other % TEAMS.length === index % TEAMS.length);
+	const isShared = mates.every((mate) => [undefined, team].includes(teamOf(mate) as never));
+	return typeof team === 'string' && team !== teamId && isShared ? team : 'a new team';
+}
+
+/** Links are given by names, some of which don't exist yet. */
+export const linksByName: Scenario = {
+	operation: 'record: upsert',
+	variant: 'links by name',
+	kind: 'harmless',
+	async prepare(slot, random): Promise<Prepared> {
+		await slot.createLinkedTables([...EXISTING, 90].map(oldRecord), [
+			{ id: teamId, fields: { name: TEAMS[0] } },
+		]);
+		const link = [{ field: 'team', valueType: 'importKey', ifNotFound: 'create' }];
+		return {
+			parameters: {
+				resource: 'record',
+				operation: 'upsert',
+				...tableParameters(random),
+				columns: automatic,
+				options: {
+					...batches(random),
+					skipUnchanged: random.happens(0.3),
+					linkValues: { link },
+				},
+			},
+			items: itemsOf(
+				indexes.map((index) => ({ ...newFields(index), team: TEAMS[index % TEAMS.length] })),
+			),
+			main: { method: 'POST', path: '/data/bulk$' },
+			traces: indexes.map((index) => ({ body: `"${code(index)}"` })),
+			touched: { idOf: (index) => (isThere(index) ? idOf(index) : undefined), values: newFields },
+			effect: (index, truth) =>
+				effectOn(index, truth, {
+					...(isThere(index) && { group: 'a' }),
+					team: expectedTeam(index, truth),
+				}),
+			checkOutput,
+		};
+	},
+};
+
+export const remove: Scenario = {
+	operation: 'record: delete',
+	kind: 'harmless',
+	async prepare(slot, random): Promise<Prepared> {
+		await slot.createTable([...indexes, 90].map(oldRecord));
+		return {
+			parameters: {
+				resource: 'record',
+				operation: 'delete',
+				...tableParameters(random),
+				recordId: { __rl: true, mode: 'id', value: '={{ $json.id }}' },
+			},
+			items: itemsOf(indexes.map((index) => ({ id: idOf(index) }))),
+			main: { method: 'DELETE', path: '/data/' },
+			traces: indexes.map((index) => ({ path: idOf(index) })),
+			touched: { idOf },
+			effect: (index, truth) => (recordsWith(index, truth).length === 0 ? 'done' : 'none'),
+			checkOutput: (index, outputs) =>
+				isDeepStrictEqual(
+					outputs.map(({ json }) => json),
+					[{ deleted: true, id: idOf(index) }],
+				)
+					? []
+					: [`returned ${JSON.stringify(outputs)}`],
+		};
+	},
+};
+
+const GROUPS = ['a', 'b', 'c'];
+const PER_GROUP = 4;
+
+/** Another writer moves a record out of the group, deletes it, or adds one to the group. */
+const touchedGroup = (groupOf: (index: number) => string | undefined): Touched => {
+	const firstOf = (index: number) => idOf(GROUPS.indexOf(groupOf(index)!) * 10);
+	return {
+		idOf: firstOf,
+		write(action, index) {
+			const group = groupOf(index);
+			if (group === undefined) return undefined;
+			if (action === 'insert') return { fields: { code: 'new', name: 'theirs', group } };
+			const id = firstOf(index);
+			const fields: Fields = { group: 'kept' };
+			return action === 'update' ? { id, fields } : { id };
+		},
+		check(index, item, { before, history, written }) {
+			if (item.kind !== 'done') return [`it is ${item.kind}`];
+			const { matched, deletedCount } = item.outputs[0]!.json as Record<string, number>;
+			const groupBefore = (version: Truth['written'][number]) =>
+				[...before, ...history].filter(({ id, fields }) => id === version.id && fields).at(-1)
+					?.fields?.group;
+			const own = written.filter((version) => groupBefore(version) === groupOf(index)).length;
+			// A record that another writer deleted may count, but not one that it moved out of the group.
+			const theirs = history.filter((version) => !written.includes(version));
+			const most = own + (theirs.some(({ action }) => action === 'deleted') ? 1 : 0);
+			const isTrue = own <= deletedCount! && deletedCount! <= Math.min(most, matched!);
+			return isTrue ? [] : [`${own} were deleted, reported ${deletedCount} of ${matched}`];
+		},
+	};
+};
+
+/** Deletes the records of one group for each item: with AND in one request, with OR one by one. */
+export const deleteMany: Scenario = {
+	operation: 'record: deleteMany',
+	kind: 'once',
+	isCounted: true,
+	async prepare(slot, random): Promise<Prepared> {
+		const records = [...GROUPS, 'kept'].flatMap((group, at) =>
+			Array.from({ length: PER_GROUP }, (_, index) => ({
+				id: idOf(at * 10 + index),
+				fields: { code: `${group}${index}`, name: 'old', group },
+			})),
+		);
+		await slot.createTable(records);
+		const isOne = random.happens(0.6);
+		const items: Array<{ group?: string; operator: string }> = GROUPS.map((group) => ({
+			group,
+			operator: 'eq',
+		}));
+		// An expression that returned nothing: with each of these operators it would match other
+		// records.
+		const operator = random.of('contains', 'startswith', 'neq', 'notin', 'notcontains');
+		if (random.happens(0.4)) items.splice(1, 0, { operator });
+		const left = (index: number, truth: Truth) =>
+			truth.records.filter(({ fields }) => fields.group === items[index]?.group).length;
+		const group: [string, string, string] = [
+			'group',
+			'={{ $json.operator }}',
+			'={{ $json.group }}',
+		];
+		const filter = conditions(group, ['name', 'eq', 'nobody']);
+		return {
+			parameters: {
+				resource: 'record',
+				operation: 'deleteMany',
+				...tableParameters(random),
+				maxRecordsToDelete: 50,
+				...(isOne ? conditions(group) : { ...filter, matchType: 'or' }),
+			},
+			items: itemsOf(items),
+			main: { method: 'DELETE', path: '/data/' },
+			// A request does not show which item it is for, so any of them may be unclear then.
+			traces: items.map(() => ({ path: '/data/' })),
+			isRefused: (index) => items[index]?.group === undefined,
+			touched: touchedGroup((index) => items[index]?.group),
+			effect(index, truth) {
+				const rest = left(index, truth);
+				if (truth.records.filter(({ fields }) => fields.group === 'kept').length < PER_GROUP) {
+					return { wrong: 'records that do not match were deleted' };
+				}
+				if (rest === PER_GROUP || items[index]?.group === undefined) return 'none';
+				return rest === 0 ? 'done' : { part: PER_GROUP - rest };
+			},
+			checkOutput: (_index, outputs) =>
+				isDeepStrictEqual(
+					outputs.map(({ json }) => json),
+					[{ deleted: true, matched: PER_GROUP, deletedCount: PER_GROUP, remaining: 0 }],
+				)
+					? []
+					: [`returned ${JSON.stringify(outputs)}`],
+		};
+	},
+};

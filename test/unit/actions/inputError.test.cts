@@ -1,0 +1,51 @@
+/** The error of a run whose items have problems. */
+import { inputError } from '../../../nodes/DataPlatform/actions/record/inputError.ts';
+import type { Problem } from '../../../nodes/DataPlatform/bulk/plan.ts';
+
+const errorOf = (problems: Problem[], items: number) => {
+	const error = inputError(problems, { items, written: 0, linkedRecords: 0 });
+	return { message: error.message, hint: error.hint as string, item: error.item };
+};
+
+const WRONG_AGE = { message: `'age' takes a number, not "abc"`, field: 'age' };
+const UNKNOWN: Omit<Problem, 'index'> = {
+	message: "table 'People' has no field 'colour'",
+	field: 'colour',
+	hint: { code: 'correctFieldName', fields: ['age', 'surname'] },
+};
+const FIELDS =
+	"The table's fields are: 'age', 'surname'. Correct the name, or set 'Unknown Fields' in the options to 'Ignore'.";
+
+test('names each cause once, with its count, and the advice for each', () => {
+	const problems = Array.from(
+		{ length: 500 },
+		(_, at): Problem => ({
+			index: 10 * at + 3,
+			...(at % 2 === 0 ? WRONG_AGE : UNKNOWN),
+		}),
+	);
+	const { message, hint, item } = errorOf(problems.reverse(), 5000);
+	expect(message).toBe(
+		`Nothing was sent. 500 items have problems: 250 × 'age' takes a number, not "abc" (items 3, 23, 43, …); 250 × table 'People' has no field 'colour' (items 13, 33, 53, …)`,
+	);
+	expect(hint).toMatch(/^The table's fields are: .*'Ignore'\. Items are counted from 0/);
+	expect(item).toBe(3);
+});
+
+test('an only item has the advice for each of its problems', () => {
+	const { message, hint } = errorOf(
+		[
+			{ index: 0, ...WRONG_AGE },
+			{ index: 0, ...UNKNOWN },
+			{ index: 0, message: 'the record id is missing', hint: 'Give it.' },
+			{ index: 0, message: 'no', hint: 'A fourth.' },
+		],
+		1,
+	);
+	expect(message).toBe(
+		`Nothing was sent: 'age' takes a number, not "abc"; table 'People' has no field 'colour'; the record id is missing; no`,
+	);
+	expect(hint).toBe(
+		`Correct it under 'Values to Send', or in the input if fields are mapped automatically. ${FIELDS} Give it.`,
+	);
+});

@@ -1,0 +1,90 @@
+/** The outcomes of items, and those that need no look-up. */
+import {
+	asAppended,
+	failedItem,
+	isSuccess,
+	noCounts,
+	notSent,
+	notSentItem,
+	OUTCOME_NAMES,
+	OUTCOMES,
+	outcomeText,
+	rejectedItem,
+	unknownItem,
+	type Outcome,
+} from '../../../nodes/DataPlatform/bulk/outcome.ts';
+import type { WriteMode } from '../../../nodes/DataPlatform/bulk/plan.ts';
+import { failure } from '../outcomeFixtures.cts';
+
+/** The compiler asks for each. */
+const EXPECTED: Record<Outcome, [text: string, isSuccess: boolean, isRemoval?: true]> = {
+	inserted: ['inserted', true],
+	updated: ['updated', true],
+	unchanged: ['unchanged', true],
+	written: ['written', true],
+	found: ['found', true],
+	skipped: ['skipped', true],
+	deleted: ['deleted', true, true],
+	marked: ['marked', true, true],
+	notFound: ['not found', false],
+	failed: ['failed', false],
+	unknown: ['unknown', false],
+};
+
+test('outcomes are in the order of summaries', () => {
+	expect(OUTCOME_NAMES).toEqual(Object.keys(EXPECTED));
+});
+
+test.each(OUTCOME_NAMES)('%s: its text, and whether it is a success or a removal', (outcome) => {
+	const [text, success, removal] = EXPECTED[outcome];
+	expect([outcomeText(outcome), isSuccess({ outcome })]).toEqual([text, success]);
+	expect(OUTCOMES[outcome].isRemoval).toBe(removal);
+});
+
+test('removals are counted only if records are removed', () => {
+	const names = Object.keys(noCounts(false));
+	expect(Object.entries(noCounts(true))).toEqual(OUTCOME_NAMES.map((name) => [name, 0]));
+	expect(names).toEqual(OUTCOME_NAMES.filter((name) => name !== 'deleted' && name !== 'marked'));
+});
+
+test.each<[WriteMode, isRetryable: boolean, hint: unknown]>([
+	['create', false, { code: 'lookBeforeCreatingAgain' }],
+	['upsert', true, 'It is safe to run it again: with the same import key nothing is doubled.'],
+	['update', true, 'It is safe to run it again.'],
+	['replace', true, 'It is safe to run it again.'],
+])('an unknown %s: whether it can be run again', (mode, isRetryable, hint) => {
+	const message = 'Unknown whether this record was written: why';
+	const item = unknownItem(mode, 'why');
+	expect(item).toEqual({ outcome: 'unknown', message, hint, isRetryable });
+	const again = { code: 'lookBeforeAddingAgain' };
+	expect(asAppended(item)).toEqual({ ...item, noRetry: true, hint: again });
+});
+
+const details = { code: 'c', hint: 'do', retryAfterMs: 7 };
+test.each([
+	['rejected', false],
+	['notApplied', true],
+	['canceled', true],
+] as const)('an item whose request was %s: it may succeed later: %s', (delivery, isRetryable) => {
+	const cause = failure(delivery, 400, details);
+	const item = { outcome: 'failed', status: 400, isRetryable, ...details };
+	expect(failedItem(cause)).toEqual({ ...item, message: `${delivery} 400` });
+	expect(notSentItem(cause)).toEqual({
+		...{ ...item, notAttempted: true },
+		message: `Not sent, the run stopped before: ${delivery} 400`,
+	});
+});
+
+test('a rejected item has the reason, if there is one', () => {
+	const none = 'The platform rejected the record and gave no reason';
+	expect(rejectedItem({ id: 'c', message: 'bad' })).toMatchObject({ message: 'bad', code: 'c' });
+	expect(rejectedItem({})).toMatchObject({ outcome: 'failed', message: none });
+});
+
+test.each([
+	['item', 'Item 3 was not sent: why'],
+	[undefined, 'Item 3 was not sent: why'],
+	['row', 'why'],
+] as const)('why it was not sent, if it is called %s', (unit, message) => {
+	expect(notSent(3, 'why', unit)).toBe(message);
+});

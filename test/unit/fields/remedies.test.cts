@@ -1,0 +1,124 @@
+/** The expression that an error offers for a value in another format. Evaluated as n8n does. */
+import { DateTime } from 'luxon';
+import { fieldOf, people } from '../fixtures.cts';
+import { planRecords } from '../../../nodes/DataPlatform/bulk/plan.ts';
+import { remedyOf } from '../../../nodes/DataPlatform/fields/values.ts';
+
+const remedy = (type: string, value: unknown, source: string | undefined = '$json.x') =>
+	remedyOf(fieldOf('x', type), value, source);
+
+/** What the expressions in a text return. */
+const evaluate = (text: string, x: unknown): unknown[] =>
+	[...text.matchAll(/\{\{ (.*?) \}\}/g)].map(([, code]) =>
+		(new Function('$json', 'DateTime', `return ${code}`) as (...given: unknown[]) => unknown)(
+			{ x },
+			DateTime,
+		),
+	);
+
+describe('the expression turns', () => {
+	test.each<[type: string, value: unknown, result: unknown]>([
+		['date', '31.12.1990', '1990-12-31'],
+		['date', ' 31.12.1990 ', '1990-12-31'],
+		['date', '12/31/1990', '1990-12-31'],
+		['date', '31/12/1990', '1990-12-31'],
+		['date', '31-1-1990', '1990-01-31'],
+		['date', '1990/12/31', '1990-12-31'],
+		['date', '1990-1-2', '1990-01-02'],
+		['date', '31.12.1990 9:05', '1990-12-31'],
+		['date', '12/31/1990, 09:05:30 pm', '1990-12-31'],
+		['datetime', '31.12.1990', '1990-12-31T00:00:00.000+01:00'],
+		['datetime', '12/31/1990 9:05 PM', '1990-12-31T21:05:00.000+01:00'],
+		['number', '1,5', 1.5],
+		['number', '-0,125', -0.125],
+		['number', '1234,567', 1234.567],
+		['money', '1.234,50', 1234.5],
+		['money', '1 234 567,5', 1234567.5],
+		['money', "1'234,5", 1234.5],
+		['money', '1,234.50', 1234.5],
+		['checkbox', 'yes', true],
+		['checkbox', 'NO', false],
+		['checkbox', 'ja', true],
+		['checkbox', 1, true],
+		['checkbox', '0', false],
+		['checkbox', 'X', true],
+	])('%s %j', (type, value, result) => {
+		expect(evaluate(remedy(type, value), value)).toEqual([result]);
+	});
+
+	test('any other word into itself, which is refused again', () => {
+		expect(evaluate(remedy('checkbox', 'yes'), 'maybe')).toEqual(['maybe']);
+	});
+});
+
+test.each<[type: string, value: unknown, source: string | undefined, text: string]>([
+	[
+		'date',
+		'31.12.1990',
+		'$json.birth',
+		": use {{ DateTime.fromFormat($json.birth, 'dd.MM.yyyy').toISODate() }}",
+	],
+	['date', '31.12.1990', undefined, ': set the date format dd.MM.yyyy in the options'],
+	[
+		'datetime',
+		'31.12.1990 9:05',
+		'$json.at',
+		": use {{ DateTime.fromFormat($json.at, 'dd.MM.yyyy H:mm', {zone: 'Europe/Berlin'}).toISO() }} with your time zone",
+	],
+	['number', '1,5', '$json.price', ": use {{ Number($json.price.replace(',', '.')) }}"],
+	['number', '1,5', undefined, ': choose the number format 1.234,5 in the options'],
+	['number', '1,234.5', undefined, ': choose the number format 1,234.5 in the options'],
+	[
+		'checkbox',
+		'No',
+		'$json.news',
+		": use {{ ({ 'yes': true, 'no': false })[String($json.news).toLowerCase()] ?? $json.news }}",
+	],
+	// Ambiguous: both meanings, no guess.
+	[
+		'date',
+		'01/02/2020',
+		'$json.d',
+		": it is ambiguous: use {{ DateTime.fromFormat($json.d, 'dd/MM/yyyy').toISODate() }} if the day comes first, use {{ DateTime.fromFormat($json.d, 'MM/dd/yyyy').toISODate() }} if the month does",
+	],
+	[
+		'money',
+		'1,234',
+		'$json.p',
+		": it is ambiguous: use {{ Number($json.p.replace(',', '.')) }} if that is a decimal comma, use {{ Number($json.p.replaceAll(',', '')) }} if it groups digits",
+	],
+	[
+		'date',
+		'01.02.2020',
+		undefined,
+		': it is ambiguous: set the date format dd.MM.yyyy in the options if the day comes first, set the date format MM.dd.yyyy in the options if the month does',
+	],
+	// No clear format: none.
+	...['soon', '31.13.1990', '32.12.1990', '31.12.90', '31.12.1990 noon', '1990/13/31'].map(
+		(value): [string, string, string, string] => ['date', value, '$json.d', ''],
+	),
+	['number', 'abc', '$json.p', ''],
+	['number', '1,2,3', '$json.p', ''],
+	['number', '12 €', '$json.p', ''],
+	['checkbox', 'maybe', '$json.p', ''],
+	['checkbox', 'yes', undefined, ''],
+	['date', { a: 1 }, '$json.d', ''],
+	['text', { a: 1 }, '$json.d', ''],
+])('for %s %j in %s the error ends with %s', (type, value, source, text) => {
+	expect(remedyOf(fieldOf('x', type), value, source)).toBe(text);
+});
+
+test.each([
+	['age', '12,5', 'item', "$json.age.replace(',', '.')"],
+	['age', '12,5', 'row', 'choose the number format 1.234,5'],
+] as const)('%s %j of an %s', (name, value, unit, text) => {
+	const { problems } = planRecords(
+		people,
+		[{ index: 0, values: { surname: 'F', [name]: value } }],
+		{
+			...{ mode: 'create', empty: 'leave', unknownFields: 'error', duplicates: 'merge', unit },
+		},
+	);
+	expect(problems[0]!.message).toMatch(/^'age' takes a number, not "12,5": /);
+	expect(problems[0]!.message).toContain(text);
+});

@@ -1,0 +1,77 @@
+import { closestName, didYouMean } from '../../../nodes/DataPlatform/transport/closestName.ts';
+
+const named = (names: string[]) => names.map((name) => ({ name }));
+
+describe('the closest name', () => {
+	test.each<[name: string, known: string[], closest: string | undefined]>([
+		// Case, separators and accents are no difference.
+		['First Name', ['firstname', 'surname'], 'firstname'],
+		['date_of_birth', ['dateOfBirth'], 'dateOfBirth'],
+		['id-', ['id'], 'id'],
+		['Café', ['cafe'], 'cafe'],
+		// One slip in five letters.
+		['sirname', ['surname'], 'surname'],
+		['surnaem', ['surname'], 'surname'],
+		['mail', ['email'], 'email'],
+		['emails', ['email'], 'email'],
+		['agee', ['age'], undefined],
+		['rate', ['date'], undefined],
+		['sirnaem', ['surname'], undefined],
+		['dateOfBrith', ['dateOfBirth'], 'dateOfBirth'],
+		['dateOfBrithe', ['dateOfBirth'], 'dateOfBirth'],
+		['daetOfBrithe', ['dateOfBirth'], undefined],
+		// Other words are no slips.
+		['lastname', ['firstname', 'surname'], undefined],
+		['fullName', ['surname'], undefined],
+		['name', ['surname'], undefined],
+		['x', ['firstname'], undefined],
+		// Nor are other digits.
+		['address1', ['address2'], undefined],
+		['adress1', ['address1'], 'address1'],
+		['address1', ['address'], undefined],
+		// The closest; none if two are equally close.
+		['emial', ['email', 'emails'], 'email'],
+		['first_name', ['firstname', 'first-name'], undefined],
+		['phon3', [], undefined],
+		['---', ['', '--'], undefined],
+		['a'.repeat(100), ['a'.repeat(99)], 'a'.repeat(99)],
+		['a'.repeat(101), ['a'.repeat(100)], undefined],
+		['a'.repeat(100_000), ['a'.repeat(99)], undefined],
+	])('to %s among %j is %s', (name, known, closest) => {
+		expect(closestName(name, named(known))).toBe(closest);
+	});
+
+	test('may be close by its header', () => {
+		const known = [
+			{ name: 'sn', header: 'Surname' },
+			{ name: 'fn', header: 'First name' },
+		];
+		expect(closestName('fristname', known)).toBe('fn');
+		expect(closestName('sur-name', known)).toBe('sn');
+		expect(didYouMean('sirname', known)).toBe(", did you mean 'sn'?");
+		expect(didYouMean('lastname', known)).toBe('');
+	});
+
+	/** How many slips are between two texts, computed the slow way. */
+	const distance = (a: string, b: string): number =>
+		a === '' || b === ''
+			? a.length + b.length
+			: Math.min(
+					distance(a.slice(1), b) + 1,
+					distance(a, b.slice(1)) + 1,
+					distance(a.slice(1), b.slice(1)) + (a[0] === b[0] ? 0 : 1),
+					a[0] === b[1] && a[1] === b[0] ? distance(a.slice(2), b.slice(2)) + 1 : Infinity,
+				);
+
+	const words = ['a', 'b', 'ab', 'aabbb', 'abbab', 'bbaab', 'ababba', 'baabaa', 'abaabb'];
+	test.each(words)('to "%s" differs by a fifth of its letters at most', (name) => {
+		for (const known of words) {
+			const letters = Math.max(name.length, known.length);
+			const isClose = distance(name, known) <= Math.floor(letters / 5);
+			expect([known, closestName(name, named([known]))]).toEqual([
+				known,
+				isClose ? known : undefined,
+			]);
+		}
+	});
+});

@@ -40,7 +40,6 @@ const CREDENTIAL = { id: '1', name: 'Data Platform account' };
 async function loadExecutor({ userFolder, sandbox }: TestEnvironment) {
 	Object.assign(process.env, {
 		N8N_USER_FOLDER: userFolder,
-		N8N_ENCRYPTION_KEY: 'only-for-this-process',
 		N8N_LOG_LEVEL: 'silent',
 	});
 	const n8n = createRequire(join(N8N_FOLDER, 'node_modules/n8n/package.json'));

@@ -235,15 +235,6 @@ describe.each(nodes)('%s', (path, { description, methods }) => {
 		);
 		expect(new Set(shapes).size).toBe(1);
 	});
-
-	test('docs/operations.md lists every operation', () => {
-		const docs = readFileSync(join(root, 'docs/operations.md'), 'utf8');
-		const names = description.properties
-			.filter(({ name }) => name === 'operation')
-			.flatMap(({ options }) => (options as INodePropertyOptions[]).map(({ name }) => name));
-		const listed = new Set(docs.split(/[|·\n]/).map((cell) => cell.trim()));
-		expect(names.filter((name) => !listed.has(name))).toEqual([]);
-	});
 });
 
 test.each(['batch', 'bulk', 'many', 'upsert', 'sync'])("'%s' finds the node", (word) => {

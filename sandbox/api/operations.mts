@@ -12,7 +12,7 @@ const schemaRoot = 'contract';
 
 /** One operation of contract/openapi.yaml, with the validation of its requests. */
 export interface Operation {
-	/** The same for both ways of addressing a table. */
+	/** The same with and without an application in the URL. */
 	id: string;
 	method: string;
 	/** The route: with the API's prefix, and `:name` for path parameters. */
@@ -33,7 +33,7 @@ export function operations(): readonly Operation[] {
 	return loaded;
 }
 
-/** The operation with this ID, without an application in its path. */
+/** The operation with this ID, without an application in its URL. */
 export function operationNamed(id: string): Operation {
 	const found = operations().find((operation) => operation.id === id);
 	if (!found) throw new Error(`The contract has no operation '${id}'.`);
@@ -54,24 +54,31 @@ function loadOperations(): Operation[] {
 
 	const operations: Operation[] = [];
 	for (const [path, item] of entries(document.paths)) {
+		const { servers } = { ...document, ...(item as JsonObject) };
 		for (const method of methods) {
 			const operation = (item as JsonObject)[method] as JsonObject | undefined;
 			if (!operation) continue;
 			const parameters = [...list(item, 'parameters'), ...list(operation, 'parameters')].map(
 				(parameter) => resolve(document, parameter),
 			);
-			const prefix = (item as JsonObject).servers ? '' : '/api/v2';
-			operations.push({
-				id: String(operation.operationId).replace(/InApp$/, ''),
+			const checked = {
+				id: String(operation.operationId),
 				method: method.toUpperCase(),
-				url: prefix + path.replace(/\{(\w+)\}/g, ':$1'),
 				queryToken: JSON.stringify(operation.security ?? null).includes('queryToken'),
 				checkQuery: queryChecker(queryAjv, parameters),
 				checkBody: bodyChecker(ajv, document, operation),
-			});
+			};
+			for (const { url } of servers as Array<{ url: string }>) {
+				operations.push({ ...checked, url: toRoute(url + path) });
+			}
 		}
 	}
 	return operations;
+}
+
+/** `{baseUrl}/api/v2/{table}/data` becomes `/api/v2/:table/data`. */
+function toRoute(url: string): string {
+	return url.replace('{baseUrl}', '').replace(/\{(\w+)\}/g, ':$1');
 }
 
 function queryChecker(ajv: Ajv2020, parameters: JsonObject[]): Operation['checkQuery'] {

@@ -19,27 +19,31 @@ addFormats(ajv);
 export interface ContractOperation {
 	id: string;
 	method: string;
+	url: string;
 	origin: string;
 	pattern: RegExp;
 	responses: Node;
 }
 
-/** Every operation in contract/openapi.yaml. */
+/** Every operation in contract/openapi.yaml, at each of its servers. */
 export const operations: ContractOperation[] = Object.entries(document.paths ?? {}).flatMap(
 	([path, item]) =>
 		['get', 'post', 'put', 'patch', 'delete']
 			.filter((method) => item[method])
-			.map((method) => ({
-				id: String(item[method]?.operationId),
-				method,
-				origin: String(item[method]?.['x-origin']),
-				pattern: pathPattern((item.servers ? '' : '/api/v2') + path),
-				responses: item[method]?.responses as Node,
-			})),
+			.flatMap((method) =>
+				Object.values(item.servers ?? document.servers ?? {}).map((server) => ({
+					id: String(item[method]?.operationId),
+					method,
+					url: String(server.url) + path,
+					origin: String(server['x-origin'] ?? item[method]?.['x-origin']),
+					pattern: pathPattern(String(server.url) + path),
+					responses: item[method]?.responses as Node,
+				})),
+			),
 );
 
-/** The statuses of checked responses by operation id. */
-export const seen = new Map<string, Set<number>>();
+/** The statuses of checked responses. */
+export const seen = new Map<ContractOperation, Set<number>>();
 
 /** A client that throws if a response does not conform to the contract. */
 export function checkedClient(sandbox: RunningSandbox, token?: string): HttpClient {
@@ -71,8 +75,8 @@ function checkResponse(response: HttpResponse): void {
 		if (!media) throw new Error(`${operation.id} responded with the media type '${type}'.`);
 		if (type === 'application/json') conform(media.schema as Node, response.data, operation.id);
 	}
-	const statuses = seen.get(operation.id) ?? new Set();
-	seen.set(operation.id, statuses.add(response.status));
+	const statuses = seen.get(operation) ?? new Set();
+	seen.set(operation, statuses.add(response.status));
 }
 
 /** Throws if a value does not conform to its field type's schema. */
@@ -108,8 +112,8 @@ function resolve(node: Node): Node {
 		.reduce<Node>((at, step) => at[step] as Node, document);
 }
 
-function pathPattern(path: string): RegExp {
-	return new RegExp(`^${path.replace(/\{\w+\}/g, '([^/]+)')}$`);
+function pathPattern(url: string): RegExp {
+	return new RegExp(`^${url.replace('{baseUrl}', '').replace(/\{\w+\}/g, '([^/]+)')}$`);
 }
 
 function parameters(pattern: RegExp): number {

@@ -162,11 +162,20 @@ test('a webhook', async () => {
 });
 
 test('every operation of the contract has responded with success and with an error', () => {
-	const missing = operations.filter(({ id }) => {
-		const statuses = [...(seen.get(id) ?? [])];
+	const missing = operations.filter((operation) => {
+		const statuses = [...(seen.get(operation) ?? [])];
 		return !statuses.some((status) => status < 300) || !statuses.some((status) => status >= 400);
 	});
-	expect(missing.map(({ id }) => id)).toEqual([]);
+	expect(missing.map(({ method, url }) => `${method} ${url}`)).toEqual([]);
+});
+
+test('whatever can be done with a table can be done with a table of an application', () => {
+	const urls = operations.map(({ method, url }) => `${method} ${url}`);
+	const ofTables = urls.filter((url) => url.includes('/api/v2/{table}/'));
+	expect(ofTables).toContain('get {baseUrl}/api/v2/{table}/data');
+	for (const url of ofTables) {
+		expect(urls).toContain(url.replace('/{table}', '/apps/{app}/tables/{table}'));
+	}
 });
 
 test('every operation has an origin', () => {

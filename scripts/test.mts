@@ -258,7 +258,7 @@ const checks: Record<string, Check> = {
 		'stryker',
 		'run',
 		'test/mutation/stryker.config.mjs',
-		'--mutate=nodes/DataPlatform/bulk/diff.ts',
+		'--mutate=nodes/DataPlatform/bulk/resolve/diff.ts',
 	]),
 	types: command('Types', ['npm', 'run', '--silent', 'types']),
 	sync: checkProgram('Sync, at random', 'sync', '--seed=1', `--schedules=${500 / ONE_IN}`),

@@ -23,8 +23,8 @@ import {
 	type INodeParameters,
 } from 'n8n-workflow';
 
-import { parametersOfItems } from '../../nodes/DataPlatform/execution/itemParameters.ts';
-import { plainPath } from '../../nodes/DataPlatform/execution/plainReference.ts';
+import { parametersOfItems } from '../../nodes/DataPlatform/parameterKinds/itemParameters.ts';
+import { plainPath } from '../../nodes/DataPlatform/parameterKinds/plainReference.ts';
 import { defined } from '../support/engine/engine.cts';
 
 const NODE = 'Data Platform';

@@ -10,7 +10,7 @@ export default {
 	// by all of them, so it is not mutated.
 	coverageAnalysis: 'perTest',
 	ignoreStatic: true,
-	mutate: ['api', 'bulk', 'changes', 'execution', 'fields', 'files', 'rows', 'transport'].map(
+	mutate: ['api', 'bulk', 'changes', 'fields', 'files', 'import', 'input', 'parameterKinds', 'rows', 'run', 'transport'].map(
 		(folder) => `nodes/DataPlatform/${folder}/**/*.ts`,
 	),
 	// A score below `break` fails the run. Some mutants behave like the source, so 100 is out of reach.

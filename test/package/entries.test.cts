@@ -1,6 +1,6 @@
 /**
  * Checks the editor's entries against n8n's lint rules. `n8n-node lint` only finds entries in
- * object literals of the sources, and ours are made by `execution/parameterKinds`.
+ * object literals of the sources, and ours are made by `parameterKinds/kinds`.
  */
 import { resolve } from 'node:path';
 import { Linter, type ESLint } from 'eslint';

@@ -2,8 +2,8 @@
 import type { IHttpRequestOptions } from 'n8n-workflow';
 import type { Entry } from '../../nodes/DataPlatform/bulk/entry.ts';
 import type { ItemOutcome } from '../../nodes/DataPlatform/bulk/outcome.ts';
-import type { Task } from '../../nodes/DataPlatform/bulk/task.ts';
-import { writeMany } from '../../nodes/DataPlatform/bulk/write.ts';
+import type { Task } from '../../nodes/DataPlatform/bulk/writeTask.ts';
+import { writeMany } from '../../nodes/DataPlatform/bulk/send/write.ts';
 import { people } from './fixtures.cts';
 import { fakePlatform, httpResponse, type Serve } from './stubPlatform.cts';
 

@@ -21,9 +21,9 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 
 import { properties } from '../../nodes/DataPlatform/actions/index.ts';
 import { router } from '../../nodes/DataPlatform/actions/router.ts';
-import type { ShownParameters } from '../../nodes/DataPlatform/execution/parameter.ts';
-import { createClient } from '../../nodes/DataPlatform/execution/createClient.ts';
-import { RunContext } from '../../nodes/DataPlatform/execution/run.ts';
+import type { ShownParameters } from '../../nodes/DataPlatform/parameterKinds/parameter.ts';
+import { createClient } from '../../nodes/DataPlatform/run/createClient.ts';
+import { RunContext } from '../../nodes/DataPlatform/run/run.ts';
 import { inSubCollections, unknownParameters } from '../support/engine/knownParameters.cts';
 import { httpResponse, streamed, type Serve } from './stubPlatform.cts';
 

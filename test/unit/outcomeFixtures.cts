@@ -1,6 +1,6 @@
 /** A table and times for the tests of outcomes. */
-import type { WriteContext } from '../../nodes/DataPlatform/bulk/compare.ts';
-import type { WriteMode } from '../../nodes/DataPlatform/bulk/plan.ts';
+import type { WriteContext } from '../../nodes/DataPlatform/bulk/resolve/compare.ts';
+import type { WriteMode } from '../../nodes/DataPlatform/bulk/plan/plan.ts';
 import { appendableFields } from '../../nodes/DataPlatform/fields/values.ts';
 import { ServiceError, type Delivery } from '../../nodes/DataPlatform/transport/errors.ts';
 import { fieldOf } from './fixtures.cts';

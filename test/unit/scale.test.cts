@@ -1,7 +1,7 @@
 import type { IHttpRequestOptions } from 'n8n-workflow';
-import { ItemResults } from '../../nodes/DataPlatform/execution/itemResults.ts';
-import { planRecords, type PlanInput } from '../../nodes/DataPlatform/bulk/plan.ts';
-import { writeMany } from '../../nodes/DataPlatform/bulk/write.ts';
+import { ItemResults } from '../../nodes/DataPlatform/run/itemResults.ts';
+import { planRecords, type PlanInput } from '../../nodes/DataPlatform/bulk/plan/plan.ts';
+import { writeMany } from '../../nodes/DataPlatform/bulk/send/write.ts';
 import { countCpuTime } from '../support/cpuTime.cts';
 import { LIMITS } from '../../nodes/DataPlatform/changes/tracker.ts';
 import { Follower, Table } from './changesTable.cts';

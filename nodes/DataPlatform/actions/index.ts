@@ -7,7 +7,7 @@ import { UserError, type INodeProperties } from 'n8n-workflow';
 import { application } from './application';
 import { attachment } from './attachment';
 import { operationHints, withBuilderHints } from '../parameters/builderHints';
-import type { Operation, Resource } from '../execution/operation';
+import type { Operation, Resource } from '../run/operation';
 import { record } from './record';
 import { table } from './table';
 import { workflow } from './workflow';

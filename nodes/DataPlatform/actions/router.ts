@@ -4,14 +4,14 @@
  */
 import type { IExecuteFunctions, INodeExecutionData } from 'n8n-workflow';
 
-import { createClient } from '../execution/createClient';
+import { createClient } from '../run/createClient';
 import {
 	FailedOutput,
 	OutputWithFiles,
 	type ItemOperation,
 	type ItemOutput,
 	type Operation,
-} from '../execution/operation';
+} from '../run/operation';
 import {
 	inOneText,
 	ItemResults,
@@ -19,11 +19,11 @@ import {
 	type Failure,
 	type OutputItem,
 	type Progress,
-} from '../execution/itemResults';
-import type { Parameter, ParameterReader } from '../execution/parameter';
-import { saveProgress, restoreProgress } from '../execution/retryProgress';
-import { isTool, readerOf, RunContext } from '../execution/run';
-import { toFailure } from '../parameters/failure';
+} from '../run/itemResults';
+import type { Parameter, ParameterReader } from '../parameterKinds/parameter';
+import { saveProgress, restoreProgress } from '../run/retryProgress';
+import { isTool, readerOf, RunContext } from '../run/run';
+import { toFailure } from '../parameters/describeFailure';
 import { withGroups } from '../parameters/hints';
 import { maxRetryWait, timeout } from '../parameters/requests';
 import { forEachConcurrent, Turns } from '../transport/concurrency';

@@ -2,7 +2,7 @@
 import type { FieldValues, PlatformRecord } from '../api/types';
 import type { ServiceError } from '../transport/errors';
 import type { ItemOutcome } from './outcome';
-import type { WriteMode } from './plan';
+import type { WriteMode } from './plan/plan';
 
 export interface Entry {
 	/** The item it comes from. */

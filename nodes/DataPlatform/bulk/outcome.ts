@@ -2,7 +2,7 @@
 import type { FieldValues } from '../api/types';
 import type { ErrorEntry } from '../transport/errorEntries';
 import type { ServiceError, Hint } from '../transport/errors';
-import type { PlanOptions, WriteMode } from './plan';
+import type { PlanOptions, WriteMode } from './plan/plan';
 
 interface OutcomeKind {
 	/** Whether the record is as the item wants it. The other outcomes are errors. */

@@ -6,17 +6,17 @@
 import { appendableFields } from '../fields/values';
 import type { ServiceError } from '../transport/errors';
 import { listed } from '../transport/text';
-import { collect } from '../transport/turns';
-import type { RequestLimit } from './congestion';
-import type { FailureLimit } from './failureLimit';
-import type { LinkResolver } from './links';
-import { writeMatched } from './matching';
+import { collect } from '../transport/pause';
+import type { RequestLimit } from './send/congestion';
+import type { FailureLimit } from './send/failureLimit';
+import type { LinkResolver } from './links/linkResolver';
+import { writeMatched } from './match/matching';
 import { isSuccess, type ItemOutcome, notSent, notSentItem } from './outcome';
-import { planInTurns, type Plan, type PlanInput, type Problem } from './plan';
+import { planInTurns, type Plan, type PlanInput, type Problem } from './plan/plan';
 import type { Entry } from './entry';
-import { isAppending } from './compare';
-import type { Matching, RowTask, Task, WriteTarget } from './task';
-import { writeMany, WriteSession, type OnOutcome } from './write';
+import { isAppending } from './resolve/compare';
+import type { Matching, RowTask, Task, WriteTarget } from './writeTask';
+import { writeMany, WriteSession, type OnOutcome } from './send/write';
 
 /** Receives the outcomes of a portion of rows. */
 export interface OutcomeSink {

@@ -3,7 +3,7 @@
  * names its table, filter and saved view, and ends with a checksum.
  */
 import { InputError } from '../transport/errors';
-import { packId, packNumber, shortHash, unpackId, unpackNumber } from './compact';
+import { packId, packNumber, shortHash, unpackId, unpackNumber } from './packing';
 import { LIMITS, type ChangeState, type Limits, type Position } from './tracker';
 
 /** The version of the cursor's format. Cursors of other versions are rejected. */

@@ -7,7 +7,7 @@ import { countRecords } from '../api/aggregates';
 import { findRecord } from '../api/records';
 import { readPage, type RecordQuery } from '../api/pages';
 import { readRecords } from '../api/readRecords';
-import { readTable } from '../api/tables';
+import { readTable } from '../api/structure';
 import type { PlatformRecord, TableAddress } from '../api/types';
 import type { ApiClient } from '../transport/client';
 import { forEachConcurrent } from '../transport/concurrency';

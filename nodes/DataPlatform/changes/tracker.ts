@@ -4,7 +4,7 @@
  * reading. docs/trigger.md has the promises to users.
  */
 import type { PlatformRecord } from '../api/types';
-import { shortHash } from './compact';
+import { shortHash } from './packing';
 
 export type ChangeKind = 'created' | 'updated';
 

@@ -15,9 +15,9 @@ import type {
 
 import { authenticate } from '../../../credentials/DataPlatformApi.credentials';
 import { paths } from '../api/endpoints';
-import { readApplications, readCurrentUser } from '../api/tables';
-import { clientSettings } from '../execution/createClient';
-import { toFailure } from '../parameters/failure';
+import { readApplications, readCurrentUser } from '../api/structure';
+import { clientSettings } from '../run/createClient';
+import { toFailure } from '../parameters/describeFailure';
 import { ApiClient } from '../transport/client';
 import { toErrorEntries } from '../transport/errorEntries';
 import { serviceErrorOrThrow, InputError, isFromPlatform, ServiceError } from '../transport/errors';

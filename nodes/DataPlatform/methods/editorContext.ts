@@ -4,22 +4,22 @@
  */
 import { NodeApiError, type ILoadOptionsFunctions, type JsonObject } from 'n8n-workflow';
 
-import { createEditorClient } from '../execution/createClient';
-import type { Failure } from '../execution/itemResults';
-import { ParameterReader } from '../execution/parameter';
-import { toFailure } from '../parameters/failure';
-import { linkedTable, linkValues, type LinkParameter } from '../parameters/links';
+import { createEditorClient } from '../run/createClient';
+import type { Failure } from '../run/itemResults';
+import { ParameterReader } from '../parameterKinds/parameter';
+import { toFailure } from '../parameters/describeFailure';
+import { linkedTable, linkValues, type LinkParameter } from '../parameters/write/links';
 import { shownParameters } from '../parameters/operation';
 import {
 	chosenApplication,
 	table,
 	tableParameters,
 	type TableParameter,
-} from '../parameters/table';
+} from '../parameters/select/table';
 import type { LinkTarget } from '../api/linkedRecords';
 import type { FieldDefinition, TableDefinition } from '../api/types';
 import type { ApiClient } from '../transport/client';
-import { readTable } from '../api/tables';
+import { readTable } from '../api/structure';
 
 const { shown } = shownParameters(tableParameters, [linkValues]);
 

@@ -13,8 +13,8 @@ import { getOwn } from '../transport/json';
 import { MAX_PAGE_SIZE } from '../api/endpoints';
 import { readRecords } from '../api/readRecords';
 import { and, or } from '../api/filters';
-import { readApplications, readTables } from '../api/tables';
-import { table } from '../parameters/table';
+import { readApplications, readTables } from '../api/structure';
+import { table } from '../parameters/select/table';
 import { inEditor } from './editorContext';
 
 /** The words of a search. An entry must contain all of them, in any order. */

@@ -7,9 +7,9 @@ import type { FieldDefinition, TableDefinition } from '../api/types';
 import { holdsData, isWritable, fieldType } from '../fields';
 import { canBeKey } from '../fields/values';
 import type { FieldType } from '../fields/fieldType';
-import { readApplications, readTables } from '../api/tables';
-import { CHOICE_OPERATORS, EXACTLY } from '../parameters/filter';
-import { ALL_LINK_FIELDS, isLink } from '../parameters/links';
+import { readApplications, readTables } from '../api/structure';
+import { CHOICE_OPERATORS, EXACTLY } from '../parameters/select/filter';
+import { ALL_LINK_FIELDS, isLink } from '../parameters/write/links';
 import { inEditor, type Editor } from './editorContext';
 
 const option = ({ name, header, type }: FieldDefinition): INodePropertyOptions => ({

@@ -13,9 +13,9 @@ import { readRecords } from '../api/readRecords';
 import type { EditorChoice } from '../fields/fieldType';
 import { IMPORT_KEY_MARK, linkMark } from '../fields/labels';
 import { getOwn } from '../transport/json';
-import type { LinkRule } from '../bulk/linkCatalog';
-import type { LinkRules } from '../bulk/links';
-import { isLink, linkRules } from '../parameters/links';
+import type { LinkRule } from '../bulk/links/linkCatalog';
+import type { LinkRules } from '../bulk/links/linkResolver';
+import { isLink, linkRules } from '../parameters/write/links';
 import { inEditor, type Editor } from './editorContext';
 import { titleOf } from './listSearch';
 

@@ -2,23 +2,23 @@
  * The words of hints: what the user can do, with the editor's labels, which lower layers don't
  * know.
  */
-import type { Parameter, ShownParameters } from '../execution/parameter';
+import type { Parameter, ShownParameters } from '../parameterKinds/parameter';
 import type { Hint, QueryPart, TokenPurpose } from '../transport/errors';
 import { nameList } from '../transport/text';
-import { maxDeletedShare, triggerOn } from './changes';
-import { allowAll, maxRecordsToDelete } from './deleting';
-import { maxFileSizeMiB, skipExisting } from './files';
-import { filterMode } from './filter';
-import { linkedTo } from './linkedRecords';
-import { linkValues } from './links';
-import { ifMissing, matchFields, matchOn, multipleMatches } from './matching';
-import { fieldsToLoad, savedView, sort } from './reading';
+import { maxDeletedShare, triggerOn } from './changes/changes';
+import { allowAll, maxRecordsToDelete } from './select/deleting';
+import { maxFileSizeMiB, skipExisting } from './files/uploads';
+import { filterMode } from './select/filter';
+import { linkedTo } from './select/linkedRecords';
+import { linkValues } from './write/links';
+import { ifMissing, matchFields, matchOn, multipleMatches } from './write/matching';
+import { fieldsToLoad, savedView, sort } from './select/reading';
 import { maxRetryWait } from './requests';
-import { columnMapping, encoding, mappingMode } from './rowFiles';
-import { maxRecordsToRemove, maxShareToRemove } from './sync';
-import { application } from './table';
-import { emptyValues, unknownFields } from './values';
-import { batchSize, importKey, updateMode } from './writing';
+import { columnMapping, encoding, mappingMode } from './files/rowFiles';
+import { maxRecordsToRemove, maxShareToRemove } from './write/sync';
+import { application } from './select/table';
+import { emptyValues, unknownFields } from './write/columns';
+import { batchSize, importKey, updateMode } from './write/writing';
 
 const TOKEN_TYPES: Record<string, string> = {
 	role: 'API Token With Role',

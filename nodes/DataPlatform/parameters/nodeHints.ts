@@ -5,9 +5,9 @@
 import type { NodeHint } from 'n8n-workflow';
 
 import { IMPORT_KEY_MARK } from '../fields/labels';
-import { allowAll } from './deleting';
-import { filterMode } from './filter';
-import { matchOn } from './matching';
+import { allowAll } from './select/deleting';
+import { filterMode } from './select/filter';
+import { matchOn } from './write/matching';
 
 const MATCHED_ON_IMPORT_KEY =
 	'["sync", "update", "upsert"].includes($parameter["operation"]) && $parameter["matchOn"] === "importKey"';

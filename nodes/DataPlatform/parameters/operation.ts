@@ -4,10 +4,10 @@
  */
 import type { INodeProperties } from 'n8n-workflow';
 
-import type { ItemResults } from '../execution/itemResults';
-import type { BulkOperation, ItemOperation } from '../execution/operation';
-import type { NameOf, Parameter, Shown, ShownParameters } from '../execution/parameter';
-import type { RunContext } from '../execution/run';
+import type { ItemResults } from '../run/itemResults';
+import type { BulkOperation, ItemOperation } from '../run/operation';
+import type { NameOf, Parameter, Shown, ShownParameters } from '../parameterKinds/parameter';
+import type { RunContext } from '../run/run';
 
 /** Options in a sub-collection. An operation with many options groups the rare ones. */
 export class OptionGroup<Option extends string> {

@@ -1,9 +1,9 @@
 /**
  * Settings for requests.
  */
-import { DEFAULT_MAX_WAIT_S, DEFAULT_TIMEOUT_S } from '../execution/createClient';
-import type { NameOf, Parameter } from '../execution/parameter';
-import { flag, number } from '../execution/parameterKinds';
+import { DEFAULT_MAX_WAIT_S, DEFAULT_TIMEOUT_S } from '../run/createClient';
+import type { NameOf, Parameter } from '../parameterKinds/parameter';
+import { flag, number } from '../parameterKinds/kinds';
 import { OptionGroup } from './operation';
 
 export const timeout = number('timeout', {

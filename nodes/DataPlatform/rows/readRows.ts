@@ -4,7 +4,7 @@
 import { InputError } from '../transport/errors';
 import { readCsv, unguarded, type CsvNotes, type CsvRow, type Delimiter } from './csv';
 import { readNdjson, type NdjsonRow } from './ndjson';
-import { PIECE_BYTES } from './text';
+import { PIECE_BYTES } from './decodeText';
 
 /** A row of a CSV file, or a line of an NDJSON file. */
 export type FileRow = CsvRow | NdjsonRow;

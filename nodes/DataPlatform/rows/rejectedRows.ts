@@ -4,7 +4,7 @@
 import { csvLine, guarded, type Delimiter } from './csv';
 import { ndjsonLine } from './ndjson';
 import { isCsvRow, type FileRow } from './readRows';
-import type { Encoding } from './text';
+import type { Encoding } from './decodeText';
 import { endOfText } from '../transport/json';
 
 /** Why a row was not written. */

@@ -1,4 +1,4 @@
-import { createPause } from './turns';
+import { createPause } from './pause';
 
 /** How many requests an execution sends at once, whatever they are for. */
 export const MAX_PARALLEL = 12;

@@ -9,7 +9,7 @@
  *
  * The copy itself does not show which.
  */
-import { setMostRecent } from './recent';
+import { setMostRecent } from './lru';
 import type { SavedState } from './savedState';
 
 /** How long n8n may take to store the state that a poll returned. */

@@ -1,7 +1,7 @@
 /**
  * Decides when a poll checks for deletions, and which IDs it watches from then on.
  */
-import { packIds, unpackIds } from '../changes/compact';
+import { packIds, unpackIds } from '../changes/packing';
 import { findDeletions, MAX_WATCHED, readWatchedIds } from '../changes/deletions';
 import type { Change } from '../changes/tracker';
 import type { ApiClient } from '../transport/client';

@@ -4,7 +4,7 @@
  */
 import type { PlatformRecord } from '../api/types';
 import { isFirstVersion, timeOf, versionOf } from '../changes/tracker';
-import { setMostRecent } from './recent';
+import { setMostRecent } from './lru';
 
 /** How many records to remember. The one emitted first is forgotten first. */
 const MAX_RECORDS = 1000;

@@ -3,8 +3,8 @@
  */
 import type { IPollFunctions, IWebhookFunctions } from 'n8n-workflow';
 
-import { ParameterReader, type NameOf, type ShownParameters } from '../execution/parameter';
-import { custom } from '../execution/parameterKinds';
+import { ParameterReader, type NameOf, type ShownParameters } from '../parameterKinds/parameter';
+import { custom } from '../parameterKinds/kinds';
 import {
 	deletionCheckInterval,
 	maxDeletedShare,
@@ -17,12 +17,12 @@ import {
 	UNLESS_ONLY_DELETIONS,
 	watchedFields,
 	watchFrom,
-} from '../parameters/changes';
-import { filterParameters } from '../parameters/filter';
+} from '../parameters/changes/changes';
+import { filterParameters } from '../parameters/select/filter';
 import { shownParameters } from '../parameters/operation';
-import { fieldsToLoad, savedView, simple } from '../parameters/reading';
+import { fieldsToLoad, savedView, simple } from '../parameters/select/reading';
 import { timeout } from '../parameters/requests';
-import { tableParameters } from '../parameters/table';
+import { tableParameters } from '../parameters/select/table';
 
 const fields = [
 	triggerOn,

@@ -6,7 +6,7 @@
 import { sleep, type INodeExecutionData, type IPollFunctions } from 'n8n-workflow';
 
 import { readPage } from '../api/pages';
-import { readTable } from '../api/tables';
+import { readTable } from '../api/structure';
 import { ChangePages, readChanges, startFromTime } from '../changes/reader';
 import { restartAt } from '../changes/restart';
 import {
@@ -17,10 +17,10 @@ import {
 	type Limits,
 	type Selection,
 } from '../changes/tracker';
-import { createClient } from '../execution/createClient';
-import { toNodeError, type Failure } from '../execution/itemResults';
-import { startDate, startState, watchedFields } from '../parameters/changes';
-import { toFailure } from '../parameters/failure';
+import { createClient } from '../run/createClient';
+import { toNodeError, type Failure } from '../run/itemResults';
+import { startDate, startState, watchedFields } from '../parameters/changes/changes';
+import { toFailure } from '../parameters/describeFailure';
 import { timeout } from '../parameters/requests';
 import type { ApiClient } from '../transport/client';
 import { InputError, ServiceError } from '../transport/errors';

@@ -16,12 +16,12 @@ import { addressKey } from '../api/endpoints';
 import { findRecord } from '../api/records';
 import { readPage } from '../api/pages';
 import type { PlatformRecord, TableAddress } from '../api/types';
-import { createClient, CREDENTIAL } from '../execution/createClient';
-import { inOneText, toNodeError } from '../execution/itemResults';
-import { toFailure } from '../parameters/failure';
-import { outputOf } from '../parameters/reading';
+import { createClient, CREDENTIAL } from '../run/createClient';
+import { inOneText, toNodeError } from '../run/itemResults';
+import { toFailure } from '../parameters/describeFailure';
+import { outputOf } from '../parameters/select/reading';
 import { timeout } from '../parameters/requests';
-import { tableOf } from '../parameters/table';
+import { tableOf } from '../parameters/select/table';
 import type { ApiClient } from '../transport/client';
 import { Turns } from '../transport/concurrency';
 import { InputError } from '../transport/errors';
@@ -29,7 +29,7 @@ import { getOwn, isObject } from '../transport/json';
 import { webhookParameters } from './parameters';
 import { nodeData } from './savedState';
 import { EmittedVersions, type EmittedVersion } from './emittedVersions';
-import { setMostRecent } from './recent';
+import { setMostRecent } from './lru';
 
 /**
  * How long reading may wait in all for retries, in seconds: the platform sends the request only

@@ -5,10 +5,10 @@ import type { INodeExecutionData, IPollFunctions } from 'n8n-workflow';
 
 import type { RecordQuery } from '../api/pages';
 import type { PlatformRecord, TableAddress } from '../api/types';
-import { shortHash } from '../changes/compact';
+import { shortHash } from '../changes/packing';
 import type { Change, ChangeKind, ChangeOptions } from '../changes/tracker';
-import { CREDENTIAL } from '../execution/createClient';
-import type { RecordOutput } from '../execution/recordOutput';
+import { CREDENTIAL } from '../run/createClient';
+import type { RecordOutput } from '../input/recordOutput';
 import {
 	changeOutput,
 	deletionCheckInterval,
@@ -20,10 +20,10 @@ import {
 	triggerOn,
 	watchedFields,
 	watchFrom,
-} from '../parameters/changes';
-import { filterOf } from '../parameters/filter';
-import { fieldsToLoad, outputOf, queryHint, savedView } from '../parameters/reading';
-import { tableOf } from '../parameters/table';
+} from '../parameters/changes/changes';
+import { filterOf } from '../parameters/select/filter';
+import { fieldsToLoad, outputOf, queryHint, savedView } from '../parameters/select/reading';
+import { tableOf } from '../parameters/select/table';
 import { baseOrigin } from '../transport/allowedOrigins';
 import { getOwn } from '../transport/json';
 import type { TriggerParameters } from './parameters';

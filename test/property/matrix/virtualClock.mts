@@ -41,7 +41,7 @@ sleeping.sleep = async (ms, signal) => {
 };
 
 const connecting = createRequire(import.meta.url)(
-	'../../../dist/nodes/DataPlatform/execution/createClient.js',
+	'../../../dist/nodes/DataPlatform/run/createClient.js',
 ) as { DEFAULT_TIMEOUT_S: number };
 const defaultTimeoutS = connecting.DEFAULT_TIMEOUT_S;
 

@@ -25,7 +25,7 @@ import {
 	readCurrentUser,
 	readTable,
 	readTables,
-} from '../../../nodes/DataPlatform/api/tables.ts';
+} from '../../../nodes/DataPlatform/api/structure.ts';
 import { startWorkflow } from '../../../nodes/DataPlatform/api/workflows.ts';
 import type { ApiClient } from '../../../nodes/DataPlatform/transport/client.ts';
 import { InputError, ServiceError } from '../../../nodes/DataPlatform/transport/errors.ts';

@@ -13,7 +13,7 @@ import {
 	unknownItem,
 	type Outcome,
 } from '../../../nodes/DataPlatform/bulk/outcome.ts';
-import type { WriteMode } from '../../../nodes/DataPlatform/bulk/plan.ts';
+import type { WriteMode } from '../../../nodes/DataPlatform/bulk/plan/plan.ts';
 import { failure } from '../outcomeFixtures.cts';
 
 /** The compiler asks for each. */

@@ -6,7 +6,7 @@ import {
 	packNumber,
 	unpackId,
 	unpackNumber,
-} from '../../../nodes/DataPlatform/changes/compact.ts';
+} from '../../../nodes/DataPlatform/changes/packing.ts';
 import { CURSOR_LIMITS, fromCursor, toCursor } from '../../../nodes/DataPlatform/changes/cursor.ts';
 import type { ChangeState } from '../../../nodes/DataPlatform/changes/tracker.ts';
 import { anyText } from '../../support/anyText.cts';

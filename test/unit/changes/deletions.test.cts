@@ -1,7 +1,7 @@
 /** Which records count as deleted, on a fake platform that lists what it likes. */
 import { randomUUID } from 'node:crypto';
 import fc from 'fast-check';
-import { packIds, unpackIds } from '../../../nodes/DataPlatform/changes/compact.ts';
+import { packIds, unpackIds } from '../../../nodes/DataPlatform/changes/packing.ts';
 import {
 	findDeletions,
 	MAX_WATCHED,

@@ -1,7 +1,7 @@
 /** The expression that an error offers for a value in another format. Evaluated as n8n does. */
 import { DateTime } from 'luxon';
 import { fieldOf, people } from '../fixtures.cts';
-import { planRecords } from '../../../nodes/DataPlatform/bulk/plan.ts';
+import { planRecords } from '../../../nodes/DataPlatform/bulk/plan/plan.ts';
 import { remedyOf } from '../../../nodes/DataPlatform/fields/values.ts';
 
 const remedy = (type: string, value: unknown, source: string | undefined = '$json.x') =>

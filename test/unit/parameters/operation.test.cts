@@ -1,18 +1,18 @@
 import { unknownParameters } from '../../support/engine/knownParameters.cts';
 import { properties } from '../../../nodes/DataPlatform/actions/index.ts';
-import { wholeNumber } from '../../../nodes/DataPlatform/execution/parameterKinds.ts';
-import { upsertRules } from '../../../nodes/DataPlatform/parameters/matching.ts';
+import { wholeNumber } from '../../../nodes/DataPlatform/parameterKinds/kinds.ts';
+import { upsertRules } from '../../../nodes/DataPlatform/parameters/write/matching.ts';
 import { bulkOperation, itemOperation } from '../../../nodes/DataPlatform/parameters/operation.ts';
-import { outputOf, simple } from '../../../nodes/DataPlatform/parameters/reading.ts';
+import { outputOf, simple } from '../../../nodes/DataPlatform/parameters/select/reading.ts';
 import { requestSettings, timeout } from '../../../nodes/DataPlatform/parameters/requests.ts';
-import { tableParameters } from '../../../nodes/DataPlatform/parameters/table.ts';
-import { columnsToCreate } from '../../../nodes/DataPlatform/parameters/values.ts';
+import { tableParameters } from '../../../nodes/DataPlatform/parameters/select/table.ts';
+import { columnsToCreate } from '../../../nodes/DataPlatform/parameters/write/columns.ts';
 import {
 	createOptions,
 	importOptions,
 	settingsOf,
 	writesMatched,
-} from '../../../nodes/DataPlatform/parameters/writing.ts';
+} from '../../../nodes/DataPlatform/parameters/write/writing.ts';
 import { writeItems } from '../../../nodes/DataPlatform/actions/record/writeItems.ts';
 
 /**

@@ -5,7 +5,7 @@ import {
 	ParameterReader,
 	type NameOf,
 	type Parameter,
-} from '../../../nodes/DataPlatform/execution/parameter.ts';
+} from '../../../nodes/DataPlatform/parameterKinds/parameter.ts';
 import {
 	anyValue,
 	choice,
@@ -16,12 +16,12 @@ import {
 	number,
 	text,
 	wholeNumber,
-} from '../../../nodes/DataPlatform/execution/parameterKinds.ts';
+} from '../../../nodes/DataPlatform/parameterKinds/kinds.ts';
 import {
 	holdsExpression,
 	requireNumber,
-} from '../../../nodes/DataPlatform/execution/parameterValues.ts';
-import { filterOf } from '../../../nodes/DataPlatform/parameters/filter.ts';
+} from '../../../nodes/DataPlatform/parameterKinds/values.ts';
+import { filterOf } from '../../../nodes/DataPlatform/parameters/select/filter.ts';
 import { OptionGroup, shownParameters } from '../../../nodes/DataPlatform/parameters/operation.ts';
 import {
 	application,
@@ -30,7 +30,7 @@ import {
 	recordId,
 	recordKeyOf,
 	table,
-} from '../../../nodes/DataPlatform/parameters/table.ts';
+} from '../../../nodes/DataPlatform/parameters/select/table.ts';
 import { InputError } from '../../../nodes/DataPlatform/transport/errors.ts';
 import { fakeRun } from '../fakeNode.cts';
 import { thrownBy } from '../fixtures.cts';

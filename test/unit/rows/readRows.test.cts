@@ -10,7 +10,7 @@ import {
 	type FileRow,
 	type FileFormat,
 } from '../../../nodes/DataPlatform/rows/readRows.ts';
-import { decodeText } from '../../../nodes/DataPlatform/rows/text.ts';
+import { decodeText } from '../../../nodes/DataPlatform/rows/decodeText.ts';
 import { asPieces, collect, thenFails } from '../rowStreams.cts';
 
 const open = async (pieces: string[], form: Partial<FileFormat> = {}) =>

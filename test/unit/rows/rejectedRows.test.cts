@@ -5,7 +5,7 @@ import {
 	withoutAdded,
 } from '../../../nodes/DataPlatform/rows/rejectedRows.ts';
 import type { FileRow } from '../../../nodes/DataPlatform/rows/readRows.ts';
-import type { Encoding } from '../../../nodes/DataPlatform/rows/text.ts';
+import type { Encoding } from '../../../nodes/DataPlatform/rows/decodeText.ts';
 
 const ADDED = ['error', 'field', 'row'];
 const noField = () => false;

@@ -18,7 +18,7 @@ import {
 	MAX_ROW_VALUES,
 } from '../../../nodes/DataPlatform/rows/limits';
 import { ndjsonLine, readNdjson, type NdjsonRow } from '../../../nodes/DataPlatform/rows/ndjson';
-import { decodeText, type Encoding } from '../../../nodes/DataPlatform/rows/text';
+import { decodeText, type Encoding } from '../../../nodes/DataPlatform/rows/decodeText';
 import { InputError, ServiceError } from '../../../nodes/DataPlatform/transport/errors';
 import { asPieces, collect, thenFails } from '../rowStreams.cts';
 

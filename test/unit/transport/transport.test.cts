@@ -32,7 +32,7 @@ import {
 	tokenHint,
 	tokenRedactor,
 } from '../../../nodes/DataPlatform/transport/tokens.ts';
-import { createPause } from '../../../nodes/DataPlatform/transport/turns.ts';
+import { createPause } from '../../../nodes/DataPlatform/transport/pause.ts';
 import {
 	encodePathSegment,
 	encodeUrlComponent,

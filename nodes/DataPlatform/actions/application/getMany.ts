@@ -1,4 +1,4 @@
-import { readApplications } from '../../api/tables';
+import { readApplications } from '../../api/structure';
 import { itemOperation } from '../../parameters/operation';
 
 export const getMany = itemOperation({

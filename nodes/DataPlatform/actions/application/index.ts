@@ -1,4 +1,4 @@
-import type { Resource } from '../../execution/operation';
+import type { Resource } from '../../run/operation';
 import { getMany } from './getMany';
 
 export const application: Resource = {

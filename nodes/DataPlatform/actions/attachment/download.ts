@@ -2,16 +2,16 @@ import type { IDataObject } from 'n8n-workflow';
 
 import { InputError } from '../../transport/errors';
 import { readRecord } from '../../api/records';
-import { downloadInto, PARALLEL_DOWNLOADS, type Kind } from '../../execution/attachments';
-import { withFiles, type ItemOutput } from '../../execution/operation';
-import { isErrorItem } from '../../execution/itemResults';
-import type { NameOf } from '../../execution/parameter';
-import { flag } from '../../execution/parameterKinds';
-import type { RunContext } from '../../execution/run';
-import { fileField, fileId, outputField } from '../../parameters/files';
+import { downloadInto, PARALLEL_DOWNLOADS, type Kind } from '../../input/attachments';
+import { withFiles, type ItemOutput } from '../../run/operation';
+import { isErrorItem } from '../../run/itemResults';
+import type { NameOf } from '../../parameterKinds/parameter';
+import { flag } from '../../parameterKinds/kinds';
+import type { RunContext } from '../../run/run';
+import { fileField, fileId, outputField } from '../../parameters/files/uploads';
 import { itemOperation } from '../../parameters/operation';
 import { requestSettings } from '../../parameters/requests';
-import { recordId, tableOf, tableParameters } from '../../parameters/table';
+import { recordId, tableOf, tableParameters } from '../../parameters/select/table';
 import { chosenFiles } from './input';
 
 /** An item's own data, renamed if n8n would take it for an error item because of its fields. */

@@ -1,4 +1,4 @@
-import type { Resource } from '../../execution/operation';
+import type { Resource } from '../../run/operation';
 import { download } from './download';
 import { remove } from './remove';
 import { upload } from './upload';

@@ -9,15 +9,15 @@ import { filesIn } from '../../files/transfer';
 import type { ByteStream } from '../../transport/streams';
 import { nameList } from '../../transport/text';
 import type { Upload } from '../../files/uploadStream';
-import { fileNameOf, unreadable } from '../../execution/binaryStore';
-import type { NameOf } from '../../execution/parameter';
+import { fileNameOf, unreadable } from '../../input/binaryStore';
+import type { NameOf } from '../../parameterKinds/parameter';
 import { safeMimetype } from '../../files/uploadValidation';
-import type { RunContext } from '../../execution/run';
+import type { RunContext } from '../../run/run';
 import {
 	binaryFields,
 	fileId as fileIdParameter,
 	inputDataFieldName,
-} from '../../parameters/files';
+} from '../../parameters/files/uploads';
 
 /**
  * Large, so that reads are few; a multiple of three, so that base64 needs no padding in between.

@@ -2,19 +2,19 @@
  * The fields that are written in the same request as a record's files.
  */
 import type { TableDefinition } from '../../api/types';
-import { planRecords, type PlanOptions, type Problem } from '../../bulk/plan';
+import { planRecords, type PlanOptions, type Problem } from '../../bulk/plan/plan';
 import type { Entry } from '../../bulk/entry';
-import type { RunContext } from '../../execution/run';
-import type { NameOf } from '../../execution/parameter';
-import { linkResolver, linkRules, type LinkParameter } from '../../parameters/links';
+import type { RunContext } from '../../run/run';
+import type { NameOf } from '../../parameterKinds/parameter';
+import { linkResolver, linkRules, type LinkParameter } from '../../parameters/write/links';
 import { skipAudit } from '../../parameters/requests';
-import { tableOf, type TableParameter } from '../../parameters/table';
+import { tableOf, type TableParameter } from '../../parameters/select/table';
 import {
 	hintIgnored,
 	planOptions,
 	valuesReader,
 	type PlanningParameter,
-} from '../../parameters/values';
+} from '../../parameters/write/columns';
 import { InputError } from '../../transport/errors';
 import { isObject } from '../../transport/json';
 import { MIB } from '../../transport/streams';

@@ -1,10 +1,10 @@
 import type { Attachment, PlatformRecord } from '../../api/types';
 import { filesIn, filesOf, removeFiles } from '../../files/transfer';
 import { readRecord } from '../../api/records';
-import type { NameOf } from '../../execution/parameter';
-import { choice, text } from '../../execution/parameterKinds';
-import type { RunContext } from '../../execution/run';
-import { fileField, fileId } from '../../parameters/files';
+import type { NameOf } from '../../parameterKinds/parameter';
+import { choice, text } from '../../parameterKinds/kinds';
+import type { RunContext } from '../../run/run';
+import { fileField, fileId } from '../../parameters/files/uploads';
 import { itemOperation } from '../../parameters/operation';
 import { requestSettings } from '../../parameters/requests';
 import {
@@ -13,7 +13,7 @@ import {
 	tableOf,
 	tableParameters,
 	type TableParameter,
-} from '../../parameters/table';
+} from '../../parameters/select/table';
 import { chosenFiles, undefinedIf403 } from './input';
 
 const removeMode = choice('removeMode', {

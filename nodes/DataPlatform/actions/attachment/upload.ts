@@ -1,25 +1,25 @@
-import { keyField } from '../../bulk/key';
+import { keyField } from '../../bulk/plan/identity';
 import type { PlatformRecord, TableDefinition } from '../../api/types';
 import { compareFiles, filesOf, uploadFiles } from '../../files/transfer';
 import { readRecord } from '../../api/records';
 import type { Upload } from '../../files/uploadStream';
 import { appendableFields, appendedFields } from '../../fields/values';
 import { fileField as findField, guardUpload } from '../../files/uploadValidation';
-import type { NameOf } from '../../execution/parameter';
-import { choice, flag } from '../../execution/parameterKinds';
-import type { RunContext } from '../../execution/run';
-import { fileField, inputFileField, maxFileSizeMiB, skipExisting } from '../../parameters/files';
-import { linkValues } from '../../parameters/links';
+import type { NameOf } from '../../parameterKinds/parameter';
+import { choice, flag } from '../../parameterKinds/kinds';
+import type { RunContext } from '../../run/run';
+import { fileField, inputFileField, maxFileSizeMiB, skipExisting } from '../../parameters/files/uploads';
+import { linkValues } from '../../parameters/write/links';
 import { itemOperation } from '../../parameters/operation';
-import { outputOf, simple } from '../../parameters/reading';
+import { outputOf, simple } from '../../parameters/select/reading';
 import { maxRetryWait, requestOptions, timeout } from '../../parameters/requests';
-import { recordId, recordKeyOf, tableOf, tableParameters } from '../../parameters/table';
+import { recordId, recordKeyOf, tableOf, tableParameters } from '../../parameters/select/table';
 import {
 	columnsToCreate,
 	columnsToUpdate,
 	emptyValues,
 	unknownFields,
-} from '../../parameters/values';
+} from '../../parameters/write/columns';
 import { MIB } from '../../transport/streams';
 import { undefinedIf403, uploadsOf } from './input';
 import { otherFields, writeOptions, type OtherFieldsParameter } from './otherFields';

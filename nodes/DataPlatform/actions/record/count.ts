@@ -1,10 +1,10 @@
 import { countLinked, countRecords } from '../../api/aggregates';
-import { filterParameters, readFilter } from '../../parameters/filter';
-import { linkedTo, linkedToOf } from '../../parameters/linkedRecords';
+import { filterParameters, readFilter } from '../../parameters/select/filter';
+import { linkedTo, linkedToOf } from '../../parameters/select/linkedRecords';
 import { itemOperation } from '../../parameters/operation';
-import { withQueryHint } from '../../parameters/reading';
+import { withQueryHint } from '../../parameters/select/reading';
 import { requestSettings } from '../../parameters/requests';
-import { tableOf, tableParameters } from '../../parameters/table';
+import { tableOf, tableParameters } from '../../parameters/select/table';
 
 export const count = itemOperation({
 	value: 'count',

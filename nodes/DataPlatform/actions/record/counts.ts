@@ -3,7 +3,7 @@
  */
 import type { TableDefinition } from '../../api/types';
 import { isSuccess, OUTCOME_NAMES, outcomeText, type Outcome } from '../../bulk/outcome';
-import type { ItemResults } from '../../execution/itemResults';
+import type { ItemResults } from '../../run/itemResults';
 
 /** How many items have each outcome. */
 export type Counts = Partial<Record<Outcome, number>>;

@@ -1,8 +1,8 @@
 import { bulkOperation } from '../../parameters/operation';
-import { simple } from '../../parameters/reading';
-import { tableParameters } from '../../parameters/table';
-import { columnsToCreate } from '../../parameters/values';
-import { createOptions } from '../../parameters/writing';
+import { simple } from '../../parameters/select/reading';
+import { tableParameters } from '../../parameters/select/table';
+import { columnsToCreate } from '../../parameters/write/columns';
+import { createOptions } from '../../parameters/write/writing';
 import { writeItems } from './writeItems';
 
 export const create = bulkOperation({

@@ -1,7 +1,7 @@
 import { tryDeleteRecord } from '../../api/records';
 import { itemOperation } from '../../parameters/operation';
 import { requestSettings } from '../../parameters/requests';
-import { recordId, tableOf, tableParameters } from '../../parameters/table';
+import { recordId, tableOf, tableParameters } from '../../parameters/select/table';
 
 export const deleteOne = itemOperation({
 	value: 'delete',

@@ -1,11 +1,11 @@
-import { deleteMany as deleteRecords } from '../../bulk/delete';
-import { allowAll, deletionFilter, maxRecordsToDelete } from '../../parameters/deleting';
-import { readFilter } from '../../parameters/filter';
+import { deleteMany as deleteRecords } from '../../bulk/remove/deleteMatching';
+import { allowAll, deletionFilter, maxRecordsToDelete } from '../../parameters/select/deleting';
+import { readFilter } from '../../parameters/select/filter';
 import { itemOperation } from '../../parameters/operation';
-import { withQueryHint } from '../../parameters/reading';
+import { withQueryHint } from '../../parameters/select/reading';
 import { requestSettings } from '../../parameters/requests';
-import { tableOf, tableParameters } from '../../parameters/table';
-import { dryRun } from '../../parameters/writing';
+import { tableOf, tableParameters } from '../../parameters/select/table';
+import { dryRun } from '../../parameters/write/writing';
 
 export const deleteMany = itemOperation({
 	value: 'deleteMany',

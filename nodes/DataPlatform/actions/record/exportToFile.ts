@@ -1,12 +1,12 @@
 import { readRecords, type ReadNotes } from '../../api/readRecords';
 import type { PlatformRecord } from '../../api/types';
-import { storeFile } from '../../execution/binaryStore';
-import { withFiles } from '../../execution/operation';
-import { ProgressLog } from '../../execution/progressLog';
-import { prefixedName, recordOutput } from '../../execution/recordOutput';
-import { outputField } from '../../parameters/files';
-import { filterParameters } from '../../parameters/filter';
-import { linkedReader, linkedRecords, linkedTo } from '../../parameters/linkedRecords';
+import { storeFile } from '../../input/binaryStore';
+import { withFiles } from '../../run/operation';
+import { ProgressLog } from '../../import/progressLog';
+import { prefixedName, recordOutput } from '../../input/recordOutput';
+import { outputField } from '../../parameters/files/uploads';
+import { filterParameters } from '../../parameters/select/filter';
+import { linkedReader, linkedRecords, linkedTo } from '../../parameters/select/linkedRecords';
 import { itemOperation } from '../../parameters/operation';
 import {
 	fieldsToLoad,
@@ -14,10 +14,10 @@ import {
 	recordQueryOf,
 	savedView,
 	sort,
-} from '../../parameters/reading';
+} from '../../parameters/select/reading';
 import { requestSettings } from '../../parameters/requests';
-import { readCsvFormat, exportFile, exportFileName, exportFormat } from '../../parameters/rowFiles';
-import { tableOf, tableParameters } from '../../parameters/table';
+import { readCsvFormat, exportFile, exportFileName, exportFormat } from '../../parameters/files/rowFiles';
+import { tableOf, tableParameters } from '../../parameters/select/table';
 import { csvHeader, csvRecord, exportColumns } from '../../rows/exportRows';
 import { ndjsonLine } from '../../rows/ndjson';
 import { MEDIA_TYPES } from '../../rows/readRows';

@@ -1,9 +1,9 @@
 import { readRecord } from '../../api/records';
-import { linkedReader, linkedRecords } from '../../parameters/linkedRecords';
+import { linkedReader, linkedRecords } from '../../parameters/select/linkedRecords';
 import { itemOperation } from '../../parameters/operation';
-import { outputOf, simple } from '../../parameters/reading';
+import { outputOf, simple } from '../../parameters/select/reading';
 import { requestSettings } from '../../parameters/requests';
-import { recordId, tableOf, tableParameters } from '../../parameters/table';
+import { recordId, tableOf, tableParameters } from '../../parameters/select/table';
 
 export const get = itemOperation({
 	value: 'get',

@@ -1,11 +1,11 @@
 import { fromCursor, CURSOR_LIMITS, toCursor } from '../../changes/cursor';
 import { ChangePages, readChanges } from '../../changes/reader';
 import { selectChanges, type ChangeKind } from '../../changes/tracker';
-import type { NameOf } from '../../execution/parameter';
-import { text } from '../../execution/parameterKinds';
-import { withLabel } from '../../execution/parameterValues';
-import { MAX_AGENT_RECORDS } from '../../execution/recordOutput';
-import type { RunContext } from '../../execution/run';
+import type { NameOf } from '../../parameterKinds/parameter';
+import { text } from '../../parameterKinds/kinds';
+import { withLabel } from '../../parameterKinds/values';
+import { MAX_AGENT_RECORDS } from '../../input/recordOutput';
+import type { RunContext } from '../../run/run';
 import {
 	changeOutput,
 	overlap,
@@ -14,12 +14,12 @@ import {
 	startDate,
 	startFrom,
 	startState,
-} from '../../parameters/changes';
-import { filterParameters, readFilter } from '../../parameters/filter';
+} from '../../parameters/changes/changes';
+import { filterParameters, readFilter } from '../../parameters/select/filter';
 import { itemOperation } from '../../parameters/operation';
-import { fieldsToLoad, outputOf, queryHint, savedView, simple } from '../../parameters/reading';
+import { fieldsToLoad, outputOf, queryHint, savedView, simple } from '../../parameters/select/reading';
 import { requestSettings } from '../../parameters/requests';
-import { tableOf, tableParameters } from '../../parameters/table';
+import { tableOf, tableParameters } from '../../parameters/select/table';
 
 const KINDS: ReadonlySet<ChangeKind> = new Set(['created', 'updated']);
 

@@ -1,11 +1,11 @@
 import type { IDataObject } from 'n8n-workflow';
 
 import { readRecords } from '../../api/readRecords';
-import { flag, wholeNumber } from '../../execution/parameterKinds';
-import { MAX_AGENT_RECORDS } from '../../execution/recordOutput';
-import { downloadFiles, downloadsOf } from '../../parameters/downloads';
-import { filterParameters } from '../../parameters/filter';
-import { limitWith, linkedReader, linkedRecords, linkedTo } from '../../parameters/linkedRecords';
+import { flag, wholeNumber } from '../../parameterKinds/kinds';
+import { MAX_AGENT_RECORDS } from '../../input/recordOutput';
+import { downloadFiles, downloadsOf } from '../../parameters/files/downloads';
+import { filterParameters } from '../../parameters/select/filter';
+import { limitWith, linkedReader, linkedRecords, linkedTo } from '../../parameters/select/linkedRecords';
 import { itemOperation } from '../../parameters/operation';
 import {
 	fieldsToLoad,
@@ -15,9 +15,9 @@ import {
 	savedView,
 	simple,
 	sort,
-} from '../../parameters/reading';
+} from '../../parameters/select/reading';
 import { requestSettings } from '../../parameters/requests';
-import { tableOf, tableParameters } from '../../parameters/table';
+import { tableOf, tableParameters } from '../../parameters/select/table';
 
 const returnAll = flag('returnAll', {
 	label: 'Return All',

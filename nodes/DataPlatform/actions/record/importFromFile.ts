@@ -1,16 +1,16 @@
 import type { IBinaryKeyData, IDataObject, INodeExecutionData } from 'n8n-workflow';
 
-import { fileNameOf, GrowingFile, openFile } from '../../execution/binaryStore';
-import { omitUndefined, type Failure, type ItemResults } from '../../execution/itemResults';
-import type { NameOf } from '../../execution/parameter';
-import { withField } from '../../execution/parameterValues';
-import { ProgressLog } from '../../execution/progressLog';
-import { certainThrough, RowImport, type ImportResult } from '../../execution/rowImport';
-import { RowReader } from '../../execution/rowValues';
-import type { RunContext } from '../../execution/run';
-import { toFailure } from '../../parameters/failure';
-import { binaryFields, inputDataFieldName } from '../../parameters/files';
-import { upsertRules } from '../../parameters/matching';
+import { fileNameOf, GrowingFile, openFile } from '../../input/binaryStore';
+import { omitUndefined, type Failure, type ItemResults } from '../../run/itemResults';
+import type { NameOf } from '../../parameterKinds/parameter';
+import { withField } from '../../parameterKinds/values';
+import { ProgressLog } from '../../import/progressLog';
+import { certainThrough, RowImport, type ImportResult } from '../../import/rowImport';
+import { RowReader } from '../../import/rowValues';
+import type { RunContext } from '../../run/run';
+import { toFailure } from '../../parameters/describeFailure';
+import { binaryFields, inputDataFieldName } from '../../parameters/files/uploads';
+import { upsertRules } from '../../parameters/write/matching';
 import { bulkOperation, type OptionOf } from '../../parameters/operation';
 import {
 	fileSettingsOf,
@@ -21,19 +21,19 @@ import {
 	startAtRow,
 	stopAfterRejected,
 	textOptions,
-} from '../../parameters/rowFiles';
-import { tableOf, tableParameters } from '../../parameters/table';
-import { hintIgnored, valuePoliciesOf } from '../../parameters/values';
+} from '../../parameters/files/rowFiles';
+import { tableOf, tableParameters } from '../../parameters/select/table';
+import { hintIgnored, valuePoliciesOf } from '../../parameters/write/columns';
 import {
 	dryRun,
 	importOptions,
 	setUpWriting,
 	writeSettings,
 	writesMatched,
-} from '../../parameters/writing';
+} from '../../parameters/write/writing';
 import { MEDIA_TYPES, openRows, portionsOf } from '../../rows/readRows';
 import { RejectedLines } from '../../rows/rejectedRows';
-import { decodeText } from '../../rows/text';
+import { decodeText } from '../../rows/decodeText';
 import { InputError } from '../../transport/errors';
 import { nameList } from '../../transport/text';
 import { countsText, inTableOrder } from './counts';

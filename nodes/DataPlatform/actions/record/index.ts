@@ -1,4 +1,4 @@
-import type { Resource } from '../../execution/operation';
+import type { Resource } from '../../run/operation';
 import { count } from './count';
 import { create } from './create';
 import { deleteOne } from './delete';

@@ -1,9 +1,9 @@
 /**
  * The error of a run whose items have problems, if the node stops on errors.
  */
-import type { Problem } from '../../bulk/plan';
-import { FailureKinds } from '../../execution/failureKinds';
-import { omitUndefined } from '../../execution/itemResults';
+import type { Problem } from '../../bulk/plan/plan';
+import { FailureKinds } from '../../run/failureKinds';
+import { omitUndefined } from '../../run/itemResults';
 import { hintText } from '../../parameters/hints';
 import { InputError } from '../../transport/errors';
 import { listed } from '../../transport/text';

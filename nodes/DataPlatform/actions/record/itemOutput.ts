@@ -5,8 +5,8 @@ import type { IDataObject } from 'n8n-workflow';
 
 import type { Entry } from '../../bulk/entry';
 import { isSuccess, type ItemOutcome } from '../../bulk/outcome';
-import { omitUndefined, type Failure, type ItemResult } from '../../execution/itemResults';
-import type { RecordOutput } from '../../execution/recordOutput';
+import { omitUndefined, type Failure, type ItemResult } from '../../run/itemResults';
+import type { RecordOutput } from '../../input/recordOutput';
 import { hintText } from '../../parameters/hints';
 
 /** A record of an item, with its outcome. */

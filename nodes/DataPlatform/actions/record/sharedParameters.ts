@@ -4,22 +4,22 @@
  */
 import { addressKey } from '../../api/endpoints';
 import type { TableAddress } from '../../api/types';
-import type { Problem } from '../../bulk/plan';
-import type { ItemResults } from '../../execution/itemResults';
-import type { Shown } from '../../execution/parameter';
-import type { RunContext } from '../../execution/run';
-import { toFailure } from '../../parameters/failure';
-import { fieldsToSet } from '../../parameters/sync';
+import type { Problem } from '../../bulk/plan/plan';
+import type { ItemResults } from '../../run/itemResults';
+import type { Shown } from '../../parameterKinds/parameter';
+import type { RunContext } from '../../run/run';
+import { toFailure } from '../../parameters/describeFailure';
+import { fieldsToSet } from '../../parameters/write/sync';
 import {
 	application,
 	itemRecordId,
 	table,
 	tableOf,
 	type TableParameter,
-} from '../../parameters/table';
-import { columnsToCreate } from '../../parameters/values';
+} from '../../parameters/select/table';
+import { columnsToCreate } from '../../parameters/write/columns';
 import { InputError } from '../../transport/errors';
-import { createPause } from '../../transport/turns';
+import { createPause } from '../../transport/pause';
 
 /** Reads an item's parameters. If that fails, adds a problem and returns undefined. */
 export function readItem<T>(index: number, problems: Problem[], read: () => T): T | undefined {

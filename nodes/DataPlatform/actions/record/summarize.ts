@@ -1,13 +1,13 @@
 import type { IDataObject } from 'n8n-workflow';
 
 import { AGGREGATIONS, summarizeRecords, type Aggregation } from '../../api/aggregates';
-import { list, names } from '../../execution/parameterKinds';
-import { prefixedName } from '../../execution/recordOutput';
-import { filterParameters, readFilter } from '../../parameters/filter';
+import { list, names } from '../../parameterKinds/kinds';
+import { prefixedName } from '../../input/recordOutput';
+import { filterParameters, readFilter } from '../../parameters/select/filter';
 import { itemOperation } from '../../parameters/operation';
-import { simple, withQueryHint } from '../../parameters/reading';
+import { simple, withQueryHint } from '../../parameters/select/reading';
 import { requestSettings } from '../../parameters/requests';
-import { fieldPart, ofTable, tableOf, tableParameters } from '../../parameters/table';
+import { fieldPart, ofTable, tableOf, tableParameters } from '../../parameters/select/table';
 
 const summaryField = fieldPart('getSummaryFields');
 

@@ -2,14 +2,14 @@ import type { IDataObject, INodeExecutionData } from 'n8n-workflow';
 
 import type { FieldDefinition, PlatformRecord } from '../../api/types';
 import type { ItemOutcome } from '../../bulk/outcome';
-import { keyFields } from '../../bulk/key';
-import { planInTurns, type PlanInput } from '../../bulk/plan';
-import { Sync, type SyncOptions } from '../../bulk/sync';
-import type { ItemResults } from '../../execution/itemResults';
-import type { RunContext } from '../../execution/run';
-import { matchingParameters } from '../../parameters/matching';
+import { keyFields } from '../../bulk/plan/identity';
+import { planInTurns, type PlanInput } from '../../bulk/plan/plan';
+import { Sync, type SyncOptions } from '../../bulk/remove/sync';
+import type { ItemResults } from '../../run/itemResults';
+import type { RunContext } from '../../run/run';
+import { matchingParameters } from '../../parameters/write/matching';
 import { bulkOperation } from '../../parameters/operation';
-import { simple } from '../../parameters/reading';
+import { simple } from '../../parameters/select/reading';
 import {
 	allowEmptyInput,
 	removeDespiteFailures,
@@ -17,13 +17,13 @@ import {
 	syncParameters,
 	type RemovalParameter,
 	type SyncParameter,
-} from '../../parameters/sync';
-import { tableParameters } from '../../parameters/table';
-import { columnsToUpsert } from '../../parameters/values';
-import { syncOptions, writesMatched } from '../../parameters/writing';
+} from '../../parameters/write/sync';
+import { tableParameters } from '../../parameters/select/table';
+import { columnsToUpsert } from '../../parameters/write/columns';
+import { syncOptions, writesMatched } from '../../parameters/write/writing';
 import { isCleared } from '../../fields/fieldType';
 import { isObject } from '../../transport/json';
-import { collect } from '../../transport/turns';
+import { collect } from '../../transport/pause';
 import { toResult } from './itemOutput';
 import { recordIds, writeItems, type Finish, type Writing } from './writeItems';
 

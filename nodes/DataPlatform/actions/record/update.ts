@@ -1,9 +1,9 @@
-import { ifMissing, matchingParameters } from '../../parameters/matching';
+import { ifMissing, matchingParameters } from '../../parameters/write/matching';
 import { bulkOperation } from '../../parameters/operation';
-import { simple } from '../../parameters/reading';
-import { tableParameters } from '../../parameters/table';
-import { columnsToUpdate } from '../../parameters/values';
-import { updateOptions, updateMode, writesMatched } from '../../parameters/writing';
+import { simple } from '../../parameters/select/reading';
+import { tableParameters } from '../../parameters/select/table';
+import { columnsToUpdate } from '../../parameters/write/columns';
+import { updateOptions, updateMode, writesMatched } from '../../parameters/write/writing';
 import { writeItems, recordIds } from './writeItems';
 
 export const update = bulkOperation({

@@ -1,9 +1,9 @@
-import { matchingParameters, upsertRules } from '../../parameters/matching';
+import { matchingParameters, upsertRules } from '../../parameters/write/matching';
 import { bulkOperation } from '../../parameters/operation';
-import { simple } from '../../parameters/reading';
-import { tableParameters } from '../../parameters/table';
-import { columnsToUpsert } from '../../parameters/values';
-import { upsertOptions, writesMatched } from '../../parameters/writing';
+import { simple } from '../../parameters/select/reading';
+import { tableParameters } from '../../parameters/select/table';
+import { columnsToUpsert } from '../../parameters/write/columns';
+import { upsertOptions, writesMatched } from '../../parameters/write/writing';
 import { writeItems, recordIds } from './writeItems';
 
 export const upsert = bulkOperation({

@@ -5,21 +5,21 @@ import type { IDataObject } from 'n8n-workflow';
 
 import { forgetTable, keptTable } from '../../api/keptTables';
 import type { TableDefinition } from '../../api/types';
-import { KeptCounts } from '../../bulk/fieldRules';
+import { KeptCounts } from '../../bulk/match/fieldRules';
 import { noCounts, notSentItem, type ItemOutcome } from '../../bulk/outcome';
-import type { Plan, PlanInput, Problem } from '../../bulk/plan';
-import type { Task } from '../../bulk/task';
-import { afterFailure } from '../../bulk/write';
-import { failureKinds } from '../../execution/failureKinds';
-import type { ItemResults } from '../../execution/itemResults';
-import type { NameOf } from '../../execution/parameter';
-import type { RecordOutput } from '../../execution/recordOutput';
-import type { RunContext } from '../../execution/run';
-import { similarKeys } from '../../execution/similarKeys';
-import { toFailure } from '../../parameters/failure';
-import { outputOf } from '../../parameters/reading';
-import { itemRecordId, tableOf } from '../../parameters/table';
-import { hintIgnored, planOptions, valuesReader } from '../../parameters/values';
+import type { Plan, PlanInput, Problem } from '../../bulk/plan/plan';
+import type { Task } from '../../bulk/writeTask';
+import { afterFailure } from '../../bulk/send/write';
+import { failureKinds } from '../../run/failureKinds';
+import type { ItemResults } from '../../run/itemResults';
+import type { NameOf } from '../../parameterKinds/parameter';
+import type { RecordOutput } from '../../input/recordOutput';
+import type { RunContext } from '../../run/run';
+import { similarKeys } from '../../bulk/plan/similarKeys';
+import { toFailure } from '../../parameters/describeFailure';
+import { outputOf } from '../../parameters/select/reading';
+import { itemRecordId, tableOf } from '../../parameters/select/table';
+import { hintIgnored, planOptions, valuesReader } from '../../parameters/write/columns';
 import {
 	dryRun,
 	settingsOf,
@@ -28,9 +28,9 @@ import {
 	type WriteKind,
 	type WriteParameter,
 	type WriteSetup,
-} from '../../parameters/writing';
+} from '../../parameters/write/writing';
 import type { ServiceError } from '../../transport/errors';
-import { collect } from '../../transport/turns';
+import { collect } from '../../transport/pause';
 import { addUp, countsText, failuresText, inTableOrder } from './counts';
 import { inputError } from './inputError';
 import { toItemFailure, toResult } from './itemOutput';

@@ -1,8 +1,8 @@
-import type { NameOf } from '../../execution/parameter';
-import { anyValue } from '../../execution/parameterKinds';
-import type { RunContext } from '../../execution/run';
+import type { NameOf } from '../../parameterKinds/parameter';
+import { anyValue } from '../../parameterKinds/kinds';
+import type { RunContext } from '../../run/run';
 import { itemOperation } from '../../parameters/operation';
-import { tableOf, tableParameters } from '../../parameters/table';
+import { tableOf, tableParameters } from '../../parameters/select/table';
 import { parseJson } from '../../transport/json';
 import { expectedTable, tableDifferences, type ExpectedTable } from './differences';
 import { tableOutput } from './output';

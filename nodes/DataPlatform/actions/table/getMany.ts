@@ -1,6 +1,6 @@
-import { readTables } from '../../api/tables';
+import { readTables } from '../../api/structure';
 import { itemOperation } from '../../parameters/operation';
-import { application } from '../../parameters/table';
+import { application } from '../../parameters/select/table';
 import { tableOutput } from './output';
 
 const chosen = application.with({

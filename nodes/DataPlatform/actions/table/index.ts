@@ -1,4 +1,4 @@
-import type { Resource } from '../../execution/operation';
+import type { Resource } from '../../run/operation';
 import { get } from './get';
 import { getMany } from './getMany';
 

@@ -3,9 +3,9 @@
  */
 import type { IDataObject } from 'n8n-workflow';
 
-import type { NameOf } from '../../execution/parameter';
-import { anyValue, choice, list, text } from '../../execution/parameterKinds';
-import type { RunContext } from '../../execution/run';
+import type { NameOf } from '../../parameterKinds/parameter';
+import { anyValue, choice, list, text } from '../../parameterKinds/kinds';
+import type { RunContext } from '../../run/run';
 import { describeKind, inexactNumbers, isObject, parseJson } from '../../transport/json';
 
 export const webhookUrl = text('webhookUrl', {

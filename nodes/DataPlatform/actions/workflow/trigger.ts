@@ -2,10 +2,10 @@ import { randomUUID } from 'node:crypto';
 import type { IDataObject } from 'n8n-workflow';
 
 import { startWorkflow } from '../../api/workflows';
-import { omitUndefined } from '../../execution/itemResults';
-import type { NameOf } from '../../execution/parameter';
-import { flag, text } from '../../execution/parameterKinds';
-import type { RunContext } from '../../execution/run';
+import { omitUndefined } from '../../run/itemResults';
+import type { NameOf } from '../../parameterKinds/parameter';
+import { flag, text } from '../../parameterKinds/kinds';
+import type { RunContext } from '../../run/run';
 import { itemOperation } from '../../parameters/operation';
 import { requestSettings } from '../../parameters/requests';
 import { payload, startParameters, webhookUrl } from './startInput';

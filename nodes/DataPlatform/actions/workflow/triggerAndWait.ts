@@ -5,10 +5,10 @@
 import type { IDataObject, IWebhookFunctions, IWebhookResponseData } from 'n8n-workflow';
 
 import { startWorkflow } from '../../api/workflows';
-import type { NameOf } from '../../execution/parameter';
-import { choice, number, text } from '../../execution/parameterKinds';
-import { requireNumber } from '../../execution/parameterValues';
-import type { RunContext } from '../../execution/run';
+import type { NameOf } from '../../parameterKinds/parameter';
+import { choice, number, text } from '../../parameterKinds/kinds';
+import { requireNumber } from '../../parameterKinds/values';
+import type { RunContext } from '../../run/run';
 import { bulkOperation } from '../../parameters/operation';
 import { requestSettings } from '../../parameters/requests';
 import { InputError } from '../../transport/errors';

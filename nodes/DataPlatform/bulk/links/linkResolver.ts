@@ -1,0 +1,279 @@
+/**
+ * Links by business key: a value in a link field, such as a company's name, becomes the record ID
+ * that the platform takes. This happens before planning, so that later steps see only IDs.
+ */
+import type { LinkTarget } from '../../api/linkedRecords';
+import type { FieldDefinition, TableDefinition } from '../../api/types';
+import { show } from '../../fields/convert';
+import type { ApiClient } from '../../transport/client';
+import { InputError, ServiceError } from '../../transport/errors';
+import type { Entry } from '../entry';
+import {
+	catalogOf,
+	lookUpMissing,
+	MAX_REMEMBERED,
+	type Catalog,
+	type LinkRule,
+	type MissingRecord,
+} from './linkCatalog';
+import {
+	mapIds,
+	readLinks,
+	toWanted,
+	valuesOf,
+	withIds,
+	withProblem,
+	writableLinks,
+	type Link,
+	type LinkedId,
+	type LinkValue,
+	type Wanted,
+} from './linkValues';
+import { similarText } from '../resolve/lookup';
+import { isSuccess } from '../outcome';
+import type { Plan, PlanInput, Problem } from '../plan/plan';
+import type { Task } from '../writeTask';
+import { writeMany } from '../send/write';
+
+/** By the link field's name. */
+export type LinkRules = ReadonlyMap<string, LinkRule>;
+
+/** The options of the run that apply to creating linked records. */
+export type LinkWriteOptions = Pick<Task, 'batchBytes' | 'skipAudit'>;
+
+export class LinkResolver {
+	private readonly catalogs = new Map<string, Catalog>();
+	/** Those of the link fields that create missing records, by the field's name. */
+	private readonly creating = new Map<string, Catalog>();
+	/** What the rows of this portion link to, in the fields whose links are names. */
+	readonly linkedIds = new Set<string>();
+	/** How many linked records this run created. */
+	createdCount = 0;
+
+	/** @param targetOf returns the table that a link field points to */
+	constructor(
+		private readonly client: ApiClient,
+		private readonly targetOf: (field: FieldDefinition) => Promise<LinkTarget>,
+	) {}
+
+	/**
+	 * Forgets which records were missing: those that rows needed exist now. Called before each portion
+	 * of rows.
+	 */
+	startPortion() {
+		this.linkedIds.clear();
+		for (const { known, missing, similar } of this.catalogs.values()) {
+			if (known.size > MAX_REMEMBERED) known.clear();
+			if (missing.size === 0) continue;
+			// Another value that was not found may differ only in case from one that exists now.
+			for (const [text, { ids }] of known) if (ids.length === 0) known.delete(text);
+			missing.clear();
+			similar.clear();
+		}
+	}
+
+	/**
+	 * Returns the rows with record IDs in their link fields. If a row's links can't be resolved, the
+	 * row lists the problems. A placeholder stands for a record that `createMissing` creates.
+	 *
+	 * @param createsRows whether rows don't write all their values to an existing record: then links
+	 *   create no record of the same table, because a row for it may follow
+	 * @throws {ServiceError} if looking up fails for all items
+	 */
+	async resolve(
+		table: TableDefinition,
+		rows: PlanInput[],
+		rules: LinkRules,
+		createsRows = false,
+	): Promise<PlanInput[]> {
+		const resolved = [...rows];
+		for (const field of writableLinks(table)) {
+			const rule = rules.get(field.name);
+			if (rule) await this.resolveField(field, rule, resolved, table.id, createsRows);
+		}
+		return resolved;
+	}
+
+	private async resolveField(
+		field: FieldDefinition,
+		rule: LinkRule,
+		rows: PlanInput[],
+		tableId: string,
+		createsRows: boolean,
+	) {
+		const given = new Map<number, LinkValue>();
+		for (const [position, row] of rows.entries()) {
+			const value = readLinks(field, row.values);
+			if (!value) continue;
+			if ('problem' in value) rows[position] = withProblem(row, field.name, value.problem);
+			else given.set(position, value);
+		}
+		const values = [...given.values()].flatMap(valuesOf);
+		const catalog = values.length > 0 ? await this.lookUp(field, rule, values, tableId) : undefined;
+		const closedTable = createsRows ? tableId : undefined;
+		for (const [position, value] of given) {
+			const row = rows[position]!;
+			const idOf = (link: Link, isAdded: boolean): LinkedId => {
+				const linked =
+					'id' in link ? link : linkedId(catalog!, rule, link.value, isAdded, closedTable);
+				if (isAdded && linked && 'id' in linked) this.linkedIds.add(linked.id);
+				return linked;
+			};
+			rows[position] = withIds(row, field.name, value, idOf);
+		}
+	}
+
+	/** The catalog with these values looked up; or, in words, why they can't be. */
+	private async lookUp(
+		field: FieldDefinition,
+		rule: LinkRule,
+		values: unknown[],
+		tableId: string,
+	): Promise<Catalog | string> {
+		try {
+			const catalog = catalogOf(this.catalogs, await this.targetOf(field), rule);
+			if (typeof catalog === 'string') return catalog;
+			if (rule.ifNotFound === 'create') this.creating.set(field.name, catalog);
+			// The run creates records of this same table: one that was missing may exist now.
+			const isOwn = catalog.target.table.id === tableId;
+			await lookUpMissing(this.client, catalog, values, isOwn);
+			return catalog;
+		} catch (error) {
+			return unavailable(error);
+		}
+	}
+
+	/**
+	 * Creates the linked records that planned records need, and fills in their IDs. If a linked
+	 * record can't be created, the records that need it become problems of the plan.
+	 */
+	async createMissing(plan: Plan, table: TableDefinition, options: LinkWriteOptions) {
+		const names = writableLinks(table).map(({ name }) => name);
+		if (this.creating.size === 0) return;
+		const missingOf = (id: string, field: string) => this.creating.get(field)?.missing.get(id);
+		const needed = new Set<MissingRecord>();
+		for (const record of plan.records) {
+			mapIds(record, names, (id, field) => {
+				const missing = missingOf(id, field);
+				if (missing) needed.add(missing);
+				return id;
+			});
+		}
+		for (const catalog of this.catalogs.values()) {
+			const missing = [...catalog.missing.values()];
+			const open = missing.filter((record) => needed.has(record) && record.id === undefined);
+			if (open.length > 0) await this.createRecords(catalog, open, options);
+		}
+		plan.records = plan.records.filter((record) => {
+			const problems: Problem[] = [];
+			mapIds(record, names, (id, field) => {
+				const missing = missingOf(id, field);
+				if (!missing) return id;
+				if (missing.id !== undefined) return missing.id;
+				const message = `'${field}': ${missing.problem}`;
+				problems.push({ index: record.index, field, message });
+				return id;
+			});
+			plan.problems.push(...problems);
+			return problems.length === 0;
+		});
+	}
+
+	private async createRecords(
+		{ target: { at, table }, field, known }: Catalog,
+		missing: MissingRecord[],
+		{ batchBytes, skipAudit }: LinkWriteOptions,
+	) {
+		const entries = missing.map(({ text, value }, index): Entry => {
+			return { index, key: text, fields: { [field.name]: value } };
+		});
+		await writeMany(
+			{ client: this.client, at, table },
+			entries,
+			{
+				...{ batchBytes, skipAudit },
+				mode: 'upsert',
+				batchSize: 0,
+				parallelRequests: 0,
+				skipUnchanged: false,
+				dryRun: false,
+				stopAtFailure: false,
+			},
+			({ index }, item) => {
+				const record = missing[index]!;
+				if (item.outcome === 'inserted') this.createdCount += 1;
+				if (isSuccess(item) && item.id !== undefined) {
+					record.id = item.id;
+					known.set(record.text, { ids: [item.id] });
+				} else {
+					const what = isSuccess(item)
+						? `was written to '${table.header}', but its ID could not be read`
+						: `could not be created in '${table.header}': ${item.message!}`;
+					record.problem = `${show(record.text)} ${what}`;
+				}
+			},
+		);
+	}
+}
+
+/**
+ * What a value resolved to.
+ *
+ * @param closedTable the table in which links create no record
+ */
+function linkedId(
+	catalog: Catalog | string,
+	{ ifNotFound }: LinkRule,
+	raw: unknown,
+	isAdded: boolean,
+	closedTable: string | undefined,
+): LinkedId {
+	if (typeof catalog === 'string') return { problem: catalog };
+	const { field, known, target } = catalog;
+	const wanted = toWanted(field, raw);
+	if ('problem' in wanted) return { problem: `'${field.name}' ${wanted.problem}` };
+	const { ids, similar } = known.get(wanted.text)!;
+	const where = `of '${target.table.header}'`;
+	const what = `${show(raw)} in '${field.name}'`;
+	const [first, second] = ids;
+	if (second !== undefined) {
+		return { problem: `several records ${where} have ${what}: '${ids.join("', '")}'` };
+	}
+	if (first !== undefined) return { id: first };
+	const close = similar === undefined ? '' : `; ${show(similar)} differs only in case or spaces`;
+	// A near match may be a typo: neither skip it nor create a second record.
+	if (ifNotFound === 'error' || close) return { problem: `no record ${where} has ${what}${close}` };
+	// A link that does not exist needs no removal.
+	if (ifNotFound === 'leaveEmpty' || !isAdded) return undefined;
+	if (target.table.id === closedTable) {
+		return {
+			problem: `no record ${where} has ${what}. No link creates it here, because an item for it could then no longer write its values: create it first, or use Create or Update by import key, without rules for existing records`,
+		};
+	}
+	return placeholder(catalog, wanted);
+}
+
+/** A placeholder for the ID of a record that is created after planning. A dry run shows it. */
+function placeholder(
+	{ missing, similar, target, field }: Catalog,
+	{ text, value }: Wanted,
+): LinkedId {
+	const first = similar.get(similarText(text)) ?? text;
+	if (first !== text) {
+		return {
+			problem: `${show(text)} is to be created in '${target.table.header}', but another item has ${show(first)}, which differs only in case or spaces`,
+		};
+	}
+	similar.set(similarText(text), text);
+	const id = `new record of '${target.table.internalName}' with ${JSON.stringify(text)} in '${field.name}'`;
+	if (!missing.has(id)) missing.set(id, { text, value });
+	return { id };
+}
+
+/** Why a linked table can't be used. Throws errors that concern more than this table. */
+function unavailable(error: unknown): string {
+	if (error instanceof InputError) return error.message;
+	const isTheirs = error instanceof ServiceError && [403, 404].includes(error.status ?? 0);
+	if (!isTheirs) throw error;
+	return `its linked table can't be read: ${error.message}`;
+}

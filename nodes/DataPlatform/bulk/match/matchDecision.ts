@@ -1,0 +1,103 @@
+/** What to do with each item, by the records that it matches. Pure. */
+import type { PlatformRecord } from '../../api/types';
+import { asPlanned, type Entry, type Resolved } from '../entry';
+import type { ItemOutcome } from '../outcome';
+import type { MatchRules } from '../writeTask';
+
+/** What to do with items, by the rules. */
+export interface Decision {
+	/** Records to update, with their IDs; several for an item that matches several. */
+	updates: Entry[];
+	/** Items without a record, to create. */
+	creates: Entry[];
+	outcomes: Resolved[];
+}
+
+/** How many matching records an error names. */
+const MATCHES_SHOWN = 5;
+
+/** How many matching records of an item matter, by *Multiple Matches*. */
+export const MATCHES_NEEDED = { error: MATCHES_SHOWN + 1, first: 1, all: Infinity } as const;
+
+const several = ({ key }: Entry, found: PlatformRecord[]): ItemOutcome => {
+	const ids = found.slice(0, MATCHES_SHOWN).map(({ id }) => `'${id}'`);
+	// If there are many records, not all were read.
+	const isCut = found.length > MATCHES_SHOWN;
+	const count = isCut ? `More than ${MATCHES_SHOWN}` : String(found.length);
+	return {
+		outcome: 'failed',
+		message: `${count} records match ${quoted(key!)}: ${ids.join(', ')}${isCut ? ' and more' : ''}`,
+		hint: { code: 'chooseAmongMatches' },
+	};
+};
+
+/** A key in quotation marks. A key of several fields has them already. */
+const quoted = (key: string) => (key.startsWith('"') ? key : `'${key}'`);
+
+const NOT_FOUND = { outcome: 'notFound', hint: { code: 'createIfMissing' } } as const;
+
+const nothingMatches = ({ id, key }: Entry): ItemOutcome => ({
+	...NOT_FOUND,
+	id,
+	message:
+		id === undefined
+			? `No record matches ${quoted(key!)}`
+			: `The table has no record with the ID '${id}'`,
+});
+
+/** The outcome of an item whose record was deleted after it was matched. */
+export const deletedMeanwhile = ({ id, key }: Entry): ItemOutcome => ({
+	...NOT_FOUND,
+	id,
+	message: `The record '${id}', which matched ${quoted(key!)}, was deleted meanwhile`,
+});
+
+const foundItem = ({ id, created, modified, ver, fields }: PlatformRecord): ItemOutcome => ({
+	outcome: 'found',
+	id,
+	created,
+	modified,
+	ver,
+	fields,
+});
+
+/**
+ * Applies the rules to items, given the records that each matches.
+ *
+ * @param keepsMatches whether entries keep the record that they matched
+ */
+export function decide(
+	matches: Map<Entry, PlatformRecord[]>,
+	{ ifFound, ifMissing, multipleMatches }: MatchRules,
+	keepsMatches = false,
+): Decision {
+	const updates: Entry[] = [];
+	const creates: Entry[] = [];
+	const outcomes: Resolved[] = [];
+	for (const [entry, found] of matches) {
+		if (found.length === 0 && ifMissing === 'create') {
+			creates.push({ ...asPlanned(entry), id: undefined, before: null });
+		} else if (found.length === 0) {
+			const skipped = { outcome: 'skipped', id: entry.id } as const;
+			outcomes.push([entry, ifMissing === 'skip' ? skipped : nothingMatches(entry)]);
+		} else if (found.length > 1 && multipleMatches === 'error') {
+			outcomes.push([entry, several(entry, found)]);
+		} else {
+			for (const match of multipleMatches === 'all' ? found : found.slice(0, 1)) {
+				const before = keepsMatches ? match : undefined;
+				if (ifFound === 'skip') outcomes.push([entry, foundItem(match)]);
+				else updates.push({ ...asPlanned(entry), id: match.id, before });
+			}
+		}
+	}
+	return { updates, creates, outcomes };
+}
+
+/** Two items may happen to have the same key. It then can't show which created record is whose. */
+export function withoutSharedKeys(records: Entry[]): Entry[] {
+	const counts = new Map<string | undefined, number>();
+	for (const { key } of records) counts.set(key, (counts.get(key) ?? 0) + 1);
+	return records.map((record) =>
+		counts.get(record.key)! > 1 ? { ...record, key: undefined } : record,
+	);
+}

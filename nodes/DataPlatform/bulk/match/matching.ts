@@ -1,0 +1,260 @@
+/**
+ * Matching: looks up which record an item means, before anything is written. Records that are found
+ * are updated by ID, missing ones are created, both by the writer that all operations share. The
+ * table may change in between: a record that is gone by then counts as missing, one that has
+ * appeared as found.
+ */
+import type { FieldDefinition, PlatformRecord } from '../../api/types';
+import { appendableFields } from '../../fields/values';
+import { serviceErrorOrThrow, ServiceError } from '../../transport/errors';
+import {
+	decide,
+	deletedMeanwhile,
+	MATCHES_NEEDED,
+	withoutSharedKeys,
+	type Decision,
+} from './matchDecision';
+import type { Entry, Resolved } from '../entry';
+import { isAppending } from '../resolve/compare';
+import { applyFieldRules, withKept, withoutFieldRules, type FieldRules } from './fieldRules';
+import { ItemOutcomes, type OnItemOutcomes } from './itemOutcomes';
+import { keyFields } from '../plan/identity';
+import { lookUp } from '../resolve/lookup';
+import { failedItem, isSuccess, type ItemOutcome, notSent, notSentItem } from '../outcome';
+import type { Plan, WriteMode } from '../plan/plan';
+import type { Matching, Task, WriteTarget } from '../writeTask';
+import { afterFailure, writeMany, WriteSession, type OnOutcome } from '../send/write';
+
+type MatchedTask = Task & { matching: Matching };
+
+/** Receives the results of matching. */
+interface MatchedSink {
+	onOutcomes: OnItemOutcomes;
+	/**
+	 * Called with the records to write, before the first one is written. Those that it removes are
+	 * problems of the plan.
+	 */
+	prepare?(plan: Plan): Promise<void>;
+}
+
+class MatchedWriter {
+	private readonly keys: FieldDefinition[];
+	private readonly results: ItemOutcomes;
+	/** Whether planned records are compared with the record that they matched. */
+	private readonly isCompared: boolean;
+	private readonly rules?: FieldRules;
+	private readonly unit: 'item' | 'row';
+	private readonly fields: ReadonlyMap<string, FieldDefinition>;
+	private gone: Entry[] = [];
+	private isFailed = false;
+	/** Why nothing more is sent. */
+	private stopped?: ServiceError;
+
+	constructor(
+		private readonly target: WriteTarget,
+		private readonly options: MatchedTask,
+		private readonly sink: MatchedSink,
+		private readonly session: WriteSession,
+	) {
+		const { matching } = options;
+		const { on } = matching;
+		this.rules = matching.fieldRules;
+		this.unit = options.planning?.unit ?? 'item';
+		this.fields = new Map(target.table.fields.map((field) => [field.name, field]));
+		const isRead = on !== 'recordId' && (options.skipUnchanged || options.dryRun);
+		this.isCompared = isRead || this.rules !== undefined;
+		this.keys = on === 'recordId' ? [] : keyFields(target.table, { matchOn: on });
+		const appendable = appendableFields(target.table.fields);
+		this.results = new ItemOutcomes(
+			({ fields }) => isAppending({ fields }, { appendable }),
+			(record, outcomes) => this.deliver(record, outcomes),
+			(record, outcome) => {
+				if (matching.ifMissing !== 'error') this.gone.push(withoutFieldRules(record));
+				else this.deliver(record, [on === 'recordId' ? outcome : deletedMeanwhile(record)]);
+			},
+		);
+	}
+
+	async run(plan: Plan): Promise<ServiceError | undefined> {
+		const matches = await this.find(plan.records);
+		if (matches instanceof ServiceError) {
+			for (const record of plan.records) this.deliver(record, [failedItem(matches)]);
+			return matches;
+		}
+		const { updates, creates, outcomes } = this.decide(matches);
+		const kept = this.applyRules(updates);
+		const isBad = this.isFailed || !outcomes.every(([, outcome]) => isSuccess(outcome));
+		const writing = [...kept, ...creates];
+		const isStopping = isBad && this.options.stopAtFailure;
+		const prepared = isStopping ? new Set(writing) : await this.prepared(plan, writing);
+		const isPrepared = (record: Entry) => prepared.has(record);
+		const ready = kept.filter(isPrepared);
+		this.begin(ready, outcomes);
+		if (this.isFailed && this.options.stopAtFailure) this.stopped = afterFailure();
+		await this.update(ready);
+		await this.create([...creates.filter(isPrepared), ...(await this.resolveGone(plan))]);
+		return this.stopped;
+	}
+
+	/**
+	 * Writes records that were matched again. If one is gone once more, it is not created, as that
+	 * could double it: the platform showed it twice, and then did not know it.
+	 *
+	 * @returns the records to create
+	 */
+	private async writeFound(matches: Map<Entry, PlatformRecord[]>, plan?: Plan) {
+		const { updates, creates, outcomes } = this.decide(matches);
+		const kept = this.applyRules(updates);
+		// Values that field rules held back may link to records that are not created yet.
+		const writing = [...kept, ...creates];
+		const isOpen = plan !== undefined && this.rules !== undefined && !this.stopped;
+		const prepared = isOpen ? await this.prepared(plan, writing) : new Set(writing);
+		const ready = kept.filter((record) => prepared.has(record));
+		this.begin(ready, outcomes);
+		await this.update(ready);
+		for (const record of this.gone.splice(0)) this.deliver(record, [deletedMeanwhile(record)]);
+		return creates.filter((record) => prepared.has(record));
+	}
+
+	/** The records that can be written. The items of the others fail. */
+	private async prepared(plan: Plan, records: Entry[]): Promise<Set<Entry>> {
+		const writing: Plan = { ...plan, records, problems: [] };
+		await this.sink.prepare?.(writing);
+		const byIndex = new Map(records.map((record) => [record.index, record]));
+		for (const { index, message, field } of writing.problems) {
+			const record = byIndex.get(index);
+			if (!record) continue;
+			// Once per item, however many records it has.
+			byIndex.delete(index);
+			const text = notSent(index, message, this.unit);
+			this.deliver(record, [{ outcome: 'failed', message: text, field }]);
+		}
+		return new Set(writing.records);
+	}
+
+	/**
+	 * Looks again for records that were gone after they were matched. An item is created only if it
+	 * still matches nothing.
+	 *
+	 * @returns the records to create
+	 */
+	private async resolveGone(plan: Plan): Promise<Entry[]> {
+		const isById = this.options.matching.on === 'recordId';
+		// The old ID means nothing now.
+		const gone = this.gone.splice(0).map((one) => (isById ? one : { ...one, id: undefined }));
+		if (isById) return await this.writeFound(new Map(gone.map((record) => [record, []])), plan);
+		const matches = this.stopped ?? (await this.find(gone));
+		if (!(matches instanceof ServiceError)) return await this.writeFound(matches, plan);
+		const outcome = this.stopped ? notSentItem(matches) : failedItem(matches);
+		for (const record of gone) this.deliver(record, [outcome]);
+		this.stopped ??= matches;
+		return [];
+	}
+
+	/** The records that items match. Items that name theirs by ID need no look-up for an update. */
+	private async find(records: Entry[]) {
+		const { on, ifFound } = this.options.matching;
+		if (on === 'recordId' && ifFound === 'update' && !this.isCompared) {
+			return new Map(records.map((record) => [record, [{ id: record.id!, fields: {} }]]));
+		}
+		return await this.lookUp(records);
+	}
+
+	/**
+	 * The records that items match, the oldest first. Also reads the fields that are compared later,
+	 * which saves a second look-up.
+	 */
+	private async lookUp(entries: Entry[]) {
+		const { client, at } = this.target;
+		const { matching, mode } = this.options;
+		const { ifFound, multipleMatches } = matching;
+		// All fields are needed for the output, and to see what a full update clears.
+		const areAllNeeded = ifFound === 'skip' || (this.isCompared && mode === 'replace');
+		const some = this.isCompared ? 'sentFields' : 'keys';
+		const loads = areAllNeeded ? 'allFields' : some;
+		const enough = MATCHES_NEEDED[multipleMatches];
+		return await lookUp(client, at, this.keys, entries, loads, enough).catch(serviceErrorOrThrow);
+	}
+
+	private decide(matches: Map<Entry, PlatformRecord[]>): Decision {
+		return decide(matches, this.options.matching, this.isCompared);
+	}
+
+	/** Updates without what the records keep. Items of one record are merged before. */
+	private applyRules(updates: Entry[]): Entry[] {
+		const { rules, fields } = this;
+		if (!rules) return updates;
+		return updates.map((record) => applyFieldRules(record, record.before!, rules, fields));
+	}
+
+	private async write(records: Entry[], mode: WriteMode, onOutcome: OnOutcome) {
+		// Records to create were already looked up.
+		const compares = this.options.skipUnchanged || this.rules !== undefined;
+		const skipUnchanged = compares && mode !== 'create';
+		const options = { ...this.options, mode, skipUnchanged };
+		const { target, session } = this;
+		return await writeMany(target, records, options, onOutcome, session, this.stopped);
+	}
+
+	private async update(records: Entry[]) {
+		const mode = this.options.mode === 'replace' ? 'replace' : 'update';
+		const stop = await this.write(records, mode, (record, outcome) =>
+			this.results.add(record, withKept(outcome, record)),
+		);
+		this.stopped ??= stop;
+	}
+
+	/** Creates missing records. One that another writer created meanwhile counts as found. */
+	private async create(records: Entry[]): Promise<void> {
+		const rejected: Resolved[] = [];
+		const unsent: Resolved[] = [];
+		const stop = await this.write(withoutSharedKeys(records), 'create', (record, outcome) => {
+			if (outcome.outcome === 'unknown') this.deliver(record, [{ ...outcome, noRetry: true }]);
+			else if (outcome.outcome !== 'failed') this.deliver(record, [outcome]);
+			else (outcome.notAttempted ? unsent : rejected).push([record, outcome]);
+		});
+		const matches = await this.lookUp(rejected.map(([record]) => record));
+		const all = matches instanceof ServiceError ? [] : [...matches];
+		const found = new Map(all.filter(([, matching]) => matching.length > 0));
+		for (const [record, outcome] of rejected) {
+			if (!found.has(record)) this.deliver(record, [outcome]);
+		}
+		await this.writeFound(found);
+		if (found.size > 0 && !this.isFailed) {
+			// The failure that stopped the rest was resolved after all.
+			await this.create(unsent.map(([record]) => record));
+			return;
+		}
+		for (const [record, outcome] of unsent) this.deliver(record, [outcome]);
+		this.stopped ??= stop;
+	}
+
+	/** Registers the records to update. The outcomes that the rules gave to others are final. */
+	private begin(updates: Entry[], outcomes: Resolved[]) {
+		this.results.expect([...updates, ...outcomes.map(([record]) => record)]);
+		for (const [record, outcome] of outcomes) {
+			if (outcome.outcome === 'notFound') this.deliver(record, [outcome]);
+			else this.results.add(record, outcome);
+		}
+	}
+
+	private deliver(record: Entry, outcomes: ItemOutcome[]) {
+		if (!outcomes.every(isSuccess)) this.isFailed = true;
+		this.sink.onOutcomes(record, outcomes);
+	}
+}
+
+/**
+ * Finds the record of each planned item, then updates and creates by the rules.
+ *
+ * @returns why it stopped early, if it did
+ */
+export async function writeMatched(
+	target: WriteTarget,
+	plan: Plan,
+	options: MatchedTask,
+	sink: MatchedSink,
+	session = new WriteSession(options),
+): Promise<ServiceError | undefined> {
+	return await new MatchedWriter(target, options, sink, session).run(plan);
+}

@@ -1,0 +1,270 @@
+/**
+ * Checks all items against the table's definition before the first request, to report all problems
+ * at once.
+ */
+import type { FieldDefinition, FieldValues, JsonValue, TableDefinition } from '../../api/types';
+import { recordIdProblem } from '../../api/endpoints';
+import { isOnlyRead, isWritable } from '../../fields';
+import { didYouMean } from '../../transport/closestName';
+import { isCleared } from '../../fields/fieldType';
+import {
+	changesNothing,
+	keyProblem,
+	remedyOf,
+	toFieldValue,
+	type EmptyPolicy,
+} from '../../fields/values';
+import type { Hint } from '../../transport/errors';
+import { describeKind, getOwn, isObject } from '../../transport/json';
+import { createPause } from '../../transport/pause';
+import { resolveDuplicates } from './duplicates';
+import type { Entry } from '../entry';
+import { identifiedBy, keyFields, recordKey, requireKey } from './identity';
+
+/** `update` keeps the fields that are not sent, `replace` clears them. */
+export type WriteMode = 'create' | 'upsert' | 'update' | 'replace';
+
+export interface PlanInput {
+	/** The item it comes from. */
+	index: number;
+	/** Values by field name, as the user's item holds them. */
+	values: unknown;
+	/** The record's ID, if it is an existing one. */
+	id?: unknown;
+	/** Problems that it already has, and in which field. */
+	problems?: Array<{ field: string; message: string }>;
+}
+
+export interface Problem {
+	index: number;
+	message: string;
+	field?: string;
+	/** What the user can do, other than correct the item. */
+	hint?: Hint;
+}
+
+export interface Plan {
+	records: Entry[];
+	problems: Problem[];
+	/** Items that were merged into a later item with the same key or ID, and its index. */
+	merged: Map<number, number>;
+	/** Headers of fields in the items that can't be written. */
+	ignored: Set<string>;
+}
+
+export interface PlanOptions {
+	mode: WriteMode;
+	empty: EmptyPolicy;
+	unknownFields: 'error' | 'ignore';
+	/** Items with the same key or ID: merge them, reject them all, or keep only the first. */
+	duplicates: 'merge' | 'error' | 'keepFirst';
+	/** What messages call an entry of the input; by default an item. */
+	unit?: 'item' | 'row';
+	/** The import key's name, if the table's definition does not mark it. */
+	importKey?: string;
+	/** The fields to match records on; by default the import key or the record's ID, by mode. */
+	matchOn?: MatchOn;
+	/**
+	 * Whether the values may be a record as it was read: then fields that can't be written are left
+	 * out.
+	 */
+	isFromInput?: boolean;
+}
+
+/** How an item's record is found: by its ID, or by the fields with these names. */
+export type MatchOn = 'recordId' | string[];
+
+/** How many unknown names get a suggestion. Nobody reads more. */
+const MAX_SUGGESTIONS = 20;
+
+/** The problem with a record's ID, if any. */
+function idProblem(id: unknown): string | undefined {
+	const text = typeof id === 'string' ? id.trim() : (id ?? '');
+	if (text === '') return 'the record id is missing';
+	return typeof text === 'string'
+		? recordIdProblem(text)
+		: `the record id must be text, not ${describeKind(text)}`;
+}
+
+const NOTHING_LEFT: Omit<Problem, 'index'> = {
+	message: 'no field has a value, so every field of the record would be cleared',
+	hint: { code: 'keepFieldsNotSent' },
+};
+
+type NoteProblem = (message: string, field?: string, hint?: Hint) => void;
+
+class Planner {
+	readonly fields: ReadonlyMap<string, FieldDefinition>;
+	private readonly writable: FieldDefinition[];
+	private readonly fieldsHint: Hint;
+	private readonly required: FieldDefinition[];
+	private readonly identity: 'key' | 'id' | undefined;
+	private readonly suggestions = new Map<string, string>();
+	readonly problems: Problem[] = [];
+	readonly ignored = new Set<string>();
+
+	constructor(
+		private readonly table: TableDefinition,
+		private readonly options: PlanOptions,
+		private readonly keys: FieldDefinition[],
+	) {
+		this.identity = identifiedBy(options);
+		this.fields = new Map(table.fields.map((field) => [field.name, field]));
+		this.writable = table.fields.filter(isWritable);
+		this.fieldsHint = { code: 'correctFieldName', fields: this.writable.map(({ name }) => name) };
+		const isWhole = options.mode === 'create' || options.mode === 'replace';
+		this.required = isWhole ? this.writable.filter((field) => field.metadata.required) : [];
+	}
+
+	/** Plans one row. Undefined if it has problems, which are noted. */
+	record({ index, values, id, problems = [] }: PlanInput): Entry | undefined {
+		const noted = this.problems.length;
+		const problem: NoteProblem = (message, field, hint) =>
+			this.problems.push({ index, message, field, ...(hint && { hint }) });
+		for (const { message, field } of problems) problem(message, field);
+		if (!isObject(values)) {
+			problem('the item has no JSON data');
+			return undefined;
+		}
+		const fields = this.fieldValues(values, problem);
+		const isReported = (name: string) =>
+			this.problems.slice(noted).some(({ field }) => field === name);
+		for (const [name, message] of this.missingValues(fields)) {
+			if (!isReported(name)) problem(message, name);
+		}
+		const needsId = this.identity === 'id';
+		const wrongId = needsId ? idProblem(id) : undefined;
+		if (wrongId !== undefined) problem(wrongId, 'id', { code: 'giveRecordIds' });
+		if (this.problems.length === noted && this.clearsAll(fields))
+			this.problems.push({ index, ...NOTHING_LEFT });
+		if (this.problems.length > noted) return undefined;
+		const key = recordKey(this.keys, fields);
+		return {
+			index,
+			id: needsId ? (id as string).trim() : undefined,
+			key: key?.text,
+			fields,
+		};
+	}
+
+	/** The values to send. Those that can't be sent are noted as problems. */
+	private fieldValues(values: Record<string, unknown>, problem: NoteProblem): FieldValues {
+		const { unknownFields, isFromInput, empty } = this.options;
+		const entries: Array<[string, JsonValue]> = [];
+		for (const [name, raw] of Object.entries(values)) {
+			const field = this.fields.get(name);
+			if (field && isFromInput && (!isWritable(field) || isOnlyRead(field, raw))) {
+				this.ignored.add(field.header);
+			} else if (!field || !isWritable(field)) {
+				if (unknownFields !== 'error') continue;
+				if (field) problem(`'${name}' is read-only`, name);
+				else this.noteUnknown(name, problem);
+			} else {
+				const converted = toFieldValue(field, raw, empty);
+				if (converted === 'leave') continue;
+				if ('problem' in converted) {
+					const remedy = remedyOf(field, raw, this.sourceOf(field));
+					problem(`'${name}' ${converted.problem}${remedy}`, name);
+				} else entries.push([name, converted.value]);
+			}
+		}
+		return Object.fromEntries(entries);
+	}
+
+	/** The fields that need another value than they have, each with a message. */
+	private *missingValues(fields: FieldValues): Generator<[name: string, message: string]> {
+		for (const { name } of this.required) {
+			// A field may be called `constructor`: only the record's own values count.
+			const isMissing = !Object.hasOwn(fields, name) || fields[name] === null;
+			if (isMissing) yield [name, `'${name}' is required`];
+		}
+		if (this.identity !== 'key') return;
+		const what = this.options.matchOn ? 'field to match on' : 'import key';
+		for (const field of this.keys) {
+			const problem = this.keyProblem(field, getOwn<JsonValue>(fields, field.name) ?? null);
+			if (problem !== undefined) yield [field.name, `the ${what} '${field.name}' ${problem}`];
+		}
+	}
+
+	private keyProblem(field: FieldDefinition, value: JsonValue): string | undefined {
+		if (isCleared(value)) return 'has no value';
+		return keyProblem(field, value, this.sourceOf(field));
+	}
+
+	/** How an expression most likely reads a field's value; undefined in a file of rows. */
+	private sourceOf({ name }: FieldDefinition): string | undefined {
+		if (this.options.unit === 'row') return undefined;
+		return /^[A-Za-z_$][\w$]*$/.test(name) ? `$json.${name}` : `$json[${JSON.stringify(name)}]`;
+	}
+
+	/** Whether a full update would clear every field except those that the record is found by. */
+	private clearsAll(fields: FieldValues): boolean {
+		if (this.options.mode !== 'replace') return false;
+		const keys = new Set(this.identity === 'key' ? this.keys.map(({ name }) => name) : []);
+		return Object.entries(fields).every(([name, value]) => keys.has(name) || changesNothing(value));
+	}
+
+	/** Lists the fields if none of them is nearly the same. */
+	private noteUnknown(name: string, problem: NoteProblem) {
+		let suggestion = this.suggestions.get(name);
+		if (suggestion === undefined && this.suggestions.size < MAX_SUGGESTIONS) {
+			suggestion = didYouMean(name, this.writable);
+			this.suggestions.set(name, suggestion);
+		}
+		problem(
+			`table '${this.table.header}' has no field '${name}'${suggestion ?? ''}`,
+			name,
+			suggestion ? undefined : this.fieldsHint,
+		);
+	}
+}
+
+/**
+ * Plans how to write many records. Sends nothing.
+ *
+ * @throws {InputError} if no item could be written: the table has no field that can be its import
+ *   key, or not the one that is named
+ */
+export function planRecords(
+	table: TableDefinition,
+	rows: Iterable<PlanInput>,
+	options: PlanOptions,
+): Plan {
+	const { add, finish } = startPlan(table, options);
+	for (const row of rows) add(row);
+	return finish();
+}
+
+/** Like `planRecords`, with pauses, because planning many rows at once would block n8n. */
+export async function planInTurns(
+	table: TableDefinition,
+	rows: Iterable<PlanInput>,
+	options: PlanOptions,
+): Promise<Plan> {
+	const { add, finish } = startPlan(table, options);
+	const pause = createPause();
+	for (const row of rows) {
+		add(row);
+		await pause();
+	}
+	const plan = finish();
+	await pause();
+	return plan;
+}
+
+function startPlan(table: TableDefinition, options: PlanOptions) {
+	const keys = keyFields(table, options);
+	if (options.mode === 'upsert' && !options.matchOn) requireKey(table, keys[0]);
+	const planner = new Planner(table, options, keys);
+	const records: Entry[] = [];
+	const add = (row: PlanInput) => {
+		const record = planner.record(row);
+		if (record) records.push(record);
+	};
+	const finish = () => {
+		const { problems, ignored } = planner;
+		const plan = { records, problems, merged: new Map<number, number>(), ignored };
+		return resolveDuplicates(plan, options, (name) => planner.fields.get(name)!);
+	};
+	return { add, finish };
+}

@@ -1,0 +1,229 @@
+/**
+ * Deletes the records that a filter matches. It counts them first, never deletes more than that,
+ * and counts again afterwards. A record must still match when it is deleted. The service checks
+ * this if it can take the filter with the deletion. Otherwise, the matches are read again for every
+ * few records.
+ */
+import { paths } from '../../api/endpoints';
+import type { PlatformRecord, TableAddress } from '../../api/types';
+import { serviceErrorOrThrow, InputError, ServiceError } from '../../transport/errors';
+import { asPlainQuery } from '../../api/filterQuery';
+import { isEmptyFilter, requireRestrictive, type Group } from '../../api/filters';
+import { countRecords } from '../../api/aggregates';
+import { readPage } from '../../api/pages';
+import { readRecords } from '../../api/readRecords';
+import type { ApiClient } from '../../transport/client';
+import { Remover } from './recordRemover';
+
+export interface DeleteManyOptions {
+	/** If more records match, nothing is deleted. */
+	maximum: number;
+	/** Whether a filter without conditions may mean all records. */
+	allowAll: boolean;
+	/** Only count. */
+	dryRun: boolean;
+	/** Which attempt of Retry On Fail this is, from 1: errors with counts say so. */
+	attempt?: number;
+}
+
+export interface Deletion {
+	/** How many records matched before the deletion. */
+	matched: number;
+	/** How many of them were certainly deleted. The others that are gone no longer match. */
+	deleted: number;
+	/** How many records match afterwards, including those added meanwhile. */
+	remaining: number;
+}
+
+/**
+ * Up to this many records are distinguished from those that others add meanwhile. Beyond it, only
+ * counts are compared.
+ */
+const MAX_COMPARED = 10_000;
+
+const plural = (count: number) => (count === 1 ? '1 record' : `${count} records`);
+
+/**
+ * Deletes records one by one. It reads the first page of matches again and again. Records that were
+ * deleted, or no longer match, are not on it any more.
+ *
+ * @param matched the most to delete
+ * @throws {ServiceError} whose message says how many were deleted
+ */
+async function deleteOneByOne(
+	client: ApiClient,
+	at: TableAddress,
+	filter: Group,
+	matched: number,
+	attempt: number,
+): Promise<Deletion> {
+	const withCount = (cause: ServiceError, count: number) => {
+		const least = cause.delivery === 'ambiguous' ? 'at least ' : '';
+		const when = attempt > 1 ? ` in attempt ${attempt}` : '';
+		return new ServiceError(
+			`${cause.message}; ${least}${count} of ${plural(matched)} were deleted${when}`,
+			cause,
+		);
+	};
+	const remover = new Remover(client, at);
+	const tried = new Set<string>();
+	const reading = { filter, sort: 'created,id' };
+	let deleted = 0;
+	const failures: ServiceError[] = [];
+	/** The 404 responses, by record. */
+	const gone = new Map<string, ServiceError>();
+	while (tried.size < matched) {
+		const limit = Math.min(remover.recheckEvery, matched - tried.size);
+		const page: PlatformRecord[] = await readPage(client, at, reading, { limit, skip: 0 }).catch(
+			(error: ServiceError) => {
+				throw withCount(error, deleted);
+			},
+		);
+		const before = tried.size;
+		await remover.removeEach(
+			page.filter(({ id }) => !tried.has(id)),
+			() => failures.length > 0,
+			({ id }, failure) => {
+				tried.add(id);
+				if (!failure) deleted += 1;
+				else if (failure.status === 404) gone.set(id, failure);
+				else failures.push(failure);
+			},
+		);
+		// A deletion that may have happened matters more than a rejected one.
+		const failure = failures.find(({ delivery }) => delivery === 'ambiguous') ?? failures[0];
+		if (failure) throw withCount(failure, deleted);
+		if (tried.size === before) break;
+	}
+	const remaining = await countRecords(client, at, filter).catch((error: ServiceError) => {
+		throw new ServiceError(
+			`The platform confirmed the deletion of ${deleted} of ${plural(matched)}, but counting the rest failed: ${error.message}`,
+			{ ...error, delivery: 'ambiguous' },
+		);
+	});
+	if (remaining > 0 && gone.size > 0) {
+		const now = await matchingIds(client, at, filter, Infinity).catch((error: ServiceError) => {
+			throw withCount(error, deleted);
+		});
+		for (const [id, error] of gone) if (now.has(id)) throw withCount(error, deleted);
+	}
+	return { matched, deleted, remaining };
+}
+
+async function matchingIds(
+	client: ApiClient,
+	at: TableAddress,
+	filter: Group,
+	limit: number,
+): Promise<Set<string>> {
+	const ids = new Set<string>();
+	for await (const page of readRecords(client, at, { filter, untilEmpty: true }, limit)) {
+		for (const { id } of page) ids.add(id);
+	}
+	return ids;
+}
+
+/**
+ * Deletes with one request. The service applies it to the records that match at that moment, and
+ * does not say how many those were. A record that another writer changed no longer matches either.
+ * So no more count as deleted than the table has lost.
+ */
+async function deleteByQuery(
+	client: ApiClient,
+	at: TableAddress,
+	filter: Group,
+	query: string,
+	counted: number,
+): Promise<Deletion> {
+	const [before, tableBefore] = await Promise.all([
+		counted > MAX_COMPARED ? undefined : matchingIds(client, at, filter, counted),
+		countTable(client, at, filter),
+	]);
+	const matched = before?.size ?? counted;
+	if (matched === 0) return { matched, deleted: 0, remaining: 0 };
+	const result = await client.tryRequest({
+		method: 'DELETE',
+		path: paths.bulk(at),
+		query: { limit: matched, filter: query },
+		retryMode: 'notIdempotent',
+		bodyRequirement: 'nothing',
+	});
+	const isFailure = result instanceof ServiceError;
+	if (isFailure && result.delivery !== 'ambiguous') throw result;
+	const left = await countAfter(client, at, filter, matched, before).catch(serviceErrorOrThrow);
+	if (left instanceof ServiceError) {
+		throw new ServiceError(
+			isFailure
+				? `${result.message}; it is unknown how many of ${plural(matched)} were deleted: ${left.message}`
+				: `The platform confirmed the deletion of up to ${plural(matched)}, but counting the rest failed: ${left.message}`,
+			{ ...left, delivery: 'ambiguous' },
+		);
+	}
+	const { remaining, survivors, added, inTable } = left;
+	if (isFailure && survivors > 0) {
+		const message = `${result.message}; ${plural(survivors)} of ${matched} still match`;
+		throw result.stillPending
+			? new ServiceError(`${message}, and the platform may still be deleting them`, {
+					...result,
+					hint: 'Wait a little and count them before you run it again.',
+				})
+			: new ServiceError(message, { ...result, hint: 'Run it again to delete the rest.' });
+	}
+	const lost = isEmptyFilter(filter) ? Infinity : Math.max(0, tableBefore + added - inTable);
+	return { matched, deleted: Math.min(matched - survivors, lost), remaining };
+}
+
+/** How many records the table has. Without a filter, nothing can stop matching: 0. */
+const countTable = async (client: ApiClient, at: TableAddress, filter: Group): Promise<number> =>
+	isEmptyFilter(filter) ? 0 : await countRecords(client, at);
+
+/**
+ * How many records match now, how many of them also matched before or, if known, were added, and
+ * how many the table has.
+ */
+async function countAfter(
+	client: ApiClient,
+	at: TableAddress,
+	filter: Group,
+	matched: number,
+	before: ReadonlySet<string> | undefined,
+) {
+	const remaining = await countRecords(client, at, filter);
+	const now = remaining > 0 && before && (await matchingIds(client, at, filter, Infinity));
+	const inTable = await countTable(client, at, filter);
+	if (!now) return { remaining, survivors: Math.min(remaining, matched), added: 0, inTable };
+	const survivors = [...now].filter((id) => before!.has(id)).length;
+	return { remaining: now.size, survivors, added: now.size - survivors, inTable };
+}
+
+/**
+ * Deletes all records that match.
+ *
+ * @throws {InputError} if more records match than the maximum, or if the filter or a part of it is
+ *   empty and must not be
+ * @throws {ServiceError} whose message says how many are known to be deleted
+ */
+export async function deleteMany(
+	client: ApiClient,
+	at: TableAddress,
+	filter: Group,
+	{ maximum, allowAll, dryRun, attempt = 1 }: DeleteManyOptions,
+): Promise<Deletion> {
+	requireRestrictive(filter);
+	if (isEmptyFilter(filter) && !allowAll) {
+		throw new InputError('Nothing was deleted: there is no filter', {
+			hint: { code: 'filterOrDeleteAll' },
+		});
+	}
+	const matched = await countRecords(client, at, filter);
+	if (matched > maximum) {
+		throw new InputError(
+			`Nothing was deleted: ${plural(matched)} match, more than the maximum of ${maximum}`,
+			{ hint: { code: 'narrowFilterOrRaiseMaximum' } },
+		);
+	}
+	if (matched === 0 || dryRun) return { matched, deleted: 0, remaining: matched };
+	const query = asPlainQuery(filter);
+	if (query !== undefined) return await deleteByQuery(client, at, filter, query, matched);
+	return await deleteOneByOne(client, at, filter, matched, attempt);
+}

@@ -1,0 +1,361 @@
+/**
+ * Sync: finds the records of a scope that are missing from the input, and removes them. The scope
+ * is read before anything is written. Each record is read again right before it is removed, and
+ * stays if it no longer matches or belongs to the input by then.
+ */
+import { countRecords } from '../../api/aggregates';
+import type { Group } from '../../api/filters';
+import { findRecord } from '../../api/records';
+import { idKey } from '../../api/idSet';
+import { readRecords } from '../../api/readRecords';
+import type { FieldDefinition, FieldValues, PlatformRecord } from '../../api/types';
+import { holdsData } from '../../fields';
+import { isCleared } from '../../fields/fieldType';
+import { holdsValue } from '../../fields/values';
+import { serviceErrorOrThrow, InputError, ServiceError } from '../../transport/errors';
+import { getOwn } from '../../transport/json';
+import { createPause } from '../../transport/pause';
+import { InputRecords, type KeyedRecord } from './inputRecords';
+import { recordKey, storedRecordKey } from '../plan/identity';
+import { isSameVersion } from '../resolve/compare';
+import { lookUpByIds, oneOfKeys } from '../resolve/lookup';
+import { isSuccess, type ItemOutcome } from '../outcome';
+import type { WritePipeline } from '../pipeline';
+import type { Entry } from '../entry';
+import { failedRemoval, notRemoved, Remover } from './recordRemover';
+import type { WriteTarget } from '../writeTask';
+import { afterFailure } from '../send/write';
+
+/**
+ * What to do with records that are missing from the input: delete them, or set some of their
+ * fields.
+ */
+export type Removal = 'delete' | { set: FieldValues };
+
+export interface SyncOptions {
+	/** The records that the input stands for; without conditions, the whole table. */
+	scope: Group;
+	removal: Removal;
+	/** If more records are missing, nothing is written or removed. */
+	maximum: number;
+	/** The same as a share of the scope, in percent. */
+	maximumShare: number;
+	/** Only report what would be removed. */
+	dryRun: boolean;
+	/** Remove nothing more after a record that could not be removed. */
+	stopAtFailure: boolean;
+}
+
+/** Called once for each missing record. */
+export type OnRemoval = (record: PlatformRecord, outcome: ItemOutcome) => void;
+
+/** How many records to set fields in before reading again which ones still match. */
+const RECHECK_EVERY = 250;
+
+/** Statuses of rejections that concern a single record. */
+const ABOUT_ONE_RECORD = new Set<number | undefined>([400, 404, 409, 412, 422, 423]);
+
+const records = (count: number) => (count === 1 ? '1 record' : `${count} records`);
+
+/** The outcome of a record that was to be marked, from that of its update. */
+function ofMarked(item: ItemOutcome): ItemOutcome {
+	if (item.outcome === 'updated') return { ...item, outcome: 'marked' };
+	return item.outcome === 'notFound' ? { outcome: 'skipped', id: item.id } : item;
+}
+
+export class Sync {
+	private readonly input: InputRecords;
+	/** The records of the scope that are missing from the input. */
+	private missing: PlatformRecord[] = [];
+	/** How many records the scope has. */
+	scopeSize = 0;
+	private readonly remover: Remover;
+
+	/** @param keys the fields that identify a record; none if items name their records by ID */
+	constructor(
+		private readonly target: WriteTarget,
+		private readonly keys: FieldDefinition[],
+		private readonly pipeline: WritePipeline,
+		private readonly options: SyncOptions,
+	) {
+		this.input = new InputRecords(keys);
+		this.remover = new Remover(target.client, target.at, pipeline.requests);
+	}
+
+	get missingCount(): number {
+		return this.missing.length;
+	}
+
+	/**
+	 * Finds what is missing from the input, before anything is written.
+	 *
+	 * @param planned all records of the input
+	 * @param writing those to write: each that is in the scope gets its stored record, so that it
+	 *   need not be looked up
+	 * @throws {InputError} if more is missing than may be removed
+	 * @throws {ServiceError} if the whole scope can't be read
+	 */
+	async compare(planned: Entry[], writing: Entry[] = []): Promise<void> {
+		const pause = createPause();
+		for (const record of planned) {
+			await pause();
+			this.input.add(record);
+		}
+		const scope = await this.readScope(writing);
+		this.match(writing, scope);
+		this.scopeSize = scope.length;
+		for (const stored of scope) {
+			await pause();
+			const isMissing = !this.input.has(stored) && !this.isAlreadyRemoved(stored.record);
+			if (isMissing) this.missing.push(stored.record);
+		}
+		this.requireWithinLimits();
+	}
+
+	/** Notes the record that an item turned out to mean. */
+	holds(id: string | undefined) {
+		this.input.addId(id);
+	}
+
+	private requireWithinLimits() {
+		const { maximum, maximumShare } = this.options;
+		const { scopeSize, missing } = this;
+		const found = `Nothing was written or removed: ${missing.length} of ${records(scopeSize)} are missing from the input`;
+		if (missing.length > maximum) {
+			throw new InputError(`${found}, more than the maximum of ${maximum}`, {
+				hint: { code: 'completeInputOrRaiseMaximum' },
+			});
+		}
+		if (missing.length * 100 > scopeSize * maximumShare) {
+			throw new InputError(`${found}, more than ${maximumShare} %`, {
+				hint: { code: 'completeInputOrRaiseShare' },
+			});
+		}
+	}
+
+	/**
+	 * All records of the scope, with the fields that are compared.
+	 *
+	 * @param writing the records that are compared, with all of their fields
+	 * @throws {ServiceError} if the platform lists fewer than it counts
+	 */
+	private async readScope(writing: Entry[]): Promise<KeyedRecord[]> {
+		const { client, at } = this.target;
+		const { options } = this;
+		const set = options.removal === 'delete' ? {} : options.removal.set;
+		const names = new Set([...this.keys.map(({ name }) => name), ...Object.keys(set)]);
+		const compared = this.keys.length > 0 ? writing : [];
+		for (const { fields } of compared) for (const name of Object.keys(fields)) names.add(name);
+		const any = this.target.table.fields.find(holdsData);
+		// If no field were named, all would be loaded.
+		if (names.size === 0 && any) names.add(any.name);
+		const query = { filter: options.scope, fields: [...names] };
+		const pause = createPause();
+		for (let attempt = 1; ; attempt += 1) {
+			const counting = countRecords(client, at, options.scope);
+			const found: KeyedRecord[] = [];
+			for await (const page of readRecords(client, at, query, counting)) {
+				await pause();
+				for (const record of page) found.push(this.keyed(record));
+			}
+			if (found.length >= (await counting)) return found;
+			const left = await countRecords(client, at, options.scope);
+			if (found.length >= left) return found;
+			// The first record of a scope may have been added after the list was read.
+			if (attempt === 2) throw incompleteList(left, found.length);
+		}
+	}
+
+	/** @throws {ServiceError} if its key can't be compared: it could be an item's */
+	private keyed(record: PlatformRecord): KeyedRecord {
+		const { keys } = this;
+		const isWithout = ({ name }: FieldDefinition) => isCleared(getOwn(record.fields, name));
+		const hasKey = keys.length > 0 && !keys.some(isWithout);
+		return { record, key: hasKey ? storedRecordKey(keys, record) : undefined };
+	}
+
+	/**
+	 * Gives records to write the only stored record that has their key. Those that name theirs by ID
+	 * get the ID as the platform writes it.
+	 */
+	private match(writing: Entry[], scope: KeyedRecord[]) {
+		const isById = this.keys.length === 0;
+		const stored = new Map<string, PlatformRecord | undefined>();
+		for (const { record, key } of writing.length > 0 ? scope : []) {
+			const identity = isById ? idKey(record.id) : key?.text;
+			if (identity !== undefined) stored.set(identity, stored.has(identity) ? undefined : record);
+		}
+		for (const record of writing) {
+			if (isById) record.id = stored.get(idKey(record.id!))?.id ?? record.id;
+			else if (record.key !== undefined) record.before = stored.get(record.key);
+		}
+	}
+
+	/** Whether a record already has the values that are set in missing records. */
+	private isAlreadyRemoved({ fields }: PlatformRecord): boolean {
+		const { removal } = this.options;
+		if (removal === 'delete') return false;
+		return Object.entries(removal.set).every(([name, value]) => {
+			const field = this.target.table.fields.find((known) => known.name === name);
+			return holdsValue(field, getOwn(fields, name), value) === true;
+		});
+	}
+
+	/** Keeps the records that are missing from the input, and reports each with the reason. */
+	leave(message: string, onRemoval: OnRemoval) {
+		for (const record of this.missing) onRemoval(record, notRemoved(record, message));
+	}
+
+	/** Removes the records that are missing from the input, and reports each. */
+	async remove(onRemoval: OnRemoval): Promise<ServiceError | undefined> {
+		const isDelete = this.options.removal === 'delete';
+		let stopped: ServiceError | undefined;
+		for (let start = 0, end = 0; start < this.missing.length; start = end) {
+			end = start + (isDelete ? this.remover.recheckEvery : RECHECK_EVERY);
+			const chunk = this.missing.slice(start, end);
+			const removed = new Map<string, Parameters<OnRemoval>>();
+			stopped = await this.removeChunk(chunk, (record, outcome) => {
+				removed.set(record.id, [record, outcome]);
+			});
+			for (const { id } of chunk) onRemoval(...removed.get(id)!);
+			if (!stopped) continue;
+			const message = `the run stopped before: ${stopped.message}`;
+			for (const record of this.missing.slice(end)) {
+				onRemoval(record, notRemoved(record, message));
+			}
+			break;
+		}
+		return stopped;
+	}
+
+	/** @returns why nothing more is removed, if so */
+	private async removeChunk(
+		chunk: PlatformRecord[],
+		onRemoval: OnRemoval,
+	): Promise<ServiceError | undefined> {
+		const now = await this.recheck(chunk).catch(serviceErrorOrThrow);
+		if (now instanceof ServiceError) {
+			for (const record of chunk) onRemoval(record, failedRemoval(record, now));
+			return now;
+		}
+		const removable: PlatformRecord[] = [];
+		for (const record of chunk) {
+			const stored = now.get(record.id);
+			if (stored && !this.input.has(stored) && !this.isAlreadyRemoved(stored.record)) {
+				removable.push(stored.record);
+			} else onRemoval(stored?.record ?? record, { outcome: 'skipped', id: record.id });
+		}
+		if (this.options.dryRun) {
+			for (const record of removable) onRemoval(record, this.wouldRemove(record));
+			return undefined;
+		}
+		const { removal } = this.options;
+		return removal === 'delete'
+			? await this.deleteRecords(removable, onRemoval)
+			: await this.setFields(removable, removal.set, onRemoval);
+	}
+
+	private wouldRemove({ id, fields }: PlatformRecord): ItemOutcome {
+		const { removal } = this.options;
+		if (removal === 'delete') return { outcome: 'deleted', id };
+		const before = Object.fromEntries(
+			Object.keys(removal.set).map((name) => [name, getOwn(fields, name) ?? null]),
+		);
+		return { outcome: 'marked', id, before, after: removal.set };
+	}
+
+	/** The records that still match, as they are now. */
+	private async recheck(chunk: PlatformRecord[]): Promise<Map<string, KeyedRecord>> {
+		const { client, at } = this.target;
+		const { keys } = this;
+		const { scope } = this.options;
+		const current = new Map<string, KeyedRecord>();
+		const known = chunk.flatMap(({ fields }) => recordKey(keys, fields) ?? []);
+		for (const filter of oneOfKeys(keys, known)) {
+			const both: Group = { filter: [...scoped(scope), filter], filterOperator: 'and' };
+			for await (const page of readRecords(
+				client,
+				at,
+				{ filter: both, untilEmpty: true },
+				Infinity,
+			)) {
+				for (const record of page) current.set(record.id, this.keyed(record));
+				if (chunk.every(({ id }) => current.has(id))) break;
+			}
+		}
+		// A record without a key to filter by still matches if nobody changed it.
+		const others = chunk.filter(({ fields }) => !recordKey(keys, fields));
+		const read = await lookUpByIds(
+			client,
+			at,
+			others.map(({ id }) => id),
+		);
+		for (const record of others) {
+			const now = read.get(record.id);
+			if (now && isSameVersion(record, now)) current.set(record.id, this.keyed(now));
+		}
+		return current;
+	}
+
+	private async deleteRecords(
+		removable: PlatformRecord[],
+		onRemoval: OnRemoval,
+	): Promise<ServiceError | undefined> {
+		let stop: ServiceError | undefined;
+		const rest = new Set(removable);
+		await this.remover.removeEach(
+			removable,
+			() => stop !== undefined,
+			async (record, failure) => {
+				rest.delete(record);
+				if (!failure) onRemoval(record, { outcome: 'deleted', id: record.id });
+				else if (await this.isGone(record, failure)) {
+					onRemoval(record, { outcome: 'skipped', id: record.id });
+				} else {
+					if (!ABOUT_ONE_RECORD.has(failure.status)) stop ??= failure;
+					else if (this.options.stopAtFailure) stop ??= afterFailure();
+					onRemoval(record, failedRemoval(record, failure));
+				}
+			},
+		);
+		for (const record of rest) {
+			onRemoval(record, notRemoved(record, `the run stopped before: ${stop!.message}`));
+		}
+		return stop;
+	}
+
+	/** Whether another writer had already deleted a record. */
+	private async isGone({ id }: PlatformRecord, { status }: ServiceError): Promise<boolean> {
+		const { client, at } = this.target;
+		return status === 404 && (await findRecord(client, at, id).catch(serviceErrorOrThrow)) === null;
+	}
+
+	private async setFields(
+		removable: PlatformRecord[],
+		fields: FieldValues,
+		onRemoval: OnRemoval,
+	): Promise<ServiceError | undefined> {
+		const planned = removable.map((before, index): Entry => {
+			return { index, id: before.id, before, fields: { ...fields } };
+		});
+		return await this.pipeline.update(planned, ({ index }, item) => {
+			const outcome = ofMarked(item);
+			const record = removable[index]!;
+			onRemoval(
+				{ ...record, fields: { ...record.fields, ...(isSuccess(outcome) && fields) } },
+				outcome,
+			);
+		});
+	}
+}
+
+const incompleteList = (counted: number, found: number) =>
+	new ServiceError(
+		`The platform counts ${records(counted)}, but lists ${found}: it is unknown which ones are missing from the input`,
+		{
+			delivery: 'notApplied',
+			hint: 'Nothing was written or removed. Run it again while nobody changes many records of the table.',
+		},
+	);
+
+const scoped = (scope: Group) => (scope.filter.length > 0 ? [scope] : []);

@@ -1,0 +1,115 @@
+/** Compares what was sent with what is stored. Pure. */
+import type {
+	FieldDefinition,
+	FieldValues,
+	JsonValue,
+	PlatformRecord,
+	RecordMetadata,
+} from '../../api/types';
+import { isWritable } from '../../fields';
+import { appendedFields, holdsValue } from '../../fields/values';
+import { getOwn, isObject } from '../../transport/json';
+import { modeOf, sentFields, type Entry } from '../entry';
+import type { WriteMode } from '../plan/plan';
+
+/** What must be known about a table to compare its records. */
+export interface WriteContext {
+	mode: WriteMode;
+	/** The import key's name. */
+	key?: string;
+	/** Records are identified by the fields to match on, not by the import key. */
+	isMatched?: boolean;
+	fields: ReadonlyMap<string, FieldDefinition>;
+	/** The fields whose values may be added to the stored ones. */
+	appendable: FieldDefinition[];
+}
+
+/** Whether sending a record twice could add something twice, such as a file. */
+export const isAppending = (
+	entry: Pick<Entry, 'fields' | 'sent'>,
+	{ appendable }: Pick<WriteContext, 'appendable'>,
+): boolean => appendable.length > 0 && appendedFields(appendable, sentFields(entry)).length > 0;
+
+/** The fields that a full update clears because it omits them, each with the value null. */
+function omittedFields(
+	sent: FieldValues,
+	stored: PlatformRecord,
+	fields: WriteContext['fields'],
+): FieldValues {
+	const names = Object.keys(stored.fields).filter((name) => {
+		const field = fields.get(name);
+		return field !== undefined && isWritable(field) && !Object.hasOwn(sent, name);
+	});
+	return Object.fromEntries(names.map((name) => [name, null]));
+}
+
+/** The stored files of a field, without those that it had before. */
+function newFiles(stored: JsonValue | undefined, before: JsonValue | undefined) {
+	if (!Array.isArray(stored) || !Array.isArray(before)) return stored;
+	const known = new Set(before.map((file) => isObject(file) && file.fileId));
+	return stored.filter((file) => !isObject(file) || !known.has(file.fileId));
+}
+
+/** The values of a record that can prove an addition. Those that were there before can't. */
+function asAdded(
+	sent: FieldValues,
+	before: Entry['before'],
+	stored: PlatformRecord,
+	{ appendable }: Pick<WriteContext, 'appendable'>,
+): FieldValues {
+	const names = before && before.id === stored.id ? appendedFields(appendable, sent) : [];
+	if (names.length === 0) return stored.fields;
+	const added = names.map((name) => [
+		name,
+		newFiles(getOwn(stored.fields, name), getOwn(before!.fields, name)),
+	]);
+	return { ...stored.fields, ...Object.fromEntries(added) };
+}
+
+/**
+ * The fields that are written, each with its value, and whether the stored record holds it;
+ * undefined if that can't be seen.
+ */
+export function compareFields(
+	sent: FieldValues,
+	{ id, before }: Pick<Entry, 'id' | 'before'>,
+	stored: PlatformRecord,
+	context: WriteContext,
+) {
+	const { key, fields } = context;
+	const mode = modeOf({ id }, context.mode);
+	// A record holds the key that it was found by.
+	const isKey = (name: string) => mode === 'upsert' && name === key;
+	const held = asAdded(sent, before, stored, context);
+	const cleared = mode === 'replace' ? omittedFields(sent, stored, fields) : {};
+	return Object.entries({ ...cleared, ...sent }).map(([name, value]) => ({
+		name,
+		value,
+		isHeld: isKey(name) || holdsValue(fields.get(name), getOwn(held, name), value),
+	}));
+}
+
+/**
+ * The first sent field whose value a record lacks, else the first for which that can't be seen;
+ * undefined if it has all values.
+ */
+export function firstDifference(entry: Entry, stored: PlatformRecord, context: WriteContext) {
+	const compared = compareFields(sentFields(entry), entry, stored, context);
+	return (
+		compared.find(({ isHeld }) => isHeld === false) ??
+		compared.find(({ isHeld }) => isHeld === undefined)
+	);
+}
+
+/** An unknown time equals no other. */
+const isSameTime = (one = '', other = '') => Date.parse(one) === Date.parse(other);
+
+/**
+ * Whether two readings of a record show the same version; undefined if unknown: a clock with whole
+ * seconds may show the same time for two versions.
+ */
+export function isSameVersion(one: RecordMetadata, other: RecordMetadata): boolean | undefined {
+	if (one.ver !== undefined && other.ver !== undefined) return one.ver === other.ver;
+	if (!isSameTime(one.modified, other.modified)) return false;
+	return Date.parse(one.modified!) % 1000 === 0 ? undefined : true;
+}

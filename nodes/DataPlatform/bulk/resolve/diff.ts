@@ -1,0 +1,55 @@
+/**
+ * How a record differs from the stored one, to write only the differences, and for a dry run. Pure.
+ */
+import { getOwn } from '../../transport/json';
+import { compareFields, type WriteContext } from './compare';
+import type { Entry } from '../entry';
+import type { ItemOutcome } from '../outcome';
+import { notFoundItem } from './resolveOutcome';
+
+/**
+ * Compares an entry with the record that is stored, `before`.
+ *
+ * @returns what is left to send, or the outcome if nothing is
+ */
+export function diffEntry(
+	entry: Entry,
+	context: WriteContext,
+	isDryRun: boolean,
+): Entry | ItemOutcome {
+	const { mode } = context;
+	const { before, fields } = entry;
+	// Only a dry run checks for an existing key before creating. Otherwise, the service decides.
+	if (mode === 'create' && (before || entry.sharedKey?.isFirst === false)) {
+		return duplicateKeyOutcome(entry);
+	}
+	if (!before) {
+		if (mode === 'update' || mode === 'replace') return notFoundItem(entry.id);
+		return isDryRun ? { outcome: 'inserted', after: fields } : { ...entry, before: null };
+	}
+	const { id, created, modified, ver } = before;
+	// Any value is written unless proven equal.
+	const changed = compareFields(fields, {}, before, context).filter(
+		({ isHeld }) => isHeld !== true,
+	);
+	const after = Object.fromEntries(changed.map(({ name, value }) => [name, value]));
+	if (changed.length === 0) return { outcome: 'unchanged', id, created, modified, ver };
+	if (isDryRun) {
+		const now = changed.map(({ name }) => [name, getOwn(before.fields, name) ?? null]);
+		return { outcome: 'updated', id, before: Object.fromEntries(now), after };
+	}
+	// A full update clears the fields that it omits, so all are sent.
+	return mode === 'replace' ? entry : { ...entry, id, before, sent: after };
+}
+
+function duplicateKeyOutcome({ key, sharedKey, before }: Entry): ItemOutcome {
+	const name = `'${key ?? sharedKey?.text}'`;
+	return {
+		outcome: 'failed',
+		id: before?.id,
+		message: before
+			? `A record with the import key ${name} already exists`
+			: `A previous item has the same import key ${name}`,
+		hint: { code: 'updateInstead' },
+	};
+}

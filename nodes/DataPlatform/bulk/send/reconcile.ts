@@ -1,0 +1,58 @@
+/**
+ * Looks up the items that no response confirms, many per request: by their IDs or their keys.
+ */
+import type { FieldDefinition, TableAddress } from '../../api/types';
+import type { ApiClient } from '../../transport/client';
+import { serviceErrorOrThrow, ServiceError } from '../../transport/errors';
+import type { WriteContext } from '../resolve/compare';
+import type { Entry } from '../entry';
+import { lookUp } from '../resolve/lookup';
+import { unreadItem } from '../resolve/resolveOutcome';
+import { afterLookUp, step, type Report, type Step } from './transitions';
+
+export class OutcomeResolver {
+	constructor(
+		private readonly client: ApiClient,
+		private readonly at: TableAddress,
+		private readonly keys: FieldDefinition[],
+		private readonly context: WriteContext,
+	) {}
+
+	/** The records as they are stored now, or why they can't be read. */
+	async lookUp(entries: Entry[], areValuesRead = true) {
+		const { mode } = this.context;
+		// A new record, or one known by its ID, may be among others with the same key.
+		const areAllRead = mode === 'create' || entries.some(({ id }) => id !== undefined);
+		// All fields are needed to see what a full update clears.
+		const withValues = mode === 'replace' ? 'allFields' : 'sentFields';
+		return await lookUp(
+			this.client,
+			this.at,
+			this.keys,
+			entries,
+			areValuesRead ? withValues : 'keys',
+			areAllRead ? Infinity : 1,
+		).catch(serviceErrorOrThrow);
+	}
+
+	/** @returns the outcomes of the entries, and what to send again */
+	async resolve(reports: Report[]): Promise<Step> {
+		// The service has compared what it counts without listing it.
+		const areValuesRead = reports.some(([, { as }]) => as !== 'omitted');
+		const found = await this.lookUp(
+			reports.map(([entry]) => entry),
+			areValuesRead,
+		);
+		if (!(found instanceof ServiceError)) {
+			return afterLookUp(reports, found, this.context);
+		}
+		return step({
+			outcomes: reports.map(([entry, report]) => [
+				entry,
+				unreadItem(entry, report, found, this.context),
+			]),
+			// The token may lack the right to read. Any other failure would hit the next request, too.
+			stop: found.delivery === 'rejected' ? undefined : found,
+		});
+	}
+}

@@ -1,0 +1,68 @@
+/** What the user can do about a rejected record, by the field that the reason names. Pure. */
+import type { FieldDefinition, FieldValues } from '../../api/types';
+import { fieldType } from '../../fields';
+import { texts } from '../../fields/types/list';
+import type { Hint } from '../../transport/errors';
+import type { WriteContext } from '../resolve/compare';
+import type { ItemOutcome } from '../outcome';
+
+type RejectionContext = Pick<WriteContext, 'mode' | 'fields'>;
+
+/** Statuses of responses that reject values. */
+const REJECTS_VALUES = new Set([400, 409, 422]);
+
+const QUOTES = ["'", '"', '`'];
+
+/** Finds fields that a message names in quotes. The message is taken apart once, for all fields. */
+function namedIn(message: string, fields: Iterable<FieldDefinition>): FieldDefinition[] {
+	const parts = QUOTES.map((quote) => [quote, message.split(quote).slice(1, -1)] as const);
+	const quoted = new Set(parts.flatMap(([, texts]) => texts));
+	if (quoted.size === 0) return [];
+	// A name may have such a quote itself.
+	const nested = parts.filter(([, texts]) => texts.length > 1).map(([quote]) => quote);
+	const isQuoted = (text: string) =>
+		quoted.has(text) ||
+		nested.some((quote) => text.includes(quote) && message.includes(`${quote}${text}${quote}`));
+	return [...fields].filter(({ name, header }) => isQuoted(name) || isQuoted(header));
+}
+
+/** The only text of a list, if it has commas: probably several entries, typed as one text. */
+function unsplit(field: FieldDefinition, value: unknown): string | undefined {
+	const [only, ...rest]: unknown[] = Array.isArray(value) ? value : [];
+	const isText = fieldType(field) === texts && rest.length === 0 && typeof only === 'string';
+	return isText && only.includes(',') ? only : undefined;
+}
+
+/** @param values what was sent; @param reason the platform's */
+export function rejectionHint(
+	values: FieldValues,
+	reason: string,
+	context: RejectionContext,
+): Hint {
+	const named = namedIn(reason, context.fields.values());
+	const field = named.find(({ name }) => Object.hasOwn(values, name)) ?? named[0];
+	if (!field) return 'Check the item and run it again.';
+	const { name, type, metadata } = field;
+	if (type === 'schema_link') return { code: 'giveLinkedRecords', field: name };
+	const text = unsplit(field, values[name]);
+	if (text !== undefined) {
+		const entries = text.split(',').map((entry) => entry.trim());
+		return `'${name}' takes a list: give ${JSON.stringify(entries)} instead of one text.`;
+	}
+	if (metadata.importKey === true && context.mode === 'create') {
+		return { code: 'correctKeyOrUpdate', field: name };
+	}
+	return `Correct the value of '${name}'.`;
+}
+
+/** Adds to a rejected item what the user can do about it. */
+export function withNextStep(
+	item: ItemOutcome,
+	values: FieldValues,
+	context: RejectionContext,
+): ItemOutcome {
+	const { outcome, notAttempted, hint, status, message = '' } = item;
+	const isRejected = status === undefined ? hint === undefined : REJECTS_VALUES.has(status);
+	if (outcome !== 'failed' || notAttempted || !isRejected) return item;
+	return { ...item, hint: rejectionHint(values, message, context) };
+}

@@ -1,0 +1,171 @@
+/**
+ * What a request reports about each of its records. Responses are not trusted: what they leave open
+ * stays open. Pure. The facts are in contract/openapi.yaml.
+ */
+import { toList, toMetadata } from '../../api/decoders';
+import { idKey } from '../../api/idSet';
+import type { RecordMetadata } from '../../api/types';
+import { joinedMessages, toErrorEntries, type ErrorEntry } from '../../transport/errorEntries';
+import type { ServiceError } from '../../transport/errors';
+import { isObject } from '../../transport/json';
+import type { Entry } from '../entry';
+import { rejectedItem, type ItemOutcome } from '../outcome';
+import type { WriteMode } from '../plan/plan';
+
+/** A record that a response lists: it was inserted or changed. */
+export interface Listed {
+	record: RecordMetadata;
+	/** Whether it was inserted; undefined if the response does not say so. */
+	isNew?: boolean;
+}
+
+/** By `idKey`. */
+export type ListedRecords = ReadonlyMap<string, Listed>;
+
+/**
+ * What a request reports about one record:
+ * - `listed`: it was written
+ * - `omitted`: it was counted as a success without being listed. Its record, once looked up, may
+ *   turn out to be one of those that are listed without saying whose they are
+ * - `rejected`: it was not written
+ * - `unclear`: the response does not account for it; `reasons` say why records were not written
+ * - `lost`: there is no response
+ */
+export type Reported =
+	| ({ as: 'listed' } & Listed)
+	| { as: 'omitted'; listed: ListedRecords }
+	| { as: 'rejected'; rejection: ItemOutcome }
+	| {
+			as: 'unclear';
+			reasons: ErrorEntry[];
+			/** Whether the response names other records, because of which it may have stopped. */
+			namesOthers: boolean;
+			listed: ListedRecords;
+	  }
+	| { as: 'lost'; attempt: ServiceError };
+
+export interface BulkResponse {
+	/** Errors by the position of their record in the request. */
+	failed: Map<number, ErrorEntry>;
+	/** Errors that don't say which record they mean. */
+	unattributedErrors: ErrorEntry[];
+	/** The records that were inserted or changed, in the order of the request. */
+	data: RecordMetadata[];
+	successCount?: number;
+	insertedCount?: number;
+	updatedCount?: number;
+}
+
+/** A record may have several errors, one for each wrong field. */
+const joined = (known: ErrorEntry | undefined, entry: ErrorEntry): ErrorEntry => ({
+	...entry,
+	...known,
+	message: joinedMessages(known ? [known, entry] : [entry]),
+});
+
+const toCount = (value: unknown) => (typeof value === 'number' ? value : undefined);
+
+/** Reads a bulk response, or the body of an error that lists what was written nevertheless. */
+export function parseBulkResponse(body: Record<string, unknown>, size: number): BulkResponse {
+	const failed = new Map<number, ErrorEntry>();
+	const unattributedErrors: ErrorEntry[] = [];
+	for (const entry of toErrorEntries(body.errors)) {
+		const index = entry.recordIndex;
+		if (index === undefined || index < 0 || index >= size) unattributedErrors.push(entry);
+		else failed.set(index, joined(failed.get(index), entry));
+	}
+	const bulk = isObject(body.bulk) ? body.bulk : {};
+	return {
+		failed,
+		unattributedErrors,
+		data: toList(body.data, toMetadata) ?? [],
+		successCount: toCount(bulk.successCount),
+		insertedCount: toCount(bulk.insertedCount),
+		updatedCount: toCount(bulk.updatedCount),
+	};
+}
+
+/**
+ * Whether the list has as many records as the counts say, each of them once. Counts may be missing.
+ *
+ * @param size of the accepted part
+ */
+function isListComplete({ data, insertedCount, updatedCount }: BulkResponse, size: number) {
+	if (data.length > size || new Set(data.map(({ id }) => id)).size < data.length) return false;
+	const counted = (insertedCount ?? 0) + (updatedCount ?? 0);
+	const isCounted = insertedCount !== undefined && updatedCount !== undefined;
+	return isCounted ? counted === data.length : counted <= data.length;
+}
+
+const isFirstVersion = ({ ver }: RecordMetadata) => ver === 0;
+
+/** Whether a listed record was inserted, as far as the counts say. */
+function newnessIn(
+	{ data, insertedCount }: BulkResponse,
+	size: number,
+	isComplete: boolean,
+): (record: RecordMetadata) => boolean | undefined {
+	if (insertedCount === 0) return () => false;
+	if (insertedCount === size) return () => true;
+	if (insertedCount === undefined || !isComplete) return () => undefined;
+	if (insertedCount === data.length) return () => true;
+	// If as many records have the first version as were inserted, these are the new ones.
+	const areTold = data.filter(isFirstVersion).length === insertedCount;
+	return (record) => (areTold ? isFirstVersion(record) : undefined);
+}
+
+/**
+ * What a response reports about each record of its request, in the request's order.
+ *
+ * - Updates are listed by ID, others by position, which is certain only if none is omitted.
+ * - A record that is not listed is accounted for if the counts include it and there is no error
+ *   without a position.
+ */
+export function readReports(entries: Entry[], response: BulkResponse, mode: WriteMode): Reported[] {
+	const { failed, unattributedErrors, data, successCount, insertedCount } = response;
+	const accepted = entries.length - failed.size;
+	const isComplete = isListComplete(response, accepted);
+	const isNew = newnessIn(response, accepted, isComplete);
+	const listed = new Map(
+		data.map((record) => [idKey(record.id), { record, isNew: isNew(record) }]),
+	);
+	const areAllCounted = successCount === accepted && unattributedErrors.length === 0;
+	const isInOrder =
+		unattributedErrors.length === 0 &&
+		isComplete &&
+		(successCount ?? accepted) === accepted &&
+		data.length === accepted;
+	// A creation inserts every record that it counts, listed or not.
+	const isConsistent = mode === 'create' ? (insertedCount ?? accepted) === accepted : isComplete;
+	const unlisted = (): Reported => {
+		// Errors without a position are about all of them.
+		if (successCount === 0 && data.length === 0 && unattributedErrors.length > 0) {
+			return { as: 'rejected', rejection: rejectedItem(unattributedErrors.reduce(joined)) };
+		}
+		if (areAllCounted && isConsistent) return { as: 'omitted', listed };
+		const namesOthers = failed.size > 0 && unattributedErrors.length === 0;
+		return { as: 'unclear', reasons: reasonsIn(response, accepted), namesOthers, listed };
+	};
+	const others = unlisted();
+	const isUpdate = mode === 'update' || mode === 'replace';
+	let position = 0;
+	return entries.map(({ id }, index) => {
+		const error = failed.get(index);
+		if (error) return { as: 'rejected', rejection: rejectedItem(error) };
+		const record = isUpdate
+			? listed.get(idKey(id!))
+			: isInOrder && listed.get(idKey(data[position++]!.id));
+		return record ? { as: 'listed', ...record } : others;
+	});
+}
+
+/** Why records were not written. Fewer successes than records are a reason, too. */
+function reasonsIn(
+	{ unattributedErrors, successCount }: BulkResponse,
+	accepted: number,
+): ErrorEntry[] {
+	if (unattributedErrors.length > 0 || successCount === undefined || successCount >= accepted) {
+		return unattributedErrors;
+	}
+	return [{ message: `it counted ${successCount} of ${accepted} records as written` }];
+}

@@ -1,0 +1,271 @@
+/**
+ * Writing many records is a queue of work. These functions turn a piece of work and its result into
+ * outcomes and more work. Pure: the scheduler in write.ts decides when to send, and how much at
+ * once.
+ */
+import type { PlatformRecord } from '../../api/types';
+import type { ApiResponse } from '../../transport/client';
+import { ServiceError } from '../../transport/errors';
+import type { WriteContext } from '../resolve/compare';
+import { diffEntry } from '../resolve/diff';
+import { asPlanned, modeOf, type Entry, type Resolved } from '../entry';
+import { failedItem, notSentItem, type ItemOutcome } from '../outcome';
+import { resolveOutcome } from '../resolve/resolveOutcome';
+import { parseBulkResponse, readReports, type BulkResponse, type Reported } from './reports';
+
+/** Sends a batch. */
+export interface SendWork {
+	kind: 'send';
+	records: Entry[];
+}
+
+/** An entry and what its request reports about it. */
+export type Report = readonly [Entry, Reported];
+
+/** Looks up what is stored, to resolve items that no response confirms. */
+export interface ReconcileWork {
+	kind: 'reconcile';
+	reports: Report[];
+}
+
+export type Work = SendWork | ReconcileWork;
+
+/** The result of a piece of work. */
+export interface Step {
+	outcomes: Resolved[];
+	/** What to do next, in this order. */
+	work: Work[];
+	/** Records to send in new batches, by the limits at that time. */
+	unsent: Entry[];
+	/** Why nothing more can be sent. */
+	stop?: ServiceError;
+	/** Whether a rejected batch was divided. */
+	isDivided?: boolean;
+}
+
+/**
+ * Rejections that a batch's other records would get, too: they are about the token, the table, the
+ * request or its rate. Any other 4xx may be about a single record.
+ */
+const ABOUT_REQUEST = new Set([
+	401, 402, 403, 404, 405, 406, 407, 408, 410, 411, 414, 415, 426, 429, 431,
+]);
+
+/** Whether a single record may have caused the rejection of a whole batch. */
+const isDivisible = (status = 0) => status >= 400 && status < 500 && !ABOUT_REQUEST.has(status);
+
+const PAYLOAD_TOO_LARGE = 413;
+
+export const step = (parts: Partial<Step>): Step => ({
+	outcomes: [],
+	work: [],
+	unsent: [],
+	...parts,
+});
+
+const send = (records: Entry[]): Work => ({ kind: 'send', records });
+
+/**
+ * Whether an item must be looked up, because its request does not say what became of it. Without an
+ * ID or a key, it can't be.
+ */
+function isLookedUp([{ id, key, attempts = [] }, report]: Report): boolean {
+	if (report.as === 'listed' || (id === undefined && key === undefined)) return false;
+	return report.as !== 'rejected' || attempts.length > 0;
+}
+
+/** Resolves the items that need no look-up; the others are looked up. */
+function resolve(reports: Report[], context: WriteContext): Step {
+	const open: Report[] = [];
+	const closed: Report[] = [];
+	for (const report of reports) (isLookedUp(report) ? open : closed).push(report);
+	return step({
+		outcomes: closed.map(([entry, report]) => [entry, resolveOutcome(entry, report, context)]),
+		work: open.length > 0 ? [{ kind: 'reconcile', reports: open }] : [],
+	});
+}
+
+const rejectAll = (records: Entry[], rejection: ItemOutcome): Report[] =>
+	records.map((entry) => [entry, { as: 'rejected', rejection }]);
+
+/**
+ * The step for records that are not sent any more, for whatever reason. Those that an earlier attempt
+ * may have written are looked up.
+ */
+function giveUp(records: Entry[], outcome: ItemOutcome, context: WriteContext): Step {
+	const reports = records.map((entry): Report => {
+		const attempts = entry.attempts ?? [];
+		if (attempts.length === 0) return [entry, { as: 'rejected', rejection: outcome }];
+		return [
+			{ ...entry, attempts: attempts.slice(0, -1) },
+			{ as: 'lost', attempt: attempts.at(-1)! },
+		];
+	});
+	return resolve(reports, context);
+}
+
+/** The step for records that are not sent because the run stopped. */
+export const afterStop = (records: Entry[], cause: ServiceError, context: WriteContext): Step =>
+	giveUp(records, notSentItem(cause), context);
+
+/** A request for a batch, and what came back. */
+interface Attempt {
+	/** Each has the attempts before this one. */
+	records: Entry[];
+	/** What the body says, also that of a failure. */
+	response: BulkResponse;
+	failure?: ServiceError;
+	context: WriteContext;
+}
+
+const reportsIn = ({ records, response, context }: Attempt): Report[] =>
+	readReports(records, response, modeOf(records[0]!, context.mode)).map((report, index) => [
+		records[index]!,
+		report,
+	]);
+
+/** What follows from each way in which the request of a batch can end. */
+const TRANSITIONS = {
+	/** A response says what was written, whatever its status. */
+	responded: (attempt) => resolve(reportsIn(attempt), attempt.context),
+	/** It may or may not have written the records. */
+	lost: ({ records, failure, context }) => ({
+		...resolve(
+			records.map((entry) => [entry, { as: 'lost', attempt: failure! }]),
+			context,
+		),
+		// Another batch would fail too, and no time is left to retry it.
+		stop: failure!.isRetryBudgetSpent ? failure : undefined,
+	}),
+	/** The next request would fail, too. */
+	refused: ({ records, failure, context }) => ({
+		...giveUp(records, failedItem(failure!), context),
+		stop: failure,
+	}),
+	/** The only record was rejected. */
+	rejectedAlone: ({ records, failure, context }) =>
+		resolve(rejectAll(records, failedItem(failure!)), context),
+	/** Several records were rejected, and no more requests may be spent on finding the cause. */
+	rejectedForGood: ({ records, failure, context }) => {
+		const message = `${failure!.message}; it was rejected together with other items, and too many batches were rejected to find out which item is the cause`;
+		return resolve(rejectAll(records, { ...failedItem(failure!), message }), context);
+	},
+	tooLarge: ({ records }) => step({ unsent: records, isDivided: true }),
+	/** Some of the records are the cause, and the response says which. */
+	rejectedByName: (attempt) => {
+		const reports = reportsIn(attempt);
+		const named = resolve(
+			reports.filter(([, { as }]) => as === 'rejected'),
+			attempt.context,
+		);
+		const good = reports.flatMap(([entry, { as }]) => (as === 'rejected' ? [] : [entry]));
+		return { ...named, work: [...named.work, send(good)], isDivided: true };
+	},
+	/** Any of the records may be the cause. */
+	rejectedTogether: ({ records }) => {
+		const half = Math.ceil(records.length / 2);
+		const work = [send(records.slice(0, half)), send(records.slice(half))];
+		return step({ work, isDivided: true });
+	},
+} satisfies Record<string, (attempt: Attempt) => Step>;
+
+export type Ending = keyof typeof TRANSITIONS;
+
+function endingOf({ records, response, failure }: Attempt, canDivide: boolean): Ending {
+	if (!failure || response.data.length > 0) return 'responded';
+	if (failure.delivery === 'ambiguous') return 'lost';
+	if (failure.delivery !== 'rejected' || !isDivisible(failure.status)) return 'refused';
+	if (records.length === 1) return 'rejectedAlone';
+	if (!canDivide) return 'rejectedForGood';
+	if (failure.status === PAYLOAD_TOO_LARGE) return 'tooLarge';
+	const named = response.failed.size;
+	return named > 0 && named < records.length ? 'rejectedByName' : 'rejectedTogether';
+}
+
+const withAttempt = (records: Entry[], attempt: ServiceError | undefined) =>
+	attempt
+		? records.map((record) => ({ ...record, attempts: [...(record.attempts ?? []), attempt] }))
+		: records;
+
+/**
+ * The step after a batch was sent.
+ *
+ * @param canDivide whether the run may still spend requests on dividing rejected batches
+ */
+export function afterSend(
+	{ records }: SendWork,
+	result: ApiResponse | ServiceError,
+	context: WriteContext,
+	canDivide: boolean,
+): Step {
+	// A rejection after an attempt of unknown result says nothing about that attempt.
+	const failure = result instanceof ServiceError ? (result.rejection ?? result) : undefined;
+	const previous =
+		result instanceof ServiceError ? result.rejection && result : result.previousAttempt;
+	const response = parseBulkResponse((failure ?? result).body ?? {}, records.length);
+	const before = withAttempt(records, previous);
+	const attempt: Attempt = {
+		// A failure may list what was written nevertheless.
+		records: response.data.length > 0 ? withAttempt(before, failure) : before,
+		response,
+		failure,
+		context,
+	};
+	return TRANSITIONS[endingOf(attempt, canDivide)](attempt);
+}
+
+/**
+ * The step after records were looked up.
+ *
+ * @param found the records with the ID or the key of each entry
+ */
+export function afterLookUp(
+	reports: Report[],
+	found: Map<Entry, PlatformRecord[]>,
+	context: WriteContext,
+): Step {
+	const outcomes: Resolved[] = [];
+	const unsent: Entry[] = [];
+	for (const [entry, report] of reports) {
+		const outcome = resolveOutcome(entry, report, context, found.get(entry));
+		if (isSentAgain(report, outcome)) unsent.push(entry);
+		// It was found before and deleted since, so it is missing.
+		else if (outcome.outcome === 'notFound' && context.mode === 'upsert') {
+			unsent.push({ ...asPlanned(entry), id: undefined, before: null });
+		} else outcomes.push([entry, outcome]);
+	}
+	return step({ outcomes, unsent });
+}
+
+/**
+ * Whether to send an item again: it was not written, and another item is to blame. The platform may
+ * stop at the first bad record. That one is not sent again, so this ends.
+ */
+const isSentAgain = (report: Reported, { outcome }: ItemOutcome) =>
+	report.as === 'unclear' && report.namesOthers && outcome === 'failed';
+
+/**
+ * The step after reading what is stored, before anything is sent.
+ *
+ * @param stored the records of those that were not read before
+ */
+export function afterCompare(
+	entries: Entry[],
+	stored: Map<Entry, PlatformRecord[]> | ServiceError,
+	context: WriteContext,
+	isDryRun: boolean,
+): Step {
+	if (stored instanceof ServiceError) {
+		const outcomes = entries.map((entry): Resolved => [entry, failedItem(stored)]);
+		return step({ outcomes, stop: stored });
+	}
+	const outcomes: Resolved[] = [];
+	const unsent: Entry[] = [];
+	for (const entry of entries) {
+		const before = stored.has(entry) ? (stored.get(entry)![0] ?? null) : entry.before;
+		const diff = diffEntry({ ...entry, before }, context, isDryRun);
+		if ('outcome' in diff) outcomes.push([entry, diff]);
+		else unsent.push(diff);
+	}
+	return step({ outcomes, unsent });
+}

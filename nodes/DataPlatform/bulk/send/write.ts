@@ -1,0 +1,335 @@
+/**
+ * Writes records: the scheduler for the queue of work. It decides how large a batch is, how many
+ * requests run at once, and when to stop. transitions.ts decides what a response means.
+ *
+ *     records ─▶ compare ─▶ unsent ─▶ send ─▶ outcome
+ *                             ▲       ▲ │ └─▶ rejected: halves ─▶ send
+ *                 not written │       └─┘ unclear, or no response
+ *                             └─── reconcile ─▶ outcome
+ */
+import { METHODS } from '../../api/records';
+import { paths } from '../../api/endpoints';
+import { appendableFields } from '../../fields/values';
+import { ServiceError } from '../../transport/errors';
+import { createPause } from '../../transport/pause';
+import { UnsentRecords } from './batches';
+import { isAppending, type WriteContext } from '../resolve/compare';
+import { CongestionControl, type CongestionOptions } from './congestion';
+import { modeOf, toJson, type Entry } from '../entry';
+import { FailureLimit } from './failureLimit';
+import { keyFields } from '../plan/identity';
+import { withNextStep } from './rejectionHint';
+import { isSuccess, type ItemOutcome } from '../outcome';
+import { OutcomeResolver } from './reconcile';
+import type { Reported } from './reports';
+import {
+	afterCompare,
+	afterSend,
+	afterStop,
+	type ReconcileWork,
+	type Report,
+	type SendWork,
+	type Step,
+	type Work,
+} from './transitions';
+import type { Task, WriteTarget } from '../writeTask';
+
+/** Called once for each planned record. */
+export type OnOutcome = (record: Entry, outcome: ItemOutcome) => void;
+
+/** How many requests an execution may spend on dividing rejected batches. */
+const MAX_DIVISIONS = 1000;
+
+/** How many records are compared at a time: one less than a page, so that one request reads them. */
+const COMPARE_WINDOW = 999;
+
+/** Records without a key are read one by one, a few at a time: one window is enough. */
+const compareWindows = ({ mode, matching }: Task) =>
+	(!matching || matching.on === 'recordId') && (mode === 'update' || mode === 'replace') ? 1 : 12;
+
+/**
+ * After this many requests in a row with an unknown outcome, nothing more is sent. Single losses
+ * happen. This many in a row mean that the platform isn't accepting writes. The limit is higher than the
+ * number of parallel requests.
+ */
+const MAX_UNKNOWN_IN_A_ROW = 15;
+
+/** What the writes of a run share: each learns from those before it. */
+export class WriteSession {
+	readonly congestion: CongestionControl;
+	/** How many rejected batches may still be divided. */
+	divisionsLeft = MAX_DIVISIONS;
+	/** How many requests in a row have an outcome that a look-up could not find. */
+	unknownInARow = 0;
+	/** Gets the final outcomes of the rows. */
+	readonly failures: FailureLimit;
+
+	constructor(options: Omit<CongestionOptions, 'isOrdered'> & Pick<Task, 'maxFailedShare'>) {
+		this.congestion = new CongestionControl({ ...options, isOrdered: false });
+		this.failures = new FailureLimit(options.maxFailedShare);
+	}
+}
+
+class BulkWriter {
+	private readonly congestion: CongestionControl;
+	private readonly unsent: UnsentRecords;
+	private readonly uncompared: Entry[];
+	private nextToCompare = 0;
+	/** Work that follows from finished work. It goes first. */
+	private queue: Work[] = [];
+	private underWay = 0;
+	private comparing = 0;
+	private resolvedCount = 0;
+	private readonly pause = createPause();
+	/** Why no further batch is started. Work that follows from sent batches is still done. */
+	private noNewBatches?: ServiceError;
+	/** Why nothing more is sent at all. */
+	private noMoreRequests?: ServiceError;
+	private readonly resolver: OutcomeResolver;
+	private readonly context: WriteContext;
+
+	constructor(
+		private readonly target: WriteTarget,
+		private readonly records: Entry[],
+		private readonly options: Task,
+		private readonly onOutcome: OnOutcome,
+		private readonly session: WriteSession,
+	) {
+		const { client, at, table } = target;
+		const { mode, matching, skipUnchanged, dryRun } = options;
+		const isCompared = skipUnchanged || dryRun;
+		const isOrdered = !dryRun && mode === 'create';
+		this.congestion = session.congestion;
+		this.congestion.isOrdered = isOrdered;
+		const isMatched = Array.isArray(matching?.on);
+		const keys = keyFields(table, {
+			importKey: options.importKey,
+			matchOn: isMatched ? matching!.on : undefined,
+		});
+		const fields = new Map(table.fields.map((field) => [field.name, field]));
+		const appendable = appendableFields(table.fields);
+		this.context = { mode, key: keys[0]?.name, isMatched, fields, appendable };
+		this.resolver = new OutcomeResolver(client, at, keys, this.context);
+		const sorted = isOrdered ? records : this.unmatchedLast(this.appendingLast(records));
+		this.uncompared = isCompared ? sorted : [];
+		this.unsent = new UnsentRecords(
+			isCompared ? [].values() : sorted.values(),
+			(record) => `${modeOf(record, mode)} ${this.isSentOnce(record)}`,
+		);
+	}
+
+	/** Whether a request with this record is not repeated if its result is unknown. */
+	private readonly isSentOnce = (record: Entry) =>
+		this.options.mode === 'create' || isAppending(record, this.context);
+
+	/** The records in an order that needs few batches. */
+	private appendingLast(records: Entry[]): Entry[] {
+		if (!records.some(this.isSentOnce)) return records;
+		return [
+			...records.filter((record) => !this.isSentOnce(record)),
+			...records.filter(this.isSentOnce),
+		];
+	}
+
+	/** The records in an order that needs few look-ups. */
+	private unmatchedLast(entries: Entry[]): Entry[] {
+		if (!entries.some(({ before }) => before)) return entries;
+		return [...entries.filter(({ before }) => before), ...entries.filter(({ before }) => !before)];
+	}
+
+	/** Resolves every record. Returns why it stopped early, if it did. */
+	async run(stopped?: ServiceError): Promise<ServiceError | undefined> {
+		this.noMoreRequests = stopped;
+		await new Promise<void>((resolve, reject) => {
+			let isFailed = false;
+			const schedule = () => {
+				if (isFailed) return;
+				try {
+					for (let work = this.next(); work; work = this.next()) void execute(work);
+					if (this.underWay === 0) resolve();
+				} catch (error) {
+					isFailed = true;
+					reject(error as Error);
+				}
+			};
+			const execute = async (work: () => Promise<Step>) => {
+				this.underWay += 1;
+				try {
+					this.apply(await work());
+					const { resolvedCount, records } = this;
+					this.target.client.logger.debug(
+						`Data Platform: ${resolvedCount} of ${records.length} records done`,
+					);
+				} catch (error) {
+					isFailed = true;
+					reject(error as Error);
+				} finally {
+					this.underWay -= 1;
+				}
+				schedule();
+			};
+			schedule();
+		});
+		return this.noMoreRequests ?? this.noNewBatches;
+	}
+
+	/** The work to start now, if any. */
+	private next(): (() => Promise<Step>) | undefined {
+		this.noNewBatches ??= this.session.failures.reason;
+		const cause = this.noMoreRequests ?? this.noNewBatches;
+		if (cause) this.skipUnsent(cause);
+		if (this.underWay >= this.congestion.parallel) return undefined;
+		const work = this.queue.shift() ?? this.nextBatch();
+		if (work) {
+			return async () =>
+				work.kind === 'send' ? await this.send(work) : await this.reconcile(work);
+		}
+		const window = this.nextToCompareWindow();
+		return window && (async () => await this.compare(window));
+	}
+
+	private nextBatch(): SendWork | undefined {
+		const { limits } = this.congestion;
+		const isComparing = this.comparing > 0 || this.nextToCompare < this.uncompared.length;
+		if (isComparing && this.unsent.waitingCount < limits.records) return undefined;
+		const records = this.unsent.takeBatch(limits);
+		return records.length > 0 ? { kind: 'send', records } : undefined;
+	}
+
+	private nextToCompareWindow(): Entry[] | undefined {
+		if (this.nextToCompare >= this.uncompared.length) return undefined;
+		if (this.comparing >= compareWindows(this.options)) return undefined;
+		const start = this.nextToCompare;
+		this.nextToCompare = Math.min(start + COMPARE_WINDOW, this.uncompared.length);
+		return this.uncompared.slice(start, this.nextToCompare);
+	}
+
+	/**
+	 * Resolves records that are not sent any more. Those that a previous request may have written are
+	 * looked up.
+	 */
+	private skipUnsent(cause: ServiceError) {
+		const records: Entry[] = [];
+		if (this.noMoreRequests) {
+			const work = this.queue;
+			this.queue = work.filter((piece) => piece.kind === 'reconcile');
+			for (const piece of work) if (piece.kind === 'send') records.push(...piece.records);
+		}
+		for (let record = this.unsent.take(); record; record = this.unsent.take()) records.push(record);
+		for (const record of this.uncompared.slice(this.nextToCompare)) records.push(record);
+		this.nextToCompare = this.uncompared.length;
+		if (records.length > 0) this.apply(afterStop(records, cause, this.context));
+	}
+
+	/** Compares entries with what is stored, unless the look-up for matching has read it. */
+	private async compare(entries: Entry[]): Promise<Step> {
+		this.comparing += 1;
+		const unread = entries.filter(({ before }) => before === undefined);
+		// Without a request, window would follow window at once.
+		if (unread.length === 0) await this.pause();
+		const stored = unread.length > 0 ? await this.resolver.lookUp(unread) : new Map<Entry, never>();
+		this.comparing -= 1;
+		const { unsent, ...step } = afterCompare(entries, stored, this.context, this.options.dryRun);
+		this.unsent.add(unsent);
+		return { ...step, unsent: [] };
+	}
+
+	private async reconcile({ reports }: ReconcileWork): Promise<Step> {
+		const step = await this.resolver.resolve(reports);
+		const isLost = reports.every(([, { as }]) => as === 'lost');
+		return { ...step, stop: step.stop ?? (isLost ? this.countUnknown(step, reports) : undefined) };
+	}
+
+	/** Returns why to stop if the platform answers reads, but no writes. */
+	private countUnknown({ outcomes }: Step, reports: Report[]): ServiceError | undefined {
+		const { session } = this;
+		const isUnknown = outcomes.every(([, { outcome }]) => outcome === 'unknown');
+		session.unknownInARow = isUnknown ? session.unknownInARow + 1 : 0;
+		if (session.unknownInARow < MAX_UNKNOWN_IN_A_ROW) return undefined;
+		const [, last] = reports.at(-1)!;
+		const { attempt } = last as Extract<Reported, { as: 'lost' }>;
+		return new ServiceError(
+			`${MAX_UNKNOWN_IN_A_ROW} requests in a row may or may not have written their records: ${attempt.message}`,
+			{ ...attempt, delivery: 'ambiguous' },
+		);
+	}
+
+	private async send(work: SendWork): Promise<Step> {
+		const { records } = work;
+		let isFirstAttempt = true;
+		const result = await this.target.client.tryRequest({
+			...this.bulkRequest(records),
+			retryMode: this.isSentOnce(records[0]!) ? 'notIdempotent' : 'idempotent',
+			onRetry: (failure: ServiceError) => {
+				isFirstAttempt = false;
+				this.congestion.failed(records, failure);
+			},
+		});
+		const step = afterSend(work, result, this.context, this.session.divisionsLeft > 0);
+		if (!(result instanceof ServiceError && result.delivery === 'ambiguous')) {
+			this.session.unknownInARow = 0;
+		}
+		if (result instanceof ServiceError) this.congestion.failed(records, result);
+		else if (isFirstAttempt && step.outcomes.length === records.length) {
+			this.congestion.confirmed();
+		}
+		return step;
+	}
+
+	private bulkRequest(records: Entry[]) {
+		const mode = modeOf(records[0]!, this.options.mode);
+		const { skipAudit } = this.options;
+		const flags = `${mode === 'upsert' ? ',"useUpsert":true' : ''}${skipAudit ? ',"skipAudit":true' : ''}`;
+		return {
+			method: METHODS[mode],
+			path: paths.bulk(this.target.at),
+			query: { dataResponseType: 'MetadataOnly' },
+			body: `{"bulk":[${records.map(toJson).join(',')}]${flags}}`,
+		};
+	}
+
+	private isFailure(outcome: ItemOutcome) {
+		const { matching } = this.options;
+		// The caller then creates or skips the record.
+		const isExpected =
+			outcome.outcome === 'notFound' && matching !== undefined && matching.ifMissing !== 'error';
+		return !isSuccess(outcome) && !isExpected;
+	}
+
+	private apply({ outcomes, work, unsent, stop, isDivided }: Step) {
+		for (const [record, outcome] of outcomes) {
+			this.resolvedCount += 1;
+			if (this.isFailure(outcome) && this.options.stopAtFailure)
+				this.noNewBatches ??= afterFailure();
+			this.onOutcome(record, withNextStep(outcome, record.fields, this.context));
+		}
+		this.queue.unshift(...work);
+		if (unsent.length > 0) this.unsent.putBack(unsent);
+		if (isDivided) this.session.divisionsLeft -= 1;
+		this.noMoreRequests ??= stop;
+	}
+}
+
+/** Why nothing more is sent after an item that did not succeed. */
+export const afterFailure = () =>
+	new ServiceError('an earlier item did not succeed', { delivery: 'notApplied' });
+
+/**
+ * Writes planned records in batches and resolves each.
+ *
+ * @param onOutcome called once for each record, with its resolved outcome
+ * @param session shared with the other writes of the run, which run one at a time
+ * @param stopped why nothing is sent, if the run stopped before
+ * @returns why it stopped early, if it did; items that were not sent are `failed`
+ */
+export async function writeMany(
+	target: WriteTarget,
+	records: Entry[],
+	options: Task,
+	onOutcome: OnOutcome,
+	session = new WriteSession(options),
+	stopped?: ServiceError,
+): Promise<ServiceError | undefined> {
+	if (records.length === 0) return undefined;
+	return await new BulkWriter(target, records, options, onOutcome, session).run(stopped);
+}

@@ -1,0 +1,56 @@
+/** The settings of a run: the table, how to find and write records, and the limits. */
+import type { WriteOptions } from '../api/records';
+import type { TableAddress, TableDefinition } from '../api/types';
+import type { ApiClient } from '../transport/client';
+import type { FieldRules } from './match/fieldRules';
+import type { LinkRules } from './links/linkResolver';
+import type { MatchOn, PlanOptions, WriteMode } from './plan/plan';
+
+/** The table to write to, and the client for it. */
+export interface WriteTarget {
+	client: ApiClient;
+	at: TableAddress;
+	table: TableDefinition;
+}
+
+export interface MatchRules {
+	/** What to do with an existing record: update it, or return it unchanged. */
+	ifFound: 'update' | 'skip';
+	ifMissing: 'create' | 'skip' | 'error';
+	multipleMatches: 'error' | 'first' | 'all';
+	/** Which fields an existing record keeps. */
+	fieldRules?: FieldRules;
+}
+
+export interface Matching extends MatchRules {
+	on: MatchOn;
+}
+
+export interface Task extends WriteOptions {
+	mode: WriteMode;
+	/** The import key's name, if the table's definition does not mark it. */
+	importKey?: string;
+	/** How to find records, if the platform does not find them itself. */
+	matching?: Matching;
+	/** How rows become records. */
+	planning?: PlanOptions;
+	/** The most records in a request; 0 for automatic. */
+	batchSize: number;
+	batchBytes: number;
+	/** The most requests at once; 0 for automatic. */
+	parallelRequests: number;
+	/** Read the current values first, and write only the differences. */
+	skipUnchanged: boolean;
+	/** Write nothing; report what would be written. */
+	dryRun: boolean;
+	/** Send no further batch after an item that did not succeed. */
+	stopAtFailure: boolean;
+	/** Send no further batch after more than this share of the items failed, in percent. */
+	maxFailedShare?: number;
+}
+
+/** A task for rows, whose links may be names instead of IDs. */
+export interface RowTask extends Task {
+	planning: PlanOptions;
+	linkRules: LinkRules;
+}

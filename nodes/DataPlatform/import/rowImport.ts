@@ -1,0 +1,275 @@
+/**
+ * Writes the rows of a file. It reads the next portion while it writes one, so that memory does not
+ * grow with the file.
+ */
+import type { IBinaryData } from 'n8n-workflow';
+
+import { idKey } from '../api/idSet';
+import { KeptCounts } from '../bulk/match/fieldRules';
+import { isSuccess, noCounts, type ItemOutcome, type Outcome } from '../bulk/outcome';
+import type { WritePipeline } from '../bulk/pipeline';
+import type { Plan, PlanInput } from '../bulk/plan/plan';
+import type { Entry } from '../bulk/entry';
+import { KeyIndex } from '../rows/keyIndex';
+import type { FileRow } from '../rows/readRows';
+import type { RejectedLines, Rejection } from '../rows/rejectedRows';
+import type { Encoding } from '../rows/decodeText';
+import type { ServiceError } from '../transport/errors';
+import { shortened } from '../transport/text';
+import type { GrowingFile } from '../input/binaryStore';
+import { FailureKinds } from '../run/failureKinds';
+import { omitUndefined } from '../run/itemResults';
+import type { ProgressLog } from './progressLog';
+import type { RowReader } from './rowValues';
+import { similarKeys } from '../bulk/plan/similarKeys';
+
+interface ImportParts {
+	/** The name of the file, for the log. */
+	name: string;
+	portions: AsyncGenerator<FileRow[]>;
+	reader: RowReader;
+	pipeline: WritePipeline;
+	lines: RejectedLines;
+	rejected: GrowingFile;
+	/** The encoding that is set for the file. */
+	encoding: Encoding;
+	progress: ProgressLog;
+	/** Whether to reject later rows for a record that an earlier row wrote. */
+	rejectsDuplicates: boolean;
+	/** Whether rows identify their record by its ID. */
+	isById: boolean;
+	/** Stop after this many rejected rows; 0 for never. */
+	stopAfterRejected: number;
+	/** The label of the option that sets this limit. */
+	limitLabel: string;
+	/** The row before the first one to import. */
+	before: number;
+	/** Why to write no more, if the execution was canceled. */
+	cancellation: () => ServiceError | undefined;
+}
+
+/** Why an import stopped early. */
+interface BreakOff {
+	error: unknown;
+	message: string;
+}
+
+export interface ImportResult {
+	/** How many rows have each outcome, and how many there are. */
+	counts: Record<Outcome | 'rows' | 'rejected', number>;
+	/** How many of them were merged into a later row, by outcome. */
+	merged: Partial<Record<Outcome, number>>;
+	/** How many records kept each field because of the field rules. */
+	kept: KeptCounts;
+	/** All rows up to this one are written or rejected. */
+	confirmedThroughRow: number;
+	/** How many later rows are written nevertheless: parallel requests don't end in order. */
+	writtenAfter: number;
+	/** How many later rows have an unknown outcome and are not in the file of rejected rows. */
+	unknownAfter: number;
+	/** Why rows were rejected. */
+	kinds: FailureKinds;
+	/** A notice about keys that people may take for the same. */
+	similarKeys?: string;
+	/** The headers of read-only fields. */
+	readOnly: Set<string>;
+	/** The first row with an unknown outcome. */
+	firstUnknownRow?: number;
+	/** Undefined if no row was rejected, or the file could not be stored. */
+	rejectedFile?: IBinaryData;
+	brokenOff?: BreakOff;
+	/** Whether importing its rows again could add something twice. */
+	addsTwice: boolean;
+}
+
+/**
+ * All rows up to this one have a known outcome: rows with an unknown one are in the file of
+ * rejected rows.
+ */
+export const certainThrough = ({ confirmedThroughRow, firstUnknownRow }: ImportResult): number =>
+	Math.min(confirmedThroughRow, (firstUnknownRow ?? Infinity) - 1);
+
+const breakOff = (error: unknown): BreakOff => ({
+	error,
+	message: error instanceof Error ? error.message : String(error),
+});
+
+/** How much text of rejected rows to buffer: a short row may become many columns wide there. */
+const TEXT_HELD = 1024 * 1024;
+
+/** Writes the rows of a file and returns their outcomes. */
+export class RowImport {
+	private readonly result: ImportResult;
+	private readonly keys?: KeyIndex;
+
+	constructor(private readonly parts: ImportParts) {
+		this.result = {
+			counts: { ...noCounts(false), rows: 0, rejected: 0 },
+			merged: {},
+			kept: new KeptCounts(),
+			confirmedThroughRow: parts.before,
+			writtenAfter: 0,
+			unknownAfter: 0,
+			kinds: new FailureKinds('row'),
+			readOnly: new Set(),
+			addsTwice: false,
+		};
+		if (parts.rejectsDuplicates) this.keys = new KeyIndex();
+	}
+
+	/** Does not throw. */
+	async run(): Promise<ImportResult> {
+		const { result } = this;
+		try {
+			result.brokenOff = await this.writeAll();
+		} catch (error) {
+			result.brokenOff = breakOff(error);
+		}
+		try {
+			result.rejectedFile = await this.parts.rejected.end();
+		} catch (error) {
+			result.brokenOff ??= breakOff(error);
+		}
+		return result;
+	}
+
+	private async writeAll(): Promise<BreakOff | undefined> {
+		const { portions, progress, name, rejected, stopAfterRejected } = this.parts;
+		const { result } = this;
+		const read = () => {
+			const next = portions.next();
+			// Its failure is thrown when the portion is awaited, which may never happen.
+			next.catch(() => undefined);
+			return next;
+		};
+		let ahead = read();
+		try {
+			for (let portion = await ahead; !portion.done; portion = await ahead) {
+				const canceled = this.parts.cancellation();
+				// If all rows are rejected, no request would notice the cancellation.
+				if (canceled) return breakOff(canceled);
+				ahead = read();
+				const { stopped, isComplete } = await this.writePortion(portion.value);
+				const isDone = stopped && isComplete && (await ahead).done;
+				if (stopped && !isDone) return breakOff(stopped);
+				if (rejected.failure) return breakOff(rejected.failure.error);
+				progress.note(
+					() =>
+						`Import From File: '${name}' is confirmed through row ${certainThrough(result)}, ${result.counts.rejected} rejected`,
+				);
+				if (stopAfterRejected > 0 && result.counts.rejected >= stopAfterRejected) {
+					return { error: undefined, message: this.tooMany() };
+				}
+			}
+		} finally {
+			await ahead.catch(() => undefined);
+			await portions.return(undefined);
+		}
+		return undefined;
+	}
+
+	private tooMany(): string {
+		const { counts, kinds } = this.result;
+		const { rejected } = counts;
+		const count = rejected === 1 ? '1 row was' : `${rejected} rows were`;
+		return `${count} rejected, and '${this.parts.limitLabel}' allows no more (${kinds.text()})`;
+	}
+
+	/** @returns why the writing stopped, and whether the outcomes of all rows are known anyway */
+	private async writePortion(rows: FileRow[]) {
+		const { reader, pipeline } = this.parts;
+		const outcomes = new Map<number, ItemOutcome>();
+		const inputs: PlanInput[] = [];
+		for (const row of rows) {
+			const read = reader.read(row);
+			if ('index' in read) inputs.push(read);
+			else outcomes.set(row.row, { outcome: 'failed', message: read.error, field: read.field });
+		}
+		const plan = await pipeline.plan(inputs);
+		this.result.similarKeys ??= similarKeys(plan.records, 'row');
+		this.rejectKnownKeys(plan);
+		this.result.addsTwice ||= pipeline.addsTwice(plan.records);
+		for (const header of plan.ignored) this.result.readOnly.add(header);
+		const { stopped } = await pipeline.write(plan, {
+			onOutcomes: (row, all) => outcomes.set(row, all.find((one) => !isSuccess(one)) ?? all[0]!),
+		});
+		return { stopped, isComplete: await this.take(rows, outcomes, stopped) };
+	}
+
+	/** Rejects rows for a record that an earlier portion wrote. */
+	private rejectKnownKeys(plan: Plan) {
+		const { keys, parts } = this;
+		if (!keys) return;
+		const isFirst = ({ index, id, key }: Entry) => {
+			const identity = parts.isById ? id && idKey(id) : key;
+			if (identity === undefined) return true;
+			const first = keys.firstRow(identity, index);
+			if (first === undefined) return true;
+			const message = `it identifies the same record as row ${first}, by '${shortened(identity, 100)}'`;
+			plan.problems.push({ index, message });
+			return false;
+		};
+		plan.records = plan.records.filter(isFirst);
+	}
+
+	private async take(
+		rows: FileRow[],
+		outcomes: Map<number, ItemOutcome>,
+		stopped: ServiceError | undefined,
+	): Promise<boolean> {
+		const { result } = this;
+		const { counts, merged } = result;
+		let hasGap = false;
+		let text = '';
+		for (const row of rows) {
+			const outcome = outcomes.get(row.row);
+			if (outcome?.outcome === 'unknown') result.firstUnknownRow ??= row.row;
+			if (!outcome || isUnfinished(outcome, stopped)) {
+				hasGap = true;
+				if (outcome?.outcome === 'unknown') {
+					counts.rows += 1;
+					counts.unknown += 1;
+					result.unknownAfter += 1;
+				}
+				continue;
+			}
+			counts.rows += 1;
+			counts[outcome.outcome] += 1;
+			result.kept.add([outcome]);
+			if (outcome.mergedInto !== undefined && isSuccess(outcome)) {
+				merged[outcome.outcome] = (merged[outcome.outcome] ?? 0) + 1;
+			}
+			if (!hasGap) result.confirmedThroughRow = row.row;
+			else if (isSuccess(outcome)) result.writtenAfter += 1;
+			if (isSuccess(outcome)) continue;
+			text += this.reject(row, outcome);
+			if (text.length < TEXT_HELD) continue;
+			await this.parts.rejected.write(text);
+			text = '';
+		}
+		if (text !== '') await this.parts.rejected.write(text);
+		return !hasGap;
+	}
+
+	/** The line of a row in the file of rejected rows, with its beginning before the first one. */
+	private reject(row: FileRow, outcome: ItemOutcome): string {
+		const { counts, kinds } = this.result;
+		const { lines, encoding } = this.parts;
+		const { message: error = 'The record was not written', field } = outcome;
+		const rejection: Rejection = { error, field: field ? shortened(field, 100) : undefined };
+		const before = counts.rejected === 0 ? lines.beginning(encoding) : '';
+		counts.rejected += 1;
+		kinds.add(error, row.row, omitUndefined({ field: rejection.field }));
+		return before + lines.line(row, rejection);
+	}
+}
+
+/** Whether to send a row again, because the import stopped and not because of the row itself. */
+const isUnfinished = (
+	{ outcome, notAttempted, mergedInto, message }: ItemOutcome,
+	stopped: ServiceError | undefined,
+) =>
+	stopped !== undefined &&
+	(outcome === 'unknown' ||
+		(outcome === 'failed' &&
+			((notAttempted && mergedInto === undefined) || message?.includes(stopped.message) === true)));

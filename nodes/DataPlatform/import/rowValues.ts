@@ -1,0 +1,300 @@
+/**
+ * Turns the rows of a file into input for the plan: which field each column belongs to, and what
+ * its text means there.
+ */
+import type { FieldDefinition, TableDefinition } from '../api/types';
+import { didYouMean } from '../transport/closestName';
+import { keyFields } from '../bulk/plan/identity';
+import type { PlanInput, PlanOptions } from '../bulk/plan/plan';
+import { isWritable, fieldType } from '../fields';
+import type { CellFormat } from '../fields/fieldType';
+import { unguarded } from '../rows/csv';
+import { isCsvRow, type FileRow } from '../rows/readRows';
+import { addedColumns, withoutAdded, type Rejection } from '../rows/rejectedRows';
+import { InputError, type Hint } from '../transport/errors';
+import { getOwn } from '../transport/json';
+import { detached, nameList } from '../transport/text';
+import { columnTargets, jsonReader } from '../input/recordInput';
+import { prefixedName } from '../input/recordOutput';
+
+/** An entry of the list of column mappings. */
+export interface ColumnEntry {
+	column: string;
+	field: string;
+}
+
+interface RowReading {
+	table: TableDefinition;
+	/** Automatic if not set. */
+	mapping?: ColumnEntry[];
+	planning: PlanOptions;
+	/** Whether a row names its record by ID. */
+	hasId: boolean;
+	form: CellFormat;
+	formulaGuard: boolean;
+}
+
+/** How the columns of a file are imported. */
+interface ColumnReport {
+	/** The field of each column, or several separated by commas. */
+	columns: Record<string, string>;
+	/** Columns that are not imported. */
+	ignoredColumns: string[];
+}
+
+interface Column {
+	at: number;
+	field: FieldDefinition;
+	/** If not, its values are only reported as ignored. */
+	isWritten: boolean;
+}
+
+const wrongColumns = (message: string, hint: Hint) =>
+	new InputError(`Nothing was sent: ${message}`, { hint });
+
+/** For a file that has records as this node writes them. */
+const unclearColumn = (name: string, field: string) =>
+	wrongColumns(
+		`the column '${name}' may be the field '${field}', or what this node adds to a record`,
+		{ code: 'renameUnclearColumn', name: prefixedName(field) },
+	);
+
+/** @throws {InputError} if two imported columns have the same name */
+function requireUnique(names: string[]) {
+	const seen = new Set<string>();
+	const twice = new Set<string>();
+	for (const name of names) (seen.has(name) ? twice : seen).add(name);
+	if (twice.size === 0) return;
+	throw wrongColumns(
+		`the file has several columns called ${nameList([...twice])}`,
+		'Rename or remove one of them in the file.',
+	);
+}
+
+/**
+ * Reads the rows of one file.
+ *
+ * @throws {InputError} before anything is sent, if its columns don't fit the table
+ */
+export class RowReader {
+	private readonly columns: Column[] = [];
+	private readonly unnamed: number[] = [];
+	/** -1 if rows name no record by its ID. */
+	private readonly idColumn: number;
+	private readonly fields: ReadonlyMap<string, FieldDefinition>;
+	private readonly jsonValues: (json: unknown) => unknown;
+	private readonly width: number;
+	/** Lists the columns, for errors about them. */
+	private readonly fileColumns: string;
+	readonly report: ColumnReport = { columns: {}, ignoredColumns: [] };
+
+	/** @param header undefined if each row names its own values */
+	constructor(
+		private readonly reading: RowReading,
+		header: string[] | undefined,
+	) {
+		const { table } = reading;
+		this.fields = new Map(table.fields.map((field) => [field.name, field]));
+		this.jsonValues = jsonReader(table);
+		this.width = header?.length ?? 0;
+		const own = header ? header.length - addedColumns(header, (name) => this.isField(name)) : 0;
+		const names = header?.slice(0, own) ?? [];
+		const named = (header ?? []).filter((name) => name !== '');
+		this.fileColumns =
+			named.length > 0 ? `The file's columns are: ${nameList(named)}.` : 'The file has no columns.';
+		this.idColumn = reading.hasId ? names.indexOf('id') : -1;
+		if (header) {
+			if (reading.mapping) this.mapByList(names, reading.mapping);
+			else this.mapAutomatically(names);
+			this.requireColumns();
+		} else {
+			for (const { field } of reading.mapping ?? []) this.fieldOf(field);
+		}
+	}
+
+	/** Whether it is the name of a field. */
+	isField(name: string): boolean {
+		return this.fields.has(name);
+	}
+
+	private mapAutomatically(names: string[]) {
+		const { table, planning } = this.reading;
+		requireUnique(names.filter((name) => name !== ''));
+		const unknown: string[] = [];
+		const columnOf = new Map<string, string>();
+		for (const [at, target] of columnTargets(names, table).entries()) {
+			const name = names[at]!;
+			if (name === '') {
+				// A column without a name is not a field either.
+				if (planning.unknownFields === 'error') this.unnamed.push(at);
+			} else if (typeof target === 'object' && 'unclear' in target) {
+				this.report.ignoredColumns.push(name);
+				if (planning.unknownFields === 'error') throw unclearColumn(name, target.unclear);
+			} else if (typeof target === 'object') {
+				const other = columnOf.get(target.field);
+				if (other !== undefined) {
+					throw wrongColumns(
+						`the columns '${other}' and '${name}' both belong to the field '${target.field}'`,
+						'Rename or remove one of them in the file.',
+					);
+				}
+				columnOf.set(target.field, name);
+				this.add(at, name, target.field);
+			} else if (at !== this.idColumn) {
+				this.report.ignoredColumns.push(name);
+				if (target === 'unknown') unknown.push(name);
+			}
+		}
+		if (unknown.length === 0 || planning.unknownFields === 'ignore') return;
+		const writable = table.fields.filter(isWritable);
+		if (columnOf.size === 0 && this.idColumn < 0) {
+			throw wrongColumns(
+				`the first row has no name of a field of table '${table.header}': ${nameList(unknown)}. Does the file have a header?`,
+				{
+					code: 'fitColumns',
+					columns: this.fileColumns,
+					fields: writable.map(({ name }) => name),
+				},
+			);
+		}
+		const suggestion = unknown.length === 1 ? didYouMean(unknown[0]!, writable) : '';
+		throw wrongColumns(
+			`table '${table.header}' has no field for ${unknown.length === 1 ? 'the column' : 'the columns'} ${nameList(unknown)}${suggestion}`,
+			{
+				code: 'fitColumns',
+				columns: this.fileColumns,
+				fields: suggestion === '' ? writable.map(({ name }) => name) : undefined,
+			},
+		);
+	}
+
+	private mapByList(names: string[], mapping: ColumnEntry[]) {
+		const used = new Set(mapping.map(({ column }) => column));
+		if (this.reading.hasId) used.add('id');
+		requireUnique(names.filter((name) => used.has(name)));
+		for (const { column, field } of mapping) {
+			const at = names.indexOf(column);
+			if (at < 0) {
+				throw wrongColumns(`the file has no column '${column}'`, this.fileColumns);
+			}
+			this.add(at, column, field);
+		}
+		this.report.ignoredColumns.push(...names.filter((name) => name !== '' && !used.has(name)));
+	}
+
+	private add(at: number, column: string, name: string) {
+		const field = this.fieldOf(name);
+		this.columns.push({ at, field, isWritten: isWritable(field) });
+		const others = getOwn(this.report.columns, column);
+		// Not by assignment: a column may be called __proto__.
+		Object.defineProperty(this.report.columns, column, {
+			value: others === undefined ? field.name : `${others}, ${field.name}`,
+			enumerable: true,
+			configurable: true,
+		});
+	}
+
+	/** @throws {InputError} */
+	private fieldOf(name: string): FieldDefinition {
+		const field = this.fields.get(name);
+		if (field && (this.reading.mapping === undefined || isWritable(field))) return field;
+		throw wrongColumns(
+			field
+				? `'${name}' is read-only`
+				: `table '${this.reading.table.header}' has no field '${name}'`,
+			{ code: 'mapColumn' },
+		);
+	}
+
+	/** Without these columns, every row would be rejected. @throws {InputError} */
+	private requireColumns() {
+		const { table, planning, hasId } = this.reading;
+		const has = (name: string) => this.columns.some(({ field }) => field.name === name);
+		if (hasId && this.idColumn < 0) {
+			throw wrongColumns("the file has no column 'id' with the record IDs", this.fileColumns);
+		}
+		const isByKey = !hasId && planning.mode !== 'create';
+		const key = isByKey && keyFields(table, planning).find(({ name }) => !has(name));
+		if (key) {
+			throw wrongColumns(
+				`the file has no column for '${key.name}', by which records are found`,
+				this.fileColumns,
+			);
+		}
+		const required =
+			planning.mode === 'create' &&
+			table.fields.find(
+				(field) => field.metadata.required && isWritable(field) && !has(field.name),
+			);
+		if (required) {
+			throw wrongColumns(
+				`the file has no column for '${required.name}', which is required`,
+				this.fileColumns,
+			);
+		}
+		if (this.columns.length === 0) {
+			throw wrongColumns(
+				`no column of the file is a field of table '${table.header}'`,
+				this.fileColumns,
+			);
+		}
+	}
+
+	/** The plan's input for a row, or what is wrong with the whole row. */
+	read(row: FileRow): PlanInput | Rejection {
+		try {
+			return isCsvRow(row) ? this.readCells(row.row, row.cells, row.problem) : this.readJson(row);
+		} catch (error) {
+			const { message, field } = error as InputError;
+			return { error: message, field };
+		}
+	}
+
+	private readCells(
+		index: number,
+		cells: string[],
+		problem: string | undefined,
+	): PlanInput | Rejection {
+		const { width } = this;
+		if (problem !== undefined) return rejected(`the row ${problem}`);
+		const isTooLong = cells.length > width && cells.slice(width).some((cell) => cell !== '');
+		if (cells.length < width || isTooLong) {
+			return rejected(`the row has ${counted(cells.length)}, the header has ${width}`);
+		}
+		const stray = this.unnamed.find((at) => cells[at] !== '');
+		if (stray !== undefined) {
+			return rejected(`the row has a value in column ${stray + 1}, which has no name`);
+		}
+		const { form, formulaGuard } = this.reading;
+		const values: Array<[string, unknown]> = [];
+		const problems: Array<{ field: string; message: string }> = [];
+		for (const { at, field, isWritten } of this.columns) {
+			// Links are kept longer than their row. An undetached one would keep the text around it in
+			// memory.
+			const cell = field.type === 'schema_link' ? detached(cells[at]!) : cells[at]!;
+			const text = formulaGuard ? unguarded(cell) : cell;
+			const isText = text === '' || !isWritten;
+			const parsed = isText ? { value: text } : fieldType(field).parse(text, form);
+			if ('value' in parsed) values.push([field.name, parsed.value]);
+			else problems.push({ field: field.name, message: `'${field.name}' ${parsed.problem}` });
+		}
+		return { index, values: Object.fromEntries(values), id: cells[this.idColumn], problems };
+	}
+
+	private readJson(row: Exclude<FileRow, { cells: string[] }>): PlanInput | Rejection {
+		if (!row.values) return rejected(`the line ${row.problem}`);
+		const values = withoutAdded(row.values, (name) => this.isField(name));
+		const { mapping, hasId } = this.reading;
+		const id = hasId ? getOwn<unknown>(values, 'id') : undefined;
+		if (!mapping) return { index: row.row, values: this.jsonValues(values), id };
+		const entries = mapping.flatMap(
+			({ column, field }): Array<[string, unknown]> =>
+				Object.hasOwn(values, column) ? [[field, values[column]]] : [],
+		);
+		return { index: row.row, values: Object.fromEntries(entries), id };
+	}
+}
+
+const counted = (cells: number) => (cells === 1 ? '1 cell' : `${cells} cells`);
+
+const rejected = (error: string): Rejection => ({ error });

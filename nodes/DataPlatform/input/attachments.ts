@@ -1,0 +1,73 @@
+/**
+ * Files of records, streamed into n8n's store.
+ */
+import type { IBinaryKeyData } from 'n8n-workflow';
+
+import type { Attachment, TableAddress } from '../api/types';
+import { fetchFile } from '../files/transfer';
+import { pictureName, safeFileName } from '../files/uploadValidation';
+import type { ByteStream } from '../transport/streams';
+import type { Stored } from './binaryStore';
+import type { RunContext } from '../run/run';
+
+/** How many records' files to download at a time. */
+export const PARALLEL_DOWNLOADS = 4;
+
+export type Kind = 'file' | 'thumbnail';
+
+/** A thumbnail may have another type than its picture. */
+const nameOf = (file: Attachment, kind: Kind, mimetype?: string) => {
+	const name = safeFileName(file.fileName);
+	return kind === 'thumbnail' && mimetype ? pictureName(name, mimetype) : name;
+};
+
+/**
+ * The chosen name, then `name_1`, `name_2` and so on. Names that the item already uses are skipped.
+ */
+function outputNames(first: string, existing: IBinaryKeyData): () => string {
+	const names = (function* () {
+		yield first;
+		for (let number = 1; ; number += 1) {
+			const name = `${first}_${number}`;
+			if (!Object.hasOwn(existing, name)) yield name;
+		}
+	})();
+	return () => names.next().value;
+}
+
+interface DownloadLook {
+	kind?: Kind;
+	/** The files that the item already has. */
+	existing?: IBinaryKeyData;
+	/** Passes the bytes of a file on. */
+	watch?(bytes: ByteStream, file: Attachment): ByteStream;
+}
+
+/**
+ * Downloads files, one after the other.
+ *
+ * @param outputName the field of the first file
+ * @returns all files of the item
+ * @throws {ServiceError} that names the file
+ */
+export async function downloadInto(
+	run: RunContext<never>,
+	at: TableAddress,
+	files: Attachment[],
+	outputName: string,
+	{ kind = 'file', existing, watch = (bytes) => bytes }: DownloadLook = {},
+): Promise<IBinaryKeyData> {
+	const binary: IBinaryKeyData = { ...existing };
+	const nextName = outputNames(outputName, binary);
+	for (const file of files) {
+		const name = nextName();
+		await fetchFile(run.client, at, file, kind, async (bytes, mimetype) => {
+			binary[name] = await run.context.helpers.prepareBinaryData(
+				watch(bytes, file) as unknown as Stored,
+				nameOf(file, kind, mimetype),
+				mimetype,
+			);
+		});
+	}
+	return binary;
+}

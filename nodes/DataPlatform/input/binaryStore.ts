@@ -1,0 +1,199 @@
+/**
+ * Files in n8n's store, read and written as streams.
+ */
+import { sleep, type IBinaryData } from 'n8n-workflow';
+
+import { safeFileName } from '../files/uploadValidation';
+import { InputError } from '../transport/errors';
+import { newStream, withErrors, type ByteStream } from '../transport/streams';
+import type { Named } from '../parameterKinds/values';
+import type { RunContext } from '../run/run';
+
+export type Stored = Parameters<RunContext<never>['context']['helpers']['prepareBinaryData']>[0];
+
+/**
+ * Writes a file into n8n's store while it is produced.
+ *
+ * @throws errors of the producer; {InputError} if the store rejects it, for example with a full
+ * disk
+ */
+export async function storeFile(
+	run: RunContext<never>,
+	pieces: AsyncIterable<Uint8Array>,
+	name: string,
+	mimetype: string,
+): Promise<IBinaryData> {
+	let failure: { error: unknown } | undefined;
+	const iterator = pieces[Symbol.asyncIterator]();
+	const next = async () => {
+		try {
+			return await iterator.next();
+		} catch (error) {
+			failure = { error };
+			throw error as unknown;
+		}
+	};
+	// Not `yield*`: it would throw a failure of the store into the producer, as if it were its own.
+	async function* watched() {
+		try {
+			for (let piece = await next(); !piece.done; piece = await next()) yield piece.value;
+		} finally {
+			await iterator.return?.();
+		}
+	}
+	try {
+		const stream = newStream(watched()) as unknown as Stored;
+		return await run.context.helpers.prepareBinaryData(stream, name, mimetype);
+	} catch (error) {
+		throw failure ? failure.error : notStored(name, error as Error);
+	}
+}
+
+const notStored = (name: string, { message }: Error) =>
+	new InputError(`'${name}' can't be written to n8n's store: ${message}`, {
+		hint: 'Make room on the disk, or raise the size limit of the store, and run it again.',
+	});
+
+/** How long the store may wait for bytes before it gets an empty chunk that keeps it waiting. */
+const IDLE_MS = 30_000;
+
+/** How many bytes may wait for the store before the producer has to wait. */
+const MAX_WAITING_BYTES = 1024 * 1024;
+
+/** A file that is stored while it is produced. If nothing is written, nothing is stored. */
+export class GrowingFile {
+	private waiting: Uint8Array[] = [];
+	private waitingBytes = 0;
+	private isEnded = false;
+	private wake: () => void = () => undefined;
+	private drained: () => void = () => undefined;
+	private storing?: Promise<IBinaryData>;
+	/** Why the store rejected it. */
+	failure?: { error: unknown };
+
+	constructor(
+		private readonly run: RunContext<never>,
+		private readonly name: string,
+		private readonly mimetype: string,
+	) {}
+
+	/** Does nothing if the store has rejected the file. */
+	async write(text: string): Promise<void> {
+		if (this.failure) return;
+		this.storing ??= this.store();
+		const bytes = Buffer.from(text);
+		this.waiting.push(bytes);
+		this.waitingBytes += bytes.length;
+		this.wake();
+		while (this.waitingBytes > MAX_WAITING_BYTES && !this.failure) {
+			await new Promise<void>((resolve) => (this.drained = resolve));
+		}
+	}
+
+	/**
+	 * Ends the file.
+	 *
+	 * @returns undefined if nothing was written
+	 * @throws {InputError} if the store rejects the data
+	 */
+	async end(): Promise<IBinaryData | undefined> {
+		this.isEnded = true;
+		this.wake();
+		return await this.storing;
+	}
+
+	private store(): Promise<IBinaryData> {
+		const stored = storeFile(this.run, this.pieces(), this.name, this.mimetype);
+		// Catch it even if nobody writes any more: an unhandled rejection would end n8n's process.
+		stored.catch((error: unknown) => {
+			this.failure = { error };
+			this.drained();
+		});
+		return stored;
+	}
+
+	private async *pieces(): AsyncGenerator<Uint8Array> {
+		while (true) {
+			const piece = this.waiting.shift();
+			if (piece) {
+				this.waitingBytes -= piece.length;
+				this.drained();
+				yield piece;
+			} else if (this.isEnded) return;
+			else {
+				const idle = new AbortController();
+				const more = new Promise<void>((resolve) => (this.wake = resolve));
+				await Promise.race([more, sleep(IDLE_MS, idle.signal).catch(() => undefined)]);
+				idle.abort();
+				// n8n's own stores abandon a stream that is silent for minutes.
+				if (this.waiting.length === 0 && !this.isEnded) yield new Uint8Array(0);
+			}
+		}
+	}
+}
+
+/** A file of an item. */
+export interface OpenFile {
+	name: string;
+	/** Reads its bytes, from the start each time. @throws {InputError} */
+	read(): AsyncGenerator<Uint8Array>;
+	/** Closes its streams. */
+	close(): void;
+}
+
+/** Large, so that reads are few. */
+const CHUNK_BYTES = 256 * 1024;
+
+/** The error for a file that n8n has lost. @param parameter the parameter that names the file */
+export const unreadable = (name: string, { message }: Error, parameter: Named) =>
+	new InputError(`'${name}' can't be read from n8n's store: ${message}`, {
+		field: parameter.label,
+		hint: 'Run the node that created the file again.',
+	});
+
+/** The name of a file. @throws if the item has no such file */
+export function fileNameOf(run: RunContext<never>, index: number, field: string): string {
+	const { fileName, fileExtension } = run.context.helpers.assertBinaryData(index, field);
+	return safeFileName(fileName ?? [field, fileExtension].filter(Boolean).join('.'));
+}
+
+/**
+ * A file of an item, streamed from n8n's store, or from memory if n8n keeps it there.
+ *
+ * @param parameter the parameter that names the file
+ * @throws if the item has no such file
+ */
+export function openFile(
+	run: RunContext<never>,
+	index: number,
+	field: string,
+	parameter: Named,
+): OpenFile {
+	const { helpers } = run.context;
+	const { id } = helpers.assertBinaryData(index, field);
+	const name = fileNameOf(run, index, field);
+	const streams: ByteStream[] = [];
+	async function open(): Promise<AsyncIterable<Uint8Array>> {
+		if (id === undefined) {
+			const whole = await helpers.getBinaryDataBuffer(index, field);
+			return (async function* () {
+				yield whole;
+			})();
+		}
+		const stream = (await helpers.getBinaryStream(id, CHUNK_BYTES)) as unknown as ByteStream;
+		// Ignore errors after the reader has left.
+		stream.on('error', () => undefined);
+		streams.push(stream);
+		return stream;
+	}
+	async function* read() {
+		const bytes = withErrors(open, (error) => unreadable(name, error, parameter));
+		for await (const chunk of bytes) {
+			// A small packed file may take long, and no request would notice the cancellation.
+			const canceled = run.client.cancellation;
+			if (canceled) throw canceled;
+			yield chunk;
+		}
+	}
+	return { name, read, close: () => streams.forEach((stream) => stream.destroy()) };
+}

@@ -1,0 +1,61 @@
+/**
+ * A record as the node returns it: with its fields at the top level, or nested as on the platform.
+ */
+import type { IDataObject } from 'n8n-workflow';
+
+import type { FieldValues, PlatformRecord } from '../api/types';
+import { omitUndefined } from '../run/itemResults';
+
+/** An agent reads every record that it gets, and can't take all of a large table. */
+export const MAX_AGENT_RECORDS = 200;
+
+/** What every record has besides its fields. */
+export const RECORD_PROPERTIES = ['id', 'created', 'modified', 'ver'] as const;
+
+/**
+ * The keys that the outputs of operations use. No field may use one at the top level, so that a
+ * field has the same name after every operation. `error` would send the item to the error output.
+ */
+export const RESERVED_NAMES: readonly string[] = [
+	...RECORD_PROPERTIES,
+	...['error', 'event', 'outcome', 'mergedInto', 'kept', 'before', 'after', 'notRead', 'uploaded'],
+];
+
+const PREFIX = 'field_';
+
+/** Names that get another prefix: `field_id` may be a field next to `id`. */
+const PREFIXED = new RegExp(`^(?:${PREFIX})*(?:${RESERVED_NAMES.join('|')})$`);
+
+/** The name of a field at the top level. */
+export const prefixedName = (field: string): string =>
+	PREFIXED.test(field) ? PREFIX + field : field;
+
+/** The field that a top-level name stands for. */
+export const unprefixedName = (name: string): string =>
+	name.startsWith(PREFIX) && PREFIXED.test(name) ? name.slice(PREFIX.length) : name;
+
+function withPrefixes(fields: FieldValues): FieldValues {
+	const names = Object.keys(fields);
+	// Most records have no such names and need no copy.
+	if (!names.some((name) => PREFIXED.test(name))) return fields;
+	return Object.fromEntries(names.map((name) => [prefixedName(name), fields[name]!]));
+}
+
+/** What is known about a record that was written. */
+type RecordParts = Partial<PlatformRecord>;
+
+export type RecordOutput = (record: RecordParts) => IDataObject;
+
+/** With nested fields, so that a field's name can't clash with another key. */
+const nested: RecordOutput = ({ id, created, modified, ver, fields }) =>
+	omitUndefined({ id, created, modified, ver, fields: fields as IDataObject });
+
+/**
+ * With the fields at the top level, first: people read a record by its key, not by its ID. A field
+ * with a reserved name gets a prefix.
+ */
+const simplified: RecordOutput = ({ id, created, modified, ver, fields = {} }) =>
+	omitUndefined({ ...(withPrefixes(fields) as IDataObject), id, created, modified, ver });
+
+/** The shape of records in the output. */
+export const recordOutput = (isSimple: boolean): RecordOutput => (isSimple ? simplified : nested);

@@ -1,0 +1,197 @@
+/**
+ * The kinds of parameters. Each makes the editor's entry and converts the value that n8n returns.
+ */
+import {
+	tryToParseDateTime,
+	type INodeProperties,
+	type INodePropertyTypeOptions,
+	type NodeParameterValueType,
+	type NodePropertyTypes,
+} from 'n8n-workflow';
+
+import { isObject } from '../transport/json';
+import { given, Parameter, type Entry, type Look, type Parse } from './parameter';
+import { notAllowed, requireNumber, requireText } from './values';
+
+type Details = Partial<Omit<INodeProperties, 'displayName' | 'name' | 'type' | 'default'>>;
+
+interface CustomLook extends Look, Details {
+	preset: unknown;
+	/** Whether it restricts what is read, so that its expression must return something. */
+	narrows?: boolean;
+}
+
+/** A parameter with its own conversion. */
+export const custom = <Name extends string, T>(
+	name: Name,
+	type: NodePropertyTypes,
+	{ label, preset, show, hide, narrows, ...more }: CustomLook,
+	parse: Parse<T>,
+): Parameter<Name, T> => {
+	const displayOptions = show || hide ? given({ show, hide }) : undefined;
+	const entry = { displayName: label, name, type, default: preset as NodeParameterValueType };
+	return new Parameter({ ...entry, ...given({ ...more, displayOptions }) }, parse, narrows);
+};
+
+interface TextLook extends Omit<CustomLook, 'preset'> {
+	preset?: string;
+	/** The list that the editor loads its choices from. */
+	loads?: INodePropertyTypeOptions;
+	/** Where its value is found in a pasted URL. */
+	addresses?: readonly RegExp[];
+}
+
+/** A text, trimmed; '' if it is empty. */
+export const text = <Name extends string>(
+	name: Name,
+	{ loads, addresses, preset = '', ...look }: TextLook,
+) =>
+	custom(
+		name,
+		loads ? 'options' : 'string',
+		{ typeOptions: loads, ...look, preset },
+		(value, parameter) => requireText(value, parameter, addresses),
+	);
+
+/** Names chosen from a list; if given as text, commas separate them. */
+export const names = <Name extends string>(name: Name, { loads, ...look }: TextLook) =>
+	custom(
+		name,
+		'multiOptions',
+		{ ...look, typeOptions: loads, preset: [] },
+		(value, parameter): string[] => {
+			const entries: unknown[] = typeof value === 'string' ? value.split(',') : [value].flat();
+			return entries.map((entry) => requireText(entry, parameter)).filter(Boolean);
+		},
+	);
+
+interface NumberLook extends Look {
+	preset: number;
+	min: number;
+	max?: number;
+	/** The minimum that the editor offers, if lower values are allowed but rarely make sense. */
+	editorMin?: number;
+}
+
+const numeric =
+	(isWhole: boolean) =>
+	<Name extends string>(name: Name, { min, max, editorMin = min, ...look }: NumberLook) => {
+		const numberPrecision = isWhole ? 0 : undefined;
+		const typeOptions = given({ minValue: editorMin, maxValue: max, numberPrecision });
+		return custom(name, 'number', { ...look, typeOptions }, (value, parameter) =>
+			requireNumber(value, parameter, { min, max, isWhole }),
+		);
+	};
+
+export const number = numeric(false);
+
+export const wholeNumber = numeric(true);
+
+export const flag = <Name extends string>(name: Name, look: Look & { preset: boolean }) =>
+	custom(name, 'boolean', look, (value, parameter): boolean => {
+		if (typeof value === 'boolean') return value;
+		throw notAllowed(value, parameter, 'true or false');
+	});
+
+/** What the editor shows for each stored value: its name and, optionally, a description. */
+export type Choices<T extends string> = Readonly<
+	Record<T, string | readonly [name: string, description: string]>
+>;
+
+export const choice = <Name extends string, T extends string>(
+	name: Name,
+	{ choices, ...look }: Look & { choices: Choices<T>; preset: NoInfer<T> },
+) => {
+	const entries = Object.entries<string | readonly string[]>(choices);
+	const options = entries.map(([value, shown]) => {
+		const [title = '', description] = [shown].flat();
+		return { name: title, value, ...given({ description }) };
+	});
+	const allowed = `one of ${entries.map(([value]) => `'${value}'`).join(', ')}`;
+	return custom(name, 'options', { ...look, options }, (value, parameter): T => {
+		if (typeof value === 'string' && Object.hasOwn(choices, value)) return value as T;
+		const hint = 'Choose it from the list, or correct the expression in it.';
+		throw notAllowed(value, parameter, allowed, hint);
+	});
+};
+
+/** A date in ISO 8601, with or without a time and a zone. A space may stand for the T. */
+const ISO_DATE = /^\d{4}-\d\d-\d\d(?=$|[T ]\d\d:?\d\d)/i;
+
+/**
+ * The time that a text means. n8n also reads other texts, and turns February 30 into March 2.
+ *
+ * @throws {Error} if it is not a date in ISO 8601
+ */
+function toMillis(value: unknown, zone: string): number {
+	const time = tryToParseDateTime(value as string, zone);
+	if (typeof value === 'object' && !Array.isArray(value)) return time.toMillis();
+	const [day] = ISO_DATE.exec(String(value).trim()) ?? [];
+	if (day === undefined || time.toISODate() !== day) throw new Error('Not a date in ISO 8601');
+	return time.toMillis();
+}
+
+/** A time, in ms since 1970. */
+export const date = <Name extends string>(name: Name, look: Look) =>
+	custom(name, 'dateTime', { ...look, preset: '' }, (value, parameter, zone): number => {
+		try {
+			return toMillis(value, zone());
+		} catch {
+			const hint = 'Choose a date, or write it as 2026-11-21T00:00:00Z.';
+			throw notAllowed(value, parameter, 'a date', hint);
+		}
+	});
+
+/** A value that is used as it is. */
+export const anyValue = <Name extends string>(
+	name: Name,
+	{ type = 'string', preset = '', ...look }: Look & { type?: 'string' | 'json'; preset?: string },
+) => custom(name, type, { ...look, preset }, (value): unknown => value ?? undefined);
+
+interface ListLook<Part extends string> extends Look {
+	/** The label of the button that adds an entry. */
+	add: string;
+	/** The key that entries are stored under, and their label in the editor. */
+	entry: readonly [key: string, label: string];
+	parts: Array<Parameter<Part, unknown>>;
+	/** Whether it has at most one entry. */
+	isSingle?: boolean;
+	/** Whether the editor shows the first entry at once. */
+	isOpen?: boolean;
+	isSortable?: boolean;
+}
+
+/** Entries of several parts. */
+export const list = <Name extends string, Part extends string>(
+	name: Name,
+	{
+		add,
+		entry: [key, title],
+		parts,
+		isSingle = false,
+		isOpen = false,
+		isSortable,
+		...look
+	}: ListLook<Part>,
+) => {
+	const typeOptions = isSingle ? undefined : given({ multipleValues: true, sortable: isSortable });
+	const values = parts.map(({ property }) => property);
+	return custom(
+		name,
+		'fixedCollection',
+		{
+			...look,
+			typeOptions,
+			narrows: true,
+			placeholder: add,
+			preset: isOpen ? { [key]: {} } : {},
+			options: [{ displayName: title, name: key, values }],
+		},
+		(value, parameter) => {
+			const inside = (isObject(value) ? value[key] : value) ?? [];
+			const entries: unknown[] = [inside].flat();
+			if (entries.every(isObject)) return entries as Array<Entry<Part>>;
+			throw notAllowed(inside, parameter, 'a list of entries');
+		},
+	);
+};

@@ -1,0 +1,185 @@
+/**
+ * Parameters of the trigger and Get Changes: where to start, which records, and the shape of a
+ * change.
+ */
+import type { IDataObject } from 'n8n-workflow';
+
+import { readLatestChange } from '../../api/pages';
+import type { TableAddress } from '../../api/types';
+import { startFromNow, startFromTime, type ChangePages } from '../../changes/reader';
+import type { Change, ChangeState } from '../../changes/tracker';
+import type { NameOf, ParameterReader } from '../../parameterKinds/parameter';
+import { choice, date, names, number, wholeNumber } from '../../parameterKinds/kinds';
+import type { RecordOutput } from '../../input/recordOutput';
+import type { ApiClient } from '../../transport/client';
+import { getOwn } from '../../transport/json';
+import { filterParameters, type FilterParameter } from '../select/filter';
+import { savedView } from '../select/reading';
+import { CHOOSE_IDS, ofTable } from '../select/table';
+
+/** How many changes to return or emit at once by default. */
+const DEFAULT_MAXIMUM = 1000;
+const MAX_MAXIMUM = 10_000;
+
+/** @param does the description of each choice */
+const startFromWith = (
+	does: Record<'date' | 'now' | 'beginning', string>,
+	preset: 'now' | 'beginning',
+	description: string,
+) =>
+	choice('startFrom', {
+		label: 'Start From',
+		choices: {
+			date: ['A Date', does.date],
+			now: ['Now', does.now],
+			beginning: ['The Beginning', does.beginning],
+		},
+		preset,
+		description,
+	});
+
+/** For Get Changes. */
+export const startFrom = startFromWith(
+	{
+		date: 'Return every change since then',
+		now: 'Return no changes yet, only a cursor for later ones',
+		beginning: 'Return all existing records, then every change',
+	},
+	'beginning',
+	'Where to start when there is no cursor',
+);
+
+const deletionsOnly = (path: string) => ({ hide: { [path]: ['deleted'] } });
+
+/** Deletions have no fields. */
+export const UNLESS_ONLY_DELETIONS = deletionsOnly('triggerOn');
+export const OPTION_UNLESS_ONLY_DELETIONS = deletionsOnly('/triggerOn');
+
+/** For the trigger. */
+export const watchFrom = startFromWith(
+	{
+		date: 'Emit every change since then',
+		now: 'Emit every change from the activation of the workflow on',
+		beginning: 'Emit all existing records, then every change',
+	},
+	'now',
+	'Where to start when the workflow watches this table for the first time',
+).with(UNLESS_ONLY_DELETIONS);
+
+export const startDate = date('startDate', {
+	label: 'Date',
+	required: true,
+	show: { startFrom: ['date'] },
+	description: 'A date without a time zone is in the time zone of the workflow',
+});
+
+export const restartFrom = date('restartFrom', {
+	label: 'Restart From',
+	...OPTION_UNLESS_ONLY_DELETIONS,
+	description:
+		'Emit every change since this date once more, then go on as before. Each date counts once: to restart again, enter another one.',
+});
+
+export const overlap = number('overlap', {
+	label: 'Overlap (Seconds)',
+	min: 0,
+	max: 86_400,
+	preset: 60,
+	description:
+		'How far back to look before the last change, for changes that become visible late. Nothing is returned twice.',
+});
+
+export const pageSize = wholeNumber('pageSize', {
+	label: 'Page Size',
+	min: 1,
+	max: MAX_MAXIMUM,
+	preset: DEFAULT_MAXIMUM,
+	description: 'Max number of changes to return at once. The next cursor goes on after them.',
+});
+
+export const triggerOn = choice('triggerOn', {
+	label: 'Trigger On',
+	choices: {
+		created: 'Record Created',
+		createdOrUpdated: 'Record Created or Updated',
+		createdUpdatedOrDeleted: 'Record Created, Updated or Deleted',
+		deleted: 'Record Deleted',
+		updated: 'Record Updated',
+	},
+	preset: 'createdOrUpdated',
+});
+
+export const maxRecordsPerPoll = wholeNumber('maxRecordsPerPoll', {
+	label: 'Max Records per Poll',
+	min: 1,
+	max: MAX_MAXIMUM,
+	preset: DEFAULT_MAXIMUM,
+	description: 'Max number of items per poll. The rest follow in later polls.',
+});
+
+export const watchedFields = names('watchedFields', {
+	label: 'Watched Field Names or IDs',
+	loads: ofTable('getFields'),
+	// If its expression returned nothing, every update would be emitted.
+	narrows: true,
+	...OPTION_UNLESS_ONLY_DELETIONS,
+	description: `Only emit an update if one of these fields changed. ${CHOOSE_IDS}.`,
+});
+
+const IF_DELETIONS_ARE_EMITTED = {
+	show: { '/triggerOn': ['createdUpdatedOrDeleted', 'deleted'] },
+};
+
+export const deletionCheckInterval = number('deletionCheckInterval', {
+	label: 'Deletion Check (Minutes)',
+	min: 0,
+	preset: 15,
+	...IF_DELETIONS_ARE_EMITTED,
+	description:
+		'How often to look for deleted records, in minutes. A check takes one request for each 1,000 records of the table. With 0, every poll checks.',
+});
+
+export const maxDeletedShare = number('maxDeletedShare', {
+	label: 'Max Share of Deletions (%)',
+	min: 0,
+	max: 100,
+	preset: 50,
+	...IF_DELETIONS_ARE_EMITTED,
+	description:
+		'If more of the records than this, and more than 10, are missing at once, the poll fails and emits no deletions: the token may simply not be allowed to see them',
+});
+
+type SelectionParameter = FilterParameter | NameOf<typeof savedView>;
+
+/**
+ * The filter and the saved view as stored in the workflow. Expressions stay unresolved, so that a
+ * filter with `today` is the same filter tomorrow.
+ */
+export const selectionValues = (reader: ParameterReader<SelectionParameter>): unknown[] =>
+	[...filterParameters, savedView].map((parameter) => reader.raw(parameter) || null);
+
+/** The state at the start of watching. @throws {ServiceError} */
+export async function startState(
+	client: ApiClient,
+	at: TableAddress,
+	pages: ChangePages,
+	overlapMs: number,
+	start: 'now' | 'beginning' | number,
+): Promise<ChangeState> {
+	if (start === 'beginning') return { emitted: {} };
+	if (typeof start === 'number') return startFromTime(start);
+	return await startFromNow(pages, await readLatestChange(client, at), overlapMs);
+}
+
+/** @param outputFields the fields in the output; all if empty */
+export const changeOutput =
+	(shape: RecordOutput, outputFields: string[]) =>
+	({ kind, record }: Change): IDataObject => {
+		const fields =
+			outputFields.length === 0
+				? record.fields
+				: Object.fromEntries(
+						outputFields.map((name) => [name, getOwn(record.fields, name) ?? null]),
+					);
+		return { event: kind, ...shape({ ...record, fields }) };
+	};

@@ -1,0 +1,100 @@
+/**
+ * Files in fields of records, and files of items.
+ */
+import type { NameOf } from '../../parameterKinds/parameter';
+import { flag, number, text } from '../../parameterKinds/kinds';
+import type { RunContext } from '../../run/run';
+import { CHOOSE_ID, ofTable } from '../select/table';
+
+export const fileField = text('fileField', {
+	label: 'File Field Name or ID',
+	loads: ofTable('getFileField'),
+	required: true,
+	description: `The picture or file field. ${CHOOSE_ID}.`,
+});
+
+export const fileId = text('fileId', {
+	label: 'File ID',
+	placeholder: 'e.g. 9b2f64c0-0f0e-4f6e-8a53-2f1f6b7f6a10',
+	description: 'The ID of one file in the field. Leave empty for all files.',
+});
+
+/** The output field for a file that an operation creates. */
+export const outputField = text('outputField', {
+	label: 'Put Output File in Field',
+	required: true,
+	preset: 'data',
+	description: 'The name of the output field for the file',
+});
+
+export const maxFileSizeMiB = number('maxFileSizeMiB', {
+	label: 'Max File Size (MiB)',
+	min: 0,
+	preset: 0,
+	description:
+		'Max size of a file. Larger files are rejected before anything is sent; 0 means no limit.',
+});
+
+export const skipExisting = flag('skipExisting', {
+	label: 'Skip Existing',
+	preset: false,
+	description: 'Whether to skip files that the field already has with the same name and size',
+});
+
+const INPUT_FIELD = {
+	label: 'Input Data Field Name',
+	preset: 'data',
+	// If its expression returned nothing, all files of the item would be used.
+	narrows: true,
+	description:
+		"The name of the input field with the file. Separate several with commas; leave it empty for all of the item's files.",
+};
+
+export const inputDataFieldName = text('inputDataFieldName', INPUT_FIELD);
+
+/** The same, with the editor's list of the files in the input. */
+export const inputFileField = text('inputDataFieldName', {
+	...INPUT_FIELD,
+	typeOptions: { binaryDataProperty: true },
+});
+
+/**
+ * The given binary fields of the item, or all.
+ *
+ * @throws if the item has no such file
+ */
+export function binaryFields(
+	run: RunContext<NameOf<typeof inputDataFieldName>>,
+	index: number,
+): string[] {
+	const given = inputDataFieldName.of(run, index);
+	const named = given
+		.split(',')
+		.map((name) => name.trim())
+		.filter((name) => name !== '');
+	const binary = run.items[index]?.binary;
+	const available = Object.keys(binary ?? {});
+	if (given !== '' && named.length === 0) {
+		throw inputDataFieldName.error(
+			`${inputDataFieldName} names no field: '${given}'`,
+			'Enter the names of fields with files, separated by commas, or leave it empty for all.',
+		);
+	}
+	const chosen = named.length > 0 ? [...new Set(named)] : available;
+	if (chosen.length === 0) {
+		throw inputDataFieldName.error(
+			'The item has no file',
+			'Put a node before this one that reads or downloads a file.',
+		);
+	}
+	// n8n may keep files elsewhere, and then says itself which one is missing.
+	if (!binary) for (const name of chosen) run.context.helpers.assertBinaryData(index, name);
+	const missing = chosen.filter((name) => binary && !available.includes(name));
+	if (missing.length > 0) {
+		throw inputDataFieldName.error(
+			`The item has no file in '${missing.join("', '")}'`,
+			`Fields with files in this item: ${available.join(', ') || 'none'}.`,
+		);
+	}
+	return chosen;
+}

@@ -1,0 +1,269 @@
+/**
+ * The filter builder's parameters, and how they become the platform's filter.
+ */
+import {
+	isGroup,
+	OPERATORS_WITHOUT_VALUE,
+	valuesOf,
+	type Condition,
+	type Group,
+} from '../../api/filters';
+import { parseCondition, parseTree } from '../../api/filterTree';
+import type { TableDefinition } from '../../api/types';
+import type { Entry, NameOf, ParameterReader } from '../../parameterKinds/parameter';
+import { anyValue, choice, list, names, text } from '../../parameterKinds/kinds';
+import { emptyValue } from '../../parameterKinds/values';
+import type { RunContext } from '../../run/run';
+import { fieldType } from '../../fields';
+import { didYouMean } from '../../transport/closestName';
+import { InputError, serviceErrorOrThrow } from '../../transport/errors';
+import { getOwn, parseExactJson } from '../../transport/json';
+import { nameList } from '../../transport/text';
+import { CHOOSE_ID, CHOOSE_IDS, fieldPart, ofTable, tableOf, type TableParameter } from './table';
+
+/** The platform's `===`, renamed because n8n treats a value that begins with = as an expression. */
+export const EXACTLY = 'exactly';
+
+/**
+ * Operators whose value is chosen from a list: the platform's operator, and the parameter with the
+ * value.
+ */
+export const CHOICE_OPERATORS = {
+	is: { operator: 'eq', from: 'choice' },
+	isNot: { operator: 'neq', from: 'choice' },
+	isOneOf: { operator: 'in', from: 'choices' },
+	isNoneOf: { operator: 'notin', from: 'choices' },
+} as const;
+
+/** The operators that take their value from this parameter. */
+const operatorsWith = (name: 'choice' | 'choices') =>
+	Object.entries(CHOICE_OPERATORS)
+		.filter(([, { from }]) => from === name)
+		.map(([operator]) => operator);
+
+const matchType = choice('matchType', {
+	label: 'Match',
+	choices: { and: 'All Conditions', or: 'Any Condition' },
+	preset: 'and',
+	description: 'Whether a record must meet every condition and group, or one of them',
+});
+
+const conditionParts = [
+	fieldPart(
+		'getFilterFields',
+		`${CHOOSE_ID}. A field of a linked record is written as link.field, such as company.name.`,
+	),
+	text('operator', {
+		label: 'Operator',
+		loads: ofTable('getOperators', '&field'),
+		preset: 'eq',
+		description: 'How to compare. The list depends on the type of the field.',
+	}),
+	anyValue('value', {
+		label: 'Value',
+		hide: { operator: [...OPERATORS_WITHOUT_VALUE, ...Object.keys(CHOICE_OPERATORS)] },
+		description:
+			"What to compare with; it must not be empty. For 'One Of' and 'Not One Of', separate values with commas (write a comma inside a value as \\,) or give a list with an expression.",
+	}),
+	text('choice', {
+		label: 'Value Name or ID',
+		loads: ofTable('getChoice', '&field'),
+		show: { operator: operatorsWith('choice') },
+		description: CHOOSE_ID,
+	}),
+	names('choices', {
+		label: 'Value Names or IDs',
+		loads: ofTable('getChoices', '&field'),
+		show: { operator: operatorsWith('choices') },
+		description: CHOOSE_IDS,
+	}),
+];
+
+const conditions = list('conditions', {
+	label: 'Conditions',
+	add: 'Add Condition',
+	entry: ['condition', 'Condition'],
+	parts: conditionParts,
+});
+
+const groups = list('groups', {
+	label: 'Groups',
+	add: 'Add Group',
+	entry: ['group', 'Group'],
+	description:
+		'Conditions in brackets: a group counts as one condition, such as (Age over 18 or Surname is Fox)',
+	parts: [matchType.with({ preset: 'or' }), conditions],
+});
+
+const filterTree = anyValue('filterTree', {
+	label: 'Filter Tree',
+	type: 'json',
+	preset: '{\n  "filterOperator": "and",\n  "filter": []\n}',
+	description:
+		'Conditions are {"field","operator","value"}, groups {"filter":[…],"filterOperator":"or"}; they may be nested. For in and notin, the value is a list, or values separated by commas.',
+});
+
+export const filterMode = choice('filterMode', {
+	label: 'Filter',
+	choices: { none: 'None', conditions: 'Conditions', json: 'JSON' },
+	preset: 'none',
+	description: 'Which records to include',
+});
+
+interface FilterChanges {
+	description?: string;
+	preset?: 'conditions';
+	/** Whether the filter must have at least one condition if it is used. */
+	required?: true;
+	/** Other conditions for showing the filter. */
+	show?: Record<string, string[]>;
+}
+
+/** The filter builder's parameters for one operation. */
+export const filterWith = ({ description, preset, required, show }: FilterChanges) => {
+	const shownFor = (mode: string) => ({ show: { ...show, filterMode: [mode] } });
+	return [
+		filterMode.with({ description, preset, show }),
+		matchType.with(shownFor('conditions')),
+		conditions.with({ required, ...shownFor('conditions') }),
+		groups.with(shownFor('conditions')),
+		filterTree.with({ required, ...shownFor('json') }),
+	];
+};
+
+export const filterParameters = filterWith({});
+
+export type FilterParameter = NameOf<typeof filterParameters>;
+
+/** Converts a condition of the editor into the platform's format. */
+function toCondition(condition: Entry<NameOf<typeof conditionParts>>) {
+	const { field, operator, value } = condition;
+	const chosen = getOwn<(typeof CHOICE_OPERATORS)[keyof typeof CHOICE_OPERATORS]>(
+		CHOICE_OPERATORS,
+		String(operator),
+	);
+	if (!chosen) return { field, operator: operator === EXACTLY ? '===' : operator, value };
+	const given = condition[chosen.from];
+	const isNone = Array.isArray(given) && given.length === 0;
+	return { field, operator: chosen.operator, value: isNone ? [''] : given };
+}
+
+const conditionsIn = (entries: ReturnType<typeof conditions.of>, place: string): Condition[] =>
+	entries.map((condition, index) =>
+		parseCondition(toCondition(condition), `Condition ${index + 1} of ${place}`, conditions.label),
+	);
+
+function groupIn(entry: ReturnType<typeof groups.of>[number], index: number): Group {
+	const place = `group ${index + 1} of the filter`;
+	const filter = conditionsIn(conditions.in(entry, groups), place);
+	if (filter.length > 0) return { filter, filterOperator: matchType.in(entry, groups) };
+	throw groups.error(
+		`Group ${index + 1} of the filter has no condition`,
+		'Add a condition to it, or remove the group.',
+	);
+}
+
+function treeOf(value: unknown): unknown {
+	if (value === undefined || (typeof value === 'string' && value.trim() === '')) {
+		throw emptyValue(filterTree);
+	}
+	const tree = typeof value === 'string' ? parseExactJson(value) : value;
+	if (tree !== undefined) return tree;
+	throw filterTree.error(
+		`${filterTree} is not valid JSON`,
+		'A filter is {"filter":[…],"filterOperator":"and"} or a list of conditions.',
+	);
+}
+
+/**
+ * The filter from the parameters. Without conditions it matches every record.
+ *
+ * @throws {InputError} if it can't be read, or an expression left a part of it empty
+ */
+export function filterOf(reader: ParameterReader<FilterParameter>, index: number): Group {
+	switch (filterMode.of(reader, index)) {
+		case 'none':
+			return { filter: [], filterOperator: 'and' };
+		case 'json':
+			return parseTree(treeOf(filterTree.of(reader, index)), filterTree.label);
+		case 'conditions':
+			return {
+				filter: [
+					...conditionsIn(conditions.of(reader, index), 'the filter'),
+					...groups.of(reader, index).map(groupIn),
+				],
+				filterOperator: matchType.of(reader, index),
+			};
+	}
+}
+
+/** Operators that compare the whole value. */
+const WHOLE_VALUE = new Set(['eq', '===', 'neq', 'in', 'notin']);
+
+const comparesWhole = ({ field, operator }: Condition) =>
+	WHOLE_VALUE.has(operator) && !field.includes('.');
+
+/** All conditions, including those in groups. */
+const conditionsOf = ({ filter }: Group): Condition[] =>
+	filter.flatMap((entry) => (isGroup(entry) ? conditionsOf(entry) : [entry]));
+
+/** How many choices an error lists. */
+const CHOICES_SHOWN = 20;
+
+/**
+ * Rejects a comparison of a dropdown with a value that it can't have. Such a condition matches
+ * nothing or, with a negated operator, everything.
+ *
+ * @throws {InputError} that names the field and its choices
+ */
+export function requireChoices(filter: Group, table: TableDefinition): void {
+	for (const condition of conditionsOf(filter).filter(comparesWhole)) {
+		const field = table.fields.find(({ name }) => name === condition.field);
+		const choices =
+			field &&
+			fieldType(field)
+				.editor.choices?.(field)
+				?.map(({ value }) => String(value));
+		if (!choices) continue;
+		// `eq` and `in` may ignore case on the platform, so accept both. A negated operator must match
+		// exactly.
+		const ignoresCase = condition.operator === 'eq' || condition.operator === 'in';
+		const form = (text: string) => (ignoresCase ? text.toLowerCase() : text);
+		const known = new Set(choices.map(form));
+		const other = valuesOf(condition).find((value) => !known.has(form(value)));
+		if (other === undefined) continue;
+		const named = choices.map((name) => ({ name }));
+		const ending = didYouMean(other, named) || `: ${nameList(choices, CHOICES_SHOWN)}`;
+		throw new InputError(
+			`The condition on '${field.name}' (${condition.operator}) compares with '${other}', which isn't one of the field's choices${ending}`,
+			{
+				field: field.name,
+				hint: "Correct the value. To find records that still hold a choice which was removed, use the operator 'Contains' (contains).",
+			},
+		);
+	}
+}
+
+/**
+ * The filter of an item, checked against the table's definition if the token may read it.
+ *
+ * @param mayBeKept whether the definition may be a minute old: then nothing may rest on it but
+ *   reading
+ * @throws {InputError}
+ */
+export async function readFilter(
+	run: RunContext<TableParameter | FilterParameter>,
+	index: number,
+	mayBeKept = false,
+): Promise<Group> {
+	const filter = filterOf(run, index);
+	if (!conditionsOf(filter).some(comparesWhole)) return filter;
+	const at = tableOf(run, index);
+	const check = (table: TableDefinition) => requireChoices(filter, table);
+	const checking = mayBeKept
+		? run.checkWithKept(at, check)
+		: run.definition(at).then((table) => check(table));
+	// If the definition can't be read, the request for the records will show why.
+	await checking.catch(serviceErrorOrThrow);
+	return filter;
+}

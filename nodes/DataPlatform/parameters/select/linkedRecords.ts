@@ -1,0 +1,193 @@
+/**
+ * Parameters for reading links: the records that are linked to one record, and what to read of
+ * linked records.
+ */
+import { MAX_PAGE_SIZE } from '../../api/endpoints';
+import type { LinkedTo } from '../../api/pages';
+import type { PlatformRecord } from '../../api/types';
+import {
+	LinkedRecords,
+	MAX_LINK_REQUESTS,
+	type Inclusion,
+	type LinkTarget,
+} from '../../api/linkedRecords';
+import type { Entry, NameOf } from '../../parameterKinds/parameter';
+import { choice, list, names, text, wholeNumber } from '../../parameterKinds/kinds';
+import type { RunContext } from '../../run/run';
+import { holdsData } from '../../fields';
+import { entriesByLink, isLink, linkedTable, linkField } from '../write/links';
+import {
+	CHOOSE_ID,
+	CHOOSE_IDS,
+	chosenApplication,
+	ofTable,
+	RECORD_ID_EXAMPLE,
+	tableOf,
+	type TableParameter,
+} from './table';
+
+const CHOOSE = 'Choose it from the list, or correct the expression in it.';
+
+const incomingLink = text('linkField', {
+	label: 'Link Field Name or ID',
+	loads: ofTable('getIncomingLinks'),
+	description: `The link field of that table, such as deals.people. ${CHOOSE_ID}.`,
+});
+
+const linkingRecord = text('recordId', {
+	label: 'Record ID',
+	placeholder: RECORD_ID_EXAMPLE,
+	description: 'The ID of the record that has the link',
+});
+
+/** Required, because all records would match if one of the two were missing. */
+const [requiredLink, requiredRecord] = [
+	incomingLink.with({ required: true }),
+	linkingRecord.with({ required: true }),
+];
+
+export const linkedTo = list('linkedTo', {
+	label: 'Linked To',
+	add: 'Add Record',
+	entry: ['record', 'Record'],
+	isSingle: true,
+	description: 'Only include the records that one record of another table links to',
+	parts: [incomingLink, linkingRecord],
+});
+
+/**
+ * The record whose linked records to read; undefined if none is set.
+ *
+ * @throws {InputError} if a part of it is empty, or does not name a link field
+ * @throws {ServiceError} if the record's table can't be read
+ */
+export async function linkedToOf(
+	run: RunContext<TableParameter | NameOf<typeof linkedTo>>,
+	index: number,
+): Promise<LinkedTo | undefined> {
+	const [entry] = linkedTo.of(run, index);
+	if (!entry) return undefined;
+	const wrong = (message: string) => linkedTo.error(message, CHOOSE);
+	const path = requiredLink.in(entry, linkedTo);
+	const id = requiredRecord.in(entry, linkedTo);
+	const [, table = '', field = ''] = /^([^.]+)\.(.+)$/.exec(path) ?? [];
+	if (table === '') throw wrong(`'${path}' is no table and link field, such as deals.people`);
+	const source = await run.definition({ application: chosenApplication(run, index), table });
+	if (source.fields.some((link) => isLink(link) && link.name === field)) {
+		return { id, tableId: source.id, field };
+	}
+	throw wrong(`Table '${source.header}' has no link field '${field}'`);
+}
+
+const include = choice('include', {
+	label: 'Include',
+	choices: {
+		fields: ['Fields', 'IDs and fields that you choose'],
+		recordIds: ['Record IDs', 'Only the IDs'],
+	},
+	preset: 'recordIds',
+	description: 'What to return of each linked record',
+});
+
+const linkedFields = names('linkedFields', {
+	label: 'Linked Field Names or IDs',
+	loads: ofTable('getLinkedDataFields', '&field'),
+	show: { include: ['fields'] },
+	description: `The fields of the linked table. ${CHOOSE_IDS}.`,
+});
+
+/** How many records to return. */
+export const limitWith = (look: { max?: number; show?: Record<string, boolean[]> }) =>
+	wholeNumber('limit', {
+		label: 'Limit',
+		min: 1,
+		preset: 50,
+		description: 'Max number of results to return',
+		...look,
+	});
+
+const limit = limitWith({ max: MAX_PAGE_SIZE });
+
+export const linkedRecords = list('linkedRecords', {
+	label: 'Include Linked Records',
+	add: 'Add Link Field',
+	entry: ['link', 'Link Field'],
+	description:
+		'Return linked records in place of links. A link to several records takes a request for each record that has it.',
+	parts: [linkField, include, linkedFields, limit],
+});
+
+/** @throws {InputError} if no field is chosen, or one is not in the linked table */
+function fieldsOf(entry: Entry<NameOf<typeof linkedFields>>, { table }: LinkTarget): string[] {
+	const chosen = linkedFields.in(entry, linkedRecords);
+	const unknown = chosen.find(
+		(name) => !table.fields.some((field) => field.name === name && holdsData(field)),
+	);
+	if (chosen.length > 0 && unknown === undefined) return chosen;
+	throw linkedRecords.error(
+		unknown === undefined
+			? `No field of the linked table '${table.header}' is chosen`
+			: `The linked table '${table.header}' has no field '${unknown}'`,
+		CHOOSE,
+	);
+}
+
+type LinkedParameter = TableParameter | NameOf<typeof linkedRecords>;
+
+/** What to read of a table's linked records. */
+export async function inclusionsOf(
+	run: RunContext<LinkedParameter>,
+	index: number,
+): Promise<Inclusion[]> {
+	const entries = linkedRecords.of(run, index);
+	if (entries.length === 0) return [];
+	const at = tableOf(run, index);
+	const table = await run.definition(at);
+	const inclusions: Inclusion[] = [];
+	for (const [field, entry] of entriesByLink(entries, table, linkedRecords)) {
+		const takesFields = include.in(entry, linkedRecords) === 'fields';
+		const target = await linkedTable(async (address) => await run.definition(address), at, field);
+		inclusions.push({
+			field,
+			tableId: table.id,
+			target,
+			names: takesFields ? fieldsOf(entry, target) : undefined,
+			limit: limit.in(entry, linkedRecords),
+		});
+	}
+	return inclusions;
+}
+
+/** Warns the user, once per run, that linked records were left out. */
+export function warnAboutOmissions(run: RunContext<never>, linked: LinkedRecords) {
+	if (linked.isCut) {
+		run.hintOnce(
+			`Some links have more linked records than ${limit} under ${linkedRecords}: only the first of each are in the output.`,
+			'warning',
+		);
+	}
+	if (linked.isUnread) {
+		run.hintOnce(
+			`Some linked records were not read, because that would take more than ${MAX_LINK_REQUESTS} requests. Their links are as the platform returned them.`,
+			'warning',
+		);
+	}
+}
+
+/**
+ * Replaces links with linked records, as the parameters say. Keeps what it read for the rest of the
+ * run.
+ *
+ * @throws {InputError} if an entry can't be read
+ * @throws {ServiceError} if a linked table can't be read
+ */
+export async function linkedReader(run: RunContext<LinkedParameter>, index: number) {
+	const inclusions = await inclusionsOf(run, index);
+	const linked = run.once('linked records', () => new LinkedRecords(run.client));
+	return async (records: PlatformRecord[]): Promise<PlatformRecord[]> => {
+		if (inclusions.length === 0) return records;
+		const whole = await linked.include(records, inclusions);
+		warnAboutOmissions(run, linked);
+		return whole;
+	};
+}

@@ -1,0 +1,125 @@
+/**
+ * Which records to read, in which order, and what to return of them.
+ */
+import { isEmptyFilter } from '../../api/filters';
+import type { RecordQuery } from '../../api/pages';
+import type { Entry, NameOf, ParameterReader } from '../../parameterKinds/parameter';
+import { choice, flag, list, names, text } from '../../parameterKinds/kinds';
+import { recordOutput, type RecordOutput } from '../../input/recordOutput';
+import type { RunContext } from '../../run/run';
+import { ServiceError, type Hint, type QueryPart } from '../../transport/errors';
+import { readFilter, type FilterParameter } from './filter';
+import { linkedTo, linkedToOf } from './linkedRecords';
+import { CHOOSE_ID, CHOOSE_IDS, fieldPart, ofTable, type TableParameter } from './table';
+
+export const simple = flag('simple', {
+	label: 'Simplify',
+	preset: true,
+	description: 'Whether to return a simplified version of the response instead of the raw data',
+});
+
+/** The shape of records in the output. @throws {InputError} */
+export const outputOf = (
+	reader: ParameterReader<NameOf<typeof simple>>,
+	index: number,
+): RecordOutput => recordOutput(simple.of(reader, index));
+
+export const fieldsToLoad = names('fieldsToLoad', {
+	label: 'Output Field Names or IDs',
+	loads: ofTable('getFields'),
+	description: `The fields to return, all if none is chosen. ${CHOOSE_IDS}.`,
+});
+
+export const savedView = text('savedView', {
+	label: 'Saved View Name or ID',
+	loads: ofTable('getSavedViews'),
+	narrows: true,
+	description: CHOOSE_ID,
+});
+
+const sortField = fieldPart('getSortFields');
+
+const direction = choice('direction', {
+	label: 'Direction',
+	choices: { asc: 'Ascending', desc: 'Descending' },
+	preset: 'asc',
+});
+
+export const sort = list('sort', {
+	label: 'Sort',
+	add: 'Add Field to Sort By',
+	entry: ['by', 'Field'],
+	isSortable: true,
+	parts: [sortField, direction],
+});
+
+/** @throws {InputError} if a sort field is not a valid name */
+function sortText(entry: Entry<NameOf<typeof sortField | typeof direction>>): string {
+	const wrong = (message: string) =>
+		sort.error(
+			message,
+			`Choose field and direction under ${sort}, or correct the expression in it.`,
+		);
+	const field = sortField.in(entry, sort);
+	if (field === '') throw wrong(`A field under ${sort} has no name`);
+	if (/[(),]/.test(field)) throw wrong(`No field is called '${field}'. Nothing was sent`);
+	return direction.in(entry, sort) === 'asc' ? field : `${field}(desc)`;
+}
+
+type RecordQueryParameter =
+	| TableParameter
+	| FilterParameter
+	| NameOf<typeof sort | typeof fieldsToLoad | typeof linkedTo | typeof savedView>;
+
+/**
+ * The query for the records that the parameters select, with their order and fields.
+ *
+ * @throws {InputError} if a parameter can't be read
+ */
+export async function recordQueryOf(
+	run: RunContext<RecordQueryParameter>,
+	index: number,
+	mayBeKept = false,
+): Promise<RecordQuery> {
+	const query = {
+		fields: fieldsToLoad.of(run, index),
+		savedView: savedView.of(run, index),
+		sort: sort.of(run, index).map(sortText).join(','),
+		linkedTo: await linkedToOf(run, index),
+		filter: await readFilter(run, index, mayBeKept),
+	};
+	return { ...query, hint: queryHint(query) };
+}
+
+/** Which parameters to check if the platform rejects a query. */
+export function queryHint({ filter, ...query }: Omit<RecordQuery, 'hint'>): Hint | undefined {
+	const parts: Array<[QueryPart, boolean]> = [
+		['filter', filter !== undefined && !isEmptyFilter(filter)],
+		['sort', Boolean(query.sort)],
+		['savedView', Boolean(query.savedView)],
+		['linkedTo', query.linkedTo !== undefined],
+		['fields', (query.fields ?? []).length > 0],
+	];
+	const given = parts.filter(([, isGiven]) => isGiven).map(([part]) => part);
+	return given.length > 0 ? { code: 'correctQuery', parts: given } : undefined;
+}
+
+/** Sends a query. If the platform rejects it, the error says which parameters to check. */
+export async function withQueryHint<T>(
+	query: Omit<RecordQuery, 'hint'>,
+	send: () => Promise<T>,
+): Promise<T> {
+	return await send().catch((error: unknown) => {
+		if (!(error instanceof ServiceError) || error.status !== 400) throw error;
+		throw new ServiceError(error.message, { ...error, hint: queryHint(query) ?? error.hint });
+	});
+}
+
+/** Warns the user that the order of the table changed while it was read. */
+export function warnAboutShift(run: RunContext<never>, count: number) {
+	run.context.addExecutionHints({
+		message: `The table changed while it was read. All ${count} records are in the output once, but one that moved in the sort order meanwhile may be missing.`,
+		type: 'warning',
+		location: 'outputPane',
+	});
+}

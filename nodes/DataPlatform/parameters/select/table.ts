@@ -1,0 +1,175 @@
+/**
+ * The parameters that select an application, a table and a record.
+ */
+import type { INodePropertyTypeOptions } from 'n8n-workflow';
+
+import { idKey } from '../../api/idSet';
+import type { TableAddress } from '../../api/types';
+import type { NameOf, ParameterReader } from '../../parameterKinds/parameter';
+import { custom, text } from '../../parameterKinds/kinds';
+import { requireText } from '../../parameterKinds/values';
+
+/**
+ * Finds a name in a pasted URL such as `…/apps/<name>/tables/<name>/data/<name>`: the one in
+ * parentheses. The longest format comes first, because an application may itself be called `apps`.
+ */
+const addresses = (...formats: string[]) =>
+	formats.map((format) => new RegExp(format.replaceAll('<name>', '[^/?#]+')));
+
+interface LocatorLook {
+	label: string;
+	description: string;
+	required?: boolean;
+	/** What it holds at first; nothing if not set. */
+	preset?: { mode: 'id'; value: string };
+	show?: Record<string, string[]>;
+	/** Whether an expression in it must return something, although the field itself may be empty. */
+	narrows?: boolean;
+	typeOptions?: INodePropertyTypeOptions;
+	/** The method that searches the choices. */
+	search: string;
+	id: { placeholder: string; hint?: string };
+	/** An example URL, and its part before the name. */
+	url: string;
+	part: string;
+	addresses: RegExp[];
+}
+
+const locator = <Name extends string>(
+	name: Name,
+	{ search, id, url, part, addresses: formats, ...look }: LocatorLook,
+) => {
+	const typeOptions = { searchListMethod: search, searchable: true };
+	const regex = `https?://[^/]+/(?:.*/)?${part}/[^/?#]+.*`;
+	const errorMessage = `The URL must contain /${part}/…`;
+	const validation = [{ type: 'regex' as const, properties: { regex, errorMessage } }];
+	const shown = {
+		preset: { mode: 'list', value: '' },
+		...look,
+		modes: [
+			{ displayName: 'From List', name: 'list', type: 'list' as const, typeOptions },
+			{ displayName: 'By ID', name: 'id', type: 'string' as const, ...id },
+			{
+				displayName: 'By URL',
+				name: 'url',
+				type: 'string' as const,
+				placeholder: `e.g. ${url}`,
+				validation,
+			},
+		],
+	};
+	return custom(name, 'resourceLocator', shown, (value, parameter) =>
+		requireText(value, parameter, formats),
+	);
+};
+
+const PLATFORM = 'https://platform.example.com';
+
+/** The application; '' to address the table only by its name. */
+export const application = locator('application', {
+	label: 'Application',
+	description:
+		'The application the table belongs to. Empty means all applications: the table is then chosen among those of all, and addressed by its name or ID alone.',
+	// If its expression returned nothing, the request could go to another table with the same name.
+	narrows: true,
+	search: 'searchApplications',
+	id: { placeholder: 'e.g. crm', hint: "The application's internal name or ID" },
+	url: `${PLATFORM}/apps/crm`,
+	part: 'apps',
+	addresses: addresses('/apps/(<name>)/tables/<name>', '/apps/(<name>)'),
+});
+
+export const table = locator('table', {
+	label: 'Table',
+	required: true,
+	description: 'The table to work on',
+	typeOptions: { loadOptionsDependsOn: ['application.value'] },
+	search: 'searchTables',
+	id: { placeholder: 'e.g. contacts', hint: "The table's internal name or ID" },
+	url: `${PLATFORM}/apps/crm/tables/contacts`,
+	part: 'tables',
+	addresses: addresses('/apps/<name>/tables/(<name>)', '/tables/(<name>)'),
+});
+
+export const tableParameters = [application, table];
+
+export type TableParameter = NameOf<typeof tableParameters>;
+
+/** Hides what makes no sense without a table. */
+export const UNTIL_TABLE_CHOSEN = { table: [''] };
+
+/** The parameters that lists of fields depend on. */
+export const TABLE_DEPENDENCIES = ['application.value', 'table.value'];
+
+/**
+ * A list that the editor loads for the table. `&name` is a parameter in the same collection entry.
+ */
+export const ofTable = (
+	loadOptionsMethod: string,
+	...more: string[]
+): INodePropertyTypeOptions => ({
+	loadOptionsMethod,
+	loadOptionsDependsOn: [...TABLE_DEPENDENCIES, ...more],
+});
+
+const EXPRESSION = '<a href="https://docs.n8n.io/code/expressions/">expression</a>';
+
+/** n8n's standard text in the description of a loaded list. */
+export const CHOOSE_ID = `Choose from the list, or specify an ID using an ${EXPRESSION}`;
+export const CHOOSE_IDS = `Choose from the list, or specify IDs using an ${EXPRESSION}`;
+
+/** A field of the table, as a part of a list entry. */
+export const fieldPart = (method: string, description = CHOOSE_ID, preset = '') =>
+	text('field', { label: 'Field Name or ID', loads: ofTable(method), description, preset });
+
+const RECORD_ADDRESSES = addresses(
+	'/apps/<name>/tables/<name>/data/(<name>)',
+	'/tables/<name>/data/(<name>)',
+	'/data/(<name>)/?(?:[?#]|$)',
+	'/data/(<name>)',
+);
+
+export const RECORD_ID_EXAMPLE = 'e.g. 5f0c9f0e-3b1a-4f43-9a51-0a9c1df7a1b2';
+
+const RECORD: LocatorLook = {
+	label: 'Record',
+	required: true,
+	description: 'The record to work on',
+	typeOptions: { loadOptionsDependsOn: TABLE_DEPENDENCIES },
+	search: 'searchRecords',
+	id: { placeholder: RECORD_ID_EXAMPLE },
+	url: `${PLATFORM}/apps/crm/tables/contacts/data/5f0c9f0e…`,
+	part: 'data',
+	addresses: RECORD_ADDRESSES,
+};
+
+export const recordId = locator('recordId', RECORD);
+
+/** Each item's record, for operations that can match in several ways. */
+export const itemRecordId = locator('recordId', {
+	...RECORD,
+	preset: { mode: 'id', value: '={{ $json.id }}' },
+	show: { matchOn: ['recordId'] },
+	description: "Each item's record. By default, the one with the item's own ID.",
+});
+
+/** The chosen application; undefined if there is none. @throws {InputError} */
+export const chosenApplication = (
+	reader: ParameterReader<'application'>,
+	index: number,
+): string | undefined => application.of(reader, index) || undefined;
+
+/** @throws {InputError} if no table is chosen */
+export const tableOf = (reader: ParameterReader<TableParameter>, index: number): TableAddress => ({
+	application: chosenApplication(reader, index),
+	table: table.of(reader, index),
+});
+
+/** Identifies the record of an item among all records. @throws {InputError} */
+export const recordKeyOf = (
+	reader: ParameterReader<TableParameter | 'recordId'>,
+	index: number,
+): string => {
+	const at = tableOf(reader, index);
+	return JSON.stringify([at.application, at.table, idKey(recordId.of(reader, index))]);
+};

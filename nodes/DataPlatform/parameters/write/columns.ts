@@ -1,0 +1,133 @@
+/**
+ * The values that items have for a record's fields.
+ */
+import type { ResourceMapperTypeOptionsBase } from 'n8n-workflow';
+
+import type { TableDefinition } from '../../api/types';
+import type { Plan, PlanOptions } from '../../bulk/plan/plan';
+import type { NameOf } from '../../parameterKinds/parameter';
+import { choice, custom } from '../../parameterKinds/kinds';
+import { jsonReader } from '../../input/recordInput';
+import type { RunContext } from '../../run/run';
+import { nameList } from '../../transport/text';
+import { TABLE_DEPENDENCIES, UNTIL_TABLE_CHOSEN } from '../select/table';
+
+type ColumnsMethod = 'getColumnsToCreate' | 'getColumnsToUpsert' | 'getColumnsToUpdate';
+
+/** The mapper from the item's data to the table's fields. `valuesReader` reads its parts. */
+export const columns = (resourceMapperMethod: ColumnsMethod) =>
+	custom(
+		'columns',
+		'resourceMapper',
+		{
+			label: 'Fields',
+			noDataExpression: true,
+			required: true,
+			preset: { mappingMode: 'defineBelow', value: null },
+			hide: UNTIL_TABLE_CHOSEN,
+			typeOptions: {
+				loadOptionsDependsOn: TABLE_DEPENDENCIES,
+				resourceMapper: {
+					resourceMapperMethod,
+					mode: 'add',
+					fieldWords: { singular: 'field', plural: 'fields' },
+					addAllFields: resourceMapperMethod !== 'getColumnsToUpdate',
+					supportAutoMap: true,
+					allowEmptyValues: true,
+					// Updates the list after fields were added to or removed from the table. Older n8n offers
+					// a button.
+					refreshIncompleteSchemaOnOpen: true,
+					refreshStaleSchemaOnOpen: true,
+					noFieldsError: 'There are no fields to map.',
+				} as ResourceMapperTypeOptionsBase & { resourceMapperMethod: string; mode: 'add' },
+			},
+		},
+		(value) => value,
+	);
+
+export const columnsToCreate = columns('getColumnsToCreate');
+export const columnsToUpsert = columns('getColumnsToUpsert');
+export const columnsToUpdate = columns('getColumnsToUpdate');
+
+type ColumnsParameter = NameOf<typeof columnsToCreate>;
+
+/** Reads the field values of one item. */
+type ValuesReader = (index: number) => unknown;
+
+const isMappedAutomatically = (run: RunContext<ColumnsParameter>, index: number) =>
+	run.value(columnsToCreate, index, { part: 'mappingMode' }) === 'autoMapInputData';
+
+/**
+ * Reads values as mapped in the editor, or each item's own if the mapping is automatic.
+ *
+ * @param index the item to read the mapping mode from, which is the same for all
+ */
+export function valuesReader(
+	run: RunContext<ColumnsParameter>,
+	index: number,
+	table: TableDefinition,
+): ValuesReader {
+	if (isMappedAutomatically(run, index)) {
+		const valuesOf = jsonReader(table);
+		return (at) => valuesOf(run.json(at));
+	}
+	// n8n's own check uses the table as it was when the workflow was saved; ours uses the current
+	// one.
+	const reading = { part: 'value', skipValidation: true };
+	return (at) => run.value(columnsToCreate, at, reading) ?? {};
+}
+
+export const emptyValues = choice('emptyValues', {
+	label: 'Empty Values',
+	choices: {
+		clear: ['Clear the Field', 'Clear the field in the platform'],
+		leave: ['Leave the Field as It Is', 'Do not send the value'],
+		error: ['Treat as an Error', 'Write nothing'],
+	},
+	preset: 'leave',
+	description: 'What to do with an empty text, an empty list or null',
+});
+
+export const unknownFields = choice('unknownFields', {
+	label: 'Unknown Fields',
+	choices: {
+		ignore: ['Ignore', 'Write the fields that the table has'],
+		error: ['Treat as an Error', 'Write nothing and name them'],
+	},
+	preset: 'error',
+	description:
+		'What to do with input fields that the table does not have, when fields are mapped automatically. Read-only fields are always left out.',
+});
+
+export type FieldOptions = NameOf<typeof emptyValues | typeof unknownFields>;
+
+/** What to do with empty values and unknown fields. @throws {InputError} */
+export const valuePoliciesOf = (run: RunContext<FieldOptions>, index: number) => ({
+	empty: emptyValues.of(run, index),
+	unknownFields: unknownFields.of(run, index),
+});
+
+export type PlanningParameter = ColumnsParameter | FieldOptions;
+
+/** @throws {InputError} if an option has an invalid value */
+export const planOptions = (
+	run: RunContext<PlanningParameter>,
+	index: number,
+	mode: PlanOptions['mode'],
+	duplicates: PlanOptions['duplicates'],
+	importKey?: string,
+): PlanOptions => ({
+	mode,
+	duplicates,
+	...valuePoliciesOf(run, index),
+	importKey,
+	isFromInput: isMappedAutomatically(run, index),
+});
+
+/** Tells the user, once per run, which fields of the input are not written. */
+export function hintIgnored(run: RunContext<never>, { ignored }: Pick<Plan, 'ignored'>) {
+	if (ignored.size === 0) return;
+	run.hintOnce(
+		`Not written, because these fields are read-only, or hold files or links as they were read: ${nameList([...ignored])}.`,
+	);
+}

@@ -1,0 +1,179 @@
+/**
+ * Parameters for writing links: what the values of link fields are, and the tables that links point
+ * to.
+ */
+import { addressKey } from '../../api/endpoints';
+import type { FieldDefinition, TableAddress, TableDefinition } from '../../api/types';
+import type { LinkTarget } from '../../api/linkedRecords';
+import type { LinkRule } from '../../bulk/links/linkCatalog';
+import { LinkResolver, type LinkRules } from '../../bulk/links/linkResolver';
+import type { Entry, NameOf, Parameter, ParameterReader } from '../../parameterKinds/parameter';
+import { choice, list, text } from '../../parameterKinds/kinds';
+import type { RunContext } from '../../run/run';
+import { InputError, ServiceError } from '../../transport/errors';
+import { CHOOSE_ID, fieldPart, ofTable } from '../select/table';
+import { emptyValues } from './columns';
+
+/** Stands for every link field of the table. */
+export const ALL_LINK_FIELDS = '*';
+
+/** One of the table's link fields, or all of them. */
+export const linkField = fieldPart(
+	'getLinkFields',
+	`The link field. ${CHOOSE_ID}.`,
+	ALL_LINK_FIELDS,
+);
+
+const valueType = choice('valueType', {
+	label: 'Link Values Are',
+	choices: {
+		importKey: ['Import Key of the Linked Table', "Values of the linked table's import key field"],
+		field: [
+			'Other Field of the Linked Table',
+			'Values of a field that you choose; they must be unique',
+		],
+		recordIds: ['Record IDs', 'IDs of the linked records'],
+	},
+	preset: 'importKey',
+	description: 'What the items hold in the link field',
+});
+
+const linkedField = text('linkedField', {
+	label: 'Linked Field Name or ID',
+	loads: ofTable('getLinkedFields', '&field'),
+	show: { valueType: ['field'] },
+	description: `The field of the linked table. ${CHOOSE_ID}.`,
+});
+
+const ifNotFound = choice('ifNotFound', {
+	label: 'If Not Found',
+	choices: {
+		create: ['Create the Linked Record', 'Create it with its import key, many in one request'],
+		leaveEmpty: [
+			'Leave the Link Empty',
+			`Treat the value as empty, as the option ${emptyValues.label} says`,
+		],
+		error: ['Treat as an Error', 'Do not write the item and name the value'],
+	},
+	preset: 'error',
+	hide: { valueType: ['recordIds'] },
+	description: 'What to do if no linked record has the value',
+});
+
+export const linkValues = list('linkValues', {
+	label: 'Link Values',
+	add: 'Add Link Field',
+	entry: ['link', 'Link Field'],
+	description:
+		'By default, the values of link fields are record IDs. Add a field if its values are names or keys of the linked records.',
+	parts: [linkField, valueType, linkedField, ifNotFound],
+});
+
+export type LinkParameter = NameOf<typeof linkValues>;
+
+export const isLink = ({ type }: FieldDefinition) => type === 'schema_link';
+
+/**
+ * The list entry of each link field of a table. An entry for the field wins over one for all
+ * fields.
+ *
+ * @throws {InputError} if an entry names no link field of the table, or two name the same one
+ */
+export function entriesByLink<E extends Entry<'field'>>(
+	entries: E[],
+	table: TableDefinition,
+	of: Parameter<string, unknown>,
+): Array<[FieldDefinition, E]> {
+	const links = table.fields.filter(isLink);
+	const byName = new Map<string, E>();
+	for (const entry of entries) {
+		const name = linkField.in(entry, of);
+		if (name !== ALL_LINK_FIELDS && !links.some((link) => link.name === name)) {
+			throw new InputError(
+				`${of} names '${name}', which is no link field of table '${table.header}'`,
+				{
+					field: of.label,
+					hint:
+						links.length > 0
+							? `Its link fields are: ${links.map((link) => link.name).join(', ')}.`
+							: 'The table has no link field: remove the option.',
+				},
+			);
+		}
+		if (byName.has(name)) {
+			throw of.error(`${of} has two entries for '${name}'`, 'Remove one.');
+		}
+		byName.set(name, entry);
+	}
+	return links.flatMap((link): Array<[FieldDefinition, E]> => {
+		const entry = byName.get(link.name) ?? byName.get(ALL_LINK_FIELDS);
+		return entry ? [[link, entry]] : [];
+	});
+}
+
+/** The rule of one entry; undefined if the values are record IDs. @throws {InputError} */
+function toRule(entry: ReturnType<typeof linkValues.of>[number]): LinkRule | undefined {
+	const type = valueType.in(entry, linkValues);
+	if (type === 'recordIds') return undefined;
+	const rule = { ifNotFound: ifNotFound.in(entry, linkValues) };
+	if (type === 'importKey') return rule;
+	const name = linkedField.in(entry, linkValues);
+	if (name !== '') return { ...rule, linkedField: name };
+	throw linkValues.error(
+		`${linkValues} names no field of the linked table`,
+		`Choose it under ${linkedField}.`,
+	);
+}
+
+/**
+ * How to read the values of a table's link fields.
+ *
+ * @throws {InputError} if an entry can't be read, or names no link field of the table
+ */
+export function linkRules(
+	reader: ParameterReader<LinkParameter>,
+	index: number,
+	table: TableDefinition,
+): LinkRules {
+	const entries = entriesByLink(linkValues.of(reader, index), table, linkValues);
+	return new Map(
+		entries.flatMap(([{ name }, entry]): Array<[string, LinkRule]> => {
+			const rule = toRule(entry);
+			return rule ? [[name, rule]] : [];
+		}),
+	);
+}
+
+/**
+ * The table that a link field points to, usually one of the same application.
+ *
+ * @throws {InputError} if the platform does not report it
+ * @throws {ServiceError}
+ */
+export async function linkedTable(
+	definition: (at: TableAddress) => Promise<TableDefinition>,
+	{ application }: TableAddress,
+	{ name, metadata: { linkTableId } }: FieldDefinition,
+): Promise<LinkTarget> {
+	if (linkTableId === undefined) {
+		throw new InputError(
+			`the platform does not say which table '${name}' links to: give record IDs`,
+			{ field: name, hint: 'Give record IDs, or leave the field out.' },
+		);
+	}
+	const at = { application, table: linkTableId };
+	const elsewhere = { table: linkTableId };
+	const ifElsewhere = async (error: unknown): Promise<LinkTarget> => {
+		const isElsewhere = error instanceof ServiceError && error.status === 404;
+		if (!isElsewhere || application === undefined) throw error;
+		return { at: elsewhere, table: await definition(elsewhere) };
+	};
+	return await definition(at).then((table) => ({ at, table }), ifElsewhere);
+}
+
+/** Resolves the links of a table. Keeps what it looked up for the rest of the run. */
+export const linkResolver = (run: RunContext<never>, at: TableAddress): LinkResolver =>
+	run.once(`links ${addressKey(at)}`, () => {
+		const definition = async (address: TableAddress) => await run.definition(address);
+		return new LinkResolver(run.client, async (field) => await linkedTable(definition, at, field));
+	});

@@ -1,0 +1,186 @@
+/**
+ * How items find their records, and what to do if they find one, several or none.
+ */
+import type { TableDefinition } from '../../api/types';
+import { keyField } from '../../bulk/plan/identity';
+import type { MatchOn, WriteMode } from '../../bulk/plan/plan';
+import type { Matching, MatchRules } from '../../bulk/writeTask';
+import type { NameOf, Parameter } from '../../parameterKinds/parameter';
+import { choice, names } from '../../parameterKinds/kinds';
+import type { RunContext } from '../../run/run';
+import { fieldRules, fieldRulesOf } from './fieldRules';
+import { OptionGroup } from '../operation';
+import { CHOOSE_IDS, itemRecordId, ofTable } from '../select/table';
+
+export const matchOn = choice('matchOn', {
+	label: 'Match On',
+	choices: {
+		importKey: ['Import Key', 'The field that the table marks as its import key'],
+		fields: ['Other Fields', 'One or more fields that you choose. All of them must be equal.'],
+		recordId: ['Record ID', 'The ID that the platform gave the record'],
+	},
+	preset: 'importKey',
+	description:
+		"How to find each item's record. Keys are compared exactly, including case and spaces. An expression with .trim().toLowerCase() makes them equal.",
+});
+
+export const matchFields = names('matchFields', {
+	label: 'Match Field Names or IDs',
+	loads: ofTable('getMatchFields'),
+	required: true,
+	show: { matchOn: ['fields'] },
+	description: `A record matches if it has the same values in all of these fields. ${CHOOSE_IDS}.`,
+});
+
+/** How each item finds its record. @param preset the default */
+export const matchingParameters = (preset: 'importKey' | 'recordId') => [
+	matchOn.with({ preset }),
+	matchFields,
+	itemRecordId,
+];
+
+const UNLESS_CREATED = { hide: { importMode: ['create'] } };
+
+/** How each row finds its record, unless rows only create records. IDs are in the column `id`. */
+export const rowMatchingParameters = [
+	matchOn.with({
+		description: "How to find each row's record; its ID stands in the column 'id'",
+		...UNLESS_CREATED,
+	}),
+	matchFields.with(UNLESS_CREATED),
+];
+
+const ifFound = choice('ifFound', {
+	label: 'If Found',
+	choices: {
+		update: ['Update It', 'Write the fields that are sent'],
+		skip: [
+			'Return It Unchanged',
+			'Write nothing and return the record as it is stored (get or create)',
+		],
+	},
+	preset: 'update',
+	description: 'What to do with an item whose record exists',
+});
+
+const WITHOUT_CREATE = {
+	skip: ['Skip', "Write nothing; the item's outcome is 'skipped'"],
+	error: ['Treat as an Error', "Write nothing; the item's outcome is 'notFound'"],
+} as const;
+
+const IF_MISSING = {
+	label: 'If Missing',
+	description: 'What to do with an item that has no record yet',
+};
+
+export const ifMissing = choice('ifMissing', {
+	...IF_MISSING,
+	choices: { create: ['Create It', 'Create a new record'], ...WITHOUT_CREATE },
+	preset: 'create',
+});
+
+export const multipleMatches = choice('multipleMatches', {
+	label: 'Multiple Matches',
+	choices: {
+		error: ['Treat as an Error', 'Do not write the item and name the records'],
+		first: ['Use the First', 'Use the oldest record'],
+		all: ['Use All', 'Use every record that matches'],
+	},
+	preset: 'error',
+	show: { '/matchOn': ['fields', 'importKey'] },
+	description: 'What to do with an item that matches more than one record',
+});
+
+/** What to do with matches, for operations that create records. */
+export const upsertMatchOptions = [ifFound, ifMissing, multipleMatches];
+
+/** The same for operations that only update. */
+export const updateMatchOptions = [
+	choice('ifMissing', { ...IF_MISSING, choices: WITHOUT_CREATE, preset: 'error' }),
+	multipleMatches,
+];
+
+/**
+ * The group of options for items that match a record, several, none or each other. Named after its
+ * first two.
+ */
+export const matchingOptions = <Option extends string>(
+	...options: Array<Parameter<Option, unknown>>
+) =>
+	new OptionGroup(
+		'matching',
+		options
+			.slice(0, 2)
+			.map(({ label }) => label)
+			.join(', '),
+		'What to do with items that match one record, several or none',
+		options,
+	);
+
+type RuleOptions = Partial<Pick<MatchRules, 'ifFound' | 'ifMissing'>>;
+
+/** The matching rules of operations that create and update. @throws {InputError} */
+export const upsertRules = (
+	run: RunContext<NameOf<typeof upsertMatchOptions>>,
+	index: number,
+): RuleOptions => ({
+	ifFound: ifFound.of(run, index),
+	ifMissing: ifMissing.of(run, index),
+});
+
+type MatchParameter = NameOf<
+	typeof matchOn | typeof matchFields | typeof multipleMatches | typeof fieldRules
+>;
+
+/**
+ * How items find their records. Undefined if the platform itself does it: by import key to create
+ * or update, by ID to update.
+ *
+ * @param importKey the import key's name if the table's definition does not mark it
+ * @throws {InputError}
+ */
+export function matchingOf(
+	run: RunContext<MatchParameter>,
+	index: number,
+	mode: WriteMode,
+	table: TableDefinition,
+	given: RuleOptions,
+	importKey?: string,
+): Matching | undefined {
+	if (mode === 'create') return undefined;
+	const preset = mode === 'upsert' ? 'create' : 'error';
+	// In an operation that only updates, 'create' was left over from one that creates.
+	const isLeft = mode !== 'upsert' && given.ifMissing === 'create';
+	const rules: MatchRules = {
+		ifFound: given.ifFound ?? 'update',
+		ifMissing: isLeft ? preset : (given.ifMissing ?? preset),
+		multipleMatches: multipleMatches.of(run, index),
+	};
+	const key = keyField(table, importKey)?.name;
+	const on = fieldsToMatch(run, index, table, key);
+	const isKey = on !== 'recordId' && on.length === 1 && on[0] === key;
+	const ruled = fieldRulesOf(run, index, table, on, mode);
+	const isPlain =
+		!ruled &&
+		rules.ifFound === 'update' &&
+		rules.ifMissing === preset &&
+		rules.multipleMatches !== 'all';
+	// An upsert never finds several records: the platform matches its key itself.
+	const isDoneByPlatform = mode === 'upsert' ? isKey : on === 'recordId';
+	return isPlain && isDoneByPlatform
+		? undefined
+		: { on, ...rules, ...(ruled && { fieldRules: ruled }) };
+}
+
+function fieldsToMatch(
+	run: RunContext<MatchParameter>,
+	index: number,
+	table: TableDefinition,
+	key: string | undefined,
+): MatchOn {
+	const kind = matchOn.of(run, index);
+	if (kind === 'recordId') return kind;
+	if (kind === 'fields') return matchFields.of(run, index);
+	if (key !== undefined) return [key];
+	throw matchOn.error(`Table '${table.header}' has no import key field`, { code: 'markImportKey' });
+}

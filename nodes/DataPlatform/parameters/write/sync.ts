@@ -1,0 +1,216 @@
+/**
+ * What Sync does with records that are missing from the input.
+ */
+import { isEmptyFilter, requireRestrictive, type Group } from '../../api/filters';
+import type { FieldDefinition, FieldValues, TableDefinition } from '../../api/types';
+import type { Removal, SyncOptions } from '../../bulk/remove/sync';
+import type { Entry, NameOf } from '../../parameterKinds/parameter';
+import { anyValue, choice, flag, list, number, wholeNumber } from '../../parameterKinds/kinds';
+import type { RunContext } from '../../run/run';
+import { isWritable } from '../../fields';
+import { isCleared } from '../../fields/fieldType';
+import { toFieldValue } from '../../fields/values';
+import { InputError } from '../../transport/errors';
+import { filterMode, filterOf, filterWith, requireChoices, type FilterParameter } from '../select/filter';
+import { fieldPart } from '../select/table';
+import { emptyValues } from './columns';
+
+const missingRecords = choice('missingRecords', {
+	label: 'Records Missing From Input',
+	choices: {
+		leave: ['Leave', 'Only create and update'],
+		setFields: ['Set Fields', 'Mark them, such as archived = true'],
+		delete: ['Delete', 'Permanently delete them'],
+	},
+	preset: 'leave',
+	description: 'What to do with records of the table that are missing from the input',
+});
+
+const IF_REMOVED = { missingRecords: ['setFields', 'delete'] };
+
+const fieldToSet = fieldPart('getWritableFields');
+
+const valueToSet = anyValue('value', {
+	label: 'Value',
+	description:
+		'Such as true, archived or an expression, which is evaluated once, with the first item',
+});
+
+export const fieldsToSet = list('fieldsToSet', {
+	label: 'Fields to Set',
+	add: 'Add Field',
+	entry: ['entry', 'Field'],
+	show: { missingRecords: ['setFields'] },
+	description: 'What to write to each record that is missing from the input',
+	parts: [fieldToSet, valueToSet],
+});
+
+/** Enough for the changes of a day, too few for an input that went wrong. */
+export const maxRecordsToRemove = wholeNumber('maxRecordsToRemove', {
+	label: 'Max Records to Remove',
+	min: 0,
+	required: true,
+	preset: 100,
+	show: IF_REMOVED,
+	description:
+		'Max number of records to delete or to set fields of. If more are missing, nothing is written or removed.',
+});
+
+export const maxShareToRemove = number('maxShareToRemove', {
+	label: 'Max Share to Remove (%)',
+	min: 0,
+	max: 100,
+	required: true,
+	preset: 20,
+	show: IF_REMOVED,
+	description:
+		'The same as a share of the records that match the filter. It protects against an incomplete input.',
+});
+
+export const allowEmptyInput = flag('allowEmptyInput', {
+	label: 'Allow Empty Input',
+	preset: false,
+	show: IF_REMOVED,
+	description:
+		'Whether an input without any data may remove records, up to the maximum and the maximum share',
+});
+
+export const removeDespiteFailures = flag('removeDespiteFailures', {
+	label: 'Remove Despite Failed Items',
+	preset: false,
+	show: IF_REMOVED,
+	description:
+		'Whether to remove records even if the platform rejected some items. An item without a key still prevents it.',
+});
+
+/** What to do with records that are missing from the input, and how many at most. */
+export const syncParameters = [
+	missingRecords,
+	fieldsToSet,
+	// Selects the records to compare with the input. Not needed if missing records are left alone.
+	...filterWith({
+		show: IF_REMOVED,
+		description:
+			'The part of the table that the input stands for: only records that match can be missing from it. With None, all of the table.',
+	}),
+	maxRecordsToRemove,
+	maxShareToRemove,
+	allowEmptyInput,
+	removeDespiteFailures,
+];
+
+export type SyncParameter = NameOf<typeof syncParameters>;
+
+export type RemovalParameter = SyncParameter | NameOf<typeof emptyValues>;
+
+const wrong = (message: string, hint: string, { label } = fieldsToSet as { label: string }) =>
+	new InputError(`Nothing was written or removed: ${message}`, { field: label, hint });
+
+/** How to remove missing records; undefined to leave them. @throws {InputError} */
+function removalOf(
+	run: RunContext<RemovalParameter>,
+	index: number,
+	table: TableDefinition,
+	keys: FieldDefinition[],
+): Removal | undefined {
+	const kind = missingRecords.of(run, index);
+	if (kind === 'leave') return undefined;
+	return kind === 'delete' ? kind : { set: valuesToSet(run, index, table, keys) };
+}
+
+/** @throws {InputError} if a value can't be written, or none is set */
+function valuesToSet(
+	run: RunContext<RemovalParameter>,
+	index: number,
+	table: TableDefinition,
+	keys: FieldDefinition[],
+): FieldValues {
+	const entries = fieldsToSet.of(run, index);
+	if (entries.length === 0) {
+		throw wrong(`${fieldsToSet} names no field`, 'Add a field and the value to set.');
+	}
+	const isClearing = emptyValues.of(run, index) === 'clear';
+	const set = new Map<string, FieldValues[string]>();
+	for (const entry of entries) {
+		const field = writableField(entry, table);
+		const { name } = field;
+		const value = valueToSet.in(entry, fieldsToSet);
+		if (keys.includes(field)) {
+			throw wrong(
+				`'${name}' under ${fieldsToSet} is a field that records are matched on`,
+				'Set another field: with the same value, records could not be told apart.',
+			);
+		}
+		if (set.has(name))
+			throw wrong(`${fieldsToSet} names '${name}' twice`, 'Remove one of the two.');
+		if (isCleared(value) && !isClearing) {
+			throw wrong(
+				`the value of '${name}' under ${fieldsToSet} is empty`,
+				`Give it a value. To clear the field, set the option ${emptyValues} to 'Clear the Field'.`,
+			);
+		}
+		const converted = toFieldValue(field, value ?? null, 'clear');
+		if (converted === 'leave') continue;
+		if ('problem' in converted) {
+			throw wrong(`'${name}' under ${fieldsToSet} ${converted.problem}`, 'Correct the value.');
+		}
+		set.set(name, converted.value);
+	}
+	return Object.fromEntries(set);
+}
+
+/** @throws {InputError} */
+function writableField(
+	entry: Entry<NameOf<typeof fieldToSet>>,
+	table: TableDefinition,
+): FieldDefinition {
+	const name = fieldToSet.in(entry, fieldsToSet);
+	const field = table.fields.find((known) => known.name === name);
+	if (field && isWritable(field)) return field;
+	const why = field ? `'${name}' is read-only` : `the table has no '${name}'`;
+	throw wrong(
+		`a field under ${fieldsToSet}: ${name === '' ? 'is empty' : why}`,
+		'Choose it from the list.',
+	);
+}
+
+/**
+ * @throws {InputError} if the filter restricts nothing, or compares a field with a value it can't
+ * have
+ */
+function scopeOf(run: RunContext<FilterParameter>, index: number, table: TableDefinition): Group {
+	const filter = filterOf(run, index);
+	requireRestrictive(filter);
+	requireChoices(filter, table);
+	if (!isEmptyFilter(filter) || filterMode.of(run, index) === 'none') return filter;
+	throw wrong(
+		'the filter has no condition',
+		`Add one. To compare the input with all of the table, set ${filterMode} to 'None'.`,
+		filterMode,
+	);
+}
+
+/**
+ * What to do with records that are missing from the input; undefined to leave them.
+ *
+ * @param keys the fields that records are matched on
+ * @throws {InputError}
+ */
+export function syncOptionsOf(
+	run: RunContext<RemovalParameter>,
+	index: number,
+	table: TableDefinition,
+	keys: FieldDefinition[],
+	{ dryRun, stopAtFailure }: Pick<SyncOptions, 'dryRun' | 'stopAtFailure'>,
+): SyncOptions | undefined {
+	const removal = removalOf(run, index, table, keys);
+	if (!removal) return undefined;
+	return {
+		removal,
+		scope: scopeOf(run, index, table),
+		maximum: maxRecordsToRemove.of(run, index),
+		maximumShare: maxShareToRemove.of(run, index),
+		dryRun,
+		stopAtFailure,
+	};
+}

@@ -1,0 +1,312 @@
+/**
+ * The options of operations that write many records, and how they set up writing.
+ */
+import type { TableAddress, TableDefinition } from '../../api/types';
+import type { LinkResolver } from '../../bulk/links/linkResolver';
+import { WritePipeline } from '../../bulk/pipeline';
+import type { PlanOptions, WriteMode } from '../../bulk/plan/plan';
+import type { Matching, MatchRules, Task } from '../../bulk/writeTask';
+import type { NameOf, Parameter } from '../../parameterKinds/parameter';
+import { choice, flag, number, text, wholeNumber } from '../../parameterKinds/kinds';
+import type { RunContext } from '../../run/run';
+import { MIB } from '../../transport/streams';
+import { fieldRules } from './fieldRules';
+import { linkResolver, linkRules, linkValues, type LinkParameter } from './links';
+import {
+	matchFields,
+	matchingOf,
+	matchingOptions,
+	matchOn,
+	multipleMatches,
+	updateMatchOptions,
+	upsertMatchOptions,
+} from './matching';
+import { OptionGroup } from '../operation';
+import type { simple } from '../select/reading';
+import { requestOptions, requestSettings, skipAudit } from '../requests';
+import { tableOf, type TableParameter } from '../select/table';
+import { emptyValues, unknownFields, type FieldOptions, type PlanningParameter } from './columns';
+
+/** The value of a limit that lets the node decide. */
+const AUTOMATIC = 0;
+
+export const batchSize = wholeNumber('batchSize', {
+	label: 'Batch Size',
+	min: AUTOMATIC,
+	max: 1000,
+	preset: AUTOMATIC,
+	description:
+		'Max number of records in one request, from 1 to 1000. With 0 (automatic), up to 500, and half as many each time the platform rejects them as too large or does not respond.',
+});
+
+const maxBatchSizeMiB = number('maxBatchSizeMiB', {
+	label: 'Batch Size (MiB)',
+	min: 0.001,
+	preset: 4,
+	description: 'Max size of one request. A larger record is sent on its own.',
+});
+
+const parallelRequests = wholeNumber('parallelRequests', {
+	label: 'Parallel Requests',
+	min: AUTOMATIC,
+	max: 12,
+	preset: AUTOMATIC,
+	description:
+		'Max number of requests at the same time, from 1 to 12. With 0 (automatic), up to 12 for updates, fewer while the platform is busy, and 1 for creates, which keeps the order of the items.',
+});
+
+export const dryRun = flag('dryRun', {
+	label: 'Dry Run',
+	preset: false,
+	description: 'Whether to return what would be written, without writing anything',
+});
+
+export const updateMode = choice('updateMode', {
+	label: 'Fields Not Sent',
+	choices: {
+		partial: ['Leave as They Are', 'Change only the fields that are sent'],
+		replace: ['Clear', 'Clear the fields that are not sent'],
+	},
+	preset: 'partial',
+	description: 'What to do with the fields that are not sent',
+});
+
+export const output = choice('output', {
+	label: 'Output',
+	choices: {
+		sent: ['As Sent', "The fields that were sent, with the record's ID, times and version"],
+		stored: ['Stored Record', 'All fields as they are stored, read after the write'],
+		summary: ['Summary', 'One item that counts the outcomes'],
+	},
+	preset: 'sent',
+	description: 'What to return',
+});
+
+const skipUnchanged = flag('skipUnchanged', {
+	label: 'Skip Unchanged',
+	preset: false,
+	description:
+		'Whether to read the current values first and write only what differs. It takes requests to read, and saves writes and the workflows that they would start in the platform.',
+});
+
+/** @param merge the description of Merge; @param error that of the other choice */
+const duplicatesOption = (merge: string, error: string) =>
+	choice('duplicates', {
+		label: 'Duplicates in the Input',
+		choices: { merge: ['Merge', merge], error: ['Treat as an Error', error] },
+		preset: 'merge',
+	});
+
+const duplicates = (more = '') =>
+	duplicatesOption(
+		`Items that match the same record are written as one; of each field, the last value counts${more}`,
+		'Items that match the same record are not written',
+	);
+
+const duplicatesOfRows = duplicatesOption(
+	'Rows that match the same record are all written; the last one counts',
+	'The first row of a record is written, later ones are rejected',
+);
+
+export const importKey = text('importKey', {
+	label: 'Import Key Field',
+	placeholder: 'e.g. email',
+	hide: { '/matchOn': ['fields', 'recordId'] },
+	description:
+		'The field to match records by, if the table does not mark one. The platform only matches by the field that it marks.',
+});
+
+/** The value of Max Failures (%) that means no limit. */
+const NO_FAILURE_LIMIT = 100;
+
+const maxFailedShare = number('maxFailedShare', {
+	label: 'Max Failures (%)',
+	min: 0,
+	max: NO_FAILURE_LIMIT,
+	preset: NO_FAILURE_LIMIT,
+	description:
+		'Send nothing more once a larger share of the items failed. Items with problems count before anything is sent, others once 100 were written. With 100, On Error alone decides: the first item that fails stops the rest, or none does.',
+});
+
+const batches = [maxBatchSizeMiB, batchSize, parallelRequests];
+
+const BATCHES_AND_TIMES = { label: 'Batches, Timeouts and Retries' };
+
+const requests = requestOptions(BATCHES_AND_TIMES, ...batches, maxFailedShare, ...requestSettings);
+
+/** A group of options for empty, unknown and repeated values. */
+const inputValues = <Option extends string = never>(...more: Array<Parameter<Option, unknown>>) =>
+	new OptionGroup<Option | FieldOptions>(
+		'inputValues',
+		more.length > 0 ? 'Empty, Unknown and Repeated Values' : 'Empty and Unknown Values',
+		'What to do with values that are empty, that the table has no field for, or repeated',
+		[...more, emptyValues, unknownFields],
+	);
+
+/** The options of operations that find records, with their own texts on duplicates and matches. */
+const matchedOptions = <Option extends string>(
+	repeated: typeof duplicatesOfRows,
+	matches: Array<Parameter<Option, unknown>>,
+	skips = skipUnchanged,
+) => [
+	dryRun,
+	fieldRules,
+	linkValues,
+	output,
+	skips,
+	requests,
+	inputValues(repeated),
+	matchingOptions<Option | NameOf<typeof importKey>>(...matches, importKey),
+];
+
+/** The options of each kind of write. Rare ones are in sub-collections. */
+export const createOptions = [dryRun, importKey, linkValues, output, requests, inputValues()];
+export const upsertOptions = matchedOptions(duplicates(), upsertMatchOptions);
+export const updateOptions = matchedOptions(
+	duplicates(`. With ${updateMode.label} set to Clear, only the last item counts.`),
+	updateMatchOptions,
+);
+export const syncOptions = matchedOptions(
+	duplicates(),
+	[multipleMatches],
+	skipUnchanged.with({ preset: true }),
+);
+
+/**
+ * The options for files: all rows share one report.
+ *
+ * @param asText how to convert text into values
+ */
+export const importOptions = <Option extends string>(asText: Array<Parameter<Option, unknown>>) => [
+	dryRun,
+	fieldRules,
+	linkValues,
+	skipUnchanged,
+	requestOptions(BATCHES_AND_TIMES, ...batches, ...requestSettings),
+	inputValues<Option | NameOf<typeof duplicatesOfRows>>(duplicatesOfRows, ...asText),
+	matchingOptions(...upsertMatchOptions, importKey),
+];
+
+/** How an operation writes, apart from what all of them share. */
+export interface WriteKind {
+	mode: WriteMode;
+	duplicates: PlanOptions['duplicates'];
+	skipUnchanged: boolean;
+	/**
+	 * How items find their records; undefined if the platform itself finds them.
+	 *
+	 * @throws {InputError}
+	 */
+	matching?(table: TableDefinition, importKey?: string): Matching | undefined;
+}
+
+type MatchedParameter = NameOf<
+	| typeof matchOn
+	| typeof matchFields
+	| typeof multipleMatches
+	| typeof fieldRules
+	| typeof duplicatesOfRows
+	| typeof skipUnchanged
+>;
+
+/** How an operation writes that looks up records. @throws {InputError} */
+export const writesMatched = (
+	run: RunContext<MatchedParameter>,
+	index: number,
+	mode: WriteMode,
+	rules: Partial<MatchRules> = {},
+): WriteKind => ({
+	mode,
+	duplicates: duplicatesOfRows.of(run, index),
+	skipUnchanged: skipUnchanged.of(run, index),
+	matching: (table, key) => matchingOf(run, index, mode, table, rules, key),
+});
+
+type SettingsParameter = NameOf<
+	typeof batches | typeof dryRun | typeof importKey | typeof skipAudit
+>;
+
+/** How to send records. @throws {InputError} */
+export const writeSettings = (
+	run: RunContext<SettingsParameter>,
+	index: number,
+	{ mode, skipUnchanged: skips }: WriteKind,
+) => ({
+	mode,
+	importKey: importKey.of(run, index) || undefined,
+	batchSize: batchSize.of(run, index),
+	batchBytes: maxBatchSizeMiB.of(run, index) * MIB,
+	parallelRequests: parallelRequests.of(run, index),
+	skipAudit: skipAudit.of(run, index),
+	skipUnchanged: skips,
+	dryRun: dryRun.of(run, index),
+});
+
+/** How to send records, and when to stop. @throws {InputError} */
+export function settingsOf(
+	run: RunContext<SettingsParameter | NameOf<typeof maxFailedShare>>,
+	index: number,
+	kind: WriteKind,
+): Task {
+	const share = maxFailedShare.of(run, index);
+	const isLimited = share !== NO_FAILURE_LIMIT;
+	return {
+		...writeSettings(run, index, kind),
+		maxFailedShare: isLimited ? share : undefined,
+		stopAtFailure: !isLimited && !run.context.continueOnFail(),
+	};
+}
+
+type SetupParameter = TableParameter | LinkParameter;
+
+/** The parameters of every operation that writes an item's record. */
+export type WriteParameter =
+	| SetupParameter
+	| SettingsParameter
+	| PlanningParameter
+	| NameOf<typeof maxFailedShare | typeof output | typeof simple>;
+
+/** A table that is about to be written. */
+export interface WriteSetup {
+	at: TableAddress;
+	table: TableDefinition;
+	links: LinkResolver;
+	planning: PlanOptions;
+	/** Whether rows name their records by ID. */
+	hasId: boolean;
+	pipeline: WritePipeline;
+	/** Whether the table's definition may be out of date: then the platform rejects what is wrong. */
+	isCheckedByPlatform: boolean;
+}
+
+/**
+ * What must be known to write to a table.
+ *
+ * @throws {InputError}
+ */
+export function setUpWriting(
+	run: RunContext<SetupParameter>,
+	index: number,
+	table: TableDefinition,
+	settings: Task,
+	{ mode, matching: matchingIn }: WriteKind,
+	unmatched: PlanOptions,
+): WriteSetup {
+	const { client } = run;
+	const at = tableOf(run, index);
+	const links = linkResolver(run, at);
+	const matching = matchingIn?.(table, settings.importKey);
+	const planning = { ...unmatched, matchOn: matching?.on };
+	const options = { ...settings, planning, linkRules: linkRules(run, index, table), matching };
+	const pipeline = new WritePipeline({ client, at, table }, links, options);
+	const hasId = matching ? matching.on === 'recordId' : mode === 'update' || mode === 'replace';
+	// The platform checks all that is sent, and nothing else is read or left out.
+	const isCheckedByPlatform =
+		!matching &&
+		mode !== 'replace' &&
+		!settings.skipUnchanged &&
+		!settings.dryRun &&
+		unmatched.unknownFields === 'error' &&
+		options.linkRules.size === 0;
+	return { at, table, links, planning, hasId, pipeline, isCheckedByPlatform };
+}

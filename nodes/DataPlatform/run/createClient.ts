@@ -1,0 +1,102 @@
+/**
+ * Makes an API client from n8n's functions. The only place that reads the credential.
+ */
+import { createHash } from 'node:crypto';
+
+import type {
+	ICredentialDataDecryptedObject,
+	IExecuteFunctions,
+	IHttpRequestOptions,
+	ILoadOptionsFunctions,
+	IPollFunctions,
+	IN8nHttpFullResponse,
+	IWebhookFunctions,
+} from 'n8n-workflow';
+
+import { ApiClient } from '../transport/client';
+import type { HttpTransport } from '../transport/exchange';
+import { describeToken, tokenRedactor } from '../transport/tokens';
+import { requireNumber } from '../parameterKinds/values';
+
+/** The credential's type. */
+export const CREDENTIAL = 'dataPlatformApi';
+
+/** Defaults: how long one request may take, and how long an execution may wait in all. */
+export const DEFAULT_TIMEOUT_S = 60;
+export const DEFAULT_MAX_WAIT_S = 300;
+
+/** How long one request of the editor's lists may take, in seconds. */
+const EDITOR_TIMEOUT_S = 10;
+
+type Context = IExecuteFunctions | ILoadOptionsFunctions | IPollFunctions | IWebhookFunctions;
+
+const createTransport = (context: Context, canceled?: AbortSignal): HttpTransport => ({
+	send: async (options: IHttpRequestOptions) =>
+		(await context.helpers.httpRequestWithAuthentication.call(
+			context,
+			CREDENTIAL,
+			options,
+		)) as IN8nHttpFullResponse,
+	sendWithoutToken: async (options: IHttpRequestOptions) =>
+		(await context.helpers.httpRequest(options)) as IN8nHttpFullResponse,
+	logger: context.logger,
+	canceled:
+		canceled ??
+		('getExecutionCancelSignal' in context ? context.getExecutionCancelSignal() : undefined),
+});
+
+/**
+ * An API client's settings from the credential's fields.
+ *
+ * @throws {InputError} if the requests per minute are not a valid number
+ */
+export function clientSettings(credential: ICredentialDataDecryptedObject) {
+	const token = String(credential.token ?? '').trim();
+	const baseUrl = String(credential.baseUrl ?? '');
+	return {
+		baseUrl,
+		account: createHash('sha256')
+			.update(JSON.stringify([baseUrl, token]))
+			.digest('hex'),
+		webhookOrigins: String(credential.webhookOrigins ?? ''),
+		token: describeToken(String(credential.accessType ?? 'role'), token),
+		redactToken: tokenRedactor(token),
+		requestsPerMinute: requireNumber(
+			credential.requestsPerMinute || 0,
+			{ label: 'Requests per Minute' },
+			{ min: 0, isWhole: true },
+		),
+		ignoreSslIssues: credential.ignoreSslIssues === true,
+	};
+}
+
+interface Limits {
+	/** How long one request may take, in seconds. */
+	timeout?: number;
+	/** How long the execution may wait in all, in seconds. */
+	maxRetryWait?: number;
+	/** Ends both early. */
+	canceled?: AbortSignal;
+}
+
+/**
+ * @param retryBudgetHint what the user can do if the client would wait longer
+ * @throws {OriginError} if a token may not be sent to the base URL
+ * @throws {InputError} if the credential can't be read
+ */
+export async function createClient(
+	context: Context,
+	{ timeout = DEFAULT_TIMEOUT_S, maxRetryWait = DEFAULT_MAX_WAIT_S, canceled }: Limits,
+	retryBudgetHint?: string,
+): Promise<ApiClient> {
+	return new ApiClient(createTransport(context, canceled), {
+		...clientSettings(await context.getCredentials(CREDENTIAL)),
+		timeoutMs: timeout * 1000,
+		retryBudgetMs: maxRetryWait * 1000,
+		retryBudgetHint,
+	});
+}
+
+/** An API client for the editor's lists. It retries nothing: a user would wait, and can do that. */
+export const createEditorClient = async (context: ILoadOptionsFunctions): Promise<ApiClient> =>
+	await createClient(context, { timeout: EDITOR_TIMEOUT_S, maxRetryWait: 0 });

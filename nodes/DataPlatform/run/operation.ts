@@ -1,0 +1,87 @@
+/**
+ * The shape of a resource and its operations. Each operation is one file: its entry in the editor,
+ * its fields, and what it does.
+ */
+import type { IBinaryKeyData, IDataObject, INodeProperties } from 'n8n-workflow';
+
+import type { ItemResults } from './itemResults';
+import type { ShownParameters } from '../parameterKinds/parameter';
+import type { RunContext } from './run';
+
+interface OperationBase {
+	/** Stored in saved workflows: never renamed. */
+	value: string;
+	name: string;
+	/** In sentence case, without articles. Agents read it too. */
+	action: string;
+	description: string;
+	/** The parameters in the editor. */
+	properties: INodeProperties[];
+	shown: ShownParameters;
+	/**
+	 * Whether doing it twice does harm. If so, its results are kept for another attempt of the node
+	 * (n8n's Retry On Fail runs the whole node again).
+	 */
+	notIdempotent?: boolean;
+	/**
+	 * Whether another attempt may repeat items with an unknown outcome: doing them twice does no
+	 * harm.
+	 */
+	retriesUnknown?: boolean;
+}
+
+/** An item's JSON with files. A class, because a record's JSON may have any fields. */
+export class OutputWithFiles {
+	constructor(
+		readonly json: IDataObject,
+		readonly binary: IBinaryKeyData,
+	) {}
+}
+
+export const withFiles = (json: IDataObject, binary: IBinaryKeyData) =>
+	new OutputWithFiles(json, binary);
+
+/** An output item that failed by itself. */
+export class FailedOutput {
+	/** @param details facts for programs */
+	constructor(
+		readonly error: unknown,
+		readonly details: IDataObject,
+	) {}
+}
+
+type OutputEntry = IDataObject | OutputWithFiles | FailedOutput;
+
+/** One output item, or one for each entry of a list. */
+export type ItemOutput = OutputEntry | OutputEntry[];
+
+/** Runs once for each item. */
+export interface ItemOperation extends OperationBase {
+	kind: 'item';
+	/** How many items to process at a time; 1 if not set. */
+	concurrency?: number;
+	/**
+	 * Names what an item changes. Items with the same key run one after the other, in order. If not
+	 * set, items don't conflict.
+	 */
+	concurrencyKey?(run: RunContext<string>, index: number): string;
+	/** @param attempt which attempt of Retry On Fail it is, from 1 */
+	execute(run: RunContext<string>, index: number, attempt: number): Promise<ItemOutput>;
+}
+
+/** Gets all items and reports on each. */
+export interface BulkOperation extends OperationBase {
+	kind: 'bulk';
+	execute(run: RunContext<string>, report: ItemResults): Promise<void>;
+}
+
+export type Operation = ItemOperation | BulkOperation;
+
+export interface Resource {
+	value: string;
+	name: string;
+	/** In the order of the editor. */
+	operations: Operation[];
+	/** The operation of a new node; the first if not set. */
+	initial?: Operation;
+}

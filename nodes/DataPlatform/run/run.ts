@@ -1,0 +1,89 @@
+/**
+ * One run of the node as operations see it: its parameters, its API client, and what it has already
+ * looked up.
+ */
+import type { IDataObject, IExecuteFunctions, INode, INodeExecutionData } from 'n8n-workflow';
+
+import { addressKey } from '../api/endpoints';
+import { forgetTable, keepTable, keptTable } from '../api/keptTables';
+import { readTable } from '../api/structure';
+import type { TableAddress, TableDefinition } from '../api/types';
+import type { ApiClient } from '../transport/client';
+import { parametersOfItems } from '../parameterKinds/itemParameters';
+import { ParameterReader, type ReadParameter, type ShownParameters } from '../parameterKinds/parameter';
+
+/** Whether an AI agent uses the node: n8n then gives the node a different type. */
+export const isTool = ({ type }: INode): boolean => type.endsWith('Tool');
+
+/** A tool's expressions use what the agent passes, which is not in its items. */
+const readOf = (context: IExecuteFunctions): ReadParameter =>
+	isTool(context.getNode())
+		? (path, index, preset, options) => context.getNodeParameter(path, index, preset, options)
+		: parametersOfItems(context);
+
+/** Reads parameters before there is a run. */
+export const readerOf = (context: IExecuteFunctions, shown: ShownParameters) =>
+	new ParameterReader<string>(shown, readOf(context), () => context.getTimezone());
+
+/** @typeParam Name the parameters that the operation shows, or that a function reads */
+export class RunContext<in Name extends string> extends ParameterReader<Name> {
+	readonly items: INodeExecutionData[];
+	readonly isTool: boolean;
+	private readonly made = new Map<string, unknown>();
+
+	constructor(
+		readonly context: IExecuteFunctions,
+		readonly client: ApiClient,
+		shown: ShownParameters,
+	) {
+		super(shown, readOf(context), () => context.getTimezone());
+		this.items = context.getInputData();
+		this.isTool = isTool(context.getNode());
+	}
+
+	/** Makes something once and keeps it for the rest of the run. @param key identifies it */
+	once<T>(key: string, make: () => T): T {
+		if (!this.made.has(key)) this.made.set(key, make());
+		return this.made.get(key) as T;
+	}
+
+	/** A table's definition, read once per run. */
+	async definition(at: TableAddress): Promise<TableDefinition> {
+		return await this.once(`definition ${addressKey(at)}`, async () => {
+			const askedAt = Date.now();
+			const table = await readTable(this.client, at);
+			keepTable(this.client, at, table, askedAt);
+			return table;
+		});
+	}
+
+	/**
+	 * Checks something with a table's definition that may be a minute old. What it does not accept is
+	 * checked once more, with a fresh one.
+	 *
+	 * @param check throws what is wrong
+	 */
+	async checkWithKept<T>(at: TableAddress, check: (table: TableDefinition) => T): Promise<T> {
+		const kept = keptTable(this.client, at);
+		if (kept) {
+			try {
+				return check(kept);
+			} catch {
+				// The fresh definition decides.
+				forgetTable(this.client, at);
+			}
+		}
+		return check(await this.definition(at));
+	}
+
+	/** Shows a hint in the output panel, once per run. */
+	hintOnce(message: string, type: 'info' | 'warning' = 'info') {
+		const hint = { message, type, location: 'outputPane' } as const;
+		this.once(`hint ${message}`, () => this.context.addExecutionHints(hint));
+	}
+
+	/** An item's own data. */
+	json(index: number): IDataObject | undefined {
+		return this.items[index]?.json;
+	}
+}

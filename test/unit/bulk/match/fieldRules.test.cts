@@ -1,0 +1,118 @@
+/** Field rules: what is written of a record that exists. */
+import type { JsonValue } from '../../../../nodes/DataPlatform/api/types.ts';
+import {
+	applyFieldRules,
+	KeptCounts,
+	withKept,
+	withoutFieldRules,
+	type FieldRules,
+} from '../../../../nodes/DataPlatform/bulk/match/fieldRules.ts';
+import { fieldOf } from '../../fixtures.cts';
+
+const fields = new Map(
+	[
+		fieldOf('code'),
+		fieldOf('text'),
+		fieldOf('number', 'number'),
+		fieldOf('flag', 'checkbox'),
+		fieldOf('list', 'chips'),
+		fieldOf('files', 'file'),
+		fieldOf('link', 'schema_link'),
+		fieldOf('links', 'schema_link', { multiple: true }),
+		fieldOf('web', 'url_link'),
+		fieldOf('steps', 'checklist'),
+	].map((field) => [field.name, field]),
+);
+
+const apply = (
+	sent: Record<string, JsonValue>,
+	stored: Record<string, JsonValue>,
+	rules: FieldRules,
+) => applyFieldRules({ index: 0, fields: sent }, { id: 'r1', fields: stored }, rules, fields);
+
+const ifEmpty = (name: string): FieldRules => new Map([[name, 'ifEmpty']]);
+
+test.each<[string, JsonValue | undefined, boolean]>([
+	// The response omits it.
+	['text', undefined, false],
+	['list', undefined, false],
+	['text', null, true],
+	['text', '', true],
+	['text', ' \t\n', true],
+	['text', '0', false],
+	['number', null, true],
+	['number', 0, false],
+	['flag', null, true],
+	['flag', false, false],
+	['flag', true, false],
+	['list', [], true],
+	['list', [''], false],
+	['files', [], true],
+	['link', null, true],
+	['link', { id: 'x' }, false],
+	['links', { count: 0, url: 'u' }, true],
+	['links', { count: 1, url: 'u' }, false],
+	['web', { href: 'https://example.com' }, false],
+	// What can't be seen to be empty is kept.
+	['text', [], false],
+	['number', [], false],
+	['steps', { lists: [] }, false],
+])('%s: %j is empty: %s', (name, stored, isEmpty) => {
+	const record = apply(
+		{ code: 'a', [name]: 'x' },
+		stored === undefined ? {} : { [name]: stored },
+		ifEmpty(name),
+	);
+	expect(Object.hasOwn(record.fields, name)).toBe(isEmpty);
+});
+
+test('a field that only new records get is kept, even if it is empty', () => {
+	const rules: FieldRules = new Map([['text', 'whenCreating']]);
+	const record = apply({ code: 'a', text: 'x', number: 1 }, { text: '' }, rules);
+	expect(record.fields).toEqual({ code: 'a', number: 1 });
+	expect(record.ruled).toEqual({ held: { text: 'x' }, kept: ['text'] });
+});
+
+test('what holds the same value anyway is not said to be kept', () => {
+	const record = apply({ text: 'x' }, { text: 'x' }, ifEmpty('text'));
+	expect([record.fields, record.ruled?.kept]).toEqual([{}, []]);
+	expect(withKept({ outcome: 'unchanged' }, record)).toEqual({ outcome: 'unchanged' });
+});
+
+test('an outcome names the fields that kept another value', () => {
+	const record = apply({ text: 'x', number: 1 }, { text: 'y' }, ifEmpty('text'));
+	expect(withKept({ outcome: 'updated' }, record)).toEqual({ outcome: 'updated', kept: ['text'] });
+	expect(withKept({ outcome: 'updated' }, { index: 0, fields: {} })).toEqual({
+		outcome: 'updated',
+	});
+});
+
+test('a record without a field that has a rule is left as it is', () => {
+	const record = { index: 0, fields: { code: 'a' } };
+	const stored = { id: 'r1', fields: {} };
+	expect(applyFieldRules(record, stored, ifEmpty('text'), fields)).toBe(record);
+	expect(withoutFieldRules(record)).toEqual(record);
+});
+
+test('a record that has to be created after all gets everything', () => {
+	const sent = { code: 'a', text: 'x', number: 1 };
+	const record = apply(sent, { text: 'y', number: 2 }, ifEmpty('text'));
+	expect(withoutFieldRules(record)).toEqual({ index: 0, fields: sent });
+});
+
+test('counts each record once, however many items it has, and none whose write failed', () => {
+	const counts = new KeptCounts();
+	expect(counts.byField).toBeUndefined();
+	counts.add([{ outcome: 'updated' }]);
+	expect(counts.byField).toBeUndefined();
+	counts.add([
+		{ outcome: 'updated', kept: ['a', 'b'] },
+		{ outcome: 'unchanged', kept: ['a'] },
+	]);
+	counts.add([{ outcome: 'updated', kept: ['a'], mergedInto: 2 }]);
+	counts.add([
+		{ outcome: 'failed', kept: ['a'] },
+		{ outcome: 'unknown', kept: ['b'] },
+	]);
+	expect(counts.byField).toEqual({ a: 2, b: 1 });
+});

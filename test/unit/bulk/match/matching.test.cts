@@ -1,0 +1,1078 @@
+/**
+ * Which record an item refers to, and what happens to it: the rules as a table, then on tables in
+ * memory.
+ */
+import type { IHttpRequestOptions } from 'n8n-workflow';
+import { decide } from '../../../../nodes/DataPlatform/bulk/match/matchDecision.ts';
+import { writeMatched } from '../../../../nodes/DataPlatform/bulk/match/matching.ts';
+import type { ItemOutcome } from '../../../../nodes/DataPlatform/bulk/outcome.ts';
+import {
+	planRecords,
+	type MatchOn,
+	type Plan,
+	type PlanOptions,
+} from '../../../../nodes/DataPlatform/bulk/plan/plan.ts';
+import type { Entry } from '../../../../nodes/DataPlatform/bulk/entry.ts';
+import type { FieldValues } from '../../../../nodes/DataPlatform/api/types.ts';
+import type { Matching, MatchRules, Task } from '../../../../nodes/DataPlatform/bulk/writeTask.ts';
+import { fieldOf, storedOf, tableOf } from '../../fixtures.cts';
+import { httpResponse, notFound, pageResponse } from '../../stubPlatform.cts';
+import { StubTables } from '../../stubTables.cts';
+
+const preset: MatchRules = { ifFound: 'update', ifMissing: 'create', multipleMatches: 'error' };
+
+describe('what the rules say', () => {
+	const record: Entry = { index: 0, key: 'k', fields: { n: 1 } };
+	const a = storedOf({ id: 'a', fields: { n: 0 } });
+	const b = storedOf({ id: 'b' });
+	const many = ['c', 'd', 'e', 'f', 'g', 'h'].map((id) => storedOf({ id }));
+	const decided = (found: (typeof a)[], rules: Partial<MatchRules>, item = record) => {
+		const { updates, creates, outcomes } = decide(new Map([[item, found]]), {
+			...preset,
+			...rules,
+		});
+		return {
+			...(updates.length > 0 && { updates: updates.map(({ id }) => id) }),
+			...(creates.length > 0 && { creates: creates.map(({ id }) => id) }),
+			...(outcomes.length > 0 && { outcomes: outcomes.map(([, outcome]) => outcome) }),
+		};
+	};
+
+	test.each<[rules: Partial<MatchRules>, found: (typeof a)[], says: object]>([
+		[{}, [a], { updates: ['a'] }],
+		[{ ifMissing: 'skip' }, [a], { updates: ['a'] }],
+		[{}, [], { creates: [undefined] }],
+		[{ ifFound: 'skip' }, [], { creates: [undefined] }],
+		[{ ifMissing: 'skip' }, [], { outcomes: [{ outcome: 'skipped', id: undefined }] }],
+		[{ multipleMatches: 'first' }, [a, b], { updates: ['a'] }],
+		[{ multipleMatches: 'all' }, [a, b], { updates: ['a', 'b'] }],
+		[
+			{ ifFound: 'skip' },
+			[a],
+			{
+				outcomes: [
+					{
+						outcome: 'found',
+						id: 'a',
+						created: a.created,
+						modified: a.modified,
+						ver: 1,
+						fields: { n: 0 },
+					},
+				],
+			},
+		],
+	])('%j, %#', (rules, found, says) => {
+		expect(decided(found, rules)).toEqual(says);
+	});
+
+	test('found, of several', () => {
+		const ids = (multipleMatches: MatchRules['multipleMatches']) =>
+			decided([a, b], { ifFound: 'skip', multipleMatches }).outcomes?.map(({ id }) => id);
+		expect(ids('first')).toEqual(['a']);
+		expect(ids('all')).toEqual(['a', 'b']);
+	});
+
+	test.each<[item: Partial<Entry>, message: string]>([
+		[{}, "No record matches 'k'"],
+		[{ key: '"x", "y"' }, 'No record matches "x", "y"'],
+		[{ key: 'size 5"' }, `No record matches 'size 5"'`],
+		[{ key: undefined, id: 'r' }, "The table has no record with the ID 'r'"],
+	])('missing is an error: %j', (item, message) => {
+		expect(decided([], { ifMissing: 'error' }, { ...record, ...item }).outcomes).toEqual([
+			{ outcome: 'notFound', id: item.id, message, hint: { code: 'createIfMissing' } },
+		]);
+	});
+
+	test.each([
+		[[a, b], "2 records match 'k': 'a', 'b'"],
+		[many.slice(0, 5), "5 records match 'k': 'c', 'd', 'e', 'f', 'g'"],
+		[many, "More than 5 records match 'k': 'c', 'd', 'e', 'f', 'g' and more"],
+	])('several are an error that names them: %#', (found, message) => {
+		for (const ifFound of ['update', 'skip'] as const) {
+			expect(decided(found, { ifFound })).toEqual({
+				outcomes: [{ outcome: 'failed', message, hint: { code: 'chooseAmongMatches' } }],
+			});
+		}
+	});
+
+	test('an id that an item names is not kept for what is created', () => {
+		const creates = decide(new Map([[{ ...record, id: 'r' }, []]]), preset).creates;
+		expect(creates).toEqual([{ ...record, id: undefined, before: null }]);
+	});
+});
+
+const table = {
+	...tableOf(fieldOf('name'), fieldOf('city'), fieldOf('n', 'number'), fieldOf('at', 'datetime')),
+	id: 'people',
+};
+
+const stored: Record<string, FieldValues> = {
+	a: { name: 'Ada', city: 'Oslo', n: 1 },
+	b: { name: 'Bob', city: 'Oslo', n: 1 },
+};
+
+interface Setup {
+	table?: typeof table;
+	stored?: Record<string, FieldValues>;
+	duplicates?: PlanOptions['duplicates'];
+	empty?: PlanOptions['empty'];
+	on?: MatchOn;
+	rules?: Partial<MatchRules>;
+	options?: Partial<Task>;
+	/** Responds instead of the tables, or changes them before they respond. */
+	respond?: (
+		request: string,
+		options: IHttpRequestOptions,
+		stub: StubTables,
+	) => ReturnType<typeof httpResponse> | undefined;
+	ids?: string[];
+	prepare?: (plan: Plan) => Promise<void>;
+	mode?: 'update' | 'replace';
+}
+
+async function write(
+	items: FieldValues[],
+	{
+		table: written = table,
+		stored: before = stored,
+		duplicates = 'merge',
+		empty = 'leave',
+		on = ['name'],
+		rules,
+		options,
+		respond,
+		ids,
+		prepare,
+		mode = 'update',
+	}: Setup = {},
+) {
+	const stub = new StubTables({ people: before });
+	const matching: Matching = { ...preset, ...rules, on };
+	const planOptions: PlanOptions = {
+		mode: 'upsert',
+		empty,
+		unknownFields: 'error',
+		duplicates,
+		matchOn: on,
+	};
+	const rows = items.map((values, index) => ({ index, values, id: ids?.[index] }));
+	const plan = planRecords(written, rows, planOptions);
+	const outcomes: Array<ItemOutcome[] | undefined> = items.map(() => undefined);
+	const stopped = await writeMatched(
+		{
+			client: stub.client((request, options) => respond?.(request, options, stub)),
+			at: { table: 'people' },
+			table: written,
+		},
+		plan,
+		{
+			planning: planOptions,
+			matching,
+			mode,
+			batchSize: 0,
+			batchBytes: 1_000_000,
+			parallelRequests: 0,
+			skipUnchanged: false,
+			dryRun: false,
+			stopAtFailure: false,
+			...options,
+		},
+		{
+			prepare,
+			onOutcomes: ({ index }, all) => {
+				// Once for each item.
+				expect([...items.keys()]).toContain(index);
+				expect(outcomes[index]).toBeUndefined();
+				outcomes[index] = all;
+			},
+		},
+	);
+	return {
+		stub,
+		plan,
+		stopped,
+		outcomes,
+		results: outcomes.map((all) =>
+			all?.map(({ outcome, id, notAttempted }) =>
+				notAttempted ? 'not sent' : `${outcome} ${id ?? ''}`.trim(),
+			),
+		),
+		names: stub.tables.people!.map(
+			({ id, fields }) => `${id} ${String(fields.name)} ${String(fields.n)}`,
+		),
+	};
+}
+
+describe('on fields', () => {
+	test('what matches is updated, what is missing created', async () => {
+		const { results, names, stub, stopped } = await write([
+			{ name: 'Ada', n: 2 },
+			{ name: 'Cleo', n: 3 },
+		]);
+		expect(results).toEqual([['updated a'], ['inserted new1']]);
+		expect(names).toEqual(['a Ada 2', 'b Bob 1', 'new1 Cleo 3']);
+		expect(stub.requests).toEqual(['POST people filter', 'PATCH people bulk', 'POST people bulk']);
+		expect(stopped).toBeUndefined();
+	});
+
+	test('nothing is sent for what is found or skipped', async () => {
+		const rules = { ifFound: 'skip', ifMissing: 'skip' } as const;
+		const { results, stub } = await write([{ name: 'Ada', n: 2 }, { name: 'Cleo' }], { rules });
+		expect(results).toEqual([['found a'], ['skipped']]);
+		expect(writes(stub)).toEqual([]);
+		// All fields, because the record is returned unchanged.
+		expect(stub.bodies[0]).not.toHaveProperty('loadFields');
+	});
+
+	test('only the fields to match on are read if records are updated', async () => {
+		const { stub } = await write([{ name: 'Ada', n: 2 }]);
+		expect(stub.bodies[0]).toMatchObject({ loadFields: ['name'] });
+	});
+
+	test.each<[MatchRules['multipleMatches'], results: unknown, names: string[]]>([
+		['error', [['failed']], ['a Ada 1', 'b Bob 1']],
+		['first', [['updated a']], ['a Ada 5', 'b Bob 1']],
+		['all', [['updated a', 'updated b']], ['a Ada 5', 'b Bob 5']],
+	])('several: %s', async (multipleMatches, results, names) => {
+		const result = await write([{ city: 'Oslo', n: 5 }], {
+			on: ['city'],
+			rules: { multipleMatches },
+		});
+		expect(result.results).toEqual(results);
+		expect(result.names).toEqual(names);
+	});
+
+	test('one of several that fails is the outcome of its item, with how many were written', async () => {
+		const { outcomes } = await write([{ city: 'Oslo', n: 5 }], {
+			on: ['city'],
+			rules: { multipleMatches: 'all' },
+			respond: (request, { body }) =>
+				request.startsWith('PATCH') && String(body).includes('"b"')
+					? httpResponse(200, {
+							bulk: { successCount: 1, insertedCount: 0, updatedCount: 1 },
+							data: [
+								{
+									id: 'a',
+									created: '2026-03-01T00:00:00Z',
+									modified: '2026-03-02T00:00:00Z',
+									ver: 1,
+								},
+							],
+							errors: [{ message: 'locked', RecordIndex: 1 }],
+						})
+					: undefined,
+		});
+		expect(outcomes[0]).toHaveLength(1);
+		expect(outcomes[0]![0]).toMatchObject({
+			outcome: 'failed',
+			message: 'locked; 1 of 2 matching records were written',
+		});
+	});
+
+	test('a failed look-up is the outcome of all, and stops the run', async () => {
+		const respond = () => httpResponse(403, { errors: [{ message: 'no' }] });
+		const { outcomes, stopped } = await write([{ name: 'Ada' }, { name: 'Cleo' }], { respond });
+		expect(outcomes.map((all) => all![0]!.outcome)).toEqual(['failed', 'failed']);
+		expect(outcomes[0]![0]).toMatchObject({ status: 403 });
+		expect(stopped?.status).toBe(403);
+	});
+
+	test('nothing to write needs no request', async () => {
+		expect((await write([])).stub.requests).toEqual([]);
+	});
+
+	test('a full update is sent as one', async () => {
+		const { stub } = await write([{ name: 'Ada', n: 2 }], { mode: 'replace' });
+		expect(stub.requests).toContain('PUT people bulk');
+	});
+
+	test('items of one record share it', async () => {
+		const { results, stub } = await write([
+			{ name: 'Ada', n: 2 },
+			{ name: 'Ada', city: 'Rome' },
+		]);
+		expect(results).toEqual([undefined, ['updated a']]);
+		expect(stub.bodies.at(-1)).toMatchObject({
+			bulk: [{ id: 'a', fields: { name: 'Ada', n: 2, city: 'Rome' } }],
+		});
+	});
+});
+
+describe('what is prepared before writing', () => {
+	test('gets what is to be written, once; what it takes out fails', async () => {
+		const calls: number[][] = [];
+		const { results, outcomes, names } = await write(
+			[
+				{ name: 'Ada', n: 2 },
+				{ name: 'Cleo', n: 3 },
+				{ name: 'Dora', n: 4 },
+			],
+			{
+				prepare: async (plan) => {
+					calls.push(plan.records.map(({ index }) => index));
+					plan.records = plan.records.filter(({ index }) => index !== 1);
+					plan.problems.push(
+						{ index: 1, field: 'city', message: 'no such city' },
+						{ index: 1, field: 'city', message: 'said twice' },
+					);
+				},
+			},
+		);
+		expect(calls).toEqual([[0, 1, 2]]);
+		expect(results).toEqual([['updated a'], ['failed'], ['inserted new1']]);
+		expect(outcomes[1]![0]).toEqual({
+			outcome: 'failed',
+			message: 'Item 1 was not sent: no such city',
+			field: 'city',
+		});
+		expect(names).toHaveLength(3);
+	});
+
+	test.each<[what: string, items: FieldValues[], stopAtFailure: boolean, calls: number[][]]>([
+		['nothing failed', [{ name: 'Ada' }, { name: 'Cleo' }], true, [[0]]],
+		['an item failed, and the run goes on', [{ name: 'Ada' }, { name: 'Bob' }], false, [[0]]],
+		[
+			'an item failed beside one that is skipped',
+			[{ name: 'Ada' }, { name: 'Bob' }, { name: 'Cleo' }],
+			true,
+			[],
+		],
+	])('if %s', async (_, items, stopAtFailure, expected) => {
+		const calls: number[][] = [];
+		await write(items, {
+			stored: { a: { name: 'Ada' }, b: { name: 'Bob' }, c: { name: 'Bob' } },
+			rules: { ifMissing: 'skip' },
+			options: { stopAtFailure },
+			prepare: async ({ records }) => {
+				calls.push(records.map(({ index }) => index));
+			},
+		});
+		expect(calls).toEqual(expected);
+	});
+
+	test('not if an item without a record stops the run: then nothing is written', async () => {
+		let isCalled = false;
+		const { outcomes, stub } = await write([{ name: 'Ada', n: 2 }, { name: 'Cleo' }], {
+			rules: { ifMissing: 'error' },
+			options: { stopAtFailure: true },
+			prepare: async () => {
+				isCalled = true;
+			},
+		});
+		expect(isCalled).toBe(false);
+		expect(outcomes).toMatchObject([
+			[{ outcome: 'failed', notAttempted: true }],
+			[{ outcome: 'notFound', message: "No record matches 'Cleo'" }],
+		]);
+		expect(writes(stub)).toEqual([]);
+	});
+});
+
+describe('by record id', () => {
+	const on = 'recordId';
+
+	test('is updated without a look-up; what is not there is created', async () => {
+		const { results, stub, names } = await write([{ n: 2 }, { name: 'Cleo' }], {
+			on,
+			ids: ['a', 'x'],
+		});
+		expect(results).toEqual([['updated a'], ['inserted new1']]);
+		expect(names).toEqual(['a Ada 2', 'b Bob 1', 'new1 Cleo undefined']);
+		expect(stub.requests[0]).toBe('PATCH people bulk');
+	});
+
+	test.each([
+		['skip', 'skipped x'],
+		['error', 'notFound x'],
+	] as const)('if missing: %s', async (ifMissing, outcome) => {
+		const { results, outcomes } = await write([{ n: 2 }], { on, ids: ['x'], rules: { ifMissing } });
+		expect(results).toEqual([[outcome]]);
+		expect(outcomes[0]![0]!.message).toBe(
+			ifMissing === 'error' ? "The table has no record with the ID 'x'" : undefined,
+		);
+	});
+
+	test('is looked up to be returned', async () => {
+		const rules = { ifFound: 'skip', ifMissing: 'skip' } as const;
+		const { results, stub } = await write([{ n: 2 }, { n: 3 }], { on, ids: ['a', 'x'], rules });
+		expect(results).toEqual([['found a'], ['skipped x']]);
+		expect(stub.requests.sort()).toEqual(['GET people a', 'GET people x']);
+	});
+});
+
+describe('another writer', () => {
+	/** Deletes a record just before the first request that writes. */
+	const deleting = (id: string): NonNullable<Setup['respond']> => {
+		let isDone = false;
+		return (request, _, stub) => {
+			if (!isDone && request.startsWith('PATCH')) {
+				isDone = true;
+				stub.tables.people = stub.tables.people!.filter((record) => record.id !== id);
+			}
+			return undefined;
+		};
+	};
+
+	test.each<[MatchRules['ifMissing'], string]>([
+		['create', 'inserted new1'],
+		['skip', 'skipped'],
+	])('deletes what matched; if missing: %s', async (ifMissing, outcome) => {
+		const { results } = await write([{ name: 'Ada', n: 2 }], {
+			respond: deleting('a'),
+			rules: { ifMissing },
+		});
+		expect(results).toEqual([[outcome]]);
+	});
+
+	test('deletes what matched; an error says so', async () => {
+		const { outcomes } = await write([{ name: 'Ada', n: 2 }], {
+			respond: deleting('a'),
+			rules: { ifMissing: 'error' },
+		});
+		expect(outcomes[0]![0]).toMatchObject({
+			outcome: 'notFound',
+			id: 'a',
+			message: "The record 'a', which matched 'Ada', was deleted meanwhile",
+		});
+	});
+
+	test('deletes one of several: the others count', async () => {
+		const { results } = await write([{ city: 'Oslo', n: 2 }], {
+			respond: deleting('a'),
+			on: ['city'],
+			rules: { multipleMatches: 'all' },
+		});
+		expect(results).toEqual([['updated b']]);
+	});
+});
+
+/** The requests that write. */
+const writes = ({ requests }: StubTables) =>
+	requests.filter((request) => /^(POST|PATCH|PUT) people bulk$/.test(request));
+
+/** The requests, except those that only check for more. */
+const steps = ({ requests, queries }: StubTables) =>
+	requests.filter((request, at) => request !== 'POST people filter' || !queries[at]!.skip);
+
+const lookUps = (stub: StubTables) =>
+	steps(stub).filter((request) => request === 'POST people filter');
+
+const filters = ({ requests }: StubTables) =>
+	requests.filter((request) => request === 'POST people filter');
+
+const bulkOf = ({ body }: IHttpRequestOptions) =>
+	(JSON.parse(String(body)) as { bulk: Array<{ id?: string; fields: FieldValues }> }).bulk;
+
+const times = <Value,>(count: number, value: Value) => Array.from({ length: count }, () => value);
+
+/** The table with an import key. */
+const keyed = {
+	...table,
+	fields: table.fields.map((field) =>
+		field.name === 'name' ? { ...field, metadata: { importKey: true } } : field,
+	),
+};
+
+const oneByOne = { batchSize: 1, parallelRequests: 1 };
+
+describe('what is missing is created, and another writer', () => {
+	/** Creates records just before the first request that creates. */
+	const creating = (...records: Array<[id: string, fields: FieldValues]>): Setup['respond'] => {
+		let isDone = false;
+		return (request, _, stub) => {
+			if (!isDone && request === 'POST people bulk') {
+				isDone = true;
+				for (const [id, fields] of records) stub.tables.people!.push(storedOf({ id, fields }));
+			}
+			return undefined;
+		};
+	};
+	const cleo: [string, FieldValues] = ['c', { name: 'Cleo', n: 9 }];
+
+	test.each<[MatchRules['ifFound'], string, number]>([
+		['update', 'updated c', 3],
+		['skip', 'found c', 9],
+	])(
+		'creates it before: it is found after all, and %s says what follows',
+		async (ifFound, outcome, n) => {
+			const { results, names } = await write([{ name: 'Cleo', n: 3 }, { name: 'Dora' }], {
+				rules: { ifFound },
+				respond: creating(cleo),
+			});
+			expect(results).toEqual([[outcome], ['inserted new1']]);
+			expect(names).toContain(`c Cleo ${n}`);
+		},
+	);
+
+	test.each<[MatchRules['multipleMatches'], results: string[]]>([
+		['error', ['failed']],
+		['first', ['updated c']],
+		['all', ['updated c', 'updated d']],
+	])('creates several, the rules say what follows: %s', async (multipleMatches, expected) => {
+		const create = creating(['c', { city: 'Rome' }], ['d', { city: 'Rome' }]);
+		const { results } = await write([{ city: 'Rome', n: 3 }], {
+			on: ['city'],
+			rules: { multipleMatches },
+			respond: (request, options, stub) => {
+				create!(request, options, stub);
+				return request === 'POST people bulk'
+					? httpResponse(200, { data: [], errors: [{ message: 'taken', RecordIndex: 0 }] })
+					: undefined;
+			},
+		});
+		expect(results).toEqual([expected]);
+	});
+
+	test('is not the reason: what is rejected and nowhere found fails by itself', async () => {
+		const { outcomes, results } = await write([{ name: 'x'.repeat(41) }, { name: 'Cleo' }]);
+		expect(results).toEqual([['failed'], ['inserted new1']]);
+		expect(outcomes[0]![0]).toMatchObject({ message: 'too long' });
+	});
+
+	test('cannot be looked for: the rejection counts', async () => {
+		let isCreated = false;
+		const { outcomes, stopped } = await write([{ name: 'x'.repeat(41) }], {
+			respond: (request) => {
+				if (request === 'POST people bulk') isCreated = true;
+				return isCreated && request === 'POST people filter' ? httpResponse(403, {}) : undefined;
+			},
+		});
+		expect(outcomes[0]).toMatchObject([{ outcome: 'failed', message: 'too long' }]);
+		expect(stopped).toBeUndefined();
+	});
+
+	test('deletes what was found after all: it is not created, as the platform showed it twice', async () => {
+		const create = creating(cleo);
+		const { outcomes, stub } = await write([{ name: 'Cleo', n: 3 }], {
+			respond: (request, options, tables) => {
+				if (request === 'PATCH people bulk') tables.tables.people!.pop();
+				return create!(request, options, tables);
+			},
+		});
+		expect(outcomes[0]).toMatchObject([
+			{
+				outcome: 'notFound',
+				id: 'c',
+				message: "The record 'c', which matched 'Cleo', was deleted meanwhile",
+			},
+		]);
+		expect(writes(stub)).toEqual(['POST people bulk', 'PATCH people bulk']);
+	});
+
+	test('by record ID another record with the import key is not the item’s', async () => {
+		const { outcomes, names } = await write([{ name: 'Ada', n: 5 }], {
+			table: keyed,
+			on: 'recordId',
+			ids: ['x'],
+		});
+		expect(outcomes[0]).toMatchObject([{ outcome: 'failed', message: 'must be unique' }]);
+		expect(names).toEqual(['a Ada 1', 'b Bob 1']);
+	});
+
+	test.each<[what: string, items: FieldValues[], results: string[], names: string[]]>([
+		[
+			'goes on if all that was rejected is found',
+			[{ name: 'Cleo', n: 3 }, { name: 'Dora' }, { name: 'Eve' }],
+			['updated c', 'inserted new1', 'inserted new2'],
+			['Ada', 'Bob', 'Cleo', 'Dora', 'Eve'],
+		],
+		[
+			'ends if it is not',
+			[{ name: 'x'.repeat(41) }, { name: 'Dora' }, { name: 'Eve' }],
+			['failed', 'not sent', 'not sent'],
+			['Ada', 'Bob', 'Cleo'],
+		],
+	])('a run that stops at a failure %s', async (_, items, results, left) => {
+		const {
+			results: all,
+			stub,
+			stopped,
+		} = await write(items, {
+			respond: creating(cleo),
+			options: { stopAtFailure: true, ...oneByOne },
+		});
+		expect(all.flat()).toEqual(results);
+		expect(stub.tables.people!.map(({ fields }) => fields.name)).toEqual(left);
+		expect(stopped?.message).toBe(
+			results.includes('failed') ? 'an earlier item did not succeed' : undefined,
+		);
+	});
+
+	test('a run that stops at a failure ends if an update failed before', async () => {
+		const { results, stub } = await write(
+			[{ name: 'Ada', n: 2 }, { name: 'Cleo', n: 3 }, { name: 'Dora' }],
+			{
+				respond: (request, options, tables) =>
+					request === 'PATCH people bulk' && bulkOf(options)[0]!.id === 'a'
+						? httpResponse(200, { data: [], errors: [{ message: 'locked', RecordIndex: 0 }] })
+						: creating(cleo)!(request, options, tables),
+				options: { stopAtFailure: true, ...oneByOne },
+			},
+		);
+		expect(results.flat()).toEqual(['failed', 'not sent', 'not sent']);
+		expect(writes(stub)).toEqual(['PATCH people bulk']);
+	});
+});
+
+describe('a created record whose response is lost', () => {
+	/** The first request that creates is applied, or not; its response is lost. */
+	const losing = (isApplied: boolean): Setup['respond'] => {
+		let isLost = false;
+		return (request, options, stub) => {
+			if (isLost || request !== 'POST people bulk') return undefined;
+			isLost = true;
+			for (const [at, { fields }] of isApplied ? bulkOf(options).entries() : []) {
+				const time = '2026-03-01T00:00:00Z';
+				stub.tables.people!.push(
+					storedOf({ id: `lost${at}`, fields, created: time, modified: time }),
+				);
+			}
+			return httpResponse(502, {});
+		};
+	};
+
+	test('is looked up by what it was matched on', async () => {
+		const { results } = await write([{ name: 'Cleo' }, { name: 'Dora' }], {
+			respond: losing(true),
+		});
+		expect(results).toEqual([['inserted lost0'], ['inserted lost1']]);
+	});
+
+	test.each<[on: MatchOn, what: string]>([
+		[['name'], "the match values 'Cleo'"],
+		['recordId', "the import key 'Cleo'"],
+	])(
+		'is unknown if it is not found, and not created again by a later attempt: %j',
+		async (on, what) => {
+			const setup = { table: keyed, on, ids: ['x'], respond: losing(false) };
+			const { outcomes } = await write([{ name: 'Cleo' }], setup);
+			expect(outcomes[0]).toMatchObject([
+				{ outcome: 'unknown', noRetry: true, message: expect.stringContaining(what) },
+			]);
+		},
+	);
+
+	test('by record ID: the import key says whose it is, unless two items have the same', async () => {
+		const write2 = async (...both: string[]) =>
+			(
+				await write(
+					both.map((name) => ({ name })),
+					{ table: keyed, on: 'recordId', ids: ['x', 'y', 'z'], respond: losing(true) },
+				)
+			).results;
+		expect(await write2('Cleo', 'Dora')).toEqual([['inserted lost0'], ['inserted lost1']]);
+		expect(await write2('Cleo', 'Cleo', 'Dora')).toEqual([
+			['unknown'],
+			['unknown'],
+			['inserted lost2'],
+		]);
+	});
+
+	test('without an import key nothing says whose it is', async () => {
+		const { results } = await write([{ name: 'Cleo' }, { name: 'Dora' }], {
+			on: 'recordId',
+			ids: ['x', 'y'],
+			respond: losing(true),
+		});
+		expect(results).toEqual([['unknown'], ['unknown']]);
+	});
+});
+
+describe('what was matched and is gone when it is written', () => {
+	/** The record `a` is gone at the first update, and these take its place. */
+	const replacing = (...records: Array<[id: string, fields: FieldValues]>): Setup['respond'] => {
+		let isDone = false;
+		return (request, _, stub) => {
+			if (!isDone && request === 'PATCH people bulk') {
+				isDone = true;
+				stub.tables.people = stub.tables.people!.filter(({ id }) => id !== 'a');
+				for (const [id, fields] of records) stub.tables.people.push(storedOf({ id, fields }));
+			}
+			return undefined;
+		};
+	};
+
+	test.each<
+		[what: string, records: Array<[string, FieldValues]>, rules: Partial<MatchRules>, string[]]
+	>([
+		['is created', [], {}, ['inserted new1']],
+		['is what matches now', [['c', { name: 'Ada' }]], {}, ['updated c']],
+		['is skipped if nothing matches', [], { ifMissing: 'skip' }, ['skipped']],
+		[
+			'is what matches now, though missing ones are skipped',
+			[['c', { name: 'Ada' }]],
+			{ ifMissing: 'skip' },
+			['updated c'],
+		],
+		[
+			'fails if several match now',
+			[
+				['c', { name: 'Ada' }],
+				['d', { name: 'Ada' }],
+			],
+			{},
+			['failed'],
+		],
+		[
+			'is each that matches now',
+			[
+				['c', { name: 'Ada' }],
+				['d', { name: 'Ada' }],
+			],
+			{ multipleMatches: 'all' },
+			['updated c', 'updated d'],
+		],
+	])('%s', async (_, records, rules, expected) => {
+		const { results } = await write(
+			[
+				{ name: 'Ada', n: 2 },
+				{ name: 'Bob', n: 2 },
+			],
+			{
+				respond: replacing(...records),
+				rules,
+			},
+		);
+		expect(results).toEqual([expected, ['updated b']]);
+	});
+
+	test('is created without the ID that it had', async () => {
+		const { stub } = await write([{ name: 'Ada', n: 2 }], { respond: replacing() });
+		expect(stub.bodies.at(-1)).toEqual({ bulk: [{ fields: { name: 'Ada', n: 2 } }] });
+	});
+
+	test('by record ID is created at once', async () => {
+		const { results, stub } = await write([{ name: 'Ada', n: 2 }], {
+			on: 'recordId',
+			ids: ['a'],
+			respond: replacing(),
+		});
+		expect(results).toEqual([['inserted new1']]);
+		expect(filters(stub)).toEqual([]);
+	});
+
+	test('does not stop a run, as it has not failed yet', async () => {
+		const items: FieldValues[] = [
+			{ name: 'Ada', n: 2 },
+			{ name: 'Bob', n: 2 },
+		];
+		const options = { stopAtFailure: true, ...oneByOne };
+		const { results, stopped } = await write(items, { respond: replacing(), options });
+		expect(results).toEqual([['inserted new1'], ['updated b']]);
+		expect(stopped).toBeUndefined();
+	});
+
+	test('stops it if a missing record is an error', async () => {
+		const items: FieldValues[] = [
+			{ name: 'Ada', n: 2 },
+			{ name: 'Bob', n: 2 },
+		];
+		const options = { stopAtFailure: true, ...oneByOne };
+		const rules = { ifMissing: 'error' } as const;
+		const { results, stopped } = await write(items, { respond: replacing(), options, rules });
+		expect(results).toEqual([['notFound a'], ['not sent']]);
+		expect(stopped?.message).toBe('an earlier item did not succeed');
+	});
+
+	test('is not skipped if another item stops the run: nobody looked again', async () => {
+		const items: FieldValues[] = [
+			{ name: 'Ada', n: 2 },
+			{ name: 'Bob', n: 2 },
+		];
+		const remove = replacing(['c', { name: 'Ada' }]);
+		const { results } = await write(items, {
+			respond: (request, options, stub) =>
+				remove!(request, options, stub) ??
+				(request === 'PATCH people bulk' && String(options.body).includes('"b"')
+					? httpResponse(422, { errors: [{ message: 'bad' }] })
+					: undefined),
+			options: { stopAtFailure: true, ...oneByOne },
+			rules: { ifMissing: 'skip' },
+		});
+		expect(results).toEqual([['not sent'], ['failed']]);
+	});
+
+	test('fails if it cannot be looked up again, and nothing more is sent', async () => {
+		const remove = replacing();
+		const { outcomes, stopped, results, stub } = await write(
+			[{ name: 'Ada', n: 2 }, { name: 'Cleo' }],
+			{
+				respond: (request, options, tables) =>
+					// It was matched.
+					request === 'POST people filter' && lookUps(tables).length > 1
+						? httpResponse(403, {})
+						: remove!(request, options, tables),
+			},
+		);
+		expect(outcomes[0]).toMatchObject([{ outcome: 'failed', status: 403 }]);
+		expect(results[1]).toEqual(['not sent']);
+		expect(stopped?.status).toBe(403);
+		expect(writes(stub)).toEqual(['PATCH people bulk']);
+	});
+
+	test('is not created if the platform shows it only sometimes', async () => {
+		const { outcomes, stub, results } = await write([{ name: 'Ada', n: 2 }, { name: 'Cleo' }], {
+			respond: (request) => {
+				if (request === 'GET people a') return notFound();
+				return request === 'PATCH people bulk' ? httpResponse(200, { data: [] }) : undefined;
+			},
+		});
+		expect(outcomes[0]).toMatchObject([
+			{
+				outcome: 'notFound',
+				id: 'a',
+				message: "The record 'a', which matched 'Ada', was deleted meanwhile",
+			},
+		]);
+		expect(results[1]).toEqual(['inserted new1']);
+		expect(writes(stub)).toEqual(['PATCH people bulk', 'PATCH people bulk', 'POST people bulk']);
+	});
+
+	test.each<[MatchRules['ifMissing'], string]>([
+		['create', 'not sent'],
+		['skip', 'not sent'],
+	])('is not looked for once the run has stopped: %s', async (ifMissing, result) => {
+		const remove = replacing();
+		const { results, stub, stopped } = await write(
+			[
+				{ name: 'Ada', n: 2 },
+				{ name: 'Bob', n: 2 },
+			],
+			{
+				rules: { ifMissing },
+				options: oneByOne,
+				respond: (request, options, tables) =>
+					request === 'PATCH people bulk' && bulkOf(options)[0]!.id === 'b'
+						? httpResponse(401, {})
+						: remove!(request, options, tables),
+			},
+		);
+		expect(results).toEqual([[result], ['failed']]);
+		expect(stopped?.status).toBe(401);
+		// To match. What the response left out is read by its ID.
+		expect(lookUps(stub)).toHaveLength(1);
+	});
+});
+
+describe('several records of one item', () => {
+	const all: Setup = { on: ['city'], rules: { multipleMatches: 'all' } };
+	const rejecting =
+		(...ids: string[]): Setup['respond'] =>
+		(request, options) => {
+			if (request !== 'PATCH people bulk') return undefined;
+			const bulk = bulkOf(options);
+			const errors = bulk.flatMap(({ id }, RecordIndex) =>
+				ids.includes(id!) ? [{ message: `${id} is locked`, RecordIndex }] : [],
+			);
+			const data = bulk
+				.filter(({ id }) => !ids.includes(id!))
+				.map(({ id }) => ({ id, modified: '2026-03-01T00:00:00Z' }));
+			return httpResponse(200, { data, errors });
+		};
+
+	test('one record that is rejected says only that', async () => {
+		const { outcomes } = await write([{ name: 'Ada', n: 5 }], { respond: rejecting('a') });
+		expect(outcomes).toMatchObject([[{ outcome: 'failed', message: 'a is locked' }]]);
+	});
+
+	test.each<[what: string, locked: string[], message: string]>([
+		['one', ['b'], 'b is locked; 1 of 2 matching records were written'],
+		['the first', ['a'], 'a is locked; 1 of 2 matching records were written'],
+		['all', ['a', 'b'], 'a is locked; 0 of 2 matching records were written'],
+	])('%s of which is rejected', async (_, locked, message) => {
+		const { outcomes } = await write([{ city: 'Oslo', n: 5 }], {
+			...all,
+			respond: rejecting(...locked),
+		});
+		expect(outcomes).toMatchObject([[{ outcome: 'failed', message }]]);
+		expect(outcomes[0]).toHaveLength(1);
+	});
+
+	test('that are all skipped are all returned', async () => {
+		const { results, stub } = await write([{ city: 'Oslo' }, { city: 'Rome' }], {
+			on: ['city'],
+			rules: { multipleMatches: 'all', ifFound: 'skip', ifMissing: 'skip' },
+		});
+		expect(results).toEqual([['found a', 'found b'], ['skipped']]);
+		expect(writes(stub)).toEqual([]);
+	});
+
+	test('that are gone are one item to create', async () => {
+		const { results } = await write([{ city: 'Oslo', n: 5 }], {
+			...all,
+			respond: (request, _, stub) => {
+				if (request === 'PATCH people bulk') stub.tables.people = [];
+				return undefined;
+			},
+		});
+		expect(results).toEqual([['inserted new1']]);
+	});
+
+	test('fail once if the item cannot be prepared', async () => {
+		const { results, stub } = await write(
+			[
+				{ city: 'Oslo', n: 5 },
+				{ city: 'Rome', n: 5 },
+			],
+			{
+				...all,
+				prepare: async (plan) => {
+					plan.records = plan.records.filter(({ index }) => index !== 0);
+					plan.problems.push({ index: 0, message: 'no such company' });
+				},
+			},
+		);
+		expect(results).toEqual([['failed'], ['inserted new1']]);
+		expect(writes(stub)).toEqual(['POST people bulk']);
+	});
+
+	test.each<[MatchRules['multipleMatches'], requests: number]>([
+		// Pages after the last one needed are requested ahead: one at first, two after two pages.
+		['first', 2],
+		['error', 2],
+		['all', 5],
+	])('no more of many are read than are needed: %s', async (multipleMatches, requests) => {
+		const many = Object.fromEntries(
+			Array.from({ length: 3500 }, (_, at) => [`r${at}`, { city: 'Oslo' }]),
+		);
+		const { stub } = await write([{ city: 'Oslo' }], {
+			on: ['city'],
+			stored: many,
+			rules: { multipleMatches, ifFound: 'skip' },
+		});
+		expect(filters(stub)).toHaveLength(requests);
+	});
+});
+
+describe('keys', () => {
+	test('that differ in case are never merged: each is a record of its own', async () => {
+		const { results, stub } = await write([
+			{ name: 'Ada', n: 2 },
+			{ name: 'ADA', n: 3 },
+		]);
+		expect(results).toEqual([['updated a'], ['inserted new1']]);
+		expect(stub.tables.people).toHaveLength(3);
+	});
+
+	test('do not matter if items are matched on their IDs', async () => {
+		const keyed = tableOf(fieldOf('at', 'datetime', { importKey: true }), fieldOf('n', 'number'));
+		const { results } = await write(
+			times(3, { at: '2026-11-21T10:30:00' }).map((values, n) => ({ ...values, n })),
+			{ table: keyed, stored: {}, on: 'recordId', ids: ['x', 'y', 'z'] },
+		);
+		expect(results).toEqual([['inserted new1'], ['inserted new2'], ['inserted new3']]);
+	});
+
+	test('of stored records that can’t be compared stop the run: nothing is updated or created', async () => {
+		const { results, stopped, stub } = await write(
+			[{ at: '2026-11-21T09:30:00Z' }, { at: '2026-11-22T09:30:00Z' }],
+			{
+				on: ['at'],
+				stored: { a: { at: '2026-11-21T10:30:00' } },
+				respond: (request, options, { tables }) =>
+					request === 'POST people filter' ? pageResponse(options, tables.people!) : undefined,
+			},
+		);
+		expect(results).toEqual(times(2, ['failed']));
+		expect(stopped?.message).toBe(
+			`The platform returned "2026-11-21T10:30:00" in 'at' of the record 'a', which can't be compared with other values`,
+		);
+		expect(writes(stub)).toEqual([]);
+	});
+});
+
+describe('writing only what differs', () => {
+	test('compares what is found, not what is missing', async () => {
+		const { results, stub } = await write(
+			[
+				{ name: 'Ada', n: 1 },
+				{ name: 'Bob', n: 2 },
+				{ name: 'Cleo', n: 3 },
+			],
+			{ options: { skipUnchanged: true } },
+		);
+		expect(results).toEqual([['unchanged a'], ['updated b'], ['inserted new1']]);
+		// One to match and compare.
+		expect(lookUps(stub)).toHaveLength(1);
+		expect(stub.bodies).toContainEqual(expect.objectContaining({ loadFields: ['name', 'n'] }));
+		expect(writes(stub)).toEqual(['PATCH people bulk', 'POST people bulk']);
+		expect(stub.bodies.at(-2)!.bulk).toEqual([{ id: 'b', fields: { n: 2 } }]);
+	});
+
+	test('of many, each is read once', async () => {
+		const names = Array.from({ length: 1500 }, (_, index) => `name ${index}`);
+		const stored = Object.fromEntries(names.map((name) => [`id-${name}`, { name, n: 1 }]));
+		const { results, stub } = await write(
+			names.map((name) => ({ name, n: 1 })),
+			{ stored, options: { skipUnchanged: true } },
+		);
+		expect(results).toEqual(names.map((name) => [`unchanged id-${name}`]));
+		expect(lookUps(stub)).toHaveLength(2);
+		expect(writes(stub)).toEqual([]);
+	});
+
+	test('a dry run reads each once, too, and a full update what it would clear', async () => {
+		const { results, stub } = await write([{ name: 'Ada', n: 1 }, { name: 'Cleo' }], {
+			options: { dryRun: true },
+		});
+		expect(results).toEqual([['unchanged a'], ['inserted']]);
+		expect(lookUps(stub)).toHaveLength(1);
+		const full = await write([{ name: 'Ada', n: 1 }], {
+			options: { dryRun: true },
+			mode: 'replace',
+		});
+		expect(full.results).toEqual([['updated a']]);
+		expect(lookUps(full.stub)).toHaveLength(1);
+	});
+});
+
+describe('a run that stops', () => {
+	test('before an update: what is missing is not created', async () => {
+		const { results, stub, stopped } = await write([{ name: 'Ada', n: 2 }, { name: 'Cleo' }], {
+			respond: (request) => (request === 'PATCH people bulk' ? httpResponse(401, {}) : undefined),
+		});
+		expect(results).toEqual([['failed'], ['not sent']]);
+		expect(stopped?.status).toBe(401);
+		expect(writes(stub)).toEqual(['PATCH people bulk']);
+	});
+
+	test('because it creates: says why', async () => {
+		const { results, stopped } = await write([{ name: 'Cleo' }, { name: 'Dora' }], {
+			options: oneByOne,
+			respond: (request) => (request === 'POST people bulk' ? httpResponse(401, {}) : undefined),
+		});
+		expect(results).toEqual([['failed'], ['not sent']]);
+		expect(stopped?.status).toBe(401);
+	});
+
+	test('because several match: nothing is written, not even what was found', async () => {
+		const { results, stub, stopped } = await write([{ city: 'Oslo' }, { city: 'Rome' }], {
+			on: ['city'],
+			options: { stopAtFailure: true },
+		});
+		expect(results).toEqual([['failed'], ['not sent']]);
+		expect(stopped).toMatchObject({
+			message: 'an earlier item did not succeed',
+			delivery: 'notApplied',
+		});
+		expect(writes(stub)).toEqual([]);
+	});
+
+	test('not if it continues on errors: the others are written', async () => {
+		const { results, stopped } = await write([{ city: 'Oslo' }, { city: 'Rome' }], {
+			on: ['city'],
+		});
+		expect(results).toEqual([['failed'], ['inserted new1']]);
+		expect(stopped).toBeUndefined();
+	});
+});
+
+test('problems that were prepared for other items are not theirs', async () => {
+	const { results } = await write([{ name: 'Ada', n: 2 }], {
+		prepare: async (plan) => {
+			plan.problems.push({ index: 7, message: 'of an item that is not written' });
+		},
+	});
+	expect(results).toEqual([['updated a']]);
+});

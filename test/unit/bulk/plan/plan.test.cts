@@ -1,0 +1,643 @@
+import {
+	planRecords,
+	type PlanOptions,
+	type PlanInput,
+} from '../../../../nodes/DataPlatform/bulk/plan/plan.ts';
+import { InputError } from '../../../../nodes/DataPlatform/transport/errors.ts';
+import { fieldOf, people, tableOf } from '../../fixtures.cts';
+
+const plan = (
+	rows: Array<Omit<PlanInput, 'index'>>,
+	options: Partial<PlanOptions> & Pick<PlanOptions, 'mode'>,
+	table = people,
+) =>
+	planRecords(
+		table,
+		rows.map((row, index) => ({ index, ...row })),
+		{ empty: 'leave', unknownFields: 'error', duplicates: 'merge', ...options },
+	);
+
+const problemsOf = (values: unknown, options: Partial<PlanOptions> = {}) =>
+	plan([{ values }], { mode: 'create', ...options }).problems;
+
+describe('checking an item', () => {
+	test('converts values and keeps the import key as text', () => {
+		const { records, problems } = plan([{ values: { email: 'a@x', surname: 'Fox', age: '7' } }], {
+			mode: 'upsert',
+		});
+		expect(problems).toEqual([]);
+		expect(records).toEqual([
+			{ index: 0, id: undefined, key: 'a@x', fields: { email: 'a@x', surname: 'Fox', age: 7 } },
+		]);
+	});
+
+	test('names every problem of an item at once', () => {
+		expect(problemsOf({ age: 'old', surnam: 'Fox', fullName: 'A Fox' })).toEqual([
+			{ index: 0, field: 'age', message: `'age' takes a number, not "old"` },
+			{
+				index: 0,
+				field: 'surnam',
+				message: "table 'People' has no field 'surnam', did you mean 'surname'?",
+			},
+			{ index: 0, field: 'fullName', message: "'fullName' is read-only" },
+			{ index: 0, field: 'surname', message: "'surname' is required" },
+		]);
+	});
+
+	test('lists the fields that can be written if none is nearly the same', () => {
+		expect(problemsOf({ surname: 'Fox', lastname: 'red' })).toEqual([
+			{
+				index: 0,
+				field: 'lastname',
+				message: "table 'People' has no field 'lastname'",
+				hint: { code: 'correctFieldName', fields: ['email', 'surname', 'age'] },
+			},
+		]);
+	});
+
+	test('unknown and read-only fields are left out when they are to be ignored', () => {
+		const { records, problems } = plan([{ values: { surname: 'F', colour: 1, fullName: 'x' } }], {
+			mode: 'create',
+			unknownFields: 'ignore',
+		});
+		expect(problems).toEqual([]);
+		expect(records[0]?.fields).toEqual({ surname: 'F' });
+	});
+
+	test.each([undefined, null, 'text', 5, ['a']])('%j is not item data', (values) => {
+		expect(problemsOf(values)).toEqual([{ index: 0, message: 'the item has no JSON data' }]);
+	});
+
+	test('an invalid required field is reported once', () => {
+		expect(problemsOf({ surname: { a: 1 } })).toEqual([
+			{ index: 0, field: 'surname', message: "'surname' takes text, not a list or an object" },
+		]);
+	});
+
+	test('a wrong import key is reported once', () => {
+		expect(plan([{ values: { email: { a: 1 } } }], { mode: 'upsert' }).problems).toEqual([
+			{ index: 0, field: 'email', message: "'email' takes text, not a list or an object" },
+		]);
+	});
+
+	test.each(['upsert', 'update'] as const)('%s asks for no other field', (mode) => {
+		const { problems } = plan([{ values: { email: 'a@x' }, id: 'r1' }], { mode });
+		expect(problems).toEqual([]);
+	});
+
+	test('a full update asks for the required fields', () => {
+		const { problems } = plan([{ values: { email: 'a@x' }, id: 'r1' }], { mode: 'replace' });
+		expect(problems).toEqual([{ index: 0, field: 'surname', message: "'surname' is required" }]);
+	});
+
+	test.each<[id: unknown, message: string]>([
+		...[undefined, '', '  ', null].map((id): [unknown, string] => [id, 'the record id is missing']),
+		[5, 'the record id must be text, not a number'],
+		[0, 'the record id must be text, not a number'],
+		[['r1'], 'the record id must be text, not a list'],
+	])('%j is not a record ID', (id, message) => {
+		const { problems } = plan([{ values: { age: 1 }, id: id as string }], { mode: 'update' });
+		expect(problems).toEqual([
+			{
+				index: 0,
+				field: 'id',
+				message,
+				hint: { code: 'giveRecordIds' },
+			},
+		]);
+	});
+
+	test('an id is trimmed and only used if an existing record is meant', () => {
+		expect(plan([{ values: { age: 1 }, id: ' r1 ' }], { mode: 'update' }).records[0]?.id).toBe(
+			'r1',
+		);
+		const created = plan([{ values: { surname: 'F' }, id: 'r1' }], { mode: 'create' });
+		expect(created.records[0]?.id).toBeUndefined();
+	});
+});
+
+describe('names that JavaScript knows', () => {
+	const hostile = JSON.parse('{"__proto__": "x", "surname": "Fox"}') as unknown;
+
+	test('__proto__ is an unknown field like any other', () => {
+		const [problem, ...others] = problemsOf(hostile);
+		expect(others).toEqual([]);
+		expect(problem?.field).toBe('__proto__');
+		expect(problem?.message).toContain("has no field '__proto__'");
+	});
+
+	test('a field that is really called so is written under its name', () => {
+		const table = tableOf(fieldOf('__proto__'), fieldOf('surname'));
+		const { records } = plan([{ values: hostile }], { mode: 'create' }, table);
+		expect(JSON.stringify(records[0]?.fields)).toBe('{"__proto__":"x","surname":"Fox"}');
+	});
+
+	test.each(['constructor', 'toString', '__proto__'])('a required %s that is missing', (name) => {
+		const table = tableOf(fieldOf(name, 'text', { required: true }), fieldOf('surname'));
+		const { problems } = plan([{ values: { surname: 'F' } }], { mode: 'create' }, table);
+		expect(problems).toEqual([{ index: 0, field: name, message: `'${name}' is required` }]);
+	});
+
+	test.each(['constructor', 'hasOwnProperty'])('%s is an unknown field', (name) => {
+		expect(problemsOf({ surname: 'Fox', [name]: 1 })).toMatchObject([
+			{ index: 0, field: name, message: expect.stringContaining(`has no field '${name}'`) },
+		]);
+	});
+});
+
+describe('the import key', () => {
+	test('must have a value', () => {
+		const rows = [{ values: { age: 1 } }, { values: { email: '' } }, { values: { email: null } }];
+		const { problems } = plan(rows, { mode: 'upsert' });
+		const message = "the import key 'email' has no value";
+		expect(problems).toEqual([0, 1, 2].map((index) => ({ index, field: 'email', message })));
+	});
+
+	test('may be named if the table marks none', () => {
+		const table = tableOf(fieldOf('code', 'number'), fieldOf('name'));
+		const rows = [{ values: { code: 5 } }];
+		expect(() => plan(rows, { mode: 'upsert' }, table)).toThrow(
+			"Table 'People' has no import key field",
+		);
+		const { records } = plan(rows, { mode: 'upsert', importKey: 'code' }, table);
+		expect(records[0]?.key).toBe('5');
+	});
+
+	test.each(['create', 'upsert', 'update'] as const)(
+		'%s: another field than the marked one is refused, the marked one is not',
+		(mode) => {
+			const rows = [{ values: { email: 'a@x', surname: 'Fox' }, id: 'r1' }];
+			expect(() => plan(rows, { mode, importKey: 'surname' })).toThrow(
+				"The import key of table 'People' is 'email', not 'surname'",
+			);
+			expect(plan(rows, { mode, importKey: 'email' }).problems).toEqual([]);
+		},
+	);
+
+	test.each([
+		...['money_with_currency', 'checkbox', 'dropdownmulti', 'chips', 'url_link', 'checklist'],
+		...['chat', 'schema_link', 'picture', 'file', 'system_type', 'calculated', 'buttonform'],
+	])('%s can not be one', (type) => {
+		const table = tableOf(fieldOf('code', type, { importKey: true }));
+		expect(() => plan([], { mode: 'upsert' }, table)).toThrow(
+			`The import key 'code' of table 'People' has the type '${type}', which can't be a key`,
+		);
+		expect(plan([], { mode: 'create' }, table).problems).toEqual([]);
+	});
+
+	const planKeys = (type: string, ...keys: unknown[]) => {
+		const table = tableOf(fieldOf('code', type, { importKey: true }));
+		return plan(
+			keys.map((code) => ({ values: { code } })),
+			{ mode: 'upsert' },
+			table,
+		);
+	};
+
+	/** Two spellings of a key, and how the platform stores it. */
+	const SAME: Array<[type: string, one: unknown, other: unknown, stored: string]> = [
+		['text', '1', 1, '1'],
+		['radio', 'a', 'a', 'a'],
+		['dropdown', 'true', true, 'true'],
+		['number', '1', 1, '1'],
+		['number', ' +1.0 ', '1e0', '1'],
+		['number', 0, '-0', '0'],
+		['decimal', '1.50', 1.5, '1.5'],
+		['decimal', 1e21, '1000000000000000000000', '1e+21'],
+		['money', '.5', 0.5, '0.5'],
+		['percentage', '0.10', 0.1, '0.1'],
+		['date', '2026-01-01', '2026-01-01T00:00:00Z', '2026-01-01'],
+		['date', '2026-01-01Z', '2026-01-01 00:00', '2026-01-01'],
+		['date', new Date('2026-01-01T00:00:00Z'), '2026-01-01T00:00:00+05:00', '2026-01-01'],
+		['datetime', '2026-01-01T10:00:00Z', '2026-01-01T11:00+01:00', '2026-01-01T10:00:00.000Z'],
+		['datetime', '2026-01-01Z', '2026-01-01T00:00:00.000Z', '2026-01-01T00:00:00.000Z'],
+	];
+
+	test.each(SAME)('%s: %j and %j are one key, stored as %j', (type, one, other, stored) => {
+		const { records, merged, problems } = planKeys(type, one, other);
+		expect(problems).toEqual([]);
+		expect([...merged]).toEqual([[0, 1]]);
+		expect(records.map(({ key }) => key)).toEqual([stored]);
+	});
+
+	const DIFFERENT: Array<[type: string, one: unknown, other: unknown]> = [
+		['text', 'a', 'A'],
+		['text', 'a', 'a '],
+		['number', 1, 10],
+		['decimal', 0.1, 0.10000000000000002],
+		['date', '2026-01-01', '2026-01-02'],
+		['datetime', '2026-01-01T10:00:00.123Z', '2026-01-01T10:00:00.124Z'],
+	];
+
+	test.each(DIFFERENT)('%s: %j and %j are two keys', (type, one, other) => {
+		const { records, merged, problems } = planKeys(type, one, other);
+		expect(problems).toEqual([]);
+		expect(merged.size).toBe(0);
+		expect(records).toHaveLength(2);
+	});
+
+	const berlin = "{zone: 'Europe/Berlin'}";
+	const INEXACT: Array<[type: string, value: string, problem: string]> = [
+		[
+			'date',
+			'2026-01-01T23:30:00Z',
+			`takes a date such as 2026-11-21, not "2026-01-01T23:30:00Z": use {{ DateTime.fromISO($json.code, ${berlin}).toISODate() }} with your time zone`,
+		],
+		[
+			'datetime',
+			'2026-01-01T10:00:00',
+			`takes a time with a zone such as 2026-11-21T09:30:00Z, not "2026-01-01T10:00:00": use {{ DateTime.fromISO($json.code, ${berlin}).toISO() }} with your time zone`,
+		],
+		[
+			'datetime',
+			'2026-01-01T10:00:00.1234Z',
+			'takes a time in milliseconds at most, not "2026-01-01T10:00:00.1234Z": use {{ DateTime.fromISO($json.code).toISO() }}',
+		],
+	];
+
+	test.each(INEXACT)(
+		'of a %s is not %j: the problem has the expression',
+		(type, value, problem) => {
+			const { records, problems } = planKeys(type, value);
+			expect(records).toEqual([]);
+			expect(problems).toEqual([
+				{ index: 0, field: 'code', message: `the import key 'code' ${problem}` },
+			]);
+		},
+	);
+
+	test.each(INEXACT)('of a %s may be %j if records are found by their IDs', (type, value) => {
+		const keyed = tableOf(fieldOf('code', type, { importKey: true }));
+		const { records, problems } = plan(
+			[{ values: { code: value }, id: 'r1' }],
+			{ mode: 'update' },
+			keyed,
+		);
+		expect(problems).toEqual([]);
+		expect(records).toMatchObject([{ id: 'r1', key: undefined, fields: { code: value } }]);
+	});
+
+	test.each([
+		[
+			'datetime',
+			'takes a time with a zone such as 2026-11-21T09:30:00Z, not "2026-01-01T10:00": for a CSV file, choose the time zone in the options',
+		],
+		['date', 'takes a date such as 2026-11-21, not "2026-01-01T10:00"'],
+	])('of a %s in a file is mended there, not by an expression', (type, problem) => {
+		const keyed = tableOf(fieldOf('due date', type));
+		const rows = [{ values: { 'due date': '2026-01-01T10:00' } }];
+		const matchOn = ['due date'];
+		const { problems } = plan(rows, { mode: 'upsert', matchOn, unit: 'row' }, keyed);
+		expect(problems.map(({ message }) => message)).toEqual([
+			`the field to match on 'due date' ${problem}`,
+		]);
+		const [item] = plan(rows, { mode: 'upsert', matchOn }, keyed).problems;
+		expect(item!.message).toContain('DateTime.fromISO($json["due date"], ');
+	});
+
+	test('must be a field of the table', () => {
+		const unmarked = tableOf(fieldOf('email'));
+		expect(() => plan([], { mode: 'upsert', importKey: 'mail' }, unmarked)).toThrow(
+			"Table 'People' has no field 'mail'",
+		);
+	});
+});
+
+describe('duplicates', () => {
+	const rows = ['a', 'b', 'a', 'a'].map((email, age) => ({ values: { email, age } }));
+
+	test('become one record of the last values, in the place of the last item', () => {
+		const given = [
+			{ email: 'a', age: 1, surname: 'Fox' },
+			{ email: 'b', age: 2 },
+			{ email: 'a', age: 3 },
+			{ email: 'a' },
+		].map((values) => ({ values }));
+		const { records, problems, merged } = plan(given, { mode: 'upsert' });
+		expect(records).toMatchObject([
+			{ index: 1, fields: { email: 'b', age: 2 } },
+			{ index: 3, fields: { email: 'a', age: 3, surname: 'Fox' } },
+		]);
+		expect([...merged]).toEqual([
+			[0, 3],
+			[2, 3],
+		]);
+		expect(problems).toEqual([]);
+	});
+
+	test('an emptied field counts as a value', () => {
+		const given = [
+			{ email: 'a', age: 1 },
+			{ email: 'a', age: null },
+		].map((values) => ({ values }));
+		const { records } = plan(given, { mode: 'upsert', empty: 'clear' });
+		expect(records[0]?.fields).toEqual({ email: 'a', age: null });
+	});
+
+	test('of updates become one, of replacements the last counts alone', () => {
+		const given = [{ age: 1 }, { surname: 'Fox' }].map((values) => ({ values, id: 'r1' }));
+		expect(plan(given, { mode: 'update' }).records).toMatchObject([
+			{ index: 1, id: 'r1', fields: { age: 1, surname: 'Fox' } },
+		]);
+		expect(plan(given, { mode: 'replace' }).records).toMatchObject([
+			{ index: 1, id: 'r1', fields: { surname: 'Fox' } },
+		]);
+	});
+
+	test('of updates by UUID are those in capitals, too; other IDs that differ in case are not', () => {
+		const id = '0f8fad5b-d9cb-469f-a165-70867728950e';
+		const given = [id, id.toUpperCase(), 'r1', 'R1'].map((one, age) => ({
+			id: one,
+			values: { age },
+		}));
+		const { problems, records } = plan(given, { mode: 'update', duplicates: 'error' });
+		expect(problems.map(({ message }) => message)).toEqual([
+			`it has the same record id '${id}' as item 1`,
+			`it has the same record id '${id.toUpperCase()}' as item 0`,
+		]);
+		expect(records).toMatchObject([{ id: 'r1' }, { id: 'R1' }]);
+	});
+
+	describe('of fields that are changed rather than set', () => {
+		const table = tableOf(
+			fieldOf('code', 'text', { importKey: true }),
+			fieldOf('people', 'schema_link', { multiple: true }),
+			fieldOf('papers', 'file'),
+		);
+		const a = { filename: 'a', mimetype: 'x/y', filedata: 'data:,a' };
+		const b = { ...a, filename: 'b' };
+		const CHANGES: Array<[field: string, one: unknown, other: unknown, merged: unknown]> = [
+			['people', ['p1'], ['p2'], { add: ['p1', 'p2'], remove: [] }],
+			['people', ['p1', 'p2'], { remove: ['p3'] }, { add: ['p1', 'p2'], remove: ['p3'] }],
+			['people', ['p1', 'p2'], { remove: ['p1'] }, undefined],
+			['people', { remove: ['p1'] }, 'p1', undefined],
+			['people', ['p1'], null, null],
+			['people', null, ['p1'], undefined],
+			['papers', { add: [a] }, { add: [b], remove: ['f'] }, { add: [a, b], remove: ['f'] }],
+			['papers', [a], { add: [b] }, [a, b]],
+			['papers', { add: [a] }, [b], [b]],
+			['papers', 'https://x.example/a', { add: [b] }, undefined],
+			['papers', { add: [a] }, 'https://x.example/a', undefined],
+			['papers', [a], { remove: ['f'] }, undefined],
+			['papers', null, { add: [b] }, undefined],
+			['papers', [a], null, null],
+		];
+
+		test.each(CHANGES)('%s: %j, then %j', (field, one, other, expected) => {
+			const given = [one, other].map((value) => ({ values: { code: 'k', [field]: value } }));
+			const { records, problems } = plan(given, { mode: 'upsert', empty: 'clear' }, table);
+			if (expected !== undefined) {
+				expect(problems).toEqual([]);
+				expect(records[0]?.fields[field]).toEqual(expected);
+				return;
+			}
+			expect(records).toEqual([]);
+			const message = `and what they do to '${field}' can't be merged: put it into one item`;
+			expect(problems).toEqual([
+				{ index: 0, field, message: `it has the same import key 'k' as item 1, ${message}` },
+				{ index: 1, field, message: `it has the same import key 'k' as item 0, ${message}` },
+			]);
+		});
+	});
+
+	test('each of them is an error if the option is set', () => {
+		const { records, problems, merged } = plan(rows, { mode: 'upsert', duplicates: 'error' });
+		expect(records.map(({ index }) => index)).toEqual([1]);
+		expect(merged.size).toBe(0);
+		expect(problems).toEqual([
+			{ index: 0, message: "it has the same import key 'a' as item 2, 3" },
+			{ index: 2, message: "it has the same import key 'a' as item 0, 3" },
+			{ index: 3, message: "it has the same import key 'a' as item 0, 2" },
+		]);
+	});
+
+	test('updates are distinct by id, whatever their keys', () => {
+		const same = ['r1', 'r1', 'r2'].map((id) => ({ values: { email: 'a' }, id }));
+		const { records, merged } = plan(same, { mode: 'update' });
+		expect(records.map(({ id }) => id)).toEqual(['r1', 'r2']);
+		expect([...merged]).toEqual([[0, 1]]);
+	});
+
+	test('created records are all sent, without a key that could confuse them', () => {
+		const twice = ['a', 'a', 'b'].map((email) => ({ values: { email, surname: 'Fox' } }));
+		const { records } = plan(twice, { mode: 'create' });
+		expect(records.map(({ key }) => key)).toEqual([undefined, undefined, 'b']);
+		expect(records.map(({ sharedKey }) => sharedKey)).toEqual([
+			{ text: 'a', isFirst: true },
+			{ text: 'a', isFirst: false },
+			undefined,
+		]);
+	});
+
+	test('an item with a problem is not merged with a good one', () => {
+		const { records, merged, problems } = plan(
+			[{ values: { email: 'a', age: 1 } }, { values: { email: 'a', age: 'old' } }],
+			{ mode: 'upsert' },
+		);
+		expect(problems.map(({ index }) => index)).toEqual([1]);
+		expect(records.map(({ index }) => index)).toEqual([0]);
+		expect(merged.size).toBe(0);
+	});
+});
+
+test('empty values count as the table and the options say', () => {
+	expect(problemsOf({ surname: '' })).toEqual([
+		{ index: 0, field: 'surname', message: "'surname' is required" },
+	]);
+	expect(problemsOf({ surname: '' }, { empty: 'clear' })).toEqual([
+		{ index: 0, field: 'surname', message: "'surname' is required" },
+	]);
+	expect(problemsOf({ surname: 'F', age: '' }, { empty: 'error' })).toEqual([
+		{ index: 0, field: 'age', message: "'age' is empty" },
+	]);
+	const cleared = plan([{ values: { surname: 'F', age: null } }], {
+		mode: 'create',
+		empty: 'clear',
+	});
+	expect(cleared.records[0]?.fields).toEqual({ surname: 'F', age: null });
+});
+
+describe('corrections', () => {
+	const letters = [...'abcdefghijklmnopqrstuvwxyz'];
+	const wide = tableOf(...letters.map((letter) => fieldOf(`field-${letter.repeat(5)}`)));
+	const mistyped = letters.map((letter) => `field-${letter.repeat(4)}`);
+
+	test('are offered for the first twenty names, in every item', () => {
+		const values = Object.fromEntries(mistyped.map((name) => [name, 1]));
+		const { problems } = plan([{ values }, { values }], { mode: 'create' }, wide);
+		const offered = problems.filter(({ message }) => message.includes('did you mean'));
+		expect(offered.map(({ index, field }) => [index, field])).toEqual(
+			[0, 1].flatMap((index) => mistyped.slice(0, 20).map((name) => [index, name])),
+		);
+		expect(problems.at(-1)!.message).toBe("table 'People' has no field 'field-zzzz'");
+	});
+
+	test('never name a field that can’t be written', () => {
+		expect(problemsOf({ surname: 'F', fullNam: 'x' })[0]!.message).toBe(
+			"table 'People' has no field 'fullNam'",
+		);
+	});
+});
+
+describe('an error about the import key says what to do', () => {
+	const unmarked = tableOf(fieldOf('email'));
+	const marked = (type: string) => tableOf(fieldOf('code', type, { importKey: true }));
+	test.each<[string, typeof people, importKey: string | undefined, details: object]>([
+		[
+			'another is named',
+			people,
+			'surname',
+			{ field: 'surname', hint: { code: 'chooseMarkedImportKey' } },
+		],
+		['it is no field', unmarked, 'mail', { field: 'mail', hint: { code: 'correctImportKey' } }],
+		['there is none', unmarked, undefined, { hint: { code: 'markImportKey' } }],
+		[
+			'it can’t be one',
+			marked('chips'),
+			undefined,
+			{ field: 'code', hint: expect.stringMatching(/^Nothing was sent. Mark a field/) },
+		],
+	])('%s', (_, table, importKey, details) => {
+		let error: unknown;
+		try {
+			plan([], { mode: 'upsert', importKey }, table);
+		} catch (thrown) {
+			error = thrown;
+		}
+		expect(error).toBeInstanceOf(InputError);
+		expect(error).toMatchObject(details);
+	});
+});
+
+describe('items that mean one record', () => {
+	test('a problem names three of the others', () => {
+		const rows = Array.from({ length: 6 }, () => ({ values: { age: 1 }, id: 'r1' }));
+		const { problems } = plan(rows, { mode: 'update', duplicates: 'error' });
+		const named = (others: string) => `it has the same record id 'r1' as item ${others}`;
+		expect(problems.map(({ message }) => message)).toEqual([
+			named('1, 2, 3'),
+			named('0, 2, 3'),
+			named('0, 1, 3'),
+			named('0, 1, 2'),
+			named('0, 1, 2'),
+			named('0, 1, 2'),
+		]);
+	});
+
+	test('are written where the last of them stands', () => {
+		const rows = ['a', 'a', 'b', 'a'].map((email, age) => ({ values: { email, age } }));
+		const { records } = plan(rows, { mode: 'upsert' });
+		expect(records.map(({ index, key }) => [index, key])).toEqual([
+			[2, 'b'],
+			[3, 'a'],
+		]);
+	});
+
+	test('of replacements nothing is left but the last', () => {
+		const rows = [{ age: 1, surname: 'Fox' }, { surname: 'Owl' }].map((values) => ({
+			values,
+			id: 'r1',
+		}));
+		expect(plan(rows, { mode: 'replace' }).records.map(({ fields }) => fields)).toEqual([
+			{ surname: 'Owl' },
+		]);
+	});
+
+	test('without a key, created records share none', () => {
+		const rows = [{ values: { surname: 'Fox' } }, { values: { surname: 'Fox' } }];
+		const { records } = plan(rows, { mode: 'create' });
+		expect(records.map(({ sharedKey }) => sharedKey)).toEqual([undefined, undefined]);
+	});
+});
+
+describe('matching on fields', () => {
+	const table = tableOf(
+		fieldOf('name'),
+		fieldOf('city'),
+		fieldOf('logo', 'picture'),
+		fieldOf('sum', 'calculated'),
+	);
+	const matched = (matchOn: PlanOptions['matchOn'], values: object, id?: string) =>
+		plan([{ values, id }], { mode: 'upsert', matchOn }, table);
+
+	test.each<[on: string[], message: string]>([
+		[['colour'], "Table 'People' has no field 'colour' to match on"],
+		[['name', 'sum'], "Records can't be matched on 'sum': it is read-only"],
+		[['logo'], "Records can't be matched on 'logo': its type is 'picture'"],
+	])('%j is rejected', (on, message) => {
+		let error: unknown;
+		try {
+			matched(on, { name: 'Ada' });
+		} catch (thrown) {
+			error = thrown;
+		}
+		expect(error).toBeInstanceOf(InputError);
+		expect(error).toMatchObject({ message, hint: { code: 'correctMatchFields' } });
+	});
+
+	test.each<[on: string[], key: string]>([
+		[['name'], 'Ada'],
+		[['name', 'name'], 'Ada'],
+		[['city', 'name'], '"Oslo", "Ada"'],
+	])('%j give the key %s, and need no import key', (on, key) => {
+		expect(matched(on, { name: 'Ada', city: 'Oslo' }).records).toMatchObject([{ key }]);
+	});
+
+	test('an item needs a value in each of them', () => {
+		const { problems, records } = matched(['name', 'city'], { name: 'Ada' });
+		expect(records).toEqual([]);
+		expect(problems).toEqual([
+			{ index: 0, field: 'city', message: "the field to match on 'city' has no value" },
+		]);
+	});
+
+	test('by record ID, an item needs one', () => {
+		expect(matched('recordId', { name: 'Ada' }, ' r1 ').records).toMatchObject([{ id: 'r1' }]);
+		expect(matched('recordId', { name: 'Ada' }).problems).toMatchObject([{ field: 'id' }]);
+	});
+
+	test('items with the same values are one record, or an error that says so', () => {
+		const rows = ['Oslo', 'Rome'].map((city) => ({ values: { name: 'Ada', city } }));
+		const options = { mode: 'upsert' as const, matchOn: ['name'] };
+		expect(plan(rows, options, table).records).toMatchObject([{ index: 1 }]);
+		const { problems } = plan(rows, { ...options, duplicates: 'error' }, table);
+		expect(problems.map(({ message }) => message)).toEqual([
+			"it has the same match values 'Ada' as item 1",
+			"it has the same match values 'Ada' as item 0",
+		]);
+	});
+});
+
+describe('a record as it was read', () => {
+	const table = tableOf(
+		fieldOf('name'),
+		fieldOf('sum', 'calculated'),
+		fieldOf('clients', 'schema_link', { multiple: true }),
+	);
+	const values = { name: 'Ada', sum: 5, clients: { count: 2, url: 'https://example.com' } };
+
+	test('is written without what can only be read, which is noted', () => {
+		const read = plan([{ values }], { mode: 'create', isFromInput: true }, table);
+		expect(read.problems).toEqual([]);
+		expect(read.records).toMatchObject([{ fields: { name: 'Ada' } }]);
+		expect(Object.keys(read.records[0]!.fields)).toEqual(['name']);
+		expect([...read.ignored]).toEqual(['sum', 'clients']);
+	});
+
+	test('is written with what can be written', () => {
+		const clients = ['r1'];
+		const read = plan(
+			[{ values: { ...values, clients } }],
+			{ mode: 'create', isFromInput: true },
+			table,
+		);
+		expect(read.records).toMatchObject([{ fields: { name: 'Ada', clients: { add: clients } } }]);
+		expect([...read.ignored]).toEqual(['sum']);
+	});
+
+	test('is an error if the user named the fields', () => {
+		const { problems, ignored } = plan([{ values }], { mode: 'create' }, table);
+		expect(problems.map(({ field }) => field)).toEqual(['sum', 'clients']);
+		expect([...ignored]).toEqual([]);
+	});
+});

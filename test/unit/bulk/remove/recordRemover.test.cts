@@ -1,0 +1,68 @@
+/** Deleting records one by one: how many at a time, and how many on one reading. */
+import { CongestionControl, RequestLimit } from '../../../../nodes/DataPlatform/bulk/send/congestion.ts';
+import { Remover } from '../../../../nodes/DataPlatform/bulk/remove/recordRemover.ts';
+import { forEachConcurrent } from '../../../../nodes/DataPlatform/transport/concurrency.ts';
+import { ServiceError } from '../../../../nodes/DataPlatform/transport/errors.ts';
+import { fakePlatform, httpResponse } from '../../stubPlatform.cts';
+
+const at = { table: 'people' };
+const busy = new ServiceError('Busy', { delivery: 'notApplied', status: 429 });
+const many = (count: number) => Array.from({ length: count }, (_, index) => ({ id: `r${index}` }));
+
+test.each<[parallelRequests: number, troubles: number, successes: number, records: number]>([
+	[0, 0, 0, 60],
+	[0, 1, 0, 20],
+	[0, 1, 6, 35],
+	[0, 1, 50, 60],
+	[1, 0, 50, 20],
+	[8, 0, 0, 40],
+])(
+	'with %i parallel requests, after %i troubles and %i successes: %i records on one reading',
+	(parallelRequests, troubles, successes, records) => {
+		const requests = new RequestLimit(parallelRequests);
+		for (let count = 0; count < troubles; count++) requests.failed(busy);
+		for (let count = 0; count < successes; count++) requests.confirmed();
+		const { connection } = fakePlatform(() => httpResponse(204, ''));
+		expect(new Remover(connection, at, requests).recheckEvery).toBe(records);
+	},
+);
+
+test('deletions and writes learn from each other', async () => {
+	const congestion = new CongestionControl({
+		batchSize: 0,
+		batchBytes: 1e6,
+		parallelRequests: 0,
+		isOrdered: false,
+	});
+	const { connection } = fakePlatform(() => httpResponse(503, {}), { retryBudgetMs: 0 });
+	const failures: string[] = [];
+	await new Remover(connection, at, congestion.requests).removeEach(
+		many(5),
+		() => failures.length > 0,
+		({ id }) => void failures.push(id),
+	);
+	expect(failures).toEqual(['r0']);
+	expect(congestion.parallel).toBe(1);
+});
+
+test('how many go at a time may change meanwhile', async () => {
+	let limit = 3;
+	let underWay = 0;
+	const seen: number[] = [];
+	await forEachConcurrent(
+		many(12),
+		() => limit,
+		async ({ id }) => {
+			underWay += 1;
+			seen.push(underWay);
+			await new Promise(setImmediate);
+			underWay -= 1;
+			if (id === 'r2') limit = 1;
+			if (id === 'r8') limit = 2;
+		},
+	);
+	expect(seen).toHaveLength(12);
+	expect(Math.max(...seen.slice(0, 5))).toBe(3);
+	expect(Math.max(...seen.slice(6, 9))).toBe(1);
+	expect(Math.max(...seen.slice(9))).toBe(2);
+});

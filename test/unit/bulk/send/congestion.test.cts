@@ -1,0 +1,76 @@
+/** How large batches are, and how many requests run at once. */
+import {
+	CongestionControl,
+	type CongestionOptions,
+} from '../../../../nodes/DataPlatform/bulk/send/congestion.ts';
+import { byteSize } from '../../../../nodes/DataPlatform/bulk/entry.ts';
+import { sendableOf } from '../../fixtures.cts';
+import { failure, lost } from '../../outcomeFixtures.cts';
+
+const BYTES = 4_000_000;
+
+const batchOf = (records: number, text = 'x') =>
+	Array.from({ length: records }, (_, index) => sendableOf({ index, fields: { text } }));
+
+const controlOf = (options: Partial<CongestionOptions> = {}) =>
+	new CongestionControl({
+		...{ batchSize: 0, batchBytes: BYTES, parallelRequests: 0, isOrdered: false, ...options },
+	});
+
+const FAILURES = {
+	large: failure('rejected', 413),
+	bad: failure('rejected', 400),
+	busy: failure('notApplied', 429),
+	lost,
+};
+
+/**
+ * `ok`: a batch is confirmed; `500 lost`: one of 500 records is lost. `500 × 12`: the size of a batch
+ * and how many requests run at once, at first and after each event.
+ */
+test.each<[string, Partial<CongestionOptions>, events: string, states: string]>([
+	['nothing happens', {}, 'ok', '500 × 12, 500 × 12'],
+	['half of what is too large', {}, '500 large', '500 × 12, 250 × 1'],
+	['rounded up', {}, '25 large', '500 × 12, 13 × 1'],
+	['once for one size', {}, '500 large, 500 large', '500 × 12, 250 × 1, 250 × 1'],
+	['again for a smaller one', {}, '500 large, 250 large', '500 × 12, 250 × 1, 125 × 1'],
+	['half of what is lost', {}, '500 lost', '500 × 12, 250 × 1'],
+	['no less than 25', {}, '40 lost, 25 lost', '500 × 12, 25 × 1, 25 × 1'],
+	['less by hand', { batchSize: 10 }, '10 lost', '10 × 12, 10 × 1'],
+	['less, as it is too large', { batchSize: 10 }, '10 large', '10 × 12, 5 × 1'],
+	['more at once, not larger', {}, '500 lost, ok, ok', '500 × 12, 250 × 1, 250 × 2, 250 × 3'],
+	['fewer at once if it is busy', {}, '500 busy, ok', '500 × 12, 500 × 1, 500 × 2'],
+	['as before, with a bad record', {}, '500 bad', '500 × 12, 500 × 12'],
+	['by hand', { parallelRequests: 2 }, '5 busy, ok, ok', '500 × 2, 500 × 1, 500 × 2, 500 × 2'],
+	['in order', { isOrdered: true }, 'ok', '500 × 1, 500 × 1'],
+	['in order, by hand', { isOrdered: true, parallelRequests: 3 }, 'ok', '500 × 3, 500 × 3'],
+])('%s: %j, %s', (_, options, events, expected) => {
+	const control = controlOf(options);
+	const state = () => `${control.limits.records} × ${control.parallel}`;
+	const states = [state()];
+	for (const event of events.split(', ')) {
+		const [size, what] = event.split(' ') as [string, keyof typeof FAILURES];
+		if (event === 'ok') control.confirmed();
+		else control.failed(batchOf(Number(size)), FAILURES[what]);
+		states.push(state());
+	}
+	expect(states.join(', ')).toBe(expected);
+});
+
+test('no more than twelve requests run at once', () => {
+	const control = controlOf();
+	control.failed(batchOf(1), FAILURES.busy);
+	for (let count = 0; count < 20; count += 1) control.confirmed();
+	expect(control.parallel).toBe(12);
+});
+
+test('a record that is too large by itself leaves the others as large batches as at first', () => {
+	const control = controlOf({ batchSize: 100 });
+	for (const size of [100, 50, 25]) control.failed(batchOf(size), FAILURES.large);
+	expect(control.limits).toEqual({ records: 13, bytes: BYTES });
+	const [huge, larger] = [...batchOf(1, 'x'.repeat(1000)), ...batchOf(1, 'x'.repeat(2000))];
+	control.failed([huge!], FAILURES.large);
+	expect(control.limits).toEqual({ records: 100, bytes: byteSize(huge!) });
+	control.failed([larger!], FAILURES.large);
+	expect(control.limits.bytes).toBe(byteSize(huge!));
+});

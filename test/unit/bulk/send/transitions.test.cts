@@ -1,0 +1,264 @@
+/** What follows from the result of a piece of work. */
+import type { PlatformRecord } from '../../../../nodes/DataPlatform/api/types.ts';
+import type { Entry } from '../../../../nodes/DataPlatform/bulk/entry.ts';
+import type { WriteMode } from '../../../../nodes/DataPlatform/bulk/plan/plan.ts';
+import type { Reported } from '../../../../nodes/DataPlatform/bulk/send/reports.ts';
+import {
+	afterCompare,
+	afterLookUp,
+	afterSend,
+	afterStop,
+	type Ending,
+	type ReconcileWork,
+	type Report,
+	type Step,
+} from '../../../../nodes/DataPlatform/bulk/send/transitions.ts';
+import type { ApiResponse } from '../../../../nodes/DataPlatform/transport/client.ts';
+import type { ServiceError } from '../../../../nodes/DataPlatform/transport/errors.ts';
+import { sendableOf, storedOf } from '../../fixtures.cts';
+import { context, failure, lost, SINCE } from '../../outcomeFixtures.cts';
+
+/** `ab+`: two records whose IDs and keys are these letters; the second had a lost attempt. */
+const entriesOf = (text: string) =>
+	[...text.matchAll(/(\w)(\+*)/g)].map(([, letter, attempts], index) =>
+		sendableOf({
+			...{ index, id: letter, key: letter, fields: { code: letter! } },
+			attempts: attempts ? [...attempts].map(() => lost) : undefined,
+		}),
+	);
+
+const describeEntries = (entries: readonly Entry[]) =>
+	entries.map(({ key, attempts = [] }) => `${key}${'+'.repeat(attempts.length)}`).join('');
+
+/** A step in words, such as `updated a; send bc; divided`. */
+function describeStep({ outcomes, work, unsent, stop, isDivided }: Step): string {
+	const byOutcome = Map.groupBy(outcomes, ([, { outcome, notAttempted }]) =>
+		notAttempted ? 'not sent' : outcome,
+	);
+	const byReport = work.flatMap((piece) =>
+		piece.kind === 'send'
+			? [`send ${describeEntries(piece.records)}`]
+			: [...Map.groupBy(piece.reports, ([, { as }]) => as)].map(
+					([as, reports]) => `look up ${describeEntries(reports.map(([entry]) => entry))}, ${as}`,
+				),
+	);
+	return [
+		...[...byOutcome].map(
+			([outcome, items]) => `${outcome} ${describeEntries(items.map(([entry]) => entry))}`,
+		),
+		...byReport,
+		...(unsent.length > 0 ? [`anew ${describeEntries(unsent)}`] : []),
+		...(isDivided ? ['divided'] : []),
+		...(stop ? [`stop: ${stop.message}`] : []),
+	].join('; ');
+}
+
+const listed = (ids: string) => [...ids].map((id) => ({ id, modified: SINCE, ver: 2 }));
+const errorAt = (...indexes: number[]) =>
+	indexes.map((RecordIndex) => ({ RecordIndex, message: 'bad' }));
+
+/** A response that lists records, counts successes, and has errors at some positions. */
+const responds = (ids: string, successCount: number, errors: number[] = [], more = {}) =>
+	({
+		status: 200,
+		body: { data: listed(ids), bulk: { successCount }, errors: errorAt(...errors) },
+		...more,
+	}) as unknown as ApiResponse;
+const rejects = (status = 400, ...errors: number[]) =>
+	failure('rejected', status, { body: { errors: errorAt(...errors) } });
+/** A rejection that follows an attempt of unknown result. */
+const late = (rejection: ServiceError) => failure('ambiguous', undefined, { rejection });
+const partly = { body: { data: listed('a'), errors: errorAt(1) } };
+const afterLost = { previousAttempt: lost };
+const outOfTime = failure('ambiguous', 503, { isRetryBudgetSpent: true });
+
+type Row = [what: string, sent: string, result: ApiResponse | ServiceError, follows: string];
+
+/** What follows from each way in which the request of a batch can end. */
+const ENDINGS: Record<Ending, Row[]> = {
+	responded: [
+		['lists all', 'ab', responds('ba', 2), 'updated ab'],
+		['omits one', 'abc', responds('ac', 3), 'updated ac; look up b, omitted'],
+		['accounts for one', 'ab', responds('a', 1), 'updated a; look up b, unclear'],
+		['names one', 'abc', responds('ac', 2, [1]), 'updated ac; failed b'],
+		['names a lost one', 'ab+', responds('a', 1, [1]), 'updated a; look up b+, rejected'],
+		['is late', 'ab', responds('a', 1, [1], afterLost), 'updated a+; look up b+, rejected'],
+		['rejects', 'ab', failure('rejected', 400, partly), 'updated a+; look up b+, rejected'],
+		['fails', 'ab', failure('ambiguous', 500, partly), 'updated a+; look up b+, rejected'],
+	],
+	lost: [
+		['leaves all open', 'ab+', lost, 'look up ab+, lost'],
+		['leaves no time', 'ab', outOfTime, 'look up ab, lost; stop: ambiguous 503'],
+	],
+	refused: [
+		['for lack of rights', 'ab', rejects(403), 'failed ab; stop: rejected 403'],
+		['after losses', 'ab+c++', rejects(401), 'failed a; look up bc+, lost; stop: rejected 401'],
+		['after a lost attempt', 'ab', late(rejects(401)), 'look up ab, lost; stop: rejected 401'],
+		['before it was sent', 'ab', failure('notApplied', 400), 'failed ab; stop: notApplied 400'],
+		['by cancellation', 'ab+', failure('canceled'), 'failed a; look up b, lost; stop: canceled'],
+		['by a redirect', 'ab', rejects(302), 'failed ab; stop: rejected 302'],
+		['as never before', 'ab', rejects(500), 'failed ab; stop: rejected 500'],
+	],
+	rejectedAlone: [
+		['fails', 'a', rejects(), 'failed a'],
+		['may be written', 'a+', rejects(), 'look up a+, rejected'],
+		['may just be written', 'a', late(rejects()), 'look up a+, rejected'],
+		['is too large', 'a', rejects(413), 'failed a'],
+	],
+	rejectedTogether: [
+		['are halved', 'abcde', rejects(), 'send abc; send de; divided'],
+		['keep their attempts', 'a+b', rejects(409), 'send a+; send b; divided'],
+		['get a lost attempt', 'a+b', late(rejects(422)), 'send a++; send b+; divided'],
+		['are all named', 'ab', rejects(422, 0, 1), 'send a; send b; divided'],
+		['by a status of the future', 'ab', rejects(499), 'send a; send b; divided'],
+	],
+	rejectedByName: [
+		['fail', 'abc', rejects(422, 1), 'failed b; send ac; divided'],
+		['may be written', 'a+b+', rejects(422, 1), 'look up b+, rejected; send a+; divided'],
+	],
+	tooLarge: [
+		['goes into smaller batches', 'ab+', rejects(413), 'anew ab+; divided'],
+		['even if one is named', 'ab', rejects(413, 1), 'anew ab; divided'],
+		['after a lost attempt', 'ab', late(rejects(413)), 'anew a+b+; divided'],
+	],
+	rejectedForGood: [
+		['fails', 'ab', rejects(), 'failed ab'],
+		['is too large', 'ab', rejects(413), 'failed ab'],
+		['may be written', 'a+b', rejects(), 'failed b; look up a+, rejected'],
+	],
+};
+
+const send = (
+	records: Entry[],
+	result: ApiResponse | ServiceError,
+	mode: WriteMode = 'update',
+	canDivide = true,
+) => afterSend({ kind: 'send', records }, result, context(mode), canDivide);
+
+describe.each(Object.entries(ENDINGS))('a batch of updates: %s', (ending, rows) => {
+	test.each(rows)('%s: %s', (_, sent, result, follows) => {
+		const step = send(entriesOf(sent), result, 'update', ending !== 'rejectedForGood');
+		expect(describeStep(step)).toBe(follows);
+	});
+});
+
+test.each([401, 402, 403, 404, 405, 406, 407, 408, 410, 411, 414, 415, 426, 429, 431])(
+	'a batch of updates that gets a %i is refused: it is not about a record',
+	(status) => {
+		const step = send(entriesOf('ab'), rejects(status));
+		expect(describeStep(step)).toBe(`failed ab; stop: rejected ${status}`);
+	},
+);
+
+test('a batch that may not be divided says so', () => {
+	const { outcomes } = send(entriesOf('ab'), rejects(), 'update', false);
+	expect(outcomes[0]![1]).toMatchObject({
+		message:
+			'rejected 400; it was rejected together with other items, and too many batches were rejected to find out which item is the cause',
+		status: 400,
+	});
+});
+
+test('a rejection is kept until the record is looked up', () => {
+	const [piece] = send(entriesOf('a+'), rejects()).work;
+	const [[, report]] = (piece as ReconcileWork).reports as [Report];
+	expect(report).toMatchObject({ as: 'rejected', rejection: { outcome: 'failed', status: 400 } });
+});
+
+test('a record without an ID and a key is not looked up', () => {
+	const records = [sendableOf({ index: 0 }), sendableOf({ key: 'b' }), sendableOf({ id: 'c' })];
+	const { outcomes, work } = send(records, lost, 'create');
+	expect(outcomes).toMatchObject([[records[0], { outcome: 'unknown' }]]);
+	const { reports } = work[0] as ReconcileWork;
+	expect(reports.map(([entry]) => entry)).toEqual(records.slice(1));
+});
+
+test.each<[mode: WriteMode, id: string | undefined, outcome: string]>([
+	['upsert', 'a', 'updated'],
+	['upsert', undefined, 'inserted'],
+	['replace', 'a', 'updated'],
+	['create', undefined, 'inserted'],
+])('%s of the ID %s: its response is read as that of the request: %s', (mode, id, outcome) => {
+	const result = responds('a', 1);
+	Object.assign(result.body.bulk as object, { insertedCount: 1 });
+	expect(describeStep(send([{ ...entriesOf('a')[0]!, id }], result, mode))).toBe(`${outcome} a`);
+});
+
+test('records that are not sent any more are looked up if they may be written', () => {
+	const step = afterStop(entriesOf('ab+c'), rejects(401), context('update'));
+	expect(describeStep(step)).toBe('not sent ac; look up b, lost');
+	expect(step.outcomes[0]![1].message).toBe('Not sent, the run stopped before: rejected 401');
+});
+
+describe('after a look-up', () => {
+	const unclear = (namesOthers: boolean, ...reasons: object[]): Reported => ({
+		...{ as: 'unclear', reasons, namesOthers, listed: new Map() },
+	});
+	const fewer = { message: 'fewer' };
+	const stored = (code: string) => [storedOf({ id: 'a', fields: { code } })];
+	test.each<[string, WriteMode, Reported, found: PlatformRecord[], follows: string]>([
+		['others are named', 'update', unclear(true, fewer), stored('x'), 'anew a'],
+		['others are named, and it is there', 'update', unclear(true, fewer), stored('a'), 'written a'],
+		['others are named, and no reason', 'update', unclear(true), stored('x'), 'unknown a'],
+		['none is named', 'update', unclear(false, fewer), stored('x'), 'failed a'],
+		[
+			'it was rejected',
+			'update',
+			{ as: 'rejected', rejection: { outcome: 'failed' } },
+			[],
+			'failed a',
+		],
+		['it is gone', 'update', { as: 'lost', attempt: lost }, [], 'notFound a'],
+		['it is gone: it is upserted', 'upsert', { as: 'lost', attempt: lost }, [], 'anew a'],
+	])('if %s: %s', (_, mode, report, found, follows) => {
+		const [entry] = entriesOf('a') as [Entry];
+		const step = afterLookUp([[entry, report]], new Map([[entry, found]]), context(mode));
+		expect(describeStep(step)).toBe(follows);
+	});
+
+	test('a record that was deleted since is upserted whole, by its key', () => {
+		const fields = { code: 'a', n: 1 };
+		const before = storedOf({ id: 'a' });
+		const entry = { ...entriesOf('a+')[0]!, fields, sent: { n: 1 }, json: '{}', before };
+		const report: Reported = { as: 'omitted', listed: new Map() };
+		const { unsent } = afterLookUp([[entry, report]], new Map([[entry, []]]), context('upsert'));
+		expect(unsent).toEqual([{ index: 0, id: undefined, key: 'a', fields, before: null }]);
+	});
+});
+
+describe('after records were compared', () => {
+	const [a, b, c] = entriesOf('abc') as [Entry, Entry, Entry];
+	const other = [storedOf({ id: 'b', fields: { code: 'x' } })];
+	const compare = (entries: Entry[], found: Parameters<typeof afterCompare>[1], isDryRun = false) =>
+		afterCompare(entries, found, context('update'), isDryRun);
+
+	test('those that differ are sent', () => {
+		const same = [storedOf({ id: 'a', fields: { code: 'a' } })];
+		const step = compare(
+			[a, b, c],
+			new Map([
+				[a, same],
+				[b, other],
+				[c, []],
+			]),
+		);
+		expect(describeStep(step)).toBe('unchanged a; notFound c; anew b');
+		expect(step.unsent).toMatchObject([{ before: other[0], sent: { code: 'b' } }]);
+	});
+
+	test('those that were read before count as they were', () => {
+		const entries = [
+			{ ...a, before: storedOf({ id: 'a', fields: { code: 'a' } }) },
+			{ ...b, before: null },
+		];
+		expect(describeStep(compare(entries, new Map()))).toBe('unchanged a; notFound b');
+	});
+
+	test('nothing is sent in a dry run', () => {
+		expect(describeStep(compare([b], new Map([[b, other]]), true))).toBe('updated b');
+	});
+
+	test('nothing is sent if they could not be read', () => {
+		expect(describeStep(compare([a, b], rejects(403)))).toBe('failed ab; stop: rejected 403');
+	});
+});

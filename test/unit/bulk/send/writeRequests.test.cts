@@ -1,0 +1,292 @@
+/** What is sent of many records, and what a failed attempt does to the pace. */
+import type { IHttpRequestOptions } from 'n8n-workflow';
+import type { WriteMode } from '../../../../nodes/DataPlatform/bulk/plan/plan.ts';
+import type { Entry } from '../../../../nodes/DataPlatform/bulk/entry.ts';
+import type { Task } from '../../../../nodes/DataPlatform/bulk/writeTask.ts';
+import { writeMany } from '../../../../nodes/DataPlatform/bulk/send/write.ts';
+import {
+	entriesOf,
+	isWrite,
+	nothingFound,
+	records,
+	writeRecords,
+	written,
+} from '../../bulkWrites.cts';
+import { fieldOf, people, tableOf } from '../../fixtures.cts';
+import {
+	httpResponse,
+	pageResponse,
+	fakePlatform,
+	networkError,
+	notFound,
+	type Serve,
+} from '../../stubPlatform.cts';
+
+const withIds = (count: number) =>
+	records(count).map((record) => ({ ...record, id: `r${record.index}` }));
+
+async function write(
+	planned: Entry[],
+	serve: Serve,
+	options: Partial<Task> = {},
+	setup: { table?: typeof people; retryBudgetMs?: number } = {},
+) {
+	const run = await writeRecords({ planned, serve, options, ...setup });
+	return { ...run, outcomes: run.outcomes.map(({ outcome }) => outcome) };
+}
+
+describe('the request', () => {
+	const withoutId = records(1);
+	test.each<[WriteMode, boolean, Entry[], method: string, body: object]>([
+		['create', false, withoutId, 'POST', {}],
+		['create', true, withoutId, 'POST', { skipAudit: true }],
+		['upsert', false, withoutId, 'POST', { useUpsert: true }],
+		['upsert', true, withoutId, 'POST', { useUpsert: true, skipAudit: true }],
+		['update', false, withIds(1), 'PATCH', {}],
+		['replace', true, withIds(1), 'PUT', { skipAudit: true }],
+	])('of %s, without an audit log %s', async (mode, skipAudit, planned, method, body) => {
+		const { sent } = await write(planned, written, { mode, skipAudit });
+		expect(sent).toHaveLength(1);
+		expect(sent[0]).toMatchObject({
+			method,
+			url: 'https://platform.example.com/api/v2/people/data/bulk?dataResponseType=MetadataOnly',
+		});
+		const [{ id, fields }] = planned as [Entry];
+		expect(JSON.parse(String(sent[0]!.body))).toEqual({
+			bulk: [id === undefined ? { fields } : { id, fields }],
+			...body,
+		});
+	});
+
+	test.each<[WriteMode, requests: number]>([
+		['create', 1],
+		['upsert', 2],
+		['update', 2],
+		['replace', 2],
+	])('of %s whose response was lost is sent %i times', async (mode, requests) => {
+		let writes = 0;
+		const serve: Serve = (request) => {
+			if (!isWrite(request)) return nothingFound();
+			writes += 1;
+			return writes === 1 ? networkError('ECONNRESET') : written(request);
+		};
+		const { sent } = await write(withIds(1), serve, { mode }, { retryBudgetMs: 5000 });
+		expect(sent.filter(isWrite)).toHaveLength(requests);
+	});
+
+	test('the log says how many records are done', async () => {
+		const { log } = await write(withIds(3), written, { batchSize: 2, parallelRequests: 1 });
+		expect(log).toEqual([
+			expect.stringContaining(': 2 of 3 records done'),
+			expect.stringContaining(': 3 of 3 records done'),
+		]);
+	});
+
+	test('nothing for no records', async () => {
+		const { sent, stopped } = await write([], written);
+		expect(sent).toEqual([]);
+		expect(stopped).toBeUndefined();
+	});
+});
+
+describe('what is sent again', () => {
+	const files = tableOf(
+		fieldOf('email', 'text', { importKey: true }),
+		fieldOf('surname'),
+		fieldOf('papers', 'file'),
+	);
+	/** `PATCH k0 k1`, `GET r0`: the requests, and the keys that were sent or looked for. */
+	const linesOf = (sent: IHttpRequestOptions[]) =>
+		sent.map(({ method, url, body }) => {
+			const keys = new Set(String(body ?? new URL(url).pathname).match(/\b[kr]\d+/g));
+			return [url.includes('/data/bulk') ? method : 'look up', ...keys].join(' ');
+		});
+	const lines = async (
+		planned: Entry[],
+		serve: Serve,
+		options: Partial<Task> = {},
+		retryBudgetMs = 5000,
+	) => {
+		const setup = { table: files, retryBudgetMs };
+		const { sent, outcomes } = await write(planned, serve, options, setup);
+		return { lines: linesOf(sent.filter(isFirstPage)), outcomes };
+	};
+	/** The first writes get these responses, the others are confirmed. */
+	const first = (...responses: Array<ReturnType<typeof written> | Error | undefined>): Serve => {
+		let writes = 0;
+		return (request) => {
+			if (!isWrite(request)) return request.method === 'GET' ? notFound() : nothingFound();
+			return responses[writes++] ?? written(request);
+		};
+	};
+	/** Whether a request is not one that checks for more. */
+	const isFirstPage = ({ url }: IHttpRequestOptions) => !new URL(url).searchParams.has('skip');
+	const reset = networkError('ECONNRESET');
+	const [plain, adding, other] = records(3) as [Entry, Entry, Entry];
+	adding.fields.papers = { add: [{ filename: 'a' }] };
+
+	test('what adds something is not, if its response is lost; it goes last', async () => {
+		const { lines: requests, outcomes } = await lines([adding, plain], first(undefined, reset));
+		expect(requests).toEqual(['POST k0', 'POST k1', 'look up k1']);
+		expect(outcomes).toEqual(['written', 'unknown']);
+	});
+
+	test('what adds nothing is', async () => {
+		const { lines: requests } = await lines([plain, other], first(reset));
+		expect(requests).toEqual(['POST k0 k2', 'POST k0 k2']);
+	});
+
+	test('what adds something is, if it was to wait', async () => {
+		const wait = httpResponse(429, '', { 'retry-after': '0' });
+		const { lines: requests } = await lines([adding], first(wait));
+		expect(requests).toEqual(['POST k1', 'POST k1']);
+	});
+
+	test('what the platform did not reach, as it stopped at a bad record', async () => {
+		const errors = [{ RecordIndex: 0, message: 'bad' }];
+		const stopped = httpResponse(200, { bulk: { successCount: 0 }, data: [], errors });
+		const { lines: requests, outcomes } = await lines(records(3), first(stopped));
+		expect(requests).toEqual(['POST k0 k1 k2', 'look up k1 k2', 'POST k1 k2']);
+		expect(outcomes).toEqual(['failed', 'written', 'written']);
+	});
+
+	test('a record that was deleted after it was compared, as a whole', async () => {
+		const stored = [{ id: 'r0', fields: { email: 'k0', surname: 'Wolf' } }];
+		const omitted = httpResponse(200, { bulk: { successCount: 1 }, data: [] });
+		const after = first(omitted);
+		const bodies: unknown[] = [];
+		const { lines: requests } = await lines(
+			records(1),
+			(request, count) => {
+				if (isWrite(request)) bodies.push(...entriesOf(request));
+				return count === 1 ? pageResponse(request, stored) : after(request, count);
+			},
+			{ skipUnchanged: true },
+		);
+		expect(requests).toEqual(['look up k0', 'PATCH r0', 'look up r0', 'POST k0']);
+		expect(bodies).toEqual([
+			{ id: 'r0', fields: { surname: 'Fox' } },
+			{ fields: { email: 'k0', surname: 'Fox' } },
+		]);
+	});
+});
+
+describe('the pace', () => {
+	test('a lost attempt makes batches smaller, though the next one succeeds', async () => {
+		let writes = 0;
+		const serve: Serve = (request) => {
+			writes += 1;
+			return writes === 1 ? networkError('ECONNRESET') : written(request);
+		};
+		const { batches } = await write(
+			withIds(2500),
+			serve,
+			{ parallelRequests: 1 },
+			{ retryBudgetMs: 5000 },
+		);
+		expect(batches).toEqual([500, 500, ...Array.from({ length: 8 }, () => 250)]);
+	});
+
+	test('after repeated attempts one request at a time goes on, until one is confirmed at once', async () => {
+		const tried = new Set<string>();
+		let underWay = 0;
+		let atNext = 0;
+		const serve: Serve = async (request) => {
+			const [{ fields }] = entriesOf(request) as [{ fields: { email: string } }];
+			const isFirst = !tried.has(fields.email);
+			tried.add(fields.email);
+			underWay += 1;
+			if (fields.email === 'k12') atNext = underWay;
+			await new Promise((resolve) => setTimeout(resolve, 5));
+			underWay -= 1;
+			const isRefused = isFirst && tried.size <= 12;
+			return isRefused ? httpResponse(429, {}, { 'retry-after': '0' }) : written(request);
+		};
+		const { mostUnderWay, outcomes } = await write(
+			withIds(16),
+			serve,
+			{ batchSize: 1 },
+			{ retryBudgetMs: 60_000 },
+		);
+		expect(outcomes).toHaveLength(16);
+		expect([mostUnderWay, atNext]).toEqual([12, 1]);
+	});
+
+	test('only records that were not read before are looked up, together', async () => {
+		const planned = records(2500).map((record) => ({
+			...record,
+			before:
+				record.index % 300 === 0 ? undefined : { id: `r${record.index}`, fields: record.fields },
+		}));
+		const looksUp: number[] = [];
+		const serve: Serve = (request) => {
+			if (isWrite(request)) return written(request);
+			looksUp.push(new Set(String(request.body).match(/k\d+/g)).size);
+			return nothingFound();
+		};
+		const { outcomes, batches } = await write(planned, serve, { skipUnchanged: true });
+		expect(looksUp).toEqual([9]);
+		expect(batches).toEqual([9]);
+		expect(outcomes.filter((outcome) => outcome === 'unchanged')).toHaveLength(2491);
+	});
+
+	test('an update compares one window of records at a time, an upsert twelve', async () => {
+		const compare = async (mode: WriteMode) => {
+			const planned = withIds(13_000).map(({ id, ...record }) =>
+				mode === 'upsert' ? record : { ...record, id },
+			);
+			let most = 0;
+			let reading = 0;
+			const serve: Serve = async (request) => {
+				if (isWrite(request)) return written(request);
+				reading += 1;
+				most = Math.max(most, reading);
+				await new Promise((resolve) => setTimeout(resolve, 5));
+				reading -= 1;
+				const keys = [...new Set(String(request.body).match(/k\d+/g))];
+				const stored = keys.map((email) => ({
+					id: email.replace('k', 'r'),
+					fields: { email, surname: 'Fox' },
+				}));
+				return pageResponse(request, stored);
+			};
+			const { outcomes } = await write(planned, serve, { mode, skipUnchanged: true });
+			expect(new Set(outcomes)).toEqual(new Set(['unchanged']));
+			return most;
+		};
+		expect(await compare('upsert')).toBe(12);
+		expect(await compare('update')).toBe(1);
+		expect(await compare('replace')).toBe(1);
+	});
+});
+
+test.each([['while it is sent'], ['at its outcome'], ['at the outcome of what is not sent']])(
+	'a defect %s ends the run with its error, and nothing more is sent',
+	async (when) => {
+		const { connection, sent } = fakePlatform((request) =>
+			when.includes('not sent') ? httpResponse(401, {}) : written(request),
+		);
+		const defect = new TypeError('a defect');
+		if (when === 'while it is sent') {
+			connection.tryRequest = async () => await Promise.reject(defect);
+		}
+		const run = writeMany(
+			{ client: connection, at: { table: 'people' }, table: people },
+			withIds(3),
+			{
+				mode: 'upsert',
+				batchSize: 1,
+				batchBytes: 1000,
+				parallelRequests: 1,
+				skipUnchanged: false,
+				dryRun: false,
+				stopAtFailure: false,
+			},
+			(_, { notAttempted = false }) => {
+				if (notAttempted === when.includes('not sent')) throw defect;
+			},
+		);
+		await expect(run).rejects.toBe(defect);
+		expect(sent.length).toBeLessThanOrEqual(1);
+	},
+);

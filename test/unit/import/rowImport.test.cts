@@ -1,0 +1,1095 @@
+/** Import From File and Export to File: rows in, records out, and the file of rejected rows. */
+import { gzipSync } from 'node:zlib';
+import type { IDataObject, INodeParameters } from 'n8n-workflow';
+
+import { GrowingFile } from '../../../nodes/DataPlatform/input/binaryStore.ts';
+import { LinkResolver } from '../../../nodes/DataPlatform/bulk/links/linkResolver.ts';
+import { WritePipeline, type OutcomeSink } from '../../../nodes/DataPlatform/bulk/pipeline.ts';
+import type { ItemOutcome } from '../../../nodes/DataPlatform/bulk/outcome.ts';
+import type { Plan, PlanInput } from '../../../nodes/DataPlatform/bulk/plan/plan.ts';
+import { ProgressLog } from '../../../nodes/DataPlatform/import/progressLog.ts';
+import { certainThrough, RowImport } from '../../../nodes/DataPlatform/import/rowImport.ts';
+import { RowReader } from '../../../nodes/DataPlatform/import/rowValues.ts';
+import type { FileRow } from '../../../nodes/DataPlatform/rows/readRows.ts';
+import { RejectedLines } from '../../../nodes/DataPlatform/rows/rejectedRows.ts';
+import { InputError, ServiceError } from '../../../nodes/DataPlatform/transport/errors.ts';
+import { fakeRun, locator, runNode, TABLE, type Given } from '../fakeNode.cts';
+import { fieldOf, tableOf } from '../fixtures.cts';
+import { httpResponse } from '../stubPlatform.cts';
+import { StubTables } from '../stubTables.cts';
+
+const people = {
+	...tableOf(
+		fieldOf('name', 'text', { importKey: true }),
+		fieldOf('age', 'number'),
+		fieldOf('born', 'date'),
+		fieldOf('at', 'datetime'),
+		fieldOf('tags', 'chips'),
+		{ ...fieldOf('sum', 'calculated'), header: 'The Sum' },
+	),
+	id: 'people',
+};
+
+const fullDisk = () => {
+	throw new Error('disk full');
+};
+
+interface Import extends Omit<Given, 'parameters'> {
+	options?: INodeParameters;
+	parameters?: INodeParameters;
+	/** The request that the platform answers differently. */
+	respond?: Parameters<StubTables['client']>[0];
+}
+
+/** Imports one file into a table that has Ada. */
+async function importFile(
+	text: string | Buffer | Error,
+	{ options = {}, parameters, respond, ...given }: Import = {},
+) {
+	const tables = new StubTables({ people: { r1: { name: 'Ada', age: 1 } } }, { people });
+	const run = await runNode('record: importFromFile', {
+		serve: (options) => tables.serve(options, respond),
+		items: [
+			{
+				json: {},
+				binary: { data: { id: 'f', fileName: 'people.csv', mimeType: 'text/csv', data: '' } },
+			},
+		],
+		files: { f: text },
+		...given,
+		parameters: { ...TABLE, ...parameters, options },
+	});
+	const records = tables.tables.people!.map(({ fields }) => fields);
+	return { ...run, result: run.json[0] ?? {}, records, tables };
+}
+
+const details = (error: { context: IDataObject } | undefined) =>
+	(error?.context.details ?? {}) as IDataObject;
+
+describe('the rows of a file', () => {
+	test('have one outcome each, and rejected ones are in a file', async () => {
+		const { result, records, stored, hints, output, openStreams } = await importFile(
+			`name,age,The Sum\r\nAda,2,0\r\nBob,x,0\r\n,4,0\r\n"C, D",5,0\r\n${'e'.repeat(41)},6,0\r\n`,
+		);
+		expect(result).toEqual({
+			file: 'people.csv',
+			...{ inserted: 1, updated: 1, unchanged: 0, written: 0, found: 0, skipped: 0 },
+			...{ notFound: 0, failed: 3, unknown: 0, rows: 5, rejected: 3 },
+			confirmedThroughRow: 6,
+			errors: [
+				{ count: 1, row: 3, error: '\'age\' takes a number, not "x"', field: 'age' },
+				{ count: 1, row: 4, error: "the import key 'name' has no value", field: 'name' },
+				{ count: 1, row: 6, error: 'too long' },
+			],
+			columns: { name: 'name', age: 'age', 'The Sum': 'sum' },
+			ignoredColumns: [],
+			...{ requests: expect.any(Number), retries: 0, waitedMs: expect.any(Number) },
+		});
+		expect(records).toEqual([
+			{ name: 'Ada', age: 2 },
+			{ name: 'C, D', age: 5 },
+		]);
+		expect(stored).toEqual([
+			{
+				name: 'people-rejected.csv',
+				mimetype: 'text/csv',
+				text: [
+					'\ufeffname,age,The Sum,error,field,row',
+					`Bob,x,0,"'age' takes a number, not ""x""",age,3`,
+					",4,0,the import key 'name' has no value,name,4",
+					`${'e'.repeat(41)},6,0,too long,,6`,
+					'',
+				].join('\r\n'),
+			},
+		]);
+		expect(output[0]!.binary).toEqual({
+			rejected: expect.objectContaining({ fileName: 'people-rejected.csv' }),
+		});
+		expect(hints).toEqual([
+			expect.objectContaining({
+				message:
+					"Not written, because these fields are read-only, or hold files or links as they were read: 'The Sum'.",
+			}),
+			expect.objectContaining({
+				message: expect.stringMatching(
+					/^'people.csv', 5 rows: 1 inserted, 1 updated, 3 failed \(1 request\). Problems: row 3: 'age' takes a number, not "x"; row 4: the import key 'name' has no value; row 6: too long. The rejected rows are in 'rejected'.$/,
+				),
+				type: 'warning',
+			}),
+		]);
+		expect(openStreams).toBe(0);
+	});
+
+	test('that are all written make no file of rejected rows', async () => {
+		const { output, stored, hints } = await importFile('name,age\nBob,2\n');
+		expect(output[0]!.binary).toBeUndefined();
+		expect(stored).toEqual([]);
+		expect(hints.at(-1)).toMatchObject({ type: 'info' });
+	});
+
+	test('and rejected are reported by cause, with the first reason and row', async () => {
+		const rows = Array.from({ length: 12 }, (_, at) => `${at},x`).join('\n');
+		const { result, stored, hints } = await importFile(`name,age\n${rows}`);
+		expect(result.errors).toEqual([
+			{ count: 12, row: 2, error: '\'age\' takes a number, not "x"', field: 'age' },
+		]);
+		expect(hints.at(-1)!.message).toContain(
+			' Problems: 12 × \'age\' takes a number, not "x" (rows 2, 3, 4, …).',
+		);
+		expect(stored[0]!.text.split('\r\n')).toHaveLength(14);
+		expect(stored[0]!.text.match(/error,field,row/g)).toHaveLength(1);
+	});
+
+	test('of NDJSON are rejected as they came', async () => {
+		const { result, stored } = await importFile(
+			'{"name":"Bob","age":"x"}\n{"name":"Cy","age":3}\nno\n',
+			{ parameters: { format: 'ndjson' } },
+		);
+		expect(result).toMatchObject({ inserted: 1, rejected: 2, confirmedThroughRow: 3 });
+		// Its rows name their own fields: it has no columns to report.
+		expect(Object.keys(result).filter((name) => /columns/i.test(name))).toEqual([]);
+		expect(stored).toMatchObject([
+			{ name: 'people-rejected.ndjson', mimetype: 'application/x-ndjson' },
+		]);
+		expect(stored[0]!.text).toMatch(
+			/^\{"name":"Bob","age":"x","error":"'age' takes a number, not \\"x\\"","field":"age","row":1\}\n/,
+		);
+		expect(stored[0]!.text).toContain('"row":3');
+	});
+
+	test('are CSV if the format says so, although they begin like JSON', async () => {
+		const { records } = await importFile('{x},name\n1,Bob\n', {
+			parameters: { format: 'csv' },
+			options: { unknownFields: 'ignore' },
+		});
+		expect(records[1]).toEqual({ name: 'Bob' });
+	});
+
+	test('may be a single one', async () => {
+		const { result } = await importFile('name\nA\nB\nC\n', {
+			options: { startAtRow: 3, endAtRow: 3 },
+		});
+		expect(result).toMatchObject({ rows: 1, confirmedThroughRow: 3 });
+	});
+
+	test('that are created match none, whatever is left of matching', async () => {
+		const { records, result } = await importFile('age\n5\n', {
+			parameters: { importMode: 'create' },
+		});
+		expect(result.errors).toEqual([]);
+		expect(records[1]).toEqual({ age: 5 });
+	});
+
+	test('that only update create none, whatever is left of creating', async () => {
+		const { records, result } = await importFile('name,age\nNew,5\nAda,6\n', {
+			parameters: { importMode: 'update', matchOn: 'importKey' },
+			options: { ifMissing: 'create' },
+		});
+		expect(records).toEqual([{ name: 'Ada', age: 6 }]);
+		expect(result).toMatchObject({ notFound: 1, updated: 1, rejected: 1 });
+	});
+
+	test('are written from a row to a row', async () => {
+		const { result, records } = await importFile('name\nA\nB\nC\nD\n', {
+			options: { startAtRow: 3, endAtRow: 4 },
+		});
+		expect(records.map(({ name }) => name)).toEqual(['Ada', 'B', 'C']);
+		expect(result).toMatchObject({ rows: 2, confirmedThroughRow: 4 });
+	});
+
+	test('of an empty range are none', async () => {
+		const { result } = await importFile('name\nA\n', { options: { startAtRow: 7 } });
+		expect(result).toMatchObject({ rows: 0, confirmedThroughRow: 6 });
+	});
+
+	test('a dry run writes nothing', async () => {
+		const { result, records } = await importFile('name,age\nBob,2\nAda,1\n', {
+			options: { dryRun: true },
+		});
+		expect(result).toMatchObject({ inserted: 1, dryRun: true });
+		expect(records).toHaveLength(1);
+	});
+
+	test('with a mapping by hand', async () => {
+		const { result, records } = await importFile('Nom,Ans\nBob,2\n', {
+			parameters: {
+				mappingMode: 'defineBelow',
+				columnMapping: { column: [{ column: 'Nom', field: 'name' }] },
+			},
+		});
+		expect(records[1]).toEqual({ name: 'Bob' });
+		expect(result).toMatchObject({ columns: { Nom: 'name' }, ignoredColumns: ['Ans'] });
+	});
+
+	test('are called rows in a reason, and its values stay as they are', async () => {
+		const { result } = await importFile('name,age\nA,item 5\nitem 5,1\nitem 5,2\n', {
+			options: { duplicates: 'error' },
+		});
+		expect(result.errors).toEqual([
+			{ count: 1, row: 2, error: '\'age\' takes a number, not "item 5"', field: 'age' },
+			{ count: 1, row: 4, error: "it has the same import key 'item 5' as row 3" },
+		]);
+	});
+
+	test('of one record that is not written name the row that counts', async () => {
+		const { result } = await importFile(`name,age\n${'x'.repeat(41)},1\n${'x'.repeat(41)},2\n`);
+		expect(result.errors).toMatchObject([
+			{ error: 'Merged into row 3, which has the same key and did not succeed: too long' },
+			{ error: 'too long' },
+		]);
+	});
+
+	test('of NDJSON can be imported again with the encoding of the original', async () => {
+		const options = { encoding: 'windows-1252' };
+		const text = Buffer.from('{"name":"J\xfcrgen","age":"x"}\n', 'latin1');
+		const { stored } = await importFile(text, { options });
+		const corrected = stored[0]!.text.replace('"age":"x"', '"age":5');
+		const { records } = await importFile(corrected, { options });
+		expect(records[1]).toEqual({ name: 'Jürgen', age: 5 });
+	});
+
+	test('of one record: the last counts, or the first', async () => {
+		const text = 'name,age\nBob,2\nBob,3\n';
+		expect((await importFile(text)).records[1]).toEqual({ name: 'Bob', age: 3 });
+		const { records, stored } = await importFile(text, { options: { duplicates: 'error' } });
+		expect(records[1]).toEqual({ name: 'Bob', age: 2 });
+		expect(stored[0]!.text).toContain("Bob,3,it has the same import key 'Bob' as row 2,,3");
+	});
+
+	test('by the ID of their records', async () => {
+		const { records, stored } = await importFile('id,age\nr1,2\nr1,3\nr9,4\n', {
+			parameters: { importMode: 'update', matchOn: 'recordId' },
+			options: { duplicates: 'error' },
+		});
+		expect(records).toEqual([{ name: 'Ada', age: 2 }]);
+		expect(stored[0]!.text).toContain("r1,3,it has the same record id 'r1' as row 2,,3");
+		expect(stored[0]!.text).toContain('r9,4,');
+	});
+
+	test('Rejected Rows Limit', async () => {
+		const text = 'name,age\nA,x\nB,2\n';
+		const { error, records } = await importFile(text, { options: { stopAfterRejected: 1 } });
+		expect(error?.message).toBe(
+			"'people.csv' is imported through row 3 only: 1 row was rejected, and 'Rejected Rows Limit' allows no more (row 2: 'age' takes a number, not \"x\")",
+		);
+		expect(records).toHaveLength(2);
+		const more = await importFile(`${text}C,y\n`, { options: { stopAfterRejected: 2 } });
+		expect(more.error?.message).toContain('2 rows were rejected, and');
+		expect((await importFile(text, { options: { stopAfterRejected: 2 } })).error).toBeUndefined();
+	});
+});
+
+describe('what keeps a file from being imported', () => {
+	test.each<[string, string | Buffer | Error, Import, string, IDataObject]>([
+		[
+			'it can’t be read',
+			new Error('gone'),
+			{},
+			"'people.csv' can't be read from n8n's store: gone",
+			{ field: 'Input Data Field Name' },
+		],
+		['it is empty', '', {}, 'The file is empty', {}],
+		[
+			'a column that no field has',
+			'name,tag-s\nBob,2\n',
+			{},
+			"Nothing was sent: table 'People' has no field for the column 'tag-s', did you mean 'tags'?",
+			{ field: 'Mapping Column Mode' },
+		],
+		[
+			'an unknown mode',
+			'name\nBob\n',
+			{ parameters: { importMode: 'merge' } },
+			"'Import Mode' must be one of 'create', 'upsert', 'update', not \"merge\"",
+			{ field: 'Import Mode' },
+		],
+		[
+			'an unknown format',
+			'name\nBob\n',
+			{ parameters: { format: 'xml' } },
+			"'Format' must be one of 'auto', 'csv', 'ndjson', not \"xml\"",
+			{ field: 'Format' },
+		],
+		...(
+			[
+				['delimiter', '#', `'Delimiter' must be one of 'auto', ',', '|', ';', '\t', not "#"`],
+				['encoding', 'x', /^'Encoding' must be one of 'auto', .*, not "x"$/],
+				[
+					'numberFormat',
+					'x',
+					"'Number Format' must be one of 'point', 'comma', 'plain', not \"x\"",
+				],
+				['listSeparator', 5, "'List Separator' must be text, not a number"],
+				['formulaGuard', 'x', `'Formula Guard' must be true or false, not "x"`],
+				['formulaGuard', '={{ undefined }}', "'Formula Guard' must be true or false, it is empty"],
+				['dateFormat', 'qq', /^'Date Format' /],
+				['timeZone', 'Mars/One', /^'Time Zone' /],
+				['dateFormat', true, "'Date Format' must be text, not a boolean"],
+				['timeZone', true, "'Time Zone' must be text, not a boolean"],
+				['startAtRow', 0, "'Start at Row' must be a whole number from 1 to 4294967295, not 0"],
+				[
+					'startAtRow',
+					'={{ undefined }}',
+					"'Start at Row' must be a whole number from 1 to 4294967295, it is empty",
+				],
+				['startAtRow', 1.5, "'Start at Row' must be a whole number from 1 to 4294967295, not 1.5"],
+				['endAtRow', -1, "'End at Row' must be a whole number from 0 to 4294967295, not -1"],
+				[
+					'stopAfterRejected',
+					-1,
+					"'Rejected Rows Limit' must be a whole number from 0 to 4294967295, not -1",
+				],
+			] as Array<[string, string | number | boolean, string | RegExp]>
+		).map(([option, value, message]): [string, string, Import, string, IDataObject] => [
+			`${option} ${value}`,
+			'name\nBob\n',
+			{ options: { [option]: value } },
+			message as string,
+			{
+				field: /^'([^']*)'/.exec(
+					typeof message === 'string' ? message : message.source.slice(1),
+				)?.[1],
+			},
+		]),
+		[
+			'an end before the start',
+			'name\nBob\n',
+			{ options: { startAtRow: 3, endAtRow: 2 } },
+			"'End at Row' (2) is before 'Start at Row' (3)",
+			{ field: 'End at Row' },
+		],
+	])('%s', async (_, text, given, message, expected) => {
+		const { error, records, openStreams } = await importFile(text, given);
+		if ((message as unknown) instanceof RegExp) expect(error?.message).toMatch(message);
+		else expect(error?.message).toBe(message);
+		expect(details(error)).toMatchObject({ item: 0, outcome: 'failed', ...expected });
+		expect(records).toHaveLength(1);
+		expect(openStreams).toBe(0);
+	});
+
+	test('an end before the start says what to do', async () => {
+		const { error } = await importFile('name\n', { options: { startAtRow: 3, endAtRow: 2 } });
+		expect(error?.description).toBe(
+			"Correct one of the two, or set 'File → End at Row' to 0 for the end of the file.",
+		);
+	});
+
+	test('a list separator that is no text says what to do', async () => {
+		const { error } = await importFile('name\n', { options: { listSeparator: 5 } });
+		expect(error?.description).toBe('Correct the expression in it.');
+	});
+});
+
+describe('how a file is read', () => {
+	test.each<[string, string | Buffer, INodeParameters, IDataObject]>([
+		['by its first row', 'name;age\nBob;2\n', {}, { name: 'Bob', age: 2 }],
+		[
+			'as it is said',
+			'name,x;y;z;w\nBob,2\n',
+			{ delimiter: ',', unknownFields: 'ignore' },
+			{ name: 'Bob' },
+		],
+		[
+			'in an encoding',
+			Buffer.from('name\nJos\xe9\n', 'latin1'),
+			{ encoding: 'windows-1252' },
+			{ name: 'José' },
+		],
+		['numbers with a comma', 'name;age\nBob;1.234,0\n', { numberFormat: 'comma' }, { age: 1234 }],
+		['numbers with a point', 'name;age\nBob;1,234.0\n', { numberFormat: 'point' }, { age: 1234 }],
+		['dates', 'name,born\nBob,1.2.2026\n', { dateFormat: 'd.M.yyyy' }, { born: '2026-02-01' }],
+		[
+			'times of a zone',
+			'name,at\nBob,2026-02-01T12:00\n',
+			{ timeZone: 'Asia/Tokyo' },
+			{ at: '2026-02-01T03:00:00Z' },
+		],
+		['lists', 'name,tags\nBob,a|b\n', { listSeparator: '|', delimiter: ',' }, { tags: ['a', 'b'] }],
+		['without the guard of formulas', "name\n'=Bob\n", {}, { name: '=Bob' }],
+		['with what looks like the guard', "name\n'=Bob\n", { formulaGuard: false }, { name: "'=Bob" }],
+		['what is empty is left', 'name,age\nAda,\n', {}, { name: 'Ada', age: 1 }],
+		['what is empty is cleared', 'name,age\nAda,\n', { emptyValues: 'clear' }, { age: null }],
+	])('%s', async (_, text, options, fields) => {
+		const { records, error, result } = await importFile(text, {
+			options,
+			parameters:
+				options.delimiter === ',' && options.unknownFields ? { importMode: 'create' } : {},
+		});
+		expect(error).toBeUndefined();
+		expect(result.errors).toEqual([]);
+		expect(records.at(-1)).toMatchObject(fields);
+	});
+});
+
+describe('an import that stops early', () => {
+	const lost = (at: number) => {
+		let count = 0;
+		return (request: string) => {
+			if (!request.includes('bulk')) return undefined;
+			count += 1;
+			return count >= at ? httpResponse(401, { errors: [{ message: 'no' }] }) : undefined;
+		};
+	};
+
+	test('before the first row says so', async () => {
+		const { error, records, log } = await importFile('name\nBob\n', { respond: lost(1) });
+		expect(error?.message).toMatch(/^No row of 'people.csv' was imported: /);
+		expect(details(error)).toMatchObject({
+			...{ outcome: 'failed', rows: 0, rejected: 0, startAtRow: 2, confirmedThroughRow: 1 },
+		});
+		expect(records).toHaveLength(1);
+		expect(log.at(-1)).toMatch(/^warn: Import From File: No row of 'people.csv'/);
+	});
+
+	test('in its middle says how to go on', async () => {
+		const { error, result, output } = await importFile('name\nA\nB\nC\n', {
+			options: { batchSize: 1, parallelRequests: 1 },
+			respond: lost(3),
+			node: { onError: 'continueRegularOutput' },
+		});
+		expect(error).toBeUndefined();
+		expect(output).toHaveLength(1);
+		expect(result.error).toMatch(/^'people.csv' is imported through row 3 only: /);
+		expect(result.message).toContain("To continue, set 'File → Start at Row' in the options to 4.");
+		expect(result.details).toMatchObject({ rows: 2, inserted: 2, startAtRow: 4 });
+	});
+
+	test('because the rejected rows can’t be stored says why, and where they are', async () => {
+		const { error, records } = await importFile('name,age\nA,x\nB,2\n', { receive: fullDisk });
+		expect(records).toHaveLength(2);
+		expect(details(error)).toMatchObject({ inserted: 1, rejected: 1, confirmedThroughRow: 3 });
+		expect(error?.description).toContain(
+			"The 1 row rejected so far is in no file: a dry run with 'File → End at Row' set to 3 lists them, except what only the platform rejects.",
+		);
+		expect(error?.message).toContain(
+			"'people-rejected.csv' can't be written to n8n's store: disk full",
+		);
+		expect(error?.description).toContain(
+			'Make room on the disk, or raise the size limit of the store, and run it again.',
+		);
+	});
+});
+
+describe('a file that is damaged', () => {
+	const rows = Array.from({ length: 9000 }, (_, at) => `n${at},${at}\n`).join('');
+	const packed = gzipSync(`name,age\n${rows}`);
+
+	test('at the end of a gzip file: nothing is written', async () => {
+		packed[packed.length - 8]! ^= 1;
+		const { error, records, requests, openStreams } = await importFile(packed);
+		expect(error?.message).toBe('The gzip file is damaged: incorrect data check');
+		expect(error?.description).toBe('Get the file again.');
+		expect(records).toHaveLength(1);
+		expect(requests.filter((request) => !request.startsWith('GET'))).toEqual([]);
+		expect(openStreams).toBe(0);
+	});
+
+	test.each<[string, Buffer, string, string]>([
+		[
+			'another encoding',
+			Buffer.from('name,age\nA,1\nB,2\nC\xe4,3\nD,4\n', 'latin1'),
+			'The file is not UTF-8',
+			"Choose the file's encoding",
+		],
+		[
+			'a quote that is never closed',
+			Buffer.from('name,age\nA,1\nB,2\n"C,3\nD,4\n'),
+			'The quote that opens in row 4 is never closed',
+			'a quote in a text is not doubled',
+		],
+	])('by %s: what is written is said, and how to go on', async (_, bytes, message, hint) => {
+		const { error, records } = await importFile(bytes);
+		expect(error?.message).toBe(`'people.csv' is imported through row 3 only: ${message}`);
+		expect(error?.description).toContain(hint);
+		expect(error?.description).toContain(
+			"To continue, set 'File → Start at Row' in the options to 4.",
+		);
+		expect(records.map(({ name }) => name)).toEqual(['Ada', 'A', 'B']);
+		const dry = await importFile(bytes, { options: { dryRun: true } });
+		expect(dry.error?.message).toBe(`'people.csv' is checked through row 3 only: ${message}`);
+		expect(dry.records).toHaveLength(1);
+	});
+
+	test('by a line that is no JSON: only that line is rejected', async () => {
+		const { result, records } = await importFile('{"name":"A"}\n{"name":"B\n{"name":"C"}\n');
+		expect(result).toMatchObject({ inserted: 2, rejected: 1, confirmedThroughRow: 3 });
+		expect(records.map(({ name }) => name)).toEqual(['Ada', 'A', 'C']);
+	});
+});
+
+describe('several files of an item', () => {
+	const file = (id: string) => ({ id, fileName: `${id}.csv`, mimeType: 'text/csv', data: '' });
+	const FILES = {
+		a: 'name,age\nA,1\nX,x\n',
+		b: 'name,age\nB,2\n',
+		bad: 'name,age\nC,3\nY,y\n"D,4\n',
+		none: '',
+		z: 'name,age\nZ,9\n',
+	};
+
+	const importFiles = async (names: Array<keyof typeof FILES>, given: Import = {}) =>
+		await importFile('', {
+			items: [{ json: {}, binary: Object.fromEntries(names.map((name) => [name, file(name)])) }],
+			files: FILES,
+			parameters: { inputDataFieldName: '' },
+			...given,
+		});
+	const continued = { node: { onError: 'continueRegularOutput' } } as const;
+
+	test('of which one breaks off: rejected rows of all, and the names of the others', async () => {
+		const { output, result, stored, records, log } = await importFiles(
+			['a', 'b', 'bad', 'z'],
+			continued,
+		);
+		expect(result.error).toMatch(/^'bad.csv' is imported through row 3 only: The quote/);
+		expect(result.message).toContain("Imported before: 'a.csv', 'b.csv'. Not imported: 'z.csv'.");
+		expect(result.message).toContain(
+			"set 'File → Start at Row' in the options to 4, for this file only.",
+		);
+		expect(result.message).not.toContain('On Error');
+		expect(result.details).toMatchObject({
+			...{ file: 'bad.csv', rejected: 1, filesNotImported: ['z.csv'] },
+			filesDone: [
+				{ file: 'a.csv', inserted: 1, rejectedField: 'rejected_1' },
+				{ file: 'b.csv', inserted: 1 },
+			],
+		});
+		const textOf = (name: string) =>
+			stored[Number(output[0]!.binary![name]!.id!.split('-')[1]) - 1]!.text;
+		expect(Object.keys(output[0]!.binary!)).toEqual(['rejected_1', 'rejected']);
+		expect(textOf('rejected_1')).toContain('\nX,x,');
+		expect(textOf('rejected')).toContain('\nY,y,');
+		expect(records.map(({ name }) => name)).toEqual(['Ada', 'A', 'B', 'C']);
+		expect(log.at(-1)).toContain("Imported before: 'a.csv', 'b.csv'. Not imported: 'z.csv'.");
+	});
+
+	test('of which one can’t be read at all', async () => {
+		const { output, result } = await importFiles(['a', 'none', 'b', 'z'], continued);
+		expect(result).toMatchObject({
+			error: "File in 'none': The file is empty",
+			message: expect.stringContaining("Imported before: 'a.csv'. Not imported: 'b.csv', 'z.csv'."),
+			details: { outcome: 'failed', filesNotImported: ['b.csv', 'z.csv'] },
+		});
+		expect(Object.keys(output[0]!.binary!)).toEqual(['rejected_1']);
+	});
+
+	test('of which the first can’t be read', async () => {
+		const { output, result } = await importFiles(['none', 'b'], continued);
+		expect(result.message).toBe("Its first row must name the columns. Not imported: 'b.csv'.");
+		expect(result.details).not.toHaveProperty('filesDone');
+		expect(output[0]!.binary).toBeUndefined();
+	});
+
+	test.each<[Array<keyof typeof FILES>, boolean]>([
+		[['a', 'bad'], true],
+		[['bad'], true],
+		[['a', 'none'], true],
+		[['b', 'none'], false],
+	])('%j, if an error stops the node: rejected rows are lost, %s', async (names, isSaid) => {
+		const { error } = await importFiles(names);
+		const sentence = "The rejected rows are in the output only if 'On Error' is set to continue.";
+		expect(error?.description?.endsWith(sentence)).toBe(isSaid);
+	});
+
+	test('that are all written have a report each', async () => {
+		const { json, output, hints } = await importFiles(['a', 'b', 'z'], continued);
+		expect(json.map(({ file: name, rejected }) => [name, rejected])).toEqual([
+			...[['a.csv', 1] as const, ['b.csv', 0] as const, ['z.csv', 0] as const],
+		]);
+		expect(output.map(({ binary }) => Object.keys(binary ?? {}))).toEqual([['rejected'], [], []]);
+		expect(hints.map(({ message }) => message.split(',')[0])).toEqual([
+			"'a.csv'",
+			"'b.csv'",
+			"'z.csv'",
+		]);
+	});
+
+	test('of several items, of which one has none: the others are imported', async () => {
+		const { result, json, records } = await importFiles([], {
+			items: [{ json: {} }, { json: {}, binary: { data: file('b'), foo: file('z') } }],
+			parameters: { inputDataFieldName: 'data, foo' },
+			...continued,
+		});
+		expect(result.error).toContain("to contain a binary file 'data'");
+		expect(result.details).not.toHaveProperty('filesNotImported');
+		expect(json.slice(1).map(({ file: name }) => name)).toEqual(['b.csv', 'z.csv']);
+		expect(records.map(({ name }) => name)).toEqual(['Ada', 'B', 'Z']);
+	});
+
+	test('of several items: an error says that rows of an earlier one are lost', async () => {
+		const items = (['a', 'none'] as const).map((name) => ({
+			json: {},
+			binary: { data: file(name) },
+		}));
+		const { error } = await importFiles([], { items, parameters: {} });
+		expect(error?.message).toBe('The file is empty');
+		expect(error?.description).toContain('The rejected rows are in the output only if');
+	});
+});
+
+/** Rows with these outcomes. */
+const stubPipeline = (outcomes: Record<number, ItemOutcome[]>, stopped?: ServiceError) =>
+	({
+		plan: async (inputs: PlanInput[]) => ({
+			records: inputs.map(({ index }) => ({ index, fields: {} })),
+			...{ problems: [], merged: new Map(), ignored: new Set() },
+		}),
+		write: async ({ records }: Plan, { onOutcomes }: OutcomeSink) => {
+			for (const { index } of records)
+				if (outcomes[index]) onOutcomes(index, outcomes[index], undefined);
+			return { stopped };
+		},
+		addsTwice: () => false,
+	}) as unknown as WritePipeline;
+
+/** The portions that an import gets, and its result. */
+async function importPortions(
+	portions: Array<FileRow[] | Error>,
+	{
+		respond,
+		rejectsDuplicates = false,
+		stopAfterRejected = 0,
+		receive,
+		cancellation = () => undefined,
+		batchSize = 0,
+		parallelRequests = 1,
+		isById = false,
+		outcomes,
+		stopped,
+	}: {
+		respond?: Parameters<StubTables['client']>[0];
+		rejectsDuplicates?: boolean;
+		stopAfterRejected?: number;
+		receive?: Given['receive'];
+		cancellation?: () => ServiceError | undefined;
+		batchSize?: number;
+		parallelRequests?: number;
+		isById?: boolean;
+		/** The outcomes of the rows, instead of those from the platform. */
+		outcomes?: Record<number, ItemOutcome[]>;
+		/** Why nothing more was sent after those. */
+		stopped?: ServiceError;
+	} = {},
+) {
+	const tables = new StubTables({ people: isById ? { r1: {}, r2: {} } : {} }, { people });
+	const { run, context, seen } = await fakeRun({}, { receive });
+	const client = tables.client(respond);
+	const header = [isById ? 'id' : 'name', 'age'];
+	const mode = isById ? ('update' as const) : ('upsert' as const);
+	const planning = {
+		...{ mode, empty: 'leave' as const, unknownFields: 'error' as const },
+		...{ duplicates: rejectsDuplicates ? ('keepFirst' as const) : ('merge' as const) },
+		isFromInput: true,
+		unit: 'row' as const,
+	};
+	const form = { numbers: 'plain' as const, listSeparator: '' };
+	const reader = new RowReader(
+		{ table: people, planning, hasId: isById, form, formulaGuard: true },
+		header,
+	);
+	const links = new LinkResolver(client, async () => {
+		throw new Error('No link');
+	});
+	const options = {
+		...{ mode, batchSize, batchBytes: 1e6, parallelRequests },
+		...{ skipUnchanged: false, dryRun: false, stopAtFailure: false, skipAudit: false },
+		...{ planning, linkRules: new Map() },
+	};
+	const target = { client, at: { table: 'people' }, table: people };
+	const pipeline = new WritePipeline(target, links, options);
+	let isReturned = false;
+	async function* all() {
+		try {
+			for (const portion of portions) {
+				if (portion instanceof Error) throw portion;
+				yield portion;
+			}
+		} finally {
+			isReturned = true;
+		}
+	}
+	const result = await new RowImport({
+		name: 'people.csv',
+		portions: all(),
+		reader,
+		pipeline: outcomes ? stubPipeline(outcomes, stopped) : pipeline,
+		lines: new RejectedLines(header, ',', true, (name) => reader.isField(name)),
+		rejected: new GrowingFile(run, 'rejected.csv', 'text/csv'),
+		encoding: 'auto',
+		progress: new ProgressLog(context.logger),
+		rejectsDuplicates,
+		isById,
+		stopAfterRejected,
+		limitLabel: 'Rejected Rows Limit',
+		before: 1,
+		cancellation,
+	}).run();
+	return {
+		result,
+		names: tables.tables.people!.map(({ fields }) => fields.name),
+		seen,
+		isReturned,
+	};
+}
+
+const row = (at: number, ...cells: string[]): FileRow => ({ row: at, cells });
+
+describe('portions of rows', () => {
+	test('are written one after the other', async () => {
+		const { result, names, isReturned } = await importPortions([
+			[row(2, 'A', '1'), row(3, 'B', '2')],
+			[row(4, 'C', '3')],
+		]);
+		expect(names).toEqual(['A', 'B', 'C']);
+		expect(result).toMatchObject({
+			counts: { rows: 3, inserted: 3 },
+			...{ confirmedThroughRow: 4, writtenAfter: 0, brokenOff: undefined },
+		});
+		expect(Object.keys(result.counts)).not.toContain('deleted');
+		expect(isReturned).toBe(true);
+	});
+
+	test('know which records earlier ones wrote', async () => {
+		const given: FileRow[][] = [[row(2, 'A', '1'), row(3, 'B', '2')], [row(4, 'B', '3')]];
+		const { result } = await importPortions(given, { rejectsDuplicates: true });
+		expect(result).toMatchObject({
+			counts: { inserted: 2, failed: 1, rejected: 1 },
+		});
+		expect(result.kinds.text()).toBe("row 4: it identifies the same record as row 3, by 'B'");
+		expect((await importPortions(given)).result).toMatchObject({
+			counts: { inserted: 2, updated: 1, rejected: 0 },
+		});
+	});
+
+	test('by ID know which records earlier ones wrote, in capitals too', async () => {
+		const id = '0f8fad5b-d9cb-469f-a165-70867728950e';
+		const { result } = await importPortions(
+			[
+				[row(2, id, '1'), row(3, 'r2', '2')],
+				[row(4, 'r2', '3'), row(5, id.toUpperCase(), '4')],
+			],
+			{ rejectsDuplicates: true, isById: true },
+		);
+		expect(result).toMatchObject({
+			counts: { updated: 1, notFound: 1, failed: 2 },
+		});
+		expect(result.kinds.text()).toMatch(
+			/; 2 × such as it identifies the same record as row 3, by 'r2' \(rows 4, 5\)$/,
+		);
+	});
+
+	test('what is written after a row that was not sent is counted', async () => {
+		const slowly = async () => {
+			await new Promise((resolve) => setTimeout(resolve, 30));
+			return httpResponse(401, { errors: [{ message: 'no' }] });
+		};
+		const { result } = await importPortions(
+			[[row(2, 'A', '1'), row(3, 'B', '2'), row(4, 'C', 'x'), row(5, 'D', '1')]],
+			{
+				...{ batchSize: 1, parallelRequests: 2 },
+				respond: (request, { body }) =>
+					request.includes('bulk') && String(body).includes('"A"') ? slowly() : undefined,
+			},
+		);
+		expect(result).toMatchObject({ confirmedThroughRow: 1, writtenAfter: 2 });
+	});
+
+	test('short rows of a wide file are rejected without all of them in memory', async () => {
+		const sizes: number[] = [];
+		const wide = Array.from({ length: 1000 }, (_, at) => `c${at}`).join(',');
+		const { result } = await importFile(`name,age,${wide}\n${'x\n'.repeat(3000)}`, {
+			options: { unknownFields: 'ignore' },
+			receive: (piece) => void sizes.push(piece.length),
+		});
+		expect(result.rejected).toBe(3000);
+		expect(sizes.length).toBeGreaterThan(2);
+		expect(Math.max(...sizes)).toBeLessThan(1.1 * 1024 * 1024);
+	});
+
+	test('a file of rejected rows has one header', async () => {
+		const { seen } = await importPortions([[row(2, 'A', 'x')], [row(3, 'B', 'y')]]);
+		expect(seen.stored[0]!.text.split('\r\n').map((line) => line.slice(0, 8))).toEqual([
+			'\ufeffname,ag',
+			...['A,x,"\'ag', 'B,y,"\'ag'],
+			'',
+		]);
+	});
+
+	test('one that can’t be read ends the import behind those before it', async () => {
+		const failure = new InputError('line 5 is torn', { hint: 'Mend it.' });
+		const { result, names } = await importPortions([[row(2, 'A', '1')], failure]);
+		expect(names).toEqual(['A']);
+		expect(result).toMatchObject({
+			confirmedThroughRow: 2,
+			brokenOff: { error: failure, message: 'line 5 is torn' },
+		});
+	});
+
+	test('nothing is written once the execution is canceled', async () => {
+		const canceled = new ServiceError('The execution was canceled', { delivery: 'notApplied' });
+		const { result, names, isReturned } = await importPortions([[row(2, 'A', '1')]], {
+			cancellation: () => canceled,
+		});
+		expect(names).toEqual([]);
+		expect(result).toMatchObject({
+			confirmedThroughRow: 1,
+			brokenOff: { error: canceled, message: 'The execution was canceled' },
+		});
+		expect(isReturned).toBe(true);
+	});
+
+	test('too many rejected rows end the import', async () => {
+		const { result, names } = await importPortions(
+			[[row(2, 'A', 'x')], [row(3, 'B', 'x')], [row(4, 'C', '1')]],
+			{ stopAfterRejected: 2 },
+		);
+		expect(names).toEqual([]);
+		expect(result.brokenOff).toEqual({
+			error: undefined,
+			message:
+				"2 rows were rejected, and 'Rejected Rows Limit' allows no more (2 × 'age' takes a number, not \"x\" (rows 2, 3))",
+		});
+		expect(result.confirmedThroughRow).toBe(3);
+		expect(result.rejectedFile).toBeDefined();
+	});
+
+	test('a failure of the file of rejected rows does not hide an earlier one', async () => {
+		const { result } = await importPortions(
+			[[row(2, 'A', 'x')], new InputError('torn', { hint: 'Mend it.' })],
+			{
+				receive: fullDisk,
+			},
+		);
+		expect(result.brokenOff?.message).toMatch(/^torn$|disk full/);
+		expect(result.rejectedFile).toBeUndefined();
+	});
+
+	test('a row of unknown outcome is rejected, and nothing after it is certain', async () => {
+		const { result } = await importPortions(
+			[[row(2, 'A', '1'), row(3, 'B', '2'), row(4, 'C', '3')]],
+			{
+				batchSize: 1,
+				respond: (request, { body }) =>
+					request.includes('bulk') && String(body).includes('"B"')
+						? new Error('socket hang up')
+						: undefined,
+			},
+		);
+		expect(result).toMatchObject({
+			confirmedThroughRow: 4,
+			firstUnknownRow: 3,
+			counts: { unknown: 1, rejected: 1, inserted: 2 },
+		});
+		expect(certainThrough(result)).toBe(2);
+	});
+
+	const stop = new ServiceError('the token expired', { delivery: 'rejected', status: 401 });
+	const ROWS = [row(2, 'A', '1'), row(3, 'B', '1'), row(4, 'C', '1')];
+	const written: ItemOutcome[] = [{ outcome: 'inserted' }];
+
+	test('what stops the import is why it broke off', async () => {
+		const { result, isReturned } = await importPortions([ROWS], { outcomes: {}, stopped: stop });
+		expect(result.brokenOff).toEqual({ error: stop, message: 'the token expired' });
+		expect(result).toMatchObject({ confirmedThroughRow: 1, counts: { rows: 0, rejected: 0 } });
+		expect(isReturned).toBe(true);
+	});
+
+	type Counts = [rows: number, rejected: number, unknown: number, confirmed: number];
+	test.each<[string, ItemOutcome, boolean, Counts]>([
+		['written', { outcome: 'inserted' }, true, [3, 0, 0, 4]],
+		['of unknown outcome', { outcome: 'unknown', message: 'lost' }, true, [3, 0, 1, 2]],
+		['of unknown outcome, if nothing stopped', { outcome: 'unknown' }, false, [3, 1, 1, 4]],
+		['not sent because of others', { outcome: 'failed', notAttempted: true }, true, [2, 0, 0, 2]],
+		[
+			'part of one that failed',
+			{ outcome: 'failed', notAttempted: true, mergedInto: 4 },
+			true,
+			[3, 1, 0, 4],
+		],
+		[
+			'not sent because of others, if nothing stopped',
+			{ outcome: 'failed', notAttempted: true },
+			false,
+			[3, 1, 0, 4],
+		],
+		[
+			'rejected by what stopped it',
+			{ outcome: 'failed', message: 'No: the token expired' },
+			true,
+			[2, 0, 0, 2],
+		],
+		['rejected', { outcome: 'failed', message: 'too long' }, true, [3, 1, 0, 4]],
+		['rejected without a reason', { outcome: 'failed' }, true, [3, 1, 0, 4]],
+		['of no record', { outcome: 'notFound', notAttempted: true }, true, [3, 1, 0, 4]],
+	])('a row that is %s', async (_, outcome, isStopped, counts) => {
+		const { result } = await importPortions([ROWS], {
+			outcomes: { 2: written, 3: [outcome], 4: written },
+			stopped: isStopped ? stop : undefined,
+		});
+		const { rows, rejected, unknown } = result.counts;
+		expect([rows, rejected, unknown, result.confirmedThroughRow]).toEqual(counts);
+		const hasGap = result.confirmedThroughRow === 2;
+		expect(result.writtenAfter).toBe(hasGap ? 1 : 0);
+		expect(result.unknownAfter).toBe(hasGap ? unknown : 0);
+		expect(result.firstUnknownRow).toBe(outcome.outcome === 'unknown' ? 3 : undefined);
+	});
+
+	test('a row of several records failed if one of them did', async () => {
+		const { result } = await importPortions([[ROWS[0]!]], {
+			outcomes: { 2: [...written, { outcome: 'failed', message: 'too long' }] },
+		});
+		expect(result).toMatchObject({
+			counts: { failed: 1 },
+		});
+		expect(result.kinds.text()).toBe('row 2: too long');
+	});
+
+	test('a rejected row without a reason has one', async () => {
+		const { result } = await importPortions([[ROWS[0]!]], {
+			outcomes: { 2: [{ outcome: 'failed', field: '' }] },
+		});
+		expect(result.kinds.list()).toEqual([
+			{ count: 1, row: 2, error: 'The record was not written' },
+		]);
+	});
+
+	test('a rejected row names no field at full length', async () => {
+		const { result } = await importPortions([[ROWS[0]!]], {
+			outcomes: { 2: [{ outcome: 'failed', message: 'no', field: 'x'.repeat(5000) }] },
+		});
+		expect(result.kinds.list()).toEqual([
+			{ count: 1, row: 2, error: 'no', field: `${'x'.repeat(100)}… (cut)` },
+		]);
+	});
+
+	test('all rows of a portion count, although the rejected ones can’t be stored', async () => {
+		const wide = 'x'.repeat(1024 * 1024);
+		const { result, names } = await importPortions(
+			[[row(2, wide, 'x'), row(3, wide, 'x'), row(4, 'C', '1')], [row(5, 'D', '1')]],
+			{ receive: fullDisk },
+		);
+		expect(names).toEqual(['C', 'D']);
+		expect(result).toMatchObject({
+			...{ counts: { rows: 4, rejected: 2, inserted: 2 }, confirmedThroughRow: 5 },
+			brokenOff: { message: "'rejected.csv' can't be written to n8n's store: disk full" },
+		});
+		expect(result.rejectedFile).toBeUndefined();
+	});
+
+	test('a row that can’t be read has failed', async () => {
+		const { result } = await importPortions([[row(2, 'A'), row(3, 'B', '1')]]);
+		expect(result).toMatchObject({
+			counts: { rows: 2, failed: 1, inserted: 1, rejected: 1 },
+		});
+		expect(result.kinds.text()).toBe('row 2: the row has 1 cell, the header has 2');
+	});
+
+	test('a line in n8n’s log says how far a long import is', async () => {
+		jest.useFakeTimers({ doNotFake: ['nextTick', 'setImmediate', 'setTimeout', 'queueMicrotask'] });
+		const { seen } = await importPortions(
+			[[row(2, 'A', 'x'), row(3, 'B', '1')], [row(4, 'C', '1')], [row(5, 'D', '1')]],
+			{
+				respond: (_, { body }) => {
+					if (/"B"|"D"/.test(String(body))) jest.advanceTimersByTime(5000);
+					return undefined;
+				},
+			},
+		);
+		jest.useRealTimers();
+		expect(seen.log).toEqual([
+			"info: Import From File: 'people.csv' is confirmed through row 3, 1 rejected",
+			"info: Import From File: 'people.csv' is confirmed through row 5, 1 rejected",
+		]);
+	});
+
+	test.each([
+		[5, undefined, 5],
+		[5, 4, 3],
+		[5, 9, 5],
+	])('through row %s, unknown from %s: certain through %s', (confirmed, unknown, certain) => {
+		const result = { confirmedThroughRow: confirmed, firstUnknownRow: unknown };
+		expect(certainThrough(result as never)).toBe(certain);
+	});
+});
+
+describe('Export to File', () => {
+	const exported = async (options: INodeParameters, parameters: INodeParameters = {}) => {
+		const tables = new StubTables(
+			{ people: { r1: { name: '=Ada', age: 1, born: null, at: null, tags: ['a'], sum: 3 } } },
+			{ people },
+		);
+		return await runNode('record: exportToFile', {
+			serve: (options) => tables.serve(options),
+			parameters: { ...TABLE, ...parameters, options },
+		});
+	};
+	const TIMES = '2026-01-01T00:00:00.501Z,2026-01-01T00:00:00.501Z,0';
+
+	test.each<[string, INodeParameters, string, string]>([
+		[
+			'by field names, guarded',
+			{},
+			'People.csv',
+			`id,name,age,born,at,tags,sum,created,modified,ver\r\nr1,'=Ada,1,,,"[""a""]",3,${TIMES}\r\n`,
+		],
+		[
+			'by headers',
+			{ columnNames: 'headers', fieldsToLoad: ['name', 'sum'] },
+			'People.csv',
+			`id,name,The Sum,created,modified,ver\r\nr1,'=Ada,3,${TIMES}\r\n`,
+		],
+		[
+			'with another delimiter, a mark and no guard',
+			{ delimiter: ';', byteOrderMark: true, formulaGuard: false, fieldsToLoad: ['name'] },
+			'People.csv',
+			`\ufeffid;name;created;modified;ver\r\nr1;=Ada;${TIMES.replaceAll(',', ';')}\r\n`,
+		],
+		['under a name', { fileName: ' out ', fieldsToLoad: ['age'] }, 'out.csv', ''],
+		['under a name with an ending', { fileName: 'out.TXT', fieldsToLoad: ['age'] }, 'out.TXT', ''],
+		[
+			'under a name with another dot',
+			{ fileName: 'a.csv.b', fieldsToLoad: ['age'] },
+			'a.csv.b.csv',
+			'',
+		],
+	])('%s', async (_, options, name, text) => {
+		const { stored, json, error, output } = await exported(options);
+		expect(error).toBeUndefined();
+		expect(stored).toMatchObject([{ name, mimetype: 'text/csv' }]);
+		if (text) expect(stored[0]!.text).toBe(text);
+		expect(json).toEqual([{ records: 1, fileName: name }]);
+		expect(Object.keys(output[0]!.binary!)).toEqual(['data']);
+	});
+
+	test('as NDJSON', async () => {
+		const { stored } = await exported({ fieldsToLoad: ['age'] }, { format: 'ndjson' });
+		expect(stored).toMatchObject([{ name: 'People.ndjson', mimetype: 'application/x-ndjson' }]);
+		expect(stored[0]!.text).toMatch(/^\{"name":.*"age":1,.*"id":"r1",.*\}\n$/);
+	});
+
+	test.each<[INodeParameters, INodeParameters, string]>([
+		[{}, { format: 'auto' }, "'Format' must be one of 'csv', 'ndjson', not \"auto\""],
+		[{ delimiter: 'auto' }, {}, `'Delimiter' must be one of ',', '|', ';', '\t', not "auto"`],
+		[{ columnNames: 'x' }, {}, "'Column Names' must be one of 'names', 'headers', not \"x\""],
+		[{ byteOrderMark: 'x' }, {}, `'Byte Order Mark' must be true or false, not "x"`],
+		[{ formulaGuard: 'x' }, {}, `'Formula Guard' must be true or false, not "x"`],
+		[{ fileName: { a: 1 } }, {}, "'File Name' must be text, not an object"],
+	])('%j %j is refused', async (options, parameters, message) => {
+		const { error, stored } = await exported(options, parameters);
+		expect(error?.message).toBe(message);
+		expect(stored).toEqual([]);
+	});
+
+	test('what fails while it is read is the error, not the store', async () => {
+		const tables = new StubTables({ people: {} }, { people });
+		const { error } = await runNode('record: exportToFile', {
+			serve: (options) =>
+				options.url.includes('/data')
+					? httpResponse(403, { errors: [{ message: 'not yours' }] })
+					: tables.serve(options),
+			parameters: { ...TABLE, table: locator('people') },
+		});
+		expect(error?.message).toContain('not yours');
+		expect(error?.message).not.toContain('store');
+	});
+});

@@ -1,0 +1,201 @@
+/** Get Many's option Download Files, on a platform that states wrong sizes or none. */
+import { Readable } from 'node:stream';
+import type { IDataObject, IN8nHttpFullResponse } from 'n8n-workflow';
+
+import { locator, runNode, type Given } from '../../fakeNode.cts';
+import { httpResponse, pageResponse } from '../../stubPlatform.cts';
+
+const MIB = 1024 * 1024;
+
+const TABLE = {
+	id: 't',
+	internalNameApi: 'docs',
+	header: 'Documents',
+	items: [
+		{ name: 'title', type: 'text' },
+		{ name: 'papers', type: 'file' },
+		{ name: 'photo', type: 'picture' },
+	],
+};
+
+const file = (fileId: string, more: IDataObject = {}) => ({
+	...{ fileId, fileName: `${fileId}.txt`, fileSize: 3, mimetype: 'text/plain' },
+	...more,
+});
+
+/** Pieces of one mebibyte each. @param taken counts them @param breaks whether it ends in an error */
+const stream = (
+	pieces: number,
+	taken: { count: number },
+	breaks: boolean,
+): IN8nHttpFullResponse => ({
+	statusCode: 200,
+	headers: {},
+	body: Readable.from(
+		(function* () {
+			for (let at = 0; at < pieces; at += 1) {
+				taken.count += 1;
+				yield Buffer.alloc(MIB, 'x');
+			}
+			if (breaks) throw new Error('socket hang up');
+		})(),
+		{ objectMode: true, highWaterMark: 1 },
+	) as never,
+});
+
+interface Setup extends Given {
+	/** The fields of the records. */
+	records: IDataObject[];
+	files?: IDataObject & Given['files'];
+	option?: IDataObject;
+	options?: IDataObject;
+	/** How many mebibytes a file has; 3 bytes if not given. */
+	sizes?: Record<string, number>;
+	/** How many responses with such a file break off. */
+	broken?: number;
+}
+
+async function getMany({ records, option = {}, options, sizes = {}, broken = 0, ...given }: Setup) {
+	const taken = { count: 0 };
+	const data = records.map((fields, at) => ({ id: `r${at}`, fields }));
+	const run = await runNode('record: getAll', {
+		serve: (request) => {
+			const { pathname } = new URL(request.url);
+			const [, id] = /\/files\/(.+)$/.exec(pathname) ?? [];
+			if (id !== undefined && sizes[id] !== undefined)
+				return stream(sizes[id], taken, broken-- > 0);
+			if (id !== undefined) {
+				const body = Readable.from([Buffer.from('abc')]) as never;
+				return { statusCode: 200, headers: {}, body };
+			}
+			if (/\/data(\/filter)?$/.test(pathname)) return pageResponse(request, data);
+			return httpResponse(200, { data: TABLE });
+		},
+		...given,
+		parameters: {
+			...{ application: locator('sales'), table: locator('docs'), filterMode: 'none' },
+			options: {
+				downloadFiles: { files: { fileFields: ['papers'], ...option } },
+				...options,
+			} as never,
+		},
+	});
+	const fetched = run.requests.filter((request) => request.includes('/files/'));
+	const files = run.output.map(({ binary = {} }) => Object.keys(binary));
+	return { ...run, fetched, files, taken };
+}
+
+const CONTINUE = { node: { onError: 'continueRegularOutput' } } as const;
+
+test.each<[string, IDataObject, string[]]>([
+	['files', { papers: [file('a'), file('b')] }, ['data', 'data_1']],
+	['no value', { papers: null }, []],
+	['an empty list', { papers: [] }, []],
+	['no such member, because it is empty', {}, []],
+])('a record with %s', async (_, fields, names) => {
+	const { files, error, output } = await getMany({ records: [fields] });
+	expect(error).toBeUndefined();
+	expect(files).toEqual([names]);
+	expect(output[0]!.json).toEqual({ id: 'r0', ...fields });
+});
+
+test('a field chosen twice counts once; fields keep their order', async () => {
+	const records = [{ papers: [file('a')], photo: [file('b')] }];
+	const { fetched } = await getMany({ records, option: { fileFields: 'photo, papers,photo' } });
+	expect(fetched.map((request) => request.at(-1))).toEqual(['b', 'a']);
+});
+
+test.each([
+	[{ papers: 'a.txt' }, "The field 'papers' holds no files"],
+	[{ papers: [{ fileName: 'a.txt' }] }, "The files in 'papers' of record 'r0' can't be read"],
+])('a value that is no list of files: %j', async (broken, message) => {
+	const records = [broken, { papers: [file('b')] }];
+	const { json, files, output } = await getMany({ records, ...CONTINUE });
+	expect(json[0]).toMatchObject({ details: { id: 'r0', outcome: 'failed' } });
+	expect(json[0]!.error).toContain(message);
+	expect(files).toEqual([[], ['data']]);
+	expect(output.map(({ pairedItem }) => pairedItem)).toEqual([{ item: 0 }, { item: 0 }]);
+	expect((await getMany({ records })).error?.message).toContain(message);
+});
+
+describe('a file whose record states', () => {
+	test.each([
+		['too small a size', 3],
+		['a size below zero', -5 * MIB],
+	])('%s: it is stopped there, and not tried again', async (_, fileSize) => {
+		const records = [{ papers: [file('a', { fileSize })] }];
+		const { error, taken, fetched, stored } = await getMany({ records, sizes: { a: 40 } });
+		expect(error?.message).toBe(
+			`Record 'r0': 'a.txt' could not be downloaded: The platform sends more than the expected ${fileSize} bytes`,
+		);
+		expect(fetched).toHaveLength(1);
+		expect(taken.count).toBeLessThan(20);
+		expect(stored).toEqual([]);
+	});
+
+	test('no size: it is stopped at the maximum, and not tried again', async () => {
+		const records = [{ papers: [file('a', { fileSize: undefined })] }];
+		const option = { maxTotalSizeMiB: 2 };
+		const { error, taken, fetched, stored } = await getMany({ records, option, sizes: { a: 40 } });
+		expect(error?.message).toBe(
+			"Record 'r0': 'a.txt' could not be downloaded: This run would download more than the 2.0 MiB of 'Max Total Size (MiB)'",
+		);
+		expect(error?.description).toContain("'Download Files'");
+		expect(fetched).toHaveLength(1);
+		expect(taken.count).toBeLessThan(20);
+		expect(stored).toEqual([]);
+	});
+
+	test('no size: up to the maximum it is downloaded', async () => {
+		const records = [{ papers: [file('a', { fileSize: undefined })] }];
+		const option = { maxTotalSizeMiB: 2 };
+		const { error, stored } = await getMany({ records, option, sizes: { a: 2 } });
+		expect(error).toBeUndefined();
+		expect(stored[0]!.text).toHaveLength(2 * MIB);
+	});
+
+	test('no size: all such files count', async () => {
+		const unknown = { fileSize: undefined };
+		const records = [{ papers: [file('a', unknown), file('b', unknown)] }];
+		const option = { maxTotalSizeMiB: 3 };
+		const { error, stored } = await getMany({ records, option, sizes: { a: 2, b: 2 } });
+		expect(error?.message).toContain("'b.txt' could not be downloaded");
+		expect(stored).toHaveLength(1);
+	});
+
+	test('no size: what is received twice counts once', async () => {
+		const records = [{ papers: [file('a', { fileSize: undefined })] }];
+		const option = { maxTotalSizeMiB: 3 };
+		const { error, taken } = await getMany({ records, option, sizes: { a: 2 }, broken: 1 });
+		expect(error).toBeUndefined();
+		expect(taken.count).toBe(4);
+	});
+
+	test('its size: it counts once', async () => {
+		const records = [{ papers: [file('a', { fileSize: 2 * MIB })] }];
+		const option = { maxTotalSizeMiB: 2 };
+		const { error } = await getMany({ records, option, sizes: { a: 2 } });
+		expect(error).toBeUndefined();
+	});
+});
+
+// Older versions of n8n don't hide the option from agents.
+test.each(['hidden by n8n', 'shown by n8n'])(
+	'an agent gets no files: the option is %s',
+	async (by) => {
+		const records = [{ papers: [file('a')], title: 'A' }];
+		const options = { fieldsToLoad: ['title'] };
+		const plain = {
+			...{ resource: 'record', operation: 'getAll', table: 'docs', filterMode: 'none' },
+			options: { ...options, downloadFiles: { files: { fileFields: ['papers'] } } },
+		};
+		const { output, fetched, sent } = await getMany({
+			...{ records, options, node: { type: 'dataPlatformTool' } },
+			...(by === 'shown by n8n' && { plain }),
+		});
+		expect(output).toHaveLength(1);
+		expect(output[0]).not.toHaveProperty('binary');
+		expect(fetched).toEqual([]);
+		for (const { body } of sent) expect(body).toEqual({ loadFields: ['title'] });
+	},
+);

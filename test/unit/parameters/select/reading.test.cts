@@ -1,0 +1,471 @@
+/** Which records are read, where changes start, and the shape of a record in the output. */
+import { Readable } from 'node:stream';
+import type { IDataObject, INodeParameters } from 'n8n-workflow';
+
+import {
+	clientSettings,
+	createClient,
+	createEditorClient,
+} from '../../../../nodes/DataPlatform/run/createClient.ts';
+import { changeOutput, selectionValues } from '../../../../nodes/DataPlatform/parameters/changes/changes.ts';
+import { warnAboutShift, queryHint } from '../../../../nodes/DataPlatform/parameters/select/reading.ts';
+import {
+	prefixedName,
+	recordOutput,
+	unprefixedName,
+} from '../../../../nodes/DataPlatform/input/recordOutput.ts';
+import {
+	asItems,
+	fakeExecution,
+	fakeRun,
+	locator,
+	runNode,
+	TABLE,
+	type Given,
+} from '../../fakeNode.cts';
+import { fieldOf, storedOf, tableOf } from '../../fixtures.cts';
+import { ServiceError } from '../../../../nodes/DataPlatform/transport/errors.ts';
+import { httpResponse, networkError } from '../../stubPlatform.cts';
+import { StubTables } from '../../stubTables.cts';
+
+const definitions = { people: { ...tableOf(fieldOf('name'), fieldOf('id')), id: 'people' } };
+const stored = { people: { r1: { name: 'Ada', id: '7' }, r2: { name: 'Bob', id: '8' } } };
+
+async function read(operation: string, parameters: INodeParameters, given: Given = {}) {
+	const tables = new StubTables(stored, definitions);
+	const run = await runNode(operation, {
+		serve: (options) => tables.serve(options),
+		...given,
+		parameters: { ...TABLE, ...parameters },
+	});
+	return { ...run, details: run.error?.context.details as IDataObject | undefined };
+}
+
+const isAda = {
+	filterMode: 'conditions',
+	conditions: { condition: [{ field: 'name', operator: 'contains', value: 'Ada' }] },
+};
+
+describe('which records are read', () => {
+	const RECORDS = 'GET apps/sales/tables/people/data';
+	const FILTER = 'POST apps/sales/tables/people/data/filter';
+	test.each<[string, INodeParameters, string, IDataObject, unknown]>([
+		['all', {}, RECORDS, { sort: 'created,id' }, undefined],
+		[
+			'sorted',
+			{ sort: { by: [{ field: ' name ', direction: 'desc' }, { field: 'id' }] } },
+			RECORDS,
+			{ sort: 'name(desc),id,id' },
+			undefined,
+		],
+		[
+			'those of a view',
+			{ options: { savedView: ' v1 ' } },
+			RECORDS,
+			{ userFilter: 'v1' },
+			undefined,
+		],
+		[
+			'those of a filter',
+			isAda,
+			FILTER,
+			{},
+			{
+				filter: [{ field: 'name', operator: 'contains', value: 'Ada' }],
+				filterOperator: 'and',
+			},
+		],
+		[
+			'some fields',
+			{ options: { fieldsToLoad: 'name, id' } },
+			FILTER,
+			{},
+			{ loadFields: ['name', 'id'] },
+		],
+	])('%s', async (_, parameters, request, query, body) => {
+		const { sent, error } = await read('record: getAll', parameters);
+		expect(error).toBeUndefined();
+		expect(sent.at(-1)).toMatchObject({ request, query });
+		expect(sent.at(-1)!.body).toEqual(body);
+	});
+
+	const SORT = "Choose field and direction under 'Sort', or correct the expression in it.";
+	test.each<[INodeParameters, string, string, string]>([
+		[{ sort: { by: [{ field: ' ' }] } }, "A field under 'Sort' has no name", 'Sort', SORT],
+		[
+			{ sort: { by: [{ field: 'a(desc)' }] } },
+			"No field is called 'a(desc)'. Nothing was sent",
+			'Sort',
+			SORT,
+		],
+		[
+			{ sort: { by: [{ field: 'a,b' }] } },
+			"No field is called 'a,b'. Nothing was sent",
+			'Sort',
+			SORT,
+		],
+		[
+			{ sort: { by: [{ field: 'a', direction: 'up' }] } },
+			`'Direction' under 'Sort' must be one of 'asc', 'desc', not "up"`,
+			'Sort',
+			'Choose it from the list, or correct the expression in it.',
+		],
+		[
+			{ sort: { by: [{ field: ['a'] }] } as never },
+			"'Field Name or ID' under 'Sort' must be text, not a list",
+			'Sort',
+			'Correct the expression in it.',
+		],
+		[
+			{ options: { savedView: '={{ undefined }}' } },
+			"'Saved View Name or ID' is empty: its expression returned nothing",
+			'Saved View Name or ID',
+			'Correct the expression, or remove it.',
+		],
+		[
+			{ options: { fieldsToLoad: [{ a: 1 }] } as never },
+			"'Output Field Names or IDs' must be text, not an object",
+			'Output Field Names or IDs',
+			'Correct the expression in it.',
+		],
+	])('%j is rejected', async (parameters, message, field, hint) => {
+		const { error, details, requests } = await read('record: getAll', parameters);
+		expect(error).toMatchObject({ message, description: hint });
+		expect(details).toMatchObject({ field });
+		expect(requests).toEqual([]);
+	});
+
+	const none = { filter: [], filterOperator: 'and' as const };
+	const some = { ...none, filter: [{ field: 'a', operator: 'eq', value: 'b' }] };
+	test.each<[Parameters<typeof queryHint>[0], string[] | undefined]>([
+		[{}, undefined],
+		[{ filter: none, sort: '', savedView: '', fields: [] }, undefined],
+		[{ filter: some }, ['filter']],
+		[{ sort: 'a' }, ['sort']],
+		[{ savedView: 'v' }, ['savedView']],
+		[{ linkedTo: { id: 'a', tableId: 't', field: 'f' } }, ['linkedTo']],
+		[{ fields: ['a'] }, ['fields']],
+		[{ fields: ['a'], filter: some }, ['filter', 'fields']],
+	])('if the platform rejects %j, look at %j', (query, parts) => {
+		expect(queryHint(query)).toEqual(parts && { code: 'correctQuery', parts });
+	});
+
+	test('a rejected query says what to look at', async () => {
+		const { error } = await read(
+			'record: getAll',
+			{ ...isAda, sort: { by: [{ field: 'x' }] }, options: { fieldsToLoad: ['y'] } },
+			{ serve: () => httpResponse(400, { errors: [{ message: 'no such field' }] }) },
+		);
+		expect(error?.description).toContain(
+			"Check 'Filter', 'Sort', 'Output Field Names or IDs': a value may not fit its field, or what is named there may have been renamed or deleted.",
+		);
+	});
+
+	test('the user is warned about a table that changes while it is read', async () => {
+		const { run, seen } = await fakeRun({});
+		warnAboutShift(run, 5);
+		expect(seen.hints).toEqual([
+			{
+				message:
+					'The table changed while it was read. All 5 records are in the output once, but one that moved in the sort order meanwhile may be missing.',
+				type: 'warning',
+				location: 'outputPane',
+			},
+		]);
+	});
+});
+
+describe('a record in the output', () => {
+	const record = storedOf({ id: 'r1', ver: 3, fields: { name: 'Ada', id: '7', field_id: '8' } });
+	const TIMES = {
+		created: '2026-01-01T00:00:00.501Z',
+		modified: '2026-01-01T00:00:00.501Z',
+		ver: 3,
+	};
+
+	test('simplified', () => {
+		expect(recordOutput(true)(record)).toEqual({
+			...{ id: 'r1', name: 'Ada', field_id: '7', field_field_id: '8' },
+			...TIMES,
+		});
+	});
+
+	test('as the platform has it', () => {
+		expect(recordOutput(false)(record)).toEqual({ id: 'r1', fields: record.fields, ...TIMES });
+	});
+
+	test.each([true, false])('has only what is known; simplified: %s', (isSimple) => {
+		expect(recordOutput(isSimple)({ id: 'r1' })).toEqual({ id: 'r1' });
+		expect(Object.keys(recordOutput(isSimple)({ id: 'r1' }))).toEqual(['id']);
+	});
+
+	test('without reserved names is not copied field by field', () => {
+		expect(recordOutput(true)({ fields: { name: 'Ada', age: 1 } })).toEqual({
+			name: 'Ada',
+			age: 1,
+		});
+	});
+
+	test.each([
+		...[...['id', 'created', 'modified', 'ver', 'error', 'event', 'outcome', 'mergedInto']],
+		...['before', 'after', 'uploaded'],
+	])('a field called %s gets a prefix', (name) => {
+		expect(prefixedName(name)).toBe(`field_${name}`);
+		expect(prefixedName(`field_${name}`)).toBe(`field_field_${name}`);
+		expect(unprefixedName(`field_${name}`)).toBe(name);
+		expect(unprefixedName(name)).toBe(name);
+	});
+
+	test.each(['name', 'ids', 'an_id', 'field_name', 'field_', 'xfield_id', 'Field_id'])(
+		'a field called %s does not',
+		(name) => {
+			expect(prefixedName(name)).toBe(name);
+			expect(unprefixedName(name)).toBe(name);
+		},
+	);
+
+	test('simplified or not, nothing else', async () => {
+		const { error } = await read('record: get', { recordId: locator('r1'), simple: '={{ 5 }}' });
+		expect(error?.message).toBe("'Simplify' must be true or false, not 5");
+	});
+});
+
+describe('changes', () => {
+	test.each<[string, INodeParameters, string[], string | undefined]>([
+		[
+			'from the beginning',
+			{ startFrom: 'beginning' },
+			['created r1', 'created r2'],
+			'Without a cursor, every record of the table is returned.',
+		],
+		[
+			'from a date before them',
+			{ startFrom: 'date', startDate: '2025-12-31T00:00:00Z' },
+			['created r1', 'created r2'],
+			'Without a cursor, every change since the date is returned.',
+		],
+		[
+			'from a date after them',
+			{ startFrom: 'date', startDate: '2026-01-01T00:00:01Z' },
+			[],
+			'Without a cursor, every change since the date is returned.',
+		],
+		[
+			'from a date in the workflow’s zone, an hour before them there',
+			{ startFrom: 'date', startDate: '2026-01-01T00:30:00' },
+			['created r1', 'created r2'],
+			'Without a cursor, every change since the date is returned.',
+		],
+		[
+			'from now',
+			{ startFrom: 'now' },
+			[],
+			'Without a cursor, reading starts now: no changes are returned, only a cursor for later ones.',
+		],
+	])('%s', async (_, parameters, expected, hint) => {
+		const { json, hints, error } = await read('record: getChanges', parameters);
+		expect(error).toBeUndefined();
+		const changes = json[0]!.changes as IDataObject[];
+		expect(changes.map(({ event, id }) => `${event as string} ${id as string}`)).toEqual(expected);
+		expect(hints.map(({ message }) => message)).toEqual([hint]);
+		const { cursor } = json[0]!;
+		const later = await read('record: getChanges', { ...parameters, cursor: cursor as string });
+		expect(later.json[0]!.changes).toEqual([]);
+		expect(later.hints).toEqual([]);
+	});
+
+	test('that come after the start are returned with its cursor', async () => {
+		const { json } = await read('record: getChanges', { startFrom: 'now' });
+		const changed = new StubTables(stored, definitions);
+		Object.assign(changed.tables.people![1]!, { modified: '2026-06-01T00:00:00Z', ver: 1 });
+		const later = await read(
+			'record: getChanges',
+			{ cursor: json[0]!.cursor as string },
+			{ serve: (options) => changed.serve(options) },
+		);
+		expect(later.json[0]!.changes).toMatchObject([{ event: 'updated', id: 'r2' }]);
+	});
+
+	test('of other records need another cursor', async () => {
+		const { json } = await read('record: getChanges', { startFrom: 'now' });
+		const { error } = await read('record: getChanges', {
+			...isAda,
+			cursor: json[0]!.cursor as string,
+		});
+		expect(error?.message).toMatch(/^'Cursor' /);
+	});
+
+	test.each<[INodeParameters, string, string]>([
+		[{ startFrom: 'date', startDate: 'soon' }, `'Date' must be a date, not "soon"`, 'Date'],
+		...['2026-02-30', '2026-02-30T00:00:00Z', '11/23/2026', '-1', '2026'].map(
+			(startDate): [INodeParameters, string, string] => [
+				{ startFrom: 'date', startDate },
+				`'Date' must be a date, not "${startDate}"`,
+				'Date',
+			],
+		),
+		[{ startFrom: 'date', startDate: '' }, "'Date' must be a date, it is empty", 'Date'],
+		[
+			{ startFrom: 'later' },
+			`'Start From' must be one of 'date', 'now', 'beginning', not "later"`,
+			'Start From',
+		],
+	])('%j is rejected', async (parameters, message, field) => {
+		const { error, details } = await read('record: getChanges', parameters);
+		expect(error?.message).toBe(message);
+		expect(details).toMatchObject({ field });
+		if (field === 'Date') {
+			expect(error?.description).toBe('Choose a date, or write it as 2026-11-21T00:00:00Z.');
+		}
+	});
+
+	test('show the chosen fields, or all', () => {
+		const change = {
+			kind: 'updated' as const,
+			record: storedOf({ id: 'r1', fields: { a: 1, b: 2 } }),
+		};
+		const shape = ({ fields }: IDataObject) => ({ ...(fields as IDataObject) });
+		const output = (names: string[]) => changeOutput(shape as never, names)(change);
+		expect(output([])).toEqual({ event: 'updated', a: 1, b: 2 });
+		expect(output(['b', 'c', 'constructor'])).toEqual({
+			...{ event: 'updated', b: 2, c: null },
+			constructor: null,
+		});
+	});
+
+	test('are of a selection: filter and view, unresolved', async () => {
+		const { run } = await fakeRun({
+			...{ filterMode: 'conditions', matchType: 'and', conditions: '={{ a }}', groups: '' },
+			options: { savedView: 'v' },
+		});
+		expect(selectionValues(run)).toEqual([...['conditions', 'and', '={{ a }}', null, null, 'v']]);
+	});
+});
+
+describe('the credential', () => {
+	const base = { baseUrl: 'https://platform.example.com' };
+	test('is read into settings', () => {
+		expect(
+			clientSettings({
+				...base,
+				webhookOrigins: 'https://hooks.example.com',
+				token: ' secret ',
+				accessType: 'jwt',
+				requestsPerMinute: '90',
+				ignoreSslIssues: true,
+			}),
+		).toMatchObject({
+			...base,
+			webhookOrigins: 'https://hooks.example.com',
+			token: { type: 'jwt' },
+			requestsPerMinute: 90,
+			ignoreSslIssues: true,
+		});
+	});
+
+	test('may leave all out', () => {
+		expect(clientSettings({})).toMatchObject({
+			...{ baseUrl: '', webhookOrigins: '', token: { type: 'role' } },
+			...{ requestsPerMinute: 0, ignoreSslIssues: false },
+		});
+		expect(clientSettings({}).redactToken('a text')).toBe('a text');
+		expect(clientSettings({ requestsPerMinute: '' }).requestsPerMinute).toBe(0);
+		expect(clientSettings({ ignoreSslIssues: 'true' }).ignoreSslIssues).toBe(false);
+	});
+
+	test('has its token taken out of texts, without the spaces around it', () => {
+		const { redactToken } = clientSettings({ token: ' a-long-secret-token ' });
+		expect(redactToken('sent (a-long-secret-token) along')).not.toContain('secret');
+	});
+
+	test.each([-1, 1.5, 'many'])('%j requests per minute are none', (requestsPerMinute) => {
+		expect(() => clientSettings({ requestsPerMinute })).toThrow(
+			expect.objectContaining({
+				message: expect.stringMatching(
+					/^'Requests per Minute' must be a whole number at least 0, /,
+				),
+			}),
+		);
+	});
+});
+
+describe('the API client', () => {
+	const LIMITS = { timeout: 7, maxRetryWait: 3 };
+	const request = { method: 'GET', path: '/api/v2/apps', retryMode: 'read' } as const;
+
+	test('has the limits that are given, in seconds', async () => {
+		const { context, seen } = fakeExecution({
+			plain: {},
+			serve: () => httpResponse(200, { data: [] }),
+		});
+		await (await createClient(context, LIMITS)).request(request);
+		expect(seen.options[0]).toMatchObject({ timeout: 7000 });
+	});
+
+	test('gives up if it would wait too long, and says what to do', async () => {
+		const wait = (seconds: number) => ({
+			plain: {},
+			serve: () =>
+				httpResponse(429, { errors: [{ message: 'slower' }] }, { 'retry-after': String(seconds) }),
+		});
+		const { context, seen } = fakeExecution(wait(4));
+		const client = await createClient(context, LIMITS, 'Ask for less.');
+		await expect(client.request(request)).rejects.toMatchObject({
+			message: expect.stringContaining('slower'),
+		});
+		expect(seen.requests).toHaveLength(1);
+	});
+
+	test.each([
+		['that asks to wait', () => httpResponse(429, '', { 'retry-after': '1' })],
+		['that fails', () => httpResponse(502, '')],
+		['that hangs up', () => networkError('ECONNRESET')],
+	])('of the editor asks a platform %s only once', async (_, serve) => {
+		const { context, seen } = fakeExecution({ plain: {}, serve });
+		const client = await createEditorClient(context as never);
+		await expect(client.request(request)).rejects.toBeInstanceOf(ServiceError);
+		expect(seen.options).toMatchObject([{ timeout: 10_000 }]);
+	});
+
+	test('sends nothing once the execution is canceled', async () => {
+		const canceled = AbortSignal.abort();
+		const { context, seen } = fakeExecution({ plain: {}, canceled });
+		const client = await createClient(context, LIMITS);
+		await expect(client.request(request)).rejects.toThrow(/cancel/i);
+		const other = fakeExecution({ plain: {} });
+		const ended = await createClient(other.context, { ...LIMITS, canceled });
+		await expect(ended.request(request)).rejects.toThrow(/cancel/i);
+		expect([...seen.requests, ...other.seen.requests]).toEqual([]);
+	});
+
+	test('sends files of other addresses without the token', async () => {
+		const fileUrl = 'https://files.example.com/a.txt';
+		const file = [{ fileId: 'f', fileName: 'a.txt', fileUrl }];
+		const {
+			error,
+			withoutToken,
+			stored: files,
+		} = await runNode('attachment: download', {
+			parameters: { ...TABLE, recordId: locator('r1'), fileField: 'file' },
+			serve: ({ url }) =>
+				url === fileUrl
+					? { ...httpResponse(200, ''), body: Readable.from([Buffer.from('content')]) as never }
+					: httpResponse(200, { data: { id: 'r1', fields: { file } } }),
+		});
+		expect(error).toBeUndefined();
+		expect(withoutToken).toBe(1);
+		expect(files).toMatchObject([{ name: 'a.txt', text: 'content' }]);
+	});
+});
+
+test('a table’s definition is read once for several items', async () => {
+	const { requests } = await read(
+		'record: count',
+		{
+			filterMode: 'conditions',
+			conditions: { condition: [{ field: 'name', operator: 'eq', value: 'Ada' }] },
+		},
+		{ items: asItems({}, {}) },
+	);
+	expect(requests.filter((request) => request === 'GET apps/sales/tables/people')).toHaveLength(1);
+});

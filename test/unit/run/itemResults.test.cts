@@ -1,0 +1,468 @@
+/**
+ * What the node returns: items, failures, the error that stops it, and what a second attempt knows.
+ */
+import type { IDataObject, INode, INodeParameters } from 'n8n-workflow';
+
+import {
+	isErrorItem,
+	ItemResults,
+	toNodeError,
+	type Failure,
+} from '../../../nodes/DataPlatform/run/itemResults.ts';
+import { toFailure } from '../../../nodes/DataPlatform/parameters/describeFailure.ts';
+import { OriginError } from '../../../nodes/DataPlatform/transport/allowedOrigins.ts';
+import { InputError, ServiceError } from '../../../nodes/DataPlatform/transport/errors.ts';
+import { asItems, columns, runNode, TABLE, type Given } from '../fakeNode.cts';
+import { fieldOf, tableOf } from '../fixtures.cts';
+import { httpResponse } from '../stubPlatform.cts';
+import { StubTables } from '../stubTables.cts';
+
+const definitions = {
+	people: {
+		...tableOf(fieldOf('name', 'text', { importKey: true }), fieldOf('age', 'number')),
+		id: 'people',
+	},
+};
+
+interface Setup extends Omit<Given, 'parameters'> {
+	parameters?: INodeParameters;
+	respond?: Parameters<StubTables['client']>[0];
+	tables?: StubTables;
+}
+
+async function write(
+	operation: string,
+	items: IDataObject[],
+	{
+		parameters,
+		respond,
+		tables = new StubTables({ people: { r1: { name: 'Ada', age: 1 } } }, definitions),
+		...given
+	}: Setup = {},
+) {
+	const run = await runNode(operation, {
+		serve: (options) => tables.serve(options, respond),
+		items: asItems(...items),
+		...given,
+		parameters: { ...TABLE, columns: columns(), ...parameters },
+	});
+	const details = run.error?.context.details as IDataObject | undefined;
+	return { ...run, details, tables };
+}
+
+const TOO_LONG = 'x'.repeat(41);
+const CONTINUE = { onError: 'continueRegularOutput' } as const;
+const ROUTED = { onError: 'continueErrorOutput' } as const;
+
+describe('the output', () => {
+	test('has one item each, paired, including failures', async () => {
+		const { output } = await write(
+			'record: create',
+			[{ name: 'A' }, { name: TOO_LONG }, { name: 'C' }],
+			{ node: CONTINUE },
+		);
+		expect(output).toMatchObject([
+			{ json: { outcome: 'inserted', name: 'A' }, pairedItem: { item: 0 } },
+			{
+				json: { error: 'too long', details: { item: 1, outcome: 'failed' } },
+				pairedItem: { item: 1 },
+			},
+			{ json: { outcome: 'inserted', name: 'C' }, pairedItem: { item: 2 } },
+		]);
+		expect(output[1]).not.toHaveProperty('error');
+		expect(output[1]!.json.message).toBe('Check the item and run it again.');
+	});
+
+	test('marks failures for n8n 1 if they have a separate output', async () => {
+		const { output } = await write('record: create', [{ name: TOO_LONG }, { name: 'B' }], {
+			node: ROUTED,
+		});
+		expect(output[0]!.error).toEqual({ message: 'too long' });
+		expect(Object.keys(output[0]!)).not.toContain('error');
+		expect(output[1]!.error).toBeUndefined();
+	});
+
+	const summary = { options: { output: 'summary' } };
+	test('may be a summary of all items', async () => {
+		const { output } = await write('record: create', [{ name: 'A' }, { name: TOO_LONG }], {
+			parameters: summary,
+			node: CONTINUE,
+		});
+		expect(output).toEqual([
+			{
+				json: expect.objectContaining({ inserted: 1, failed: 1 }),
+				pairedItem: [{ item: 0 }, { item: 1 }],
+			},
+		]);
+	});
+
+	test('may be a summary, with failures in a separate output', async () => {
+		const { output } = await write('record: create', [{ name: 'A' }, { name: TOO_LONG }], {
+			parameters: summary,
+			node: ROUTED,
+		});
+		expect(output.map(({ json }) => Object.keys(json)[0])).toEqual(['inserted', 'error']);
+		expect(output[1]!.error).toEqual({ message: 'too long' });
+	});
+
+	test('has the file of rejected rows, though the import broke off', async () => {
+		const data = Buffer.from('name,age\nA,x\n').toString('base64');
+		const tables = new StubTables({ people: {} }, definitions);
+		const { output } = await runNode('record: importFromFile', {
+			serve: (options) => tables.serve(options),
+			parameters: { ...TABLE, options: { stopAfterRejected: 1 } },
+			items: [{ json: {}, binary: { data: { data, mimeType: 'text/csv' } } }],
+			node: CONTINUE,
+		});
+		expect(output[0]!.json.error).toContain('1 row was rejected');
+		expect(Object.keys(output[0]!.binary!)).toEqual(['rejected']);
+	});
+
+	test.each<[IDataObject, boolean]>([
+		[{ error: 'no' }, true],
+		[{ error: 'no', message: 'do', details: {} }, true],
+		[{ error: '' }, false],
+		[{ message: 'do' }, false],
+		[{ error: 'no', name: 'Ada' }, false],
+		[{ name: 'Ada' }, false],
+		[{}, false],
+	])('%j is an error to n8n: %s', (json, expected) => {
+		expect(isErrorItem(json)).toBe(expected);
+	});
+});
+
+const node = { name: 'N', type: 'n', typeVersion: 1, parameters: {} } as unknown as INode;
+
+describe('the error that stops the node', () => {
+	test.each<[number, object | undefined]>([
+		[429, { cause: 'rate-limited', retryAfterMs: 2000 }],
+		[503, { cause: 'temporarily-unavailable', retryAfterMs: 2000 }],
+		[401, { cause: 'credential-invalid' }],
+		[500, undefined],
+	])('of the status %d says to n8n’s back-off: %j', (status, failure) => {
+		const error = toNodeError(node, { message: 'no', status, retryAfterMs: 2000 }, 3);
+		expect((error as unknown as { failure?: object }).failure).toEqual(failure);
+		expect(error).toMatchObject({
+			...{ message: 'no', httpCode: String(status), context: { itemIndex: 3 } },
+			name: 'NodeApiError',
+		});
+	});
+
+	test('about the input is not an API error', () => {
+		const error = toNodeError(node, { message: 'no ECONNRESET', hint: 'do' }, 1);
+		expect(error).toMatchObject({
+			...{ name: 'NodeOperationError', message: 'no ECONNRESET', description: 'do' },
+			context: { itemIndex: 1, details: { item: 1 } },
+		});
+	});
+
+	test('says how far the run got', async () => {
+		const { error, details } = await write(
+			'record: create',
+			[{ name: 'A' }, { name: 'B' }, { name: TOO_LONG }, { name: 'D' }],
+			{ parameters: { options: { batchSize: 1, parallelRequests: 1 } } },
+		);
+		expect(error?.message).toBe('too long');
+		expect(error?.description).toContain('2 of 4 items are done, all confirmed through item 1.');
+		expect(details).toMatchObject({
+			...{ item: 2, outcome: 'failed', items: 4, done: 2, confirmedThroughItem: 1 },
+		});
+	});
+
+	test('of the first item confirms none', async () => {
+		const { error, details } = await write('record: create', [{ name: TOO_LONG }, { name: 'B' }], {
+			parameters: { options: { batchSize: 1, parallelRequests: 1 } },
+		});
+		expect(error?.description ?? '').not.toContain('confirmed');
+		expect(details).toMatchObject({ items: 2, done: 0, confirmedThroughItem: null });
+	});
+
+	test('because too many fail says that', async () => {
+		const items = Array.from({ length: 200 }, (_, at) => ({
+			name: at < 100 ? TOO_LONG + at : `n${at}`,
+		}));
+		const { error, details } = await write('record: create', items, {
+			parameters: { options: { batchSize: 50, parallelRequests: 1, maxFailedShare: 10 } },
+		});
+		expect(details).toMatchObject({ stopped: 'tooManyFailed', item: 0 });
+		expect(details!.stopMessage).toEqual(expect.stringContaining('%'));
+		expect(error?.description).toContain(`Stopped, because ${details!.stopMessage as string}.`);
+	});
+
+	test('is about the item that failed by itself', () => {
+		const results = new ItemResults(3);
+		results.failed(1, { message: 'derived', notAttempted: true });
+		expect(results.primaryFailure()).toMatchObject({
+			index: 1,
+			failure: { message: 'derived', notAttempted: true },
+		});
+		results.failed(2, { message: 'own' });
+		expect(results.primaryFailure()).toMatchObject({ index: 2, failure: { message: 'own' } });
+		expect(results.firstFailure()).toMatchObject({ index: 1 });
+	});
+
+	test('may be about no item', () => {
+		const results = new ItemResults(1);
+		results.done(0, [{ json: {} }]);
+		expect(results.firstFailure()).toBeUndefined();
+		results.add([{ json: {} }]);
+		results.add({ message: 'not removed' });
+		const { index, failure } = results.primaryFailure()!;
+		expect([index, failure.message]).toEqual([undefined, 'not removed']);
+	});
+});
+
+describe('another try of a failed item', () => {
+	const detailsOf = (failure: Failure, retriesUnknown?: boolean) => {
+		const results = new ItemResults(1, undefined, retriesUnknown);
+		results.failed(0, failure);
+		return results.items()[0]!.json.details as IDataObject;
+	};
+	const refused = { delivery: 'rejected', status: 400 } as const;
+	const busy = { delivery: 'notApplied', status: 429, retryAfterMs: 1200 } as const;
+	const lost = { delivery: 'ambiguous', status: 502 } as const;
+
+	test.each<[string, unknown, boolean | undefined, object]>([
+		['was refused', new ServiceError('No', refused), true, { retryable: false }],
+		['came too early', new ServiceError('Wait', busy), false, { retryable: true, retryAfter: 2 }],
+		['has a wrong value', new InputError('Bad', { hint: 'h' }), true, { retryable: false }],
+		['may be done, and may be done twice', new ServiceError('?', lost), true, { retryable: true }],
+		[
+			'may be done by an operation that doubles',
+			new ServiceError('?', lost),
+			undefined,
+			{ retryable: false },
+		],
+	])('of one that %s', (_, error, retriesUnknown, expected) => {
+		const { retryable, retryAfter } = detailsOf(toFailure(error), retriesUnknown);
+		expect(JSON.parse(JSON.stringify({ retryable, retryAfter }))).toEqual(expected);
+	});
+
+	test.each([
+		['create', false],
+		['upsert', true],
+	])('record: %s says so for each item', async (operation, isSafeToRepeat) => {
+		const options = { maxRetryWait: 0, batchSize: 1, parallelRequests: 1 };
+		let writes = 0;
+		const respond = (request: string) => {
+			if (request !== 'POST people bulk') return undefined;
+			writes += 1;
+			return writes === 1 ? httpResponse(504, '') : httpResponse(429, '', { 'retry-after': '7' });
+		};
+		const { output } = await write(
+			`record: ${operation}`,
+			[{ name: 'A' }, { name: 'B' }, { name: 'C' }, { name: 'D', nose: 1 }],
+			{ node: CONTINUE, respond, parameters: { options } },
+		);
+		const told = output.map(({ json }) => {
+			const { outcome, retryable, retryAfter } = json.details as IDataObject;
+			return [outcome, retryable, retryAfter];
+		});
+		expect(told).toEqual([
+			['unknown', isSafeToRepeat, undefined],
+			['failed', true, 7],
+			['failed', true, 7],
+			['failed', false, undefined],
+		]);
+	});
+});
+
+test.each<[string, unknown, object]>([
+	[
+		'a lost response',
+		new ServiceError('lost', { delivery: 'ambiguous', status: 500 }),
+		{
+			...{ message: 'lost', status: 500, isRetryable: true },
+			details: { outcome: 'unknown', status: 500 },
+		},
+	],
+	[
+		'a rejection',
+		new ServiceError('no', { delivery: 'rejected', code: 'x', hint: 'do', retryAfterMs: 5 }),
+		{
+			...{ message: 'no', hint: 'do', retryAfterMs: 5, isRetryable: false },
+			details: { outcome: 'failed', code: 'x' },
+		},
+	],
+	[
+		'an address that is not allowed',
+		new OriginError('not there', 'do'),
+		{ message: 'not there', hint: 'do', details: { outcome: 'failed' } },
+	],
+	[
+		'an error of a node',
+		toNodeError(node, { message: 'no', hint: 'do' }),
+		{ message: 'no', hint: 'do', details: { outcome: 'failed' } },
+	],
+	[
+		'an error of n8n’s API helper',
+		toNodeError(node, { message: 'no', hint: 'do', status: 400 }),
+		{ message: 'no', hint: 'do', details: { outcome: 'failed' } },
+	],
+	['any other error', new Error('broken'), { message: 'broken', details: { outcome: 'failed' } }],
+	['what is no error', 'text', { message: 'text', details: { outcome: 'failed' } }],
+])('%s as a failure', (_, error, expected) => {
+	const failure = toFailure(error);
+	expect(JSON.parse(JSON.stringify(failure))).toEqual(expected);
+	expect(Object.keys(failure.details!)).toEqual(Object.keys((expected as typeof failure).details!));
+});
+
+describe('a second attempt of the node', () => {
+	const RETRY: Partial<INode> = { retryOnFail: true };
+	const options = { batchSize: 1, parallelRequests: 1 };
+
+	test('does not create again what the first has created', async () => {
+		const store: IDataObject = {};
+		const items = [{ name: 'A' }, { name: TOO_LONG }];
+		const first = await write('record: create', items, {
+			store,
+			node: RETRY,
+			parameters: { options },
+		});
+		expect(first.error).toBeDefined();
+		const { tables, error } = await write('record: create', items, {
+			...{ store, node: RETRY, parameters: { options } },
+			tables: first.tables,
+		});
+		expect(error).toBeDefined();
+		expect(tables.tables.people!.map(({ fields }) => fields.name)).toEqual(['Ada', 'A']);
+	});
+
+	test('of another run starts over', async () => {
+		const store: IDataObject = {};
+		const items = [{ name: 'A' }, { name: TOO_LONG }];
+		const given = { store, node: RETRY, parameters: { options: { ...options } } };
+		const { tables } = await write('record: upsert', items, given);
+		const second = await write('record: upsert', items, { ...given, tables, runIndex: 1 });
+		expect(tables.requests.filter((request) => request.includes('bulk')).length).toBeGreaterThan(2);
+		expect(second.error).toBeDefined();
+		expect(Object.keys(store)).toHaveLength(2);
+	});
+
+	test('knows what else the first has done', async () => {
+		const store: IDataObject = {};
+		const given = {
+			...{ store, node: RETRY },
+			parameters: {
+				...{ filterMode: 'none', maxShareToRemove: 100 },
+				...{ missingRecords: 'delete', removeDespiteFailures: true },
+			},
+		};
+		const items = [{ name: 'Ada' }, { name: 'Cy' }];
+		const tables = new StubTables(
+			{ people: { r1: { name: 'Ada' }, r2: { name: 'Bob' } } },
+			definitions,
+		);
+		const locked = httpResponse(400, { errors: [{ message: 'locked' }] });
+		const first = await write('record: sync', items, {
+			...{ ...given, tables },
+			respond: (request) => (request.endsWith('bulk') ? locked : undefined),
+		});
+		expect(first.error?.message).toContain('locked');
+		const { json } = await write('record: sync', items, { ...given, tables });
+		expect(json.map(({ outcome, id }) => `${outcome as string} ${id as string}`)).toEqual([
+			...['unchanged r1', 'inserted new1', 'deleted r2'],
+		]);
+	});
+
+	test('in which all is summarized is not kept', async () => {
+		const store: IDataObject = {};
+		const summary = { options: { output: 'summary' } };
+		const items = [{ name: TOO_LONG }, { name: 'A' }];
+		const node = { ...RETRY, ...CONTINUE };
+		await write('record: create', items, { store, node, parameters: summary });
+		expect(store).toEqual({});
+		await write('record: create', items, { store, node });
+		expect(Object.keys(store)).toHaveLength(1);
+	});
+
+	test('knows nothing of a dry run', async () => {
+		const store: IDataObject = {};
+		const items = [{ name: 'A' }, { name: 'B', age: 'x' }];
+		await write('record: create', items, {
+			...{ store, node: { ...RETRY, ...ROUTED } },
+			parameters: { options: { dryRun: true } },
+		});
+		const results = new ItemResults(1);
+		results.done(0, [{ json: {} }]);
+		results.add([{ json: {} }]);
+		expect([results.progress(), results.otherProgress()]).toEqual([
+			[[0, [{ json: {} }]]],
+			[[{ json: {} }]],
+		]);
+		results.markDryRun();
+		expect([results.progress(), results.otherProgress()]).toEqual([[], []]);
+		expect(store).toEqual({});
+	});
+
+	test('knows what an import wrote, although another item was a dry run', async () => {
+		const store: IDataObject = {};
+		const file = (text: string) => ({
+			data: { data: Buffer.from(text).toString('base64'), mimeType: 'text/csv' },
+		});
+		const tables = new StubTables({ people: {} }, definitions);
+		const { error } = await runNode('record: importFromFile', {
+			serve: (options) => tables.serve(options),
+			parameters: {
+				...TABLE,
+				importMode: 'create',
+				options: { dryRun: '={{ $json.dry }}' },
+			},
+			items: [
+				{ json: { dry: false }, binary: file('name\nA\n') },
+				{ json: { dry: true }, binary: file('') },
+			],
+			...{ store, node: RETRY },
+		});
+		expect(error?.message).toBe('The file is empty');
+		expect(Object.values(store)).toMatchObject([{ done: [[0, [{ json: { inserted: 1 } }]]] }]);
+	});
+
+	test('knows which records of no item were removed, or may have been', () => {
+		const results = new ItemResults(2);
+		const deleted = [{ json: { outcome: 'deleted' } }];
+		results.add({ message: 'no', details: { outcome: 'failed' } });
+		results.add(deleted);
+		results.add({ message: 'lost', details: { outcome: 'unknown', id: 'r1' } });
+		results.done(0, []);
+		results.failed(1, { message: 'no' });
+		const lost = { message: 'lost', details: { outcome: 'unknown', id: 'r1', retryable: false } };
+		expect(results.otherProgress()).toEqual([deleted, lost]);
+		expect(Array.from(results.outcomes(), ({ outcome }) => outcome)).toEqual([
+			...['failed', 'deleted', 'unknown'],
+		]);
+		expect(results.progress()).toEqual([[0, []]]);
+	});
+
+	test('does not rule out that a previous one removed a record', () => {
+		const ids = ['open', 'closed', 'gone'];
+		const results = new ItemResults(0);
+		results.restoreOther({ message: 'lost', details: { outcome: 'unknown', id: 'open' } });
+		results.restoreOther({ message: 'lost', details: { outcome: 'unknown', id: 'gone' } });
+		for (const id of ids.slice(0, 2))
+			results.add({ message: 'no', details: { outcome: 'failed', id } });
+		results.add([{ json: { outcome: 'deleted', id: 'gone' } }]);
+		expect(Array.from(results.outcomes(), ({ outcome }) => outcome)).toEqual([
+			...['unknown', 'failed', 'deleted'],
+		]);
+	});
+
+	test('keeps what may have been done, until something certain is known', () => {
+		const unknown = { message: 'lost', details: { outcome: 'unknown' } };
+		const failed = { message: 'no', details: { outcome: 'failed' } };
+		const later = (failure: object) => {
+			const results = new ItemResults(1);
+			results.restore(0, unknown, true);
+			expect(results.hasResult(0)).toBe(false);
+			results.failed(0, failure as never);
+			return results.firstFailure()!.failure.message;
+		};
+		expect(later(failed)).toBe('lost');
+		expect(later({ message: 'gone', details: { outcome: 'notFound' } })).toBe('gone');
+		expect(later({ message: 'again', details: { outcome: 'unknown' } })).toBe('again');
+		expect(later({ message: 'no details' })).toBe('lost');
+		const final = new ItemResults(1);
+		final.restore(0, { ...unknown, noRetry: true }, true);
+		expect(final.hasResult(0)).toBe(true);
+	});
+});

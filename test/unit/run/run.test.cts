@@ -1,0 +1,243 @@
+/** A run as operations see it, hints, and what a second try knows. */
+import type { IDataObject, IExecuteFunctions } from 'n8n-workflow';
+import { getMany } from '../../../nodes/DataPlatform/actions/record/getMany.ts';
+import { ItemResults } from '../../../nodes/DataPlatform/run/itemResults.ts';
+import {
+	restoreProgress,
+	saveProgress,
+} from '../../../nodes/DataPlatform/run/retryProgress.ts';
+import { isTool } from '../../../nodes/DataPlatform/run/run.ts';
+import { hintText } from '../../../nodes/DataPlatform/parameters/hints.ts';
+import { tableOf } from '../../../nodes/DataPlatform/parameters/select/table.ts';
+import { asItems, fakeRun } from '../fakeNode.cts';
+import { httpResponse } from '../stubPlatform.cts';
+
+describe('a run', () => {
+	test('of an agent’s node is of a tool', async () => {
+		expect(isTool({ type: 'dataPlatformTool' } as never)).toBe(true);
+		expect(isTool({ type: 'Tooling' } as never)).toBe(false);
+		expect((await fakeRun({}, { node: { type: 'dataPlatformTool' } })).run.isTool).toBe(true);
+	});
+
+	test('gives the items', async () => {
+		const { run } = await fakeRun({}, { items: asItems({ a: 1 }) });
+		expect([run.json(0), run.json(1)]).toEqual([{ a: 1 }, undefined]);
+	});
+
+	test('reads a table’s definition once', async () => {
+		const data = { id: 't', items: [{ name: 'a', type: 'text' }] };
+		const { run, seen } = await fakeRun(
+			{ application: '={{ $json.application }}', table: 't' },
+			{
+				items: asItems({ application: 'a' }, { application: 'b' }),
+				serve: () => httpResponse(200, { data }),
+			},
+		);
+		expect(tableOf(run, 0)).toEqual({ application: 'a', table: 't' });
+		await run.definition(tableOf(run, 0));
+		await run.definition(tableOf(run, 0));
+		expect(seen.requests).toHaveLength(1);
+		await run.definition(tableOf(run, 1));
+		expect(seen.requests).toHaveLength(2);
+	});
+
+	test('makes a thing once, and says a thing once', async () => {
+		const { run, seen } = await fakeRun({});
+		let count = 0;
+		const make = () => (count += 1);
+		expect([run.once('a', make), run.once('a', make), run.once('b', make)]).toEqual([1, 1, 2]);
+		const nothing = jest.fn(() => undefined);
+		run.once('nothing', nothing);
+		run.once('nothing', nothing);
+		expect(nothing).toHaveBeenCalledTimes(1);
+		run.hintOnce('Look');
+		run.hintOnce('Look', 'warning');
+		expect(seen.hints).toEqual([{ message: 'Look', type: 'info', location: 'outputPane' }]);
+	});
+});
+
+test.each([
+	['dataPlatformTool', 250, 200],
+	['dataPlatformTool', 200, 200],
+	['dataPlatform', 250, 250],
+])('Return All of a %s: of %d records %d', async (type, stored, returned) => {
+	const serve = ({ url }: { url: string }) => {
+		const query = new URL(url).searchParams;
+		const [skip, limit] = [Number(query.get('skip')), Number(query.get('limit'))];
+		const count = Math.min(limit, stored - skip);
+		const record = (_: unknown, at: number) => ({ id: `r${skip + at}`, fields: {} });
+		return httpResponse(200, { data: Array.from({ length: count }, record) });
+	};
+	const parameters: IDataObject = { table: 't', filterMode: 'none', returnAll: true, simple: true };
+	const { run } = await fakeRun(parameters, { serve, node: { type } });
+	const records = await getMany.execute(run, 0, 1);
+	const isCapped = stored > returned;
+	expect(records).toHaveLength(returned + (isCapped ? 1 : 0));
+	const { notice } = (records as IDataObject[]).at(-1)!;
+	expect(notice === undefined).toBe(!isCapped);
+});
+
+test.each<[Parameters<typeof hintText>[0], string | undefined]>([
+	[undefined, undefined],
+	['as it is', 'as it is'],
+	[{ code: 'chooseApplication' }, "Choose one in 'Application'."],
+	[
+		{ code: 'useAndConditions', besides: 'savedView' },
+		'Leave the saved view out, or use conditions that must all hold.',
+	],
+	[
+		{ code: 'useOtherValues', besides: 'savedView' },
+		"Leave the saved view out, or compare with a part of the value, such as with 'Starts With' (startswith).",
+	],
+	[
+		{ code: 'shortenFilter', besides: 'linkedTo' },
+		"Leave 'Linked To' out, or use fewer or shorter values.",
+	],
+	[
+		{ code: 'correctQuery', parts: ['filter', 'linkedTo'] },
+		"Check 'Filter', 'Linked To': a value may not fit its field, or what is named there may have been renamed or deleted.",
+	],
+	[
+		{ code: 'allowWebhookOrigin', origin: 'https://a.example.com' },
+		"If this address belongs to your platform, add https://a.example.com to 'Webhook Origins' in the credential, under 'More Settings'.",
+	],
+	[
+		{ code: 'replaceExpiredToken', expires: '2026-11-21T09:30:00.000Z' },
+		'The token expired on 2026-11-21 09:30 UTC. Create a new token in the platform and enter it in the credential.',
+	],
+	[
+		{ code: 'checkWebhookToken' },
+		"Check 'Token' in the credential for slips, or create a new token in the platform. A webhook takes a workflow execution token or a personal API token: try the other one.",
+	],
+	[
+		{ code: 'tryOtherWebhookToken' },
+		'A webhook takes a workflow execution token or a personal API token: try the other one.',
+	],
+	[
+		{ code: 'useTokenOfType', purpose: 'workflows', types: ['role', 'workflow'], type: 'short' },
+		"Starting workflows takes a token of the type 'API Token With Role' or 'Workflow Execution Token'; the credential has a 'Short API Token'.",
+	],
+	[
+		{ code: 'useTokenOfType', purpose: 'data', types: ['jwt'], type: 'other' },
+		"Reading and writing data takes a token of the type 'Standard JWT Token'; the credential has a 'other'.",
+	],
+])('the hint %j', (hint, text) => {
+	expect(hintText(hint)).toBe(text);
+});
+
+describe('a second attempt of the node', () => {
+	const tryOf = (
+		store: IDataObject,
+		{
+			items = [{ a: 1 }, { a: 2 }] as IDataObject[],
+			parameters = { p: 1 },
+			runIndex = 0,
+			retries = { retryOnFail: true } as { retryOnFail?: boolean; maxTries?: number },
+		} = {},
+	) =>
+		({
+			getContext: () => store,
+			evaluateExpression: () => runIndex,
+			getNode: () => ({ parameters, ...retries }),
+			getInputData: () => items.map((json) => ({ json })),
+		}) as unknown as IExecuteFunctions;
+	const failed = { message: 'no', details: { outcome: 'failed' } };
+	const unknown = { message: 'lost', details: { outcome: 'unknown' } };
+
+	function saved(store: IDataObject, isFailed = true) {
+		const first = new ItemResults(2);
+		first.done(0, [{ json: { id: 'x' } }]);
+		first.failed(1, failed);
+		saveProgress(tryOf(store), first, isFailed);
+	}
+	const restored = (
+		store: IDataObject,
+		more?: Parameters<typeof tryOf>[1],
+		retriesUnknown?: boolean,
+	) => {
+		const second = new ItemResults(2);
+		restoreProgress(tryOf(store, more), second, retriesUnknown);
+		return [second.hasResult(0), second.hasResult(1)];
+	};
+
+	test.each<[string, Parameters<typeof tryOf>[1], boolean]>([
+		['with the same input knows what was done', {}, true],
+		['with another item does not', { items: [{ a: 1 }, { a: 3 }] }, false],
+		['with fewer items does not', { items: [{ a: 1 }] }, false],
+		['with items cut elsewhere does not', { items: [{ a: 1, b: 2 }] }, false],
+		['with other parameters does not', { parameters: { p: 2 } }, false],
+		['in another run does not', { runIndex: 1 }, false],
+	])('%s', (_, more, isKnown) => {
+		const store: IDataObject = {};
+		saved(store);
+		expect(restored(store, more)).toEqual([isKnown, false]);
+	});
+
+	test('knows nothing after a success, nor if nothing was done', () => {
+		const store: IDataObject = {};
+		saved(store);
+		saved(store, false);
+		expect(store).toEqual({});
+		saved(store);
+		const nothing = new ItemResults(2);
+		nothing.failed(0, failed);
+		saveProgress(tryOf(store), nothing, true);
+		expect(restored(store)).toEqual([false, false]);
+	});
+
+	test.each([
+		[{}, 0],
+		[{ retryOnFail: false, maxTries: 5 }, 0],
+		[{ retryOnFail: true }, 2],
+		[{ retryOnFail: true, maxTries: 1 }, 1],
+		[{ retryOnFail: true, maxTries: 4 }, 3],
+		[{ retryOnFail: true, maxTries: 9 }, 4],
+	])('with the settings %j it is kept for %i more tries', (retries, more) => {
+		const store: IDataObject = {};
+		const first = new ItemResults(2);
+		first.done(0, [{ json: { id: 'x' } }]);
+		const kept = Array.from({ length: 6 }, () => {
+			saveProgress(tryOf(store, { retries }), first, true);
+			return Object.keys(store).length;
+		});
+		expect(kept.indexOf(0)).toBe(more);
+	});
+
+	test.each([
+		['without Retry On Fail, the execution is not asked', false, 0],
+		['outside an execution, nothing is kept and nothing fails', true, 2],
+	])('%s', (_, retryOnFail, count) => {
+		const getContext = jest.fn(() => {
+			throw new Error('`executionData` is not initialized');
+		});
+		const context = { ...tryOf({}, { retries: { retryOnFail } }), getContext };
+		const report = new ItemResults(2);
+		restoreProgress(context, report);
+		report.done(0, [{ json: { id: 'x' } }]);
+		saveProgress(context, report, true);
+		expect([report.attempt, getContext.mock.calls.length]).toEqual([1, count]);
+	});
+
+	test('knows what was done that is of no item', () => {
+		const store: IDataObject = {};
+		const deleted = [{ json: { outcome: 'deleted' } }];
+		const first = new ItemResults(2);
+		first.done(0, [{ json: { id: 'x' } }]);
+		first.failed(1, failed);
+		first.add(deleted);
+		saveProgress(tryOf(store), first, true);
+		const second = new ItemResults(2);
+		restoreProgress(tryOf(store), second);
+		expect(second.hasResult(0)).toBe(true);
+		expect(second.otherProgress()).toEqual([deleted]);
+	});
+
+	test('repeats what may have been done only if that does no harm', () => {
+		const store: IDataObject = {};
+		const first = new ItemResults(2);
+		first.failed(0, unknown);
+		saveProgress(tryOf(store), first, true);
+		expect(restored(store)).toEqual([true, false]);
+		expect(restored(store, {}, true)).toEqual([false, false]);
+	});
+});

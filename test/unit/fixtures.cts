@@ -1,11 +1,11 @@
 /** Definitions and records for the tests of pure logic. */
-import type { Entry } from '../../nodes/DataPlatform/bulk/entry.ts';
 import type {
 	FieldDefinition,
 	FieldMetadata,
 	PlatformRecord,
 	TableDefinition,
 } from '../../nodes/DataPlatform/api/types.ts';
+import type { Entry } from '../../nodes/DataPlatform/bulk/terms.ts';
 
 export const fieldOf = (
 	name: string,

@@ -1,9 +1,9 @@
 /** A table and times for the tests of outcomes. */
 import type { WriteContext } from '../../nodes/DataPlatform/bulk/resolve/compare.ts';
-import type { WriteMode } from '../../nodes/DataPlatform/bulk/plan/plan.ts';
 import { appendableFields } from '../../nodes/DataPlatform/fields/values.ts';
 import { ServiceError, type Delivery } from '../../nodes/DataPlatform/transport/errors.ts';
 import { fieldOf } from './fixtures.cts';
+import type { WriteMode } from '../../nodes/DataPlatform/bulk/terms.ts';
 
 /** When stored records were modified, and when a write modifies them. */
 export const BEFORE = '2026-01-01T00:00:00.501Z';

@@ -1,12 +1,13 @@
 import type { IHttpRequestOptions } from 'n8n-workflow';
 import { ItemResults } from '../../nodes/DataPlatform/run/itemResults.ts';
-import { planRecords, type PlanInput } from '../../nodes/DataPlatform/bulk/plan/plan.ts';
+import { planRecords } from '../../nodes/DataPlatform/bulk/plan/plan.ts';
 import { writeMany } from '../../nodes/DataPlatform/bulk/send/write.ts';
 import { countCpuTime } from '../support/cpuTime.cts';
 import { LIMITS } from '../../nodes/DataPlatform/changes/tracker.ts';
 import { Follower, Table } from './changesTable.cts';
 import { fieldOf, people, tableOf } from './fixtures.cts';
 import { fakePlatform, httpResponse } from './stubPlatform.cts';
+import type { PlanInput } from '../../nodes/DataPlatform/bulk/terms.ts';
 
 /** A fake platform that inserts whatever it gets, at once. */
 const insertAll = (options: IHttpRequestOptions) => {

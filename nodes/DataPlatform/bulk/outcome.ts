@@ -1,8 +1,7 @@
 /** The outcome of an item, and those that need no look-up. Pure. */
-import type { FieldValues } from '../api/types';
 import type { ErrorEntry } from '../transport/errorEntries';
 import type { ServiceError, Hint } from '../transport/errors';
-import type { PlanOptions, WriteMode } from './plan/plan';
+import type { ItemOutcome, Outcome, PlanOptions, WriteMode } from './terms';
 
 interface OutcomeKind {
 	/** Whether the record is as the item wants it. The other outcomes are errors. */
@@ -13,21 +12,8 @@ interface OutcomeKind {
 	text: string;
 }
 
-/**
- * All outcomes. An outcome claims only what a response reports, or what a look-up proved.
- * - `inserted` · `updated` · `unchanged`: the record holds what was sent,
- * - `written`: it does, too, but it is not known whether this run changed it: a response was lost, or
- *   does not say so,
- * - `found`: the record exists and was returned unchanged, because existing ones are skipped,
- * - `skipped`: no record matched, and missing ones are skipped; or it was to be removed, but no
- *   longer matches,
- * - `deleted` · `marked`: a record that is missing from the input was deleted, or some of its
- *   fields were set,
- * - `notFound`: no record has this ID, or none matches,
- * - `failed`: it was not written,
- * - `unknown`: it may or may not have been written.
- */
-const KINDS = {
+/** What every place that counts, words or sorts outcomes needs to know of each. */
+export const OUTCOMES: Readonly<Record<Outcome, OutcomeKind>> = {
 	inserted: { isSuccess: true, text: 'inserted' },
 	updated: { isSuccess: true, text: 'updated' },
 	unchanged: { isSuccess: true, text: 'unchanged' },
@@ -39,50 +25,13 @@ const KINDS = {
 	notFound: { isSuccess: false, text: 'not found' },
 	failed: { isSuccess: false, text: 'failed' },
 	unknown: { isSuccess: false, text: 'unknown' },
-} satisfies Record<string, OutcomeKind>;
-
-export type Outcome = keyof typeof KINDS;
-
-export const OUTCOMES = KINDS as Readonly<Record<Outcome, OutcomeKind>>;
+};
 
 /** In the order of summaries. */
-export const OUTCOME_NAMES = Object.keys(KINDS) as Outcome[];
+export const OUTCOME_NAMES = Object.keys(OUTCOMES) as Outcome[];
 
 /** How summaries and messages call an outcome. */
 export const outcomeText = (outcome: Outcome) => OUTCOMES[outcome].text;
-
-export interface ItemOutcome {
-	outcome: Outcome;
-	id?: string;
-	created?: string;
-	modified?: string;
-	ver?: number;
-	/** The record's values, if it was returned or written by itself. */
-	fields?: FieldValues;
-	/** Why it was not written, or why that is unknown. */
-	message?: string;
-	/** What the user can do. */
-	hint?: Hint;
-	field?: string;
-	/** The service's own code and the HTTP status of the rejection. */
-	code?: string;
-	status?: number;
-	/** How long the service asked to wait. */
-	retryAfterMs?: number;
-	/** Not sent because of other items' outcomes, which are the ones to report. */
-	notAttempted?: boolean;
-	/** The later item with the same key or ID, into which it was merged. */
-	mergedInto?: number;
-	/** Doing it again could do it twice, so the node's next attempt skips it. */
-	noRetry?: boolean;
-	/** Sending the same item again does no harm and may succeed. */
-	isRetryable?: boolean;
-	/** The fields that kept a value other than the item's, because of field rules. */
-	kept?: string[];
-	/** Dry run: the values that would change, before and after. */
-	before?: Record<string, unknown>;
-	after?: Record<string, unknown>;
-}
 
 /** Counts by outcome, all 0. @param withRemovals whether records are removed as well */
 export const noCounts = (withRemovals: boolean) =>

@@ -11,12 +11,12 @@ import type { RequestLimit } from './send/congestion';
 import type { FailureLimit } from './send/failureLimit';
 import type { LinkResolver } from './links/linkResolver';
 import { writeMatched } from './match/matching';
-import { isSuccess, type ItemOutcome, notSent, notSentItem } from './outcome';
-import { planInTurns, type Plan, type PlanInput, type Problem } from './plan/plan';
-import type { Entry } from './entry';
+import { isSuccess, notSent, notSentItem } from './outcome';
+import { planInTurns } from './plan/plan';
 import { isAppending } from './resolve/compare';
 import type { Matching, RowTask, Task, WriteTarget } from './writeTask';
 import { writeMany, WriteSession, type OnOutcome } from './send/write';
+import type { Entry, ItemOutcome, Plan, PlanInput, Problem } from './terms';
 
 /** Receives the outcomes of a portion of rows. */
 export interface OutcomeSink {

@@ -2,9 +2,20 @@
 import type { WriteOptions } from '../api/records';
 import type { TableAddress, TableDefinition } from '../api/types';
 import type { ApiClient } from '../transport/client';
-import type { FieldRules } from './match/fieldRules';
-import type { LinkRules } from './links/linkResolver';
-import type { MatchOn, PlanOptions, WriteMode } from './plan/plan';
+import type { MatchOn, PlanOptions, WriteMode } from './terms';
+
+/** By field name. A field without a rule is always written. */
+export type FieldRules = ReadonlyMap<string, 'whenCreating' | 'ifEmpty'>;
+
+/** How to resolve the values of a link field if they are not record IDs. */
+export interface LinkRule {
+	/** The field of the linked table that holds them; by default its import key. */
+	linkedField?: string;
+	ifNotFound: 'error' | 'leaveEmpty' | 'create';
+}
+
+/** By the link field's name. */
+export type LinkRules = ReadonlyMap<string, LinkRule>;
 
 /** The table to write to, and the client for it. */
 export interface WriteTarget {

@@ -6,10 +6,8 @@ import type { IBinaryData } from 'n8n-workflow';
 
 import { idKey } from '../api/idSet';
 import { KeptCounts } from '../bulk/match/fieldRules';
-import { isSuccess, noCounts, type ItemOutcome, type Outcome } from '../bulk/outcome';
+import { isSuccess, noCounts } from '../bulk/outcome';
 import type { WritePipeline } from '../bulk/pipeline';
-import type { Plan, PlanInput } from '../bulk/plan/plan';
-import type { Entry } from '../bulk/entry';
 import { KeyIndex } from '../rows/keyIndex';
 import type { FileRow } from '../rows/readRows';
 import type { RejectedLines, Rejection } from '../rows/rejectedRows';
@@ -22,6 +20,7 @@ import { omitUndefined } from '../run/itemResults';
 import type { ProgressLog } from './progressLog';
 import type { RowReader } from './rowValues';
 import { similarKeys } from '../bulk/plan/similarKeys';
+import type { Entry, ItemOutcome, Outcome, Plan, PlanInput } from '../bulk/terms';
 
 interface ImportParts {
 	/** The name of the file, for the log. */

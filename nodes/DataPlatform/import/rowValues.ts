@@ -5,7 +5,6 @@
 import type { FieldDefinition, TableDefinition } from '../api/types';
 import { didYouMean } from '../transport/closestName';
 import { keyFields } from '../bulk/plan/identity';
-import type { PlanInput, PlanOptions } from '../bulk/plan/plan';
 import { isWritable, fieldType } from '../fields';
 import type { CellFormat } from '../fields/fieldType';
 import { unguarded } from '../rows/csv';
@@ -16,6 +15,7 @@ import { getOwn } from '../transport/json';
 import { detached, nameList } from '../transport/text';
 import { columnTargets, jsonReader } from '../input/recordInput';
 import { prefixedName } from '../input/recordOutput';
+import type { PlanInput, PlanOptions } from '../bulk/terms';
 
 /** An entry of the list of column mappings. */
 export interface ColumnEntry {

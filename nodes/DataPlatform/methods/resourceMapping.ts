@@ -13,11 +13,10 @@ import { readRecords } from '../api/readRecords';
 import type { EditorChoice } from '../fields/fieldType';
 import { IMPORT_KEY_MARK, linkMark } from '../fields/labels';
 import { getOwn } from '../transport/json';
-import type { LinkRule } from '../bulk/links/linkCatalog';
-import type { LinkRules } from '../bulk/links/linkResolver';
 import { isLink, linkRules } from '../parameters/write/links';
 import { inEditor, type Editor } from './editorContext';
 import { titleOf } from './listSearch';
+import type { LinkRule, LinkRules } from '../bulk/writeTask';
 
 /**
  * @param isChosen whether the user chooses its value from a list of linked records, by their names

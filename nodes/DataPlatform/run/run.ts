@@ -10,7 +10,11 @@ import { readTable } from '../api/structure';
 import type { TableAddress, TableDefinition } from '../api/types';
 import type { ApiClient } from '../transport/client';
 import { parametersOfItems } from '../parameterKinds/itemParameters';
-import { ParameterReader, type ReadParameter, type ShownParameters } from '../parameterKinds/parameter';
+import {
+	ParameterReader,
+	type ReadParameter,
+	type ShownParameters,
+} from '../parameterKinds/parameter';
 
 /** Whether an AI agent uses the node: n8n then gives the node a different type. */
 export const isTool = ({ type }: INode): boolean => type.endsWith('Tool');

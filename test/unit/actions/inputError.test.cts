@@ -1,6 +1,6 @@
 /** The error of a run whose items have problems. */
 import { inputError } from '../../../nodes/DataPlatform/actions/record/inputError.ts';
-import type { Problem } from '../../../nodes/DataPlatform/bulk/plan/plan.ts';
+import type { Problem } from '../../../nodes/DataPlatform/bulk/terms.ts';
 
 const errorOf = (problems: Problem[], items: number) => {
 	const error = inputError(problems, { items, written: 0, linkedRecords: 0 });

@@ -11,10 +11,9 @@ import {
 	outcomeText,
 	rejectedItem,
 	unknownItem,
-	type Outcome,
 } from '../../../nodes/DataPlatform/bulk/outcome.ts';
-import type { WriteMode } from '../../../nodes/DataPlatform/bulk/plan/plan.ts';
 import { failure } from '../outcomeFixtures.cts';
+import type { Outcome, WriteMode } from '../../../nodes/DataPlatform/bulk/terms.ts';
 
 /** The compiler asks for each. */
 const EXPECTED: Record<Outcome, [text: string, isSuccess: boolean, isRemoval?: true]> = {

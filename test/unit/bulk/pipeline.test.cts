@@ -1,16 +1,20 @@
 /** From rows to outcomes, portion by portion, on tables in memory. */
 import { countCpuTime } from '../../support/cpuTime.cts';
 import type { FieldValues } from '../../../nodes/DataPlatform/api/types.ts';
-import type { LinkRule } from '../../../nodes/DataPlatform/bulk/links/linkCatalog.ts';
 import { LinkResolver } from '../../../nodes/DataPlatform/bulk/links/linkResolver.ts';
-import type { ItemOutcome } from '../../../nodes/DataPlatform/bulk/outcome.ts';
 import { WritePipeline, type OutcomeSink } from '../../../nodes/DataPlatform/bulk/pipeline.ts';
-import type { PlanOptions, Problem, WriteMode } from '../../../nodes/DataPlatform/bulk/plan/plan.ts';
-import type { Entry } from '../../../nodes/DataPlatform/bulk/entry.ts';
 import type { Matching, RowTask } from '../../../nodes/DataPlatform/bulk/writeTask.ts';
 import { fieldOf, tableOf } from '../fixtures.cts';
 import { httpResponse, pageResponse } from '../stubPlatform.cts';
 import { StubTables } from '../stubTables.cts';
+import type { LinkRule } from '../../../nodes/DataPlatform/bulk/writeTask.ts';
+import type {
+	Entry,
+	ItemOutcome,
+	PlanOptions,
+	Problem,
+	WriteMode,
+} from '../../../nodes/DataPlatform/bulk/terms.ts';
 
 const people = {
 	...tableOf(

@@ -5,8 +5,6 @@ import type { IDataObject, INodeParameters } from 'n8n-workflow';
 import { GrowingFile } from '../../../nodes/DataPlatform/input/binaryStore.ts';
 import { LinkResolver } from '../../../nodes/DataPlatform/bulk/links/linkResolver.ts';
 import { WritePipeline, type OutcomeSink } from '../../../nodes/DataPlatform/bulk/pipeline.ts';
-import type { ItemOutcome } from '../../../nodes/DataPlatform/bulk/outcome.ts';
-import type { Plan, PlanInput } from '../../../nodes/DataPlatform/bulk/plan/plan.ts';
 import { ProgressLog } from '../../../nodes/DataPlatform/import/progressLog.ts';
 import { certainThrough, RowImport } from '../../../nodes/DataPlatform/import/rowImport.ts';
 import { RowReader } from '../../../nodes/DataPlatform/import/rowValues.ts';
@@ -17,6 +15,7 @@ import { fakeRun, locator, runNode, TABLE, type Given } from '../fakeNode.cts';
 import { fieldOf, tableOf } from '../fixtures.cts';
 import { httpResponse } from '../stubPlatform.cts';
 import { StubTables } from '../stubTables.cts';
+import type { ItemOutcome, Plan, PlanInput } from '../../../nodes/DataPlatform/bulk/terms.ts';
 
 const people = {
 	...tableOf(

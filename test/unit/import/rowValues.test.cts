@@ -4,11 +4,11 @@ import type { IDataObject } from 'n8n-workflow';
 import { RowReader } from '../../../nodes/DataPlatform/import/rowValues.ts';
 import { hintText } from '../../../nodes/DataPlatform/parameters/hints.ts';
 import { mappingOf } from '../../../nodes/DataPlatform/parameters/files/rowFiles.ts';
-import type { PlanOptions } from '../../../nodes/DataPlatform/bulk/plan/plan.ts';
 import type { FileRow } from '../../../nodes/DataPlatform/rows/readRows.ts';
 import type { InputError } from '../../../nodes/DataPlatform/transport/errors.ts';
 import { fakeRun } from '../fakeNode.cts';
 import { fieldOf, tableOf } from '../fixtures.cts';
+import type { PlanOptions } from '../../../nodes/DataPlatform/bulk/terms.ts';
 
 const table = tableOf(
 	fieldOf('email', 'text', { importKey: true }),

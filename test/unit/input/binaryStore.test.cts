@@ -2,12 +2,11 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { IBinaryKeyData } from 'n8n-workflow';
 
+import { GrowingFile, openFile, storeFile } from '../../../nodes/DataPlatform/input/binaryStore.ts';
 import {
-	GrowingFile,
-	openFile,
-	storeFile,
-} from '../../../nodes/DataPlatform/input/binaryStore.ts';
-import { binaryFields, inputDataFieldName } from '../../../nodes/DataPlatform/parameters/files/uploads.ts';
+	binaryFields,
+	inputDataFieldName,
+} from '../../../nodes/DataPlatform/parameters/files/uploads.ts';
 import { fakeRun, type Given } from '../fakeNode.cts';
 
 const MIB = 1024 * 1024;

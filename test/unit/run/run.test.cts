@@ -2,10 +2,7 @@
 import type { IDataObject, IExecuteFunctions } from 'n8n-workflow';
 import { getMany } from '../../../nodes/DataPlatform/actions/record/getMany.ts';
 import { ItemResults } from '../../../nodes/DataPlatform/run/itemResults.ts';
-import {
-	restoreProgress,
-	saveProgress,
-} from '../../../nodes/DataPlatform/run/retryProgress.ts';
+import { restoreProgress, saveProgress } from '../../../nodes/DataPlatform/run/retryProgress.ts';
 import { isTool } from '../../../nodes/DataPlatform/run/run.ts';
 import { hintText } from '../../../nodes/DataPlatform/parameters/hints.ts';
 import { tableOf } from '../../../nodes/DataPlatform/parameters/select/table.ts';

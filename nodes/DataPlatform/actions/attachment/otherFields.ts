@@ -2,8 +2,7 @@
  * The fields that are written in the same request as a record's files.
  */
 import type { TableDefinition } from '../../api/types';
-import { planRecords, type PlanOptions, type Problem } from '../../bulk/plan/plan';
-import type { Entry } from '../../bulk/entry';
+import { planRecords } from '../../bulk/plan/plan';
 import type { RunContext } from '../../run/run';
 import type { NameOf } from '../../parameterKinds/parameter';
 import { linkResolver, linkRules, type LinkParameter } from '../../parameters/write/links';
@@ -19,6 +18,7 @@ import { InputError } from '../../transport/errors';
 import { isObject } from '../../transport/json';
 import { MIB } from '../../transport/streams';
 import { listed } from '../../transport/text';
+import type { Entry, PlanOptions, Problem } from '../../bulk/terms';
 
 /** How large a request that creates linked records may be. */
 const MAX_LINK_BATCH_BYTES = 4 * MIB;

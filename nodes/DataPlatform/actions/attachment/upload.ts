@@ -8,7 +8,12 @@ import { fileField as findField, guardUpload } from '../../files/uploadValidatio
 import type { NameOf } from '../../parameterKinds/parameter';
 import { choice, flag } from '../../parameterKinds/kinds';
 import type { RunContext } from '../../run/run';
-import { fileField, inputFileField, maxFileSizeMiB, skipExisting } from '../../parameters/files/uploads';
+import {
+	fileField,
+	inputFileField,
+	maxFileSizeMiB,
+	skipExisting,
+} from '../../parameters/files/uploads';
 import { linkValues } from '../../parameters/write/links';
 import { itemOperation } from '../../parameters/operation';
 import { outputOf, simple } from '../../parameters/select/reading';

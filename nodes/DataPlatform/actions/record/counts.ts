@@ -2,8 +2,9 @@
  * How many items have each outcome, as numbers and in words.
  */
 import type { TableDefinition } from '../../api/types';
-import { isSuccess, OUTCOME_NAMES, outcomeText, type Outcome } from '../../bulk/outcome';
+import { isSuccess, OUTCOME_NAMES, outcomeText } from '../../bulk/outcome';
 import type { ItemResults } from '../../run/itemResults';
+import type { Outcome } from '../../bulk/terms';
 
 /** How many items have each outcome. */
 export type Counts = Partial<Record<Outcome, number>>;

@@ -16,7 +16,12 @@ import {
 	sort,
 } from '../../parameters/select/reading';
 import { requestSettings } from '../../parameters/requests';
-import { readCsvFormat, exportFile, exportFileName, exportFormat } from '../../parameters/files/rowFiles';
+import {
+	readCsvFormat,
+	exportFile,
+	exportFileName,
+	exportFormat,
+} from '../../parameters/files/rowFiles';
 import { tableOf, tableParameters } from '../../parameters/select/table';
 import { csvHeader, csvRecord, exportColumns } from '../../rows/exportRows';
 import { ndjsonLine } from '../../rows/ndjson';

@@ -17,7 +17,13 @@ import {
 } from '../../parameters/changes/changes';
 import { filterParameters, readFilter } from '../../parameters/select/filter';
 import { itemOperation } from '../../parameters/operation';
-import { fieldsToLoad, outputOf, queryHint, savedView, simple } from '../../parameters/select/reading';
+import {
+	fieldsToLoad,
+	outputOf,
+	queryHint,
+	savedView,
+	simple,
+} from '../../parameters/select/reading';
 import { requestSettings } from '../../parameters/requests';
 import { tableOf, tableParameters } from '../../parameters/select/table';
 

@@ -5,7 +5,12 @@ import { flag, wholeNumber } from '../../parameterKinds/kinds';
 import { MAX_AGENT_RECORDS } from '../../input/recordOutput';
 import { downloadFiles, downloadsOf } from '../../parameters/files/downloads';
 import { filterParameters } from '../../parameters/select/filter';
-import { limitWith, linkedReader, linkedRecords, linkedTo } from '../../parameters/select/linkedRecords';
+import {
+	limitWith,
+	linkedReader,
+	linkedRecords,
+	linkedTo,
+} from '../../parameters/select/linkedRecords';
 import { itemOperation } from '../../parameters/operation';
 import {
 	fieldsToLoad,

@@ -1,12 +1,12 @@
 /**
  * The error of a run whose items have problems, if the node stops on errors.
  */
-import type { Problem } from '../../bulk/plan/plan';
 import { FailureKinds } from '../../run/failureKinds';
 import { omitUndefined } from '../../run/itemResults';
 import { hintText } from '../../parameters/hints';
 import { InputError } from '../../transport/errors';
 import { listed } from '../../transport/text';
+import type { Problem } from '../../bulk/terms';
 
 const CORRECT_IT =
 	"Correct it under 'Values to Send', or in the input if fields are mapped automatically.";

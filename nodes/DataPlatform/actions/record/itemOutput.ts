@@ -3,11 +3,11 @@
  */
 import type { IDataObject } from 'n8n-workflow';
 
-import type { Entry } from '../../bulk/entry';
-import { isSuccess, type ItemOutcome } from '../../bulk/outcome';
+import { isSuccess } from '../../bulk/outcome';
 import { omitUndefined, type Failure, type ItemResult } from '../../run/itemResults';
 import type { RecordOutput } from '../../input/recordOutput';
 import { hintText } from '../../parameters/hints';
+import type { Entry, ItemOutcome } from '../../bulk/terms';
 
 /** A record of an item, with its outcome. */
 export const toOutput = (

@@ -4,7 +4,6 @@
  */
 import { addressKey } from '../../api/endpoints';
 import type { TableAddress } from '../../api/types';
-import type { Problem } from '../../bulk/plan/plan';
 import type { ItemResults } from '../../run/itemResults';
 import type { Shown } from '../../parameterKinds/parameter';
 import type { RunContext } from '../../run/run';
@@ -20,6 +19,7 @@ import {
 import { columnsToCreate } from '../../parameters/write/columns';
 import { InputError } from '../../transport/errors';
 import { createPause } from '../../transport/pause';
+import type { Problem } from '../../bulk/terms';
 
 /** Reads an item's parameters. If that fails, adds a problem and returns undefined. */
 export function readItem<T>(index: number, problems: Problem[], read: () => T): T | undefined {

@@ -5,15 +5,14 @@
 import type { IDataObject } from 'n8n-workflow';
 
 import type { PlatformRecord } from '../../api/types';
-import type { Entry } from '../../bulk/entry';
 import { lookUp } from '../../bulk/resolve/lookup';
-import type { ItemOutcome } from '../../bulk/outcome';
 import type { WriteTarget } from '../../bulk/writeTask';
 import type { RecordOutput } from '../../input/recordOutput';
 import { importKeyOf } from '../../fields';
 import { forEachConcurrent } from '../../transport/concurrency';
 import { ServiceError, serviceErrorOrThrow } from '../../transport/errors';
 import { toOutput } from './itemOutput';
+import type { Entry, ItemOutcome } from '../../bulk/terms';
 
 /** An item whose records are written. */
 export interface WrittenItem {

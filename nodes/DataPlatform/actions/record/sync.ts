@@ -1,9 +1,8 @@
 import type { IDataObject, INodeExecutionData } from 'n8n-workflow';
 
 import type { FieldDefinition, PlatformRecord } from '../../api/types';
-import type { ItemOutcome } from '../../bulk/outcome';
 import { keyFields } from '../../bulk/plan/identity';
-import { planInTurns, type PlanInput } from '../../bulk/plan/plan';
+import { planInTurns } from '../../bulk/plan/plan';
 import { Sync, type SyncOptions } from '../../bulk/remove/sync';
 import type { ItemResults } from '../../run/itemResults';
 import type { RunContext } from '../../run/run';
@@ -26,6 +25,7 @@ import { isObject } from '../../transport/json';
 import { collect } from '../../transport/pause';
 import { toResult } from './itemOutput';
 import { recordIds, writeItems, type Finish, type Writing } from './writeItems';
+import type { ItemOutcome, PlanInput } from '../../bulk/terms';
 
 const hasNoData = ({ json, binary }: INodeExecutionData) =>
 	Object.keys(json ?? {}).length === 0 && binary === undefined;

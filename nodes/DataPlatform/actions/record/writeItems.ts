@@ -6,8 +6,7 @@ import type { IDataObject } from 'n8n-workflow';
 import { forgetTable, keptTable } from '../../api/keptTables';
 import type { TableDefinition } from '../../api/types';
 import { KeptCounts } from '../../bulk/match/fieldRules';
-import { noCounts, notSentItem, type ItemOutcome } from '../../bulk/outcome';
-import type { Plan, PlanInput, Problem } from '../../bulk/plan/plan';
+import { noCounts, notSentItem } from '../../bulk/outcome';
 import type { Task } from '../../bulk/writeTask';
 import { afterFailure } from '../../bulk/send/write';
 import { failureKinds } from '../../run/failureKinds';
@@ -36,6 +35,7 @@ import { inputError } from './inputError';
 import { toItemFailure, toResult } from './itemOutput';
 import { itemsByTable, readItem, type TableItems } from './sharedParameters';
 import { StoredRecords, type WrittenItem } from './storedRecords';
+import type { ItemOutcome, Plan, PlanInput, Problem } from '../../bulk/terms';
 
 /** How an operation writes its items. */
 interface ItemWrites extends WriteKind {

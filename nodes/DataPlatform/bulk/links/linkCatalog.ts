@@ -7,13 +7,7 @@ import type { ApiClient } from '../../transport/client';
 import { detached } from '../../transport/text';
 import { toWanted, type Wanted } from './linkValues';
 import { lookUpValues, type ValueMatch } from '../resolve/lookup';
-
-/** How to resolve the values of a link field if they are not record IDs. */
-export interface LinkRule {
-	/** The field of the linked table that holds them; by default its import key. */
-	linkedField?: string;
-	ifNotFound: 'error' | 'leaveEmpty' | 'create';
-}
+import type { LinkRule } from '../writeTask';
 
 /** A record to create because a link needs it; `id` is set once it exists. */
 export interface MissingRecord {

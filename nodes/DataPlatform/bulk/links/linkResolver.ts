@@ -7,13 +7,11 @@ import type { FieldDefinition, TableDefinition } from '../../api/types';
 import { show } from '../../fields/convert';
 import type { ApiClient } from '../../transport/client';
 import { InputError, ServiceError } from '../../transport/errors';
-import type { Entry } from '../entry';
 import {
 	catalogOf,
 	lookUpMissing,
 	MAX_REMEMBERED,
 	type Catalog,
-	type LinkRule,
 	type MissingRecord,
 } from './linkCatalog';
 import {
@@ -31,12 +29,9 @@ import {
 } from './linkValues';
 import { similarText } from '../resolve/lookup';
 import { isSuccess } from '../outcome';
-import type { Plan, PlanInput, Problem } from '../plan/plan';
-import type { Task } from '../writeTask';
+import type { LinkRule, LinkRules, Task } from '../writeTask';
 import { writeMany } from '../send/write';
-
-/** By the link field's name. */
-export type LinkRules = ReadonlyMap<string, LinkRule>;
+import type { Entry, Plan, PlanInput, Problem } from '../terms';
 
 /** The options of the run that apply to creating linked records. */
 export type LinkWriteOptions = Pick<Task, 'batchBytes' | 'skipAudit'>;

@@ -5,8 +5,7 @@ import { fromJsonText, isPlainObject, show } from '../../fields/convert';
 import { isCleared } from '../../fields/fieldType';
 import { keyProblem, keyText, toFieldValue } from '../../fields/values';
 import { getOwn, isObject } from '../../transport/json';
-import type { Entry } from '../entry';
-import type { PlanInput } from '../plan/plan';
+import type { Entry, PlanInput } from '../terms';
 
 /** One link of a value: by ID, or by a value to look up. */
 export type Link = { id: string } | { value: unknown };

@@ -6,11 +6,9 @@ import { linkToMany } from '../../fields/types/link';
 import { texts } from '../../fields/types/list';
 import { holdsValue } from '../../fields/values';
 import { getOwn } from '../../transport/json';
-import { isSuccess, type ItemOutcome } from '../outcome';
-import type { Entry } from '../entry';
-
-/** By field name. A field without a rule is always written. */
-export type FieldRules = ReadonlyMap<string, 'whenCreating' | 'ifEmpty'>;
+import { isSuccess } from '../outcome';
+import type { Entry, ItemOutcome } from '../terms';
+import type { FieldRules } from '../writeTask';
 
 const LISTS = new Set([texts, files, linkToMany]);
 

@@ -1,6 +1,6 @@
 /** The outcome of an item that has several records: one outcome for each, given together. Pure. */
-import type { Entry } from '../entry';
-import { asAppended, isSuccess, type ItemOutcome } from '../outcome';
+import { asAppended, isSuccess } from '../outcome';
+import type { Entry, ItemOutcome } from '../terms';
 
 /** Called once for each item, with several outcomes if it has several records. */
 export type OnItemOutcomes = (record: Entry, outcomes: ItemOutcome[]) => void;

@@ -1,8 +1,8 @@
 /** What to do with each item, by the records that it matches. Pure. */
 import type { PlatformRecord } from '../../api/types';
-import { asPlanned, type Entry, type Resolved } from '../entry';
-import type { ItemOutcome } from '../outcome';
+import { asPlanned } from '../entry';
 import type { MatchRules } from '../writeTask';
+import type { Entry, ItemOutcome, Resolved } from '../terms';
 
 /** What to do with items, by the rules. */
 export interface Decision {

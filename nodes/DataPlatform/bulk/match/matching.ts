@@ -14,16 +14,15 @@ import {
 	withoutSharedKeys,
 	type Decision,
 } from './matchDecision';
-import type { Entry, Resolved } from '../entry';
 import { isAppending } from '../resolve/compare';
-import { applyFieldRules, withKept, withoutFieldRules, type FieldRules } from './fieldRules';
+import { applyFieldRules, withKept, withoutFieldRules } from './fieldRules';
 import { ItemOutcomes, type OnItemOutcomes } from './itemOutcomes';
 import { keyFields } from '../plan/identity';
 import { lookUp } from '../resolve/lookup';
-import { failedItem, isSuccess, type ItemOutcome, notSent, notSentItem } from '../outcome';
-import type { Plan, WriteMode } from '../plan/plan';
-import type { Matching, Task, WriteTarget } from '../writeTask';
+import { failedItem, isSuccess, notSent, notSentItem } from '../outcome';
+import type { FieldRules, Matching, Task, WriteTarget } from '../writeTask';
 import { afterFailure, writeMany, WriteSession, type OnOutcome } from '../send/write';
+import type { Entry, ItemOutcome, Plan, Resolved, WriteMode } from '../terms';
 
 type MatchedTask = Task & { matching: Matching };
 

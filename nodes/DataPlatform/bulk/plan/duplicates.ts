@@ -2,9 +2,8 @@
 import type { FieldDefinition, JsonValue } from '../../api/types';
 import { idKey } from '../../api/idSet';
 import { fieldType } from '../../fields';
-import type { Entry } from '../entry';
 import { identifiedBy, type Identity } from './identity';
-import type { Plan, PlanOptions, WriteMode } from './plan';
+import type { Entry, Plan, PlanOptions, WriteMode } from '../terms';
 
 /** How many other items with the same key a problem names. */
 const OTHERS_SHOWN = 3;

@@ -13,7 +13,7 @@ import { show } from '../../fields/convert';
 import { canBeKey, keyText } from '../../fields/values';
 import { InputError, ServiceError } from '../../transport/errors';
 import { getOwn } from '../../transport/json';
-import type { PlanOptions } from './plan';
+import type { PlanOptions } from '../terms';
 
 /** A record's values in the fields that identify it. */
 export interface RecordKey {

@@ -7,72 +7,13 @@ import { recordIdProblem } from '../../api/endpoints';
 import { isOnlyRead, isWritable } from '../../fields';
 import { didYouMean } from '../../transport/closestName';
 import { isCleared } from '../../fields/fieldType';
-import {
-	changesNothing,
-	keyProblem,
-	remedyOf,
-	toFieldValue,
-	type EmptyPolicy,
-} from '../../fields/values';
+import { changesNothing, keyProblem, remedyOf, toFieldValue } from '../../fields/values';
 import type { Hint } from '../../transport/errors';
 import { describeKind, getOwn, isObject } from '../../transport/json';
 import { createPause } from '../../transport/pause';
 import { resolveDuplicates } from './duplicates';
-import type { Entry } from '../entry';
 import { identifiedBy, keyFields, recordKey, requireKey } from './identity';
-
-/** `update` keeps the fields that are not sent, `replace` clears them. */
-export type WriteMode = 'create' | 'upsert' | 'update' | 'replace';
-
-export interface PlanInput {
-	/** The item it comes from. */
-	index: number;
-	/** Values by field name, as the user's item holds them. */
-	values: unknown;
-	/** The record's ID, if it is an existing one. */
-	id?: unknown;
-	/** Problems that it already has, and in which field. */
-	problems?: Array<{ field: string; message: string }>;
-}
-
-export interface Problem {
-	index: number;
-	message: string;
-	field?: string;
-	/** What the user can do, other than correct the item. */
-	hint?: Hint;
-}
-
-export interface Plan {
-	records: Entry[];
-	problems: Problem[];
-	/** Items that were merged into a later item with the same key or ID, and its index. */
-	merged: Map<number, number>;
-	/** Headers of fields in the items that can't be written. */
-	ignored: Set<string>;
-}
-
-export interface PlanOptions {
-	mode: WriteMode;
-	empty: EmptyPolicy;
-	unknownFields: 'error' | 'ignore';
-	/** Items with the same key or ID: merge them, reject them all, or keep only the first. */
-	duplicates: 'merge' | 'error' | 'keepFirst';
-	/** What messages call an entry of the input; by default an item. */
-	unit?: 'item' | 'row';
-	/** The import key's name, if the table's definition does not mark it. */
-	importKey?: string;
-	/** The fields to match records on; by default the import key or the record's ID, by mode. */
-	matchOn?: MatchOn;
-	/**
-	 * Whether the values may be a record as it was read: then fields that can't be written are left
-	 * out.
-	 */
-	isFromInput?: boolean;
-}
-
-/** How an item's record is found: by its ID, or by the fields with these names. */
-export type MatchOn = 'recordId' | string[];
+import type { Entry, Plan, PlanInput, PlanOptions, Problem } from '../terms';
 
 /** How many unknown names get a suggestion. Nobody reads more. */
 const MAX_SUGGESTIONS = 20;

@@ -1,9 +1,8 @@
 /**
  * Keys of one input that are nearly equal: people mean one record, and get two. Pure.
  */
-import type { Entry } from '../entry';
-import type { PlanOptions } from './plan';
 import { nameList } from '../../transport/text';
+import type { Entry, PlanOptions } from '../terms';
 
 const withoutCaseAndSpaces = (key: string) => key.toLowerCase().replace(/\s/g, '');
 

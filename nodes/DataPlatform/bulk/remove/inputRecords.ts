@@ -1,8 +1,8 @@
 /** What the input of a sync holds. */
 import { IdSet } from '../../api/idSet';
 import type { FieldDefinition, PlatformRecord } from '../../api/types';
-import type { Entry } from '../entry';
 import { recordKey, type RecordKey } from '../plan/identity';
+import type { Entry } from '../terms';
 
 /** A stored record with its key. */
 export interface KeyedRecord {

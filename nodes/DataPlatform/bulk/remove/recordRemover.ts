@@ -5,7 +5,7 @@ import type { ApiClient } from '../../transport/client';
 import { forEachConcurrent } from '../../transport/concurrency';
 import type { ServiceError } from '../../transport/errors';
 import { RequestLimit } from '../send/congestion';
-import type { ItemOutcome } from '../outcome';
+import type { ItemOutcome } from '../terms';
 
 /** The least number of records to delete before reading again which ones still match. */
 const RECHECK_EVERY = 20;

@@ -19,12 +19,12 @@ import { InputRecords, type KeyedRecord } from './inputRecords';
 import { recordKey, storedRecordKey } from '../plan/identity';
 import { isSameVersion } from '../resolve/compare';
 import { lookUpByIds, oneOfKeys } from '../resolve/lookup';
-import { isSuccess, type ItemOutcome } from '../outcome';
+import { isSuccess } from '../outcome';
 import type { WritePipeline } from '../pipeline';
-import type { Entry } from '../entry';
 import { failedRemoval, notRemoved, Remover } from './recordRemover';
 import type { WriteTarget } from '../writeTask';
 import { afterFailure } from '../send/write';
+import type { Entry, ItemOutcome } from '../terms';
 
 /**
  * What to do with records that are missing from the input: delete them, or set some of their

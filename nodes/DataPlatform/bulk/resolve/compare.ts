@@ -9,8 +9,8 @@ import type {
 import { isWritable } from '../../fields';
 import { appendedFields, holdsValue } from '../../fields/values';
 import { getOwn, isObject } from '../../transport/json';
-import { modeOf, sentFields, type Entry } from '../entry';
-import type { WriteMode } from '../plan/plan';
+import { modeOf, sentFields } from '../entry';
+import type { Entry, WriteMode } from '../terms';
 
 /** What must be known about a table to compare its records. */
 export interface WriteContext {

@@ -3,9 +3,8 @@
  */
 import { getOwn } from '../../transport/json';
 import { compareFields, type WriteContext } from './compare';
-import type { Entry } from '../entry';
-import type { ItemOutcome } from '../outcome';
 import { notFoundItem } from './resolveOutcome';
+import type { Entry, ItemOutcome } from '../terms';
 
 /**
  * Compares an entry with the record that is stored, `before`.

@@ -10,7 +10,7 @@ import { readRecords } from '../../api/readRecords';
 import type { ApiClient } from '../../transport/client';
 import { forEachConcurrent } from '../../transport/concurrency';
 import { recordKey, storedRecordKey, type RecordKey } from '../plan/identity';
-import type { Entry } from '../entry';
+import type { Entry } from '../terms';
 
 /** How many single records to read at a time. */
 const PARALLEL_READS = 4;

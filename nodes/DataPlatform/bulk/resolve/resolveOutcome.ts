@@ -9,9 +9,9 @@ import { joinedMessages } from '../../transport/errorEntries';
 import type { ServiceError } from '../../transport/errors';
 import { getOwn } from '../../transport/json';
 import { firstDifference, isAppending, isSameVersion, type WriteContext } from './compare';
-import { modeOf, type Entry } from '../entry';
-import { asAppended, failure, unknownItem, type ItemOutcome } from '../outcome';
-import type { Listed, Reported } from '../send/reports';
+import { modeOf } from '../entry';
+import { asAppended, failure, unknownItem } from '../outcome';
+import type { Entry, ItemOutcome, Listed, Reported } from '../terms';
 
 /** The facts that decide an item's outcome. */
 export interface Situation {

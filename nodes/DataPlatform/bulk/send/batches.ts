@@ -1,6 +1,7 @@
 /** Records that are still to be sent, and how they are cut into requests by count and bytes. */
 import { idKey } from '../../api/idSet';
-import { byteSize, type Entry } from '../entry';
+import { byteSize } from '../entry';
+import type { Entry } from '../terms';
 
 export interface BatchLimits {
 	records: number;

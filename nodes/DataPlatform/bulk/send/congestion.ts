@@ -5,7 +5,8 @@
 import { MAX_PARALLEL } from '../../transport/concurrency';
 import type { ServiceError } from '../../transport/errors';
 import type { BatchLimits } from './batches';
-import { byteSize, type Entry } from '../entry';
+import { byteSize } from '../entry';
+import type { Entry } from '../terms';
 
 /** How many records a batch has if the user sets no limit. */
 export const BATCH_SIZE = 500;

@@ -5,10 +5,10 @@ import type { FieldDefinition, TableAddress } from '../../api/types';
 import type { ApiClient } from '../../transport/client';
 import { serviceErrorOrThrow, ServiceError } from '../../transport/errors';
 import type { WriteContext } from '../resolve/compare';
-import type { Entry } from '../entry';
 import { lookUp } from '../resolve/lookup';
 import { unreadItem } from '../resolve/resolveOutcome';
-import { afterLookUp, step, type Report, type Step } from './transitions';
+import { afterLookUp, step, type Step } from './transitions';
+import type { Entry, Report } from '../terms';
 
 export class OutcomeResolver {
 	constructor(

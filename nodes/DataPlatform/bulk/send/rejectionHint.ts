@@ -4,7 +4,7 @@ import { fieldType } from '../../fields';
 import { texts } from '../../fields/types/list';
 import type { Hint } from '../../transport/errors';
 import type { WriteContext } from '../resolve/compare';
-import type { ItemOutcome } from '../outcome';
+import type { ItemOutcome } from '../terms';
 
 type RejectionContext = Pick<WriteContext, 'mode' | 'fields'>;
 

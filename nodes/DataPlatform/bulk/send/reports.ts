@@ -6,43 +6,9 @@ import { toList, toMetadata } from '../../api/decoders';
 import { idKey } from '../../api/idSet';
 import type { RecordMetadata } from '../../api/types';
 import { joinedMessages, toErrorEntries, type ErrorEntry } from '../../transport/errorEntries';
-import type { ServiceError } from '../../transport/errors';
 import { isObject } from '../../transport/json';
-import type { Entry } from '../entry';
-import { rejectedItem, type ItemOutcome } from '../outcome';
-import type { WriteMode } from '../plan/plan';
-
-/** A record that a response lists: it was inserted or changed. */
-export interface Listed {
-	record: RecordMetadata;
-	/** Whether it was inserted; undefined if the response does not say so. */
-	isNew?: boolean;
-}
-
-/** By `idKey`. */
-export type ListedRecords = ReadonlyMap<string, Listed>;
-
-/**
- * What a request reports about one record:
- * - `listed`: it was written
- * - `omitted`: it was counted as a success without being listed. Its record, once looked up, may
- *   turn out to be one of those that are listed without saying whose they are
- * - `rejected`: it was not written
- * - `unclear`: the response does not account for it; `reasons` say why records were not written
- * - `lost`: there is no response
- */
-export type Reported =
-	| ({ as: 'listed' } & Listed)
-	| { as: 'omitted'; listed: ListedRecords }
-	| { as: 'rejected'; rejection: ItemOutcome }
-	| {
-			as: 'unclear';
-			reasons: ErrorEntry[];
-			/** Whether the response names other records, because of which it may have stopped. */
-			namesOthers: boolean;
-			listed: ListedRecords;
-	  }
-	| { as: 'lost'; attempt: ServiceError };
+import { rejectedItem } from '../outcome';
+import type { Entry, Reported, WriteMode } from '../terms';
 
 export interface BulkResponse {
 	/** Errors by the position of their record in the request. */

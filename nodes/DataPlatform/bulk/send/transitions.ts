@@ -8,19 +8,17 @@ import type { ApiResponse } from '../../transport/client';
 import { ServiceError } from '../../transport/errors';
 import type { WriteContext } from '../resolve/compare';
 import { diffEntry } from '../resolve/diff';
-import { asPlanned, modeOf, type Entry, type Resolved } from '../entry';
-import { failedItem, notSentItem, type ItemOutcome } from '../outcome';
+import { asPlanned, modeOf } from '../entry';
+import { failedItem, notSentItem } from '../outcome';
 import { resolveOutcome } from '../resolve/resolveOutcome';
-import { parseBulkResponse, readReports, type BulkResponse, type Reported } from './reports';
+import { parseBulkResponse, readReports, type BulkResponse } from './reports';
+import type { Entry, ItemOutcome, Report, Reported, Resolved } from '../terms';
 
 /** Sends a batch. */
 export interface SendWork {
 	kind: 'send';
 	records: Entry[];
 }
-
-/** An entry and what its request reports about it. */
-export type Report = readonly [Entry, Reported];
 
 /** Looks up what is stored, to resolve items that no response confirms. */
 export interface ReconcileWork {

@@ -15,24 +15,23 @@ import { createPause } from '../../transport/pause';
 import { UnsentRecords } from './batches';
 import { isAppending, type WriteContext } from '../resolve/compare';
 import { CongestionControl, type CongestionOptions } from './congestion';
-import { modeOf, toJson, type Entry } from '../entry';
+import { modeOf, toJson } from '../entry';
 import { FailureLimit } from './failureLimit';
 import { keyFields } from '../plan/identity';
 import { withNextStep } from './rejectionHint';
-import { isSuccess, type ItemOutcome } from '../outcome';
+import { isSuccess } from '../outcome';
 import { OutcomeResolver } from './reconcile';
-import type { Reported } from './reports';
 import {
 	afterCompare,
 	afterSend,
 	afterStop,
 	type ReconcileWork,
-	type Report,
 	type SendWork,
 	type Step,
 	type Work,
 } from './transitions';
 import type { Task, WriteTarget } from '../writeTask';
+import type { Entry, ItemOutcome, Report, Reported } from '../terms';
 
 /** Called once for each planned record. */
 export type OnOutcome = (record: Entry, outcome: ItemOutcome) => void;

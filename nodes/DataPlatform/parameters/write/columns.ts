@@ -4,13 +4,13 @@
 import type { ResourceMapperTypeOptionsBase } from 'n8n-workflow';
 
 import type { TableDefinition } from '../../api/types';
-import type { Plan, PlanOptions } from '../../bulk/plan/plan';
 import type { NameOf } from '../../parameterKinds/parameter';
 import { choice, custom } from '../../parameterKinds/kinds';
 import { jsonReader } from '../../input/recordInput';
 import type { RunContext } from '../../run/run';
 import { nameList } from '../../transport/text';
 import { TABLE_DEPENDENCIES, UNTIL_TABLE_CHOSEN } from '../select/table';
+import type { Plan, PlanOptions } from '../../bulk/terms';
 
 type ColumnsMethod = 'getColumnsToCreate' | 'getColumnsToUpsert' | 'getColumnsToUpdate';
 

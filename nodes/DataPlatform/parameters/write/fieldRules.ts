@@ -2,12 +2,12 @@
  * Which fields an existing record keeps.
  */
 import type { TableDefinition } from '../../api/types';
-import type { FieldRules } from '../../bulk/match/fieldRules';
-import type { MatchOn, WriteMode } from '../../bulk/plan/plan';
 import type { NameOf, ParameterReader } from '../../parameterKinds/parameter';
 import { choice, list } from '../../parameterKinds/kinds';
 import { isWritable } from '../../fields';
 import { fieldPart } from '../select/table';
+import type { FieldRules } from '../../bulk/writeTask';
+import type { MatchOn, WriteMode } from '../../bulk/terms';
 
 const fieldRule = choice('rule', {
 	label: 'Write It',

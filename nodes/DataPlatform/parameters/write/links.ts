@@ -5,14 +5,14 @@
 import { addressKey } from '../../api/endpoints';
 import type { FieldDefinition, TableAddress, TableDefinition } from '../../api/types';
 import type { LinkTarget } from '../../api/linkedRecords';
-import type { LinkRule } from '../../bulk/links/linkCatalog';
-import { LinkResolver, type LinkRules } from '../../bulk/links/linkResolver';
+import { LinkResolver } from '../../bulk/links/linkResolver';
 import type { Entry, NameOf, Parameter, ParameterReader } from '../../parameterKinds/parameter';
 import { choice, list, text } from '../../parameterKinds/kinds';
 import type { RunContext } from '../../run/run';
 import { InputError, ServiceError } from '../../transport/errors';
 import { CHOOSE_ID, fieldPart, ofTable } from '../select/table';
 import { emptyValues } from './columns';
+import type { LinkRule, LinkRules } from '../../bulk/writeTask';
 
 /** Stands for every link field of the table. */
 export const ALL_LINK_FIELDS = '*';

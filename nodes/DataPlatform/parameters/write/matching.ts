@@ -3,7 +3,6 @@
  */
 import type { TableDefinition } from '../../api/types';
 import { keyField } from '../../bulk/plan/identity';
-import type { MatchOn, WriteMode } from '../../bulk/plan/plan';
 import type { Matching, MatchRules } from '../../bulk/writeTask';
 import type { NameOf, Parameter } from '../../parameterKinds/parameter';
 import { choice, names } from '../../parameterKinds/kinds';
@@ -11,6 +10,7 @@ import type { RunContext } from '../../run/run';
 import { fieldRules, fieldRulesOf } from './fieldRules';
 import { OptionGroup } from '../operation';
 import { CHOOSE_IDS, itemRecordId, ofTable } from '../select/table';
+import type { MatchOn, WriteMode } from '../../bulk/terms';
 
 export const matchOn = choice('matchOn', {
 	label: 'Match On',

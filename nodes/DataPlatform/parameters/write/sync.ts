@@ -11,7 +11,13 @@ import { isWritable } from '../../fields';
 import { isCleared } from '../../fields/fieldType';
 import { toFieldValue } from '../../fields/values';
 import { InputError } from '../../transport/errors';
-import { filterMode, filterOf, filterWith, requireChoices, type FilterParameter } from '../select/filter';
+import {
+	filterMode,
+	filterOf,
+	filterWith,
+	requireChoices,
+	type FilterParameter,
+} from '../select/filter';
 import { fieldPart } from '../select/table';
 import { emptyValues } from './columns';
 

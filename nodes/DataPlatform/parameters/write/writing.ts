@@ -4,7 +4,6 @@
 import type { TableAddress, TableDefinition } from '../../api/types';
 import type { LinkResolver } from '../../bulk/links/linkResolver';
 import { WritePipeline } from '../../bulk/pipeline';
-import type { PlanOptions, WriteMode } from '../../bulk/plan/plan';
 import type { Matching, MatchRules, Task } from '../../bulk/writeTask';
 import type { NameOf, Parameter } from '../../parameterKinds/parameter';
 import { choice, flag, number, text, wholeNumber } from '../../parameterKinds/kinds';
@@ -26,6 +25,7 @@ import type { simple } from '../select/reading';
 import { requestOptions, requestSettings, skipAudit } from '../requests';
 import { tableOf, type TableParameter } from '../select/table';
 import { emptyValues, unknownFields, type FieldOptions, type PlanningParameter } from './columns';
+import type { PlanOptions, WriteMode } from '../../bulk/terms';
 
 /** The value of a limit that lets the node decide. */
 const AUTOMATIC = 0;

@@ -1,15 +1,17 @@
 /** Links by business key, on tables in memory. */
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
-import { MAX_REMEMBERED, type LinkRule } from '../../../../nodes/DataPlatform/bulk/links/linkCatalog.ts';
+import { MAX_REMEMBERED } from '../../../../nodes/DataPlatform/bulk/links/linkCatalog.ts';
 import { LinkResolver } from '../../../../nodes/DataPlatform/bulk/links/linkResolver.ts';
 import type { LinkTarget } from '../../../../nodes/DataPlatform/api/linkedRecords.ts';
-import { planRecords, type PlanInput } from '../../../../nodes/DataPlatform/bulk/plan/plan.ts';
+import { planRecords } from '../../../../nodes/DataPlatform/bulk/plan/plan.ts';
 import type { FieldDefinition, FieldValues } from '../../../../nodes/DataPlatform/api/types.ts';
 import { InputError, ServiceError } from '../../../../nodes/DataPlatform/transport/errors.ts';
 import { fieldOf, tableOf } from '../../fixtures.cts';
 import { httpResponse } from '../../stubPlatform.cts';
 import { StubTables } from '../../stubTables.cts';
+import type { LinkRule } from '../../../../nodes/DataPlatform/bulk/writeTask.ts';
+import type { PlanInput } from '../../../../nodes/DataPlatform/bulk/terms.ts';
 
 const to = (name: string, multiple = false, more = {}) =>
 	fieldOf(name, 'schema_link', { linkTableId: 'companies', multiple, ...more });

@@ -5,9 +5,9 @@ import {
 	KeptCounts,
 	withKept,
 	withoutFieldRules,
-	type FieldRules,
 } from '../../../../nodes/DataPlatform/bulk/match/fieldRules.ts';
 import { fieldOf } from '../../fixtures.cts';
+import type { FieldRules } from '../../../../nodes/DataPlatform/bulk/writeTask.ts';
 
 const fields = new Map(
 	[

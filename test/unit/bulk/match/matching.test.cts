@@ -5,19 +5,19 @@
 import type { IHttpRequestOptions } from 'n8n-workflow';
 import { decide } from '../../../../nodes/DataPlatform/bulk/match/matchDecision.ts';
 import { writeMatched } from '../../../../nodes/DataPlatform/bulk/match/matching.ts';
-import type { ItemOutcome } from '../../../../nodes/DataPlatform/bulk/outcome.ts';
-import {
-	planRecords,
-	type MatchOn,
-	type Plan,
-	type PlanOptions,
-} from '../../../../nodes/DataPlatform/bulk/plan/plan.ts';
-import type { Entry } from '../../../../nodes/DataPlatform/bulk/entry.ts';
+import { planRecords } from '../../../../nodes/DataPlatform/bulk/plan/plan.ts';
 import type { FieldValues } from '../../../../nodes/DataPlatform/api/types.ts';
 import type { Matching, MatchRules, Task } from '../../../../nodes/DataPlatform/bulk/writeTask.ts';
 import { fieldOf, storedOf, tableOf } from '../../fixtures.cts';
 import { httpResponse, notFound, pageResponse } from '../../stubPlatform.cts';
 import { StubTables } from '../../stubTables.cts';
+import type {
+	Entry,
+	ItemOutcome,
+	MatchOn,
+	Plan,
+	PlanOptions,
+} from '../../../../nodes/DataPlatform/bulk/terms.ts';
 
 const preset: MatchRules = { ifFound: 'update', ifMissing: 'create', multipleMatches: 'error' };
 

@@ -1,10 +1,7 @@
-import {
-	planRecords,
-	type PlanOptions,
-	type PlanInput,
-} from '../../../../nodes/DataPlatform/bulk/plan/plan.ts';
+import { planRecords } from '../../../../nodes/DataPlatform/bulk/plan/plan.ts';
 import { InputError } from '../../../../nodes/DataPlatform/transport/errors.ts';
 import { fieldOf, people, tableOf } from '../../fixtures.cts';
+import type { PlanInput, PlanOptions } from '../../../../nodes/DataPlatform/bulk/terms.ts';
 
 const plan = (
 	rows: Array<Omit<PlanInput, 'index'>>,

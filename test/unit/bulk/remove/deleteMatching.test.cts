@@ -1,7 +1,10 @@
 /** Deleting what a filter matches, on a fake platform with one table. */
 import type { IHttpRequestOptions } from 'n8n-workflow';
 import type { Group } from '../../../../nodes/DataPlatform/api/filters.ts';
-import { deleteMany, type DeleteManyOptions } from '../../../../nodes/DataPlatform/bulk/remove/deleteMatching.ts';
+import {
+	deleteMany,
+	type DeleteManyOptions,
+} from '../../../../nodes/DataPlatform/bulk/remove/deleteMatching.ts';
 import { InputError, ServiceError } from '../../../../nodes/DataPlatform/transport/errors.ts';
 import { httpResponse, fakePlatform, networkError } from '../../stubPlatform.cts';
 

@@ -3,13 +3,12 @@ import type { Group } from '../../../../nodes/DataPlatform/api/filters.ts';
 import type { FieldValues, PlatformRecord } from '../../../../nodes/DataPlatform/api/types.ts';
 import type { LinkTarget } from '../../../../nodes/DataPlatform/api/linkedRecords.ts';
 import { LinkResolver } from '../../../../nodes/DataPlatform/bulk/links/linkResolver.ts';
-import type { ItemOutcome } from '../../../../nodes/DataPlatform/bulk/outcome.ts';
 import { WritePipeline } from '../../../../nodes/DataPlatform/bulk/pipeline.ts';
-import type { Entry } from '../../../../nodes/DataPlatform/bulk/entry.ts';
 import { Sync, type SyncOptions } from '../../../../nodes/DataPlatform/bulk/remove/sync.ts';
 import { fieldOf, tableOf } from '../../fixtures.cts';
 import { httpResponse, type Serve } from '../../stubPlatform.cts';
 import { StubTables } from '../../stubTables.cts';
+import type { Entry, ItemOutcome } from '../../../../nodes/DataPlatform/bulk/terms.ts';
 
 const table = {
 	...tableOf(

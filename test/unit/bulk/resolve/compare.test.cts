@@ -5,10 +5,9 @@ import {
 	isAppending,
 	isSameVersion,
 } from '../../../../nodes/DataPlatform/bulk/resolve/compare.ts';
-import type { Entry } from '../../../../nodes/DataPlatform/bulk/entry.ts';
-import type { WriteMode } from '../../../../nodes/DataPlatform/bulk/plan/plan.ts';
 import { sendableOf, storedOf } from '../../fixtures.cts';
 import { context } from '../../outcomeFixtures.cts';
+import type { Entry, WriteMode } from '../../../../nodes/DataPlatform/bulk/terms.ts';
 
 const URL = 'https://example.com/a';
 const added = { add: [{ filename: 'a' }] };

@@ -1,11 +1,10 @@
 /** What a record would change, compared with what is stored. */
 import { diffEntry } from '../../../../nodes/DataPlatform/bulk/resolve/diff.ts';
-import { toJson, type Entry } from '../../../../nodes/DataPlatform/bulk/entry.ts';
-import type { ItemOutcome } from '../../../../nodes/DataPlatform/bulk/outcome.ts';
-import type { WriteMode } from '../../../../nodes/DataPlatform/bulk/plan/plan.ts';
+import { toJson } from '../../../../nodes/DataPlatform/bulk/entry.ts';
 import type { FieldValues } from '../../../../nodes/DataPlatform/api/types.ts';
 import { storedOf } from '../../fixtures.cts';
 import { BEFORE, context } from '../../outcomeFixtures.cts';
+import type { Entry, ItemOutcome, WriteMode } from '../../../../nodes/DataPlatform/bulk/terms.ts';
 
 const URL = 'https://example.com/a';
 const FILES = [{ fileId: 'f' }];

@@ -1,7 +1,10 @@
 /** Looking records up by import key or id, on a fake platform. */
 import type { IHttpRequestOptions } from 'n8n-workflow';
-import { lookUp, lookUpByIds, lookUpValues } from '../../../../nodes/DataPlatform/bulk/resolve/lookup.ts';
-import type { Entry } from '../../../../nodes/DataPlatform/bulk/entry.ts';
+import {
+	lookUp,
+	lookUpByIds,
+	lookUpValues,
+} from '../../../../nodes/DataPlatform/bulk/resolve/lookup.ts';
 import type {
 	FieldDefinition,
 	FieldValues,
@@ -10,6 +13,7 @@ import type {
 import { ServiceError } from '../../../../nodes/DataPlatform/transport/errors.ts';
 import { fieldOf } from '../../fixtures.cts';
 import { httpResponse, fakePlatform, notFound, pageResponse } from '../../stubPlatform.cts';
+import type { Entry } from '../../../../nodes/DataPlatform/bulk/terms.ts';
 
 type Stored = Record<string, FieldValues>;
 

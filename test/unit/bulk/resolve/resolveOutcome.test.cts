@@ -2,9 +2,6 @@
 import { sendableOf, storedOf } from '../../fixtures.cts';
 import { BEFORE, context, failure, lost, pending, SINCE } from '../../outcomeFixtures.cts';
 import type { PlatformRecord, RecordMetadata } from '../../../../nodes/DataPlatform/api/types.ts';
-import type { Entry } from '../../../../nodes/DataPlatform/bulk/entry.ts';
-import type { WriteMode } from '../../../../nodes/DataPlatform/bulk/plan/plan.ts';
-import type { Listed, Reported } from '../../../../nodes/DataPlatform/bulk/send/reports.ts';
 import {
 	resolveOutcome,
 	rowFor,
@@ -13,6 +10,12 @@ import {
 	type Situation,
 } from '../../../../nodes/DataPlatform/bulk/resolve/resolveOutcome.ts';
 import { ServiceError } from '../../../../nodes/DataPlatform/transport/errors.ts';
+import type {
+	Entry,
+	Listed,
+	Reported,
+	WriteMode,
+} from '../../../../nodes/DataPlatform/bulk/terms.ts';
 
 /**
  * All possible situations. How each is written in the table below:

@@ -1,6 +1,10 @@
-import { UnsentRecords, type BatchLimits } from '../../../../nodes/DataPlatform/bulk/send/batches.ts';
-import { byteSize, toJson, type Entry } from '../../../../nodes/DataPlatform/bulk/entry.ts';
+import {
+	UnsentRecords,
+	type BatchLimits,
+} from '../../../../nodes/DataPlatform/bulk/send/batches.ts';
+import { byteSize, toJson } from '../../../../nodes/DataPlatform/bulk/entry.ts';
 import { sendableOf } from '../../fixtures.cts';
+import type { Entry } from '../../../../nodes/DataPlatform/bulk/terms.ts';
 
 const recordsOf = (count: number, size = 10) =>
 	Array.from({ length: count }, (_, index) =>

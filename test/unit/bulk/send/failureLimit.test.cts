@@ -1,5 +1,8 @@
 /** When too many items fail: what counts, and from when on. */
-import { FailureLimit, MIN_OUTCOMES } from '../../../../nodes/DataPlatform/bulk/send/failureLimit.ts';
+import {
+	FailureLimit,
+	MIN_OUTCOMES,
+} from '../../../../nodes/DataPlatform/bulk/send/failureLimit.ts';
 
 /** Outcomes, one after the other, until the limit stops the run. */
 function run(limit: FailureLimit, outcomes: boolean[]): number {

@@ -1,11 +1,9 @@
 /** Looking up the items that no response confirms, on a fake platform. */
-import type { WriteMode } from '../../../../nodes/DataPlatform/bulk/plan/plan.ts';
 import { OutcomeResolver } from '../../../../nodes/DataPlatform/bulk/send/reconcile.ts';
-import type { Reported } from '../../../../nodes/DataPlatform/bulk/send/reports.ts';
-import type { Report } from '../../../../nodes/DataPlatform/bulk/send/transitions.ts';
 import { fieldOf, sendableOf, storedOf } from '../../fixtures.cts';
 import { context, lost } from '../../outcomeFixtures.cts';
 import { fakePlatform, httpResponse, notFound, pageResponse } from '../../stubPlatform.cts';
+import type { Report, Reported, WriteMode } from '../../../../nodes/DataPlatform/bulk/terms.ts';
 
 const REPORTS: Record<string, Reported> = {
 	lost: { as: 'lost', attempt: lost },

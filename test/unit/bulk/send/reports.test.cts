@@ -1,12 +1,10 @@
 /** What a response reports about each record of its request. */
-import type { WriteMode } from '../../../../nodes/DataPlatform/bulk/plan/plan.ts';
 import {
 	parseBulkResponse,
 	readReports,
-	type Listed,
-	type Reported,
 } from '../../../../nodes/DataPlatform/bulk/send/reports.ts';
 import { sendableOf } from '../../fixtures.cts';
+import type { Listed, Reported, WriteMode } from '../../../../nodes/DataPlatform/bulk/terms.ts';
 
 /** `x0 y`: a record `x` with the version 0, and `y` without any. */
 const dataOf = (text: string) =>

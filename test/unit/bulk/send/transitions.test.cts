@@ -1,8 +1,5 @@
 /** What follows from the result of a piece of work. */
 import type { PlatformRecord } from '../../../../nodes/DataPlatform/api/types.ts';
-import type { Entry } from '../../../../nodes/DataPlatform/bulk/entry.ts';
-import type { WriteMode } from '../../../../nodes/DataPlatform/bulk/plan/plan.ts';
-import type { Reported } from '../../../../nodes/DataPlatform/bulk/send/reports.ts';
 import {
 	afterCompare,
 	afterLookUp,
@@ -10,13 +7,18 @@ import {
 	afterStop,
 	type Ending,
 	type ReconcileWork,
-	type Report,
 	type Step,
 } from '../../../../nodes/DataPlatform/bulk/send/transitions.ts';
 import type { ApiResponse } from '../../../../nodes/DataPlatform/transport/client.ts';
 import type { ServiceError } from '../../../../nodes/DataPlatform/transport/errors.ts';
 import { sendableOf, storedOf } from '../../fixtures.cts';
 import { context, failure, lost, SINCE } from '../../outcomeFixtures.cts';
+import type {
+	Entry,
+	Report,
+	Reported,
+	WriteMode,
+} from '../../../../nodes/DataPlatform/bulk/terms.ts';
 
 /** `ab+`: two records whose IDs and keys are these letters; the second had a lost attempt. */
 const entriesOf = (text: string) =>

@@ -1,7 +1,5 @@
 /** What is sent of many records, and what a failed attempt does to the pace. */
 import type { IHttpRequestOptions } from 'n8n-workflow';
-import type { WriteMode } from '../../../../nodes/DataPlatform/bulk/plan/plan.ts';
-import type { Entry } from '../../../../nodes/DataPlatform/bulk/entry.ts';
 import type { Task } from '../../../../nodes/DataPlatform/bulk/writeTask.ts';
 import { writeMany } from '../../../../nodes/DataPlatform/bulk/send/write.ts';
 import {
@@ -21,6 +19,7 @@ import {
 	notFound,
 	type Serve,
 } from '../../stubPlatform.cts';
+import type { Entry, WriteMode } from '../../../../nodes/DataPlatform/bulk/terms.ts';
 
 const withIds = (count: number) =>
 	records(count).map((record) => ({ ...record, id: `r${record.index}` }));

@@ -7,8 +7,14 @@ import {
 	createClient,
 	createEditorClient,
 } from '../../../../nodes/DataPlatform/run/createClient.ts';
-import { changeOutput, selectionValues } from '../../../../nodes/DataPlatform/parameters/changes/changes.ts';
-import { warnAboutShift, queryHint } from '../../../../nodes/DataPlatform/parameters/select/reading.ts';
+import {
+	changeOutput,
+	selectionValues,
+} from '../../../../nodes/DataPlatform/parameters/changes/changes.ts';
+import {
+	warnAboutShift,
+	queryHint,
+} from '../../../../nodes/DataPlatform/parameters/select/reading.ts';
 import {
 	prefixedName,
 	recordOutput,

@@ -1,0 +1,195 @@
+/**
+ * The words of `bulk/`, as types: what a run plans, what a request reports, and what became of each
+ * item.
+ *
+ *     PlanInput ─▶ Entry ─▶ Reported ─▶ ItemOutcome
+ */
+import type { FieldValues, PlatformRecord, RecordMetadata } from '../api/types';
+import type { EmptyPolicy } from '../fields/values';
+import type { ErrorEntry } from '../transport/errorEntries';
+import type { Hint, ServiceError } from '../transport/errors';
+
+/** `update` keeps the fields that are not sent, `replace` clears them. */
+export type WriteMode = 'create' | 'upsert' | 'update' | 'replace';
+
+/** How an item's record is found: by its ID, or by the fields with these names. */
+export type MatchOn = 'recordId' | string[];
+
+export interface PlanOptions {
+	mode: WriteMode;
+	empty: EmptyPolicy;
+	unknownFields: 'error' | 'ignore';
+	/** Items with the same key or ID: merge them, reject them all, or keep only the first. */
+	duplicates: 'merge' | 'error' | 'keepFirst';
+	/** What messages call an entry of the input; by default an item. */
+	unit?: 'item' | 'row';
+	/** The import key's name, if the table's definition does not mark it. */
+	importKey?: string;
+	/** The fields to match records on; by default the import key or the record's ID, by mode. */
+	matchOn?: MatchOn;
+	/**
+	 * Whether the values may be a record as it was read: then fields that can't be written are left
+	 * out.
+	 */
+	isFromInput?: boolean;
+}
+
+/** An item on its way in. */
+export interface PlanInput {
+	/** The item it comes from. */
+	index: number;
+	/** Values by field name, as the user's item holds them. */
+	values: unknown;
+	/** The record's ID, if it is an existing one. */
+	id?: unknown;
+	/** Problems that it already has, and in which field. */
+	problems?: Array<{ field: string; message: string }>;
+}
+
+/** Why an item can't be sent. */
+export interface Problem {
+	index: number;
+	message: string;
+	field?: string;
+	/** What the user can do, other than correct the item. */
+	hint?: Hint;
+}
+
+export interface Plan {
+	records: Entry[];
+	problems: Problem[];
+	/** Items that were merged into a later item with the same key or ID, and its index. */
+	merged: Map<number, number>;
+	/** Headers of fields in the items that can't be written. */
+	ignored: Set<string>;
+}
+
+/** One record on its way through a run, from its item to its outcome. Steps return changed copies. */
+export interface Entry {
+	/** The item it comes from. */
+	index: number;
+	id?: string;
+	/**
+	 * The value of its import key, or the values to match on, as the platform stores them; undefined
+	 * if they can't identify the record.
+	 */
+	key?: string;
+	/** The import key of a record to create, if other items have the same one. */
+	sharedKey?: { text: string; isFirst: boolean };
+	/** All values to write. */
+	fields: FieldValues;
+	/** The effect of field rules. `fields` then has only the fields to write. */
+	ruled?: {
+		/** The fields that are not written. */
+		held: FieldValues;
+		/** Those among them whose stored value differs. */
+		kept: string[];
+	};
+
+	/** The record before the write: null if there was none, undefined if it was not looked up. */
+	before?: PlatformRecord | null;
+	/** The values to send, if some of `fields` are stored already. */
+	sent?: FieldValues;
+	/** Its text in the request's `bulk` array, serialized when it is first needed. */
+	json?: string;
+	/** The attempts of unknown result: each may have written it, or may still do so. */
+	attempts?: ServiceError[];
+}
+
+/**
+ * All outcomes. An outcome claims only what a response reports, or what a look-up proved.
+ * - `inserted` · `updated` · `unchanged`: the record holds what was sent,
+ * - `written`: it does, too, but it is not known whether this run changed it: a response was lost, or
+ *   does not say so,
+ * - `found`: the record exists and was returned unchanged, because existing ones are skipped,
+ * - `skipped`: no record matched, and missing ones are skipped; or it was to be removed, but no
+ *   longer matches,
+ * - `deleted` · `marked`: a record that is missing from the input was deleted, or some of its
+ *   fields were set,
+ * - `notFound`: no record has this ID, or none matches,
+ * - `failed`: it was not written,
+ * - `unknown`: it may or may not have been written.
+ */
+export type Outcome =
+	| 'inserted'
+	| 'updated'
+	| 'unchanged'
+	| 'written'
+	| 'found'
+	| 'skipped'
+	| 'deleted'
+	| 'marked'
+	| 'notFound'
+	| 'failed'
+	| 'unknown';
+
+export interface ItemOutcome {
+	outcome: Outcome;
+	id?: string;
+	created?: string;
+	modified?: string;
+	ver?: number;
+	/** The record's values, if it was returned or written by itself. */
+	fields?: FieldValues;
+	/** Why it was not written, or why that is unknown. */
+	message?: string;
+	/** What the user can do. */
+	hint?: Hint;
+	field?: string;
+	/** The service's own code and the HTTP status of the rejection. */
+	code?: string;
+	status?: number;
+	/** How long the service asked to wait. */
+	retryAfterMs?: number;
+	/** Not sent because of other items' outcomes, which are the ones to report. */
+	notAttempted?: boolean;
+	/** The later item with the same key or ID, into which it was merged. */
+	mergedInto?: number;
+	/** Doing it again could do it twice, so the node's next attempt skips it. */
+	noRetry?: boolean;
+	/** Sending the same item again does no harm and may succeed. */
+	isRetryable?: boolean;
+	/** The fields that kept a value other than the item's, because of field rules. */
+	kept?: string[];
+	/** Dry run: the values that would change, before and after. */
+	before?: Record<string, unknown>;
+	after?: Record<string, unknown>;
+}
+
+/** An entry that has its outcome. */
+export type Resolved = [Entry, ItemOutcome];
+
+/** A record that a response lists: it was inserted or changed. */
+export interface Listed {
+	record: RecordMetadata;
+	/** Whether it was inserted; undefined if the response does not say so. */
+	isNew?: boolean;
+}
+
+/** By `idKey`. */
+export type ListedRecords = ReadonlyMap<string, Listed>;
+
+/**
+ * What a request reports about one record:
+ * - `listed`: it was written
+ * - `omitted`: it was counted as a success without being listed. Its record, once looked up, may
+ *   turn out to be one of those that are listed without saying whose they are
+ * - `rejected`: it was not written
+ * - `unclear`: the response does not account for it; `reasons` say why records were not written
+ * - `lost`: there is no response
+ */
+export type Reported =
+	| ({ as: 'listed' } & Listed)
+	| { as: 'omitted'; listed: ListedRecords }
+	| { as: 'rejected'; rejection: ItemOutcome }
+	| {
+			as: 'unclear';
+			reasons: ErrorEntry[];
+			/** Whether the response names other records, because of which it may have stopped. */
+			namesOthers: boolean;
+			listed: ListedRecords;
+	  }
+	| { as: 'lost'; attempt: ServiceError };
+
+/** An entry and what its request reports about it. */
+export type Report = readonly [Entry, Reported];

@@ -39,7 +39,7 @@ const NODE = '^nodes/DataPlatform';
 const onlyDown = (folder, parts, name) =>
 	parts.slice(1).map((part, index) => ({
 		name: `${name}-${part.replace(/[()/]/g, '').replaceAll('|', '-')}`,
-		comment: 'Imports only go down, those of types included (docs/architecture.md).',
+		comment: 'Imports only go down, those of types included (docs/development/architecture.md).',
 		severity: 'error',
 		from: { path: `${folder}/${part}` },
 		to: { path: parts.slice(0, index + 1).map((above) => `${folder}/${above}`) },

@@ -11,8 +11,9 @@ const PAGES = [
 	'AGENTS.md',
 	'CONTRIBUTING.md',
 	'CHANGELOG.md',
+	'SECURITY.md',
 	'examples/README.md',
-	...globSync('docs/*.md', { cwd: root }),
+	...globSync('docs/**/*.md', { cwd: root }),
 ];
 
 const read = (page: string) => readFileSync(join(root, page), 'utf8');

@@ -1,7 +1,7 @@
 /**
  * Decides which changes of a table's records to emit, so that none is lost and none is emitted
  * twice. Compares only the platform's own times; uses no clock and no network. `reader` does the
- * reading. docs/trigger.md has the promises to users.
+ * reading. docs/changes.md has the promises to users.
  */
 import type { PlatformRecord } from '../api/types';
 import { shortHash } from './packing';

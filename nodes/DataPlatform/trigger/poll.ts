@@ -1,6 +1,6 @@
 /**
  * One poll of the trigger: read, select, store the state, return the changes. n8n stores the state
- * together with the changes, or neither, as far as its scheduler can (docs/trigger.md). A poll that
+ * together with the changes, or neither, as far as its scheduler can (docs/changes.md). A poll that
  * fails or is abandoned changes nothing.
  */
 import { sleep, type INodeExecutionData, type IPollFunctions } from 'n8n-workflow';

@@ -18,7 +18,7 @@ const common = {
 		'<rootDir>/.cache',
 		'<rootDir>/dist/package.json',
 	],
-	setupFiles: ['<rootDir>/test/jest.setup.cjs'],
+	setupFilesAfterEnv: ['<rootDir>/test/jest.setup.cjs'],
 	transform: { '\\.(cts|mts|ts)$': swc },
 };
 

@@ -18,3 +18,6 @@ Object.defineProperty(Error, Symbol.hasInstance, {
 		return (this === Error && isNativeError(candidate)) || isInstance.call(this, candidate);
 	},
 });
+
+/** A test that asserts nothing can't fail: one without `expect`, or with it in a loop over nothing. */
+beforeEach(() => expect.hasAssertions());

@@ -127,7 +127,8 @@ describe.each(nodes)('%s', (path, { description, methods }) => {
 
 	test('has notices without tags, which the editor drops together with line breaks', () => {
 		const notices = all.filter(({ property }) => property.type === 'notice');
-		for (const { property } of notices) expect(property.displayName).not.toMatch(/<(?!a |\/a>)/);
+		const texts = notices.map(({ property }) => property.displayName);
+		expect(texts.filter((text) => /<(?!a |\/a>)/.test(text))).toEqual([]);
 	});
 
 	test('every operation has an action, and none is listed twice', () => {
@@ -149,37 +150,38 @@ describe.each(nodes)('%s', (path, { description, methods }) => {
 	});
 
 	test('every parameter that another one depends on exists', () => {
-		for (const { property, siblings } of all) {
+		const missing = all.flatMap(({ property, siblings }) => {
 			const { show = {}, hide = {} } = property.displayOptions ?? {};
-			const names = [...Object.keys(show), ...Object.keys(hide)];
-			for (const name of names.filter((entry) => !entry.startsWith('@'))) {
-				const known = name.startsWith('/')
-					? rootNames
-					: new Set(siblings.map((entry) => entry.name));
-				expect([property.name, name, known.has(name.replace(/^\//, ''))]).toEqual([
-					property.name,
-					name,
-					true,
-				]);
-			}
-		}
+			const names = Object.keys({ ...show, ...hide }).filter((name) => !name.startsWith('@'));
+			const isMissing = (name: string) =>
+				name.startsWith('/')
+					? !rootNames.has(name.slice(1))
+					: siblings.every((sibling) => sibling.name !== name);
+			return names.filter(isMissing).map((name) => `${property.name}: ${name}`);
+		});
+		expect(missing).toEqual([]);
 	});
 
 	test('every value that a parameter is shown for can be chosen', () => {
-		for (const { property, siblings } of all) {
-			for (const [name, values] of Object.entries(property.displayOptions?.show ?? {})) {
+		const missing = all.flatMap(({ property, siblings }) =>
+			Object.entries(property.displayOptions?.show ?? {}).flatMap(([name, values = []]) => {
 				const owners = (name.startsWith('/') ? description.properties : siblings).filter(
 					(entry) => entry.name === name.replace(/^\//, '') && entry.type === 'options',
 				);
 				// A list that the node loads already shows only fitting choices.
 				const isLoaded = owners.some(({ typeOptions }) => typeOptions?.loadOptionsMethod);
-				if (owners.length === 0 || isLoaded) continue;
-				const choices = owners.flatMap(({ options = [] }) =>
-					(options as INodePropertyOptions[]).map(({ value }) => value),
+				if (owners.length === 0 || isLoaded) return [];
+				const choices = new Set<unknown>(
+					owners.flatMap(({ options = [] }) =>
+						(options as INodePropertyOptions[]).map(({ value }) => value),
+					),
 				);
-				for (const value of values ?? []) expect(choices).toContain(value);
-			}
-		}
+				return values
+					.filter((value) => !choices.has(value))
+					.map((value) => `${property.name}: ${name} ${String(value)}`);
+			}),
+		);
+		expect(missing).toEqual([]);
 	});
 
 	test('every method that a list asks for exists', () => {
@@ -197,25 +199,34 @@ describe.each(nodes)('%s', (path, { description, methods }) => {
 	});
 
 	test('every option has a default that can be chosen', () => {
-		for (const { property } of all.filter((entry) => entry.property.type === 'options')) {
+		const wrong = all.filter(({ property }) => {
 			const options = (property.options ?? []) as INodePropertyOptions[];
-			if (options.length === 0 || property.typeOptions?.loadOptionsMethod) continue;
-			expect([property.name, options.map(({ value }) => value)]).toEqual([
-				property.name,
-				expect.arrayContaining([property.default]),
-			]);
-		}
+			const isFixed = options.length > 0 && !property.typeOptions?.loadOptionsMethod;
+			const isChoice = options.some(({ value }) => value === property.default);
+			return property.type === 'options' && isFixed && !isChoice;
+		});
+		expect(wrong.map(({ property }) => property.name)).toEqual([]);
 	});
 
-	test('every operation has a description of its output, and nothing else has', () => {
-		const folder = join(root, dirname(path), '__schema__');
-		const resources = description.properties.find(({ name }) => name === 'resource');
-		if (!resources || !existsSync(folder)) return;
+	test('docs/operations.md lists every operation', () => {
+		const docs = readFileSync(join(root, 'docs/operations.md'), 'utf8');
+		const names = description.properties
+			.filter(({ name }) => name === 'operation')
+			.flatMap(({ options }) => (options as INodePropertyOptions[]).map(({ name }) => name));
+		const listed = new Set(docs.split(/[|·\n]/).map((cell) => cell.trim()));
+		expect(names.filter((name) => !listed.has(name))).toEqual([]);
+	});
+});
+
+describe('the descriptions of outputs', () => {
+	const { description } = nodes.find(([, node]) => node.description.name === 'dataPlatform')![1];
+	const folder = join(root, 'dist/nodes/DataPlatform/__schema__/v1.0.0');
+
+	test('every operation has one, and nothing else has', () => {
 		const described = readdirSync(folder, { recursive: true, encoding: 'utf8' })
-			.filter((file) => file.endsWith('.json'))
-			// Those of nodes without operations, the triggers, are one level higher.
-			.filter((file) => file.split(/[\\/]/).length === 3)
-			.map((file) => file.split(/[\\/]/).slice(-2).join('/').replace('.json', ''));
+			// Those of nodes without operations, the triggers, are in no folder.
+			.filter((file) => /[\\/].*\.json$/.test(file))
+			.map((file) => file.replace('\\', '/').replace('.json', ''));
 		const operations = description.properties
 			.filter(({ name }) => name === 'operation')
 			.flatMap(({ options, displayOptions }) =>
@@ -228,10 +239,8 @@ describe.each(nodes)('%s', (path, { description, methods }) => {
 	});
 
 	test('one record or many have the same output after every write', () => {
-		const folder = join(root, dirname(path), '__schema__/v1.0.0/record');
-		if (!existsSync(folder)) return;
 		const shapes = ['create', 'sync', 'update', 'upsert'].map((name) =>
-			readFileSync(join(folder, `${name}.json`), 'utf8'),
+			readFileSync(join(folder, `record/${name}.json`), 'utf8'),
 		);
 		expect(new Set(shapes).size).toBe(1);
 	});

@@ -204,8 +204,10 @@ describe('a body with files in it', () => {
 			yield Buffer.alloc(1);
 			throw new Error('nobody listens');
 		}
-		streamOf(failing(), asStream([])).destroy(new Error('either'));
+		const stream = streamOf(failing(), asStream([]));
+		stream.destroy(new Error('either'));
 		await new Promise(setImmediate);
+		expect(stream.destroyed).toBe(true);
 	});
 });
 

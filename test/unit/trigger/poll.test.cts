@@ -281,6 +281,7 @@ describe('what is stored for nodes that are gone', () => {
 		});
 		const staticData = { global: global as IDataObject };
 		await start({ serve, staticData, nodeIds, parameters: { startFrom: 'beginning' } });
+		expect(staticData.global).toBe(global);
 	});
 });
 

@@ -6,9 +6,7 @@
 const { join, sep } = require('node:path');
 const { TestEnvironment } = require('jest-environment-node');
 
-const ANEW = ['dist', 'harness/engine', 'test/support/engine'].map(
-	(folder) => join(__dirname, '..', folder) + sep,
-);
+const ANEW = ['dist', 'harness/engine', 'test/support/engine'].map((folder) => join(__dirname, '..', folder) + sep);
 
 module.exports = class extends TestEnvironment {
 	async setup() {

@@ -1,23 +1,13 @@
 const { availableParallelism } = require('node:os');
 const { dirname } = require('node:path');
 
-const swc = [
-	'@swc/jest',
-	{
-		jsc: { parser: { syntax: 'typescript' }, target: 'es2022' },
-		module: { type: 'commonjs' },
-	},
-];
+const swc = ['@swc/jest', { jsc: { parser: { syntax: 'typescript' }, target: 'es2022' }, module: { type: 'commonjs' } }];
 
 /** @type {import('jest').Config} */
 const common = {
 	rootDir: dirname(__dirname),
 	moduleFileExtensions: ['cts', 'mts', 'ts', 'js', 'cjs', 'mjs', 'json', 'node'],
-	modulePathIgnorePatterns: [
-		'<rootDir>/harness/n8n/node_modules',
-		'<rootDir>/.cache',
-		'<rootDir>/dist/package.json',
-	],
+	modulePathIgnorePatterns: ['<rootDir>/harness/n8n/node_modules', '<rootDir>/.cache', '<rootDir>/dist/package.json'],
 	setupFilesAfterEnv: ['<rootDir>/test/jest.setup.cjs'],
 	transform: { '\\.(cts|mts|ts)$': swc },
 };
@@ -36,8 +26,7 @@ module.exports = {
 			testEnvironment: '<rootDir>/test/engineEnvironment.cjs',
 			transform: {
 				'/node_modules/(@n8n|n8n-core|n8n-workflow)/': '<rootDir>/test/engineModule.cjs',
-				'/engine/[^/]*\\.cts$|/(sharedSandbox|virtualClock)\\.mts$':
-					'<rootDir>/test/engineModule.cjs',
+				'/engine/[^/]*\\.cts$|/(sharedSandbox|virtualClock)\\.mts$': '<rootDir>/test/engineModule.cjs',
 				...common.transform,
 			},
 			transformIgnorePatterns: ['/node_modules/(?!(@n8n|n8n-core|n8n-workflow)/)'],

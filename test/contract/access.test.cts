@@ -34,9 +34,7 @@ async function statuses(client: HttpClient): Promise<Record<string, number>> {
 		delete: client.delete(`${contacts}/00000000-0000-4000-8000-000000000000`),
 		deleteMany: client.delete(`${contacts}/bulk?limit=1&filter=surname(eq)Nobody`),
 	};
-	const entries = Object.entries(responses).map(
-		async ([name, response]) => [name, (await response).status] as const,
-	);
+	const entries = Object.entries(responses).map(async ([name, response]) => [name, (await response).status] as const);
 	return Object.fromEntries(await Promise.all(entries));
 }
 
@@ -54,9 +52,7 @@ const everything = {
 	delete: 404,
 	deleteMany: 204,
 };
-const onlyPing = Object.fromEntries(
-	Object.keys(everything).map((name) => [name, name === 'ping' ? 200 : 403]),
-);
+const onlyPing = Object.fromEntries(Object.keys(everything).map((name) => [name, name === 'ping' ? 200 : 403]));
 const writes = { create: 403, createMany: 403, update: 403, upsert: 403 };
 
 test.each([
@@ -74,14 +70,11 @@ test.each(['expired', 'revoked'] as const)('an %s token is rejected', async (nam
 	expect(new Set(Object.values(await statuses(as(sandbox.tokens[name]))))).toEqual(new Set([401]));
 });
 
-test.each(['', 'Bearer', 'Basic demo-role-token', 'demo-role-token'])(
-	'the header "%s" is rejected',
-	async (Authorization) => {
-		const response = await as(undefined).get('/ping', { headers: { Authorization } });
-		expect(response.status).toBe(401);
-		expect(response.headers['www-authenticate']).toBe('Bearer');
-	},
-);
+test.each(['', 'Bearer', 'Basic demo-role-token', 'demo-role-token'])('the header "%s" is rejected', async (Authorization) => {
+	const response = await as(undefined).get('/ping', { headers: { Authorization } });
+	expect(response.status).toBe(401);
+	expect(response.headers['www-authenticate']).toBe('Bearer');
+});
 
 test('a role can be limited to one table and some rights', async () => {
 	const token = await sandbox.admin.createToken({

@@ -32,8 +32,7 @@ beforeEach(async () => {
 });
 
 const stored = () => sandbox.admin.records('shop', 'items');
-const byCode = async () =>
-	new Map((await stored()).map((record) => [record.fields.code as string, record]));
+const byCode = async () => new Map((await stored()).map((record) => [record.fields.code as string, record]));
 const ids = (records: StoredRecord[]) => records.map(({ id }) => id);
 
 describe('update', () => {
@@ -53,9 +52,7 @@ describe('update', () => {
 		expect(response.status).toBe(200);
 		expect(response.data.bulk).toEqual({ successCount: 7, insertedCount: 0, updatedCount: 2 });
 		expect(response.data.data.map((record: StoredRecord) => record.id)).toEqual([a?.id, b?.id]);
-		expect(response.data.errors).toEqual([
-			expect.objectContaining({ RecordIndex: 6, message: expect.stringContaining("'price'") }),
-		]);
+		expect(response.data.errors).toEqual([expect.objectContaining({ RecordIndex: 6, message: expect.stringContaining("'price'") })]);
 		const after = await stored();
 		expect(after.map(({ ver }) => ver)).toEqual([1, 1, 0]);
 		expect(after[2]).toEqual(c);
@@ -73,9 +70,7 @@ describe('update', () => {
 		expect((await stored())[0]?.fields).toEqual({ code: 'a', name: 'x', price: 1 });
 		await client.put(`${data}/bulk`, { bulk });
 		expect((await stored())[0]?.fields).toEqual({ name: 'x' });
-		const { data: response } = await client.put(`${data}/bulk`, {
-			bulk: [{ id: a?.id, fields: {} }],
-		});
+		const { data: response } = await client.put(`${data}/bulk`, { bulk: [{ id: a?.id, fields: {} }] });
 		expect(response.errors[0].message).toContain("'name' is required");
 	});
 
@@ -215,12 +210,7 @@ describe('one record', () => {
 		const fields = { name: 'n' };
 		const post = (type: string) => client.post(`${data}?dataResponseType=${type}`, { fields });
 		expect((await post('All')).data.data.fields.name).toBe('n');
-		expect(Object.keys((await post('MetadataOnly')).data.data)).toEqual([
-			'id',
-			'created',
-			'modified',
-			'ver',
-		]);
+		expect(Object.keys((await post('MetadataOnly')).data.data)).toEqual(['id', 'created', 'modified', 'ver']);
 		expect((await post('None')).data).toEqual({ data: {} });
 		expect((await post('Some')).status).toBe(400);
 		const bulk = [{ fields }];
@@ -228,9 +218,7 @@ describe('one record', () => {
 	});
 
 	test('a record is new as long as created and modified are the same', async () => {
-		const bulk = Array.from({ length: 50 }, (_, index) => ({
-			fields: { code: `${index}`, name: '0' },
-		}));
+		const bulk = Array.from({ length: 50 }, (_, index) => ({ fields: { code: `${index}`, name: '0' } }));
 		const twice = bulk.map(({ fields: { code } }) => ({ fields: { code, name: '1' } }));
 		await client.post(`${data}/bulk`, { bulk: [...bulk, ...twice.slice(25)], useUpsert: true });
 		const records = (await stored()).slice(3);

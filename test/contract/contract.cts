@@ -26,20 +26,19 @@ export interface ContractOperation {
 }
 
 /** Every operation in contract/openapi.yaml, at each of its servers. */
-export const operations: ContractOperation[] = Object.entries(document.paths ?? {}).flatMap(
-	([path, item]) =>
-		['get', 'post', 'put', 'patch', 'delete']
-			.filter((method) => item[method])
-			.flatMap((method) =>
-				Object.values(item.servers ?? document.servers ?? {}).map((server) => ({
-					id: String(item[method]?.operationId),
-					method,
-					url: String(server.url) + path,
-					origin: String(server['x-origin'] ?? item[method]?.['x-origin']),
-					pattern: pathPattern(String(server.url) + path),
-					responses: item[method]?.responses as Node,
-				})),
-			),
+export const operations: ContractOperation[] = Object.entries(document.paths ?? {}).flatMap(([path, item]) =>
+	['get', 'post', 'put', 'patch', 'delete']
+		.filter((method) => item[method])
+		.flatMap((method) =>
+			Object.values(item.servers ?? document.servers ?? {}).map((server) => ({
+				id: String(item[method]?.operationId),
+				method,
+				url: String(server.url) + path,
+				origin: String(server['x-origin'] ?? item[method]?.['x-origin']),
+				pattern: pathPattern(String(server.url) + path),
+				responses: item[method]?.responses as Node,
+			})),
+		),
 );
 
 /** The statuses of checked responses. */
@@ -62,9 +61,7 @@ function checkResponse(response: HttpResponse): void {
 		? url.pathname
 		: new URL(`${response.config.baseURL}${response.config.url}`).pathname;
 	const operation = operationAt(String(response.config.method), path);
-	const described =
-		operation.responses[response.status] ??
-		operation.responses[`${Math.floor(response.status / 100)}XX`];
+	const described = operation.responses[response.status] ?? operation.responses[`${Math.floor(response.status / 100)}XX`];
 	if (!described) throw new Error(`${operation.id} does not respond with ${response.status}.`);
 	const content = resolve(described).content;
 	if (!content) {
@@ -99,9 +96,7 @@ function conform(schema: Node, value: unknown, subject: string): void {
 	const local = JSON.stringify(schema).replaceAll('"$ref":"#/', '"$ref":"contract#/');
 	const validate = ajv.compile(JSON.parse(local) as object);
 	if (validate(value)) return;
-	throw new Error(
-		`${subject}: ${ajv.errorsText(validate.errors)} in ${JSON.stringify(value).slice(0, 500)}`,
-	);
+	throw new Error(`${subject}: ${ajv.errorsText(validate.errors)} in ${JSON.stringify(value).slice(0, 500)}`);
 }
 
 function resolve(node: Node): Node {

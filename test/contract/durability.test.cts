@@ -46,9 +46,7 @@ test('SIGINT stops it gracefully, even with an open connection', async () => {
 	const sandbox = await startSandbox();
 	await sandbox.admin.faults([{ fault: { kind: 'hang' } }]);
 	const pending = sandbox.client().get('/ping');
-	const broken = expect(pending).rejects.toThrow(
-		/ECONNRESET|ECONNREFUSED|EPIPE|socket hang up|aborted/,
-	);
+	const broken = expect(pending).rejects.toThrow(/ECONNRESET|ECONNREFUSED|EPIPE|socket hang up|aborted/);
 	await new Promise((resolve) => setTimeout(resolve, 100));
 	await sandbox.stop('SIGINT');
 	expect(await sandbox.exited).toBe(0);
@@ -60,9 +58,7 @@ test('HTTPS with a self-signed certificate', async () => {
 	expect(sandbox.baseUrl).toMatch(/^https:/);
 	const [record] = (await sandbox.client().get(`${contacts}?limit=1`)).data.data;
 	expect(record.fields.company.url).toContain(sandbox.baseUrl);
-	await expect(axios.get(`${sandbox.baseUrl}/api/v2/ping`, { proxy: false })).rejects.toThrow(
-		/certificate/,
-	);
+	await expect(axios.get(`${sandbox.baseUrl}/api/v2/ping`, { proxy: false })).rejects.toThrow(/certificate/);
 	await sandbox.stop();
 });
 

@@ -19,22 +19,16 @@ beforeEach(async () => {
 	await sandbox.admin.reset();
 	await sandbox.admin.createTable({
 		app: 'shop',
-		table: {
-			internalName: 'items',
-			fields: [{ name: 'code', type: 'text', metadata: { importKey: true } }],
-		},
+		table: { internalName: 'items', fields: [{ name: 'code', type: 'text', metadata: { importKey: true } }] },
 	});
 });
 
 /** Sends three records with one active fault. */
 async function sendWith(fault: FaultRule['fault'], timeout = 5000) {
 	await sandbox.admin.faults([{ id: 'the-fault', fault }]);
-	return sandbox
-		.client()
-		.post(`${items}/bulk?dataResponseType=MetadataOnly`, { bulk }, { timeout });
+	return sandbox.client().post(`${items}/bulk?dataResponseType=MetadataOnly`, { bulk }, { timeout });
 }
-const stored = async () =>
-	(await sandbox.admin.records('shop', 'items')).map(({ fields }) => fields.code).join('');
+const stored = async () => (await sandbox.admin.records('shop', 'items')).map(({ fields }) => fields.code).join('');
 const logged = async () => (await sandbox.admin.requests()).at(-1);
 
 test.each([
@@ -135,9 +129,7 @@ test.each([
 
 test('records fail by position or value, with or without RecordIndex', async () => {
 	const byIndex = await sendWith({ kind: 'failRecords', indexes: [1], message: 'No.' });
-	expect(byIndex.data.errors).toEqual([
-		expect.objectContaining({ RecordIndex: 1, message: 'No.' }),
-	]);
+	expect(byIndex.data.errors).toEqual([expect.objectContaining({ RecordIndex: 1, message: 'No.' })]);
 	expect(byIndex.data.data).toHaveLength(2);
 	expect(await stored()).toBe('ac');
 	await sandbox.client().delete(`${items}/bulk?limit=9`);
@@ -241,8 +233,7 @@ test('rules match requests by method, path and body, and by count', async () => 
 	expect((await sandbox.admin.http.get('/faults')).data.data[0].seen).toBe(6);
 
 	await sandbox.admin.faults([{ match: { bodyContains: '"code":"b"' }, fault }]);
-	const post = async (code: string) =>
-		(await sandbox.client().post(items, { fields: { code } })).status;
+	const post = async (code: string) => (await sandbox.client().post(items, { fields: { code } })).status;
 	expect([await post('a'), await post('b'), await post('c')]).toEqual([201, 503, 201]);
 	await sandbox.admin.http.delete('/faults');
 	expect(await post('b')).toBe(201);

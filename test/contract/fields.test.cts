@@ -32,11 +32,7 @@ beforeAll(async () => {
 				{ name: 'checklist', type: 'checklist' },
 				{ name: 'chat', type: 'chat' },
 				{ name: 'link', type: 'schema_link', metadata: { linkTableId: 'types' } },
-				{
-					name: 'links',
-					type: 'schema_link',
-					metadata: { linkTableId: 'types', multiple: true },
-				},
+				{ name: 'links', type: 'schema_link', metadata: { linkTableId: 'types', multiple: true } },
 				{ name: 'button', type: 'buttonform' },
 				{ name: 'system', type: 'system_type', metadata: { source: 'created' } },
 				{ name: 'sum', type: 'calculated', metadata: { template: '{text}!' } },
@@ -49,9 +45,7 @@ afterAll(() => sandbox.stop());
 /** The value after writing it, or the error's message. */
 async function written(name: string, value: unknown): Promise<unknown> {
 	const response = await client.post(data, { fields: { [name]: value } });
-	return response.status === 201
-		? response.data.data.fields[name]
-		: response.data.errors[0].message;
+	return response.status === 201 ? response.data.data.fields[name] : response.data.errors[0].message;
 }
 
 test.each<[string, unknown, unknown]>([
@@ -177,9 +171,7 @@ test('a summary returns days as midnight', async () => {
 			{ name: 'time', type: 'datetime' },
 		],
 	};
-	const records = ['2024-03-01', '2023-12-31'].map((day) => ({
-		fields: { day, time: `${day}T10:00:00Z` },
-	}));
+	const records = ['2024-03-01', '2023-12-31'].map((day) => ({ fields: { day, time: `${day}T10:00:00Z` } }));
 	await sandbox.admin.createTable({ app: 'all', table, records });
 	const aggregations = ['min', 'max'];
 	const fields = { day: { aggregations }, time: { aggregations } };
@@ -202,12 +194,7 @@ test('computed fields are returned and cannot be sorted by', async () => {
 
 test('definitions can have id instead of name, and contain no templates', async () => {
 	const { items } = (await client.get('/apps/all/tables/types')).data.data;
-	expect(items[0]).toEqual({
-		id: 'text',
-		header: 'text',
-		type: 'text',
-		metadata: { maxLength: 5 },
-	});
+	expect(items[0]).toEqual({ id: 'text', header: 'text', type: 'text', metadata: { maxLength: 5 } });
 	expect(items.at(-1).metadata).toEqual({});
 });
 

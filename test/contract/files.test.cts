@@ -44,8 +44,7 @@ const papers = async (value: unknown, by = client): Promise<FileEntry[]> => {
 	if (response.status !== 200) throw new Error(response.data.errors[0].message);
 	return response.data.data.fields.papers;
 };
-const download = async (address: string, by = client) =>
-	Buffer.from((await by.get(address, { responseType: 'arraybuffer' })).data);
+const download = async (address: string, by = client) => Buffer.from((await by.get(address, { responseType: 'arraybuffer' })).data);
 
 test.each([0, 1, 2, 3, 1000, 5_000_000])('%d bytes are returned unchanged', async (size) => {
 	const bytes = randomBytes(size);
@@ -62,9 +61,7 @@ test.each([
 ])('a name that is %s is returned unchanged', async (_kind, name) => {
 	const [file] = await papers([input(name, Buffer.from('x'))]);
 	expect(file?.fileName).toBe(name);
-	expect((await client.get(file?.fileUrl ?? '')).headers['content-disposition']).toContain(
-		encodeURIComponent(name),
-	);
+	expect((await client.get(file?.fileUrl ?? '')).headers['content-disposition']).toContain(encodeURIComponent(name));
 });
 
 test('files are added, removed and replaced', async () => {
@@ -154,9 +151,7 @@ test('a file above the limit gets 413, and nothing is written', async () => {
 
 test('a reset during an upload, and a truncated download', async () => {
 	await sandbox.admin.faults([{ fault: { kind: 'resetUpload', bytes: 1_000_000 } }]);
-	await expect(papers([input('a', randomBytes(3_000_000))])).rejects.toThrow(
-		/ECONNRESET|ECONNREFUSED|EPIPE|socket hang up|aborted/,
-	);
+	await expect(papers([input('a', randomBytes(3_000_000))])).rejects.toThrow(/ECONNRESET|ECONNREFUSED|EPIPE|socket hang up|aborted/);
 	expect((await sandbox.admin.requests()).at(-1)).toMatchObject({ outcome: 'reset' });
 	await sandbox.admin.faults([]);
 	expect((await client.get(url)).data.data.ver).toBe(0);
@@ -169,9 +164,7 @@ test('a download that a fault drops leaves no open file', async () => {
 	const [file] = await papers([input('a', randomBytes(10_000))]);
 	await sandbox.admin.faults([{ match: { path: '/files/' }, fault: { kind: 'resetAfter' } }]);
 	for (let count = 0; count < 5; count += 1) {
-		await expect(download(file?.fileUrl ?? '')).rejects.toThrow(
-			/ECONNRESET|ECONNREFUSED|EPIPE|socket hang up|aborted/,
-		);
+		await expect(download(file?.fileUrl ?? '')).rejects.toThrow(/ECONNRESET|ECONNREFUSED|EPIPE|socket hang up|aborted/);
 	}
 	await sandbox.admin.waitUntilIdle();
 	const folder = `/proc/${sandbox.pid}/fd`;
@@ -215,16 +208,11 @@ test.each([
 	const quoted = `"data:text/plain;base64,${'A'.repeat(400_000)}`;
 	const text = `5" of "text" and a backslash \\ ${'é'.repeat(300_000)} ${quoted}`;
 	const body = Buffer.from(
-		JSON.stringify({
-			fields: { summary: text, papers: [input('a', bytes), input('b', bytes)] },
-		}).replaceAll('/', slash),
+		JSON.stringify({ fields: { summary: text, papers: [input('a', bytes), input('b', bytes)] } }).replaceAll('/', slash),
 	);
 	const sent = request(`${sandbox.baseUrl}/api/v2${url}`, {
 		method: 'PATCH',
-		headers: {
-			'Content-Type': 'application/json',
-			Authorization: `Bearer ${sandbox.tokens.role}`,
-		},
+		headers: { 'Content-Type': 'application/json', Authorization: `Bearer ${sandbox.tokens.role}` },
 	});
 	// Chunks of many sizes, so that boundaries are everywhere.
 	for (let at = 0, size = 1; at < body.length; at += size, size = (size * 7 + 3) % 9973) {

@@ -14,10 +14,7 @@ beforeAll(async () => {
 	await sandbox.admin.createTable({
 		app: 'zoo',
 		timeZone: 'Europe/Berlin',
-		table: {
-			internalName: 'homes',
-			fields: [{ name: 'city', type: 'text' }],
-		},
+		table: { internalName: 'homes', fields: [{ name: 'city', type: 'text' }] },
 		records: [
 			{ id: `${homes}1`, fields: { city: 'Oslo' } },
 			{ id: `${homes}2`, fields: { city: 'Rome, Italy' } },
@@ -37,11 +34,7 @@ beforeAll(async () => {
 				{ name: 'tags', type: 'chips' },
 				{ name: 'pay', type: 'money_with_currency' },
 				{ name: 'home', type: 'schema_link', metadata: { linkTableId: 'homes' } },
-				{
-					name: 'visits',
-					type: 'schema_link',
-					metadata: { linkTableId: 'homes', multiple: true },
-				},
+				{ name: 'visits', type: 'schema_link', metadata: { linkTableId: 'homes', multiple: true } },
 				{ name: 'owner', type: 'text' },
 			],
 			views: [{ name: 'Grown up', filter: 'age(gte)18' }],
@@ -76,13 +69,10 @@ afterAll(() => sandbox.stop());
 async function found(request: Promise<{ status: number; data: { data: unknown } }>) {
 	const { status, data } = await request;
 	if (status !== 200) return status;
-	return (data.data as Array<{ fields: { key: string } }>)
-		.map((record) => record.fields.key)
-		.join('');
+	return (data.data as Array<{ fields: { key: string } }>).map((record) => record.fields.key).join('');
 }
 const byQuery = (filter: string) => found(client.get(people, { params: { filter } }));
-const byBody = (filter: unknown[], filterOperator?: 'and' | 'or') =>
-	found(client.post(`${people}/filter`, { filter, filterOperator }));
+const byBody = (filter: unknown[], filterOperator?: 'and' | 'or') => found(client.post(`${people}/filter`, { filter, filterOperator }));
 
 const conditions: Array<[string, string, string | undefined, string]> = [
 	['name', 'contains', 'FOX', 'ab'],
@@ -131,24 +121,17 @@ const conditions: Array<[string, string, string | undefined, string]> = [
 	['ver', 'eq', '0', 'abcdef'],
 ];
 
-test.each(conditions)(
-	'%s %s %s matches %j, in a query and in a body',
-	async (field, operator, value, keys) => {
-		expect(await byQuery(`${field}(${operator})${value ?? ''}`)).toBe(keys);
-		expect(await byBody([{ field, operator, value }])).toBe(keys);
-	},
-);
+test.each(conditions)('%s %s %s matches %j, in a query and in a body', async (field, operator, value, keys) => {
+	expect(await byQuery(`${field}(${operator})${value ?? ''}`)).toBe(keys);
+	expect(await byBody([{ field, operator, value }])).toBe(keys);
+});
 
 test.each(['\\\\,', '\\,'])('a comma inside a value, written as %s', async (comma) => {
 	expect(await byQuery(`name(eq)Dog${comma} old`)).toBe('c');
 	expect(await byQuery(`home.city(contains)Rome${comma} I,age(eq)20`)).toBe('b');
 	expect(await byQuery(`name(in)(Dog${comma} old,Fox)`)).toBe('ac');
-	expect(await byBody([{ field: 'name', operator: 'in', value: `Dog${comma} old,Fox` }])).toBe(
-		'ac',
-	);
-	expect(await byBody([{ field: 'name', operator: 'notin', value: `Dog${comma} old,Fox` }])).toBe(
-		'bdef',
-	);
+	expect(await byBody([{ field: 'name', operator: 'in', value: `Dog${comma} old,Fox` }])).toBe('ac');
+	expect(await byBody([{ field: 'name', operator: 'notin', value: `Dog${comma} old,Fox` }])).toBe('bdef');
 });
 
 test('a single value in a body needs no escaping', async () => {

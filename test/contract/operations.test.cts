@@ -30,9 +30,7 @@ describe('account and structure', () => {
 		expect((await client.get(`/apps/${apps[0].id}`)).data.data).toEqual(byName);
 		expect(byName.tables).toHaveLength(4);
 		const tableIds = byName.tables.map((table: { id: string }) => table.id);
-		expect(byName.modules).toEqual([
-			{ shortId: expect.any(String), header: 'Customers', tableIds },
-		]);
+		expect(byName.modules).toEqual([{ shortId: expect.any(String), header: 'Customers', tableIds }]);
 		expect(apps[0]).not.toHaveProperty('modules');
 
 		const tables = (await client.get('/apps/crm/tables')).data.data;
@@ -51,19 +49,13 @@ describe('account and structure', () => {
 		expect(contacts.scripts).toEqual([]);
 	});
 
-	test.each(['/apps', '/apps/crm', '/apps/crm/tables', '/apps/crm/tables/contacts'])(
-		'%s rejects an invalid token',
-		async (path) => {
-			expect((await guest.get(path)).status).toBe(401);
-		},
-	);
+	test.each(['/apps', '/apps/crm', '/apps/crm/tables', '/apps/crm/tables/contacts'])('%s rejects an invalid token', async (path) => {
+		expect((await guest.get(path)).status).toBe(401);
+	});
 
-	test.each(['/apps/nothing', '/apps/nothing/tables', '/apps/crm/tables/nothing'])(
-		'%s does not exist',
-		async (path) => {
-			expect((await client.get(path)).status).toBe(404);
-		},
-	);
+	test.each(['/apps/nothing', '/apps/nothing/tables', '/apps/crm/tables/nothing'])('%s does not exist', async (path) => {
+		expect((await client.get(path)).status).toBe(404);
+	});
 });
 
 describe.each([
@@ -105,9 +97,7 @@ describe.each([
 	});
 
 	test('creates, updates, replaces and deletes many records', async () => {
-		const bulk = ['a', 'b'].map((name) => ({
-			fields: { surname: name, email: `${name}@bulk.example.com` },
-		}));
+		const bulk = ['a', 'b'].map((name) => ({ fields: { surname: name, email: `${name}@bulk.example.com` } }));
 		const url = `${table}/data/bulk`;
 		const created = await client.post(`${url}?dataResponseType=MetadataOnly`, { bulk });
 		expect(created.data.bulk).toEqual({ successCount: 2, insertedCount: 2, updatedCount: 0 });
@@ -184,5 +174,4 @@ test('every operation has an origin', () => {
 });
 
 /** A PNG of one red dot. */
-const pixel =
-	'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mP8z8DwHwAFBQIAX8jx0gAAAABJRU5ErkJggg==';
+const pixel = 'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mP8z8DwHwAFBQIAX8jx0gAAAABJRU5ErkJggg==';

@@ -80,9 +80,7 @@ inBrowser('in a browser', () => {
 		await page.goto(`${sandbox.baseUrl}/#/records/crm/deals`);
 		await page.getByRole('row', { name: 'D-001' }).getByRole('link', { name: 'Open' }).click();
 		await page.getByRole('heading', { level: 2, name: 'D-001', exact: true }).waitFor();
-		expect(await page.getByRole('row', { name: 'Weight (kg)' }).innerText()).toMatch(
-			/weight\s+decimal\s+12.5/,
-		);
+		expect(await page.getByRole('row', { name: 'Weight (kg)' }).innerText()).toMatch(/weight\s+decimal\s+12.5/);
 		expect(await page.innerText('nav a[aria-current]')).toMatch(/^Deals/);
 		await page.getByRole('cell', { name: 'Sample data' }).waitFor();
 	});
@@ -199,10 +197,7 @@ inBrowser('in a browser', () => {
 				.post('/contacts/data', { fields: { surname: name, email: `${name}@example.com` } })
 				.then((response) => response.status as number | null)
 				.catch(() => null);
-		const [first] = await Promise.all([
-			write(),
-			page.getByText(`${name}: has happened.`).waitFor(),
-		]);
+		const [first] = await Promise.all([write(), page.getByText(`${name}: has happened.`).waitFor()]);
 		expect(first).toBe(status);
 		await page.getByRole('cell', { name, exact: true }).first().waitFor();
 		// Only one request gets the fault; a write whose response was lost is stored.

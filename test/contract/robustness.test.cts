@@ -35,18 +35,13 @@ async function expectHandled(response: Promise<{ status: number; data: unknown }
 }
 
 test('random fields in bulk requests', async () => {
-	const record = fc.record(
-		{ id: fc.option(fc.string()), fields: fc.dictionary(names, value) },
-		{ requiredKeys: ['fields'] },
-	);
+	const record = fc.record({ id: fc.option(fc.string()), fields: fc.dictionary(names, value) }, { requiredKeys: ['fields'] });
 	const body = fc.record({ bulk: fc.array(record, { maxLength: 5 }), useUpsert: fc.boolean() });
 	const method = fc.constantFrom('post', 'patch', 'put');
 	await fc.assert(
 		fc.asyncProperty(method, body, async (verb, data) => {
 			const url = `${deals}/bulk?dataResponseType=MetadataOnly`;
-			await expectHandled(
-				client.request({ method: verb, url, data: JSON.stringify(data), headers }),
-			);
+			await expectHandled(client.request({ method: verb, url, data: JSON.stringify(data), headers }));
 		}),
 		{ numRuns: 300 },
 	);

@@ -28,10 +28,8 @@ beforeAll(async () => {
 afterAll(() => sandbox.stop());
 beforeEach(() => sandbox.admin.reset());
 
-const createTable = () =>
-	sandbox.admin.createTable({ app: 'shop', table: { internalName: 'items', fields }, records });
-const codesOf = (response: { data: { data: ListedRecord[] } }) =>
-	response.data.data.map((record) => record.fields.code).join('');
+const createTable = () => sandbox.admin.createTable({ app: 'shop', table: { internalName: 'items', fields }, records });
+const codesOf = (response: { data: { data: ListedRecord[] } }) => response.data.data.map((record) => record.fields.code).join('');
 
 test('settings of the command line hold until they are changed, and again after a reset', async () => {
 	const current = async () => (await sandbox.admin.http.get('/settings')).data.data;
@@ -49,8 +47,7 @@ test.each([
 ])('a page has at most as many records as %j says', async (caps) => {
 	await createTable();
 	await sandbox.admin.settings(caps);
-	const pageOf = (cap: number | null, skip: number, limit: number) =>
-		codes.slice(skip, skip + Math.min(limit, cap ?? Infinity)).join('');
+	const pageOf = (cap: number | null, skip: number, limit: number) => codes.slice(skip, skip + Math.min(limit, cap ?? Infinity)).join('');
 	for (const [skip, limit] of [
 		[0, 1000],
 		[2, 3],
@@ -68,13 +65,9 @@ test.each([
 });
 
 describe('timePrecisionMs', () => {
-	const list = async (): Promise<ListedRecord[]> =>
-		(await client.post(`${data}/filter`, { filter: [] })).data.data;
+	const list = async (): Promise<ListedRecord[]> => (await client.post(`${data}/filter`, { filter: [] })).data.data;
 	const update = (name: string) =>
-		client.post(`${data}/bulk`, {
-			bulk: codes.map((code) => ({ fields: { code, name } })),
-			useUpsert: true,
-		});
+		client.post(`${data}/bulk`, { bulk: codes.map((code) => ({ fields: { code, name } })), useUpsert: true });
 
 	test.each([
 		[1, /T\d\d:\d\d:\d\d\.\d{3}[+-]\d\d:\d\d$/],
@@ -96,9 +89,7 @@ describe('timePrecisionMs', () => {
 		const summary = (await client.post(`${data}/summary`, body)).data.data;
 		expect(summary.fields.modified.max).toBe((await list()).at(-1)?.modified);
 		const stored = await sandbox.admin.records('shop', 'items');
-		expect(stored.map(({ modified }) => Date.parse(modified))).toEqual(
-			(await list()).map(({ modified }) => Date.parse(modified)),
-		);
+		expect(stored.map(({ modified }) => Date.parse(modified))).toEqual((await list()).map(({ modified }) => Date.parse(modified)));
 	});
 
 	test('an update within the same tick shows in the version only', async () => {
@@ -137,19 +128,13 @@ test.each([
 	await sandbox.admin.createTable({
 		app: 'shop',
 		table: { internalName: 'items', fields: [...fields, talk] },
-		records: [
-			{ fields: { code: 'a', talk: { messages: [{ text: 'first' }, { text: 'second' }] } } },
-		],
+		records: [{ fields: { code: 'a', talk: { messages: [{ text: 'first' }, { text: 'second' }] } } }],
 	});
 	const [{ id }] = (await client.get(data)).data.data;
-	const write = (messages: object[]) =>
-		client.patch(`${data}/${id}`, { fields: { talk: { messages } } });
+	const write = (messages: object[]) => client.patch(`${data}/${id}`, { fields: { talk: { messages } } });
 	const { messages } = (await write([{ text: 'third' }])).data.data.fields.talk;
 	expect(messages.map(({ text }: { text: string }) => text)).toEqual(expected);
 	const changed = { ...messages.at(-1), text: 'changed' };
 	const after = (await write([changed])).data.data.fields.talk.messages;
-	expect(after.map(({ text }: { text: string }) => text)).toEqual([
-		...expected.slice(0, -1),
-		'changed',
-	]);
+	expect(after.map(({ text }: { text: string }) => text)).toEqual([...expected.slice(0, -1), 'changed']);
 });

@@ -68,10 +68,7 @@ test('the body is svc.workflow.payloadRequest, and the run is logged', async () 
 test('the sample workflow writes a contact with the workflow token', async () => {
 	const [sample] = (await sandbox.admin.http.get('/workflows')).data.data;
 	const body = { firstname: 'Neo', surname: 'New', email: 'neo@example.com' };
-	const response = await checkedClient(sandbox, sandbox.tokens.workflow).post(
-		sample.webhookUrl,
-		body,
-	);
+	const response = await checkedClient(sandbox, sandbox.tokens.workflow).post(sample.webhookUrl, body);
 	expect(response.status).toBe(202);
 	expect(await lastRun()).toMatchObject({ status: 'succeeded', log: ['Contact Neo New'] });
 	const contacts = await sandbox.admin.records('crm', 'contacts');
@@ -115,9 +112,7 @@ describe('Run As', () => {
 		const { tokens } = sandbox;
 		expect((await call(tokens.jwt, { runAs: 'caller' })).status).toBe('succeeded');
 		expect((await call(tokens.readonly, { runAs: 'caller' })).error).toContain('Reader');
-		expect((await call(tokens.workflow, { runAs: 'caller' })).error).toContain(
-			'only start workflows',
-		);
+		expect((await call(tokens.workflow, { runAs: 'caller' })).error).toContain('only start workflows');
 	});
 
 	test('token: the rights of the chosen token, as long as it is valid', async () => {
@@ -140,12 +135,7 @@ describe('the script', () => {
 		['rejects with anything', 'throw { a: 1 };', 'failed', '[object Object]'],
 		['cannot be read', 'return {;', 'failed', 'SyntaxError'],
 		['asks for nothing there', "return svc.table('nothing').list();", 'failed', 'no table'],
-		[
-			'uses an unknown parameter',
-			"return svc.table('deals').list({ colour: 1 });",
-			'failed',
-			"'colour'",
-		],
+		['uses an unknown parameter', "return svc.table('deals').list({ colour: 1 });", 'failed', "'colour'"],
 		['loops', 'for (;;);', 'timedOut', 'more than 200 ms'],
 		['waits for ever', 'await new Promise(() => {});', 'timedOut', 'more than 200 ms'],
 	])('%s', async (_name, script, status, error) => {

@@ -1,13 +1,6 @@
 /** The sandbox's deals, a table with a field of every type, written by the node. */
 import type { IDataObject, INode } from 'n8n-workflow';
-import {
-	automatic,
-	defined,
-	picked,
-	runOperation,
-	type Credential,
-	type RunResult,
-} from '../support/engine/engine.cts';
+import { automatic, defined, picked, runOperation, type Credential, type RunResult } from '../support/engine/engine.cts';
 import { startSandbox, type RunningSandbox } from '../../harness/sandboxProcess.mts';
 
 export interface WriteOptions {
@@ -54,13 +47,7 @@ export class AllFieldTypesHarness {
 	}
 
 	/** Runs an operation of the node on the deals. */
-	async run({
-		operation = 'create',
-		columns = automatic,
-		options = {},
-		parameters = {},
-		...rest
-	}: WriteOptions): Promise<RunResult> {
+	async run({ operation = 'create', columns = automatic, options = {}, parameters = {}, ...rest }: WriteOptions): Promise<RunResult> {
 		const { baseUrl, tokens } = this.sandbox;
 		const credential: Credential = { baseUrl, token: tokens.role };
 		return await runOperation(credential, {
@@ -94,12 +81,7 @@ export class AllFieldTypesHarness {
 	}
 
 	/** The value that the service returns after a value was written. */
-	async writeAndRead(
-		mode: Mode,
-		field: string,
-		value: unknown,
-		timezone?: string,
-	): Promise<unknown> {
+	async writeAndRead(mode: Mode, field: string, value: unknown, timezone?: string): Promise<unknown> {
 		const result = await this.create(mode, field, value, timezone);
 		expect(result.error?.message).toBeUndefined();
 		return (await this.readFields(result.json()[0]!.id))[field];

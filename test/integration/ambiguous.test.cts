@@ -4,11 +4,7 @@ import { APP, expectErrorItem, numbered, outcomes, useHarness } from './fixtures
 const harness = useHarness();
 
 const bulk = { path: '/data/bulk$' };
-const first = (fault: FaultRule['fault']): FaultRule => ({
-	match: bulk,
-	when: { nth: [1] },
-	fault,
-});
+const first = (fault: FaultRule['fault']): FaultRule => ({ match: bulk, when: { nth: [1] }, fault });
 
 /** How the response to the first batch gets lost. */
 const losses: Array<[how: string, rule: FaultRule, isWritten: boolean]> = [
@@ -22,12 +18,9 @@ const losses: Array<[how: string, rule: FaultRule, isWritten: boolean]> = [
 	['an empty 200 after the write', first({ kind: 'empty', afterWrite: true }), true],
 	['an HTML page as a 200', first({ kind: 'html', status: 200, afterWrite: true }), true],
 ];
-const repeated = <Value,>(value: Value, count: number) =>
-	Array.from({ length: count }, () => value);
+const repeated = <Value,>(value: Value, count: number) => Array.from({ length: count }, () => value);
 const onlyFirstVersions = async (table?: string) =>
-	expect((await harness.records(table)).map(({ ver }) => ver)).toEqual(
-		(await harness.records(table)).map(() => 0),
-	);
+	expect((await harness.records(table)).map(({ ver }) => ver)).toEqual((await harness.records(table)).map(() => 0));
 
 describe.each(losses)('%s', (_, rule, isWritten) => {
 	// Short only where it matters: a busy machine must not time out a second time.
@@ -94,11 +87,7 @@ describe.each(losses)('%s', (_, rule, isWritten) => {
 
 test('a delete whose response is lost finds the record gone, and that is a success', async () => {
 	const [stored] = await harness.fill('orders', { number: '1', buyer: 'old' });
-	await harness.faults({
-		match: { method: 'DELETE' },
-		when: { first: 1 },
-		fault: { kind: 'resetAfter' },
-	});
+	await harness.faults({ match: { method: 'DELETE' }, when: { first: 1 }, fault: { kind: 'resetAfter' } });
 	const result = await harness.run('delete', { parameters: { recordId: stored!.id } });
 	expect(result.json()).toMatchObject([{ deleted: true, id: stored!.id }]);
 });
@@ -124,23 +113,13 @@ test('with a look-up before, an upsert whose responses are lost tells new from c
 	const url = `/apps/${APP}/tables/orders/data/${stored!.id}`;
 	await harness.sandbox.client().patch(url, { fields: { related } });
 	await harness.sandbox.admin.clearRequests();
-	await harness.faults(
-		...['POST', 'PATCH'].map((method) => ({
-			...first({ kind: 'resetAfter' }),
-			match: { ...bulk, method },
-		})),
-	);
+	await harness.faults(...['POST', 'PATCH'].map((method) => ({ ...first({ kind: 'resetAfter' }), match: { ...bulk, method } })));
 	const result = await harness.run('upsert', {
 		items: [same!, changed!, { ...sent, related }, added!],
 		options: { skipUnchanged: true },
 	});
 	expect(outcomes(result)).toEqual(['unchanged', 'updated', 'unchanged', 'inserted']);
-	expect((await harness.writes()).map(({ outcome }) => outcome).sort()).toEqual([
-		'completed',
-		'completed',
-		'reset',
-		'reset',
-	]);
+	expect((await harness.writes()).map(({ outcome }) => outcome).sort()).toEqual(['completed', 'completed', 'reset', 'reset']);
 	expect(await harness.records()).toHaveLength(4);
 });
 
@@ -171,10 +150,7 @@ test('if the look-up fails too, the outcome is unknown', async () => {
 		match: { path: '/data/filter$' },
 		fault: { kind: 'status', status: 403 },
 	});
-	const result = await harness.run('create', {
-		items: numbered(2),
-		onError: 'continueRegularOutput',
-	});
+	const result = await harness.run('create', { items: numbered(2), onError: 'continueRegularOutput' });
 	expect(outcomes(result)).toEqual(['unknown', 'unknown']);
 	expectErrorItem(result.output('Data Platform')[0]!, 0, 'looking it up failed');
 	expect(await harness.records()).toHaveLength(2);

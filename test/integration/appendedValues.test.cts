@@ -22,11 +22,7 @@ const docs = {
 
 const fill = async (...records: IDataObject[]) => {
 	const { admin } = harness.sandbox;
-	await admin.createTable({
-		app: APP,
-		table: docs,
-		records: records.map((fields) => ({ fields })),
-	});
+	await admin.createTable({ app: APP, table: docs, records: records.map((fields) => ({ fields })) });
 	await admin.clearRequests();
 	return await harness.records('docs');
 };
@@ -40,9 +36,7 @@ const adding = (...names: string[]) => ({ files: { add: names.map(file) } });
 
 /** The names of each record's files. */
 const files = async () =>
-	(await harness.records('docs')).map(({ fields }) =>
-		((fields.files ?? []) as IDataObject[]).map(({ fileName }) => fileName),
-	);
+	(await harness.records('docs')).map(({ fields }) => ((fields.files ?? []) as IDataObject[]).map(({ fileName }) => fileName));
 
 const run = (operation: string, { parameters, ...more }: Run) =>
 	harness.run(operation, { table: 'docs', ...more, ...(parameters && { parameters }) });
@@ -134,55 +128,41 @@ test('items without such values are sent again, in batches of their own', async 
 });
 
 describe('Retry On Fail', () => {
-	test.each(['update', 'upsert'])(
-		'of %s does not add again what the first try added',
-		async (operation) => {
-			const records = await fill({ code: 'a' }, { code: 'b' });
-			const items = records.map(({ id, fields }) => ({
-				id,
-				code: String(fields.code),
-				...adding('a.txt'),
-			}));
-			// Rejected in the first attempt.
-			await harness.faults({
-				match: { bodyContains: '"code":"b"' },
-				when: { first: 1 },
-				fault: { kind: 'failRecords', field: 'code', values: ['b'] },
-			});
-			const result = await run(operation, {
-				items,
-				...(operation !== 'upsert' && { parameters: byId }),
-				retry: { maxTries: 3 },
-			});
-			expect(result.error).toBeUndefined();
-			expect(await files()).toEqual([['a.txt'], ['a.txt']]);
-		},
-	);
+	test.each(['update', 'upsert'])('of %s does not add again what the first try added', async (operation) => {
+		const records = await fill({ code: 'a' }, { code: 'b' });
+		const items = records.map(({ id, fields }) => ({ id, code: String(fields.code), ...adding('a.txt') }));
+		// Rejected in the first attempt.
+		await harness.faults({
+			match: { bodyContains: '"code":"b"' },
+			when: { first: 1 },
+			fault: { kind: 'failRecords', field: 'code', values: ['b'] },
+		});
+		const result = await run(operation, {
+			items,
+			...(operation !== 'upsert' && { parameters: byId }),
+			retry: { maxTries: 3 },
+		});
+		expect(result.error).toBeUndefined();
+		expect(await files()).toEqual([['a.txt'], ['a.txt']]);
+	});
 
-	test.each(['upsert', 'update'])(
-		'of %s does not add it again to one of several records',
-		async (operation) => {
-			await fill({ code: 'a', name: 'old' }, { code: 'b', name: 'old' });
-			await harness.faults({
-				match: { method: 'PATCH' },
-				when: { nth: [2] },
-				fault: { kind: 'status', status: 403 },
-			});
-			const result = await run(operation, {
-				items: [{ name: 'old', ...adding('a.txt') }],
-				parameters: byName,
-				options: {
-					multipleMatches: 'all',
-					batchSize: 1,
-					parallelRequests: 1,
-				},
-				retry: { maxTries: 3 },
-			});
-			expect(result.error?.message).toContain('1 of 2 matching records were written');
-			expect(result.error?.description).toContain('Look at the record');
-			expect((await files()).flat()).toEqual(['a.txt']);
-		},
-	);
+	test.each(['upsert', 'update'])('of %s does not add it again to one of several records', async (operation) => {
+		await fill({ code: 'a', name: 'old' }, { code: 'b', name: 'old' });
+		await harness.faults({
+			match: { method: 'PATCH' },
+			when: { nth: [2] },
+			fault: { kind: 'status', status: 403 },
+		});
+		const result = await run(operation, {
+			items: [{ name: 'old', ...adding('a.txt') }],
+			parameters: byName,
+			options: { multipleMatches: 'all', batchSize: 1, parallelRequests: 1 },
+			retry: { maxTries: 3 },
+		});
+		expect(result.error?.message).toContain('1 of 2 matching records were written');
+		expect(result.error?.description).toContain('Look at the record');
+		expect((await files()).flat()).toEqual(['a.txt']);
+	});
 });
 
 test('messages of a chat, which may be added or replaced, are sent once', async () => {
@@ -206,11 +186,7 @@ describe('Import From File', () => {
 
 	test('adds a file once', async () => {
 		await fill({ code: 'a' });
-		await harness.faults({
-			match: { path: 'bulk$' },
-			when: { first: 2 },
-			fault: { kind: 'resetAfter' },
-		});
+		await harness.faults({ match: { path: 'bulk$' }, when: { first: 2 }, fault: { kind: 'resetAfter' } });
 		const result = await imported();
 		expect(result.error).toBeUndefined();
 		expect((await files()).flat()).toEqual(['a.txt']);

@@ -4,22 +4,14 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { Container } from '@n8n/di';
 import { BinaryDataService } from 'n8n-core';
 import { defined, picked } from '../support/engine/engine.cts';
-import {
-	hash,
-	inMemory,
-	openFiles,
-	read,
-	stored,
-	useAttachmentHarness,
-} from './attachmentFixtures.cts';
+import { hash, inMemory, openFiles, read, stored, useAttachmentHarness } from './attachmentFixtures.cts';
 
 const harness = useAttachmentHarness();
 
 /** Large enough that most of it has been sent before its last byte is handed over. */
 const LARGE = 24 * 1024 * 1024;
 
-const faults = async (...rules: Parameters<typeof harness.sandbox.admin.faults>[0]) =>
-	await harness.sandbox.admin.faults(rules);
+const faults = async (...rules: Parameters<typeof harness.sandbox.admin.faults>[0]) => await harness.sandbox.admin.faults(rules);
 
 const upload = async (name = 'a.txt', run: Parameters<typeof harness.upload>[1] = {}) =>
 	await harness.upload([await stored(name, 'content')], run);
@@ -61,15 +53,9 @@ describe('an upload', () => {
 	});
 
 	test('broken off in the middle is sent again from its start', async () => {
-		await faults({
-			when: { nth: [1] },
-			match: write,
-			fault: { kind: 'resetUpload', bytes: 2_000_000 },
-		});
+		await faults({ when: { nth: [1] }, match: write, fault: { kind: 'resetUpload', bytes: 2_000_000 } });
 		const bytes = [randomBytes(LARGE), randomBytes(1000)];
-		const files = await Promise.all(
-			bytes.map(async (content, index) => await stored(String(index), content)),
-		);
+		const files = await Promise.all(bytes.map(async (content, index) => await stored(String(index), content)));
 		const { error } = await harness.upload(files);
 		expect(error).toBeUndefined();
 		const there = await harness.files();
@@ -109,9 +95,7 @@ describe('an upload', () => {
 		await upload();
 		await faults({ match: write, fault: { kind } });
 		const { error } = await upload('a.txt', { options: { timeout: 1 } });
-		expect(error!.message).toMatch(
-			/^Unknown whether the files were stored: .*does not have 'a\.txt' yet/,
-		);
+		expect(error!.message).toMatch(/^Unknown whether the files were stored: .*does not have 'a\.txt' yet/);
 		expect(error!.description).toContain('Skip Existing');
 		expect(await harness.names()).toEqual(['a.txt']);
 	});
@@ -149,9 +133,7 @@ describe('an upload', () => {
 		const [file] = await harness.files();
 		expect(json()[0]).toMatchObject({ id: record!.id, uploaded: ['a.txt'] });
 		expect(JSON.stringify(json()[0])).toContain(file!.fileId);
-		const removed = await harness.run('remove', {
-			parameters: { removeMode: 'id', fileId: file!.fileId },
-		});
+		const removed = await harness.run('remove', { parameters: { removeMode: 'id', fileId: file!.fileId } });
 		expect(removed.json()[0]).toMatchObject({ remaining: 0 });
 		expect(await harness.names()).toEqual([]);
 		expect(await harness.writes()).toHaveLength(2);
@@ -165,26 +147,19 @@ describe('an upload', () => {
 		expect(await harness.names()).toEqual(['new']);
 	});
 
-	test.each([401, 403, 413])(
-		'that replaces the existing files, lost and then rejected with %i',
-		async (status) => {
-			await upload('old');
-			const rules = [{ kind: 'resetAfter' }, { kind: 'status', status }];
-			await faults(
-				...rules.map((fault, index) => ({ match: write, when: { nth: [index + 1] }, fault })),
-			);
-			const { error } = await upload('new', { parameters: { existingFiles: 'replace' } });
-			expect(error).toBeUndefined();
-			expect(await harness.names()).toEqual(['new']);
-		},
-	);
+	test.each([401, 403, 413])('that replaces the existing files, lost and then rejected with %i', async (status) => {
+		await upload('old');
+		const rules = [{ kind: 'resetAfter' }, { kind: 'status', status }];
+		await faults(...rules.map((fault, index) => ({ match: write, when: { nth: [index + 1] }, fault })));
+		const { error } = await upload('new', { parameters: { existingFiles: 'replace' } });
+		expect(error).toBeUndefined();
+		expect(await harness.names()).toEqual(['new']);
+	});
 
 	test.each([401, 403])('removing, lost and then rejected with %i', async (status) => {
 		await upload('old');
 		const rules = [{ kind: 'resetAfter' }, { kind: 'status', status }];
-		await faults(
-			...rules.map((fault, index) => ({ match: write, when: { nth: [index + 1] }, fault })),
-		);
+		await faults(...rules.map((fault, index) => ({ match: write, when: { nth: [index + 1] }, fault })));
 		const [file] = await harness.files();
 		const { error, json } = await harness.run('remove', {
 			parameters: { removeMode: 'id', fileId: file!.fileId },
@@ -240,9 +215,7 @@ describe('an upload', () => {
 
 	test('of a file that is missing in the store, second of three', async () => {
 		const binaryData = Container.get(BinaryDataService);
-		const files = await Promise.all(
-			['a', 'b', 'c'].map(async (name) => await stored(name, randomBytes(LARGE / 4))),
-		);
+		const files = await Promise.all(['a', 'b', 'c'].map(async (name) => await stored(name, randomBytes(LARGE / 4))));
 		rmSync(binaryData.getPath(files[1]!.id!));
 		const { error } = await harness.upload(files);
 		expect(error!.message).toContain("'b'");
@@ -253,9 +226,7 @@ describe('an upload', () => {
 		const file = await stored('odd', randomBytes(300_000));
 		const binaryData = Container.get(BinaryDataService);
 		const metadata = { ...(await binaryData.getMetadata(file.id!)) };
-		jest
-			.spyOn(binaryData, 'getMetadata')
-			.mockResolvedValueOnce({ ...metadata, fileSize: metadata.fileSize + by });
+		jest.spyOn(binaryData, 'getMetadata').mockResolvedValueOnce({ ...metadata, fileSize: metadata.fileSize + by });
 		const { error } = await harness.upload([file]);
 		expect(error!.message).toContain("'odd' was read as");
 		expect((await harness.records())[0]!.ver).toBe(0);
@@ -285,21 +256,20 @@ describe('a download', () => {
 		expect(await harness.downloads()).toHaveLength(2);
 	});
 
-	test.each([
-		{ kind: 'truncate' },
-		{ kind: 'wrongLength', by: 10 },
-		{ kind: 'wrongLength', by: -10 },
-	])('that always breaks off is no file: %j', async (fault) => {
-		await faults({ match: fetching, fault });
-		const stopped = await harness.run('download', { options: { maxRetryWait: 0 } });
-		expect(stopped.error!.message).toMatch(/^'a\.bin' could not be downloaded: /);
-		const goesOn = await harness.run('download', {
-			options: { maxRetryWait: 0 },
-			onError: 'continueRegularOutput',
-		});
-		const [item] = goesOn.output('Data Platform');
-		expect(item!.binary).toBeUndefined();
-	});
+	test.each([{ kind: 'truncate' }, { kind: 'wrongLength', by: 10 }, { kind: 'wrongLength', by: -10 }])(
+		'that always breaks off is no file: %j',
+		async (fault) => {
+			await faults({ match: fetching, fault });
+			const stopped = await harness.run('download', { options: { maxRetryWait: 0 } });
+			expect(stopped.error!.message).toMatch(/^'a\.bin' could not be downloaded: /);
+			const goesOn = await harness.run('download', {
+				options: { maxRetryWait: 0 },
+				onError: 'continueRegularOutput',
+			});
+			const [item] = goesOn.output('Data Platform');
+			expect(item!.binary).toBeUndefined();
+		},
+	);
 
 	test('that is empty although it should have bytes', async () => {
 		await faults({ match: fetching, fault: { kind: 'empty' } });
@@ -322,9 +292,7 @@ describe('a download', () => {
 
 	test('of a file that does not exist', async () => {
 		const { error } = await harness.run('download', { parameters: { fileId: 'nothing' } });
-		expect(error!.message).toBe(
-			`Record '${harness.id}' has no file 'nothing' in the field 'papers'`,
-		);
+		expect(error!.message).toBe(`Record '${harness.id}' has no file 'nothing' in the field 'papers'`);
 		expect(error!.description).toContain('a.bin (');
 	});
 
@@ -344,10 +312,7 @@ describe('a download', () => {
 			onError: 'continueErrorOutput',
 			parameters: { recordId: picked('={{ $json.id }}') },
 		});
-		expect(result.output('Data Platform').map(({ pairedItem }) => pairedItem)).toEqual([
-			{ item: 0 },
-			{ item: 2 },
-		]);
+		expect(result.output('Data Platform').map(({ pairedItem }) => pairedItem)).toEqual([{ item: 0 }, { item: 2 }]);
 		const [failed] = result.output('Data Platform', 1);
 		expect(failed).toMatchObject({ pairedItem: { item: 1 } });
 		expect(String(failed!.json.error)).toContain('nobody');

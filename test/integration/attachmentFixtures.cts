@@ -3,12 +3,7 @@
  */
 import { createHash } from 'node:crypto';
 import { readdirSync, readlinkSync } from 'node:fs';
-import {
-	runOperation,
-	picked,
-	type OperationRun,
-	type RunResult,
-} from '../support/engine/engine.cts';
+import { runOperation, picked, type OperationRun, type RunResult } from '../support/engine/engine.cts';
 import { Container } from '@n8n/di';
 import { BinaryDataConfig, BinaryDataService } from 'n8n-core';
 import type { IBinaryData, IDataObject, INodeExecutionData } from 'n8n-workflow';

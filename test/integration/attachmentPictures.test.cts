@@ -10,9 +10,7 @@ const picture = async () =>
 
 describe('pictures', () => {
 	const into = async (name: string, type: string) =>
-		await harness.upload([await stored(name, await picture(), type)], {
-			parameters: { fileField: 'photo' },
-		});
+		await harness.upload([await stored(name, await picture(), type)], { parameters: { fileField: 'photo' } });
 
 	test.each([
 		['photo.png', 'image/png', 'photo.png', 'image/png'],
@@ -44,10 +42,7 @@ describe('pictures', () => {
 			parameters: { fileField: 'photo' },
 		});
 		const parameters = { fileField: 'photo' };
-		const result = await harness.run('download', {
-			parameters,
-			options: { thumbnails: true },
-		});
+		const result = await harness.run('download', { parameters, options: { thumbnails: true } });
 		const [item] = result.output('Data Platform');
 		expect(item!.binary!.data).toMatchObject({ fileName: 'photo.webp', mimeType: 'image/webp' });
 		const { width, height } = await sharp(await read(item)).metadata();

@@ -1,36 +1,23 @@
 /** Files there and back: bytes, names, and what downloads do with the item. */
 import { randomBytes } from 'node:crypto';
-import {
-	hash,
-	inMemory,
-	openFiles,
-	read,
-	stored,
-	useAttachmentHarness,
-} from './attachmentFixtures.cts';
+import { hash, inMemory, openFiles, read, stored, useAttachmentHarness } from './attachmentFixtures.cts';
 
 const harness = useAttachmentHarness();
 
 const upload = (...files: Awaited<ReturnType<typeof stored>>[]) => harness.upload(files);
 
 describe('there and back', () => {
-	test.each([0, 1, 2, 3, 4, 196_607, 196_608, 196_609, 1024 * 1024, 5_000_001])(
-		'%d bytes',
-		async (size) => {
-			const bytes = randomBytes(size);
-			const { error } = await upload(await stored('data.bin', bytes));
-			expect(error).toBeUndefined();
-			const [file] = await harness.files();
-			expect(file).toMatchObject({ fileName: 'data.bin', fileSize: size });
-			expect(hash(await harness.bytes(file!))).toBe(hash(bytes));
-			const [item] = (await harness.run('download')).output('Data Platform');
-			expect(hash(await read(item))).toBe(hash(bytes));
-			expect(item!.binary!.data).toMatchObject({
-				bytes: size,
-				mimeType: 'application/octet-stream',
-			});
-		},
-	);
+	test.each([0, 1, 2, 3, 4, 196_607, 196_608, 196_609, 1024 * 1024, 5_000_001])('%d bytes', async (size) => {
+		const bytes = randomBytes(size);
+		const { error } = await upload(await stored('data.bin', bytes));
+		expect(error).toBeUndefined();
+		const [file] = await harness.files();
+		expect(file).toMatchObject({ fileName: 'data.bin', fileSize: size });
+		expect(hash(await harness.bytes(file!))).toBe(hash(bytes));
+		const [item] = (await harness.run('download')).output('Data Platform');
+		expect(hash(await read(item))).toBe(hash(bytes));
+		expect(item!.binary!.data).toMatchObject({ bytes: size, mimeType: 'application/octet-stream' });
+	});
 
 	test.each([
 		['unicode', 'Zpráva – ключ 🔑 報告書.txt'],
@@ -67,9 +54,7 @@ describe('there and back', () => {
 			mimetype: 'text/plain',
 			filedata: 'data:text/plain;base64,eA==',
 		};
-		expect(
-			(await harness.sandbox.client().patch(path, { fields: { papers: [file] } })).status,
-		).toBe(200);
+		expect((await harness.sandbox.client().patch(path, { fields: { papers: [file] } })).status).toBe(200);
 		const [item] = (await harness.run('download')).output('Data Platform');
 		expect(item!.binary!.data).toMatchObject({ fileName: 'up.txt' });
 		expect(item!.binary!.data).not.toHaveProperty('directory');
@@ -85,11 +70,7 @@ describe('there and back', () => {
 
 	test('stored and in memory in one request', async () => {
 		const contents = [randomBytes(500_000), randomBytes(7), randomBytes(700_001)];
-		await upload(
-			inMemory('a', contents[0]!),
-			await stored('b', contents[1]!),
-			await stored('c', contents[2]!),
-		);
+		await upload(inMemory('a', contents[0]!), await stored('b', contents[1]!), await stored('c', contents[2]!));
 		const files = await harness.files();
 		for (const [index, file] of files.entries()) {
 			expect(hash(await harness.bytes(file))).toBe(hash(contents[index]!));

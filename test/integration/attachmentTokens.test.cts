@@ -6,8 +6,7 @@ import { useStubServer } from './useStubServer.cts';
 
 const harness = useAttachmentHarness();
 
-const faults = async (...rules: Parameters<typeof harness.sandbox.admin.faults>[0]) =>
-	await harness.sandbox.admin.faults(rules);
+const faults = async (...rules: Parameters<typeof harness.sandbox.admin.faults>[0]) => await harness.sandbox.admin.faults(rules);
 
 const upload = async (name = 'a.txt', run: Parameters<typeof harness.upload>[1] = {}) =>
 	await harness.upload([await stored(name, 'content')], run);
@@ -17,17 +16,9 @@ const write = { method: 'PATCH' };
 describe('a file at another host', () => {
 	const elsewhere = useStubServer();
 
-	const allClosed = async () =>
-		await waitUntil(
-			'no connection is open',
-			async () => (await elsewhere.countConnections()) === 0,
-		);
+	const allClosed = async () => await waitUntil('no connection is open', async () => (await elsewhere.countConnections()) === 0);
 
-	const download = async (
-		fileSize: number,
-		options = {},
-		run: Parameters<typeof harness.run>[1] = {},
-	) => {
+	const download = async (fileSize: number, options = {}, run: Parameters<typeof harness.run>[1] = {}) => {
 		const file = { fileId: 'f', fileName: 'there.txt', fileSize, mimetype: 'text/plain' };
 		const papers = [{ ...file, fileUrl: `${elsewhere.origin}/there.txt?signature=1` }];
 		const record = { id: harness.id, ver: 1, fields: { papers } };
@@ -68,17 +59,14 @@ describe('a file at another host', () => {
 		[500, false],
 		[302, false],
 		[404, true],
-	])(
-		'that rejects with a long body (%i, endless %s) leaves no connection open',
-		async (status, stalls) => {
-			elsewhere.respond = () => ({ status, body: 'x'.repeat(30_000_000), stalls });
-			const start = Date.now();
-			const { error } = await download(5, { timeout: 30, maxRetryWait: 0 });
-			expect(error!.message).toMatch(/^'there\.txt' could not be downloaded/);
-			await allClosed();
-			expect(Date.now() - start).toBeLessThan(10_000);
-		},
-	);
+	])('that rejects with a long body (%i, endless %s) leaves no connection open', async (status, stalls) => {
+		elsewhere.respond = () => ({ status, body: 'x'.repeat(30_000_000), stalls });
+		const start = Date.now();
+		const { error } = await download(5, { timeout: 30, maxRetryWait: 0 });
+		expect(error!.message).toMatch(/^'there\.txt' could not be downloaded/);
+		await allClosed();
+		expect(Date.now() - start).toBeLessThan(10_000);
+	});
 
 	test('that is canceled ends at once', async () => {
 		const sent = 100_000;

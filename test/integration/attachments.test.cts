@@ -44,10 +44,7 @@ describe('the files of the item', () => {
 		const input = [{ json: {} }];
 		const all = await harness.run('upload', { input, parameters: { inputDataFieldName: '' } });
 		expect(all.error!.message).toContain('no file');
-		const named = await harness.run('upload', {
-			input,
-			parameters: { inputDataFieldName: 'data' },
-		});
+		const named = await harness.run('upload', { input, parameters: { inputDataFieldName: 'data' } });
 		expect(named.error!.message).toContain("'data'");
 	});
 
@@ -79,16 +76,10 @@ describe('the files of the item', () => {
 			},
 		});
 		expect(result.error).toBeUndefined();
-		expect(result.output('Data Platform').map((entry) => entry.pairedItem)).toEqual(
-			input.map((_, index) => ({ item: index })),
-		);
-		const names = async (field: string, id?: string) =>
-			(await harness.files(field, id)).map(({ fileName }) => fileName);
+		expect(result.output('Data Platform').map((entry) => entry.pairedItem)).toEqual(input.map((_, index) => ({ item: index })));
+		const names = async (field: string, id?: string) => (await harness.files(field, id)).map(({ fileName }) => fileName);
 		expect([await names('papers'), await names('scans')]).toEqual([['0.txt'], ['2.txt']]);
-		expect([await names('papers', ids[1]), await names('scans', ids[1])]).toEqual([
-			['1.txt'],
-			['3.txt'],
-		]);
+		expect([await names('papers', ids[1]), await names('scans', ids[1])]).toEqual([['1.txt'], ['3.txt']]);
 	});
 });
 
@@ -158,9 +149,7 @@ describe('existing files', () => {
 describe('with the record', () => {
 	test('other fields in the same request', async () => {
 		await harness.upload([await stored('a', 'a')], {
-			input: [
-				{ json: { title: 'Changed', papers: 'ignored' }, binary: { a: await stored('a', 'a') } },
-			],
+			input: [{ json: { title: 'Changed', papers: 'ignored' }, binary: { a: await stored('a', 'a') } }],
 			parameters: { updateOtherFields: true, columns: automatic },
 		});
 		const [record] = await harness.records();
@@ -239,8 +228,7 @@ test.each([undefined, 'continueErrorOutput' as const, 'continueRegularOutput' as
 test('the list of fields offers those for files', async () => {
 	const credential = { baseUrl: harness.sandbox.baseUrl, token: harness.sandbox.tokens.role };
 	const parameters = { application: picked('shop'), table: picked('docs') };
-	const values = async (list: string) =>
-		(await loadOptions(credential, list, parameters)).map(({ value }) => value);
+	const values = async (list: string) => (await loadOptions(credential, list, parameters)).map(({ value }) => value);
 	expect(await values('getFileField')).toEqual(['', 'papers', 'scans', 'photo']);
 	expect(await values('getFileFields')).toEqual(['papers', 'scans', 'photo']);
 });
@@ -260,11 +248,7 @@ describe('two files with the same name and size', () => {
 
 describe('what a download leaves unchanged', () => {
 	test("the item's other files, whatever their names", async () => {
-		await upload(
-			await stored('1.txt', '1'),
-			await stored('2.txt', '2'),
-			await stored('3.txt', '3'),
-		);
+		await upload(await stored('1.txt', '1'), await stored('2.txt', '2'), await stored('3.txt', '3'));
 		const binary = { data: await stored('old.txt', 'old'), data_1: await stored('kept.txt', 'k') };
 		const result = await harness.run('download', { input: [{ json: {}, binary }] });
 		const files = result.output('Data Platform')[0]!.binary!;
@@ -293,11 +277,7 @@ test.each([
 	['download', { fileId: '={{ 5 }}' }, "has no file '5'"],
 	['download', { fileId: '={{ [1] }}' }, "'File ID' must be text, not a list"],
 	['upload', { inputDataFieldName: '={{ {a: 1} }}' }, "'Input Data Field Name' must be text"],
-	[
-		'upload',
-		{ inputDataFieldName: '={{ null }}' },
-		"'Input Data Field Name' is empty: its expression",
-	],
+	['upload', { inputDataFieldName: '={{ null }}' }, "'Input Data Field Name' is empty: its expression"],
 	['upload', { target: '={{ "both" }}' }, "'Upload To' must be one of 'existing', 'new'"],
 	['upload', { existingFiles: '={{ "Replace" }}' }, "'Existing Files' must be one of 'append'"],
 	['upload', { existingFiles: '={{ null }}' }, "'Existing Files' must be one of 'append'"],

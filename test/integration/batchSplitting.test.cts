@@ -4,18 +4,14 @@ import { numbered, expectErrorItem, outcomes, pairedIndexes, useHarness } from '
 const harness = useHarness();
 
 /** 25 orders; the platform rejects the one at position 12. */
-const items = numbered(25).map((order, index) =>
-	index === 12 ? { ...order, state: 'lost' } : order,
-);
+const items = numbered(25).map((order, index) => (index === 12 ? { ...order, state: 'lost' } : order));
 const good = items.filter((_, index) => index !== 12).map(({ number }) => number);
 
 /** Each output item has the ID of the record that was written from its own input item. */
 async function expectOwnIds(output: IDataObject[], input: IDataObject[]) {
 	const stored = new Map((await harness.records()).map(({ id, fields }) => [id, fields.number]));
 	const written = output.map(({ id }) => (id === undefined ? undefined : stored.get(id as string)));
-	expect(written).toEqual(
-		input.map(({ number }, index) => ('id' in output[index]! ? number : undefined)),
-	);
+	expect(written).toEqual(input.map(({ number }, index) => ('id' in output[index]! ? number : undefined)));
 }
 
 describe('25 items, item 12 rejected', () => {
@@ -32,9 +28,7 @@ describe('25 items, item 12 rejected', () => {
 			const result = await harness.run(operation, { items, onError: 'continueRegularOutput' });
 			const stored = await harness.values('number');
 			// Only creates keep the order of the items.
-			expect(operation === 'create' ? stored : new Set(stored)).toEqual(
-				operation === 'create' ? good : new Set(good),
-			);
+			expect(operation === 'create' ? stored : new Set(stored)).toEqual(operation === 'create' ? good : new Set(good));
 			expect(stored).toHaveLength(24);
 			expect((await harness.records()).every(({ ver }) => ver === 0)).toBe(true);
 			const output = result.output('Data Platform');
@@ -59,9 +53,7 @@ describe('25 items, item 12 rejected', () => {
 		await harness.settings({ batchFailure: 'wholeBatch400' });
 		const result = await harness.run('upsert', { items });
 		expect(result.error?.context?.itemIndex).toBe(12);
-		expect(result.error?.description).toContain(
-			'24 of 25 items are done, all confirmed through item 11.',
-		);
+		expect(result.error?.description).toContain('24 of 25 items are done, all confirmed through item 11.');
 		expect(await harness.values('number')).toEqual(good);
 	});
 
@@ -77,9 +69,7 @@ describe('25 items, item 12 rejected', () => {
 test('each of several bad records is found', async () => {
 	await harness.settings({ batchFailure: 'wholeBatch422', recordIndex: false });
 	const bad = new Set([0, 5, 6, 24]);
-	const mixed = numbered(25).map((order, index) =>
-		bad.has(index) ? { ...order, state: 'lost' } : order,
-	);
+	const mixed = numbered(25).map((order, index) => (bad.has(index) ? { ...order, state: 'lost' } : order));
 	const result = await harness.run('create', { items: mixed, onError: 'continueErrorOutput' });
 	expect(pairedIndexes(result.output('Data Platform', 1))).toEqual([...bad]);
 	expect(await harness.records()).toHaveLength(21);
@@ -96,17 +86,12 @@ test('updates are split as well', async () => {
 		onError: 'continueErrorOutput',
 	});
 	expect(pairedIndexes(result.output('Data Platform', 1))).toEqual([3]);
-	expect(await harness.values('state')).toEqual(
-		[...'ssssssss'].map((_, i) => (i === 3 ? undefined : 'sent')),
-	);
+	expect(await harness.values('state')).toEqual([...'ssssssss'].map((_, i) => (i === 3 ? undefined : 'sent')));
 });
 
 test('if every record is rejected, every item has an error', async () => {
 	await harness.faults({ fault: { kind: 'rejectBatch', status: 422 } });
-	const result = await harness.run('create', {
-		items: numbered(5),
-		onError: 'continueRegularOutput',
-	});
+	const result = await harness.run('create', { items: numbered(5), onError: 'continueRegularOutput' });
 	expect(outcomes(result)).toEqual(Array.from({ length: 5 }, () => 'failed'));
 	expect(await harness.records()).toEqual([]);
 });
@@ -114,10 +99,7 @@ test('if every record is rejected, every item has an error', async () => {
 describe('413', () => {
 	test('splits the batch, and sends smaller ones from then on', async () => {
 		await harness.settings({ maxBulkRecords: 10 });
-		const result = await harness.run('upsert', {
-			items: numbered(80),
-			options: { batchSize: 40 },
-		});
+		const result = await harness.run('upsert', { items: numbered(80), options: { batchSize: 40 } });
 		expect(outcomes(result)).toEqual(Array.from({ length: 80 }, () => 'inserted'));
 		const batches = (await harness.writes()).map(({ records, status }) => [records, status]);
 		expect(batches.filter(([, status]) => status === 413).length).toBeLessThanOrEqual(4);
@@ -136,11 +118,7 @@ describe('413', () => {
 });
 
 test('a lost response halves the batches from then on', async () => {
-	await harness.faults({
-		match: { path: '/data/bulk$' },
-		when: { nth: [1] },
-		fault: { kind: 'resetAfter' },
-	});
+	await harness.faults({ match: { path: '/data/bulk$' }, when: { nth: [1] }, fault: { kind: 'resetAfter' } });
 	const options = { batchSize: 100, parallelRequests: 1 };
 	const result = await harness.run('upsert', { items: numbered(200), options });
 	expect((await harness.writes()).map(({ records }) => records)).toEqual([100, 100, 50, 50]);

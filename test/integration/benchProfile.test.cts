@@ -19,11 +19,10 @@ process.exit();
 
 test('a benchmark without a network has a profile of the node', () => {
 	const folder = mkdtempSync(join(tmpdir(), 'bench-profile-'));
-	const output = execFileSync(
-		process.execPath,
-		['--input-type=module', '--eval', PROGRAM, folder],
-		{ cwd: resolve(__dirname, '../..'), encoding: 'utf8' },
-	);
+	const output = execFileSync(process.execPath, ['--input-type=module', '--eval', PROGRAM, folder], {
+		cwd: resolve(__dirname, '../..'),
+		encoding: 'utf8',
+	});
 	expect(output.trim()).toBe('1-node.cpuprofile');
 	rmSync(folder, { recursive: true });
 });

@@ -6,20 +6,9 @@ import { generate, type SelfsignedOptions } from 'selfsigned';
 import { connect, createServer } from 'node:net';
 import { getCACertificates, setDefaultCACertificates } from 'node:tls';
 import type { IDataObject, INodeParameters } from 'n8n-workflow';
-import {
-	automatic,
-	checkCredential,
-	picked,
-	runOperation,
-	searchList,
-} from '../support/engine/engine.cts';
+import { automatic, checkCredential, picked, runOperation, searchList } from '../support/engine/engine.cts';
 import { watch } from '../support/engine/polls.cts';
-import {
-	jsonResponse,
-	startStubServer,
-	type Certificate,
-	type StubServer,
-} from '../support/stubServer.mts';
+import { jsonResponse, startStubServer, type Certificate, type StubServer } from '../support/stubServer.mts';
 import { useStubServer } from './useStubServer.cts';
 
 const DAY_MS = 24 * 60 * 60 * 1000;
@@ -96,19 +85,11 @@ const token = 'made-up-for-certificates';
 const table = { application: picked('crm'), table: picked('t') };
 
 /** Each use of a server, and its expected result. */
-const uses: Array<
-	[
-		use: string,
-		run: (server: StubServer, ignoreSslIssues: boolean) => ReturnType<typeof runOperation>,
-	]
-> = [
+const uses: Array<[use: string, run: (server: StubServer, ignoreSslIssues: boolean) => ReturnType<typeof runOperation>]> = [
 	[
 		'reading',
 		async ({ origin: baseUrl }, ignoreSslIssues) =>
-			await run(
-				{ baseUrl, ignoreSslIssues },
-				{ resource: 'record', operation: 'getAll', ...table },
-			),
+			await run({ baseUrl, ignoreSslIssues }, { resource: 'record', operation: 'getAll', ...table }),
 	],
 	[
 		'writing',
@@ -157,10 +138,7 @@ async function run(
 	parameters: IDataObject,
 	item: IDataObject = {},
 ) {
-	return await runOperation(
-		{ token, ...credential },
-		{ parameters: { options: {}, ...parameters } as INodeParameters, items: [item] },
-	);
+	return await runOperation({ token, ...credential }, { parameters: { options: {}, ...parameters } as INodeParameters, items: [item] });
 }
 
 describe.each(uses)('%s', (_, use) => {
@@ -189,32 +167,26 @@ describe.each(uses)('%s', (_, use) => {
 	});
 });
 
-test.each(bad)(
-	"the credential's test works if it is %s and the credential allows it",
-	async (kind) => {
-		const server = servers.get(kind)!;
-		const credential = { baseUrl: server.origin, token, ignoreSslIssues: true };
-		await checkCredential(credential);
-		expect(server.requests).toHaveLength(1);
-	},
-);
+test.each(bad)("the credential's test works if it is %s and the credential allows it", async (kind) => {
+	const server = servers.get(kind)!;
+	const credential = { baseUrl: server.origin, token, ignoreSslIssues: true };
+	await checkCredential(credential);
+	expect(server.requests).toHaveLength(1);
+});
 
-test.each(bad)(
-	"the editor's lists, the trigger and the credential's test say that it is %s",
-	async (kind, problem) => {
-		const server = servers.get(kind)!;
-		const credential = { baseUrl: server.origin, token };
-		const message = expect.objectContaining({ message: expect.stringContaining(problem) });
-		await expect(searchList(credential, 'searchApplications', {})).rejects.toEqual(message);
-		const watching = await watch(credential, table as unknown as INodeParameters);
-		await expect(watching.poll()).rejects.toEqual(message);
-		expect(await checkCredential(credential)).toEqual({
-			status: 'Error',
-			message: expect.stringContaining(problem),
-		});
-		expect(server.requests).toEqual([]);
-	},
-);
+test.each(bad)("the editor's lists, the trigger and the credential's test say that it is %s", async (kind, problem) => {
+	const server = servers.get(kind)!;
+	const credential = { baseUrl: server.origin, token };
+	const message = expect.objectContaining({ message: expect.stringContaining(problem) });
+	await expect(searchList(credential, 'searchApplications', {})).rejects.toEqual(message);
+	const watching = await watch(credential, table as unknown as INodeParameters);
+	await expect(watching.poll()).rejects.toEqual(message);
+	expect(await checkCredential(credential)).toEqual({
+		status: 'Error',
+		message: expect.stringContaining(problem),
+	});
+	expect(server.requests).toEqual([]);
+});
 
 test.each(['TLSv1.2', 'TLSv1.3'] as const)(
 	'a server that asks for a client certificate, with %s: the error says so',
@@ -303,9 +275,7 @@ test('a server that speaks plain HTTP gets nothing over HTTPS, and the error say
 	const { port } = server.address() as { port: number };
 	const credential = { baseUrl: `https://127.0.0.1:${port}`, ignoreSslIssues: true };
 	const { error } = await run(credential, { resource: 'record', operation: 'getAll', ...table });
-	expect(error?.message).toContain(
-		'Could not establish a secure connection (ERR_SSL_WRONG_VERSION_NUMBER). Nothing was sent',
-	);
+	expect(error?.message).toContain('Could not establish a secure connection (ERR_SSL_WRONG_VERSION_NUMBER). Nothing was sent');
 	expect(error?.description).toContain('port');
 	expect(heard.join('')).not.toContain(token);
 	server.close();

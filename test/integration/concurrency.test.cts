@@ -13,9 +13,7 @@ function underWay(requests: LoggedRequest[]) {
 		return { path, start, end: start + (milliseconds ?? 0) };
 	});
 	const most = (among: typeof times) =>
-		Math.max(
-			...among.map(({ start }) => among.filter((t) => t.start <= start && start < t.end).length),
-		);
+		Math.max(...among.map(({ start }) => among.filter((t) => t.start <= start && start < t.end).length));
 	const paths = Object.values(Object.groupBy(times, ({ path }) => path));
 	return { most: most(times), mostOfOnePath: Math.max(...paths.map((among) => most(among!))) };
 }
@@ -38,10 +36,7 @@ async function uploadTo(ids: string[], more: Run = {}) {
 			}),
 		),
 	);
-	const parameters: IDataObject = {
-		recordId: picked('={{ $json.id }}'),
-		inputDataFieldName: 'data',
-	};
+	const parameters: IDataObject = { recordId: picked('={{ $json.id }}'), inputDataFieldName: 'data' };
 	return await harness.run('upload', { input, parameters, ...more });
 }
 
@@ -51,9 +46,7 @@ test('four records at a time, each record by one item after the other', async ()
 	const ids = await documents(6);
 	await harness.sandbox.admin.settings({ latencyMs: 60 });
 	const { json } = await uploadTo([...ids, ...ids, ...ids]);
-	expect(json().map(({ uploaded }) => uploaded)).toEqual(
-		Array.from({ length: 18 }, (_, index) => [`${index}.txt`]),
-	);
+	expect(json().map(({ uploaded }) => uploaded)).toEqual(Array.from({ length: 18 }, (_, index) => [`${index}.txt`]));
 	for (const [at, id] of ids.entries()) {
 		expect(await namesIn(id)).toEqual([0, 6, 12].map((round) => `${round + at}.txt`));
 	}
@@ -62,12 +55,7 @@ test('four records at a time, each record by one item after the other', async ()
 
 test('a slow item keeps back only what comes after it on its record', async () => {
 	const [slow, other] = (await documents(2)) as [string, string];
-	await harness.sandbox.admin.faults([
-		{
-			match: { method: 'PATCH', bodyContains: '"0.txt"' },
-			fault: { kind: 'slowBefore', ms: 400 },
-		},
-	]);
+	await harness.sandbox.admin.faults([{ match: { method: 'PATCH', bodyContains: '"0.txt"' }, fault: { kind: 'slowBefore', ms: 400 } }]);
 	await uploadTo([slow, slow, other]);
 	expect(await namesIn(slow)).toEqual(['0.txt', '1.txt']);
 	const paths = (await harness.writes()).map(({ path }) => path.split('/').at(-1));
@@ -76,9 +64,7 @@ test('a slow item keeps back only what comes after it on its record', async () =
 
 test('after a failed item nothing of its record is written, unless the node continues', async () => {
 	const [id] = (await documents(1)) as [string];
-	await harness.sandbox.admin.faults([
-		{ match: { bodyContains: '"0.txt"' }, fault: { kind: 'status', status: 400 } },
-	]);
+	await harness.sandbox.admin.faults([{ match: { bodyContains: '"0.txt"' }, fault: { kind: 'status', status: 400 } }]);
 	const stopped = await uploadTo([id, id]);
 	expect(stopped.error).toMatchObject({ httpCode: '400', context: { itemIndex: 0 } });
 	expect(await namesIn(id)).toEqual([]);

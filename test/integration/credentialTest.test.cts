@@ -15,11 +15,7 @@ afterAll(async () => {
 });
 
 const check = async (credential: { baseUrl?: string; token?: string; accessType?: string }) =>
-	await checkCredential({
-		baseUrl: sandbox.baseUrl,
-		token: sandbox.tokens.role,
-		...credential,
-	});
+	await checkCredential({ baseUrl: sandbox.baseUrl, token: sandbox.tokens.role, ...credential });
 
 const error = (message: unknown) => ({ status: 'Error', message });
 
@@ -43,16 +39,11 @@ test.each([
 	expect(result.message).not.toContain(sandbox.tokens[name]);
 });
 
-test.each(['short', 'workflow', 'form'] as const)(
-	'a token of the type %s as an API token with a role',
-	async (name) => {
-		const result = await check({ token: sandbox.tokens[name], accessType: 'role' });
-		expect(result).toEqual(
-			error(expect.stringMatching(/may not read anything.*'Token Type' is 'API Token With Role'/)),
-		);
-		expect(result.message).not.toContain(sandbox.tokens[name]);
-	},
-);
+test.each(['short', 'workflow', 'form'] as const)('a token of the type %s as an API token with a role', async (name) => {
+	const result = await check({ token: sandbox.tokens[name], accessType: 'role' });
+	expect(result).toEqual(error(expect.stringMatching(/may not read anything.*'Token Type' is 'API Token With Role'/)));
+	expect(result.message).not.toContain(sandbox.tokens[name]);
+});
 
 test('a token whose role may only read', async () => {
 	const token = sandbox.tokens.readonly;
@@ -73,11 +64,7 @@ test.each([
 	['has no user, on a platform that has no such path', { '/users/me': MISSING }, 'OK'],
 	['is refused by a gateway', { '/users/me': GATEWAY, '/apps': GATEWAY }, 'OK'],
 	['gets something else than its user', { '/users/me': MESSAGE }, 'Error'],
-	[
-		'gets a user without an address',
-		{ '/users/me': { ...USER, body: '{"data":{"id":"u1"}}' } },
-		'Error',
-	],
+	['gets a user without an address', { '/users/me': { ...USER, body: '{"data":{"id":"u1"}}' } }, 'Error'],
 	['gets a page for its user', { '/users/me': { ...USER, body: '<html></html>' } }, 'Error'],
 	['gets no list of applications', { '/users/me': REFUSED, '/apps': MESSAGE }, 'Error'],
 	['is not accepted there', { '/users/me': { ...REFUSED, status: 401 } }, 'Error'],
@@ -150,11 +137,6 @@ test.each([
 	expect(await check({ baseUrl })).toEqual(error(expect.stringMatching(message)));
 });
 
-test.each(['', 'with space', 'Bearer\nx'])(
-	'the token %j is rejected before a request',
-	async (token) => {
-		expect(await check({ token })).toEqual(
-			error(expect.stringMatching(/The token in the credential/)),
-		);
-	},
-);
+test.each(['', 'with space', 'Bearer\nx'])('the token %j is rejected before a request', async (token) => {
+	expect(await check({ token })).toEqual(error(expect.stringMatching(/The token in the credential/)));
+});

@@ -5,10 +5,7 @@ import { useOtherWriter } from './otherWriter.cts';
 
 const harness = useHarness();
 
-const where = (...condition: IDataObject[]) => ({
-	filterMode: 'conditions',
-	conditions: { condition },
-});
+const where = (...condition: IDataObject[]) => ({ filterMode: 'conditions', conditions: { condition } });
 const open = { field: 'state', operator: 'eq', value: 'open' };
 const dear = { field: 'price', operator: 'gte', value: '3' };
 
@@ -32,9 +29,7 @@ test('counts first, then deletes what matches and nothing else', async () => {
 	const result = await deleteMany(where(open));
 	expect(result.json()).toEqual([{ deleted: true, matched: 3, deletedCount: 3, remaining: 0 }]);
 	expect(await harness.values('number')).toEqual(['4', '5']);
-	const methods = (await harness.requests()).map(
-		({ method, path }) => `${method} ${path.split('/data')[1]}`,
-	);
+	const methods = (await harness.requests()).map(({ method, path }) => `${method} ${path.split('/data')[1]}`);
 	expect(methods).toEqual([
 		'GET undefined', // the table's definition, for the choices of its fields
 		'POST /count/filter',
@@ -48,9 +43,7 @@ test('counts first, then deletes what matches and nothing else', async () => {
 
 test('more matches than the maximum: nothing is deleted', async () => {
 	const result = await deleteMany({ ...where(open), maxRecordsToDelete: 2 });
-	expect(result.error?.message).toBe(
-		'Nothing was deleted: 3 records match, more than the maximum of 2',
-	);
+	expect(result.error?.message).toBe('Nothing was deleted: 3 records match, more than the maximum of 2');
 	expect(await harness.writes()).toEqual([]);
 	expect(await harness.records()).toHaveLength(5);
 	const enough = await deleteMany({ ...where(open), maxRecordsToDelete: 3 });
@@ -59,9 +52,7 @@ test('more matches than the maximum: nothing is deleted', async () => {
 
 test.each([0, -1, 1.5, '', 'all', null])('the maximum %j is rejected', async (maximum) => {
 	const result = await deleteMany({ ...where(open), maxRecordsToDelete: maximum });
-	expect(result.error?.message).toContain(
-		"'Max Records to Delete' must be a whole number at least 1",
-	);
+	expect(result.error?.message).toContain("'Max Records to Delete' must be a whole number at least 1");
 	expect(await harness.requests()).toEqual([]);
 });
 
@@ -97,25 +88,18 @@ test.each([
 	const before = await harness.values('number');
 	const result = await deleteMany(where({ field: 'buyer', operator: 'eq', value }));
 	expect(result.json()).toMatchObject([{ deletedCount: numbers.length }]);
-	expect(await harness.values('number')).toEqual(
-		before.filter((n) => !numbers.includes(n as never)),
-	);
+	expect(await harness.values('number')).toEqual(before.filter((n) => !numbers.includes(n as never)));
 });
 
 test('a value in a list that looks like another condition deletes nothing else', async () => {
 	const value = ['x),number(eq)1', 'Dog, jr.'];
-	const result = await deleteMany(
-		where({ field: 'buyer', operator: 'in', value: `={{ ${JSON.stringify(value)} }}` }),
-	);
+	const result = await deleteMany(where({ field: 'buyer', operator: 'in', value: `={{ ${JSON.stringify(value)} }}` }));
 	expect(result.json()).toMatchObject([{ matched: 1, deletedCount: 1, remaining: 0 }]);
 	expect(await harness.values('number')).toEqual(['1', '2', '3', '4']);
 });
 
 test.each(['x\\', 'x\\\\'])('%s before a comma deletes only its own record', async (odd) => {
-	await harness.fill(
-		'orders',
-		...[odd, 'x,y', 'y', 'z'].map((buyer, index) => ({ number: String(index), buyer })),
-	);
+	await harness.fill('orders', ...[odd, 'x,y', 'y', 'z'].map((buyer, index) => ({ number: String(index), buyer })));
 	const value = `={{ ${JSON.stringify([odd, 'y'])} }}`;
 	const result = await deleteMany(where({ field: 'buyer', operator: 'in', value }));
 	expect(result.json()).toMatchObject([{ matched: 2, deletedCount: 2, remaining: 0 }]);
@@ -159,11 +143,7 @@ describe('a response that gets lost', () => {
 	test('and the count fails too: the outcome is unknown', async () => {
 		await harness.faults(
 			{ match: onDelete, fault: { kind: 'resetAfter' } },
-			{
-				match: { path: '/count/filter$' },
-				when: { nth: [2] },
-				fault: { kind: 'status', status: 403 },
-			},
+			{ match: { path: '/count/filter$' }, when: { nth: [2] }, fault: { kind: 'status', status: 403 } },
 		);
 		const result = await deleteMany(where(open));
 		expect(result.error?.message).toContain('it is unknown how many of 3 records were deleted');
@@ -185,11 +165,7 @@ describe('a response that gets lost', () => {
 	});
 
 	test('an error halfway says how many were deleted', async () => {
-		await harness.faults({
-			match: onDelete,
-			when: { nth: [3] },
-			fault: { kind: 'status', status: 403 },
-		});
+		await harness.faults({ match: onDelete, when: { nth: [3] }, fault: { kind: 'status', status: 403 } });
 		const result = await deleteMany({ ...where(open, dear), matchType: 'or' });
 		const left = await harness.records();
 		expect(result.error?.message).toContain(`${5 - left.length} of 4 records were deleted`);
@@ -208,29 +184,17 @@ test.each([
 	expect(await harness.records()).toHaveLength(5);
 });
 
-test.each([
-	'open,price(gte)0',
-	'open) or (state(eq)sent',
-	"' OR '1'='1",
-	'open\u0000',
-	'%',
-	'*',
-	'open"}],"filterOperator":"or"',
-])('the value %j is a value', async (value) => {
-	const result = await deleteMany(where({ ...open, field: 'buyer', value }));
-	expect(result.json()).toEqual([{ deleted: false, matched: 0, deletedCount: 0, remaining: 0 }]);
-	expect(await harness.records()).toHaveLength(5);
-});
+test.each(['open,price(gte)0', 'open) or (state(eq)sent', "' OR '1'='1", 'open\u0000', '%', '*', 'open"}],"filterOperator":"or"'])(
+	'the value %j is a value',
+	async (value) => {
+		const result = await deleteMany(where({ ...open, field: 'buyer', value }));
+		expect(result.json()).toEqual([{ deleted: false, matched: 0, deletedCount: 0, remaining: 0 }]);
+		expect(await harness.records()).toHaveLength(5);
+	},
+);
 
 describe('a value that an expression or an agent leaves empty never means all', () => {
-	const NOTHING = [
-		'={{ $json.missing }}',
-		'={{ null }}',
-		'',
-		'={{ "" }}',
-		'={{ [] }}',
-		'={{ {} }}',
-	];
+	const NOTHING = ['={{ $json.missing }}', '={{ null }}', '', '={{ "" }}', '={{ [] }}', '={{ {} }}'];
 	const BLANK = '={{ $json.first }} {{ $json.last }}';
 	const refused = async (parameters: IDataObject, options: IDataObject = {}) => {
 		const result = await deleteMany({ allowAll: true, ...parameters }, options);
@@ -243,20 +207,9 @@ describe('a value that an expression or an agent leaves empty never means all', 
 	};
 
 	test.each(
-		[
-			'contains',
-			'notcontains',
-			'startswith',
-			'endswith',
-			'eq',
-			'exactly',
-			'neq',
-			'gt',
-			'gte',
-			'lt',
-			'lte',
-			'notin',
-		].flatMap((operator) => [...NOTHING, BLANK].map((value) => [operator, value])),
+		['contains', 'notcontains', 'startswith', 'endswith', 'eq', 'exactly', 'neq', 'gt', 'gte', 'lt', 'lte', 'notin'].flatMap((operator) =>
+			[...NOTHING, BLANK].map((value) => [operator, value]),
+		),
 	)('%s %j', async (operator, value) => {
 		const error = await refused(where(open, { field: 'buyer', operator, value }));
 		const name = operator === 'exactly' ? '===' : operator;
@@ -281,21 +234,14 @@ describe('a value that an expression or an agent leaves empty never means all', 
 	test.each([
 		[{ ...open, field: '={{ $json.missing }}' }, 'Condition 2 of the filter names no field'],
 		[{ ...open, field: ' ' }, 'Condition 2 of the filter names no field'],
-		[
-			{ ...open, operator: '={{ $json.missing }}' },
-			"Condition 2 of the filter on 'state' has no op",
-		],
+		[{ ...open, operator: '={{ $json.missing }}' }, "Condition 2 of the filter on 'state' has no op"],
 		[{ ...open, operator: '' }, "Condition 2 of the filter on 'state' has no operator"],
 	])('a condition such as %j', async (condition, message) => {
 		expect((await refused(where(open, condition)))?.message).toContain(message);
 	});
 
 	test('a group', async () => {
-		const groups = (...group: IDataObject[]) => ({
-			...where(open),
-			matchType: 'or',
-			groups: { group },
-		});
+		const groups = (...group: IDataObject[]) => ({ ...where(open), matchType: 'or', groups: { group } });
 		const empty = await refused(groups({ matchType: 'and', conditions: {} }));
 		expect(empty?.message).toBe('Group 1 of the filter has no condition');
 		const inner = { condition: [{ ...open, operator: 'startswith', value: '' }] };
@@ -324,31 +270,19 @@ describe('a value that an expression or an agent leaves empty never means all', 
 	test.each([
 		[{ filterMode: '={{ $json.missing }}' }, "'Filter' must be one of"],
 		[{ ...where(open), matchType: '={{ $json.missing }}' }, "'Match' must be one of"],
-		[
-			{ application: { __rl: true, mode: 'id', value: '={{ $json.missing }}' } },
-			"'Application' is",
-		],
+		[{ application: { __rl: true, mode: 'id', value: '={{ $json.missing }}' } }, "'Application' is"],
 		[{ application: { __rl: true, mode: 'id', value: '={{ {} }}' } }, "'Application' must be text"],
 		[{ table: { __rl: true, mode: 'id', value: '={{ $json.missing }}' } }, "'Table' is empty"],
-		[
-			{ filterMode: 'none', allowAll: '={{ $json.missing }}' },
-			"'Delete All Records' must be true or false",
-		],
-		[
-			{ maxRecordsToDelete: '={{ $json.missing }}' },
-			"'Max Records to Delete' must be a whole number at least 1",
-		],
+		[{ filterMode: 'none', allowAll: '={{ $json.missing }}' }, "'Delete All Records' must be true or false"],
+		[{ maxRecordsToDelete: '={{ $json.missing }}' }, "'Max Records to Delete' must be a whole number at least 1"],
 	])('the parameters %j', async (parameters, message) => {
 		expect((await refused({ ...where(open), ...parameters }))?.message).toContain(message);
 	});
 
-	test.each(['={{ $json.missing }}', '={{ "" }}', '={{ "false" }}', '={{ null }}'])(
-		'a dry run that is %j',
-		async (dryRun) => {
-			const error = await refused(where(open), { dryRun });
-			expect(error?.message).toContain("'Dry Run' must be true or false, ");
-		},
-	);
+	test.each(['={{ $json.missing }}', '={{ "" }}', '={{ "false" }}', '={{ null }}'])('a dry run that is %j', async (dryRun) => {
+		const error = await refused(where(open), { dryRun });
+		expect(error?.message).toContain("'Dry Run' must be true or false, ");
+	});
 });
 
 test('values between commas in a tree are separate', async () => {
@@ -359,9 +293,7 @@ test('values between commas in a tree are separate', async () => {
 	const spared = await deleteMany(tree('notin', 'open, sent'));
 	expect(spared.json()).toMatchObject([{ matched: 0 }]);
 	expect(await harness.records()).toHaveLength(5);
-	const listed = await deleteMany(
-		where({ field: 'state', operator: 'notin', value: '["open", "sent"]' }),
-	);
+	const listed = await deleteMany(where({ field: 'state', operator: 'notin', value: '["open", "sent"]' }));
 	expect(listed.json()).toMatchObject([{ matched: 0 }]);
 	const one = await deleteMany(tree('in', 'sent,Sent'));
 	expect(one.json()).toMatchObject([{ deletedCount: 2 }]);
@@ -395,13 +327,10 @@ describe('with another writer', () => {
 	const other = useOtherWriter(harness);
 	const api = () => harness.sandbox.client();
 	const at = `/apps/${APP}/tables/orders/data`;
-	const insert = async (number: string, fields: IDataObject) =>
-		await api().post(at, { fields: { number, buyer: 'x', ...fields } });
-	const find = async (number: string) =>
-		(await harness.records()).find(({ fields }) => fields.number === number)!.id;
+	const insert = async (number: string, fields: IDataObject) => await api().post(at, { fields: { number, buyer: 'x', ...fields } });
+	const find = async (number: string) => (await harness.records()).find(({ fields }) => fields.number === number)!.id;
 	const remove = async (number: string) => await api().delete(`${at}/${await find(number)}`);
-	const change = async (number: string, fields: IDataObject) =>
-		await api().patch(`${at}/${await find(number)}`, { fields });
+	const change = async (number: string, fields: IDataObject) => await api().patch(`${at}/${await find(number)}`, { fields });
 	const run = async (parameters: IDataObject) => {
 		const result = await harness.run('deleteMany', {
 			parameters: { maxRecordsToDelete: 100, ...parameters },
@@ -411,9 +340,7 @@ describe('with another writer', () => {
 		return result.json();
 	};
 	const any = { ...where(open, dear), matchType: 'or' };
-	const done = (matched: number, deletedCount: number, remaining: number) => [
-		{ deleted: true, matched, deletedCount, remaining },
-	];
+	const done = (matched: number, deletedCount: number, remaining: number) => [{ deleted: true, matched, deletedCount, remaining }];
 
 	test('records that are added in the meantime are not counted as remaining', async () => {
 		let counts = 0;
@@ -428,9 +355,7 @@ describe('with another writer', () => {
 	});
 
 	test('no more are deleted than matched when they were counted', async () => {
-		other.before((target) =>
-			target === 'DELETE /data/bulk' ? insert('6', { state: 'open' }) : undefined,
-		);
+		other.before((target) => (target === 'DELETE /data/bulk' ? insert('6', { state: 'open' }) : undefined));
 		const [result] = await run(where(open));
 		expect(result).toMatchObject({ matched: 3, remaining: 1 });
 		expect(await harness.records()).toHaveLength(3);
@@ -446,9 +371,7 @@ describe('with another writer', () => {
 	});
 
 	test('a record that no longer matches when the deletion arrives is not counted', async () => {
-		other.before((target) =>
-			target === 'DELETE /data/bulk' ? change('2', { state: 'sent' }) : undefined,
-		);
+		other.before((target) => (target === 'DELETE /data/bulk' ? change('2', { state: 'sent' }) : undefined));
 		expect(await run(where(open))).toEqual(done(3, 2, 0));
 		expect(await harness.values('number')).toEqual(['2', '4', '5']);
 	});
@@ -488,9 +411,7 @@ describe('with another writer', () => {
 	test('record by record: not more than matched, and never more than the maximum', async () => {
 		await harness.fill('orders', ...numbered(30, { state: 'open' }));
 		let added = 100;
-		other.before((target) =>
-			target.startsWith('DELETE') ? insert(String((added += 1)), { state: 'open' }) : undefined,
-		);
+		other.before((target) => (target.startsWith('DELETE') ? insert(String((added += 1)), { state: 'open' }) : undefined));
 		expect(await run({ ...any, maxRecordsToDelete: 30 })).toEqual(done(30, 30, 30));
 		expect(await harness.records()).toHaveLength(30);
 	});

@@ -16,10 +16,7 @@ const fileOf = (name: string, content = name) => ({
 async function fill(documents: Record<string, { papers?: string[]; scans?: string[] }>) {
 	const client = harness.sandbox.client();
 	for (const [number, { papers = [], scans = [] }] of Object.entries(documents)) {
-		const files = {
-			papers: papers.map((name) => fileOf(name)),
-			scans: scans.map((name) => fileOf(name)),
-		};
+		const files = { papers: papers.map((name) => fileOf(name)), scans: scans.map((name) => fileOf(name)) };
 		const fields = { number, title: `Document ${number}`, ...files };
 		const { status } = await client.post('/apps/shop/tables/docs/data', { fields });
 		expect(status).toBe(201);
@@ -61,9 +58,7 @@ type Result = Awaited<ReturnType<typeof run>>;
 const namesIn = (result: Result) =>
 	result
 		.output('Data Platform')
-		.map(({ binary }) =>
-			Object.fromEntries(Object.entries(binary ?? {}).map(([key, file]) => [key, file.fileName])),
-		);
+		.map(({ binary }) => Object.fromEntries(Object.entries(binary ?? {}).map(([key, file]) => [key, file.fileName])));
 
 const onlyNumber = (number: string) => ({
 	filterMode: 'conditions',
@@ -72,19 +67,10 @@ const onlyNumber = (number: string) => ({
 
 describe('the files', () => {
 	test('stand beside their records, which are as without the option', async () => {
-		await fill({
-			2: { papers: ['a.txt', 'b.txt'], scans: ['c.txt'] },
-			3: {},
-			4: { scans: ['d.txt'] },
-		});
+		await fill({ 2: { papers: ['a.txt', 'b.txt'], scans: ['c.txt'] }, 3: {}, 4: { scans: ['d.txt'] } });
 		const result = await run({ files: { fileFields: ['papers', 'scans'] } });
 		expect(result.error).toBeUndefined();
-		expect(namesIn(result)).toEqual([
-			{},
-			{ data: 'a.txt', data_1: 'b.txt', data_2: 'c.txt' },
-			{},
-			{ data: 'd.txt' },
-		]);
+		expect(namesIn(result)).toEqual([{}, { data: 'a.txt', data_1: 'b.txt', data_2: 'c.txt' }, {}, { data: 'd.txt' }]);
 		const items = result.output('Data Platform');
 		expect(pairedIndexes(items)).toEqual([0, 0, 0, 0]);
 		expect((await read(items[1], 'data_2')).toString()).toBe('c.txt');
@@ -102,18 +88,12 @@ describe('the files', () => {
 		});
 		const many = await run({ files: { outputField: 'paper' }, parameters: onlyNumber('2') });
 		expect(namesIn(many)).toEqual(namesIn(single));
-		expect(namesIn(many)).toEqual([
-			{ paper: 'same.txt', paper_1: 'same.txt', paper_2: 'other.txt' },
-		]);
+		expect(namesIn(many)).toEqual([{ paper: 'same.txt', paper_1: 'same.txt', paper_2: 'other.txt' }]);
 	});
 
 	test.each<[IDataObject, boolean, string[]]>([
 		[{ fieldsToLoad: ['title'] }, true, ['created', 'id', 'modified', 'title', 'ver']],
-		[
-			{ fieldsToLoad: ['title', 'papers'] },
-			true,
-			['created', 'id', 'modified', 'papers', 'title', 'ver'],
-		],
+		[{ fieldsToLoad: ['title', 'papers'] }, true, ['created', 'id', 'modified', 'papers', 'title', 'ver']],
 		[{ fieldsToLoad: ['title'] }, false, ['created', 'fields', 'id', 'modified', 'ver']],
 	])('come along if the output shows only %j, simplified: %j', async (options, simple, keys) => {
 		await fill({ 2: { papers: ['a.txt'] } });
@@ -125,20 +105,14 @@ describe('the files', () => {
 	});
 
 	test('are those of the records that are returned', async () => {
-		const documents = Array.from({ length: 30 }, (_, at) => [
-			at + 10,
-			{ papers: [`${at + 10}.txt`] },
-		]);
+		const documents = Array.from({ length: 30 }, (_, at) => [at + 10, { papers: [`${at + 10}.txt`] }]);
 		await fill(Object.fromEntries(documents) as Parameters<typeof fill>[0]);
 		await harness.sandbox.admin.settings({ maxListedRecords: 25 });
 		const some = await run({ parameters: { limit: 3 }, options: { offset: 2 } });
 		expect(namesIn(some)).toEqual([{ data: '11.txt' }, { data: '12.txt' }, { data: '13.txt' }]);
 		expect(await harness.downloads()).toHaveLength(3);
 		const all = await run({ parameters: { returnAll: true } });
-		expect(namesIn(all).map(({ data }) => data)).toEqual([
-			undefined,
-			...documents.map(([number]) => `${String(number)}.txt`),
-		]);
+		expect(namesIn(all).map(({ data }) => data)).toEqual([undefined, ...documents.map(([number]) => `${String(number)}.txt`)]);
 	});
 
 	test('of several items, each with its own field', async () => {
@@ -162,28 +136,19 @@ describe('the maximum', () => {
 		);
 		expect(result.error?.description).toContain("'Download Files'");
 		expect(await harness.downloads()).toEqual([]);
-		expect(namesIn(await run({ files: { maxFiles: 3 } }))).toEqual([
-			{},
-			{ data: 'a', data_1: 'b' },
-			{ data: 'c' },
-		]);
+		expect(namesIn(await run({ files: { maxFiles: 3 } }))).toEqual([{}, { data: 'a', data_1: 'b' }, { data: 'c' }]);
 	});
 
 	test('of bytes', async () => {
 		const half = 'x'.repeat(512 * 1024);
 		const papers = [fileOf('a', half), fileOf('b', half)];
-		const update = async (fields: object) =>
-			await harness.sandbox.client().patch(`/apps/shop/tables/docs/data/${harness.id}`, { fields });
+		const update = async (fields: object) => await harness.sandbox.client().patch(`/apps/shop/tables/docs/data/${harness.id}`, { fields });
 		await update({ papers });
-		expect(namesIn(await run({ files: { maxTotalSizeMiB: 1 } }))).toEqual([
-			{ data: 'a', data_1: 'b' },
-		]);
+		expect(namesIn(await run({ files: { maxTotalSizeMiB: 1 } }))).toEqual([{ data: 'a', data_1: 'b' }]);
 		await update({ papers: { add: [fileOf('c', 'x')] } });
 		await harness.sandbox.admin.clearRequests();
 		const { error } = await run({ files: { maxTotalSizeMiB: 1 } });
-		expect(error?.message).toContain(
-			"1.0 MiB in 3 files, more than the 1.0 MiB of 'Max Total Size (MiB)'",
-		);
+		expect(error?.message).toContain("1.0 MiB in 3 files, more than the 1.0 MiB of 'Max Total Size (MiB)'");
 		expect(await harness.downloads()).toEqual([]);
 	});
 
@@ -207,13 +172,8 @@ describe('a file that can not be downloaded', () => {
 	const lost = async () => {
 		await fill({ 2: { papers: ['a'] }, 3: { papers: ['b', 'gone'] }, 4: { papers: ['c'] } });
 		const [, , record] = (await harness.records()) as Array<{ id: string; fields: IDataObject }>;
-		const [, { fileId }] = record!.fields.papers as Array<{ fileId: string }> as [
-			unknown,
-			{ fileId: string },
-		];
-		await harness.sandbox.admin.faults([
-			{ match: { path: `/files/${fileId}` }, fault: { kind: 'status', status: 404 } },
-		]);
+		const [, { fileId }] = record!.fields.papers as Array<{ fileId: string }> as [unknown, { fileId: string }];
+		await harness.sandbox.admin.faults([{ match: { path: `/files/${fileId}` }, fault: { kind: 'status', status: 404 } }]);
 		return record!.id;
 	};
 
@@ -225,33 +185,28 @@ describe('a file that can not be downloaded', () => {
 		expect(error?.context).toMatchObject({ itemIndex: 0 });
 	});
 
-	test.each(['continueRegularOutput', 'continueErrorOutput'] as const)(
-		'is the trouble of its record: %s',
-		async (onError) => {
-			const id = await lost();
-			const result = await run({ onError, items: [{ from: 'before' }, {}] });
-			const isRouted = onError === 'continueErrorOutput';
-			const good = result.output('Data Platform').filter(({ json }) => !json.error);
-			expect(good.map(({ json }) => json.number)).toEqual(['1', '2', '4', '1', '2', '4']);
-			expect(pairedIndexes(good)).toEqual([0, 0, 0, 1, 1, 1]);
-			const all = result.output('Data Platform', isRouted ? 1 : 0);
-			const failed = all.filter(({ json }) => json.error);
-			expect(failed).toHaveLength(2);
-			if (!isRouted) expect(all.indexOf(failed[0]!)).toBe(2);
-			for (const [item, entry] of failed.entries()) {
-				expect(entry.pairedItem).toEqual({ item });
-				expect(entry.json.error).toContain(`Record '${id}': 'gone' could not be downloaded`);
-				const details = { item, id, outcome: 'failed', status: 404, retryable: false };
-				expect(entry.json.details).toEqual(expect.objectContaining(details));
-			}
-		},
-	);
+	test.each(['continueRegularOutput', 'continueErrorOutput'] as const)('is the trouble of its record: %s', async (onError) => {
+		const id = await lost();
+		const result = await run({ onError, items: [{ from: 'before' }, {}] });
+		const isRouted = onError === 'continueErrorOutput';
+		const good = result.output('Data Platform').filter(({ json }) => !json.error);
+		expect(good.map(({ json }) => json.number)).toEqual(['1', '2', '4', '1', '2', '4']);
+		expect(pairedIndexes(good)).toEqual([0, 0, 0, 1, 1, 1]);
+		const all = result.output('Data Platform', isRouted ? 1 : 0);
+		const failed = all.filter(({ json }) => json.error);
+		expect(failed).toHaveLength(2);
+		if (!isRouted) expect(all.indexOf(failed[0]!)).toBe(2);
+		for (const [item, entry] of failed.entries()) {
+			expect(entry.pairedItem).toEqual({ item });
+			expect(entry.json.error).toContain(`Record '${id}': 'gone' could not be downloaded`);
+			const details = { item, id, outcome: 'failed', status: 404, retryable: false };
+			expect(entry.json.details).toEqual(expect.objectContaining(details));
+		}
+	});
 
 	test('for a moment: it is tried again', async () => {
 		await fill({ 2: { papers: ['a'] } });
-		await harness.sandbox.admin.faults([
-			{ match: { path: '/files/' }, when: { nth: [1] }, fault: { kind: 'truncate' } },
-		]);
+		await harness.sandbox.admin.faults([{ match: { path: '/files/' }, when: { nth: [1] }, fault: { kind: 'truncate' } }]);
 		expect(namesIn(await run())).toEqual([{}, { data: 'a' }]);
 	});
 });
@@ -259,43 +214,36 @@ describe('a file that can not be downloaded', () => {
 test('four records at a time', async () => {
 	const documents = Array.from({ length: 9 }, (_, at) => [at + 2, { papers: ['a', 'b'] }]);
 	await fill(Object.fromEntries(documents) as Parameters<typeof fill>[0]);
-	await harness.sandbox.admin.faults([
-		{ match: { path: '/files/' }, fault: { kind: 'slowBefore', ms: 60 } },
-	]);
+	await harness.sandbox.admin.faults([{ match: { path: '/files/' }, fault: { kind: 'slowBefore', ms: 60 } }]);
 	expect((await run()).error).toBeUndefined();
 	const spans = (await harness.downloads()).map(({ startedAt, milliseconds }) => {
 		const start = new Date(startedAt).getTime();
 		return { start, end: start + milliseconds! - 1 };
 	});
 	expect(spans).toHaveLength(18);
-	const atOnce = spans.map(
-		({ start }) => spans.filter((other) => other.start <= start && start < other.end).length,
-	);
+	const atOnce = spans.map(({ start }) => spans.filter((other) => other.start <= start && start < other.end).length);
 	expect(Math.max(...atOnce)).toBeGreaterThan(1);
 	expect(Math.max(...atOnce)).toBeLessThanOrEqual(4);
 });
 
-test.each(['stopWorkflow', 'continueRegularOutput'] as const)(
-	'cancelling stops the downloads: %s',
-	async (onError) => {
-		const documents = Array.from({ length: 9 }, (_, at) => [at + 2, { papers: ['a', 'b'] }]);
-		await fill(Object.fromEntries(documents) as Parameters<typeof fill>[0]);
-		await harness.sandbox.admin.faults([{ match: { path: '/files/' }, fault: { kind: 'hang' } }]);
-		const result = await run({
-			onError,
-			onStart: (cancel) => {
-				const watch = setInterval(async () => {
-					if ((await harness.downloads()).length < 4) return;
-					clearInterval(watch);
-					cancel();
-				}, 50);
-			},
-		});
-		expect(result.run.status).toBe('canceled');
-		await new Promise((resolve) => setTimeout(resolve, 300));
-		expect(await harness.downloads()).toHaveLength(4);
-	},
-);
+test.each(['stopWorkflow', 'continueRegularOutput'] as const)('cancelling stops the downloads: %s', async (onError) => {
+	const documents = Array.from({ length: 9 }, (_, at) => [at + 2, { papers: ['a', 'b'] }]);
+	await fill(Object.fromEntries(documents) as Parameters<typeof fill>[0]);
+	await harness.sandbox.admin.faults([{ match: { path: '/files/' }, fault: { kind: 'hang' } }]);
+	const result = await run({
+		onError,
+		onStart: (cancel) => {
+			const watch = setInterval(async () => {
+				if ((await harness.downloads()).length < 4) return;
+				clearInterval(watch);
+				cancel();
+			}, 50);
+		},
+	});
+	expect(result.run.status).toBe('canceled');
+	await new Promise((resolve) => setTimeout(resolve, 300));
+	expect(await harness.downloads()).toHaveLength(4);
+});
 
 test.each<[unknown, string, string]>([
 	['={{ ["title"] }}', "The field 'title' holds no files: its type is text", 'papers'],
@@ -307,9 +255,7 @@ test.each<[unknown, string, string]>([
 	const { error } = await run({ files: { fileFields } as IDataObject });
 	expect(error?.message).toContain(message);
 	expect(error?.description).toContain(hint);
-	expect((await harness.sandbox.admin.requests()).some(({ path }) => /data/.test(path))).toBe(
-		false,
-	);
+	expect((await harness.sandbox.admin.requests()).some(({ path }) => /data/.test(path))).toBe(false);
 });
 
 test.each([{}, { files: {} }, { files: null }])('no field is chosen: %j', async (downloadFiles) => {

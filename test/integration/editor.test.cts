@@ -1,12 +1,5 @@
 import type { IDataObject } from 'n8n-workflow';
-import {
-	loadColumns,
-	loadOptions,
-	picked,
-	runOperation,
-	searchList,
-	type Credential,
-} from '../support/engine/engine.cts';
+import { loadColumns, loadOptions, picked, runOperation, searchList, type Credential } from '../support/engine/engine.cts';
 import { jsonResponse, type StubResponse } from '../support/stubServer.mts';
 import { useStubServer } from './useStubServer.cts';
 import { startSandbox, type RunningSandbox } from '../../harness/sandboxProcess.mts';
@@ -40,17 +33,10 @@ describe('lists', () => {
 
 	test('tables of the chosen application, or of all if none is chosen', async () => {
 		const { results } = await searchList(credential, 'searchTables', chosen('crm'));
-		expect(results.map(({ value }) => value)).toEqual([
-			'companies',
-			'contacts',
-			'deals',
-			'syncRuns',
-		]);
+		expect(results.map(({ value }) => value)).toEqual(['companies', 'contacts', 'deals', 'syncRuns']);
 		const all = await searchList(credential, 'searchTables', chosen(''));
 		expect(all.results).toHaveLength(5);
-		expect(all.results.map(({ name }) => name)).toContainEqual(
-			expect.stringMatching(/: Airports$/),
-		);
+		expect(all.results.map(({ name }) => name)).toContainEqual(expect.stringMatching(/: Airports$/));
 	});
 });
 
@@ -73,10 +59,7 @@ describe('the records of a table without a field to search in', () => {
 
 	test('are searched by title', async () => {
 		const { found, next } = await search('Record-99');
-		expect(found).toEqual([
-			'record-99',
-			...Array.from('0123456789', (digit) => `record-99${digit}`),
-		]);
+		expect(found).toEqual(['record-99', ...Array.from('0123456789', (digit) => `record-99${digit}`)]);
 		expect((await search('Record-99', next)).found).toEqual([]);
 		expect((await search('record-1199', next)).found).toEqual(['record-1199']);
 		expect((await search('')).found).toHaveLength(50);
@@ -95,9 +78,7 @@ describe('options', () => {
 	});
 
 	test('fields of linked records can be filtered by, and find what they name', async () => {
-		expect(await values('getFilterFields')).toEqual(
-			expect.arrayContaining(['company', 'company.name', 'company.city']),
-		);
+		expect(await values('getFilterFields')).toEqual(expect.arrayContaining(['company', 'company.name', 'company.city']));
 		const condition = [{ field: 'company.name', operator: 'startswith', value: 'Elm' }];
 		const result = await runOperation(credential, {
 			parameters: {
@@ -158,9 +139,7 @@ describe('options', () => {
 		'getSortFields',
 		'getSummaryFields',
 	])('%s says that a table must be chosen', async (method) => {
-		expect(await loadOptions(credential, method, chosen('crm'))).toEqual([
-			{ name: 'Choose a Table First', value: '' },
-		]);
+		expect(await loadOptions(credential, method, chosen('crm'))).toEqual([{ name: 'Choose a Table First', value: '' }]);
 	});
 });
 
@@ -193,10 +172,7 @@ describe('columns', () => {
 		const fields = await columns('getColumnsToCreate');
 		expect(fields.has('fullName')).toBe(false);
 		expect(fields.get('surname')).toMatchObject({ displayName: 'Surname', required: true });
-		expect(fields.get('email')).toMatchObject({
-			displayName: 'E-mail (import key)',
-			required: false,
-		});
+		expect(fields.get('email')).toMatchObject({ displayName: 'E-mail (import key)', required: false });
 		expect(fields.get('age')?.type).toBe('number');
 		// A switch would write false into a field that nobody touched.
 		expect(fields.get('newsletter')).toMatchObject({
@@ -297,9 +273,7 @@ describe('a list that cannot be loaded says why', () => {
 
 	test('an unknown table', async () => {
 		const unknown = chosen('crm', 'nothing');
-		await expect(loadColumns(credential, 'getColumnsToCreate', unknown)).rejects.toThrow(
-			"Application 'crm' has no table 'nothing'",
-		);
+		await expect(loadColumns(credential, 'getColumnsToCreate', unknown)).rejects.toThrow("Application 'crm' has no table 'nothing'");
 		await expect(loadOptions(credential, 'getFields', chosen('', 'nothing'))).rejects.toThrow(
 			"No application that this token can see has a table 'nothing'",
 		);

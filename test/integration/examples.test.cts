@@ -5,20 +5,8 @@
  */
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
-import {
-	NodeHelpers,
-	type INodeParameters,
-	type ResourceMapperField,
-	type ResourceMapperValue,
-} from 'n8n-workflow';
-import {
-	ITEMS_TYPE,
-	loadColumns,
-	NODE_TYPE,
-	nodeTypes,
-	runWorkflow,
-	type Credential,
-} from '../support/engine/engine.cts';
+import { NodeHelpers, type INodeParameters, type ResourceMapperField, type ResourceMapperValue } from 'n8n-workflow';
+import { ITEMS_TYPE, loadColumns, NODE_TYPE, nodeTypes, runWorkflow, type Credential } from '../support/engine/engine.cts';
 import { startSandbox, type RunningSandbox } from '../../harness/sandboxProcess.mts';
 
 const FOLDER = resolve(__dirname, '../../examples');
@@ -35,10 +23,7 @@ const mappers = readdirSync(FOLDER)
 	.filter((file) => file.endsWith('.json'))
 	.flatMap((file) =>
 		read(file)
-			.nodes.filter(
-				({ type, parameters }) =>
-					[NODE_TYPE, `${NODE_TYPE}Tool`].includes(type) && 'columns' in parameters,
-			)
+			.nodes.filter(({ type, parameters }) => [NODE_TYPE, `${NODE_TYPE}Tool`].includes(type) && 'columns' in parameters)
 			.map(({ name }) => [file, name] as const),
 	);
 
@@ -55,8 +40,7 @@ afterAll(() => sandbox.stop());
 async function loadSchema(parameters: INodeParameters): Promise<ResourceMapperField[]> {
 	const { properties } = nodeTypes.getByNameAndVersion(NODE_TYPE, 1).description;
 	const mapper = properties.find(
-		(property) =>
-			property.name === 'columns' && NodeHelpers.displayParameter(parameters, property, null, null),
+		(property) => property.name === 'columns' && NodeHelpers.displayParameter(parameters, property, null, null),
 	);
 	const method = mapper?.typeOptions?.resourceMapper?.resourceMapperMethod ?? '';
 	const { fields } = await loadColumns(credential, method, parameters);
@@ -96,17 +80,8 @@ test('report of every sync: a token that may not write the report says so, and h
 	const workflow = {
 		nodes: [
 			{ name: 'Items', type: ITEMS_TYPE },
-			{
-				name: 'Write contacts',
-				type: NODE_TYPE,
-				parameters: parametersOf('Write contacts'),
-				onError: 'continueRegularOutput' as const,
-			},
-			{
-				name: 'Keep the report',
-				type: NODE_TYPE,
-				parameters: { ...parametersOf('Keep the report'), columns },
-			},
+			{ name: 'Write contacts', type: NODE_TYPE, parameters: parametersOf('Write contacts'), onError: 'continueRegularOutput' as const },
+			{ name: 'Keep the report', type: NODE_TYPE, parameters: { ...parametersOf('Keep the report'), columns } },
 		],
 		connections: Object.fromEntries(
 			[
@@ -116,8 +91,7 @@ test('report of every sync: a token that may not write the report says so, and h
 		),
 	};
 	const person = { email: 'new@example.com', firstname: 'New', surname: 'Person' };
-	const run = async (given: Credential) =>
-		await runWorkflow(workflow as never, [{ json: person }], given);
+	const run = async (given: Credential) => await runWorkflow(workflow as never, [{ json: person }], given);
 
 	const result = await run({ ...credential, token });
 	expect(result.error).toMatchObject({

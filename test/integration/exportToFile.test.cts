@@ -36,13 +36,9 @@ test('a table as CSV: its columns, then one line per record', async () => {
 		return [created, modified, ver].join(',');
 	};
 	const [header, ...rest] = lines(text);
-	expect(header).toBe(
-		'id,number,buyer,price,state,comment,tags,channels,related,label,created,modified,ver',
-	);
+	expect(header).toBe('id,number,buyer,price,state,comment,tags,channels,related,label,created,modified,ver');
 	const line = (id: string) => rest.find((entry) => entry.startsWith(id));
-	expect(line(first!.id)).toContain(
-		`${first!.id},1,"Smith, ""Ann""",9.5,open,,"[""a"",""b""]",,"{""count"":0`,
-	);
+	expect(line(first!.id)).toContain(`${first!.id},1,"Smith, ""Ann""",9.5,open,,"[""a"",""b""]",,"{""count"":0`);
 	expect(line(second!.id)).toContain(`${second!.id},2,'=1+1,1.5e-7,,"two\nlines",`);
 	expect(rest.map((entry) => entry.endsWith(endOf(entry.slice(0, 36))))).toEqual([true, true]);
 });
@@ -88,9 +84,7 @@ test('filter, order, fields, the format of CSV', async () => {
 });
 
 test('an empty table is only a header, or an empty file', async () => {
-	expect(lines((await exported()).text)).toEqual([
-		'id,number,buyer,price,state,comment,tags,channels,related,label,created,modified,ver',
-	]);
+	expect(lines((await exported()).text)).toEqual(['id,number,buyer,price,state,comment,tags,channels,related,label,created,modified,ver']);
 	expect((await exported({ parameters: { format: 'ndjson' } })).text).toBe('');
 });
 
@@ -100,9 +94,7 @@ test('linked records with their fields', async () => {
 		fields: { number: '2', buyer: 'b', related: { add: [first!.id] } },
 	});
 	const { text } = await exported({
-		options: {
-			linkedRecords: { link: [{ field: 'related', include: 'fields', linkedFields: ['buyer'] }] },
-		},
+		options: { linkedRecords: { link: [{ field: 'related', include: 'fields', linkedFields: ['buyer'] }] } },
 	});
 	expect(lines(text)[2]).toContain(`"[{""id"":""${first!.id}"",""buyer"":""a""}]"`);
 });
@@ -121,10 +113,7 @@ test('a table that can no longer be read in the middle is an error, and no file'
 	await harness.fill('notes', ...Array.from({ length: 2500 }, (_, rank) => ({ text: 'x', rank })));
 	const rule = { match: { method: 'GET', path: '/data$' }, when: { nth: [2] } };
 	await harness.faults({ ...rule, fault: { kind: 'status', status: 403 } });
-	const result = await harness.run('exportToFile', {
-		table: 'notes',
-		onError: 'continueRegularOutput',
-	});
+	const result = await harness.run('exportToFile', { table: 'notes', onError: 'continueRegularOutput' });
 	expectErrorItem(result.output('Data Platform')[0]!, 0, /./, { outcome: 'failed', status: 403 });
 	expect(result.output('Data Platform')[0]!.binary).toBeUndefined();
 });
@@ -170,10 +159,7 @@ test.each([
 	[{}, { delimiter: '::' }, "'Delimiter' must be one of"],
 	[{ outputField: '={{ undefined }}' }, {}, "'Put Output File in Field' is empty"],
 ])('%j %j', async (parameters, options, message) => {
-	const result = await harness.run('exportToFile', {
-		parameters,
-		options: options as IDataObject,
-	});
+	const result = await harness.run('exportToFile', { parameters, options: options as IDataObject });
 	expect(result.error!.message).toContain(message);
 	expect(await harness.requests()).toEqual([]);
 });

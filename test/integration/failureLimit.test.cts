@@ -23,24 +23,20 @@ const run = (operation: string, given: IDataObject[], options: IDataObject, onEr
 
 const count = (all: unknown[], outcome: string) => all.filter((one) => one === outcome).length;
 
-test.each(['create', 'upsert', 'sync'])(
-	'%s: too many rejected: nothing more is sent, and each item says so',
-	async (operation) => {
-		await reject();
-		const given = items(400, (index) => index % 5 === 0);
-		const result = await run(operation, given, { maxFailedShare: 10 }, 'continueRegularOutput');
-		const all = outcomes(result);
-		expect(count(all, 'inserted')).toBe(80);
-		expect(count(all, 'failed')).toBe(320);
-		const last = result.json().at(-1);
-		expect(last).toMatchObject({
-			error:
-				'Not sent, the run stopped before: more than 10 % of the items fail (20 of the first 100 that were written failed)',
-			details: { outcome: 'failed', code: 'tooManyFailed' },
-		});
-		expect(await harness.records()).toHaveLength(80);
-	},
-);
+test.each(['create', 'upsert', 'sync'])('%s: too many rejected: nothing more is sent, and each item says so', async (operation) => {
+	await reject();
+	const given = items(400, (index) => index % 5 === 0);
+	const result = await run(operation, given, { maxFailedShare: 10 }, 'continueRegularOutput');
+	const all = outcomes(result);
+	expect(count(all, 'inserted')).toBe(80);
+	expect(count(all, 'failed')).toBe(320);
+	const last = result.json().at(-1);
+	expect(last).toMatchObject({
+		error: 'Not sent, the run stopped before: more than 10 % of the items fail (20 of the first 100 that were written failed)',
+		details: { outcome: 'failed', code: 'tooManyFailed' },
+	});
+	expect(await harness.records()).toHaveLength(80);
+});
 
 test('the error that stops the node says so in words and for programs', async () => {
 	await reject();
@@ -92,12 +88,7 @@ test('the summary says why it stopped, and how far it got', async () => {
 	const options = { maxFailedShare: 50, output: 'summary' };
 	const result = await run('upsert', given, options, 'continueRegularOutput');
 	expect(result.json()).toMatchObject([
-		{
-			inserted: 50,
-			failed: 250,
-			stopped: expect.stringContaining('more than 50 % of the items fail') as string,
-			confirmedThroughItem: 49,
-		},
+		{ inserted: 50, failed: 250, stopped: expect.stringContaining('more than 50 % of the items fail') as string, confirmedThroughItem: 49 },
 	]);
 });
 

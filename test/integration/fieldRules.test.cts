@@ -17,12 +17,7 @@ const stored = [
 	{ number: '1', buyer: 'Ann', price: 1 },
 	{ number: '2', buyer: 'Bob', price: 2, comment: 'theirs' },
 ];
-const items = ['1', '2', '3'].map((number) => ({
-	number,
-	buyer: 'New',
-	price: 9,
-	comment: 'ours',
-}));
+const items = ['1', '2', '3'].map((number) => ({ number, buyer: 'New', price: 9, comment: 'ours' }));
 const written = [
 	{ number: '1', buyer: 'New', price: 1, comment: 'ours' },
 	{ number: '2', buyer: 'New', price: 2, comment: 'theirs' },
@@ -39,13 +34,7 @@ const WAYS: Array<[string, string, Run]> = [
 ];
 
 describe.each(WAYS)('%s %s', (operation, _, run) => {
-	const write = async (more: Run = {}) =>
-		await harness.run(operation, {
-			items,
-			...run,
-			...more,
-			options: { ...rules, ...more.options },
-		});
+	const write = async (more: Run = {}) => await harness.run(operation, { items, ...run, ...more, options: { ...rules, ...more.options } });
 
 	test('an existing record keeps what the rules say, a new one gets everything', async () => {
 		await harness.fill('orders', ...stored);
@@ -90,11 +79,7 @@ test('importFromFile: the report counts the records that kept a field', async ()
 		input: [{ json: {}, binary: { data } }],
 		options: rules,
 	});
-	expect(result.json()[0]).toMatchObject({
-		inserted: 1,
-		updated: 2,
-		kept: { price: 2, comment: 1 },
-	});
+	expect(result.json()[0]).toMatchObject({ inserted: 1, updated: 2, kept: { price: 2, comment: 1 } });
 	expect(await all()).toEqual(written);
 });
 
@@ -108,10 +93,7 @@ test('a dry run says what would be kept, and a summary how often', async () => {
 	]);
 	expect(shown.json()[0]!.after).not.toHaveProperty('price');
 	expect(await all()).toEqual(stored);
-	const summed = await harness.run('upsert', {
-		items,
-		options: { ...rules, output: 'summary' },
-	});
+	const summed = await harness.run('upsert', { items, options: { ...rules, output: 'summary' } });
 	expect(summed.json()[0]!.kept).toEqual({ price: 2, comment: 1 });
 });
 
@@ -124,9 +106,7 @@ test("counts of kept fields are in the table's order, whichever item comes first
 	const csv = ['comment,price,number,buyer', ...[2, 1].map((n) => `ours,9,${n},New`)];
 	const data = await storedFile('orders.csv', csv.join('\n'), 'text/csv');
 	const input = [{ json: {}, binary: { data } }];
-	const backwards = [...items]
-		.reverse()
-		.map(({ number, buyer, price, comment }) => ({ comment, price, number, buyer }));
+	const backwards = [...items].reverse().map(({ number, buyer, price, comment }) => ({ comment, price, number, buyer }));
 	const counts = [
 		await ofSummary({ dryRun: true }, backwards),
 		await ofSummary({}, backwards),
@@ -153,20 +133,13 @@ test.each<[string, unknown, boolean]>([
 });
 
 test('0 is a value; an empty list and no links are none', async () => {
-	const [, target] = await harness.fill(
-		'orders',
-		{ number: '1', buyer: 'Ann', price: 0, tags: [] },
-		{ number: '2', buyer: 'Bob' },
-	);
+	const [, target] = await harness.fill('orders', { number: '1', buyer: 'Ann', price: 0, tags: [] }, { number: '2', buyer: 'Bob' });
 	const item = { number: '1', buyer: 'Ann', price: 5, tags: ['a'], related: { add: [target!.id] } };
 	const options = ruled({ price: 'ifEmpty', tags: 'ifEmpty', related: 'ifEmpty' });
 	const once = await harness.run('upsert', { items: [item], options });
 	expect(keptOf(once.json())).toEqual([['price']]);
 	expect((await all())[0]).toMatchObject({ price: 0, tags: ['a'] });
-	const twice = await harness.run('upsert', {
-		items: [{ ...item, tags: ['b'] }],
-		options,
-	});
+	const twice = await harness.run('upsert', { items: [{ ...item, tags: ['b'] }], options });
 	expect((await all())[0]).toMatchObject({ price: 0, tags: ['a'] });
 	expect(outcomes(twice)).toEqual(['unchanged']);
 });
@@ -275,10 +248,7 @@ describe('beside another writer', () => {
 
 	test('what another one writes after the look-up is not read again: the last writer counts', async () => {
 		const [record] = await harness.fill('orders', stored[0]!);
-		meanwhile(
-			async () =>
-				await send('PATCH', `/${record!.id}`, { fields: { comment: 'theirs', price: 3 } }),
-		);
+		meanwhile(async () => await send('PATCH', `/${record!.id}`, { fields: { comment: 'theirs', price: 3 } }));
 		expect(outcomes(await write({ items: [{ ...item, number: '1' }] }))).toEqual(['updated']);
 		expect(await all()).toEqual([{ ...written[0], price: 3 }]);
 		expect(await harness.writes()).toHaveLength(2);
@@ -322,17 +292,10 @@ describe('rules that make no sense', () => {
 });
 
 test('2,000 items take as many requests as with Skip Unchanged', async () => {
-	const many = Array.from({ length: 2000 }, (_, index) => ({
-		number: `N${index}`,
-		buyer: 'Ann',
-		price: 1,
-	}));
+	const many = Array.from({ length: 2000 }, (_, index) => ({ number: `N${index}`, buyer: 'Ann', price: 1 }));
 	const count = async (options: IDataObject, next: typeof many) => {
 		await harness.sandbox.admin.clearRequests();
-		const result = await harness.run('upsert', {
-			items: next,
-			options: { ...options, output: 'summary' },
-		});
+		const result = await harness.run('upsert', { items: next, options: { ...options, output: 'summary' } });
 		expect(result.error).toBeUndefined();
 		return [(await harness.requests()).length, result.json()[0]!.requests];
 	};

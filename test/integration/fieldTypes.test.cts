@@ -16,11 +16,7 @@ const VALUES: Array<[field: string, given: unknown, shown: unknown]> = [
 	['title', true, 'true'],
 	['summary', 'Two\nlines\twith\ttabs\r\n', 'Two\nlines\twith\ttabs\r\n'],
 	['summary', ' ', ' '],
-	[
-		'notes',
-		'# Head\n\n- **bold** [x](https://example.com)',
-		'# Head\n\n- **bold** [x](https://example.com)',
-	],
+	['notes', '# Head\n\n- **bold** [x](https://example.com)', '# Head\n\n- **bold** [x](https://example.com)'],
 	['notes', '{"not":"an object"}', '{"not":"an object"}'],
 	['stage', 'won', 'won'],
 	['priority', 'high', 'high'],
@@ -39,11 +35,7 @@ const VALUES: Array<[field: string, given: unknown, shown: unknown]> = [
 	['chance', 1, 1],
 	['value', { amount: 9.5, currency: 'EUR' }, { amount: 9.5, currency: 'EUR' }],
 	['value', '{"amount":-1,"currency":"USD"}', { amount: -1, currency: 'USD' }],
-	[
-		'value',
-		{ amount: 0, currency: 'CZK', date: '2026-02-28' },
-		{ amount: 0, currency: 'CZK', date: '2026-02-28' },
-	],
+	['value', { amount: 0, currency: 'CZK', date: '2026-02-28' }, { amount: 0, currency: 'CZK', date: '2026-02-28' }],
 	['signed', true, true],
 	['signed', false, false],
 	['signed', 'TRUE', true],
@@ -67,18 +59,11 @@ const VALUES: Array<[field: string, given: unknown, shown: unknown]> = [
 	['tags', 'a,b', ['a,b']],
 	['tags', [1, true], ['1', 'true']],
 	['link', 'https://example.com/a?b=c&d=%20#e', { href: 'https://example.com/a?b=c&d=%20#e' }],
-	[
-		'link',
-		{ href: 'https://example.com', description: 'Ö' },
-		{ href: 'https://example.com', description: 'Ö' },
-	],
+	['link', { href: 'https://example.com', description: 'Ö' }, { href: 'https://example.com', description: 'Ö' }],
 	[
 		'steps',
 		checklist(['Call', true], ['Write, then wait', false]),
-		expect.objectContaining({
-			progress: 0.5,
-			lists: [expect.objectContaining({ header: 'Before', checkedCount: 1, progress: 0.5 })],
-		}),
+		expect.objectContaining({ progress: 0.5, lists: [expect.objectContaining({ header: 'Before', checkedCount: 1, progress: 0.5 })] }),
 	],
 	['steps', JSON.stringify(checklist(['Call', true])), expect.objectContaining({ progress: 1 })],
 	['steps', { lists: [] }, expect.objectContaining({ progress: 0, lists: [] })],
@@ -97,14 +82,9 @@ describe.each(['defined', 'automatic'] as const)('%s', (mode) => {
 	test.each([
 		['a text', () => harness.companies[0]],
 		['an object', () => ({ id: harness.companies[0] })],
-		[
-			'a record that was read',
-			() => ({ id: harness.companies[0], url: 'https://example.com/x', name: 'Other' }),
-		],
+		['a record that was read', () => ({ id: harness.companies[0], url: 'https://example.com/x', name: 'Other' })],
 	])('company: one record, as %s', async (_, given) => {
-		expect(await harness.writeAndRead(mode, 'company', given())).toMatchObject({
-			id: harness.companies[0],
-		});
+		expect(await harness.writeAndRead(mode, 'company', given())).toMatchObject({ id: harness.companies[0] });
 	});
 
 	test.each([
@@ -119,9 +99,7 @@ describe.each(['defined', 'automatic'] as const)('%s', (mode) => {
 	test('people: added to and removed from the linked ones', async () => {
 		const created = await harness.create(mode, 'people', harness.people.slice(0, 3));
 		const { id } = created.json()[0]!;
-		const change = {
-			people: { add: [harness.people[5]], remove: [harness.people[0], harness.people[1]] },
-		};
+		const change = { people: { add: [harness.people[5]], remove: [harness.people[0], harness.people[1]] } };
 		const columns = mode === 'defined' ? defined(change) : automatic;
 		const parameters = { recordId: picked(String(id)) };
 		const result = await harness.run({ operation: 'update', columns, items: [change], parameters });
@@ -135,9 +113,7 @@ describe.each(['defined', 'automatic'] as const)('%s', (mode) => {
 	])('%s: a file as data', async (field, filename, mimetype) => {
 		const filedata = `data:${mimetype};base64,${Buffer.from('x').toString('base64')}`;
 		const value = [{ filename, mimetype, filedata }];
-		expect(await harness.writeAndRead(mode, field, value)).toMatchObject([
-			{ fileName: filename, mimetype },
-		]);
+		expect(await harness.writeAndRead(mode, field, value)).toMatchObject([{ fileName: filename, mimetype }]);
 	});
 });
 
@@ -170,8 +146,7 @@ describe('clearing', () => {
 		});
 		expect(result.error?.message).toBeUndefined();
 		const held = await harness.storedFields(id);
-		const isThere = (value: unknown) =>
-			value !== undefined && value !== null && !(Array.isArray(value) && value.length === 0);
+		const isThere = (value: unknown) => value !== undefined && value !== null && !(Array.isArray(value) && value.length === 0);
 		return CLEARABLE.filter((field) => isThere(held[field]));
 	};
 
@@ -213,14 +188,10 @@ describe("the workflow's time zone", () => {
 	];
 
 	test.each(MEANT)('does not change %s: %s', async (field, given, expected) => {
-		const all = await Promise.all(
-			ZONES.map(async (zone) => await harness.writeAndRead('defined', field, given, zone)),
-		);
+		const all = await Promise.all(ZONES.map(async (zone) => await harness.writeAndRead('defined', field, given, zone)));
 		// Kiritimati is 14 hours ahead: noon in UTC is the next day there, and so is its start.
 		const startOfDay = given.includes('startOf');
-		expect(startOfDay ? all.slice(0, 3) : all).toEqual(
-			Array.from({ length: startOfDay ? 3 : 4 }, () => expected),
-		);
+		expect(startOfDay ? all.slice(0, 3) : all).toEqual(Array.from({ length: startOfDay ? 3 : 4 }, () => expected));
 	});
 
 	test('does not change the values of an item', async () => {

@@ -23,9 +23,7 @@ let ids: string[] = [];
 
 beforeEach(async () => {
 	const { admin } = harness.sandbox;
-	const records = ['a', 'b', 'c'].map((code) => ({
-		fields: { code, name: `name ${code}`, size: 1 },
-	}));
+	const records = ['a', 'b', 'c'].map((code) => ({ fields: { code, name: `name ${code}`, size: 1 } }));
 	await admin.createTable({ app: APP, table: things, records });
 	await admin.clearRequests();
 	ids = (await harness.records('things')).map(({ id }) => id);
@@ -49,16 +47,8 @@ test.each<[string, IDataObject, Run]>([
 	['a change that adds nothing', { papers: { add: [] } }, {}],
 	['a change that removes nothing', { papers: { remove: [] } }, {}],
 	['only an unknown field that is ignored', { other: 1 }, { options: { unknownFields: 'ignore' } }],
-	[
-		'expressions that give nothing',
-		{},
-		{ parameters: { columns: defined({ name: '={{ $json.missing }}', size: '={{ null }}' }) } },
-	],
-	[
-		'nothing but the values it is matched on',
-		{ name: 'name b' },
-		{ parameters: { matchOn: 'fields', matchFields: ['name'] } },
-	],
+	['expressions that give nothing', {}, { parameters: { columns: defined({ name: '={{ $json.missing }}', size: '={{ null }}' }) } }],
+	['nothing but the values it is matched on', { name: 'name b' }, { parameters: { matchOn: 'fields', matchFields: ['name'] } }],
 	['nothing but the import key', { code: 'b' }, { parameters: { matchOn: 'importKey' } }],
 	['nothing, with Skip Unchanged', {}, { options: { skipUnchanged: true } }],
 ])('%s is an error of the item', async (_, values, run) => {
@@ -73,14 +63,9 @@ test.each<[string, IDataObject, Run]>([
 			];
 	const result = await update(items, run);
 	const failed = result.output('Data Platform')[isMapped ? 0 : 1]!;
-	expectErrorItem(
-		failed,
-		isMapped ? 0 : 1,
-		'no field has a value, so every field of the record would be cleared',
-		{
-			outcome: 'failed',
-		},
-	);
+	expectErrorItem(failed, isMapped ? 0 : 1, 'no field has a value, so every field of the record would be cleared', {
+		outcome: 'failed',
+	});
 	expect(failed.json.message).toContain("'Fields Not Sent'");
 	expect((await stored())[1]).toEqual(before[1]);
 	if (!isMapped) expect(outcomes(result)).toEqual(['updated', 'failed', 'updated']);

@@ -26,10 +26,7 @@ test('a table is exported, and imported again', async () => {
 	const text = (await read(item)).toString('utf8');
 	expect(text.match(/\r\n/g)).toHaveLength(1201);
 
-	const again = await rows.run('importFromFile', {
-		input: [item!],
-		options: { skipUnchanged: true },
-	});
+	const again = await rows.run('importFromFile', { input: [item!], options: { skipUnchanged: true } });
 	expect(again.error).toBeUndefined();
 	expect(again.json()[0]).toMatchObject({ rows: 1200, unchanged: 1200, rejected: 0 });
 });

@@ -50,17 +50,12 @@ describe('awkward values', () => {
 		await harness.fill('orders', ...records);
 	});
 
-	test.each(AWKWARD.map((value, index) => [value, String(100 + index)]))(
-		'%j matches only itself',
-		async (value, number) => {
-			expect(await found(condition('buyer', 'exactly', value))).toEqual([number]);
-			expect(await found(condition('buyer', 'in', [value]))).toEqual([number]);
-			const filterTree = { filter: [{ field: 'buyer', operator: '===', value }] };
-			expect(await found({ filterMode: 'json', filterTree: JSON.stringify(filterTree) })).toEqual([
-				number,
-			]);
-		},
-	);
+	test.each(AWKWARD.map((value, index) => [value, String(100 + index)]))('%j matches only itself', async (value, number) => {
+		expect(await found(condition('buyer', 'exactly', value))).toEqual([number]);
+		expect(await found(condition('buyer', 'in', [value]))).toEqual([number]);
+		const filterTree = { filter: [{ field: 'buyer', operator: '===', value }] };
+		expect(await found({ filterMode: 'json', filterTree: JSON.stringify(filterTree) })).toEqual([number]);
+	});
 
 	test('are found together, as a list', async () => {
 		const all = await found(condition('buyer', 'in', AWKWARD));
@@ -106,11 +101,7 @@ describe('operators', () => {
 
 	test("currentuser asks for the token's own user", async () => {
 		const me = await harness.sandbox.client().get('/users/me');
-		await harness.fill(
-			'orders',
-			{ number: '1', buyer: me.data.data.email },
-			{ number: '2', buyer: 'guest' },
-		);
+		await harness.fill('orders', { number: '1', buyer: me.data.data.email }, { number: '2', buyer: 'guest' });
 		expect(await found(condition('buyer', 'currentuser'))).toEqual(['1']);
 	});
 
@@ -172,13 +163,9 @@ describe('operators', () => {
 		const counted = await harness.run('count', { parameters: condition('buyer', 'eq', 'Hare') });
 		expect(counted.json()).toEqual([{ count: 2 }]);
 		const summed = await harness.run('summarize', { parameters });
-		expect(summed.json()).toEqual([
-			{ count: 3, price: { sum: 31.5, min: 1.5, max: 20, avg: 10.5 } },
-		]);
+		expect(summed.json()).toEqual([{ count: 3, price: { sum: 31.5, min: 1.5, max: 20, avg: 10.5 } }]);
 		const raw = await harness.run('summarize', { parameters: { ...parameters, simple: false } });
-		expect(raw.json()).toEqual([
-			{ count: 3, fields: { price: { sum: 31.5, min: 1.5, max: 20, avg: 10.5 } } },
-		]);
+		expect(raw.json()).toEqual([{ count: 3, fields: { price: { sum: 31.5, min: 1.5, max: 20, avg: 10.5 } } }]);
 		const nothing = await harness.run('summarize', {
 			parameters: { ...parameters, summaries: { summary: [{ field: 'price', aggregations: [] }] } },
 		});
@@ -238,9 +225,7 @@ describe('choices of a dropdown', () => {
 		const result = await harness.run(operation, {
 			parameters: { ...parameters, ...(operation === 'summarize' && { summaries }) },
 		});
-		expect(result.error?.message).toMatch(
-			/^The condition on 'state' .* ' ?opne', .*: 'open', 'sent'$/,
-		);
+		expect(result.error?.message).toMatch(/^The condition on 'state' .* ' ?opne', .*: 'open', 'sent'$/);
 		expect(await harness.records()).toHaveLength(3);
 		const sent = (await harness.sandbox.admin.requests()).map(({ method }) => method);
 		expect(sent).toEqual(['GET']);
@@ -271,8 +256,7 @@ describe('choices of a dropdown', () => {
 
 	test('parts of a choice, another case, and tables whose definition the token may not read', async () => {
 		expect(await found(chosen('contains', { value: 'ope' }))).toEqual(['1']);
-		const count = async (value: string) =>
-			(await harness.run('count', { parameters: chosen('eq', { value }) })).error;
+		const count = async (value: string) => (await harness.run('count', { parameters: chosen('eq', { value }) })).error;
 		expect(await count('Open')).toBeUndefined();
 		await harness.faults({
 			match: { method: 'GET', path: '/tables/orders$' },
@@ -292,9 +276,7 @@ describe('what the editor offers', () => {
 	};
 
 	test('operators that fit the type of the field', async () => {
-		expect(await offered('getOperators', 'price')).toEqual(
-			expect.arrayContaining(['gt', 'lte', 'eq', 'empty']),
-		);
+		expect(await offered('getOperators', 'price')).toEqual(expect.arrayContaining(['gt', 'lte', 'eq', 'empty']));
 		expect(await offered('getOperators', 'price')).not.toContain('contains');
 		const text = await offered('getOperators', 'buyer');
 		expect(text.slice(0, 3)).toEqual(['eq', 'neq', 'contains']);
@@ -320,15 +302,9 @@ describe('what the editor offers', () => {
 
 test('import keys with commas and backslashes are looked up, however many', async () => {
 	const odd = (index: number) => ({ number: `${index}, jr.\\`, buyer: 'x' });
-	const items = [
-		...Array.from({ length: 600 }, (_, index) => odd(index)),
-		{ number: '7', buyer: 'y' },
-	];
+	const items = [...Array.from({ length: 600 }, (_, index) => odd(index)), { number: '7', buyer: 'y' }];
 	await harness.fill('orders', ...items);
-	const result = await harness.run('upsert', {
-		items,
-		options: { skipUnchanged: true, batchSize: 1000 },
-	});
+	const result = await harness.run('upsert', { items, options: { skipUnchanged: true, batchSize: 1000 } });
 	expect(result.error).toBeUndefined();
 	expect(new Set(outcomes(result))).toEqual(new Set(['unchanged']));
 	expect(await harness.records()).toHaveLength(601);

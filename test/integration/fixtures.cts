@@ -1,13 +1,6 @@
 /** A sandbox with a small shop, and the node run against it by n8n's engine. */
 import type { IDataObject, INodeExecutionData } from 'n8n-workflow';
-import {
-	automatic,
-	picked,
-	runOperation,
-	type Credential,
-	type OperationRun,
-	type RunResult,
-} from '../support/engine/engine.cts';
+import { automatic, picked, runOperation, type Credential, type OperationRun, type RunResult } from '../support/engine/engine.cts';
 import type { FaultRule, LoggedRequest, StoredRecord } from '../../harness/sandboxAdmin.mts';
 import type { RunningSandbox } from '../../harness/sandboxProcess.mts';
 import { onVirtualClock } from '../property/matrix/virtualClock.mts';
@@ -23,18 +16,10 @@ const orders = {
 		{ name: 'number', type: 'text', metadata: { importKey: true } },
 		{ name: 'buyer', type: 'text', metadata: { required: true, maxLength: 30 } },
 		{ name: 'price', type: 'decimal', metadata: { min: 0 } },
-		{
-			name: 'state',
-			type: 'dropdown',
-			metadata: { items: ['open', 'sent'].map((value, order) => ({ value, order })) },
-		},
+		{ name: 'state', type: 'dropdown', metadata: { items: ['open', 'sent'].map((value, order) => ({ value, order })) } },
 		{ name: 'comment', type: 'long_text' },
 		{ name: 'tags', type: 'chips' },
-		{
-			name: 'channels',
-			type: 'dropdownmulti',
-			metadata: { items: ['mail', 'web'].map((value, order) => ({ value, order })) },
-		},
+		{ name: 'channels', type: 'dropdownmulti', metadata: { items: ['mail', 'web'].map((value, order) => ({ value, order })) } },
 		{ name: 'related', type: 'schema_link', metadata: { linkTableId: 'orders', multiple: true } },
 		{ name: 'label', type: 'calculated', metadata: { template: '{number}: {buyer}' } },
 	],
@@ -63,10 +48,7 @@ export type OnError = NonNullable<OperationRun['onError']>;
 const WRITES = /^(create|sync|update|upsert)/;
 
 /** The parameters of a record operation on a table of the shop, mapped automatically. */
-export const recordParameters = (
-	operation: string,
-	{ table = 'orders', parameters = {}, options = {} }: Run = {},
-) => ({
+export const recordParameters = (operation: string, { table = 'orders', parameters = {}, options = {} }: Run = {}) => ({
 	resource: 'record',
 	operation,
 	application: picked(APP),
@@ -132,10 +114,7 @@ export class TestHarness {
 	/** Runs a record operation of the node. */
 	async run(operation: string, run: Run = {}): Promise<RunResult> {
 		const execute = async () =>
-			await runOperation(
-				{ ...this.credential, ...run.credential },
-				{ ...run, parameters: recordParameters(operation, run) as never },
-			);
+			await runOperation({ ...this.credential, ...run.credential }, { ...run, parameters: recordParameters(operation, run) as never });
 		return this.skipsWaits ? await onVirtualClock(TIMEOUT_S, execute) : await execute();
 	}
 
@@ -154,8 +133,7 @@ export class TestHarness {
 
 	/** The requests that could have written something. */
 	async writes(): Promise<LoggedRequest[]> {
-		const isRead = ({ method, path }: LoggedRequest) =>
-			method === 'GET' || path.endsWith('/filter');
+		const isRead = ({ method, path }: LoggedRequest) => method === 'GET' || path.endsWith('/filter');
 		return (await this.requests()).filter((request) => !isRead(request));
 	}
 }
@@ -183,8 +161,7 @@ export const outcomes = (result: RunResult) =>
 	result.json().map((json) => json.outcome ?? (json.details as IDataObject | undefined)?.outcome);
 
 /** The input item that each output item comes from. */
-export const pairedIndexes = (items: INodeExecutionData[]) =>
-	items.map(({ pairedItem }) => (pairedItem as { item: number }).item);
+export const pairedIndexes = (items: INodeExecutionData[]) => items.map(({ pairedItem }) => (pairedItem as { item: number }).item);
 
 /** Checks that an error item has the shape that n8n routes, and nothing else. */
 export function expectErrorItem(
@@ -193,12 +170,8 @@ export function expectErrorItem(
 	error: string | RegExp,
 	details: IDataObject = {},
 ) {
-	expect(Object.keys(json).filter((key) => !['error', 'message', 'details'].includes(key))).toEqual(
-		[],
-	);
-	expect(json.error).toEqual(
-		typeof error === 'string' ? expect.stringContaining(error) : expect.stringMatching(error),
-	);
+	expect(Object.keys(json).filter((key) => !['error', 'message', 'details'].includes(key))).toEqual([]);
+	expect(json.error).toEqual(typeof error === 'string' ? expect.stringContaining(error) : expect.stringMatching(error));
 	expect(json.details).toMatchObject({ item: index, ...details });
 	expect(pairedItem).toEqual({ item: index });
 }

@@ -23,11 +23,7 @@ async function pageOf(parameters: IDataObject = {}, options: IDataObject = {}): 
 }
 
 /** All pages after a cursor. */
-async function drain(
-	parameters: IDataObject = {},
-	options: IDataObject = {},
-	onPage = async () => {},
-) {
+async function drain(parameters: IDataObject = {}, options: IDataObject = {}, onPage = async () => {}) {
 	const pages: Page[] = [];
 	for (let cursor = parameters.cursor; pages.length < 500; cursor = pages.at(-1)!.cursor) {
 		pages.push(await pageOf({ ...parameters, cursor }, options));
@@ -40,13 +36,10 @@ async function drain(
 const shown = ({ changes }: Page) => changes.map(({ event, number }) => `${event} ${number}`);
 const patch = async (id: string, fields: IDataObject) =>
 	await harness.sandbox.client().patch(`/apps/${APP}/tables/orders/data/${id}`, { fields });
-const find = async (number: string) =>
-	(await harness.records()).find(({ fields }) => fields.number === number)!.id;
+const find = async (number: string) => (await harness.records()).find(({ fields }) => fields.number === number)!.id;
 const add = async (...numbers: string[]) => {
 	for (const number of numbers) {
-		await harness.sandbox
-			.client()
-			.post(`/apps/${APP}/tables/orders/data`, { fields: { number, buyer: 'x' } });
+		await harness.sandbox.client().post(`/apps/${APP}/tables/orders/data`, { fields: { number, buyer: 'x' } });
 	}
 };
 
@@ -256,8 +249,7 @@ describe('rejected before anything is read', () => {
 
 	test('a cursor of another filter, table, application or platform', async () => {
 		const { cursor } = await pageOf(filter('1'));
-		const error = async (parameters: IDataObject) =>
-			(await getChanges({ cursor, ...parameters })).error?.message;
+		const error = async (parameters: IDataObject) => (await getChanges({ cursor, ...parameters })).error?.message;
 		expect(await error(filter('1'))).toBeUndefined();
 		expect(await error(filter('2'))).toContain('another filter or saved view');
 		expect(await error({})).toContain('another filter or saved view');
@@ -290,9 +282,7 @@ describe('with a clock that has a resolution of five seconds', () => {
 	test.each(['beginning', 'now'])('no change is lost, from %s', async (startFrom) => {
 		await harness.fill('orders', ...numbered(1));
 		await harness.settings({ timePrecisionMs: 5000 });
-		const bulk = Array.from({ length: 1200 }, (_, at) => ({
-			fields: { number: `b${at}`, buyer: 'x' },
-		}));
+		const bulk = Array.from({ length: 1200 }, (_, at) => ({ fields: { number: `b${at}`, buyer: 'x' } }));
 		await harness.sandbox.client().post(`/apps/${APP}/tables/orders/data/bulk`, { bulk });
 		const [first] = await drain({ startFrom, pageSize: 5000 });
 		expect(first!.changes).toHaveLength(startFrom === 'now' ? 0 : 1201);

@@ -3,13 +3,7 @@
  * values are written and read like any others, and nothing else changes.
  */
 import type { IDataObject, INodeParameters } from 'n8n-workflow';
-import {
-	automatic,
-	defined,
-	loadColumns,
-	picked,
-	runOperation,
-} from '../support/engine/engine.cts';
+import { automatic, defined, loadColumns, picked, runOperation } from '../support/engine/engine.cts';
 import { watch } from '../support/engine/polls.cts';
 import { APP, outcomes, useHarness, type Run } from './fixtures.cts';
 import { useStubServer } from './useStubServer.cts';
@@ -45,8 +39,7 @@ const make = async (...records: Array<{ id?: string; fields: IDataObject }>) => 
 	await harness.sandbox.admin.clearRequests();
 };
 
-const run = async (operation: string, more: Run = {}) =>
-	await harness.run(operation, { table: 'odd', ...more });
+const run = async (operation: string, more: Run = {}) => await harness.run(operation, { table: 'odd', ...more });
 
 const stored = async () => (await harness.records('odd')).map(({ fields }) => fields);
 
@@ -100,9 +93,7 @@ describe('fields named like the properties of every object', () => {
 		const items = [json('{"constructor":"c1","toString":"t"}')];
 		const options = { skipUnchanged: true, dryRun: true };
 		const dry = await run('upsert', { items, options });
-		expect(dry.json()).toMatchObject([
-			{ outcome: 'updated', before: { toString: null }, after: { toString: 't' } },
-		]);
+		expect(dry.json()).toMatchObject([{ outcome: 'updated', before: { toString: null }, after: { toString: 't' } }]);
 		const written = await run('upsert', { items, options: { skipUnchanged: true } });
 		expect(outcomes(written)).toEqual(['updated']);
 		const again = await run('upsert', { items, options: { skipUnchanged: true } });
@@ -112,21 +103,14 @@ describe('fields named like the properties of every object', () => {
 	test('are found by a filter', async () => {
 		await make({ fields: full }, { fields: { constructor: 'c2' } as never });
 		const filter = [{ field: 'constructor', operator: 'eq', value: 'c2' }];
-		const parameters = {
-			filterMode: 'json',
-			filterTree: JSON.stringify({ filter, filterOperator: 'and' }),
-		};
+		const parameters = { filterMode: 'json', filterTree: JSON.stringify({ filter, filterOperator: 'and' }) };
 		const result = await run('getAll', { parameters });
 		expect(result.json().map((record) => record.constructor)).toEqual(['c2']);
 	});
 
 	test('are offered in the editor', async () => {
 		const parameters = { application: picked(APP), table: picked('odd'), resource: 'record' };
-		const { fields } = await loadColumns(
-			harness.credential,
-			'getColumnsToUpsert',
-			parameters as INodeParameters,
-		);
+		const { fields } = await loadColumns(harness.credential, 'getColumnsToUpsert', parameters as INodeParameters);
 		expect(fields.map(({ id }) => id)).toEqual(odd.fields.map(({ name }) => name));
 	});
 
@@ -203,8 +187,7 @@ describe('IDs and import keys with such names', () => {
 				return { body: JSON.stringify({ data, errors, bulk: { successCount: data.length } }) };
 			}
 			const items = [{ name: 'a', type: 'text' }];
-			if (target.endsWith('/tables/t'))
-				return { body: JSON.stringify({ data: { id: 't', items } }) };
+			if (target.endsWith('/tables/t')) return { body: JSON.stringify({ data: { id: 't', items } }) };
 			return { body: JSON.stringify({ data: records }) };
 		};
 		const result = await runOperation(platform(), {
@@ -222,16 +205,12 @@ describe('IDs and import keys with such names', () => {
 		const failed = result.json().filter(({ error }) => error !== undefined);
 		expect(failed).toMatchObject([{ error: expect.stringContaining('no') }]);
 		expect(outcomes(result)).toEqual(ids.map((id) => (id === 'toString' ? 'failed' : 'updated')));
-		expect(result.json().flatMap(({ id }) => (id === undefined ? [] : [id]))).toEqual(
-			ids.filter((id) => id !== 'toString'),
-		);
+		expect(result.json().flatMap(({ id }) => (id === undefined ? [] : [id]))).toEqual(ids.filter((id) => id !== 'toString'));
 	});
 });
 
 describe('__proto__ in requests', () => {
-	const hostile = json(
-		'{"__proto__":{"polluted":true},"constructor":{"prototype":{"polluted":1}}}',
-	);
+	const hostile = json('{"__proto__":{"polluted":true},"constructor":{"prototype":{"polluted":1}}}');
 
 	test('is a key like any other in a webhook call', async () => {
 		const result = await runOperation(
@@ -294,8 +273,7 @@ describe('__proto__ in responses', () => {
 		for (const simple of [true, false]) {
 			stranger.respond = () => ({ body: responses.record });
 			const one = await ask('get', { simple });
-			stranger.respond = ({ target }) =>
-				target.includes('skip=') ? { body: '{"data":[]}' } : { body: responses.records };
+			stranger.respond = ({ target }) => (target.includes('skip=') ? { body: '{"data":[]}' } : { body: responses.records });
 			const many = await ask('getAll', { simple });
 			for (const result of [one, many]) {
 				expect(result.error).toBeUndefined();
@@ -303,9 +281,7 @@ describe('__proto__ in responses', () => {
 				const fields = (simple ? output : output?.fields) as IDataObject;
 				expect(fields.a).toBe(1);
 				expect(fields.polluted).toBeUndefined();
-				expect(Object.getOwnPropertyDescriptor(fields, '__proto__')?.value).toEqual({
-					polluted: true,
-				});
+				expect(Object.getOwnPropertyDescriptor(fields, '__proto__')?.value).toEqual({ polluted: true });
 			}
 		}
 	});
@@ -318,19 +294,13 @@ describe('__proto__ in responses', () => {
 
 	test('of a table is a field, and types of such names are text', async () => {
 		stranger.respond = ({ target }) => ({
-			body: target.includes('bulk')
-				? '{"data":[],"bulk":{"successCount":0}}'
-				: target.includes('/data')
-					? '{"data":[]}'
-					: responses.table,
+			body: target.includes('bulk') ? '{"data":[],"bulk":{"successCount":0}}' : target.includes('/data') ? '{"data":[]}' : responses.table,
 		});
 		const items = [json('{"__proto__":"key","a":"x","b":{"no":"text"}}')];
 		const refused = await ask('upsert', {}, items);
 		expect(refused.error?.message).toContain("'b' takes text");
 		await ask('upsert', {}, [json('{"__proto__":"key","a":"x"}')]);
-		const sent = stranger.requests.filter(
-			({ target }) => target.endsWith('/bulk') || target.includes('/bulk?'),
-		);
+		const sent = stranger.requests.filter(({ target }) => target.endsWith('/bulk') || target.includes('/bulk?'));
 		expect(sent[0]?.body).toContain('{"fields":{"__proto__":"key","a":"x"}}');
 	});
 });

@@ -10,12 +10,7 @@ import { useStubServer } from './useStubServer.cts';
 const platform = useStubServer();
 
 const run = async (parameters: IDataObject) =>
-	await runOperation(
-		{ baseUrl: platform.origin, token: 'made-up' },
-		{
-			parameters: { options: {}, ...parameters } as never,
-		},
-	);
+	await runOperation({ baseUrl: platform.origin, token: 'made-up' }, { parameters: { options: {}, ...parameters } as never });
 
 const byId = (value: string) => ({ __rl: true, mode: 'id', value });
 
@@ -69,58 +64,29 @@ const impossible: Array<[name: string, error: string]> = [
 const record = { id: 'r1', ver: 1, fields: { papers: [] as IDataObject[] } };
 
 /** The places of a name in a request: what to do, and the segments around the name. */
-const places: Array<
-	[place: string, parameters: (name: string) => IDataObject, before: string[], after: string[]]
-> = [
-	[
-		'the application of tables',
-		(name) => ({ resource: 'table', operation: 'getAll', application: byId(name) }),
-		['apps'],
-		['tables'],
-	],
+const places: Array<[place: string, parameters: (name: string) => IDataObject, before: string[], after: string[]]> = [
+	['the application of tables', (name) => ({ resource: 'table', operation: 'getAll', application: byId(name) }), ['apps'], ['tables']],
 	[
 		'a table',
-		(name) => ({
-			resource: 'record',
-			operation: 'getAll',
-			application: picked('crm'),
-			table: byId(name),
-		}),
+		(name) => ({ resource: 'record', operation: 'getAll', application: picked('crm'), table: byId(name) }),
 		['apps', 'crm', 'tables'],
 		['data'],
 	],
 	[
 		'a table without an application',
-		(name) => ({
-			resource: 'record',
-			operation: 'count',
-			application: picked(''),
-			table: byId(name),
-		}),
+		(name) => ({ resource: 'record', operation: 'count', application: picked(''), table: byId(name) }),
 		[],
 		['data', 'count'],
 	],
 	[
 		'a record that is read',
-		(name) => ({
-			resource: 'record',
-			operation: 'get',
-			application: picked('crm'),
-			table: picked('contacts'),
-			recordId: byId(name),
-		}),
+		(name) => ({ resource: 'record', operation: 'get', application: picked('crm'), table: picked('contacts'), recordId: byId(name) }),
 		['apps', 'crm', 'tables', 'contacts', 'data'],
 		[],
 	],
 	[
 		'a record that is deleted',
-		(name) => ({
-			resource: 'record',
-			operation: 'delete',
-			application: picked('crm'),
-			table: picked('contacts'),
-			recordId: byId(name),
-		}),
+		(name) => ({ resource: 'record', operation: 'delete', application: picked('crm'), table: picked('contacts'), recordId: byId(name) }),
 		['apps', 'crm', 'tables', 'contacts', 'data'],
 		[],
 	],
@@ -167,9 +133,7 @@ describe.each(places)('%s', (_, parameters, before, after) => {
 describe('a file name from the platform', () => {
 	const download = async (file: IDataObject) => {
 		platform.respond = ({ target }) => ({
-			body: target.includes('/files/')
-				? 'content'
-				: JSON.stringify({ data: { ...record, fields: { papers: [file] } } }),
+			body: target.includes('/files/') ? 'content' : JSON.stringify({ data: { ...record, fields: { papers: [file] } } }),
 		});
 		return await run({
 			resource: 'attachment',

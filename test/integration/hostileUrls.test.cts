@@ -11,17 +11,13 @@ const stranger = useStubServer();
 const token = 'made-up-for-addresses';
 
 const run = async (parameters: IDataObject, credential: IDataObject = {}) =>
-	await runOperation(
-		{ baseUrl: platform.origin, token, ...credential },
-		{ parameters: { options: {}, ...parameters } as INodeParameters },
-	);
+	await runOperation({ baseUrl: platform.origin, token, ...credential }, { parameters: { options: {}, ...parameters } as INodeParameters });
 
 const trigger = async (webhookUrl: string, credential: IDataObject = {}) =>
 	await run({ resource: 'workflow', operation: 'trigger', webhookUrl }, credential);
 
 /** `P` and `S` stand for the ports of the platform and of the other server. */
-const withPorts = (address: string) =>
-	address.replaceAll(/\bP\b/g, String(platform.port)).replaceAll(/\bS\b/g, String(stranger.port));
+const withPorts = (address: string) => address.replaceAll(/\bP\b/g, String(platform.port)).replaceAll(/\bS\b/g, String(stranger.port));
 
 describe('a webhook URL', () => {
 	test.each([

@@ -41,9 +41,7 @@ const lines = (text: string | undefined) => (text ?? '').split('\r\n').slice(0, 
 
 test('rows are created and updated by the import key, and counted', async () => {
 	await harness.fill('orders', { number: '2', buyer: 'old' });
-	const { error, json, item, hints } = await imported(
-		'number,buyer,price,state\r\n1,"Smith, Ann",9.5,open\r\n2,Hare,,sent\r\n',
-	);
+	const { error, json, item, hints } = await imported('number,buyer,price,state\r\n1,"Smith, Ann",9.5,open\r\n2,Hare,,sent\r\n');
 	expect(error).toBeUndefined();
 	expect(json).toEqual({
 		file: 'orders.csv',
@@ -122,61 +120,42 @@ test('rejected rows can be corrected and imported again without further changes'
 	expect(entries[2]).toMatchObject({ line: 'not json' });
 	const text = entries
 		.slice(0, 2)
-		.map(({ error, field, row, ...rest }) =>
-			JSON.stringify({ ...rest, price: 3, buyer: 'c', error, field, row }),
-		)
+		.map(({ error, field, row, ...rest }) => JSON.stringify({ ...rest, price: 3, buyer: 'c', error, field, row }))
 		.join('\n');
 	expect((await imported(text)).json).toMatchObject({ rows: 2, inserted: 2, rejected: 0 });
 });
 
 test.each<[string, string, (line: string) => unknown]>([
-	[
-		'CSV',
-		'number,price,buyer,note\n1,X,a,"n,1"\n2,Y,b,"n ""2"" "\n3,Z,c,\n',
-		(text) => text.split('\r\n')[0],
-	],
+	['CSV', 'number,price,buyer,note\n1,X,a,"n,1"\n2,Y,b,"n ""2"" "\n3,Z,c,\n', (text) => text.split('\r\n')[0]],
 	[
 		'NDJSON',
 		'{"number":"1","price":"X","buyer":"a"}\n{"number":"2","price":"Y","buyer":"b","comment":"n,}\\"1"}\n{"number":"3","price":"Z","buyer":"c"}\n',
 		(text) => Object.keys(JSON.parse(text.split('\n')[0]!) as object),
 	],
-])(
-	'rows of %s can be rejected again and again until they are right',
-	async (_, text, columnsOf) => {
-		const options = { unknownFields: 'ignore' };
-		const first = await imported(text, { options });
-		expect(first.json).toMatchObject({ rejected: 3 });
-		const second = await imported(first.rejected!.replace('X', '1'), { options });
-		expect(second.json).toMatchObject({ rows: 3, inserted: 1, rejected: 2 });
-		const third = await imported(second.rejected!, { options });
-		expect(third.json).toMatchObject({ rows: 2, rejected: 2 });
-		expect(columnsOf(third.rejected!)).toEqual(columnsOf(second.rejected!));
-		expect(third.rejected).toHaveLength(second.rejected!.length);
-		const last = await imported(third.rejected!.replace('Y', '2').replace('Z', '3'), { options });
-		expect(last.json).toMatchObject({ rows: 2, inserted: 2, rejected: 0 });
-		expect(await fieldsOf('number', 'price', 'buyer')).toEqual([
-			['1', 1, 'a'],
-			['2', 2, 'b'],
-			['3', 3, 'c'],
-		]);
-	},
-);
+])('rows of %s can be rejected again and again until they are right', async (_, text, columnsOf) => {
+	const options = { unknownFields: 'ignore' };
+	const first = await imported(text, { options });
+	expect(first.json).toMatchObject({ rejected: 3 });
+	const second = await imported(first.rejected!.replace('X', '1'), { options });
+	expect(second.json).toMatchObject({ rows: 3, inserted: 1, rejected: 2 });
+	const third = await imported(second.rejected!, { options });
+	expect(third.json).toMatchObject({ rows: 2, rejected: 2 });
+	expect(columnsOf(third.rejected!)).toEqual(columnsOf(second.rejected!));
+	expect(third.rejected).toHaveLength(second.rejected!.length);
+	const last = await imported(third.rejected!.replace('Y', '2').replace('Z', '3'), { options });
+	expect(last.json).toMatchObject({ rows: 2, inserted: 2, rejected: 0 });
+	expect(await fieldsOf('number', 'price', 'buyer')).toEqual([
+		['1', 1, 'a'],
+		['2', 2, 'b'],
+		['3', 3, 'c'],
+	]);
+});
 
 describe('columns', () => {
 	test.each<[string, string, IDataObject, IDataObject]>([
 		['headers', 'Number;BUYER\n1;a', {}, {}],
-		[
-			'other columns that are ignored',
-			'number,buyer,extra\n1,a,x',
-			{},
-			{ unknownFields: 'ignore' },
-		],
-		[
-			'columns without a name that are ignored',
-			'number,buyer,\n1,a,x',
-			{},
-			{ unknownFields: 'ignore' },
-		],
+		['other columns that are ignored', 'number,buyer,extra\n1,a,x', {}, { unknownFields: 'ignore' }],
+		['columns without a name that are ignored', 'number,buyer,\n1,a,x', {}, { unknownFields: 'ignore' }],
 		[
 			'a mapping list',
 			'No.\tName\tName 2\n1\ta\tb',
@@ -203,11 +182,7 @@ describe('columns', () => {
 	test.each<[string, IDataObject, string]>([
 		['', { format: 'ndjson' }, 'The file is empty'],
 		[' \n\n', { format: 'ndjson' }, 'The file is empty'],
-		[
-			'number,buyer\n1,a',
-			{ inputDataFieldName: '={{ null }}' },
-			"'Input Data Field Name' is empty: its expression returned nothing",
-		],
+		['number,buyer\n1,a', { inputDataFieldName: '={{ null }}' }, "'Input Data Field Name' is empty: its expression returned nothing"],
 		['', {}, 'The file is empty'],
 		['\n\n', {}, 'The file is empty'],
 		['number,buyer,bayer\n1,a,b', {}, "no field for the column 'bayer', did you mean 'buyer'?"],
@@ -222,25 +197,15 @@ describe('columns', () => {
 		['number,buyer\n1,\xe4', {}, 'The file is not UTF-8'],
 		[
 			'number,buyer\n1,a',
-			{
-				mappingMode: 'defineBelow',
-				columnMapping: { column: [{ column: 'No', field: 'number' }] },
-			},
+			{ mappingMode: 'defineBelow', columnMapping: { column: [{ column: 'No', field: 'number' }] } },
 			"the file has no column 'No'",
 		],
 		[
 			'number,buyer\n1,a',
-			{
-				mappingMode: 'defineBelow',
-				columnMapping: { column: [{ column: 'number', field: 'nr' }] },
-			},
+			{ mappingMode: 'defineBelow', columnMapping: { column: [{ column: 'number', field: 'nr' }] } },
 			"has no field 'nr'",
 		],
-		[
-			'number,l\n1,a',
-			{ mappingMode: 'defineBelow', columnMapping: { column: [{ column: 'l', field: 'label' }] } },
-			"'label' is read-only",
-		],
+		['number,l\n1,a', { mappingMode: 'defineBelow', columnMapping: { column: [{ column: 'l', field: 'label' }] } }, "'label' is read-only"],
 		['number,buyer\n1,a', { mappingMode: 'defineBelow' }, "'Column Mapping' is empty"],
 		[Array.from({ length: 10_000 }, (_, at) => `c${at}`).join(','), {}, "'c9' and 9990 more"],
 	])('%j %j is an error before anything is written', async (text, parameters, message) => {
@@ -265,11 +230,7 @@ describe('how the file is stored and encoded', () => {
 		['gzip', () => gzipSync(text), {}],
 		['UTF-16', () => Buffer.from(`\ufeff${text}`, 'utf16le'), {}],
 		['Windows-1252', () => cp1252, { encoding: 'windows-1252' }],
-		[
-			'UTF-8 with a byte order mark',
-			() => Buffer.from(`\ufeff${text}`),
-			{ encoding: 'windows-1252' },
-		],
+		['UTF-8 with a byte order mark', () => Buffer.from(`\ufeff${text}`), { encoding: 'windows-1252' }],
 	])('%s', async (_, file, options) => {
 		const { error } = await imported(file(), { options });
 		expect(error).toBeUndefined();
@@ -283,10 +244,7 @@ describe('how the file is stored and encoded', () => {
 			a: await stored('a.ndjson', '{"number":"1","buyer":"a"}\n'),
 		};
 		const input: INodeExecutionData[] = [{ json: {}, binary }];
-		const result = await harness.run('importFromFile', {
-			input,
-			parameters: { inputDataFieldName: 'a, b' },
-		});
+		const result = await harness.run('importFromFile', { input, parameters: { inputDataFieldName: 'a, b' } });
 		expect(result.json().map(({ file, inserted }) => [file, inserted])).toEqual([
 			['a.ndjson', 1],
 			['b.csv', 1],
@@ -296,9 +254,7 @@ describe('how the file is stored and encoded', () => {
 	test.each(['={{ $json.f.g }}', `={{ $('Missing').first().json.name }}`, '={{ $json.f }}'])(
 		'%s, which gives no name, imports nothing of that item',
 		async (expression) => {
-			const failing = expression
-				.replace('={{ ', '={{ $json.n === 2 ? ')
-				.replace(' }}', ' : "data" }}');
+			const failing = expression.replace('={{ ', '={{ $json.n === 2 ? ').replace(' }}', ' : "data" }}');
 			const input: INodeExecutionData[] = [];
 			for (const n of [1, 2, 3]) {
 				const data = await stored(`${n}.csv`, `number,buyer\n${n},a\n`);
@@ -318,10 +274,7 @@ describe('how the file is stored and encoded', () => {
 		['a, b', "File in 'b': The file is empty"],
 		[' , ', "'Input Data Field Name' names no field: ','"],
 	])('several files of an item, named %j: an error says which', async (names, message) => {
-		const binary = {
-			a: await stored('a.csv', 'number,buyer\n1,a\n'),
-			b: await stored('b.csv', ''),
-		};
+		const binary = { a: await stored('a.csv', 'number,buyer\n1,a\n'), b: await stored('b.csv', '') };
 		const input: INodeExecutionData[] = [{ json: {}, binary }];
 		const parameters = { inputDataFieldName: names };
 		const { error } = await harness.run('importFromFile', { input, parameters });
@@ -331,10 +284,9 @@ describe('how the file is stored and encoded', () => {
 
 describe('text becomes values', () => {
 	test('numbers, lists, formulas', async () => {
-		const { json, rejected } = await imported(
-			"number;price;tags;buyer\n1;1.234,5;a|b;'=1+1\n2;1.5;[\"c\"];-x\n3;7;;''@y\n",
-			{ options: { numberFormat: 'comma', listSeparator: '|' } },
-		);
+		const { json, rejected } = await imported("number;price;tags;buyer\n1;1.234,5;a|b;'=1+1\n2;1.5;[\"c\"];-x\n3;7;;''@y\n", {
+			options: { numberFormat: 'comma', listSeparator: '|' },
+		});
 		expect(json).toMatchObject({ inserted: 2, rejected: 1 });
 		expect(lines(rejected)[1]).toContain("'price' takes a number with a decimal comma");
 		expect(await fieldsOf('number', 'price', 'tags', 'buyer')).toEqual([
@@ -365,10 +317,7 @@ describe('text becomes values', () => {
 				'e,,25.10.2026 02:30',
 				'f,,01.07.2026',
 			].join('\n'),
-			{
-				table: 'events',
-				options: { dateFormat: 'dd.MM.yyyy HH:mm', timeZone: 'Europe/Berlin' },
-			},
+			{ table: 'events', options: { dateFormat: 'dd.MM.yyyy HH:mm', timeZone: 'Europe/Berlin' } },
 		);
 		expect(json).toMatchObject({ inserted: 3, rejected: 3 });
 		expect(lines(rejected).slice(1)).toEqual([
@@ -451,9 +400,7 @@ describe('options of many-record writes', () => {
 			['1', 'c'],
 			['2', 'b'],
 		]);
-		const strict = await imported('number,buyer\n1,x\n2,y\n1,z\n', {
-			options: { duplicates: 'error' },
-		});
+		const strict = await imported('number,buyer\n1,x\n2,y\n1,z\n', { options: { duplicates: 'error' } });
 		expect(strict.json).toMatchObject({ rows: 3, updated: 2, rejected: 1 });
 		expect(lines(strict.rejected)[1]).toContain('as row 2');
 		expect(await fieldsOf('number', 'buyer')).toEqual([
@@ -469,9 +416,7 @@ describe('options of many-record writes', () => {
 			options: { duplicates: 'error' },
 		});
 		expect(json).toMatchObject({ rows: 12_001, inserted: 12_000, rejected: 1 });
-		expect(lines(rejected)[1]).toBe(
-			'n0,late,"it identifies the same record as row 2, by \'n0\'",,12002',
-		);
+		expect(lines(rejected)[1]).toBe('n0,late,"it identifies the same record as row 2, by \'n0\'",,12002');
 	});
 
 	test('a part of the rows', async () => {
@@ -483,17 +428,14 @@ describe('options of many-record writes', () => {
 	});
 
 	test('a part of the rows, before a damaged place', async () => {
-		const { json, error } = await imported('number,buyer\n1,a\n2,b\n3,"c\n', {
-			options: { endAtRow: 3 },
-		});
+		const { json, error } = await imported('number,buyer\n1,a\n2,b\n3,"c\n', { options: { endAtRow: 3 } });
 		expect(error).toBeUndefined();
 		expect(json).toMatchObject({ rows: 2, inserted: 2, confirmedThroughRow: 3 });
 	});
 });
 
 describe('an import that stops early', () => {
-	const rows = (count: number) =>
-		`number,buyer\n${Array.from({ length: count }, (_, at) => `${at + 1},b`).join('\n')}\n`;
+	const rows = (count: number) => `number,buyer\n${Array.from({ length: count }, (_, at) => `${at + 1},b`).join('\n')}\n`;
 	const down = { match: { method: 'POST', path: '/bulk' }, fault: { kind: 'status', status: 401 } };
 
 	test('says up to which row everything is written, and continues there', async () => {
@@ -503,9 +445,7 @@ describe('an import that stops early', () => {
 		const { details } = error!.context as { details: IDataObject };
 		const through = details.confirmedThroughRow as number;
 		expect(error!.message).toContain(`'orders.csv' is imported through row ${through} only`);
-		expect(error!.description).toContain(
-			`set 'File → Start at Row' in the options to ${through + 1}`,
-		);
+		expect(error!.description).toContain(`set 'File → Start at Row' in the options to ${through + 1}`);
 		expect(details).toMatchObject({ startAtRow: through + 1, inserted: through - 1 });
 		await harness.faults();
 		const { json } = await imported(text, {
@@ -519,26 +459,23 @@ describe('an import that stops early', () => {
 		await waitUntil('no file is open', () => openFiles() === 0);
 	});
 
-	test.each(['create', 'upsert'])(
-		'if the platform answers reads but no writes: %s',
-		async (importMode) => {
-			await harness.faults({
-				match: { method: 'POST', path: '/data/bulk' },
-				fault: { kind: 'status', status: 500 },
-				when: { nth: Array.from({ length: 50 }, (_, at) => at + 7) },
-			});
-			const { error } = await imported(rows(3000), {
-				parameters: { importMode },
-				options: { batchSize: 100, parallelRequests: 1, maxRetryWait: 1 },
-			});
-			const { details } = error!.context as { details: IDataObject };
-			expect(details).toMatchObject({ confirmedThroughRow: 601, startAtRow: 602, inserted: 600 });
-			// Each lost response halves the batches: 100, 50, and 13 of 25.
-			expect(details.unknown).toBe(importMode === 'create' ? 475 : 100);
-			expect(details.rows).toBe(600 + Number(details.unknown));
-			expect(error!.description).toContain(`${String(details.unknown)} rows after that may`);
-		},
-	);
+	test.each(['create', 'upsert'])('if the platform answers reads but no writes: %s', async (importMode) => {
+		await harness.faults({
+			match: { method: 'POST', path: '/data/bulk' },
+			fault: { kind: 'status', status: 500 },
+			when: { nth: Array.from({ length: 50 }, (_, at) => at + 7) },
+		});
+		const { error } = await imported(rows(3000), {
+			parameters: { importMode },
+			options: { batchSize: 100, parallelRequests: 1, maxRetryWait: 1 },
+		});
+		const { details } = error!.context as { details: IDataObject };
+		expect(details).toMatchObject({ confirmedThroughRow: 601, startAtRow: 602, inserted: 600 });
+		// Each lost response halves the batches: 100, 50, and 13 of 25.
+		expect(details.unknown).toBe(importMode === 'create' ? 475 : 100);
+		expect(details.rows).toBe(600 + Number(details.unknown));
+		expect(error!.description).toContain(`${String(details.unknown)} rows after that may`);
+	});
 
 	test('after its last row, with all outcomes known, is done', async () => {
 		await harness.faults({
@@ -581,9 +518,7 @@ describe('an import that stops early', () => {
 			options: { batchSize: 1, parallelRequests: 1 },
 		});
 		expect(error!.message).toContain("No row of 'orders.csv' was imported for certain: ");
-		expect(error!.description).toContain(
-			' rows may or may not have been written: check before you',
-		);
+		expect(error!.description).toContain(' rows may or may not have been written: check before you');
 		const { rows: count, unknown } = (error!.context as { details: IDataObject }).details;
 		expect(count).toBe(unknown);
 	});
@@ -618,24 +553,18 @@ describe('an import that stops early', () => {
 	test('at a place that is not UTF-8, after the rows before it', async () => {
 		const bytes = Buffer.concat([Buffer.from(rows(3)), Buffer.from([0xff, 0x2c, 0x61, 0x0a])]);
 		const { error } = await imported(bytes);
-		expect(error!.message).toContain(
-			"'orders.csv' is imported through row 4 only: The file is not UTF-8",
-		);
+		expect(error!.message).toContain("'orders.csv' is imported through row 4 only: The file is not UTF-8");
 		expect(await harness.records()).toHaveLength(3);
 	});
 
 	test('after too many rejected rows', async () => {
-		const { error } = await imported('number,buyer\n1\n2\n3,c\n', {
-			options: { stopAfterRejected: 2 },
-		});
+		const { error } = await imported('number,buyer\n1\n2\n3,c\n', { options: { stopAfterRejected: 2 } });
 		expect(error!.message).toContain('2 rows were rejected');
 	});
 
 	test('if the store rejects more of the rejected rows', async () => {
 		const input = [{ json: {}, binary: { data: await stored('o.csv', 'number,buyer\n1\n') } }];
-		const store = jest
-			.spyOn(Container.get(BinaryDataService), 'store')
-			.mockRejectedValue(new Error('ENOSPC: no space left on device'));
+		const store = jest.spyOn(Container.get(BinaryDataService), 'store').mockRejectedValue(new Error('ENOSPC: no space left on device'));
 		const result = await harness.run('importFromFile', { input });
 		store.mockRestore();
 		expect(result.error!.message).toContain('no space left on device');
@@ -644,10 +573,7 @@ describe('an import that stops early', () => {
 	test("n8n's Retry On Fail creates no duplicates", async () => {
 		await harness.faults({ ...down, when: { nth: [2] } });
 		const text = rows(3000);
-		const { error } = await imported(text, {
-			parameters: { importMode: 'create' },
-			retry: { maxTries: 3 },
-		});
+		const { error } = await imported(text, { parameters: { importMode: 'create' }, retry: { maxTries: 3 } });
 		expect(error!.message).toContain('is imported through row');
 		const numbers = await harness.values('number');
 		expect(new Set(numbers).size).toBe(numbers.length);
@@ -655,8 +581,7 @@ describe('an import that stops early', () => {
 });
 
 describe('an import that is canceled', () => {
-	const rows = (count: number) =>
-		`number,buyer\n${Array.from({ length: count }, (_, at) => `${at + 1},b`).join('\n')}\n`;
+	const rows = (count: number) => `number,buyer\n${Array.from({ length: count }, (_, at) => `${at + 1},b`).join('\n')}\n`;
 
 	/** Cancels after this many requests to a path, and `ms` later. */
 	const cancelAt = (path: RegExp, requests: number, ms: number) => (cancel: () => void) => {
@@ -686,50 +611,42 @@ describe('an import that is canceled', () => {
 		const number = (pattern: RegExp) => Number(pattern.exec(text)?.[1] ?? NaN);
 		return {
 			text,
-			through: number(
-				/'orders\.csv' is imported through row (\d+) only: The execution was canceled/,
-			),
+			through: number(/'orders\.csv' is imported through row (\d+) only: The execution was canceled/),
 			startAt: number(/set 'Start at Row' in the options to (\d+)/),
 			unknown: number(/(\d+) rows after that may or may not have been written/),
 		};
 	}
 
-	test.each(['create', 'upsert', 'update'])(
-		'%s: immediately, with a true report',
-		async (importMode) => {
-			if (importMode === 'update') await harness.fill('orders', ...numbered(6000));
-			const bulk = { match: { path: '/data/bulk$' }, when: { nth: [4] } };
-			// Longer than the test may take.
-			await harness.faults({ ...bulk, fault: { kind: 'slowAfter', ms: 600_000 } });
-			const log = warnings();
-			sent.length = 0;
-			const { run } = await imported(rows(6000), {
-				parameters: { importMode },
-				onStart: cancelAt(/\/bulk$/, 4, 200),
-			});
-			const before = [...sent];
-			expect(before.length).toBeGreaterThan(4);
-			expect(run.status).toBe('canceled');
-			const { through, startAt, unknown } = reportOf(log);
-			expect(startAt).toBe(through + 1);
-			const written = new Set(
-				(await harness.records())
-					.filter(({ fields }) => fields.buyer === 'b')
-					.map(({ fields }) => Number(fields.number) + 1),
-			);
-			const confirmed = Array.from({ length: through - 1 }, (_, at) => at + 2);
-			expect(confirmed.filter((row) => !written.has(row))).toEqual([]);
-			// The batch that was running is stored, and the report says that its outcome is unknown.
-			const after = [...written].filter((row) => row > through);
-			expect(after.length).toBeGreaterThan(0);
-			expect(unknown).toBeGreaterThan(0);
-			if (importMode === 'create')
-				expect(Math.max(...after)).toBeLessThanOrEqual(through + unknown);
-			await new Promise((resolve) => setTimeout(resolve, 1000));
-			expect(sent).toEqual(before);
-			await waitUntil('no file is open', () => openFiles() === 0);
-		},
-	);
+	test.each(['create', 'upsert', 'update'])('%s: immediately, with a true report', async (importMode) => {
+		if (importMode === 'update') await harness.fill('orders', ...numbered(6000));
+		const bulk = { match: { path: '/data/bulk$' }, when: { nth: [4] } };
+		// Longer than the test may take.
+		await harness.faults({ ...bulk, fault: { kind: 'slowAfter', ms: 600_000 } });
+		const log = warnings();
+		sent.length = 0;
+		const { run } = await imported(rows(6000), {
+			parameters: { importMode },
+			onStart: cancelAt(/\/bulk$/, 4, 200),
+		});
+		const before = [...sent];
+		expect(before.length).toBeGreaterThan(4);
+		expect(run.status).toBe('canceled');
+		const { through, startAt, unknown } = reportOf(log);
+		expect(startAt).toBe(through + 1);
+		const written = new Set(
+			(await harness.records()).filter(({ fields }) => fields.buyer === 'b').map(({ fields }) => Number(fields.number) + 1),
+		);
+		const confirmed = Array.from({ length: through - 1 }, (_, at) => at + 2);
+		expect(confirmed.filter((row) => !written.has(row))).toEqual([]);
+		// The batch that was running is stored, and the report says that its outcome is unknown.
+		const after = [...written].filter((row) => row > through);
+		expect(after.length).toBeGreaterThan(0);
+		expect(unknown).toBeGreaterThan(0);
+		if (importMode === 'create') expect(Math.max(...after)).toBeLessThanOrEqual(through + unknown);
+		await new Promise((resolve) => setTimeout(resolve, 1000));
+		expect(sent).toEqual(before);
+		await waitUntil('no file is open', () => openFiles() === 0);
+	});
 
 	test('even while it sends nothing because all rows are rejected', async () => {
 		const count = 300_000;
@@ -766,17 +683,8 @@ test('no number of an NDJSON file loses digits', async () => {
 		].join('\n'),
 	);
 	expect(json).toMatchObject({ inserted: 1, rejected: 2 });
-	expect(json.errors).toEqual([
-		{
-			count: 2,
-			row: 2,
-			field: 'price',
-			error: expect.stringContaining('would become 0.12345678901234568'),
-		},
-	]);
-	expect(await fieldsOf('number', 'buyer', 'price')).toEqual([
-		['12345678901234567890', '0.1234567890123456789', 0.25],
-	]);
+	expect(json.errors).toEqual([{ count: 2, row: 2, field: 'price', error: expect.stringContaining('would become 0.12345678901234568') }]);
+	expect(await fieldsOf('number', 'buyer', 'price')).toEqual([['12345678901234567890', '0.1234567890123456789', 0.25]]);
 });
 
 test('a key that would lose digits finds no other record', async () => {
@@ -803,9 +711,7 @@ test('importing an export changes nothing', async () => {
 		expect(error).toBeUndefined();
 		expect(json).toMatchObject({ rows: 3, unchanged: 3, rejected: 0 });
 		await imported(file);
-		expect((await harness.records()).map(({ fields }) => fields)).toEqual(
-			before.map(({ fields }) => fields),
-		);
+		expect((await harness.records()).map(({ fields }) => fields)).toEqual(before.map(({ fields }) => fields));
 	}
 });
 

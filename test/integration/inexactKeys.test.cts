@@ -35,23 +35,18 @@ const [TEN, TWELVE] = ['2026-07-01T08:00:00.000Z', '2026-07-01T10:00:00.000Z'];
 beforeEach(async () => {
 	const { admin } = harness.sandbox;
 	await admin.reset();
-	const records = [
-		{ fields: { due: TEN, day: '2026-07-01', n: 0 } },
-		{ fields: { due: TWELVE, day: '2026-07-02', n: 0 } },
-	];
+	const records = [{ fields: { due: TEN, day: '2026-07-01', n: 0 } }, { fields: { due: TWELVE, day: '2026-07-02', n: 0 } }];
 	await admin.createTable({ app: APP, timeZone: 'Europe/Berlin', table: tasks, records });
 	await admin.createTable({ app: APP, table: calls });
 	await admin.clearRequests();
 });
 
-const run = (operation: string, items: IDataObject[], more: Run = {}) =>
-	harness.run(operation, { table: 'tasks', items, ...more });
+const run = (operation: string, items: IDataObject[], more: Run = {}) => harness.run(operation, { table: 'tasks', items, ...more });
 const numbers = async () => (await harness.records('tasks')).map(({ fields }) => fields.n);
 
 const onDay: Run = { parameters: { matchOn: 'fields', matchFields: ['day'] } };
 const goingOn: Run = { onError: 'continueRegularOutput' };
-const withoutZone =
-	'\'due\' takes a time with a zone such as 2026-11-21T09:30:00Z, not "2026-07-01T12:00:00"';
+const withoutZone = '\'due\' takes a time with a zone such as 2026-11-21T09:30:00Z, not "2026-07-01T12:00:00"';
 const useZone = "use {{ DateTime.fromISO($json.due, {zone: 'Europe/Berlin'}).toISO() }}";
 
 describe.each<[operation: string, more: Run, bad: IDataObject, good: IDataObject, error: string]>([
@@ -64,15 +59,13 @@ describe.each<[operation: string, more: Run, bad: IDataObject, good: IDataObject
 		{ due: TEN },
 		'takes a time in milliseconds at most, not "2026-07-01T10:00:00.0004Z": use {{ DateTime.fromISO($json.due).toISO() }}',
 	],
-	...['upsert', 'update', 'sync'].map(
-		(operation): [string, Run, IDataObject, IDataObject, string] => [
-			operation,
-			onDay,
-			{ day: '2026-07-01T23:00:00Z' },
-			{ day: '2026-07-01' },
-			"the field to match on 'day' takes a date such as 2026-11-21, not \"2026-07-01T23:00:00Z\": use {{ DateTime.fromISO($json.day, {zone: 'Europe/Berlin'}).toISODate() }}",
-		],
-	),
+	...['upsert', 'update', 'sync'].map((operation): [string, Run, IDataObject, IDataObject, string] => [
+		operation,
+		onDay,
+		{ day: '2026-07-01T23:00:00Z' },
+		{ day: '2026-07-01' },
+		"the field to match on 'day' takes a date such as 2026-11-21, not \"2026-07-01T23:00:00Z\": use {{ DateTime.fromISO($json.day, {zone: 'Europe/Berlin'}).toISODate() }}",
+	]),
 ])('%s, %j: %j', (operation, more, bad, good, error) => {
 	const items = [
 		{ ...good, n: 1 },
@@ -97,12 +90,7 @@ describe.each<[operation: string, more: Run, bad: IDataObject, good: IDataObject
 test.each([
 	['due', useZone, '2026-07-01T12:00:00', TWELVE],
 	['due', 'use {{ DateTime.fromISO($json.due).toISO() }}', '2026-07-01T10:00:00.0004Z', TWELVE],
-	[
-		'day',
-		"use {{ DateTime.fromISO($json.day, {zone: 'Europe/Berlin'}).toISODate() }}",
-		'2026-07-01T23:00:00Z',
-		'2026-07-02',
-	],
+	['day', "use {{ DateTime.fromISO($json.day, {zone: 'Europe/Berlin'}).toISODate() }}", '2026-07-01T23:00:00Z', '2026-07-02'],
 ])('the expression for %s finds the record: %s', async (field, advice, given, stored) => {
 	const value = { [field]: `=${advice.slice('use '.length)}`, n: 5 };
 	const columns = { mappingMode: 'defineBelow', value };
@@ -125,27 +113,20 @@ test('Sync removes nothing: its record could be the one that seems to be missing
 	expect(await numbers()).toEqual([0, 0]);
 });
 
-test.each(['create', 'update'])(
-	'%s takes such a value where it does not identify the record',
-	async (operation) => {
-		const [, { id }] = (await harness.records('tasks')) as [unknown, { id: string }];
-		const items = [{ id, due: '2026-07-05T12:00:00' }];
-		const parameters = operation === 'update' ? { recordId: '={{ $json.id }}' } : {};
-		const values = operation === 'update' ? items : items.map(({ due }) => ({ due }));
-		const result = await run(operation, values, { parameters });
-		expect(outcomes(result)).toEqual([operation === 'update' ? 'updated' : 'inserted']);
-		expect(JSON.stringify(await harness.records('tasks'))).toContain('2026-07-05T10:00:00.000Z');
-	},
-);
+test.each(['create', 'update'])('%s takes such a value where it does not identify the record', async (operation) => {
+	const [, { id }] = (await harness.records('tasks')) as [unknown, { id: string }];
+	const items = [{ id, due: '2026-07-05T12:00:00' }];
+	const parameters = operation === 'update' ? { recordId: '={{ $json.id }}' } : {};
+	const values = operation === 'update' ? items : items.map(({ due }) => ({ due }));
+	const result = await run(operation, values, { parameters });
+	expect(outcomes(result)).toEqual([operation === 'update' ? 'updated' : 'inserted']);
+	expect(JSON.stringify(await harness.records('tasks'))).toContain('2026-07-05T10:00:00.000Z');
+});
 
 test('a link by such a value fails its item', async () => {
 	const linkValues = { link: [{ field: 'task', valueType: 'field', linkedField: 'due' }] };
 	const items = [TEN, '2026-07-01T12:00:00', TWELVE].map((task, n) => ({ who: `${n}`, task }));
-	const result = await run('upsert', items, {
-		table: 'calls',
-		options: { linkValues },
-		...goingOn,
-	});
+	const result = await run('upsert', items, { table: 'calls', options: { linkValues }, ...goingOn });
 	expect(outcomes(result)).toEqual(['inserted', 'failed', 'inserted']);
 	const error = `'task': ${withoutZone}: use {{ DateTime.fromISO(…, {zone: 'Europe/Berlin'}).toISO() }}`;
 	expectErrorItem(result.output('Data Platform')[1]!, 1, error);
@@ -155,22 +136,12 @@ test('Import From File names its option Time Zone, which mends it', async () => 
 	const text = 'due,n\n2026-07-01T12:00:00,7\n';
 	const imported = async (options: IDataObject) => {
 		const data = await storedFile('tasks.csv', text, 'text/csv');
-		const result = await run('importFromFile', [], {
-			input: [{ json: {}, binary: { data } }],
-			options,
-		} as Run);
+		const result = await run('importFromFile', [], { input: [{ json: {}, binary: { data } }], options } as Run);
 		return result.json()[0]!;
 	};
 	expect(await imported({})).toMatchObject({
 		rejected: 1,
-		errors: [
-			{
-				row: 2,
-				error: expect.stringContaining(
-					`${withoutZone}: for a CSV file, choose the time zone in the options`,
-				),
-			},
-		],
+		errors: [{ row: 2, error: expect.stringContaining(`${withoutZone}: for a CSV file, choose the time zone in the options`) }],
 	});
 	expect(await imported({ timeZone: 'Europe/Berlin' })).toMatchObject({ updated: 1 });
 	expect(await numbers()).toEqual([0, 7]);
@@ -202,9 +173,7 @@ describe('a stored key that can’t be compared is nobody’s: nothing is writte
 			{ due: TWELVE, day: '2026-07-03', n: 2 },
 		];
 		const result = await run(operation, items, { parameters });
-		expect(result.error?.message).toMatch(
-			/returned ".*" in '(due|day)' of the record 'r1', which can't be compared with other values/,
-		);
+		expect(result.error?.message).toMatch(/returned ".*" in '(due|day)' of the record 'r1', which can't be compared with other values/);
 		expect(await harness.writes()).toEqual([]);
 		expect(await numbers()).toEqual([0, 0]);
 	});

@@ -54,18 +54,14 @@ describe('wrong values', () => {
 		['sumary', 'x', /did you mean 'summary'/],
 	];
 
-	const three = (field: string, value: unknown) =>
-		[{}, { [field]: value }, {}].map((extra) => ({ ...newDeal(), ...extra }) as IDataObject);
+	const three = (field: string, value: unknown) => [{}, { [field]: value }, {}].map((extra) => ({ ...newDeal(), ...extra }) as IDataObject);
 
-	test.each(WRONG)(
-		'%s: %j stops the node, naming item and field',
-		async (field, given, message) => {
-			const { error } = await harness.run({ items: three(field, given) });
-			expect(error?.message).toMatch(message);
-			expect(error?.message).toContain(`'${field}'`);
-			expect(error?.context?.itemIndex).toBe(1);
-		},
-	);
+	test.each(WRONG)('%s: %j stops the node, naming item and field', async (field, given, message) => {
+		const { error } = await harness.run({ items: three(field, given) });
+		expect(error?.message).toMatch(message);
+		expect(error?.message).toContain(`'${field}'`);
+		expect(error?.context?.itemIndex).toBe(1);
+	});
 
 	test.each(WRONG)('%s: only %j goes to the error output', async (field, given, message) => {
 		const items = three(field, given);

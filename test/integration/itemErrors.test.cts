@@ -1,13 +1,6 @@
 import type { IDataObject } from 'n8n-workflow';
 import { defined } from '../support/engine/engine.cts';
-import {
-	expectErrorItem,
-	numbered,
-	outcomes,
-	pairedIndexes,
-	useHarness,
-	type Run,
-} from './fixtures.cts';
+import { expectErrorItem, numbered, outcomes, pairedIndexes, useHarness, type Run } from './fixtures.cts';
 
 /**
  * One item's problem affects only that item: an expression that fails, a value that can't be used.
@@ -18,10 +11,7 @@ const continuing: Run = { onError: 'continueRegularOutput' };
 
 /** Fails for the second of three items. */
 const failing = `={{ $json.number === "2" ? $('Missing').first() : $json.number }}`;
-const items = ['1', '2', '3'].map((number) => ({
-	number,
-	buyer: `Buyer ${number}`,
-}));
+const items = ['1', '2', '3'].map((number) => ({ number, buyer: `Buyer ${number}` }));
 const mapped = defined({ number: '={{ $json.number }}', buyer: '={{ $json.buyer }}' });
 const failingColumns = defined({ number: failing, buyer: '={{ $json.buyer }}' });
 const byRecord = (value: string) => ({ __rl: true, mode: 'id', value });
@@ -34,25 +24,22 @@ async function existing(): Promise<IDataObject[]> {
 
 const brokenId = `={{ $json.number === "2" ? $('Missing').first() : $json.id }}`;
 
-test.each(['create', 'upsert'])(
-	'%s: an error of 5 MB from the platform is not copied into each item',
-	async (operation) => {
-		await harness.faults({
-			match: { method: 'POST', path: '/data' },
-			fault: {
-				kind: 'status',
-				status: 403,
-				body: { errors: [{ id: 'y'.repeat(5_000_000), message: 'x'.repeat(5_000_000) }] },
-			},
-		});
-		const run = { items: numbered(300) };
-		const result = await harness.run(operation, { ...continuing, ...run });
-		const output = result.output('Data Platform');
-		expect(output).toHaveLength(run.items.length);
-		expect(output[0]!.json.error).toContain(`: ${'x'.repeat(1000)}… (cut)`);
-		expect(JSON.stringify(output).length).toBeLessThan(run.items.length * 4000);
-	},
-);
+test.each(['create', 'upsert'])('%s: an error of 5 MB from the platform is not copied into each item', async (operation) => {
+	await harness.faults({
+		match: { method: 'POST', path: '/data' },
+		fault: {
+			kind: 'status',
+			status: 403,
+			body: { errors: [{ id: 'y'.repeat(5_000_000), message: 'x'.repeat(5_000_000) }] },
+		},
+	});
+	const run = { items: numbered(300) };
+	const result = await harness.run(operation, { ...continuing, ...run });
+	const output = result.output('Data Platform');
+	expect(output).toHaveLength(run.items.length);
+	expect(output[0]!.json.error).toContain(`: ${'x'.repeat(1000)}… (cut)`);
+	expect(JSON.stringify(output).length).toBeLessThan(run.items.length * 4000);
+});
 
 describe.each(['create', 'upsert'])('%s', (operation) => {
 	test('an expression in the mapping that fails for one item fails that item only', async () => {
@@ -95,21 +82,14 @@ describe('update', () => {
 		['the mapping', { columns: failingColumns, recordId: '={{ $json.id }}' }],
 	])('an expression in %s that fails for one item', async (_, parameters) => {
 		const updates = (await existing()).map((item) => ({ ...item, buyer: 'New' }));
-		const result = await harness.run('update', {
-			...continuing,
-			items: updates,
-			parameters,
-		});
+		const result = await harness.run('update', { ...continuing, items: updates, parameters });
 		expectErrorItem(result.output('Data Platform')[1]!, 1, /Missing|node/);
 		expect(await harness.values('buyer')).toEqual(['New', 'Buyer 2', 'New']);
 	});
 
 	test.each([
 		['a locator', byRecord('={{ $json.id }}')],
-		[
-			'a pasted address',
-			{ ...byRecord('=https://h/apps/shop/tables/orders/data/{{ $json.id }}'), mode: 'url' },
-		],
+		['a pasted address', { ...byRecord('=https://h/apps/shop/tables/orders/data/{{ $json.id }}'), mode: 'url' }],
 		['text', '={{ $json.id }}'],
 	])('accepts a record ID that is %s, left over from another operation', async (_, recordId) => {
 		const updates = (await existing()).map((item) => ({ ...item, buyer: 'New' }));
@@ -168,8 +148,7 @@ describe('parameters that all items share', () => {
 });
 
 describe('automatic mapping', () => {
-	const write = async (item: IDataObject, run: Run = {}) =>
-		await harness.run('create', { ...continuing, items: [item], ...run });
+	const write = async (item: IDataObject, run: Run = {}) => await harness.run('create', { ...continuing, items: [item], ...run });
 
 	test('values next to a record’s fields are written too', async () => {
 		await write({ buyer: 'Ada', fields: { number: '1' } });
@@ -200,10 +179,7 @@ describe('automatic mapping', () => {
 		const values = { error: 'none', field_error: 'other' };
 		await harness.sandbox.admin.createTable({ app: 'shop', table, records: [{ fields: values }] });
 		const read = await harness.run('getAll', { table: 'odd', parameters: { simple: true } });
-		expect(read.json()[0]).toMatchObject({
-			field_error: 'none',
-			field_field_error: 'other',
-		});
+		expect(read.json()[0]).toMatchObject({ field_error: 'none', field_field_error: 'other' });
 		const written = await harness.run('create', { table: 'odd', items: read.json() });
 		expect(outcomes(written)).toEqual(['inserted']);
 		expect((await harness.records('odd')).map((record) => record.fields)).toEqual([values, values]);
@@ -211,20 +187,14 @@ describe('automatic mapping', () => {
 });
 
 describe('a summary', () => {
-	const run: Run = {
-		items: [...numbered(2), { buyer: 'x', state: 'lost' }],
-		options: { output: 'summary' },
-	};
+	const run: Run = { items: [...numbered(2), { buyer: 'x', state: 'lost' }], options: { output: 'summary' } };
 
 	test('goes to the first output, failed items go to the error output', async () => {
 		const result = await harness.run('create', { ...run, onError: 'continueErrorOutput' });
 		expect(result.json()).toEqual([expect.objectContaining({ inserted: 2, failed: 1 })]);
 		const errors = result.output('Data Platform', 1);
 		expect(errors).toHaveLength(1);
-		expect(errors[0]!.json).toMatchObject({
-			error: expect.stringContaining("'state'"),
-			buyer: 'x',
-		});
+		expect(errors[0]!.json).toMatchObject({ error: expect.stringContaining("'state'"), buyer: 'x' });
 		expect(pairedIndexes(errors)).toEqual([2]);
 	});
 

@@ -1,12 +1,6 @@
 /** Reading across links: the records linked to one record, and linked records in place of links. */
 import type { IDataObject } from 'n8n-workflow';
-import {
-	automatic,
-	loadOptions,
-	picked,
-	runOperation,
-	type RunResult,
-} from '../support/engine/engine.cts';
+import { automatic, loadOptions, picked, runOperation, type RunResult } from '../support/engine/engine.cts';
 import { startSandbox, type RunningSandbox } from '../../harness/sandboxProcess.mts';
 
 let sandbox: RunningSandbox;
@@ -33,10 +27,7 @@ interface Run {
 	items?: IDataObject[];
 }
 
-async function run(
-	operation: string,
-	{ table = 'contacts', options = {}, parameters = {}, items }: Run,
-): Promise<RunResult> {
+async function run(operation: string, { table = 'contacts', options = {}, parameters = {}, items }: Run): Promise<RunResult> {
 	return await runOperation(
 		{ baseUrl: sandbox.baseUrl, token: sandbox.tokens.role },
 		{
@@ -54,13 +45,10 @@ async function run(
 	);
 }
 
-const linkedTo = (linkField: string, recordId: string) => ({
-	linkedTo: { record: { linkField, recordId } },
-});
+const linkedTo = (linkField: string, recordId: string) => ({ linkedTo: { record: { linkField, recordId } } });
 const sort = { by: [{ field: 'number', direction: 'asc' }] };
 const include = (...link: IDataObject[]) => ({ linkedRecords: { link } });
-const dataRequests = async () =>
-	(await sandbox.admin.requests()).filter(({ path }) => /\/data\b/.test(path));
+const dataRequests = async () => (await sandbox.admin.requests()).filter(({ path }) => /\/data\b/.test(path));
 
 describe('linked to', () => {
 	test('the records of a link to many', async () => {
@@ -71,9 +59,7 @@ describe('linked to', () => {
 				.map(({ email }) => email)
 				.sort(),
 		).toEqual(['ann.fox@example.com', 'bob.fox@example.com']);
-		expect((await run('count', { options: linkedTo('deals.people', dealId) })).json()).toEqual([
-			{ count: 2 },
-		]);
+		expect((await run('count', { options: linkedTo('deals.people', dealId) })).json()).toEqual([{ count: 2 }]);
 	});
 
 	test('the record of a link to one', async () => {
@@ -88,10 +74,7 @@ describe('linked to', () => {
 			conditions: { condition: [{ field: 'firstname', operator: 'eq', value: 'Bob' }] },
 		};
 		const options = linkedTo('deals.people', dealId);
-		const result = await run('getAll', {
-			parameters,
-			options: { ...options, fieldsToLoad: ['email'] },
-		});
+		const result = await run('getAll', { parameters, options: { ...options, fieldsToLoad: ['email'] } });
 		expect(result.json()).toEqual([expect.objectContaining({ email: 'bob.fox@example.com' })]);
 		expect(result.json()[0]).not.toHaveProperty('surname');
 		expect((await run('count', { parameters, options })).json()).toEqual([{ count: 1 }]);
@@ -111,13 +94,9 @@ describe('linked to', () => {
 		const any = {
 			filterMode: 'conditions',
 			matchType: 'or',
-			conditions: {
-				condition: ['a', 'b'].map((value) => ({ field: 'firstname', operator: 'eq', value })),
-			},
+			conditions: { condition: ['a', 'b'].map((value) => ({ field: 'firstname', operator: 'eq', value })) },
 		};
-		expect(await error('deals.people', dealId, { parameters: any })).toContain(
-			"can't be combined with the choice of linked records",
-		);
+		expect(await error('deals.people', dealId, { parameters: any })).toContain("can't be combined with the choice of linked records");
 		expect(await dataRequests()).toHaveLength(2);
 	});
 
@@ -139,26 +118,17 @@ describe('linked to', () => {
 
 describe('include linked records', () => {
 	const get = { table: 'deals', parameters: {} };
-	const one = async (options: IDataObject) =>
-		(await run('get', { ...get, parameters: { recordId: picked(dealId) }, options })).json()[0]!;
+	const one = async (options: IDataObject) => (await run('get', { ...get, parameters: { recordId: picked(dealId) }, options })).json()[0]!;
 
 	test('IDs, of links to one and to many', async () => {
 		const ids = (await sandbox.admin.records('crm', 'contacts'))
-			.filter(({ fields }) =>
-				['ann.fox@example.com', 'bob.fox@example.com'].includes(String(fields.email)),
-			)
+			.filter(({ fields }) => ['ann.fox@example.com', 'bob.fox@example.com'].includes(String(fields.email)))
 			.map(({ id }) => id)
 			.sort();
 		const linked = await one(include({ field: '*' }));
 		expect(linked).toMatchObject({ company: companyId });
 		expect([...(linked.people as string[])].sort()).toEqual(ids);
-		const [first, second] = (
-			await run('getAll', {
-				table: 'deals',
-				options: include({ field: 'people' }),
-				parameters: { sort },
-			})
-		).json();
+		const [first, second] = (await run('getAll', { table: 'deals', options: include({ field: 'people' }), parameters: { sort } })).json();
 		expect([...(first!.people as string[])].sort()).toEqual(ids);
 		expect(second!.people).toEqual([]);
 		// Only links with a value are read.
@@ -167,17 +137,10 @@ describe('include linked records', () => {
 
 	test('fields: what the link shows takes no request, other fields one for each record', async () => {
 		const shown = { field: 'company', include: 'fields', linkedFields: ['name'] };
-		expect((await one(include(shown))).company).toEqual({
-			id: companyId,
-			name: 'Acorn Sample Ltd',
-		});
+		expect((await one(include(shown))).company).toEqual({ id: companyId, name: 'Acorn Sample Ltd' });
 		expect(await dataRequests()).toHaveLength(1);
 		const read = { field: 'company', include: 'fields', linkedFields: ['size', 'city'] };
-		expect((await one(include(read))).company).toEqual({
-			id: companyId,
-			size: 'small',
-			city: 'Berlin',
-		});
+		expect((await one(include(read))).company).toEqual({ id: companyId, size: 'small', city: 'Berlin' });
 		expect(await dataRequests()).toHaveLength(3);
 	});
 
@@ -198,14 +161,8 @@ describe('include linked records', () => {
 
 	test('limited, with a notice if something was cut', async () => {
 		const link = { field: 'people', limit: 1, include: 'fields', linkedFields: ['email'] };
-		const result = await run('getAll', {
-			table: 'deals',
-			options: include(link),
-			parameters: { sort },
-		});
-		expect(result.json()[0]!.people).toEqual([
-			{ id: expect.any(String), email: expect.stringMatching(/^(ann|bob)\.fox@/) },
-		]);
+		const result = await run('getAll', { table: 'deals', options: include(link), parameters: { sort } });
+		expect(result.json()[0]!.people).toEqual([{ id: expect.any(String), email: expect.stringMatching(/^(ann|bob)\.fox@/) }]);
 		expect(result.hints).toEqual([expect.stringContaining("more linked records than 'Limit'")]);
 	});
 
@@ -229,21 +186,11 @@ describe('include linked records', () => {
 
 	test('wrong entries are errors', async () => {
 		const error = async (...link: IDataObject[]) =>
-			(
-				await run('get', {
-					...get,
-					parameters: { recordId: picked(dealId) },
-					options: include(...link),
-				})
-			).error?.message;
+			(await run('get', { ...get, parameters: { recordId: picked(dealId) }, options: include(...link) })).error?.message;
 		expect(await error({ field: 'title' })).toContain("'title', which is no link field");
 		expect(await error({ field: 'people', include: 'fields' })).toContain('No field of the linked');
-		expect(await error({ field: 'people', include: 'fields', linkedFields: ['x'] })).toContain(
-			"has no field 'x'",
-		);
+		expect(await error({ field: 'people', include: 'fields', linkedFields: ['x'] })).toContain("has no field 'x'");
 		expect(await error({ field: 'people', limit: 0 })).toContain("'Limit'");
-		expect(await error({ field: 'people', limit: 1.5 })).toContain(
-			"'Limit' under 'Include Linked Records' must be a whole number",
-		);
+		expect(await error({ field: 'people', limit: 1.5 })).toContain("'Limit' under 'Include Linked Records' must be a whole number");
 	});
 });

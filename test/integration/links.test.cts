@@ -1,14 +1,6 @@
 /** Links by business key: the items have names, the platform gets record IDs. */
 import type { IDataObject } from 'n8n-workflow';
-import {
-	automatic,
-	loadColumns,
-	loadOptions,
-	picked,
-	runOperation,
-	type OperationRun,
-	type RunResult,
-} from '../support/engine/engine.cts';
+import { automatic, loadColumns, loadOptions, picked, runOperation, type OperationRun, type RunResult } from '../support/engine/engine.cts';
 import type { StoredRecord } from '../../harness/sandboxAdmin.mts';
 import type { RunningSandbox } from '../../harness/sandboxProcess.mts';
 import { sharedSandbox } from '../support/sharedSandbox.mts';
@@ -32,11 +24,7 @@ const people = {
 	fields: [
 		{ name: 'email', type: 'text', metadata: { importKey: true } },
 		{ name: 'company', type: 'schema_link', metadata: { linkTableId: 'companies' } },
-		{
-			name: 'clients',
-			type: 'schema_link',
-			metadata: { linkTableId: 'companies', multiple: true },
-		},
+		{ name: 'clients', type: 'schema_link', metadata: { linkTableId: 'companies', multiple: true } },
 		{ name: 'memo', type: 'schema_link', metadata: { linkTableId: 'memos' } },
 		{ name: 'rank', type: 'schema_link', metadata: { linkTableId: 'ranks' } },
 		{ name: 'secret', type: 'schema_link', metadata: { linkTableId: 'secrets' } },
@@ -115,11 +103,9 @@ async function run(
 	);
 }
 
-const stored = async (table = 'people'): Promise<StoredRecord[]> =>
-	await sandbox.admin.records(APP, table);
+const stored = async (table = 'people'): Promise<StoredRecord[]> => await sandbox.admin.records(APP, table);
 
-const person = async (email: string) =>
-	(await stored()).find(({ fields }) => fields.email === email)?.fields;
+const person = async (email: string) => (await stored()).find(({ fields }) => fields.email === email)?.fields;
 
 const companyIds = async () => {
 	const records = await stored('companies');
@@ -131,28 +117,23 @@ const LOOK_UPS = /tables\/[\da-f-]{36}\/data\/filter$/;
 const CREATIONS = /tables\/[\da-f-]{36}\/data\/bulk$/;
 
 const requests = async (method: string, path: RegExp) =>
-	(await sandbox.admin.requests()).filter(
-		(request) => request.method === method && path.test(request.path),
-	);
+	(await sandbox.admin.requests()).filter((request) => request.method === method && path.test(request.path));
 
 describe('a link to one record', () => {
-	test.each(['create', 'upsert'])(
-		'%s: by the import key of the linked table',
-		async (operation) => {
-			const result = await run(operation, {
-				items: [
-					{ email: 'a', company: 'Birch' },
-					{ email: 'b', company: 'Dogwood, Test & Sons' },
-					{ email: 'c', company: 'Back\\slash' },
-				],
-			});
-			expect(result.error).toBeUndefined();
-			const ids = await companyIds();
-			expect(await person('a')).toEqual({ email: 'a', company: ids.Birch });
-			expect(await person('b')).toEqual({ email: 'b', company: ids['Dogwood, Test & Sons'] });
-			expect(await person('c')).toEqual({ email: 'c', company: ids['Back\\slash'] });
-		},
-	);
+	test.each(['create', 'upsert'])('%s: by the import key of the linked table', async (operation) => {
+		const result = await run(operation, {
+			items: [
+				{ email: 'a', company: 'Birch' },
+				{ email: 'b', company: 'Dogwood, Test & Sons' },
+				{ email: 'c', company: 'Back\\slash' },
+			],
+		});
+		expect(result.error).toBeUndefined();
+		const ids = await companyIds();
+		expect(await person('a')).toEqual({ email: 'a', company: ids.Birch });
+		expect(await person('b')).toEqual({ email: 'b', company: ids['Dogwood, Test & Sons'] });
+		expect(await person('c')).toEqual({ email: 'c', company: ids['Back\\slash'] });
+	});
 
 	test('update', async () => {
 		await run('create', { items: [{ email: 'a', company: 'Birch' }] });
@@ -235,9 +216,7 @@ describe('a link to many records', () => {
 			],
 		});
 		const output = result.output('Data Platform');
-		expectErrorItem(output[0]!, 0, "'clients' takes values of the linked records", {
-			field: 'clients',
-		});
+		expectErrorItem(output[0]!, 0, "'clients' takes values of the linked records", { field: 'clients' });
 		expectErrorItem(output[1]!, 1, "'clients': 'name' is empty");
 	});
 });
@@ -250,15 +229,10 @@ describe('not found', () => {
 		}));
 		const result = await run('create', { ...goingOn, items });
 		const output = result.output('Data Platform');
-		expectErrorItem(
-			output[500]!,
-			500,
-			/Item 500.*'company': no record of 'Companies' has "Nobody" in 'name'/,
-			{
-				field: 'company',
-				outcome: 'failed',
-			},
-		);
+		expectErrorItem(output[500]!, 500, /Item 500.*'company': no record of 'Companies' has "Nobody" in 'name'/, {
+			field: 'company',
+			outcome: 'failed',
+		});
 		expect(outcomes(result).filter((outcome) => outcome === 'inserted')).toHaveLength(999);
 		expect((await requests('POST', LOOK_UPS)).map(({ records }) => records)).toEqual([2]);
 	});
@@ -270,9 +244,7 @@ describe('not found', () => {
 				{ email: 'b', company: 'Nobody' },
 			],
 		});
-		expect(result.error?.message).toMatch(
-			/^Nothing was sent. 1 item has problems: item 1: 'company'/,
-		);
+		expect(result.error?.message).toMatch(/^Nothing was sent. 1 item has problems: item 1: 'company'/);
 		expect(await stored()).toEqual([]);
 	});
 
@@ -313,21 +285,13 @@ describe('not found', () => {
 
 	test('created: once each, in one request, and reported', async () => {
 		const names = ['New', 'Acorn', 'Newer', 'New'];
-		const items = names.map((company, index) => ({
-			email: `p${index}`,
-			company,
-			clients: ['New'],
-		}));
+		const items = names.map((company, index) => ({ email: `p${index}`, company, clients: ['New'] }));
 		const result = await run('upsert', { links: [orCreate], items });
 		expect(outcomes(result)).toEqual(Array(4).fill('inserted'));
-		expect(result.hints).toEqual([
-			expect.stringMatching(/^4 inserted, 2 linked records created \(/),
-		]);
+		expect(result.hints).toEqual([expect.stringMatching(/^4 inserted, 2 linked records created \(/)]);
 		const ids = await companyIds();
 		expect(Object.keys(ids)).toHaveLength(6);
-		expect((await stored()).map(({ fields }) => fields.company)).toEqual(
-			names.map((name) => ids[name]),
-		);
+		expect((await stored()).map(({ fields }) => fields.company)).toEqual(names.map((name) => ids[name]));
 		expect(await requests('POST', CREATIONS)).toHaveLength(1);
 	});
 
@@ -362,19 +326,11 @@ describe('not found', () => {
 				{ email: 'c', company: {} },
 				{ email: 'd', company: 'Acorn' },
 			];
-			const made =
-				operation === 'update'
-					? await run('create', {
-							items: items.map(({ email }) => ({ email })),
-						})
-					: undefined;
+			const made = operation === 'update' ? await run('create', { items: items.map(({ email }) => ({ email })) }) : undefined;
 			const result = await run(operation, {
 				...goingOn,
 				parameters,
-				items: items.map((item, index) => ({
-					...item,
-					id: made?.json()[index]!.id as string,
-				})) as IDataObject[],
+				items: items.map((item, index) => ({ ...item, id: made?.json()[index]!.id as string })) as IDataObject[],
 			});
 			const errors = result.json().map(({ error }) => String(error ?? ''));
 			expect(errors.map((error) => error !== '')).toEqual([true, true, true, false]);
@@ -443,25 +399,19 @@ describe('not found', () => {
 	});
 
 	test('a link that is not found, and what else is wrong with its item', async () => {
-		const result = await run('upsert', {
-			...goingOn,
-			items: [{ email: 'a', company: 'New', age: 'many' }],
-		});
+		const result = await run('upsert', { ...goingOn, items: [{ email: 'a', company: 'New', age: 'many' }] });
 		const [item] = result.output('Data Platform');
 		expectErrorItem(item!, 0, /no record of 'Companies' has "New" in 'name'/);
 		expectErrorItem(item!, 0, /'age'/);
 	});
 
-	test.each([{}, { ifFound: 'skip' }])(
-		'one that the platform rejects is an error of its items: %j',
-		async (options) => {
-			const long = 'x'.repeat(50);
-			const items = [long, 'New', long].map((company, index) => ({ email: `p${index}`, company }));
-			const result = await run('upsert', { ...goingOn, links: [orCreate], items, options });
-			expect(outcomes(result)).toEqual(['failed', 'inserted', 'failed']);
-			expectErrorItem(result.output('Data Platform')[2]!, 2, /could not be created|at most 40/);
-		},
-	);
+	test.each([{}, { ifFound: 'skip' }])('one that the platform rejects is an error of its items: %j', async (options) => {
+		const long = 'x'.repeat(50);
+		const items = [long, 'New', long].map((company, index) => ({ email: `p${index}`, company }));
+		const result = await run('upsert', { ...goingOn, links: [orCreate], items, options });
+		expect(outcomes(result)).toEqual(['failed', 'inserted', 'failed']);
+		expectErrorItem(result.output('Data Platform')[2]!, 2, /could not be created|at most 40/);
+	});
 
 	test('a dry run reports what would be created, and writes nothing', async () => {
 		const result = await run('upsert', {
@@ -472,10 +422,7 @@ describe('not found', () => {
 		const { Acorn } = await companyIds();
 		expect(result.json()[0]).toMatchObject({
 			outcome: 'inserted',
-			after: {
-				company: { id: `new record of 'companies' with "New" in 'name'` },
-				clients: { add: [Acorn] },
-			},
+			after: { company: { id: `new record of 'companies' with "New" in 'name'` }, clients: { add: [Acorn] } },
 		});
 		expect(await stored('companies')).toHaveLength(4);
 		expect(await stored()).toEqual([]);
@@ -495,9 +442,7 @@ describe('what can go wrong with the linked table', () => {
 		});
 		const { Acorn, Birch } = await companyIds();
 		expect(outcomes(result)).toEqual(['failed', 'inserted']);
-		const named = new RegExp(
-			`several records of 'Companies' have "Oslo" in 'city': '(.*)', '(.*)'`,
-		);
+		const named = new RegExp(`several records of 'Companies' have "Oslo" in 'city': '(.*)', '(.*)'`);
 		const [error] = result.output('Data Platform');
 		expectErrorItem(error!, 0, named);
 		const [, ...ids] = named.exec(String(error!.json.error))!;
@@ -550,18 +495,12 @@ describe('what can go wrong with the linked table', () => {
 	});
 
 	test('one that needs more than its key is not created', async () => {
-		const result = await run('create', {
-			...goingOn,
-			links: [orCreate],
-			items: [{ email: 'a', rank: 7 }],
-		});
+		const result = await run('create', { ...goingOn, links: [orCreate], items: [{ email: 'a', rank: 7 }] });
 		expectErrorItem(result.output('Data Platform')[0]!, 0, "it also requires 'title'");
 	});
 
 	test('none is created by another field than the import key', async () => {
-		const links = [
-			{ field: 'company', valueType: 'field', linkedField: 'city', ifNotFound: 'create' },
-		];
+		const links = [{ field: 'company', valueType: 'field', linkedField: 'city', ifNotFound: 'create' }];
 		const result = await run('create', { links, items: [{ email: 'a', company: 'Ulm' }] });
 		expect(result.error?.message).toContain("created only by their import key 'name'");
 		expect(await stored('companies')).toHaveLength(4);
@@ -569,12 +508,7 @@ describe('what can go wrong with the linked table', () => {
 
 	test('a linked record that is deleted after the look-up is the error of its item', async () => {
 		const { Birch } = await companyIds();
-		await sandbox.admin.faults([
-			{
-				match: { method: 'POST', path: '/people/data/bulk' },
-				fault: { kind: 'slowBefore', ms: 500 },
-			},
-		]);
+		await sandbox.admin.faults([{ match: { method: 'POST', path: '/people/data/bulk' }, fault: { kind: 'slowBefore', ms: 500 } }]);
 		const running = run('create', {
 			...goingOn,
 			items: [
@@ -633,11 +567,7 @@ describe('what can go wrong with the linked table', () => {
 				table: 'companies',
 				links: [orCreate],
 				items: [{ name: 'One', parent }],
-				parameters: {
-					missingRecords: 'delete',
-					maxRecordsToRemove: 100,
-					maxShareToRemove: 100,
-				},
+				parameters: { missingRecords: 'delete', maxRecordsToRemove: 100, maxShareToRemove: 100 },
 				...more,
 			});
 		await sync('zz');
@@ -669,9 +599,7 @@ describe('what can go wrong with the linked table', () => {
 describe('the number of requests', () => {
 	test('5,000 people of 1,200 companies, 200 of them new', async () => {
 		const company = (index: number) => `company ${index % 1200}`;
-		const records = Array.from({ length: 1000 }, (_, index) => ({
-			fields: { name: company(index) },
-		}));
+		const records = Array.from({ length: 1000 }, (_, index) => ({ fields: { name: company(index) } }));
 		await sandbox.admin.createTable({ app: APP, table: companies, records });
 		await sandbox.admin.clearRequests();
 		const items = Array.from({ length: 5000 }, (_, index) => ({
@@ -697,13 +625,10 @@ describe('the number of requests', () => {
 });
 
 describe('the option', () => {
-	const message = async (...links: Link[]) =>
-		(await run('create', { links, items: [{ email: 'a', company: 'x' }] })).error?.message;
+	const message = async (...links: Link[]) => (await run('create', { links, items: [{ email: 'a', company: 'x' }] })).error?.message;
 
 	test('wrong entries are errors', async () => {
-		expect(await message({ ...byName, field: 'email' })).toContain(
-			"'email', which is no link field",
-		);
+		expect(await message({ ...byName, field: 'email' })).toContain("'email', which is no link field");
 		expect(await message(byName, byName)).toContain("two entries for '*'");
 		expect(await message({ field: 'company', valueType: 'field' })).toContain('names no field');
 		expect(await message({ ...byName, valueType: 'colour' })).toContain("'Link Values Are'");
@@ -724,14 +649,7 @@ describe('the option', () => {
 		};
 		const list = async (method: string, path = '') =>
 			(await loadOptions(credential, method, parameters as never, path)).map(({ value }) => value);
-		expect(await list('getLinkFields')).toEqual([
-			'*',
-			'company',
-			'clients',
-			'memo',
-			'rank',
-			'secret',
-		]);
+		expect(await list('getLinkFields')).toEqual(['*', 'company', 'clients', 'memo', 'rank', 'secret']);
 		const path = 'parameters.options.linkValues.link[0].linkedField';
 		expect(await list('getLinkedFields', path)).toEqual(['', 'name', 'number', 'city']);
 	});
@@ -762,18 +680,11 @@ describe('the option', () => {
 	});
 
 	test('the mapper says what each link field takes if it has no list', async () => {
-		const labels = async (link: unknown) =>
-			(await columns(link)).map(({ displayName }) => displayName);
-		expect(await labels([])).toEqual(
-			expect.arrayContaining(['company', 'memo (record ID)', 'clients (record IDs to add)']),
-		);
+		const labels = async (link: unknown) => (await columns(link)).map(({ displayName }) => displayName);
+		expect(await labels([])).toEqual(expect.arrayContaining(['company', 'memo (record ID)', 'clients (record IDs to add)']));
 		const links = [byName, { field: 'memo', valueType: 'field', linkedField: 'text' }];
 		expect(await labels(links)).toEqual(
-			expect.arrayContaining([
-				'company (linked import key)',
-				'clients (linked import keys to add)',
-				"memo (linked 'text')",
-			]),
+			expect.arrayContaining(['company (linked import key)', 'clients (linked import keys to add)', "memo (linked 'text')"]),
 		);
 		expect(await labels([{ ...byName, valueType: '={{ $json.x }}' }])).toContain('company');
 	});

@@ -1,12 +1,7 @@
 /** JSON that is too long for memory, or never ends. */
 import { gzipSync } from 'node:zlib';
 import { setTimeout as sleep } from 'node:timers/promises';
-import {
-	checkCredential,
-	picked,
-	runOperation,
-	type OperationRun,
-} from '../support/engine/engine.cts';
+import { checkCredential, picked, runOperation, type OperationRun } from '../support/engine/engine.cts';
 import { waitUntil } from '../support/waitUntil.mts';
 import type { StubResponse } from '../support/stubServer.mts';
 import { useStubServer } from './useStubServer.cts';
@@ -24,8 +19,7 @@ async function listApplications(response: StubResponse, run: Partial<OperationRu
 	return await runOperation(credential(), { ...run, parameters });
 }
 
-const allClosed = async () =>
-	await waitUntil('no connection is open', async () => (await platform.countConnections()) === 0);
+const allClosed = async () => await waitUntil('no connection is open', async () => (await platform.countConnections()) === 0);
 
 const zipped = (bytes: number) => ({
 	headers: { ...JSON_TYPE, 'content-encoding': 'gzip' },
@@ -73,10 +67,7 @@ test('JSON that stops ends at once if the execution is canceled', async () => {
 			await sleep(200);
 			cancel();
 		});
-	const { run } = await listApplications(
-		{ headers: JSON_TYPE, body: '{"da', stalls: true },
-		{ onStart },
-	);
+	const { run } = await listApplications({ headers: JSON_TYPE, body: '{"da', stalls: true }, { onStart });
 	expect(run.status).toBe('canceled');
 	expect(Date.now() - start).toBeLessThan(25_000);
 	await allClosed();

@@ -12,11 +12,9 @@ const byBoth = { matchOn: 'fields', matchFields: ['text', 'rank'] };
 const UNKNOWN_ID = '00000000-0000-4000-8000-000000000000';
 
 /** Runs an operation on the notes, which have no import key. */
-const onNotes = async (operation: string, run: Run) =>
-	await harness.run(operation, { ...goingOn, table: 'notes', ...run });
+const onNotes = async (operation: string, run: Run) => await harness.run(operation, { ...goingOn, table: 'notes', ...run });
 
-const notes = async (): Promise<IDataObject[]> =>
-	(await harness.records('notes')).map(({ fields, ver }) => ({ ...fields, ver }));
+const notes = async (): Promise<IDataObject[]> => (await harness.records('notes')).map(({ fields, ver }) => ({ ...fields, ver }));
 
 test('an unchanged record among thousands with its values is read by its ID', async () => {
 	const many = Array.from({ length: 3000 }, () => ({ text: 'a', rank: 1 }));
@@ -89,12 +87,7 @@ describe('create or update, matched on fields', () => {
 
 	test('an item without a value to match on fails alone', async () => {
 		await harness.fill('notes', { text: 'a' }, { text: 'b' });
-		const items = [
-			{ rank: 1 },
-			{ text: '', rank: 1 },
-			{ text: null, rank: 1 },
-			{ text: 'a', rank: 1 },
-		];
+		const items = [{ rank: 1 }, { text: '', rank: 1 }, { text: null, rank: 1 }, { text: 'a', rank: 1 }];
 		const result = await onNotes('upsert', { items, parameters: byText });
 		expect(outcomes(result)).toEqual(['failed', 'failed', 'failed', 'updated']);
 		for (const index of [0, 1, 2]) {
@@ -102,11 +95,7 @@ describe('create or update, matched on fields', () => {
 			expectErrorItem(item, index, "'text' has no value", { field: 'text' });
 		}
 		expect((await notes()).map(({ rank }) => rank)).toEqual([1, undefined]);
-		const stopped = await onNotes('upsert', {
-			items,
-			parameters: byText,
-			onError: 'stopWorkflow',
-		});
+		const stopped = await onNotes('upsert', { items, parameters: byText, onError: 'stopWorkflow' });
 		expect(stopped.error?.message).toContain('Nothing was sent. 3 items have problems');
 	});
 
@@ -154,10 +143,7 @@ describe('create or update, matched on fields', () => {
 describe('several matches', () => {
 	beforeEach(() => harness.fill('notes', ...[1, 2, 3].map((rank) => ({ text: 'a', rank }))));
 	/** Sorted like on the platform, by time of creation. */
-	const inOrder = async () =>
-		(await harness.records('notes')).sort((a, b) =>
-			`${a.created} ${a.id}` < `${b.created} ${b.id}` ? -1 : 1,
-		);
+	const inOrder = async () => (await harness.records('notes')).sort((a, b) => (`${a.created} ${a.id}` < `${b.created} ${b.id}` ? -1 : 1));
 	const run = async (multipleMatches: string, options: IDataObject = {}) =>
 		await onNotes('upsert', {
 			items: [{ text: 'a', rank: 9 }],
@@ -177,10 +163,7 @@ describe('several matches', () => {
 		['error', 'failed'],
 		['first', 'updated'],
 	])('of thousands, only those that matter are read (%s)', async (multipleMatches, outcome) => {
-		await harness.fill(
-			'notes',
-			...Array.from({ length: 6000 }, () => ({ text: 'shared', rank: 1 })),
-		);
+		await harness.fill('notes', ...Array.from({ length: 6000 }, () => ({ text: 'shared', rank: 1 })));
 		const result = await onNotes('upsert', {
 			items: [{ text: 'shared', rank: 2 }],
 			parameters: byText,
@@ -209,18 +192,13 @@ describe('several matches', () => {
 		expect(outcomes(result)).toEqual(['updated', 'updated', 'updated']);
 		const ids = (await inOrder()).map(({ id }) => id);
 		expect(result.json().map(({ id }) => id)).toEqual(ids);
-		expect(result.output('Data Platform').map(({ pairedItem }) => pairedItem)).toEqual(
-			Array(3).fill({ item: 0 }),
-		);
+		expect(result.output('Data Platform').map(({ pairedItem }) => pairedItem)).toEqual(Array(3).fill({ item: 0 }));
 		expect(stored.map(({ fields }) => fields.rank)).toEqual([9, 9, 9]);
 	});
 
 	test('one of which is rejected are an error that says how many were written', async () => {
 		const [, second] = await inOrder();
-		await harness.faults({
-			match: { path: '/data/bulk$' },
-			fault: { kind: 'failRecords', indexes: [1] },
-		});
+		await harness.faults({ match: { path: '/data/bulk$' }, fault: { kind: 'failRecords', indexes: [1] } });
 		const result = await run('all');
 		expect(outcomes(result)).toEqual(['failed']);
 		expectErrorItem(result.output('Data Platform')[0]!, 0, '2 of 3 matching records were written');
@@ -249,29 +227,18 @@ describe('if found, if missing', () => {
 		const result = await run({ ifFound: 'skip' });
 		expect(outcomes(result)).toEqual(['found', 'inserted']);
 		const [stored] = await harness.records('notes');
-		expect(result.json()[0]).toMatchObject({
-			id: stored!.id,
-			ver: 0,
-			text: 'a',
-			rank: 1,
-		});
+		expect(result.json()[0]).toMatchObject({ id: stored!.id, ver: 0, text: 'a', rank: 1 });
 		expect(await notes()).toEqual([
 			{ text: 'a', rank: 1, ver: 0 },
 			{ text: 'new', rank: 1, ver: 0 },
 		]);
-		expect(result.hints).toEqual([
-			expect.stringMatching(/^1 inserted, 1 found \(\d requests\)\.$/),
-		]);
+		expect(result.hints).toEqual([expect.stringMatching(/^1 inserted, 1 found \(\d requests\)\.$/)]);
 	});
 
 	test('missing ones are skipped, or an error', async () => {
 		const skipped = await run({ ifMissing: 'skip' });
 		expect(outcomes(skipped)).toEqual(['updated', 'skipped']);
-		const refused = await onNotes('upsert', {
-			items,
-			parameters: byText,
-			options: { ifMissing: 'error' },
-		});
+		const refused = await onNotes('upsert', { items, parameters: byText, options: { ifMissing: 'error' } });
 		expect(outcomes(refused)).toEqual(['unchanged', 'notFound']);
 		expectErrorItem(refused.output('Data Platform')[1]!, 1, "No record matches 'new'");
 		expect(await notes()).toHaveLength(1);
@@ -287,11 +254,7 @@ describe('if found, if missing', () => {
 		['ifFound', 'leave', "'If Found' must be one of 'update', 'skip', not \"leave\""],
 		['ifFound', '={{ null }}', "'If Found' must be one of 'update', 'skip', it is empty"],
 		['ifFound', '={{ $json.nope }}', "'If Found' must be one of 'update', 'skip', it is empty"],
-		[
-			'ifMissing',
-			'={{ null }}',
-			"'If Missing' must be one of 'create', 'skip', 'error', it is empty",
-		],
+		['ifMissing', '={{ null }}', "'If Missing' must be one of 'create', 'skip', 'error', it is empty"],
 		['multipleMatches', '={{ null }}', "'Multiple Matches' must be one of"],
 	])('the value of an expression is checked: %s %s', async (name, value, message) => {
 		const result = await run({ [name]: value });
@@ -312,15 +275,12 @@ describe('if found, if missing', () => {
 });
 
 describe('on the import key, as the platform itself does it', () => {
-	test.each([{}, { matchOn: 'fields', matchFields: ['number'] }])(
-		'nothing is looked up (%j)',
-		async (parameters) => {
-			await harness.fill('orders', ...numbered(1));
-			const result = await harness.run('upsert', { items: numbered(3), parameters });
-			expect(outcomes(result)).toEqual(['unchanged', 'inserted', 'inserted']);
-			expect((await harness.writes()).map(({ records }) => records)).toEqual([3]);
-		},
-	);
+	test.each([{}, { matchOn: 'fields', matchFields: ['number'] }])('nothing is looked up (%j)', async (parameters) => {
+		await harness.fill('orders', ...numbered(1));
+		const result = await harness.run('upsert', { items: numbered(3), parameters });
+		expect(outcomes(result)).toEqual(['unchanged', 'inserted', 'inserted']);
+		expect((await harness.writes()).map(({ records }) => records)).toEqual([3]);
+	});
 
 	test('items with only the key are distinguished by whether a record exists, without a write', async () => {
 		await harness.fill('orders', ...numbered(2));
@@ -563,10 +523,7 @@ describe('with other writers', () => {
 
 	test('a create whose response is lost is looked up by the match fields', async () => {
 		await harness.fill('notes', { text: 'a', rank: 1 });
-		await harness.faults({
-			match: { method: 'POST', path: '/data/bulk$' },
-			fault: { kind: 'resetAfter' },
-		});
+		await harness.faults({ match: { method: 'POST', path: '/data/bulk$' }, fault: { kind: 'resetAfter' } });
 		const result = await onNotes('upsert', {
 			items: [
 				{ text: 'a', rank: 2 },
@@ -581,11 +538,7 @@ describe('with other writers', () => {
 	test('one that can’t be looked up is not created twice by another attempt of the node', async () => {
 		await harness.faults(
 			{ match: { method: 'POST', path: '/data/bulk$' }, fault: { kind: 'resetAfter' } },
-			{
-				match: { path: '/data/filter$' },
-				when: { nth: [2, 3, 4] },
-				fault: { kind: 'status', status: 403 },
-			},
+			{ match: { path: '/data/filter$' }, when: { nth: [2, 3, 4] }, fault: { kind: 'status', status: 403 } },
 		);
 		await onNotes('upsert', {
 			items: [{ text: 'a' }],
@@ -614,10 +567,7 @@ describe('with other writers', () => {
 	});
 
 	test('a look-up that fails leaves everything unwritten', async () => {
-		await harness.faults({
-			match: { path: '/data/filter$' },
-			fault: { kind: 'status', status: 403 },
-		});
+		await harness.faults({ match: { path: '/data/filter$' }, fault: { kind: 'status', status: 403 } });
 		const result = await onNotes('upsert', { items: [{ text: 'a' }], parameters: byText });
 		expect(outcomes(result)).toEqual(['failed']);
 		expect(await harness.writes()).toEqual([]);
@@ -638,34 +588,25 @@ test('10,000 items, matched on two fields', async () => {
 	expect((await harness.requests()).length).toBeLessThan(70);
 }, 60_000);
 
-describe.each([['html'], ['empty']])(
-	'a gateway’s 404 (%s) does not come from the platform',
-	(kind) => {
-		test.each<[string, IDataObject, IDataObject]>([
-			['upsert', { ifFound: 'skip' }, {}],
-			['update', { ifMissing: 'skip' }, { skipUnchanged: true }],
-		])('%s %j creates nothing and skips nothing', async (operation, rules, more) => {
-			const [stored] = await harness.fill('notes', { text: 'a', rank: 1 });
-			await harness.faults({
-				match: { method: 'GET', path: '/data/[^/]+$' },
-				fault: { kind, status: 404 },
-			});
-			const result = await onNotes(operation, {
-				items: [{ id: stored!.id, text: 'b' }],
-				parameters: { matchOn: 'recordId' },
-				options: { ...rules, ...more },
-			});
-			expect(outcomes(result)).toEqual(['failed']);
-			expect(await notes()).toEqual([{ text: 'a', rank: 1, ver: 0 }]);
+describe.each([['html'], ['empty']])('a gateway’s 404 (%s) does not come from the platform', (kind) => {
+	test.each<[string, IDataObject, IDataObject]>([
+		['upsert', { ifFound: 'skip' }, {}],
+		['update', { ifMissing: 'skip' }, { skipUnchanged: true }],
+	])('%s %j creates nothing and skips nothing', async (operation, rules, more) => {
+		const [stored] = await harness.fill('notes', { text: 'a', rank: 1 });
+		await harness.faults({ match: { method: 'GET', path: '/data/[^/]+$' }, fault: { kind, status: 404 } });
+		const result = await onNotes(operation, {
+			items: [{ id: stored!.id, text: 'b' }],
+			parameters: { matchOn: 'recordId' },
+			options: { ...rules, ...more },
 		});
-	},
-);
+		expect(outcomes(result)).toEqual(['failed']);
+		expect(await notes()).toEqual([{ text: 'a', rank: 1, ver: 0 }]);
+	});
+});
 
 test('keys that differ only in case or spaces are two records, and a notice names them', async () => {
-	const items = [{ text: 'Ann' }, { text: 'bob' }, { text: ' ann ' }].map((item) => ({
-		...item,
-		rank: 1,
-	}));
+	const items = [{ text: 'Ann' }, { text: 'bob' }, { text: ' ann ' }].map((item) => ({ ...item, rank: 1 }));
 	const result = await onNotes('upsert', { items, parameters: byText });
 	expect(outcomes(result)).toEqual(['inserted', 'inserted', 'inserted']);
 	expect(result.hints[0]).toContain("'Ann', ' ann ' (items 0 and 2)");

@@ -12,9 +12,7 @@ const SANDBOX = join(__dirname, '../../sandbox');
 const codes = new Set(
 	readdirSync(SANDBOX, { recursive: true, encoding: 'utf8' })
 		.filter((path) => path.endsWith('.mts'))
-		.flatMap((path) => [
-			...readFileSync(join(SANDBOX, path), 'utf8').matchAll(/\bid: '(\w+Exception)'/g),
-		])
+		.flatMap((path) => [...readFileSync(join(SANDBOX, path), 'utf8').matchAll(/\bid: '(\w+Exception)'/g)])
 		.map(([, code]) => code!),
 );
 
@@ -50,25 +48,24 @@ test('all codes of the sandbox are covered', () => {
 });
 
 describe.each(Object.keys(OPERATIONS))('%s', (operation) => {
-	test.each(
-		Object.entries(STATUS).flatMap(([code, all]) => all.map((status) => ({ code, status }))),
-	)('$status $code', async ({ code, status }) => {
-		await harness.faults({
-			match: { path: '/data' },
-			fault: { kind: 'status', status, body: { errors: [{ id: code, message: 'No.' }] } },
-		});
-		const run = { ...goingOn, ...OPERATIONS[operation], options: { maxRetryWait: 0 } };
-		const [item] = (await harness.run(operation, run)).output('Data Platform');
-		expectErrorItem(item!, 0, /./);
-		expect(item!.json.message).toMatch(/\w.*[.)]$/);
-	});
+	test.each(Object.entries(STATUS).flatMap(([code, all]) => all.map((status) => ({ code, status }))))(
+		'$status $code',
+		async ({ code, status }) => {
+			await harness.faults({
+				match: { path: '/data' },
+				fault: { kind: 'status', status, body: { errors: [{ id: code, message: 'No.' }] } },
+			});
+			const run = { ...goingOn, ...OPERATIONS[operation], options: { maxRetryWait: 0 } };
+			const [item] = (await harness.run(operation, run)).output('Data Platform');
+			expectErrorItem(item!, 0, /./);
+			expect(item!.json.message).toMatch(/\w.*[.)]$/);
+		},
+	);
 });
 
 const order = { number: '1', buyer: 'Fox' };
 
-test.each<
-	[name: string, operations: string[], Run & { item: IDataObject }, error: string, next: string]
->([
+test.each<[name: string, operations: string[], Run & { item: IDataObject }, error: string, next: string]>([
 	[
 		'a name in a link',
 		['create', 'upsert'],
@@ -90,13 +87,7 @@ test.each<
 		"'number'",
 		"Correct the value of 'number'. If a record already has it, use 'Create or Update' to update that record.",
 	],
-	[
-		'a value that does not fit',
-		['create', 'upsert'],
-		{ item: { ...order, state: 'lost' } },
-		"'state'",
-		"Correct the value of 'state'.",
-	],
+	['a value that does not fit', ['create', 'upsert'], { item: { ...order, state: 'lost' } }, "'state'", "Correct the value of 'state'."],
 	[
 		'no record with the ID',
 		['update'],
@@ -116,10 +107,7 @@ test.each<
 		['count'],
 		{
 			item: order,
-			parameters: {
-				filterMode: 'conditions',
-				conditions: { condition: [{ field: 'price', operator: 'gt', value: 'cheap' }] },
-			},
+			parameters: { filterMode: 'conditions', conditions: { condition: [{ field: 'price', operator: 'gt', value: 'cheap' }] } },
 		},
 		"'price'",
 		"Check 'Filter': a value may not fit its field, or what is named there may have been renamed or deleted.",

@@ -14,20 +14,12 @@ async function shownHints(parameters: IDataObject): Promise<string[]> {
 		parameters: parameters as INode['parameters'],
 	};
 	// Like the editor, which also stores the defaults.
-	node.parameters = NodeHelpers.getNodeParameters(
-		description.properties,
-		node.parameters,
-		true,
-		false,
-		node,
-		description,
-	)!;
+	node.parameters = NodeHelpers.getNodeParameters(description.properties, node.parameters, true, false, node, description)!;
 	const workflow = new Workflow({ nodes: [node], connections: {}, active: false, nodeTypes });
 	const items = [{ json: {} }];
 	await workflow.expression.acquireIsolate?.();
 	try {
-		const isShown = (condition = '') =>
-			workflow.expression.getParameterValue(condition, null, 0, 0, 'Node', items, 'manual', {});
+		const isShown = (condition = '') => workflow.expression.getParameterValue(condition, null, 0, 0, 'Node', items, 'manual', {});
 		return (description.hints ?? [])
 			.filter(({ displayCondition }) => isShown(displayCondition) === true)
 			.map(({ message }) => message.split(/[.:]/, 1)[0]!);
@@ -66,41 +58,18 @@ const groups = { groups: { group: [{ matchType: 'or', ...condition }] } };
 
 test.each<[what: string, parameters: IDataObject, expected: string[]]>([
 	['an upsert whose key is mapped', on('upsert', keyed({ value: { email: 'a' } })), []],
-	[
-		'an upsert whose key has an expression',
-		on('upsert', keyed({ value: { email: '={{ $json.missing }}' } })),
-		[],
-	],
-	[
-		'an upsert whose key is not mapped',
-		on('upsert', keyed({ value: { email: null, name: 'a' } })),
-		[NOT_MAPPED],
-	],
+	['an upsert whose key has an expression', on('upsert', keyed({ value: { email: '={{ $json.missing }}' } })), []],
+	['an upsert whose key is not mapped', on('upsert', keyed({ value: { email: null, name: 'a' } })), [NOT_MAPPED]],
 	['a sync whose key is not mapped', on('sync', keyed({ value: { name: 'a' } })), [NOT_MAPPED]],
 	['an upsert of which nothing is mapped yet', on('upsert', keyed({ value: null })), []],
-	[
-		'a key that is mapped automatically',
-		on('upsert', keyed({ mappingMode: 'autoMapInputData' })),
-		[],
-	],
+	['a key that is mapped automatically', on('upsert', keyed({ mappingMode: 'autoMapInputData' })), []],
 	['a match on other fields', on('upsert', { ...keyed(), matchOn: 'fields' }), []],
 	['a table without a key', on('upsert', keyless()), [NO_KEY]],
-	[
-		'a table without a key, mapped automatically',
-		on('sync', keyless({ mappingMode: 'autoMapInputData' })),
-		[NO_KEY],
-	],
+	['a table without a key, mapped automatically', on('sync', keyless({ mappingMode: 'autoMapInputData' })), [NO_KEY]],
 	['the same matched by ID', on('upsert', { ...keyless(), matchOn: 'recordId' }), []],
 	['an update, which is matched by ID', on('update', keyless()), []],
 	['an update matched by key', on('update', { ...keyless(), matchOn: 'importKey' }), [NO_KEY]],
-	[
-		'a key that is named',
-		on('upsert', {
-			...keyless(),
-			options: { matching: { settings: { importKey: 'email' } } },
-		}),
-		[],
-	],
+	['a key that is named', on('upsert', { ...keyless(), options: { matching: { settings: { importKey: 'email' } } } }), []],
 	['no fields yet', on('upsert', keyless({ schema: [] })), []],
 	['a deletion without a condition', on('deleteMany'), [NO_CONDITION]],
 	['a deletion with a condition', on('deleteMany', condition), []],

@@ -51,13 +51,7 @@ const cases: Case[] = [
 				returnAll: true,
 				filterMode: 'conditions',
 				conditions: {
-					condition: [
-						{
-							field: '={{ $json.value === "colour" ? "colour" : "number" }}',
-							operator: 'eq',
-							value: '={{ $json.value }}',
-						},
-					],
+					condition: [{ field: '={{ $json.value === "colour" ? "colour" : "number" }}', operator: 'eq', value: '={{ $json.value }}' }],
 				},
 			},
 		}),
@@ -107,10 +101,7 @@ const cases: Case[] = [
 	...(['partial', 'replace'] as const).map(
 		(updateMode): Case => ({
 			operation: 'update',
-			run: (stored) => ({
-				items: byId(stored, { buyer: 'changed' }),
-				parameters: { ...idParameter, updateMode },
-			}),
+			run: (stored) => ({ items: byId(stored, { buyer: 'changed' }), parameters: { ...idParameter, updateMode } }),
 			error: `The table has no record with the ID '${UNKNOWN_ID}'`,
 			details: { outcome: 'notFound', id: UNKNOWN_ID },
 			afterGoingOn: ['changed', 'old 2', 'changed'],
@@ -150,10 +141,7 @@ describe.each(cases.map((entry) => [`${entry.operation}`, entry] as const))('%s'
 	let stored: StoredRecord[];
 
 	const run = async (onError: OnError): Promise<RunResult> => {
-		stored = await harness.fill(
-			'orders',
-			...[1, 2, 3].map((n) => ({ number: String(n), buyer: `old ${n}`, comment: 'kept' })),
-		);
+		stored = await harness.fill('orders', ...[1, 2, 3].map((n) => ({ number: String(n), buyer: `old ${n}`, comment: 'kept' })));
 		return await harness.run(entry.operation, { ...entry.run(stored), onError });
 	};
 
@@ -196,24 +184,16 @@ describe.each(cases.map((entry) => [`${entry.operation}`, entry] as const))('%s'
 });
 
 test.each([
-	[
-		'update',
-		{ recordId: { __rl: true, mode: 'id', value: 'x' }, updateMode: 'abc' },
-		{},
-		"'Fields Not Sent'",
-	],
+	['update', { recordId: { __rl: true, mode: 'id', value: 'x' }, updateMode: 'abc' }, {}, "'Fields Not Sent'"],
 	['update', { updateMode: '' }, {}, "'Fields Not Sent'"],
 	['create', {}, { output: 'abc' }, "'Output'"],
 	['upsert', {}, { output: 5 }, "'Output'"],
-])(
-	'%s: a choice that is not in the list is an error before anything is sent: %j %j',
-	async (operation, parameters, options, label) => {
-		const { error } = await harness.run(operation, {
-			items: [{ id: 'x', number: '1', buyer: 'a' }],
-			parameters,
-			options,
-		});
-		expect(error!.message).toContain(`${label} must be`);
-		expect(await harness.writes()).toEqual([]);
-	},
-);
+])('%s: a choice that is not in the list is an error before anything is sent: %j %j', async (operation, parameters, options, label) => {
+	const { error } = await harness.run(operation, {
+		items: [{ id: 'x', number: '1', buyer: 'a' }],
+		parameters,
+		options,
+	});
+	expect(error!.message).toContain(`${label} must be`);
+	expect(await harness.writes()).toEqual([]);
+});

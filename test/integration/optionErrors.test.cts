@@ -24,18 +24,8 @@ test.each<[string, Run, error: string, message: string]>([
 		`'Offset' must be a whole number at least 0, not "0x2"`,
 		"Correct 'Offset', or the expression in it.",
 	],
-	[
-		'getAll',
-		{ options: { fieldsToLoad: ['gone'] } },
-		"no field 'gone'",
-		`Check 'Output Field Names or IDs': ${CHECK}`,
-	],
-	[
-		'getAll',
-		{ options: { savedView: 'Closed' } },
-		"no saved view 'Closed'",
-		`Check 'Saved View Name or ID': ${CHECK}`,
-	],
+	['getAll', { options: { fieldsToLoad: ['gone'] } }, "no field 'gone'", `Check 'Output Field Names or IDs': ${CHECK}`],
+	['getAll', { options: { savedView: 'Closed' } }, "no saved view 'Closed'", `Check 'Saved View Name or ID': ${CHECK}`],
 	['getAll', { parameters: sorted('gone') }, "'gone'", `Check 'Sort': ${CHECK}`],
 	[
 		'getAll',
@@ -49,24 +39,14 @@ test.each<[string, Run, error: string, message: string]>([
 		"'Closed'",
 		`Check 'Saved View Name or ID', 'Output Field Names or IDs': ${CHECK}`,
 	],
-	[
-		'getChanges',
-		{ options: { fieldsToLoad: ['gone'] } },
-		"no field 'gone'",
-		`Check 'Output Field Names or IDs': ${CHECK}`,
-	],
+	['getChanges', { options: { fieldsToLoad: ['gone'] } }, "no field 'gone'", `Check 'Output Field Names or IDs': ${CHECK}`],
 	[
 		'create',
 		{ options: { batchSize: '={{ null }}' } },
 		"'Batch Size' must be a whole number from 0 to 1000, it is empty",
 		"Correct 'Batches, Timeouts and Retries → Batch Size', or the expression in it.",
 	],
-	[
-		'upsert',
-		{ options: { importKey: '={{ {} }}' } },
-		"'Import Key Field' must be text, not an object",
-		'Correct the expression in it.',
-	],
+	['upsert', { options: { importKey: '={{ {} }}' } }, "'Import Key Field' must be text, not an object", 'Correct the expression in it.'],
 ])('%s %j', async (operation, run, error, message) => {
 	const parameters = { ...REQUIRED[operation], ...run.parameters };
 	const result = await harness.run(operation, { ...goingOn, ...run, parameters });

@@ -3,18 +3,7 @@ import { numbered, outcomes, useHarness, type Run } from './fixtures.cts';
 
 const harness = useHarness();
 
-const ids = [
-	'bulk',
-	'BULK',
-	'filter',
-	'count',
-	'summary',
-	'bulk/',
-	'count?x=1',
-	' bulk ',
-	'.',
-	'..',
-];
+const ids = ['bulk', 'BULK', 'filter', 'count', 'summary', 'bulk/', 'count?x=1', ' bulk ', '.', '..'];
 
 describe.each(ids)('the record ID %j', (id) => {
 	test.each<[string, Run]>([
@@ -23,9 +12,7 @@ describe.each(ids)('the record ID %j', (id) => {
 	])('%s: nothing is sent', async (operation, run) => {
 		await harness.fill('orders', ...numbered(2));
 		const result = await harness.run(operation, { ...run, parameters: { recordId: id } });
-		expect(result.error?.message).toMatch(
-			/can't be the ID of a record|cannot be the name or ID of anything/,
-		);
+		expect(result.error?.message).toMatch(/can't be the ID of a record|cannot be the name or ID of anything/);
 		const paths = (await harness.requests()).map(({ path }) => path);
 		expect(paths.filter((path) => path.includes('/data'))).toEqual([]);
 		expect(await harness.records()).toHaveLength(2);

@@ -8,10 +8,8 @@ const otherWriter = useOtherWriter(harness);
 
 const METADATA = ['outcome', 'id', 'created', 'modified', 'ver'];
 const keysOf = (json: IDataObject | undefined) => Object.keys(json ?? {}).sort();
-const lookUps = async () =>
-	(await harness.requests()).filter(({ path }) => path.endsWith('/data/filter'));
-const reads = async () =>
-	(await harness.requests()).filter(({ path }) => /\/data\/[^/]{20,}$/.test(path));
+const lookUps = async () => (await harness.requests()).filter(({ path }) => path.endsWith('/data/filter'));
+const reads = async () => (await harness.requests()).filter(({ path }) => /\/data\/[^/]{20,}$/.test(path));
 
 /** With how many look-ups each finds its records before it writes. */
 const OPERATIONS: Array<[operation: string, run: Run, before: number]> = [
@@ -59,10 +57,7 @@ test('stored, what was unchanged, found or merged has all fields, too', async ()
 		{ outcome: 'inserted', label: '3: b', mergedInto: 3 },
 		{ outcome: 'inserted', label: '3: b' },
 	]);
-	const found = await harness.run('upsert', {
-		items: numbered(1),
-		options: { ...options, ifFound: 'skip' },
-	});
+	const found = await harness.run('upsert', { items: numbered(1), options: { ...options, ifFound: 'skip' } });
 	expect(found.json()).toMatchObject([{ outcome: 'found', price: 5, label: '1: Buyer 1' }]);
 });
 
@@ -109,10 +104,7 @@ test('stored, 1,200 records: two look-ups', async () => {
 
 describe('what can’t be read after the write', () => {
 	test('is written nevertheless, and is returned as sent, with the reason', async () => {
-		await harness.faults({
-			match: { path: '/data/filter$' },
-			fault: { kind: 'status', status: 403 },
-		});
+		await harness.faults({ match: { path: '/data/filter$' }, fault: { kind: 'status', status: 403 } });
 		const options = { output: 'stored' };
 		const result = await harness.run('create', { items: numbered(2), options });
 		expect(result.error).toBeUndefined();
@@ -138,9 +130,7 @@ describe('what can’t be read after the write', () => {
 			credential: otherWriter.credential(),
 			options: { output: 'stored' },
 		});
-		expect(result.json()).toMatchObject([
-			{ outcome: 'updated', price: 1, notRead: 'It was deleted meanwhile' },
-		]);
+		expect(result.json()).toMatchObject([{ outcome: 'updated', price: 1, notRead: 'It was deleted meanwhile' }]);
 	});
 });
 
@@ -154,10 +144,7 @@ test('a dry run looks up nothing afterwards', async () => {
 });
 
 test('a summary reads nothing afterwards', async () => {
-	const result = await harness.run('create', {
-		items: numbered(2),
-		options: { output: 'summary' },
-	});
+	const result = await harness.run('create', { items: numbered(2), options: { output: 'summary' } });
 	expect(result.json()).toMatchObject([{ inserted: 2 }]);
 	expect(await lookUps()).toEqual([]);
 });

@@ -42,10 +42,7 @@ describe('simplified', () => {
 		await harness.fill('orders', { number: '1', buyer: 'Fox' });
 		const results = await outputs('orders', { number: '1', buyer: 'Fox' }, true);
 		for (const [operation, json] of Object.entries(results)) {
-			expect([operation, json]).toEqual([
-				operation,
-				expect.objectContaining({ number: '1', buyer: 'Fox' }),
-			]);
+			expect([operation, json]).toEqual([operation, expect.objectContaining({ number: '1', buyer: 'Fox' })]);
 			expect([operation, keysOf(json)]).toEqual([operation, expect.arrayContaining(PROPERTIES)]);
 			expect(json).not.toHaveProperty('fields');
 		}
@@ -67,10 +64,7 @@ test('without Simplify the fields are nested after every operation', async () =>
 	await harness.fill('orders', { number: '1', buyer: 'Fox' });
 	const results = await outputs('orders', { number: '1', buyer: 'Fox' }, false);
 	for (const [operation, json] of Object.entries(results)) {
-		expect([operation, json.fields]).toEqual([
-			operation,
-			expect.objectContaining({ number: '1', buyer: 'Fox' }),
-		]);
+		expect([operation, json.fields]).toEqual([operation, expect.objectContaining({ number: '1', buyer: 'Fox' })]);
 		expect(json).not.toHaveProperty('number');
 	}
 });
@@ -114,17 +108,10 @@ describe("a field with the name of one of the node's own keys", () => {
 	});
 
 	test('is not filled with a property of a record that was read without it', async () => {
-		const read = await harness.run('getAll', {
-			table: 'odd',
-			options: { fieldsToLoad: ['key', 'outcome'] },
-		});
+		const read = await harness.run('getAll', { table: 'odd', options: { fieldsToLoad: ['key', 'outcome'] } });
 		const items = read.json().map((json) => ({ ...json, field_outcome: 'changed' }));
 		expect(outcomes(await harness.run('upsert', { table: 'odd', items }))).toEqual(['updated']);
-		expect((await harness.records('odd'))[0]!.fields).toEqual({
-			key: 'k',
-			...values,
-			outcome: 'changed',
-		});
+		expect((await harness.records('odd'))[0]!.fields).toEqual({ key: 'k', ...values, outcome: 'changed' });
 	});
 
 	test('has its own name in an item that does not come from the node', async () => {

@@ -24,25 +24,18 @@ const caps: Array<[listed: number, filtered: number]> = [
 ];
 
 const open = { field: 'state', operator: 'eq', value: 'open' };
-const where = (...condition: IDataObject[]) => ({
-	filterMode: 'conditions',
-	conditions: { condition },
-});
+const where = (...condition: IDataObject[]) => ({ filterMode: 'conditions', conditions: { condition } });
 const sort = { by: [{ field: 'buyer', direction: 'desc' }] };
 const numbers = (items: IDataObject[]) => items.map(({ number }) => Number(number));
 const upTo = (count: number) => Array.from({ length: count }, (_, index) => index + 1);
-const fill = async (count = SIZE) =>
-	await harness.fill('orders', ...numbered(count, { state: 'open' }));
+const fill = async (count = SIZE) => await harness.fill('orders', ...numbered(count, { state: 'open' }));
 const path = `/apps/${APP}/tables`;
 
 describe.each(caps)('of %d and %d records', (maxListedRecords, maxFilteredRecords) => {
 	beforeEach(async () => await harness.settings({ maxListedRecords, maxFilteredRecords }));
 
 	const getAll = async (parameters: IDataObject = {}, options: IDataObject = {}) => {
-		const result = await harness.run('getAll', {
-			parameters: { returnAll: true, ...parameters },
-			options,
-		});
+		const result = await harness.run('getAll', { parameters: { returnAll: true, ...parameters }, options });
 		expect(result.error).toBeUndefined();
 		return numbers(result.json());
 	};
@@ -139,72 +132,43 @@ describe.each(caps)('of %d and %d records', (maxListedRecords, maxFilteredRecord
 	test('Skip Unchanged writes what differs, and Sync removes what is missing', async () => {
 		const stored = numbered(SIZE, { state: 'open' });
 		await fill();
-		const items = stored.map((record, index) =>
-			index % 50 === 0 ? { ...record, price: 5 } : record,
-		);
+		const items = stored.map((record, index) => (index % 50 === 0 ? { ...record, price: 5 } : record));
 		const skipped = await harness.run('upsert', { items, options: { skipUnchanged: true } });
-		expect(outcomes(skipped)).toEqual(
-			items.map((_, index) => (index % 50 === 0 ? 'updated' : 'unchanged')),
-		);
+		expect(outcomes(skipped)).toEqual(items.map((_, index) => (index % 50 === 0 ? 'updated' : 'unchanged')));
 		const synced = await harness.run('sync', {
 			items: items.slice(10),
 			parameters: { missingRecords: 'delete', maxRecordsToRemove: 10, maxShareToRemove: 100 },
 		});
-		expect(outcomes(synced)).toEqual([
-			...items.slice(10).map(() => 'unchanged'),
-			...items.slice(0, 10).map(() => 'deleted'),
-		]);
+		expect(outcomes(synced)).toEqual([...items.slice(10).map(() => 'unchanged'), ...items.slice(0, 10).map(() => 'deleted')]);
 	});
 
 	test('Delete Many deletes all that match, by one request or one by one', async () => {
 		await fill();
 		const deleteMany = async (parameters: IDataObject) =>
-			(
-				await harness.run('deleteMany', { parameters: { maxRecordsToDelete: SIZE, ...parameters } })
-			).json();
-		const some = ['1', '2', '3', '4'].map((value) => ({
-			field: 'number',
-			operator: 'startswith',
-			value,
-		}));
+			(await harness.run('deleteMany', { parameters: { maxRecordsToDelete: SIZE, ...parameters } })).json();
+		const some = ['1', '2', '3', '4'].map((value) => ({ field: 'number', operator: 'startswith', value }));
 		const count = upTo(SIZE).filter((number) => /^[1-4]/.test(String(number))).length;
-		expect(await deleteMany({ ...where(...some), matchType: 'or' })).toMatchObject([
-			{ matched: count, deletedCount: count, remaining: 0 },
-		]);
-		expect(await deleteMany(where(open))).toMatchObject([
-			{ matched: SIZE - count, deletedCount: SIZE - count, remaining: 0 },
-		]);
+		expect(await deleteMany({ ...where(...some), matchType: 'or' })).toMatchObject([{ matched: count, deletedCount: count, remaining: 0 }]);
+		expect(await deleteMany(where(open))).toMatchObject([{ matched: SIZE - count, deletedCount: SIZE - count, remaining: 0 }]);
 		expect(await harness.records()).toEqual([]);
 	});
 
 	test('links: their records are listed and counted whole', async () => {
 		const [target, ...others] = await fill(150);
 		const ids = others.map(({ id }) => id);
-		await harness.sandbox
-			.client()
-			.patch(`${path}/orders/data/${target!.id}`, { fields: { related: { add: ids } } });
-		const linkedTo = {
-			linkedTo: { record: { linkField: 'orders.related', recordId: target!.id } },
-		};
+		await harness.sandbox.client().patch(`${path}/orders/data/${target!.id}`, { fields: { related: { add: ids } } });
+		const linkedTo = { linkedTo: { record: { linkField: 'orders.related', recordId: target!.id } } };
 		expect(await getAll({}, linkedTo)).toHaveLength(ids.length);
-		expect((await harness.run('count', { options: linkedTo })).json()).toEqual([
-			{ count: ids.length },
-		]);
+		expect((await harness.run('count', { options: linkedTo })).json()).toEqual([{ count: ids.length }]);
 		const counted = where({ field: 'number', operator: 'startswith', value: '1' });
-		expect((await harness.run('count', { parameters: counted, options: linkedTo })).json()).toEqual(
-			[
-				{
-					count: upTo(150).filter((number) => number > 1 && String(number).startsWith('1')).length,
-				},
-			],
-		);
+		expect((await harness.run('count', { parameters: counted, options: linkedTo })).json()).toEqual([
+			{ count: upTo(150).filter((number) => number > 1 && String(number).startsWith('1')).length },
+		]);
 		// The contract does not say whether a platform counts the records of a link.
 		const counts = (await harness.requests()).filter((request) => request.path.includes('count'));
 		expect(counts).toEqual([]);
 		const link = { linkedRecords: { link: [{ field: 'related', limit: 149 }] } };
-		const [read] = (
-			await harness.run('get', { parameters: { recordId: picked(target!.id) }, options: link })
-		).json();
+		const [read] = (await harness.run('get', { parameters: { recordId: picked(target!.id) }, options: link })).json();
 		expect(new Set(read!.related as string[])).toEqual(new Set(ids));
 	});
 
@@ -219,13 +183,7 @@ describe.each(caps)('of %d and %d records', (maxListedRecords, maxFilteredRecord
 				application: picked(APP),
 				table: picked('orders'),
 			};
-			const list = await searchList(
-				harness.credential,
-				'searchRecords',
-				parameters as never,
-				undefined,
-				token,
-			);
+			const list = await searchList(harness.credential, 'searchRecords', parameters as never, undefined, token);
 			found.push(...list.results.map(({ value }) => String(value)));
 			token = list.paginationToken as string | undefined;
 		} while (token !== undefined);

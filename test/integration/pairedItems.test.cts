@@ -33,10 +33,7 @@ const workflow = (operation: string, options = {}): WorkflowJson => ({
 		note('good'),
 		note('bad'),
 	],
-	connections: {
-		Items: { main: [to('Data Platform')] },
-		'Data Platform': { main: [to('good'), to('bad')] },
-	},
+	connections: { Items: { main: [to('Data Platform')] }, 'Data Platform': { main: [to('good'), to('bad')] } },
 });
 
 describe.each(['create', 'upsert'])('after %s', (operation) => {
@@ -62,8 +59,6 @@ test('two nodes further on the items are still known', async () => {
 	const items = numbered(3).map((json) => ({ json }));
 	const result = await runWorkflow({ nodes, connections }, items, harness.credential);
 	expect(result.error).toBeUndefined();
-	const later = (await harness.values('text', 'notes'))
-		.map(String)
-		.filter((t) => t.startsWith('later'));
+	const later = (await harness.values('text', 'notes')).map(String).filter((t) => t.startsWith('later'));
 	expect(later.map((text) => text.split(' ')[1])).toEqual(['1', '2', '3']);
 });

@@ -2,13 +2,7 @@
  * Parameters of items are read as n8n's own evaluation returns them. Both are compared for random
  * items and expressions, with n8n's own context.
  */
-import {
-	additionalData,
-	fullNode,
-	NODE_TYPE,
-	nodeTypes,
-	prepare,
-} from '../../harness/engine/engine.cts';
+import { additionalData, fullNode, NODE_TYPE, nodeTypes, prepare } from '../../harness/engine/engine.cts';
 import fc from 'fast-check';
 import { isDeepStrictEqual } from 'node:util';
 import { DateTime } from 'luxon';
@@ -56,8 +50,7 @@ function contextOf(items: INodeExecutionData[]) {
 }
 
 /** Whether it is a date, and not data with the name by which dates are told. */
-const isDateTime = (value: object) =>
-	DateTime.isDateTime(value) && !Object.hasOwn(value, 'isLuxonDateTime');
+const isDateTime = (value: object) => DateTime.isDateTime(value) && !Object.hasOwn(value, 'isLuxonDateTime');
 
 /** A copy with the same content: n8n converts dates in the original. Its containers are of this realm. */
 function copyOf(value: unknown): unknown {
@@ -170,9 +163,7 @@ const { json } = fc.letrec((tie) => ({
 		weight: 2,
 		arbitrary: tie('json'),
 	}),
-	json: fc
-		.array(fc.tuple(name, tie('value')), { maxLength: 6 })
-		.map((entries) => Object.fromEntries(entries) as unknown),
+	json: fc.array(fc.tuple(name, tie('value')), { maxLength: 6 }).map((entries) => Object.fromEntries(entries) as unknown),
 }));
 
 const space = fc.constantFrom('', '', '', ' ', '  ', '\n', '\t', '\r\n ', '\u00a0');
@@ -185,9 +176,7 @@ const step = fc.oneof(
 	name.map((n) => `?.${n}`),
 );
 
-const reference = fc
-	.array(step, { minLength: 1, maxLength: 3 })
-	.map((steps) => `$json${steps.join('')}`);
+const reference = fc.array(step, { minLength: 1, maxLength: 3 }).map((steps) => `$json${steps.join('')}`);
 
 /** The content of one pair of braces. */
 const code = fc.oneof(
@@ -237,10 +226,7 @@ const expression = fc.oneof(
 			})
 			.map((steps) => `={{ $json${steps.join('')} }}`),
 	},
-	{
-		weight: 8,
-		arbitrary: fc.tuple(space, code, space).map(([a, c, b]) => `={{${a}${c}${b}}}`),
-	},
+	{ weight: 8, arbitrary: fc.tuple(space, code, space).map(([a, c, b]) => `={{${a}${c}${b}}}`) },
 	code.map((c) => `={{ ${c} }} `),
 	code.map((c) => `= {{ ${c} }}`),
 	code.map((c) => `=x {{ ${c} }}`),
@@ -281,14 +267,10 @@ describe(`with the expression engine ${ENGINE}`, () => {
 	test('an expression has the same value as in n8n', () => {
 		let plain = 0;
 		fc.assert(
-			fc.property(
-				expression.filter(isSteady),
-				fc.array(json, { minLength: 1, maxLength: 4 }),
-				(text, items) => {
-					if (plainPath(text)) plain += 1;
-					expectSame({ recordId: text }, items, 'recordId');
-				},
-			),
+			fc.property(expression.filter(isSteady), fc.array(json, { minLength: 1, maxLength: 4 }), (text, items) => {
+				if (plainPath(text)) plain += 1;
+				expectSame({ recordId: text }, items, 'recordId');
+			}),
 			{ numRuns: RUNS },
 		);
 		expect(plain).toBeGreaterThan(RUNS / 4);
@@ -296,9 +278,7 @@ describe(`with the expression engine ${ENGINE}`, () => {
 
 	test('mapped fields have the same values as in n8n', () => {
 		const constant = leaf.filter((value) => typeof value !== 'object' || value === null);
-		const values = fc.dictionary(name, fc.oneof(expression.filter(isSteady), constant), {
-			maxKeys: 5,
-		});
+		const values = fc.dictionary(name, fc.oneof(expression.filter(isSteady), constant), { maxKeys: 5 });
 		fc.assert(
 			fc.property(values, fc.array(json, { minLength: 1, maxLength: 4 }), (mapped, items) => {
 				const columns = defined(mapped as IDataObject) as never;

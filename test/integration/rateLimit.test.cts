@@ -7,12 +7,7 @@ const tooMany = (retryAfter: object) => ({
 	fault: { kind: 'status', status: 429, ...retryAfter },
 });
 const summaryOf = async (operation: string, options = {}) =>
-	(
-		await harness.run(operation, {
-			items: numbered(30),
-			options: { output: 'summary', ...options },
-		})
-	).json();
+	(await harness.run(operation, { items: numbered(30), options: { output: 'summary', ...options } })).json();
 
 describe('429 on every third request', () => {
 	test('with Retry-After in seconds: all written, every wait honoured and in the summary', async () => {
@@ -48,12 +43,8 @@ describe('429 on every third request', () => {
 		});
 		expect(result.error?.message).toContain('The platform asked to wait: too many requests');
 		expect(result.error?.message).toContain('would pass the limit of 1 s');
-		expect(result.error?.description).toContain(
-			"'Batches, Timeouts and Retries → Max Wait (Seconds)'",
-		);
-		expect(result.error?.description).toContain(
-			'10 of 30 items are done, all confirmed through item 9.',
-		);
+		expect(result.error?.description).toContain("'Batches, Timeouts and Retries → Max Wait (Seconds)'");
+		expect(result.error?.description).toContain('10 of 30 items are done, all confirmed through item 9.');
 		expect(result.error?.context?.itemIndex).toBe(10);
 		expect(await harness.values('number')).toEqual(numbered(10).map(({ number }) => number));
 	});
@@ -75,18 +66,8 @@ test('a run that gives up has an outcome for each item, and says up to which ite
 
 	await harness.reset();
 	await harness.faults(refusal);
-	const summary = await harness.run('create', {
-		...run,
-		options: { batchSize: 2, output: 'summary' },
-	});
-	expect(summary.json()).toMatchObject([
-		{
-			inserted: 2,
-			failed: 4,
-			stopped: expect.stringContaining('no right'),
-			confirmedThroughItem: 1,
-		},
-	]);
+	const summary = await harness.run('create', { ...run, options: { batchSize: 2, output: 'summary' } });
+	expect(summary.json()).toMatchObject([{ inserted: 2, failed: 4, stopped: expect.stringContaining('no right'), confirmedThroughItem: 1 }]);
 });
 
 test('a run that gives up at its first batch has confirmed nothing, and says so', async () => {
@@ -135,9 +116,7 @@ test.each([1.5, -1])('%d requests per minute are refused by name', async (reques
 		items: numbered(2),
 		credential: { requestsPerMinute: requests },
 	});
-	expect(result.error?.message).toContain(
-		"'Requests per Minute' must be a whole number at least 0",
-	);
+	expect(result.error?.message).toContain("'Requests per Minute' must be a whole number at least 0");
 	expect(await harness.requests()).toEqual([]);
 });
 

@@ -6,10 +6,7 @@ import { useOtherWriter } from './otherWriter.cts';
 const harness = useHarness();
 
 const getMany = async (parameters: IDataObject, options?: IDataObject) => {
-	const result = await harness.run('getAll', {
-		parameters: { returnAll: true, ...parameters },
-		options,
-	});
+	const result = await harness.run('getAll', { parameters: { returnAll: true, ...parameters }, options });
 	expect(result.error).toBeUndefined();
 	return result.json();
 };
@@ -41,10 +38,7 @@ describe('get many records', () => {
 		expect(await portion(2345)).toEqual([]);
 		expect(await portion(2340, { returnAll: true })).toHaveLength(5);
 		const sort = { by: [{ field: 'number', direction: 'desc' }] };
-		const [all, part] = [
-			await portion(0, { sort, limit: 50 }),
-			await portion(40, { sort, limit: 3 }),
-		];
+		const [all, part] = [await portion(0, { sort, limit: 50 }), await portion(40, { sort, limit: 3 })];
 		expect(part).toEqual(all.slice(40, 43));
 	});
 
@@ -53,9 +47,7 @@ describe('get many records', () => {
 		async (offset) => {
 			const result = await harness.run('getAll', { options: { offset } as IDataObject });
 			const isUnset = offset === null;
-			expect(result.error?.message ?? '').toContain(
-				isUnset ? '' : "'Offset' must be a whole number at least 0",
-			);
+			expect(result.error?.message ?? '').toContain(isUnset ? '' : "'Offset' must be a whole number at least 0");
 			expect(await harness.requests()).toHaveLength(isUnset ? 1 : 0);
 		},
 	);
@@ -75,10 +67,7 @@ describe('get many records', () => {
 		const dear = { field: 'price', operator: 'gte', value: 3 };
 		expect(numbers(await getMany(conditions(dog)))).toEqual(['a']);
 		expect(numbers(await getMany(conditions(dog, dear)))).toEqual([]);
-		expect(numbers(await getMany({ ...conditions(dog, dear), matchType: 'or' })).sort()).toEqual([
-			'a',
-			'c',
-		]);
+		expect(numbers(await getMany({ ...conditions(dog, dear), matchType: 'or' })).sort()).toEqual(['a', 'c']);
 		const list = { field: 'number', operator: 'in', value: 'a, c' };
 		expect(numbers(await getMany(conditions(list))).sort()).toEqual(['a', 'c']);
 		const empty = { field: 'price', operator: 'empty' };
@@ -86,25 +75,13 @@ describe('get many records', () => {
 	});
 
 	test('takes a filter tree, sorts, loads chosen fields and a saved view', async () => {
-		await harness.fill('orders', ...numbered(4), {
-			number: '5',
-			buyer: 'x',
-			state: 'open',
-			price: 2,
-		});
+		await harness.fill('orders', ...numbered(4), { number: '5', buyer: 'x', state: 'open', price: 2 });
 		const filterTree = JSON.stringify({
 			filterOperator: 'or',
-			filter: [
-				{ field: 'number', operator: 'eq', value: '1' },
-				{ filter: [{ field: 'number', operator: 'in', value: ['2', '4'] }] },
-			],
+			filter: [{ field: 'number', operator: 'eq', value: '1' }, { filter: [{ field: 'number', operator: 'in', value: ['2', '4'] }] }],
 		});
 		const sorted = await getMany(
-			{
-				filterMode: 'json',
-				filterTree,
-				sort: { by: [{ field: 'number', direction: 'desc' }] },
-			},
+			{ filterMode: 'json', filterTree, sort: { by: [{ field: 'number', direction: 'desc' }] } },
 			{ fieldsToLoad: ['number'] },
 		);
 		expect(numbers(sorted)).toEqual(['4', '2', '1']);
@@ -116,17 +93,12 @@ describe('get many records', () => {
 	});
 
 	test('says what is wrong with a filter', async () => {
-		const errorOf = async (parameters: IDataObject) =>
-			(await harness.run('getAll', { parameters })).error?.message;
-		expect(await errorOf({ filterMode: 'json', filterTree: '{"filter":' })).toBe(
-			"'Filter Tree' is not valid JSON",
+		const errorOf = async (parameters: IDataObject) => (await harness.run('getAll', { parameters })).error?.message;
+		expect(await errorOf({ filterMode: 'json', filterTree: '{"filter":' })).toBe("'Filter Tree' is not valid JSON");
+		expect(await errorOf({ filterMode: 'json', filterTree: '[{"field":"a","operator":"like"}]' })).toBe(
+			"The condition at 'filter[0]' has an unknown operator, 'like'",
 		);
-		expect(
-			await errorOf({ filterMode: 'json', filterTree: '[{"field":"a","operator":"like"}]' }),
-		).toBe("The condition at 'filter[0]' has an unknown operator, 'like'");
-		expect(
-			await errorOf({ filterMode: 'conditions', conditions: { condition: [{ field: '' }] } }),
-		).toContain('names no field');
+		expect(await errorOf({ filterMode: 'conditions', conditions: { condition: [{ field: '' }] } })).toContain('names no field');
 		expect(await errorOf({ limit: 0 })).toContain("'Limit' must be a whole number at least 1");
 		expect(await harness.requests()).toEqual([]);
 	});
@@ -137,12 +109,9 @@ describe('get many records with another writer', () => {
 	const at = `/apps/${APP}/tables/orders/data`;
 	const api = () => harness.sandbox.client();
 	const byPrice = { sort: { by: [{ field: 'price', direction: 'asc' }] } };
-	const priced = (count: number) =>
-		numbered(count).map((record, index) => ({ ...record, price: index + 10 }));
-	const find = async (number: string) =>
-		(await harness.records()).find(({ fields }) => fields.number === number)!.id;
-	const patch = async (id: string, fields: IDataObject) =>
-		await api().patch(`${at}/${id}`, { fields });
+	const priced = (count: number) => numbered(count).map((record, index) => ({ ...record, price: index + 10 }));
+	const find = async (number: string) => (await harness.records()).find(({ fields }) => fields.number === number)!.id;
+	const patch = async (id: string, fields: IDataObject) => await api().patch(`${at}/${id}`, { fields });
 	const read = async (parameters: IDataObject = {}) => {
 		const result = await harness.run('getAll', {
 			parameters: { returnAll: true, simple: true, ...parameters },
@@ -176,11 +145,7 @@ describe('get many records with another writer', () => {
 	test('two that change places over a boundary leave the boundary as it is: a notice all the same', async () => {
 		await harness.fill('orders', ...priced(2500));
 		const [early, late] = [await find('5'), await find('2400')];
-		other.before((_, count) =>
-			count === 2
-				? Promise.all([patch(early, { price: 9999 }), patch(late, { price: 1 })])
-				: undefined,
-		);
+		other.before((_, count) => (count === 2 ? Promise.all([patch(early, { price: 9999 }), patch(late, { price: 1 })]) : undefined));
 		const { found, hints } = await read(byPrice);
 		expect(found).toHaveLength(2499);
 		expect(hints).toEqual([NOTICE]);
@@ -189,20 +154,14 @@ describe('get many records with another writer', () => {
 	test('records that are deleted in what was read: the others come, each once, in order', async () => {
 		await harness.fill('orders', ...priced(2500));
 		const ids = await Promise.all(['3', '4', '5'].map(find));
-		other.before((_, count) =>
-			count === 2
-				? Promise.all(ids.map(async (id) => await api().delete(`${at}/${id}`)))
-				: undefined,
-		);
+		other.before((_, count) => (count === 2 ? Promise.all(ids.map(async (id) => await api().delete(`${at}/${id}`))) : undefined));
 		const { found } = await read(byPrice);
 		expect(found).toEqual(priced(2500).map(({ number }: IDataObject) => number));
 	});
 
 	test('nothing that moved, nothing to notice', async () => {
 		await harness.fill('orders', ...priced(2500));
-		other.before((_, count) =>
-			count === 2 ? api().post(at, { fields: { number: 'new', buyer: 'x', price: 0 } }) : undefined,
-		);
+		other.before((_, count) => (count === 2 ? api().post(at, { fields: { number: 'new', buyer: 'x', price: 0 } }) : undefined));
 		const { found, hints } = await read();
 		expect(found).toHaveLength(2501);
 		expect(hints).toEqual([]);
@@ -219,10 +178,7 @@ describe('empty expressions when reading', () => {
 
 	test.each(['getAll', 'count', 'summarize'])('%s: never all records', async (operation) => {
 		await harness.fill('orders', ...numbered(3));
-		const needed =
-			operation === 'summarize'
-				? { summaries: { summary: [{ field: 'price', aggregations: ['sum'] }] } }
-				: {};
+		const needed = operation === 'summarize' ? { summaries: { summary: [{ field: 'price', aggregations: ['sum'] }] } } : {};
 		for (const parameters of [
 			condition({ field: 'buyer', operator: 'contains', value: nothing }),
 			condition({ field: 'buyer', operator: 'notin', value: '={{ [] }}' }),
@@ -243,9 +199,7 @@ describe('empty expressions when reading', () => {
 
 	test('a saved view', async () => {
 		const result = await harness.run('getAll', { options: { savedView: nothing } });
-		expect(result.error?.message).toBe(
-			"'Saved View Name or ID' is empty: its expression returned nothing",
-		);
+		expect(result.error?.message).toBe("'Saved View Name or ID' is empty: its expression returned nothing");
 		expect(await harness.requests()).toEqual([]);
 	});
 
@@ -260,38 +214,23 @@ describe('empty expressions when reading', () => {
 
 	test.each([
 		[{ sort: { by: [{ field: '={{ null }}' }] } }, "A field under 'Sort' has no name"],
-		[
-			{ sort: { by: [{ field: 'a(desc),b' }] } },
-			"No field is called 'a(desc),b'. Nothing was sent",
-		],
-		[
-			{ sort: { by: [{ field: 'a', direction: '={{ "DESC" }}' }] } },
-			`'Direction' under 'Sort' must be one of 'asc', 'desc', not "DESC"`,
-		],
+		[{ sort: { by: [{ field: 'a(desc),b' }] } }, "No field is called 'a(desc),b'. Nothing was sent"],
+		[{ sort: { by: [{ field: 'a', direction: '={{ "DESC" }}' }] } }, `'Direction' under 'Sort' must be one of 'asc', 'desc', not "DESC"`],
 		[{ returnAll: '={{ "false" }}' }, `'Return All' must be true or false, not "false"`],
 		[{ returnAll: nothing }, "'Return All' must be true or false, it is empty"],
-		[
-			{ returnAll: false, limit: nothing },
-			"'Limit' must be a whole number at least 1, it is empty",
-		],
+		[{ returnAll: false, limit: nothing }, "'Limit' must be a whole number at least 1, it is empty"],
 		[{ returnAll: false, limit: 1.5 }, "'Limit' must be a whole number at least 1, not 1.5"],
-		[
-			{ returnAll: false, limit: '={{ NaN }}' },
-			"'Limit' must be a whole number at least 1, not NaN",
-		],
+		[{ returnAll: false, limit: '={{ NaN }}' }, "'Limit' must be a whole number at least 1, not NaN"],
 	])('%j are rejected with a message', async (parameters, message) => {
 		const result = await harness.run('getAll', { parameters });
 		expect(result.error?.message).toBe(message);
 		expect(await harness.requests()).toEqual([]);
 	});
 
-	test.each([{ fieldsToLoad: nothing }, { fieldsToLoad: '={{ null }}' }, { savedView: '' }])(
-		'%j is nothing chosen',
-		async (options) => {
-			await harness.fill('orders', ...numbered(2));
-			expect(await getMany({}, options)).toHaveLength(2);
-		},
-	);
+	test.each([{ fieldsToLoad: nothing }, { fieldsToLoad: '={{ null }}' }, { savedView: '' }])('%j is nothing chosen', async (options) => {
+		await harness.fill('orders', ...numbered(2));
+		expect(await getMany({}, options)).toHaveLength(2);
+	});
 
 	test('an application left empty in the workflow addresses the table by its name', async () => {
 		await harness.fill('orders', ...numbered(2));
@@ -329,12 +268,7 @@ describe('a pasted address', () => {
 		['/apps/crm/tables/contacts/data/r1', 'crm', 'contacts', 'r1'],
 		['/apps/crm/tables/contacts/data/r1/', 'crm', 'contacts', 'r1'],
 		['/apps/crm/tables/contacts/data/r1?back=/apps/a/tables/b/data/c', 'crm', 'contacts', 'r1'],
-		[
-			'/?v=/apps/a/tables/b/data/c#/apps/crm/tables/contacts/data/r1?tab=2',
-			'crm',
-			'contacts',
-			'r1',
-		],
+		['/?v=/apps/a/tables/b/data/c#/apps/crm/tables/contacts/data/r1?tab=2', 'crm', 'contacts', 'r1'],
 		['/apps/crm/tables/contacts/data/r1?tab=2#x', 'crm', 'contacts', 'r1'],
 		['/ui/v3/apps/crm/tables/contacts/data/r1', 'crm', 'contacts', 'r1'],
 		['/#/apps/crm/tables/contacts/data/r1', 'crm', 'contacts', 'r1'],
@@ -348,9 +282,7 @@ describe('a pasted address', () => {
 	])('%s', async (path, application, table, record) => {
 		const address = url(`${HOST}${path}`);
 		const parameters = { application: address, table: address, recordId: address };
-		expect(await requested('record', 'get', parameters)).toBe(
-			`/api/v2/apps/${application}/tables/${table}/data/${record}`,
-		);
+		expect(await requested('record', 'get', parameters)).toBe(`/api/v2/apps/${application}/tables/${table}/data/${record}`);
 	});
 
 	test.each([
@@ -362,11 +294,7 @@ describe('a pasted address', () => {
 		['https://platform.example.com/login?next=/apps/crm/tables/contacts', 'Application'],
 	])('%s leads to none', async (address, label) => {
 		const result = await runOperation(harness.credential, {
-			parameters: {
-				resource: 'table',
-				operation: 'getAll',
-				application: url(`={{ '${address}' }}`),
-			} as never,
+			parameters: { resource: 'table', operation: 'getAll', application: url(`={{ '${address}' }}`) } as never,
 		});
 		expect(result.error?.message).toBe(`The address in '${label}' does not lead to one`);
 	});
@@ -374,8 +302,7 @@ describe('a pasted address', () => {
 
 test('a simplified record distinguishes its fields from names that n8n and the platform use', async () => {
 	const [record] = await harness.fill('orders', { number: '1', buyer: 'Fox' });
-	const get = (simple: boolean) =>
-		harness.run('get', { parameters: { recordId: record!.id, simple }, options: {} });
+	const get = (simple: boolean) => harness.run('get', { parameters: { recordId: record!.id, simple }, options: {} });
 	expect((await get(true)).json()[0]).toMatchObject({ id: record!.id, number: '1', buyer: 'Fox' });
 	expect((await get(false)).json()[0]).toMatchObject({
 		id: record!.id,
@@ -403,11 +330,7 @@ test('a field called error does not send its record to the error output', async 
 
 describe('applications and tables', () => {
 	const items = [{ app: APP }, { app: 'nowhere' }, { app: APP }];
-	const tables = {
-		resource: 'table',
-		operation: 'getAll',
-		application: picked('={{ $json.app }}'),
-	};
+	const tables = { resource: 'table', operation: 'getAll', application: picked('={{ $json.app }}') };
 
 	test('tables: the unknown application fails alone', async () => {
 		const result = await runOperation(harness.credential, {
@@ -423,20 +346,13 @@ describe('applications and tables', () => {
 		expect(output.find(({ json }) => json.internalName === 'orders')?.json).toMatchObject({
 			header: 'Orders',
 			importKey: 'number',
-			fields: expect.arrayContaining([
-				expect.objectContaining({ name: 'buyer', type: 'text', required: true }),
-			]),
+			fields: expect.arrayContaining([expect.objectContaining({ name: 'buyer', type: 'text', required: true })]),
 		});
 	});
 
 	test('a table: with limits, links and views, and nothing that the platform does not report', async () => {
 		const result = await runOperation(harness.credential, {
-			parameters: {
-				resource: 'table',
-				operation: 'get',
-				application: picked(APP),
-				table: picked('orders'),
-			},
+			parameters: { resource: 'table', operation: 'get', application: picked(APP), table: picked('orders') },
 		});
 		const [table] = result.json();
 		const { fields, id, savedViews } = table as unknown as {
@@ -456,9 +372,7 @@ describe('applications and tables', () => {
 		expect(field('state')).toMatchObject({ choices: ['open', 'sent'] });
 		expect(field('label')).toMatchObject({ readOnly: true });
 		expect(field('related')).toMatchObject({ multiple: true, linkTableId: id });
-		expect(savedViews).toEqual([
-			{ id: expect.any(String), name: 'Open', visibility: expect.any(String) },
-		]);
+		expect(savedViews).toEqual([{ id: expect.any(String), name: 'Open', visibility: expect.any(String) }]);
 	});
 
 	test('tables: an error on its own output, and an error that stops', async () => {
@@ -528,9 +442,7 @@ test('an id cannot lead out of its table', async () => {
 			expect(result.error?.message).toContain('There is no record');
 		}
 	}
-	const inside = (await harness.requests()).every(({ path }) =>
-		path.startsWith(`/api/v2/apps/${APP}/tables/orders/data/`),
-	);
+	const inside = (await harness.requests()).every(({ path }) => path.startsWith(`/api/v2/apps/${APP}/tables/orders/data/`));
 	expect(inside).toBe(true);
 	expect(await harness.records()).toHaveLength(1);
 });

@@ -4,15 +4,10 @@ import { useStubServer } from './useStubServer.cts';
 
 const harness = useHarness();
 
-const onBulk = (fault: FaultRule['fault']): FaultRule => ({
-	match: { path: '/data/bulk$' },
-	fault,
-});
+const onBulk = (fault: FaultRule['fault']): FaultRule => ({ match: { path: '/data/bulk$' }, fault });
 const goingOn: Run = { onError: 'continueRegularOutput' };
 const bad = (count: number, ...positions: number[]) =>
-	numbered(count).map((order, index) =>
-		positions.includes(index) ? { ...order, state: 'lost' } : order,
-	);
+	numbered(count).map((order, index) => (positions.includes(index) ? { ...order, state: 'lost' } : order));
 
 describe('silent skips', () => {
 	const skip = onBulk({ kind: 'skipRecords', indexes: [1] });
@@ -60,14 +55,9 @@ test('updates in another order still belong to their items', async () => {
 	const stored = await harness.fill('orders', ...numbered(4));
 	await harness.faults(onBulk({ kind: 'reorderRecords' }));
 	const items = stored.map(({ id }, index) => ({ id, buyer: index === 1 ? 'Buyer 2' : 'changed' }));
-	const result = await harness.run('update', {
-		items,
-		parameters: { recordId: '={{ $json.id }}' },
-	});
+	const result = await harness.run('update', { items, parameters: { recordId: '={{ $json.id }}' } });
 	expect(outcomes(result)).toEqual(['updated', 'unchanged', 'updated', 'updated']);
-	expect(result.json().map(({ id, ver }) => [id, ver])).toEqual(
-		(await harness.records()).map(({ id, ver }) => [id, ver]),
-	);
+	expect(result.json().map(({ id, ver }) => [id, ver])).toEqual((await harness.records()).map(({ id, ver }) => [id, ver]));
 });
 
 describe('a response with too few or too many records', () => {
@@ -98,24 +88,19 @@ describe('a response with too few or too many records', () => {
 		expect(outcomes(result)).toEqual(['updated', 'updated', last]);
 	});
 
-	test.each(['fewerRecords', 'moreRecords'])(
-		'%s after a create without a key: nothing is claimed wrongly',
-		async (kind) => {
-			await harness.faults(onBulk({ kind }));
-			const items = ['a', 'b', 'c'].map((text) => ({ text }));
-			const result = await harness.run('create', { ...goingOn, table: 'notes', items });
-			const stored = new Map(
-				(await harness.records('notes')).map(({ id, fields }) => [id, fields.text]),
-			);
-			expect(stored.size).toBe(3);
-			expect(result.json()).toHaveLength(3);
-			result.json().forEach(({ outcome, id, details }, index) => {
-				if (outcome === 'inserted' && id !== undefined) {
-					expect(stored.get(id as string)).toBe(items[index]!.text);
-				} else if (outcome !== 'inserted') expect(details).toMatchObject({ outcome: 'unknown' });
-			});
-		},
-	);
+	test.each(['fewerRecords', 'moreRecords'])('%s after a create without a key: nothing is claimed wrongly', async (kind) => {
+		await harness.faults(onBulk({ kind }));
+		const items = ['a', 'b', 'c'].map((text) => ({ text }));
+		const result = await harness.run('create', { ...goingOn, table: 'notes', items });
+		const stored = new Map((await harness.records('notes')).map(({ id, fields }) => [id, fields.text]));
+		expect(stored.size).toBe(3);
+		expect(result.json()).toHaveLength(3);
+		result.json().forEach(({ outcome, id, details }, index) => {
+			if (outcome === 'inserted' && id !== undefined) {
+				expect(stored.get(id as string)).toBe(items[index]!.text);
+			} else if (outcome !== 'inserted') expect(details).toMatchObject({ outcome: 'unknown' });
+		});
+	});
 });
 
 describe('errors that do not say which record they mean', () => {
@@ -169,9 +154,7 @@ describe('a response that is not JSON', () => {
 	test('a redirect is not followed, and does not get the token', async () => {
 		await harness.faults({ fault: { kind: 'redirect', location: 'http://127.0.0.1:9/elsewhere' } });
 		const result = await harness.run('getAll');
-		expect(result.error?.message).toContain(
-			'responded with a redirect (307), which is not followed',
-		);
+		expect(result.error?.message).toContain('responded with a redirect (307), which is not followed');
 	});
 });
 
@@ -189,11 +172,7 @@ describe('a table with a field whose type is not reported', () => {
 		};
 	});
 
-	const run = async (json: object) =>
-		await harness.run('create', {
-			credential: { baseUrl: platform.origin },
-			items: [json as never],
-		});
+	const run = async (json: object) => await harness.run('create', { credential: { baseUrl: platform.origin }, items: [json as never] });
 
 	test('the other fields are written', async () => {
 		const result = await run({ name: 'x' });
@@ -204,9 +183,7 @@ describe('a table with a field whose type is not reported', () => {
 
 	test('that one is not written as text', async () => {
 		const { error } = await run({ name: 'x', mute: 5 });
-		expect(error?.message).toContain(
-			"'mute' can't be written: the platform does not report its type",
-		);
+		expect(error?.message).toContain("'mute' can't be written: the platform does not report its type");
 		expect(platform.requests.map(({ method }) => method)).not.toContain('POST');
 	});
 });

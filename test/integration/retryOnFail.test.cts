@@ -1,12 +1,5 @@
 import type { IDataObject } from 'n8n-workflow';
-import {
-	numbered,
-	outcomes,
-	pairedIndexes,
-	useHarness,
-	type OnError,
-	type Run,
-} from './fixtures.cts';
+import { numbered, outcomes, pairedIndexes, useHarness, type OnError, type Run } from './fixtures.cts';
 
 /** n8n's Retry On Fail runs the whole node again: after an error, or after an error item first. */
 const harness = useHarness();
@@ -15,10 +8,7 @@ const retry = { maxTries: 3, waitBetweenTries: 1 };
 const refused = { number: 'bad', buyer: 'x', state: 'lost' };
 const firstBad = [refused, ...numbered(3)];
 const middleBad = [...numbered(2), refused, { number: '3', buyer: 'Buyer 3' }];
-const posts = async (path: RegExp) =>
-	(await harness.requests()).filter(
-		(request) => request.method === 'POST' && path.test(request.path),
-	);
+const posts = async (path: RegExp) => (await harness.requests()).filter((request) => request.method === 'POST' && path.test(request.path));
 const versions = async () => (await harness.records()).map(({ ver }) => ver);
 
 /** `notes` has no import key: only the node itself can know what it has written. */
@@ -39,9 +29,7 @@ describe.each(['create', 'upsert'])('%s', (operation) => {
 			const result = await harness.run(operation, { items: firstBad, retry, onError });
 			expect(await harness.values('number')).toEqual(['1', '2', '3']);
 			expect(await versions()).toEqual([0, 0, 0]);
-			const [good, bad] = [0, 1].map((output) =>
-				pairedIndexes(result.output('Data Platform', output)),
-			);
+			const [good, bad] = [0, 1].map((output) => pairedIndexes(result.output('Data Platform', output)));
 			const isApart = onError === 'continueErrorOutput';
 			expect(good).toEqual(isApart ? [1, 2, 3] : [0, 1, 2, 3]);
 			expect(bad).toEqual(isApart ? [0] : []);
@@ -74,10 +62,7 @@ describe('create without an import key', () => {
 		});
 		const stored = await harness.records('notes');
 		expect(stored.map(({ fields }) => fields.text)).toEqual(['a', 'b']);
-		expect(result.json().map(({ id }) => id ?? null)).toEqual([
-			null,
-			...stored.map(({ id }) => id),
-		]);
+		expect(result.json().map(({ id }) => id ?? null)).toEqual([null, ...stored.map(({ id }) => id)]);
 		// Really tried again: only the bad record.
 		const sent = await posts(/data\/bulk$/);
 		expect(sent.slice(-2).map(({ records }) => records ?? 1)).toEqual([1, 1]);
@@ -89,11 +74,7 @@ describe('create without an import key', () => {
 			when: { first: 1 },
 			fault: { kind: 'failRecords', field: 'text', values: ['bad'] },
 		});
-		const result = await harness.run('create', {
-			table: 'notes',
-			items: texts('a', 'bad', 'b'),
-			retry,
-		});
+		const result = await harness.run('create', { table: 'notes', items: texts('a', 'bad', 'b'), retry });
 		expect(result.error).toBeUndefined();
 		expect(pairedIndexes(result.output('Data Platform'))).toEqual([0, 1, 2]);
 		const stored = await harness.values('text', 'notes');
@@ -192,12 +173,7 @@ describe('Delete Many', () => {
 		},
 	};
 	const oneByOne = { method: 'DELETE', path: '/data/[^/]{20,}$' };
-	const refuse = (nth: number) =>
-		harness.faults({
-			match: oneByOne,
-			when: { nth: [nth] },
-			fault: { kind: 'status', status: 403 },
-		});
+	const refuse = (nth: number) => harness.faults({ match: oneByOne, when: { nth: [nth] }, fault: { kind: 'status', status: 403 } });
 
 	test('counts what the last try deleted, and says that there were others', async () => {
 		await harness.fill('orders', ...numbered(5));
@@ -239,16 +215,8 @@ describe('Delete Many', () => {
 		await harness.faults(
 			// Applied once the node has given up, and after the next try was rejected.
 			{ match: { method: 'DELETE' }, when: { nth: [1] }, fault: { kind: 'slowBefore', ms: 1500 } },
-			{
-				match: { path: '/count/filter$' },
-				when: { nth: [2] },
-				fault: { kind: 'status', status: 403 },
-			},
-			{
-				match: { method: 'DELETE' },
-				when: { nth: [2] },
-				fault: { kind: 'status', status: 413 },
-			},
+			{ match: { path: '/count/filter$' }, when: { nth: [2] }, fault: { kind: 'status', status: 403 } },
+			{ match: { method: 'DELETE' }, when: { nth: [2] }, fault: { kind: 'status', status: 413 } },
 		);
 		const result = await harness.run('deleteMany', {
 			parameters: byQuery,
@@ -264,10 +232,7 @@ describe('Delete Many', () => {
 	test('says in which try it failed', async () => {
 		await harness.fill('orders', ...numbered(5));
 		await harness.faults({ match: oneByOne, fault: { kind: 'status', status: 403 } });
-		const result = await harness.run('deleteMany', {
-			parameters: everyOrder,
-			retry: { maxTries: 2 },
-		});
+		const result = await harness.run('deleteMany', { parameters: everyOrder, retry: { maxTries: 2 } });
 		expect(result.error?.message).toMatch(/; 0 of 5 records were deleted in attempt 2$/);
 		expect(result.error?.context?.details).toMatchObject({ outcome: 'failed', status: 403 });
 	});

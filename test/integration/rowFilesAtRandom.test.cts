@@ -64,8 +64,7 @@ function randomFields(random: SeededRandom, index: number): IDataObject {
 	return { key: `k${index} ${textOf(random, 3)}`, ...Object.fromEntries(kept) };
 }
 
-const tableRecords = async () =>
-	(await harness.records(TABLE)).map(({ id, ver, fields }) => ({ id, ver, fields }));
+const tableRecords = async () => (await harness.records(TABLE)).map(({ id, ver, fields }) => ({ id, ver, fields }));
 
 test.each(SEEDS)('table → file → table, seed %d', async (seed) => {
 	const random = new SeededRandom(seed);
@@ -97,8 +96,7 @@ test.each(SEEDS)('table → file → table, seed %d', async (seed) => {
 	}
 	const fresh = await again();
 	expect(fresh.json()[0]).toMatchObject({ rows: 40, inserted: 40, rejected: 0 });
-	const byKey = (all: Array<{ fields: Record<string, unknown> }>) =>
-		new Map(all.map(({ fields }) => [fields.key, fields]));
+	const byKey = (all: Array<{ fields: Record<string, unknown> }>) => new Map(all.map(({ fields }) => [fields.key, fields]));
 	expect(byKey(await tableRecords())).toEqual(byKey(before));
 });
 
@@ -128,19 +126,13 @@ test.each(SEEDS)('good rows are written once, bad ones rejected, seed %d', async
 	const result = await harness.run('importFromFile', { input: [{ json: {}, binary: { data } }] });
 	expect(result.error).toBeUndefined();
 	const bad = rows.filter(({ isBad }) => isBad);
-	expect(result.json()[0]).toMatchObject({
-		rows: 300,
-		inserted: 300 - bad.length,
-		rejected: bad.length,
-	});
+	expect(result.json()[0]).toMatchObject({ rows: 300, inserted: 300 - bad.length, rejected: bad.length });
 	const written = (await harness.records()).map(({ fields }) => fields.number);
 	const good = rows.filter(({ isBad }) => !isBad).map(({ index }) => `n${index}`);
 	expect(written.sort()).toEqual(good.sort());
 	const rejected = (await read(result.output('Data Platform')[0], 'rejected')).toString('utf8');
 	const named = rejected.split('\r\n').slice(1, -1);
-	expect(named.map((line) => Number(line.split(',').at(-1)))).toEqual(
-		bad.map(({ index }) => index + 2),
-	);
+	expect(named.map((line) => Number(line.split(',').at(-1)))).toEqual(bad.map(({ index }) => index + 2));
 	expect(named.every((line) => line.split(',').at(-3) !== '')).toBe(true);
 });
 
@@ -177,9 +169,7 @@ test.each([1, 2])('keys that are repeated, however far apart, seed %d', async (s
 		.slice(1, -1)
 		.map((line) => [/,(\d+)$/, /as row (\d+)/].map((part) => Number(part.exec(line)?.[1]) - 2));
 	expect(reasons).toEqual([...first].sort(([a], [b]) => a - b));
-	const byNumber = new Map(
-		(await harness.records()).map(({ fields }) => [fields.number, fields.buyer]),
-	);
+	const byNumber = new Map((await harness.records()).map(({ fields }) => [fields.number, fields.buyer]));
 	expect([...first.values()].every((at) => byNumber.get(keys[at]) === String(at))).toBe(true);
 });
 
@@ -191,13 +181,9 @@ test.each(SEEDS)('bytes that are not text, at a random place, seed %d', async (s
 	const line = Buffer.from(lines[broken]!);
 	const at = random.between(0, line.length - 1);
 	// None of these starts or continues a character in UTF-8.
-	const junk = Buffer.from(
-		Array.from({ length: random.between(1, 50) }, () => random.of(0xff, 0xfe, 0xc0, 0xc1, 0xf8)),
-	);
+	const junk = Buffer.from(Array.from({ length: random.between(1, 50) }, () => random.of(0xff, 0xfe, 0xc0, 0xc1, 0xf8)));
 	const rest = Buffer.from(lines.slice(broken + 1).join(''));
-	const result = await imported(
-		Buffer.concat([before, line.subarray(0, at), junk, line.subarray(at), rest]),
-	);
+	const result = await imported(Buffer.concat([before, line.subarray(0, at), junk, line.subarray(at), rest]));
 	expect(result.error!.message).toContain('The file is not UTF-8');
 	expect(await numbersInTable()).toEqual(
 		lines
@@ -229,9 +215,7 @@ test('10,000 columns, among which those of the table are', async () => {
 		cells[places.buyer] = 'b';
 		return cells.join(',');
 	});
-	const result = await imported([header.join(','), ...lines].join('\n'), {
-		unknownFields: 'ignore',
-	});
+	const result = await imported([header.join(','), ...lines].join('\n'), { unknownFields: 'ignore' });
 	expect(result.json()[0]).toMatchObject({ rows: 20, inserted: 20, rejected: 0 });
 	expect(await harness.records()).toHaveLength(20);
 });
@@ -259,10 +243,7 @@ test.each(SEEDS)('fields of any header are exported and imported, seed %d', asyn
 			fields: { key, ...Object.fromEntries(names.map((name) => [name, `${key} ${name}`])) },
 		})),
 	});
-	const fieldsOf = async () =>
-		Object.fromEntries(
-			(await harness.records('headers')).map((record) => [record.fields.key, record.fields]),
-		);
+	const fieldsOf = async () => Object.fromEntries((await harness.records('headers')).map((record) => [record.fields.key, record.fields]));
 	const before = await fieldsOf();
 	const exported = await harness.run('exportToFile', {
 		table: 'headers',
@@ -300,9 +281,7 @@ test.each(SEEDS)('a gzip file that is damaged anywhere imports no row, seed %d',
 	const random = new SeededRandom(7000 + seed);
 	const lines = Array.from({ length: 12_000 }, (__, at) => `n${at},${random.between(1, 1e9)}\n`);
 	const packed = gzipSync(`number,buyer\n${lines.join('')}`);
-	const damaged = random.happens(0.5)
-		? packed.subarray(0, random.between(3, packed.length - 1))
-		: Buffer.from(packed);
+	const damaged = random.happens(0.5) ? packed.subarray(0, random.between(3, packed.length - 1)) : Buffer.from(packed);
 	// After the header of the gzip file, in which nothing checks the name and the time.
 	if (damaged.length === packed.length) {
 		damaged[random.between(10, packed.length - 1)]! ^= 1 << random.between(0, 7);
@@ -314,13 +293,7 @@ test.each(SEEDS)('a gzip file that is damaged anywhere imports no row, seed %d',
 
 test.each(['', '"'])('a cell of 50 MB, quoted with %j, affects no other row', async (quote) => {
 	const long = Buffer.alloc(50 * 1024 * 1024, 'x');
-	const result = await imported(
-		Buffer.concat([
-			Buffer.from(`number,buyer\nn1,b\nn2,${quote}`),
-			long,
-			Buffer.from(`${quote}\nn3,b\n`),
-		]),
-	);
+	const result = await imported(Buffer.concat([Buffer.from(`number,buyer\nn1,b\nn2,${quote}`), long, Buffer.from(`${quote}\nn3,b\n`)]));
 	expect(result.json()[0]).toMatchObject({ rows: 3, inserted: 2, rejected: 1 });
 	expect(await numbersInTable()).toEqual(['n1', 'n3']);
 	const rejected = (await read(result.output('Data Platform')[0], 'rejected')).toString('utf8');

@@ -22,8 +22,7 @@ const run = async (operation: string, { parameters, options, ...more }: Run = {}
 		...more,
 	});
 
-const bulkPaths = async () =>
-	(await harness.writes()).map(({ path }) => /tables\/(\w+)\//.exec(path)?.[1]);
+const bulkPaths = async () => (await harness.writes()).map(({ path }) => /tables\/(\w+)\//.exec(path)?.[1]);
 
 test('each table gets its items, in as few requests as if it were the only one', async () => {
 	const result = await run('create');
@@ -132,14 +131,8 @@ describe('a table that does not exist', () => {
 });
 
 test('an expression that fails is a problem of its item', async () => {
-	const failing = {
-		...table,
-		value: `={{ $json.text === 'a' ? $('Missing').first() : $json.table }}`,
-	};
-	const result = await run('create', {
-		parameters: { table: failing },
-		onError: 'continueRegularOutput',
-	});
+	const failing = { ...table, value: `={{ $json.text === 'a' ? $('Missing').first() : $json.table }}` };
+	const result = await run('create', { parameters: { table: failing }, onError: 'continueRegularOutput' });
 	expect(outcomes(result)).toEqual(['failed', 'inserted', 'inserted', 'inserted']);
 });
 
@@ -147,17 +140,13 @@ test('an option that differs is an error that names both items', async () => {
 	const result = await run('upsert', {
 		options: { emptyValues: `={{ $json.number === '2' ? 'clear' : 'leave' }}` },
 	});
-	expect(result.error?.message).toBe(
-		`Nothing was sent: 'Empty Values' is "clear" for item 3, but "leave" for item 0`,
-	);
+	expect(result.error?.message).toBe(`Nothing was sent: 'Empty Values' is "clear" for item 3, but "leave" for item 0`);
 	expect(await harness.writes()).toEqual([]);
 });
 
 test('Sync takes one table only: what is missing from the input is missing from that', async () => {
 	const result = await run('sync', { parameters: { missingRecords: 'leave' } });
-	expect(result.error?.message).toBe(
-		`Nothing was sent: 'Table' is "orders" for item 1, but "notes" for item 0`,
-	);
+	expect(result.error?.message).toBe(`Nothing was sent: 'Table' is "orders" for item 1, but "notes" for item 0`);
 });
 
 test('too many failures end the whole run', async () => {

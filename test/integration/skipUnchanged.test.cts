@@ -89,11 +89,7 @@ describe('dry run', () => {
 		expect(outcomes(result)).toEqual(['updated', 'unchanged', 'inserted', 'failed']);
 		expect(result.json()[0]).toMatchObject({ before: { price: 5 }, after: { price: 6 } });
 		expect(result.json()[2]).toMatchObject({ after: { number: '3', buyer: 'Hare' } });
-		expect(result.hints).toEqual([
-			expect.stringMatching(
-				/^Dry run, nothing was written: 1 inserted, 1 updated, 1 unchanged, 1 failed/,
-			),
-		]);
+		expect(result.hints).toEqual([expect.stringMatching(/^Dry run, nothing was written: 1 inserted, 1 updated, 1 unchanged, 1 failed/)]);
 		expect(await harness.writes()).toEqual([]);
 		expect((await harness.records()).map(({ ver }) => ver)).toEqual([0, 0]);
 	});
@@ -106,16 +102,9 @@ describe('dry run', () => {
 			options,
 		});
 		expect(result.json()).toMatchObject([
-			{
-				outcome: 'updated',
-				before: { comment: 'kept', tags: ['a', 'b'] },
-				after: { comment: null, tags: null },
-			},
+			{ outcome: 'updated', before: { comment: 'kept', tags: ['a', 'b'] }, after: { comment: null, tags: null } },
 		]);
-		expect(Object.keys(result.json()[0]!.before as IDataObject).sort()).toEqual([
-			'comment',
-			'tags',
-		]);
+		expect(Object.keys(result.json()[0]!.before as IDataObject).sort()).toEqual(['comment', 'tags']);
 		expect(await harness.writes()).toEqual([]);
 	});
 });
@@ -139,11 +128,7 @@ describe('empty values', () => {
 
 	test('are an error that names all of them', async () => {
 		const result = await run('error');
-		expectErrorItem(
-			result.output('Data Platform')[0]!,
-			0,
-			"'price' is empty; 'comment' is empty; 'tags' is empty",
-		);
+		expectErrorItem(result.output('Data Platform')[0]!, 0, "'price' is empty; 'comment' is empty; 'tags' is empty");
 		expect(await harness.writes()).toEqual([]);
 	});
 });
@@ -185,14 +170,7 @@ describe('the report', () => {
 			finished: expect.stringMatching(ISO_TIME),
 			executionId: expect.stringMatching(/^\d+$/),
 			warning: '1 failed',
-			errors: [
-				{
-					count: 1,
-					error: 'Field \'state\' must be one of "open", "sent", not "lost"',
-					outcome: 'failed',
-					item: 2,
-				},
-			],
+			errors: [{ count: 1, error: 'Field \'state\' must be one of "open", "sent", not "lost"', outcome: 'failed', item: 2 }],
 		});
 		expect(String(item!.json.started) <= String(item!.json.finished)).toBe(true);
 		expect(item!.pairedItem).toEqual([{ item: 0 }, { item: 1 }, { item: 2 }]);
@@ -226,11 +204,7 @@ describe('skip unchanged beside another writer', () => {
 	};
 
 	/** Runs an item for a stored record, which another writer changes just before the first write. */
-	const run = async (
-		operation: string,
-		act: (id: string) => Promise<unknown>,
-		...faults: FaultRule['fault'][]
-	) => {
+	const run = async (operation: string, act: (id: string) => Promise<unknown>, ...faults: FaultRule['fault'][]) => {
 		const [stored] = await harness.fill('orders', old);
 		const { id } = stored!;
 		await harness.faults(...faults.map((fault) => ({ ...onBulk, when: { nth: [1] }, fault })));

@@ -42,31 +42,17 @@ beforeEach(async () => {
 test('creates, updates and deletes, and removes last', async () => {
 	const result = await sync([order(1), order(2, { price: 3 }), order(3), order(4), order(9)]);
 	expect(result.error).toBeUndefined();
-	expect(report(result)).toEqual([
-		'unchanged 1',
-		'updated 2',
-		'unchanged 3',
-		'unchanged 4',
-		'inserted 9',
-		'deleted 5',
-	]);
+	expect(report(result)).toEqual(['unchanged 1', 'updated 2', 'unchanged 3', 'unchanged 4', 'inserted 9', 'deleted 5']);
 	expect(await harness.values('number')).toEqual(['1', '2', '3', '4', '9']);
 	const writes = (await harness.writes()).map(({ method }) => method);
 	expect(writes.at(-1)).toBe('DELETE');
-	expect(result.hints[0]).toMatch(
-		/^1 inserted, 1 updated, 3 unchanged, 1 deleted \(\d+ requests?\)\.$/,
-	);
+	expect(result.hints[0]).toMatch(/^1 inserted, 1 updated, 3 unchanged, 1 deleted \(\d+ requests?\)\.$/);
 });
 
 test('a removed record is returned whole, and comes from no input item', async () => {
 	await harness.fill('orders', order(1), order(2, { price: 7, comment: 'kept' }));
 	const result = await sync([order(1)]);
-	expect(result.json()[1]).toMatchObject({
-		outcome: 'deleted',
-		number: '2',
-		price: 7,
-		comment: 'kept',
-	});
+	expect(result.json()[1]).toMatchObject({ outcome: 'deleted', number: '2', price: 7, comment: 'kept' });
 	expect(result.output('Data Platform')[1]?.pairedItem).toEqual([]);
 });
 
@@ -88,15 +74,8 @@ test('fields are set instead of deleting; records that already have the values a
 });
 
 test('only records that the filter names can be missing', async () => {
-	await harness.fill(
-		'orders',
-		order(1, { state: 'open' }),
-		order(2, { state: 'open' }),
-		order(3, { state: 'sent' }),
-	);
-	const result = await sync([order(1)], {
-		parameters: { ...deleting, ...where('state', 'eq', 'open') },
-	});
+	await harness.fill('orders', order(1, { state: 'open' }), order(2, { state: 'open' }), order(3, { state: 'sent' }));
+	const result = await sync([order(1)], { parameters: { ...deleting, ...where('state', 'eq', 'open') } });
 	expect(report(result)).toEqual(['unchanged 1', 'deleted 2']);
 	expect(await harness.values('number')).toEqual(['1', '3']);
 });
@@ -110,9 +89,7 @@ test('an item whose record is outside the filter is written anyway', async () =>
 });
 
 test('a filter that matches nothing removes nothing', async () => {
-	const result = await sync([order(1)], {
-		parameters: { ...deleting, ...where('buyer', 'eq', 'nobody') },
-	});
+	const result = await sync([order(1)], { parameters: { ...deleting, ...where('buyer', 'eq', 'nobody') } });
 	expect(report(result)).toEqual(['unchanged 1']);
 	expect(await harness.records()).toHaveLength(5);
 });
@@ -128,9 +105,7 @@ describe('guards', () => {
 	);
 
 	test('more than the maximum: nothing is written', async () => {
-		const result = await sync([order(1), order(8)], {
-			parameters: { ...deleting, maxRecordsToRemove: 3 },
-		});
+		const result = await sync([order(1), order(8)], { parameters: { ...deleting, maxRecordsToRemove: 3 } });
 		expect(result.error?.message).toBe(
 			'Nothing was written or removed: 4 of 5 records are missing from the input, more than the maximum of 3',
 		);
@@ -141,16 +116,11 @@ describe('guards', () => {
 	test('more than the share: nothing is written, an item each under Continue', async () => {
 		const parameters = { ...deleting, maxShareToRemove: 20 };
 		const result = await sync([order(1), order(2), order(3)], { parameters });
-		expect(result.error?.message).toBe(
-			'Nothing was written or removed: 2 of 5 records are missing from the input, more than 20 %',
-		);
+		expect(result.error?.message).toBe('Nothing was written or removed: 2 of 5 records are missing from the input, more than 20 %');
 		const items = [order(1), order(2), order(3), order(4)];
 		const allowed = await sync(items, { parameters });
 		expect(report(allowed)).toHaveLength(5);
-		const continued = await sync([order(1), order(8)], {
-			parameters,
-			onError: 'continueRegularOutput',
-		});
+		const continued = await sync([order(1), order(8)], { parameters, onError: 'continueRegularOutput' });
 		expect(report(continued)).toEqual(['failed', 'failed']);
 		expect(await harness.values('number')).toEqual(['1', '2', '3', '4']);
 	});
@@ -192,9 +162,7 @@ describe('an item that fails', () => {
 			parameters: { ...deleting, removeDespiteFailures: true },
 		});
 		expect(report(result)).toEqual(['unchanged 1', 'failed', 'unchanged 3']);
-		expect(result.hints).toContainEqual(
-			expect.stringContaining('No record was removed: it is unknown which one item 1 stands for'),
-		);
+		expect(result.hints).toContainEqual(expect.stringContaining('No record was removed: it is unknown which one item 1 stands for'));
 		expect(await harness.records()).toHaveLength(5);
 	});
 
@@ -230,29 +198,14 @@ test('a dry run lists what would be created, updated and removed', async () => {
 	const deleted = await sync(items, { options: { dryRun: true } });
 	expect(report(deleted).slice(3).sort()).toEqual(['deleted 3', 'deleted 4', 'deleted 5']);
 	const marked = await sync(items, { parameters: marking, options: { dryRun: true } });
-	expect(outcomes(marked)).toEqual([
-		'unchanged',
-		'updated',
-		'inserted',
-		'marked',
-		'marked',
-		'marked',
-	]);
+	expect(outcomes(marked)).toEqual(['unchanged', 'updated', 'inserted', 'marked', 'marked', 'marked']);
 	expect(marked.json()[3]).toMatchObject({ before: { state: null }, after: { state: 'sent' } });
 	expect((await harness.writes()).filter(({ path }) => !path.includes('count'))).toEqual([]);
 });
 
 test('a summary counts the records that were removed', async () => {
 	const result = await sync([order(1), order(2)], { options: { output: 'summary' } });
-	expect(result.json()).toEqual([
-		expect.objectContaining({
-			unchanged: 2,
-			deleted: 3,
-			marked: 0,
-			scopeRecords: 5,
-			missingRecords: 3,
-		}),
-	]);
+	expect(result.json()).toEqual([expect.objectContaining({ unchanged: 2, deleted: 3, marked: 0, scopeRecords: 5, missingRecords: 3 })]);
 });
 
 test('a record that the list lacks just before its removal stays', async () => {
@@ -268,10 +221,8 @@ test('a record that the list lacks just before its removal stays', async () => {
 describe('another writer, between the comparison and the removal', () => {
 	const api = () => harness.sandbox.client();
 	const at = `/apps/${APP}/tables/orders/data`;
-	const find = async (number: string) =>
-		(await harness.records()).find(({ fields }) => fields.number === number)!.id;
-	const change = async (number: string, fields: IDataObject) =>
-		await api().patch(`${at}/${await find(number)}`, { fields });
+	const find = async (number: string) => (await harness.records()).find(({ fields }) => fields.number === number)!.id;
+	const change = async (number: string, fields: IDataObject) => await api().patch(`${at}/${await find(number)}`, { fields });
 	/** Acts once, before the first request that reads the records to remove. */
 	const meanwhile = (act: () => Promise<unknown>) => {
 		let isDone = false;
@@ -286,12 +237,7 @@ describe('another writer, between the comparison and the removal', () => {
 	};
 	const items = [1, 2, 3, 4].map((number) => order(number, { price: 1 }));
 	const run = async (more: IDataObject = {}) =>
-		report(
-			await sync(items, {
-				parameters: { ...deleting, ...more },
-				credential: writer.credential(),
-			}),
-		).at(-1);
+		report(await sync(items, { parameters: { ...deleting, ...more }, credential: writer.credential() })).at(-1);
 
 	test('changes a record to one of the input: it stays', async () => {
 		meanwhile(async () => {
@@ -336,9 +282,7 @@ test('a record that could not be removed keeps its details on the error output',
 	await harness.faults({ match: { method: 'DELETE' }, fault: { kind: 'status', status: 409 } });
 	const result = await sync(
 		[1, 2, 3, 4].map((number) => order(number)),
-		{
-			onError: 'continueErrorOutput',
-		},
+		{ onError: 'continueErrorOutput' },
 	);
 	expect(result.output('Data Platform', 0)).toHaveLength(4);
 	expect(result.output('Data Platform', 1).map(({ json }) => json)).toMatchObject([
@@ -361,21 +305,12 @@ test('Retry On Fail: the second attempt reports what the first one removed', asy
 	});
 	const result = await sync([order(1)], { retry: { maxTries: 2 } });
 	expect(result.error).toBeUndefined();
-	expect(report(result).sort()).toEqual([
-		'deleted 2',
-		'deleted 3',
-		'deleted 4',
-		'deleted 5',
-		'unchanged 1',
-	]);
+	expect(report(result).sort()).toEqual(['deleted 2', 'deleted 3', 'deleted 4', 'deleted 5', 'unchanged 1']);
 	expect(await harness.values('number')).toEqual(['1']);
 });
 
 test('the platform lists fewer records than it counts: nothing is written or removed', async () => {
-	await harness.faults({
-		match: { path: '/data/filter$' },
-		fault: { kind: 'fewerRecords', count: 2 },
-	});
+	await harness.faults({ match: { path: '/data/filter$' }, fault: { kind: 'fewerRecords', count: 2 } });
 	const result = await sync([order(8)]);
 	expect(result.error?.message).toContain('The platform counts 5 records, but lists 3');
 	expect(await harness.values('number')).toEqual(['1', '2', '3', '4', '5']);
@@ -409,9 +344,7 @@ test.each([
 		'twice',
 	],
 ])('fields to set %j are rejected before anything is written', async (entry, message) => {
-	const result = await sync([order(8)], {
-		parameters: { ...marking, fieldsToSet: { entry } },
-	});
+	const result = await sync([order(8)], { parameters: { ...marking, fieldsToSet: { entry } } });
 	expect(result.error?.message).toContain(message);
 	expect(await harness.records()).toHaveLength(5);
 });
@@ -424,9 +357,7 @@ test('a filter without conditions is not all of the table', async () => {
 		const result = await sync([order(1)], { parameters: { ...deleting, ...none } });
 		expect(result.error?.message).toContain('the filter has no condition');
 	}
-	const empty = await sync([order(1)], {
-		parameters: { ...deleting, ...where('buyer', 'eq', ' ') },
-	});
+	const empty = await sync([order(1)], { parameters: { ...deleting, ...where('buyer', 'eq', ' ') } });
 	expect(empty.error?.message).toContain('has an empty value');
 	expect(await harness.records()).toHaveLength(5);
 });

@@ -18,11 +18,7 @@ const check = async (expected: unknown[], onError?: 'continueRegularOutput') =>
 	});
 
 test('each item is checked against what it expects; the table is read once', async () => {
-	const result = await check([
-		['number', 'buyer'],
-		'phone, number',
-		[{ name: 'price', type: 'text' }],
-	]);
+	const result = await check([['number', 'buyer'], 'phone, number', [{ name: 'price', type: 'text' }]]);
 	expect(result.json()).toMatchObject([
 		{ matches: true, differences: [], internalName: 'orders' },
 		{ matches: false, differences: [{ field: 'phone', difference: 'missing' }] },

@@ -20,11 +20,7 @@ beforeEach(async () => {
 	await sandbox.admin.reset();
 });
 
-const contacts = {
-	resource: 'record',
-	application: picked('crm'),
-	table: picked('contacts'),
-};
+const contacts = { resource: 'record', application: picked('crm'), table: picked('contacts') };
 
 const run = async (
 	parameters: IDataObject,
@@ -43,9 +39,7 @@ const run = async (
 
 describe('the token stays where it belongs', () => {
 	test.each([301, 302, 303, 307, 308])('a redirect with %d is not followed', async (status) => {
-		await sandbox.admin.faults([
-			{ fault: { kind: 'redirect', status, location: `${stranger.origin}/elsewhere` } },
-		]);
+		await sandbox.admin.faults([{ fault: { kind: 'redirect', status, location: `${stranger.origin}/elsewhere` } }]);
 		for (const operation of ['getAll', 'upsert', 'create']) {
 			const items = [{ surname: 'Sample', email: 'sample@example.com' }];
 			const result = await run({ ...contacts, operation }, {}, items);
@@ -66,9 +60,7 @@ describe('the token stays where it belongs', () => {
 			webhookOrigins: `https://a.example.com ${stranger.origin}`,
 		});
 		expect(allowed.error).toBeUndefined();
-		expect(stranger.requests).toMatchObject([
-			{ headers: { authorization: `Bearer ${sandbox.tokens.role}` } },
-		]);
+		expect(stranger.requests).toMatchObject([{ headers: { authorization: `Bearer ${sandbox.tokens.role}` } }]);
 	});
 
 	test.each([
@@ -78,12 +70,7 @@ describe('the token stays where it belongs', () => {
 		'//127.0.0.1/hooks/1',
 		'javascript:1',
 	])('a webhook URL such as %s is rejected', async (webhookUrl) => {
-		const result = await run({
-			resource: 'workflow',
-			operation: 'trigger',
-			webhookUrl,
-			options: {},
-		});
+		const result = await run({ resource: 'workflow', operation: 'trigger', webhookUrl, options: {} });
 		expect(result.error?.message).toContain('The webhook URL');
 		expect(await sandbox.admin.requests()).toEqual([]);
 	});
@@ -118,9 +105,7 @@ describe('the credential elsewhere in n8n', () => {
 	});
 
 	test('is not used for another address', async () => {
-		await expect(attach({ uri: `${stranger.origin}/` })).rejects.toThrow(
-			'The token is not sent to',
-		);
+		await expect(attach({ uri: `${stranger.origin}/` })).rejects.toThrow('The token is not sent to');
 		const look = attach({ baseURL: sandbox.baseUrl, url: `${stranger.origin}/` });
 		await expect(look).rejects.toThrow('The token is not sent to');
 	});
@@ -131,20 +116,14 @@ describe('the error for a token that does not fit', () => {
 
 	test('an expired JWT: when it expired', async () => {
 		const { expired } = sandbox.tokens;
-		const result = await run(
-			{ ...contacts, operation: 'getAll' },
-			{ token: expired, accessType: 'jwt' },
-		);
+		const result = await run({ ...contacts, operation: 'getAll' }, { token: expired, accessType: 'jwt' });
 		expect(result.error?.message).toContain('did not accept the token');
 		expect(result.error?.description).toMatch(/The token expired on \d{4}-\d\d-\d\d \d\d:\d\d UTC/);
 		expect(JSON.stringify(result.run)).not.toContain(expired);
 	});
 
 	test('a revoked token', async () => {
-		const result = await run(
-			{ ...contacts, operation: 'getAll' },
-			{ token: sandbox.tokens.revoked },
-		);
+		const result = await run({ ...contacts, operation: 'getAll' }, { token: sandbox.tokens.revoked });
 		expect(result.error?.description).toContain('create a new token');
 	});
 
@@ -167,9 +146,7 @@ describe('the error for a token that does not fit', () => {
 
 	test('in a list of the editor too, which is never silently empty', async () => {
 		const credential = { baseUrl: sandbox.baseUrl, token: sandbox.tokens.revoked };
-		await expect(searchList(credential, 'searchApplications', {})).rejects.toThrow(
-			'did not accept the token',
-		);
+		await expect(searchList(credential, 'searchApplications', {})).rejects.toThrow('did not accept the token');
 	});
 });
 
@@ -183,9 +160,7 @@ test('nothing that a failing run leaves behind contains a token', async () => {
 	const base = { ...contacts, options: { maxRetryWait: 0 } };
 	for (const operation of ['getAll', 'create', 'upsert', 'deleteMany']) {
 		for (const baseUrl of [sandbox.baseUrl, 'http://127.0.0.1:1', `${stranger.origin}`]) {
-			const result = await run({ ...base, operation }, { token: secret, baseUrl }, [
-				{ surname: 'Sample', email: 'sample@example.com' },
-			]);
+			const result = await run({ ...base, operation }, { token: secret, baseUrl }, [{ surname: 'Sample', email: 'sample@example.com' }]);
 			expect(JSON.stringify(result.run)).not.toContain(secret);
 		}
 	}
@@ -206,11 +181,7 @@ describe('a server that echoes the request', () => {
 	const record = { recordId: { __rl: true, mode: 'id', value: 'r' } };
 
 	test.each([
-		[
-			'an error',
-			400,
-			(echoed: string) => `{"errors":[{"id":"${echoed}","message":"not ${echoed}"}]}`,
-		],
+		['an error', 400, (echoed: string) => `{"errors":[{"id":"${echoed}","message":"not ${echoed}"}]}`],
 		['a failure', 500, (echoed: string) => `{"errors":[{"message":"not ${echoed}"}]}`],
 		['a page', 403, (echoed: string) => `<html>authorization: ${echoed}</html>`],
 		['an unreadable response', 200, (echoed: string) => `authorization: ${echoed}`],
@@ -225,14 +196,7 @@ describe('a server that echoes the request', () => {
 				{ ...contacts, operation: 'getAll' },
 				{ ...contacts, operation: 'get', ...record },
 				{ ...contacts, operation: 'upsert' },
-				{
-					...contacts,
-					resource: 'attachment',
-					operation: 'download',
-					...record,
-					fileField: 'a',
-					outputField: 'x',
-				},
+				{ ...contacts, resource: 'attachment', operation: 'download', ...record, fileField: 'a', outputField: 'x' },
 				{ resource: 'workflow', operation: 'trigger', webhookUrl, options: { fullResponse: true } },
 			]) {
 				const options = { maxRetryWait: 0, ...parameters.options };
@@ -245,9 +209,7 @@ describe('a server that echoes the request', () => {
 			const list = JSON.stringify(await lists.catch((error: Error) => [error, error.message]));
 			for (const seen of forms) expect(list).not.toContain(seen);
 		}
-		expect(
-			stranger.requests.some(({ headers }) => headers.authorization === `Bearer ${secret}`),
-		).toBe(true);
+		expect(stranger.requests.some(({ headers }) => headers.authorization === `Bearer ${secret}`)).toBe(true);
 	});
 
 	test('the rest of its response is kept', async () => {
@@ -260,10 +222,7 @@ describe('a server that echoes the request', () => {
 test.each(['two words', 'Bearer abc', 'a\nb', 'a\u0000b', 'tök', 'a–b', '', '  '])(
 	'%j is not a token: no part of it is sent',
 	async (token) => {
-		const { error } = await run(
-			{ ...contacts, operation: 'getAll' },
-			{ token, baseUrl: stranger.origin },
-		);
+		const { error } = await run({ ...contacts, operation: 'getAll' }, { token, baseUrl: stranger.origin });
 		expect(error?.message).toMatch(/The token in the credential (is empty|holds a space)/);
 		expect(error?.description).toContain("without 'Bearer'");
 		expect(stranger.requests).toEqual([]);

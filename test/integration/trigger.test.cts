@@ -8,15 +8,9 @@ import { APP, useHarness } from './fixtures.cts';
 const harness = useHarness();
 
 const parametersOf = (more: IDataObject = {}): INodeParameters =>
-	({
-		application: picked(APP),
-		table: picked('orders'),
-		triggerOn: 'createdOrUpdated',
-		...more,
-	}) as INodeParameters;
+	({ application: picked(APP), table: picked('orders'), triggerOn: 'createdOrUpdated', ...more }) as INodeParameters;
 
-const start = (more: IDataObject = {}, options?: WatchOptions) =>
-	watch(harness.credential, parametersOf(more), options);
+const start = (more: IDataObject = {}, options?: WatchOptions) => watch(harness.credential, parametersOf(more), options);
 
 const orders = () => harness.sandbox.client();
 const path = (rest = '') => `/apps/${APP}/tables/orders/data${rest}`;
@@ -55,9 +49,7 @@ const failureOf = async (watching: Watching, mode: 'trigger' | 'manual' = 'trigg
 		() => undefined,
 		(caught: unknown) => caught,
 	);
-	return error as
-		| { message: string; description: string; httpCode?: string; failure?: IDataObject }
-		| undefined;
+	return error as { message: string; description: string; httpCode?: string; failure?: IDataObject } | undefined;
 };
 
 describe('the start', () => {
@@ -111,12 +103,10 @@ describe('the start', () => {
 
 	test("a date without a zone is one of the workflow's", async () => {
 		await create('1');
-		const local = (timeZone: string, time: number) =>
-			new Date(time).toLocaleString('sv', { timeZone }).replace(' ', 'T');
+		const local = (timeZone: string, time: number) => new Date(time).toLocaleString('sv', { timeZone }).replace(' ', 'T');
 		const [earlier, later] = [Date.now() - 60_000, Date.now() + 60_000];
 		for (const timezone of ['Asia/Tokyo', 'America/Lima']) {
-			const begin = async (time: number) =>
-				await start({ startFrom: 'date', startDate: local(timezone, time) }, { timezone });
+			const begin = async (time: number) => await start({ startFrom: 'date', startDate: local(timezone, time) }, { timezone });
 			expect(await emitted(await begin(earlier))).toEqual(['created 1']);
 			expect(await emitted(await begin(later))).toBeNull();
 		}
@@ -175,21 +165,11 @@ describe('what it watches', () => {
 		});
 		await create('1');
 		const items = await watching.poll();
-		expect(Object.keys(items![0]!.json)).toEqual([
-			'event',
-			'number',
-			'id',
-			'created',
-			'modified',
-			'ver',
-		]);
+		expect(Object.keys(items![0]!.json)).toEqual(['event', 'number', 'id', 'created', 'modified', 'ver']);
 	});
 
 	test('only an update of watched fields', async () => {
-		const watching = await start({
-			startFrom: 'beginning',
-			options: { watchedFields: ['state'] },
-		});
+		const watching = await start({ startFrom: 'beginning', options: { watchedFields: ['state'] } });
 		await create('1');
 		expect(await emitted(watching)).toEqual(['created 1']);
 		await change('1', { buyer: 'Hare' });
@@ -242,10 +222,7 @@ describe('what is stored', () => {
 		const watching = await start();
 		await watching.poll();
 		await create('1');
-		const again = await start(
-			{ options: { maxRecordsPerPoll: 7, overlap: 300 } },
-			{ staticData: watching.staticData() },
-		);
+		const again = await start({ options: { maxRecordsPerPoll: 7, overlap: 300 } }, { staticData: watching.staticData() });
 		expect(await emitted(again)).toEqual(['created 1']);
 	});
 
@@ -280,9 +257,7 @@ describe('what is stored', () => {
 	test('a filter that is computed is the same filter tomorrow', async () => {
 		const watching = await start({
 			filterMode: 'conditions',
-			conditions: {
-				condition: [{ field: 'number', operator: 'neq', value: '={{ Math.random() }}' }],
-			},
+			conditions: { condition: [{ field: 'number', operator: 'neq', value: '={{ Math.random() }}' }] },
 		});
 		await watching.poll();
 		await create('1');
@@ -354,7 +329,5 @@ test('a poll with nothing new is one request', async () => {
 	await harness.sandbox.admin.clearRequests();
 	await watching.poll();
 	const requests = await harness.requests();
-	expect(requests.map(({ method, path: where }) => `${method} ${where}`)).toEqual([
-		`GET /api/v2${path()}`,
-	]);
+	expect(requests.map(({ method, path: where }) => `${method} ${where}`)).toEqual([`GET /api/v2${path()}`]);
 });

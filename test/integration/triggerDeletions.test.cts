@@ -23,8 +23,7 @@ const start = (more: IDataObject = {}, options?: WatchOptions) =>
 	);
 
 const path = (rest = '') => `/apps/${APP}/tables/orders/data${rest}`;
-const idOf = async (number: string) =>
-	(await harness.records()).find(({ fields }) => fields.number === number)!.id;
+const idOf = async (number: string) => (await harness.records()).find(({ fields }) => fields.number === number)!.id;
 
 /** The numbers by ID, including those of deleted records. */
 const numbers = new Map<string, unknown>();
@@ -55,12 +54,9 @@ const change = async (number: string) =>
 
 /** What a poll emits, such as `deleted 1`. */
 const emitted = async (watching: Watching) =>
-	(await watching.poll())?.map(
-		({ json }) => `${String(json.event)} ${numbers.get(String(json.id))}`,
-	) ?? null;
+	(await watching.poll())?.map(({ json }) => `${String(json.event)} ${numbers.get(String(json.id))}`) ?? null;
 
-const failureOf = async (watching: Watching) =>
-	(await watching.poll().catch((error: unknown) => error)) as Error & { description: string };
+const failureOf = async (watching: Watching) => (await watching.poll().catch((error: unknown) => error)) as Error & { description: string };
 
 describe('emitted', () => {
 	test('an item with event and ID for each deleted record, once', async () => {
@@ -154,9 +150,7 @@ describe('emitted', () => {
 		await harness.fill('orders', ...numbered(1));
 		const watching = await start({ triggerOn: 'deleted' });
 		const id = await idOf('1');
-		expect((await watching.poll('manual'))?.map(({ json }) => json)).toEqual([
-			{ event: 'deleted', id },
-		]);
+		expect((await watching.poll('manual'))?.map(({ json }) => json)).toEqual([{ event: 'deleted', id }]);
 		expect(watching.staticData()).toBe('{}');
 	});
 });
@@ -184,9 +178,7 @@ describe('when it checks', () => {
 		await watching.poll();
 		await remove('1');
 		expect(await watching.poll()).toBeNull();
-		const data = watching
-			.staticData()
-			.replace(/"checkedAt":\d+/g, `"checkedAt":${Date.now() - 3.6e6}`);
+		const data = watching.staticData().replace(/"checkedAt":\d+/g, `"checkedAt":${Date.now() - 3.6e6}`);
 		const later = await start({ options: { deletionCheckInterval: 60 } }, { staticData: data });
 		expect(await emitted(later)).toEqual(['deleted 1']);
 	});
@@ -254,10 +246,7 @@ describe('never treated as a deletion', () => {
 		const failure = await failureOf(watching);
 		expect(failure.message).toContain('20 of 30 records are missing at once, more than 50 %');
 		expect(failure.description).toContain("'Max Share of Deletions (%)'");
-		const all = await start(
-			{ options: { maxDeletedShare: 100 } },
-			{ staticData: watching.staticData() },
-		);
+		const all = await start({ options: { maxDeletedShare: 100 } }, { staticData: watching.staticData() });
 		expect(await emitted(all)).toHaveLength(20);
 	});
 });
@@ -369,10 +358,7 @@ describe('what is stored', () => {
 		const activation = await start({}, { workflowId: 'first', cursor: {} });
 		expect(await activation.poll()).toBeNull();
 		await remove('2');
-		const task = await start(
-			{},
-			{ ...TASK, workflowId: 'second', cursor: {}, staticData: activation.staticData() },
-		);
+		const task = await start({}, { ...TASK, workflowId: 'second', cursor: {}, staticData: activation.staticData() });
 		expect(await emitted(task)).toEqual(['deleted 2']);
 	});
 

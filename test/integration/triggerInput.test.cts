@@ -27,8 +27,7 @@ async function createTwo() {
 	}
 }
 
-const numbers = async (watching: Watching) =>
-	(await watching.poll())?.map(({ json }) => (json as { number: string }).number) ?? [];
+const numbers = async (watching: Watching) => (await watching.poll())?.map(({ json }) => (json as { number: string }).number) ?? [];
 
 const option = (name: string, value: unknown) => ({ options: { [name]: value } }) as IDataObject;
 
@@ -65,34 +64,14 @@ test.each<[string, IDataObject, string]>([
 	],
 	['Max Records per Poll', option('maxRecordsPerPoll', 1e9), 'from 1 to 10000, not 1000000000'],
 	['Max Records per Poll', option('maxRecordsPerPoll', '={{ null }}'), 'it is empty'],
-	[
-		'Overlap',
-		option('overlap', -1),
-		"'Overlap (Seconds)' must be a number from 0 to 86400, not -1",
-	],
+	['Overlap', option('overlap', -1), "'Overlap (Seconds)' must be a number from 0 to 86400, not -1"],
 	['Overlap', option('overlap', 1e9), "'Overlap (Seconds)' must be a number from 0 to 86400"],
-	[
-		'Timeout (Seconds)',
-		option('timeout', 0),
-		"'Timeout (Seconds)' must be a number at least 0.001",
-	],
-	[
-		'Timeout (Seconds)',
-		option('timeout', -1),
-		"'Timeout (Seconds)' must be a number at least 0.001",
-	],
+	['Timeout (Seconds)', option('timeout', 0), "'Timeout (Seconds)' must be a number at least 0.001"],
+	['Timeout (Seconds)', option('timeout', -1), "'Timeout (Seconds)' must be a number at least 0.001"],
 	['Timeout (Seconds)', option('timeout', 'long'), `at least 0.001, not "long"`],
 	['Output Fields', option('fieldsToLoad', 5), "has no field '5' to load"],
-	[
-		'Output Fields',
-		option('fieldsToLoad', [true]),
-		"'Output Field Names or IDs' must be text, not a boolean",
-	],
-	[
-		'Watched Fields',
-		option('watchedFields', { a: 1 }),
-		"'Watched Field Names or IDs' must be text",
-	],
+	['Output Fields', option('fieldsToLoad', [true]), "'Output Field Names or IDs' must be text, not a boolean"],
+	['Watched Fields', option('watchedFields', { a: 1 }), "'Watched Field Names or IDs' must be text"],
 	['Watched Fields', option('watchedFields', '={{ [] }}'), "'Watched Field Names or IDs' is empty"],
 	['Watched Fields', option('watchedFields', ['buyer', 'nope']), "has no field 'nope' to watch"],
 	['Watched Fields', option('watchedFields', ['__proto__']), "has no field '__proto__' to watch"],

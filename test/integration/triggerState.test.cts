@@ -12,12 +12,7 @@ const TASK: WatchOptions = { pollBudgetMs: 36_000 };
 const start = (more: IDataObject = {}, options?: WatchOptions) =>
 	watch(
 		harness.credential,
-		{
-			application: picked(APP),
-			table: picked('orders'),
-			triggerOn: 'createdOrUpdated',
-			...more,
-		} as INodeParameters,
+		{ application: picked(APP), table: picked('orders'), triggerOn: 'createdOrUpdated', ...more } as INodeParameters,
 		options,
 	);
 
@@ -38,8 +33,7 @@ async function create(...numbers: string[]) {
 }
 
 /** The numbers that a poll emits; null if it starts no execution. */
-const emitted = async (watching: Watching) =>
-	(await watching.poll())?.map(({ json }) => (json as { number: string }).number) ?? null;
+const emitted = async (watching: Watching) => (await watching.poll())?.map(({ json }) => (json as { number: string }).number) ?? null;
 
 describe('durable cursors', () => {
 	test('the start survives that n8n drops the state of the activation', async () => {
@@ -117,9 +111,7 @@ describe('durable polls', () => {
 		const task = await start({}, { pollBudgetMs: 300, staticData });
 		await harness.faults({ fault: { kind: 'slowBefore', ms: 3000 } });
 		const began = Date.now();
-		await expect(task.poll()).rejects.toThrow(
-			'The poll did not finish within the 0 s that n8n allows',
-		);
+		await expect(task.poll()).rejects.toThrow('The poll did not finish within the 0 s that n8n allows');
 		expect(Date.now() - began).toBeLessThan(1500);
 		await harness.faults();
 		expect(await emitted(task)).toEqual(['1']);
@@ -127,8 +119,7 @@ describe('durable polls', () => {
 });
 
 describe('strange states', () => {
-	const filled = (watching: Watching) =>
-		JSON.parse(watching.staticData()) as Record<string, { watch: IDataObject }>;
+	const filled = (watching: Watching) => JSON.parse(watching.staticData()) as Record<string, { watch: IDataObject }>;
 
 	test.each([
 		['of an older version', { identity: 'x', state: { told: {}, floor: { time: 1, id: '' } } }],
@@ -193,10 +184,7 @@ describe('strange states', () => {
 		expect(await watching.poll()).toBeNull();
 		await create('1');
 		expect(await emitted(watching)).toEqual(['1']);
-		const later = await start(
-			{},
-			{ staticData: watching.staticData(), workflowId: 'after a restart' },
-		);
+		const later = await start({}, { staticData: watching.staticData(), workflowId: 'after a restart' });
 		await create('2');
 		expect(await emitted(later)).toEqual(['2']);
 	});

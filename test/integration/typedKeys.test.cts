@@ -26,10 +26,7 @@ const make = async (type: string, metadata: IDataObject = {}) => {
 	const zone = { internalName: 'zone', fields: [{ name: 'a', type: 'text' }] };
 	await admin.createTable({ app: APP, timeZone: 'Europe/Berlin', table: zone });
 	await harness.fill('orders');
-	await admin.createTable({
-		app: APP,
-		table: { internalName: 'typed', header: 'Typed', fields },
-	});
+	await admin.createTable({ app: APP, table: { internalName: 'typed', header: 'Typed', fields } });
 	await admin.clearRequests();
 };
 
@@ -46,9 +43,7 @@ const stored = async () => (await harness.records('typed')).map(({ fields }) => 
 const choices = { items: [{ value: 'a' }, { value: 'b' }] };
 
 /** Two keys each, and another spelling of the first one. */
-const KEYS: Array<
-	[type: string, one: unknown, other: unknown, again: unknown, more?: IDataObject]
-> = [
+const KEYS: Array<[type: string, one: unknown, other: unknown, again: unknown, more?: IDataObject]> = [
 	['text', '1', 'a,b\\', 1],
 	['long_text', 'x\ny', 'y', 'x\ny'],
 	['markdown', '# a', '# b', '# a'],
@@ -91,9 +86,7 @@ describe.each(KEYS)('%s: %j', (...[type, one, other, again, metadata]) => {
 
 	test('a dry run sees existing records', async () => {
 		await run(twice);
-		const result = await run([...changed, { code: one, name: 'x' }].slice(1), {
-			options: { dryRun: true },
-		});
+		const result = await run([...changed, { code: one, name: 'x' }].slice(1), { options: { dryRun: true } });
 		expect(outcomes(result)).toEqual(['updated', 'unchanged']);
 	});
 });
@@ -114,11 +107,7 @@ describe.each(TYPICAL)('both spellings in one input, %s: %j', (...[type, one, ot
 	test.each<[string, string[], FaultRule['fault'][]]>([
 		['one response', ['inserted', 'inserted', 'inserted', 'inserted'], []],
 		['a lost response', Array(4).fill('written'), [{ kind: 'resetAfter' }]],
-		[
-			'a response that leaves out a record',
-			['written', 'written', 'inserted', 'written'],
-			[{ kind: 'fewerRecords' }],
-		],
+		['a response that leaves out a record', ['written', 'written', 'inserted', 'written'], [{ kind: 'fewerRecords' }]],
 		['an empty list', Array(4).fill('written'), [{ kind: 'fewerRecords', count: 9 }]],
 	])('are one record after %s', async (_, expected, faults) => {
 		await harness.faults(...faults.map((fault) => ({ ...onBulk, when: { nth: [1] }, fault })));
@@ -189,11 +178,7 @@ describe('items with the same key', () => {
 	});
 
 	test('add up what they change in links', async () => {
-		const [one, two] = await harness.fill(
-			'orders',
-			{ number: '1', buyer: 'Fox' },
-			{ number: '2', buyer: 'Owl' },
-		);
+		const [one, two] = await harness.fill('orders', { number: '1', buyer: 'Fox' }, { number: '2', buyer: 'Owl' });
 		await run([
 			{ code: 1, links: [one!.id] },
 			{ code: 1, links: [two!.id] },
@@ -255,10 +240,7 @@ describe('what can not be proven to be the same', () => {
 		['a shorter list', { tags: ['a'] }],
 		['a longer list', { tags: ['a', 'b', 'c'] }],
 		['a list in another order', { tags: ['b', 'a'] }],
-		[
-			'a checklist entry that is not checked',
-			{ steps: { lists: [{ header: 'l', items: [entry('a', false), entry('b', false)] }] } },
-		],
+		['a checklist entry that is not checked', { steps: { lists: [{ header: 'l', items: [entry('a', false), entry('b', false)] }] } }],
 		['a checklist entry less', { steps: { lists: [{ header: 'l', items: [entry('a', true)] }] } }],
 		['another time without a zone', { at: '2026-01-01T11:00:00' }],
 	])('%s is written', async (_, values) => {
@@ -283,19 +265,12 @@ describe('what can not be proven to be the same', () => {
 	])('300 unchanged records take no request each (%j)', async (more, expected) => {
 		const [order] = await harness.fill('orders', { number: '1', buyer: 'Fox' });
 		const at = '2026-01-01T10:00:00';
-		const items = Array.from({ length: 300 }, (_, code) => ({
-			code,
-			links: [order!.id],
-			steps,
-			at,
-		}));
+		const items = Array.from({ length: 300 }, (_, code) => ({ code, links: [order!.id], steps, at }));
 		await run(items);
 		await harness.sandbox.admin.clearRequests();
 		expect(new Set(outcomes(await run(items, more)))).toEqual(new Set(['unchanged']));
 		const requests = await harness.requests();
-		expect(requests.map(({ method, path }) => `${method}${path.split('/typed')[1]}`)).toEqual(
-			expected,
-		);
+		expect(requests.map(({ method, path }) => `${method}${path.split('/typed')[1]}`)).toEqual(expected);
 	});
 
 	test('a record that the platform skipped has an unknown outcome if its values do not show it', async () => {

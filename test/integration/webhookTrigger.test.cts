@@ -12,25 +12,18 @@ const authorized = { authorization: `Bearer ${SECRET}` };
 const start = (parameters: IDataObject = {}, options: Parameters<typeof listen>[2] = {}) =>
 	listen(
 		{ ...harness.credential, webhookSecret: SECRET },
-		{
-			application: picked(APP),
-			table: picked('orders'),
-			...parameters,
-		} as INodeParameters,
+		{ application: picked(APP), table: picked('orders'), ...parameters } as INodeParameters,
 		options,
 	);
 
 const path = (rest = '') => `/apps/${APP}/tables/orders/data${rest}`;
 
 async function create(number: string): Promise<string> {
-	const { data } = await harness.sandbox
-		.client()
-		.post(path(), { fields: { number, buyer: 'Fox' } });
+	const { data } = await harness.sandbox.client().post(path(), { fields: { number, buyer: 'Fox' } });
 	return (data as { data: { id: string } }).data.id;
 }
 
-const update = (id: string, buyer: string) =>
-	harness.sandbox.client().patch(path(`/${id}`), { fields: { buyer } });
+const update = (id: string, buyer: string) => harness.sandbox.client().patch(path(`/${id}`), { fields: { buyer } });
 const remove = (id: string) => harness.sandbox.client().delete(path(`/${id}`));
 
 describe('callers', () => {
@@ -54,39 +47,32 @@ describe('callers', () => {
 		const id = await create('1');
 		await harness.sandbox.admin.clearRequests();
 		const began = Date.now();
-		expect(
-			await workflow.receive({ recordId: id }, headers as unknown as Record<string, string>),
-		).toEqual({ status: 401, items: undefined });
+		expect(await workflow.receive({ recordId: id }, headers as unknown as Record<string, string>)).toEqual({
+			status: 401,
+			items: undefined,
+		});
 		expect(Date.now() - began).toBeLessThan(10_000);
 		expect(await harness.requests()).toEqual([]);
 	});
 
-	test.each([`bearer ${SECRET}`, `BEARER   ${SECRET}  `, ` Bearer ${SECRET}`])(
-		'anyone who sends %j',
-		async (authorization) => {
-			const workflow = await start();
-			const recordId = await create('1');
-			expect((await workflow.receive({ recordId }, { authorization })).status).toBe(200);
-		},
-	);
+	test.each([`bearer ${SECRET}`, `BEARER   ${SECRET}  `, ` Bearer ${SECRET}`])('anyone who sends %j', async (authorization) => {
+		const workflow = await start();
+		const recordId = await create('1');
+		expect((await workflow.receive({ recordId }, { authorization })).status).toBe(200);
+	});
 
 	test('no one at all while the credential has no secret', async () => {
 		const workflow = await listen({ ...harness.credential }, { table: picked('orders') } as never);
 		const { status } = await workflow.receive({ recordId: 'x' }, { authorization: 'Bearer ' });
 		expect(status).toBe(401);
-		await expect(workflow.activate()).rejects.toThrow(
-			"The credential has no 'Webhook Secret'. Turn on 'More Settings' in the credential",
-		);
+		await expect(workflow.activate()).rejects.toThrow("The credential has no 'Webhook Secret'. Turn on 'More Settings' in the credential");
 	});
 
-	test.each(['geheimes Wört', 'two\nlines', '秘密'])(
-		'no one, with a secret that no header can contain: %j',
-		async (webhookSecret) => {
-			const credential = { ...harness.credential, webhookSecret };
-			const workflow = await listen(credential, { table: picked('orders') } as never);
-			await expect(workflow.activate()).rejects.toThrow('a character that no header can hold');
-		},
-	);
+	test.each(['geheimes Wört', 'two\nlines', '秘密'])('no one, with a secret that no header can contain: %j', async (webhookSecret) => {
+		const credential = { ...harness.credential, webhookSecret };
+		const workflow = await listen(credential, { table: picked('orders') } as never);
+		await expect(workflow.activate()).rejects.toThrow('a character that no header can hold');
+	});
 
 	test('with a secret it can be activated', async () => {
 		const workflow = await start();
@@ -230,9 +216,7 @@ describe('emitted items', () => {
 
 	test('a missing table is a failure, not a deletion', async () => {
 		const workflow = await start({ table: picked('nowhere') });
-		await expect(workflow.receive({ recordId: 'x' }, authorized)).rejects.toMatchObject({
-			httpCode: '404',
-		});
+		await expect(workflow.receive({ recordId: 'x' }, authorized)).rejects.toMatchObject({ httpCode: '404' });
 	});
 
 	test.each([
@@ -246,9 +230,7 @@ describe('emitted items', () => {
 		await harness.faults({ match: { path: '/data/[^/]+$' }, fault });
 		await expect(workflow.receive(body, authorized)).rejects.toMatchObject({ httpCode: '404' });
 		await harness.faults();
-		expect((await workflow.receive(body, authorized)).items).toEqual([
-			expect.objectContaining({ event: 'created' }),
-		]);
+		expect((await workflow.receive(body, authorized)).items).toEqual([expect.objectContaining({ event: 'created' })]);
 	});
 
 	test('a record that cannot be read is a failure, and the next call emits it', async () => {
@@ -281,9 +263,7 @@ describe('emitted items', () => {
 		const first = await start();
 		await first.receive({ recordId: await create('1') }, authorized);
 		const stored = (staticData: string) =>
-			(JSON.parse(staticData) as Record<string, { emitted: { versions: unknown[] } }>)[
-				'node:Trigger'
-			]!.emitted;
+			(JSON.parse(staticData) as Record<string, { emitted: { versions: unknown[] } }>)['node:Trigger']!.emitted;
 		const staticData = JSON.stringify({
 			'node:Trigger': { emitted: { ...stored(first.staticData()), versions: emitted } },
 		});

@@ -31,8 +31,7 @@ async function workflow(script: string, settings: IDataObject = {}): Promise<str
 	return data.data.webhookUrl as string;
 }
 
-const runs = async (): Promise<WorkflowRun[]> =>
-	(await sandbox.admin.http.get('/runs')).data.data as WorkflowRun[];
+const runs = async (): Promise<WorkflowRun[]> => (await sandbox.admin.http.get('/runs')).data.data as WorkflowRun[];
 
 type Start = Omit<OperationRun, 'parameters'> & {
 	parameters?: IDataObject;
@@ -40,20 +39,11 @@ type Start = Omit<OperationRun, 'parameters'> & {
 	credential?: Partial<Credential>;
 };
 
-const start = async (
-	webhookUrl: string,
-	{ parameters, options = {}, credential, ...rest }: Start = {},
-) =>
+const start = async (webhookUrl: string, { parameters, options = {}, credential, ...rest }: Start = {}) =>
 	await runOperation(
 		{ baseUrl: sandbox.baseUrl, token: sandbox.tokens.role, ...credential },
 		{
-			parameters: {
-				resource: 'workflow',
-				operation: 'trigger',
-				webhookUrl,
-				options,
-				...parameters,
-			} as OperationRun['parameters'],
+			parameters: { resource: 'workflow', operation: 'trigger', webhookUrl, options, ...parameters } as OperationRun['parameters'],
 			...rest,
 		},
 	);
@@ -66,16 +56,8 @@ describe('the body', () => {
 		const items = ['Ada', 'Bob', 'Cleo'].map((firstname) => ({ firstname, nested: { deep: [1] } }));
 		const result = await start(url, { items });
 		expect(result.error).toBeUndefined();
-		expect(result.json()).toEqual([
-			{ body: { hello: 'Ada' } },
-			{ body: { hello: 'Bob' } },
-			{ body: { hello: 'Cleo' } },
-		]);
-		expect(result.output('Data Platform').map(({ pairedItem }) => pairedItem)).toEqual([
-			{ item: 0 },
-			{ item: 1 },
-			{ item: 2 },
-		]);
+		expect(result.json()).toEqual([{ body: { hello: 'Ada' } }, { body: { hello: 'Bob' } }, { body: { hello: 'Cleo' } }]);
+		expect(result.output('Data Platform').map(({ pairedItem }) => pairedItem)).toEqual([{ item: 0 }, { item: 1 }, { item: 2 }]);
 		expect((await runs()).map(({ payload }) => payload)).toEqual(items);
 	});
 
@@ -109,9 +91,7 @@ describe('the body', () => {
 		['null', "'JSON' is null, not an object"],
 		['{broken', "'JSON' is not valid JSON"],
 	])('that is %s is rejected, and nothing is sent', async (bodyJson, message) => {
-		const result = await start(await workflow(ECHO), {
-			parameters: { bodySource: 'json', bodyJson },
-		});
+		const result = await start(await workflow(ECHO), { parameters: { bodySource: 'json', bodyJson } });
 		expect(result.error?.message).toContain(message);
 		expect(result.error?.description).toContain('{"firstname":"Ada"}');
 		expect(await runs()).toEqual([]);
@@ -137,11 +117,7 @@ describe('the response', () => {
 	});
 
 	test('is complete if the option is set', async () => {
-		const [output] = (
-			await start(await workflow(ECHO, { response: 'accepted' }), {
-				options: { fullResponse: true },
-			})
-		).json();
+		const [output] = (await start(await workflow(ECHO, { response: 'accepted' }), { options: { fullResponse: true } })).json();
 		expect(output).toMatchObject({
 			statusCode: 202,
 			headers: { 'content-type': expect.stringContaining('application/json') },
@@ -230,9 +206,7 @@ describe('failures', () => {
 
 	test('that ask to wait are repeated', async () => {
 		const url = await workflow(ECHO);
-		await sandbox.admin.faults([
-			{ when: { first: 2 }, fault: { kind: 'status', status: 429, retryAfterSeconds: 0 } },
-		]);
+		await sandbox.admin.faults([{ when: { first: 2 }, fault: { kind: 'status', status: 429, retryAfterSeconds: 0 } }]);
 		const result = await start(url, { items: [{ a: 1 }] });
 		expect(result.json()).toEqual([{ body: { a: 1 } }]);
 		expect(await runs()).toHaveLength(1);
@@ -250,10 +224,7 @@ describe('Run As', () => {
 	const writes = `const made = await svc.table('crm/contacts').create({
 		firstname: svc.workflow.payloadRequest.firstname, surname: 'Sample', email: 'made@example.com' });
 		return made.id;`;
-	const stored = async () =>
-		(await sandbox.admin.records('crm', 'contacts')).filter(
-			({ fields }) => fields.email === 'made@example.com',
-		);
+	const stored = async () => (await sandbox.admin.records('crm', 'contacts')).filter(({ fields }) => fields.email === 'made@example.com');
 
 	test.each([
 		['me', { runAs: 'me', configuredBy: 'admin@example.com' }, 'readonly'],
@@ -294,10 +265,7 @@ describe('parameters that an expression gives', () => {
 		else expect(result.error).toBeUndefined();
 	});
 
-	const fields = (...entries: IDataObject[]) => ({
-		bodySource: 'fields',
-		bodyFields: { field: entries },
-	});
+	const fields = (...entries: IDataObject[]) => ({ bodySource: 'fields', bodyFields: { field: entries } });
 
 	test('a body field with a number for a name, and one without a value', async () => {
 		const parameters = fields(
@@ -334,11 +302,7 @@ describe('parameters that an expression gives', () => {
 	test('a body field without a name is an error of its item', async () => {
 		const items = [{ name: 'a' }, {}, { name: 'c' }];
 		const parameters = fields({ name: '={{ $json.name }}', value: 1 });
-		const result = await start(await workflow(ECHO), {
-			items,
-			parameters,
-			onError: 'continueErrorOutput',
-		});
+		const result = await start(await workflow(ECHO), { items, parameters, onError: 'continueErrorOutput' });
 		expect(result.json('Data Platform', 0)).toEqual([{ body: { a: 1 } }, { body: { c: 1 } }]);
 		expect(result.json('Data Platform', 1)).toHaveLength(1);
 	});
@@ -388,10 +352,7 @@ test('a full response that is neither on nor off starts no workflow', async () =
 describe('Trigger and Wait', () => {
 	const wait = async (url: string, given: Start = {}) => {
 		const { parameters, ...rest } = given;
-		return await start(url, {
-			...rest,
-			parameters: { operation: 'triggerAndWait', ...parameters },
-		});
+		return await start(url, { ...rest, parameters: { operation: 'triggerAndWait', ...parameters } });
 	};
 
 	test('the payload holds the resume URL, and the execution waits as long as it may', async () => {
@@ -411,11 +372,7 @@ describe('Trigger and Wait', () => {
 
 	test.each<[string, Start, RegExp]>([
 		['several items', { items: [{}, {}] }, /one workflow at a time, but there are 2 items/],
-		[
-			'a field of that name',
-			{ items: [{ resumeUrl: 'mine' }] },
-			/The body already has a field 'resumeUrl'/,
-		],
+		['a field of that name', { items: [{ resumeUrl: 'mine' }] }, /The body already has a field 'resumeUrl'/],
 		['no time', { parameters: { waitAmount: 0 } }, /'Wait At Most' must be a number at least 0.1/],
 		['years', { parameters: { waitAmount: 400, waitUnit: 'days' } }, /from 0.1 to 366, not 400/],
 		['no unit', { parameters: { waitUnit: 'weeks' } }, /'Unit' must be/],
@@ -444,9 +401,7 @@ describe('Trigger and Wait', () => {
 
 	test("a rejected start is retried by n8n's Retry On Fail, and waited for", async () => {
 		const url = await workflow(ECHO);
-		await sandbox.admin.faults([
-			{ when: { first: 1 }, fault: { kind: 'status', status: 403, body: { errors: [{}] } } },
-		]);
+		await sandbox.admin.faults([{ when: { first: 1 }, fault: { kind: 'status', status: 403, body: { errors: [{}] } } }]);
 		const { error, run } = await wait(url, { retry: { maxTries: 2 } });
 		expect(error).toBeUndefined();
 		expect(run.waitTill).toBeTruthy();

@@ -13,15 +13,11 @@ describe.each([true, false])('Get Many, then Update, with Simplify %s', (simple)
 		const same = await harness.run('update', { items });
 		expect(same.error).toBeUndefined();
 		expect(outcomes(same).every((outcome) => outcome !== 'failed')).toBe(true);
-		expect((await harness.records()).map(({ fields }) => fields)).toEqual(
-			before.map(({ fields }) => fields),
-		);
+		expect((await harness.records()).map(({ fields }) => fields)).toEqual(before.map(({ fields }) => fields));
 		expect(same.hints).toContain(
 			"Not written, because these fields are read-only, or hold files or links as they were read: 'related', 'label'.",
 		);
-		const buyer = simple
-			? { buyer: 'Hare' }
-			: { fields: { ...(items[0]!.fields as object), buyer: 'Hare' } };
+		const buyer = simple ? { buyer: 'Hare' } : { fields: { ...(items[0]!.fields as object), buyer: 'Hare' } };
 		const changed = await harness.run('update', {
 			items: [{ ...items[0], ...buyer } as IDataObject],
 			parameters: { recordId: items[0]!.id },
@@ -34,9 +30,7 @@ describe.each([true, false])('Get Many, then Update, with Simplify %s', (simple)
 
 test('read-only fields that are mapped by hand stay an error', async () => {
 	const result = await harness.run('create', {
-		parameters: {
-			columns: { mappingMode: 'defineBelow', value: { number: '1', buyer: 'x', label: 'y' } },
-		},
+		parameters: { columns: { mappingMode: 'defineBelow', value: { number: '1', buyer: 'x', label: 'y' } } },
 	});
 	expect(result.error?.message).toContain("'label' is read-only");
 });
@@ -58,8 +52,7 @@ describe('names as the mapper shows them', () => {
 			},
 		});
 	});
-	const write = async (item: IDataObject) =>
-		await harness.run('create', { table, items: [item], onError: 'continueRegularOutput' });
+	const write = async (item: IDataObject) => await harness.run('create', { table, items: [item], onError: 'continueRegularOutput' });
 	const stored = async () => (await harness.records(table)).map(({ fields }) => fields);
 
 	test.each([
@@ -90,11 +83,7 @@ describe('a table with a field called fields', () => {
 			app: 'shop',
 			table: {
 				internalName: table,
-				fields: [
-					{ name: 'code', type: 'text', metadata: { importKey: true } },
-					{ name: 'fields', type: 'url_link' },
-					...fields,
-				] as never,
+				fields: [{ name: 'code', type: 'text', metadata: { importKey: true } }, { name: 'fields', type: 'url_link' }, ...fields] as never,
 			},
 		});
 	};
@@ -104,9 +93,7 @@ describe('a table with a field called fields', () => {
 	test.each([true, false])('is written back, with Simplify %s', async (simple) => {
 		await of();
 		await harness.run('create', { table, items: [{ code: '1', fields: link }] });
-		const [read] = (
-			await harness.run('getAll', { table, parameters: { returnAll: true, simple } })
-		).json();
+		const [read] = (await harness.run('getAll', { table, parameters: { returnAll: true, simple } })).json();
 		const moved = { href: 'https://example.com/b' };
 		const item = simple
 			? change(read!, { fields: moved })
@@ -115,9 +102,7 @@ describe('a table with a field called fields', () => {
 			const result = await harness.run(operation, { table, items: [item] });
 			expect(result.error).toBeUndefined();
 		}
-		expect((await harness.records(table)).map(({ fields }) => fields)).toEqual([
-			{ code: '1', fields: moved },
-		]);
+		expect((await harness.records(table)).map(({ fields }) => fields)).toEqual([{ code: '1', fields: moved }]);
 	});
 
 	test('the output of a write without Simplify is written back, including its error', async () => {
@@ -155,10 +140,7 @@ describe('with Link Values set for all fields', () => {
 	test.each([true, false])('links to many as they were read, with Simplify %s', async (simple) => {
 		await harness.fill('orders', ...numbered(2));
 		const [first] = await harness.records();
-		await harness.run('update', {
-			items: [{ id: first!.id, related: ['2'] }],
-			options: { linkValues },
-		});
+		await harness.run('update', { items: [{ id: first!.id, related: ['2'] }], options: { linkValues } });
 		const before = await harness.values('related');
 		const items = (await harness.run('getAll', { parameters: { returnAll: true, simple } })).json();
 		for (const operation of ['update', 'upsert']) {

@@ -55,9 +55,7 @@ class InProcessRunner implements TestRunner {
 		process.on('unhandledRejection', () => undefined);
 		this.#tests = new UnitTests(process.cwd());
 		mkdirSync(SHARED, { recursive: true });
-		new Worker(new URL('watchdog.mts', import.meta.url), {
-			workerData: this.#watched.buffer,
-		}).unref();
+		new Worker(new URL('watchdog.mts', import.meta.url), { workerData: this.#watched.buffer }).unref();
 	}
 
 	async dryRun(): Promise<DryRunResult> {
@@ -116,11 +114,7 @@ class InProcessRunner implements TestRunner {
 		return result;
 	}
 
-	async #runMutant({
-		activeMutant,
-		testFilter,
-		disableBail,
-	}: MutantRunOptions): Promise<MutantRunResult> {
+	async #runMutant({ activeMutant, testFilter, disableBail }: MutantRunOptions): Promise<MutantRunResult> {
 		const killedBy: string[] = [];
 		let failureMessage = '';
 		let nrOfTests = 0;
@@ -150,6 +144,4 @@ class InProcessRunner implements TestRunner {
 	}
 }
 
-export const strykerPlugins = [
-	declareClassPlugin(PluginKind.TestRunner, 'in-process', InProcessRunner as never),
-];
+export const strykerPlugins = [declareClassPlugin(PluginKind.TestRunner, 'in-process', InProcessRunner as never)];

@@ -110,9 +110,7 @@ export class UnitTests {
 			// One input that fails is enough; no smaller one is looked for.
 			endOnFailure: true,
 		});
-		const files = readdirSync(folder, { recursive: true, encoding: 'utf8' }).filter((name) =>
-			name.endsWith('.test.cts'),
-		);
+		const files = readdirSync(folder, { recursive: true, encoding: 'utf8' }).filter((name) => name.endsWith('.test.cts'));
 		for (const file of files.filter((name) => !LEFT_OUT.test(name)).sort()) {
 			this.#describe(file, () => require(join(folder, file)));
 		}

@@ -35,10 +35,7 @@ const RULES = Object.fromEntries(
 /** The findings of the rules: the rule, and the text. */
 function findings(texts: string[]): string[] {
 	// The rules look for names without quotes.
-	const source = `export const entries = [${texts.join()}];`.replaceAll(
-		/^(\t*)"(\w+)":/gm,
-		'$1$2:',
-	);
+	const source = `export const entries = [${texts.join()}];`.replaceAll(/^(\t*)"(\w+)":/gm, '$1$2:');
 	const lines = source.split('\n');
 	return new Linter({ configType: 'flat' })
 		.verify(source, { plugins: { 'n8n-nodes-base': plugin }, rules: RULES }, 'entries.js')
@@ -84,7 +81,5 @@ test('the rules are at work', () => {
 		default: true,
 		description: 'If to simplify',
 	};
-	expect(findings([JSON.stringify(wrong, null, '\t')])).toEqual([
-		'description-wrong-for-simplify: If to simplify',
-	]);
+	expect(findings([JSON.stringify(wrong, null, '\t')])).toEqual(['description-wrong-for-simplify: If to simplify']);
 });

@@ -42,10 +42,7 @@ function isName(node: ts.Node): boolean {
 }
 
 const isText = (node: ts.Node): node is ts.LiteralLikeNode =>
-	ts.isStringLiteralLike(node) ||
-	ts.isTemplateHead(node) ||
-	ts.isTemplateMiddle(node) ||
-	ts.isTemplateTail(node);
+	ts.isStringLiteralLike(node) || ts.isTemplateHead(node) || ts.isTemplateMiddle(node) || ts.isTemplateTail(node);
 
 /** Whether a text contains a label: in quotes or, if it has several words, as words of its own. */
 function names(text: string, label: string): boolean {
@@ -98,8 +95,6 @@ test.each<[string, string[]]>([
 test('no label is repeated', () => {
 	expect(labels.size).toBeGreaterThan(100);
 	expect(sources.length).toBeGreaterThan(100);
-	const found = sources.flatMap((file) =>
-		occurrences(relative(root, file), readFileSync(file, 'utf8')),
-	);
+	const found = sources.flatMap((file) => occurrences(relative(root, file), readFileSync(file, 'utf8')));
 	expect(found).toEqual([]);
 });

@@ -54,12 +54,10 @@ test('no-monorepo, require-mit-license', () => {
 
 describe.each(nodes)('%s', (path, { description }) => {
 	const all = [...parameters(description.properties)];
-	const lists = all.map(
-		({ name, options = [] }): [string, Array<{ name: string; value?: unknown }>] => [
-			name,
-			options.filter((option) => 'value' in option),
-		],
-	);
+	const lists = all.map(({ name, options = [] }): [string, Array<{ name: string; value?: unknown }>] => [
+		name,
+		options.filter((option) => 'value' in option),
+	]);
 
 	test('hint-max-length', () => {
 		const hints = all.flatMap(({ hint, modes = [] }) => [hint, ...modes.map((mode) => mode.hint)]);
@@ -122,9 +120,7 @@ test.each([
 	['platform.dark.svg', '#2b2b2b'],
 ])('icon-contrast: %s on %s', (icon, background) => {
 	const picture = readFileSync(join(root, 'icons', icon), 'utf8');
-	const colours = [...picture.matchAll(/(?:fill|stroke)="(#[0-9a-f]{6})"/g)].map(
-		([, colour]) => colour!,
-	);
+	const colours = [...picture.matchAll(/(?:fill|stroke)="(#[0-9a-f]{6})"/g)].map(([, colour]) => colour!);
 	expect(Math.max(...colours.map((colour) => contrast(colour, background)))).toBeGreaterThan(3);
 });
 

@@ -1,14 +1,7 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { basename, dirname, join, relative, resolve } from 'node:path';
 import { isBuiltin } from 'node:module';
-import type {
-	ICredentialType,
-	INodeProperties,
-	INodePropertyCollection,
-	INodePropertyOptions,
-	INodeType,
-	Icon,
-} from 'n8n-workflow';
+import type { ICredentialType, INodeProperties, INodePropertyCollection, INodePropertyOptions, INodeType, Icon } from 'n8n-workflow';
 
 /** The package as it is shipped: package.json and dist. */
 const root = resolve(__dirname, '../..');
@@ -73,9 +66,7 @@ describe('the manifest', () => {
 
 test.each(credentials)('%s is a credential with icons', (path, credential) => {
 	expect(credential.name).toMatch(/Api$/);
-	expect(credential.properties.find(({ name }) => name === 'token')?.typeOptions?.password).toBe(
-		true,
-	);
+	expect(credential.properties.find(({ name }) => name === 'token')?.typeOptions?.password).toBe(true);
 	expect(typeof credential.authenticate).toBe('function');
 	const icons = iconFiles(credential.icon);
 	expect(icons).toHaveLength(2);
@@ -89,9 +80,7 @@ test.each(nodes)('%s tests its credential', (_, node) => {
 });
 
 /** Every parameter, including those inside collections, with its siblings. */
-function* parameters(
-	properties: INodeProperties[],
-): Generator<{ property: INodeProperties; siblings: INodeProperties[] }> {
+function* parameters(properties: INodeProperties[]): Generator<{ property: INodeProperties; siblings: INodeProperties[] }> {
 	for (const property of properties) {
 		yield { property, siblings: properties };
 		const options = property.options ?? [];
@@ -154,9 +143,7 @@ describe.each(nodes)('%s', (path, { description, methods }) => {
 			const { show = {}, hide = {} } = property.displayOptions ?? {};
 			const names = Object.keys({ ...show, ...hide }).filter((name) => !name.startsWith('@'));
 			const isMissing = (name: string) =>
-				name.startsWith('/')
-					? !rootNames.has(name.slice(1))
-					: siblings.every((sibling) => sibling.name !== name);
+				name.startsWith('/') ? !rootNames.has(name.slice(1)) : siblings.every((sibling) => sibling.name !== name);
 			return names.filter(isMissing).map((name) => `${property.name}: ${name}`);
 		});
 		expect(missing).toEqual([]);
@@ -172,13 +159,9 @@ describe.each(nodes)('%s', (path, { description, methods }) => {
 				const isLoaded = owners.some(({ typeOptions }) => typeOptions?.loadOptionsMethod);
 				if (owners.length === 0 || isLoaded) return [];
 				const choices = new Set<unknown>(
-					owners.flatMap(({ options = [] }) =>
-						(options as INodePropertyOptions[]).map(({ value }) => value),
-					),
+					owners.flatMap(({ options = [] }) => (options as INodePropertyOptions[]).map(({ value }) => value)),
 				);
-				return values
-					.filter((value) => !choices.has(value))
-					.map((value) => `${property.name}: ${name} ${String(value)}`);
+				return values.filter((value) => !choices.has(value)).map((value) => `${property.name}: ${name} ${String(value)}`);
 			}),
 		);
 		expect(missing).toEqual([]);
@@ -230,18 +213,14 @@ describe('the descriptions of outputs', () => {
 		const operations = description.properties
 			.filter(({ name }) => name === 'operation')
 			.flatMap(({ options, displayOptions }) =>
-				(options as INodePropertyOptions[]).map(
-					({ value }) => `${String(displayOptions?.show?.resource?.[0])}/${String(value)}`,
-				),
+				(options as INodePropertyOptions[]).map(({ value }) => `${String(displayOptions?.show?.resource?.[0])}/${String(value)}`),
 			);
 		// The output of a download is the item's own data.
 		expect([...described, 'attachment/download'].toSorted()).toEqual(operations.toSorted());
 	});
 
 	test('one record or many have the same output after every write', () => {
-		const shapes = ['create', 'sync', 'update', 'upsert'].map((name) =>
-			readFileSync(join(folder, `record/${name}.json`), 'utf8'),
-		);
+		const shapes = ['create', 'sync', 'update', 'upsert'].map((name) => readFileSync(join(folder, `record/${name}.json`), 'utf8'));
 		expect(new Set(shapes).size).toBe(1);
 	});
 });

@@ -23,9 +23,7 @@ function nestedTernaries(text: string): number[] {
 
 test('no nested ternaries: if and return say it', () => {
 	const files = globSync('{nodes,credentials}/**/*.ts', { cwd: root });
-	const found = files.flatMap((file) =>
-		nestedTernaries(readFileSync(join(root, file), 'utf8')).map((line) => `${file}:${line}`),
-	);
+	const found = files.flatMap((file) => nestedTernaries(readFileSync(join(root, file), 'utf8')).map((line) => `${file}:${line}`));
 	expect(files.length).toBeGreaterThan(100);
 	expect(found).toEqual([]);
 	expect(nestedTernaries('a ? b :\n (c ? d : e)')).toEqual([2]);

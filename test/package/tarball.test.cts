@@ -1,14 +1,6 @@
 /** The tarball as npm publishes it: its content, and that it needs nothing but n8n-workflow. */
 import { execFileSync } from 'node:child_process';
-import {
-	mkdirSync,
-	mkdtempSync,
-	readdirSync,
-	readFileSync,
-	rmSync,
-	statSync,
-	symlinkSync,
-} from 'node:fs';
+import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, symlinkSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { extname, join, resolve } from 'node:path';
 
@@ -65,12 +57,7 @@ test('every file of it loads with only n8n-workflow', () => {
 			if (file.endsWith('.js')) require('./dist/' + file);
 		}
 	`);
-	expect(printed.trim().split('\n')).toEqual([
-		'dataPlatform',
-		'dataPlatformTrigger',
-		'dataPlatformWebhookTrigger',
-		'dataPlatformApi',
-	]);
+	expect(printed.trim().split('\n')).toEqual(['dataPlatform', 'dataPlatformTrigger', 'dataPlatformWebhookTrigger', 'dataPlatformApi']);
 });
 
 /**

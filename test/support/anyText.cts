@@ -14,7 +14,4 @@ const character = fc
  * which first makes a table of all characters and takes seconds.
  */
 export const anyText = (): fc.Arbitrary<string> =>
-	fc.oneof(
-		{ arbitrary: fc.array(character).map((characters) => characters.join('')), weight: 3 },
-		fc.string(),
-	);
+	fc.oneof({ arbitrary: fc.array(character).map((characters) => characters.join('')), weight: 3 }, fc.string());

@@ -22,12 +22,7 @@ const manualStart: Step = {
 };
 
 /** A workflow that starts at a trigger, `Start` unless another one is given, and runs all steps. */
-export function linearWorkflow(
-	name: string,
-	credentialId: string,
-	steps: Step[],
-	start: Step = manualStart,
-): WorkflowJson {
+export function linearWorkflow(name: string, credentialId: string, steps: Step[], start: Step = manualStart): WorkflowJson {
 	const nodes = [start, ...steps].map((step, index) => ({
 		...step,
 		id: `node-${index}`,
@@ -37,12 +32,7 @@ export function linearWorkflow(
 		}),
 	}));
 	const connections = Object.fromEntries(
-		nodes
-			.slice(0, -1)
-			.map((node, index) => [
-				node.name,
-				{ main: [[{ node: nodes[index + 1]!.name, type: 'main', index: 0 }]] },
-			]),
+		nodes.slice(0, -1).map((node, index) => [node.name, { main: [[{ node: nodes[index + 1]!.name, type: 'main', index: 0 }]] }]),
 	);
 	return { name, nodes, connections };
 }

@@ -14,8 +14,7 @@ interface Position {
 	id: string;
 }
 
-const isAfter = (one: Position, other: Position) =>
-	one.time > other.time || (one.time === other.time && one.id > other.id);
+const isAfter = (one: Position, other: Position) => one.time > other.time || (one.time === other.time && one.id > other.id);
 
 /**
  * The part of the trigger's state that records what was emitted;
@@ -39,9 +38,7 @@ const databaseFile = (userFolder: string) => join(userFolder, '.n8n', 'database.
 export function isStartStored(userFolder: string, workflowId: string): boolean {
 	const database = new DatabaseSync(databaseFile(userFolder), { readOnly: true, timeout: 5_000 });
 	try {
-		const row = database
-			.prepare('SELECT staticData FROM workflow_entity WHERE id = ?')
-			.get(workflowId) as { staticData: string | null };
+		const row = database.prepare('SELECT staticData FROM workflow_entity WHERE id = ?').get(workflowId) as { staticData: string | null };
 		return row.staticData?.includes('dataPlatformTrigger') ?? false;
 	} finally {
 		database.close();
@@ -87,9 +84,9 @@ export class PollLog {
 					if (isAfter(position, this.#last)) this.#last = position;
 				}
 			}
-			const { staticData } = database
-				.prepare('SELECT staticData FROM workflow_entity WHERE id = ?')
-				.get(this.#workflowId) as { staticData: string | null };
+			const { staticData } = database.prepare('SELECT staticData FROM workflow_entity WHERE id = ?').get(this.#workflowId) as {
+				staticData: string | null;
+			};
 			const kept = JSON.parse(staticData ?? '{}') as Record<string, { watch?: { state: State } }>;
 			const state = kept[`node:${this.#triggerName}`]?.watch?.state;
 			this.#kills.push({ state, emitted: new Set(this.emitted.keys()), last: this.#last });
@@ -106,8 +103,7 @@ export class PollLog {
 	isInGap(change: Change): boolean {
 		const position = { time: Date.parse(change.at), id: change.id };
 		return this.#kills.some(
-			({ state, emitted, last }) =>
-				isRecorded(state, change) && !emitted.has(nameOf(change)) && isAfter(position, last),
+			({ state, emitted, last }) => isRecorded(state, change) && !emitted.has(nameOf(change)) && isAfter(position, last),
 		);
 	}
 
@@ -115,9 +111,7 @@ export class PollLog {
 	 * Whether n8n was once killed when this change was in an execution but not before its position.
 	 */
 	isInOtherGap(change: Change): boolean {
-		return this.#kills.some(
-			({ state, emitted }) => !isRecorded(state, change) && emitted.has(nameOf(change)),
-		);
+		return this.#kills.some(({ state, emitted }) => !isRecorded(state, change) && emitted.has(nameOf(change)));
 	}
 }
 
@@ -125,7 +119,6 @@ function isRecorded(state: State | undefined, { id, ver, at }: Change): boolean 
 	if (state === undefined) return false;
 	const time = Date.parse(at);
 	const { watermark, emitted } = state;
-	if (watermark && (time < watermark.time || (time === watermark.time && id <= watermark.id)))
-		return true;
+	if (watermark && (time < watermark.time || (time === watermark.time && id <= watermark.id))) return true;
 	return (emitted[id]?.[0] ?? -1) >= ver;
 }

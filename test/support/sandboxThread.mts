@@ -1,11 +1,7 @@
 /** Sandboxes in a thread of this process, which start faster than in their own processes. */
 import { once } from 'node:events';
 import { isMainThread, parentPort, Worker, workerData } from 'node:worker_threads';
-import {
-	connectSandbox,
-	type ConnectedSandbox,
-	type SandboxTokens,
-} from '../../harness/sandboxProcess.mts';
+import { connectSandbox, type ConnectedSandbox, type SandboxTokens } from '../../harness/sandboxProcess.mts';
 import { openSandbox } from '../../sandbox/sandbox.mts';
 
 export interface SandboxThread {

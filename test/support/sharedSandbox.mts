@@ -5,5 +5,4 @@ import { startSandbox, type RunningSandbox } from '../../harness/sandboxProcess.
 let started: Promise<RunningSandbox> | undefined;
 
 /** Starts it without demo data if it does not run yet; it ends with the process. */
-export const sharedSandbox = async (): Promise<RunningSandbox> =>
-	await (started ??= startSandbox({ seeded: false, isUnreferenced: true }));
+export const sharedSandbox = async (): Promise<RunningSandbox> => await (started ??= startSandbox({ seeded: false, isUnreferenced: true }));

@@ -43,11 +43,7 @@ function completion(modelReply: ModelReply) {
 					role: 'assistant',
 					content: null,
 					tool_calls: [
-						{
-							id: `call_${id}`,
-							type: 'function',
-							function: { name: modelReply.tool, arguments: JSON.stringify(modelReply.args) },
-						},
+						{ id: `call_${id}`, type: 'function', function: { name: modelReply.tool, arguments: JSON.stringify(modelReply.args) } },
 					],
 				};
 	const finish = 'text' in modelReply ? 'stop' : 'tool_calls';
@@ -62,12 +58,8 @@ function completion(modelReply: ModelReply) {
 }
 
 /** @param reply what to say to a conversation so far */
-export async function startStubChatModel(
-	reply: (request: ModelRequest) => ModelReply,
-): Promise<StubServer> {
+export async function startStubChatModel(reply: (request: ModelRequest) => ModelReply): Promise<StubServer> {
 	return await startStubServer(({ method, target, body }) =>
-		method === 'POST' && target === '/v1/chat/completions'
-			? jsonResponse(completion(reply(JSON.parse(body) as ModelRequest)))
-			: undefined,
+		method === 'POST' && target === '/v1/chat/completions' ? jsonResponse(completion(reply(JSON.parse(body) as ModelRequest))) : undefined,
 	);
 }

@@ -1,10 +1,5 @@
 /** A server other than the sandbox: another service, or a platform that breaks the contract. */
-import {
-	createServer,
-	type IncomingHttpHeaders,
-	type RequestListener,
-	type ServerResponse,
-} from 'node:http';
+import { createServer, type IncomingHttpHeaders, type RequestListener, type ServerResponse } from 'node:http';
 import { createServer as createSecureServer, type ServerOptions } from 'node:https';
 import type { AddressInfo } from 'node:net';
 import { once } from 'node:events';
@@ -45,11 +40,7 @@ export const jsonResponse = (value: unknown, status = 200): StubResponse => ({
 });
 
 /** A response with a file to download. */
-export const fileResponse = (
-	name: string,
-	bytes: Uint8Array,
-	type = 'application/octet-stream',
-): StubResponse => ({
+export const fileResponse = (name: string, bytes: Uint8Array, type = 'application/octet-stream'): StubResponse => ({
 	headers: {
 		'content-type': type,
 		'content-disposition': `attachment; filename*=UTF-8''${encodeURIComponent(name)}`,
@@ -118,9 +109,7 @@ export class StubServer {
 	}
 
 	async countConnections(): Promise<number> {
-		return await new Promise((resolve) =>
-			this.#server.getConnections((_error, count) => resolve(count)),
-		);
+		return await new Promise((resolve) => this.#server.getConnections((_error, count) => resolve(count)));
 	}
 
 	async stop(): Promise<void> {
@@ -130,9 +119,6 @@ export class StubServer {
 }
 
 /** Starts a stub server on a free port. */
-export async function startStubServer(
-	respond: StubServer['respond'],
-	certificate?: Certificate,
-): Promise<StubServer> {
+export async function startStubServer(respond: StubServer['respond'], certificate?: Certificate): Promise<StubServer> {
 	return await new StubServer(respond, certificate).start();
 }

@@ -57,35 +57,18 @@ const locator = (value: string, cachedResultName: string) => ({
 });
 
 /** Opens the panel of a node that works on the contacts. */
-async function openPanel(
-	operation: string,
-	table = locator('contacts', 'Contacts'),
-	parameters: object = {},
-): Promise<void> {
+async function openPanel(operation: string, table = locator('contacts', 'Contacts'), parameters: object = {}): Promise<void> {
 	const id = await n8nApi.createWorkflow({
 		name: operation,
 		nodes: [
-			{
-				id: 'start',
-				name: 'Start',
-				type: 'n8n-nodes-base.manualTrigger',
-				typeVersion: 1,
-				position: [0, 0],
-				parameters: {},
-			},
+			{ id: 'start', name: 'Start', type: 'n8n-nodes-base.manualTrigger', typeVersion: 1, position: [0, 0], parameters: {} },
 			{
 				id: 'contacts',
 				name: NODE,
 				type: 'n8n-nodes-data-platform.dataPlatform',
 				typeVersion: 1,
 				position: [220, 0],
-				parameters: {
-					resource: 'record',
-					operation,
-					application: locator('crm', 'Customers'),
-					table,
-					...parameters,
-				},
+				parameters: { resource: 'record', operation, application: locator('crm', 'Customers'), table, ...parameters },
 				credentials: { [CREDENTIAL_TYPE]: credential },
 			},
 		],
@@ -127,9 +110,7 @@ async function addCondition(list: Locator, field: string, operator: string, valu
 	await list.getByText('Add Condition').last().click();
 	const last = (name: string) => list.getByTestId(`parameter-input-${name}`).last();
 	// n8n calls every text input `parameter-input-field` too; the field is chosen from a list.
-	const lists = list
-		.getByTestId('parameter-input-field')
-		.filter({ has: page.locator('.el-select') });
+	const lists = list.getByTestId('parameter-input-field').filter({ has: page.locator('.el-select') });
 	const fields = await choose(lists.last(), field);
 	const operators = await choose(last('operator'), operator);
 	const text = last('value').getByRole('textbox');
@@ -166,12 +147,9 @@ test('a filter with a group is put together from lists, and finds what it says',
 	const rows = await shownRows();
 	await takePicture(page, 'filter');
 
-	const contacts = (await readRecords(environment.sandbox, 'crm', 'contacts')).map(
-		(one) => one.fields,
-	);
+	const contacts = (await readRecords(environment.sandbox, 'crm', 'contacts')).map((one) => one.fields);
 	const wanted = contacts.filter(
-		({ newsletter, age: years, surname }) =>
-			newsletter === true && (Number(years) >= 60 || String(surname).startsWith('W')),
+		({ newsletter, age: years, surname }) => newsletter === true && (Number(years) >= 60 || String(surname).startsWith('W')),
 	);
 	assert.ok(wanted.length > 1 && wanted.length < contacts.length);
 	assert.equal(rows.length, wanted.length);
@@ -184,9 +162,7 @@ test('the choices of a dropdown are picked from a list', async () => {
 	await hint.waitFor();
 	const list = byId('fixed-collection-conditions').first();
 	await list.getByText('Add Condition').last().click();
-	const field = list
-		.getByTestId('parameter-input-field')
-		.filter({ has: page.locator('.el-select') });
+	const field = list.getByTestId('parameter-input-field').filter({ has: page.locator('.el-select') });
 	await choose(field.last(), 'Stage');
 	const operators = await choose(list.getByTestId('parameter-input-operator'), 'Is (From List)');
 	assert.equal(operators[0], 'Is (From List)', operators.join());
@@ -303,8 +279,7 @@ test("an invalid value is reported with the field's label in the panel", async (
 	await openPanel('create');
 	const container = byId('mapping-fields-container');
 	await container.getByText('Surname', { exact: true }).waitFor();
-	const write = async (field: string, value: string) =>
-		await byId(`parameter-input-${field}`).getByRole('textbox').fill(value);
+	const write = async (field: string, value: string) => await byId(`parameter-input-${field}`).getByRole('textbox').fill(value);
 	await write('surname', 'Fox');
 	await write('email', 'new.fox@example.com');
 	await byId('parameter-input-age').locator('input').fill('200');

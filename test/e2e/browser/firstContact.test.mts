@@ -9,12 +9,7 @@ import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { after, afterEach, before, test } from 'node:test';
 import type { Browser, Page } from 'playwright-core';
-import {
-	listExamples,
-	MAIN_EXAMPLE,
-	N8N_ADDRESS,
-	readExample,
-} from '../../../harness/examples.mts';
+import { listExamples, MAIN_EXAMPLE, N8N_ADDRESS, readExample } from '../../../harness/examples.mts';
 import { ensureN8n } from '../../../harness/install.mts';
 import type { WorkflowJson } from '../../../harness/n8nApi.mts';
 import { ROOT } from '../../../harness/nodePackage.mts';
@@ -49,19 +44,13 @@ async function readLinks(): Promise<string[]> {
 before(async () => {
 	await ensureN8n();
 	const ports = [await findFreePort(), await findFreePort()];
-	started = startProcess(
-		process.execPath,
-		['harness/start.mts', `--port=${ports[0]}`, `--sandbox-port=${ports[1]}`],
-		{ cwd: ROOT },
-	);
+	started = startProcess(process.execPath, ['harness/start.mts', `--port=${ports[0]}`, `--sandbox-port=${ports[1]}`], { cwd: ROOT });
 	const [signIn = '', list = '', sandbox = ''] = await readLinks();
 	n8nUrl = new URL(list).origin;
 	sandboxUrl = sandbox;
 	browser = await openBrowser();
 	({ page, errors } = await openPage(browser));
-	newcomer = new Newcomer(page, (url) =>
-		url.replace('https://platform.example.com', sandboxUrl).replace(N8N_ADDRESS, n8nUrl),
-	);
+	newcomer = new Newcomer(page, (url) => url.replace('https://platform.example.com', sandboxUrl).replace(N8N_ADDRESS, n8nUrl));
 	await newcomer.openWorkflow(signIn);
 	workflows = await listWorkflows();
 });

@@ -34,10 +34,7 @@ const GRAMMAR: Array<[pattern: string, step: (...parts: string[]) => Step]> = [
 	[`[Ee]nter ${CODE} in ${NAME}`, (value, text = '') => ({ kind: 'enter', text, value })],
 	[`[Ee]nter an? ${NAME}`, (text = '') => ({ kind: 'enter', text })],
 	[`${NAME}: ([A-Z][A-Za-z ]+)\\.`, (text = '', value) => ({ kind: 'set', text, value })],
-	[
-		String.raw`(?:[Ss]ee|[Oo]pen) [^[]*\[[^\]]+\]\(([^)]+)\)`,
-		(text = '') => ({ kind: 'open', text }),
-	],
+	[String.raw`(?:[Ss]ee|[Oo]pen) [^[]*\[[^\]]+\]\(([^)]+)\)`, (text = '') => ({ kind: 'open', text })],
 ];
 
 /** Words that start a step: a block with one that is not understood fails. */
@@ -103,5 +100,4 @@ export function sectionOf(page: string, heading: string): string {
 }
 
 /** The targets of a text's links. */
-export const linksOf = (markdown: string): string[] =>
-	[...markdown.matchAll(/\]\((https?:[^)]+)\)/g)].map(([, url]) => url!);
+export const linksOf = (markdown: string): string[] => [...markdown.matchAll(/\]\((https?:[^)]+)\)/g)].map(([, url]) => url!);

@@ -91,9 +91,7 @@ export class Newcomer {
 
 	async openPanel(node: string): Promise<void> {
 		await this.closePanel();
-		const onCanvas = this.#byId('canvas-node').and(
-			this.#editor.locator(`[data-node-name=${JSON.stringify(node)}]`),
-		);
+		const onCanvas = this.#byId('canvas-node').and(this.#editor.locator(`[data-node-name=${JSON.stringify(node)}]`));
 		// It may be covered by another part of the editor.
 		await this.#byId('zoom-to-fit').click();
 		await onCanvas.dblclick();
@@ -208,9 +206,7 @@ export class Newcomer {
 	#parameter(label: string): Locator {
 		const labels = this.#byId('ndv').getByTestId('input-label');
 		const named = labels.getByText(label, { exact: true }).first();
-		return named.locator(
-			'xpath=ancestor::*[.//input or .//textarea or .//*[@contenteditable="true"]][1]',
-		);
+		return named.locator('xpath=ancestor::*[.//input or .//textarea or .//*[@contenteditable="true"]][1]');
 	}
 
 	async #set(label: string, value: string): Promise<void> {
@@ -226,9 +222,7 @@ export class Newcomer {
 	}
 
 	async #enter(label: string, value: string): Promise<void> {
-		const input = this.#parameter(label)
-			.locator('input:visible, textarea:visible, .cm-content')
-			.last();
+		const input = this.#parameter(label).locator('input:visible, textarea:visible, .cm-content').last();
 		await input.click();
 		await this.#editor.keyboard.press('ControlOrMeta+A');
 		await this.#editor.keyboard.insertText(value);

@@ -4,13 +4,7 @@ import assert from 'node:assert/strict';
 import { after, afterEach, before, test } from 'node:test';
 import type { Browser, Locator, Page } from 'playwright-core';
 import { type TestEnvironment, setUpTestEnvironment } from '../../../harness/testEnvironment.mts';
-import {
-	CREDENTIAL_NAME,
-	CREDENTIAL_TYPE,
-	MAIN_EXAMPLE,
-	readExample,
-	sandboxCredential,
-} from '../../../harness/examples.mts';
+import { CREDENTIAL_NAME, CREDENTIAL_TYPE, MAIN_EXAMPLE, readExample, sandboxCredential } from '../../../harness/examples.mts';
 import { type RunningN8n, startN8n } from '../../../harness/n8nProcess.mts';
 import { createOwner, signIn, withCredential } from '../../../harness/n8nApi.mts';
 import { keepLastView, openBrowser, openPage, takePicture } from './chromium.mts';
@@ -32,9 +26,7 @@ before(async () => {
 	const n8nApi = await signIn(n8n.url, owner);
 	const id = await n8nApi.createCredential(sandboxCredential(environment.sandbox));
 	const workflow = await readExample(MAIN_EXAMPLE, environment.services.addresses);
-	workflowId = await n8nApi.createWorkflow(
-		withCredential(workflow, CREDENTIAL_TYPE, { id, name: CREDENTIAL_NAME }),
-	);
+	workflowId = await n8nApi.createWorkflow(withCredential(workflow, CREDENTIAL_TYPE, { id, name: CREDENTIAL_NAME }));
 	browser = await openBrowser();
 	({ page, errors } = await openPage(browser));
 });
@@ -71,8 +63,7 @@ async function choose(text: string): Promise<void> {
 	await entries().filter({ hasText: text }).click();
 }
 
-const nodeOnCanvas = (): Locator =>
-	page.locator(`[data-test-id="canvas-node"][data-node-name="${NODE}"]`);
+const nodeOnCanvas = (): Locator => page.locator(`[data-test-id="canvas-node"][data-node-name="${NODE}"]`);
 
 async function openPanel(): Promise<void> {
 	await nodeOnCanvas().dblclick();
@@ -84,9 +75,7 @@ async function mappedFields(first: string): Promise<string[]> {
 	const container = byId('ndv').getByTestId('mapping-fields-container');
 	await container.getByText(first, { exact: true }).waitFor();
 	const labels = await container.getByTestId('input-label').allInnerTexts();
-	return labels
-		.map((text) => text.split('\n', 1)[0]?.trim() ?? '')
-		.filter((text) => text !== '' && text !== 'Values to Send');
+	return labels.map((text) => text.split('\n', 1)[0]?.trim() ?? '').filter((text) => text !== '' && text !== 'Values to Send');
 }
 
 test('the owner signs in and opens the example', async () => {
@@ -162,9 +151,7 @@ test('the credential connects, and its token is not shown', async () => {
 	await dialog.getByText('Base URL').first().waitFor();
 	const values = await dialog
 		.locator('input')
-		.evaluateAll((inputs) =>
-			inputs.map((input) => (input instanceof HTMLInputElement ? input.value : '')),
-		);
+		.evaluateAll((inputs) => inputs.map((input) => (input instanceof HTMLInputElement ? input.value : '')));
 	assert.ok(values.includes(environment.sandbox.baseUrl), values.join());
 	assert.ok(!values.includes(environment.sandbox.tokens.role));
 

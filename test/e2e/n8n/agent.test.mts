@@ -7,12 +7,7 @@ import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import axios from 'axios';
 import { type TestEnvironment, setUpTestEnvironment } from '../../../harness/testEnvironment.mts';
-import {
-	CREDENTIAL_NAME,
-	CREDENTIAL_TYPE,
-	readExample,
-	sandboxCredential,
-} from '../../../harness/examples.mts';
+import { CREDENTIAL_NAME, CREDENTIAL_TYPE, readExample, sandboxCredential } from '../../../harness/examples.mts';
 import { N8N_VERSION } from '../../../harness/install.mts';
 import { type RunningN8n, startN8n } from '../../../harness/n8nProcess.mts';
 import {
@@ -25,17 +20,10 @@ import {
 	type WorkflowNode,
 } from '../../../harness/n8nApi.mts';
 import type { StubServer } from '../../support/stubServer.mts';
-import {
-	type ModelRequest,
-	type OfferedTool,
-	type ModelReply,
-	startStubChatModel,
-	textOf,
-} from '../../support/stubChatModel.mts';
+import { type ModelRequest, type OfferedTool, type ModelReply, startStubChatModel, textOf } from '../../support/stubChatModel.mts';
 import { readRecords } from '../../support/apiClient.mts';
 
-const PIXEL =
-	'data:image/png;base64,iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==';
+const PIXEL = 'data:image/png;base64,iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==';
 const TOOL = 'n8n-nodes-data-platform.dataPlatformTool';
 
 let environment: TestEnvironment;
@@ -79,10 +67,7 @@ after(async () => {
 });
 
 /** Runs the example with the model's replies. Returns what the agent finally says. */
-async function runAgent(
-	steps: typeof script,
-	change: (node: WorkflowNode) => WorkflowNode = (node) => node,
-): Promise<string> {
+async function runAgent(steps: typeof script, change: (node: WorkflowNode) => WorkflowNode = (node) => node): Promise<string> {
 	script = steps;
 	const example = withCredential(
 		await readExample('agent-with-contacts.json', environment.services.addresses),
@@ -90,11 +75,7 @@ async function runAgent(
 		credentials[CREDENTIAL_TYPE]!,
 	);
 	const nodes = example.nodes.map((node) =>
-		change(
-			node.name === 'Model'
-				? { ...node, credentials: { openAiApi: credentials.openAiApi! } }
-				: node,
-		),
+		change(node.name === 'Model' ? { ...node, credentials: { openAiApi: credentials.openAiApi! } } : node),
 	);
 	const id = await n8nApi.createWorkflow({ ...example, nodes });
 	const json = { sessionId: 'test', action: 'sendMessage', chatInput: 'Do it.' };
@@ -134,9 +115,7 @@ test('the example looks a contact up and changes one field of it', async () => {
 	assert.equal(contactsIn(output).length, 5);
 	assert.ok(output.length < 1_500, `${output.length} characters are too many for five contacts`);
 
-	const changed = (await contacts()).filter(
-		({ id, ver }) => before.find((record) => record.id === id)?.ver !== ver,
-	);
+	const changed = (await contacts()).filter(({ id, ver }) => before.find((record) => record.id === id)?.ver !== ver);
 	assert.deepEqual(
 		changed.map(({ id, fields }) => [id, fields.surname, fields.newsletter]),
 		[[chosen?.id, 'Wren', true]],
@@ -160,10 +139,7 @@ test("without words of the user's own, the description is the operation's", asyn
 		return { ...node, parameters };
 	});
 	const described = Object.values(offered).map(({ description }) => description);
-	assert.deepEqual(described.sort(), [
-		'Get many records in Data Platform',
-		'Update records (bulk update) in Data Platform',
-	]);
+	assert.deepEqual(described.sort(), ['Get many records in Data Platform', 'Update records (bulk update) in Data Platform']);
 });
 
 const stopsAtErrors = ({ onError: _onError, ...node }: WorkflowNode): WorkflowNode => node;
@@ -171,23 +147,15 @@ const stopsAtErrors = ({ onError: _onError, ...node }: WorkflowNode): WorkflowNo
 /** In n8n 1 a tool that stops at errors stops the agent too. */
 const settings = [
 	['as the example has it', undefined],
-	...(N8N_VERSION.startsWith('1.')
-		? []
-		: [['where the tool stops at errors', stopsAtErrors] as const]),
+	...(N8N_VERSION.startsWith('1.') ? [] : [['where the tool stops at errors', stopsAtErrors] as const]),
 ] as const;
 
 for (const [how, change] of settings) {
 	test(`a failed tool's error says what to do, ${how}`, async () => {
 		const before = await contacts();
 		const unknown = '00000000-0000-4000-8000-000000000000';
-		assert.match(
-			await runAgent([() => update(unknown, true)], change),
-			/no record with the ID '0{8}.*Check the ID/s,
-		);
-		assert.match(
-			await runAgent([() => update('', true)], change),
-			/record id is missing.*Give the record's ID/s,
-		);
+		assert.match(await runAgent([() => update(unknown, true)], change), /no record with the ID '0{8}.*Check the ID/s);
+		assert.match(await runAgent([() => update('', true)], change), /record id is missing.*Give the record's ID/s);
 		assert.deepEqual(await contacts(), before);
 	});
 }
@@ -214,9 +182,7 @@ test('an agent gets the names of files, not their contents', async () => {
 		outputField: 'data',
 	};
 	const output = await runAgent([find('')], (node) =>
-		node.name === 'Find contacts'
-			? { ...node, parameters: { ...node.parameters, ...download } }
-			: node,
+		node.name === 'Find contacts' ? { ...node, parameters: { ...node.parameters, ...download } } : node,
 	);
 	const [{ files, note }] = JSON.parse(output) as [{ files: object[]; note: string }];
 	assert.partialDeepStrictEqual(files, [{ fileName: 'me.png', mimetype: 'image/png' }]);

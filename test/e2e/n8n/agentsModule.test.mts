@@ -29,8 +29,7 @@ interface Executor {
 	}>;
 }
 
-const PIXEL =
-	'data:image/png;base64,iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==';
+const PIXEL = 'data:image/png;base64,iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==';
 const TOOL = `${NODE_TYPE}Tool`;
 /** n8n adds it to each resource. */
 const CUSTOM_API_CALL = '__CUSTOM_API_CALL__';
@@ -38,15 +37,11 @@ const CREDENTIAL = { id: '1', name: 'Data Platform account' };
 
 /** n8n's executor with the installed package. */
 async function loadExecutor({ userFolder, sandbox }: TestEnvironment) {
-	Object.assign(process.env, {
-		N8N_USER_FOLDER: userFolder,
-		N8N_LOG_LEVEL: 'silent',
-	});
+	Object.assign(process.env, { N8N_USER_FOLDER: userFolder, N8N_LOG_LEVEL: 'silent' });
 	const n8n = createRequire(join(N8N_FOLDER, 'node_modules/n8n/package.json'));
 	n8n('reflect-metadata');
 	/** A class of n8n, by its file. */
-	const load = <T,>(file: string, name: string) =>
-		(n8n(`./dist/${file}.js`) as Record<string, Class<T>>)[name]!;
+	const load = <T,>(file: string, name: string) => (n8n(`./dist/${file}.js`) as Record<string, Class<T>>)[name]!;
 	const { Container } = n8n('@n8n/di') as {
 		Container: { get<T>(type: Class<T>): T; set<T>(type: Class<T>, value: object): void };
 	};
@@ -55,18 +50,13 @@ async function loadExecutor({ userFolder, sandbox }: TestEnvironment) {
 		loadPackage(name: string): Promise<unknown>;
 		postProcessLoaders(): Promise<void>;
 	}
-	const loader = Container.get(
-		load<Loader>('load-nodes-and-credentials', 'LoadNodesAndCredentials'),
-	);
+	const loader = Container.get(load<Loader>('load-nodes-and-credentials', 'LoadNodesAndCredentials'));
 	await loader.init();
 	await loader.loadPackage('n8n-nodes-data-platform');
 	await loader.postProcessLoaders();
 
 	const variables = { getAllCached: async () => [] };
-	Container.set(
-		load('environments.ee/variables/variables.service.ee', 'VariablesService'),
-		variables,
-	);
+	Container.set(load('environments.ee/variables/variables.service.ee', 'VariablesService'), variables);
 	const helper = load<object>('credentials-helper', 'CredentialsHelper');
 	const types = Container.get(load<object>('credential-types', 'CredentialTypes'));
 	const getDecrypted = async () => sandboxCredential(sandbox).data;
@@ -75,10 +65,7 @@ async function loadExecutor({ userFolder, sandbox }: TestEnvironment) {
 	const nodeTypes = Container.get(load<NodeTypes>('node-types', 'NodeTypes'));
 	const credentials = { ...CREDENTIAL, type: CREDENTIAL_TYPE };
 	const shared = { findOne: async () => ({ credentials }) };
-	const Executor = load<Executor>(
-		'node-execution/ephemeral-node-executor',
-		'EphemeralNodeExecutor',
-	);
+	const Executor = load<Executor>('node-execution/ephemeral-node-executor', 'EphemeralNodeExecutor');
 	return { nodeTypes, executor: new Executor(nodeTypes, {}, shared, { debug() {} }) };
 }
 
@@ -116,19 +103,12 @@ describe("n8n's Agents", { skip }, () => {
 	};
 	const bySurname = {
 		filterMode: 'conditions',
-		conditions: {
-			condition: [{ field: 'surname', operator: 'eq', value: "={{ $fromAI('surname') }}" }],
-		},
+		conditions: { condition: [{ field: 'surname', operator: 'eq', value: "={{ $fromAI('surname') }}" }] },
 	};
 	const age = { summary: [{ field: 'age', aggregations: ['max'] }] };
 
 	/** What the model passes, and what it gets: the first item's members, or the error. */
-	type Row = [
-		operation: string,
-		parameters: () => INodeParameters,
-		passed: () => IDataObject,
-		result: IDataObject | RegExp,
-	];
+	type Row = [operation: string, parameters: () => INodeParameters, passed: () => IDataObject, result: IDataObject | RegExp];
 
 	const ada = () => ({ email: 'ada.agent@example.com', surname: 'Agent' });
 	const first = () => ({ id: ids[0]! });

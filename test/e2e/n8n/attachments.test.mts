@@ -9,14 +9,7 @@ import { type TestEnvironment, setUpTestEnvironment } from '../../../harness/tes
 import { sandboxCredential } from '../../../harness/examples.mts';
 import { N8N_VERSION } from '../../../harness/install.mts';
 import { startN8n } from '../../../harness/n8nProcess.mts';
-import {
-	describeFailure,
-	createOwner,
-	type ExecutionItem,
-	outputItems,
-	type JsonObject,
-	signIn,
-} from '../../../harness/n8nApi.mts';
+import { describeFailure, createOwner, type ExecutionItem, outputItems, type JsonObject, signIn } from '../../../harness/n8nApi.mts';
 import { linearWorkflow, BASE_NODES, NODE_TYPE, type Step } from '../../support/linearWorkflow.mts';
 import { part } from '../../support/part.mts';
 import { StubServer, fileResponse } from '../../support/stubServer.mts';
@@ -33,9 +26,7 @@ const hash = (bytes: Uint8Array) => createHash('sha256').update(bytes).digest('h
 const ROWS = 'iata,name,city,latitude\r\nX1,"One, ""1""",=Aa,1.5\r\nX2,Two,Bb,north\r\n';
 
 const server = new StubServer(({ target }) =>
-	target === '/rows'
-		? fileResponse('airports.csv', Buffer.from(ROWS), 'text/csv')
-		: fileResponse(files.web.name, files.web.bytes),
+	target === '/rows' ? fileResponse('airports.csv', Buffer.from(ROWS), 'text/csv') : fileResponse(files.web.name, files.web.bytes),
 );
 
 let environment: TestEnvironment;
@@ -134,12 +125,7 @@ for (const mode of part(modes, 1)) {
 				const back = join(folder, `${mode}-${source}.bin`);
 				const workflow = linearWorkflow(`${mode} ${source}`, credential, [
 					get,
-					platform('Up', 'upload', {
-						recordId,
-						target: 'existing',
-						existingFiles: 'replace',
-						inputDataFieldName: 'data',
-					}),
+					platform('Up', 'upload', { recordId, target: 'existing', existingFiles: 'replace', inputDataFieldName: 'data' }),
 					platform('Down', 'download', { recordId, outputField: 'data' }),
 					disk('Put', { operation: 'write', fileName: back, dataPropertyName: 'data' }),
 				]);
@@ -149,9 +135,7 @@ for (const mode of part(modes, 1)) {
 				const { name, bytes } = files[source];
 				const [uploaded] = outputItems(execution, 'Up');
 				assert.deepEqual(uploaded?.json.uploaded, [name]);
-				const record = (await readRecords(environment.sandbox, 'crm', 'deals')).find(
-					({ id }) => id === deals[index]!.id,
-				);
+				const record = (await readRecords(environment.sandbox, 'crm', 'deals')).find(({ id }) => id === deals[index]!.id);
 				const [stored] = record?.fields.papers as Array<{ fileName: string; fileSize: number }>;
 				assert.deepEqual([stored?.fileName, stored?.fileSize], [name, bytes.length]);
 				assert.equal(hash(await readFile(back)), hash(bytes));

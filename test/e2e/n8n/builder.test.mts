@@ -76,8 +76,7 @@ describe("n8n's AI", { skip }, () => {
 	/** The type that n8n makes of an operation, with the comment before it. */
 	function typeOf(resource: string, operation: string): string {
 		const types = definition(NODE_TYPE).split('\n/** ');
-		const isIts = (text: string) =>
-			text.includes(`  resource: '${resource}';\n  operation: '${operation}';`);
+		const isIts = (text: string) => text.includes(`  resource: '${resource}';\n  operation: '${operation}';`);
 		const found = types.find(isIts);
 		assert.ok(found, `${resource}: ${operation}`);
 		return found;
@@ -142,8 +141,7 @@ describe("n8n's AI", { skip }, () => {
 
 	function assertValid(type: string, parameters: INodeParameters) {
 		const step = { name: STEP, type, typeVersion: 1, parameters };
-		const workflow =
-			type === NODE_TYPE ? linearWorkflow('', '1', [step]) : linearWorkflow('', '1', [], step);
+		const workflow = type === NODE_TYPE ? linearWorkflow('', '1', [step]) : linearWorkflow('', '1', [], step);
 		assert.deepEqual(issues(workflow), []);
 		// The validator ignores a misspelt parameter.
 		const { properties } = description(type);
@@ -171,9 +169,7 @@ describe("n8n's AI", { skip }, () => {
 
 	/** What n8n's validator says about a workflow. */
 	function issues(workflow: WorkflowJson): string[] {
-		const { errors, warnings } = sdk.validateWorkflow(workflow, {
-			nodeTypesProvider: engine.nodeTypes,
-		});
+		const { errors, warnings } = sdk.validateWorkflow(workflow, { nodeTypesProvider: engine.nodeTypes });
 		return [...errors, ...warnings].map(({ code, message }) => `${code}: ${message}`);
 	}
 

@@ -46,26 +46,18 @@ const count = (result: RunResult) => result.json(STEP).length;
 
 const outcomes = (result: RunResult) => result.json(STEP).map(({ outcome }) => outcome);
 
-const find = async (
-	{ admin }: RunningSandbox,
-	table: string,
-	isMatch: (fields: IDataObject) => boolean,
-) => (await admin.records('crm', table)).filter(({ fields }) => isMatch(fields as IDataObject));
+const find = async ({ admin }: RunningSandbox, table: string, isMatch: (fields: IDataObject) => boolean) =>
+	(await admin.records('crm', table)).filter(({ fields }) => isMatch(fields as IDataObject));
 
 const ITS_ID = '={{ $json.id }}';
 
 const isAnn = ({ email }: IDataObject) => email === 'ann.fox@example.com';
 
 /** An item with the ID of one contact. */
-const ann = async (sandbox: RunningSandbox) =>
-	(await find(sandbox, 'contacts', isAnn)).map(({ id }) => ({ id }));
+const ann = async (sandbox: RunningSandbox) => (await find(sandbox, 'contacts', isAnn)).map(({ id }) => ({ id }));
 
 const csv = (text: string): INodeExecutionData['binary'] => ({
-	data: {
-		data: Buffer.from(text).toString('base64'),
-		mimeType: 'text/csv',
-		fileName: 'contacts.csv',
-	},
+	data: { data: Buffer.from(text).toString('base64'), mimeType: 'text/csv', fileName: 'contacts.csv' },
 });
 
 export const requests: Request[] = [
@@ -114,10 +106,7 @@ export const requests: Request[] = [
 	},
 	{
 		words: 'Show me the first five open or won deals',
-		parameters: record('getAll', 'deals', {
-			...conditions({ field: 'stage', operator: 'isOneOf', choices: ['open', 'won'] }),
-			limit: 5,
-		}),
+		parameters: record('getAll', 'deals', { ...conditions({ field: 'stage', operator: 'isOneOf', choices: ['open', 'won'] }), limit: 5 }),
 		check(result) {
 			assert.equal(count(result), 5);
 			assert.ok(result.json(STEP).every(({ stage }) => stage !== 'lost'));
@@ -150,11 +139,7 @@ export const requests: Request[] = [
 	{
 		words: 'Create a contact from the form: name and email',
 		parameters: record('create', 'contacts', {
-			columns: mapped({
-				firstname: '={{ $json.name }}',
-				surname: 'Form',
-				email: '={{ $json.mail }}',
-			}),
+			columns: mapped({ firstname: '={{ $json.name }}', surname: 'Form', email: '={{ $json.mail }}' }),
 		}),
 		items: [{ name: 'Kim', mail: 'kim@example.com' }],
 		async check(_, sandbox) {
@@ -219,10 +204,7 @@ export const requests: Request[] = [
 	},
 	{
 		words: 'Unsubscribe this contact from the newsletter',
-		parameters: record('update', 'contacts', {
-			recordId: located(ITS_ID),
-			columns: mapped({ newsletter: false }),
-		}),
+		parameters: record('update', 'contacts', { recordId: located(ITS_ID), columns: mapped({ newsletter: false }) }),
 		items: ann,
 		async check(_, sandbox) {
 			const [stored] = await find(sandbox, 'contacts', isAnn);
@@ -249,8 +231,7 @@ export const requests: Request[] = [
 		},
 	},
 	{
-		words:
-			'Mirror the list: contacts named Fox who are not in it lose the newsletter, half of them at most',
+		words: 'Mirror the list: contacts named Fox who are not in it lose the newsletter, half of them at most',
 		parameters: record('sync', 'contacts', {
 			matchOn: 'importKey',
 			columns: automatic,
@@ -267,9 +248,7 @@ export const requests: Request[] = [
 		})),
 		async check(result, sandbox) {
 			assert.equal(result.error, undefined);
-			const gone = await find(sandbox, 'contacts', ({ email }) =>
-				/^(ida|jon)\.fox@/.test(String(email)),
-			);
+			const gone = await find(sandbox, 'contacts', ({ email }) => /^(ida|jon)\.fox@/.test(String(email)));
 			assert.deepEqual(
 				gone.map(({ fields }) => fields.newsletter),
 				[false, false],
@@ -278,11 +257,7 @@ export const requests: Request[] = [
 	},
 	{
 		words: 'How many contacts want the newsletter?',
-		parameters: record(
-			'count',
-			'contacts',
-			conditions({ field: 'newsletter', operator: 'is', choice: 'true' }),
-		),
+		parameters: record('count', 'contacts', conditions({ field: 'newsletter', operator: 'is', choice: 'true' })),
 		async check(result, sandbox) {
 			const stored = await find(sandbox, 'contacts', ({ newsletter }) => newsletter === true);
 			assert.equal(result.json(STEP)[0]?.count, stored.length);
@@ -302,11 +277,7 @@ export const requests: Request[] = [
 	},
 	{
 		words: 'Every night, fetch what changed in the deals since last time',
-		parameters: record('getChanges', 'deals', {
-			cursor: '={{ $json.cursor }}',
-			startFrom: 'beginning',
-			pageSize: 100,
-		}),
+		parameters: record('getChanges', 'deals', { cursor: '={{ $json.cursor }}', startFrom: 'beginning', pageSize: 100 }),
 		items: [{ cursor: '' }],
 		check: (result) => assert.match(JSON.stringify(result.json(STEP)), /"cursor"/),
 	},
@@ -326,20 +297,13 @@ export const requests: Request[] = [
 		binary: csv('email,firstname,surname\nann.fox@example.com,Anne,Fox\nzoe@example.com,Zoe,Zed\n'),
 		async check(result, sandbox) {
 			assert.equal(result.error, undefined);
-			const written = await find(sandbox, 'contacts', ({ firstname }) =>
-				/^(Anne|Zoe)$/.test(String(firstname)),
-			);
+			const written = await find(sandbox, 'contacts', ({ firstname }) => /^(Anne|Zoe)$/.test(String(firstname)));
 			assert.equal(written.length, 2);
 		},
 	},
 	{
 		words: 'Which fields does the contacts table have?',
-		parameters: {
-			resource: 'table',
-			operation: 'get',
-			application: located('crm'),
-			table: located('contacts'),
-		},
+		parameters: { resource: 'table', operation: 'get', application: located('crm'), table: located('contacts') },
 		check: (result) => assert.match(JSON.stringify(result.json(STEP)), /newsletter/),
 	},
 ];

@@ -7,13 +7,7 @@ import { join } from 'node:path';
 import { after, before, test } from 'node:test';
 import { readAirportsCsv } from '../../../harness/demoServices.mts';
 import { type TestEnvironment, setUpTestEnvironment } from '../../../harness/testEnvironment.mts';
-import {
-	CREDENTIAL_NAME,
-	CREDENTIAL_TYPE,
-	MAIN_EXAMPLE,
-	readExample,
-	sandboxCredential,
-} from '../../../harness/examples.mts';
+import { CREDENTIAL_NAME, CREDENTIAL_TYPE, MAIN_EXAMPLE, readExample, sandboxCredential } from '../../../harness/examples.mts';
 import { runN8nCommand } from '../../../harness/n8nProcess.mts';
 import { outputItems, type ResultData, withCredential } from '../../../harness/n8nApi.mts';
 import { readRecords } from '../../support/apiClient.mts';
@@ -39,11 +33,7 @@ async function importFile(command: string, content: unknown): Promise<void> {
 
 /** Runs the imported workflow and counts the outcomes of its items. */
 async function execute(): Promise<Record<string, number>> {
-	const { stdout } = await runN8nCommand(environment.userFolder, [
-		'execute',
-		`--id=${WORKFLOW_ID}`,
-		'--rawOutput',
-	]);
+	const { stdout } = await runN8nCommand(environment.userFolder, ['execute', `--id=${WORKFLOW_ID}`, '--rawOutput']);
 	// n8n writes a line about its task runner before the result, raw output or not.
 	const json = stdout.slice(stdout.search(/^\{/m));
 	const execution = JSON.parse(json) as { data: { resultData: ResultData } };

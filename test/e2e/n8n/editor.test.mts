@@ -3,12 +3,7 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { type TestEnvironment, setUpTestEnvironment } from '../../../harness/testEnvironment.mts';
-import {
-	CREDENTIAL_NAME,
-	CREDENTIAL_TYPE,
-	readExample,
-	sandboxCredential,
-} from '../../../harness/examples.mts';
+import { CREDENTIAL_NAME, CREDENTIAL_TYPE, readExample, sandboxCredential } from '../../../harness/examples.mts';
 import { type RunningN8n, startN8n } from '../../../harness/n8nProcess.mts';
 import {
 	type Execution,
@@ -46,11 +41,7 @@ after(async () => {
 });
 
 async function readBranches(): Promise<WorkflowJson> {
-	return withCredential(
-		await readExample(BRANCHES, environment.services.addresses),
-		CREDENTIAL_TYPE,
-		credential,
-	);
+	return withCredential(await readExample(BRANCHES, environment.services.addresses), CREDENTIAL_TYPE, credential);
 }
 
 async function run(workflow: WorkflowJson): Promise<Execution> {
@@ -58,11 +49,7 @@ async function run(workflow: WorkflowJson): Promise<Execution> {
 }
 
 /** Sends the request of the editor when a list in the panel is opened. */
-async function requestList<T>(
-	kind: string,
-	methodName: string,
-	parameters: JsonObject,
-): Promise<T> {
+async function requestList<T>(kind: string, methodName: string, parameters: JsonObject): Promise<T> {
 	return await n8nApi.request<T>('POST', `/dynamic-node-parameters/${kind}`, {
 		path: 'parameters',
 		methodName,
@@ -101,9 +88,7 @@ test('the credential test accepts a valid token and rejects an invalid one', asy
 test('applications and tables are listed, a table depends on its application', async () => {
 	type List = { results: Array<{ name: string; value: string }> };
 	const values = async (methodName: string, parameters: JsonObject) =>
-		(await requestList<List>('resource-locator-results', methodName, parameters)).results.map(
-			({ value }) => value,
-		);
+		(await requestList<List>('resource-locator-results', methodName, parameters)).results.map(({ value }) => value);
 	const applications = await values('searchApplications', {});
 	assert.ok(applications.includes('crm') && applications.includes('geo'), applications.join());
 	const crm = await values('searchTables', { application: locator('crm') });
@@ -150,10 +135,7 @@ test('good and bad rows part, and both branches still know where a row came from
 
 	const after = await readRecords(environment.sandbox, 'crm', 'contacts');
 	const added = after.filter(({ id }) => before.every((record) => record.id !== id));
-	assert.deepEqual(added.map(({ fields }) => fields.email).sort(), [
-		'ada@example.com',
-		'cleo@example.com',
-	]);
+	assert.deepEqual(added.map(({ fields }) => fields.email).sort(), ['ada@example.com', 'cleo@example.com']);
 });
 
 test('the platform filters and sorts what a workflow reads', async () => {
@@ -162,9 +144,7 @@ test('the platform filters and sorts what a workflow reads', async () => {
 	assert.equal(describeFailure(execution), undefined);
 	const shown = outputItems(execution, 'Name and address').map(({ json }) => json);
 
-	const contacts = (await readRecords(environment.sandbox, 'crm', 'contacts')).map(
-		({ fields }) => fields,
-	);
+	const contacts = (await readRecords(environment.sandbox, 'crm', 'contacts')).map(({ fields }) => fields);
 	const wanted = contacts.filter(({ age, newsletter }) => Number(age) >= 18 && newsletter === true);
 	assert.ok(wanted.length > 0 && wanted.length < contacts.length);
 	assert.deepEqual(shown.map(({ email }) => email).sort(), wanted.map(({ email }) => email).sort());

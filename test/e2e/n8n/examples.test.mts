@@ -76,14 +76,12 @@ async function run(workflow: WorkflowJson, trigger: string): Promise<Execution> 
 	return execution;
 }
 
-const jsonOf = (execution: Execution, node: string): JsonObject[] =>
-	outputItems(execution, node).map(({ json }) => json);
+const jsonOf = (execution: Execution, node: string): JsonObject[] => outputItems(execution, node).map(({ json }) => json);
 
 const contacts = async () => await readRecords(environment.sandbox, 'crm', 'contacts');
 const deals = async () => await readRecords(environment.sandbox, 'crm', 'deals');
 
-const byEmail = async (email: string) =>
-	(await contacts()).find(({ fields }) => fields.email === email);
+const byEmail = async (email: string) => (await contacts()).find(({ fields }) => fields.email === email);
 
 test('every example is imported, explains itself, holds no secret, and calls no stranger', async () => {
 	for (const name of await listExamples()) {
@@ -112,12 +110,7 @@ test('CRM sync: both sides end alike, and a second run changes nothing', async (
 	const [known, other] = await contacts();
 	const people: JsonObject[] = [
 		// The platform has her under another name, and with another choice.
-		{
-			email: known?.fields.email,
-			first_name: 'Renamed',
-			last_name: "O'Brien",
-			newsletter: known?.fields.newsletter !== true,
-		},
+		{ email: known?.fields.email, first_name: 'Renamed', last_name: "O'Brien", newsletter: known?.fields.newsletter !== true },
 		{ email: 'new.person@example.com', first_name: 'New', last_name: 'Person', newsletter: false },
 	];
 	const crm = await startStubServer(({ method, target, body }) => {
@@ -142,14 +135,8 @@ test('CRM sync: both sides end alike, and a second run changes nothing', async (
 		const after = await contacts();
 		assert.equal(after.length, before.length + 1);
 		const renamed = after.find(({ id }) => id === known?.id);
-		assert.deepEqual(
-			[renamed?.fields.firstname, renamed?.fields.surname, renamed?.fields.age],
-			['Renamed', "O'Brien", known?.fields.age],
-		);
-		assert.deepEqual(
-			people.map(({ email }) => email).sort(),
-			after.map(({ fields }) => fields.email).sort(),
-		);
+		assert.deepEqual([renamed?.fields.firstname, renamed?.fields.surname, renamed?.fields.age], ['Renamed', "O'Brien", known?.fields.age]);
+		assert.deepEqual(people.map(({ email }) => email).sort(), after.map(({ fields }) => fields.email).sort());
 		for (const { fields } of after) {
 			assert.deepEqual(
 				people.find(({ email }) => email === fields.email),
@@ -161,11 +148,7 @@ test('CRM sync: both sides end alike, and a second run changes nothing', async (
 				},
 			);
 		}
-		assert.equal(
-			after.find(({ id }) => id === other?.id)?.ver,
-			other?.ver,
-			'a contact that the CRM lacks was written',
-		);
+		assert.equal(after.find(({ id }) => id === other?.id)?.ver, other?.ver, 'a contact that the CRM lacks was written');
 
 		crm.requests.length = 0;
 		const second = await run(workflow, 'Every hour');
@@ -219,10 +202,7 @@ test('a report of every sync: what it did, what it could not write, and why it d
 		await next();
 		const { text, failed, unchanged } = await newest();
 		assert.deepEqual([failed, unchanged], [1, 2]);
-		assert.match(
-			String(text),
-			/^0 new, 0 changed, 2 as they were\. Not written: 1 failed\. 1×: the import key 'email'/,
-		);
+		assert.match(String(text), /^0 new, 0 changed, 2 as they were\. Not written: 1 failed\. 1×: the import key 'email'/);
 		const write = workflow.nodes.find(({ name }) => name === 'Write contacts')!;
 		const { table } = write.parameters;
 		write.parameters.table = { ...(table as JsonObject), value: 'gone' };
@@ -241,17 +221,13 @@ test('contacts with companies: linked by name, and named on the way back', async
 	const companies = async () => await readRecords(environment.sandbox, 'crm', 'companies');
 	const [known] = await companies();
 	const name = String(known?.fields.name);
-	const people = [name, 'New Example Ltd', 'New Example Ltd', name.toUpperCase()].map(
-		(company, index) => ({
-			email: `linked.${index}@example.com`,
-			first_name: 'L',
-			last_name: `No ${index}`,
-			company,
-		}),
-	);
-	const crm = await startStubServer(({ method }) =>
-		jsonResponse(method === 'GET' ? people : { ok: true }),
-	);
+	const people = [name, 'New Example Ltd', 'New Example Ltd', name.toUpperCase()].map((company, index) => ({
+		email: `linked.${index}@example.com`,
+		first_name: 'L',
+		last_name: `No ${index}`,
+		company,
+	}));
+	const crm = await startStubServer(({ method }) => jsonResponse(method === 'GET' ? people : { ok: true }));
 	try {
 		const workflow = await read('contacts-with-companies.json', {
 			'https://crm.example.com': crm.origin,
@@ -290,14 +266,11 @@ test('contacts with companies: linked by name, and named on the way back', async
 });
 
 test('invoices: each lands on its deal, and only once', async () => {
-	const bytes = (deal: string) =>
-		Buffer.from(`%PDF-1.4 invoice for ${deal} \u0000\u00ff`, 'latin1');
+	const bytes = (deal: string) => Buffer.from(`%PDF-1.4 invoice for ${deal} \u0000\u00ff`, 'latin1');
 	const numbers = ['D-003', 'D-001', 'D-404'];
 	const accounting = await startStubServer(({ target }) => {
 		if (target === '/invoices') {
-			return jsonResponse(
-				numbers.map((deal) => ({ deal, url: `${accounting.origin}/files/${deal}` })),
-			);
+			return jsonResponse(numbers.map((deal) => ({ deal, url: `${accounting.origin}/files/${deal}` })));
 		}
 		const deal = target.replace('/files/', '');
 		return fileResponse(`Invoice ${deal}.pdf`, bytes(deal), 'application/pdf');
@@ -313,13 +286,10 @@ test('invoices: each lands on its deal, and only once', async () => {
 
 		assert.equal(jsonOf(await run(workflow, 'Every morning'), 'Put invoice on deal').length, 2);
 		const stored = await papers();
-		assert.deepEqual(
-			stored.map(([number, files]) => [number, files.map(({ fileName }) => fileName)]).sort(),
-			[
-				['D-001', ['Invoice D-001.pdf']],
-				['D-003', ['Invoice D-003.pdf']],
-			],
-		);
+		assert.deepEqual(stored.map(([number, files]) => [number, files.map(({ fileName }) => fileName)]).sort(), [
+			['D-001', ['Invoice D-001.pdf']],
+			['D-003', ['Invoice D-003.pdf']],
+		]);
 		for (const [number, [file]] of stored) {
 			const { data } = await axios.get<Buffer>(String(file?.fileUrl), {
 				headers: { Authorization: `Bearer ${environment.sandbox.tokens.role}` },
@@ -341,8 +311,7 @@ test('an event from outside starts the workflow of the platform', async () => {
 	await n8nApi.publish(id);
 
 	const person = { first_name: 'Zoë', last_name: "O'Neil", email: 'zoe@example.com' };
-	const send = async () =>
-		await axios.post(`${n8n.url}/webhook/signed-up`, person, { validateStatus: () => true });
+	const send = async () => await axios.post(`${n8n.url}/webhook/signed-up`, person, { validateStatus: () => true });
 	// n8n responds before the workflow is active.
 	const { status } = await until(async () => {
 		const response = await send();
@@ -373,17 +342,12 @@ test('the nightly summary says what the platform computed', async () => {
 
 test('with the services of npm start, all examples run', async () => {
 	const outcomes = async () =>
-		jsonOf(await run(await read('crm-sync-both-ways.json'), 'Every hour'), 'Write contacts').map(
-			({ outcome }) => outcome,
-		);
+		jsonOf(await run(await read('crm-sync-both-ways.json'), 'Every hour'), 'Write contacts').map(({ outcome }) => outcome);
 	assert.deepEqual(await outcomes(), ['updated', 'unchanged', 'inserted']);
 	assert.deepEqual(new Set(await outcomes()), new Set(['unchanged']));
 
 	const companies = await run(await read('contacts-with-companies.json'), 'Every hour');
-	assert.match(
-		String(jsonOf(companies, 'To correct')[0]?.error),
-		/"Acorn Sample Ltd" differs only in case or spaces/,
-	);
+	assert.match(String(jsonOf(companies, 'To correct')[0]?.error), /"Acorn Sample Ltd" differs only in case or spaces/);
 	const report = jsonOf(companies, 'Report to the CRM');
 	assert.deepEqual(report, [{ received: jsonOf(companies, 'As people').length }]);
 
@@ -401,9 +365,7 @@ test('with the services of npm start, all examples run', async () => {
 });
 
 const emittedBy = (execution: Execution) =>
-	(execution.data.resultData.runData['Go on from here'] ?? [])
-		.flatMap(({ data }) => data?.main[0] ?? [])
-		.map(({ json }) => json);
+	(execution.data.resultData.runData['Go on from here'] ?? []).flatMap(({ data }) => data?.main[0] ?? []).map(({ json }) => json);
 
 const change = async (id: unknown, fields: JsonObject = { surname: `Changed ${Date.now()}` }) =>
 	await axios.patch(
@@ -417,10 +379,7 @@ const skip = N8N_VERSION.startsWith('1.') && 'needs n8n 2';
 /** The positions of the nodes decide which branch n8n starts first. */
 const upsideDown = (workflow: WorkflowJson): WorkflowJson => ({
 	...workflow,
-	nodes: workflow.nodes.map((node) => ({
-		...node,
-		position: [node.position[0], -node.position[1]],
-	})),
+	nodes: workflow.nodes.map((node) => ({ ...node, position: [node.position[0], -node.position[1]] })),
 });
 
 const orders = [
@@ -429,119 +388,100 @@ const orders = [
 ] as const;
 
 for (const [order, arrange] of orders) {
-	test(
-		`changes with a cursor in a data table: each change once, and again if the work fails, ${order}`,
-		{ skip },
-		async () => {
-			const { nodes, ...example } = arrange(await read('changes-cursor-in-data-table.json'));
-			/** The example with small pages and a cursor of its own, and another node as the user's work. */
-			const create = async (work?: Pick<WorkflowNode, 'type' | 'typeVersion' | 'parameters'>) =>
-				await n8nApi.createWorkflow({
-					...example,
-					nodes: nodes.map((node): WorkflowNode => {
-						if (node.name === 'Go on from here') return { ...node, ...work };
-						const own = JSON.stringify(node.parameters).replaceAll('crm contacts', order);
-						const parameters = JSON.parse(own) as JsonObject;
-						if (node.name === 'Get changes') parameters.pageSize = 20;
-						return { ...node, parameters };
-					}),
-				});
-			const run = async (id: string) => await n8nApi.runWorkflow(id, 'Every ten minutes');
-			const working = await create();
-			const next = async () => {
-				const execution = await run(working);
-				assert.equal(describeFailure(execution), undefined);
-				return emittedBy(execution);
-			};
-			const failing = await create({
-				type: 'n8n-nodes-base.stopAndError',
-				typeVersion: 1,
-				parameters: { errorMessage: 'The work failed' },
+	test(`changes with a cursor in a data table: each change once, and again if the work fails, ${order}`, { skip }, async () => {
+		const { nodes, ...example } = arrange(await read('changes-cursor-in-data-table.json'));
+		/** The example with small pages and a cursor of its own, and another node as the user's work. */
+		const create = async (work?: Pick<WorkflowNode, 'type' | 'typeVersion' | 'parameters'>) =>
+			await n8nApi.createWorkflow({
+				...example,
+				nodes: nodes.map((node): WorkflowNode => {
+					if (node.name === 'Go on from here') return { ...node, ...work };
+					const own = JSON.stringify(node.parameters).replaceAll('crm contacts', order);
+					const parameters = JSON.parse(own) as JsonObject;
+					if (node.name === 'Get changes') parameters.pageSize = 20;
+					return { ...node, parameters };
+				}),
 			});
-			assert.match(String(describeFailure(await run(failing))), /The work failed/);
+		const run = async (id: string) => await n8nApi.runWorkflow(id, 'Every ten minutes');
+		const working = await create();
+		const next = async () => {
+			const execution = await run(working);
+			assert.equal(describeFailure(execution), undefined);
+			return emittedBy(execution);
+		};
+		const failing = await create({
+			type: 'n8n-nodes-base.stopAndError',
+			typeVersion: 1,
+			parameters: { errorMessage: 'The work failed' },
+		});
+		assert.match(String(describeFailure(await run(failing))), /The work failed/);
 
-			const all = await contacts();
-			const emitted: JsonObject[] = [];
-			for (let page = await next(); page.length > 0; page = await next()) emitted.push(...page);
-			assert.deepEqual(
-				emitted.map((record) => record.id).sort(),
-				all.map((record) => record.id).sort(),
-			);
-			await change(all.at(-1)?.id);
-			const [changed, ...others] = await next();
-			assert.deepEqual([changed?.event, changed?.id], ['updated', all.at(-1)?.id]);
-			assert.deepEqual(others, []);
+		const all = await contacts();
+		const emitted: JsonObject[] = [];
+		for (let page = await next(); page.length > 0; page = await next()) emitted.push(...page);
+		assert.deepEqual(emitted.map((record) => record.id).sort(), all.map((record) => record.id).sort());
+		await change(all.at(-1)?.id);
+		const [changed, ...others] = await next();
+		assert.deepEqual([changed?.event, changed?.id], ['updated', all.at(-1)?.id]);
+		assert.deepEqual(others, []);
 
-			// Work that returns no items is done, too.
-			await change(all.at(-1)?.id);
-			const operator = { type: 'boolean', operation: 'true', singleValue: true };
-			const conditions = {
-				options: { version: 2 },
-				combinator: 'and',
-				conditions: [{ leftValue: '={{ false }}', operator }],
-			};
-			const dropping = await create({
-				type: 'n8n-nodes-base.filter',
-				typeVersion: 2.2,
-				parameters: { conditions },
-			});
-			const dropped = await run(dropping);
-			assert.equal(describeFailure(dropped), undefined);
-			assert.deepEqual(emittedBy(dropped), []);
-			assert.deepEqual(await next(), []);
-		},
-	);
+		// Work that returns no items is done, too.
+		await change(all.at(-1)?.id);
+		const operator = { type: 'boolean', operation: 'true', singleValue: true };
+		const conditions = {
+			options: { version: 2 },
+			combinator: 'and',
+			conditions: [{ leftValue: '={{ false }}', operator }],
+		};
+		const dropping = await create({
+			type: 'n8n-nodes-base.filter',
+			typeVersion: 2.2,
+			parameters: { conditions },
+		});
+		const dropped = await run(dropping);
+		assert.equal(describeFailure(dropped), undefined);
+		assert.deepEqual(emittedBy(dropped), []);
+		assert.deepEqual(await next(), []);
+	});
 }
 
-test(
-	'second chances: a row is tried again, given up after five tries, forgotten once it is written',
-	{
-		skip,
-	},
-	async () => {
-		const workflow = await read('second-chances.json');
-		const id = await n8nApi.createWorkflow(workflow);
-		const next = async () => {
-			const execution = await n8nApi.runWorkflow(id, 'Every night');
-			assert.equal(describeFailure(execution), undefined);
-			return execution;
-		};
-		for (let tries = 1; tries < 5; tries += 1) {
-			const execution = await next();
-			assert.equal(jsonOf(execution, 'Rows of earlier runs').length, tries === 1 ? 0 : 1);
-			const kept = jsonOf(execution, 'Keep for the next run').map((row) => [row.email, row.tries]);
-			assert.deepEqual(kept, [['bob@example.com', tries]]);
-		}
-		const last = await next();
-		assert.match(
-			String(jsonOf(last, 'Give up')[0]?.text),
-			/^Given up after 5 tries: bob@example\.com\. .*'age' takes a/,
-		);
-		assert.equal(jsonOf(await next(), 'Rows of earlier runs').length, 0);
+test('second chances: a row is tried again, given up after five tries, forgotten once it is written', { skip }, async () => {
+	const workflow = await read('second-chances.json');
+	const id = await n8nApi.createWorkflow(workflow);
+	const next = async () => {
+		const execution = await n8nApi.runWorkflow(id, 'Every night');
+		assert.equal(describeFailure(execution), undefined);
+		return execution;
+	};
+	for (let tries = 1; tries < 5; tries += 1) {
+		const execution = await next();
+		assert.equal(jsonOf(execution, 'Rows of earlier runs').length, tries === 1 ? 0 : 1);
+		const kept = jsonOf(execution, 'Keep for the next run').map((row) => [row.email, row.tries]);
+		assert.deepEqual(kept, [['bob@example.com', tries]]);
+	}
+	const last = await next();
+	assert.match(String(jsonOf(last, 'Give up')[0]?.text), /^Given up after 5 tries: bob@example\.com\. .*'age' takes a/);
+	assert.equal(jsonOf(await next(), 'Rows of earlier runs').length, 0);
 
-		// Kept again by the run above; tonight's row is a corrected one.
-		const source = workflow.nodes.find(({ name }) => name === 'People of tonight')!;
-		source.parameters.jsonOutput =
-			'{"people": [{"firstname": "Bob", "surname": "Hare", "age": 40, "email": "bob@example.com"}, {"firstname": "Cy"}, {"firstname": "Di"}]}';
-		const corrected = await n8nApi.createWorkflow(workflow);
-		const written = await n8nApi.runWorkflow(corrected, 'Every night');
-		assert.equal(describeFailure(written), undefined);
-		assert.deepEqual(
-			jsonOf(written, 'Write contacts').map(({ outcome }) => outcome),
-			['inserted'],
-		);
-		assert.equal((await byEmail('bob@example.com'))?.fields.age, 40);
-		assert.deepEqual(
-			jsonOf(written, 'No e-mail address').map(({ text }) => text),
-			['Cy', 'Di'].map(
-				(firstname) =>
-					`Not written, because it has no e-mail address: ${JSON.stringify({ firstname })}`,
-			),
-		);
-		const after = await n8nApi.runWorkflow(corrected, 'Every night');
-		assert.deepEqual(jsonOf(after, 'Rows of earlier runs'), []);
-	},
-);
+	// Kept again by the run above; tonight's row is a corrected one.
+	const source = workflow.nodes.find(({ name }) => name === 'People of tonight')!;
+	source.parameters.jsonOutput =
+		'{"people": [{"firstname": "Bob", "surname": "Hare", "age": 40, "email": "bob@example.com"}, {"firstname": "Cy"}, {"firstname": "Di"}]}';
+	const corrected = await n8nApi.createWorkflow(workflow);
+	const written = await n8nApi.runWorkflow(corrected, 'Every night');
+	assert.equal(describeFailure(written), undefined);
+	assert.deepEqual(
+		jsonOf(written, 'Write contacts').map(({ outcome }) => outcome),
+		['inserted'],
+	);
+	assert.equal((await byEmail('bob@example.com'))?.fields.age, 40);
+	assert.deepEqual(
+		jsonOf(written, 'No e-mail address').map(({ text }) => text),
+		['Cy', 'Di'].map((firstname) => `Not written, because it has no e-mail address: ${JSON.stringify({ firstname })}`),
+	);
+	const after = await n8nApi.runWorkflow(corrected, 'Every night');
+	assert.deepEqual(jsonOf(after, 'Rows of earlier runs'), []);
+});
 
 test('changes with a cursor in static data: each change once, from run to run', async () => {
 	const workflow = upsideDown(await read('changes-cursor-in-static-data.json'));
@@ -551,10 +491,7 @@ test('changes with a cursor in static data: each change once, from run to run', 
 	const id = await n8nApi.createWorkflow(workflow);
 	const executions = async () => {
 		const filter = encodeURIComponent(JSON.stringify({ workflowId: id, status: ['success'] }));
-		const { results } = await n8nApi.request<{ results: Array<{ id: string }> }>(
-			'GET',
-			`/executions?filter=${filter}&limit=100`,
-		);
+		const { results } = await n8nApi.request<{ results: Array<{ id: string }> }>('GET', `/executions?filter=${filter}&limit=100`);
 		return results.map((result) => result.id).sort((a, b) => Number(a) - Number(b));
 	};
 	const emitted = async () => {
@@ -623,41 +560,37 @@ interface ChatMessage {
 	buttons: Array<{ text: string; link: string }>;
 }
 
-test(
-	"n8n asks a person before the agent's tool deletes, and takes No for an answer",
-	{ skip },
-	async () => {
-		const workflow = await read('agent-asks-before-delete.json');
-		const { modelCredential } = environment.services;
-		const model = await n8nApi.createCredential(modelCredential);
-		const node = workflow.nodes.find(({ name }) => name === 'Model')!;
-		node.credentials = { openAiApi: { id: model, name: modelCredential.name } };
-		const id = await n8nApi.createWorkflow(workflow);
-		const dan = async () => await byEmail('dan.owl@example.com');
-		/** A message of a node in the chat, which shows it and lets the execution continue. */
-		const said = async (execution: string, name: string) =>
-			await until(async () => {
-				const [run] = (await n8nApi.readRunData(execution))[name] ?? [];
-				const [item] = Object.values(run?.data ?? {}).flat(2);
-				return (item as { sendMessage?: ChatMessage & string } | undefined)?.sendMessage;
-			});
-		const decide = async (button: string) => {
-			const json = { sessionId: button, action: 'sendMessage', chatInput: 'Delete Dan Owl.' };
-			const execution = await n8nApi.startWorkflow(id, 'Chat', [{ json }]);
-			const question = await said(execution, 'Ask a person');
-			assert.equal(question.text, `Delete Dan Owl, ID ${(await dan())?.id}?`);
-			const { link = '' } = question.buttons.find(({ text }) => text === button) ?? {};
-			// n8n treats a client that is not a browser as one that previews the link.
-			const browser = 'Mozilla/5.0 (X11; Linux x86_64; rv:140.0) Gecko/20100101 Firefox/140.0';
-			await fetch(link, { headers: { 'User-Agent': browser } });
-			return await said(execution, 'Answer');
-		};
-		assert.match(await decide('Decline'), /^Nothing was deleted/);
-		assert.ok(await dan());
-		assert.match(await decide('Approve'), /^Done/);
-		assert.equal(await dan(), undefined);
-	},
-);
+test("n8n asks a person before the agent's tool deletes, and takes No for an answer", { skip }, async () => {
+	const workflow = await read('agent-asks-before-delete.json');
+	const { modelCredential } = environment.services;
+	const model = await n8nApi.createCredential(modelCredential);
+	const node = workflow.nodes.find(({ name }) => name === 'Model')!;
+	node.credentials = { openAiApi: { id: model, name: modelCredential.name } };
+	const id = await n8nApi.createWorkflow(workflow);
+	const dan = async () => await byEmail('dan.owl@example.com');
+	/** A message of a node in the chat, which shows it and lets the execution continue. */
+	const said = async (execution: string, name: string) =>
+		await until(async () => {
+			const [run] = (await n8nApi.readRunData(execution))[name] ?? [];
+			const [item] = Object.values(run?.data ?? {}).flat(2);
+			return (item as { sendMessage?: ChatMessage & string } | undefined)?.sendMessage;
+		});
+	const decide = async (button: string) => {
+		const json = { sessionId: button, action: 'sendMessage', chatInput: 'Delete Dan Owl.' };
+		const execution = await n8nApi.startWorkflow(id, 'Chat', [{ json }]);
+		const question = await said(execution, 'Ask a person');
+		assert.equal(question.text, `Delete Dan Owl, ID ${(await dan())?.id}?`);
+		const { link = '' } = question.buttons.find(({ text }) => text === button) ?? {};
+		// n8n treats a client that is not a browser as one that previews the link.
+		const browser = 'Mozilla/5.0 (X11; Linux x86_64; rv:140.0) Gecko/20100101 Firefox/140.0';
+		await fetch(link, { headers: { 'User-Agent': browser } });
+		return await said(execution, 'Answer');
+	};
+	assert.match(await decide('Decline'), /^Nothing was deleted/);
+	assert.ok(await dan());
+	assert.match(await decide('Approve'), /^Done/);
+	assert.equal(await dan(), undefined);
+});
 
 test('the link that npm start prints signs any browser in', async () => {
 	const editor = `${n8n.url}/home/workflows`;
@@ -678,8 +611,7 @@ test('the link that npm start prints signs any browser in', async () => {
 test('a large file in parts: each part imports its rows, the main workflow adds them up', async () => {
 	const key = webhookCredential();
 	const webhook = { id: await n8nApi.createCredential(key), name: key.name };
-	const prepare = async (name: string) =>
-		withCredential(await read(name, { [N8N_ADDRESS]: n8n.url }), key.type, webhook);
+	const prepare = async (name: string) => withCredential(await read(name, { [N8N_ADDRESS]: n8n.url }), key.type, webhook);
 	const workflow = await prepare('large-file-in-parts.json');
 	const id = await n8nApi.createWorkflow(workflow);
 	const part = await n8nApi.createWorkflow(await prepare(PART_EXAMPLE));
@@ -814,10 +746,7 @@ test('a table that mirrors a CRM: a dry run shows whom it lacks, then they are m
 			expected,
 		);
 		const readers = (await contacts()).filter(({ fields }) => fields.newsletter === true);
-		assert.deepEqual(
-			readers.map(({ fields }) => fields.email).sort(),
-			people.map(({ email }) => email).sort(),
-		);
+		assert.deepEqual(readers.map(({ fields }) => fields.email).sort(), people.map(({ email }) => email).sort());
 	} finally {
 		await crm.stop();
 	}

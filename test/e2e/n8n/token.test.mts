@@ -66,12 +66,7 @@ after(async () => {
 	await stranger.stop();
 });
 
-async function run(
-	type: string,
-	typeVersion: number,
-	parameters: JsonObject,
-	used = credential,
-): Promise<Execution> {
+async function run(type: string, typeVersion: number, parameters: JsonObject, used = credential): Promise<Execution> {
 	const node = (name: string, x: number, rest: JsonObject) => ({
 		id: name,
 		name,
@@ -79,17 +74,8 @@ async function run(
 		...rest,
 	});
 	const nodes = [
-		node('Start', 0, {
-			type: 'n8n-nodes-base.manualTrigger',
-			typeVersion: 1,
-			parameters: {},
-		}),
-		node('Call', 200, {
-			type,
-			typeVersion,
-			parameters,
-			credentials: { [CREDENTIAL_TYPE]: used },
-		}),
+		node('Start', 0, { type: 'n8n-nodes-base.manualTrigger', typeVersion: 1, parameters: {} }),
+		node('Call', 200, { type, typeVersion, parameters, credentials: { [CREDENTIAL_TYPE]: used } }),
 	];
 	const workflow = {
 		name: 'Where the token goes',
@@ -119,11 +105,7 @@ test("n8n's HTTP Request node reaches the platform with the credential", async (
 
 /** Such as `={{ $secrets.vault.key }}`, which needs a licence of n8n. */
 for (const [name, expression, expected] of [
-	[
-		'gives the token',
-		(text: string) => `={{ '${[...text].reverse().join('')}'.split('').reverse().join('') }}`,
-		undefined,
-	],
+	['gives the token', (text: string) => `={{ '${[...text].reverse().join('')}'.split('').reverse().join('') }}`, undefined],
 	['gives nothing', () => "={{ '' }}", /token in the credential is empty/],
 ] as const) {
 	test(`an expression in the field Token that ${name}`, async () => {
@@ -158,9 +140,7 @@ for (const status of [301, 302, 303, 307, 308]) {
 
 /** What n8n returns to the editor, whatever the status. */
 async function responseOf(path: string, body: JsonObject): Promise<string> {
-	return JSON.stringify(
-		await n8nApi.request('POST', path, body).catch((error: Error) => [error.message, error.stack]),
-	);
+	return JSON.stringify(await n8nApi.request('POST', path, body).catch((error: Error) => [error.message, error.stack]));
 }
 
 test('the credential test asks the platform twice and does not reveal the token', async () => {
@@ -232,11 +212,7 @@ test('nothing that n8n stored after failed runs contains the token', async () =>
 		table: { __rl: true, mode: 'id', value: 'contacts' },
 		options: { maxRetryWait: 0 },
 	};
-	const workflow = {
-		resource: 'workflow',
-		operation: 'trigger',
-		webhookUrl: `${stranger.origin}/`,
-	};
+	const workflow = { resource: 'workflow', operation: 'trigger', webhookUrl: `${stranger.origin}/` };
 	for (const kind of [
 		{ kind: 'status', status: 500 },
 		{ kind: 'status', status: 400, body: { errors: [{ message: `You sent Bearer ${token}` }] } },
@@ -254,16 +230,13 @@ test('nothing that n8n stored after failed runs contains the token', async () =>
 	assert.match(describeFailure(refused) ?? '', /Nothing was sent/);
 
 	process.kill(n8n.pid, 'SIGUSR2');
-	const isReported = async () =>
-		(await readdir(environment.userFolder)).some((name) => name.startsWith('report.'));
+	const isReported = async () => (await readdir(environment.userFolder)).some((name) => name.startsWith('report.'));
 	for (let tries = 0; tries < 100 && !(await isReported()); tries += 1) await sleep(100);
 	assert.ok(await isReported(), 'Node wrote no report');
 	assert.ok(!n8n.output().includes(token));
 	await n8n.stop();
 	const names = await readdir(environment.userFolder, { recursive: true, withFileTypes: true });
-	const files = names.filter(
-		(entry) => entry.isFile() && !entry.parentPath.includes('node_modules'),
-	);
+	const files = names.filter((entry) => entry.isFile() && !entry.parentPath.includes('node_modules'));
 	const paths = files.map((entry) => join(entry.parentPath, entry.name));
 	assert.ok(paths.some((path) => path.endsWith('n8n.log')));
 	assert.ok(paths.some((path) => path.endsWith('database.sqlite')));

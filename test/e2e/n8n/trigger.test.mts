@@ -5,12 +5,7 @@ import { after, before, test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import axios from 'axios';
 import { type TestEnvironment, setUpTestEnvironment } from '../../../harness/testEnvironment.mts';
-import {
-	CREDENTIAL_NAME,
-	CREDENTIAL_TYPE,
-	readExample,
-	sandboxCredential,
-} from '../../../harness/examples.mts';
+import { CREDENTIAL_NAME, CREDENTIAL_TYPE, readExample, sandboxCredential } from '../../../harness/examples.mts';
 import { type RunningN8n, startN8n } from '../../../harness/n8nProcess.mts';
 import {
 	type Execution,
@@ -71,12 +66,7 @@ async function createWorkflow(): Promise<string> {
 				type: 'n8n-nodes-data-platform.dataPlatformTrigger',
 				typeVersion: 1,
 				position: [0, 0],
-				parameters: {
-					pollTimes,
-					triggerOn: 'createdOrUpdated',
-					application: locator('geo'),
-					table: locator('airports'),
-				},
+				parameters: { pollTimes, triggerOn: 'createdOrUpdated', application: locator('geo'), table: locator('airports') },
 				credentials: { [CREDENTIAL_TYPE]: { id, name: CREDENTIAL_NAME } },
 			},
 		],
@@ -87,9 +77,7 @@ async function createWorkflow(): Promise<string> {
 /** Activates the workflow and waits until n8n has stored the state of its first poll. */
 async function activate(): Promise<void> {
 	await n8nApi.publish(workflowId);
-	await waitUntil('n8n stores where watching begins', () =>
-		isStartStored(environment.userFolder, workflowId),
-	);
+	await waitUntil('n8n stores where watching begins', () => isStartStored(environment.userFolder, workflowId));
 }
 
 /** Creates airports from outside, each in a request of its own; returns their codes. */
@@ -120,10 +108,7 @@ async function executed(): Promise<Array<Pick<Execution, 'data'>>> {
 
 async function countFailed(): Promise<number> {
 	const filter = encodeURIComponent(JSON.stringify({ workflowId, status: ['error'] }));
-	const { results } = await n8nApi.request<{ results: unknown[] }>(
-		'GET',
-		`/executions?filter=${filter}&limit=100`,
-	);
+	const { results } = await n8nApi.request<{ results: unknown[] }>('GET', `/executions?filter=${filter}&limit=100`);
 	return results.length;
 }
 
@@ -179,19 +164,16 @@ test('instant events: the platform calls, and is refused without the secret', as
 		...credential,
 		data: { ...credential.data, moreSettings: true, webhookSecret: 'made up for this test' },
 	});
-	const example = withCredential(
-		await readExample('instant-events.json', environment.services.addresses),
-		CREDENTIAL_TYPE,
-		{ id, name: CREDENTIAL_NAME },
-	);
+	const example = withCredential(await readExample('instant-events.json', environment.services.addresses), CREDENTIAL_TYPE, {
+		id,
+		name: CREDENTIAL_NAME,
+	});
 	const { webhookId } = example.nodes[0]!;
 	workflowId = await n8nApi.createWorkflow(example);
 	await n8nApi.publish(workflowId);
 	const contacts = `${environment.sandbox.baseUrl}/api/v2/apps/crm/tables/contacts/data`;
 	const headers = { Authorization: `Bearer ${environment.sandbox.tokens.role}` };
-	const { data } = await axios.get<{ data: Array<{ id: string }> }>(`${contacts}?limit=1`, {
-		headers,
-	});
+	const { data } = await axios.get<{ data: Array<{ id: string }> }>(`${contacts}?limit=1`, { headers });
 	const recordId = data.data[0]!.id;
 	const call = async (body: unknown, secret = 'made up for this test') =>
 		(
@@ -201,8 +183,7 @@ test('instant events: the platform calls, and is refused without the secret', as
 				validateStatus: () => true,
 			})
 		).status;
-	const itemsOf = async (node: string) =>
-		(await executed()).flatMap((execution) => outputItems(execution, node));
+	const itemsOf = async (node: string) => (await executed()).flatMap((execution) => outputItems(execution, node));
 	const waitForItems = async (node: string, count: number) => {
 		const end = Date.now() + TIME_LIMIT_MS;
 		while ((await itemsOf(node)).length < count && Date.now() < end) await sleep(200);
@@ -218,9 +199,7 @@ test('instant events: the platform calls, and is refused without the secret', as
 	assert.equal(await call({ recordId }), 200);
 	await axios.delete(`${contacts}/${recordId}`, { headers });
 	assert.equal(await call({ recordId }), 200);
-	assert.deepEqual(await waitForItems('The record is gone', 1), [
-		{ event: 'deleted', id: recordId },
-	]);
+	assert.deepEqual(await waitForItems('The record is gone', 1), [{ event: 'deleted', id: recordId }]);
 	assert.deepEqual(await itemsOf('Go on from here').then((items) => items.length), 1);
 	assert.deepEqual(
 		afterOne.map((item) => item.id),

@@ -7,21 +7,9 @@ import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import axios from 'axios';
 import { type TestEnvironment, setUpTestEnvironment } from '../../../harness/testEnvironment.mts';
-import {
-	CREDENTIAL_NAME,
-	CREDENTIAL_TYPE,
-	readExample,
-	sandboxCredential,
-} from '../../../harness/examples.mts';
+import { CREDENTIAL_NAME, CREDENTIAL_TYPE, readExample, sandboxCredential } from '../../../harness/examples.mts';
 import { type RunningN8n, startN8n } from '../../../harness/n8nProcess.mts';
-import {
-	createOwner,
-	describeFailure,
-	outputItems,
-	type N8nApi,
-	signIn,
-	withCredential,
-} from '../../../harness/n8nApi.mts';
+import { createOwner, describeFailure, outputItems, type N8nApi, signIn, withCredential } from '../../../harness/n8nApi.mts';
 import { linearWorkflow, NODE_TYPE } from '../../support/linearWorkflow.mts';
 import { waitUntil } from '../../support/waitUntil.mts';
 
@@ -58,16 +46,13 @@ async function platformWorkflow(name: string, script: string): Promise<string> {
 }
 
 const runsOf = async (name: string) =>
-	((await admin().get('/runs')).data.data as WorkflowRun[]).filter(
-		({ workflow }) => workflow === name,
-	);
+	((await admin().get('/runs')).data.data as WorkflowRun[]).filter(({ workflow }) => workflow === name);
 
 const headers = () => ({ Authorization: `Bearer ${environment.sandbox.tokens.role}` });
 
 /** Makes the platform's Send Webhook step post to a URL. Returns n8n's status. */
 async function sendWebhook(url: string, body: object): Promise<number> {
-	const script =
-		'const { url, body } = svc.workflow.payloadRequest; return svc.sendWebhook(url, body);';
+	const script = 'const { url, body } = svc.workflow.payloadRequest; return svc.sendWebhook(url, body);';
 	const step = await platformWorkflow('Send', script);
 	const { data } = await axios.post(step, { url, body }, { headers: headers() });
 	return (data as { status: number }).status;
@@ -78,28 +63,13 @@ async function waitingWorkflow(name: string, items: object[], parameters: object
 	const webhookUrl = await platformWorkflow(name, 'return null;');
 	const base = 'n8n-nodes-base';
 	const workflow = linearWorkflow(name, credentialId, [
-		{
-			name: 'List',
-			type: `${base}.set`,
-			typeVersion: 3.4,
-			parameters: { mode: 'raw', jsonOutput: JSON.stringify({ list: items }) },
-		},
-		{
-			name: 'Items',
-			type: `${base}.splitOut`,
-			typeVersion: 1,
-			parameters: { fieldToSplitOut: 'list' },
-		},
+		{ name: 'List', type: `${base}.set`, typeVersion: 3.4, parameters: { mode: 'raw', jsonOutput: JSON.stringify({ list: items }) } },
+		{ name: 'Items', type: `${base}.splitOut`, typeVersion: 1, parameters: { fieldToSplitOut: 'list' } },
 		{
 			name: 'Wait',
 			type: NODE_TYPE,
 			typeVersion: 1,
-			parameters: {
-				resource: 'workflow',
-				operation: 'triggerAndWait',
-				webhookUrl,
-				...parameters,
-			},
+			parameters: { resource: 'workflow', operation: 'triggerAndWait', webhookUrl, ...parameters },
 		},
 		{ name: 'After', type: `${base}.noOp`, typeVersion: 1, parameters: {} },
 	]);
@@ -111,10 +81,7 @@ test('an execution waits until the platform posts to the resume URL', async () =
 	const limit = { waitAmount: 1, waitUnit: 'days' };
 	const workflow = await waitingWorkflow('Review', [json], limit);
 	const running = n8nApi.runWorkflow(workflow, 'Start');
-	await waitUntil(
-		'the platform starts its workflow',
-		async () => (await runsOf('Review')).length > 0,
-	);
+	await waitUntil('the platform starts its workflow', async () => (await runsOf('Review')).length > 0);
 	const [{ payload }] = (await runsOf('Review')) as [WorkflowRun];
 	const { resumeUrl, ...rest } = payload;
 	assert.deepEqual(rest, json);
@@ -122,10 +89,7 @@ test('an execution waits until the platform posts to the resume URL', async () =
 
 	const answer = { approved: true, by: 'Ada' };
 	// n8n rejects it until the execution is stored as waiting.
-	await waitUntil(
-		'n8n takes the webhook',
-		async () => (await sendWebhook(String(resumeUrl), answer)) === 200,
-	);
+	await waitUntil('n8n takes the webhook', async () => (await sendWebhook(String(resumeUrl), answer)) === 200);
 	const execution = await running;
 	assert.equal(describeFailure(execution), undefined);
 	for (const name of ['Wait', 'After']) {
@@ -193,8 +157,7 @@ test('the example of an MCP server: agents outside of n8n find and use the tools
 	);
 	const { tools } = (await call('tools/list', {})) as { tools: Array<{ name: string }> };
 	assert.deepEqual(tools.map(({ name }) => name).sort(), ['Count_deals', 'Find_contacts']);
-	const use = async (name: string, given: object) =>
-		JSON.stringify(await call('tools/call', { name, arguments: given }));
+	const use = async (name: string, given: object) => JSON.stringify(await call('tools/call', { name, arguments: given }));
 	assert.match(await use('Find_contacts', { surname: 'wren' }), /cleo\.wren@example\.com/);
 	assert.match(await use('Count_deals', { stage: 'wno' }), /'open', 'won', 'lost'/);
 	await n8nApi.unpublish(id);

@@ -36,10 +36,7 @@ interface Compose {
 const text = await readFile(join(FOLDER, 'compose.yaml'), 'utf8');
 const dockerfile = await readFile(join(FOLDER, 'Dockerfile'), 'utf8');
 const { services, volumes } = parse(text, { merge: true }) as Compose;
-const { main, worker, postgres, redis } = services as Record<
-	'main' | 'worker' | 'postgres' | 'redis',
-	Service
->;
+const { main, worker, postgres, redis } = services as Record<'main' | 'worker' | 'postgres' | 'redis', Service>;
 
 /** How compose writes a variable that must be set, in n8n's environment. */
 const given = (name: string) => `\${${name}:?set it in .env}`;
@@ -112,9 +109,7 @@ test('the health check of main and workers is code that runs', async () => {
 });
 
 test('the image is of the pinned n8n, and has the package where n8n looks for it', async () => {
-	const pinned = JSON.parse(
-		await readFile(join(ROOT, 'harness', 'n8n', 'package.json'), 'utf8'),
-	) as {
+	const pinned = JSON.parse(await readFile(join(ROOT, 'harness', 'n8n', 'package.json'), 'utf8')) as {
 		dependencies: { n8n: string };
 	};
 	assert.match(dockerfile, new RegExp(`^FROM \\S+/n8n:${pinned.dependencies.n8n}$`, 'm'));
@@ -132,8 +127,5 @@ test('the image is of the pinned n8n, and has the package where n8n looks for it
 	const { code, output } = await runCommand('/bin/sh', ['-c', here]);
 	assert.equal(code, 0, output);
 	const installed = join(home, '.n8n', 'nodes', 'node_modules', name);
-	assert.ok(
-		existsSync(join(installed, 'dist', 'nodes', 'DataPlatform', 'DataPlatform.node.js')),
-		output,
-	);
+	assert.ok(existsSync(join(installed, 'dist', 'nodes', 'DataPlatform', 'DataPlatform.node.js')), output);
 });

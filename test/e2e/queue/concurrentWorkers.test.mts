@@ -5,14 +5,7 @@
 
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
-import {
-	CREDENTIAL_NAME,
-	CREDENTIAL_TYPE,
-	N8N_ADDRESS,
-	PART_EXAMPLE,
-	readExample,
-	webhookCredential,
-} from '../../../harness/examples.mts';
+import { CREDENTIAL_NAME, CREDENTIAL_TYPE, N8N_ADDRESS, PART_EXAMPLE, readExample, webhookCredential } from '../../../harness/examples.mts';
 import {
 	describeFailure,
 	type ExecutionItem,
@@ -26,16 +19,7 @@ import { countRecords, readRecords } from '../../support/apiClient.mts';
 import { fileResponse, startStubServer } from '../../support/stubServer.mts';
 import { waitUntil } from '../../support/waitUntil.mts';
 import { countOutcomes, QueueHarness } from './queueHarness.mts';
-import {
-	APP,
-	fetchItemsNode,
-	createTables,
-	inTable,
-	NOTES,
-	ORDERS,
-	rowFileNode,
-	writeManyNode,
-} from './queueFixtures.mts';
+import { APP, fetchItemsNode, createTables, inTable, NOTES, ORDERS, rowFileNode, writeManyNode } from './queueFixtures.mts';
 
 const RUNS_AT_ONCE = 8;
 
@@ -94,9 +78,7 @@ test('one file in parts: both workers import at the same time, each row once', a
 		const inOne = await create(inParts, { startAtRow: 1, endAtRow: 0 });
 		await n8nApi.publish(part);
 		await waitUntil('the webhook is there', async () => {
-			const { status } = await fetch(`${environment.main.url}/webhook/import-part`, {
-				method: 'POST',
-			});
+			const { status } = await fetch(`${environment.main.url}/webhook/import-part`, { method: 'POST' });
 			return status === 403;
 		});
 
@@ -130,9 +112,7 @@ test('one file in parts: both workers import at the same time, each row once', a
 		assert.deepEqual([...one.shares].sort(), [0, 1]);
 		assert.equal(four.shares[0]! + four.shares[1]!, 4);
 		assert.ok(four.shares.every((share) => share > 0));
-		const [first, second] = (await harness.listExecutions(part))
-			.slice(0, 4)
-			.sort((a, b) => a.startedAt.localeCompare(b.startedAt));
+		const [first, second] = (await harness.listExecutions(part)).slice(0, 4).sort((a, b) => a.startedAt.localeCompare(b.startedAt));
 		assert.ok(second!.startedAt < first!.stoppedAt, 'the parts ran one after the other');
 		await n8nApi.unpublish(part);
 	} finally {
@@ -152,9 +132,7 @@ test('a table goes into a file in the database and back, unchanged', async () =>
 	);
 	const execution = await harness.n8nApi.runWorkflow(workflow, 'Start');
 	assert.equal(describeFailure(execution), undefined);
-	const [exported] = outputItems(execution, 'Export') as Array<
-		ExecutionItem & { binary: { data: { id: string } } }
-	>;
+	const [exported] = outputItems(execution, 'Export') as Array<ExecutionItem & { binary: { data: { id: string } } }>;
 	assert.equal(exported?.json.records, numbers.length);
 	const { id } = exported.binary.data;
 	assert.match(id, /^database:/);
@@ -171,16 +149,10 @@ test('workers that write the same keys at once: each record once, whole, of one 
 	const before = await harness.executionsByWorker();
 	const names = Array.from({ length: RUNS_AT_ONCE }, (_, index) => `run${index}`);
 	// Each starts elsewhere, so that they meet in the middle of each other's work.
-	const workflows = await Promise.all(
-		names.map(async (name, index) => await harness.createSyncWorkflow(name, 1_000, index * 100)),
-	);
-	const executions = await Promise.all(
-		workflows.map(async (workflow) => await harness.n8nApi.runWorkflow(workflow, 'Start')),
-	);
+	const workflows = await Promise.all(names.map(async (name, index) => await harness.createSyncWorkflow(name, 1_000, index * 100)));
+	const executions = await Promise.all(workflows.map(async (workflow) => await harness.n8nApi.runWorkflow(workflow, 'Start')));
 	await harness.admin.settings({ latencyMs: 0 });
-	const shares = (await harness.executionsByWorker()).map(
-		(all, number) => all.length - before[number]!.length,
-	);
+	const shares = (await harness.executionsByWorker()).map((all, number) => all.length - before[number]!.length);
 	context.diagnostic(`executions of the workers: ${shares.join(' and ')}`);
 	assert.equal(shares[0]! + shares[1]!, RUNS_AT_ONCE);
 	assert.ok(shares.every((share) => share > 0));
@@ -190,11 +162,7 @@ test('workers that write the same keys at once: each record once, whole, of one 
 	const inserted = counts.reduce((sum, outcome) => sum + (outcome.inserted ?? 0), 0);
 	assert.equal(inserted, 1_000);
 	for (const outcome of counts) {
-		assert.equal(
-			(outcome.inserted ?? 0) + (outcome.updated ?? 0) + (outcome.unchanged ?? 0),
-			1_000,
-			JSON.stringify(outcome),
-		);
+		assert.equal((outcome.inserted ?? 0) + (outcome.updated ?? 0) + (outcome.unchanged ?? 0), 1_000, JSON.stringify(outcome));
 	}
 	const stored = await readRecords(harness.environment.sandbox, APP, ORDERS);
 	assert.equal(stored.length, 1_000);
@@ -214,18 +182,10 @@ test('more at once than the platform allows: all wait their turn, all is written
 	// Eight syncs make three requests each.
 	await harness.admin.settings({ rateLimitPerMinute: 6, rateLimitWindowMs: 3_000 });
 	const workflows = await Promise.all(
-		Array.from(
-			{ length: RUNS_AT_ONCE },
-			async (_, index) => await harness.createSyncWorkflow(`${index}`, 1_000),
-		),
+		Array.from({ length: RUNS_AT_ONCE }, async (_, index) => await harness.createSyncWorkflow(`${index}`, 1_000)),
 	);
-	const executions = await Promise.all(
-		workflows.map(async (workflow) => await n8nApi.runWorkflow(workflow, 'Start')),
-	);
-	await harness.admin.settings({
-		rateLimitPerMinute: null,
-		rateLimitWindowMs: 60_000,
-	});
+	const executions = await Promise.all(workflows.map(async (workflow) => await n8nApi.runWorkflow(workflow, 'Start')));
+	await harness.admin.settings({ rateLimitPerMinute: null, rateLimitWindowMs: 60_000 });
 	for (const execution of executions) assert.equal(describeFailure(execution), undefined);
 	const log = await harness.admin.requests();
 	const refused = log.filter(({ status }) => status === 429).length;
@@ -238,13 +198,7 @@ test('more at once than the platform allows: all wait their turn, all is written
 });
 
 test('Retry On Fail on a worker: the second try creates nothing again', async () => {
-	await harness.admin.faults([
-		{
-			match: { path: '/notes/data/bulk$' },
-			when: { nth: [2] },
-			fault: { kind: 'failRecords', indexes: [1] },
-		},
-	]);
+	await harness.admin.faults([{ match: { path: '/notes/data/bulk$' }, when: { nth: [2] }, fault: { kind: 'failRecords', indexes: [1] } }]);
 	try {
 		const settings = { retryOnFail: true, maxTries: 3, waitBetweenTries: 100 };
 		const options = { requests: { settings: { batchSize: 100 } } };
@@ -257,11 +211,7 @@ test('Retry On Fail on a worker: the second try creates nothing again', async ()
 					type: 'n8n-nodes-base.set',
 					typeVersion: 3.4,
 					parameters: {
-						assignments: {
-							assignments: [
-								{ id: 'text', name: 'text', type: 'string', value: '={{ $json.number }}' },
-							],
-						},
+						assignments: { assignments: [{ id: 'text', name: 'text', type: 'string', value: '={{ $json.number }}' }] },
 						options: {},
 					},
 				},

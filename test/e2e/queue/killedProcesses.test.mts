@@ -36,8 +36,7 @@ beforeEach(async () => {
 	await harness.admin.settings({ latencyMs: 100 });
 });
 
-const isPartWritten = async () =>
-	(await countRecords(harness.environment.sandbox, APP, ORDERS)) >= 1_000;
+const isPartWritten = async () => (await countRecords(harness.environment.sandbox, APP, ORDERS)) >= 1_000;
 
 /** Each order exists once, and was written once. */
 async function expectAllOnce(): Promise<void> {
@@ -96,12 +95,7 @@ test('the error workflow runs for an execution that died with its worker', async
 		webhookId: 'b7f6f4f0-2a52-4c56-8a0e-0d6c5a5f0002',
 	};
 	const sync = await n8nApi.createWorkflow({
-		...linearWorkflow(
-			'Sync when called',
-			credential,
-			harness.syncSteps('called', ITEMS, 0, SLOWLY),
-			webhook,
-		),
+		...linearWorkflow('Sync when called', credential, harness.syncSteps('called', ITEMS, 0, SLOWLY), webhook),
 		settings: { errorWorkflow: alarm },
 	});
 	await harness.activate(sync);
@@ -109,9 +103,7 @@ test('the error workflow runs for an execution that died with its worker', async
 	await waitUntil('a part is written', isPartWritten);
 	const victim = await harness.latestWorker();
 	process.kill(environment.workers[victim]!.pid, 'SIGKILL');
-	await waitUntil('the execution ends', async () =>
-		(await harness.listExecutions(sync)).every(isFinished),
-	);
+	await waitUntil('the execution ends', async () => (await harness.listExecutions(sync)).every(isFinished));
 	const [died] = await harness.finishedExecutions(sync);
 	assert.equal(died?.status, 'error');
 	await waitUntil('the alarm', async () => (await harness.finishedExecutions(alarm)).length > 0);

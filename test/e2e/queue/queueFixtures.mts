@@ -14,19 +14,11 @@ export const NOTES = 'notes';
 const text = (name: string, metadata: JsonObject = {}) => ({ name, type: 'text', metadata });
 
 /** Creates the tables, empty unless there are initial orders. */
-export async function createTables(
-	{ admin }: RunningSandbox,
-	orders: JsonObject[] = [],
-): Promise<void> {
+export async function createTables({ admin }: RunningSandbox, orders: JsonObject[] = []): Promise<void> {
 	const tables = [
 		{
 			internalName: ORDERS,
-			fields: [
-				text('number', { required: true, importKey: true }),
-				text('run'),
-				text('again'),
-				{ name: 'papers', type: 'file' },
-			],
+			fields: [text('number', { required: true, importKey: true }), text('run'), text('again'), { name: 'papers', type: 'file' }],
 		},
 		{ internalName: NOTES, fields: [text('text')] },
 	];
@@ -68,12 +60,7 @@ const locator = (value: string) => ({ __rl: true, mode: 'id', value });
 export const inTable = (table: string) => ({ application: locator(APP), table: locator(table) });
 
 /** Our node on all items at once, with the fields named as in the items. */
-export const writeManyNode = (
-	operation: string,
-	table: string,
-	settings: JsonObject = {},
-	options: JsonObject = {},
-): Step => ({
+export const writeManyNode = (operation: string, table: string, settings: JsonObject = {}, options: JsonObject = {}): Step => ({
 	name: 'Write',
 	type: NODE_TYPE,
 	typeVersion: 1,
@@ -81,12 +68,7 @@ export const writeManyNode = (
 		resource: 'record',
 		operation,
 		...inTable(table),
-		columns: {
-			mappingMode: 'autoMapInputData',
-			value: null,
-			matchingColumns: [],
-			schema: [],
-		},
+		columns: { mappingMode: 'autoMapInputData', value: null, matchingColumns: [], schema: [] },
 		options,
 	},
 	...settings,
@@ -120,12 +102,7 @@ export const triggerNode = (name: string, seconds: number[]): Step => ({
 	type: `${NODE_TYPE}Trigger`,
 	typeVersion: 1,
 	parameters: {
-		pollTimes: {
-			item: seconds.map((second) => ({
-				mode: 'custom',
-				cronExpression: `${second} * * * * *`,
-			})),
-		},
+		pollTimes: { item: seconds.map((second) => ({ mode: 'custom', cronExpression: `${second} * * * * *` })) },
 		triggerOn: 'createdOrUpdated',
 		...inTable(ORDERS),
 	},

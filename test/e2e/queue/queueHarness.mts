@@ -1,10 +1,7 @@
 /** A running n8n in queue mode with its owner signed in, and the functions that the tests need. */
 
 import axios from 'axios';
-import {
-	type QueueEnvironment,
-	setUpQueueEnvironment,
-} from '../../../harness/queueEnvironment.mts';
+import { type QueueEnvironment, setUpQueueEnvironment } from '../../../harness/queueEnvironment.mts';
 import { sandboxCredential } from '../../../harness/examples.mts';
 import {
 	type Execution,
@@ -19,13 +16,7 @@ import { linearWorkflow, type Step } from '../../support/linearWorkflow.mts';
 import type { SandboxAdmin } from '../../../harness/sandboxAdmin.mts';
 import type { StubServer } from '../../support/stubServer.mts';
 import { waitUntil } from '../../support/waitUntil.mts';
-import {
-	fetchItemsNode,
-	createTables,
-	ORDERS,
-	serveOrders,
-	writeManyNode,
-} from './queueFixtures.mts';
+import { fetchItemsNode, createTables, ORDERS, serveOrders, writeManyNode } from './queueFixtures.mts';
 
 const owner = createOwner();
 
@@ -37,8 +28,7 @@ export interface ExecutionSummary {
 }
 
 /** An execution that neither waits nor runs. */
-export const isFinished = ({ status }: ExecutionSummary) =>
-	!['new', 'running', 'waiting'].includes(status);
+export const isFinished = ({ status }: ExecutionSummary) => !['new', 'running', 'waiting'].includes(status);
 
 /** How many of an execution's items had each outcome at the node that writes. */
 export function countOutcomes(execution: Execution): Record<string, number> {
@@ -96,28 +86,17 @@ export class QueueHarness {
 	/** Steps that write this many orders, after the first `skipped` ones. */
 	syncSteps(run: string, items: number, skipped = 0, options: JsonObject = {}): Step[] {
 		const query = `prefix=O&count=${items}&run=${run}&skipped=${skipped}`;
-		return [
-			fetchItemsNode(`${this.orders.origin}/orders?${query}`),
-			writeManyNode('upsert', ORDERS, {}, options),
-		];
+		return [fetchItemsNode(`${this.orders.origin}/orders?${query}`), writeManyNode('upsert', ORDERS, {}, options)];
 	}
 
 	/** Stores a workflow of such steps that is started by hand, and returns its ID. */
-	async createSyncWorkflow(
-		run: string,
-		items: number,
-		skipped = 0,
-		options: JsonObject = {},
-	): Promise<string> {
+	async createSyncWorkflow(run: string, items: number, skipped = 0, options: JsonObject = {}): Promise<string> {
 		const steps = this.syncSteps(run, items, skipped, options);
 		return await this.n8nApi.createWorkflow(linearWorkflow(`Sync ${run}`, this.credential, steps));
 	}
 
 	async activate(workflowId: string): Promise<void> {
-		const { versionId } = await this.n8nApi.request<{ versionId: string }>(
-			'GET',
-			`/workflows/${workflowId}`,
-		);
+		const { versionId } = await this.n8nApi.request<{ versionId: string }>('GET', `/workflows/${workflowId}`);
 		await this.n8nApi.request('POST', `/workflows/${workflowId}/activate`, { versionId });
 	}
 
@@ -136,10 +115,7 @@ export class QueueHarness {
 	/** A workflow's executions, the latest first, ended or not. */
 	async listExecutions(workflowId: string): Promise<ExecutionSummary[]> {
 		const filter = encodeURIComponent(JSON.stringify({ workflowId }));
-		const { results } = await this.n8nApi.request<{ results: ExecutionSummary[] }>(
-			'GET',
-			`/executions?filter=${filter}&limit=100`,
-		);
+		const { results } = await this.n8nApi.request<{ results: ExecutionSummary[] }>('GET', `/executions?filter=${filter}&limit=100`);
 		return results;
 	}
 
@@ -148,10 +124,7 @@ export class QueueHarness {
 		const listed = (await this.listExecutions(workflowId)).filter(isFinished);
 		return await Promise.all(
 			listed.map(async ({ id }) => {
-				const execution = await this.n8nApi.request<Execution & { data: string }>(
-					'GET',
-					`/executions/${id}`,
-				);
+				const execution = await this.n8nApi.request<Execution & { data: string }>('GET', `/executions/${id}`);
 				return { ...execution, data: parseExecutionData(execution.data) as Execution['data'] };
 			}),
 		);
@@ -160,21 +133,16 @@ export class QueueHarness {
 	/** The bytes that a worker stored, from main, as n8n's editor would show or save them. */
 	async downloadBinary(id: string): Promise<Buffer> {
 		const { main } = this.environment;
-		const response = await axios.get<ArrayBuffer>(
-			`${main.url}/rest/binary-data?id=${encodeURIComponent(id)}&action=download`,
-			{
-				headers: { cookie: this.n8nApi.cookie(), 'browser-id': this.n8nApi.browserId },
-				responseType: 'arraybuffer',
-			},
-		);
+		const response = await axios.get<ArrayBuffer>(`${main.url}/rest/binary-data?id=${encodeURIComponent(id)}&action=download`, {
+			headers: { cookie: this.n8nApi.cookie(), 'browser-id': this.n8nApi.browserId },
+			responseType: 'arraybuffer',
+		});
 		return Buffer.from(response.data);
 	}
 
 	/** The executions that each worker started. */
 	async executionsByWorker(): Promise<string[][]> {
-		return await Promise.all(
-			this.environment.workers.map((_, number) => this.environment.executionsOf(number)),
-		);
+		return await Promise.all(this.environment.workers.map((_, number) => this.environment.executionsOf(number)));
 	}
 
 	/** The number of the worker that started the latest execution. */

@@ -16,14 +16,7 @@ import { linearWorkflow, BASE_NODES, type Step } from '../../support/linearWorkf
 import { readRecords } from '../../support/apiClient.mts';
 import { waitUntil } from '../../support/waitUntil.mts';
 import { isFinished, QueueHarness } from './queueHarness.mts';
-import {
-	APP,
-	attachmentNode,
-	fetchItemsNode,
-	ORDERS,
-	triggerNode,
-	writeManyNode,
-} from './queueFixtures.mts';
+import { APP, attachmentNode, fetchItemsNode, ORDERS, triggerNode, writeManyNode } from './queueFixtures.mts';
 
 const RUNS_AT_ONCE = 8;
 const ITEMS_EACH = 500;
@@ -62,17 +55,13 @@ test('bulk syncs started by hand run on both workers, and what they write is the
 			async (prefix) =>
 				await n8nApi.createWorkflow(
 					linearWorkflow(`Sync ${prefix}`, credential, [
-						fetchItemsNode(
-							`${harness.orders.origin}/orders?prefix=${prefix}&count=${ITEMS_EACH}&run=one`,
-						),
+						fetchItemsNode(`${harness.orders.origin}/orders?prefix=${prefix}&count=${ITEMS_EACH}&run=one`),
 						writeManyNode('upsert', ORDERS),
 					]),
 				),
 		),
 	);
-	const executions = await Promise.all(
-		workflows.map(async (workflow) => await n8nApi.runWorkflow(workflow, 'Start')),
-	);
+	const executions = await Promise.all(workflows.map(async (workflow) => await n8nApi.runWorkflow(workflow, 'Start')));
 	await harness.admin.settings({ latencyMs: 0 });
 	for (const execution of executions) {
 		assert.equal(describeFailure(execution), undefined);
@@ -80,16 +69,12 @@ test('bulk syncs started by hand run on both workers, and what they write is the
 		assert.deepEqual(outcomes, Array(ITEMS_EACH).fill('inserted'));
 	}
 	const byWorker = await harness.executionsByWorker();
-	context.diagnostic(
-		`executions of the workers: ${byWorker.map((ids) => ids.length).join(' and ')}`,
-	);
+	context.diagnostic(`executions of the workers: ${byWorker.map((ids) => ids.length).join(' and ')}`);
 	assert.ok(byWorker.every((ids) => ids.length > 0));
 	assert.deepEqual(byWorker.flat().sort(), executions.map(({ id }) => id).sort());
 
 	const stored = await readRecords(environment.sandbox, APP, ORDERS);
-	const expected = prefixes.flatMap((prefix) =>
-		Array.from({ length: ITEMS_EACH }, (_, index) => `${prefix}${index + 1}`),
-	);
+	const expected = prefixes.flatMap((prefix) => Array.from({ length: ITEMS_EACH }, (_, index) => `${prefix}${index + 1}`));
 	assert.deepEqual(stored.map(({ fields }) => fields.number).sort(), expected.sort());
 	assert.equal((await harness.admin.history(APP, ORDERS)).length, expected.length);
 });
@@ -115,23 +100,15 @@ test('files that main receives go up from a worker and come down again, unchange
 		recordId: { ...recordId, value: "={{ $('Start').item.json.query.record }}" },
 		outputField: 'back',
 	});
-	const workflow = await n8nApi.createWorkflow(
-		linearWorkflow('Papers', credential, [up, down], webhook),
-	);
+	const workflow = await n8nApi.createWorkflow(linearWorkflow('Papers', credential, [up, down], webhook));
 	await harness.activate(workflow);
 	const stored = await readRecords(environment.sandbox, APP, ORDERS);
 	const sizes = [1, 1_000, 100_000, 3_000_001, 40_000_000];
-	const files = sizes.map((size, index) => ({
-		record: stored[index]!.id,
-		bytes: randomBytes(size),
-	}));
+	const files = sizes.map((size, index) => ({ record: stored[index]!.id, bytes: randomBytes(size) }));
 	const send = async ({ record, bytes }: (typeof files)[number]) =>
 		await harness.callWebhook(`papers?record=${record}`, bytes, 'application/octet-stream');
 	await Promise.all(files.map(send));
-	await waitUntil(
-		'all files are through',
-		async () => (await harness.finishedExecutions(workflow)).length === sizes.length,
-	);
+	await waitUntil('all files are through', async () => (await harness.finishedExecutions(workflow)).length === sizes.length);
 	const executions = await harness.finishedExecutions(workflow);
 	const taken = await tookUp();
 	for (const execution of executions) {
@@ -144,37 +121,26 @@ test('files that main receives go up from a worker and come down again, unchange
 		const id = item?.binary?.back?.id ?? '';
 		assert.match(id, /^database:/);
 		assert.equal(hash(await harness.downloadBinary(id)), hash(bytes));
-		const { fields } = (await readRecords(environment.sandbox, APP, ORDERS)).find(
-			(entry) => entry.id === record,
-		)!;
+		const { fields } = (await readRecords(environment.sandbox, APP, ORDERS)).find((entry) => entry.id === record)!;
 		const [paper] = fields.papers as Array<{ fileId: string }>;
 		const there = await environment.sandbox.admin.http.get<ArrayBuffer>(`/files/${paper!.fileId}`, {
 			responseType: 'arraybuffer',
 		});
 		assert.equal(hash(Buffer.from(there.data)), hash(bytes));
 	}
-	const rows = await environment.postgres.query(
-		'SELECT count(*), sum("fileSize") FROM binary_data',
-	);
+	const rows = await environment.postgres.query('SELECT count(*), sum("fileSize") FROM binary_data');
 	context.diagnostic(`files and bytes in the database: ${rows}`);
 });
 
 test('main polls and workers execute; with no worker up nothing is lost, nothing emitted twice', async (context) => {
-	const seconds = Array.from(
-		{ length: 60 / SECONDS_BETWEEN_POLLS },
-		(_, index) => index * SECONDS_BETWEEN_POLLS,
-	);
-	const workflow = await n8nApi.createWorkflow(
-		linearWorkflow('Watch', credential, [], triggerNode('Start', seconds)),
-	);
+	const seconds = Array.from({ length: 60 / SECONDS_BETWEEN_POLLS }, (_, index) => index * SECONDS_BETWEEN_POLLS);
+	const workflow = await n8nApi.createWorkflow(linearWorkflow('Watch', credential, [], triggerNode('Start', seconds)));
 	const polls = async () => (await harness.admin.requests()).length;
 	await harness.admin.clearRequests();
 	await harness.activate(workflow);
 	await waitUntil('n8n polls', async () => (await polls()) >= 2);
 	const isStored = async () =>
-		(await environment.postgres.query(
-			`SELECT "staticData" IS NOT NULL FROM workflow_entity WHERE id = '${workflow}'`,
-		)) === 't';
+		(await environment.postgres.query(`SELECT "staticData" IS NOT NULL FROM workflow_entity WHERE id = '${workflow}'`)) === 't';
 	await waitUntil('the place is stored', isStored);
 
 	const create = async (...numbers: string[]) => {
@@ -193,16 +159,11 @@ test('main polls and workers execute; with no worker up nothing is lost, nothing
 			.sort();
 	const expectEmitted = async (...numbers: string[]) => {
 		const expected = numbers.map((number) => `created ${number}`).sort();
-		await waitUntil(
-			'everything is emitted',
-			async () => (await emitted()).length >= expected.length,
-		);
+		await waitUntil('everything is emitted', async () => (await emitted()).length >= expected.length);
 		// One that started after that, completely, including any execution that it started.
 		const before = await polls();
 		await waitUntil('two more polls', async () => (await polls()) >= before + 2);
-		await waitUntil('all executions end', async () =>
-			(await harness.listExecutions(workflow)).every(isFinished),
-		);
+		await waitUntil('all executions end', async () => (await harness.listExecutions(workflow)).every(isFinished));
 		assert.deepEqual(await emitted(), expected);
 	};
 	await create('T1', 'T2', 'T3');
@@ -240,15 +201,9 @@ test('neither Redis nor the database nor a log contains the token in plain text'
 	]) {
 		await harness.admin.faults([{ fault }]);
 		const write = writeManyNode('create', ORDERS);
-		const parameters = {
-			...write.parameters,
-			options: { requests: { settings: { maxRetryWait: 0 } } },
-		};
+		const parameters = { ...write.parameters, options: { requests: { settings: { maxRetryWait: 0 } } } };
 		const url = `${harness.orders.origin}/orders?prefix=X&count=3&run=x`;
-		const workflow = linearWorkflow('Fails', credential, [
-			fetchItemsNode(url),
-			{ ...write, parameters },
-		]);
+		const workflow = linearWorkflow('Fails', credential, [fetchItemsNode(url), { ...write, parameters }]);
 		const failed = await n8nApi.runWorkflow(await n8nApi.createWorkflow(workflow), 'Start');
 		assert.equal(failed.status, 'error');
 	}
@@ -259,14 +214,8 @@ test('neither Redis nor the database nor a log contains the token in plain text'
 
 	// As it is, and as its bytes would look in the database's dump.
 	const bytes = Buffer.from(token);
-	const forms = [
-		token,
-		bytes.toString('hex'),
-		bytes.toString('base64').replace(/=+$/, '').slice(0, -1),
-	];
-	const logs = ['main', 'worker-0', 'worker-1'].map((name) =>
-		logFile(join(environment.folder, name)),
-	);
+	const forms = [token, bytes.toString('hex'), bytes.toString('base64').replace(/=+$/, '').slice(0, -1)];
+	const logs = ['main', 'worker-0', 'worker-1'].map((name) => logFile(join(environment.folder, name)));
 	for (const file of [redisKeys, environment.redis.commands, database, ...logs]) {
 		assert.ok(!(await holdsAny(file, forms)), file);
 	}

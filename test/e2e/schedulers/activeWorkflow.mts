@@ -7,14 +7,7 @@ import assert from 'node:assert/strict';
 import { setTimeout as sleep } from 'node:timers/promises';
 import axios from 'axios';
 import { CREDENTIAL_NAME, CREDENTIAL_TYPE, sandboxCredential } from '../../../harness/examples.mts';
-import {
-	createOwner,
-	type ExecutionData,
-	type N8nApi,
-	parseExecutionData,
-	signIn,
-	startItems,
-} from '../../../harness/n8nApi.mts';
+import { createOwner, type ExecutionData, type N8nApi, parseExecutionData, signIn, startItems } from '../../../harness/n8nApi.mts';
 import { type RunningN8n, startN8n } from '../../../harness/n8nProcess.mts';
 import type { TestEnvironment } from '../../../harness/testEnvironment.mts';
 import { type Change, isStartStored, nameOf, PollLog } from '../../support/pollLog.mts';
@@ -48,9 +41,7 @@ const locator = (value: string) => ({ __rl: true, mode: 'list', value });
 const custom = (cronExpression: string) => ({ mode: 'custom', cronExpression });
 
 /** One poll time per minute, the next one this many seconds from now. */
-export const onceAMinute = (seconds: number) => [
-	custom(`${new Date(Date.now() + seconds * 1000).getSeconds()} * * * * *`),
-];
+export const onceAMinute = (seconds: number) => [custom(`${new Date(Date.now() + seconds * 1000).getSeconds()} * * * * *`)];
 
 export const SECONDS_BETWEEN_POLLS = 4;
 
@@ -196,20 +187,15 @@ export class ActiveWorkflow {
 			connections: {},
 		});
 		const hasGap = this.#scheduler !== 'durable cursors';
-		this.#pollLog = hasGap
-			? new PollLog(this.#environment.userFolder, this.id, TRIGGER)
-			: undefined;
+		this.#pollLog = hasGap ? new PollLog(this.#environment.userFolder, this.id, TRIGGER) : undefined;
 		await this.n8nApi.publish(this.id);
 		// Changes after it must be emitted.
-		await waitUntil('n8n stores where watching begins', () =>
-			isStartStored(this.#environment.userFolder, this.id),
-		);
+		await waitUntil('n8n stores where watching begins', () => isStartStored(this.#environment.userFolder, this.id));
 	}
 
 	/** Waits until n8n has started this many more polls. */
 	async polls(count: number): Promise<void> {
-		const polls = async () =>
-			(await this.#admin.requests()).filter(({ path }) => path.includes('/data')).length;
+		const polls = async () => (await this.#admin.requests()).filter(({ path }) => path.includes('/data')).length;
 		const before = await polls();
 		await waitUntil('n8n polls', async () => (await polls()) >= before + count);
 	}
@@ -220,11 +206,7 @@ export class ActiveWorkflow {
 			this.#codes += 1;
 			return { fields: { iata: this.#codes.toString(36), name: `Airport ${this.#codes}` } };
 		});
-		const { data } = await this.#request<{ data: Row[] }>(
-			'POST',
-			'/bulk?dataResponseType=MetadataOnly',
-			{ bulk },
-		);
+		const { data } = await this.#request<{ data: Row[] }>('POST', '/bulk?dataResponseType=MetadataOnly', { bulk });
 		for (const row of data) this.#expect(row);
 		return data.map(({ id }) => id);
 	}
@@ -270,9 +252,7 @@ export class ActiveWorkflow {
 		const expected = [...this.#expected.entries()];
 		const missing = expected.filter(([name]) => !counts.has(name));
 		const lost = missing.filter(([, change]) => !this.#pollLog?.isInGap(change));
-		const more = [...counts].filter(
-			([name, count]) => count > Math.max(1, this.#judged.get(name) ?? 0),
-		);
+		const more = [...counts].filter(([name, count]) => count > Math.max(1, this.#judged.get(name) ?? 0));
 		const doubled = more.filter(([name]) => {
 			const change = this.#expected.get(name);
 			return !change || !this.#pollLog?.isInOtherGap(change);
@@ -286,9 +266,7 @@ export class ActiveWorkflow {
 			early: [...counts.keys()].filter((name) => !isKnown(name)).length,
 			lostBetweenWrites: missing.length - lost.length,
 			doubledBetweenWrites: more.length - doubled.length,
-			inCrashedExecutions: executions
-				.filter(({ hasCrashed }) => hasCrashed)
-				.reduce((sum, { names }) => sum + names.length, 0),
+			inCrashedExecutions: executions.filter(({ hasCrashed }) => hasCrashed).reduce((sum, { names }) => sum + names.length, 0),
 			executions: executions.length,
 			empty: executions.filter(({ names }) => names.length === 0).length,
 			failedStarts: this.#failedStarts,
@@ -332,11 +310,7 @@ export class ActiveWorkflow {
 				const names = await this.#startedWith(id);
 				const hasCrashed = status === 'crashed' || isDead;
 				if (hasCrashed) {
-					const retry = await this.n8nApi.request<{ id: string }>(
-						'POST',
-						`/executions/${id}/retry`,
-						{},
-					);
+					const retry = await this.n8nApi.request<{ id: string }>('POST', `/executions/${id}/retry`, {});
 					assert.deepEqual(await this.#startedWith(retry.id), names);
 				}
 				this.#executions.set(id, { names, hasCrashed });
@@ -347,10 +321,7 @@ export class ActiveWorkflow {
 	}
 
 	async #startedWith(executionId: string): Promise<string[]> {
-		const { data } = await this.n8nApi.request<{ data: string }>(
-			'GET',
-			`/executions/${executionId}`,
-		);
+		const { data } = await this.n8nApi.request<{ data: string }>('GET', `/executions/${executionId}`);
 		const items = startItems(parseExecutionData(data) as ExecutionData, TRIGGER);
 		return items.map(({ json }) => nameOf(json as unknown as Change));
 	}

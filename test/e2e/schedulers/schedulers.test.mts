@@ -8,14 +8,7 @@ import { after, before, describe, test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { setUpTestEnvironment, type TestEnvironment } from '../../../harness/testEnvironment.mts';
 import { IS_PART } from '../../support/part.mts';
-import {
-	ActiveWorkflow,
-	manyPollTimes,
-	onceAMinute,
-	type Scheduler,
-	SCHEDULERS,
-	type Verdict,
-} from './activeWorkflow.mts';
+import { ActiveWorkflow, manyPollTimes, onceAMinute, type Scheduler, SCHEDULERS, type Verdict } from './activeWorkflow.mts';
 
 /** Time for n8n to poll again after a failed poll, and to store an execution, on a slow machine. */
 const TIME_LIMIT_MS = 600_000;

@@ -41,6 +41,5 @@ const asked = process.argv.slice(2).map(resolveTag);
 const versions = asked.length > 0 ? asked : VERSIONS;
 const failed = versions.filter((version) => !run(version));
 console.log();
-for (const version of versions)
-	console.log(`${failed.includes(version) ? '✗' : '✓'} n8n ${version}`);
+for (const version of versions) console.log(`${failed.includes(version) ? '✗' : '✓'} n8n ${version}`);
 process.exit(failed.length === 0 ? 0 : 1);

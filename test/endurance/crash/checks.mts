@@ -6,8 +6,7 @@ import { FILE_FIELDS } from './sandboxHost.mts';
 import { type Case, fileOf, type Good } from './sourceServer.mts';
 import { uploadNode, WRITE } from './workflows.mts';
 
-const byKey = (records: StoredRecord[], key: string) =>
-	new Map(records.map((record) => [String(record.fields[key]), record]));
+const byKey = (records: StoredRecord[], key: string) => new Map(records.map((record) => [String(record.fields[key]), record]));
 
 /** Keys that several records have. */
 export function duplicateKeys(records: StoredRecord[], key: string): string[] {
@@ -40,9 +39,7 @@ export function checkFileCounts(records: StoredRecord[], cases: Case[], field: s
 			fileName: string;
 			fileSize: number;
 		}>;
-		const right = files.filter(
-			({ fileName, fileSize }) => fileName === name && fileSize === bytes.length,
-		);
+		const right = files.filter(({ fileName, fileSize }) => fileName === name && fileSize === bytes.length);
 		if (right.length === 0) missing.push(number);
 		if (files.length > 1) several.push(number);
 	}
@@ -106,8 +103,7 @@ export function checkUploads(execution: Execution, cases: Case[], after: StoredR
 		for (const item of outputItems(execution, node)) {
 			const number = numberOf(item);
 			tally.stored += 1;
-			if (absent.has(number))
-				wrong.push(`${field} of ${number} is reported as uploaded, but not stored`);
+			if (absent.has(number)) wrong.push(`${field} of ${number} is reported as uploaded, but not stored`);
 			if (twice.has(number)) wrong.push(`${field} of ${number} is there twice`);
 		}
 		for (const { json } of outputItems(execution, node, 1)) {
@@ -119,12 +115,8 @@ export function checkUploads(execution: Execution, cases: Case[], after: StoredR
 				if (!absent.has(number)) wrong.push(`${field} of ${number} is there: ${message}`);
 			}
 		}
-		const reported = [0, 1].reduce(
-			(sum, output) => sum + outputItems(execution, node, output).length,
-			0,
-		);
-		if (reported !== sent.length)
-			wrong.push(`${reported} of ${sent.length} uploads to ${field} have an outcome`);
+		const reported = [0, 1].reduce((sum, output) => sum + outputItems(execution, node, output).length, 0);
+		if (reported !== sent.length) wrong.push(`${reported} of ${sent.length} uploads to ${field} have an outcome`);
 	}
 	return { wrong, tally };
 }

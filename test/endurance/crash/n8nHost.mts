@@ -69,10 +69,7 @@ export class N8nHost {
 	}
 
 	async activate(workflowId: string): Promise<void> {
-		const { versionId } = await this.n8nApi.request<{ versionId: string }>(
-			'GET',
-			`/workflows/${workflowId}`,
-		);
+		const { versionId } = await this.n8nApi.request<{ versionId: string }>('GET', `/workflows/${workflowId}`);
 		await this.n8nApi.request('POST', `/workflows/${workflowId}/activate`, { versionId });
 	}
 
@@ -88,9 +85,7 @@ export class N8nHost {
 			const repeated = new Set(rows.map(({ retryOf }) => retryOf));
 			failed = rows.filter(
 				({ id, status, startedAt, retrySuccessId }) =>
-					(['crashed', 'error'].includes(status) || this.#hasDied({ status, startedAt })) &&
-					!retrySuccessId &&
-					!repeated.has(id),
+					(['crashed', 'error'].includes(status) || this.#hasDied({ status, startedAt })) && !retrySuccessId && !repeated.has(id),
 			);
 			if (failed.length > 0 || Date.now() > end) break;
 			if (!rows.some(({ status }) => ['new', 'running', 'unknown'].includes(status))) break;
@@ -107,10 +102,7 @@ export class N8nHost {
 
 	async #executions(workflowId: string): Promise<ExecutionRow[]> {
 		const filter = encodeURIComponent(JSON.stringify({ workflowId }));
-		const { results } = await this.n8nApi.request<{ results: ExecutionRow[] }>(
-			'GET',
-			`/executions?filter=${filter}&limit=100`,
-		);
+		const { results } = await this.n8nApi.request<{ results: ExecutionRow[] }>('GET', `/executions?filter=${filter}&limit=100`);
 		return results;
 	}
 }

@@ -4,24 +4,11 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { type Execution, describeFailure } from '../../../harness/n8nApi.mts';
 import type { LoggedRequest, StoredRecord } from '../../../harness/sandboxAdmin.mts';
 import type { SeededRandom } from '../../support/seededRandom.mts';
-import {
-	checkOutcomes,
-	checkUploads,
-	duplicateKeys,
-	missingKeys,
-	checkFileCounts,
-} from './checks.mts';
+import { checkOutcomes, checkUploads, duplicateKeys, missingKeys, checkFileCounts } from './checks.mts';
 import { type PollLog, nameOf } from '../../support/pollLog.mts';
 import type { N8nHost } from './n8nHost.mts';
 import { CASES, FILE_FIELDS, GOODS, type SandboxHost, RECEIVED_CHANGES } from './sandboxHost.mts';
-import {
-	type Case,
-	casesOf,
-	type Good,
-	goodsOf,
-	type Sizes,
-	type SourceServer,
-} from './sourceServer.mts';
+import { type Case, casesOf, type Good, goodsOf, type Sizes, type SourceServer } from './sourceServer.mts';
 import type { Tally } from './tally.mts';
 
 /** Before and after each write while something is killed, so that a kill falls into it. */
@@ -107,9 +94,7 @@ export class Rounds {
 		const isAimed = this.#random.happens(AIMED_SHARE);
 		const write = await this.#untilWrite();
 		if (isAimed) await this.#untilTriggerReads();
-		const writing = (await sandboxHost.writes()).filter(
-			({ outcome }) => outcome === 'running',
-		).length;
+		const writing = (await sandboxHost.writes()).filter(({ outcome }) => outcome === 'running').length;
 		await n8nHost.kill();
 		const { sync, uploads } = await running;
 		const written = await this.#countWritten();
@@ -129,10 +114,7 @@ export class Rounds {
 		await this.#checkTruth(await this.#runBoth(), before);
 		await this.#checkGoods();
 		await this.#checkFiles('after n8n was killed and the workflow run again');
-		tally.count(
-			'executions of the trigger repeated by hand',
-			await n8nHost.retryFailedExecutions(ids.trigger),
-		);
+		tally.count('executions of the trigger repeated by hand', await n8nHost.retryFailedExecutions(ids.trigger));
 		await this.#waitForLastChanges();
 	}
 
@@ -145,9 +127,7 @@ export class Rounds {
 		const before = await sandboxHost.records(GOODS);
 		const running = this.#runBoth();
 		const write = await this.#untilWrite();
-		const writing = (await sandboxHost.writes()).filter(
-			({ outcome }) => outcome === 'running',
-		).length;
+		const writing = (await sandboxHost.writes()).filter(({ outcome }) => outcome === 'running').length;
 		await sandboxHost.kill();
 		const away = this.#random.between(...AWAY_MS);
 		await sleep(away);
@@ -161,15 +141,9 @@ export class Rounds {
 		await this.#checkTruth(done, before);
 		await this.#checkGoods();
 		const again = await n8nHost.run(ids.uploads);
-		tally.check(
-			'the uploads run again',
-			again ? [describeFailure(again) ?? ''].filter(Boolean) : ['no'],
-		);
+		tally.check('the uploads run again', again ? [describeFailure(again) ?? ''].filter(Boolean) : ['no']);
 		await this.#checkFiles('after the sandbox was killed and the workflow run again');
-		tally.count(
-			'executions of the trigger repeated by hand',
-			await n8nHost.retryFailedExecutions(ids.trigger),
-		);
+		tally.count('executions of the trigger repeated by hand', await n8nHost.retryFailedExecutions(ids.trigger));
 		await this.#waitForLastChanges();
 	}
 
@@ -186,10 +160,7 @@ export class Rounds {
 		const inGap = missing.filter((change) => pollLog.isInGap(change));
 		tally.count('last changes to be emitted', last.length);
 		tally.count('of them in no execution, lost between n8n’s two writes', inGap.length);
-		tally.check(
-			'each last change is in an execution',
-			missing.filter((change) => !pollLog.isInGap(change)).map(nameOf),
-		);
+		tally.check('each last change is in an execution', missing.filter((change) => !pollLog.isInGap(change)).map(nameOf));
 		const twice = [...pollLog.emitted].filter(([, times]) => times > 1).map(([name]) => name);
 		const byName = new Map(last.map((change) => [nameOf(change), change]));
 		const allowed = twice.filter((name) => {
@@ -225,8 +196,7 @@ export class Rounds {
 		}
 		await sleep(this.#random.next() * LATENCY_MS * 2);
 		// Between two of them there is nothing to interrupt: go on to the next one, if there is any.
-		const isWriting = async () =>
-			(await sandboxHost.writes()).some(({ outcome }) => outcome === 'running');
+		const isWriting = async () => (await sandboxHost.writes()).some(({ outcome }) => outcome === 'running');
 		const next = Date.now() + NEXT_WRITE_MS;
 		while (!(await isWriting()) && Date.now() < next) await sleep(5);
 		return count;
@@ -237,8 +207,7 @@ export class Rounds {
 		const { sandboxHost } = this.#parts;
 		const pages = async () =>
 			(await sandboxHost.requests()).filter(
-				({ path, query, records }) =>
-					path.endsWith(`/${GOODS}/data`) && query.includes('modified') && (records ?? 0) > 1,
+				({ path, query, records }) => path.endsWith(`/${GOODS}/data`) && query.includes('modified') && (records ?? 0) > 1,
 			).length;
 		const before = await pages();
 		const end = Date.now() + POLL_TIMEOUT_MS;
@@ -268,12 +237,7 @@ export class Rounds {
 			tally.check('the workflow ends well', [describeFailure(execution) ?? ''].filter(Boolean));
 		}
 		const goods = goodsOf(this.#round, sizes);
-		const { wrong: untrue, outcomes } = checkOutcomes(
-			sync,
-			goods,
-			before,
-			await sandboxHost.records(GOODS),
-		);
+		const { wrong: untrue, outcomes } = checkOutcomes(sync, goods, before, await sandboxHost.records(GOODS));
 		tally.check('the outcome of each item is true', untrue);
 		for (const [outcome, times] of Object.entries(outcomes)) {
 			tally.count(`items ${outcome}`, times);
@@ -290,10 +254,7 @@ export class Rounds {
 		const stored = await sandboxHost.records(GOODS);
 		tally.check('no item is there twice', duplicateKeys(stored, 'sku'));
 		tally.check('no item is lost', missingKeys(stored, this.#goods.values()));
-		tally.check(
-			'nothing else is there',
-			stored.length > this.#goods.size ? [`${stored.length} records`] : [],
-		);
+		tally.check('nothing else is there', stored.length > this.#goods.size ? [`${stored.length} records`] : []);
 	}
 
 	async #checkFiles(when: string): Promise<void> {
@@ -316,12 +277,9 @@ export class Rounds {
 		const goods = await sandboxHost.records(GOODS);
 		for (;;) {
 			// Nothing is ever deleted there, so what is new comes last.
-			for (const name of await sandboxHost.receivedChanges(this.#arrived.size))
-				this.#arrived.add(name);
+			for (const name of await sandboxHost.receivedChanges(this.#arrived.size)) this.#arrived.add(name);
 			const missing = goods.filter((record) => !this.#arrived.has(nameOf(record)));
-			const open = missing.filter(
-				({ id, ver, modified }) => !pollLog.isInGap({ id, ver, at: modified }),
-			);
+			const open = missing.filter(({ id, ver, modified }) => !pollLog.isInGap({ id, ver, at: modified }));
 			if (open.length === 0 || Date.now() > end) {
 				tally.check('each change has arrived', open.map(nameOf));
 				return;

@@ -39,12 +39,9 @@ const whole = (name: string, text: string) => {
 
 const rounds = whole('rounds', values.rounds);
 const sizes = { goods: whole('goods', values.goods), cases: CASES };
-const seed =
-	values.seed === undefined ? Math.floor(Math.random() * 1e9) : whole('seed', values.seed);
+const seed = values.seed === undefined ? Math.floor(Math.random() * 1e9) : whole('seed', values.seed);
 
-console.log(
-	`${rounds} rounds from seed ${seed}: npm run check -- crash --rounds ${rounds} --seed ${seed}`,
-);
+console.log(`${rounds} rounds from seed ${seed}: npm run check -- crash --rounds ${rounds} --seed ${seed}`);
 const started = Date.now();
 const tally = new Tally();
 // Not where n8n's data is searched for the token.
@@ -67,10 +64,7 @@ try {
 	};
 	await n8nHost.activate(ids.trigger);
 	const pollLog = new PollLog(environment.userFolder, ids.trigger, TRIGGER);
-	const testRounds = new Rounds(
-		{ sandboxHost, n8nHost, source, pollLog, tally, ids, sizes },
-		new SeededRandom(seed),
-	);
+	const testRounds = new Rounds({ sandboxHost, n8nHost, source, pollLog, tally, ids, sizes }, new SeededRandom(seed));
 	await testRounds.undisturbed();
 	for (let round = 0; round < rounds; round += 1) {
 		await (round % 2 === 0 ? testRounds.killN8n() : testRounds.killSandbox());
@@ -78,10 +72,7 @@ try {
 	await n8nHost.kill();
 	await testRounds.checkEmittedChanges();
 	const inWrites = tally.seen(KILLS_IN_WRITES);
-	tally.check(
-		'most kills fell into a request that wrote',
-		inWrites < Math.floor(rounds / 2) ? [`${inWrites} of ${rounds}`] : [],
-	);
+	tally.check('most kills fell into a request that wrote', inWrites < Math.floor(rounds / 2) ? [`${inWrites} of ${rounds}`] : []);
 
 	const { role } = sandboxHost.sandbox.tokens;
 	const data = join(environment.userFolder, '.n8n');
@@ -89,10 +80,7 @@ try {
 	const isSearched = (await filesWith(data, 'Watched goods')).length > 0;
 	tally.check('the search for the token finds what n8n stores', isSearched ? [] : ['nothing']);
 	tally.check('no token in n8n’s data', await filesWith(data, role));
-	tally.check(
-		'no token in what n8n printed',
-		holds(Buffer.from(n8nHost.log), role) ? ['the token'] : [],
-	);
+	tally.check('no token in what n8n printed', holds(Buffer.from(n8nHost.log), role) ? ['the token'] : []);
 } finally {
 	await n8nHost.stop();
 	await sandboxHost.stop();

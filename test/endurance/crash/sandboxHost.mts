@@ -19,25 +19,14 @@ export const RECEIVED_CHANGES = 'changes';
 export const CASES = 'cases';
 export const FILE_FIELDS = ['skipped', 'replaced', 'kept'] as const;
 
-const text = (name: string, metadata?: Record<string, unknown>) => ({
-	name,
-	type: 'text',
-	metadata,
-});
+const text = (name: string, metadata?: Record<string, unknown>) => ({ name, type: 'text', metadata });
 
 const TABLES: Array<NewTable['table']> = [
-	{
-		internalName: GOODS,
-		fields: [text('sku', { importKey: true }), text('name'), { name: 'amount', type: 'number' }],
-	},
+	{ internalName: GOODS, fields: [text('sku', { importKey: true }), text('name'), { name: 'amount', type: 'number' }] },
 	{ internalName: RECEIVED_CHANGES, fields: [text('change', { importKey: true }), text('event')] },
 	{
 		internalName: CASES,
-		fields: [
-			text('number', { importKey: true }),
-			text('title'),
-			...FILE_FIELDS.map((name) => ({ name, type: 'file' })),
-		],
+		fields: [text('number', { importKey: true }), text('title'), ...FILE_FIELDS.map((name) => ({ name, type: 'file' }))],
 	},
 ];
 
@@ -86,9 +75,7 @@ export class SandboxHost {
 
 	/** The requests that wrote or write. */
 	async writes(): Promise<LoggedRequest[]> {
-		return (await this.requests()).filter(
-			({ method, path }) => method === 'PATCH' || (method === 'POST' && path.endsWith('/bulk')),
-		);
+		return (await this.requests()).filter(({ method, path }) => method === 'PATCH' || (method === 'POST' && path.endsWith('/bulk')));
 	}
 
 	/** The changes that arrived: the keys that the trigger's workflow wrote, in order. */

@@ -13,8 +13,7 @@ function formsOf(secret: string): Buffer[] {
 	return [secret, ...base64].map((form) => Buffer.from(form));
 }
 
-export const holds = (bytes: Buffer, secret: string): boolean =>
-	formsOf(secret).some((form) => bytes.includes(form));
+export const holds = (bytes: Buffer, secret: string): boolean => formsOf(secret).some((form) => bytes.includes(form));
 
 /** The files in a folder that contain it. */
 export async function filesWith(folder: string, secret: string): Promise<string[]> {

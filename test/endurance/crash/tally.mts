@@ -28,8 +28,6 @@ export class Tally {
 	}
 
 	summary(): string {
-		return [...this.#seen]
-			.map(([what, times]) => `${String(times).padStart(8)} ${what}`)
-			.join('\n');
+		return [...this.#seen].map(([what, times]) => `${String(times).padStart(8)} ${what}`).join('\n');
 	}
 }

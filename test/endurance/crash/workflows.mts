@@ -21,12 +21,7 @@ type Step = Pick<WorkflowNode, 'name' | 'type' | 'typeVersion' | 'parameters'> &
 const id = (value: string) => ({ __rl: true, mode: 'id', value });
 const place = (table: string) => ({ application: id(APP), table: id(table) });
 
-const start: Step = {
-	name: START,
-	type: `${FOR_N8N}.manualTrigger`,
-	typeVersion: 1,
-	parameters: {},
-};
+const start: Step = { name: START, type: `${FOR_N8N}.manualTrigger`, typeVersion: 1, parameters: {} };
 
 const get = (name: string, url: string, options: JsonObject = {}): Step => ({
 	name,
@@ -43,12 +38,7 @@ const platform = (name: string, parameters: JsonObject): Step => ({
 	onError: 'continueErrorOutput',
 });
 
-const AUTOMATIC = {
-	mappingMode: 'autoMapInputData',
-	value: null,
-	matchingColumns: [],
-	schema: [],
-};
+const AUTOMATIC = { mappingMode: 'autoMapInputData', value: null, matchingColumns: [], schema: [] };
 
 const upsert = (table: string, parameters: JsonObject): Step =>
 	platform(WRITE, {
@@ -108,11 +98,7 @@ export const uploadWorkflow = (credentialId: string, source: string): WorkflowJs
 		[start],
 		[get('Get', `${source}/cases`)],
 		[upsert(CASES, {})],
-		[
-			get('File', `=${source}/file?number={{ encodeURIComponent($json.number) }}`, {
-				response: { response: { responseFormat: 'file' } },
-			}),
-		],
+		[get('File', `=${source}/file?number={{ encodeURIComponent($json.number) }}`, { response: { response: { responseFormat: 'file' } } })],
 		uploads,
 	]);
 

@@ -61,8 +61,7 @@ const started = Date.now();
 const done = new Map<string, number>();
 const seen = new Map<string, number>();
 const wrong: string[] = [];
-const add = (counts: Map<string, number>, name: string) =>
-	counts.set(name, (counts.get(name) ?? 0) + 1);
+const add = (counts: Map<string, number>, name: string) => counts.set(name, (counts.get(name) ?? 0) + 1);
 const report = (message: Message) => console.log(JSON.stringify(message));
 const total = WORKLOADS.reduce((sum, { weight }) => sum + weight, 0);
 
@@ -74,9 +73,7 @@ function pickWorkload(worker: LoadWorker) {
 async function workUntil(worker: LoadWorker, end: number): Promise<void> {
 	while (Date.now() < end) {
 		const work = pickWorkload(worker);
-		const found = await work
-			.run(worker, (what) => add(seen, what))
-			.catch((error: Error) => [`threw ${error.message}`]);
+		const found = await work.run(worker, (what) => add(seen, what)).catch((error: Error) => [`threw ${error.message}`]);
 		add(done, work.name);
 		wrong.push(...found.map((text) => `${worker.table}, ${work.name}: ${text}`));
 	}
@@ -113,23 +110,14 @@ async function longestBlock(columns: object): Promise<number> {
 	};
 	const watching = watch();
 	// n8n itself takes more than half a second to sort so many items into two outputs.
-	const { succeeded } = await workers[0]!.run(
-		'record',
-		'upsert',
-		{ columns } as never,
-		items,
-		'continueRegularOutput',
-	);
+	const { succeeded } = await workers[0]!.run('record', 'upsert', { columns } as never, items, 'continueRegularOutput');
 	isWriting = false;
 	await watching;
 	if (succeeded.length !== MANY_ITEMS) wrong.push(`${succeeded.length} of ${MANY_ITEMS} items`);
 	return longest;
 }
 
-const workers = Array.from(
-	{ length: settings.workers },
-	(_, index) => new LoadWorker(settings, index, settings.seed),
-);
+const workers = Array.from({ length: settings.workers }, (_, index) => new LoadWorker(settings, index, settings.seed));
 for (const worker of workers) await worker.prepare();
 while (Date.now() - started < settings.seconds * 1000) {
 	const end = Date.now() + settings.every * 1000;
@@ -142,8 +130,7 @@ while (Date.now() - started < settings.seconds * 1000) {
 }
 
 await admin.faults([]);
-for (const worker of workers)
-	wrong.push(...(await worker.unemittedChanges()).map((text) => `trigger: ${text}`));
+for (const worker of workers) wrong.push(...(await worker.unemittedChanges()).map((text) => `trigger: ${text}`));
 const blockMs = {} as Record<keyof typeof MAPPINGS, number>;
 for (const mapping of Object.keys(MAPPINGS) as Array<keyof typeof MAPPINGS>) {
 	blockMs[mapping] = await longestBlock(MAPPINGS[mapping]);

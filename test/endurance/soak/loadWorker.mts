@@ -4,11 +4,7 @@ import { createHash } from 'node:crypto';
 import { createRequire } from 'node:module';
 import type { IBinaryData, IDataObject, INodeExecutionData, OnError } from 'n8n-workflow';
 import { automatic, picked, runOperation } from '../../support/engine/outsideJest.mts';
-import {
-	createSandboxAdmin,
-	type SandboxAdmin,
-	type StoredRecord,
-} from '../../../harness/sandboxAdmin.mts';
+import { createSandboxAdmin, type SandboxAdmin, type StoredRecord } from '../../../harness/sandboxAdmin.mts';
 import { SeededRandom } from '../../support/seededRandom.mts';
 import { watch, type Watching } from '../../property/trigger/engine.mts';
 
@@ -67,10 +63,7 @@ export class LoadWorker {
 			{ name: 'amount', type: 'number' },
 			{ name: 'papers', type: 'file' },
 		];
-		await this.#admin.createTable({
-			app: APP,
-			table: { internalName: this.table, fields },
-		});
+		await this.#admin.createTable({ app: APP, table: { internalName: this.table, fields } });
 		this.#workflow = await this.#admin.createWorkflow({
 			name: this.table,
 			script: 'return { echo: svc.workflow.payloadRequest.call };',
@@ -113,12 +106,7 @@ export class LoadWorker {
 			input,
 			onError,
 			parameters: { resource, operation, ...parameters } as never,
-			defaults: {
-				application: picked(APP),
-				table: picked(this.table),
-				columns: automatic,
-				options: {},
-			} as never,
+			defaults: { application: picked(APP), table: picked(this.table), columns: automatic, options: {} } as never,
 		});
 		if (result.error) throw new Error(`${resource} ${operation}: ${result.error.message}`);
 		const output = { succeeded: result.output(NODE), failed: result.output(NODE, 1) };
@@ -148,8 +136,7 @@ export class LoadWorker {
 		const wrong: string[] = [];
 		for (const { json } of items ?? []) {
 			const { id, ver } = json as { id: string; ver: number };
-			if (ver <= (this.#versions.get(id) ?? -1))
-				wrong.push(`${id} version ${ver} is emitted again`);
+			if (ver <= (this.#versions.get(id) ?? -1)) wrong.push(`${id} version ${ver} is emitted again`);
 			this.#versions.set(id, ver);
 		}
 		return wrong;

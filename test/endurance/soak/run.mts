@@ -43,8 +43,7 @@ const positive = (name: string, text: string) => {
 };
 
 const minutes = positive('minutes', values.minutes);
-const seed =
-	values.seed === undefined ? Math.floor(Math.random() * 1e9) : positive('seed', values.seed);
+const seed = values.seed === undefined ? Math.floor(Math.random() * 1e9) : positive('seed', values.seed);
 const seconds = minutes * 60;
 
 /** Mild, so that the node's own retries nearly always suffice. */
@@ -64,9 +63,7 @@ const faults: FaultRule[] = [
 	fault,
 }));
 
-console.log(
-	`${minutes} minutes from seed ${seed}: npm run check -- soak --minutes ${minutes} --seed ${seed}`,
-);
+console.log(`${minutes} minutes from seed ${seed}: npm run check -- soak --minutes ${minutes} --seed ${seed}`);
 const folder = await mkdtemp(join(tmpdir(), 'data-platform-soak-'));
 // On a file, so that what it stores does not count as its memory.
 const sandbox = await startSandbox({ db: join(folder, 'sandbox.sqlite') });
@@ -82,19 +79,13 @@ const settings: LoadSettings = {
 	seconds,
 	every: Math.max(LEAST_SECONDS_BETWEEN, seconds / SAMPLES),
 };
-const load = startProcess(
-	process.execPath,
-	['--expose-gc', join(import.meta.dirname, 'load.mts'), JSON.stringify(settings)],
-	{ env: { ...process.env, N8N_USER_FOLDER: folder } },
-);
+const load = startProcess(process.execPath, ['--expose-gc', join(import.meta.dirname, 'load.mts'), JSON.stringify(settings)], {
+	env: { ...process.env, N8N_USER_FOLDER: folder },
+});
 const samples: Sample[] = [];
 let end: Extract<Message, { kind: 'end' }> | undefined;
 const columns = ['at', 'heap', 'external', 'resident', 'sockets', 'files', 'resources'];
-console.log(
-	[...columns, 'sandbox:', 'resident', 'sockets', 'files']
-		.map((name) => name.padStart(9))
-		.join(' '),
-);
+console.log([...columns, 'sandbox:', 'resident', 'sockets', 'files'].map((name) => name.padStart(9)).join(' '));
 load.onLine((line) => {
 	if (!line.startsWith('{')) {
 		console.log(line);
@@ -148,15 +139,9 @@ if (end) {
 	const { all, withErrors } = end.runs;
 	for (const text of end.wrong) console.log(`  ${text}`);
 	check(end.seen.wrong === 0, `${end.seen.wrong} wrong results in ${all} runs of the node`);
-	check(
-		withErrors <= all * MOST_ERRORS,
-		`${withErrors} runs of the node had an error for an item, which is not too many`,
-	);
+	check(withErrors <= all * MOST_ERRORS, `${withErrors} runs of the node had an error for an item, which is not too many`);
 	for (const [mapping, blockMs] of Object.entries(end.blockMs)) {
-		check(
-			blockMs <= LONGEST_BLOCK_MS,
-			`100,000 items ${mapping} block the process for ${Math.round(blockMs)} ms at most`,
-		);
+		check(blockMs <= LONGEST_BLOCK_MS, `100,000 items ${mapping} block the process for ${Math.round(blockMs)} ms at most`);
 	}
 	const entries = (counts: Record<string, number>) =>
 		Object.entries(counts)

@@ -46,9 +46,7 @@ const MAX_GROWTH: Record<Measure, number> = {
  * single step, as an allocator makes it, counts little.
  */
 export function slopeOf(points: ReadonlyArray<readonly [x: number, y: number]>): number {
-	const slopes = points
-		.flatMap(([x, y], index) => points.slice(index + 1).map(([x2, y2]) => (y2 - y) / (x2 - x)))
-		.sort((a, b) => a - b);
+	const slopes = points.flatMap(([x, y], index) => points.slice(index + 1).map(([x2, y2]) => (y2 - y) / (x2 - x))).sort((a, b) => a - b);
 	const middle = slopes.length / 2;
 	return ((slopes[Math.ceil(middle) - 1] ?? 0) + (slopes[Math.floor(middle)] ?? 0)) / 2;
 }

@@ -20,8 +20,7 @@ const KEYS = 150;
 const MOST_RECORDS = 250;
 
 const keyOf = ({ fields }: StoredRecord) => String(fields.key);
-const byKey = (records: StoredRecord[]) =>
-	new Map(records.map((record) => [keyOf(record), record]));
+const byKey = (records: StoredRecord[]) => new Map(records.map((record) => [keyOf(record), record]));
 const items = (rows: IDataObject[]): INodeExecutionData[] => rows.map((json) => ({ json }));
 
 const row = (worker: LoadWorker, key: string): IDataObject => ({
@@ -30,8 +29,7 @@ const row = (worker: LoadWorker, key: string): IDataObject => ({
 	amount: worker.random.between(0, 9),
 });
 
-const outcomeOf = ({ json }: INodeExecutionData) =>
-	String(json.outcome ?? (json.details as IDataObject | undefined)?.outcome);
+const outcomeOf = ({ json }: INodeExecutionData) => String(json.outcome ?? (json.details as IDataObject | undefined)?.outcome);
 
 /** Whether a record holds what was sent. */
 const holds = (record: StoredRecord | undefined, sent: IDataObject) =>
@@ -68,8 +66,7 @@ function checkEach(
 			failed: was?.ver === is?.ver,
 			unknown: true,
 		}[outcome];
-		if (isTrue !== true)
-			wrong.push(`${key} is reported as ${outcome}: ${JSON.stringify({ was, is })}`);
+		if (isTrue !== true) wrong.push(`${key} is reported as ${outcome}: ${JSON.stringify({ was, is })}`);
 	}
 	return wrong;
 }
@@ -109,20 +106,15 @@ const one =
 		if (bad && outcomeOf(bad) === 'failed' && record?.ver !== is?.ver) {
 			return [`${operation} is reported as failed, but was done: ${String(bad.json.error)}`];
 		}
-		if (output.succeeded.length === 1 && !holds(is, sent))
-			return [`${operation} is reported as done, but was not`];
-		return output.succeeded.length + output.failed.length === 1
-			? []
-			: [`${operation}: an item is missing`];
+		if (output.succeeded.length === 1 && !holds(is, sent)) return [`${operation} is reported as done, but was not`];
+		return output.succeeded.length + output.failed.length === 1 ? [] : [`${operation}: an item is missing`];
 	};
 
 async function readAll(worker: LoadWorker): Promise<string[]> {
 	const parameters = { returnAll: true, simple: false };
 	const { succeeded } = await worker.run('record', 'getAll', parameters);
 	const truth = new Map((await worker.storedRecords()).map((record) => [record.id, record]));
-	const wrong = succeeded.filter(
-		({ json }) => truth.get(String(json.id))?.ver !== json.ver || !truth.delete(String(json.id)),
-	);
+	const wrong = succeeded.filter(({ json }) => truth.get(String(json.id))?.ver !== json.ver || !truth.delete(String(json.id)));
 	// No records means no item; a failure is an item on the error output.
 	if (succeeded.length > 0 && truth.size > 0) return [`${truth.size} records were not read`];
 	return wrong.map(({ json }) => `${String(json.id)} is returned in version ${String(json.ver)}`);
@@ -146,9 +138,7 @@ async function countAll(worker: LoadWorker): Promise<string[]> {
 async function deleteOne(worker: LoadWorker): Promise<string[]> {
 	const record = await pickRecord(worker);
 	if (!record) return [];
-	const { succeeded, failed } = await worker.run('record', 'delete', {
-		recordId: record.id,
-	});
+	const { succeeded, failed } = await worker.run('record', 'delete', { recordId: record.id });
 	const isThere = (await worker.storedRecords()).some(({ id }) => id === record.id);
 	if (succeeded.length === 1 && isThere) return ['delete is reported as done, but was not'];
 	const isRefused = failed.length === 1 && outcomeOf(failed[0]!) === 'failed';
@@ -160,11 +150,7 @@ async function deleteSome(worker: LoadWorker): Promise<string[]> {
 	const before = await worker.storedRecords();
 	const value = before.length > MOST_RECORDS ? 4 : 0;
 	const condition = [{ field: 'amount', operator: 'lte', value }];
-	const parameters = {
-		maxRecordsToDelete: 10_000,
-		filterMode: 'conditions',
-		conditions: { condition },
-	};
+	const parameters = { maxRecordsToDelete: 10_000, filterMode: 'conditions', conditions: { condition } };
 	const { succeeded } = await worker.run('record', 'deleteMany', parameters);
 	const after = await worker.storedRecords();
 	const [output] = succeeded;
@@ -173,9 +159,7 @@ async function deleteSome(worker: LoadWorker): Promise<string[]> {
 	const gone = before.length - after.length;
 	return output.json.deletedCount === gone && left === 0
 		? []
-		: [
-				`${String(output.json.deletedCount)} are reported as deleted, ${gone} are gone, ${left} are left`,
-			];
+		: [`${String(output.json.deletedCount)} are reported as deleted, ${gone} are gone, ${left} are left`];
 }
 
 interface StoredFile {
@@ -191,8 +175,7 @@ async function upload(worker: LoadWorker): Promise<string[]> {
 	if (!record) return [];
 	const file = worker.random.of(FILES[0]!, ...FILES.slice(1));
 	const input = [{ json: {}, binary: { data: await worker.storeFile(file) } }];
-	const existingFiles =
-		filesOf(record).length > 3 ? 'replace' : worker.random.of('append', 'replace');
+	const existingFiles = filesOf(record).length > 3 ? 'replace' : worker.random.of('append', 'replace');
 	const { succeeded, failed } = await worker.run(
 		'attachment',
 		'upload',
@@ -207,16 +190,11 @@ async function upload(worker: LoadWorker): Promise<string[]> {
 	);
 	const there = filesOf((await worker.storedRecords()).find(({ id }) => id === record.id));
 	const same = (files: StoredFile[]) =>
-		files.filter(
-			({ fileName, fileSize }) => fileName === file.name && fileSize === file.bytes.length,
-		).length;
+		files.filter(({ fileName, fileSize }) => fileName === file.name && fileSize === file.bytes.length).length;
 	const expected = existingFiles === 'replace' ? 1 : same(filesOf(record)) + 1;
-	if (succeeded.length === 1 && same(there) !== expected)
-		return ['an upload is reported as done, but the file is not stored'];
+	if (succeeded.length === 1 && same(there) !== expected) return ['an upload is reported as done, but the file is not stored'];
 	const isRefused = failed.length === 1 && outcomeOf(failed[0]!) === 'failed';
-	return isRefused && there.length !== filesOf(record).length
-		? ['an upload is reported as failed, but the file is stored']
-		: [];
+	return isRefused && there.length !== filesOf(record).length ? ['an upload is reported as failed, but the file is stored'] : [];
 }
 
 async function download(worker: LoadWorker): Promise<string[]> {
@@ -241,23 +219,15 @@ async function removeFiles(worker: LoadWorker): Promise<string[]> {
 	const parameters = { recordId: record.id, fileField: 'papers', removeMode: 'all' };
 	const { succeeded } = await worker.run('attachment', 'remove', parameters);
 	const left = filesOf((await worker.storedRecords()).find(({ id }) => id === record.id));
-	return succeeded.length === 1 && left.length > 0
-		? ['files are reported as removed, but are still stored']
-		: [];
+	return succeeded.length === 1 && left.length > 0 ? ['files are reported as removed, but are still stored'] : [];
 }
 
 async function startWorkflow(worker: LoadWorker): Promise<string[]> {
 	const call = worker.freshKey();
-	const { succeeded, failed } = await worker.run(
-		'workflow',
-		'trigger',
-		{ webhookUrl: worker.webhookUrl },
-		items([{ call }]),
-	);
+	const { succeeded, failed } = await worker.run('workflow', 'trigger', { webhookUrl: worker.webhookUrl }, items([{ call }]));
 	const starts = await worker.countStarts(call);
 	const [output, error] = [succeeded[0], failed[0]];
-	if (output && (output.json.body as IDataObject).echo !== call)
-		return ["the response is another request's"];
+	if (output && (output.json.body as IDataObject).echo !== call) return ["the response is another request's"];
 	if (output ? starts !== 1 : starts > 1) return [`one request started ${starts} runs`];
 	const isRefused = error !== undefined && outcomeOf(error) === 'failed';
 	return isRefused && starts > 0 ? ['a request is reported as failed, but started a run'] : [];

@@ -48,9 +48,7 @@ function isFor({ metadata }: Match, path: string): boolean {
 		return typeof value === 'string' ? value.split(',') : undefined;
 	};
 	const isAmong = (patterns: string[]) =>
-		patterns.some(
-			(glob) => matchesGlob(basename(path), glob) || matchesGlob(`package/${path}`, glob),
-		);
+		patterns.some((glob) => matchesGlob(basename(path), glob) || matchesGlob(`package/${path}`, glob));
 	return isAmong(globs('path_include') ?? ['*']) && !isAmong(globs('path_exclude') ?? []);
 }
 

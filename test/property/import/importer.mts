@@ -64,9 +64,7 @@ async function run({ credential, parameters, path }: ImporterTask): Promise<Impo
 	return {
 		json: item?.json,
 		files: Object.keys(item?.binary ?? {}),
-		...(rejected && {
-			rejected: await readFile(store.getPath(rejected.id!), 'utf8'),
-		}),
+		...(rejected && { rejected: await readFile(store.getPath(rejected.id!), 'utf8') }),
 		...(result.error && {
 			error: {
 				message: result.error.message,

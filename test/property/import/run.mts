@@ -95,10 +95,7 @@ class Importer {
 	}
 
 	/** Runs one task, or until the process is killed. */
-	async run(
-		task: ImporterTask,
-		kill: (child: ChildProcess, ended: AbortSignal) => Promise<void> = async () => undefined,
-	): Promise<Run> {
+	async run(task: ImporterTask, kill: (child: ChildProcess, ended: AbortSignal) => Promise<void> = async () => undefined): Promise<Run> {
 		await this.#message();
 		const replied = this.#message();
 		// Then everything that it wrote has been read.
@@ -118,9 +115,7 @@ class Importer {
 	async #message() {
 		const ended = once(this.#child, 'exit').then(([code, signal]) => {
 			if (signal === 'SIGKILL') return [undefined];
-			throw new Error(
-				`The importer exited (${String(code ?? signal)}):\n${this.#log.slice(-3000)}`,
-			);
+			throw new Error(`The importer exited (${String(code ?? signal)}):\n${this.#log.slice(-3000)}`);
 		});
 		// Matters only while something waits for a message.
 		ended.catch(() => undefined);
@@ -132,13 +127,7 @@ class Importer {
 const isWrite = ({ method, path }: LoggedRequest) => method !== 'GET' && path.endsWith('/bulk');
 
 /** Kills the process slightly after the platform has received this many bulk requests. */
-async function killAt(
-	sandbox: RunningSandbox,
-	requests: number,
-	laterMs: number,
-	child: ChildProcess,
-	ended: AbortSignal,
-) {
+async function killAt(sandbox: RunningSandbox, requests: number, laterMs: number, child: ChildProcess, ended: AbortSignal) {
 	const isReached = async () => (await sandbox.admin.requests()).filter(isWrite).length >= requests;
 	while (!ended.aborted && !(await isReached())) await pause(5);
 	await pause(laterMs);
@@ -189,12 +178,7 @@ interface Round {
 	behindLog: number;
 }
 
-async function round(
-	sandbox: RunningSandbox,
-	folder: string,
-	seed: number,
-	count: number,
-): Promise<Round> {
+async function round(sandbox: RunningSandbox, folder: string, seed: number, count: number): Promise<Round> {
 	const kind = KINDS[seed % KINDS.length]!;
 	const random = new SeededRandom(seed);
 	const path = join(folder, 'goods.csv');
@@ -226,18 +210,14 @@ async function round(
 		const importer = new Importer(folder);
 		const { reply, confirmed = start - 1 } = await importer.run(
 			{ credential, path, parameters: parametersOf(kind, start) },
-			isLast
-				? undefined
-				: async (child, ended) => await killAt(sandbox, requests, laterMs, child, ended),
+			isLast ? undefined : async (child, ended) => await killAt(sandbox, requests, laterMs, child, ended),
 		);
 		// Requests that were running at the kill may still be applied.
 		await sandbox.admin.waitUntilIdle();
 		const { times, strange } = compare(await sandbox.admin.records(APP, TABLE), kind, seed);
 		say('values that nobody sent', strange);
 		const through = reply ? count + 1 : confirmed;
-		const good = Array.from({ length: count }, (_, index) => index).filter(
-			(index) => !isBad(index),
-		);
+		const good = Array.from({ length: count }, (_, index) => index).filter((index) => !isBad(index));
 		say(
 			reply ? 'rows lost' : `rows lost before row ${through}, which the log confirms`,
 			good.filter((index) => rowOf(index) <= through && !times.has(index)).map(rowOf),
@@ -287,9 +267,7 @@ function checkReport(
 	}
 	const { inserted = 0, updated = 0, unchanged = 0 } = json as Record<string, number>;
 	if (inserted + updated + unchanged !== fine - there) {
-		wrong.push(
-			`${inserted} inserted, ${updated} updated, ${unchanged} unchanged of ${fine - there}`,
-		);
+		wrong.push(`${inserted} inserted, ${updated} updated, ${unchanged} unchanged of ${fine - there}`);
 	}
 	const named = rejected
 		.split('\r\n')
@@ -329,12 +307,8 @@ async function fullDisk(sandbox: RunningSandbox, folder: string): Promise<string
 	const imported = await run({ path, parameters: parametersOf('upsert', 1) });
 	requireError(imported, 'import');
 	const through = Number(imported.error?.details?.confirmedThroughRow ?? 0);
-	const stored = new Set(
-		(await sandbox.admin.records(APP, TABLE)).map(({ fields }) => String(fields.code)),
-	);
-	const lost = lines.flatMap((_, at) =>
-		at % 2 === 0 && rowOf(at) <= through && !stored.has(`n${at}`) ? [rowOf(at)] : [],
-	);
+	const stored = new Set((await sandbox.admin.records(APP, TABLE)).map(({ fields }) => String(fields.code)));
+	const lost = lines.flatMap((_, at) => (at % 2 === 0 && rowOf(at) <= through && !stored.has(`n${at}`) ? [rowOf(at)] : []));
 	if (lost.length > 0) wrong.push(`import: rows lost that the report confirms, such as ${lost[0]}`);
 	console.log(`A full disk: the import is confirmed through row ${through}`);
 	return wrong;
@@ -374,8 +348,6 @@ if (kills === 0) {
 	console.log('No process was killed in the middle.');
 	failed += 1;
 }
-console.log(
-	`\n${rounds} imports of ${rows} rows from seed ${firstSeed} on, ${kills} kills, ${behindLog} rows behind the log`,
-);
+console.log(`\n${rounds} imports of ${rows} rows from seed ${firstSeed} on, ${kills} kills, ${behindLog} rows behind the log`);
 console.log(`${rounds + 1 - failed} passed, ${failed} failed`);
 process.exit(failed > 0 ? 1 : 0);

@@ -3,12 +3,7 @@
  * made malformed on the way back.
  */
 import { once } from 'node:events';
-import {
-	createServer,
-	request as send,
-	type IncomingMessage,
-	type ServerResponse,
-} from 'node:http';
+import { createServer, request as send, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo, Socket } from 'node:net';
 import { buffer } from 'node:stream/consumers';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -125,10 +120,7 @@ export class Gateway {
 	}
 }
 
-async function deliver(
-	{ status, headers, body, raw, isSlow: isDripped }: HttpResponse,
-	response: ServerResponse,
-) {
+async function deliver({ status, headers, body, raw, isSlow: isDripped }: HttpResponse, response: ServerResponse) {
 	const socket = response.socket as Socket;
 	if (raw) {
 		socket.end(raw);

@@ -31,15 +31,8 @@ type Json = unknown;
 function placesIn(value: Json, path: Path = []): Path[] {
 	if (typeof value !== 'object' || value === null) return [path];
 	const entries = Object.entries(value).slice(0, 12);
-	const keys = Array.isArray(value)
-		? entries.map((_, index) => index)
-		: entries.map(([key]) => key);
-	return [
-		path,
-		...keys.flatMap((key) =>
-			placesIn((value as Record<string | number, Json>)[key], [...path, key]),
-		),
-	];
+	const keys = Array.isArray(value) ? entries.map((_, index) => index) : entries.map(([key]) => key);
+	return [path, ...keys.flatMap((key) => placesIn((value as Record<string | number, Json>)[key], [...path, key]))];
 }
 
 /** The replacement of a value. Text that no JSON value can be written as stays text. */
@@ -61,19 +54,13 @@ function written(value: Json, path: Path, replacement: Json, at: Path = []): str
 	}
 	if (typeof value !== 'object' || value === null) return JSON.stringify(value);
 	const isGone = (key: string | number) =>
-		replacement === REMOVED &&
-		at.length === path.length - 1 &&
-		[...at, key].every((part, index) => part === path[index]);
+		replacement === REMOVED && at.length === path.length - 1 && [...at, key].every((part, index) => part === path[index]);
 	if (Array.isArray(value)) {
-		const entries = value.flatMap((entry, index) =>
-			isGone(index) ? [] : [written(entry, path, replacement, [...at, index])],
-		);
+		const entries = value.flatMap((entry, index) => (isGone(index) ? [] : [written(entry, path, replacement, [...at, index])]));
 		return `[${entries.join(',')}]`;
 	}
 	const members = Object.entries(value).flatMap(([key, entry]) =>
-		isGone(key)
-			? []
-			: [`${JSON.stringify(key)}:${written(entry, path, replacement, [...at, key])}`],
+		isGone(key) ? [] : [`${JSON.stringify(key)}:${written(entry, path, replacement, [...at, key])}`],
 	);
 	return `{${members.join(',')}}`;
 }
@@ -147,15 +134,13 @@ const isFieldPart = (path: Path, replacement: Json) =>
 		? JSON.stringify(replacement) === '[]'
 		: path.includes('items') && ['type', 'metadata'].includes(String(path.at(-1)));
 
-const isOpaque = (path: Path) =>
-	path.slice(0, -1).some((key) => OPEN.has(String(key))) || UNSURE.has(String(path.at(-1)));
+const isOpaque = (path: Path) => path.slice(0, -1).some((key) => OPEN.has(String(key))) || UNSURE.has(String(path.at(-1)));
 
 const isLiteral = (value: Json, text: string) => value instanceof Literal && value.text === text;
 
 const isPlain = (value: Json) => isLiteral(value, POLLUTION) || JSON.stringify(value) === '{}';
 
-const isSomeText = (value: Json) =>
-	(typeof value === 'string' && value !== '') || isLiteral(value, HALF_CHARACTER);
+const isSomeText = (value: Json) => (typeof value === 'string' && value !== '') || isLiteral(value, HALF_CHARACTER);
 
 /** Another valid ID or number, which only shows for a record that was requested by its ID. */
 function isUndetectable(value: Json, path: Path, replacement: Json): boolean {
@@ -176,11 +161,7 @@ function parsed({ body }: HttpResponse): Json {
 	}
 }
 
-const withBody = (
-	response: HttpResponse,
-	body: Buffer | string,
-	more: Partial<HttpResponse> = {},
-): HttpResponse => ({
+const withBody = (response: HttpResponse, body: Buffer | string, more: Partial<HttpResponse> = {}): HttpResponse => ({
 	...response,
 	body: Buffer.from(body as string),
 	...more,
@@ -222,25 +203,15 @@ const doubled = share.map(
 			if (!path) return response;
 			const key = JSON.stringify(path.at(-1));
 			const text = written(value, path, new Literal(`"first",${key}:null`));
-			return withBody(response, text, {
-				isOpaque: isOpaque(path),
-				isFieldPart: isFieldPart(path, null),
-			});
+			return withBody(response, text, { isOpaque: isOpaque(path), isFieldPart: isFieldPart(path, null) });
 		},
 	}),
 );
 
 /** @param isReadable whether the result may still be readable, as other text */
-const text = (
-	name: string,
-	change: (body: Buffer) => Buffer | string,
-	isReadable = false,
-): Malformation => ({
+const text = (name: string, change: (body: Buffer) => Buffer | string, isReadable = false): Malformation => ({
 	name,
-	apply: (response) =>
-		withBody(response, change(response.body), {
-			isOpaque: isReadable || parsed(response) === undefined,
-		}),
+	apply: (response) => withBody(response, change(response.body), { isOpaque: isReadable || parsed(response) === undefined }),
 });
 
 const texts = fc.oneof(
@@ -250,11 +221,7 @@ const texts = fc.oneof(
 			`bad UTF-8 at ${at}`,
 			(body) => {
 				const place = Math.floor(body.length * at);
-				return Buffer.concat([
-					body.subarray(0, place),
-					Buffer.from([0xff, 0xfe, 0xc3, 0x28]),
-					body.subarray(place),
-				]);
+				return Buffer.concat([body.subarray(0, place), Buffer.from([0xff, 0xfe, 0xc3, 0x28]), body.subarray(place)]);
 			},
 			true,
 		),
@@ -283,11 +250,7 @@ const headers = (name: string, change: HttpResponse['headers']): Malformation =>
 	apply: (response) => ({ ...response, headers: { ...response.headers, ...change } }),
 });
 
-const raw = (
-	name: string,
-	head: (response: HttpResponse) => string,
-	body = (response: HttpResponse) => response.body,
-) => ({
+const raw = (name: string, head: (response: HttpResponse) => string, body = (response: HttpResponse) => response.body) => ({
 	name,
 	apply: (response: HttpResponse): HttpResponse => ({
 		...response,
@@ -311,10 +274,7 @@ const transports = fc.constantFrom<Malformation>(
 	raw('no length', () => `${JSON_HEAD}\r\nConnection: close`),
 	raw('negative length', () => `${JSON_HEAD}\r\nContent-Length: -5`),
 	raw('length of no kind', () => `${JSON_HEAD}\r\nContent-Length: many`),
-	raw(
-		'two lengths',
-		({ body }) => `${JSON_HEAD}\r\nContent-Length: ${body.length}\r\nContent-Length: 3`,
-	),
+	raw('two lengths', ({ body }) => `${JSON_HEAD}\r\nContent-Length: ${body.length}\r\nContent-Length: 3`),
 	raw('bad chunks', () => `${JSON_HEAD}\r\nTransfer-Encoding: chunked`),
 	raw(
 		'chunks that end early',
@@ -324,11 +284,7 @@ const transports = fc.constantFrom<Malformation>(
 	raw('no status', () => 'HTTP/1.1 abc Nothing'),
 	raw('not HTTP', () => 'SSH-2.0-OpenSSH_9.2'),
 	raw('status 999', ({ body }) => `HTTP/1.1 999 What\r\nContent-Length: ${body.length}`),
-	raw(
-		'huge header',
-		({ body }) =>
-			`${JSON_HEAD}\r\nX-Huge: ${'x'.repeat(100_000)}\r\nContent-Length: ${body.length}`,
-	),
+	raw('huge header', ({ body }) => `${JSON_HEAD}\r\nX-Huge: ${'x'.repeat(100_000)}\r\nContent-Length: ${body.length}`),
 	{ name: 'drip', apply: (response) => ({ ...response, isSlow: true }) },
 	{ name: 'status 206', apply: (response) => ({ ...response, status: 206 }) },
 	{ name: 'status 299', apply: (response) => ({ ...response, status: 299 }) },

@@ -51,8 +51,7 @@ export class MalformedSandbox extends MatrixSandbox {
 		for (const { method, path, query, nth } of struck) {
 			kinds.get(`${method} ${path}?${query}`)?.[nth - 1]?.faults.push(FAULT);
 		}
-		const isShown = ({ isOpaque, isFieldPart }: MalformedRequest) =>
-			isOpaque || (isFieldPart && this.showsTables);
+		const isShown = ({ isOpaque, isFieldPart }: MalformedRequest) => isOpaque || (isFieldPart && this.showsTables);
 		return {
 			...truth,
 			payloadAltered: struck.some(isShown),

@@ -48,8 +48,7 @@ const whole = (name: string, text: string) => {
 
 const responses = whole('responses', values.responses);
 const runs = values.runs === undefined ? Infinity : whole('runs', values.runs);
-const first =
-	values.seed === undefined ? Math.floor(Math.random() * 1e9) : whole('seed', values.seed);
+const first = values.seed === undefined ? Math.floor(Math.random() * 1e9) : whole('seed', values.seed);
 
 interface Row {
 	name: string;
@@ -58,19 +57,16 @@ interface Row {
 	run(slot: MalformedSandbox, seed: number, isLate: boolean): Promise<Verdict>;
 }
 
-const plan = (seed: number, isLate: boolean) =>
-	({ faultCase: malformedResponse(isLate), timing: 'every', seed }) as const;
+const plan = (seed: number, isLate: boolean) => ({ faultCase: malformedResponse(isLate), timing: 'every', seed }) as const;
 
 const rows: Row[] = [
 	...(await scenarios()).map((scenario) => ({
 		name: scenario.operation,
-		run: async (slot: MalformedSandbox, seed: number, isLate: boolean) =>
-			await runCase(slot, scenario, plan(seed, isLate)),
+		run: async (slot: MalformedSandbox, seed: number, isLate: boolean) => await runCase(slot, scenario, plan(seed, isLate)),
 	})),
 	...EVENTS.map((event) => ({
 		name: `trigger: ${event}`,
-		run: async (slot: MalformedSandbox, seed: number, isLate: boolean) =>
-			await runPolls(slot, event, plan(seed, isLate)),
+		run: async (slot: MalformedSandbox, seed: number, isLate: boolean) => await runPolls(slot, event, plan(seed, isLate)),
 	})),
 	...editorMethods().map((name) => ({
 		name: `editor: ${name}`,
@@ -118,9 +114,7 @@ function* jobs(): Generator<Job> {
 
 const thread = await startSandboxThread(whole('slots', values.slots));
 const slots = await Promise.all(
-	thread.sandboxes.map(
-		async (sandbox) => new MalformedSandbox(sandbox, await new Gateway(sandbox.baseUrl).open()),
-	),
+	thread.sandboxes.map(async (sandbox) => new MalformedSandbox(sandbox, await new Gateway(sandbox.baseUrl).open())),
 );
 
 let struck = 0;
@@ -157,9 +151,7 @@ async function within(work: Promise<Verdict>): Promise<Verdict> {
 function overdue({ gateway }: MalformedSandbox, isLate: boolean, isFile: boolean): string[] {
 	if (isLate && isFile) return [];
 	const limit = (isLate ? SHORT_TIMEOUT_S * 1000 : 30_000) + SLACK_MS;
-	const waits = gateway.lastRun.map(
-		({ waited, startedAt }) => waited ?? performance.now() - startedAt,
-	);
+	const waits = gateway.lastRun.map(({ waited, startedAt }) => waited ?? performance.now() - startedAt);
 	const longest = Math.max(0, ...waits);
 	return longest > limit ? [`a request took ${Math.round(longest)} ms`] : [];
 }
@@ -171,10 +163,7 @@ async function runJob(slot: MalformedSandbox, job: Job): Promise<void> {
 	slot.showsTables = /^(table|editor): /.test(row.name);
 	try {
 		const verdict = await within(row.run(slot, seed, isLate));
-		const problems = [
-			...verdict.problems,
-			...overdue(slot, isLate, row.name.startsWith('attachment: download')),
-		];
+		const problems = [...verdict.problems, ...overdue(slot, isLate, row.name.startsWith('attachment: download'))];
 		if ('polluted' in {}) problems.push('every object is polluted');
 		for (const key of ['done', 'failed', 'unknown'] as const) sum[key] += verdict[key];
 		struck += slot.gateway.lastRun.length;
@@ -187,9 +176,7 @@ async function runJob(slot: MalformedSandbox, job: Job): Promise<void> {
 
 const started = Date.now();
 const queue = jobs();
-console.log(
-	`At least ${responses} malformed responses from seed ${first} on, ${rows.length} kinds, ${slots.length} sandboxes`,
-);
+console.log(`At least ${responses} malformed responses from seed ${first} on, ${rows.length} kinds, ${slots.length} sandboxes`);
 await Promise.all(
 	slots.map(async (slot) => {
 		for (const job of queue) await runJob(slot, job);

@@ -6,13 +6,7 @@ import { isDeepStrictEqual } from 'node:util';
 import type { INodeParameters } from 'n8n-workflow';
 import type { Verdict } from '../matrix/runCase.mts';
 import { onVirtualClock } from '../matrix/virtualClock.mts';
-import {
-	loadColumns,
-	loadOptions,
-	NODE_TYPE,
-	nodeTypes,
-	searchList,
-} from '../../support/engine/outsideJest.mts';
+import { loadColumns, loadOptions, NODE_TYPE, nodeTypes, searchList } from '../../support/engine/outsideJest.mts';
 import type { ConnectedSandbox } from '../../../harness/sandboxProcess.mts';
 import { APP, TABLE, idOf } from '../matrix/matrixSandbox.mts';
 import { tableParameters } from '../matrix/scenarios/scenario.mts';
@@ -26,11 +20,8 @@ const KINDS = { listSearch: searchList, loadOptions, resourceMapping: loadColumn
  * test/integration/credentialTest.test.cts.
  */
 export function editorMethods(): string[] {
-	const { credentialTest: _, ...methods } =
-		nodeTypes.getByNameAndVersion(NODE_TYPE, 1).methods ?? {};
-	return Object.entries(methods).flatMap(([kind, named]) =>
-		Object.keys(named ?? {}).map((method) => `${kind}: ${method}`),
-	);
+	const { credentialTest: _, ...methods } = nodeTypes.getByNameAndVersion(NODE_TYPE, 1).methods ?? {};
+	return Object.entries(methods).flatMap(([kind, named]) => Object.keys(named ?? {}).map((method) => `${kind}: ${method}`));
 }
 
 const parameters = (): INodeParameters => ({
@@ -43,19 +34,12 @@ const parameters = (): INodeParameters => ({
 async function fill(credential: MalformedSandbox['credential'], name: string): Promise<unknown> {
 	const [kind = '', method = ''] = name.split(': ');
 	const load = KINDS[kind as keyof typeof KINDS];
-	if (!load)
-		throw new Error(
-			`Nothing here fills '${kind}' of the editor: test/property/malformed/runEditor.mts`,
-		);
+	if (!load) throw new Error(`Nothing here fills '${kind}' of the editor: test/property/malformed/runEditor.mts`);
 	return await load(credential, method, parameters());
 }
 
 /** @param slot the sandbox behind the gateway */
-export async function runEditor(
-	slot: MalformedSandbox,
-	sandbox: ConnectedSandbox,
-	name: string,
-): Promise<Verdict> {
+export async function runEditor(slot: MalformedSandbox, sandbox: ConnectedSandbox, name: string): Promise<Verdict> {
 	const records = [0, 1, 2].map((number) => ({
 		id: idOf(number),
 		fields: { code: `c${number}`, name: `name ${number}` },

@@ -17,8 +17,7 @@ export interface CaseRun {
 	result: ParsedResult;
 }
 
-const faultOf = ({ faults }: LoggedRequest) =>
-	faults.find((id) => id === FAULT || id.startsWith(`${FAULT} `));
+const faultOf = ({ faults }: LoggedRequest) => faults.find((id) => id === FAULT || id.startsWith(`${FAULT} `));
 
 export const isMet = (request: LoggedRequest) => faultOf(request) !== undefined;
 
@@ -34,8 +33,7 @@ const isMain = ({ prepared }: CaseRun, { method, path }: LoggedRequest) =>
 	(prepared.main.method ?? method) === method && new RegExp(prepared.main.path).test(path);
 
 /** Whether its body never arrived, so that nobody knows whose it was. */
-const isUnread = ({ faultCase }: CaseRun, request: LoggedRequest) =>
-	faultCase.fault.kind === 'resetUpload' && isMet(request);
+const isUnread = ({ faultCase }: CaseRun, request: LoggedRequest) => faultCase.fault.kind === 'resetUpload' && isMet(request);
 
 /** The requests for an item. */
 function requestsFor(run: CaseRun, index: number): LoggedRequest[] {
@@ -43,9 +41,7 @@ function requestsFor(run: CaseRun, index: number): LoggedRequest[] {
 	return run.truth.requests.filter(
 		(request) =>
 			isMain(run, request) &&
-			('path' in trace
-				? request.path.includes(trace.path)
-				: request.faults.includes(markOf(index)) || isUnread(run, request)),
+			('path' in trace ? request.path.includes(trace.path) : request.faults.includes(markOf(index)) || isUnread(run, request)),
 	);
 }
 
@@ -89,15 +85,11 @@ function isRowMendable(run: CaseRun): boolean {
 	if (faultCase.isLate) return false;
 	const effects = truth.requests.flatMap((request) => effectOf(run, request) ?? []);
 	if (effects.every((effect) => effect === 'waits' || effect === 'nothing')) return true;
-	return (
-		scenario.kind === 'harmless' &&
-		effects.every((effect) => ['waits', 'ambiguous'].includes(effect))
-	);
+	return scenario.kind === 'harmless' && effects.every((effect) => ['waits', 'ambiguous'].includes(effect));
 }
 
 /** Whether a response was lost or incomplete, so that nobody may know what a request changed. */
-const isKindHidden = (run: CaseRun, index: number) =>
-	requestsFor(run, index).some((request) => isAmbiguous(run, request));
+const isKindHidden = (run: CaseRun, index: number) => requestsFor(run, index).some((request) => isAmbiguous(run, request));
 
 /** Whether repeating could fix everything that went wrong, so that every item must succeed. */
 function mustSucceed(run: CaseRun, isOnce: boolean): boolean {
@@ -108,17 +100,14 @@ function mustSucceed(run: CaseRun, isOnce: boolean): boolean {
 	if (!isOnce || faultCase.isLate) return false;
 	if (faultCase.effect === 'waits') return true;
 	if (faultCase.effect !== 'ambiguous') return false;
-	const isRead = (request: LoggedRequest) =>
-		scenario.kind === 'read' || !isMain(run, request) || request.method === 'GET';
+	const isRead = (request: LoggedRequest) => scenario.kind === 'read' || !isMain(run, request) || request.method === 'GET';
 	return met.every((request) => isRead(request) || scenario.kind === 'harmless');
 }
 
 const isRefused = ({ prepared }: CaseRun, index: number) => prepared.isRefused?.(index) ?? false;
 
 const describe = (result: ItemResult) =>
-	'message' in result
-		? `reported as '${result.kind}' (${result.message})`
-		: `reported as '${result.kind}'`;
+	'message' in result ? `reported as '${result.kind}' (${result.message})` : `reported as '${result.kind}'`;
 
 const amount = (effect: Effect) => (effect === 'done' ? 1 : 0);
 
@@ -137,8 +126,7 @@ export async function checkItem(run: CaseRun, index: number): Promise<string[]> 
 	}
 	if (item.kind === 'done') {
 		const seen = { ...truth, isKindHidden: isKindHidden(run, index) };
-		if (!truth.payloadAltered)
-			wrong.push(...(await prepared.checkOutput(index, item.outputs, seen)));
+		if (!truth.payloadAltered) wrong.push(...(await prepared.checkOutput(index, item.outputs, seen)));
 		const status = requestsFor(run, index).at(-1)?.status ?? 0;
 		const isLie = scenario.isUnverifiable && status >= 200 && status < 300;
 		const isUnsure = isLie || truth.payloadAltered;

@@ -11,14 +11,7 @@ import type { FaultRule } from '../../../harness/sandboxAdmin.mts';
  * What a fault leaves open: see test/property/faults/faults.mts. `nothing` does no harm; `stops`
  * says that nothing was done.
  */
-export type Effect =
-	| 'waits'
-	| 'stops'
-	| 'ambiguous'
-	| 'refuses'
-	| 'records'
-	| 'response'
-	| 'nothing';
+export type Effect = 'waits' | 'stops' | 'ambiguous' | 'refuses' | 'records' | 'response' | 'nothing';
 
 export const FAMILIES = [
 	'asked to wait',
@@ -71,18 +64,11 @@ const status = (code: number, more: object = {}): FaultRule['fault'] => ({
 	...more,
 });
 
-const refused = (code: number): [string, Entry] => [
-	`status${code}`,
-	{ family: 'refused (4xx)', effect: 'refuses', fault: status(code) },
-];
+const refused = (code: number): [string, Entry] => [`status${code}`, { family: 'refused (4xx)', effect: 'refuses', fault: status(code) }];
 
 const redirected = (code: number, elsewhere: string): [string, Entry] => [
 	`redirect${code}`,
-	{
-		family: 'sent elsewhere',
-		effect: 'stops',
-		fault: { kind: 'redirect', status: code, location: elsewhere },
-	},
+	{ family: 'sent elsewhere', effect: 'stops', fault: { kind: 'redirect', status: code, location: elsewhere } },
 ];
 
 /** Faults that the random schedules don't use. */
@@ -91,16 +77,8 @@ const more = (elsewhere: string): Record<string, Entry> => ({
 	...Object.fromEntries([301, 302, 303, 307, 308].map((code) => redirected(code, elsewhere))),
 	// A run's clock skips the minute that this asks for.
 	silent429: { family: 'asked to wait', effect: 'waits', fault: status(429) },
-	long429: {
-		family: 'asked to wait',
-		effect: 'waits',
-		fault: status(429, { retryAfterSeconds: 20 }),
-	},
-	busy503Date: {
-		family: 'asked to wait',
-		effect: 'waits',
-		fault: status(503, { retryAfterDate: 2 }),
-	},
+	long429: { family: 'asked to wait', effect: 'waits', fault: status(429, { retryAfterSeconds: 20 }) },
+	busy503Date: { family: 'asked to wait', effect: 'waits', fault: status(503, { retryAfterDate: 2 }) },
 	// A gateway may report this although it passed everything on.
 	status408: { family: 'no response in time', effect: 'ambiguous', fault: status(408) },
 	status408After: {
@@ -108,21 +86,9 @@ const more = (elsewhere: string): Record<string, Entry> => ({
 		effect: 'ambiguous',
 		fault: status(408, { afterWrite: true }),
 	},
-	gateway502After: {
-		family: 'failed (5xx)',
-		effect: 'ambiguous',
-		fault: status(502, { afterWrite: true }),
-	},
-	down503After: {
-		family: 'failed (5xx)',
-		effect: 'ambiguous',
-		fault: status(503, { afterWrite: true }),
-	},
-	resetUpload: {
-		family: 'connection broke',
-		effect: 'ambiguous',
-		fault: { kind: 'resetUpload', bytes: 8 },
-	},
+	gateway502After: { family: 'failed (5xx)', effect: 'ambiguous', fault: status(502, { afterWrite: true }) },
+	down503After: { family: 'failed (5xx)', effect: 'ambiguous', fault: status(503, { afterWrite: true }) },
+	resetUpload: { family: 'connection broke', effect: 'ambiguous', fault: { kind: 'resetUpload', bytes: 8 } },
 	late: {
 		family: 'no response in time',
 		effect: 'ambiguous',
@@ -200,9 +166,7 @@ function familyOf(fault: FaultRule['fault'], effect: Effect): Family {
 	if (fault.kind === 'status') return code >= 500 ? 'failed (5xx)' : 'refused (4xx)';
 	const family = FAMILY_OF[fault.kind];
 	if (family) return family;
-	throw new Error(
-		`The fault '${fault.kind}' belongs to no family yet: test/property/matrix/faultCases.mts`,
-	);
+	throw new Error(`The fault '${fault.kind}' belongs to no family yet: test/property/matrix/faultCases.mts`);
 }
 
 function known(): Record<string, Entry> {

@@ -1,12 +1,5 @@
 /** A sandbox for one run at a time: prepares it, and returns the truth afterwards. */
-import type {
-	FaultRule,
-	LoggedRequest,
-	NewTable,
-	StoredRecord,
-	StoredVersion,
-	WorkflowRun,
-} from '../../../harness/sandboxAdmin.mts';
+import type { FaultRule, LoggedRequest, NewTable, StoredRecord, StoredVersion, WorkflowRun } from '../../../harness/sandboxAdmin.mts';
 import type { ConnectedSandbox } from '../../../harness/sandboxProcess.mts';
 
 import { waitForLate } from '../faults/faults.mts';
@@ -37,8 +30,7 @@ export interface Truth {
 	fieldsReplaced: boolean;
 }
 
-export const idOf = (number: number) =>
-	`00000000-0000-4000-8000-${String(number).padStart(12, '0')}`;
+export const idOf = (number: number) => `00000000-0000-4000-8000-${String(number).padStart(12, '0')}`;
 
 const fieldsOf = (isKeyed: boolean): NewTable['table']['fields'] => [
 	{ name: 'code', type: 'text', metadata: { importKey: isKeyed } },
@@ -82,10 +74,7 @@ export class MatrixSandbox {
 	}
 
 	/** Replaces the table, and the one that its field `team` links to. */
-	async createLinkedTables(
-		records: NonNullable<NewTable['records']>,
-		teams: NonNullable<NewTable['records']>,
-	): Promise<void> {
+	async createLinkedTables(records: NonNullable<NewTable['records']>, teams: NonNullable<NewTable['records']>): Promise<void> {
 		await this.#setUp();
 		await this.sandbox.admin.createTable({
 			app: APP,
@@ -163,9 +152,7 @@ export class MatrixSandbox {
 		const requests = all.filter(({ token }) => token !== OTHER_WRITER);
 		await admin.faults([]);
 		const numbers = new Set(requests.map(({ number }) => number));
-		const others = new Set(
-			all.filter((entry) => !requests.includes(entry)).map((entry) => entry.number),
-		);
+		const others = new Set(all.filter((entry) => !requests.includes(entry)).map((entry) => entry.number));
 		const versions = await admin.history(APP, TABLE);
 		const history = versions.filter(({ request }) => numbers.has(request) || others.has(request));
 		const workflowRuns = this.#hasWorkflow ? await admin.workflowRuns() : [];

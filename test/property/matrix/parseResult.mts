@@ -51,11 +51,7 @@ export function messageErrors(message: string): string[] {
 	return RAW.test(message) ? [`an error that is no message for a user: ${message}`] : [];
 }
 
-export async function parseResult(
-	result: RunResult,
-	size: number,
-	onError: string,
-): Promise<ParsedResult> {
+export async function parseResult(result: RunResult, size: number, onError: string): Promise<ParsedResult> {
 	const { error } = result;
 	if (error) return parseStop(error, size, onError);
 	const shapeErrors: string[] = [];
@@ -73,8 +69,7 @@ export async function parseResult(
 				last = size;
 				continue;
 			}
-			const index =
-				typeof pairedItem === 'object' && !Array.isArray(pairedItem) ? pairedItem.item : -1;
+			const index = typeof pairedItem === 'object' && !Array.isArray(pairedItem) ? pairedItem.item : -1;
 			if (index < last) shapeErrors.push(`output ${side} is not in order`);
 			last = index;
 			const known = items[index];
@@ -116,30 +111,21 @@ interface StopDetails {
 	confirmedThroughItem?: number | null;
 }
 
-function parseStop(
-	error: NonNullable<RunResult['error']>,
-	size: number,
-	onError: string,
-): ParsedResult {
+function parseStop(error: NonNullable<RunResult['error']>, size: number, onError: string): ParsedResult {
 	const shapeErrors = messageErrors(error.message);
 	if (onError !== 'stopWorkflow') shapeErrors.push(`the run stopped: ${error.message}`);
 	const index = error.context?.itemIndex;
 	const item = typeof index === 'number' ? index : undefined;
 	const details = error.context?.details as StopDetails | undefined;
 	if (details?.items !== size) shapeErrors.push('the error does not say how many items there were');
-	if (details?.item !== item)
-		shapeErrors.push(`the details name item ${details?.item}, not ${item}`);
+	if (details?.item !== item) shapeErrors.push(`the details name item ${details?.item}, not ${item}`);
 	const done = details?.done ?? 0;
 	const through = details?.confirmedThroughItem ?? -1;
 	const items: ItemResult[] = Array.from({ length: size }, () => ({ kind: 'notReached' }));
 	const isAboutRecord = item === undefined && details?.id !== undefined;
 	if (item === undefined || item >= size) {
 		if (!isAboutRecord) shapeErrors.push(`the error names item ${item}`);
-	} else
-		items[item] = {
-			kind: details?.outcome === 'unknown' ? 'unknown' : 'failed',
-			message: error.message,
-		};
+	} else items[item] = { kind: details?.outcome === 'unknown' ? 'unknown' : 'failed', message: error.message };
 	const others = isAboutRecord ? [{ outcome: String(details.outcome), id: details.id }] : [];
 	return { items, others, stop: { item, message: error.message, done, through }, shapeErrors };
 }

@@ -11,14 +11,7 @@ interface Count {
 	repeats: number;
 }
 
-const nothing = (): Count => ({
-	runs: 0,
-	done: 0,
-	failed: 0,
-	unknown: 0,
-	notReached: 0,
-	repeats: 0,
-});
+const nothing = (): Count => ({ runs: 0, done: 0, failed: 0, unknown: 0, notReached: 0, repeats: 0 });
 
 const KEYS = ['done', 'failed', 'unknown', 'notReached', 'repeats'] as const;
 
@@ -79,16 +72,9 @@ export class ResultTable {
 
 	toText(): string {
 		const all = this.#all();
-		const short = [
-			all[0]!.map((title, index) => (index === 0 ? title : title.slice(0, 16))),
-			...all.slice(1),
-		];
-		const widths = short[0]!.map((_, column) =>
-			Math.max(...short.map((row) => row[column]!.length)),
-		);
-		return short
-			.map((row) => row.map((cell, column) => cell.padEnd(widths[column]!)).join('  '))
-			.join('\n');
+		const short = [all[0]!.map((title, index) => (index === 0 ? title : title.slice(0, 16))), ...all.slice(1)];
+		const widths = short[0]!.map((_, column) => Math.max(...short.map((row) => row[column]!.length)));
+		return short.map((row) => row.map((cell, column) => cell.padEnd(widths[column]!)).join('  ')).join('\n');
 	}
 
 	toMarkdown(): string {

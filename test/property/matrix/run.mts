@@ -46,8 +46,7 @@ const whole = (name: string, text: string) => {
 	return number;
 };
 
-const seed =
-	values.seed === undefined ? Math.floor(Math.random() * 1e9) : whole('seed', values.seed);
+const seed = values.seed === undefined ? Math.floor(Math.random() * 1e9) : whole('seed', values.seed);
 const each = whole('each', values.each);
 const oneIn = whole('one-in', values['one-in']);
 
@@ -71,9 +70,7 @@ const rows: Row[] = [
 		isBulk: BULK.test(scenario.operation),
 		isWrite: scenario.kind !== 'read',
 		run: async (slot: MatrixSandbox, plan: Plan) =>
-			plan.faultCase.otherWrite
-				? await runBesideOther(slot, scenario, plan)
-				: await runCase(slot, scenario, plan),
+			plan.faultCase.otherWrite ? await runBesideOther(slot, scenario, plan) : await runCase(slot, scenario, plan),
 	})),
 	...EVENTS.map((event) => ({
 		name: `trigger: ${event}`,
@@ -110,8 +107,7 @@ function* jobs(): Generator<Job> {
 }
 
 /** A thumbnail has no known length: a shorter one with a matching header can't be noticed. */
-const isBeyond = (row: Row, faultCase: FaultCase) =>
-	row.name.startsWith('thumbnails') && faultCase.name === 'tooShort';
+const isBeyond = (row: Row, faultCase: FaultCase) => row.name.startsWith('thumbnails') && faultCase.name === 'tooShort';
 
 function timingsOf(row: Row, faultCase: FaultCase) {
 	if (isBeyond(row, faultCase)) return [];
@@ -163,16 +159,13 @@ async function runSlot(slot: MatrixSandbox): Promise<void> {
 	}
 }
 
-console.log(
-	`${drawn.size} of ${rows.length} rows × ${cases.length} faults from seed ${seed} on, ${size} sandboxes`,
-);
+console.log(`${drawn.size} of ${rows.length} rows × ${cases.length} faults from seed ${seed} on, ${size} sandboxes`);
 await Promise.all(slots.map(runSlot));
 await thread.stop();
 await elsewhere.stop();
 
 const strays = elsewhere.requests.map(
-	({ method, target, headers }) =>
-		`${method} ${target}${headers.authorization ? ' with the token' : ''}`,
+	({ method, target, headers }) => `${method} ${target}${headers.authorization ? ' with the token' : ''}`,
 );
 if (strays.length > 0) {
 	failed += 1;

@@ -33,10 +33,7 @@ const unmet: Verdict = {
 };
 
 const holds = (fields: object | null, values: object) =>
-	fields !== null &&
-	Object.entries(values).every(([name, value]) =>
-		isDeepStrictEqual((fields as Record<string, unknown>)[name], value),
-	);
+	fields !== null && Object.entries(values).every(([name, value]) => isDeepStrictEqual((fields as Record<string, unknown>)[name], value));
 
 /** Checks an item that wrote a record which the other writer changed. */
 function checkWritten(item: ItemResult, values: object, truth: Truth): string[] {
@@ -52,9 +49,7 @@ function checkWritten(item: ItemResult, values: object, truth: Truth): string[] 
 	if (!states.some((state) => state.ver === ver && holds(state.fields, values))) {
 		wrong.push(`record ${String(id)}/${String(ver)} never held its values`);
 	}
-	const own = new Set(
-		truth.written.filter((version) => version.id === id).map(({ action }) => action),
-	);
+	const own = new Set(truth.written.filter((version) => version.id === id).map(({ action }) => action));
 	if (outcome === 'inserted' && !own.has('inserted')) wrong.push('the node did not insert it');
 	if (outcome === 'updated' && (own.has('inserted') || !own.has('updated'))) {
 		wrong.push('the node did not update it');
@@ -71,17 +66,10 @@ function checkDeleted(item: ItemResult, id: string | undefined, truth: Truth): s
 	return [`it is ${item.kind}`];
 }
 
-function checkTouched(
-	item: ItemResult,
-	index: number,
-	{ touched }: Prepared,
-	truth: Truth,
-): string[] {
+function checkTouched(item: ItemResult, index: number, { touched }: Prepared, truth: Truth): string[] {
 	if (touched!.check) return touched!.check(index, item, truth);
 	const values = touched!.values?.(index);
-	return values
-		? checkWritten(item, values, truth)
-		: checkDeleted(item, touched!.idOf(index), truth);
+	return values ? checkWritten(item, values, truth) : checkDeleted(item, touched!.idOf(index), truth);
 }
 
 /** The other writer's request; undefined if there is nothing for it to do. */
@@ -89,19 +77,12 @@ function otherWriteOf({ touched }: Prepared, action: OtherAction, index: number)
 	if (touched?.write) return touched.write(action, index);
 	const id = touched?.idOf(index);
 	if (action === 'delete') return id === undefined ? undefined : { id };
-	if (action === 'update')
-		return id === undefined ? undefined : { id, fields: { group: 'theirs' } };
+	if (action === 'update') return id === undefined ? undefined : { id, fields: { group: 'theirs' } };
 	const values = touched?.values?.(index);
-	return id === undefined && values
-		? { fields: { ...values, name: 'theirs', group: 'theirs' } }
-		: undefined;
+	return id === undefined && values ? { fields: { ...values, name: 'theirs', group: 'theirs' } } : undefined;
 }
 
-export async function runBesideOther(
-	slot: MatrixSandbox,
-	scenario: Scenario,
-	{ faultCase, timing, seed }: Plan,
-): Promise<Verdict> {
+export async function runBesideOther(slot: MatrixSandbox, scenario: Scenario, { faultCase, timing, seed }: Plan): Promise<Verdict> {
 	const random = new SeededRandom(seed);
 	slot.platform = choosePlatform(random);
 	const prepared = await scenario.prepare(slot, random);

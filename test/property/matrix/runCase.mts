@@ -47,14 +47,9 @@ export const whenOf = (timing: Plan['timing'], random: SeededRandom): FaultRule[
 };
 
 /** Faults that affect the requests for one of the items, one after the other. */
-function rowOf(
-	{ fault, then = [] }: FaultCase,
-	{ main, traces }: Prepared,
-	random: SeededRandom,
-): FaultRule[] {
+function rowOf({ fault, then = [] }: FaultCase, { main, traces }: Prepared, random: SeededRandom): FaultRule[] {
 	const trace = traces[random.between(0, traces.length - 1)]!;
-	const match =
-		'path' in trace ? { ...main, path: trace.path } : { ...main, bodyContains: trace.body };
+	const match = 'path' in trace ? { ...main, path: trace.path } : { ...main, bodyContains: trace.body };
 	return [{ fault }, ...then].map((entry, number) => ({
 		id: `${FAULT} ${number}`,
 		match,
@@ -63,15 +58,9 @@ function rowOf(
 	}));
 }
 
-function rulesOf(
-	{ faultCase, timing }: Plan,
-	prepared: Prepared,
-	random: SeededRandom,
-): FaultRule[] {
+function rulesOf({ faultCase, timing }: Plan, prepared: Prepared, random: SeededRandom): FaultRule[] {
 	const { fault, isBulk, isByValue } = faultCase;
-	const marks = prepared.traces.flatMap((trace, index) =>
-		'body' in trace ? [mark(markOf(index), trace.body)] : [],
-	);
+	const marks = prepared.traces.flatMap((trace, index) => ('body' in trace ? [mark(markOf(index), trace.body)] : []));
 	if (timing === 'inARow') return [...marks, ...rowOf(faultCase, prepared, random)];
 	const isMain = timing === 'firstMain' || timing === 'everyMain';
 	const when = isByValue ? undefined : whenOf(timing, random);
@@ -87,11 +76,7 @@ export function describeRequests({ requests }: Truth): string[] {
 }
 
 /** Runs an operation, and compares its results with the stored records. */
-export async function runCase(
-	slot: MatrixSandbox,
-	scenario: Scenario,
-	plan: Plan,
-): Promise<Verdict> {
+export async function runCase(slot: MatrixSandbox, scenario: Scenario, plan: Plan): Promise<Verdict> {
 	const { faultCase, timing, seed } = plan;
 	const random = new SeededRandom(seed);
 	const onError: INode['onError'] = random.of(...ON_ERROR);

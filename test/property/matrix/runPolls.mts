@@ -14,13 +14,7 @@ import { idOf, type MatrixSandbox } from './matrixSandbox.mts';
 import { tableParameters } from './scenarios/scenario.mts';
 import { messageErrors } from './parseResult.mts';
 
-export const EVENTS = [
-	'created',
-	'updated',
-	'createdOrUpdated',
-	'createdUpdatedOrDeleted',
-	'deleted',
-] as const;
+export const EVENTS = ['created', 'updated', 'createdOrUpdated', 'createdUpdatedOrDeleted', 'deleted'] as const;
 type Event = (typeof EVENTS)[number];
 
 const THERE = [0, 1, 2];
@@ -42,8 +36,7 @@ const recordOf = (number: number, name: string) => ({
 	fields: { code: `c${number}`, name },
 });
 
-const watchesDeletions = (event: Event) =>
-	event === 'deleted' || event === 'createdUpdatedOrDeleted';
+const watchesDeletions = (event: Event) => event === 'deleted' || event === 'createdUpdatedOrDeleted';
 
 async function change(slot: MatrixSandbox): Promise<void> {
 	const data = '/apps/shop/tables/things/data';
@@ -80,10 +73,7 @@ export async function runPolls(slot: MatrixSandbox, event: Event, plan: Plan): P
 		triggerOn: event,
 		...tableParameters(),
 		startFrom: 'now',
-		options: {
-			deletionCheckInterval: 0,
-			timeout: column.isLate ? SHORT_TIMEOUT_S : TIMEOUT_S,
-		},
+		options: { deletionCheckInterval: 0, timeout: column.isLate ? SHORT_TIMEOUT_S : TIMEOUT_S },
 	} as INodeParameters;
 	const watching = await watch(slot.credential, parameters);
 	await watching.poll();
@@ -100,8 +90,7 @@ export async function runPolls(slot: MatrixSandbox, event: Event, plan: Plan): P
 			const items = await watching.poll();
 			emitted.push((items ?? []).map(({ json }) => json as unknown as EmittedItem));
 			// An execution without items stores that new records are watched.
-			if (items?.length === 0 && event !== 'deleted')
-				problems.push('an execution was started without items');
+			if (items?.length === 0 && event !== 'deleted') problems.push('an execution was started without items');
 		} catch (error) {
 			const { message } = error as Error;
 			failures.push(message);
@@ -119,11 +108,9 @@ export async function runPolls(slot: MatrixSandbox, event: Event, plan: Plan): P
 	if (failures.length > (isFailed ? 1 : 0)) problems.push('a poll without a fault failed');
 	const changes = emitted.flat().map(({ event: kind, id, name }) => `${kind} ${id} ${name}`);
 	// A record without its fields has still changed.
-	const compared = (list: string[]) =>
-		list.map((change) => (truth.fieldsReplaced ? change.split(' ', 2).join(' ') : change));
+	const compared = (list: string[]) => list.map((change) => (truth.fieldsReplaced ? change.split(' ', 2).join(' ') : change));
 	const all = compared([...changes].sort()).join('\n');
-	if (all !== compared(expected(event)).join('\n') && !truth.payloadAltered)
-		problems.push(`emitted were:\n${all}`);
+	if (all !== compared(expected(event)).join('\n') && !truth.payloadAltered) problems.push(`emitted were:\n${all}`);
 	if (truth.written.length > 0) problems.push('a poll wrote something');
 	const isOnce = timing !== 'every' && timing !== 'everyMain';
 	const isMendable = ['waits', 'ambiguous', 'nothing'].includes(column.effect);
@@ -131,8 +118,7 @@ export async function runPolls(slot: MatrixSandbox, event: Event, plan: Plan): P
 	const isLong = ['silent429', 'long429'].includes(column.name);
 	const met = truth.requests.filter(isMet);
 	const isEasy = met.length === 0 || column.effect === 'nothing' || (isOnce && isMendable);
-	if (isEasy && isFailed && !column.isLate && !isLong)
-		problems.push('it failed, but could have succeeded');
+	if (isEasy && isFailed && !column.isLate && !isLong) problems.push('it failed, but could have succeeded');
 	return {
 		isMet: met.length > 0,
 		done: first,

@@ -22,15 +22,12 @@ for (const clock of [Date, performance]) {
 	clock.now = () => machineTime() + (times.getStore()?.ahead ?? 0);
 }
 
-const requireFromWorkflow = createRequire(
-	createRequire(import.meta.url).resolve('n8n-workflow/package.json'),
-);
+const requireFromWorkflow = createRequire(createRequire(import.meta.url).resolve('n8n-workflow/package.json'));
 const sleeping = requireFromWorkflow('@n8n/utils/sleep') as { sleep: Sleep };
 const trueSleep = sleeping.sleep;
 
 /** Whether the API client is the caller: all other sleeps measure real time. */
-const isRetryWait = () =>
-	/\btransport[\\/]client\.js\b/.test(new Error().stack?.split('\n')[3] ?? '');
+const isRetryWait = () => /\btransport[\\/]client\.js\b/.test(new Error().stack?.split('\n')[3] ?? '');
 
 sleeping.sleep = async (ms, signal) => {
 	const time = times.getStore();
@@ -40,9 +37,7 @@ sleeping.sleep = async (ms, signal) => {
 	time.ahead += ms;
 };
 
-const connecting = createRequire(import.meta.url)(
-	'../../../dist/nodes/DataPlatform/run/createClient.js',
-) as { DEFAULT_TIMEOUT_S: number };
+const connecting = createRequire(import.meta.url)('../../../dist/nodes/DataPlatform/run/createClient.js') as { DEFAULT_TIMEOUT_S: number };
 const defaultTimeoutS = connecting.DEFAULT_TIMEOUT_S;
 
 // Some operations have no option for it. With a fault that never responds, they would take minutes.

@@ -63,23 +63,14 @@ function draw(seed: number): Schedule {
 		.filter(() => random.happens(0.75))
 		.map((index) => ({
 			id: idOf(index),
-			fields: {
-				code: code(index),
-				name: `old ${index}`,
-				size: 1,
-				group: random.happens(0.7) ? 'a' : 'b',
-			},
+			fields: { code: code(index), name: `old ${index}`, size: 1, group: random.happens(0.7) ? 'a' : 'b' },
 		}));
 	const kept = random.of(0.3, 0.8, 0.95, 1);
 	const items: IDataObject[] = all
 		.filter(() => random.happens(kept))
-		.map((index) => ({
-			code: code(index),
-			name: random.happens(0.5) ? `old ${index}` : `new ${index}`,
-		}));
+		.map((index) => ({ code: code(index), name: random.happens(0.5) ? `old ${index}` : `new ${index}` }));
 	if (items.length === 0) items.push({ code: code(0), name: 'new 0' });
-	if (random.happens(0.15))
-		items.push({ ...items[random.between(0, items.length - 1)]!, name: 'twice' });
+	if (random.happens(0.15)) items.push({ ...items[random.between(0, items.length - 1)]!, name: 'twice' });
 	if (random.happens(0.1)) items.push({ code: code(77), size: 'no number', name: 'x' });
 	if (random.happens(0.1)) items.push({ name: 'without a key' });
 	if (random.happens(0.1)) items.push({ code: code(78), name: POISON });
@@ -102,11 +93,7 @@ function draw(seed: number): Schedule {
 		);
 		return { fault: fault(2), ...(place && { match: place }), ...(when && { when }) };
 	});
-	const onError = random.of<INode['onError']>(
-		'stopWorkflow',
-		'continueRegularOutput',
-		'continueErrorOutput',
-	);
+	const onError = random.of<INode['onError']>('stopWorkflow', 'continueRegularOutput', 'continueErrorOutput');
 	const index = random.between(0, size - 1);
 	return {
 		stored,
@@ -126,11 +113,7 @@ function draw(seed: number): Schedule {
 				before: random.between(3, 12),
 				index,
 				action: random.of('update', 'delete', 'insert'),
-				change: random.of(
-					{ group: 'b' },
-					{ code: code(size + 1) },
-					{ code: String(items[0]!.code) },
-				),
+				change: random.of({ group: 'b' }, { code: code(size + 1) }, { code: String(items[0]!.code) }),
 			},
 		}),
 	};
@@ -161,9 +144,7 @@ async function execute(slot: MatrixSandbox, schedule: Schedule): Promise<Evidenc
 		(await openGateway(address, {
 			before: other.before,
 			action: other.action,
-			...(other.action === 'insert'
-				? { fields: { code: 'theirs', name: 'theirs', group: 'a' } }
-				: { id: idOf(other.index) }),
+			...(other.action === 'insert' ? { fields: { code: 'theirs', name: 'theirs', group: 'a' } } : { id: idOf(other.index) }),
 			...(other.action === 'update' && { fields: other.change as Record<string, string> }),
 		}));
 	const result = await onVirtualClock(
@@ -193,13 +174,9 @@ async function execute(slot: MatrixSandbox, schedule: Schedule): Promise<Evidenc
 	);
 	gateway?.close();
 	const truth = await slot.truth();
-	const entries = result.error
-		? []
-		: [...result.output('Data Platform', 0), ...result.output('Data Platform', 1)];
-	const read = ({ json }: (typeof entries)[number]): Reported =>
-		(json.details as Reported | undefined) ?? (json as Reported);
-	const isOther = ({ pairedItem }: (typeof entries)[number]) =>
-		Array.isArray(pairedItem) && pairedItem.length === 0;
+	const entries = result.error ? [] : [...result.output('Data Platform', 0), ...result.output('Data Platform', 1)];
+	const read = ({ json }: (typeof entries)[number]): Reported => (json.details as Reported | undefined) ?? (json as Reported);
+	const isOther = ({ pairedItem }: (typeof entries)[number]) => Array.isArray(pairedItem) && pairedItem.length === 0;
 	return {
 		...truth,
 		items: entries.filter((entry) => !isOther(entry)).map(read),
@@ -211,9 +188,7 @@ async function execute(slot: MatrixSandbox, schedule: Schedule): Promise<Evidenc
 }
 
 const isSuccess = ({ outcome }: Reported) =>
-	['inserted', 'updated', 'unchanged', 'written', 'skipped', 'deleted', 'marked'].includes(
-		outcome ?? '',
-	);
+	['inserted', 'updated', 'unchanged', 'written', 'skipped', 'deleted', 'marked'].includes(outcome ?? '');
 
 /** What is wrong with a run; empty if everything is right. */
 function findErrors(schedule: Schedule, evidence: Evidence): string[] {
@@ -224,8 +199,7 @@ function findErrors(schedule: Schedule, evidence: Evidence): string[] {
 	const isMember = (record: Pick<StoredRecord, 'fields'>) => !isScoped || inScope(record);
 	const own = new Set(written);
 	const touched = new Set(history.filter((version) => !own.has(version)).map(({ id }) => id));
-	const isRemoval = ({ action, fields }: StoredVersion) =>
-		isDelete ? action === 'deleted' : fields?.size === MARK;
+	const isRemoval = ({ action, fields }: StoredVersion) => (isDelete ? action === 'deleted' : fields?.size === MARK);
 	const removed = written.filter(isRemoval);
 	const removedIds = new Set(removed.map(({ id }) => id));
 	const say = (id: string, text: string) => wrong.push(`record ${id}: ${text}`);
@@ -271,8 +245,7 @@ function findErrors(schedule: Schedule, evidence: Evidence): string[] {
 		const isRemoved = report?.outcome === 'deleted' || report?.outcome === 'marked';
 		if (isRemoved && !isGone && !options.dryRun) say(id, 'reported as removed, but it is there');
 		if (report?.outcome === 'failed' && isGone) say(id, 'reported as failed, but it is removed');
-		if (report?.outcome === 'skipped' && !isGone && !isShort)
-			say(id, 'skipped, though it is missing');
+		if (report?.outcome === 'skipped' && !isGone && !isShort) say(id, 'skipped, though it is missing');
 	}
 	const known = new Set([...before.map(({ id }) => id), ...touched]);
 	for (const { id, outcome } of others) {
@@ -300,9 +273,7 @@ async function runSlot(slot: MatrixSandbox) {
 		const evidence = await execute(slot, schedule);
 		const wrong = findErrors(schedule, evidence);
 		counts.items += evidence.items.length;
-		counts.removed += evidence.others.filter(({ outcome }) =>
-			['deleted', 'marked'].includes(outcome ?? ''),
-		).length;
+		counts.removed += evidence.others.filter(({ outcome }) => ['deleted', 'marked'].includes(outcome ?? '')).length;
 		counts.left += evidence.others.filter((other) => !isSuccess(other)).length;
 		counts.stopped += Number(evidence.error !== undefined);
 		counts.refused += Number(evidence.error?.startsWith('Nothing was written') ?? false);

@@ -13,8 +13,7 @@ function count(keys: Iterable<string>): Map<string, number> {
 	return counts;
 }
 
-const emitsAllChanges = ({ triggerOn }: Plan) =>
-	triggerOn === 'createdOrUpdated' || triggerOn === 'createdUpdatedOrDeleted';
+const emitsAllChanges = ({ triggerOn }: Plan) => triggerOn === 'createdOrUpdated' || triggerOn === 'createdUpdatedOrDeleted';
 
 /** What is wrong with the deletions that were emitted, or were not. */
 function* deletionProblems(
@@ -41,37 +40,20 @@ function* deletionProblems(
 }
 
 /** What is wrong with what was emitted; empty if nothing is. */
-export function problemsOf(
-	plan: Plan,
-	executions: EmittedItem[][],
-	{ records, written }: Truth,
-	existing: ReadonlySet<string>,
-): string[] {
+export function problemsOf(plan: Plan, executions: EmittedItem[][], { records, written }: Truth, existing: ReadonlySet<string>): string[] {
 	const emitted = executions.flat().filter(({ event }) => event !== 'deleted');
-	const problems: string[] = [
-		...deletionProblems(plan, executions, { records, written }, existing),
-	];
+	const problems: string[] = [...deletionProblems(plan, executions, { records, written }, existing)];
 	// A deletion may have the time of the version that it deletes.
 	const versions = new Map(
-		written
-			.filter(({ action }) => action !== 'deleted')
-			.map((version) => [versionKey(version.id, version.ver, version.at), version]),
+		written.filter(({ action }) => action !== 'deleted').map((version) => [versionKey(version.id, version.ver, version.at), version]),
 	);
-	const inserted = new Set(
-		written
-			.filter(({ action }) => action === 'inserted')
-			.map(({ id, at }) => `${id} of ${Date.parse(at)}`),
-	);
+	const inserted = new Set(written.filter(({ action }) => action === 'inserted').map(({ id, at }) => `${id} of ${Date.parse(at)}`));
 	const times = count(emitted.map(emittedKey));
 	for (const [key, number] of times) {
 		if (number > 1) problems.push(`${key} was emitted ${number} times`);
 	}
 	for (const item of emitted) problems.push(...wrongWith(item, versions, written, plan));
-	const births = count(
-		emitted
-			.filter(({ event }) => event === 'created')
-			.map(({ id, created }) => `${id} of ${Date.parse(created)}`),
-	);
+	const births = count(emitted.filter(({ event }) => event === 'created').map(({ id, created }) => `${id} of ${Date.parse(created)}`));
 	for (const [key, number] of births) {
 		if (number > 1) problems.push(`${key} was emitted as created ${number} times`);
 	}
@@ -83,8 +65,7 @@ export function problemsOf(
 		const isUpdate = Date.parse(created) !== Date.parse(modified);
 		const last = times.get(versionKey(id, ver, modified)) ?? 0;
 		const birth = births.get(`${id} of ${Date.parse(created)}`) ?? 0;
-		const isLastDue =
-			isDue && (emitsAllChanges(plan) || (plan.triggerOn === 'updated' && isUpdate));
+		const isLastDue = isDue && (emitsAllChanges(plan) || (plan.triggerOn === 'updated' && isUpdate));
 		if (isLastDue && last !== 1) {
 			problems.push(`${id}/${ver}, its last version, was emitted ${last} times`);
 		}
@@ -97,9 +78,7 @@ export function problemsOf(
 		}
 	}
 	for (const [index, items] of executions.entries()) {
-		const order = items.flatMap(({ event, modified }) =>
-			event === 'deleted' ? [] : [Date.parse(modified)],
-		);
+		const order = items.flatMap(({ event, modified }) => (event === 'deleted' ? [] : [Date.parse(modified)]));
 		const isDeletion = items.map(({ event }) => event === 'deleted');
 		if (isDeletion.includes(true) && isDeletion.lastIndexOf(false) > isDeletion.indexOf(true)) {
 			problems.push(`a change comes after a deletion in execution ${index + 1}`);
@@ -117,12 +96,7 @@ export function problemsOf(
 	return problems;
 }
 
-function* wrongWith(
-	item: EmittedItem,
-	versions: Map<string, StoredVersion>,
-	written: StoredVersion[],
-	plan: Plan,
-) {
+function* wrongWith(item: EmittedItem, versions: Map<string, StoredVersion>, written: StoredVersion[], plan: Plan) {
 	const version = versions.get(emittedKey(item));
 	if (!version && plan.startFrom !== 'beginning') yield `${emittedKey(item)} was there before`;
 	// A record that is deleted and comes back at the same time has two versions with the same number.

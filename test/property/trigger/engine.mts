@@ -24,11 +24,7 @@ export interface PollLimits {
 export type PollCoordinator = object;
 
 interface TriggerPoll {
-	poll(
-		context: IPollFunctions,
-		limits: PollLimits,
-		coordinator: PollCoordinator,
-	): Promise<INodeExecutionData[][] | null>;
+	poll(context: IPollFunctions, limits: PollLimits, coordinator: PollCoordinator): Promise<INodeExecutionData[][] | null>;
 	POLL_LIMITS: PollLimits;
 }
 

@@ -4,12 +4,7 @@ import { SeededRandom } from '../../support/seededRandom.mts';
 import { POLL_LIMITS, type PollLimits } from './engine.mts';
 import type { Scheduler } from './triggerHost.mts';
 
-export type TriggerOn =
-	| 'created'
-	| 'updated'
-	| 'createdOrUpdated'
-	| 'createdUpdatedOrDeleted'
-	| 'deleted';
+export type TriggerOn = 'created' | 'updated' | 'createdOrUpdated' | 'createdUpdatedOrDeleted' | 'deleted';
 export type StartFrom = 'now' | 'beginning' | 'date';
 
 /** Settings of the sandbox; docs/sandbox.md. */
@@ -20,8 +15,7 @@ export interface PlatformSettings extends Record<string, unknown> {
 }
 
 /** A page may have any maximum. */
-const pageCap = (random: SeededRandom) =>
-	random.happens(0.5) ? null : random.of(1, 2, 3, random.between(4, 10), random.between(11, 60));
+const pageCap = (random: SeededRandom) => (random.happens(0.5) ? null : random.of(1, 2, 3, random.between(4, 10), random.between(11, 60)));
 
 export interface Plan {
 	scheduler: Scheduler;
@@ -96,8 +90,7 @@ export function planOf(random: SeededRandom, only?: Scheduler): Plan {
 	};
 }
 
-export const watchesDeletions = ({ triggerOn }: Plan): boolean =>
-	triggerOn === 'deleted' || triggerOn === 'createdUpdatedOrDeleted';
+export const watchesDeletions = ({ triggerOn }: Plan): boolean => triggerOn === 'deleted' || triggerOn === 'createdUpdatedOrDeleted';
 
 type Fault = FaultRule['fault'];
 

@@ -3,13 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { SandboxSlot, type Truth } from '../faults/sandboxSlot.mts';
 import { APP, TABLE } from '../faults/constants.mts';
 import type { SandboxAddress } from '../faults/sandboxes.mts';
-import {
-	createSandboxAdmin,
-	httpClient,
-	type FaultRule,
-	type HttpClient,
-	type SandboxAdmin,
-} from '../../../harness/sandboxAdmin.mts';
+import { createSandboxAdmin, httpClient, type FaultRule, type HttpClient, type SandboxAdmin } from '../../../harness/sandboxAdmin.mts';
 import type { SeededRandom } from '../../support/seededRandom.mts';
 import type { Plan, PlatformSettings } from './plan.mts';
 
@@ -74,16 +68,7 @@ export class Platform {
 
 	/** One random write. Returns a description of it. */
 	async write(random: SeededRandom, { burst }: Plan): Promise<string> {
-		const kind = random.of(
-			'create',
-			'burst',
-			'update',
-			'update',
-			'updates',
-			'delete',
-			'deletes',
-			'return',
-		);
+		const kind = random.of('create', 'burst', 'update', 'update', 'updates', 'delete', 'deletes', 'return');
 		const id = random.of('', ...this.#alive.keys());
 		if (kind === 'burst') return await this.#insert(random.between(2, burst));
 		if (kind === 'return') return await this.#bringBack(random);
@@ -160,20 +145,13 @@ export class Platform {
 		// Otherwise both could have the same time, and could not be distinguished.
 		await this.waitUntilAfter(Date.now());
 		const name = this.#name();
-		await this.#request('PATCH', '/data/bulk', {
-			bulk: [{ id, fields: { name } }],
-			useUpsert: true,
-		});
+		await this.#request('PATCH', '/data/bulk', { bulk: [{ id, fields: { name } }], useUpsert: true });
 		this.#alive.set(id, name);
 		return `create ${id.slice(0, 4)} again`;
 	}
 
 	async #request(method: string, path: string, body?: object): Promise<unknown> {
-		const { status, data } = await this.#client.request<unknown>({
-			method,
-			url: path,
-			data: body,
-		});
+		const { status, data } = await this.#client.request<unknown>({ method, url: path, data: body });
 		if (status >= 400) throw new Error(`${method} ${path}: ${status} ${JSON.stringify(data)}`);
 		return data;
 	}

@@ -35,25 +35,14 @@ const whole = (name: string, text: string) => {
 const scheduler = values.scheduler as Scheduler | undefined;
 /** A seed alone repeats a failure. */
 const seeds = whole('seeds', values.seeds ?? (values.seed === undefined ? '500' : '1'));
-const first =
-	values.seed === undefined ? Math.floor(Math.random() * 1e9) : whole('seed', values.seed);
+const first = values.seed === undefined ? Math.floor(Math.random() * 1e9) : whole('seed', values.seed);
 const size = Math.max(1, Math.min(whole('slots', values.slots), seeds));
 
-const worker = new Worker(new URL('../faults/sandboxes.mts', import.meta.url), {
-	workerData: size,
-});
+const worker = new Worker(new URL('../faults/sandboxes.mts', import.meta.url), { workerData: size });
 const [addresses] = (await once(worker, 'message')) as [SandboxAddress[]];
 const started = Date.now();
 const failed: number[] = [];
-const sum = {
-	emitted: 0,
-	deletions: 0,
-	failures: 0,
-	overlaps: 0,
-	discarded: 0,
-	abandoned: 0,
-	kills: 0,
-};
+const sum = { emitted: 0, deletions: 0, failures: 0, overlaps: 0, discarded: 0, abandoned: 0, kills: 0 };
 let next = 0;
 
 async function runSeed(platform: Platform, seed: number): Promise<void> {

@@ -22,11 +22,7 @@ export interface Outcome {
 	abandoned: number;
 }
 
-export async function simulate(
-	platform: Platform,
-	seed: number,
-	scheduler?: Scheduler,
-): Promise<Outcome> {
+export async function simulate(platform: Platform, seed: number, scheduler?: Scheduler): Promise<Outcome> {
 	const plan = planOf(new SeededRandom(seed), scheduler);
 	const last = await platform.prepare(plan.existing, plan.platform);
 	// A start at a date only knows times. Any other start knows the existing records, unless more of
@@ -34,9 +30,7 @@ export async function simulate(
 	// before.
 	const { maxTracked, maxBuffered } = plan.limits;
 	const isAfter = plan.startFrom === 'date' || plan.existing > Math.min(maxTracked, maxBuffered);
-	const startTime = isAfter
-		? await platform.waitUntilAfter(Math.max(last, Date.now()))
-		: Date.now();
+	const startTime = isAfter ? await platform.waitUntilAfter(Math.max(last, Date.now())) : Date.now();
 	const startDate = new Date(startTime).toISOString();
 	const host = new TriggerHost(platform.address, plan, new SeededRandom(seed + 3e9), startDate);
 	await host.activate();
@@ -71,10 +65,7 @@ export async function simulate(
 	const isOrdinary = plan.mains === 1 && (maxListedRecords ?? maxFilteredRecords) === null;
 	const isIdle = requests === 1 || (watchesDeletions(plan) && requests <= 4);
 	if (!isIdle && isOrdinary) problems.push(`an idle poll took ${requests} requests`);
-	problems.push(
-		...problemsOf(plan, host.executions, truth, platform.existing),
-		...sizeProblems(host, plan),
-	);
+	problems.push(...problemsOf(plan, host.executions, truth, platform.existing), ...sizeProblems(host, plan));
 	const { history, failures, overlaps, kills, discarded, abandoned } = host;
 	const items = host.executions.flat();
 	const emitted = items.length;
@@ -120,10 +111,7 @@ async function poll(platform: Platform, host: TriggerHost, plan: Plan, seed: num
 		}
 		if (kind === 'publish') await host.activate();
 		if (kind === 'overwrite' && plan.hasSecondWriter) await host.overwrite();
-		const first = host.poll(
-			kind === 'drop',
-			kind === 'abandon' ? random.between(5, 80) : undefined,
-		);
+		const first = host.poll(kind === 'drop', kind === 'abandon' ? random.between(5, 80) : undefined);
 		// Several processes with one poll time take turns.
 		if (kind === 'overlap' && plan.mains === 1) {
 			await sleep(random.between(0, 6));

@@ -151,9 +151,7 @@ export class TriggerHost {
 		try {
 			const isInMemory = this.#plan.scheduler === 'memory';
 			const { workflow, cursor } =
-				isInMemory && main.workflow
-					? { workflow: main.workflow, cursor: undefined }
-					: await this.#load(main, true, budgetMs);
+				isInMemory && main.workflow ? { workflow: main.workflow, cursor: undefined } : await this.#load(main, true, budgetMs);
 			const before = cursor && JSON.stringify(cursor);
 			const items = await this.#runWithin(workflow, isInMemory ? Infinity : budgetMs);
 			if (items === 'abandoned') return 'something';
@@ -201,17 +199,14 @@ export class TriggerHost {
 	}
 
 	#startMains(): Main[] {
-		return Array.from({ length: this.#plan.mains }, () => ({
-			coordinator: new PollCoordinator(GRACE_MS),
-		}));
+		return Array.from({ length: this.#plan.mains }, () => ({ coordinator: new PollCoordinator(GRACE_MS) }));
 	}
 
 	/** The workflow as a process loads it for a poll, with a copy of the stored state. */
 	async #load(main: Main, isTask: boolean, budgetMs = BUDGET_MS) {
 		const { scheduler, limits } = this.#plan;
 		const { staticData, cursor: storedCursor = '{}' } = this.#database;
-		const cursor =
-			scheduler === 'durableCursors' ? (JSON.parse(storedCursor) as IDataObject) : undefined;
+		const cursor = scheduler === 'durableCursors' ? (JSON.parse(storedCursor) as IDataObject) : undefined;
 		// Other polls may store theirs before this one runs.
 		if (isTask && scheduler !== 'memory') await sleep(this.#random.between(0, 6));
 		const { baseUrl, token } = this.#address;

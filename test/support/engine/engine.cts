@@ -66,17 +66,7 @@ function forgetTables() {
  */
 export async function runOperation(
 	credential: Credential,
-	{
-		parameters: given,
-		defaults = {},
-		items = [{}],
-		input,
-		onError,
-		retry,
-		timezone,
-		onStart,
-		isWarm = false,
-	}: OperationRun,
+	{ parameters: given, defaults = {}, items = [{}], input, onError, retry, timezone, onStart, isWarm = false }: OperationRun,
 ): Promise<RunResult> {
 	await prepare();
 	if (!isWarm) forgetTables();
@@ -98,9 +88,7 @@ export async function runOperation(
 	const workflow: WorkflowJson = {
 		timezone,
 		nodes: [{ name: 'Items', type: ITEMS_TYPE }, platform],
-		connections: {
-			Items: { main: [[{ node: PLATFORM, type: NodeConnectionTypes.Main, index: 0 }]] },
-		},
+		connections: { Items: { main: [[{ node: PLATFORM, type: NodeConnectionTypes.Main, index: 0 }]] } },
 	};
 	const handed = input ?? items.map((json) => ({ json }));
 	return await runWorkflow(workflow, handed, credential, onStart);
@@ -141,11 +129,7 @@ export async function loadOptions(
 }
 
 /** The fields that the mapper offers. */
-export async function loadColumns(
-	credential: Credential,
-	method: string,
-	parameters: INodeParameters,
-): Promise<ResourceMapperFields> {
+export async function loadColumns(credential: Credential, method: string, parameters: INodeParameters): Promise<ResourceMapperFields> {
 	const { type, context } = await editor(credential, parameters, '');
 	return await type.methods!.resourceMapping![method]!.call(context);
 }
@@ -154,12 +138,7 @@ export async function loadColumns(
 export const picked = (value: string) => ({ __rl: true, mode: 'list', value });
 
 /** The mapper's value for automatic mapping. */
-export const automatic = {
-	mappingMode: 'autoMapInputData',
-	value: null,
-	matchingColumns: [],
-	schema: [],
-};
+export const automatic = { mappingMode: 'autoMapInputData', value: null, matchingColumns: [], schema: [] };
 
 /** The mapper's value for fields set by hand. */
 export const defined = (value: IDataObject) => ({
@@ -174,9 +153,7 @@ export async function checkCredential(credential: Credential): Promise<INodeCred
 	await prepare();
 	const { credentials = [] } = nodeTypes.getByNameAndVersion(NODE_TYPE, 1).description;
 	const { testedBy } = credentials[0]!;
-	const test = nodeTypes.getByNameAndVersion(NODE_TYPE, 1).methods!.credentialTest![
-		String(testedBy)
-	]!;
+	const test = nodeTypes.getByNameAndVersion(NODE_TYPE, 1).methods!.credentialTest![String(testedBy)]!;
 	const data = { ...credential } as unknown as ICredentialDataDecryptedObject;
 	return await test.call(new CredentialTestContext(additionalData(credential)), {
 		id: '1',

@@ -1,27 +1,19 @@
 /** Checks the parameters that a test sets: a misspelt one would have no effect. */
-import type {
-	INodeParameters,
-	INodeProperties,
-	INodePropertyCollection,
-	NodeParameterValueType,
-} from 'n8n-workflow';
+import type { INodeParameters, INodeProperties, INodePropertyCollection, NodeParameterValueType } from 'n8n-workflow';
 
 /** The key of a sub-collection of options. */
 const GROUP_KEY = 'settings';
 
 type Value = NodeParameterValueType | undefined;
 
-const isObject = (value: Value): value is INodeParameters =>
-	typeof value === 'object' && value !== null && !Array.isArray(value);
+const isObject = (value: Value): value is INodeParameters => typeof value === 'object' && value !== null && !Array.isArray(value);
 
 /**
  * Whether the editor may show a parameter for a resource and operation, whatever the other values
  * are.
  */
 function isOf({ displayOptions: { show = {} } = {} }: INodeProperties, values: INodeParameters) {
-	return ['resource', 'operation'].every(
-		(name) => !show[name] || (show[name] as unknown[]).includes(values[name]),
-	);
+	return ['resource', 'operation'].every((name) => !show[name] || (show[name] as unknown[]).includes(values[name]));
 }
 
 function* unknownIn(value: Value, properties: INodeProperties[], path: string): Generator<string> {
@@ -43,9 +35,7 @@ function* unknownInside(value: Value, property: INodeProperties, path: string): 
 		for (const [name, entries] of Object.entries(value)) {
 			const group = groups.find((entry) => entry.name === name);
 			if (!group) yield `${path}${name}`;
-			else
-				for (const entry of [entries].flat())
-					yield* unknownIn(entry as Value, group.values, `${path}${name}.`);
+			else for (const entry of [entries].flat()) yield* unknownIn(entry as Value, group.values, `${path}${name}.`);
 		}
 	}
 }
@@ -54,16 +44,9 @@ function* unknownInside(value: Value, property: INodeProperties, path: string): 
  * The names that the node does not have for the resource and operation, with their paths. None if
  * the node does not have the operation: then the node itself reports it.
  */
-export function unknownParameters(
-	properties: INodeProperties[],
-	values: INodeParameters,
-): string[] {
-	const operations = properties.filter(
-		(property) => property.name === 'operation' && isOf(property, { ...values, operation: '' }),
-	);
-	const isKnown = operations.some(({ options = [] }) =>
-		options.some((option) => 'value' in option && option.value === values.operation),
-	);
+export function unknownParameters(properties: INodeProperties[], values: INodeParameters): string[] {
+	const operations = properties.filter((property) => property.name === 'operation' && isOf(property, { ...values, operation: '' }));
+	const isKnown = operations.some(({ options = [] }) => options.some((option) => 'value' in option && option.value === values.operation));
 	if (!isKnown) return [];
 	return [
 		...unknownIn(
@@ -75,11 +58,7 @@ export function unknownParameters(
 }
 
 /** The values that the operation has a parameter for. */
-export function knownParameters(
-	properties: INodeProperties[],
-	operation: INodeParameters,
-	values: INodeParameters,
-): INodeParameters {
+export function knownParameters(properties: INodeProperties[], operation: INodeParameters, values: INodeParameters): INodeParameters {
 	const unknown = new Set(unknownParameters(properties, { ...values, ...operation }));
 	return Object.fromEntries(Object.entries(values).filter(([name]) => !unknown.has(name)));
 }
@@ -88,13 +67,8 @@ export function knownParameters(
  * Moves each option to where the editor stores it: a test names an option, and need not know which
  * operation keeps it in a sub-collection.
  */
-export function inSubCollections(
-	properties: INodeProperties[],
-	values: INodeParameters,
-): INodeParameters {
-	const collection = properties.find(
-		(property) => property.name === 'options' && isOf(property, values),
-	);
+export function inSubCollections(properties: INodeProperties[], values: INodeParameters): INodeParameters {
+	const collection = properties.find((property) => property.name === 'options' && isOf(property, values));
 	if (!collection || !isObject(values.options)) return values;
 	const options: INodeParameters = { ...values.options };
 	for (const { name, type, options: groups } of collection.options as INodeProperties[]) {
@@ -102,9 +76,7 @@ export function inSubCollections(
 		if (type !== 'fixedCollection' || group?.name !== GROUP_KEY) continue;
 		const given = group.values.map((entry) => entry.name).filter((entry) => entry in options);
 		if (given.length === 0) continue;
-		options[name] = {
-			[GROUP_KEY]: Object.fromEntries(given.map((entry) => [entry, options[entry]])),
-		};
+		options[name] = { [GROUP_KEY]: Object.fromEntries(given.map((entry) => [entry, options[entry]])) };
 		for (const entry of given) delete options[entry];
 	}
 	return { ...values, options };

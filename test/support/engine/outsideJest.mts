@@ -24,8 +24,7 @@ export const {
 	WEBHOOK_TRIGGER_TYPE,
 } = require('./engine.cts') as typeof Engine;
 
-export const { unknownParameters } =
-	require('./knownParameters.cts') as typeof import('./knownParameters.cts');
+export const { unknownParameters } = require('./knownParameters.cts') as typeof import('./knownParameters.cts');
 
 export const { watch } = require('./polls.cts') as typeof Polls;
 

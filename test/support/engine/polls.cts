@@ -3,21 +3,8 @@
  */
 import { randomUUID } from 'node:crypto';
 import { PollContext } from 'n8n-core';
-import {
-	Workflow,
-	type IDataObject,
-	type INodeExecutionData,
-	type INodeParameters,
-	type IPollFunctions,
-} from 'n8n-workflow';
-import {
-	additionalData,
-	fullNode,
-	nodeTypes,
-	prepare,
-	TRIGGER_TYPE,
-	type Credential,
-} from './engine.cts';
+import { Workflow, type IDataObject, type INodeExecutionData, type INodeParameters, type IPollFunctions } from 'n8n-workflow';
+import { additionalData, fullNode, nodeTypes, prepare, TRIGGER_TYPE, type Credential } from './engine.cts';
 
 export interface WatchOptions {
 	/** What n8n stored of the workflow's static data. */
@@ -42,24 +29,16 @@ export interface Watching {
 }
 
 /** The context as a scheduler other than the in-memory one makes it. */
-const withScheduler = (
-	context: IPollFunctions,
-	{ pollBudgetMs, cursor }: WatchOptions,
-): IPollFunctions =>
+const withScheduler = (context: IPollFunctions, { pollBudgetMs, cursor }: WatchOptions): IPollFunctions =>
 	Object.assign(Object.create(context) as IPollFunctions, {
 		...(pollBudgetMs !== undefined && { getPollBudgetMs: () => pollBudgetMs }),
 		...(cursor && {
-			getWorkflowStaticData: (type: string) =>
-				type === 'node' ? cursor : context.getWorkflowStaticData(type),
+			getWorkflowStaticData: (type: string) => (type === 'node' ? cursor : context.getWorkflowStaticData(type)),
 		}),
 	});
 
 /** A workflow with the trigger, whose static data lives on from poll to poll. */
-export async function watch(
-	credential: Credential,
-	parameters: INodeParameters,
-	options: WatchOptions = {},
-): Promise<Watching> {
+export async function watch(credential: Credential, parameters: INodeParameters, options: WatchOptions = {}): Promise<Watching> {
 	const { staticData = '{}', workflowId = randomUUID(), timezone, run } = options;
 	await prepare();
 	const node = fullNode({ name: 'Trigger', type: TRIGGER_TYPE, parameters }, 0);

@@ -11,14 +11,7 @@ import {
 	type IWorkflowExecuteAdditionalData,
 	type WorkflowExecuteMode,
 } from 'n8n-workflow';
-import {
-	additionalData,
-	fullNode,
-	nodeTypes,
-	prepare,
-	WEBHOOK_TRIGGER_TYPE,
-	type Credential,
-} from './engine.cts';
+import { additionalData, fullNode, nodeTypes, prepare, WEBHOOK_TRIGGER_TYPE, type Credential } from './engine.cts';
 
 export interface WebhookResult {
 	/** What the caller gets. */
@@ -31,11 +24,7 @@ export interface ListeningWorkflow {
 	/** Activates it. */
 	activate(): Promise<void>;
 	/** One request to its production URL, or to the test URL of the editor. */
-	receive(
-		body: unknown,
-		headers: Record<string, string>,
-		mode?: 'webhook' | 'manual',
-	): Promise<WebhookResult>;
+	receive(body: unknown, headers: Record<string, string>, mode?: 'webhook' | 'manual'): Promise<WebhookResult>;
 	/** The workflow's static data as n8n would store it now. */
 	staticData(): string;
 }
@@ -61,13 +50,11 @@ export async function listen(
 			settings: { executionOrder: 'v1' },
 		});
 	const type = nodeTypes.getByNameAndVersion(WEBHOOK_TRIGGER_TYPE, 1);
-	const contextData = (workflow: Workflow) =>
-		[workflow, workflow.getNode(node.name)!, additionalData(credential)] as const;
+	const contextData = (workflow: Workflow) => [workflow, workflow.getNode(node.name)!, additionalData(credential)] as const;
 	return {
 		async activate() {
 			const context = new HookContext(...contextData(load()), 'internal', 'activate');
-			const methods = (type as { webhookMethods: Record<string, Record<string, () => unknown>> })
-				.webhookMethods.default!;
+			const methods = (type as { webhookMethods: Record<string, Record<string, () => unknown>> }).webhookMethods.default!;
 			if ((await methods.checkExists!.call(context)) !== true) await methods.create!.call(context);
 		},
 		async receive(body, headers, mode = 'webhook') {
@@ -88,15 +75,7 @@ export async function listen(
 			} as unknown as IWorkflowExecuteAdditionalData;
 			const executionMode: WorkflowExecuteMode = mode;
 			const webhook = {} as IWebhookData;
-			const context = new WebhookContext(
-				workflow,
-				own,
-				withRequest,
-				executionMode,
-				webhook,
-				[],
-				null,
-			);
+			const context = new WebhookContext(workflow, own, withRequest, executionMode, webhook, [], null);
 			const { workflowData } = await type.webhook!.call(context);
 			if (mode === 'webhook' && workflow.staticData.__dataChanged === true) {
 				stored = JSON.stringify(workflow.staticData);

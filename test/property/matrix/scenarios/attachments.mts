@@ -4,14 +4,7 @@ import { isDeepStrictEqual } from 'node:util';
 import type { IBinaryData, INodeExecutionData } from 'n8n-workflow';
 import { automatic } from '../../../support/engine/outsideJest.mts';
 import { idOf, type MatrixSandbox, type Truth } from '../matrixSandbox.mts';
-import {
-	conditions,
-	tableParameters,
-	itemsOf,
-	type Effect,
-	type Prepared,
-	type Scenario,
-} from './scenario.mts';
+import { conditions, tableParameters, itemsOf, type Effect, type Prepared, type Scenario } from './scenario.mts';
 
 const COUNT = 3;
 const indexes = Array.from({ length: COUNT }, (_, index) => index);
@@ -19,10 +12,7 @@ const indexes = Array.from({ length: COUNT }, (_, index) => index);
 export const hash = (bytes: Uint8Array) => createHash('sha256').update(bytes).digest('hex');
 
 /** The smallest picture: its thumbnail can be made. */
-const PIXEL = Buffer.from(
-	'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNkYPhfDwAChwGA60e6kgAAAABJRU5ErkJggg==',
-	'base64',
-);
+const PIXEL = Buffer.from('iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNkYPhfDwAChwGA60e6kgAAAABJRU5ErkJggg==', 'base64');
 
 const content = (index: number) => Buffer.from(`content of file ${index}\n`.repeat(200));
 
@@ -45,12 +35,7 @@ const dataUrl = (bytes: Buffer, type: string) => `data:${type};base64,${bytes.to
 
 /** A table with one file in each record, in the given field. */
 async function fill(slot: MatrixSandbox, field: 'papers' | 'photo') {
-	await slot.createTable(
-		indexes.map((index) => ({
-			id: idOf(index),
-			fields: { code: `c${index}`, name: `old ${index}` },
-		})),
-	);
+	await slot.createTable(indexes.map((index) => ({ id: idOf(index), fields: { code: `c${index}`, name: `old ${index}` } })));
 	for (const index of indexes) {
 		const isPicture = field === 'photo';
 		const type = isPicture ? 'image/png' : 'text/plain';
@@ -105,9 +90,7 @@ async function toRecords(slot: MatrixSandbox, isReplacing: boolean): Promise<Pre
 			const effect = uploaded(files, index);
 			const isThere = files.some(({ fileName }) => fileName === `there ${index}.txt`);
 			if (isThere === (isReplacing && effect === 'done')) {
-				return {
-					wrong: `the file that record ${index} had is ${isThere ? 'still there' : 'gone'}`,
-				};
+				return { wrong: `the file that record ${index} had is ${isThere ? 'still there' : 'gone'}` };
 			}
 			return effect;
 		},
@@ -115,19 +98,11 @@ async function toRecords(slot: MatrixSandbox, isReplacing: boolean): Promise<Pre
 			const { id, ver, papers: files } = outputs[0]!.json;
 			const is = truth.records.find((record) => record.id === idOf(index))!;
 			// A late previous attempt replaces the files once more, with the same ones.
-			const shown = (list: StoredFile[]) =>
-				list.map(({ fileId, fileName, fileSize }) => [
-					is.ver === ver && fileId,
-					fileName,
-					fileSize,
-				]);
+			const shown = (list: StoredFile[]) => list.map(({ fileId, fileName, fileSize }) => [is.ver === ver && fileId, fileName, fileSize]);
 			const isTrue =
 				outputs.length === 1 &&
 				id === is.id &&
-				isDeepStrictEqual(
-					shown((files ?? []) as StoredFile[]),
-					shown(filesIn(truth, index, 'papers')),
-				);
+				isDeepStrictEqual(shown((files ?? []) as StoredFile[]), shown(filesIn(truth, index, 'papers')));
 			return isTrue ? [] : [`returned ${JSON.stringify(outputs)}`];
 		},
 	};
@@ -135,8 +110,7 @@ async function toRecords(slot: MatrixSandbox, isReplacing: boolean): Promise<Pre
 
 async function toNewRecords(slot: MatrixSandbox): Promise<Prepared> {
 	await fill(slot, 'papers');
-	const made = (index: number, { records }: Truth) =>
-		records.filter(({ fields }) => fields.code === `n${index}`);
+	const made = (index: number, { records }: Truth) => records.filter(({ fields }) => fields.code === `n${index}`);
 	return {
 		parameters: {
 			resource: 'attachment',
@@ -157,17 +131,14 @@ async function toNewRecords(slot: MatrixSandbox): Promise<Prepared> {
 			return effect === 'none' ? { wrong: `record ${index} is there without its file` } : effect;
 		},
 		checkOutput: (index, outputs, truth) =>
-			outputs.length === 1 && outputs[0]!.json.id === made(index, truth)[0]?.id
-				? []
-				: [`returned ${JSON.stringify(outputs)}`],
+			outputs.length === 1 && outputs[0]!.json.id === made(index, truth)[0]?.id ? [] : [`returned ${JSON.stringify(outputs)}`],
 	};
 }
 
 const upload: Scenario = {
 	operation: 'attachment: upload',
 	kind: 'once',
-	prepare: async (slot, random) =>
-		random.happens(0.3) ? await toNewRecords(slot) : await toRecords(slot, random.happens(0.3)),
+	prepare: async (slot, random) => (random.happens(0.3) ? await toNewRecords(slot) : await toRecords(slot, random.happens(0.3))),
 };
 
 const remove: Scenario = {
@@ -182,9 +153,7 @@ const remove: Scenario = {
 				...tableParameters(random),
 				recordId: RECORD,
 				fileField: 'papers',
-				...(random.happens(0.5)
-					? { removeMode: 'all' }
-					: { removeMode: 'name', fileName: '={{ "there " + $itemIndex + ".txt" }}' }),
+				...(random.happens(0.5) ? { removeMode: 'all' } : { removeMode: 'name', fileName: '={{ "there " + $itemIndex + ".txt" }}' }),
 			},
 			items: ids(),
 			main: { method: 'PATCH', path: '/data/' },
@@ -215,9 +184,7 @@ const downloading = (thumbnails: boolean): Scenario => ({
 					fields: Record<string, Array<StoredFile & { thumbnailUrl: string }>>;
 				};
 				if (!thumbnails) return hash(content(index + 10));
-				const { data } = await slot.sandbox
-					.client()
-					.get<ArrayBuffer>(fields[field]![0]!.thumbnailUrl, { responseType: 'arraybuffer' });
+				const { data } = await slot.sandbox.client().get<ArrayBuffer>(fields[field]![0]!.thumbnailUrl, { responseType: 'arraybuffer' });
 				return hash(Buffer.from(data));
 			}),
 		);
@@ -266,8 +233,7 @@ export const recordsWithFiles: Scenario = {
 			traces: indexes.map(() => ({ path: '' })),
 			checkOutput: (index, outputs) => {
 				const [output] = outputs;
-				const isTrue =
-					output?.json.id === idOf(index) && output.files.data === hash(content(index + 10));
+				const isTrue = output?.json.id === idOf(index) && output.files.data === hash(content(index + 10));
 				return isTrue && outputs.length === 1 ? [] : [`returned ${JSON.stringify(outputs)}`];
 			},
 		};

@@ -34,15 +34,7 @@ const all: Scenario[] = [
 ];
 
 /** Second scenarios of operations. */
-const variants: Scenario[] = [
-	linksByName,
-	matchedUpsert,
-	recordsWithFiles,
-	ruledUpsert,
-	similarLists,
-	storedUpsert,
-	thumbnails,
-];
+const variants: Scenario[] = [linksByName, matchedUpsert, recordsWithFiles, ruledUpsert, similarLists, storedUpsert, thumbnails];
 
 /** The operations that the built node offers, as `resource: operation`. */
 async function operations(): Promise<string[]> {

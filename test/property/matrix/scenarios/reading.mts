@@ -46,9 +46,7 @@ const reading = (
 			checkOutput: (index, outputs, { fieldsReplaced }) => {
 				const returned = outputs.flatMap(({ json }) => listOf(json) as object[]);
 				const shown = (list: object[]) => (fieldsReplaced ? list.map(withoutFields) : list);
-				return isDeepStrictEqual(shown(returned), shown(expected[index]!))
-					? []
-					: [`returned ${JSON.stringify(returned)}`];
+				return isDeepStrictEqual(shown(returned), shown(expected[index]!)) ? [] : [`returned ${JSON.stringify(returned)}`];
 			},
 		};
 	},
@@ -62,13 +60,7 @@ interface Shown {
 	fields: object;
 }
 
-const simple = ({ id, created, modified, ver, fields }: Shown) => ({
-	...fields,
-	id,
-	created,
-	modified,
-	ver,
-});
+const simple = ({ id, created, modified, ver, fields }: Shown) => ({ ...fields, id, created, modified, ver });
 
 /** The rest of a shown record whose fields the platform replaced. */
 const withoutFields = (shown: object) => {
@@ -76,20 +68,15 @@ const withoutFields = (shown: object) => {
 	return { id, created, modified, ver, event };
 };
 
-const records = async (slot: MatrixSandbox) =>
-	(await slot.readFromPlatform(`${TABLE_PATH}/data?sort=created,id&limit=100`)) as Shown[];
+const records = async (slot: MatrixSandbox) => (await slot.readFromPlatform(`${TABLE_PATH}/data?sort=created,id&limit=100`)) as Shown[];
 
-const inGroup = (all: Shown[], group: string) =>
-	all.filter(({ fields }) => (fields as { group: string }).group === group);
+const inGroup = (all: Shown[], group: string) => all.filter(({ fields }) => (fields as { group: string }).group === group);
 
 const get = reading('record: get', async (slot) => {
 	const ids = [0, 11, 22].map(idOf);
 	const all = await records(slot);
 	return {
-		parameters: {
-			...tableParameters(),
-			recordId: { __rl: true, mode: 'id', value: '={{ $json.id }}' },
-		},
+		parameters: { ...tableParameters(), recordId: { __rl: true, mode: 'id', value: '={{ $json.id }}' } },
 		items: itemsOf(ids.map((id) => ({ id }))),
 		expected: ids.map((id) => all.filter((record) => record.id === id).map(simple)),
 	};
@@ -141,12 +128,9 @@ const exportToFile: Scenario = {
 	},
 };
 const changesOf = ({ changes, cursor, hasMore }: Record<string, unknown>) =>
-	typeof cursor === 'string' && cursor !== '' && hasMore === false && Array.isArray(changes)
-		? changes
-		: [{ wrong: { cursor, hasMore } }];
+	typeof cursor === 'string' && cursor !== '' && hasMore === false && Array.isArray(changes) ? changes : [{ wrong: { cursor, hasMore } }];
 
-const byChange = (a: Shown, b: Shown) =>
-	Date.parse(a.modified) - Date.parse(b.modified) || (a.id < b.id ? -1 : 1);
+const byChange = (a: Shown, b: Shown) => Date.parse(a.modified) - Date.parse(b.modified) || (a.id < b.id ? -1 : 1);
 
 const getChanges = reading(
 	'record: getChanges',
@@ -233,14 +217,4 @@ const applicationGetMany = reading('application: getAll', async (slot) => {
 	};
 });
 
-export const readingScenarios = [
-	get,
-	getMany,
-	exportToFile,
-	getChanges,
-	count,
-	summarize,
-	tableGet,
-	tableGetMany,
-	applicationGetMany,
-];
+export const readingScenarios = [get, getMany, exportToFile, getChanges, count, summarize, tableGet, tableGetMany, applicationGetMany];

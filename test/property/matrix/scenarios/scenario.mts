@@ -74,12 +74,9 @@ export const tableParameters = (random?: SeededRandom) => ({
 	table: picked(TABLE),
 });
 
-export const itemsOf = (list: object[]): INodeExecutionData[] =>
-	list.map((json) => ({ json: json as INodeExecutionData['json'] }));
+export const itemsOf = (list: object[]): INodeExecutionData[] => list.map((json) => ({ json: json as INodeExecutionData['json'] }));
 
 export const conditions = (...entries: Array<[string, string, string]>) => ({
 	filterMode: 'conditions',
-	conditions: {
-		condition: entries.map(([field, operator, value]) => ({ field, operator, value })),
-	},
+	conditions: { condition: entries.map(([field, operator, value]) => ({ field, operator, value })) },
 });

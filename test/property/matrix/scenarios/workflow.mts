@@ -21,10 +21,7 @@ const starting = (operation: string, count: number): Scenario => ({
 				return runs.length === 1 ? 'done' : 'none';
 			},
 			// The contract leaves a webhook's response open: any 2xx is a success.
-			checkOutput: (_index, outputs) =>
-				outputs.length === 1 && 'body' in outputs[0]!.json
-					? []
-					: [`returned ${JSON.stringify(outputs)}`],
+			checkOutput: (_index, outputs) => (outputs.length === 1 && 'body' in outputs[0]!.json ? [] : [`returned ${JSON.stringify(outputs)}`]),
 		};
 	},
 });

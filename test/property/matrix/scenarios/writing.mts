@@ -7,16 +7,7 @@ import type { Fields } from '../../faults/table.mts';
 import { automatic } from '../../../support/engine/outsideJest.mts';
 import type { ParsedResult } from '../parseResult.mts';
 import { idOf, type Truth } from '../matrixSandbox.mts';
-import {
-	tableParameters,
-	conditions,
-	itemsOf,
-	type Effect,
-	type Output,
-	type Prepared,
-	type Scenario,
-	type Touched,
-} from './scenario.mts';
+import { tableParameters, conditions, itemsOf, type Effect, type Output, type Prepared, type Scenario, type Touched } from './scenario.mts';
 
 const COUNT = 7;
 
@@ -38,8 +29,7 @@ const oldRecord = (index: number) => ({
 
 const indexes = Array.from({ length: COUNT }, (_, index) => index);
 
-const recordsWith = (index: number, { records }: Truth) =>
-	records.filter(({ fields }) => fields.code === code(index));
+const recordsWith = (index: number, { records }: Truth) => records.filter(({ fields }) => fields.code === code(index));
 
 /** The effect of an item that writes the record with its code. */
 function effectOn(index: number, truth: Truth, kept: object): Effect {
@@ -54,11 +44,7 @@ function effectOn(index: number, truth: Truth, kept: object): Effect {
 }
 
 /** The output of an item of a bulk operation, compared with the stored record. */
-function checkOutput(
-	index: number,
-	outputs: Output[],
-	{ records, before, isKindHidden = false }: Truth,
-): string[] {
+function checkOutput(index: number, outputs: Output[], { records, before, isKindHidden = false }: Truth): string[] {
 	if (outputs.length !== 1) return [`${outputs.length} output items for one item`];
 	const { outcome, id, ver, created, modified } = outputs[0]!.json;
 	const is = records.find(({ fields }) => fields.code === code(index));
@@ -73,8 +59,7 @@ function checkOutput(
 	if (id === undefined && outcome === 'inserted') return wrong;
 	const same = (time: unknown, stored: string) => new Date(String(time)).toISOString() === stored;
 	if (id !== is.id || ver !== is.ver) wrong.push(`reported as record ${String(id)}/${String(ver)}`);
-	if (!same(created, is.created) || !same(modified, is.modified))
-		wrong.push('other times are reported');
+	if (!same(created, is.created) || !same(modified, is.modified)) wrong.push('other times are reported');
 	return wrong;
 }
 
@@ -131,10 +116,7 @@ interface UpsertVariant {
 }
 
 /** Create or Update, if some of the records exist. */
-const upsertScenario = (
-	names: Pick<Scenario, 'variant' | 'kind'>,
-	variantOf: (random: SeededRandom) => UpsertVariant,
-): Scenario => ({
+const upsertScenario = (names: Pick<Scenario, 'variant' | 'kind'>, variantOf: (random: SeededRandom) => UpsertVariant): Scenario => ({
 	operation: 'record: upsert',
 	...names,
 	async prepare(slot, random): Promise<Prepared> {
@@ -211,9 +193,7 @@ export const importFromFile: Scenario = {
 		const isCsv = random.happens(0.5);
 		const file = (index: number) => {
 			const { name, size } = newFields(index);
-			return isCsv
-				? `code,name,size\r\n${code(index)},"${name}",${size}\r\n`
-				: `${JSON.stringify(newFields(index))}\n`;
+			return isCsv ? `code,name,size\r\n${code(index)},"${name}",${size}\r\n` : `${JSON.stringify(newFields(index))}\n`;
 		};
 		return {
 			parameters: {
@@ -226,10 +206,7 @@ export const importFromFile: Scenario = {
 				matchOn: 'importKey',
 				mappingMode: 'autoMapInputData',
 				rejectedRowsField: 'rejected',
-				options: {
-					skipUnchanged: random.happens(0.3),
-					file: { settings: { stopAfterRejected: 1 } },
-				},
+				options: { skipUnchanged: random.happens(0.3), file: { settings: { stopAfterRejected: 1 } } },
 			},
 			items: indexes.map((index) => ({
 				json: {},
@@ -251,9 +228,7 @@ export const importFromFile: Scenario = {
 				check: (index, item, { history, written: own }) => {
 					const isHeld = (states: typeof history) =>
 						states.some(({ fields }) =>
-							Object.entries(newFields(index)).every(
-								([name, value]) => (fields as Record<string, unknown> | null)?.[name] === value,
-							),
+							Object.entries(newFields(index)).every(([name, value]) => (fields as Record<string, unknown> | null)?.[name] === value),
 						);
 					if (item.kind === 'failed') return isHeld(own) ? ['the node wrote it'] : [];
 					if (item.kind !== 'done') return [`it is ${item.kind}`];
@@ -262,14 +237,10 @@ export const importFromFile: Scenario = {
 			},
 			effect: (index, truth) => effectOn(index, truth, isThere(index) ? { group: 'a' } : {}),
 			// In a CSV file it is the second row, because the first is the header.
-			saysDone: (_index, message) =>
-				message.includes(`is imported through row ${isCsv ? 2 : 1} only`),
+			saysDone: (_index, message) => message.includes(`is imported through row ${isCsv ? 2 : 1} only`),
 			checkOutput: (index, outputs) => {
 				const { rows, rejected, inserted, updated, unchanged, written } = outputs[0]!.json;
-				const done = [inserted, updated, unchanged, written].reduce(
-					(sum: number, count) => sum + Number(count),
-					0,
-				);
+				const done = [inserted, updated, unchanged, written].reduce((sum: number, count) => sum + Number(count), 0);
 				return outputs.length === 1 && rows === 1 && rejected === 0 && done === 1
 					? []
 					: [`returned ${JSON.stringify(outputs)} for item ${index}`];
@@ -322,8 +293,7 @@ function checkRemovals(isDelete: boolean, { items, others, stop }: ParsedResult,
 		const isNothingDone = stop !== undefined || items.every(({ kind }) => kind !== 'done');
 		if (!isReported && !isNothingDone) wrong.push(text);
 		const [outcome] = reported;
-		if (['deleted', 'marked'].includes(outcome ?? '') && !isRemoved(id) && !truth.isOtherMet)
-			wrong.push(text);
+		if (['deleted', 'marked'].includes(outcome ?? '') && !isRemoved(id) && !truth.isOtherMet) wrong.push(text);
 		if (outcome === 'failed' && isRemoved(id) && !truth.payloadAltered) wrong.push(text);
 	}
 	for (const { id } of others) {
@@ -428,8 +398,7 @@ const teamId = idOf(500);
 
 /** The link in an item's record: to the existing team, or to a new one with any other ID. */
 function expectedTeam(index: number, { records }: Truth): unknown {
-	const teamOf = (other: number) =>
-		records.find(({ fields }) => fields.code === code(other))?.fields.team;
+	const teamOf = (other: number) => records.find(({ fields }) => fields.code === code(other))?.fields.team;
 	if (index % TEAMS.length === 0) return teamId;
 	const team = teamOf(index);
 	const mates = indexes.filter((other) => other % TEAMS.length === index % TEAMS.length);
@@ -443,9 +412,7 @@ export const linksByName: Scenario = {
 	variant: 'links by name',
 	kind: 'harmless',
 	async prepare(slot, random): Promise<Prepared> {
-		await slot.createLinkedTables([...EXISTING, 90].map(oldRecord), [
-			{ id: teamId, fields: { name: TEAMS[0] } },
-		]);
+		await slot.createLinkedTables([...EXISTING, 90].map(oldRecord), [{ id: teamId, fields: { name: TEAMS[0] } }]);
 		const link = [{ field: 'team', valueType: 'importKey', ifNotFound: 'create' }];
 		return {
 			parameters: {
@@ -453,23 +420,13 @@ export const linksByName: Scenario = {
 				operation: 'upsert',
 				...tableParameters(random),
 				columns: automatic,
-				options: {
-					...batches(random),
-					skipUnchanged: random.happens(0.3),
-					linkValues: { link },
-				},
+				options: { ...batches(random), skipUnchanged: random.happens(0.3), linkValues: { link } },
 			},
-			items: itemsOf(
-				indexes.map((index) => ({ ...newFields(index), team: TEAMS[index % TEAMS.length] })),
-			),
+			items: itemsOf(indexes.map((index) => ({ ...newFields(index), team: TEAMS[index % TEAMS.length] }))),
 			main: { method: 'POST', path: '/data/bulk$' },
 			traces: indexes.map((index) => ({ body: `"${code(index)}"` })),
 			touched: { idOf: (index) => (isThere(index) ? idOf(index) : undefined), values: newFields },
-			effect: (index, truth) =>
-				effectOn(index, truth, {
-					...(isThere(index) && { group: 'a' }),
-					team: expectedTeam(index, truth),
-				}),
+			effect: (index, truth) => effectOn(index, truth, { ...(isThere(index) && { group: 'a' }), team: expectedTeam(index, truth) }),
 			checkOutput,
 		};
 	},
@@ -523,8 +480,7 @@ const touchedGroup = (groupOf: (index: number) => string | undefined): Touched =
 			if (item.kind !== 'done') return [`it is ${item.kind}`];
 			const { matched, deletedCount } = item.outputs[0]!.json as Record<string, number>;
 			const groupBefore = (version: Truth['written'][number]) =>
-				[...before, ...history].filter(({ id, fields }) => id === version.id && fields).at(-1)
-					?.fields?.group;
+				[...before, ...history].filter(({ id, fields }) => id === version.id && fields).at(-1)?.fields?.group;
 			const own = written.filter((version) => groupBefore(version) === groupOf(index)).length;
 			// A record that another writer deleted may count, but not one that it moved out of the group.
 			const theirs = history.filter((version) => !written.includes(version));
@@ -557,13 +513,8 @@ export const deleteMany: Scenario = {
 		// records.
 		const operator = random.of('contains', 'startswith', 'neq', 'notin', 'notcontains');
 		if (random.happens(0.4)) items.splice(1, 0, { operator });
-		const left = (index: number, truth: Truth) =>
-			truth.records.filter(({ fields }) => fields.group === items[index]?.group).length;
-		const group: [string, string, string] = [
-			'group',
-			'={{ $json.operator }}',
-			'={{ $json.group }}',
-		];
+		const left = (index: number, truth: Truth) => truth.records.filter(({ fields }) => fields.group === items[index]?.group).length;
+		const group: [string, string, string] = ['group', '={{ $json.operator }}', '={{ $json.group }}'];
 		const filter = conditions(group, ['name', 'eq', 'nobody']);
 		return {
 			parameters: {

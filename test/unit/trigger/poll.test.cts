@@ -3,13 +3,7 @@ import type { IDataObject, INodeParameters } from 'n8n-workflow';
 import { poll, POLL_LIMITS } from '../../../nodes/DataPlatform/trigger/poll.ts';
 import { locator } from '../fakeNode.cts';
 import { fakePoll, type Watched } from '../fakeTrigger.cts';
-import {
-	httpResponse,
-	networkError,
-	notFound,
-	pageResponse,
-	type Serve,
-} from '../stubPlatform.cts';
+import { httpResponse, networkError, notFound, pageResponse, type Serve } from '../stubPlatform.cts';
 
 const recordOf = (id: string, modified = '2026-11-21T09:30:00Z') => ({
 	...{ id, ver: 0, fields: {} },
@@ -88,8 +82,7 @@ describe('the timer of a poll ends with it', () => {
 	});
 });
 
-const ids = (outputs: Awaited<ReturnType<typeof poll>>) =>
-	outputs && outputs[0]!.map(({ json }) => json.id);
+const ids = (outputs: Awaited<ReturnType<typeof poll>>) => outputs && outputs[0]!.map(({ json }) => json.id);
 
 describe('the time of a poll', () => {
 	beforeEach(() => {
@@ -105,9 +98,7 @@ describe('the time of a poll', () => {
 	});
 
 	test('once 60 % of it are over, no further page is read, and the next poll goes on', async () => {
-		const records = Array.from({ length: 200 }, (_, at) =>
-			recordOf(`r${at}`, new Date(Date.UTC(2026, 10, 21, 0, at)).toISOString()),
-		);
+		const records = Array.from({ length: 200 }, (_, at) => recordOf(`r${at}`, new Date(Date.UTC(2026, 10, 21, 0, at)).toISOString()));
 		const table = serveTable(...records);
 		const staticData = {};
 		const emitted: unknown[] = [];
@@ -191,17 +182,14 @@ describe('when watching starts', () => {
 		expect(ids(await start({ ...task, serve, staticData }))).toBeNull();
 	});
 
-	test.each(['beginning', 'date'])(
-		'is not stored if it can be found again: %s',
-		async (startFrom) => {
-			const parameters = { startFrom, triggerOn: 'updated', startDate: '2026-11-21T00:00:00Z' };
-			for (let polls = 0; polls < 3; polls += 1) {
-				const serve = serveTable(before);
-				const task = { pollBudgetMs: 36_000, parameters, serve, staticData: {} };
-				expect(ids(await start(task))).toBeNull();
-			}
-		},
-	);
+	test.each(['beginning', 'date'])('is not stored if it can be found again: %s', async (startFrom) => {
+		const parameters = { startFrom, triggerOn: 'updated', startDate: '2026-11-21T00:00:00Z' };
+		for (let polls = 0; polls < 3; polls += 1) {
+			const serve = serveTable(before);
+			const task = { pollBudgetMs: 36_000, parameters, serve, staticData: {} };
+			expect(ids(await start(task))).toBeNull();
+		}
+	});
 
 	test('is not the beginning if the newest record does not say when it changed', async () => {
 		const serve = serveTable({ ...recordOf('1'), modified: '' });
@@ -225,21 +213,18 @@ describe('when watching starts', () => {
 		expect(ids(await start({ serve: serveTable(before) }))).toBeNull();
 	});
 
-	test.each([undefined, 36_000])(
-		'begins anew with a table that was watched before another one, budget %s',
-		async (pollBudgetMs) => {
-			const staticData = {};
-			const watching = { staticData, pollBudgetMs };
-			const other = { table: locator('orders') };
-			await start({ ...watching, serve: serveTable(before) });
-			await start({ ...watching, serve: serveTable(before), parameters: other });
-			// With Start From: Now, changes in the meantime are not emitted.
-			const back = await start({ ...watching, serve: serveTable(before, meanwhile) });
-			expect(ids(back) ?? []).toEqual([]);
-			const later = await start({ ...watching, serve: serveTable(before, meanwhile, after) });
-			expect(ids(later)).toEqual(['after']);
-		},
-	);
+	test.each([undefined, 36_000])('begins anew with a table that was watched before another one, budget %s', async (pollBudgetMs) => {
+		const staticData = {};
+		const watching = { staticData, pollBudgetMs };
+		const other = { table: locator('orders') };
+		await start({ ...watching, serve: serveTable(before) });
+		await start({ ...watching, serve: serveTable(before), parameters: other });
+		// With Start From: Now, changes in the meantime are not emitted.
+		const back = await start({ ...watching, serve: serveTable(before, meanwhile) });
+		expect(ids(back) ?? []).toEqual([]);
+		const later = await start({ ...watching, serve: serveTable(before, meanwhile, after) });
+		expect(ids(later)).toEqual(['after']);
+	});
 });
 
 describe('what is stored for nodes that are gone', () => {
@@ -261,11 +246,7 @@ describe('what is stored for nodes that are gone', () => {
 		const { dataPlatformTrigger, ...rest } = staticData.global;
 		expect(dataPlatformTrigger).toMatchObject({ other: { revision: 2 } });
 		expect(dataPlatformTrigger).not.toHaveProperty('gone');
-		const {
-			'dataPlatformTriggerData:gone': _gone,
-			dataPlatformTrigger: _starts,
-			...kept
-		} = stored();
+		const { 'dataPlatformTriggerData:gone': _gone, dataPlatformTrigger: _starts, ...kept } = stored();
 		expect(rest).toEqual(kept);
 	});
 
@@ -291,9 +272,7 @@ describe('Restart From', () => {
 		const list = serveTable(...records);
 		return (options, count) => {
 			if (/data\/old$/.test(new URL(options.url).pathname)) return notFound();
-			return options.url.includes('/count')
-				? httpResponse(200, { data: { count: records.length } })
-				: list(options, count);
+			return options.url.includes('/count') ? httpResponse(200, { data: { count: records.length } }) : list(options, count);
 		};
 	};
 	const old = recordOf('old', '2026-11-01T00:00:00Z');
@@ -329,17 +308,14 @@ describe('Restart From', () => {
 		},
 	);
 
-	test.each([[{}], [{ pollBudgetMs: 36_000 }]])(
-		'watching goes on if it is removed, and if it comes back (%j)',
-		async (task) => {
-			const next = trigger(task);
-			await next();
-			expect(await next(FIRST)).toEqual(['early', 'late']);
-			expect(await next({}, later)).toEqual(['later']);
-			expect(await next({}, later)).toBeNull();
-			expect(await next(FIRST, later)).toBeNull();
-		},
-	);
+	test.each([[{}], [{ pollBudgetMs: 36_000 }]])('watching goes on if it is removed, and if it comes back (%j)', async (task) => {
+		const next = trigger(task);
+		await next();
+		expect(await next(FIRST)).toEqual(['early', 'late']);
+		expect(await next({}, later)).toEqual(['later']);
+		expect(await next({}, later)).toBeNull();
+		expect(await next(FIRST, later)).toBeNull();
+	});
 
 	describe('keeps what was not emitted yet', () => {
 		const pending = recordOf('pending', '2026-11-21T00:00:00Z');

@@ -2,7 +2,9 @@
  * The pages of the repository: what they refer to exists.
  */
 import { existsSync, globSync, readFileSync } from 'node:fs';
+import { createRequire } from 'node:module';
 import { basename, dirname, join } from 'node:path';
+import type { INodeType } from 'n8n-workflow';
 
 const root = join(__dirname, '../..');
 
@@ -51,11 +53,33 @@ test('every picture is on a page', () => {
 	expect(pictures.filter((picture) => !names.has(picture))).toEqual([]);
 });
 
+/** What the editor and the sandbox's page call things: labels, choices, operators. */
+const shownNames = () => {
+	const require = createRequire(__filename);
+	const described = ['DataPlatform', 'DataPlatformTrigger', 'DataPlatformWebhookTrigger'].map((name) => {
+		const path = join(root, `dist/nodes/DataPlatform/${name}.node.js`);
+		const Node = (require(path) as Record<string, new () => INodeType>)[name]!;
+		return JSON.stringify(new Node().description);
+	});
+	const sources = globSync(['dist/nodes/DataPlatform/methods/loadOptions.js', 'dist/credentials/*.js', 'sandbox/page/*.{js,html}'], {
+		cwd: root,
+	}).map(read);
+	return [...described, ...sources].join('\n');
+};
+
+test('a picture shows what its text names', () => {
+	const names = shownNames();
+	const isShown = (name: string) => [`"${name}"`, `'${name}'`, `>${name}<`].some((text) => names.includes(text));
+	const pictures = PAGES.flatMap((page) => [...prose(page).matchAll(/!\[([^\]]*)\]\([^)]*\.png\)/g)]);
+	const named = pictures.map(([, text]) => [...text!.matchAll(/'([^']+)'/g)].map((match) => match[1]!));
+	expect(pictures.length).toBeGreaterThan(3);
+	expect(named.filter((list) => list.length === 0)).toEqual([]);
+	expect(named.flat().filter((name) => !isShown(name))).toEqual([]);
+});
+
 test('the help links of the nodes and the credential lead to a heading', () => {
 	const sources = globSync(['nodes/**/*.json', 'credentials/*.ts'], { cwd: root });
-	const anchors = sources.flatMap((path) =>
-		[...read(path).matchAll(/n8n-nodes-data-platform#([\w-]+)/g)].map(([, anchor]) => anchor!),
-	);
+	const anchors = sources.flatMap((path) => [...read(path).matchAll(/n8n-nodes-data-platform#([\w-]+)/g)].map(([, anchor]) => anchor!));
 	expect(anchors.length).toBeGreaterThan(0);
 	const headings = [...anchorsOf('README.md'), 'readme'];
 	expect(anchors.filter((anchor) => !headings.includes(anchor))).toEqual([]);
@@ -80,16 +104,13 @@ describe.each(PAGES)('%s', (page) => {
 			.map(([, code]) => code!.match(new RegExp(`^(?:${folders})/[\\w./*{},@-]*$`))?.[0])
 			.flatMap((path) => (path === undefined ? [] : alternatives(path)));
 		// A test is named without its extension.
-		const missing = named.filter((path) =>
-			[path, `${path}.*`].every((pattern) => globSync(pattern, { cwd: root }).length === 0),
-		);
+		const missing = named.filter((path) => [path, `${path}.*`].every((pattern) => globSync(pattern, { cwd: root }).length === 0));
 		expect(missing).toEqual([]);
 	});
 
 	test('every command that it names exists', () => {
 		const { scripts } = JSON.parse(read('package.json')) as { scripts: Record<string, string> };
-		const keysOf = (path: string) =>
-			[...read(path).matchAll(/^\t(\w+): /gm)].map(([, name]) => name!);
+		const keysOf = (path: string) => [...read(path).matchAll(/^\t(\w+): /gm)].map(([, name]) => name!);
 		const [checks, programs] = [keysOf('scripts/test.mts'), keysOf('scripts/programs.mts')];
 		const named = (pattern: RegExp) => [...read(page).matchAll(pattern)].map(([, name]) => name!);
 		const missing = [

@@ -57,21 +57,25 @@ export class ReferenceModel {
 
 	/** The values of a record after the item is written to it. */
 	applied(item: CaseItem, previous: object = {}): Fields {
-		const { values } = this.whole(item);
-		const { mode, options } = this.#given;
+		const { mode } = this.#given;
 		const isWhole = mode === 'create' || mode === 'replace';
-		const fields: Fields = isWhole ? {} : { ...(previous as Fields) };
-		for (const [name, value] of Object.entries(values)) {
-			if (name === 'unheardOf') continue;
-			if (value.stored !== undefined) fields[name] = value.stored;
-			else if (options.emptyValues === 'clear') delete fields[name];
-		}
-		return fields;
+		return this.#put(item, isWhole ? {} : previous);
 	}
 
-	/** Whether a record has the values that were sent, and maybe others. */
+	/** Whether a record has the values that were sent, and maybe others, if these may stay. */
 	holdsSent(item: CaseItem, fields: object | null): boolean {
-		return fields !== null && sameFields(fields, { ...fields, ...this.applied(item) });
+		const previous = this.#given.mode === 'replace' ? {} : fields;
+		return previous !== null && sameFields(fields!, this.#put(item, previous));
+	}
+
+	#put(item: CaseItem, previous: object): Fields {
+		const fields: Fields = { ...(previous as Fields) };
+		for (const [name, value] of Object.entries(this.whole(item).values)) {
+			if (name === 'unheardOf') continue;
+			if (value.stored !== undefined) fields[name] = value.stored;
+			else if (this.#given.options.emptyValues === 'clear') delete fields[name];
+		}
+		return fields;
 	}
 
 	/** Whether the platform rejects the item; undefined if that depends on others. */

@@ -8,9 +8,7 @@ import type { CaseItem } from './schedule.mts';
 /** How many of the items are stored on the platform, with each record counted only once. */
 function countStored(trial: Trial, items: CaseItem[]): number {
 	const { model, evidence } = trial;
-	const fresh = evidence.written
-		.filter(({ action }) => action === 'inserted')
-		.map(({ fields }) => fields ?? {});
+	const fresh = evidence.written.filter(({ action }) => action === 'inserted');
 	let stored = 0;
 	for (const item of items) {
 		const winner = trial.testCase.items[model.merged.get(item.index) ?? item.index]!;
@@ -20,11 +18,10 @@ function countStored(trial: Trial, items: CaseItem[]): number {
 			if (after && sameFields(after.fields, model.applied(winner, target.fields))) stored += 1;
 			continue;
 		}
-		const at = fresh.findIndex((fields) => sameFields(fields, model.applied(winner)));
-		if (at < 0) continue;
-		stored += 1;
+		const at = fresh.findIndex(({ fields }) => sameFields(fields ?? {}, model.applied(winner)));
+		if (at >= 0 || trial.hasOlder(winner)) stored += 1;
 		// A merged item shares the record of the item it was merged into.
-		if (trial.testCase.mode === 'create') fresh.splice(at, 1);
+		if (at >= 0 && trial.testCase.mode === 'create') fresh.splice(at, 1);
 	}
 	return stored;
 }

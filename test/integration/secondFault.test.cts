@@ -4,8 +4,10 @@
 import type { IDataObject } from 'n8n-workflow';
 import type { FaultRule } from '../../harness/sandboxAdmin.mts';
 import { numbered, outcomes, useHarness, type Run } from './fixtures.cts';
+import { useOtherWriter } from './otherWriter.cts';
 
 const harness = useHarness({ skipsWaits: true });
+const otherWriter = useOtherWriter(harness);
 
 type Fault = FaultRule['fault'];
 
@@ -134,4 +136,31 @@ describe.each<[string, Partial<Run>]>([
 		const result = await runWith({ kind: 'resetBefore' }, { kind: 'status', status: 403 });
 		expect(outcomes(result)).toEqual(['unknown']);
 	});
+});
+
+test.each<[string, Partial<Run>]>([
+	['by its import key', skipping],
+	['by other fields', matched],
+	['by its ID', { parameters: { matchOn: 'recordId', recordId: '={{ $json.id }}' } }],
+])('an update is lost, its record deleted, and a new one rejected: unknown, if found %s', async (_, run) => {
+	const [stored] = await harness.fill('orders', { number: '1', buyer: 'old' });
+	await harness.faults(
+		{ match: { method: 'PATCH' }, when: { nth: [1] }, fault: { kind: 'resetAfter' } },
+		{ match: { method: 'POST', path: '/data/bulk$' }, fault: { kind: 'status', status: 400 } },
+	);
+	let updates = 0;
+	otherWriter.before(async (target) => {
+		if (target !== 'PATCH /data/bulk') return;
+		updates += 1;
+		const path = `/apps/shop/tables/orders/data/${stored!.id}`;
+		if (updates === 2) await harness.sandbox.client().delete(path);
+	});
+	const result = await harness.run('upsert', {
+		items: [{ id: stored!.id, number: '1', buyer: 'old', price: 5 }],
+		credential: otherWriter.credential(),
+		onError: 'continueRegularOutput',
+		...run,
+	});
+	expect(outcomes(result)).toEqual(['unknown']);
+	expect(result.json()[0]!.error).toContain('a retry was rejected');
 });

@@ -2,14 +2,12 @@
 import type { FieldValues } from '../api/types';
 import type { Entry, WriteMode } from './terms';
 
-/** The entry as it was planned, to look it up and write it anew. */
-export const asPlanned = ({ index, id, key, sharedKey, fields, ruled }: Entry): Entry => ({
-	index,
-	id,
-	key,
-	sharedKey,
-	fields,
-	ruled,
+/** The entry as it was planned, to look it up and write it anew. What was attempted stays so. */
+export const asPlanned = (entry: Entry): Entry => ({
+	...entry,
+	before: undefined,
+	sent: undefined,
+	json: undefined,
 });
 
 /** An upsert whose record was found is sent as an update of that record. */

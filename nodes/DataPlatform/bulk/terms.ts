@@ -176,7 +176,7 @@ export type ListedRecords = ReadonlyMap<string, Listed>;
  *   turn out to be one of those that are listed without saying whose they are
  * - `rejected`: it was not written
  * - `unclear`: the response does not account for it; `reasons` say why records were not written
- * - `lost`: there is no response
+ * - `lost`: there is no response; the entry's last attempt says why
  */
 export type Reported =
 	| ({ as: 'listed' } & Listed)
@@ -189,7 +189,7 @@ export type Reported =
 			namesOthers: boolean;
 			listed: ListedRecords;
 	  }
-	| { as: 'lost'; attempt: ServiceError };
+	| { as: 'lost' };
 
 /** An entry and what its request reports about it. */
 export type Report = readonly [Entry, Reported];

@@ -222,10 +222,6 @@ function ownRecord(
 	return found.find((record) => !firstDifference(entry, record, context)) ?? found[0];
 }
 
-/** How many attempts had no result, the newest last. */
-const lostAttempts = ({ attempts = [] }: Entry, report: Reported): ServiceError[] =>
-	report.as === 'lost' ? [...attempts, report.attempt] : attempts;
-
 /**
  * Resolves an item.
  *
@@ -237,11 +233,10 @@ export function resolveOutcome(
 	context: WriteContext,
 	found?: PlatformRecord[],
 ): ItemOutcome {
-	const attempts = lostAttempts(entry, report);
 	const stored = found && ownRecord(entry, found, report, context);
 	const inList = stored && 'listed' in report ? report.listed.get(idKey(stored.id)) : undefined;
 	const listed = report.as === 'listed' ? report : inList;
-	const { before } = entry;
+	const { before, attempts = [] } = entry;
 	const isCompared = stored && !listed && report.as !== 'omitted';
 	const difference = isCompared ? firstDifference(entry, stored, context) : undefined;
 	const evidence: Evidence = {

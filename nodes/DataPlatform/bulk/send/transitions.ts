@@ -3,6 +3,7 @@
  * outcomes and more work. Pure: the scheduler in write.ts decides when to send, and how much at
  * once.
  */
+import { idKey } from '../../api/idSet';
 import type { PlatformRecord } from '../../api/types';
 import type { ApiResponse } from '../../transport/client';
 import { ServiceError } from '../../transport/errors';
@@ -67,9 +68,9 @@ const send = (records: Entry[]): Work => ({ kind: 'send', records });
  * Whether an item must be looked up, because its request does not say what became of it. Without an
  * ID or a key, it can't be.
  */
-function isLookedUp([{ id, key, attempts = [] }, report]: Report): boolean {
+function isLookedUp([{ id, key, attempts }, report]: Report): boolean {
 	if (report.as === 'listed' || (id === undefined && key === undefined)) return false;
-	return report.as !== 'rejected' || attempts.length > 0;
+	return report.as !== 'rejected' || attempts !== undefined;
 }
 
 /** Resolves the items that need no look-up; the others are looked up. */
@@ -91,14 +92,8 @@ const rejectAll = (records: Entry[], rejection: ItemOutcome): Report[] =>
  * may have written are looked up.
  */
 function giveUp(records: Entry[], outcome: ItemOutcome, context: WriteContext): Step {
-	const reports = records.map((entry): Report => {
-		const attempts = entry.attempts ?? [];
-		if (attempts.length === 0) return [entry, { as: 'rejected', rejection: outcome }];
-		return [
-			{ ...entry, attempts: attempts.slice(0, -1) },
-			{ as: 'lost', attempt: attempts.at(-1)! },
-		];
-	});
+	const unsent: Reported = { as: 'rejected', rejection: outcome };
+	const reports = records.map((entry): Report => [entry, entry.attempts ? { as: 'lost' } : unsent]);
 	return resolve(reports, context);
 }
 
@@ -129,7 +124,7 @@ const TRANSITIONS = {
 	/** It may or may not have written the records. */
 	lost: ({ records, failure, context }) => ({
 		...resolve(
-			records.map((entry) => [entry, { as: 'lost', attempt: failure! }]),
+			withAttempt(records, failure).map((entry) => [entry, { as: 'lost' }]),
 			context,
 		),
 		// Another batch would fail too, and no time is left to retry it.
@@ -212,6 +207,19 @@ export function afterSend(
 	return TRANSITIONS[endingOf(attempt, canDivide)](attempt);
 }
 
+const DELETED = new ServiceError(
+	'the response lists a record that no look-up finds: it may have been deleted since',
+	{ delivery: 'ambiguous' },
+);
+
+/** Whether a record that a response lists, without saying whose it is, is gone. */
+function isListedRecordMissing(reports: Report[], found: Map<Entry, PlatformRecord[]>): boolean {
+	const ids = new Set([...found.values()].flat().map(({ id }) => idKey(id)));
+	// All are reports on one response.
+	const listed = reports.flatMap(([, report]) => ('listed' in report ? [report.listed] : []))[0];
+	return [...(listed?.keys() ?? [])].some((id) => !ids.has(id));
+}
+
 /**
  * The step after records were looked up.
  *
@@ -224,8 +232,14 @@ export function afterLookUp(
 ): Step {
 	const outcomes: Resolved[] = [];
 	const unsent: Entry[] = [];
+	const hasDeleted = isListedRecordMissing(reports, found);
 	for (const [entry, report] of reports) {
-		const outcome = resolveOutcome(entry, report, context, found.get(entry));
+		const records = found.get(entry);
+		// That record may have been this one's.
+		const isOpen = hasDeleted && entry.id === undefined && records?.length === 0;
+		const outcome = isOpen
+			? resolveOutcome(withAttempt([entry], DELETED)[0]!, { as: 'lost' }, context, records)
+			: resolveOutcome(entry, report, context, records);
 		if (isSentAgain(report, outcome)) unsent.push(entry);
 		// It was found before and deleted since, so it is missing.
 		else if (outcome.outcome === 'notFound' && context.mode === 'upsert') {

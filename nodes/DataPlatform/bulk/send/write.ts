@@ -31,7 +31,7 @@ import {
 	type Work,
 } from './transitions';
 import type { Task, WriteTarget } from '../writeTask';
-import type { Entry, ItemOutcome, Report, Reported } from '../terms';
+import type { Entry, ItemOutcome, Report } from '../terms';
 
 /** Called once for each planned record. */
 export type OnOutcome = (record: Entry, outcome: ItemOutcome) => void;
@@ -245,8 +245,7 @@ class BulkWriter {
 		const isUnknown = outcomes.every(([, { outcome }]) => outcome === 'unknown');
 		session.unknownInARow = isUnknown ? session.unknownInARow + 1 : 0;
 		if (session.unknownInARow < MAX_UNKNOWN_IN_A_ROW) return undefined;
-		const [, last] = reports.at(-1)!;
-		const { attempt } = last as Extract<Reported, { as: 'lost' }>;
+		const attempt = reports.at(-1)![0].attempts!.at(-1)!;
 		return new ServiceError(
 			`${MAX_UNKNOWN_IN_A_ROW} requests in a row may or may not have written their records: ${attempt.message}`,
 			{ ...attempt, delivery: 'ambiguous' },

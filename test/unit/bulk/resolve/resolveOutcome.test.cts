@@ -2,20 +2,9 @@
 import { sendableOf, storedOf } from '../../fixtures.cts';
 import { BEFORE, context, failure, lost, pending, SINCE } from '../../outcomeFixtures.cts';
 import type { PlatformRecord, RecordMetadata } from '../../../../nodes/DataPlatform/api/types.ts';
-import {
-	resolveOutcome,
-	rowFor,
-	ROWS,
-	unreadItem,
-	type Situation,
-} from '../../../../nodes/DataPlatform/bulk/resolve/resolveOutcome.ts';
+import { resolveOutcome, rowFor, ROWS, unreadItem, type Situation } from '../../../../nodes/DataPlatform/bulk/resolve/resolveOutcome.ts';
 import { ServiceError } from '../../../../nodes/DataPlatform/transport/errors.ts';
-import type {
-	Entry,
-	Listed,
-	Reported,
-	WriteMode,
-} from '../../../../nodes/DataPlatform/bulk/terms.ts';
+import type { Entry, Listed, Reported, WriteMode } from '../../../../nodes/DataPlatform/bulk/terms.ts';
 
 /**
  * All possible situations. How each is written in the table below:
@@ -54,10 +43,7 @@ const isPossible = ({ kind, report, attempt, later, before, after }: Facts) =>
 	(['unread', 'missing', 'same', 'version'].includes(after) || !isCounted(report));
 
 const SITUATIONS = Object.entries(DOMAIN)
-	.reduce<Array<Partial<Facts>>>(
-		(all, [name, words]) => all.flatMap((one) => words.map((word) => ({ ...one, [name]: word }))),
-		[{}],
-	)
+	.reduce<Array<Partial<Facts>>>((all, [name, words]) => all.flatMap((one) => words.map((word) => ({ ...one, [name]: word }))), [{}])
 	.filter((facts): facts is Facts => isPossible(facts as Facts));
 
 /** A response, if any, that does not say what became of the item. */
@@ -120,17 +106,17 @@ function fits([kind, reported, later, before, after]: (typeof LINES)[number], fa
 const rejection = { outcome: 'failed', message: 'bad', code: 'c', status: 400 } as const;
 const noneListed = new Map<string, Listed>();
 
-function reportOf({ report, later }: Pick<Facts, 'report' | 'later'>): Reported {
+function reportOf({ report }: Pick<Facts, 'report'>): Reported {
 	if (isListed(report)) return { as: 'listed', record: { id: 'x' }, isNew: LISTED[report] };
 	if (report === 'rejected') return { as: 'rejected', rejection };
-	if (report === 'lost') return { as: 'lost', attempt: later === 'yes' ? pending : lost };
+	if (report === 'lost') return { as: 'lost' };
 	if (isCounted(report)) return { as: 'omitted', listed: noneListed };
 	const reasons = report === 'reasons' ? [{ message: 'why' }] : [];
 	return { as: 'unclear', reasons, namesOthers: false, listed: noneListed };
 }
 
-const attemptsOf = ({ report, attempt, later }: Facts) => {
-	if (attempt === '' || report === 'lost') return undefined;
+const attemptsOf = ({ attempt, later }: Facts) => {
+	if (attempt === '') return undefined;
 	return later === 'yes' ? [pending, lost] : [lost];
 };
 
@@ -181,7 +167,7 @@ test('every situation has a line', () => {
 test('every row decides a situation', () => {
 	const situations = SITUATIONS.map(({ kind, report, attempt, later, before, after }) => ({
 		kind,
-		reported: reportOf({ report, later }).as,
+		reported: reportOf({ report }).as,
 		isNew: LISTED[report],
 		wasLost: attempt === '+',
 		isPending: later === 'yes',
@@ -193,8 +179,7 @@ test('every row decides a situation', () => {
 	expect(new Set((situations as Situation[]).map(rowFor))).toEqual(new Set(ROWS));
 });
 
-const by = (id: string, n: number, more = {}) =>
-	storedOf({ id, fields: { code: 'k', n }, ...more });
+const by = (id: string, n: number, more = {}) => storedOf({ id, fields: { code: 'k', n }, ...more });
 const [same, other] = [by('x', 1, { ver: 4 }), by('x', 2)];
 const listedAs = (record: Partial<RecordMetadata>): Reported => ({
 	...{ as: 'listed', record: { id: 'x', ...record }, isNew: true },
@@ -203,7 +188,7 @@ const unclear = (...reasons: object[]): Reported => ({
 	...{ as: 'unclear', reasons, namesOthers: false, listed: noneListed },
 });
 const omitted: Reported = { as: 'omitted', listed: noneListed };
-const noResponse: Reported = { as: 'lost', attempt: lost };
+const noResponse: Reported = { as: 'lost' };
 const rejected: Reported = { as: 'rejected', rejection };
 type Found = PlatformRecord[] | undefined;
 const unread = undefined;
@@ -212,6 +197,8 @@ const busy = failure('ambiguous', 503, { retryAfterMs: 7 });
 /** The outcome of an upsert that was looked up, or not. */
 const resolve = (report: Reported, found?: PlatformRecord[], more: Partial<Entry> = {}) =>
 	resolveOutcome({ ...item, ...more }, report, context('upsert'), found);
+
+const attempts = [lost];
 
 describe('the record of an outcome is', () => {
 	const metadata = { id: 'x', created: BEFORE, modified: BEFORE, ver: 4 };
@@ -268,14 +255,14 @@ describe('the message', () => {
 	type Message = [why: string, Reported, ServiceError[], Found];
 
 	test.each<Message>([
-		['ambiguous', noResponse, [], unread],
-		['ambiguous', noResponse, [busy], unread],
-		['ambiguous 504', noResponse, [pending], unread],
-		[`ambiguous${held}`, noResponse, [], [other]],
-		[`ambiguous${isEmpty}`, noResponse, [], [empty]],
-		[`ambiguous${absent}`, noResponse, [], []],
+		['ambiguous', noResponse, attempts, unread],
+		['ambiguous', noResponse, [busy, lost], unread],
+		['ambiguous 504', noResponse, [pending, lost], unread],
+		[`ambiguous${held}`, noResponse, attempts, [other]],
+		[`ambiguous${isEmpty}`, noResponse, attempts, [empty]],
+		[`ambiguous${absent}`, noResponse, attempts, []],
 		['the response did not mention it', unclear(), [], unread],
-		[`ambiguous${unseen}`, noResponse, [], [RECORDS.unproven!]],
+		[`ambiguous${unseen}`, noResponse, attempts, [RECORDS.unproven!]],
 		['ambiguous 503; a retry was rejected: bad', rejected, [lost, busy], unread],
 		[`ambiguous 504; a retry was rejected: bad${held}`, rejected, [pending], [other]],
 		[said.message, rejected, [said], unread],
@@ -290,13 +277,10 @@ describe('the message', () => {
 		[`no reason given${held}`, unclear({}), [], [other]],
 	])('of one that was not written: %s', (message, report, attempts, found) => {
 		const { message: text } = resolve(report, found, { attempts });
-		expect(text).toBe(
-			`The platform did not write this record; its response does not say which item it means: ${message}`,
-		);
+		expect(text).toBe(`The platform did not write this record; its response does not say which item it means: ${message}`);
 	});
 
-	const counted =
-		"The platform counted this record as written, but no record has the import key 'k': it may have been deleted since";
+	const counted = "The platform counted this record as written, but no record has the import key 'k': it may have been deleted since";
 	test.each<Message>([
 		['bad', rejected, [], unread],
 		[`bad${held}`, rejected, [lost], [other]],
@@ -316,20 +300,13 @@ describe('an outcome also has', () => {
 	const file = { code: 'k', file: { add: [{ filename: 'a' }] } };
 	const again = { noRetry: true, hint: { code: 'lookBeforeAddingAgain' } };
 	const safe = { hint: 'It is safe to run it again: with the same import key nothing is doubled.' };
-	const isBusy: Reported = { as: 'lost', attempt: busy };
 	test.each<[string, Partial<Entry>, Reported, Found, object]>([
-		['the status of a failure', {}, isBusy, unread, { status: 503, retryAfterMs: 7 }],
-		[
-			'that of a rejection',
-			{ attempts: [busy] },
-			rejected,
-			unread,
-			{ status: 400, retryAfterMs: 7 },
-		],
+		['the status of a failure', { attempts: [busy] }, noResponse, unread, { status: 503, retryAfterMs: 7 }],
+		['that of a rejection', { attempts: [busy] }, rejected, unread, { status: 400, retryAfterMs: 7 }],
 		['the code of the only reason', {}, unclear(a), [other], { code: 'a', id: 'x', field: 'n' }],
 		['no code of two reasons', {}, unclear(a, b), [other], { code: undefined, field: 'n' }],
-		['a warning, if it may add a file', { fields: file }, noResponse, unread, again],
-		['none, if that was not sent', { fields: file, sent: { n: 1 } }, noResponse, unread, safe],
+		['a warning, if it may add a file', { fields: file, attempts }, noResponse, unread, again],
+		['none, if that was not sent', { fields: file, sent: { n: 1 }, attempts }, noResponse, unread, safe],
 	])('%s', (_, more, report, found, expected) => {
 		expect(resolve(report, found, more)).toMatchObject(expected);
 	});
@@ -339,7 +316,7 @@ describe('an outcome also has', () => {
 	});
 
 	test('the warning of a creation, whatever it adds', () => {
-		const entry = { ...item, fields: file };
+		const entry = { ...item, fields: file, attempts };
 		expect(resolveOutcome(entry, noResponse, context('create'))).toMatchObject({
 			isRetryable: false,
 			hint: { code: 'lookBeforeCreatingAgain' },
@@ -349,10 +326,10 @@ describe('an outcome also has', () => {
 
 test('an unknown outcome says why it was not looked up', () => {
 	const down = new ServiceError('down', { delivery: 'notApplied', retryAfterMs: 9 });
-	const unreadAfter = (report: Reported) => unreadItem(item, report, down, context('upsert'));
-	expect(unreadAfter({ as: 'lost', attempt: busy })).toMatchObject({
+	const unreadAfter = (report: Reported) => unreadItem({ ...item, attempts: [busy] }, report, down, context('upsert'));
+	expect(unreadAfter(noResponse)).toMatchObject({
 		message: expect.stringMatching(/: ambiguous 503; looking it up failed: down$/) as string,
 		retryAfterMs: 9,
 	});
-	expect(unreadAfter(omitted)).toEqual(resolve(omitted));
+	expect(unreadItem(item, omitted, down, context('upsert'))).toEqual(resolve(omitted));
 });

@@ -6,7 +6,7 @@ import { fakePlatform, httpResponse, notFound, pageResponse } from '../../stubPl
 import type { Report, Reported, WriteMode } from '../../../../nodes/DataPlatform/bulk/terms.ts';
 
 const REPORTS: Record<string, Reported> = {
-	lost: { as: 'lost', attempt: lost },
+	lost: { as: 'lost' },
 	omitted: { as: 'omitted', listed: new Map() },
 };
 
@@ -20,9 +20,7 @@ const reportsOf = (text: string): Report[] =>
 
 /** `x:a1`: a record with the ID `x`, the code `a` and the number 1. */
 const storedIn = (text: string) =>
-	[...text.matchAll(/(\w):(\w)(\d)/g)].map(([, id, code, n]) =>
-		storedOf({ id: id!, fields: { code: code!, n: Number(n), file: ['f'] } }),
-	);
+	[...text.matchAll(/(\w):(\w)(\d)/g)].map(([, id, code, n]) => storedOf({ id: id!, fields: { code: code!, n: Number(n), file: ['f'] } }));
 
 /** Resolves items. Returns what follows, and what was read: IDs, or the fields that a search loads. */
 async function resolve(mode: WriteMode, reports: string, stored: string, error?: number) {
@@ -59,22 +57,8 @@ test.each<[string, WriteMode, string, stored: string, follows: string, read: str
 	['by ID', 'update', '#x lost', 'x:x1', 'written x', 'x'],
 	['what is gone', 'update', '#x omitted', '', 'notFound x', 'x'],
 	['what is gone and should not be', 'upsert', '#x omitted', '', 'x again', 'x'],
-	[
-		'by keys, then by ID',
-		'update',
-		'#x lost, #y omitted',
-		'y:y2',
-		'notFound x, unchanged y',
-		'code,n; x',
-	],
-	[
-		'several with a key',
-		'upsert',
-		'#x lost, a lost',
-		'x:x1 z:a2 y:a1',
-		'written x, written y',
-		'code,n',
-	],
+	['by keys, then by ID', 'update', '#x lost, #y omitted', 'y:y2', 'notFound x, unchanged y', 'code,n; x'],
+	['several with a key', 'upsert', '#x lost, a lost', 'x:x1 z:a2 y:a1', 'written x, written y', 'code,n'],
 	['all fields', 'replace', '#x lost, #y lost', 'x:x1', 'unknown x, notFound y', 'all; y'],
 ])('it reads %s: %s, %s, stored %s: %s', async (_, mode, reports, stored, follows, read) => {
 	expect(await resolve(mode, reports, stored)).toEqual({ follows, read, stop: undefined });

@@ -13,12 +13,7 @@ import type { ApiResponse } from '../../../../nodes/DataPlatform/transport/clien
 import type { ServiceError } from '../../../../nodes/DataPlatform/transport/errors.ts';
 import { sendableOf, storedOf } from '../../fixtures.cts';
 import { context, failure, lost, SINCE } from '../../outcomeFixtures.cts';
-import type {
-	Entry,
-	Report,
-	Reported,
-	WriteMode,
-} from '../../../../nodes/DataPlatform/bulk/terms.ts';
+import type { Entry, Report, Reported, WriteMode } from '../../../../nodes/DataPlatform/bulk/terms.ts';
 
 /** `ab+`: two records whose IDs and keys are these letters; the second had a lost attempt. */
 const entriesOf = (text: string) =>
@@ -34,9 +29,7 @@ const describeEntries = (entries: readonly Entry[]) =>
 
 /** A step in words, such as `updated a; send bc; divided`. */
 function describeStep({ outcomes, work, unsent, stop, isDivided }: Step): string {
-	const byOutcome = Map.groupBy(outcomes, ([, { outcome, notAttempted }]) =>
-		notAttempted ? 'not sent' : outcome,
-	);
+	const byOutcome = Map.groupBy(outcomes, ([, { outcome, notAttempted }]) => (notAttempted ? 'not sent' : outcome));
 	const byReport = work.flatMap((piece) =>
 		piece.kind === 'send'
 			? [`send ${describeEntries(piece.records)}`]
@@ -45,9 +38,7 @@ function describeStep({ outcomes, work, unsent, stop, isDivided }: Step): string
 				),
 	);
 	return [
-		...[...byOutcome].map(
-			([outcome, items]) => `${outcome} ${describeEntries(items.map(([entry]) => entry))}`,
-		),
+		...[...byOutcome].map(([outcome, items]) => `${outcome} ${describeEntries(items.map(([entry]) => entry))}`),
 		...byReport,
 		...(unsent.length > 0 ? [`anew ${describeEntries(unsent)}`] : []),
 		...(isDivided ? ['divided'] : []),
@@ -56,8 +47,7 @@ function describeStep({ outcomes, work, unsent, stop, isDivided }: Step): string
 }
 
 const listed = (ids: string) => [...ids].map((id) => ({ id, modified: SINCE, ver: 2 }));
-const errorAt = (...indexes: number[]) =>
-	indexes.map((RecordIndex) => ({ RecordIndex, message: 'bad' }));
+const errorAt = (...indexes: number[]) => indexes.map((RecordIndex) => ({ RecordIndex, message: 'bad' }));
 
 /** A response that lists records, counts successes, and has errors at some positions. */
 const responds = (ids: string, successCount: number, errors: number[] = [], more = {}) =>
@@ -66,8 +56,7 @@ const responds = (ids: string, successCount: number, errors: number[] = [], more
 		body: { data: listed(ids), bulk: { successCount }, errors: errorAt(...errors) },
 		...more,
 	}) as unknown as ApiResponse;
-const rejects = (status = 400, ...errors: number[]) =>
-	failure('rejected', status, { body: { errors: errorAt(...errors) } });
+const rejects = (status = 400, ...errors: number[]) => failure('rejected', status, { body: { errors: errorAt(...errors) } });
 /** A rejection that follows an attempt of unknown result. */
 const late = (rejection: ServiceError) => failure('ambiguous', undefined, { rejection });
 const partly = { body: { data: listed('a'), errors: errorAt(1) } };
@@ -89,15 +78,15 @@ const ENDINGS: Record<Ending, Row[]> = {
 		['fails', 'ab', failure('ambiguous', 500, partly), 'updated a+; look up b+, rejected'],
 	],
 	lost: [
-		['leaves all open', 'ab+', lost, 'look up ab+, lost'],
-		['leaves no time', 'ab', outOfTime, 'look up ab, lost; stop: ambiguous 503'],
+		['leaves all open', 'ab+', lost, 'look up a+b++, lost'],
+		['leaves no time', 'ab', outOfTime, 'look up a+b+, lost; stop: ambiguous 503'],
 	],
 	refused: [
 		['for lack of rights', 'ab', rejects(403), 'failed ab; stop: rejected 403'],
-		['after losses', 'ab+c++', rejects(401), 'failed a; look up bc+, lost; stop: rejected 401'],
-		['after a lost attempt', 'ab', late(rejects(401)), 'look up ab, lost; stop: rejected 401'],
+		['after losses', 'ab+c++', rejects(401), 'failed a; look up b+c++, lost; stop: rejected 401'],
+		['after a lost attempt', 'ab', late(rejects(401)), 'look up a+b+, lost; stop: rejected 401'],
 		['before it was sent', 'ab', failure('notApplied', 400), 'failed ab; stop: notApplied 400'],
-		['by cancellation', 'ab+', failure('canceled'), 'failed a; look up b, lost; stop: canceled'],
+		['by cancellation', 'ab+', failure('canceled'), 'failed a; look up b+, lost; stop: canceled'],
 		['by a redirect', 'ab', rejects(302), 'failed ab; stop: rejected 302'],
 		['as never before', 'ab', rejects(500), 'failed ab; stop: rejected 500'],
 	],
@@ -130,12 +119,8 @@ const ENDINGS: Record<Ending, Row[]> = {
 	],
 };
 
-const send = (
-	records: Entry[],
-	result: ApiResponse | ServiceError,
-	mode: WriteMode = 'update',
-	canDivide = true,
-) => afterSend({ kind: 'send', records }, result, context(mode), canDivide);
+const send = (records: Entry[], result: ApiResponse | ServiceError, mode: WriteMode = 'update', canDivide = true) =>
+	afterSend({ kind: 'send', records }, result, context(mode), canDivide);
 
 describe.each(Object.entries(ENDINGS))('a batch of updates: %s', (ending, rows) => {
 	test.each(rows)('%s: %s', (_, sent, result, follows) => {
@@ -172,7 +157,7 @@ test('a record without an ID and a key is not looked up', () => {
 	const { outcomes, work } = send(records, lost, 'create');
 	expect(outcomes).toMatchObject([[records[0], { outcome: 'unknown' }]]);
 	const { reports } = work[0] as ReconcileWork;
-	expect(reports.map(([entry]) => entry)).toEqual(records.slice(1));
+	expect(reports.map(([entry]) => entry)).toMatchObject(records.slice(1));
 });
 
 test.each<[mode: WriteMode, id: string | undefined, outcome: string]>([
@@ -188,7 +173,7 @@ test.each<[mode: WriteMode, id: string | undefined, outcome: string]>([
 
 test('records that are not sent any more are looked up if they may be written', () => {
 	const step = afterStop(entriesOf('ab+c'), rejects(401), context('update'));
-	expect(describeStep(step)).toBe('not sent ac; look up b, lost');
+	expect(describeStep(step)).toBe('not sent ac; look up b+, lost');
 	expect(step.outcomes[0]![1].message).toBe('Not sent, the run stopped before: rejected 401');
 });
 
@@ -203,19 +188,38 @@ describe('after a look-up', () => {
 		['others are named, and it is there', 'update', unclear(true, fewer), stored('a'), 'written a'],
 		['others are named, and no reason', 'update', unclear(true), stored('x'), 'unknown a'],
 		['none is named', 'update', unclear(false, fewer), stored('x'), 'failed a'],
-		[
-			'it was rejected',
-			'update',
-			{ as: 'rejected', rejection: { outcome: 'failed' } },
-			[],
-			'failed a',
-		],
-		['it is gone', 'update', { as: 'lost', attempt: lost }, [], 'notFound a'],
-		['it is gone: it is upserted', 'upsert', { as: 'lost', attempt: lost }, [], 'anew a'],
+		['it was rejected', 'update', { as: 'rejected', rejection: { outcome: 'failed' } }, [], 'failed a'],
+		['it is gone', 'update', { as: 'lost' }, [], 'notFound a'],
+		['it is gone: it is upserted', 'upsert', { as: 'lost' }, [], 'anew a'],
 	])('if %s: %s', (_, mode, report, found, follows) => {
 		const [entry] = entriesOf('a') as [Entry];
 		const step = afterLookUp([[entry, report]], new Map([[entry, found]]), context(mode));
 		expect(describeStep(step)).toBe(follows);
+	});
+
+	test.each<[mode: WriteMode, as: 'omitted' | 'unclear', found: string, follows: string]>([
+		['upsert', 'omitted', 'x', 'inserted a; failed b'],
+		['upsert', 'omitted', 'y', 'unchanged a; unknown b'],
+		['upsert', 'omitted', '', 'unknown ab'],
+		['upsert', 'unclear', 'x', 'inserted a; anew b'],
+		['upsert', 'unclear', 'y', 'written a; unknown b'],
+		['create', 'unclear', 'x', 'inserted a; anew b'],
+		['create', 'unclear', '', 'unknown ab'],
+		['update', 'unclear', 'y', 'written a; notFound b'],
+	])('%s: if x is listed, a %s and found as %s, but b missing: %s', (mode, as, id, follows) => {
+		const listed = new Map([['x', { record: { id: 'x' }, isNew: true }]]);
+		const report = { ...unclear(true, fewer), as, listed } as Reported;
+		const [a, b] = entriesOf('ab').map((entry) => (mode === 'update' ? entry : { ...entry, id: undefined })) as [Entry, Entry];
+		const found = id ? [storedOf({ id, fields: { code: 'a' } })] : [];
+		const stored = new Map([
+			[a, found],
+			[b, []],
+		]);
+		const reports: Report[] = [
+			[a, report],
+			[b, report],
+		];
+		expect(describeStep(afterLookUp(reports, stored, context(mode)))).toBe(follows);
 	});
 
 	test('a record that was deleted since is upserted whole, by its key', () => {
@@ -224,7 +228,7 @@ describe('after a look-up', () => {
 		const entry = { ...entriesOf('a+')[0]!, fields, sent: { n: 1 }, json: '{}', before };
 		const report: Reported = { as: 'omitted', listed: new Map() };
 		const { unsent } = afterLookUp([[entry, report]], new Map([[entry, []]]), context('upsert'));
-		expect(unsent).toEqual([{ index: 0, id: undefined, key: 'a', fields, before: null }]);
+		expect(unsent).toEqual([{ index: 0, id: undefined, key: 'a', fields, before: null, attempts: [lost] }]);
 	});
 });
 

@@ -8,8 +8,7 @@ import { KEY, type Fields, type Json, type Value } from './table.mts';
 export const sameFields = (one: object, other: object) => isDeepStrictEqual(one, other);
 
 /** The key that the node can compare: no time without a zone, for example. */
-export const exactKey = ({ values }: CaseItem): Json | undefined =>
-	values[KEY]?.isVague ? undefined : values[KEY]?.stored;
+export const exactKey = ({ values }: CaseItem): Json | undefined => (values[KEY]?.isVague ? undefined : values[KEY]?.stored);
 
 export class ReferenceModel {
 	readonly #given: Case;
@@ -93,9 +92,7 @@ export class ReferenceModel {
 		const key = fields[KEY];
 		if (key === undefined) return false;
 		const owner = this.#byKey.get(key);
-		const isClaimed = this.#given.items.some(
-			(other) => other !== given && other.values[KEY]?.stored === key && !this.isFlawed(other),
-		);
+		const isClaimed = this.#given.items.some((other) => other !== given && other.values[KEY]?.stored === key && !this.isFlawed(other));
 		const isMoved = this.isUpdate && this.#given.items.some((other) => other.values[KEY]);
 		if (this.#given.mode === 'upsert') return false;
 		if (isClaimed || isMoved) return undefined;
@@ -127,19 +124,13 @@ export class ReferenceModel {
 		const written: Outcome = !target ? 'inserted' : this.isIdle(item) ? 'unchanged' : 'updated';
 		// The platform does not report it, and the record does not show what it had.
 		const isOpen = written === 'unchanged' && this.isVague(item);
-		return [
-			written,
-			...(isOpen ? (['unknown'] as const) : []),
-			...(isRefused === false ? [] : (['failed'] as const)),
-		];
+		return [written, ...(isOpen ? (['unknown'] as const) : []), ...(isRefused === false ? [] : (['failed'] as const))];
 	}
 
 	/** Items that are sent and have the same identity as this one. */
 	sameIdentity(item: CaseItem): CaseItem[] {
 		const identity = this.#identities.get(item.index);
-		return this.#given.items.filter(
-			({ index }) => identity !== undefined && this.#identities.get(index) === identity,
-		);
+		return this.#given.items.filter(({ index }) => identity !== undefined && this.#identities.get(index) === identity);
 	}
 
 	/** Whether only the platform knows what some of the values become. */
@@ -152,11 +143,8 @@ export class ReferenceModel {
 		const { items, mode, options } = this.#given;
 		const isPart = ({ index }: CaseItem) => this.merged.get(index) === item.index;
 		if (mode === 'replace' || !items.some(isPart)) return item;
-		const isSent = ({ stored, flaw }: Value) =>
-			stored !== undefined || flaw === 'platform' || options.emptyValues === 'clear';
-		const parts = [...items.filter(isPart), item].flatMap(({ values }) =>
-			Object.entries(values).filter(([, value]) => isSent(value)),
-		);
+		const isSent = ({ stored, flaw }: Value) => stored !== undefined || flaw === 'platform' || options.emptyValues === 'clear';
+		const parts = [...items.filter(isPart), item].flatMap(({ values }) => Object.entries(values).filter(([, value]) => isSent(value)));
 		return { ...item, values: Object.fromEntries(parts) };
 	}
 
@@ -198,10 +186,7 @@ export class ReferenceModel {
 		return (
 			(mode === 'create' || mode === 'replace') &&
 			table.fields.some(
-				({ name, metadata }) =>
-					metadata?.required &&
-					item.values[name]?.stored === undefined &&
-					item.values[name]?.flaw !== 'platform',
+				({ name, metadata }) => metadata?.required && item.values[name]?.stored === undefined && item.values[name]?.flaw !== 'platform',
 			)
 		);
 	}

@@ -27,10 +27,7 @@ function countStored(trial: Trial, items: CaseItem[]): number {
 }
 
 /** Compares the error with the records. */
-export function checkStop(
-	trial: Trial,
-	{ message, description, item: namedItem, details }: StopError,
-): string[] {
+export function checkStop(trial: Trial, { message, description, item: namedItem, details }: StopError): string[] {
 	const { testCase, evidence, model } = trial;
 	const wrong: string[] = [];
 	const about = `error '${message}' '${description}'`;
@@ -56,8 +53,7 @@ export function checkStop(
 	const item = namedItem === undefined ? undefined : testCase.items[namedItem];
 	if (item) wrong.push(...checkNamed(trial, item, details.outcome === 'unknown'));
 	else if (trial.writes.length > 0) wrong.push('no item is named');
-	if (through >= 0 && namedItem !== undefined && namedItem <= through)
-		wrong.push(`named ${namedItem}`);
+	if (through >= 0 && namedItem !== undefined && namedItem <= through) wrong.push(`named ${namedItem}`);
 	if (!evidence.requests.length && !model.isFlawed(testCase.items[0]!)) wrong.push('no request');
 	return wrong.map((text) => `${text}; ${about}`);
 }
@@ -70,8 +66,7 @@ function checkNamed(trial: Trial, item: CaseItem, isUnknown: boolean): string[] 
 	const expected = model.expected(item);
 	const isBad = expected.includes('failed') || expected.includes('notFound');
 	if (isUnknown) {
-		if (!expected.includes('unknown') && !trial.unknownAllowed(winner))
-			wrong.push(`item ${item.index} is not that obscure`);
+		if (!expected.includes('unknown') && !trial.unknownAllowed(winner)) wrong.push(`item ${item.index} is not that obscure`);
 		return wrong;
 	}
 	if (!isBad && !trial.failureAllowed(winner)) wrong.push(`item ${item.index} is good`);
@@ -80,13 +75,8 @@ function checkNamed(trial: Trial, item: CaseItem, isUnknown: boolean): string[] 
 		wrong.push(`item ${item.index} was written`);
 	}
 	if (!target && testCase.mode !== 'update' && testCase.mode !== 'replace') {
-		const same = testCase.items.filter((other) =>
-			sameFields(model.applied(other), model.applied(winner)),
-		);
-		const fresh = evidence.written.filter(
-			({ action, fields }) =>
-				action === 'inserted' && sameFields(fields ?? {}, model.applied(winner)),
-		);
+		const same = testCase.items.filter((other) => sameFields(model.applied(other), model.applied(winner)));
+		const fresh = evidence.written.filter(({ action, fields }) => action === 'inserted' && sameFields(fields ?? {}, model.applied(winner)));
 		const most = testCase.mode === 'create' ? same.length - 1 : 0;
 		if (fresh.length > most) wrong.push(`item ${item.index} was inserted`);
 	}
@@ -101,8 +91,7 @@ export function checkSummary(trial: Trial, summary: IDataObject): string[] {
 	const wrong: string[] = [];
 	if (total !== testCase.items.length) wrong.push(`the counts come to ${total}`);
 	if (!testCase.options.dryRun) {
-		const changed = (action: string) =>
-			new Set(evidence.written.filter((entry) => entry.action === action).map(({ id }) => id)).size;
+		const changed = (action: string) => new Set(evidence.written.filter((entry) => entry.action === action).map(({ id }) => id)).size;
 		for (const [outcome, actual] of [
 			['inserted', changed('inserted')],
 			['updated', changed('updated')],
@@ -110,11 +99,7 @@ export function checkSummary(trial: Trial, summary: IDataObject): string[] {
 			// For a second attempt, what the first one did is unchanged.
 			const isLater = testCase.tries > 1 && testCase.mode !== 'create';
 			const isUnseen = testCase.items.some((item) => trial.isUnseen(item));
-			const open =
-				count('unknown') +
-				count('written') +
-				(isLater || isUnseen ? count('unchanged') : 0) +
-				(isLater ? count('updated') : 0);
+			const open = count('unknown') + count('written') + (isLater || isUnseen ? count('unchanged') : 0) + (isLater ? count('updated') : 0);
 			// Merged items are counted together with the record that they share.
 			const least = isLater ? 0 : count(outcome) - Number(summary.merged ?? 0);
 			if (actual < least || actual > count(outcome) + open) {
@@ -123,10 +108,7 @@ export function checkSummary(trial: Trial, summary: IDataObject): string[] {
 		}
 	}
 	const isClear = testCase.canRead && testCase.tries === 1;
-	if (
-		isClear &&
-		evidence.requests.every(({ faults }) => faults.every((id) => id.startsWith('item ')))
-	) {
+	if (isClear && evidence.requests.every(({ faults }) => faults.every((id) => id.startsWith('item ')))) {
 		const expected = testCase.items.map((item) => model.expected(item));
 		for (const outcome of OUTCOMES) {
 			// A response that names no item leaves new records without a key open.

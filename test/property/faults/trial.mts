@@ -1,14 +1,7 @@
 /** Whether the node's results of a run agree with the stored records. */
 import type { LoggedRequest, StoredVersion } from '../../../harness/sandboxAdmin.mts';
 import type { Evidence, Outcome, ItemResult } from './execute.mts';
-import {
-	FAULTS,
-	faultsOf,
-	hasEffect,
-	isAmbiguous,
-	stillPending,
-	type FaultName,
-} from './faults.mts';
+import { FAULTS, faultsOf, hasEffect, isAmbiguous, stillPending, type FaultName } from './faults.mts';
 import { exactKey, ReferenceModel, sameFields } from './referenceModel.mts';
 import { POISON } from './constants.mts';
 import { markOf, type Case, type CaseItem } from './schedule.mts';
@@ -48,8 +41,7 @@ export class Trial {
 			const marked = this.#markedBy(item);
 			// An update of a matched record only names it by its ID.
 			const updates = this.writes.filter(({ method }) => method === 'PATCH');
-			const isHidden =
-				marked.length === 0 && testCase.mode === 'upsert' && !this.model.isFlawed(item);
+			const isHidden = marked.length === 0 && testCase.mode === 'upsert' && !this.model.isFlawed(item);
 			this.#carriers.set(item.index, isHidden ? updates : marked);
 		}
 	}
@@ -72,9 +64,7 @@ export class Trial {
 	failureAllowed(item: CaseItem): boolean {
 		if (this.#isHasty) return true;
 		const isStopper = (request: LoggedRequest) =>
-			hasEffect(request, 'waits', 'ends', 'ambiguous') ||
-			request.outcome !== 'completed' ||
-			request.status === 403;
+			hasEffect(request, 'waits', 'ends', 'ambiguous') || request.outcome !== 'completed' || request.status === 403;
 		if (this.evidence.requests.some(isStopper)) return true;
 		const isPoisoned = this.model.whole(item).values.name?.raw === POISON;
 		return this.requestsWith(item)
@@ -95,30 +85,20 @@ export class Trial {
 		const taken = isTraceable ? requestsWith.findLastIndex(isConclusive) : -1;
 		// Another writer may have changed what the response leaves out, or deleted what it lists.
 		// A rejection that names no item leaves open whose records the response lists.
-		const isVagueRejection =
-			settings.recordIndex === false &&
-			this.testCase.items.some((other) => this.model.isRefused(other) !== false);
-		const isLeftOut =
-			isVagueRejection || last.some((request) => hasEffect(request, 'response', 'records'));
+		const isVagueRejection = settings.recordIndex === false && this.testCase.items.some((other) => this.model.isRefused(other) !== false);
+		const isLeftOut = isVagueRejection || last.some((request) => hasEffect(request, 'response', 'records'));
 		if (isLeftOut && (this.#touched.hasItem(item) || this.#touched.hasDeletion)) return true;
 		// A new record that the list leaves out may have been there before, and so may its values.
 		const isOpen = this.#isCut(item) || this.#isStored(item);
 		if (mode === 'create' && isVagueRejection && isOpen) return true;
 		// A response leaves out what is unchanged.
 		if (this.#touched.hasItem(item) && this.model.isIdle(this.model.whole(item))) return true;
-		if (requestsWith.slice(taken + 1).some(isAmbiguous) || requestsWith.some(stillPending))
-			return true;
+		if (requestsWith.slice(taken + 1).some(isAmbiguous) || requestsWith.some(stillPending)) return true;
 		// Rejected after a lost attempt, and not there: that attempt may still be applied.
 		if (requestsWith.some(isAmbiguous) && !this.#isStored(item)) return true;
-		const isIncomplete =
-			last.some((request) => hasEffect(request, 'response', 'records')) ||
-			settings.recordIndex === false;
-		const isKeyless =
-			mode === 'create' &&
-			(!isKeyed || exactKey(item) === undefined || this.model.sameIdentity(item).length > 1);
-		const isBlind =
-			!this.testCase.canRead ||
-			this.evidence.requests.some((request) => !isWrite(request) && faultsOf(request).length > 0);
+		const isIncomplete = last.some((request) => hasEffect(request, 'response', 'records')) || settings.recordIndex === false;
+		const isKeyless = mode === 'create' && (!isKeyed || exactKey(item) === undefined || this.model.sameIdentity(item).length > 1);
+		const isBlind = !this.testCase.canRead || this.evidence.requests.some((request) => !isWrite(request) && faultsOf(request).length > 0);
 		const isVague = this.model.isVague(item);
 		return isBlind || (isIncomplete && (isKeyless || isVague));
 	}
@@ -145,9 +125,7 @@ export class Trial {
 		const { settings, canRead } = this.testCase;
 		if (this.#isHasty || !canRead || settings.recordIndex === false) return true;
 		return (
-			this.requestsWith(item).some(
-				(request) => isAmbiguous(request) || hasEffect(request, 'response', 'records'),
-			) ||
+			this.requestsWith(item).some((request) => isAmbiguous(request) || hasEffect(request, 'response', 'records')) ||
 			this.evidence.requests.some((request) => !isWrite(request) && faultsOf(request).length > 0)
 		);
 	}
@@ -160,12 +138,9 @@ export class Trial {
 			const item = this.testCase.items[result.index];
 			if (!item) continue;
 			const found = [...this.#expectation(item, result), ...this.#outcome(item, result)];
-			wrong.push(
-				...found.map((text) => `item ${result.index}, reported as '${result.outcome}': ${text}`),
-			);
+			wrong.push(...found.map((text) => `item ${result.index}, reported as '${result.outcome}': ${text}`));
 		}
-		if (!this.testCase.options.dryRun && evidence.results.length > 0)
-			wrong.push(...this.#contents());
+		if (!this.testCase.options.dryRun && evidence.results.length > 0) wrong.push(...this.#contents());
 		if (evidence.stop) wrong.push(...checkStop(this, evidence.stop));
 		if (evidence.summary) wrong.push(...checkSummary(this, evidence.summary));
 		return wrong;
@@ -177,9 +152,7 @@ export class Trial {
 		const { items, options } = this.testCase;
 		const wrong: string[] = [];
 		if (options.dryRun && written.length > 0) wrong.push('a dry run wrote something');
-		const sent = items.filter(
-			(item) => !this.model.isFlawed(item) && !this.model.merged.has(item.index),
-		);
+		const sent = items.filter((item) => !this.model.isFlawed(item) && !this.model.merged.has(item.index));
 		const state = new Map(before.map(({ id, fields }) => [id, fields]));
 		for (const { id } of before) {
 			if (this.#touched.hasRecord(id)) continue;
@@ -192,21 +165,14 @@ export class Trial {
 			state.set(id, fields ?? {});
 			if (!written.includes(version)) {
 				// A lost write of the record that another writer then deleted is sent again, and inserts it.
-				const isAgain = (item: CaseItem) =>
-					this.model.target(item)?.id === id && this.requestsWith(item).some(isAmbiguous);
+				const isAgain = (item: CaseItem) => this.model.target(item)?.id === id && this.requestsWith(item).some(isAmbiguous);
 				if (action === 'deleted') sent.filter(isAgain).forEach((item) => left.add(item));
 				continue;
 			}
-			const isIts = (item: CaseItem) =>
-				fields !== null && this.#touched.fits(item, fields as Fields, previous as Fields);
+			const isIts = (item: CaseItem) => fields !== null && this.#touched.fits(item, fields as Fields, previous as Fields);
 			const author =
 				action === 'inserted'
-					? [...left].find(
-							(item) =>
-								(this.#touched.hasItem(item) || !this.model.target(item)) &&
-								!this.model.isUpdate &&
-								isIts(item),
-						)
+					? [...left].find((item) => (this.#touched.hasItem(item) || !this.model.target(item)) && !this.model.isUpdate && isIts(item))
 					: sent.find((item) => this.#isTarget(item, version) && isIts(item));
 			if (author) left.delete(author);
 			else wrong.push(`${action} ${id} is no item's: ${JSON.stringify(fields)}`);
@@ -352,28 +318,19 @@ export class Trial {
 			if (this.#touched.hasItem(item)) continue;
 			const isFound = SUCCESSES.has(entry.outcome);
 			// After a lost create, nothing tells an equal record that was there before from a new one.
-			const isOlder =
-				entry.outcome === 'written' &&
-				this.testCase.mode === 'create' &&
-				before.some(({ id }) => id === entry.id);
+			const isOlder = entry.outcome === 'written' && this.testCase.mode === 'create' && before.some(({ id }) => id === entry.id);
 			const isInserted =
 				entry.outcome === 'inserted' ||
-				(isFound &&
-					!isOlder &&
-					(entry.outcome === 'written' || this.#isResolvedLater(item)) &&
-					!this.model.target(item));
+				(isFound && !isOlder && (entry.outcome === 'written' || this.#isResolvedLater(item)) && !this.model.target(item));
 			if (isInserted) at(this.model.applied(item)).inserted.push(entry);
 			if (entry.outcome === 'unknown' || isOlder) at(this.model.applied(item)).open += 1;
 		}
 		const wrong: string[] = [];
 		for (const [text, { fresh, inserted, open }] of tally) {
 			const ids = inserted.flatMap(({ id }) => id ?? []);
-			if (new Set(ids).size < ids.length)
-				wrong.push(`two items are reported as one record: ${text}`);
+			if (new Set(ids).size < ids.length) wrong.push(`two items are reported as one record: ${text}`);
 			if (fresh < inserted.length || fresh > inserted.length + open) {
-				wrong.push(
-					`${fresh} new records, ${inserted.length} reported as inserted and ${open} open: ${text}`,
-				);
+				wrong.push(`${fresh} new records, ${inserted.length} reported as inserted and ${open} open: ${text}`);
 			}
 		}
 		return wrong;
@@ -387,9 +344,7 @@ export class Trial {
 		const { mode, tries } = this.testCase;
 		if (tries === 1 || mode === 'create') return false;
 		// The first attempt may also have failed to look up what it had written.
-		const isUnread = this.evidence.requests.some(
-			(request) => !isWrite(request) && faultsOf(request).length > 0,
-		);
+		const isUnread = this.evidence.requests.some((request) => !isWrite(request) && faultsOf(request).length > 0);
 		return isUnread || this.requestsWith(item).some(isAmbiguous);
 	}
 
@@ -425,14 +380,10 @@ export class Trial {
 	#isSingular({ index, id, values, block }: CaseItem): boolean {
 		if (block !== undefined) return false;
 		const { mode, items } = this.testCase;
-		const markedBy = (item: Pick<CaseItem, 'id' | 'values'>) =>
-			String(item.id ?? item.values.code?.stored ?? item.values.code?.raw);
+		const markedBy = (item: Pick<CaseItem, 'id' | 'values'>) => String(item.id ?? item.values.code?.stored ?? item.values.code?.raw);
 		const own = markedBy({ id, values });
-		return items.every(
-			(other) => mode === 'create' || other.index === index || !markedBy(other).startsWith(own),
-		);
+		return items.every((other) => mode === 'create' || other.index === index || !markedBy(other).startsWith(own));
 	}
 }
 
-const instant = (time: string | undefined) =>
-	time === undefined ? undefined : new Date(time).toISOString();
+const instant = (time: string | undefined) => (time === undefined ? undefined : new Date(time).toISOString());

@@ -1,7 +1,7 @@
 /** Looking up the items that no response confirms, on a fake platform. */
 import { OutcomeResolver } from '../../../../nodes/DataPlatform/bulk/send/reconcile.ts';
 import { fieldOf, sendableOf, storedOf } from '../../fixtures.cts';
-import { context, lost } from '../../outcomeFixtures.cts';
+import { context } from '../../outcomeFixtures.cts';
 import { fakePlatform, httpResponse, notFound, pageResponse } from '../../stubPlatform.cts';
 import type { Report, Reported, WriteMode } from '../../../../nodes/DataPlatform/bulk/terms.ts';
 

@@ -93,66 +93,18 @@ type BodyGroup = {
 	filterOperator: string;
 };
 
-function bodyGroup(filter: Group): BodyGroup {
+/** The filter in the format of a request body. */
+export function toBody(filter: Group): BodyGroup {
 	return {
 		filter: filter.filter.map((given) => {
 			const entry = isGroup(given) ? given : withoutEscaping(given);
-			if (isGroup(entry)) return bodyGroup(entry);
+			if (isGroup(entry)) return toBody(entry);
 			const { field, operator } = entry;
 			if (takesNoValue(operator)) return { field, operator };
 			return { field, operator, value: valuesOf(entry).join(',') };
 		}),
 		filterOperator: filter.filterOperator,
 	};
-}
-
-/**
- * Filters with up to this many conditions and groups are known to work. The service's limit is
- * open.
- */
-const MAX_BODY_CONDITIONS = 400;
-
-const countConditions = (entry: BodyCondition | BodyGroup): number =>
-	'filter' in entry ? 1 + entry.filter.reduce((sum, inner) => sum + countConditions(inner), 0) : 1;
-
-interface UnlistableValues {
-	condition?: Condition;
-	count: number;
-}
-
-const countUnlistable = (condition: Condition): UnlistableValues => {
-	const values = takesList(condition.operator) ? new Set(valuesOf(condition)) : [];
-	return { condition, count: [...values].filter((value) => !isListable(value)).length };
-};
-
-/** The list condition with the most values that become separate conditions. */
-function longestUnlistable(filter: Group): UnlistableValues {
-	let longest: UnlistableValues = { count: 0 };
-	for (const entry of filter.filter) {
-		const found = isGroup(entry) ? longestUnlistable(entry) : countUnlistable(entry);
-		if (found.count > longest.count) longest = found;
-	}
-	return longest;
-}
-
-/**
- * The filter in the format of a request body.
- *
- * @throws {InputError} if values that can't be part of a list add up to more conditions than a
- * filter may have
- */
-export function toBody(filter: Group): BodyGroup {
-	const body = bodyGroup(filter);
-	if (countConditions(body) <= MAX_BODY_CONDITIONS) return body;
-	const { condition, count } = longestUnlistable(filter);
-	// Otherwise the user wrote the conditions one by one: let the platform decide whether they are
-	// too many.
-	if (!condition || count < 2) return body;
-	const { field, operator } = condition;
-	throw new InputError(
-		`The condition on '${field}' (${operator}) has ${count} values with a comma or a backslash: each is sent as a condition of its own, and a filter has at most ${MAX_BODY_CONDITIONS} conditions`,
-		{ field, hint: 'Give fewer such values at a time, for example in several items.' },
-	);
 }
 
 /** How many values, or combinations of values, one filter lists: one less than a page, so that the matches fit into one page. */

@@ -7,71 +7,54 @@ export const UUID = /^[\da-f]{8}(?:-[\da-f]{4}){3}-[\da-f]{12}$/i;
 /** A text that is the same for all IDs of one record: the case of a UUID's letters does not matter. */
 export const idKey = (id: string) => (UUID.test(id) ? id.toLowerCase() : id);
 
-/** The number of 32-bit words in a UUID. */
+/** The number of 32-bit words in a slot, and in a UUID. */
 const WORDS = 4;
 
 const START_SIZE = 1 << 8;
 
 /** The share of slots that may be used before the table grows. */
-const FULL = 0.8;
+const MAX_USED = 0.8;
 
 const GROWTH = 1.5;
 
-type Words = [number, number, number, number];
+type Words = readonly [number, number, number, number];
 
-/** A UUID's 128 bits; undefined for any other text. */
-function wordsOf(id: string): Words | undefined {
-	if (!UUID.test(id)) return undefined;
-	const digits = id.replaceAll('-', '');
-	const word = (at: number) => parseInt(digits.slice(at, at + 8), 16);
-	return [word(0), word(8), word(16), word(24)];
-}
-
-/** A slot for a UUID. Mixes all bits, because the UUIDs of one system share some of them. */
-function placeOf([a, b, c, d]: Words, size: number): number {
+/** A number that mixes all bits, because the UUIDs of one system share some of them. */
+function mix([a, b, c, d]: Words): number {
 	let mixed = Math.imul(a ^ (a >>> 16), 0x21f0aaad) ^ Math.imul(b ^ (b >>> 15), 0x735a2d97);
 	mixed ^= Math.imul(c ^ (c >>> 16), 0x85ebca77) ^ Math.imul(d ^ (d >>> 15), 0xc2b2ae3d);
 	mixed = Math.imul(mixed ^ (mixed >>> 16), 0x45d9f3b);
-	return Math.floor((((mixed ^ (mixed >>> 15)) >>> 0) / 2 ** 32) * size);
+	return (mixed ^ (mixed >>> 15)) >>> 0;
 }
 
+const isZero = (words: Words) => words.every((word) => word === 0);
+
 /**
- * An exact set of IDs. A UUID takes 20 to 30 bytes (twice that while the table grows); in a `Set`
- * it takes about 100. Other IDs are kept as they are. Upper and lower case of a UUID are the same.
+ * A hash table of entries of four words, 20 to 30 bytes for each (twice that while it grows). No entry
+ * may be all zeros.
  */
-export class IdSet {
-	/** The words of the UUID in each slot; all 0 if the slot is free. */
+export class WordTable {
+	/** The words of the entry in each slot; all 0 if the slot is free. */
 	private table = new Uint32Array(0);
-	private uuids = 0;
-	private readonly others = new Set<string>();
+	count = 0;
 
-	get size(): number {
-		return this.uuids + this.others.size;
+	/** @param hasValue whether the last word is a value: only the others identify the entry */
+	constructor(private readonly hasValue: boolean) {}
+
+	/** The last word of an entry; undefined if it is not in the table. */
+	get(words: Words): number | undefined {
+		const at = this.count > 0 ? this.find(words) : undefined;
+		return at === undefined || this.isFree(at) ? undefined : this.table[at + WORDS - 1];
 	}
 
-	has(id: string): boolean {
-		const words = wordsOf(id);
-		if (!words || isZero(words)) return this.others.has(id);
-		return this.uuids > 0 && !this.isFree(this.find(words));
-	}
-
-	/** Adds an ID and returns whether it was new. */
-	add(id: string): boolean {
-		const words = wordsOf(id);
-		if (!words || isZero(words)) {
-			const { size } = this.others;
-			return this.others.add(id).size > size;
-		}
-		if (this.uuids >= this.places * FULL) this.grow();
+	/** Adds an entry. Returns the last word of the one that is already there, if any. */
+	add(words: Words): number | undefined {
+		if (this.count >= (this.table.length / WORDS) * MAX_USED) this.grow();
 		const at = this.find(words);
-		if (!this.isFree(at)) return false;
+		if (!this.isFree(at)) return this.table[at + WORDS - 1];
 		this.table.set(words, at);
-		this.uuids += 1;
-		return true;
-	}
-
-	private get places() {
-		return this.table.length / WORDS;
+		this.count += 1;
+		return undefined;
 	}
 
 	private isFree(at: number) {
@@ -79,14 +62,17 @@ export class IdSet {
 		return (table[at]! | table[at + 1]! | table[at + 2]! | table[at + 3]!) === 0;
 	}
 
-	/** The slot where a UUID's words are, or would go. */
-	private find(words: Words): number {
-		const { table } = this;
-		const [a, b, c, d] = words;
-		let at = placeOf(words, this.places) * WORDS;
+	/** The slot where an entry is, or would go. */
+	private find([a, b, c, d]: Words): number {
+		const { table, hasValue } = this;
+		const share = mix([a, b, c, hasValue ? 0 : d]) / 2 ** 32;
+		let at = Math.floor(share * (table.length / WORDS)) * WORDS;
 		while (
 			!this.isFree(at) &&
-			(table[at] !== a || table[at + 1] !== b || table[at + 2] !== c || table[at + 3] !== d)
+			(table[at] !== a ||
+				table[at + 1] !== b ||
+				table[at + 2] !== c ||
+				(!hasValue && table[at + 3] !== d))
 		) {
 			at += WORDS;
 			if (at === table.length) at = 0;
@@ -95,8 +81,9 @@ export class IdSet {
 	}
 
 	private grow() {
-		const { table, places } = this;
-		this.table = new Uint32Array(Math.max(START_SIZE, Math.ceil(places * GROWTH)) * WORDS);
+		const { table } = this;
+		const slots = Math.ceil((table.length / WORDS) * GROWTH);
+		this.table = new Uint32Array(Math.max(START_SIZE, slots) * WORDS);
 		for (let at = 0; at < table.length; at += WORDS) {
 			const words: Words = [table[at]!, table[at + 1]!, table[at + 2]!, table[at + 3]!];
 			if (!isZero(words)) this.table.set(words, this.find(words));
@@ -104,4 +91,37 @@ export class IdSet {
 	}
 }
 
-const isZero = (words: Words) => words.every((word) => word === 0);
+/** A UUID's 128 bits; undefined for any other text. */
+function wordsOf(id: string): Words | undefined {
+	if (!UUID.test(id)) return undefined;
+	const digits = id.replaceAll('-', '');
+	const word = (at: number) => parseInt(digits.slice(at, at + 8), 16);
+	const words: Words = [word(0), word(8), word(16), word(24)];
+	return isZero(words) ? undefined : words;
+}
+
+/**
+ * An exact set of IDs. In a `Set`, a UUID takes about 100 bytes. Other IDs are kept as they are.
+ * Upper and lower case of a UUID are the same.
+ */
+export class IdSet {
+	private readonly uuids = new WordTable(false);
+	private readonly others = new Set<string>();
+
+	get size(): number {
+		return this.uuids.count + this.others.size;
+	}
+
+	has(id: string): boolean {
+		const words = wordsOf(id);
+		return words ? this.uuids.get(words) !== undefined : this.others.has(id);
+	}
+
+	/** Adds an ID and returns whether it was new. */
+	add(id: string): boolean {
+		const words = wordsOf(id);
+		if (words) return this.uuids.add(words) === undefined;
+		const { size } = this.others;
+		return this.others.add(id).size > size;
+	}
+}

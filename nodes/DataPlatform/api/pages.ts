@@ -11,7 +11,7 @@ import { pageSizes, type PageSizes } from './pageSizes';
 import type { PlatformRecord, TableAddress } from './types';
 import { InputError, ServiceError, type Hint } from '../transport/errors';
 import { getOwn } from '../transport/json';
-import type { ApiClient, ApiResponse } from '../transport/client';
+import type { ApiClient } from '../transport/client';
 import type { ApiRequest } from '../transport/exchange';
 
 /** A link field of a record, and the ID of the record's table. */
@@ -40,6 +40,8 @@ export interface RecordQuery {
 interface Part {
 	limit: number;
 	skip: number;
+	/** Whether any records of the table will do: leaves out what narrows the query. */
+	isSample?: boolean;
 }
 
 /** Whether the query needs something that only a query string can hold. */
@@ -105,12 +107,10 @@ const endpoint = (at: TableAddress, query: RecordQuery) =>
 export const pageSizesOf = (client: ApiClient, at: TableAddress, query: RecordQuery): PageSizes =>
 	pageSizes(client, endpoint(at, query));
 
-/** @param isSample whether to leave out what narrows the query */
 function pageRequest(
 	at: TableAddress,
 	query: RecordQuery,
-	{ limit, skip }: Part,
-	isSample: boolean,
+	{ limit, skip, isSample = false }: Part,
 ): ApiRequest & { path: string } {
 	const { filter, fields = [] } = query;
 	const path = endpoint(at, query);
@@ -131,14 +131,17 @@ const withOnly = (names: string[]) => (record: PlatformRecord) => ({
 	fields: Object.fromEntries(names.map((name) => [name, getOwn(record.fields, name) ?? null])),
 });
 
-async function requestPage(
+/**
+ * One page of records, which the service may cut to fewer than requested. Drops records beyond the
+ * requested number: they come with the next page.
+ */
+export async function readPage(
 	client: ApiClient,
 	at: TableAddress,
 	query: RecordQuery,
 	part: Part,
-	isSample = false,
-): Promise<{ page: PlatformRecord[]; response: ApiResponse }> {
-	const request = pageRequest(at, query, part, isSample);
+): Promise<PlatformRecord[]> {
+	const request = pageRequest(at, query, part);
 	const response = await client.tryRequest(request);
 	if (response instanceof ServiceError) {
 		if (response.status !== 400) throw response;
@@ -150,31 +153,7 @@ async function requestPage(
 	pageSizes(client, request.path).note(records.length);
 	const { fields = [] } = query;
 	const cut = records.slice(0, part.limit);
-	const page = needsQuery(query) && fields.length > 0 ? cut.map(withOnly(fields)) : cut;
-	return { page, response };
-}
-
-/**
- * One page of records, which the service may cut to fewer than requested. Drops records beyond the
- * requested number: they come with the next page.
- */
-export async function readPage(
-	client: ApiClient,
-	at: TableAddress,
-	query: RecordQuery,
-	part: Part,
-): Promise<PlatformRecord[]> {
-	return (await requestPage(client, at, query, part)).page;
-}
-
-/** A page of any records of the table, from the endpoint that a query uses. */
-export async function readSample(
-	client: ApiClient,
-	at: TableAddress,
-	query: RecordQuery,
-	limit: number,
-): Promise<PlatformRecord[]> {
-	return (await requestPage(client, at, query, { limit, skip: 0 }, true)).page;
+	return needsQuery(query) && fields.length > 0 ? cut.map(withOnly(fields)) : cut;
 }
 
 /** The newest `modified` in the table, by the platform's clock; undefined if the table is empty. */
@@ -187,23 +166,4 @@ export async function readLatestChange(
 		throw invalidResponse('time of the newest change', 200);
 	}
 	return latest?.modified;
-}
-
-/**
- * The newest changes of a table, newest first.
- *
- * @param fields to load; all if not set
- * @returns `now` is when the service sent the response, by its clock and in whole seconds, if it
- * says so
- */
-export async function readNewestChanges(
-	client: ApiClient,
-	at: TableAddress,
-	part: Part,
-	fields?: string[],
-): Promise<{ records: PlatformRecord[]; now?: number }> {
-	const query = { sort: 'modified(desc),id', fields };
-	const { page: records, response } = await requestPage(client, at, query, part);
-	const now = Date.parse(String(response.headers?.date));
-	return { records, now: Number.isNaN(now) ? undefined : now };
 }

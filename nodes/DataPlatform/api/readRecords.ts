@@ -4,7 +4,7 @@
 import { invalidResponse } from './decoders';
 import { MAX_PAGE_SIZE } from './endpoints';
 import { IdSet } from './idSet';
-import { isNarrowed, pageSizesOf, readPage, readSample, type RecordQuery } from './pages';
+import { isNarrowed, pageSizesOf, readPage, type RecordQuery } from './pages';
 import type { PageSizes } from './pageSizes';
 import type { PlatformRecord, TableAddress } from './types';
 import type { ApiClient } from '../transport/client';
@@ -218,7 +218,9 @@ class PagesAhead {
 	async isWhole(count: number): Promise<boolean> {
 		const { client, at, query, sizes } = this;
 		if (!isNarrowed(query)) return false;
-		await sizes.learn(count, async (size) => await readSample(client, at, query, size));
+		const readSample = async (limit: number) =>
+			await readPage(client, at, query, { limit, skip: 0, isSample: true });
+		await sizes.learn(count, readSample);
 		return sizes.isWhole(count, query.untilEmpty);
 	}
 

@@ -1,10 +1,4 @@
-import {
-	asAndConditions,
-	asPlainQuery,
-	toQuery,
-	fitsQuery,
-	isUnfitForQuery,
-} from '../../../nodes/DataPlatform/api/filterQuery.ts';
+import { asAndConditions, asPlainQuery, toQuery, fitsQuery, isUnfitForQuery } from '../../../nodes/DataPlatform/api/filterQuery.ts';
 import {
 	and,
 	isEmptyFilter,
@@ -74,38 +68,10 @@ describe('as a body', () => {
 		]);
 	});
 
-	const odd = (count: number) => Array.from({ length: count }, (_, index) => `${index},`);
-
-	test('as many values with commas are sent as a filter may have conditions', () => {
-		const most = and(condition('a', 'in', [...odd(397), ...odd(397), 'b']));
-		expect(toBody(most).filter[0]).toMatchObject({ filter: { length: 398 } });
-		const own = and(...odd(500).map((value) => condition('a', 'eq', value)));
-		expect(toBody(own).filter).toHaveLength(500);
-	});
-
-	test.each(['in', 'notin'])(
-		'more of them in %s are an error that names field and count',
-		(operator) => {
-			const filter = and(
-				condition('a', 'in', odd(100)),
-				or(condition('b', 'eq', 'x'), condition('b', operator, [...odd(300), 'c'])),
-			);
-			expect(() => toBody(filter)).toThrow(
-				`The condition on 'b' (${operator}) has 300 values with a comma or a backslash`,
-			);
-		},
-	);
-
-	test('the longest such list is named, the first of several', () => {
-		const list = (field: string, count: number) => condition(field, 'in', odd(count));
-		expect(() => toBody(and(list('a', 300), list('b', 200)))).toThrow("The condition on 'a' (in)");
-		expect(() => toBody(and(list('a', 300), list('b', 300)))).toThrow("The condition on 'a' (in)");
-	});
-
-	test('whether conditions that a user wrote are too many, the platform says', () => {
-		const own = odd(400).map((value) => condition('a', 'eq', value));
-		expect(() => toBody(and(...own, condition('b', 'in', odd(1))))).not.toThrow();
-		expect(() => toBody(and(...own, condition('b', 'in', odd(2))))).toThrow('has 2 values');
+	test('any number of values with commas is sent: the platform says whether they are too many', () => {
+		const odd = Array.from({ length: 500 }, (_, index) => `${index},`);
+		const filter = and(condition('a', 'in', [...odd, ...odd, 'b']));
+		expect(toBody(filter).filter[0]).toMatchObject({ filter: { length: 501 } });
 	});
 
 	test('an empty list matches no record', () => {
@@ -121,17 +87,12 @@ describe('as a body', () => {
 		]);
 	});
 
-	test.each(['empty', 'notempty', 'duplicity', 'currentuser'])(
-		'%s carries no value',
-		(operator) => {
-			expect(toBody(and(condition('a', operator, 'x'))).filter).toEqual([{ field: 'a', operator }]);
-		},
-	);
+	test.each(['empty', 'notempty', 'duplicity', 'currentuser'])('%s carries no value', (operator) => {
+		expect(toBody(and(condition('a', operator, 'x'))).filter).toEqual([{ field: 'a', operator }]);
+	});
 
 	test('a missing value counts as empty', () => {
-		expect(toBody(and(condition('a', 'eq'))).filter).toEqual([
-			{ field: 'a', operator: 'eq', value: '' },
-		]);
+		expect(toBody(and(condition('a', 'eq'))).filter).toEqual([{ field: 'a', operator: 'eq', value: '' }]);
 	});
 });
 
@@ -144,9 +105,7 @@ describe('as a query', () => {
 				condition('note', 'empty'),
 				condition('driver.firstname', '===', "O'Brien, (x)"),
 			]),
-		).toBe(
-			"age(gte)10,surname(in)(Fox,Dog\\\\, jr.),note(empty),driver.firstname(===)O'Brien\\\\, (x)",
-		);
+		).toBe("age(gte)10,surname(in)(Fox,Dog\\\\, jr.),note(empty),driver.firstname(===)O'Brien\\\\, (x)");
 		expect(toQuery([])).toBe('');
 		expect(toQuery([condition('a', 'eq'), condition('b', 'empty', 'x')])).toBe('a(eq),b(empty)');
 		for (const field of ['age(gte)0,name', 'age(', 'age)', 'a,b']) {
@@ -191,9 +150,7 @@ describe('a tree written by a user', () => {
 	test('is read in both formats', () => {
 		const list = [{ field: 'a', operator: 'eq', value: 5 }];
 		expect(parseTree(list)).toEqual(and(condition('a', 'eq', '5')));
-		expect(parseTree({ filter: list, filterOperator: 'or' })).toEqual(
-			or(condition('a', 'eq', '5')),
-		);
+		expect(parseTree({ filter: list, filterOperator: 'or' })).toEqual(or(condition('a', 'eq', '5')));
 		expect(parseTree({ filter: [{ filter: list }] })).toEqual(and(and(condition('a', 'eq', '5'))));
 	});
 
@@ -220,31 +177,23 @@ describe('a tree written by a user', () => {
 	});
 
 	test('white space is a value of its own, as it is in a list', () => {
-		expect(parseTree([{ field: 'a', operator: 'in', value: ' ' }]).filter).toEqual([
-			{ field: 'a', operator: 'in', value: [' '] },
-		]);
+		expect(parseTree([{ field: 'a', operator: 'in', value: ' ' }]).filter).toEqual([{ field: 'a', operator: 'in', value: [' '] }]);
 	});
 
-	test.each([[undefined], [null], [''], [[null]], [[undefined]]])(
-		'%j is an empty value',
-		(value) => {
-			expect(() => parseTree([{ field: 'a', operator: 'eq', value }])).toThrow(
-				expect.objectContaining({
-					message: "The condition at 'filter[0]' on 'a' (eq) has an empty value",
-					field: 'filter',
-				}),
-			);
-		},
-	);
+	test.each([[undefined], [null], [''], [[null]], [[undefined]]])('%j is an empty value', (value) => {
+		expect(() => parseTree([{ field: 'a', operator: 'eq', value }])).toThrow(
+			expect.objectContaining({
+				message: "The condition at 'filter[0]' on 'a' (eq) has an empty value",
+				field: 'filter',
+			}),
+		);
+	});
 
 	test('takes a JSON list in a text as a list, and other brackets as they are', () => {
-		const values = (value: string) =>
-			(parseTree([{ field: 'a', operator: 'notin', value }]).filter[0] as { value: string[] })
-				.value;
+		const values = (value: string) => (parseTree([{ field: 'a', operator: 'notin', value }]).filter[0] as { value: string[] }).value;
 		expect(values(' ["open", "a,b", 1]')).toEqual(['open', 'a,b', '1']);
 		expect(values('[x],y')).toEqual(['[x]', 'y']);
-		for (const value of ['[]', '[""]', '[null]', '["x", []]'])
-			expect(() => values(value)).toThrow(/empty value|empty list|neither text/);
+		for (const value of ['[]', '[""]', '[null]', '["x", []]']) expect(() => values(value)).toThrow(/empty value|empty list|neither text/);
 	});
 
 	test('has a depth that can be handled', () => {
@@ -274,20 +223,15 @@ describe('a tree written by a user', () => {
 		expect(parseTree([])).toEqual(and());
 		expect(parseTree({ filter: [], filterOperator: undefined })).toEqual(and());
 		expect(parseTree({ filter: [], filterOperator: 'or' })).toEqual(or());
-		expect(() => parseTree([{ field: 'a', operator: 'empty' }, { filter: [] }])).toThrow(
-			"The group at 'filter[1]' has no condition",
-		);
+		expect(() => parseTree([{ field: 'a', operator: 'empty' }, { filter: [] }])).toThrow("The group at 'filter[1]' has no condition");
 	});
 
 	describe.each(OPERATORS.filter((name) => !WITHOUT_VALUE.includes(name)))('%s', (operator) => {
-		test.each([undefined, null, '', [''], [null], ['x', undefined], { a: 1 }, NaN, [[]]])(
-			'does not take %j',
-			(value) => {
-				expect(() => parseTree([{ field: 'a', operator, value }])).toThrow(
-					/^The condition at 'filter\[0\]' on 'a' \(.*\) (has an empty value|has a value that)/,
-				);
-			},
-		);
+		test.each([undefined, null, '', [''], [null], ['x', undefined], { a: 1 }, NaN, [[]]])('does not take %j', (value) => {
+			expect(() => parseTree([{ field: 'a', operator, value }])).toThrow(
+				/^The condition at 'filter\[0\]' on 'a' \(.*\) (has an empty value|has a value that)/,
+			);
+		});
 	});
 
 	test.each([
@@ -372,8 +316,7 @@ test('deletions reject conditions that restrict nothing', () => {
 });
 
 describe('one of many values', () => {
-	const numbered = (count: number, more = '') =>
-		Array.from({ length: count }, (_, index) => `${index}${more}`);
+	const numbered = (count: number, more = '') => Array.from({ length: count }, (_, index) => `${index}${more}`);
 
 	test('is one filter for as many as a request takes, each value once', () => {
 		expect(oneOf('k', [])).toEqual([]);
@@ -392,9 +335,7 @@ describe('one of many values', () => {
 		const conditionsIn = (filter: ReturnType<typeof toBody>): number =>
 			filter.filter.reduce((sum, entry) => sum + ('filter' in entry ? conditionsIn(entry) : 1), 0);
 		for (const filter of filters) expect(conditionsIn(toBody(filter))).toBeLessThanOrEqual(101);
-		const all = filters.flatMap(({ filter }) =>
-			filter.flatMap((entry) => (entry as { value: string[] }).value),
-		);
+		const all = filters.flatMap(({ filter }) => filter.flatMap((entry) => (entry as { value: string[] }).value));
 		expect(all.sort()).toEqual([...values].sort());
 	});
 });
@@ -406,8 +347,7 @@ describe('one of many combinations of values', () => {
 			const { field, value } = entry as { field: string; value: string[] };
 			return value.includes(record[field]!);
 		});
-	const combinations = (count: number, cell: (index: number) => string[]) =>
-		Array.from({ length: count }, (_, index) => cell(index));
+	const combinations = (count: number, cell: (index: number) => string[]) => Array.from({ length: count }, (_, index) => cell(index));
 
 	test('is a list for each field', () => {
 		expect(oneOfCombinations(['a', 'b'], [])).toEqual([]);
@@ -429,64 +369,30 @@ describe('one of many combinations of values', () => {
 		['with a comma in 101 values', combinations(101, (at) => ['same', `${at},`]), 2],
 		['with the same comma in each', combinations(900, (at) => ['a,b', `${at}`]), 1],
 		['with a comma in both', combinations(60, (at) => [`${at},`, `${at},`]), 2],
-	])('%s: each is matched, in filters that a request takes', (_, rows, count) => {
+	])('%s: each is matched', (_, rows, count) => {
 		const filters = oneOfCombinations(['a', 'b'], rows);
 		expect(filters).toHaveLength(count);
 		for (const [a, b] of rows) {
 			expect(filters.filter((filter) => matches(filter, { a: a!, b: b! }))).not.toEqual([]);
 		}
-		for (const filter of filters) expect(() => toBody(filter)).not.toThrow();
 	});
 
-	test.each(['first', 'second'])(
-		'rows that share a value of the %s field, of which there are few, are asked for together',
-		(place) => {
-			const rows = combinations(1998, (at) => {
-				const pair = [`group ${at % 2}`, `${at}`];
-				return place === 'first' ? pair : pair.reverse();
-			});
-			const filters = oneOfCombinations(['a', 'b'], rows);
-			const groups = filters.map(
-				({ filter }) => (filter[place === 'first' ? 0 : 1] as { value: string[] }).value,
-			);
-			expect(groups).toEqual([['group 0'], ['group 1']]);
-		},
-	);
+	test.each(['first', 'second'])('rows that share a value of the %s field, of which there are few, are asked for together', (place) => {
+		const rows = combinations(1998, (at) => {
+			const pair = [`group ${at % 2}`, `${at}`];
+			return place === 'first' ? pair : pair.reverse();
+		});
+		const filters = oneOfCombinations(['a', 'b'], rows);
+		const groups = filters.map(({ filter }) => (filter[place === 'first' ? 0 : 1] as { value: string[] }).value);
+		expect(groups).toEqual([['group 0'], ['group 1']]);
+	});
 });
 
 describe('errors of a filter', () => {
-	test('which condition cannot stand in one request, and what to do', () => {
-		const values = Array.from({ length: 500 }, (_, index) => `${index},`);
-		const filter = and(condition('b', 'in', values));
-		expect(() => toBody(filter)).toThrow(
-			expect.objectContaining({
-				message:
-					"The condition on 'b' (in) has 500 values with a comma or a backslash: each is sent as a condition of its own, and a filter has at most 400 conditions",
-				field: 'b',
-				hint: 'Give fewer such values at a time, for example in several items.',
-			}),
-		);
-	});
-
 	test.each<[string, unknown, string, unknown]>([
-		[
-			'no operator',
-			{ field: 'a' },
-			"The condition on 'a' has no operator",
-			/^Operators are: contains, /,
-		],
-		[
-			'another operator',
-			{ field: 'a', operator: 'like' },
-			"The condition has an unknown operator, 'like'",
-			/, currentuser\.$/,
-		],
-		[
-			'no field',
-			{ field: '', operator: 'eq', value: 'x' },
-			'The condition names no field',
-			'Choose a field, or remove the condition.',
-		],
+		['no operator', { field: 'a' }, "The condition on 'a' has no operator", /^Operators are: contains, /],
+		['another operator', { field: 'a', operator: 'like' }, "The condition has an unknown operator, 'like'", /, currentuser\.$/],
+		['no field', { field: '', operator: 'eq', value: 'x' }, 'The condition names no field', 'Choose a field, or remove the condition.'],
 		[
 			'an empty value',
 			{ field: 'a', operator: 'eq', value: '' },
@@ -524,9 +430,7 @@ describe('errors of a filter', () => {
 			'Give the list a value, or remove the condition.',
 		],
 	])('%s', (_, entry, message, hint) => {
-		expect(() =>
-			parseCondition(entry as Record<string, unknown>, 'The condition', 'filters'),
-		).toThrow(
+		expect(() => parseCondition(entry as Record<string, unknown>, 'The condition', 'filters')).toThrow(
 			expect.objectContaining({
 				name: 'InputError',
 				message,
@@ -537,12 +441,7 @@ describe('errors of a filter', () => {
 	});
 
 	test.each<[string, unknown, string, string]>([
-		[
-			'a tree that is none',
-			5,
-			"The filter tree is not readable at 'filter'",
-			'A group is {"filter":[…],"filterOperator":"and"} or "or".',
-		],
+		['a tree that is none', 5, "The filter tree is not readable at 'filter'", 'A group is {"filter":[…],"filterOperator":"and"} or "or".'],
 		[
 			'a condition that is none',
 			['a(eq)1'],
@@ -594,9 +493,7 @@ describe('errors of a filter', () => {
 				name: 'InputError',
 				field,
 				message: field
-					? expect.stringMatching(
-							/^The condition on '.*' \(.*\) has an empty value. Nothing was sent$/,
-						)
+					? expect.stringMatching(/^The condition on '.*' \(.*\) has an empty value. Nothing was sent$/)
 					: 'A group of the filter has no condition. Nothing was sent',
 			}),
 		);

@@ -10,6 +10,7 @@ import type {
 import {
 	allowedOrigins,
 	OriginError,
+	originNotAllowed,
 	safeUrl,
 } from '../nodes/DataPlatform/transport/allowedOrigins';
 
@@ -26,10 +27,7 @@ export async function authenticate(
 		String(credentials.webhookOrigins ?? ''),
 	);
 	if (!origins.has(url.origin)) {
-		throw new OriginError(`The token is not sent to ${url.origin}. Nothing was sent`, {
-			code: 'allowWebhookOrigin',
-			origin: url.origin,
-		});
+		throw originNotAllowed(`The token is not sent to ${url.origin}`, url.origin);
 	}
 	const token = String(credentials.token).trim();
 	// n8n would drop such characters and send the rest.

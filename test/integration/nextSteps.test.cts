@@ -93,7 +93,7 @@ test.each<[name: string, operations: string[], Run & { item: IDataObject }, erro
 		['update'],
 		{ item: order, parameters: { matchOn: 'recordId', recordId: 'fox@example.com' } },
 		"no record with the ID 'fox@example.com'",
-		"Check the ID; the record may have been deleted. If it is another value, such as an e-mail address, set 'Match On' to 'Import Key' or 'Other Fields'.",
+		"Check the ID; the record may have been deleted. If you meant to match by something else, such as an e-mail address, set 'Match On' to 'Import Key' or 'Other Fields'.",
 	],
 	[
 		'no ID',

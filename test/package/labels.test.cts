@@ -1,8 +1,9 @@
-/** A parameter's label is written down once, where the parameter is defined. */
+/** A parameter's label is written down once: in `labels.ts`, or where the parameter is defined. */
 import { readdirSync, readFileSync } from 'node:fs';
 import { join, relative, resolve } from 'node:path';
 import type { INodeProperties, INodePropertyCollection, INodeType } from 'n8n-workflow';
 import ts from 'typescript';
+import { LABELS } from '../../nodes/DataPlatform/labels.ts';
 
 const root = resolve(__dirname, '../..');
 const NODES = ['DataPlatform', 'DataPlatformTrigger', 'DataPlatformWebhookTrigger'];
@@ -73,8 +74,8 @@ function occurrences(file: string, source: string): string[] {
 }
 
 const folder = join(root, 'nodes');
-/** Messages that name properties of the platform, not parameters. */
-const OTHERS = ['fields/types/structured.ts'];
+/** Messages that name properties of the platform, not parameters, and the labels themselves. */
+const OTHERS = ['fields/types/structured.ts', 'DataPlatform/labels.ts'];
 
 const sources = readdirSync(folder, { recursive: true, encoding: 'utf8' })
 	.filter((file) => file.endsWith('.ts') && !OTHERS.some((other) => file.endsWith(other)))
@@ -97,4 +98,8 @@ test('no label is repeated', () => {
 	expect(sources.length).toBeGreaterThan(100);
 	const found = sources.flatMap((file) => occurrences(relative(root, file), readFileSync(file, 'utf8')));
 	expect(found).toEqual([]);
+});
+
+test.each(Object.values(LABELS))("'%s' is a label of the editor", (label) => {
+	expect(labels).toContain(label);
 });

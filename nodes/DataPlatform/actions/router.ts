@@ -24,7 +24,7 @@ import type { Parameter, ParameterReader } from '../parameterKinds/parameter';
 import { saveProgress, restoreProgress } from '../run/retryProgress';
 import { isTool, readerOf, RunContext } from '../run/run';
 import { toFailure } from '../parameters/describeFailure';
-import { withGroups } from '../parameters/hints';
+import { withGroups } from '../parameters/operation';
 import { maxRetryWait, timeout } from '../parameters/requests';
 import { forEachConcurrent, Turns } from '../transport/concurrency';
 import { InputError } from '../transport/errors';

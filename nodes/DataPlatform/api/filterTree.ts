@@ -10,7 +10,7 @@ import {
 	type Condition,
 	type Group,
 } from './filters';
-import { InputError, type Hint } from '../transport/errors';
+import { InputError } from '../transport/errors';
 import { isObject, parseExactJson } from '../transport/json';
 
 /**
@@ -92,7 +92,7 @@ export function parseCondition(
 	place: string,
 	parameter: string,
 ): Condition {
-	const wrong = (message: string, hint: Hint) =>
+	const wrong = (message: string, hint: string) =>
 		new InputError(`${place} ${message}`, { field: parameter, hint });
 	if (typeof field !== 'string' || field.trim() === '') {
 		throw wrong('names no field', 'Choose a field, or remove the condition.');
@@ -118,7 +118,7 @@ export function parseCondition(
 function parseValue(
 	operator: string,
 	value: unknown,
-	wrong: (problem: string, hint: Hint) => InputError,
+	wrong: (problem: string, hint: string) => InputError,
 ): string | string[] {
 	const isListText = takesList(operator) && typeof value === 'string' && value.trim() !== '';
 	const given = isListText ? splitList(value) : value;

@@ -184,7 +184,8 @@ export function oneOfCombinations(fields: string[], rows: string[][]): Group[] {
 export const isEmptyFilter = (filter: Group): boolean =>
 	filter.filter.every((entry) => isGroup(entry) && isEmptyFilter(entry));
 
-export const EMPTY_VALUE_HINT = { code: 'giveFilterValue' } as const;
+export const EMPTY_VALUE_HINT =
+	"If it is an expression, it returned nothing for this item. Give it a value; to find empty fields use the operator 'Is Empty' (empty).";
 
 export const EMPTY_GROUP_HINT =
 	'Add a condition to it, or remove the group: every record would match it.';

@@ -9,10 +9,11 @@ import { asAndConditions, fitsQuery, isUnfitForQuery, toQuery } from './filterQu
 import { isEmptyFilter, takesList, toBody, type Group } from './filters';
 import { pageSizes, type PageSizes } from './pageSizes';
 import type { PlatformRecord, TableAddress } from './types';
-import { InputError, ServiceError, type Hint } from '../transport/errors';
+import { InputError, ServiceError } from '../transport/errors';
 import { getOwn } from '../transport/json';
 import type { ApiClient } from '../transport/client';
 import type { ApiRequest } from '../transport/exchange';
+import { LABELS } from '../labels';
 
 /** A link field of a record, and the ID of the record's table. */
 export interface LinkedTo {
@@ -32,7 +33,7 @@ export interface RecordQuery {
 	/** Fields to load; all if empty. */
 	fields?: string[];
 	/** What the user can do if the platform rejects the query. */
-	hint?: Hint;
+	hint?: string;
 	/** Whether to read on after a short page in any case: something rests on what is missing. */
 	untilEmpty?: boolean;
 }
@@ -64,12 +65,12 @@ const isSentInBody = (query: RecordQuery) =>
  * @throws {InputError} if it can't hold the filter
  */
 function selectionQuery({ filter, savedView, linkedTo }: RecordQuery) {
-	const besides = linkedTo ? 'linkedTo' : 'savedView';
+	const leaveOut = linkedTo ? `Leave '${LABELS.linkedTo}' out` : 'Leave the saved view out';
 	const what = linkedTo ? 'the choice of linked records' : 'a saved view';
 	const conditions = isFiltered(filter) ? asAndConditions(filter) : [];
 	if (!conditions) {
 		throw new InputError(`A filter that joins by 'any' can't be combined with ${what}`, {
-			hint: { code: 'useAndConditions', besides },
+			hint: `${leaveOut}, or use conditions that must all hold.`,
 		});
 	}
 	const unfit = conditions.find(isUnfitForQuery);
@@ -80,13 +81,16 @@ function selectionQuery({ filter, savedView, linkedTo }: RecordQuery) {
 			: 'ends with a backslash';
 		throw new InputError(
 			`The condition on '${field}' (${operator}) can't be combined with ${what}: a value ${has}`,
-			{ field, hint: { code: 'useOtherValues', besides } },
+			{
+				field,
+				hint: `${leaveOut}, or compare with a part of the value, such as with 'Starts With' (startswith).`,
+			},
 		);
 	}
 	const text = conditions.length > 0 ? toQuery(conditions) : undefined;
 	if (text !== undefined && !fitsQuery(text)) {
 		throw new InputError(`The filter is too long to be combined with ${what}`, {
-			hint: { code: 'shortenFilter', besides },
+			hint: `${leaveOut}, or use fewer or shorter values.`,
 		});
 	}
 	return {

@@ -12,7 +12,7 @@
  *
  * Without it, nothing breaks: the result then stays unknown.
  */
-import { serviceErrorOrThrow, ServiceError, type Hint } from '../transport/errors';
+import { serviceErrorOrThrow, ServiceError } from '../transport/errors';
 
 export interface LookUp<T> {
 	/** Completes `Unknown whether …`. */
@@ -21,7 +21,7 @@ export interface LookUp<T> {
 	lookUp(): Promise<T | undefined>;
 	/** What the look-up shows instead, in words. */
 	unless(): string;
-	hint: Hint;
+	hint: string;
 }
 
 /**

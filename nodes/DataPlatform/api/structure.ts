@@ -10,6 +10,7 @@ import { didYouMean } from '../transport/closestName';
 import { InputError, isNotFound, serviceErrorOrThrow, ServiceError } from '../transport/errors';
 import type { ApiClient } from '../transport/client';
 import { nameList } from '../transport/text';
+import { LABELS } from '../labels';
 
 /** Reads a response with `decode`. @throws {ServiceError} if it does not hold what was requested */
 async function read<T>(
@@ -87,7 +88,7 @@ async function findTable(client: ApiClient, name: string): Promise<TableDefiniti
 	if (found.length > 1) {
 		const where = found.map(({ application }) => application.name).join(', ');
 		throw new InputError(`Several applications have a table '${name}': ${where}`, {
-			hint: { code: 'chooseApplication' },
+			hint: `Choose one in '${LABELS.application}'.`,
 		});
 	}
 	const only = found[0];

@@ -5,7 +5,7 @@ import type { IDataObject } from 'n8n-workflow';
 
 import { ServiceError } from '../transport/errors';
 import { parseJson } from '../transport/json';
-import { OriginError, safeUrl } from '../transport/allowedOrigins';
+import { originNotAllowed, safeUrl } from '../transport/allowedOrigins';
 import type { ApiClient } from '../transport/client';
 
 interface WorkflowResponse {
@@ -36,9 +36,9 @@ export async function startWorkflow(
 ): Promise<WorkflowResponse> {
 	const { origin, href } = safeUrl(webhookUrl, 'The webhook URL');
 	if (!client.origins.has(origin)) {
-		throw new OriginError(
-			`The webhook URL leads to ${origin}, where the token is not sent. Nothing was sent`,
-			{ code: 'allowWebhookOrigin', origin },
+		throw originNotAllowed(
+			`The webhook URL leads to ${origin}, where the token is not sent`,
+			origin,
 		);
 	}
 	const result = await client.tryRequest({

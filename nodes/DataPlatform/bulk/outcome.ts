@@ -1,6 +1,6 @@
 /** The outcome of an item, and those that need no look-up. Pure. */
 import type { ErrorEntry } from '../transport/errorEntries';
-import type { ServiceError, Hint } from '../transport/errors';
+import type { ServiceError } from '../transport/errors';
 import type { ItemOutcome, Outcome, PlanOptions, WriteMode } from './terms';
 
 interface OutcomeKind {
@@ -77,8 +77,9 @@ export const notSentItem = (cause: ServiceError): ItemOutcome => ({
 	notAttempted: true,
 });
 
-const HINT_IF_UNKNOWN: Record<WriteMode, Hint> = {
-	create: { code: 'lookBeforeCreatingAgain' },
+const HINT_IF_UNKNOWN: Record<WriteMode, string> = {
+	create:
+		"Look for the record in the platform before you send it again. By import key, 'Create or Update' can be repeated without creating duplicates.",
 	upsert: 'It is safe to run it again: with the same import key nothing is doubled.',
 	update: 'It is safe to run it again.',
 	replace: 'It is safe to run it again.',
@@ -96,5 +97,5 @@ export const unknownItem = (mode: WriteMode, why: string): ItemOutcome => ({
 export const asAppended = (item: ItemOutcome): ItemOutcome => ({
 	...item,
 	noRetry: true,
-	hint: { code: 'lookBeforeAddingAgain' },
+	hint: 'Look at the record before you run it again: files and messages that it already has would be added again.',
 });

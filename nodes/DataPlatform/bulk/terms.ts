@@ -7,7 +7,7 @@
 import type { FieldValues, PlatformRecord, RecordMetadata } from '../api/types';
 import type { EmptyPolicy } from '../fields/values';
 import type { ErrorEntry } from '../transport/errorEntries';
-import type { Hint, ServiceError } from '../transport/errors';
+import type { ServiceError } from '../transport/errors';
 
 /** `update` keeps the fields that are not sent, `replace` clears them. */
 export type WriteMode = 'create' | 'upsert' | 'update' | 'replace';
@@ -52,7 +52,7 @@ export interface Problem {
 	message: string;
 	field?: string;
 	/** What the user can do, other than correct the item. */
-	hint?: Hint;
+	hint?: string;
 }
 
 export interface Plan {
@@ -134,7 +134,7 @@ export interface ItemOutcome {
 	/** Why it was not written, or why that is unknown. */
 	message?: string;
 	/** What the user can do. */
-	hint?: Hint;
+	hint?: string;
 	field?: string;
 	/** The service's own code and the HTTP status of the rejection. */
 	code?: string;

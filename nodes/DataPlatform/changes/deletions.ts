@@ -12,6 +12,7 @@ import type { PlatformRecord, TableAddress } from '../api/types';
 import type { ApiClient } from '../transport/client';
 import { forEachConcurrent } from '../transport/concurrency';
 import { serviceErrorOrThrow, InputError, ServiceError } from '../transport/errors';
+import { LABELS } from '../labels';
 
 /** How many records a watched table may have: each check lists them all, and all IDs are stored. */
 export const MAX_WATCHED = 50_000;
@@ -56,7 +57,9 @@ async function shortField({ client, at }: DeletionCheck): Promise<string[]> {
 const tooLarge = (count: string) =>
 	new InputError(
 		`Deletions are watched in tables of at most ${MAX_WATCHED} records; this one has ${count}`,
-		{ hint: { code: 'useWebhookTrigger' } },
+		{
+			hint: `Use the Data Platform Webhook Trigger, which a workflow of the platform calls when a record is deleted, or choose another event under '${LABELS.triggerOn}'.`,
+		},
 	);
 
 const notWhole = (missing: number) =>
@@ -173,7 +176,9 @@ export async function findDeletions(
 	if (missing.length > FEW && missing.length > (watched.size * maxShare) / 100) {
 		throw new InputError(
 			`${missing.length} of ${watched.size} records are missing at once, more than ${maxShare} %; none was treated as deleted`,
-			{ hint: { code: 'raiseDeletedShare' } },
+			{
+				hint: `Check the table, and what the token may read. If they were deleted, raise '${LABELS.maxDeletedShare}' in the options.`,
+			},
 		);
 	}
 	const deleted: string[] = [];

@@ -2,7 +2,10 @@
  * All field types, one entry each, and what depends on a field's type.
  */
 import { UNKNOWN_TYPE, type FieldDefinition, type TableDefinition } from '../api/types';
+import { LABELS } from '../labels';
+import { InputError } from '../transport/errors';
 import { getOwn } from '../transport/json';
+import { nameList } from '../transport/text';
 import type { FieldType } from './fieldType';
 import { checkbox } from './types/checkbox';
 import { files } from './types/files';
@@ -66,3 +69,18 @@ export const isOnlyRead = (field: FieldDefinition, value: unknown): boolean =>
 /** The field that upsert matches by, if the table has one. */
 export const importKeyOf = (table: TableDefinition) =>
 	table.fields.find((field) => field.metadata.importKey === true);
+
+export const noImportKey = ({ header }: TableDefinition, parameter?: string) =>
+	new InputError(`Table '${header}' has no import key field`, {
+		field: parameter,
+		hint: `Choose 'Other Fields' under '${LABELS.matchOn}' and the fields that identify a record, or mark a field as import key in the platform.`,
+	});
+
+/** How many of a table's fields a hint lists. */
+const FIELDS_SHOWN = 40;
+
+/** Names the fields that can be written, for an error about an unknown one. */
+export const listFields = ({ fields }: TableDefinition) => {
+	const names = fields.filter(isWritable).map(({ name }) => name);
+	return `The table's fields are: ${nameList(names, FIELDS_SHOWN)}.`;
+};

@@ -27,6 +27,7 @@ import type { ApiClient } from '../transport/client';
 import type { ByteStream } from '../transport/streams';
 import { nameList, shortened } from '../transport/text';
 import { streamBody, type Upload } from './uploadStream';
+import { LABELS } from '../labels';
 
 export interface UploadTarget {
 	at: TableAddress;
@@ -144,7 +145,7 @@ function uploadFailure(failure: ServiceError, uploads: Upload[]): ServiceError {
 		: failure;
 }
 
-const UPLOAD_AGAIN = { code: 'skipExistingFiles' } as const;
+const UPLOAD_AGAIN = `Look at the record before you run it again; with '${LABELS.skipExisting}' on, files that are already there are not sent again.`;
 
 /** Resolves an upload by what the record holds now. */
 async function confirmUpload(

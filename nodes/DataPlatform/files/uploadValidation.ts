@@ -9,6 +9,7 @@ import { getOwn } from '../transport/json';
 import type { Upload } from './uploadStream';
 import { MIB } from '../transport/streams';
 import { nameList } from '../transport/text';
+import { LABELS } from '../labels';
 
 /**
  * Control characters, and those that change the direction of text: a name could look like another
@@ -114,7 +115,7 @@ export function guardUpload(
 		const [size, limit] = [upload.bytes, maxBytes].map((bytes) => (bytes / MIB).toFixed(1));
 		throw new InputError(`'${upload.name}' has ${size} MiB, more than the limit of ${limit} MiB`, {
 			field: field?.name,
-			hint: { code: 'raiseMaximumSize' },
+			hint: `Nothing was sent. Raise '${LABELS.maxFileSizeMiB}' in the options if this is intended.`,
 		});
 	}
 	return field?.type === 'picture' ? guardPicture(field, upload) : upload;

@@ -5,17 +5,18 @@
 import type { FieldDefinition, TableDefinition } from '../api/types';
 import { didYouMean } from '../transport/closestName';
 import { keyFields } from '../bulk/plan/identity';
-import { isWritable, fieldType } from '../fields';
+import { isWritable, fieldType, listFields } from '../fields';
 import type { CellFormat } from '../fields/fieldType';
 import { unguarded } from '../rows/csv';
 import { isCsvRow, type FileRow } from '../rows/readRows';
 import { addedColumns, withoutAdded, type Rejection } from '../rows/rejectedRows';
-import { InputError, type Hint } from '../transport/errors';
+import { InputError } from '../transport/errors';
 import { getOwn } from '../transport/json';
 import { detached, nameList } from '../transport/text';
 import { columnTargets, jsonReader } from '../input/recordInput';
 import { prefixedName } from '../input/recordOutput';
 import type { PlanInput, PlanOptions } from '../bulk/terms';
+import { LABELS } from '../labels';
 
 /** An entry of the list of column mappings. */
 export interface ColumnEntry {
@@ -49,14 +50,14 @@ interface Column {
 	isWritten: boolean;
 }
 
-const wrongColumns = (message: string, hint: Hint) =>
+const wrongColumns = (message: string, hint: string) =>
 	new InputError(`Nothing was sent: ${message}`, { hint });
 
 /** For a file that has records as this node writes them. */
 const unclearColumn = (name: string, field: string) =>
 	wrongColumns(
 		`the column '${name}' may be the field '${field}', or what this node adds to a record`,
-		{ code: 'renameUnclearColumn', name: prefixedName(field) },
+		`Rename it to '${prefixedName(field)}' if it is the field; else remove it, or set '${LABELS.unknownFields}' in the options to 'Ignore'.`,
 	);
 
 /** @throws {InputError} if two imported columns have the same name */
@@ -146,25 +147,18 @@ export class RowReader {
 			}
 		}
 		if (unknown.length === 0 || planning.unknownFields === 'ignore') return;
-		const writable = table.fields.filter(isWritable);
+		const fit = `Rename the column, choose 'Map Each Column Manually' under '${LABELS.mappingMode}', or set '${LABELS.unknownFields}' in the options to 'Ignore'. ${this.fileColumns}`;
 		if (columnOf.size === 0 && this.idColumn < 0) {
 			throw wrongColumns(
 				`the first row has no name of a field of table '${table.header}': ${nameList(unknown)}. Does the file have a header?`,
-				{
-					code: 'fitColumns',
-					columns: this.fileColumns,
-					fields: writable.map(({ name }) => name),
-				},
+				`${fit} ${listFields(table)}`,
 			);
 		}
-		const suggestion = unknown.length === 1 ? didYouMean(unknown[0]!, writable) : '';
+		const suggestion =
+			unknown.length === 1 ? didYouMean(unknown[0]!, table.fields.filter(isWritable)) : '';
 		throw wrongColumns(
 			`table '${table.header}' has no field for ${unknown.length === 1 ? 'the column' : 'the columns'} ${nameList(unknown)}${suggestion}`,
-			{
-				code: 'fitColumns',
-				columns: this.fileColumns,
-				fields: suggestion === '' ? writable.map(({ name }) => name) : undefined,
-			},
+			suggestion === '' ? `${fit} ${listFields(table)}` : fit,
 		);
 	}
 
@@ -202,7 +196,7 @@ export class RowReader {
 			field
 				? `'${name}' is read-only`
 				: `table '${this.reading.table.header}' has no field '${name}'`,
-			{ code: 'mapColumn' },
+			`Choose it under '${LABELS.columnMapping}'.`,
 		);
 	}
 

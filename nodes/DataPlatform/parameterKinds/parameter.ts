@@ -9,7 +9,7 @@ import type {
 	NodeParameterValueType,
 } from 'n8n-workflow';
 
-import { InputError, type Hint } from '../transport/errors';
+import { InputError } from '../transport/errors';
 import { emptyValue, holdsExpression, wrongValue, type Named } from './values';
 
 type Property<Name extends string> = INodeProperties & { name: Name };
@@ -192,7 +192,7 @@ export class Parameter<Name extends string, T> implements Named {
 	}
 
 	/** An error about this parameter. */
-	error(message: string, hint: Hint): InputError {
+	error(message: string, hint: string): InputError {
 		return new InputError(message, { field: this.label, hint });
 	}
 

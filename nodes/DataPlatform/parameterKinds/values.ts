@@ -3,7 +3,7 @@
  * the parameter, the value and what is allowed.
  */
 import { show } from '../fields/convert';
-import { InputError, type Hint } from '../transport/errors';
+import { InputError } from '../transport/errors';
 import { describeKind, isObject } from '../transport/json';
 
 /** How an error names a parameter. */
@@ -17,7 +17,7 @@ export interface Named {
 export const CORRECT = 'Correct the expression in it.';
 
 /** An error about a parameter's value. @param what the problem, such as `is empty` */
-export const wrongValue = ({ label, within }: Named, what: string, hint: Hint) =>
+export const wrongValue = ({ label, within }: Named, what: string, hint: string) =>
 	new InputError(`'${label}'${within === undefined ? '' : ` under '${within}'`} ${what}`, {
 		field: within ?? label,
 		hint,

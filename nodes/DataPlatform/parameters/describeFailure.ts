@@ -6,7 +6,6 @@ import { NodeApiError, NodeOperationError } from 'n8n-workflow';
 import { omitUndefined, type Failure } from '../run/itemResults';
 import { OriginError } from '../transport/allowedOrigins';
 import { InputError, ServiceError } from '../transport/errors';
-import { hintText } from './hints';
 
 /** The part of an error that users see. */
 export function toFailure(error: unknown): Failure {
@@ -15,7 +14,7 @@ export function toFailure(error: unknown): Failure {
 		const outcome = delivery === 'ambiguous' ? 'unknown' : 'failed';
 		return {
 			message,
-			hint: hintText(hint),
+			hint,
 			status,
 			retryAfterMs,
 			isRetryable: delivery !== 'rejected',
@@ -26,14 +25,13 @@ export function toFailure(error: unknown): Failure {
 		const { message, hint, field, item, outcome = 'failed' } = error;
 		return {
 			message,
-			hint: hintText(hint),
+			hint,
 			item,
 			details: omitUndefined({ outcome, field }),
 		};
 	}
 	const details = { outcome: 'failed' };
-	if (error instanceof OriginError)
-		return { message: error.message, hint: hintText(error.hint), details };
+	if (error instanceof OriginError) return { message: error.message, hint: error.hint, details };
 	if (error instanceof NodeApiError || error instanceof NodeOperationError) {
 		return { message: error.message, hint: error.description ?? undefined, details };
 	}

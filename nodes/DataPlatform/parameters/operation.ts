@@ -94,6 +94,17 @@ export function shownParameters(
 	return { properties, shown };
 }
 
+/** A hint that names options as the operation lists them: an option in a group with its group. */
+export function withGroups(hint: string, shown: ShownParameters): string {
+	let text = hint;
+	for (const { group, property } of shown.values()) {
+		if (group === undefined) continue;
+		const label = property.displayName;
+		text = text.replaceAll(`'${label}'`, `'${group} → ${label}'`);
+	}
+	return text;
+}
+
 /** An operation that runs once for each item. */
 export const itemOperation = <Field extends string, Option extends string = never>({
 	fields,

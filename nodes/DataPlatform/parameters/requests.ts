@@ -5,6 +5,7 @@ import { DEFAULT_MAX_WAIT_S, DEFAULT_TIMEOUT_S } from '../run/createClient';
 import type { NameOf, Parameter } from '../parameterKinds/parameter';
 import { flag, number } from '../parameterKinds/kinds';
 import { OptionGroup } from './operation';
+import { LABELS } from '../labels';
 
 export const timeout = number('timeout', {
 	label: 'Timeout (Seconds)',
@@ -16,7 +17,7 @@ export const timeout = number('timeout', {
 });
 
 export const maxRetryWait = number('maxRetryWait', {
-	label: 'Max Wait (Seconds)',
+	label: LABELS.maxRetryWait,
 	min: 0,
 	preset: DEFAULT_MAX_WAIT_S,
 	description:

@@ -2,6 +2,7 @@
  * Turns the bytes of a file into text, in pieces: unpacked and decoded.
  */
 import { InputError, ServiceError } from '../transport/errors';
+import { LABELS } from '../labels';
 
 const NAMES = {
 	'utf-8': 'UTF-8',
@@ -173,7 +174,9 @@ function validLength(bytes: Uint8Array, encoding: KnownEncoding): number {
 }
 
 const wrongEncoding = (encoding: KnownEncoding) =>
-	new InputError(`The file is not ${NAMES[encoding]}`, { hint: { code: 'chooseEncoding' } });
+	new InputError(`The file is not ${NAMES[encoding]}`, {
+		hint: `Choose the file's encoding under '${LABELS.encoding}' in the options. Files from spreadsheets on Windows are often Windows-1252.`,
+	});
 
 /** @throws {InputError} if the bytes are not text, or another kind of file */
 function encodingOf(head: Uint8Array, chosen: Encoding): KnownEncoding {

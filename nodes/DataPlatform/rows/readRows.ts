@@ -5,6 +5,7 @@ import { InputError } from '../transport/errors';
 import { readCsv, unguarded, type CsvNotes, type CsvRow, type Delimiter } from './csv';
 import { readNdjson, type NdjsonRow } from './ndjson';
 import { PIECE_BYTES } from './decodeText';
+import { LABELS } from '../labels';
 
 /** A row of a CSV file, or a line of an NDJSON file. */
 export type FileRow = CsvRow | NdjsonRow;
@@ -81,16 +82,17 @@ const EMPTY_HINTS: Record<RowFormat, string> = {
 	ndjson: 'It must have one JSON object per line.',
 };
 
+const wrongHeader = (problem: string) =>
+	new InputError(`The file's first row ${problem}`, {
+		hint: `Use a CSV file whose first row names the columns. If it is UTF-16 without a byte order mark, choose that under '${LABELS.encoding}' in the options.`,
+	});
+
 /** The names in the header. @throws {InputError} if it names no column */
 function headerOf({ cells, problem }: CsvRow, hasGuard: boolean): string[] {
-	if (problem) {
-		throw new InputError(`The file's first row ${problem}`, { hint: { code: 'chooseHeaderFile' } });
-	}
+	if (problem) throw wrongHeader(problem);
 	const names = cells.map((cell) => (hasGuard ? unguarded(cell) : cell).trim());
 	if (names.some((name) => name !== '')) return names;
-	throw new InputError("The file's first row names no column", {
-		hint: { code: 'chooseHeaderFile' },
-	});
+	throw wrongHeader('names no column');
 }
 
 /**

@@ -3,18 +3,23 @@
  * credential, over HTTPS, or over HTTP to a loopback host.
  */
 
-import type { Hint } from './errors';
-
 export class OriginError extends Error {
 	/** What the user can do. */
-	readonly hint: Hint;
+	readonly hint: string;
 
-	constructor(message: string, hint: Hint) {
+	constructor(message: string, hint: string) {
 		super(message);
 		this.name = 'OriginError';
 		this.hint = hint;
 	}
 }
+
+/** The error for an address that is neither the platform's nor listed in the credential. */
+export const originNotAllowed = (message: string, origin: string) =>
+	new OriginError(
+		`${message}. Nothing was sent`,
+		`If this address belongs to your platform, add ${origin} to 'Webhook Origins' in the credential, under 'More Settings'.`,
+	);
 
 /**
  * Whether a host name is this computer's. The URL parser has already normalized other spellings.

@@ -19,6 +19,7 @@ import { RateLimiter } from './rateLimiter';
 import type { ParsedResponse } from './response';
 import { RetryBudget } from './retryBudget';
 import { isWaitRequest, retryDelay } from './retryPolicy';
+import { LABELS } from '../labels';
 
 export interface ClientSettings extends ExchangeSettings {
 	baseUrl: string;
@@ -136,7 +137,9 @@ export class ApiClient {
 				...cause,
 				body: undefined,
 				isRetryBudgetSpent: true,
-				hint: retryBudgetHint ?? { code: 'raiseRetryBudget' },
+				hint:
+					retryBudgetHint ??
+					`Raise '${LABELS.maxRetryWait}' in the options, or send fewer records in one execution.`,
 			},
 		);
 	}

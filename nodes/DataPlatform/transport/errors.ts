@@ -9,64 +9,6 @@ import type { IDataObject } from 'n8n-workflow';
  */
 export type Delivery = 'notApplied' | 'rejected' | 'ambiguous' | 'canceled';
 
-/**
- * What the user can do: plain text, or a code with data if the sentence names labels of the editor.
- * `parameters/hints` has the words for each code.
- */
-export type Hint =
-	| string
-	| { code: 'allowWebhookOrigin'; origin: string }
-	| { code: 'chooseApplication' }
-	| { code: 'giveFilterValue' }
-	| { code: 'useAndConditions'; besides: 'savedView' | 'linkedTo' }
-	| { code: 'useOtherValues'; besides: 'savedView' | 'linkedTo' }
-	| { code: 'shortenFilter'; besides: 'savedView' | 'linkedTo' }
-	| { code: 'correctQuery'; parts: QueryPart[] }
-	| { code: 'chooseMarkedImportKey' }
-	| { code: 'chooseAmongMatches' }
-	| { code: 'correctImportKey' }
-	| { code: 'correctMatchFields' }
-	| { code: 'createIfMissing' }
-	| { code: 'keepFieldsNotSent' }
-	| { code: 'markImportKey' }
-	| { code: 'lookBeforeAddingAgain' }
-	| { code: 'lookBeforeCreatingAgain' }
-	| { code: 'updateInstead' }
-	| { code: 'correctKeyOrUpdate'; field: string }
-	| { code: 'giveLinkedRecords'; field: string }
-	| { code: 'giveRecordIds' }
-	| { code: 'checkRecordId' }
-	| { code: 'filterOrDeleteAll' }
-	| { code: 'narrowFilterOrRaiseMaximum' }
-	| { code: 'completeInputOrRaiseMaximum' }
-	| { code: 'completeInputOrRaiseShare' }
-	| { code: 'skipExistingFiles' }
-	| { code: 'raiseMaximumSize' }
-	| { code: 'raiseRetryBudget' }
-	| { code: 'trustCertificate' }
-	| { code: 'checkBaseUrl' }
-	| { code: 'sendSmallerRequests' }
-	| { code: 'limitRequestRate' }
-	| { code: 'checkToken' }
-	| { code: 'checkWebhookToken' }
-	| { code: 'tryOtherWebhookToken' }
-	| { code: 'chooseEncoding' }
-	| { code: 'chooseHeaderFile' }
-	| { code: 'correctFieldName'; fields: string[] }
-	| { code: 'fitColumns'; columns: string; fields?: string[] }
-	| { code: 'renameUnclearColumn'; name: string }
-	| { code: 'mapColumn' }
-	| { code: 'raiseDeletedShare' }
-	| { code: 'useWebhookTrigger' }
-	| { code: 'replaceExpiredToken'; expires: string }
-	| { code: 'useTokenOfType'; purpose: TokenPurpose; types: string[]; type: string };
-
-/** A part of a query in which the user names something. */
-export type QueryPart = 'filter' | 'sort' | 'savedView' | 'linkedTo' | 'fields';
-
-/** What a token is used for. */
-export type TokenPurpose = 'data' | 'attachments' | 'workflows';
-
 /** A failed request to the service. `message` says what happened, in words for the user. */
 export class ServiceError extends Error {
 	readonly delivery!: Delivery;
@@ -75,7 +17,7 @@ export class ServiceError extends Error {
 	/** The service's own code for the error, such as `parameterParseFailedException`. */
 	readonly code?: string;
 	/** What the user can do. */
-	readonly hint?: Hint;
+	readonly hint?: string;
 	/** How long the service asked to wait. */
 	readonly retryAfterMs?: number;
 	/** The response's body, if it was JSON. */
@@ -112,7 +54,8 @@ export const isNotFound = (error: ServiceError): boolean =>
 /** Input that can't be sent as it is. Nothing was sent. Names the field if there is one. */
 export class InputError extends Error {
 	readonly field?: string;
-	readonly hint!: Hint;
+	/** What the user can do. */
+	readonly hint!: string;
 	/** The item it is about, if several are processed together. */
 	readonly item?: number;
 	/** The item's outcome, if it is more specific than failed. */

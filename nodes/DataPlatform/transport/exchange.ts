@@ -9,7 +9,7 @@ import type {
 	Logger,
 } from 'n8n-workflow';
 
-import { ServiceError, type TokenPurpose } from './errors';
+import { ServiceError } from './errors';
 import {
 	parseResponse,
 	timeoutError,
@@ -26,7 +26,7 @@ import {
 	type BodyStream,
 	type ByteStream,
 } from './streams';
-import { tokenHint, type TokenInfo } from './tokens';
+import { tokenHint, type TokenInfo, type TokenPurpose } from './tokens';
 import { encodeUrlComponent } from './urlEncoding';
 
 /** What an API client needs from n8n. */

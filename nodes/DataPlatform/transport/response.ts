@@ -4,10 +4,11 @@
 import type { IDataObject, IN8nHttpFullResponse } from 'n8n-workflow';
 
 import { toErrorEntries, type ErrorEntry } from './errorEntries';
-import { ServiceError, type Hint } from './errors';
+import { ServiceError } from './errors';
 import { getOwn, isObject, parseJson } from './json';
 import { parseRetryAfter } from './retryPolicy';
 import { shortened } from './text';
+import { LABELS } from '../labels';
 
 export interface ParsedResponse {
 	status: number;
@@ -75,7 +76,7 @@ function tlsCode({ message = '' }: NetworkError): string | undefined {
 	return reason && `ERR_SSL_${reason.toUpperCase().replaceAll(' ', '_')}`;
 }
 
-const rejected = (message: string, hint?: Hint) =>
+const rejected = (message: string, hint?: string) =>
 	new ServiceError(message, { delivery: 'rejected', hint });
 
 /** A failed TLS connection; undefined if the request may have been sent. */
@@ -89,9 +90,10 @@ function tlsFailure(code: string): ServiceError | undefined {
 	const problem = getOwn(CERTIFICATE_PROBLEMS, code);
 	if (problem !== undefined || code.includes('CERT')) {
 		const what = problem ? `${problem} (${code})` : code;
-		return rejected(`The platform's certificate was not accepted: ${what}`, {
-			code: 'trustCertificate',
-		});
+		return rejected(
+			`The platform's certificate was not accepted: ${what}`,
+			"Nothing was sent. Check the address, and have the certificate fixed. If you know that it is the platform, such as one with a self-signed certificate, turn on 'Ignore SSL Issues' in the credential, under 'More Settings'.",
+		);
 	}
 	if (!HANDSHAKE_FAILURE.test(code)) return undefined;
 	return rejected(
@@ -109,7 +111,7 @@ export function toServiceError(error: unknown): ServiceError {
 	const parsed = chain.find((cause) => cause instanceof ServiceError);
 	if (parsed instanceof ServiceError) return parsed;
 	const origin = chain.find((cause) => (cause as Error).name === 'OriginError') as
-		| (Error & { hint?: Hint })
+		| (Error & { hint?: string })
 		| undefined;
 	if (origin) return rejected(origin.message, origin.hint);
 	if (chain.some((cause) => BLOCKED_BY_N8N.has((cause as Error).name))) {
@@ -126,7 +128,7 @@ export function toServiceError(error: unknown): ServiceError {
 	if (UNREACHED.has(code) || (isConnecting && UNREACHED_IF_CONNECTING.has(code))) {
 		return new ServiceError(`The platform could not be reached (${code})`, {
 			delivery: 'notApplied',
-			hint: { code: 'checkBaseUrl' },
+			hint: "Check the 'Base URL' in the credential and that the platform is up.",
 		});
 	}
 	if (code === 'ECONNABORTED' || code === 'ETIMEDOUT') return timeoutError();
@@ -155,9 +157,9 @@ export const timeoutError = () =>
 /** A gateway timed out; the server behind it may still be working. */
 const GATEWAY_TIMEOUT = 504;
 
-const HINTS: Record<number, Hint> = {
-	413: { code: 'sendSmallerRequests' },
-	429: { code: 'limitRequestRate' },
+const HINTS: Record<number, string> = {
+	413: `Lower '${LABELS.batchSize}' or send less in one record.`,
+	429: "Set 'Requests per Minute' in the credential, under 'More Settings', to what the platform allows.",
 };
 
 /** What a 404 may be about, by the end of the path. The first that fits counts. */

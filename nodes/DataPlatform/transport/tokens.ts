@@ -3,7 +3,6 @@
  * and does not keep it.
  */
 
-import type { Hint, TokenPurpose } from './errors';
 import { isObject, parseJson } from './json';
 
 export interface TokenInfo {
@@ -13,11 +12,33 @@ export interface TokenInfo {
 	expires?: string;
 }
 
-const FITTING_TYPES: Record<TokenPurpose, string[]> = {
-	data: ['role', 'jwt'],
-	attachments: ['role', 'jwt', 'short'],
-	workflows: ['role', 'workflow', 'jwt'],
+/** What a token is used for. */
+export type TokenPurpose = 'data' | 'attachments' | 'workflows';
+
+/** What each purpose is called, and the types of tokens that have the right to it. */
+const PURPOSES: Record<TokenPurpose, { text: string; types: string[] }> = {
+	data: { text: 'Reading and writing data', types: ['role', 'jwt'] },
+	attachments: {
+		text: 'Uploading and changing attachments',
+		types: ['role', 'jwt', 'short'],
+	},
+	workflows: { text: 'Starting workflows', types: ['role', 'workflow', 'jwt'] },
 };
+
+/** As the credential calls them. */
+const TOKEN_TYPES: Record<string, string> = {
+	role: 'API Token With Role',
+	jwt: 'Standard JWT Token',
+	short: 'Short API Token',
+	workflow: 'Workflow Execution Token',
+};
+
+const CHECK_TOKEN =
+	"Check 'Token' in the credential for slips, or create a new token in the platform.";
+
+/** The platform's documentation names both. */
+const OTHER_WEBHOOK_TOKEN =
+	'A webhook takes a workflow execution token or a personal API token: try the other one.';
 
 /** A shorter one could be part of ordinary text. */
 const MIN_TOKEN_LENGTH = 8;
@@ -75,16 +96,22 @@ export function tokenHint(
 	status: number | undefined,
 	{ type, expires }: TokenInfo,
 	purpose: TokenPurpose,
-): Hint | undefined {
+): string | undefined {
 	if (status === 401) {
 		const isExpired = expires !== undefined && Date.parse(expires) < Date.now();
-		if (isExpired) return { code: 'replaceExpiredToken', expires };
-		return { code: purpose === 'workflows' ? 'checkWebhookToken' : 'checkToken' };
+		if (isExpired) {
+			const time = expires.slice(0, 16).replace('T', ' ');
+			return `The token expired on ${time} UTC. Create a new token in the platform and enter it in the credential.`;
+		}
+		return purpose === 'workflows' ? `${CHECK_TOKEN} ${OTHER_WEBHOOK_TOKEN}` : CHECK_TOKEN;
 	}
 	if (status !== 403) return undefined;
-	const types = FITTING_TYPES[purpose];
-	if (!types.includes(type)) return { code: 'useTokenOfType', purpose, types, type };
-	if (purpose === 'workflows') return { code: 'tryOtherWebhookToken' };
+	const { text, types } = PURPOSES[purpose];
+	if (!types.includes(type)) {
+		const fitting = types.map((name) => `'${TOKEN_TYPES[name]}'`).join(' or ');
+		return `${text} requires a token of type ${fitting}; the credential has a '${TOKEN_TYPES[type] ?? type}'.`;
+	}
+	if (purpose === 'workflows') return OTHER_WEBHOOK_TOKEN;
 	return type === 'role'
 		? "Give the token's role the right to do this in the platform, or choose another table."
 		: 'Ask for a token that has this right, or choose another table.';

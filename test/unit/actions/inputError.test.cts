@@ -4,17 +4,16 @@ import type { Problem } from '../../../nodes/DataPlatform/bulk/terms.ts';
 
 const errorOf = (problems: Problem[], items: number) => {
 	const error = inputError(problems, { items, written: 0, linkedRecords: 0 });
-	return { message: error.message, hint: error.hint as string, item: error.item };
+	return { message: error.message, hint: error.hint, item: error.item };
 };
 
 const WRONG_AGE = { message: `'age' takes a number, not "abc"`, field: 'age' };
+const FIELDS = "The table's fields are: 'age', 'surname'. Correct the name, or set 'Unknown Fields' in the options to 'Ignore'.";
 const UNKNOWN: Omit<Problem, 'index'> = {
 	message: "table 'People' has no field 'colour'",
 	field: 'colour',
-	hint: { code: 'correctFieldName', fields: ['age', 'surname'] },
+	hint: FIELDS,
 };
-const FIELDS =
-	"The table's fields are: 'age', 'surname'. Correct the name, or set 'Unknown Fields' in the options to 'Ignore'.";
 
 test('names each cause once, with its count, and the advice for each', () => {
 	const problems = Array.from(
@@ -45,7 +44,5 @@ test('an only item has the advice for each of its problems', () => {
 	expect(message).toBe(
 		`Nothing was sent: 'age' takes a number, not "abc"; table 'People' has no field 'colour'; the record id is missing; no`,
 	);
-	expect(hint).toBe(
-		`Correct it under 'Values to Send', or in the input if fields are mapped automatically. ${FIELDS} Give it.`,
-	);
+	expect(hint).toBe(`Correct it under 'Values to Send', or in the input if fields are mapped automatically. ${FIELDS} Give it.`);
 });

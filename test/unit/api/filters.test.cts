@@ -397,7 +397,7 @@ describe('errors of a filter', () => {
 			'an empty value',
 			{ field: 'a', operator: 'eq', value: '' },
 			"The condition on 'a' (eq) has an empty value",
-			{ code: 'giveFilterValue' },
+			"If it is an expression, it returned nothing for this item. Give it a value; to find empty fields use the operator 'Is Empty' (empty).",
 		],
 		[
 			'an object for a value',
@@ -421,7 +421,7 @@ describe('errors of a filter', () => {
 			'none if one is taken',
 			{ field: 'a', operator: 'eq', value: [] },
 			"The condition on 'a' (eq) has an empty value",
-			{ code: 'giveFilterValue' },
+			"If it is an expression, it returned nothing for this item. Give it a value; to find empty fields use the operator 'Is Empty' (empty).",
 		],
 		[
 			'an empty list that excludes nothing',

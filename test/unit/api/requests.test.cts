@@ -2,30 +2,13 @@
  * For each function of api/: the requests that it sends, its result, and what a failure becomes.
  */
 import type { IHttpRequestOptions } from 'n8n-workflow';
-import {
-	countLinked,
-	countRecords,
-	summarizeRecords,
-} from '../../../nodes/DataPlatform/api/aggregates.ts';
+import { countLinked, countRecords, summarizeRecords } from '../../../nodes/DataPlatform/api/aggregates.ts';
 import { paths } from '../../../nodes/DataPlatform/api/endpoints.ts';
 import { and, type Group } from '../../../nodes/DataPlatform/api/filters.ts';
-import {
-	describeExisting,
-	readRecord,
-	tryDeleteRecord,
-} from '../../../nodes/DataPlatform/api/records.ts';
-import {
-	readLatestChange,
-	readPage,
-	type RecordQuery,
-} from '../../../nodes/DataPlatform/api/pages.ts';
+import { describeExisting, readRecord, tryDeleteRecord } from '../../../nodes/DataPlatform/api/records.ts';
+import { readLatestChange, readPage, type RecordQuery } from '../../../nodes/DataPlatform/api/pages.ts';
 import { readRecords } from '../../../nodes/DataPlatform/api/readRecords.ts';
-import {
-	readApplications,
-	readCurrentUser,
-	readTable,
-	readTables,
-} from '../../../nodes/DataPlatform/api/structure.ts';
+import { readApplications, readCurrentUser, readTable, readTables } from '../../../nodes/DataPlatform/api/structure.ts';
 import { startWorkflow } from '../../../nodes/DataPlatform/api/workflows.ts';
 import type { ApiClient } from '../../../nodes/DataPlatform/transport/client.ts';
 import { InputError, ServiceError } from '../../../nodes/DataPlatform/transport/errors.ts';
@@ -50,10 +33,7 @@ const describeRequest = ({ method, url, body }: IHttpRequestOptions) => {
 };
 
 /** Runs one function against responses. Returns what was sent, and its result or error. */
-async function call<T>(
-	run: (client: ApiClient) => Promise<T>,
-	...responses: Array<ReturnType<Serve>>
-) {
+async function call<T>(run: (client: ApiClient) => Promise<T>, ...responses: Array<ReturnType<Serve>>) {
 	const { connection, sent } = fakePlatform((_, count) => responses[count - 1] ?? no(500), {
 		retryBudgetMs: 0,
 		webhookOrigins: 'https://hooks.example.com',
@@ -126,12 +106,7 @@ describe('a page of records', () => {
 			readPage(client, at, query, { limit, skip });
 	test.each<[string, RecordQuery, number, string]>([
 		['all', {}, 0, 'GET /people/data?limit=5'],
-		[
-			'from the third on, sorted',
-			{ sort: 'age(desc)' },
-			2,
-			'GET /people/data?limit=5&skip=2&sort=age(desc)',
-		],
+		['from the third on, sorted', { sort: 'age(desc)' }, 2, 'GET /people/data?limit=5&skip=2&sort=age(desc)'],
 		['an empty filter', { filter: anything }, 0, 'GET /people/data?limit=5'],
 		[
 			'a filter',
@@ -139,26 +114,11 @@ describe('a page of records', () => {
 			2,
 			'POST /people/data/filter?limit=5&skip=2 {"filter":[{"field":"age","operator":"gte","value":"18"}],"filterOperator":"and"}',
 		],
-		[
-			'some fields',
-			{ fields: ['a', 'b'] },
-			0,
-			'POST /people/data/filter?limit=5 {"loadFields":["a","b"]}',
-		],
+		['some fields', { fields: ['a', 'b'] }, 0, 'POST /people/data/filter?limit=5 {"loadFields":["a","b"]}'],
 		['no fields named', { fields: [] }, 0, 'GET /people/data?limit=5'],
 		['a saved view', { savedView: 'v' }, 0, 'GET /people/data?limit=5&userFilter=v'],
-		[
-			'a saved view and a filter',
-			{ savedView: 'v', filter: isOver18 },
-			0,
-			'GET /people/data?limit=5&filter=age(gte)18&userFilter=v',
-		],
-		[
-			'a saved view and an empty filter',
-			{ savedView: 'v', filter: anything },
-			0,
-			'GET /people/data?limit=5&userFilter=v',
-		],
+		['a saved view and a filter', { savedView: 'v', filter: isOver18 }, 0, 'GET /people/data?limit=5&filter=age(gte)18&userFilter=v'],
+		['a saved view and an empty filter', { savedView: 'v', filter: anything }, 0, 'GET /people/data?limit=5&userFilter=v'],
 	])('%s', async (_, query, skip, request) => {
 		const { requests } = await call(page(query, 5, skip), ok([]));
 		expect(requests).toEqual([request]);
@@ -168,16 +128,8 @@ describe('a page of records', () => {
 	const LINK = 'linkId=c1&linkTableId=t1&linkField=orders';
 	test.each<[string, RecordQuery, string]>([
 		['all that it leads to', { linkedTo }, `GET /people/data?limit=5&${LINK}`],
-		[
-			'those that a filter lets through',
-			{ linkedTo, filter: isOver18 },
-			`GET /people/data?limit=5&filter=age(gte)18&${LINK}`,
-		],
-		[
-			'in a saved view',
-			{ linkedTo, savedView: 'v' },
-			`GET /people/data?limit=5&userFilter=v&${LINK}`,
-		],
+		['those that a filter lets through', { linkedTo, filter: isOver18 }, `GET /people/data?limit=5&filter=age(gte)18&${LINK}`],
+		['in a saved view', { linkedTo, savedView: 'v' }, `GET /people/data?limit=5&userFilter=v&${LINK}`],
 		['with some fields', { linkedTo, fields: ['a'] }, `GET /people/data?limit=5&${LINK}`],
 	])('a link of a record: %s', async (_, query, request) => {
 		const { result, requests } = await call(page(query), ok([record('x', { a: 1, b: 2 })]));
@@ -186,38 +138,23 @@ describe('a page of records', () => {
 	});
 
 	describe.each<[string, RecordQuery, string, string]>([
-		['a link', { linkedTo }, 'the choice of linked records', 'linkedTo'],
-		[
-			'a link and a saved view',
-			{ linkedTo, savedView: 'v' },
-			'the choice of linked records',
-			'linkedTo',
-		],
-		['a saved view', { savedView: 'v' }, 'a saved view', 'savedView'],
+		['a link', { linkedTo }, 'the choice of linked records', "'Linked To'"],
+		['a link and a saved view', { linkedTo, savedView: 'v' }, 'the choice of linked records', "'Linked To'"],
+		['a saved view', { savedView: 'v' }, 'a saved view', 'the saved view'],
 	])('%s and a filter', (_, query, what, besides) => {
 		test.each<[string, Group, string, string]>([
-			[
-				'that joins by any',
-				isAnyOf,
-				`A filter that joins by 'any' can't be combined with ${what}`,
-				'useAndConditions',
-			],
+			['that joins by any', isAnyOf, `A filter that joins by 'any' can't be combined with ${what}`, 'use conditions that must all hold.'],
 			[
 				'whose value ends with a backslash',
 				and({ field: 'path', operator: 'eq', value: 'C:\\' }),
 				`The condition on 'path' (eq) can't be combined with ${what}: a value ends with a backslash`,
-				'useOtherValues',
+				"compare with a part of the value, such as with 'Starts With' (startswith).",
 			],
 			[
 				'whose list has a bracket',
-				and(
-					and(
-						{ field: 'a', operator: 'eq', value: '1' },
-						{ field: 'b', operator: 'in', value: ['x', 'y)'] },
-					),
-				),
+				and(and({ field: 'a', operator: 'eq', value: '1' }, { field: 'b', operator: 'in', value: ['x', 'y)'] })),
 				`The condition on 'b' (in) can't be combined with ${what}: a value has a bracket, or ends with a backslash`,
-				'useOtherValues',
+				"compare with a part of the value, such as with 'Starts With' (startswith).",
 			],
 			[
 				'that is too long',
@@ -226,12 +163,12 @@ describe('a page of records', () => {
 					filterOperator: 'and',
 				},
 				`The filter is too long to be combined with ${what}`,
-				'shortenFilter',
+				'use fewer or shorter values.',
 			],
-		])('%s: nothing is sent', async (__, filter, message, code) => {
+		])('%s: nothing is sent', async (__, filter, message, instead) => {
 			const { result, requests } = await call(page({ ...query, filter }));
 			expect(result).toBeInstanceOf(InputError);
-			expect(result).toMatchObject({ message, hint: { code, besides } });
+			expect(result).toMatchObject({ message, hint: `Leave ${besides} out, or ${instead}` });
 			expect(requests).toEqual([]);
 		});
 	});
@@ -245,23 +182,17 @@ describe('a page of records', () => {
 	});
 
 	test('without fields to choose from, a saved view gives them all', async () => {
-		const { result } = await call(
-			page({ savedView: 'v', fields: [] }),
-			ok([record('x', { a: 1 })]),
-		);
+		const { result } = await call(page({ savedView: 'v', fields: [] }), ok([record('x', { a: 1 })]));
 		expect(result).toMatchObject([{ fields: { a: 1 } }]);
 	});
 
-	test.each([[{}], [null], [[{ id: 'x' }]], [[record('x'), null]]])(
-		'%j is not one',
-		async (data) => {
-			expect((await call(page({}), ok(data))).result).toMatchObject({
-				message: 'The response contains no list of records',
-				delivery: 'notApplied',
-				status: 200,
-			});
-		},
-	);
+	test.each([[{}], [null], [[{ id: 'x' }]], [[record('x'), null]]])('%j is not one', async (data) => {
+		expect((await call(page({}), ok(data))).result).toMatchObject({
+			message: 'The response contains no list of records',
+			delivery: 'notApplied',
+			status: 200,
+		});
+	});
 
 	test('the newest change is that of one record', async () => {
 		const latest = (client: ApiClient) => readLatestChange(client, at);
@@ -282,10 +213,7 @@ describe('a page of records', () => {
 			ok(Array.from({ length: 25 }, (_, number) => record(`r${number}`))),
 			ok([record('r24')]),
 		);
-		expect(requests).toEqual([
-			`GET /people/data?limit=30&${sort}`,
-			`GET /people/data?limit=6&skip=24&${sort}`,
-		]);
+		expect(requests).toEqual([`GET /people/data?limit=30&${sort}`, `GET /people/data?limit=6&skip=24&${sort}`]);
 	});
 });
 
@@ -294,10 +222,7 @@ describe('counting', () => {
 	test.each<[Group | undefined, string]>([
 		[undefined, 'GET /people/data/count'],
 		[anything, 'GET /people/data/count'],
-		[
-			isOver18,
-			'POST /people/data/count/filter {"filter":[{"field":"age","operator":"gte","value":"18"}],"filterOperator":"and"}',
-		],
+		[isOver18, 'POST /people/data/count/filter {"filter":[{"field":"age","operator":"gte","value":"18"}],"filterOperator":"and"}'],
 	])('%j', async (filter, request) => {
 		const { result, requests } = await call(count(filter), ok({ count: 0 }));
 		expect(result).toBe(0);
@@ -340,8 +265,7 @@ describe('counting', () => {
 		});
 	});
 
-	const summary = (filter: Group) => (client: ApiClient) =>
-		summarizeRecords(client, at, filter, { age: ['min', 'max'] });
+	const summary = (filter: Group) => (client: ApiClient) => summarizeRecords(client, at, filter, { age: ['min', 'max'] });
 	test.each<[Group, string]>([
 		[anything, '{"fields":{"age":{"aggregations":["min","max"]}}}'],
 		[
@@ -356,8 +280,7 @@ describe('counting', () => {
 	});
 
 	test('a summary that lacks one of the fields is invalid', async () => {
-		const run = (client: ApiClient) =>
-			summarizeRecords(client, at, anything, { age: ['min'], size: ['max'] });
+		const run = (client: ApiClient) => summarizeRecords(client, at, anything, { age: ['min'], size: ['max'] });
 		const data = { count: 2, fields: { age: { min: 1 } } };
 		expect((await call(run, ok(data))).result).toMatchObject({
 			message: 'The response contains no summary',
@@ -382,11 +305,7 @@ describe('counting', () => {
 describe('one record that is written', () => {
 	const key = { field: 'code', value: 'a' };
 	test.each<[string, ReturnType<Serve>, string]>([
-		[
-			'finds a record',
-			ok([record('y')]),
-			"; the table has a record 'y' with 'a' in 'code', which may be this one",
-		],
+		['finds a record', ok([record('y')]), "; the table has a record 'y' with 'a' in 'code', which may be this one"],
 		['finds none', ok([]), "; the table has no record with 'a' in 'code' yet"],
 		['fails', no(403), ''],
 	])('what a look-up by key says of a creation that is lost: it %s', async (_, response, trace) => {
@@ -424,20 +343,10 @@ describe('a request whose response is lost', () => {
 	const hook = 'https://hooks.example.com/run';
 	test.each<[string, (client: ApiClient) => Promise<unknown>, number, string]>([
 		['a start: once', (client) => startWorkflow(client, hook, {}, {}), 1, 'ambiguous'],
-		[
-			'a deletion: again, then it is looked up',
-			(client) => tryDeleteRecord(client, at, 'x'),
-			12,
-			'ambiguous',
-		],
+		['a deletion: again, then it is looked up', (client) => tryDeleteRecord(client, at, 'x'), 12, 'ambiguous'],
 		['a read: again', (client) => readRecord(client, at, 'x'), 6, 'notApplied'],
 		['a page: again', (client) => readPage(client, at, {}, { limit: 1, skip: 0 }), 6, 'notApplied'],
-		[
-			'a page that a filter narrows: again',
-			(client) => readPage(client, at, { filter: isOver18 }, { limit: 1, skip: 0 }),
-			6,
-			'notApplied',
-		],
+		['a page that a filter narrows: again', (client) => readPage(client, at, { filter: isOver18 }, { limit: 1, skip: 0 }), 6, 'notApplied'],
 		['a count: again', (client) => countRecords(client, at, isOver18), 6, 'notApplied'],
 		['the tables: again', (client) => readTables(client, 'a'), 6, 'notApplied'],
 	])('is sent %s', async (_, run, requests, delivery) => {
@@ -496,13 +405,7 @@ describe('applications and tables', () => {
 
 	test.each<[string, (client: ApiClient) => Promise<unknown>, unknown, string, object]>([
 		['applications', readApplications, [app('a')], 'GET /apps', [{ id: 'a' }]],
-		[
-			'tables',
-			(client) => readTables(client, 'a'),
-			[table('t')],
-			'GET /apps/a/tables',
-			[{ id: 't' }],
-		],
+		['tables', (client) => readTables(client, 'a'), [table('t')], 'GET /apps/a/tables', [{ id: 't' }]],
 		[
 			'a table',
 			(client) => readTable(client, { application: 'a', table: 't' }),
@@ -510,13 +413,7 @@ describe('applications and tables', () => {
 			'GET /apps/a/tables/t',
 			{ id: 't', fields: [{ name: 'a' }] },
 		],
-		[
-			'the user',
-			readCurrentUser,
-			{ id: 'u', email: 'e' },
-			'GET /users/me',
-			{ id: 'u', email: 'e' },
-		],
+		['the user', readCurrentUser, { id: 'u', email: 'e' }, 'GET /users/me', { id: 'u', email: 'e' }],
 	])('%s', async (_, run, data, request, expected) => {
 		const { result, requests } = await call(run, ok(data));
 		expect(result).toMatchObject(expected);
@@ -552,27 +449,17 @@ describe('applications and tables', () => {
 
 	const find = (name: string) => (client: ApiClient) => readTable(client, { table: name });
 	test.each(['t', 'name-t'])('a table is found by %s in all applications', async (name) => {
-		const { result, requests } = await call(
-			find(name),
-			ok([app('a'), app('b')]),
-			ok([table('s')]),
-			ok([table('t')]),
-		);
+		const { result, requests } = await call(find(name), ok([app('a'), app('b')]), ok([table('s')]), ok([table('t')]));
 		expect(result).toMatchObject({ id: 't' });
 		expect(requests).toEqual(['GET /apps', 'GET /apps/a/tables', 'GET /apps/b/tables']);
 	});
 
 	test('a table that several applications have must be chosen', async () => {
-		const { result } = await call(
-			find('t'),
-			ok([app('a'), app('b')]),
-			ok([table('t')]),
-			ok([table('t')]),
-		);
+		const { result } = await call(find('t'), ok([app('a'), app('b')]), ok([table('t')]), ok([table('t')]));
 		expect(result).toBeInstanceOf(InputError);
 		expect(result).toMatchObject({
 			message: "Several applications have a table 't': App a, App b",
-			hint: { code: 'chooseApplication' },
+			hint: "Choose one in 'Application'.",
 		});
 	});
 
@@ -588,16 +475,11 @@ describe('applications and tables', () => {
 });
 
 describe('starting a workflow', () => {
-	const start = (url: string) => (client: ApiClient) =>
-		startWorkflow(client, url, { a: 1 }, { 'X-A': 'b' });
+	const start = (url: string) => (client: ApiClient) => startWorkflow(client, url, { a: 1 }, { 'X-A': 'b' });
 	const url = 'https://hooks.example.com/run?x=1';
 
 	test.each<[string, ReturnType<Serve>, object]>([
-		[
-			'JSON',
-			httpResponse(200, '{"id":7}', { h: '1' }),
-			{ status: 200, body: { id: 7 }, headers: { h: '1' } },
-		],
+		['JSON', httpResponse(200, '{"id":7}', { h: '1' }), { status: 200, body: { id: 7 }, headers: { h: '1' } }],
 		['text', httpResponse(202, 'started'), { status: 202, body: 'started' }],
 		['nothing', httpResponse(204, ''), { status: 204, body: null }],
 		['white space', httpResponse(200, ' \n'), { status: 200, body: null }],
@@ -645,9 +527,8 @@ describe('starting a workflow', () => {
 	test('not elsewhere', async () => {
 		const { result, requests } = await call(start('https://other.example.com/run'));
 		expect(result).toMatchObject({
-			message:
-				'The webhook URL leads to https://other.example.com, where the token is not sent. Nothing was sent',
-			hint: { code: 'allowWebhookOrigin', origin: 'https://other.example.com' },
+			message: 'The webhook URL leads to https://other.example.com, where the token is not sent. Nothing was sent',
+			hint: "If this address belongs to your platform, add https://other.example.com to 'Webhook Origins' in the credential, under 'More Settings'.",
 		});
 		expect(requests).toEqual([]);
 	});

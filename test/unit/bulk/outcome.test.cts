@@ -47,7 +47,11 @@ test('removals are counted only if records are removed', () => {
 });
 
 test.each<[WriteMode, isRetryable: boolean, hint: unknown]>([
-	['create', false, { code: 'lookBeforeCreatingAgain' }],
+	[
+		'create',
+		false,
+		"Look for the record in the platform before you send it again. By import key, 'Create or Update' can be repeated without creating duplicates.",
+	],
 	['upsert', true, 'It is safe to run it again: with the same import key nothing is doubled.'],
 	['update', true, 'It is safe to run it again.'],
 	['replace', true, 'It is safe to run it again.'],
@@ -55,7 +59,7 @@ test.each<[WriteMode, isRetryable: boolean, hint: unknown]>([
 	const message = 'Unknown whether this record was written: why';
 	const item = unknownItem(mode, 'why');
 	expect(item).toEqual({ outcome: 'unknown', message, hint, isRetryable });
-	const again = { code: 'lookBeforeAddingAgain' };
+	const again = 'Look at the record before you run it again: files and messages that it already has would be added again.';
 	expect(asAppended(item)).toEqual({ ...item, noRetry: true, hint: again });
 });
 

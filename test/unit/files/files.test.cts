@@ -369,11 +369,11 @@ describe('the guard', () => {
 		const large = upload(Buffer.alloc(2), 2);
 		expect(thrownBy(() => guardUpload(field('file'), large, 1))).toMatchObject({
 			field: 'papers',
-			hint: { code: 'raiseMaximumSize' },
+			hint: "Nothing was sent. Raise 'Max File Size (MiB)' in the options if this is intended.",
 		});
 		expect(thrownBy(() => guardUpload(undefined, large, 1))).toMatchObject({
 			field: undefined,
-			hint: { code: 'raiseMaximumSize' },
+			hint: "Nothing was sent. Raise 'Max File Size (MiB)' in the options if this is intended.",
 		});
 		expect(thrownBy(() => guardUpload(field('picture'), picture('a.txt', 'text/plain'), 0))).toMatchObject({
 			message: "'a.txt' is not a picture that the field 'papers' takes",

@@ -3,12 +3,7 @@ import { Readable } from 'node:stream';
 import { buffer } from 'node:stream/consumers';
 import type { IDataObject, IN8nHttpFullResponse } from 'n8n-workflow';
 import type { Attachment, PlatformRecord } from '../../../nodes/DataPlatform/api/types.ts';
-import {
-	fetchFile,
-	removeFiles,
-	uploadFiles,
-	type UploadTarget,
-} from '../../../nodes/DataPlatform/files/transfer.ts';
+import { fetchFile, removeFiles, uploadFiles, type UploadTarget } from '../../../nodes/DataPlatform/files/transfer.ts';
 import type { Upload } from '../../../nodes/DataPlatform/files/uploadStream.ts';
 import type { ClientSettings } from '../../../nodes/DataPlatform/transport/client.ts';
 import { ServiceError } from '../../../nodes/DataPlatform/transport/errors.ts';
@@ -37,19 +32,17 @@ async function call<T>(
 ) {
 	// No wait between attempts.
 	jest.spyOn(Math, 'random').mockReturnValue(-1);
-	const { connection, sent, withToken } = fakePlatform(
-		(_, count) => responses[Math.min(count, responses.length) - 1]!,
-		{ retryBudgetMs: 10_000, ...settings },
-	);
+	const { connection, sent, withToken } = fakePlatform((_, count) => responses[Math.min(count, responses.length) - 1]!, {
+		retryBudgetMs: 10_000,
+		...settings,
+	});
 	let failure: unknown;
 	const result = await run(connection).catch((error: unknown) => {
 		failure = error;
 		return undefined;
 	});
 	jest.restoreAllMocks();
-	const requests = sent.map(
-		({ method, url }) => `${method} ${url.replace('https://platform.example.com/api/v2', '')}`,
-	);
+	const requests = sent.map(({ method, url }) => `${method} ${url.replace('https://platform.example.com/api/v2', '')}`);
 	return { result, failure, requests, sent, withToken };
 }
 
@@ -63,11 +56,8 @@ describe('an upload', () => {
 		existing: 'keep',
 		...more,
 	});
-	const send = async (
-		responses: Array<ReturnType<Serve>>,
-		more: Partial<UploadTarget> = {},
-		uploads = [upload('a.txt')],
-	) => await call((client) => uploadFiles(client, target(more), uploads, {}), responses);
+	const send = async (responses: Array<ReturnType<Serve>>, more: Partial<UploadTarget> = {}, uploads = [upload('a.txt')]) =>
+		await call((client) => uploadFiles(client, target(more), uploads, {}), responses);
 
 	const DATA = {
 		filename: 'a.txt',
@@ -76,24 +66,14 @@ describe('an upload', () => {
 	};
 	test.each<[string, Partial<UploadTarget>, string, object]>([
 		['adds to those that are there', {}, `PATCH /people/data/${ID}`, { papers: { add: [DATA] } }],
-		[
-			'takes the place of all',
-			{ existing: 'remove' },
-			`PATCH /people/data/${ID}`,
-			{ papers: [DATA] },
-		],
+		['takes the place of all', { existing: 'remove' }, `PATCH /people/data/${ID}`, { papers: [DATA] }],
 		[
 			'takes the place of some',
 			{ existing: { remove: ['old'] } },
 			`PATCH /people/data/${ID}`,
 			{ papers: { add: [DATA], remove: ['old'] } },
 		],
-		[
-			'makes a record',
-			{ id: undefined, before: undefined, fields: { title: 'x' } },
-			'POST /people/data',
-			{ title: 'x', papers: [DATA] },
-		],
+		['makes a record', { id: undefined, before: undefined, fields: { title: 'x' } }, 'POST /people/data', { title: 'x', papers: [DATA] }],
 	])('%s', async (_, more, request, fields) => {
 		const { result, requests, sent } = await send([ok(record([file('new', 'a.txt')]))], more);
 		expect(result).toMatchObject({ id: ID });
@@ -102,10 +82,7 @@ describe('an upload', () => {
 	});
 
 	test('may be left out of the audit log', async () => {
-		const { sent } = await call(
-			(client) => uploadFiles(client, target(), [upload('a.txt')], { skipAudit: true }),
-			[ok(record([]))],
-		);
+		const { sent } = await call((client) => uploadFiles(client, target(), [upload('a.txt')], { skipAudit: true }), [ok(record([]))]);
 		expect(JSON.parse(String(sent[0]!.body))).toMatchObject({ skipAudit: true });
 	});
 
@@ -139,12 +116,7 @@ describe('an upload', () => {
 		expect(requests).toHaveLength(1);
 	});
 
-	type Row = [
-		what: string,
-		responses: Array<ReturnType<Serve>>,
-		more: Partial<UploadTarget>,
-		message: string,
-	];
+	type Row = [what: string, responses: Array<ReturnType<Serve>>, more: Partial<UploadTarget>, message: string];
 	const key = { field: 'code', value: 'k' };
 	const fresh = { id: undefined, before: undefined };
 	test.each<Row>([
@@ -160,12 +132,7 @@ describe('an upload', () => {
 			{},
 			`Unknown whether the files were stored: ${BROKEN}; the record '${ID}' does not have 'a.txt' yet`,
 		],
-		[
-			'the record can’t be read',
-			[lost(), no(400)],
-			{},
-			`Unknown whether the files were stored: ${BROKEN}; looking it up failed: no`,
-		],
+		['the record can’t be read', [lost(), no(400)], {}, `Unknown whether the files were stored: ${BROKEN}; looking it up failed: no`],
 		[
 			'the token may not read the record',
 			[lost()],
@@ -178,12 +145,7 @@ describe('an upload', () => {
 			{ before: undefined },
 			'Unknown whether the files were stored: The response contains no record; the token may not read the record',
 		],
-		[
-			'the record was to be made',
-			[lost()],
-			fresh,
-			`Unknown whether the record was created: ${BROKEN}`,
-		],
+		['the record was to be made', [lost()], fresh, `Unknown whether the record was created: ${BROKEN}`],
 		[
 			'the record was to be made, and has a key',
 			[lost(), ok([])],
@@ -196,7 +158,7 @@ describe('an upload', () => {
 		expect(failure).toMatchObject({
 			message,
 			delivery: 'ambiguous',
-			hint: { code: 'skipExistingFiles' },
+			hint: "Look at the record before you run it again; with 'Skip Existing' on, files that are already there are not sent again.",
 		});
 	});
 
@@ -205,11 +167,9 @@ describe('an upload', () => {
 	});
 
 	test('that the token has no right to: a token for files would do', async () => {
-		const { failure } = await call(
-			(client) => uploadFiles(client, target(), [upload('a.txt')], {}),
-			[no(403)],
-			{ token: { type: 'short' } },
-		);
+		const { failure } = await call((client) => uploadFiles(client, target(), [upload('a.txt')], {}), [no(403)], {
+			token: { type: 'short' },
+		});
 		expect(failure).toMatchObject({
 			hint: 'Ask for a token that has this right, or choose another table.',
 		});
@@ -245,7 +205,7 @@ describe('an upload', () => {
 			{
 				message: 'Nothing was stored: The platform could not be reached (ECONNREFUSED)',
 				delivery: 'notApplied',
-				hint: { code: 'checkBaseUrl' },
+				hint: "Check the 'Base URL' in the credential and that the platform is up.",
 			},
 		],
 		['refused', no(400), { message: 'no', delivery: 'rejected', status: 400 }],
@@ -259,11 +219,9 @@ describe('an upload', () => {
 			},
 		],
 	])('that is %s', async (_, response, expected) => {
-		const { failure } = await call(
-			(client) => uploadFiles(client, target(), [upload('a.txt'), upload('b.txt')], {}),
-			[response],
-			{ retryBudgetMs: 0 },
-		);
+		const { failure } = await call((client) => uploadFiles(client, target(), [upload('a.txt'), upload('b.txt')], {}), [response], {
+			retryBudgetMs: 0,
+		});
 		expect(failure).toMatchObject(expected);
 	});
 });
@@ -284,15 +242,9 @@ describe('a file that is fetched', () => {
 		const stored: unknown[] = [];
 		const { failure, requests, withToken } = await call(
 			async (client) =>
-				await fetchFile(
-					client,
-					at,
-					{ fileId: 'f/1', fileName: 'a.txt', ...attachment },
-					kind,
-					async (content, mimetype) => {
-						stored.push([String(await buffer(content as unknown as Readable)), mimetype]);
-					},
-				),
+				await fetchFile(client, at, { fileId: 'f/1', fileName: 'a.txt', ...attachment }, kind, async (content, mimetype) => {
+					stored.push([String(await buffer(content as unknown as Readable)), mimetype]);
+				}),
 			[response],
 			{ retryBudgetMs: 0, ...settings },
 		);
@@ -310,39 +262,18 @@ describe('a file that is fetched', () => {
 			{},
 			true,
 		],
-		[
-			'from elsewhere',
-			{ fileUrl: 'https://files.example.com/y?z=1' },
-			'GET https://files.example.com/y?z=1',
-			{},
-			false,
-		],
-		[
-			'from this computer, if the platform is on it',
-			{ fileUrl: 'http://127.0.0.1:80/y' },
-			'GET http://127.0.0.1/y',
-			local,
-			false,
-		],
+		['from elsewhere', { fileUrl: 'https://files.example.com/y?z=1' }, 'GET https://files.example.com/y?z=1', {}, false],
+		['from this computer, if the platform is on it', { fileUrl: 'http://127.0.0.1:80/y' }, 'GET http://127.0.0.1/y', local, false],
 	])('%s, and the token only to the platform', async (...row) => {
 		const [, attachment, request, settings, hasToken] = row;
-		const { requests, stored, withToken } = await fetched(
-			attachment,
-			bytes('abc'),
-			'file',
-			settings,
-		);
+		const { requests, stored, withToken } = await fetched(attachment, bytes('abc'), 'file', settings);
 		expect(requests).toEqual([request]);
 		expect(withToken).toEqual([hasToken]);
 		expect(stored).toEqual([['abc', undefined]]);
 	});
 
 	test.each<[string, string, string]>([
-		[
-			'without encryption',
-			'http://files.example.com/y',
-			'The address of the file must use HTTPS. Nothing was sent',
-		],
+		['without encryption', 'http://files.example.com/y', 'The address of the file must use HTTPS. Nothing was sent'],
 		[
 			'on this computer',
 			'https://127.0.0.1:8443/y',
@@ -375,26 +306,14 @@ describe('a file that is fetched', () => {
 	test('a thumbnail has a separate URL', async () => {
 		const thumbnailUrl = 'https://files.example.com/t';
 		const fileUrl = 'https://files.example.com/f';
-		expect((await fetched({ fileUrl }, bytes('a'), 'thumbnail')).requests).toEqual([
-			'GET /people/files/f%2F1/thumbnail',
-		]);
-		expect((await fetched({ thumbnailUrl, fileUrl }, bytes('a'), 'thumbnail')).requests).toEqual([
-			`GET ${thumbnailUrl}`,
-		]);
+		expect((await fetched({ fileUrl }, bytes('a'), 'thumbnail')).requests).toEqual(['GET /people/files/f%2F1/thumbnail']);
+		expect((await fetched({ thumbnailUrl, fileUrl }, bytes('a'), 'thumbnail')).requests).toEqual([`GET ${thumbnailUrl}`]);
 		// Its size differs from that of the file.
 		expect((await fetched({ fileSize: 9 }, bytes('a'), 'thumbnail')).failure).toBeUndefined();
 	});
 
-	test.each<
-		[string, Partial<Attachment>, IN8nHttpFullResponse | Error, 'file' | 'thumbnail', object]
-	>([
-		[
-			'is not all there',
-			{ fileSize: 4 },
-			bytes('abc'),
-			'file',
-			{ message: "'a.txt' could not be downloaded: Received 3 of 4 bytes" },
-		],
+	test.each<[string, Partial<Attachment>, IN8nHttpFullResponse | Error, 'file' | 'thumbnail', object]>([
+		['is not all there', { fileSize: 4 }, bytes('abc'), 'file', { message: "'a.txt' could not be downloaded: Received 3 of 4 bytes" }],
 		[
 			'is gone',
 			{},
@@ -412,8 +331,7 @@ describe('a file that is fetched', () => {
 			bytes('', {}, 403),
 			'file',
 			{
-				message:
-					"'a.txt' could not be downloaded from files.example.com:8443, without the token: The token has no right to do this",
+				message: "'a.txt' could not be downloaded from files.example.com:8443, without the token: The token has no right to do this",
 				status: 403,
 			},
 		],
@@ -422,7 +340,10 @@ describe('a file that is fetched', () => {
 			{},
 			networkError('ECONNREFUSED'),
 			'file',
-			{ hint: { code: 'checkBaseUrl' }, delivery: 'notApplied' },
+			{
+				hint: "Check the 'Base URL' in the credential and that the platform is up.",
+				delivery: 'notApplied',
+			},
 		],
 		[
 			'has an empty thumbnail',
@@ -437,8 +358,7 @@ describe('a file that is fetched', () => {
 			bytes('x', { 'content-type': 'Text/html' }),
 			'thumbnail',
 			{
-				message:
-					"The thumbnail of 'a.txt' could not be downloaded: The response is not a picture but Text/html",
+				message: "The thumbnail of 'a.txt' could not be downloaded: The response is not a picture but Text/html",
 				delivery: 'notApplied',
 			},
 		],
@@ -482,12 +402,9 @@ describe('files that are removed from a record', () => {
 	});
 
 	test('a record that the token may not read is what the response shows of it', async () => {
-		expect((await remove([ok(record()), no(403)])).result).toEqual(
-			expect.objectContaining({ id: ID, fields: {} }),
-		);
+		expect((await remove([ok(record()), no(403)])).result).toEqual(expect.objectContaining({ id: ID, fields: {} }));
 		expect((await remove([ok(null), no(403)])).failure).toMatchObject({
-			message:
-				'The platform confirmed the change, but reading the record failed: The token has no right to do this: no',
+			message: 'The platform confirmed the change, but reading the record failed: The token has no right to do this: no',
 			delivery: 'ambiguous',
 			status: 403,
 		});
@@ -508,11 +425,7 @@ describe('files that are removed from a record', () => {
 	});
 
 	test('that the token has no right to: a token for files would do', async () => {
-		const { failure } = await call(
-			(client) => removeFiles(client, at, ID, 'papers', ['a']),
-			[no(403)],
-			{ token: { type: 'short' } },
-		);
+		const { failure } = await call((client) => removeFiles(client, at, ID, 'papers', ['a']), [no(403)], { token: { type: 'short' } });
 		expect(failure).toMatchObject({
 			hint: 'Ask for a token that has this right, or choose another table.',
 		});

@@ -2,7 +2,6 @@
 import type { IDataObject } from 'n8n-workflow';
 
 import { RowReader } from '../../../nodes/DataPlatform/import/rowValues.ts';
-import { hintText } from '../../../nodes/DataPlatform/parameters/hints.ts';
 import { mappingOf } from '../../../nodes/DataPlatform/parameters/files/rowFiles.ts';
 import type { FileRow } from '../../../nodes/DataPlatform/rows/readRows.ts';
 import type { InputError } from '../../../nodes/DataPlatform/transport/errors.ts';
@@ -63,7 +62,7 @@ function messageOf(work: () => unknown): string {
 		work();
 	} catch (error) {
 		const { message, hint } = error as InputError;
-		return `${message} | ${hintText(hint)}`;
+		return `${message} | ${hint}`;
 	}
 	throw new Error('It should have failed');
 }
@@ -74,12 +73,7 @@ describe('columns', () => {
 		[['EMAIL', 'last name'], {}, { EMAIL: 'email', 'last name': 'surname' }, []],
 		[['email', 'id', 'created', 'ver'], {}, { email: 'email' }, ['id', 'created', 'ver']],
 		[['email', 'fullName'], {}, { email: 'email', fullName: 'fullName' }, []],
-		[
-			['email', 'x', 'y'],
-			{ planning: { unknownFields: 'ignore' } },
-			{ email: 'email' },
-			['x', 'y'],
-		],
+		[['email', 'x', 'y'], { planning: { unknownFields: 'ignore' } }, { email: 'email' }, ['x', 'y']],
 		[['email', '', ''], {}, { email: 'email' }, []],
 		[['email', 'error', 'field', 'row'], {}, { email: 'email' }, []],
 		[
@@ -94,36 +88,11 @@ describe('columns', () => {
 			['Name'],
 		],
 		[['id', 'age', 'ver'], { hasId: true, planning: { mode: 'update' } }, { age: 'age' }, ['ver']],
-		[
-			['id', 'b', 'c'],
-			{ hasId: true, planning: { mode: 'update' }, mapping: [['b', 'age']] },
-			{ b: 'age' },
-			['c'],
-		],
-		[
-			['id', 'created', 'modified', 'ver', 'event', 'email'],
-			{},
-			{ email: 'email' },
-			['id', 'created', 'modified', 'ver', 'event'],
-		],
-		[
-			[...RECORD, 'event', 'field_event', 'email'],
-			{ table: withEvent },
-			{ field_event: 'event', email: 'email' },
-			[...RECORD, 'event'],
-		],
-		[
-			[...RECORD, 'outcome', 'state', 'email'],
-			{ table: withEvent },
-			{ state: 'state', email: 'email' },
-			[...RECORD, 'outcome'],
-		],
-		[
-			[...RECORD, 'event', 'email'],
-			{ table: withEvent, planning: { unknownFields: 'ignore' } },
-			{ email: 'email' },
-			[...RECORD, 'event'],
-		],
+		[['id', 'b', 'c'], { hasId: true, planning: { mode: 'update' }, mapping: [['b', 'age']] }, { b: 'age' }, ['c']],
+		[['id', 'created', 'modified', 'ver', 'event', 'email'], {}, { email: 'email' }, ['id', 'created', 'modified', 'ver', 'event']],
+		[[...RECORD, 'event', 'field_event', 'email'], { table: withEvent }, { field_event: 'event', email: 'email' }, [...RECORD, 'event']],
+		[[...RECORD, 'outcome', 'state', 'email'], { table: withEvent }, { state: 'state', email: 'email' }, [...RECORD, 'outcome']],
+		[[...RECORD, 'event', 'email'], { table: withEvent, planning: { unknownFields: 'ignore' } }, { email: 'email' }, [...RECORD, 'event']],
 		[['event', 'email'], { table: withEvent }, { event: 'event', email: 'email' }, []],
 		[
 			['a'],
@@ -148,12 +117,7 @@ describe('columns', () => {
 			{ a: 'email', b: 'age' },
 			['c', 'c'],
 		],
-		[
-			['age', 'surname'],
-			{ planning: { mode: 'update', matchOn: ['age'] } },
-			{ age: 'age', surname: 'surname' },
-			[],
-		],
+		[['age', 'surname'], { planning: { mode: 'update', matchOn: ['age'] } }, { age: 'age', surname: 'surname' }, []],
 		[['surname'], { planning: { mode: 'create' } }, { surname: 'surname' }, []],
 	])('%j %j', (header, setup, columns, ignoredColumns) => {
 		expect(readerOf(header, setup).report).toEqual({ columns, ignoredColumns });
@@ -176,104 +140,45 @@ describe('columns', () => {
 		[
 			['email', 'sirname', 'age'],
 			{},
-			[
-				"no field for the column 'sirname', did you mean 'surname'?",
-				"The file's columns are: 'email', 'sirname', 'age'.",
-			],
+			["no field for the column 'sirname', did you mean 'surname'?", "The file's columns are: 'email', 'sirname', 'age'."],
 		],
-		[
-			['email', 'xyzzy', 'y'],
-			{},
-			["no field for the columns 'xyzzy', 'y' | Rename", "are: 'email', 'surname', 'age', 'tags'."],
-		],
+		[['email', 'xyzzy', 'y'], {}, ["no field for the columns 'xyzzy', 'y' | Rename", "are: 'email', 'surname', 'age', 'tags'."]],
 		[['email', 'id', 'event'], {}, ["no field for the column 'event'"]],
-		[
-			['email', '', 'fulName'],
-			{},
-			["no field for the column 'fulName' |", "fields are: 'email', 'surname', 'age', 'tags'."],
-		],
+		[['email', '', 'fulName'], {}, ["no field for the column 'fulName' |", "fields are: 'email', 'surname', 'age', 'tags'."]],
 		[['email', ...Array.from({ length: 10 }, (_, at) => `x${at}`)], {}, ["'x8', 'x9' |"]],
-		[
-			['email', ...Array.from({ length: 30 }, (_, at) => `x${at}`)],
-			{},
-			["'x9' and 20 more", "'x8' and 21 more."],
-		],
-		[
-			['email', 'age', 'age'],
-			{},
-			["the file has several columns called 'age'", 'Rename or remove one of them in the file.'],
-		],
+		[['email', ...Array.from({ length: 30 }, (_, at) => `x${at}`)], {}, ["'x9' and 20 more", "'x8' and 21 more."]],
+		[['email', 'age', 'age'], {}, ["the file has several columns called 'age'", 'Rename or remove one of them in the file.']],
 		[
 			['surname', 'Last Name', 'email'],
 			{},
-			[
-				"the columns 'surname' and 'Last Name' both belong to the field",
-				'Rename or remove one of them in the file.',
-			],
+			["the columns 'surname' and 'Last Name' both belong to the field", 'Rename or remove one of them in the file.'],
 		],
-		[
-			['age', ''],
-			{},
-			["no column for 'email', by which records are found", "The file's columns are: 'age'."],
-		],
-		[
-			['email', 'age'],
-			{ planning: { mode: 'update', matchOn: ['surname'] } },
-			["no column for 'surname', by which"],
-		],
-		[
-			['email'],
-			{ planning: { mode: 'create' } },
-			["no column for 'surname', which is required", "The file's columns are: 'email'."],
-		],
-		[
-			['age'],
-			{ hasId: true, planning: { mode: 'update' } },
-			["no column 'id' with the record IDs"],
-		],
+		[['age', ''], {}, ["no column for 'email', by which records are found", "The file's columns are: 'age'."]],
+		[['email', 'age'], { planning: { mode: 'update', matchOn: ['surname'] } }, ["no column for 'surname', by which"]],
+		[['email'], { planning: { mode: 'create' } }, ["no column for 'surname', which is required", "The file's columns are: 'email'."]],
+		[['age'], { hasId: true, planning: { mode: 'update' } }, ["no column 'id' with the record IDs"]],
 		[['id'], { hasId: true, planning: { mode: 'update' } }, ['no column of the file is a field']],
 		[
 			['a1@x.com', 'Fox', '36'],
 			{},
-			[
-				"the first row has no name of a field of table 'People': 'a1@x.com', 'Fox', '36'. Does the file have a header?",
-			],
+			["the first row has no name of a field of table 'People': 'a1@x.com', 'Fox', '36'. Does the file have a header?"],
 		],
-		[
-			['error', 'field', 'row'],
-			{},
-			["no column for 'email'", "The file's columns are: 'error', 'field', 'row'."],
-		],
+		[['error', 'field', 'row'], {}, ["no column for 'email'", "The file's columns are: 'error', 'field', 'row'."]],
 		[
 			[...RECORD, 'event', 'email'],
 			{ table: withEvent },
-			[
-				"the column 'event' may be the field 'event', or what this node adds to a record",
-				"Rename it to 'field_event' if it is the field",
-			],
+			["the column 'event' may be the field 'event', or what this node adds to a record", "Rename it to 'field_event' if it is the field"],
 		],
 		[
 			[...RECORD, 'outcome', 'email'],
 			{ table: withEvent },
 			["the column 'outcome' may be the field 'state'", "Rename it to 'state' if it is the field"],
 		],
-		[
-			['Mail'],
-			{ mapping: [['mail', 'email']] },
-			["no column 'mail'", "The file's columns are: 'Mail'."],
-		],
+		[['Mail'], { mapping: [['mail', 'email']] }, ["no column 'mail'", "The file's columns are: 'Mail'."]],
 		[['a', 'a'], { mapping: [['a', 'email']] }, ["several columns called 'a'"]],
-		[
-			['id', 'a', 'id'],
-			{ hasId: true, planning: { mode: 'update' }, mapping: [['a', 'age']] },
-			["several columns called 'id'"],
-		],
+		[['id', 'a', 'id'], { hasId: true, planning: { mode: 'update' }, mapping: [['a', 'age']] }, ["several columns called 'id'"]],
 		[['email', 'email (net)'], {}, ["no field for the column 'email (net)'"]],
-		[
-			['a'],
-			{ mapping: [['a', 'Email']] },
-			["has no field 'Email'", "Choose it under 'Column Mapping'."],
-		],
+		[['a'], { mapping: [['a', 'Email']] }, ["has no field 'Email'", "Choose it under 'Column Mapping'."]],
 		[['a'], { mapping: [['a', 'fullName']] }, ["'fullName' is read-only"]],
 	])('%j %j is an error', (header, setup, parts) => {
 		const message = messageOf(() => readerOf(header, setup));
@@ -324,10 +229,7 @@ describe('rows of CSV', () => {
 	});
 
 	test('text that a read-only field would reject is not read', () => {
-		const locked = tableOf(
-			fieldOf('email', 'text', { importKey: true }),
-			fieldOf('born', 'date', { readOnly: true }),
-		);
+		const locked = tableOf(fieldOf('email', 'text', { importKey: true }), fieldOf('born', 'date', { readOnly: true }));
 		const reader = readerOf(['email', 'born'], { table: locked });
 		const values = { email: 'a@x', born: 'long ago' };
 		expect(reader.read(row('a@x', 'long ago'))).toEqual({ index: 5, values, problems: [] });
@@ -396,9 +298,7 @@ describe('the entries of a mapping list', () => {
 	};
 
 	test('columns and fields, without the spaces around them', async () => {
-		expect((await entriesOf([{ column: ' No. ', field: 'age ' }]))()).toEqual([
-			{ column: 'No.', field: 'age' },
-		]);
+		expect((await entriesOf([{ column: ' No. ', field: 'age ' }]))()).toEqual([{ column: 'No.', field: 'age' }]);
 	});
 
 	test.each<[unknown, string]>([

@@ -4,7 +4,6 @@ import { getMany } from '../../../nodes/DataPlatform/actions/record/getMany.ts';
 import { ItemResults } from '../../../nodes/DataPlatform/run/itemResults.ts';
 import { restoreProgress, saveProgress } from '../../../nodes/DataPlatform/run/retryProgress.ts';
 import { isTool } from '../../../nodes/DataPlatform/run/run.ts';
-import { hintText } from '../../../nodes/DataPlatform/parameters/hints.ts';
 import { tableOf } from '../../../nodes/DataPlatform/parameters/select/table.ts';
 import { asItems, fakeRun } from '../fakeNode.cts';
 import { httpResponse } from '../stubPlatform.cts';
@@ -74,54 +73,6 @@ test.each([
 	expect(notice === undefined).toBe(!isCapped);
 });
 
-test.each<[Parameters<typeof hintText>[0], string | undefined]>([
-	[undefined, undefined],
-	['as it is', 'as it is'],
-	[{ code: 'chooseApplication' }, "Choose one in 'Application'."],
-	[
-		{ code: 'useAndConditions', besides: 'savedView' },
-		'Leave the saved view out, or use conditions that must all hold.',
-	],
-	[
-		{ code: 'useOtherValues', besides: 'savedView' },
-		"Leave the saved view out, or compare with a part of the value, such as with 'Starts With' (startswith).",
-	],
-	[
-		{ code: 'shortenFilter', besides: 'linkedTo' },
-		"Leave 'Linked To' out, or use fewer or shorter values.",
-	],
-	[
-		{ code: 'correctQuery', parts: ['filter', 'linkedTo'] },
-		"Check 'Filter', 'Linked To': a value may not fit its field, or what is named there may have been renamed or deleted.",
-	],
-	[
-		{ code: 'allowWebhookOrigin', origin: 'https://a.example.com' },
-		"If this address belongs to your platform, add https://a.example.com to 'Webhook Origins' in the credential, under 'More Settings'.",
-	],
-	[
-		{ code: 'replaceExpiredToken', expires: '2026-11-21T09:30:00.000Z' },
-		'The token expired on 2026-11-21 09:30 UTC. Create a new token in the platform and enter it in the credential.',
-	],
-	[
-		{ code: 'checkWebhookToken' },
-		"Check 'Token' in the credential for slips, or create a new token in the platform. A webhook takes a workflow execution token or a personal API token: try the other one.",
-	],
-	[
-		{ code: 'tryOtherWebhookToken' },
-		'A webhook takes a workflow execution token or a personal API token: try the other one.',
-	],
-	[
-		{ code: 'useTokenOfType', purpose: 'workflows', types: ['role', 'workflow'], type: 'short' },
-		"Starting workflows takes a token of the type 'API Token With Role' or 'Workflow Execution Token'; the credential has a 'Short API Token'.",
-	],
-	[
-		{ code: 'useTokenOfType', purpose: 'data', types: ['jwt'], type: 'other' },
-		"Reading and writing data takes a token of the type 'Standard JWT Token'; the credential has a 'other'.",
-	],
-])('the hint %j', (hint, text) => {
-	expect(hintText(hint)).toBe(text);
-});
-
 describe('a second attempt of the node', () => {
 	const tryOf = (
 		store: IDataObject,
@@ -147,11 +98,7 @@ describe('a second attempt of the node', () => {
 		first.failed(1, failed);
 		saveProgress(tryOf(store), first, isFailed);
 	}
-	const restored = (
-		store: IDataObject,
-		more?: Parameters<typeof tryOf>[1],
-		retriesUnknown?: boolean,
-	) => {
+	const restored = (store: IDataObject, more?: Parameters<typeof tryOf>[1], retriesUnknown?: boolean) => {
 		const second = new ItemResults(2);
 		restoreProgress(tryOf(store, more), second, retriesUnknown);
 		return [second.hasResult(0), second.hasResult(1)];

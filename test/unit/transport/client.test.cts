@@ -6,20 +6,8 @@ import type { IDataObject, IHttpRequestOptions, IN8nHttpFullResponse, Logger } f
 import { ApiClient, type ClientSettings } from '../../../nodes/DataPlatform/transport/client.ts';
 import type { ApiRequest } from '../../../nodes/DataPlatform/transport/exchange.ts';
 import { InputError, ServiceError } from '../../../nodes/DataPlatform/transport/errors.ts';
-import {
-	MAX_RESPONSE_BYTES,
-	newStream,
-	streamOf,
-	type ByteStream,
-} from '../../../nodes/DataPlatform/transport/streams.ts';
-import {
-	fakePlatform,
-	httpResponse,
-	networkError,
-	SETTINGS,
-	streamed,
-	type Serve,
-} from '../stubPlatform.cts';
+import { MAX_RESPONSE_BYTES, newStream, streamOf, type ByteStream } from '../../../nodes/DataPlatform/transport/streams.ts';
+import { fakePlatform, httpResponse, networkError, SETTINGS, streamed, type Serve } from '../stubPlatform.cts';
 
 const good = () => httpResponse(200, { data: 1 });
 const get: ApiRequest = { method: 'GET', path: '/x', retryMode: 'read' };
@@ -32,11 +20,7 @@ const asFailure = (result: unknown): ServiceError => {
 };
 
 /** Sends one request. Returns the result, and what was sent. */
-async function send(
-	request: ApiRequest,
-	serve: Serve = good,
-	settings: Partial<ClientSettings> = once,
-) {
+async function send(request: ApiRequest, serve: Serve = good, settings: Partial<ClientSettings> = once) {
 	const { connection, sent, log } = fakePlatform(serve, settings);
 	return { result: await connection.tryRequest(request), sent, log, stats: connection.stats };
 }
@@ -55,16 +39,12 @@ describe('what goes out', () => {
 
 	test('half of a character is rejected before anything is sent', async () => {
 		const { connection, sent } = fakePlatform(good);
-		await expect(connection.tryRequest({ ...get, query: { a: '\ud800' } })).rejects.toThrow(
-			InputError,
-		);
+		await expect(connection.tryRequest({ ...get, query: { a: '\ud800' } })).rejects.toThrow(InputError);
 		expect(sent).toEqual([]);
 	});
 
 	test('without a path, the address of the platform itself', async () => {
-		expect((await send({ ...get, path: undefined })).sent[0]!.url).toBe(
-			'https://platform.example.com',
-		);
+		expect((await send({ ...get, path: undefined })).sent[0]!.url).toBe('https://platform.example.com');
 	});
 
 	test('a read has no body and no type of one', async () => {
@@ -146,28 +126,17 @@ describe('the token', () => {
 	test('origins that it may go to are those of the credential', () => {
 		const { client } = tokenClient(good());
 		expect(client.origin).toBe('https://platform.example.com');
-		expect([...client.origins]).toEqual([
-			'https://platform.example.com',
-			'https://hooks.example.com',
-		]);
+		expect([...client.origins]).toEqual(['https://platform.example.com', 'https://hooks.example.com']);
 	});
 
 	test.each<[string, Partial<ApiRequest>, unknown]>([
 		[
 			'data, which its type may not read',
 			{},
-			{ code: 'useTokenOfType', purpose: 'data', types: ['role', 'jwt'], type: 'short' },
+			"Reading and writing data requires a token of type 'API Token With Role' or 'Standard JWT Token'; the credential has a 'Short API Token'.",
 		],
-		[
-			'files, which its type may read',
-			{ purpose: 'attachments' },
-			'Ask for a token that has this right, or choose another table.',
-		],
-		[
-			'a host that it was not sent to',
-			{ to: { url: elsewhere, withToken: false } },
-			'Correct what the message names, then run it again.',
-		],
+		['files, which its type may read', { purpose: 'attachments' }, 'Ask for a token that has this right, or choose another table.'],
+		['a host that it was not sent to', { to: { url: elsewhere, withToken: false } }, 'Correct what the message names, then run it again.'],
 	])('what to do after a 403 for %s', async (_, more, hint) => {
 		const { client } = tokenClient(httpResponse(403, { errors: [{ id: 'c', message: 'no' }] }));
 		const failure = asFailure(await client.tryRequest({ ...get, ...more }));
@@ -178,18 +147,14 @@ describe('the token', () => {
 
 	test('the hint after another rejection is a different one', async () => {
 		const { client } = tokenClient(httpResponse(413, ''));
-		expect(asFailure(await client.tryRequest(get)).hint).toEqual({ code: 'sendSmallerRequests' });
+		expect(asFailure(await client.tryRequest(get)).hint).toEqual("Lower 'Batch Size' or send less in one record.");
 	});
 
 	test('is in no part of the result', async () => {
 		const body = { data: 's3cret-token' };
 		const { client } = tokenClient(httpResponse(200, body, { 'x-echo': 'Bearer s3cret-token' }));
 		const { text, body: read, headers } = await client.request(get);
-		expect([text, read, headers]).toEqual([
-			'{"data":"[token]"}',
-			{ data: '[token]' },
-			{ 'x-echo': 'Bearer [token]' },
-		]);
+		expect([text, read, headers]).toEqual(['{"data":"[token]"}', { data: '[token]' }, { 'x-echo': 'Bearer [token]' }]);
 		const refusal = { errors: [{ message: 'no s3cret-token' }] };
 		for (const more of [{}, { receive: async () => undefined }]) {
 			const text400 = JSON.stringify(refusal);
@@ -241,19 +206,14 @@ describe('a failure', () => {
 		expect(asFailure(result)).toMatchObject({ delivery, status });
 	});
 
-	test.each(['read', 'idempotent'] as const)(
-		'is not retried if nothing may be waited for: %s',
-		async (retryMode) => {
-			const retried = jest.fn();
-			const { sent, log, stats } = await send({ ...get, retryMode, onRetry: retried }, () =>
-				httpResponse(500, ''),
-			);
-			expect(sent).toHaveLength(1);
-			expect(log).toEqual([]);
-			expect(retried).not.toHaveBeenCalled();
-			expect(stats).toEqual({ requests: 1, retries: 0, waitedMs: 0 });
-		},
-	);
+	test.each(['read', 'idempotent'] as const)('is not retried if nothing may be waited for: %s', async (retryMode) => {
+		const retried = jest.fn();
+		const { sent, log, stats } = await send({ ...get, retryMode, onRetry: retried }, () => httpResponse(500, ''));
+		expect(sent).toHaveLength(1);
+		expect(log).toEqual([]);
+		expect(retried).not.toHaveBeenCalled();
+		expect(stats).toEqual({ requests: 1, retries: 0, waitedMs: 0 });
+	});
 });
 
 describe('requests at once', () => {
@@ -312,13 +272,12 @@ describe('waiting', () => {
 		const { connection, sent, log } = fakePlatform(() => response, { retryBudgetMs: 6600 });
 		const failure = asFailure(await advanced(connection.tryRequest(post)));
 		expect(failure).toMatchObject({
-			message:
-				'The platform asked to wait: too many requests. slow down; waiting longer would pass the limit of 7 s for this execution',
+			message: 'The platform asked to wait: too many requests. slow down; waiting longer would pass the limit of 7 s for this execution',
 			delivery: 'notApplied',
 			status: 429,
 			code: 'limit',
 			retryAfterMs: 7000,
-			hint: { code: 'raiseRetryBudget' },
+			hint: "Raise 'Max Wait (Seconds)' in the options, or send fewer records in one execution.",
 		});
 		expect([sent.length, log]).toEqual([1, []]);
 	});
@@ -328,9 +287,7 @@ describe('waiting', () => {
 			retryBudgetMs: 100,
 			retryBudgetHint: 'Give it more time.',
 		});
-		const failure = asFailure(
-			await advanced(connection.tryRequest({ ...post, retryMode: 'idempotent' })),
-		);
+		const failure = asFailure(await advanced(connection.tryRequest({ ...post, retryMode: 'idempotent' })));
 		expect(failure).toMatchObject({
 			delivery: 'ambiguous',
 			stillPending: true,
@@ -342,9 +299,7 @@ describe('waiting', () => {
 	test('is written to the log', async () => {
 		const { connection, log } = fakePlatform((_, count) => (count === 1 ? busy(2) : good()));
 		await advanced(connection.tryRequest(post));
-		expect(log).toEqual([
-			'Data Platform: trying again in 2000 ms: The platform asked to wait: too many requests',
-		]);
+		expect(log).toEqual(['Data Platform: trying again in 2000 ms: The platform asked to wait: too many requests']);
 	});
 
 	test('at the same time counts once', async () => {
@@ -382,9 +337,7 @@ describe('waiting', () => {
 	});
 
 	test('after a failure delays no other request', async () => {
-		const { connection, sent } = fakePlatform((_, count) =>
-			count === 1 ? httpResponse(500, '') : good(),
-		);
+		const { connection, sent } = fakePlatform((_, count) => (count === 1 ? httpResponse(500, '') : good()));
 		const first = connection.tryRequest(get);
 		await jest.advanceTimersByTimeAsync(1);
 		const second = connection.tryRequest(get);
@@ -457,8 +410,7 @@ test.each(['ECONNREFUSED', 'ERR_SSL_WRONG_VERSION_NUMBER'])(
 	},
 );
 
-const bytesOf = (...chunks: string[]) =>
-	Readable.from(chunks.map((chunk) => Buffer.from(chunk))) as unknown as ByteStream;
+const bytesOf = (...chunks: string[]) => Readable.from(chunks.map((chunk) => Buffer.from(chunk))) as unknown as ByteStream;
 
 async function* endless(chunk: string, taken = { bytes: 0 }) {
 	const bytes = Buffer.from(chunk);
@@ -480,11 +432,11 @@ async function* breaking() {
 }
 
 describe('bytes that are received', () => {
-	const withBytes = (
-		status: number,
-		body: ByteStream,
-		headers: IDataObject = {},
-	): IN8nHttpFullResponse => ({ statusCode: status, headers, body: body as never });
+	const withBytes = (status: number, body: ByteStream, headers: IDataObject = {}): IN8nHttpFullResponse => ({
+		statusCode: status,
+		headers,
+		body: body as never,
+	});
 
 	/** Requests bytes. Returns the result, and what each attempt stored. */
 	async function receive(
@@ -508,9 +460,7 @@ describe('bytes that are received', () => {
 
 	test('arrive completely, with what the platform says about them', async () => {
 		const headers = { 'content-type': 'text/plain', 'content-length': '5' };
-		const { result, stored, seen, sent } = await receive([
-			() => withBytes(200, bytesOf('ab', 'cde'), headers),
-		]);
+		const { result, stored, seen, sent } = await receive([() => withBytes(200, bytesOf('ab', 'cde'), headers)]);
 		expect(result).toMatchObject({ status: 200, body: {} });
 		expect(result).not.toHaveProperty('text');
 		expect([stored, seen]).toEqual([['abcde'], [headers]]);
@@ -518,45 +468,21 @@ describe('bytes that are received', () => {
 		expect((sent[0]!.abortSignal as AbortSignal).aborted).toBe(false);
 	});
 
-	type Row = [
-		what: string,
-		bytes: string,
-		headers: IDataObject,
-		expected: ApiRequest['expectedBytes'],
-		problem: string | undefined,
-	];
+	type Row = [what: string, bytes: string, headers: IDataObject, expected: ApiRequest['expectedBytes'], problem: string | undefined];
 	test.each<Row>([
 		['as many as announced', 'abc', { 'content-length': '3' }, undefined, undefined],
 		['fewer than announced', 'ab', { 'content-length': '3' }, undefined, 'Received 2 of 3 bytes'],
 		['fewer than the record says', 'ab', {}, 3, 'Received 2 of 3 bytes'],
 		['as many as the record says', 'ab', { 'content-length': '9' }, 2, undefined],
-		[
-			'compressed on their way',
-			'abc',
-			{ 'content-length': '2', 'content-encoding': 'gzip' },
-			undefined,
-			undefined,
-		],
+		['compressed on their way', 'abc', { 'content-length': '2', 'content-encoding': 'gzip' }, undefined, undefined],
 		['of a length that is no number', 'abc', { 'content-length': 'x' }, undefined, undefined],
-		[
-			'of a length that is no whole number',
-			'abc',
-			{ 'content-length': '2.5' },
-			undefined,
-			undefined,
-		],
+		['of a length that is no whole number', 'abc', { 'content-length': '2.5' }, undefined, undefined],
 		['without a word about their number', 'abc', {}, undefined, undefined],
 		['none, if none were expected', '', {}, 0, undefined],
 		['none, if nothing is known', '', {}, undefined, undefined],
 		['none, if some are expected', '', {}, 'some', 'The response was empty'],
 		['some, as expected', 'a', {}, 'some', undefined],
-		[
-			'some, but fewer than announced',
-			'a',
-			{ 'content-length': '2' },
-			'some',
-			'Received 1 of 2 bytes',
-		],
+		['some, but fewer than announced', 'a', { 'content-length': '2' }, 'some', 'Received 1 of 2 bytes'],
 	])('%s', async (_, bytes, headers, expectedBytes, problem) => {
 		const body = bytes === '' ? bytesOf() : bytesOf(bytes);
 		const { result, sent } = await receive([() => withBytes(200, body, headers)], {
@@ -606,11 +532,7 @@ describe('bytes that are received', () => {
 		['that stops', () => streamOf(stalling(), bytesOf())],
 		['that breaks off', () => streamOf(breaking(), bytesOf())],
 	])('what comes in place of them, %s, ends in time: the status says enough', async (_, body) => {
-		const { result, sent } = await receive(
-			[() => withBytes(404, body())],
-			{},
-			{ ...once, timeoutMs: 20 },
-		);
+		const { result, sent } = await receive([() => withBytes(404, body())], {}, { ...once, timeoutMs: 20 });
 		expect(asFailure(result)).toMatchObject({
 			message: 'The platform found no such record or table',
 			delivery: 'rejected',
@@ -624,13 +546,7 @@ describe('bytes that are received', () => {
 	])('more than %s are not received, and not again', async (_, expectedBytes, most) => {
 		const taken = { bytes: 0 };
 		const { result, sent } = await receive(
-			[
-				() =>
-					withBytes(
-						200,
-						streamOf(endless('x'.repeat(Math.min(most, 1024 * 1024)), taken), bytesOf()),
-					),
-			],
+			[() => withBytes(200, streamOf(endless('x'.repeat(Math.min(most, 1024 * 1024)), taken), bytesOf()))],
 			{ expectedBytes },
 			{ retryBudgetMs: 5000 },
 		);
@@ -664,8 +580,7 @@ describe('bytes that are received', () => {
 	});
 
 	test('that cannot be stored are a failure of the request, which closes the connection', async () => {
-		const full = async () =>
-			await Promise.reject(new ServiceError('full', { delivery: 'rejected' }));
+		const full = async () => await Promise.reject(new ServiceError('full', { delivery: 'rejected' }));
 		const { result, sent } = await receive([() => withBytes(200, bytesOf('ab'))], {
 			receive: full,
 		});
@@ -677,8 +592,7 @@ describe('bytes that are received', () => {
 		['that arrived', 'abc', {}],
 		['that were cut off', 'a', { 'content-length': '3' }],
 	])('%s leave no timer behind', async (_, bytes, headers) => {
-		const timers = () =>
-			process.getActiveResourcesInfo().filter((kind) => kind === 'Timeout').length;
+		const timers = () => process.getActiveResourcesInfo().filter((kind) => kind === 'Timeout').length;
 		const before = timers();
 		await receive([() => withBytes(200, bytesOf(bytes), headers)]);
 		await new Promise(setImmediate);
@@ -746,9 +660,7 @@ describe('a body that is produced while it is sent', () => {
 		jest.spyOn(Math, 'random').mockReturnValue(-1);
 		const { made, stream } = bodyOf(false);
 		const serve: Serve = (_, count) => (count < 3 ? networkError('ECONNRESET') : good());
-		const { result } = await send({ ...post, stream }, serve, { retryBudgetMs: 5000 }).finally(() =>
-			jest.restoreAllMocks(),
-		);
+		const { result } = await send({ ...post, stream }, serve, { retryBudgetMs: 5000 }).finally(() => jest.restoreAllMocks());
 		expect(result).toMatchObject({ status: 200 });
 		expect(made).toEqual({ count: 3, closed: 3 });
 	});
@@ -765,16 +677,8 @@ describe('a body that is produced while it is sent', () => {
 });
 
 describe('a response as text', () => {
-	const sendAll = async (
-		request: ApiRequest,
-		pieces: AsyncIterable<Uint8Array>,
-		settings: Partial<ClientSettings> = once,
-	) =>
-		await send(
-			request,
-			() => ({ ...httpResponse(200, ''), body: streamOf(pieces, bytesOf()) as never }),
-			settings,
-		);
+	const sendAll = async (request: ApiRequest, pieces: AsyncIterable<Uint8Array>, settings: Partial<ClientSettings> = once) =>
+		await send(request, () => ({ ...httpResponse(200, ''), body: streamOf(pieces, bytesOf()) as never }), settings);
 
 	test('comes in pieces, which may cut a letter, and after a mark', async () => {
 		const bytes = Buffer.from('\ufeff{"data":"ä"}');

@@ -3,7 +3,6 @@
  */
 import { FailureKinds } from '../../run/failureKinds';
 import { omitUndefined } from '../../run/itemResults';
-import { hintText } from '../../parameters/hints';
 import { InputError } from '../../transport/errors';
 import { listed } from '../../transport/text';
 import type { Problem } from '../../bulk/terms';
@@ -41,7 +40,7 @@ export function inputError(problems: Problem[], done: Done): InputError {
 	const firstOfKinds = sorted.filter((problem) =>
 		kinds.add(problem.message, problem.index, omitUndefined({ field: problem.field })),
 	);
-	const hints = firstOfKinds.map(({ hint }) => hintText(hint));
+	const hints = firstOfKinds.map(({ hint }) => hint);
 	const advice = (usual?: string) =>
 		[...new Set(hints.map((hint) => hint ?? usual))].filter(Boolean).slice(0, MAX_HINTS).join(' ');
 	const nothing = beginning(done);

@@ -6,7 +6,6 @@ import type { IDataObject } from 'n8n-workflow';
 import { isSuccess } from '../../bulk/outcome';
 import { omitUndefined, type Failure, type ItemResult } from '../../run/itemResults';
 import type { RecordOutput } from '../../input/recordOutput';
-import { hintText } from '../../parameters/hints';
 import type { Entry, ItemOutcome } from '../../bulk/terms';
 
 /** A record of an item, with its outcome. */
@@ -28,7 +27,7 @@ export const toItemFailure = (outcome: ItemOutcome, record?: Entry): Failure => 
 	const { message = 'The record was not written', hint, status, code, field, id } = outcome;
 	return {
 		message,
-		hint: hintText(hint),
+		hint,
 		status,
 		notAttempted: outcome.notAttempted,
 		noRetry: outcome.noRetry,

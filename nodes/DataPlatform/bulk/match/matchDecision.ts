@@ -3,6 +3,7 @@ import type { PlatformRecord } from '../../api/types';
 import { asPlanned } from '../entry';
 import type { MatchRules } from '../writeTask';
 import type { Entry, ItemOutcome, Resolved } from '../terms';
+import { LABELS } from '../../labels';
 
 /** What to do with items, by the rules. */
 export interface Decision {
@@ -27,14 +28,17 @@ const several = ({ key }: Entry, found: PlatformRecord[]): ItemOutcome => {
 	return {
 		outcome: 'failed',
 		message: `${count} records match ${quoted(key!)}: ${ids.join(', ')}${isCut ? ' and more' : ''}`,
-		hint: { code: 'chooseAmongMatches' },
+		hint: `Match on more fields, correct the records, or choose another way under '${LABELS.multipleMatches}' in the options.`,
 	};
 };
 
 /** A key in quotation marks. A key of several fields has them already. */
 const quoted = (key: string) => (key.startsWith('"') ? key : `'${key}'`);
 
-const NOT_FOUND = { outcome: 'notFound', hint: { code: 'createIfMissing' } } as const;
+const NOT_FOUND = {
+	outcome: 'notFound',
+	hint: `Check the value. '${LABELS.ifMissing}' in the options says what to do with items that have no record.`,
+} as const;
 
 const nothingMatches = ({ id, key }: Entry): ItemOutcome => ({
 	...NOT_FOUND,

@@ -8,12 +8,13 @@ import type {
 	PlatformRecord,
 	TableDefinition,
 } from '../../api/types';
-import { importKeyOf, isWritable } from '../../fields';
+import { importKeyOf, isWritable, noImportKey } from '../../fields';
 import { show } from '../../fields/convert';
 import { canBeKey, keyText } from '../../fields/values';
 import { InputError, ServiceError } from '../../transport/errors';
 import { getOwn } from '../../transport/json';
 import type { PlanOptions } from '../terms';
+import { LABELS } from '../../labels';
 
 /** A record's values in the fields that identify it. */
 export interface RecordKey {
@@ -78,14 +79,17 @@ export function keyField(table: TableDefinition, named?: string): FieldDefinitio
 	if (marked) {
 		throw new InputError(
 			`The import key of table '${table.header}' is '${marked.name}', not '${named}'`,
-			{ field: named, hint: { code: 'chooseMarkedImportKey' } },
+			{
+				field: named,
+				hint: `The platform finds records by the field that the table marks. Leave '${LABELS.importKey}' empty in the options, or mark the other field in the platform.`,
+			},
 		);
 	}
 	const field = table.fields.find(({ name }) => name === named);
 	if (field) return field;
 	throw new InputError(`Table '${table.header}' has no field '${named}'`, {
 		field: named,
-		hint: { code: 'correctImportKey' },
+		hint: `Correct '${LABELS.importKey}' in the options, or leave it empty.`,
 	});
 }
 
@@ -96,7 +100,9 @@ export function keyField(table: TableDefinition, named?: string): FieldDefinitio
  */
 export function matchFields(table: TableDefinition, names: string[]): FieldDefinition[] {
 	const wrong = (message: string) =>
-		new InputError(message, { hint: { code: 'correctMatchFields' } });
+		new InputError(message, {
+			hint: `Choose one or several fields under '${LABELS.matchFields}': text, choices, numbers, dates or times that the table lets you write.`,
+		});
 	return [...new Set(names)].map((name) => {
 		const field = table.fields.find((known) => known.name === name);
 		if (!field || !isWritable(field)) {
@@ -122,11 +128,7 @@ export function keyFields(
 }
 
 export function requireKey(table: TableDefinition, key: FieldDefinition | undefined) {
-	if (!key) {
-		throw new InputError(`Table '${table.header}' has no import key field`, {
-			hint: { code: 'markImportKey' },
-		});
-	}
+	if (!key) throw noImportKey(table);
 	if (canBeKey(key)) return;
 	throw new InputError(
 		`The import key '${key.name}' of table '${table.header}' has the type '${key.type}', which can't be a key`,

@@ -4,16 +4,16 @@
  */
 import type { FieldDefinition, FieldValues, JsonValue, TableDefinition } from '../../api/types';
 import { recordIdProblem } from '../../api/endpoints';
-import { isOnlyRead, isWritable } from '../../fields';
+import { isOnlyRead, isWritable, listFields } from '../../fields';
 import { didYouMean } from '../../transport/closestName';
 import { isCleared } from '../../fields/fieldType';
 import { changesNothing, keyProblem, remedyOf, toFieldValue } from '../../fields/values';
-import type { Hint } from '../../transport/errors';
 import { describeKind, getOwn, isObject } from '../../transport/json';
 import { createPause } from '../../transport/pause';
 import { resolveDuplicates } from './duplicates';
 import { identifiedBy, keyFields, recordKey, requireKey } from './identity';
 import type { Entry, Plan, PlanInput, PlanOptions, Problem } from '../terms';
+import { LABELS } from '../../labels';
 
 /** How many unknown names get a suggestion. Nobody reads more. */
 const MAX_SUGGESTIONS = 20;
@@ -29,15 +29,17 @@ function idProblem(id: unknown): string | undefined {
 
 const NOTHING_LEFT: Omit<Problem, 'index'> = {
 	message: 'no field has a value, so every field of the record would be cleared',
-	hint: { code: 'keepFieldsNotSent' },
+	hint: `Fill in the fields, or set '${LABELS.updateMode}' to 'Leave as They Are'. To clear fields, map them and set '${LABELS.emptyValues}' to 'Clear the Field'.`,
 };
 
-type NoteProblem = (message: string, field?: string, hint?: Hint) => void;
+const GIVE_IDS = `Give the record's ID, or set '${LABELS.matchOn}' to what the items hold, such as 'Import Key'.`;
+
+type NoteProblem = (message: string, field?: string, hint?: string) => void;
 
 class Planner {
 	readonly fields: ReadonlyMap<string, FieldDefinition>;
 	private readonly writable: FieldDefinition[];
-	private readonly fieldsHint: Hint;
+	private readonly fieldsHint: string;
 	private readonly required: FieldDefinition[];
 	private readonly identity: 'key' | 'id' | undefined;
 	private readonly suggestions = new Map<string, string>();
@@ -52,7 +54,7 @@ class Planner {
 		this.identity = identifiedBy(options);
 		this.fields = new Map(table.fields.map((field) => [field.name, field]));
 		this.writable = table.fields.filter(isWritable);
-		this.fieldsHint = { code: 'correctFieldName', fields: this.writable.map(({ name }) => name) };
+		this.fieldsHint = `${listFields(table)} Correct the name, or set '${LABELS.unknownFields}' in the options to 'Ignore'.`;
 		const isWhole = options.mode === 'create' || options.mode === 'replace';
 		this.required = isWhole ? this.writable.filter((field) => field.metadata.required) : [];
 	}
@@ -75,7 +77,7 @@ class Planner {
 		}
 		const needsId = this.identity === 'id';
 		const wrongId = needsId ? idProblem(id) : undefined;
-		if (wrongId !== undefined) problem(wrongId, 'id', { code: 'giveRecordIds' });
+		if (wrongId !== undefined) problem(wrongId, 'id', GIVE_IDS);
 		if (this.problems.length === noted && this.clearsAll(fields))
 			this.problems.push({ index, ...NOTHING_LEFT });
 		if (this.problems.length > noted) return undefined;

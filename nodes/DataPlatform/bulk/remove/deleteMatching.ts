@@ -14,6 +14,7 @@ import { readPage } from '../../api/pages';
 import { readRecords } from '../../api/readRecords';
 import type { ApiClient } from '../../transport/client';
 import { Remover } from './recordRemover';
+import { LABELS } from '../../labels';
 
 export interface DeleteManyOptions {
 	/** If more records match, nothing is deleted. */
@@ -212,14 +213,14 @@ export async function deleteMany(
 	requireRestrictive(filter);
 	if (isEmptyFilter(filter) && !allowAll) {
 		throw new InputError('Nothing was deleted: there is no filter', {
-			hint: { code: 'filterOrDeleteAll' },
+			hint: `Add a condition. To delete every record of the table, set '${LABELS.filterMode}' to 'None' and turn on '${LABELS.allowAll}'.`,
 		});
 	}
 	const matched = await countRecords(client, at, filter);
 	if (matched > maximum) {
 		throw new InputError(
 			`Nothing was deleted: ${plural(matched)} match, more than the maximum of ${maximum}`,
-			{ hint: { code: 'narrowFilterOrRaiseMaximum' } },
+			{ hint: `Narrow the filter, or raise '${LABELS.maxRecordsToDelete}' to delete all of them.` },
 		);
 	}
 	if (matched === 0 || dryRun) return { matched, deleted: 0, remaining: matched };

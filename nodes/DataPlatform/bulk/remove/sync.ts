@@ -25,6 +25,9 @@ import { failedRemoval, notRemoved, Remover } from './recordRemover';
 import type { WriteTarget } from '../writeTask';
 import { afterFailure } from '../send/write';
 import type { Entry, ItemOutcome } from '../terms';
+import { LABELS } from '../../labels';
+
+const CHECK_INPUT = 'Check that the input is complete and that the filter is right.';
 
 /**
  * What to do with records that are missing from the input: delete them, or set some of their
@@ -123,12 +126,12 @@ export class Sync {
 		const found = `Nothing was written or removed: ${missing.length} of ${records(scopeSize)} are missing from the input`;
 		if (missing.length > maximum) {
 			throw new InputError(`${found}, more than the maximum of ${maximum}`, {
-				hint: { code: 'completeInputOrRaiseMaximum' },
+				hint: `${CHECK_INPUT} If this is intended, raise '${LABELS.maxRecordsToRemove}'.`,
 			});
 		}
 		if (missing.length * 100 > scopeSize * maximumShare) {
 			throw new InputError(`${found}, more than ${maximumShare} %`, {
-				hint: { code: 'completeInputOrRaiseShare' },
+				hint: `${CHECK_INPUT} If this is intended, raise '${LABELS.maxShareToRemove}'.`,
 			});
 		}
 	}

@@ -49,6 +49,6 @@ function duplicateKeyOutcome({ key, sharedKey, before }: Entry): ItemOutcome {
 		message: before
 			? `A record with the import key ${name} already exists`
 			: `A previous item has the same import key ${name}`,
-		hint: { code: 'updateInstead' },
+		hint: "Use 'Create or Update' to update it.",
 	};
 }

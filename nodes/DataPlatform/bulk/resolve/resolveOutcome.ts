@@ -12,6 +12,7 @@ import { firstDifference, isAppending, isSameVersion, type WriteContext } from '
 import { modeOf } from '../entry';
 import { asAppended, failure, unknownItem } from '../outcome';
 import type { Entry, ItemOutcome, Listed, Reported } from '../terms';
+import { LABELS } from '../../labels';
 
 /** The facts that decide an item's outcome. */
 export interface Situation {
@@ -82,7 +83,7 @@ export const notFoundItem = (id: string | undefined): ItemOutcome => ({
 	outcome: 'notFound',
 	id,
 	message: `The table has no record with the ID '${id}'`,
-	hint: { code: 'checkRecordId' },
+	hint: `Check the ID; the record may have been deleted. If you meant to match by something else, such as an e-mail address, set '${LABELS.matchOn}' to 'Import Key' or 'Other Fields'.`,
 });
 
 const notFound: Verdict = ({ entry }) => notFoundItem(entry.id);

@@ -2,9 +2,9 @@
 import type { FieldDefinition, FieldValues } from '../../api/types';
 import { fieldType } from '../../fields';
 import { texts } from '../../fields/types/list';
-import type { Hint } from '../../transport/errors';
 import type { WriteContext } from '../resolve/compare';
 import type { ItemOutcome } from '../terms';
+import { LABELS } from '../../labels';
 
 type RejectionContext = Pick<WriteContext, 'mode' | 'fields'>;
 
@@ -38,19 +38,21 @@ export function rejectionHint(
 	values: FieldValues,
 	reason: string,
 	context: RejectionContext,
-): Hint {
+): string {
 	const named = namedIn(reason, context.fields.values());
 	const field = named.find(({ name }) => Object.hasOwn(values, name)) ?? named[0];
 	if (!field) return 'Check the item and run it again.';
 	const { name, type, metadata } = field;
-	if (type === 'schema_link') return { code: 'giveLinkedRecords', field: name };
+	if (type === 'schema_link') {
+		return `'${name}' takes the ID of a linked record. To give a name or another value instead, add '${LABELS.linkValues}' in the options.`;
+	}
 	const text = unsplit(field, values[name]);
 	if (text !== undefined) {
 		const entries = text.split(',').map((entry) => entry.trim());
 		return `'${name}' takes a list: give ${JSON.stringify(entries)} instead of one text.`;
 	}
 	if (metadata.importKey === true && context.mode === 'create') {
-		return { code: 'correctKeyOrUpdate', field: name };
+		return `Correct the value of '${name}'. If a record already has it, use 'Create or Update' to update that record.`;
 	}
 	return `Correct the value of '${name}'.`;
 }

@@ -16,6 +16,7 @@ import { getOwn } from '../../transport/json';
 import { filterParameters, type FilterParameter } from '../select/filter';
 import { savedView } from '../select/reading';
 import { CHOOSE_IDS, ofTable } from '../select/table';
+import { LABELS } from '../../labels';
 
 /** How many changes to return or emit at once by default. */
 const DEFAULT_MAXIMUM = 1000;
@@ -98,7 +99,7 @@ export const pageSize = wholeNumber('pageSize', {
 });
 
 export const triggerOn = choice('triggerOn', {
-	label: 'Trigger On',
+	label: LABELS.triggerOn,
 	choices: {
 		created: 'Record Created',
 		createdOrUpdated: 'Record Created or Updated',
@@ -140,7 +141,7 @@ export const deletionCheckInterval = number('deletionCheckInterval', {
 });
 
 export const maxDeletedShare = number('maxDeletedShare', {
-	label: 'Max Share of Deletions (%)',
+	label: LABELS.maxDeletedShare,
 	min: 0,
 	max: 100,
 	preset: 50,

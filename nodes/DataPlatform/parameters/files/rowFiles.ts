@@ -26,6 +26,7 @@ import { inputDataFieldName } from './uploads';
 import { rowMatchingParameters } from '../write/matching';
 import { OptionGroup } from '../operation';
 import { fieldPart } from '../select/table';
+import { LABELS } from '../../labels';
 
 const FORMATS = {
 	csv: ['CSV', 'A table as text, for spreadsheets and most other programs'],
@@ -136,7 +137,7 @@ const importMode = choice('importMode', {
 });
 
 export const mappingMode = choice('mappingMode', {
-	label: 'Mapping Column Mode',
+	label: LABELS.mappingMode,
 	choices: {
 		autoMapInputData: [
 			'Map Automatically',
@@ -156,7 +157,7 @@ const column = text('column', {
 const targetField = fieldPart('getField');
 
 export const columnMapping = list('columnMapping', {
-	label: 'Column Mapping',
+	label: LABELS.columnMapping,
 	add: 'Add Column',
 	entry: ['column', 'Column'],
 	show: { mappingMode: ['defineBelow'] },
@@ -198,7 +199,7 @@ const rejectedRowsField = text('rejectedRowsField', {
 });
 
 export const encoding = choice<'encoding', Encoding>('encoding', {
-	label: 'Encoding',
+	label: LABELS.encoding,
 	choices: {
 		auto: ['Automatic', 'UTF-8, or what the byte order mark at the beginning of the file says'],
 		'utf-16be': 'UTF-16 BE',

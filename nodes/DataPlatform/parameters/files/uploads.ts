@@ -5,6 +5,7 @@ import type { NameOf } from '../../parameterKinds/parameter';
 import { flag, number, text } from '../../parameterKinds/kinds';
 import type { RunContext } from '../../run/run';
 import { CHOOSE_ID, ofTable } from '../select/table';
+import { LABELS } from '../../labels';
 
 export const fileField = text('fileField', {
 	label: 'File Field Name or ID',
@@ -28,7 +29,7 @@ export const outputField = text('outputField', {
 });
 
 export const maxFileSizeMiB = number('maxFileSizeMiB', {
-	label: 'Max File Size (MiB)',
+	label: LABELS.maxFileSizeMiB,
 	min: 0,
 	preset: 0,
 	description:
@@ -36,7 +37,7 @@ export const maxFileSizeMiB = number('maxFileSizeMiB', {
 });
 
 export const skipExisting = flag('skipExisting', {
-	label: 'Skip Existing',
+	label: LABELS.skipExisting,
 	preset: false,
 	description: 'Whether to skip files that the field already has with the same name and size',
 });

@@ -3,19 +3,20 @@
  */
 import { flag, wholeNumber } from '../../parameterKinds/kinds';
 import { filterWith } from './filter';
+import { LABELS } from '../../labels';
 
 /** Conditions by default, so that nothing is deleted without a choice. */
 export const deletionFilter = filterWith({ preset: 'conditions', required: true });
 
 export const allowAll = flag('allowAll', {
-	label: 'Delete All Records',
+	label: LABELS.allowAll,
 	preset: false,
 	show: { filterMode: ['none'] },
 	description: 'Whether to delete every record of the table',
 });
 
 export const maxRecordsToDelete = wholeNumber('maxRecordsToDelete', {
-	label: 'Max Records to Delete',
+	label: LABELS.maxRecordsToDelete,
 	min: 1,
 	required: true,
 	preset: 100,

@@ -20,6 +20,7 @@ import { InputError, serviceErrorOrThrow } from '../../transport/errors';
 import { getOwn, parseExactJson } from '../../transport/json';
 import { nameList } from '../../transport/text';
 import { CHOOSE_ID, CHOOSE_IDS, fieldPart, ofTable, tableOf, type TableParameter } from './table';
+import { LABELS } from '../../labels';
 
 /** The platform's `===`, renamed because n8n treats a value that begins with = as an expression. */
 export const EXACTLY = 'exactly';
@@ -104,7 +105,7 @@ const filterTree = anyValue('filterTree', {
 });
 
 export const filterMode = choice('filterMode', {
-	label: 'Filter',
+	label: LABELS.filterMode,
 	choices: { none: 'None', conditions: 'Conditions', json: 'JSON' },
 	preset: 'none',
 	description: 'Which records to include',

@@ -25,6 +25,7 @@ import {
 	tableOf,
 	type TableParameter,
 } from './table';
+import { LABELS } from '../../labels';
 
 const CHOOSE = 'Choose it from the list, or correct the expression in it.';
 
@@ -47,7 +48,7 @@ const [requiredLink, requiredRecord] = [
 ];
 
 export const linkedTo = list('linkedTo', {
-	label: 'Linked To',
+	label: LABELS.linkedTo,
 	add: 'Add Record',
 	entry: ['record', 'Record'],
 	isSingle: true,

@@ -7,8 +7,8 @@ import type { Entry, NameOf, ParameterReader } from '../../parameterKinds/parame
 import { choice, flag, list, names, text } from '../../parameterKinds/kinds';
 import { recordOutput, type RecordOutput } from '../../input/recordOutput';
 import type { RunContext } from '../../run/run';
-import { ServiceError, type Hint, type QueryPart } from '../../transport/errors';
-import { readFilter, type FilterParameter } from './filter';
+import { ServiceError } from '../../transport/errors';
+import { filterMode, readFilter, type FilterParameter } from './filter';
 import { linkedTo, linkedToOf } from './linkedRecords';
 import { CHOOSE_ID, CHOOSE_IDS, fieldPart, ofTable, type TableParameter } from './table';
 
@@ -92,16 +92,18 @@ export async function recordQueryOf(
 }
 
 /** Which parameters to check if the platform rejects a query. */
-export function queryHint({ filter, ...query }: Omit<RecordQuery, 'hint'>): Hint | undefined {
-	const parts: Array<[QueryPart, boolean]> = [
-		['filter', filter !== undefined && !isEmptyFilter(filter)],
-		['sort', Boolean(query.sort)],
-		['savedView', Boolean(query.savedView)],
-		['linkedTo', query.linkedTo !== undefined],
-		['fields', (query.fields ?? []).length > 0],
-	];
-	const given = parts.filter(([, isGiven]) => isGiven).map(([part]) => part);
-	return given.length > 0 ? { code: 'correctQuery', parts: given } : undefined;
+export function queryHint({ filter, ...query }: Omit<RecordQuery, 'hint'>): string | undefined {
+	const isFiltered = filter !== undefined && !isEmptyFilter(filter);
+	const used = [
+		isFiltered && filterMode,
+		Boolean(query.sort) && sort,
+		Boolean(query.savedView) && savedView,
+		query.linkedTo !== undefined && linkedTo,
+		(query.fields ?? []).length > 0 && fieldsToLoad,
+	].filter((parameter) => parameter !== false);
+	if (used.length === 0) return undefined;
+	const aboutValues = isFiltered ? 'a value may not fit its field, or ' : '';
+	return `Check ${used.join(', ')}: ${aboutValues}what is named there may have been renamed or deleted.`;
 }
 
 /** Sends a query. If the platform rejects it, the error says which parameters to check. */

@@ -8,6 +8,7 @@ import type { TableAddress } from '../../api/types';
 import type { NameOf, ParameterReader } from '../../parameterKinds/parameter';
 import { custom, text } from '../../parameterKinds/kinds';
 import { requireText } from '../../parameterKinds/values';
+import { LABELS } from '../../labels';
 
 /**
  * Finds a name in a pasted URL such as `…/apps/<name>/tables/<name>/data/<name>`: the one in
@@ -67,7 +68,7 @@ const PLATFORM = 'https://platform.example.com';
 
 /** The application; '' to address the table only by its name. */
 export const application = locator('application', {
-	label: 'Application',
+	label: LABELS.application,
 	description:
 		'The application the table belongs to. Empty means all applications: the table is then chosen among those of all, and addressed by its name or ID alone.',
 	// If its expression returned nothing, the request could go to another table with the same name.

@@ -11,6 +11,7 @@ import type { RunContext } from '../../run/run';
 import { nameList } from '../../transport/text';
 import { TABLE_DEPENDENCIES, UNTIL_TABLE_CHOSEN } from '../select/table';
 import type { Plan, PlanOptions } from '../../bulk/terms';
+import { LABELS } from '../../labels';
 
 type ColumnsMethod = 'getColumnsToCreate' | 'getColumnsToUpsert' | 'getColumnsToUpdate';
 
@@ -78,7 +79,7 @@ export function valuesReader(
 }
 
 export const emptyValues = choice('emptyValues', {
-	label: 'Empty Values',
+	label: LABELS.emptyValues,
 	choices: {
 		clear: ['Clear the Field', 'Clear the field in the platform'],
 		leave: ['Leave the Field as It Is', 'Do not send the value'],
@@ -89,7 +90,7 @@ export const emptyValues = choice('emptyValues', {
 });
 
 export const unknownFields = choice('unknownFields', {
-	label: 'Unknown Fields',
+	label: LABELS.unknownFields,
 	choices: {
 		ignore: ['Ignore', 'Write the fields that the table has'],
 		error: ['Treat as an Error', 'Write nothing and name them'],

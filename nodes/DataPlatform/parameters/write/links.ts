@@ -13,6 +13,7 @@ import { InputError, ServiceError } from '../../transport/errors';
 import { CHOOSE_ID, fieldPart, ofTable } from '../select/table';
 import { emptyValues } from './columns';
 import type { LinkRule, LinkRules } from '../../bulk/writeTask';
+import { LABELS } from '../../labels';
 
 /** Stands for every link field of the table. */
 export const ALL_LINK_FIELDS = '*';
@@ -61,7 +62,7 @@ const ifNotFound = choice('ifNotFound', {
 });
 
 export const linkValues = list('linkValues', {
-	label: 'Link Values',
+	label: LABELS.linkValues,
 	add: 'Add Link Field',
 	entry: ['link', 'Link Field'],
 	description:

@@ -3,6 +3,7 @@
  */
 import type { TableDefinition } from '../../api/types';
 import { keyField } from '../../bulk/plan/identity';
+import { noImportKey } from '../../fields';
 import type { Matching, MatchRules } from '../../bulk/writeTask';
 import type { NameOf, Parameter } from '../../parameterKinds/parameter';
 import { choice, names } from '../../parameterKinds/kinds';
@@ -11,9 +12,10 @@ import { fieldRules, fieldRulesOf } from './fieldRules';
 import { OptionGroup } from '../operation';
 import { CHOOSE_IDS, itemRecordId, ofTable } from '../select/table';
 import type { MatchOn, WriteMode } from '../../bulk/terms';
+import { LABELS } from '../../labels';
 
 export const matchOn = choice('matchOn', {
-	label: 'Match On',
+	label: LABELS.matchOn,
 	choices: {
 		importKey: ['Import Key', 'The field that the table marks as its import key'],
 		fields: ['Other Fields', 'One or more fields that you choose. All of them must be equal.'],
@@ -25,7 +27,7 @@ export const matchOn = choice('matchOn', {
 });
 
 export const matchFields = names('matchFields', {
-	label: 'Match Field Names or IDs',
+	label: LABELS.matchFields,
 	loads: ofTable('getMatchFields'),
 	required: true,
 	show: { matchOn: ['fields'] },
@@ -69,7 +71,7 @@ const WITHOUT_CREATE = {
 } as const;
 
 const IF_MISSING = {
-	label: 'If Missing',
+	label: LABELS.ifMissing,
 	description: 'What to do with an item that has no record yet',
 };
 
@@ -80,7 +82,7 @@ export const ifMissing = choice('ifMissing', {
 });
 
 export const multipleMatches = choice('multipleMatches', {
-	label: 'Multiple Matches',
+	label: LABELS.multipleMatches,
 	choices: {
 		error: ['Treat as an Error', 'Do not write the item and name the records'],
 		first: ['Use the First', 'Use the oldest record'],
@@ -182,5 +184,5 @@ function fieldsToMatch(
 	if (kind === 'recordId') return kind;
 	if (kind === 'fields') return matchFields.of(run, index);
 	if (key !== undefined) return [key];
-	throw matchOn.error(`Table '${table.header}' has no import key field`, { code: 'markImportKey' });
+	throw noImportKey(table, matchOn.label);
 }

@@ -20,6 +20,7 @@ import {
 } from '../select/filter';
 import { fieldPart } from '../select/table';
 import { emptyValues } from './columns';
+import { LABELS } from '../../labels';
 
 const missingRecords = choice('missingRecords', {
 	label: 'Records Missing From Input',
@@ -53,7 +54,7 @@ export const fieldsToSet = list('fieldsToSet', {
 
 /** Enough for the changes of a day, too few for an input that went wrong. */
 export const maxRecordsToRemove = wholeNumber('maxRecordsToRemove', {
-	label: 'Max Records to Remove',
+	label: LABELS.maxRecordsToRemove,
 	min: 0,
 	required: true,
 	preset: 100,
@@ -63,7 +64,7 @@ export const maxRecordsToRemove = wholeNumber('maxRecordsToRemove', {
 });
 
 export const maxShareToRemove = number('maxShareToRemove', {
-	label: 'Max Share to Remove (%)',
+	label: LABELS.maxShareToRemove,
 	min: 0,
 	max: 100,
 	required: true,

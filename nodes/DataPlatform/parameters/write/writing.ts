@@ -26,12 +26,13 @@ import { requestOptions, requestSettings, skipAudit } from '../requests';
 import { tableOf, type TableParameter } from '../select/table';
 import { emptyValues, unknownFields, type FieldOptions, type PlanningParameter } from './columns';
 import type { PlanOptions, WriteMode } from '../../bulk/terms';
+import { LABELS } from '../../labels';
 
 /** The value of a limit that lets the node decide. */
 const AUTOMATIC = 0;
 
 export const batchSize = wholeNumber('batchSize', {
-	label: 'Batch Size',
+	label: LABELS.batchSize,
 	min: AUTOMATIC,
 	max: 1000,
 	preset: AUTOMATIC,
@@ -62,7 +63,7 @@ export const dryRun = flag('dryRun', {
 });
 
 export const updateMode = choice('updateMode', {
-	label: 'Fields Not Sent',
+	label: LABELS.updateMode,
 	choices: {
 		partial: ['Leave as They Are', 'Change only the fields that are sent'],
 		replace: ['Clear', 'Clear the fields that are not sent'],
@@ -109,7 +110,7 @@ const duplicatesOfRows = duplicatesOption(
 );
 
 export const importKey = text('importKey', {
-	label: 'Import Key Field',
+	label: LABELS.importKey,
 	placeholder: 'e.g. email',
 	hide: { '/matchOn': ['fields', 'recordId'] },
 	description:

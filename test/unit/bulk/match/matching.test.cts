@@ -11,13 +11,7 @@ import type { Matching, MatchRules, Task } from '../../../../nodes/DataPlatform/
 import { fieldOf, storedOf, tableOf } from '../../fixtures.cts';
 import { httpResponse, notFound, pageResponse } from '../../stubPlatform.cts';
 import { StubTables } from '../../stubTables.cts';
-import type {
-	Entry,
-	ItemOutcome,
-	MatchOn,
-	Plan,
-	PlanOptions,
-} from '../../../../nodes/DataPlatform/bulk/terms.ts';
+import type { Entry, ItemOutcome, MatchOn, Plan, PlanOptions } from '../../../../nodes/DataPlatform/bulk/terms.ts';
 
 const preset: MatchRules = { ifFound: 'update', ifMissing: 'create', multipleMatches: 'error' };
 
@@ -80,7 +74,12 @@ describe('what the rules say', () => {
 		[{ key: undefined, id: 'r' }, "The table has no record with the ID 'r'"],
 	])('missing is an error: %j', (item, message) => {
 		expect(decided([], { ifMissing: 'error' }, { ...record, ...item }).outcomes).toEqual([
-			{ outcome: 'notFound', id: item.id, message, hint: { code: 'createIfMissing' } },
+			{
+				outcome: 'notFound',
+				id: item.id,
+				message,
+				hint: "Check the value. 'If Missing' in the options says what to do with items that have no record.",
+			},
 		]);
 	});
 
@@ -91,7 +90,13 @@ describe('what the rules say', () => {
 	])('several are an error that names them: %#', (found, message) => {
 		for (const ifFound of ['update', 'skip'] as const) {
 			expect(decided(found, { ifFound })).toEqual({
-				outcomes: [{ outcome: 'failed', message, hint: { code: 'chooseAmongMatches' } }],
+				outcomes: [
+					{
+						outcome: 'failed',
+						message,
+						hint: "Match on more fields, correct the records, or choose another way under 'Multiple Matches' in the options.",
+					},
+				],
 			});
 		}
 	});
@@ -121,11 +126,7 @@ interface Setup {
 	rules?: Partial<MatchRules>;
 	options?: Partial<Task>;
 	/** Responds instead of the tables, or changes them before they respond. */
-	respond?: (
-		request: string,
-		options: IHttpRequestOptions,
-		stub: StubTables,
-	) => ReturnType<typeof httpResponse> | undefined;
+	respond?: (request: string, options: IHttpRequestOptions, stub: StubTables) => ReturnType<typeof httpResponse> | undefined;
 	ids?: string[];
 	prepare?: (plan: Plan) => Promise<void>;
 	mode?: 'update' | 'replace';
@@ -194,13 +195,9 @@ async function write(
 		stopped,
 		outcomes,
 		results: outcomes.map((all) =>
-			all?.map(({ outcome, id, notAttempted }) =>
-				notAttempted ? 'not sent' : `${outcome} ${id ?? ''}`.trim(),
-			),
+			all?.map(({ outcome, id, notAttempted }) => (notAttempted ? 'not sent' : `${outcome} ${id ?? ''}`.trim())),
 		),
-		names: stub.tables.people!.map(
-			({ id, fields }) => `${id} ${String(fields.name)} ${String(fields.n)}`,
-		),
+		names: stub.tables.people!.map(({ id, fields }) => `${id} ${String(fields.name)} ${String(fields.n)}`),
 	};
 }
 
@@ -312,10 +309,7 @@ describe('what is prepared before writing', () => {
 				prepare: async (plan) => {
 					calls.push(plan.records.map(({ index }) => index));
 					plan.records = plan.records.filter(({ index }) => index !== 1);
-					plan.problems.push(
-						{ index: 1, field: 'city', message: 'no such city' },
-						{ index: 1, field: 'city', message: 'said twice' },
-					);
+					plan.problems.push({ index: 1, field: 'city', message: 'no such city' }, { index: 1, field: 'city', message: 'said twice' });
 				},
 			},
 		);
@@ -332,12 +326,7 @@ describe('what is prepared before writing', () => {
 	test.each<[what: string, items: FieldValues[], stopAtFailure: boolean, calls: number[][]]>([
 		['nothing failed', [{ name: 'Ada' }, { name: 'Cleo' }], true, [[0]]],
 		['an item failed, and the run goes on', [{ name: 'Ada' }, { name: 'Bob' }], false, [[0]]],
-		[
-			'an item failed beside one that is skipped',
-			[{ name: 'Ada' }, { name: 'Bob' }, { name: 'Cleo' }],
-			true,
-			[],
-		],
+		['an item failed beside one that is skipped', [{ name: 'Ada' }, { name: 'Bob' }, { name: 'Cleo' }], true, []],
 	])('if %s', async (_, items, stopAtFailure, expected) => {
 		const calls: number[][] = [];
 		await write(items, {
@@ -388,9 +377,7 @@ describe('by record id', () => {
 	] as const)('if missing: %s', async (ifMissing, outcome) => {
 		const { results, outcomes } = await write([{ n: 2 }], { on, ids: ['x'], rules: { ifMissing } });
 		expect(results).toEqual([[outcome]]);
-		expect(outcomes[0]![0]!.message).toBe(
-			ifMissing === 'error' ? "The table has no record with the ID 'x'" : undefined,
-		);
+		expect(outcomes[0]![0]!.message).toBe(ifMissing === 'error' ? "The table has no record with the ID 'x'" : undefined);
 	});
 
 	test('is looked up to be returned', async () => {
@@ -448,30 +435,24 @@ describe('another writer', () => {
 });
 
 /** The requests that write. */
-const writes = ({ requests }: StubTables) =>
-	requests.filter((request) => /^(POST|PATCH|PUT) people bulk$/.test(request));
+const writes = ({ requests }: StubTables) => requests.filter((request) => /^(POST|PATCH|PUT) people bulk$/.test(request));
 
 /** The requests, except those that only check for more. */
 const steps = ({ requests, queries }: StubTables) =>
 	requests.filter((request, at) => request !== 'POST people filter' || !queries[at]!.skip);
 
-const lookUps = (stub: StubTables) =>
-	steps(stub).filter((request) => request === 'POST people filter');
+const lookUps = (stub: StubTables) => steps(stub).filter((request) => request === 'POST people filter');
 
-const filters = ({ requests }: StubTables) =>
-	requests.filter((request) => request === 'POST people filter');
+const filters = ({ requests }: StubTables) => requests.filter((request) => request === 'POST people filter');
 
-const bulkOf = ({ body }: IHttpRequestOptions) =>
-	(JSON.parse(String(body)) as { bulk: Array<{ id?: string; fields: FieldValues }> }).bulk;
+const bulkOf = ({ body }: IHttpRequestOptions) => (JSON.parse(String(body)) as { bulk: Array<{ id?: string; fields: FieldValues }> }).bulk;
 
 const times = <Value,>(count: number, value: Value) => Array.from({ length: count }, () => value);
 
 /** The table with an import key. */
 const keyed = {
 	...table,
-	fields: table.fields.map((field) =>
-		field.name === 'name' ? { ...field, metadata: { importKey: true } } : field,
-	),
+	fields: table.fields.map((field) => (field.name === 'name' ? { ...field, metadata: { importKey: true } } : field)),
 };
 
 const oneByOne = { batchSize: 1, parallelRequests: 1 };
@@ -493,17 +474,14 @@ describe('what is missing is created, and another writer', () => {
 	test.each<[MatchRules['ifFound'], string, number]>([
 		['update', 'updated c', 3],
 		['skip', 'found c', 9],
-	])(
-		'creates it before: it is found after all, and %s says what follows',
-		async (ifFound, outcome, n) => {
-			const { results, names } = await write([{ name: 'Cleo', n: 3 }, { name: 'Dora' }], {
-				rules: { ifFound },
-				respond: creating(cleo),
-			});
-			expect(results).toEqual([[outcome], ['inserted new1']]);
-			expect(names).toContain(`c Cleo ${n}`);
-		},
-	);
+	])('creates it before: it is found after all, and %s says what follows', async (ifFound, outcome, n) => {
+		const { results, names } = await write([{ name: 'Cleo', n: 3 }, { name: 'Dora' }], {
+			rules: { ifFound },
+			respond: creating(cleo),
+		});
+		expect(results).toEqual([[outcome], ['inserted new1']]);
+		expect(names).toContain(`c Cleo ${n}`);
+	});
 
 	test.each<[MatchRules['multipleMatches'], results: string[]]>([
 		['error', ['failed']],
@@ -516,9 +494,7 @@ describe('what is missing is created, and another writer', () => {
 			rules: { multipleMatches },
 			respond: (request, options, stub) => {
 				create!(request, options, stub);
-				return request === 'POST people bulk'
-					? httpResponse(200, { data: [], errors: [{ message: 'taken', RecordIndex: 0 }] })
-					: undefined;
+				return request === 'POST people bulk' ? httpResponse(200, { data: [], errors: [{ message: 'taken', RecordIndex: 0 }] }) : undefined;
 			},
 		});
 		expect(results).toEqual([expected]);
@@ -594,22 +570,17 @@ describe('what is missing is created, and another writer', () => {
 		});
 		expect(all.flat()).toEqual(results);
 		expect(stub.tables.people!.map(({ fields }) => fields.name)).toEqual(left);
-		expect(stopped?.message).toBe(
-			results.includes('failed') ? 'an earlier item did not succeed' : undefined,
-		);
+		expect(stopped?.message).toBe(results.includes('failed') ? 'an earlier item did not succeed' : undefined);
 	});
 
 	test('a run that stops at a failure ends if an update failed before', async () => {
-		const { results, stub } = await write(
-			[{ name: 'Ada', n: 2 }, { name: 'Cleo', n: 3 }, { name: 'Dora' }],
-			{
-				respond: (request, options, tables) =>
-					request === 'PATCH people bulk' && bulkOf(options)[0]!.id === 'a'
-						? httpResponse(200, { data: [], errors: [{ message: 'locked', RecordIndex: 0 }] })
-						: creating(cleo)!(request, options, tables),
-				options: { stopAtFailure: true, ...oneByOne },
-			},
-		);
+		const { results, stub } = await write([{ name: 'Ada', n: 2 }, { name: 'Cleo', n: 3 }, { name: 'Dora' }], {
+			respond: (request, options, tables) =>
+				request === 'PATCH people bulk' && bulkOf(options)[0]!.id === 'a'
+					? httpResponse(200, { data: [], errors: [{ message: 'locked', RecordIndex: 0 }] })
+					: creating(cleo)!(request, options, tables),
+			options: { stopAtFailure: true, ...oneByOne },
+		});
 		expect(results.flat()).toEqual(['failed', 'not sent', 'not sent']);
 		expect(writes(stub)).toEqual(['PATCH people bulk']);
 	});
@@ -624,9 +595,7 @@ describe('a created record whose response is lost', () => {
 			isLost = true;
 			for (const [at, { fields }] of isApplied ? bulkOf(options).entries() : []) {
 				const time = '2026-03-01T00:00:00Z';
-				stub.tables.people!.push(
-					storedOf({ id: `lost${at}`, fields, created: time, modified: time }),
-				);
+				stub.tables.people!.push(storedOf({ id: `lost${at}`, fields, created: time, modified: time }));
 			}
 			return httpResponse(502, {});
 		};
@@ -642,16 +611,11 @@ describe('a created record whose response is lost', () => {
 	test.each<[on: MatchOn, what: string]>([
 		[['name'], "the match values 'Cleo'"],
 		['recordId', "the import key 'Cleo'"],
-	])(
-		'is unknown if it is not found, and not created again by a later attempt: %j',
-		async (on, what) => {
-			const setup = { table: keyed, on, ids: ['x'], respond: losing(false) };
-			const { outcomes } = await write([{ name: 'Cleo' }], setup);
-			expect(outcomes[0]).toMatchObject([
-				{ outcome: 'unknown', noRetry: true, message: expect.stringContaining(what) },
-			]);
-		},
-	);
+	])('is unknown if it is not found, and not created again by a later attempt: %j', async (on, what) => {
+		const setup = { table: keyed, on, ids: ['x'], respond: losing(false) };
+		const { outcomes } = await write([{ name: 'Cleo' }], setup);
+		expect(outcomes[0]).toMatchObject([{ outcome: 'unknown', noRetry: true, message: expect.stringContaining(what) }]);
+	});
 
 	test('by record ID: the import key says whose it is, unless two items have the same', async () => {
 		const write2 = async (...both: string[]) =>
@@ -662,11 +626,7 @@ describe('a created record whose response is lost', () => {
 				)
 			).results;
 		expect(await write2('Cleo', 'Dora')).toEqual([['inserted lost0'], ['inserted lost1']]);
-		expect(await write2('Cleo', 'Cleo', 'Dora')).toEqual([
-			['unknown'],
-			['unknown'],
-			['inserted lost2'],
-		]);
+		expect(await write2('Cleo', 'Cleo', 'Dora')).toEqual([['unknown'], ['unknown'], ['inserted lost2']]);
 	});
 
 	test('without an import key nothing says whose it is', async () => {
@@ -693,18 +653,11 @@ describe('what was matched and is gone when it is written', () => {
 		};
 	};
 
-	test.each<
-		[what: string, records: Array<[string, FieldValues]>, rules: Partial<MatchRules>, string[]]
-	>([
+	test.each<[what: string, records: Array<[string, FieldValues]>, rules: Partial<MatchRules>, string[]]>([
 		['is created', [], {}, ['inserted new1']],
 		['is what matches now', [['c', { name: 'Ada' }]], {}, ['updated c']],
 		['is skipped if nothing matches', [], { ifMissing: 'skip' }, ['skipped']],
-		[
-			'is what matches now, though missing ones are skipped',
-			[['c', { name: 'Ada' }]],
-			{ ifMissing: 'skip' },
-			['updated c'],
-		],
+		['is what matches now, though missing ones are skipped', [['c', { name: 'Ada' }]], { ifMissing: 'skip' }, ['updated c']],
 		[
 			'fails if several match now',
 			[
@@ -795,16 +748,11 @@ describe('what was matched and is gone when it is written', () => {
 
 	test('fails if it cannot be looked up again, and nothing more is sent', async () => {
 		const remove = replacing();
-		const { outcomes, stopped, results, stub } = await write(
-			[{ name: 'Ada', n: 2 }, { name: 'Cleo' }],
-			{
-				respond: (request, options, tables) =>
-					// It was matched.
-					request === 'POST people filter' && lookUps(tables).length > 1
-						? httpResponse(403, {})
-						: remove!(request, options, tables),
-			},
-		);
+		const { outcomes, stopped, results, stub } = await write([{ name: 'Ada', n: 2 }, { name: 'Cleo' }], {
+			respond: (request, options, tables) =>
+				// It was matched.
+				request === 'POST people filter' && lookUps(tables).length > 1 ? httpResponse(403, {}) : remove!(request, options, tables),
+		});
 		expect(outcomes[0]).toMatchObject([{ outcome: 'failed', status: 403 }]);
 		expect(results[1]).toEqual(['not sent']);
 		expect(stopped?.status).toBe(403);
@@ -843,9 +791,7 @@ describe('what was matched and is gone when it is written', () => {
 				rules: { ifMissing },
 				options: oneByOne,
 				respond: (request, options, tables) =>
-					request === 'PATCH people bulk' && bulkOf(options)[0]!.id === 'b'
-						? httpResponse(401, {})
-						: remove!(request, options, tables),
+					request === 'PATCH people bulk' && bulkOf(options)[0]!.id === 'b' ? httpResponse(401, {}) : remove!(request, options, tables),
 			},
 		);
 		expect(results).toEqual([[result], ['failed']]);
@@ -862,12 +808,8 @@ describe('several records of one item', () => {
 		(request, options) => {
 			if (request !== 'PATCH people bulk') return undefined;
 			const bulk = bulkOf(options);
-			const errors = bulk.flatMap(({ id }, RecordIndex) =>
-				ids.includes(id!) ? [{ message: `${id} is locked`, RecordIndex }] : [],
-			);
-			const data = bulk
-				.filter(({ id }) => !ids.includes(id!))
-				.map(({ id }) => ({ id, modified: '2026-03-01T00:00:00Z' }));
+			const errors = bulk.flatMap(({ id }, RecordIndex) => (ids.includes(id!) ? [{ message: `${id} is locked`, RecordIndex }] : []));
+			const data = bulk.filter(({ id }) => !ids.includes(id!)).map(({ id }) => ({ id, modified: '2026-03-01T00:00:00Z' }));
 			return httpResponse(200, { data, errors });
 		};
 
@@ -933,9 +875,7 @@ describe('several records of one item', () => {
 		['error', 2],
 		['all', 5],
 	])('no more of many are read than are needed: %s', async (multipleMatches, requests) => {
-		const many = Object.fromEntries(
-			Array.from({ length: 3500 }, (_, at) => [`r${at}`, { city: 'Oslo' }]),
-		);
+		const many = Object.fromEntries(Array.from({ length: 3500 }, (_, at) => [`r${at}`, { city: 'Oslo' }]));
 		const { stub } = await write([{ city: 'Oslo' }], {
 			on: ['city'],
 			stored: many,
@@ -965,15 +905,11 @@ describe('keys', () => {
 	});
 
 	test('of stored records that can’t be compared stop the run: nothing is updated or created', async () => {
-		const { results, stopped, stub } = await write(
-			[{ at: '2026-11-21T09:30:00Z' }, { at: '2026-11-22T09:30:00Z' }],
-			{
-				on: ['at'],
-				stored: { a: { at: '2026-11-21T10:30:00' } },
-				respond: (request, options, { tables }) =>
-					request === 'POST people filter' ? pageResponse(options, tables.people!) : undefined,
-			},
-		);
+		const { results, stopped, stub } = await write([{ at: '2026-11-21T09:30:00Z' }, { at: '2026-11-22T09:30:00Z' }], {
+			on: ['at'],
+			stored: { a: { at: '2026-11-21T10:30:00' } },
+			respond: (request, options, { tables }) => (request === 'POST people filter' ? pageResponse(options, tables.people!) : undefined),
+		});
 		expect(results).toEqual(times(2, ['failed']));
 		expect(stopped?.message).toBe(
 			`The platform returned "2026-11-21T10:30:00" in 'at' of the record 'a', which can't be compared with other values`,

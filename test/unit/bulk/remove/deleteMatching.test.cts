@@ -1,10 +1,7 @@
 /** Deleting what a filter matches, on a fake platform with one table. */
 import type { IHttpRequestOptions } from 'n8n-workflow';
 import type { Group } from '../../../../nodes/DataPlatform/api/filters.ts';
-import {
-	deleteMany,
-	type DeleteManyOptions,
-} from '../../../../nodes/DataPlatform/bulk/remove/deleteMatching.ts';
+import { deleteMany, type DeleteManyOptions } from '../../../../nodes/DataPlatform/bulk/remove/deleteMatching.ts';
 import { InputError, ServiceError } from '../../../../nodes/DataPlatform/transport/errors.ts';
 import { httpResponse, fakePlatform, networkError } from '../../stubPlatform.cts';
 
@@ -102,7 +99,7 @@ describe('nothing is deleted', () => {
 			'without a filter',
 			{ filter: nothing },
 			'Nothing was deleted: there is no filter',
-			{ code: 'filterOrDeleteAll' },
+			"Add a condition. To delete every record of the table, set 'Filter' to 'None' and turn on 'Delete All Records'.",
 		],
 		[
 			'if a group of the filter is empty, also if all may be deleted',
@@ -123,7 +120,7 @@ describe('nothing is deleted', () => {
 		expect(result).toBeInstanceOf(InputError);
 		expect(result).toMatchObject({
 			message: 'Nothing was deleted: 3 records match, more than the maximum of 2',
-			hint: { code: 'narrowFilterOrRaiseMaximum' },
+			hint: "Narrow the filter, or raise 'Max Records to Delete' to delete all of them.",
 		});
 		expect(lines).toEqual(['POST /count/filter']);
 	});
@@ -162,12 +159,7 @@ describe('by one request', () => {
 	test('all records, if that is allowed', async () => {
 		const { result, lines } = await run({ filter: nothing, allowAll: true });
 		expect(result).toEqual({ matched: 3, deleted: 3, remaining: 0 });
-		expect(lines).toEqual([
-			'GET /count',
-			'GET ?limit=3&sort=created,id',
-			'DELETE /bulk?limit=3',
-			'GET /count',
-		]);
+		expect(lines).toEqual(['GET /count', 'GET ?limit=3&sort=created,id', 'DELETE /bulk?limit=3', 'GET /count']);
 	});
 
 	test.each<[string, string[], object]>([
@@ -185,16 +177,8 @@ describe('by one request', () => {
 			{ on: afterDeletion([], undefined, 1) },
 			{ matched: 3, deleted: 2, remaining: 0 },
 		],
-		[
-			'does not, if another one was added',
-			{ on: afterDeletion(['x'], undefined, 1) },
-			{ matched: 3, deleted: 2, remaining: 1 },
-		],
-		[
-			'does not, if the response is lost',
-			{ on: afterDeletion([], lost, 2) },
-			{ matched: 3, deleted: 1, remaining: 0 },
-		],
+		['does not, if another one was added', { on: afterDeletion(['x'], undefined, 1) }, { matched: 3, deleted: 2, remaining: 1 }],
+		['does not, if the response is lost', { on: afterDeletion([], lost, 2) }, { matched: 3, deleted: 1, remaining: 0 }],
 		[
 			'does not, if others were added that never matched',
 			{ on: afterDeletion([], undefined, 9) },
@@ -259,8 +243,7 @@ describe('by one request', () => {
 			['a'],
 			() => no(504),
 			{
-				message:
-					'The platform failed (504): no; 1 record of 3 still match, and the platform may still be deleting them',
+				message: 'The platform failed (504): no; 1 record of 3 still match, and the platform may still be deleting them',
 				status: 504,
 				delivery: 'ambiguous',
 				hint: 'Wait a little and count them before you run it again.',
@@ -284,11 +267,7 @@ describe('by one request', () => {
 	});
 
 	test.each<[string, (() => Reply) | undefined, string]>([
-		[
-			'was confirmed',
-			undefined,
-			'The platform confirmed the deletion of up to 3 records, but counting the rest failed: ',
-		],
+		['was confirmed', undefined, 'The platform confirmed the deletion of up to 3 records, but counting the rest failed: '],
 		['had no response', lost, '; it is unknown how many of 3 records were deleted: '],
 	])('that %s, and what is left can’t be counted', async (_, reply, message) => {
 		let isDeleted = false;
@@ -418,12 +397,7 @@ describe('one by one, if the filter can’t be part of the deletion', () => {
 	});
 
 	test.each<[string, Matching['on'], string, object]>([
-		[
-			'the first page',
-			(line) => (line === 'POST /filter' ? no(403) : undefined),
-			'no; 0 of 3 records were deleted',
-			{ status: 403 },
-		],
+		['the first page', (line) => (line === 'POST /filter' ? no(403) : undefined), 'no; 0 of 3 records were deleted', { status: 403 }],
 		[
 			'a deletion, rejected',
 			(line) => (line === 'DELETE /c' ? no(403) : undefined),
@@ -485,8 +459,7 @@ describe('one by one, if the filter can’t be part of the deletion', () => {
 
 	test('once one was deleted, twelve go at a time', async () => {
 		const ids = Array.from({ length: 90 }, (_, index) => `r${index}`);
-		const refused = (id: string) => (line: string) =>
-			line === `DELETE /${id}` ? no(403) : undefined;
+		const refused = (id: string) => (line: string) => (line === `DELETE /${id}` ? no(403) : undefined);
 		const first = await run({ filter, ids, on: refused('r1') });
 		// First one request, then those that are running when the rejection arrives.
 		expect(first.deletions.length).toBeGreaterThan(5);

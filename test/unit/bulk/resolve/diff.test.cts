@@ -12,17 +12,8 @@ const unchanged = { outcome: 'unchanged', id: 'x', created: BEFORE, modified: BE
 const stored = (fields: FieldValues) => storedOf({ id: 'x', ver: 3, fields });
 
 /** @param before undefined if there is no record */
-const diff = (
-	mode: WriteMode,
-	entry: Partial<Entry>,
-	before: FieldValues | undefined,
-	isDryRun = false,
-) =>
-	diffEntry(
-		{ index: 0, id: 'x', key: 'a', fields: {}, ...entry, before: before ? stored(before) : null },
-		context(mode),
-		isDryRun,
-	);
+const diff = (mode: WriteMode, entry: Partial<Entry>, before: FieldValues | undefined, isDryRun = false) =>
+	diffEntry({ index: 0, id: 'x', key: 'a', fields: {}, ...entry, before: before ? stored(before) : null }, context(mode), isDryRun);
 
 test.each<[string, WriteMode, FieldValues, FieldValues | undefined, sends: FieldValues]>([
 	['one value differs', 'update', { code: 'a', n: 2 }, { code: 'a', n: 1 }, { n: 2 }],
@@ -56,46 +47,28 @@ test('an upsert that was found by its key is an update of that record', () => {
 });
 
 describe('a dry run returns', () => {
-	const changes = (before: object, after: object) =>
-		({ outcome: 'updated', id: 'x', before, after }) as ItemOutcome;
+	const changes = (before: object, after: object) => ({ outcome: 'updated', id: 'x', before, after }) as ItemOutcome;
 	const inserts = { outcome: 'inserted', after: { code: 'a' } };
 	const missing = { outcome: 'notFound', id: 'x' };
 	test.each<[string, WriteMode, FieldValues, FieldValues | undefined, object]>([
 		['an insert', 'upsert', { code: 'a' }, undefined, inserts],
 		['no insert of an update', 'update', { code: 'a' }, undefined, missing],
-		[
-			'both values',
-			'update',
-			{ n: 2, file: URL },
-			{ n: 1 },
-			changes({ n: 1, file: null }, { n: 2, file: URL }),
-		],
-		[
-			'what is cleared',
-			'replace',
-			{ n: 1 },
-			{ n: 1, code: 'a' },
-			changes({ code: 'a' }, { code: null }),
-		],
+		['both values', 'update', { n: 2, file: URL }, { n: 1 }, changes({ n: 1, file: null }, { n: 2, file: URL })],
+		['what is cleared', 'replace', { n: 1 }, { n: 1, code: 'a' }, changes({ code: 'a' }, { code: null })],
 		['that nothing changes', 'upsert', { code: 'a', n: 1 }, { code: 'a', n: 1 }, unchanged],
 	])('%s: %s of %j, stored %j', (_, mode, fields, before, result) => {
 		expect(diff(mode, { fields }, before, true)).toMatchObject(result);
 	});
 
 	const taken = (message: string, id?: string) => ({
-		...{ outcome: 'failed', id, message, hint: { code: 'updateInstead' } },
+		...{ outcome: 'failed', id, message, hint: "Use 'Create or Update' to update it." },
 	});
 	const exists = taken("A record with the import key 'a' already exists", 'x');
 	const shared = (isFirst: boolean) => ({ key: undefined, sharedKey: { text: 'a', isFirst } });
 	test.each<[string, Partial<Entry>, FieldValues | undefined, object]>([
 		['exists', {}, { code: 'a' }, exists],
 		['exists, and is of several items', shared(true), { code: 'a' }, exists],
-		[
-			'is an earlier item’s',
-			shared(false),
-			undefined,
-			taken("A previous item has the same import key 'a'"),
-		],
+		['is an earlier item’s', shared(false), undefined, taken("A previous item has the same import key 'a'")],
 		['is also a later item’s', shared(true), undefined, inserts],
 		['is new', {}, undefined, inserts],
 	])('that the key of a creation %s', (_, entry, before, expected) => {

@@ -239,7 +239,7 @@ describe('the record of an outcome is', () => {
 			outcome: 'notFound',
 			id: 'x',
 			message: "The table has no record with the ID 'x'",
-			hint: { code: 'checkRecordId' },
+			hint: "Check the ID; the record may have been deleted. If you meant to match by something else, such as an e-mail address, set 'Match On' to 'Import Key' or 'Other Fields'.",
 		});
 	});
 });
@@ -298,7 +298,10 @@ describe('the message', () => {
 describe('an outcome also has', () => {
 	const [a, b] = [{ id: 'a' }, { id: 'b' }];
 	const file = { code: 'k', file: { add: [{ filename: 'a' }] } };
-	const again = { noRetry: true, hint: { code: 'lookBeforeAddingAgain' } };
+	const again = {
+		noRetry: true,
+		hint: 'Look at the record before you run it again: files and messages that it already has would be added again.',
+	};
 	const safe = { hint: 'It is safe to run it again: with the same import key nothing is doubled.' };
 	test.each<[string, Partial<Entry>, Reported, Found, object]>([
 		['the status of a failure', { attempts: [busy] }, noResponse, unread, { status: 503, retryAfterMs: 7 }],
@@ -319,7 +322,7 @@ describe('an outcome also has', () => {
 		const entry = { ...item, fields: file, attempts };
 		expect(resolveOutcome(entry, noResponse, context('create'))).toMatchObject({
 			isRetryable: false,
-			hint: { code: 'lookBeforeCreatingAgain' },
+			hint: "Look for the record in the platform before you send it again. By import key, 'Create or Update' can be repeated without creating duplicates.",
 		});
 	});
 });

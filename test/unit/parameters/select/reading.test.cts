@@ -2,33 +2,11 @@
 import { Readable } from 'node:stream';
 import type { IDataObject, INodeParameters } from 'n8n-workflow';
 
-import {
-	clientSettings,
-	createClient,
-	createEditorClient,
-} from '../../../../nodes/DataPlatform/run/createClient.ts';
-import {
-	changeOutput,
-	selectionValues,
-} from '../../../../nodes/DataPlatform/parameters/changes/changes.ts';
-import {
-	warnAboutShift,
-	queryHint,
-} from '../../../../nodes/DataPlatform/parameters/select/reading.ts';
-import {
-	prefixedName,
-	recordOutput,
-	unprefixedName,
-} from '../../../../nodes/DataPlatform/input/recordOutput.ts';
-import {
-	asItems,
-	fakeExecution,
-	fakeRun,
-	locator,
-	runNode,
-	TABLE,
-	type Given,
-} from '../../fakeNode.cts';
+import { clientSettings, createClient, createEditorClient } from '../../../../nodes/DataPlatform/run/createClient.ts';
+import { changeOutput, selectionValues } from '../../../../nodes/DataPlatform/parameters/changes/changes.ts';
+import { warnAboutShift, queryHint } from '../../../../nodes/DataPlatform/parameters/select/reading.ts';
+import { prefixedName, recordOutput, unprefixedName } from '../../../../nodes/DataPlatform/input/recordOutput.ts';
+import { asItems, fakeExecution, fakeRun, locator, runNode, TABLE, type Given } from '../../fakeNode.cts';
 import { fieldOf, storedOf, tableOf } from '../../fixtures.cts';
 import { ServiceError } from '../../../../nodes/DataPlatform/transport/errors.ts';
 import { httpResponse, networkError } from '../../stubPlatform.cts';
@@ -64,13 +42,7 @@ describe('which records are read', () => {
 			{ sort: 'name(desc),id,id' },
 			undefined,
 		],
-		[
-			'those of a view',
-			{ options: { savedView: ' v1 ' } },
-			RECORDS,
-			{ userFilter: 'v1' },
-			undefined,
-		],
+		['those of a view', { options: { savedView: ' v1 ' } }, RECORDS, { userFilter: 'v1' }, undefined],
 		[
 			'those of a filter',
 			isAda,
@@ -81,13 +53,7 @@ describe('which records are read', () => {
 				filterOperator: 'and',
 			},
 		],
-		[
-			'some fields',
-			{ options: { fieldsToLoad: 'name, id' } },
-			FILTER,
-			{},
-			{ loadFields: ['name', 'id'] },
-		],
+		['some fields', { options: { fieldsToLoad: 'name, id' } }, FILTER, {}, { loadFields: ['name', 'id'] }],
 	])('%s', async (_, parameters, request, query, body) => {
 		const { sent, error } = await read('record: getAll', parameters);
 		expect(error).toBeUndefined();
@@ -98,18 +64,8 @@ describe('which records are read', () => {
 	const SORT = "Choose field and direction under 'Sort', or correct the expression in it.";
 	test.each<[INodeParameters, string, string, string]>([
 		[{ sort: { by: [{ field: ' ' }] } }, "A field under 'Sort' has no name", 'Sort', SORT],
-		[
-			{ sort: { by: [{ field: 'a(desc)' }] } },
-			"No field is called 'a(desc)'. Nothing was sent",
-			'Sort',
-			SORT,
-		],
-		[
-			{ sort: { by: [{ field: 'a,b' }] } },
-			"No field is called 'a,b'. Nothing was sent",
-			'Sort',
-			SORT,
-		],
+		[{ sort: { by: [{ field: 'a(desc)' }] } }, "No field is called 'a(desc)'. Nothing was sent", 'Sort', SORT],
+		[{ sort: { by: [{ field: 'a,b' }] } }, "No field is called 'a,b'. Nothing was sent", 'Sort', SORT],
 		[
 			{ sort: { by: [{ field: 'a', direction: 'up' }] } },
 			`'Direction' under 'Sort' must be one of 'asc', 'desc', not "up"`,
@@ -143,17 +99,19 @@ describe('which records are read', () => {
 
 	const none = { filter: [], filterOperator: 'and' as const };
 	const some = { ...none, filter: [{ field: 'a', operator: 'eq', value: 'b' }] };
-	test.each<[Parameters<typeof queryHint>[0], string[] | undefined]>([
+	const isGone = 'what is named there may have been renamed or deleted.';
+	const aValue = 'a value may not fit its field, or';
+	test.each<[Parameters<typeof queryHint>[0], string | undefined]>([
 		[{}, undefined],
 		[{ filter: none, sort: '', savedView: '', fields: [] }, undefined],
-		[{ filter: some }, ['filter']],
-		[{ sort: 'a' }, ['sort']],
-		[{ savedView: 'v' }, ['savedView']],
-		[{ linkedTo: { id: 'a', tableId: 't', field: 'f' } }, ['linkedTo']],
-		[{ fields: ['a'] }, ['fields']],
-		[{ fields: ['a'], filter: some }, ['filter', 'fields']],
-	])('if the platform rejects %j, look at %j', (query, parts) => {
-		expect(queryHint(query)).toEqual(parts && { code: 'correctQuery', parts });
+		[{ filter: some }, `Check 'Filter': ${aValue} ${isGone}`],
+		[{ sort: 'a' }, `Check 'Sort': ${isGone}`],
+		[{ savedView: 'v' }, `Check 'Saved View Name or ID': ${isGone}`],
+		[{ linkedTo: { id: 'a', tableId: 't', field: 'f' } }, `Check 'Linked To': ${isGone}`],
+		[{ fields: ['a'] }, `Check 'Output Field Names or IDs': ${isGone}`],
+		[{ fields: ['a'], filter: some }, `Check 'Filter', 'Output Field Names or IDs': ${aValue} ${isGone}`],
+	])('if the platform rejects %j: %s', (query, hint) => {
+		expect(queryHint(query)).toBe(hint);
 	});
 
 	test('a rejected query says what to look at', async () => {
@@ -212,23 +170,20 @@ describe('a record in the output', () => {
 		});
 	});
 
-	test.each([
-		...[...['id', 'created', 'modified', 'ver', 'error', 'event', 'outcome', 'mergedInto']],
-		...['before', 'after', 'uploaded'],
-	])('a field called %s gets a prefix', (name) => {
-		expect(prefixedName(name)).toBe(`field_${name}`);
-		expect(prefixedName(`field_${name}`)).toBe(`field_field_${name}`);
-		expect(unprefixedName(`field_${name}`)).toBe(name);
-		expect(unprefixedName(name)).toBe(name);
-	});
-
-	test.each(['name', 'ids', 'an_id', 'field_name', 'field_', 'xfield_id', 'Field_id'])(
-		'a field called %s does not',
+	test.each([...[...['id', 'created', 'modified', 'ver', 'error', 'event', 'outcome', 'mergedInto']], ...['before', 'after', 'uploaded']])(
+		'a field called %s gets a prefix',
 		(name) => {
-			expect(prefixedName(name)).toBe(name);
+			expect(prefixedName(name)).toBe(`field_${name}`);
+			expect(prefixedName(`field_${name}`)).toBe(`field_field_${name}`);
+			expect(unprefixedName(`field_${name}`)).toBe(name);
 			expect(unprefixedName(name)).toBe(name);
 		},
 	);
+
+	test.each(['name', 'ids', 'an_id', 'field_name', 'field_', 'xfield_id', 'Field_id'])('a field called %s does not', (name) => {
+		expect(prefixedName(name)).toBe(name);
+		expect(unprefixedName(name)).toBe(name);
+	});
 
 	test('simplified or not, nothing else', async () => {
 		const { error } = await read('record: get', { recordId: locator('r1'), simple: '={{ 5 }}' });
@@ -262,12 +217,7 @@ describe('changes', () => {
 			['created r1', 'created r2'],
 			'Without a cursor, every change since the date is returned.',
 		],
-		[
-			'from now',
-			{ startFrom: 'now' },
-			[],
-			'Without a cursor, reading starts now: no changes are returned, only a cursor for later ones.',
-		],
+		['from now', { startFrom: 'now' }, [], 'Without a cursor, reading starts now: no changes are returned, only a cursor for later ones.'],
 	])('%s', async (_, parameters, expected, hint) => {
 		const { json, hints, error } = await read('record: getChanges', parameters);
 		expect(error).toBeUndefined();
@@ -284,11 +234,7 @@ describe('changes', () => {
 		const { json } = await read('record: getChanges', { startFrom: 'now' });
 		const changed = new StubTables(stored, definitions);
 		Object.assign(changed.tables.people![1]!, { modified: '2026-06-01T00:00:00Z', ver: 1 });
-		const later = await read(
-			'record: getChanges',
-			{ cursor: json[0]!.cursor as string },
-			{ serve: (options) => changed.serve(options) },
-		);
+		const later = await read('record: getChanges', { cursor: json[0]!.cursor as string }, { serve: (options) => changed.serve(options) });
 		expect(later.json[0]!.changes).toMatchObject([{ event: 'updated', id: 'r2' }]);
 	});
 
@@ -303,19 +249,13 @@ describe('changes', () => {
 
 	test.each<[INodeParameters, string, string]>([
 		[{ startFrom: 'date', startDate: 'soon' }, `'Date' must be a date, not "soon"`, 'Date'],
-		...['2026-02-30', '2026-02-30T00:00:00Z', '11/23/2026', '-1', '2026'].map(
-			(startDate): [INodeParameters, string, string] => [
-				{ startFrom: 'date', startDate },
-				`'Date' must be a date, not "${startDate}"`,
-				'Date',
-			],
-		),
+		...['2026-02-30', '2026-02-30T00:00:00Z', '11/23/2026', '-1', '2026'].map((startDate): [INodeParameters, string, string] => [
+			{ startFrom: 'date', startDate },
+			`'Date' must be a date, not "${startDate}"`,
+			'Date',
+		]),
 		[{ startFrom: 'date', startDate: '' }, "'Date' must be a date, it is empty", 'Date'],
-		[
-			{ startFrom: 'later' },
-			`'Start From' must be one of 'date', 'now', 'beginning', not "later"`,
-			'Start From',
-		],
+		[{ startFrom: 'later' }, `'Start From' must be one of 'date', 'now', 'beginning', not "later"`, 'Start From'],
 	])('%j is rejected', async (parameters, message, field) => {
 		const { error, details } = await read('record: getChanges', parameters);
 		expect(error?.message).toBe(message);
@@ -387,9 +327,7 @@ describe('the credential', () => {
 	test.each([-1, 1.5, 'many'])('%j requests per minute are none', (requestsPerMinute) => {
 		expect(() => clientSettings({ requestsPerMinute })).toThrow(
 			expect.objectContaining({
-				message: expect.stringMatching(
-					/^'Requests per Minute' must be a whole number at least 0, /,
-				),
+				message: expect.stringMatching(/^'Requests per Minute' must be a whole number at least 0, /),
 			}),
 		);
 	});
@@ -411,8 +349,7 @@ describe('the API client', () => {
 	test('gives up if it would wait too long, and says what to do', async () => {
 		const wait = (seconds: number) => ({
 			plain: {},
-			serve: () =>
-				httpResponse(429, { errors: [{ message: 'slower' }] }, { 'retry-after': String(seconds) }),
+			serve: () => httpResponse(429, { errors: [{ message: 'slower' }] }, { 'retry-after': String(seconds) }),
 		});
 		const { context, seen } = fakeExecution(wait(4));
 		const client = await createClient(context, LIMITS, 'Ask for less.');

@@ -1,0 +1,34 @@
+/**
+ * Labels of the editor that texts of all layers name, in quotes:
+ *
+ *     hint: `Choose one in '${LABELS.application}'.`
+ *
+ * The parameters show them. The operation adds the group of options that one is in.
+ */
+export const LABELS = {
+	allowAll: 'Delete All Records',
+	application: 'Application',
+	batchSize: 'Batch Size',
+	columnMapping: 'Column Mapping',
+	emptyValues: 'Empty Values',
+	encoding: 'Encoding',
+	filterMode: 'Filter',
+	ifMissing: 'If Missing',
+	importKey: 'Import Key Field',
+	linkedTo: 'Linked To',
+	linkValues: 'Link Values',
+	mappingMode: 'Mapping Column Mode',
+	matchFields: 'Match Field Names or IDs',
+	matchOn: 'Match On',
+	maxDeletedShare: 'Max Share of Deletions (%)',
+	maxFileSizeMiB: 'Max File Size (MiB)',
+	maxRecordsToDelete: 'Max Records to Delete',
+	maxRecordsToRemove: 'Max Records to Remove',
+	maxRetryWait: 'Max Wait (Seconds)',
+	maxShareToRemove: 'Max Share to Remove (%)',
+	multipleMatches: 'Multiple Matches',
+	skipExisting: 'Skip Existing',
+	triggerOn: 'Trigger On',
+	unknownFields: 'Unknown Fields',
+	updateMode: 'Fields Not Sent',
+} as const;

@@ -50,14 +50,15 @@ export function registerTables(server: FastifyInstance, state: SandboxState): vo
 	server.get<TablePath>('/sandbox/tables/:app/:table/records', (request) => ({
 		data: state.records.select(tableOf(request.params)).map(storedView),
 	}));
-	server.get<TablePath & { Querystring: { limit?: string; search?: string; sort?: string } }>(
+	server.get<TablePath & { Querystring: Record<string, string | undefined> }>(
 		'/sandbox/tables/:app/:table/latest',
 		({ params, query, protocol, host }) => {
 			const table = tableOf(params);
 			const where = query.search ? mentionsText(query.search) : undefined;
 			const order = sortToSql(table, query.sort ?? 'modified(desc)');
 			const limit = Number(query.limit ?? 100) || 0;
-			const records = state.records.select(table, { where, order, limit });
+			const skip = Number(query.skip) || 0;
+			const records = state.records.select(table, { where, order, limit, skip });
 			const serializer = new RecordSerializer(state, `${protocol}://${host}`, table);
 			return {
 				data: {

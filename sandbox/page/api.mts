@@ -82,8 +82,14 @@ export interface Sort {
 	descending: boolean;
 }
 
+/** Which page of a list is shown, from 0. */
+export interface Paging {
+	page: number;
+	onPage(page: number): void;
+}
+
 /** The input of a section of the page. */
-export interface ViewInput {
+export interface ViewInput extends Paging {
 	get: Get;
 	tables: PageTable[];
 	/** The route's parts after the section's name. */

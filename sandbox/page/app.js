@@ -23,6 +23,7 @@ let shown = '';
 let latestTurn = 0;
 /** @type {Sort | undefined} */
 let sort;
+let page = 0;
 /** @type {ReturnType<typeof setTimeout> | undefined} */
 let pending;
 
@@ -67,16 +68,24 @@ async function show() {
 	if (navigated) {
 		search.value = '';
 		sort = undefined;
+		page = 0;
 	}
 	drawSections(tables, route);
 	const [name = '', ...rest] = route.split('/');
 	/** @param {Sort} next */
 	const onSort = (next) => {
 		sort = next;
+		page = 0;
+		refresh();
+	};
+	/** @param {number} next */
+	const onPage = (next) => {
+		page = next;
 		refresh();
 	};
 	const chosen = views[name] ?? missing;
-	const drawn = await chosen({ get, tables, rest, search: search.value.trim(), sort, onSort });
+	const text = search.value.trim();
+	const drawn = await chosen({ get, tables, rest, search: text, sort, onSort, page, onPage });
 	const before = name === 'requests' ? [faultButtons(await get('faults'), send)] : [];
 	if (turn !== latestTurn) return;
 	// A refresh keeps what the user has expanded, scrolled to or focused.
@@ -173,7 +182,10 @@ events.onerror = () => {
 	state.textContent = 'No connection to the sandbox. Reconnecting…';
 };
 addEventListener('hashchange', () => void show());
-search.addEventListener('input', refresh);
+search.addEventListener('input', () => {
+	page = 0;
+	refresh();
+});
 find.addEventListener('input', refresh);
 byId('skip', HTMLAnchorElement).addEventListener('click', (event) => {
 	// Its address is not a section of this page.

@@ -1,7 +1,7 @@
-/** @import { Column, Sort, View, ViewInput } from './api.mts' */
+/** @import { Column, Paging, Sort, View, ViewInput } from './api.mts' */
 
-/** How many rows to show at most. */
-export const mostRows = 200;
+/** How many rows a page has. */
+export const pageSize = 100;
 
 /**
  * Creates an element. Children are nodes or text, never markup.
@@ -35,32 +35,60 @@ export function quiet(content) {
  * @param {HTMLElement[]} [notes]
  * @returns {View}
  */
-export function list({ search, sort, onSort }, title, columns, entries, empty, notes = []) {
+export function list(
+	{ search, sort, onSort, ...paging },
+	title,
+	columns,
+	entries,
+	empty,
+	notes = [],
+) {
 	const wanted = search.toLowerCase();
 	const found = entries.filter((entry) =>
 		columns.some(({ value }) => String(value(entry)).toLowerCase().includes(wanted)),
 	);
-	const by = columns.find(({ header }) => header !== '' && header === sort?.by);
+	const by = columns.find(({ header }) => header === sort?.by);
 	if (by) {
 		const sign = sort?.descending ? -1 : 1;
 		found.sort((one, other) => sign * compare(by.value(one), by.value(other)));
 	}
-	const shown = found.slice(0, mostRows);
-	const headers = columns.map(({ header }) =>
-		sortable(header, header === '' ? undefined : header, sort, onSort),
-	);
-	const rows = shown.map((entry) => row(columns, entry));
-	const count = shownOf(shown.length, found.length, 'in all');
+	const headers = columns.map(({ header }) => sortable(header, header, sort, onSort));
+	const first = paging.page * pageSize;
+	const rows = found.slice(first, first + pageSize).map((entry) => row(columns, entry));
 	const none = search ? 'Nothing contains this text.' : empty;
 	return {
 		title,
-		nodes: [
-			...notes,
-			...(found.length > mostRows ? [quiet(count)] : []),
-			grid(headers, rows, none),
-		],
+		nodes: [...notes, ...pages(paging, found.length), grid(headers, rows, none)],
 		searchable: true,
 	};
+}
+
+/**
+ * Which rows are shown, and buttons for the others; nothing if all fit on one page.
+ *
+ * @param {Paging} paging
+ * @param {number} count of all rows
+ */
+export function pages({ page, onPage }, count) {
+	if (count <= pageSize) return [];
+	const last = Math.ceil(count / pageSize) - 1;
+	/** @param {string} label @param {number} target @param {boolean} disabled */
+	const turn = (label, target, disabled) => {
+		const button = element('button', { type: 'button', id: `page-${label}`, disabled }, label);
+		button.addEventListener('click', () => onPage(target));
+		return button;
+	};
+	const [from, to] = [page * pageSize + 1, Math.min((page + 1) * pageSize, count)];
+	return [
+		element(
+			'p',
+			{},
+			`${from} to ${to} of ${count.toLocaleString('en')} `,
+			turn('Previous', page - 1, page === 0),
+			' ',
+			turn('Next', page + 1, page >= last),
+		),
+	];
 }
 
 /**
@@ -70,16 +98,6 @@ export function list({ search, sort, onSort }, title, columns, entries, empty, n
 function compare(one, other) {
 	if (typeof one === 'number' && typeof other === 'number') return one - other;
 	return String(one).localeCompare(String(other), 'en', { numeric: true });
-}
-
-/**
- * @param {number} shown
- * @param {number} count
- * @param {string} what
- */
-export function shownOf(shown, count, what) {
-	const all = `${count.toLocaleString('en')} ${what}`;
-	return shown < count ? `${all}, the first ${shown} are shown.` : `${all}.`;
 }
 
 /**

@@ -1,17 +1,7 @@
 /**
  * @import { Column, Get, PageFile, PageRecord, PageRequest, PageRun, PageTable, PageToken, PageWorkflow, View, ViewInput } from './api.mts'
  */
-import {
-	element,
-	grid,
-	list,
-	mostRows,
-	plainGrid,
-	quiet,
-	row,
-	shownOf,
-	sortable,
-} from './lists.js';
+import { element, grid, list, pages, pageSize, plainGrid, quiet, row, sortable } from './lists.js';
 
 /**
  * When the page last read each table's records, to highlight those that have changed since.
@@ -37,7 +27,7 @@ export const views = {
 		/** @type {Array<Column<PageFile>>} */
 		const columns = [
 			{
-				header: '',
+				header: 'Preview',
 				value: () => '',
 				cell: ({ id, picture }) =>
 					picture
@@ -87,7 +77,7 @@ export const views = {
 			{ header: 'Created by', value: ({ createdBy }) => createdBy ?? '' },
 			{ header: 'Created on', value: ({ createdOn }) => time(createdOn) },
 			{ header: 'Expires', value: ({ validTo }) => (validTo ? time(validTo) : 'Never') },
-			{ header: '', value: ({ templates }) => (templates ? 'TEMPLATES' : '') },
+			{ header: 'Badge', value: ({ templates }) => (templates ? 'TEMPLATES' : '') },
 		];
 		const note = quiet(
 			'For the credential in n8n: Base URL, Token Type and Token. These tokens are public: every ' +
@@ -108,7 +98,7 @@ export const views = {
 				cell: ({ id, webhookUrl }) => copyable(`url-${id}`, webhookUrl) ?? '',
 			},
 			{
-				header: '',
+				header: 'Script',
 				value: ({ script }) => script,
 				cell: ({ id, script }) => fold(`script-${id}`, 'Script', script),
 			},
@@ -227,11 +217,12 @@ const pathOf = ({ app, table }) => `tables/${encodeURIComponent(app)}/${encodeUR
  * @param {PageTable} table
  * @returns {Promise<View>}
  */
-async function records({ get, search, sort, onSort }, table) {
+async function records({ get, search, sort, onSort, ...paging }, table) {
 	const key = `${table.app}/${table.table}`;
 	const order = sort ?? { by: 'modified', descending: true };
 	const query = new URLSearchParams({
-		limit: String(mostRows),
+		limit: String(pageSize),
+		skip: String(paging.page * pageSize),
 		sort: order.by + (order.descending ? '(desc)' : ''),
 		search,
 	});
@@ -240,7 +231,7 @@ async function records({ get, search, sort, onSort }, table) {
 	/** @type {Array<Column<PageRecord> & { by: string | undefined }>} */
 	const columns = [
 		{
-			header: '',
+			header: 'Record',
 			by: undefined,
 			value: () => '',
 			cell: ({ id }) => element('a', { href: `#/records/${key}/${id}`, id: `r-${id}` }, 'Open'),
@@ -255,7 +246,7 @@ async function records({ get, search, sort, onSort }, table) {
 	];
 	const headers = columns.map(({ header, by }) => sortable(header, by, order, onSort));
 	const note = quiet(
-		`${shownOf(found.records.length, found.count, 'records')} ` +
+		`${found.count.toLocaleString('en')} records. ` +
 			`In n8n: Application ${table.appName}, Table ${table.header}.`,
 	);
 	const empty = search
@@ -263,7 +254,11 @@ async function records({ get, search, sort, onSort }, table) {
 		: 'No records yet. In n8n, run an example that writes them, or choose Data Platform, ' +
 			`Create records (bulk insert), Application ${table.appName}, Table ${table.header}.`;
 	const rows = found.records.map((one) => row(columns, one, isFresh(one)));
-	return { title: table.header, nodes: [note, grid(headers, rows, empty)], searchable: true };
+	return {
+		title: table.header,
+		nodes: [note, ...pages(paging, found.count), grid(headers, rows, empty)],
+		searchable: true,
+	};
 }
 
 /**

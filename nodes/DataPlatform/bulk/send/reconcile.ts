@@ -7,8 +7,8 @@ import { serviceErrorOrThrow, ServiceError } from '../../transport/errors';
 import type { WriteContext } from '../resolve/compare';
 import { lookUp } from '../resolve/lookup';
 import { unreadItem } from '../resolve/resolveOutcome';
-import { afterLookUp, step, type Step } from './transitions';
-import type { Entry, Report } from '../terms';
+import { afterLookUp, step, type ReconcileWork, type Step } from './transitions';
+import type { Entry } from '../terms';
 
 export class OutcomeResolver {
 	constructor(
@@ -36,7 +36,8 @@ export class OutcomeResolver {
 	}
 
 	/** @returns the outcomes of the entries, and what to send again */
-	async resolve(reports: Report[]): Promise<Step> {
+	async resolve(work: ReconcileWork): Promise<Step> {
+		const { reports } = work;
 		// The service has compared what it counts without listing it.
 		const areValuesRead = reports.some(([, { as }]) => as !== 'omitted');
 		const found = await this.lookUp(
@@ -44,7 +45,7 @@ export class OutcomeResolver {
 			areValuesRead,
 		);
 		if (!(found instanceof ServiceError)) {
-			return afterLookUp(reports, found, this.context);
+			return afterLookUp(work, found, this.context);
 		}
 		return step({
 			outcomes: reports.map(([entry, report]) => [

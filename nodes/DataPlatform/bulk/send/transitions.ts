@@ -25,6 +25,8 @@ export interface SendWork {
 export interface ReconcileWork {
 	kind: 'reconcile';
 	reports: Report[];
+	/** How many other records of the request can't be looked up. */
+	unread: number;
 }
 
 export type Work = SendWork | ReconcileWork;
@@ -78,9 +80,10 @@ function resolve(reports: Report[], context: WriteContext): Step {
 	const open: Report[] = [];
 	const closed: Report[] = [];
 	for (const report of reports) (isLookedUp(report) ? open : closed).push(report);
+	const unread = closed.filter(([, report]) => 'listed' in report).length;
 	return step({
 		outcomes: closed.map(([entry, report]) => [entry, resolveOutcome(entry, report, context)]),
-		work: open.length > 0 ? [{ kind: 'reconcile', reports: open }] : [],
+		work: open.length > 0 ? [{ kind: 'reconcile', reports: open, unread }] : [],
 	});
 }
 
@@ -212,12 +215,14 @@ const DELETED = new ServiceError(
 	{ delivery: 'ambiguous' },
 );
 
+type Lookup = Omit<ReconcileWork, 'kind'>;
+
 /** Whether a record that a response lists, without saying whose it is, is gone. */
-function isListedRecordMissing(reports: Report[], found: Map<Entry, PlatformRecord[]>): boolean {
+function isListedRecordGone({ reports, unread }: Lookup, found: Map<Entry, PlatformRecord[]>) {
 	const ids = new Set([...found.values()].flat().map(({ id }) => idKey(id)));
 	// All are reports on one response.
 	const listed = reports.flatMap(([, report]) => ('listed' in report ? [report.listed] : []))[0];
-	return [...(listed?.keys() ?? [])].some((id) => !ids.has(id));
+	return [...(listed?.keys() ?? [])].filter((id) => !ids.has(id)).length > unread;
 }
 
 /**
@@ -226,14 +231,14 @@ function isListedRecordMissing(reports: Report[], found: Map<Entry, PlatformReco
  * @param found the records with the ID or the key of each entry
  */
 export function afterLookUp(
-	reports: Report[],
+	lookup: Lookup,
 	found: Map<Entry, PlatformRecord[]>,
 	context: WriteContext,
 ): Step {
 	const outcomes: Resolved[] = [];
 	const unsent: Entry[] = [];
-	const hasDeleted = isListedRecordMissing(reports, found);
-	for (const [entry, report] of reports) {
+	const hasDeleted = isListedRecordGone(lookup, found);
+	for (const [entry, report] of lookup.reports) {
 		const records = found.get(entry);
 		// That record may have been this one's.
 		const isOpen = hasDeleted && entry.id === undefined && records?.length === 0;

@@ -233,8 +233,9 @@ class BulkWriter {
 		return { ...step, unsent: [] };
 	}
 
-	private async reconcile({ reports }: ReconcileWork): Promise<Step> {
-		const step = await this.resolver.resolve(reports);
+	private async reconcile(work: ReconcileWork): Promise<Step> {
+		const { reports } = work;
+		const step = await this.resolver.resolve(work);
 		const isLost = reports.every(([, { as }]) => as === 'lost');
 		return { ...step, stop: step.stop ?? (isLost ? this.countUnknown(step, reports) : undefined) };
 	}

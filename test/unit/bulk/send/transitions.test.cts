@@ -152,6 +152,12 @@ test('a rejection is kept until the record is looked up', () => {
 	expect(report).toMatchObject({ as: 'rejected', rejection: { outcome: 'failed', status: 400 } });
 });
 
+test('a record without a key may be one that is listed, so it is counted', () => {
+	const [a, b] = entriesOf('ab').map((entry) => ({ ...entry, id: undefined })) as [Entry, Entry];
+	const { work } = send([{ ...a, key: undefined }, b], responds('x', 1), 'create');
+	expect(work).toMatchObject([{ kind: 'reconcile', reports: [[b, { as: 'unclear' }]], unread: 1 }]);
+});
+
 test('a record without an ID and a key is not looked up', () => {
 	const records = [sendableOf({ index: 0 }), sendableOf({ key: 'b' }), sendableOf({ id: 'c' })];
 	const { outcomes, work } = send(records, lost, 'create');
@@ -193,20 +199,21 @@ describe('after a look-up', () => {
 		['it is gone: it is upserted', 'upsert', { as: 'lost' }, [], 'anew a'],
 	])('if %s: %s', (_, mode, report, found, follows) => {
 		const [entry] = entriesOf('a') as [Entry];
-		const step = afterLookUp([[entry, report]], new Map([[entry, found]]), context(mode));
+		const step = afterLookUp({ reports: [[entry, report]], unread: 0 }, new Map([[entry, found]]), context(mode));
 		expect(describeStep(step)).toBe(follows);
 	});
 
-	test.each<[mode: WriteMode, as: 'omitted' | 'unclear', found: string, follows: string]>([
-		['upsert', 'omitted', 'x', 'inserted a; failed b'],
-		['upsert', 'omitted', 'y', 'unchanged a; unknown b'],
-		['upsert', 'omitted', '', 'unknown ab'],
-		['upsert', 'unclear', 'x', 'inserted a; anew b'],
-		['upsert', 'unclear', 'y', 'written a; unknown b'],
-		['create', 'unclear', 'x', 'inserted a; anew b'],
-		['create', 'unclear', '', 'unknown ab'],
-		['update', 'unclear', 'y', 'written a; notFound b'],
-	])('%s: if x is listed, a %s and found as %s, but b missing: %s', (mode, as, id, follows) => {
+	test.each<[mode: WriteMode, as: 'omitted' | 'unclear', found: string, unread: number, follows: string]>([
+		['upsert', 'omitted', 'x', 0, 'inserted a; failed b'],
+		['upsert', 'omitted', 'y', 0, 'unchanged a; unknown b'],
+		['upsert', 'omitted', '', 0, 'unknown ab'],
+		['upsert', 'unclear', 'x', 0, 'inserted a; anew b'],
+		['upsert', 'unclear', 'y', 0, 'written a; unknown b'],
+		['create', 'unclear', 'x', 0, 'inserted a; anew b'],
+		['create', 'unclear', '', 0, 'unknown ab'],
+		['create', 'unclear', '', 1, 'anew ab'],
+		['update', 'unclear', 'y', 0, 'written a; notFound b'],
+	])('%s: if x is listed, a %s and found as %s, b missing, %s have no key: %s', (mode, as, id, unread, follows) => {
 		const listed = new Map([['x', { record: { id: 'x' }, isNew: true }]]);
 		const report = { ...unclear(true, fewer), as, listed } as Reported;
 		const [a, b] = entriesOf('ab').map((entry) => (mode === 'update' ? entry : { ...entry, id: undefined })) as [Entry, Entry];
@@ -219,7 +226,7 @@ describe('after a look-up', () => {
 			[a, report],
 			[b, report],
 		];
-		expect(describeStep(afterLookUp(reports, stored, context(mode)))).toBe(follows);
+		expect(describeStep(afterLookUp({ reports, unread }, stored, context(mode)))).toBe(follows);
 	});
 
 	test('a record that was deleted since is upserted whole, by its key', () => {
@@ -227,7 +234,7 @@ describe('after a look-up', () => {
 		const before = storedOf({ id: 'a' });
 		const entry = { ...entriesOf('a+')[0]!, fields, sent: { n: 1 }, json: '{}', before };
 		const report: Reported = { as: 'omitted', listed: new Map() };
-		const { unsent } = afterLookUp([[entry, report]], new Map([[entry, []]]), context('upsert'));
+		const { unsent } = afterLookUp({ reports: [[entry, report]], unread: 0 }, new Map([[entry, []]]), context('upsert'));
 		expect(unsent).toEqual([{ index: 0, id: undefined, key: 'a', fields, before: null, attempts: [lost] }]);
 	});
 });

@@ -1,4 +1,5 @@
 /** What the operations that write return: the same shape for one item or many. */
+import { readFileSync } from 'node:fs';
 import type { IDataObject } from 'n8n-workflow';
 import { numbered, outcomes, useHarness, type Run } from './fixtures.cts';
 import { useOtherWriter } from './otherWriter.cts';
@@ -147,4 +148,21 @@ test('a summary reads nothing afterwards', async () => {
 	const result = await harness.run('create', { items: numbered(2), options: { output: 'summary' } });
 	expect(result.json()).toMatchObject([{ inserted: 2 }]);
 	expect(await lookUps()).toEqual([]);
+});
+
+test('everything that an item may have is described to the editor', async () => {
+	await harness.fill('orders', ...numbered(1, { price: 1 }));
+	await harness.faults({
+		match: { path: '/data/filter$' },
+		when: { nth: [2] },
+		fault: { kind: 'status', status: 403 },
+	});
+	const items = ['a', 'b'].flatMap((buyer) => ['1', '2'].map((number) => ({ number, buyer, price: 2 })));
+	const fieldRules = { field: [{ field: 'price', rule: 'whenCreating' }] };
+	const result = await harness.run('upsert', { items, options: { output: 'stored', fieldRules } });
+	const file = 'nodes/DataPlatform/__schema__/v1.0.0/record/upsert.json';
+	const { properties } = JSON.parse(readFileSync(file, 'utf8')) as { properties: IDataObject };
+	const returned = new Set(result.json().flatMap((json) => Object.keys(json)));
+	const names = [...returned].filter((name) => !['number', 'buyer', 'price'].includes(name));
+	expect(names.sort()).toEqual(Object.keys(properties).sort());
 });

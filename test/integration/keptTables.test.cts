@@ -186,7 +186,7 @@ describe('a change in the last minute', () => {
 			given: { options: { skipUnchanged: true } },
 			says: [/not sent.*'size'/],
 			holds: {},
-			asks: ['GET definition'],
+			asks: ['GET definition', 'POST /data/filter'],
 		},
 		{
 			change: 'a field was removed, in a dry run: the check says so',
@@ -195,7 +195,16 @@ describe('a change in the last minute', () => {
 			given: { options: { dryRun: true } },
 			says: [/not sent.*'size'/],
 			holds: {},
-			asks: ['GET definition'],
+			asks: ['GET definition', 'POST /data/filter'],
+		},
+		{
+			change: 'another field became the key, and what is stored is compared: it is looked up by it',
+			fields: [{ ...code, metadata: {} }, state, { ...size, metadata: { importKey: true } }],
+			row: { code: 'b', size: '1' },
+			given: { options: { skipUnchanged: true } },
+			says: ['updated'],
+			holds: { code: 'b' },
+			asks: ['GET definition', 'POST /data/filter', 'POST /data/filter', 'PATCH /data/bulk'],
 		},
 	])('$change', async ({ fields, values, row, given, says, holds, asks }) => {
 		await makeTable(all);

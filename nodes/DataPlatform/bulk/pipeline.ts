@@ -10,12 +10,12 @@ import { collect } from '../transport/pause';
 import type { RequestLimit } from './send/congestion';
 import type { FailureLimit } from './send/failureLimit';
 import type { LinkResolver } from './links/linkResolver';
-import { writeMatched } from './match/matching';
+import { lookUpMatches, writeMatched } from './match/matching';
 import { isSuccess, notSent, notSentItem } from './outcome';
 import { planInTurns } from './plan/plan';
 import { isAppending } from './resolve/compare';
 import type { Matching, RowTask, Task, WriteTarget } from './writeTask';
-import { writeMany, WriteSession, type OnOutcome } from './send/write';
+import { lookUpFirst, writeMany, WriteSession, type OnOutcome } from './send/write';
 import type { Entry, ItemOutcome, Plan, PlanInput, Problem } from './terms';
 
 /** Receives the outcomes of a portion of rows. */
@@ -109,6 +109,23 @@ export class WritePipeline {
 		);
 		for (const problem of problems) plan.problems.push(problem);
 		return plan;
+	}
+
+	/**
+	 * Sends the look-ups that planning and writing these rows begin with. For a client that keeps the
+	 * responses: nothing else comes of it.
+	 */
+	async readAhead(rows: PlanInput[]): Promise<void> {
+		const { target, links, options } = this;
+		const { linkRules, matching, planning } = options;
+		const lookUpRecords = async () => {
+			const { records, problems } = await planInTurns(target.table, rows, planning);
+			if (problems.length > 0) return;
+			if (matching) await lookUpMatches(target, records, { ...options, matching });
+			else await lookUpFirst(target, records, options);
+		};
+		const resolving = links.resolve(target.table, rows, linkRules);
+		await Promise.allSettled([resolving, lookUpRecords()]);
 	}
 
 	/**

@@ -28,6 +28,7 @@ import {
 	type WriteParameter,
 	type WriteSetup,
 } from '../../parameters/write/writing';
+import type { ApiClient } from '../../transport/client';
 import type { ServiceError } from '../../transport/errors';
 import { collect } from '../../transport/pause';
 import { addUp, countsText, failuresText, inTableOrder } from './counts';
@@ -98,6 +99,9 @@ export interface Finish {
 
 type Run = RunContext<WriteParameter>;
 
+/** Planning more items twice takes longer than the round trip that it saves. */
+const MAX_READ_AHEAD = 1000;
+
 /** Writes the items of a run, table by table. */
 class ItemWriter {
 	private readonly started = new Date();
@@ -159,11 +163,7 @@ class ItemWriter {
 		const settings = settingsOf(run, items.source, kind);
 		const planned =
 			(await this.planWithKept(items, kind, settings)) ??
-			(await this.planItems(
-				items,
-				this.setUp(items, await run.definition(tableOf(run, items.source)), kind, settings),
-				kind,
-			));
+			(await this.planWithFresh(items, kind, settings));
 		hintIgnored(run, planned.plan);
 		const similar = similarKeys(planned.plan.records);
 		if (similar !== undefined) run.hintOnce(similar, 'warning');
@@ -194,20 +194,62 @@ class ItemWriter {
 		return undefined;
 	}
 
-	private setUp({ source }: TableItems, table: TableDefinition, kind: ItemWrites, settings: Task) {
-		const { run } = this;
-		const planning = planOptions(run, source, kind.mode, kind.duplicates, settings.importKey);
-		return setUpWriting(run, source, table, settings, kind, planning);
+	/** Plans with a definition that is asked for now, and at the same time for what is looked up first. */
+	private async planWithFresh(items: TableItems, kind: ItemWrites, settings: Task) {
+		const { run, extension } = this;
+		const at = tableOf(run, items.source);
+		const kept = extension ? undefined : keptTable(run.client, at);
+		const asking = run.definition(at);
+		const reading = kept && this.readAhead(items, kept, kind, settings);
+		const table = await asking.finally(() => reading);
+		return await this.planItems(items, this.setUp(items, table, kind, settings), kind);
 	}
 
-	private async planItems({ source, indexes }: TableItems, setup: WriteSetup, kind: ItemWrites) {
-		const { run, report, extension } = this;
-		const valuesOf = valuesReader(run, source, setup.table);
-		const rowOf = (index: number): PlanInput => ({
+	/**
+	 * Sends the first look-ups as a definition says that may be out of date. Those that the fresh one
+	 * asks for in another way are sent again.
+	 */
+	private async readAhead(
+		items: TableItems,
+		table: TableDefinition,
+		kind: ItemWrites,
+		settings: Task,
+	) {
+		if (items.indexes.length > MAX_READ_AHEAD) return;
+		try {
+			const setup = this.setUp(items, table, kind, settings, this.run.client.readAhead());
+			const rowOf = this.rowReader(items, setup, kind);
+			await setup.pipeline.readAhead([...rowsOf(items.indexes, [], rowOf)]);
+		} catch {
+			// The fresh definition decides.
+		}
+	}
+
+	private setUp(
+		{ source }: TableItems,
+		table: TableDefinition,
+		kind: ItemWrites,
+		settings: Task,
+		ahead?: ApiClient,
+	) {
+		const { run } = this;
+		const planning = planOptions(run, source, kind.mode, kind.duplicates, settings.importKey);
+		return setUpWriting(run, source, table, settings, kind, planning, ahead);
+	}
+
+	private rowReader({ source }: TableItems, { table, hasId }: WriteSetup, kind: ItemWrites) {
+		const valuesOf = valuesReader(this.run, source, table);
+		return (index: number): PlanInput => ({
 			index,
 			values: valuesOf(index),
-			id: setup.hasId ? kind.recordId?.(index) : undefined,
+			id: hasId ? kind.recordId?.(index) : undefined,
 		});
+	}
+
+	private async planItems(items: TableItems, setup: WriteSetup, kind: ItemWrites) {
+		const { run, report, extension } = this;
+		const { source, indexes } = items;
+		const rowOf = this.rowReader(items, setup, kind);
 		const problems: Problem[] = [];
 		const all = await collect(rowsOf(indexes, problems, rowOf));
 		const isReadable = problems.length + this.unreadable.length === 0;

@@ -6,6 +6,7 @@ import type { LinkTarget } from '../../api/linkedRecords';
 import type { FieldDefinition, TableDefinition } from '../../api/types';
 import { show } from '../../fields/convert';
 import type { ApiClient } from '../../transport/client';
+import { forEachConcurrent } from '../../transport/concurrency';
 import { InputError, ServiceError } from '../../transport/errors';
 import {
 	catalogOf,
@@ -27,7 +28,7 @@ import {
 	type LinkValue,
 	type Wanted,
 } from './linkValues';
-import { similarText } from '../resolve/lookup';
+import { PARALLEL_LOOKUPS, similarText } from '../resolve/lookup';
 import { isSuccess } from '../outcome';
 import type { LinkRule, LinkRules, Task } from '../writeTask';
 import { writeMany } from '../send/write';
@@ -82,40 +83,37 @@ export class LinkResolver {
 		createsRows = false,
 	): Promise<PlanInput[]> {
 		const resolved = [...rows];
-		for (const field of writableLinks(table)) {
-			const rule = rules.get(field.name);
-			if (rule) await this.resolveField(field, rule, resolved, table.id, createsRows);
+		const closedTable = createsRows ? table.id : undefined;
+		const fields = writableLinks(table).filter(({ name }) => rules.has(name));
+		const given = new Map(fields.map((field) => [field, givenLinks(field, rows)]));
+		const catalogs = new Map<FieldDefinition, Catalog | string>();
+		await forEachConcurrent(given, PARALLEL_LOOKUPS, async ([field, links]) => {
+			const values = [...links.values()].flatMap((value) =>
+				'problem' in value ? [] : valuesOf(value),
+			);
+			if (values.length === 0) return;
+			catalogs.set(field, await this.lookUp(field, rules.get(field.name)!, values, table.id));
+		});
+		for (const [field, links] of given) {
+			const rule = rules.get(field.name)!;
+			for (const [position, value] of links) {
+				const row = resolved[position]!;
+				if ('problem' in value) {
+					resolved[position] = withProblem(row, field.name, value.problem);
+					continue;
+				}
+				const idOf = (link: Link, isAdded: boolean): LinkedId => {
+					if ('id' in link) return link;
+					return linkedId(catalogs.get(field)!, rule, link.value, isAdded, closedTable);
+				};
+				resolved[position] = withIds(row, field.name, value, (link, isAdded) => {
+					const linked = idOf(link, isAdded);
+					if (isAdded && linked && 'id' in linked) this.linkedIds.add(linked.id);
+					return linked;
+				});
+			}
 		}
 		return resolved;
-	}
-
-	private async resolveField(
-		field: FieldDefinition,
-		rule: LinkRule,
-		rows: PlanInput[],
-		tableId: string,
-		createsRows: boolean,
-	) {
-		const given = new Map<number, LinkValue>();
-		for (const [position, row] of rows.entries()) {
-			const value = readLinks(field, row.values);
-			if (!value) continue;
-			if ('problem' in value) rows[position] = withProblem(row, field.name, value.problem);
-			else given.set(position, value);
-		}
-		const values = [...given.values()].flatMap(valuesOf);
-		const catalog = values.length > 0 ? await this.lookUp(field, rule, values, tableId) : undefined;
-		const closedTable = createsRows ? tableId : undefined;
-		for (const [position, value] of given) {
-			const row = rows[position]!;
-			const idOf = (link: Link, isAdded: boolean): LinkedId => {
-				const linked =
-					'id' in link ? link : linkedId(catalog!, rule, link.value, isAdded, closedTable);
-				if (isAdded && linked && 'id' in linked) this.linkedIds.add(linked.id);
-				return linked;
-			};
-			rows[position] = withIds(row, field.name, value, idOf);
-		}
 	}
 
 	/** The catalog with these values looked up; or, in words, why they can't be. */
@@ -209,6 +207,16 @@ export class LinkResolver {
 			},
 		);
 	}
+}
+
+/** The values of a link field, by the position of their row. */
+function givenLinks(field: FieldDefinition, rows: PlanInput[]) {
+	const given = new Map<number, LinkValue | { problem: string }>();
+	for (const [position, row] of rows.entries()) {
+		const value = readLinks(field, row.values);
+		if (value) given.set(position, value);
+	}
+	return given;
 }
 
 /**

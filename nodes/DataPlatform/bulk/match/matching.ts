@@ -21,7 +21,7 @@ import { keyFields } from '../plan/identity';
 import { lookUp } from '../resolve/lookup';
 import { failedItem, isSuccess, notSent, notSentItem } from '../outcome';
 import type { FieldRules, Matching, Task, WriteTarget } from '../writeTask';
-import { afterFailure, writeMany, WriteSession, type OnOutcome } from '../send/write';
+import { afterFailure, lookUpFirst, writeMany, WriteSession, type OnOutcome } from '../send/write';
 import type { Entry, ItemOutcome, Plan, Resolved, WriteMode } from '../terms';
 
 type MatchedTask = Task & { matching: Matching };
@@ -150,10 +150,21 @@ class MatchedWriter {
 		return [];
 	}
 
-	/** The records that items match. Items that name theirs by ID need no look-up for an update. */
-	private async find(records: Entry[]) {
+	/** Whether items name their records by ID, which an update does not look up. */
+	private get areKnown(): boolean {
 		const { on, ifFound } = this.options.matching;
-		if (on === 'recordId' && ifFound === 'update' && !this.isCompared) {
+		return on === 'recordId' && ifFound === 'update' && !this.isCompared;
+	}
+
+	/** Sends the first look-up. */
+	async readAhead(records: Entry[]) {
+		if (!this.areKnown) await this.lookUp(records);
+		else await lookUpFirst(this.target, records, { ...this.options, mode: this.updateMode });
+	}
+
+	/** The records that items match. */
+	private async find(records: Entry[]) {
+		if (this.areKnown) {
 			return new Map(records.map((record) => [record, [{ id: record.id!, fields: {} }]]));
 		}
 		return await this.lookUp(records);
@@ -195,9 +206,12 @@ class MatchedWriter {
 		return await writeMany(target, records, options, onOutcome, session, this.stopped);
 	}
 
+	private get updateMode(): WriteMode {
+		return this.options.mode === 'replace' ? 'replace' : 'update';
+	}
+
 	private async update(records: Entry[]) {
-		const mode = this.options.mode === 'replace' ? 'replace' : 'update';
-		const stop = await this.write(records, mode, (record, outcome) =>
+		const stop = await this.write(records, this.updateMode, (record, outcome) =>
 			this.results.add(record, withKept(outcome, record)),
 		);
 		this.stopped ??= stop;
@@ -257,3 +271,16 @@ export async function writeMatched(
 ): Promise<ServiceError | undefined> {
 	return await new MatchedWriter(target, options, sink, session).run(plan);
 }
+
+/** Sends the look-up that `writeMatched` begins with. */
+export const lookUpMatches = async (
+	target: WriteTarget,
+	records: Entry[],
+	options: MatchedTask,
+): Promise<void> =>
+	await new MatchedWriter(
+		target,
+		options,
+		{ onOutcomes() {} },
+		new WriteSession(options),
+	).readAhead(records);

@@ -208,7 +208,7 @@ const tidied = (text: string) => text.trim().replace(/\s+/g, ' ');
 const VALUES_PER_LOOKUP = 999;
 
 /** How many requests look up values at a time. */
-const PARALLEL_LOOKUPS = 4;
+export const PARALLEL_LOOKUPS = 4;
 
 /** Looks up values of one field. Reads just enough to see whether each value is unique. */
 class ValueLookup {

@@ -3,12 +3,14 @@
  * to.
  */
 import { addressKey } from '../../api/endpoints';
+import { keptTable } from '../../api/keptTables';
 import type { FieldDefinition, TableAddress, TableDefinition } from '../../api/types';
 import type { LinkTarget } from '../../api/linkedRecords';
 import { LinkResolver } from '../../bulk/links/linkResolver';
 import type { Entry, NameOf, Parameter, ParameterReader } from '../../parameterKinds/parameter';
 import { choice, list, text } from '../../parameterKinds/kinds';
 import type { RunContext } from '../../run/run';
+import type { ApiClient } from '../../transport/client';
 import { InputError, ServiceError } from '../../transport/errors';
 import { CHOOSE_ID, fieldPart, ofTable } from '../select/table';
 import { emptyValues } from './columns';
@@ -178,3 +180,14 @@ export const linkResolver = (run: RunContext<never>, at: TableAddress): LinkReso
 		const definition = async (address: TableAddress) => await run.definition(address);
 		return new LinkResolver(run.client, async (field) => await linkedTable(definition, at, field));
 	});
+
+/** The same with definitions that may be out of date, for look-ups that are sent ahead. */
+export function linksAhead(run: RunContext<never>, client: ApiClient, at: TableAddress) {
+	const definition = async (address: TableAddress) => {
+		const fresh = run.definition(address);
+		// Its failure is thrown when the run needs it.
+		fresh.catch(() => undefined);
+		return keptTable(client, address) ?? (await fresh);
+	};
+	return new LinkResolver(client, async (field) => await linkedTable(definition, at, field));
+}

@@ -8,9 +8,10 @@ import type { Matching, MatchRules, Task } from '../../bulk/writeTask';
 import type { NameOf, Parameter } from '../../parameterKinds/parameter';
 import { choice, flag, number, text, wholeNumber } from '../../parameterKinds/kinds';
 import type { RunContext } from '../../run/run';
+import type { ApiClient } from '../../transport/client';
 import { MIB } from '../../transport/streams';
 import { fieldRules } from './fieldRules';
-import { linkResolver, linkRules, linkValues, type LinkParameter } from './links';
+import { linkResolver, linkRules, linksAhead, linkValues, type LinkParameter } from './links';
 import {
 	matchFields,
 	matchingOf,
@@ -283,6 +284,7 @@ export interface WriteSetup {
 /**
  * What must be known to write to a table.
  *
+ * @param ahead the client, if only look-ups are sent, before they are needed
  * @throws {InputError}
  */
 export function setUpWriting(
@@ -292,10 +294,11 @@ export function setUpWriting(
 	settings: Task,
 	{ mode, matching: matchingIn }: WriteKind,
 	unmatched: PlanOptions,
+	ahead?: ApiClient,
 ): WriteSetup {
-	const { client } = run;
+	const client = ahead ?? run.client;
 	const at = tableOf(run, index);
-	const links = linkResolver(run, at);
+	const links = ahead ? linksAhead(run, ahead, at) : linkResolver(run, at);
 	const matching = matchingIn?.(table, settings.importKey);
 	const planning = { ...unmatched, matchOn: matching?.on };
 	const options = { ...settings, planning, linkRules: linkRules(run, index, table), matching };

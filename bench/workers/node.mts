@@ -25,8 +25,8 @@ export interface NodeTasks {
 	/** The same records through n8n's HTTP function, without the node. */
 	floor: Target & Batching;
 	getMany: Target;
-	/** The upsert without a network. */
-	overhead: { size: number; isMapped?: boolean };
+	/** The upsert without a network, of new items, or of unchanged ones with Skip Unchanged. */
+	overhead: { size: number; isMapped?: boolean; isUnchanged?: boolean };
 }
 
 /** The result of an upsert or a sync. */
@@ -77,10 +77,12 @@ serveTasks<NodeTasks>({
 		return async () => ({ records: (await runNode(target, getManyParameters)).items.length });
 	},
 
-	async overhead({ size, isMapped }) {
+	async overhead({ size, isMapped, isUnchanged = false }) {
 		const target = installStubNetwork();
 		const input = toInput(createItems(size));
-		const parameters = isMapped ? upsertMappedParameters() : upsertParameters();
+		const parameters = isMapped
+			? upsertMappedParameters()
+			: upsertParameters({ skipUnchanged: isUnchanged });
 		return async () => {
 			const delay = monitorEventLoopDelay({ resolution: 5 });
 			delay.enable();

@@ -1,11 +1,12 @@
 /**
  * A stub in place of the network: n8n's HTTP library gets its responses at once, without a socket.
- * For the stub the table is empty, and every batch is inserted.
+ * Every batch is inserted, and every key that is looked up is found, with the values of its item.
  */
 import { createRequire } from 'node:module';
+import { Readable } from 'node:stream';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { AxiosStatic, InternalAxiosRequestConfig } from 'axios';
-import { APP, benchTable, TABLE } from '../benchTable.mts';
+import { APP, benchTable, createItem, TABLE } from '../benchTable.mts';
 import type { Target } from './engine.mts';
 
 const ORIGIN = 'http://127.0.0.1:9';
@@ -33,11 +34,30 @@ function bulkResponse(size: number): string {
 	return response;
 }
 
+/** One record for each index, because building it must not be measured. */
+const records: string[] = [];
+
+function recordAt(index: number): string {
+	const time = '2026-01-01T00:00:00.000+00:00';
+	return (records[index] ??= JSON.stringify({
+		...{ id: crypto.randomUUID(), created: time, modified: time, ver: 1 },
+		fields: createItem(index),
+	}));
+}
+
+function foundRecords(body: string): string {
+	const indexes = new Set(
+		Array.from(body.matchAll(/person-(\d+)@/g), ([, index]) => Number(index)),
+	);
+	return `{"data":[${Array.from(indexes, recordAt).join(',')}]}`;
+}
+
 /** The start of every record in a bulk body. No value contains it. */
 const RECORD_START = '{"fields":';
 
 function respondTo({ method, url, data }: InternalAxiosRequestConfig): string {
 	const path = String(url);
+	if (path.endsWith('/filter')) return foundRecords(String(data));
 	if (method === 'post') return bulkResponse(String(data).split(RECORD_START).length - 1);
 	if (path.includes('/data')) return '{"data":[]}';
 	return JSON.stringify({ data: table });
@@ -51,8 +71,9 @@ export function installStubNetwork(): Target {
 	axios.defaults.adapter = async (config) => {
 		// On any network, the event loop continues before a response arrives.
 		await nextTurn();
+		const text = Buffer.from(respondTo(config));
 		return {
-			data: respondTo(config),
+			data: config.responseType === 'stream' ? Readable.from([text]) : text,
 			status: 200,
 			statusText: 'OK',
 			headers: { 'content-type': 'application/json' },

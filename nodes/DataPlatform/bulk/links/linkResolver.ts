@@ -86,14 +86,7 @@ export class LinkResolver {
 		const closedTable = createsRows ? table.id : undefined;
 		const fields = writableLinks(table).filter(({ name }) => rules.has(name));
 		const given = new Map(fields.map((field) => [field, givenLinks(field, rows)]));
-		const catalogs = new Map<FieldDefinition, Catalog | string>();
-		await forEachConcurrent(given, PARALLEL_LOOKUPS, async ([field, links]) => {
-			const values = [...links.values()].flatMap((value) =>
-				'problem' in value ? [] : valuesOf(value),
-			);
-			if (values.length === 0) return;
-			catalogs.set(field, await this.lookUp(field, rules.get(field.name)!, values, table.id));
-		});
+		const catalogs = await this.lookUp(given, rules, table.id);
 		for (const [field, links] of given) {
 			const rule = rules.get(field.name)!;
 			for (const [position, value] of links) {
@@ -116,24 +109,51 @@ export class LinkResolver {
 		return resolved;
 	}
 
-	/** The catalog with these values looked up; or, in words, why they can't be. */
+	/**
+	 * Looks up the values of link fields, once for all fields that share a catalog.
+	 *
+	 * @returns the catalog of each field that has values; or, in words, why they can't be looked up
+	 */
 	private async lookUp(
-		field: FieldDefinition,
-		rule: LinkRule,
-		values: unknown[],
+		given: ReadonlyMap<FieldDefinition, GivenLinks>,
+		rules: LinkRules,
 		tableId: string,
-	): Promise<Catalog | string> {
-		try {
-			const catalog = catalogOf(this.catalogs, await this.targetOf(field), rule);
-			if (typeof catalog === 'string') return catalog;
-			if (rule.ifNotFound === 'create') this.creating.set(field.name, catalog);
+	): Promise<Map<FieldDefinition, Catalog | string>> {
+		const catalogs = new Map<FieldDefinition, Catalog | string>();
+		const values = new Map<FieldDefinition, unknown[]>();
+		for (const [field, links] of given) {
+			const all = [...links.values()].flatMap((value) =>
+				'problem' in value ? [] : valuesOf(value),
+			);
+			if (all.length > 0) values.set(field, all);
+		}
+		await forEachConcurrent(values.keys(), PARALLEL_LOOKUPS, async (field) => {
+			const rule = rules.get(field.name)!;
+			const catalog = await this.catalogFor(field, rule).catch(unavailable);
+			catalogs.set(field, catalog);
+		});
+		const sought = new Map<Catalog, unknown[]>();
+		for (const [field, all] of values) {
+			const catalog = catalogs.get(field)!;
+			if (typeof catalog !== 'string')
+				sought.set(catalog, [...(sought.get(catalog) ?? []), ...all]);
+		}
+		await forEachConcurrent(sought, PARALLEL_LOOKUPS, async ([catalog, all]) => {
 			// The run creates records of this same table: one that was missing may exist now.
 			const isOwn = catalog.target.table.id === tableId;
-			await lookUpMissing(this.client, catalog, values, isOwn);
-			return catalog;
-		} catch (error) {
-			return unavailable(error);
+			const failure = await lookUpMissing(this.client, catalog, all, isOwn).catch(unavailable);
+			if (failure === undefined) return;
+			for (const [field, other] of catalogs) if (other === catalog) catalogs.set(field, failure);
+		});
+		return catalogs;
+	}
+
+	private async catalogFor(field: FieldDefinition, rule: LinkRule): Promise<Catalog | string> {
+		const catalog = catalogOf(this.catalogs, await this.targetOf(field), rule);
+		if (typeof catalog !== 'string' && rule.ifNotFound === 'create') {
+			this.creating.set(field.name, catalog);
 		}
+		return catalog;
 	}
 
 	/**
@@ -210,7 +230,9 @@ export class LinkResolver {
 }
 
 /** The values of a link field, by the position of their row. */
-function givenLinks(field: FieldDefinition, rows: PlanInput[]) {
+type GivenLinks = ReadonlyMap<number, LinkValue | { problem: string }>;
+
+function givenLinks(field: FieldDefinition, rows: PlanInput[]): GivenLinks {
 	const given = new Map<number, LinkValue | { problem: string }>();
 	for (const [position, row] of rows.entries()) {
 		const value = readLinks(field, row.values);

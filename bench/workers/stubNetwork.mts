@@ -57,7 +57,7 @@ const RECORD_START = '{"fields":';
 
 function respondTo({ method, url, data }: InternalAxiosRequestConfig): string {
 	const path = String(url);
-	if (path.endsWith('/filter')) return foundRecords(String(data));
+	if (path.endsWith('/filter')) return foundRecords(JSON.stringify(data));
 	if (method === 'post') return bulkResponse(String(data).split(RECORD_START).length - 1);
 	if (path.includes('/data')) return '{"data":[]}';
 	return JSON.stringify({ data: table });

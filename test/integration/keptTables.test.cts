@@ -42,8 +42,7 @@ const warmUp = async () => {
 	await harness.sandbox.admin.clearRequests();
 };
 
-const run = async (operation: string, given: Run) =>
-	await harness.run(operation, { ...goingOn, isWarm: true, ...given });
+const run = async (operation: string, given: Run) => await harness.run(operation, { ...goingOn, isWarm: true, ...given });
 
 /** The requests, without what identifies the table. */
 const requests = async () =>
@@ -138,8 +137,7 @@ describe('a change in the last minute', () => {
 			asks: ['POST /data/bulk'],
 		},
 		{
-			change:
-				'a field became read-only: the platform rejects it, then it is left out, with a notice',
+			change: 'a field became read-only: the platform rejects it, then it is left out, with a notice',
 			values: { code: 'a' },
 			fields: [code, state, { name: 'size', type: 'calculated', metadata: { template: '{code}' } }],
 			row: sized,

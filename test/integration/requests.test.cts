@@ -242,18 +242,12 @@ async function upload() {
 
 const WRITES = /^(create|sync|update|upsert)/;
 
-async function run(
-	{ resource = 'record', operation, items: given, parameters, options, file }: Execution,
-	isWarm = false,
-) {
+async function run({ resource = 'record', operation, items: given, parameters, options, file }: Execution, isWarm = false) {
 	const ofTable = resource !== 'application' && { application: picked(APP) };
 	const isOfOne = resource !== 'application' && !(resource === 'table' && operation === 'getAll');
 	const [first = {}, ...others] = given ?? [];
 	const data = file === undefined ? undefined : await stored('file.csv', file, 'text/csv');
-	const input = [
-		{ json: first, ...(data && { binary: { data } }) },
-		...others.map((json) => ({ json })),
-	];
+	const input = [{ json: first, ...(data && { binary: { data } }) }, ...others.map((json) => ({ json }))];
 	const result = await runOperation(harness.credential, {
 		isWarm,
 		input,
@@ -322,10 +316,7 @@ const PAGE = join(__dirname, '..', '..', 'bench', 'RESULTS.md');
 const MARKED = /(<!-- requests: begin -->\n\n)[^]*(\n\n<!-- requests: end -->)/;
 
 function tableOf(rows: string[][]): string {
-	const all = [
-		['Requests, and in how many round trips if some are sent together', 'Cold', 'Warm'],
-		...rows,
-	];
+	const all = [['Requests, and in how many round trips if some are sent together', 'Cold', 'Warm'], ...rows];
 	const widths = [0, 1, 2].map((column) => Math.max(...all.map((row) => row[column]!.length)));
 	const line = (row: string[], fill = ' ') =>
 		`| ${row.map((cell, at) => (at === 0 ? cell.padEnd(widths[at]!, fill) : cell.padStart(widths[at]!, fill))).join(' | ')} |`;
@@ -343,11 +334,7 @@ test('each operation takes the requests that bench/RESULTS.md says', async () =>
 				.split('\n')
 				.find((line) => line.startsWith(`| ${title} `))
 				?.split('|') ?? [];
-		rows.push([
-			title,
-			await sameIfRepeated(execution, false, cold),
-			await sameIfRepeated(execution, true, warm),
-		]);
+		rows.push([title, await sameIfRepeated(execution, false, cold), await sameIfRepeated(execution, true, warm)]);
 	}
 	const expected = page.replace(MARKED, (_, begin, end) => `${begin}${tableOf(rows)}${end}`);
 	if (process.env.WRITE_TABLE) writeFileSync(PAGE, expected);

@@ -13,8 +13,7 @@ import { StubTables } from '../../stubTables.cts';
 import type { LinkRule } from '../../../../nodes/DataPlatform/bulk/writeTask.ts';
 import type { PlanInput } from '../../../../nodes/DataPlatform/bulk/terms.ts';
 
-const to = (name: string, multiple = false, more = {}) =>
-	fieldOf(name, 'schema_link', { linkTableId: 'companies', multiple, ...more });
+const to = (name: string, multiple = false, more = {}) => fieldOf(name, 'schema_link', { linkTableId: 'companies', multiple, ...more });
 
 const people = {
 	...tableOf(
@@ -66,9 +65,7 @@ function setUp(setup: Setup = {}) {
 	const stub = new StubTables({ companies: stored, people: {} });
 	const linked = { at: { table: 'companies' }, table: { ...companies, ...target } };
 	const resolver = new LinkResolver(stub.client(respond), targetOf ?? (async () => linked));
-	const of = new Map(
-		Object.entries(rules ?? Object.fromEntries(table.fields.map(({ name }) => [name, rule]))),
-	);
+	const of = new Map(Object.entries(rules ?? Object.fromEntries(table.fields.map(({ name }) => [name, rule]))));
 	const resolve = async (values: unknown[], createsRows?: boolean) =>
 		await resolver.resolve(
 			table,
@@ -82,9 +79,7 @@ function setUp(setup: Setup = {}) {
 /** What one item's values become, or what is wrong with them. */
 async function resolved(values: unknown, setup?: Setup) {
 	const [row] = await setUp(setup).resolve([values]);
-	return (
-		row!.problems?.map(({ field, message }) => `${field}: ${message}`).join('; ') ?? row!.values
-	);
+	return row!.problems?.map(({ field, message }) => `${field}: ${message}`).join('; ') ?? row!.values;
 }
 
 describe('values of links become ids', () => {
@@ -100,10 +95,7 @@ describe('values of links become ids', () => {
 		[{ clients: [{ id: 'x' }, 'Acorn'] }, { clients: ['x', 'a'] }],
 		[{ clients: { add: ['Acorn'] } }, { clients: ['a'] }],
 		[{ clients: { remove: ['Birch'] } }, { clients: { add: [], remove: ['b'] } }],
-		[
-			{ clients: { add: ['Acorn'], remove: ['Birch'] } },
-			{ clients: { add: ['a'], remove: ['b'] } },
-		],
+		[{ clients: { add: ['Acorn'], remove: ['Birch'] } }, { clients: { add: ['a'], remove: ['b'] } }],
 		// Nothing to look up.
 		[
 			{ company: null, clients: [] },
@@ -120,12 +112,9 @@ describe('values of links become ids', () => {
 		expect(await resolved(given)).toEqual(becomes);
 	});
 
-	test.each([null, 'text', 5, [1]])(
-		'values that are not an object stay as they are: %j',
-		async (values) => {
-			expect(await resolved(values)).toEqual(values);
-		},
-	);
+	test.each([null, 'text', 5, [1]])('values that are not an object stay as they are: %j', async (values) => {
+		expect(await resolved(values)).toEqual(values);
+	});
 
 	test('fields without a rule hold ids', async () => {
 		const { resolve, stub } = setUp({ rules: { company: byName } });
@@ -146,26 +135,17 @@ describe('values of links become ids', () => {
 });
 
 describe('what is not found', () => {
-	const no = (field: string, name: string, more = '') =>
-		`${field}: '${field}': no record of 'Companies' has "${name}" in 'name'${more}`;
+	const no = (field: string, name: string, more = '') => `${field}: '${field}': no record of 'Companies' has "${name}" in 'name'${more}`;
 	const close = '; "Acorn" differs only in case or spaces';
 	test.each<[LinkRule, given: object, becomes: unknown]>([
 		[byName, { company: 'Nobody' }, no('company', 'Nobody')],
 		[byName, { clients: ['Acorn', 'Nobody'] }, no('clients', 'Nobody')],
 		[byName, { clients: ['X', 'X'] }, no('clients', 'X')],
-		[
-			byName,
-			{ clients: ['X', 'Y'] },
-			`${no('clients', 'X')}; no record of 'Companies' has "Y" in 'name'`,
-		],
+		[byName, { clients: ['X', 'Y'] }, `${no('clients', 'X')}; no record of 'Companies' has "Y" in 'name'`],
 		[byName, { clients: { remove: ['Nobody'] } }, no('clients', 'Nobody')],
 		[orEmpty, { company: 'Nobody' }, { company: null }],
 		[orEmpty, { clients: ['Nobody', 'Acorn'] }, { clients: ['a'] }],
-		[
-			orEmpty,
-			{ clients: { add: ['Acorn'], remove: ['Nobody'] } },
-			{ clients: { add: ['a'], remove: [] } },
-		],
+		[orEmpty, { clients: { add: ['Acorn'], remove: ['Nobody'] } }, { clients: { add: ['a'], remove: [] } }],
 		[orCreate, { clients: { remove: ['Nobody'] } }, { clients: { add: [], remove: [] } }],
 		[orCreate, { company: 'New' }, { company: `new record of 'companies' with "New" in 'name'` }],
 		[byName, { company: 'acorn' }, no('company', 'acorn', close)],
@@ -200,10 +180,7 @@ describe('what is not found', () => {
 		const [row] = await resolver.resolve(people, rows, new Map([['company', byName]]));
 		expect(row).toMatchObject({ index: 3, id: 'r', values: { name: 'x' } });
 		expect(row!.values).not.toHaveProperty('company');
-		expect(row!.problems).toEqual([
-			problems[0],
-			{ field: 'company', message: no('company', 'Nobody').slice(9) },
-		]);
+		expect(row!.problems).toEqual([problems[0], { field: 'company', message: no('company', 'Nobody').slice(9) }]);
 	});
 
 	test('two records with the value are an error that names both', async () => {
@@ -223,28 +200,16 @@ describe('what the linked table does not allow', () => {
 				: field,
 	);
 	test.each<[LinkRule, fields: FieldDefinition[], message: string]>([
-		[
-			byName,
-			keyless,
-			"the linked table 'Companies' has no import key field: choose one of its fields",
-		],
+		[byName, keyless, "the linked table 'Companies' has no import key field: choose one of its fields"],
 		[byField('colour'), companies.fields, "the linked table 'Companies' has no field 'colour'"],
 		[byField('logo'), companies.fields, "records can't be found by 'logo' (picture)"],
-		[
-			{ linkedField: 'city', ifNotFound: 'create' },
-			companies.fields,
-			"records of 'Companies' are created only by their import key 'name'",
-		],
+		[{ linkedField: 'city', ifNotFound: 'create' }, companies.fields, "records of 'Companies' are created only by their import key 'name'"],
 		[
 			{ linkedField: 'city', ifNotFound: 'create' },
 			keyless,
 			"records of 'Companies' are created only by their import key, which it does not have",
 		],
-		[
-			orCreate,
-			required,
-			"records of 'Companies' can't be created by 'name' alone: it also requires 'city', 'number'",
-		],
+		[orCreate, required, "records of 'Companies' can't be created by 'name' alone: it also requires 'city', 'number'"],
 	])('%j: %#', async (rule, fields, message) => {
 		const result = await resolved({ company: 'Acorn' }, { rule, target: { fields } });
 		expect(result).toBe(`company: 'company': ${message}`);
@@ -261,16 +226,8 @@ describe('what the linked table does not allow', () => {
 
 	test.each<[string, Error, string]>([
 		['an unknown target', new InputError('give record IDs', { hint: '' }), 'give record IDs'],
-		[
-			'403',
-			new ServiceError('forbidden', { delivery: 'rejected', status: 403 }),
-			"its linked table can't be read: forbidden",
-		],
-		[
-			'404',
-			new ServiceError('missing', { delivery: 'rejected', status: 404 }),
-			"its linked table can't be read: missing",
-		],
+		['403', new ServiceError('forbidden', { delivery: 'rejected', status: 403 }), "its linked table can't be read: forbidden"],
+		['404', new ServiceError('missing', { delivery: 'rejected', status: 404 }), "its linked table can't be read: missing"],
 	])('%s is the problem of the items that use the link', async (_, error, message) => {
 		const targetOf = async () => await Promise.reject<LinkTarget>(error);
 		const { resolve } = setUp({ targetOf });
@@ -373,9 +330,7 @@ describe('creating what is missing', () => {
 	test('a name stands for one record, however many items have it, and however long it is', async () => {
 		const { resolve } = setUp({ rule: orCreate });
 		const long = 'long '.repeat(20);
-		const rows = await resolve(
-			['New', 'New', `${long}1`, `${long}2`].map((company) => ({ company })),
-		);
+		const rows = await resolve(['New', 'New', `${long}1`, `${long}2`].map((company) => ({ company })));
 		const ids = rows.map(({ values }) => (values as { company: string }).company);
 		expect(ids[0]).toBe(`new record of 'companies' with "New" in 'name'`);
 		expect(new Set(ids).size).toBe(3);
@@ -431,17 +386,12 @@ describe('creating what is missing', () => {
 			return isWritten ? httpResponse(200, { bulk: { successCount: 1 }, data: [] }) : undefined;
 		});
 		await resolver.createMissing(plan, people, options);
-		expect(plan.problems).toMatchObject([
-			{ message: `'company': "New" was written to 'Companies', but its ID could not be read` },
-		]);
+		expect(plan.problems).toMatchObject([{ message: `'company': "New" was written to 'Companies', but its ID could not be read` }]);
 	});
 
 	test('one that is rejected is a problem of its records', async () => {
 		const long = 'x'.repeat(41);
-		const { resolver, plan } = await create([
-			{ company: long, clients: [long] },
-			{ company: 'New' },
-		]);
+		const { resolver, plan } = await create([{ company: long, clients: [long] }, { company: 'New' }]);
 		await resolver.createMissing(plan, people, options);
 		expect(plan.records.map(({ index }) => index)).toEqual([1]);
 		expect(plan.problems).toEqual(
@@ -498,11 +448,7 @@ describe('creating what is missing', () => {
 			['company', orCreate],
 			['clients', orCreate],
 		]);
-		const rows = await resolver.resolve(
-			people,
-			[{ index: 0, values: { company: 'New', clients: ['New'] } }],
-			rules,
-		);
+		const rows = await resolver.resolve(people, [{ index: 0, values: { company: 'New', clients: ['New'] } }], rules);
 		const plan = planRecords(people, rows, planning);
 		await resolver.createMissing(plan, people, options);
 		expect(plan.records[0]!.fields).toEqual({

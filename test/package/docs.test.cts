@@ -39,11 +39,15 @@ const anchorsOf = (page: string) =>
 			.replaceAll(' ', '-'),
 	);
 
-test('every example is on the page of examples', () => {
+test('every example is on the page of examples, under its name in n8n', () => {
 	const examples = globSync('*.json', { cwd: join(root, 'examples') });
 	const page = read('examples/README.md');
+	const links = examples.map((file) => {
+		const { name } = JSON.parse(read(`examples/${file}`)) as { name: string };
+		return `[${name}](${file})`;
+	});
 	expect(examples.length).toBeGreaterThan(0);
-	expect(examples.filter((name) => !page.includes(`](${name})`))).toEqual([]);
+	expect(links.filter((link) => !page.includes(link))).toEqual([]);
 });
 
 test('every picture is on a page', () => {

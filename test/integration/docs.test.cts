@@ -1,0 +1,151 @@
+/** The worked examples of the docs, run against the sandbox: what the pages show is what comes back. */
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import type { IDataObject, INodeParameters } from 'n8n-workflow';
+import { automatic, picked, runOperation } from '../support/engine/engine.cts';
+import { watch } from '../support/engine/polls.cts';
+import { startSandbox, type RunningSandbox } from '../../harness/sandboxProcess.mts';
+import { read, stored } from './attachmentFixtures.cts';
+
+let sandbox: RunningSandbox;
+
+beforeAll(async () => {
+	sandbox = await startSandbox();
+});
+
+beforeEach(async () => {
+	await sandbox.admin.reset();
+});
+
+afterAll(async () => {
+	await sandbox.stop();
+});
+
+/** The blocks of code of a page, from a heading on. */
+function blocksOf(page: string, heading: string): string[] {
+	const text = readFileSync(join(__dirname, '../../docs', page), 'utf8');
+	const [, part] = text.split(`\n${heading}\n`);
+	return [...part!.matchAll(/^ *```\w+\n([^]*?)^ *```/gm)].map(([, code]) => code!);
+}
+
+const json = (block: string | undefined) => JSON.parse(block!) as unknown;
+
+/** What a page shows of a value: some of its keys; a text that ends in … may be any. */
+function shownPart(shown: unknown): unknown {
+	if (typeof shown === 'string') return shown.endsWith('…') ? expect.any(String) : shown;
+	if (Array.isArray(shown)) return shown.map(shownPart);
+	if (shown === null || typeof shown !== 'object') return shown;
+	const part = Object.entries(shown).map(([key, value]) => [key, shownPart(value)] as const);
+	return expect.objectContaining(Object.fromEntries(part));
+}
+
+const credential = () => ({
+	baseUrl: sandbox.baseUrl,
+	token: sandbox.tokens.role,
+	accessType: 'role' as const,
+});
+
+const run = async (operation: string, table: string, more: IDataObject, items: unknown = [{}]) =>
+	await runOperation(credential(), {
+		parameters: {
+			resource: 'record',
+			operation,
+			application: picked('crm'),
+			table: picked(table),
+			...more,
+		} as INodeParameters,
+		items: items as IDataObject[],
+		onError: 'continueErrorOutput',
+	});
+
+const outputs = (result: Awaited<ReturnType<typeof run>>) =>
+	[0, 1].map((index) => result.output('Data Platform', index).map((item) => item.json));
+
+test('writing records', async () => {
+	const [items, written, failed] = blocksOf('writing-records.md', '## An example').map(json);
+	const result = await run('upsert', 'deals', { columns: automatic }, items);
+	expect(outputs(result)).toEqual([shownPart(written), [shownPart(failed)]]);
+});
+
+test('a dry run', async () => {
+	const [shown] = blocksOf('writing-records.md', '## A dry run').map(json);
+	const items = [
+		{ number: 'D-004', fee: 330 },
+		{ number: 'D-101', title: 'New door' },
+	];
+	const options = { dryRun: true };
+	const result = await run('upsert', 'deals', { columns: automatic, options }, items);
+	expect(outputs(result)).toEqual([shownPart(shown), []]);
+});
+
+test('a file of rows', async () => {
+	const [file, report, rejected] = blocksOf('files-of-rows.md', '## An example');
+	const input = [{ json: {}, binary: { data: await stored('people.csv', file!, 'text/csv') } }];
+	const result = await runOperation(credential(), {
+		parameters: {
+			resource: 'record',
+			operation: 'importFromFile',
+			application: picked('crm'),
+			table: picked('contacts'),
+		},
+		input,
+	});
+	const [item] = result.output('Data Platform');
+	expect(item!.json).toEqual(shownPart(json(report)));
+	const text = (await read(item, 'rejected')).toString('utf8');
+	expect(text.replace('\ufeff', '').replaceAll('\r\n', '\n')).toBe(rejected);
+});
+
+test('a filter', async () => {
+	const [filterTree] = blocksOf('reading.md', '## Filters');
+	const result = await run('count', 'contacts', { filterMode: 'json', filterTree });
+	expect(outputs(result)).toEqual([[{ count: 9 }], []]);
+});
+
+test('deleting many', async () => {
+	const [dry, done] = blocksOf('deleting-and-mirroring.md', '## Delete Many').map(json);
+	const condition = [{ field: 'stage', operator: 'is', choice: 'lost' }];
+	const filter = { filterMode: 'conditions', conditions: { condition } };
+	const tried = await run('deleteMany', 'deals', { ...filter, options: { dryRun: true } });
+	expect(outputs(tried)).toEqual([[dry], []]);
+	const deleted = await run('deleteMany', 'deals', filter);
+	expect(outputs(deleted)).toEqual([[done], []]);
+});
+
+test('mirroring', async () => {
+	const [items] = blocksOf('deleting-and-mirroring.md', '## Sync').map(json);
+	const parameters = { columns: automatic, missingRecords: 'delete' };
+	const half = await run('sync', 'companies', parameters, (items as unknown[]).slice(0, 2));
+	const page = readFileSync(join(__dirname, '../../docs/deleting-and-mirroring.md'), 'utf8');
+	const [, [first]] = outputs(half) as [IDataObject[], IDataObject[]];
+	expect(page.replaceAll(/\s+/g, ' ')).toContain(first!.error);
+	const result = await run('sync', 'companies', parameters, items);
+	expect(outputs(result)[0]!.map(({ outcome }) => outcome)).toEqual([
+		'updated',
+		'unchanged',
+		'unchanged',
+		'unchanged',
+		'inserted',
+		'deleted',
+	]);
+});
+
+test('the first polls of a trigger', async () => {
+	const shown = json(blocksOf('changes.md', '### The first poll')[0]) as IDataObject[];
+	const watching = await watch(credential(), {
+		triggerOn: 'createdOrUpdated',
+		application: picked('crm'),
+		table: picked('contacts'),
+		startFrom: 'now',
+	});
+	expect(await watching.poll()).toBeNull();
+	const [created, updated] = [
+		{ email: 'ivy.finch@example.com', surname: 'Finch' },
+		{ email: 'ann.fox@example.com', age: 50 },
+	];
+	await run('upsert', 'contacts', { columns: automatic }, [created]);
+	await run('upsert', 'contacts', { columns: automatic }, [updated]);
+	const emitted = await watching.poll();
+	expect(emitted!.map((item) => item.json)).toEqual(shown.map(shownPart));
+	expect(await watching.poll()).toBeNull();
+});

@@ -45,7 +45,7 @@ const TICKS_PER_SECOND = 100;
 export function readCpuSeconds(pid: number): number {
 	try {
 		const stat = readFileSync(`/proc/${pid}/stat`, 'utf8');
-		// The command's name, in parentheses, may hold spaces: utime and stime are 12th and 13th after it.
+		// The command's name, in parentheses, may contain spaces: utime and stime are 12th and 13th after it.
 		const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
 		return (Number(fields[11]) + Number(fields[12])) / TICKS_PER_SECOND;
 	} catch {

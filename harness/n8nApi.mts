@@ -101,7 +101,7 @@ export interface N8nApi {
 	publish(workflowId: string): Promise<void>;
 	/** Deactivates it. */
 	unpublish(workflowId: string): Promise<void>;
-	/** Starts a stored workflow at a trigger, whose own output the items replace; returns the execution's id. */
+	/** Starts a stored workflow at a trigger, with the items instead of its output; returns the execution's id. */
 	startWorkflow(workflowId: string, triggerName: string, items?: ExecutionItem[]): Promise<string>;
 	/** Starts a stored workflow and waits until it has ended, successfully or not. */
 	runWorkflow(workflowId: string, triggerName: string, items?: ExecutionItem[]): Promise<Execution>;
@@ -130,13 +130,13 @@ export function createOwner(): Owner {
  */
 export function parseExecutionData(text: string): unknown {
 	const values = JSON.parse(text) as unknown[];
-	const known = new Map<number, unknown>();
+	const resolved = new Map<number, unknown>();
 	const read = (position: number): unknown => {
-		if (known.has(position)) return known.get(position);
+		if (resolved.has(position)) return resolved.get(position);
 		const value = values[position];
 		if (typeof value !== 'object' || value === null) return value;
 		const target: unknown[] | JsonObject = Array.isArray(value) ? [] : {};
-		known.set(position, target);
+		resolved.set(position, target);
 		for (const [key, entry] of Object.entries(value)) {
 			const resolved: unknown = typeof entry === 'string' ? read(Number(entry)) : entry;
 			Object.assign(target, { [key]: resolved });

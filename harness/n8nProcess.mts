@@ -33,8 +33,8 @@ const UNUSED_MODULES = [
 /** Those that this n8n has: older versions don't start if the list contains an unknown name. */
 function disabledModules(): string {
 	const folder = join(N8N_FOLDER, 'node_modules', 'n8n', 'dist', 'modules');
-	const known = new Set(readdirSync(folder).map((name) => name.replace(/\.ee$/, '')));
-	return UNUSED_MODULES.filter((name) => known.has(name)).join(',');
+	const present = new Set(readdirSync(folder).map((name) => name.replace(/\.ee$/, '')));
+	return UNUSED_MODULES.filter((name) => present.has(name)).join(',');
 }
 
 const BARE = {
@@ -44,7 +44,7 @@ const BARE = {
 	N8N_RUNNERS_AUTH_TOKEN: 'none',
 };
 
-/** The first start creates n8n's database, which takes long on a slow machine. */
+/** The first start creates n8n's database, which takes a while on a slow machine. */
 const READY_TIMEOUT_MS = 300_000;
 
 export interface N8nOptions {
@@ -207,9 +207,9 @@ async function startAndWait(
 	const paths = readyPaths(command, options.isBare);
 	while (!(await isReady(url, paths))) {
 		if (hasExited || Date.now() > deadline) {
-			const what = hasExited ? 'exited before it was ready' : 'was not ready after five minutes';
+			const problem = hasExited ? 'exited before it was ready' : 'was not ready after five minutes';
 			await n8n.stop();
-			throw new Error(`n8n ${what}. Its last output:\n${n8n.output().slice(-3_000)}`);
+			throw new Error(`n8n ${problem}. Its last output:\n${n8n.output().slice(-3_000)}`);
 		}
 		await sleep(100);
 	}

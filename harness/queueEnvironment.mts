@@ -64,7 +64,7 @@ export function queueVariables({ redis, postgres, encryptionKey }: QueueConnecti
 	};
 }
 
-/** How many executions a worker runs at once. If there are more, a second worker takes some. */
+/** How many executions a worker runs at once. A second worker runs the others. */
 export const WORKER_CONCURRENCY = 5;
 
 /** The log file of the n8n process with this user folder. */

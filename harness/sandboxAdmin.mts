@@ -8,7 +8,7 @@ import axios, { type AxiosInstance, type AxiosResponse } from 'axios';
 export type HttpClient = AxiosInstance;
 export type HttpResponse = AxiosResponse;
 
-/** A record as the sandbox's database holds it: links as ids, empty fields left out. */
+/** A record as it is in the sandbox's database: links as ids, without empty fields. */
 export interface StoredRecord {
 	id: string;
 	ver: number;
@@ -106,7 +106,7 @@ export interface SandboxAdmin {
 	http: HttpClient;
 }
 
-/** The administration of a running sandbox; it throws if the sandbox refuses a request. */
+/** The administration of a running sandbox; it throws if the sandbox rejects a request. */
 export function createSandboxAdmin(
 	baseUrl: string,
 	{ keepAlive = true }: { keepAlive?: boolean } = {},
@@ -173,7 +173,7 @@ export function httpClient(baseURL: string, headers: Record<string, string> = {}
 		maxBodyLength: Infinity,
 		maxContentLength: Infinity,
 		proxy: false,
-		// The sandbox's certificate is self-signed and made at its start.
+		// The sandbox's certificate is self-signed, a new one at each start.
 		httpsAgent: new Agent({ rejectUnauthorized: false }),
 	});
 }

@@ -17,7 +17,7 @@ export interface SignInPage {
 
 /** n8n's session cookies for its owner, with their attributes. */
 async function signInAgain(n8nUrl: string, { email, password }: Owner): Promise<string[]> {
-	// Without a browser id, which n8n would bind the session to: the browser makes up its own.
+	// Without a browser id, which n8n would bind the session to: the browser creates one.
 	const response = await fetch(`${n8nUrl}/rest/login`, {
 		method: 'POST',
 		headers: { 'content-type': 'application/json' },

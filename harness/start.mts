@@ -107,13 +107,13 @@ function parseSettings(): Settings | undefined {
 /** Checks the ports first, before minutes are spent on installing. */
 async function checkPorts({ editorPort, sandboxPort }: Settings): Promise<void> {
 	const required = [
-		{ port: editorPort, option: '--port', what: "n8n's editor" },
-		{ port: sandboxPort, option: '--sandbox-port', what: 'the sandbox' },
+		{ port: editorPort, option: '--port', program: "n8n's editor" },
+		{ port: sandboxPort, option: '--sandbox-port', program: 'the sandbox' },
 	];
-	for (const { port, option, what } of required) {
+	for (const { port, option, program } of required) {
 		if (await isPortFree(port)) continue;
 		throw new Error(
-			`Port ${port} for ${what} is in use. Stop the program that uses it, or choose another port:\n` +
+			`Port ${port} for ${program} is in use. Stop the program that uses it, or choose another port:\n` +
 				`npm start -- ${option} ${port + 1}`,
 		);
 	}
@@ -258,7 +258,7 @@ async function runFirst({ sandboxPort }: Settings, expected: number): Promise<Fi
 	return { sandbox, row };
 }
 
-/** Installs n8n if need be, starts it with the package, and puts the examples into it. */
+/** Installs n8n if necessary, starts it with the package, and puts the examples into it. */
 async function openEditor(sandbox: RunningSandbox, port: number): Promise<Editor> {
 	const folder = await makeUserFolder();
 	cleanups.push(async () => await rm(folder, { recursive: true, force: true }));
@@ -313,7 +313,7 @@ async function start(settings: Settings): Promise<boolean> {
 	print();
 	print(formatTable(rows));
 	print();
-	print(`The sandbox holds ${stored.toLocaleString('en-US')} airports, counted over its own API.`);
+	print(`The sandbox has ${stored.toLocaleString('en-US')} airports, counted through its API.`);
 	const success = isAsExpected(rows, expected, stored);
 	if (!success) {
 		print(`This is wrong: the first run must insert all ${expected} airports, the second none.`);
@@ -324,7 +324,7 @@ async function start(settings: Settings): Promise<boolean> {
 
 for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {
 	process.on(signal, () => {
-		// The second signal does not wait: exiting kills what is still running.
+		// A second signal does not wait: exiting kills what is still running.
 		if (isStopping) process.exit(130);
 		isStopping = true;
 		print('\nStopping…');

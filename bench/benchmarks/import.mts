@@ -22,7 +22,7 @@ export const importRows: Benchmark = {
 		const folder = await mkdtemp(join(tmpdir(), 'bench-'));
 		const env = await startBenchEnv();
 		const rows: Row[] = [];
-		/** Does one thing in a process of its own, and checks what it returned and what is stored. */
+		/** Runs one task in a process of its own, and checks what it returned and what is stored. */
 		const measure = async (
 			title: string,
 			run: (worker: Worker<WorkerTasks['rowFiles']>) => Promise<Measurement>,

@@ -14,7 +14,7 @@ import type { Measurement } from '../measure.mts';
 import { MAX_SECONDS, N8nHost } from '../n8n/host.mts';
 import { type Place, toWorkflow } from '../n8n/steps.mts';
 import type { Returned } from '../n8n/storedExecution.mts';
-import { type Work, type WorkContestant, works } from '../n8n/works.mts';
+import { type Workload, type WorkloadContestant, workloads } from '../n8n/workloads.mts';
 import {
 	addGoal,
 	createRow,
@@ -46,14 +46,19 @@ interface Setting {
 type Details = Measurement & Returned;
 type Results = Partial<Record<string, Series>>;
 
-async function placeFor(setting: Setting, work: Work, name: string, size: number): Promise<Place> {
+async function placeFor(
+	setting: Setting,
+	work: Workload,
+	name: string,
+	size: number,
+): Promise<Place> {
 	const { env, hosts, folder, record } = setting;
 	const file = join(folder, `${work.title(String(size))}.dat`);
 	if (work.writeFile && !existsSync(file)) await work.writeFile(file, size);
 	return { env, host: name === 'ours' ? hosts.ours : hosts.peers, size, file, record };
 }
 
-async function runOnce(place: Place, work: Work, { steps }: WorkContestant, name: string) {
+async function runOnce(place: Place, work: Workload, { steps }: WorkloadContestant, name: string) {
 	const source = (await work.source?.(place)) ?? [];
 	const measured = await steps(place);
 	const title = `${work.title(shown(place.size))} ${name}`;
@@ -65,9 +70,9 @@ async function runOnce(place: Place, work: Work, { steps }: WorkContestant, name
 /** Runs contestants with so many items, in turns. */
 async function measureSize(
 	setting: Setting,
-	work: Work,
+	work: Workload,
 	{ size, runs }: { size: number; runs: number },
-	contestants: Array<[string, WorkContestant]>,
+	contestants: Array<[string, WorkloadContestant]>,
 ): Promise<Results> {
 	const { env } = setting;
 	await env.admin.settings({ rateLimitPerMinute: null });
@@ -107,7 +112,7 @@ function foreseenFailure(before: Series | undefined, smaller: number, size: numb
 	return `not run: ${shown(smaller)} took ${seconds.toFixed(0)} s, and ${MAX_SECONDS} s is the limit`;
 }
 
-function toRow({ ours, ...peers }: Results, { wire }: Setting, work: Work, size: number): Row {
+function toRow({ ours, ...peers }: Results, { wire }: Setting, work: Workload, size: number): Row {
 	const row = createRow(
 		`${work.title(shown(size))}, ${wire.name}`,
 		{ ours: ours!, peers: peers as Record<string, Series> },
@@ -126,9 +131,9 @@ function toRow({ ours, ...peers }: Results, { wire }: Setting, work: Work, size:
 	return row;
 }
 
-async function measureWork(setting: Setting, work: Work): Promise<Row[]> {
+async function measureWork(setting: Setting, work: Workload): Promise<Row[]> {
 	const { options, wire } = setting;
-	const all: Array<[string, WorkContestant]> = [
+	const all: Array<[string, WorkloadContestant]> = [
 		['ours', { steps: work.ours }],
 		...Object.entries(work.peers).filter(([, { differs }]) => !differs || wire === HTTP),
 	];
@@ -173,7 +178,7 @@ export const n8n: Benchmark = {
 					const record = await createFileRecord(env);
 					const setting = { options, wire, env, hosts: { ours, peers }, folder, record };
 					const rows: Row[] = [];
-					for (const work of works) {
+					for (const work of workloads) {
 						if (work.isLocal && wire !== HTTP) continue;
 						if (!work.title('').includes(options.work ?? '')) continue;
 						rows.push(...(await measureWork(setting, work)));

@@ -51,8 +51,8 @@ export const overhead: Benchmark = {
 				while (measurements.length < runs) {
 					measurements.push(await node.run('overhead', { size, isMapped }));
 				}
-				const what = isMapped ? 'items mapped by hand' : 'items';
-				const title = `overhead of ${size.toLocaleString('en')} ${what}, no network`;
+				const items = isMapped ? 'items mapped by hand' : 'items';
+				const title = `overhead of ${size.toLocaleString('en')} ${items}, no network`;
 				const row = createRow(title, { ours: { measurements } });
 				const microseconds = (row.ours.seconds! / size) * 1e6;
 				addGoal(row, `≤ ${MAX_MICROSECONDS} µs an item`, microseconds <= MAX_MICROSECONDS);

@@ -1,10 +1,10 @@
-/** n8n's own tables, for comparison: what is written there does not go to the platform. */
+/** n8n's own tables, for comparison: nothing is sent to the platform. */
 import { createItem, KEY_FIELD } from '../benchTable.mts';
 import { AUTOMATIC, locator, node } from './steps.mts';
-import type { WorkContestant } from './works.mts';
+import type { WorkloadContestant } from './workloads.mts';
 
 /** n8n's Data Table node. Each run has a new table. */
-export function dataTable(operation: 'upsert' | 'insert'): WorkContestant {
+export function dataTable(operation: 'upsert' | 'insert'): WorkloadContestant {
 	let path = '';
 	const columns = Object.entries(createItem(0)).map(([name, value]) => ({
 		name,

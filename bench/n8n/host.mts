@@ -20,7 +20,7 @@ import { profilePath } from '../profile.mts';
 import { treeMemory, watchTreeMemory } from './processTree.mts';
 import { readExecution, type Returned, type StoredExecution } from './storedExecution.mts';
 
-/** How long a run may take in all, with the items before it and n8n's saving after it. */
+/** How long a run may take in total, with making the items and saving the execution. */
 export const MAX_SECONDS = 180;
 
 const POLL_INTERVAL_MS = 50;
@@ -141,7 +141,7 @@ export class N8nHost {
 		return { n8n, api, probe: `http://127.0.0.1:${port}`, startMB, isUsed: false };
 	}
 
-	/** n8n without the garbage of the run before, started again if too much is left. */
+	/** n8n without the garbage of the previous run, started again if too much is left. */
 	async #collected(query: string): Promise<Running> {
 		const running = await this.#ready();
 		await fetch(`${running.probe}/start${query}`);

@@ -131,7 +131,7 @@ export interface Bodies {
 	useUpsert?: boolean;
 }
 
-/** A Code node that builds bulk bodies of its input. */
+/** A Code node that builds bulk bodies from its input. */
 export const buildBodies = ({
 	batchSize = 1000,
 	fields = 'json',
@@ -193,7 +193,7 @@ async function credentialFor({ env: { baseUrl, token }, host }: Place, type: str
 	return await host.credential(type, data[type]!);
 }
 
-/** A workflow of nodes in a row. If one of them is a loop, the last goes back to it. */
+/** A workflow of nodes in a row. If one of them is a loop, the last one leads back to it. */
 export async function toWorkflow(place: Place, name: string, steps: Step[]): Promise<WorkflowJson> {
 	const header = { httpHeaderAuth: await credentialFor(place, 'httpHeaderAuth') };
 	const { id } = await credentialFor(place, 'dataPlatformApi');
@@ -204,7 +204,7 @@ export async function toWorkflow(place: Place, name: string, steps: Step[]): Pro
 	const loop = steps.find(({ type }) => type.endsWith('.splitInBatches'));
 	if (loop) {
 		const to = (step: Step) => [{ node: step.name, type: 'main', index: 0 }];
-		// Its first output is for what is left in the end.
+		// Its first output is used when the loop is done.
 		workflow.connections[loop.name] = { main: [[], to(steps[steps.indexOf(loop) + 1]!)] };
 		workflow.connections[steps.at(-1)!.name] = { main: [to(loop)] };
 	}

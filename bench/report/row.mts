@@ -27,7 +27,7 @@ export interface Row {
 	/** Whether real n8n was measured, or only its engine. */
 	place: 'n8n' | 'engine';
 	ours: Result;
-	/** The same work by a bare client. */
+	/** A bare client that does the same work. */
 	limit?: Result;
 	/** n8n's own HTTP function with finished bodies, in the same engine. */
 	floor?: Result;
@@ -96,8 +96,8 @@ function toResult(series: Series): Result {
 	const seconds = failure === undefined ? measurements.map((run) => run.seconds) : [];
 	// The maximum, because only the first of several runs in a process asks the system for memory.
 	const most = (values: Array<number | undefined>) => {
-		const known = values.filter((value) => value !== undefined);
-		return known.length > 0 ? round(Math.max(...known), 0) : null;
+		const measured = values.filter((value) => value !== undefined);
+		return measured.length > 0 ? round(Math.max(...measured), 0) : null;
 	};
 	return {
 		seconds: seconds.length > 0 ? round(median(seconds), 4) : null,
@@ -118,7 +118,7 @@ const ratio = (above?: Result, below?: Result) =>
 /** A ratio to a peer as text. */
 export const showTimes = (times: number) => times.toFixed(times < 0.1 ? 2 : 1);
 
-/** Makes a row; `more` adds to it. */
+/** Makes a row; `more` has its other properties. */
 export function createRow(
 	name: string,
 	{ ours, limit, floor, peers = {} }: Contestants,

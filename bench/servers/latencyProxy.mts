@@ -1,7 +1,7 @@
 /**
  * A TCP proxy that adds a round-trip time, like a longer wire: half of it in each direction, and a
- * whole one for the handshake of every new connection. It passes TLS on unread, so its handshake
- * takes its own round trips. Bandwidth and packet loss are not simulated.
+ * full one for the handshake of every new connection. It does not decrypt TLS, so the TLS handshake
+ * needs its round trips, too. Bandwidth and packet loss are not simulated.
  */
 import { once } from 'node:events';
 import { connect, createServer, type AddressInfo, type Socket } from 'node:net';

@@ -16,7 +16,7 @@ function countBulkRecords(body: Buffer): number {
 	return bulk?.length ?? 0;
 }
 
-/** Parallel requests do not delay each other. A request goes on even if its client gives up. */
+/** Parallel requests do not delay each other. A request continues even if its client gives up. */
 export async function startSlowPlatform(
 	targetUrl: string,
 	msPerRecord: number,

@@ -20,8 +20,8 @@ export interface WorkerTasks {
 const LARGE_HEAP = ['--max-old-space-size=10000'];
 
 /**
- * With a small heap, the peak for files of rows is what they need, not what Node.js takes before it
- * collects.
+ * With a small heap, the peak for files of rows is what they need, not what Node.js uses before it
+ * collects garbage.
  */
 const SMALL_HEAP = ['--max-old-space-size=200', '--max-semi-space-size=8'];
 

@@ -25,7 +25,7 @@ export class RateLimiter {
 }
 
 function tooManyRequests(waitMs: number, settings: Settings): ApiError {
-	// The header takes whole seconds. Rounded down, the client would come back too early.
+	// The header has whole seconds. If they were rounded down, the client would retry too early.
 	const seconds = Math.ceil(waitMs / 1000);
 	const headers: Record<string, string> = {};
 	if (settings.retryAfter === 'seconds') headers['retry-after'] = String(seconds);

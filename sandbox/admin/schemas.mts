@@ -43,7 +43,7 @@ export const newTokenSchema = Type.Object(
 	{
 		name: Type.String({ pattern: '^[A-Za-z0-9_-]+$' }),
 		type: Type.Enum([...tokenTypes]),
-		/** The permissions of a `role` token; they become a role of its own. */
+		/** The permissions of a `role` token; the token gets a new role with them. */
 		permissions: Type.Optional(
 			Type.Array(
 				Type.Object({ app: text, table: text, allow: Type.Array(Type.Enum([...rights])) }, closed),

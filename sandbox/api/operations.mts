@@ -95,7 +95,7 @@ function queryChecker(ajv: Ajv2020, parameters: JsonObject[]): Operation['checkQ
 		const values = { ...(query as JsonObject) };
 		for (const [name, value] of Object.entries(values)) {
 			if (Array.isArray(value))
-				throw invalid(`The query parameter '${name}' was given more than once.`);
+				throw invalid(`The query parameter '${name}' is in the URL more than once.`);
 		}
 		const validate = validation();
 		if (!validate(values))
@@ -111,7 +111,7 @@ function bodyChecker(
 ): Operation['checkBody'] {
 	if (!operation.requestBody) {
 		return (body) => {
-			if (body !== undefined) throw invalid('This operation takes no request body.');
+			if (body !== undefined) throw invalid('This operation does not accept a request body.');
 		};
 	}
 	const content = resolve(document, operation.requestBody).content as JsonObject;

@@ -12,7 +12,7 @@ export function findApp(state: SandboxState, reference: string): App {
 
 /**
  * The table with this id or internal name. Without an application, it is the first table with that
- * name. The contract does not say which one a service takes. Throws an ApiError (404).
+ * name. The contract does not say which one a service uses. Throws an ApiError (404).
  */
 export function findTable(state: SandboxState, reference: string, app?: App): Table {
 	const found = state.tables

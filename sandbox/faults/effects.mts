@@ -5,7 +5,7 @@ import { ApiError, tooLarge } from '../api/errors.mts';
 import type { MatchedFault } from './registry.mts';
 import type { Fault, RecordChoice } from './rules.mts';
 
-/** What happens on the connection: a response, a disturbed response, or none. */
+/** What happens on the connection: a response, a damaged response, or none. */
 export type WireAction =
 	| { kind: 'reset' }
 	| { kind: 'hang' }
@@ -52,7 +52,7 @@ export async function serveWithFaults(
 	return { kind: 'respond', response };
 }
 
-/** Serves a request whose client has got its response already, if the fault says so. */
+/** Serves a request whose client already has its response, if the fault says so. */
 function serveLater(fault: Fault, serve: () => Promise<WireAction>): void {
 	const ms = 'writeAfterMs' in fault ? fault.writeAfterMs : undefined;
 	if (ms === undefined) return;

@@ -17,12 +17,12 @@ export async function sendFaultyResponse(
 		reset(raw);
 		return;
 	}
-	const whole = await bytesOf(action.response);
+	const content = await bytesOf(action.response);
 	const claimed =
-		action.kind === 'wrongLength' ? Math.max(0, whole.length + action.by) : whole.length;
-	const sent = whole.subarray(
+		action.kind === 'wrongLength' ? Math.max(0, content.length + action.by) : content.length;
+	const sent = content.subarray(
 		0,
-		action.kind === 'truncate' ? (action.bytes ?? whole.length >> 1) : claimed,
+		action.kind === 'truncate' ? (action.bytes ?? content.length >> 1) : claimed,
 	);
 	raw.writeHead(action.response.status, {
 		'content-type': 'application/json; charset=utf-8',

@@ -24,7 +24,7 @@ const fault = <Kind extends string, Options extends Type.TProperties>(
 	options: Options,
 ) => Type.Object({ kind: Type.Literal(kind), ...options }, closed);
 
-/** Serves the request so much later, although the client was told that it failed. */
+/** Serves the request that much later, although the client was told that it failed. */
 const later = { writeAfterMs: Type.Optional(count) };
 
 /** docs/sandbox.md describes them. */

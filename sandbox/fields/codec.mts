@@ -3,9 +3,9 @@ import type { Field, Json, JsonObject, StoredRecord, Table } from '../state/mode
 /** How filters, sorts and aggregations compare stored values. */
 export interface Comparison {
 	as: 'text' | 'number' | 'boolean' | 'date' | 'datetime';
-	/** JSON path, from the field on, of the part of a stored object that is compared. */
+	/** The part of a stored object that is compared, as a JSON path such as `.amount`. */
 	path?: string;
-	/** The stored value is a list; a condition holds if it holds for one element. */
+	/** The stored value is a list; a condition is met if one element meets it. */
 	each?: boolean;
 }
 

@@ -52,10 +52,10 @@ export const urlLink: Codec = {
 export const checklist: Codec = {
 	comparison: { as: 'number', path: '.progress' },
 	parse(value, _field, context) {
-		const given = requireObject(value, 'an object {lists}');
-		requireOnly(given, ['lists', 'progress']);
+		const input = requireObject(value, 'an object {lists}');
+		requireOnly(input, ['lists', 'progress']);
 		const before = listsOf(context.current);
-		const lists = requireArray(given.lists, 'an object with an array lists').map((entry, at) =>
+		const lists = requireArray(input.lists, 'an object with an array lists').map((entry, at) =>
 			parseList(requireObject(entry, 'an object {header, items}'), before[at]),
 		);
 		const items = lists.flatMap((list) => list.items as JsonObject[]);
@@ -67,25 +67,25 @@ export const checklist: Codec = {
 export const chat: Codec = {
 	comparison: { as: 'text', path: '.messages' },
 	parse(value, _field, context) {
-		const given = requireObject(value, 'an object {messages}');
-		requireOnly(given, ['lastChange', 'messages']);
+		const input = requireObject(value, 'an object {messages}');
+		requireOnly(input, ['lastChange', 'messages']);
 		const before = messagesOf(context.current);
 		const now = new Date().toISOString();
-		const messages = requireArray(given.messages, 'an object with an array messages').map(
+		const messages = requireArray(input.messages, 'an object with an array messages').map(
 			(entry, at) => {
 				const message = requireObject(entry, 'messages of the form {text}');
 				requireOnly(message, ['id', 'author', 'authorName', 'created', 'text']);
 				const text = requireString(message, 'text');
-				const known = context.appendsMessages
+				const previous = context.appendsMessages
 					? before.find(({ id }) => id === message.id)
 					: before[at]?.text === text
 						? before[at]
 						: undefined;
 				return {
-					id: message.id ?? known?.id ?? randomUUID(),
-					author: message.author ?? known?.author ?? context.user.id,
-					authorName: message.authorName ?? known?.authorName ?? context.user.name,
-					created: message.created ?? known?.created ?? now,
+					id: message.id ?? previous?.id ?? randomUUID(),
+					author: message.author ?? previous?.author ?? context.user.id,
+					authorName: message.authorName ?? previous?.authorName ?? context.user.name,
+					created: message.created ?? previous?.created ?? now,
 					text,
 				};
 			},
@@ -104,12 +104,12 @@ function messagesOf(chat: Json | undefined): JsonObject[] {
 /** An entry without an id keeps the id of the entry at its position with the same header. */
 function parseList(list: JsonObject, before: JsonObject | undefined): JsonObject {
 	requireOnly(list, ['id', 'header', 'items', 'checkedCount', 'progress']);
-	const known = (before?.items ?? []) as JsonObject[];
+	const previous = (before?.items ?? []) as JsonObject[];
 	const items = requireArray(list.items, 'lists with an array items').map((entry, at) => {
 		const item = requireObject(entry, 'items of the form {header, checked}');
 		requireOnly(item, ['id', 'header', 'checked']);
 		const header = requireString(item, 'header');
-		const sameId = known[at]?.header === header ? known[at]?.id : undefined;
+		const sameId = previous[at]?.header === header ? previous[at]?.id : undefined;
 		return { id: item.id ?? sameId ?? randomUUID(), header, checked: item.checked === true };
 	});
 	return {

@@ -16,7 +16,7 @@ export const listApps: Handler = (request) => {
 export const getApp: Handler = (request) => {
 	const app = visibleApp(request);
 	const tables = visibleTables(request, app);
-	// How a service groups tables into modules is open; the sandbox has one module with all of them.
+	// The contract leaves modules open; the sandbox has one, with all tables.
 	const module = {
 		shortId: app.id.slice(0, 6),
 		header: app.name,

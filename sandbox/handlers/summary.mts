@@ -18,7 +18,7 @@ export const summarizeRecords: Handler = (request) => {
 	requireRight(request.state, request.token, 'read', app, table);
 	const body = request.body as SummaryBody;
 
-	const wanted = Object.entries(body.fields).flatMap(([name, { aggregations }]) =>
+	const aggregates = Object.entries(body.fields).flatMap(([name, { aggregations }]) =>
 		[...new Set(aggregations)].map((aggregation) => {
 			const column = columnOf(table, name);
 			const isNumber = column.as === 'number';
@@ -28,7 +28,7 @@ export const summarizeRecords: Handler = (request) => {
 			return { name, aggregation, column };
 		}),
 	);
-	const expressions = wanted.map(
+	const expressions = aggregates.map(
 		({ aggregation, column }, at) => `${aggregation}(${column.expression('r')}) AS a${at}`,
 	);
 	const where = filterToSql(table, filterFromBody(body), filterScope(request, table));
@@ -40,7 +40,7 @@ export const summarizeRecords: Handler = (request) => {
 	const { timePrecisionMs } = request.state.settings;
 	const time = (instant: number) => withOffset(instant, app.timeZone, timePrecisionMs);
 	const fields = Object.create(null) as { [name: string]: JsonObject };
-	wanted.forEach(({ name, aggregation, column }, at) => {
+	aggregates.forEach(({ name, aggregation, column }, at) => {
 		const value: Json = row[`a${at}`] ?? null;
 		(fields[name] ??= {})[aggregation] = serialize(value, column.as, time);
 	});

@@ -21,7 +21,7 @@ export function registerContentTypes(server: FastifyInstance, state: SandboxStat
 				onProgress(bytes) {
 					if (entry) entry.bodyBytes = bytes;
 					const isCut = upload !== undefined && bytes >= upload.bytes;
-					// The sandbox was reset while the body came in: its files are gone.
+					// The sandbox was reset while the body was arriving; its files are gone.
 					const isStale =
 						request.generation !== undefined && request.generation !== state.generation;
 					if (!isCut && !isStale) return;

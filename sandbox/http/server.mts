@@ -36,7 +36,7 @@ export function createServer(
 	registerContentTypes(server, state);
 	server.setErrorHandler((error, _request, reply) => sendError(reply, error));
 	server.setNotFoundHandler((request, reply) => {
-		// Requests to URLs that the contract does not define belong into the log as well.
+		// Requests to URLs that the contract does not define belong in the log as well.
 		request.logEntry = state.requestLog.start(request.method, request.url);
 		const [path] = request.url.split('?', 1);
 		return sendError(reply, notFound(`There is no operation ${request.method} ${path}.`));
@@ -56,7 +56,7 @@ export function createServer(
 /** Logs how each request ends. */
 function registerRequestLog(server: FastifyInstance, state: SandboxState): void {
 	server.addHook('onRequest', async (request, reply) => {
-		// onResponse is not called if no response was begun.
+		// onResponse is not called if no response has started.
 		reply.raw.once('close', () => {
 			const { logEntry: entry } = request;
 			const completed = reply.raw.writableFinished;

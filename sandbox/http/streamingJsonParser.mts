@@ -10,8 +10,8 @@ const fileThreshold = 256 * 1024;
 const dataUrl = /^data:(?:[^,"\\]|\\\/){0,200};base64,/;
 
 /**
- * Scans JSON text chunk by chunk. Every large base64 data URL is written to a file, and a reference
- * that the file store knows takes its place; everything else stays as it is.
+ * Scans JSON text chunk by chunk. Writes every large base64 data URL to a file and replaces it with
+ * a reference that the file store understands; does not change anything else.
  */
 export class StreamingJsonParser {
 	readonly #files: FileStore;

@@ -128,15 +128,15 @@ function drawSections(tables, route) {
 	sections.replaceChildren(...names.map(([name, text]) => link(name, text, undefined, route)));
 
 	find.hidden = tables.length <= fewTables;
-	const wanted = find.hidden ? '' : find.value.trim().toLowerCase();
+	const searched = find.hidden ? '' : find.value.trim().toLowerCase();
 	const found = tables.filter(({ appName, header, table }) =>
-		[appName, header, table].some((text) => text.toLowerCase().includes(wanted)),
+		[appName, header, table].some((text) => text.toLowerCase().includes(searched)),
 	);
 	/** @type {HTMLElement[]} */
 	const items = [];
-	for (const [app, own] of Map.groupBy(found, (entry) => entry.app)) {
-		items.push(element('li', { className: 'group' }, own[0]?.appName));
-		for (const table of own) {
+	for (const [app, group] of Map.groupBy(found, (entry) => entry.app)) {
+		items.push(element('li', { className: 'group' }, group[0]?.appName));
+		for (const table of group) {
 			items.push(link(`records/${app}/${table.table}`, table.header, table.records, route));
 		}
 	}

@@ -43,9 +43,9 @@ export function list(
 	empty,
 	notes = [],
 ) {
-	const wanted = search.toLowerCase();
+	const searched = search.toLowerCase();
 	const found = entries.filter((entry) =>
-		columns.some(({ value }) => String(value(entry)).toLowerCase().includes(wanted)),
+		columns.some(({ value }) => String(value(entry)).toLowerCase().includes(searched)),
 	);
 	const by = columns.find(({ header }) => header === sort?.by);
 	if (by) {

@@ -78,7 +78,7 @@ export function filterFromQuery(text: string): Filter {
 }
 
 /**
- * Parses the validated filter tree of a body. Only `in` and `notin` take several values, so only
+ * Parses the validated filter tree of a body. Only `in` and `notin` have several values, so only
  * they have commas to escape. Throws an ApiError (400).
  */
 export function filterFromBody(input: GroupInput): Filter {
@@ -92,7 +92,7 @@ export function filterFromBody(input: GroupInput): Filter {
 				throw invalid(`The filter on '${field}' needs a value for ${operator}.`);
 			}
 			if (text !== '' && operatorsWithoutValue.has(operator)) {
-				throw invalid(`The filter on '${field}' takes no value for ${operator}.`);
+				throw invalid(`The filter on '${field}' must not have a value for ${operator}.`);
 			}
 			return toCondition(
 				field,
@@ -105,7 +105,8 @@ export function filterFromBody(input: GroupInput): Filter {
 
 function parseCondition(field: string, operator: Operator, text: string): Filter {
 	if (operatorsWithoutValue.has(operator)) {
-		if (text !== '') throw invalid(`The filter on '${field}' takes no value for ${operator}.`);
+		if (text !== '')
+			throw invalid(`The filter on '${field}' must not have a value for ${operator}.`);
 		return toCondition(field, operator, []);
 	}
 	if (!operatorsWithList.has(operator)) return toCondition(field, operator, [unescapeCommas(text)]);

@@ -10,7 +10,7 @@ export function sortToSql(table: Table, sort: string | undefined): string {
 		const match = /^([^()]+?)(?:\((asc|desc)\))?$/.exec(entry.trim());
 		if (!match?.[1]) throw invalid(`Cannot parse the sort '${entry}'; use name or name(desc).`);
 		const column = columnOf(table, match[1]);
-		if (column.list) throw invalid(`Field '${column.name}' cannot be sorted by.`);
+		if (column.list) throw invalid(`Records cannot be sorted by '${column.name}'.`);
 		const collation = column.as === 'text' && column.name !== 'id' ? ' COLLATE NOCASE' : '';
 		return { sql: `${column.expression('r')}${collation}`, direction: match[2] ?? 'asc' };
 	});
@@ -19,7 +19,7 @@ export function sortToSql(table: Table, sort: string | undefined): string {
 	return terms.map((term) => `${term.sql} ${term.direction}`).join(', ');
 }
 
-/** Whether `sortToSql` takes the field. */
+/** Whether `sortToSql` accepts the field. */
 export function canSortBy(field: Field): boolean {
 	const { comparison } = codecOf(field);
 	return comparison !== undefined && !comparison.each && !displayOnly.has(field.type);

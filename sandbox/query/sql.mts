@@ -24,7 +24,7 @@ const negations: Partial<Record<Operator, Positive>> = {
 };
 
 /**
- * A filter as SQL on the row `r`. Where the contract is open: all operators except `===` ignore the
+ * A filter as SQL on the row `r`. What the contract leaves open: all operators except `===` ignore the
  * case of ASCII letters, a list matches if one of its values does, and a negated operator is the
  * exact opposite, so it matches empty fields. Throws an ApiError (400).
  */
@@ -92,7 +92,7 @@ class Translation {
 		table: Table,
 		column: Column,
 		expression: string,
-		{ operator, values, path: whole }: Condition,
+		{ operator, values, path: fullPath }: Condition,
 		path: string[],
 	): Sql {
 		const any = column.as === 'text' ? ' COLLATE NOCASE' : '';
@@ -100,8 +100,8 @@ class Translation {
 			return { text: `(${expression} IS NOT NULL AND ${expression} <> '')`, values: [] };
 		}
 		if (operator === 'duplicity') {
-			if (whole.length > path.length || column.list || path.length > 1) {
-				throw invalid(`duplicity is not possible on '${whole.join('.')}'.`);
+			if (fullPath.length > path.length || column.list || path.length > 1) {
+				throw invalid(`duplicity is not possible on '${fullPath.join('.')}'.`);
 			}
 			const other = column.expression('d');
 			return {
@@ -131,18 +131,18 @@ class Translation {
 				values: [text, text],
 			};
 		}
-		const wanted = values.map((value) => this.#value(column, value));
+		const compared = values.map((value) => this.#value(column, value));
 		if (operator === 'in') {
 			return {
 				text: `${expression}${any} IN (SELECT value FROM json_each(?))`,
-				values: [JSON.stringify(wanted)],
+				values: [JSON.stringify(compared)],
 			};
 		}
 		const sign = { eq: '=', '===': '=', gt: '>', gte: '>=', lt: '<', lte: '<=' }[
 			operator as 'eq' | '===' | 'gt' | 'gte' | 'lt' | 'lte'
 		];
 		const collation = operator === '===' ? '' : any;
-		return { text: `${expression} ${sign} ?${collation}`, values: [wanted[0] ?? null] };
+		return { text: `${expression} ${sign} ?${collation}`, values: [compared[0] ?? null] };
 	}
 
 	/** A filter's value in the format in which the column stores it. */

@@ -55,7 +55,7 @@ export class RecordWriter {
 		const found = id ? state.records.get(this.#table, id) : undefined;
 		if (found) return this.#change(found, input, mode);
 		if (!useUpsert) return undefined;
-		// The contract leaves open which ID an upsert of an unknown one gives.
+		// The contract leaves open which ID the record gets if the requested one is unknown.
 		return this.#insert(input, id && uuid.test(id) ? id : undefined);
 	}
 
@@ -92,16 +92,16 @@ export class RecordWriter {
 		}
 		const fields: JsonObject = {};
 		for (const [name, field] of this.#fields) {
-			const given = Object.hasOwn(input, name);
-			if (given && this.#notWritable(name)) continue;
+			const isSent = Object.hasOwn(input, name);
+			if (isSent && this.#notWritable(name)) continue;
 			try {
-				const value = given
+				const value = isSent
 					? this.#parse(field, input[name] ?? null, getOwn(current, name))
 					: mode === 'partial'
 						? getOwn(current, name)
 						: undefined;
 				const isEmpty = value === undefined || value === null || (value as Json[]).length === 0;
-				if (field.metadata.required && isEmpty && (given || mode === 'replace')) {
+				if (field.metadata.required && isEmpty && (isSent || mode === 'replace')) {
 					throw new ValueError('is required');
 				}
 				// An empty string is stored; null and an empty list are not.

@@ -146,7 +146,7 @@ export const dealTable: TableInput = {
 	views: [{ name: 'Open deals', filter: 'stage(eq)open' }],
 };
 
-/** What the example of a report writes: none at first. */
+/** The example of a report writes to it; it begins empty. */
 export const syncRunTable: TableInput = {
 	internalName: 'syncRuns',
 	header: 'Sync runs',

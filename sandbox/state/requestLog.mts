@@ -23,7 +23,7 @@ export interface LogEntry {
 
 const entriesKept = 100_000;
 
-/** The bodies of the latest requests are kept for the live page, up to this size together. */
+/** The bodies of the latest requests are kept for the live page, up to this size in total. */
 const bodyBytesKept = 4 * 1024 * 1024;
 
 /** The requests to the platform's URLs, in order of arrival. */
@@ -69,7 +69,7 @@ export class RequestLog {
 		entry.milliseconds = Date.now() - Date.parse(entry.startedAt);
 	}
 
-	/** Keeps the body of a request; those of the oldest are dropped for it. */
+	/** Keeps the body of a request, and drops the oldest ones to make room. */
 	keepBody({ number, bodyBytes }: LogEntry, body: unknown): void {
 		if (body === undefined || bodyBytes > bodyBytesKept) return;
 		this.#bodies.set(number, { body, bytes: bodyBytes });

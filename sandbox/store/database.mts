@@ -97,7 +97,7 @@ export class Database {
 		return Number(this.#statement(sql).run(...values).changes);
 	}
 
-	/** Commits or rolls back as a whole. A nested transaction is part of the outer one. */
+	/** Commits everything or rolls everything back. A nested transaction is part of the outer one. */
 	transaction<Result>(work: () => Result): Result {
 		if (this.#depth > 0) return work();
 		this.#connection.exec('BEGIN IMMEDIATE');
@@ -120,11 +120,11 @@ export class Database {
 	}
 
 	#statement(sql: string): StatementSync {
-		const known = this.#statements.get(sql);
-		if (known) {
+		const cached = this.#statements.get(sql);
+		if (cached) {
 			this.#statements.delete(sql);
-			this.#statements.set(sql, known);
-			return known;
+			this.#statements.set(sql, cached);
+			return cached;
 		}
 		const made = this.#connection.prepare(sql);
 		this.#statements.set(sql, made);

@@ -36,12 +36,12 @@ export class FileStore {
 	maxBytes: number | null = null;
 
 	/** Next to the database's file, or in a temporary folder if the database is in memory. */
-	constructor(databaseFile: string, known: Collection<StoredFile>) {
+	constructor(databaseFile: string, files: Collection<StoredFile>) {
 		this.#temporary = databaseFile === ':memory:';
 		this.#folder = this.#temporary
 			? join(tmpdir(), `sandbox-files-${randomUUID()}`)
 			: `${databaseFile}-files`;
-		this.#files = known;
+		this.#files = files;
 		this.#removeIncomplete();
 	}
 
@@ -81,7 +81,7 @@ export class FileStore {
 		return new FileWriter(join(this.#folder, `${incomingPrefix}${randomUUID()}`));
 	}
 
-	/** Finishes a file. Returns the reference that takes its place in `filedata`. */
+	/** Finishes a file. Returns the reference that replaces its data in `filedata`. */
 	closeWriter(writer: FileWriter): string {
 		const reference = `stored:${randomUUID()}`;
 		const written = writer.finish();
@@ -133,5 +133,7 @@ export class FileStore {
 function requirePicture(filename: string): void {
 	const extension = extname(filename).slice(1).toLowerCase();
 	if (pictureExtensions.includes(extension) || extension === 'jpeg') return;
-	throw new ValueError(`takes pictures (${pictureExtensions.join(', ')}), not ${quote(filename)}`);
+	throw new ValueError(
+		`accepts pictures (${pictureExtensions.join(', ')}), not ${quote(filename)}`,
+	);
 }

@@ -19,10 +19,10 @@ export class FileWriter {
 
 	/** Appends base64 text. */
 	writeBase64(text: string): void {
-		const whole = this.#remainder + text;
-		const usable = whole.length - (whole.length % 4);
-		this.#remainder = whole.slice(usable);
-		this.#decode(whole.slice(0, usable));
+		const joined = this.#remainder + text;
+		const usable = joined.length - (joined.length % 4);
+		this.#remainder = joined.slice(usable);
+		this.#decode(joined.slice(0, usable));
 	}
 
 	/** Closes the file. Undefined if the text was not base64. */

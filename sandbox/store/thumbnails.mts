@@ -8,8 +8,8 @@ const edge = 200;
 /** A small WebP of a picture, created once; undefined if its format is not supported. */
 export async function thumbnailOf(files: FileStore, file: StoredFile): Promise<Buffer | undefined> {
 	const path = `${files.path(file.hash)}.thumbnail`;
-	const known = await readFile(path).catch(() => undefined);
-	if (known) return known;
+	const existing = await readFile(path).catch(() => undefined);
+	if (existing) return existing;
 	const size = { width: edge, height: edge, fit: 'inside', withoutEnlargement: true } as const;
 	const made = await sharp(files.path(file.hash))
 		.resize(size)
@@ -17,7 +17,7 @@ export async function thumbnailOf(files: FileStore, file: StoredFile): Promise<B
 		.toBuffer()
 		.catch(() => undefined);
 	if (made) {
-		// Another request for it must not read the half of it.
+		// Another request must not read a half-written file.
 		const part = `${path}.${randomUUID()}`;
 		await writeFile(part, made);
 		await rename(part, path);

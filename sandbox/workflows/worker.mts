@@ -9,7 +9,7 @@ const { script, workflow } = workerData as { script: string; workflow: string };
 const port = parentPort;
 if (!port) throw new Error('This file must run as a worker.');
 
-/** Creates `svc` inside the context; returns a function that takes responses and the script. */
+/** Creates `svc` inside the context; returns a function that accepts responses and the script. */
 const bootstrap = `(function (post, workflowText) {
 	'use strict';
 	const calls = new Map();
@@ -58,12 +58,12 @@ const inside = new Script(bootstrap).runInContext(context) as (
 	post: (text: string) => void,
 	workflow: string,
 ) => (message: unknown) => void;
-const take = inside((text) => port.postMessage(text), workflow);
-port.on('message', take);
+const receive = inside((text) => port.postMessage(text), workflow);
+port.on('message', receive);
 
 try {
 	const source = `'use strict'; (async () => {\n${script}\n})()`;
-	take(new Script(source, { filename: 'script', lineOffset: -1 }).runInContext(context));
+	receive(new Script(source, { filename: 'script', lineOffset: -1 }).runInContext(context));
 } catch (error) {
 	port.postMessage(JSON.stringify({ kind: 'failed', error: String(error) }));
 }

@@ -101,7 +101,7 @@ test('pictures have thumbnails, and a picture field only accepts pictures', asyn
 	expect([thumbnail.width, thumbnail.height]).toEqual([200, 100]);
 	const text = { sketch: [input('notes.txt', Buffer.from('x'), 'text/plain')] };
 	const rejected = await client.patch(url, { fields: text });
-	expect(rejected.data.errors[0].message).toContain("'sketch' takes pictures");
+	expect(rejected.data.errors[0].message).toContain("'sketch' accepts pictures");
 });
 
 test('a short token only gives access to attachments', async () => {

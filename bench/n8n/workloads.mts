@@ -1,4 +1,4 @@
-/** The work that is measured in real n8n, and the workflows that do it. */
+/** The workloads that are measured in real n8n, and the workflows that do them. */
 import { DATA_PATH, writeCsv } from '../benchTable.mts';
 import { FILE_LOCATION, recordPath, writeRandomFile } from '../fileTable.mts';
 import { MIB } from '../measure.mts';
@@ -25,18 +25,18 @@ import {
 } from './steps.mts';
 import type { Returned } from './storedExecution.mts';
 
-export interface WorkContestant {
+export interface WorkloadContestant {
 	/** The nodes whose times count. */
 	steps: Steps;
 	/** The largest size that it gets. */
 	most?: number;
 	/** How its work differs, so that its time is shown but not compared. It has no wire. */
 	differs?: string;
-	/** Counts what it wrote into another table than the platform's. */
+	/** Counts what it wrote if that is not in the platform's table. */
 	count?(place: Place): Promise<number>;
 }
 
-export interface Work {
+export interface Workload {
 	title(size: string): string;
 	sizes: Record<Scale, number[]>;
 	isReading?: boolean;
@@ -48,15 +48,15 @@ export interface Work {
 	/** How many records a new table has at the start of each run; none by default. */
 	recordsBefore?(size: number): number;
 	/** Prepares data that no run changes, instead of new tables. */
-	setUp?(place: Place, run: (work: Work) => Promise<void>): Promise<void>;
-	/** The node that brings the items; without it the work begins at once. */
+	setUp?(place: Place, run: (work: Workload) => Promise<void>): Promise<void>;
+	/** The node that provides the items; without it the work begins at once. */
 	source?: Steps;
 	/** Writes the file that the source reads. */
 	writeFile?(path: string, size: number): Promise<void>;
 	/** Counts what was done; by default, the table's records. It must be as many as the size. */
 	count?(place: Place, returned: Returned): Promise<number> | number;
 	ours: Steps;
-	peers: Record<string, WorkContestant>;
+	peers: Record<string, WorkloadContestant>;
 }
 
 const UPSERT_SIZES = { full: [1_000, 10_000, 100_000], quick: [1_000, 5_000], smoke: [150] };
@@ -64,7 +64,7 @@ const MANY = { full: [100_000], quick: [5_000], smoke: [150] };
 const SOME = { full: [10_000], quick: [2_000], smoke: [200] };
 const MEGABYTES = { full: [300], quick: [20], smoke: [1] };
 
-const upsert: Work = {
+const upsert: Workload = {
 	title: (size) => `upsert ${size}`,
 	sizes: UPSERT_SIZES,
 	source: ({ size }) => [items(size)],
@@ -87,7 +87,7 @@ const upsert: Work = {
 	},
 };
 
-const mapped: Work = {
+const mapped: Workload = {
 	...upsert,
 	title: (size) => `upsert ${size}, mapped by hand`,
 	maxSeconds: { 1_000: 0.2, 10_000: 1.2 },
@@ -100,7 +100,7 @@ const mapped: Work = {
 	},
 };
 
-const create: Work = {
+const create: Workload = {
 	...upsert,
 	title: (size) => `Create ${size}`,
 	sizes: SOME,
@@ -112,7 +112,7 @@ const create: Work = {
 	},
 };
 
-const limited: Work = {
+const limited: Workload = {
 	...upsert,
 	title: (size) => `upsert ${size}, at most 600 requests a minute`,
 	sizes: MANY,
@@ -140,11 +140,11 @@ const bulk = changed.map(({ json }) => ({ fields: json }));
 return [{ json: { body: JSON.stringify({ bulk, useUpsert: true }) } }];`,
 );
 
-const nightly: Work = {
+const nightly: Workload = {
 	title: (size) => `nightly sync of ${size}, 1 % changed`,
 	sizes: SOME,
 	recordsBefore: (size) => size,
-	// If any record that should have changed has not, none counts.
+	// A run counts only if every record that should have changed has.
 	count: async ({ env, size }) => {
 		const changed = await env.countRecords('city(eq)Changed');
 		return changed === size / CHANGED_EVERY ? await env.countRecords() : 0;
@@ -173,7 +173,7 @@ const readFile: Steps = ({ file }) => [
 	node('Read File', 'readWriteFile', 1, { fileSelector: file, options: {} }),
 ];
 
-const importFile: Work = {
+const importFile: Workload = {
 	title: (size) => `import ${size} rows of a CSV file`,
 	sizes: MANY,
 	writeFile: writeCsv,
@@ -191,7 +191,7 @@ const importFile: Work = {
 	},
 };
 
-const getMany: Work = {
+const getMany: Workload = {
 	title: (size) => `Get Many ${size}`,
 	sizes: MANY,
 	isReading: true,
@@ -225,7 +225,7 @@ const FILE_BODY = `={{ JSON.stringify({ fields: { ${field}: [{
 	filedata: 'data:application/octet-stream;base64,' + $json.data,
 }] } }) }}`;
 
-const upload: Work = {
+const upload: Workload = {
 	title: (size) => `upload ${size} MB`,
 	sizes: MEGABYTES,
 	count: async ({ env }) => {
@@ -247,7 +247,7 @@ const upload: Work = {
 	},
 };
 
-const download: Work = {
+const download: Workload = {
 	title: (size) => `download ${size} MB`,
 	sizes: MEGABYTES,
 	isReading: true,
@@ -267,7 +267,7 @@ const download: Work = {
 	},
 };
 
-export const works: Work[] = [
+export const workloads: Workload[] = [
 	upsert,
 	mapped,
 	create,

@@ -130,6 +130,16 @@ test('mirroring', async () => {
 	]);
 });
 
+test('what a field does not accept', async () => {
+	const page = readFileSync(join(__dirname, '../../docs/values.md'), 'utf8');
+	const values = [{ due: '31.12.1990' }, { fee: '1.234,5' }, { signed: 'yes' }, { channels: 'mail,web' }];
+	const items = values.map((value, index) => ({ number: `X-${index}`, title: 'New', ...value }));
+	const [, failed] = outputs(await run('create', 'deals', { columns: automatic }, items));
+	const endings = failed!.map(({ error, message }) => /(?:use|give) .*/.exec(`${error}\n${message}`)?.[0]);
+	expect(endings).toHaveLength(values.length);
+	expect(endings.filter((ending) => !page.includes(ending!.replace(/\.$/, '')))).toEqual([]);
+});
+
 test('the first polls of a trigger', async () => {
 	const shown = json(blocksOf('changes.md', '### The first poll')[0]) as IDataObject[];
 	const watching = await watch(credential(), {

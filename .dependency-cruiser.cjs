@@ -29,9 +29,23 @@ const ROOMS = [
 	'terms',
 ];
 
-/** The files of each engine that others may import. Types may be imported from any file of it. */
+/**
+ * The files of each engine that others may import: at most three, and those of `bulk/remove/`. Each
+ * begins with what the folder does, and an example. Where there are more, the others are types only.
+ */
 const ENTRIES = {
-	bulk: ['pipeline', 'outcome', 'terms', 'writeTask', 'remove/sync', 'remove/deleteMatching'],
+	bulk: [
+		'pipeline',
+		'outcome',
+		'links/linkResolver',
+		'remove/(sync|deleteMatching)',
+		'(terms|writeTask)',
+	],
+	changes: ['tracker', 'reader', 'cursor'],
+	files: ['transfer', 'uploadValidation'],
+	rows: ['readRows', 'exportRows', 'rejectedRows'],
+	import: ['rowImport', 'rowValues'],
+	trigger: ['parameters', 'poll', 'receive'],
 };
 
 const NODE = '^nodes/DataPlatform';
@@ -51,6 +65,16 @@ module.exports = {
 	forbidden: [
 		...onlyDown(NODE, LAYERS, 'no-arrow-back-from'),
 		...onlyDown(`${NODE}/bulk`, ROOMS, 'no-arrow-back-in-bulk-from'),
+		...Object.entries(ENTRIES).map(([engine, files]) => ({
+			name: `only-entries-of-${engine}`,
+			comment: 'Other folders import only the files of this one that ENTRIES lists.',
+			severity: 'error',
+			from: { path: `${NODE}/`, pathNot: `${NODE}/${engine}/` },
+			to: {
+				path: `${NODE}/${engine}/`,
+				pathNot: files.map((file) => `${NODE}/${engine}/${file}\\.ts$`),
+			},
+		})),
 		{
 			name: 'entries-apart',
 			comment: 'The node, the trigger and the editor lists do not know each other.',

@@ -19,7 +19,7 @@ const READER = `
 	const { createGzip } = require('node:zlib');
 	const { Readable } = require('node:stream');
 	const { buffer } = require('node:stream/consumers');
-	const { decodeText } = require(ROWS + '/text.js');
+	const { decodeText } = require(ROWS + '/decodeText.js');
 	const { openRows, portionsOf } = require(ROWS + '/readRows.js');
 	const MIB = 1024 * 1024;
 	function* pieces() {

@@ -10,19 +10,9 @@ export default {
 	// by all of them, so it is not mutated.
 	coverageAnalysis: 'perTest',
 	ignoreStatic: true,
-	mutate: [
-		'api',
-		'bulk',
-		'changes',
-		'fields',
-		'files',
-		'import',
-		'input',
-		'parameterKinds',
-		'rows',
-		'run',
-		'transport',
-	].map((folder) => `nodes/DataPlatform/${folder}/**/*.ts`),
+	mutate: ['api', 'bulk', 'changes', 'fields', 'files', 'import', 'input', 'parameterKinds', 'rows', 'run', 'transport']
+		.map((folder) => `nodes/DataPlatform/${folder}/**/*.ts`)
+		.concat('nodes/DataPlatform/trigger/deletions.ts'),
 	// A score below `break` fails the run. Some mutants behave like the source, so 100 is out of reach.
 	thresholds: { high: 98, low: 95, break: 95 },
 	// The unit tests don't need these, so they are not copied.

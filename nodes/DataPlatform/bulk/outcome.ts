@@ -1,6 +1,12 @@
-/** The outcome of an item, and those that need no look-up. Pure. */
+/**
+ * What became of an item, such as `inserted` or `failed`: the names, their texts, and the outcomes
+ * that need no look-up. Pure.
+ *
+ *     isSuccess({ outcome: 'written' }); // true
+ *     outcomeText('notFound'); // 'not found'
+ */
 import type { ErrorEntry } from '../transport/errorEntries';
-import type { ServiceError } from '../transport/errors';
+import { ServiceError } from '../transport/errors';
 import type { ItemOutcome, Outcome, PlanOptions, WriteMode } from './terms';
 
 interface OutcomeKind {
@@ -70,6 +76,10 @@ export const failedItem = (error: ServiceError): ItemOutcome => ({
 export const notSent = (index: number, why: string, unit: PlanOptions['unit']) =>
 	unit === 'row' ? why : `Item ${index} was not sent: ${why}`;
 
+/** Why nothing more is sent after an item that did not succeed. */
+export const afterFailure = () =>
+	new ServiceError('an earlier item did not succeed', { delivery: 'notApplied' });
+
 /** The outcome of an item that was not sent because the run stopped before it. */
 export const notSentItem = (cause: ServiceError): ItemOutcome => ({
 	...failedItem(cause),
@@ -99,3 +109,22 @@ export const asAppended = (item: ItemOutcome): ItemOutcome => ({
 	noRetry: true,
 	hint: 'Look at the record before you run it again: files and messages that it already has would be added again.',
 });
+
+/** How many records kept each field. */
+export class KeptCounts {
+	private readonly counts = new Map<string, number>();
+
+	add(outcomes: ItemOutcome[]) {
+		for (const outcome of outcomes) {
+			const { kept = [], mergedInto } = outcome;
+			// A record counts once, however many items were merged into it.
+			if (mergedInto !== undefined || !isSuccess(outcome)) continue;
+			for (const name of kept) this.counts.set(name, (this.counts.get(name) ?? 0) + 1);
+		}
+	}
+
+	/** By field name; undefined if no record kept any. */
+	get byField(): Record<string, number> | undefined {
+		return this.counts.size > 0 ? Object.fromEntries(this.counts) : undefined;
+	}
+}

@@ -1,10 +1,21 @@
 /**
- * From rows to outcomes: resolve links, plan, match, write. Does not know where rows come from or
- * where outcomes go. A run may write several portions of rows, one after the other. Each learns
- * from those before it: batch size, parallel requests, linked records.
+ * `bulk/` writes many records: from rows to an outcome for each. It does not know where rows come
+ * from or where outcomes go.
+ *
+ *     const pipeline = new WritePipeline({ client, at, table }, links, options);
+ *     const plan = await pipeline.plan(rows); // checks all rows, sends nothing
+ *     await pipeline.write(plan, { onOutcomes: (index, outcomes) => … });
+ *
+ *     rows ─▶ links ─▶ plan ─▶ match ─▶ send ─▶ resolve ─▶ outcomes
+ *
+ * A run may write several portions of rows, one after the other. Each learns from those before it:
+ * batch size, parallel requests, linked records.
  */
+import type { FieldDefinition, PlatformRecord, TableDefinition } from '../api/types';
+import { importKeyOf } from '../fields';
 import { appendableFields } from '../fields/values';
 import type { ServiceError } from '../transport/errors';
+import { isObject } from '../transport/json';
 import { listed } from '../transport/text';
 import { collect } from '../transport/pause';
 import type { RequestLimit } from './send/congestion';
@@ -12,11 +23,13 @@ import type { FailureLimit } from './send/failureLimit';
 import type { LinkResolver } from './links/linkResolver';
 import { lookUpMatches, writeMatched } from './match/matching';
 import { isSuccess, notSent, notSentItem } from './outcome';
-import { planInTurns } from './plan/plan';
+import { planInTurns, planRecords } from './plan/plan';
+import { similarKeys } from './plan/similarKeys';
 import { isAppending } from './resolve/compare';
-import type { Matching, RowTask, Task, WriteTarget } from './writeTask';
+import { lookUp } from './resolve/lookup';
+import type { LinkRules, Matching, RowTask, Task, WriteTarget } from './writeTask';
 import { lookUpFirst, writeMany, WriteSession, type OnOutcome } from './send/write';
-import type { Entry, ItemOutcome, Plan, PlanInput, Problem } from './terms';
+import type { Entry, ItemOutcome, Plan, PlanInput, PlanOptions, Problem } from './terms';
 
 /** Receives the outcomes of a portion of rows. */
 export interface OutcomeSink {
@@ -108,7 +121,34 @@ export class WritePipeline {
 			planning,
 		);
 		for (const problem of problems) plan.problems.push(problem);
+		plan.similarKeys = similarKeys(plan.records, planning.unit);
 		return plan;
+	}
+
+	/** The keys that identify rows, even if a row has other problems, and the rows without any. */
+	async planKeys(rows: Iterable<PlanInput>, keys: FieldDefinition[]) {
+		const names = new Set(keys.map(({ name }) => name));
+		const onlyKeys = Array.from(rows, ({ index, id, values }) => ({
+			index,
+			id,
+			values: isObject(values)
+				? Object.fromEntries(Object.entries(values).filter(([name]) => names.has(name)))
+				: values,
+		}));
+		const planning = { ...this.options.planning, duplicates: 'merge' as const };
+		const { records, problems } = await planInTurns(this.target.table, onlyKeys, planning);
+		return { records, unknown: problems.map(({ index }) => index) };
+	}
+
+	/**
+	 * The records of entries as they are stored, by import key or by ID.
+	 *
+	 * @param entries at most 999, so that one page holds them
+	 */
+	async stored(entries: Entry[]): Promise<Map<Entry, PlatformRecord[]>> {
+		const { client, at, table } = this.target;
+		const key = importKeyOf(table);
+		return await lookUp(client, at, key ? [key] : [], entries, 'allFields');
 	}
 
 	/**
@@ -259,4 +299,18 @@ class PortionOutcomes {
 			);
 		}
 	}
+}
+
+/**
+ * Plans one record that is sent in another way, such as with its files: the first steps of a
+ * pipeline.
+ */
+export async function planOne(
+	table: TableDefinition,
+	row: PlanInput,
+	links: LinkResolver,
+	linkRules: LinkRules,
+	planning: PlanOptions,
+): Promise<Plan> {
+	return planRecords(table, await links.resolve(table, [row], linkRules), planning);
 }

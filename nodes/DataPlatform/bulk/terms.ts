@@ -62,6 +62,8 @@ export interface Plan {
 	merged: Map<number, number>;
 	/** Headers of fields in the items that can't be written. */
 	ignored: Set<string>;
+	/** A notice about keys that differ only in case or spaces, if there are such keys. */
+	similarKeys?: string;
 }
 
 /** One record on its way through a run, from its item to its outcome. Steps return changed copies. */

@@ -1,9 +1,12 @@
 /**
  * The cursor of Get Changes: the tracker's state as one text that a workflow can keep anywhere. It
  * names its table, filter and saved view, and ends with a checksum.
+ *
+ *     const text = toCursor(state, source);
+ *     fromCursor(text, source); // the state; an error if the text is for another table
  */
 import { InputError } from '../transport/errors';
-import { packId, packNumber, shortHash, unpackId, unpackNumber } from './packing';
+import { packId, packNumber, shortHash, unpackId, unpackNumber } from '../api/packing';
 import { LIMITS, type ChangeState, type Limits, type Position } from './tracker';
 
 /** The version of the cursor's format. Cursors of other versions are rejected. */

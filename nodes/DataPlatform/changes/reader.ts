@@ -1,6 +1,9 @@
 /**
- * Reads what changed in a table since the last poll, in few requests and with bounded memory.
- * `tracker` decides which of the changes to emit.
+ * Reads what changed in a table since the last poll, in few requests and with bounded memory. Reads
+ * from the newest change back to the watermark; if that is too much, on from the watermark.
+ *
+ *     oldest ── watermark ── cursor − overlap ── newest
+ *     emitted ──────▶│◀── read, and compared with what was emitted
  */
 import {
 	byPosition,
@@ -371,9 +374,3 @@ export async function startFromNow(
 		),
 	};
 }
-
-/** The state if watching starts at a time, in ms since 1970. Earlier changes count as emitted. */
-export const startFromTime = (time: number): ChangeState => ({
-	watermark: { time, id: '' },
-	emitted: {},
-});

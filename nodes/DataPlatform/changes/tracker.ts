@@ -1,10 +1,13 @@
 /**
- * Decides which changes of a table's records to emit, so that none is lost and none is emitted
- * twice. Compares only the platform's own times; uses no clock and no network. `reader` does the
- * reading. docs/changes.md has the promises to users.
+ * `changes/` finds out what changed in a table since the last poll. The tracker decides which of the
+ * changes to emit, so that none is lost and none is emitted twice. It compares only the platform's
+ * own times; it uses no clock and no network. docs/changes.md has the promises to users.
+ *
+ *     const read = await readChanges(pages, state, options, hasTime); // reader
+ *     const { changes, state: next } = selectChanges(state, read, options);
  */
 import type { PlatformRecord } from '../api/types';
-import { shortHash } from './packing';
+import { shortHash } from '../api/packing';
 
 export type ChangeKind = 'created' | 'updated';
 
@@ -130,8 +133,11 @@ export const versionOf = (record: PlatformRecord): number => record.ver ?? timeO
 
 const createdAt = ({ created }: PlatformRecord): number => instant(created);
 
-/** Whether the record is unchanged since it was created. */
-export const isFirstVersion = (record: PlatformRecord): boolean =>
+/**
+ * Whether the record was not changed since it was created: its times are equal. A record that was
+ * created and changed before it was first read is not.
+ */
+export const isUnchangedSinceCreated = (record: PlatformRecord): boolean =>
 	createdAt(record) === timeOf(record);
 
 const positionOf = (record: PlatformRecord): Position => ({ time: timeOf(record), id: record.id });
@@ -213,7 +219,7 @@ export class EmittedIndex {
 		const time = createdAt(record);
 		const emitted = this.emitted.get(id);
 		if (emitted && time <= emitted[1]) return 'updated';
-		if (isFirstVersion(record)) return 'created';
+		if (isUnchangedSinceCreated(record)) return 'created';
 		if (!kinds.has('created')) return 'updated';
 		if (emitted) return 'created';
 		const { backlog, watermark } = this.state;
@@ -377,4 +383,46 @@ export function selectChanges(
 			? { end: taken === 0 ? 'idle' : 'complete', known: { time: Infinity, id: '' } }
 			: { end: 'more', known: last && positionOf(last) };
 	return { changes, state: emittedIndex.nextState(read, end, options, limits) };
+}
+
+/** The state if watching starts at a time, in ms since 1970. Earlier changes count as emitted. */
+export const startFromTime = (time: number): ChangeState => ({
+	watermark: { time, id: '' },
+	emitted: {},
+});
+
+/**
+ * The state if watching restarts at a time, in ms since 1970, which may be in the future: changes
+ * since then are emitted once more. What was not emitted yet stays pending, however old it is.
+ */
+export function restartAt(state: ChangeState, time: number): ChangeState {
+	const { watermark, digests } = state;
+	const backlog: NonNullable<ChangeState['backlog']> = state.backlog ?? {
+		createdWatermark: watermark,
+		earlier: '',
+	};
+	const { createdWatermark, earlier, restart } = backlog;
+	const start = startFromTime(time);
+	const isFromStartOn = (position: Position | undefined) => position && position.time >= time;
+	// All that is pending changed after the start. Whatever was created before it counts as known.
+	if (isFromStartOn(createdWatermark)) return start;
+	const emitted = Object.entries(state.emitted);
+	const forgotten = new Set(emitted.filter(([, [, at]]) => at >= time).map(([id]) => id));
+	const isBack = isFromStartOn(watermark);
+	// If the watermark moves back, `emitted` does not name all records that come again.
+	const isKept = ([id]: readonly [string, unknown]) => !isBack && !forgotten.has(id);
+	return {
+		...state,
+		...(isBack && start),
+		emitted: Object.fromEntries(emitted.filter(isKept)),
+		backlog: {
+			...backlog,
+			earlier: '',
+			restart: {
+				time: Math.min(time, restart?.time ?? Infinity),
+				earlier: addHashes((restart?.earlier ?? '') + earlier, forgotten, LIMITS),
+			},
+		},
+		...(digests && { digests: Object.fromEntries(Object.entries(digests).filter(isKept)) }),
+	};
 }

@@ -2,8 +2,6 @@
  * All field types, one entry each, and what depends on a field's type.
  */
 import { UNKNOWN_TYPE, type FieldDefinition, type TableDefinition } from '../api/types';
-import { LABELS } from '../labels';
-import { InputError } from '../transport/errors';
 import { getOwn } from '../transport/json';
 import { nameList } from '../transport/text';
 import type { FieldType } from './fieldType';
@@ -69,12 +67,6 @@ export const isOnlyRead = (field: FieldDefinition, value: unknown): boolean =>
 /** The field that upsert matches by, if the table has one. */
 export const importKeyOf = (table: TableDefinition) =>
 	table.fields.find((field) => field.metadata.importKey === true);
-
-export const noImportKey = ({ header }: TableDefinition, parameter?: string) =>
-	new InputError(`Table '${header}' has no import key field`, {
-		field: parameter,
-		hint: `Choose 'Other Fields' under '${LABELS.matchOn}' and the fields that identify a record, or mark a field as import key in the platform.`,
-	});
 
 /** How many of a table's fields a hint lists. */
 const FIELDS_SHOWN = 40;

@@ -1,6 +1,9 @@
 /**
- * Files on records, of any size: sent and received as streams. Formats: contract/openapi.yaml,
- * `Attachment`.
+ * `files/` sends files to records and fetches them, of any size, as streams. Formats:
+ * contract/openapi.yaml, `Attachment`.
+ *
+ *     const uploads = [guardUpload(field, { name: 'a.pdf', mimetype, bytes, content }, maxBytes)];
+ *     await uploadFiles(client, { at, id, field: 'papers', … }, uploads, {});
  */
 import { toAttachments } from '../api/decoders';
 import { paths } from '../api/endpoints';
@@ -26,7 +29,8 @@ import { resolveByLookUp } from '../api/resolve';
 import type { ApiClient } from '../transport/client';
 import type { ByteStream } from '../transport/streams';
 import { nameList, shortened } from '../transport/text';
-import { streamBody, type Upload } from './uploadStream';
+import { streamBody } from './uploadStream';
+import type { Upload } from './uploadValidation';
 import { LABELS } from '../labels';
 
 export interface UploadTarget {

@@ -8,16 +8,7 @@ import type { IDataObject } from 'n8n-workflow';
 import type { JsonValue } from '../api/types';
 import { ServiceError } from '../transport/errors';
 import { streamOf, withErrors, type BodyStream, type ByteStream } from '../transport/streams';
-
-/** A file to send. */
-export interface Upload {
-	name: string;
-	mimetype: string;
-	/** Its size: the content must have exactly this many bytes. */
-	bytes: number;
-	/** The bytes, or a function that opens them, called for each attempt. */
-	content: Uint8Array | (() => Promise<ByteStream>);
-}
+import type { Upload } from './uploadValidation';
 
 /** The bytes of one base64 string: a multiple of three, and small enough to collect cheaply. */
 const PIECE = 3 * 16 * 1024;

@@ -1,15 +1,27 @@
 /**
  * Checks and corrections of a file before the first byte is sent.
+ *
+ *     safeFileName('../a.pdf'); // 'a.pdf'
+ *     guardUpload(field, upload, maxBytes); // fails for a PDF in a picture field
  */
 import type { FieldDefinition, TableDefinition } from '../api/types';
 import { fieldType } from '../fields';
 import { PICTURES } from '../fields/types/files';
 import { InputError } from '../transport/errors';
 import { getOwn } from '../transport/json';
-import type { Upload } from './uploadStream';
-import { MIB } from '../transport/streams';
+import { MIB, type ByteStream } from '../transport/streams';
 import { nameList } from '../transport/text';
 import { LABELS } from '../labels';
+
+/** A file to send. */
+export interface Upload {
+	name: string;
+	mimetype: string;
+	/** Its size: the content must have exactly this many bytes. */
+	bytes: number;
+	/** The bytes, or a function that opens them, called for each attempt. */
+	content: Uint8Array | (() => Promise<ByteStream>);
+}
 
 /**
  * Control characters, and those that change the direction of text: a name could look like another

@@ -1,25 +1,26 @@
 /**
- * Writes the rows of a file. It reads the next portion while it writes one, so that memory does not
- * grow with the file.
+ * `import/` writes the rows of a file to a table. It reads the next portion while it writes one, so
+ * that memory does not grow with the file.
+ *
+ *     portions ─▶ RowReader ─▶ plan and write (bulk/pipeline) ─▶ counts, rejected rows
+ *
+ *     const result = await new RowImport({ portions, reader, pipeline, rejected, … }).run();
  */
 import type { IBinaryData } from 'n8n-workflow';
 
 import { idKey } from '../api/idSet';
-import { KeptCounts } from '../bulk/match/fieldRules';
-import { isSuccess, noCounts } from '../bulk/outcome';
+import { isSuccess, KeptCounts, noCounts } from '../bulk/outcome';
 import type { WritePipeline } from '../bulk/pipeline';
-import { KeyIndex } from '../rows/keyIndex';
-import type { FileRow } from '../rows/readRows';
+import { KeyIndex } from './keyIndex';
+import type { FileFormat, FileRow } from '../rows/readRows';
 import type { RejectedLines, Rejection } from '../rows/rejectedRows';
-import type { Encoding } from '../rows/decodeText';
 import type { ServiceError } from '../transport/errors';
 import { shortened } from '../transport/text';
 import type { GrowingFile } from '../input/binaryStore';
 import { FailureKinds } from '../run/failureKinds';
 import { omitUndefined } from '../run/itemResults';
-import type { ProgressLog } from './progressLog';
+import type { ProgressLog } from '../run/progressLog';
 import type { RowReader } from './rowValues';
-import { similarKeys } from '../bulk/plan/similarKeys';
 import type { Entry, ItemOutcome, Outcome, Plan, PlanInput } from '../bulk/terms';
 
 interface ImportParts {
@@ -31,7 +32,7 @@ interface ImportParts {
 	lines: RejectedLines;
 	rejected: GrowingFile;
 	/** The encoding that is set for the file. */
-	encoding: Encoding;
+	encoding: FileFormat['encoding'];
 	progress: ProgressLog;
 	/** Whether to reject later rows for a record that an earlier row wrote. */
 	rejectsDuplicates: boolean;
@@ -185,7 +186,7 @@ export class RowImport {
 			else outcomes.set(row.row, { outcome: 'failed', message: read.error, field: read.field });
 		}
 		const plan = await pipeline.plan(inputs);
-		this.result.similarKeys ??= similarKeys(plan.records, 'row');
+		this.result.similarKeys ??= plan.similarKeys;
 		this.rejectKnownKeys(plan);
 		this.result.addsTwice ||= pipeline.addsTwice(plan.records);
 		for (const header of plan.ignored) this.result.readOnly.add(header);

@@ -1,13 +1,16 @@
 /**
  * Turns the rows of a file into input for the plan: which field each column belongs to, and what
  * its text means there.
+ *
+ *     const reader = new RowReader({ table, … }, ['email', 'Age']);
+ *     reader.read({ row: 2, cells: ['a@b.c', '7'] }); // { index: 2, values: { email: 'a@b.c', age: 7 } }
  */
 import type { FieldDefinition, TableDefinition } from '../api/types';
 import { didYouMean } from '../transport/closestName';
-import { keyFields } from '../bulk/plan/identity';
+import { keyFields } from '../fields/keyFields';
 import { isWritable, fieldType, listFields } from '../fields';
 import type { CellFormat } from '../fields/fieldType';
-import { unguarded } from '../rows/csv';
+import { unguarded } from '../fields/formulaGuard';
 import { isCsvRow, type FileRow } from '../rows/readRows';
 import { addedColumns, withoutAdded, type Rejection } from '../rows/rejectedRows';
 import { InputError } from '../transport/errors';

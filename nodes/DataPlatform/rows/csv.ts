@@ -283,19 +283,6 @@ export async function* readCsv(
 	if (failure) throw failure.error;
 }
 
-/** How text starts that a spreadsheet takes for a formula, even with apostrophes before it. */
-const FORMULA = /^'*[=+\-@\t\r\n\uff1d\uff0b\uff0d\uff20]/;
-
-/**
- * Adds an apostrophe to text that a spreadsheet would take for a formula, even if it already has
- * some. `unguarded` undoes this.
- */
-export const guarded = (text: string): string => (FORMULA.test(text) ? `'${text}` : text);
-
-/** Removes the apostrophe that `guarded` added. */
-export const unguarded = (text: string): string =>
-	text.charCodeAt(0) === 0x27 && FORMULA.test(text) ? text.slice(1) : text;
-
 /** A line of CSV with its line end. */
 export function csvLine(cells: string[], delimiter: Delimiter): string {
 	const line = cells.map((cell) => csvCell(cell, delimiter)).join(delimiter);

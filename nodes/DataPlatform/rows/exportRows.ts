@@ -1,9 +1,14 @@
 /**
  * Records as the lines of a file.
+ *
+ *     const columns = exportColumns(table, [], nameOf, fieldName); // all fields
+ *     csvHeader(columns, format); // 'id,name,created,modified,ver\r\n'
+ *     csvRecord(record, columns, format);
  */
 import type { FieldValues, JsonValue, PlatformRecord, TableDefinition } from '../api/types';
 import { holdsData } from '../fields';
-import { csvLine, guarded, type Delimiter } from './csv';
+import { guarded } from '../fields/formulaGuard';
+import { csvLine, type Delimiter } from './csv';
 
 /** A column of a file: its title, and how to get its value. */
 interface ExportColumn {
@@ -87,3 +92,6 @@ export const csvHeader = (columns: ExportColumn[], form: CsvFormat): string =>
 /** A record's line in a CSV file. */
 export const csvRecord = (record: PlatformRecord, columns: ExportColumn[], form: CsvFormat) =>
 	line(columns, ({ value }) => value(record), form);
+
+/** A line of NDJSON with its line end. */
+export const ndjsonLine = (values: object): string => `${JSON.stringify(values)}\n`;

@@ -96,6 +96,3 @@ export async function* readNdjson(pieces: AsyncIterable<string>): AsyncGenerator
 	const rows = toRow();
 	if (rows.length > 0) yield rows;
 }
-
-/** A line of NDJSON with its line end. */
-export const ndjsonLine = (values: object): string => `${JSON.stringify(values)}\n`;

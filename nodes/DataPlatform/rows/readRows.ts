@@ -1,10 +1,18 @@
 /**
- * A file of rows in any format: its columns, and its rows in portions.
+ * `rows/` reads and writes files of rows, CSV or NDJSON. This reads one: its columns, and its rows in
+ * portions.
+ *
+ *     bytes ─▶ decodeText ─▶ csv or ndjson ─▶ portions
+ *
+ *     await withRows(file, { encoding: 'auto', formulaGuard: true }, async ({ header, rows }) => {
+ *       for await (const portion of portionsOf(rows, 1)) …
+ *     });
  */
 import { InputError } from '../transport/errors';
-import { readCsv, unguarded, type CsvNotes, type CsvRow, type Delimiter } from './csv';
+import { unguarded } from '../fields/formulaGuard';
+import { readCsv, type CsvNotes, type CsvRow, type Delimiter } from './csv';
 import { readNdjson, type NdjsonRow } from './ndjson';
-import { PIECE_BYTES } from './decodeText';
+import { decodeText, PIECE_BYTES, type Encoding } from './decodeText';
 import { LABELS } from '../labels';
 
 /** A row of a CSV file, or a line of an NDJSON file. */
@@ -20,6 +28,7 @@ export const MEDIA_TYPES: Record<RowFormat, string> = {
 };
 
 export interface FileFormat {
+	encoding: Encoding;
 	/** If not set, detected by the first character. */
 	format?: RowFormat;
 	/** If not set, detected in the first row. */
@@ -28,7 +37,7 @@ export interface FileFormat {
 	formulaGuard: boolean;
 }
 
-interface RowFile {
+export interface RowFile {
 	format: RowFormat;
 	/** The names of a CSV file's columns. */
 	header: string[];
@@ -100,7 +109,10 @@ function headerOf({ cells, problem }: CsvRow, hasGuard: boolean): string[] {
  *
  * @throws {InputError} if it is empty, or its header can't be read
  */
-export async function openRows(text: AsyncGenerator<string>, form: FileFormat): Promise<RowFile> {
+export async function openRows(
+	text: AsyncGenerator<string>,
+	form: Omit<FileFormat, 'encoding'>,
+): Promise<RowFile> {
 	const { format: found, pieces } = await detect(text);
 	const format = form.format ?? found;
 	const notes: CsvNotes = {};
@@ -118,6 +130,25 @@ export async function openRows(text: AsyncGenerator<string>, form: FileFormat): 
 	}
 	const header = headerOf(first, form.formulaGuard);
 	return { format, header, delimiter: notes.delimiter!, rows: rowsFrom(others) };
+}
+
+/**
+ * Opens a file of bytes, and closes it afterwards.
+ *
+ * @throws {InputError} if it is empty, not in the encoding, or its header can't be read
+ */
+export async function withRows<T>(
+	file: { read: Parameters<typeof decodeText>[0]; close(): void },
+	form: FileFormat,
+	use: (rows: RowFile) => Promise<T>,
+): Promise<T> {
+	const text = decodeText(file.read, form.encoding);
+	try {
+		return await use(await openRows(text, form));
+	} finally {
+		file.close();
+		await text.return(undefined);
+	}
 }
 
 const charactersOf = (row: FileRow) =>

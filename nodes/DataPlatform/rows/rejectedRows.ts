@@ -1,8 +1,12 @@
 /**
  * Writes a file of the rows that were rejected, in the format of the original, with the reasons.
+ *
+ *     name,age          name,age,error,field,row
+ *     Fox         ─▶    Fox,,"the row has 1 cell, the header has 2",,2
  */
-import { csvLine, guarded, type Delimiter } from './csv';
-import { ndjsonLine } from './ndjson';
+import { guarded } from '../fields/formulaGuard';
+import { csvLine, type Delimiter } from './csv';
+import { ndjsonLine } from './exportRows';
 import { isCsvRow, type FileRow } from './readRows';
 import type { Encoding } from './decodeText';
 import { endOfText } from '../transport/json';

@@ -1,8 +1,8 @@
 /**
  * Decides when a poll checks for deletions, and which IDs it watches from then on.
  */
-import { packIds, unpackIds } from '../changes/packing';
-import { findDeletions, MAX_WATCHED, readWatchedIds } from '../changes/deletions';
+import { packIds, unpackIds } from '../api/packing';
+import { findDeletions, MAX_WATCHED, readWatchedIds } from './deletions';
 import type { Change } from '../changes/tracker';
 import type { ApiClient } from '../transport/client';
 import type { SavedDeletions } from './savedState';

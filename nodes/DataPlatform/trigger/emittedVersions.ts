@@ -3,7 +3,7 @@
  * and after two requests for two changes, both may read the later version.
  */
 import type { PlatformRecord } from '../api/types';
-import { isFirstVersion, timeOf, versionOf } from '../changes/tracker';
+import { isUnchangedSinceCreated, timeOf, versionOf } from '../changes/tracker';
 import { setMostRecent } from './lru';
 
 /** How many records to remember. The one emitted first is forgotten first. */
@@ -43,7 +43,7 @@ export class EmittedVersions {
 		const known = this.versions.get(record.id);
 		// A record that comes back after a deletion restarts its versions.
 		const isNotLater = known !== undefined && known[1] !== null && time <= known[2];
-		const kind = isFirstVersion(record) && !isNotLater ? 'created' : 'updated';
+		const kind = isUnchangedSinceCreated(record) && !isNotLater ? 'created' : 'updated';
 		// With neither a version nor a time, nothing shows whether it is new: emit it.
 		if (version === 0 && time === 0) return kind;
 		if (isNotLater && version <= known[1]!) return undefined;

@@ -1,5 +1,8 @@
 /**
- * The parameters of the triggers.
+ * The parameters of the triggers. Both read them as operations do:
+ *
+ *     const parameters = triggerParameters(context);
+ *     triggerOn.of(parameters, 0);
  */
 import type { IPollFunctions, IWebhookFunctions } from 'n8n-workflow';
 

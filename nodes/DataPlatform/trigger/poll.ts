@@ -1,18 +1,22 @@
 /**
- * One poll of the trigger: read, select, store the state, return the changes. n8n stores the state
- * together with the changes, or neither, as far as its scheduler can (docs/changes.md). A poll that
- * fails or is abandoned changes nothing.
+ * `trigger/` emits changes to n8n: `poll` when n8n asks, `receive` when the platform calls.
+ *
+ *     state ─▶ read ─▶ select ─▶ store the state ─▶ return the changes
+ *
+ * n8n stores the state together with the changes, or neither, as far as its scheduler can
+ * (docs/changes.md). A poll that fails or is abandoned changes nothing.
  */
 import { sleep, type INodeExecutionData, type IPollFunctions } from 'n8n-workflow';
 
 import { readPage } from '../api/pages';
 import { readTable } from '../api/structure';
-import { ChangePages, readChanges, startFromTime } from '../changes/reader';
-import { restartAt } from '../changes/restart';
+import { ChangePages, readChanges } from '../changes/reader';
 import {
-	isFirstVersion,
+	isUnchangedSinceCreated,
 	LIMITS,
+	restartAt,
 	selectChanges,
+	startFromTime,
 	type ChangeState,
 	type Limits,
 	type Selection,
@@ -97,7 +101,7 @@ async function readSample(client: ApiClient, watch: Watch): Promise<PollResult> 
 		});
 	}
 	if (!watch.emitsChanges) return { items: [toDeletedItem(record.id)] };
-	const kind = isFirstVersion(record) ? 'created' : 'updated';
+	const kind = isUnchangedSinceCreated(record) ? 'created' : 'updated';
 	return { items: [toItem(watch, { kind, record })] };
 }
 

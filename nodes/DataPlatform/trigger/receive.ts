@@ -1,7 +1,8 @@
 /**
- * Handles one request of the platform's *Send Webhook* step: checks its secret, responds, reads the
- * record that it names, and emits it unless that was already done. Nothing else in the request is
- * trusted.
+ * Handles one request of the platform's *Send Webhook* step. Nothing in it is trusted except the
+ * record's ID.
+ *
+ *     request ─▶ check the secret ─▶ respond ─▶ read the record ─▶ emit it, unless that was done
  */
 import { createHash, timingSafeEqual } from 'node:crypto';
 import type {

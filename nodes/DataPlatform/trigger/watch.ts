@@ -5,7 +5,7 @@ import type { INodeExecutionData, IPollFunctions } from 'n8n-workflow';
 
 import type { RecordQuery } from '../api/pages';
 import type { PlatformRecord, TableAddress } from '../api/types';
-import { shortHash } from '../changes/packing';
+import { shortHash } from '../api/packing';
 import type { Change, ChangeKind, ChangeOptions } from '../changes/tracker';
 import { CREDENTIAL } from '../run/createClient';
 import type { RecordOutput } from '../input/recordOutput';

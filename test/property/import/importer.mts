@@ -37,7 +37,7 @@ function logEachPortion() {
 		note(text: () => string): void;
 		lastAt: number;
 	}
-	const { ProgressLog } = require('../../../dist/nodes/DataPlatform/import/progressLog.js') as {
+	const { ProgressLog } = require('../../../dist/nodes/DataPlatform/run/progressLog.js') as {
 		ProgressLog: { prototype: Log };
 	};
 	const { note } = ProgressLog.prototype;

@@ -1,6 +1,6 @@
 /** Deciding and reading changes, on a fake platform (changesTable.cts). */
 import { LIMITS, type ChangeKind } from '../../../nodes/DataPlatform/changes/tracker.ts';
-import { startFromTime } from '../../../nodes/DataPlatform/changes/reader.ts';
+import { startFromTime } from '../../../nodes/DataPlatform/changes/tracker.ts';
 import { Follower, ORDERS, Table, type Order } from '../changesTable.cts';
 
 const small = (more: Partial<typeof LIMITS> = {}) => ({
@@ -108,8 +108,7 @@ describe('emitted', () => {
 	test('the time of change counts if there is no version', async () => {
 		const table = new Table();
 		const follower = new Follower(table);
-		const withoutVersion = (modified: number) =>
-			table.rows.set('1', { id: '1', created: 1000, modified, fields: {} } as never);
+		const withoutVersion = (modified: number) => table.rows.set('1', { id: '1', created: 1000, modified, fields: {} } as never);
 		withoutVersion(1000);
 		expect(await follower.poll()).toHaveLength(1);
 		expect(await follower.poll()).toHaveLength(0);
@@ -149,19 +148,16 @@ describe('the overlap', () => {
 		expect(await long.poll()).toEqual([]);
 	});
 
-	test.each(Object.keys(ORDERS) as Order[])(
-		'many with one time, ids ordered %s: all emitted, a few at a time',
-		async (order) => {
-			const limits = small({ maxTracked: 8, maxBuffered: 12 });
-			const table = new Table(order, limits);
-			const follower = new Follower(table, { maximum: 7 }, limits);
-			for (let count = 0; count < 120; count += 1) table.create();
-			await follower.drain();
-			expect(follower.emitted).toHaveLength(120);
-			expect(new Set(follower.emitted.map(({ id }) => id)).size).toBe(120);
-			expect(Math.max(...follower.polls.map((changes) => changes.length))).toBe(7);
-		},
-	);
+	test.each(Object.keys(ORDERS) as Order[])('many with one time, ids ordered %s: all emitted, a few at a time', async (order) => {
+		const limits = small({ maxTracked: 8, maxBuffered: 12 });
+		const table = new Table(order, limits);
+		const follower = new Follower(table, { maximum: 7 }, limits);
+		for (let count = 0; count < 120; count += 1) table.create();
+		await follower.drain();
+		expect(follower.emitted).toHaveLength(120);
+		expect(new Set(follower.emitted.map(({ id }) => id)).size).toBe(120);
+		expect(Math.max(...follower.polls.map((changes) => changes.length))).toBe(7);
+	});
 
 	test('holds back while what became visible late is emitted a few at a time', async () => {
 		const table = new Table();
@@ -219,19 +215,16 @@ describe('the overlap', () => {
 		},
 	);
 
-	test.each([Infinity, 3, 1])(
-		'after a burst an idle poll is one request, with pages of %d records',
-		async (largest) => {
-			const limits = small({ settleMs: 0 });
-			const table = new Table('asText', limits, largest);
-			const follower = new Follower(table, {}, limits);
-			for (let count = 0; count < 40; count += 1) table.create();
-			await follower.drain();
-			table.requests = 0;
-			await follower.poll();
-			expect(table.requests).toBe(1);
-		},
-	);
+	test.each([Infinity, 3, 1])('after a burst an idle poll is one request, with pages of %d records', async (largest) => {
+		const limits = small({ settleMs: 0 });
+		const table = new Table('asText', limits, largest);
+		const follower = new Follower(table, {}, limits);
+		for (let count = 0; count < 40; count += 1) table.create();
+		await follower.drain();
+		table.requests = 0;
+		await follower.poll();
+		expect(table.requests).toBe(1);
+	});
 });
 
 describe('a clock that does not distinguish what is written in one second', () => {
@@ -246,44 +239,38 @@ describe('a clock that does not distinguish what is written in one second', () =
 		[600, 20],
 	];
 
-	test.each(sizes)(
-		'what changes again after %d records were emitted, in pages of %d',
-		async (size, largest) => {
-			const table = new Table('asText', LIMITS, largest);
-			const follower = new Follower(table, { maximum: 5000 });
-			write(table, size);
-			expect(await follower.poll()).toHaveLength(size);
-			// A poll without anything new must not make it forget.
-			expect(await follower.poll()).toEqual([]);
-			table.update('1');
-			table.update(String(size));
-			table.create();
-			const changes = ['u1/2', `u${size}/2`, `c${size + 1}/1`];
-			expect((await follower.poll()).sort()).toEqual(changes.sort());
-			expect(await follower.poll()).toEqual([]);
-			table.now += 1000;
-			table.update('1');
-			expect(await follower.poll()).toEqual(['u1/3']);
-		},
-	);
+	test.each(sizes)('what changes again after %d records were emitted, in pages of %d', async (size, largest) => {
+		const table = new Table('asText', LIMITS, largest);
+		const follower = new Follower(table, { maximum: 5000 });
+		write(table, size);
+		expect(await follower.poll()).toHaveLength(size);
+		// A poll without anything new must not make it forget.
+		expect(await follower.poll()).toEqual([]);
+		table.update('1');
+		table.update(String(size));
+		table.create();
+		const changes = ['u1/2', `u${size}/2`, `c${size + 1}/1`];
+		expect((await follower.poll()).sort()).toEqual(changes.sort());
+		expect(await follower.poll()).toEqual([]);
+		table.now += 1000;
+		table.update('1');
+		expect(await follower.poll()).toEqual(['u1/3']);
+	});
 
-	test.each(sizes)(
-		'what changes in the second in which watching begins, after %d records in pages of %d',
-		async (size, largest) => {
-			const table = new Table('asText', LIMITS, largest);
-			write(table, 1);
-			table.now += 1000;
-			write(table, size);
-			const follower = new Follower(table);
-			await follower.startNow();
-			table.update('2');
-			table.update(String(size));
-			table.create();
-			const changes = ['u2/2', `u${size}/2`, `c${size + 2}/1`];
-			expect((await follower.poll()).sort()).toEqual(changes.sort());
-			expect(await follower.poll()).toEqual([]);
-		},
-	);
+	test.each(sizes)('what changes in the second in which watching begins, after %d records in pages of %d', async (size, largest) => {
+		const table = new Table('asText', LIMITS, largest);
+		write(table, 1);
+		table.now += 1000;
+		write(table, size);
+		const follower = new Follower(table);
+		await follower.startNow();
+		table.update('2');
+		table.update(String(size));
+		table.create();
+		const changes = ['u2/2', `u${size}/2`, `c${size + 2}/1`];
+		expect((await follower.poll()).sort()).toEqual(changes.sort());
+		expect(await follower.poll()).toEqual([]);
+	});
 
 	test('if more changed in it than can be remembered, all of them count as emitted', async () => {
 		const limits = small({ maxTracked: 20 });
@@ -427,9 +414,7 @@ describe('what is stored', () => {
 		};
 		await follower.drain();
 		const latest = [...table.rows.values()].map(({ id, ver }) => `${id}/${ver}`);
-		expect(follower.emitted.map(({ id, ver }) => `${id}/${ver}`)).toEqual(
-			expect.arrayContaining(latest),
-		);
+		expect(follower.emitted.map(({ id, ver }) => `${id}/${ver}`)).toEqual(expect.arrayContaining(latest));
 	});
 
 	test('when time runs out, the rest comes in the next poll', async () => {

@@ -1,12 +1,7 @@
 /** The text of a cursor: what it contains, what is rejected, how long it gets. */
 import { createHash, randomUUID } from 'node:crypto';
 import fc from 'fast-check';
-import {
-	packId,
-	packNumber,
-	unpackId,
-	unpackNumber,
-} from '../../../nodes/DataPlatform/changes/packing.ts';
+import { packId, packNumber, unpackId, unpackNumber } from '../../../nodes/DataPlatform/api/packing.ts';
 import { CURSOR_LIMITS, fromCursor, toCursor } from '../../../nodes/DataPlatform/changes/cursor.ts';
 import type { ChangeState } from '../../../nodes/DataPlatform/changes/tracker.ts';
 import { anyText } from '../../support/anyText.cts';
@@ -17,10 +12,7 @@ const stateWith = (records: number, hashes = 0): ChangeState => ({
 	cursor: 1_763_700_000_000,
 	watermark: { time: 1_763_699_940_000, id: randomUUID() },
 	emitted: Object.fromEntries(
-		Array.from({ length: records }, (_, index) => [
-			randomUUID(),
-			[index % 40, 1_763_699_940_001 + index * 12] as [number, number],
-		]),
+		Array.from({ length: records }, (_, index) => [randomUUID(), [index % 40, 1_763_699_940_001 + index * 12] as [number, number]]),
 	),
 	...(hashes > 0 && {
 		backlog: {
@@ -93,30 +85,16 @@ describe('rejected', () => {
 			expect(errorOf(cursor.slice(0, at))).toContain("can't be read");
 			expect(errorOf(cursor.slice(at))).toContain("can't be read");
 			const other = cursor[at] === 'a' ? 'b' : 'a';
-			expect(errorOf(cursor.slice(0, at) + other + cursor.slice(at + 1))).toContain(
-				"can't be read",
-			);
+			expect(errorOf(cursor.slice(0, at) + other + cursor.slice(at + 1))).toContain("can't be read");
 		}
-		for (const text of [
-			'x',
-			'.',
-			'1',
-			'undefined',
-			'[object Object]',
-			`${cursor} `,
-			cursor + cursor,
-		]) {
+		for (const text of ['x', '.', '1', 'undefined', '[object Object]', `${cursor} `, cursor + cursor]) {
 			expect(errorOf(text)).toContain("can't be read");
 		}
 	});
 
 	test('one of another table, of another filter, of another version', () => {
-		expect(errorOf(cursor, { ...SOURCE, table: 'crm deals' })).toContain(
-			'belongs to another table',
-		);
-		expect(errorOf(cursor, { ...SOURCE, selection: 'x' })).toContain(
-			'another filter or saved view',
-		);
+		expect(errorOf(cursor, { ...SOURCE, table: 'crm deals' })).toContain('belongs to another table');
+		expect(errorOf(cursor, { ...SOURCE, selection: 'x' })).toContain('another filter or saved view');
 		const body = `2${cursor.slice(1, cursor.lastIndexOf('.'))}`;
 		const checksum = createHash('sha256').update(body).digest('base64url').slice(0, 11);
 		expect(errorOf(`${body}.${checksum}`)).toContain('another version of this node');

@@ -1,11 +1,6 @@
 /** Restarts during a backlog: which records count as created. */
-import { restartAt } from '../../../nodes/DataPlatform/changes/restart.ts';
-import {
-	EmittedIndex,
-	selectChanges,
-	LIMITS,
-	type ChangeState,
-} from '../../../nodes/DataPlatform/changes/tracker.ts';
+import { restartAt } from '../../../nodes/DataPlatform/changes/tracker.ts';
+import { EmittedIndex, selectChanges, LIMITS, type ChangeState } from '../../../nodes/DataPlatform/changes/tracker.ts';
 
 const at = (time: number) => new Date(time).toISOString();
 const record = (id: string, created: number, modified: number) => ({

@@ -4,7 +4,7 @@ import { buffer } from 'node:stream/consumers';
 import type { IDataObject, IN8nHttpFullResponse } from 'n8n-workflow';
 import type { Attachment, PlatformRecord } from '../../../nodes/DataPlatform/api/types.ts';
 import { fetchFile, removeFiles, uploadFiles, type UploadTarget } from '../../../nodes/DataPlatform/files/transfer.ts';
-import type { Upload } from '../../../nodes/DataPlatform/files/uploadStream.ts';
+import type { Upload } from '../../../nodes/DataPlatform/files/uploadValidation.ts';
 import type { ClientSettings } from '../../../nodes/DataPlatform/transport/client.ts';
 import { ServiceError } from '../../../nodes/DataPlatform/transport/errors.ts';
 import { fakePlatform, httpResponse, networkError, type Serve } from '../stubPlatform.cts';

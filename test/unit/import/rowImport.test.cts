@@ -5,7 +5,7 @@ import type { IDataObject, INodeParameters } from 'n8n-workflow';
 import { GrowingFile } from '../../../nodes/DataPlatform/input/binaryStore.ts';
 import { LinkResolver } from '../../../nodes/DataPlatform/bulk/links/linkResolver.ts';
 import { WritePipeline, type OutcomeSink } from '../../../nodes/DataPlatform/bulk/pipeline.ts';
-import { ProgressLog } from '../../../nodes/DataPlatform/import/progressLog.ts';
+import { ProgressLog } from '../../../nodes/DataPlatform/run/progressLog.ts';
 import { certainThrough, RowImport } from '../../../nodes/DataPlatform/import/rowImport.ts';
 import { RowReader } from '../../../nodes/DataPlatform/import/rowValues.ts';
 import type { FileRow } from '../../../nodes/DataPlatform/rows/readRows.ts';
@@ -41,10 +41,7 @@ interface Import extends Omit<Given, 'parameters'> {
 }
 
 /** Imports one file into a table that has Ada. */
-async function importFile(
-	text: string | Buffer | Error,
-	{ options = {}, parameters, respond, ...given }: Import = {},
-) {
+async function importFile(text: string | Buffer | Error, { options = {}, parameters, respond, ...given }: Import = {}) {
 	const tables = new StubTables({ people: { r1: { name: 'Ada', age: 1 } } }, { people });
 	const run = await runNode('record: importFromFile', {
 		serve: (options) => tables.serve(options, respond),
@@ -62,8 +59,7 @@ async function importFile(
 	return { ...run, result: run.json[0] ?? {}, records, tables };
 }
 
-const details = (error: { context: IDataObject } | undefined) =>
-	(error?.context.details ?? {}) as IDataObject;
+const details = (error: { context: IDataObject } | undefined) => (error?.context.details ?? {}) as IDataObject;
 
 describe('the rows of a file', () => {
 	test('have one outcome each, and rejected ones are in a file', async () => {
@@ -106,8 +102,7 @@ describe('the rows of a file', () => {
 		});
 		expect(hints).toEqual([
 			expect.objectContaining({
-				message:
-					"Not written, because these fields are read-only, or hold files or links as they were read: 'The Sum'.",
+				message: "Not written, because these fields are read-only, or hold files or links as they were read: 'The Sum'.",
 			}),
 			expect.objectContaining({
 				message: expect.stringMatching(
@@ -129,30 +124,21 @@ describe('the rows of a file', () => {
 	test('and rejected are reported by cause, with the first reason and row', async () => {
 		const rows = Array.from({ length: 12 }, (_, at) => `${at},x`).join('\n');
 		const { result, stored, hints } = await importFile(`name,age\n${rows}`);
-		expect(result.errors).toEqual([
-			{ count: 12, row: 2, error: '\'age\' takes a number, not "x"', field: 'age' },
-		]);
-		expect(hints.at(-1)!.message).toContain(
-			' Problems: 12 × \'age\' takes a number, not "x" (rows 2, 3, 4, …).',
-		);
+		expect(result.errors).toEqual([{ count: 12, row: 2, error: '\'age\' takes a number, not "x"', field: 'age' }]);
+		expect(hints.at(-1)!.message).toContain(' Problems: 12 × \'age\' takes a number, not "x" (rows 2, 3, 4, …).');
 		expect(stored[0]!.text.split('\r\n')).toHaveLength(14);
 		expect(stored[0]!.text.match(/error,field,row/g)).toHaveLength(1);
 	});
 
 	test('of NDJSON are rejected as they came', async () => {
-		const { result, stored } = await importFile(
-			'{"name":"Bob","age":"x"}\n{"name":"Cy","age":3}\nno\n',
-			{ parameters: { format: 'ndjson' } },
-		);
+		const { result, stored } = await importFile('{"name":"Bob","age":"x"}\n{"name":"Cy","age":3}\nno\n', {
+			parameters: { format: 'ndjson' },
+		});
 		expect(result).toMatchObject({ inserted: 1, rejected: 2, confirmedThroughRow: 3 });
 		// Its rows name their own fields: it has no columns to report.
 		expect(Object.keys(result).filter((name) => /columns/i.test(name))).toEqual([]);
-		expect(stored).toMatchObject([
-			{ name: 'people-rejected.ndjson', mimetype: 'application/x-ndjson' },
-		]);
-		expect(stored[0]!.text).toMatch(
-			/^\{"name":"Bob","age":"x","error":"'age' takes a number, not \\"x\\"","field":"age","row":1\}\n/,
-		);
+		expect(stored).toMatchObject([{ name: 'people-rejected.ndjson', mimetype: 'application/x-ndjson' }]);
+		expect(stored[0]!.text).toMatch(/^\{"name":"Bob","age":"x","error":"'age' takes a number, not \\"x\\"","field":"age","row":1\}\n/);
 		expect(stored[0]!.text).toContain('"row":3');
 	});
 
@@ -280,13 +266,7 @@ describe('the rows of a file', () => {
 
 describe('what keeps a file from being imported', () => {
 	test.each<[string, string | Buffer | Error, Import, string, IDataObject]>([
-		[
-			'it can’t be read',
-			new Error('gone'),
-			{},
-			"'people.csv' can't be read from n8n's store: gone",
-			{ field: 'Input Data Field Name' },
-		],
+		['it can’t be read', new Error('gone'), {}, "'people.csv' can't be read from n8n's store: gone", { field: 'Input Data Field Name' }],
 		['it is empty', '', {}, 'The file is empty', {}],
 		[
 			'a column that no field has',
@@ -313,11 +293,7 @@ describe('what keeps a file from being imported', () => {
 			[
 				['delimiter', '#', `'Delimiter' must be one of 'auto', ',', '|', ';', '\t', not "#"`],
 				['encoding', 'x', /^'Encoding' must be one of 'auto', .*, not "x"$/],
-				[
-					'numberFormat',
-					'x',
-					"'Number Format' must be one of 'point', 'comma', 'plain', not \"x\"",
-				],
+				['numberFormat', 'x', "'Number Format' must be one of 'point', 'comma', 'plain', not \"x\""],
 				['listSeparator', 5, "'List Separator' must be text, not a number"],
 				['formulaGuard', 'x', `'Formula Guard' must be true or false, not "x"`],
 				['formulaGuard', '={{ undefined }}', "'Formula Guard' must be true or false, it is empty"],
@@ -326,18 +302,10 @@ describe('what keeps a file from being imported', () => {
 				['dateFormat', true, "'Date Format' must be text, not a boolean"],
 				['timeZone', true, "'Time Zone' must be text, not a boolean"],
 				['startAtRow', 0, "'Start at Row' must be a whole number from 1 to 4294967295, not 0"],
-				[
-					'startAtRow',
-					'={{ undefined }}',
-					"'Start at Row' must be a whole number from 1 to 4294967295, it is empty",
-				],
+				['startAtRow', '={{ undefined }}', "'Start at Row' must be a whole number from 1 to 4294967295, it is empty"],
 				['startAtRow', 1.5, "'Start at Row' must be a whole number from 1 to 4294967295, not 1.5"],
 				['endAtRow', -1, "'End at Row' must be a whole number from 0 to 4294967295, not -1"],
-				[
-					'stopAfterRejected',
-					-1,
-					"'Rejected Rows Limit' must be a whole number from 0 to 4294967295, not -1",
-				],
+				['stopAfterRejected', -1, "'Rejected Rows Limit' must be a whole number from 0 to 4294967295, not -1"],
 			] as Array<[string, string | number | boolean, string | RegExp]>
 		).map(([option, value, message]): [string, string, Import, string, IDataObject] => [
 			`${option} ${value}`,
@@ -345,9 +313,7 @@ describe('what keeps a file from being imported', () => {
 			{ options: { [option]: value } },
 			message as string,
 			{
-				field: /^'([^']*)'/.exec(
-					typeof message === 'string' ? message : message.source.slice(1),
-				)?.[1],
+				field: /^'([^']*)'/.exec(typeof message === 'string' ? message : message.source.slice(1))?.[1],
 			},
 		]),
 		[
@@ -368,9 +334,7 @@ describe('what keeps a file from being imported', () => {
 
 	test('an end before the start says what to do', async () => {
 		const { error } = await importFile('name\n', { options: { startAtRow: 3, endAtRow: 2 } });
-		expect(error?.description).toBe(
-			"Correct one of the two, or set 'File → End at Row' to 0 for the end of the file.",
-		);
+		expect(error?.description).toBe("Correct one of the two, or set 'File → End at Row' to 0 for the end of the file.");
 	});
 
 	test('a list separator that is no text says what to do', async () => {
@@ -382,27 +346,12 @@ describe('what keeps a file from being imported', () => {
 describe('how a file is read', () => {
 	test.each<[string, string | Buffer, INodeParameters, IDataObject]>([
 		['by its first row', 'name;age\nBob;2\n', {}, { name: 'Bob', age: 2 }],
-		[
-			'as it is said',
-			'name,x;y;z;w\nBob,2\n',
-			{ delimiter: ',', unknownFields: 'ignore' },
-			{ name: 'Bob' },
-		],
-		[
-			'in an encoding',
-			Buffer.from('name\nJos\xe9\n', 'latin1'),
-			{ encoding: 'windows-1252' },
-			{ name: 'José' },
-		],
+		['as it is said', 'name,x;y;z;w\nBob,2\n', { delimiter: ',', unknownFields: 'ignore' }, { name: 'Bob' }],
+		['in an encoding', Buffer.from('name\nJos\xe9\n', 'latin1'), { encoding: 'windows-1252' }, { name: 'José' }],
 		['numbers with a comma', 'name;age\nBob;1.234,0\n', { numberFormat: 'comma' }, { age: 1234 }],
 		['numbers with a point', 'name;age\nBob;1,234.0\n', { numberFormat: 'point' }, { age: 1234 }],
 		['dates', 'name,born\nBob,1.2.2026\n', { dateFormat: 'd.M.yyyy' }, { born: '2026-02-01' }],
-		[
-			'times of a zone',
-			'name,at\nBob,2026-02-01T12:00\n',
-			{ timeZone: 'Asia/Tokyo' },
-			{ at: '2026-02-01T03:00:00Z' },
-		],
+		['times of a zone', 'name,at\nBob,2026-02-01T12:00\n', { timeZone: 'Asia/Tokyo' }, { at: '2026-02-01T03:00:00Z' }],
 		['lists', 'name,tags\nBob,a|b\n', { listSeparator: '|', delimiter: ',' }, { tags: ['a', 'b'] }],
 		['without the guard of formulas', "name\n'=Bob\n", {}, { name: '=Bob' }],
 		['with what looks like the guard', "name\n'=Bob\n", { formulaGuard: false }, { name: "'=Bob" }],
@@ -411,8 +360,7 @@ describe('how a file is read', () => {
 	])('%s', async (_, text, options, fields) => {
 		const { records, error, result } = await importFile(text, {
 			options,
-			parameters:
-				options.delimiter === ',' && options.unknownFields ? { importMode: 'create' } : {},
+			parameters: options.delimiter === ',' && options.unknownFields ? { importMode: 'create' } : {},
 		});
 		expect(error).toBeUndefined();
 		expect(result.errors).toEqual([]);
@@ -460,12 +408,8 @@ describe('an import that stops early', () => {
 		expect(error?.description).toContain(
 			"The 1 row rejected so far is in no file: a dry run with 'File → End at Row' set to 3 lists them, except what only the platform rejects.",
 		);
-		expect(error?.message).toContain(
-			"'people-rejected.csv' can't be written to n8n's store: disk full",
-		);
-		expect(error?.description).toContain(
-			'Make room on the disk, or raise the size limit of the store, and run it again.',
-		);
+		expect(error?.message).toContain("'people-rejected.csv' can't be written to n8n's store: disk full");
+		expect(error?.description).toContain('Make room on the disk, or raise the size limit of the store, and run it again.');
 	});
 });
 
@@ -500,9 +444,7 @@ describe('a file that is damaged', () => {
 		const { error, records } = await importFile(bytes);
 		expect(error?.message).toBe(`'people.csv' is imported through row 3 only: ${message}`);
 		expect(error?.description).toContain(hint);
-		expect(error?.description).toContain(
-			"To continue, set 'File → Start at Row' in the options to 4.",
-		);
+		expect(error?.description).toContain("To continue, set 'File → Start at Row' in the options to 4.");
 		expect(records.map(({ name }) => name)).toEqual(['Ada', 'A', 'B']);
 		const dry = await importFile(bytes, { options: { dryRun: true } });
 		expect(dry.error?.message).toBe(`'people.csv' is checked through row 3 only: ${message}`);
@@ -536,15 +478,10 @@ describe('several files of an item', () => {
 	const continued = { node: { onError: 'continueRegularOutput' } } as const;
 
 	test('of which one breaks off: rejected rows of all, and the names of the others', async () => {
-		const { output, result, stored, records, log } = await importFiles(
-			['a', 'b', 'bad', 'z'],
-			continued,
-		);
+		const { output, result, stored, records, log } = await importFiles(['a', 'b', 'bad', 'z'], continued);
 		expect(result.error).toMatch(/^'bad.csv' is imported through row 3 only: The quote/);
 		expect(result.message).toContain("Imported before: 'a.csv', 'b.csv'. Not imported: 'z.csv'.");
-		expect(result.message).toContain(
-			"set 'File → Start at Row' in the options to 4, for this file only.",
-		);
+		expect(result.message).toContain("set 'File → Start at Row' in the options to 4, for this file only.");
 		expect(result.message).not.toContain('On Error');
 		expect(result.details).toMatchObject({
 			...{ file: 'bad.csv', rejected: 1, filesNotImported: ['z.csv'] },
@@ -553,8 +490,7 @@ describe('several files of an item', () => {
 				{ file: 'b.csv', inserted: 1 },
 			],
 		});
-		const textOf = (name: string) =>
-			stored[Number(output[0]!.binary![name]!.id!.split('-')[1]) - 1]!.text;
+		const textOf = (name: string) => stored[Number(output[0]!.binary![name]!.id!.split('-')[1]) - 1]!.text;
 		expect(Object.keys(output[0]!.binary!)).toEqual(['rejected_1', 'rejected']);
 		expect(textOf('rejected_1')).toContain('\nX,x,');
 		expect(textOf('rejected')).toContain('\nY,y,');
@@ -596,11 +532,7 @@ describe('several files of an item', () => {
 			...[['a.csv', 1] as const, ['b.csv', 0] as const, ['z.csv', 0] as const],
 		]);
 		expect(output.map(({ binary }) => Object.keys(binary ?? {}))).toEqual([['rejected'], [], []]);
-		expect(hints.map(({ message }) => message.split(',')[0])).toEqual([
-			"'a.csv'",
-			"'b.csv'",
-			"'z.csv'",
-		]);
+		expect(hints.map(({ message }) => message.split(',')[0])).toEqual(["'a.csv'", "'b.csv'", "'z.csv'"]);
 	});
 
 	test('of several items, of which one has none: the others are imported', async () => {
@@ -634,8 +566,7 @@ const stubPipeline = (outcomes: Record<number, ItemOutcome[]>, stopped?: Service
 			...{ problems: [], merged: new Map(), ignored: new Set() },
 		}),
 		write: async ({ records }: Plan, { onOutcomes }: OutcomeSink) => {
-			for (const { index } of records)
-				if (outcomes[index]) onOutcomes(index, outcomes[index], undefined);
+			for (const { index } of records) if (outcomes[index]) onOutcomes(index, outcomes[index], undefined);
 			return { stopped };
 		},
 		addsTwice: () => false,
@@ -682,10 +613,7 @@ async function importPortions(
 		unit: 'row' as const,
 	};
 	const form = { numbers: 'plain' as const, listSeparator: '' };
-	const reader = new RowReader(
-		{ table: people, planning, hasId: isById, form, formulaGuard: true },
-		header,
-	);
+	const reader = new RowReader({ table: people, planning, hasId: isById, form, formulaGuard: true }, header);
 	const links = new LinkResolver(client, async () => {
 		throw new Error('No link');
 	});
@@ -735,10 +663,7 @@ const row = (at: number, ...cells: string[]): FileRow => ({ row: at, cells });
 
 describe('portions of rows', () => {
 	test('are written one after the other', async () => {
-		const { result, names, isReturned } = await importPortions([
-			[row(2, 'A', '1'), row(3, 'B', '2')],
-			[row(4, 'C', '3')],
-		]);
+		const { result, names, isReturned } = await importPortions([[row(2, 'A', '1'), row(3, 'B', '2')], [row(4, 'C', '3')]]);
 		expect(names).toEqual(['A', 'B', 'C']);
 		expect(result).toMatchObject({
 			counts: { rows: 3, inserted: 3 },
@@ -772,9 +697,7 @@ describe('portions of rows', () => {
 		expect(result).toMatchObject({
 			counts: { updated: 1, notFound: 1, failed: 2 },
 		});
-		expect(result.kinds.text()).toMatch(
-			/; 2 × such as it identifies the same record as row 3, by 'r2' \(rows 4, 5\)$/,
-		);
+		expect(result.kinds.text()).toMatch(/; 2 × such as it identifies the same record as row 3, by 'r2' \(rows 4, 5\)$/);
 	});
 
 	test('what is written after a row that was not sent is counted', async () => {
@@ -782,14 +705,10 @@ describe('portions of rows', () => {
 			await new Promise((resolve) => setTimeout(resolve, 30));
 			return httpResponse(401, { errors: [{ message: 'no' }] });
 		};
-		const { result } = await importPortions(
-			[[row(2, 'A', '1'), row(3, 'B', '2'), row(4, 'C', 'x'), row(5, 'D', '1')]],
-			{
-				...{ batchSize: 1, parallelRequests: 2 },
-				respond: (request, { body }) =>
-					request.includes('bulk') && String(body).includes('"A"') ? slowly() : undefined,
-			},
-		);
+		const { result } = await importPortions([[row(2, 'A', '1'), row(3, 'B', '2'), row(4, 'C', 'x'), row(5, 'D', '1')]], {
+			...{ batchSize: 1, parallelRequests: 2 },
+			respond: (request, { body }) => (request.includes('bulk') && String(body).includes('"A"') ? slowly() : undefined),
+		});
 		expect(result).toMatchObject({ confirmedThroughRow: 1, writtenAfter: 2 });
 	});
 
@@ -838,42 +757,29 @@ describe('portions of rows', () => {
 	});
 
 	test('too many rejected rows end the import', async () => {
-		const { result, names } = await importPortions(
-			[[row(2, 'A', 'x')], [row(3, 'B', 'x')], [row(4, 'C', '1')]],
-			{ stopAfterRejected: 2 },
-		);
+		const { result, names } = await importPortions([[row(2, 'A', 'x')], [row(3, 'B', 'x')], [row(4, 'C', '1')]], { stopAfterRejected: 2 });
 		expect(names).toEqual([]);
 		expect(result.brokenOff).toEqual({
 			error: undefined,
-			message:
-				"2 rows were rejected, and 'Rejected Rows Limit' allows no more (2 × 'age' takes a number, not \"x\" (rows 2, 3))",
+			message: "2 rows were rejected, and 'Rejected Rows Limit' allows no more (2 × 'age' takes a number, not \"x\" (rows 2, 3))",
 		});
 		expect(result.confirmedThroughRow).toBe(3);
 		expect(result.rejectedFile).toBeDefined();
 	});
 
 	test('a failure of the file of rejected rows does not hide an earlier one', async () => {
-		const { result } = await importPortions(
-			[[row(2, 'A', 'x')], new InputError('torn', { hint: 'Mend it.' })],
-			{
-				receive: fullDisk,
-			},
-		);
+		const { result } = await importPortions([[row(2, 'A', 'x')], new InputError('torn', { hint: 'Mend it.' })], {
+			receive: fullDisk,
+		});
 		expect(result.brokenOff?.message).toMatch(/^torn$|disk full/);
 		expect(result.rejectedFile).toBeUndefined();
 	});
 
 	test('a row of unknown outcome is rejected, and nothing after it is certain', async () => {
-		const { result } = await importPortions(
-			[[row(2, 'A', '1'), row(3, 'B', '2'), row(4, 'C', '3')]],
-			{
-				batchSize: 1,
-				respond: (request, { body }) =>
-					request.includes('bulk') && String(body).includes('"B"')
-						? new Error('socket hang up')
-						: undefined,
-			},
-		);
+		const { result } = await importPortions([[row(2, 'A', '1'), row(3, 'B', '2'), row(4, 'C', '3')]], {
+			batchSize: 1,
+			respond: (request, { body }) => (request.includes('bulk') && String(body).includes('"B"') ? new Error('socket hang up') : undefined),
+		});
 		expect(result).toMatchObject({
 			confirmedThroughRow: 4,
 			firstUnknownRow: 3,
@@ -899,24 +805,9 @@ describe('portions of rows', () => {
 		['of unknown outcome', { outcome: 'unknown', message: 'lost' }, true, [3, 0, 1, 2]],
 		['of unknown outcome, if nothing stopped', { outcome: 'unknown' }, false, [3, 1, 1, 4]],
 		['not sent because of others', { outcome: 'failed', notAttempted: true }, true, [2, 0, 0, 2]],
-		[
-			'part of one that failed',
-			{ outcome: 'failed', notAttempted: true, mergedInto: 4 },
-			true,
-			[3, 1, 0, 4],
-		],
-		[
-			'not sent because of others, if nothing stopped',
-			{ outcome: 'failed', notAttempted: true },
-			false,
-			[3, 1, 0, 4],
-		],
-		[
-			'rejected by what stopped it',
-			{ outcome: 'failed', message: 'No: the token expired' },
-			true,
-			[2, 0, 0, 2],
-		],
+		['part of one that failed', { outcome: 'failed', notAttempted: true, mergedInto: 4 }, true, [3, 1, 0, 4]],
+		['not sent because of others, if nothing stopped', { outcome: 'failed', notAttempted: true }, false, [3, 1, 0, 4]],
+		['rejected by what stopped it', { outcome: 'failed', message: 'No: the token expired' }, true, [2, 0, 0, 2]],
 		['rejected', { outcome: 'failed', message: 'too long' }, true, [3, 1, 0, 4]],
 		['rejected without a reason', { outcome: 'failed' }, true, [3, 1, 0, 4]],
 		['of no record', { outcome: 'notFound', notAttempted: true }, true, [3, 1, 0, 4]],
@@ -947,26 +838,21 @@ describe('portions of rows', () => {
 		const { result } = await importPortions([[ROWS[0]!]], {
 			outcomes: { 2: [{ outcome: 'failed', field: '' }] },
 		});
-		expect(result.kinds.list()).toEqual([
-			{ count: 1, row: 2, error: 'The record was not written' },
-		]);
+		expect(result.kinds.list()).toEqual([{ count: 1, row: 2, error: 'The record was not written' }]);
 	});
 
 	test('a rejected row names no field at full length', async () => {
 		const { result } = await importPortions([[ROWS[0]!]], {
 			outcomes: { 2: [{ outcome: 'failed', message: 'no', field: 'x'.repeat(5000) }] },
 		});
-		expect(result.kinds.list()).toEqual([
-			{ count: 1, row: 2, error: 'no', field: `${'x'.repeat(100)}… (cut)` },
-		]);
+		expect(result.kinds.list()).toEqual([{ count: 1, row: 2, error: 'no', field: `${'x'.repeat(100)}… (cut)` }]);
 	});
 
 	test('all rows of a portion count, although the rejected ones can’t be stored', async () => {
 		const wide = 'x'.repeat(1024 * 1024);
-		const { result, names } = await importPortions(
-			[[row(2, wide, 'x'), row(3, wide, 'x'), row(4, 'C', '1')], [row(5, 'D', '1')]],
-			{ receive: fullDisk },
-		);
+		const { result, names } = await importPortions([[row(2, wide, 'x'), row(3, wide, 'x'), row(4, 'C', '1')], [row(5, 'D', '1')]], {
+			receive: fullDisk,
+		});
 		expect(names).toEqual(['C', 'D']);
 		expect(result).toMatchObject({
 			...{ counts: { rows: 4, rejected: 2, inserted: 2 }, confirmedThroughRow: 5 },
@@ -985,15 +871,12 @@ describe('portions of rows', () => {
 
 	test('a line in n8n’s log says how far a long import is', async () => {
 		jest.useFakeTimers({ doNotFake: ['nextTick', 'setImmediate', 'setTimeout', 'queueMicrotask'] });
-		const { seen } = await importPortions(
-			[[row(2, 'A', 'x'), row(3, 'B', '1')], [row(4, 'C', '1')], [row(5, 'D', '1')]],
-			{
-				respond: (_, { body }) => {
-					if (/"B"|"D"/.test(String(body))) jest.advanceTimersByTime(5000);
-					return undefined;
-				},
+		const { seen } = await importPortions([[row(2, 'A', 'x'), row(3, 'B', '1')], [row(4, 'C', '1')], [row(5, 'D', '1')]], {
+			respond: (_, { body }) => {
+				if (/"B"|"D"/.test(String(body))) jest.advanceTimersByTime(5000);
+				return undefined;
 			},
-		);
+		});
 		jest.useRealTimers();
 		expect(seen.log).toEqual([
 			"info: Import From File: 'people.csv' is confirmed through row 3, 1 rejected",
@@ -1013,10 +896,7 @@ describe('portions of rows', () => {
 
 describe('Export to File', () => {
 	const exported = async (options: INodeParameters, parameters: INodeParameters = {}) => {
-		const tables = new StubTables(
-			{ people: { r1: { name: '=Ada', age: 1, born: null, at: null, tags: ['a'], sum: 3 } } },
-			{ people },
-		);
+		const tables = new StubTables({ people: { r1: { name: '=Ada', age: 1, born: null, at: null, tags: ['a'], sum: 3 } } }, { people });
 		return await runNode('record: exportToFile', {
 			serve: (options) => tables.serve(options),
 			parameters: { ...TABLE, ...parameters, options },
@@ -1045,12 +925,7 @@ describe('Export to File', () => {
 		],
 		['under a name', { fileName: ' out ', fieldsToLoad: ['age'] }, 'out.csv', ''],
 		['under a name with an ending', { fileName: 'out.TXT', fieldsToLoad: ['age'] }, 'out.TXT', ''],
-		[
-			'under a name with another dot',
-			{ fileName: 'a.csv.b', fieldsToLoad: ['age'] },
-			'a.csv.b.csv',
-			'',
-		],
+		['under a name with another dot', { fileName: 'a.csv.b', fieldsToLoad: ['age'] }, 'a.csv.b.csv', ''],
 	])('%s', async (_, options, name, text) => {
 		const { stored, json, error, output } = await exported(options);
 		expect(error).toBeUndefined();
@@ -1083,9 +958,7 @@ describe('Export to File', () => {
 		const tables = new StubTables({ people: {} }, { people });
 		const { error } = await runNode('record: exportToFile', {
 			serve: (options) =>
-				options.url.includes('/data')
-					? httpResponse(403, { errors: [{ message: 'not yours' }] })
-					: tables.serve(options),
+				options.url.includes('/data') ? httpResponse(403, { errors: [{ message: 'not yours' }] }) : tables.serve(options),
 			parameters: { ...TABLE, table: locator('people') },
 		});
 		expect(error?.message).toContain('not yours');

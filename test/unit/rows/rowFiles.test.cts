@@ -2,18 +2,11 @@ import { randomBytes } from 'node:crypto';
 import { gzipSync } from 'node:zlib';
 import fc from 'fast-check';
 
-import {
-	CsvParser,
-	csvLine,
-	guarded,
-	readCsv,
-	unguarded,
-	type CsvRow,
-	type CsvNotes,
-	type Delimiter,
-} from '../../../nodes/DataPlatform/rows/csv';
+import { CsvParser, csvLine, readCsv, type CsvRow, type CsvNotes, type Delimiter } from '../../../nodes/DataPlatform/rows/csv';
 import { MAX_CELL_CHARACTERS, MAX_ROW_CHARACTERS, MAX_ROW_VALUES } from '../../../nodes/DataPlatform/rows/limits';
-import { ndjsonLine, readNdjson, type NdjsonRow } from '../../../nodes/DataPlatform/rows/ndjson';
+import { guarded, unguarded } from '../../../nodes/DataPlatform/fields/formulaGuard';
+import { ndjsonLine } from '../../../nodes/DataPlatform/rows/exportRows';
+import { readNdjson, type NdjsonRow } from '../../../nodes/DataPlatform/rows/ndjson';
 import { decodeText, type Encoding } from '../../../nodes/DataPlatform/rows/decodeText';
 import { InputError, ServiceError } from '../../../nodes/DataPlatform/transport/errors';
 import { asPieces, collect, thenFails } from '../rowStreams.cts';

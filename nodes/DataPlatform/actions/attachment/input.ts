@@ -8,7 +8,7 @@ import { InputError, ServiceError } from '../../transport/errors';
 import { filesIn } from '../../files/transfer';
 import type { ByteStream } from '../../transport/streams';
 import { nameList } from '../../transport/text';
-import type { Upload } from '../../files/uploadStream';
+import type { Upload } from '../../files/uploadValidation';
 import { fileNameOf, unreadable } from '../../input/binaryStore';
 import type { NameOf } from '../../parameterKinds/parameter';
 import { safeMimetype } from '../../files/uploadValidation';

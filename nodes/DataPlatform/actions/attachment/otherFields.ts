@@ -2,7 +2,7 @@
  * The fields that are written in the same request as a record's files.
  */
 import type { TableDefinition } from '../../api/types';
-import { planRecords } from '../../bulk/plan/plan';
+import { planOne } from '../../bulk/pipeline';
 import type { RunContext } from '../../run/run';
 import type { NameOf } from '../../parameterKinds/parameter';
 import { linkResolver, linkRules, type LinkParameter } from '../../parameters/write/links';
@@ -60,8 +60,9 @@ export async function otherFields(
 	const mapped = valuesReader(run, index, definition)(index);
 	const { table, values } = without(fileField, definition, mapped);
 	const links = linkResolver(run, at);
-	const rows = await links.resolve(table, [{ index, values, id }], linkRules(run, index, table));
-	const plan = planRecords(table, rows, planOptions(run, index, mode, 'error'));
+	const rules = linkRules(run, index, table);
+	const planning = planOptions(run, index, mode, 'error');
+	const plan = await planOne(table, { index, values, id }, links, rules, planning);
 	hintIgnored(run, plan);
 	requireNoProblems(plan.problems);
 	await links.createMissing(plan, table, {

@@ -1,8 +1,8 @@
-import { keyField } from '../../bulk/plan/identity';
+import { keyField } from '../../fields/keyFields';
 import type { PlatformRecord, TableDefinition } from '../../api/types';
 import { compareFiles, filesOf, uploadFiles } from '../../files/transfer';
 import { readRecord } from '../../api/records';
-import type { Upload } from '../../files/uploadStream';
+import type { Upload } from '../../files/uploadValidation';
 import { appendableFields, appendedFields } from '../../fields/values';
 import { fileField as findField, guardUpload } from '../../files/uploadValidation';
 import type { NameOf } from '../../parameterKinds/parameter';

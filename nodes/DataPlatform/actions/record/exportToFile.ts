@@ -2,7 +2,7 @@ import { readRecords, type ReadNotes } from '../../api/readRecords';
 import type { PlatformRecord } from '../../api/types';
 import { storeFile } from '../../input/binaryStore';
 import { withFiles } from '../../run/operation';
-import { ProgressLog } from '../../import/progressLog';
+import { ProgressLog } from '../../run/progressLog';
 import { prefixedName, recordOutput } from '../../input/recordOutput';
 import { outputField } from '../../parameters/files/uploads';
 import { filterParameters } from '../../parameters/select/filter';
@@ -23,8 +23,7 @@ import {
 	exportFormat,
 } from '../../parameters/files/rowFiles';
 import { tableOf, tableParameters } from '../../parameters/select/table';
-import { csvHeader, csvRecord, exportColumns } from '../../rows/exportRows';
-import { ndjsonLine } from '../../rows/ndjson';
+import { csvHeader, csvRecord, exportColumns, ndjsonLine } from '../../rows/exportRows';
 import { MEDIA_TYPES } from '../../rows/readRows';
 import { InputError } from '../../transport/errors';
 

@@ -4,7 +4,7 @@ import { fileNameOf, GrowingFile, openFile } from '../../input/binaryStore';
 import { omitUndefined, type Failure, type ItemResults } from '../../run/itemResults';
 import type { NameOf } from '../../parameterKinds/parameter';
 import { withField } from '../../parameterKinds/values';
-import { ProgressLog } from '../../import/progressLog';
+import { ProgressLog } from '../../run/progressLog';
 import { certainThrough, RowImport, type ImportResult } from '../../import/rowImport';
 import { RowReader } from '../../import/rowValues';
 import type { RunContext } from '../../run/run';
@@ -31,9 +31,8 @@ import {
 	writeSettings,
 	writesMatched,
 } from '../../parameters/write/writing';
-import { MEDIA_TYPES, openRows, portionsOf } from '../../rows/readRows';
+import { MEDIA_TYPES, portionsOf, withRows, type RowFile } from '../../rows/readRows';
 import { RejectedLines } from '../../rows/rejectedRows';
-import { decodeText } from '../../rows/decodeText';
 import { InputError } from '../../transport/errors';
 import { nameList } from '../../transport/text';
 import { countsText, inTableOrder } from './counts';
@@ -69,15 +68,12 @@ type Settings = ReturnType<typeof settingsOf>;
 /** Imports one file of an item. @throws {InputError} if none of its rows could be written */
 async function importOne(run: Run, index: number, field: string): Promise<FileReport> {
 	const settings = settingsOf(run, index);
-	const { form } = settings;
 	const file = openFile(run, index, field, inputDataFieldName);
-	const text = decodeText(file.read, form.encoding);
-	try {
-		return await writeRows(run, index, settings, file.name, await openRows(text, form));
-	} finally {
-		file.close();
-		await text.return(undefined);
-	}
+	return await withRows(
+		file,
+		settings.form,
+		async (rows) => await writeRows(run, index, settings, file.name, rows),
+	);
 }
 
 /** Writes the rows of a file, and reports on them. */
@@ -86,7 +82,7 @@ async function writeRows(
 	index: number,
 	settings: Settings,
 	name: string,
-	{ header, format, delimiter, rows }: Awaited<ReturnType<typeof openRows>>,
+	{ header, format, delimiter, rows }: RowFile,
 ): Promise<FileReport> {
 	const { client, context } = run;
 	const { kind, mapping, range, writing, texts, form } = settings;

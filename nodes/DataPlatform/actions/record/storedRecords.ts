@@ -5,10 +5,8 @@
 import type { IDataObject } from 'n8n-workflow';
 
 import type { PlatformRecord } from '../../api/types';
-import { lookUp } from '../../bulk/resolve/lookup';
-import type { WriteTarget } from '../../bulk/writeTask';
+import type { WritePipeline } from '../../bulk/pipeline';
 import type { RecordOutput } from '../../input/recordOutput';
-import { importKeyOf } from '../../fields';
 import { forEachConcurrent } from '../../transport/concurrency';
 import { ServiceError, serviceErrorOrThrow } from '../../transport/errors';
 import { toOutput } from './itemOutput';
@@ -40,12 +38,10 @@ export class StoredRecords {
 	/** How many records could not be read. */
 	unread = 0;
 
-	constructor(private readonly target: WriteTarget) {}
+	constructor(private readonly pipeline: WritePipeline) {}
 
 	/** Reads the records of items: many in a request by import key, the others by ID. */
 	async read(items: WrittenItem[]): Promise<void> {
-		const { client, at, table } = this.target;
-		const key = importKeyOf(table);
 		const wanted = new Map<string, Entry>();
 		for (const { index, outcomes, record } of items) {
 			for (const outcome of outcomes) {
@@ -60,9 +56,7 @@ export class StoredRecords {
 		);
 		await forEachConcurrent(portions, PARALLEL_LOOKUPS, async (portion) => {
 			const records = portion.map(([, entry]) => entry);
-			const found = await lookUp(client, at, key ? [key] : [], records, 'allFields').catch(
-				serviceErrorOrThrow,
-			);
+			const found = await this.pipeline.stored(records).catch(serviceErrorOrThrow);
 			for (const [name, entry] of portion) {
 				this.found.set(name, found instanceof ServiceError ? found : found.get(entry)?.[0]);
 			}

@@ -1,8 +1,7 @@
 import type { IDataObject, INodeExecutionData } from 'n8n-workflow';
 
-import type { FieldDefinition, PlatformRecord } from '../../api/types';
-import { keyFields } from '../../bulk/plan/identity';
-import { planInTurns } from '../../bulk/plan/plan';
+import type { PlatformRecord } from '../../api/types';
+import { keyFields } from '../../fields/keyFields';
 import { Sync, type SyncOptions } from '../../bulk/remove/sync';
 import type { ItemResults } from '../../run/itemResults';
 import type { RunContext } from '../../run/run';
@@ -32,29 +31,6 @@ const hasNoData = ({ json, binary }: INodeExecutionData) =>
 
 const isEmptyRow = ({ values, id }: PlanInput) =>
 	isCleared(id) && isObject(values) && Object.values(values).every(isCleared);
-
-/**
- * The keys that identify each row, even if the row has other problems, and the rows without any.
- */
-async function identify(
-	rows: Iterable<PlanInput>,
-	{ table, planning }: Writing,
-	keys: FieldDefinition[],
-) {
-	const names = new Set(keys.map(({ name }) => name));
-	const onlyKeys = Array.from(rows, ({ index, id, values }) => ({
-		index,
-		id,
-		values: isObject(values)
-			? Object.fromEntries(Object.entries(values).filter(([name]) => names.has(name)))
-			: values,
-	}));
-	const { records, problems } = await planInTurns(table, onlyKeys, {
-		...planning,
-		duplicates: 'merge',
-	});
-	return { records, unknown: problems.map(({ index }) => index) };
-}
 
 /** Removes the records that are missing from the input, once its items are written. */
 class MissingRecords implements Finish {
@@ -105,7 +81,7 @@ async function prepareSync(
 	const isPlanned = doneRows.length === 0 && plan.problems.length === 0;
 	const { records, unknown } = isPlanned
 		? { records: plan.records, unknown: [] }
-		: await identify(all, writing, keys);
+		: await pipeline.planKeys(all, keys);
 	const [first] = [...unreadable.map(({ index }) => index), ...unknown].sort((a, b) => a - b);
 	if (first !== undefined) {
 		run.hintOnce(

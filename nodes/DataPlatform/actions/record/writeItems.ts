@@ -5,16 +5,13 @@ import type { IDataObject } from 'n8n-workflow';
 
 import { forgetTable, keptTable } from '../../api/keptTables';
 import type { TableDefinition } from '../../api/types';
-import { KeptCounts } from '../../bulk/match/fieldRules';
-import { noCounts, notSentItem } from '../../bulk/outcome';
+import { afterFailure, KeptCounts, noCounts, notSentItem } from '../../bulk/outcome';
 import type { Task } from '../../bulk/writeTask';
-import { afterFailure } from '../../bulk/send/write';
 import { failureKinds } from '../../run/failureKinds';
 import type { ItemResults } from '../../run/itemResults';
 import type { NameOf } from '../../parameterKinds/parameter';
 import type { RecordOutput } from '../../input/recordOutput';
 import type { RunContext } from '../../run/run';
-import { similarKeys } from '../../bulk/plan/similarKeys';
 import { toFailure } from '../../parameters/describeFailure';
 import { outputOf } from '../../parameters/select/reading';
 import { itemRecordId, tableOf } from '../../parameters/select/table';
@@ -165,8 +162,8 @@ class ItemWriter {
 			(await this.planWithKept(items, kind, settings)) ??
 			(await this.planWithFresh(items, kind, settings));
 		hintIgnored(run, planned.plan);
-		const similar = similarKeys(planned.plan.records);
-		if (similar !== undefined) run.hintOnce(similar, 'warning');
+		const { similarKeys } = planned.plan;
+		if (similarKeys !== undefined) run.hintOnce(similarKeys, 'warning');
 		return { ...planned, settings };
 	}
 
@@ -310,9 +307,9 @@ class ItemWriter {
 	}
 
 	/** Returns records as they are stored, in place of what was sent. */
-	private async returnStored({ at, table, shape }: Writing, written: WrittenItem[]) {
+	private async returnStored({ pipeline, shape }: Writing, written: WrittenItem[]) {
 		const { run, report } = this;
-		const stored = new StoredRecords({ client: run.client, at, table });
+		const stored = new StoredRecords(pipeline);
 		await stored.read(written);
 		for (const { index, outcomes, record } of written) {
 			const all = outcomes.map((outcome) => ({ json: stored.output(outcome, record, shape) }));

@@ -1,6 +1,10 @@
 /**
- * Links by business key: a value in a link field, such as a company's name, becomes the record ID
- * that the platform takes. This happens before planning, so that later steps see only IDs.
+ * Links by business key: a value in a link field becomes the record ID that the platform takes. This
+ * happens before planning, so that later steps see only IDs.
+ *
+ *     { company: 'ACME' } ─▶ resolve ─▶ { company: '0b1c…' }
+ *                               └─▶ no such record: a problem, null, or a placeholder
+ *                                   for the one that `createMissing` creates
  */
 import type { LinkTarget } from '../../api/linkedRecords';
 import type { FieldDefinition, TableDefinition } from '../../api/types';

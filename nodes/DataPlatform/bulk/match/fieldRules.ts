@@ -6,7 +6,6 @@ import { linkToMany } from '../../fields/types/link';
 import { texts } from '../../fields/types/list';
 import { holdsValue } from '../../fields/values';
 import { getOwn } from '../../transport/json';
-import { isSuccess } from '../outcome';
 import type { Entry, ItemOutcome } from '../terms';
 import type { FieldRules } from '../writeTask';
 
@@ -65,22 +64,3 @@ export const withoutFieldRules = ({ ruled, ...record }: Entry): Entry =>
 /** Adds to an outcome the fields that kept a value other than the item's. */
 export const withKept = (outcome: ItemOutcome, { ruled }: Entry): ItemOutcome =>
 	ruled && ruled.kept.length > 0 ? { ...outcome, kept: ruled.kept } : outcome;
-
-/** How many records kept each field. */
-export class KeptCounts {
-	private readonly counts = new Map<string, number>();
-
-	add(outcomes: ItemOutcome[]) {
-		for (const outcome of outcomes) {
-			const { kept = [], mergedInto } = outcome;
-			// A record counts once, however many items were merged into it.
-			if (mergedInto !== undefined || !isSuccess(outcome)) continue;
-			for (const name of kept) this.counts.set(name, (this.counts.get(name) ?? 0) + 1);
-		}
-	}
-
-	/** By field name; undefined if no record kept any. */
-	get byField(): Record<string, number> | undefined {
-		return this.counts.size > 0 ? Object.fromEntries(this.counts) : undefined;
-	}
-}

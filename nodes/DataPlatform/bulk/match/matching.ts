@@ -17,11 +17,11 @@ import {
 import { isAppending } from '../resolve/compare';
 import { applyFieldRules, withKept, withoutFieldRules } from './fieldRules';
 import { ItemOutcomes, type OnItemOutcomes } from './itemOutcomes';
-import { keyFields } from '../plan/identity';
+import { keyFields } from '../../fields/keyFields';
 import { lookUp } from '../resolve/lookup';
-import { failedItem, isSuccess, notSent, notSentItem } from '../outcome';
+import { afterFailure, failedItem, isSuccess, notSent, notSentItem } from '../outcome';
 import type { FieldRules, Matching, Task, WriteTarget } from '../writeTask';
-import { afterFailure, lookUpFirst, writeMany, WriteSession, type OnOutcome } from '../send/write';
+import { lookUpFirst, writeMany, WriteSession, type OnOutcome } from '../send/write';
 import type { Entry, ItemOutcome, Plan, Resolved, WriteMode } from '../terms';
 
 type MatchedTask = Task & { matching: Matching };

@@ -1,20 +1,12 @@
 /**
  * Keys of records: the values of the import key, or of the fields to match on. Pure.
  */
-import type {
-	FieldDefinition,
-	FieldValues,
-	JsonValue,
-	PlatformRecord,
-	TableDefinition,
-} from '../../api/types';
-import { importKeyOf, isWritable, noImportKey } from '../../fields';
+import type { FieldDefinition, FieldValues, JsonValue, PlatformRecord } from '../../api/types';
 import { show } from '../../fields/convert';
-import { canBeKey, keyText } from '../../fields/values';
-import { InputError, ServiceError } from '../../transport/errors';
+import { keyText } from '../../fields/values';
+import { ServiceError } from '../../transport/errors';
 import { getOwn } from '../../transport/json';
 import type { PlanOptions } from '../terms';
-import { LABELS } from '../../labels';
 
 /** A record's values in the fields that identify it. */
 export interface RecordKey {
@@ -65,76 +57,4 @@ export function identifiedBy({ mode, matchOn }: Identity): 'key' | 'id' | undefi
 	if (matchOn !== undefined) return matchOn === 'recordId' ? 'id' : 'key';
 	if (mode === 'create') return undefined;
 	return mode === 'upsert' ? 'key' : 'id';
-}
-
-/**
- * The field that records are found by. It is the one that the table marks, because the platform
- * uses no other. If the table marks none, it is the named one.
- *
- * @throws {InputError} if another field is named, or one that the table does not have
- */
-export function keyField(table: TableDefinition, named?: string): FieldDefinition | undefined {
-	const marked = importKeyOf(table);
-	if (!named || named === marked?.name) return marked;
-	if (marked) {
-		throw new InputError(
-			`The import key of table '${table.header}' is '${marked.name}', not '${named}'`,
-			{
-				field: named,
-				hint: `The platform finds records by the field that the table marks. Leave '${LABELS.importKey}' empty in the options, or mark the other field in the platform.`,
-			},
-		);
-	}
-	const field = table.fields.find(({ name }) => name === named);
-	if (field) return field;
-	throw new InputError(`Table '${table.header}' has no field '${named}'`, {
-		field: named,
-		hint: `Correct '${LABELS.importKey}' in the options, or leave it empty.`,
-	});
-}
-
-/**
- * The fields to match on.
- *
- * @throws {InputError} if the table does not have one of them, or records can't be found by it
- */
-export function matchFields(table: TableDefinition, names: string[]): FieldDefinition[] {
-	const wrong = (message: string) =>
-		new InputError(message, {
-			hint: `Choose one or several fields under '${LABELS.matchFields}': text, choices, numbers, dates or times that the table lets you write.`,
-		});
-	return [...new Set(names)].map((name) => {
-		const field = table.fields.find((known) => known.name === name);
-		if (!field || !isWritable(field)) {
-			throw wrong(
-				field
-					? `Records can't be matched on '${name}': it is read-only`
-					: `Table '${table.header}' has no field '${name}' to match on`,
-			);
-		}
-		if (canBeKey(field)) return field;
-		throw wrong(`Records can't be matched on '${name}': its type is '${field.type}'`);
-	});
-}
-
-/** The fields that identify a record if its ID does not: the import key, or those to match on. */
-export function keyFields(
-	table: TableDefinition,
-	{ importKey, matchOn }: Pick<PlanOptions, 'importKey' | 'matchOn'>,
-): FieldDefinition[] {
-	if (Array.isArray(matchOn)) return matchFields(table, matchOn);
-	const key = keyField(table, importKey);
-	return key ? [key] : [];
-}
-
-export function requireKey(table: TableDefinition, key: FieldDefinition | undefined) {
-	if (!key) throw noImportKey(table);
-	if (canBeKey(key)) return;
-	throw new InputError(
-		`The import key '${key.name}' of table '${table.header}' has the type '${key.type}', which can't be a key`,
-		{
-			field: key.name,
-			hint: 'Nothing was sent. Mark a field in the platform that holds text, a choice, a number, a date or a time.',
-		},
-	);
 }

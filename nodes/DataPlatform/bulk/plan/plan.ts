@@ -11,7 +11,8 @@ import { changesNothing, keyProblem, remedyOf, toFieldValue } from '../../fields
 import { describeKind, getOwn, isObject } from '../../transport/json';
 import { createPause } from '../../transport/pause';
 import { resolveDuplicates } from './duplicates';
-import { identifiedBy, keyFields, recordKey, requireKey } from './identity';
+import { keyFields, requireKey } from '../../fields/keyFields';
+import { identifiedBy, recordKey } from './identity';
 import type { Entry, Plan, PlanInput, PlanOptions, Problem } from '../terms';
 import { LABELS } from '../../labels';
 

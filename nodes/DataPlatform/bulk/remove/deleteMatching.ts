@@ -3,6 +3,9 @@
  * and counts again afterwards. A record must still match when it is deleted. The service checks
  * this if it can take the filter with the deletion. Otherwise, the matches are read again for every
  * few records.
+ *
+ *     await deleteRecords(client, at, filter, { maximum: 100, … });
+ *     // { matched: 3, deleted: 3, remaining: 0 }
  */
 import { paths } from '../../api/endpoints';
 import type { PlatformRecord, TableAddress } from '../../api/types';

@@ -2,6 +2,10 @@
  * Sync: finds the records of a scope that are missing from the input, and removes them. The scope
  * is read before anything is written. Each record is read again right before it is removed, and
  * stays if it no longer matches or belongs to the input by then.
+ *
+ *     await sync.compare(records); // fails if more is missing than may be removed
+ *     … write the input, and call sync.holds(id) for each record …
+ *     await sync.remove(onRemoval);
  */
 import { countRecords } from '../../api/aggregates';
 import type { Group } from '../../api/filters';
@@ -19,11 +23,10 @@ import { InputRecords, type KeyedRecord } from './inputRecords';
 import { recordKey, storedRecordKey } from '../plan/identity';
 import { isSameVersion } from '../resolve/compare';
 import { lookUpByIds, oneOfKeys } from '../resolve/lookup';
-import { isSuccess } from '../outcome';
+import { afterFailure, isSuccess } from '../outcome';
 import type { WritePipeline } from '../pipeline';
 import { failedRemoval, notRemoved, Remover } from './recordRemover';
 import type { WriteTarget } from '../writeTask';
-import { afterFailure } from '../send/write';
 import type { Entry, ItemOutcome } from '../terms';
 import { LABELS } from '../../labels';
 

@@ -63,7 +63,7 @@ function isListComplete({ data, insertedCount, updatedCount }: BulkResponse, siz
 	return isCounted ? counted === data.length : counted <= data.length;
 }
 
-const isFirstVersion = ({ ver }: RecordMetadata) => ver === 0;
+const isVersionZero = ({ ver }: RecordMetadata) => ver === 0;
 
 /** Whether a listed record was inserted, as far as the counts say. */
 function newnessIn(
@@ -76,8 +76,8 @@ function newnessIn(
 	if (insertedCount === undefined || !isComplete) return () => undefined;
 	if (insertedCount === data.length) return () => true;
 	// If as many records have the first version as were inserted, these are the new ones.
-	const areTold = data.filter(isFirstVersion).length === insertedCount;
-	return (record) => (areTold ? isFirstVersion(record) : undefined);
+	const areTold = data.filter(isVersionZero).length === insertedCount;
+	return (record) => (areTold ? isVersionZero(record) : undefined);
 }
 
 /**

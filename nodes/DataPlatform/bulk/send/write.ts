@@ -17,9 +17,9 @@ import { isAppending, type WriteContext } from '../resolve/compare';
 import { CongestionControl, type CongestionOptions } from './congestion';
 import { modeOf, toJson } from '../entry';
 import { FailureLimit } from './failureLimit';
-import { keyFields } from '../plan/identity';
+import { keyFields } from '../../fields/keyFields';
 import { withNextStep } from './rejectionHint';
-import { isSuccess } from '../outcome';
+import { afterFailure, isSuccess } from '../outcome';
 import { OutcomeResolver } from './reconcile';
 import {
 	afterCompare,
@@ -314,10 +314,6 @@ class BulkWriter {
 		this.noMoreRequests ??= stop;
 	}
 }
-
-/** Why nothing more is sent after an item that did not succeed. */
-export const afterFailure = () =>
-	new ServiceError('an earlier item did not succeed', { delivery: 'notApplied' });
 
 /**
  * Writes planned records in batches and resolves each.

@@ -6,8 +6,8 @@ import type { IDataObject } from 'n8n-workflow';
 
 import { readLatestChange } from '../../api/pages';
 import type { TableAddress } from '../../api/types';
-import { startFromNow, startFromTime, type ChangePages } from '../../changes/reader';
-import type { Change, ChangeState } from '../../changes/tracker';
+import { startFromNow, type ChangePages } from '../../changes/reader';
+import { startFromTime, type Change, type ChangeState } from '../../changes/tracker';
 import type { NameOf, ParameterReader } from '../../parameterKinds/parameter';
 import { choice, date, names, number, wholeNumber } from '../../parameterKinds/kinds';
 import type { RecordOutput } from '../../input/recordOutput';

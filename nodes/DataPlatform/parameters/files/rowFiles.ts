@@ -18,10 +18,8 @@ import type { RunContext } from '../../run/run';
 import type { CellFormat } from '../../fields/fieldType';
 import { timeReader, zoneReader } from '../../fields/dateFormat';
 import { safeFileName } from '../../files/uploadValidation';
-import type { Delimiter } from '../../rows/csv';
 import type { CsvFormat } from '../../rows/exportRows';
 import type { FileFormat } from '../../rows/readRows';
-import type { Encoding } from '../../rows/decodeText';
 import { inputDataFieldName } from './uploads';
 import { rowMatchingParameters } from '../write/matching';
 import { OptionGroup } from '../operation';
@@ -43,7 +41,12 @@ const importFormat = formatOf(
 	'auto',
 );
 
-const DELIMITERS: Choices<Delimiter> = { ',': 'Comma', '|': 'Pipe', ';': 'Semicolon', '\t': 'Tab' };
+const DELIMITERS: Choices<CsvFormat['delimiter']> = {
+	',': 'Comma',
+	'|': 'Pipe',
+	';': 'Semicolon',
+	'\t': 'Tab',
+};
 
 const delimiterOf = <T extends string>(choices: Choices<T>, preset: NoInfer<T>) =>
 	choice('delimiter', {
@@ -198,7 +201,7 @@ const rejectedRowsField = text('rejectedRowsField', {
 		'The name of the output field for a file with the rows that were not written, and why',
 });
 
-export const encoding = choice<'encoding', Encoding>('encoding', {
+export const encoding = choice<'encoding', FileFormat['encoding']>('encoding', {
 	label: LABELS.encoding,
 	choices: {
 		auto: ['Automatic', 'UTF-8, or what the byte order mark at the beginning of the file says'],
@@ -263,7 +266,7 @@ export const importFile = new OptionGroup(
 function readFileFormat(
 	run: RunContext<NameOf<typeof importFormat | typeof readOptions>>,
 	index: number,
-): FileFormat & { encoding: Encoding } {
+): FileFormat {
 	const format = importFormat.of(run, index);
 	const delimiter = importDelimiter.of(run, index);
 	return {

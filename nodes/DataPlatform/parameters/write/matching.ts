@@ -2,8 +2,7 @@
  * How items find their records, and what to do if they find one, several or none.
  */
 import type { TableDefinition } from '../../api/types';
-import { keyField } from '../../bulk/plan/identity';
-import { noImportKey } from '../../fields';
+import { keyField, noImportKey } from '../../fields/keyFields';
 import type { Matching, MatchRules } from '../../bulk/writeTask';
 import type { NameOf, Parameter } from '../../parameterKinds/parameter';
 import { choice, names } from '../../parameterKinds/kinds';

@@ -1,11 +1,7 @@
 /** Field rules: what is written of a record that exists. */
 import type { JsonValue } from '../../../../nodes/DataPlatform/api/types.ts';
-import {
-	applyFieldRules,
-	KeptCounts,
-	withKept,
-	withoutFieldRules,
-} from '../../../../nodes/DataPlatform/bulk/match/fieldRules.ts';
+import { applyFieldRules, withKept, withoutFieldRules } from '../../../../nodes/DataPlatform/bulk/match/fieldRules.ts';
+import { KeptCounts } from '../../../../nodes/DataPlatform/bulk/outcome.ts';
 import { fieldOf } from '../../fixtures.cts';
 import type { FieldRules } from '../../../../nodes/DataPlatform/bulk/writeTask.ts';
 
@@ -24,11 +20,8 @@ const fields = new Map(
 	].map((field) => [field.name, field]),
 );
 
-const apply = (
-	sent: Record<string, JsonValue>,
-	stored: Record<string, JsonValue>,
-	rules: FieldRules,
-) => applyFieldRules({ index: 0, fields: sent }, { id: 'r1', fields: stored }, rules, fields);
+const apply = (sent: Record<string, JsonValue>, stored: Record<string, JsonValue>, rules: FieldRules) =>
+	applyFieldRules({ index: 0, fields: sent }, { id: 'r1', fields: stored }, rules, fields);
 
 const ifEmpty = (name: string): FieldRules => new Map([[name, 'ifEmpty']]);
 
@@ -58,11 +51,7 @@ test.each<[string, JsonValue | undefined, boolean]>([
 	['number', [], false],
 	['steps', { lists: [] }, false],
 ])('%s: %j is empty: %s', (name, stored, isEmpty) => {
-	const record = apply(
-		{ code: 'a', [name]: 'x' },
-		stored === undefined ? {} : { [name]: stored },
-		ifEmpty(name),
-	);
+	const record = apply({ code: 'a', [name]: 'x' }, stored === undefined ? {} : { [name]: stored }, ifEmpty(name));
 	expect(Object.hasOwn(record.fields, name)).toBe(isEmpty);
 });
 

@@ -1,8 +1,8 @@
 /** Which records count as deleted, on a fake platform that lists what it likes. */
 import { randomUUID } from 'node:crypto';
 import fc from 'fast-check';
-import { packIds, unpackIds } from '../../../nodes/DataPlatform/changes/packing.ts';
-import { findDeletions, MAX_WATCHED, readWatchedIds, type DeletionCheck } from '../../../nodes/DataPlatform/changes/deletions.ts';
+import { packIds, unpackIds } from '../../../nodes/DataPlatform/api/packing.ts';
+import { findDeletions, MAX_WATCHED, readWatchedIds, type DeletionCheck } from '../../../nodes/DataPlatform/trigger/deletions.ts';
 import { anyText } from '../../support/anyText.cts';
 import { fakePlatform, httpResponse, networkError, type Serve } from '../stubPlatform.cts';
 

@@ -1,0 +1,86 @@
+/**
+ * The fields that identify a record if its ID does not.
+ */
+import type { FieldDefinition, TableDefinition } from '../api/types';
+import { LABELS } from '../labels';
+import { InputError } from '../transport/errors';
+import { importKeyOf, isWritable } from './index';
+import { canBeKey } from './values';
+
+export const noImportKey = ({ header }: TableDefinition, parameter?: string) =>
+	new InputError(`Table '${header}' has no import key field`, {
+		field: parameter,
+		hint: `Choose 'Other Fields' under '${LABELS.matchOn}' and the fields that identify a record, or mark a field as import key in the platform.`,
+	});
+
+/**
+ * The field that records are found by. It is the one that the table marks, because the platform
+ * uses no other. If the table marks none, it is the named one.
+ *
+ * @throws {InputError} if another field is named, or one that the table does not have
+ */
+export function keyField(table: TableDefinition, named?: string): FieldDefinition | undefined {
+	const marked = importKeyOf(table);
+	if (!named || named === marked?.name) return marked;
+	if (marked) {
+		throw new InputError(
+			`The import key of table '${table.header}' is '${marked.name}', not '${named}'`,
+			{
+				field: named,
+				hint: `The platform finds records by the field that the table marks. Leave '${LABELS.importKey}' empty in the options, or mark the other field in the platform.`,
+			},
+		);
+	}
+	const field = table.fields.find(({ name }) => name === named);
+	if (field) return field;
+	throw new InputError(`Table '${table.header}' has no field '${named}'`, {
+		field: named,
+		hint: `Correct '${LABELS.importKey}' in the options, or leave it empty.`,
+	});
+}
+
+/**
+ * The fields to match on.
+ *
+ * @throws {InputError} if the table does not have one of them, or records can't be found by it
+ */
+export function matchFields(table: TableDefinition, names: string[]): FieldDefinition[] {
+	const wrong = (message: string) =>
+		new InputError(message, {
+			hint: `Choose one or several fields under '${LABELS.matchFields}': text, choices, numbers, dates or times that the table lets you write.`,
+		});
+	return [...new Set(names)].map((name) => {
+		const field = table.fields.find((known) => known.name === name);
+		if (!field || !isWritable(field)) {
+			throw wrong(
+				field
+					? `Records can't be matched on '${name}': it is read-only`
+					: `Table '${table.header}' has no field '${name}' to match on`,
+			);
+		}
+		if (canBeKey(field)) return field;
+		throw wrong(`Records can't be matched on '${name}': its type is '${field.type}'`);
+	});
+}
+
+/** The fields that identify a record if its ID does not: the import key, or those to match on. */
+export function keyFields(
+	table: TableDefinition,
+	{ importKey, matchOn }: { importKey?: string; matchOn?: 'recordId' | string[] },
+): FieldDefinition[] {
+	if (Array.isArray(matchOn)) return matchFields(table, matchOn);
+	const key = keyField(table, importKey);
+	return key ? [key] : [];
+}
+
+export function requireKey(table: TableDefinition, key: FieldDefinition | undefined) {
+	if (!key) throw noImportKey(table);
+	if (canBeKey(key)) return;
+	throw new InputError(
+		`The import key '${key.name}' of table '${table.header}' has the type '${key.type}', which can't be a key`,
+		{
+			field: key.name,
+			hint: 'Nothing was sent. Mark a field in the platform that holds text, a choice, a number, a date or a time.',
+		},
+	);
+}

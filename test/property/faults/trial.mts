@@ -343,6 +343,7 @@ export class Trial {
 	#isResolvedLater(item: CaseItem): boolean {
 		const { mode, tries } = this.testCase;
 		if (tries === 1 || mode === 'create') return false;
+		if (this.#isHasty) return true;
 		// The first attempt may also have failed to look up what it had written.
 		const isUnread = this.evidence.requests.some((request) => !isWrite(request) && faultsOf(request).length > 0);
 		return isUnread || this.requestsWith(item).some(isAmbiguous);

@@ -8,8 +8,10 @@ import { POISON } from './constants.mts';
 export const LATE_MS = 1500;
 export const SHORT_TIMEOUT_S = 1;
 
-/** How much later a failed request is applied: after the node has looked. */
-export const APPLIED_AFTER_MS = 250;
+/** How much later a failed request is applied: before the node looks, or long after. */
+const APPLIED_AFTER_MS = [100, 250, 1000, 5000];
+
+const applied = (number = 1) => ({ writeAfterMs: APPLIED_AFTER_MS[number % APPLIED_AFTER_MS.length]! });
 
 /**
  * What a fault leaves open:
@@ -21,14 +23,7 @@ export const APPLIED_AFTER_MS = 250;
  * - `response`: the response lists fewer or more records than were written
  * - `nothing`: nothing, the response is as good as the right one
  */
-export type Effect =
-	| 'waits'
-	| 'ends'
-	| 'ambiguous'
-	| 'refuses'
-	| 'records'
-	| 'response'
-	| 'nothing';
+export type Effect = 'waits' | 'ends' | 'ambiguous' | 'refuses' | 'records' | 'response' | 'nothing';
 
 type Place = 'write' | 'read' | 'any';
 
@@ -41,7 +36,8 @@ interface FaultKind {
 	isByValue?: boolean;
 	/** Only in responses to updates is it clear whose record an entry is, whatever the order. */
 	isForUpdates?: boolean;
-	fault(size: number): FaultRule['fault'];
+	/** @param number of the request, which decides how late it is applied */
+	fault(size: number, number?: number): FaultRule['fault'];
 }
 
 const poisoned = { field: 'name', values: [POISON] };
@@ -73,17 +69,17 @@ export const FAULTS = {
 	resetLate: {
 		effect: 'ambiguous',
 		weight: 2,
-		fault: () => ({ kind: 'resetBefore', writeAfterMs: APPLIED_AFTER_MS }),
+		fault: (_: number, number?: number) => ({ kind: 'resetBefore', ...applied(number) }),
 	},
 	error500Late: {
 		effect: 'ambiguous',
 		weight: 1,
-		fault: () => status(500, { writeAfterMs: APPLIED_AFTER_MS }),
+		fault: (_: number, number?: number) => status(500, applied(number)),
 	},
 	gateway502Late: {
 		effect: 'ambiguous',
 		weight: 1,
-		fault: () => status(502, { writeAfterMs: APPLIED_AFTER_MS }),
+		fault: (_: number, number?: number) => status(502, applied(number)),
 	},
 	resetAfter: { effect: 'ambiguous', weight: 4, fault: () => ({ kind: 'resetAfter' }) },
 	truncated: { effect: 'ambiguous', weight: 3, fault: () => ({ kind: 'truncate' }) },
@@ -219,9 +215,7 @@ export interface PlannedFault {
 }
 
 const plannedFault: fc.Arbitrary<PlannedFault> = fc.record({
-	name: fc.oneof(
-		...FAULT_NAMES.map((name) => ({ weight: FAULTS[name].weight, arbitrary: fc.constant(name) })),
-	),
+	name: fc.oneof(...FAULT_NAMES.map((name) => ({ weight: FAULTS[name].weight, arbitrary: fc.constant(name) }))),
 	on: fc.constantFrom<Place>('write', 'write', 'write', 'read', 'any'),
 	nth: fc.uniqueArray(fc.integer({ min: 1, max: 6 }), { minLength: 1, maxLength: 4 }),
 	size: fc.integer({ min: 1, max: 4 }),
@@ -252,14 +246,13 @@ const inARow: fc.Arbitrary<PlannedFault[]> = fc
 	.record({
 		nth: fc.integer({ min: 1, max: 3 }),
 		size: fc.integer({ min: 1, max: 4 }),
-		names: fc.array(
-			fc.constantFrom(...FAULT_NAMES.filter((name) => !('isByValue' in FAULTS[name]))),
-			{ minLength: 2, maxLength: 6, size: 'max' },
-		),
+		names: fc.array(fc.constantFrom(...FAULT_NAMES.filter((name) => !('isByValue' in FAULTS[name]))), {
+			minLength: 2,
+			maxLength: 6,
+			size: 'max',
+		}),
 	})
-	.map(({ nth, size, names }) =>
-		names.map((name, at): PlannedFault => ({ name, on: 'write', nth: [nth + at], size })),
-	);
+	.map(({ nth, size, names }) => names.map((name, at): PlannedFault => ({ name, on: 'write', nth: [nth + at], size })));
 
 export const plannedFaults: fc.Arbitrary<PlannedFault[]> = fc.oneof(
 	{ weight: 3, arbitrary: inARow },
@@ -280,7 +273,7 @@ export function toRule(planned: PlannedFault, index: number): FaultRule {
 		id: ruleId(planned, index),
 		match: kind.isBulk || planned.on !== 'any' ? { path } : {},
 		...(!kind.isByValue && { when: { nth: planned.nth } }),
-		fault: kind.fault(planned.size),
+		fault: kind.fault(planned.size, planned.size),
 	};
 }
 
@@ -304,29 +297,24 @@ const isRefused = ({ status }: LoggedRequest) => status !== null && status >= 40
 /** Whether its response leaves open what the request did. */
 export const isAmbiguous = (request: LoggedRequest) =>
 	!isRefused(request) &&
-	(hasEffect(request, 'ambiguous') ||
-		request.outcome !== 'completed' ||
-		((request.status ?? 0) >= 500 && !hasEffect(request, 'waits')));
+	(hasEffect(request, 'ambiguous') || request.outcome !== 'completed' || ((request.status ?? 0) >= 500 && !hasEffect(request, 'waits')));
 
 /** Whether a fault can strike requests of a mode. */
-export const canStrike = ({ name }: PlannedFault, isUpdate: boolean) =>
-	isUpdate || !('isForUpdates' in FAULTS[name]);
+export const canStrike = ({ name }: PlannedFault, isUpdate: boolean) => isUpdate || !('isForUpdates' in FAULTS[name]);
 
 /** Whether a schedule with this fault needs a short request timeout. */
-export const needsShortTimeout = ({ name }: PlannedFault) =>
-	['hang', 'hangAfter', 'late'].includes(name);
+export const needsShortTimeout = ({ name }: PlannedFault) => ['hang', 'hangAfter', 'late'].includes(name);
 
 /** Whether the client must assume that the service is still processing it. */
 export const stillPending = (request: LoggedRequest) =>
-	request.status === 504 ||
-	faultsOf(request).some((name) => ['hang', 'hangAfter', 'late'].includes(name)) ||
-	isAppliedLate(request);
+	request.status === 504 || faultsOf(request).some((name) => ['hang', 'hangAfter', 'late'].includes(name)) || isAppliedLate(request);
 
 /** Whether the service applies it after it has reported that it failed. */
-export const isAppliedLate = (request: LoggedRequest) =>
-	faultsOf(request).some((name) => name.endsWith('Late'));
+export const isAppliedLate = (request: LoggedRequest) => faultsOf(request).some((name) => name.endsWith('Late'));
 
 /** Waits until requests that met such a fault are applied, so that the next run is not disturbed. */
 export const waitForLate = async (rules: FaultRule[]) => {
-	if (rules.some(({ fault }) => 'writeAfterMs' in fault)) await sleep(2 * APPLIED_AFTER_MS);
+	const delays = rules.map(({ fault }) => Number(fault.writeAfterMs ?? 0));
+	const longest = Math.max(0, ...delays);
+	if (longest > 0) await sleep(longest + 250);
 };

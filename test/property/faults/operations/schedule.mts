@@ -99,9 +99,7 @@ export interface Drawn {
 	settings: Record<string, string | boolean | number | null>;
 	sequences: FaultSequence[];
 	readFaults: Array<{ nth: number; name: FaultName; on: 'lookUp' | 'count' | 'get' }>;
-	otherWriter:
-		| { before: number; item: number; action: 'update' | 'delete'; addsFile: boolean }
-		| undefined;
+	otherWriter: { before: number; item: number; action: 'update' | 'delete'; addsFile: boolean } | undefined;
 }
 
 export interface CaseItem {
@@ -157,9 +155,7 @@ export interface Case
 export const FILE_SERVER = 'http://files.invalid';
 
 const weighted = <Value,>(...choices: Array<[number, Value]>): fc.Arbitrary<Value> =>
-	fc.oneof(
-		...choices.map(([weight, value]) => ({ weight, arbitrary: fc.constant(value) })),
-	) as fc.Arbitrary<Value>;
+	fc.oneof(...choices.map(([weight, value]) => ({ weight, arbitrary: fc.constant(value) }))) as fc.Arbitrary<Value>;
 
 const chance = (percent: number) => weighted([100 - percent, false], [percent, true]);
 
@@ -203,11 +199,7 @@ const sequence: fc.Arbitrary<FaultSequence> = fc
 		isOnMissing: chance(40),
 		nth: fc.constantFrom(1, 1, 1, 1, 1, 2),
 		first: fc.oneof({ weight: 3, arbitrary: lost }, { weight: 2, arbitrary: any }),
-		others: fc.oneof(
-			...[0, 1, 1, 1, 2, 2].map((length) =>
-				fc.array(any, { minLength: length, maxLength: length, size: 'max' }),
-			),
-		),
+		others: fc.oneof(...[0, 1, 1, 1, 2, 2].map((length) => fc.array(any, { minLength: length, maxLength: length, size: 'max' }))),
 	})
 	.map(({ first, others, ...rest }) => ({ ...rest, names: [first, ...others] }));
 
@@ -218,14 +210,7 @@ const drawnItem: fc.Arbitrary<DrawnItem> = fc.record({
 	isIdle: chance(12),
 	isEmpty: chance(4),
 	isRefused: chance(6),
-	files: weighted<FileChoice | undefined>(
-		[12, undefined],
-		[7, 'add'],
-		[2, 'addTwo'],
-		[1, 'addSame'],
-		[2, 'list'],
-		[1, 'url'],
-	),
+	files: weighted<FileChoice | undefined>([12, undefined], [7, 'add'], [2, 'addTwo'], [1, 'addSame'], [2, 'list'], [1, 'url']),
 	hasMessages: chance(15),
 	hasCount: fc.boolean(),
 	hasOwner: chance(70),
@@ -298,12 +283,7 @@ export const drawn: fc.Arbitrary<Drawn> = fc.noBias(
 			maximum: fc.constantFrom(2, 100, 100, 100),
 			isOr: chance(40),
 		}),
-		onError: fc.constantFrom<Drawn['onError']>(
-			'stopWorkflow',
-			'continueRegularOutput',
-			'continueRegularOutput',
-			'continueErrorOutput',
-		),
+		onError: fc.constantFrom<Drawn['onError']>('stopWorkflow', 'continueRegularOutput', 'continueRegularOutput', 'continueErrorOutput'),
 		tries: fc.constantFrom(1, 1, 1, 2),
 		canRead: chance(92),
 		options: fc.record({
@@ -342,13 +322,11 @@ export const drawn: fc.Arbitrary<Drawn> = fc.noBias(
 );
 
 const isById = ({ operation, matchOn }: Pick<Case, 'operation' | 'matchOn'>) =>
-	['delete', 'upload', 'remove'].includes(operation) ||
-	(['upsert', 'update'].includes(operation) && matchOn === 'recordId');
+	['delete', 'upload', 'remove'].includes(operation) || (['upsert', 'update'].includes(operation) && matchOn === 'recordId');
 
 /** Operations that find records by a key: only their items have one. */
 const hasKeys = ({ operation, matchOn }: Pick<Case, 'operation' | 'matchOn'>) =>
-	['create', 'sync'].includes(operation) ||
-	(['upsert', 'update'].includes(operation) && matchOn !== 'recordId');
+	['create', 'sync'].includes(operation) || (['upsert', 'update'].includes(operation) && matchOn !== 'recordId');
 
 /** If the key is the table's import key, the second of two records with one key has none. */
 function recordsOf({ records, keyType }: Drawn, isKeyed: boolean): Case['records'] {
@@ -372,18 +350,12 @@ function recordsOf({ records, keyType }: Drawn, isKeyed: boolean): Case['records
 	});
 }
 
-function filesOf(
-	choice: FileChoice | undefined,
-	index: number,
-): { raw?: Json; change?: FileChange } {
+function filesOf(choice: FileChoice | undefined, index: number): { raw?: Json; change?: FileChange } {
 	const names = [`f${index}.txt`, `g${index}.txt`];
 	const [name] = names as [string];
-	if (choice === 'add')
-		return { raw: { add: [textFile(name)] }, change: { kind: 'add', names: [name] } };
-	if (choice === 'addTwo')
-		return { raw: { add: names.map(textFile) }, change: { kind: 'add', names } };
-	if (choice === 'addSame')
-		return { raw: { add: [textFile(OLD_FILE)] }, change: { kind: 'add', names: [OLD_FILE] } };
+	if (choice === 'add') return { raw: { add: [textFile(name)] }, change: { kind: 'add', names: [name] } };
+	if (choice === 'addTwo') return { raw: { add: names.map(textFile) }, change: { kind: 'add', names } };
+	if (choice === 'addSame') return { raw: { add: [textFile(OLD_FILE)] }, change: { kind: 'add', names: [OLD_FILE] } };
 	if (choice === 'list') return { raw: [textFile(name)], change: { kind: 'list', names: [name] } };
 	if (choice === 'url')
 		return {
@@ -443,9 +415,7 @@ function itemOf(
 	const { keyType, items } = schedule;
 	// Their requests only show the record: two items about one could not be distinguished.
 	const isAlone = ['delete', 'remove'].includes(operation);
-	const isTaken =
-		isAlone &&
-		items.slice(0, index).some(({ target }) => (target - drawnItem.target) % records.length === 0);
+	const isTaken = isAlone && items.slice(0, index).some(({ target }) => (target - drawnItem.target) % records.length === 0);
 	const isLost = isTaken || drawnItem.target === 9 || records.length === 0;
 	const record = isLost ? undefined : records[drawnItem.target % records.length];
 	const id = isById(testCase) ? (record?.id ?? idOf(90 + index)) : undefined;
@@ -492,14 +462,7 @@ function itemOf(
 	// An idle item has no mark, so only its ID or the text of its key identifies it in a request.
 	const isTraceable = id !== undefined || keyType === 'text';
 	const isCreate = operation === 'create';
-	const isIdle =
-		drawnItem.isIdle &&
-		!isEmpty &&
-		!isCreate &&
-		known !== undefined &&
-		more.length === 0 &&
-		isTraceable &&
-		!schedule.isFull;
+	const isIdle = drawnItem.isIdle && !isEmpty && !isCreate && known !== undefined && more.length === 0 && isTraceable && !schedule.isFull;
 	const values = isEmpty
 		? { raw: {}, stored: {}, files: undefined, messages: undefined }
 		: isIdle
@@ -559,7 +522,7 @@ function rulesOf(
 	if (operation === 'sync' && isOnMissing && missing) {
 		return names.flatMap((name, at) => {
 			const when = { nth: [nth + at] };
-			const fault = FAULTS[name].fault(1) as FaultRule['fault'];
+			const fault = FAULTS[name].fault(1, nth + at) as FaultRule['fault'];
 			const id = `${name} ${number}.${at}`;
 			return [
 				{ id: `${id} DELETE`, match: { method: 'DELETE', path: missing.id }, when, fault },
@@ -580,7 +543,7 @@ function rulesOf(
 					...(!isAny && !isPath && { bodyContains: trace.body }),
 				},
 				when: { nth: [nth + at] },
-				fault: FAULTS[name].fault(1) as FaultRule['fault'],
+				fault: FAULTS[name].fault(1, nth + at) as FaultRule['fault'],
 			};
 		}),
 	);
@@ -590,29 +553,21 @@ const readRuleOf = ({ nth, name, on }: Drawn['readFaults'][number], number: numb
 	id: `${name} read ${number}`,
 	match: { ...(on === 'get' && { method: 'GET' }), path: LOOK_UPS[on] },
 	when: { nth: [nth] },
-	fault: FAULTS[name].fault(1) as FaultRule['fault'],
+	fault: FAULTS[name].fault(1, nth) as FaultRule['fault'],
 });
 
 const TOO_LATE = ['hang', 'hangAfter', 'late'];
 
-function otherWriteOf(
-	{ otherWriter }: Drawn,
-	items: CaseItem[],
-	records: Case['records'],
-): OtherWrite | undefined {
+function otherWriteOf({ otherWriter }: Drawn, items: CaseItem[], records: Case['records']): OtherWrite | undefined {
 	if (!otherWriter) return undefined;
 	const { before, action, addsFile } = otherWriter;
 	const { id, identity, group } = items[otherWriter.item % items.length]!;
 	// One more record matches, in place of those that are deleted.
 	if (group !== undefined) return { before, action: 'insert', fields: { name: 'theirs', group } };
-	const record = records.find((entry) =>
-		id === undefined ? JSON.stringify(entry.fields[KEY]) === identity : entry.id === id,
-	);
+	const record = records.find((entry) => (id === undefined ? JSON.stringify(entry.fields[KEY]) === identity : entry.id === id));
 	if (!record) return undefined;
 	if (action === 'delete') return { before, action, id: record.id };
-	const fields = addsFile
-		? { papers: { add: [textFile('theirs.txt')] } }
-		: { name: 'theirs', count: 99, owner: 'theirs' };
+	const fields = addsFile ? { papers: { add: [textFile('theirs.txt')] } } : { name: 'theirs', count: 99, owner: 'theirs' };
 	return { before, action, id: record.id, fields: fields as never };
 }
 
@@ -634,8 +589,7 @@ export function toCase(schedule: Drawn): Case {
 	const isBulk = (BULK as readonly string[]).includes(operation);
 	const isImportKey = schedule.matchOn === 'importKey';
 	const needsKey = isImportKey && ['upsert', 'update', 'sync'].includes(operation);
-	const matchOn =
-		operation === 'sync' && schedule.matchOn === 'recordId' ? 'fields' : schedule.matchOn;
+	const matchOn = operation === 'sync' && schedule.matchOn === 'recordId' ? 'fields' : schedule.matchOn;
 	const hasTwoMatchFields = schedule.hasTwoMatchFields && matchOn === 'fields';
 	// A record with one of the two values would prevent the creation of another one.
 	const isKeyed = needsKey || (schedule.isKeyed && !hasTwoMatchFields);
@@ -643,21 +597,12 @@ export function toCase(schedule: Drawn): Case {
 	const records = recordsOf(schedule, isKeyed);
 	// Each group is deleted once: two deletions of one could not be distinguished.
 	const most = operation === 'deleteMany' ? GROUPS.length : Infinity;
-	const items = schedule.items
-		.slice(0, most)
-		.map((item, index) => itemOf(item, index, schedule, shared, records));
+	const items = schedule.items.slice(0, most).map((item, index) => itemOf(item, index, schedule, shared, records));
 	const otherWrite = otherWriteOf(schedule, items, records);
-	const rules = schedule.sequences.flatMap((entry, number) =>
-		rulesOf(entry, number, { operation, items, records }),
-	);
+	const rules = schedule.sequences.flatMap((entry, number) => rulesOf(entry, number, { operation, items, records }));
 	const readRules = schedule.readFaults.map(readRuleOf);
-	const names = [
-		...schedule.sequences.flatMap((entry) => entry.names),
-		...schedule.readFaults.map(({ name }) => name),
-	];
-	const marks = items.flatMap(({ index, trace }) =>
-		'body' in trace ? [mark(markOf(index), trace.body)] : [],
-	);
+	const names = [...schedule.sequences.flatMap((entry) => entry.names), ...schedule.readFaults.map(({ name }) => name)];
+	const marks = items.flatMap(({ index, trace }) => ('body' in trace ? [mark(markOf(index), trace.body)] : []));
 	const canRead = schedule.canRead || !isBlindPossible(shared);
 	const ofUpdates = operation === 'update' && schedule.matching.ifMissing === 'create';
 	const isStop = schedule.onError === 'stopWorkflow';

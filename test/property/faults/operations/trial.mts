@@ -81,26 +81,20 @@ export class OperationTrial {
 			if (this.#hasMark(item)) return fields?.mark === item.stored.mark;
 			return id === item.id || ids.has(id);
 		};
-		return this.evidence.written.filter(
-			(version) => numbers.has(version.request) && isAbout(version),
-		);
+		return this.evidence.written.filter((version) => numbers.has(version.request) && isAbout(version));
 	}
 
 	/** Whether another writer changed or deleted a record that the item refers to. */
 	isTouched(item: CaseItem): boolean {
 		const ids = [item.id, ...this.matches(item).map(({ id }) => id)];
-		return item.group !== undefined
-			? this.hasOtherWriter
-			: ids.some((id) => id !== undefined && this.#touched.has(id));
+		return item.group !== undefined ? this.hasOtherWriter : ids.some((id) => id !== undefined && this.#touched.has(id));
 	}
 
 	/** The items that are merged into one record with this one, which is the last. */
 	#parts(item: CaseItem): CaseItem[] {
 		const isPart = (other: CaseItem) => {
 			const result = this.evidence.result.items[other.index];
-			return (
-				result?.kind === 'done' && result.outputs.some(({ json }) => json.mergedInto === item.index)
-			);
+			return result?.kind === 'done' && result.outputs.some(({ json }) => json.mergedInto === item.index);
 		};
 		return this.testCase.isFull ? [item] : [...this.testCase.items.filter(isPart), item];
 	}
@@ -110,9 +104,7 @@ export class OperationTrial {
 		if (fields === null) return false;
 		const parts = this.#parts(item);
 		const stored: Fields = Object.assign({}, ...parts.map((part) => part.stored));
-		const isSame = Object.entries(stored).every(
-			([name, value]) => this.rules.isRuled(name) || isDeepStrictEqual(fields[name], value),
-		);
+		const isSame = Object.entries(stored).every(([name, value]) => this.rules.isRuled(name) || isDeepStrictEqual(fields[name], value));
 		const names = filesIn(fields);
 		const areFilesThere = parts.every(({ files }, at) => {
 			if (!files) return true;
@@ -125,15 +117,8 @@ export class OperationTrial {
 		});
 		const messages = parts.findLast((part) => part.messages)?.messages;
 		const areMessagesThere = !messages || this.#holdsMessages(messagesIn(fields), messages);
-		const sent = new Set([
-			...Object.keys(stored),
-			...(parts.some(({ files }) => files) ? ['papers'] : []),
-			...(messages ? ['talk'] : []),
-		]);
-		const isCleared =
-			!this.testCase.isFull ||
-			this.testCase.operation !== 'update' ||
-			Object.keys(fields).every((name) => sent.has(name));
+		const sent = new Set([...Object.keys(stored), ...(parts.some(({ files }) => files) ? ['papers'] : []), ...(messages ? ['talk'] : [])]);
+		const isCleared = !this.testCase.isFull || this.testCase.operation !== 'update' || Object.keys(fields).every((name) => sent.has(name));
 		return isSame && areFilesThere && areMessagesThere && isCleared;
 	}
 
@@ -145,19 +130,15 @@ export class OperationTrial {
 			fields !== null &&
 			later.length > 0 &&
 			Object.entries(item.stored).every(
-				([name, value]) =>
-					isLater(name) || this.rules.isRuled(name) || isDeepStrictEqual(fields[name], value),
+				([name, value]) => isLater(name) || this.rules.isRuled(name) || isDeepStrictEqual(fields[name], value),
 			) &&
-			(later.some(({ files }) => files) ||
-				(item.files?.names ?? []).every((name) => filesIn(fields).includes(name)))
+			(later.some(({ files }) => files) || (item.files?.names ?? []).every((name) => filesIn(fields).includes(name)))
 		);
 	}
 
 	/** Messages replace the existing ones, or are added to them. */
 	#holdsMessages(stored: string[], sent: string[]): boolean {
-		return this.#appendsMessages
-			? sent.every((text) => stored.includes(text))
-			: isDeepStrictEqual(stored, sent);
+		return this.#appendsMessages ? sent.every((text) => stored.includes(text)) : isDeepStrictEqual(stored, sent);
 	}
 
 	get #appendsMessages(): boolean {
@@ -180,17 +161,13 @@ export class OperationTrial {
 		}
 		if (!first && this.#isVague(item)) return 'the response names no item';
 		if (!first) {
-			return testCase.isHasty
-				? 'requests are given up so soon that they may be lost on a busy machine'
-				: undefined;
+			return testCase.isHasty ? 'requests are given up so soon that they may be lost on a busy machine' : undefined;
 		}
 		const open = [first, ...others];
 		const versions = this.versions(item);
 		if (!testCase.canRead) return 'the token may not read';
 		if (this.isTouched(item)) return 'another writer changed the record';
-		const isHeld = evidence.records.some(
-			(record) => this.#mayBeOf(item, record.id) && this.holds(item, record.fields),
-		);
+		const isHeld = evidence.records.some((record) => this.#mayBeOf(item, record.id) && this.holds(item, record.fields));
 		const isDone = item.stored.mark === undefined ? versions.length > 0 : isHeld;
 		if (open.some((request) => isPending(request, versions))) return 'it may still be applied';
 		if (!isDone) {
@@ -198,14 +175,10 @@ export class OperationTrial {
 		}
 		if (this.#isFileHidden(item)) return 'a file of this name was there before';
 		// Each of several matching records has requests of its own.
-		const isConfirmed =
-			this.matches(item).length <= 1 &&
-			writes.at(-1)?.status === 200 &&
-			openOf(writes.slice(-1)).length === 0;
+		const isConfirmed = this.matches(item).length <= 1 && writes.at(-1)?.status === 200 && openOf(writes.slice(-1)).length === 0;
 		const adds = [item, ...sharers(testCase, item)].some((one) => one.files || one.messages);
 		if (!isConfirmed && adds) return 'files and messages are not compared';
-		const isKeyless =
-			testCase.operation === 'create' && (!testCase.isKeyed || sharers(testCase, item).length > 0);
+		const isKeyless = testCase.operation === 'create' && (!testCase.isKeyed || sharers(testCase, item).length > 0);
 		// A record that is created because none has the ID gets another ID.
 		if (isKeyless || (item.id !== undefined && this.matches(item).length === 0)) {
 			return 'nothing tells its record from others';
@@ -216,12 +189,8 @@ export class OperationTrial {
 	/** Whether a response may leave open which of its items it means. */
 	#isVague(item: CaseItem): boolean {
 		const { settings, items, operation } = this.testCase;
-		const isUnnamed =
-			settings.recordIndex === false &&
-			(operation === 'create' || items.some((other) => other.isRefused));
-		return (
-			isUnnamed || this.writes(item).some((request) => hasEffect(request, 'response', 'records'))
-		);
+		const isUnnamed = settings.recordIndex === false && (operation === 'create' || items.some((other) => other.isRefused));
+		return isUnnamed || this.writes(item).some((request) => hasEffect(request, 'response', 'records'));
 	}
 
 	#mayBeOf(item: CaseItem, id: string): boolean {
@@ -242,11 +211,7 @@ export class OperationTrial {
 			const found = this.#checkItem(item, result.items[item.index]!);
 			const reported = result.items[item.index]!;
 			const text = 'message' in reported ? ` (${reported.message})` : '';
-			wrong.push(
-				...found.map(
-					(entry) => `item ${item.index}, reported as '${reported.kind}'${text}: ${entry}`,
-				),
-			);
+			wrong.push(...found.map((entry) => `item ${item.index}, reported as '${reported.kind}'${text}: ${entry}`));
 		}
 		wrong.push(...this.#checkStop(), ...this.#checkOthers());
 		return wrong;
@@ -262,14 +227,12 @@ export class OperationTrial {
 		const attributed = new Set(items.flatMap((item) => this.versions(item)));
 		for (const version of written) {
 			const { id, fields, action } = version;
-			const isOnce = (list: string[], text: string) =>
-				list.filter((entry) => entry === text).length <= (text === OLD_FILE ? mayHave : 1);
+			const isOnce = (list: string[], text: string) => list.filter((entry) => entry === text).length <= (text === OLD_FILE ? mayHave : 1);
 			for (const list of [filesIn(fields), messagesIn(fields)]) {
 				const twice = list.find((text) => !isOnce(list, text));
 				if (twice) wrong.add(`record ${id} has '${twice}' more than once: ${list.join(', ')}`);
 			}
-			const isItems =
-				attributed.has(version) || removed.has(version) || this.#mayBeUnmarked(version);
+			const isItems = attributed.has(version) || removed.has(version) || this.#mayBeUnmarked(version);
 			if (!isItems) wrong.add(`${action} ${id} is no item's: ${JSON.stringify(fields)}`);
 		}
 		const isDeletion = ['delete', 'deleteMany'].includes(operation);
@@ -284,15 +247,12 @@ export class OperationTrial {
 				wrong.add(`item ${item.index} has no value, and its record was written`);
 			}
 			if (item.identity === undefined || isDeletion || operation === 'create') continue;
-			const count = (list: typeof records) =>
-				list.filter((record) => matchesOf(this.testCase, item, [record]).length > 0).length;
+			const count = (list: typeof records) => list.filter((record) => matchesOf(this.testCase, item, [record]).length > 0).length;
 			const most = Math.max(1, count(before));
 			// An earlier item for the same record may still be created, which nobody can know yet.
 			const isOpen =
 				operation === 'upsert' &&
-				[item, ...sharers(this.testCase, item)].some(
-					({ index }) => this.evidence.result.items[index]?.kind === 'unknown',
-				);
+				[item, ...sharers(this.testCase, item)].some(({ index }) => this.evidence.result.items[index]?.kind === 'unknown');
 			if (count(records) > most && !isOpen) {
 				wrong.add(`${count(records)} records match item ${item.index}: ${item.identity}`);
 			}
@@ -303,13 +263,9 @@ export class OperationTrial {
 	/** An insert without a mark, or beside another writer, can't be attributed to an item. */
 	#mayBeUnmarked({ action, id, fields }: StoredVersion): boolean {
 		const isOne = (item: CaseItem) =>
-			!this.#hasMark(item) &&
-			(action === 'inserted'
-				? this.holds(item, fields)
-				: this.hasOtherWriter && this.#mayBeOf(item, id));
+			!this.#hasMark(item) && (action === 'inserted' ? this.holds(item, fields) : this.hasOtherWriter && this.#mayBeOf(item, id));
 		// An item keeps the mark of a later one for the same record, which was written before it.
-		const isBefore = (item: CaseItem) =>
-			action === 'updated' && fields?.mark !== item.stored.mark && this.#holdsRest(item, fields);
+		const isBefore = (item: CaseItem) => action === 'updated' && fields?.mark !== item.stored.mark && this.#holdsRest(item, fields);
 		return this.testCase.items.some((item) => isOne(item) || isBefore(item));
 	}
 
@@ -335,9 +291,7 @@ export class OperationTrial {
 		const isExact = isMendable(this.testCase, this.evidence) && !this.hasOtherWriter;
 		if (result.kind === 'failed') {
 			wrong.push(...this.#checkFailed(item, result.message));
-			const isOthersFault = /^(Not sent|Item \d+ was not sent)|an earlier item/.test(
-				result.message,
-			);
+			const isOthersFault = /^(Not sent|Item \d+ was not sent)|an earlier item/.test(result.message);
 			if (isExact && !foreseen.mayFail && !isOthersFault && !this.#depends(item)) {
 				wrong.push('it had to succeed');
 			}
@@ -350,8 +304,7 @@ export class OperationTrial {
 		const reason = reasons.find(Boolean);
 		this.reasons.push(reason ?? 'none');
 		// A response without positions names no item, and nothing tells the new records apart.
-		const isAlike =
-			this.testCase.operation === 'create' && (!this.testCase.isKeyed || this.#depends(item));
+		const isAlike = this.testCase.operation === 'create' && (!this.testCase.isKeyed || this.#depends(item));
 		if (!reason) wrong.push('it can be known');
 		else if (
 			isExact &&
@@ -381,9 +334,7 @@ export class OperationTrial {
 		const written = new Set(versions.map(({ id }) => id));
 		if (part && written.size <= Number(part[1])) return [];
 		// Nobody can tell whether it was written before another writer deleted or changed it.
-		const isGone = !this.evidence.records.some(({ id, ver }) =>
-			versions.some((own) => own.id === id && own.ver === ver),
-		);
+		const isGone = !this.evidence.records.some(({ id, ver }) => versions.some((own) => own.id === id && own.ver === ver));
 		const isHidden = isGone && this.isTouched(item) && openOf(this.writes(item)).length > 0;
 		return versions.length > 0 && !isHidden ? ['the node wrote it'] : [];
 	}
@@ -415,10 +366,7 @@ export class OperationTrial {
 		if (operation === 'remove') return this.#checkRemoved(item, json);
 		if (json.mergedInto !== undefined) return this.#checkMerged(json);
 		const isAlone = !this.isTouched(item) && !this.#depends(item);
-		const wrong = [
-			...this.#checkRecord(item, json),
-			...this.rules.checkOutput(item, json, isAlone),
-		];
+		const wrong = [...this.#checkRecord(item, json), ...this.rules.checkOutput(item, json, isAlone)];
 		const outcome = typeof json.outcome === 'string' ? json.outcome : 'none';
 		const isOpen =
 			this.testCase.tries > 1 ||
@@ -433,9 +381,7 @@ export class OperationTrial {
 		const isKind = SUCCESSES.includes(outcome) || outcome === 'none';
 		if (!isSame && !this.#depends(item) && !(isOpen && isKind && !foreseen.mayFail)) {
 			if (!(this.isTouched(item) || this.hasOtherWriter)) {
-				wrong.push(
-					`it says '${outcome}', not ${[...foreseen.outcomes].join(' or ') || 'an error'}`,
-				);
+				wrong.push(`it says '${outcome}', not ${[...foreseen.outcomes].join(' or ') || 'an error'}`);
 			}
 		}
 		return wrong;
@@ -455,9 +401,7 @@ export class OperationTrial {
 			return outcome === 'inserted' || isUnread ? [] : ['it names no record'];
 		}
 		const wrong: string[] = [];
-		const state = this.#states.find(
-			(entry) => entry.id === id && entry.ver === ver && entry.fields,
-		);
+		const state = this.#states.find((entry) => entry.id === id && entry.ver === ver && entry.fields);
 		if (!state) return [`record ${String(id)} never was ${String(ver)}`];
 		const own = written.filter((version) => version.id === id);
 		if (outcome === 'found') return this.versions(item).length > 0 ? ['it was written'] : [];
@@ -499,19 +443,14 @@ export class OperationTrial {
 		if (!this.testCase.options.skipUnchanged || !this.isTouched(item)) return false;
 		const states = this.#states.filter((entry) => entry.id === id);
 		return Object.entries(item.stored).every(
-			([name, value]) =>
-				this.rules.isRuled(name) ||
-				states.some(({ fields }) => isDeepStrictEqual(fields?.[name], value)),
+			([name, value]) => this.rules.isRuled(name) || states.some(({ fields }) => isDeepStrictEqual(fields?.[name], value)),
 		);
 	}
 
 	#checkMerged(json: Output): string[] {
 		const winner = this.evidence.result.items[Number(json.mergedInto)];
-		if (winner?.kind !== 'done')
-			return [`merged into item ${String(json.mergedInto)}, which failed`];
-		const isSame = winner.outputs.some(
-			(output) => output.json.outcome === json.outcome && output.json.id === json.id,
-		);
+		if (winner?.kind !== 'done') return [`merged into item ${String(json.mergedInto)}, which failed`];
+		const isSame = winner.outputs.some((output) => output.json.outcome === json.outcome && output.json.id === json.id);
 		return isSame ? [] : [`merged into item ${String(json.mergedInto)}, which says something else`];
 	}
 
@@ -570,24 +509,17 @@ export class OperationTrial {
 		const { items, isBulk, tries, operation } = this.testCase;
 		if (!stop || operation === 'deleteMany') return this.#checkMaximum();
 		const named = stop.item;
-		const isWritten = (item: CaseItem) =>
-			this.#parts(item).some((part) => this.versions(part).length > 0);
+		const isWritten = (item: CaseItem) => this.#parts(item).some((part) => this.versions(part).length > 0);
 		const mayBeDone = (item: CaseItem) =>
 			isWritten(item) ||
 			!this.#hasMark(item) ||
 			this.#depends(item) ||
-			['found', 'skipped'].some((name) =>
-				foresee(this.testCase, item, this.evidence.before).outcomes.has(name),
-			);
+			['found', 'skipped'].some((name) => foresee(this.testCase, item, this.evidence.before).outcomes.has(name));
 		const wrong: string[] = [];
 		const most = items.filter(mayBeDone).length;
 		if (stop.done > most) wrong.push(`${most} items are done at most, reported were ${stop.done}`);
 		const isClear = (item: CaseItem) =>
-			!this.testCase.isHasty &&
-			item.index !== named &&
-			openOf(this.writes(item)).length === 0 &&
-			!this.#isVague(item) &&
-			isWritten(item);
+			!this.testCase.isHasty && item.index !== named && openOf(this.writes(item)).length === 0 && !this.#isVague(item) && isWritten(item);
 		const least = items.filter((item) => isClear(item) && this.#hasMark(item)).length;
 		const areShared = items.some((item) => this.#depends(item));
 		if (stop.done < least && !areShared && (isBulk || tries === 1)) {
@@ -636,16 +568,13 @@ export class OperationTrial {
 		const { requests } = this.evidence;
 		const writes = requests.filter(
 			({ method, path }) =>
-				(method === 'DELETE' && path.endsWith(id)) ||
-				(!this.testCase.removal.isDelete && method === 'PATCH' && path.endsWith('/bulk')),
+				(method === 'DELETE' && path.endsWith(id)) || (!this.testCase.removal.isDelete && method === 'PATCH' && path.endsWith('/bulk')),
 		);
 		const open = openOf(writes);
 		const versions = this.evidence.written.filter((version) => version.id === id);
 		if (!open[0]) return undefined;
 		if (isBlind(this.evidence)) return 'looking it up failed';
 		if (open.some((request) => isPending(request, versions))) return 'it may still be applied';
-		return !isGone
-			? 'it is not there, but a request of unknown result may still be applied'
-			: undefined;
+		return !isGone ? 'it is not there, but a request of unknown result may still be applied' : undefined;
 	}
 }

@@ -6,15 +6,15 @@
  *     fromCursor(text, source); // the state; an error if the text is for another table
  */
 import { InputError } from '../transport/errors';
-import { packId, packNumber, shortHash, unpackId, unpackNumber } from '../api/packing';
-import { LIMITS, type ChangeState, type Limits, type Position } from './tracker';
+import { packJson, shortHash, unpackJson } from '../api/packing';
+import { LIMITS, type ChangeState, type Limits } from './tracker';
 
 /** The version of the cursor's format. Cursors of other versions are rejected. */
 const FORMAT = '1';
 
 /**
- * Limits of the cursor's length: about 29 characters for each record that changed within the
- * overlap (at most 5,000), and, while there is a backlog, 6 for each record emitted before (at most
+ * Limits of the cursor's length: about 80 characters for each record that changed within the
+ * overlap (at most 5,000), and, while there is a backlog, 8 for each record emitted before (at most
  * 5,000).
  */
 export const CURSOR_LIMITS: Readonly<Limits> = { ...LIMITS, hashes: 5000 };
@@ -30,56 +30,16 @@ interface CursorSource {
 const CHECKSUM_LENGTH = 11;
 const SOURCE_LENGTH = 8;
 
-const packPosition = (position?: Position) =>
-	position ? `${packNumber(position.time)}~${packId(position.id)}` : '';
-
-const unpackPosition = (text: string): Position | undefined => {
-	const [time, id] = text.split('~');
-	return text === '' ? undefined : { time: unpackNumber(time!), id: unpackId(id!) };
-};
-
-/** Each entry's time is the difference to the previous one. */
-function packEmitted(emitted: ChangeState['emitted']): string {
-	let last = 0;
-	return Object.entries(emitted)
-		.map(([id, [version, time]]) => {
-			const distance = time - last;
-			last = time;
-			return `${packId(id)}~${packNumber(version)}~${packNumber(distance)}`;
-		})
-		.join('~');
-}
-
-function unpackEmitted(text: string): ChangeState['emitted'] {
-	const parts = text === '' ? [] : text.split('~');
-	const entries: Array<[string, [number, number]]> = [];
-	let time = 0;
-	for (let at = 0; at < parts.length; at += 3) {
-		time += unpackNumber(parts[at + 2]!);
-		entries.push([unpackId(parts[at]!), [unpackNumber(parts[at + 1]!), time]]);
-	}
-	return Object.fromEntries(entries);
-}
-
-/** The state as text of letters, digits and `-_*~.`, without the digests of watched fields. */
-export function toCursor(state: ChangeState, { table, selection }: CursorSource): string {
-	const { cursor, cursorReadAt, watermark, emitted, backlog } = state;
+/** The state as text of letters, digits and `-_.`, without the digests of watched fields. */
+export function toCursor(
+	{ digests: _, ...state }: ChangeState,
+	{ table, selection }: CursorSource,
+) {
 	const text = [
 		FORMAT,
 		shortHash(table, SOURCE_LENGTH),
 		shortHash(selection, SOURCE_LENGTH),
-		[cursor, cursorReadAt]
-			.flatMap((time) => (time === undefined ? [] : packNumber(time)))
-			.join('~'),
-		packPosition(watermark),
-		packEmitted(emitted),
-		...(backlog
-			? [
-					packPosition(backlog.createdWatermark),
-					backlog.offset === undefined ? '' : packNumber(backlog.offset),
-					backlog.earlier,
-				]
-			: []),
+		packJson(state),
 	].join('.');
 	return `${text}.${shortHash(text, CHECKSUM_LENGTH)}`;
 }
@@ -96,7 +56,7 @@ const wrong = (message: string, hint: string) =>
  * filter or saved view. The message lacks the parameter's label.
  */
 export function fromCursor(text: string, { table, selection }: CursorSource): ChangeState {
-	const [format, ofTable, ofSelection, cursor, watermark, emitted, ...rest] = text.split('.');
+	const [format, ofTable, ofSelection, state] = text.split('.');
 	const body = text.slice(0, -CHECKSUM_LENGTH - 1);
 	if (text !== `${body}.${shortHash(body, CHECKSUM_LENGTH)}`) {
 		throw wrong(
@@ -122,23 +82,5 @@ export function fromCursor(text: string, { table, selection }: CursorSource): Ch
 			'What changed before would be missed. Restore the filter and the saved view.',
 		);
 	}
-	const position = unpackPosition(watermark!);
-	const [time, readAt] = cursor!.split('~');
-	return {
-		...(time && { cursor: unpackNumber(time) }),
-		...(readAt && { cursorReadAt: unpackNumber(readAt) }),
-		...(position && { watermark: position }),
-		emitted: unpackEmitted(emitted!),
-		// If only the checksum is left, there is no backlog.
-		...(rest.length > 1 && { backlog: unpackBacklog(rest) }),
-	};
-}
-
-function unpackBacklog([createdWatermark, offset, earlier]: string[]): ChangeState['backlog'] {
-	const position = unpackPosition(createdWatermark!);
-	return {
-		...(position && { createdWatermark: position }),
-		earlier: earlier!,
-		...(offset && { offset: unpackNumber(offset) }),
-	};
+	return unpackJson(state!) as ChangeState;
 }

@@ -17,6 +17,7 @@ import { addressKey } from '../api/endpoints';
 import { findRecord } from '../api/records';
 import { readPage } from '../api/pages';
 import type { PlatformRecord, TableAddress } from '../api/types';
+import { seal, unseal } from '../api/packing';
 import { createClient, CREDENTIAL } from '../run/createClient';
 import { inOneText, toNodeError } from '../run/itemResults';
 import { toFailure } from '../parameters/describeFailure';
@@ -28,7 +29,7 @@ import { Turns } from '../transport/concurrency';
 import { InputError } from '../transport/errors';
 import { getOwn, isObject } from '../transport/json';
 import { webhookParameters } from './parameters';
-import { nodeData } from './savedState';
+import { staticData } from './savedState';
 import { EmittedVersions, type EmittedVersion } from './emittedVersions';
 import { setMostRecent } from './lru';
 
@@ -46,6 +47,15 @@ interface NodeMemory {
 	emitted: EmittedVersions;
 	/** Processes the requests of each record in turn, so that a later version is emitted later. */
 	turns: Turns;
+}
+
+/** The version of the format in which the node's static data has what was emitted. */
+const FORMAT = 'webhook 2';
+
+interface StoredVersions {
+	/** Identifies the platform and the table. */
+	source: string;
+	versions: EmittedVersion[];
 }
 
 const NODES = new Map<string, NodeMemory>();
@@ -131,12 +141,13 @@ async function nextItem(
 	return await turns.next(id, async () => {
 		const record = await currentRecord(client, at, id);
 		// A test in the editor is not remembered.
-		const data = isTest ? {} : nodeData(context);
+		const data = (isTest ? undefined : staticData(context, 'node')) ?? {};
 		const seen = isTest ? new EmittedVersions() : emitted;
-		seen.restore(readEmitted(data.emitted, source));
+		const stored = unseal(FORMAT, data.emitted) as StoredVersions | undefined;
+		if (stored?.source === source) seen.restore(stored.versions);
 		const event = record ? seen.add(record) : seen.addDeletion(id);
 		if (event === undefined) return undefined;
-		data.emitted = { source, versions: seen.list() };
+		data.emitted = seal(FORMAT, { source, versions: seen.list() } satisfies StoredVersions);
 		return { json: record ? { event, ...shape(record) } : { event, id } };
 	});
 }
@@ -168,18 +179,4 @@ export async function receive(context: IWebhookFunctions): Promise<IWebhookRespo
 	} catch (error) {
 		throw toNodeError(context.getNode(), toFailure(error));
 	}
-}
-
-/** The stored entries of a table; empty if they belong to another one. */
-function readEmitted(value: unknown, source: string): EmittedVersion[] {
-	if (!isObject(value) || value.source !== source || !Array.isArray(value.versions)) return [];
-	return value.versions.filter((entry): entry is EmittedVersion => {
-		if (!Array.isArray(entry)) return false;
-		const [id, version, time] = entry as unknown[];
-		return (
-			typeof id === 'string' &&
-			(version === null || typeof version === 'number') &&
-			typeof time === 'number'
-		);
-	});
 }

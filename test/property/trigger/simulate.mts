@@ -128,12 +128,10 @@ async function poll(platform: Platform, host: TriggerHost, plan: Plan, seed: num
 	}
 }
 
-interface StoredState {
-	watch?: { state?: { emitted: object } };
-}
-
 function sizeProblems({ stored }: TriggerHost, { limits }: Plan): string[] {
-	const state = (stored as StoredState | undefined)?.watch?.state;
+	const watch = (stored as { watch?: string } | undefined)?.watch ?? '{}';
+	// A checksum stands before it.
+	const { state } = JSON.parse(watch.slice(watch.indexOf('{'))) as { state?: { emitted: object } };
 	const size = Object.keys(state?.emitted ?? {}).length;
 	return size > limits.maxTracked ? [`${size} records are remembered`] : [];
 }

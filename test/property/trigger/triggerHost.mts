@@ -190,7 +190,7 @@ export class TriggerHost {
 		return this.#lastDiscard > -Infinity;
 	}
 
-	/** The stored state of the trigger, as JSON of `SavedState`; undefined if there is none. */
+	/** The node's stored static data; undefined if there is none. */
 	get stored(): unknown {
 		const { staticData, cursor } = this.#database;
 		const all = JSON.parse(staticData) as Record<string, unknown>;

@@ -1,10 +1,7 @@
 /** The text of a cursor: what it contains, what is rejected, how long it gets. */
 import { createHash, randomUUID } from 'node:crypto';
-import fc from 'fast-check';
-import { packId, packNumber, unpackId, unpackNumber } from '../../../nodes/DataPlatform/api/packing.ts';
 import { CURSOR_LIMITS, fromCursor, toCursor } from '../../../nodes/DataPlatform/changes/cursor.ts';
 import type { ChangeState } from '../../../nodes/DataPlatform/changes/tracker.ts';
-import { anyText } from '../../support/anyText.cts';
 
 const SOURCE = { table: 'crm contacts', selection: 'none' };
 
@@ -23,29 +20,6 @@ const stateWith = (records: number, hashes = 0): ChangeState => ({
 	}),
 });
 
-test('ids of any form come back as they were', () => {
-	const ids = fc.oneof(fc.uuid(), anyText(), fc.constantFrom('', '*', '~', 'A'));
-	fc.assert(
-		fc.property(ids, (id) => {
-			expect(unpackId(packId(id))).toBe(id);
-			expect(unpackId(packId(id.toUpperCase()))).toBe(id.toUpperCase());
-			expect(packId(id)).toMatch(/^[\w*-]*$/);
-		}),
-	);
-	expect(packId('5f0c9f0e-3b1a-4f43-9a51-0a9c1df7a1b2')).toHaveLength(22);
-	expect(packId('\ud800')).not.toBe(packId('\ud801'));
-});
-
-test('numbers of any form come back as they were', () => {
-	fc.assert(
-		fc.property(fc.oneof(fc.integer(), fc.maxSafeInteger(), fc.double()), (number) => {
-			// There is only one zero.
-			expect(unpackNumber(packNumber(number)) + 0).toBe(number + 0);
-			expect(packNumber(number)).toMatch(/^[\w*-]+$/);
-		}),
-	);
-});
-
 test.each([
 	['nothing', { emitted: {} }],
 	['a start', { watermark: { time: 0, id: '' }, emitted: {} }],
@@ -60,14 +34,14 @@ test.each([
 test('the same state is the same text, of characters that need no escaping anywhere', () => {
 	const state = stateWith(20, 5);
 	expect(toCursor(state, SOURCE)).toBe(toCursor(structuredClone(state), SOURCE));
-	expect(toCursor(state, SOURCE)).toMatch(/^[\w.~*-]+$/);
+	expect(toCursor(state, SOURCE)).toMatch(/^[\w.-]+$/);
 });
 
-test('its length is bounded: about 29 characters a record, 6 a hash', () => {
-	expect(toCursor(stateWith(0), SOURCE).length).toBeLessThan(80);
+test('its length is bounded: about 80 characters a record, 8 a hash', () => {
+	expect(toCursor(stateWith(0), SOURCE).length).toBeLessThan(200);
 	const { maxTracked, hashes } = CURSOR_LIMITS;
 	const longest = toCursor(stateWith(maxTracked, hashes), SOURCE).length;
-	expect(longest).toBeLessThan(180_000);
+	expect(longest).toBeLessThan(450_000);
 });
 
 describe('rejected', () => {

@@ -7,7 +7,6 @@ const nodeOf = (node: string) => ({ ...NODE, node });
 const GRACE_MS = 30_000;
 
 const saved = (revision: number, cursor?: number): SavedState => ({
-	format: 2,
 	identity: 'watch',
 	revision,
 	state: { cursor, emitted: {} },
@@ -41,9 +40,7 @@ test('a poll goes on from what is stored', () => {
 test('one poll at a time, until the one under way should have ended', () => {
 	const first = coordinator.startPoll(NODE, Date.now() + 36_000)!;
 	expect(coordinator.startPoll(NODE, Date.now() + 36_000)).toBeUndefined();
-	expect(coordinator.startPoll(nodeOf('another node'), Date.now() + 36_000)?.isCurrent()).toBe(
-		true,
-	);
+	expect(coordinator.startPoll(nodeOf('another node'), Date.now() + 36_000)?.isCurrent()).toBe(true);
 	jest.advanceTimersByTime(36_000);
 	const second = coordinator.startPoll(NODE, Date.now() + 36_000)!;
 	expect([first.isCurrent(), second.isCurrent()]).toEqual([false, true]);
@@ -136,9 +133,7 @@ test('where watching begins is found by one poll, and known before it is stored'
 });
 
 test('a poll that could not find it leaves it to the next one', async () => {
-	await expect(coordinator.begin(NODE, () => Promise.reject(new Error('down')))).rejects.toThrow(
-		'down',
-	);
+	await expect(coordinator.begin(NODE, () => Promise.reject(new Error('down')))).rejects.toThrow('down');
 	const { isOwn } = await coordinator.begin(NODE, () => Promise.resolve(saved(1)));
 	expect(isOwn).toBe(true);
 });
@@ -157,7 +152,6 @@ test('a poll that waits for another one to find it does not fail with that one',
 
 test('the nodes polled least recently are forgotten', () => {
 	run(saved(1), saved(1, 700), false);
-	for (let number = 0; number < 1000; number += 1)
-		coordinator.resume(nodeOf(`node ${number}`), saved(1));
+	for (let number = 0; number < 1000; number += 1) coordinator.resume(nodeOf(`node ${number}`), saved(1));
 	expect(coordinator.resume(NODE, saved(1))).toEqual(saved(1));
 });

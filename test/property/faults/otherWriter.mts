@@ -19,10 +19,7 @@ export interface OtherWrite {
 const LONGEST_WRITE_MS = 1000;
 
 /** Whatever the response: the history knows what was written. */
-async function write(
-	address: Pick<SandboxAddress, 'baseUrl' | 'otherToken'>,
-	{ action, id, fields }: OtherWrite,
-): Promise<void> {
+async function write(address: Pick<SandboxAddress, 'baseUrl' | 'otherToken'>, { action, id, fields }: OtherWrite): Promise<void> {
 	const method = { insert: 'POST', update: 'PATCH', delete: 'DELETE' }[action];
 	const path = `/api/v2/apps/${APP}/tables/${TABLE}/data${id === undefined ? '' : `/${id}`}`;
 	const response = await fetch(address.baseUrl + path, {
@@ -41,10 +38,7 @@ async function write(
  * A gateway to a sandbox. It passes bytes on, so that the node sees broken connections and
  * responses as they are. n8n opens a connection for each request, so connections count as requests.
  */
-export async function openGateway(
-	address: Pick<SandboxAddress, 'baseUrl' | 'otherToken'>,
-	otherWrite: OtherWrite,
-) {
+export async function openGateway(address: Pick<SandboxAddress, 'baseUrl' | 'otherToken'>, otherWrite: OtherWrite) {
 	let count = 0;
 	const server = createServer({ allowHalfOpen: true, pauseOnConnect: true }, (client) => {
 		void (async () => {

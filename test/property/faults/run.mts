@@ -7,23 +7,13 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
 import { Worker } from 'node:worker_threads';
 import fc from 'fast-check';
-import { Trial } from './trial.mts';
 import { Coverage } from './coverage.mts';
+import { describeTrial } from './describe.mts';
 import { execute } from './execute.mts';
 import { SandboxSlot } from './sandboxSlot.mts';
-import { describeTrial } from './describeTrial.mts';
 import type { SandboxAddress } from './sandboxes.mts';
-import { type Drawn, drawn, toCase } from './schedule.mts';
-import { OperationCoverage } from './operations/coverage.mts';
-import { describeTrial as describeOperation } from './operations/describe.mts';
-import { execute as executeOperation } from './operations/execute.mts';
-import {
-	type Drawn as DrawnOperation,
-	drawn as drawnOperation,
-	OPERATIONS,
-	toCase as toOperationCase,
-} from './operations/schedule.mts';
-import { OperationTrial } from './operations/trial.mts';
+import { type Drawn, drawn, OPERATIONS, toCase } from './schedule.mts';
+import { Trial } from './trial.mts';
 
 const { values } = parseArgs({
 	options: {
@@ -50,109 +40,58 @@ const SHRINK_TIME_MS = 30_000;
 const LONGEST_RUN_MS = 600_000;
 
 const schedules = whole('schedules', values.schedules);
-const firstSeed =
-	values.seed === undefined ? Math.floor(Math.random() * 1e9) : whole('seed', values.seed);
+const firstSeed = values.seed === undefined ? Math.floor(Math.random() * 1e9) : whole('seed', values.seed);
 const size = Math.max(1, Math.min(whole('slots', values.slots), schedules));
 
 const worker = new Worker(new URL('./sandboxes.mts', import.meta.url), { workerData: size });
 const [addresses] = (await once(worker, 'message')) as [SandboxAddress[]];
 const coverage = new Coverage();
-const operationCoverage = new OperationCoverage();
 const started = Date.now();
 const failed: number[] = [];
 let next = 0;
 let passed = 0;
 
-/** The result of a run: what is wrong, and everything for a human reader. */
-interface Verdict {
-	/** What ran. */
-	title: string;
-	wrong: string[];
-	describe(): string;
-	/** Counts what happened in it. */
-	count(): void;
-}
-
-/** One kind of schedule: how it is drawn, and run. */
-interface Generator<Schedule> {
-	drawn: fc.Arbitrary<Schedule>;
-	run(slot: SandboxSlot, schedule: Schedule): Promise<Verdict>;
-}
-
-const bulk: Generator<Drawn> = {
-	drawn,
-	async run(slot, schedule) {
-		const testCase = toCase(schedule);
-		const evidence = await execute(slot, testCase);
-		const trial = new Trial(testCase, evidence);
-		return {
-			title: `${testCase.mode} many`,
-			wrong: trial.findErrors(),
-			describe: () => describeTrial(trial),
-			count: () => coverage.add(testCase, evidence),
-		};
-	},
-};
-
-const operations: Generator<DrawnOperation> = {
-	drawn: drawnOperation.map((schedule) => ({
-		...schedule,
-		operation: OPERATIONS.find((name) => name === values.only) ?? schedule.operation,
-	})),
-	async run(slot, schedule) {
-		const testCase = toOperationCase(schedule);
-		const trial = new OperationTrial(testCase, await executeOperation(slot, testCase));
-		return {
-			title: `${testCase.operation} by ${testCase.matchOn}`,
-			wrong: trial.findErrors(),
-			describe: () => describeOperation(trial),
-			count: () => operationCoverage.add(trial),
-		};
-	},
-};
-
-/** Bulk writes in detail and all write operations take turns: the seed decides. */
-const generatorOf = (seed: number) =>
-	(seed % 2 === 0 && !values.only ? bulk : operations) as Generator<Drawn | DrawnOperation>;
+const schedule: fc.Arbitrary<Drawn> = drawn.map((one) => ({
+	...one,
+	operation: OPERATIONS.find((name) => name === values.only) ?? one.operation,
+}));
 
 /** Runs one schedule. If it fails, runs smaller versions of it. */
 async function runSchedule(slot: SandboxSlot, seed: number): Promise<void> {
-	const generator = generatorOf(seed);
 	let isFirst = true;
-	let last: Verdict | undefined;
+	let last: { trial: Trial; wrong: string[] } | undefined;
 	let shrunkBy = Infinity;
 	// A run that does not end continues, and must not affect the next schedule.
 	let running: Promise<unknown> = Promise.resolve();
-	const runOnce = async (schedule: Drawn | DrawnOperation) => {
-		const run = generator.run(slot, schedule);
+	const runOnce = async (one: Drawn) => {
+		const testCase = toCase(one);
+		const run = execute(slot, testCase);
 		running = run.catch(() => undefined);
-		const verdict = await Promise.race([
+		const evidence = await Promise.race([
 			run,
 			sleep(LONGEST_RUN_MS, undefined, { ref: false }).then(() => {
-				throw new Error(`It does not end: ${JSON.stringify(schedule)}`);
+				throw new Error(`It does not end: ${JSON.stringify(one)}`);
 			}),
 		]);
-		if (isFirst) verdict.count();
+		const trial = new Trial(testCase, evidence);
+		const wrong = trial.findErrors();
+		if (isFirst) coverage.add(trial);
 		isFirst = false;
-		if (verdict.wrong.length === 0) return;
-		last = verdict;
-		throw new Error(verdict.wrong.join('\n'));
+		if (wrong.length === 0) return;
+		last = { trial, wrong };
+		throw new Error(wrong.join('\n'));
 	};
-	const property = fc.asyncProperty(generator.drawn, async (schedule) => {
+	const property = fc.asyncProperty(schedule, async (one) => {
 		// Report the smallest failure so far. A slow machine alone is not one.
 		if (Date.now() > shrunkBy) return;
 		try {
-			await runOnce(schedule);
+			await runOnce(one);
 		} catch (error) {
 			shrunkBy = Math.min(shrunkBy, Date.now() + SHRINK_TIME_MS);
 			throw error;
 		}
 	});
-	const result = await fc.check(property, {
-		seed,
-		numRuns: 1,
-		endOnFailure: failed.length >= SHRUNK,
-	});
+	const result = await fc.check(property, { seed, numRuns: 1, endOnFailure: failed.length >= SHRUNK });
 	await Promise.race([running, sleep(LONGEST_RUN_MS, undefined, { ref: false })]);
 	if (!result.failed) {
 		passed += 1;
@@ -163,12 +102,12 @@ async function runSchedule(slot: SandboxSlot, seed: number): Promise<void> {
 	const again = `npm run check -- faults --schedules 1 --seed ${seed}${only}`;
 	if (failed.length > SHRUNK) {
 		const wrong = last?.wrong.join('; ') ?? String(result.errorInstance);
-		console.log(`\nSeed ${seed} failed (${last?.title ?? 'no run'}): ${wrong}`);
+		console.log(`\nSeed ${seed} failed (${last?.trial.title ?? 'no run'}): ${wrong}`);
 		console.log(`  ${again}`);
 		return;
 	}
 	console.log(`\nSeed ${seed} failed: ${again}`);
-	if (last) console.log(last.describe());
+	if (last) console.log(describeTrial(last.trial));
 	else console.log(result.errorInstance);
 }
 
@@ -186,9 +125,8 @@ await Promise.all(addresses.map(runSlot));
 await worker.terminate();
 
 const seconds = ((Date.now() - started) / 1000).toFixed(1);
-console.log(`\nBulk writes\n\n${coverage.toString()}`);
-console.log(`\nAll operations that write\n\n${operationCoverage.toString()} in ${seconds} s`);
-const missing = [...coverage.missing, ...operationCoverage.missing];
+console.log(`\n${coverage.toString()} in ${seconds} s`);
+const { missing } = coverage;
 if (missing.length > 0) console.log(`\nSeen too seldom: ${missing.join(', ')}`);
 if (failed.length > SHRUNK) console.log(`\nSeeds that failed: ${failed.join(', ')}`);
 console.log(`\n${passed} passed, ${failed.length} failed`);

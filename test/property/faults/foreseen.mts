@@ -1,5 +1,5 @@
 /** The expected outcome of each item of a case if nothing goes wrong. */
-import type { StoredRecord } from '../../../../harness/sandboxAdmin.mts';
+import type { StoredRecord } from '../../../harness/sandboxAdmin.mts';
 import type { Case, CaseItem } from './schedule.mts';
 import { filesIn, keyOf } from './table.mts';
 
@@ -10,31 +10,20 @@ export interface Foreseen {
 	mayFail: boolean;
 }
 
-const success = (...outcomes: string[]): Foreseen => ({
-	outcomes: new Set(outcomes),
-	mayFail: false,
-});
+const success = (...outcomes: string[]): Foreseen => ({ outcomes: new Set(outcomes), mayFail: false });
 const FAILURE: Foreseen = { outcomes: new Set(), mayFail: true };
 
 /** The other items for the same record, however its key is written. */
 export const sharers = ({ items }: Case, { index, id, identity }: CaseItem): CaseItem[] =>
 	items.filter(
-		(other) =>
-			other.index !== index &&
-			(id === undefined ? identity !== undefined && other.identity === identity : other.id === id),
+		(other) => other.index !== index && (id === undefined ? identity !== undefined && other.identity === identity : other.id === id),
 	);
 
 /** The records that an item refers to, before the run. */
-export function matchesOf(
-	{ hasTwoMatchFields }: Case,
-	{ id, identity, group }: CaseItem,
-	before: StoredRecord[],
-): StoredRecord[] {
+export function matchesOf({ hasTwoMatchFields }: Case, { id, identity, group }: CaseItem, before: StoredRecord[]): StoredRecord[] {
 	if (group !== undefined) return before.filter(({ fields }) => fields.group === group);
 	if (id !== undefined) return before.filter((record) => record.id === id);
-	return before.filter(
-		(record) => keyOf(record) === identity && (!hasTwoMatchFields || record.fields.group === 'a'),
-	);
+	return before.filter((record) => keyOf(record) === identity && (!hasTwoMatchFields || record.fields.group === 'a'));
 }
 
 const BY_ID_ONLY = ['delete', 'upload', 'remove'];
@@ -60,11 +49,7 @@ function foreseenCreate(testCase: Case, item: CaseItem, before: StoredRecord[]):
 
 /** The records in a sync's scope that none of its items refers to. */
 export const missingFrom = (testCase: Case, before: StoredRecord[]): StoredRecord[] =>
-	before.filter(
-		(record) =>
-			record.fields.group === 'b' &&
-			!testCase.items.some((item) => matchesOf(testCase, item, [record]).length > 0),
-	);
+	before.filter((record) => record.fields.group === 'b' && !testCase.items.some((item) => matchesOf(testCase, item, [record]).length > 0));
 
 /** The outcome of one item on its own. */
 export function foresee(testCase: Case, item: CaseItem, before: StoredRecord[]): Foreseen {

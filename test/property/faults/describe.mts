@@ -1,9 +1,9 @@
 /** Describes a failing schedule for a human reader. */
-import type { OperationTrial } from './trial.mts';
+import type { Trial } from './trial.mts';
 
 const lines = (entries: unknown[]) => entries.map((entry) => `    ${JSON.stringify(entry)}`);
 
-export function describeTrial(trial: OperationTrial): string {
+export function describeTrial(trial: Trial): string {
 	const { testCase, evidence } = trial;
 	const { items, records, faults, otherWrite, settings, table, isHasty, rules, ...rest } = testCase;
 	const key = table.fields[0]!;
@@ -25,20 +25,8 @@ export function describeTrial(trial: OperationTrial): string {
 				`    ${number} ${method} ${path.replace('/api/v2/apps/shop/tables/things', '…')}${query && `?${query}`} ${status ?? outcome} records ${count} ${met.join(', ')}`,
 		),
 		'  History:',
-		...lines(
-			evidence.history.map(({ id, ver, action, request, fields }) => ({
-				request,
-				action,
-				id,
-				ver,
-				fields,
-			})),
-		),
+		...lines(evidence.history.map(({ id, ver, action, request, fields }) => ({ request, action, id, ver, fields }))),
 		'  Reported:',
-		...lines([
-			...(evidence.result.stop ? [evidence.result.stop] : []),
-			...evidence.result.items,
-			...evidence.result.others,
-		]),
+		...lines([...(evidence.result.stop ? [evidence.result.stop] : []), ...evidence.result.items, ...evidence.result.others]),
 	].join('\n');
 }

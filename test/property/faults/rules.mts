@@ -1,6 +1,6 @@
 /** Whether the node kept the fields that the rules protect, and says which. */
 import { isDeepStrictEqual } from 'node:util';
-import type { StoredVersion } from '../../../../harness/sandboxAdmin.mts';
+import type { StoredVersion } from '../../../harness/sandboxAdmin.mts';
 import type { Evidence } from './execute.mts';
 import { sharers } from './foreseen.mts';
 import type { Case, CaseItem } from './schedule.mts';
@@ -25,8 +25,7 @@ export class Rules {
 	isRuled = (name: string) => (this.#names as string[]).includes(name);
 
 	/** Whether an existing record keeps its value in a field. */
-	#isProtected = (name: RuledField, value: unknown) =>
-		this.#testCase.fieldRules[name] === 'whenCreating' || !isBlank(value);
+	#isProtected = (name: RuledField, value: unknown) => this.#testCase.fieldRules[name] === 'whenCreating' || !isBlank(value);
 
 	/** No version that the node wrote overwrites a protected value, whatever it reports. */
 	checkHistory(): string[] {
@@ -46,15 +45,10 @@ export class Rules {
 			else if (version.action === 'inserted') wrong.push(...this.#checkInserted(version));
 			else if (version.action === 'updated') {
 				const overwritten = changed.filter(
-					(name) =>
-						this.#isProtected(name, previous[name]) &&
-						!this.#mayBeOverwritten(name, theirs.has(place(name)), previous[name]),
+					(name) => this.#isProtected(name, previous[name]) && !this.#mayBeOverwritten(name, theirs.has(place(name)), previous[name]),
 				);
 				wrong.push(
-					...overwritten.map(
-						(name) =>
-							`'${name}' of ${version.id} was overwritten: ${JSON.stringify([previous[name], fields[name]])}`,
-					),
+					...overwritten.map((name) => `'${name}' of ${version.id} was overwritten: ${JSON.stringify([previous[name], fields[name]])}`),
 				);
 			}
 		}
@@ -75,17 +69,11 @@ export class Rules {
 
 	/** A new record has all values of its item, or of another one for the same record. */
 	#checkInserted({ id, fields }: StoredVersion): string[] {
-		const item = this.#testCase.items.find(
-			({ stored }) => stored.mark !== undefined && stored.mark === fields?.mark,
-		);
+		const item = this.#testCase.items.find(({ stored }) => stored.mark !== undefined && stored.mark === fields?.mark);
 		if (!item) return [];
 		const all = [item, ...sharers(this.#testCase, item)];
 		return this.#names
-			.filter(
-				(name) =>
-					Object.hasOwn(item.stored, name) &&
-					!all.some(({ stored }) => isSame(stored[name], fields?.[name])),
-			)
+			.filter((name) => Object.hasOwn(item.stored, name) && !all.some(({ stored }) => isSame(stored[name], fields?.[name])))
 			.map((name) => `'${name}' of item ${item.index} is missing in the new record ${id}`);
 	}
 
@@ -106,8 +94,7 @@ export class Rules {
 		if (!isAlone || this.#names.length === 0) return [];
 		const { before, history } = this.#evidence;
 		const was = before.find((record) => record.id === id)?.fields as Fields | undefined;
-		const is = [...before, ...history].find((state) => state.id === id && state.ver === ver)
-			?.fields as Fields | undefined;
+		const is = [...before, ...history].find((state) => state.id === id && state.ver === ver)?.fields as Fields | undefined;
 		if (!is) return [];
 		const wrong: string[] = [];
 		const expected: string[] = [];

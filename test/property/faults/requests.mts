@@ -1,45 +1,29 @@
 /** The requests of a run: which of them concern an item, and what they leave open. */
-import type { LoggedRequest, StoredVersion } from '../../../../harness/sandboxAdmin.mts';
-import {
-	FAULTS,
-	faultsOf,
-	hasEffect,
-	isAmbiguous,
-	isAppliedLate,
-	type FaultName,
-} from '../faults.mts';
+import type { LoggedRequest, StoredVersion } from '../../../harness/sandboxAdmin.mts';
+import { FAULTS, faultsOf, hasEffect, isAmbiguous, isAppliedLate, type FaultName } from './faults.mts';
 import type { Evidence } from './execute.mts';
 import { markOf, type Case, type CaseItem } from './schedule.mts';
 
-export const isWrite = ({ method, path }: LoggedRequest) =>
-	method !== 'GET' && !/\/(filter|summary)$/.test(path);
+export const isWrite = ({ method, path }: LoggedRequest) => method !== 'GET' && !/\/(filter|summary)$/.test(path);
 
 const isDeletionIn = ({ method, path, query }: LoggedRequest, group: string, ids: Set<string>) =>
-	method === 'DELETE' &&
-	(decodeURIComponent(query).includes(`group(eq)${group}`) || ids.has(path.split('/').at(-1)!));
+	method === 'DELETE' && (decodeURIComponent(query).includes(`group(eq)${group}`) || ids.has(path.split('/').at(-1)!));
 
 /** The requests that may have changed something for an item, in order. */
-export function writesOf(
-	{ before, history, written, requests }: Evidence,
-	item: CaseItem,
-): LoggedRequest[] {
+export function writesOf({ before, history, written, requests }: Evidence, item: CaseItem): LoggedRequest[] {
 	const { trace, group, index, stored } = item;
 	if (group !== undefined) {
-		const isIts = ({ fields }: { fields: object | null }) =>
-			(fields as { group?: string } | null)?.group === group;
+		const isIts = ({ fields }: { fields: object | null }) => (fields as { group?: string } | null)?.group === group;
 		const ids = new Set([...before, ...history].filter(isIts).map(({ id }) => id));
 		return requests.filter((request) => isDeletionIn(request, group, ids));
 	}
 	// If only what differs is sent, a second attempt of the node does not send the item's mark again.
-	const isIts = ({ fields }: StoredVersion) =>
-		stored.mark !== undefined && fields?.mark === stored.mark;
+	const isIts = ({ fields }: StoredVersion) => stored.mark !== undefined && fields?.mark === stored.mark;
 	const numbers = new Set(written.filter(isIts).map(({ request }) => request));
 	return requests.filter(
 		(request) =>
 			isWrite(request) &&
-			('path' in trace
-				? request.path.includes(trace.path)
-				: request.faults.includes(markOf(index)) || numbers.has(request.number)),
+			('path' in trace ? request.path.includes(trace.path) : request.faults.includes(markOf(index)) || numbers.has(request.number)),
 	);
 }
 
@@ -54,10 +38,7 @@ export function isPending(request: LoggedRequest, versions: StoredVersion[]): bo
 	if (names.some((name) => name === 'hang' || name === 'late')) return true;
 	if (isAppliedLate(request)) return true;
 	const isApplied = versions.some((version) => version.request === request.number);
-	const isSlow =
-		request.status === 504 ||
-		names.includes('hangAfter') ||
-		(request.outcome !== 'completed' && names.length === 0);
+	const isSlow = request.status === 504 || names.includes('hangAfter') || (request.outcome !== 'completed' && names.length === 0);
 	return isSlow && !isApplied;
 }
 
@@ -69,9 +50,7 @@ export const isBlind = ({ requests }: Evidence): boolean =>
 	requests.some(
 		(request) =>
 			!isWrite(request) &&
-			(request.outcome !== 'completed' ||
-				(request.status ?? 0) >= 400 ||
-				hasEffect(request, 'ambiguous', 'ends', 'refuses')),
+			(request.outcome !== 'completed' || (request.status ?? 0) >= 400 || hasEffect(request, 'ambiguous', 'ends', 'refuses')),
 	);
 
 /** The faults that the run met, in all requests. */
@@ -100,9 +79,7 @@ export function isMendable(testCase: Case, evidence: Evidence): boolean {
 	const effects = names.map((name) => FAULTS[name].effect);
 	if (effects.every((effect) => HARMLESS.includes(effect))) return true;
 	// The contract leaves open what happens to existing messages, and to a file with a URL.
-	const addsSomething = testCase.items.some(
-		({ files, messages }) => messages || (files && (files.kind !== 'list' || files.isAddress)),
-	);
+	const addsSomething = testCase.items.some(({ files, messages }) => messages || (files && (files.kind !== 'list' || files.isAddress)));
 	const isSafe = isRepeatable(testCase) && !addsSomething;
 	return evidence.requests.every((request) =>
 		faultsOf(request).every((name) => {

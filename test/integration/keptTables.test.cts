@@ -14,9 +14,7 @@ const goingOn: Run = { table: TABLE, onError: 'continueRegularOutput' };
 
 type Field = { name: string; type: string; metadata?: IDataObject };
 
-const choices = (...values: string[]) => ({
-	items: values.map((value, order) => ({ value, order })),
-});
+const choices = (...values: string[]) => ({ items: values.map((value, order) => ({ value, order })) });
 
 const code: Field = { name: 'code', type: 'text', metadata: { importKey: true } };
 const size: Field = { name: 'size', type: 'text' };

@@ -55,11 +55,7 @@ async function fill(count: number): Promise<StoredRecord[]> {
 
 /** Items for the first parts, unless they start after those that are stored. */
 const items = (count: number, change: IDataObject = {}, from = 0): IDataObject[] =>
-	Array.from({ length: count }, (_, index) => ({
-		code: String(from + index),
-		size: '1',
-		...change,
-	}));
+	Array.from({ length: count }, (_, index) => ({ code: String(from + index), size: '1', ...change }));
 
 const withIds = (all: IDataObject[]) => all.map((item, index) => ({ id: idOf(index), ...item }));
 
@@ -95,35 +91,16 @@ const EXECUTIONS: Execution[] = [
 	{ title: 'Create or Update, 1 new item', operation: 'upsert', items: items(1, {}, 50) },
 	{ title: 'Create or Update, 1 changed item', operation: 'upsert', items: items(1, changed) },
 	{ title: 'Create or Update, 1 unchanged item', operation: 'upsert', items: items(1) },
-	{
-		title: 'Create or Update, 1,000 new items',
-		operation: 'upsert',
-		items: items(1000, {}, 50),
-	},
+	{ title: 'Create or Update, 1,000 new items', operation: 'upsert', items: items(1000, {}, 50) },
 	{
 		title: 'Create or Update, 300 unchanged items with links to several records',
 		operation: 'upsert',
 		records: 300,
 		items: items(300, { similar: [idOf(0)] }),
-		prepare: async () =>
-			await run({
-				title: 'Links',
-				operation: 'upsert',
-				items: items(300, { similar: [idOf(0)] }),
-			}),
+		prepare: async () => await run({ title: 'Links', operation: 'upsert', items: items(300, { similar: [idOf(0)] }) }),
 	},
-	{
-		title: 'Create or Update, 1 unchanged item, Skip Unchanged',
-		operation: 'upsert',
-		items: items(1),
-		options: skipUnchanged,
-	},
-	{
-		title: 'Create or Update, 1 changed item, Skip Unchanged',
-		operation: 'upsert',
-		items: items(1, changed),
-		options: skipUnchanged,
-	},
+	{ title: 'Create or Update, 1 unchanged item, Skip Unchanged', operation: 'upsert', items: items(1), options: skipUnchanged },
+	{ title: 'Create or Update, 1 changed item, Skip Unchanged', operation: 'upsert', items: items(1, changed), options: skipUnchanged },
 	{
 		title: 'Create or Update, 1 changed item, matched on other fields',
 		operation: 'upsert',
@@ -141,26 +118,10 @@ const EXECUTIONS: Execution[] = [
 		operation: 'upsert',
 		items: items(1, { maker: 'Ada' }),
 		options: { ...skipUnchanged, ...byName },
-		prepare: async () =>
-			await run({
-				title: 'Link',
-				operation: 'upsert',
-				items: items(1, { maker: 'Ada' }),
-				options: byName,
-			}),
+		prepare: async () => await run({ title: 'Link', operation: 'upsert', items: items(1, { maker: 'Ada' }), options: byName }),
 	},
-	{
-		title: 'Create or Update, 1 changed item, Dry Run',
-		operation: 'upsert',
-		items: items(1, changed),
-		options: { dryRun: true },
-	},
-	{
-		title: 'Update, 1 item by ID',
-		operation: 'update',
-		items: withIds(items(1, changed)),
-		parameters: byId,
-	},
+	{ title: 'Create or Update, 1 changed item, Dry Run', operation: 'upsert', items: items(1, changed), options: { dryRun: true } },
+	{ title: 'Update, 1 item by ID', operation: 'update', items: withIds(items(1, changed)), parameters: byId },
 	{
 		title: 'Update, 1 item by ID, Stored Record as output',
 		operation: 'update',
@@ -168,13 +129,7 @@ const EXECUTIONS: Execution[] = [
 		parameters: byId,
 		options: { output: 'stored' },
 	},
-	{
-		title: 'Update, 1,000 items by ID',
-		operation: 'update',
-		records: 1000,
-		items: withIds(items(1000, changed)),
-		parameters: byId,
-	},
+	{ title: 'Update, 1,000 items by ID', operation: 'update', records: 1000, items: withIds(items(1000, changed)), parameters: byId },
 	{
 		title: 'Sync of 20 records: 1 new, 1 changed, 1 deleted',
 		operation: 'sync',
@@ -187,19 +142,10 @@ const EXECUTIONS: Execution[] = [
 	{ title: 'Get Many, 20 records, limit 50', operation: 'getAll' },
 	{ title: 'Get Many, 20 records, by a choice', operation: 'getAll', parameters: isOpen },
 	{ title: 'Get Many, 50 records, limit 50', operation: 'getAll', records: 60 },
-	{
-		title: 'Get Many, 60 records, all',
-		operation: 'getAll',
-		records: 60,
-		parameters: { returnAll: true },
-	},
+	{ title: 'Get Many, 60 records, all', operation: 'getAll', records: 60, parameters: { returnAll: true } },
 	{ title: 'Count', operation: 'count' },
 	{ title: 'Count, by a choice', operation: 'count', parameters: isOpen },
-	{
-		title: 'Summarize',
-		operation: 'summarize',
-		parameters: { summaries: { summary: [{ field: 'weight', aggregations: ['min'] }] } },
-	},
+	{ title: 'Summarize', operation: 'summarize', parameters: { summaries: { summary: [{ field: 'weight', aggregations: ['min'] }] } } },
 	{ title: 'Get Changes', operation: 'getChanges' },
 	{
 		title: 'Import From File, 20 rows',

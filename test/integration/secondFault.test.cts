@@ -58,11 +58,7 @@ describe.each(pairs)('%s', (_, lost, refused) => {
 		await inTurn({ method: 'DELETE' }, lost, refused);
 		const result = await harness.run('sync', {
 			items: numbered(1),
-			parameters: {
-				missingRecords: 'delete',
-				maxRecordsToRemove: 100,
-				maxShareToRemove: 100,
-			},
+			parameters: { missingRecords: 'delete', maxRecordsToRemove: 100, maxShareToRemove: 100 },
 		});
 		expect(result.error).toBeUndefined();
 		expect(outcomes(result)).toEqual(['unchanged', 'deleted', 'deleted']);
@@ -100,10 +96,7 @@ describe.each<[string, Partial<Run>]>([
 	const runWith = async (lost: Fault, reads?: Fault) => {
 		const [stored] = await harness.fill('orders', { number: '1', buyer: 'old' });
 		const methods = { update: 'PATCH', upsert: 'POST', delete: 'DELETE' };
-		const match = {
-			method: methods[operation as keyof typeof methods],
-			path: '/data/(bulk|[^/]{20,})$',
-		};
+		const match = { method: methods[operation as keyof typeof methods], path: '/data/(bulk|[^/]{20,})$' };
 		await harness.faults(
 			...[lost, rejection].map((fault, index) => ({ match, when: { nth: [index + 1] }, fault })),
 			...(reads

@@ -14,9 +14,9 @@ interface Schema {
 
 const readJson = (path: string) => JSON.parse(readFileSync(path, 'utf8')) as unknown;
 
-const outputs = Object.entries(
-	readJson(join(root, 'scripts/exampleOutputs.json')) as Record<string, unknown>,
-).filter(([, output]) => typeof output !== 'string');
+const outputs = Object.entries(readJson(join(root, 'scripts/exampleOutputs.json')) as Record<string, unknown>).filter(
+	([, output]) => typeof output !== 'string',
+);
 
 function schemaOf(key: string): Schema {
 	const path = join(SCHEMAS, `${key.replace('.', '/')}.json`);

@@ -12,8 +12,7 @@ export const TIME = '2026-01-01T00:00:00Z';
 type SentRecord = { id?: string; fields: { email: string; surname?: string } };
 
 export const isWrite = ({ url }: IHttpRequestOptions) => url.includes('/data/bulk');
-export const entriesOf = ({ body }: IHttpRequestOptions) =>
-	(JSON.parse(String(body)) as { bulk: SentRecord[] }).bulk;
+export const entriesOf = ({ body }: IHttpRequestOptions) => (JSON.parse(String(body)) as { bulk: SentRecord[] }).bulk;
 
 /** What a response says of a batch of which everything is written. */
 export const writtenData = (request: IHttpRequestOptions) =>
@@ -23,8 +22,7 @@ export const writtenData = (request: IHttpRequestOptions) =>
 		modified: TIME,
 		ver: 0,
 	}));
-export const written = (request: IHttpRequestOptions) =>
-	httpResponse(200, { data: writtenData(request) });
+export const written = (request: IHttpRequestOptions) => httpResponse(200, { data: writtenData(request) });
 export const nothingFound = () => httpResponse(200, { data: [] });
 
 export const records = (count: number): Entry[] =>
@@ -54,13 +52,7 @@ interface Setup {
 }
 
 /** Writes records to a stub; what was sent, and the outcome of each record. */
-export async function writeRecords({
-	planned,
-	serve,
-	options,
-	table = people,
-	retryBudgetMs = 0,
-}: Setup) {
+export async function writeRecords({ planned, serve, options, table = people, retryBudgetMs = 0 }: Setup) {
 	let underWay = 0;
 	let mostUnderWay = 0;
 	const fake = fakePlatform(

@@ -2,11 +2,7 @@
  * A fake platform with one table. It does what a real one can't be made to do: order ties at will,
  * change between two pages, show a record late.
  */
-import type {
-	ChangeOptions,
-	ChangeState,
-	Limits,
-} from '../../nodes/DataPlatform/changes/tracker.ts';
+import type { ChangeOptions, ChangeState, Limits } from '../../nodes/DataPlatform/changes/tracker.ts';
 import { LIMITS, selectChanges } from '../../nodes/DataPlatform/changes/tracker.ts';
 import { ChangePages, readChanges, startFromNow } from '../../nodes/DataPlatform/changes/reader.ts';
 import { fromCursor, toCursor } from '../../nodes/DataPlatform/changes/cursor.ts';
@@ -28,8 +24,7 @@ export const ORDERS = {
 	asText: (a: string, b: string) => (a < b ? -1 : 1),
 	backwards: (a: string, b: string) => (a < b ? 1 : -1),
 	asNumbers: (a: string, b: string) => Number(a) - Number(b),
-	byTheirEnd: (a: string, b: string) =>
-		[...a].reverse().join('') < [...b].reverse().join('') ? -1 : 1,
+	byTheirEnd: (a: string, b: string) => ([...a].reverse().join('') < [...b].reverse().join('') ? -1 : 1),
 };
 export type Order = keyof typeof ORDERS;
 
@@ -100,9 +95,7 @@ export class Table {
 		const isBackwards = query.get('sort') === 'modified(desc),id(desc)';
 		if (!isBackwards && query.get('sort') !== 'modified,id') throw new Error('Another order');
 		const byId = ORDERS[this.order];
-		const rows = [...this.rows.values()].sort(
-			(a, b) => a.modified - b.modified || byId(a.id, b.id),
-		);
+		const rows = [...this.rows.values()].sort((a, b) => a.modified - b.modified || byId(a.id, b.id));
 		if (isBackwards) rows.reverse();
 		const skip = Number(query.get('skip') ?? 0);
 		const limit = Number(query.get('limit'));
@@ -129,12 +122,7 @@ export class Follower {
 	constructor(table: Table, options: Partial<ChangeOptions> = {}, limits: Limits = LIMITS) {
 		this.table = table;
 		this.limits = limits;
-		this.options = {
-			kinds: new Set(['created', 'updated']),
-			overlapMs: 60_000,
-			maximum: 1000,
-			...options,
-		};
+		this.options = { kinds: new Set(['created', 'updated']), overlapMs: 60_000, maximum: 1000, ...options };
 	}
 
 	get emitted(): EmittedChange[] {

@@ -1,20 +1,8 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import {
-	toApplication,
-	toList,
-	toMetadata,
-	toRecord,
-	toTable,
-	toWholeRecord,
-} from '../../nodes/DataPlatform/api/decoders.ts';
+import { toApplication, toList, toMetadata, toRecord, toTable, toWholeRecord } from '../../nodes/DataPlatform/api/decoders.ts';
 import { paths } from '../../nodes/DataPlatform/api/endpoints.ts';
-import {
-	FIELD_TYPES,
-	holdsData,
-	importKeyOf,
-	isWritable,
-} from '../../nodes/DataPlatform/fields/index.ts';
+import { FIELD_TYPES, holdsData, importKeyOf, isWritable } from '../../nodes/DataPlatform/fields/index.ts';
 import { canBeKey, toFieldValue } from '../../nodes/DataPlatform/fields/values.ts';
 import { toErrorEntries } from '../../nodes/DataPlatform/transport/errorEntries.ts';
 import { fieldOf } from './fixtures.cts';
@@ -38,9 +26,7 @@ test.each([
 	['ü x', '%C3%BC%20x'],
 ])('%s cannot leave its segment', (id, segment) => {
 	expect(paths.record({ table: id }, id)).toBe(`/api/v2/${segment}/data/${segment}`);
-	expect(new URL(paths.record({ table: id }, id), 'https://x.example').pathname).toMatch(
-		/^\/api\/v2\//,
-	);
+	expect(new URL(paths.record({ table: id }, id), 'https://x.example').pathname).toMatch(/^\/api\/v2\//);
 });
 
 test.each(['.', '..', ''])('%j is never a valid name, however it is encoded', (id) => {
@@ -50,13 +36,7 @@ test.each(['.', '..', ''])('%j is never a valid name, however it is encoded', (i
 
 test('a record is read, whatever is next to it', () => {
 	const record = { id: 'r1', created: 'c', modified: 'm', ver: 3, fields: { a: 1 }, extra: true };
-	expect(toRecord(record)).toEqual({
-		id: 'r1',
-		created: 'c',
-		modified: 'm',
-		ver: 3,
-		fields: { a: 1 },
-	});
+	expect(toRecord(record)).toEqual({ id: 'r1', created: 'c', modified: 'm', ver: 3, fields: { a: 1 } });
 	expect(toRecord({ id: 'r1', ver: '3', created: 5 })).toEqual({
 		id: 'r1',
 		created: undefined,
@@ -82,12 +62,9 @@ test('a list with an entry that cannot be read is not a list', () => {
 	}
 });
 
-test.each([['x'], [5], [null], 'x', {}])(
-	'a table with %j for its fields cannot be read',
-	(items) => {
-		expect(toTable({ id: 't1', items })).toBeUndefined();
-	},
-);
+test.each([['x'], [5], [null], 'x', {}])('a table with %j for its fields cannot be read', (items) => {
+	expect(toTable({ id: 't1', items })).toBeUndefined();
+});
 
 test('errors are read whatever is in them', () => {
 	const errors = [
@@ -112,12 +89,7 @@ describe('a table', () => {
 			internalNameApi: 'people',
 			header: 'People',
 			items: [
-				{
-					name: 'email',
-					header: 'E-mail',
-					type: 'text',
-					metadata: { required: true, maxLength: 5, items: [{ value: 1, order: 2 }] },
-				},
+				{ name: 'email', header: 'E-mail', type: 'text', metadata: { required: true, maxLength: 5, items: [{ value: 1, order: 2 }] } },
 				{ id: 'age', type: 'number', metadata: { min: 0, max: '9' } },
 				{ header: 'nameless' },
 			],
@@ -152,49 +124,42 @@ describe('a table', () => {
 		}
 	});
 
-	test.each([
-		{},
-		{ type: null },
-		{ type: '' },
-		{ type: 5 },
-		{ type: 'number', metadata: 'x' },
-		{ type: 'number', metadata: [] },
-	])('is readable beside a field that says %j of its type, which can not be written', (type) => {
-		const a = { name: 'a', type: 'text', metadata: null };
-		const table = toTable({ id: 't', items: [a, { name: 'b', header: 'B', ...type }] })!;
-		expect(table.fields).toMatchObject([
-			{ name: 'a', type: 'text' },
-			{ name: 'b', header: 'B', type: 'unknown' },
-		]);
-		const [text, untyped] = table.fields;
-		expect(toFieldValue(text!, 'x', 'error')).toEqual({ value: 'x' });
-		expect(toFieldValue(untyped!, 'x', 'error')).toEqual({
-			problem: "can't be written: the platform does not report its type",
-		});
-		expect(toFieldValue(untyped!, null, 'clear')).toEqual({ value: null });
-		expect(canBeKey(untyped!)).toBe(false);
-		expect(holdsData(untyped!)).toBe(true);
-	});
+	test.each([{}, { type: null }, { type: '' }, { type: 5 }, { type: 'number', metadata: 'x' }, { type: 'number', metadata: [] }])(
+		'is readable beside a field that says %j of its type, which can not be written',
+		(type) => {
+			const a = { name: 'a', type: 'text', metadata: null };
+			const table = toTable({ id: 't', items: [a, { name: 'b', header: 'B', ...type }] })!;
+			expect(table.fields).toMatchObject([
+				{ name: 'a', type: 'text' },
+				{ name: 'b', header: 'B', type: 'unknown' },
+			]);
+			const [text, untyped] = table.fields;
+			expect(toFieldValue(text!, 'x', 'error')).toEqual({ value: 'x' });
+			expect(toFieldValue(untyped!, 'x', 'error')).toEqual({
+				problem: "can't be written: the platform does not report its type",
+			});
+			expect(toFieldValue(untyped!, null, 'clear')).toEqual({ value: null });
+			expect(canBeKey(untyped!)).toBe(false);
+			expect(holdsData(untyped!)).toBe(true);
+		},
+	);
 
-	test.each([
-		[{ metadata: { importKey: true } }],
-		[{ metadata: { isImportKey: true } }],
-		[{ importKey: true }],
-	])('its import key is marked by %j', (mark) => {
-		const [a, b] = ['a', 'b'].map((name) => ({ name, type: 'text' }));
-		const table = toTable({ id: 't', items: [a, { ...b, ...mark }] });
-		expect(importKeyOf(table!)?.name).toBe('b');
-	});
+	test.each([[{ metadata: { importKey: true } }], [{ metadata: { isImportKey: true } }], [{ importKey: true }]])(
+		'its import key is marked by %j',
+		(mark) => {
+			const [a, b] = ['a', 'b'].map((name) => ({ name, type: 'text' }));
+			const table = toTable({ id: 't', items: [a, { ...b, ...mark }] });
+			expect(importKeyOf(table!)?.name).toBe('b');
+		},
+	);
 
-	test.each([
-		[{ readOnly: true }],
-		[{ isReadOnly: true }],
-		[{ calculated: true }],
-		[{ isCalculated: true }],
-	])('a field with %j is read-only', (metadata) => {
-		const table = toTable({ id: 't', items: [{ name: 'a', type: 'text', metadata }] });
-		expect(isWritable(table!.fields[0]!)).toBe(false);
-	});
+	test.each([[{ readOnly: true }], [{ isReadOnly: true }], [{ calculated: true }], [{ isCalculated: true }]])(
+		'a field with %j is read-only',
+		(metadata) => {
+			const table = toTable({ id: 't', items: [{ name: 'a', type: 'text', metadata }] });
+			expect(isWritable(table!.fields[0]!)).toBe(false);
+		},
+	);
 });
 
 test('an application is read by any of its names', () => {
@@ -221,8 +186,6 @@ test.each([
 
 test('every field type of the contract has an entry, and no other has one', () => {
 	const contract = readFileSync(join(__dirname, '../../contract/openapi.yaml'), 'utf8');
-	const names = /\n    FieldType:\n      type: string\n      enum:\n((?: {8}- \w+\n)+)/.exec(
-		contract,
-	)![1]!;
+	const names = /\n    FieldType:\n      type: string\n      enum:\n((?: {8}- \w+\n)+)/.exec(contract)![1]!;
 	expect(Object.keys(FIELD_TYPES)).toEqual([...names.matchAll(/- (\w+)/g)].map(([, name]) => name));
 });

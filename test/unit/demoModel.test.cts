@@ -32,11 +32,7 @@ describe('the stand-in for a chat model', () => {
 	test.each<[question: string, results: string[], answer: string]>([
 		['Put Bob Fox on the newsletter.', [], 'Find_contacts'],
 		['Put Bob Fox on the newsletter.', [BOB], 'Update_contact'],
-		[
-			'Put Bob Fox on the newsletter.',
-			[BOB, '[{"id":"1","newsletter":true}]'],
-			'Done: Bob Fox now gets the newsletter.',
-		],
+		['Put Bob Fox on the newsletter.', [BOB, '[{"id":"1","newsletter":true}]'], 'Done: Bob Fox now gets the newsletter.'],
 		['Put Bob Fox on the newsletter.', [BOB, '[{"error":"No"}]'], 'That did not work: [{"error"'],
 		['Put Zoe Nobody on the newsletter.', [], 'Find_contacts'],
 		// What a tool returns that found nothing, or failed.
@@ -55,15 +51,10 @@ describe('the stand-in for a chat model', () => {
 	});
 
 	test('deletes with the tool for it', () => {
-		expect(reply('Delete Bob Fox.', [BOB], ['Find_contacts', 'Delete_contact'])).toBe(
-			'Delete_contact',
-		);
+		expect(reply('Delete Bob Fox.', [BOB], ['Find_contacts', 'Delete_contact'])).toBe('Delete_contact');
 	});
 
-	test.each([[{}], [{ messages: [] }], [{ messages: [{ role: 'user' }] }]])(
-		'has an answer to %j',
-		(body) => {
-			expect((replyToChat(body) as Reply).choices[0].message.content).toContain(CANT);
-		},
-	);
+	test.each([[{}], [{ messages: [] }], [{ messages: [{ role: 'user' }] }]])('has an answer to %j', (body) => {
+		expect((replyToChat(body) as Reply).choices[0].message.content).toContain(CANT);
+	});
 });

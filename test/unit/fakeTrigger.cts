@@ -12,10 +12,7 @@ import {
 	type IWebhookFunctions,
 	type WorkflowExecuteMode,
 } from 'n8n-workflow';
-import {
-	triggerProperties,
-	webhookProperties,
-} from '../../nodes/DataPlatform/trigger/parameters.ts';
+import { triggerProperties, webhookProperties } from '../../nodes/DataPlatform/trigger/parameters.ts';
 import { locator } from './fakeNode.cts';
 import { streamed, type Serve } from './stubPlatform.cts';
 
@@ -36,12 +33,7 @@ export interface Watched {
 }
 
 const valueAt = (parameters: unknown, path: string): unknown =>
-	path
-		.split('.')
-		.reduce<unknown>(
-			(inner, name) => (inner as Record<string, unknown> | undefined)?.[name],
-			parameters,
-		);
+	path.split('.').reduce<unknown>((inner, name) => (inner as Record<string, unknown> | undefined)?.[name], parameters);
 
 /** What n8n passes to both triggers. */
 function fakeContext(
@@ -63,14 +55,7 @@ function fakeContext(
 		parameters: { application: locator('sales'), table: locator('people'), ...parameters },
 	};
 	const type = { properties, defaults: {} } as unknown as INodeTypeDescription;
-	const values = NodeHelpers.getNodeParameters(
-		properties,
-		node.parameters,
-		true,
-		false,
-		node,
-		type,
-	);
+	const values = NodeHelpers.getNodeParameters(properties, node.parameters, true, false, node, type);
 	let requests = 0;
 	const log = () => undefined;
 	return {
@@ -82,9 +67,7 @@ function fakeContext(
 				return streamed(result);
 			},
 		},
-		...(nodeIds && {
-			workflow: { nodes: Object.fromEntries(nodeIds.map((id) => [`Node ${id}`, { id }])) },
-		}),
+		...(nodeIds && { workflow: { nodes: Object.fromEntries(nodeIds.map((id) => [`Node ${id}`, { id }])) } }),
 		logger: { debug: log, info: log, warn: log, error: log },
 		getCredentials: async () => ({
 			...{ baseUrl: 'https://platform.example.com', token: 'secret', accessType: 'role' },
@@ -92,11 +75,7 @@ function fakeContext(
 		}),
 		getMode: () => mode,
 		getNode: () => node,
-		getNodeParameter: (
-			name: string,
-			fallback: unknown,
-			{ rawExpressions }: IGetNodeParameterOptions = {},
-		) => {
+		getNodeParameter: (name: string, fallback: unknown, { rawExpressions }: IGetNodeParameterOptions = {}) => {
 			const value = valueAt(values, name) ?? fallback;
 			return rawExpressions ? value : (resolved[String(value)] ?? value);
 		},

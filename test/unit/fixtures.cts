@@ -1,17 +1,13 @@
 /** Definitions and records for the tests of pure logic. */
-import type {
-	FieldDefinition,
-	FieldMetadata,
-	PlatformRecord,
-	TableDefinition,
-} from '../../nodes/DataPlatform/api/types.ts';
+import type { FieldDefinition, FieldMetadata, PlatformRecord, TableDefinition } from '../../nodes/DataPlatform/api/types.ts';
 import type { Entry } from '../../nodes/DataPlatform/bulk/terms.ts';
 
-export const fieldOf = (
-	name: string,
-	type = 'text',
-	metadata: FieldMetadata = {},
-): FieldDefinition => ({ name, header: name, type, metadata });
+export const fieldOf = (name: string, type = 'text', metadata: FieldMetadata = {}): FieldDefinition => ({
+	name,
+	header: name,
+	type,
+	metadata,
+});
 
 export const tableOf = (...fields: FieldDefinition[]): TableDefinition => ({
 	id: 'table-1',

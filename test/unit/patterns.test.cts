@@ -46,9 +46,7 @@ const MAX_MS = 15;
 /** Characters that a pattern looks for, or that its classes stand for. */
 function lettersOf({ source }: RegExp): string[] {
 	const literal = source.replace(/\\[dwsbpuxDWSBPU]|[\\^$*+?{}[\]|]/g, '');
-	const classes = [/\\d/, /\\w|[a-z]-z|\./, /\\s/].flatMap((name, at) =>
-		name.test(source) ? ['0a '[at]!] : [],
-	);
+	const classes = [/\\d/, /\\w|[a-z]-z|\./, /\\s/].flatMap((name, at) => (name.test(source) ? ['0a '[at]!] : []));
 	const backslash = source.includes('\\\\') ? ['\\'] : [];
 	return [...new Set([...backslash, ...literal, ...classes, '0', ' '])].slice(0, 12);
 }
@@ -59,9 +57,7 @@ const beginningOf = ({ source }: RegExp) => /^\^?([\w ]*)/.exec(source)![1]!;
 function* attacks(pattern: RegExp): Generator<string> {
 	const letters = lettersOf(pattern);
 	const units = letters.flatMap((one) => [one, ...letters.map((other) => one + other)]);
-	const all = LENGTHS.flatMap((length) =>
-		[...new Set(units)].map((unit) => ({ unit, times: length / unit.length })),
-	);
+	const all = LENGTHS.flatMap((length) => [...new Set(units)].map((unit) => ({ unit, times: length / unit.length })));
 	for (const { unit, times } of all) {
 		const pumped = unit.repeat(times);
 		for (const end of ['\0', '1', '\n', ')']) {
@@ -76,9 +72,7 @@ function milliseconds(pattern: RegExp, text: string, tries: number): number {
 	const start = performance.now();
 	text.replace(pattern, '');
 	const taken = performance.now() - start;
-	return taken < MAX_MS || tries === 1
-		? taken
-		: Math.min(taken, milliseconds(pattern, text, tries - 1));
+	return taken < MAX_MS || tries === 1 ? taken : Math.min(taken, milliseconds(pattern, text, tries - 1));
 }
 
 test('there are many', () => expect(patterns.length).toBeGreaterThan(60));

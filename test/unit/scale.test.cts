@@ -87,10 +87,7 @@ test('100,000 items come through, in order and paired', async () => {
 	const { requests, items } = await upsert(100_000, 1000);
 	expect(requests).toBe(100);
 	expect(items).toHaveLength(100_000);
-	expect(items.at(-1)).toMatchObject({
-		json: { outcome: 'inserted' },
-		pairedItem: { item: 99_999 },
-	});
+	expect(items.at(-1)).toMatchObject({ json: { outcome: 'inserted' }, pairedItem: { item: 99_999 } });
 });
 
 test('100,000 items with problems are planned without one copying the other', () => {
@@ -103,11 +100,7 @@ test('100,000 items with problems are planned without one copying the other', ()
 	expect(strict.problems).toHaveLength(200_000);
 	const fields = { ...people, fields: [...people.fields, fieldOf('x')] };
 	const good = many.map(({ index, values: { email } }) => ({ index, values: { email } }));
-	const merged = planRecords(fields, good, {
-		...options,
-		unknownFields: 'error',
-		duplicates: 'merge',
-	});
+	const merged = planRecords(fields, good, { ...options, unknownFields: 'error', duplicates: 'merge' });
 	expect(merged.records).toHaveLength(50_000);
 	expect(merged.merged.size).toBe(50_000);
 });
@@ -128,12 +121,8 @@ test('records that share one key are distinguished without comparing each with e
 });
 
 test('many unknown names in a wide table are reported without delay', () => {
-	const table = tableOf(
-		...Array.from({ length: 500 }, (_, index) => fieldOf(`a_rather_long_field_name_${index}`)),
-	);
-	const values = Object.fromEntries(
-		Array.from({ length: 5000 }, (_, index) => [`another_rather_long_name_${index}`, 1]),
-	);
+	const table = tableOf(...Array.from({ length: 500 }, (_, index) => fieldOf(`a_rather_long_field_name_${index}`)));
+	const values = Object.fromEntries(Array.from({ length: 5000 }, (_, index) => [`another_rather_long_name_${index}`, 1]));
 	const cpuTime = countCpuTime();
 	const { problems } = planRecords(table, [{ index: 0, values }], {
 		mode: 'create',

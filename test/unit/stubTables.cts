@@ -1,10 +1,6 @@
 /** Tables in memory behind the fake platform: looked up, listed and written as on the service. */
 import type { IHttpRequestOptions } from 'n8n-workflow';
-import type {
-	FieldValues,
-	PlatformRecord,
-	TableDefinition,
-} from '../../nodes/DataPlatform/api/types.ts';
+import type { FieldValues, PlatformRecord, TableDefinition } from '../../nodes/DataPlatform/api/types.ts';
 import { fakePlatform, httpResponse, notFound, type Serve } from './stubPlatform.cts';
 
 interface Condition {
@@ -66,10 +62,7 @@ export class StubTables {
 		private readonly definitions: Record<string, TableDefinition> = {},
 	) {
 		this.tables = Object.fromEntries(
-			Object.entries(tables).map(([name, records]) => [
-				name,
-				Object.entries(records).map(([id, fields]) => this.#record(id, fields)),
-			]),
+			Object.entries(tables).map(([name, records]) => [name, Object.entries(records).map(([id, fields]) => this.#record(id, fields))]),
 		);
 	}
 
@@ -86,22 +79,17 @@ export class StubTables {
 	 *
 	 * @param before responds instead of them if it returns a response
 	 */
-	client(
-		before: (request: string, options: IHttpRequestOptions) => ReturnType<Serve> | undefined = () =>
-			undefined,
-	) {
+	client(before: (request: string, options: IHttpRequestOptions) => ReturnType<Serve> | undefined = () => undefined) {
 		return fakePlatform((options) => this.serve(options, before), { retryBudgetMs: 0 }).connection;
 	}
 
 	/** Responds to a request. */
 	serve = (
 		options: IHttpRequestOptions,
-		before: (request: string, options: IHttpRequestOptions) => ReturnType<Serve> | undefined = () =>
-			undefined,
+		before: (request: string, options: IHttpRequestOptions) => ReturnType<Serve> | undefined = () => undefined,
 	): ReturnType<Serve> => {
 		const { pathname, searchParams } = new URL(options.url);
-		const [, name = '', path, rest = ''] =
-			/(?:v2|tables)\/([^/]+)(\/data\/?(.*))?$/.exec(pathname) ?? [];
+		const [, name = '', path, rest = ''] = /(?:v2|tables)\/([^/]+)(\/data\/?(.*))?$/.exec(pathname) ?? [];
 		const request = `${options.method} ${name}${rest && ` ${rest}`}`;
 		if (path === undefined) return this.#define(pathname);
 		this.requests.push(request);
@@ -109,9 +97,7 @@ export class StubTables {
 		this.bodies.push(body);
 		const query = Object.fromEntries(searchParams);
 		this.queries.push(query);
-		return (
-			before(request, options) ?? this.#respond(name, rest, body, query, options.method ?? 'GET')
-		);
+		return before(request, options) ?? this.#respond(name, rest, body, query, options.method ?? 'GET');
 	};
 
 	/** The definitions of applications and tables. */
@@ -153,15 +139,8 @@ export class StubTables {
 		return index >= 0;
 	}
 
-	#writeOne(
-		table: PlatformRecord[],
-		id: string,
-		{ fields = {}, useUpsert }: Body,
-		replaces: boolean,
-	) {
-		const known = table.find((record) =>
-			id === '' ? useUpsert && record.fields.name === fields.name : record.id === id,
-		);
+	#writeOne(table: PlatformRecord[], id: string, { fields = {}, useUpsert }: Body, replaces: boolean) {
+		const known = table.find((record) => (id === '' ? useUpsert && record.fields.name === fields.name : record.id === id));
 		if (id !== '' && !known) return notFound();
 		const time = new Date(WRITTEN_AT + 1000 * (this.#writes += 1)).toISOString();
 		const record = known ?? this.#record(`new${(this.#count += 1)}`, {}, time);
@@ -182,11 +161,7 @@ export class StubTables {
 				errors.push({ message: 'too long', RecordIndex });
 				continue;
 			}
-			const known = table.find((record) =>
-				creates
-					? fields.name !== undefined && record.fields.name === fields.name
-					: record.id === id,
-			);
+			const known = table.find((record) => (creates ? fields.name !== undefined && record.fields.name === fields.name : record.id === id));
 			if (known && creates && !useUpsert) {
 				errors.push({ message: 'must be unique', RecordIndex });
 				continue;

@@ -34,9 +34,7 @@ test.each<[who: string, count: number, listed: number, hasNotice: boolean, node:
 	});
 	expect(json.filter(({ id }) => id)).toHaveLength(listed);
 	expect(json.filter(({ notice }) => notice)).toEqual(
-		hasNotice
-			? [{ notice: 'Only the first 200 records are listed, and there are more: use a filter.' }]
-			: [],
+		hasNotice ? [{ notice: 'Only the first 200 records are listed, and there are more: use a filter.' }] : [],
 	);
 });
 

@@ -10,9 +10,7 @@ import { StubTables } from '../stubTables.cts';
 const NO_KEY = [
 	fieldOf('mail'),
 	fieldOf('age', 'number'),
-	fieldOf('state', 'dropdown', {
-		items: [{ value: 'new' }, { value: 'old' }, { value: 'New York' }],
-	}),
+	fieldOf('state', 'dropdown', { items: [{ value: 'new' }, { value: 'old' }, { value: 'New York' }] }),
 	fieldOf('sum', 'calculated'),
 ];
 
@@ -38,11 +36,7 @@ interface Write extends Omit<Given, 'parameters'> {
 	table?: string;
 }
 
-async function write(
-	operation: string,
-	items: IDataObject[],
-	{ parameters, ...given }: Write = {},
-) {
+async function write(operation: string, items: IDataObject[], { parameters, ...given }: Write = {}) {
 	const tables = new StubTables(stored, definitions);
 	const run = await runNode(operation, {
 		serve: (options) => tables.serve(options),
@@ -54,9 +48,7 @@ async function write(
 		...run,
 		records: Object.fromEntries(tables.tables.people!.map(({ id, fields }) => [id, fields])),
 		outcomes: run.json.map(({ outcome, id, details }) =>
-			[(outcome ?? (details as IDataObject | undefined)?.outcome) as string, id]
-				.filter(Boolean)
-				.join(' '),
+			[(outcome ?? (details as IDataObject | undefined)?.outcome) as string, id].filter(Boolean).join(' '),
 		),
 		writes: run.requests
 			.filter((request) => /bulk|DELETE|PUT|PATCH/.test(request))
@@ -73,48 +65,12 @@ describe('records are found', () => {
 	test.each<[string, string, IDataObject, INodeParameters, string[]]>([
 		['by import key', UPSERT, { name: 'Ada', age: 5 }, {}, ['updated r1']],
 		['by import key, and created', UPSERT, { name: 'New' }, {}, ['inserted new1']],
-		[
-			'by import key, and only created',
-			UPSERT,
-			{ name: 'Ada', age: 5 },
-			{ options: { ifFound: 'skip' } },
-			['found r1'],
-		],
-		[
-			'by import key, and only updated',
-			UPSERT,
-			{ name: 'New' },
-			{ options: { ifMissing: 'skip' } },
-			['skipped'],
-		],
-		[
-			'by import key, if a missing one is an error',
-			UPSERT,
-			{ name: 'New' },
-			{ options: { ifMissing: 'error' } },
-			['notFound'],
-		],
-		[
-			'by fields, of which the key is one',
-			UPSERT,
-			{ name: 'Ada', age: 5 },
-			{ matchOn: 'fields', matchFields: ['name'] },
-			['updated r1'],
-		],
-		[
-			'by another field',
-			UPSERT,
-			{ mail: 'a@x', age: 5 },
-			{ matchOn: 'fields', matchFields: 'mail' },
-			['updated r1'],
-		],
-		[
-			'by another field, which several have',
-			UPSERT,
-			{ mail: 'b@x', age: 5 },
-			{ matchOn: 'fields', matchFields: ['mail'] },
-			['failed'],
-		],
+		['by import key, and only created', UPSERT, { name: 'Ada', age: 5 }, { options: { ifFound: 'skip' } }, ['found r1']],
+		['by import key, and only updated', UPSERT, { name: 'New' }, { options: { ifMissing: 'skip' } }, ['skipped']],
+		['by import key, if a missing one is an error', UPSERT, { name: 'New' }, { options: { ifMissing: 'error' } }, ['notFound']],
+		['by fields, of which the key is one', UPSERT, { name: 'Ada', age: 5 }, { matchOn: 'fields', matchFields: ['name'] }, ['updated r1']],
+		['by another field', UPSERT, { mail: 'a@x', age: 5 }, { matchOn: 'fields', matchFields: 'mail' }, ['updated r1']],
+		['by another field, which several have', UPSERT, { mail: 'b@x', age: 5 }, { matchOn: 'fields', matchFields: ['mail'] }, ['failed']],
 		[
 			'by another field, the first of several',
 			UPSERT,
@@ -129,43 +85,13 @@ describe('records are found', () => {
 			{ matchOn: 'fields', matchFields: ['mail'], options: { multipleMatches: 'all' } },
 			['updated r2', 'updated r3'],
 		],
-		[
-			'by two fields',
-			UPSERT,
-			{ mail: 'b@x', name: 'Cy', age: 5 },
-			{ matchOn: 'fields', matchFields: ['mail', 'name'] },
-			['updated r3'],
-		],
+		['by two fields', UPSERT, { mail: 'b@x', name: 'Cy', age: 5 }, { matchOn: 'fields', matchFields: ['mail', 'name'] }, ['updated r3']],
 		['by ID, to update them', UPDATE, { age: 5 }, { recordId: 'r1' }, ['updated r1']],
 		['by ID, if there is none', UPDATE, { age: 5 }, { recordId: 'r9' }, ['notFound']],
-		[
-			'by ID, if there is none, which is no error',
-			UPDATE,
-			{ age: 5 },
-			{ recordId: 'r9', options: { ifMissing: 'skip' } },
-			['skipped r9'],
-		],
-		[
-			'by import key, to update them',
-			UPDATE,
-			{ name: 'Ada', age: 5 },
-			{ matchOn: 'importKey' },
-			['updated r1'],
-		],
-		[
-			'by import key, to update them and never to create one',
-			UPDATE,
-			{ name: 'New', age: 5 },
-			{ matchOn: 'importKey' },
-			['notFound'],
-		],
-		[
-			'by ID, to create or update them',
-			UPSERT,
-			{ name: 'Ada', age: 5 },
-			{ matchOn: 'recordId', recordId: 'r1' },
-			['updated r1'],
-		],
+		['by ID, if there is none, which is no error', UPDATE, { age: 5 }, { recordId: 'r9', options: { ifMissing: 'skip' } }, ['skipped r9']],
+		['by import key, to update them', UPDATE, { name: 'Ada', age: 5 }, { matchOn: 'importKey' }, ['updated r1']],
+		['by import key, to update them and never to create one', UPDATE, { name: 'New', age: 5 }, { matchOn: 'importKey' }, ['notFound']],
+		['by ID, to create or update them', UPSERT, { name: 'Ada', age: 5 }, { matchOn: 'recordId', recordId: 'r1' }, ['updated r1']],
 	])('%s', async (_, operation, item, parameters, expected) => {
 		const { outcomes, error } = await write(operation, [item], { parameters, node: CONTINUE });
 		expect(error).toBeUndefined();
@@ -174,42 +100,22 @@ describe('records are found', () => {
 
 	test.each<[string, IDataObject, INodeParameters, boolean]>([
 		['by the platform itself', { name: 'Ada', age: 5 }, {}, true],
-		[
-			'by the platform itself, if its key is named',
-			{ name: 'Ada', age: 5 },
-			{ matchOn: 'fields', matchFields: ['name'] },
-			true,
-		],
+		['by the platform itself, if its key is named', { name: 'Ada', age: 5 }, { matchOn: 'fields', matchFields: ['name'] }, true],
 		[
 			'by the platform itself, if the first of several would be taken',
 			{ name: 'Ada', age: 5 },
 			{ options: { multipleMatches: 'first' } },
 			true,
 		],
-		[
-			'by a look-up, if all of several are meant',
-			{ name: 'Ada', age: 5 },
-			{ options: { multipleMatches: 'all' } },
-			false,
-		],
+		['by a look-up, if all of several are meant', { name: 'Ada', age: 5 }, { options: { multipleMatches: 'all' } }, false],
 		[
 			'by a look-up, if another field is named beside its key',
 			{ name: 'Ada', mail: 'a@x', age: 5 },
 			{ matchOn: 'fields', matchFields: ['name', 'mail'] },
 			false,
 		],
-		[
-			'by a look-up, if found ones are left',
-			{ name: 'Ada' },
-			{ options: { ifFound: 'skip' } },
-			false,
-		],
-		[
-			'by a look-up, if missing ones are left',
-			{ name: 'Ada', age: 5 },
-			{ options: { ifMissing: 'skip' } },
-			false,
-		],
+		['by a look-up, if found ones are left', { name: 'Ada' }, { options: { ifFound: 'skip' } }, false],
+		['by a look-up, if missing ones are left', { name: 'Ada', age: 5 }, { options: { ifMissing: 'skip' } }, false],
 	])('to create or update: %s', async (_, item, parameters, isByPlatform) => {
 		const { sent } = await write(UPSERT, [item], { parameters });
 		const bodies = sent.map(({ body }) => body as IDataObject | undefined);
@@ -224,13 +130,7 @@ describe('records are found', () => {
 			"Table 'Keyless' has no import key field",
 			'Match On',
 		],
-		[
-			'no field',
-			UPSERT,
-			{ matchOn: 'fields', matchFields: ' , ' },
-			"'Match Field Names or IDs' is empty",
-			'Match Field Names or IDs',
-		],
+		['no field', UPSERT, { matchOn: 'fields', matchFields: ' , ' }, "'Match Field Names or IDs' is empty", 'Match Field Names or IDs'],
 		[
 			'fields that are no names',
 			UPSERT,
@@ -245,15 +145,13 @@ describe('records are found', () => {
 				[{ options: { ifMissing: 'x' } }, 'If Missing', "'create', 'skip', 'error'", 'x'],
 				[{ options: { multipleMatches: 'x' } }, 'Multiple Matches', "'error', 'first', 'all'", 'x'],
 			] as Array<[INodeParameters, string, string, string]>
-		).map(
-			([parameters, label, choices, value]): [string, string, INodeParameters, string, string] => [
-				JSON.stringify(parameters),
-				UPSERT,
-				parameters,
-				`'${label}' must be one of ${choices}, not "${value}"`,
-				label,
-			],
-		),
+		).map(([parameters, label, choices, value]): [string, string, INodeParameters, string, string] => [
+			JSON.stringify(parameters),
+			UPSERT,
+			parameters,
+			`'${label}' must be one of ${choices}, not "${value}"`,
+			label,
+		]),
 	])('not by %s', async (_, operation, parameters, message, field) => {
 		const { error, details, writes } = await write(operation, [{ name: 'Ada' }], { parameters });
 		expect(error?.message).toBe(message);
@@ -264,10 +162,7 @@ describe('records are found', () => {
 
 	test('by the field that the options name, if the table marks none', async () => {
 		const { outcomes } = await write(UPSERT, [{ name: 'Ada', age: 5 }], {
-			parameters: {
-				table: { __rl: true, mode: 'id', value: 'keyless' },
-				options: { importKey: 'name' },
-			},
+			parameters: { table: { __rl: true, mode: 'id', value: 'keyless' }, options: { importKey: 'name' } },
 		});
 		expect(outcomes).toEqual(['updated k1']);
 	});
@@ -291,12 +186,7 @@ describe('records that are missing from the input', () => {
 		['are left', { missingRecords: 'leave' }, ['r1', 'r2', 'r3'], {}],
 		['are left if nothing is said', {}, ['r1', 'r2', 'r3'], {}],
 		['are deleted', { ...NONE, missingRecords: 'delete' }, ['r1'], {}],
-		[
-			'are deleted among those that a filter selects',
-			{ ...isNew, missingRecords: 'delete', maxShareToRemove: 50 },
-			['r1', 'r3'],
-			{},
-		],
+		['are deleted among those that a filter selects', { ...isNew, missingRecords: 'delete', maxShareToRemove: 50 }, ['r1', 'r3'], {}],
 		[
 			'get values',
 			{
@@ -314,12 +204,7 @@ describe('records that are missing from the input', () => {
 		],
 		[
 			'lose values',
-			{
-				...NONE,
-				missingRecords: 'setFields',
-				fieldsToSet: { entry: [{ field: 'age', value: '' }] },
-				options: { emptyValues: 'clear' },
-			},
+			{ ...NONE, missingRecords: 'setFields', fieldsToSet: { entry: [{ field: 'age', value: '' }] }, options: { emptyValues: 'clear' } },
 			['r1', 'r2', 'r3'],
 			{ age: null },
 		],
@@ -357,8 +242,7 @@ describe('records that are missing from the input', () => {
 		expect(Object.keys(records)).toHaveLength(3);
 	});
 
-	const set = (...entry: unknown[]) =>
-		({ ...NONE, missingRecords: 'setFields', fieldsToSet: { entry } }) as INodeParameters;
+	const set = (...entry: unknown[]) => ({ ...NONE, missingRecords: 'setFields', fieldsToSet: { entry } }) as INodeParameters;
 	const LIST = 'Choose it from the list, or correct the expression in it.';
 	test.each<[string, INodeParameters, string, string, string]>([
 		[
@@ -447,11 +331,7 @@ describe('records that are missing from the input', () => {
 		],
 		[
 			'a filter on a choice that there is not',
-			{
-				...isNew,
-				missingRecords: 'delete',
-				conditions: { condition: [{ field: 'state', operator: 'eq', value: 'x' }] },
-			},
+			{ ...isNew, missingRecords: 'delete', conditions: { condition: [{ field: 'state', operator: 'eq', value: 'x' }] } },
 			"The condition on 'state' (eq) compares with 'x', which isn't one of the field's choices: 'new', 'old', 'New York'",
 			'state',
 			"Correct the value. To find records that still hold a choice which was removed, use the operator 'Contains' (contains).",
@@ -471,9 +351,7 @@ describe('records that are missing from the input', () => {
 			'',
 		]),
 	])('are not removed with %s', async (_, parameters, message, field, hint) => {
-		const { error, details, records, writes } = await write(SYNC, [{ name: 'Ada', age: 9 }], {
-			parameters,
-		});
+		const { error, details, records, writes } = await write(SYNC, [{ name: 'Ada', age: 9 }], { parameters });
 		expect(error?.message).toBe(message);
 		expect(details).toMatchObject({ field, outcome: 'failed' });
 		if (hint) expect(error?.description).toBe(hint);
@@ -493,22 +371,14 @@ describe('records that are missing from the input', () => {
 	});
 
 	test('may be none or all', async () => {
-		const parameters = {
-			...NONE,
-			missingRecords: 'delete',
-			maxRecordsToRemove: 0,
-			maxShareToRemove: 0,
-		};
+		const parameters = { ...NONE, missingRecords: 'delete', maxRecordsToRemove: 0, maxShareToRemove: 0 };
 		const all = [{ name: 'Ada' }, { name: 'Bob' }, { name: 'Cy' }];
 		expect((await write(SYNC, all, { parameters })).error).toBeUndefined();
 	});
 
 	test('matched by ID may get another name', async () => {
 		const { error, records } = await write(SYNC, [{ age: 1 }], {
-			parameters: {
-				...set({ field: 'mail', value: 'gone' }),
-				...{ matchOn: 'recordId', recordId: 'r1' },
-			},
+			parameters: { ...set({ field: 'mail', value: 'gone' }), ...{ matchOn: 'recordId', recordId: 'r1' } },
 		});
 		expect(error).toBeUndefined();
 		expect(records.r2).toMatchObject({ mail: 'gone' });
@@ -654,11 +524,7 @@ describe('a filter on choices', () => {
 	test('no more than twenty choices are named', async () => {
 		const of = (items: number) => ({
 			...definitions.people,
-			fields: [
-				fieldOf('state', 'dropdown', {
-					items: Array.from({ length: items }, (_, at) => ({ value: `c${at}` })),
-				}),
-			],
+			fields: [fieldOf('state', 'dropdown', { items: Array.from({ length: items }, (_, at) => ({ value: `c${at}` })) })],
 		});
 		const message = async (items: number) => {
 			const tables = new StubTables(stored, { people: of(items) });
@@ -671,10 +537,7 @@ describe('a filter on choices', () => {
 
 	test('is not checked if the definition may not be read', async () => {
 		const tables = new StubTables(stored);
-		const { error, json } = await count(
-			{ operator: 'eq', value: 'x' },
-			{ serve: (options) => tables.serve(options) },
-		);
+		const { error, json } = await count({ operator: 'eq', value: 'x' }, { serve: (options) => tables.serve(options) });
 		expect(error).toBeUndefined();
 		expect(json).toEqual([{ count: 0 }]);
 	});

@@ -22,11 +22,7 @@ describe('a record', () => {
 			{ id: 'x', created: TIME, modified: TIME, ver: 0, fields: { a: 1 } },
 		],
 		['without anything but its id', { id: 'x' }, { id: 'x', fields: {} }],
-		[
-			'with times and a version of other types',
-			{ id: 'x', created: 5, modified: '', ver: '1', fields: {} },
-			{ id: 'x', fields: {} },
-		],
+		['with times and a version of other types', { id: 'x', created: 5, modified: '', ver: '1', fields: {} }, { id: 'x', fields: {} }],
 		['with fields that are a list', { id: 'x', fields: [] }, undefined],
 		['with fields that are null', { id: 'x', fields: null }, undefined],
 		['with an empty id', { id: '', fields: {} }, undefined],
@@ -48,11 +44,7 @@ describe('a record', () => {
 	});
 
 	test.each<[string, unknown, object | undefined]>([
-		[
-			'whole',
-			{ id: 'x', created: TIME, modified: TIME, ver: 2, fields: { a: 1 } },
-			{ id: 'x', created: TIME, modified: TIME, ver: 2 },
-		],
+		['whole', { id: 'x', created: TIME, modified: TIME, ver: 2, fields: { a: 1 } }, { id: 'x', created: TIME, modified: TIME, ver: 2 }],
 		['with an id only', { id: 'x', ver: '2' }, { id: 'x' }],
 		['without an id', { ver: 2 }, undefined],
 		['with an empty id', { id: '' }, undefined],
@@ -72,21 +64,14 @@ describe('a record', () => {
 });
 
 describe('a field of a table', () => {
-	const fieldOf = (item: unknown): FieldDefinition | undefined =>
-		toTable({ id: 't', items: [item] })?.fields[0];
+	const fieldOf = (item: unknown): FieldDefinition | undefined => toTable({ id: 't', items: [item] })?.fields[0];
 
 	test('with only a name and a type', () => {
 		expect(fieldOf({ name: 'a', type: 'text' })).toEqual({
 			name: 'a',
 			header: 'a',
 			type: 'text',
-			metadata: {
-				required: false,
-				readOnly: false,
-				calculated: false,
-				importKey: false,
-				multiple: false,
-			},
+			metadata: { required: false, readOnly: false, calculated: false, importKey: false, multiple: false },
 		});
 	});
 
@@ -130,8 +115,7 @@ describe('a field of a table', () => {
 		['multiple', 'multiple'],
 		['isMultiple', 'multiple'],
 	])('is marked by %s, wherever that stands', (mark, flag) => {
-		const isMarked = (item: object) =>
-			fieldOf({ name: 'a', type: 'text', ...item })?.metadata[flag];
+		const isMarked = (item: object) => fieldOf({ name: 'a', type: 'text', ...item })?.metadata[flag];
 		expect(isMarked({ [mark]: true })).toBe(true);
 		expect(isMarked({ metadata: { [mark]: true } })).toBe(true);
 		expect(isMarked({ [mark]: 'true' })).toBe(false);
@@ -166,28 +150,16 @@ describe('a field of a table', () => {
 
 	test('that has an id only is called by it; one without either is none', () => {
 		expect(fieldOf({ id: 'f', type: 'text' })).toMatchObject({ name: 'f', header: 'f' });
-		expect(toTable({ id: 't', items: [{ type: 'text' }, { name: 'a' }] })?.fields).toMatchObject([
-			{ name: 'a' },
-		]);
+		expect(toTable({ id: 't', items: [{ type: 'text' }, { name: 'a' }] })?.fields).toMatchObject([{ name: 'a' }]);
 	});
 });
 
 describe('a table', () => {
 	test.each<[string, object, string, string]>([
-		[
-			'all names',
-			{ id: 't', internalNameApi: 'api', internalName: 'int', header: 'H', name: 'N' },
-			'api',
-			'H',
-		],
+		['all names', { id: 't', internalNameApi: 'api', internalName: 'int', header: 'H', name: 'N' }, 'api', 'H'],
 		['an older internal name', { id: 't', internalName: 'int', name: 'N' }, 'int', 'N'],
 		['an id only', { id: 't' }, 't', 't'],
-		[
-			'empty names',
-			{ id: 't', internalNameApi: '', internalName: '', header: '', name: '' },
-			't',
-			't',
-		],
+		['empty names', { id: 't', internalNameApi: '', internalName: '', header: '', name: '' }, 't', 't'],
 	])('with %s', (_, value, internalName, header) => {
 		expect(toTable(value)).toEqual({ id: 't', internalName, header, fields: [], savedViews: [] });
 	});
@@ -215,12 +187,9 @@ describe('a table', () => {
 		]);
 	});
 
-	test.each([[null], ['x'], [{}], [{ userFilters: { id: 'v' } }]])(
-		'without saved views if its settings are %j',
-		(settings) => {
-			expect(toTable({ id: 't', settings })?.savedViews).toEqual([]);
-		},
-	);
+	test.each([[null], ['x'], [{}], [{ userFilters: { id: 'v' } }]])('without saved views if its settings are %j', (settings) => {
+		expect(toTable({ id: 't', settings })?.savedViews).toEqual([]);
+	});
 });
 
 describe('the files in a field', () => {
@@ -233,36 +202,21 @@ describe('the files in a field', () => {
 			fileUrl: 'https://files.example.com/f',
 			thumbnailUrl: 'https://files.example.com/f/thumbnail',
 		};
-		expect(toAttachments([file, { fileId: 'g', fileName: '', fileSize: '5' }])).toEqual([
-			file,
-			{ fileId: 'g', fileName: 'g' },
-		]);
+		expect(toAttachments([file, { fileId: 'g', fileName: '', fileSize: '5' }])).toEqual([file, { fileId: 'g', fileName: 'g' }]);
 	});
 
-	test.each<[unknown]>([
-		[undefined],
-		[null],
-		['f'],
-		[{ fileId: 'f' }],
-		[[]],
-		[[null, 'f', {}, { fileId: '' }, { fileId: 5 }]],
-	])('none in %j', (value) => {
-		expect(toAttachments(value)).toEqual([]);
-	});
+	test.each<[unknown]>([[undefined], [null], ['f'], [{ fileId: 'f' }], [[]], [[null, 'f', {}, { fileId: '' }, { fileId: 5 }]]])(
+		'none in %j',
+		(value) => {
+			expect(toAttachments(value)).toEqual([]);
+		},
+	);
 });
 
 describe('an application', () => {
 	test.each<[string, unknown, object | undefined]>([
-		[
-			'whole',
-			{ id: 'a', name: 'Sales', internalName: 'sales' },
-			{ id: 'a', name: 'Sales', internalName: 'sales' },
-		],
-		[
-			'with an internal name only',
-			{ id: 'a', internalName: 'sales' },
-			{ id: 'a', name: 'sales', internalName: 'sales' },
-		],
+		['whole', { id: 'a', name: 'Sales', internalName: 'sales' }, { id: 'a', name: 'Sales', internalName: 'sales' }],
+		['with an internal name only', { id: 'a', internalName: 'sales' }, { id: 'a', name: 'sales', internalName: 'sales' }],
 		['with an id only', { id: 'a', name: '' }, { id: 'a', name: 'a', internalName: 'a' }],
 		['without an id', { name: 'Sales' }, undefined],
 		['null', null, undefined],

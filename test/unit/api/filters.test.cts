@@ -110,10 +110,7 @@ describe('as a query', () => {
 		expect(toQuery([condition('a', 'eq'), condition('b', 'empty', 'x')])).toBe('a(eq),b(empty)');
 		for (const field of ['age(gte)0,name', 'age(', 'age)', 'a,b']) {
 			expect(() => toQuery([{ field, operator: 'eq', value: 'x' }])).toThrow(
-				expect.objectContaining({
-					message: `No field is called '${field}'. Nothing was sent`,
-					field,
-				}),
+				expect.objectContaining({ message: `No field is called '${field}'. Nothing was sent`, field }),
 			);
 		}
 	});

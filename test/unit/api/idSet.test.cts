@@ -6,8 +6,7 @@ import { IdSet } from '../../../nodes/DataPlatform/api/idSet.ts';
 const NIL = '00000000-0000-0000-0000-000000000000';
 
 /** UUIDs as databases number them: they differ only in some digits. */
-const numbered = (index: number) =>
-	`${index.toString(16).padStart(8, '0')}-0000-1000-8000-00805f9b34fb`;
+const numbered = (index: number) => `${index.toString(16).padStart(8, '0')}-0000-1000-8000-00805f9b34fb`;
 
 test.each<[string, string, boolean]>([
 	['the same', '6f4b0c1e-2d3a-4b5c-8d7e-9f0a1b2c3d4e', false],

@@ -7,8 +7,7 @@ const client = (account: string) => ({ account }) as ApiClient;
 const mine = client('mine');
 const at = (table: string) => ({ application: 'crm', table });
 const definition = (name: string) => ({ internalName: name }) as TableDefinition;
-const keep = (table: string, askedAt = Date.now(), whose = mine) =>
-	keepTable(whose, at(table), definition(table), askedAt);
+const keep = (table: string, askedAt = Date.now(), whose = mine) => keepTable(whose, at(table), definition(table), askedAt);
 
 test('a definition is kept for a minute from when it was asked for', () => {
 	keep('deals', Date.now() - 59_000);
@@ -35,8 +34,5 @@ test('fifty are kept: the one that was asked for first goes first', () => {
 	expect(keptTable(mine, at('t1'))).toEqual(definition('t1'));
 	keep('t1');
 	keep('new');
-	expect([keptTable(mine, at('t1')), keptTable(mine, at('t2'))]).toEqual([
-		definition('t1'),
-		undefined,
-	]);
+	expect([keptTable(mine, at('t1')), keptTable(mine, at('t2'))]).toEqual([definition('t1'), undefined]);
 });

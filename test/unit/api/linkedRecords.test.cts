@@ -1,9 +1,5 @@
 /** Reading linked records, on tables in memory: what is returned, and by which requests. */
-import {
-	LinkedRecords,
-	MAX_LINK_REQUESTS,
-	type Inclusion,
-} from '../../../nodes/DataPlatform/api/linkedRecords.ts';
+import { LinkedRecords, MAX_LINK_REQUESTS, type Inclusion } from '../../../nodes/DataPlatform/api/linkedRecords.ts';
 import type { FieldValues, JsonValue } from '../../../nodes/DataPlatform/api/types.ts';
 import { ServiceError } from '../../../nodes/DataPlatform/transport/errors.ts';
 import { fieldOf, storedOf, tableOf } from '../fixtures.cts';
@@ -20,9 +16,7 @@ const link = (multiple: boolean, more: Partial<Inclusion> = {}): Inclusion => ({
 const withNames = { names: ['name'] };
 
 const companies = (count: number) =>
-	Object.fromEntries(
-		Array.from({ length: count }, (_, at): [string, FieldValues] => [`c${at}`, { name: `C${at}` }]),
-	);
+	Object.fromEntries(Array.from({ length: count }, (_, at): [string, FieldValues] => [`c${at}`, { name: `C${at}` }]));
 
 interface Setup {
 	inclusion: Inclusion;
@@ -34,9 +28,7 @@ function setUp({ inclusion, count = 5, respond }: Setup) {
 	const stub = new StubTables({ companies: companies(count) });
 	const reader = new LinkedRecords(stub.client(respond));
 	const include = async (...values: Array<JsonValue | undefined>) => {
-		const records = values.map((value, at) =>
-			storedOf({ id: `p${at}`, fields: value === undefined ? {} : { link: value } }),
-		);
+		const records = values.map((value, at) => storedOf({ id: `p${at}`, fields: value === undefined ? {} : { link: value } }));
 		const included = await reader.include(records, [inclusion]);
 		// The original records may still be needed unchanged.
 		expect(records.map(({ fields }) => fields.link)).toEqual(values);
@@ -86,39 +78,16 @@ describe('a link to one record', () => {
 	test('a record that is gone has its id only; a field without a value is null', async () => {
 		const names = ['name', 'city'];
 		const { include, reader } = setUp({ inclusion: link(false, { names }) });
-		expect(await include('gone', 'c0')).toEqual([
-			{ id: 'gone' },
-			{ id: 'c0', name: 'C0', city: null },
-		]);
+		expect(await include('gone', 'c0')).toEqual([{ id: 'gone' }, { id: 'c0', name: 'C0', city: null }]);
 		expect(reader.isUnread).toBe(false);
 	});
 
 	test.each<[what: string, count: number, links: number, requests: string[]]>([
 		['two are read each', 5, 2, ['GET companies c0', 'GET companies c1']],
-		[
-			'three of a small table with the whole of it',
-			5,
-			3,
-			['GET companies count', 'POST companies filter'],
-		],
-		[
-			'three of a large table each',
-			3000,
-			3,
-			['GET companies count', 'GET companies c0', 'GET companies c1', 'GET companies c2'],
-		],
-		[
-			'of a table of two pages, reading stops once all are found',
-			1500,
-			4,
-			['GET companies count', 'POST companies filter'],
-		],
-		[
-			'and so it does of one of many pages',
-			3500,
-			6,
-			['GET companies count', 'POST companies filter'],
-		],
+		['three of a small table with the whole of it', 5, 3, ['GET companies count', 'POST companies filter']],
+		['three of a large table each', 3000, 3, ['GET companies count', 'GET companies c0', 'GET companies c1', 'GET companies c2']],
+		['of a table of two pages, reading stops once all are found', 1500, 4, ['GET companies count', 'POST companies filter']],
+		['and so it does of one of many pages', 3500, 6, ['GET companies count', 'POST companies filter']],
 	])('%s', async (_, count, links, requests) => {
 		const { include, stub } = setUp({ inclusion: link(false, withNames), count });
 		const ids = Array.from({ length: links }, (__, at) => `c${at}`);
@@ -140,18 +109,14 @@ describe('a link to one record', () => {
 
 	test('the pages are read until all are found', async () => {
 		const { include, stub } = setUp({ inclusion: link(false, withNames), count: 1500 });
-		expect(await include('c0', 'c1', 'c1200', 'c1300')).toEqual(
-			[0, 1, 1200, 1300].map((at) => ({ id: `c${at}`, name: `C${at}` })),
-		);
+		expect(await include('c0', 'c1', 'c1200', 'c1300')).toEqual([0, 1, 1200, 1300].map((at) => ({ id: `c${at}`, name: `C${at}` })));
 		expect(stub.requests.filter((request) => request.startsWith('GET companies c1'))).toEqual([]);
 	});
 
 	test('a link that shows only some of the fields is read', async () => {
 		const inclusion = link(false, { names: ['name', 'city'] });
 		const { include, stub } = setUp({ inclusion });
-		expect(await include({ id: 'c0', name: 'Old' })).toEqual([
-			{ id: 'c0', name: 'C0', city: null },
-		]);
+		expect(await include({ id: 'c0', name: 'Old' })).toEqual([{ id: 'c0', name: 'C0', city: null }]);
 		expect(stub.requests).toEqual(['GET companies c0']);
 	});
 
@@ -160,14 +125,8 @@ describe('a link to one record', () => {
 		const reader = new LinkedRecords(stub.client());
 		const other = { ...link(false, { names: ['city'] }), field: fieldOf('other', 'schema_link') };
 		const fields = { link: 'c0', other: 'c0' };
-		const [record] = await reader.include(
-			[storedOf({ id: 'p', fields })],
-			[link(false, withNames), other],
-		);
-		expect(record!.fields).toEqual({
-			link: { id: 'c0', name: 'C0' },
-			other: { id: 'c0', city: null },
-		});
+		const [record] = await reader.include([storedOf({ id: 'p', fields })], [link(false, withNames), other]);
+		expect(record!.fields).toEqual({ link: { id: 'c0', name: 'C0' }, other: { id: 'c0', city: null } });
 	});
 
 	test('what was read is known from then on', async () => {
@@ -187,11 +146,7 @@ describe('a link to one record', () => {
 
 	test('one that is in no page is read by itself', async () => {
 		const { include, stub } = setUp({ inclusion: link(false, withNames) });
-		expect(await include('c0', 'c1', 'gone')).toEqual([
-			{ id: 'c0', name: 'C0' },
-			{ id: 'c1', name: 'C1' },
-			{ id: 'gone' },
-		]);
+		expect(await include('c0', 'c1', 'gone')).toEqual([{ id: 'c0', name: 'C0' }, { id: 'c1', name: 'C1' }, { id: 'gone' }]);
 		expect(stub.requests.at(-1)).toBe('GET companies gone');
 	});
 
@@ -255,10 +210,7 @@ describe('a link to many records', () => {
 	test('of a round number, no more than its page', async () => {
 		const { include, stub } = setUp({
 			inclusion: link(true),
-			respond: () =>
-				httpResponse(200, {
-					data: Array.from({ length: 25 }, (_, at) => storedOf({ id: `c${at}` })),
-				}),
+			respond: () => httpResponse(200, { data: Array.from({ length: 25 }, (_, at) => storedOf({ id: `c${at}` })) }),
 		});
 		expect((await include({ count: 25, url: 'u' }))[0]).toHaveLength(25);
 		expect(stub.requests).toEqual(['GET companies']);
@@ -266,9 +218,7 @@ describe('a link to many records', () => {
 
 	test('with fields', async () => {
 		const { include } = setUp({ inclusion: link(true, withNames) });
-		expect(await include({ count: LINKED, url: 'u' })).toEqual([
-			linked.map((id) => ({ id, name: id.toUpperCase() })),
-		]);
+		expect(await include({ count: LINKED, url: 'u' })).toEqual([linked.map((id) => ({ id, name: id.toUpperCase() }))]);
 	});
 
 	test.each<[limit: number, given: JsonValue, isCut: boolean]>([
@@ -296,11 +246,7 @@ test('several links, each in its field', async () => {
 		[storedOf({ id: 'p', fields: { link: { id: 'c1' }, many: { count: 3, url: 'u' }, n: 1 } })],
 		[link(false, withNames), other],
 	);
-	expect(record!.fields).toEqual({
-		link: { id: 'c1', name: 'C1' },
-		many: ['c0', 'c1', 'c2'],
-		n: 1,
-	});
+	expect(record!.fields).toEqual({ link: { id: 'c1', name: 'C1' }, many: ['c0', 'c1', 'c2'], n: 1 });
 });
 
 describe('no more requests than a run may spend', () => {
@@ -335,9 +281,7 @@ describe('no more requests than a run may spend', () => {
 
 	test('on links to one: the rest stay as they are', async () => {
 		const { reader, stub } = setUp({ inclusion: link(true) });
-		const many = Array.from({ length: MAX_LINK_REQUESTS - 1 }, (_, at) =>
-			storedOf({ id: `p${at}`, fields: { link: given } }),
-		);
+		const many = Array.from({ length: MAX_LINK_REQUESTS - 1 }, (_, at) => storedOf({ id: `p${at}`, fields: { link: given } }));
 		await reader.include(many, [link(true)]);
 		const [one, two] = await reader.include(
 			['c0', 'c1'].map((id) => storedOf({ id, fields: { link: { id, url: 'u' } } })),

@@ -13,10 +13,7 @@ const table =
 		const query = new URL(url).searchParams;
 		const skip = Number(query.get('skip') ?? 0);
 		const count = Math.max(0, Math.min(Number(query.get('limit')), largestPage, size - skip));
-		const data = Array.from({ length: count }, (_, index) => ({
-			id: `r${skip + index}`,
-			fields: {},
-		}));
+		const data = Array.from({ length: count }, (_, index) => ({ id: `r${skip + index}`, fields: {} }));
 		return httpResponse(200, { data });
 	};
 
@@ -97,9 +94,7 @@ test('a long reading of which records go away meanwhile misses none that stay wi
 	const { connection } = fakePlatform(async ({ url }, count) => {
 		const query = new URL(url).searchParams;
 		const skip = Number(query.get('skip') ?? 0);
-		const data = rows
-			.slice(skip, skip + Number(query.get('limit')))
-			.map((id) => ({ id, fields: {} }));
+		const data = rows.slice(skip, skip + Number(query.get('limit'))).map((id) => ({ id, fields: {} }));
 		if (count === 7) {
 			for (const id of rows.slice(100, 150)) gone.add(id);
 			rows = rows.filter((id) => !gone.has(id));
@@ -141,20 +136,16 @@ describe('a platform that cuts pages', () => {
 		expect(notes).toEqual({ hasShifted: false });
 		return { ids, requests: sent.length };
 	};
-	const range = (from: number, to: number) =>
-		Array.from({ length: to - from }, (_, index) => `r${from + index}`);
+	const range = (from: number, to: number) => Array.from({ length: to - from }, (_, index) => `r${from + index}`);
 
-	test.each([25, 26, 30, 32, 40, 60, 99, 120, 250, 333, 500, 999, 1000])(
-		'to %d records: all are read',
-		async (largest) => {
-			expect((await read(table(1500, largest))).ids).toEqual(range(0, 1500));
-			expect((await read(table(1500, largest), 1234)).ids).toEqual(range(0, 1234));
-			expect((await read(table(1500, largest), 700, 600)).ids).toEqual(range(600, 1300));
-			for (const size of [largest - 1, largest, largest + 1, 2 * largest, 2 * largest + 1]) {
-				expect((await read(table(size, largest))).ids).toEqual(range(0, size));
-			}
-		},
-	);
+	test.each([25, 26, 30, 32, 40, 60, 99, 120, 250, 333, 500, 999, 1000])('to %d records: all are read', async (largest) => {
+		expect((await read(table(1500, largest))).ids).toEqual(range(0, 1500));
+		expect((await read(table(1500, largest), 1234)).ids).toEqual(range(0, 1234));
+		expect((await read(table(1500, largest), 700, 600)).ids).toEqual(range(600, 1300));
+		for (const size of [largest - 1, largest, largest + 1, 2 * largest, 2 * largest + 1]) {
+			expect((await read(table(size, largest))).ids).toEqual(range(0, size));
+		}
+	});
 
 	test.each([
 		[0, 1],
@@ -170,13 +161,10 @@ describe('a platform that cuts pages', () => {
 		expect(await read(table(size))).toMatchObject({ ids: range(0, size), requests });
 	});
 
-	test.each([1, 2, 7, 24])(
-		'to %d records, fewer than any is known to: all are read if something rests on it',
-		async (largest) => {
-			const all = await read(table(100, largest), Infinity, 0, true);
-			expect(all.ids).toEqual(range(0, 100));
-		},
-	);
+	test.each([1, 2, 7, 24])('to %d records, fewer than any is known to: all are read if something rests on it', async (largest) => {
+		const all = await read(table(100, largest), Infinity, 0, true);
+		expect(all.ids).toEqual(range(0, 100));
+	});
 
 	test('a client that has seen a shorter page that was cut, asks for the end', async () => {
 		const { connection } = fakePlatform(table(50, 20));
@@ -216,9 +204,7 @@ test('a platform that gives the same page again and again is an error, not an en
 
 test('whoever stops early waits for the request that is under way, whatever comes of it', async () => {
 	const serve = table(9999);
-	const { connection, sent } = fakePlatform((options, count) =>
-		count === 2 ? httpResponse(403, { errors: [] }) : serve(options, count),
-	);
+	const { connection, sent } = fakePlatform((options, count) => (count === 2 ? httpResponse(403, { errors: [] }) : serve(options, count)));
 	for await (const page of readRecords(connection, TABLE, {}, Infinity)) {
 		expect(page).toHaveLength(1000);
 		break;
@@ -228,9 +214,7 @@ test('whoever stops early waits for the request that is under way, whatever come
 
 test('a page that fails is an error after the pages before it', async () => {
 	const serve = table(9999);
-	const { connection } = fakePlatform((options, count) =>
-		count === 3 ? httpResponse(403, { errors: [] }) : serve(options, count),
-	);
+	const { connection } = fakePlatform((options, count) => (count === 3 ? httpResponse(403, { errors: [] }) : serve(options, count)));
 	const sizes: number[] = [];
 	const reading = (async () => {
 		for await (const page of readRecords(connection, TABLE, {}, Infinity)) sizes.push(page.length);
@@ -342,11 +326,7 @@ test('a portion does not go back before its offset if records disappear', async 
 	for await (const page of readRecords(connection, TABLE, {}, Infinity, notes, 100)) {
 		ids.push(...page.map(({ id }) => id));
 	}
-	expect(sent.map(({ url }) => new URL(url).searchParams.get('skip'))).toEqual([
-		'100',
-		'1099',
-		'100',
-	]);
+	expect(sent.map(({ url }) => new URL(url).searchParams.get('skip'))).toEqual(['100', '1099', '100']);
 	expect(ids).toHaveLength(1001);
 	// The last page is all that is left of the list: it contains no gap.
 	expect(notes).toEqual({ hasShifted: false });
@@ -381,9 +361,7 @@ test.each([
 });
 
 test('no more records than were asked for, whatever the platform sends', async () => {
-	const { connection } = fakePlatform(() =>
-		httpResponse(200, { data: ['a', 'b', 'c', 'd', 'e'].map((id) => ({ id, fields: {} })) }),
-	);
+	const { connection } = fakePlatform(() => httpResponse(200, { data: ['a', 'b', 'c', 'd', 'e'].map((id) => ({ id, fields: {} })) }));
 	const ids: string[] = [];
 	for await (const page of readRecords(connection, TABLE, {}, 3)) {
 		ids.push(...page.map(({ id }) => id));
@@ -429,18 +407,14 @@ test.each([
 	['of others', [{ id: 'new', fields: {} }]],
 ])('after a page %s, reading goes back a page', async (_, data) => {
 	const serve = table(5000);
-	const { connection, sent } = fakePlatform((options, count) =>
-		count === 3 ? httpResponse(200, { data }) : serve(options, count),
-	);
+	const { connection, sent } = fakePlatform((options, count) => (count === 3 ? httpResponse(200, { data }) : serve(options, count)));
 	const notes = { hasShifted: false };
 	const ids = new Set<string>();
 	for await (const page of readRecords(connection, TABLE, {}, 3000, notes)) {
 		for (const { id } of page) ids.add(id);
 	}
 	expect(ids.size).toBe(3000);
-	expect(sent.map(({ url }) => Number(new URL(url).searchParams.get('skip')))).toEqual([
-		0, 999, 1998, 989, 1979, 2969,
-	]);
+	expect(sent.map(({ url }) => Number(new URL(url).searchParams.get('skip')))).toEqual([0, 999, 1998, 989, 1979, 2969]);
 	expect(notes).toEqual({ hasShifted: true });
 });
 

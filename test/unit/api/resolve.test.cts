@@ -25,13 +25,10 @@ test.each([
 	expect(await resolve(failed, 'x')).toBe('x');
 });
 
-test.each(['rejected', 'notApplied', 'canceled'] as const)(
-	'nothing is looked up after a request that is %s',
-	async (delivery) => {
-		const failed = failure(delivery);
-		await expect(resolve(failed, 'x')).rejects.toBe(failed);
-	},
-);
+test.each(['rejected', 'notApplied', 'canceled'] as const)('nothing is looked up after a request that is %s', async (delivery) => {
+	const failed = failure(delivery);
+	await expect(resolve(failed, 'x')).rejects.toBe(failed);
+});
 
 test('a rejection stands if the attempt before it left no trace', async () => {
 	await expect(resolve(late, undefined)).rejects.toBe(bad);
@@ -42,13 +39,7 @@ test.each<[string, ServiceError, seen: Error | undefined, message: string, statu
 	['it may come later', pending, undefined, 'ambiguous 504; it is not there yet', 504],
 	['it may, though rejected', lateAndPending, undefined, 'ambiguous 400; it is not there yet', 400],
 	['nobody can look', lost, down, 'ambiguous; looking it up failed: notApplied 503', undefined],
-	[
-		'nobody can, though rejected',
-		late,
-		down,
-		'ambiguous 400; looking it up failed: notApplied 503',
-		400,
-	],
+	['nobody can, though rejected', late, down, 'ambiguous 400; looking it up failed: notApplied 503', 400],
 ])('it stays unknown if %s', async (_, failed, seen, message, status) => {
 	const error = await resolve(failed, seen).catch((thrown: unknown) => thrown);
 	expect(error).toBeInstanceOf(ServiceError);

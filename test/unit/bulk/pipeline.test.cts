@@ -8,13 +8,7 @@ import { fieldOf, tableOf } from '../fixtures.cts';
 import { httpResponse, pageResponse } from '../stubPlatform.cts';
 import { StubTables } from '../stubTables.cts';
 import type { LinkRule } from '../../../nodes/DataPlatform/bulk/writeTask.ts';
-import type {
-	Entry,
-	ItemOutcome,
-	PlanOptions,
-	Problem,
-	WriteMode,
-} from '../../../nodes/DataPlatform/bulk/terms.ts';
+import type { Entry, ItemOutcome, PlanOptions, Problem, WriteMode } from '../../../nodes/DataPlatform/bulk/terms.ts';
 
 const people = {
 	...tableOf(
@@ -34,10 +28,7 @@ const companies = {
 	header: 'Companies',
 };
 
-const stored: Record<string, FieldValues> = {
-	a: { name: 'Ada', n: 1 },
-	b: { name: 'Bob', n: 1 },
-};
+const stored: Record<string, FieldValues> = { a: { name: 'Ada', n: 1 }, b: { name: 'Bob', n: 1 } };
 
 /** The tables reject a longer name. */
 const TOO_LONG = 'x'.repeat(41);
@@ -45,12 +36,7 @@ const TOO_LONG = 'x'.repeat(41);
 /** A result without the record's ID, such as `inserted`. */
 const outcomeOf = (result: string) => result.split(' ')[0];
 
-const onName: Matching = {
-	on: ['name'],
-	ifFound: 'update',
-	ifMissing: 'create',
-	multipleMatches: 'error',
-};
+const onName: Matching = { on: ['name'], ifFound: 'update', ifMissing: 'create', multipleMatches: 'error' };
 
 interface Setup {
 	mode?: WriteMode;
@@ -69,25 +55,13 @@ interface Portion {
 	onPlan?: OutcomeSink['onPlan'];
 }
 
-function setUp({
-	mode = 'upsert',
-	matching,
-	links,
-	options,
-	planning,
-	table = people,
-	respond,
-}: Setup = {}) {
+function setUp({ mode = 'upsert', matching, links, options, planning, table = people, respond }: Setup = {}) {
 	const stub = new StubTables({ people: stored, companies: { acorn: { name: 'Acorn' } } });
 	const client = stub.client(respond);
 	const resolver = new LinkResolver(client, async ({ name }) =>
-		name === 'boss'
-			? { at: { table: 'people' }, table }
-			: { at: { table: 'companies' }, table: companies },
+		name === 'boss' ? { at: { table: 'people' }, table } : { at: { table: 'companies' }, table: companies },
 	);
-	const rules = links
-		? ['company', 'boss'].map((name) => [name, { ifNotFound: links }] as const)
-		: [];
+	const rules = links ? ['company', 'boss'].map((name) => [name, { ifNotFound: links }] as const) : [];
 	const pipeline = new WritePipeline({ client, at: { table: 'people' }, table }, resolver, {
 		mode,
 		batchSize: 0,
@@ -130,11 +104,7 @@ function setUp({
 			indexes: [...reported.keys()].sort((a, b) => a - b),
 			outcomes: inOrder.map(({ all }) => all),
 			results: inOrder.map(({ all }) =>
-				all
-					.map(({ outcome, id, notAttempted }) =>
-						notAttempted ? `${outcome}, derived` : `${outcome} ${id ?? ''}`.trim(),
-					)
-					.join(' and '),
+				all.map(({ outcome, id, notAttempted }) => (notAttempted ? `${outcome}, derived` : `${outcome} ${id ?? ''}`.trim())).join(' and '),
 			),
 			records: inOrder.map(({ record }) => record?.fields),
 			requests: stub.requests.slice(before),
@@ -143,38 +113,31 @@ function setUp({
 	return { stub, pipeline, write };
 }
 
-const names = (count: number, prefix = 'New') =>
-	Array.from({ length: count }, (_, at) => ({ name: `${prefix} ${at}` }));
+const names = (count: number, prefix = 'New') => Array.from({ length: count }, (_, at) => ({ name: `${prefix} ${at}` }));
 const times = <Value,>(count: number, value: Value) => Array.from({ length: count }, () => value);
 
 test.each([
 	[0, 12],
 	[3, 3],
-])(
-	'with %d parallel requests, %d at most are under way, look-ups included',
-	async (given, most) => {
-		let underWay = 0;
-		let mostUnderWay = 0;
-		const { write } = setUp({
-			// A filter has few values with a comma, so each window has many look-ups.
-			table: {
-				...people,
-				...tableOf(fieldOf('code', 'text', { importKey: true }), fieldOf('n', 'number')),
-			},
-			options: { parallelRequests: given, dryRun: true },
-			respond: async () => {
-				underWay += 1;
-				mostUnderWay = Math.max(mostUnderWay, underWay);
-				await new Promise((resolve) => setImmediate(resolve));
-				underWay -= 1;
-				return httpResponse(200, { data: [] });
-			},
-		});
-		const rows = Array.from({ length: 4000 }, (_, at) => ({ code: `a,${at}`, n: 1 }));
-		expect((await write(rows)).results).toHaveLength(4000);
-		expect(mostUnderWay).toBe(most);
-	},
-);
+])('with %d parallel requests, %d at most are under way, look-ups included', async (given, most) => {
+	let underWay = 0;
+	let mostUnderWay = 0;
+	const { write } = setUp({
+		// A filter has few values with a comma, so each window has many look-ups.
+		table: { ...people, ...tableOf(fieldOf('code', 'text', { importKey: true }), fieldOf('n', 'number')) },
+		options: { parallelRequests: given, dryRun: true },
+		respond: async () => {
+			underWay += 1;
+			mostUnderWay = Math.max(mostUnderWay, underWay);
+			await new Promise((resolve) => setImmediate(resolve));
+			underWay -= 1;
+			return httpResponse(200, { data: [] });
+		},
+	});
+	const rows = Array.from({ length: 4000 }, (_, at) => ({ code: `a,${at}`, n: 1 }));
+	expect((await write(rows)).results).toHaveLength(4000);
+	expect(mostUnderWay).toBe(most);
+});
 
 test('a plan takes the problems of any number of rows', async () => {
 	const { pipeline } = setUp();
@@ -215,10 +178,7 @@ describe('the outcomes of a portion', () => {
 			},
 		]);
 		expect(records).toEqual([{ name: 'Ada' }, undefined, { name: 'Cleo' }, undefined]);
-		expect(stub.bodies[0]!.bulk).toEqual([
-			{ fields: { name: 'Ada' } },
-			{ fields: { name: 'Cleo' } },
-		]);
+		expect(stub.bodies[0]!.bulk).toEqual([{ fields: { name: 'Ada' } }, { fields: { name: 'Cleo' } }]);
 	});
 
 	test('a row with very many problems says the first ones, each cut', async () => {
@@ -230,9 +190,7 @@ describe('the outcomes of a portion', () => {
 		await pipeline.write(plan, { onOutcomes: (_, [first]) => (outcome = first) });
 		expect(cpuTime()).toBeLessThan(3000);
 		const cut = `${'x'.repeat(1000)}… (cut)`;
-		expect(outcome?.message).toBe(
-			`Item 0 was not sent: ${times(10, cut).join('; ')}; and 199990 more`,
-		);
+		expect(outcome?.message).toBe(`Item 0 was not sent: ${times(10, cut).join('; ')}; and 199990 more`);
 	});
 
 	test('rows of one record share its outcome, and what was sent of it', async () => {
@@ -265,12 +223,8 @@ describe('the outcomes of a portion', () => {
 
 	test('all of them, if a row means several records', async () => {
 		const found = ['a', 'b'].map((id) => ({ id, fields: { n: 1 } }));
-		const respond: Setup['respond'] = (request, options) =>
-			request === 'POST people filter' ? pageResponse(options, found) : undefined;
-		const { write } = setUp({
-			matching: { ...onName, on: ['n'], multipleMatches: 'all' },
-			respond,
-		});
+		const respond: Setup['respond'] = (request, options) => (request === 'POST people filter' ? pageResponse(options, found) : undefined);
+		const { write } = setUp({ matching: { ...onName, on: ['n'], multipleMatches: 'all' }, respond });
 		expect((await write([{ n: 1, name: 'Eve' }])).results).toEqual(['updated a and updated b']);
 	});
 });
@@ -297,9 +251,7 @@ describe('before anything is sent', () => {
 			{ name: 'Ada', company: TOO_LONG },
 			{ name: 'Cleo', company: 'New' },
 		];
-		const { results } = await write(rows, {
-			onPlan: ({ problems }) => shown.push(problems.length),
-		});
+		const { results } = await write(rows, { onPlan: ({ problems }) => shown.push(problems.length) });
 		expect(shown).toEqual([0, 1]);
 		expect(results).toEqual(['failed', 'inserted new2']);
 		expect(stub.tables.companies!.map(({ fields }) => fields.name)).toEqual(['Acorn', 'New']);
@@ -360,9 +312,7 @@ describe('linked records', () => {
 		const fields = people.fields.map((field) => ({ ...field, metadata: {} }));
 		const table = { ...people, fields };
 		const { write } = setUp({ table, matching: onName, links: 'create' });
-		expect((await write([{ name: 'Ada', company: 'New' }])).records).toEqual([
-			{ name: 'Ada', company: { id: 'new1' } },
-		]);
+		expect((await write([{ name: 'Ada', company: 'New' }])).records).toEqual([{ name: 'Ada', company: { id: 'new1' } }]);
 	});
 
 	test('are not created by a dry run', async () => {
@@ -374,10 +324,7 @@ describe('linked records', () => {
 	});
 
 	test('are created only for rows that are written', async () => {
-		const { write, stub } = setUp({
-			links: 'create',
-			matching: { ...onName, ifMissing: 'skip' },
-		});
+		const { write, stub } = setUp({ links: 'create', matching: { ...onName, ifMissing: 'skip' } });
 		const { results, records } = await write([
 			{ name: 'Ada', company: 'New' },
 			{ name: 'Nobody', company: 'Other', n: 1 },
@@ -405,17 +352,9 @@ describe('linked records', () => {
 		['a create', { mode: 'create' }, failed],
 		['an upsert', {}, ['inserted new2', 'updated new1']],
 		['a match that skips what is found', { matching: { ...onName, ifFound: 'skip' } }, failed],
-		[
-			'a match with field rules',
-			{ matching: { ...onName, fieldRules: new Map([['n', 'whenCreating']]) } },
-			failed,
-		],
+		['a match with field rules', { matching: { ...onName, fieldRules: new Map([['n', 'whenCreating']]) } }, failed],
 		['a match on another field', { matching: { ...onName, on: ['n'] } }, failed],
-		[
-			'a match that creates nothing',
-			{ matching: { ...onName, ifFound: 'skip', ifMissing: 'skip' } },
-			['skipped', 'skipped'],
-		],
+		['a match that creates nothing', { matching: { ...onName, ifFound: 'skip', ifMissing: 'skip' } }, ['skipped', 'skipped']],
 	])('of the same table that %s makes itself', async (_, setup, results) => {
 		const { write, stub } = setUp({ ...setup, links: 'create' });
 		const first = await write([{ name: 'Eve', n: 5, boss: 'Cleo' }]);
@@ -440,22 +379,10 @@ describe('a share of failures that is too large', () => {
 
 	test('sends nothing if so many rows have problems; each row still has an outcome', async () => {
 		const { write } = setUp(limit(30));
-		const rows: FieldValues[] = [
-			{ name: 'Ada', n: 2 },
-			{},
-			{ name: 'Ada' },
-			{ n: 1 },
-			{ name: 'Bob' },
-		];
+		const rows: FieldValues[] = [{ name: 'Ada', n: 2 }, {}, { name: 'Ada' }, { n: 1 }, { name: 'Bob' }];
 		const { results, records, requests, stopped, outcomes } = await write(rows);
 		expect(requests).toEqual([]);
-		expect(results).toEqual([
-			'failed, derived',
-			'failed',
-			'failed, derived',
-			'failed',
-			'failed, derived',
-		]);
+		expect(results).toEqual(['failed, derived', 'failed', 'failed, derived', 'failed', 'failed, derived']);
 		expect(records[4]).toEqual({ name: 'Bob' });
 		expect(outcomes[0]).toMatchObject([{ mergedInto: 2 }]);
 		expect(stopped?.code).toBe('tooManyFailed');
@@ -492,19 +419,12 @@ describe('a share of failures that is too large', () => {
 
 	// 100 outcomes are enough for a conclusion.
 	const bad = (count: number) => names(count, TOO_LONG);
-	test.each<
-		[what: string, rows: FieldValues[], matching: Matching | undefined, isStopped: boolean]
-	>([
+	test.each<[what: string, rows: FieldValues[], matching: Matching | undefined, isStopped: boolean]>([
 		['as many as allowed', [...names(90), ...bad(10)], undefined, false],
 		['one more', [...names(89), ...bad(11)], undefined, true],
 		['as many as allowed, matched', [...names(90), ...bad(10)], onName, false],
 		['one more, matched', [...names(89), ...bad(11)], onName, true],
-		[
-			'as many as allowed, and rows merged into them',
-			[...bad(10), ...names(90), ...bad(10)],
-			undefined,
-			false,
-		],
+		['as many as allowed, and rows merged into them', [...bad(10), ...names(90), ...bad(10)], undefined, false],
 	])('ends the run: %s', async (_, rows, matching, isStopped) => {
 		const { write } = setUp(limit(10, { matching }));
 		await write(rows);

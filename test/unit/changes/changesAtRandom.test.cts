@@ -16,10 +16,7 @@ const step: fc.Arbitrary<Step> = fc.record({
 	what: fc.constantFrom('create', 'create', 'update', 'update', 'delete', 'wait', 'late', 'poll'),
 	many: fc.constantFrom(1, 1, 2, 5, 13, 40),
 	pick: fc.nat({ max: 1000 }),
-	during: fc.array(
-		fc.record({ after: fc.nat({ max: 12 }), what: write, pick: fc.nat({ max: 1000 }) }),
-		{ maxLength: 6 },
-	),
+	during: fc.array(fc.record({ after: fc.nat({ max: 12 }), what: write, pick: fc.nat({ max: 1000 }) }), { maxLength: 6 }),
 });
 
 function change(table: Table, what: 'create' | 'update' | 'delete', pick: number, many = 1) {
@@ -42,11 +39,7 @@ const schedule = fc.record({
 	page: fc.integer({ min: 4, max: 9 }),
 	pageOverlap: fc.integer({ min: 1, max: 3 }),
 	expected: fc.constantFrom(1, 3, 50),
-	largestPage: fc.oneof(
-		fc.constantFrom(Infinity, 50, 100),
-		fc.integer({ min: 2, max: 9 }),
-		fc.integer({ min: 2, max: 60 }),
-	),
+	largestPage: fc.oneof(fc.constantFrom(Infinity, 50, 100), fc.integer({ min: 2, max: 9 }), fc.integer({ min: 2, max: 60 })),
 	settleMs: fc.constantFrom(0, 10_000),
 	isLater: fc.boolean(),
 	maxBuffered: fc.constantFrom(3, 10, 20_000),
@@ -63,15 +56,7 @@ test('at random: the last version of each record once, each new record as create
 			const { largestPage } = given;
 			// If few records are tracked, no moment is split, so that each has passed at once.
 			const limits = isSmall
-				? {
-						...LIMITS,
-						page,
-						pageOverlap,
-						expected,
-						maxBuffered,
-						maxTracked,
-						settleMs: given.settleMs,
-					}
+				? { ...LIMITS, page, pageOverlap, expected, maxBuffered, maxTracked, settleMs: given.settleMs }
 				: { ...LIMITS, expected };
 			const table = new Table(given.order, limits, largestPage);
 			// A moment of the platform's clock lasts until it counts as past.

@@ -1,16 +1,6 @@
 /** How the order of changes is read: the requests, and what their pages mean. */
-import {
-	ChangePages,
-	readChanges,
-	startFromNow,
-} from '../../../nodes/DataPlatform/changes/reader.ts';
-import {
-	LIMITS,
-	type ChangeKind,
-	type ChangeOptions,
-	type ChangeState,
-	type Limits,
-} from '../../../nodes/DataPlatform/changes/tracker.ts';
+import { ChangePages, readChanges, startFromNow } from '../../../nodes/DataPlatform/changes/reader.ts';
+import { LIMITS, type ChangeKind, type ChangeOptions, type ChangeState, type Limits } from '../../../nodes/DataPlatform/changes/tracker.ts';
 import type { PlatformRecord } from '../../../nodes/DataPlatform/api/types.ts';
 import { fakePlatform, httpResponse } from '../stubPlatform.cts';
 
@@ -65,14 +55,11 @@ describe('the offset before a time', () => {
 		[40, 20, 19, 19, [18, 22, 20]],
 		// Records before it were deleted: found again.
 		[40, 3, 30, 2, [29, 3, 1]],
-	])(
-		'%d records, the time %d, last found at %d: %d',
-		async (size, time, guess, offset, requests) => {
-			const { pages, requests: sent } = pagesOf(count(size), { page: 4 });
-			expect(await pages.offsetBefore(time, guess)).toBe(offset);
-			expect(sent).toEqual(requests.map((index) => `${index} 1`));
-		},
-	);
+	])('%d records, the time %d, last found at %d: %d', async (size, time, guess, offset, requests) => {
+		const { pages, requests: sent } = pagesOf(count(size), { page: 4 });
+		expect(await pages.offsetBefore(time, guess)).toBe(offset);
+		expect(sent).toEqual(requests.map((index) => `${index} 1`));
+	});
 
 	test('of no time is the beginning, without a request', async () => {
 		const { pages, requests } = pagesOf(count(9));
@@ -80,19 +67,16 @@ describe('the offset before a time', () => {
 		expect(requests).toEqual([]);
 	});
 
-	test.each([4, 5, 6, 10])(
-		'is at most half a page of %d too early, never too late',
-		async (page) => {
-			for (const guess of [0, 7, 40]) {
-				for (let time = 1; time <= 31; time += 1) {
-					const { pages } = pagesOf(count(30), { page });
-					const offset = await pages.offsetBefore(time, guess);
-					expect(offset).toBeLessThanOrEqual(time - 1);
-					expect(time - 1 - offset).toBeLessThanOrEqual(page / 2);
-				}
+	test.each([4, 5, 6, 10])('is at most half a page of %d too early, never too late', async (page) => {
+		for (const guess of [0, 7, 40]) {
+			for (let time = 1; time <= 31; time += 1) {
+				const { pages } = pagesOf(count(30), { page });
+				const offset = await pages.offsetBefore(time, guess);
+				expect(offset).toBeLessThanOrEqual(time - 1);
+				expect(time - 1 - offset).toBeLessThanOrEqual(page / 2);
 			}
-		},
-	);
+		}
+	});
 
 	test('records of that time are not before it', async () => {
 		const { pages, requests } = pagesOf(list(1, 2, 3, 3, 3, 3, 3, 3, 3, 3), { page: 2 });
@@ -104,19 +88,11 @@ describe('the offset before a time', () => {
 describe('the newest changes', () => {
 	const fifty = count(50);
 
-	test.each<
-		[string, Parameters<typeof pagesOf>, Parameters<ChangePages['newest']>, boolean, string[]]
-	>([
+	test.each<[string, Parameters<typeof pagesOf>, Parameters<ChangePages['newest']>, boolean, string[]]>([
 		['none', [[]], [5], true, ['-0 1000']],
 		['fewer than asked for', [list(1, 2)], [0], true, ['-0 1000', '-1 2']],
 		['one, and no more', [list(1)], [0], true, ['-0 1000', '-1 1']],
-		[
-			'one of two, the other of that time',
-			[list(1, 2), { largest: 1 }],
-			[1],
-			false,
-			['-0 1000', '-1 1'],
-		],
+		['one of two, the other of that time', [list(1, 2), { largest: 1 }], [1], false, ['-0 1000', '-1 1']],
 		['one of two, the other older', [list(1, 2), { largest: 1 }], [2], true, ['-0 1000', '-1 1']],
 		['a whole page', [count(9), { page: 4 }], [0], false, ['-0 4']],
 		['a page, the last of it older', [count(9), { page: 4 }], [7], true, ['-0 4']],
@@ -127,13 +103,7 @@ describe('the newest changes', () => {
 		['50, and no more', [fifty], [0], true, ['-0 1000', '-49 2']],
 		['50 of 51', [count(51), { largest: 50 }], [0], false, ['-0 1000', '-49 2']],
 		['50, what follows is older', [count(51), { largest: 50 }], [2], true, ['-0 1000', '-49 2']],
-		[
-			'50, what follows is of that time',
-			[count(51), { largest: 50 }],
-			[1],
-			false,
-			['-0 1000', '-49 2'],
-		],
+		['50, what follows is of that time', [count(51), { largest: 50 }], [1], false, ['-0 1000', '-49 2']],
 		['50 asked for', [count(51)], [0, 50], false, ['-0 50']],
 		[
 			'50, another one in its place',
@@ -142,28 +112,10 @@ describe('the newest changes', () => {
 			false,
 			['-0 1000', '-49 2'],
 		],
-		[
-			'50, all gone then',
-			[(requests) => (requests === 1 ? fifty : [])],
-			[0],
-			false,
-			['-0 1000', '-49 2'],
-		],
-		[
-			'50 that show that nothing is new',
-			[count(51), { largest: 50 }],
-			[0, 999, () => true],
-			true,
-			['-0 999'],
-		],
+		['50, all gone then', [(requests) => (requests === 1 ? fifty : [])], [0], false, ['-0 1000', '-49 2']],
+		['50 that show that nothing is new', [count(51), { largest: 50 }], [0, 999, () => true], true, ['-0 999']],
 		['a whole page of them', [count(51)], [0, 50, () => true], true, ['-0 50']],
-		[
-			'50 that do not',
-			[count(51), { largest: 50 }],
-			[0, 999, () => false],
-			false,
-			['-0 999', '-49 2'],
-		],
+		['50 that do not', [count(51), { largest: 50 }], [0, 999, () => false], false, ['-0 999', '-49 2']],
 	])('%s', async (_, [given, limits], [since, ...more], isCovered, requests) => {
 		const { pages, requests: sent } = pagesOf(given, limits);
 		expect((await pages.newest(since, ...more)).isCovered).toBe(isCovered);
@@ -246,27 +198,17 @@ test.each([
 		const limit = Number(new URL(url).searchParams.get('limit'));
 		return httpResponse(200, { data: list(1, 2, 3).slice(0, limit) });
 	});
-	const state: ChangeState = {
-		emitted: {},
-		...(since > 0 && { watermark: { time: since, id: '' } }),
-	};
+	const state: ChangeState = { emitted: {}, ...(since > 0 && { watermark: { time: since, id: '' } }) };
 	const options = { kinds: new Set<ChangeKind>(['created']), maximum: 100 };
 	const pages = new ChangePages(connection, { table: 't' }, {});
-	await expect(readChanges(pages, state, options, () => true)).rejects.toThrow(
-		'no stable list of changes',
-	);
+	await expect(readChanges(pages, state, options, () => true)).rejects.toThrow('no stable list of changes');
 	expect(sent.length).toBeLessThan(150);
 });
 
 describe('one poll', () => {
 	const state = (more: Partial<ChangeState> = {}): ChangeState => ({ emitted: {}, ...more });
 
-	async function poll(
-		given: Parameters<typeof pagesOf>,
-		before: ChangeState,
-		options: Partial<ChangeOptions> = {},
-		hasTime = () => true,
-	) {
+	async function poll(given: Parameters<typeof pagesOf>, before: ChangeState, options: Partial<ChangeOptions> = {}, hasTime = () => true) {
 		const { pages, requests, limits } = pagesOf(...given);
 		const all = { kinds: new Set<ChangeKind>(['created', 'updated']), maximum: 100, ...options };
 		const { records, ...read } = await readChanges(pages, before, all, hasTime, limits);
@@ -322,13 +264,7 @@ describe('one poll', () => {
 
 	test.each<[string, Partial<ChangeOptions>, Partial<Limits>, string[], boolean]>([
 		['all that there is', {}, {}, ['r1', 'r2', 'r3', 'r4', 'r5', 'r6', 'r7', 'r8', 'r9'], true],
-		[
-			'as many as there are',
-			{ maximum: 9 },
-			{},
-			['r1', 'r2', 'r3', 'r4', 'r5', 'r6', 'r7', 'r8', 'r9'],
-			true,
-		],
+		['as many as there are', { maximum: 9 }, {}, ['r1', 'r2', 'r3', 'r4', 'r5', 'r6', 'r7', 'r8', 'r9'], true],
 		['as many as are emitted', { maximum: 2 }, {}, ['r1', 'r2'], false],
 		['as many as are held', {}, { maxBuffered: 3 }, ['r1', 'r2', 'r3'], false],
 		['a page exactly', { maximum: 3 }, {}, ['r1', 'r2', 'r3'], false],
@@ -393,11 +329,7 @@ describe('one poll', () => {
 
 describe('the state when watching starts now', () => {
 	const start = async (given: Parameters<typeof pagesOf>, latest?: number, overlapMs = 5) =>
-		await startFromNow(
-			pagesOf(...given).pages,
-			latest === undefined ? undefined : iso(latest),
-			overlapMs,
-		);
+		await startFromNow(pagesOf(...given).pages, latest === undefined ? undefined : iso(latest), overlapMs);
 
 	test('of an empty table is none', async () => {
 		const { pages, requests } = pagesOf([]);
@@ -410,11 +342,7 @@ describe('the state when watching starts now', () => {
 			'what changed within the overlap counts as emitted',
 			[list(10, 14, 15, 20)],
 			20,
-			{
-				cursor: 20,
-				watermark: { time: 15, id: '' },
-				emitted: { r3: [1, 15], r4: [1, 20] },
-			},
+			{ cursor: 20, watermark: { time: 15, id: '' }, emitted: { r3: [1, 15], r4: [1, 20] } },
 		],
 		[
 			'what changed since is the newest',
@@ -433,16 +361,9 @@ describe('the state when watching starts now', () => {
 			'more than a page: those of its oldest time count as emitted',
 			[list(16, 17, 17, 18, 19, 20), { page: 4 }],
 			20,
-			{
-				cursor: 20,
-				watermark: { time: 18, id: '' },
-				emitted: { r4: [1, 18], r5: [1, 19], r6: [1, 20] },
-			},
+			{ cursor: 20, watermark: { time: 18, id: '' }, emitted: { r4: [1, 18], r5: [1, 19], r6: [1, 20] } },
 		],
 	])('%s', async (_, given, latest, expected) => {
-		expect(await start(given, latest)).toEqual({
-			...expected,
-			cursorReadAt: expect.any(Number) as number,
-		});
+		expect(await start(given, latest)).toEqual({ ...expected, cursorReadAt: expect.any(Number) as number });
 	});
 });

@@ -27,12 +27,7 @@ const hash = (id: string) => createHash('sha256').update(id).digest('base64url')
 /** By our own clock. */
 const NOW = 1_000_000;
 
-function poll(
-	state: ChangeState,
-	read: Partial<ReadResult>,
-	options: Partial<ChangeOptions> = {},
-	limits: Partial<Limits> = {},
-) {
+function poll(state: ChangeState, read: Partial<ReadResult>, options: Partial<ChangeOptions> = {}, limits: Partial<Limits> = {}) {
 	const times = (read.records ?? []).map(({ modified }) => Date.parse(modified!));
 	const newest = Math.max(state.cursor ?? -Infinity, ...times);
 	const selection = selectChanges(
@@ -45,12 +40,7 @@ function poll(
 			readAt: NOW + 100,
 			...read,
 		},
-		{
-			kinds: new Set<ChangeKind>(['created', 'updated']),
-			overlapMs: 500,
-			maximum: 100,
-			...options,
-		},
+		{ kinds: new Set<ChangeKind>(['created', 'updated']), overlapMs: 500, maximum: 100, ...options },
 		{ ...LIMITS, ...limits },
 	);
 	const { cursorReadAt, ...rest } = selection.state;
@@ -68,14 +58,9 @@ describe('the kind of an emitted change', () => {
 	const behind: ChangeState = {
 		watermark: { time: 2000, id: '' },
 		emitted: {},
-		backlog: {
-			createdWatermark: { time: 1000, id: 'm' },
-			earlier: `${hash('first')}${hash('known')}`,
-		},
+		backlog: { createdWatermark: { time: 1000, id: 'm' }, earlier: `${hash('first')}${hash('known')}` },
 	};
-	const seen = (version: number, time: number): ChangeState => ({
-		emitted: { a: [version, time] },
-	});
+	const seen = (version: number, time: number): ChangeState => ({ emitted: { a: [version, time] } });
 
 	test.each<[string, ChangeState, PlatformRecord, string[]]>([
 		['a first version', nothing, at('a', 3000), ['created a']],
@@ -115,9 +100,7 @@ describe('the kind of an emitted change', () => {
 		['updates only: a first version', ['updated'], at('a', 3000), []],
 		['updates only: created and changed', ['updated'], at('a', 3000, 2000), ['updated a']],
 	])('%s', (_, kinds, record, expected) => {
-		expect(poll(watched, { records: [record] }, { kinds: new Set(kinds) }).emitted).toEqual(
-			expected,
-		);
+		expect(poll(watched, { records: [record] }, { kinds: new Set(kinds) }).emitted).toEqual(expected);
 	});
 
 	test('oldest first, and by their ids if their times are the same', () => {
@@ -193,12 +176,7 @@ describe('what is stored', () => {
 			{ records: [a, b, c] },
 			{ maximum: 2 },
 			{},
-			{
-				cursor: 2000,
-				watermark: { time: 2000, id: '' },
-				emitted: { b: [1, 2000] },
-				backlog: { earlier: hash('a') },
-			},
+			{ cursor: 2000, watermark: { time: 2000, id: '' }, emitted: { b: [1, 2000] }, backlog: { earlier: hash('a') } },
 		],
 		[
 			'where watching began and reading began, where there is more',
@@ -228,39 +206,20 @@ describe('what is stored', () => {
 				cursor: 2000,
 				watermark: { time: 1500, id: '' },
 				emitted: { b: [1, 2000] },
-				backlog: {
-					createdWatermark: { time: 100, id: 'x' },
-					earlier: `before${hash('a')}`,
-					offset: 9,
-				},
+				backlog: { createdWatermark: { time: 100, id: 'x' }, earlier: `before${hash('a')}`, offset: 9 },
 			},
 		],
 		[
 			'as many hashes as there may be',
-			{
-				cursor: 1000,
-				watermark: { time: 500, id: '' },
-				emitted: { a: [1, 1000] },
-				backlog: { earlier: 'before' },
-			},
+			{ cursor: 1000, watermark: { time: 500, id: '' }, emitted: { a: [1, 1000] }, backlog: { earlier: 'before' } },
 			{ records: [b], isWhole: false },
 			{},
 			{ hashes: 1 },
-			{
-				cursor: 2000,
-				watermark: { time: 1500, id: '' },
-				emitted: { b: [1, 2000] },
-				backlog: { earlier: hash('a') },
-			},
+			{ cursor: 2000, watermark: { time: 1500, id: '' }, emitted: { b: [1, 2000] }, backlog: { earlier: hash('a') } },
 		],
 		[
 			'no backlog, once everything is emitted',
-			{
-				cursor: 2000,
-				watermark: { time: 1500, id: '' },
-				emitted: { b: [1, 2000] },
-				backlog: { earlier: hash('a'), offset: 3 },
-			},
+			{ cursor: 2000, watermark: { time: 1500, id: '' }, emitted: { b: [1, 2000] }, backlog: { earlier: hash('a'), offset: 3 } },
 			{ records: [c], offset: 3 },
 			{},
 			{},
@@ -285,11 +244,7 @@ describe('what is stored', () => {
 			{ records: [at('a', 1000), at('b', 2000)], newest: 1000 },
 			{ overlapMs: 0 },
 			{},
-			{
-				cursor: 1000,
-				watermark: { time: 1000, id: '' },
-				emitted: { a: [1, 1000], b: [1, 2000] },
-			},
+			{ cursor: 1000, watermark: { time: 1000, id: '' }, emitted: { a: [1, 1000], b: [1, 2000] } },
 		],
 		[
 			'no step back, if the overlap has become longer',
@@ -313,11 +268,7 @@ describe('what is stored', () => {
 			{ records: [at('a', 60)] },
 			{},
 			{ maxTracked: 3 },
-			{
-				cursor: 60,
-				watermark: { time: -440, id: '' },
-				emitted: { z: [1, 50], y: [1, 40], a: [1, 60] },
-			},
+			{ cursor: 60, watermark: { time: -440, id: '' }, emitted: { z: [1, 50], y: [1, 40], a: [1, 60] } },
 		],
 		[
 			'half a page, after a poll without anything new',
@@ -335,14 +286,7 @@ describe('what is stored', () => {
 			{ page: 4 },
 			few,
 		],
-		[
-			'what fits into half a page, after such a poll',
-			{ ...few, cursorReadAt: 1 },
-			{},
-			{},
-			{ page: 8 },
-			{ ...few, cursor: 5 },
-		],
+		['what fits into half a page, after such a poll', { ...few, cursorReadAt: 1 }, {}, {}, { page: 8 }, { ...few, cursor: 5 }],
 		[
 			'more than half a page, as long as there is something new',
 			few,
@@ -368,13 +312,7 @@ describe('what is stored', () => {
 	test.each<CursorRow>([
 		['of the newest change, when it was read', nothing, { records: [at('a', 60)] }, 60, NOW + 100],
 		['if there is none, nothing', nothing, {}, undefined, undefined],
-		[
-			'as it was, while its time may go on',
-			{ ...at60, cursorReadAt: before + 1 },
-			{},
-			60,
-			before + 1,
-		],
+		['as it was, while its time may go on', { ...at60, cursorReadAt: before + 1 }, {}, 60, before + 1],
 		['one further, when its time is over', { ...at60, cursorReadAt: before }, {}, 61, NOW + 100],
 		[
 			'the same, with newer changes that appeared while pages were read',
@@ -394,13 +332,7 @@ describe('what is stored', () => {
 		['as it was, if all is gone', { ...at60, cursorReadAt: 7 }, { newest: undefined }, 60, 7],
 		['now, if that was not stored', at60, {}, 60, NOW + 100],
 		['of a newer one', { ...at60, cursorReadAt: 7 }, { records: [at('a', 61)] }, 61, NOW + 100],
-		[
-			'no further than the newest change was as reading began',
-			nothing,
-			{ records: [at('a', 60), late], newest: 60 },
-			60,
-			NOW + 100,
-		],
+		['no further than the newest change was as reading began', nothing, { records: [at('a', 60), late], newest: 60 }, 60, NOW + 100],
 	])('how far everything is known: %s', (_, state, read, cursor, cursorReadAt) => {
 		const after = poll(state, read);
 		expect([after.state.cursor, after.cursorReadAt]).toEqual([cursor, cursorReadAt]);

@@ -5,17 +5,8 @@ import { fieldType } from '../../../nodes/DataPlatform/fields/index.ts';
 import { timeReader, zoneReader } from '../../../nodes/DataPlatform/fields/dateFormat.ts';
 import { fieldOf } from '../fixtures.cts';
 
-const parse = (
-	type: string,
-	text: string,
-	form: Partial<CellFormat> = {},
-	metadata: FieldMetadata = {},
-) =>
-	fieldType(fieldOf('f', type, metadata)).parse(text, {
-		numbers: 'plain',
-		listSeparator: '',
-		...form,
-	});
+const parse = (type: string, text: string, form: Partial<CellFormat> = {}, metadata: FieldMetadata = {}) =>
+	fieldType(fieldOf('f', type, metadata)).parse(text, { numbers: 'plain', listSeparator: '', ...form });
 
 describe('a number', () => {
 	test.each<[form: CellFormat['numbers'], text: string, value: string]>([
@@ -115,12 +106,9 @@ describe('a list', () => {
 		},
 	);
 
-	test.each(['text', 'long_text', 'dropdown', 'unknown', 'a type of tomorrow'])(
-		'text of %s is as it stands',
-		(type) => {
-			expect(parse(type, ' ["a"] ', { listSeparator: ';' })).toEqual({ value: ' ["a"] ' });
-		},
-	);
+	test.each(['text', 'long_text', 'dropdown', 'unknown', 'a type of tomorrow'])('text of %s is as it stands', (type) => {
+		expect(parse(type, ' ["a"] ', { listSeparator: ';' })).toEqual({ value: ' ["a"] ' });
+	});
 });
 
 describe('a date in a format that the user sets', () => {
@@ -187,8 +175,7 @@ describe('a date in a format that the user sets', () => {
 		expect(fieldType(field).convert(value, field)).toHaveProperty('problem');
 	});
 
-	const HINT =
-		'Use yyyy, MM, dd, HH, mm, ss, SSS (M, d, H without leading zeros; hh and a for AM and PM), such as dd.MM.yyyy HH:mm.';
+	const HINT = 'Use yyyy, MM, dd, HH, mm, ss, SSS (M, d, H without leading zeros; hh and a for AM and PM), such as dd.MM.yyyy HH:mm.';
 	test.each<[form: string, message: string]>([
 		['dd.MM', '"dd.MM" has no year'],
 		['dd.yyyy', '"dd.yyyy" has no month'],
@@ -198,18 +185,10 @@ describe('a date in a format that the user sets', () => {
 		['dd.MM.yyyy Z', `"dd.MM.yyyy Z" has 'Z', which has no meaning`],
 		['dd.MM.yyyy dd', '"dd.MM.yyyy dd" names the day twice'],
 		['dd.MM.M.yyyy', '"dd.MM.M.yyyy" names the month twice'],
-		[
-			'dd.MM.yyyy hh:mm',
-			`"dd.MM.yyyy hh:mm" has hours from 1 to 12 without AM and PM ('a'), or the other way round`,
-		],
-		[
-			'dd.MM.yyyy HH:mm a',
-			`"dd.MM.yyyy HH:mm a" has hours from 1 to 12 without AM and PM ('a'), or the other way round`,
-		],
+		['dd.MM.yyyy hh:mm', `"dd.MM.yyyy hh:mm" has hours from 1 to 12 without AM and PM ('a'), or the other way round`],
+		['dd.MM.yyyy HH:mm a', `"dd.MM.yyyy HH:mm a" has hours from 1 to 12 without AM and PM ('a'), or the other way round`],
 	])('%j is not a valid format', (form, message) => {
-		expect(() => timeReader(form)).toThrow(
-			expect.objectContaining({ name: 'InputError', message, hint: HINT }),
-		);
+		expect(() => timeReader(form)).toThrow(expect.objectContaining({ name: 'InputError', message, hint: HINT }));
 	});
 });
 

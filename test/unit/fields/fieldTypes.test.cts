@@ -1,24 +1,9 @@
 /** Field types beyond the tables of whole values (values.test): parts, limits, shapes. */
 import type { FieldMetadata, JsonValue } from '../../../nodes/DataPlatform/api/types.ts';
-import {
-	fromJsonText,
-	isDateTimeObject,
-	isJson,
-	show,
-} from '../../../nodes/DataPlatform/fields/convert.ts';
-import {
-	holdsData,
-	isOnlyRead,
-	isWritable,
-	fieldType,
-} from '../../../nodes/DataPlatform/fields/index.ts';
+import { fromJsonText, isDateTimeObject, isJson, show } from '../../../nodes/DataPlatform/fields/convert.ts';
+import { holdsData, isOnlyRead, isWritable, fieldType } from '../../../nodes/DataPlatform/fields/index.ts';
 import { sameParts, sameText } from '../../../nodes/DataPlatform/fields/equality.ts';
-import {
-	canBeKey,
-	holdsValue,
-	keyText,
-	toFieldValue,
-} from '../../../nodes/DataPlatform/fields/values.ts';
+import { canBeKey, holdsValue, keyText, toFieldValue } from '../../../nodes/DataPlatform/fields/values.ts';
 import { fieldOf } from '../fixtures.cts';
 
 const MANY = { multiple: true };
@@ -277,9 +262,7 @@ describe('what a field is', () => {
 	};
 	test.each(['radio', 'dropdown'])('%s: its choices in their order', (type) => {
 		const items = [{ value: 'c', order: 3 }, { value: 'a' }, { value: 'b', order: 1 }];
-		expect(choices(type, { items })).toEqual(
-			['a', 'b', 'c'].map((value) => ({ name: value, value })),
-		);
+		expect(choices(type, { items })).toEqual(['a', 'b', 'c'].map((value) => ({ name: value, value })));
 		expect(choices(type, { items: [...items].reverse() })).toEqual(choices(type, { items }));
 		expect(items.map(({ value }) => value)).toEqual(['c', 'a', 'b']);
 	});

@@ -3,12 +3,9 @@ import { show } from '../../../nodes/DataPlatform/fields/convert.ts';
 import { holdsValue, toFieldValue } from '../../../nodes/DataPlatform/fields/values.ts';
 import { fieldOf } from '../fixtures.cts';
 
-const convert = (type: string, value: unknown, metadata?: FieldMetadata) =>
-	toFieldValue(fieldOf('f', type, metadata), value, 'leave');
+const convert = (type: string, value: unknown, metadata?: FieldMetadata) => toFieldValue(fieldOf('f', type, metadata), value, 'leave');
 
-const luxonTime = {
-	toISO: () => '2026-11-21T09:30:00.000+01:00',
-};
+const luxonTime = { toISO: () => '2026-11-21T09:30:00.000+01:00' };
 
 const accepted: Array<[type: string, value: unknown, sent: unknown, metadata?: FieldMetadata]> = [
 	['text', 'Fox', 'Fox'],
@@ -95,16 +92,8 @@ const accepted: Array<[type: string, value: unknown, sent: unknown, metadata?: F
 	['datetime', '2025-12-31Z', '2025-12-31T00:00:00Z'],
 	['dropdownmulti', [5n], ['5']],
 	['dropdownmulti', '[12345678901234567890,0.5]', ['12345678901234567890', '0.5']],
-	[
-		'money_with_currency',
-		'{"amount":-1234567890.12345,"currency":"EUR"}',
-		{ amount: -1234567890.12345, currency: 'EUR' },
-	],
-	[
-		'money_with_currency',
-		{ amount: 1, currency: 'EUR', date: '2021-05-06T00:00:00' },
-		{ amount: 1, currency: 'EUR', date: '2021-05-06' },
-	],
+	['money_with_currency', '{"amount":-1234567890.12345,"currency":"EUR"}', { amount: -1234567890.12345, currency: 'EUR' }],
+	['money_with_currency', { amount: 1, currency: 'EUR', date: '2021-05-06T00:00:00' }, { amount: 1, currency: 'EUR', date: '2021-05-06' }],
 	['file', { remove: ['id-1'] }, { remove: ['id-1'] }],
 ];
 
@@ -171,11 +160,7 @@ const refused: Array<[type: string, value: unknown, problem: string, metadata?: 
 		'{"amount":9007199254740993,"currency":"EUR"}',
 		'takes a number of about 15 digits at most as \'amount\', not "9007199254740993"',
 	],
-	[
-		'money_with_currency',
-		'{"amount":0.1234567890123456789,"currency":"EUR"}',
-		expect.stringContaining('about 15 digits at most') as never,
-	],
+	['money_with_currency', '{"amount":0.1234567890123456789,"currency":"EUR"}', expect.stringContaining('about 15 digits at most') as never],
 	['decimal', '1e-400', expect.stringContaining('would become 0') as never],
 	['number', '1.0000000000000000000001', expect.stringContaining('would become 1') as never],
 	['percentage', 'NaN', 'takes a number, not "NaN"'],
@@ -190,29 +175,16 @@ const refused: Array<[type: string, value: unknown, problem: string, metadata?: 
 	['chips', { a: 1 }, 'takes a list of texts, not {"a":1}'],
 	['chips', [Number.NaN], 'takes a list of texts, not a list'],
 	['chips', [['a']], 'takes a list of texts, not [["a"]]'],
-	[
-		'money_with_currency',
-		{ amount: NaN, currency: 'EUR' },
-		expect.stringContaining('takes an object') as never,
-	],
+	['money_with_currency', { amount: NaN, currency: 'EUR' }, expect.stringContaining('takes an object') as never],
 	['money_with_currency', { amount: 1, currency: 5 }, "takes text as 'currency', not 5"],
-	[
-		'money_with_currency',
-		{ amount: 1, currency: 'EUR', date: 'soon' },
-		expect.stringContaining("as 'date'") as never,
-	],
+	['money_with_currency', { amount: 1, currency: 'EUR', date: 'soon' }, expect.stringContaining("as 'date'") as never],
 	['url_link', { href: 5 }, "takes text as 'href', not 5"],
 	['url_link', { href: 'x', description: {} }, "takes text as 'description', not {}"],
 	['checklist', { lists: 'a' }, `takes a list of objects as 'lists', not "a"`],
 	['checklist', { lists: [5] }, `takes a list of objects as 'lists', not [5]`],
 	['chat', { messages: { text: 'a' } }, expect.stringContaining("as 'messages'") as never],
 	['schema_link', { id: '' }, 'takes the id of one record, not {"id":""}'],
-	[
-		'schema_link',
-		['a', ''],
-		expect.stringContaining('takes record ids') as never,
-		{ multiple: true },
-	],
+	['schema_link', ['a', ''], expect.stringContaining('takes record ids') as never, { multiple: true }],
 	['file', [5], expect.stringContaining('takes a web address') as never],
 	['file', { add: 'x' }, expect.stringContaining('takes a web address') as never],
 	['calculated', 'x', 'is read-only'],
@@ -324,12 +296,7 @@ const held: Held[] = [
 		{ amount: 1, currency: 'EUR', date: '2021-05-06' },
 		true,
 	],
-	[
-		'money_with_currency',
-		{ amount: 1, currency: 'EUR' },
-		{ amount: 1, currency: 'EUR', date: '2021-05-06' },
-		false,
-	],
+	['money_with_currency', { amount: 1, currency: 'EUR' }, { amount: 1, currency: 'EUR', date: '2021-05-06' }, false],
 	['url_link', { href: 'x', description: 'd' }, { href: 'x' }, undefined],
 	['url_link', { href: 'x' }, { href: 'x', description: 'd' }, false],
 	['url_link', { href: 'x' }, { href: 'y' }, false],
@@ -359,10 +326,7 @@ describe('checklists and chats', () => {
 		...(checked !== undefined && { checked }),
 	});
 	const lists = (...items: object[]) =>
-		({
-			lists: [{ id: 'l', header: 'h', items, checkedCount: 1, progress: 0.5 }],
-			progress: 0.5,
-		}) as JsonValue;
+		({ lists: [{ id: 'l', header: 'h', items, checkedCount: 1, progress: 0.5 }], progress: 0.5 }) as JsonValue;
 	const given = (...items: object[]) => ({ lists: [{ header: 'h', items }] }) as JsonValue;
 	const stored = lists(item('a', true, '1'), item('b', false, '2'));
 

@@ -1,28 +1,14 @@
 import { NodeApiError, NodeOperationError, type INode } from 'n8n-workflow';
-import {
-	ItemResults,
-	toNodeError,
-	omitUndefined,
-} from '../../../nodes/DataPlatform/run/itemResults.ts';
+import { ItemResults, toNodeError, omitUndefined } from '../../../nodes/DataPlatform/run/itemResults.ts';
 import { toFailure } from '../../../nodes/DataPlatform/parameters/describeFailure.ts';
 import { InputError, ServiceError } from '../../../nodes/DataPlatform/transport/errors.ts';
 import { OriginError } from '../../../nodes/DataPlatform/transport/allowedOrigins.ts';
 
-const node = {
-	name: 'Data Platform',
-	type: 't',
-	typeVersion: 1,
-	parameters: {},
-} as unknown as INode;
+const node = { name: 'Data Platform', type: 't', typeVersion: 1, parameters: {} } as unknown as INode;
 
 describe('failures in the user’s words', () => {
 	test('of the service', () => {
-		const error = new ServiceError('No', {
-			delivery: 'rejected',
-			status: 400,
-			code: 'c',
-			hint: 'h',
-		});
+		const error = new ServiceError('No', { delivery: 'rejected', status: 400, code: 'c', hint: 'h' });
 		expect(toFailure(error)).toEqual({
 			message: 'No',
 			hint: 'h',
@@ -45,11 +31,7 @@ describe('failures in the user’s words', () => {
 			details: { outcome: 'failed', field: 'age' },
 		});
 		const details = { outcome: 'failed' };
-		expect(toFailure(new OriginError('Not sent', 'h'))).toEqual({
-			message: 'Not sent',
-			hint: 'h',
-			details,
-		});
+		expect(toFailure(new OriginError('Not sent', 'h'))).toEqual({ message: 'Not sent', hint: 'h', details });
 		expect(toFailure(new NodeOperationError(node, 'Op', { description: 'd' }))).toEqual({
 			message: 'Op',
 			hint: 'd',
@@ -81,14 +63,7 @@ describe('a report', () => {
 		expect(report.items()).toEqual([
 			{ json: { name: 'a' }, pairedItem: { item: 0 } },
 			{ json: { name: 'a2' }, pairedItem: { item: 0 } },
-			{
-				json: {
-					error: 'No',
-					message: 'h',
-					details: { item: 1, outcome: 'failed', retryable: false },
-				},
-				pairedItem: { item: 1 },
-			},
+			{ json: { error: 'No', message: 'h', details: { item: 1, outcome: 'failed', retryable: false } }, pairedItem: { item: 1 } },
 			{ json: { name: 'c' }, pairedItem: { item: 2 } },
 		]);
 	});
@@ -96,9 +71,7 @@ describe('a report', () => {
 	test('an error item has no other keys than n8n routes by', () => {
 		const report = new ItemResults(1);
 		report.failed(0, { message: 'No', status: 400 });
-		expect(report.items()).toEqual([
-			{ json: { error: 'No', details: { item: 0, retryable: false } }, pairedItem: { item: 0 } },
-		]);
+		expect(report.items()).toEqual([{ json: { error: 'No', details: { item: 0, retryable: false } }, pairedItem: { item: 0 } }]);
 	});
 
 	test('for a node with an error output, n8n 1 finds a mark on error items, and a copy has none', () => {
@@ -174,9 +147,7 @@ describe('a report', () => {
 		report.done(0, ok('a'));
 		report.failed(1, { message: 'No' });
 		report.summarize({ inserted: 2 });
-		expect(report.items()).toEqual([
-			{ json: { inserted: 2 }, pairedItem: [{ item: 0 }, { item: 1 }] },
-		]);
+		expect(report.items()).toEqual([{ json: { inserted: 2 }, pairedItem: [{ item: 0 }, { item: 1 }] }]);
 	});
 });
 

@@ -316,11 +316,7 @@ describe('the entries of a mapping list', () => {
 		],
 	])('%j is an error', async (given, message) => {
 		expect(await entriesOf(given)).toThrow(
-			expect.objectContaining({
-				message,
-				hint: 'Correct it, or remove the entry.',
-				field: 'Column Mapping',
-			}),
+			expect.objectContaining({ message, hint: 'Correct it, or remove the entry.', field: 'Column Mapping' }),
 		);
 	});
 });

@@ -3,10 +3,7 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { IBinaryKeyData } from 'n8n-workflow';
 
 import { GrowingFile, openFile, storeFile } from '../../../nodes/DataPlatform/input/binaryStore.ts';
-import {
-	binaryFields,
-	inputDataFieldName,
-} from '../../../nodes/DataPlatform/parameters/files/uploads.ts';
+import { binaryFields, inputDataFieldName } from '../../../nodes/DataPlatform/parameters/files/uploads.ts';
 import { fakeRun, type Given } from '../fakeNode.cts';
 
 const MIB = 1024 * 1024;
@@ -61,9 +58,7 @@ describe('a file that grows', () => {
 
 	test('goes to the store while it is produced', async () => {
 		const received: string[] = [];
-		const { file } = await growing({
-			receive: (piece) => void received.push(Buffer.from(piece).toString()),
-		});
+		const { file } = await growing({ receive: (piece) => void received.push(Buffer.from(piece).toString()) });
 		await file.write('a');
 		await isSettled(new Promise(() => undefined));
 		expect(received).toEqual(['a']);
@@ -196,11 +191,7 @@ describe('a file that is produced', () => {
 });
 
 describe('a file of an item', () => {
-	async function opened(
-		data: Partial<IBinaryKeyData[string]>,
-		files: Given['files'] = {},
-		canceled?: AbortSignal,
-	) {
+	async function opened(data: Partial<IBinaryKeyData[string]>, files: Given['files'] = {}, canceled?: AbortSignal) {
 		const binary = { data: { data: '', mimeType: 'text/csv', ...data } };
 		const { run, seen } = await fakeRun({}, { items: [{ json: {}, binary }], files, canceled });
 		return { ...openFile(run, 0, 'data', inputDataFieldName), seen };
@@ -213,10 +204,7 @@ describe('a file of an item', () => {
 
 	test('is read from the store in pieces', async () => {
 		const content = 'x'.repeat(300_000);
-		const { name, read, close, seen } = await opened(
-			{ id: 'f', fileName: 'a.csv' },
-			{ f: content },
-		);
+		const { name, read, close, seen } = await opened({ id: 'f', fileName: 'a.csv' }, { f: content });
 		expect(name).toBe('a.csv');
 		expect(await text(read())).toEqual({ text: content, count: 2 });
 		expect(await text(read())).toEqual({ text: content, count: 2 });
@@ -262,10 +250,7 @@ describe('a file of an item', () => {
 		expect((await opened(data)).name).toBe(expected);
 	});
 
-	const HINT = {
-		field: 'Input Data Field Name',
-		hint: 'Run the node that created the file again.',
-	};
+	const HINT = { field: 'Input Data Field Name', hint: 'Run the node that created the file again.' };
 	test('that is not in the store is an error', async () => {
 		const { read } = await opened({ id: 'f', fileName: 'a.csv' }, { f: new Error('gone') });
 		await expect(text(read())).rejects.toMatchObject({
@@ -275,10 +260,7 @@ describe('a file of an item', () => {
 	});
 
 	test('that breaks off is an error', async () => {
-		const { read } = await opened(
-			{ id: 'f', fileName: 'a.csv' },
-			{ f: ['abc', new Error('torn')] },
-		);
+		const { read } = await opened({ id: 'f', fileName: 'a.csv' }, { f: ['abc', new Error('torn')] });
 		await expect(text(read())).rejects.toMatchObject({
 			message: "'a.csv' can't be read from n8n's store: torn",
 			...HINT,
@@ -316,18 +298,8 @@ describe('the fields of an item with files', () => {
 			'Enter the names of fields with files, separated by commas, or leave it empty for all.',
 		],
 		['', {}, 'The item has no file', 'Put a node before this one that reads or downloads a file.'],
-		[
-			'',
-			undefined,
-			'The item has no file',
-			'Put a node before this one that reads or downloads a file.',
-		],
-		[
-			'a,c,d',
-			{ a: file, b: file },
-			"The item has no file in 'c', 'd'",
-			'Fields with files in this item: a, b.',
-		],
+		['', undefined, 'The item has no file', 'Put a node before this one that reads or downloads a file.'],
+		['a,c,d', { a: file, b: file }, "The item has no file in 'c', 'd'", 'Fields with files in this item: a, b.'],
 		['c', {}, "The item has no file in 'c'", 'Fields with files in this item: none.'],
 	])('%j of %j is an error', async (names, binary, message, hint) => {
 		await expect(fieldsOf(names, binary)).rejects.toMatchObject({

@@ -7,12 +7,7 @@ import { outputOf, simple } from '../../../nodes/DataPlatform/parameters/select/
 import { requestSettings, timeout } from '../../../nodes/DataPlatform/parameters/requests.ts';
 import { tableParameters } from '../../../nodes/DataPlatform/parameters/select/table.ts';
 import { columnsToCreate } from '../../../nodes/DataPlatform/parameters/write/columns.ts';
-import {
-	createOptions,
-	importOptions,
-	settingsOf,
-	writesMatched,
-} from '../../../nodes/DataPlatform/parameters/write/writing.ts';
+import { createOptions, importOptions, settingsOf, writesMatched } from '../../../nodes/DataPlatform/parameters/write/writing.ts';
 import { writeItems } from '../../../nodes/DataPlatform/actions/record/writeItems.ts';
 
 /**
@@ -36,9 +31,7 @@ test('an operation that reads a parameter which it does not show fails to compil
 			helper: outputOf(run, index)({ id: 'a' }),
 		}),
 	});
-	expect(operation.properties.map(({ name }) => name)).toEqual([
-		...['application', 'table', 'limit', 'options'],
-	]);
+	expect(operation.properties.map(({ name }) => name)).toEqual([...['application', 'table', 'limit', 'options']]);
 	expect([...operation.shown].map(([name, { path }]) => `${name}: ${path}`)).toEqual([
 		...['application: application', 'table: table', 'limit: limit'],
 		...['maxRetryWait: options.maxRetryWait', 'timeout: options.timeout'],
@@ -88,17 +81,10 @@ test('no list of options has more than eight entries', () => {
 
 test.each([
 	[{ ...record, operation: 'getAll', limit: 5, options: { timeout: 3 } }, []],
-	[
-		{ ...record, operation: 'getAll', limt: 5, options: { timeuot: 3 } },
-		['limt', 'options.timeuot'],
-	],
+	[{ ...record, operation: 'getAll', limt: 5, options: { timeuot: 3 } }, ['limt', 'options.timeuot']],
 	[{ ...record, operation: 'create', recordId: 'x' }, ['recordId']],
 	[
-		{
-			...record,
-			operation: 'count',
-			conditions: { condition: [{ field: 'a', value: 'b', operater: 'eq' }], conditon: [] },
-		},
+		{ ...record, operation: 'count', conditions: { condition: [{ field: 'a', value: 'b', operater: 'eq' }], conditon: [] } },
 		['conditions.condition.operater', 'conditions.conditon'],
 	],
 	[{ ...record, operation: 'madeUp', limit: 5 }, []],

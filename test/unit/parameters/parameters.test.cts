@@ -1,26 +1,9 @@
 /** Parameters: their entries in the editor, how their values are read, and what is rejected. */
 import type { IDataObject, INodeProperties } from 'n8n-workflow';
 
-import {
-	ParameterReader,
-	type NameOf,
-	type Parameter,
-} from '../../../nodes/DataPlatform/parameterKinds/parameter.ts';
-import {
-	anyValue,
-	choice,
-	date,
-	flag,
-	list,
-	names,
-	number,
-	text,
-	wholeNumber,
-} from '../../../nodes/DataPlatform/parameterKinds/kinds.ts';
-import {
-	holdsExpression,
-	requireNumber,
-} from '../../../nodes/DataPlatform/parameterKinds/values.ts';
+import { ParameterReader, type NameOf, type Parameter } from '../../../nodes/DataPlatform/parameterKinds/parameter.ts';
+import { anyValue, choice, date, flag, list, names, number, text, wholeNumber } from '../../../nodes/DataPlatform/parameterKinds/kinds.ts';
+import { holdsExpression, requireNumber } from '../../../nodes/DataPlatform/parameterKinds/values.ts';
 import { filterOf } from '../../../nodes/DataPlatform/parameters/select/filter.ts';
 import { OptionGroup, shownParameters } from '../../../nodes/DataPlatform/parameters/operation.ts';
 import {
@@ -97,8 +80,7 @@ describe('a number within bounds', () => {
 
 const PLATFORM = 'https://platform.example.com';
 const url = (value: string) => ({ __rl: true, mode: 'url', value });
-const inTable = (parameter: Parameter<string, unknown>, value: unknown) =>
-	parameter.in({ [parameter.name]: value }, { label: 'List' });
+const inTable = (parameter: Parameter<string, unknown>, value: unknown) => parameter.in({ [parameter.name]: value }, { label: 'List' });
 
 describe('what is picked in a locator', () => {
 	test.each<[parameter: Parameter<string, unknown>, value: unknown, name: string]>([
@@ -135,21 +117,9 @@ describe('what is picked in a locator', () => {
 	});
 
 	test.each<[unknown, string, string]>([
-		[
-			url(`${PLATFORM}/people`),
-			"The address in 'Table' does not lead to one",
-			'Addresses look like https://',
-		],
-		[
-			url('https://tables/people'),
-			"The address in 'Table' does not lead to one",
-			'Addresses look like https://',
-		],
-		[
-			url('h://tables/tables/'),
-			"The address in 'Table' does not lead to one",
-			'Addresses look like https://',
-		],
+		[url(`${PLATFORM}/people`), "The address in 'Table' does not lead to one", 'Addresses look like https://'],
+		[url('https://tables/people'), "The address in 'Table' does not lead to one", 'Addresses look like https://'],
+		[url('h://tables/tables/'), "The address in 'Table' does not lead to one", 'Addresses look like https://'],
 		[true, "'Table' must be text, not a boolean", 'Correct the expression in it.'],
 		[NaN, "'Table' must be text, not NaN", 'Correct the expression in it.'],
 		[{ a: 1 }, "'Table' must be text, not an object", 'Correct the expression in it.'],
@@ -157,11 +127,7 @@ describe('what is picked in a locator', () => {
 		['', "'Table' is empty", 'Fill it in.'],
 	])('%j is not one', async (value, message, hint) => {
 		const { run } = await fakeRun({ table: value as never });
-		expectRefused(() => table.of(run, 0), {
-			message,
-			field: 'Table',
-			hint: expect.stringContaining(hint),
-		});
+		expectRefused(() => table.of(run, 0), { message, field: 'Table', hint: expect.stringContaining(hint) });
 	});
 
 	test('an application may be left empty, but not by its expression', async () => {
@@ -185,10 +151,7 @@ describe('what is picked in a locator', () => {
 	test.each<[IDataObject, string]>([
 		[{ application: 'sales', table: 'people', recordId: 'r1' }, '["sales","people","r1"]'],
 		[{ table: 'people', recordId: 'r1' }, '[null,"people","r1"]'],
-		[
-			{ table: 'people', recordId: '0F8FAD5B-D9CB-469F-A165-70867728950E' },
-			'[null,"people","0f8fad5b-d9cb-469f-a165-70867728950e"]',
-		],
+		[{ table: 'people', recordId: '0F8FAD5B-D9CB-469F-A165-70867728950E' }, '[null,"people","0f8fad5b-d9cb-469f-a165-70867728950e"]'],
 	])('%j is the record %s', async (parameters, key) => {
 		const { run } = await fakeRun(parameters);
 		expect(recordKeyOf(run, 0)).toBe(key);
@@ -205,11 +168,7 @@ describe('what is picked in a locator', () => {
 
 const name = text('name', { label: 'Name' });
 const key = text('key', { label: 'Key', required: true });
-const view = text('view', {
-	label: 'View',
-	narrows: true,
-	loads: { loadOptionsMethod: 'getViews' },
-});
+const view = text('view', { label: 'View', narrows: true, loads: { loadOptionsMethod: 'getViews' } });
 const columns = names('columns', { label: 'Columns' });
 const keys = names('keys', { label: 'Keys', required: true });
 const watched = names('watched', { label: 'Watched', narrows: true });
@@ -223,11 +182,7 @@ const way = choice('way', {
 });
 const day = date('day', { label: 'Day' });
 const field = text('field', { label: 'Field', preset: '*' });
-const order = choice('order', {
-	label: 'Order',
-	choices: { up: 'Up', down: 'Down' },
-	preset: 'up',
-});
+const order = choice('order', { label: 'Order', choices: { up: 'Up', down: 'Down' }, preset: 'up' });
 const value = anyValue('value', { label: 'Value' });
 const sorts = list('sorts', {
 	label: 'Sorts',
@@ -309,9 +264,7 @@ describe('a value', () => {
 
 	test('in an entry of a list', () => {
 		const entry = { field: undefined, order: undefined, value: 7 };
-		expect([field.in(entry, sorts), order.in(entry, sorts), value.in(entry, sorts)]).toEqual([
-			...['*', 'up', 7],
-		]);
+		expect([field.in(entry, sorts), order.in(entry, sorts), value.in(entry, sorts)]).toEqual([...['*', 'up', 7]]);
 		expectRefused(() => order.in({ order: 'left' }, sorts), {
 			message: `'Order' under 'Sorts' must be one of 'up', 'down', not "left"`,
 			field: 'Sorts',
@@ -331,11 +284,7 @@ describe('a value', () => {
 		[name, true, "'Name' must be text, not a boolean", CORRECT],
 	])('%s %j is rejected', async (parameter, given, message, hint) => {
 		const reader = await readerOf({ [parameter.name]: given });
-		expectRefused(() => parameter.of(reader as never, 0), {
-			message,
-			hint,
-			field: parameter.label,
-		});
+		expectRefused(() => parameter.of(reader as never, 0), { message, hint, field: parameter.label });
 	});
 
 	const WAY = 'Choose it from the list, or correct the expression in it.';
@@ -348,19 +297,10 @@ describe('a value', () => {
 		[day, 'soon', `'Day' must be a date, not "soon"`, DAY],
 		[day, '', "'Day' must be a date, it is empty", DAY],
 		[sorts, { by: ['x'] }, `'Sorts' must be a list of entries, not ["x"]`, CORRECT],
-		[
-			sorts,
-			'={{ undefined }}',
-			"'Sorts' is empty: its expression returned nothing",
-			'Correct the expression, or remove it.',
-		],
+		[sorts, '={{ undefined }}', "'Sorts' is empty: its expression returned nothing", 'Correct the expression, or remove it.'],
 	])('the option %s %j is rejected', async (parameter, given, message, hint) => {
 		const reader = await readerOf({}, { [parameter.name]: given });
-		expectRefused(() => parameter.of(reader as never, 0), {
-			message,
-			hint,
-			field: parameter.label,
-		});
+		expectRefused(() => parameter.of(reader as never, 0), { message, hint, field: parameter.label });
 	});
 });
 
@@ -389,13 +329,7 @@ describe('the editor’s entry', () => {
 				type: 'fixedCollection',
 				placeholder: 'Add Sort',
 				typeOptions: { multipleValues: true },
-				options: [
-					{
-						displayName: 'Sort',
-						name: 'by',
-						values: [field.property, order.property, value.property],
-					},
-				],
+				options: [{ displayName: 'Sort', name: 'by', values: [field.property, order.property, value.property] }],
 			},
 		],
 	])('of %s', (parameter, expected) => {
@@ -479,28 +413,16 @@ describe('the filter builder', () => {
 		],
 		[
 			{ filterMode: 'json', filterTree: '={{ undefined }}' },
-			{
-				message: "'Filter Tree' is empty",
-				field: 'Filter Tree',
-				hint: expect.stringContaining('it returned nothing'),
-			},
+			{ message: "'Filter Tree' is empty", field: 'Filter Tree', hint: expect.stringContaining('it returned nothing') },
 		],
 		[{ filterMode: 'json', filterTree: ' ' }, { message: "'Filter Tree' is empty" }],
 		[
 			{ filterMode: 'json', filterTree: '{' },
-			{
-				message: "'Filter Tree' is not valid JSON",
-				field: 'Filter Tree',
-				hint: expect.stringContaining('A filter is'),
-			},
+			{ message: "'Filter Tree' is not valid JSON", field: 'Filter Tree', hint: expect.stringContaining('A filter is') },
 		],
 		[
 			{ filterMode: 'conditions', matchType: 'any' },
-			{
-				message: `'Match' must be one of 'and', 'or', not "any"`,
-				field: 'Match',
-				hint: expect.stringContaining('Choose it'),
-			},
+			{ message: `'Match' must be one of 'and', 'or', not "any"`, field: 'Match', hint: expect.stringContaining('Choose it') },
 		],
 		[
 			conditions({ conditions: { condition: ['x'] } }),
@@ -512,11 +434,7 @@ describe('the filter builder', () => {
 		],
 		[
 			conditions({ groups: { group: [{}] } }),
-			{
-				message: 'Group 1 of the filter has no condition',
-				field: 'Groups',
-				hint: 'Add a condition to it, or remove the group.',
-			},
+			{ message: 'Group 1 of the filter has no condition', field: 'Groups', hint: 'Add a condition to it, or remove the group.' },
 		],
 		[
 			conditions({ groups: { group: [{ matchType: 'x', conditions: { condition: [isFox] } }] } }),

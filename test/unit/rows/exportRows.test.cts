@@ -1,10 +1,5 @@
 /** Records as lines of a file. */
-import {
-	csvHeader,
-	csvRecord,
-	exportColumns,
-	type CsvFormat,
-} from '../../../nodes/DataPlatform/rows/exportRows.ts';
+import { csvHeader, csvRecord, exportColumns, type CsvFormat } from '../../../nodes/DataPlatform/rows/exportRows.ts';
 import type { FieldDefinition, JsonValue } from '../../../nodes/DataPlatform/api/types.ts';
 import { fieldOf, storedOf, tableOf } from '../fixtures.cts';
 
@@ -44,27 +39,9 @@ describe('columns', () => {
 		['what can only be read too', [fieldOf('a', 'calculated')], nameOf, [], ['a']],
 		['headers', [withHeader('a', ' Unit Price ')], headerOf, [], ['Unit Price']],
 		['no header', [withHeader('a', ' ')], headerOf, [], ['a']],
-		[
-			'a header twice',
-			[withHeader('a', 'Name'), withHeader('b', 'name '), withHeader('c', 'City')],
-			headerOf,
-			[],
-			['a', 'b', 'City'],
-		],
-		[
-			'a header that is the name of another field',
-			[withHeader('a', 'B'), withHeader('b', 'City')],
-			headerOf,
-			[],
-			['a', 'City'],
-		],
-		[
-			'a header that another field has which is not chosen',
-			[withHeader('a', 'Name'), withHeader('b', 'Name')],
-			headerOf,
-			['a'],
-			['a'],
-		],
+		['a header twice', [withHeader('a', 'Name'), withHeader('b', 'name '), withHeader('c', 'City')], headerOf, [], ['a', 'b', 'City']],
+		['a header that is the name of another field', [withHeader('a', 'B'), withHeader('b', 'City')], headerOf, [], ['a', 'City']],
+		['a header that another field has which is not chosen', [withHeader('a', 'Name'), withHeader('b', 'Name')], headerOf, ['a'], ['a']],
 		['a header that is a column of every file', [withHeader('a', 'ID')], headerOf, [], ['a']],
 		[
 			'headers that would be read as something else',
@@ -106,11 +83,7 @@ describe('cells', () => {
 		[' a', '" a"', '" a"'],
 		[['a', 'b'], '"[""a"",""b""]"', '"[""a"",""b""]"'],
 		[['=1'], '"[""=1""]"', '"[""=1""]"'],
-		[
-			{ amount: 1, currency: 'EUR' },
-			'"{""amount"":1,""currency"":""EUR""}"',
-			'"{""amount"":1,""currency"":""EUR""}"',
-		],
+		[{ amount: 1, currency: 'EUR' }, '"{""amount"":1,""currency"":""EUR""}"', '"{""amount"":1,""currency"":""EUR""}"'],
 	])('%j is %j with the guard, else %j', (value, guarded, plain) => {
 		const record = storedOf({ id: 'r1', fields: value === undefined ? {} : { a: value } });
 		const line = (form: CsvFormat) => csvRecord(record, [column!], form);

@@ -1,9 +1,5 @@
 /** The file of rejected rows: its lines, and how they are recognized when they come back. */
-import {
-	addedColumns,
-	RejectedLines,
-	withoutAdded,
-} from '../../../nodes/DataPlatform/rows/rejectedRows.ts';
+import { addedColumns, RejectedLines, withoutAdded } from '../../../nodes/DataPlatform/rows/rejectedRows.ts';
 import type { FileRow } from '../../../nodes/DataPlatform/rows/readRows.ts';
 import type { Encoding } from '../../../nodes/DataPlatform/rows/decodeText.ts';
 
@@ -68,11 +64,7 @@ describe('an NDJSON object', () => {
 		[{ error: 'x', field: '', row: 5 }, [], {}],
 		[{ error: 'own', error_: 'x', field: '', row: 5 }, ['error'], { error: 'own' }],
 		// Its own keys.
-		[
-			{ a: 1, error: 'x', field: 'a', row: 'five' },
-			[],
-			{ a: 1, error: 'x', field: 'a', row: 'five' },
-		],
+		[{ a: 1, error: 'x', field: 'a', row: 'five' }, [], { a: 1, error: 'x', field: 'a', row: 'five' }],
 		[{ a: 1, error: 'x', field: 'a', row: 1.5 }, [], { a: 1, error: 'x', field: 'a', row: 1.5 }],
 		[{ a: 1, error: 'x', field: 'a', row: 5 }, ['row'], { a: 1, error: 'x', field: 'a', row: 5 }],
 		[{ row: 5, error: 'x', field: 'a' }, [], { row: 5, error: 'x', field: 'a' }],
@@ -93,11 +85,7 @@ describe('a line', () => {
 	test.each<[string, FileRow, string]>([
 		['as it came', csv(['1', 'x']), '1,x,wrong,b,7\r\n'],
 		['too short', csv(['1']), '1,,wrong,b,7\r\n'],
-		[
-			'too long',
-			csv(['1', 'x', 'y', 'z,z']),
-			'1,x,"wrong; the cells after the last column: y,""z,z""",b,7\r\n',
-		],
+		['too long', csv(['1', 'x', 'y', 'z,z']), '1,x,"wrong; the cells after the last column: y,""z,z""",b,7\r\n'],
 		['with quotes and line ends', csv(['1', 'a"b\nc']), '1,"a""b\nc",wrong,b,7\r\n'],
 		['what looks like a formula stays', csv(['=1', "'=1"]), "=1,'=1,wrong,b,7\r\n"],
 		['of NDJSON', json('{"a":1}'), '{"a":1,"error":"wrong","field":"b","row":7}\n'],
@@ -107,11 +95,7 @@ describe('a line', () => {
 			'{ "a" : 12345678901234567890.10 ,"error":"wrong","field":"b","row":7}\n',
 		],
 		['of NDJSON, empty', json('{}'), '{"error":"wrong","field":"b","row":7}\n'],
-		[
-			'of NDJSON, with such names',
-			json('{"error":1,"row":2}'),
-			'{"error":1,"row":2,"error_":"wrong","field":"b","row_":7}\n',
-		],
+		['of NDJSON, with such names', json('{"error":1,"row":2}'), '{"error":1,"row":2,"error_":"wrong","field":"b","row_":7}\n'],
 		[
 			'of NDJSON, rejected once more',
 			json('{"a":{"b":[1,","],"c":"}"},"d":"\\",","error":"old","field":"d","row":3}'),
@@ -127,11 +111,7 @@ describe('a line', () => {
 			json('{"error":{"code":1,"text":"old"},"field":"d","row":3}'),
 			'{"error":"wrong","field":"b","row":7}\n',
 		],
-		[
-			'that is no JSON',
-			{ row: 7, line: 'a "b"', problem: 'is no JSON' },
-			'{"line":"a \\"b\\"","error":"wrong","field":"b","row":7}\n',
-		],
+		['that is no JSON', { row: 7, line: 'a "b"', problem: 'is no JSON' }, '{"line":"a \\"b\\"","error":"wrong","field":"b","row":7}\n'],
 	])('%s', (_, row, line) => {
 		const lines = new RejectedLines(['a', 'b'], ',', true, noField);
 		expect(lines.line(row, { error: 'wrong', field: 'b' })).toBe(line);
@@ -147,8 +127,6 @@ describe('a line', () => {
 
 	test('with another delimiter', () => {
 		const lines = new RejectedLines(['a', 'b'], ';', true, noField);
-		expect(lines.line(csv(['1,5', 'x;y', 'z']), { error: 'wrong' })).toBe(
-			'1,5;"x;y";"wrong; the cells after the last column: z";;7\r\n',
-		);
+		expect(lines.line(csv(['1,5', 'x;y', 'z']), { error: 'wrong' })).toBe('1,5;"x;y";"wrong; the cells after the last column: z";;7\r\n');
 	});
 });

@@ -401,10 +401,7 @@ describe('text of a file', () => {
 	])('%s (%s)', async (_, encoding, bytes) => {
 		expect(await decoded([bytes], encoding)).toEqual({ text: TEXT, error: undefined });
 		expect(await decoded(bytewise(bytes), encoding)).toEqual({ text: TEXT, error: undefined });
-		expect(await decoded(bytewise(gzipSync(bytes)), encoding)).toEqual({
-			text: TEXT,
-			error: undefined,
-		});
+		expect(await decoded(bytewise(gzipSync(bytes)), encoding)).toEqual({ text: TEXT, error: undefined });
 	});
 
 	test('Windows-1252 has its own signs, and no byte is lost', async () => {

@@ -4,8 +4,7 @@ import { FailureKinds, failureKinds } from '../../../nodes/DataPlatform/run/fail
 import type { Failure } from '../../../nodes/DataPlatform/run/itemResults.ts';
 
 const failure = (message: string, details = {}): Failure => ({ message, details });
-const kindsOf = (...failures: Failure[]) =>
-	failureKinds(failures.map((each, index) => ({ index, failure: each }))).list();
+const kindsOf = (...failures: Failure[]) => failureKinds(failures.map((each, index) => ({ index, failure: each }))).list();
 
 test('failures that differ in their values only are one kind, with the first message', () => {
 	const wrong = (item: number, value: string) =>
@@ -14,13 +13,7 @@ test('failures that differ in their values only are one kind, with the first mes
 			field: 'age',
 		});
 	expect(kindsOf(wrong(0, '"old"'), wrong(1, '"a \\"b\\""'), wrong(2, '"x"'))).toEqual([
-		{
-			count: 3,
-			error: `'age' takes a number, not "old"`,
-			outcome: 'failed',
-			field: 'age',
-			item: 0,
-		},
+		{ count: 3, error: `'age' takes a number, not "old"`, outcome: 'failed', field: 'age', item: 0 },
 	]);
 });
 
@@ -29,11 +22,7 @@ test.each<[what: string, messages: string[], kinds: number]>([
 	['with an apostrophe', ["'O'Brien' isn't a choice", "'Fox' isn't a choice"], 1],
 	['in double quotes, with others in them', ['No "a \\"b\\" \'c\'" here', 'No "x" here'], 1],
 	['that are cut off', ["No record matches 'a…", "No record matches 'b…"], 1],
-	[
-		'that are no values: words between apostrophes',
-		["can't read, isn't it", "can't see, isn't it"],
-		2,
-	],
+	['that are no values: words between apostrophes', ["can't read, isn't it", "can't see, isn't it"], 2],
 	['that are no values: after a possessive', ["the records' ids", "the records' keys"], 2],
 ])('values %s', (_, messages, kinds) => {
 	expect(kindsOf(...messages.map((message) => failure(message)))).toHaveLength(kinds);
@@ -59,15 +48,11 @@ test('another reason is another kind; numbers in it are values', () => {
 test('ten kinds are told apart, and counted to the end', () => {
 	const letters = [...'abcdefghijklm'];
 	const kinds = kindsOf(...[...letters, 'a', 'm'].map((letter) => failure(letter)));
-	expect(kinds.map(({ error, count }) => `${error as string}${count as number}`)).toEqual(
-		'a2 b1 c1 d1 e1 f1 g1 h1 i1 j1'.split(' '),
-	);
+	expect(kinds.map(({ error, count }) => `${error as string}${count as number}`)).toEqual('a2 b1 c1 d1 e1 f1 g1 h1 i1 j1'.split(' '));
 });
 
 test('one that is of no item has none', () => {
-	expect(failureKinds([{ failure: failure('not removed') }]).list()).toEqual([
-		{ count: 1, error: 'not removed' },
-	]);
+	expect(failureKinds([{ failure: failure('not removed') }]).list()).toEqual([{ count: 1, error: 'not removed' }]);
 });
 
 describe('in words', () => {

@@ -3,12 +3,7 @@
  */
 import type { IDataObject, INode, INodeParameters } from 'n8n-workflow';
 
-import {
-	isErrorItem,
-	ItemResults,
-	toNodeError,
-	type Failure,
-} from '../../../nodes/DataPlatform/run/itemResults.ts';
+import { isErrorItem, ItemResults, toNodeError, type Failure } from '../../../nodes/DataPlatform/run/itemResults.ts';
 import { toFailure } from '../../../nodes/DataPlatform/parameters/describeFailure.ts';
 import { OriginError } from '../../../nodes/DataPlatform/transport/allowedOrigins.ts';
 import { InputError, ServiceError } from '../../../nodes/DataPlatform/transport/errors.ts';
@@ -33,12 +28,7 @@ interface Setup extends Omit<Given, 'parameters'> {
 async function write(
 	operation: string,
 	items: IDataObject[],
-	{
-		parameters,
-		respond,
-		tables = new StubTables({ people: { r1: { name: 'Ada', age: 1 } } }, definitions),
-		...given
-	}: Setup = {},
+	{ parameters, respond, tables = new StubTables({ people: { r1: { name: 'Ada', age: 1 } } }, definitions), ...given }: Setup = {},
 ) {
 	const run = await runNode(operation, {
 		serve: (options) => tables.serve(options, respond),
@@ -56,17 +46,10 @@ const ROUTED = { onError: 'continueErrorOutput' } as const;
 
 describe('the output', () => {
 	test('has one item each, paired, including failures', async () => {
-		const { output } = await write(
-			'record: create',
-			[{ name: 'A' }, { name: TOO_LONG }, { name: 'C' }],
-			{ node: CONTINUE },
-		);
+		const { output } = await write('record: create', [{ name: 'A' }, { name: TOO_LONG }, { name: 'C' }], { node: CONTINUE });
 		expect(output).toMatchObject([
 			{ json: { outcome: 'inserted', name: 'A' }, pairedItem: { item: 0 } },
-			{
-				json: { error: 'too long', details: { item: 1, outcome: 'failed' } },
-				pairedItem: { item: 1 },
-			},
+			{ json: { error: 'too long', details: { item: 1, outcome: 'failed' } }, pairedItem: { item: 1 } },
 			{ json: { outcome: 'inserted', name: 'C' }, pairedItem: { item: 2 } },
 		]);
 		expect(output[1]).not.toHaveProperty('error');
@@ -74,9 +57,7 @@ describe('the output', () => {
 	});
 
 	test('marks failures for n8n 1 if they have a separate output', async () => {
-		const { output } = await write('record: create', [{ name: TOO_LONG }, { name: 'B' }], {
-			node: ROUTED,
-		});
+		const { output } = await write('record: create', [{ name: TOO_LONG }, { name: 'B' }], { node: ROUTED });
 		expect(output[0]!.error).toEqual({ message: 'too long' });
 		expect(Object.keys(output[0]!)).not.toContain('error');
 		expect(output[1]!.error).toBeUndefined();
@@ -88,12 +69,7 @@ describe('the output', () => {
 			parameters: summary,
 			node: CONTINUE,
 		});
-		expect(output).toEqual([
-			{
-				json: expect.objectContaining({ inserted: 1, failed: 1 }),
-				pairedItem: [{ item: 0 }, { item: 1 }],
-			},
-		]);
+		expect(output).toEqual([{ json: expect.objectContaining({ inserted: 1, failed: 1 }), pairedItem: [{ item: 0 }, { item: 1 }] }]);
 	});
 
 	test('may be a summary, with failures in a separate output', async () => {
@@ -157,11 +133,9 @@ describe('the error that stops the node', () => {
 	});
 
 	test('says how far the run got', async () => {
-		const { error, details } = await write(
-			'record: create',
-			[{ name: 'A' }, { name: 'B' }, { name: TOO_LONG }, { name: 'D' }],
-			{ parameters: { options: { batchSize: 1, parallelRequests: 1 } } },
-		);
+		const { error, details } = await write('record: create', [{ name: 'A' }, { name: 'B' }, { name: TOO_LONG }, { name: 'D' }], {
+			parameters: { options: { batchSize: 1, parallelRequests: 1 } },
+		});
 		expect(error?.message).toBe('too long');
 		expect(error?.description).toContain('2 of 4 items are done, all confirmed through item 1.');
 		expect(details).toMatchObject({
@@ -178,9 +152,7 @@ describe('the error that stops the node', () => {
 	});
 
 	test('because too many fail says that', async () => {
-		const items = Array.from({ length: 200 }, (_, at) => ({
-			name: at < 100 ? TOO_LONG + at : `n${at}`,
-		}));
+		const items = Array.from({ length: 200 }, (_, at) => ({ name: at < 100 ? TOO_LONG + at : `n${at}` }));
 		const { error, details } = await write('record: create', items, {
 			parameters: { options: { batchSize: 50, parallelRequests: 1, maxFailedShare: 10 } },
 		});
@@ -227,12 +199,7 @@ describe('another try of a failed item', () => {
 		['came too early', new ServiceError('Wait', busy), false, { retryable: true, retryAfter: 2 }],
 		['has a wrong value', new InputError('Bad', { hint: 'h' }), true, { retryable: false }],
 		['may be done, and may be done twice', new ServiceError('?', lost), true, { retryable: true }],
-		[
-			'may be done by an operation that doubles',
-			new ServiceError('?', lost),
-			undefined,
-			{ retryable: false },
-		],
+		['may be done by an operation that doubles', new ServiceError('?', lost), undefined, { retryable: false }],
 	])('of one that %s', (_, error, retriesUnknown, expected) => {
 		const { retryable, retryAfter } = detailsOf(toFailure(error), retriesUnknown);
 		expect(JSON.parse(JSON.stringify({ retryable, retryAfter }))).toEqual(expected);
@@ -249,11 +216,11 @@ describe('another try of a failed item', () => {
 			writes += 1;
 			return writes === 1 ? httpResponse(504, '') : httpResponse(429, '', { 'retry-after': '7' });
 		};
-		const { output } = await write(
-			`record: ${operation}`,
-			[{ name: 'A' }, { name: 'B' }, { name: 'C' }, { name: 'D', nose: 1 }],
-			{ node: CONTINUE, respond, parameters: { options } },
-		);
+		const { output } = await write(`record: ${operation}`, [{ name: 'A' }, { name: 'B' }, { name: 'C' }, { name: 'D', nose: 1 }], {
+			node: CONTINUE,
+			respond,
+			parameters: { options },
+		});
 		const told = output.map(({ json }) => {
 			const { outcome, retryable, retryAfter } = json.details as IDataObject;
 			return [outcome, retryable, retryAfter];
@@ -271,29 +238,19 @@ test.each<[string, unknown, object]>([
 	[
 		'a lost response',
 		new ServiceError('lost', { delivery: 'ambiguous', status: 500 }),
-		{
-			...{ message: 'lost', status: 500, isRetryable: true },
-			details: { outcome: 'unknown', status: 500 },
-		},
+		{ ...{ message: 'lost', status: 500, isRetryable: true }, details: { outcome: 'unknown', status: 500 } },
 	],
 	[
 		'a rejection',
 		new ServiceError('no', { delivery: 'rejected', code: 'x', hint: 'do', retryAfterMs: 5 }),
-		{
-			...{ message: 'no', hint: 'do', retryAfterMs: 5, isRetryable: false },
-			details: { outcome: 'failed', code: 'x' },
-		},
+		{ ...{ message: 'no', hint: 'do', retryAfterMs: 5, isRetryable: false }, details: { outcome: 'failed', code: 'x' } },
 	],
 	[
 		'an address that is not allowed',
 		new OriginError('not there', 'do'),
 		{ message: 'not there', hint: 'do', details: { outcome: 'failed' } },
 	],
-	[
-		'an error of a node',
-		toNodeError(node, { message: 'no', hint: 'do' }),
-		{ message: 'no', hint: 'do', details: { outcome: 'failed' } },
-	],
+	['an error of a node', toNodeError(node, { message: 'no', hint: 'do' }), { message: 'no', hint: 'do', details: { outcome: 'failed' } }],
 	[
 		'an error of n8n’s API helper',
 		toNodeError(node, { message: 'no', hint: 'do', status: 400 }),
@@ -314,11 +271,7 @@ describe('a second attempt of the node', () => {
 	test('does not create again what the first has created', async () => {
 		const store: IDataObject = {};
 		const items = [{ name: 'A' }, { name: TOO_LONG }];
-		const first = await write('record: create', items, {
-			store,
-			node: RETRY,
-			parameters: { options },
-		});
+		const first = await write('record: create', items, { store, node: RETRY, parameters: { options } });
 		expect(first.error).toBeDefined();
 		const { tables, error } = await write('record: create', items, {
 			...{ store, node: RETRY, parameters: { options } },
@@ -349,10 +302,7 @@ describe('a second attempt of the node', () => {
 			},
 		};
 		const items = [{ name: 'Ada' }, { name: 'Cy' }];
-		const tables = new StubTables(
-			{ people: { r1: { name: 'Ada' }, r2: { name: 'Bob' } } },
-			definitions,
-		);
+		const tables = new StubTables({ people: { r1: { name: 'Ada' }, r2: { name: 'Bob' } } }, definitions);
 		const locked = httpResponse(400, { errors: [{ message: 'locked' }] });
 		const first = await write('record: sync', items, {
 			...{ ...given, tables },
@@ -386,10 +336,7 @@ describe('a second attempt of the node', () => {
 		const results = new ItemResults(1);
 		results.done(0, [{ json: {} }]);
 		results.add([{ json: {} }]);
-		expect([results.progress(), results.otherProgress()]).toEqual([
-			[[0, [{ json: {} }]]],
-			[[{ json: {} }]],
-		]);
+		expect([results.progress(), results.otherProgress()]).toEqual([[[0, [{ json: {} }]]], [[{ json: {} }]]]);
 		results.markDryRun();
 		expect([results.progress(), results.otherProgress()]).toEqual([[], []]);
 		expect(store).toEqual({});
@@ -403,11 +350,7 @@ describe('a second attempt of the node', () => {
 		const tables = new StubTables({ people: {} }, definitions);
 		const { error } = await runNode('record: importFromFile', {
 			serve: (options) => tables.serve(options),
-			parameters: {
-				...TABLE,
-				importMode: 'create',
-				options: { dryRun: '={{ $json.dry }}' },
-			},
+			parameters: { ...TABLE, importMode: 'create', options: { dryRun: '={{ $json.dry }}' } },
 			items: [
 				{ json: { dry: false }, binary: file('name\nA\n') },
 				{ json: { dry: true }, binary: file('') },
@@ -428,9 +371,7 @@ describe('a second attempt of the node', () => {
 		results.failed(1, { message: 'no' });
 		const lost = { message: 'lost', details: { outcome: 'unknown', id: 'r1', retryable: false } };
 		expect(results.otherProgress()).toEqual([deleted, lost]);
-		expect(Array.from(results.outcomes(), ({ outcome }) => outcome)).toEqual([
-			...['failed', 'deleted', 'unknown'],
-		]);
+		expect(Array.from(results.outcomes(), ({ outcome }) => outcome)).toEqual([...['failed', 'deleted', 'unknown']]);
 		expect(results.progress()).toEqual([[0, []]]);
 	});
 
@@ -439,12 +380,9 @@ describe('a second attempt of the node', () => {
 		const results = new ItemResults(0);
 		results.restoreOther({ message: 'lost', details: { outcome: 'unknown', id: 'open' } });
 		results.restoreOther({ message: 'lost', details: { outcome: 'unknown', id: 'gone' } });
-		for (const id of ids.slice(0, 2))
-			results.add({ message: 'no', details: { outcome: 'failed', id } });
+		for (const id of ids.slice(0, 2)) results.add({ message: 'no', details: { outcome: 'failed', id } });
 		results.add([{ json: { outcome: 'deleted', id: 'gone' } }]);
-		expect(Array.from(results.outcomes(), ({ outcome }) => outcome)).toEqual([
-			...['unknown', 'failed', 'deleted'],
-		]);
+		expect(Array.from(results.outcomes(), ({ outcome }) => outcome)).toEqual([...['unknown', 'failed', 'deleted']]);
 	});
 
 	test('keeps what may have been done, until something certain is known', () => {

@@ -1,11 +1,6 @@
 import type { IHttpRequestOptions } from 'n8n-workflow';
 import { DataPlatformApi } from '../../../credentials/DataPlatformApi.credentials.ts';
-import {
-	allowedOrigins,
-	baseOrigin,
-	OriginError,
-	safeUrl,
-} from '../../../nodes/DataPlatform/transport/allowedOrigins.ts';
+import { allowedOrigins, baseOrigin, OriginError, safeUrl } from '../../../nodes/DataPlatform/transport/allowedOrigins.ts';
 
 const origin = (address: string) => safeUrl(address, 'The base URL').origin;
 
@@ -72,9 +67,7 @@ test('allowed are the base URL and the listed origins, whatever divides them', (
 		'http://localhost:1',
 	]);
 	expect(allowedOrigins('https://platform.example.com', ' ').size).toBe(1);
-	expect(() => allowedOrigins('https://platform.example.com', 'http://a.example.com')).toThrow(
-		'A webhook origin must use HTTPS',
-	);
+	expect(() => allowedOrigins('https://platform.example.com', 'http://a.example.com')).toThrow('A webhook origin must use HTTPS');
 });
 
 describe('the credential', () => {

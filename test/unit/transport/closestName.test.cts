@@ -68,10 +68,7 @@ describe('the closest name', () => {
 		for (const known of words) {
 			const letters = Math.max(name.length, known.length);
 			const isClose = distance(name, known) <= Math.floor(letters / 5);
-			expect([known, closestName(name, named([known]))]).toEqual([
-				known,
-				isClose ? known : undefined,
-			]);
+			expect([known, closestName(name, named([known]))]).toEqual([known, isClose ? known : undefined]);
 		}
 	});
 });

@@ -2,12 +2,7 @@
 import type { ApiRequest } from '../../../nodes/DataPlatform/transport/exchange.ts';
 import { fakePlatform, httpResponse } from '../stubPlatform.cts';
 
-const read = (body: string): ApiRequest => ({
-	method: 'POST',
-	path: '/x',
-	body,
-	retryMode: 'read',
-});
+const read = (body: string): ApiRequest => ({ method: 'POST', path: '/x', body, retryMode: 'read' });
 
 const platform = () => fakePlatform((_, count) => httpResponse(200, { data: count }));
 

@@ -6,12 +6,7 @@ import type { ApiRequest } from '../../../nodes/DataPlatform/transport/exchange.
 import { httpResponse, fakePlatform, networkError, type Serve } from '../stubPlatform.cts';
 
 const read: ApiRequest = { method: 'GET', path: '/api/v2/apps', retryMode: 'idempotent' };
-const create: ApiRequest = {
-	method: 'POST',
-	path: '/api/v2/t/data',
-	body: {},
-	retryMode: 'notIdempotent',
-};
+const create: ApiRequest = { method: 'POST', path: '/api/v2/t/data', body: {}, retryMode: 'notIdempotent' };
 
 const script =
 	(...steps: Array<ReturnType<Serve>>): Serve =>
@@ -64,12 +59,7 @@ test.each([
 	['a timeout of 100 days', 10, 100 * 24 * 3600_000],
 ])('%s does not overflow the timer that ends a request', async (_, bytes, timeoutMs) => {
 	const timeout = jest.spyOn(AbortSignal, 'timeout');
-	const stream = {
-		body: Buffer.from('{}'),
-		bytes,
-		isFullySent: () => true,
-		close: () => undefined,
-	};
+	const stream = { body: Buffer.from('{}'), bytes, isFullySent: () => true, close: () => undefined };
 	const request = { ...create, body: undefined, stream: async () => stream };
 	const { sent } = await attempt(script(good), request, { timeoutMs });
 	expect(timeout.mock.calls[0]![0]).toBeGreaterThan(20 * 24 * 3600_000);
@@ -91,9 +81,7 @@ describe('responses', () => {
 		[503, 'ambiguous', 'The platform failed (503)'],
 		[307, 'rejected', 'responded with a redirect (307), which is not followed'],
 	])('%d is %s', async (status, delivery, message) => {
-		const { result } = await attempt(script(httpResponse(status, '')), create, {
-			retryBudgetMs: 0,
-		});
+		const { result } = await attempt(script(httpResponse(status, '')), create, { retryBudgetMs: 0 });
 		expect(isFailure(result)).toMatchObject({ status, delivery });
 		expect(isFailure(result).message).toContain(message);
 	});
@@ -182,11 +170,7 @@ describe('failures without a response', () => {
 
 	test('a refusal to send the token keeps its words', () => {
 		const wrapped = Object.assign(new Error('x'), { cause: new OriginError('not sent', 'do') });
-		expect(toServiceError(wrapped)).toMatchObject({
-			delivery: 'rejected',
-			message: 'not sent',
-			hint: 'do',
-		});
+		expect(toServiceError(wrapped)).toMatchObject({ delivery: 'rejected', message: 'not sent', hint: 'do' });
 	});
 
 	test.each(['SsrfBlockedHostnameError', 'SsrfBlockedIpError'])("n8n's own refusal (%s) is final: nothing was sent", (name) => {
@@ -210,10 +194,7 @@ describe('failures without a response', () => {
 describe('trying again', () => {
 	const reset = networkError('ECONNRESET');
 	const busy = (retryAfter?: string, date?: string) =>
-		httpResponse(429, '', {
-			...(retryAfter && { 'retry-after': retryAfter }),
-			...(date && { date }),
-		});
+		httpResponse(429, '', { ...(retryAfter && { 'retry-after': retryAfter }), ...(date && { date }) });
 
 	test('after a 429, as late as the service says', async () => {
 		const { result, effort, waited } = await attempt(script(busy('7'), good), create);
@@ -288,10 +269,7 @@ describe('trying again', () => {
 	});
 
 	test('waiting for the rate limit costs nothing of the budget', async () => {
-		const { connection, sent } = fakePlatform(script(good), {
-			requestsPerMinute: 2,
-			retryBudgetMs: 0,
-		});
+		const { connection, sent } = fakePlatform(script(good), { requestsPerMinute: 2, retryBudgetMs: 0 });
 		const start = Date.now();
 		const all = Promise.all([1, 2, 3, 4, 5].map(async () => await connection.tryRequest(read)));
 		await jest.runAllTimersAsync();

@@ -45,15 +45,12 @@ test('a request to wait uses up none of the five retries', async () => {
 	expect(sent).toBe(13);
 });
 
-test.each([500, 502, 504])(
-	'a failure with status %i that asks to wait is one of the five',
-	async (status) => {
-		const failed = () => httpResponse(status, {}, { 'retry-after': '7' });
-		const { sent, waits } = await send(times(20, failed));
-		expect(sent).toBe(6);
-		expect(waits).toEqual([250, 500, 1000, 2000, 4000]);
-	},
-);
+test.each([500, 502, 504])('a failure with status %i that asks to wait is one of the five', async (status) => {
+	const failed = () => httpResponse(status, {}, { 'retry-after': '7' });
+	const { sent, waits } = await send(times(20, failed));
+	expect(sent).toBe(6);
+	expect(waits).toEqual([250, 500, 1000, 2000, 4000]);
+});
 
 test('the back-off grows with each retry, and not with requests to wait', async () => {
 	const { waits, stats, retried } = await send([lost(), wait(), lost(), lost(), unreached(), ok()]);
@@ -89,21 +86,9 @@ describe('an attempt of unknown result', () => {
 			[lost(), no()],
 			{ ...open, message: text('; a retry was rejected: bad'), status: 400, rejection: rejected },
 		],
-		[
-			'is the first that may be pending',
-			[late(), lost(), no()],
-			{ ...pending, rejection: rejected },
-		],
-		[
-			'is one that may be pending, also later',
-			[lost(), late(), ok()],
-			{ previousAttempt: pending },
-		],
-		[
-			'is the last of those that are not',
-			[lost(), httpResponse(500, ''), ok()],
-			{ previousAttempt: { status: 500 } },
-		],
+		['is the first that may be pending', [late(), lost(), no()], { ...pending, rejection: rejected }],
+		['is one that may be pending, also later', [lost(), late(), ok()], { previousAttempt: pending }],
+		['is the last of those that are not', [lost(), httpResponse(500, ''), ok()], { previousAttempt: { status: 500 } }],
 		['stays unknown if later ones did not arrive', [lost(), ...times(5, unreached)], open],
 		['is a 202: it confirms nothing', [accepted(), no()], { ...pending, rejection: rejected }],
 		['is a 202, then confirmed', [accepted(), ok()], { status: 200, previousAttempt: pending }],
@@ -112,12 +97,7 @@ describe('an attempt of unknown result', () => {
 	});
 
 	test.each<[string, Partial<ApiRequest>, Response[], object]>([
-		[
-			'a read',
-			{ method: 'GET', retryMode: 'read' },
-			[lost(), no()],
-			{ ...rejected, rejection: undefined },
-		],
+		['a read', { method: 'GET', retryMode: 'read' }, [lost(), no()], { ...rejected, rejection: undefined }],
 		['a read that gets a 202', { method: 'GET', retryMode: 'read' }, [accepted()], { status: 202 }],
 		[
 			'a workflow that is started, whose status may be any',
@@ -184,19 +164,14 @@ describe('while it is under way', () => {
 test.each([
 	['a lost response', lost, undefined],
 	['a 500', () => httpResponse(500, ''), 500],
-])(
-	'a request to wait after %s: the outcome stays open, and says how long',
-	async (_, first, status) => {
-		const { connection } = fakePlatform((_request, count) => (count === 1 ? first() : wait()), {
-			retryBudgetMs: 900,
-		});
-		const sending = connection.tryRequest({ method: 'PATCH', path: '/x', retryMode: 'idempotent' });
-		await jest.runAllTimersAsync();
-		const failure = await sending;
-		expect(failure).toMatchObject({ delivery: 'ambiguous', retryAfterMs: 1000 });
-		expect(failure).toHaveProperty('status', status);
-		expect((failure as ServiceError).message).toContain(
-			'a retry failed: The platform asked to wait: too many requests',
-		);
-	},
-);
+])('a request to wait after %s: the outcome stays open, and says how long', async (_, first, status) => {
+	const { connection } = fakePlatform((_request, count) => (count === 1 ? first() : wait()), {
+		retryBudgetMs: 900,
+	});
+	const sending = connection.tryRequest({ method: 'PATCH', path: '/x', retryMode: 'idempotent' });
+	await jest.runAllTimersAsync();
+	const failure = await sending;
+	expect(failure).toMatchObject({ delivery: 'ambiguous', retryAfterMs: 1000 });
+	expect(failure).toHaveProperty('status', status);
+	expect((failure as ServiceError).message).toContain('a retry failed: The platform asked to wait: too many requests');
+});

@@ -1,11 +1,7 @@
 import { ServiceError } from '../../../nodes/DataPlatform/transport/errors.ts';
 import { RateLimiter } from '../../../nodes/DataPlatform/transport/rateLimiter.ts';
 import { RetryBudget } from '../../../nodes/DataPlatform/transport/retryBudget.ts';
-import {
-	parseRetryAfter,
-	retryDelay,
-	type RetryMode,
-} from '../../../nodes/DataPlatform/transport/retryPolicy.ts';
+import { parseRetryAfter, retryDelay, type RetryMode } from '../../../nodes/DataPlatform/transport/retryPolicy.ts';
 
 const MAX_RETRIES = 5;
 
@@ -16,8 +12,7 @@ const once: RetryMode = 'notIdempotent';
 
 const failure = (details: Details) => new ServiceError('It failed', details);
 
-const wait = (details: Details, repeat: RetryMode, repeats = 0, random = 0) =>
-	retryDelay(failure(details), repeat, repeats, random);
+const wait = (details: Details, repeat: RetryMode, repeats = 0, random = 0) => retryDelay(failure(details), repeat, repeats, random);
 
 /** Failures, and whether an idempotent request and another one are retried. */
 const rows: Array<[row: string, failure: Details, harmless: boolean, once: boolean]> = [
@@ -61,9 +56,7 @@ test('a service that asks for no time again and again is given some', () => {
 
 test('other failures back off, doubled each time, shortened at random by half at most', () => {
 	const waits = (random: number) =>
-		Array.from({ length: MAX_RETRIES }, (_, repeats) =>
-			wait({ delivery: 'ambiguous' }, harmless, repeats, random),
-		);
+		Array.from({ length: MAX_RETRIES }, (_, repeats) => wait({ delivery: 'ambiguous' }, harmless, repeats, random));
 	expect(waits(0)).toEqual([250, 500, 1000, 2000, 4000]);
 	expect(waits(1)).toEqual([500, 1000, 2000, 4000, 8000]);
 	expect(wait({ delivery: 'ambiguous' }, harmless, MAX_RETRIES)).toBeUndefined();

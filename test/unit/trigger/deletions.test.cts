@@ -57,12 +57,7 @@ class Table {
 	}
 
 	get check(): DeletionCheck {
-		return {
-			client: this.connection,
-			at: { table: 'things' },
-			query: {},
-			hasTime: () => this.hasTime(),
-		};
+		return { client: this.connection, at: { table: 'things' }, query: {}, hasTime: () => this.hasTime() };
 	}
 
 	async find(watched: Iterable<string>, options: Partial<Parameters<typeof findDeletions>[2]> = {}): Promise<string[]> {
@@ -326,10 +321,7 @@ describe('what a check requests', () => {
 	}
 
 	const LIST = '/tables/things/data';
-	const filter = {
-		filter: [{ field: 'a', operator: 'eq', value: '1' }],
-		filterOperator: 'and' as const,
-	};
+	const filter = { filter: [{ field: 'a', operator: 'eq', value: '1' }], filterOperator: 'and' as const };
 	const all = { room: 1000, maxShare: 100, addsMatching: true };
 
 	test.each<[string, string[], string]>([

@@ -23,8 +23,7 @@ const serveRecord =
 		httpResponse(200, { data: recordOf(new URL(url).pathname.split('/').at(-1)!, more) });
 
 /** The record is gone, the table still exists. */
-const serveGone: Serve = ({ url }) =>
-	/\/data\/[^/]+$/.test(new URL(url).pathname) ? notFound() : httpResponse(200, { data: [] });
+const serveGone: Serve = ({ url }) => (/\/data\/[^/]+$/.test(new URL(url).pathname) ? notFound() : httpResponse(200, { data: [] }));
 
 interface Result {
 	status: number;
@@ -59,32 +58,24 @@ describe('the secret', () => {
 	const LENGTHS = [1, 2, 8, 31, 32, 33, 63, 64, 65, 1000];
 	const secrets = LENGTHS.map((length) => ({
 		secret: 's'.repeat(length),
-		tokens: [
-			'',
-			's',
-			't'.repeat(length),
-			`${'s'.repeat(length - 1)}t`,
-			's'.repeat(length + 1),
-		].filter((token) => token !== 's'.repeat(length)),
+		tokens: ['', 's', 't'.repeat(length), `${'s'.repeat(length - 1)}t`, 's'.repeat(length + 1)].filter(
+			(token) => token !== 's'.repeat(length),
+		),
 	}));
 
 	const statusFor = async (secret: string, token: string) =>
-		(await deliver({ secret, headers: token === '' ? {} : { authorization: `Bearer ${token}` } }))
-			.status;
+		(await deliver({ secret, headers: token === '' ? {} : { authorization: `Bearer ${token}` } })).status;
 
-	test.each(secrets)(
-		'is compared by what takes the same time everywhere: $secret.length',
-		async ({ secret, tokens }) => {
-			const compare = jest.spyOn(crypto, 'timingSafeEqual');
-			for (const token of [...tokens, secret]) {
-				compare.mockClear();
-				expect(await statusFor(secret, token)).toBe(token === secret ? 200 : 401);
-				expect(compare).toHaveBeenCalledTimes(1);
-				const [given, expected] = compare.mock.calls[0] as [Buffer, Buffer];
-				expect([given.length, expected.length]).toEqual([32, 32]);
-			}
-		},
-	);
+	test.each(secrets)('is compared by what takes the same time everywhere: $secret.length', async ({ secret, tokens }) => {
+		const compare = jest.spyOn(crypto, 'timingSafeEqual');
+		for (const token of [...tokens, secret]) {
+			compare.mockClear();
+			expect(await statusFor(secret, token)).toBe(token === secret ? 200 : 401);
+			expect(compare).toHaveBeenCalledTimes(1);
+			const [given, expected] = compare.mock.calls[0] as [Buffer, Buffer];
+			expect([given.length, expected.length]).toEqual([32, 32]);
+		}
+	});
 
 	test('is taken without the spaces around it', async () => {
 		expect(await statusFor(`  ${SECRET}\n`, `  ${SECRET} `)).toBe(200);
@@ -116,15 +107,12 @@ describe('what counts as emitted', () => {
 		['base URL', { credential: { baseUrl: 'https://other.example.com' } }],
 	];
 
-	test.each([...OTHERS, ['node', { nodeId: 'another' }] as const])(
-		'not what was emitted of another %s',
-		async (_, other) => {
-			expect(events(await deliver())).toEqual(['created']);
-			expect(events(await deliver(other))).toEqual(['created']);
-			expect(events(await deliver({ ...other, serve: serveGone }))).toEqual(['deleted']);
-			expect(events(await deliver())).toBeUndefined();
-		},
-	);
+	test.each([...OTHERS, ['node', { nodeId: 'another' }] as const])('not what was emitted of another %s', async (_, other) => {
+		expect(events(await deliver())).toEqual(['created']);
+		expect(events(await deliver(other))).toEqual(['created']);
+		expect(events(await deliver({ ...other, serve: serveGone }))).toEqual(['deleted']);
+		expect(events(await deliver())).toBeUndefined();
+	});
 
 	test.each(OTHERS)('not what is stored of another %s', async (_, other) => {
 		const staticData = { node: {} };
@@ -152,13 +140,7 @@ describe('what counts as emitted', () => {
 
 	test('with whole seconds: what changes, goes and is back in the second of its creation', async () => {
 		const emitted = [];
-		for (const serve of [
-			serveRecord(),
-			serveRecord({ ver: 1 }),
-			serveGone,
-			serveRecord(),
-			serveRecord({ ver: 1 }),
-		]) {
+		for (const serve of [serveRecord(), serveRecord({ ver: 1 }), serveGone, serveRecord(), serveRecord({ ver: 1 })]) {
 			emitted.push(events(await deliver({ serve })));
 		}
 		expect(emitted).toEqual([['created'], ['updated'], ['deleted'], ['created'], ['updated']]);

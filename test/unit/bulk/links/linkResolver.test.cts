@@ -280,12 +280,7 @@ describe('requests', () => {
 
 describe('creating what is missing', () => {
 	const options = { batchBytes: 1_000_000 };
-	const planning = {
-		mode: 'create',
-		empty: 'leave',
-		unknownFields: 'error',
-		duplicates: 'merge',
-	} as const;
+	const planning = { mode: 'create', empty: 'leave', unknownFields: 'error', duplicates: 'merge' } as const;
 	async function create(values: object[], respond?: Setup['respond']) {
 		const { stub, resolver, resolve } = setUp({ rule: orCreate, respond });
 		const plan = planRecords(people, await resolve(values), planning);

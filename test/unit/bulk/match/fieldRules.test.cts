@@ -71,9 +71,7 @@ test('what holds the same value anyway is not said to be kept', () => {
 test('an outcome names the fields that kept another value', () => {
 	const record = apply({ text: 'x', number: 1 }, { text: 'y' }, ifEmpty('text'));
 	expect(withKept({ outcome: 'updated' }, record)).toEqual({ outcome: 'updated', kept: ['text'] });
-	expect(withKept({ outcome: 'updated' }, { index: 0, fields: {} })).toEqual({
-		outcome: 'updated',
-	});
+	expect(withKept({ outcome: 'updated' }, { index: 0, fields: {} })).toEqual({ outcome: 'updated' });
 });
 
 test('a record without a field that has a rule is left as it is', () => {

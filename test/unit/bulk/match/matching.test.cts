@@ -21,10 +21,7 @@ describe('what the rules say', () => {
 	const b = storedOf({ id: 'b' });
 	const many = ['c', 'd', 'e', 'f', 'g', 'h'].map((id) => storedOf({ id }));
 	const decided = (found: (typeof a)[], rules: Partial<MatchRules>, item = record) => {
-		const { updates, creates, outcomes } = decide(new Map([[item, found]]), {
-			...preset,
-			...rules,
-		});
+		const { updates, creates, outcomes } = decide(new Map([[item, found]]), { ...preset, ...rules });
 		return {
 			...(updates.length > 0 && { updates: updates.map(({ id }) => id) }),
 			...(creates.length > 0 && { creates: creates.map(({ id }) => id) }),
@@ -43,18 +40,7 @@ describe('what the rules say', () => {
 		[
 			{ ifFound: 'skip' },
 			[a],
-			{
-				outcomes: [
-					{
-						outcome: 'found',
-						id: 'a',
-						created: a.created,
-						modified: a.modified,
-						ver: 1,
-						fields: { n: 0 },
-					},
-				],
-			},
+			{ outcomes: [{ outcome: 'found', id: 'a', created: a.created, modified: a.modified, ver: 1, fields: { n: 0 } }] },
 		],
 	])('%j, %#', (rules, found, says) => {
 		expect(decided(found, rules)).toEqual(says);
@@ -150,13 +136,7 @@ async function write(
 ) {
 	const stub = new StubTables({ people: before });
 	const matching: Matching = { ...preset, ...rules, on };
-	const planOptions: PlanOptions = {
-		mode: 'upsert',
-		empty,
-		unknownFields: 'error',
-		duplicates,
-		matchOn: on,
-	};
+	const planOptions: PlanOptions = { mode: 'upsert', empty, unknownFields: 'error', duplicates, matchOn: on };
 	const rows = items.map((values, index) => ({ index, values, id: ids?.[index] }));
 	const plan = planRecords(written, rows, planOptions);
 	const outcomes: Array<ItemOutcome[] | undefined> = items.map(() => undefined);
@@ -232,10 +212,7 @@ describe('on fields', () => {
 		['first', [['updated a']], ['a Ada 5', 'b Bob 1']],
 		['all', [['updated a', 'updated b']], ['a Ada 5', 'b Bob 5']],
 	])('several: %s', async (multipleMatches, results, names) => {
-		const result = await write([{ city: 'Oslo', n: 5 }], {
-			on: ['city'],
-			rules: { multipleMatches },
-		});
+		const result = await write([{ city: 'Oslo', n: 5 }], { on: ['city'], rules: { multipleMatches } });
 		expect(result.results).toEqual(results);
 		expect(result.names).toEqual(names);
 	});
@@ -248,14 +225,7 @@ describe('on fields', () => {
 				request.startsWith('PATCH') && String(body).includes('"b"')
 					? httpResponse(200, {
 							bulk: { successCount: 1, insertedCount: 0, updatedCount: 1 },
-							data: [
-								{
-									id: 'a',
-									created: '2026-03-01T00:00:00Z',
-									modified: '2026-03-02T00:00:00Z',
-									ver: 1,
-								},
-							],
+							data: [{ id: 'a', created: '2026-03-01T00:00:00Z', modified: '2026-03-02T00:00:00Z', ver: 1 }],
 							errors: [{ message: 'locked', RecordIndex: 1 }],
 						})
 					: undefined,
@@ -362,10 +332,7 @@ describe('by record id', () => {
 	const on = 'recordId';
 
 	test('is updated without a look-up; what is not there is created', async () => {
-		const { results, stub, names } = await write([{ n: 2 }, { name: 'Cleo' }], {
-			on,
-			ids: ['a', 'x'],
-		});
+		const { results, stub, names } = await write([{ n: 2 }, { name: 'Cleo' }], { on, ids: ['a', 'x'] });
 		expect(results).toEqual([['updated a'], ['inserted new1']]);
 		expect(names).toEqual(['a Ada 2', 'b Bob 1', 'new1 Cleo undefined']);
 		expect(stub.requests[0]).toBe('PATCH people bulk');
@@ -527,11 +494,7 @@ describe('what is missing is created, and another writer', () => {
 			},
 		});
 		expect(outcomes[0]).toMatchObject([
-			{
-				outcome: 'notFound',
-				id: 'c',
-				message: "The record 'c', which matched 'Cleo', was deleted meanwhile",
-			},
+			{ outcome: 'notFound', id: 'c', message: "The record 'c', which matched 'Cleo', was deleted meanwhile" },
 		]);
 		expect(writes(stub)).toEqual(['POST people bulk', 'PATCH people bulk']);
 	});
@@ -560,14 +523,7 @@ describe('what is missing is created, and another writer', () => {
 			['Ada', 'Bob', 'Cleo'],
 		],
 	])('a run that stops at a failure %s', async (_, items, results, left) => {
-		const {
-			results: all,
-			stub,
-			stopped,
-		} = await write(items, {
-			respond: creating(cleo),
-			options: { stopAtFailure: true, ...oneByOne },
-		});
+		const { results: all, stub, stopped } = await write(items, { respond: creating(cleo), options: { stopAtFailure: true, ...oneByOne } });
 		expect(all.flat()).toEqual(results);
 		expect(stub.tables.people!.map(({ fields }) => fields.name)).toEqual(left);
 		expect(stopped?.message).toBe(results.includes('failed') ? 'an earlier item did not succeed' : undefined);
@@ -602,9 +558,7 @@ describe('a created record whose response is lost', () => {
 	};
 
 	test('is looked up by what it was matched on', async () => {
-		const { results } = await write([{ name: 'Cleo' }, { name: 'Dora' }], {
-			respond: losing(true),
-		});
+		const { results } = await write([{ name: 'Cleo' }, { name: 'Dora' }], { respond: losing(true) });
 		expect(results).toEqual([['inserted lost0'], ['inserted lost1']]);
 	});
 
@@ -682,10 +636,7 @@ describe('what was matched and is gone when it is written', () => {
 				{ name: 'Ada', n: 2 },
 				{ name: 'Bob', n: 2 },
 			],
-			{
-				respond: replacing(...records),
-				rules,
-			},
+			{ respond: replacing(...records), rules },
 		);
 		expect(results).toEqual([expected, ['updated b']]);
 	});
@@ -767,11 +718,7 @@ describe('what was matched and is gone when it is written', () => {
 			},
 		});
 		expect(outcomes[0]).toMatchObject([
-			{
-				outcome: 'notFound',
-				id: 'a',
-				message: "The record 'a', which matched 'Ada', was deleted meanwhile",
-			},
+			{ outcome: 'notFound', id: 'a', message: "The record 'a', which matched 'Ada', was deleted meanwhile" },
 		]);
 		expect(results[1]).toEqual(['inserted new1']);
 		expect(writes(stub)).toEqual(['PATCH people bulk', 'PATCH people bulk', 'POST people bulk']);
@@ -823,10 +770,7 @@ describe('several records of one item', () => {
 		['the first', ['a'], 'a is locked; 1 of 2 matching records were written'],
 		['all', ['a', 'b'], 'a is locked; 0 of 2 matching records were written'],
 	])('%s of which is rejected', async (_, locked, message) => {
-		const { outcomes } = await write([{ city: 'Oslo', n: 5 }], {
-			...all,
-			respond: rejecting(...locked),
-		});
+		const { outcomes } = await write([{ city: 'Oslo', n: 5 }], { ...all, respond: rejecting(...locked) });
 		expect(outcomes).toMatchObject([[{ outcome: 'failed', message }]]);
 		expect(outcomes[0]).toHaveLength(1);
 	});
@@ -954,10 +898,7 @@ describe('writing only what differs', () => {
 		});
 		expect(results).toEqual([['unchanged a'], ['inserted']]);
 		expect(lookUps(stub)).toHaveLength(1);
-		const full = await write([{ name: 'Ada', n: 1 }], {
-			options: { dryRun: true },
-			mode: 'replace',
-		});
+		const full = await write([{ name: 'Ada', n: 1 }], { options: { dryRun: true }, mode: 'replace' });
 		expect(full.results).toEqual([['updated a']]);
 		expect(lookUps(full.stub)).toHaveLength(1);
 	});
@@ -988,17 +929,12 @@ describe('a run that stops', () => {
 			options: { stopAtFailure: true },
 		});
 		expect(results).toEqual([['failed'], ['not sent']]);
-		expect(stopped).toMatchObject({
-			message: 'an earlier item did not succeed',
-			delivery: 'notApplied',
-		});
+		expect(stopped).toMatchObject({ message: 'an earlier item did not succeed', delivery: 'notApplied' });
 		expect(writes(stub)).toEqual([]);
 	});
 
 	test('not if it continues on errors: the others are written', async () => {
-		const { results, stopped } = await write([{ city: 'Oslo' }, { city: 'Rome' }], {
-			on: ['city'],
-		});
+		const { results, stopped } = await write([{ city: 'Oslo' }, { city: 'Rome' }], { on: ['city'] });
 		expect(results).toEqual([['failed'], ['inserted new1']]);
 		expect(stopped).toBeUndefined();
 	});

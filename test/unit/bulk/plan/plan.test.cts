@@ -24,11 +24,7 @@ describe('checking an item', () => {
 	test('names every problem of an item at once', () => {
 		expect(problemsOf({ age: 'old', surnam: 'Fox', fullName: 'A Fox' })).toEqual([
 			{ index: 0, field: 'age', message: `'age' takes a number, not "old"` },
-			{
-				index: 0,
-				field: 'surnam',
-				message: "table 'People' has no field 'surnam', did you mean 'surname'?",
-			},
+			{ index: 0, field: 'surnam', message: "table 'People' has no field 'surnam', did you mean 'surname'?" },
 			{ index: 0, field: 'fullName', message: "'fullName' is read-only" },
 			{ index: 0, field: 'surname', message: "'surname' is required" },
 		]);
@@ -88,12 +84,7 @@ describe('checking an item', () => {
 	])('%j is not a record ID', (id, message) => {
 		const { problems } = plan([{ values: { age: 1 }, id: id as string }], { mode: 'update' });
 		expect(problems).toEqual([
-			{
-				index: 0,
-				field: 'id',
-				message,
-				hint: "Give the record's ID, or set 'Match On' to what the items hold, such as 'Import Key'.",
-			},
+			{ index: 0, field: 'id', message, hint: "Give the record's ID, or set 'Match On' to what the items hold, such as 'Import Key'." },
 		]);
 	});
 
@@ -307,10 +298,7 @@ describe('duplicates', () => {
 
 	test('of updates by UUID are those in capitals, too; other IDs that differ in case are not', () => {
 		const id = '0f8fad5b-d9cb-469f-a165-70867728950e';
-		const given = [id, id.toUpperCase(), 'r1', 'R1'].map((one, age) => ({
-			id: one,
-			values: { age },
-		}));
+		const given = [id, id.toUpperCase(), 'r1', 'R1'].map((one, age) => ({ id: one, values: { age } }));
 		const { problems, records } = plan(given, { mode: 'update', duplicates: 'error' });
 		expect(problems.map(({ message }) => message)).toEqual([
 			`it has the same record id '${id}' as item 1`,
@@ -400,10 +388,7 @@ test('empty values count as the table and the options say', () => {
 	expect(problemsOf({ surname: '' })).toEqual([{ index: 0, field: 'surname', message: "'surname' is required" }]);
 	expect(problemsOf({ surname: '' }, { empty: 'clear' })).toEqual([{ index: 0, field: 'surname', message: "'surname' is required" }]);
 	expect(problemsOf({ surname: 'F', age: '' }, { empty: 'error' })).toEqual([{ index: 0, field: 'age', message: "'age' is empty" }]);
-	const cleared = plan([{ values: { surname: 'F', age: null } }], {
-		mode: 'create',
-		empty: 'clear',
-	});
+	const cleared = plan([{ values: { surname: 'F', age: null } }], { mode: 'create', empty: 'clear' });
 	expect(cleared.records[0]?.fields).toEqual({ surname: 'F', age: null });
 });
 
@@ -435,10 +420,7 @@ describe('an error about the import key says what to do', () => {
 			'another is named',
 			people,
 			'surname',
-			{
-				field: 'surname',
-				hint: expect.stringContaining("Leave 'Import Key Field' empty in the options"),
-			},
+			{ field: 'surname', hint: expect.stringContaining("Leave 'Import Key Field' empty in the options") },
 		],
 		['it is no field', unmarked, 'mail', { field: 'mail', hint: "Correct 'Import Key Field' in the options, or leave it empty." }],
 		['there is none', unmarked, undefined, { hint: expect.stringContaining("Choose 'Other Fields' under 'Match On'") }],
@@ -480,10 +462,7 @@ describe('items that mean one record', () => {
 	});
 
 	test('of replacements nothing is left but the last', () => {
-		const rows = [{ age: 1, surname: 'Fox' }, { surname: 'Owl' }].map((values) => ({
-			values,
-			id: 'r1',
-		}));
+		const rows = [{ age: 1, surname: 'Fox' }, { surname: 'Owl' }].map((values) => ({ values, id: 'r1' }));
 		expect(plan(rows, { mode: 'replace' }).records.map(({ fields }) => fields)).toEqual([{ surname: 'Owl' }]);
 	});
 

@@ -14,9 +14,7 @@ test.each<[keys: Array<string | undefined>, names: string]>([
 	[['a', 'A', ' a', 'b', 'B'], "'a', 'A' (items 0 and 1), and 2 more"],
 	[['"a", "b"', '" a", "B"'], `'"a", "b"', '" a", "B"' (items 0 and 1)`],
 ])('%j has keys that people may take for the same', (keys, names) => {
-	expect(notice(keys)).toBe(
-		`Keys that differ only in case or spaces are different records: ${names}. ${ADVICE}`,
-	);
+	expect(notice(keys)).toBe(`Keys that differ only in case or spaces are different records: ${names}. ${ADVICE}`);
 });
 
 test.each([[[]], [['a', 'b']], [['a', 'a']], [[undefined, undefined]]])('%j has none', (keys) => {

@@ -43,10 +43,7 @@ function serve(table: Matching, { method, url }: IHttpRequestOptions, count: num
 }
 
 /** Can go into a query string as it is. */
-const plain: Group = {
-	filter: [{ field: 'age', operator: 'gte', value: '18' }],
-	filterOperator: 'and',
-};
+const plain: Group = { filter: [{ field: 'age', operator: 'gte', value: '18' }], filterOperator: 'and' };
 /** Can't, because of the comma: its records are deleted one by one. */
 const withComma: Group = {
 	filter: [{ field: 'name', operator: 'eq', value: 'Fox, Ann' }],
@@ -75,12 +72,7 @@ async function run({ filter = plain, ids = ['a', 'b', 'c'], on, ...options }: Se
 		const { pathname, search } = new URL(url);
 		return `${method} ${pathname.replace('/api/v2/people/data', '')}${decodeURIComponent(search)}`;
 	});
-	return {
-		result,
-		left: table.ids,
-		lines,
-		deletions: lines.filter((line) => /^DELETE/.test(line)),
-	};
+	return { result, left: table.ids, lines, deletions: lines.filter((line) => /^DELETE/.test(line)) };
 }
 
 /** The records that are left after the deletion request, its response, and how many were changed. */

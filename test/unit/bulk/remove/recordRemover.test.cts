@@ -1,8 +1,5 @@
 /** Deleting records one by one: how many at a time, and how many on one reading. */
-import {
-	CongestionControl,
-	RequestLimit,
-} from '../../../../nodes/DataPlatform/bulk/send/congestion.ts';
+import { CongestionControl, RequestLimit } from '../../../../nodes/DataPlatform/bulk/send/congestion.ts';
 import { Remover } from '../../../../nodes/DataPlatform/bulk/remove/recordRemover.ts';
 import { forEachConcurrent } from '../../../../nodes/DataPlatform/transport/concurrency.ts';
 import { ServiceError } from '../../../../nodes/DataPlatform/transport/errors.ts';

@@ -103,11 +103,7 @@ describe('what is missing', () => {
 	test('not what an item names by its ID in capitals', async () => {
 		const id = '0f8fad5b-d9cb-469f-a165-70867728950e';
 		const { sync, tables } = setUp({ keys: [], stored: { [id]: { name: 'a' }, y: {} } });
-		const items = [id.toUpperCase(), 'Y'].map((each, index) => ({
-			index,
-			id: each,
-			fields: { state: 'x' },
-		}));
+		const items = [id.toUpperCase(), 'Y'].map((each, index) => ({ index, id: each, fields: { state: 'x' } }));
 		await sync.compare(items, items);
 		expect(sync.missingCount).toBe(1);
 		// It is written by the ID that the platform has, or it would be created anew.
@@ -145,10 +141,7 @@ describe('what is missing', () => {
 
 	test('not what holds already the values that would be set', async () => {
 		const stored = { ...people('a', 'b'), gone: { name: 'c', state: 'left' } };
-		const { sync, remove, updates } = setUp({
-			stored,
-			options: { removal: { set: { state: 'left' } } },
-		});
+		const { sync, remove, updates } = setUp({ stored, options: { removal: { set: { state: 'left' } } } });
 		await sync.compare(input('a'));
 		expect([sync.missingCount, sync.scopeSize]).toEqual([1, 3]);
 		expect((await remove()).outcomes).toEqual(['id-b marked']);
@@ -171,10 +164,7 @@ describe('what is missing', () => {
 });
 
 describe('the scope', () => {
-	const scope: Group = {
-		filter: [{ field: 'state', operator: 'eq', value: 'open' }],
-		filterOperator: 'and',
-	};
+	const scope: Group = { filter: [{ field: 'state', operator: 'eq', value: 'open' }], filterOperator: 'and' };
 	const stored = {
 		a: { name: 'a', state: 'open' },
 		b: { name: 'b', state: 'open' },
@@ -343,12 +333,7 @@ describe('guards', () => {
 });
 
 describe('the records to write', () => {
-	const stored = {
-		x: { name: 'a', state: 'old' },
-		y: { name: 'b' },
-		z: { name: 'b' },
-		w: { name: 'c' },
-	};
+	const stored = { x: { name: 'a', state: 'old' }, y: { name: 'b' }, z: { name: 'b' }, w: { name: 'c' } };
 
 	test('get the stored record with their key, with the fields that are compared', async () => {
 		const { sync, tables } = setUp({ stored });
@@ -658,10 +643,7 @@ describe('setting fields', () => {
 			}),
 		});
 		await sync.compare(input('a'));
-		expect(await remove()).toEqual({
-			stopped: undefined,
-			outcomes: ['id-b marked', 'id-c skipped'],
-		});
+		expect(await remove()).toEqual({ stopped: undefined, outcomes: ['id-b marked', 'id-c skipped'] });
 	});
 
 	test('whose response is lost is known by the record before and after it', async () => {
@@ -679,19 +661,13 @@ describe('setting fields', () => {
 	test('that is rejected leaves the record as it was', async () => {
 		const { sync, remove, removals } = setUp({ options: marking, respond: locked });
 		await sync.compare(input('a'));
-		expect(await remove()).toEqual({
-			stopped: undefined,
-			outcomes: ['id-b failed', 'id-c marked'],
-		});
+		expect(await remove()).toEqual({ stopped: undefined, outcomes: ['id-b failed', 'id-c marked'] });
 		expect(removals[0]![1].message).toBe('It is locked');
 		expect(removals[0]![2].fields).toEqual({ name: 'b' });
 	});
 
 	test('that is rejected ends a run that is to stop', async () => {
-		const { sync, remove } = setUp({
-			options: { ...marking, stopAtFailure: true },
-			respond: locked,
-		});
+		const { sync, remove } = setUp({ options: { ...marking, stopAtFailure: true }, respond: locked });
 		await sync.compare(input('a'));
 		expect((await remove()).stopped?.message).toBe('an earlier item did not succeed');
 	});

@@ -1,10 +1,6 @@
 /** What a stored record says about what was sent. */
 import type { FieldValues, RecordMetadata } from '../../../../nodes/DataPlatform/api/types.ts';
-import {
-	firstDifference,
-	isAppending,
-	isSameVersion,
-} from '../../../../nodes/DataPlatform/bulk/resolve/compare.ts';
+import { firstDifference, isAppending, isSameVersion } from '../../../../nodes/DataPlatform/bulk/resolve/compare.ts';
 import { sendableOf, storedOf } from '../../fixtures.cts';
 import { context } from '../../outcomeFixtures.cts';
 import type { Entry, WriteMode } from '../../../../nodes/DataPlatform/bulk/terms.ts';
@@ -24,13 +20,7 @@ test.each<[string, WriteMode, sent: FieldValues, stored: FieldValues, string | u
 	['all are held', 'update', { code: 'a', n: 1 }, { code: 'a', n: 1 }, undefined],
 	['one is not', 'update', { code: 'a', n: 1 }, { code: 'a', n: 2 }, 'n false'],
 	['one is missing', 'update', { code: 'a', n: 1 }, { code: 'a' }, 'n false'],
-	[
-		'one can’t be seen',
-		'update',
-		{ file: URL, n: 1 },
-		{ file: files('f'), n: 1 },
-		'file undefined',
-	],
+	['one can’t be seen', 'update', { file: URL, n: 1 }, { file: files('f'), n: 1 }, 'file undefined'],
 	['one rather is not', 'update', { file: URL, n: 1 }, { file: files('f'), n: 2 }, 'n false'],
 	['one is emptied', 'update', { n: null }, {}, undefined],
 	['one should be empty', 'update', { n: null }, { n: 1 }, 'n false'],
@@ -50,9 +40,7 @@ test('only what was sent is compared', () => {
 });
 
 test('an upsert of a known record is an update, which may change its key', () => {
-	expect(difference('upsert', { id: 'x', fields: { code: 'a' } }, { code: 'A' })).toBe(
-		'code false',
-	);
+	expect(difference('upsert', { id: 'x', fields: { code: 'a' } }, { code: 'A' })).toBe('code false');
 });
 
 describe('a file that was added', () => {

@@ -1,15 +1,7 @@
 /** Looking records up by import key or id, on a fake platform. */
 import type { IHttpRequestOptions } from 'n8n-workflow';
-import {
-	lookUp,
-	lookUpByIds,
-	lookUpValues,
-} from '../../../../nodes/DataPlatform/bulk/resolve/lookup.ts';
-import type {
-	FieldDefinition,
-	FieldValues,
-	JsonValue,
-} from '../../../../nodes/DataPlatform/api/types.ts';
+import { lookUp, lookUpByIds, lookUpValues } from '../../../../nodes/DataPlatform/bulk/resolve/lookup.ts';
+import type { FieldDefinition, FieldValues, JsonValue } from '../../../../nodes/DataPlatform/api/types.ts';
 import { ServiceError } from '../../../../nodes/DataPlatform/transport/errors.ts';
 import { fieldOf } from '../../fixtures.cts';
 import { httpResponse, fakePlatform, notFound, pageResponse } from '../../stubPlatform.cts';
@@ -31,9 +23,7 @@ function describeRequest({ method, url, body }: IHttpRequestOptions): string {
 		filter: Array<Condition | { filter: Condition[] }>;
 		loadFields?: string[];
 	};
-	const [{ field, operator, value }] = filter.flatMap((entry) =>
-		'filter' in entry ? entry.filter : [entry],
-	) as [Condition];
+	const [{ field, operator, value }] = filter.flatMap((entry) => ('filter' in entry ? entry.filter : [entry])) as [Condition];
 	const loading = loadFields ? ` loading ${loadFields.join(',')}` : '';
 	return `${field} ${operator} ${value}${loading}`;
 }
@@ -104,11 +94,7 @@ describe('by import key', () => {
 		],
 		[
 			'with all fields',
-			{
-				records: [{ key: 'a', fields: { code: 'a' } }],
-				stored: { 'code in a': { x: { code: 'a' } } },
-				loads: 'allFields',
-			},
+			{ records: [{ key: 'a', fields: { code: 'a' } }], stored: { 'code in a': { x: { code: 'a' } } }, loads: 'allFields' },
 			['x'],
 			['code in a'],
 		],
@@ -130,10 +116,7 @@ describe('by import key', () => {
 		[
 			'of two records that are to be created with one key',
 			{
-				records: [
-					{ sharedKey: { text: 'a', isFirst: true } },
-					{ sharedKey: { text: 'a', isFirst: false } },
-				],
+				records: [{ sharedKey: { text: 'a', isFirst: true } }, { sharedKey: { text: 'a', isFirst: false } }],
 				stored: { 'code in a': { x: { code: 'a' } } },
 			},
 			['x', 'x'],
@@ -141,11 +124,7 @@ describe('by import key', () => {
 		],
 		[
 			'a number in the form that it is stored in',
-			{
-				key: fieldOf('code', 'number'),
-				records: [{ key: '7' }],
-				stored: { 'code in 7': { x: { code: '7.0' } } },
-			},
+			{ key: fieldOf('code', 'number'), records: [{ key: '7' }], stored: { 'code in 7': { x: { code: '7.0' } } } },
 			['x'],
 			['code in 7 loading code'],
 		],
@@ -158,22 +137,15 @@ describe('by import key', () => {
 test.each<[string, FieldValues, string]>([
 	['a time without a zone', { code: '2026-11-21T10:30:00' }, '"2026-11-21T10:30:00"'],
 	['no value', {}, 'null'],
-])(
-	'a record that is found with %s in its key could be any of those sought',
-	async (_, fields, shown) => {
-		const key = fieldOf('code', 'datetime');
-		const stored = { 'code in 2026-11-21T09:30:00.000Z': { x: fields } };
-		const message = `The platform returned ${shown} in 'code' of the record 'x', which can't be compared with other values`;
-		await expect(look({ key, records: [{ key: '2026-11-21T09:30:00Z' }], stored })).rejects.toThrow(
-			message,
-		);
-	},
-);
+])('a record that is found with %s in its key could be any of those sought', async (_, fields, shown) => {
+	const key = fieldOf('code', 'datetime');
+	const stored = { 'code in 2026-11-21T09:30:00.000Z': { x: fields } };
+	const message = `The platform returned ${shown} in 'code' of the record 'x', which can't be compared with other values`;
+	await expect(look({ key, records: [{ key: '2026-11-21T09:30:00Z' }], stored })).rejects.toThrow(message);
+});
 
 test('a value of very many records beside one of few: no more are read than matter', async () => {
-	const oslo = Object.fromEntries(
-		Array.from({ length: 50_000 }, (_, index) => [`o${index}`, { code: 'Oslo' }]),
-	);
+	const oslo = Object.fromEntries(Array.from({ length: 50_000 }, (_, index) => [`o${index}`, { code: 'Oslo' }]));
 	const { found, requests, pages } = await look({
 		records: [{ key: 'Oslo' }, { key: 'Rome' }, { key: 'Nowhere' }],
 		stored: {
@@ -183,10 +155,7 @@ test('a value of very many records beside one of few: no more are read than matt
 		enough: 2,
 	});
 	expect(found).toEqual(['o0 o1', 'r', '']);
-	expect(requests).toEqual([
-		'code in Oslo,Rome,Nowhere loading code',
-		'code in Rome,Nowhere loading code',
-	]);
+	expect(requests).toEqual(['code in Oslo,Rome,Nowhere loading code', 'code in Rome,Nowhere loading code']);
 	expect(pages).toBeLessThan(6);
 });
 
@@ -211,12 +180,7 @@ describe('by id', () => {
 			['x', ''],
 			['GET x', 'GET y'],
 		],
-		[
-			'one record, even if it has a key',
-			{ records: [{ id: 'x', key: 'a' }], stored: { 'GET x': { x: {} } } },
-			['x'],
-			['GET x'],
-		],
+		['one record, even if it has a key', { records: [{ id: 'x', key: 'a' }], stored: { 'GET x': { x: {} } } }, ['x'], ['GET x']],
 		[
 			'by their keys first, if those find the same records, in capitals too',
 			{
@@ -246,9 +210,7 @@ describe('by id', () => {
 	});
 
 	test('no more records of a key are read than there are IDs with it', async () => {
-		const oslo = Object.fromEntries(
-			Array.from({ length: 50_000 }, (_, index) => [`o${index}`, { code: 'Oslo' }]),
-		);
+		const oslo = Object.fromEntries(Array.from({ length: 50_000 }, (_, index) => [`o${index}`, { code: 'Oslo' }]));
 		const { found, requests, pages } = await look({
 			records: ['o0', 'o1', 'o40000'].map((id) => ({ id, key: 'Oslo' })),
 			stored: { 'code in Oslo': oslo, 'GET o40000': { o40000: {} } },
@@ -268,9 +230,7 @@ describe('by id', () => {
 });
 
 test('without an import key, records are found by id only', async () => {
-	const { connection, sent } = fakePlatform(() =>
-		httpResponse(200, { data: { id: 'x', fields: {} } }),
-	);
+	const { connection, sent } = fakePlatform(() => httpResponse(200, { data: { id: 'x', fields: {} } }));
 	const records = [
 		{ index: 0, key: 'a', fields: {} },
 		{ index: 1, key: 'b', id: 'x', fields: {} },
@@ -282,15 +242,8 @@ test('without an import key, records are found by id only', async () => {
 
 test.each([401, 403, 500])('a failure with status %i is not an absence', async (status) => {
 	const { connection } = fakePlatform(() => httpResponse(status, {}), { retryBudgetMs: 0 });
-	await expect(lookUpByIds(connection, { table: 'people' }, ['x'])).rejects.toMatchObject({
-		status,
-	});
-	const byKey = lookUp(
-		connection,
-		{ table: 'people' },
-		[fieldOf('code')],
-		[{ index: 0, key: 'a', fields: { code: 'a' } }],
-	);
+	await expect(lookUpByIds(connection, { table: 'people' }, ['x'])).rejects.toMatchObject({ status });
+	const byKey = lookUp(connection, { table: 'people' }, [fieldOf('code')], [{ index: 0, key: 'a', fields: { code: 'a' } }]);
 	await expect(byKey).rejects.toBeInstanceOf(ServiceError);
 });
 
@@ -361,12 +314,7 @@ describe('records that have certain values in a field', () => {
 			['a'],
 			{ a: { ids: ['x', 'y'] } },
 		],
-		[
-			'another case is another value',
-			[['x', 'Fox']],
-			['fox'],
-			{ fox: { ids: [], similar: 'Fox' } },
-		],
+		['another case is another value', [['x', 'Fox']], ['fox'], { fox: { ids: [], similar: 'Fox' } }],
 		[
 			'the value itself, beside one that is similar',
 			[
@@ -376,12 +324,7 @@ describe('records that have certain values in a field', () => {
 			['fox'],
 			{ fox: { ids: ['y'] } },
 		],
-		[
-			'other spaces are another value',
-			[['x', 'Ann Fox']],
-			[' Ann  Fox '],
-			{ ' Ann  Fox ': { ids: [], similar: 'Ann Fox' } },
-		],
+		['other spaces are another value', [['x', 'Ann Fox']], [' Ann  Fox '], { ' Ann  Fox ': { ids: [], similar: 'Ann Fox' } }],
 		[
 			'the first of those that are similar',
 			[
@@ -448,12 +391,7 @@ describe('records that have certain values in a field', () => {
 
 describe('by several fields, and no more than are needed', () => {
 	/** The platform finds the same records, whatever the request. */
-	async function find(
-		keys: FieldDefinition[],
-		items: FieldValues[],
-		stored: FieldValues[],
-		enough?: number,
-	) {
+	async function find(keys: FieldDefinition[], items: FieldValues[], stored: FieldValues[], enough?: number) {
 		const list = stored.map((fields, index) => ({ id: `r${index}`, fields }));
 		const { connection, sent } = fakePlatform((request) => pageResponse(request, list));
 		const planned = items.map((fields, index) => ({ index, fields }));
@@ -493,14 +431,12 @@ describe('by several fields, and no more than are needed', () => {
 
 	const other = times(2500, { name: 'A' });
 	const [asked, inOslo] = [{ name: 'a' }, { name: 'a', city: 'Oslo' }];
-	test.each<[what: string, stored: FieldValues[], enough: number, ids: string[], isWhole: boolean]>(
-		[
-			['the first is enough', [asked, ...other], 1, ['r0'], false],
-			['two are enough', [asked, asked, ...other], 2, ['r0', 'r1'], false],
-			['two, far apart', [asked, ...other, asked], 2, ['r0', 'r2501'], true],
-			['all', [asked, ...other, asked], Infinity, ['r0', 'r2501'], true],
-		],
-	)('of many: %s', async (_, stored, enough, ids, isWhole) => {
+	test.each<[what: string, stored: FieldValues[], enough: number, ids: string[], isWhole: boolean]>([
+		['the first is enough', [asked, ...other], 1, ['r0'], false],
+		['two are enough', [asked, asked, ...other], 2, ['r0', 'r1'], false],
+		['two, far apart', [asked, ...other, asked], 2, ['r0', 'r2501'], true],
+		['all', [asked, ...other, asked], Infinity, ['r0', 'r2501'], true],
+	])('of many: %s', async (_, stored, enough, ids, isWhole) => {
 		const found = await find([name], [inOslo], stored, enough);
 		expect(found.ids).toEqual([ids]);
 		expect(found.requests >= 3).toBe(isWhole);

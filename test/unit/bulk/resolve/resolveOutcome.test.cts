@@ -225,9 +225,7 @@ describe('the record of an outcome is', () => {
 		const found = [by('x', 1), by('y', 2)];
 		for (const as of ['omitted', 'unclear'] as const) {
 			const report = { ...(as === 'omitted' ? omitted : unclear()), listed } as Reported;
-			expect(resolve(report, found)).toMatchObject({
-				...{ outcome: 'updated', id: 'y', modified: SINCE },
-			});
+			expect(resolve(report, found)).toMatchObject({ ...{ outcome: 'updated', id: 'y', modified: SINCE } });
 		}
 	});
 

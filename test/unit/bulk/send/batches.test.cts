@@ -1,15 +1,10 @@
-import {
-	UnsentRecords,
-	type BatchLimits,
-} from '../../../../nodes/DataPlatform/bulk/send/batches.ts';
+import { UnsentRecords, type BatchLimits } from '../../../../nodes/DataPlatform/bulk/send/batches.ts';
 import { byteSize, toJson } from '../../../../nodes/DataPlatform/bulk/entry.ts';
 import { sendableOf } from '../../fixtures.cts';
 import type { Entry } from '../../../../nodes/DataPlatform/bulk/terms.ts';
 
 const recordsOf = (count: number, size = 10) =>
-	Array.from({ length: count }, (_, index) =>
-		sendableOf({ index, fields: { a: 'x'.repeat(size) } }),
-	);
+	Array.from({ length: count }, (_, index) => sendableOf({ index, fields: { a: 'x'.repeat(size) } }));
 
 /** All batches, as the indexes of their records. */
 function batchesOf(records: Entry[], limits: BatchLimits) {
@@ -20,8 +15,7 @@ function batchesOf(records: Entry[], limits: BatchLimits) {
 	}
 	return batches;
 }
-const sizesOf = (records: Entry[], limits: BatchLimits) =>
-	batchesOf(records, limits).map(({ length }) => length);
+const sizesOf = (records: Entry[], limits: BatchLimits) => batchesOf(records, limits).map(({ length }) => length);
 
 const large = Number.MAX_SAFE_INTEGER;
 
@@ -63,11 +57,7 @@ test('records of two kinds are sent separately, in order', () => {
 });
 
 test('keeps the order', () => {
-	expect(batchesOf(recordsOf(7), { records: 3, bytes: large })).toEqual([
-		[0, 1, 2],
-		[3, 4, 5],
-		[6],
-	]);
+	expect(batchesOf(recordsOf(7), { records: 3, bytes: large })).toEqual([[0, 1, 2], [3, 4, 5], [6]]);
 });
 
 const UUID = '0f8fad5b-d9cb-469f-a165-70867728950e';
@@ -76,9 +66,7 @@ test.each([
 	['a', 'a'],
 	[UUID, UUID.toUpperCase()],
 ])('a record is in a batch once: %s, %s', (one, again) => {
-	const records = [one, 'b', again, undefined, undefined].map((id, index) =>
-		sendableOf({ index, id }),
-	);
+	const records = [one, 'b', again, undefined, undefined].map((id, index) => sendableOf({ index, id }));
 	expect(batchesOf(records, { records: 9, bytes: large })).toEqual([
 		[0, 1],
 		[2, 3, 4],
@@ -124,7 +112,5 @@ test('what is put back after some were taken comes once', () => {
 test('the entry of a request has the id only if there is one', () => {
 	const fields = { a: 1 };
 	expect(toJson({ index: 0, fields })).toBe('{"fields":{"a":1}}');
-	expect(toJson({ index: 0, id: 'r1', fields, sent: { b: 2 } })).toBe(
-		'{"id":"r1","fields":{"b":2}}',
-	);
+	expect(toJson({ index: 0, id: 'r1', fields, sent: { b: 2 } })).toBe('{"id":"r1","fields":{"b":2}}');
 });

@@ -1,16 +1,12 @@
 /** How large batches are, and how many requests run at once. */
-import {
-	CongestionControl,
-	type CongestionOptions,
-} from '../../../../nodes/DataPlatform/bulk/send/congestion.ts';
+import { CongestionControl, type CongestionOptions } from '../../../../nodes/DataPlatform/bulk/send/congestion.ts';
 import { byteSize } from '../../../../nodes/DataPlatform/bulk/entry.ts';
 import { sendableOf } from '../../fixtures.cts';
 import { failure, lost } from '../../outcomeFixtures.cts';
 
 const BYTES = 4_000_000;
 
-const batchOf = (records: number, text = 'x') =>
-	Array.from({ length: records }, (_, index) => sendableOf({ index, fields: { text } }));
+const batchOf = (records: number, text = 'x') => Array.from({ length: records }, (_, index) => sendableOf({ index, fields: { text } }));
 
 const controlOf = (options: Partial<CongestionOptions> = {}) =>
 	new CongestionControl({

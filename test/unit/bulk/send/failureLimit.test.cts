@@ -1,8 +1,5 @@
 /** When too many items fail: what counts, and from when on. */
-import {
-	FailureLimit,
-	MIN_OUTCOMES,
-} from '../../../../nodes/DataPlatform/bulk/send/failureLimit.ts';
+import { FailureLimit, MIN_OUTCOMES } from '../../../../nodes/DataPlatform/bulk/send/failureLimit.ts';
 
 /** Outcomes, one after the other, until the limit stops the run. */
 function run(limit: FailureLimit, outcomes: boolean[]): number {
@@ -13,8 +10,7 @@ function run(limit: FailureLimit, outcomes: boolean[]): number {
 	return Infinity;
 }
 
-const outcomes = (failed: number, of: number) =>
-	Array.from({ length: of }, (_, index) => index < failed);
+const outcomes = (failed: number, of: number) => Array.from({ length: of }, (_, index) => index < failed);
 
 test.each<[share: number | undefined, rows: number, problems: number, message: string]>([
 	[10, 100, 10, ''],
@@ -28,8 +24,7 @@ test.each<[share: number | undefined, rows: number, problems: number, message: s
 	const limit = new FailureLimit(share);
 	limit.planned(rows, problems);
 	expect(limit.reason?.message ?? '').toBe(message);
-	if (message)
-		expect(limit.reason).toMatchObject({ delivery: 'notApplied', code: 'tooManyFailed' });
+	if (message) expect(limit.reason).toMatchObject({ delivery: 'notApplied', code: 'tooManyFailed' });
 });
 
 test.each<[share: number, failed: number, of: number, stopsAfter: number]>([
@@ -49,14 +44,11 @@ test.each<[share: number, failed: number, of: number, stopsAfter: number]>([
 	expect(limit.reason?.message).toBe(stopsAfter === Infinity ? undefined : why);
 });
 
-test.each([100, 101, 9999])(
-	'exactly the share is allowed, whatever its decimals: of %i rows',
-	(rows) => {
-		const limit = new FailureLimit(10);
-		limit.planned(rows, 0);
-		expect(run(limit, outcomes(10, MIN_OUTCOMES))).toBe(Infinity);
-	},
-);
+test.each([100, 101, 9999])('exactly the share is allowed, whatever its decimals: of %i rows', (rows) => {
+	const limit = new FailureLimit(10);
+	limit.planned(rows, 0);
+	expect(run(limit, outcomes(10, MIN_OUTCOMES))).toBe(Infinity);
+});
 
 test('rows with problems count beside the share of those that were written', () => {
 	const limit = new FailureLimit(20);

@@ -3,13 +3,9 @@ import { rejectionHint } from '../../../../nodes/DataPlatform/bulk/send/rejectio
 import { fieldOf } from '../../fixtures.cts';
 
 const fields = new Map(
-	['age', 'name', "o'neil", 'size'].map((name) => [
-		name,
-		{ ...fieldOf(name), header: name === 'size' ? 'The Size' : name },
-	]),
+	['age', 'name', "o'neil", 'size'].map((name) => [name, { ...fieldOf(name), header: name === 'size' ? 'The Size' : name }]),
 );
-const hintOf = (reason: string, values = {}) =>
-	rejectionHint(values, reason, { mode: 'create', fields });
+const hintOf = (reason: string, values = {}) => rejectionHint(values, reason, { mode: 'create', fields });
 
 const NONE = 'Check the item and run it again.';
 test.each<[reason: string, hint: string]>([
@@ -33,9 +29,7 @@ test('a field that was sent comes first', () => {
 });
 
 test('a message is not searched for each of a hundred fields', () => {
-	const wide = new Map(
-		Array.from({ length: 100 }, (_, at) => [`field${at}`, fieldOf(`field${at}`)] as const),
-	);
+	const wide = new Map(Array.from({ length: 100 }, (_, at) => [`field${at}`, fieldOf(`field${at}`)] as const));
 	const includes = jest.spyOn(String.prototype, 'includes');
 	const hint = rejectionHint({}, "'field99' is too small", { mode: 'create', fields: wide });
 	const searches = includes.mock.calls.length;

@@ -1,8 +1,5 @@
 /** What a response reports about each record of its request. */
-import {
-	parseBulkResponse,
-	readReports,
-} from '../../../../nodes/DataPlatform/bulk/send/reports.ts';
+import { parseBulkResponse, readReports } from '../../../../nodes/DataPlatform/bulk/send/reports.ts';
 import { sendableOf } from '../../fixtures.cts';
 import type { Listed, Reported, WriteMode } from '../../../../nodes/DataPlatform/bulk/terms.ts';
 
@@ -15,15 +12,12 @@ const dataOf = (text: string) =>
 
 /** `1/2/3`: inserted, updated and successful records; `-` if they are not counted. */
 function countsOf(text: string) {
-	const [insertedCount, updatedCount, successCount] = text
-		.split('/')
-		.map((count) => (count === '-' ? undefined : Number(count)));
+	const [insertedCount, updatedCount, successCount] = text.split('/').map((count) => (count === '-' ? undefined : Number(count)));
 	return { insertedCount, updatedCount, successCount };
 }
 
 /** `0?`: an error of the first record, and one that names none. */
-const errorsOf = (text: string) =>
-	[...text].map((at) => (at === '?' ? { message: 'vague' } : { message: 'bad', RecordIndex: +at }));
+const errorsOf = (text: string) => [...text].map((at) => (at === '?' ? { message: 'vague' } : { message: 'bad', RecordIndex: +at }));
 
 /** @param sent a letter for each record, which is its ID */
 function reportsOf(mode: WriteMode, sent: string, data: string, counts: string, errors = '') {
@@ -138,10 +132,7 @@ describe('reading a response', () => {
 		const invalid = [{ RecordIndex: -1 }, { RecordIndex: '1' }];
 		const errors = [...positions, ...invalid].map((each, at) => ({ ...each, message: `${at}` }));
 		const { failed, unattributedErrors } = parseBulkResponse({ errors }, 2);
-		expect([...failed].map(([index, { message }]) => `${index}: ${message}`)).toEqual([
-			'1: 0',
-			'0: 1',
-		]);
+		expect([...failed].map(([index, { message }]) => `${index}: ${message}`)).toEqual(['1: 0', '0: 1']);
 		expect(unattributedErrors.map(({ message }) => message)).toEqual(['2', '3', '4', '5']);
 	});
 
@@ -151,9 +142,8 @@ describe('reading a response', () => {
 		expect(failed.get(0)).toMatchObject({ id: 'a', message: 'a; b' });
 	});
 
-	test.each([[undefined], [{}], ['x'], [[{ id: 'a' }, {}]], [[null]]])(
-		'%j is not a list of records, and confirms nothing',
-		(data) => expect(parseBulkResponse({ data, bulk: 'x' }, 2).data).toEqual([]),
+	test.each([[undefined], [{}], ['x'], [[{ id: 'a' }, {}]], [[null]]])('%j is not a list of records, and confirms nothing', (data) =>
+		expect(parseBulkResponse({ data, bulk: 'x' }, 2).data).toEqual([]),
 	);
 
 	test('counts that are no numbers are none', () => {

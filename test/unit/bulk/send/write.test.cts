@@ -1,38 +1,19 @@
 /** When the scheduler sends what: batches, requests at once, stopping, cancellation. */
 import type { IHttpRequestOptions } from 'n8n-workflow';
 import { writeMany } from '../../../../nodes/DataPlatform/bulk/send/write.ts';
-import {
-	entriesOf,
-	isWrite,
-	nothingFound,
-	records,
-	TIME,
-	writeRecords,
-	writtenData,
-} from '../../bulkWrites.cts';
+import { entriesOf, isWrite, nothingFound, records, TIME, writeRecords, writtenData } from '../../bulkWrites.cts';
 import { fieldOf, people, tableOf } from '../../fixtures.cts';
-import {
-	httpResponse,
-	pageResponse,
-	fakePlatform,
-	networkError,
-	type Serve,
-} from '../../stubPlatform.cts';
+import { httpResponse, pageResponse, fakePlatform, networkError, type Serve } from '../../stubPlatform.cts';
 
-const keysOf = (options: IHttpRequestOptions) =>
-	entriesOf(options).map(({ fields }) => fields.email);
+const keysOf = (options: IHttpRequestOptions) => entriesOf(options).map(({ fields }) => fields.email);
 
 /** The response to a batch of which everything is inserted. */
 const inserted = (request: IHttpRequestOptions) => {
 	const data = writtenData(request);
 	const { length } = data;
-	return httpResponse(200, {
-		bulk: { successCount: length, insertedCount: length, updatedCount: 0 },
-		data,
-	});
+	return httpResponse(200, { bulk: { successCount: length, insertedCount: length, updatedCount: 0 }, data });
 };
-const status = (code: number, headers = {}) =>
-	httpResponse(code, { errors: [{ message: 'no' }] }, headers);
+const status = (code: number, headers = {}) => httpResponse(code, { errors: [{ message: 'no' }] }, headers);
 
 type Setup = Partial<Parameters<typeof writeRecords>[0]> & { count: number };
 
@@ -78,8 +59,7 @@ describe('batches and requests at once', () => {
 	});
 
 	test('413: halves, until they fit', async () => {
-		const serve: Serve = (request) =>
-			entriesOf(request).length > 100 ? status(413) : inserted(request);
+		const serve: Serve = (request) => (entriesOf(request).length > 100 ? status(413) : inserted(request));
 		const { batches, outcomes } = await write({ count: 1000, serve });
 		expect(batches.slice(0, 5)).toEqual([500, 500, 250, 125, 63]);
 		expect(new Set(batches.slice(5, -1))).toEqual(new Set([63]));
@@ -110,20 +90,13 @@ describe('a failure', () => {
 			options: { ...options, stopAtFailure: true },
 		});
 		expect(batches).toEqual([2, 2]);
-		expect(outcomes).toEqual([
-			'inserted',
-			'failed',
-			'inserted',
-			'inserted',
-			...times(5, 'not sent'),
-		]);
+		expect(outcomes).toEqual(['inserted', 'failed', 'inserted', 'inserted', ...times(5, 'not sent')]);
 		expect(stopped).toBe('an earlier item did not succeed');
 		expect(messages[8]).toBe('Not sent, the run stopped before: an earlier item did not succeed');
 	});
 
 	test('does not keep the rest of a divided batch from being written', async () => {
-		const serve: Serve = (request) =>
-			keysOf(request).includes('k0') ? status(400) : inserted(request);
+		const serve: Serve = (request) => (keysOf(request).includes('k0') ? status(400) : inserted(request));
 		const { outcomes, batches } = await write({
 			count: 6,
 			serve,
@@ -134,8 +107,7 @@ describe('a failure', () => {
 	});
 
 	test('is found however many batches were written before', async () => {
-		const serve: Serve = (request) =>
-			keysOf(request).includes('k2003') ? status(400) : inserted(request);
+		const serve: Serve = (request) => (keysOf(request).includes('k2003') ? status(400) : inserted(request));
 		const { outcomes } = await write({ count: 2004, serve, options: { batchSize: 2 } });
 		expect(outcomes).toEqual([...times(2003, 'inserted'), 'failed']);
 	});
@@ -147,20 +119,14 @@ describe('a failure', () => {
 	});
 
 	test('of the token ends every run', async () => {
-		const serve: Serve = (request) =>
-			keysOf(request)[0] === 'k4' ? status(401) : inserted(request);
+		const serve: Serve = (request) => (keysOf(request)[0] === 'k4' ? status(401) : inserted(request));
 		const { outcomes, batches } = await write({
 			count: 9,
 			serve,
 			options: { batchSize: 2, parallelRequests: 1 },
 		});
 		expect(batches).toEqual([2, 2, 2]);
-		expect(outcomes).toEqual([
-			...times(4, 'inserted'),
-			'failed',
-			'failed',
-			...times(3, 'not sent'),
-		]);
+		expect(outcomes).toEqual([...times(4, 'inserted'), 'failed', 'failed', ...times(3, 'not sent')]);
 	});
 
 	test('of the token amid a divided batch ends the run, and nothing needs to be looked up', async () => {
@@ -172,11 +138,7 @@ describe('a failure', () => {
 			}
 			return number === 1 ? status(400) : status(401);
 		};
-		const { outcomes, batches } = await write({
-			count: 5,
-			serve,
-			options: { parallelRequests: 1 },
-		});
+		const { outcomes, batches } = await write({ count: 5, serve, options: { parallelRequests: 1 } });
 		expect(batches).toEqual([5, 3]);
 		expect(outcomes).toEqual([...times(3, 'failed'), ...times(2, 'not sent')]);
 		expect(lookedUp).toEqual([]);
@@ -209,11 +171,7 @@ describe('a platform that reads but takes no write', () => {
 			retryBudgetMs: 100,
 		});
 		expect(batches).toEqual([5, 5, 5]);
-		expect(outcomes).toEqual([
-			...times(10, 'inserted'),
-			...times(5, 'unknown'),
-			...times(25, 'not sent'),
-		]);
+		expect(outcomes).toEqual([...times(10, 'inserted'), ...times(5, 'unknown'), ...times(25, 'not sent')]);
 		expect(stopped).toContain('waiting longer would pass the limit');
 		expect(messages[39]).toContain('Not sent, the run stopped before');
 	});
@@ -266,9 +224,7 @@ describe('a platform that reads but takes no write', () => {
 			serve: losing(isFound),
 			options: { batchSize, parallelRequests: 1 },
 		});
-		expect(outcomes).toEqual(
-			Array.from({ length: 30 }, (__, number) => (isFound(number) ? 'written' : 'unknown')),
-		);
+		expect(outcomes).toEqual(Array.from({ length: 30 }, (__, number) => (isFound(number) ? 'written' : 'unknown')));
 		expect(stopped).toBeUndefined();
 	});
 
@@ -276,8 +232,7 @@ describe('a platform that reads but takes no write', () => {
 		const lost = losing(() => false);
 		const { outcomes, stopped } = await write({
 			count: 18,
-			serve: (request, number) =>
-				isWrite(request) && keysOf(request)[0] === 'k8' ? status(400) : lost(request, number),
+			serve: (request, number) => (isWrite(request) && keysOf(request)[0] === 'k8' ? status(400) : lost(request, number)),
 			options: oneRecord,
 		});
 		expect(outcomes).toEqual([...times(8, 'unknown'), 'failed', ...times(9, 'unknown')]);
@@ -367,8 +322,7 @@ test('an execution that is canceled sends no further batch', async () => {
 });
 
 describe('comparing first', () => {
-	const filterOf = ({ body }: IHttpRequestOptions) =>
-		JSON.parse(String(body)) as { filter: unknown };
+	const filterOf = ({ body }: IHttpRequestOptions) => JSON.parse(String(body)) as { filter: unknown };
 	const options = { skipUnchanged: true };
 
 	/** Of the records that are asked for, those with an even number are stored as they are sent. */
@@ -394,9 +348,7 @@ describe('comparing first', () => {
 			serve: evenStored,
 			options,
 		});
-		expect(outcomes).toEqual(
-			Array.from({ length: 5000 }, (_, index) => (index % 2 === 0 ? 'unchanged' : 'inserted')),
-		);
+		expect(outcomes).toEqual(Array.from({ length: 5000 }, (_, index) => (index % 2 === 0 ? 'unchanged' : 'inserted')));
 		const sent = keys.flat();
 		expect(sent).toHaveLength(2500);
 		expect(new Set(sent).size).toBe(2500);
@@ -466,11 +418,7 @@ describe('comparing first', () => {
 	});
 
 	test('a dry run writes nothing', async () => {
-		const { outcomes, batches } = await write({
-			count: 1500,
-			serve: evenStored,
-			options: { dryRun: true },
-		});
+		const { outcomes, batches } = await write({ count: 1500, serve: evenStored, options: { dryRun: true } });
 		expect(batches).toEqual([]);
 		expect(outcomes.filter((outcome) => outcome === 'inserted')).toHaveLength(750);
 	});

@@ -2,27 +2,12 @@
 import type { IHttpRequestOptions } from 'n8n-workflow';
 import type { Task } from '../../../../nodes/DataPlatform/bulk/writeTask.ts';
 import { writeMany } from '../../../../nodes/DataPlatform/bulk/send/write.ts';
-import {
-	entriesOf,
-	isWrite,
-	nothingFound,
-	records,
-	writeRecords,
-	written,
-} from '../../bulkWrites.cts';
+import { entriesOf, isWrite, nothingFound, records, writeRecords, written } from '../../bulkWrites.cts';
 import { fieldOf, people, tableOf } from '../../fixtures.cts';
-import {
-	httpResponse,
-	pageResponse,
-	fakePlatform,
-	networkError,
-	notFound,
-	type Serve,
-} from '../../stubPlatform.cts';
+import { httpResponse, pageResponse, fakePlatform, networkError, notFound, type Serve } from '../../stubPlatform.cts';
 import type { Entry, WriteMode } from '../../../../nodes/DataPlatform/bulk/terms.ts';
 
-const withIds = (count: number) =>
-	records(count).map((record) => ({ ...record, id: `r${record.index}` }));
+const withIds = (count: number) => records(count).map((record) => ({ ...record, id: `r${record.index}` }));
 
 async function write(
 	planned: Entry[],
@@ -75,10 +60,7 @@ describe('the request', () => {
 
 	test('the log says how many records are done', async () => {
 		const { log } = await write(withIds(3), written, { batchSize: 2, parallelRequests: 1 });
-		expect(log).toEqual([
-			expect.stringContaining(': 2 of 3 records done'),
-			expect.stringContaining(': 3 of 3 records done'),
-		]);
+		expect(log).toEqual([expect.stringContaining(': 2 of 3 records done'), expect.stringContaining(': 3 of 3 records done')]);
 	});
 
 	test('nothing for no records', async () => {
@@ -89,23 +71,14 @@ describe('the request', () => {
 });
 
 describe('what is sent again', () => {
-	const files = tableOf(
-		fieldOf('email', 'text', { importKey: true }),
-		fieldOf('surname'),
-		fieldOf('papers', 'file'),
-	);
+	const files = tableOf(fieldOf('email', 'text', { importKey: true }), fieldOf('surname'), fieldOf('papers', 'file'));
 	/** `PATCH k0 k1`, `GET r0`: the requests, and the keys that were sent or looked for. */
 	const linesOf = (sent: IHttpRequestOptions[]) =>
 		sent.map(({ method, url, body }) => {
 			const keys = new Set(String(body ?? new URL(url).pathname).match(/\b[kr]\d+/g));
 			return [url.includes('/data/bulk') ? method : 'look up', ...keys].join(' ');
 		});
-	const lines = async (
-		planned: Entry[],
-		serve: Serve,
-		options: Partial<Task> = {},
-		retryBudgetMs = 5000,
-	) => {
+	const lines = async (planned: Entry[], serve: Serve, options: Partial<Task> = {}, retryBudgetMs = 5000) => {
 		const setup = { table: files, retryBudgetMs };
 		const { sent, outcomes } = await write(planned, serve, options, setup);
 		return { lines: linesOf(sent.filter(isFirstPage)), outcomes };
@@ -163,10 +136,7 @@ describe('what is sent again', () => {
 			{ skipUnchanged: true },
 		);
 		expect(requests).toEqual(['look up k0', 'PATCH r0', 'look up r0', 'POST k0']);
-		expect(bodies).toEqual([
-			{ id: 'r0', fields: { surname: 'Fox' } },
-			{ fields: { email: 'k0', surname: 'Fox' } },
-		]);
+		expect(bodies).toEqual([{ id: 'r0', fields: { surname: 'Fox' } }, { fields: { email: 'k0', surname: 'Fox' } }]);
 	});
 });
 
@@ -177,12 +147,7 @@ describe('the pace', () => {
 			writes += 1;
 			return writes === 1 ? networkError('ECONNRESET') : written(request);
 		};
-		const { batches } = await write(
-			withIds(2500),
-			serve,
-			{ parallelRequests: 1 },
-			{ retryBudgetMs: 5000 },
-		);
+		const { batches } = await write(withIds(2500), serve, { parallelRequests: 1 }, { retryBudgetMs: 5000 });
 		expect(batches).toEqual([500, 500, ...Array.from({ length: 8 }, () => 250)]);
 	});
 
@@ -201,12 +166,7 @@ describe('the pace', () => {
 			const isRefused = isFirst && tried.size <= 12;
 			return isRefused ? httpResponse(429, {}, { 'retry-after': '0' }) : written(request);
 		};
-		const { mostUnderWay, outcomes } = await write(
-			withIds(16),
-			serve,
-			{ batchSize: 1 },
-			{ retryBudgetMs: 60_000 },
-		);
+		const { mostUnderWay, outcomes } = await write(withIds(16), serve, { batchSize: 1 }, { retryBudgetMs: 60_000 });
 		expect(outcomes).toHaveLength(16);
 		expect([mostUnderWay, atNext]).toEqual([12, 1]);
 	});
@@ -214,8 +174,7 @@ describe('the pace', () => {
 	test('only records that were not read before are looked up, together', async () => {
 		const planned = records(2500).map((record) => ({
 			...record,
-			before:
-				record.index % 300 === 0 ? undefined : { id: `r${record.index}`, fields: record.fields },
+			before: record.index % 300 === 0 ? undefined : { id: `r${record.index}`, fields: record.fields },
 		}));
 		const looksUp: number[] = [];
 		const serve: Serve = (request) => {
@@ -231,9 +190,7 @@ describe('the pace', () => {
 
 	test('an update compares one window of records at a time, an upsert twelve', async () => {
 		const compare = async (mode: WriteMode) => {
-			const planned = withIds(13_000).map(({ id, ...record }) =>
-				mode === 'upsert' ? record : { ...record, id },
-			);
+			const planned = withIds(13_000).map(({ id, ...record }) => (mode === 'upsert' ? record : { ...record, id }));
 			let most = 0;
 			let reading = 0;
 			const serve: Serve = async (request) => {
@@ -262,9 +219,7 @@ describe('the pace', () => {
 test.each([['while it is sent'], ['at its outcome'], ['at the outcome of what is not sent']])(
 	'a defect %s ends the run with its error, and nothing more is sent',
 	async (when) => {
-		const { connection, sent } = fakePlatform((request) =>
-			when.includes('not sent') ? httpResponse(401, {}) : written(request),
-		);
+		const { connection, sent } = fakePlatform((request) => (when.includes('not sent') ? httpResponse(401, {}) : written(request)));
 		const defect = new TypeError('a defect');
 		if (when === 'while it is sent') {
 			connection.tryRequest = async () => await Promise.reject(defect);

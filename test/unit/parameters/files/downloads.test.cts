@@ -24,11 +24,7 @@ const file = (fileId: string, more: IDataObject = {}) => ({
 });
 
 /** Pieces of one mebibyte each. @param taken counts them @param breaks whether it ends in an error */
-const stream = (
-	pieces: number,
-	taken: { count: number },
-	breaks: boolean,
-): IN8nHttpFullResponse => ({
+const stream = (pieces: number, taken: { count: number }, breaks: boolean): IN8nHttpFullResponse => ({
 	statusCode: 200,
 	headers: {},
 	body: Readable.from(
@@ -62,8 +58,7 @@ async function getMany({ records, option = {}, options, sizes = {}, broken = 0, 
 		serve: (request) => {
 			const { pathname } = new URL(request.url);
 			const [, id] = /\/files\/(.+)$/.exec(pathname) ?? [];
-			if (id !== undefined && sizes[id] !== undefined)
-				return stream(sizes[id], taken, broken-- > 0);
+			if (id !== undefined && sizes[id] !== undefined) return stream(sizes[id], taken, broken-- > 0);
 			if (id !== undefined) {
 				const body = Readable.from([Buffer.from('abc')]) as never;
 				return { statusCode: 200, headers: {}, body };
@@ -74,10 +69,7 @@ async function getMany({ records, option = {}, options, sizes = {}, broken = 0, 
 		...given,
 		parameters: {
 			...{ application: locator('sales'), table: locator('docs'), filterMode: 'none' },
-			options: {
-				downloadFiles: { files: { fileFields: ['papers'], ...option } },
-				...options,
-			} as never,
+			options: { downloadFiles: { files: { fileFields: ['papers'], ...option } }, ...options } as never,
 		},
 	});
 	const fetched = run.requests.filter((request) => request.includes('/files/'));
@@ -180,22 +172,19 @@ describe('a file whose record states', () => {
 });
 
 // Older versions of n8n don't hide the option from agents.
-test.each(['hidden by n8n', 'shown by n8n'])(
-	'an agent gets no files: the option is %s',
-	async (by) => {
-		const records = [{ papers: [file('a')], title: 'A' }];
-		const options = { fieldsToLoad: ['title'] };
-		const plain = {
-			...{ resource: 'record', operation: 'getAll', table: 'docs', filterMode: 'none' },
-			options: { ...options, downloadFiles: { files: { fileFields: ['papers'] } } },
-		};
-		const { output, fetched, sent } = await getMany({
-			...{ records, options, node: { type: 'dataPlatformTool' } },
-			...(by === 'shown by n8n' && { plain }),
-		});
-		expect(output).toHaveLength(1);
-		expect(output[0]).not.toHaveProperty('binary');
-		expect(fetched).toEqual([]);
-		for (const { body } of sent) expect(body).toEqual({ loadFields: ['title'] });
-	},
-);
+test.each(['hidden by n8n', 'shown by n8n'])('an agent gets no files: the option is %s', async (by) => {
+	const records = [{ papers: [file('a')], title: 'A' }];
+	const options = { fieldsToLoad: ['title'] };
+	const plain = {
+		...{ resource: 'record', operation: 'getAll', table: 'docs', filterMode: 'none' },
+		options: { ...options, downloadFiles: { files: { fileFields: ['papers'] } } },
+	};
+	const { output, fetched, sent } = await getMany({
+		...{ records, options, node: { type: 'dataPlatformTool' } },
+		...(by === 'shown by n8n' && { plain }),
+	});
+	expect(output).toHaveLength(1);
+	expect(output[0]).not.toHaveProperty('binary');
+	expect(fetched).toEqual([]);
+	for (const { body } of sent) expect(body).toEqual({ loadFields: ['title'] });
+});

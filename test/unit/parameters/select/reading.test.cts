@@ -43,16 +43,7 @@ describe('which records are read', () => {
 			undefined,
 		],
 		['those of a view', { options: { savedView: ' v1 ' } }, RECORDS, { userFilter: 'v1' }, undefined],
-		[
-			'those of a filter',
-			isAda,
-			FILTER,
-			{},
-			{
-				filter: [{ field: 'name', operator: 'contains', value: 'Ada' }],
-				filterOperator: 'and',
-			},
-		],
+		['those of a filter', isAda, FILTER, {}, { filter: [{ field: 'name', operator: 'contains', value: 'Ada' }], filterOperator: 'and' }],
 		['some fields', { options: { fieldsToLoad: 'name, id' } }, FILTER, {}, { loadFields: ['name', 'id'] }],
 	])('%s', async (_, parameters, request, query, body) => {
 		const { sent, error } = await read('record: getAll', parameters);
@@ -141,11 +132,7 @@ describe('which records are read', () => {
 
 describe('a record in the output', () => {
 	const record = storedOf({ id: 'r1', ver: 3, fields: { name: 'Ada', id: '7', field_id: '8' } });
-	const TIMES = {
-		created: '2026-01-01T00:00:00.501Z',
-		modified: '2026-01-01T00:00:00.501Z',
-		ver: 3,
-	};
+	const TIMES = { created: '2026-01-01T00:00:00.501Z', modified: '2026-01-01T00:00:00.501Z', ver: 3 };
 
 	test('simplified', () => {
 		expect(recordOutput(true)(record)).toEqual({
@@ -164,10 +151,7 @@ describe('a record in the output', () => {
 	});
 
 	test('without reserved names is not copied field by field', () => {
-		expect(recordOutput(true)({ fields: { name: 'Ada', age: 1 } })).toEqual({
-			name: 'Ada',
-			age: 1,
-		});
+		expect(recordOutput(true)({ fields: { name: 'Ada', age: 1 } })).toEqual({ name: 'Ada', age: 1 });
 	});
 
 	test.each([...[...['id', 'created', 'modified', 'ver', 'error', 'event', 'outcome', 'mergedInto']], ...['before', 'after', 'uploaded']])(
@@ -240,10 +224,7 @@ describe('changes', () => {
 
 	test('of other records need another cursor', async () => {
 		const { json } = await read('record: getChanges', { startFrom: 'now' });
-		const { error } = await read('record: getChanges', {
-			...isAda,
-			cursor: json[0]!.cursor as string,
-		});
+		const { error } = await read('record: getChanges', { ...isAda, cursor: json[0]!.cursor as string });
 		expect(error?.message).toMatch(/^'Cursor' /);
 	});
 
@@ -266,10 +247,7 @@ describe('changes', () => {
 	});
 
 	test('show the chosen fields, or all', () => {
-		const change = {
-			kind: 'updated' as const,
-			record: storedOf({ id: 'r1', fields: { a: 1, b: 2 } }),
-		};
+		const change = { kind: 'updated' as const, record: storedOf({ id: 'r1', fields: { a: 1, b: 2 } }) };
 		const shape = ({ fields }: IDataObject) => ({ ...(fields as IDataObject) });
 		const output = (names: string[]) => changeOutput(shape as never, names)(change);
 		expect(output([])).toEqual({ event: 'updated', a: 1, b: 2 });
@@ -338,10 +316,7 @@ describe('the API client', () => {
 	const request = { method: 'GET', path: '/api/v2/apps', retryMode: 'read' } as const;
 
 	test('has the limits that are given, in seconds', async () => {
-		const { context, seen } = fakeExecution({
-			plain: {},
-			serve: () => httpResponse(200, { data: [] }),
-		});
+		const { context, seen } = fakeExecution({ plain: {}, serve: () => httpResponse(200, { data: [] }) });
 		await (await createClient(context, LIMITS)).request(request);
 		expect(seen.options[0]).toMatchObject({ timeout: 7000 });
 	});

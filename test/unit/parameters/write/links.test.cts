@@ -2,18 +2,14 @@
 import type { IDataObject, INodeParameters } from 'n8n-workflow';
 
 import type { TableDefinition } from '../../../../nodes/DataPlatform/api/types.ts';
-import {
-	inclusionsOf,
-	warnAboutOmissions,
-} from '../../../../nodes/DataPlatform/parameters/select/linkedRecords.ts';
+import { inclusionsOf, warnAboutOmissions } from '../../../../nodes/DataPlatform/parameters/select/linkedRecords.ts';
 import { linkRules } from '../../../../nodes/DataPlatform/parameters/write/links.ts';
 import { asItems, columns, fakeRun, locator, runNode, TABLE, type Given } from '../../fakeNode.cts';
 import { fieldOf, tableOf } from '../../fixtures.cts';
 import { httpResponse, notFound } from '../../stubPlatform.cts';
 import { StubTables } from '../../stubTables.cts';
 
-const link = (name: string, linkTableId: string | undefined, multiple = false) =>
-	fieldOf(name, 'schema_link', { linkTableId, multiple });
+const link = (name: string, linkTableId: string | undefined, multiple = false) => fieldOf(name, 'schema_link', { linkTableId, multiple });
 
 const named = (id: string, header: string, ...fields: TableDefinition['fields']) => ({
 	...tableOf(fieldOf('name', 'text', { importKey: true }), ...fields),
@@ -30,13 +26,7 @@ const definitions = {
 		link('lost', undefined),
 		link('boss', 'people'),
 	),
-	companies: named(
-		'companies',
-		'Companies',
-		fieldOf('city'),
-		fieldOf('button', 'buttonform'),
-		link('staff', 'people', true),
-	),
+	companies: named('companies', 'Companies', fieldOf('city'), fieldOf('button', 'buttonform'), link('staff', 'people', true)),
 	/** Belongs to another application. */
 	partners: named('partners', 'Partners'),
 };
@@ -56,16 +46,12 @@ async function run(operation: string, { parameters, serve, ...given }: Given = {
 				const served = serve(options, count);
 				if (served !== undefined) return served;
 			}
-			return options.url.endsWith('/apps/sales/tables/partners')
-				? notFound()
-				: tables.serve(options);
+			return options.url.endsWith('/apps/sales/tables/partners') ? notFound() : tables.serve(options);
 		},
 		...given,
 		parameters: { ...TABLE, ...parameters },
 	});
-	const requests = seen.requests
-		.filter((request) => request.includes('/data'))
-		.map((request) => request.replace('apps/sales/tables/', ''));
+	const requests = seen.requests.filter((request) => request.includes('/data')).map((request) => request.replace('apps/sales/tables/', ''));
 	return { ...seen, requests, tables: tables.tables };
 }
 
@@ -87,30 +73,10 @@ describe('Link Values', () => {
 	const any = (more: INodeParameters = {}) => ({ field: '*', ...more });
 	test.each<[string, Entries, IDataObject, object]>([
 		['record IDs', [any({ valueType: 'recordIds' })], { company: 'b' }, { company: { id: 'b' } }],
-		[
-			'the import key',
-			[any({ valueType: 'importKey' })],
-			{ company: 'Birch' },
-			{ company: { id: 'b' } },
-		],
-		[
-			'the import key of several',
-			[any()],
-			{ clients: ['Birch', 'Acorn'] },
-			{ clients: { add: ['b', 'a'] } },
-		],
-		[
-			'another field',
-			[any({ valueType: 'field', linkedField: ' city ' })],
-			{ company: 'Rome' },
-			{ company: { id: 'b' } },
-		],
-		[
-			'a field of its own',
-			[{ field: 'company' }],
-			{ company: 'Birch', boss: 'p1' },
-			{ company: { id: 'b' }, boss: { id: 'p1' } },
-		],
+		['the import key', [any({ valueType: 'importKey' })], { company: 'Birch' }, { company: { id: 'b' } }],
+		['the import key of several', [any()], { clients: ['Birch', 'Acorn'] }, { clients: { add: ['b', 'a'] } }],
+		['another field', [any({ valueType: 'field', linkedField: ' city ' })], { company: 'Rome' }, { company: { id: 'b' } }],
+		['a field of its own', [{ field: 'company' }], { company: 'Birch', boss: 'p1' }, { company: { id: 'b' }, boss: { id: 'p1' } }],
 		[
 			'all but one',
 			[any(), { field: 'boss', valueType: 'recordIds' }],
@@ -123,12 +89,7 @@ describe('Link Values', () => {
 			{ company: 'Rome', boss: 'Ada' },
 			{ company: { id: 'b' }, boss: { id: 'p1' } },
 		],
-		[
-			'none that is found, left empty',
-			[any({ ifNotFound: 'leaveEmpty' })],
-			{ company: 'Cork' },
-			{},
-		],
+		['none that is found, left empty', [any({ ifNotFound: 'leaveEmpty' })], { company: 'Cork' }, {}],
 		['a table of another application', [any()], { partner: 'Xylo' }, { partner: { id: 'x' } }],
 	])('%s', async (_, entries, values, fields) => {
 		const { sent, error } = await create(entries, values);
@@ -161,11 +122,7 @@ describe('Link Values', () => {
 			"'Link Values' names no field of the linked table",
 			"Choose it under 'Linked Field Name or ID'.",
 		],
-		[
-			[any({ valueType: 'field' })],
-			"'Link Values' names no field of the linked table",
-			"Choose it under 'Linked Field Name or ID'.",
-		],
+		[[any({ valueType: 'field' })], "'Link Values' names no field of the linked table", "Choose it under 'Linked Field Name or ID'."],
 		[
 			[{ field: 'name' }],
 			"'Link Values' names 'name', which is no link field of table 'People'",
@@ -177,26 +134,12 @@ describe('Link Values', () => {
 			'Its link fields are: company, partner, clients, lost, boss.',
 		],
 		[[any(), any()], "'Link Values' has two entries for '*'", 'Remove one.'],
-		[
-			['x', {}],
-			`'Link Values' must be a list of entries, not ["x",{}]`,
-			'Correct the expression in it.',
-		],
-		[
-			[{ field: 'boss' }, { field: ' boss ' }],
-			"'Link Values' has two entries for 'boss'",
-			'Remove one.',
-		],
-		[
-			[{ field: { a: 1 } }],
-			"'Field Name or ID' under 'Link Values' must be text, not an object",
-			'Correct the expression in it.',
-		],
+		[['x', {}], `'Link Values' must be a list of entries, not ["x",{}]`, 'Correct the expression in it.'],
+		[[{ field: 'boss' }, { field: ' boss ' }], "'Link Values' has two entries for 'boss'", 'Remove one.'],
+		[[{ field: { a: 1 } }], "'Field Name or ID' under 'Link Values' must be text, not an object", 'Correct the expression in it.'],
 	])('%j is rejected', async (entries, message, hint) => {
 		const { run: context } = await fakeRun({ options: { linkValues: { link: entries as never } } });
-		expect(() => linkRules(context, 0, definitions.people)).toThrow(
-			expect.objectContaining({ message, hint, field: 'Link Values' }),
-		);
+		expect(() => linkRules(context, 0, definitions.people)).toThrow(expect.objectContaining({ message, hint, field: 'Link Values' }));
 	});
 
 	test('a linked field that is not a name is rejected', async () => {
@@ -215,29 +158,19 @@ describe('Link Values', () => {
 	});
 
 	test('an entry that is not a list counts as one entry', async () => {
-		const { run: context } = await fakeRun({
-			options: { linkValues: { link: { field: 'boss' } } },
-		});
-		expect(linkRules(context, 0, definitions.people)).toEqual(
-			new Map([['boss', { ifNotFound: 'error' }]]),
-		);
+		const { run: context } = await fakeRun({ options: { linkValues: { link: { field: 'boss' } } } });
+		expect(linkRules(context, 0, definitions.people)).toEqual(new Map([['boss', { ifNotFound: 'error' }]]));
 	});
 
 	test('of a table without links are rejected', async () => {
-		const { run: context } = await fakeRun({
-			options: { linkValues: { link: [{ field: 'company' }] } },
-		});
+		const { run: context } = await fakeRun({ options: { linkValues: { link: [{ field: 'company' }] } } });
 		expect(() => linkRules(context, 0, tableOf(fieldOf('name')))).toThrow(
 			expect.objectContaining({ hint: 'The table has no link field: remove the option.' }),
 		);
 	});
 
 	test.each<[string, IDataObject, string]>([
-		[
-			'a value that no record has',
-			{ company: 'Cork' },
-			"Nothing was sent: 'company': no record of 'Companies' has \"Cork\" in 'name'",
-		],
+		['a value that no record has', { company: 'Cork' }, "Nothing was sent: 'company': no record of 'Companies' has \"Cork\" in 'name'"],
 		[
 			'a link whose target the platform does not name',
 			{ lost: 'Cork' },
@@ -255,21 +188,17 @@ describe('Link Values', () => {
 		const { error, requests } = await create(
 			[any()],
 			{ company: 'Acorn' },
-			{
-				serve: ({ url }) => (url.endsWith('/companies') ? forbidden : undefined) as never,
-			},
+			{ serve: ({ url }) => (url.endsWith('/companies') ? forbidden : undefined) as never },
 		);
 		expect(error?.message).toContain('not allowed');
-		expect(posts(requests)).toEqual([]);
+		expect(requests).not.toContain(WRITE);
 	});
 
 	test('a linked table that does not exist is an error', async () => {
 		const { error } = await create(
 			[any()],
 			{ company: 'Acorn' },
-			{
-				serve: ({ url }) => (/companies$|tables$/.test(url) ? notFound() : undefined) as never,
-			},
+			{ serve: ({ url }) => (/companies$|tables$/.test(url) ? notFound() : undefined) as never },
 		);
 		expect(error?.message).toContain('not found');
 	});
@@ -299,18 +228,11 @@ describe('several items with links', () => {
 		const items = asItems({ name: 'B', company: 'Acorn' }, { name: 'C', company: 'Birch' });
 		const { requests, tables } = await run('record: create', { parameters, items });
 		expect(posts(requests)).toEqual([LOOK_UP, WRITE]);
-		expect(tables.people!.slice(1).map(({ fields }) => fields.company)).toEqual([
-			{ id: 'a' },
-			{ id: 'b' },
-		]);
+		expect(tables.people!.slice(1).map(({ fields }) => fields.company)).toEqual([{ id: 'a' }, { id: 'b' }]);
 	});
 
 	test('one whose values can’t be read does not keep the others from it', async () => {
-		const items = asItems(
-			{ name: 'B', company: 'Acorn' },
-			{ name: 'C' },
-			{ name: 'D', company: 'Birch' },
-		);
+		const items = asItems({ name: 'B', company: 'Acorn' }, { name: 'C' }, { name: 'D', company: 'Birch' });
 		const { requests, json } = await run('record: create', {
 			parameters: {
 				...parameters,
@@ -338,18 +260,12 @@ describe('several items with links', () => {
 			items,
 		});
 		expect(error).toBeUndefined();
-		expect(posts(requests)).toEqual([
-			...['POST people/data/filter', LOOK_UP],
-			...['POST companies/data/bulk', WRITE],
-		]);
+		expect(posts(requests)).toEqual([...['POST people/data/filter', LOOK_UP], ...['POST companies/data/bulk', WRITE]]);
 		expect(JSON.stringify(sent.map(({ body }) => body))).not.toContain('Zed');
 	});
 
 	test('of another application are looked up with theirs', async () => {
-		const items = asItems(
-			{ name: 'B', company: 'Acorn', app: 'sales' },
-			{ name: 'C', company: 'Birch', app: 'other' },
-		);
+		const items = asItems({ name: 'B', company: 'Acorn', app: 'sales' }, { name: 'C', company: 'Birch', app: 'other' });
 		const { sent } = await run('record: create', {
 			parameters: {
 				...parameters,
@@ -387,35 +303,24 @@ describe('linked records that are created', () => {
 			creating,
 			{},
 			{
-				parameters: {
-					columns: columns(),
-					options: { linkValues: { link: creating }, skipAudit: true },
-				},
+				parameters: { columns: columns(), options: { linkValues: { link: creating }, skipAudit: true } },
 				items: asItems({ name: 'Bob', company: 'Cork' }),
 			},
 		);
 		const bodies = sent.filter(({ request }) => request.endsWith('/bulk'));
-		expect(bodies.map(({ body }) => body)).toMatchObject([
-			{ skipAudit: true },
-			{ skipAudit: true },
-		]);
+		expect(bodies.map(({ body }) => body)).toMatchObject([{ skipAudit: true }, { skipAudit: true }]);
 	});
 
 	test('are an error if they can’t be created', async () => {
 		const name = 'x'.repeat(41);
 		const { error, requests } = await create(creating, { company: name });
-		expect(error?.message).toBe(
-			`Nothing was sent: 'company': "${name}" could not be created in 'Companies': too long`,
-		);
+		expect(error?.message).toBe(`Nothing was sent: 'company': "${name}" could not be created in 'Companies': too long`);
 		expect(error?.context.details).toMatchObject({ field: 'company' });
 		expect(requests).not.toContain(WRITE);
 	});
 
 	test('are not created if their record is not', async () => {
-		const options = {
-			linkValues: { link: creating },
-			ifMissing: 'skip',
-		};
+		const options = { linkValues: { link: creating }, ifMissing: 'skip' };
 		const { requests, json } = await run('record: upsert', {
 			parameters: { columns: columns(), options },
 			items: asItems({ name: 'Nobody', company: 'Cork' }),
@@ -445,29 +350,15 @@ describe('Linked To', () => {
 	const CHOOSE = 'Choose it from the list, or correct the expression in it.';
 	test.each<[unknown, string, string]>([
 		[{ recordId: 'a' }, "'Link Field Name or ID' under 'Linked To' is empty", EMPTY],
-		[
-			{ linkField: 'companies.staff', recordId: ' ' },
-			"'Record ID' under 'Linked To' is empty",
-			EMPTY,
-		],
+		[{ linkField: 'companies.staff', recordId: ' ' }, "'Record ID' under 'Linked To' is empty", EMPTY],
 		['text', "'Link Field Name or ID' under 'Linked To' is empty", EMPTY],
-		...['staff', '.staff', 'companies.', '.companies.staff'].map(
-			(linkField): [unknown, string, string] => [
-				{ linkField, recordId: 'a' },
-				`'${linkField}' is no table and link field, such as deals.people`,
-				CHOOSE,
-			],
-		),
-		[
-			{ linkField: 'companies.city', recordId: 'a' },
-			"Table 'Companies' has no link field 'city'",
+		...['staff', '.staff', 'companies.', '.companies.staff'].map((linkField): [unknown, string, string] => [
+			{ linkField, recordId: 'a' },
+			`'${linkField}' is no table and link field, such as deals.people`,
 			CHOOSE,
-		],
-		[
-			{ linkField: 'companies.x.y', recordId: 'a' },
-			"Table 'Companies' has no link field 'x.y'",
-			CHOOSE,
-		],
+		]),
+		[{ linkField: 'companies.city', recordId: 'a' }, "Table 'Companies' has no link field 'city'", CHOOSE],
+		[{ linkField: 'companies.x.y', recordId: 'a' }, "Table 'Companies' has no link field 'x.y'", CHOOSE],
 	])('%j is rejected', async (record, message, hint) => {
 		const { error, requests } = await run('record: getAll', linkedTo(record));
 		expect(error).toMatchObject({ message, description: hint });
@@ -477,10 +368,7 @@ describe('Linked To', () => {
 });
 
 describe('Include Linked Records', () => {
-	const including = (...link: Entries) => ({
-		recordId: locator('p1'),
-		options: { linkedRecords: { link } },
-	});
+	const including = (...link: Entries) => ({ recordId: locator('p1'), options: { linkedRecords: { link } } });
 	const get = async (...entries: Entries) =>
 		await run('record: get', {
 			parameters: including(...entries),
@@ -559,11 +447,7 @@ describe('Include Linked Records', () => {
 		const { run: context } = await fakeRun(
 			{
 				...{ application: 'sales', table: 'companies' },
-				options: {
-					linkedRecords: {
-						link: [{ field: '*', limit: 7 }, { field: 'staff' }],
-					},
-				},
+				options: { linkedRecords: { link: [{ field: '*', limit: 7 }, { field: 'staff' }] } },
 			},
 			{ serve: (options) => new StubTables(stored, definitions).serve(options) },
 		);
@@ -579,32 +463,20 @@ describe('Include Linked Records', () => {
 
 	test('of all links, if none is named', async () => {
 		const { error, json } = await run('record: get', {
-			parameters: {
-				...including({ limit: 5 }),
-				table: locator('companies'),
-				recordId: locator('a'),
-			},
+			parameters: { ...including({ limit: 5 }), table: locator('companies'), recordId: locator('a') },
 		});
 		expect(error).toBeUndefined();
 		expect(json).toMatchObject([{ id: 'a' }]);
 	});
 
 	test.each<[Entries, string, string]>([
-		[
-			[{ field: 'city' }],
-			"'Include Linked Records' names 'city', which is no link field of table 'People'",
-			'Include Linked Records',
-		],
+		[[{ field: 'city' }], "'Include Linked Records' names 'city', which is no link field of table 'People'", 'Include Linked Records'],
 		[
 			[{ field: 'company', include: 'all' }],
 			`'Include' under 'Include Linked Records' must be one of 'fields', 'recordIds', not "all"`,
 			'Include Linked Records',
 		],
-		[
-			[{ field: 'company', include: 'fields' }],
-			"No field of the linked table 'Companies' is chosen",
-			'Include Linked Records',
-		],
+		[[{ field: 'company', include: 'fields' }], "No field of the linked table 'Companies' is chosen", 'Include Linked Records'],
 		[
 			[{ field: 'company', include: 'fields', linkedFields: '' }],
 			"No field of the linked table 'Companies' is chosen",

@@ -14,7 +14,7 @@ import type { WritePipeline } from '../bulk/pipeline';
 import { KeyIndex } from './keyIndex';
 import type { FileFormat, FileRow } from '../rows/readRows';
 import type { RejectedLines, Rejection } from '../rows/rejectedRows';
-import type { ServiceError } from '../transport/errors';
+import { InputError, type ServiceError } from '../transport/errors';
 import { shortened } from '../transport/text';
 import type { GrowingFile } from '../input/binaryStore';
 import { FailureKinds } from '../run/failureKinds';
@@ -48,12 +48,6 @@ interface ImportParts {
 	cancellation: () => ServiceError | undefined;
 }
 
-/** Why an import stopped early. */
-interface BreakOff {
-	error: unknown;
-	message: string;
-}
-
 export interface ImportResult {
 	/** How many rows have each outcome, and how many there are. */
 	counts: Record<Outcome | 'rows' | 'rejected', number>;
@@ -77,7 +71,8 @@ export interface ImportResult {
 	firstUnknownRow?: number;
 	/** Undefined if no row was rejected, or the file could not be stored. */
 	rejectedFile?: IBinaryData;
-	brokenOff?: BreakOff;
+	/** Why it stopped early. */
+	interruption?: { error: unknown };
 	/** Whether importing its rows again could add something twice. */
 	addsTwice: boolean;
 }
@@ -88,11 +83,6 @@ export interface ImportResult {
  */
 export const certainThrough = ({ confirmedThroughRow, firstUnknownRow }: ImportResult): number =>
 	Math.min(confirmedThroughRow, (firstUnknownRow ?? Infinity) - 1);
-
-const breakOff = (error: unknown): BreakOff => ({
-	error,
-	message: error instanceof Error ? error.message : String(error),
-});
 
 /** How much text of rejected rows to buffer: a short row may become many columns wide there. */
 const TEXT_HELD = 1024 * 1024;
@@ -121,19 +111,20 @@ export class RowImport {
 	async run(): Promise<ImportResult> {
 		const { result } = this;
 		try {
-			result.brokenOff = await this.writeAll();
+			await this.writeAll();
 		} catch (error) {
-			result.brokenOff = breakOff(error);
+			result.interruption = { error };
 		}
 		try {
 			result.rejectedFile = await this.parts.rejected.end();
 		} catch (error) {
-			result.brokenOff ??= breakOff(error);
+			result.interruption ??= { error };
 		}
 		return result;
 	}
 
-	private async writeAll(): Promise<BreakOff | undefined> {
+	/** @throws why it stopped early */
+	private async writeAll() {
 		const { portions, progress, name, rejected, stopAfterRejected } = this.parts;
 		const { result } = this;
 		const read = () => {
@@ -147,32 +138,33 @@ export class RowImport {
 			for (let portion = await ahead; !portion.done; portion = await ahead) {
 				const canceled = this.parts.cancellation();
 				// If all rows are rejected, no request would notice the cancellation.
-				if (canceled) return breakOff(canceled);
+				if (canceled) throw canceled;
 				ahead = read();
 				const { stopped, isComplete } = await this.writePortion(portion.value);
 				const isDone = stopped && isComplete && (await ahead).done;
-				if (stopped && !isDone) return breakOff(stopped);
-				if (rejected.failure) return breakOff(rejected.failure.error);
+				if (stopped && !isDone) throw stopped;
+				if (rejected.failure) throw rejected.failure.error;
 				progress.note(
 					() =>
 						`Import From File: '${name}' is confirmed through row ${certainThrough(result)}, ${result.counts.rejected} rejected`,
 				);
-				if (stopAfterRejected > 0 && result.counts.rejected >= stopAfterRejected) {
-					return { error: undefined, message: this.tooMany() };
-				}
+				if (stopAfterRejected > 0 && result.counts.rejected >= stopAfterRejected)
+					throw this.tooMany();
 			}
 		} finally {
 			await ahead.catch(() => undefined);
 			await portions.return(undefined);
 		}
-		return undefined;
 	}
 
-	private tooMany(): string {
+	private tooMany(): InputError {
 		const { counts, kinds } = this.result;
 		const { rejected } = counts;
 		const count = rejected === 1 ? '1 row was' : `${rejected} rows were`;
-		return `${count} rejected, and '${this.parts.limitLabel}' allows no more (${kinds.text()})`;
+		return new InputError(
+			`${count} rejected, and '${this.parts.limitLabel}' allows no more (${kinds.text()})`,
+			{ hint: '' },
+		);
 	}
 
 	/** @returns why the writing stopped, and whether the outcomes of all rows are known anyway */

@@ -282,23 +282,16 @@ export class ItemResults {
 		for (const result of this.others) if (!Array.isArray(result)) yield { failure: result };
 	}
 
-	private find(isWanted: (failure: Failure) => boolean): ReportedFailure | undefined {
-		const isFound = (result: ItemResult | undefined): result is Failure =>
-			result !== undefined && !Array.isArray(result) && isWanted(result);
-		const index = this.results.findIndex(isFound);
-		if (index >= 0) return { index, failure: this.results[index] as Failure };
-		const failure = this.others.find(isFound);
-		return failure && { failure };
-	}
-
 	/** The first item that failed. */
 	firstFailure(): ReportedFailure | undefined {
-		return this.find(() => true);
+		const [first] = this.failures();
+		return first;
 	}
 
 	/** The failure to report: the first one that no other item caused. */
 	primaryFailure(): ReportedFailure | undefined {
-		return this.find(({ notAttempted }) => !notAttempted) ?? this.firstFailure();
+		for (const reported of this.failures()) if (!reported.failure.notAttempted) return reported;
+		return this.firstFailure();
 	}
 
 	/**

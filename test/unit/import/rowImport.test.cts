@@ -667,8 +667,9 @@ describe('portions of rows', () => {
 		expect(names).toEqual(['A', 'B', 'C']);
 		expect(result).toMatchObject({
 			counts: { rows: 3, inserted: 3 },
-			...{ confirmedThroughRow: 4, writtenAfter: 0, brokenOff: undefined },
+			...{ confirmedThroughRow: 4, writtenAfter: 0 },
 		});
+		expect(result.interruption).toBeUndefined();
 		expect(Object.keys(result.counts)).not.toContain('deleted');
 		expect(isReturned).toBe(true);
 	});
@@ -739,7 +740,7 @@ describe('portions of rows', () => {
 		expect(names).toEqual(['A']);
 		expect(result).toMatchObject({
 			confirmedThroughRow: 2,
-			brokenOff: { error: failure, message: 'line 5 is torn' },
+			interruption: { error: failure },
 		});
 	});
 
@@ -751,7 +752,7 @@ describe('portions of rows', () => {
 		expect(names).toEqual([]);
 		expect(result).toMatchObject({
 			confirmedThroughRow: 1,
-			brokenOff: { error: canceled, message: 'The execution was canceled' },
+			interruption: { error: canceled },
 		});
 		expect(isReturned).toBe(true);
 	});
@@ -759,8 +760,7 @@ describe('portions of rows', () => {
 	test('too many rejected rows end the import', async () => {
 		const { result, names } = await importPortions([[row(2, 'A', 'x')], [row(3, 'B', 'x')], [row(4, 'C', '1')]], { stopAfterRejected: 2 });
 		expect(names).toEqual([]);
-		expect(result.brokenOff).toEqual({
-			error: undefined,
+		expect(result.interruption?.error).toMatchObject({
 			message: "2 rows were rejected, and 'Rejected Rows Limit' allows no more (2 × 'age' takes a number, not \"x\" (rows 2, 3))",
 		});
 		expect(result.confirmedThroughRow).toBe(3);
@@ -771,7 +771,7 @@ describe('portions of rows', () => {
 		const { result } = await importPortions([[row(2, 'A', 'x')], new InputError('torn', { hint: 'Mend it.' })], {
 			receive: fullDisk,
 		});
-		expect(result.brokenOff?.message).toMatch(/^torn$|disk full/);
+		expect((result.interruption?.error as Error).message).toMatch(/^torn$|disk full/);
 		expect(result.rejectedFile).toBeUndefined();
 	});
 
@@ -792,9 +792,9 @@ describe('portions of rows', () => {
 	const ROWS = [row(2, 'A', '1'), row(3, 'B', '1'), row(4, 'C', '1')];
 	const written: ItemOutcome[] = [{ outcome: 'inserted' }];
 
-	test('what stops the import is why it broke off', async () => {
+	test('what stops the import is why it was interrupted', async () => {
 		const { result, isReturned } = await importPortions([ROWS], { outcomes: {}, stopped: stop });
-		expect(result.brokenOff).toEqual({ error: stop, message: 'the token expired' });
+		expect(result.interruption).toEqual({ error: stop });
 		expect(result).toMatchObject({ confirmedThroughRow: 1, counts: { rows: 0, rejected: 0 } });
 		expect(isReturned).toBe(true);
 	});
@@ -856,7 +856,7 @@ describe('portions of rows', () => {
 		expect(names).toEqual(['C', 'D']);
 		expect(result).toMatchObject({
 			...{ counts: { rows: 4, rejected: 2, inserted: 2 }, confirmedThroughRow: 5 },
-			brokenOff: { message: "'rejected.csv' can't be written to n8n's store: disk full" },
+			interruption: { error: { message: "'rejected.csv' can't be written to n8n's store: disk full" } },
 		});
 		expect(result.rejectedFile).toBeUndefined();
 	});

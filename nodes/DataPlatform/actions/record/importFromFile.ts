@@ -25,7 +25,6 @@ import {
 import { tableOf, tableParameters } from '../../parameters/select/table';
 import { hintIgnored, valuePoliciesOf } from '../../parameters/write/columns';
 import {
-	dryRun,
 	importOptions,
 	setUpWriting,
 	writeSettings,
@@ -176,8 +175,8 @@ const plural = (count: number, word: string) => `${count} ${word}${count === 1 ?
 
 const areIs = (count: number) => (count === 1 ? 'is' : 'are');
 
-/** What to do after an import that stopped. @param isCertain whether the outcome of any row is certain */
-function howToGoOn(
+/** How to resume an interrupted import. @param isCertain whether the outcome of any row is certain */
+function resumeHints(
 	{ result, noRetry }: FileReport,
 	isCertain: boolean,
 	isOnlyFile: boolean,
@@ -202,23 +201,22 @@ function howToGoOn(
 	return sentences.filter((sentence) => sentence !== false);
 }
 
-/** The failure of a file whose import stopped: what is certain about its rows, and how to go on. */
-function brokenOff(report: FileReport, isOnlyFile: boolean): Failure {
+/** The failure of an interrupted import: what is certain about its rows, and how to resume it. */
+function interrupted(report: FileReport, isOnlyFile: boolean): Failure {
 	const { json, result, noRetry } = report;
 	const { counts, confirmedThroughRow: through, writtenAfter, unknownAfter } = result;
-	const why = result.brokenOff!;
-	const failure = why.error === undefined ? undefined : toFailure(why.error);
+	const failure = toFailure(result.interruption!.error);
 	const isCertain = counts.rows > unknownAfter;
 	const isUnknown = noRetry || counts.unknown > 0;
 	const what = json.dryRun ? 'checked' : 'imported';
 	return {
 		...failure,
 		message: isCertain
-			? `'${json.file as string}' is ${what} through row ${through} only: ${why.message}`
-			: `No row of '${json.file as string}' was ${what}${unknownAfter > 0 ? ' for certain' : ''}: ${why.message}`,
-		hint: [failure?.hint, ...howToGoOn(report, isCertain, isOnlyFile)].filter(Boolean).join(' '),
+			? `'${json.file as string}' is ${what} through row ${through} only: ${failure.message}`
+			: `No row of '${json.file as string}' was ${what}${unknownAfter > 0 ? ' for certain' : ''}: ${failure.message}`,
+		hint: [failure.hint, ...resumeHints(report, isCertain, isOnlyFile)].filter(Boolean).join(' '),
 		details: omitUndefined({
-			...failure?.details,
+			...failure.details,
 			...json,
 			outcome: isUnknown ? 'unknown' : 'failed',
 			startAtRow: through + 1,
@@ -309,9 +307,9 @@ async function importItem(
 		fields = binaryFields(run, index);
 		for (const field of fields) {
 			const file = await importOne(run, index, field);
-			if (file.result.brokenOff) {
+			if (file.result.interruption) {
 				const isOnlyFile = fields.length === 1 && run.items.length === 1;
-				const { message, hint } = fail(brokenOff(file, isOnlyFile), file);
+				const { message, hint } = fail(interrupted(file, isOnlyFile), file);
 				// n8n keeps neither output nor error of a canceled execution, so only its log can say this.
 				run.context.logger.warn(`Import From File: ${[message, hint].filter(Boolean).join('. ')}`);
 				return false;
@@ -349,7 +347,6 @@ export const importFromFile = bulkOperation({
 				hint: "Use 'Create or Update'.",
 			});
 		}
-		if (run.items.every((_, index) => isDryRun(run, index))) report.markDryRun();
 		const files: FileReport[] = [];
 		for (const index of run.items.keys()) {
 			if (report.hasResult(index)) continue;
@@ -358,12 +355,3 @@ export const importFromFile = bulkOperation({
 		}
 	},
 });
-
-/** An expression that can't be read is reported when it is the item's turn. */
-function isDryRun(run: RunContext<NameOf<typeof dryRun>>, index: number): boolean {
-	try {
-		return dryRun.of(run, index);
-	} catch {
-		return false;
-	}
-}

@@ -42,11 +42,11 @@ async function certificate(
 
 const kinds = {
 	good: '',
-	expired: 'it has expired (CERT_HAS_EXPIRED)',
-	'not valid yet': 'it is not valid yet (CERT_NOT_YET_VALID)',
-	'for another name': 'it is for another host name (ERR_TLS_CERT_ALTNAME_INVALID)',
-	'signed by itself': 'it is self-signed (DEPTH_ZERO_SELF_SIGNED_CERT)',
-	'of an unknown authority': 'n8n does not know the authority that signed it (UNABLE_TO_VERIFY',
+	expired: 'certificate has expired (CERT_HAS_EXPIRED)',
+	'not valid yet': 'certificate is not yet valid (CERT_NOT_YET_VALID)',
+	'for another name': "Hostname/IP does not match certificate's altnames",
+	'signed by itself': 'self-signed certificate (DEPTH_ZERO_SELF_SIGNED_CERT)',
+	'of an unknown authority': 'unable to verify the first certificate',
 };
 type Kind = keyof typeof kinds;
 const bad = Object.entries(kinds).filter(([kind]) => kind !== 'good') as Array<[Kind, string]>;

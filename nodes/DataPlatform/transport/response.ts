@@ -5,7 +5,7 @@ import type { IDataObject, IN8nHttpFullResponse } from 'n8n-workflow';
 
 import { toErrorEntries, type ErrorEntry } from './errorEntries';
 import { ServiceError } from './errors';
-import { getOwn, isObject, parseJson } from './json';
+import { isObject, parseJson } from './json';
 import { parseRetryAfter } from './retryPolicy';
 import { shortened } from './text';
 import { LABELS } from '../labels';
@@ -45,20 +45,8 @@ function* causes(error: unknown): Generator<NetworkError> {
 	}
 }
 
-/** Problems of certificates, by Node's code. Other codes are shown as they are. */
-const CERTIFICATE_PROBLEMS: Record<string, string> = {
-	CERT_HAS_EXPIRED: 'it has expired',
-	CERT_NOT_YET_VALID: 'it is not valid yet',
-	CERT_REVOKED: 'it was revoked',
-	DEPTH_ZERO_SELF_SIGNED_CERT: 'it is self-signed',
-	ERR_TLS_CERT_ALTNAME_INVALID: 'it is for another host name',
-	INVALID_CA: 'what signed it is no authority',
-	INVALID_PURPOSE: 'it is not meant for servers',
-	SELF_SIGNED_CERT_IN_CHAIN: 'n8n does not know the authority that signed it',
-	UNABLE_TO_GET_ISSUER_CERT: 'n8n does not know the authority that signed it',
-	UNABLE_TO_GET_ISSUER_CERT_LOCALLY: 'n8n does not know the authority that signed it',
-	UNABLE_TO_VERIFY_LEAF_SIGNATURE: 'n8n does not know the authority that signed it',
-};
+/** A certificate was not accepted, by Node's code. Node's message says why. */
+const CERTIFICATE_PROBLEM = /CERT|^INVALID_(?:CA|PURPOSE)$|^UNABLE_TO_VERIFY_/;
 
 /** The server asks for a client certificate, or rejects one: it sends an alert. */
 const NEEDS_CLIENT_CERTIFICATE = /_ALERT_(?:.*CERTIFICATE|UNKNOWN_CA$)/;
@@ -80,18 +68,16 @@ const rejected = (message: string, hint?: string) =>
 	new ServiceError(message, { delivery: 'rejected', hint });
 
 /** A failed TLS connection; undefined if the request may have been sent. */
-function tlsFailure(code: string): ServiceError | undefined {
+function tlsFailure(code: string, message: string): ServiceError | undefined {
 	if (NEEDS_CLIENT_CERTIFICATE.test(code)) {
 		return rejected(
 			`The server asks for a client certificate (${code})`,
 			'This node has none to send. Ask whoever runs the platform for an address without it.',
 		);
 	}
-	const problem = getOwn(CERTIFICATE_PROBLEMS, code);
-	if (problem !== undefined || code.includes('CERT')) {
-		const what = problem ? `${problem} (${code})` : code;
+	if (CERTIFICATE_PROBLEM.test(code)) {
 		return rejected(
-			`The platform's certificate was not accepted: ${what}`,
+			`The platform's certificate was not accepted: ${shortened(message, 1000)} (${code})`,
 			"Nothing was sent. Check the address, and have the certificate fixed. If you know that it is the platform, such as one with a self-signed certificate, turn on 'Ignore SSL Issues' in the credential, under 'More Settings'.",
 		);
 	}
@@ -122,7 +108,7 @@ export function toServiceError(error: unknown): ServiceError {
 	}
 	const cause = chain.find(({ code }) => typeof code === 'string' && !/^\d+$/.test(code));
 	const code = chain.map(tlsCode).find(Boolean) ?? cause?.code ?? '';
-	const tls = tlsFailure(code);
+	const tls = tlsFailure(code, cause?.message ?? '');
 	if (tls) return tls;
 	const isConnecting = chain.some(({ syscall }) => syscall === 'connect');
 	if (UNREACHED.has(code) || (isConnecting && UNREACHED_IF_CONNECTING.has(code))) {

@@ -582,12 +582,12 @@ describe('a failure without a response', () => {
 		[
 			network('CERT_HAS_EXPIRED'),
 			{
-				message: "The platform's certificate was not accepted: it has expired (CERT_HAS_EXPIRED)",
+				message: "The platform's certificate was not accepted: cause (CERT_HAS_EXPIRED)",
 				delivery: 'rejected',
 				hint: expect.stringContaining("turn on 'Ignore SSL Issues' in the credential"),
 			},
 		],
-		[network('SOME_CERT_PROBLEM'), { message: "The platform's certificate was not accepted: SOME_CERT_PROBLEM" }],
+		[network('SOME_CERT_PROBLEM'), { message: "The platform's certificate was not accepted: cause (SOME_CERT_PROBLEM)" }],
 		[
 			network('UNABLE_TO_VERIFY_LEAF_SIGNATURE'),
 			{

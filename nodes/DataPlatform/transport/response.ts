@@ -45,7 +45,10 @@ function* causes(error: unknown): Generator<NetworkError> {
 	}
 }
 
-/** A certificate was not accepted, by Node's code. Node's message says why. */
+/**
+ * A certificate was not accepted, by Node's code. Node's message says why; after a semicolon, it has
+ * advice that needs a shell.
+ */
 const CERTIFICATE_PROBLEM = /CERT|^INVALID_(?:CA|PURPOSE)$|^UNABLE_TO_VERIFY_/;
 
 /** The server asks for a client certificate, or rejects one: it sends an alert. */
@@ -77,7 +80,7 @@ function tlsFailure(code: string, message: string): ServiceError | undefined {
 	}
 	if (CERTIFICATE_PROBLEM.test(code)) {
 		return rejected(
-			`The platform's certificate was not accepted: ${shortened(message, 1000)} (${code})`,
+			`The platform's certificate was not accepted: ${shortened(message.split(';')[0]!, 1000)} (${code})`,
 			"Nothing was sent. Check the address, and have the certificate fixed. If you know that it is the platform, such as one with a self-signed certificate, turn on 'Ignore SSL Issues' in the credential, under 'More Settings'.",
 		);
 	}

@@ -299,7 +299,7 @@ nodes.
 - The default is **bold**; a switch without it is _off_.
 - Options are under _Add Option_. If the table names a group, add the group first.
 - A label that ends in _Name or ID_ is a list; an expression gives an ID.
-- \`link.field\` is a field of a linked record.
+- Each record also has \`created\` and \`modified\`.
 `;
 
 if (process.argv[1] === import.meta.filename) writeFileSync(PAGE, operationsPage());

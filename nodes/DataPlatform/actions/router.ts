@@ -13,7 +13,7 @@ import {
 	type Operation,
 } from '../run/operation';
 import {
-	inOneText,
+	withHintInMessage,
 	ItemResults,
 	toNodeError,
 	type Failure,
@@ -24,9 +24,9 @@ import type { Parameter, ParameterReader } from '../parameterKinds/parameter';
 import { saveProgress, restoreProgress } from '../run/retryProgress';
 import { isTool, readerOf, RunContext } from '../run/run';
 import { toFailure } from '../parameters/describeFailure';
-import { withGroups } from '../parameters/operation';
+import { withGroups } from '../parameters/defineOperation';
 import { maxRetryWait, timeout } from '../parameters/requests';
-import { forEachConcurrent, Turns } from '../transport/concurrency';
+import { forEachConcurrent, KeyedQueue } from '../transport/concurrency';
 import { InputError } from '../transport/errors';
 import { findOperation } from './index';
 
@@ -79,7 +79,7 @@ async function runItems(
 	continueOnFail: boolean,
 ) {
 	let isStopped = false;
-	const turns = new Turns();
+	const queue = new KeyedQueue();
 	const runNext = async (index: number) => {
 		if (isStopped || report.hasResult(index)) return;
 		const isDone = await runItem(operation, run, report, index);
@@ -88,7 +88,7 @@ async function runItems(
 	await forEachConcurrent(run.items.keys(), operation.concurrency ?? 1, async (index) => {
 		const key = concurrencyKeyOf(operation, run, index);
 		if (key === undefined) await runNext(index);
-		else await turns.next(key, async () => await runNext(index));
+		else await queue.next(key, async () => await runNext(index));
 	});
 }
 
@@ -182,7 +182,7 @@ export async function router(context: IExecuteFunctions): Promise<INodeExecution
 		const node = context.getNode();
 		throw toNodeError(
 			node,
-			isTool(node) ? inOneText(failureWithProgress) : failureWithProgress,
+			isTool(node) ? withHintInMessage(failureWithProgress) : failureWithProgress,
 			failure.item ?? index,
 			reached,
 		);

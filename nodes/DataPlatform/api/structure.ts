@@ -9,7 +9,7 @@ import type { Application, TableAddress, TableDefinition } from './types';
 import { didYouMean } from '../transport/closestName';
 import { InputError, isNotFound, serviceErrorOrThrow, ServiceError } from '../transport/errors';
 import type { ApiClient } from '../transport/client';
-import { nameList } from '../transport/text';
+import { nameList } from '../transport/messageText';
 import { LABELS } from '../labels';
 
 /** Reads a response with `decode`. @throws {ServiceError} if it does not hold what was requested */

@@ -159,7 +159,7 @@ export interface ItemOutcome {
 }
 
 /** An entry that has its outcome. */
-export type Resolved = [Entry, ItemOutcome];
+export type ResolvedEntry = [Entry, ItemOutcome];
 
 /** A record that a response lists: it was inserted or changed. */
 export interface Listed {

@@ -1,7 +1,7 @@
 /** Helpers for the conversions of several field types. */
 import type { JsonValue } from '../api/types';
 import { isObject, parseExactJson } from '../transport/json';
-import { detached } from '../transport/text';
+import { copyOfText } from '../transport/messageText';
 import type { Converted } from './fieldType';
 
 export const problem = (text: string): Converted => ({ problem: text });
@@ -10,10 +10,10 @@ export const problem = (text: string): Converted => ({ problem: text });
 const SHOWN = 60;
 
 /** A value for a message: short, and as JSON if possible, so that its type is visible. */
-export function show(given: unknown): string {
+export function showValue(given: unknown): string {
 	const value = typeof given === 'string' ? given.slice(0, SHOWN) : given;
 	const text = isJson(value) || value instanceof Date ? JSON.stringify(value) : describe(value);
-	return text.length > SHOWN ? detached(`${text.slice(0, SHOWN - 3)}…`) : text;
+	return text.length > SHOWN ? copyOfText(`${text.slice(0, SHOWN - 3)}…`) : text;
 }
 
 function describe(value: unknown) {

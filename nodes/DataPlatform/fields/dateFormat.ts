@@ -2,8 +2,8 @@
  * Dates and times in files: in a format that the user sets, and in a time zone of the file.
  */
 import { InputError } from '../transport/errors';
-import { shortened } from '../transport/text';
-import { problem, show } from './convert';
+import { shortened } from '../transport/messageText';
+import { problem, showValue } from './convert';
 import type { Converted } from './fieldType';
 
 /** The parts of a format, longest first. */
@@ -24,7 +24,7 @@ const TOKENS: Array<[token: string, pattern: string]> = [
 ];
 
 const wrongFormat = (form: string, why: string) =>
-	new InputError(`${show(form)} ${why}`, {
+	new InputError(`${showValue(form)} ${why}`, {
 		hint: 'Use yyyy, MM, dd, HH, mm, ss, SSS (M, d, H without leading zeros; hh and a for AM and PM), such as dd.MM.yyyy HH:mm.',
 	});
 
@@ -168,6 +168,6 @@ export function zoneReader(zone: string): (time: string) => Converted {
 }
 
 const noSuchZone = (zone: string) =>
-	new InputError(`${show(zone)} is not a time zone`, {
+	new InputError(`${showValue(zone)} is not a time zone`, {
 		hint: 'Use a name such as Europe/Berlin or UTC.',
 	});

@@ -3,7 +3,7 @@
  */
 import { UNKNOWN_TYPE, type FieldDefinition, type TableDefinition } from '../api/types';
 import { getOwn } from '../transport/json';
-import { nameList } from '../transport/text';
+import { nameList } from '../transport/messageText';
 import type { FieldType } from './fieldType';
 import { checkbox } from './types/checkbox';
 import { files } from './types/files';

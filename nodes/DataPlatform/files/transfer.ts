@@ -28,7 +28,7 @@ import {
 import { resolveByLookUp } from '../api/resolve';
 import type { ApiClient } from '../transport/client';
 import type { ByteStream } from '../transport/streams';
-import { nameList, shortened } from '../transport/text';
+import { nameList, shortened } from '../transport/messageText';
 import { streamBody } from './uploadStream';
 import type { Upload } from './uploadValidation';
 import { LABELS } from '../labels';

@@ -10,7 +10,7 @@ import { PICTURES } from '../fields/types/files';
 import { InputError } from '../transport/errors';
 import { getOwn } from '../transport/json';
 import { MIB, type ByteStream } from '../transport/streams';
-import { nameList } from '../transport/text';
+import { nameList } from '../transport/messageText';
 import { LABELS } from '../labels';
 
 /** A file to send. */

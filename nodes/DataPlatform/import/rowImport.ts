@@ -15,7 +15,7 @@ import { KeyIndex } from './keyIndex';
 import type { FileFormat, FileRow } from '../rows/readRows';
 import type { RejectedLines, Rejection } from '../rows/rejectedRows';
 import { InputError, type ServiceError } from '../transport/errors';
-import { shortened } from '../transport/text';
+import { shortened } from '../transport/messageText';
 import type { GrowingFile } from '../input/binaryStore';
 import { FailureKinds } from '../run/failureKinds';
 import { omitUndefined } from '../run/itemResults';

@@ -15,7 +15,7 @@ import { isCsvRow, type FileRow } from '../rows/readRows';
 import { addedColumns, withoutAdded, type Rejection } from '../rows/rejectedRows';
 import { InputError } from '../transport/errors';
 import { getOwn } from '../transport/json';
-import { detached, nameList } from '../transport/text';
+import { copyOfText, nameList } from '../transport/messageText';
 import { columnTargets, jsonReader } from '../input/recordInput';
 import { prefixedName } from '../input/recordOutput';
 import type { PlanInput, PlanOptions } from '../bulk/terms';
@@ -268,7 +268,7 @@ export class RowReader {
 		for (const { at, field, isWritten } of this.columns) {
 			// Links are kept longer than their row. An undetached one would keep the text around it in
 			// memory.
-			const cell = field.type === 'schema_link' ? detached(cells[at]!) : cells[at]!;
+			const cell = field.type === 'schema_link' ? copyOfText(cells[at]!) : cells[at]!;
 			const text = formulaGuard ? unguarded(cell) : cell;
 			const isText = text === '' || !isWritten;
 			const parsed = isText ? { value: text } : fieldType(field).parse(text, form);

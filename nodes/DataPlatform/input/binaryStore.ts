@@ -6,7 +6,7 @@ import { sleep, type IBinaryData } from 'n8n-workflow';
 import { safeFileName } from '../files/uploadValidation';
 import { InputError } from '../transport/errors';
 import { newStream, withErrors, type ByteStream } from '../transport/streams';
-import type { Named } from '../parameterKinds/values';
+import type { ParameterLabel } from '../parameterKinds/requireValue';
 import type { RunContext } from '../run/run';
 
 export type Stored = Parameters<RunContext<never>['context']['helpers']['prepareBinaryData']>[0];
@@ -145,7 +145,7 @@ export interface OpenFile {
 const CHUNK_BYTES = 256 * 1024;
 
 /** The error for a file that n8n has lost. @param parameter the parameter that names the file */
-export const unreadable = (name: string, { message }: Error, parameter: Named) =>
+export const unreadable = (name: string, { message }: Error, parameter: ParameterLabel) =>
 	new InputError(`'${name}' can't be read from n8n's store: ${message}`, {
 		field: parameter.label,
 		hint: 'Run the node that created the file again.',
@@ -167,7 +167,7 @@ export function openFile(
 	run: RunContext<never>,
 	index: number,
 	field: string,
-	parameter: Named,
+	parameter: ParameterLabel,
 ): OpenFile {
 	const { helpers } = run.context;
 	const { id } = helpers.assertBinaryData(index, field);

@@ -4,7 +4,7 @@
 import type { IDataObject } from 'n8n-workflow';
 
 import type { FieldDefinition, TableDefinition } from '../api/types';
-import { isMark } from '../fields/labels';
+import { isMark } from '../fields/columnMarks';
 import { InputError } from '../transport/errors';
 import { isObject } from '../transport/json';
 import { OUTCOME_NAMES } from '../bulk/outcome';

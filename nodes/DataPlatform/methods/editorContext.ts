@@ -8,8 +8,8 @@ import { createEditorClient } from '../run/createClient';
 import type { Failure } from '../run/itemResults';
 import { ParameterReader } from '../parameterKinds/parameter';
 import { toFailure } from '../parameters/describeFailure';
-import { linkedTable, linkValues, type LinkParameter } from '../parameters/write/links';
-import { shownParameters } from '../parameters/operation';
+import { linkedTable, linkValues, type LinkParameter } from '../parameters/write/writingLinks';
+import { shownParameters } from '../parameters/defineOperation';
 import {
 	chosenApplication,
 	table,

@@ -9,7 +9,7 @@ import { canBeKey } from '../fields/values';
 import type { FieldType } from '../fields/fieldType';
 import { readApplications, readTables } from '../api/structure';
 import { CHOICE_OPERATORS, EXACTLY } from '../parameters/select/filter';
-import { ALL_LINK_FIELDS, isLink } from '../parameters/write/links';
+import { ALL_LINK_FIELDS, isLink } from '../parameters/write/writingLinks';
 import { inEditor, type Editor } from './editorContext';
 
 const option = ({ name, header, type }: FieldDefinition): INodePropertyOptions => ({

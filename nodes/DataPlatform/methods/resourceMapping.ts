@@ -11,9 +11,9 @@ import type { FieldDefinition, JsonValue, PlatformRecord, TableDefinition } from
 import { importKeyOf, isWritable, fieldType } from '../fields';
 import { readRecords } from '../api/readRecords';
 import type { EditorChoice } from '../fields/fieldType';
-import { IMPORT_KEY_MARK, linkMark } from '../fields/labels';
+import { IMPORT_KEY_MARK, linkMark } from '../fields/columnMarks';
 import { getOwn } from '../transport/json';
-import { isLink, linkRules } from '../parameters/write/links';
+import { isLink, linkRules } from '../parameters/write/writingLinks';
 import { inEditor, type Editor } from './editorContext';
 import { titleOf } from './listSearch';
 import type { LinkRule, LinkRules } from '../bulk/writeTask';

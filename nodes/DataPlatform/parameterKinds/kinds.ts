@@ -10,12 +10,12 @@ import {
 } from 'n8n-workflow';
 
 import { isObject } from '../transport/json';
-import { given, Parameter, type Entry, type Look, type Parse } from './parameter';
-import { notAllowed, requireNumber, requireText } from './values';
+import { given, Parameter, type Entry, type EditorLook, type Parse } from './parameter';
+import { notAllowed, requireNumber, requireText } from './requireValue';
 
 type Details = Partial<Omit<INodeProperties, 'displayName' | 'name' | 'type' | 'default'>>;
 
-interface CustomLook extends Look, Details {
+interface CustomLook extends EditorLook, Details {
 	preset: unknown;
 	/** Whether it restricts what is read, so that its expression must return something. */
 	narrows?: boolean;
@@ -65,7 +65,7 @@ export const names = <Name extends string>(name: Name, { loads, ...look }: TextL
 		},
 	);
 
-interface NumberLook extends Look {
+interface NumberLook extends EditorLook {
 	preset: number;
 	min: number;
 	max?: number;
@@ -87,7 +87,7 @@ export const number = numeric(false);
 
 export const wholeNumber = numeric(true);
 
-export const flag = <Name extends string>(name: Name, look: Look & { preset: boolean }) =>
+export const flag = <Name extends string>(name: Name, look: EditorLook & { preset: boolean }) =>
 	custom(name, 'boolean', look, (value, parameter): boolean => {
 		if (typeof value === 'boolean') return value;
 		throw notAllowed(value, parameter, 'true or false');
@@ -100,7 +100,7 @@ export type Choices<T extends string> = Readonly<
 
 export const choice = <Name extends string, T extends string>(
 	name: Name,
-	{ choices, ...look }: Look & { choices: Choices<T>; preset: NoInfer<T> },
+	{ choices, ...look }: EditorLook & { choices: Choices<T>; preset: NoInfer<T> },
 ) => {
 	const entries = Object.entries<string | readonly string[]>(choices);
 	const options = entries.map(([value, shown]) => {
@@ -132,7 +132,7 @@ function toMillis(value: unknown, zone: string): number {
 }
 
 /** A time, in ms since 1970. */
-export const date = <Name extends string>(name: Name, look: Look) =>
+export const date = <Name extends string>(name: Name, look: EditorLook) =>
 	custom(name, 'dateTime', { ...look, preset: '' }, (value, parameter, zone): number => {
 		try {
 			return toMillis(value, zone());
@@ -145,10 +145,14 @@ export const date = <Name extends string>(name: Name, look: Look) =>
 /** A value that is used as it is. */
 export const anyValue = <Name extends string>(
 	name: Name,
-	{ type = 'string', preset = '', ...look }: Look & { type?: 'string' | 'json'; preset?: string },
+	{
+		type = 'string',
+		preset = '',
+		...look
+	}: EditorLook & { type?: 'string' | 'json'; preset?: string },
 ) => custom(name, type, { ...look, preset }, (value): unknown => value ?? undefined);
 
-interface ListLook<Part extends string> extends Look {
+interface ListLook<Part extends string> extends EditorLook {
 	/** The label of the button that adds an entry. */
 	add: string;
 	/** The key that entries are stored under, and their label in the editor. */

@@ -10,19 +10,19 @@ import type {
 } from 'n8n-workflow';
 
 import { InputError } from '../transport/errors';
-import { emptyValue, holdsExpression, wrongValue, type Named } from './values';
+import { emptyValue, holdsExpression, wrongValue, type ParameterLabel } from './requireValue';
 
 type Property<Name extends string> = INodeProperties & { name: Name };
 
 /** A parameter of a node: its entry, and where the workflow stores it. */
-export interface Shown {
+export interface ShownParameter {
 	path: string;
 	property: INodeProperties;
 	/** The label of the options group that it belongs to, if any. */
 	group?: string;
 }
 
-export type ShownParameters = ReadonlyMap<string, Shown>;
+export type ShownParameters = ReadonlyMap<string, ShownParameter>;
 
 /** n8n's function that reads a parameter. It returns the preset if the parameter is not set. */
 export type ReadParameter = (
@@ -59,7 +59,7 @@ export class ParameterReader<in Name extends string> {
 	 * A parameter that is not set, or was cleared, has its preset. Null or undefined if an expression
 	 * returned nothing, or if a required parameter was cleared.
 	 */
-	read(shown: Shown, index: number, { part, ...options }: ReadOptions = {}): unknown {
+	read(shown: ShownParameter, index: number, { part, ...options }: ReadOptions = {}): unknown {
 		const { path, property } = shown;
 		if (part !== undefined) return this.get(`${path}.${part}`, index, null, options);
 		const value = this.get(path, index, property.default, options);
@@ -84,15 +84,15 @@ export class ParameterReader<in Name extends string> {
 	}
 
 	/** All parameters that contain an expression. */
-	expressions(): Shown[] {
+	expressions(): ShownParameter[] {
 		return [...this.shown.values()].filter((shown) => this.holdsExpression(shown));
 	}
 
-	private rawOf(shown: Shown | undefined): unknown {
+	private rawOf(shown: ShownParameter | undefined): unknown {
 		return shown ? this.get(shown.path, 0, null, { rawExpressions: true }) : null;
 	}
 
-	private holdsExpression(shown: Shown | undefined): boolean {
+	private holdsExpression(shown: ShownParameter | undefined): boolean {
 		const path = shown?.path ?? '';
 		let isExpression = this.expressionPaths.get(path);
 		if (isExpression === undefined) {
@@ -104,7 +104,7 @@ export class ParameterReader<in Name extends string> {
 }
 
 /** How the editor shows a parameter, whatever its kind. */
-export interface Look {
+export interface EditorLook {
 	label: string;
 	description?: string;
 	/** Stands below it in the panel. */
@@ -121,10 +121,10 @@ export interface Look {
 }
 
 /** What operations that share a parameter may show differently. */
-type Changes<T> = Partial<Omit<Look, 'label'>> & { preset?: T };
+type Changes<T> = Partial<Omit<EditorLook, 'label'>> & { preset?: T };
 
 /** Converts the value that n8n returns. @param zone the time zone of dates without one */
-export type Parse<T> = (value: unknown, parameter: Named, zone: () => string) => T;
+export type Parse<T> = (value: unknown, parameter: ParameterLabel, zone: () => string) => T;
 
 /** A list entry: the values of its parts by name. */
 export type Entry<Name extends string> = Readonly<Record<Name, unknown>>;
@@ -139,7 +139,7 @@ export const given = <O extends object>(members: O) =>
 
 const isEmpty = (value: unknown) => value === '' || (Array.isArray(value) && value.length === 0);
 
-export class Parameter<Name extends string, T> implements Named {
+export class Parameter<Name extends string, T> implements ParameterLabel {
 	readonly name: Name;
 	readonly label: string;
 
@@ -170,14 +170,14 @@ export class Parameter<Name extends string, T> implements Named {
 	}
 
 	/** The value as a part of a list entry. @throws {InputError} if it is invalid */
-	in(entry: Entry<Name>, list: Named): T {
+	in(entry: Entry<Name>, list: ParameterLabel): T {
 		const named = { label: this.label, within: list.label };
 		const value = entry[this.name];
 		const given = value === undefined ? this.property.default : value;
 		return this.requireValue(this.parse(given, named, UTC), named);
 	}
 
-	private requireValue(value: T, named: Named): T {
+	private requireValue(value: T, named: ParameterLabel): T {
 		if (this.property.required && isEmpty(value)) throw emptyValue(named);
 		return value;
 	}

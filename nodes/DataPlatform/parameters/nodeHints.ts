@@ -4,10 +4,10 @@
  */
 import type { NodeHint } from 'n8n-workflow';
 
-import { IMPORT_KEY_MARK } from '../fields/labels';
+import { IMPORT_KEY_MARK } from '../fields/columnMarks';
 import { allowAll } from './select/deleting';
 import { filterMode } from './select/filter';
-import { matchOn } from './write/matching';
+import { matchOn } from './write/matchRules';
 
 const MATCHED_ON_IMPORT_KEY =
 	'["sync", "update", "upsert"].includes($parameter["operation"]) && $parameter["matchOn"] === "importKey"';

@@ -4,7 +4,7 @@
 import { DEFAULT_MAX_WAIT_S, DEFAULT_TIMEOUT_S } from '../run/createClient';
 import type { NameOf, Parameter } from '../parameterKinds/parameter';
 import { flag, number } from '../parameterKinds/kinds';
-import { OptionGroup } from './operation';
+import { OptionGroup } from './defineOperation';
 import { LABELS } from '../labels';
 
 export const timeout = number('timeout', {

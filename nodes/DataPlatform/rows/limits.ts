@@ -2,7 +2,7 @@
  * Limits of a row in a file. A small compressed file may unpack into an endless row, which must not
  * use up all memory.
  */
-import { detached } from '../transport/text';
+import { copyOfText } from '../transport/messageText';
 
 export const MAX_CELL_CHARACTERS = 4 * 1024 * 1024;
 
@@ -16,8 +16,8 @@ export const MAX_ROW_VALUES = 100_000;
 const SHOWN = 100;
 
 /** The beginning of a longer text. */
-export const beginningOf = (text: string): string => `${detached(text.slice(0, SHOWN))}…`;
+export const beginningOf = (text: string): string => `${copyOfText(text.slice(0, SHOWN))}…`;
 
 /** The first cells of a row, shortened. */
 export const firstCells = (cells: string[]): string[] =>
-	cells.slice(0, SHOWN).map((cell) => (cell.length > SHOWN ? beginningOf : detached)(cell));
+	cells.slice(0, SHOWN).map((cell) => (cell.length > SHOWN ? beginningOf : copyOfText)(cell));

@@ -16,7 +16,7 @@ import type {
 import { ApiClient } from '../transport/client';
 import type { HttpTransport } from '../transport/exchange';
 import { describeToken, tokenRedactor } from '../transport/tokens';
-import { requireNumber } from '../parameterKinds/values';
+import { requireNumber } from '../parameterKinds/requireValue';
 
 /** The credential's type. */
 export const CREDENTIAL = 'dataPlatformApi';

@@ -4,7 +4,7 @@
  */
 import type { IDataObject } from 'n8n-workflow';
 
-import { shortened } from '../transport/text';
+import { shortened } from '../transport/messageText';
 import { omitUndefined, type ReportedFailure } from './itemResults';
 
 /** How many kinds to list. */
@@ -24,7 +24,7 @@ const OWN_ITEM = /^Item \d+ was not sent: /;
  */
 const VALUES = /"(?:[^"\\]|\\[^]?)*"?|(?<!\w)'(?:[^']|'(?=\w))*'?|\d+(?:\.\d+)?(?:, \d+)*/g;
 
-interface Kind {
+interface FailureKind {
 	count: number;
 	/** The first message. */
 	error: string;
@@ -36,7 +36,7 @@ interface Kind {
 }
 
 export class FailureKinds {
-	private readonly kinds = new Map<string, Kind>();
+	private readonly kinds = new Map<string, FailureKind>();
 	private others = 0;
 
 	/** @param unit what messages call an entry of the input */

@@ -34,7 +34,7 @@ export interface Failure {
 }
 
 /** Appends the hint to the message, for readers that see nothing else, such as agents. */
-export const inOneText = ({ message, hint, ...rest }: Failure): Failure => ({
+export const withHintInMessage = ({ message, hint, ...rest }: Failure): Failure => ({
 	...rest,
 	message: hint ? `${message.replace(/\.$/, '')}. ${hint}` : message,
 	hint,

@@ -4,7 +4,7 @@
  */
 
 /** Something with a name, and another one that people see. */
-interface Named {
+interface KnownName {
 	name: string;
 	header?: string;
 }
@@ -49,7 +49,7 @@ const isClose = (a: string, b: string, slips: number) =>
 	digitsOf(a) === digitsOf(b);
 
 /** The known name that a mistyped one means; undefined if none is, or several are equally close. */
-export function closestName(name: string, known: Named[]): string | undefined {
+export function closestName(name: string, known: KnownName[]): string | undefined {
 	const wanted = plain(name.slice(0, MAX_LETTERS + 1));
 	if (wanted === '' || wanted.length > MAX_LETTERS) return undefined;
 	const texts = known.map(({ name, header = '' }) => [plain(name), plain(header)]);
@@ -61,7 +61,7 @@ export function closestName(name: string, known: Named[]): string | undefined {
 }
 
 /** The end of a sentence about a name that is not known; empty if no known one is close. */
-export function didYouMean(name: string, known: Named[]): string {
+export function didYouMean(name: string, known: KnownName[]): string {
 	const closest = closestName(name, known);
 	return closest === undefined ? '' : `, did you mean '${closest}'?`;
 }

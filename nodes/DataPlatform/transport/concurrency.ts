@@ -31,7 +31,7 @@ export class Slots {
 }
 
 /** Runs work with the same key one after the other, in the order of the calls. */
-export class Turns {
+export class KeyedQueue {
 	private readonly last = new Map<string, Promise<unknown>>();
 
 	async next<T>(key: string, work: () => Promise<T>): Promise<T> {

@@ -1,6 +1,6 @@
 /** The `errors` of a response: contract/openapi.yaml, `ErrorEntry`. */
 import { isObject } from './json';
-import { shortened } from './text';
+import { shortened } from './messageText';
 
 /** One entry of `errors`. `RecordIndex` is optional, and its case is not guaranteed. */
 export interface ErrorEntry {

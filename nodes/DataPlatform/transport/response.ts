@@ -7,7 +7,7 @@ import { toErrorEntries, type ErrorEntry } from './errorEntries';
 import { ServiceError } from './errors';
 import { isObject, parseJson } from './json';
 import { parseRetryAfter } from './retryPolicy';
-import { shortened } from './text';
+import { shortened } from './messageText';
 import { LABELS } from '../labels';
 
 export interface ParsedResponse {

@@ -22,7 +22,7 @@ import {
 	watchFrom,
 } from '../parameters/changes/changes';
 import { filterParameters } from '../parameters/select/filter';
-import { shownParameters } from '../parameters/operation';
+import { shownParameters } from '../parameters/defineOperation';
 import { fieldsToLoad, savedView, simple } from '../parameters/select/reading';
 import { timeout } from '../parameters/requests';
 import { tableParameters } from '../parameters/select/table';

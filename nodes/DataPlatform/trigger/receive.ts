@@ -19,13 +19,13 @@ import { readPage } from '../api/pages';
 import type { PlatformRecord, TableAddress } from '../api/types';
 import { seal, unseal } from '../api/packing';
 import { createClient, CREDENTIAL } from '../run/createClient';
-import { inOneText, toNodeError } from '../run/itemResults';
+import { withHintInMessage, toNodeError } from '../run/itemResults';
 import { toFailure } from '../parameters/describeFailure';
 import { outputOf } from '../parameters/select/reading';
 import { timeout } from '../parameters/requests';
 import { tableOf } from '../parameters/select/table';
 import type { ApiClient } from '../transport/client';
-import { Turns } from '../transport/concurrency';
+import { KeyedQueue } from '../transport/concurrency';
 import { InputError } from '../transport/errors';
 import { getOwn, isObject } from '../transport/json';
 import { webhookParameters } from './parameters';
@@ -46,7 +46,7 @@ const MAX_ID_LENGTH = 200;
 interface NodeMemory {
 	emitted: EmittedVersions;
 	/** Processes the requests of each record in turn, so that a later version is emitted later. */
-	turns: Turns;
+	turns: KeyedQueue;
 }
 
 /** The version of the format in which the node's static data has what was emitted. */
@@ -90,7 +90,7 @@ export async function requireSecret(context: IHookFunctions): Promise<void> {
 					hint: 'Use letters from A to Z, digits and punctuation, in one line.',
 				});
 	// In a test of a trigger, the editor shows only the message of an error.
-	throw toNodeError(context.getNode(), inOneText(toFailure(error)));
+	throw toNodeError(context.getNode(), withHintInMessage(toFailure(error)));
 }
 
 function bearerOf(header: unknown): string {
@@ -121,7 +121,7 @@ async function currentRecord(
 
 function memoryOf(context: IWebhookFunctions, source: string): NodeMemory {
 	const node = [context.getWorkflow().id, context.getNode().id, source].join(' ');
-	const memory = NODES.get(node) ?? { emitted: new EmittedVersions(), turns: new Turns() };
+	const memory = NODES.get(node) ?? { emitted: new EmittedVersions(), turns: new KeyedQueue() };
 	return setMostRecent(NODES, node, memory, MAX_NODES);
 }
 

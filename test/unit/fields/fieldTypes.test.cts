@@ -1,6 +1,6 @@
 /** Field types beyond the tables of whole values (values.test): parts, limits, shapes. */
 import type { FieldMetadata, JsonValue } from '../../../nodes/DataPlatform/api/types.ts';
-import { fromJsonText, isDateTimeObject, isJson, show } from '../../../nodes/DataPlatform/fields/convert.ts';
+import { fromJsonText, isDateTimeObject, isJson, showValue } from '../../../nodes/DataPlatform/fields/convert.ts';
 import { holdsData, isOnlyRead, isWritable, fieldType } from '../../../nodes/DataPlatform/fields/index.ts';
 import { sameParts, sameText } from '../../../nodes/DataPlatform/fields/equality.ts';
 import { canBeKey, holdsValue, keyText, toFieldValue } from '../../../nodes/DataPlatform/fields/values.ts';
@@ -328,7 +328,7 @@ describe('values in JSON', () => {
 	});
 
 	test('a value of 60 characters is shown completely', () => {
-		expect(show('a'.repeat(58))).toBe(`"${'a'.repeat(58)}"`);
-		expect(show('a'.repeat(59))).toBe(`"${'a'.repeat(56)}…`);
+		expect(showValue('a'.repeat(58))).toBe(`"${'a'.repeat(58)}"`);
+		expect(showValue('a'.repeat(59))).toBe(`"${'a'.repeat(56)}…`);
 	});
 });

@@ -1,5 +1,5 @@
 import type { FieldMetadata, JsonValue } from '../../../nodes/DataPlatform/api/types.ts';
-import { show } from '../../../nodes/DataPlatform/fields/convert.ts';
+import { showValue } from '../../../nodes/DataPlatform/fields/convert.ts';
 import { holdsValue, toFieldValue } from '../../../nodes/DataPlatform/fields/values.ts';
 import { fieldOf } from '../fixtures.cts';
 
@@ -218,8 +218,8 @@ test('undefined is never sent, whatever empty values mean', () => {
 });
 
 test('a value in a message is cut to 60 characters', () => {
-	expect(show('a'.repeat(100))).toBe(`"${'a'.repeat(56)}…`);
-	expect(show(undefined)).toBe('undefined');
+	expect(showValue('a'.repeat(100))).toBe(`"${'a'.repeat(56)}…`);
+	expect(showValue(undefined)).toBe('undefined');
 });
 
 type Held = [type: string, stored: JsonValue, sent: JsonValue, holds: boolean | undefined];

@@ -5,7 +5,7 @@ import type { IDataObject } from 'n8n-workflow';
 
 import { jsonReader } from '../../../nodes/DataPlatform/input/recordInput.ts';
 import { fieldType } from '../../../nodes/DataPlatform/fields/index.ts';
-import { linkMark } from '../../../nodes/DataPlatform/fields/labels.ts';
+import { linkMark } from '../../../nodes/DataPlatform/fields/columnMarks.ts';
 import { InputError } from '../../../nodes/DataPlatform/transport/errors.ts';
 import { asItems, columns, runNode, TABLE, type Given } from '../fakeNode.cts';
 import { fieldOf, tableOf } from '../fixtures.cts';
@@ -22,8 +22,7 @@ const READ = {
 };
 
 /** A table with these fields in addition to `name`. */
-const having = (...names: string[]) =>
-	tableOf(fieldOf('name'), ...names.map((name) => fieldOf(name)));
+const having = (...names: string[]) => tableOf(fieldOf('name'), ...names.map((name) => fieldOf(name)));
 
 describe('which keys of an item are values', () => {
 	const failed = { error: 'no', details: { outcome: 'failed' } };
@@ -33,12 +32,7 @@ describe('which keys of an item are values', () => {
 		['none if there is no JSON', PLAIN, undefined, undefined],
 		['none of a text', PLAIN, 'Fox', undefined],
 		['not those of a record', PLAIN, { ...READ, name: 'Fox' }, { name: 'Fox' }],
-		[
-			'not those of a record, one by one',
-			PLAIN,
-			{ id: 1, created: 2, modified: 3, ver: 'x', name: 'Fox' },
-			{ name: 'Fox' },
-		],
+		['not those of a record, one by one', PLAIN, { id: 1, created: 2, modified: 3, ver: 'x', name: 'Fox' }, { name: 'Fox' }],
 		[
 			'those that only outputs have, if it is no record',
 			PLAIN,
@@ -51,98 +45,33 @@ describe('which keys of an item are values', () => {
 			{ ...READ, event: 'created', before: {}, uploaded: [], name: 'Fox' },
 			{ name: 'Fox' },
 		],
-		[
-			'not those of outputs, if it has an outcome',
-			PLAIN,
-			{ outcome: 'updated', mergedInto: 5, after: {}, name: 'Fox' },
-			{ name: 'Fox' },
-		],
-		[
-			'an outcome that is none',
-			PLAIN,
-			{ outcome: 'won', event: 'fair', name: 'Fox' },
-			{ outcome: 'won', event: 'fair', name: 'Fox' },
-		],
-		[
-			'an outcome that is a field',
-			having('outcome'),
-			{ outcome: 'failed', event: 'fair' },
-			{ outcome: 'failed', event: 'fair' },
-		],
-		[
-			'not an error and what it says',
-			PLAIN,
-			{ ...failed, message: 'do', name: 'Fox' },
-			{ name: 'Fox' },
-		],
+		['not those of outputs, if it has an outcome', PLAIN, { outcome: 'updated', mergedInto: 5, after: {}, name: 'Fox' }, { name: 'Fox' }],
+		['an outcome that is none', PLAIN, { outcome: 'won', event: 'fair', name: 'Fox' }, { outcome: 'won', event: 'fair', name: 'Fox' }],
+		['an outcome that is a field', having('outcome'), { outcome: 'failed', event: 'fair' }, { outcome: 'failed', event: 'fair' }],
+		['not an error and what it says', PLAIN, { ...failed, message: 'do', name: 'Fox' }, { name: 'Fox' }],
 		[
 			'not an error and what it says, even if fields are called so',
 			having('error', 'message', 'details'),
 			{ ...failed, message: 'do', name: 'Fox' },
 			{ name: 'Fox' },
 		],
-		[
-			'an error without details',
-			PLAIN,
-			{ error: 'no', message: 'do', name: 'Fox' },
-			{ error: 'no', message: 'do', name: 'Fox' },
-		],
-		[
-			'an error with details of another kind',
-			PLAIN,
-			{ error: 'no', details: { reason: 5 } },
-			{ error: 'no', details: { reason: 5 } },
-		],
-		[
-			'an error that is no text',
-			PLAIN,
-			{ error: 5, details: { outcome: 'failed' } },
-			{ error: 5, details: { outcome: 'failed' } },
-		],
-		[
-			'details that are no object',
-			PLAIN,
-			{ error: 'no', details: 'more' },
-			{ error: 'no', details: 'more' },
-		],
+		['an error without details', PLAIN, { error: 'no', message: 'do', name: 'Fox' }, { error: 'no', message: 'do', name: 'Fox' }],
+		['an error with details of another kind', PLAIN, { error: 'no', details: { reason: 5 } }, { error: 'no', details: { reason: 5 } }],
+		['an error that is no text', PLAIN, { error: 5, details: { outcome: 'failed' } }, { error: 5, details: { outcome: 'failed' } }],
+		['details that are no object', PLAIN, { error: 'no', details: 'more' }, { error: 'no', details: 'more' }],
 		['a field that is called as a property', having('id'), { id: '7', ver: 1 }, { id: '7' }],
-		[
-			'not the property, if the field has its prefix',
-			having('id'),
-			{ id: 'r1', field_id: '7' },
-			{ id: '7' },
-		],
-		[
-			'both, if the prefixed name is a field as well',
-			having('id', 'field_id'),
-			{ id: '7', field_id: '8' },
-			{ id: '7', field_id: '8' },
-		],
+		['not the property, if the field has its prefix', having('id'), { id: 'r1', field_id: '7' }, { id: '7' }],
+		['both, if the prefixed name is a field as well', having('id', 'field_id'), { id: '7', field_id: '8' }, { id: '7', field_id: '8' }],
 		[
 			'in a record, the prefixed names of such fields',
 			having('id', 'field_id'),
 			{ ...READ, field_id: '7', field_field_id: '8' },
 			{ id: '7', field_id: '8' },
 		],
-		[
-			'a prefix of a field without need',
-			having('field_name'),
-			{ field_name: 'x' },
-			{ field_name: 'x' },
-		],
+		['a prefix of a field without need', having('field_name'), { field_name: 'x' }, { field_name: 'x' }],
 		['a prefix of no field', PLAIN, { field_id: '7' }, { field_id: '7' }],
-		[
-			'what only looks like a record: no ID',
-			having('event'),
-			{ ...READ, id: 5, event: 'fair' },
-			{ event: 'fair' },
-		],
-		[
-			'what only looks like a record: a version with a fraction',
-			having('event'),
-			{ ...READ, ver: 1.5, event: 'fair' },
-			{ event: 'fair' },
-		],
+		['what only looks like a record: no ID', having('event'), { ...READ, id: 5, event: 'fair' }, { event: 'fair' }],
+		['what only looks like a record: a version with a fraction', having('event'), { ...READ, ver: 1.5, event: 'fair' }, { event: 'fair' }],
 		['of a record, not its event', having('event'), { ...READ, event: 'updated' }, {}],
 	])('%s', (_, table, json, values) => {
 		expect(jsonReader(table)(json)).toEqual(values);
@@ -221,36 +150,11 @@ describe('a record that is not simplified', () => {
 		['its fields', PLAIN, { ...READ, fields: { name: 'Fox' } }, { name: 'Fox' }],
 		['without its properties', PLAIN, { fields: { name: 'Fox' } }, { name: 'Fox' }],
 		['fields that are none', PLAIN, { fields: { nam: 'Fox' } }, { nam: 'Fox' }],
-		[
-			'and what was added beside them',
-			PLAIN,
-			{ ...READ, fields: { name: 'Fox' }, age: 5 },
-			{ name: 'Fox', age: 5 },
-		],
-		[
-			'and the same value once more',
-			PLAIN,
-			{ ...READ, fields: { name: 'Fox' }, name: 'Fox' },
-			{ name: 'Fox' },
-		],
-		[
-			'not what the output says of it',
-			PLAIN,
-			{ ...READ, outcome: 'updated', before: { age: 4 }, fields: { age: 5 } },
-			{ age: 5 },
-		],
-		[
-			'not what the output says of one that has only an ID',
-			PLAIN,
-			{ id: 'r1', event: 'deleted', fields: { age: 5 } },
-			{ age: 5 },
-		],
-		[
-			'an event of an item without an ID',
-			having('event'),
-			{ event: 'fair', fields: { name: 'Fox' } },
-			{ event: 'fair', name: 'Fox' },
-		],
+		['and what was added beside them', PLAIN, { ...READ, fields: { name: 'Fox' }, age: 5 }, { name: 'Fox', age: 5 }],
+		['and the same value once more', PLAIN, { ...READ, fields: { name: 'Fox' }, name: 'Fox' }, { name: 'Fox' }],
+		['not what the output says of it', PLAIN, { ...READ, outcome: 'updated', before: { age: 4 }, fields: { age: 5 } }, { age: 5 }],
+		['not what the output says of one that has only an ID', PLAIN, { id: 'r1', event: 'deleted', fields: { age: 5 } }, { age: 5 }],
+		['an event of an item without an ID', having('event'), { event: 'fair', fields: { name: 'Fox' } }, { event: 'fair', name: 'Fox' }],
 		['a text called fields', PLAIN, { name: 'Fox', fields: 'x' }, { name: 'Fox', fields: 'x' }],
 		['a list called fields', PLAIN, { name: 'Fox', fields: ['x'] }, { name: 'Fox', fields: ['x'] }],
 		[
@@ -322,11 +226,7 @@ async function write(operation: string, { parameters, ...given }: Given) {
 
 describe('one record', () => {
 	test.each<[what: string, Given, fields: object, more?: object]>([
-		[
-			'from the item',
-			{ items: asItems({ name: 'Bob', surname: 'K', age: '5' }) },
-			{ name: 'Bob', surname: 'K', age: 5 },
-		],
+		['from the item', { items: asItems({ name: 'Bob', surname: 'K', age: '5' }) }, { name: 'Bob', surname: 'K', age: 5 }],
 		[
 			'as it is mapped, expressions of the item in it',
 			{
@@ -335,11 +235,7 @@ describe('one record', () => {
 			},
 			{ name: 'Bob', surname: 'K' },
 		],
-		[
-			'without what is empty',
-			{ items: asItems({ name: 'Bob', surname: 'K', age: '' }) },
-			{ name: 'Bob', surname: 'K' },
-		],
+		['without what is empty', { items: asItems({ name: 'Bob', surname: 'K', age: '' }) }, { name: 'Bob', surname: 'K' }],
 		[
 			'with what is empty, to clear it',
 			{
@@ -371,8 +267,7 @@ describe('one record', () => {
 		expect(bodies).toEqual([{ ...more, bulk: [{ fields }] }]);
 	});
 
-	const HINT =
-		"Correct it under 'Values to Send', or in the input if fields are mapped automatically.";
+	const HINT = "Correct it under 'Values to Send', or in the input if fields are mapped automatically.";
 	test.each<[string, Given, string, string | undefined]>([
 		[
 			'a field that the table lacks',
@@ -416,17 +311,9 @@ describe('one record', () => {
 	});
 
 	test.each<[string, unknown, string]>([
-		[
-			'emptyValues',
-			'drop',
-			"'Empty Values' must be one of 'clear', 'leave', 'error', not \"drop\"",
-		],
+		['emptyValues', 'drop', "'Empty Values' must be one of 'clear', 'leave', 'error', not \"drop\""],
 		['unknownFields', 'drop', "'Unknown Fields' must be one of 'ignore', 'error', not \"drop\""],
-		[
-			'emptyValues',
-			'={{ undefined }}',
-			"'Empty Values' must be one of 'clear', 'leave', 'error', it is empty",
-		],
+		['emptyValues', '={{ undefined }}', "'Empty Values' must be one of 'clear', 'leave', 'error', it is empty"],
 		['skipAudit', 'yes', '\'Skip Audit\' must be true or false, not "yes"'],
 	])('is not created with %s %j', async (option, value, message) => {
 		const { error } = await write('record: create', {
@@ -496,8 +383,7 @@ test('a record that is created with files does not get their field from the item
 });
 
 describe('fields that are only read', () => {
-	const sums = (count: number) =>
-		Object.fromEntries(Array.from({ length: count }, (_, at) => [`sum${at}`, at]));
+	const sums = (count: number) => Object.fromEntries(Array.from({ length: count }, (_, at) => [`sum${at}`, at]));
 	const hint = (names: string) => ({
 		message: `Not written, because these fields are read-only, or hold files or links as they were read: ${names}.`,
 		type: 'info',
@@ -541,8 +427,6 @@ describe('items with the same key', () => {
 			parameters: { options: { duplicates: 'both' } },
 			items: twice,
 		});
-		expect(error?.message).toBe(
-			"'Duplicates in the Input' must be one of 'merge', 'error', not \"both\"",
-		);
+		expect(error?.message).toBe("'Duplicates in the Input' must be one of 'merge', 'error', not \"both\"");
 	});
 });

@@ -3,9 +3,9 @@ import type { IDataObject, INodeProperties } from 'n8n-workflow';
 
 import { ParameterReader, type NameOf, type Parameter } from '../../../nodes/DataPlatform/parameterKinds/parameter.ts';
 import { anyValue, choice, date, flag, list, names, number, text, wholeNumber } from '../../../nodes/DataPlatform/parameterKinds/kinds.ts';
-import { holdsExpression, requireNumber } from '../../../nodes/DataPlatform/parameterKinds/values.ts';
+import { holdsExpression, requireNumber } from '../../../nodes/DataPlatform/parameterKinds/requireValue.ts';
 import { filterOf } from '../../../nodes/DataPlatform/parameters/select/filter.ts';
-import { OptionGroup, shownParameters } from '../../../nodes/DataPlatform/parameters/operation.ts';
+import { OptionGroup, shownParameters } from '../../../nodes/DataPlatform/parameters/defineOperation.ts';
 import {
 	application,
 	chosenApplication,

@@ -7,7 +7,7 @@ import { InputError, ServiceError } from '../../../nodes/DataPlatform/transport/
 import { describeKind, getOwn, parseExactJson, parseJson } from '../../../nodes/DataPlatform/transport/json.ts';
 import { parseResponse, toServiceError, type BodyRequirement } from '../../../nodes/DataPlatform/transport/response.ts';
 import { isWaitRequest, parseRetryAfter, retryDelay } from '../../../nodes/DataPlatform/transport/retryPolicy.ts';
-import { nameList } from '../../../nodes/DataPlatform/transport/text.ts';
+import { nameList } from '../../../nodes/DataPlatform/transport/messageText.ts';
 import { describeToken, isJwt, tokenHint, tokenRedactor } from '../../../nodes/DataPlatform/transport/tokens.ts';
 import { createPause } from '../../../nodes/DataPlatform/transport/pause.ts';
 import { encodePathSegment, encodeUrlComponent } from '../../../nodes/DataPlatform/transport/urlEncoding.ts';

@@ -1,5 +1,5 @@
 import { readApplications } from '../../api/structure';
-import { itemOperation } from '../../parameters/operation';
+import { itemOperation } from '../../parameters/defineOperation';
 
 export const getMany = itemOperation({
 	value: 'getAll',

@@ -2,14 +2,14 @@ import type { IDataObject } from 'n8n-workflow';
 
 import { InputError } from '../../transport/errors';
 import { readRecord } from '../../api/records';
-import { downloadInto, PARALLEL_DOWNLOADS, type Kind } from '../../input/attachments';
+import { downloadInto, PARALLEL_DOWNLOADS, type FileKind } from '../../input/downloadInto';
 import { withFiles, type ItemOutput } from '../../run/operation';
 import { isErrorItem } from '../../run/itemResults';
 import type { NameOf } from '../../parameterKinds/parameter';
 import { flag } from '../../parameterKinds/kinds';
 import type { RunContext } from '../../run/run';
 import { fileField, fileId, outputField } from '../../parameters/files/uploads';
-import { itemOperation } from '../../parameters/operation';
+import { itemOperation } from '../../parameters/defineOperation';
 import { requestSettings } from '../../parameters/requests';
 import { recordId, tableOf, tableParameters } from '../../parameters/select/table';
 import { chosenFiles } from './input';
@@ -44,7 +44,7 @@ async function downloadFrom(
 	run: RunContext<NameOf<typeof fields> | NameOf<typeof options>>,
 	index: number,
 ): Promise<ItemOutput> {
-	const kind: Kind = thumbnails.of(run, index) ? 'thumbnail' : 'file';
+	const kind: FileKind = thumbnails.of(run, index) ? 'thumbnail' : 'file';
 	const at = tableOf(run, index);
 	const field = fileField.of(run, index);
 	const id = recordId.of(run, index);

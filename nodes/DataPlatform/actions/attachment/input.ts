@@ -7,7 +7,7 @@ import type { Attachment, PlatformRecord } from '../../api/types';
 import { InputError, ServiceError } from '../../transport/errors';
 import { filesIn } from '../../files/transfer';
 import type { ByteStream } from '../../transport/streams';
-import { nameList } from '../../transport/text';
+import { nameList } from '../../transport/messageText';
 import type { Upload } from '../../files/uploadValidation';
 import { fileNameOf, unreadable } from '../../input/binaryStore';
 import type { NameOf } from '../../parameterKinds/parameter';

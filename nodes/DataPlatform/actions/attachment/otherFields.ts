@@ -5,7 +5,7 @@ import type { TableDefinition } from '../../api/types';
 import { planOne } from '../../bulk/pipeline';
 import type { RunContext } from '../../run/run';
 import type { NameOf } from '../../parameterKinds/parameter';
-import { linkResolver, linkRules, type LinkParameter } from '../../parameters/write/links';
+import { linkResolver, linkRules, type LinkParameter } from '../../parameters/write/writingLinks';
 import { skipAudit } from '../../parameters/requests';
 import { tableOf, type TableParameter } from '../../parameters/select/table';
 import {
@@ -17,7 +17,7 @@ import {
 import { InputError } from '../../transport/errors';
 import { isObject } from '../../transport/json';
 import { MIB } from '../../transport/streams';
-import { listed } from '../../transport/text';
+import { listed } from '../../transport/messageText';
 import type { Entry, PlanOptions, Problem } from '../../bulk/terms';
 
 /** How large a request that creates linked records may be. */

@@ -5,7 +5,7 @@ import type { NameOf } from '../../parameterKinds/parameter';
 import { choice, text } from '../../parameterKinds/kinds';
 import type { RunContext } from '../../run/run';
 import { fileField, fileId } from '../../parameters/files/uploads';
-import { itemOperation } from '../../parameters/operation';
+import { itemOperation } from '../../parameters/defineOperation';
 import { requestSettings } from '../../parameters/requests';
 import {
 	recordId,

@@ -14,8 +14,8 @@ import {
 	maxFileSizeMiB,
 	skipExisting,
 } from '../../parameters/files/uploads';
-import { linkValues } from '../../parameters/write/links';
-import { itemOperation } from '../../parameters/operation';
+import { linkValues } from '../../parameters/write/writingLinks';
+import { itemOperation } from '../../parameters/defineOperation';
 import { outputOf, simple } from '../../parameters/select/reading';
 import { maxRetryWait, requestOptions, timeout } from '../../parameters/requests';
 import { recordId, recordKeyOf, tableOf, tableParameters } from '../../parameters/select/table';

@@ -1,7 +1,7 @@
 import { countLinked, countRecords } from '../../api/aggregates';
 import { filterParameters, readFilter } from '../../parameters/select/filter';
-import { linkedTo, linkedToOf } from '../../parameters/select/linkedRecords';
-import { itemOperation } from '../../parameters/operation';
+import { linkedTo, linkedToOf } from '../../parameters/select/readingLinks';
+import { itemOperation } from '../../parameters/defineOperation';
 import { withQueryHint } from '../../parameters/select/reading';
 import { requestSettings } from '../../parameters/requests';
 import { tableOf, tableParameters } from '../../parameters/select/table';

@@ -1,4 +1,4 @@
-import { bulkOperation } from '../../parameters/operation';
+import { bulkOperation } from '../../parameters/defineOperation';
 import { simple } from '../../parameters/select/reading';
 import { tableParameters } from '../../parameters/select/table';
 import { columnsToCreate } from '../../parameters/write/columns';

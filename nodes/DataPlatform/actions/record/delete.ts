@@ -1,5 +1,5 @@
 import { tryDeleteRecord } from '../../api/records';
-import { itemOperation } from '../../parameters/operation';
+import { itemOperation } from '../../parameters/defineOperation';
 import { requestSettings } from '../../parameters/requests';
 import { recordId, tableOf, tableParameters } from '../../parameters/select/table';
 

@@ -1,7 +1,7 @@
 import { deleteMany as deleteRecords } from '../../bulk/remove/deleteMatching';
 import { allowAll, deletionFilter, maxRecordsToDelete } from '../../parameters/select/deleting';
 import { readFilter } from '../../parameters/select/filter';
-import { itemOperation } from '../../parameters/operation';
+import { itemOperation } from '../../parameters/defineOperation';
 import { withQueryHint } from '../../parameters/select/reading';
 import { requestSettings } from '../../parameters/requests';
 import { tableOf, tableParameters } from '../../parameters/select/table';

@@ -6,8 +6,8 @@ import { ProgressLog } from '../../run/progressLog';
 import { prefixedName, recordOutput } from '../../input/recordOutput';
 import { outputField } from '../../parameters/files/uploads';
 import { filterParameters } from '../../parameters/select/filter';
-import { linkedReader, linkedRecords, linkedTo } from '../../parameters/select/linkedRecords';
-import { itemOperation } from '../../parameters/operation';
+import { linkedReader, linkedRecords, linkedTo } from '../../parameters/select/readingLinks';
+import { itemOperation } from '../../parameters/defineOperation';
 import {
 	fieldsToLoad,
 	warnAboutShift,

@@ -1,6 +1,6 @@
 import { readRecord } from '../../api/records';
-import { linkedReader, linkedRecords } from '../../parameters/select/linkedRecords';
-import { itemOperation } from '../../parameters/operation';
+import { linkedReader, linkedRecords } from '../../parameters/select/readingLinks';
+import { itemOperation } from '../../parameters/defineOperation';
 import { outputOf, simple } from '../../parameters/select/reading';
 import { requestSettings } from '../../parameters/requests';
 import { recordId, tableOf, tableParameters } from '../../parameters/select/table';

@@ -3,7 +3,7 @@ import { ChangePages, readChanges } from '../../changes/reader';
 import { selectChanges, type ChangeKind } from '../../changes/tracker';
 import type { NameOf } from '../../parameterKinds/parameter';
 import { text } from '../../parameterKinds/kinds';
-import { withLabel } from '../../parameterKinds/values';
+import { withLabel } from '../../parameterKinds/requireValue';
 import { MAX_AGENT_RECORDS } from '../../input/recordOutput';
 import type { RunContext } from '../../run/run';
 import {
@@ -16,7 +16,7 @@ import {
 	startState,
 } from '../../parameters/changes/changes';
 import { filterParameters, readFilter } from '../../parameters/select/filter';
-import { itemOperation } from '../../parameters/operation';
+import { itemOperation } from '../../parameters/defineOperation';
 import {
 	fieldsToLoad,
 	outputOf,

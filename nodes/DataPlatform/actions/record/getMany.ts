@@ -10,8 +10,8 @@ import {
 	linkedReader,
 	linkedRecords,
 	linkedTo,
-} from '../../parameters/select/linkedRecords';
-import { itemOperation } from '../../parameters/operation';
+} from '../../parameters/select/readingLinks';
+import { itemOperation } from '../../parameters/defineOperation';
 import {
 	fieldsToLoad,
 	warnAboutShift,

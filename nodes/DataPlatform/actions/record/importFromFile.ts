@@ -3,15 +3,15 @@ import type { IBinaryKeyData, IDataObject, INodeExecutionData } from 'n8n-workfl
 import { fileNameOf, GrowingFile, openFile } from '../../input/binaryStore';
 import { omitUndefined, type Failure, type ItemResults } from '../../run/itemResults';
 import type { NameOf } from '../../parameterKinds/parameter';
-import { withField } from '../../parameterKinds/values';
+import { withField } from '../../parameterKinds/requireValue';
 import { ProgressLog } from '../../run/progressLog';
 import { certainThrough, RowImport, type ImportResult } from '../../import/rowImport';
 import { RowReader } from '../../import/rowValues';
 import type { RunContext } from '../../run/run';
 import { toFailure } from '../../parameters/describeFailure';
 import { binaryFields, inputDataFieldName } from '../../parameters/files/uploads';
-import { upsertRules } from '../../parameters/write/matching';
-import { bulkOperation, type OptionOf } from '../../parameters/operation';
+import { upsertRules } from '../../parameters/write/matchRules';
+import { bulkOperation, type OptionOf } from '../../parameters/defineOperation';
 import {
 	fileSettingsOf,
 	endAtRow,
@@ -33,8 +33,8 @@ import {
 import { MEDIA_TYPES, portionsOf, withRows, type RowFile } from '../../rows/readRows';
 import { RejectedLines } from '../../rows/rejectedRows';
 import { InputError } from '../../transport/errors';
-import { nameList } from '../../transport/text';
-import { countsText, inTableOrder } from './counts';
+import { nameList } from '../../transport/messageText';
+import { countsText, inTableOrder } from './summary';
 
 const fields = [...tableParameters, ...importParameters];
 
@@ -134,7 +134,7 @@ async function writeRows(
 }
 
 /** What it took to write a file, besides the outcomes of its rows. */
-interface Effort extends IDataObject {
+interface ImportEffort extends IDataObject {
 	file: string;
 	kept?: Record<string, number>;
 	linkedRecordsCreated?: number;
@@ -147,7 +147,7 @@ interface Effort extends IDataObject {
 function reportOn(
 	{ kind: { mode }, outputName }: Settings,
 	result: ImportResult,
-	{ file, kept, ...effort }: Effort,
+	{ file, kept, ...effort }: ImportEffort,
 ): FileReport {
 	const { counts, kinds } = result;
 	const reasons = kinds.text();

@@ -4,7 +4,7 @@
 import { FailureKinds } from '../../run/failureKinds';
 import { omitUndefined } from '../../run/itemResults';
 import { InputError } from '../../transport/errors';
-import { listed } from '../../transport/text';
+import { listed } from '../../transport/messageText';
 import type { Problem } from '../../bulk/terms';
 
 const CORRECT_IT =

@@ -5,10 +5,10 @@
 import { addressKey } from '../../api/endpoints';
 import type { TableAddress } from '../../api/types';
 import type { ItemResults } from '../../run/itemResults';
-import type { Shown } from '../../parameterKinds/parameter';
+import type { ShownParameter } from '../../parameterKinds/parameter';
 import type { RunContext } from '../../run/run';
 import { toFailure } from '../../parameters/describeFailure';
-import { fieldsToSet } from '../../parameters/write/sync';
+import { fieldsToSet } from '../../parameters/write/syncParameters';
 import {
 	application,
 	itemRecordId,
@@ -59,7 +59,7 @@ interface Shared {
 
 /** @throws {InputError} if an item's shared parameters differ from those of an earlier one */
 function requireSame(
-	shown: Shown[],
+	shown: ShownParameter[],
 	first: { index: number; values: string[] },
 	index: number,
 	values: string[],
@@ -101,7 +101,7 @@ export async function itemsByTable(
 	);
 	const read = (index: number): Shared => {
 		const at = tableOf(run, index);
-		const valueOf = (shown: Shown) => {
+		const valueOf = (shown: ShownParameter) => {
 			const { name } = shown.property;
 			return name === application.name || name === table.name ? at[name] : run.read(shown, index);
 		};

@@ -4,7 +4,7 @@ import { AGGREGATIONS, summarizeRecords, type Aggregation } from '../../api/aggr
 import { list, names } from '../../parameterKinds/kinds';
 import { prefixedName } from '../../input/recordOutput';
 import { filterParameters, readFilter } from '../../parameters/select/filter';
-import { itemOperation } from '../../parameters/operation';
+import { itemOperation } from '../../parameters/defineOperation';
 import { simple, withQueryHint } from '../../parameters/select/reading';
 import { requestSettings } from '../../parameters/requests';
 import { fieldPart, ofTable, tableOf, tableParameters } from '../../parameters/select/table';

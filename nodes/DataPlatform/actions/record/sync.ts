@@ -5,8 +5,8 @@ import { keyFields } from '../../fields/keyFields';
 import { Sync, type SyncOptions } from '../../bulk/remove/sync';
 import type { ItemResults } from '../../run/itemResults';
 import type { RunContext } from '../../run/run';
-import { matchingParameters } from '../../parameters/write/matching';
-import { bulkOperation } from '../../parameters/operation';
+import { matchingParameters } from '../../parameters/write/matchRules';
+import { bulkOperation } from '../../parameters/defineOperation';
 import { simple } from '../../parameters/select/reading';
 import {
 	allowEmptyInput,
@@ -15,7 +15,7 @@ import {
 	syncParameters,
 	type RemovalParameter,
 	type SyncParameter,
-} from '../../parameters/write/sync';
+} from '../../parameters/write/syncParameters';
 import { tableParameters } from '../../parameters/select/table';
 import { columnsToUpsert } from '../../parameters/write/columns';
 import { syncOptions, writesMatched } from '../../parameters/write/writing';
@@ -23,7 +23,7 @@ import { isCleared } from '../../fields/fieldType';
 import { isObject } from '../../transport/json';
 import { collect } from '../../transport/pause';
 import { toResult } from './itemOutput';
-import { recordIds, writeItems, type Finish, type Writing } from './writeItems';
+import { recordIds, writeItems, type WriteFollowUp, type Writing } from './writeItems';
 import type { ItemOutcome, PlanInput } from '../../bulk/terms';
 
 const hasNoData = ({ json, binary }: INodeExecutionData) =>
@@ -33,7 +33,7 @@ const isEmptyRow = ({ values, id }: PlanInput) =>
 	isCleared(id) && isObject(values) && Object.values(values).every(isCleared);
 
 /** Removes the records that are missing from the input, once its items are written. */
-class MissingRecords implements Finish {
+class MissingRecords implements WriteFollowUp {
 	constructor(
 		private readonly sync: Sync,
 		private readonly report: ItemResults,
@@ -66,7 +66,7 @@ async function prepareSync(
 	run: RunContext<RemovalParameter>,
 	report: ItemResults,
 	writing: Writing,
-): Promise<Finish> {
+): Promise<WriteFollowUp> {
 	const { source, at, table, settings, planning, pipeline, plan, rows, shape } = writing;
 	const keys = planning.matchOn === 'recordId' ? [] : keyFields(table, planning);
 	const options: SyncOptions | undefined = syncOptionsOf(run, source, table, keys, settings);

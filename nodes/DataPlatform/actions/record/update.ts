@@ -1,5 +1,5 @@
-import { ifMissing, matchingParameters } from '../../parameters/write/matching';
-import { bulkOperation } from '../../parameters/operation';
+import { ifMissing, matchingParameters } from '../../parameters/write/matchRules';
+import { bulkOperation } from '../../parameters/defineOperation';
 import { simple } from '../../parameters/select/reading';
 import { tableParameters } from '../../parameters/select/table';
 import { columnsToUpdate } from '../../parameters/write/columns';

@@ -1,5 +1,5 @@
-import { matchingParameters, upsertRules } from '../../parameters/write/matching';
-import { bulkOperation } from '../../parameters/operation';
+import { matchingParameters, upsertRules } from '../../parameters/write/matchRules';
+import { bulkOperation } from '../../parameters/defineOperation';
 import { simple } from '../../parameters/select/reading';
 import { tableParameters } from '../../parameters/select/table';
 import { columnsToUpsert } from '../../parameters/write/columns';

@@ -28,7 +28,7 @@ import {
 import type { ApiClient } from '../../transport/client';
 import type { ServiceError } from '../../transport/errors';
 import { collect } from '../../transport/pause';
-import { addUp, countsText, failuresText, inTableOrder } from './counts';
+import { addUp, countsText, failuresText, inTableOrder } from './summary';
 import { inputError } from './inputError';
 import { toItemFailure, toResult } from './itemOutput';
 import { itemsByTable, readItem, type TableItems } from './sharedParameters';
@@ -81,11 +81,11 @@ interface WriteExtension {
 	/** Whether the input is empty, so that its items are not rows. */
 	isEmpty(rows: PlanInput[]): boolean;
 	/** Called before anything is written. An error that it throws stops the run. */
-	prepare(writing: Writing): Promise<Finish>;
+	prepare(writing: Writing): Promise<WriteFollowUp>;
 }
 
 /** What to do once each item has an outcome. */
-export interface Finish {
+export interface WriteFollowUp {
 	onOutcomes(outcomes: ItemOutcome[]): void;
 	/**
 	 * @param stopped why items were not sent, if they were not

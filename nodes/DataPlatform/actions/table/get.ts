@@ -1,7 +1,7 @@
 import type { NameOf } from '../../parameterKinds/parameter';
 import { anyValue } from '../../parameterKinds/kinds';
 import type { RunContext } from '../../run/run';
-import { itemOperation } from '../../parameters/operation';
+import { itemOperation } from '../../parameters/defineOperation';
 import { tableOf, tableParameters } from '../../parameters/select/table';
 import { parseJson } from '../../transport/json';
 import { expectedTable, tableDifferences, type ExpectedTable } from './differences';

@@ -1,5 +1,5 @@
 import { readTables } from '../../api/structure';
-import { itemOperation } from '../../parameters/operation';
+import { itemOperation } from '../../parameters/defineOperation';
 import { application } from '../../parameters/select/table';
 import { tableOutput } from './output';
 

@@ -3,7 +3,7 @@ import type { IDataObject } from 'n8n-workflow';
 import type { FieldDefinition, TableDefinition } from '../../api/types';
 import { omitUndefined } from '../../run/itemResults';
 import { importKeyOf, isWritable } from '../../fields';
-import { isLink } from '../../parameters/write/links';
+import { isLink } from '../../parameters/write/writingLinks';
 
 /** A field with the limits that the platform reports for it. */
 function fieldOutput(field: FieldDefinition): IDataObject {

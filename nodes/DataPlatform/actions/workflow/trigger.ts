@@ -6,7 +6,7 @@ import { omitUndefined } from '../../run/itemResults';
 import type { NameOf } from '../../parameterKinds/parameter';
 import { flag, text } from '../../parameterKinds/kinds';
 import type { RunContext } from '../../run/run';
-import { itemOperation } from '../../parameters/operation';
+import { itemOperation } from '../../parameters/defineOperation';
 import { requestSettings } from '../../parameters/requests';
 import { payload, startParameters, webhookUrl } from './startInput';
 

@@ -7,9 +7,9 @@ import type { IDataObject, IWebhookFunctions, IWebhookResponseData } from 'n8n-w
 import { startWorkflow } from '../../api/workflows';
 import type { NameOf } from '../../parameterKinds/parameter';
 import { choice, number, text } from '../../parameterKinds/kinds';
-import { requireNumber } from '../../parameterKinds/values';
+import { requireNumber } from '../../parameterKinds/requireValue';
 import type { RunContext } from '../../run/run';
-import { bulkOperation } from '../../parameters/operation';
+import { bulkOperation } from '../../parameters/defineOperation';
 import { requestSettings } from '../../parameters/requests';
 import { InputError } from '../../transport/errors';
 import { payload, startParameters, webhookUrl, type PayloadParameter } from './startInput';

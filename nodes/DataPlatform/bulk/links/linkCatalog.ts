@@ -4,8 +4,8 @@ import type { FieldDefinition, JsonValue, TableDefinition } from '../../api/type
 import { importKeyOf, isWritable } from '../../fields';
 import { canBeKey } from '../../fields/values';
 import type { ApiClient } from '../../transport/client';
-import { detached } from '../../transport/text';
-import { toWanted, type Wanted } from './linkValues';
+import { copyOfText } from '../../transport/messageText';
+import { toSoughtValue, type SoughtValue } from './linkValues';
 import { lookUpValues, type ValueMatch } from '../resolve/lookup';
 import type { LinkRule } from '../writeTask';
 
@@ -92,14 +92,14 @@ export async function lookUpMissing(
 	isGrowing: boolean,
 ) {
 	const entries = raw
-		.map((value) => toWanted(field, value))
-		.filter((entry): entry is Wanted => 'text' in entry);
-	const wanted = new Map<string, Wanted>();
+		.map((value) => toSoughtValue(field, value))
+		.filter((entry): entry is SoughtValue => 'text' in entry);
+	const wanted = new Map<string, SoughtValue>();
 	for (const entry of entries) {
 		const match = known.get(entry.text);
 		if (match && (match.ids.length > 0 || !isGrowing)) continue;
 		wanted.set(entry.text, entry);
 	}
 	const found = await lookUpValues(client, target.at, field, [...wanted.keys()]);
-	for (const [text, match] of found) known.set(detached(text), match);
+	for (const [text, match] of found) known.set(copyOfText(text), match);
 }

@@ -8,7 +8,7 @@
  */
 import type { LinkTarget } from '../../api/linkedRecords';
 import type { FieldDefinition, TableDefinition } from '../../api/types';
-import { show } from '../../fields/convert';
+import { showValue } from '../../fields/convert';
 import type { ApiClient } from '../../transport/client';
 import { forEachConcurrent } from '../../transport/concurrency';
 import { InputError, ServiceError } from '../../transport/errors';
@@ -22,7 +22,7 @@ import {
 import {
 	mapIds,
 	readLinks,
-	toWanted,
+	toSoughtValue,
 	valuesOf,
 	withIds,
 	withProblem,
@@ -30,7 +30,7 @@ import {
 	type Link,
 	type LinkedId,
 	type LinkValue,
-	type Wanted,
+	type SoughtValue,
 } from './linkValues';
 import { PARALLEL_LOOKUPS, similarText } from '../resolve/lookup';
 import { isSuccess } from '../outcome';
@@ -226,7 +226,7 @@ export class LinkResolver {
 					const what = isSuccess(item)
 						? `was written to '${table.header}', but its ID could not be read`
 						: `could not be created in '${table.header}': ${item.message!}`;
-					record.problem = `${show(record.text)} ${what}`;
+					record.problem = `${showValue(record.text)} ${what}`;
 				}
 			},
 		);
@@ -259,17 +259,18 @@ function linkedId(
 ): LinkedId {
 	if (typeof catalog === 'string') return { problem: catalog };
 	const { field, known, target } = catalog;
-	const wanted = toWanted(field, raw);
+	const wanted = toSoughtValue(field, raw);
 	if ('problem' in wanted) return { problem: `'${field.name}' ${wanted.problem}` };
 	const { ids, similar } = known.get(wanted.text)!;
 	const where = `of '${target.table.header}'`;
-	const what = `${show(raw)} in '${field.name}'`;
+	const what = `${showValue(raw)} in '${field.name}'`;
 	const [first, second] = ids;
 	if (second !== undefined) {
 		return { problem: `several records ${where} have ${what}: '${ids.join("', '")}'` };
 	}
 	if (first !== undefined) return { id: first };
-	const close = similar === undefined ? '' : `; ${show(similar)} differs only in case or spaces`;
+	const close =
+		similar === undefined ? '' : `; ${showValue(similar)} differs only in case or spaces`;
 	// A near match may be a typo: neither skip it nor create a second record.
 	if (ifNotFound === 'error' || close) return { problem: `no record ${where} has ${what}${close}` };
 	// A link that does not exist needs no removal.
@@ -285,12 +286,12 @@ function linkedId(
 /** A placeholder for the ID of a record that is created after planning. A dry run shows it. */
 function placeholder(
 	{ missing, similar, target, field }: Catalog,
-	{ text, value }: Wanted,
+	{ text, value }: SoughtValue,
 ): LinkedId {
 	const first = similar.get(similarText(text)) ?? text;
 	if (first !== text) {
 		return {
-			problem: `${show(text)} is to be created in '${target.table.header}', but another item has ${show(first)}, which differs only in case or spaces`,
+			problem: `${showValue(text)} is to be created in '${target.table.header}', but another item has ${showValue(first)}, which differs only in case or spaces`,
 		};
 	}
 	similar.set(similarText(text), text);

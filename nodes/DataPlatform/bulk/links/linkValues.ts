@@ -1,7 +1,7 @@
 /** The values of link fields: what an item gives, and what the platform takes. Pure. */
 import type { FieldDefinition, JsonValue, TableDefinition } from '../../api/types';
 import { isOnlyRead, isWritable } from '../../fields';
-import { fromJsonText, isPlainObject, show } from '../../fields/convert';
+import { fromJsonText, isPlainObject, showValue } from '../../fields/convert';
 import { isCleared } from '../../fields/fieldType';
 import { keyProblem, keyText, toFieldValue } from '../../fields/values';
 import { getOwn, isObject } from '../../transport/json';
@@ -27,7 +27,7 @@ export const writableLinks = ({ fields }: TableDefinition) =>
 	fields.filter((field) => field.type === 'schema_link' && isWritable(field));
 
 const shapeProblem = (raw: unknown) =>
-	` takes values of the linked records, or {"add":[values],"remove":[values]}, not ${show(raw)}`;
+	` takes values of the linked records, or {"add":[values],"remove":[values]}, not ${showValue(raw)}`;
 
 /** An item's value for a link field; undefined if there is nothing to look up. */
 export function readLinks(
@@ -56,12 +56,15 @@ export const valuesOf = ({ add, remove }: LinkValue): unknown[] =>
 	[...add, ...remove].filter((link) => 'value' in link).map(({ value }) => value);
 
 /** A value as it is looked up. */
-export interface Wanted {
+export interface SoughtValue {
 	text: string;
 	value: JsonValue;
 }
 
-export function toWanted(field: FieldDefinition, raw: unknown): Wanted | { problem: string } {
+export function toSoughtValue(
+	field: FieldDefinition,
+	raw: unknown,
+): SoughtValue | { problem: string } {
 	const converted = toFieldValue(field, typeof raw === 'string' ? raw.trim() && raw : raw, 'error');
 	if (converted === 'leave') return { problem: 'is empty' };
 	if ('problem' in converted) return converted;

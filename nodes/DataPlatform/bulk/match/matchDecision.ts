@@ -2,7 +2,7 @@
 import type { PlatformRecord } from '../../api/types';
 import { asPlanned } from '../entry';
 import type { MatchRules } from '../writeTask';
-import type { Entry, ItemOutcome, Resolved } from '../terms';
+import type { Entry, ItemOutcome, ResolvedEntry } from '../terms';
 import { LABELS } from '../../labels';
 
 /** What to do with items, by the rules. */
@@ -11,7 +11,7 @@ export interface Decision {
 	updates: Entry[];
 	/** Items without a record, to create. */
 	creates: Entry[];
-	outcomes: Resolved[];
+	outcomes: ResolvedEntry[];
 }
 
 /** How many matching records an error names. */
@@ -77,7 +77,7 @@ export function decide(
 ): Decision {
 	const updates: Entry[] = [];
 	const creates: Entry[] = [];
-	const outcomes: Resolved[] = [];
+	const outcomes: ResolvedEntry[] = [];
 	for (const [entry, found] of matches) {
 		if (found.length === 0 && ifMissing === 'create') {
 			creates.push({ ...asPlanned(entry), id: undefined, before: null });

@@ -2,7 +2,7 @@
  * Keys of records: the values of the import key, or of the fields to match on. Pure.
  */
 import type { FieldDefinition, FieldValues, JsonValue, PlatformRecord } from '../../api/types';
-import { show } from '../../fields/convert';
+import { showValue } from '../../fields/convert';
 import { keyText } from '../../fields/values';
 import { ServiceError } from '../../transport/errors';
 import { getOwn } from '../../transport/json';
@@ -45,7 +45,7 @@ export function storedRecordKey(
 	const valueOf = ({ name }: FieldDefinition) => getOwn<JsonValue>(values, name) ?? null;
 	const field = fields.find((each) => keyText(each, valueOf(each)) === undefined)!;
 	throw new ServiceError(
-		`The platform returned ${show(valueOf(field))} in '${field.name}' of the record '${id}', which can't be compared with other values`,
+		`The platform returned ${showValue(valueOf(field))} in '${field.name}' of the record '${id}', which can't be compared with other values`,
 		{ delivery: 'notApplied', hint: 'Find records by another field, or by their IDs.' },
 	);
 }

@@ -1,7 +1,7 @@
 /**
  * Keys of one input that are nearly equal: people mean one record, and get two. Pure.
  */
-import { nameList } from '../../transport/text';
+import { nameList } from '../../transport/messageText';
 import type { Entry, PlanOptions } from '../terms';
 
 const withoutCaseAndSpaces = (key: string) => key.toLowerCase().replace(/\s/g, '');

@@ -4,7 +4,7 @@
  */
 import { idKey } from '../../api/idSet';
 import type { PlatformRecord } from '../../api/types';
-import { show } from '../../fields/convert';
+import { showValue } from '../../fields/convert';
 import { joinedMessages } from '../../transport/errorEntries';
 import type { ServiceError } from '../../transport/errors';
 import { getOwn } from '../../transport/json';
@@ -95,7 +95,7 @@ const countedWithoutRecord: Verdict = ({ entry }) =>
 	);
 
 const heldValue = ({ stored, field }: Evidence) =>
-	`the record holds ${show(getOwn(stored!.fields, field!) ?? null)} in '${field}'`;
+	`the record holds ${showValue(getOwn(stored!.fields, field!) ?? null)} in '${field}'`;
 
 /** What a look-up after the write found. */
 function findings(evidence: Evidence): string | undefined {

@@ -7,7 +7,7 @@ import { serviceErrorOrThrow, ServiceError } from '../../transport/errors';
 import type { WriteContext } from '../resolve/compare';
 import { lookUp } from '../resolve/lookup';
 import { unreadItem } from '../resolve/resolveOutcome';
-import { afterLookUp, step, type ReconcileWork, type Step } from './transitions';
+import { afterLookUp, workResult, type ReconcileWork, type WorkResult } from './transitions';
 import type { Entry } from '../terms';
 
 export class OutcomeResolver {
@@ -36,7 +36,7 @@ export class OutcomeResolver {
 	}
 
 	/** @returns the outcomes of the entries, and what to send again */
-	async resolve(work: ReconcileWork): Promise<Step> {
+	async resolve(work: ReconcileWork): Promise<WorkResult> {
 		const { reports } = work;
 		// The service has compared what it counts without listing it.
 		const areValuesRead = reports.some(([, { as }]) => as !== 'omitted');
@@ -47,7 +47,7 @@ export class OutcomeResolver {
 		if (!(found instanceof ServiceError)) {
 			return afterLookUp(work, found, this.context);
 		}
-		return step({
+		return workResult({
 			outcomes: reports.map(([entry, report]) => [
 				entry,
 				unreadItem(entry, report, found, this.context),

@@ -13,7 +13,7 @@ import { asPlanned, modeOf } from '../entry';
 import { failedItem, notSentItem } from '../outcome';
 import { resolveOutcome } from '../resolve/resolveOutcome';
 import { parseBulkResponse, readReports, type BulkResponse } from './reports';
-import type { Entry, ItemOutcome, Report, Reported, Resolved } from '../terms';
+import type { Entry, ItemOutcome, Report, Reported, ResolvedEntry } from '../terms';
 
 /** Sends a batch. */
 export interface SendWork {
@@ -32,8 +32,8 @@ export interface ReconcileWork {
 export type Work = SendWork | ReconcileWork;
 
 /** The result of a piece of work. */
-export interface Step {
-	outcomes: Resolved[];
+export interface WorkResult {
+	outcomes: ResolvedEntry[];
 	/** What to do next, in this order. */
 	work: Work[];
 	/** Records to send in new batches, by the limits at that time. */
@@ -57,7 +57,7 @@ const isDivisible = (status = 0) => status >= 400 && status < 500 && !ABOUT_REQU
 
 const PAYLOAD_TOO_LARGE = 413;
 
-export const step = (parts: Partial<Step>): Step => ({
+export const workResult = (parts: Partial<WorkResult>): WorkResult => ({
 	outcomes: [],
 	work: [],
 	unsent: [],
@@ -76,12 +76,12 @@ function isLookedUp([{ id, key, attempts }, report]: Report): boolean {
 }
 
 /** Resolves the items that need no look-up; the others are looked up. */
-function resolve(reports: Report[], context: WriteContext): Step {
+function resolve(reports: Report[], context: WriteContext): WorkResult {
 	const open: Report[] = [];
 	const closed: Report[] = [];
 	for (const report of reports) (isLookedUp(report) ? open : closed).push(report);
 	const unread = closed.filter(([, report]) => 'listed' in report).length;
-	return step({
+	return workResult({
 		outcomes: closed.map(([entry, report]) => [entry, resolveOutcome(entry, report, context)]),
 		work: open.length > 0 ? [{ kind: 'reconcile', reports: open, unread }] : [],
 	});
@@ -94,15 +94,18 @@ const rejectAll = (records: Entry[], rejection: ItemOutcome): Report[] =>
  * The step for records that are not sent any more, for whatever reason. Those that an earlier attempt
  * may have written are looked up.
  */
-function giveUp(records: Entry[], outcome: ItemOutcome, context: WriteContext): Step {
+function giveUp(records: Entry[], outcome: ItemOutcome, context: WriteContext): WorkResult {
 	const unsent: Reported = { as: 'rejected', rejection: outcome };
 	const reports = records.map((entry): Report => [entry, entry.attempts ? { as: 'lost' } : unsent]);
 	return resolve(reports, context);
 }
 
 /** The step for records that are not sent because the run stopped. */
-export const afterStop = (records: Entry[], cause: ServiceError, context: WriteContext): Step =>
-	giveUp(records, notSentItem(cause), context);
+export const afterStop = (
+	records: Entry[],
+	cause: ServiceError,
+	context: WriteContext,
+): WorkResult => giveUp(records, notSentItem(cause), context);
 
 /** A request for a batch, and what came back. */
 interface Attempt {
@@ -146,7 +149,7 @@ const TRANSITIONS = {
 		const message = `${failure!.message}; it was rejected together with other items, and too many batches were rejected to find out which item is the cause`;
 		return resolve(rejectAll(records, { ...failedItem(failure!), message }), context);
 	},
-	tooLarge: ({ records }) => step({ unsent: records, isDivided: true }),
+	tooLarge: ({ records }) => workResult({ unsent: records, isDivided: true }),
 	/** Some of the records are the cause, and the response says which. */
 	rejectedByName: (attempt) => {
 		const reports = reportsIn(attempt);
@@ -161,9 +164,9 @@ const TRANSITIONS = {
 	rejectedTogether: ({ records }) => {
 		const half = Math.ceil(records.length / 2);
 		const work = [send(records.slice(0, half)), send(records.slice(half))];
-		return step({ work, isDivided: true });
+		return workResult({ work, isDivided: true });
 	},
-} satisfies Record<string, (attempt: Attempt) => Step>;
+} satisfies Record<string, (attempt: Attempt) => WorkResult>;
 
 export type Ending = keyof typeof TRANSITIONS;
 
@@ -193,7 +196,7 @@ export function afterSend(
 	result: ApiResponse | ServiceError,
 	context: WriteContext,
 	canDivide: boolean,
-): Step {
+): WorkResult {
 	// A rejection after an attempt of unknown result says nothing about that attempt.
 	const failure = result instanceof ServiceError ? (result.rejection ?? result) : undefined;
 	const previous =
@@ -234,8 +237,8 @@ export function afterLookUp(
 	lookup: Lookup,
 	found: Map<Entry, PlatformRecord[]>,
 	context: WriteContext,
-): Step {
-	const outcomes: Resolved[] = [];
+): WorkResult {
+	const outcomes: ResolvedEntry[] = [];
 	const unsent: Entry[] = [];
 	const hasDeleted = isListedRecordGone(lookup, found);
 	for (const [entry, report] of lookup.reports) {
@@ -251,7 +254,7 @@ export function afterLookUp(
 			unsent.push({ ...asPlanned(entry), id: undefined, before: null });
 		} else outcomes.push([entry, outcome]);
 	}
-	return step({ outcomes, unsent });
+	return workResult({ outcomes, unsent });
 }
 
 /**
@@ -271,12 +274,12 @@ export function afterCompare(
 	stored: Map<Entry, PlatformRecord[]> | ServiceError,
 	context: WriteContext,
 	isDryRun: boolean,
-): Step {
+): WorkResult {
 	if (stored instanceof ServiceError) {
-		const outcomes = entries.map((entry): Resolved => [entry, failedItem(stored)]);
-		return step({ outcomes, stop: stored });
+		const outcomes = entries.map((entry): ResolvedEntry => [entry, failedItem(stored)]);
+		return workResult({ outcomes, stop: stored });
 	}
-	const outcomes: Resolved[] = [];
+	const outcomes: ResolvedEntry[] = [];
 	const unsent: Entry[] = [];
 	for (const entry of entries) {
 		const before = stored.has(entry) ? (stored.get(entry)![0] ?? null) : entry.before;
@@ -284,5 +287,5 @@ export function afterCompare(
 		if ('outcome' in diff) outcomes.push([entry, diff]);
 		else unsent.push(diff);
 	}
-	return step({ outcomes, unsent });
+	return workResult({ outcomes, unsent });
 }

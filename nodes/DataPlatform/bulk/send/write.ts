@@ -27,7 +27,7 @@ import {
 	afterStop,
 	type ReconcileWork,
 	type SendWork,
-	type Step,
+	type WorkResult,
 	type Work,
 } from './transitions';
 import type { Task, WriteTarget } from '../writeTask';
@@ -109,7 +109,7 @@ class BulkWriter {
 		const appendable = appendableFields(table.fields);
 		this.context = { mode, key: keys[0]?.name, isMatched, fields, appendable };
 		this.resolver = new OutcomeResolver(client, at, keys, this.context);
-		const sorted = isOrdered ? records : this.unmatchedLast(this.appendingLast(records));
+		const sorted = isOrdered ? records : this.knownRecordsFirst(this.appendingLast(records));
 		this.uncompared = isCompared ? sorted : [];
 		this.unsent = new UnsentRecords(
 			isCompared ? [].values() : sorted.values(),
@@ -137,7 +137,7 @@ class BulkWriter {
 	}
 
 	/** The records in an order that needs few look-ups. */
-	private unmatchedLast(entries: Entry[]): Entry[] {
+	private knownRecordsFirst(entries: Entry[]): Entry[] {
 		if (!entries.some(({ before }) => before)) return entries;
 		return [...entries.filter(({ before }) => before), ...entries.filter(({ before }) => !before)];
 	}
@@ -157,7 +157,7 @@ class BulkWriter {
 					reject(error as Error);
 				}
 			};
-			const execute = async (work: () => Promise<Step>) => {
+			const execute = async (work: () => Promise<WorkResult>) => {
 				this.underWay += 1;
 				try {
 					this.apply(await work());
@@ -179,7 +179,7 @@ class BulkWriter {
 	}
 
 	/** The work to start now, if any. */
-	private next(): (() => Promise<Step>) | undefined {
+	private next(): (() => Promise<WorkResult>) | undefined {
 		this.noNewBatches ??= this.session.failures.reason;
 		const cause = this.noMoreRequests ?? this.noNewBatches;
 		if (cause) this.skipUnsent(cause);
@@ -227,7 +227,7 @@ class BulkWriter {
 	}
 
 	/** Compares entries with what is stored, unless the look-up for matching has read it. */
-	private async compare(entries: Entry[]): Promise<Step> {
+	private async compare(entries: Entry[]): Promise<WorkResult> {
 		this.comparing += 1;
 		const unread = entries.filter(({ before }) => before === undefined);
 		// Without a request, window would follow window at once.
@@ -239,7 +239,7 @@ class BulkWriter {
 		return { ...step, unsent: [] };
 	}
 
-	private async reconcile(work: ReconcileWork): Promise<Step> {
+	private async reconcile(work: ReconcileWork): Promise<WorkResult> {
 		const { reports } = work;
 		const step = await this.resolver.resolve(work);
 		const isLost = reports.every(([, { as }]) => as === 'lost');
@@ -247,7 +247,7 @@ class BulkWriter {
 	}
 
 	/** Returns why to stop if the platform answers reads, but no writes. */
-	private countUnknown({ outcomes }: Step, reports: Report[]): ServiceError | undefined {
+	private countUnknown({ outcomes }: WorkResult, reports: Report[]): ServiceError | undefined {
 		const { session } = this;
 		const isUnknown = outcomes.every(([, { outcome }]) => outcome === 'unknown');
 		session.unknownInARow = isUnknown ? session.unknownInARow + 1 : 0;
@@ -259,7 +259,7 @@ class BulkWriter {
 		);
 	}
 
-	private async send(work: SendWork): Promise<Step> {
+	private async send(work: SendWork): Promise<WorkResult> {
 		const { records } = work;
 		let isFirstAttempt = true;
 		const result = await this.target.client.tryRequest({
@@ -301,7 +301,7 @@ class BulkWriter {
 		return !isSuccess(outcome) && !isExpected;
 	}
 
-	private apply({ outcomes, work, unsent, stop, isDivided }: Step) {
+	private apply({ outcomes, work, unsent, stop, isDivided }: WorkResult) {
 		for (const [record, outcome] of outcomes) {
 			this.resolvedCount += 1;
 			if (this.isFailure(outcome) && this.options.stopAtFailure)

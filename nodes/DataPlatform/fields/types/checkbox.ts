@@ -1,6 +1,6 @@
 /** `checkbox`. */
 import { getOwn } from '../../transport/json';
-import { problem, show } from '../convert';
+import { problem, showValue } from '../convert';
 import { sameBoolean } from '../equality';
 import { checkboxRemedy } from '../remedies';
 import { isCleared, USUAL, type FieldType } from '../fieldType';
@@ -26,7 +26,7 @@ export const checkbox: FieldType = {
 			typeof value === 'string' ? getOwn(BOOLEAN_WORDS, value.trim().toLowerCase()) : value;
 		return typeof result === 'boolean'
 			? { value: result }
-			: problem(`takes true or false, not ${show(value)}`);
+			: problem(`takes true or false, not ${showValue(value)}`);
 	},
 	remedy: checkboxRemedy,
 	parse: (text) => ({ value: getOwn(TEXT_WORDS, text.trim().toLowerCase()) ?? text }),

@@ -1,7 +1,7 @@
 /** `picture`, `file`. */
 import type { JsonValue } from '../../api/types';
 import { isObject } from '../../transport/json';
-import { fromJsonText, isJson, isPlainObject, parseJsonCell, problem, show } from '../convert';
+import { fromJsonText, isJson, isPlainObject, parseJsonCell, problem, showValue } from '../convert';
 import { USUAL, type FieldType } from '../fieldType';
 
 /** The pictures that a `picture` field accepts: file extensions and media types. */
@@ -45,7 +45,7 @@ export const files: FieldType = {
 		return isJson(value) && (typeof value === 'string' || isFiles(value) || isChange)
 			? { value }
 			: problem(
-					`takes a web address, a list of files, or {"add":[…],"remove":[…]}, not ${show(raw)}`,
+					`takes a web address, a list of files, or {"add":[…],"remove":[…]}, not ${showValue(raw)}`,
 				);
 	},
 	isOnlyRead: (value) =>

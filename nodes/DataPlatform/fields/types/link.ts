@@ -1,7 +1,7 @@
 /** `schema_link`: to one record, or to many (`metadata.multiple`). */
 import type { JsonValue } from '../../api/types';
 import { isObject } from '../../transport/json';
-import { fromJsonText, isPlainObject, parseJsonCell, problem, show } from '../convert';
+import { fromJsonText, isPlainObject, parseJsonCell, problem, showValue } from '../convert';
 import { isCleared, USUAL, type FieldType } from '../fieldType';
 import { parseList } from './list';
 
@@ -19,7 +19,9 @@ export const linkToOne: FieldType = {
 	convert: (raw) => {
 		const value = fromJsonText(raw);
 		const id = isPlainObject(value) ? value.id : value;
-		return isId(id) ? { value: { id } } : problem(`takes the id of one record, not ${show(raw)}`);
+		return isId(id)
+			? { value: { id } }
+			: problem(`takes the id of one record, not ${showValue(raw)}`);
 	},
 	equals: (stored, sent) => {
 		const [held, given] = [stored, sent].map((value) => (isObject(value) ? value.id : value));
@@ -55,7 +57,7 @@ export const linkToMany: FieldType = {
 		const { add, remove } = isPlainObject(value) ? value : {};
 		return (add ?? remove) !== undefined && [add ?? [], remove ?? []].every(isIds)
 			? { value: { ...(add && { add }), ...(remove && { remove }) } }
-			: problem(`takes record ids, or {"add":[ids],"remove":[ids]}, not ${show(raw)}`);
+			: problem(`takes record ids, or {"add":[ids],"remove":[ids]}, not ${showValue(raw)}`);
 	},
 	isOnlyRead: (value) =>
 		isPlainObject(value) && typeof value.count === 'number' && typeof value.url === 'string',

@@ -1,5 +1,5 @@
 /** `dropdownmulti`, `chips`: lists of texts. */
-import { fromJsonText, problem, show } from '../convert';
+import { fromJsonText, problem, showValue } from '../convert';
 import { sameTexts } from '../equality';
 import { USUAL, type FieldType } from '../fieldType';
 import { toText } from './text';
@@ -20,7 +20,7 @@ export const texts: FieldType = {
 		const list = (Array.isArray(value) ? (value as unknown[]) : [value]).map(toText);
 		return list.every((entry) => entry !== undefined)
 			? { value: list }
-			: problem(`takes a list of texts, not ${show(raw)}`);
+			: problem(`takes a list of texts, not ${showValue(raw)}`);
 	},
 	equals: sameTexts,
 	editor: { type: 'string', hint: 'JSON list' },

@@ -1,7 +1,7 @@
 /** `number`, `decimal`, `money`, `percentage`. */
 import type { JsonValue } from '../../api/types';
 import { isExactNumber, NUMBER } from '../../transport/json';
-import { problem, show } from '../convert';
+import { problem, showValue } from '../convert';
 import { sameBy } from '../equality';
 import { numberRemedy } from '../remedies';
 import { USUAL, type Conversion, type FieldType } from '../fieldType';
@@ -11,15 +11,16 @@ const numeric =
 	(given, { metadata: { min, max } }) => {
 		const value = typeof given === 'bigint' ? String(given) : given;
 		const isText = typeof value === 'string' && NUMBER.test(value);
-		if (typeof value !== 'number' && !isText) return problem(`takes a number, not ${show(value)}`);
+		if (typeof value !== 'number' && !isText)
+			return problem(`takes a number, not ${showValue(value)}`);
 		const result = Number(value);
-		if (!Number.isFinite(result)) return problem(`takes a number, not ${show(value)}`);
+		if (!Number.isFinite(result)) return problem(`takes a number, not ${showValue(value)}`);
 		if (isWhole && !Number.isSafeInteger(result)) {
-			return problem(`takes a whole number, not ${show(value)}`);
+			return problem(`takes a whole number, not ${showValue(value)}`);
 		}
 		if (isText && !isExactNumber(value, result)) {
 			return problem(
-				`takes a number of about 15 digits at most: ${show(value)} would become ${result}`,
+				`takes a number of about 15 digits at most: ${showValue(value)} would become ${result}`,
 			);
 		}
 		if (result < (min ?? -Infinity)) return problem(`must be at least ${min}, not ${result}`);
@@ -59,7 +60,7 @@ const parseNumber: FieldType['parse'] = (given, { numbers }) => {
 		return { value: text.replace(/[. \u00a0\u202f']/g, '').replace(',', '.') };
 	return COMMA.test(text)
 		? { value: text.replace(',', '.') }
-		: problem(`takes a number with a decimal comma, not ${show(text)}`);
+		: problem(`takes a number with a decimal comma, not ${showValue(text)}`);
 };
 
 export const decimal: FieldType = {

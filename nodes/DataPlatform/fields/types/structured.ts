@@ -1,7 +1,7 @@
 /** `money_with_currency`, `url_link`, `checklist`, `chat`: values with parts. */
 import type { JsonValue } from '../../api/types';
 import { getOwn, isExactNumber, NUMBER } from '../../transport/json';
-import { fromJsonText, isJson, isPlainObject, parseJsonCell, problem, show } from '../convert';
+import { fromJsonText, isJson, isPlainObject, parseJsonCell, problem, showValue } from '../convert';
 import { sameBoolean, sameBy, sameEntries, sameParts, sameText } from '../equality';
 import { isCleared, USUAL, type Converted, type FieldType } from '../fieldType';
 import { sameNumber } from './number';
@@ -20,7 +20,7 @@ function withParts(
 		isJson(value) &&
 		required.every((name) => getOwn(value, name) !== undefined)
 		? { value }
-		: { problem: `takes an object such as ${example}, not ${show(raw)}` };
+		: { problem: `takes an object such as ${example}, not ${showValue(raw)}` };
 }
 
 function toMoney(raw: unknown): Converted {
@@ -32,15 +32,15 @@ function toMoney(raw: unknown): Converted {
 		return typeof amount === 'string' &&
 			NUMBER.test(amount) &&
 			!isExactNumber(amount, Number(amount))
-			? problem(`takes a number of about 15 digits at most as 'amount', not ${show(amount)}`)
-			: problem(`takes a number as 'amount', not ${show(amount)}`);
+			? problem(`takes a number of about 15 digits at most as 'amount', not ${showValue(amount)}`)
+			: problem(`takes a number as 'amount', not ${showValue(amount)}`);
 	}
 	if (typeof currency !== 'string')
-		return problem(`takes text as 'currency', not ${show(currency)}`);
+		return problem(`takes text as 'currency', not ${showValue(currency)}`);
 	if (isCleared(date)) return { value };
 	const day = toDay(date);
 	return day === undefined
-		? problem(`takes a date such as 2026-11-21 as 'date', not ${show(date)}`)
+		? problem(`takes a date such as 2026-11-21 as 'date', not ${showValue(date)}`)
 		: { value: { ...value, date: day } };
 }
 
@@ -66,11 +66,11 @@ function toLink(raw: unknown): Converted {
 	const { value } = shape;
 	const { href, description } = value;
 	if (typeof href !== 'string' || href === '') {
-		return problem(`takes text as 'href', not ${show(href)}`);
+		return problem(`takes text as 'href', not ${showValue(href)}`);
 	}
 	return isCleared(description) || typeof description === 'string'
 		? { value }
-		: problem(`takes text as 'description', not ${show(description)}`);
+		: problem(`takes text as 'description', not ${showValue(description)}`);
 }
 
 export const urlLink: FieldType = {
@@ -89,7 +89,7 @@ const withList =
 		const { value } = shape;
 		return Array.isArray(value[name]) && value[name].every(isPlainObject)
 			? { value }
-			: problem(`takes a list of objects as '${name}', not ${show(value[name])}`);
+			: problem(`takes a list of objects as '${name}', not ${showValue(value[name])}`);
 	};
 
 /** The platform may show an emptied field as an object without entries. */

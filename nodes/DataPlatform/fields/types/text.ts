@@ -1,6 +1,6 @@
 /** `text`, `long_text`, `markdown`, `radio`, `dropdown`, and unknown types. */
 import type { FieldDefinition } from '../../api/types';
-import { problem, show } from '../convert';
+import { problem, showValue } from '../convert';
 import { sameOrUnknown, sameText } from '../equality';
 import { isCleared, USUAL, type Converted, type EditorChoice, type FieldType } from '../fieldType';
 
@@ -37,7 +37,7 @@ function convert(value: unknown, { metadata: { maxLength } }: FieldDefinition): 
 	if (text === undefined) {
 		return Number.isFinite(value)
 			? problem(`takes text, and a number such as ${value} may have lost digits: give it as text`)
-			: problem(`takes text, not ${show(value)}`);
+			: problem(`takes text, not ${showValue(value)}`);
 	}
 	return maxLength !== undefined && isTooLong(text, maxLength)
 		? problem(`takes at most ${maxLength} characters, this has more`)

@@ -5,7 +5,7 @@ import type { IDataObject } from 'n8n-workflow';
 
 import type { RecordQuery } from '../../api/pages';
 import type { Attachment, PlatformRecord, TableAddress } from '../../api/types';
-import { downloadInto, PARALLEL_DOWNLOADS } from '../../input/attachments';
+import { downloadInto, PARALLEL_DOWNLOADS } from '../../input/downloadInto';
 import { FailedOutput, withFiles, type ItemOutput } from '../../run/operation';
 import type { Entry, NameOf } from '../../parameterKinds/parameter';
 import { list, names, text, wholeNumber } from '../../parameterKinds/kinds';

@@ -12,7 +12,7 @@ import {
 	wholeNumber,
 	type Choices,
 } from '../../parameterKinds/kinds';
-import { notText, withLabel } from '../../parameterKinds/values';
+import { notText, withLabel } from '../../parameterKinds/requireValue';
 import type { ColumnEntry } from '../../import/rowValues';
 import type { RunContext } from '../../run/run';
 import type { CellFormat } from '../../fields/fieldType';
@@ -21,8 +21,8 @@ import { safeFileName } from '../../files/uploadValidation';
 import type { CsvFormat } from '../../rows/exportRows';
 import type { FileFormat } from '../../rows/readRows';
 import { inputDataFieldName } from './uploads';
-import { rowMatchingParameters } from '../write/matching';
-import { OptionGroup } from '../operation';
+import { rowMatchingParameters } from '../write/matchRules';
+import { OptionGroup } from '../defineOperation';
 import { fieldPart } from '../select/table';
 import { LABELS } from '../../labels';
 

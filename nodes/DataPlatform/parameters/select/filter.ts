@@ -12,13 +12,13 @@ import { parseCondition, parseTree } from '../../api/filterTree';
 import type { TableDefinition } from '../../api/types';
 import type { Entry, NameOf, ParameterReader } from '../../parameterKinds/parameter';
 import { anyValue, choice, list, names, text } from '../../parameterKinds/kinds';
-import { emptyValue } from '../../parameterKinds/values';
+import { emptyValue } from '../../parameterKinds/requireValue';
 import type { RunContext } from '../../run/run';
 import { fieldType } from '../../fields';
 import { didYouMean } from '../../transport/closestName';
 import { InputError, serviceErrorOrThrow } from '../../transport/errors';
 import { getOwn, parseExactJson } from '../../transport/json';
-import { nameList } from '../../transport/text';
+import { nameList } from '../../transport/messageText';
 import { CHOOSE_ID, CHOOSE_IDS, fieldPart, ofTable, tableOf, type TableParameter } from './table';
 import { LABELS } from '../../labels';
 

@@ -9,7 +9,7 @@ import { recordOutput, type RecordOutput } from '../../input/recordOutput';
 import type { RunContext } from '../../run/run';
 import { ServiceError } from '../../transport/errors';
 import { filterMode, readFilter, type FilterParameter } from './filter';
-import { linkedTo, linkedToOf } from './linkedRecords';
+import { linkedTo, linkedToOf } from './readingLinks';
 import { CHOOSE_ID, CHOOSE_IDS, fieldPart, ofTable, type TableParameter } from './table';
 
 export const simple = flag('simple', {

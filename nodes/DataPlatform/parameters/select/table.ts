@@ -7,7 +7,7 @@ import { idKey } from '../../api/idSet';
 import type { TableAddress } from '../../api/types';
 import type { NameOf, ParameterReader } from '../../parameterKinds/parameter';
 import { custom, text } from '../../parameterKinds/kinds';
-import { requireText } from '../../parameterKinds/values';
+import { requireText } from '../../parameterKinds/requireValue';
 import { LABELS } from '../../labels';
 
 /**

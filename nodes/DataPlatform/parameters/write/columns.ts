@@ -8,7 +8,7 @@ import type { NameOf } from '../../parameterKinds/parameter';
 import { choice, custom } from '../../parameterKinds/kinds';
 import { jsonReader } from '../../input/recordInput';
 import type { RunContext } from '../../run/run';
-import { nameList } from '../../transport/text';
+import { nameList } from '../../transport/messageText';
 import { TABLE_DEPENDENCIES, UNTIL_TABLE_CHOSEN } from '../select/table';
 import type { Plan, PlanOptions } from '../../bulk/terms';
 import { LABELS } from '../../labels';

@@ -11,7 +11,13 @@ import type { RunContext } from '../../run/run';
 import type { ApiClient } from '../../transport/client';
 import { MIB } from '../../transport/streams';
 import { fieldRules } from './fieldRules';
-import { linkResolver, linkRules, linksAhead, linkValues, type LinkParameter } from './links';
+import {
+	linkResolver,
+	linkRules,
+	linksAhead,
+	linkValues,
+	type LinkParameter,
+} from './writingLinks';
 import {
 	matchFields,
 	matchingOf,
@@ -20,8 +26,8 @@ import {
 	multipleMatches,
 	updateMatchOptions,
 	upsertMatchOptions,
-} from './matching';
-import { OptionGroup } from '../operation';
+} from './matchRules';
+import { OptionGroup } from '../defineOperation';
 import type { simple } from '../select/reading';
 import { requestOptions, requestSettings, skipAudit } from '../requests';
 import { tableOf, type TableParameter } from '../select/table';

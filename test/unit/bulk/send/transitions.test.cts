@@ -7,7 +7,7 @@ import {
 	afterStop,
 	type Ending,
 	type ReconcileWork,
-	type Step,
+	type WorkResult,
 } from '../../../../nodes/DataPlatform/bulk/send/transitions.ts';
 import type { ApiResponse } from '../../../../nodes/DataPlatform/transport/client.ts';
 import type { ServiceError } from '../../../../nodes/DataPlatform/transport/errors.ts';
@@ -28,7 +28,7 @@ const describeEntries = (entries: readonly Entry[]) =>
 	entries.map(({ key, attempts = [] }) => `${key}${'+'.repeat(attempts.length)}`).join('');
 
 /** A step in words, such as `updated a; send bc; divided`. */
-function describeStep({ outcomes, work, unsent, stop, isDivided }: Step): string {
+function describeStep({ outcomes, work, unsent, stop, isDivided }: WorkResult): string {
 	const byOutcome = Map.groupBy(outcomes, ([, { outcome, notAttempted }]) => (notAttempted ? 'not sent' : outcome));
 	const byReport = work.flatMap((piece) =>
 		piece.kind === 'send'

@@ -13,10 +13,10 @@ import type { RunContext } from '../run/run';
 /** How many records' files to download at a time. */
 export const PARALLEL_DOWNLOADS = 4;
 
-export type Kind = 'file' | 'thumbnail';
+export type FileKind = 'file' | 'thumbnail';
 
 /** A thumbnail may have another type than its picture. */
-const nameOf = (file: Attachment, kind: Kind, mimetype?: string) => {
+const nameOf = (file: Attachment, kind: FileKind, mimetype?: string) => {
 	const name = safeFileName(file.fileName);
 	return kind === 'thumbnail' && mimetype ? pictureName(name, mimetype) : name;
 };
@@ -36,7 +36,7 @@ function outputNames(first: string, existing: IBinaryKeyData): () => string {
 }
 
 interface DownloadLook {
-	kind?: Kind;
+	kind?: FileKind;
 	/** The files that the item already has. */
 	existing?: IBinaryKeyData;
 	/** Passes the bytes of a file on. */

@@ -4,7 +4,7 @@
  */
 import type { IHttpRequestOptions } from 'n8n-workflow';
 import { decide } from '../../../../nodes/DataPlatform/bulk/match/matchDecision.ts';
-import { writeMatched } from '../../../../nodes/DataPlatform/bulk/match/matching.ts';
+import { writeMatched } from '../../../../nodes/DataPlatform/bulk/match/writeMatched.ts';
 import { planRecords } from '../../../../nodes/DataPlatform/bulk/plan/plan.ts';
 import type { FieldValues } from '../../../../nodes/DataPlatform/api/types.ts';
 import type { Matching, MatchRules, Task } from '../../../../nodes/DataPlatform/bulk/writeTask.ts';

@@ -2,12 +2,12 @@
  * One rule for parameter values, wherever they are read: an invalid value is an error that names
  * the parameter, the value and what is allowed.
  */
-import { show } from '../fields/convert';
+import { showValue } from '../fields/convert';
 import { InputError } from '../transport/errors';
 import { describeKind, isObject } from '../transport/json';
 
 /** How an error names a parameter. */
-export interface Named {
+export interface ParameterLabel {
 	/** Its label in the editor. */
 	label: string;
 	/** The label of the list that it is a part of. */
@@ -17,16 +17,21 @@ export interface Named {
 export const CORRECT = 'Correct the expression in it.';
 
 /** An error about a parameter's value. @param what the problem, such as `is empty` */
-export const wrongValue = ({ label, within }: Named, what: string, hint: string) =>
+export const wrongValue = ({ label, within }: ParameterLabel, what: string, hint: string) =>
 	new InputError(`'${label}'${within === undefined ? '' : ` under '${within}'`} ${what}`, {
 		field: within ?? label,
 		hint,
 	});
 
 /** The error for a value that is not allowed. @param allowed such as `true or false` */
-export function notAllowed(value: unknown, parameter: Named, allowed: string, hint = CORRECT) {
+export function notAllowed(
+	value: unknown,
+	parameter: ParameterLabel,
+	allowed: string,
+	hint = CORRECT,
+) {
 	const isEmpty = value === undefined || value === null || value === '';
-	const given = isEmpty ? 'it is empty' : `not ${show(value)}`;
+	const given = isEmpty ? 'it is empty' : `not ${showValue(value)}`;
 	return wrongValue(parameter, `must be ${allowed}, ${given}`, hint);
 }
 
@@ -44,7 +49,7 @@ const toNumber = (value: unknown): unknown =>
 /** @throws {InputError} if it is not a number within the bounds */
 export function requireNumber(
 	value: unknown,
-	parameter: Named,
+	parameter: ParameterLabel,
 	{ min, max = Infinity, isWhole = false }: Bounds,
 ): number {
 	const number = toNumber(value);
@@ -65,7 +70,11 @@ function decode(text: string): string {
 }
 
 /** @throws {InputError} if the URL does not contain such a name */
-function nameInAddress(address: string, parameter: Named, addresses: readonly RegExp[]): string {
+function nameInAddress(
+	address: string,
+	parameter: ParameterLabel,
+	addresses: readonly RegExp[],
+): string {
 	// The query may contain another URL. After a # the path may continue.
 	const path = address.replace(/^[a-z][a-z\d+.-]*:\/\/[^/?#]*/i, '').replace(/\?[^#]*/g, '');
 	for (const format of addresses) {
@@ -87,7 +96,7 @@ function nameInAddress(address: string, parameter: Named, addresses: readonly Re
  */
 export function requireText(
 	value: unknown,
-	parameter: Named,
+	parameter: ParameterLabel,
 	addresses: readonly RegExp[] = [],
 ): string {
 	if (isObject(value) && 'mode' in value) {
@@ -100,11 +109,11 @@ export function requireText(
 	throw notText(value, parameter);
 }
 
-export const notText = (value: unknown, parameter: Named) =>
+export const notText = (value: unknown, parameter: ParameterLabel) =>
 	wrongValue(parameter, `must be text, not ${describeKind(value)}`, CORRECT);
 
 /** The error for a required parameter that has no value. */
-export const emptyValue = (parameter: Named) =>
+export const emptyValue = (parameter: ParameterLabel) =>
 	wrongValue(
 		parameter,
 		'is empty',
@@ -123,11 +132,11 @@ function reworded<T>(read: () => T, words: (error: InputError) => InputError): T
 }
 
 /** Reads a parameter's value. @param read its errors say what is wrong with the value */
-export const withLabel = <T>(parameter: Named, read: () => T): T =>
+export const withLabel = <T>(parameter: ParameterLabel, read: () => T): T =>
 	reworded(read, ({ message, hint }) => wrongValue(parameter, message, hint));
 
 /** Reads what a parameter refers to. Its errors name the parameter as their field. */
-export const withField = <T>({ label }: Named, read: () => T): T =>
+export const withField = <T>({ label }: ParameterLabel, read: () => T): T =>
 	reworded(read, ({ message, hint }) => new InputError(message, { field: label, hint }));
 
 /** Whether a stored parameter contains an expression anywhere. */

@@ -8,7 +8,7 @@ import type { NameOf, Parameter } from '../../parameterKinds/parameter';
 import { choice, names } from '../../parameterKinds/kinds';
 import type { RunContext } from '../../run/run';
 import { fieldRules, fieldRulesOf } from './fieldRules';
-import { OptionGroup } from '../operation';
+import { OptionGroup } from '../defineOperation';
 import { CHOOSE_IDS, itemRecordId, ofTable } from '../select/table';
 import type { MatchOn, WriteMode } from '../../bulk/terms';
 import { LABELS } from '../../labels';

@@ -1,8 +1,8 @@
 import { unknownParameters } from '../../support/engine/knownParameters.cts';
 import { properties } from '../../../nodes/DataPlatform/actions/index.ts';
 import { wholeNumber } from '../../../nodes/DataPlatform/parameterKinds/kinds.ts';
-import { upsertRules } from '../../../nodes/DataPlatform/parameters/write/matching.ts';
-import { bulkOperation, itemOperation } from '../../../nodes/DataPlatform/parameters/operation.ts';
+import { upsertRules } from '../../../nodes/DataPlatform/parameters/write/matchRules.ts';
+import { bulkOperation, itemOperation } from '../../../nodes/DataPlatform/parameters/defineOperation.ts';
 import { outputOf, simple } from '../../../nodes/DataPlatform/parameters/select/reading.ts';
 import { requestSettings, timeout } from '../../../nodes/DataPlatform/parameters/requests.ts';
 import { tableParameters } from '../../../nodes/DataPlatform/parameters/select/table.ts';

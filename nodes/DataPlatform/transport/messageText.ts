@@ -3,11 +3,11 @@
  */
 
 /** A copy of a text. A substring would keep the whole original in memory. */
-export const detached = (text: string): string => ` ${text}`.slice(1);
+export const copyOfText = (text: string): string => ` ${text}`.slice(1);
 
 /** A text for a message, shortened if it is longer than allowed. */
 export const shortened = (text: string, maxCharacters: number): string =>
-	text.length <= maxCharacters ? text : `${detached(text.slice(0, maxCharacters))}… (cut)`;
+	text.length <= maxCharacters ? text : `${copyOfText(text.slice(0, maxCharacters))}… (cut)`;
 
 const SHOWN = 10;
 

@@ -15,7 +15,7 @@ import type { Entry, NameOf } from '../../parameterKinds/parameter';
 import { choice, list, names, text, wholeNumber } from '../../parameterKinds/kinds';
 import type { RunContext } from '../../run/run';
 import { holdsData } from '../../fields';
-import { entriesByLink, isLink, linkedTable, linkField } from '../write/links';
+import { entriesByLink, isLink, linkedTable, linkField } from '../write/writingLinks';
 import {
 	CHOOSE_ID,
 	CHOOSE_IDS,

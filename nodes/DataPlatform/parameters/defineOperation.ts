@@ -6,7 +6,12 @@ import type { INodeProperties } from 'n8n-workflow';
 
 import type { ItemResults } from '../run/itemResults';
 import type { BulkOperation, ItemOperation } from '../run/operation';
-import type { NameOf, Parameter, Shown, ShownParameters } from '../parameterKinds/parameter';
+import type {
+	NameOf,
+	Parameter,
+	ShownParameter,
+	ShownParameters,
+} from '../parameterKinds/parameter';
 import type { RunContext } from '../run/run';
 
 /** Options in a sub-collection. An operation with many options groups the rare ones. */
@@ -77,7 +82,7 @@ export function shownParameters(
 	fields: Array<Parameter<string, unknown>>,
 	options: Options<string> = [],
 ): { properties: INodeProperties[]; shown: ShownParameters } {
-	const shown = new Map<string, Shown>();
+	const shown = new Map<string, ShownParameter>();
 	const add = (path: string, entries: Array<Parameter<string, unknown>>, group?: string) => {
 		for (const { name, property } of entries) {
 			shown.set(name, { path: `${path}${name}`, property, ...(group !== undefined && { group }) });

@@ -2,8 +2,8 @@
 import type { IDataObject, INodeParameters } from 'n8n-workflow';
 
 import type { TableDefinition } from '../../../../nodes/DataPlatform/api/types.ts';
-import { inclusionsOf, warnAboutOmissions } from '../../../../nodes/DataPlatform/parameters/select/linkedRecords.ts';
-import { linkRules } from '../../../../nodes/DataPlatform/parameters/write/links.ts';
+import { inclusionsOf, warnAboutOmissions } from '../../../../nodes/DataPlatform/parameters/select/readingLinks.ts';
+import { linkRules } from '../../../../nodes/DataPlatform/parameters/write/writingLinks.ts';
 import { asItems, columns, fakeRun, locator, runNode, TABLE, type Given } from '../../fakeNode.cts';
 import { fieldOf, tableOf } from '../../fixtures.cts';
 import { httpResponse, notFound } from '../../stubPlatform.cts';

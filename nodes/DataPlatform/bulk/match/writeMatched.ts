@@ -15,14 +15,14 @@ import {
 	type Decision,
 } from './matchDecision';
 import { isAppending } from '../resolve/compare';
-import { applyFieldRules, withKept, withoutFieldRules } from './fieldRules';
+import { applyFieldRules, withKept, withoutFieldRules } from './applyFieldRules';
 import { ItemOutcomes, type OnItemOutcomes } from './itemOutcomes';
 import { keyFields } from '../../fields/keyFields';
 import { lookUp } from '../resolve/lookup';
 import { afterFailure, failedItem, isSuccess, notSent, notSentItem } from '../outcome';
 import type { FieldRules, Matching, Task, WriteTarget } from '../writeTask';
 import { lookUpFirst, writeMany, WriteSession, type OnOutcome } from '../send/write';
-import type { Entry, ItemOutcome, Plan, Resolved, WriteMode } from '../terms';
+import type { Entry, ItemOutcome, Plan, ResolvedEntry, WriteMode } from '../terms';
 
 type MatchedTask = Task & { matching: Matching };
 
@@ -219,8 +219,8 @@ class MatchedWriter {
 
 	/** Creates missing records. One that another writer created meanwhile counts as found. */
 	private async create(records: Entry[]): Promise<void> {
-		const rejected: Resolved[] = [];
-		const unsent: Resolved[] = [];
+		const rejected: ResolvedEntry[] = [];
+		const unsent: ResolvedEntry[] = [];
 		const stop = await this.write(withoutSharedKeys(records), 'create', (record, outcome) => {
 			if (outcome.outcome === 'unknown') this.deliver(record, [{ ...outcome, noRetry: true }]);
 			else if (outcome.outcome !== 'failed') this.deliver(record, [outcome]);
@@ -243,7 +243,7 @@ class MatchedWriter {
 	}
 
 	/** Registers the records to update. The outcomes that the rules gave to others are final. */
-	private begin(updates: Entry[], outcomes: Resolved[]) {
+	private begin(updates: Entry[], outcomes: ResolvedEntry[]) {
 		this.results.expect([...updates, ...outcomes.map(([record]) => record)]);
 		for (const [record, outcome] of outcomes) {
 			if (outcome.outcome === 'notFound') this.deliver(record, [outcome]);

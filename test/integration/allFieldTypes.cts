@@ -59,7 +59,7 @@ export class AllFieldTypesHarness {
 				columns,
 				options,
 				...parameters,
-			} as never,
+			},
 			...rest,
 		});
 	}

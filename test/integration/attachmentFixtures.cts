@@ -43,7 +43,7 @@ export interface StoredFile {
 
 export interface Run extends Omit<OperationRun, 'parameters' | 'items'> {
 	table?: string;
-	parameters?: IDataObject;
+	parameters?: object;
 	options?: IDataObject;
 	token?: string;
 	accessType?: string;
@@ -92,7 +92,7 @@ export class AttachmentHarness {
 					fileField: 'papers',
 					options,
 					...parameters,
-				} as never,
+				},
 			},
 		);
 	}

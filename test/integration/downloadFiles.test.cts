@@ -48,7 +48,7 @@ const run = async ({ files = {}, options = {}, parameters = {}, ...rest }: Given
 					...options,
 				},
 				...parameters,
-			} as never,
+			},
 		},
 	);
 

@@ -68,7 +68,7 @@ describe('the records of a table without a field to search in', () => {
 
 describe('options', () => {
 	const values = async (method: string, parameters: IDataObject = contacts) =>
-		(await loadOptions(credential, method, parameters as never)).map(({ value }) => value);
+		(await loadOptions(credential, method, parameters)).map(({ value }) => value);
 
 	test('the fields that hold data', async () => {
 		const fields = await values('getFields', deals);
@@ -145,7 +145,7 @@ describe('options', () => {
 
 describe('columns', () => {
 	const columns = async (method: string, parameters: IDataObject = contacts) => {
-		const { fields } = await loadColumns(credential, method, parameters as never);
+		const { fields } = await loadColumns(credential, method, parameters);
 		return new Map(fields.map((field) => [field.id, field]));
 	};
 

@@ -91,7 +91,7 @@ test('report of every sync: a token that may not write the report says so, and h
 		),
 	};
 	const person = { email: 'new@example.com', firstname: 'New', surname: 'Person' };
-	const run = async (given: Credential) => await runWorkflow(workflow as never, [{ json: person }], given);
+	const run = async (given: Credential) => await runWorkflow(workflow, [{ json: person }], given);
 
 	const result = await run({ ...credential, token });
 	expect(result.error).toMatchObject({

@@ -208,7 +208,7 @@ describe("the workflow's time zone", () => {
 
 test('what Get Many read of every field type is written back by Update as it is', async () => {
 	const values = Object.fromEntries(VALUES.map(([field, given]) => [field, given]));
-	const created = await harness.run({ columns: defined({ ...newDeal(), ...values } as never) });
+	const created = await harness.run({ columns: defined({ ...newDeal(), ...values }) });
 	expect(created.error?.message).toBeUndefined();
 	const { id } = created.json()[0]!;
 	const before = await harness.readFields(id);

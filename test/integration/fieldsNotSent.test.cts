@@ -53,7 +53,7 @@ test.each<[string, IDataObject, Run]>([
 	['nothing, with Skip Unchanged', {}, { options: { skipUnchanged: true } }],
 ])('%s is an error of the item', async (_, values, run) => {
 	const before = await stored();
-	const isMapped = run.parameters?.columns !== undefined;
+	const isMapped = run.parameters !== undefined && 'columns' in run.parameters;
 	const items = isMapped
 		? [{ id: ids[1] }]
 		: [

@@ -37,7 +37,7 @@ const notes = {
 
 export interface Run extends Omit<OperationRun, 'parameters'> {
 	table?: string;
-	parameters?: IDataObject;
+	parameters?: object;
 	options?: IDataObject;
 	credential?: Partial<Credential>;
 }
@@ -114,7 +114,7 @@ export class TestHarness {
 	/** Runs a record operation of the node. */
 	async run(operation: string, run: Run = {}): Promise<RunResult> {
 		const execute = async () =>
-			await runOperation({ ...this.credential, ...run.credential }, { ...run, parameters: recordParameters(operation, run) as never });
+			await runOperation({ ...this.credential, ...run.credential }, { ...run, parameters: recordParameters(operation, run) });
 		return this.skipsWaits ? await onVirtualClock(TIMEOUT_S, execute) : await execute();
 	}
 

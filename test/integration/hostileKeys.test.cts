@@ -81,7 +81,7 @@ describe('fields named like the properties of every object', () => {
 
 	// n8n itself drops `constructor`, `prototype` and `__proto__` from manual mappings.
 	test('are mapped by hand', async () => {
-		const values = { toString: '={{ $json.n }}', then: 'now' } as never;
+		const values = { toString: '={{ $json.n }}', then: 'now' };
 		const parameters = { columns: defined(values) };
 		const result = await run('create', { items: [{ n: 'x' }], parameters });
 		expect(outcomes(result)).toEqual(['inserted']);
@@ -89,7 +89,7 @@ describe('fields named like the properties of every object', () => {
 	});
 
 	test('are compared with what the record itself holds', async () => {
-		await make({ fields: { constructor: 'c1' } as never });
+		await make({ fields: { constructor: 'c1' } });
 		const items = [json('{"constructor":"c1","toString":"t"}')];
 		const options = { skipUnchanged: true, dryRun: true };
 		const dry = await run('upsert', { items, options });
@@ -101,7 +101,7 @@ describe('fields named like the properties of every object', () => {
 	});
 
 	test('are found by a filter', async () => {
-		await make({ fields: full }, { fields: { constructor: 'c2' } as never });
+		await make({ fields: full }, { fields: { constructor: 'c2' } });
 		const filter = [{ field: 'constructor', operator: 'eq', value: 'c2' }];
 		const parameters = { filterMode: 'json', filterTree: JSON.stringify({ filter, filterOperator: 'and' }) };
 		const result = await run('getAll', { parameters });
@@ -115,7 +115,7 @@ describe('fields named like the properties of every object', () => {
 	});
 
 	test('are watched by the trigger', async () => {
-		await make({ fields: { constructor: 'c1' } as never });
+		await make({ fields: { constructor: 'c1' } });
 		const watching = await watch(harness.credential, {
 			application: picked(APP),
 			table: picked('odd'),

@@ -10,7 +10,7 @@ import { useStubServer } from './useStubServer.cts';
 const platform = useStubServer();
 
 const run = async (parameters: IDataObject) =>
-	await runOperation({ baseUrl: platform.origin, token: 'made-up' }, { parameters: { options: {}, ...parameters } as never });
+	await runOperation({ baseUrl: platform.origin, token: 'made-up' }, { parameters: { options: {}, ...parameters } });
 
 const byId = (value: string) => ({ __rl: true, mode: 'id', value });
 

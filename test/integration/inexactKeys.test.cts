@@ -163,7 +163,7 @@ describe('a stored key that can’t be compared is nobody’s: nothing is writte
 		});
 	});
 
-	test.each<[operation: string, parameters: IDataObject]>([
+	test.each<[operation: string, parameters: object]>([
 		['upsert', onDay.parameters!],
 		['update', onDay.parameters!],
 		['sync', { missingRecords: 'delete', maxShareToRemove: 100 }],

@@ -40,7 +40,7 @@ async function run(operation: string, { table = 'contacts', options = {}, parame
 				...(operation === 'getAll' && { returnAll: true }),
 				options,
 				...parameters,
-			} as never,
+			},
 		},
 	);
 }
@@ -109,7 +109,7 @@ describe('linked to', () => {
 					operation: 'getAll',
 					application: picked(application),
 					table: picked(table),
-				} as never)
+				})
 			).map(({ value }) => value);
 		expect(await list('contacts')).toEqual(['', 'deals.people']);
 		expect(await list('companies', '')).toEqual(['', 'contacts.company', 'deals.company']);

@@ -98,7 +98,7 @@ async function run(
 				columns: automatic,
 				options: { ...options, linkValues: { link: links } },
 				...parameters,
-			} as never,
+			},
 		},
 	);
 }
@@ -647,8 +647,7 @@ describe('the option', () => {
 			table: picked('people'),
 			options: { linkValues: { link: [{ field: 'company' }] } },
 		};
-		const list = async (method: string, path = '') =>
-			(await loadOptions(credential, method, parameters as never, path)).map(({ value }) => value);
+		const list = async (method: string, path = '') => (await loadOptions(credential, method, parameters, path)).map(({ value }) => value);
 		expect(await list('getLinkFields')).toEqual(['*', 'company', 'clients', 'memo', 'rank', 'secret']);
 		const path = 'parameters.options.linkValues.link[0].linkedField';
 		expect(await list('getLinkedFields', path)).toEqual(['', 'name', 'number', 'city']);
@@ -662,7 +661,7 @@ describe('the option', () => {
 			application: picked(APP),
 			table: picked('people'),
 			options: { linkValues: { link } },
-		} as never);
+		});
 		return fields;
 	};
 

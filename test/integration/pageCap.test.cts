@@ -183,7 +183,7 @@ describe.each(caps)('of %d and %d records', (maxListedRecords, maxFilteredRecord
 				application: picked(APP),
 				table: picked('orders'),
 			};
-			const list = await searchList(harness.credential, 'searchRecords', parameters as never, undefined, token);
+			const list = await searchList(harness.credential, 'searchRecords', parameters, undefined, token);
 			found.push(...list.results.map(({ value }) => String(value)));
 			token = list.paginationToken as string | undefined;
 		} while (token !== undefined);

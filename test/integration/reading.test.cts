@@ -257,7 +257,7 @@ describe('a pasted address', () => {
 	const requested = async (resource: string, operation: string, parameters: IDataObject) => {
 		await harness.sandbox.admin.clearRequests();
 		await runOperation(harness.credential, {
-			parameters: { resource, operation, options: {}, ...parameters } as never,
+			parameters: { resource, operation, options: {}, ...parameters },
 		});
 		const [request] = await harness.requests();
 		return request?.path;
@@ -294,7 +294,7 @@ describe('a pasted address', () => {
 		['https://platform.example.com/login?next=/apps/crm/tables/contacts', 'Application'],
 	])('%s leads to none', async (address, label) => {
 		const result = await runOperation(harness.credential, {
-			parameters: { resource: 'table', operation: 'getAll', application: url(`={{ '${address}' }}`) } as never,
+			parameters: { resource: 'table', operation: 'getAll', application: url(`={{ '${address}' }}`) },
 		});
 		expect(result.error?.message).toBe(`The address in '${label}' does not lead to one`);
 	});
@@ -415,8 +415,7 @@ describe('applications and tables', () => {
 
 test('a table is found without its application, by URL and by id', async () => {
 	const [record] = await harness.fill('orders', { number: '1', buyer: 'Fox' });
-	const at = (application: object, table: object) =>
-		harness.run('get', { parameters: { recordId: record!.id, application, table } as never });
+	const at = (application: object, table: object) => harness.run('get', { parameters: { recordId: record!.id, application, table } });
 	const none = picked('');
 	const url = `https://platform.example.com/apps/${APP}/tables/orders?view=1`;
 	const locators: Array<[object, object]> = [

@@ -12,8 +12,8 @@ const check = async (expected: unknown[], onError?: 'continueRegularOutput') =>
 			application: picked(APP),
 			table: picked('orders'),
 			options: { expectedFields: '={{ $json.expected }}' },
-		} as never,
-		items: expected.map((value) => ({ expected: value })) as never,
+		},
+		items: expected.map((value) => ({ expected: value })),
 		onError,
 	});
 
@@ -71,7 +71,7 @@ test('without the option nothing is compared', async () => {
 			application: picked(APP),
 			table: picked('orders'),
 			options: {},
-		} as never,
+		},
 	});
 	expect(result.json()[0]).not.toHaveProperty('matches');
 });

@@ -34,7 +34,7 @@ const run = async (
 ) =>
 	await runOperation(
 		{ baseUrl: sandbox.baseUrl, token: sandbox.tokens.role, ...credential },
-		{ parameters: parameters as never, defaults: { columns: automatic }, items },
+		{ parameters: parameters, defaults: { columns: automatic }, items },
 	);
 
 describe('the token stays where it belongs', () => {
@@ -231,7 +231,7 @@ test.each(['two words', 'Bearer abc', 'a\nb', 'a\u0000b', 'tök', 'a–b', '', '
 
 test("neither what n8n stores for the trigger nor a poll's error contains a token", async () => {
 	const token = sandbox.tokens.role;
-	const parameters = { application: picked('crm'), table: picked('contacts') } as never;
+	const parameters = { application: picked('crm'), table: picked('contacts') };
 	const watching = await watch({ baseUrl: sandbox.baseUrl, token }, parameters);
 	await watching.poll();
 	expect(watching.staticData()).not.toBe('{}');

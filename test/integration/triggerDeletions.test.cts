@@ -226,7 +226,7 @@ describe('never treated as a deletion', () => {
 			await remove('2');
 			const before = watching.staticData();
 			if (rest === '$') {
-				await harness.faults({ match: { path: '/data(/filter)?$' }, fault: kind } as never);
+				await harness.faults({ match: { path: '/data(/filter)?$' }, fault: kind });
 			} else await fault(rest, kind);
 			expect(await failureOf(watching)).toBeInstanceOf(Error);
 			expect(watching.staticData()).toBe(before);

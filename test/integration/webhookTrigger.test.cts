@@ -63,7 +63,7 @@ describe('callers', () => {
 	});
 
 	test('no one at all while the credential has no secret', async () => {
-		const workflow = await listen({ ...harness.credential }, { table: picked('orders') } as never);
+		const workflow = await listen({ ...harness.credential }, { table: picked('orders') });
 		const { status } = await workflow.receive({ recordId: 'x' }, { authorization: 'Bearer ' });
 		expect(status).toBe(401);
 		await expect(workflow.activate()).rejects.toThrow("The credential has no 'Webhook Secret'. Turn on 'More Settings' in the credential");
@@ -71,7 +71,7 @@ describe('callers', () => {
 
 	test.each(['geheimes Wört', 'two\nlines', '秘密'])('no one, with a secret that no header can contain: %j', async (webhookSecret) => {
 		const credential = { ...harness.credential, webhookSecret };
-		const workflow = await listen(credential, { table: picked('orders') } as never);
+		const workflow = await listen(credential, { table: picked('orders') });
 		await expect(workflow.activate()).rejects.toThrow('a character that no header can hold');
 	});
 

@@ -4,14 +4,10 @@ import type { IHttpRequestOptions, IN8nHttpFullResponse, Logger } from 'n8n-work
 import { ApiClient, type ClientSettings } from '../../nodes/DataPlatform/transport/client.ts';
 import type { HttpTransport } from '../../nodes/DataPlatform/transport/exchange.ts';
 
-export const httpResponse = (
-	status: number,
-	body: unknown,
-	headers: Record<string, string> = {},
-): IN8nHttpFullResponse => ({
+export const httpResponse = (status: number, body: unknown, headers: Record<string, string> = {}): IN8nHttpFullResponse => ({
 	statusCode: status,
 	headers,
-	body: (typeof body === 'string' ? body : JSON.stringify(body)) as never,
+	body: typeof body === 'string' ? body : JSON.stringify(body),
 });
 
 /** A response as n8n passes it on: its body is a stream. */
@@ -19,19 +15,14 @@ export const streamed = (response: IN8nHttpFullResponse): IN8nHttpFullResponse =
 	const { body } = response as { body: unknown };
 	if (typeof body !== 'string') return response;
 	const stream = Readable.from(body === '' ? [] : [Buffer.from(body)]);
-	return { ...response, body: stream as never };
+	return { ...response, body: stream };
 };
 
 /** The platform's own error for something that does not exist. */
-export const notFound = () =>
-	httpResponse(404, { errors: [{ type: 'info', id: 'notFound', message: 'not found' }] });
+export const notFound = () => httpResponse(404, { errors: [{ type: 'info', id: 'notFound', message: 'not found' }] });
 
 /** The page of a list that a request asks for. */
-export function pageResponse(
-	{ url }: IHttpRequestOptions,
-	list: unknown[],
-	cap = Infinity,
-): IN8nHttpFullResponse {
+export function pageResponse({ url }: IHttpRequestOptions, list: unknown[], cap = Infinity): IN8nHttpFullResponse {
 	const query = new URL(url).searchParams;
 	const skip = Number(query.get('skip') ?? 0);
 	const limit = Math.min(cap, Number(query.get('limit')));
@@ -48,8 +39,7 @@ export const networkError = (code: string, syscall?: string) =>
 /** More requests than any test needs: an endless loop fails before it times out. */
 const MAX_REQUESTS = 20_000;
 
-const tooMany = () =>
-	httpResponse(400, { errors: [{ type: 'info', id: 'tooMany', message: 'too many requests' }] });
+const tooMany = () => httpResponse(400, { errors: [{ type: 'info', id: 'tooMany', message: 'too many requests' }] });
 
 type Served = IN8nHttpFullResponse | Error;
 export type Serve = (options: IHttpRequestOptions, count: number) => Served | Promise<Served>;

@@ -110,7 +110,7 @@ async function longestBlock(columns: object): Promise<number> {
 	};
 	const watching = watch();
 	// n8n itself takes more than half a second to sort so many items into two outputs.
-	const { succeeded } = await workers[0]!.run('record', 'upsert', { columns } as never, items, 'continueRegularOutput');
+	const { succeeded } = await workers[0]!.run('record', 'upsert', { columns }, items, 'continueRegularOutput');
 	isWriting = false;
 	await watching;
 	if (succeeded.length !== MANY_ITEMS) wrong.push(`${succeeded.length} of ${MANY_ITEMS} items`);

@@ -105,8 +105,8 @@ export class LoadWorker {
 		const result = await runOperation(this.#address, {
 			input,
 			onError,
-			parameters: { resource, operation, ...parameters } as never,
-			defaults: { application: picked(APP), table: picked(this.table), columns: automatic, options: {} } as never,
+			parameters: { resource, operation, ...parameters },
+			defaults: { application: picked(APP), table: picked(this.table), columns: automatic, options: {} },
 		});
 		if (result.error) throw new Error(`${resource} ${operation}: ${result.error.message}`);
 		const output = { succeeded: result.output(NODE), failed: result.output(NODE, 1) };

@@ -114,7 +114,7 @@ async function inputOf({ items }: Case): Promise<INodeExecutionData[]> {
 
 export async function execute(slot: SandboxSlot, testCase: Case): Promise<Evidence> {
 	const { settings, table, records, rules, onError, tries, otherWrite } = testCase;
-	const before = await slot.prepare(settings, table, records as never, rules);
+	const before = await slot.prepare(settings, table, records, rules);
 	const { token, writeOnlyToken } = slot.address;
 	const gateway = otherWrite && (await openGateway(slot.address, otherWrite));
 	const { baseUrl } = gateway ?? slot.address;

@@ -493,7 +493,7 @@ function itemOf(
 		isEmpty,
 		isRefused: !isEmpty && !isIdle && drawnItem.isRefused,
 		trace: { body },
-		data: { json: { ...(id !== undefined && { id }), ...keys.raw, ...values.raw } as never },
+		data: { json: { ...(id !== undefined && { id }), ...keys.raw, ...values.raw } },
 	};
 }
 
@@ -574,7 +574,7 @@ function otherWriteOf({ otherWriter }: Drawn, items: CaseItem[], records: Case['
 	if (!record) return undefined;
 	if (action === 'delete') return { before, action, id: record.id };
 	const fields = addsFile ? { papers: { add: [textFile('theirs.txt')] } } : { name: 'theirs', count: 99, owner: 'theirs' };
-	return { before, action, id: record.id, fields: fields as never };
+	return { before, action, id: record.id, fields: fields };
 }
 
 /** Operations that need no right but to write. */

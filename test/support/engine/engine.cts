@@ -37,10 +37,10 @@ export * from '../../../harness/engine/engine.cts';
 
 export interface OperationRun extends Pick<WorkflowJson, 'timezone'> {
 	/** The operation's own parameters. Any other one is an error. */
-	parameters: INodeParameters;
+	parameters: object;
 	/** Set if the operation has them, for tests of several operations. */
 	defaults?: INodeParameters;
-	items?: IDataObject[];
+	items?: object[];
 	/** Complete items, with binary data, instead of `items`. */
 	input?: INodeExecutionData[];
 	onError?: INode['onError'];
@@ -71,7 +71,7 @@ export async function runOperation(
 	await prepare();
 	if (!isWarm) forgetTables();
 	const { properties } = nodeTypes.getByNameAndVersion(NODE_TYPE, 1).description;
-	const parameters = inSubCollections(properties, given);
+	const parameters = inSubCollections(properties, given as INodeParameters);
 	const { resource, operation } = parameters;
 	const preset = inSubCollections(properties, { ...defaults, resource, operation });
 	const unknown = unknownParameters(properties, parameters);
@@ -90,12 +90,13 @@ export async function runOperation(
 		nodes: [{ name: 'Items', type: ITEMS_TYPE }, platform],
 		connections: { Items: { main: [[{ node: PLATFORM, type: NodeConnectionTypes.Main, index: 0 }]] } },
 	};
-	const handed = input ?? items.map((json) => ({ json }));
+	const handed = input ?? items.map((json) => ({ json: json as IDataObject }));
 	return await runWorkflow(workflow, handed, credential, onStart);
 }
 
-async function editor(credential: Credential, parameters: INodeParameters, path: string) {
+async function editor(credential: Credential, given: object, path: string) {
 	await prepare();
+	const parameters = given as INodeParameters;
 	const node = fullNode({ name: PLATFORM, type: NODE_TYPE, parameters }, 0);
 	const workflow = new Workflow({ nodes: [node], connections: {}, active: false, nodeTypes });
 	const data = { ...additionalData(credential), currentNodeParameters: parameters };
@@ -109,7 +110,7 @@ async function editor(credential: Credential, parameters: INodeParameters, path:
 export async function searchList(
 	credential: Credential,
 	method: string,
-	parameters: INodeParameters,
+	parameters: object,
 	filter?: string,
 	paginationToken?: string,
 ): Promise<INodeListSearchResult> {
@@ -118,18 +119,13 @@ export async function searchList(
 }
 
 /** What the editor shows as options of a parameter. */
-export async function loadOptions(
-	credential: Credential,
-	method: string,
-	parameters: INodeParameters,
-	path = '',
-): Promise<INodePropertyOptions[]> {
+export async function loadOptions(credential: Credential, method: string, parameters: object, path = ''): Promise<INodePropertyOptions[]> {
 	const { type, context } = await editor(credential, parameters, path);
 	return await type.methods!.loadOptions![method]!.call(context);
 }
 
 /** The fields that the mapper offers. */
-export async function loadColumns(credential: Credential, method: string, parameters: INodeParameters): Promise<ResourceMapperFields> {
+export async function loadColumns(credential: Credential, method: string, parameters: object): Promise<ResourceMapperFields> {
 	const { type, context } = await editor(credential, parameters, '');
 	return await type.methods!.resourceMapping![method]!.call(context);
 }

@@ -38,10 +38,10 @@ const withScheduler = (context: IPollFunctions, { pollBudgetMs, cursor }: WatchO
 	});
 
 /** A workflow with the trigger, whose static data lives on from poll to poll. */
-export async function watch(credential: Credential, parameters: INodeParameters, options: WatchOptions = {}): Promise<Watching> {
+export async function watch(credential: Credential, parameters: object, options: WatchOptions = {}): Promise<Watching> {
 	const { staticData = '{}', workflowId = randomUUID(), timezone, run } = options;
 	await prepare();
-	const node = fullNode({ name: 'Trigger', type: TRIGGER_TYPE, parameters }, 0);
+	const node = fullNode({ name: 'Trigger', type: TRIGGER_TYPE, parameters: parameters as INodeParameters }, 0);
 	const workflow = new Workflow({
 		id: workflowId,
 		nodes: [node],

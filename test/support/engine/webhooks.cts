@@ -32,13 +32,13 @@ export interface ListeningWorkflow {
 /** A workflow with the webhook trigger. n8n gives each request a copy of the static data. */
 export async function listen(
 	credential: Credential,
-	parameters: INodeParameters,
+	parameters: object,
 	options: { staticData?: string; workflowId?: string } = {},
 ): Promise<ListeningWorkflow> {
 	await prepare();
 	const workflowId = options.workflowId ?? randomUUID();
 	let stored = options.staticData ?? '{}';
-	const node = fullNode({ name: 'Trigger', type: WEBHOOK_TRIGGER_TYPE, parameters }, 0);
+	const node = fullNode({ name: 'Trigger', type: WEBHOOK_TRIGGER_TYPE, parameters: parameters as INodeParameters }, 0);
 	const load = () =>
 		new Workflow({
 			id: workflowId,

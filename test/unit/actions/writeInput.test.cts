@@ -134,7 +134,7 @@ describe('records are found', () => {
 		[
 			'fields that are no names',
 			UPSERT,
-			{ matchOn: 'fields', matchFields: [{ a: 1 }] as never },
+			{ matchOn: 'fields', matchFields: [{ a: 1 }] },
 			"'Match Field Names or IDs' must be text, not an object",
 			'Match Field Names or IDs',
 		],

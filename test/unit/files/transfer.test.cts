@@ -230,7 +230,7 @@ describe('a file that is fetched', () => {
 	const bytes = (text: string, headers: IDataObject = {}, status = 200): IN8nHttpFullResponse => ({
 		statusCode: status,
 		headers,
-		body: Readable.from([Buffer.from(text)]) as never,
+		body: Readable.from([Buffer.from(text)]),
 	});
 
 	async function fetched(
@@ -348,7 +348,7 @@ describe('a file that is fetched', () => {
 		[
 			'has an empty thumbnail',
 			{},
-			{ ...bytes(''), body: Readable.from([]) as never },
+			{ ...bytes(''), body: Readable.from([]) },
 			'thumbnail',
 			{ message: "The thumbnail of 'a.txt' could not be downloaded: The response was empty" },
 		],

@@ -159,7 +159,7 @@ describe('the token', () => {
 		for (const more of [{}, { receive: async () => undefined }]) {
 			const text400 = JSON.stringify(refusal);
 			const response = more.receive
-				? { ...httpResponse(400, ''), body: Readable.from([Buffer.from(text400)]) as never }
+				? { ...httpResponse(400, ''), body: Readable.from([Buffer.from(text400)]) }
 				: httpResponse(400, refusal);
 			const failure = asFailure(await tokenClient(response).client.tryRequest({ ...get, ...more }));
 			expect(failure.message).toBe('no [token]');
@@ -169,7 +169,7 @@ describe('the token', () => {
 
 	test('is not in the headers of a file either', async () => {
 		const response = httpResponse(200, '', { 'content-type': 'text/s3cret-token' });
-		const { client } = tokenClient({ ...response, body: bytesOf('a') as never });
+		const { client } = tokenClient({ ...response, body: bytesOf('a') });
 		const seen: IDataObject[] = [];
 		await client.request({
 			...get,
@@ -435,7 +435,7 @@ describe('bytes that are received', () => {
 	const withBytes = (status: number, body: ByteStream, headers: IDataObject = {}): IN8nHttpFullResponse => ({
 		statusCode: status,
 		headers,
-		body: body as never,
+		body: body,
 	});
 
 	/** Requests bytes. Returns the result, and what each attempt stored. */
@@ -678,7 +678,7 @@ describe('a body that is produced while it is sent', () => {
 
 describe('a response as text', () => {
 	const sendAll = async (request: ApiRequest, pieces: AsyncIterable<Uint8Array>, settings: Partial<ClientSettings> = once) =>
-		await send(request, () => ({ ...httpResponse(200, ''), body: streamOf(pieces, bytesOf()) as never }), settings);
+		await send(request, () => ({ ...httpResponse(200, ''), body: streamOf(pieces, bytesOf()) }), settings);
 
 	test('comes in pieces, which may cut a letter, and after a mark', async () => {
 		const bytes = Buffer.from('\ufeff{"data":"ä"}');
@@ -718,7 +718,7 @@ describe('a response as text', () => {
 			const body = new Readable({ read: () => undefined });
 			const stop = () => body.destroy(new Error('aborted'));
 			(abortSignal as AbortSignal).addEventListener('abort', stop);
-			return { ...httpResponse(200, ''), body: body as never };
+			return { ...httpResponse(200, ''), body: body };
 		}, once);
 		const sending = fake.connection.tryRequest(post);
 		setTimeout(() => fake.cancel(), 20);

@@ -346,7 +346,7 @@ test.each([
 	['/api/v2/users/me', 'Check the address;'],
 	[undefined, 'Check the address;'],
 ])('a 404 of %s says what to check', (path, hint) => {
-	const body = JSON.stringify({ errors: [{ message: 'No' }] }) as never;
+	const body = JSON.stringify({ errors: [{ message: 'No' }] });
 	const failure = parseResponse({ statusCode: 404, headers: {}, body }, 'json', path);
 	expect(failure).toMatchObject({ message: 'No', hint: expect.stringContaining(hint) });
 });
@@ -360,7 +360,7 @@ describe('a response', () => {
 				{
 					statusCode: status,
 					headers,
-					body: (typeof body === 'string' ? body : JSON.stringify(body)) as never,
+					body: typeof body === 'string' ? body : JSON.stringify(body),
 				},
 				expect,
 			);

@@ -150,7 +150,7 @@ describe('what says nothing about a record', () => {
 		const table = new Table(4);
 		const watched = [...table.ids];
 		remove(table, 'id-2');
-		table.single = () => response as never;
+		table.single = () => response;
 		await expect(table.find(watched)).rejects.toThrow();
 	});
 
@@ -451,7 +451,7 @@ describe('at the bounds', () => {
 		const table = new Table(3);
 		const watched = [...table.ids];
 		remove(table, 'id-1');
-		table.single = () => networkError('ERR_SSL_WRONG_VERSION_NUMBER') as never;
+		table.single = () => networkError('ERR_SSL_WRONG_VERSION_NUMBER');
 		await expect(table.find(watched)).rejects.toThrow('secure connection');
 	});
 });

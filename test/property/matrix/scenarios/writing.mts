@@ -402,7 +402,7 @@ function expectedTeam(index: number, { records }: Truth): unknown {
 	if (index % TEAMS.length === 0) return teamId;
 	const team = teamOf(index);
 	const mates = indexes.filter((other) => other % TEAMS.length === index % TEAMS.length);
-	const isShared = mates.every((mate) => [undefined, team].includes(teamOf(mate) as never));
+	const isShared = mates.every((mate) => [undefined, team].includes(teamOf(mate)));
 	return typeof team === 'string' && team !== teamId && isShared ? team : 'a new team';
 }
 

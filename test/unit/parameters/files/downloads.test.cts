@@ -36,7 +36,7 @@ const stream = (pieces: number, taken: { count: number }, breaks: boolean): IN8n
 			if (breaks) throw new Error('socket hang up');
 		})(),
 		{ objectMode: true, highWaterMark: 1 },
-	) as never,
+	),
 });
 
 interface Setup extends Given {
@@ -60,7 +60,7 @@ async function getMany({ records, option = {}, options, sizes = {}, broken = 0, 
 			const [, id] = /\/files\/(.+)$/.exec(pathname) ?? [];
 			if (id !== undefined && sizes[id] !== undefined) return stream(sizes[id], taken, broken-- > 0);
 			if (id !== undefined) {
-				const body = Readable.from([Buffer.from('abc')]) as never;
+				const body = Readable.from([Buffer.from('abc')]);
 				return { statusCode: 200, headers: {}, body };
 			}
 			if (/\/data(\/filter)?$/.test(pathname)) return pageResponse(request, data);
@@ -69,7 +69,7 @@ async function getMany({ records, option = {}, options, sizes = {}, broken = 0, 
 		...given,
 		parameters: {
 			...{ application: locator('sales'), table: locator('docs'), filterMode: 'none' },
-			options: { downloadFiles: { files: { fileFields: ['papers'], ...option } }, ...options } as never,
+			options: { downloadFiles: { files: { fileFields: ['papers'], ...option } }, ...options },
 		},
 	});
 	const fetched = run.requests.filter((request) => request.includes('/files/'));

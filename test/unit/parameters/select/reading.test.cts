@@ -64,7 +64,7 @@ describe('which records are read', () => {
 			'Choose it from the list, or correct the expression in it.',
 		],
 		[
-			{ sort: { by: [{ field: ['a'] }] } as never },
+			{ sort: { by: [{ field: ['a'] }] } },
 			"'Field Name or ID' under 'Sort' must be text, not a list",
 			'Sort',
 			'Correct the expression in it.',
@@ -76,7 +76,7 @@ describe('which records are read', () => {
 			'Correct the expression, or remove it.',
 		],
 		[
-			{ options: { fieldsToLoad: [{ a: 1 }] } as never },
+			{ options: { fieldsToLoad: [{ a: 1 }] } },
 			"'Output Field Names or IDs' must be text, not an object",
 			'Output Field Names or IDs',
 			'Correct the expression in it.',
@@ -249,7 +249,7 @@ describe('changes', () => {
 	test('show the chosen fields, or all', () => {
 		const change = { kind: 'updated' as const, record: storedOf({ id: 'r1', fields: { a: 1, b: 2 } }) };
 		const shape = ({ fields }: IDataObject) => ({ ...(fields as IDataObject) });
-		const output = (names: string[]) => changeOutput(shape as never, names)(change);
+		const output = (names: string[]) => changeOutput(shape, names)(change);
 		expect(output([])).toEqual({ event: 'updated', a: 1, b: 2 });
 		expect(output(['b', 'c', 'constructor'])).toEqual({
 			...{ event: 'updated', b: 2, c: null },
@@ -367,7 +367,7 @@ describe('the API client', () => {
 			parameters: { ...TABLE, recordId: locator('r1'), fileField: 'file' },
 			serve: ({ url }) =>
 				url === fileUrl
-					? { ...httpResponse(200, ''), body: Readable.from([Buffer.from('content')]) as never }
+					? { ...httpResponse(200, ''), body: Readable.from([Buffer.from('content')]) }
 					: httpResponse(200, { data: { id: 'r1', fields: { file } } }),
 		});
 		expect(error).toBeUndefined();

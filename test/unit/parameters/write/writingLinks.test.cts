@@ -138,7 +138,7 @@ describe('Link Values', () => {
 		[[{ field: 'boss' }, { field: ' boss ' }], "'Link Values' has two entries for 'boss'", 'Remove one.'],
 		[[{ field: { a: 1 } }], "'Field Name or ID' under 'Link Values' must be text, not an object", 'Correct the expression in it.'],
 	])('%j is rejected', async (entries, message, hint) => {
-		const { run: context } = await fakeRun({ options: { linkValues: { link: entries as never } } });
+		const { run: context } = await fakeRun({ options: { linkValues: { link: entries } } });
 		expect(() => linkRules(context, 0, definitions.people)).toThrow(expect.objectContaining({ message, hint, field: 'Link Values' }));
 	});
 

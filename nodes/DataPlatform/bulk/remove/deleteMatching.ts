@@ -45,6 +45,9 @@ export interface Deletion {
  */
 const MAX_COMPARED = 10_000;
 
+/** How many of the newest changes are read: more than others make while records are deleted. */
+const CHANGES_READ = 100;
+
 const plural = (count: number) => (count === 1 ? '1 record' : `${count} records`);
 
 /**
@@ -129,8 +132,8 @@ async function matchingIds(
 
 /**
  * Deletes with one request. The service applies it to the records that match at that moment, and
- * does not say how many those were. A record that another writer changed no longer matches either.
- * So no more count as deleted than the table has lost.
+ * does not say which those were. A record that another writer changed may no longer match either: it
+ * is among the newest changes of the table, and does not count as deleted.
  */
 async function deleteByQuery(
 	client: ApiClient,
@@ -139,10 +142,8 @@ async function deleteByQuery(
 	query: string,
 	counted: number,
 ): Promise<Deletion> {
-	const [before, tableBefore] = await Promise.all([
-		counted > MAX_COMPARED ? undefined : matchingIds(client, at, filter, counted),
-		countTable(client, at, filter),
-	]);
+	const before =
+		counted > MAX_COMPARED ? undefined : await matchingIds(client, at, filter, counted);
 	const matched = before?.size ?? counted;
 	if (matched === 0) return { matched, deleted: 0, remaining: 0 };
 	const result = await client.tryRequest({
@@ -163,7 +164,7 @@ async function deleteByQuery(
 			{ ...left, delivery: 'ambiguous' },
 		);
 	}
-	const { remaining, survivors, added, inTable } = left;
+	const { remaining, survivors, changed } = left;
 	if (isFailure && survivors > 0) {
 		const message = `${result.message}; ${plural(survivors)} of ${matched} still match`;
 		throw result.stillPending
@@ -173,17 +174,12 @@ async function deleteByQuery(
 				})
 			: new ServiceError(message, { ...result, hint: 'Run it again to delete the rest.' });
 	}
-	const lost = isEmptyFilter(filter) ? Infinity : Math.max(0, tableBefore + added - inTable);
-	return { matched, deleted: Math.min(matched - survivors, lost), remaining };
+	return { matched, deleted: matched - survivors - changed, remaining };
 }
 
-/** How many records the table has. Without a filter, nothing can stop matching: 0. */
-const countTable = async (client: ApiClient, at: TableAddress, filter: Group): Promise<number> =>
-	isEmptyFilter(filter) ? 0 : await countRecords(client, at);
-
 /**
- * How many records match now, how many of them also matched before or, if known, were added, and
- * how many the table has.
+ * How many records match now, how many of them also matched before, and how many did but were
+ * changed since.
  */
 async function countAfter(
 	client: ApiClient,
@@ -193,11 +189,18 @@ async function countAfter(
 	before: ReadonlySet<string> | undefined,
 ) {
 	const remaining = await countRecords(client, at, filter);
-	const now = remaining > 0 && before && (await matchingIds(client, at, filter, Infinity));
-	const inTable = await countTable(client, at, filter);
-	if (!now) return { remaining, survivors: Math.min(remaining, matched), added: 0, inTable };
-	const survivors = [...now].filter((id) => before!.has(id)).length;
-	return { remaining: now.size, survivors, added: now.size - survivors, inTable };
+	if (!before) return { remaining, survivors: Math.min(remaining, matched), changed: 0 };
+	const now = remaining > 0 ? await matchingIds(client, at, filter, Infinity) : new Set<string>();
+	const isKept = (id: string) => before.has(id) && !now.has(id);
+	// Without a filter, nothing can stop matching.
+	const newest = isEmptyFilter(filter)
+		? []
+		: await readPage(client, at, { sort: 'modified(desc),id' }, { limit: CHANGES_READ, skip: 0 });
+	return {
+		remaining: now.size,
+		survivors: [...now].filter((id) => before.has(id)).length,
+		changed: newest.filter(({ id }) => isKept(id)).length,
+	};
 }
 
 /**

@@ -298,7 +298,7 @@ describe('__proto__ in responses', () => {
 		});
 		const items = [json('{"__proto__":"key","a":"x","b":{"no":"text"}}')];
 		const refused = await ask('upsert', {}, items);
-		expect(refused.error?.message).toContain("'b' takes text");
+		expect(refused.error?.message).toContain("'b' accepts text");
 		await ask('upsert', {}, [json('{"__proto__":"key","a":"x"}')]);
 		const sent = stranger.requests.filter(({ target }) => target.endsWith('/bulk') || target.includes('/bulk?'));
 		expect(sent[0]?.body).toContain('{"fields":{"__proto__":"key","a":"x"}}');

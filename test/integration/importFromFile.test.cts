@@ -82,11 +82,11 @@ test('bad rows are in a separate file with the reasons, good ones are written', 
 	expect(json.confirmedThroughRow).toBe(9);
 	expect(lines(rejected)).toEqual([
 		'\ufeffnumber,buyer,price,error,field,row',
-		`2,b,cheap,"'price' takes a number, not ""cheap""",price,3`,
+		`2,b,cheap,"'price' accepts a number, not ""cheap""",price,3`,
 		'3,c,,"the row has 2 cells, the header has 3",,4',
 		`4,d,4,"the row has 5 cells, the header has 3; the cells after the last column: ""surplus, too"",",,5`,
 		`,e,5,the import key 'number' has no value,number,6`,
-		`6,${'x'.repeat(31)},6,"'buyer' takes at most 30 characters, this has more",buyer,7`,
+		`6,${'x'.repeat(31)},6,"'buyer' accepts at most 30 characters, this has more",buyer,7`,
 		'7,gh,7,the row has text after a closing quote in column 2,,8',
 	]);
 	expect(hints.some((hint) => hint.includes("The rejected rows are in 'rejected'"))).toBe(true);
@@ -288,7 +288,7 @@ describe('text becomes values', () => {
 			options: { numberFormat: 'comma', listSeparator: '|' },
 		});
 		expect(json).toMatchObject({ inserted: 2, rejected: 1 });
-		expect(lines(rejected)[1]).toContain("'price' takes a number with a decimal comma");
+		expect(lines(rejected)[1]).toContain("'price' accepts a number with a decimal comma");
 		expect(await fieldsOf('number', 'price', 'tags', 'buyer')).toEqual([
 			['1', 1234.5, ['a', 'b'], '=1+1'],
 			['3', 7, null, "'@y"],
@@ -321,7 +321,7 @@ describe('text becomes values', () => {
 		);
 		expect(json).toMatchObject({ inserted: 3, rejected: 3 });
 		expect(lines(rejected).slice(1)).toEqual([
-			expect.stringContaining("'day' takes a date"),
+			expect.stringContaining("'day' accepts a date"),
 			expect.stringContaining('a time that the clocks skip in Europe/Berlin'),
 			expect.stringContaining('a time that occurs twice in Europe/Berlin'),
 		]);

@@ -46,7 +46,7 @@ const numbers = async () => (await harness.records('tasks')).map(({ fields }) =>
 
 const onDay: Run = { parameters: { matchOn: 'fields', matchFields: ['day'] } };
 const goingOn: Run = { onError: 'continueRegularOutput' };
-const withoutZone = '\'due\' takes a time with a zone such as 2026-11-21T09:30:00Z, not "2026-07-01T12:00:00"';
+const withoutZone = '\'due\' accepts a time with a zone such as 2026-11-21T09:30:00Z, not "2026-07-01T12:00:00"';
 const useZone = "use {{ DateTime.fromISO($json.due, {zone: 'Europe/Berlin'}).toISO() }}";
 
 describe.each<[operation: string, more: Run, bad: IDataObject, good: IDataObject, error: string]>([
@@ -57,14 +57,14 @@ describe.each<[operation: string, more: Run, bad: IDataObject, good: IDataObject
 		{},
 		{ due: '2026-07-01T10:00:00.0004Z' },
 		{ due: TEN },
-		'takes a time in milliseconds at most, not "2026-07-01T10:00:00.0004Z": use {{ DateTime.fromISO($json.due).toISO() }}',
+		'accepts a time in milliseconds at most, not "2026-07-01T10:00:00.0004Z": use {{ DateTime.fromISO($json.due).toISO() }}',
 	],
 	...['upsert', 'update', 'sync'].map((operation): [string, Run, IDataObject, IDataObject, string] => [
 		operation,
 		onDay,
 		{ day: '2026-07-01T23:00:00Z' },
 		{ day: '2026-07-01' },
-		"the field to match on 'day' takes a date such as 2026-11-21, not \"2026-07-01T23:00:00Z\": use {{ DateTime.fromISO($json.day, {zone: 'Europe/Berlin'}).toISODate() }}",
+		"the field to match on 'day' accepts a date such as 2026-11-21, not \"2026-07-01T23:00:00Z\": use {{ DateTime.fromISO($json.day, {zone: 'Europe/Berlin'}).toISODate() }}",
 	]),
 ])('%s, %j: %j', (operation, more, bad, good, error) => {
 	const items = [

@@ -8,40 +8,14 @@ const goingOn: Run = { onError: 'continueRegularOutput' };
 const hostile = JSON.parse('{"number":"2","buyer":"x","__proto__":"y"}') as IDataObject;
 
 /** The second of three items has a problem that is found before anything is sent. */
-const cases: Array<
-	[what: string, operation: string, item: unknown, error: string, field?: string]
-> = [
-	[
-		'an unknown field',
-		'create',
-		{ buyer: 'x', prise: 5 },
-		"table 'Orders' has no field 'prise', did you mean 'price'?",
-		'prise',
-	],
-	['a wrong type', 'upsert', { number: '2', price: 'much' }, `'price' takes a number`, 'price'],
-	[
-		'a text that is too long',
-		'upsert',
-		{ number: '2', buyer: 'x'.repeat(31) },
-		'at most 30 characters, this has more',
-		'buyer',
-	],
-	[
-		'a missing import key',
-		'upsert',
-		{ buyer: 'x' },
-		"the import key 'number' has no value",
-		'number',
-	],
+const cases: Array<[what: string, operation: string, item: unknown, error: string, field?: string]> = [
+	['an unknown field', 'create', { buyer: 'x', prise: 5 }, "table 'Orders' has no field 'prise', did you mean 'price'?", 'prise'],
+	['a wrong type', 'upsert', { number: '2', price: 'much' }, `'price' accepts a number`, 'price'],
+	['a text that is too long', 'upsert', { number: '2', buyer: 'x'.repeat(31) }, 'at most 30 characters, this has more', 'buyer'],
+	['a missing import key', 'upsert', { buyer: 'x' }, "the import key 'number' has no value", 'number'],
 	['a missing required field', 'create', { number: '2' }, "'buyer' is required", 'buyer'],
 	['a field named __proto__', 'create', hostile, "has no field '__proto__'", '__proto__'],
-	[
-		'a field named constructor',
-		'upsert',
-		{ number: '2', constructor: 'x' },
-		"has no field 'constructor'",
-		'constructor',
-	],
+	['a field named constructor', 'upsert', { number: '2', constructor: 'x' }, "has no field 'constructor'", 'constructor'],
 	['no JSON data', 'create', undefined, 'the item has no JSON data'],
 	['no JSON data, for an upsert', 'upsert', undefined, 'the item has no JSON data'],
 ];
@@ -100,20 +74,17 @@ test.each<[operation: string, option: string, label: string]>([
 		],
 	),
 	['upsert', 'duplicates', 'Duplicates in the Input'],
-])(
-	'%s: an expression in %s that returns none of the choices is an error',
-	async (operation, option, label) => {
-		for (const value of ['={{ undefined }}', '={{ null }}', 'other']) {
-			const result = await harness.run(operation, {
-				items: [{ number: '1', buyer: 'x', nope: 'lost' }],
-				parameters: operation.startsWith('update') ? { recordId: 'r' } : {},
-				options: { [option]: value },
-			});
-			expect(result.error?.message).toContain(`'${label}' must be one of `);
-		}
-		expect(await harness.writes()).toEqual([]);
-	},
-);
+])('%s: an expression in %s that returns none of the choices is an error', async (operation, option, label) => {
+	for (const value of ['={{ undefined }}', '={{ null }}', 'other']) {
+		const result = await harness.run(operation, {
+			items: [{ number: '1', buyer: 'x', nope: 'lost' }],
+			parameters: operation.startsWith('update') ? { recordId: 'r' } : {},
+			options: { [option]: value },
+		});
+		expect(result.error?.message).toContain(`'${label}' must be one of `);
+	}
+	expect(await harness.writes()).toEqual([]);
+});
 
 test('no items at all: nothing happens', async () => {
 	for (const operation of ['create', 'upsert', 'update', 'deleteMany']) {
@@ -147,7 +118,7 @@ test('a text of 10 MB is written in a request of its own', async () => {
 test('a text of 10 MB in a number field is rejected with a short message', async () => {
 	const items = [{ number: '1', buyer: 'x', price: `${'1'.repeat(10 * 1024 * 1024)}x` }];
 	const result = await harness.run('create', { ...goingOn, items });
-	expectErrorItem(result.output('Data Platform')[0]!, 0, `'price' takes a number, not "1111`);
+	expectErrorItem(result.output('Data Platform')[0]!, 0, `'price' accepts a number, not "1111`);
 	expect(String(result.json()[0]?.error).length).toBeLessThan(200);
 });
 
@@ -158,10 +129,7 @@ describe.each(['create', 'upsert', 'update'])('%s', (operation) => {
 		[{ parallelRequests: 1.5 }, "'Parallel Requests' must be a whole number from 0 to 12, not 1.5"],
 		[{ batchSize: 10_000 }, "'Batch Size' must be a whole number from 0 to 1000, not 10000"],
 		[{ parallelRequests: 13 }, "'Parallel Requests' must be a whole number from 0 to 12, not 13"],
-		[
-			{ batchSize: '={{ "many" }}' },
-			`'Batch Size' must be a whole number from 0 to 1000, not "many"`,
-		],
+		[{ batchSize: '={{ "many" }}' }, `'Batch Size' must be a whole number from 0 to 1000, not "many"`],
 		[{ maxBatchSizeMiB: 0 }, "'Batch Size (MiB)' must be a number at least 0.001, not 0"],
 	])('with %j sends nothing', async (options, error) => {
 		const parameters: IDataObject = operation === 'update' ? { recordId: 'x' } : {};

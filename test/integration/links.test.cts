@@ -216,7 +216,7 @@ describe('a link to many records', () => {
 			],
 		});
 		const output = result.output('Data Platform');
-		expectErrorItem(output[0]!, 0, "'clients' takes values of the linked records", { field: 'clients' });
+		expectErrorItem(output[0]!, 0, "'clients' accepts values of the linked records", { field: 'clients' });
 		expectErrorItem(output[1]!, 1, "'clients': 'name' is empty");
 	});
 });

@@ -71,14 +71,14 @@ test.each<[name: string, operations: string[], Run & { item: IDataObject }, erro
 		['create', 'upsert'],
 		{ item: { ...order, related: 'Acme' } },
 		"'related'",
-		"'related' takes the ID of a linked record. To give a name or another value instead, add 'Link Values' in the options.",
+		"'related' accepts the ID of a linked record. To give a name or another value instead, add 'Link Values' in the options.",
 	],
 	[
 		'several entries in one text',
 		['create', 'upsert'],
 		{ item: { ...order, channels: 'mail, web' } },
 		"'channels'",
-		`'channels' takes a list: give ["mail","web"] instead of one text.`,
+		`'channels' accepts a list: give ["mail","web"] instead of one text.`,
 	],
 	[
 		'a key that another record has',

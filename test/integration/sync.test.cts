@@ -334,7 +334,7 @@ test.each([
 	[[{ field: 'state', value: '' }], "the value of 'state'"],
 	[[{ field: 'label', value: 'x' }], "'label' is read-only"],
 	[[{ field: 'nothing', value: 'x' }], "the table has no 'nothing'"],
-	[[{ field: 'price', value: 'x' }], "'price' under 'Fields to Set' takes a number"],
+	[[{ field: 'price', value: 'x' }], "'price' under 'Fields to Set' accepts a number"],
 	[[{ field: 'number', value: 'x' }], 'is a field that records are matched on'],
 	[
 		[

@@ -23,7 +23,7 @@ function requireKnownMembers(entry: object, known: string[], at: string, field: 
 	if (other === undefined) return;
 	throw new InputError(`The filter tree has an unknown member '${other}' at '${at}'`, {
 		field,
-		hint: 'A condition is {"field","operator","value"}, a group {"filter":[…],"filterOperator":"and"} or "or"; neither takes anything else.',
+		hint: 'A condition is {"field","operator","value"}, a group {"filter":[…],"filterOperator":"and"} or "or"; neither has other members.',
 	});
 }
 
@@ -143,7 +143,7 @@ function parseValue(
 	if (texts.length === 1) return texts[0]!;
 	throw texts.length === 0
 		? wrong('has an empty value', EMPTY_VALUE_HINT)
-		: wrong(`takes one value, not ${texts.length}`, "For several values use 'in'.");
+		: wrong(`accepts one value, not ${texts.length}`, "For several values use 'in'.");
 }
 
 /**

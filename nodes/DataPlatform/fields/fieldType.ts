@@ -8,7 +8,7 @@ import type { Remedy } from './remedies';
 
 /**
  * A value as the platform takes it, or a problem that completes the sentence `'name' …`, such as
- * `takes …`.
+ * `accepts …`.
  */
 export type Converted = { value: JsonValue } | { problem: string };
 

@@ -141,7 +141,7 @@ function uploadFailure(failure: ServiceError, uploads: Upload[]): ServiceError {
 	if (failure.status === 413) {
 		return new ServiceError(`${failure.message} (${nameList(uploads.map(({ name }) => name))})`, {
 			...failure,
-			hint: 'The platform takes no files of this size. Nothing was written.',
+			hint: "The platform doesn't accept files of this size. Nothing was written.",
 		});
 	}
 	return failure.delivery === 'notApplied' && failure.status === undefined

@@ -73,7 +73,7 @@ export class FailureKinds {
 		);
 	}
 
-	/** Such as `250 × 'age' takes a number, not "abc" (items 3, 23, 43, …); item 7: …`. */
+	/** Such as `250 × 'age' accepts a number, not "abc" (items 3, 23, 43, …); item 7: …`. */
 	text(): string {
 		const texts = [...this.kinds.values()].map(({ count, error, isSame, items }) => {
 			const message = shortened(error, MESSAGE_CHARACTERS);

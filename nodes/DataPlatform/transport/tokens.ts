@@ -38,7 +38,7 @@ const CHECK_TOKEN =
 
 /** The platform's documentation names both. */
 const OTHER_WEBHOOK_TOKEN =
-	'A webhook takes a workflow execution token or a personal API token: try the other one.';
+	'A webhook requires a workflow execution token or a personal API token: try the other one.';
 
 /** A shorter one could be part of ordinary text. */
 const MIN_TOKEN_LENGTH = 8;

@@ -460,7 +460,7 @@ test('second chances: a row is tried again, given up after five tries, forgotten
 		assert.deepEqual(kept, [['bob@example.com', tries]]);
 	}
 	const last = await next();
-	assert.match(String(jsonOf(last, 'Give up')[0]?.text), /^Given up after 5 tries: bob@example\.com\. .*'age' takes a/);
+	assert.match(String(jsonOf(last, 'Give up')[0]?.text), /^Given up after 5 tries: bob@example\.com\. .*'age' accepts a/);
 	assert.equal(jsonOf(await next(), 'Rows of earlier runs').length, 0);
 
 	// Kept again by the run above; tonight's row is a corrected one.

@@ -7,7 +7,7 @@ const errorOf = (problems: Problem[], items: number) => {
 	return { message: error.message, hint: error.hint, item: error.item };
 };
 
-const WRONG_AGE = { message: `'age' takes a number, not "abc"`, field: 'age' };
+const WRONG_AGE = { message: `'age' accepts a number, not "abc"`, field: 'age' };
 const FIELDS = "The table's fields are: 'age', 'surname'. Correct the name, or set 'Unknown Fields' in the options to 'Ignore'.";
 const UNKNOWN: Omit<Problem, 'index'> = {
 	message: "table 'People' has no field 'colour'",
@@ -25,7 +25,7 @@ test('names each cause once, with its count, and the advice for each', () => {
 	);
 	const { message, hint, item } = errorOf(problems.reverse(), 5000);
 	expect(message).toBe(
-		`Nothing was sent. 500 items have problems: 250 × 'age' takes a number, not "abc" (items 3, 23, 43, …); 250 × table 'People' has no field 'colour' (items 13, 33, 53, …)`,
+		`Nothing was sent. 500 items have problems: 250 × 'age' accepts a number, not "abc" (items 3, 23, 43, …); 250 × table 'People' has no field 'colour' (items 13, 33, 53, …)`,
 	);
 	expect(hint).toMatch(/^The table's fields are: .*'Ignore'\. Items are counted from 0/);
 	expect(item).toBe(3);
@@ -42,7 +42,7 @@ test('an only item has the advice for each of its problems', () => {
 		1,
 	);
 	expect(message).toBe(
-		`Nothing was sent: 'age' takes a number, not "abc"; table 'People' has no field 'colour'; the record id is missing; no`,
+		`Nothing was sent: 'age' accepts a number, not "abc"; table 'People' has no field 'colour'; the record id is missing; no`,
 	);
 	expect(hint).toBe(`Correct it under 'Values to Send', or in the input if fields are mapped automatically. ${FIELDS} Give it.`);
 });

@@ -318,7 +318,7 @@ describe('records that are missing from the input', () => {
 		[
 			'a value of another kind',
 			set({ field: 'age', value: 'x' }),
-			"Nothing was written or removed: 'age' under 'Fields to Set' takes a number, not \"x\"",
+			"Nothing was written or removed: 'age' under 'Fields to Set' accepts a number, not \"x\"",
 			'Fields to Set',
 			'Correct the value.',
 		],

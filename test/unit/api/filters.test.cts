@@ -232,7 +232,7 @@ describe('a tree written by a user', () => {
 	});
 
 	test.each([
-		['eq', ['x', 'y'], 'takes one value, not 2'],
+		['eq', ['x', 'y'], 'accepts one value, not 2'],
 		['eq', [], 'has an empty value'],
 		['notin', [], 'has an empty list, so every record would match'],
 		['in', ' , ', 'has an empty value'],
@@ -411,7 +411,7 @@ describe('errors of a filter', () => {
 		[
 			'several values if one is taken',
 			{ field: 'a', operator: 'eq', value: ['x', 'y'] },
-			"The condition on 'a' (eq) takes one value, not 2",
+			"The condition on 'a' (eq) accepts one value, not 2",
 			"For several values use 'in'.",
 		],
 		[
@@ -455,7 +455,7 @@ describe('errors of a filter', () => {
 			'a member that nobody knows',
 			[{ field: 'a', operator: 'empty', not: true }],
 			"The filter tree has an unknown member 'not' at 'filter[0]'",
-			'A condition is {"field","operator","value"}, a group {"filter":[…],"filterOperator":"and"} or "or"; neither takes anything else.',
+			'A condition is {"field","operator","value"}, a group {"filter":[…],"filterOperator":"and"} or "or"; neither has other members.',
 		],
 	])('%s', (_, tree, message, hint) => {
 		expect(() => parseTree(tree, 'filterJson')).toThrow(

@@ -58,7 +58,7 @@ describe('a number', () => {
 		'much',
 	])('%j has no decimal comma: it is refused, not guessed', (text) => {
 		expect(parse('decimal', text, { numbers: 'comma' })).toEqual({
-			problem: `takes a number with a decimal comma, not "${text}"`,
+			problem: `accepts a number with a decimal comma, not "${text}"`,
 		});
 	});
 });

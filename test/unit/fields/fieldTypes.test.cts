@@ -28,24 +28,24 @@ describe('what is sent', () => {
 	});
 
 	test.each<[type: string, value: unknown, problem: string, metadata?: FieldMetadata]>([
-		['number', [5], 'takes a number, not [5]'],
+		['number', [5], 'accepts a number, not [5]'],
 		['number', 3, 'must be at least 5, not 3', { min: 5 }],
 		['number', 3, 'must be at most 2, not 3', { max: 2 }],
 		['unknown', 'x', "can't be written: the platform does not report its type"],
 		['buttonform', 'x', 'holds no data'],
-		['url_link', { href: '' }, `takes text as 'href', not ""`],
-		['url_link', {}, 'takes an object such as {"href":"https://example.com"}, not {}'],
-		['checklist', {}, 'takes an object such as {"lists":[…]}, not {}'],
-		['file', { remove: [5] }, expect.stringContaining('takes a web address')],
+		['url_link', { href: '' }, `accepts text as 'href', not ""`],
+		['url_link', {}, 'accepts an object such as {"href":"https://example.com"}, not {}'],
+		['checklist', {}, 'accepts an object such as {"lists":[…]}, not {}'],
+		['file', { remove: [5] }, expect.stringContaining('accepts a web address')],
 		['file', { add: [], remove: ['a', 5] }, expect.stringContaining('"remove"')],
-		['schema_link', { add: ['a'], remove: [5] }, expect.stringContaining('takes'), MANY],
-		['schema_link', { add: [5], remove: ['a'] }, expect.stringContaining('takes'), MANY],
-		['schema_link', { remove: [5] }, expect.stringContaining('takes record ids'), MANY],
-		['date', '2026-02-29', 'takes a date such as 2026-11-21, not "2026-02-29"'],
-		['date', '2026-04-31', 'takes a date such as 2026-11-21, not "2026-04-31"'],
-		['date', '2026-11-00', 'takes a date such as 2026-11-21, not "2026-11-00"'],
-		['date', '2026-00-10', 'takes a date such as 2026-11-21, not "2026-00-10"'],
-		['date', '2026-11-99', 'takes a date such as 2026-11-21, not "2026-11-99"'],
+		['schema_link', { add: ['a'], remove: [5] }, expect.stringContaining('accepts'), MANY],
+		['schema_link', { add: [5], remove: ['a'] }, expect.stringContaining('accepts'), MANY],
+		['schema_link', { remove: [5] }, expect.stringContaining('accepts record ids'), MANY],
+		['date', '2026-02-29', 'accepts a date such as 2026-11-21, not "2026-02-29"'],
+		['date', '2026-04-31', 'accepts a date such as 2026-11-21, not "2026-04-31"'],
+		['date', '2026-11-00', 'accepts a date such as 2026-11-21, not "2026-11-00"'],
+		['date', '2026-00-10', 'accepts a date such as 2026-11-21, not "2026-00-10"'],
+		['date', '2026-11-99', 'accepts a date such as 2026-11-21, not "2026-11-99"'],
 	])('nothing of %s, given %j', (...[type, value, problem, metadata]) => {
 		expect(toFieldValue(fieldOf('f', type, metadata), value, 'error')).toEqual({ problem });
 	});

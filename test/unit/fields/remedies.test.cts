@@ -4,16 +4,12 @@ import { fieldOf, people } from '../fixtures.cts';
 import { planRecords } from '../../../nodes/DataPlatform/bulk/plan/plan.ts';
 import { remedyOf } from '../../../nodes/DataPlatform/fields/values.ts';
 
-const remedy = (type: string, value: unknown, source: string | undefined = '$json.x') =>
-	remedyOf(fieldOf('x', type), value, source);
+const remedy = (type: string, value: unknown, source: string | undefined = '$json.x') => remedyOf(fieldOf('x', type), value, source);
 
 /** What the expressions in a text return. */
 const evaluate = (text: string, x: unknown): unknown[] =>
 	[...text.matchAll(/\{\{ (.*?) \}\}/g)].map(([, code]) =>
-		(new Function('$json', 'DateTime', `return ${code}`) as (...given: unknown[]) => unknown)(
-			{ x },
-			DateTime,
-		),
+		(new Function('$json', 'DateTime', `return ${code}`) as (...given: unknown[]) => unknown)({ x }, DateTime),
 	);
 
 describe('the expression turns', () => {
@@ -52,12 +48,7 @@ describe('the expression turns', () => {
 });
 
 test.each<[type: string, value: unknown, source: string | undefined, text: string]>([
-	[
-		'date',
-		'31.12.1990',
-		'$json.birth',
-		": use {{ DateTime.fromFormat($json.birth, 'dd.MM.yyyy').toISODate() }}",
-	],
+	['date', '31.12.1990', '$json.birth', ": use {{ DateTime.fromFormat($json.birth, 'dd.MM.yyyy').toISODate() }}"],
 	['date', '31.12.1990', undefined, ': set the date format dd.MM.yyyy in the options'],
 	[
 		'datetime',
@@ -68,12 +59,7 @@ test.each<[type: string, value: unknown, source: string | undefined, text: strin
 	['number', '1,5', '$json.price', ": use {{ Number($json.price.replace(',', '.')) }}"],
 	['number', '1,5', undefined, ': choose the number format 1.234,5 in the options'],
 	['number', '1,234.5', undefined, ': choose the number format 1,234.5 in the options'],
-	[
-		'checkbox',
-		'No',
-		'$json.news',
-		": use {{ ({ 'yes': true, 'no': false })[String($json.news).toLowerCase()] ?? $json.news }}",
-	],
+	['checkbox', 'No', '$json.news', ": use {{ ({ 'yes': true, 'no': false })[String($json.news).toLowerCase()] ?? $json.news }}"],
 	// Ambiguous: both meanings, no guess.
 	[
 		'date',
@@ -94,9 +80,12 @@ test.each<[type: string, value: unknown, source: string | undefined, text: strin
 		': it is ambiguous: set the date format dd.MM.yyyy in the options if the day comes first, set the date format MM.dd.yyyy in the options if the month does',
 	],
 	// No clear format: none.
-	...['soon', '31.13.1990', '32.12.1990', '31.12.90', '31.12.1990 noon', '1990/13/31'].map(
-		(value): [string, string, string, string] => ['date', value, '$json.d', ''],
-	),
+	...['soon', '31.13.1990', '32.12.1990', '31.12.90', '31.12.1990 noon', '1990/13/31'].map((value): [string, string, string, string] => [
+		'date',
+		value,
+		'$json.d',
+		'',
+	]),
 	['number', 'abc', '$json.p', ''],
 	['number', '1,2,3', '$json.p', ''],
 	['number', '12 €', '$json.p', ''],
@@ -112,13 +101,9 @@ test.each([
 	['age', '12,5', 'item', "$json.age.replace(',', '.')"],
 	['age', '12,5', 'row', 'choose the number format 1.234,5'],
 ] as const)('%s %j of an %s', (name, value, unit, text) => {
-	const { problems } = planRecords(
-		people,
-		[{ index: 0, values: { surname: 'F', [name]: value } }],
-		{
-			...{ mode: 'create', empty: 'leave', unknownFields: 'error', duplicates: 'merge', unit },
-		},
-	);
-	expect(problems[0]!.message).toMatch(/^'age' takes a number, not "12,5": /);
+	const { problems } = planRecords(people, [{ index: 0, values: { surname: 'F', [name]: value } }], {
+		...{ mode: 'create', empty: 'leave', unknownFields: 'error', duplicates: 'merge', unit },
+	});
+	expect(problems[0]!.message).toMatch(/^'age' accepts a number, not "12,5": /);
 	expect(problems[0]!.message).toContain(text);
 });

@@ -196,7 +196,7 @@ describe('an upload', () => {
 				message: "The request is too large for the platform ('a.txt', 'b.txt')",
 				delivery: 'rejected',
 				status: 413,
-				hint: 'The platform takes no files of this size. Nothing was written.',
+				hint: "The platform doesn't accept files of this size. Nothing was written.",
 			},
 		],
 		[

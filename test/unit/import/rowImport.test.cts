@@ -72,7 +72,7 @@ describe('the rows of a file', () => {
 			...{ notFound: 0, failed: 3, unknown: 0, rows: 5, rejected: 3 },
 			confirmedThroughRow: 6,
 			errors: [
-				{ count: 1, row: 3, error: '\'age\' takes a number, not "x"', field: 'age' },
+				{ count: 1, row: 3, error: '\'age\' accepts a number, not "x"', field: 'age' },
 				{ count: 1, row: 4, error: "the import key 'name' has no value", field: 'name' },
 				{ count: 1, row: 6, error: 'too long' },
 			],
@@ -90,7 +90,7 @@ describe('the rows of a file', () => {
 				mimetype: 'text/csv',
 				text: [
 					'\ufeffname,age,The Sum,error,field,row',
-					`Bob,x,0,"'age' takes a number, not ""x""",age,3`,
+					`Bob,x,0,"'age' accepts a number, not ""x""",age,3`,
 					",4,0,the import key 'name' has no value,name,4",
 					`${'e'.repeat(41)},6,0,too long,,6`,
 					'',
@@ -106,7 +106,7 @@ describe('the rows of a file', () => {
 			}),
 			expect.objectContaining({
 				message: expect.stringMatching(
-					/^'people.csv', 5 rows: 1 inserted, 1 updated, 3 failed \(1 request\). Problems: row 3: 'age' takes a number, not "x"; row 4: the import key 'name' has no value; row 6: too long. The rejected rows are in 'rejected'.$/,
+					/^'people.csv', 5 rows: 1 inserted, 1 updated, 3 failed \(1 request\). Problems: row 3: 'age' accepts a number, not "x"; row 4: the import key 'name' has no value; row 6: too long. The rejected rows are in 'rejected'.$/,
 				),
 				type: 'warning',
 			}),
@@ -124,8 +124,8 @@ describe('the rows of a file', () => {
 	test('and rejected are reported by cause, with the first reason and row', async () => {
 		const rows = Array.from({ length: 12 }, (_, at) => `${at},x`).join('\n');
 		const { result, stored, hints } = await importFile(`name,age\n${rows}`);
-		expect(result.errors).toEqual([{ count: 12, row: 2, error: '\'age\' takes a number, not "x"', field: 'age' }]);
-		expect(hints.at(-1)!.message).toContain(' Problems: 12 × \'age\' takes a number, not "x" (rows 2, 3, 4, …).');
+		expect(result.errors).toEqual([{ count: 12, row: 2, error: '\'age\' accepts a number, not "x"', field: 'age' }]);
+		expect(hints.at(-1)!.message).toContain(' Problems: 12 × \'age\' accepts a number, not "x" (rows 2, 3, 4, …).');
 		expect(stored[0]!.text.split('\r\n')).toHaveLength(14);
 		expect(stored[0]!.text.match(/error,field,row/g)).toHaveLength(1);
 	});
@@ -138,7 +138,7 @@ describe('the rows of a file', () => {
 		// Its rows name their own fields: it has no columns to report.
 		expect(Object.keys(result).filter((name) => /columns/i.test(name))).toEqual([]);
 		expect(stored).toMatchObject([{ name: 'people-rejected.ndjson', mimetype: 'application/x-ndjson' }]);
-		expect(stored[0]!.text).toMatch(/^\{"name":"Bob","age":"x","error":"'age' takes a number, not \\"x\\"","field":"age","row":1\}\n/);
+		expect(stored[0]!.text).toMatch(/^\{"name":"Bob","age":"x","error":"'age' accepts a number, not \\"x\\"","field":"age","row":1\}\n/);
 		expect(stored[0]!.text).toContain('"row":3');
 	});
 
@@ -211,7 +211,7 @@ describe('the rows of a file', () => {
 			options: { duplicates: 'error' },
 		});
 		expect(result.errors).toEqual([
-			{ count: 1, row: 2, error: '\'age\' takes a number, not "item 5"', field: 'age' },
+			{ count: 1, row: 2, error: '\'age\' accepts a number, not "item 5"', field: 'age' },
 			{ count: 1, row: 4, error: "it has the same import key 'item 5' as row 3" },
 		]);
 	});
@@ -255,7 +255,7 @@ describe('the rows of a file', () => {
 		const text = 'name,age\nA,x\nB,2\n';
 		const { error, records } = await importFile(text, { options: { stopAfterRejected: 1 } });
 		expect(error?.message).toBe(
-			"'people.csv' is imported through row 3 only: 1 row was rejected, and 'Rejected Rows Limit' allows no more (row 2: 'age' takes a number, not \"x\")",
+			"'people.csv' is imported through row 3 only: 1 row was rejected, and 'Rejected Rows Limit' allows no more (row 2: 'age' accepts a number, not \"x\")",
 		);
 		expect(records).toHaveLength(2);
 		const more = await importFile(`${text}C,y\n`, { options: { stopAfterRejected: 2 } });
@@ -761,7 +761,7 @@ describe('portions of rows', () => {
 		const { result, names } = await importPortions([[row(2, 'A', 'x')], [row(3, 'B', 'x')], [row(4, 'C', '1')]], { stopAfterRejected: 2 });
 		expect(names).toEqual([]);
 		expect(result.interruption?.error).toMatchObject({
-			message: "2 rows were rejected, and 'Rejected Rows Limit' allows no more (2 × 'age' takes a number, not \"x\" (rows 2, 3))",
+			message: "2 rows were rejected, and 'Rejected Rows Limit' allows no more (2 × 'age' accepts a number, not \"x\" (rows 2, 3))",
 		});
 		expect(result.confirmedThroughRow).toBe(3);
 		expect(result.rejectedFile).toBeDefined();

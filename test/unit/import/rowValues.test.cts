@@ -254,7 +254,7 @@ describe('rows of CSV', () => {
 		expect(reader.read(row('a@x', '1.5'))).toEqual({
 			index: 5,
 			values: { email: 'a@x' },
-			problems: [{ field: 'age', message: `'age' takes a number with a decimal comma, not "1.5"` }],
+			problems: [{ field: 'age', message: `'age' accepts a number with a decimal comma, not "1.5"` }],
 		});
 	});
 });

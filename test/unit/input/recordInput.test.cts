@@ -278,7 +278,7 @@ describe('one record', () => {
 		[
 			'several problems',
 			{ items: asItems({ name: 'Bob', age: 'x' }) },
-			"Nothing was sent: 'age' takes a number, not \"x\"; 'surname' is required",
+			"Nothing was sent: 'age' accepts a number, not \"x\"; 'surname' is required",
 			'age',
 		],
 		[

@@ -14,7 +14,7 @@ import { encodePathSegment, encodeUrlComponent } from '../../../nodes/DataPlatfo
 import { thrownBy } from '../fixtures.cts';
 
 const CHECK_TOKEN = "Check 'Token' in the credential for slips, or create a new token in the platform.";
-const OTHER_WEBHOOK_TOKEN = 'A webhook takes a workflow execution token or a personal API token: try the other one.';
+const OTHER_WEBHOOK_TOKEN = 'A webhook requires a workflow execution token or a personal API token: try the other one.';
 
 describe('a retry', () => {
 	const asked = (retryAfterMs: number | undefined, status = 429) => new ServiceError('', { delivery: 'notApplied', status, retryAfterMs });

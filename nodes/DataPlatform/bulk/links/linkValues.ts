@@ -27,7 +27,7 @@ export const writableLinks = ({ fields }: TableDefinition) =>
 	fields.filter((field) => field.type === 'schema_link' && isWritable(field));
 
 const shapeProblem = (raw: unknown) =>
-	` takes values of the linked records, or {"add":[values],"remove":[values]}, not ${showValue(raw)}`;
+	` accepts values of the linked records, or {"add":[values],"remove":[values]}, not ${showValue(raw)}`;
 
 /** An item's value for a link field; undefined if there is nothing to look up. */
 export function readLinks(

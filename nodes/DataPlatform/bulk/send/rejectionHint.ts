@@ -44,12 +44,12 @@ export function rejectionHint(
 	if (!field) return 'Check the item and run it again.';
 	const { name, type, metadata } = field;
 	if (type === 'schema_link') {
-		return `'${name}' takes the ID of a linked record. To give a name or another value instead, add '${LABELS.linkValues}' in the options.`;
+		return `'${name}' accepts the ID of a linked record. To give a name or another value instead, add '${LABELS.linkValues}' in the options.`;
 	}
 	const text = unsplit(field, values[name]);
 	if (text !== undefined) {
 		const entries = text.split(',').map((entry) => entry.trim());
-		return `'${name}' takes a list: give ${JSON.stringify(entries)} instead of one text.`;
+		return `'${name}' accepts a list: give ${JSON.stringify(entries)} instead of one text.`;
 	}
 	if (metadata.importKey === true && context.mode === 'create') {
 		return `Correct the value of '${name}'. If a record already has it, use 'Create or Update' to update that record.`;

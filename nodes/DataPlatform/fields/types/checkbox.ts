@@ -26,7 +26,7 @@ export const checkbox: FieldType = {
 			typeof value === 'string' ? getOwn(BOOLEAN_WORDS, value.trim().toLowerCase()) : value;
 		return typeof result === 'boolean'
 			? { value: result }
-			: problem(`takes true or false, not ${showValue(value)}`);
+			: problem(`accepts true or false, not ${showValue(value)}`);
 	},
 	remedy: checkboxRemedy,
 	parse: (text) => ({ value: getOwn(TEXT_WORDS, text.trim().toLowerCase()) ?? text }),

@@ -45,7 +45,7 @@ export const files: FieldType = {
 		return isJson(value) && (typeof value === 'string' || isFiles(value) || isChange)
 			? { value }
 			: problem(
-					`takes a web address, a list of files, or {"add":[…],"remove":[…]}, not ${showValue(raw)}`,
+					`accepts a web address, a list of files, or {"add":[…],"remove":[…]}, not ${showValue(raw)}`,
 				);
 	},
 	isOnlyRead: (value) =>

@@ -21,7 +21,7 @@ export const linkToOne: FieldType = {
 		const id = isPlainObject(value) ? value.id : value;
 		return isId(id)
 			? { value: { id } }
-			: problem(`takes the id of one record, not ${showValue(raw)}`);
+			: problem(`accepts the id of one record, not ${showValue(raw)}`);
 	},
 	equals: (stored, sent) => {
 		const [held, given] = [stored, sent].map((value) => (isObject(value) ? value.id : value));
@@ -57,7 +57,7 @@ export const linkToMany: FieldType = {
 		const { add, remove } = isPlainObject(value) ? value : {};
 		return (add ?? remove) !== undefined && [add ?? [], remove ?? []].every(isIds)
 			? { value: { ...(add && { add }), ...(remove && { remove }) } }
-			: problem(`takes record ids, or {"add":[ids],"remove":[ids]}, not ${showValue(raw)}`);
+			: problem(`accepts record ids, or {"add":[ids],"remove":[ids]}, not ${showValue(raw)}`);
 	},
 	isOnlyRead: (value) =>
 		isPlainObject(value) && typeof value.count === 'number' && typeof value.url === 'string',

@@ -20,7 +20,7 @@ export const texts: FieldType = {
 		const list = (Array.isArray(value) ? (value as unknown[]) : [value]).map(toText);
 		return list.every((entry) => entry !== undefined)
 			? { value: list }
-			: problem(`takes a list of texts, not ${showValue(raw)}`);
+			: problem(`accepts a list of texts, not ${showValue(raw)}`);
 	},
 	equals: sameTexts,
 	editor: { type: 'string', hint: 'JSON list' },

@@ -12,15 +12,15 @@ const numeric =
 		const value = typeof given === 'bigint' ? String(given) : given;
 		const isText = typeof value === 'string' && NUMBER.test(value);
 		if (typeof value !== 'number' && !isText)
-			return problem(`takes a number, not ${showValue(value)}`);
+			return problem(`accepts a number, not ${showValue(value)}`);
 		const result = Number(value);
-		if (!Number.isFinite(result)) return problem(`takes a number, not ${showValue(value)}`);
+		if (!Number.isFinite(result)) return problem(`accepts a number, not ${showValue(value)}`);
 		if (isWhole && !Number.isSafeInteger(result)) {
-			return problem(`takes a whole number, not ${showValue(value)}`);
+			return problem(`accepts a whole number, not ${showValue(value)}`);
 		}
 		if (isText && !isExactNumber(value, result)) {
 			return problem(
-				`takes a number of about 15 digits at most: ${showValue(value)} would become ${result}`,
+				`accepts a number of about 15 digits at most: ${showValue(value)} would become ${result}`,
 			);
 		}
 		if (result < (min ?? -Infinity)) return problem(`must be at least ${min}, not ${result}`);
@@ -60,7 +60,7 @@ const parseNumber: FieldType['parse'] = (given, { numbers }) => {
 		return { value: text.replace(/[. \u00a0\u202f']/g, '').replace(',', '.') };
 	return COMMA.test(text)
 		? { value: text.replace(',', '.') }
-		: problem(`takes a number with a decimal comma, not ${showValue(text)}`);
+		: problem(`accepts a number with a decimal comma, not ${showValue(text)}`);
 };
 
 export const decimal: FieldType = {

@@ -20,7 +20,7 @@ function withParts(
 		isJson(value) &&
 		required.every((name) => getOwn(value, name) !== undefined)
 		? { value }
-		: { problem: `takes an object such as ${example}, not ${showValue(raw)}` };
+		: { problem: `accepts an object such as ${example}, not ${showValue(raw)}` };
 }
 
 function toMoney(raw: unknown): Converted {
@@ -32,15 +32,15 @@ function toMoney(raw: unknown): Converted {
 		return typeof amount === 'string' &&
 			NUMBER.test(amount) &&
 			!isExactNumber(amount, Number(amount))
-			? problem(`takes a number of about 15 digits at most as 'amount', not ${showValue(amount)}`)
-			: problem(`takes a number as 'amount', not ${showValue(amount)}`);
+			? problem(`accepts a number of about 15 digits at most as 'amount', not ${showValue(amount)}`)
+			: problem(`accepts a number as 'amount', not ${showValue(amount)}`);
 	}
 	if (typeof currency !== 'string')
-		return problem(`takes text as 'currency', not ${showValue(currency)}`);
+		return problem(`accepts text as 'currency', not ${showValue(currency)}`);
 	if (isCleared(date)) return { value };
 	const day = toDay(date);
 	return day === undefined
-		? problem(`takes a date such as 2026-11-21 as 'date', not ${showValue(date)}`)
+		? problem(`accepts a date such as 2026-11-21 as 'date', not ${showValue(date)}`)
 		: { value: { ...value, date: day } };
 }
 
@@ -66,11 +66,11 @@ function toLink(raw: unknown): Converted {
 	const { value } = shape;
 	const { href, description } = value;
 	if (typeof href !== 'string' || href === '') {
-		return problem(`takes text as 'href', not ${showValue(href)}`);
+		return problem(`accepts text as 'href', not ${showValue(href)}`);
 	}
 	return isCleared(description) || typeof description === 'string'
 		? { value }
-		: problem(`takes text as 'description', not ${showValue(description)}`);
+		: problem(`accepts text as 'description', not ${showValue(description)}`);
 }
 
 export const urlLink: FieldType = {
@@ -89,7 +89,7 @@ const withList =
 		const { value } = shape;
 		return Array.isArray(value[name]) && value[name].every(isPlainObject)
 			? { value }
-			: problem(`takes a list of objects as '${name}', not ${showValue(value[name])}`);
+			: problem(`accepts a list of objects as '${name}', not ${showValue(value[name])}`);
 	};
 
 /** The platform may show an emptied field as an object without entries. */

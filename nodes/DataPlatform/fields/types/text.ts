@@ -32,15 +32,15 @@ function isTooLong(text: string, maxLength: number): boolean {
 }
 
 function convert(value: unknown, { metadata: { maxLength } }: FieldDefinition): Converted {
-	if (typeof value === 'object') return problem('takes text, not a list or an object');
+	if (typeof value === 'object') return problem('accepts text, not a list or an object');
 	const text = toText(value);
 	if (text === undefined) {
 		return Number.isFinite(value)
-			? problem(`takes text, and a number such as ${value} may have lost digits: give it as text`)
-			: problem(`takes text, not ${showValue(value)}`);
+			? problem(`accepts text, and a number such as ${value} may have lost digits: give it as text`)
+			: problem(`accepts text, not ${showValue(value)}`);
 	}
 	return maxLength !== undefined && isTooLong(text, maxLength)
-		? problem(`takes at most ${maxLength} characters, this has more`)
+		? problem(`accepts at most ${maxLength} characters, this has more`)
 		: { value: text };
 }
 

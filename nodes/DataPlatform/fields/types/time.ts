@@ -50,7 +50,7 @@ const toDate: Conversion = (value) => {
 	if (day !== undefined) return { value: day };
 	return isTime(input)
 		? { value: input.replace(' ', 'T') }
-		: problem(`takes a date such as 2026-11-21, not ${showValue(value)}`);
+		: problem(`accepts a date such as 2026-11-21, not ${showValue(value)}`);
 };
 
 const toDateTime: Conversion = (value) => {
@@ -59,7 +59,7 @@ const toDateTime: Conversion = (value) => {
 	const readable = day === undefined ? input : `${day}T00:00:00${input.slice(day.length)}`;
 	return isTime(readable)
 		? { value: readable.replace(' ', 'T') }
-		: problem(`takes a date and time such as 2026-11-21T09:30:00Z, not ${showValue(value)}`);
+		: problem(`accepts a date and time such as 2026-11-21T09:30:00Z, not ${showValue(value)}`);
 };
 
 interface Time {
@@ -128,20 +128,23 @@ const useExpression = (expression: string) => `use {{ ${expression} }} with your
 
 /** A time is a day in the application's time zone, which only the platform knows. */
 const dayKeyProblem: FieldType['keyProblem'] = (value, source) => {
-	const takes = `takes a date such as 2026-11-21, not ${showValue(value)}`;
-	if (source === undefined) return takes;
-	return `${takes}: ${useExpression(`DateTime.fromISO(${source}, {zone: 'Europe/Berlin'}).toISODate()`)}`;
+	const accepts = `accepts a date such as 2026-11-21, not ${showValue(value)}`;
+	if (source === undefined) return accepts;
+	return `${accepts}: ${useExpression(`DateTime.fromISO(${source}, {zone: 'Europe/Berlin'}).toISODate()`)}`;
 };
 
 /** The platform may round a time that is finer than milliseconds. */
 const timeKeyProblem: FieldType['keyProblem'] = (value, source) => {
 	if (parseTime(value)?.hasZone) {
-		const takes = `takes a time in milliseconds at most, not ${showValue(value)}`;
-		return source === undefined ? takes : `${takes}: use {{ DateTime.fromISO(${source}).toISO() }}`;
+		const accepts = `accepts a time in milliseconds at most, not ${showValue(value)}`;
+		return source === undefined
+			? accepts
+			: `${accepts}: use {{ DateTime.fromISO(${source}).toISO() }}`;
 	}
-	const takes = `takes a time with a zone such as 2026-11-21T09:30:00Z, not ${showValue(value)}`;
-	if (source === undefined) return `${takes}: for a CSV file, choose the time zone in the options`;
-	return `${takes}: ${useExpression(`DateTime.fromISO(${source}, {zone: 'Europe/Berlin'}).toISO()`)}`;
+	const accepts = `accepts a time with a zone such as 2026-11-21T09:30:00Z, not ${showValue(value)}`;
+	if (source === undefined)
+		return `${accepts}: for a CSV file, choose the time zone in the options`;
+	return `${accepts}: ${useExpression(`DateTime.fromISO(${source}, {zone: 'Europe/Berlin'}).toISO()`)}`;
 };
 
 export const date: FieldType = {

@@ -158,17 +158,17 @@ describe('what is not found', () => {
 	});
 
 	test.each<[given: object, message: string]>([
-		[{ company: ['Acorn'] }, "company: 'company': 'name' takes text"],
+		[{ company: ['Acorn'] }, "company: 'company': 'name' accepts text"],
 		[{ company: '  ' }, "company: 'company': 'name' is empty"],
 		[{ clients: [null] }, "clients: 'clients': 'name' is empty"],
 		[{ clients: [undefined] }, "clients: 'clients': 'name' is empty"],
-		[{ clients: { id: '' } }, "clients: 'clients' takes values of the linked records"],
+		[{ clients: { id: '' } }, "clients: 'clients' accepts values of the linked records"],
 		[
 			{ clients: { names: [] } },
-			`clients: 'clients' takes values of the linked records, or {"add":[values],"remove":[values]}, not {"names":[]}`,
+			`clients: 'clients' accepts values of the linked records, or {"add":[values],"remove":[values]}, not {"names":[]}`,
 		],
-		[{ clients: { add: 'Acorn' } }, "clients: 'clients' takes values of the linked records"],
-		[{ clients: { remove: 'Acorn' } }, "clients: 'clients' takes values of the linked records"],
+		[{ clients: { add: 'Acorn' } }, "clients: 'clients' accepts values of the linked records"],
+		[{ clients: { remove: 'Acorn' } }, "clients: 'clients' accepts values of the linked records"],
 	])('%j: %s', async (given, message) => {
 		expect(await resolved(given)).toContain(message);
 	});

@@ -23,7 +23,7 @@ describe('checking an item', () => {
 
 	test('names every problem of an item at once', () => {
 		expect(problemsOf({ age: 'old', surnam: 'Fox', fullName: 'A Fox' })).toEqual([
-			{ index: 0, field: 'age', message: `'age' takes a number, not "old"` },
+			{ index: 0, field: 'age', message: `'age' accepts a number, not "old"` },
 			{ index: 0, field: 'surnam', message: "table 'People' has no field 'surnam', did you mean 'surname'?" },
 			{ index: 0, field: 'fullName', message: "'fullName' is read-only" },
 			{ index: 0, field: 'surname', message: "'surname' is required" },
@@ -56,13 +56,13 @@ describe('checking an item', () => {
 
 	test('an invalid required field is reported once', () => {
 		expect(problemsOf({ surname: { a: 1 } })).toEqual([
-			{ index: 0, field: 'surname', message: "'surname' takes text, not a list or an object" },
+			{ index: 0, field: 'surname', message: "'surname' accepts text, not a list or an object" },
 		]);
 	});
 
 	test('a wrong import key is reported once', () => {
 		expect(plan([{ values: { email: { a: 1 } } }], { mode: 'upsert' }).problems).toEqual([
-			{ index: 0, field: 'email', message: "'email' takes text, not a list or an object" },
+			{ index: 0, field: 'email', message: "'email' accepts text, not a list or an object" },
 		]);
 	});
 
@@ -213,17 +213,17 @@ describe('the import key', () => {
 		[
 			'date',
 			'2026-01-01T23:30:00Z',
-			`takes a date such as 2026-11-21, not "2026-01-01T23:30:00Z": use {{ DateTime.fromISO($json.code, ${berlin}).toISODate() }} with your time zone`,
+			`accepts a date such as 2026-11-21, not "2026-01-01T23:30:00Z": use {{ DateTime.fromISO($json.code, ${berlin}).toISODate() }} with your time zone`,
 		],
 		[
 			'datetime',
 			'2026-01-01T10:00:00',
-			`takes a time with a zone such as 2026-11-21T09:30:00Z, not "2026-01-01T10:00:00": use {{ DateTime.fromISO($json.code, ${berlin}).toISO() }} with your time zone`,
+			`accepts a time with a zone such as 2026-11-21T09:30:00Z, not "2026-01-01T10:00:00": use {{ DateTime.fromISO($json.code, ${berlin}).toISO() }} with your time zone`,
 		],
 		[
 			'datetime',
 			'2026-01-01T10:00:00.1234Z',
-			'takes a time in milliseconds at most, not "2026-01-01T10:00:00.1234Z": use {{ DateTime.fromISO($json.code).toISO() }}',
+			'accepts a time in milliseconds at most, not "2026-01-01T10:00:00.1234Z": use {{ DateTime.fromISO($json.code).toISO() }}',
 		],
 	];
 
@@ -243,9 +243,9 @@ describe('the import key', () => {
 	test.each([
 		[
 			'datetime',
-			'takes a time with a zone such as 2026-11-21T09:30:00Z, not "2026-01-01T10:00": for a CSV file, choose the time zone in the options',
+			'accepts a time with a zone such as 2026-11-21T09:30:00Z, not "2026-01-01T10:00": for a CSV file, choose the time zone in the options',
 		],
-		['date', 'takes a date such as 2026-11-21, not "2026-01-01T10:00"'],
+		['date', 'accepts a date such as 2026-11-21, not "2026-01-01T10:00"'],
 	])('of a %s in a file is mended there, not by an expression', (type, problem) => {
 		const keyed = tableOf(fieldOf('due date', type));
 		const rows = [{ values: { 'due date': '2026-01-01T10:00' } }];

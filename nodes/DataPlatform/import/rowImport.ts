@@ -18,10 +18,10 @@ import { InputError, type ServiceError } from '../transport/errors';
 import { shortened } from '../transport/messageText';
 import type { GrowingFile } from '../input/binaryStore';
 import { FailureKinds } from '../run/failureKinds';
-import { omitUndefined } from '../run/itemResults';
 import type { ProgressLog } from '../run/progressLog';
 import type { RowReader } from './rowValues';
 import type { Entry, ItemOutcome, Outcome, Plan, PlanInput } from '../bulk/terms';
+import { omitUndefined } from '../transport/json';
 
 interface ImportParts {
 	/** The name of the file, for the log. */

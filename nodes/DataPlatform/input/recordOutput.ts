@@ -4,7 +4,7 @@
 import type { IDataObject } from 'n8n-workflow';
 
 import type { FieldValues, PlatformRecord } from '../api/types';
-import { omitUndefined } from '../run/itemResults';
+import { omitUndefined } from '../transport/json';
 
 /** An agent reads every record that it gets, and can't take all of a large table. */
 export const MAX_AGENT_RECORDS = 200;

@@ -31,7 +31,7 @@ export class Editor {
 
 	constructor(
 		readonly client: ApiClient,
-		context: ILoadOptionsFunctions,
+		private readonly context: ILoadOptionsFunctions,
 	) {
 		this.panel = new ParameterReader(
 			shown,
@@ -52,6 +52,11 @@ export class Editor {
 		return await readTable(this.client, { application: this.application, table: chosen });
 	}
 
+	/** The field chosen in the same entry of a collection. */
+	get fieldBeside(): unknown {
+		return this.context.getCurrentNodeParameter('&field');
+	}
+
 	/** The table that a link field of the chosen table points to. @throws {ServiceError} */
 	async linked(field: FieldDefinition): Promise<LinkTarget> {
 		const source = { application: this.application, table: '' };
@@ -59,22 +64,28 @@ export class Editor {
 	}
 }
 
-/** Runs the work of a list. Its errors reach the editor in words for the user. */
-export async function inEditor<T>(
-	context: ILoadOptionsFunctions,
-	work: (editor: Editor) => Promise<T>,
-): Promise<T> {
-	try {
-		return await work(new Editor(await createEditorClient(context), context));
-	} catch (error) {
-		const failure = toFailure(error);
-		const { message } = failure;
-		throw new NodeApiError(context.getNode(), { message } as JsonObject, {
-			message,
-			description: editorHint(failure),
-		});
-	}
-}
+/**
+ * A list of the editor. Its errors reach the editor in words for the user.
+ *
+ *     const getTables = editorList(async ({ client }) => await readTables(client, 'crm'));
+ *
+ * @param load gets the panel, and n8n's arguments, such as the text of a search
+ */
+export const editorList = <Result, Args extends unknown[]>(
+	load: (editor: Editor, ...args: Args) => Promise<Result>,
+) =>
+	async function list(this: ILoadOptionsFunctions, ...args: Args): Promise<Result> {
+		try {
+			return await load(new Editor(await createEditorClient(this), this), ...args);
+		} catch (error) {
+			const failure = toFailure(error);
+			const { message } = failure;
+			throw new NodeApiError(this.getNode(), { message } as JsonObject, {
+				message,
+				description: editorHint(failure),
+			});
+		}
+	};
 
 /** The hint for somebody who has a list in front of them, not a run. */
 function editorHint({ status, hint, retryAfterMs }: Failure): string | undefined {

@@ -1,11 +1,7 @@
 /**
  * The lists of resource locators: applications, tables and records, with search.
  */
-import type {
-	ILoadOptionsFunctions,
-	INodeListSearchItems,
-	INodeListSearchResult,
-} from 'n8n-workflow';
+import type { INodeListSearchItems, INodeListSearchResult } from 'n8n-workflow';
 
 import type { FieldDefinition, PlatformRecord, TableDefinition } from '../api/types';
 import { importKeyOf } from '../fields';
@@ -15,7 +11,7 @@ import { readRecords } from '../api/readRecords';
 import { and, or } from '../api/filters';
 import { readApplications, readTables } from '../api/structure';
 import { table } from '../parameters/select/table';
-import { inEditor } from './editorContext';
+import { editorList, type Editor } from './editorContext';
 
 /** The words of a search. An entry must contain all of them, in any order. */
 const wordsOf = (filter = '') => filter.trim().split(/\s+/).filter(Boolean).slice(0, MAX_WORDS);
@@ -34,40 +30,31 @@ const matches = (filter = '') => {
 const matching = (entries: INodeListSearchItems[], filter?: string) =>
 	entries.filter(matches(filter)).sort((a, b) => a.name.localeCompare(b.name));
 
+/** A list of all entries that a search matches. */
+const searchList = (entriesOf: (editor: Editor) => Promise<INodeListSearchItems[]>) =>
+	editorList(async (editor, filter?: string) => ({
+		results: matching(await entriesOf(editor), filter),
+	}));
+
 /** The applications that the token may see. */
-async function searchApplications(
-	this: ILoadOptionsFunctions,
-	filter?: string,
-): Promise<INodeListSearchResult> {
-	return await inEditor(this, async ({ client }) => {
-		const applications = await readApplications(client);
-		const entries = applications.map(({ name, internalName }) => ({ name, value: internalName }));
-		return { results: matching(entries, filter) };
-	});
-}
+const searchApplications = searchList(async ({ client }) => {
+	const applications = await readApplications(client);
+	return applications.map(({ name, internalName }) => ({ name, value: internalName }));
+});
 
 /** The tables of the chosen application, or of all applications if none is chosen. */
-async function searchTables(
-	this: ILoadOptionsFunctions,
-	filter?: string,
-): Promise<INodeListSearchResult> {
-	return await inEditor(this, async ({ application, client }) => {
-		if (application !== undefined) {
-			const tables = await readTables(client, application);
-			const entries = tables.map(({ header, internalName }) => ({
-				name: header,
-				value: internalName,
-			}));
-			return { results: matching(entries, filter) };
-		}
-		const entries = [];
-		for (const { id, name } of await readApplications(client)) {
-			const tables = await readTables(client, id);
-			entries.push(...tables.map((each) => ({ name: `${name}: ${each.header}`, value: each.id })));
-		}
-		return { results: matching(entries, filter) };
-	});
-}
+const searchTables = searchList(async ({ application, client }) => {
+	if (application !== undefined) {
+		const tables = await readTables(client, application);
+		return tables.map(({ header, internalName }) => ({ name: header, value: internalName }));
+	}
+	const entries: INodeListSearchItems[] = [];
+	for (const { id, name } of await readApplications(client)) {
+		const tables = await readTables(client, id);
+		entries.push(...tables.map((each) => ({ name: `${name}: ${each.header}`, value: each.id })));
+	}
+	return entries;
+});
 
 const PICKER_PAGE = 50;
 
@@ -90,12 +77,8 @@ export function titleOf(
 }
 
 /** The records of the chosen table, page by page. The search looks at their titles. */
-async function searchRecords(
-	this: ILoadOptionsFunctions,
-	filter?: string,
-	paginationToken?: string,
-): Promise<INodeListSearchResult> {
-	return await inEditor(this, async (editor) => {
+const searchRecords = editorList(
+	async (editor, filter?: string, paginationToken?: string): Promise<INodeListSearchResult> => {
 		const definition = await editor.table();
 		if (!definition) throw table.error('No table is chosen', 'Choose a table first.');
 		const key = importKeyOf(definition);
@@ -120,8 +103,8 @@ async function searchRecords(
 			results: searched.length > 0 ? entries : entries.filter(matches(filter)),
 			...(records.length === limit && { paginationToken: String(skip + limit) }),
 		};
-	});
-}
+	},
+);
 
 /** The nodes' `methods`. */
 export const listSearch = { searchApplications, searchRecords, searchTables };

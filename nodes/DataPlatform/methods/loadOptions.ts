@@ -10,7 +10,7 @@ import type { FieldType } from '../fields/fieldType';
 import { readApplications, readTables } from '../api/structure';
 import { CHOICE_OPERATORS, EXACTLY } from '../parameters/select/filter';
 import { ALL_LINK_FIELDS, isLink } from '../parameters/write/writingLinks';
-import { inEditor, type Editor } from './editorContext';
+import { editorList, type Editor } from './editorContext';
 
 const option = ({ name, header, type }: FieldDefinition): INodePropertyOptions => ({
 	name: header,
@@ -26,18 +26,12 @@ type List = (this: ILoadOptionsFunctions) => Promise<Options>;
 
 /** A list that depends on the chosen table. */
 const tableList = (
-	list: (
-		table: TableDefinition,
-		editor: Editor,
-		context: ILoadOptionsFunctions,
-	) => Options | Promise<Options>,
+	list: (table: TableDefinition, editor: Editor) => Options | Promise<Options>,
 ): List =>
-	async function load() {
-		return await inEditor(this, async (editor) => {
-			const table = await editor.table();
-			return table ? await list(table, editor, this) : CHOOSE_TABLE;
-		});
-	};
+	editorList(async (editor) => {
+		const table = await editor.table();
+		return table ? await list(table, editor) : CHOOSE_TABLE;
+	});
 
 /**
  * A list to choose one entry from. The editor marks an empty value in red unless the list has an
@@ -58,16 +52,13 @@ const CHOOSE_FIELD = 'Choose a Field';
 const fieldList = (isOffered: (field: FieldDefinition) => boolean): List =>
 	tableList(({ fields }) => fields.filter(isOffered).map(option));
 
-/** The field chosen in the same entry of a collection. */
-const nameBeside = (context: ILoadOptionsFunctions) => context.getCurrentNodeParameter('&field');
-
 /**
  * Fields of the tables that the link field in the same entry points to, or those of all link
  * fields.
  */
 const linkedFieldList = (isOffered: (field: FieldDefinition) => boolean): List =>
-	tableList(async (chosen, editor, context) => {
-		const name = nameBeside(context);
+	tableList(async (chosen, editor) => {
+		const name = editor.fieldBeside;
 		const links = chosen.fields
 			.filter(isLink)
 			.filter((field) => name === ALL_LINK_FIELDS || field.name === name);
@@ -82,13 +73,10 @@ const linkedFieldList = (isOffered: (field: FieldDefinition) => boolean): List =
 
 /** A list that depends on the field in the same entry; undefined if that is not known. */
 const besideList = (list: (field: FieldDefinition | undefined) => Options): List =>
-	async function load() {
-		const name = nameBeside(this);
-		return await inEditor(this, async (editor) => {
-			const table = await editor.table();
-			return list(table?.fields.find((field) => field.name === name));
-		});
-	};
+	editorList(async (editor) => {
+		const table = await editor.table();
+		return list(table?.fields.find(({ name }) => name === editor.fieldBeside));
+	});
 
 /** The fields of linked records that a filter can use, written as link.field. */
 const linkedOptions = ({ name, header, metadata }: FieldDefinition): Options =>

@@ -1,11 +1,7 @@
 /**
  * The fields in the mapper, typed by the table's definition.
  */
-import type {
-	ILoadOptionsFunctions,
-	ResourceMapperField,
-	ResourceMapperFields,
-} from 'n8n-workflow';
+import type { ResourceMapperField, ResourceMapperFields } from 'n8n-workflow';
 
 import type { FieldDefinition, JsonValue, PlatformRecord, TableDefinition } from '../api/types';
 import { importKeyOf, isWritable, fieldType } from '../fields';
@@ -14,7 +10,7 @@ import type { EditorChoice } from '../fields/fieldType';
 import { IMPORT_KEY_MARK, linkMark } from '../fields/columnMarks';
 import { getOwn } from '../transport/json';
 import { isLink, linkRules } from '../parameters/write/writingLinks';
-import { inEditor, type Editor } from './editorContext';
+import { editorList, type Editor } from './editorContext';
 import { titleOf } from './listSearch';
 import type { LinkRule, LinkRules } from '../bulk/writeTask';
 
@@ -122,29 +118,27 @@ const keyFirst = (fields: FieldDefinition[], key: FieldDefinition | undefined) =
 
 /** @param startsEmpty whether the user adds the fields one by one */
 const columns = (isRequired: (field: FieldDefinition) => boolean, startsEmpty = false) =>
-	async function load(this: ILoadOptionsFunctions): Promise<ResourceMapperFields> {
-		return await inEditor(this, async (editor) => {
-			const table = await editor.table();
-			if (!table) return { fields: [] };
-			const key = importKeyOf(table);
-			const rules = chosenLinkRules(editor, table);
-			const writable = keyFirst(table.fields.filter(isWritable), key);
-			if (writable.length === 0) return { fields: [], emptyFieldsNotice: READ_ONLY_NOTICE };
-			const linked = await linkedChoices(editor, writable, rules);
-			const isLong = writable.length > MAX_SHOWN_FIELDS;
-			const fields = writable.map((field) => {
-				const [required, isKey] = [isRequired(field), field === key];
-				const isNeeded = isKey || field.metadata.required === true;
-				return column(
-					field,
-					{ required, isKey, removed: startsEmpty || (isLong && !isNeeded) },
-					rules.get(field.name),
-					linked.get(field.name),
-				);
-			});
-			return { fields };
+	editorList(async (editor): Promise<ResourceMapperFields> => {
+		const table = await editor.table();
+		if (!table) return { fields: [] };
+		const key = importKeyOf(table);
+		const rules = chosenLinkRules(editor, table);
+		const writable = keyFirst(table.fields.filter(isWritable), key);
+		if (writable.length === 0) return { fields: [], emptyFieldsNotice: READ_ONLY_NOTICE };
+		const linked = await linkedChoices(editor, writable, rules);
+		const isLong = writable.length > MAX_SHOWN_FIELDS;
+		const fields = writable.map((field) => {
+			const [required, isKey] = [isRequired(field), field === key];
+			const isNeeded = isKey || field.metadata.required === true;
+			return column(
+				field,
+				{ required, isKey, removed: startsEmpty || (isLong && !isNeeded) },
+				rules.get(field.name),
+				linked.get(field.name),
+			);
 		});
-	};
+		return { fields };
+	});
 
 /** The nodes' `methods`. */
 export const resourceMapping = {

@@ -9,8 +9,8 @@ import {
 	type NodePropertyTypes,
 } from 'n8n-workflow';
 
-import { isObject } from '../transport/json';
-import { given, Parameter, type Entry, type EditorLook, type Parse } from './parameter';
+import { isObject, omitUndefined } from '../transport/json';
+import { Parameter, type Entry, type EditorLook, type Parse } from './parameter';
 import { notAllowed, requireNumber, requireText } from './requireValue';
 
 type Details = Partial<Omit<INodeProperties, 'displayName' | 'name' | 'type' | 'default'>>;
@@ -28,9 +28,9 @@ export const custom = <Name extends string, T>(
 	{ label, preset, show, hide, narrows, ...more }: CustomLook,
 	parse: Parse<T>,
 ): Parameter<Name, T> => {
-	const displayOptions = show || hide ? given({ show, hide }) : undefined;
+	const displayOptions = show || hide ? omitUndefined({ show, hide }) : undefined;
 	const entry = { displayName: label, name, type, default: preset as NodeParameterValueType };
-	return new Parameter({ ...entry, ...given({ ...more, displayOptions }) }, parse, narrows);
+	return new Parameter({ ...entry, ...omitUndefined({ ...more, displayOptions }) }, parse, narrows);
 };
 
 interface TextLook extends Omit<CustomLook, 'preset'> {
@@ -77,7 +77,7 @@ const numeric =
 	(isWhole: boolean) =>
 	<Name extends string>(name: Name, { min, max, editorMin = min, ...look }: NumberLook) => {
 		const numberPrecision = isWhole ? 0 : undefined;
-		const typeOptions = given({ minValue: editorMin, maxValue: max, numberPrecision });
+		const typeOptions = omitUndefined({ minValue: editorMin, maxValue: max, numberPrecision });
 		return custom(name, 'number', { ...look, typeOptions }, (value, parameter) =>
 			requireNumber(value, parameter, { min, max, isWhole }),
 		);
@@ -105,7 +105,7 @@ export const choice = <Name extends string, T extends string>(
 	const entries = Object.entries<string | readonly string[]>(choices);
 	const options = entries.map(([value, shown]) => {
 		const [title = '', description] = [shown].flat();
-		return { name: title, value, ...given({ description }) };
+		return { name: title, value, ...omitUndefined({ description }) };
 	});
 	const allowed = `one of ${entries.map(([value]) => `'${value}'`).join(', ')}`;
 	return custom(name, 'options', { ...look, options }, (value, parameter): T => {
@@ -178,7 +178,9 @@ export const list = <Name extends string, Part extends string>(
 		...look
 	}: ListLook<Part>,
 ) => {
-	const typeOptions = isSingle ? undefined : given({ multipleValues: true, sortable: isSortable });
+	const typeOptions = isSingle
+		? undefined
+		: omitUndefined({ multipleValues: true, sortable: isSortable });
 	const values = parts.map(({ property }) => property);
 	return custom(
 		name,

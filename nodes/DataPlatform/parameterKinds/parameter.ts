@@ -11,6 +11,7 @@ import type {
 
 import { InputError } from '../transport/errors';
 import { emptyValue, holdsExpression, wrongValue, type ParameterLabel } from './requireValue';
+import { omitUndefined } from '../transport/json';
 
 type Property<Name extends string> = INodeProperties & { name: Name };
 
@@ -131,12 +132,6 @@ export type Entry<Name extends string> = Readonly<Record<Name, unknown>>;
 
 const UTC = () => 'UTC';
 
-/** Drops undefined members. */
-export const given = <O extends object>(members: O) =>
-	Object.fromEntries(Object.entries(members).filter(([, value]) => value !== undefined)) as {
-		[Key in keyof O]?: Exclude<O[Key], undefined>;
-	};
-
 const isEmpty = (value: unknown) => value === '' || (Array.isArray(value) && value.length === 0);
 
 export class Parameter<Name extends string, T> implements ParameterLabel {
@@ -185,9 +180,13 @@ export class Parameter<Name extends string, T> implements ParameterLabel {
 	/** The same parameter as another operation shows it. */
 	with({ preset, show, hide, ...look }: Changes<T>): Parameter<Name, T> {
 		const changes = { default: preset as NodeParameterValueType | undefined, ...look };
-		const displayOptions = { ...this.property.displayOptions, ...given({ show, hide }) };
+		const displayOptions = { ...this.property.displayOptions, ...omitUndefined({ show, hide }) };
 		const isAlways = Object.keys(displayOptions).length === 0;
-		const entry = { ...this.property, ...given(changes), ...(!isAlways && { displayOptions }) };
+		const entry = {
+			...this.property,
+			...omitUndefined(changes),
+			...(!isAlways && { displayOptions }),
+		};
 		return new Parameter(entry, this.parse, this.narrows);
 	}
 

@@ -3,9 +3,10 @@
  */
 import { NodeApiError, NodeOperationError } from 'n8n-workflow';
 
-import { omitUndefined, type Failure } from '../run/itemResults';
+import type { Failure } from '../run/itemResults';
 import { OriginError } from '../transport/allowedOrigins';
 import { InputError, ServiceError } from '../transport/errors';
+import { omitUndefined } from '../transport/json';
 
 /** The part of an error that users see. */
 export function toFailure(error: unknown): Failure {

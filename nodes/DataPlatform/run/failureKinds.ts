@@ -5,7 +5,8 @@
 import type { IDataObject } from 'n8n-workflow';
 
 import { shortened } from '../transport/messageText';
-import { omitUndefined, type ReportedFailure } from './itemResults';
+import type { ReportedFailure } from './itemResults';
+import { omitUndefined } from '../transport/json';
 
 /** How many kinds to list. */
 const MAX_KINDS = 10;

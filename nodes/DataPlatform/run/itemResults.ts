@@ -10,6 +10,7 @@ import {
 	type INodeExecutionData,
 	type JsonObject,
 } from 'n8n-workflow';
+import { omitUndefined } from '../transport/json';
 
 type NodeApiErrorOptions = NonNullable<ConstructorParameters<typeof NodeApiError>[2]>;
 
@@ -47,17 +48,6 @@ export type OutputItem = INodeExecutionData | Failure;
 export type ItemResult = OutputItem[] | Failure;
 
 const isItem = (entry: OutputItem): entry is INodeExecutionData => 'json' in entry;
-
-/** Drops undefined values, so that the output shows only what is known. */
-export function omitUndefined(data: IDataObject): IDataObject {
-	// Most objects have none. Copying each would be slow with many items.
-	for (const key in data) {
-		if (data[key] === undefined) {
-			return Object.fromEntries(Object.entries(data).filter(([, value]) => value !== undefined));
-		}
-	}
-	return data;
-}
 
 /** The cause for n8n's back-off; only what the response proves. */
 function cause({ status, retryAfterMs }: Failure): NodeApiErrorOptions['failure'] {

@@ -1,5 +1,6 @@
 import { NodeApiError, NodeOperationError, type INode } from 'n8n-workflow';
-import { ItemResults, toNodeError, omitUndefined } from '../../../nodes/DataPlatform/run/itemResults.ts';
+import { ItemResults, toNodeError } from '../../../nodes/DataPlatform/run/itemResults.ts';
+import { omitUndefined } from '../../../nodes/DataPlatform/transport/json.ts';
 import { toFailure } from '../../../nodes/DataPlatform/parameters/describeFailure.ts';
 import { InputError, ServiceError } from '../../../nodes/DataPlatform/transport/errors.ts';
 import { OriginError } from '../../../nodes/DataPlatform/transport/allowedOrigins.ts';

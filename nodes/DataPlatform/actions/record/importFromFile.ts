@@ -1,11 +1,9 @@
-import type { IBinaryKeyData, IDataObject, INodeExecutionData } from 'n8n-workflow';
-
 import { fileNameOf, GrowingFile, openFile } from '../../input/binaryStore';
-import { omitUndefined, type Failure, type ItemResults } from '../../run/itemResults';
+import type { Failure, ItemResults } from '../../run/itemResults';
 import type { NameOf } from '../../parameterKinds/parameter';
 import { withField } from '../../parameterKinds/requireValue';
 import { ProgressLog } from '../../run/progressLog';
-import { certainThrough, RowImport, type ImportResult } from '../../import/rowImport';
+import { RowImport } from '../../import/rowImport';
 import { RowReader } from '../../import/rowValues';
 import type { RunContext } from '../../run/run';
 import { toFailure } from '../../parameters/describeFailure';
@@ -14,11 +12,9 @@ import { upsertRules } from '../../parameters/write/matchRules';
 import { bulkOperation, type OptionOf } from '../../parameters/defineOperation';
 import {
 	fileSettingsOf,
-	endAtRow,
 	importFile,
 	importParameters,
 	mappingMode,
-	startAtRow,
 	stopAfterRejected,
 	textOptions,
 } from '../../parameters/files/rowFiles';
@@ -33,26 +29,14 @@ import {
 import { MEDIA_TYPES, portionsOf, withRows, type RowFile } from '../../rows/readRows';
 import { RejectedLines } from '../../rows/rejectedRows';
 import { InputError } from '../../transport/errors';
-import { nameList } from '../../transport/messageText';
-import { countsText, inTableOrder } from './summary';
+import { interrupted, itemFailure, reportOn, toOutput, type FileReport } from './importReport';
+import { inTableOrder } from './summary';
 
 const fields = [...tableParameters, ...importParameters];
 
 const options = [...importOptions(textOptions), importFile];
 
 type Run = RunContext<NameOf<typeof fields> | OptionOf<typeof options>>;
-
-/** The result of one file. */
-interface FileReport {
-	json: IDataObject;
-	result: ImportResult;
-	/** The file's name and the result of its rows, in one sentence. */
-	summary: string;
-	/** The output field for its rejected rows. */
-	outputName: string;
-	/** Whether importing the file again could write rows twice. */
-	noRetry: boolean;
-}
 
 /** The settings of an import. @throws {InputError} */
 function settingsOf(run: Run, index: number) {
@@ -120,7 +104,7 @@ async function writeRows(
 	}).run();
 	hintIgnored(run, { ignored: result.readOnly });
 	if (result.similarKeys !== undefined) run.hintOnce(result.similarKeys, 'warning');
-	return reportOn(settings, result, {
+	return reportOn({ mode: kind.mode, outputName: settings.outputName }, result, {
 		file: name,
 		kept: inTableOrder(result.kept.byField, table),
 		// Rows of NDJSON name their own fields.
@@ -131,153 +115,6 @@ async function writeRows(
 		waitedMs: client.stats.waitedMs - before.waitedMs,
 		dryRun: writing.dryRun || undefined,
 	});
-}
-
-/** What it took to write a file, besides the outcomes of its rows. */
-interface ImportEffort extends IDataObject {
-	file: string;
-	kept?: Record<string, number>;
-	linkedRecordsCreated?: number;
-	requests: number;
-	waitedMs: number;
-	dryRun?: boolean;
-}
-
-/** The result of a file, as output and as one sentence. */
-function reportOn(
-	{ kind: { mode }, outputName }: Settings,
-	result: ImportResult,
-	{ file, kept, ...effort }: ImportEffort,
-): FileReport {
-	const { counts, kinds } = result;
-	const reasons = kinds.text();
-	const json = omitUndefined({
-		file,
-		...counts,
-		kept,
-		confirmedThroughRow: certainThrough(result),
-		errors: result.kinds.list(),
-		...effort,
-	});
-	return {
-		json,
-		result,
-		summary: `'${file}', ${plural(counts.rows, 'row')}: ${countsText({ ...counts, ...effort }, result.merged)}${reasons && ` Problems: ${reasons}.`}`,
-		outputName,
-		noRetry:
-			(mode === 'create' || result.addsTwice) &&
-			!effort.dryRun &&
-			counts.inserted + counts.updated + counts.written + counts.unknown > 0,
-	};
-}
-
-const plural = (count: number, word: string) => `${count} ${word}${count === 1 ? '' : 's'}`;
-
-const areIs = (count: number) => (count === 1 ? 'is' : 'are');
-
-/** How to resume an interrupted import. @param isCertain whether the outcome of any row is certain */
-function resumeHints(
-	{ result, noRetry }: FileReport,
-	isCertain: boolean,
-	isOnlyFile: boolean,
-): string[] {
-	const { counts, confirmedThroughRow: through, writtenAfter, unknownAfter } = result;
-	const isLost = isCertain && counts.rejected > 0 && !result.rejectedFile;
-	const unknownBefore = counts.unknown - unknownAfter;
-	const sentences = [
-		isCertain &&
-			`To continue, set ${startAtRow} in the options to ${through + 1}${isOnlyFile ? '' : ', for this file only'}.`,
-		isLost &&
-			`The ${plural(counts.rejected, 'row')} rejected so far ${areIs(counts.rejected)} in no file: a dry run with ${endAtRow} set to ${through} lists them, except what only the platform rejects.`,
-		unknownBefore > 0 &&
-			`${plural(unknownBefore, 'row')} before that may or may not have been written, and ${areIs(unknownBefore)} among the rejected rows${noRetry ? ': look for them before you import those' : ''}.`,
-		unknownAfter > 0 &&
-			`${plural(unknownAfter, 'row')}${isCertain ? ' after that' : ''} may or may not have been written: check before you go on.`,
-		noRetry &&
-			writtenAfter > 0 &&
-			`${plural(writtenAfter, 'row')} after that ${areIs(writtenAfter)} already written, and would be written twice.`,
-		isCertain && !noRetry && 'It is safe to import the whole file again.',
-	];
-	return sentences.filter((sentence) => sentence !== false);
-}
-
-/** The failure of an interrupted import: what is certain about its rows, and how to resume it. */
-function interrupted(report: FileReport, isOnlyFile: boolean): Failure {
-	const { json, result, noRetry } = report;
-	const { counts, confirmedThroughRow: through, writtenAfter, unknownAfter } = result;
-	const failure = toFailure(result.interruption!.error);
-	const isCertain = counts.rows > unknownAfter;
-	const isUnknown = noRetry || counts.unknown > 0;
-	const what = json.dryRun ? 'checked' : 'imported';
-	return {
-		...failure,
-		message: isCertain
-			? `'${json.file as string}' is ${what} through row ${through} only: ${failure.message}`
-			: `No row of '${json.file as string}' was ${what}${unknownAfter > 0 ? ' for certain' : ''}: ${failure.message}`,
-		hint: [failure.hint, ...resumeHints(report, isCertain, isOnlyFile)].filter(Boolean).join(' '),
-		details: omitUndefined({
-			...failure.details,
-			...json,
-			outcome: isUnknown ? 'unknown' : 'failed',
-			startAtRow: through + 1,
-			writtenAfter: writtenAfter || undefined,
-		}),
-	};
-}
-
-/** The output of a finished file. */
-function toOutput(
-	run: Run,
-	{ json, result: { rejectedFile }, summary, outputName }: FileReport,
-): INodeExecutionData {
-	const rejected = rejectedFile ? ` The rejected rows are in '${outputName}'.` : '';
-	run.context.addExecutionHints({
-		message: `${summary}${rejected}`,
-		type: rejectedFile ? 'warning' : 'info',
-		location: 'outputPane',
-	});
-	return { json, ...(rejectedFile && { binary: { [outputName]: rejectedFile } }) };
-}
-
-/**
- * The failure of an item if one of its files failed. It has the rejected rows of all its files, and
- * names the files that are done and those that were not attempted.
- */
-function itemFailure(
-	failure: Failure,
-	done: FileReport[],
-	failed: FileReport | undefined,
-	notImported: string[],
-	isOutputLost: boolean,
-): Failure {
-	const binary: IBinaryKeyData = {};
-	const filesDone = done.map(({ json, result: { rejectedFile }, outputName }, at) => {
-		if (!rejectedFile) return json;
-		const rejectedField = `${outputName}_${at + 1}`;
-		binary[rejectedField] = rejectedFile;
-		return { ...json, rejectedField };
-	});
-	if (failed?.result.rejectedFile) binary[failed.outputName] = failed.result.rejectedFile;
-	const before = filesDone.map(({ file }) => file as string);
-	const noRetry = [...done, failed].some((file) => file?.noRetry);
-	const hints = [
-		failure.hint,
-		before.length > 0 && `Imported before: ${nameList(before)}.`,
-		notImported.length > 0 && `Not imported: ${nameList(notImported)}.`,
-		isOutputLost && "The rejected rows are in the output only if 'On Error' is set to continue.",
-	];
-	return {
-		...failure,
-		hint: hints.filter(Boolean).join(' ') || undefined,
-		noRetry,
-		details: {
-			...failure.details,
-			...(noRetry && { outcome: 'unknown' }),
-			...(before.length > 0 && { filesDone }),
-			...(notImported.length > 0 && { filesNotImported: notImported }),
-		},
-		...(Object.keys(binary).length > 0 && { binary }),
-	};
 }
 
 /**

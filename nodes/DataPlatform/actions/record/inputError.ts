@@ -2,10 +2,10 @@
  * The error of a run whose items have problems, if the node stops on errors.
  */
 import { FailureKinds } from '../../run/failureKinds';
-import { omitUndefined } from '../../run/itemResults';
 import { InputError } from '../../transport/errors';
 import { listed } from '../../transport/messageText';
 import type { Problem } from '../../bulk/terms';
+import { omitUndefined } from '../../transport/json';
 
 const CORRECT_IT =
 	"Correct it under 'Values to Send', or in the input if fields are mapped automatically.";

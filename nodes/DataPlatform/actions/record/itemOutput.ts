@@ -4,9 +4,10 @@
 import type { IDataObject } from 'n8n-workflow';
 
 import { isSuccess } from '../../bulk/outcome';
-import { omitUndefined, type Failure, type ItemResult } from '../../run/itemResults';
+import type { Failure, ItemResult } from '../../run/itemResults';
 import type { RecordOutput } from '../../input/recordOutput';
 import type { Entry, ItemOutcome } from '../../bulk/terms';
+import { omitUndefined } from '../../transport/json';
 
 /** A record of an item, with its outcome. */
 export const toOutput = (

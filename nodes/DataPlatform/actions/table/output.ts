@@ -1,9 +1,9 @@
 import type { IDataObject } from 'n8n-workflow';
 
 import type { FieldDefinition, TableDefinition } from '../../api/types';
-import { omitUndefined } from '../../run/itemResults';
 import { importKeyOf, isWritable } from '../../fields';
 import { isLink } from '../../parameters/write/writingLinks';
+import { omitUndefined } from '../../transport/json';
 
 /** A field with the limits that the platform reports for it. */
 function fieldOutput(field: FieldDefinition): IDataObject {

@@ -2,13 +2,13 @@ import { randomUUID } from 'node:crypto';
 import type { IDataObject } from 'n8n-workflow';
 
 import { startWorkflow } from '../../api/workflows';
-import { omitUndefined } from '../../run/itemResults';
 import type { NameOf } from '../../parameterKinds/parameter';
 import { flag, text } from '../../parameterKinds/kinds';
 import type { RunContext } from '../../run/run';
 import { itemOperation } from '../../parameters/defineOperation';
 import { requestSettings } from '../../parameters/requests';
 import { payload, startParameters, webhookUrl } from './startInput';
+import { omitUndefined } from '../../transport/json';
 
 const correlationHeader = text('correlationHeader', {
 	label: 'Correlation ID Header',

@@ -1,0 +1,177 @@
+/**
+ * What *Import From File* says: of a file that was imported, of one that was interrupted, and how to
+ * resume it.
+ *
+ *     'people.csv', 3 rows: 2 inserted, 1 failed (1 request). Problems: row 3: …
+ *     'people.csv' is imported through row 2000 only: … To continue, set 'Start at Row' to 2001.
+ */
+import type { IBinaryKeyData, IDataObject, INodeExecutionData } from 'n8n-workflow';
+
+import type { WriteMode } from '../../bulk/terms';
+import { certainThrough, type ImportResult } from '../../import/rowImport';
+import { toFailure } from '../../parameters/describeFailure';
+import { endAtRow, startAtRow } from '../../parameters/files/rowFiles';
+import type { Failure } from '../../run/itemResults';
+import type { RunContext } from '../../run/run';
+import { omitUndefined } from '../../transport/json';
+import { nameList } from '../../transport/messageText';
+import { countsText } from './summary';
+
+/** The result of one file. */
+export interface FileReport {
+	json: IDataObject;
+	result: ImportResult;
+	/** The file's name and the result of its rows, in one sentence. */
+	summary: string;
+	/** The output field for its rejected rows. */
+	outputName: string;
+	/** Whether importing the file again could write rows twice. */
+	noRetry: boolean;
+}
+
+/** What it took to write a file, besides the outcomes of its rows. */
+export interface ImportEffort extends IDataObject {
+	file: string;
+	kept?: Record<string, number>;
+	linkedRecordsCreated?: number;
+	requests: number;
+	waitedMs: number;
+	dryRun?: boolean;
+}
+
+/** The result of a file, as output and as one sentence. */
+export function reportOn(
+	{ mode, outputName }: { mode: WriteMode; outputName: string },
+	result: ImportResult,
+	{ file, kept, ...effort }: ImportEffort,
+): FileReport {
+	const { counts, kinds } = result;
+	const reasons = kinds.text();
+	const json = omitUndefined({
+		file,
+		...counts,
+		kept,
+		confirmedThroughRow: certainThrough(result),
+		errors: result.kinds.list(),
+		...effort,
+	});
+	return {
+		json,
+		result,
+		summary: `'${file}', ${plural(counts.rows, 'row')}: ${countsText({ ...counts, ...effort }, result.merged)}${reasons && ` Problems: ${reasons}.`}`,
+		outputName,
+		noRetry:
+			(mode === 'create' || result.addsTwice) &&
+			!effort.dryRun &&
+			counts.inserted + counts.updated + counts.written + counts.unknown > 0,
+	};
+}
+
+const plural = (count: number, word: string) => `${count} ${word}${count === 1 ? '' : 's'}`;
+
+const areIs = (count: number) => (count === 1 ? 'is' : 'are');
+
+/** How to resume an interrupted import. @param isCertain whether the outcome of any row is certain */
+function resumeHints(
+	{ result, noRetry }: FileReport,
+	isCertain: boolean,
+	isOnlyFile: boolean,
+): string[] {
+	const { counts, confirmedThroughRow: through, writtenAfter, unknownAfter } = result;
+	const isLost = isCertain && counts.rejected > 0 && !result.rejectedFile;
+	const unknownBefore = counts.unknown - unknownAfter;
+	const sentences = [
+		isCertain &&
+			`To continue, set ${startAtRow} in the options to ${through + 1}${isOnlyFile ? '' : ', for this file only'}.`,
+		isLost &&
+			`The ${plural(counts.rejected, 'row')} rejected so far ${areIs(counts.rejected)} in no file: a dry run with ${endAtRow} set to ${through} lists them, except what only the platform rejects.`,
+		unknownBefore > 0 &&
+			`${plural(unknownBefore, 'row')} before that may or may not have been written, and ${areIs(unknownBefore)} among the rejected rows${noRetry ? ': look for them before you import those' : ''}.`,
+		unknownAfter > 0 &&
+			`${plural(unknownAfter, 'row')}${isCertain ? ' after that' : ''} may or may not have been written: check before you go on.`,
+		noRetry &&
+			writtenAfter > 0 &&
+			`${plural(writtenAfter, 'row')} after that ${areIs(writtenAfter)} already written, and would be written twice.`,
+		isCertain && !noRetry && 'It is safe to import the whole file again.',
+	];
+	return sentences.filter((sentence) => sentence !== false);
+}
+
+/** The failure of an interrupted import: what is certain about its rows, and how to resume it. */
+export function interrupted(report: FileReport, isOnlyFile: boolean): Failure {
+	const { json, result, noRetry } = report;
+	const { counts, confirmedThroughRow: through, writtenAfter, unknownAfter } = result;
+	const failure = toFailure(result.interruption!.error);
+	const isCertain = counts.rows > unknownAfter;
+	const isUnknown = noRetry || counts.unknown > 0;
+	const what = json.dryRun ? 'checked' : 'imported';
+	return {
+		...failure,
+		message: isCertain
+			? `'${json.file as string}' is ${what} through row ${through} only: ${failure.message}`
+			: `No row of '${json.file as string}' was ${what}${unknownAfter > 0 ? ' for certain' : ''}: ${failure.message}`,
+		hint: [failure.hint, ...resumeHints(report, isCertain, isOnlyFile)].filter(Boolean).join(' '),
+		details: omitUndefined({
+			...failure.details,
+			...json,
+			outcome: isUnknown ? 'unknown' : 'failed',
+			startAtRow: through + 1,
+			writtenAfter: writtenAfter || undefined,
+		}),
+	};
+}
+
+/** The output of a finished file. */
+export function toOutput(
+	run: RunContext<never>,
+	{ json, result: { rejectedFile }, summary, outputName }: FileReport,
+): INodeExecutionData {
+	const rejected = rejectedFile ? ` The rejected rows are in '${outputName}'.` : '';
+	run.context.addExecutionHints({
+		message: `${summary}${rejected}`,
+		type: rejectedFile ? 'warning' : 'info',
+		location: 'outputPane',
+	});
+	return { json, ...(rejectedFile && { binary: { [outputName]: rejectedFile } }) };
+}
+
+/**
+ * The failure of an item if one of its files failed. It has the rejected rows of all its files, and
+ * names the files that are done and those that were not attempted.
+ */
+export function itemFailure(
+	failure: Failure,
+	done: FileReport[],
+	failed: FileReport | undefined,
+	notImported: string[],
+	isOutputLost: boolean,
+): Failure {
+	const binary: IBinaryKeyData = {};
+	const filesDone = done.map(({ json, result: { rejectedFile }, outputName }, at) => {
+		if (!rejectedFile) return json;
+		const rejectedField = `${outputName}_${at + 1}`;
+		binary[rejectedField] = rejectedFile;
+		return { ...json, rejectedField };
+	});
+	if (failed?.result.rejectedFile) binary[failed.outputName] = failed.result.rejectedFile;
+	const before = filesDone.map(({ file }) => file as string);
+	const noRetry = [...done, failed].some((file) => file?.noRetry);
+	const hints = [
+		failure.hint,
+		before.length > 0 && `Imported before: ${nameList(before)}.`,
+		notImported.length > 0 && `Not imported: ${nameList(notImported)}.`,
+		isOutputLost && "The rejected rows are in the output only if 'On Error' is set to continue.",
+	];
+	return {
+		...failure,
+		hint: hints.filter(Boolean).join(' ') || undefined,
+		noRetry,
+		details: {
+			...failure.details,
+			...(noRetry && { outcome: 'unknown' }),
+			...(before.length > 0 && { filesDone }),
+			...(notImported.length > 0 && { filesNotImported: notImported }),
+		},
+		...(Object.keys(binary).length > 0 && { binary }),
+	};
+}

@@ -64,7 +64,7 @@ export function toQuery(conditions: Condition[]): string {
 		.join(',');
 }
 
-/** Whether a filter is short enough for a query string. */
+/** Short enough for a query string, also once it is encoded: `ä` takes six characters. */
 export const fitsQuery = (text: string): boolean =>
 	text.length <= MAX_QUERY_LENGTH && encodeUrlComponent(text).length <= MAX_QUERY_LENGTH;
 

@@ -180,7 +180,7 @@ export function oneOfCombinations(fields: string[], rows: string[][]): Group[] {
 	return groups;
 }
 
-/** Whether the filter has no conditions at all. */
+/** No conditions at all, also `{ filter: [{ filter: [] }] }`: every record matches. */
 export const isEmptyFilter = (filter: Group): boolean =>
 	filter.filter.every((entry) => isGroup(entry) && isEmptyFilter(entry));
 

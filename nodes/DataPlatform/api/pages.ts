@@ -45,14 +45,14 @@ interface Part {
 	isSample?: boolean;
 }
 
-/** Whether the query needs something that only a query string can hold. */
+/** A saved view or a link to records: only a query string can hold these. */
 const needsQuery = ({ savedView, linkedTo }: RecordQuery) =>
 	Boolean(savedView) || linkedTo !== undefined;
 
 const isFiltered = (filter?: Group): filter is Group =>
 	filter !== undefined && !isEmptyFilter(filter);
 
-/** Whether a query selects only a part of the table. */
+/** By a condition, a saved view or a link; a sort or a choice of fields narrows nothing. */
 export const isNarrowed = (query: RecordQuery) => needsQuery(query) || isFiltered(query.filter);
 
 /** Saved views and links go into a query string; fields and groups of conditions go into a body. */

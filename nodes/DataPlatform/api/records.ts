@@ -37,7 +37,7 @@ export const findRecord = async (
 		throw error;
 	});
 
-/** Whether the platform returned another record than the requested one. */
+/** The platform returned another record. Only UUIDs are compared, in any letter case. */
 const isDifferentRecord = (record: PlatformRecord, id: string) =>
 	UUID.test(id) && record.id.toLowerCase() !== id.toLowerCase();
 

@@ -18,7 +18,7 @@ export function linkMark({ metadata }: FieldDefinition, linkedField?: string): s
 
 const LINK_MARK = /^linked (?:import keys?|'.*')(?: to add)?$/;
 
-/** Whether the mapper may mark the field with a text, in any letter case. */
+/** What the mapper may put behind the field's header: *import key*, or *Linked import key*. */
 export function isMark(field: FieldDefinition, text: string): boolean {
 	const mark = text.toLowerCase();
 	if (mark === IMPORT_KEY_MARK || mark === fieldType(field).editor.hint?.toLowerCase()) return true;

@@ -51,10 +51,10 @@ export function fieldType({ type, metadata }: FieldDefinition): FieldType {
 	return getOwn(FIELD_TYPES, type) ?? unknownType;
 }
 
-/** Whether the field holds data, rather than only showing something. */
+/** It holds data; a button or a piece of HTML only shows something. */
 export const holdsData = (field: FieldDefinition) => fieldType(field).writtenBy !== 'nobody';
 
-/** Whether a client may write the field. */
+/** A client may write it: it is neither calculated, nor read-only for this token, nor a button. */
 export const isWritable = (field: FieldDefinition) =>
 	fieldType(field).writtenBy === 'clients' &&
 	field.metadata.readOnly !== true &&

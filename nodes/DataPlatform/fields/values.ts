@@ -30,7 +30,7 @@ export function toFieldValue(
 	return fieldType(field).convert(value, field);
 }
 
-/** Whether a value adds to the stored one, or removes from it. */
+/** It changes a list instead of replacing it: `{ add: ['id'], remove: [] }`. */
 const isChange = (sent: JsonValue | undefined): sent is { add?: JsonValue; remove?: JsonValue } =>
 	isObject(sent) && ('add' in sent || 'remove' in sent);
 
@@ -109,5 +109,5 @@ export function remedyOf(
 	return remedy === undefined ? '' : `: ${remedy}`;
 }
 
-/** Whether a field of this type can be an import key. */
+/** Equal values have one text: text, a choice, a number, a date; never a list or a file. */
 export const canBeKey = (field: FieldDefinition) => fieldType(field).key !== 'never';

@@ -256,7 +256,10 @@ export class RowImport {
 	}
 }
 
-/** Whether to send a row again, because the import stopped and not because of the row itself. */
+/**
+ * The row is to be imported again: it was not sent, or its outcome is unknown, because the import
+ * stopped. A row that the platform rejected is not.
+ */
 const isUnfinished = (
 	{ outcome, notAttempted, mergedInto, message }: ItemOutcome,
 	stopped: ServiceError | undefined,

@@ -38,7 +38,7 @@ function isContainer(value: unknown): value is Record<string, unknown> {
 /** Values nested deeper are left to n8n. */
 const MAX_DEPTH = 50;
 
-/** Whether a list has an entry at each index and no other members. */
+/** An entry at each index and no other members; not `[1, , 3]`. */
 const isWhole = (list: readonly unknown[]) => Object.keys(list).length === list.length;
 
 /**

@@ -100,7 +100,7 @@ export function toNodeError(
 
 const ERROR_ITEM_KEYS = new Set(['error', 'message', 'details']);
 
-/** Whether n8n treats an item with this JSON as failed. */
+/** n8n takes it for an error item: `{ error: 'No', details: {…} }`, without other keys. */
 export const isErrorItem = (json: IDataObject): boolean =>
 	Boolean(json.error) && Object.keys(json).every((key) => ERROR_ITEM_KEYS.has(key));
 

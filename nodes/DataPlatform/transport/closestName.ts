@@ -23,7 +23,7 @@ const plain = (text: string) =>
 		.normalize('NFD')
 		.replace(/[^\p{L}\p{N}]/gu, '');
 
-/** Whether at most so many slips make one text of the other. */
+/** One slip is a letter too many, too few or wrong, or a swap: `fristname` for `firstname`. */
 function isWithin(one: string, other: string, slips: number): boolean {
 	let same = 0;
 	while (same < one.length && one[same] === other[same]) same += 1;

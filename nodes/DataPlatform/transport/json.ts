@@ -62,7 +62,7 @@ function exactForm(text: string): string | undefined {
 	return `${significant}e${power}`;
 }
 
-/** Whether a number has all the digits of its text. */
+/** No digit was lost: 12.50 is 12.5, but 9007199254740993 became 9007199254740992. */
 export const isExactNumber = (text: string, value: number): boolean =>
 	exactForm(text) === exactForm(String(value));
 

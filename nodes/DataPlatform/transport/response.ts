@@ -200,7 +200,7 @@ export type BodyRequirement = 'json' | 'nothing' | 'anything';
 
 const NO_CONTENT = 204;
 
-/** Whether it has neither a result of a read nor of a write. */
+/** Neither a result of a read (`data`) nor of a write (`bulk`), such as `{ "errors": [] }`. */
 const hasNoData = ({ data, bulk }: IDataObject) => (data ?? bulk ?? undefined) === undefined;
 
 /** Parses a response: its JSON, or an error. */

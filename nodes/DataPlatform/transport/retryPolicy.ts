@@ -24,7 +24,7 @@ const TRUSTED_RATE_LIMITS = 3;
 
 const backoff = (retries: number) => Math.min(MAX_BACKOFF_MS, FIRST_BACKOFF_MS * 2 ** retries);
 
-/** Whether the service asks to come back later, and so did not process the request. */
+/** 429, or 503 with a Retry-After header: the service did not process the request. */
 export const isWaitRequest = (error: ServiceError) =>
 	error.status === 429 || (error.status === 503 && error.retryAfterMs !== undefined);
 

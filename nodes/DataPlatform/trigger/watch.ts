@@ -101,7 +101,7 @@ export function identityOfRun({ identity, restart }: Watch, stored: string | und
 	return isSameWatch(identity, stored) ? stored! : identity;
 }
 
-/** Whether a stored identity belongs to the same watch, whatever its restart. */
+/** The state goes on: the same table, filter and events. Its restart, behind the `@`, may differ. */
 export const isSameWatch = (identity: string, stored: string | undefined) =>
 	stored?.split('@')[0] === identity;
 

@@ -24,7 +24,10 @@ export interface WriteContext {
 	appendable: FieldDefinition[];
 }
 
-/** Whether sending a record twice could add something twice, such as a file. */
+/**
+ * A record that must be sent only once: it adds to what is stored, such as
+ * `{ papers: { add: [file] } }` or a chat message. Setting `{ age: 7 }` twice does no harm.
+ */
 export const isAppending = (
 	entry: Pick<Entry, 'fields' | 'sent'>,
 	{ appendable }: Pick<WriteContext, 'appendable'>,

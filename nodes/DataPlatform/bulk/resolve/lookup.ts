@@ -22,7 +22,7 @@ export const oneOfKeys = (fields: FieldDefinition[], keys: RecordKey[]): Group[]
 	return names.length === 1 ? oneOf(names[0]!, rows.flat()) : oneOfCombinations(names, rows);
 };
 
-/** Whether no two records share a key: the platform keeps import keys unique. */
+/** The import key: the platform lets no two records share one. Fields to match on may be shared. */
 const isUnique = (keys: FieldDefinition[]) =>
 	keys.length === 1 && keys[0]!.metadata.importKey === true;
 

@@ -52,7 +52,10 @@ const ABOUT_REQUEST = new Set([
 	401, 402, 403, 404, 405, 406, 407, 408, 410, 411, 414, 415, 426, 429, 431,
 ]);
 
-/** Whether a single record may have caused the rejection of a whole batch. */
+/**
+ * A rejection that one bad record of a batch may cause, such as 400 or 422: the halves are sent
+ * again. After 401 or 413, each of them would get the same.
+ */
 const isDivisible = (status = 0) => status >= 400 && status < 500 && !ABOUT_REQUEST.has(status);
 
 const PAYLOAD_TOO_LARGE = 413;
@@ -220,7 +223,10 @@ const DELETED = new ServiceError(
 
 type Lookup = Omit<ReconcileWork, 'kind'>;
 
-/** Whether a record that a response lists, without saying whose it is, is gone. */
+/**
+ * A record that the response lists was deleted meanwhile: the look-up found fewer of the listed
+ * records than it should. Nobody can tell which item's record that was.
+ */
 function isListedRecordGone({ reports, unread }: Lookup, found: Map<Entry, PlatformRecord[]>) {
 	const ids = new Set([...found.values()].flat().map(({ id }) => idKey(id)));
 	// All are reports on one response.

@@ -22,7 +22,7 @@ const isFiles = (value: unknown) => Array.isArray(value) && value.every(isPlainO
 
 const list = (value: unknown): JsonValue[] => (Array.isArray(value) ? (value as JsonValue[]) : []);
 
-/** Whether as many files of each name are stored as are about to be added. */
+/** Each added file has a stored one of its name: two files `a.pdf` need two. */
 function holdsNames(stored: JsonValue[], added: JsonValue[]): boolean {
 	const left = stored.map((file) => isObject(file) && file.fileName);
 	return added.every((file) => {

@@ -82,7 +82,7 @@ function parseTime(value: JsonValue): Time | undefined {
 	return { ms, hasZone: match[5] !== undefined, rest: withoutTrailingZeros(fraction.slice(3)) };
 }
 
-/** Whether two times could be the same in some time zone. */
+/** In some time zone they are the same: 09:30 without a zone, and 07:30Z. */
 const mayBeSame = (one: Time, other: Time) => {
 	const apart = Math.abs(one.ms - other.ms);
 	const isOld = Math.min(one.ms, other.ms) < WHOLE_OFFSETS_SINCE;

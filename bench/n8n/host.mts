@@ -91,13 +91,22 @@ export class N8nHost {
 	 * Runs a workflow that begins at `Start`.
 	 *
 	 * @param measured the names of the nodes whose times count
+	 * @param isCold whether our node has forgotten what it knew
 	 * @returns also what the last of them returned
 	 * @throws ContestantFailed if the workflow failed or took too long, or n8n ended
 	 */
-	async run(workflow: WorkflowJson, measured: string[]): Promise<Measurement & Returned> {
+	async run(
+		workflow: WorkflowJson,
+		measured: string[],
+		isCold = false,
+	): Promise<Measurement & Returned> {
 		const workflowId = await (await this.api()).createWorkflow(workflow);
 		const profile = profilePath(workflow.name);
-		const query = profile === undefined ? '' : `?profile=${encodeURIComponent(profile)}`;
+		const asked = new URLSearchParams({
+			...(profile !== undefined && { profile }),
+			...(isCold && { cold: '1' }),
+		});
+		const query = `?${asked.toString()}`;
 		const { n8n, api, probe } = await this.#collected(query);
 		const before = treeMemory(n8n.pid);
 		const peakMemory = watchTreeMemory(n8n.pid);

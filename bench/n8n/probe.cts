@@ -3,6 +3,7 @@
  * It notes when the event loop was blocked, and why if a CPU profile is wanted.
  *
  *   POST /start            collects garbage, forgets what it noted before
+ *   POST /start?cold=1     also what our node keeps from one execution to the next
  *   POST /stop?profile=…   returns the blocks since then; with a path it writes the profile to that file
  */
 const { writeFileSync } = require('node:fs') as typeof import('node:fs');
@@ -27,6 +28,13 @@ function noteBlocks() {
 	}, INTERVAL_MS).unref();
 }
 
+/** As in a new process. */
+function forgetTables() {
+	for (const [path, loaded] of Object.entries(require.cache)) {
+		if (path.endsWith('keptTables.js')) loaded!.exports.keptTables.clear();
+	}
+}
+
 function serve(port: number) {
 	// n8n was not started with this option.
 	setFlagsFromString('--expose-gc');
@@ -38,6 +46,7 @@ function serve(port: number) {
 		const file = searchParams.get('profile');
 		if (pathname === '/start') {
 			collectGarbage();
+			if (searchParams.has('cold')) forgetTables();
 			if (file) {
 				await session.post('Profiler.enable');
 				await session.post('Profiler.start');

@@ -99,8 +99,7 @@ export const http = (
 export const send = (place: Place, method: string, url: string, jsonBody: string) =>
 	http(place, 'HTTP Request', { method, url, sendBody: true, specifyBody: 'json', jsonBody });
 
-export const sendBodies = (place: Place, body = '={{ $json.body }}') =>
-	send(place, 'POST', BULK_PATH, body);
+export const sendBodies = (place: Place) => send(place, 'POST', BULK_PATH, '={{ $json.body }}');
 
 /** Reads page after page, each an item. */
 export const readPages = (place: Place): Step => ({
@@ -126,25 +125,18 @@ export interface Bodies {
 	batchSize?: number;
 	/** JavaScript that makes a record's fields of `json`. */
 	fields?: string;
-	/** Whether an expression in the HTTP Request node makes the text, not the Code node. */
-	isObject?: boolean;
 	useUpsert?: boolean;
 }
 
 /** A Code node that builds bulk bodies from its input. */
-export const buildBodies = ({
-	batchSize = 1000,
-	fields = 'json',
-	isObject = false,
-	useUpsert = true,
-}: Bodies = {}) =>
+export const buildBodies = ({ batchSize = 1000, fields = 'json', useUpsert = true }: Bodies = {}) =>
 	code(
 		'Bodies',
 		`const records = $input.all().map(({ json }) => ({ fields: ${fields} }));
 const bodies = [];
 for (let at = 0; at < records.length; at += ${batchSize}) {
 	const body = { bulk: records.slice(at, at + ${batchSize}), useUpsert: ${useUpsert} };
-	bodies.push({ json: ${isObject ? 'body' : '{ body: JSON.stringify(body) }'} });
+	bodies.push({ json: { body: JSON.stringify(body) } });
 }
 return bodies;`,
 	);
@@ -163,11 +155,7 @@ return $('Items').all().map((_, item) => {
 /** What a user builds to write in bulk: Code, HTTP Request, Code. */
 export const bulk =
 	(bodies: Bodies = {}): Steps =>
-	(place) => [
-		buildBodies(bodies),
-		sendBodies(place, bodies.isObject ? '={{ JSON.stringify($json) }}' : undefined),
-		pairOutcomes,
-	];
+	(place) => [buildBodies(bodies), sendBodies(place), pairOutcomes];
 
 /** The fields one by one, as users map them in a Code node. */
 export const MAPPED_IN_CODE = `{ ${COLUMNS.map((name) => `${name}: json.${name}`).join(', ')} }`;

@@ -40,11 +40,10 @@ export interface Workload {
 	title(size: string): string;
 	sizes: Record<Scale, number[]>;
 	isReading?: boolean;
-	/** Whether it is measured on loopback only. */
-	isLocal?: boolean;
-	rateLimitPerMinute?: number;
-	/** Goals in seconds, by size. */
-	maxSeconds?: Record<number, number>;
+	/** Whether our node has nothing kept from an execution before. */
+	isCold?: boolean;
+	/** Whether ours takes a request more than the others, so that its time has no goal. */
+	takesMore?: boolean;
 	/** How many records a new table has at the start of each run; none by default. */
 	recordsBefore?(size: number): number;
 	/** Prepares data that no run changes, instead of new tables. */
@@ -59,10 +58,66 @@ export interface Workload {
 	peers: Record<string, WorkloadContestant>;
 }
 
+const ONE = { full: [1], quick: [1], smoke: [1] };
+const FEW = { full: [20], quick: [20], smoke: [20] };
 const UPSERT_SIZES = { full: [1_000, 10_000, 100_000], quick: [1_000, 5_000], smoke: [150] };
 const MANY = { full: [100_000], quick: [5_000], smoke: [150] };
 const SOME = { full: [10_000], quick: [2_000], smoke: [200] };
 const MEGABYTES = { full: [300], quick: [20], smoke: [1] };
+
+const ITEM_BY_ITEM: Record<string, WorkloadContestant> = {
+	'HTTP Request': {
+		steps: (place) => {
+			const body = '={{ JSON.stringify({ fields: $json, useUpsert: true }) }}';
+			return [send(place, 'POST', DATA_PATH, body)];
+		},
+	},
+};
+
+const one: Workload = {
+	title: (size) => `Create or Update, ${size} item`,
+	sizes: ONE,
+	source: ({ size }) => [items(size)],
+	ours: () => [platform('upsert', { columns: AUTOMATIC })],
+	peers: ITEM_BY_ITEM,
+};
+
+const cold = (work: Workload): Workload => ({
+	...work,
+	title: (size) => `${work.title(size)}, cold`,
+	isCold: true,
+	takesMore: true,
+});
+
+const oneUnchanged: Workload = {
+	...one,
+	title: (size) => `Create or Update, ${size} unchanged item`,
+	takesMore: true,
+	recordsBefore: (size) => size,
+};
+
+const few: Workload = {
+	...one,
+	title: (size) => `Create or Update, ${size} items`,
+	sizes: FEW,
+};
+
+const getFew: Workload = {
+	title: (size) => `Get Many, ${size} records`,
+	sizes: FEW,
+	isReading: true,
+	recordsBefore: (size) => size,
+	count: (_, returned) => returned.items,
+	ours: () => [platform('getAll')],
+	peers: {
+		'HTTP Request, Split Out': {
+			steps: (place) => [
+				http(place, 'Page', { url: `${DATA_PATH}?limit=50` }),
+				node('Split Out', 'splitOut', 1, { fieldToSplitOut: 'data', options: {} }),
+			],
+		},
+	},
+};
 
 const upsert: Workload = {
 	title: (size) => `upsert ${size}`,
@@ -72,29 +127,20 @@ const upsert: Workload = {
 	peers: {
 		'bodies of 1,000': { steps: bulk() },
 		'bodies of 100': { steps: bulk({ batchSize: 100 }) },
-		'bodies of 1,000, as text by an expression': {
-			most: 10_000,
-			steps: bulk({ isObject: true }),
-		},
-		'item by item': {
-			most: 1_000,
-			steps: (place) => {
-				const body = '={{ JSON.stringify({ fields: $json, useUpsert: true }) }}';
-				return [send(place, 'POST', DATA_PATH, body)];
-			},
-		},
-		"n8n's Data Table node": { most: 10_000, ...dataTable('upsert') },
+		'item by item': { most: 1_000, ...ITEM_BY_ITEM['HTTP Request']! },
+		"n8n's Data Table node": { most: 1_000, ...dataTable('upsert') },
 	},
 };
 
 const mapped: Workload = {
 	...upsert,
 	title: (size) => `upsert ${size}, mapped by hand`,
-	maxSeconds: { 1_000: 0.2, 10_000: 1.2 },
+	sizes: { ...UPSERT_SIZES, full: [1_000, 10_000] },
 	ours: async (place) => [platform('upsert', { columns: await mappedByHand(place) })],
 	peers: {
 		'bodies of 1,000, mapped in the Code node': { steps: bulk({ fields: MAPPED_IN_CODE }) },
 		'Edit Fields, then bodies of 1,000': {
+			most: 1_000,
 			steps: async (place) => [editFields, ...(await bulk()(place))],
 		},
 	},
@@ -107,20 +153,7 @@ const create: Workload = {
 	ours: () => [platform('create', { columns: AUTOMATIC })],
 	peers: {
 		'bodies of 1,000': { steps: bulk({ useUpsert: false }) },
-		'bodies of 100': { steps: bulk({ useUpsert: false, batchSize: 100 }) },
 		"n8n's Data Table node": dataTable('insert'),
-	},
-};
-
-const limited: Workload = {
-	...upsert,
-	title: (size) => `upsert ${size}, at most 600 requests a minute`,
-	sizes: MANY,
-	isLocal: true,
-	rateLimitPerMinute: 600,
-	peers: {
-		'bodies of 1,000': { steps: bulk() },
-		'bodies of 100': { steps: bulk({ batchSize: 100 }) },
 	},
 };
 
@@ -193,7 +226,7 @@ const importFile: Workload = {
 
 const getMany: Workload = {
 	title: (size) => `Get Many ${size}`,
-	sizes: MANY,
+	sizes: { ...MANY, full: [10_000, 100_000] },
 	isReading: true,
 	setUp: async ({ env, size }) => await env.resetTable(size),
 	count: (_, returned) => returned.items,
@@ -268,10 +301,20 @@ const download: Workload = {
 };
 
 export const workloads: Workload[] = [
+	one,
+	cold(one),
+	oneUnchanged,
+	getFew,
+	few,
+	cold(few),
 	upsert,
+	cold({
+		...upsert,
+		sizes: { ...UPSERT_SIZES, full: [1_000] },
+		peers: { 'bodies of 1,000': { steps: bulk() } },
+	}),
 	mapped,
 	create,
-	limited,
 	nightly,
 	importFile,
 	getMany,

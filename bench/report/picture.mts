@@ -1,4 +1,5 @@
 /** The picture of docs/performance.md, in Mermaid's language: GitHub draws it. */
+import { chosenRows } from './choice.mts';
 import { showTimes, type Row } from './row.mts';
 
 /** Longer bars would make the others too short to compare. */
@@ -8,7 +9,9 @@ const PIXELS_AROUND = 70;
 
 /** How many times as fast as the fastest hand-built workflow ours is. */
 export function renderPicture(rows: Row[]): string {
-	const compared = rows.filter(({ ratioToPeer }) => ratioToPeer !== null);
+	const compared = chosenRows(rows)
+		.map(([row]) => row)
+		.filter(({ ratioToPeer }) => ratioToPeer !== null);
 	const names = compared.map(({ name, ratioToPeer }) => `"${name}: ${showTimes(ratioToPeer!)}×"`);
 	const bars = compared.map(({ ratioToPeer }) => Math.min(ratioToPeer!, LONGEST_BAR).toFixed(2));
 	return `\`\`\`mermaid

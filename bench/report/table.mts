@@ -1,4 +1,5 @@
-/** The rows as tables, for the terminal and for docs/performance.md. */
+/** The rows as tables, for the terminal and for bench/RESULTS.md. */
+import { chosenRows } from './choice.mts';
 import { showTimes, type Result, type Row } from './row.mts';
 
 /** A column of a table, and what a row of the table has in it. */
@@ -41,23 +42,20 @@ const each = (show: (result?: Result) => string, ...results: Array<Result | unde
 
 const fastest = (row: Row) => (row.fastestPeer === null ? undefined : row.peers[row.fastestPeer]);
 
-/** Every workflow but ours and the fastest one. */
-const slower = (row: Row) =>
-	Object.entries(row.peers)
-		.filter(([name]) => name !== row.fastestPeer)
-		.map(([name, result]) => `${time(result)}, ${name}`)
-		.join('; ') || NONE;
-
 const IN_N8N: Columns<Row> = {
 	'In n8n': ({ name }) => name,
 	Ours: ({ ours }) => time(ours),
-	'Fastest hand-built workflow': (row) =>
-		row.fastestPeer === null ? 'all failed' : `${time(fastest(row))}, ${row.fastestPeer}`,
-	'Its time ÷ ours': ({ ratioToPeer }) => (ratioToPeer === null ? NONE : showTimes(ratioToPeer)),
-	'Memory (ours, its)': (row) => each(megabytes, row.ours, fastest(row)),
-	'Longest block (ours, its)': (row) => each(block, row.ours, fastest(row)),
+	'By hand': (row) => (row.fastestPeer === null ? 'failed' : time(fastest(row))),
+	'÷ ours': ({ ratioToPeer }) => (ratioToPeer === null ? NONE : showTimes(ratioToPeer)),
+	'Memory (ours, by hand)': (row) => each(megabytes, row.ours, fastest(row)),
+	'Block (ours, by hand)': (row) => each(block, row.ours, fastest(row)),
 	Goals: goals,
-	'By other ways': slower,
+};
+
+const BY_HAND: Columns<{ row: Row; name: string; result: Result }> = {
+	'In n8n, by hand': ({ row }) => row.name,
+	'In nodes': ({ name }) => name,
+	Time: ({ result }) => time(result),
 };
 
 const IN_ENGINE: Columns<Row> = {
@@ -75,10 +73,13 @@ function toTable<Line>(columns: Columns<Line>, lines: Line[]): string[] {
 	if (lines.length === 0) return [];
 	const names = Object.keys(columns);
 	const line = (cells: string[]) => `| ${cells.join(' | ')} |`;
-	const rule = names.map((name) => (/^(In|By|Goals)/.test(name) ? '---' : '--:'));
+	const rule = names.map((name) => (/^(In|Goals|Work|Decides)/.test(name) ? '---' : '--:'));
 	const rows = lines.map((row) => line(Object.values(columns).map((show) => show(row))));
 	return [[line(names), line(rule), ...rows].join('\n')];
 }
+
+const peersOf = (row: Row) =>
+	Object.entries(row.peers).map(([name, result]) => ({ row, name, result }));
 
 function notesOf(rows: Row[]): string[] {
 	const contestants = rows.flatMap((row) =>
@@ -99,12 +100,27 @@ function notesOf(rows: Row[]): string[] {
 	];
 }
 
+const median = (result: Result | undefined) =>
+	result?.seconds == null ? 'fails' : `${result.seconds.toFixed(digits(result.seconds))} s`;
+
+const CHOSEN: Columns<[row: Row, decidesFor: string]> = {
+	Work: ([{ name }]) => name,
+	'Data Platform': ([{ ours }]) => median(ours),
+	'Fastest by hand': ([row]) => median(fastest(row)),
+	Memory: ([row]) => each(megabytes, row.ours, fastest(row)),
+	'Decides for': ([, decidesFor]) => decidesFor,
+};
+
+/** The few rows that users decide by. */
+export const renderChoice = (rows: Row[]): string => toTable(CHOSEN, chosenRows(rows)).join('');
+
 /** In Markdown, with the notes below. */
 export function renderMarkdown(rows: Row[]): string {
 	const inN8n = rows.filter(({ place }) => place === 'n8n');
 	const inEngine = rows.filter(({ place }) => place === 'engine');
 	return [
 		...toTable(IN_N8N, inN8n),
+		...toTable(BY_HAND, inN8n.flatMap(peersOf)),
 		...toTable(IN_ENGINE, inEngine),
 		[...new Set(notesOf(rows))].map((note) => `- ${note}`).join('\n'),
 	].join('\n\n');

@@ -1,4 +1,4 @@
-/** Writes the results into docs/performance.md, between its marks. */
+/** Writes all results into bench/RESULTS.md, and the few that users decide by into docs/performance.md. */
 import { readFile, writeFile } from 'node:fs/promises';
 import { cpus, totalmem } from 'node:os';
 import { join } from 'node:path';
@@ -6,12 +6,11 @@ import { format, resolveConfig } from 'prettier';
 import { N8N_VERSION } from '../../harness/install.mts';
 import { renderPicture } from './picture.mts';
 import type { Row } from './row.mts';
-import { renderMarkdown } from './table.mts';
+import { renderChoice, renderMarkdown } from './table.mts';
 
-const PAGE = join(import.meta.dirname, '..', '..', 'docs', 'performance.md');
-
-/** Each place has its part of the page. */
-const PLACES: Array<Row['place']> = ['n8n', 'engine'];
+const ROOT = join(import.meta.dirname, '..', '..');
+const RESULTS = join(ROOT, 'bench', 'RESULTS.md');
+const PAGE = join(ROOT, 'docs', 'performance.md');
 
 function machine(place: Row['place'], isQuick: boolean): string {
 	const [cpu] = cpus();
@@ -25,18 +24,26 @@ function machine(place: Row['place'], isQuick: boolean): string {
 	);
 }
 
-/** @throws Error if the page has no marks */
-export async function writeDocs(rows: Row[], { isQuick }: { isQuick: boolean }): Promise<void> {
-	let page = await readFile(PAGE, 'utf8');
-	for (const place of PLACES) {
-		const here = rows.filter((row) => row.place === place);
-		if (here.length === 0) continue;
-		const marked = new RegExp(`(<!-- ${place}: begin -->)[^]*(<!-- ${place}: end -->)`);
-		if (!marked.test(page)) throw new Error(`${PAGE} has no marks for ${place}.`);
-		const picture = place === 'n8n' ? [renderPicture(here)] : [];
-		const measured = [machine(place, isQuick), ...picture, renderMarkdown(here)].join('\n\n');
-		page = page.replace(marked, (_, begin, end) => `${begin}\n\n${measured}\n\n${end}`);
+/** @throws Error if a page has no marks */
+async function write(file: string, parts: Record<string, string>) {
+	let page = await readFile(file, 'utf8');
+	for (const [name, text] of Object.entries(parts)) {
+		const marked = new RegExp(`(<!-- ${name}: begin -->)[^]*(<!-- ${name}: end -->)`);
+		if (!marked.test(page)) throw new Error(`${file} has no marks for ${name}.`);
+		page = page.replace(marked, (_, begin, end) => `${begin}\n\n${text}\n\n${end}`);
 	}
-	const options = await resolveConfig(PAGE);
-	await writeFile(PAGE, await format(page, { ...options, filepath: PAGE }));
+	const options = await resolveConfig(file);
+	await writeFile(file, await format(page, { ...options, filepath: file }));
+}
+
+export async function writeDocs(rows: Row[], { isQuick }: { isQuick: boolean }): Promise<void> {
+	const parts: Partial<Record<Row['place'], string>> = {};
+	for (const place of ['n8n', 'engine'] as const) {
+		const here = rows.filter((row) => row.place === place);
+		if (here.length > 0) parts[place] = `${machine(place, isQuick)}\n\n${renderMarkdown(here)}`;
+	}
+	await write(RESULTS, parts);
+	if (parts.n8n === undefined) return;
+	const shown = [machine('n8n', isQuick), renderChoice(rows), renderPicture(rows)];
+	await write(PAGE, { n8n: shown.join('\n\n') });
 }

@@ -8,7 +8,7 @@
  *     await sync.remove(onRemoval);
  */
 import { countRecords } from '../../api/aggregates';
-import type { Group } from '../../api/filters';
+import { isEmptyFilter, type Group } from '../../api/filters';
 import { findRecord } from '../../api/records';
 import { idKey } from '../../api/idSet';
 import { readRecords } from '../../api/readRecords';
@@ -181,11 +181,13 @@ export class Sync {
 	}
 
 	/**
-	 * Gives records to write the only stored record that has their key. Those that name theirs by ID
-	 * get the ID as the platform writes it.
+	 * Gives records to write the only stored record that has their key; if the scope is the whole table,
+	 * also the fact that there is none. Those that name theirs by ID get the ID as the platform writes
+	 * it.
 	 */
 	private match(writing: Entry[], scope: KeyedRecord[]) {
 		const isById = this.keys.length === 0;
+		const isWhole = isEmptyFilter(this.options.scope);
 		const stored = new Map<string, PlatformRecord | undefined>();
 		for (const { record, key } of writing.length > 0 ? scope : []) {
 			const identity = isById ? idKey(record.id) : key?.text;
@@ -193,7 +195,10 @@ export class Sync {
 		}
 		for (const record of writing) {
 			if (isById) record.id = stored.get(idKey(record.id!))?.id ?? record.id;
-			else if (record.key !== undefined) record.before = stored.get(record.key);
+			else if (record.key !== undefined) {
+				const isMissing = isWhole && !stored.has(record.key);
+				record.before = isMissing ? null : stored.get(record.key);
+			}
 		}
 	}
 

@@ -342,8 +342,16 @@ describe('the records to write', () => {
 			{ index: 1, key: 'new', fields: { name: 'new' } },
 		];
 		await sync.compare(writing, writing);
-		expect(writing.map(({ before }) => before)).toEqual([tables.tables.people![0], undefined]);
+		expect(writing.map(({ before }) => before)).toEqual([tables.tables.people![0], null]);
 		expect(tables.bodies.map(({ loadFields }) => loadFields)).toEqual([undefined, ['name', 'state']]);
+	});
+
+	test('are looked up if a part of the table lacks them: the rest may have them', async () => {
+		const scope: Group = { filter: [{ field: 'state', operator: 'eq', value: 'old' }], filterOperator: 'and' };
+		const { sync } = setUp({ stored, options: { scope } });
+		const record: Entry = { index: 0, key: 'c', fields: { name: 'c' } };
+		await sync.compare([record], [record]);
+		expect(record.before).toBeUndefined();
 	});
 
 	test.each<[what: string, record: Entry]>([

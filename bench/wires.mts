@@ -22,7 +22,4 @@ export const HTTPS: Wire = { name: 'HTTPS', https: true, roundTripMs: 0 };
 /** On the same continent: the usual case. */
 export const HTTPS_25 = https(25);
 
-/** On another continent. */
-export const HTTPS_100 = https(100);
-
-export const WIRES: readonly Wire[] = [HTTP, HTTPS_25, HTTPS_100];
+export const WIRES: readonly Wire[] = [HTTP, HTTPS_25];

@@ -12,7 +12,7 @@ const LIMIT = { batchSize: 1000, concurrency: 4 };
 
 const ROUNDS = [
 	{ size: 1_000, runs: 11 },
-	{ size: 10_000, runs: 7, maxRatioToFloor: 1.3 },
+	{ size: 10_000, runs: 5, maxRatioToFloor: 1.3 },
 	{ size: 100_000, runs: 3, maxRatioToFloor: 1.3 },
 ];
 const SMOKE_ROUNDS: typeof ROUNDS = [{ size: 250, runs: 1 }];

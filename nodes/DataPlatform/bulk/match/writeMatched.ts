@@ -16,10 +16,9 @@ import {
 } from './matchDecision';
 import { isAppending } from '../resolve/compare';
 import { applyFieldRules, withKept, withoutFieldRules } from './applyFieldRules';
-import { ItemOutcomes, type OnItemOutcomes } from './itemOutcomes';
 import { keyFields } from '../../fields/keyFields';
 import { lookUp } from '../resolve/lookup';
-import { afterFailure, failedItem, isSuccess, notSent, notSentItem } from '../outcome';
+import { afterFailure, asAppended, failedItem, isSuccess, notSent, notSentItem } from '../outcome';
 import type { FieldRules, Matching, Task, WriteTarget } from '../writeTask';
 import { lookUpFirst, writeMany, WriteSession, type OnOutcome } from '../send/write';
 import type { Entry, ItemOutcome, Plan, ResolvedEntry, WriteMode } from '../terms';
@@ -28,7 +27,8 @@ type MatchedTask = Task & { matching: Matching };
 
 /** Receives the results of matching. */
 interface MatchedSink {
-	onOutcomes: OnItemOutcomes;
+	/** Called once for each item, with several outcomes if it has several records. */
+	onOutcomes(record: Entry, outcomes: ItemOutcome[]): void;
 	/**
 	 * Called with the records to write, before the first one is written. Those that it removes are
 	 * problems of the plan.
@@ -38,7 +38,9 @@ interface MatchedSink {
 
 class MatchedWriter {
 	private readonly keys: FieldDefinition[];
-	private readonly results: ItemOutcomes;
+	/** The outcomes of items that have records to update, and how many are left. */
+	private readonly open = new Map<number, { left: number; outcomes: ItemOutcome[] }>();
+	private readonly appendable: FieldDefinition[];
 	/** Whether planned records are compared with the record that they matched. */
 	private readonly isCompared: boolean;
 	private readonly rules?: FieldRules;
@@ -63,15 +65,7 @@ class MatchedWriter {
 		const isRead = on !== 'recordId' && (options.skipUnchanged || options.dryRun);
 		this.isCompared = isRead || this.rules !== undefined;
 		this.keys = on === 'recordId' ? [] : keyFields(target.table, { matchOn: on });
-		const appendable = appendableFields(target.table.fields);
-		this.results = new ItemOutcomes(
-			({ fields }) => isAppending({ fields }, { appendable }),
-			(record, outcomes) => this.deliver(record, outcomes),
-			(record, outcome) => {
-				if (matching.ifMissing !== 'error') this.gone.push(withoutFieldRules(record));
-				else this.deliver(record, [on === 'recordId' ? outcome : deletedMeanwhile(record)]);
-			},
-		);
+		this.appendable = appendableFields(target.table.fields);
 	}
 
 	async run(plan: Plan): Promise<ServiceError | undefined> {
@@ -80,19 +74,31 @@ class MatchedWriter {
 			for (const record of plan.records) this.deliver(record, [failedItem(matches)]);
 			return matches;
 		}
+		const creates = await this.writeMatches(matches, plan);
+		await this.create([...creates, ...(await this.resolveGone(plan))]);
+		return this.stopped;
+	}
+
+	/**
+	 * Updates what items match.
+	 *
+	 * @param plan if linked records may have to be created first
+	 * @returns the records to create
+	 */
+	private async writeMatches(matches: Map<Entry, PlatformRecord[]>, plan?: Plan) {
+		const { stopAtFailure } = this.options;
 		const { updates, creates, outcomes } = this.decide(matches);
 		const kept = this.applyRules(updates);
-		const isBad = this.isFailed || !outcomes.every(([, outcome]) => isSuccess(outcome));
 		const writing = [...kept, ...creates];
-		const isStopping = isBad && this.options.stopAtFailure;
-		const prepared = isStopping ? new Set(writing) : await this.prepared(plan, writing);
-		const isPrepared = (record: Entry) => prepared.has(record);
-		const ready = kept.filter(isPrepared);
+		const isBad = this.isFailed || !outcomes.every(([, outcome]) => isSuccess(outcome));
+		const isStopping = this.stopped !== undefined || (isBad && stopAtFailure);
+		const prepares = plan !== undefined && writing.length > 0 && !isStopping;
+		const prepared = prepares ? await this.prepared(plan, writing) : new Set(writing);
+		const ready = kept.filter((record) => prepared.has(record));
 		this.begin(ready, outcomes);
-		if (this.isFailed && this.options.stopAtFailure) this.stopped = afterFailure();
+		if (plan && this.isFailed && stopAtFailure) this.stopped ??= afterFailure();
 		await this.update(ready);
-		await this.create([...creates.filter(isPrepared), ...(await this.resolveGone(plan))]);
-		return this.stopped;
+		return creates.filter((record) => prepared.has(record));
 	}
 
 	/**
@@ -102,17 +108,9 @@ class MatchedWriter {
 	 * @returns the records to create
 	 */
 	private async writeFound(matches: Map<Entry, PlatformRecord[]>, plan?: Plan) {
-		const { updates, creates, outcomes } = this.decide(matches);
-		const kept = this.applyRules(updates);
-		// Values that field rules held back may link to records that are not created yet.
-		const writing = [...kept, ...creates];
-		const isOpen = plan !== undefined && this.rules !== undefined && !this.stopped;
-		const prepared = isOpen ? await this.prepared(plan, writing) : new Set(writing);
-		const ready = kept.filter((record) => prepared.has(record));
-		this.begin(ready, outcomes);
-		await this.update(ready);
+		const creates = await this.writeMatches(matches, plan);
 		for (const record of this.gone.splice(0)) this.deliver(record, [deletedMeanwhile(record)]);
-		return creates.filter((record) => prepared.has(record));
+		return creates;
 	}
 
 	/** The records that can be written. The items of the others fail. */
@@ -212,7 +210,7 @@ class MatchedWriter {
 
 	private async update(records: Entry[]) {
 		const stop = await this.write(records, this.updateMode, (record, outcome) =>
-			this.results.add(record, withKept(outcome, record)),
+			this.resolved(record, withKept(outcome, record)),
 		);
 		this.stopped ??= stop;
 	}
@@ -244,11 +242,42 @@ class MatchedWriter {
 
 	/** Registers the records to update. The outcomes that the rules gave to others are final. */
 	private begin(updates: Entry[], outcomes: ResolvedEntry[]) {
-		this.results.expect([...updates, ...outcomes.map(([record]) => record)]);
+		for (const { index } of [...updates, ...outcomes.map(([record]) => record)]) {
+			const left = (this.open.get(index)?.left ?? 0) + 1;
+			this.open.set(index, { left, outcomes: [] });
+		}
 		for (const [record, outcome] of outcomes) {
 			if (outcome.outcome === 'notFound') this.deliver(record, [outcome]);
-			else this.results.add(record, outcome);
+			else this.resolved(record, outcome);
 		}
+	}
+
+	/** Delivers the outcomes of an item's records together. */
+	private resolved(record: Entry, outcome: ItemOutcome) {
+		const item = this.open.get(record.index)!;
+		item.left -= 1;
+		item.outcomes.push(outcome);
+		if (item.left > 0) return;
+		this.open.delete(record.index);
+		const { on, ifMissing } = this.options.matching;
+		const outcomes = item.outcomes.filter((each) => each.outcome !== 'notFound');
+		if (outcomes.length > 0) this.deliver(record, this.summed(record, outcomes));
+		else if (ifMissing !== 'error') this.gone.push(withoutFieldRules(record));
+		else this.deliver(record, [on === 'recordId' ? item.outcomes[0]! : deletedMeanwhile(record)]);
+	}
+
+	/** If a record of an item did not succeed, the item did not. */
+	private summed(record: Entry, outcomes: ItemOutcome[]): ItemOutcome[] {
+		const bad =
+			outcomes.find(({ outcome }) => outcome === 'unknown') ??
+			outcomes.find((outcome) => !isSuccess(outcome));
+		if (!bad || outcomes.length === 1) return outcomes;
+		const done = outcomes.filter(isSuccess).length;
+		const message = `${bad.message!}; ${done} of ${outcomes.length} matching records were written`;
+		// Another attempt would add it again to the records that were written.
+		const adds =
+			done > 0 && isAppending({ fields: record.fields }, { appendable: this.appendable });
+		return [{ ...(adds ? asAppended(bad) : bad), message }];
 	}
 
 	private deliver(record: Entry, outcomes: ItemOutcome[]) {

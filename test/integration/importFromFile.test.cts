@@ -357,6 +357,7 @@ describe('options of many-record writes', () => {
 			.join('\n')}\n`;
 		const dry = await imported(text, { options: { dryRun: true } });
 		expect(dry.json).toMatchObject({ inserted: 5, dryRun: true });
+		expect(dry.json.preview).toHaveLength(5);
 		expect(await harness.records()).toHaveLength(0);
 		await imported(text);
 		const again = await imported(text, { options: { skipUnchanged: true } });

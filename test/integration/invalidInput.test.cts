@@ -1,5 +1,5 @@
 import type { IDataObject, INodeExecutionData } from 'n8n-workflow';
-import { defined } from '../support/engine/engine.cts';
+import { defined, runOperation } from '../support/engine/engine.cts';
 import { expectErrorItem, numbered, outcomes, useHarness, type Run } from './fixtures.cts';
 
 const harness = useHarness();
@@ -209,9 +209,9 @@ describe.each(['={{ $json.missing }}', '={{ "" }}', '={{ "false" }}', '={{ null 
 describe('what does not exist is named, with what is called nearly the same', () => {
 	const locator = (value: string) => ({ __rl: true, mode: 'id', value });
 	test.each<[application: string, table: string, error: string, hint: string]>([
-		['shop', 'ordres', "Application 'shop' has no table 'ordres', did you mean 'orders'?", 'see: '],
+		['shop', 'ordres', "Application 'shop' has no table 'ordres', did you mean 'orders'?", 'see the tables'],
 		['shop', 'invoices', "Application 'shop' has no table 'invoices'", "'orders'"],
-		['shopp', 'orders', "There is no application 'shopp', did you mean 'shop'?", 'see: '],
+		['shopp', 'orders', "There is no application 'shopp', did you mean 'shop'?", 'see the applications'],
 		['', 'ordres', "has a table 'ordres', did you mean 'orders'?", 'Choose the application'],
 	])('application %j, table %j', async (application, table, error, hint) => {
 		const result = await harness.run('create', {
@@ -220,5 +220,57 @@ describe('what does not exist is named, with what is called nearly the same', ()
 		});
 		expect(result.error?.message).toContain(error);
 		expect(result.error?.description).toContain(hint);
+	});
+
+	const RECORD = locator('5f0c9f0e-3b1a-4f43-9a51-0a9c1df7a1b2');
+	const byRecord = { recordId: RECORD };
+	const byFilter = {
+		filterMode: 'conditions',
+		conditions: { condition: [{ field: 'price', operator: 'gt', value: '1' }] },
+	};
+	const operations: Array<[operation: string, parameters: IDataObject]> = [
+		['count', {}],
+		['delete', byRecord],
+		['deleteMany', byFilter],
+		['get', byRecord],
+		['getAll', {}],
+	];
+
+	test.each(operations)('%s: a table, for all items with one more request', async (operation, own) => {
+		const result = await harness.run(operation, {
+			items: numbered(3),
+			parameters: { ...own, table: locator('ordres') },
+			onError: 'continueRegularOutput',
+		});
+		const output = result.output('Data Platform');
+		for (const [index, item] of output.entries()) {
+			expectErrorItem(item, index, "'ordres', did you mean 'orders'?", { status: 404 });
+		}
+		expect(output).toHaveLength(3);
+		expect(await harness.requests()).toHaveLength(4);
+	});
+
+	test('an application that tables are listed of', async () => {
+		const result = await runOperation(harness.credential, {
+			parameters: { resource: 'table', operation: 'getAll', application: locator('shopp') },
+		});
+		expect(result.error?.message).toBe("There is no application 'shopp', did you mean 'shop'?");
+	});
+
+	test.each(['get', 'delete'])('%s: a record that is missing takes no more requests', async (operation) => {
+		const result = await harness.run(operation, { parameters: byRecord });
+		expect(result.error?.message).toContain(`There is no record '${RECORD.value}'`);
+		expect(result.error?.description).toContain("Check the record's ID");
+		expect(await harness.requests()).toHaveLength(1);
+	});
+
+	test('a platform that does not say what is missing: the table is there, so it is the record', async () => {
+		await harness.faults({
+			match: { path: '/data/' },
+			fault: { kind: 'status', status: 404, body: { errors: [{ message: 'Not found' }] } },
+		});
+		const result = await harness.run('get', { parameters: byRecord });
+		expect(result.error?.message).toBe('Not found');
+		expect(result.error?.description).toContain("Check the record's ID");
 	});
 });

@@ -6,20 +6,26 @@ const tooMany = (retryAfter: object) => ({
 	when: { every: 3 },
 	fault: { kind: 'status', status: 429, ...retryAfter },
 });
-const summaryOf = async (operation: string, options = {}) =>
-	(await harness.run(operation, { items: numbered(30), options: { output: 'summary', ...options } })).json();
+const runSummary = async (operation: string, options = {}) =>
+	await harness.run(operation, {
+		items: numbered(30),
+		options: { output: 'summary', ...options },
+	});
+const summaryOf = async (operation: string, options = {}) => (await runSummary(operation, options)).json();
 
 describe('429 on every third request', () => {
 	test('with Retry-After in seconds: all written, every wait honoured and in the summary', async () => {
 		await harness.faults(tooMany({ retryAfterSeconds: 1 }));
 		const options = { batchSize: 6, parallelRequests: 1 };
-		const [summary, ...others] = await summaryOf('upsert', options);
+		const result = await runSummary('upsert', options);
+		const [summary, ...others] = result.json();
 		expect(others).toEqual([]);
 		expect(summary).toMatchObject({ inserted: 30, failed: 0, unknown: 0, retries: 2 });
 		expect(summary!.waitedMs).toBeGreaterThanOrEqual(2000);
 		expect(summary!.waitedMs).toBeLessThan(10_000);
 		const log = await harness.requests();
 		expect(summary!.requests).toBe(log.length);
+		expect(result.hints[1]).toMatch(/^[2-9] s waited: The platform asked to wait: too many requests/);
 		log.forEach(({ status, startedAt }, index) => {
 			if (status !== 429) return;
 			const pause = Date.parse(log[index + 1]!.startedAt) - Date.parse(startedAt);

@@ -60,6 +60,7 @@ test('keep the rules, with reasons for exceptions', () => {
 		'description-wrong-for-dynamic-options: How to compare. The list depends on the type of the field.',
 		'display-name-wrong-for-dynamic-multi-options: Aggregations',
 		'display-name-wrong-for-dynamic-options: Operator',
+		'display-name-wrong-for-dynamic-options: Value (From List)',
 		// People search for these words. The rule takes no parentheses.
 		'operation-option-action-miscased: Create or update records (bulk upsert)',
 		'operation-option-action-miscased: Create records (bulk insert)',

@@ -69,8 +69,7 @@ export interface Seen {
 }
 
 /** The output items of a node before this one. */
-export const asItems = (...all: IDataObject[]): INodeExecutionData[] =>
-	all.map((json) => ({ json }));
+export const asItems = (...all: IDataObject[]): INodeExecutionData[] => all.map((json) => ({ json }));
 
 /** A table chosen by name. */
 export const TABLE = { application: locator('sales'), table: locator('people') };
@@ -81,41 +80,31 @@ export function locator(value: string, mode = 'id') {
 
 /** The mapper's values: automatic, or the given ones. */
 export const columns = (value?: IDataObject) =>
-	(value
-		? { mappingMode: 'defineBelow', value }
-		: { mappingMode: 'autoMapInputData', value: null }) as INodeParameters;
+	(value ? { mappingMode: 'defineBelow', value } : { mappingMode: 'autoMapInputData', value: null }) as INodeParameters;
 
 const PREFIX = '/api/v2/';
 
-const isExpression = (value: unknown): value is string =>
-	typeof value === 'string' && value.startsWith('=');
+const isExpression = (value: unknown): value is string => typeof value === 'string' && value.startsWith('=');
 
 /** An expression's value. Only simple ones are supported: `={{ $json.name }}`. */
 function evaluate(expression: string, json: IDataObject, index: number): unknown {
 	const [, code = ''] = /^=\{\{(.*)\}\}$/s.exec(expression) ?? [];
 	// The code comes from a test, not from a stranger.
-	return (
-		new Function('$json', '$itemIndex', `return (${code})`) as (...given: unknown[]) => unknown
-	)(json, index);
+	return (new Function('$json', '$itemIndex', `return (${code})`) as (...given: unknown[]) => unknown)(json, index);
 }
 
 function resolved(value: unknown, json: IDataObject, index: number): unknown {
 	if (isExpression(value)) return evaluate(value, json, index);
 	if (Array.isArray(value)) return value.map((entry) => resolved(entry, json, index));
 	if (typeof value !== 'object' || value === null) return value;
-	return Object.fromEntries(
-		Object.entries(value).map(([key, entry]) => [key, resolved(entry, json, index)]),
-	);
+	return Object.fromEntries(Object.entries(value).map(([key, entry]) => [key, resolved(entry, json, index)]));
 }
 
 const valueAt = (parameters: unknown, path: string): unknown =>
 	path
 		.split('.')
 		.reduce<unknown>(
-			(inner, name) =>
-				typeof inner === 'object' && inner !== null
-					? (inner as Record<string, unknown>)[name]
-					: undefined,
+			(inner, name) => (typeof inner === 'object' && inner !== null ? (inner as Record<string, unknown>)[name] : undefined),
 			parameters,
 		);
 
@@ -171,16 +160,12 @@ export function fakeExecution({
 	const binaryOf = (index: number, name: string) => {
 		const binary = items[index]?.binary?.[name];
 		if (binary) return binary;
-		throw new Error(
-			`This operation expects the node's input data to contain a binary file '${name}'`,
-		);
+		throw new Error(`This operation expects the node's input data to contain a binary file '${name}'`);
 	};
 	const contentOf = (id: string): Array<Buffer | Error> => {
 		const content = files[id] ?? new Error(`No file ${id}`);
 		if (content instanceof Error) throw content;
-		return [content]
-			.flat()
-			.map((piece) => (piece instanceof Error ? piece : Buffer.from(piece as string)));
+		return [content].flat().map((piece) => (piece instanceof Error ? piece : Buffer.from(piece as string)));
 	};
 	const helpers = {
 		httpRequestWithAuthentication: async (type: string, options: IHttpRequestOptions) => {
@@ -192,25 +177,19 @@ export function fakeExecution({
 			return await send(options);
 		},
 		assertBinaryData: binaryOf,
-		getBinaryDataBuffer: async (index: number, name: string) =>
-			Buffer.from(binaryOf(index, name).data, 'base64'),
+		getBinaryDataBuffer: async (index: number, name: string) => Buffer.from(binaryOf(index, name).data, 'base64'),
 		getBinaryStream: async (id: string, chunkBytes: number) => {
 			const content = contentOf(id);
 			seen.openStreams += 1;
 			async function* pieces() {
 				for (const piece of content) {
 					if (piece instanceof Error) throw piece;
-					for (let at = 0; at < piece.length; at += chunkBytes)
-						yield piece.subarray(at, at + chunkBytes);
+					for (let at = 0; at < piece.length; at += chunkBytes) yield piece.subarray(at, at + chunkBytes);
 				}
 			}
 			return Readable.from(pieces()).on('close', () => (seen.openStreams -= 1));
 		},
-		prepareBinaryData: async (
-			data: AsyncIterable<Uint8Array>,
-			name?: string,
-			mimetype?: string,
-		): Promise<IBinaryData> => {
+		prepareBinaryData: async (data: AsyncIterable<Uint8Array>, name?: string, mimetype?: string): Promise<IBinaryData> => {
 			const pieces: Uint8Array[] = [];
 			for await (const piece of data) {
 				await receive?.(piece);
@@ -228,6 +207,7 @@ export function fakeExecution({
 	const context = {
 		helpers,
 		logger: { debug: log('debug'), info: log('info'), warn: log('warn'), error: log('error') },
+		sendMessageToUI: log('console'),
 		getInputData: () => items,
 		getNode: () => node,
 		getTimezone: () => timezone,
@@ -239,9 +219,7 @@ export function fakeExecution({
 			...credential,
 		}),
 		evaluateExpression: (expression: string, index: number) =>
-			expression === '{{ $runIndex }}'
-				? runIndex
-				: evaluate(`=${expression}`, items[index]?.json ?? {}, index),
+			expression === '{{ $runIndex }}' ? runIndex : evaluate(`=${expression}`, items[index]?.json ?? {}, index),
 		continueOnFail: () => (node.onError ?? 'stopWorkflow') !== 'stopWorkflow',
 		addExecutionHints: (...hints: Seen['hints']) => seen.hints.push(...hints),
 		getNodeParameter: (
@@ -290,8 +268,7 @@ export async function runNode(operation: string, given: Given): Promise<NodeRun>
 
 /** Shows the given parameters, wherever they are stored. */
 function shownIn({ options, ...fields }: IDataObject): ShownParameters {
-	const shown = (path: string) => (name: string) =>
-		[name, { path: `${path}${name}`, property: { name } as INodeProperties }] as const;
+	const shown = (path: string) => (name: string) => [name, { path: `${path}${name}`, property: { name } as INodeProperties }] as const;
 	return new Map([
 		...Object.keys(fields).map(shown('')),
 		...Object.keys((options as IDataObject | undefined) ?? {}).map(shown('options.')),

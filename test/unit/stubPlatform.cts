@@ -51,6 +51,8 @@ export interface Fake {
 	withToken: boolean[];
 	/** What the node logged at debug level; at other levels nothing is logged. */
 	log: string[];
+	/** What who watches the run is told. */
+	announced: string[];
 	/** Ends the execution. */
 	cancel(): void;
 }
@@ -81,13 +83,15 @@ export function fakePlatform(serve: Serve, settings: Partial<ClientSettings> = {
 		if (result instanceof Error) throw result;
 		return streamed(result);
 	};
+	const announced: string[] = [];
 	const logger = { debug: (message: string) => log.push(message) } as unknown as Logger;
 	const sender: HttpTransport = {
 		send: sending(true),
 		sendWithoutToken: sending(false),
 		logger,
+		announce: (text: string) => announced.push(text),
 		canceled: cancellation.signal,
 	};
 	const connection = new ApiClient(sender, { ...SETTINGS, ...settings });
-	return { connection, sent, withToken, log, cancel: () => cancellation.abort() };
+	return { connection, sent, withToken, log, announced, cancel: () => cancellation.abort() };
 }

@@ -26,8 +26,11 @@ import { isTool, readerOf, RunContext } from '../run/run';
 import { toFailure } from '../parameters/describeFailure';
 import { withGroups } from '../parameters/defineOperation';
 import { maxRetryWait, timeout } from '../parameters/requests';
+import { recordId, table, tableOf } from '../parameters/select/table';
 import { forEachConcurrent, KeyedQueue } from '../transport/concurrency';
-import { InputError } from '../transport/errors';
+import { InputError, isNotFound, ServiceError } from '../transport/errors';
+import { addressKey } from '../api/endpoints';
+import { whyMissing } from '../api/structure';
 import { findOperation } from './index';
 
 /** Runs `work` and returns its error, if any, in words for the user. */
@@ -49,6 +52,21 @@ const toItems = (output: ItemOutput): OutputItem[] =>
 		return { ...failure, details: { ...failure.details, ...entry.details } };
 	});
 
+/**
+ * A 404 for a table's address, with what is missing. That is found out once per run and table, and
+ * not at all if the platform names the record: a miss then costs no more requests.
+ */
+async function explained(error: unknown, run: RunContext<string>, index: number): Promise<unknown> {
+	if (!(error instanceof ServiceError) || !isNotFound(error) || !run.shown.has(table.name)) {
+		return error;
+	}
+	const id = run.shown.has(recordId.name) ? recordId.of(run, index) : undefined;
+	if (id !== undefined && error.message.includes(id)) return error;
+	const at = tableOf(run, index);
+	const find = async () => await whyMissing(run.client, at, error);
+	return (await run.once(`missing ${addressKey(at)}`, find)) ?? error;
+}
+
 async function runItem(
 	operation: ItemOperation,
 	run: RunContext<string>,
@@ -56,7 +74,11 @@ async function runItem(
 	index: number,
 ) {
 	const failure = await failureOf(async () => {
-		const output = await operation.execute(run, index, report.attempt);
+		const output = await operation
+			.execute(run, index, report.attempt)
+			.catch(async (error: unknown) => {
+				throw await explained(error, run, index);
+			});
 		report.done(index, toItems(output));
 	});
 	if (failure) report.failed(index, failure);
@@ -134,6 +156,9 @@ async function runAll(context: IExecuteFunctions, operation: Operation, report: 
 	const run = await createRun(context, operation, context.getInputData().length);
 	if (operation.kind === 'bulk') await operation.execute(run, report);
 	else await runItems(operation, run, report, context.continueOnFail());
+	const { stats, waitReasons } = run.client;
+	if (waitReasons.size === 0) return;
+	run.hint(`${Math.round(stats.waitedMs / 1000)} s waited: ${[...waitReasons].join('; ')}.`);
 }
 
 /** How far the run got, in words; empty if there is nothing to say. */

@@ -22,7 +22,7 @@ export const invalidResponse = (what: string, status: number) =>
 	new ServiceError(`The response contains no ${what}`, {
 		delivery: 'notApplied',
 		status,
-		hint: 'A proxy or gateway may have responded instead. Check the address and the network.',
+		hint: "Another server may have responded, such as a proxy. Check the 'Base URL' in the credential and the network.",
 	});
 
 const text = (value: unknown) => (typeof value === 'string' && value !== '' ? value : undefined);

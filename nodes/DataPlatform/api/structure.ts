@@ -35,45 +35,53 @@ export const readApplications = async (client: ApiClient): Promise<Application[]
 export const readCurrentUser = async (client: ApiClient): Promise<IDataObject> =>
 	await read(client, paths.currentUser(), 'user', toUser);
 
-/** @throws {ServiceError} */
-export const readTables = async (
-	client: ApiClient,
-	application: string,
-): Promise<TableDefinition[]> =>
-	await read(client, paths.tables(application), 'list of tables', (data) => toList(data, toTable));
-
-const isCalled = (name: string) => (table: TableDefinition) =>
-	table.id === name || table.internalName === name;
-
-const named = (all: Array<{ internalName: string; header?: string; name?: string }>) =>
-	all.map(({ internalName, header, name }) => ({ name: internalName, header: header ?? name }));
+const isCalled = (wanted: string) => (one: Pick<Application, 'id' | 'internalName'>) =>
+	one.id === wanted || one.internalName === wanted;
 
 /** How many applications or tables a hint lists. */
 const NAMES_SHOWN = 20;
 
-/** Says which of both does not exist, and what is called nearly the same: two more requests. */
-async function describeMissing(
-	client: ApiClient,
-	{ application, table }: { application: string; table: string },
+/** A 404 that says what is called nearly the same. */
+function missing(
+	what: string,
+	wanted: string,
+	{ of, known }: { of: string; known: Array<{ name: string; header?: string }> },
 	error: ServiceError,
-): Promise<ServiceError> {
-	const missing = (message: string, wanted: string, known: ReturnType<typeof named>) =>
-		new ServiceError(`${message}${didYouMean(wanted, known)}`, {
-			...error,
-			hint: `The token can see: ${
-				nameList(
-					known.map(({ name }) => name),
-					NAMES_SHOWN,
-				) || 'none'
-			}.`,
-		});
-	const applications = await readApplications(client);
-	if (!applications.some(({ id, internalName }) => [id, internalName].includes(application)))
-		return missing(`There is no application '${application}'`, application, named(applications));
-	const tables = await readTables(client, application);
-	if (tables.some(isCalled(table))) return error;
-	return missing(`Application '${application}' has no table '${table}'`, table, named(tables));
+) {
+	const names = known.map(({ name }) => name);
+	return new ServiceError(`${what}${didYouMean(wanted, known)}`, {
+		...error,
+		hint: `The token can see ${names.length > 0 ? `the ${of} ${nameList(names, NAMES_SHOWN)}` : `no ${of}`}.`,
+	});
 }
+
+/** The error of a request to an application, which may not exist: then one more request. */
+async function withApplications(client: ApiClient, application: string, error: ServiceError) {
+	const all = isNotFound(error) ? await readApplications(client) : [];
+	if (all.length === 0 || all.some(isCalled(application))) return error;
+	const known = all.map(({ internalName, name }) => ({ name: internalName, header: name }));
+	const what = `There is no application '${application}'`;
+	return missing(what, application, { of: 'applications', known }, error);
+}
+
+/**
+ * The tables of an application.
+ *
+ * @throws {ServiceError} if there is no such application, with what is called nearly the same
+ */
+export const readTables = async (
+	client: ApiClient,
+	application: string,
+): Promise<TableDefinition[]> =>
+	await read(client, paths.tables(application), 'list of tables', (data) =>
+		toList(data, toTable),
+	).catch(async (thrown: unknown) => {
+		const error = serviceErrorOrThrow(thrown);
+		throw await withApplications(client, application, error).catch(() => error);
+	});
+
+const named = (tables: TableDefinition[]) =>
+	tables.map(({ internalName, header }) => ({ name: internalName, header }));
 
 /** Looks for a table in all applications, if none is given. */
 async function findTable(client: ApiClient, name: string): Promise<TableDefinition> {
@@ -105,13 +113,33 @@ async function findTable(client: ApiClient, name: string): Promise<TableDefiniti
 	return only.table;
 }
 
-/** A table of an application. If it does not exist, the error says what is called nearly the same. */
+/**
+ * Why a request to a table's address was answered with a 404, and what is called nearly the same; one
+ * or two requests for a table of an application. Undefined if the table exists, or nothing is known.
+ */
+export async function whyMissing(
+	client: ApiClient,
+	{ application, table }: TableAddress,
+	error: ServiceError,
+): Promise<ServiceError | undefined> {
+	if (!application) {
+		const failure = await findTable(client, table).catch((thrown: unknown) => thrown);
+		return failure instanceof ServiceError && failure.status === 404 ? failure : undefined;
+	}
+	const tables = await readTables(client, application).catch(serviceErrorOrThrow);
+	if (tables instanceof ServiceError) return isNotFound(tables) ? tables : undefined;
+	if (tables.some(isCalled(table))) return undefined;
+	const what = `Application '${application}' has no table '${table}'`;
+	return missing(what, table, { of: 'tables', known: named(tables) }, error);
+}
+
+/** A table of an application. */
 const readIn = async (client: ApiClient, application: string, table: string) =>
 	await read(client, paths.table(application, table), `table '${table}'`, toTable).catch(
 		async (thrown: unknown) => {
 			const error = serviceErrorOrThrow(thrown);
-			if (!isNotFound(error)) throw error;
-			throw await describeMissing(client, { application, table }, error).catch(() => error);
+			const found = isNotFound(error) && (await whyMissing(client, { application, table }, error));
+			throw found || error;
 		},
 	);
 

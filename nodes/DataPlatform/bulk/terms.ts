@@ -145,8 +145,8 @@ export interface ItemOutcome {
 	retryAfterMs?: number;
 	/** Not sent because of other items' outcomes, which are the ones to report. */
 	notAttempted?: boolean;
-	/** The later item with the same key or ID, into which it was merged. */
-	mergedInto?: number;
+	/** The later item with the same key or ID, into which it was merged; null if it is that one. */
+	mergedInto?: number | null;
 	/** Doing it again could do it twice, so the node's next attempt skips it. */
 	noRetry?: boolean;
 	/** Sending the same item again does no harm and may succeed. */

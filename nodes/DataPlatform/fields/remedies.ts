@@ -76,7 +76,7 @@ const GROUPED_WITH_POINT = /^[+-]?\d{1,3}(?:,\d{3})+(?:\.\d+)?$/;
 const ONE_GROUP = /^[+-]?[1-9]\d{0,2},\d{3}$/;
 
 export const numberRemedy: Remedy = (text, source) => {
-	const format = (name: string) => `choose the number format ${name} in the options`;
+	const format = (name: string) => `set the number format ${name} in the options`;
 	const without = (mark: string) =>
 		mark === "'" ? `.replaceAll("'", '')` : `.replaceAll('${mark}', '')`;
 	const comma = (before = '') =>

@@ -6,7 +6,7 @@
  *
  *     const result = await new RowImport({ portions, reader, pipeline, rejected, … }).run();
  */
-import type { IBinaryData } from 'n8n-workflow';
+import type { IBinaryData, IDataObject } from 'n8n-workflow';
 
 import { idKey } from '../api/idSet';
 import { isSuccess, KeptCounts, noCounts } from '../bulk/outcome';
@@ -19,6 +19,8 @@ import { shortened } from '../transport/messageText';
 import type { GrowingFile } from '../input/binaryStore';
 import { FailureKinds } from '../run/failureKinds';
 import type { ProgressLog } from '../run/progressLog';
+import { recordOutput } from '../input/recordOutput';
+import { omitUndefined } from '../run/itemResults';
 import type { RowReader } from './rowValues';
 import type { Entry, ItemOutcome, Outcome, Plan, PlanInput } from '../bulk/terms';
 import { omitUndefined } from '../transport/json';
@@ -38,6 +40,8 @@ interface ImportParts {
 	rejectsDuplicates: boolean;
 	/** Whether rows identify their record by its ID. */
 	isById: boolean;
+	/** How many of the first rows to show as they are read. */
+	previewRows: number;
 	/** Stop after this many rejected rows; 0 for never. */
 	stopAfterRejected: number;
 	/** The label of the option that sets this limit. */
@@ -61,6 +65,8 @@ export interface ImportResult {
 	writtenAfter: number;
 	/** How many later rows have an unknown outcome and are not in the file of rejected rows. */
 	unknownAfter: number;
+	/** The first rows, with their outcomes. */
+	preview: IDataObject[];
 	/** Why rows were rejected. */
 	kinds: FailureKinds;
 	/** A notice about keys that people may take for the same. */
@@ -100,6 +106,7 @@ export class RowImport {
 			confirmedThroughRow: parts.before,
 			writtenAfter: 0,
 			unknownAfter: 0,
+			preview: [],
 			kinds: new FailureKinds('row'),
 			readOnly: new Set(),
 			addsTwice: false,
@@ -185,7 +192,17 @@ export class RowImport {
 		const { stopped } = await pipeline.write(plan, {
 			onOutcomes: (row, all) => outcomes.set(row, all.find((one) => !isSuccess(one)) ?? all[0]!),
 		});
+		this.addToPreview(rows, outcomes, plan);
 		return { stopped, isComplete: await this.take(rows, outcomes, stopped) };
+	}
+
+	private addToPreview(rows: FileRow[], outcomes: Map<number, ItemOutcome>, { records }: Plan) {
+		const { preview } = this.result;
+		for (const { row } of rows.slice(0, this.parts.previewRows - preview.length)) {
+			const { outcome, message: error } = outcomes.get(row) ?? {};
+			const fields = records.find(({ index }) => index === row)?.fields;
+			preview.push(omitUndefined({ row, outcome, error, ...recordOutput(true)({ fields }) }));
+		}
 	}
 
 	/** Rejects rows for a record that an earlier portion wrote. */

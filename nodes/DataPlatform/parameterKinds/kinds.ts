@@ -93,19 +93,22 @@ export const flag = <Name extends string>(name: Name, look: EditorLook & { prese
 		throw notAllowed(value, parameter, 'true or false');
 	});
 
-/** What the editor shows for each stored value: its name and, optionally, a description. */
+/**
+ * What the editor shows for each stored value: its name and, optionally, a description and its name
+ * among the actions of n8n's node details.
+ */
 export type Choices<T extends string> = Readonly<
-	Record<T, string | readonly [name: string, description: string]>
+	Record<T, string | readonly [name: string, description: string, action?: string]>
 >;
 
 export const choice = <Name extends string, T extends string>(
 	name: Name,
 	{ choices, ...look }: EditorLook & { choices: Choices<T>; preset: NoInfer<T> },
 ) => {
-	const entries = Object.entries<string | readonly string[]>(choices);
+	const entries = Object.entries<string | ReadonlyArray<string | undefined>>(choices);
 	const options = entries.map(([value, shown]) => {
-		const [title = '', description] = [shown].flat();
-		return { name: title, value, ...omitUndefined({ description }) };
+		const [title = '', description, action] = [shown].flat();
+		return { name: title, value, ...omitUndefined({ description, action }) };
 	});
 	const allowed = `one of ${entries.map(([value]) => `'${value}'`).join(', ')}`;
 	return custom(name, 'options', { ...look, options }, (value, parameter): T => {

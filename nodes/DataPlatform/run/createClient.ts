@@ -16,6 +16,7 @@ import type {
 import { ApiClient } from '../transport/client';
 import type { HttpTransport } from '../transport/exchange';
 import { describeToken, tokenRedactor } from '../transport/tokens';
+import { announce } from './progressLog';
 import { requireNumber } from '../parameterKinds/requireValue';
 
 /** The credential's type. */
@@ -40,6 +41,10 @@ const createTransport = (context: Context, canceled?: AbortSignal): HttpTranspor
 	sendWithoutToken: async (options: IHttpRequestOptions) =>
 		(await context.helpers.httpRequest(options)) as IN8nHttpFullResponse,
 	logger: context.logger,
+	announce: (text) => {
+		if ('sendMessageToUI' in context) announce(context, text);
+		else context.logger.info(text);
+	},
 	canceled:
 		canceled ??
 		('getExecutionCancelSignal' in context ? context.getExecutionCancelSignal() : undefined),

@@ -243,7 +243,7 @@ export class ItemResults {
 			const [first] = [result].flat();
 			const json = first && isItem(first) ? first.json : first?.details;
 			if (typeof json?.outcome !== 'string') continue;
-			yield { outcome: json.outcome, isMerged: json.mergedInto !== undefined };
+			yield { outcome: json.outcome, isMerged: typeof json.mergedInto === 'number' };
 		}
 	}
 

@@ -1,18 +1,26 @@
-import type { Logger } from 'n8n-workflow';
+import type { IExecuteFunctions } from 'n8n-workflow';
 
 const INTERVAL_MS = 5000;
 
-/** Writes a line to n8n's log every few seconds during a long run. */
+type Context = Pick<IExecuteFunctions, 'logger' | 'sendMessageToUI'>;
+
+/** Says something to who watches a run: in n8n's log, and in the browser's console if it is manual. */
+export function announce(context: Context, text: string) {
+	context.logger.info(text);
+	context.sendMessageToUI(text);
+}
+
+/** Says how far a long run is, every few seconds. */
 export class ProgressLog {
 	private lastAt = performance.now();
 
-	constructor(private readonly logger: Logger) {}
+	constructor(private readonly context: Context) {}
 
 	/** @param text called if a line is due */
 	note(text: () => string) {
 		const now = performance.now();
 		if (now - this.lastAt < INTERVAL_MS) return;
 		this.lastAt = now;
-		this.logger.info(text());
+		announce(this.context, text());
 	}
 }

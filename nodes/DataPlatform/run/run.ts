@@ -9,6 +9,7 @@ import { forgetTable, keepTable, keptTable } from '../api/keptTables';
 import { readTable } from '../api/structure';
 import type { TableAddress, TableDefinition } from '../api/types';
 import type { ApiClient } from '../transport/client';
+import { ProgressLog } from './progressLog';
 import { parametersOfItems } from '../parameterKinds/itemParameters';
 import {
 	ParameterReader,
@@ -33,6 +34,7 @@ export const readerOf = (context: IExecuteFunctions, shown: ShownParameters) =>
 export class RunContext<in Name extends string> extends ParameterReader<Name> {
 	readonly items: INodeExecutionData[];
 	readonly isTool: boolean;
+	readonly progress: ProgressLog;
 	private readonly made = new Map<string, unknown>();
 
 	constructor(
@@ -42,6 +44,7 @@ export class RunContext<in Name extends string> extends ParameterReader<Name> {
 	) {
 		super(shown, readOf(context), () => context.getTimezone());
 		this.items = context.getInputData();
+		this.progress = new ProgressLog(context);
 		this.isTool = isTool(context.getNode());
 	}
 
@@ -80,10 +83,15 @@ export class RunContext<in Name extends string> extends ParameterReader<Name> {
 		return check(await this.definition(at));
 	}
 
-	/** Shows a hint in the output panel, once per run. */
-	hintOnce(message: string, type: 'info' | 'warning' = 'info') {
-		const hint = { message, type, location: 'outputPane' } as const;
-		this.once(`hint ${message}`, () => this.context.addExecutionHints(hint));
+	/** Shows a hint in the output panel, which reads it as HTML: values in it must not become tags. */
+	hint(text: string, type: 'info' | 'warning' = 'info') {
+		const message = text.replaceAll('&', '&amp;').replaceAll('<', '&lt;');
+		this.context.addExecutionHints({ message, type, location: 'outputPane' });
+	}
+
+	/** Shows a hint once per run. */
+	hintOnce(text: string, type: 'info' | 'warning' = 'info') {
+		this.once(`hint ${text}`, () => this.hint(text, type));
 	}
 
 	/** An item's own data. */

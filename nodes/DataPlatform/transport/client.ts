@@ -20,6 +20,7 @@ import type { ParsedResponse } from './response';
 import { RetryBudget } from './retryBudget';
 import { isWaitRequest, retryDelay } from './retryPolicy';
 import { LABELS } from '../labels';
+import { shortened } from './messageText';
 
 export interface ClientSettings extends ExchangeSettings {
 	baseUrl: string;
@@ -45,6 +46,17 @@ export interface ApiResponse extends ParsedResponse {
 /** Waits are cut into slices, because older versions of n8n don't end a wait on cancellation. */
 const WAIT_SLICE_MS = 500;
 
+/** A wait that is announced. Shorter ones hardly show. */
+const LONG_WAIT_MS = 5000;
+
+/** A wait that the user is told of after the run. */
+const NOTICEABLE_WAIT_MS = 1000;
+
+/** How many reasons for waits to keep. */
+const MAX_REASONS = 3;
+
+const RATE_LIMIT = 'the limit of requests per minute';
+
 /** Counters of an execution, for its summary. Times are in milliseconds. */
 interface RequestStats {
 	requests: number;
@@ -63,6 +75,12 @@ export class ApiClient {
 	private readonly early = new Map<string, Promise<ApiResponse | ServiceError>>();
 	/** The time up to which `stats` already counts waits: requests may wait at the same time. */
 	private countedUntil = 0;
+	/** The time up to which waits are announced. */
+	private announcedUntil = 0;
+	/** Why the service asked to wait. */
+	private pauseReason = '';
+	/** Why requests waited noticeably. */
+	readonly waitReasons = new Set<string>();
 	/** Identifies the service and the token. */
 	readonly account: string;
 	/** The base URL's origin. */
@@ -168,16 +186,20 @@ export class ApiClient {
 
 	/** If the service asked to wait, all requests wait. */
 	private async waitToRetry(failure: ServiceError, delay: number) {
-		if (isWaitRequest(failure)) this.rateLimiter.pauseUntil(performance.now() + delay);
+		if (isWaitRequest(failure)) {
+			this.rateLimiter.pauseUntil(performance.now() + delay);
+			this.pauseReason = failure.message;
+		}
 		this.stats.retries += 1;
 		this.logger.debug(`Data Platform: trying again in ${delay} ms: ${failure.message}`);
-		await this.wait(delay);
+		await this.wait(delay, failure.message);
 	}
 
 	/** Waits. Returns an error if the execution is canceled in the meantime. */
-	private async wait(ms: number): Promise<ServiceError | undefined> {
+	private async wait(ms: number, reason: string): Promise<ServiceError | undefined> {
 		const start = performance.now();
 		const end = start + ms;
+		this.noteWait(ms, end, shortened(reason, 200));
 		for (let left = ms; left > 0 && !this.isCanceled(); left = end - performance.now()) {
 			// Rejects if the execution is canceled; the loop checks that itself.
 			await sleep(Math.min(left, WAIT_SLICE_MS), this.transport.canceled).catch(() => undefined);
@@ -186,6 +208,15 @@ export class ApiClient {
 		this.stats.waitedMs += Math.max(0, Math.round(until - Math.max(start, this.countedUntil)));
 		this.countedUntil = Math.max(this.countedUntil, until);
 		return this.cancellation;
+	}
+
+	/** Requests wait side by side: a wait that ends with another one is announced once. */
+	private noteWait(ms: number, end: number, reason: string) {
+		if (ms < NOTICEABLE_WAIT_MS) return;
+		if (this.waitReasons.size < MAX_REASONS) this.waitReasons.add(reason);
+		if (ms < LONG_WAIT_MS || end < this.announcedUntil + NOTICEABLE_WAIT_MS) return;
+		this.announcedUntil = end;
+		this.transport.announce?.(`Data Platform: waiting ${Math.round(ms / 1000)} s: ${reason}`);
 	}
 
 	/** Why nothing more is sent, if the execution was canceled. */
@@ -202,7 +233,9 @@ export class ApiClient {
 	 * canceled.
 	 */
 	private async sendInTurn(request: ApiRequest) {
-		const cancellation = await this.wait(this.rateLimiter.reserve(performance.now()));
+		const now = performance.now();
+		const reason = this.rateLimiter.isPaused(now) ? this.pauseReason : RATE_LIMIT;
+		const cancellation = await this.wait(this.rateLimiter.reserve(now), reason);
 		if (cancellation) return cancellation;
 		this.stats.requests += 1;
 		return await exchange(request, this.origin, this.transport, this.settings);

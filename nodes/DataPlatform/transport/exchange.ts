@@ -36,6 +36,8 @@ export interface HttpTransport {
 	/** Sends without the token. */
 	sendWithoutToken(options: IHttpRequestOptions): Promise<IN8nHttpFullResponse>;
 	logger: Logger;
+	/** Says something to who watches the run. */
+	announce?(text: string): void;
 	canceled?: AbortSignal;
 }
 

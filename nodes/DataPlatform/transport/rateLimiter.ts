@@ -14,6 +14,10 @@ export class RateLimiter {
 		this.pausedUntil = Math.max(this.pausedUntil, time);
 	}
 
+	isPaused(now: number): boolean {
+		return this.pausedUntil > now;
+	}
+
 	/** Reserves the next request and returns how many milliseconds to wait before sending it. */
 	reserve(now: number): number {
 		const earliest = Math.max(now, this.pausedUntil);

@@ -129,7 +129,7 @@ export function toServiceError(error: unknown): ServiceError {
 }
 
 const NOT_THE_PLATFORM =
-	'A proxy or gateway may have responded instead. Check the address and the network.';
+	"Another server may have responded, such as a proxy. Check the 'Base URL' in the credential and the network.";
 
 const CHECK = 'Check the platform and the network, then run it again.';
 

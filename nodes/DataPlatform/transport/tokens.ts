@@ -113,6 +113,6 @@ export function tokenHint(
 	}
 	if (purpose === 'workflows') return OTHER_WEBHOOK_TOKEN;
 	return type === 'role'
-		? "Give the token's role the right to do this in the platform, or choose another table."
-		: 'Ask for a token that has this right, or choose another table.';
+		? "Give the token's role the right to do this in the platform, or use another token."
+		: 'Ask for a token that has this right.';
 }

@@ -44,5 +44,5 @@ test('an only item has the advice for each of its problems', () => {
 	expect(message).toBe(
 		`Nothing was sent: 'age' accepts a number, not "abc"; table 'People' has no field 'colour'; the record id is missing; no`,
 	);
-	expect(hint).toBe(`Correct it under 'Values to Send', or in the input if fields are mapped automatically. ${FIELDS} Give it.`);
+	expect(hint).toBe(`Correct the item: under 'Values to Send', or in the input if fields are mapped automatically. ${FIELDS} Give it.`);
 });

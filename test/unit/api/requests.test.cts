@@ -59,7 +59,7 @@ const isAnyOf: Group = {
 	filterOperator: 'or',
 };
 const anything: Group = { filter: [], filterOperator: 'and' };
-const PROXY = 'A proxy or gateway may have responded instead. Check the address and the network.';
+const PROXY = "Another server may have responded, such as a proxy. Check the 'Base URL' in the credential and the network.";
 
 describe('a record', () => {
 	const uuid = '01234567-89ab-cdef-0123-456789abcdef';

@@ -57,8 +57,8 @@ test.each<[type: string, value: unknown, source: string | undefined, text: strin
 		": use {{ DateTime.fromFormat($json.at, 'dd.MM.yyyy H:mm', {zone: 'Europe/Berlin'}).toISO() }} with your time zone",
 	],
 	['number', '1,5', '$json.price', ": use {{ Number($json.price.replace(',', '.')) }}"],
-	['number', '1,5', undefined, ': choose the number format 1.234,5 in the options'],
-	['number', '1,234.5', undefined, ': choose the number format 1,234.5 in the options'],
+	['number', '1,5', undefined, ': set the number format 1.234,5 in the options'],
+	['number', '1,234.5', undefined, ': set the number format 1,234.5 in the options'],
 	['checkbox', 'No', '$json.news', ": use {{ ({ 'yes': true, 'no': false })[String($json.news).toLowerCase()] ?? $json.news }}"],
 	// Ambiguous: both meanings, no guess.
 	[
@@ -99,7 +99,7 @@ test.each<[type: string, value: unknown, source: string | undefined, text: strin
 
 test.each([
 	['age', '12,5', 'item', "$json.age.replace(',', '.')"],
-	['age', '12,5', 'row', 'choose the number format 1.234,5'],
+	['age', '12,5', 'row', 'set the number format 1.234,5'],
 ] as const)('%s %j of an %s', (name, value, unit, text) => {
 	const { problems } = planRecords(people, [{ index: 0, values: { surname: 'F', [name]: value } }], {
 		...{ mode: 'create', empty: 'leave', unknownFields: 'error', duplicates: 'merge', unit },

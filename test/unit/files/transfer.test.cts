@@ -171,7 +171,7 @@ describe('an upload', () => {
 			token: { type: 'short' },
 		});
 		expect(failure).toMatchObject({
-			hint: 'Ask for a token that has this right, or choose another table.',
+			hint: 'Ask for a token that has this right.',
 		});
 	});
 
@@ -427,7 +427,7 @@ describe('files that are removed from a record', () => {
 	test('that the token has no right to: a token for files would do', async () => {
 		const { failure } = await call((client) => removeFiles(client, at, ID, 'papers', ['a']), [no(403)], { token: { type: 'short' } });
 		expect(failure).toMatchObject({
-			hint: 'Ask for a token that has this right, or choose another table.',
+			hint: 'Ask for a token that has this right.',
 		});
 	});
 

@@ -195,6 +195,19 @@ describe('the rows of a file', () => {
 		expect(records).toHaveLength(1);
 	});
 
+	test('a dry run shows the first rows as they would be written, and what is wrong with them', async () => {
+		const { result } = await importFile('name,age\nBob,2\nCy,x\nD,4\nE,5\nF,6\nG,7\n', {
+			options: { dryRun: true },
+		});
+		expect(result.preview).toEqual([
+			{ row: 2, outcome: 'inserted', name: 'Bob', age: 2 },
+			{ row: 3, outcome: 'failed', error: `'age' accepts a number, not "x"` },
+			{ row: 4, outcome: 'inserted', name: 'D', age: 4 },
+			{ row: 5, outcome: 'inserted', name: 'E', age: 5 },
+			{ row: 6, outcome: 'inserted', name: 'F', age: 6 },
+		]);
+	});
+
 	test('with a mapping by hand', async () => {
 		const { result, records } = await importFile('Nom,Ans\nBob,2\n', {
 			parameters: {
@@ -643,9 +656,10 @@ async function importPortions(
 		lines: new RejectedLines(header, ',', true, (name) => reader.isField(name)),
 		rejected: new GrowingFile(run, 'rejected.csv', 'text/csv'),
 		encoding: 'auto',
-		progress: new ProgressLog(context.logger),
+		progress: new ProgressLog(context),
 		rejectsDuplicates,
 		isById,
+		previewRows: 0,
 		stopAfterRejected,
 		limitLabel: 'Rejected Rows Limit',
 		before: 1,
@@ -878,7 +892,7 @@ describe('portions of rows', () => {
 			},
 		});
 		jest.useRealTimers();
-		expect(seen.log).toEqual([
+		expect(seen.log.filter((line) => line.startsWith('info'))).toEqual([
 			"info: Import From File: 'people.csv' is confirmed through row 3, 1 rejected",
 			"info: Import From File: 'people.csv' is confirmed through row 5, 1 rejected",
 		]);

@@ -267,7 +267,7 @@ describe('one record', () => {
 		expect(bodies).toEqual([{ ...more, bulk: [{ fields }] }]);
 	});
 
-	const HINT = "Correct it under 'Values to Send', or in the input if fields are mapped automatically.";
+	const HINT = "Correct the item: under 'Values to Send', or in the input if fields are mapped automatically.";
 	test.each<[string, Given, string, string | undefined]>([
 		[
 			'a field that the table lacks',

@@ -50,6 +50,23 @@ describe('a run', () => {
 		run.hintOnce('Look', 'warning');
 		expect(seen.hints).toEqual([{ message: 'Look', type: 'info', location: 'outputPane' }]);
 	});
+
+	test('shows values in a hint as they are: the editor reads it as HTML', async () => {
+		const { run, seen } = await fakeRun({});
+		run.hint(`not "<img src=https://example.com/a.png> & more"`);
+		expect(seen.hints[0]!.message).toBe('not "&lt;img src=https://example.com/a.png> &amp; more"');
+	});
+
+	test('says how far it is every five seconds, in the log and in the browser', async () => {
+		jest.useFakeTimers();
+		const { run, seen } = await fakeRun({});
+		run.progress.note(() => 'too early');
+		jest.advanceTimersByTime(5000);
+		run.progress.note(() => '3 of 9');
+		run.progress.note(() => 'too early');
+		expect(seen.log).toEqual(['info: 3 of 9', 'console: 3 of 9']);
+		jest.useRealTimers();
+	});
 });
 
 test.each([

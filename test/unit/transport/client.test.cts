@@ -135,7 +135,7 @@ describe('the token', () => {
 			{},
 			"Reading and writing data requires a token of type 'API Token With Role' or 'Standard JWT Token'; the credential has a 'Short API Token'.",
 		],
-		['files, which its type may read', { purpose: 'attachments' }, 'Ask for a token that has this right, or choose another table.'],
+		['files, which its type may read', { purpose: 'attachments' }, 'Ask for a token that has this right.'],
 		['a host that it was not sent to', { to: { url: elsewhere, withToken: false } }, 'Correct what the message names, then run it again.'],
 	])('what to do after a 403 for %s', async (_, more, hint) => {
 		const { client } = tokenClient(httpResponse(403, { errors: [{ id: 'c', message: 'no' }] }));
@@ -307,6 +307,24 @@ describe('waiting', () => {
 		const both = [connection.tryRequest(post), connection.tryRequest(post)];
 		await advanced(Promise.all(both));
 		expect(connection.stats).toEqual({ requests: 4, retries: 2, waitedMs: 10_000 });
+	});
+
+	const ASKED = 'The platform asked to wait: too many requests';
+
+	test.each([
+		['that are long are announced, once for all that wait', 10, [`Data Platform: waiting 10 s: ${ASKED}`]],
+		['that are short are not', 4, []],
+	])('%s', async (_, seconds, expected) => {
+		const { connection, announced } = fakePlatform((__, count) => (count <= 2 ? busy(seconds) : good()));
+		await advanced(Promise.all([connection.tryRequest(post), connection.tryRequest(post)]));
+		expect(announced).toEqual(expected);
+		expect([...connection.waitReasons]).toEqual([ASKED]);
+	});
+
+	test('for the limit of requests per minute have that reason', async () => {
+		const { connection } = fakePlatform(() => good(), { requestsPerMinute: 1 });
+		await advanced(Promise.all([connection.tryRequest(post), connection.tryRequest(post)]));
+		expect([...connection.waitReasons]).toEqual(['the limit of requests per minute']);
 	});
 
 	test('that the platform asks for holds requests that begin meanwhile', async () => {

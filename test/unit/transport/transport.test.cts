@@ -201,7 +201,7 @@ describe('a token', () => {
 	const expired = { type: 'jwt', expires: PAST };
 	const valid = { type: 'jwt', expires: '2999-01-01T00:00:00.000Z' };
 	const EXPIRED = 'The token expired on 2001-09-09 01:46 UTC. Create a new token in the platform and enter it in the credential.';
-	const otherRight = 'Ask for a token that has this right, or choose another table.';
+	const otherRight = 'Ask for a token that has this right.';
 	test.each([
 		[401, role, 'data', CHECK_TOKEN],
 		[401, expired, 'data', EXPIRED],
@@ -408,7 +408,7 @@ describe('a response', () => {
 			failed(200, {
 				message: "The platform's response could not be read (text/html, 6 characters)",
 				delivery: 'ambiguous',
-				hint: 'A proxy or gateway may have responded instead. Check the address and the network.',
+				hint: "Another server may have responded, such as a proxy. Check the 'Base URL' in the credential and the network.",
 			}),
 		],
 		[
@@ -463,7 +463,7 @@ describe('a response', () => {
 				delivery: 'rejected',
 				status: 404,
 				body: { message: 'no route' },
-				hint: 'A proxy or gateway may have responded instead. Check the address and the network.',
+				hint: "Another server may have responded, such as a proxy. Check the 'Base URL' in the credential and the network.",
 			},
 		],
 		[

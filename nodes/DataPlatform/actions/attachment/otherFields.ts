@@ -81,6 +81,6 @@ function requireNoProblems(problems: Problem[]) {
 		field,
 		hint:
 			hint ??
-			"Correct it under 'Values to Send', or in the input if fields are mapped automatically.",
+			"Correct the item: under 'Values to Send', or in the input if fields are mapped automatically.",
 	});
 }

@@ -2,7 +2,6 @@ import { readRecords, type ReadNotes } from '../../api/readRecords';
 import type { PlatformRecord } from '../../api/types';
 import { storeFile } from '../../input/binaryStore';
 import { withFiles } from '../../run/operation';
-import { ProgressLog } from '../../run/progressLog';
 import { prefixedName, recordOutput } from '../../input/recordOutput';
 import { outputField } from '../../parameters/files/uploads';
 import { filterParameters } from '../../parameters/select/filter';
@@ -59,7 +58,6 @@ export const exportToFile = itemOperation({
 		const toLine = (record: PlatformRecord) =>
 			format === 'csv' ? csvRecord(record, columns, form) : ndjsonLine(toValues(record));
 		const notes: ReadNotes = { hasShifted: false };
-		const progress = new ProgressLog(run.context.logger);
 		let count = 0;
 		async function* pieces() {
 			if (format === 'csv') yield Buffer.from(csvHeader(columns, form));
@@ -73,7 +71,7 @@ export const exportToFile = itemOperation({
 				const whole = await withLinked(page);
 				count += whole.length;
 				yield Buffer.from(whole.map(toLine).join(''));
-				progress.note(() => `Export to File: ${count} records of table '${table.header}' read`);
+				run.progress.note(() => `Export to File: ${count} records of table '${table.header}' read`);
 			}
 		}
 		const name = exportFileName(run, index, table, format);

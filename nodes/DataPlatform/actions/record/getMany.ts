@@ -80,6 +80,7 @@ export const getMany = itemOperation({
 			for (const record of await withLinked(page)) {
 				records.push(toOutput(downloads?.take(record) ?? record));
 			}
+			run.progress.note(() => `Get Many: ${records.length} records are read`);
 		}
 		if (notes.hasShifted) warnAboutShift(run, records.length);
 		if (downloads) return await downloads.addTo(records);

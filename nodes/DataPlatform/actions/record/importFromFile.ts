@@ -2,7 +2,6 @@ import { fileNameOf, GrowingFile, openFile } from '../../input/binaryStore';
 import type { Failure, ItemResults } from '../../run/itemResults';
 import type { NameOf } from '../../parameterKinds/parameter';
 import { withField } from '../../parameterKinds/requireValue';
-import { ProgressLog } from '../../run/progressLog';
 import { RowImport } from '../../import/rowImport';
 import { RowReader } from '../../import/rowValues';
 import type { RunContext } from '../../run/run';
@@ -36,6 +35,9 @@ const fields = [...tableParameters, ...importParameters];
 
 const options = [...importOptions(textOptions), importFile];
 
+/** How many rows a dry run shows. */
+const PREVIEW_ROWS = 5;
+
 type Run = RunContext<NameOf<typeof fields> | OptionOf<typeof options>>;
 
 /** The settings of an import. @throws {InputError} */
@@ -67,7 +69,7 @@ async function writeRows(
 	name: string,
 	{ header, format, delimiter, rows }: RowFile,
 ): Promise<FileReport> {
-	const { client, context } = run;
+	const { client } = run;
 	const { kind, mapping, range, writing, texts, form } = settings;
 	const { formulaGuard } = form;
 	const rejectsDuplicates = kind.duplicates === 'error' && kind.mode !== 'create';
@@ -94,9 +96,10 @@ async function writeRows(
 		lines: new RejectedLines(header, delimiter, formulaGuard, (column) => reader.isField(column)),
 		rejected: new GrowingFile(run, `${base}-rejected.${format}`, MEDIA_TYPES[format]),
 		encoding: form.encoding,
-		progress: new ProgressLog(context.logger),
+		progress: run.progress,
 		rejectsDuplicates,
 		isById: hasId,
+		previewRows: writing.dryRun ? PREVIEW_ROWS : 0,
 		stopAfterRejected: range.stopAfterRejected,
 		limitLabel: stopAfterRejected.label,
 		before: Math.max(range.startAt - 1, isCsv ? 1 : 0),

@@ -49,16 +49,17 @@ export function reportOn(
 	const reasons = kinds.text();
 	const json = omitUndefined({
 		file,
+		preview: effort.dryRun && result.preview,
+		errors: result.kinds.list(),
 		...counts,
 		kept,
 		confirmedThroughRow: certainThrough(result),
-		errors: result.kinds.list(),
 		...effort,
 	});
 	return {
 		json,
 		result,
-		summary: `'${file}', ${plural(counts.rows, 'row')}: ${countsText({ ...counts, ...effort }, result.merged)}${reasons && ` Problems: ${reasons}.`}`,
+		summary: `'${file}', ${plural(counts.rows, 'row')}${effort.dryRun ? '. ' : ': '}${countsText({ ...counts, ...effort }, result.merged)}${reasons && ` Problems: ${reasons}.`}`,
 		outputName,
 		noRetry:
 			(mode === 'create' || result.addsTwice) &&
@@ -127,11 +128,7 @@ export function toOutput(
 	{ json, result: { rejectedFile }, summary, outputName }: FileReport,
 ): INodeExecutionData {
 	const rejected = rejectedFile ? ` The rejected rows are in '${outputName}'.` : '';
-	run.context.addExecutionHints({
-		message: `${summary}${rejected}`,
-		type: rejectedFile ? 'warning' : 'info',
-		location: 'outputPane',
-	});
+	run.hint(`${summary}${rejected}`, rejectedFile ? 'warning' : 'info');
 	return { json, ...(rejectedFile && { binary: { [outputName]: rejectedFile } }) };
 }
 

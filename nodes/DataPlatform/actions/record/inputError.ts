@@ -8,7 +8,7 @@ import type { Problem } from '../../bulk/terms';
 import { omitUndefined } from '../../transport/json';
 
 const CORRECT_IT =
-	"Correct it under 'Values to Send', or in the input if fields are mapped automatically.";
+	"Correct the item: under 'Values to Send', or in the input if fields are mapped automatically.";
 
 const COUNTED_FROM_0 =
 	"Items are counted from 0, as in n8n's own errors. Correct the items, or set 'On Error' in the node's settings to continue, so that the good ones are written.";

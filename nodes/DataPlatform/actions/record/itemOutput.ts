@@ -9,6 +9,15 @@ import type { RecordOutput } from '../../input/recordOutput';
 import type { Entry, ItemOutcome } from '../../bulk/terms';
 import { omitUndefined } from '../../transport/json';
 
+/** Fields by which people know a record come first. */
+export const withKeysFirst =
+	(keys: string[], shape: RecordOutput): RecordOutput =>
+	({ fields = {}, ...record }) => {
+		const first = keys.filter((key) => Object.hasOwn(fields, key));
+		const known = Object.fromEntries(first.map((key) => [key, fields[key]!]));
+		return shape({ ...record, fields: { ...known, ...fields } });
+	};
+
 /** A record of an item, with its outcome. */
 export const toOutput = (
 	{ outcome, id, created, modified, ver, mergedInto, kept, before, after, ...stored }: ItemOutcome,

@@ -40,7 +40,7 @@ export const failuresText = (counts: Record<Outcome, number>) =>
  * @param merged the counts of items that were merged into a later one
  */
 export function countsText(
-	summary: Record<Outcome | 'requests' | 'waitedMs', number> & {
+	summary: Record<Outcome | 'requests', number> & {
 		dryRun?: boolean;
 		linkedRecordsCreated?: number;
 	},
@@ -52,13 +52,11 @@ export function countsText(
 	});
 	const mergedCount = Object.values(merged).reduce((sum, count) => sum + count, 0);
 	if (mergedCount > 0) counts.push(`${mergedCount} merged`);
-	const waited =
-		summary.waitedMs >= 1000 ? `, ${Math.round(summary.waitedMs / 1000)} s waited` : '';
 	const prefix = summary.dryRun ? 'Dry run, nothing was written: ' : '';
 	const { linkedRecordsCreated: linked } = summary;
 	if (linked !== undefined) {
 		counts.push(linked === 1 ? '1 linked record created' : `${linked} linked records created`);
 	}
 	const requests = summary.requests === 1 ? '1 request' : `${summary.requests} requests`;
-	return `${prefix}${counts.join(', ') || 'nothing to write'} (${requests}${waited}).`;
+	return `${prefix}${counts.join(', ') || 'nothing to write'} (${requests}).`;
 }

@@ -6,6 +6,7 @@ import type { IDataObject } from 'n8n-workflow';
 import { forgetTable, keptTable } from '../../api/keptTables';
 import type { TableDefinition } from '../../api/types';
 import { afterFailure, KeptCounts, noCounts, notSentItem } from '../../bulk/outcome';
+import { importKeyOf } from '../../fields';
 import type { Task } from '../../bulk/writeTask';
 import { failureKinds } from '../../run/failureKinds';
 import type { ItemResults } from '../../run/itemResults';
@@ -30,7 +31,7 @@ import type { ServiceError } from '../../transport/errors';
 import { collect } from '../../transport/pause';
 import { addUp, countsText, failuresText, inTableOrder } from './summary';
 import { inputError } from './inputError';
-import { toItemFailure, toResult } from './itemOutput';
+import { toItemFailure, toResult, withKeysFirst } from './itemOutput';
 import { itemsByTable, readItem, type TableItems } from './sharedParameters';
 import { StoredRecords, type WrittenItem } from './storedRecords';
 import type { ItemOutcome, Plan, PlanInput, Problem } from '../../bulk/terms';
@@ -98,6 +99,12 @@ type Run = RunContext<WriteParameter>;
 
 /** Planning more items twice takes longer than the round trip that it saves. */
 const MAX_READ_AHEAD = 1000;
+
+/** The names of the fields by which records are found, or known. */
+function keysOf({ table, planning: { matchOn } }: WriteSetup): string[] {
+	if (Array.isArray(matchOn)) return matchOn;
+	return [importKeyOf(table)?.name].filter((name) => name !== undefined);
+}
 
 /** Writes the items of a run, table by table. */
 class ItemWriter {
@@ -258,7 +265,7 @@ class ItemWriter {
 			...setup,
 			source,
 			indexes,
-			shape: outputOf(run, source),
+			shape: withKeysFirst(keysOf(setup), outputOf(run, source)),
 			plan,
 			rows,
 			doneRows,
@@ -283,11 +290,15 @@ class ItemWriter {
 		const isEmpty = rows.length === 0 && plan.problems.length === 0;
 		if (isEmpty) for (const index of indexes) report.done(index, []);
 		const written: WrittenItem[] = [];
+		const hasMerged = plan.merged.size > 0;
 		const { stopped } = await pipeline.write(plan, {
 			onPlan: ({ problems }) => this.requireNoProblems(problems),
-			onOutcomes: (index, outcomes, record) => {
+			onOutcomes: (index, all, record) => {
+				// In a table of items, a column has the place where the first item has it.
+				const outcomes = hasMerged ? all.map((one) => ({ mergedInto: null, ...one })) : all;
 				finishing?.onOutcomes(outcomes);
 				this.kept.add(outcomes);
+				run.progress.note(() => `${report.reached.done} of ${run.items.length} items are done`);
 				const result = toResult(outcomes, record, shape);
 				if (!Array.isArray(result)) {
 					forgetTable(run.client, at);
@@ -353,8 +364,7 @@ class ItemWriter {
 		}
 		const counted = countsText(summary, addUp(report, {}, true));
 		const message = warning ? `${counted} Problems: ${kinds.text()}` : counted;
-		const type = warning ? 'warning' : 'info';
-		run.context.addExecutionHints({ message, type, location: 'outputPane' });
+		run.hint(message, warning ? 'warning' : 'info');
 	}
 
 	/** The outcomes of all items, and what the run took. */

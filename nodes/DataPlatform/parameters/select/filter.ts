@@ -67,13 +67,13 @@ const conditionParts = [
 			"What to compare with; it must not be empty. For 'One Of' and 'Not One Of', separate values with commas (write a comma inside a value as \\,) or give a list with an expression.",
 	}),
 	text('choice', {
-		label: 'Value Name or ID',
+		label: 'Value (From List)',
 		loads: ofTable('getChoice', '&field'),
 		show: { operator: operatorsWith('choice') },
 		description: CHOOSE_ID,
 	}),
 	names('choices', {
-		label: 'Value Names or IDs',
+		label: 'Values (From List)',
 		loads: ofTable('getChoices', '&field'),
 		show: { operator: operatorsWith('choices') },
 		description: CHOOSE_IDS,

@@ -119,9 +119,8 @@ export async function withQueryHint<T>(
 
 /** Warns the user that the order of the table changed while it was read. */
 export function warnAboutShift(run: RunContext<never>, count: number) {
-	run.context.addExecutionHints({
-		message: `The table changed while it was read. All ${count} records are in the output once, but one that moved in the sort order meanwhile may be missing.`,
-		type: 'warning',
-		location: 'outputPane',
-	});
+	run.hint(
+		`The table changed while it was read. All ${count} records are in the output once, but one that moved in the sort order meanwhile may be missing.`,
+		'warning',
+	);
 }

@@ -142,11 +142,14 @@ const BATCHES_AND_TIMES = { label: 'Batches, Timeouts and Retries' };
 
 const requests = requestOptions(BATCHES_AND_TIMES, ...batches, maxFailedShare, ...requestSettings);
 
-/** A group of options for empty, unknown and repeated values. */
-const inputValues = <Option extends string = never>(...more: Array<Parameter<Option, unknown>>) =>
+/** A group of options for empty and unknown values, and more. */
+const inputValues = <Option extends string = never>(
+	{ label }: { label: string },
+	...more: Array<Parameter<Option, unknown>>
+) =>
 	new OptionGroup<Option | FieldOptions>(
 		'inputValues',
-		more.length > 0 ? 'Empty, Unknown and Repeated Values' : 'Empty and Unknown Values',
+		label,
 		'What to do with values that are empty, that the table has no field for, or repeated',
 		[...more, emptyValues, unknownFields],
 	);
@@ -163,12 +166,19 @@ const matchedOptions = <Option extends string>(
 	output,
 	skips,
 	requests,
-	inputValues(repeated),
+	inputValues({ label: 'Empty, Unknown and Repeated Values' }, repeated),
 	matchingOptions<Option | NameOf<typeof importKey>>(...matches, importKey),
 ];
 
 /** The options of each kind of write. Rare ones are in sub-collections. */
-export const createOptions = [dryRun, importKey, linkValues, output, requests, inputValues()];
+export const createOptions = [
+	dryRun,
+	importKey,
+	linkValues,
+	output,
+	requests,
+	inputValues({ label: 'Empty and Unknown Values' }),
+];
 export const upsertOptions = matchedOptions(duplicates(), upsertMatchOptions);
 export const updateOptions = matchedOptions(
 	duplicates(`. With ${updateMode.label} set to Clear, only the last item counts.`),
@@ -191,7 +201,11 @@ export const importOptions = <Option extends string>(asText: Array<Parameter<Opt
 	linkValues,
 	skipUnchanged,
 	requestOptions(BATCHES_AND_TIMES, ...batches, ...requestSettings),
-	inputValues<Option | NameOf<typeof duplicatesOfRows>>(duplicatesOfRows, ...asText),
+	inputValues<Option | NameOf<typeof duplicatesOfRows>>(
+		{ label: 'Values and Formats' },
+		duplicatesOfRows,
+		...asText,
+	),
 	matchingOptions(...upsertMatchOptions, importKey),
 ];
 

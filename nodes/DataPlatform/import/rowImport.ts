@@ -20,7 +20,6 @@ import type { GrowingFile } from '../input/binaryStore';
 import { FailureKinds } from '../run/failureKinds';
 import type { ProgressLog } from '../run/progressLog';
 import { recordOutput } from '../input/recordOutput';
-import { omitUndefined } from '../run/itemResults';
 import type { RowReader } from './rowValues';
 import type { Entry, ItemOutcome, Outcome, Plan, PlanInput } from '../bulk/terms';
 import { omitUndefined } from '../transport/json';

@@ -190,15 +190,6 @@ describe.each(nodes)('%s', (path, { description, methods }) => {
 		});
 		expect(wrong.map(({ property }) => property.name)).toEqual([]);
 	});
-
-	test('docs/operations.md lists every operation', () => {
-		const docs = readFileSync(join(root, 'docs/operations.md'), 'utf8');
-		const names = description.properties
-			.filter(({ name }) => name === 'operation')
-			.flatMap(({ options }) => (options as INodePropertyOptions[]).map(({ name }) => name));
-		const listed = new Set(docs.split(/[|·\n]/).map((cell) => cell.trim()));
-		expect(names.filter((name) => !listed.has(name))).toEqual([]);
-	});
 });
 
 describe('the descriptions of outputs', () => {

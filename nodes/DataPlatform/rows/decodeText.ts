@@ -119,29 +119,6 @@ async function* pieces(source: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8A
 	if (failure) throw failure.error;
 }
 
-/** How many bytes a character has in UTF-8, by its first one. */
-function lengthOf(first: number): number {
-	if (first >= 0xf0) return 4;
-	return first >= 0xe0 ? 3 : 2;
-}
-
-/** How many of the bytes are complete characters. The rest waits for the next bytes. */
-function wholeLength(bytes: Uint8Array, encoding: KnownEncoding): number {
-	const { length } = bytes;
-	if (encoding === 'windows-1252') return length;
-	if (encoding === 'utf-8') {
-		for (let back = 1; back <= Math.min(3, length); back++) {
-			const byte = bytes[length - back]!;
-			if (byte >= 0xc0) return back < lengthOf(byte) ? length - back : length;
-		}
-		return length;
-	}
-	const even = length - (length % 2);
-	const high = bytes[encoding === 'utf-16le' ? even - 1 : even - 2]!;
-	const isFirstHalf = (high & 0xfc) === 0xd8;
-	return isFirstHalf ? even - 2 : even;
-}
-
 /** The characters that Windows-1252 has in place of 32 control characters. Unassigned ones stay. */
 const WINDOWS_1252 =
 	'\u20ac\u0081\u201a\u0192\u201e\u2026\u2020\u2021\u02c6\u2030\u0160\u2039\u0152\u008d\u017d\u008f' +
@@ -152,26 +129,6 @@ const decodeWindows1252 = (bytes: Uint8Array) =>
 	Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength)
 		.toString('latin1')
 		.replace(/[\x80-\x9f]/g, (character) => WINDOWS_1252[character.charCodeAt(0) - 0x80]!);
-
-const isValid = (bytes: Uint8Array, encoding: KnownEncoding) => {
-	try {
-		new TextDecoder(encoding, { fatal: true }).decode(bytes, { stream: true });
-		return true;
-	} catch {
-		return false;
-	}
-};
-
-/** How many bytes from the start are valid in an encoding. */
-function validLength(bytes: Uint8Array, encoding: KnownEncoding): number {
-	let [least, most] = [0, bytes.length];
-	while (least < most) {
-		const middle = Math.ceil((least + most) / 2);
-		if (isValid(bytes.subarray(0, middle), encoding)) least = middle;
-		else most = middle - 1;
-	}
-	return least;
-}
 
 const wrongEncoding = (encoding: KnownEncoding) =>
 	new InputError(`The file is not ${NAMES[encoding]}`, {
@@ -226,31 +183,28 @@ async function* decodePieces(
 	source: AsyncIterable<Uint8Array>,
 	encoding: KnownEncoding,
 ): AsyncGenerator<string> {
-	const decoder =
-		encoding === 'windows-1252'
-			? undefined
-			: new TextDecoder(encoding, { fatal: true, ignoreBOM: true });
-	let held: Uint8Array = new Uint8Array(0);
-	let isFirst = true;
-	const decoded = function* (bytes: Uint8Array): Generator<string> {
-		let text: string;
-		let isWrong = false;
+	if (encoding === 'windows-1252') {
+		for await (const piece of source) yield decodeWindows1252(piece);
+		return;
+	}
+	const strict = new TextDecoder(encoding, { fatal: true });
+	// Shows where the text stops being valid.
+	const lenient = new TextDecoder(encoding);
+	const isValid = (piece?: Uint8Array) => {
 		try {
-			text = decoder ? decoder.decode(bytes) : decodeWindows1252(bytes);
+			strict.decode(piece, { stream: piece !== undefined });
+			return true;
 		} catch {
-			isWrong = true;
-			const valid = bytes.subarray(0, validLength(bytes, encoding));
-			text = new TextDecoder(encoding, { ignoreBOM: true }).decode(valid, { stream: true });
+			return false;
 		}
-		yield isFirst && text.startsWith('\ufeff') ? text.slice(1) : text;
-		isFirst = false;
-		if (isWrong) throw wrongEncoding(encoding);
 	};
 	for await (const piece of source) {
-		const bytes = Buffer.concat([held, piece]);
-		const end = wholeLength(bytes, encoding);
-		yield* decoded(bytes.subarray(0, end));
-		held = bytes.subarray(end);
+		const text = lenient.decode(piece, { stream: true });
+		if (isValid(piece)) yield text;
+		else {
+			yield text.slice(0, text.indexOf('\ufffd'));
+			throw wrongEncoding(encoding);
+		}
 	}
-	if (held.length > 0) throw wrongEncoding(encoding);
+	if (!isValid()) throw wrongEncoding(encoding);
 }

@@ -31,15 +31,12 @@ const CHECKSUM_LENGTH = 11;
 const SOURCE_LENGTH = 8;
 
 /** The state as text of letters, digits and `-_.`, without the digests of watched fields. */
-export function toCursor(
-	{ digests: _, ...state }: ChangeState,
-	{ table, selection }: CursorSource,
-) {
+export function toCursor(state: ChangeState, { table, selection }: CursorSource) {
 	const text = [
 		FORMAT,
 		shortHash(table, SOURCE_LENGTH),
 		shortHash(selection, SOURCE_LENGTH),
-		packJson(state),
+		packJson({ ...state, digests: undefined }),
 	].join('.');
 	return `${text}.${shortHash(text, CHECKSUM_LENGTH)}`;
 }

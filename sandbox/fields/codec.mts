@@ -41,6 +41,8 @@ export interface SerializeContext {
 /** One field type, as `x-field-values` in the contract describes it; read-only without `parse`. */
 export interface Codec {
 	comparison?: Comparison;
+	/** Whether an import key can have this type: a single value, compared as it is stored. */
+	canBeKey?: boolean;
 	/** Validates and normalizes. Never gets null, which clears the field. Throws a ValueError. */
 	parse?(value: Json, field: Field, context: ParseContext): Json;
 	serialize?(value: Json, field: Field, context: SerializeContext): Json;

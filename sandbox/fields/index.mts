@@ -19,21 +19,6 @@ import { chat, checklist, moneyWithCurrency, urlLink } from './structured.mts';
 /** Types that are part of a table's definition and never of its data. */
 export const displayOnly: ReadonlySet<FieldType> = new Set(['buttonform', 'freehtmlinput']);
 
-/** Types that an import key can have: a single value, compared as it is stored. */
-export const keyTypes: ReadonlySet<FieldType> = new Set([
-	'text',
-	'long_text',
-	'markdown',
-	'radio',
-	'dropdown',
-	'number',
-	'decimal',
-	'money',
-	'percentage',
-	'date',
-	'datetime',
-]);
-
 const codecs: Record<Exclude<FieldType, 'schema_link'>, Codec> = {
 	text,
 	long_text: text,

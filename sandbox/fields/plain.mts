@@ -32,14 +32,15 @@ function parseNumber(value: Json, field: Field): number {
 }
 
 /** `text`, `long_text`, `markdown`. */
-export const text: Codec = { comparison: { as: 'text' }, parse: parseText };
+export const text: Codec = { comparison: { as: 'text' }, canBeKey: true, parse: parseText };
 
 /** `radio`, `dropdown`: one of the choices in `metadata.items`. */
-export const choice: Codec = { comparison: { as: 'text' }, parse: parseChoice };
+export const choice: Codec = { ...text, parse: parseChoice };
 
 /** `number`: an integer. */
 export const integer: Codec = {
 	comparison: { as: 'number' },
+	canBeKey: true,
 	parse(value, field) {
 		if (!Number.isSafeInteger(value)) {
 			throw new ValueError(`must be an integer, not ${quote(value)}`);
@@ -49,7 +50,7 @@ export const integer: Codec = {
 };
 
 /** `decimal`, `money`, `percentage`. */
-export const decimal: Codec = { comparison: { as: 'number' }, parse: parseNumber };
+export const decimal: Codec = { comparison: { as: 'number' }, canBeKey: true, parse: parseNumber };
 
 /** `checkbox`. */
 export const checkbox: Codec = {
@@ -65,6 +66,7 @@ export const checkbox: Codec = {
 /** `date`: stored as `YYYY-MM-DD`; a time is converted to the application's time zone first. */
 export const date: Codec = {
 	comparison: { as: 'date' },
+	canBeKey: true,
 	parse(value, _field, context) {
 		const day = typeof value === 'string' ? parseDay(value, context.timeZone) : undefined;
 		if (day !== undefined) return day;
@@ -75,6 +77,7 @@ export const date: Codec = {
 /** `datetime`: stored in UTC; without an offset it is in the application's time zone. */
 export const datetime: Codec = {
 	comparison: { as: 'datetime' },
+	canBeKey: true,
 	parse(value, _field, context) {
 		const instant = typeof value === 'string' ? parseInstant(value, context.timeZone) : undefined;
 		if (instant === undefined) {

@@ -1,6 +1,6 @@
 import type { ApiRequest } from '../api/request.mts';
 import { appOf, linkedTable } from '../catalog/find.mts';
-import { codecOf, displayOnly, keyTypes } from '../fields/index.mts';
+import { codecOf, displayOnly } from '../fields/index.mts';
 import { ValueError, type ParseContext } from '../fields/codec.mts';
 import {
 	getOwn,
@@ -154,7 +154,7 @@ export class RecordWriter {
 	}
 
 	#keyOf(fields: JsonObject): string | null {
-		if (!this.#key || !keyTypes.has(this.#key.type)) return null;
+		if (!this.#key || !codecOf(this.#key).canBeKey) return null;
 		const value = getOwn(fields, this.#key.name);
 		return value === undefined || value === null || value === '' ? null : toKey(value);
 	}
@@ -167,7 +167,7 @@ export class RecordWriter {
 			]);
 		}
 		const { name, type } = this.#key;
-		if (!keyTypes.has(type)) {
+		if (!codecOf(this.#key).canBeKey) {
 			const message = `Field '${name}' (${type}) is marked as the import key, but its type cannot be one.`;
 			throw new ApiError(400, [fieldError(message)]);
 		}

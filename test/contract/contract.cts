@@ -76,6 +76,9 @@ function checkResponse(response: HttpResponse): void {
 	seen.set(operation, statuses.add(response.status));
 }
 
+/** All field types of the contract. */
+export const fieldTypes = Object.values(document.components?.schemas?.FieldType?.enum ?? {}).map(String);
+
 /** Throws if a value does not conform to its field type's schema. */
 export function checkFieldValue(type: string, form: 'read' | 'write', value: unknown): void {
 	const schema = document['x-field-values']?.[type]?.[form];

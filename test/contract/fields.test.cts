@@ -1,6 +1,6 @@
 import type { HttpClient } from '../../harness/sandboxAdmin.mts';
 import { startSandbox, type RunningSandbox } from '../../harness/sandboxProcess.mts';
-import { checkedClient, checkFieldValue } from './contract.cts';
+import { checkedClient, checkFieldValue, fieldTypes } from './contract.cts';
 
 const data = '/apps/all/tables/types/data';
 const money = { amount: 1, currency: 'EUR' };
@@ -212,7 +212,7 @@ test('the sample data has every field type, in the form of the contract', async 
 		}
 	}
 	for (const [type, value] of values) checkFieldValue(type, 'read', value);
-	expect(new Set(types.values()).size).toBe(25);
+	expect([...new Set(types.values())].sort()).toEqual([...fieldTypes].sort());
 	const empty = new Set(['picture', 'file']);
 	const filled = new Set(values.filter(([, value]) => value !== null).map(([type]) => type));
 	const unseen = [...types.values()].filter((type) => !filled.has(type) && !empty.has(type));

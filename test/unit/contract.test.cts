@@ -189,3 +189,10 @@ test('every field type of the contract has an entry, and no other has one', () =
 	const names = /\n    FieldType:\n      type: string\n      enum:\n((?: {8}- \w+\n)+)/.exec(contract)![1]!;
 	expect(Object.keys(FIELD_TYPES)).toEqual([...names.matchAll(/- (\w+)/g)].map(([, name]) => name));
 });
+
+test('docs/values.md says what each field type accepts', () => {
+	const page = readFileSync(join(__dirname, '../../docs/values.md'), 'utf8');
+	const writable = Object.keys(FIELD_TYPES).filter((type) => isWritable(fieldOf('f', type)));
+	expect(writable).toContain('text');
+	expect(writable.filter((type) => !page.includes(`\`${type}\``))).toEqual([]);
+});

@@ -29,6 +29,13 @@ test.each([
 	expect(new URL(paths.record({ table: id }, id), 'https://x.example').pathname).toMatch(/^\/api\/v2\//);
 });
 
+test('the words that the contract has in place of a record ID are never one', () => {
+	const contract = readFileSync(join(__dirname, '../../contract/openapi.yaml'), 'utf8');
+	const words = [...contract.matchAll(/^ {2}\/\{table\}\/data\/(\w+)/gm)].map(([, word]) => word!);
+	expect(words).toContain('bulk');
+	for (const word of words) expect(() => paths.record({ table: 'contacts' }, word)).toThrow("can't be the ID");
+});
+
 test.each(['.', '..', ''])('%j is never a valid name, however it is encoded', (id) => {
 	expect(() => paths.record({ table: 'contacts' }, id)).toThrow('cannot be the name or ID');
 	expect(() => paths.records({ table: id })).toThrow('Nothing was sent');

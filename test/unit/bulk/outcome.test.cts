@@ -1,4 +1,6 @@
 /** The outcomes of items, and those that need no look-up. */
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import {
 	asAppended,
 	failedItem,
@@ -29,6 +31,12 @@ const EXPECTED: Record<Outcome, [text: string, isSuccess: boolean, isRemoval?: t
 	failed: ['failed', false],
 	unknown: ['unknown', false],
 };
+
+test('docs/writing-records.md says what each outcome means', () => {
+	const page = readFileSync(join(__dirname, '../../../docs/writing-records.md'), 'utf8');
+	const rows = page.split('\n').filter((line) => line.startsWith('| `'));
+	expect(OUTCOME_NAMES.filter((name) => !rows.some((row) => row.includes(`\`${name}\``)))).toEqual([]);
+});
 
 test('outcomes are in the order of summaries', () => {
 	expect(OUTCOME_NAMES).toEqual(Object.keys(EXPECTED));

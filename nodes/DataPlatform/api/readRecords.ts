@@ -21,7 +21,7 @@ const MAX_OVERLAP = 0.5;
 
 const OVERLAP_GROWTH = 10;
 
-/** Reached if a table changes faster than it can be read, or a service returns pages at random. */
+/** Hit when a table changes faster than it can be read, or a service returns pages at random. */
 const MAX_STEPS_BACK = 100;
 
 /** This many pages with new records make up for one step back. */
@@ -49,7 +49,7 @@ export interface ReadNotes {
  *
  * @param limit how many records at most; `Infinity` for all. A promise is their count, requested at
  *   the same time: it ends the reading, and pages up to it are requested at once
- * @param notes gets what was noticed
+ * @param notes collects observations
  * @param offset how many records to skip
  * @throws {ServiceError}
  */

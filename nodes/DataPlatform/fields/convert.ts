@@ -7,13 +7,13 @@ import type { Converted } from './fieldType';
 export const problem = (text: string): Converted => ({ problem: text });
 
 /** How many characters of a value a message shows. */
-const SHOWN = 60;
+const MAX_SHOWN = 60;
 
 /** A value for a message: short, and as JSON if possible, so that its type is visible. */
 export function showValue(given: unknown): string {
-	const value = typeof given === 'string' ? given.slice(0, SHOWN) : given;
+	const value = typeof given === 'string' ? given.slice(0, MAX_SHOWN) : given;
 	const text = isJson(value) || value instanceof Date ? JSON.stringify(value) : describe(value);
-	return text.length > SHOWN ? copyOfText(`${text.slice(0, SHOWN - 3)}…`) : text;
+	return text.length > MAX_SHOWN ? copyOfText(`${text.slice(0, MAX_SHOWN - 3)}…`) : text;
 }
 
 function describe(value: unknown) {

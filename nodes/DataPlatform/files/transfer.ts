@@ -225,7 +225,7 @@ function downloadFailure(error: ServiceError, what: string, elsewhere?: string):
 const NO_PICTURE = /^(text\/|application\/json)/i;
 
 /**
- * Streams a file, or a picture's thumbnail, into a store. Tries again if the stream breaks off.
+ * Streams a file, or a picture's thumbnail, into a store. Retries if the stream is interrupted.
  *
  * @param store takes the bytes and their media type; rejects if the bytes break off
  * @throws {ServiceError} that names the file

@@ -243,7 +243,7 @@ function withoutSeparatorLine(text: string): { text: string; named?: Delimiter }
  * Reads the rows of a CSV file, and returns those that end in each piece of its text.
  *
  * @param chosen the delimiter; if not set, it is detected in the first row
- * @param notes gets what was detected
+ * @param notes collects what was detected
  * @throws {InputError} that names the row, after the rows before it
  */
 export async function* readCsv(

@@ -4,14 +4,14 @@
 import { InputError, ServiceError } from '../transport/errors';
 import { LABELS } from '../labels';
 
-const NAMES = {
+const ENCODING_NAMES = {
 	'utf-8': 'UTF-8',
 	'utf-16le': 'UTF-16 LE',
 	'utf-16be': 'UTF-16 BE',
 	'windows-1252': 'Windows-1252',
 };
 
-type KnownEncoding = keyof typeof NAMES;
+type KnownEncoding = keyof typeof ENCODING_NAMES;
 
 /** `auto`: the encoding of the byte order mark, or UTF-8 without one. */
 export type Encoding = 'auto' | KnownEncoding;
@@ -131,7 +131,7 @@ const decodeWindows1252 = (bytes: Uint8Array) =>
 		.replace(/[\x80-\x9f]/g, (character) => WINDOWS_1252[character.charCodeAt(0) - 0x80]!);
 
 const wrongEncoding = (encoding: KnownEncoding) =>
-	new InputError(`The file is not ${NAMES[encoding]}`, {
+	new InputError(`The file is not ${ENCODING_NAMES[encoding]}`, {
 		hint: `Choose the file's encoding under '${LABELS.encoding}' in the options. Files from spreadsheets on Windows are often Windows-1252.`,
 	});
 

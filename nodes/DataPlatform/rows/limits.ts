@@ -13,11 +13,13 @@ export const MAX_ROW_CHARACTERS = 16 * 1024 * 1024;
 export const MAX_ROW_VALUES = 100_000;
 
 /** How much to keep of a longer text, so that users recognize it. */
-const SHOWN = 100;
+const MAX_SHOWN = 100;
 
 /** The beginning of a longer text. */
-export const beginningOf = (text: string): string => `${copyOfText(text.slice(0, SHOWN))}…`;
+export const beginningOf = (text: string): string => `${copyOfText(text.slice(0, MAX_SHOWN))}…`;
 
 /** The first cells of a row, shortened. */
 export const firstCells = (cells: string[]): string[] =>
-	cells.slice(0, SHOWN).map((cell) => (cell.length > SHOWN ? beginningOf : copyOfText)(cell));
+	cells
+		.slice(0, MAX_SHOWN)
+		.map((cell) => (cell.length > MAX_SHOWN ? beginningOf : copyOfText)(cell));

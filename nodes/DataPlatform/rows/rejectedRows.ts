@@ -18,12 +18,12 @@ export interface Rejection {
 	field?: string;
 }
 
-const ADDED = ['error', 'field', 'row'];
+const ADDED_COLUMNS = ['error', 'field', 'row'];
 
 /** The names of the added columns; with an underscore if the file already has such a column. */
 function addedNames(header: string[]): string[] {
 	const taken = new Set(header.map((name) => name.toLowerCase()));
-	return ADDED.map((name) => {
+	return ADDED_COLUMNS.map((name) => {
 		let free = name;
 		while (taken.has(free)) free += '_';
 		return free;
@@ -32,11 +32,11 @@ function addedNames(header: string[]): string[] {
 
 /** How many columns at the end of a header were added by a file of rejected rows. */
 export function addedColumns(header: string[], isField: (name: string) => boolean): number {
-	const last = header.slice(-ADDED.length);
-	const isAdded = addedNames(header.slice(0, -ADDED.length)).every(
+	const last = header.slice(-ADDED_COLUMNS.length);
+	const isAdded = addedNames(header.slice(0, -ADDED_COLUMNS.length)).every(
 		(name, at) => name === last[at] && !isField(name),
 	);
-	return isAdded ? ADDED.length : 0;
+	return isAdded ? ADDED_COLUMNS.length : 0;
 }
 
 /** An NDJSON object without what a file of rejected rows added. */

@@ -23,7 +23,7 @@ const OWN_ITEM = /^Item \d+ was not sent: /;
  * What differs within a kind: numbers, and texts in quotes. An apostrophe begins no text, and
  * ends one only at the end of a word. An end is optional, so that no text is searched twice.
  */
-const VALUES = /"(?:[^"\\]|\\[^]?)*"?|(?<!\w)'(?:[^']|'(?=\w))*'?|\d+(?:\.\d+)?(?:, \d+)*/g;
+const VARIABLE_PARTS = /"(?:[^"\\]|\\[^]?)*"?|(?<!\w)'(?:[^']|'(?=\w))*'?|\d+(?:\.\d+)?(?:, \d+)*/g;
 
 interface FailureKind {
 	count: number;
@@ -50,7 +50,7 @@ export class FailureKinds {
 	 */
 	add(message: string, index: number | undefined, facts: IDataObject): boolean {
 		const error = message.replace(OWN_ITEM, '');
-		const name = JSON.stringify([Object.entries(facts), error.replace(VALUES, '')]);
+		const name = JSON.stringify([Object.entries(facts), error.replace(VARIABLE_PARTS, '')]);
 		const kind = this.kinds.get(name);
 		const items = index === undefined ? [] : [index];
 		if (kind) {

@@ -34,7 +34,7 @@ export interface Failure {
 	binary?: IBinaryKeyData;
 }
 
-/** Appends the hint to the message, for readers that see nothing else, such as agents. */
+/** Appends the hint to the message, for consumers that see only the message, such as agents. */
 export const withHintInMessage = ({ message, hint, ...rest }: Failure): Failure => ({
 	...rest,
 	message: hint ? `${message.replace(/\.$/, '')}. ${hint}` : message,
@@ -166,7 +166,7 @@ export class ItemResults {
 		}
 	}
 
-	/** With a hint in the operation's words, and whether another try makes sense. */
+	/** With a hint in the operation's words, and whether a retry makes sense. */
 	private complete({ hint, ...failure }: Failure): Failure {
 		const { details, retryAfterMs } = failure;
 		const mayBeDoneTwice =

@@ -17,7 +17,7 @@ interface SavedProgress {
 	tries: number;
 }
 
-const KEY = 'dataPlatformDone';
+const PROGRESS_KEY = 'dataPlatformDone';
 
 /**
  * Where the execution keeps this run's progress; undefined if n8n runs the node only once. A tool of
@@ -27,7 +27,7 @@ function progressSlot(context: IExecuteFunctions) {
 	if (context.getNode().retryOnFail !== true) return undefined;
 	const runIndex = Number(context.evaluateExpression('{{ $runIndex }}', 0));
 	try {
-		return { store: context.getContext('node') as IDataObject, key: `${KEY}${runIndex}` };
+		return { store: context.getContext('node') as IDataObject, key: `${PROGRESS_KEY}${runIndex}` };
 	} catch {
 		return undefined;
 	}

@@ -209,7 +209,7 @@ const bodyOf = ({ body }: IN8nHttpFullResponse) => body as unknown as ByteStream
 
 const isSuccess = ({ statusCode }: IN8nHttpFullResponse) => statusCode >= 200 && statusCode < 300;
 
-/** How much text to read. A read is not tried again: the next response would be as long. */
+/** How much text to read. A read is not retried: the next response would be as long. */
 const maxLength = ({ receive, retryMode }: ApiRequest) => ({
 	bytes: receive ? MAX_ERROR_BYTES : MAX_RESPONSE_BYTES,
 	error: () =>
@@ -217,7 +217,7 @@ const maxLength = ({ receive, retryMode }: ApiRequest) => ({
 			`The platform's response is longer than ${MAX_RESPONSE_BYTES / MIB} MiB, and was not read to the end`,
 			{
 				delivery: retryMode === 'read' ? 'rejected' : 'ambiguous',
-				hint: 'Ask for fewer fields, without long texts. If the response should be short, something else than the platform may have sent it.',
+				hint: 'Ask for fewer fields, without long texts. If the response should be short, something other than the platform may have sent it.',
 			},
 		),
 });

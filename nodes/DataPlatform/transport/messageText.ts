@@ -9,7 +9,7 @@ export const copyOfText = (text: string): string => ` ${text}`.slice(1);
 export const shortened = (text: string, maxCharacters: number): string =>
 	text.length <= maxCharacters ? text : `${copyOfText(text.slice(0, maxCharacters))}… (cut)`;
 
-const SHOWN = 10;
+const MAX_SHOWN = 10;
 
 const NAME_CHARACTERS = 100;
 
@@ -17,13 +17,13 @@ const PROBLEM_CHARACTERS = 1000;
 
 /** The first few problems, for a message. */
 export function listed(problems: string[]): string {
-	const shown = problems.slice(0, SHOWN).map((text) => shortened(text, PROBLEM_CHARACTERS));
-	const rest = problems.length - SHOWN;
+	const shown = problems.slice(0, MAX_SHOWN).map((text) => shortened(text, PROBLEM_CHARACTERS));
+	const rest = problems.length - MAX_SHOWN;
 	return `${shown.join('; ')}${rest > 0 ? `; and ${rest} more` : ''}`;
 }
 
 /** Names for a message, in quotes. @param most how many to show */
-export function nameList(names: string[], most = SHOWN): string {
+export function nameList(names: string[], most = MAX_SHOWN): string {
 	const shown = names.slice(0, most).map((name) => `'${shortened(name, NAME_CHARACTERS)}'`);
 	const rest = names.length - most;
 	return `${shown.join(', ')}${rest > 0 ? ` and ${rest} more` : ''}`;

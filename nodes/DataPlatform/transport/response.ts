@@ -124,35 +124,35 @@ export function toServiceError(error: unknown): ServiceError {
 	const reason = code === '' ? (chain.at(-1)?.message ?? 'no reason given') : code;
 	return new ServiceError(
 		`The connection broke before the response was complete (${shortened(reason, 1000)})`,
-		{ delivery: 'ambiguous', hint: CHECK },
+		{ delivery: 'ambiguous', hint: CHECK_PLATFORM },
 	);
 }
 
 const NOT_THE_PLATFORM =
 	"Another server may have responded, such as a proxy. Check the 'Base URL' in the credential and the network.";
 
-const CHECK = 'Check the platform and the network, then run it again.';
+const CHECK_PLATFORM = 'Check the platform and the network, then run it again.';
 
-const CORRECT = 'Correct what the message names, then run it again.';
+const CORRECT_REQUEST = 'Correct what the message names, then run it again.';
 
 /** The failure of a request that timed out. */
 export const timeoutError = () =>
 	new ServiceError('The platform did not respond in time', {
 		delivery: 'ambiguous',
 		stillPending: true,
-		hint: CHECK,
+		hint: CHECK_PLATFORM,
 	});
 
 /** A gateway timed out; the server behind it may still be working. */
 const GATEWAY_TIMEOUT = 504;
 
-const HINTS: Record<number, string> = {
+const STATUS_HINTS: Record<number, string> = {
 	413: `Lower '${LABELS.batchSize}' or send less in one record.`,
 	429: "Set 'Requests per Minute' in the credential, under 'More Settings', to what the platform allows.",
 };
 
 /** What a 404 may be about, by the end of the path. The first that fits counts. */
-const MISSING: Array<[path: RegExp, hint: string]> = [
+const NOT_FOUND_HINTS: Array<[path: RegExp, hint: string]> = [
 	[
 		/\/data\/(?!(?:bulk|count|filter|summary)(?:\/|$))[^/]+$/,
 		"Check the record's ID; the record may have been deleted.",
@@ -171,12 +171,12 @@ const MISSING: Array<[path: RegExp, hint: string]> = [
 	],
 ];
 
-const OTHER_MISSING = 'Check the address; what it names may have been renamed or deleted.';
+const OTHER_NOT_FOUND = 'Check the address; what it names may have been renamed or deleted.';
 
 const missingHint = (path = ''): string =>
-	MISSING.find(([format]) => format.test(path))?.[1] ?? OTHER_MISSING;
+	NOT_FOUND_HINTS.find(([format]) => format.test(path))?.[1] ?? OTHER_NOT_FOUND;
 
-const WHAT: Record<number, string> = {
+const STATUS_MEANING: Record<number, string> = {
 	401: 'The platform did not accept the token',
 	403: 'The token has no right to do this',
 	404: 'The platform found no such record or table',
@@ -189,7 +189,8 @@ const WHAT: Record<number, string> = {
  * The meaning of a status, and the platform's own message. For a 404, the message alone is enough.
  */
 function describeRejection(status: number, reason: string | undefined) {
-	const what = WHAT[status] ?? (status >= 500 ? `The platform failed (${status})` : undefined);
+	const what =
+		STATUS_MEANING[status] ?? (status >= 500 ? `The platform failed (${status})` : undefined);
 	if (what === undefined || reason === undefined) return what ?? reason;
 	if (status === 404) return reason;
 	return `${what}${what.includes(':') ? '. ' : ': '}${reason}`;
@@ -282,7 +283,7 @@ function rejection(
 	const now = Number.isNaN(date) ? Date.now() : date;
 	const retryAfterMs = parseRetryAfter(headers['retry-after'], now);
 	const delivery = deliveryOf(status, retryAfterMs);
-	const usual = delivery === 'ambiguous' ? CHECK : CORRECT;
+	const usual = delivery === 'ambiguous' ? CHECK_PLATFORM : CORRECT_REQUEST;
 	const message = describeRejection(status, entry?.message);
 	return new ServiceError(message || `The platform rejected the request (${status})`, {
 		delivery,
@@ -291,6 +292,6 @@ function rejection(
 		code: entry?.id,
 		retryAfterMs,
 		body,
-		hint: status === 404 ? missingHint(path) : (HINTS[status] ?? usual),
+		hint: status === 404 ? missingHint(path) : (STATUS_HINTS[status] ?? usual),
 	});
 }

@@ -24,7 +24,7 @@ export interface BodyStream {
 	close(): void;
 }
 
-/** How many pieces are made ahead. */
+/** How many chunks to buffer. */
 const CHUNKS_AHEAD = 4;
 
 interface StreamClass {
@@ -135,7 +135,7 @@ export function withStallTimeout(bytes: ByteStream, expected: StreamExpectation)
 	return streamOf(pass(), bytes);
 }
 
-/** Not tried again: a size that is wrong stays wrong. */
+/** Not retried: a wrong size stays wrong. */
 const longerThan = (bytes: number) =>
 	new ServiceError(`The platform sends more than the expected ${bytes} bytes`, {
 		delivery: 'rejected',

@@ -25,7 +25,7 @@ const LOOKUPS_AT_ONCE = 4;
 const MAX_UNLISTED = 100;
 
 /** This few records may be missing, whatever their share. */
-const FEW = 10;
+const FEW_MISSING = 10;
 
 /** How often to read the list at the start if it turns out to be incomplete. */
 const MAX_LISTINGS = 3;
@@ -173,7 +173,7 @@ export async function findDeletions(
 		return left === 0 && !mustBeWhole;
 	});
 	const missing = [...watched].filter((id) => !listed.has(id));
-	if (missing.length > FEW && missing.length > (watched.size * maxShare) / 100) {
+	if (missing.length > FEW_MISSING && missing.length > (watched.size * maxShare) / 100) {
 		throw new InputError(
 			`${missing.length} of ${watched.size} records are missing at once, more than ${maxShare} %; none was treated as deleted`,
 			{

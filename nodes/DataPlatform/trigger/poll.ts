@@ -80,7 +80,7 @@ interface PollResult {
 	mustStore?: boolean;
 }
 
-const NOTHING: PollResult = { items: [] };
+const NO_CHANGES: PollResult = { items: [] };
 
 /** A poll's time budget. */
 interface Budget {
@@ -153,7 +153,7 @@ class Poll {
 		// An activation may have begun anew since then.
 		const own = readStart(context, identity, stored) ?? (isSame ? stored : undefined);
 		const latest = coordinator.resume(watching, own);
-		if (latest === 'unconfirmed') return NOTHING;
+		if (latest === 'unconfirmed') return NO_CHANGES;
 		const known = latest && restarted(watch, latest);
 		if (!known && this.startFrom === 'now') {
 			const { start, isOwn } = await coordinator.begin(watching, async () => await this.begin());
@@ -163,7 +163,7 @@ class Poll {
 			return { items: [], mustStore };
 		}
 		const turn = coordinator.startPoll(watching, this.budget.deadline);
-		if (!turn) return NOTHING;
+		if (!turn) return NO_CHANGES;
 		try {
 			return await this.emitNext(turn, known, own !== undefined);
 		} finally {
@@ -202,7 +202,7 @@ class Poll {
 		const { changes, state } = await this.nextChanges(known);
 		await requireFields(this.client, watch);
 		const found = await this.watcher.next(known?.deletions, changes, state?.backlog !== undefined);
-		if (!turn.isCurrent()) return NOTHING;
+		if (!turn.isCurrent()) return NO_CHANGES;
 		// Before the state is remembered: changes whose items can't be made must come again.
 		const items = [
 			...changes.map((change) => toItem(watch, change)),

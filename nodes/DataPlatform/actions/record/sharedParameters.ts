@@ -39,9 +39,13 @@ export function readItem<T>(index: number, problems: Problem[], read: () => T): 
 /**
  * Parameters that may differ from item to item, or whose expressions are evaluated for only one.
  */
-const OWN: readonly string[] = [columnsToCreate.name, itemRecordId.name, fieldsToSet.name];
+const ITEM_PARAMETERS: readonly string[] = [
+	columnsToCreate.name,
+	itemRecordId.name,
+	fieldsToSet.name,
+];
 
-const OF_TABLE: readonly string[] = [application.name, table.name];
+const TABLE_PARAMETERS: readonly string[] = [application.name, table.name];
 
 /** The items that are written to one table. */
 export interface TableItems {
@@ -94,10 +98,10 @@ export async function itemsByTable(
 ): Promise<TableItems[]> {
 	const open = [...run.items.keys()].filter((index) => !report.hasResult(index));
 	const expressions = run.expressions().map((shown) => ({ shown, name: shown.property.name }));
-	const shared = expressions.filter(({ name }) => !OWN.includes(name));
+	const shared = expressions.filter(({ name }) => !ITEM_PARAMETERS.includes(name));
 	if (shared.length === 0) return [{ source: 0, indexes: open }];
 	const same = shared.flatMap(({ shown, name }) =>
-		isOneTable || !OF_TABLE.includes(name) ? [shown] : [],
+		isOneTable || !TABLE_PARAMETERS.includes(name) ? [shown] : [],
 	);
 	const read = (index: number): Shared => {
 		const at = tableOf(run, index);

@@ -305,3 +305,9 @@ test('2,000 items take as many requests as with Skip Unchanged', async () => {
 	const [withRules] = await count(ruled({ price: 'whenCreating' }), many);
 	expect(withRules).toBeLessThanOrEqual(skipping as number);
 });
+
+test('a summary counts what records keep, whether or not items are merged', async () => {
+	await harness.fill('orders', ...stored);
+	const result = await harness.run('upsert', { items: [...items, items[0]!], options: { ...rules, output: 'summary' } });
+	expect(result.json()).toMatchObject([{ merged: 1, kept: { price: 2, comment: 1 } }]);
+});

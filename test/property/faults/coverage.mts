@@ -97,7 +97,7 @@ export class Coverage {
 			const key = `${testCase.operation} ${result.kind}`;
 			this.#outcomes.set(key, (this.#outcomes.get(key) ?? 0) + 1);
 			if (result.kind !== 'done') continue;
-			if (result.outputs.some(({ json }) => json.mergedInto !== undefined)) seen.add('merged');
+			if (result.outputs.some(({ json }) => typeof json.mergedInto === 'number')) seen.add('merged');
 		}
 		for (const reason of trial.reasons) {
 			this.#reasons.set(reason, (this.#reasons.get(reason) ?? 0) + 1);

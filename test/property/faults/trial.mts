@@ -180,7 +180,10 @@ export class Trial {
 		}
 		if (this.#isFileHidden(item)) return 'a file of this name was there before';
 		// Each of several matching records has requests of its own.
-		const isConfirmed = this.matches(item).length <= 1 && writes.at(-1)?.status === 200 && openOf(writes.slice(-1)).length === 0;
+		const last = writes.at(-1);
+		// A response that leaves the item out, or rejects it, confirms nothing.
+		const isListed = last?.status === 200 && !hasEffect(last, 'records', 'response');
+		const isConfirmed = this.matches(item).length <= 1 && isListed && openOf([last]).length === 0;
 		const adds = [item, ...sharers(testCase, item)].some((one) => one.files || one.messages);
 		if (!isConfirmed && adds) return 'files and messages are not compared';
 		const isKeyless = testCase.operation === 'create' && (!testCase.isKeyed || sharers(testCase, item).length > 0);
@@ -369,7 +372,7 @@ export class Trial {
 		if (operation === 'deleteMany') return this.#checkCounts(item, json);
 		if (operation === 'delete') return this.#checkDeleted(item, json);
 		if (operation === 'remove') return this.#checkRemoved(item, json);
-		if (json.mergedInto !== undefined) return this.#checkMerged(json);
+		if (typeof json.mergedInto === 'number') return this.#checkMerged(json);
 		const isAlone = !this.isTouched(item) && !this.#depends(item);
 		const wrong = [...this.#checkRecord(item, json), ...this.rules.checkOutput(item, json, isAlone)];
 		const outcome = typeof json.outcome === 'string' ? json.outcome : 'none';

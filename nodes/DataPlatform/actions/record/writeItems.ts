@@ -297,7 +297,7 @@ class ItemWriter {
 				// In a table of items, a column has the place where the first item has it.
 				const outcomes = hasMerged ? all.map((one) => ({ mergedInto: null, ...one })) : all;
 				finishing?.onOutcomes(outcomes);
-				this.kept.add(outcomes);
+				this.kept.add(all);
 				run.progress.note(() => `${report.reached.done} of ${run.items.length} items are done`);
 				const result = toResult(outcomes, record, shape);
 				if (!Array.isArray(result)) {

@@ -27,7 +27,7 @@ function mix([a, b, c, d]: Words): number {
 	return (mixed ^ (mixed >>> 15)) >>> 0;
 }
 
-const isZero = (words: Words) => words.every((word) => word === 0);
+const isZero = ([a, b, c, d]: Words) => (a | b | c | d) === 0;
 
 /**
  * A hash table of entries of four words, 20 to 30 bytes for each (twice that while it grows). No entry
@@ -91,12 +91,34 @@ export class WordTable {
 	}
 }
 
-/** A UUID's 128 bits; undefined for any other text. */
+const HYPHEN = 45;
+
+/** Where a UUID has hyphens. */
+const isHyphenAt = (at: number) => at === 8 || at === 13 || at === 18 || at === 23;
+
+/** The value of a hexadecimal digit; -1 for any other character. */
+function digitOf(code: number): number {
+	if (code >= 48 && code <= 57) return code - 48;
+	const letter = code | 32;
+	return letter >= 97 && letter <= 102 ? letter - 87 : -1;
+}
+
+/** A UUID's 128 bits; undefined for any other text. Not a regular expression, which takes longer. */
 function wordsOf(id: string): Words | undefined {
-	if (!UUID.test(id)) return undefined;
-	const digits = id.replaceAll('-', '');
-	const word = (at: number) => parseInt(digits.slice(at, at + 8), 16);
-	const words: Words = [word(0), word(8), word(16), word(24)];
+	if (id.length !== 36) return undefined;
+	const words: [number, number, number, number] = [0, 0, 0, 0];
+	let digits = 0;
+	for (let at = 0; at < 36; at += 1) {
+		const code = id.charCodeAt(at);
+		if (isHyphenAt(at)) {
+			if (code !== HYPHEN) return undefined;
+			continue;
+		}
+		const digit = digitOf(code);
+		if (digit < 0) return undefined;
+		words[digits >> 3] = ((words[digits >> 3]! << 4) | digit) >>> 0;
+		digits += 1;
+	}
 	return isZero(words) ? undefined : words;
 }
 

@@ -61,3 +61,11 @@ test('many that differ in one word only', () => {
 	expect(all.filter((id) => !ids.has(id))).toEqual([]);
 	expect(ids.has(numbered(count))).toBe(false);
 });
+
+test.each(['g', 'G', '@', '`', '/', ':', '-', 'á', ' '])('a UUID with %j in place of a digit is another text in each case', (other) => {
+	const id = `${other}1234567-89ab-cdef-0123-456789abcdef`;
+	const set = new IdSet();
+	expect(set.add(id)).toBe(true);
+	expect(set.has(id)).toBe(true);
+	expect(set.has(id.toUpperCase())).toBe(false);
+});

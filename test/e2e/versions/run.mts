@@ -6,7 +6,7 @@
  *   npm run check -- versions 2.41.1       these versions
  *   npm run check -- versions latest       what npm installs today
  *
- * `TEST_N8N=1.123.81 node --test test/e2e/n8n/token.test.mts` runs one file on one of them.
+ * `TEST_N8N=1.123.81 npx node --test test/e2e/n8n/token.test.mts` runs one file on one of them.
  */
 import { execFileSync, spawnSync } from 'node:child_process';
 import { join } from 'node:path';

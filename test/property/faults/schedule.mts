@@ -213,7 +213,11 @@ const sequence: fc.Arbitrary<FaultSequence> = fc
 		nth: fc.constantFrom(1, 1, 1, 1, 1, 2),
 		size: fc.constantFrom(1, 1, 2, 3),
 		first: fc.oneof({ weight: 3, arbitrary: lost }, { weight: 3, arbitrary: anyWrite }),
-		others: fc.oneof(...[0, 1, 1, 1, 2, 2].map((length) => fc.array(anyWrite, { minLength: length, maxLength: length, size: 'max' }))),
+		others: fc.oneof(
+			...[0, 1, 1, 1, 2, 2].map((length) => fc.array(anyWrite, { minLength: length, maxLength: length, size: 'max' })),
+			// A batch is halved until its records are alone.
+			fc.constant(Array<FaultName>(4).fill('refused400')),
+		),
 	})
 	.map(({ first, others, ...rest }) => ({ ...rest, names: [first, ...others] }));
 

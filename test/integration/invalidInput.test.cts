@@ -50,10 +50,7 @@ test('all problems of all items come in one error, by cause', async () => {
 		"Nothing was sent. 12 items have problems: 12 × table 'Orders' has no field 'prise', did you mean 'price'? (items 0, 1, 2, …); 12 × 'buyer' is required (items 0, 1, 2, …)",
 	);
 	expect(result.error?.description).toContain("'On Error'");
-	const several = await harness.run('create', {
-		...goingOn,
-		items: [{ prise: 1, price: 'x' }],
-	});
+	const several = await harness.run('create', { ...goingOn, items: [{ prise: 1, price: 'x' }] });
 	expectErrorItem(several.output('Data Platform')[0]!, 0, /'prise'.*'price'.*'buyer' is required/);
 });
 
@@ -136,12 +133,7 @@ describe.each(['create', 'upsert', 'update'])('%s', (operation) => {
 		const result = await harness.run(operation, { items: numbered(3), options, parameters });
 		expect(result.error?.message).toBe(error);
 		expect(await harness.requests()).toEqual([]);
-		const continued = await harness.run(operation, {
-			...goingOn,
-			items: numbered(3),
-			options,
-			parameters,
-		});
+		const continued = await harness.run(operation, { ...goingOn, items: numbered(3), options, parameters });
 		expect(continued.json().map((json) => json.error)).toEqual([error, error, error]);
 	});
 });
@@ -177,9 +169,7 @@ test('items for different tables are not all written to the first one', async ()
 test('values set by hand are taken from each item, by its own expression', async () => {
 	const result = await harness.run('upsert', {
 		items: [{ n: 1 }, { n: 2 }],
-		parameters: {
-			columns: defined({ number: '={{ $json.n }}', buyer: '={{ "Buyer " + $json.n }}' }),
-		},
+		parameters: { columns: defined({ number: '={{ $json.n }}', buyer: '={{ "Buyer " + $json.n }}' }) },
 	});
 	expect(outcomes(result)).toEqual(['inserted', 'inserted']);
 	expect(await harness.values('buyer')).toEqual(['Buyer 1', 'Buyer 2']);

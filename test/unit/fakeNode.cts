@@ -196,12 +196,7 @@ export function fakeExecution({
 				pieces.push(piece);
 			}
 			seen.stored.push({ name, mimetype, text: Buffer.concat(pieces).toString() });
-			return {
-				id: `stored-${seen.stored.length}`,
-				data: 'store',
-				fileName: name,
-				mimeType: mimetype!,
-			};
+			return { id: `stored-${seen.stored.length}`, data: 'store', fileName: name, mimeType: mimetype! };
 		},
 	};
 	const context = {

@@ -13,10 +13,7 @@ const workflows = await fetch(`${sandbox.baseUrl}/sandbox/workflows`);
 const { data } = (await workflows.json()) as { data: Array<{ webhookUrl: string }> };
 await fetch(data[0]!.webhookUrl, {
 	method: 'POST',
-	headers: {
-		authorization: `Bearer ${sandbox.tokens.workflow}`,
-		'content-type': 'application/json',
-	},
+	headers: { authorization: `Bearer ${sandbox.tokens.workflow}`, 'content-type': 'application/json' },
 	body: '{"firstname": "Nora", "surname": "Newer", "email": "nora.new@example.com"}',
 });
 await sandbox.admin.waitUntilIdle();

@@ -16,13 +16,7 @@ const UNKNOWN: Omit<Problem, 'index'> = {
 };
 
 test('names each cause once, with its count, and the advice for each', () => {
-	const problems = Array.from(
-		{ length: 500 },
-		(_, at): Problem => ({
-			index: 10 * at + 3,
-			...(at % 2 === 0 ? WRONG_AGE : UNKNOWN),
-		}),
-	);
+	const problems = Array.from({ length: 500 }, (_, at): Problem => ({ index: 10 * at + 3, ...(at % 2 === 0 ? WRONG_AGE : UNKNOWN) }));
 	const { message, hint, item } = errorOf(problems.reverse(), 5000);
 	expect(message).toBe(
 		`Nothing was sent. 500 items have problems: 250 × 'age' accepts a number, not "abc" (items 3, 23, 43, …); 250 × table 'People' has no field 'colour' (items 13, 33, 53, …)`,

@@ -16,13 +16,7 @@ import { httpResponse, fakePlatform, networkError, type Serve } from '../stubPla
 
 const at = { table: 'people' };
 const TIME = '2026-01-01T00:00:00Z';
-const record = (id: string, fields: object = {}) => ({
-	id,
-	created: TIME,
-	modified: TIME,
-	ver: 1,
-	fields,
-});
+const record = (id: string, fields: object = {}) => ({ id, created: TIME, modified: TIME, ver: 1, fields });
 const no = (status: number) => httpResponse(status, { errors: [{ message: 'no' }] });
 const lost = () => networkError('ECONNRESET');
 
@@ -47,10 +41,7 @@ async function call<T>(run: (client: ApiClient) => Promise<T>, ...responses: Arr
 }
 
 const ok = (data: unknown, status = 200) => httpResponse(status, { data });
-const isOver18: Group = {
-	filter: [{ field: 'age', operator: 'gte', value: '18' }],
-	filterOperator: 'and',
-};
+const isOver18: Group = { filter: [{ field: 'age', operator: 'gte', value: '18' }], filterOperator: 'and' };
 const isAnyOf: Group = {
 	filter: [
 		{ field: 'age', operator: 'gte', value: '18' },
@@ -158,10 +149,7 @@ describe('a page of records', () => {
 			],
 			[
 				'that is too long',
-				{
-					filter: [{ field: 'a', operator: 'eq', value: 'x'.repeat(6001) }],
-					filterOperator: 'and',
-				},
+				{ filter: [{ field: 'a', operator: 'eq', value: 'x'.repeat(6001) }], filterOperator: 'and' },
 				`The filter is too long to be combined with ${what}`,
 				'use fewer or shorter values.',
 			],
@@ -248,9 +236,7 @@ describe('counting', () => {
 		for (const filter of [undefined, isOver18]) {
 			expect((await call(count(filter), lost())).result).toMatchObject({ delivery: 'notApplied' });
 		}
-		expect((await call(summary(anything), lost())).result).toMatchObject({
-			delivery: 'notApplied',
-		});
+		expect((await call(summary(anything), lost())).result).toMatchObject({ delivery: 'notApplied' });
 	});
 
 	test.each([[-1], [1.5], ['1'], [undefined], [2 ** 53]])('%j is not a count', async (given) => {
@@ -282,9 +268,7 @@ describe('counting', () => {
 	test('a summary that lacks one of the fields is invalid', async () => {
 		const run = (client: ApiClient) => summarizeRecords(client, at, anything, { age: ['min'], size: ['max'] });
 		const data = { count: 2, fields: { age: { min: 1 } } };
-		expect((await call(run, ok(data))).result).toMatchObject({
-			message: 'The response contains no summary',
-		});
+		expect((await call(run, ok(data))).result).toMatchObject({ message: 'The response contains no summary' });
 	});
 
 	test.each<[unknown]>([

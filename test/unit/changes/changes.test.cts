@@ -3,12 +3,7 @@ import { LIMITS, type ChangeKind } from '../../../nodes/DataPlatform/changes/tra
 import { startFromTime } from '../../../nodes/DataPlatform/changes/tracker.ts';
 import { Follower, ORDERS, Table, type Order } from '../changesTable.cts';
 
-const small = (more: Partial<typeof LIMITS> = {}) => ({
-	...LIMITS,
-	page: 5,
-	pageOverlap: 2,
-	...more,
-});
+const small = (more: Partial<typeof LIMITS> = {}) => ({ ...LIMITS, page: 5, pageOverlap: 2, ...more });
 
 const kinds = (...names: ChangeKind[]) => new Set(names);
 

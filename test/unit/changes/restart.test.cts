@@ -10,10 +10,7 @@ const record = (id: string, created: number, modified: number) => ({
 const OPTIONS = { kinds: new Set(['created', 'updated'] as const), overlapMs: 0, maximum: 1 };
 
 /** A backlog since 100, emitted up to 200: `seen` at 150. */
-const begun: ChangeState = {
-	watermark: { time: 100, id: '' },
-	emitted: {},
-};
+const begun: ChangeState = { watermark: { time: 100, id: '' }, emitted: {} };
 const records = [record('seen', 150, 150), record('other', 160, 300), record('new', 400, 400)];
 const read = { records, isWhole: true, newest: 400, startedAt: 0, readAt: 0 };
 const { state: behind } = selectChanges(begun, read, OPTIONS, LIMITS);

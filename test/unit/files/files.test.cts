@@ -63,11 +63,7 @@ describe('a body with files in it', () => {
 
 	test('however the files are cut into chunks', async () => {
 		const chunks = fc.array(fc.uint8Array({ maxLength: 20 }), { maxLength: 12 });
-		const file = fc.record({
-			chunks,
-			inMemory: fc.boolean(),
-			name: fc.string({ unit: 'grapheme' }),
-		});
+		const file = fc.record({ chunks, inMemory: fc.boolean(), name: fc.string({ unit: 'grapheme' }) });
 		await fc.assert(
 			fc.asyncProperty(fc.array(file, { minLength: 1, maxLength: 4 }), async (entries) => {
 				const uploads = entries.map(({ chunks: cut, inMemory, name }) => {
@@ -125,10 +121,7 @@ describe('a body with files in it', () => {
 	});
 
 	test('nothing in the record is mistaken for a file', async () => {
-		const body = (files: JsonValue[]) =>
-			({
-				fields: { title: '\u00000\u0000 {"', papers: files, note: 'data:;base64,' },
-			}) as IDataObject;
+		const body = (files: JsonValue[]) => ({ fields: { title: '\u00000\u0000 {"', papers: files, note: 'data:;base64,' } }) as IDataObject;
 		const { json, files } = await sent([upload(Buffer.from('x'), 1)], body);
 		expect(json.fields).toMatchObject({ title: '\u00000\u0000 {"', note: 'data:;base64,' });
 		expect(files[0]!.toString()).toBe('x');
@@ -253,10 +246,7 @@ describe('incoming bytes', () => {
 		expect(failure).toBeUndefined();
 		await jest.advanceTimersByTimeAsync(1);
 		await reading;
-		expect(failure).toMatchObject({
-			message: 'The platform stopped sending',
-			delivery: 'ambiguous',
-		});
+		expect(failure).toMatchObject({ message: 'The platform stopped sending', delivery: 'ambiguous' });
 		finished.abort();
 		jest.useRealTimers();
 	});
@@ -343,10 +333,7 @@ describe('the guard', () => {
 		fields: [field('file'), field('picture', 'photo'), field('text', 'title')],
 		savedViews: [],
 	};
-	const picture = (name: string, mimetype: string) => ({
-		...upload(Buffer.alloc(1), 1, name),
-		mimetype,
-	});
+	const picture = (name: string, mimetype: string) => ({ ...upload(Buffer.alloc(1), 1, name), mimetype });
 
 	test('finds the field, or says which there are', () => {
 		expect(fileField(table, 'photo').type).toBe('picture');

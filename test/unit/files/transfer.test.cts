@@ -59,11 +59,7 @@ describe('an upload', () => {
 	const send = async (responses: Array<ReturnType<Serve>>, more: Partial<UploadTarget> = {}, uploads = [upload('a.txt')]) =>
 		await call((client) => uploadFiles(client, target(more), uploads, {}), responses);
 
-	const DATA = {
-		filename: 'a.txt',
-		mimetype: 'text/plain',
-		filedata: 'data:text/plain;base64,YWJj',
-	};
+	const DATA = { filename: 'a.txt', mimetype: 'text/plain', filedata: 'data:text/plain;base64,YWJj' };
 	test.each<[string, Partial<UploadTarget>, string, object]>([
 		['adds to those that are there', {}, `PATCH /people/data/${ID}`, { papers: { add: [DATA] } }],
 		['takes the place of all', { existing: 'remove' }, `PATCH /people/data/${ID}`, { papers: [DATA] }],
@@ -170,9 +166,7 @@ describe('an upload', () => {
 		const { failure } = await call((client) => uploadFiles(client, target(), [upload('a.txt')], {}), [no(403)], {
 			token: { type: 'short' },
 		});
-		expect(failure).toMatchObject({
-			hint: 'Ask for a token that has this right.',
-		});
+		expect(failure).toMatchObject({ hint: 'Ask for a token that has this right.' });
 	});
 
 	test('names every file that is not there', async () => {
@@ -212,11 +206,7 @@ describe('an upload', () => {
 		[
 			'asked to wait',
 			httpResponse(429, '', { 'retry-after': '7' }),
-			{
-				delivery: 'notApplied',
-				status: 429,
-				message: expect.stringMatching(/^The platform asked/),
-			},
+			{ delivery: 'notApplied', status: 429, message: expect.stringMatching(/^The platform asked/) },
 		],
 	])('that is %s', async (_, response, expected) => {
 		const { failure } = await call((client) => uploadFiles(client, target(), [upload('a.txt'), upload('b.txt')], {}), [response], {
@@ -340,10 +330,7 @@ describe('a file that is fetched', () => {
 			{},
 			networkError('ECONNREFUSED'),
 			'file',
-			{
-				hint: "Check the 'Base URL' in the credential and that the platform is up.",
-				delivery: 'notApplied',
-			},
+			{ hint: "Check the 'Base URL' in the credential and that the platform is up.", delivery: 'notApplied' },
 		],
 		[
 			'has an empty thumbnail',
@@ -357,10 +344,7 @@ describe('a file that is fetched', () => {
 			{},
 			bytes('x', { 'content-type': 'Text/html' }),
 			'thumbnail',
-			{
-				message: "The thumbnail of 'a.txt' could not be downloaded: The response is not a picture but Text/html",
-				delivery: 'notApplied',
-			},
+			{ message: "The thumbnail of 'a.txt' could not be downloaded: The response is not a picture but Text/html", delivery: 'notApplied' },
 		],
 		[
 			'has JSON for a thumbnail',
@@ -386,9 +370,7 @@ describe('files that are removed from a record', () => {
 		const { result, requests, sent } = await remove([ok(record([file('c', 'c.txt')]))]);
 		expect(result).toMatchObject({ fields: { papers: [{ fileId: 'c' }] } });
 		expect(requests).toEqual([`PATCH /people/data/${ID}`]);
-		expect(JSON.parse(String(sent[0]!.body))).toEqual({
-			fields: { papers: { remove: ['a', 'b'] } },
-		});
+		expect(JSON.parse(String(sent[0]!.body))).toEqual({ fields: { papers: { remove: ['a', 'b'] } } });
 	});
 
 	test.each<[string, ReturnType<Serve>]>([
@@ -426,9 +408,7 @@ describe('files that are removed from a record', () => {
 
 	test('that the token has no right to: a token for files would do', async () => {
 		const { failure } = await call((client) => removeFiles(client, at, ID, 'papers', ['a']), [no(403)], { token: { type: 'short' } });
-		expect(failure).toMatchObject({
-			hint: 'Ask for a token that has this right.',
-		});
+		expect(failure).toMatchObject({ hint: 'Ask for a token that has this right.' });
 	});
 
 	test('by an attempt that was lost: the platform no longer knows them', async () => {

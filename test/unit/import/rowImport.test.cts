@@ -45,12 +45,7 @@ async function importFile(text: string | Buffer | Error, { options = {}, paramet
 	const tables = new StubTables({ people: { r1: { name: 'Ada', age: 1 } } }, { people });
 	const run = await runNode('record: importFromFile', {
 		serve: (options) => tables.serve(options, respond),
-		items: [
-			{
-				json: {},
-				binary: { data: { id: 'f', fileName: 'people.csv', mimeType: 'text/csv', data: '' } },
-			},
-		],
+		items: [{ json: {}, binary: { data: { id: 'f', fileName: 'people.csv', mimeType: 'text/csv', data: '' } } }],
 		files: { f: text },
 		...given,
 		parameters: { ...TABLE, ...parameters, options },
@@ -151,16 +146,12 @@ describe('the rows of a file', () => {
 	});
 
 	test('may be a single one', async () => {
-		const { result } = await importFile('name\nA\nB\nC\n', {
-			options: { startAtRow: 3, endAtRow: 3 },
-		});
+		const { result } = await importFile('name\nA\nB\nC\n', { options: { startAtRow: 3, endAtRow: 3 } });
 		expect(result).toMatchObject({ rows: 1, confirmedThroughRow: 3 });
 	});
 
 	test('that are created match none, whatever is left of matching', async () => {
-		const { records, result } = await importFile('age\n5\n', {
-			parameters: { importMode: 'create' },
-		});
+		const { records, result } = await importFile('age\n5\n', { parameters: { importMode: 'create' } });
 		expect(result.errors).toEqual([]);
 		expect(records[1]).toEqual({ age: 5 });
 	});
@@ -188,9 +179,7 @@ describe('the rows of a file', () => {
 	});
 
 	test('a dry run writes nothing', async () => {
-		const { result, records } = await importFile('name,age\nBob,2\nAda,1\n', {
-			options: { dryRun: true },
-		});
+		const { result, records } = await importFile('name,age\nBob,2\nAda,1\n', { options: { dryRun: true } });
 		expect(result).toMatchObject({ inserted: 1, dryRun: true });
 		expect(records).toHaveLength(1);
 	});
@@ -325,9 +314,7 @@ describe('what keeps a file from being imported', () => {
 			'name\nBob\n',
 			{ options: { [option]: value } },
 			message as string,
-			{
-				field: /^'([^']*)'/.exec(typeof message === 'string' ? message : message.source.slice(1))?.[1],
-			},
+			{ field: /^'([^']*)'/.exec(typeof message === 'string' ? message : message.source.slice(1))?.[1] },
 		]),
 		[
 			'an end before the start',
@@ -561,10 +548,7 @@ describe('several files of an item', () => {
 	});
 
 	test('of several items: an error says that rows of an earlier one are lost', async () => {
-		const items = (['a', 'none'] as const).map((name) => ({
-			json: {},
-			binary: { data: file(name) },
-		}));
+		const items = (['a', 'none'] as const).map((name) => ({ json: {}, binary: { data: file(name) } }));
 		const { error } = await importFiles([], { items, parameters: {} });
 		expect(error?.message).toBe('The file is empty');
 		expect(error?.description).toContain('The rejected rows are in the output only if');
@@ -665,12 +649,7 @@ async function importPortions(
 		before: 1,
 		cancellation,
 	}).run();
-	return {
-		result,
-		names: tables.tables.people!.map(({ fields }) => fields.name),
-		seen,
-		isReturned,
-	};
+	return { result, names: tables.tables.people!.map(({ fields }) => fields.name), seen, isReturned };
 }
 
 const row = (at: number, ...cells: string[]): FileRow => ({ row: at, cells });
@@ -691,9 +670,7 @@ describe('portions of rows', () => {
 	test('know which records earlier ones wrote', async () => {
 		const given: FileRow[][] = [[row(2, 'A', '1'), row(3, 'B', '2')], [row(4, 'B', '3')]];
 		const { result } = await importPortions(given, { rejectsDuplicates: true });
-		expect(result).toMatchObject({
-			counts: { inserted: 2, failed: 1, rejected: 1 },
-		});
+		expect(result).toMatchObject({ counts: { inserted: 2, failed: 1, rejected: 1 } });
 		expect(result.kinds.text()).toBe("row 4: it identifies the same record as row 3, by 'B'");
 		expect((await importPortions(given)).result).toMatchObject({
 			counts: { inserted: 2, updated: 1, rejected: 0 },
@@ -709,9 +686,7 @@ describe('portions of rows', () => {
 			],
 			{ rejectsDuplicates: true, isById: true },
 		);
-		expect(result).toMatchObject({
-			counts: { updated: 1, notFound: 1, failed: 2 },
-		});
+		expect(result).toMatchObject({ counts: { updated: 1, notFound: 1, failed: 2 } });
 		expect(result.kinds.text()).toMatch(/; 2 × such as it identifies the same record as row 3, by 'r2' \(rows 4, 5\)$/);
 	});
 
@@ -752,10 +727,7 @@ describe('portions of rows', () => {
 		const failure = new InputError('line 5 is torn', { hint: 'Mend it.' });
 		const { result, names } = await importPortions([[row(2, 'A', '1')], failure]);
 		expect(names).toEqual(['A']);
-		expect(result).toMatchObject({
-			confirmedThroughRow: 2,
-			interruption: { error: failure },
-		});
+		expect(result).toMatchObject({ confirmedThroughRow: 2, interruption: { error: failure } });
 	});
 
 	test('nothing is written once the execution is canceled', async () => {
@@ -764,10 +736,7 @@ describe('portions of rows', () => {
 			cancellation: () => canceled,
 		});
 		expect(names).toEqual([]);
-		expect(result).toMatchObject({
-			confirmedThroughRow: 1,
-			interruption: { error: canceled },
-		});
+		expect(result).toMatchObject({ confirmedThroughRow: 1, interruption: { error: canceled } });
 		expect(isReturned).toBe(true);
 	});
 
@@ -842,9 +811,7 @@ describe('portions of rows', () => {
 		const { result } = await importPortions([[ROWS[0]!]], {
 			outcomes: { 2: [...written, { outcome: 'failed', message: 'too long' }] },
 		});
-		expect(result).toMatchObject({
-			counts: { failed: 1 },
-		});
+		expect(result).toMatchObject({ counts: { failed: 1 } });
 		expect(result.kinds.text()).toBe('row 2: too long');
 	});
 
@@ -877,9 +844,7 @@ describe('portions of rows', () => {
 
 	test('a row that can’t be read has failed', async () => {
 		const { result } = await importPortions([[row(2, 'A'), row(3, 'B', '1')]]);
-		expect(result).toMatchObject({
-			counts: { rows: 2, failed: 1, inserted: 1, rejected: 1 },
-		});
+		expect(result).toMatchObject({ counts: { rows: 2, failed: 1, inserted: 1, rejected: 1 } });
 		expect(result.kinds.text()).toBe('row 2: the row has 1 cell, the header has 2');
 	});
 

@@ -14,12 +14,7 @@ import { StubTables } from '../stubTables.cts';
 const withHeader = (name: string, header: string) => ({ ...fieldOf(name), header });
 
 const PLAIN = tableOf(fieldOf('name'), fieldOf('age', 'number'));
-const READ = {
-	id: 'r1',
-	created: '2026-01-01T00:00:00Z',
-	modified: '2026-01-01T00:00:00Z',
-	ver: 0,
-};
+const READ = { id: 'r1', created: '2026-01-01T00:00:00Z', modified: '2026-01-01T00:00:00Z', ver: 0 };
 
 /** A table with these fields in addition to `name`. */
 const having = (...names: string[]) => tableOf(fieldOf('name'), ...names.map((name) => fieldOf(name)));
@@ -229,35 +224,23 @@ describe('one record', () => {
 		['from the item', { items: asItems({ name: 'Bob', surname: 'K', age: '5' }) }, { name: 'Bob', surname: 'K', age: 5 }],
 		[
 			'as it is mapped, expressions of the item in it',
-			{
-				parameters: { columns: columns({ name: 'Bob', surname: '={{ $json.last }}' }) },
-				items: asItems({ last: 'K' }),
-			},
+			{ parameters: { columns: columns({ name: 'Bob', surname: '={{ $json.last }}' }) }, items: asItems({ last: 'K' }) },
 			{ name: 'Bob', surname: 'K' },
 		],
 		['without what is empty', { items: asItems({ name: 'Bob', surname: 'K', age: '' }) }, { name: 'Bob', surname: 'K' }],
 		[
 			'with what is empty, to clear it',
-			{
-				parameters: { options: { emptyValues: 'clear' } },
-				items: asItems({ name: 'Bob', surname: 'K', age: '' }),
-			},
+			{ parameters: { options: { emptyValues: 'clear' } }, items: asItems({ name: 'Bob', surname: 'K', age: '' }) },
 			{ name: 'Bob', surname: 'K', age: null },
 		],
 		[
 			'without what the table lacks',
-			{
-				parameters: { options: { unknownFields: 'ignore' } },
-				items: asItems({ name: 'Bob', surname: 'K', x: 1 }),
-			},
+			{ parameters: { options: { unknownFields: 'ignore' } }, items: asItems({ name: 'Bob', surname: 'K', x: 1 }) },
 			{ name: 'Bob', surname: 'K' },
 		],
 		[
 			'left out of the audit log',
-			{
-				parameters: { options: { skipAudit: true } },
-				items: asItems({ name: 'Bob', surname: 'K' }),
-			},
+			{ parameters: { options: { skipAudit: true } }, items: asItems({ name: 'Bob', surname: 'K' }) },
 			{ name: 'Bob', surname: 'K' },
 			{ skipAudit: true },
 		],
@@ -283,10 +266,7 @@ describe('one record', () => {
 		],
 		[
 			'an empty value if it may not be',
-			{
-				parameters: { options: { emptyValues: 'error' } },
-				items: asItems({ name: '', surname: 'K' }),
-			},
+			{ parameters: { options: { emptyValues: 'error' } }, items: asItems({ name: '', surname: 'K' }) },
 			"Nothing was sent: 'name' is empty",
 			'name',
 		],
@@ -357,10 +337,7 @@ describe('one record', () => {
 });
 
 test('a record that is created with files does not get their field from the item', async () => {
-	const withFile = {
-		...tableOf(fieldOf('name'), fieldOf('file', 'file', { required: true })),
-		id: 'people',
-	};
+	const withFile = { ...tableOf(fieldOf('name'), fieldOf('file', 'file', { required: true })), id: 'people' };
 	const tables = new StubTables({ people: {} }, { people: withFile });
 	const binary = { data: { data: 'YQ==', mimeType: 'text/plain', fileName: 'a.txt' } };
 	const { json, sent, hints } = await runNode('attachment: upload', {

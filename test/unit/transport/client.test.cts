@@ -262,13 +262,7 @@ describe('waiting', () => {
 	}
 
 	test('that would exceed the limit is not started, and the error says so', async () => {
-		const response = httpResponse(
-			429,
-			{ errors: [{ id: 'limit', message: 'slow down' }] },
-			{
-				'retry-after': '7',
-			},
-		);
+		const response = httpResponse(429, { errors: [{ id: 'limit', message: 'slow down' }] }, { 'retry-after': '7' });
 		const { connection, sent, log } = fakePlatform(() => response, { retryBudgetMs: 6600 });
 		const failure = asFailure(await advanced(connection.tryRequest(post)));
 		expect(failure).toMatchObject({
@@ -378,9 +372,7 @@ describe('waiting', () => {
 	});
 
 	test('canceled while it keeps to its rate, after an attempt that may have been done', async () => {
-		const { connection, cancel } = fakePlatform(() => httpResponse(502, ''), {
-			requestsPerMinute: 1,
-		});
+		const { connection, cancel } = fakePlatform(() => httpResponse(502, ''), { requestsPerMinute: 1 });
 		const running = connection.tryRequest({ ...post, retryMode: 'idempotent' });
 		await jest.advanceTimersByTimeAsync(5000);
 		cancel();
@@ -599,9 +591,7 @@ describe('bytes that are received', () => {
 
 	test('that cannot be stored are a failure of the request, which closes the connection', async () => {
 		const full = async () => await Promise.reject(new ServiceError('full', { delivery: 'rejected' }));
-		const { result, sent } = await receive([() => withBytes(200, bytesOf('ab'))], {
-			receive: full,
-		});
+		const { result, sent } = await receive([() => withBytes(200, bytesOf('ab'))], { receive: full });
 		expect(asFailure(result)).toMatchObject({ message: 'full', delivery: 'rejected' });
 		expect((sent[0]!.abortSignal as AbortSignal).aborted).toBe(true);
 	});

@@ -356,14 +356,7 @@ describe('a response', () => {
 	const parse =
 		(status: number, body: unknown, expect: BodyRequirement = 'json', headers: IDataObject = {}) =>
 		() =>
-			parseResponse(
-				{
-					statusCode: status,
-					headers,
-					body: typeof body === 'string' ? body : JSON.stringify(body),
-				},
-				expect,
-			);
+			parseResponse({ statusCode: status, headers, body: typeof body === 'string' ? body : JSON.stringify(body) }, expect);
 	const entry = { id: 'code1', message: 'too young' };
 
 	test.each<[string, ReturnType<typeof parse>, object]>([
@@ -414,9 +407,7 @@ describe('a response', () => {
 		[
 			'a media type without end',
 			parse(200, '<html>', 'json', { 'content-type': 'x'.repeat(9000) }),
-			{
-				message: `The platform's response could not be read (${'x'.repeat(100)}… (cut), 6 characters)`,
-			},
+			{ message: `The platform's response could not be read (${'x'.repeat(100)}… (cut), 6 characters)` },
 		],
 		['a list', parse(200, '[]'), { message: "The platform's response could not be read (no content type, 2 characters)" }],
 		['no content if JSON is expected', parse(204, ''), failed(204, { delivery: 'ambiguous' })],
@@ -444,12 +435,7 @@ describe('a response', () => {
 		[
 			'400',
 			parse(400, { errors: [entry] }),
-			failed(400, {
-				message: 'too young',
-				delivery: 'rejected',
-				code: 'code1',
-				stillPending: false,
-			}),
+			failed(400, { message: 'too young', delivery: 'rejected', code: 'code1', stillPending: false }),
 		],
 		['400 without a reason', parse(400, ''), { message: 'The platform rejected the request (400)' }],
 		['199', parse(199, {}), { message: 'The platform rejected the request (199)' }],
@@ -469,18 +455,12 @@ describe('a response', () => {
 		[
 			'404',
 			parse(404, { errors: [entry] }),
-			{
-				message: 'too young',
-				hint: 'Check the address; what it names may have been renamed or deleted.',
-			},
+			{ message: 'too young', hint: 'Check the address; what it names may have been renamed or deleted.' },
 		],
 		[
 			'413',
 			parse(413, ''),
-			{
-				message: 'The request is too large for the platform',
-				hint: "Lower 'Batch Size' or send less in one record.",
-			},
+			{ message: 'The request is too large for the platform', hint: "Lower 'Batch Size' or send less in one record." },
 		],
 		[
 			'429',
@@ -526,9 +506,7 @@ describe('a response', () => {
 describe('a failure without a response', () => {
 	const CHECK = 'Check the platform and the network, then run it again.';
 	const network = (code: unknown, more: object = {}) =>
-		Object.assign(new Error('Wrapped'), {
-			cause: Object.assign(new Error('cause'), { code, ...more }),
-		});
+		Object.assign(new Error('Wrapped'), { cause: Object.assign(new Error('cause'), { code, ...more }) });
 	/** The error of a write, with OpenSSL's reason. */
 	const opensslError = (reason: string) =>
 		network('EPROTO', {
@@ -545,15 +523,7 @@ describe('a failure without a response', () => {
 		],
 		[network('ETIMEDOUT', { syscall: 'connect' }), { delivery: 'notApplied' }],
 		[network('ECONNRESET', { syscall: 'connect' }), { delivery: 'ambiguous' }],
-		[
-			network('ETIMEDOUT'),
-			{
-				message: 'The platform did not respond in time',
-				delivery: 'ambiguous',
-				stillPending: true,
-				hint: CHECK,
-			},
-		],
+		[network('ETIMEDOUT'), { message: 'The platform did not respond in time', delivery: 'ambiguous', stillPending: true, hint: CHECK }],
 		[network('ECONNABORTED'), { message: 'The platform did not respond in time' }],
 		[
 			network('ECONNRESET'),
@@ -568,9 +538,7 @@ describe('a failure without a response', () => {
 		[network('1CODE'), { message: expect.stringContaining('(1CODE)') }],
 		[new Error('plain'), { message: 'The connection broke before the response was complete (plain)' }],
 		[
-			Object.assign(new Error('outer'), {
-				cause: Object.assign(new Error('middle'), { cause: new Error('inner') }),
-			}),
+			Object.assign(new Error('outer'), { cause: Object.assign(new Error('middle'), { cause: new Error('inner') }) }),
 			{ message: 'The connection broke before the response was complete (inner)' },
 		],
 		[Object.assign(new Error('outer'), { cause: 'text' }), { message: 'The connection broke before the response was complete (outer)' }],
@@ -590,10 +558,7 @@ describe('a failure without a response', () => {
 		[network('SOME_CERT_PROBLEM'), { message: "The platform's certificate was not accepted: cause (SOME_CERT_PROBLEM)" }],
 		[
 			network('UNABLE_TO_VERIFY_LEAF_SIGNATURE'),
-			{
-				delivery: 'rejected',
-				hint: expect.stringContaining("turn on 'Ignore SSL Issues' in the credential"),
-			},
+			{ delivery: 'rejected', hint: expect.stringContaining("turn on 'Ignore SSL Issues' in the credential") },
 		],
 		[network('ERR_TLS_X'), { delivery: 'ambiguous' }],
 		[network('ERR_TLS_DH_PARAM_SIZE'), { delivery: 'rejected' }],
@@ -641,18 +606,11 @@ describe('a failure without a response', () => {
 			'X_ERR_SSL',
 		].map<[unknown, object]>((code) => [
 			network(code),
-			{
-				message: `The connection broke before the response was complete (${code})`,
-				delivery: 'ambiguous',
-				hint: CHECK,
-			},
+			{ message: `The connection broke before the response was complete (${code})`, delivery: 'ambiguous', hint: CHECK },
 		]),
 		[
 			opensslError('decryption failed or bad record mac'),
-			{
-				message: expect.stringContaining('(ERR_SSL_DECRYPTION_FAILED_OR_BAD_RECORD_MAC)'),
-				delivery: 'ambiguous',
-			},
+			{ message: expect.stringContaining('(ERR_SSL_DECRYPTION_FAILED_OR_BAD_RECORD_MAC)'), delivery: 'ambiguous' },
 		],
 	])('%s', (error, expected) => {
 		expect(toServiceError(error)).toMatchObject(expected);

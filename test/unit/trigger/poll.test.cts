@@ -24,13 +24,7 @@ const serveTable =
 const serveNothing = serveTable();
 
 const start = async (given: Partial<Watched> & { pollBudgetMs?: number }) =>
-	await poll(
-		fakePoll({
-			serve: serveNothing,
-			workflowId: expect.getState().currentTestName,
-			...given,
-		}),
-	);
+	await poll(fakePoll({ serve: serveNothing, workflowId: expect.getState().currentTestName, ...given }));
 
 afterEach(() => {
 	jest.useRealTimers();

@@ -154,7 +154,7 @@ export class RowReader {
 		if (columnOf.size === 0 && this.idColumn < 0) {
 			throw wrongColumns(
 				`the first row has no name of a field of table '${table.header}': ${nameList(unknown)}. Does the file have a header?`,
-				`${fit} ${listFields(table)}`,
+				`Add a first row with the names of fields. Or rename the columns, or choose 'Map Each Column Manually' under '${LABELS.mappingMode}'. ${listFields(table)}`,
 			);
 		}
 		const suggestion =

@@ -103,8 +103,8 @@ test('a column that no field is called like gets no suggestion, but the list of 
 		code: "return [{ json: { firstname: 'Ann', lastname: 'Fox', email: 'a@example.com' } }];",
 		parameters: { operation: 'create' },
 	});
-	await panel.getByText("table 'Contacts' has no field 'lastname'").waitFor();
-	await panel.getByText("The table's fields are: 'firstname', 'surname'").waitFor();
+	await panel.getByText("table 'Contacts' has no field 'lastname'").first().waitFor();
+	await panel.getByText("The table's fields are: 'firstname', 'surname'").first().waitFor();
 	assert.equal(await panel.getByText('did you mean').count(), 0);
 });
 
@@ -112,7 +112,7 @@ test('a table that is nearly called like that is named', async () => {
 	const panel = await outputAfter({
 		parameters: { operation: 'getAll', table: byId('contact') },
 	});
-	await panel.getByText("has no table 'contact', did you mean 'contacts'?").waitFor();
+	await panel.getByText("has no table 'contact', did you mean 'contacts'?").first().waitFor();
 });
 
 test('500 problems of 5,000 items are said by their two causes, with their values as they are', async () => {
@@ -127,7 +127,7 @@ test('500 problems of 5,000 items are said by their two causes, with their value
 		parameters: { operation: 'upsert' },
 		onError: 'continueRegularOutput',
 	});
-	const hint = panel.getByText('4500 inserted, 500 failed');
+	const hint = panel.getByText('4500 inserted, 500 failed').first();
 	await hint.waitFor();
 	const text = await hint.innerText();
 	assert.match(

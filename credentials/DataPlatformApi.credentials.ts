@@ -152,7 +152,7 @@ export class DataPlatformApi implements ICredentialType {
 			default: 0,
 			displayOptions: WITH_MORE_SETTINGS,
 			description:
-				'Max number of requests that one execution sends per minute. With 0 it sends as fast as it can, and waits when the platform asks it to.',
+				'Max number of requests that each node sends per minute. With 0 it sends as fast as it can, and waits when the platform asks it to.',
 		},
 		{
 			displayName: 'Ignore SSL Issues',

@@ -230,6 +230,11 @@ const labels = (rows: Row[]) => [
 	),
 ];
 
+function requireOutput(outputs: Record<string, unknown>, key: string): unknown {
+	if (key in outputs) return outputs[key];
+	throw new Error(`scripts/exampleOutputs.json has no '${key}': add an item that it returns`);
+}
+
 /** An item that an operation returns, or a sentence about it. */
 function outputOf(output: unknown): string[] {
 	if (typeof output === 'string') return [output];
@@ -273,7 +278,7 @@ export function operationsPage(): string {
 			'',
 			...(parameters.length > 0 ? parameterTable(parameters) : []),
 			...(options.length > 0 ? optionTable(options, [section.options]) : []),
-			...outputOf(outputs[section.key]),
+			...outputOf(requireOutput(outputs, section.key)),
 			'',
 		];
 	};

@@ -213,7 +213,7 @@ describe('the output', () => {
 		expect(pairedIndexes(first.output('Data Platform'))).toEqual([0, 1, 2]);
 		const [orders, missing, notes] = first.json() as unknown as Page[];
 		expect([orders!.changes.length, notes!.changes.length]).toEqual([2, 1]);
-		expectErrorItem(first.output('Data Platform')[1]!, 1, 'There is no table');
+		expectErrorItem(first.output('Data Platform')[1]!, 1, "has no table 'missing'");
 		expect(missing).toHaveProperty('error');
 		const again = await run([
 			{ table: 'orders', cursor: orders!.cursor },

@@ -156,7 +156,7 @@ describe('items with the same key', () => {
 		expect(outcomes(result)).toEqual(['inserted', 'inserted', 'inserted']);
 		const [first, , last] = result.json();
 		expect(first).toMatchObject({ id: last!.id, mergedInto: 2, tags: ['a'] });
-		expect(last).not.toHaveProperty('mergedInto');
+		expect(last).toHaveProperty('mergedInto', null);
 		expect(await stored()).toEqual([
 			{ code: 2, name: 'other' },
 			{ code: 1, name: 'last', tags: ['a'] },

@@ -154,7 +154,7 @@ const STATUS_HINTS: Record<number, string> = {
 /** What a 404 may be about, by the end of the path. The first that fits counts. */
 const NOT_FOUND_HINTS: Array<[path: RegExp, hint: string]> = [
 	[
-		/\/data\/(?!(?:bulk|count|filter|summary)(?:\/|$))[^/]+$/,
+		/\/data\/(?!(?:bulk|count|filter|summary)(?:\/|$))./,
 		"Check the record's ID; the record may have been deleted.",
 	],
 	[

@@ -32,6 +32,16 @@ const EXPECTED: Record<Outcome, [text: string, isSuccess: boolean, isRemoval?: t
 	unknown: ['unknown', false],
 };
 
+test("the report of an import counts each outcome that its rows can have, in n8n's description and in docs/operations.md", () => {
+	const root = join(__dirname, '../../..');
+	const readJson = (file: string) => JSON.parse(readFileSync(join(root, file), 'utf8')) as Record<string, object>;
+	const { properties } = readJson('nodes/DataPlatform/__schema__/v1.0.0/record/importFromFile.json');
+	const example = readJson('scripts/exampleOutputs.json')['record.importFromFile'];
+	const counts = Object.keys(noCounts(false));
+	expect(Object.keys(properties!)).toEqual(expect.arrayContaining(counts));
+	expect(Object.keys(example!)).toEqual(expect.arrayContaining(counts));
+});
+
 test('docs/writing-records.md says what each outcome means', () => {
 	const page = readFileSync(join(__dirname, '../../../docs/writing-records.md'), 'utf8');
 	const rows = page.split('\n').filter((line) => line.startsWith('| `'));

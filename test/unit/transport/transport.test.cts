@@ -642,10 +642,14 @@ describe('entries worked on a few at a time', () => {
 	test('in order, and no further one after an error, which waits for the others', async () => {
 		const begun: number[] = [];
 		const ended: number[] = [];
+		const failed = Promise.withResolvers<void>();
 		const run = forEachConcurrent([0, 1, 2, 3, 4, 5], 2, async (entry) => {
 			begun.push(entry);
-			await new Promise((resolve) => setTimeout(resolve, entry === 1 ? 1 : 10));
-			if (entry === 1) throw new Error('one');
+			if (entry === 1) {
+				setImmediate(failed.resolve);
+				throw new Error('one');
+			}
+			await failed.promise;
 			ended.push(entry);
 		});
 		await expect(run).rejects.toThrow('one');

@@ -80,22 +80,28 @@ export async function makeUserFolder(): Promise<string> {
 /** What the first start of the n8n to run has left: its key, and its database as it is when empty. */
 const FIRST_START = join(N8N_FOLDER, 'node_modules', '.first-start');
 
+let firstStart: Promise<void> | undefined;
+
+async function keepFirstStart(): Promise<void> {
+	if (existsSync(FIRST_START)) return;
+	const first = await makeUserFolder();
+	await (await startN8n({ userFolder: first, isBare: true })).stop();
+	const copy = `${FIRST_START}-${process.pid}`;
+	for (const name of readdirSync(join(first, '.n8n'))) {
+		if (!/^(config|database\..*)$/.test(name)) continue;
+		await cp(join(first, '.n8n', name), join(copy, name));
+	}
+	// Another process may have been first.
+	await rename(copy, FIRST_START).catch(() => rmSync(copy, { recursive: true }));
+}
+
 /**
  * Makes a temporary user folder that n8n has started in before, so that it need not create its
  * database again: half of the time of a start.
  */
 export async function makeStartedUserFolder(): Promise<string> {
-	if (!existsSync(FIRST_START)) {
-		const first = await makeUserFolder();
-		await (await startN8n({ userFolder: first, isBare: true })).stop();
-		const copy = `${FIRST_START}-${process.pid}`;
-		for (const name of readdirSync(join(first, '.n8n'))) {
-			if (!/^(config|database\..*)$/.test(name)) continue;
-			await cp(join(first, '.n8n', name), join(copy, name));
-		}
-		// Another process may have been first.
-		await rename(copy, FIRST_START).catch(() => rmSync(copy, { recursive: true }));
-	}
+	firstStart ??= keepFirstStart();
+	await firstStart;
 	const folder = await makeUserFolder();
 	await cp(FIRST_START, join(folder, '.n8n'), { recursive: true });
 	return folder;

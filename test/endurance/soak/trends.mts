@@ -34,8 +34,7 @@ const MAX_GROWTH: Record<Measure, number> = {
 	sockets: 6,
 	files: 6,
 	resources: 10,
-	// The test can't force a collection there, and the sandbox remembers every file that it has
-	// received.
+	// The sandbox remembers every file that it has received.
 	sandboxResident: 60,
 	sandboxSockets: 6,
 	sandboxFiles: 6,

@@ -11,9 +11,9 @@ export const IMPORT_KEY_MARK = 'import key';
  * because the editor cuts long labels.
  */
 export function linkMark({ metadata }: FieldDefinition, linkedField?: string): string {
-	const many = metadata.multiple ? 's' : '';
-	const linked = linkedField ? `linked '${linkedField}'` : `linked import key${many}`;
-	return many ? `${linked} to add` : linked;
+	const linked = linkedField && `linked '${linkedField}'`;
+	if (!metadata.multiple) return linked || 'linked import key';
+	return `${linked || 'linked import keys'} to add`;
 }
 
 const LINK_MARK = /^linked (?:import keys?|'.*')(?: to add)?$/;

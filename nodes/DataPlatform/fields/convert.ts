@@ -12,13 +12,16 @@ const MAX_SHOWN = 60;
 /** A value for a message: short, and as JSON if possible, so that its type is visible. */
 export function showValue(given: unknown): string {
 	const value = typeof given === 'string' ? given.slice(0, MAX_SHOWN) : given;
-	const text = isJson(value) || value instanceof Date ? JSON.stringify(value) : describe(value);
-	return text.length > MAX_SHOWN ? copyOfText(`${text.slice(0, MAX_SHOWN - 3)}…`) : text;
+	const text = describe(value);
+	if (text.length <= MAX_SHOWN) return text;
+	return copyOfText(`${text.slice(0, MAX_SHOWN - 3)}…`);
 }
 
-function describe(value: unknown) {
+function describe(value: unknown): string {
+	if (isJson(value) || value instanceof Date) return JSON.stringify(value);
 	if (Array.isArray(value)) return 'a list';
-	return isObject(value) ? 'an object' : String(value);
+	if (isObject(value)) return 'an object';
+	return String(value);
 }
 
 interface DateLike {
@@ -35,7 +38,7 @@ export const isPlainObject = (value: unknown): value is Record<string, JsonValue
 /** Deeper than any real value; stops at a value that contains itself. */
 const MAX_DEPTH = 100;
 
-/** Whether a value can go into JSON as it is, unlike `NaN`, a function or a date. */
+/** True for `{ a: [1] }`; false for `NaN`, a function or a date, which JSON would change. */
 export function isJson(value: unknown, depth = 0): value is JsonValue {
 	if (value === null || typeof value === 'string' || typeof value === 'boolean') return true;
 	if (typeof value === 'number') return Number.isFinite(value);

@@ -88,7 +88,7 @@ export function timeReader(form: string): (text: string) => string | undefined {
 	const dayForm = dateFormatOf(wholeForm);
 	let day: RegExp | undefined;
 	try {
-		day = dayForm === wholeForm ? undefined : pattern(dayForm);
+		if (dayForm !== wholeForm) day = pattern(dayForm);
 	} catch {
 		// The format does not start with the date.
 	}

@@ -22,17 +22,25 @@ export const sameBy =
 	(read: (value: JsonValue) => string | number | boolean | undefined): Equality =>
 	(stored, sent) => {
 		const [held, given] = [read(stored), read(sent)];
-		return held === undefined || given === undefined ? undefined : held === given;
+		if (held === undefined || given === undefined) return undefined;
+		return held === given;
 	};
 
-export const sameText = sameBy((value) => (typeof value === 'string' ? value : undefined));
-export const sameBoolean = sameBy((value) => (typeof value === 'boolean' ? value : undefined));
+const sameOfType =
+	(type: 'string' | 'boolean'): Equality =>
+	(stored, sent) => {
+		if (typeof stored !== type || typeof sent !== type) return undefined;
+		return stored === sent;
+	};
+
+export const sameText = sameOfType('string');
+export const sameBoolean = sameOfType('boolean');
 
 /** True for the same value; anything else might still be equal. */
-export const sameOrUnknown: Equality = (stored, sent) => (stored === sent ? true : undefined);
+export const sameOrUnknown: Equality = (stored, sent) => stored === sent || undefined;
 
 const sameEmpty = (held: unknown, given: unknown) =>
-	JSON.stringify(held ?? null) === JSON.stringify(given ?? null) ? true : undefined;
+	JSON.stringify(held ?? null) === JSON.stringify(given ?? null) || undefined;
 
 /**
  * Compares two objects by their parts. A part that only one of them has can't be compared: the
@@ -79,5 +87,5 @@ export const sameTexts: Equality = (stored, sent) => {
 	if (held.size !== given.size || [...held].some((entry) => !given.has(entry))) return false;
 	const isSameList =
 		stored.length === sent.length && stored.every((entry, index) => entry === sent[index]);
-	return isSameList ? true : undefined;
+	return isSameList || undefined;
 };

@@ -35,14 +35,14 @@ export interface FieldType {
 	parse: (text: string, form: CellFormat) => { value: unknown } | { problem: string };
 	/** What turns a text that `convert` refuses into a value that it takes. */
 	remedy?: Remedy;
-	/** Whether a value is one that the platform returns for the field but does not accept. */
+	/** True for a value as it is read but can't be written, such as a link's `{"count":2,"url":"…"}`. */
 	isOnlyRead?: (value: unknown) => boolean;
 	/**
 	 * Whether `stored` is what the platform would store for a converted value. Neither is empty.
 	 * Undefined if that can't be proven.
 	 */
 	equals: (stored: JsonValue, sent: JsonValue) => boolean | undefined;
-	/** Whether a stored value is what the platform shows for an empty field. */
+	/** True if the platform shows an empty field like this; undefined for a checkbox that is false. */
 	isEmpty: (stored: JsonValue | undefined) => boolean | undefined;
 	/**
 	 * The text of a key: equal keys have the same one. Undefined if only the platform knows what the
@@ -59,8 +59,8 @@ export interface FieldType {
 	/** One converted value with the effect of two in a row; undefined if no single value has it. */
 	merge: (earlier: JsonValue, later: JsonValue) => JsonValue | undefined;
 	/**
-	 * Whether a converted value may be appended to the stored one, so that sending it twice appends
-	 * it twice; `never` if no value is.
+	 * True for a value that may be appended to the stored one, such as messages of a chat: sent
+	 * twice, it is appended twice.
 	 */
 	appends: ((sent: JsonValue) => boolean) | 'never';
 	/**

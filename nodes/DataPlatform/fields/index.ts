@@ -60,7 +60,7 @@ export const isWritable = (field: FieldDefinition) =>
 	field.metadata.readOnly !== true &&
 	field.metadata.calculated !== true;
 
-/** Whether a value is one that the platform returns for the field but does not accept. */
+/** True for a link to several records as it was read, `{"count":2,"url":"…"}`: it can't be written. */
 export const isOnlyRead = (field: FieldDefinition, value: unknown): boolean =>
 	fieldType(field).isOnlyRead?.(value) === true;
 

@@ -51,13 +51,8 @@ export function matchFields(table: TableDefinition, names: string[]): FieldDefin
 		});
 	return [...new Set(names)].map((name) => {
 		const field = table.fields.find((known) => known.name === name);
-		if (!field || !isWritable(field)) {
-			throw wrong(
-				field
-					? `Records can't be matched on '${name}': it is read-only`
-					: `Table '${table.header}' has no field '${name}' to match on`,
-			);
-		}
+		if (!field) throw wrong(`Table '${table.header}' has no field '${name}' to match on`);
+		if (!isWritable(field)) throw wrong(`Records can't be matched on '${name}': it is read-only`);
 		if (canBeKey(field)) return field;
 		throw wrong(`Records can't be matched on '${name}': its type is '${field.type}'`);
 	});
@@ -69,8 +64,7 @@ export function keyFields(
 	{ importKey, matchOn }: { importKey?: string; matchOn?: 'recordId' | string[] },
 ): FieldDefinition[] {
 	if (Array.isArray(matchOn)) return matchFields(table, matchOn);
-	const key = keyField(table, importKey);
-	return key ? [key] : [];
+	return [keyField(table, importKey)].filter((key) => key !== undefined);
 }
 
 export function requireKey(table: TableDefinition, key: FieldDefinition | undefined) {

@@ -12,8 +12,8 @@ export type Remedy = (text: string, source: string | undefined) => string | unde
 
 const use = (expression: string) => `use {{ ${expression} }}`;
 
-const DAY_OR_MONTH_FIRST = /^(\d\d?)([./-])(\d\d?)\2\d{4}/;
-const YEAR_FIRST = /^\d{4}([./-])(\d\d?)\1(\d\d?)/;
+const DAY_OR_MONTH_FIRST = /^(?<first>\d\d?)(?<mark>[./-])(?<second>\d\d?)\k<mark>\d{4}/;
+const YEAR_FIRST = /^\d{4}(?<mark>[./-])(?<first>\d\d?)\k<mark>(?<second>\d\d?)/;
 const TIME = /^(,? )(\d\d?):\d\d(:\d\d)?( [AP]M)?$/i;
 
 const canBe = (digits: string, most: number) => Number(digits) >= 1 && Number(digits) <= most;
@@ -23,16 +23,17 @@ function dayFormats(text: string): { formats: string[]; rest: string } {
 	const yearFirst = YEAR_FIRST.exec(text);
 	const match = yearFirst ?? DAY_OR_MONTH_FIRST.exec(text);
 	if (!match) return { formats: [], rest: '' };
-	const separator = match[yearFirst ? 1 : 2]!;
-	const [first, second] = [match[yearFirst ? 2 : 1]!, match[3]!];
-	const letters = first.length === 2 && second.length === 2 ? 2 : 1;
+	const { mark, first, second } = match.groups as Record<'mark' | 'first' | 'second', string>;
+	const letters = Math.min(first.length, second.length);
 	const [day, month] = ['d'.repeat(letters), 'M'.repeat(letters)];
+	const isDayFirst = !yearFirst && canBe(first, 31) && canBe(second, 12);
+	const isMonthFirst = canBe(first, 12) && canBe(second, 31);
 	const formats: string[][] = [];
-	if (!yearFirst && canBe(first, 31) && canBe(second, 12)) formats.push([day, month, 'yyyy']);
-	if (canBe(first, 12) && canBe(second, 31))
-		formats.push(yearFirst ? ['yyyy', month, day] : [month, day, 'yyyy']);
+	if (isDayFirst) formats.push([day, month, 'yyyy']);
+	if (isMonthFirst && !yearFirst) formats.push([month, day, 'yyyy']);
+	if (isMonthFirst && yearFirst) formats.push(['yyyy', month, day]);
 	return {
-		formats: formats.map((parts) => parts.join(separator)),
+		formats: formats.map((parts) => parts.join(mark)),
 		rest: text.slice(match[0].length),
 	};
 }
@@ -43,9 +44,9 @@ function timeFormat(text: string): string | undefined {
 	const match = TIME.exec(text);
 	if (!match) return undefined;
 	const [, separator, hour, seconds, half] = match;
-	const letter = half ? 'h' : 'H';
-	const ending = `${seconds ? ':ss' : ''}${half ? ' a' : ''}`;
-	return `${separator!}${letter.repeat(hour!.length)}:mm${ending}`;
+	const format = `${separator!}${'H'.repeat(hour!.length)}:mm${seconds ? ':ss' : ''}`;
+	if (!half) return format;
+	return `${format.replaceAll('H', 'h')} a`;
 }
 
 const timeRemedy =
@@ -57,14 +58,12 @@ const timeRemedy =
 		const [one, other] = formats.map((format) => {
 			if (source === undefined) return `set the date format ${format}${time} in the options`;
 			const form = `'${format}${time}'`;
-			return isDay
-				? use(`DateTime.fromFormat(${source}, ${form}).toISODate()`)
-				: use(`DateTime.fromFormat(${source}, ${form}, {zone: 'Europe/Berlin'}).toISO()`);
+			if (isDay) return use(`DateTime.fromFormat(${source}, ${form}).toISODate()`);
+			return use(`DateTime.fromFormat(${source}, ${form}, {zone: 'Europe/Berlin'}).toISO()`);
 		});
 		const ending = isDay || source === undefined ? '' : ' with your time zone';
-		return other === undefined
-			? `${one!}${ending}`
-			: `it is ambiguous: ${one!} if the day comes first, ${other} if the month does${ending}`;
+		if (other === undefined) return `${one!}${ending}`;
+		return `it is ambiguous: ${one!} if the day comes first, ${other} if the month does${ending}`;
 	};
 
 export const dateRemedy = timeRemedy(true);
@@ -76,19 +75,20 @@ const GROUPED_WITH_POINT = /^[+-]?\d{1,3}(?:,\d{3})+(?:\.\d+)?$/;
 const ONE_GROUP = /^[+-]?[1-9]\d{0,2},\d{3}$/;
 
 export const numberRemedy: Remedy = (text, source) => {
-	const format = (name: string) => `set the number format ${name} in the options`;
+	const convert = (format: string, conversion: string) => {
+		if (source === undefined) return `set the number format ${format} in the options`;
+		return use(`Number(${source}${conversion})`);
+	};
 	const without = (mark: string) =>
 		mark === "'" ? `.replaceAll("'", '')` : `.replaceAll('${mark}', '')`;
-	const comma = (before = '') =>
-		source === undefined ? format('1.234,5') : use(`Number(${source}${before}.replace(',', '.'))`);
-	const point = () =>
-		source === undefined ? format('1,234.5') : use(`Number(${source}${without(',')})`);
+	const comma = (before = '') => convert('1.234,5', `${before}.replace(',', '.')`);
+	const point = () => convert('1,234.5', without(','));
 	if (ONE_GROUP.test(text))
 		return `it is ambiguous: ${comma()} if that is a decimal comma, ${point()} if it groups digits`;
 	if (DECIMAL_COMMA.test(text)) return comma();
 	if (GROUPED_WITH_POINT.test(text)) return point();
 	const mark = GROUPED_WITH_COMMA.exec(text)?.[1];
-	return mark === undefined ? undefined : comma(without(mark));
+	return mark && comma(without(mark));
 };
 
 const YES_AND_NO = [

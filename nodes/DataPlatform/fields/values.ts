@@ -42,7 +42,7 @@ export const changesNothing = (sent: JsonValue | undefined): boolean =>
 	isChange(sent) && isCleared(sent.add) && isCleared(sent.remove);
 
 /**
- * Whether a field already holds what the platform would store for a converted value.
+ * True if a field already holds what the platform would store for a converted value.
  *
  * @returns true and false only if certain; undefined if it can't be proven
  */
@@ -66,16 +66,19 @@ export const appendableFields = (fields: Iterable<FieldDefinition>): FieldDefini
 
 /** The fields of a record whose values are appended. @param appendable those of its table */
 export const appendedFields = (appendable: FieldDefinition[], values: FieldValues): string[] =>
-	appendable.flatMap((field) => {
-		const { appends } = fieldType(field);
-		const value = getOwn<JsonValue>(values, field.name);
-		return appends !== 'never' && !isCleared(value) && appends(value!) ? [field.name] : [];
-	});
+	appendable
+		.filter((field) => {
+			const { appends } = fieldType(field);
+			const value = getOwn<JsonValue>(values, field.name);
+			return appends !== 'never' && !isCleared(value) && appends(value!);
+		})
+		.map(({ name }) => name);
 
 /** The text of a key's value; undefined if it is empty, or can't be compared. */
 export function keyText(field: FieldDefinition, value: JsonValue): string | undefined {
 	const { key } = fieldType(field);
-	return key === 'never' || isCleared(value) ? undefined : key(value);
+	if (key === 'never' || isCleared(value)) return undefined;
+	return key(value);
 }
 
 /**
@@ -83,12 +86,14 @@ export function keyText(field: FieldDefinition, value: JsonValue): string | unde
  *
  * @param source the value in an expression, such as `$json.due`; undefined in a file of rows
  */
-export const keyProblem = (
+export function keyProblem(
 	field: FieldDefinition,
 	value: JsonValue,
 	source: string | undefined,
-): string | undefined =>
-	keyText(field, value) === undefined ? fieldType(field).keyProblem?.(value, source) : undefined;
+): string | undefined {
+	if (keyText(field, value) !== undefined) return undefined;
+	return fieldType(field).keyProblem?.(value, source);
+}
 
 /**
  * What turns a value that `toFieldValue` refuses into one that the field takes, after a colon; empty

@@ -55,17 +55,17 @@ function packedFailure(error: unknown): unknown {
 	if (error instanceof InputError || error instanceof ServiceError) return error;
 	const { code, message, cause } = error as NodeError & { cause?: NodeError };
 	const codes = [code, cause?.code];
+	const damaged = (what: string) =>
+		new InputError(`The gzip file ${what}`, { hint: 'Get the file again.' });
 	if (codes.includes('ERR_TRAILING_JUNK_AFTER_STREAM_END')) {
 		return new InputError(
 			'The gzip file consists of several joined files, or has data after its end',
 			{ hint: 'Unpack it, and compress it again as one file.' },
 		);
 	}
-	// Some versions of Node.js give the reason only in the cause.
-	const what = codes.includes('Z_BUF_ERROR')
-		? 'ends in the middle'
-		: `is damaged: ${message || cause?.message}`;
-	return new InputError(`The gzip file ${what}`, { hint: 'Get the file again.' });
+	if (codes.includes('Z_BUF_ERROR')) return damaged('ends in the middle');
+	// Some versions of Node.js name the reason only in the cause.
+	return damaged(`is damaged: ${message || cause?.message}`);
 }
 
 /**

@@ -8,6 +8,7 @@
 import type { FieldValues, JsonValue, PlatformRecord, TableDefinition } from '../api/types';
 import { holdsData } from '../fields';
 import { guarded } from '../fields/formulaGuard';
+import { getOwn } from '../transport/json';
 import { csvLine, type Delimiter } from './csv';
 
 /** A column of a file: its title, and how to get its value. */
@@ -56,8 +57,7 @@ export function exportColumns(
 		const isUnique = times.get(plain(name)) === 1 && name !== '' && !own.has(plain(name));
 		return isUnique && fieldName(name) === name ? name : fieldName(field.name);
 	};
-	const ofField = (name: string) => (record: PlatformRecord) =>
-		Object.hasOwn(record.fields, name) ? record.fields[name] : undefined;
+	const ofField = (name: string) => (record: PlatformRecord) => getOwn(record.fields, name);
 	return [
 		{ title: 'id', value: ({ id }) => id },
 		...fields.map((field) => ({ title: columnName(field), value: ofField(field.name) })),

@@ -46,7 +46,8 @@ function parseLine(row: number, line: string): NdjsonRow {
 	} catch (error) {
 		return { row, line, problem: `is not valid JSON: ${(error as Error).message}` };
 	}
-	return isObject(values) ? { row, line, values } : { row, line, problem: 'is not a JSON object' };
+	if (isObject(values)) return { row, line, values };
+	return { row, line, problem: 'is not a JSON object' };
 }
 
 /**

@@ -151,10 +151,10 @@ export async function withRows<T>(
 	}
 }
 
-const charactersOf = (row: FileRow) =>
-	isCsvRow(row)
-		? row.cells.reduce((sum, cell) => sum + cell.length + CELL_OVERHEAD, 0)
-		: row.line.length;
+function charactersOf(row: FileRow): number {
+	if (!isCsvRow(row)) return row.line.length;
+	return row.cells.reduce((sum, cell) => sum + cell.length + CELL_OVERHEAD, 0);
+}
 
 /**
  * Splits rows into portions that fit into memory.

@@ -107,11 +107,11 @@ export class RejectedLines {
 			}
 			return csvLine([...cells, ...added], this.delimiter);
 		}
-		const { values } = row;
-		const own = values ? Object.keys(withoutAdded(values, this.isField)) : ['line'];
-		const count = values ? Object.keys(values).length - own.length : 0;
+		const { values = { line: row.line } } = row;
+		const own = Object.keys(withoutAdded(values, this.isField));
+		const count = Object.keys(values).length - own.length;
 		// Uses the line's own text, in which no number has lost digits.
-		const line = values ? row.line : ndjsonLine({ line: row.line }).trimEnd();
+		const line = row.values ? row.line : JSON.stringify(values);
 		const text = count > 0 ? withoutLast(line, count) : line;
 		const [errorName, fieldName, rowName] = addedNames(own);
 		const more = ndjsonLine({ [errorName!]: error, [fieldName!]: field, [rowName!]: row.row });

@@ -117,9 +117,13 @@ export function parseExactJson(text: string): unknown {
 export const getOwn = <T>(object: Readonly<Record<string, T>>, name: string): T | undefined =>
 	Object.hasOwn(object, name) ? object[name] : undefined;
 
-/** Whether a value is a JSON object: neither null nor a list. */
+/** A JSON object: neither null nor a list. */
 export const isObject = (value: unknown): value is Record<string, unknown> =>
 	typeof value === 'object' && value !== null && !Array.isArray(value);
+
+/** The members of an object; none if the value is anything else, such as a list. */
+export const membersOf = (value: unknown): Record<string, unknown> =>
+	isObject(value) ? value : {};
 
 /** The kind of a value in words, with an article: `a list`, `null`, `a boolean`. */
 export function describeKind(value: unknown): string {

@@ -9,6 +9,10 @@ export const copyOfText = (text: string): string => ` ${text}`.slice(1);
 export const shortened = (text: string, maxCharacters: number): string =>
 	text.length <= maxCharacters ? text : `${copyOfText(text.slice(0, maxCharacters))}… (cut)`;
 
+/** Such as `1 record` or `2 records`. */
+export const counted = (count: number, noun: string): string =>
+	`${count} ${noun}${count === 1 ? '' : 's'}`;
+
 const MAX_SHOWN = 10;
 
 const NAME_CHARACTERS = 100;

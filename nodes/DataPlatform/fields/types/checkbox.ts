@@ -24,9 +24,8 @@ export const checkbox: FieldType = {
 	convert: (value) => {
 		const result =
 			typeof value === 'string' ? getOwn(BOOLEAN_WORDS, value.trim().toLowerCase()) : value;
-		return typeof result === 'boolean'
-			? { value: result }
-			: problem(`accepts true or false, not ${showValue(value)}`);
+		if (typeof result === 'boolean') return { value: result };
+		return problem(`accepts true or false, not ${showValue(value)}`);
 	},
 	remedy: checkboxRemedy,
 	parse: (text) => ({ value: getOwn(TEXT_WORDS, text.trim().toLowerCase()) ?? text }),

@@ -42,11 +42,11 @@ export const files: FieldType = {
 			(value.add !== undefined || value.remove !== undefined) &&
 			isFiles(value.add ?? []) &&
 			list(value.remove ?? []).every((id) => typeof id === 'string');
-		return isJson(value) && (typeof value === 'string' || isFiles(value) || isChange)
-			? { value }
-			: problem(
-					`accepts a web address, a list of files, or {"add":[…],"remove":[…]}, not ${showValue(raw)}`,
-				);
+		const isFitting = typeof value === 'string' || isFiles(value) || isChange;
+		if (isFitting && isJson(value)) return { value };
+		return problem(
+			`accepts a web address, a list of files, or {"add":[…],"remove":[…]}, not ${showValue(raw)}`,
+		);
 	},
 	isOnlyRead: (value) =>
 		Array.isArray(value) &&
@@ -63,7 +63,7 @@ export const files: FieldType = {
 			(file) => isObject(file) && toRemove.has(file.fileId as JsonValue),
 		);
 		if (isLeft || !holdsNames(list(stored), added)) return false;
-		return toRemove.size + added.length === 0 ? true : undefined;
+		return toRemove.size + added.length === 0 || undefined;
 	},
 	merge: (earlier, later) => {
 		// A list, or no value, replaces all files.
@@ -77,7 +77,8 @@ export const files: FieldType = {
 				remove: [...new Set([...list(earlier.remove), ...removed])],
 			};
 		}
-		return Array.isArray(earlier) && removed.length === 0 ? [...earlier, ...added] : undefined;
+		if (!Array.isArray(earlier) || removed.length > 0) return undefined;
+		return [...earlier, ...added];
 	},
 	// The contract does not say whether a file from a URL replaces the others.
 	appends: (sent) => typeof sent === 'string' || (isObject(sent) && list(sent.add).length > 0),

@@ -1,6 +1,6 @@
 /** `schema_link`: to one record, or to many (`metadata.multiple`). */
 import type { JsonValue } from '../../api/types';
-import { isObject } from '../../transport/json';
+import { isObject, membersOf } from '../../transport/json';
 import { fromJsonText, isPlainObject, parseJsonCell, problem, showValue } from '../convert';
 import { isCleared, USUAL, type FieldType } from '../fieldType';
 import { parseList } from './list';
@@ -19,15 +19,14 @@ export const linkToOne: FieldType = {
 	convert: (raw) => {
 		const value = fromJsonText(raw);
 		const id = isPlainObject(value) ? value.id : value;
-		return isId(id)
-			? { value: { id } }
-			: problem(`accepts the id of one record, not ${showValue(raw)}`);
+		if (isId(id)) return { value: { id } };
+		return problem(`accepts the id of one record, not ${showValue(raw)}`);
 	},
 	equals: (stored, sent) => {
 		const [held, given] = [stored, sent].map((value) => (isObject(value) ? value.id : value));
 		if (!isId(held) || !isId(given)) return undefined;
-		if (held === given) return true;
-		return held.toLowerCase() === given.toLowerCase() ? undefined : false;
+		if (held.toLowerCase() !== given.toLowerCase()) return false;
+		return held === given || undefined;
 	},
 	// The platform does not add a link that already exists.
 	appends: 'never',
@@ -39,9 +38,11 @@ interface Change {
 	remove: string[];
 }
 
+const idsIn = (value: unknown) => (isIds(value) ? value : []);
+
 const changeOf = (value: JsonValue): Change => {
-	const { add, remove } = isObject(value) ? value : {};
-	return { add: isIds(add) ? add : [], remove: isIds(remove) ? remove : [] };
+	const { add, remove } = membersOf(value);
+	return { add: idsIn(add), remove: idsIn(remove) };
 };
 
 const united = (...lists: string[][]) => [...new Set(lists.flat())];
@@ -55,16 +56,17 @@ export const linkToMany: FieldType = {
 		if (isId(value)) return { value: { add: [value] } };
 		if (isIds(value)) return { value: { add: value } };
 		const { add, remove } = isPlainObject(value) ? value : {};
-		return (add ?? remove) !== undefined && [add ?? [], remove ?? []].every(isIds)
-			? { value: { ...(add && { add }), ...(remove && { remove }) } }
-			: problem(`accepts record ids, or {"add":[ids],"remove":[ids]}, not ${showValue(raw)}`);
+		if ((add ?? remove) !== undefined && [add ?? [], remove ?? []].every(isIds)) {
+			return { value: { ...(add && { add }), ...(remove && { remove }) } };
+		}
+		return problem(`accepts record ids, or {"add":[ids],"remove":[ids]}, not ${showValue(raw)}`);
 	},
 	isOnlyRead: (value) =>
 		isPlainObject(value) && typeof value.count === 'number' && typeof value.url === 'string',
 	/** The stored value is only a count: it does not say which records are linked. */
 	equals: (_stored, sent) => {
 		const { add, remove } = changeOf(sent);
-		return add.length + remove.length === 0 ? true : undefined;
+		return add.length + remove.length === 0 || undefined;
 	},
 	isEmpty: (stored) => isCleared(stored) || (isObject(stored) && stored.count === 0),
 	merge: (earlier, later) => {
@@ -75,8 +77,8 @@ export const linkToMany: FieldType = {
 		const add = united(first.add, second.add);
 		const remove = united(first.remove, second.remove);
 		// Added by one and removed by the other: neither is meant for certain.
-		const isContradiction = united(add, remove).length < add.length + remove.length;
-		return isContradiction ? undefined : { add, remove };
+		if (united(add, remove).length < add.length + remove.length) return undefined;
+		return { add, remove };
 	},
 	editor: { type: 'string', hint: 'record IDs to add' },
 };

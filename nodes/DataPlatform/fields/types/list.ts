@@ -17,10 +17,10 @@ export const texts: FieldType = {
 	parse: parseList,
 	convert: (raw) => {
 		const value = fromJsonText(raw);
-		const list = (Array.isArray(value) ? (value as unknown[]) : [value]).map(toText);
-		return list.every((entry) => entry !== undefined)
-			? { value: list }
-			: problem(`accepts a list of texts, not ${showValue(raw)}`);
+		const entries: unknown[] = [value].flat();
+		const list = entries.map(toText);
+		if (list.every((entry) => entry !== undefined)) return { value: list };
+		return problem(`accepts a list of texts, not ${showValue(raw)}`);
 	},
 	equals: sameTexts,
 	editor: { type: 'string', hint: 'JSON list' },

@@ -26,15 +26,14 @@ const numeric =
 		if (result < (min ?? -Infinity)) return problem(`must be at least ${min}, not ${result}`);
 		if (result > (max ?? Infinity)) return problem(`must be at most ${max}, not ${result}`);
 		// JSON has no negative zero.
-		return { value: result === 0 ? 0 : result };
+		return { value: result || 0 };
 	};
 
 /** A stored number. Some services return decimals as text. */
 function toNumber(value: JsonValue): number | undefined {
 	if (typeof value === 'number') return value;
-	return typeof value === 'string' && NUMBER.test(value) && isExactNumber(value, Number(value))
-		? Number(value)
-		: undefined;
+	if (typeof value !== 'string' || !NUMBER.test(value)) return undefined;
+	return isExactNumber(value, Number(value)) ? Number(value) : undefined;
 }
 
 export const sameNumber = sameBy(toNumber);
@@ -58,9 +57,8 @@ const parseNumber: FieldType['parse'] = (given, { numbers }) => {
 	if (numbers === 'plain') return { value: text };
 	if (GROUPED.comma.test(text))
 		return { value: text.replace(/[. \u00a0\u202f']/g, '').replace(',', '.') };
-	return COMMA.test(text)
-		? { value: text.replace(',', '.') }
-		: problem(`accepts a number with a decimal comma, not ${showValue(text)}`);
+	if (COMMA.test(text)) return { value: text.replace(',', '.') };
+	return problem(`accepts a number with a decimal comma, not ${showValue(text)}`);
 };
 
 export const decimal: FieldType = {
@@ -69,10 +67,7 @@ export const decimal: FieldType = {
 	convert: numeric(false),
 	remedy: numberRemedy,
 	equals: sameNumber,
-	key: (value) => {
-		const number = toNumber(value);
-		return number === undefined ? undefined : String(number);
-	},
+	key: (value) => toNumber(value)?.toString(),
 	editor: { type: 'number' },
 	comparison: 'order',
 	aggregations: ['avg', 'max', 'min', 'sum'],

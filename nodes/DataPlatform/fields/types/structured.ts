@@ -1,6 +1,6 @@
 /** `money_with_currency`, `url_link`, `checklist`, `chat`: values with parts. */
 import type { JsonValue } from '../../api/types';
-import { getOwn, isExactNumber, NUMBER } from '../../transport/json';
+import { getOwn, isExactNumber, membersOf, NUMBER } from '../../transport/json';
 import { fromJsonText, isJson, isPlainObject, parseJsonCell, problem, showValue } from '../convert';
 import { sameBoolean, sameBy, sameEntries, sameParts, sameText } from '../equality';
 import { isCleared, USUAL, type Converted, type FieldType } from '../fieldType';
@@ -16,11 +16,9 @@ function withParts(
 	required: string[],
 ): { value: Parts } | { problem: string } {
 	const value = fromJsonText(raw);
-	return isPlainObject(value) &&
-		isJson(value) &&
-		required.every((name) => getOwn(value, name) !== undefined)
-		? { value }
-		: { problem: `accepts an object such as ${example}, not ${showValue(raw)}` };
+	const has = (name: string) => isPlainObject(value) && getOwn(value, name) !== undefined;
+	if (isPlainObject(value) && isJson(value) && required.every(has)) return { value };
+	return { problem: `accepts an object such as ${example}, not ${showValue(raw)}` };
 }
 
 function toMoney(raw: unknown): Converted {
@@ -28,20 +26,21 @@ function toMoney(raw: unknown): Converted {
 	if ('problem' in shape) return shape;
 	const { value } = shape;
 	const { amount, currency, date } = value;
+	const isNumber = typeof amount === 'string' && NUMBER.test(amount);
+	if (isNumber && !isExactNumber(amount, Number(amount))) {
+		return problem(
+			`accepts a number of about 15 digits at most as 'amount', not ${showValue(amount)}`,
+		);
+	}
 	if (typeof amount !== 'number') {
-		return typeof amount === 'string' &&
-			NUMBER.test(amount) &&
-			!isExactNumber(amount, Number(amount))
-			? problem(`accepts a number of about 15 digits at most as 'amount', not ${showValue(amount)}`)
-			: problem(`accepts a number as 'amount', not ${showValue(amount)}`);
+		return problem(`accepts a number as 'amount', not ${showValue(amount)}`);
 	}
 	if (typeof currency !== 'string')
 		return problem(`accepts text as 'currency', not ${showValue(currency)}`);
 	if (isCleared(date)) return { value };
 	const day = toDay(date);
-	return day === undefined
-		? problem(`accepts a date such as 2026-11-21 as 'date', not ${showValue(date)}`)
-		: { value: { ...value, date: day } };
+	if (day !== undefined) return { value: { ...value, date: day } };
+	return problem(`accepts a date such as 2026-11-21 as 'date', not ${showValue(date)}`);
 }
 
 /** The platform may append a midnight to the date. */
@@ -68,9 +67,8 @@ function toLink(raw: unknown): Converted {
 	if (typeof href !== 'string' || href === '') {
 		return problem(`accepts text as 'href', not ${showValue(href)}`);
 	}
-	return isCleared(description) || typeof description === 'string'
-		? { value }
-		: problem(`accepts text as 'description', not ${showValue(description)}`);
+	if (isCleared(description) || typeof description === 'string') return { value };
+	return problem(`accepts text as 'description', not ${showValue(description)}`);
 }
 
 export const urlLink: FieldType = {
@@ -87,9 +85,8 @@ const withList =
 		const shape = withParts(raw, example, [name]);
 		if ('problem' in shape) return shape;
 		const { value } = shape;
-		return Array.isArray(value[name]) && value[name].every(isPlainObject)
-			? { value }
-			: problem(`accepts a list of objects as '${name}', not ${showValue(value[name])}`);
+		if (Array.isArray(value[name]) && value[name].every(isPlainObject)) return { value };
+		return problem(`accepts a list of objects as '${name}', not ${showValue(value[name])}`);
 	};
 
 /** The platform may show an emptied field as an object without entries. */
@@ -129,10 +126,9 @@ const sameChat = sameParts({ messages: sameEntries(sameParts({ text: sameText })
 ]);
 
 const textsOf = (value: JsonValue): unknown[] => {
-	const messages = isPlainObject(value) ? getOwn(value, 'messages') : undefined;
-	return (Array.isArray(messages) ? messages : []).map(
-		(entry) => isPlainObject(entry) && entry.text,
-	);
+	const { messages } = membersOf(value);
+	if (!Array.isArray(messages)) return [];
+	return messages.map((entry) => isPlainObject(entry) && entry.text);
 };
 
 export const chat: FieldType = {

@@ -18,8 +18,9 @@ const segmenter = new Intl.Segmenter();
 const UNITS_PER_CHARACTER = 32;
 
 /**
- * Whether a text is too long by any way of counting characters. The contract does not name one: to
- * a reader an emoji is one character, to a database up to a dozen. In doubt, the platform decides.
+ * True only if a text is too long by any way of counting characters. The contract does not name
+ * one: to a reader an emoji is one character, to a database up to a dozen. In doubt, the platform
+ * decides.
  */
 function isTooLong(text: string, maxLength: number): boolean {
 	if (text.length <= maxLength) return false;
@@ -34,14 +35,14 @@ function isTooLong(text: string, maxLength: number): boolean {
 function convert(value: unknown, { metadata: { maxLength } }: FieldDefinition): Converted {
 	if (typeof value === 'object') return problem('accepts text, not a list or an object');
 	const text = toText(value);
-	if (text === undefined) {
-		return Number.isFinite(value)
-			? problem(`accepts text, and a number such as ${value} may have lost digits: give it as text`)
-			: problem(`accepts text, not ${showValue(value)}`);
+	if (text === undefined && Number.isFinite(value)) {
+		return problem(
+			`accepts text, and a number such as ${value as number} may have lost digits: give it as text`,
+		);
 	}
-	return maxLength !== undefined && isTooLong(text, maxLength)
-		? problem(`accepts at most ${maxLength} characters, this has more`)
-		: { value: text };
+	if (text === undefined) return problem(`accepts text, not ${showValue(value)}`);
+	if (maxLength === undefined || !isTooLong(text, maxLength)) return { value: text };
+	return problem(`accepts at most ${maxLength} characters, this has more`);
 }
 
 export const text: FieldType = {

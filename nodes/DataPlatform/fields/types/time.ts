@@ -30,7 +30,7 @@ const isCalendarDate = (iso: string) => {
 /** A point in time as text, whatever object holds it; empty if it is not one. */
 function timeText(value: unknown): string {
 	if (isDateTimeObject(value)) return value.toISO() ?? '';
-	if (value instanceof Date) return Number.isNaN(value.getTime()) ? '' : value.toISOString();
+	if (value instanceof Date && !Number.isNaN(value.getTime())) return value.toISOString();
 	return typeof value === 'string' ? value.trim() : '';
 }
 
@@ -48,18 +48,16 @@ const toDate: Conversion = (value) => {
 	const input = timeText(value);
 	const day = toDay(input);
 	if (day !== undefined) return { value: day };
-	return isTime(input)
-		? { value: input.replace(' ', 'T') }
-		: problem(`accepts a date such as 2026-11-21, not ${showValue(value)}`);
+	if (isTime(input)) return { value: input.replace(' ', 'T') };
+	return problem(`accepts a date such as 2026-11-21, not ${showValue(value)}`);
 };
 
 const toDateTime: Conversion = (value) => {
 	const input = timeText(value);
 	const day = DATE.exec(input)?.[1];
 	const readable = day === undefined ? input : `${day}T00:00:00${input.slice(day.length)}`;
-	return isTime(readable)
-		? { value: readable.replace(' ', 'T') }
-		: problem(`accepts a date and time such as 2026-11-21T09:30:00Z, not ${showValue(value)}`);
+	if (isTime(readable)) return { value: readable.replace(' ', 'T') };
+	return problem(`accepts a date and time such as 2026-11-21T09:30:00Z, not ${showValue(value)}`);
 };
 
 interface Time {
@@ -82,7 +80,7 @@ function parseTime(value: JsonValue): Time | undefined {
 	return { ms, hasZone: match[5] !== undefined, rest: withoutTrailingZeros(fraction.slice(3)) };
 }
 
-/** In some time zone they are the same: 09:30 without a zone, and 07:30Z. */
+/** True for 09:30 without a zone and 07:30Z: in some time zone they are the same. */
 const mayBeSame = (one: Time, other: Time) => {
 	const apart = Math.abs(one.ms - other.ms);
 	const isOld = Math.min(one.ms, other.ms) < WHOLE_OFFSETS_SINCE;
@@ -117,7 +115,8 @@ const parseDay: FieldType['parse'] = (text, { readTime }) => ({ value: readTime?
 const parseTimeText: FieldType['parse'] = (text, { readTime, withZone }) => {
 	const value = (readTime?.(text) ?? text).trim();
 	const isWithoutZone = DATE_TIME.exec(value)?.[5] === undefined && isTime(isoTime(value));
-	return withZone && isWithoutZone ? withZone(isoTime(value)) : { value };
+	if (!withZone || !isWithoutZone) return { value };
+	return withZone(isoTime(value));
 };
 
 /** Turns a day without a time into its midnight. */
@@ -137,9 +136,8 @@ const dayKeyProblem: FieldType['keyProblem'] = (value, source) => {
 const timeKeyProblem: FieldType['keyProblem'] = (value, source) => {
 	if (parseTime(value)?.hasZone) {
 		const accepts = `accepts a time in milliseconds at most, not ${showValue(value)}`;
-		return source === undefined
-			? accepts
-			: `${accepts}: use {{ DateTime.fromISO(${source}).toISO() }}`;
+		if (source === undefined) return accepts;
+		return `${accepts}: use {{ DateTime.fromISO(${source}).toISO() }}`;
 	}
 	const accepts = `accepts a time with a zone such as 2026-11-21T09:30:00Z, not ${showValue(value)}`;
 	if (source === undefined)

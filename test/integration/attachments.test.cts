@@ -57,6 +57,17 @@ describe('the files of the item', () => {
 		expect(await harness.names()).toEqual(['report.csv']);
 	});
 
+	test('Skip Audit is the same for all items: they share a client', async () => {
+		const input = await Promise.all([0, 1].map(async () => await item()));
+		const { error } = await harness.run('upload', {
+			input,
+			parameters: { inputDataFieldName: 'one' },
+			options: { skipAudit: '={{ $itemIndex === 1 }}' },
+		});
+		expect(error!.message).toContain("'Skip Audit' must be the same for all items of a run");
+		expect((await harness.writes()).length).toBeLessThan(2);
+	});
+
 	test('several items, records and fields', async () => {
 		const client = harness.sandbox.client();
 		const made = await client.post('/apps/shop/tables/docs/data', { fields: { title: 'Second' } });

@@ -25,7 +25,7 @@ import { saveProgress, restoreProgress } from '../run/retryProgress';
 import { isTool, readerOf, RunContext } from '../run/run';
 import { toFailure } from '../parameters/describeFailure';
 import { withGroups } from '../parameters/defineOperation';
-import { maxRetryWait, timeout } from '../parameters/requests';
+import { maxRetryWait, skipAudit, timeout } from '../parameters/requests';
 import { recordId, table, tableOf } from '../parameters/select/table';
 import { forEachConcurrent, KeyedQueue } from '../transport/concurrency';
 import { InputError, isNotFound, ServiceError } from '../transport/errors';
@@ -115,16 +115,16 @@ async function runItems(
 }
 
 /**
- * A number that applies to the whole run, from the first item. If its expression fails there, it is
- * read from another item. Undefined if the operation does not show it, or there are no items.
+ * A setting of the whole run, from the first item. If its expression fails there, it is read from
+ * another item. Undefined if the operation does not show it, or there are no items.
  *
- * @throws {InputError} if it is out of bounds
+ * @throws {InputError} if it is invalid
  */
-function runOption<Name extends string>(
+function runSetting<Name extends string, T>(
 	reader: ParameterReader<Name>,
-	parameter: Parameter<Name, number>,
+	parameter: Parameter<Name, T>,
 	itemCount: number,
-): number | undefined {
+): T | undefined {
 	if (!reader.shown.has(parameter.name)) return undefined;
 	let failure: unknown;
 	for (let index = 0; index < itemCount; index += 1) {
@@ -145,11 +145,12 @@ async function createRun(
 	itemCount: number,
 ): Promise<RunContext<string>> {
 	const reader = readerOf(context, shown);
-	const seconds = {
-		timeout: runOption(reader, timeout, itemCount),
-		maxRetryWait: runOption(reader, maxRetryWait, itemCount),
+	const settings = {
+		timeout: runSetting(reader, timeout, itemCount),
+		maxRetryWait: runSetting(reader, maxRetryWait, itemCount),
+		skipAudit: runSetting(reader, skipAudit, itemCount),
 	};
-	return new RunContext(context, await createClient(context, seconds), shown);
+	return new RunContext(context, await createClient(context, settings), shown);
 }
 
 async function runAll(context: IExecuteFunctions, operation: Operation, report: ItemResults) {

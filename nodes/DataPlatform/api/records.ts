@@ -51,17 +51,9 @@ export function writtenRecord(data: unknown, id: string | undefined): PlatformRe
 	return record && id !== undefined && isDifferentRecord(record, id) ? undefined : record;
 }
 
-export interface WriteOptions {
-	/** Keeps the write out of the platform's audit log. */
-	skipAudit?: boolean;
-}
-
 /** The body of a request that writes one record. */
-export const writeBody = (fields: FieldValues, options: WriteOptions) =>
-	({
-		fields,
-		...(options.skipAudit && { skipAudit: true }),
-	}) as IDataObject;
+export const writeBody = ({ skipAudit }: ApiClient, fields: FieldValues) =>
+	({ fields, ...(skipAudit && { skipAudit }) }) as IDataObject;
 
 /** The import key's value in a record that is about to be created. */
 export interface RecordKey {

@@ -1,5 +1,4 @@
 /** The settings of a run: the table, how to find and write records, and the limits. */
-import type { WriteOptions } from '../api/records';
 import type { TableAddress, TableDefinition } from '../api/types';
 import type { ApiClient } from '../transport/client';
 import type { MatchOn, PlanOptions, WriteMode } from './terms';
@@ -37,7 +36,7 @@ export interface Matching extends MatchRules {
 	on: MatchOn;
 }
 
-export interface Task extends WriteOptions {
+export interface Task {
 	mode: WriteMode;
 	/** The import key's name, if the table's definition does not mark it. */
 	importKey?: string;

@@ -3,7 +3,7 @@
  * contract/openapi.yaml, `Attachment`.
  *
  *     const uploads = [guardUpload(field, { name: 'a.pdf', mimetype, bytes, content }, maxBytes)];
- *     await uploadFiles(client, { at, id, field: 'papers', … }, uploads, {});
+ *     await uploadFiles(client, { at, id, field: 'papers', … }, uploads);
  */
 import { toAttachments } from '../api/decoders';
 import { paths } from '../api/endpoints';
@@ -23,7 +23,6 @@ import {
 	writeBody,
 	writtenRecord,
 	type RecordKey,
-	type WriteOptions,
 } from '../api/records';
 import { resolveByLookUp } from '../api/resolve';
 import type { ApiClient } from '../transport/client';
@@ -107,11 +106,10 @@ export async function uploadFiles(
 	client: ApiClient,
 	target: UploadTarget,
 	uploads: Upload[],
-	options: WriteOptions,
 ): Promise<PlatformRecord> {
 	const { at, id, field } = target;
 	const body = (files: JsonValue[]) =>
-		writeBody({ ...target.fields, [field]: fieldValue(target, files) }, options);
+		writeBody(client, { ...target.fields, [field]: fieldValue(target, files) });
 	const result = await client.tryRequest({
 		method: id ? 'PATCH' : 'POST',
 		path: id ? paths.record(at, id) : paths.records(at),

@@ -75,12 +75,13 @@ export function clientSettings(credential: ICredentialDataDecryptedObject) {
 	};
 }
 
-interface Limits {
+interface RequestSettings {
 	/** How long one request may take, in seconds. */
 	timeout?: number;
 	/** How long the execution may wait in all, in seconds. */
 	maxRetryWait?: number;
-	/** Ends both early. */
+	skipAudit?: boolean;
+	/** Ends all requests and waits early. */
 	canceled?: AbortSignal;
 }
 
@@ -91,7 +92,12 @@ interface Limits {
  */
 export async function createClient(
 	context: Context,
-	{ timeout = DEFAULT_TIMEOUT_S, maxRetryWait = DEFAULT_MAX_WAIT_S, canceled }: Limits,
+	{
+		timeout = DEFAULT_TIMEOUT_S,
+		maxRetryWait = DEFAULT_MAX_WAIT_S,
+		skipAudit,
+		canceled,
+	}: RequestSettings,
 	retryBudgetHint?: string,
 ): Promise<ApiClient> {
 	return new ApiClient(createTransport(context, canceled), {
@@ -99,6 +105,7 @@ export async function createClient(
 		timeoutMs: timeout * 1000,
 		retryBudgetMs: maxRetryWait * 1000,
 		retryBudgetHint,
+		skipAudit,
 	});
 }
 

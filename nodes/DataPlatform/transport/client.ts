@@ -36,6 +36,8 @@ export interface ClientSettings extends ExchangeSettings {
 	retryBudgetMs: number;
 	/** What the user can do if that was not long enough, besides raising it. */
 	retryBudgetHint?: string;
+	/** Keeps writes out of the platform's audit log. */
+	skipAudit?: boolean;
 }
 
 export interface ApiResponse extends ParsedResponse {
@@ -87,12 +89,15 @@ export class ApiClient {
 	readonly origin: string;
 	/** All origins that the token may be sent to. */
 	readonly origins: ReadonlySet<string>;
+	/** Whether the bodies of writes ask the platform to leave them out of its audit log. */
+	readonly skipAudit: boolean;
 
 	constructor(
 		private readonly transport: HttpTransport,
 		private readonly settings: ClientSettings,
 	) {
 		this.account = settings.account;
+		this.skipAudit = settings.skipAudit ?? false;
 		this.origin = baseOrigin(settings.baseUrl);
 		this.origins = allowedOrigins(settings.baseUrl, settings.webhookOrigins);
 		this.rateLimiter = new RateLimiter(settings.requestsPerMinute);

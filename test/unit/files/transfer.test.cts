@@ -57,7 +57,7 @@ describe('an upload', () => {
 		...more,
 	});
 	const send = async (responses: Array<ReturnType<Serve>>, more: Partial<UploadTarget> = {}, uploads = [upload('a.txt')]) =>
-		await call((client) => uploadFiles(client, target(more), uploads, {}), responses);
+		await call((client) => uploadFiles(client, target(more), uploads), responses);
 
 	const DATA = { filename: 'a.txt', mimetype: 'text/plain', filedata: 'data:text/plain;base64,YWJj' };
 	test.each<[string, Partial<UploadTarget>, string, object]>([
@@ -78,7 +78,7 @@ describe('an upload', () => {
 	});
 
 	test('may be left out of the audit log', async () => {
-		const { sent } = await call((client) => uploadFiles(client, target(), [upload('a.txt')], { skipAudit: true }), [ok(record([]))]);
+		const { sent } = await call((client) => uploadFiles(client, target(), [upload('a.txt')]), [ok(record([]))], { skipAudit: true });
 		expect(JSON.parse(String(sent[0]!.body))).toMatchObject({ skipAudit: true });
 	});
 
@@ -163,7 +163,7 @@ describe('an upload', () => {
 	});
 
 	test('that the token has no right to: a token for files would do', async () => {
-		const { failure } = await call((client) => uploadFiles(client, target(), [upload('a.txt')], {}), [no(403)], {
+		const { failure } = await call((client) => uploadFiles(client, target(), [upload('a.txt')]), [no(403)], {
 			token: { type: 'short' },
 		});
 		expect(failure).toMatchObject({ hint: 'Ask for a token that has this right.' });
@@ -209,7 +209,7 @@ describe('an upload', () => {
 			{ delivery: 'notApplied', status: 429, message: expect.stringMatching(/^The platform asked/) },
 		],
 	])('that is %s', async (_, response, expected) => {
-		const { failure } = await call((client) => uploadFiles(client, target(), [upload('a.txt'), upload('b.txt')], {}), [response], {
+		const { failure } = await call((client) => uploadFiles(client, target(), [upload('a.txt'), upload('b.txt')]), [response], {
 			retryBudgetMs: 0,
 		});
 		expect(failure).toMatchObject(expected);

@@ -616,7 +616,7 @@ async function importPortions(
 	});
 	const options = {
 		...{ mode, batchSize, batchBytes: 1e6, parallelRequests },
-		...{ skipUnchanged: false, dryRun: false, stopAtFailure: false, skipAudit: false },
+		...{ skipUnchanged: false, dryRun: false, stopAtFailure: false },
 		...{ planning, linkRules: new Map() },
 	};
 	const target = { client, at: { table: 'people' }, table: people };

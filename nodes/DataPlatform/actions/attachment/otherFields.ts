@@ -4,9 +4,7 @@
 import type { TableDefinition } from '../../api/types';
 import { planOne } from '../../bulk/pipeline';
 import type { RunContext } from '../../run/run';
-import type { NameOf } from '../../parameterKinds/parameter';
 import { linkResolver, linkRules, type LinkParameter } from '../../parameters/write/writingLinks';
-import { skipAudit } from '../../parameters/requests';
 import { tableOf, type TableParameter } from '../../parameters/select/table';
 import {
 	hintIgnored,
@@ -23,15 +21,7 @@ import type { Entry, PlanOptions, Problem } from '../../bulk/terms';
 /** How large a request that creates linked records may be. */
 const MAX_LINK_BATCH_BYTES = 4 * MIB;
 
-export type OtherFieldsParameter =
-	| TableParameter
-	| PlanningParameter
-	| LinkParameter
-	| NameOf<typeof skipAudit>;
-
-export const writeOptions = (run: RunContext<NameOf<typeof skipAudit>>, index: number) => ({
-	skipAudit: skipAudit.of(run, index),
-});
+export type OtherFieldsParameter = TableParameter | PlanningParameter | LinkParameter;
 
 /** The table and the values, both without one field. */
 function without(name: string, table: TableDefinition, values: unknown) {
@@ -65,10 +55,7 @@ export async function otherFields(
 	const plan = await planOne(table, { index, values, id }, links, rules, planning);
 	hintIgnored(run, plan);
 	requireNoProblems(plan.problems);
-	await links.createMissing(plan, table, {
-		batchBytes: MAX_LINK_BATCH_BYTES,
-		...writeOptions(run, index),
-	});
+	await links.createMissing(plan, table, { batchBytes: MAX_LINK_BATCH_BYTES });
 	requireNoProblems(plan.problems);
 	return plan.records[0]!;
 }

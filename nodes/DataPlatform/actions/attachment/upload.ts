@@ -17,7 +17,7 @@ import {
 import { linkValues } from '../../parameters/write/writingLinks';
 import { itemOperation } from '../../parameters/defineOperation';
 import { outputOf, simple } from '../../parameters/select/reading';
-import { maxRetryWait, requestOptions, timeout } from '../../parameters/requests';
+import { maxRetryWait, requestOptions, skipAudit, timeout } from '../../parameters/requests';
 import { recordId, recordKeyOf, tableOf, tableParameters } from '../../parameters/select/table';
 import {
 	columnsToCreate,
@@ -27,7 +27,7 @@ import {
 } from '../../parameters/write/columns';
 import { MIB } from '../../transport/streams';
 import { undefinedIf403, uploadsOf } from './input';
-import { otherFields, writeOptions, type OtherFieldsParameter } from './otherFields';
+import { otherFields, type OtherFieldsParameter } from './otherFields';
 
 /** The platform processes a large file for a while before it responds. */
 const TIMEOUT_S = 300;
@@ -74,6 +74,15 @@ async function besides(
 	}
 	if (!updateOtherFields.of(run, index)) return { fields: {} };
 	return { fields: (await otherFields(run, index, 'update', name, id)).fields };
+}
+
+/** All items of a run share a client. @throws {InputError} if this one has another setting for it */
+function requireSameSetting(run: RunContext<NameOf<typeof skipAudit>>, index: number) {
+	if (skipAudit.of(run, index) === run.client.skipAudit) return;
+	throw skipAudit.error(
+		`${skipAudit} must be the same for all items of a run`,
+		'Split the items by it first.',
+	);
 }
 
 /** Which files to send, and which of the existing ones to keep. */
@@ -129,6 +138,7 @@ export const upload = itemOperation({
 		target.of(run, index) === 'new' ? 'new' : recordKeyOf(run, index),
 	execute: async (run, index) => {
 		const { client } = run;
+		requireSameSetting(run, index);
 		const at = tableOf(run, index);
 		const id = target.of(run, index) === 'new' ? undefined : recordId.of(run, index);
 		const name = fileField.of(run, index);
@@ -153,7 +163,7 @@ export const upload = itemOperation({
 		const appendable = appendableFields(table?.fields ?? []);
 		const addsTwice = appendedFields(appendable, fields).length > 0;
 		const place = { at, field: name, id, before, fields, existing, key, addsTwice };
-		const record = await uploadFiles(client, place, files, writeOptions(run, index));
+		const record = await uploadFiles(client, place, files);
 		return { ...shape(record), uploaded: files.map((entry) => entry.name) };
 	},
 });

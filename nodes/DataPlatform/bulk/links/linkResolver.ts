@@ -39,7 +39,7 @@ import { writeMany } from '../send/write';
 import type { Entry, Plan, PlanInput, Problem } from '../terms';
 
 /** The options of the run that apply to creating linked records. */
-export type LinkWriteOptions = Pick<Task, 'batchBytes' | 'skipAudit'>;
+export type LinkWriteOptions = Pick<Task, 'batchBytes'>;
 
 export class LinkResolver {
 	private readonly catalogs = new Map<string, Catalog>();
@@ -199,7 +199,7 @@ export class LinkResolver {
 	private async createRecords(
 		{ target: { at, table }, field, known }: Catalog,
 		missing: MissingRecord[],
-		{ batchBytes, skipAudit }: LinkWriteOptions,
+		{ batchBytes }: LinkWriteOptions,
 	) {
 		const entries = missing.map(({ text, value }, index): Entry => {
 			return { index, key: text, fields: { [field.name]: value } };
@@ -208,8 +208,8 @@ export class LinkResolver {
 			{ client: this.client, at, table },
 			entries,
 			{
-				...{ batchBytes, skipAudit },
 				mode: 'upsert',
+				batchBytes,
 				batchSize: 0,
 				parallelRequests: 0,
 				skipUnchanged: false,

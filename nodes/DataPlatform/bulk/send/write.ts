@@ -283,13 +283,16 @@ class BulkWriter {
 
 	private bulkRequest(records: Entry[]) {
 		const mode = modeOf(records[0]!, this.options.mode);
-		const { skipAudit } = this.options;
-		const flags = `${mode === 'upsert' ? ',"useUpsert":true' : ''}${skipAudit ? ',"skipAudit":true' : ''}`;
+		const { client, at } = this.target;
+		const flags = [
+			mode === 'upsert' && ',"useUpsert":true',
+			client.skipAudit && ',"skipAudit":true',
+		];
 		return {
 			method: METHODS[mode],
-			path: paths.bulk(this.target.at),
+			path: paths.bulk(at),
 			query: { dataResponseType: 'MetadataOnly' },
-			body: `{"bulk":[${records.map(toJson).join(',')}]${flags}}`,
+			body: `{"bulk":[${records.map(toJson).join(',')}]${flags.filter(Boolean).join('')}}`,
 		};
 	}
 

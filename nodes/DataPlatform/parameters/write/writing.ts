@@ -29,7 +29,7 @@ import {
 } from './matchRules';
 import { OptionGroup } from '../defineOperation';
 import type { simple } from '../select/reading';
-import { requestOptions, requestSettings, skipAudit } from '../requests';
+import { requestOptions, requestSettings } from '../requests';
 import { tableOf, type TableParameter } from '../select/table';
 import { emptyValues, unknownFields, type FieldOptions, type PlanningParameter } from './columns';
 import type { PlanOptions, WriteMode } from '../../bulk/terms';
@@ -244,9 +244,7 @@ export const writesMatched = (
 	matching: (table, key) => matchingOf(run, index, mode, table, rules, key),
 });
 
-type SettingsParameter = NameOf<
-	typeof batches | typeof dryRun | typeof importKey | typeof skipAudit
->;
+type SettingsParameter = NameOf<typeof batches | typeof dryRun | typeof importKey>;
 
 /** How to send records. @throws {InputError} */
 export const writeSettings = (
@@ -259,7 +257,6 @@ export const writeSettings = (
 	batchSize: batchSize.of(run, index),
 	batchBytes: maxBatchSizeMiB.of(run, index) * MIB,
 	parallelRequests: parallelRequests.of(run, index),
-	skipAudit: skipAudit.of(run, index),
 	skipUnchanged: skips,
 	dryRun: dryRun.of(run, index),
 });

@@ -13,7 +13,7 @@ async function write(
 	planned: Entry[],
 	serve: Serve,
 	options: Partial<Task> = {},
-	setup: { table?: typeof people; retryBudgetMs?: number } = {},
+	setup: Pick<Parameters<typeof writeRecords>[0], 'table' | 'retryBudgetMs' | 'skipAudit'> = {},
 ) {
 	const run = await writeRecords({ planned, serve, options, ...setup });
 	return { ...run, outcomes: run.outcomes.map(({ outcome }) => outcome) };
@@ -29,7 +29,7 @@ describe('the request', () => {
 		['update', false, withIds(1), 'PATCH', {}],
 		['replace', true, withIds(1), 'PUT', { skipAudit: true }],
 	])('of %s, without an audit log %s', async (mode, skipAudit, planned, method, body) => {
-		const { sent } = await write(planned, written, { mode, skipAudit });
+		const { sent } = await write(planned, written, { mode }, { skipAudit });
 		expect(sent).toHaveLength(1);
 		expect(sent[0]).toMatchObject({
 			method,

@@ -61,6 +61,27 @@ const UPSERT = 'record: upsert';
 const UPDATE = 'record: update';
 const CONTINUE = { onError: 'continueRegularOutput' } as const;
 
+test('the expressions of many items are evaluated once, and other work runs in between', async () => {
+	let evaluated = 0;
+	const turns = new Set<number>();
+	const items = Array.from({ length: 500 }, (_, index) => ({
+		get name() {
+			evaluated += 1;
+			for (const end = performance.now() + 0.5; performance.now() < end; );
+			return `Name ${index}`;
+		},
+	}));
+	const parameters = { columns: columns({ name: '={{ $json.name.trim() }}' }), options: { skipUnchanged: true } };
+	// The first execution keeps the table's definition for the second.
+	await write(UPSERT, [{ name: 'Ada' }], { parameters });
+	const other = setInterval(() => turns.add(evaluated), 1);
+	const { outcomes } = await write(UPSERT, items, { parameters });
+	clearInterval(other);
+	expect(outcomes).toHaveLength(500);
+	expect(evaluated).toBe(500);
+	expect([...turns].some((count) => count > 0 && count < 500)).toBe(true);
+});
+
 describe('records are found', () => {
 	test.each<[string, string, IDataObject, INodeParameters, string[]]>([
 		['by import key', UPSERT, { name: 'Ada', age: 5 }, {}, ['updated r1']],

@@ -95,6 +95,14 @@ export interface WriteFollowUp {
 	finish(stopped: ServiceError | undefined): Promise<IDataObject>;
 }
 
+/** The rows that items were read as, by a table's definition as JSON. */
+interface ReadRows {
+	definition: string;
+	rows: PlanInput[];
+	/** The items whose own expressions fail. */
+	problems: Problem[];
+}
+
 type Run = RunContext<WriteParameter>;
 
 /** Planning more items twice takes longer than the round trip that it saves. */
@@ -112,6 +120,7 @@ class ItemWriter {
 	private readonly writings: Writing[] = [];
 	/** Items whose own expressions fail, so that nobody knows their table. */
 	private readonly unreadable: Problem[] = [];
+	private readonly read = new Map<TableItems, ReadRows>();
 	private readonly kept = new KeptCounts();
 	/** Why it writes nothing more. */
 	private over?: ServiceError;
@@ -222,8 +231,8 @@ class ItemWriter {
 		if (items.indexes.length > MAX_READ_AHEAD) return;
 		try {
 			const setup = this.setUp(items, table, kind, settings, this.run.client.readAhead());
-			const rowOf = this.rowReader(items, setup, kind);
-			await setup.pipeline.readAhead([...rowsOf(items.indexes, [], rowOf)]);
+			const { rows } = await this.readRows(items, setup, kind);
+			await setup.pipeline.readAhead(rows);
 		} catch {
 			// The fresh definition decides.
 		}
@@ -250,17 +259,27 @@ class ItemWriter {
 		});
 	}
 
+	/** Reads items as rows, again only if the table has changed: expressions take long. */
+	private async readRows(items: TableItems, setup: WriteSetup, kind: ItemWrites) {
+		const definition = JSON.stringify(setup.table);
+		const known = this.read.get(items);
+		if (known?.definition === definition) return known;
+		const problems: Problem[] = [];
+		const rows = await collect(rowsOf(items.indexes, problems, this.rowReader(items, setup, kind)));
+		const read = { definition, rows, problems };
+		this.read.set(items, read);
+		return read;
+	}
+
 	private async planItems(items: TableItems, setup: WriteSetup, kind: ItemWrites) {
 		const { run, report, extension } = this;
 		const { source, indexes } = items;
-		const rowOf = this.rowReader(items, setup, kind);
-		const problems: Problem[] = [];
-		const all = await collect(rowsOf(indexes, problems, rowOf));
+		const { rows: all, problems } = await this.readRows(items, setup, kind);
 		const isReadable = problems.length + this.unreadable.length === 0;
 		const rows = isReadable && extension?.isEmpty(all) ? [] : all;
 		const plan = await setup.pipeline.plan(rows, problems);
 		const done = [...run.items.keys()].filter((index) => report.hasResult(index));
-		const doneRows = () => rowsOf(done, [], rowOf);
+		const doneRows = () => rowsOf(done, [], this.rowReader(items, setup, kind));
 		return {
 			...setup,
 			source,

@@ -62,9 +62,9 @@ async function explained(error: unknown, run: RunContext<string>, index: number)
 	}
 	const id = run.shown.has(recordId.name) ? recordId.of(run, index) : undefined;
 	if (id !== undefined && error.message.includes(id)) return error;
-	const at = tableOf(run, index);
-	const find = async () => await whyMissing(run.client, at, error);
-	return (await run.once(`missing ${addressKey(at)}`, find)) ?? error;
+	const address = tableOf(run, index);
+	const find = async () => await whyMissing(run.client, address, error);
+	return (await run.once(`missing ${addressKey(address)}`, find)) ?? error;
 }
 
 async function runItem(

@@ -18,13 +18,18 @@ const isCount = (value: unknown): value is number =>
 /** How many records match. @throws {ServiceError} */
 export async function countRecords(
 	client: ApiClient,
-	at: TableAddress,
+	address: TableAddress,
 	filter?: Group,
 ): Promise<number> {
 	const response = await client.request(
 		filter && !isEmptyFilter(filter)
-			? { method: 'POST', path: paths.countFilter(at), body: toBody(filter), retryMode: 'read' }
-			: { method: 'GET', path: paths.count(at), retryMode: 'read' },
+			? {
+					method: 'POST',
+					path: paths.countFilter(address),
+					body: toBody(filter),
+					retryMode: 'read',
+				}
+			: { method: 'GET', path: paths.count(address), retryMode: 'read' },
 	);
 	const count = (response.body.data as IDataObject | undefined)?.count;
 	if (!isCount(count)) throw invalidResponse('count', response.status);
@@ -40,12 +45,12 @@ export async function countRecords(
  */
 export async function countLinked(
 	client: ApiClient,
-	at: TableAddress,
+	address: TableAddress,
 	linkedTo: LinkedTo,
 	filter?: Group,
 ): Promise<number> {
 	let count = 0;
-	for await (const page of readRecords(client, at, { filter, linkedTo }, Infinity)) {
+	for await (const page of readRecords(client, address, { filter, linkedTo }, Infinity)) {
 		count += page.length;
 	}
 	return count;
@@ -62,14 +67,14 @@ interface Summary {
 /** Aggregates of fields over the matching records. @throws {ServiceError} */
 export async function summarizeRecords(
 	client: ApiClient,
-	at: TableAddress,
+	address: TableAddress,
 	filter: Group,
 	fields: Record<string, Aggregation[]>,
 ): Promise<Summary> {
 	const entries = Object.entries(fields).map(([name, aggregations]) => [name, { aggregations }]);
 	const response = await client.request({
 		method: 'POST',
-		path: paths.summary(at),
+		path: paths.summary(address),
 		body: {
 			...(!isEmptyFilter(filter) && toBody(filter)),
 			fields: Object.fromEntries(entries) as IDataObject,

@@ -45,16 +45,17 @@ export const paths = {
 	applications: () => `${API}/apps`,
 	tables: (application: string) => `${API}/apps/${encodePathSegment(application)}/tables`,
 	table: (application: string, table: string) => tablePath({ application, table }),
-	records: (at: TableAddress) => `${tablePath(at)}/data`,
-	record: (at: TableAddress, id: string) => `${tablePath(at)}/data/${recordSegment(id)}`,
-	filter: (at: TableAddress) => `${tablePath(at)}/data/filter`,
-	count: (at: TableAddress) => `${tablePath(at)}/data/count`,
-	countFilter: (at: TableAddress) => `${tablePath(at)}/data/count/filter`,
-	summary: (at: TableAddress) => `${tablePath(at)}/data/summary`,
-	bulk: (at: TableAddress) => `${tablePath(at)}/data/bulk`,
-	file: (at: TableAddress, id: string) => `${tablePath(at)}/files/${encodePathSegment(id)}`,
-	thumbnail: (at: TableAddress, id: string) =>
-		`${tablePath(at)}/files/${encodePathSegment(id)}/thumbnail`,
+	records: (address: TableAddress) => `${tablePath(address)}/data`,
+	record: (address: TableAddress, id: string) => `${tablePath(address)}/data/${recordSegment(id)}`,
+	filter: (address: TableAddress) => `${tablePath(address)}/data/filter`,
+	count: (address: TableAddress) => `${tablePath(address)}/data/count`,
+	countFilter: (address: TableAddress) => `${tablePath(address)}/data/count/filter`,
+	summary: (address: TableAddress) => `${tablePath(address)}/data/summary`,
+	bulk: (address: TableAddress) => `${tablePath(address)}/data/bulk`,
+	file: (address: TableAddress, id: string) =>
+		`${tablePath(address)}/files/${encodePathSegment(id)}`,
+	thumbnail: (address: TableAddress, id: string) =>
+		`${tablePath(address)}/files/${encodePathSegment(id)}/thumbnail`,
 };
 
 /** The largest page of records that a request may ask for. */

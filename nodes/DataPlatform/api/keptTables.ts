@@ -15,27 +15,28 @@ const MAX_TABLES = 50;
 export const keptTables = new Map<string, { table: TableDefinition; askedAt: number }>();
 
 /** Another token may see other fields. */
-const keyOf = (client: ApiClient, at: TableAddress) => `${client.account} ${addressKey(at)}`;
+const keyOf = (client: ApiClient, address: TableAddress) =>
+	`${client.account} ${addressKey(address)}`;
 
 /** A definition that was asked for in the last minute; undefined if there is none. */
-export function keptTable(client: ApiClient, at: TableAddress): TableDefinition | undefined {
-	const entry = keptTables.get(keyOf(client, at));
+export function keptTable(client: ApiClient, address: TableAddress): TableDefinition | undefined {
+	const entry = keptTables.get(keyOf(client, address));
 	return entry && Date.now() - entry.askedAt < MAX_AGE_MS ? entry.table : undefined;
 }
 
 /** @param askedAt when it was asked for, in milliseconds since 1970 */
 export function keepTable(
 	client: ApiClient,
-	at: TableAddress,
+	address: TableAddress,
 	table: TableDefinition,
 	askedAt: number,
 ) {
-	const key = keyOf(client, at);
+	const key = keyOf(client, address);
 	keptTables.delete(key);
 	keptTables.set(key, { table, askedAt });
 	const [oldest] = keptTables.keys();
 	if (keptTables.size > MAX_TABLES) keptTables.delete(oldest!);
 }
 
-export const forgetTable = (client: ApiClient, at: TableAddress) =>
-	keptTables.delete(keyOf(client, at));
+export const forgetTable = (client: ApiClient, address: TableAddress) =>
+	keptTables.delete(keyOf(client, address));

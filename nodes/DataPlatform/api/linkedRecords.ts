@@ -122,17 +122,17 @@ export class LinkedRecords {
 
 	private async readByIds(
 		ids: string[],
-		at: TableAddress,
+		address: TableAddress,
 		names: string[],
 		known: Map<string, JsonValue>,
 	) {
 		if (ids.length > 2) {
-			const size = await this.sizeOf(at);
+			const size = await this.sizeOf(address);
 			const pages = Math.ceil((size + 1) / (MAX_PAGE_SIZE - 1));
 			if (pages < ids.length && this.take(pages)) {
 				const wanted = new Set(ids);
 				let pagesLeft = pages;
-				for await (const page of readRecords(this.client, at, { fields: names }, Infinity)) {
+				for await (const page of readRecords(this.client, address, { fields: names }, Infinity)) {
 					for (const { id, fields } of page) {
 						if (wanted.delete(id)) known.set(id, pick(id, fields, names));
 					}
@@ -146,14 +146,14 @@ export class LinkedRecords {
 		const rest = ids.filter((id) => !known.has(id));
 		await forEachConcurrent(rest, PARALLEL_READS, async (id) => {
 			if (!this.take()) return;
-			const record = await findRecord(this.client, at, id);
+			const record = await findRecord(this.client, address, id);
 			known.set(id, record ? pick(id, record.fields, names) : { id });
 		});
 	}
 
-	private async sizeOf(at: LinkTarget['at']): Promise<number> {
-		const name = addressKey(at);
-		const size = this.tableSizes.get(name) ?? countRecords(this.client, at);
+	private async sizeOf(address: LinkTarget['at']): Promise<number> {
+		const name = addressKey(address);
+		const size = this.tableSizes.get(name) ?? countRecords(this.client, address);
 		this.tableSizes.set(name, size);
 		return await size;
 	}

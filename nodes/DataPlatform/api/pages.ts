@@ -104,20 +104,23 @@ function selectionQuery({ filter, savedView, linkedTo }: RecordQuery) {
 	};
 }
 
-const endpoint = (at: TableAddress, query: RecordQuery) =>
-	isSentInBody(query) ? paths.filter(at) : paths.records(at);
+const endpoint = (address: TableAddress, query: RecordQuery) =>
+	isSentInBody(query) ? paths.filter(address) : paths.records(address);
 
 /** What is known about the pages of the endpoint that a query uses. */
-export const pageSizesOf = (client: ApiClient, at: TableAddress, query: RecordQuery): PageSizes =>
-	pageSizes(client, endpoint(at, query));
+export const pageSizesOf = (
+	client: ApiClient,
+	address: TableAddress,
+	query: RecordQuery,
+): PageSizes => pageSizes(client, endpoint(address, query));
 
 function pageRequest(
-	at: TableAddress,
+	address: TableAddress,
 	query: RecordQuery,
 	{ limit, skip, isSample = false }: Part,
 ): ApiRequest & { path: string } {
 	const { filter, fields = [] } = query;
-	const path = endpoint(at, query);
+	const path = endpoint(address, query);
 	const part = { limit, skip: skip || undefined, sort: isSample ? undefined : query.sort };
 	if (!isSentInBody(query)) {
 		const selection = isSample ? {} : selectionQuery(query);
@@ -141,11 +144,11 @@ const withOnly = (names: string[]) => (record: PlatformRecord) => ({
  */
 export async function readPage(
 	client: ApiClient,
-	at: TableAddress,
+	address: TableAddress,
 	query: RecordQuery,
 	part: Part,
 ): Promise<PlatformRecord[]> {
-	const request = pageRequest(at, query, part);
+	const request = pageRequest(address, query, part);
 	const response = await client.tryRequest(request);
 	if (response instanceof ServiceError) {
 		if (response.status !== 400) throw response;
@@ -163,9 +166,14 @@ export async function readPage(
 /** The newest `modified` in the table, by the platform's clock; undefined if the table is empty. */
 export async function readLatestChange(
 	client: ApiClient,
-	at: TableAddress,
+	address: TableAddress,
 ): Promise<string | undefined> {
-	const [latest] = await readPage(client, at, { sort: 'modified(desc)' }, { limit: 1, skip: 0 });
+	const [latest] = await readPage(
+		client,
+		address,
+		{ sort: 'modified(desc)' },
+		{ limit: 1, skip: 0 },
+	);
 	if (latest && !(Date.parse(latest.modified ?? '') > 0)) {
 		throw invalidResponse('time of the newest change', 200);
 	}

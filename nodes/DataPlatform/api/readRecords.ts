@@ -55,14 +55,14 @@ export interface ReadNotes {
  */
 export async function* readRecords(
 	client: ApiClient,
-	at: TableAddress,
+	address: TableAddress,
 	query: RecordQuery,
 	limit: number | Promise<number>,
 	notes: ReadNotes = { hasShifted: false },
 	offset = 0,
 ): AsyncGenerator<PlatformRecord[]> {
-	const sizes = pageSizesOf(client, at, query);
-	const pages = new PagesAhead(client, at, query, offset, sizes);
+	const sizes = pageSizesOf(client, address, query);
+	const pages = new PagesAhead(client, address, query, offset, sizes);
 	const isCounted = typeof limit !== 'number';
 	// Its failure is thrown when it is awaited.
 	const counted = Promise.allSettled([limit]);
@@ -176,7 +176,7 @@ class PagesAhead {
 
 	constructor(
 		private readonly client: ApiClient,
-		private readonly at: TableAddress,
+		private readonly address: TableAddress,
 		query: RecordQuery,
 		private readonly offset: number,
 		private readonly sizes: PageSizes,
@@ -216,10 +216,10 @@ class PagesAhead {
 
 	/** Finds out whether a page that is shorter than requested was not cut. */
 	async isWhole(count: number): Promise<boolean> {
-		const { client, at, query, sizes } = this;
+		const { client, address, query, sizes } = this;
 		if (!isNarrowed(query)) return false;
 		const readSample = async (limit: number) =>
-			await readPage(client, at, query, { limit, skip: 0, isSample: true });
+			await readPage(client, address, query, { limit, skip: 0, isSample: true });
 		await sizes.learn(count, readSample);
 		return sizes.isWhole(count, query.untilEmpty);
 	}
@@ -257,7 +257,7 @@ class PagesAhead {
 		const repeated = this.next - skip;
 		// After a step back, what was reached before comes again.
 		const size = Math.min(MAX_PAGE_SIZE, open + Math.max(this.next, this.reached) - skip);
-		const page = readPage(this.client, this.at, this.query, { limit: size, skip });
+		const page = readPage(this.client, this.address, this.query, { limit: size, skip });
 		// Its failure is thrown when the page is awaited, which may never happen.
 		page.catch(() => undefined);
 		this.requested.push({ skip, size, repeated, page });

@@ -16,10 +16,10 @@ import { resolveByLookUp } from './resolve';
 /** @throws {ServiceError} */
 export async function readRecord(
 	client: ApiClient,
-	at: TableAddress,
+	address: TableAddress,
 	id: string,
 ): Promise<PlatformRecord> {
-	const path = paths.record(at, id);
+	const path = paths.record(address, id);
 	const { body, status } = await client.request({ method: 'GET', path, retryMode: 'read' });
 	const record = toWholeRecord(body.data);
 	if (!record || isDifferentRecord(record, id)) throw invalidResponse(`record '${id}'`, status);
@@ -29,10 +29,10 @@ export async function readRecord(
 /** A record; null if the platform itself reports that it doesn't exist. @throws {ServiceError} */
 export const findRecord = async (
 	client: ApiClient,
-	at: TableAddress,
+	address: TableAddress,
 	id: string,
 ): Promise<PlatformRecord | null> =>
-	await readRecord(client, at, id).catch((error: unknown) => {
+	await readRecord(client, address, id).catch((error: unknown) => {
 		if (isNotFound(serviceErrorOrThrow(error))) return null;
 		throw error;
 	});
@@ -64,11 +64,13 @@ export interface RecordKey {
 /** After a creation with an unknown result: what a look-up by import key adds to the message. */
 export async function describeExisting(
 	client: ApiClient,
-	at: TableAddress,
+	address: TableAddress,
 	{ field, value }: RecordKey,
 ): Promise<string> {
 	const query = { filter: and({ field, operator: '===', value }), fields: [field] };
-	const found = await readPage(client, at, query, { limit: 1, skip: 0 }).catch(() => undefined);
+	const found = await readPage(client, address, query, { limit: 1, skip: 0 }).catch(
+		() => undefined,
+	);
 	if (found === undefined) return '';
 	return found[0]
 		? `; the table has a record '${found[0].id}' with '${value}' in '${field}', which may be this one`
@@ -83,13 +85,13 @@ export const METHODS = { create: 'POST', upsert: 'POST', update: 'PATCH', replac
  */
 export async function tryDeleteRecord(
 	client: ApiClient,
-	at: TableAddress,
+	address: TableAddress,
 	id: string,
 	onRetry?: (failure: ServiceError) => void,
 ): Promise<ServiceError | undefined> {
 	const result = await client.tryRequest({
 		method: 'DELETE',
-		path: paths.record(at, id),
+		path: paths.record(address, id),
 		retryMode: 'idempotent',
 		bodyRequirement: 'nothing',
 		onRetry,
@@ -97,7 +99,7 @@ export async function tryDeleteRecord(
 	if (!(result instanceof ServiceError)) return undefined;
 	const resolved = await resolveByLookUp(result, {
 		what: 'the record was deleted',
-		lookUp: async () => ((await findRecord(client, at, id)) ? undefined : id),
+		lookUp: async () => ((await findRecord(client, address, id)) ? undefined : id),
 		unless: () => 'it is still there',
 		hint: 'It is safe to run it again.',
 	}).catch(serviceErrorOrThrow);

@@ -41,11 +41,11 @@ export class ChangePages {
 
 	constructor(
 		private readonly client: ApiClient,
-		private readonly at: TableAddress,
+		private readonly address: TableAddress,
 		private readonly reading: RecordQuery,
 		readonly limits: Limits = LIMITS,
 	) {
-		this.sizes = pageSizesOf(client, at, reading);
+		this.sizes = pageSizesOf(client, address, reading);
 	}
 
 	/**
@@ -160,7 +160,7 @@ export class ChangePages {
 
 	private async page(sort: string, skip: number, limit: number): Promise<PlatformRecord[]> {
 		const reading = { ...this.reading, sort };
-		const records = await readPage(this.client, this.at, reading, { limit, skip });
+		const records = await readPage(this.client, this.address, reading, { limit, skip });
 		if (records.every((record) => timeOf(record) > 0)) return records;
 		throw new ServiceError('The response does not say when records changed', {
 			delivery: 'rejected',

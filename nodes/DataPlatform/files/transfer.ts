@@ -3,7 +3,7 @@
  * contract/openapi.yaml, `Attachment`.
  *
  *     const uploads = [guardUpload(field, { name: 'a.pdf', mimetype, bytes, content }, maxBytes)];
- *     await uploadFiles(client, { at, id, field: 'papers', … }, uploads);
+ *     await uploadFiles(client, { address, id, field: 'papers', … }, uploads);
  */
 import { toAttachments } from '../api/decoders';
 import { paths } from '../api/endpoints';
@@ -33,7 +33,7 @@ import type { Upload } from './uploadValidation';
 import { LABELS } from '../labels';
 
 export interface UploadTarget {
-	at: TableAddress;
+	address: TableAddress;
 	/** The picture or file field. */
 	field: string;
 	/** The record to change; if not set, a new one is created. */
@@ -107,12 +107,12 @@ export async function uploadFiles(
 	target: UploadTarget,
 	uploads: Upload[],
 ): Promise<PlatformRecord> {
-	const { at, id, field } = target;
+	const { address, id, field } = target;
 	const body = (files: JsonValue[]) =>
 		writeBody(client, { ...target.fields, [field]: fieldValue(target, files) });
 	const result = await client.tryRequest({
 		method: id ? 'PATCH' : 'POST',
-		path: id ? paths.record(at, id) : paths.records(at),
+		path: id ? paths.record(address, id) : paths.records(address),
 		stream: async () => await streamBody(body, uploads),
 		retryMode:
 			id && target.existing === 'remove' && !target.addsTwice ? 'idempotent' : 'notIdempotent',
@@ -152,7 +152,7 @@ const UPLOAD_AGAIN = `Look at the record before you run it again; with '${LABELS
 /** Resolves an upload by what the record holds now. */
 async function confirmUpload(
 	client: ApiClient,
-	{ at, field, id, before, key, fields }: UploadTarget,
+	{ address, field, id, before, key, fields }: UploadTarget,
 	uploads: Upload[],
 	failure: ServiceError,
 ): Promise<PlatformRecord> {
@@ -160,7 +160,7 @@ async function confirmUpload(
 	const unknown = (message: string) =>
 		new ServiceError(message, { delivery: 'ambiguous', hint: UPLOAD_AGAIN });
 	if (!id) {
-		const trace = key ? await describeExisting(client, at, key) : '';
+		const trace = key ? await describeExisting(client, address, key) : '';
 		throw unknown(`Unknown whether the record was created: ${failure.message}${trace}`);
 	}
 	const what = 'the files were stored';
@@ -172,7 +172,7 @@ async function confirmUpload(
 	return await resolveByLookUp(failure, {
 		what,
 		lookUp: async () => {
-			const record = await readRecord(client, at, id);
+			const record = await readRecord(client, address, id);
 			const added = filesOf(record, field).filter(({ fileId }) => !known.has(fileId));
 			const { missing } = compareFiles(uploads, added);
 			names = nameList(missing.map(({ name }) => name)) || 'the new values';
@@ -230,14 +230,15 @@ const NO_PICTURE = /^(text\/|application\/json)/i;
  */
 export async function fetchFile(
 	client: ApiClient,
-	at: TableAddress,
+	address: TableAddress,
 	file: Attachment,
 	kind: 'file' | 'thumbnail',
 	store: (bytes: ByteStream, mimetype: string | undefined) => Promise<void>,
 ): Promise<void> {
 	const isFile = kind === 'file';
 	const url = isFile ? file.fileUrl : file.thumbnailUrl;
-	const path = () => (isFile ? paths.file(at, file.fileId) : paths.thumbnail(at, file.fileId));
+	const path = () =>
+		isFile ? paths.file(address, file.fileId) : paths.thumbnail(address, file.fileId);
 	const from = source(client, url, path);
 	const result = await client.tryRequest({
 		method: 'GET',
@@ -263,8 +264,13 @@ export async function fetchFile(
 }
 
 /** Reads the record after a confirmed change whose response lacks something that is needed. */
-async function readAfter(client: ApiClient, at: TableAddress, id: string, known?: PlatformRecord) {
-	return await readRecord(client, at, id).catch((error: ServiceError) => {
+async function readAfter(
+	client: ApiClient,
+	address: TableAddress,
+	id: string,
+	known?: PlatformRecord,
+) {
+	return await readRecord(client, address, id).catch((error: ServiceError) => {
 		if (known && error.status === 403) return known;
 		const message = `The platform confirmed the change, but reading the record failed: ${error.message}`;
 		throw new ServiceError(message, { ...error, delivery: 'ambiguous' });
@@ -279,14 +285,14 @@ async function readAfter(client: ApiClient, at: TableAddress, id: string, known?
  */
 export async function removeFiles(
 	client: ApiClient,
-	at: TableAddress,
+	address: TableAddress,
 	id: string,
 	field: string,
 	fileIds: string[],
 ): Promise<PlatformRecord> {
 	const result = await client.tryRequest({
 		method: 'PATCH',
-		path: paths.record(at, id),
+		path: paths.record(address, id),
 		body: { fields: { [field]: { remove: fileIds } } },
 		retryMode: 'idempotent',
 		purpose: 'attachments',
@@ -297,7 +303,7 @@ export async function removeFiles(
 		return await resolveByLookUp(result, {
 			what: 'the files were removed',
 			lookUp: async () => {
-				const record = await readRecord(client, at, id);
+				const record = await readRecord(client, address, id);
 				return filesLeft(record).length === 0 ? record : undefined;
 			},
 			unless: () => 'the record still has them',
@@ -306,7 +312,7 @@ export async function removeFiles(
 	}
 	const changed = writtenRecord(result.body.data, id);
 	const isShown = changed && Object.hasOwn(changed.fields, field);
-	const record = isShown ? changed : await readAfter(client, at, id, changed);
+	const record = isShown ? changed : await readAfter(client, address, id, changed);
 	const left = filesLeft(record);
 	if (left.length === 0) return record;
 	throw new ServiceError(

@@ -52,7 +52,7 @@ interface DownloadLook {
  */
 export async function downloadInto(
 	run: RunContext<never>,
-	at: TableAddress,
+	address: TableAddress,
 	files: Attachment[],
 	outputName: string,
 	{ kind = 'file', existing, watch = (bytes) => bytes }: DownloadLook = {},
@@ -61,7 +61,7 @@ export async function downloadInto(
 	const nextName = outputNames(outputName, binary);
 	for (const file of files) {
 		const name = nextName();
-		await fetchFile(run.client, at, file, kind, async (bytes, mimetype) => {
+		await fetchFile(run.client, address, file, kind, async (bytes, mimetype) => {
 			binary[name] = await run.context.helpers.prepareBinaryData(
 				watch(bytes, file) as unknown as Stored,
 				nameOf(file, kind, mimetype),

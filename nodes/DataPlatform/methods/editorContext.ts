@@ -60,7 +60,11 @@ export class Editor {
 	/** The table that a link field of the chosen table points to. @throws {ServiceError} */
 	async linked(field: FieldDefinition): Promise<LinkTarget> {
 		const source = { application: this.application, table: '' };
-		return await linkedTable(async (at) => await readTable(this.client, at), source, field);
+		return await linkedTable(
+			async (address) => await readTable(this.client, address),
+			source,
+			field,
+		);
 	}
 }
 

@@ -75,9 +75,9 @@ async function choicesOf(
 	field: FieldDefinition,
 	rule?: LinkRule,
 ): Promise<EditorChoice[] | undefined> {
-	const { at, table } = await editor.linked(field);
+	const { at: address, table } = await editor.linked(field);
 	const records: PlatformRecord[] = [];
-	for await (const page of readRecords(editor.client, at, {}, MAX_LISTED_RECORDS + 1)) {
+	for await (const page of readRecords(editor.client, address, {}, MAX_LISTED_RECORDS + 1)) {
 		records.push(...page);
 	}
 	if (records.length === 0 || records.length > MAX_LISTED_RECORDS) return undefined;

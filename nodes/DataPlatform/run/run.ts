@@ -55,11 +55,11 @@ export class RunContext<in Name extends string> extends ParameterReader<Name> {
 	}
 
 	/** A table's definition, read once per run. */
-	async definition(at: TableAddress): Promise<TableDefinition> {
-		return await this.once(`definition ${addressKey(at)}`, async () => {
+	async definition(address: TableAddress): Promise<TableDefinition> {
+		return await this.once(`definition ${addressKey(address)}`, async () => {
 			const askedAt = Date.now();
-			const table = await readTable(this.client, at);
-			keepTable(this.client, at, table, askedAt);
+			const table = await readTable(this.client, address);
+			keepTable(this.client, address, table, askedAt);
 			return table;
 		});
 	}
@@ -70,17 +70,17 @@ export class RunContext<in Name extends string> extends ParameterReader<Name> {
 	 *
 	 * @param check throws what is wrong
 	 */
-	async checkWithKept<T>(at: TableAddress, check: (table: TableDefinition) => T): Promise<T> {
-		const kept = keptTable(this.client, at);
+	async checkWithKept<T>(address: TableAddress, check: (table: TableDefinition) => T): Promise<T> {
+		const kept = keptTable(this.client, address);
 		if (kept) {
 			try {
 				return check(kept);
 			} catch {
 				// The fresh definition decides.
-				forgetTable(this.client, at);
+				forgetTable(this.client, address);
 			}
 		}
-		return check(await this.definition(at));
+		return check(await this.definition(address));
 	}
 
 	/** Shows a hint in the output panel, which reads it as HTML: values in it must not become tags. */

@@ -31,8 +31,8 @@ export class DeletionWatcher {
 	) {}
 
 	private get check() {
-		const { at, query } = this.watch;
-		return { client: this.client, at, query, hasTime: () => this.budget.hasTime() };
+		const { address, query } = this.watch;
+		return { client: this.client, address, query, hasTime: () => this.budget.hasTime() };
 	}
 
 	/** The state that watching starts with; undefined if deletions are not watched. */

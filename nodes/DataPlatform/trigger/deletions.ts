@@ -33,7 +33,7 @@ const MAX_LISTINGS = 3;
 /** What to watch, and how much one check may do. */
 export interface DeletionCheck {
 	client: ApiClient;
-	at: TableAddress;
+	address: TableAddress;
 	/** Selects the records to watch: those that match when watching starts. */
 	query: Pick<RecordQuery, 'filter' | 'savedView'>;
 	/** False when it is time to finish. */
@@ -47,8 +47,8 @@ const SHORT_TYPES = ['checkbox', 'number', 'date', 'decimal', 'dropdown', 'radio
  * One short field to load if only IDs are needed. None, which loads all, if the definition can't be
  * read.
  */
-async function shortField({ client, at }: DeletionCheck): Promise<string[]> {
-	const table = await readTable(client, at).catch(() => undefined);
+async function shortField({ client, address }: DeletionCheck): Promise<string[]> {
+	const table = await readTable(client, address).catch(() => undefined);
 	const fields = table?.fields ?? [];
 	const short = SHORT_TYPES.flatMap((type) => fields.filter((field) => field.type === type));
 	return short.slice(0, 1).map(({ name }) => name);
@@ -81,11 +81,11 @@ async function listIds(
 	fields: string[],
 	isEnough: (page: PlatformRecord[], ids: Set<string>) => boolean = () => false,
 ): Promise<Set<string>> {
-	const { client, at, hasTime } = check;
+	const { client, address, hasTime } = check;
 	const ids = new Set<string>();
 	for await (const page of readRecords(
 		client,
-		at,
+		address,
 		{ ...query, fields, untilEmpty: true },
 		MAX_WATCHED + 1,
 	)) {
@@ -111,17 +111,17 @@ const isNarrowed = ({ filter, savedView }: DeletionCheck['query']) =>
  * @throws {ServiceError}
  */
 export async function readWatchedIds(check: DeletionCheck): Promise<Set<string>> {
-	const { client, at, query } = check;
+	const { client, address, query } = check;
 	let missing = 0;
 	for (let listings = 0; listings < MAX_LISTINGS; listings += 1) {
-		const before = await countRecords(client, at);
+		const before = await countRecords(client, address);
 		if (before > MAX_WATCHED) throw tooLarge(String(before));
 		const fields = await shortField(check);
 		if (isNarrowed(query)) return await listIds(check, query, fields);
 		const ids = await listIds(check, query, fields, (_, { size }) => size >= before);
 		missing = before - ids.size;
 		// Some records may have been deleted in the meantime.
-		if (missing > 0) missing = Math.min(before, await countRecords(client, at)) - ids.size;
+		if (missing > 0) missing = Math.min(before, await countRecords(client, address)) - ids.size;
 		if (missing <= 0) return ids;
 	}
 	throw notWhole(missing);
@@ -133,8 +133,8 @@ export async function readWatchedIds(check: DeletionCheck): Promise<Set<string>>
  *
  * @throws {ServiceError}
  */
-async function isGone({ client, at }: DeletionCheck, id: string): Promise<boolean> {
-	const found = await findRecord(client, at, id).catch(serviceErrorOrThrow);
+async function isGone({ client, address }: DeletionCheck, id: string): Promise<boolean> {
+	const found = await findRecord(client, address, id).catch(serviceErrorOrThrow);
 	if (!(found instanceof ServiceError)) return found === null;
 	// It exists, but this token may not read it.
 	if (found.status === 403) return false;
@@ -164,7 +164,7 @@ export async function findDeletions(
 	watched: ReadonlySet<string>,
 	{ room, maxShare, addsMatching }: { room: number; maxShare: number; addsMatching: boolean },
 ): Promise<Deletions> {
-	const { client, at, query, hasTime } = check;
+	const { client, address, query, hasTime } = check;
 	const fields = await shortField(check);
 	const mustBeWhole = addsMatching && !isNarrowed(query);
 	let left = watched.size;
@@ -194,7 +194,7 @@ export async function findDeletions(
 	// Look-ups that ran at the same time may find more.
 	const excess = deleted.splice(room);
 	// If the table disappeared or the token lost its rights, all records would look deleted.
-	if (deleted.length > 0) await readPage(client, at, {}, { limit: 1, skip: 0 });
+	if (deleted.length > 0) await readPage(client, address, {}, { limit: 1, skip: 0 });
 	const readMatching = async () =>
 		isNarrowed(query) ? await listIds(check, query, fields) : listed;
 	const matching = addsMatching ? await readMatching() : new Set<string>();

@@ -94,7 +94,7 @@ interface Budget {
 /** The newest matching record, for a test in the editor. The state stays unchanged. */
 async function readSample(client: ApiClient, watch: Watch): Promise<PollResult> {
 	const query = { ...watch.query, sort: 'modified(desc)' };
-	const [record] = await readPage(client, watch.at, query, { limit: 1, skip: 0 });
+	const [record] = await readPage(client, watch.address, query, { limit: 1, skip: 0 });
 	if (!record) {
 		throw new InputError('No record matches', {
 			hint: 'Add a record in the platform, or widen the filter, to see what the trigger emits.',
@@ -110,10 +110,10 @@ async function readSample(client: ApiClient, watch: Watch): Promise<PollResult> 
  *
  * @throws {InputError} that names it, before the read changes are remembered
  */
-async function requireFields(client: ApiClient, { at, missingFields }: Watch): Promise<void> {
+async function requireFields(client: ApiClient, { address, missingFields }: Watch): Promise<void> {
 	if (missingFields.size === 0) return;
 	// Without the right to read the definition, nobody can tell: a platform may omit empty fields.
-	const table = await readTable(client, at).catch(() => undefined);
+	const table = await readTable(client, address).catch(() => undefined);
 	const unknown = [...missingFields].find(
 		(name) => table && !table.fields.some((field) => field.name === name),
 	);
@@ -139,7 +139,7 @@ class Poll {
 		private readonly limits: PollLimits,
 	) {
 		this.stored = readState(context);
-		this.pages = new ChangePages(client, watch.at, watch.query, limits);
+		this.pages = new ChangePages(client, watch.address, watch.query, limits);
 		this.watcher = new DeletionWatcher(client, watch, budget);
 	}
 
@@ -186,10 +186,10 @@ class Poll {
 	}
 
 	private async start(begin = this.startFrom): Promise<ChangeState> {
-		const { restart, at, changes } = this.watch;
+		const { restart, address, changes } = this.watch;
 		const date = () => restart?.time ?? startDate.of(this.parameters, 0);
 		const from = begin === 'date' ? date() : begin;
-		return await startState(this.client, at, this.pages, changes.overlapMs, from);
+		return await startState(this.client, address, this.pages, changes.overlapMs, from);
 	}
 
 	/** @param isStored whether n8n has a state of this watch */

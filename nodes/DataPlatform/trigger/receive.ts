@@ -110,12 +110,12 @@ function recordIdOf(body: unknown): string | undefined {
 /** The record as it is now; null if it was deleted. @throws {ServiceError} */
 async function currentRecord(
 	client: ApiClient,
-	at: TableAddress,
+	address: TableAddress,
 	id: string,
 ): Promise<PlatformRecord | null> {
-	const record = await findRecord(client, at, id);
+	const record = await findRecord(client, address, id);
 	// Fails if the table itself is missing.
-	if (!record) await readPage(client, at, {}, { limit: 1, skip: 0 });
+	if (!record) await readPage(client, address, {}, { limit: 1, skip: 0 });
 	return record;
 }
 
@@ -131,15 +131,15 @@ async function nextItem(
 	id: string,
 ): Promise<INodeExecutionData | undefined> {
 	const parameters = webhookParameters(context);
-	const at = tableOf(parameters, 0);
+	const address = tableOf(parameters, 0);
 	const shape = outputOf(parameters, 0);
 	const limits = { timeout: timeout.of(parameters, 0), maxRetryWait: MAX_RETRY_WAIT_S };
 	const client = await createClient(context, limits);
-	const source = [client.origin, addressKey(at)].join(' ');
+	const source = [client.origin, addressKey(address)].join(' ');
 	const isTest = context.getMode() === 'manual';
 	const { emitted, turns } = memoryOf(context, source);
 	return await turns.next(id, async () => {
-		const record = await currentRecord(client, at, id);
+		const record = await currentRecord(client, address, id);
 		// A test in the editor is not remembered.
 		const data = (isTest ? undefined : staticData(context, 'node')) ?? {};
 		const seen = isTest ? new EmittedVersions() : emitted;

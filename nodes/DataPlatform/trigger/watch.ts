@@ -44,7 +44,7 @@ interface DeletionOptions {
 }
 
 export interface Watch {
-	at: TableAddress;
+	address: TableAddress;
 	query: RecordQuery;
 	/** Fields in the output; all if empty. */
 	outputFields: string[];
@@ -74,8 +74,8 @@ const digestOf =
 		);
 	};
 
-const identityOf = (parameters: TriggerParameters, origin: string, at: TableAddress) =>
-	hash([origin, at, ...selectionValues(parameters)]);
+const identityOf = (parameters: TriggerParameters, origin: string, address: TableAddress) =>
+	hash([origin, address, ...selectionValues(parameters)]);
 
 /** Where watching starts: now, if only deletions are emitted. @throws {InputError} */
 export const startFromOf = (parameters: TriggerParameters) =>
@@ -110,7 +110,7 @@ export async function readWatch(
 	context: IPollFunctions,
 	parameters: TriggerParameters,
 ): Promise<Watch> {
-	const at = tableOf(parameters, 0);
+	const address = tableOf(parameters, 0);
 	const outputFields = fieldsToLoad.of(parameters, 0);
 	const watched = watchedFields.of(parameters, 0);
 	const missingFields = new Set<string>();
@@ -119,7 +119,7 @@ export async function readWatch(
 	const { baseUrl } = await context.getCredentials(CREDENTIAL);
 	const selection = { filter: filterOf(parameters, 0), savedView: savedView.of(parameters, 0) };
 	return {
-		at,
+		address,
 		outputFields,
 		shape: outputOf(parameters, 0),
 		query: {
@@ -141,7 +141,7 @@ export async function readWatch(
 				maxShare: maxDeletedShare.of(parameters, 0),
 			},
 		}),
-		identity: identityOf(parameters, baseOrigin(String(baseUrl)), at),
+		identity: identityOf(parameters, baseOrigin(String(baseUrl)), address),
 		restart: restartOf(parameters),
 	};
 }

@@ -48,7 +48,7 @@ async function call<T>(
 
 describe('an upload', () => {
 	const target = (more: Partial<UploadTarget> = {}): UploadTarget => ({
-		at,
+		address: at,
 		field: 'papers',
 		id: ID,
 		before: record([file('old', 'a.txt')]) as unknown as PlatformRecord,

@@ -57,7 +57,7 @@ class Table {
 	}
 
 	get check(): DeletionCheck {
-		return { client: this.connection, at: { table: 'things' }, query: {}, hasTime: () => this.hasTime() };
+		return { client: this.connection, address: { table: 'things' }, query: {}, hasTime: () => this.hasTime() };
 	}
 
 	async find(watched: Iterable<string>, options: Partial<Parameters<typeof findDeletions>[2]> = {}): Promise<string[]> {
@@ -313,7 +313,7 @@ describe('what a check requests', () => {
 		});
 		const check = (query: DeletionCheck['query'] = {}): DeletionCheck => ({
 			client: connection,
-			at: { application: 'crm', table: 'things' },
+			address: { application: 'crm', table: 'things' },
 			query,
 			hasTime: () => true,
 		});

@@ -45,11 +45,11 @@ async function downloadFrom(
 	index: number,
 ): Promise<ItemOutput> {
 	const kind: FileKind = thumbnails.of(run, index) ? 'thumbnail' : 'file';
-	const at = tableOf(run, index);
+	const address = tableOf(run, index);
 	const field = fileField.of(run, index);
 	const id = recordId.of(run, index);
 	const outputName = outputField.of(run, index);
-	const record = await readRecord(run.client, at, id);
+	const record = await readRecord(run.client, address, id);
 	const files = chosenFiles(record, field, fileId.of(run, index));
 	if (files.length === 0) {
 		throw new InputError(`Record '${id}' has no files in the field '${field}'`, {
@@ -74,7 +74,7 @@ async function downloadFrom(
 		});
 	}
 	const existing = run.items[index]?.binary;
-	const binary = await downloadInto(run, at, files, outputName, { kind, existing });
+	const binary = await downloadInto(run, address, files, outputName, { kind, existing });
 	return withFiles(keptJson(run.json(index)), binary);
 }
 

@@ -45,11 +45,11 @@ export async function otherFields(
 	fileField: string,
 	id?: string,
 ): Promise<Entry> {
-	const at = tableOf(run, index);
-	const definition = await run.definition(at);
+	const address = tableOf(run, index);
+	const definition = await run.definition(address);
 	const mapped = valuesReader(run, index, definition)(index);
 	const { table, values } = without(fileField, definition, mapped);
-	const links = linkResolver(run, at);
+	const links = linkResolver(run, address);
 	const rules = linkRules(run, index, table);
 	const planning = planOptions(run, index, mode, 'error');
 	const plan = await planOne(table, { index, values, id }, links, rules, planning);

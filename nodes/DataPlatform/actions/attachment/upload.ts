@@ -139,7 +139,7 @@ export const upload = itemOperation({
 	execute: async (run, index) => {
 		const { client } = run;
 		requireSameSetting(run, index);
-		const at = tableOf(run, index);
+		const address = tableOf(run, index);
 		const id = target.of(run, index) === 'new' ? undefined : recordId.of(run, index);
 		const name = fileField.of(run, index);
 		const shape = outputOf(run, index);
@@ -149,12 +149,12 @@ export const upload = itemOperation({
 			const field = table && findField(table, name);
 			return { table, all: given.map((entry) => guardUpload(field, entry, limit)) };
 		};
-		const checked = await undefinedIf403(run.checkWithKept(at, guard));
+		const checked = await undefinedIf403(run.checkWithKept(address, guard));
 		const { table, all } = checked ?? guard();
 		const { fields, key } = await besides(run, index, name, id);
 
 		// Reads first, so that a missing record is reported before a large file is sent.
-		const reading = id === undefined ? undefined : readRecord(client, at, id);
+		const reading = id === undefined ? undefined : readRecord(client, address, id);
 		const skipsExisting = skipExisting.of(run, index);
 		const before = reading && (await (skipsExisting ? reading : undefinedIf403(reading)));
 		const { files, existing } = planFiles(run, index, name, all, skipsExisting, before);
@@ -162,7 +162,7 @@ export const upload = itemOperation({
 		if (before && isNothing) return { ...shape(before), uploaded: [] };
 		const appendable = appendableFields(table?.fields ?? []);
 		const addsTwice = appendedFields(appendable, fields).length > 0;
-		const place = { at, field: name, id, before, fields, existing, key, addsTwice };
+		const place = { address, field: name, id, before, fields, existing, key, addsTwice };
 		const record = await uploadFiles(client, place, files);
 		return { ...shape(record), uploaded: files.map((entry) => entry.name) };
 	},

@@ -15,15 +15,15 @@ export const count = itemOperation({
 	options: [linkedTo, ...requestSettings],
 	concurrency: 4,
 	execute: async (run, index) => {
-		const at = tableOf(run, index);
+		const address = tableOf(run, index);
 		const filter = await readFilter(run, index, true);
 		const link = await linkedToOf(run, index);
 		const count = await withQueryHint(
 			{ filter, linkedTo: link },
 			async () =>
 				await (link
-					? countLinked(run.client, at, link, filter)
-					: countRecords(run.client, at, filter)),
+					? countLinked(run.client, address, link, filter)
+					: countRecords(run.client, address, filter)),
 		);
 		return { count };
 	},

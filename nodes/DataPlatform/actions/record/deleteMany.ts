@@ -31,10 +31,10 @@ export const deleteMany = itemOperation({
 			attempt,
 		};
 		const filter = await readFilter(run, index);
-		const at = tableOf(run, index);
+		const address = tableOf(run, index);
 		const { matched, deleted, remaining } = await withQueryHint(
 			{ filter },
-			async () => await deleteRecords(run.client, at, filter, limits),
+			async () => await deleteRecords(run.client, address, filter, limits),
 		);
 		return {
 			deleted: deleted > 0,

@@ -41,13 +41,13 @@ export const exportToFile = itemOperation({
 				hint: "Use 'Get Many' with a filter and a limit.",
 			});
 		}
-		const at = tableOf(run, index);
+		const address = tableOf(run, index);
 		const format = exportFormat.of(run, index);
 		const outputName = outputField.of(run, index);
 		const query = await recordQueryOf(run, index);
 		const withLinked = await linkedReader(run, index);
 		const form = readCsvFormat(run, index);
-		const table = await run.definition(at);
+		const table = await run.definition(address);
 		const columns = exportColumns(
 			table,
 			query.fields ?? [],
@@ -63,7 +63,7 @@ export const exportToFile = itemOperation({
 			if (format === 'csv') yield Buffer.from(csvHeader(columns, form));
 			for await (const page of readRecords(
 				run.client,
-				at,
+				address,
 				{ ...query, untilEmpty: true },
 				Infinity,
 				notes,

@@ -57,7 +57,7 @@ export const getChanges = itemOperation({
 	fields: [...tableParameters, cursor, startFrom, startDate, ...filterParameters, pageSize, simple],
 	options: [fieldsToLoad, overlap, savedView, ...requestSettings],
 	execute: async (run, index) => {
-		const at = tableOf(run, index);
+		const address = tableOf(run, index);
 		const selected = {
 			filter: await readFilter(run, index),
 			fields: fieldsToLoad.of(run, index),
@@ -70,11 +70,11 @@ export const getChanges = itemOperation({
 			maximum: Math.min(pageSize.of(run, index), run.isTool ? MAX_AGENT_RECORDS : Infinity),
 		};
 		const source = {
-			table: JSON.stringify([run.client.origin, at.application ?? null, at.table]),
+			table: JSON.stringify([run.client.origin, address.application ?? null, address.table]),
 			selection: JSON.stringify(selectionValues(run)),
 		};
 		const toOutput = changeOutput(outputOf(run, index), query.fields);
-		const pages = new ChangePages(run.client, at, query, CURSOR_LIMITS);
+		const pages = new ChangePages(run.client, address, query, CURSOR_LIMITS);
 		const given = cursor.of(run, index);
 		const start = given === '' ? startOf(run, index) : undefined;
 		if (start !== undefined) {
@@ -83,7 +83,7 @@ export const getChanges = itemOperation({
 		const state =
 			start === undefined
 				? withLabel(cursor, () => fromCursor(given, source))
-				: await startState(run.client, at, pages, options.overlapMs, start);
+				: await startState(run.client, address, pages, options.overlapMs, start);
 		if (start === 'now') return { changes: [], cursor: toCursor(state, source), hasMore: false };
 		const read = await readChanges(pages, state, options, () => true, CURSOR_LIMITS);
 		const selection = selectChanges(state, read, options, CURSOR_LIMITS);

@@ -66,11 +66,11 @@ export const getMany = itemOperation({
 		const withLinked = await linkedReader(run, index);
 		const notes = { hasShifted: false };
 		const records: IDataObject[] = [];
-		const at = tableOf(run, index);
+		const address = tableOf(run, index);
 		const toOutput = outputOf(run, index);
 		const pages = readRecords(
 			run.client,
-			at,
+			address,
 			downloads?.query ?? query,
 			maximum,
 			notes,

@@ -57,7 +57,7 @@ export interface TableItems {
 
 /** An item's table, and the values of the parameters that it shares with all others, as JSON. */
 interface Shared {
-	at: TableAddress;
+	address: TableAddress;
 	values: string[];
 }
 
@@ -104,12 +104,14 @@ export async function itemsByTable(
 		isOneTable || !TABLE_PARAMETERS.includes(name) ? [shown] : [],
 	);
 	const read = (index: number): Shared => {
-		const at = tableOf(run, index);
+		const address = tableOf(run, index);
 		const valueOf = (shown: ShownParameter) => {
 			const { name } = shown.property;
-			return name === application.name || name === table.name ? at[name] : run.read(shown, index);
+			return name === application.name || name === table.name
+				? address[name]
+				: run.read(shown, index);
 		};
-		return { at, values: same.map((shown) => JSON.stringify(valueOf(shown) ?? null)) };
+		return { address, values: same.map((shown) => JSON.stringify(valueOf(shown) ?? null)) };
 	};
 	const tables = new Map<string, TableItems>();
 	let first: { index: number; values: string[] } | undefined;
@@ -120,7 +122,7 @@ export async function itemsByTable(
 		if (item === undefined) continue;
 		first ??= { index, values: item.values };
 		requireSame(same, first, index, item.values);
-		const key = addressKey(item.at);
+		const key = addressKey(item.address);
 		const items = tables.get(key) ?? { source: index, indexes: [] };
 		items.indexes.push(index);
 		tables.set(key, items);

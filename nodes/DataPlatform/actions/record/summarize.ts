@@ -71,11 +71,11 @@ export const summarize = itemOperation({
 	concurrency: 4,
 	execute: async (run, index) => {
 		const wanted = aggregationsByField(summaries.of(run, index));
-		const at = tableOf(run, index);
+		const address = tableOf(run, index);
 		const filter = await readFilter(run, index);
 		const { count, fields } = await withQueryHint(
 			{ filter },
-			async () => await summarizeRecords(run.client, at, filter, wanted),
+			async () => await summarizeRecords(run.client, address, filter, wanted),
 		);
 		if (!simple.of(run, index)) return { count, fields: fields as IDataObject };
 		return { count, ...withPrefixes(fields as IDataObject) };

@@ -191,8 +191,8 @@ class ItemWriter {
 	 */
 	private async planWithKept(items: TableItems, kind: ItemWrites, settings: Task) {
 		const { run, extension } = this;
-		const at = tableOf(run, items.source);
-		const table = extension ? undefined : keptTable(run.client, at);
+		const address = tableOf(run, items.source);
+		const table = extension ? undefined : keptTable(run.client, address);
 		if (!table) return undefined;
 		try {
 			const setup = this.setUp(items, table, kind, settings);
@@ -203,16 +203,16 @@ class ItemWriter {
 		} catch {
 			// The fresh definition decides.
 		}
-		forgetTable(run.client, at);
+		forgetTable(run.client, address);
 		return undefined;
 	}
 
 	/** Plans with a definition that is asked for now, and at the same time for what is looked up first. */
 	private async planWithFresh(items: TableItems, kind: ItemWrites, settings: Task) {
 		const { run, extension } = this;
-		const at = tableOf(run, items.source);
-		const kept = extension ? undefined : keptTable(run.client, at);
-		const asking = run.definition(at);
+		const address = tableOf(run, items.source);
+		const kept = extension ? undefined : keptTable(run.client, address);
+		const asking = run.definition(address);
 		const reading = kept && this.readAhead(items, kept, kind, settings);
 		const table = await asking.finally(() => reading);
 		return await this.planItems(items, this.setUp(items, table, kind, settings), kind);
@@ -304,7 +304,7 @@ class ItemWriter {
 
 	private async writeTable(writing: Writing, returnsStored: boolean) {
 		const { run, report, extension } = this;
-		const { at, pipeline, plan, rows, indexes, settings, shape } = writing;
+		const { address, pipeline, plan, rows, indexes, settings, shape } = writing;
 		const finishing = await extension?.prepare(writing);
 		const isEmpty = rows.length === 0 && plan.problems.length === 0;
 		if (isEmpty) for (const index of indexes) report.done(index, []);
@@ -320,7 +320,7 @@ class ItemWriter {
 				run.progress.note(() => `${report.reached.done} of ${run.items.length} items are done`);
 				const result = toResult(outcomes, record, shape);
 				if (!Array.isArray(result)) {
-					forgetTable(run.client, at);
+					forgetTable(run.client, address);
 					if (settings.stopAtFailure) this.over ??= afterFailure();
 					report.failed(index, result);
 					return;

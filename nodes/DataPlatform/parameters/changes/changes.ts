@@ -167,14 +167,14 @@ export const selectionValues = (reader: ParameterReader<SelectionParameter>): un
 /** The state at the start of watching. @throws {ServiceError} */
 export async function startState(
 	client: ApiClient,
-	at: TableAddress,
+	address: TableAddress,
 	pages: ChangePages,
 	overlapMs: number,
 	start: 'now' | 'beginning' | number,
 ): Promise<ChangeState> {
 	if (start === 'beginning') return { emitted: {} };
 	if (typeof start === 'number') return startFromTime(start);
-	return await startFromNow(pages, await readLatestChange(client, at), overlapMs);
+	return await startFromNow(pages, await readLatestChange(client, address), overlapMs);
 }
 
 /** @param outputFields the fields in the output; all if empty */

@@ -88,7 +88,7 @@ class Downloads {
 
 	constructor(
 		private readonly run: RunContext<never>,
-		private readonly at: TableAddress,
+		private readonly address: TableAddress,
 		entry: Entry<Part>,
 		private readonly chosen: RecordQuery,
 	) {
@@ -103,7 +103,7 @@ class Downloads {
 
 	/** @throws {InputError} if a field holds no files */
 	async check(): Promise<this> {
-		const table = await this.run.definition(this.at);
+		const table = await this.run.definition(this.address);
 		for (const name of this.fields) fileField(table, name);
 		return this;
 	}
@@ -137,7 +137,7 @@ class Downloads {
 				const files = this.fields.flatMap((field) => filesIn(record, field));
 				if (files.length === 0) return;
 				const name = this.outputName;
-				const binary = await downloadInto(this.run, this.at, files, name, { watch });
+				const binary = await downloadInto(this.run, this.address, files, name, { watch });
 				done[at] = withFiles(outputs[at]!, binary);
 			} catch (error) {
 				const failure = ofRecord(error, record.id);

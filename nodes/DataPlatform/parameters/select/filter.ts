@@ -259,11 +259,11 @@ export async function readFilter(
 ): Promise<Group> {
 	const filter = filterOf(run, index);
 	if (!conditionsOf(filter).some(comparesWhole)) return filter;
-	const at = tableOf(run, index);
+	const address = tableOf(run, index);
 	const check = (table: TableDefinition) => requireChoices(filter, table);
 	const checking = mayBeKept
-		? run.checkWithKept(at, check)
-		: run.definition(at).then((table) => check(table));
+		? run.checkWithKept(address, check)
+		: run.definition(address).then((table) => check(table));
 	// If the definition can't be read, the request for the records will show why.
 	await checking.catch(serviceErrorOrThrow);
 	return filter;

@@ -142,12 +142,16 @@ export async function inclusionsOf(
 ): Promise<Inclusion[]> {
 	const entries = linkedRecords.of(run, index);
 	if (entries.length === 0) return [];
-	const at = tableOf(run, index);
-	const table = await run.definition(at);
+	const address = tableOf(run, index);
+	const table = await run.definition(address);
 	const inclusions: Inclusion[] = [];
 	for (const [field, entry] of entriesByLink(entries, table, linkedRecords)) {
 		const takesFields = include.in(entry, linkedRecords) === 'fields';
-		const target = await linkedTable(async (address) => await run.definition(address), at, field);
+		const target = await linkedTable(
+			async (linked) => await run.definition(linked),
+			address,
+			field,
+		);
 		inclusions.push({
 			field,
 			tableId: table.id,

@@ -171,6 +171,6 @@ export const recordKeyOf = (
 	reader: ParameterReader<TableParameter | 'recordId'>,
 	index: number,
 ): string => {
-	const at = tableOf(reader, index);
-	return JSON.stringify([at.application, at.table, idKey(recordId.of(reader, index))]);
+	const address = tableOf(reader, index);
+	return JSON.stringify([address.application, address.table, idKey(recordId.of(reader, index))]);
 };

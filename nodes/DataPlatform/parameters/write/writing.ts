@@ -287,7 +287,7 @@ export type WriteParameter =
 
 /** A table that is about to be written. */
 export interface WriteSetup {
-	at: TableAddress;
+	address: TableAddress;
 	table: TableDefinition;
 	links: LinkResolver;
 	planning: PlanOptions;
@@ -314,12 +314,12 @@ export function setUpWriting(
 	ahead?: ApiClient,
 ): WriteSetup {
 	const client = ahead ?? run.client;
-	const at = tableOf(run, index);
-	const links = ahead ? linksAhead(run, ahead, at) : linkResolver(run, at);
+	const address = tableOf(run, index);
+	const links = ahead ? linksAhead(run, ahead, address) : linkResolver(run, address);
 	const matching = matchingIn?.(table, settings.importKey);
 	const planning = { ...unmatched, matchOn: matching?.on };
 	const options = { ...settings, planning, linkRules: linkRules(run, index, table), matching };
-	const pipeline = new WritePipeline({ client, at, table }, links, options);
+	const pipeline = new WritePipeline({ client, at: address, table }, links, options);
 	const hasId = matching ? matching.on === 'recordId' : mode === 'update' || mode === 'replace';
 	// The platform checks all that is sent, and nothing else is read or left out.
 	const isCheckedByPlatform =
@@ -329,5 +329,5 @@ export function setUpWriting(
 		!settings.dryRun &&
 		unmatched.unknownFields === 'error' &&
 		options.linkRules.size === 0;
-	return { at, table, links, planning, hasId, pipeline, isCheckedByPlatform };
+	return { address, table, links, planning, hasId, pipeline, isCheckedByPlatform };
 }

@@ -154,7 +154,7 @@ export function linkRules(
  * @throws {ServiceError}
  */
 export async function linkedTable(
-	definition: (at: TableAddress) => Promise<TableDefinition>,
+	definition: (address: TableAddress) => Promise<TableDefinition>,
 	{ application }: TableAddress,
 	{ name, metadata: { linkTableId } }: FieldDefinition,
 ): Promise<LinkTarget> {
@@ -164,30 +164,33 @@ export async function linkedTable(
 			{ field: name, hint: 'Give record IDs, or leave the field out.' },
 		);
 	}
-	const at = { application, table: linkTableId };
+	const address = { application, table: linkTableId };
 	const elsewhere = { table: linkTableId };
 	const ifElsewhere = async (error: unknown): Promise<LinkTarget> => {
 		const isElsewhere = error instanceof ServiceError && error.status === 404;
 		if (!isElsewhere || application === undefined) throw error;
 		return { at: elsewhere, table: await definition(elsewhere) };
 	};
-	return await definition(at).then((table) => ({ at, table }), ifElsewhere);
+	return await definition(address).then((table) => ({ at: address, table }), ifElsewhere);
 }
 
 /** Resolves the links of a table. Keeps what it looked up for the rest of the run. */
-export const linkResolver = (run: RunContext<never>, at: TableAddress): LinkResolver =>
-	run.once(`links ${addressKey(at)}`, () => {
-		const definition = async (address: TableAddress) => await run.definition(address);
-		return new LinkResolver(run.client, async (field) => await linkedTable(definition, at, field));
+export const linkResolver = (run: RunContext<never>, address: TableAddress): LinkResolver =>
+	run.once(`links ${addressKey(address)}`, () => {
+		const definition = async (linked: TableAddress) => await run.definition(linked);
+		return new LinkResolver(
+			run.client,
+			async (field) => await linkedTable(definition, address, field),
+		);
 	});
 
 /** The same with definitions that may be out of date, for look-ups that are sent ahead. */
-export function linksAhead(run: RunContext<never>, client: ApiClient, at: TableAddress) {
-	const definition = async (address: TableAddress) => {
-		const fresh = run.definition(address);
+export function linksAhead(run: RunContext<never>, client: ApiClient, address: TableAddress) {
+	const definition = async (linked: TableAddress) => {
+		const fresh = run.definition(linked);
 		// Its failure is thrown when the run needs it.
 		fresh.catch(() => undefined);
-		return keptTable(client, address) ?? (await fresh);
+		return keptTable(client, linked) ?? (await fresh);
 	};
-	return new LinkResolver(client, async (field) => await linkedTable(definition, at, field));
+	return new LinkResolver(client, async (field) => await linkedTable(definition, address, field));
 }

@@ -97,6 +97,8 @@ export class UnitTests {
 	readonly #byId = new Map<string, UnitTest>();
 	readonly #ids = new Map<string, number>();
 	#block: Block | undefined;
+	/** What the source keeps from one execution to the next: Jest has it anew for each file. */
+	readonly #keptTables: Map<string, unknown>;
 
 	/** @param root the folder that holds `test/unit` */
 	constructor(root: string) {
@@ -104,6 +106,8 @@ export class UnitTests {
 		Object.assign(globalThis, this.#globals());
 		const folder = join(root, 'test', 'unit');
 		const require = createRequire(join(folder, 'index.cjs'));
+		const source = join(root, 'nodes', 'DataPlatform', 'api', 'keptTables.ts');
+		this.#keptTables = (require(source) as typeof import('../../nodes/DataPlatform/api/keptTables.ts')).keptTables;
 		(require('fast-check') as typeof import('fast-check')).configureGlobal({
 			seed: 1,
 			numRuns: RANDOM_RUNS,
@@ -189,6 +193,7 @@ export class UnitTests {
 		const started = performance.now();
 		let looking: NodeJS.Timeout | undefined;
 		this.#atRest = Math.min(this.#atRest, activity());
+		this.#keptTables.clear();
 		const stuck = new Promise<never>((_, reject) => {
 			if (maxMs === Infinity) return;
 			let idleLooks = 0;

@@ -1,8 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { rmSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { Container } from '@n8n/di';
-import { BinaryDataService } from 'n8n-core';
 import { defined, picked } from '../support/engine/engine.cts';
 import { hash, inMemory, openFiles, read, stored, useAttachmentHarness } from './attachmentFixtures.cts';
 
@@ -84,13 +81,6 @@ describe('an upload', () => {
 		expect(await harness.writes()).toHaveLength(1);
 	});
 
-	test('stored beside one of the same name and size, and the response is lost', async () => {
-		await upload();
-		await faults({ match: write, fault: { kind: 'resetAfter' } });
-		expect((await upload()).error).toBeUndefined();
-		expect(await harness.names()).toEqual(['a.txt', 'a.txt']);
-	});
-
 	test.each(['resetBefore', 'hang'])('not stored, and no response: %s', async (kind) => {
 		await upload();
 		await faults({ match: write, fault: { kind } });
@@ -98,53 +88,6 @@ describe('an upload', () => {
 		expect(error!.message).toMatch(/^Unknown whether the files were stored: .*does not have 'a\.txt' yet/);
 		expect(error!.description).toContain('Skip Existing');
 		expect(await harness.names()).toEqual(['a.txt']);
-	});
-
-	test('no response, and the record cannot be read either', async () => {
-		await faults(
-			{ match: write, fault: { kind: 'resetAfter' } },
-			{
-				when: { nth: [2] },
-				match: { method: 'GET', path: '/data/' },
-				fault: { kind: 'status', status: 404 },
-			},
-		);
-		const { error } = await upload();
-		expect(error!.message).toMatch(/^Unknown whether the files were stored/);
-	});
-
-	test('a response that is no record', async () => {
-		await faults({ match: write, fault: { kind: 'html', status: 200, afterWrite: true } });
-		expect((await upload()).error).toBeUndefined();
-		expect(await harness.writes()).toHaveLength(1);
-	});
-
-	test.each([
-		['no fields', 'id', {}],
-		['other fields', 'id', { fields: { other: 1 } }],
-		['another record', '00000000-0000-4000-8000-000000000999', { fields: { papers: [] } }],
-	])('a response with %s: the record is read', async (_, id, rest) => {
-		const [record] = await harness.records();
-		const body = { data: { id: id === 'id' ? record!.id : id, ver: 1, ...rest } };
-		const rule = { match: write, fault: { kind: 'status', status: 200, body, afterWrite: true } };
-		await faults(rule);
-		const { error, json } = await upload();
-		expect(error).toBeUndefined();
-		const [file] = await harness.files();
-		expect(json()[0]).toMatchObject({ id: record!.id, uploaded: ['a.txt'] });
-		expect(JSON.stringify(json()[0])).toContain(file!.fileId);
-		const removed = await harness.run('remove', { parameters: { removeMode: 'id', fileId: file!.fileId } });
-		expect(removed.json()[0]).toMatchObject({ remaining: 0 });
-		expect(await harness.names()).toEqual([]);
-		expect(await harness.writes()).toHaveLength(2);
-	});
-
-	test('that replaces the existing files may be repeated', async () => {
-		await upload('old');
-		await faults({ when: { first: 1 }, match: write, fault: { kind: 'resetAfter' } });
-		const { error } = await upload('new', { parameters: { existingFiles: 'replace' } });
-		expect(error).toBeUndefined();
-		expect(await harness.names()).toEqual(['new']);
 	});
 
 	test.each([401, 403, 413])('that replaces the existing files, lost and then rejected with %i', async (status) => {
@@ -212,25 +155,6 @@ describe('an upload', () => {
 		expect(error!.description).toContain("'papers', 'scans', 'photo'");
 		expect(await harness.writes()).toEqual([]);
 	});
-
-	test('of a file that is missing in the store, second of three', async () => {
-		const binaryData = Container.get(BinaryDataService);
-		const files = await Promise.all(['a', 'b', 'c'].map(async (name) => await stored(name, randomBytes(LARGE / 4))));
-		rmSync(binaryData.getPath(files[1]!.id!));
-		const { error } = await harness.upload(files);
-		expect(error!.message).toContain("'b'");
-		expect((await harness.records())[0]!.ver).toBe(0);
-	});
-
-	test.each([-1, 1])('of a file that is %d byte off the size in n8n', async (by) => {
-		const file = await stored('odd', randomBytes(300_000));
-		const binaryData = Container.get(BinaryDataService);
-		const metadata = { ...(await binaryData.getMetadata(file.id!)) };
-		jest.spyOn(binaryData, 'getMetadata').mockResolvedValueOnce({ ...metadata, fileSize: metadata.fileSize + by });
-		const { error } = await harness.upload([file]);
-		expect(error!.message).toContain("'odd' was read as");
-		expect((await harness.records())[0]!.ver).toBe(0);
-	});
 });
 
 describe('a download', () => {
@@ -270,19 +194,6 @@ describe('a download', () => {
 			expect(item!.binary).toBeUndefined();
 		},
 	);
-
-	test('that is empty although it should have bytes', async () => {
-		await faults({ match: fetching, fault: { kind: 'empty' } });
-		const { error } = await harness.run('download', { options: { maxRetryWait: 0 } });
-		expect(error!.message).toContain('Received 0 of 300000 bytes');
-	});
-
-	test('that is rejected', async () => {
-		await faults({ match: fetching, fault: { kind: 'status', status: 404 } });
-		const { error } = await harness.run('download');
-		expect(error!.message).toMatch(/^'a\.bin' could not be downloaded: /);
-		expect(error!.description).toContain('the platform does not have it');
-	});
 
 	test('that redirects is not followed', async () => {
 		await faults({ match: fetching, fault: { kind: 'redirect', location: 'http://127.0.0.1:1/' } });

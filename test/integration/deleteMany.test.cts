@@ -1,6 +1,5 @@
 import type { IDataObject } from 'n8n-workflow';
 import { APP, numbered, useHarness } from './fixtures.cts';
-import type { StoredRecord } from '../../harness/sandboxAdmin.mts';
 import { useOtherWriter } from './otherWriter.cts';
 
 const harness = useHarness();
@@ -105,20 +104,6 @@ test.each(['x\\', 'x\\\\'])('%s before a comma deletes only its own record', asy
 	expect(await harness.values('buyer')).toEqual(['x,y', 'z']);
 });
 
-test('a dry run counts and deletes nothing', async () => {
-	const result = await deleteMany(where(open), { dryRun: true });
-	expect(result.json()).toEqual([{ deleted: false, matched: 3, deletedCount: 0, remaining: 3 }]);
-	expect(await harness.records()).toHaveLength(5);
-	const tooMany = await deleteMany({ ...where(open), maxRecordsToDelete: 2 }, { dryRun: true });
-	expect(tooMany.error?.message).toContain('more than the maximum of 2');
-});
-
-test('nothing matches: nothing is sent', async () => {
-	const result = await deleteMany(where({ ...open, field: 'buyer', value: 'nothing' }));
-	expect(result.json()).toMatchObject([{ matched: 0, deletedCount: 0 }]);
-	expect((await harness.requests()).map(({ method }) => method)).toEqual(['GET', 'POST']);
-});
-
 describe('a response that gets lost', () => {
 	const onDelete = { method: 'DELETE' };
 
@@ -127,47 +112,6 @@ describe('a response that gets lost', () => {
 		const result = await deleteMany(where(open));
 		expect(result.json()).toMatchObject([{ matched: 3, deletedCount: 3, remaining: 0 }]);
 		expect(await harness.values('number')).toEqual(['4', '5']);
-	});
-
-	test('before the deletion: it is not sent again, and the error says what is left', async () => {
-		await harness.faults({ match: onDelete, fault: { kind: 'resetBefore' } });
-		const result = await deleteMany(where(open));
-		expect(result.error?.message).toContain('3 records of 3 still match');
-		expect(result.error?.description).toContain('Run it again');
-		expect(await harness.records()).toHaveLength(5);
-		const deletes = (await harness.requests()).filter(({ method }) => method === 'DELETE');
-		expect(deletes).toHaveLength(1);
-	});
-
-	test('and the count fails too: the outcome is unknown', async () => {
-		await harness.faults(
-			{ match: onDelete, fault: { kind: 'resetAfter' } },
-			{ match: { path: '/count/filter$' }, when: { nth: [2] }, fault: { kind: 'status', status: 403 } },
-		);
-		const result = await deleteMany(where(open));
-		expect(result.error?.message).toContain('it is unknown how many of 3 records were deleted');
-	});
-
-	test('record by record, each is sent again', async () => {
-		await harness.faults({ match: onDelete, when: { first: 2 }, fault: { kind: 'resetAfter' } });
-		const result = await deleteMany({ ...where(open, dear), matchType: 'or' });
-		expect(result.json()).toMatchObject([{ matched: 4, deletedCount: 4 }]);
-		expect(await harness.values('number')).toEqual(['4']);
-	});
-
-	test('a platform that rejects them all gets one request', async () => {
-		await harness.faults({ match: onDelete, fault: { kind: 'status', status: 403 } });
-		const result = await deleteMany({ ...where(open, dear), matchType: 'or' });
-		expect(result.error?.message).toContain('0 of 4 records were deleted');
-		const deletes = (await harness.requests()).filter(({ method }) => method === 'DELETE');
-		expect(deletes).toHaveLength(1);
-	});
-
-	test('an error halfway says how many were deleted', async () => {
-		await harness.faults({ match: onDelete, when: { nth: [3] }, fault: { kind: 'status', status: 403 } });
-		const result = await deleteMany({ ...where(open, dear), matchType: 'or' });
-		const left = await harness.records();
-		expect(result.error?.message).toContain(`${5 - left.length} of 4 records were deleted`);
 	});
 });
 
@@ -328,7 +272,6 @@ describe('with another writer', () => {
 	const at = `/apps/${APP}/tables/orders/data`;
 	const insert = async (number: string, fields: IDataObject) => await api().post(at, { fields: { number, buyer: 'x', ...fields } });
 	const find = async (number: string) => (await harness.records()).find(({ fields }) => fields.number === number)!.id;
-	const remove = async (number: string) => await api().delete(`${at}/${await find(number)}`);
 	const change = async (number: string, fields: IDataObject) => await api().patch(`${at}/${await find(number)}`, { fields });
 	const run = async (parameters: IDataObject) => {
 		const result = await harness.run('deleteMany', {
@@ -340,18 +283,6 @@ describe('with another writer', () => {
 	};
 	const any = { ...where(open, dear), matchType: 'or' };
 	const done = (matched: number, deletedCount: number, remaining: number) => [{ deleted: true, matched, deletedCount, remaining }];
-
-	test('records that are added in the meantime are not counted as remaining', async () => {
-		let counts = 0;
-		other.before((target) => {
-			counts += Number(target === 'POST /data/count/filter');
-			return counts === 2 && target === 'POST /data/count/filter'
-				? Promise.all([insert('6', { state: 'open' }), insert('7', { state: 'open' })])
-				: undefined;
-		});
-		expect(await run(where(open))).toEqual(done(3, 3, 2));
-		expect((await harness.values('number')).sort()).toEqual(['4', '5', '6', '7']);
-	});
 
 	test('no more are deleted than matched when they were counted', async () => {
 		other.before((target) => (target === 'DELETE /data/bulk' ? insert('6', { state: 'open' }) : undefined));
@@ -367,51 +298,5 @@ describe('with another writer', () => {
 		other.before((_target, count) => (count === 3 ? change('2', { state: 'sent' }) : undefined));
 		expect(await run(filter)).toEqual(done(left + (left === 3 ? 1 : 0), left, 0));
 		expect(await harness.values('number')).toEqual(left === 3 ? ['2', '4'] : ['2', '4', '5']);
-	});
-
-	test('a record that no longer matches when the deletion arrives is not counted', async () => {
-		other.before((target) => (target === 'DELETE /data/bulk' ? change('2', { state: 'sent' }) : undefined));
-		expect(await run(where(open))).toEqual(done(3, 2, 0));
-		expect(await harness.values('number')).toEqual(['2', '4', '5']);
-	});
-
-	test('record by record: one that is already gone is neither a failure nor counted', async () => {
-		const gone = await find('5');
-		other.before((target) => (target.endsWith(gone) ? remove('5') : undefined));
-		expect(await run(any)).toEqual(done(4, 3, 0));
-		expect(await harness.values('number')).toEqual(['4']);
-	});
-
-	test('record by record: one that exists but cannot be found is a failure', async () => {
-		const id = await find('5');
-		await harness.faults({
-			match: { method: 'DELETE', path: `${id}$` },
-			fault: { kind: 'status', status: 404 },
-		});
-		const result = await deleteMany(any);
-		expect(result.error?.message).toContain('; 3 of 4 records were deleted');
-		expect(await harness.values('number')).toEqual(['4', '5']);
-	});
-
-	test('record by record: a record that no longer matches by then stays', async () => {
-		await harness.fill('orders', ...numbered(70, { state: 'open' }));
-		// Sorted like the node does: records created in the same millisecond are sorted by their random
-		// IDs.
-		const { data } = await api().get<{ data: StoredRecord[] }>(at, {
-			params: { sort: 'created,id', limit: 100 },
-		});
-		const last = data.data.at(-1)!.fields.number as string;
-		// The first 60 are being deleted. The last one is read again before it would be deleted.
-		other.before((_target, count) => (count === 5 ? change(last, { state: 'sent' }) : undefined));
-		expect(await run(any)).toEqual(done(70, 69, 0));
-		expect(await harness.values('number')).toEqual([last]);
-	});
-
-	test('record by record: not more than matched, and never more than the maximum', async () => {
-		await harness.fill('orders', ...numbered(30, { state: 'open' }));
-		let added = 100;
-		other.before((target) => (target.startsWith('DELETE') ? insert(String((added += 1)), { state: 'open' }) : undefined));
-		expect(await run({ ...any, maxRecordsToDelete: 30 })).toEqual(done(30, 30, 30));
-		expect(await harness.records()).toHaveLength(30);
 	});
 });

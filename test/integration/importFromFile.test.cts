@@ -94,13 +94,6 @@ test('bad rows are in a separate file with the reasons, good ones are written', 
 	expect(await harness.records()).toHaveLength(2);
 });
 
-test('rows that the platform rejects are in it, too', async () => {
-	await harness.fill('orders', { number: '1', buyer: 'a' });
-	const { json, rejected } = await imported('number,buyer,state\n1,a,lost\n2,b,open\n', {});
-	expect(json).toMatchObject({ rows: 2, inserted: 1, failed: 1, rejected: 1 });
-	expect(lines(rejected)[1]).toMatch(/^1,a,lost,.*,2$/);
-});
-
 test('rejected rows can be corrected and imported again without further changes', async () => {
 	const first = await imported('number,buyer,price\n1,a,one\n2,b,2\n');
 	const corrected = first.rejected!.replace('1,a,one', '1,a,1');
@@ -179,42 +172,6 @@ describe('columns', () => {
 		expect(await fieldsOf('number', 'buyer')).toEqual([['1', 'a']]);
 	});
 
-	test.each<[string, IDataObject, string]>([
-		['', { format: 'ndjson' }, 'The file is empty'],
-		[' \n\n', { format: 'ndjson' }, 'The file is empty'],
-		['number,buyer\n1,a', { inputDataFieldName: '={{ null }}' }, "'Input Data Field Name' is empty: its expression returned nothing"],
-		['', {}, 'The file is empty'],
-		['\n\n', {}, 'The file is empty'],
-		['number,buyer,bayer\n1,a,b', {}, "no field for the column 'bayer', did you mean 'buyer'?"],
-		['number,buyer,number\n1,a,2', {}, "several columns called 'number'"],
-		['number,Number\n1,2', {}, "the columns 'number' and 'Number' both belong to the field"],
-		['buyer\na', {}, "no column for 'number', by which records are found"],
-		['number\n1', { importMode: 'create' }, "no column for 'buyer', which is required"],
-		['number,buyer\n1,a', { importMode: 'update', matchOn: 'recordId' }, "no column 'id'"],
-		['a\0b,c\n1,2', {}, "The file's first row has NUL characters"],
-		['[{"number":1}]', {}, 'is a JSON list'],
-		['PK\x03\x04xxxxxxxx', {}, 'a workbook (.xlsx)'],
-		['number,buyer\n1,\xe4', {}, 'The file is not UTF-8'],
-		[
-			'number,buyer\n1,a',
-			{ mappingMode: 'defineBelow', columnMapping: { column: [{ column: 'No', field: 'number' }] } },
-			"the file has no column 'No'",
-		],
-		[
-			'number,buyer\n1,a',
-			{ mappingMode: 'defineBelow', columnMapping: { column: [{ column: 'number', field: 'nr' }] } },
-			"has no field 'nr'",
-		],
-		['number,l\n1,a', { mappingMode: 'defineBelow', columnMapping: { column: [{ column: 'l', field: 'label' }] } }, "'label' is read-only"],
-		['number,buyer\n1,a', { mappingMode: 'defineBelow' }, "'Column Mapping' is empty"],
-		[Array.from({ length: 10_000 }, (_, at) => `c${at}`).join(','), {}, "'c9' and 9990 more"],
-	])('%j %j is an error before anything is written', async (text, parameters, message) => {
-		const { error } = await imported(Buffer.from(text, 'latin1'), { parameters });
-		expect(error!.message).toContain(message);
-		expect(await harness.writes()).toEqual([]);
-		await waitUntil('no file is open', () => openFiles() === 0);
-	});
-
 	test('a header alone imports nothing', async () => {
 		const { json, error } = await imported('number,buyer\n');
 		expect(error).toBeUndefined();
@@ -238,19 +195,6 @@ describe('how the file is stored and encoded', () => {
 		await waitUntil('no file is open', () => openFiles() === 0);
 	});
 
-	test('several files of an item have one report each', async () => {
-		const binary = {
-			b: await stored('b.csv', 'number,buyer\n2,b\n'),
-			a: await stored('a.ndjson', '{"number":"1","buyer":"a"}\n'),
-		};
-		const input: INodeExecutionData[] = [{ json: {}, binary }];
-		const result = await harness.run('importFromFile', { input, parameters: { inputDataFieldName: 'a, b' } });
-		expect(result.json().map(({ file, inserted }) => [file, inserted])).toEqual([
-			['a.ndjson', 1],
-			['b.csv', 1],
-		]);
-	});
-
 	test.each(['={{ $json.f.g }}', `={{ $('Missing').first().json.name }}`, '={{ $json.f }}'])(
 		'%s, which gives no name, imports nothing of that item',
 		async (expression) => {
@@ -269,71 +213,9 @@ describe('how the file is stored and encoded', () => {
 			expect(await harness.values('number')).toEqual(['1', '3']);
 		},
 	);
-
-	test.each([
-		['a, b', "File in 'b': The file is empty"],
-		[' , ', "'Input Data Field Name' names no field: ','"],
-	])('several files of an item, named %j: an error says which', async (names, message) => {
-		const binary = { a: await stored('a.csv', 'number,buyer\n1,a\n'), b: await stored('b.csv', '') };
-		const input: INodeExecutionData[] = [{ json: {}, binary }];
-		const parameters = { inputDataFieldName: names };
-		const { error } = await harness.run('importFromFile', { input, parameters });
-		expect(error!.message).toContain(message);
-	});
 });
 
 describe('text becomes values', () => {
-	test('numbers, lists, formulas', async () => {
-		const { json, rejected } = await imported("number;price;tags;buyer\n1;1.234,5;a|b;'=1+1\n2;1.5;[\"c\"];-x\n3;7;;''@y\n", {
-			options: { numberFormat: 'comma', listSeparator: '|' },
-		});
-		expect(json).toMatchObject({ inserted: 2, rejected: 1 });
-		expect(lines(rejected)[1]).toContain("'price' accepts a number with a decimal comma");
-		expect(await fieldsOf('number', 'price', 'tags', 'buyer')).toEqual([
-			['1', 1234.5, ['a', 'b'], '=1+1'],
-			['3', 7, null, "'@y"],
-		]);
-	});
-
-	test('dates in a format and a zone', async () => {
-		await harness.sandbox.admin.createTable({
-			app: 'shop',
-			table: {
-				internalName: 'events',
-				fields: [
-					{ name: 'name', type: 'text', metadata: { importKey: true } },
-					{ name: 'day', type: 'date' },
-					{ name: 'at', type: 'datetime' },
-				],
-			},
-		});
-		const { json, rejected } = await imported(
-			[
-				'name,day,at',
-				'a,21.11.2026,21.11.2026 09:30',
-				'b,2026-11-21,2026-11-21T09:30:00Z',
-				'c,31.02.2026,',
-				'd,,29.03.2026 02:30',
-				'e,,25.10.2026 02:30',
-				'f,,01.07.2026',
-			].join('\n'),
-			{ table: 'events', options: { dateFormat: 'dd.MM.yyyy HH:mm', timeZone: 'Europe/Berlin' } },
-		);
-		expect(json).toMatchObject({ inserted: 3, rejected: 3 });
-		expect(lines(rejected).slice(1)).toEqual([
-			expect.stringContaining("'day' accepts a date"),
-			expect.stringContaining('a time that the clocks skip in Europe/Berlin'),
-			expect.stringContaining('a time that occurs twice in Europe/Berlin'),
-		]);
-		const timeOf = (at: unknown) => Date.parse(String(at));
-		const events = (await harness.records('events')).map(({ fields }) => fields);
-		expect(events.map(({ name, day, at }) => [name, day ?? null, timeOf(at)]).sort()).toEqual([
-			['a', '2026-11-21', Date.UTC(2026, 10, 21, 8, 30)],
-			['b', '2026-11-21', Date.UTC(2026, 10, 21, 9, 30)],
-			['f', null, Date.UTC(2026, 5, 30, 22)],
-		]);
-	});
-
 	test.each<[IDataObject, string]>([
 		[{ dateFormat: 'dd.MM' }, '\'Date Format\' "dd.MM" has no year'],
 		[{ dateFormat: 'dd.MMM.yyyy' }, "'Date Format'"],
@@ -390,48 +272,6 @@ describe('options of many-record writes', () => {
 		});
 		const related = read.json().find(({ number }) => number === '3')!.related as string[];
 		expect(related.sort()).toEqual([one!.id, two!.id].sort());
-	});
-
-	test('the rows of one record: the last one counts, or the first one is written', async () => {
-		const text = 'number,buyer\n1,a\n2,b\n1,c\n';
-		const merged = await imported(text);
-		expect(merged.json).toMatchObject({ rows: 3, rejected: 0, inserted: 3 });
-		expect(merged.hints[0]).toContain('2 inserted, 1 merged');
-		expect(await fieldsOf('number', 'buyer')).toEqual([
-			['1', 'c'],
-			['2', 'b'],
-		]);
-		const strict = await imported('number,buyer\n1,x\n2,y\n1,z\n', { options: { duplicates: 'error' } });
-		expect(strict.json).toMatchObject({ rows: 3, updated: 2, rejected: 1 });
-		expect(lines(strict.rejected)[1]).toContain('as row 2');
-		expect(await fieldsOf('number', 'buyer')).toEqual([
-			['1', 'x'],
-			['2', 'y'],
-		]);
-	});
-
-	test('a key that is repeated thousands of rows later', async () => {
-		const rows = Array.from({ length: 12_000 }, (_, at) => `n${at},b`);
-		rows.push('n0,late');
-		const { json, rejected } = await imported(`number,buyer\n${rows.join('\n')}\n`, {
-			options: { duplicates: 'error' },
-		});
-		expect(json).toMatchObject({ rows: 12_001, inserted: 12_000, rejected: 1 });
-		expect(lines(rejected)[1]).toBe('n0,late,"it identifies the same record as row 2, by \'n0\'",,12002');
-	});
-
-	test('a part of the rows', async () => {
-		const { json } = await imported('number,buyer\n1,a\n2,b\n3,c\n4,d\n', {
-			options: { startAtRow: 3, endAtRow: 4 },
-		});
-		expect(json).toMatchObject({ rows: 2, confirmedThroughRow: 4 });
-		expect(await fieldsOf('number')).toEqual([['2'], ['3']]);
-	});
-
-	test('a part of the rows, before a damaged place', async () => {
-		const { json, error } = await imported('number,buyer\n1,a\n2,b\n3,"c\n', { options: { endAtRow: 3 } });
-		expect(error).toBeUndefined();
-		expect(json).toMatchObject({ rows: 2, inserted: 2, confirmedThroughRow: 3 });
 	});
 });
 
@@ -522,53 +362,6 @@ describe('an import that stops early', () => {
 		expect(error!.description).toContain(' rows may or may not have been written: check before you');
 		const { rows: count, unknown } = (error!.context as { details: IDataObject }).details;
 		expect(count).toBe(unknown);
-	});
-
-	test('a row with an unknown outcome never comes before the confirmed one', async () => {
-		await harness.faults({
-			match: { method: 'POST', path: '/data/bulk' },
-			fault: { kind: 'status', status: 500 },
-			when: { nth: [2] },
-		});
-		const { json, rejected } = await imported(rows(500), {
-			parameters: { importMode: 'create' },
-			options: { batchSize: 100, parallelRequests: 1 },
-		});
-		expect(json).toMatchObject({ inserted: 400, unknown: 100, rejected: 100 });
-		expect(json.confirmedThroughRow).toBe(101);
-		expect(lines(rejected)).toHaveLength(101);
-	});
-
-	test('with On Error set to continue, the rejected rows are in the output', async () => {
-		await harness.faults({ ...down, when: { nth: [9, 10, 11, 12, 13, 14] } });
-		const text = rows(12_000).replace('\n5,b\n', '\n5\n');
-		const { item } = await imported(text, { onError: 'continueRegularOutput' });
-		expectErrorItem(item!, 0, "'orders.csv' is imported through row", {
-			outcome: 'failed',
-			rejected: 1,
-			status: 401,
-		});
-		expect((await read(item, 'rejected')).toString('utf8')).toContain('\r\n5,,"the row has 1 cell');
-	});
-
-	test('at a place that is not UTF-8, after the rows before it', async () => {
-		const bytes = Buffer.concat([Buffer.from(rows(3)), Buffer.from([0xff, 0x2c, 0x61, 0x0a])]);
-		const { error } = await imported(bytes);
-		expect(error!.message).toContain("'orders.csv' is imported through row 4 only: The file is not UTF-8");
-		expect(await harness.records()).toHaveLength(3);
-	});
-
-	test('after too many rejected rows', async () => {
-		const { error } = await imported('number,buyer\n1\n2\n3,c\n', { options: { stopAfterRejected: 2 } });
-		expect(error!.message).toContain('2 rows were rejected');
-	});
-
-	test('if the store rejects more of the rejected rows', async () => {
-		const input = [{ json: {}, binary: { data: await stored('o.csv', 'number,buyer\n1\n') } }];
-		const store = jest.spyOn(Container.get(BinaryDataService), 'store').mockRejectedValue(new Error('ENOSPC: no space left on device'));
-		const result = await harness.run('importFromFile', { input });
-		store.mockRestore();
-		expect(result.error!.message).toContain('no space left on device');
 	});
 
 	test("n8n's Retry On Fail creates no duplicates", async () => {

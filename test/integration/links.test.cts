@@ -79,7 +79,6 @@ interface Run extends Omit<OperationRun, 'parameters'> {
 
 const byName: Link = { field: '*', valueType: 'importKey' };
 const orCreate: Link = { ...byName, ifNotFound: 'create' };
-const orEmpty: Link = { ...byName, ifNotFound: 'leaveEmpty' };
 const goingOn: Run = { onError: 'continueRegularOutput' };
 
 async function run(
@@ -151,19 +150,6 @@ describe('a link to one record', () => {
 		expect((await person('a'))?.company).toBe((await companyIds()).Birch);
 	});
 
-	test('an entry for a field wins over one for all fields', async () => {
-		const { Acorn } = await companyIds();
-		const links = [byName, { field: 'company', valueType: 'recordIds' }];
-		await run('create', { links, items: [{ email: 'a', company: Acorn, clients: ['Birch'] }] });
-		expect(await person('a')).toMatchObject({ company: Acorn });
-	});
-
-	test('a linked record that was read is linked by its ID', async () => {
-		const { Acorn } = await companyIds();
-		await run('create', { items: [{ email: 'a', company: { id: Acorn, name: 'Birch' } }] });
-		expect((await person('a'))?.company).toBe(Acorn);
-	});
-
 	test('empty and null leave it empty, or clear it, as Empty Values says', async () => {
 		await run('upsert', { items: [{ email: 'a', company: 'Acorn' }] });
 		await run('upsert', { items: [{ email: 'a', company: '' }] });
@@ -194,31 +180,6 @@ describe('a link to many records', () => {
 		});
 		expect((await person('b'))?.clients).toEqual([Birch, dogwood]);
 	});
-
-	test('an unknown name that only would be removed is left out', async () => {
-		await run('upsert', { items: [{ email: 'a', clients: ['Acorn'] }] });
-		const result = await run('upsert', {
-			links: [orCreate],
-			items: [{ email: 'a', clients: { add: ['Birch'], remove: ['Nobody'] } }],
-		});
-		expect(result.error).toBeUndefined();
-		const ids = await companyIds();
-		expect((await person('a'))?.clients).toEqual([ids.Acorn, ids.Birch]);
-		expect(Object.keys(ids)).toHaveLength(4);
-	});
-
-	test('an invalid value is an error', async () => {
-		const result = await run('upsert', {
-			...goingOn,
-			items: [
-				{ email: 'a', clients: { names: ['Acorn'] } },
-				{ email: 'b', clients: ['Acorn', null] },
-			],
-		});
-		const output = result.output('Data Platform');
-		expectErrorItem(output[0]!, 0, "'clients' accepts values of the linked records", { field: 'clients' });
-		expectErrorItem(output[1]!, 1, "'clients': 'name' is empty");
-	});
 });
 
 describe('not found', () => {
@@ -235,52 +196,6 @@ describe('not found', () => {
 		});
 		expect(outcomes(result).filter((outcome) => outcome === 'inserted')).toHaveLength(999);
 		expect((await requests('POST', LOOK_UPS)).map(({ records }) => records)).toEqual([2]);
-	});
-
-	test('without Continue nothing is sent', async () => {
-		const result = await run('create', {
-			items: [
-				{ email: 'a', company: 'Acorn' },
-				{ email: 'b', company: 'Nobody' },
-			],
-		});
-		expect(result.error?.message).toMatch(/^Nothing was sent. 1 item has problems: item 1: 'company'/);
-		expect(await stored()).toEqual([]);
-	});
-
-	test('case and spaces matter, and the error names the closest record', async () => {
-		const result = await run('create', {
-			...goingOn,
-			links: [orCreate],
-			items: ['acorn', ' Acorn ', 'Acorn  '].map((company) => ({ email: company, company })),
-		});
-		for (const [index, item] of result.output('Data Platform').entries()) {
-			expectErrorItem(item, index, '"Acorn" differs only in case or spaces');
-		}
-		expect(await stored('companies')).toHaveLength(4);
-	});
-
-	test('a near match is neither left empty nor treated as removed', async () => {
-		const values = ['acorn', { add: ['acorn'] }, { remove: ['acorn'] }];
-		const result = await run('create', {
-			...goingOn,
-			links: [orEmpty],
-			items: values.map((clients, index) => ({ email: `p${index}`, clients })) as IDataObject[],
-		});
-		for (const [index, item] of result.output('Data Platform').entries()) {
-			expectErrorItem(item, index, '"Acorn" differs only in case or spaces', { field: 'clients' });
-		}
-		expect(await stored()).toEqual([]);
-	});
-
-	test('left empty: the link is not written', async () => {
-		const result = await run('upsert', {
-			links: [orEmpty],
-			items: [{ email: 'a', company: 'Nobody', clients: ['Nobody', 'Acorn'] }],
-		});
-		expect(outcomes(result)).toEqual(['inserted']);
-		const { Acorn } = await companyIds();
-		expect(await person('a')).toEqual({ email: 'a', clients: [Acorn] });
 	});
 
 	test('created: once each, in one request, and reported', async () => {
@@ -373,46 +288,6 @@ describe('not found', () => {
 		expect((await person('b'))?.company).toBe(ids.Other);
 	});
 
-	test('not created for items that are skipped', async () => {
-		const result = await run('upsert', {
-			links: [orCreate],
-			items: [{ email: 'a', company: 'New', age: 1 }],
-			options: { ifMissing: 'skip' },
-		});
-		expect(outcomes(result)).toEqual(['skipped']);
-		expect(Object.keys(await companyIds())).not.toContain('New');
-	});
-
-	test('not created if an item without a record stops the node', async () => {
-		await run('create', { items: [{ email: 'a' }] });
-		const result = await run('upsert', {
-			links: [orCreate],
-			items: [
-				{ email: 'a', company: 'New' },
-				{ email: 'b', company: 'Other' },
-			],
-			options: { ifMissing: 'error' },
-		});
-		expect(result.error?.message).toContain('No record matches');
-		expect(Object.keys(await companyIds())).toHaveLength(4);
-		expect((await person('a'))?.company).toBeUndefined();
-	});
-
-	test('a link that is not found, and what else is wrong with its item', async () => {
-		const result = await run('upsert', { ...goingOn, items: [{ email: 'a', company: 'New', age: 'many' }] });
-		const [item] = result.output('Data Platform');
-		expectErrorItem(item!, 0, /no record of 'Companies' has "New" in 'name'/);
-		expectErrorItem(item!, 0, /'age'/);
-	});
-
-	test.each([{}, { ifFound: 'skip' }])('one that the platform rejects is an error of its items: %j', async (options) => {
-		const long = 'x'.repeat(50);
-		const items = [long, 'New', long].map((company, index) => ({ email: `p${index}`, company }));
-		const result = await run('upsert', { ...goingOn, links: [orCreate], items, options });
-		expect(outcomes(result)).toEqual(['failed', 'inserted', 'failed']);
-		expectErrorItem(result.output('Data Platform')[2]!, 2, /could not be created|at most 40/);
-	});
-
 	test('a dry run reports what would be created, and writes nothing', async () => {
 		const result = await run('upsert', {
 			links: [orCreate],
@@ -430,49 +305,6 @@ describe('not found', () => {
 });
 
 describe('what can go wrong with the linked table', () => {
-	test('two matches are an error that names both records', async () => {
-		const links = [{ field: 'company', valueType: 'field', linkedField: 'city' }];
-		const result = await run('create', {
-			...goingOn,
-			links,
-			items: [
-				{ email: 'a', company: 'Oslo' },
-				{ email: 'b', company: 'Rome' },
-			],
-		});
-		const { Acorn, Birch } = await companyIds();
-		expect(outcomes(result)).toEqual(['failed', 'inserted']);
-		const named = new RegExp(`several records of 'Companies' have "Oslo" in 'city': '(.*)', '(.*)'`);
-		const [error] = result.output('Data Platform');
-		expectErrorItem(error!, 0, named);
-		const [, ...ids] = named.exec(String(error!.json.error))!;
-		expect(ids.sort()).toEqual([Acorn, Birch].sort());
-	});
-
-	test('a value that thousands have is not read to the end', async () => {
-		const records = Array.from({ length: 3000 }, (_, index) => ({
-			fields: { name: `c${index}`, city: index < 2999 ? 'Ulm' : 'Trier' },
-		}));
-		await sandbox.admin.createTable({ app: APP, table: companies, records });
-		await sandbox.admin.clearRequests();
-		const links = [{ field: 'company', valueType: 'field', linkedField: 'city' }];
-		const items = ['Ulm', 'Trier', 'Bern'].map((company) => ({ email: company, company }));
-		const result = await run('create', { ...goingOn, links, items });
-		expect(outcomes(result)).toEqual(['failed', 'inserted', 'failed']);
-		const read = await requests('POST', LOOK_UPS);
-		expect(read.length).toBeLessThan(5);
-		expect(read.reduce((sum, { records: count }) => sum + (count ?? 0), 0)).toBeLessThan(20);
-	});
-
-	test('without an import key: the items that need it, and no others', async () => {
-		const result = await run('create', {
-			...goingOn,
-			items: [{ email: 'a', memo: 'x' }, { email: 'b', company: 'Acorn' }, { email: 'c' }],
-		});
-		expect(outcomes(result)).toEqual(['failed', 'inserted', 'inserted']);
-		expectErrorItem(result.output('Data Platform')[0]!, 0, "'Memos' has no import key field");
-	});
-
 	test.each([
 		['its structure', []],
 		['its records', ['structure']],
@@ -492,18 +324,6 @@ describe('what can go wrong with the linked table', () => {
 		});
 		expect(outcomes(result)).toEqual(['failed', 'inserted']);
 		expectErrorItem(result.output('Data Platform')[0]!, 0, "its linked table can't be read");
-	});
-
-	test('one that needs more than its key is not created', async () => {
-		const result = await run('create', { ...goingOn, links: [orCreate], items: [{ email: 'a', rank: 7 }] });
-		expectErrorItem(result.output('Data Platform')[0]!, 0, "it also requires 'title'");
-	});
-
-	test('none is created by another field than the import key', async () => {
-		const links = [{ field: 'company', valueType: 'field', linkedField: 'city', ifNotFound: 'create' }];
-		const result = await run('create', { links, items: [{ email: 'a', company: 'Ulm' }] });
-		expect(result.error?.message).toContain("created only by their import key 'name'");
-		expect(await stored('companies')).toHaveLength(4);
 	});
 
 	test('a linked record that is deleted after the look-up is the error of its item', async () => {
@@ -539,28 +359,6 @@ describe('what can go wrong with the linked table', () => {
 		expect(Object.keys(ids)).toHaveLength(6);
 	});
 
-	test.each([
-		['create', {}],
-		['upsert', { ifFound: 'skip' }],
-		['upsert', { fieldRules: { field: [{ field: 'city', rule: 'whenCreating' }] } }],
-	])('%s %j: no link creates a record that items must create', async (operation, options) => {
-		const items = [
-			{ name: 'One', parent: 'Two' },
-			{ name: 'Two', city: 'Oslo', parent: 'Acorn' },
-		];
-		const links = [orCreate];
-		const setup = { ...goingOn, table: 'companies', links, options };
-		const result = await run(operation, { ...setup, items });
-		expect(outcomes(result)).toEqual(['failed', 'inserted']);
-		expectErrorItem(result.output('Data Platform')[0]!, 0, 'create it first', { field: 'parent' });
-		const ids = await companyIds();
-		const [two] = (await stored('companies')).filter(({ fields }) => fields.name === 'Two');
-		expect(two!.fields).toEqual({ name: 'Two', city: 'Oslo', parent: ids.Acorn });
-		// Now that it exists, it can be linked.
-		const again = await run(operation, { ...setup, items: [items[0]!] });
-		expect(outcomes(again)).toEqual(['inserted']);
-	});
-
 	test('a record that Sync created for a link is not removed by the next run', async () => {
 		const sync = async (parent: string, more: Run = {}) =>
 			await run('sync', {
@@ -582,18 +380,6 @@ describe('what can go wrong with the linked table', () => {
 		expect(outcomes(result)).toEqual(['updated', 'deleted']);
 		expect(Object.keys(await companyIds()).sort()).toEqual(['One', 'yy']);
 	});
-
-	test('10,000 different values take few look-ups', async () => {
-		const names = Array.from({ length: 10_000 }, (_, index) => `company ${index}`);
-		const records = names.map((name) => ({ fields: { name } }));
-		await sandbox.admin.createTable({ app: APP, table: companies, records });
-		await sandbox.admin.clearRequests();
-		const items = names.map((company) => ({ email: company, company }));
-		const result = await run('create', { items, options: { output: 'summary' } });
-		expect(result.json()[0]).toMatchObject({ inserted: 10_000 });
-		const filters = await requests('POST', LOOK_UPS);
-		expect(filters).toHaveLength(Math.ceil(10_000 / 999));
-	}, 60_000);
 });
 
 describe('the number of requests', () => {
@@ -625,19 +411,6 @@ describe('the number of requests', () => {
 });
 
 describe('the option', () => {
-	const message = async (...links: Link[]) => (await run('create', { links, items: [{ email: 'a', company: 'x' }] })).error?.message;
-
-	test('wrong entries are errors', async () => {
-		expect(await message({ ...byName, field: 'email' })).toContain("'email', which is no link field");
-		expect(await message(byName, byName)).toContain("two entries for '*'");
-		expect(await message({ field: 'company', valueType: 'field' })).toContain('names no field');
-		expect(await message({ ...byName, valueType: 'colour' })).toContain("'Link Values Are'");
-		expect(await message({ ...byName, ifNotFound: 'guess' })).toContain("'If Not Found'");
-		const chosen = { field: 'company', valueType: 'field', linkedField: 'parent' };
-		expect(await message(chosen)).toContain("can't be found by 'parent'");
-		expect(await message({ ...chosen, linkedField: 'x' })).toContain("has no field 'x'");
-	});
-
 	test('the lists of link fields and of the fields to find them by', async () => {
 		const credential = { baseUrl: sandbox.baseUrl, token: sandbox.tokens.role };
 		const parameters = {

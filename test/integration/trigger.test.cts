@@ -77,13 +77,6 @@ describe('the start', () => {
 		expect(await watching.poll()).toBeNull();
 	});
 
-	test('now, in an empty table', async () => {
-		const watching = await start();
-		expect(await watching.poll()).toBeNull();
-		await create('1');
-		expect(await emitted(watching)).toEqual(['created 1']);
-	});
-
 	test('the beginning: everything, the oldest change first', async () => {
 		await create('1', '2', '3');
 		await change('1', { buyer: 'Hare' });
@@ -110,21 +103,6 @@ describe('the start', () => {
 			expect(await emitted(await begin(earlier))).toEqual(['created 1']);
 			expect(await emitted(await begin(later))).toBeNull();
 		}
-	});
-
-	test('once more from a date that an expression gives: it counts once, whatever it returns', async () => {
-		const restartFrom = '={{ new Date(Date.now() - 60_000).toISOString() }}';
-		await create('1');
-		const watching = await start({ startFrom: 'now', options: { restartFrom } });
-		expect(await emitted(watching)).toEqual(['created 1']);
-		await create('2');
-		expect(await emitted(watching)).toEqual(['created 2']);
-		expect(await emitted(watching)).toBeNull();
-	});
-
-	test('an invalid date is rejected', async () => {
-		const watching = await start({ startFrom: 'date', startDate: 'soon' });
-		expect((await failureOf(watching))?.message).toBe(`'Date' must be a date, not "soon"`);
 	});
 });
 
@@ -178,23 +156,10 @@ describe('what it watches', () => {
 		expect(await emitted(watching)).toEqual(['updated 1']);
 	});
 
-	test('at most this many per poll, the rest in the next one', async () => {
-		const watching = await start({ startFrom: 'beginning', options: { maxRecordsPerPoll: 2 } });
-		await create('1', '2', '3', '4', '5');
-		expect(await emitted(watching)).toEqual(['created 1', 'created 2']);
-		expect(await emitted(watching)).toEqual(['created 3', 'created 4']);
-		expect(await emitted(watching)).toEqual(['created 5']);
-		expect(await emitted(watching)).toBeNull();
-	});
-
 	test('the table by its name without an application', async () => {
 		const watching = await start({ startFrom: 'beginning', application: picked('') });
 		await create('1');
 		expect(await emitted(watching)).toEqual(['created 1']);
-	});
-
-	test('a missing table is a clear error', async () => {
-		expect((await failureOf(await start({ table: picked('') })))?.message).toBe("'Table' is empty");
 	});
 });
 
@@ -282,13 +247,6 @@ describe('what is stored', () => {
 		await create('1', '2', '3');
 		const both = await Promise.all([emitted(watching), emitted(watching), emitted(watching)]);
 		expect(both.flatMap((one) => one ?? [])).toEqual(['created 1', 'created 2', 'created 3']);
-	});
-
-	test('a failing first poll stores nothing', async () => {
-		await harness.faults({ fault: { kind: 'status', status: 403 } });
-		const watching = await start({ startFrom: 'beginning' });
-		expect((await failureOf(watching))?.message).toContain('403');
-		expect(watching.staticData()).not.toContain('emitted');
 	});
 });
 

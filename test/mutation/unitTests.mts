@@ -107,7 +107,7 @@ export class UnitTests {
 		const folder = join(root, 'test', 'unit');
 		const require = createRequire(join(folder, 'index.cjs'));
 		const source = join(root, 'nodes', 'DataPlatform', 'api', 'keptTables.ts');
-		this.#keptTables = (require(source) as typeof import('../../nodes/DataPlatform/api/keptTables.ts')).keptTables;
+		this.#keptTables = (require(source) as { keptTables: Map<string, unknown> }).keptTables;
 		(require('fast-check') as typeof import('fast-check')).configureGlobal({
 			seed: 1,
 			numRuns: RANDOM_RUNS,

@@ -217,26 +217,6 @@ describe('on fields', () => {
 		expect(result.names).toEqual(names);
 	});
 
-	test('one of several that fails is the outcome of its item, with how many were written', async () => {
-		const { outcomes } = await write([{ city: 'Oslo', n: 5 }], {
-			on: ['city'],
-			rules: { multipleMatches: 'all' },
-			respond: (request, { body }) =>
-				request.startsWith('PATCH') && String(body).includes('"b"')
-					? httpResponse(200, {
-							bulk: { successCount: 1, insertedCount: 0, updatedCount: 1 },
-							data: [{ id: 'a', created: '2026-03-01T00:00:00Z', modified: '2026-03-02T00:00:00Z', ver: 1 }],
-							errors: [{ message: 'locked', RecordIndex: 1 }],
-						})
-					: undefined,
-		});
-		expect(outcomes[0]).toHaveLength(1);
-		expect(outcomes[0]![0]).toMatchObject({
-			outcome: 'failed',
-			message: 'locked; 1 of 2 matching records were written',
-		});
-	});
-
 	test('a failed look-up is the outcome of all, and stops the run', async () => {
 		const respond = () => httpResponse(403, { errors: [{ message: 'no' }] });
 		const { outcomes, stopped } = await write([{ name: 'Ada' }, { name: 'Cleo' }], { respond });
@@ -367,17 +347,6 @@ describe('another writer', () => {
 			return undefined;
 		};
 	};
-
-	test.each<[MatchRules['ifMissing'], string]>([
-		['create', 'inserted new1'],
-		['skip', 'skipped'],
-	])('deletes what matched; if missing: %s', async (ifMissing, outcome) => {
-		const { results } = await write([{ name: 'Ada', n: 2 }], {
-			respond: deleting('a'),
-			rules: { ifMissing },
-		});
-		expect(results).toEqual([[outcome]]);
-	});
 
 	test('deletes what matched; an error says so', async () => {
 		const { outcomes } = await write([{ name: 'Ada', n: 2 }], {

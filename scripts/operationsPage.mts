@@ -62,6 +62,16 @@ const SAID_ONCE = [
 	/^Whether to /,
 ];
 
+/** Of parameters whose description in the editor says how to choose, at most. */
+const WITHOUT_TEXT: Partial<Record<INodeProperties['type'], string>> = {
+	boolean: 'On or off.',
+	resourceMapper: 'The value of each field, or automatic: each item’s data by the name.',
+};
+
+/** The editor lists it together with the node, which has the description of both. */
+const TRIGGER =
+	'Starts the workflow when records are created, updated or deleted, by asking for changes.';
+
 /** Entries of conditions, the same in groups. */
 const INSIDE_GROUPS = new Set(['groups']);
 
@@ -75,7 +85,7 @@ const cell = (text: string) => text.replaceAll('|', '\\|').replaceAll('\n', ' ')
 
 function textOf({ description = '', type }: INodeProperties): string {
 	const text = SAID_ONCE.reduce((left, said) => left.replace(said, ''), description);
-	return sentence(text.trim()) || (type === 'boolean' ? 'On or off.' : '');
+	return sentence(text.trim()) || (WITHOUT_TEXT[type] ?? '');
 }
 
 /** Its choices, the default one in bold. They say what they do if the parameter does not. */
@@ -183,7 +193,8 @@ function sections(): Section[] {
 	});
 	const triggers = ['DataPlatformTrigger', 'DataPlatformWebhookTrigger'].map((type) => {
 		const { displayName, description, properties: own } = nodeDescription(type);
-		return sectionOf({ heading: 'Triggers', name: displayName, description, key: type }, own);
+		const text = type === 'DataPlatformTrigger' ? TRIGGER : description;
+		return sectionOf({ heading: 'Triggers', name: displayName, description: text, key: type }, own);
 	});
 	return [...operations, ...triggers];
 }

@@ -9,7 +9,7 @@ import { byteSize } from '../entry';
 import type { Entry } from '../terms';
 
 /** How many records a batch has if the user sets no limit. */
-export const BATCH_SIZE = 500;
+export const BATCH_SIZE = 1000;
 
 /** Lost responses shrink batches no further than this: their cause may not be the size. */
 const LEAST_AFTER_LOSS = 25;

@@ -44,7 +44,7 @@ export const batchSize = wholeNumber('batchSize', {
 	max: 1000,
 	preset: AUTOMATIC,
 	description:
-		'Max number of records in one request, from 1 to 1000. With 0 (automatic), up to 500, and half as many each time the platform rejects them as too large or does not respond.',
+		'Max number of records in one request, from 1 to 1000. With 0 (automatic), up to 1000, and half as many each time the platform rejects them as too large or does not respond.',
 });
 
 const maxBatchSizeMiB = number('maxBatchSizeMiB', {

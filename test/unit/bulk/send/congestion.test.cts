@@ -25,21 +25,21 @@ const FAILURES = {
  * and how many requests run at once, at first and after each event.
  */
 test.each<[string, Partial<CongestionOptions>, events: string, states: string]>([
-	['nothing happens', {}, 'ok', '500 × 12, 500 × 12'],
-	['half of what is too large', {}, '500 large', '500 × 12, 250 × 1'],
-	['rounded up', {}, '25 large', '500 × 12, 13 × 1'],
-	['once for one size', {}, '500 large, 500 large', '500 × 12, 250 × 1, 250 × 1'],
-	['again for a smaller one', {}, '500 large, 250 large', '500 × 12, 250 × 1, 125 × 1'],
-	['half of what is lost', {}, '500 lost', '500 × 12, 250 × 1'],
-	['no less than 25', {}, '40 lost, 25 lost', '500 × 12, 25 × 1, 25 × 1'],
+	['nothing happens', {}, 'ok', '1000 × 12, 1000 × 12'],
+	['half of what is too large', {}, '1000 large', '1000 × 12, 500 × 1'],
+	['rounded up', {}, '25 large', '1000 × 12, 13 × 1'],
+	['once for one size', {}, '1000 large, 1000 large', '1000 × 12, 500 × 1, 500 × 1'],
+	['again for a smaller one', {}, '1000 large, 500 large', '1000 × 12, 500 × 1, 250 × 1'],
+	['half of what is lost', {}, '1000 lost', '1000 × 12, 500 × 1'],
+	['no less than 25', {}, '40 lost, 25 lost', '1000 × 12, 25 × 1, 25 × 1'],
 	['less by hand', { batchSize: 10 }, '10 lost', '10 × 12, 10 × 1'],
 	['less, as it is too large', { batchSize: 10 }, '10 large', '10 × 12, 5 × 1'],
-	['more at once, not larger', {}, '500 lost, ok, ok', '500 × 12, 250 × 1, 250 × 2, 250 × 3'],
-	['fewer at once if it is busy', {}, '500 busy, ok', '500 × 12, 500 × 1, 500 × 2'],
-	['as before, with a bad record', {}, '500 bad', '500 × 12, 500 × 12'],
-	['by hand', { parallelRequests: 2 }, '5 busy, ok, ok', '500 × 2, 500 × 1, 500 × 2, 500 × 2'],
-	['in order', { isOrdered: true }, 'ok', '500 × 1, 500 × 1'],
-	['in order, by hand', { isOrdered: true, parallelRequests: 3 }, 'ok', '500 × 3, 500 × 3'],
+	['more at once, not larger', {}, '1000 lost, ok, ok', '1000 × 12, 500 × 1, 500 × 2, 500 × 3'],
+	['fewer at once if it is busy', {}, '1000 busy, ok', '1000 × 12, 1000 × 1, 1000 × 2'],
+	['as before, with a bad record', {}, '1000 bad', '1000 × 12, 1000 × 12'],
+	['by hand', { parallelRequests: 2 }, '5 busy, ok, ok', '1000 × 2, 1000 × 1, 1000 × 2, 1000 × 2'],
+	['in order', { isOrdered: true }, 'ok', '1000 × 1, 1000 × 1'],
+	['in order, by hand', { isOrdered: true, parallelRequests: 3 }, 'ok', '1000 × 3, 1000 × 3'],
 ])('%s: %j, %s', (_, options, events, expected) => {
 	const control = controlOf(options);
 	const state = () => `${control.limits.records} × ${control.parallel}`;

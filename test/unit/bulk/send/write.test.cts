@@ -38,16 +38,16 @@ const times = <Value,>(count: number, value: Value) => Array.from({ length: coun
 
 describe('batches and requests at once', () => {
 	test('upserts: spread over several at once', async () => {
-		const { batches, mostUnderWay, outcomes } = await write({ count: 10_000 });
+		const { batches, mostUnderWay, outcomes } = await write({ count: 12_000 });
 		expect(mostUnderWay).toBe(12);
-		expect(batches).toEqual(times(20, 500));
-		expect(outcomes).toEqual(times(10_000, 'inserted'));
+		expect(batches).toEqual(times(12, 1000));
+		expect(outcomes).toEqual(times(12_000, 'inserted'));
 	});
 
 	test('creates: one at a time, in the order of the items', async () => {
 		const { keys, mostUnderWay } = await write({ count: 2000, options: { mode: 'create' } });
 		expect(mostUnderWay).toBe(1);
-		expect(keys.map(({ length }) => length)).toEqual(times(4, 500));
+		expect(keys.map(({ length }) => length)).toEqual(times(2, 1000));
 		expect(keys.flat()).toEqual(records(2000).map(({ key }) => key));
 	});
 
@@ -61,7 +61,7 @@ describe('batches and requests at once', () => {
 	test('413: halves, until they fit', async () => {
 		const serve: Serve = (request) => (entriesOf(request).length > 100 ? status(413) : inserted(request));
 		const { batches, outcomes } = await write({ count: 1000, serve });
-		expect(batches.slice(0, 5)).toEqual([500, 500, 250, 125, 63]);
+		expect(batches.slice(0, 5)).toEqual([1000, 500, 250, 125, 63]);
 		expect(new Set(batches.slice(5, -1))).toEqual(new Set([63]));
 		expect(outcomes).toEqual(times(1000, 'inserted'));
 	});

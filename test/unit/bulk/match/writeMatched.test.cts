@@ -103,6 +103,13 @@ const stored: Record<string, FieldValues> = {
 	b: { name: 'Bob', city: 'Oslo', n: 1 },
 };
 
+/** Items such as `Ada 2`: a name and a number. */
+const items = (...all: string[]): FieldValues[] =>
+	all.map((item) => {
+		const [name, n] = item.split(' ');
+		return { name: name!, n: Number(n) };
+	});
+
 interface Setup {
 	table?: typeof table;
 	stored?: Record<string, FieldValues>;
@@ -183,10 +190,7 @@ async function write(
 
 describe('on fields', () => {
 	test('what matches is updated, what is missing created', async () => {
-		const { results, names, stub, stopped } = await write([
-			{ name: 'Ada', n: 2 },
-			{ name: 'Cleo', n: 3 },
-		]);
+		const { results, names, stub, stopped } = await write(items('Ada 2', 'Cleo 3'));
 		expect(results).toEqual([['updated a'], ['inserted new1']]);
 		expect(names).toEqual(['a Ada 2', 'b Bob 1', 'new1 Cleo 3']);
 		expect(stub.requests).toEqual(['POST people filter', 'PATCH people bulk', 'POST people bulk']);
@@ -249,20 +253,13 @@ describe('on fields', () => {
 describe('what is prepared before writing', () => {
 	test('gets what is to be written, once; what it takes out fails', async () => {
 		const calls: number[][] = [];
-		const { results, outcomes, names } = await write(
-			[
-				{ name: 'Ada', n: 2 },
-				{ name: 'Cleo', n: 3 },
-				{ name: 'Dora', n: 4 },
-			],
-			{
-				prepare: async (plan) => {
-					calls.push(plan.records.map(({ index }) => index));
-					plan.records = plan.records.filter(({ index }) => index !== 1);
-					plan.problems.push({ index: 1, field: 'city', message: 'no such city' }, { index: 1, field: 'city', message: 'said twice' });
-				},
+		const { results, outcomes, names } = await write(items('Ada 2', 'Cleo 3', 'Dora 4'), {
+			prepare: async (plan) => {
+				calls.push(plan.records.map(({ index }) => index));
+				plan.records = plan.records.filter(({ index }) => index !== 1);
+				plan.problems.push({ index: 1, field: 'city', message: 'no such city' }, { index: 1, field: 'city', message: 'said twice' });
 			},
-		);
+		});
 		expect(calls).toEqual([[0, 1, 2]]);
 		expect(results).toEqual([['updated a'], ['failed'], ['inserted new1']]);
 		expect(outcomes[1]![0]).toEqual({
@@ -600,13 +597,7 @@ describe('what was matched and is gone when it is written', () => {
 			['updated c', 'updated d'],
 		],
 	])('%s', async (_, records, rules, expected) => {
-		const { results } = await write(
-			[
-				{ name: 'Ada', n: 2 },
-				{ name: 'Bob', n: 2 },
-			],
-			{ respond: replacing(...records), rules },
-		);
+		const { results } = await write(items('Ada 2', 'Bob 2'), { respond: replacing(...records), rules });
 		expect(results).toEqual([expected, ['updated b']]);
 	});
 
@@ -626,35 +617,26 @@ describe('what was matched and is gone when it is written', () => {
 	});
 
 	test('does not stop a run, as it has not failed yet', async () => {
-		const items: FieldValues[] = [
-			{ name: 'Ada', n: 2 },
-			{ name: 'Bob', n: 2 },
-		];
+		const both = items('Ada 2', 'Bob 2');
 		const options = { stopAtFailure: true, ...oneByOne };
-		const { results, stopped } = await write(items, { respond: replacing(), options });
+		const { results, stopped } = await write(both, { respond: replacing(), options });
 		expect(results).toEqual([['inserted new1'], ['updated b']]);
 		expect(stopped).toBeUndefined();
 	});
 
 	test('stops it if a missing record is an error', async () => {
-		const items: FieldValues[] = [
-			{ name: 'Ada', n: 2 },
-			{ name: 'Bob', n: 2 },
-		];
+		const both = items('Ada 2', 'Bob 2');
 		const options = { stopAtFailure: true, ...oneByOne };
 		const rules = { ifMissing: 'error' } as const;
-		const { results, stopped } = await write(items, { respond: replacing(), options, rules });
+		const { results, stopped } = await write(both, { respond: replacing(), options, rules });
 		expect(results).toEqual([['notFound a'], ['not sent']]);
 		expect(stopped?.message).toBe('an earlier item did not succeed');
 	});
 
 	test('is not skipped if another item stops the run: nobody looked again', async () => {
-		const items: FieldValues[] = [
-			{ name: 'Ada', n: 2 },
-			{ name: 'Bob', n: 2 },
-		];
+		const both = items('Ada 2', 'Bob 2');
 		const remove = replacing(['c', { name: 'Ada' }]);
-		const { results } = await write(items, {
+		const { results } = await write(both, {
 			respond: (request, options, stub) =>
 				remove!(request, options, stub) ??
 				(request === 'PATCH people bulk' && String(options.body).includes('"b"')
@@ -698,18 +680,12 @@ describe('what was matched and is gone when it is written', () => {
 		['skip', 'not sent'],
 	])('is not looked for once the run has stopped: %s', async (ifMissing, result) => {
 		const remove = replacing();
-		const { results, stub, stopped } = await write(
-			[
-				{ name: 'Ada', n: 2 },
-				{ name: 'Bob', n: 2 },
-			],
-			{
-				rules: { ifMissing },
-				options: oneByOne,
-				respond: (request, options, tables) =>
-					request === 'PATCH people bulk' && bulkOf(options)[0]!.id === 'b' ? httpResponse(401, {}) : remove!(request, options, tables),
-			},
-		);
+		const { results, stub, stopped } = await write(items('Ada 2', 'Bob 2'), {
+			rules: { ifMissing },
+			options: oneByOne,
+			respond: (request, options, tables) =>
+				request === 'PATCH people bulk' && bulkOf(options)[0]!.id === 'b' ? httpResponse(401, {}) : remove!(request, options, tables),
+		});
 		expect(results).toEqual([[result], ['failed']]);
 		expect(stopped?.status).toBe(401);
 		// To match. What the response left out is read by its ID.
@@ -800,10 +776,7 @@ describe('several records of one item', () => {
 
 describe('keys', () => {
 	test('that differ in case are never merged: each is a record of its own', async () => {
-		const { results, stub } = await write([
-			{ name: 'Ada', n: 2 },
-			{ name: 'ADA', n: 3 },
-		]);
+		const { results, stub } = await write(items('Ada 2', 'ADA 3'));
 		expect(results).toEqual([['updated a'], ['inserted new1']]);
 		expect(stub.tables.people).toHaveLength(3);
 	});
@@ -833,14 +806,7 @@ describe('keys', () => {
 
 describe('writing only what differs', () => {
 	test('compares what is found, not what is missing', async () => {
-		const { results, stub } = await write(
-			[
-				{ name: 'Ada', n: 1 },
-				{ name: 'Bob', n: 2 },
-				{ name: 'Cleo', n: 3 },
-			],
-			{ options: { skipUnchanged: true } },
-		);
+		const { results, stub } = await write(items('Ada 1', 'Bob 2', 'Cleo 3'), { options: { skipUnchanged: true } });
 		expect(results).toEqual([['unchanged a'], ['updated b'], ['inserted new1']]);
 		// One to match and compare.
 		expect(lookUps(stub)).toHaveLength(1);

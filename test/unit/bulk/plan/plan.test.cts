@@ -452,20 +452,6 @@ describe('items that mean one record', () => {
 		]);
 	});
 
-	test('are written where the last of them stands', () => {
-		const rows = ['a', 'a', 'b', 'a'].map((email, age) => ({ values: { email, age } }));
-		const { records } = plan(rows, { mode: 'upsert' });
-		expect(records.map(({ index, key }) => [index, key])).toEqual([
-			[2, 'b'],
-			[3, 'a'],
-		]);
-	});
-
-	test('of replacements nothing is left but the last', () => {
-		const rows = [{ age: 1, surname: 'Fox' }, { surname: 'Owl' }].map((values) => ({ values, id: 'r1' }));
-		expect(plan(rows, { mode: 'replace' }).records.map(({ fields }) => fields)).toEqual([{ surname: 'Owl' }]);
-	});
-
 	test('without a key, created records share none', () => {
 		const rows = [{ values: { surname: 'Fox' } }, { values: { surname: 'Fox' } }];
 		const { records } = plan(rows, { mode: 'create' });

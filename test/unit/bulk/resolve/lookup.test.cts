@@ -301,39 +301,17 @@ describe('records that have certain values in a field', () => {
 		return { found: Object.fromEntries(found), requests, mostUnderWay };
 	}
 
+	/** `x Fox`: the record x holds Fox. */
+	const rowsOf = (...rows: string[]) => rows.map((row) => row.split(' ', 2) as [id: string, code: string]);
+
 	const none = { ids: [], similar: undefined };
 	test.each<[string, Row[], asked: string[], found: object]>([
 		['one, none', [['x', 'a']], ['a', 'b'], { a: { ids: ['x'] }, b: none }],
-		[
-			'several: two are enough to know',
-			[
-				['x', 'a'],
-				['y', 'a'],
-				['z', 'a'],
-			],
-			['a'],
-			{ a: { ids: ['x', 'y'] } },
-		],
+		['several: two are enough to know', rowsOf('x a', 'y a', 'z a'), ['a'], { a: { ids: ['x', 'y'] } }],
 		['another case is another value', [['x', 'Fox']], ['fox'], { fox: { ids: [], similar: 'Fox' } }],
-		[
-			'the value itself, beside one that is similar',
-			[
-				['x', 'Fox'],
-				['y', 'fox'],
-			],
-			['fox'],
-			{ fox: { ids: ['y'] } },
-		],
+		['the value itself, beside one that is similar', rowsOf('x Fox', 'y fox'), ['fox'], { fox: { ids: ['y'] } }],
 		['other spaces are another value', [['x', 'Ann Fox']], [' Ann  Fox '], { ' Ann  Fox ': { ids: [], similar: 'Ann Fox' } }],
-		[
-			'the first of those that are similar',
-			[
-				['x', 'FOX'],
-				['y', 'Fox'],
-			],
-			['fox'],
-			{ fox: { ids: [], similar: 'FOX' } },
-		],
+		['the first of those that are similar', rowsOf('x FOX', 'y Fox'), ['fox'], { fox: { ids: [], similar: 'FOX' } }],
 	])('%s', async (_, rows, asked, found) => {
 		expect((await values(rows, asked)).found).toEqual(found);
 	});

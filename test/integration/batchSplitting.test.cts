@@ -97,16 +97,6 @@ test('if every record is rejected, every item has an error', async () => {
 });
 
 describe('413', () => {
-	test('splits the batch, and sends smaller ones from then on', async () => {
-		await harness.settings({ maxBulkRecords: 10 });
-		const result = await harness.run('upsert', { items: numbered(80), options: { batchSize: 40 } });
-		expect(outcomes(result)).toEqual(Array.from({ length: 80 }, () => 'inserted'));
-		const batches = (await harness.writes()).map(({ records, status }) => [records, status]);
-		expect(batches.filter(([, status]) => status === 413).length).toBeLessThanOrEqual(4);
-		const sizes = batches.filter(([, status]) => status === 200).map(([records]) => records);
-		expect(sizes).toEqual(Array.from({ length: 8 }, () => 10));
-	});
-
 	test('by bytes: only a record that is too large on its own fails', async () => {
 		await harness.settings({ maxBodyBytes: 5000 });
 		const items = numbered(6, { comment: 'x'.repeat(500) });
@@ -115,16 +105,6 @@ describe('413', () => {
 		expectErrorItem(result.output('Data Platform')[2]!, 2, 'too large', { status: 413 });
 		expect(await harness.values('number')).toEqual(['1', '2', '4', '5', '6']);
 	});
-});
-
-test('a lost response halves the batches from then on', async () => {
-	await harness.faults({ match: { path: '/data/bulk$' }, when: { nth: [1] }, fault: { kind: 'resetAfter' } });
-	const options = { batchSize: 100, parallelRequests: 1 };
-	const result = await harness.run('upsert', { items: numbered(200), options });
-	expect((await harness.writes()).map(({ records }) => records)).toEqual([100, 100, 50, 50]);
-	const [repeated, others] = [outcomes(result).slice(0, 100), outcomes(result).slice(100)];
-	expect(new Set(repeated)).toEqual(new Set(['written']));
-	expect(new Set(others)).toEqual(new Set(['inserted']));
 });
 
 test('batches are limited by count and by bytes; a large record is sent alone', async () => {

@@ -153,13 +153,3 @@ test('a store that is full', async () => {
 	expect(result.error!.message).toContain('no space left on device');
 	expect(result.error!.message).toContain("'Notes.csv' can't be written");
 });
-
-test.each([
-	[{ format: 'xlsx' }, {}, "'Format' must be one of"],
-	[{}, { delimiter: '::' }, "'Delimiter' must be one of"],
-	[{ outputField: '={{ undefined }}' }, {}, "'Put Output File in Field' is empty"],
-])('%j %j', async (parameters, options, message) => {
-	const result = await harness.run('exportToFile', { parameters, options: options as IDataObject });
-	expect(result.error!.message).toContain(message);
-	expect(await harness.requests()).toEqual([]);
-});

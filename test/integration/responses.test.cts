@@ -6,9 +6,6 @@ const harness = useHarness();
 
 const onBulk = (fault: FaultRule['fault']): FaultRule => ({ match: { path: '/data/bulk$' }, fault });
 const goingOn: Run = { onError: 'continueRegularOutput' };
-const bad = (count: number, ...positions: number[]) =>
-	numbered(count).map((order, index) => (positions.includes(index) ? { ...order, state: 'lost' } : order));
-
 describe('silent skips', () => {
 	const skip = onBulk({ kind: 'skipRecords', indexes: [1] });
 
@@ -100,32 +97,6 @@ describe('a response with too few or too many records', () => {
 				expect(stored.get(id as string)).toBe(items[index]!.text);
 			} else if (outcome !== 'inserted') expect(details).toMatchObject({ outcome: 'unknown' });
 		});
-	});
-});
-
-describe('errors that do not say which record they mean', () => {
-	beforeEach(() => harness.settings({ recordIndex: false }));
-
-	test.each(['create', 'upsert'])('%s: the one that is missing gets it', async (operation) => {
-		const result = await harness.run(operation, { ...goingOn, items: bad(4, 2) });
-		expect(outcomes(result)).toEqual(['inserted', 'inserted', 'failed', 'inserted']);
-		expectErrorItem(result.output('Data Platform')[2]!, 2, "'state'");
-	});
-
-	test('several of them: the missing ones fail with all reasons', async () => {
-		const items = bad(4, 0, 2);
-		items[2] = { ...items[2], related: { add: ['nobody'] } };
-		const result = await harness.run('upsert', { ...goingOn, items });
-		expect(outcomes(result)).toEqual(['failed', 'inserted', 'failed', 'inserted']);
-		expectErrorItem(result.output('Data Platform')[0]!, 0, 'does not say which item it means');
-		expect(await harness.values('number')).toEqual(['2', '4']);
-	});
-
-	test('without a key, nothing tells which items they are', async () => {
-		await harness.faults(onBulk({ kind: 'failRecords', indexes: [1], withIndex: false }));
-		const items = ['a', 'b', 'c'].map((text) => ({ text }));
-		const result = await harness.run('create', { ...goingOn, table: 'notes', items });
-		expect(outcomes(result)).toEqual(['unknown', 'unknown', 'unknown']);
 	});
 });
 

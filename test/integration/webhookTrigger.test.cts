@@ -193,28 +193,6 @@ describe('emitted items', () => {
 		]);
 	});
 
-	test('what was emitted of another table says nothing of this one', async () => {
-		const workflowId = 'watches several tables';
-		const id = await create('1');
-		const orders = await start({}, { workflowId });
-		expect((await orders.receive({ recordId: id }, authorized)).items).toHaveLength(1);
-		const staticData = orders.staticData();
-		const notes = await start({ table: picked('notes') }, { workflowId, staticData });
-		const gone = [{ event: 'deleted', id }];
-		expect((await notes.receive({ recordId: id }, authorized)).items).toEqual(gone);
-		const again = await start({}, { workflowId, staticData: notes.staticData() });
-		await remove(id);
-		expect((await again.receive({ recordId: id }, authorized)).items).toEqual(gone);
-	});
-
-	test('a call in the editor is not remembered', async () => {
-		const workflow = await start();
-		const body = { recordId: await create('1') };
-		expect((await workflow.receive(body, authorized, 'manual')).items).toHaveLength(1);
-		expect((await workflow.receive(body, authorized, 'manual')).items).toHaveLength(1);
-		expect((await workflow.receive(body, authorized)).items).toHaveLength(1);
-	});
-
 	test('a missing table is a failure, not a deletion', async () => {
 		const workflow = await start({ table: picked('nowhere') });
 		await expect(workflow.receive({ recordId: 'x' }, authorized)).rejects.toMatchObject({ httpCode: '404' });

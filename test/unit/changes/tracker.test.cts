@@ -122,181 +122,116 @@ describe('the kind of an emitted change', () => {
 });
 
 describe('what is stored', () => {
-	type Row = [
-		what: string,
-		before: ChangeState,
-		read: Partial<ReadResult>,
-		options: Partial<ChangeOptions>,
-		limits: Partial<Limits>,
-		after: ChangeState,
-	];
+	type Rules = Partial<ChangeOptions> & Partial<Limits>;
 	const [a, b, c] = [at('a', 1000), at('b', 2000), at('c', 3000)];
-	const few: ChangeState = {
-		cursor: 4,
-		watermark: { time: 0, id: '' },
-		emitted: { a: [1, 1], b: [1, 2], c: [1, 3], d: [1, 4] },
-	};
-	test.each<Row>([
-		['nothing, of an empty table', nothing, {}, {}, {}, nothing],
+	/** A state: records that were emitted in their first version, with the time of each. */
+	const known = (cursor: number, watermark: number, emitted: Record<string, number>, backlog?: ChangeState['backlog']): ChangeState => ({
+		...{ cursor, watermark: { time: watermark, id: '' } },
+		emitted: Object.fromEntries(Object.entries(emitted).map(([id, time]) => [id, [1, time]])),
+		...(backlog && { backlog }),
+	});
+	const since = (time: number, id = '') => ({ createdWatermark: { time, id } });
+	const few = known(4, 0, { a: 1, b: 2, c: 3, d: 4 });
+	const idle = { ...few, cursorReadAt: NOW - LIMITS.settleMs };
+	const [zy, z] = [{ emitted: { z: [1, 50], y: [1, 40] } } as ChangeState, known(10, 5, { z: 9 })];
+	const started: ChangeState = { watermark: { time: 100, id: 'x' }, emitted: {} };
+	const late5000: ChangeState = { cursor: 5000, watermark: { time: 4900, id: 'x' }, emitted: {} };
+	const behind = (earlier: string, more = {}) => known(1000, 500, { a: 1000 }, { earlier, ...more });
+
+	test.each<[what: string, before: ChangeState, read: Partial<ReadResult>, rules: Rules, after: ChangeState]>([
+		['nothing, of an empty table', nothing, {}, {}, nothing],
+		['what was emitted within the overlap', nothing, { records: [a, b] }, {}, known(2000, 1500, { b: 2000 })],
 		[
-			'what was emitted within the overlap',
-			nothing,
-			{ records: [a, b] },
-			{},
-			{},
-			{ cursor: 2000, watermark: { time: 1500, id: '' }, emitted: { b: [1, 2000] } },
-		],
-		[
-			'up to where the newest change was, if that is gone before it is read',
+			'up to the newest change, if that is gone before it is read',
 			nothing,
 			{ records: [a, b], newest: 2300 },
 			{},
-			{},
-			{ cursor: 2300, watermark: { time: 1800, id: '' }, emitted: { b: [1, 2000] } },
+			known(2300, 1800, { b: 2000 }),
 		],
-		[
-			'no later than the newest change was as reading began',
-			nothing,
-			{ records: [b], newest: 1000 },
-			{},
-			{},
-			{ cursor: 1000, watermark: { time: 500, id: '' }, emitted: { b: [1, 2000] } },
-		],
+		['no later than the newest change as reading began', nothing, { records: [b], newest: 1000 }, {}, known(1000, 500, { b: 2000 })],
 		[
 			'from where it was, if the newest change is gone',
 			{ cursor: 1901, emitted: {} },
 			{ records: [b], newest: 1000 },
 			{},
-			{},
-			{ cursor: 1901, watermark: { time: 1400, id: '' }, emitted: { b: [1, 2000] } },
+			known(1901, 1400, { b: 2000 }),
 		],
 		[
-			'where to go on, where there is more',
+			'where to resume, if there is more',
 			nothing,
 			{ records: [a, b, c] },
 			{ maximum: 2 },
-			{},
-			{ cursor: 2000, watermark: { time: 2000, id: '' }, emitted: { b: [1, 2000] }, backlog: { earlier: hash('a') } },
+			known(2000, 2000, { b: 2000 }, { earlier: hash('a') }),
 		],
 		[
-			'where watching began and reading began, where there is more',
-			{ watermark: { time: 100, id: 'x' }, emitted: {} },
+			'where watching began and reading began, if there is more',
+			started,
 			{ records: [a, b], offset: 7 },
 			{ maximum: 1 },
-			{},
-			{
-				cursor: 1000,
-				watermark: { time: 1000, id: '' },
-				emitted: { a: [1, 1000] },
-				backlog: { createdWatermark: { time: 100, id: 'x' }, earlier: '', offset: 7 },
-			},
+			known(1000, 1000, { a: 1000 }, { ...since(100, 'x'), earlier: '', offset: 7 }),
 		],
 		[
 			'the same beginning, as long as there is more',
-			{
-				cursor: 1000,
-				watermark: { time: 500, id: '' },
-				emitted: { a: [1, 1000] },
-				backlog: { createdWatermark: { time: 100, id: 'x' }, earlier: 'before', offset: 7 },
-			},
+			behind('before', { ...since(100, 'x'), offset: 7 }),
 			{ records: [b], isWhole: false, offset: 9 },
 			{},
-			{},
-			{
-				cursor: 2000,
-				watermark: { time: 1500, id: '' },
-				emitted: { b: [1, 2000] },
-				backlog: { createdWatermark: { time: 100, id: 'x' }, earlier: `before${hash('a')}`, offset: 9 },
-			},
+			known(2000, 1500, { b: 2000 }, { ...since(100, 'x'), earlier: `before${hash('a')}`, offset: 9 }),
 		],
 		[
 			'as many hashes as there may be',
-			{ cursor: 1000, watermark: { time: 500, id: '' }, emitted: { a: [1, 1000] }, backlog: { earlier: 'before' } },
+			behind('before'),
 			{ records: [b], isWhole: false },
-			{},
 			{ hashes: 1 },
-			{ cursor: 2000, watermark: { time: 1500, id: '' }, emitted: { b: [1, 2000] }, backlog: { earlier: hash('a') } },
+			known(2000, 1500, { b: 2000 }, { earlier: hash('a') }),
 		],
 		[
 			'no backlog, once everything is emitted',
-			{ cursor: 2000, watermark: { time: 1500, id: '' }, emitted: { b: [1, 2000] }, backlog: { earlier: hash('a'), offset: 3 } },
+			known(2000, 1500, { b: 2000 }, { earlier: hash('a'), offset: 3 }),
 			{ records: [c], offset: 3 },
 			{},
-			{},
-			{ cursor: 3000, watermark: { time: 2500, id: '' }, emitted: { c: [1, 3000] } },
+			known(3000, 2500, { c: 3000 }),
 		],
 		[
 			'no step ahead, if nothing could be read',
-			{ cursor: 10, watermark: { time: 5, id: '' }, emitted: { z: [1, 9] } },
+			z,
 			{ isWhole: false, newest: 9999, offset: 3 },
 			{ overlapMs: 0 },
-			{},
-			{
-				cursor: 10,
-				watermark: { time: 5, id: '' },
-				emitted: { z: [1, 9] },
-				backlog: { createdWatermark: { time: 5, id: '' }, earlier: '', offset: 3 },
-			},
+			known(10, 5, { z: 9 }, { ...since(5), earlier: '', offset: 3 }),
 		],
 		[
 			'up to the newest change as reading began: others may have the same time',
-			{ emitted: {} },
-			{ records: [at('a', 1000), at('b', 2000)], newest: 1000 },
+			nothing,
+			{ records: [a, b], newest: 1000 },
 			{ overlapMs: 0 },
-			{},
-			{ cursor: 1000, watermark: { time: 1000, id: '' }, emitted: { a: [1, 1000], b: [1, 2000] } },
+			known(1000, 1000, { a: 1000, b: 2000 }),
 		],
 		[
 			'no step back, if the overlap has become longer',
-			{ cursor: 5000, watermark: { time: 4900, id: 'x' }, emitted: {} },
+			late5000,
 			{ records: [at('y', 5100)] },
 			{ overlapMs: 1000 },
-			{},
-			{ cursor: 5100, watermark: { time: 4900, id: 'x' }, emitted: { y: [1, 5100] } },
+			{ ...late5000, cursor: 5100, emitted: { y: [1, 5100] } },
 		],
 		[
 			'no more records than there may be: the overlap gets shorter',
-			{ emitted: { z: [1, 50], y: [1, 40] } },
+			zy,
 			{ records: [at('a', 60)] },
-			{},
 			{ maxTracked: 2 },
 			{ cursor: 60, watermark: { time: 40, id: 'y' }, emitted: { z: [1, 50], a: [1, 60] } },
 		],
+		['as many records as there may be', zy, { records: [at('a', 60)] }, { maxTracked: 3 }, known(60, -440, { z: 50, y: 40, a: 60 })],
+		['half a page, after a poll without anything new', idle, {}, { page: 4 }, known(5, 3, { c: 3, d: 4 })],
+		['all of it, while more may change at the last moment', { ...idle, cursorReadAt: idle.cursorReadAt + 1 }, {}, { page: 4 }, few],
+		['what fits into half a page, after such a poll', { ...few, cursorReadAt: 1 }, {}, { page: 8 }, { ...few, cursor: 5 }],
 		[
-			'as many records as there may be',
-			{ emitted: { z: [1, 50], y: [1, 40] } },
-			{ records: [at('a', 60)] },
-			{},
-			{ maxTracked: 3 },
-			{ cursor: 60, watermark: { time: -440, id: '' }, emitted: { z: [1, 50], y: [1, 40], a: [1, 60] } },
-		],
-		[
-			'half a page, after a poll without anything new',
-			{ ...few, cursorReadAt: NOW - LIMITS.settleMs },
-			{},
-			{},
-			{ page: 4 },
-			{ cursor: 5, watermark: { time: 3, id: '' }, emitted: { c: [1, 3], d: [1, 4] } },
-		],
-		[
-			'all of it, as long as more may change at the last moment',
-			{ ...few, cursorReadAt: NOW - LIMITS.settleMs + 1 },
-			{},
-			{},
-			{ page: 4 },
-			few,
-		],
-		['what fits into half a page, after such a poll', { ...few, cursorReadAt: 1 }, {}, {}, { page: 8 }, { ...few, cursor: 5 }],
-		[
-			'more than half a page, as long as there is something new',
+			'more than half a page, if there is something new',
 			few,
 			{ records: [at('e', 5)] },
-			{},
 			{ page: 4 },
-			{ ...few, cursor: 5, emitted: { ...few.emitted, e: [1, 5] } },
+			known(5, 0, { a: 1, b: 2, c: 3, d: 4, e: 5 }),
 		],
-	])('%s', (_, before, read, options, limits, after) => {
-		expect(poll(before, read, options, limits).state).toEqual(after);
+	])('%s', (_, before, read, rules, after) => {
+		expect(poll(before, read, rules, rules).state).toEqual(after);
 	});
 
 	const at60: ChangeState = { cursor: 60, emitted: {} };

@@ -4,7 +4,7 @@ import { randomBytes } from 'node:crypto';
 import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { ROOT } from './nodePackage.mts';
-import type { RunningSandbox } from './sandboxProcess.mts';
+import type { ConnectedSandbox } from './sandboxProcess.mts';
 import type { NewCredential, WorkflowJson } from './n8nApi.mts';
 
 /** The file of the example that `npm start` runs. */
@@ -52,7 +52,7 @@ export async function readExample(
 }
 
 /** A credential for a running sandbox, with the recommended type of token. */
-export function sandboxCredential(sandbox: RunningSandbox): NewCredential {
+export function sandboxCredential(sandbox: ConnectedSandbox): NewCredential {
 	return {
 		name: CREDENTIAL_NAME,
 		type: CREDENTIAL_TYPE,

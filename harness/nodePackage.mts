@@ -1,7 +1,8 @@
 /** The package of this repository: builds it, packs it, installs it as n8n does. */
 
+import { createHash } from 'node:crypto';
 import { existsSync } from 'node:fs';
-import { mkdir, writeFile } from 'node:fs/promises';
+import { cp, mkdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { runCommand } from './processes.mts';
 
@@ -36,24 +37,36 @@ export async function packPackage(folder: string): Promise<string> {
 	return tarball;
 }
 
-/** Installs a packed package in n8n's folder for community packages, with n8n's own npm options. */
+/**
+ * Installs a packed package in n8n's folder for community packages, with n8n's own npm options: once, and
+ * further user folders get a copy of that.
+ */
 export async function installPackage(userFolder: string, tarball: string): Promise<void> {
-	const folder = join(userFolder, '.n8n', 'nodes');
-	await mkdir(folder, { recursive: true });
-	const manifest = { name: 'installed-nodes', private: true, dependencies: {} };
-	await writeFile(join(folder, 'package.json'), JSON.stringify(manifest, null, 2));
-	const { code, output } = await runCommand(
-		'npm',
-		[
-			'install',
-			tarball,
-			'--ignore-scripts',
-			'--package-lock=false',
-			'--legacy-peer-deps',
-			'--no-audit',
-			'--no-fund',
-		],
-		{ cwd: folder },
-	);
-	if (code !== 0) throw new Error(`The package cannot be installed:\n${output}`);
+	const hash = createHash('sha256')
+		.update(await readFile(tarball))
+		.digest('hex');
+	const installed = join(ROOT, '.cache', 'installed', hash);
+	if (!existsSync(installed)) {
+		const folder = `${installed}-${process.pid}`;
+		await mkdir(folder, { recursive: true });
+		const manifest = { name: 'installed-nodes', private: true, dependencies: {} };
+		await writeFile(join(folder, 'package.json'), JSON.stringify(manifest, null, 2));
+		const { code, output } = await runCommand(
+			'npm',
+			[
+				'install',
+				tarball,
+				'--ignore-scripts',
+				'--package-lock=false',
+				'--legacy-peer-deps',
+				'--no-audit',
+				'--no-fund',
+			],
+			{ cwd: folder },
+		);
+		if (code !== 0) throw new Error(`The package cannot be installed:\n${output}`);
+		// Another process may have been first.
+		await rename(folder, installed).catch(() => rm(folder, { recursive: true }));
+	}
+	await cp(installed, join(userFolder, '.n8n', 'nodes'), { recursive: true });
 }

@@ -167,12 +167,19 @@ const jest = (folder: string): Check => ({
 	},
 });
 
+/** The files of a folder. */
+const oneByOne = ['--test-concurrency=1'];
+
 /** Node's own test runner, on a folder of `test/`, or some files. */
-const nodeTest = (folder: string, paths = [`test/${folder}/**/*.test.mts`]): Check => ({
+const nodeTest = (
+	folder: string,
+	options = oneByOne,
+	paths = [`test/${folder}/**/*.test.mts`],
+): Check => ({
 	title: `test/${folder}`,
 	run: async (print) => {
-		const options = ['--test', '--test-concurrency=1', '--test-reporter=spec'];
-		const { exitCode, stdout, all } = await runCommand(['node', ...options, ...paths], print);
+		const line = ['node', '--test', '--test-reporter=spec', ...options, ...paths];
+		const { exitCode, stdout, all } = await runCommand(line, print);
 		const count = (word: string) =>
 			Number(stdout.match(new RegExp(`^\\S* ?${word} (\\d+)$`, 'm'))?.[1] ?? 0);
 		const counted = { passed: count('pass'), failed: count('fail') + count('cancelled') };
@@ -180,9 +187,14 @@ const nodeTest = (folder: string, paths = [`test/${folder}/**/*.test.mts`]): Che
 		const files = new Set(
 			[...stdout.matchAll(/^test at (\S+\.test\.mts):/gm)].map(([, file]) => file!),
 		);
-		return files.size > 0 ? { ...result, again: nodeTest(folder, [...files]).run } : result;
+		return files.size > 0
+			? { ...result, again: nodeTest(folder, options, [...files]).run }
+			: result;
 	},
 });
+
+/** The files use one n8n, which the runner starts before them. */
+const withSharedN8n = [...oneByOne, '--test-global-setup=test/e2e/sharedN8n.mts'];
 
 const alone = (check: Check): Check => ({ ...check, isAlone: true });
 
@@ -293,9 +305,9 @@ const checks: Record<string, Check> = {
 		'contract/openapi.yaml',
 		'--config=contract/redocly.yaml',
 	]),
-	schedulers: idle(nodeTest('e2e/schedulers')),
-	browser: nodeTest('e2e/browser'),
-	e2e: nodeTest('e2e/n8n'),
+	waiting: idle(nodeTest('e2e/waiting', ['--test-concurrency=3'])),
+	browser: nodeTest('e2e/browser', withSharedN8n),
+	e2e: nodeTest('e2e/n8n', withSharedN8n),
 	benchInN8n: nodeTest('e2e/bench'),
 	soak: withAnotherTry(
 		checkProgram(
@@ -306,7 +318,7 @@ const checks: Record<string, Check> = {
 		),
 	),
 	scan: command("n8n's scan of community packages", ['node', 'test/package/scan/scan.mts']),
-	queue: alone(nodeTest('e2e/queue')),
+	queue: alone(nodeTest('e2e/queue', oneByOne, ['test/e2e/queue/all.mts'])),
 	crash: alone(
 		withAnotherTry(checkProgram('n8n and the sandbox, killed', 'crash', '--rounds=2', '--seed=1')),
 	),
@@ -317,7 +329,7 @@ const HEAVY = [
 	'bench',
 	'mutation',
 	'n8n',
-	'schedulers',
+	'waiting',
 	'browser',
 	'e2e',
 	'soak',

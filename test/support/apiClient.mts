@@ -1,6 +1,6 @@
 /** Reads what the platform returns over its API, without any of the nodes' code. */
 
-import type { RunningSandbox } from '../../harness/sandboxProcess.mts';
+import type { ConnectedSandbox } from '../../harness/sandboxProcess.mts';
 
 export interface StoredRecord {
 	id: string;
@@ -11,7 +11,7 @@ export interface StoredRecord {
 const PAGE_SIZE = 1000;
 
 /** All records of a table, in the order of their creation. */
-export async function readRecords(sandbox: RunningSandbox, application: string, table: string): Promise<StoredRecord[]> {
+export async function readRecords(sandbox: ConnectedSandbox, application: string, table: string): Promise<StoredRecord[]> {
 	const records: StoredRecord[] = [];
 	for (;;) {
 		const { status, data } = await sandbox.client().get<{ data: StoredRecord[] }>(`/apps/${application}/tables/${table}/data`, {
@@ -24,7 +24,7 @@ export async function readRecords(sandbox: RunningSandbox, application: string, 
 }
 
 /** How many records a table has. */
-export async function countRecords(sandbox: RunningSandbox, application: string, table: string): Promise<number> {
+export async function countRecords(sandbox: ConnectedSandbox, application: string, table: string): Promise<number> {
 	const { data } = await sandbox.client().get<{ data: { count: number } }>(`/apps/${application}/tables/${table}/data/count`);
 	return data.data.count;
 }

@@ -3,7 +3,7 @@
 import { existsSync } from 'node:fs';
 import { mkdir } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
-import { type Browser, chromium, type Page, selectors } from 'playwright-core';
+import { type Browser, type BrowserContext, chromium, type Page, type Request, selectors } from 'playwright-core';
 import { ROOT } from '../../../harness/nodePackage.mts';
 
 const USUAL_PLACES = [
@@ -43,6 +43,9 @@ export async function openBrowser(): Promise<Browser> {
 	});
 }
 
+/** The requests under way of a context's pages. */
+const openRequests = new WeakMap<BrowserContext, Set<Request>>();
+
 export interface WatchedPage {
 	page: Page;
 	/** Script errors so far, including those of pages that it opened. */
@@ -58,7 +61,25 @@ export async function openPage(browser: Browser): Promise<WatchedPage> {
 	context.setDefaultTimeout(180_000);
 	const errors: string[] = [];
 	context.on('weberror', (error) => errors.push(error.error().message));
+	const open = new Set<Request>();
+	openRequests.set(context, open);
+	context.on('request', (request) => /^(fetch|xhr)$/.test(request.resourceType()) && open.add(request));
+	context.on('requestfinished', (request) => open.delete(request));
+	context.on('requestfailed', (request) => open.delete(request));
 	return { page: await context.newPage(), errors };
+}
+
+/**
+ * Waits until a page is through with what was done. n8n applies an input some hundred milliseconds later, and may
+ * then load what depends on it. The timer is the page's own, so the page's other timers are not later than it
+ * because the machine is slow.
+ */
+export async function settle(page: Page): Promise<void> {
+	do {
+		const idle = () => new Promise((resolve) => setTimeout(() => requestIdleCallback(resolve, { timeout: 5_000 }), 500));
+		// Another page may come in its place.
+		await page.evaluate(idle).catch(() => undefined);
+	} while (openRequests.get(page.context())!.size > 0);
 }
 
 async function savePicture(page: Page, folder: string, name: string): Promise<void> {

@@ -1,53 +1,15 @@
 /** Filling in the parameters as a user: a filter with a group, a record from the list. */
 
 import assert from 'node:assert/strict';
-import { after, afterEach, before, test } from 'node:test';
-import type { Browser, Locator, Page } from 'playwright-core';
-import { type TestEnvironment, setUpTestEnvironment } from '../../../harness/testEnvironment.mts';
-import { CREDENTIAL_NAME, CREDENTIAL_TYPE, sandboxCredential } from '../../../harness/examples.mts';
-import { type RunningN8n, startN8n } from '../../../harness/n8nProcess.mts';
-import { createOwner, type N8nApi, signIn } from '../../../harness/n8nApi.mts';
+import { test } from 'node:test';
+import type { Locator } from 'playwright-core';
 import { part } from '../../support/part.mts';
 import { readRecords } from '../../support/apiClient.mts';
-import { keepLastView, openBrowser, openPage, takePicture } from './chromium.mts';
+import { settle, takePicture } from './chromium.mts';
+import { NODE, openEditor } from './editor.mts';
 
-const NODE = 'Contacts';
-
-let environment: TestEnvironment;
-let n8n: RunningN8n;
-let n8nApi: N8nApi;
-let credential: { id: string; name: string };
-let browser: Browser;
-let page: Page;
-let errors: string[];
-
-before(async () => {
-	environment = await setUpTestEnvironment();
-	n8n = await startN8n({ userFolder: environment.userFolder });
-	const owner = createOwner();
-	n8nApi = await signIn(n8n.url, owner);
-	const id = await n8nApi.createCredential(sandboxCredential(environment.sandbox));
-	credential = { id, name: CREDENTIAL_NAME };
-	browser = await openBrowser();
-	({ page, errors } = await openPage(browser));
-	await page.setViewportSize({ width: 1280, height: 1100 });
-	await page.goto(`${n8n.url}/signin`);
-	await page.locator('input[type=email]').fill(owner.email);
-	await page.locator('input[type=password]').fill(owner.password);
-	await page.keyboard.press('Enter');
-	await page.waitForURL(/\/(home|workflow)/);
-});
-
-after(async () => {
-	await browser?.close();
-	await n8n?.stop();
-	await environment?.tearDown();
-});
-
-afterEach(async () => {
-	await keepLastView(page);
-	assert.deepEqual(errors.splice(0), [], 'the page had errors');
-});
+const editor = await openEditor({ width: 1280, height: 1100 });
+const byId = (id: string): Locator => editor.byId(id);
 
 const locator = (value: string, cachedResultName: string) => ({
 	__rl: true,
@@ -58,31 +20,12 @@ const locator = (value: string, cachedResultName: string) => ({
 
 /** Opens the panel of a node that works on the contacts. */
 async function openPanel(operation: string, table = locator('contacts', 'Contacts'), parameters: object = {}): Promise<void> {
-	const id = await n8nApi.createWorkflow({
-		name: operation,
-		nodes: [
-			{ id: 'start', name: 'Start', type: 'n8n-nodes-base.manualTrigger', typeVersion: 1, position: [0, 0], parameters: {} },
-			{
-				id: 'contacts',
-				name: NODE,
-				type: 'n8n-nodes-data-platform.dataPlatform',
-				typeVersion: 1,
-				position: [220, 0],
-				parameters: { resource: 'record', operation, application: locator('crm', 'Customers'), table, ...parameters },
-				credentials: { [CREDENTIAL_TYPE]: credential },
-			},
-		],
-		connections: { Start: { main: [[{ node: NODE, type: 'main', index: 0 }]] } },
-	});
-	await page.goto(`${n8n.url}/workflow/${id}`);
-	await page.locator(`[data-test-id="canvas-node"][data-node-name="${NODE}"]`).dblclick();
-	await byId('ndv').waitFor();
+	await editor.openNode({ resource: 'record', operation, application: locator('crm', 'Customers'), table, ...parameters });
+	await editor.openPanel(NODE);
 }
 
-const byId = (id: string): Locator => page.getByTestId(id);
-
 /** The entries of the open list. */
-const listed = (): Locator => page.locator('.el-select-dropdown__item').filter({ visible: true });
+const listed = (): Locator => editor.page.locator('.el-select-dropdown__item').filter({ visible: true });
 
 /** The names of the entries in the open list. Operators come from the service. */
 async function optionsOf(input: Locator, expected: string): Promise<string[]> {
@@ -110,14 +53,13 @@ async function addCondition(list: Locator, field: string, operator: string, valu
 	await list.getByText('Add Condition').last().click();
 	const last = (name: string) => list.getByTestId(`parameter-input-${name}`).last();
 	// n8n calls every text input `parameter-input-field` too; the field is chosen from a list.
-	const lists = list.getByTestId('parameter-input-field').filter({ has: page.locator('.el-select') });
+	const lists = list.getByTestId('parameter-input-field').filter({ has: editor.page.locator('.el-select') });
 	const fields = await choose(lists.last(), field);
 	const operators = await choose(last('operator'), operator);
 	const text = last('value').getByRole('textbox');
 	await text.fill(value);
 	await text.blur();
-	// n8n applies a text shortly after it is typed.
-	await page.waitForTimeout(1000);
+	await settle(editor.page);
 	return { fields, operators };
 }
 
@@ -133,7 +75,7 @@ test('a filter with a group is put together from lists, and finds what it says',
 	const { fields } = await addCondition(outer, 'Newsletter', 'Equal', 'true');
 	assert.ok(fields.includes('Full name') && !fields.includes('newsletter'), fields.join());
 
-	await page.getByText('Add Group').click();
+	await editor.page.getByText('Add Group').click();
 	const group = byId('fixed-collection-groups');
 	await choose(group.getByTestId('parameter-input-matchType'), 'Any Condition');
 	const age = await addCondition(group, 'Age', 'Greater Than or Equal', '60');
@@ -145,9 +87,9 @@ test('a filter with a group is put together from lists, and finds what it says',
 	await byId('output-panel').getByText('items').first().waitFor();
 	await byId('output-panel').getByTestId('radio-button-table').click();
 	const rows = await shownRows();
-	await takePicture(page, 'filter');
+	await takePicture(editor.page, 'filter');
 
-	const contacts = (await readRecords(environment.sandbox, 'crm', 'contacts')).map((one) => one.fields);
+	const contacts = (await readRecords(editor.n8n.sandbox, 'crm', 'contacts')).map((one) => one.fields);
 	const wanted = contacts.filter(
 		({ newsletter, age: years, surname }) => newsletter === true && (Number(years) >= 60 || String(surname).startsWith('W')),
 	);
@@ -158,11 +100,11 @@ test('a filter with a group is put together from lists, and finds what it says',
 
 test('the choices of a dropdown are picked from a list', async () => {
 	await openPanel('deleteMany', locator('deals', 'Deals'));
-	const hint = page.getByText('Add a condition: without one, nothing is deleted.');
+	const hint = editor.page.getByText('Add a condition: without one, nothing is deleted.');
 	await hint.waitFor();
 	const list = byId('fixed-collection-conditions').first();
 	await list.getByText('Add Condition').last().click();
-	const field = list.getByTestId('parameter-input-field').filter({ has: page.locator('.el-select') });
+	const field = list.getByTestId('parameter-input-field').filter({ has: editor.page.locator('.el-select') });
 	await choose(field.last(), 'Stage');
 	const operators = await choose(list.getByTestId('parameter-input-operator'), 'Is (From List)');
 	assert.equal(operators[0], 'Is (From List)', operators.join());
@@ -170,12 +112,12 @@ test('the choices of a dropdown are picked from a list', async () => {
 	const choices = await choose(list.getByTestId('parameter-input-choice'), 'lost');
 	assert.deepEqual(choices, ['Choose a Value', 'open', 'won', 'lost']);
 	await hint.waitFor({ state: 'hidden' });
-	await page.waitForTimeout(1000);
-	await takePicture(page, 'choices');
+	await settle(editor.page);
+	await takePicture(editor.page, 'choices');
 });
 
 test('if a table has no import key, a hint says what to do, and the mapping stays', async () => {
-	await environment.sandbox.admin.createTable({
+	await editor.n8n.sandbox.admin.createTable({
 		app: 'crm',
 		table: {
 			internalName: 'notes',
@@ -187,12 +129,12 @@ test('if a table has no import key, a hint says what to do, and the mapping stay
 		},
 	});
 	await openPanel('upsert', locator('notes', 'Notes'));
-	const hint = page.getByText('The table has no import key to match records by.');
+	const hint = editor.page.getByText('The table has no import key to match records by.');
 	await hint.waitFor();
 	const title = byId('parameter-input-title').getByRole('textbox');
 	await title.fill('Kept');
 	await title.blur();
-	await page.waitForTimeout(1000);
+	await settle(editor.page);
 	await choose(byId('parameter-input-matchOn'), 'Other Fields');
 	await hint.waitFor({ state: 'hidden' });
 	assert.equal(await title.inputValue(), 'Kept');
@@ -200,7 +142,7 @@ test('if a table has no import key, a hint says what to do, and the mapping stay
 
 test('as soon as a field has a value, a hint asks for the import key until it has one', async () => {
 	await openPanel('upsert');
-	const hint = page.getByText('The import key has no value.');
+	const hint = editor.page.getByText('The import key has no value.');
 	const write = async (field: string, value: string) => {
 		const input = byId(`parameter-input-${field}`).getByRole('textbox');
 		await input.fill(value);
@@ -218,8 +160,8 @@ test('rare options stand in sub-collections', async () => {
 	await openPanel('upsert', undefined, {
 		options: { matching: { settings: {} }, requests: { settings: {} }, linkValues: { link: [{}] } },
 	});
-	await page.getByText('Multiple Matches').scrollIntoViewIfNeeded();
-	await page.getByText('Parallel Requests').waitFor();
+	await editor.page.getByText('Multiple Matches').scrollIntoViewIfNeeded();
+	await editor.page.getByText('Parallel Requests').waitFor();
 });
 
 /** The labels in the panel that are wider than the space for them. */
@@ -235,17 +177,17 @@ test('no label is cut', async () => {
 	const all = { settings: {} };
 	const options = { requests: all, inputValues: all, matching: all };
 	await openPanel('upsert', undefined, { options });
-	await page.getByText('Parallel Requests').waitFor();
+	await editor.page.getByText('Parallel Requests').waitFor();
 	await byId('mapping-fields-container').getByText('Photo (web address)').waitFor();
 	assert.deepEqual(await cutLabels(), []);
 
 	await openPanel('importFromFile', undefined, { options: { ...options, file: all } });
-	await page.getByText('Rejected Rows Limit').waitFor();
+	await editor.page.getByText('Rejected Rows Limit').waitFor();
 	assert.deepEqual(await cutLabels(), []);
 });
 
 test('no label of a field is cut, in any table of the sandbox', async () => {
-	const response = await fetch(`${environment.sandbox.baseUrl}/sandbox/tables`);
+	const response = await fetch(`${editor.n8n.sandbox.baseUrl}/sandbox/tables`);
 	const { data } = (await response.json()) as {
 		data: Array<Record<'app' | 'appName' | 'table' | 'header', string>>;
 	};
@@ -264,7 +206,7 @@ test('a record is searched for and picked from the list', async () => {
 	await byId('resource-locator-recordId').getByTestId('rlc-input').click();
 	const entries = byId('rlc-item').filter({ visible: true });
 	await entries.first().waitFor();
-	await page.keyboard.type('wren');
+	await editor.page.keyboard.type('wren');
 	await entries.filter({ hasText: 'dog@example.com' }).first().waitFor({ state: 'hidden' });
 	await entries.nth(9).waitFor();
 	const found = await entries.allInnerTexts();
@@ -286,6 +228,6 @@ test("an invalid value is reported with the field's label in the panel", async (
 	await byId('node-execute-button').click();
 	await byId('output-panel').getByText("'age' must be at most 150").first().waitFor();
 
-	const contacts = await readRecords(environment.sandbox, 'crm', 'contacts');
+	const contacts = await readRecords(editor.n8n.sandbox, 'crm', 'contacts');
 	assert.ok(contacts.every(({ fields }) => fields.email !== 'new.fox@example.com'));
 });

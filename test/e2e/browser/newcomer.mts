@@ -2,6 +2,7 @@
 
 import assert from 'node:assert/strict';
 import type { Locator, Page } from 'playwright-core';
+import { settle } from './chromium.mts';
 import type { Step } from './instructions.mts';
 
 /** What a newcomer types if a text does not say what. */
@@ -107,9 +108,7 @@ export class Newcomer {
 		await this.#byId('ndv').waitFor();
 		this.#lastNode = node;
 		// n8n may still complete the stored parameters when it has the fields.
-		await this.#editor.waitForTimeout(1000);
-		const loading = this.#byId('ndv').getByText(/^Fetching /);
-		while (await loading.count()) await this.#editor.waitForTimeout(100);
+		await settle(this.#editor);
 	}
 
 	async closePanel(): Promise<void> {
@@ -138,8 +137,7 @@ export class Newcomer {
 	async #press(name: string): Promise<void> {
 		if (this.#beside) {
 			await this.#beside.getByRole('button', { name, exact: true }).click();
-			// The page handles the click shortly afterwards.
-			await this.#beside.waitForTimeout(1000);
+			await settle(this.#beside);
 			if (await this.#beside.locator('form').count()) await this.#waitForRun();
 			return;
 		}
@@ -189,8 +187,7 @@ export class Newcomer {
 
 	/** Waits until no execution is running, or one waits for the newcomer. */
 	async #waitForRun(): Promise<void> {
-		// n8n shows the start slightly later.
-		await this.#editor.waitForTimeout(500);
+		await settle(this.#editor);
 		const question = this.#editor.getByRole('button', { name: 'Approve' });
 		const running = this.#editor
 			.getByTestId('stop-execution-button')
@@ -226,8 +223,7 @@ export class Newcomer {
 			.or(this.#editor.getByRole('option'))
 			.filter({ visible: true });
 		await option.getByText(value, { exact: true }).first().click();
-		// n8n applies a choice shortly afterwards, and loads what depends on it.
-		await this.#editor.waitForTimeout(1000);
+		await settle(this.#editor);
 	}
 
 	async #enter(label: string, value: string): Promise<void> {
@@ -235,7 +231,7 @@ export class Newcomer {
 		await input.click();
 		await this.#editor.keyboard.press('ControlOrMeta+A');
 		await this.#editor.keyboard.insertText(value);
-		await this.#editor.waitForTimeout(1000);
+		await settle(this.#editor);
 	}
 
 	async #chat(message: string): Promise<void> {

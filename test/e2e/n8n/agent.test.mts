@@ -5,32 +5,19 @@
 
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
-import axios from 'axios';
-import { type TestEnvironment, setUpTestEnvironment } from '../../../harness/testEnvironment.mts';
-import { CREDENTIAL_NAME, CREDENTIAL_TYPE, readExample, sandboxCredential } from '../../../harness/examples.mts';
 import { N8N_VERSION } from '../../../harness/install.mts';
-import { type RunningN8n, startN8n } from '../../../harness/n8nProcess.mts';
-import {
-	describeFailure,
-	createOwner,
-	outputItems,
-	type N8nApi,
-	signIn,
-	withCredential,
-	type WorkflowNode,
-} from '../../../harness/n8nApi.mts';
+import { describeFailure, outputItems, type WorkflowNode } from '../../../harness/n8nApi.mts';
 import type { StubServer } from '../../support/stubServer.mts';
 import { type ModelRequest, type OfferedTool, type ModelReply, startStubChatModel, textOf } from '../../support/stubChatModel.mts';
 import { readRecords } from '../../support/apiClient.mts';
+import { useN8n } from '../sharedN8n.mts';
 
 const PIXEL = 'data:image/png;base64,iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==';
 const TOOL = 'n8n-nodes-data-platform.dataPlatformTool';
 
-let environment: TestEnvironment;
-let n8n: RunningN8n;
-let n8nApi: N8nApi;
+const n8n = await useN8n();
 let model: StubServer;
-let credentials: Record<string, { id: string; name: string }>;
+let modelCredential: { id: string; name: string };
 
 /** The model's replies, by the number of tool results so far; it gets those. */
 let script: Array<(results: string[]) => ModelReply> = [];
@@ -44,47 +31,29 @@ function say({ messages, tools = [] }: ModelRequest): ModelReply {
 }
 
 before(async () => {
-	environment = await setUpTestEnvironment();
-	n8n = await startN8n({ userFolder: environment.userFolder, isBare: true });
-	n8nApi = await signIn(n8n.url, createOwner());
 	model = await startStubChatModel(say);
-	const platform = await n8nApi.createCredential(sandboxCredential(environment.sandbox));
-	const fixed = await n8nApi.createCredential({
-		name: 'Fixed model',
-		type: 'openAiApi',
-		data: { apiKey: 'none', url: `${model.origin}/v1` },
-	});
-	credentials = {
-		[CREDENTIAL_TYPE]: { id: platform, name: CREDENTIAL_NAME },
-		openAiApi: { id: fixed, name: 'Fixed model' },
-	};
+	const name = 'Fixed model';
+	const data = { apiKey: 'none', url: `${model.origin}/v1` };
+	modelCredential = { id: await n8n.api.createCredential({ name, type: 'openAiApi', data }), name };
 });
 
-after(async () => {
-	await model?.stop();
-	await n8n?.stop();
-	await environment?.tearDown();
-});
+after(async () => await model?.stop());
 
 /** Runs the example with the model's replies. Returns what the agent finally says. */
 async function runAgent(steps: typeof script, change: (node: WorkflowNode) => WorkflowNode = (node) => node): Promise<string> {
 	script = steps;
-	const example = withCredential(
-		await readExample('agent-with-contacts.json', environment.services.addresses),
-		CREDENTIAL_TYPE,
-		credentials[CREDENTIAL_TYPE]!,
-	);
+	const example = await n8n.readExample('agent-with-contacts.json');
 	const nodes = example.nodes.map((node) =>
-		change(node.name === 'Model' ? { ...node, credentials: { openAiApi: credentials.openAiApi! } } : node),
+		change(node.name === 'Model' ? { ...node, credentials: { openAiApi: modelCredential } } : node),
 	);
-	const id = await n8nApi.createWorkflow({ ...example, nodes });
+	const id = await n8n.api.createWorkflow({ ...example, nodes });
 	const json = { sessionId: 'test', action: 'sendMessage', chatInput: 'Do it.' };
-	const execution = await n8nApi.runWorkflow(id, 'Chat', [{ json }]);
+	const execution = await n8n.api.runWorkflow(id, 'Chat', [{ json }]);
 	assert.equal(describeFailure(execution), undefined);
 	return String(outputItems(execution, 'Agent')[0]?.json.output);
 }
 
-const contacts = async () => await readRecords(environment.sandbox, 'crm', 'contacts');
+const contacts = async () => await readRecords(n8n.sandbox, 'crm', 'contacts');
 
 const find = (surname: string) => (): ModelReply => ({ tool: 'Find_contacts', args: { surname } });
 const update = (id: string, newsletter: unknown): ModelReply => ({
@@ -165,15 +134,10 @@ test('nobody found is no failure', async () => {
 });
 
 test('an agent gets the names of files, not their contents', async () => {
-	const { baseUrl, tokens } = environment.sandbox;
 	const records = await contacts();
 	const { id } = records[0]!;
 	const photo = [{ filename: 'me.png', mimetype: 'image/png', filedata: PIXEL }];
-	await axios.patch(
-		`${baseUrl}/api/v2/apps/crm/tables/contacts/data/${id}`,
-		{ fields: { photo } },
-		{ headers: { Authorization: `Bearer ${tokens.role}` } },
-	);
+	await n8n.sandbox.client().patch(`/apps/crm/tables/contacts/data/${id}`, { fields: { photo } });
 	const download = {
 		resource: 'attachment',
 		operation: 'download',

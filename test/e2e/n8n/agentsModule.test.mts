@@ -7,13 +7,13 @@
 import assert from 'node:assert/strict';
 import { createRequire } from 'node:module';
 import { join } from 'node:path';
-import { after, before, describe, test } from 'node:test';
+import { before, describe, test } from 'node:test';
 import type { IDataObject, INodeParameters, INodeTypeDescription } from 'n8n-workflow';
 import { CREDENTIAL_TYPE, sandboxCredential } from '../../../harness/examples.mts';
 import { N8N_FOLDER, N8N_VERSION } from '../../../harness/install.mts';
-import { type TestEnvironment, setUpTestEnvironment } from '../../../harness/testEnvironment.mts';
 import { readRecords } from '../../support/apiClient.mts';
 import { NODE_TYPE } from '../../support/linearWorkflow.mts';
+import { type SharedN8n, useN8n } from '../sharedN8n.mts';
 
 type Class<T> = new (...args: object[]) => T;
 
@@ -36,7 +36,7 @@ const CUSTOM_API_CALL = '__CUSTOM_API_CALL__';
 const CREDENTIAL = { id: '1', name: 'Data Platform account' };
 
 /** n8n's executor with the installed package. */
-async function loadExecutor({ userFolder, sandbox }: TestEnvironment) {
+async function loadExecutor({ userFolder, sandbox }: SharedN8n) {
 	Object.assign(process.env, { N8N_USER_FOLDER: userFolder, N8N_LOG_LEVEL: 'silent' });
 	const n8n = createRequire(join(N8N_FOLDER, 'node_modules/n8n/package.json'));
 	n8n('reflect-metadata');
@@ -71,17 +71,17 @@ async function loadExecutor({ userFolder, sandbox }: TestEnvironment) {
 
 const skip = N8N_VERSION.startsWith('1.') && 'n8n 1 has no Agents module';
 
+const shared = await useN8n();
+
 describe("n8n's Agents", { skip }, () => {
-	let environment: TestEnvironment;
 	let n8n: Awaited<ReturnType<typeof loadExecutor>>;
 	/** IDs of contacts. */
 	let ids: string[];
 	let webhookUrl: string;
 
 	before(async () => {
-		environment = await setUpTestEnvironment();
-		n8n = await loadExecutor(environment);
-		const { sandbox } = environment;
+		n8n = await loadExecutor(shared);
+		const { sandbox } = shared;
 		ids = (await readRecords(sandbox, 'crm', 'contacts')).map(({ id }) => id);
 		const workflow = { name: 'Called', script: 'return 1;', response: 'accepted' } as const;
 		const photo = [{ filename: 'me.png', mimetype: 'image/png', filedata: PIXEL }];
@@ -89,8 +89,6 @@ describe("n8n's Agents", { skip }, () => {
 		await sandbox.client().patch(path, { fields: { photo } });
 		({ webhookUrl } = await sandbox.admin.createWorkflow(workflow));
 	});
-
-	after(async () => await environment?.tearDown());
 
 	const picked = (value: string) => ({ __rl: true, mode: 'id', value });
 	const contacts = { application: picked('crm'), table: picked('contacts') };

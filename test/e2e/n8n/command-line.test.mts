@@ -31,18 +31,13 @@ async function importFile(command: string, content: unknown): Promise<void> {
 	await runN8nCommand(environment.userFolder, [command, `--input=${file}`]);
 }
 
-/** Runs the imported workflow and counts the outcomes of its items. */
-async function execute(): Promise<Record<string, number>> {
+/** Runs the imported workflow and returns the outcomes of its items. */
+async function execute(): Promise<unknown[]> {
 	const { stdout } = await runN8nCommand(environment.userFolder, ['execute', `--id=${WORKFLOW_ID}`, '--rawOutput']);
 	// n8n writes a line about its task runner before the result, raw output or not.
 	const json = stdout.slice(stdout.search(/^\{/m));
 	const execution = JSON.parse(json) as { data: { resultData: ResultData } };
-	const counts: Record<string, number> = {};
-	for (const { json: item } of outputItems(execution, 'Write airports')) {
-		const outcome = String(item.outcome);
-		counts[outcome] = (counts[outcome] ?? 0) + 1;
-	}
-	return counts;
+	return outputItems(execution, 'Write airports').map((item) => item.json.outcome);
 }
 
 test('credential and example are imported', async () => {
@@ -59,10 +54,10 @@ test('credential and example are imported', async () => {
 	});
 });
 
-test('the first run inserts every airport', async () => {
+test('they run, and every airport is inserted', async () => {
 	const [header, ...rows] = (await readAirportsCsv()).trim().split('\n');
 	assert.equal(header, 'iata,name,city,state,country,latitude,longitude');
-	assert.deepEqual(await execute(), { inserted: 3_376 });
+	assert.deepEqual(await execute(), Array(3_376).fill('inserted'));
 
 	const records = await readRecords(environment.sandbox, 'geo', 'airports');
 	const stored = records.map(({ fields }) => fields.iata).sort();
@@ -77,14 +72,4 @@ test('the first run inserts every airport', async () => {
 		latitude: 58.35496194,
 		longitude: -134.5762764,
 	});
-});
-
-test('the second run inserts none and loses none', async () => {
-	const before = await readRecords(environment.sandbox, 'geo', 'airports');
-	const counts = await execute();
-	assert.equal(counts.inserted, undefined);
-	assert.equal((counts.updated ?? 0) + (counts.unchanged ?? 0), 3_376);
-
-	const after = await readRecords(environment.sandbox, 'geo', 'airports');
-	assert.deepEqual(after.map(({ id }) => id).sort(), before.map(({ id }) => id).sort());
 });

@@ -4,10 +4,9 @@
  */
 
 import assert from 'node:assert/strict';
-import { after, before, test } from 'node:test';
+import { test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import axios from 'axios';
-import { type TestEnvironment, setUpTestEnvironment } from '../../../harness/testEnvironment.mts';
 import {
 	CREDENTIAL_NAME,
 	CREDENTIAL_TYPE,
@@ -15,45 +14,25 @@ import {
 	N8N_ADDRESS,
 	PART_EXAMPLE,
 	readExample,
-	sandboxCredential,
 	webhookCredential,
 } from '../../../harness/examples.mts';
 import { readAirportsCsv } from '../../../harness/demoServices.mts';
 import { startSignInPage } from '../../../harness/signInPage.mts';
 import { N8N_VERSION } from '../../../harness/install.mts';
-import { type RunningN8n, startN8n } from '../../../harness/n8nProcess.mts';
 import {
 	type Execution,
 	describeFailure,
-	createOwner,
 	outputItems,
 	type JsonObject,
-	type N8nApi,
-	signIn,
 	withCredential,
 	type WorkflowJson,
 	type WorkflowNode,
 } from '../../../harness/n8nApi.mts';
 import { fileResponse, jsonResponse, startStubServer } from '../../support/stubServer.mts';
 import { readRecords } from '../../support/apiClient.mts';
+import { useN8n } from '../sharedN8n.mts';
 
-let environment: TestEnvironment;
-let n8n: RunningN8n;
-let n8nApi: N8nApi;
-let credential: { id: string; name: string };
-
-before(async () => {
-	environment = await setUpTestEnvironment();
-	n8n = await startN8n({ userFolder: environment.userFolder });
-	n8nApi = await signIn(n8n.url, createOwner());
-	const id = await n8nApi.createCredential(sandboxCredential(environment.sandbox));
-	credential = { id, name: CREDENTIAL_NAME };
-});
-
-after(async () => {
-	await n8n?.stop();
-	await environment?.tearDown();
-});
+const n8n = await useN8n();
 
 /** Repeats a check until it returns something, for two minutes at most. */
 async function until<T>(check: () => Promise<T | undefined>): Promise<T> {
@@ -64,28 +43,22 @@ async function until<T>(check: () => Promise<T | undefined>): Promise<T> {
 	throw new Error('What was waited for did not happen in time.');
 }
 
-/** An example from its file, with URLs of this machine in place of the others. */
-async function read(name: string, others: Record<string, string> = {}): Promise<WorkflowJson> {
-	const workflow = await readExample(name, { ...environment.services.addresses, ...others });
-	return withCredential(workflow, CREDENTIAL_TYPE, credential);
-}
-
 async function run(workflow: WorkflowJson, trigger: string): Promise<Execution> {
-	const execution = await n8nApi.runWorkflow(await n8nApi.createWorkflow(workflow), trigger);
+	const execution = await n8n.api.runWorkflow(await n8n.api.createWorkflow(workflow), trigger);
 	assert.equal(describeFailure(execution), undefined);
 	return execution;
 }
 
 const jsonOf = (execution: Execution, node: string): JsonObject[] => outputItems(execution, node).map(({ json }) => json);
 
-const contacts = async () => await readRecords(environment.sandbox, 'crm', 'contacts');
-const deals = async () => await readRecords(environment.sandbox, 'crm', 'deals');
+const contacts = async () => await readRecords(n8n.sandbox, 'crm', 'contacts');
+const deals = async () => await readRecords(n8n.sandbox, 'crm', 'deals');
 
 const byEmail = async (email: string) => (await contacts()).find(({ fields }) => fields.email === email);
 
 test('every example is imported, explains itself, holds no secret, and calls no stranger', async () => {
 	for (const name of await listExamples()) {
-		const workflow = await readExample(name, environment.services.addresses);
+		const workflow = await readExample(name, n8n.services.addresses);
 		const notes = workflow.nodes.filter(({ type }) => type === 'n8n-nodes-base.stickyNote');
 		assert.ok(notes.length > 0, `${name} has no note`);
 		for (const { credentials, parameters } of workflow.nodes) {
@@ -98,7 +71,7 @@ test('every example is imported, explains itself, holds no secret, and calls no 
 			const used = credentials?.[CREDENTIAL_TYPE];
 			if (used) assert.deepEqual(used, { id: 'data-platform-demo', name: CREDENTIAL_NAME });
 		}
-		await n8nApi.createWorkflow(workflow);
+		await n8n.api.createWorkflow(workflow);
 		const addresses = JSON.stringify(workflow).match(/https?:\/\/[^\s"'/:]+/g) ?? [];
 		for (const address of addresses) {
 			assert.match(address, /\/\/(127\.0\.0\.1|localhost|([a-z\d-]+\.)*example\.com)$/, name);
@@ -122,7 +95,7 @@ test('CRM sync: both sides end alike, and a second run changes nothing', async (
 		return jsonResponse({ ok: true });
 	});
 	try {
-		const workflow = await read('crm-sync-both-ways.json', {
+		const workflow = await n8n.readExample('crm-sync-both-ways.json', {
 			'https://crm.example.com': crm.origin,
 		});
 		const before = await contacts();
@@ -191,9 +164,9 @@ test('a report of every sync: what it did, what it could not write, and why it d
 	];
 	const crm = await startStubServer(() => jsonResponse(people));
 	const addresses = { 'https://crm.example.com': crm.origin };
-	const reports = async () => await readRecords(environment.sandbox, 'crm', 'syncRuns');
+	const reports = async () => await readRecords(n8n.sandbox, 'crm', 'syncRuns');
 	const newest = async () => (await reports()).at(-1)!.fields;
-	const workflow = await read('report-of-every-sync.json', addresses);
+	const workflow = await n8n.readExample('report-of-every-sync.json', addresses);
 	const next = async () => await run(workflow, 'Every night');
 	try {
 		await next();
@@ -218,7 +191,7 @@ test('a report of every sync: what it did, what it could not write, and why it d
 });
 
 test('contacts with companies: linked by name, and named on the way back', async () => {
-	const companies = async () => await readRecords(environment.sandbox, 'crm', 'companies');
+	const companies = async () => await readRecords(n8n.sandbox, 'crm', 'companies');
 	const [known] = await companies();
 	const name = String(known?.fields.name);
 	const people = [name, 'New Example Ltd', 'New Example Ltd', name.toUpperCase()].map((company, index) => ({
@@ -229,7 +202,7 @@ test('contacts with companies: linked by name, and named on the way back', async
 	}));
 	const crm = await startStubServer(({ method }) => jsonResponse(method === 'GET' ? people : { ok: true }));
 	try {
-		const workflow = await read('contacts-with-companies.json', {
+		const workflow = await n8n.readExample('contacts-with-companies.json', {
 			'https://crm.example.com': crm.origin,
 		});
 		const before = await companies();
@@ -276,7 +249,7 @@ test('invoices: each lands on its deal, and only once', async () => {
 		return fileResponse(`Invoice ${deal}.pdf`, bytes(deal), 'application/pdf');
 	});
 	try {
-		const workflow = await read('invoices-onto-records.json', {
+		const workflow = await n8n.readExample('invoices-onto-records.json', {
 			'https://invoices.example.com': accounting.origin,
 		});
 		const papers = async () =>
@@ -292,7 +265,7 @@ test('invoices: each lands on its deal, and only once', async () => {
 		]);
 		for (const [number, [file]] of stored) {
 			const { data } = await axios.get<Buffer>(String(file?.fileUrl), {
-				headers: { Authorization: `Bearer ${environment.sandbox.tokens.role}` },
+				headers: { Authorization: `Bearer ${n8n.sandbox.tokens.role}` },
 				responseType: 'arraybuffer',
 			});
 			assert.deepEqual(Buffer.from(data), bytes(number));
@@ -306,9 +279,9 @@ test('invoices: each lands on its deal, and only once', async () => {
 });
 
 test('an event from outside starts the workflow of the platform', async () => {
-	const workflow = await read('event-starts-a-platform-workflow.json');
-	const id = await n8nApi.createWorkflow(workflow);
-	await n8nApi.publish(id);
+	const workflow = await n8n.readExample('event-starts-a-platform-workflow.json');
+	const id = await n8n.api.createWorkflow(workflow);
+	await n8n.api.publish(id);
 
 	const person = { first_name: 'Zoë', last_name: "O'Neil", email: 'zoe@example.com' };
 	const send = async () => await axios.post(`${n8n.url}/webhook/signed-up`, person, { validateStatus: () => true });
@@ -322,11 +295,11 @@ test('an event from outside starts the workflow of the platform', async () => {
 	const record = await until(async () => await byEmail(person.email));
 	assert.equal(record.fields.firstname, person.first_name);
 	assert.equal(record.fields.surname, person.last_name);
-	await n8nApi.unpublish(id);
+	await n8n.api.unpublish(id);
 });
 
 test('the nightly summary says what the platform computed', async () => {
-	const execution = await run(await read('nightly-summary.json'), 'Every night');
+	const execution = await run(await n8n.readExample('nightly-summary.json'), 'Every night');
 	const [summary] = jsonOf(execution, 'Summary');
 	const all = (await deals()).map(({ fields }) => fields);
 	const won = all.filter(({ stage }) => stage === 'won').map(({ fee }) => Number(fee));
@@ -342,22 +315,22 @@ test('the nightly summary says what the platform computed', async () => {
 
 test('with the services of npm start, all examples run', async () => {
 	const outcomes = async () =>
-		jsonOf(await run(await read('crm-sync-both-ways.json'), 'Every hour'), 'Write contacts').map(({ outcome }) => outcome);
+		jsonOf(await run(await n8n.readExample('crm-sync-both-ways.json'), 'Every hour'), 'Write contacts').map(({ outcome }) => outcome);
 	assert.deepEqual(await outcomes(), ['updated', 'unchanged', 'inserted']);
 	assert.deepEqual(new Set(await outcomes()), new Set(['unchanged']));
 
-	const companies = await run(await read('contacts-with-companies.json'), 'Every hour');
+	const companies = await run(await n8n.readExample('contacts-with-companies.json'), 'Every hour');
 	assert.match(String(jsonOf(companies, 'To correct')[0]?.error), /"Acorn Sample Ltd" differs only in case or spaces/);
 	const report = jsonOf(companies, 'Report to the CRM');
 	assert.deepEqual(report, [{ received: jsonOf(companies, 'As people').length }]);
 
-	const invoices = await run(await read('invoices-onto-records.json'), 'Every morning');
+	const invoices = await run(await n8n.readExample('invoices-onto-records.json'), 'Every morning');
 	assert.equal(jsonOf(invoices, 'Put invoice on deal').length, 2);
 
-	const adults = await run(await read('adults-who-want-the-newsletter.json'), 'Start');
+	const adults = await run(await n8n.readExample('adults-who-want-the-newsletter.json'), 'Start');
 	assert.ok(jsonOf(adults, 'Name and address').length > 0);
 
-	const rows = await run(await read('bad-rows-on-their-own-branch.json'), 'Start');
+	const rows = await run(await n8n.readExample('bad-rows-on-their-own-branch.json'), 'Start');
 	assert.deepEqual(
 		['Written', 'Refused'].map((node) => jsonOf(rows, node).length),
 		[2, 1],
@@ -369,9 +342,9 @@ const emittedBy = (execution: Execution) =>
 
 const change = async (id: unknown, fields: JsonObject = { surname: `Changed ${Date.now()}` }) =>
 	await axios.patch(
-		`${environment.sandbox.baseUrl}/api/v2/apps/crm/tables/contacts/data/${String(id)}`,
+		`${n8n.sandbox.baseUrl}/api/v2/apps/crm/tables/contacts/data/${String(id)}`,
 		{ fields },
-		{ headers: { Authorization: `Bearer ${environment.sandbox.tokens.role}` } },
+		{ headers: { Authorization: `Bearer ${n8n.sandbox.tokens.role}` } },
 	);
 
 // n8n 1 can't create a data table in a workflow.
@@ -389,10 +362,10 @@ const orders = [
 
 for (const [order, arrange] of orders) {
 	test(`changes with a cursor in a data table: each change once, and again if the work fails, ${order}`, { skip }, async () => {
-		const { nodes, ...example } = arrange(await read('changes-cursor-in-data-table.json'));
+		const { nodes, ...example } = arrange(await n8n.readExample('changes-cursor-in-data-table.json'));
 		/** The example with small pages and a cursor of its own, and another node as the user's work. */
 		const create = async (work?: Pick<WorkflowNode, 'type' | 'typeVersion' | 'parameters'>) =>
-			await n8nApi.createWorkflow({
+			await n8n.api.createWorkflow({
 				...example,
 				nodes: nodes.map((node): WorkflowNode => {
 					if (node.name === 'Go on from here') return { ...node, ...work };
@@ -402,7 +375,7 @@ for (const [order, arrange] of orders) {
 					return { ...node, parameters };
 				}),
 			});
-		const run = async (id: string) => await n8nApi.runWorkflow(id, 'Every ten minutes');
+		const run = async (id: string) => await n8n.api.runWorkflow(id, 'Every ten minutes');
 		const working = await create();
 		const next = async () => {
 			const execution = await run(working);
@@ -446,10 +419,10 @@ for (const [order, arrange] of orders) {
 }
 
 test('second chances: a row is tried again, given up after five tries, forgotten once it is written', { skip }, async () => {
-	const workflow = await read('second-chances.json');
-	const id = await n8nApi.createWorkflow(workflow);
+	const workflow = await n8n.readExample('second-chances.json');
+	const id = await n8n.api.createWorkflow(workflow);
 	const next = async () => {
-		const execution = await n8nApi.runWorkflow(id, 'Every night');
+		const execution = await n8n.api.runWorkflow(id, 'Every night');
 		assert.equal(describeFailure(execution), undefined);
 		return execution;
 	};
@@ -467,8 +440,8 @@ test('second chances: a row is tried again, given up after five tries, forgotten
 	const source = workflow.nodes.find(({ name }) => name === 'People of tonight')!;
 	source.parameters.jsonOutput =
 		'{"people": [{"firstname": "Bob", "surname": "Hare", "age": 40, "email": "bob@example.com"}, {"firstname": "Cy"}, {"firstname": "Di"}]}';
-	const corrected = await n8nApi.createWorkflow(workflow);
-	const written = await n8nApi.runWorkflow(corrected, 'Every night');
+	const corrected = await n8n.api.createWorkflow(workflow);
+	const written = await n8n.api.runWorkflow(corrected, 'Every night');
 	assert.equal(describeFailure(written), undefined);
 	assert.deepEqual(
 		jsonOf(written, 'Write contacts').map(({ outcome }) => outcome),
@@ -479,30 +452,30 @@ test('second chances: a row is tried again, given up after five tries, forgotten
 		jsonOf(written, 'No e-mail address').map(({ text }) => text),
 		['Cy', 'Di'].map((firstname) => `Not written, because it has no e-mail address: ${JSON.stringify({ firstname })}`),
 	);
-	const after = await n8nApi.runWorkflow(corrected, 'Every night');
+	const after = await n8n.api.runWorkflow(corrected, 'Every night');
 	assert.deepEqual(jsonOf(after, 'Rows of earlier runs'), []);
 });
 
 test('changes with a cursor in static data: each change once, from run to run', async () => {
-	const workflow = upsideDown(await read('changes-cursor-in-static-data.json'));
+	const workflow = upsideDown(await n8n.readExample('changes-cursor-in-static-data.json'));
 	// An execution must end before the next one starts.
 	const [schedule] = workflow.nodes;
 	schedule!.parameters = { rule: { interval: [{ field: 'seconds', secondsInterval: 6 }] } };
-	const id = await n8nApi.createWorkflow(workflow);
+	const id = await n8n.api.createWorkflow(workflow);
 	const executions = async () => {
 		const filter = encodeURIComponent(JSON.stringify({ workflowId: id, status: ['success'] }));
-		const { results } = await n8nApi.request<{ results: Array<{ id: string }> }>('GET', `/executions?filter=${filter}&limit=100`);
+		const { results } = await n8n.api.request<{ results: Array<{ id: string }> }>('GET', `/executions?filter=${filter}&limit=100`);
 		return results.map((result) => result.id).sort((a, b) => Number(a) - Number(b));
 	};
 	const emitted = async () => {
 		const found: JsonObject[] = [];
 		for (const execution of await executions()) {
-			const ended = await n8nApi.readExecution(execution);
+			const ended = await n8n.api.readExecution(execution);
 			found.push(...(ended ? emittedBy(ended) : []));
 		}
 		return found;
 	};
-	await n8nApi.publish(id);
+	await n8n.api.publish(id);
 	try {
 		const all = await contacts();
 		await until(async () => ((await emitted()).length >= all.length ? true : undefined));
@@ -514,31 +487,31 @@ test('changes with a cursor in static data: each change once, from run to run', 
 		assert.equal(last.length, all.length + 1);
 		assert.deepEqual([last.at(-1)?.event, last.at(-1)?.id], ['updated', all.at(-2)?.id]);
 	} finally {
-		await n8nApi.unpublish(id);
+		await n8n.api.unpublish(id);
 	}
 });
 
 test('events that are pinned stand for the services that would send them', async () => {
-	const signUp = await read('event-starts-a-platform-workflow.json');
+	const signUp = await n8n.readExample('event-starts-a-platform-workflow.json');
 	const started = await run(signUp, 'When somebody signs up');
 	assert.equal(jsonOf(started, 'Start platform workflow').length, 1);
 	await until(async () => await byEmail('nora.new@example.com'));
 
-	const events = await run(await read('instant-events.json'), 'Record saved or deleted');
+	const events = await run(await n8n.readExample('instant-events.json'), 'Record saved or deleted');
 	assert.equal(jsonOf(events, 'The record is gone').length, 1);
 	assert.equal(jsonOf(events, 'Go on from here').length, 1);
 });
 
 test('the agent of npm start puts a contact on the newsletter', async () => {
-	const workflow = await read('agent-with-contacts.json');
-	const { modelCredential } = environment.services;
-	const id = await n8nApi.createCredential(modelCredential);
+	const workflow = await n8n.readExample('agent-with-contacts.json');
+	const { modelCredential } = n8n.services;
+	const id = await n8n.api.createCredential(modelCredential);
 	const model = workflow.nodes.find(({ name }) => name === 'Model')!;
 	model.credentials = { openAiApi: { id, name: modelCredential.name } };
-	const stored = await n8nApi.createWorkflow(workflow);
+	const stored = await n8n.api.createWorkflow(workflow);
 	const chat = async (chatInput: string) => {
 		const json = { sessionId: chatInput, action: 'sendMessage', chatInput };
-		const execution = await n8nApi.runWorkflow(stored, 'Chat', [{ json }]);
+		const execution = await n8n.api.runWorkflow(stored, 'Chat', [{ json }]);
 		assert.equal(describeFailure(execution), undefined);
 		return String(outputItems(execution, 'Agent')[0]?.json.output);
 	};
@@ -561,23 +534,23 @@ interface ChatMessage {
 }
 
 test("n8n asks a person before the agent's tool deletes, and takes No for an answer", { skip }, async () => {
-	const workflow = await read('agent-asks-before-delete.json');
-	const { modelCredential } = environment.services;
-	const model = await n8nApi.createCredential(modelCredential);
+	const workflow = await n8n.readExample('agent-asks-before-delete.json');
+	const { modelCredential } = n8n.services;
+	const model = await n8n.api.createCredential(modelCredential);
 	const node = workflow.nodes.find(({ name }) => name === 'Model')!;
 	node.credentials = { openAiApi: { id: model, name: modelCredential.name } };
-	const id = await n8nApi.createWorkflow(workflow);
+	const id = await n8n.api.createWorkflow(workflow);
 	const dan = async () => await byEmail('dan.owl@example.com');
 	/** A message of a node in the chat, which shows it and lets the execution continue. */
 	const said = async (execution: string, name: string) =>
 		await until(async () => {
-			const [run] = (await n8nApi.readRunData(execution))[name] ?? [];
+			const [run] = (await n8n.api.readRunData(execution))[name] ?? [];
 			const [item] = Object.values(run?.data ?? {}).flat(2);
 			return (item as { sendMessage?: ChatMessage & string } | undefined)?.sendMessage;
 		});
 	const decide = async (button: string) => {
 		const json = { sessionId: button, action: 'sendMessage', chatInput: 'Delete Dan Owl.' };
-		const execution = await n8nApi.startWorkflow(id, 'Chat', [{ json }]);
+		const execution = await n8n.api.startWorkflow(id, 'Chat', [{ json }]);
 		const question = await said(execution, 'Ask a person');
 		assert.equal(question.text, `Delete Dan Owl, ID ${(await dan())?.id}?`);
 		const { link = '' } = question.buttons.find(({ text }) => text === button) ?? {};
@@ -594,7 +567,7 @@ test("n8n asks a person before the agent's tool deletes, and takes No for an ans
 
 test('the link that npm start prints signs any browser in', async () => {
 	const editor = `${n8n.url}/home/workflows`;
-	const page = await startSignInPage(n8n.url, n8nApi.owner, editor);
+	const page = await startSignInPage(n8n.url, n8n.owner, editor);
 	try {
 		const response = await fetch(page.url, { redirect: 'manual' });
 		assert.equal(response.headers.get('location'), editor);
@@ -610,12 +583,12 @@ test('the link that npm start prints signs any browser in', async () => {
 
 test('a large file in parts: each part imports its rows, the main workflow adds them up', async () => {
 	const key = webhookCredential();
-	const webhook = { id: await n8nApi.createCredential(key), name: key.name };
-	const prepare = async (name: string) => withCredential(await read(name, { [N8N_ADDRESS]: n8n.url }), key.type, webhook);
+	const webhook = { id: await n8n.api.createCredential(key), name: key.name };
+	const prepare = async (name: string) => withCredential(await n8n.readExample(name, { [N8N_ADDRESS]: n8n.url }), key.type, webhook);
 	const workflow = await prepare('large-file-in-parts.json');
-	const id = await n8nApi.createWorkflow(workflow);
-	const part = await n8nApi.createWorkflow(await prepare(PART_EXAMPLE));
-	await n8nApi.publish(part);
+	const id = await n8n.api.createWorkflow(workflow);
+	const part = await n8n.api.createWorkflow(await prepare(PART_EXAMPLE));
+	await n8n.api.publish(part);
 	try {
 		const withoutKey = await until(async () => {
 			const url = `${n8n.url}/webhook/import-part`;
@@ -624,14 +597,14 @@ test('a large file in parts: each part imports its rows, the main workflow adds 
 		});
 		assert.equal(withoutKey, 403);
 
-		const execution = await n8nApi.runWorkflow(id, 'Every night');
+		const execution = await n8n.api.runWorkflow(id, 'Every night');
 		assert.equal(describeFailure(execution), undefined);
 		const rows = jsonOf(execution, 'Import all parts').map((report) => report.rows);
 		assert.deepEqual(rows, [999, 1000, 1000, 377]);
 		const [total] = jsonOf(execution, 'Total');
 		assert.equal(total?.sum_rows, 3376);
 		assert.equal(Number(total?.sum_inserted) + Number(total?.sum_unchanged), 3376);
-		const airports = await readRecords(environment.sandbox, 'geo', 'airports');
+		const airports = await readRecords(n8n.sandbox, 'geo', 'airports');
 		const stored = new Set(airports.map(({ fields }) => fields.iata));
 		const inFile = (await readAirportsCsv()).trim().split('\n').slice(1);
 		assert.ok(inFile.every((line) => stored.has(line.split(',', 1)[0])));
@@ -643,11 +616,11 @@ test('a large file in parts: each part imports its rows, the main workflow adds 
 			{ startAtRow: 1, endAtRow: 8 },
 		];
 		parts.parameters.jsonOutput = JSON.stringify({ parts: backwards });
-		const failing = await n8nApi.createWorkflow(workflow);
-		const failed = await n8nApi.runWorkflow(failing, 'Every night');
+		const failing = await n8n.api.createWorkflow(workflow);
+		const failed = await n8n.api.runWorkflow(failing, 'Every night');
 		assert.match(describeFailure(failed) ?? '', /^error at "Import all parts"/);
 	} finally {
-		await n8nApi.unpublish(part);
+		await n8n.api.unpublish(part);
 	}
 });
 
@@ -663,7 +636,7 @@ test('nightly import and export: the file comes back as the table is', async () 
 	});
 	try {
 		const addresses = { 'https://files.example.com': server.origin };
-		const importing = await read('nightly-import-of-a-file.json', addresses);
+		const importing = await n8n.readExample('nightly-import-of-a-file.json', addresses);
 		const first = await run(importing, 'Every night');
 		const { rows, rejected } = jsonOf(first, 'Import airports')[0]!;
 		assert.deepEqual([rows, rejected], [3, 1]);
@@ -673,7 +646,7 @@ test('nightly import and export: the file comes back as the table is', async () 
 		const { inserted, unchanged } = jsonOf(second, 'Import airports')[0]!;
 		assert.deepEqual([inserted, unchanged], [1, 2]);
 
-		const exporting = await read('export-to-a-file.json', addresses);
+		const exporting = await n8n.readExample('export-to-a-file.json', addresses);
 		await run(exporting, 'Every night');
 		const lines = sent.get('/exports/airports.csv')!.split('\r\n');
 		assert.match(lines[0]!, /^id,iata,name/);
@@ -688,10 +661,10 @@ test('human review before Delete: nothing is deleted unless a person says so', a
 	const lost = async () => (await deals()).filter(({ fields }) => fields.stage === 'lost').length;
 	const counted = await lost();
 	assert.ok(counted > 0);
-	const id = await n8nApi.createWorkflow(await read('human-review-before-delete.json'));
+	const id = await n8n.api.createWorkflow(await n8n.readExample('human-review-before-delete.json'));
 	const decide = async (decision: string) => {
-		const running = n8nApi.runWorkflow(id, 'Start');
-		const form = await until(() => n8nApi.waitingForm(id));
+		const running = n8n.api.runWorkflow(id, 'Start');
+		const form = await until(() => n8n.api.waitingForm(id));
 		assert.equal(await lost(), counted);
 		const page = await (await fetch(form)).text();
 		assert.match(page, new RegExp(`Delete ${counted} lost deals\\?`));
@@ -710,7 +683,7 @@ test('human review before Delete: nothing is deleted unless a person says so', a
 	assert.equal(await lost(), 0);
 
 	// Nothing to ask about.
-	const none = await n8nApi.runWorkflow(id, 'Start');
+	const none = await n8n.api.runWorkflow(id, 'Start');
 	assert.equal(describeFailure(none), undefined);
 	assert.deepEqual(jsonOf(none, 'Ask a person'), []);
 });
@@ -724,7 +697,7 @@ test('a table that mirrors a CRM: a dry run shows whom it lacks, then they are m
 	];
 	const crm = await startStubServer(() => jsonResponse(people));
 	try {
-		const workflow = await read('table-that-mirrors-a-crm.json', {
+		const workflow = await n8n.readExample('table-that-mirrors-a-crm.json', {
 			'https://crm.example.com': crm.origin,
 		});
 		const before = await contacts();

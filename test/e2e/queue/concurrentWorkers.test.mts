@@ -4,7 +4,7 @@
  */
 
 import assert from 'node:assert/strict';
-import { after, before, test } from 'node:test';
+import { test } from 'node:test';
 import { CREDENTIAL_NAME, CREDENTIAL_TYPE, N8N_ADDRESS, PART_EXAMPLE, readExample, webhookCredential } from '../../../harness/examples.mts';
 import {
 	describeFailure,
@@ -18,20 +18,12 @@ import { linearWorkflow } from '../../support/linearWorkflow.mts';
 import { countRecords, readRecords } from '../../support/apiClient.mts';
 import { fileResponse, startStubServer } from '../../support/stubServer.mts';
 import { waitUntil } from '../../support/waitUntil.mts';
-import { countOutcomes, QueueHarness } from './queueHarness.mts';
+import { countOutcomes, queueHarness } from './queueHarness.mts';
 import { APP, fetchItemsNode, createTables, inTable, NOTES, ORDERS, rowFileNode, writeManyNode } from './queueFixtures.mts';
 
 const RUNS_AT_ONCE = 8;
 
-let harness: QueueHarness;
-
-before(async () => {
-	harness = await QueueHarness.start();
-});
-
-after(async () => {
-	await harness?.stop();
-});
+const harness = await queueHarness();
 
 const ROWS = 40_000;
 /** The least time that each request of the platform takes. */

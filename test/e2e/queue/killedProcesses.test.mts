@@ -1,12 +1,12 @@
 /** Queue mode if a process ends in mid-job: a worker or main, killed or asked to stop. */
 
 import assert from 'node:assert/strict';
-import { after, before, beforeEach, test } from 'node:test';
+import { test } from 'node:test';
 import { type Execution, describeFailure, outputItems } from '../../../harness/n8nApi.mts';
 import { linearWorkflow, BASE_NODES, type Step } from '../../support/linearWorkflow.mts';
 import { countRecords, readRecords } from '../../support/apiClient.mts';
 import { waitUntil } from '../../support/waitUntil.mts';
-import { isFinished, countOutcomes, QueueHarness } from './queueHarness.mts';
+import { isFinished, countOutcomes, queueHarness } from './queueHarness.mts';
 import { APP, createTables, ORDERS } from './queueFixtures.mts';
 
 const ITEMS = 5_000;
@@ -14,27 +14,13 @@ const ITEMS = 5_000;
 /** Fifty requests one after the other: time enough to kill a process in the middle. */
 const SLOWLY = { requests: { settings: { batchSize: 100, parallelRequests: 1 } } };
 
-/** A dead worker is noticed sooner than with n8n's own values: a minute, 10 s, 30 s. */
-const LOCK = {
-	QUEUE_WORKER_LOCK_DURATION: '15000',
-	QUEUE_WORKER_LOCK_RENEW_TIME: '3000',
-	QUEUE_WORKER_STALLED_INTERVAL: '5000',
-};
+const harness = await queueHarness();
 
-let harness: QueueHarness;
-
-before(async () => {
-	harness = await QueueHarness.start({ ...LOCK, N8N_GRACEFUL_SHUTDOWN_TIMEOUT: '60' });
-});
-
-after(async () => {
-	await harness?.stop();
-});
-
-beforeEach(async () => {
+/** Makes the tables empty, and the requests slow. */
+async function startOver(): Promise<void> {
 	await createTables(harness.environment.sandbox);
 	await harness.admin.settings({ latencyMs: 100 });
-});
+}
 
 const isPartWritten = async () => (await countRecords(harness.environment.sandbox, APP, ORDERS)) >= 1_000;
 
@@ -49,6 +35,7 @@ async function expectAllOnce(): Promise<void> {
 }
 
 test('a worker killed in mid-job: the run ends as failed, a rerun completes it, nothing twice', async (context) => {
+	await startOver();
 	const workflow = await harness.createSyncWorkflow('one', ITEMS, 0, SLOWLY);
 	const run = harness.n8nApi.runWorkflow(workflow, 'Start');
 	await waitUntil('a part is written', isPartWritten);
@@ -78,6 +65,7 @@ test('a worker killed in mid-job: the run ends as failed, a rerun completes it, 
 });
 
 test('the error workflow runs for an execution that died with its worker', async () => {
+	await startOver();
 	const { environment, n8nApi, credential } = harness;
 	const errorTrigger: Step = {
 		name: 'Start',
@@ -114,6 +102,7 @@ test('the error workflow runs for an execution that died with its worker', async
 });
 
 test('main killed in mid-job: the worker goes on, and main finds the run ended well', async () => {
+	await startOver();
 	const { environment } = harness;
 	const workflow = await harness.createSyncWorkflow('main', ITEMS, 0, SLOWLY);
 	// Its response is lost with main.
@@ -131,6 +120,7 @@ test('main killed in mid-job: the worker goes on, and main finds the run ended w
 });
 
 test('a worker asked to stop ends its job first', async () => {
+	await startOver();
 	const { environment, n8nApi } = harness;
 	const workflow = await harness.createSyncWorkflow('stop', ITEMS, 0, SLOWLY);
 	const run = n8nApi.runWorkflow(workflow, 'Start');

@@ -1,5 +1,6 @@
 /** A running n8n in queue mode with its owner signed in, and the functions that the tests need. */
 
+import { after } from 'node:test';
 import axios from 'axios';
 import { type QueueEnvironment, setUpQueueEnvironment } from '../../../harness/queueEnvironment.mts';
 import { sandboxCredential } from '../../../harness/examples.mts';
@@ -19,6 +20,15 @@ import { waitUntil } from '../../support/waitUntil.mts';
 import { fetchItemsNode, createTables, ORDERS, serveOrders, writeManyNode } from './queueFixtures.mts';
 
 const owner = createOwner();
+
+const ENVIRONMENT = {
+	// A dead worker is noticed sooner than with n8n's own values: a minute, 10 s, 30 s.
+	QUEUE_WORKER_LOCK_DURATION: '15000',
+	QUEUE_WORKER_LOCK_RENEW_TIME: '3000',
+	QUEUE_WORKER_STALLED_INTERVAL: '5000',
+	// A worker that is asked to stop may end its job.
+	N8N_GRACEFUL_SHUTDOWN_TIMEOUT: '60',
+};
 
 export interface ExecutionSummary {
 	id: string;
@@ -57,9 +67,8 @@ export class QueueHarness {
 		this.n8nApi = n8nApi;
 	}
 
-	/** @param env more environment for main and workers */
-	static async start(env: Readonly<Record<string, string>> = {}): Promise<QueueHarness> {
-		const environment = await setUpQueueEnvironment({ env });
+	static async start(): Promise<QueueHarness> {
+		const environment = await setUpQueueEnvironment({ env: ENVIRONMENT });
 		try {
 			await createTables(environment.sandbox);
 			const n8nApi = await signIn(environment.main.url, owner);
@@ -150,4 +159,12 @@ export class QueueHarness {
 		const latest = (await this.executionsByWorker()).map((ids) => Number(ids.at(-1) ?? 0));
 		return latest.indexOf(Math.max(...latest));
 	}
+}
+
+let started: Promise<QueueHarness> | undefined;
+
+/** That of all test files in this process: `all.mts` has them all. */
+export async function queueHarness(): Promise<QueueHarness> {
+	if (!started) after(async () => await (await started)?.stop());
+	return await (started ??= QueueHarness.start());
 }

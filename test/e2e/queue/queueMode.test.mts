@@ -7,53 +7,43 @@ import assert from 'node:assert/strict';
 import { createHash, randomBytes } from 'node:crypto';
 import { createReadStream } from 'node:fs';
 import { join } from 'node:path';
-import { after, before, test } from 'node:test';
+import { test } from 'node:test';
 import axios from 'axios';
 import { CREDENTIAL_NAME, CREDENTIAL_TYPE, sandboxCredential } from '../../../harness/examples.mts';
-import { logFile, type QueueEnvironment } from '../../../harness/queueEnvironment.mts';
-import { describeFailure, outputItems, type N8nApi } from '../../../harness/n8nApi.mts';
+import { logFile } from '../../../harness/queueEnvironment.mts';
+import { describeFailure, outputItems } from '../../../harness/n8nApi.mts';
 import { linearWorkflow, BASE_NODES, type Step } from '../../support/linearWorkflow.mts';
 import { readRecords } from '../../support/apiClient.mts';
 import { waitUntil } from '../../support/waitUntil.mts';
-import { isFinished, QueueHarness } from './queueHarness.mts';
-import { APP, attachmentNode, fetchItemsNode, ORDERS, triggerNode, writeManyNode } from './queueFixtures.mts';
+import { isFinished, queueHarness } from './queueHarness.mts';
+import { APP, attachmentNode, createTables, fetchItemsNode, ORDERS, triggerNode, writeManyNode } from './queueFixtures.mts';
 
 const RUNS_AT_ONCE = 8;
 const ITEMS_EACH = 500;
 const SECONDS_BETWEEN_POLLS = 4;
 
-let harness: QueueHarness;
-let environment: QueueEnvironment;
-let n8nApi: N8nApi;
-let credential: string;
+const harness = await queueHarness();
+const { environment } = harness;
 /** A token that the sandbox made up, so that it can be searched for. */
-let token: string;
-
-before(async () => {
-	harness = await QueueHarness.start();
-	({ environment, n8nApi } = harness);
-	token = await harness.admin.createToken({
-		name: 'searched-for',
-		type: 'role',
-		permissions: [{ app: '*', table: '*', allow: ['structure', 'read', 'create', 'update'] }],
-	});
-	const made = sandboxCredential(environment.sandbox);
-	credential = await n8nApi.createCredential({ ...made, data: { ...made.data, token } });
+const token = await harness.admin.createToken({
+	name: 'searched-for',
+	type: 'role',
+	permissions: [{ app: '*', table: '*', allow: ['structure', 'read', 'create', 'update'] }],
 });
-
-after(async () => {
-	await harness?.stop();
-});
+const made = sandboxCredential(environment.sandbox);
+const credential = await harness.n8nApi.createCredential({ ...made, data: { ...made.data, token } });
 
 const tookUp = async () => (await harness.executionsByWorker()).flat();
 
 test('bulk syncs started by hand run on both workers, and what they write is there', async (context) => {
+	await createTables(environment.sandbox);
 	await harness.admin.settings({ latencyMs: 200 });
+	const before = await harness.executionsByWorker();
 	const prefixes = Array.from({ length: RUNS_AT_ONCE }, (_, index) => `${'ABCDEFGH'[index]}`);
 	const workflows = await Promise.all(
 		prefixes.map(
 			async (prefix) =>
-				await n8nApi.createWorkflow(
+				await harness.n8nApi.createWorkflow(
 					linearWorkflow(`Sync ${prefix}`, credential, [
 						fetchItemsNode(`${harness.orders.origin}/orders?prefix=${prefix}&count=${ITEMS_EACH}&run=one`),
 						writeManyNode('upsert', ORDERS),
@@ -61,14 +51,14 @@ test('bulk syncs started by hand run on both workers, and what they write is the
 				),
 		),
 	);
-	const executions = await Promise.all(workflows.map(async (workflow) => await n8nApi.runWorkflow(workflow, 'Start')));
+	const executions = await Promise.all(workflows.map(async (workflow) => await harness.n8nApi.runWorkflow(workflow, 'Start')));
 	await harness.admin.settings({ latencyMs: 0 });
 	for (const execution of executions) {
 		assert.equal(describeFailure(execution), undefined);
 		const outcomes = outputItems(execution, 'Write').map(({ json }) => json.outcome);
 		assert.deepEqual(outcomes, Array(ITEMS_EACH).fill('inserted'));
 	}
-	const byWorker = await harness.executionsByWorker();
+	const byWorker = (await harness.executionsByWorker()).map((ids, number) => ids.slice(before[number]!.length));
 	context.diagnostic(`executions of the workers: ${byWorker.map((ids) => ids.length).join(' and ')}`);
 	assert.ok(byWorker.every((ids) => ids.length > 0));
 	assert.deepEqual(byWorker.flat().sort(), executions.map(({ id }) => id).sort());
@@ -100,7 +90,7 @@ test('files that main receives go up from a worker and come down again, unchange
 		recordId: { ...recordId, value: "={{ $('Start').item.json.query.record }}" },
 		outputField: 'back',
 	});
-	const workflow = await n8nApi.createWorkflow(linearWorkflow('Papers', credential, [up, down], webhook));
+	const workflow = await harness.n8nApi.createWorkflow(linearWorkflow('Papers', credential, [up, down], webhook));
 	await harness.activate(workflow);
 	const stored = await readRecords(environment.sandbox, APP, ORDERS);
 	const sizes = [1, 1_000, 100_000, 3_000_001, 40_000_000];
@@ -134,7 +124,7 @@ test('files that main receives go up from a worker and come down again, unchange
 
 test('main polls and workers execute; with no worker up nothing is lost, nothing emitted twice', async (context) => {
 	const seconds = Array.from({ length: 60 / SECONDS_BETWEEN_POLLS }, (_, index) => index * SECONDS_BETWEEN_POLLS);
-	const workflow = await n8nApi.createWorkflow(linearWorkflow('Watch', credential, [], triggerNode('Start', seconds)));
+	const workflow = await harness.n8nApi.createWorkflow(linearWorkflow('Watch', credential, [], triggerNode('Start', seconds)));
 	const polls = async () => (await harness.admin.requests()).length;
 	await harness.admin.clearRequests();
 	await harness.activate(workflow);
@@ -181,7 +171,7 @@ test('main polls and workers execute; with no worker up nothing is lost, nothing
 	const taken = await tookUp();
 	assert.ok(executions.every(({ id }) => taken.includes(id)));
 	context.diagnostic(`${executions.length} executions emitted 6 changes`);
-	await n8nApi.request('POST', `/workflows/${workflow}/deactivate`);
+	await harness.n8nApi.request('POST', `/workflows/${workflow}/deactivate`);
 });
 
 async function holdsAny(file: string, forms: readonly string[]): Promise<boolean> {
@@ -204,7 +194,7 @@ test('neither Redis nor the database nor a log contains the token in plain text'
 		const parameters = { ...write.parameters, options: { requests: { settings: { maxRetryWait: 0 } } } };
 		const url = `${harness.orders.origin}/orders?prefix=X&count=3&run=x`;
 		const workflow = linearWorkflow('Fails', credential, [fetchItemsNode(url), { ...write, parameters }]);
-		const failed = await n8nApi.runWorkflow(await n8nApi.createWorkflow(workflow), 'Start');
+		const failed = await harness.n8nApi.runWorkflow(await harness.n8nApi.createWorkflow(workflow), 'Start');
 		assert.equal(failed.status, 'error');
 	}
 	await harness.admin.faults([]);

@@ -29,7 +29,7 @@ function resolveTag(version: string): string {
 /** Runs the tests on a version, with their output shown; whether all passed. */
 function run(version: string): boolean {
 	console.log(`\n── n8n ${version}`);
-	const { status } = spawnSync(process.execPath, ['scripts/test.mts', '--whole', 'e2e'], {
+	const { status } = spawnSync(process.execPath, ['scripts/test.mts', '--whole', 'e2e', 'waiting'], {
 		cwd: ROOT,
 		stdio: ['ignore', 'inherit', 'inherit'],
 		env: { ...process.env, TEST_N8N: version },

@@ -1,0 +1,104 @@
+/** The editor of the shared n8n in a browser, with its owner signed in. */
+
+import assert from 'node:assert/strict';
+import { after, afterEach } from 'node:test';
+import type { Locator, Page } from 'playwright-core';
+import type { JsonObject, WorkflowNode } from '../../../harness/n8nApi.mts';
+import { CREDENTIAL_TYPE } from '../../../harness/examples.mts';
+import { NODE_TYPE } from '../../support/linearWorkflow.mts';
+import { type SharedN8n, useN8n } from '../sharedN8n.mts';
+import { keepLastView, openBrowser, openPage } from './chromium.mts';
+
+/** The name of our node in the workflows that `openNode` makes. */
+export const NODE = 'Contacts';
+
+export class Editor {
+	readonly n8n: SharedN8n;
+	readonly page: Page;
+	#opened = 0;
+
+	constructor(n8n: SharedN8n, page: Page) {
+		this.n8n = n8n;
+		this.page = page;
+	}
+
+	byId(id: string): Locator {
+		return this.page.getByTestId(id);
+	}
+
+	nodeOnCanvas(name: string): Locator {
+		return this.page.locator(`[data-test-id="canvas-node"][data-node-name="${name}"]`);
+	}
+
+	/** Opens a stored workflow. The editor is loaded once, as if the user came from its list of workflows. */
+	async openWorkflow(id: string): Promise<void> {
+		const { url, api } = this.n8n;
+		const { name } = await api.request<{ name: string }>('GET', `/workflows/${id}`);
+		this.#opened += 1;
+		if (this.#opened === 1) {
+			await this.page.goto(`${url}/workflow/${id}`);
+		} else {
+			await this.closePanel();
+			await this.#closeMessages();
+			await this.page.evaluate((path) => {
+				history.pushState(null, '', path);
+				dispatchEvent(new PopStateEvent('popstate', { state: null }));
+			}, `/workflow/${id}`);
+		}
+		await this.page.waitForFunction((text) => document.title.includes(text), name);
+		await this.byId('canvas-node').first().waitFor();
+	}
+
+	/** What n8n says of another workflow. */
+	async #closeMessages(): Promise<void> {
+		// One may be going already.
+		for (const close of await this.page.locator('.el-notification__closeBtn').all()) await close.click({ timeout: 1000 }).catch(() => {});
+		await this.page.waitForFunction(() => !document.querySelector('.el-notification'));
+	}
+
+	async closePanel(): Promise<void> {
+		if (!(await this.byId('ndv').isVisible())) return;
+		await this.byId('ndv-close-button').click();
+		await this.byId('ndv').waitFor({ state: 'hidden' });
+	}
+
+	async openPanel(node: string): Promise<void> {
+		await this.nodeOnCanvas(node).dblclick();
+		await this.byId('ndv').waitFor();
+	}
+
+	/** Makes a workflow in which our node is the last one, and opens it. */
+	async openNode(parameters: JsonObject, { code, ...settings }: { code?: string; onError?: string } = {}): Promise<void> {
+		const { api, credential } = this.n8n;
+		const step = (name: string, type: string, typeVersion: number, own: JsonObject, more: object = {}): WorkflowNode => {
+			return { id: name, name, type, typeVersion, position: [name.length * 40, 0], parameters: own, ...more };
+		};
+		const nodes = [
+			step('Go', 'n8n-nodes-base.manualTrigger', 1, {}),
+			...(code === undefined ? [] : [step('Items', 'n8n-nodes-base.code', 2, { jsCode: code })]),
+			step(NODE, NODE_TYPE, 1, parameters, { credentials: { [CREDENTIAL_TYPE]: credential }, ...settings }),
+		];
+		const to = (node: string) => ({ main: [[{ node, type: 'main', index: 0 }]] });
+		const connections = Object.fromEntries(nodes.slice(1).map(({ name }, index) => [nodes[index]!.name, to(name)]));
+		const name = `${String(parameters.operation)} ${this.#opened}`;
+		await this.openWorkflow(await api.createWorkflow({ name, nodes, connections }));
+	}
+}
+
+/** For a whole test file. A test fails if the page had an error. */
+export async function openEditor(viewport?: { width: number; height: number }): Promise<Editor> {
+	const n8n = await useN8n();
+	const browser = await openBrowser();
+	after(async () => await browser.close());
+	const { page, errors } = await openPage(browser);
+	afterEach(async () => {
+		await keepLastView(page);
+		assert.deepEqual(errors.splice(0), [], 'the page had errors');
+	});
+	if (viewport) await page.setViewportSize(viewport);
+	// Signed in without n8n's form.
+	const [name = '', value = ''] = n8n.api.cookie().split(/=(.*)/s);
+	await page.context().addCookies([{ name, value, url: n8n.url }]);
+	await page.addInitScript((id) => localStorage.setItem('n8n-browserId', id), n8n.api.browserId);
+	return new Editor(n8n, page);
+}

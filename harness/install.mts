@@ -192,7 +192,7 @@ function isAlive(pid: number): boolean {
 }
 
 /** Lets only one process install at a time: tests and the demo may start together. */
-async function withLock(work: () => Promise<void>, log: Log): Promise<void> {
+export async function withLock(work: () => Promise<void>, log = logToTerminal): Promise<void> {
 	let isLogged = false;
 	for (;;) {
 		try {

@@ -5,7 +5,7 @@ import { cp, mkdir, mkdtemp, rename } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { N8N_COMMAND, N8N_FOLDER } from './install.mts';
+import { N8N_COMMAND, N8N_FOLDER, withLock } from './install.mts';
 import {
 	type CommandResult,
 	findFreePort,
@@ -84,15 +84,18 @@ let firstStart: Promise<void> | undefined;
 
 async function keepFirstStart(): Promise<void> {
 	if (existsSync(FIRST_START)) return;
-	const first = await makeUserFolder();
-	await (await startN8n({ userFolder: first, isBare: true })).stop();
-	const copy = `${FIRST_START}-${process.pid}`;
-	for (const name of readdirSync(join(first, '.n8n'))) {
-		if (!/^(config|database\..*)$/.test(name)) continue;
-		await cp(join(first, '.n8n', name), join(copy, name));
-	}
-	// Another process may have been first.
-	await rename(copy, FIRST_START).catch(() => rmSync(copy, { recursive: true }));
+	// All suites may need it at the same time.
+	await withLock(async () => {
+		if (existsSync(FIRST_START)) return;
+		const first = await makeUserFolder();
+		await (await startN8n({ userFolder: first, isBare: true })).stop();
+		const copy = `${FIRST_START}-${process.pid}`;
+		for (const name of readdirSync(join(first, '.n8n'))) {
+			if (!/^(config|database\..*)$/.test(name)) continue;
+			await cp(join(first, '.n8n', name), join(copy, name));
+		}
+		await rename(copy, FIRST_START);
+	});
 }
 
 /**

@@ -307,6 +307,10 @@ const checks: Record<string, Check> = {
 	]),
 	waiting: idle(nodeTest('e2e/waiting', ['--test-concurrency=3'])),
 	browser: nodeTest('e2e/browser', withSharedN8n),
+	queue: nodeTest('e2e/queue', oneByOne, [
+		'test/e2e/queue/all.mts',
+		'test/e2e/queue/compose.test.mts',
+	]),
 	e2e: nodeTest('e2e/n8n', withSharedN8n),
 	benchInN8n: nodeTest('e2e/bench'),
 	soak: withAnotherTry(
@@ -318,7 +322,6 @@ const checks: Record<string, Check> = {
 		),
 	),
 	scan: command("n8n's scan of community packages", ['node', 'test/package/scan/scan.mts']),
-	queue: alone(nodeTest('e2e/queue', oneByOne, ['test/e2e/queue/all.mts'])),
 	crash: alone(
 		withAnotherTry(checkProgram('n8n and the sandbox, killed', 'crash', '--rounds=2', '--seed=1')),
 	),
@@ -331,10 +334,10 @@ const HEAVY = [
 	'n8n',
 	'waiting',
 	'browser',
+	'queue',
 	'e2e',
 	'soak',
 	'scan',
-	'queue',
 	'crash',
 ];
 

@@ -5,7 +5,6 @@
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { setTimeout as sleep } from 'node:timers/promises';
 import axios from 'axios';
 import {
 	CREDENTIAL_NAME,
@@ -30,18 +29,10 @@ import {
 } from '../../../harness/n8nApi.mts';
 import { fileResponse, jsonResponse, startStubServer } from '../../support/stubServer.mts';
 import { readRecords } from '../../support/apiClient.mts';
+import { waitUntil } from '../../support/waitUntil.mts';
 import { useN8n } from '../sharedN8n.mts';
 
 const n8n = await useN8n();
-
-/** Repeats a check until it returns something, for two minutes at most. */
-async function until<T>(check: () => Promise<T | undefined>): Promise<T> {
-	for (const end = Date.now() + 120_000; Date.now() < end; await sleep(100)) {
-		const result = await check();
-		if (result !== undefined) return result;
-	}
-	throw new Error('What was waited for did not happen in time.');
-}
 
 async function run(workflow: WorkflowJson, trigger: string): Promise<Execution> {
 	const execution = await n8n.api.runWorkflow(await n8n.api.createWorkflow(workflow), trigger);
@@ -286,13 +277,13 @@ test('an event from outside starts the workflow of the platform', async () => {
 	const person = { first_name: 'Zoë', last_name: "O'Neil", email: 'zoe@example.com' };
 	const send = async () => await axios.post(`${n8n.url}/webhook/signed-up`, person, { validateStatus: () => true });
 	// n8n responds before the workflow is active.
-	const { status } = await until(async () => {
+	const { status } = await waitUntil('the webhook is there', async () => {
 		const response = await send();
 		return response.status === 404 ? undefined : response;
 	});
 	assert.equal(status, 200);
 	// The platform responds before its workflow has run.
-	const record = await until(async () => await byEmail(person.email));
+	const record = await waitUntil('the contact', async () => await byEmail(person.email));
 	assert.equal(record.fields.firstname, person.first_name);
 	assert.equal(record.fields.surname, person.last_name);
 	await n8n.api.unpublish(id);
@@ -478,11 +469,11 @@ test('changes with a cursor in static data: each change once, from run to run', 
 	await n8n.api.publish(id);
 	try {
 		const all = await contacts();
-		await until(async () => ((await emitted()).length >= all.length ? true : undefined));
+		await waitUntil('all are emitted', async () => (await emitted()).length >= all.length);
 		await change(all.at(-2)?.id);
-		await until(async () => ((await emitted()).length > all.length ? true : undefined));
+		await waitUntil('the change is emitted', async () => (await emitted()).length > all.length);
 		const runs = (await executions()).length;
-		await until(async () => ((await executions()).length > runs + 1 ? true : undefined));
+		await waitUntil('two more runs', async () => (await executions()).length > runs + 1);
 		const last = await emitted();
 		assert.equal(last.length, all.length + 1);
 		assert.deepEqual([last.at(-1)?.event, last.at(-1)?.id], ['updated', all.at(-2)?.id]);
@@ -495,7 +486,7 @@ test('events that are pinned stand for the services that would send them', async
 	const signUp = await n8n.readExample('event-starts-a-platform-workflow.json');
 	const started = await run(signUp, 'When somebody signs up');
 	assert.equal(jsonOf(started, 'Start platform workflow').length, 1);
-	await until(async () => await byEmail('nora.new@example.com'));
+	await waitUntil('the contact', async () => await byEmail('nora.new@example.com'));
 
 	const events = await run(await n8n.readExample('instant-events.json'), 'Record saved or deleted');
 	assert.equal(jsonOf(events, 'The record is gone').length, 1);
@@ -543,7 +534,7 @@ test("n8n asks a person before the agent's tool deletes, and takes No for an ans
 	const dan = async () => await byEmail('dan.owl@example.com');
 	/** A message of a node in the chat, which shows it and lets the execution continue. */
 	const said = async (execution: string, name: string) =>
-		await until(async () => {
+		await waitUntil(`a message of ${name}`, async () => {
 			const [run] = (await n8n.api.readRunData(execution))[name] ?? [];
 			const [item] = Object.values(run?.data ?? {}).flat(2);
 			return (item as { sendMessage?: ChatMessage & string } | undefined)?.sendMessage;
@@ -590,7 +581,7 @@ test('a large file in parts: each part imports its rows, the main workflow adds 
 	const part = await n8n.api.createWorkflow(await prepare(PART_EXAMPLE));
 	await n8n.api.publish(part);
 	try {
-		const withoutKey = await until(async () => {
+		const withoutKey = await waitUntil('the webhook is there', async () => {
 			const url = `${n8n.url}/webhook/import-part`;
 			const { status } = await axios.post(url, {}, { validateStatus: () => true });
 			return status === 404 ? undefined : status;
@@ -664,7 +655,7 @@ test('human review before Delete: nothing is deleted unless a person says so', a
 	const id = await n8n.api.createWorkflow(await n8n.readExample('human-review-before-delete.json'));
 	const decide = async (decision: string) => {
 		const running = n8n.api.runWorkflow(id, 'Start');
-		const form = await until(() => n8n.api.waitingForm(id));
+		const form = await waitUntil('the form', () => n8n.api.waitingForm(id));
 		assert.equal(await lost(), counted);
 		const page = await (await fetch(form)).text();
 		assert.match(page, new RegExp(`Delete ${counted} lost deals\\?`));

@@ -1,5 +1,4 @@
-/** The tests of queue mode with one n8n, in this order: those of the third file stop it. */
+/** The tests of queue mode with one n8n, in this order: those of the last file stop it. */
 import './concurrentWorkers.test.mts';
 import './killedProcesses.test.mts';
 import './queueMode.test.mts';
-import './compose.test.mts';

@@ -264,120 +264,63 @@ describe('records that are missing from the input', () => {
 	});
 
 	const set = (...entry: unknown[]) => ({ ...NONE, missingRecords: 'setFields', fieldsToSet: { entry } }) as INodeParameters;
-	const LIST = 'Choose it from the list, or correct the expression in it.';
-	test.each<[string, INodeParameters, string, string, string]>([
-		[
-			'an unknown choice',
-			{ ...NONE, missingRecords: 'drop' },
-			"'Records Missing From Input' must be one of 'leave', 'setFields', 'delete', not \"drop\"",
-			'Records Missing From Input',
-			LIST,
-		],
-		[
-			'an expression that gives nothing',
-			{ ...NONE, missingRecords: '={{ null }}' },
-			"'Records Missing From Input' must be one of 'leave', 'setFields', 'delete', it is empty",
-			'Records Missing From Input',
-			LIST,
-		],
-		[
-			'no field to set',
-			{ ...NONE, missingRecords: 'setFields' },
-			"Nothing was written or removed: 'Fields to Set' names no field",
-			'Fields to Set',
-			'Add a field and the value to set.',
-		],
-		[
-			'a field without a name',
-			set({ field: ' ', value: 'x' }),
-			"Nothing was written or removed: a field under 'Fields to Set': is empty",
-			'Fields to Set',
-			'Choose it from the list.',
-		],
-		[
-			'an entry that is none',
-			set('x'),
-			"Nothing was written or removed: a field under 'Fields to Set': is empty",
-			'Fields to Set',
-			'Choose it from the list.',
-		],
-		[
-			'a field that the table lacks',
-			set({ field: 'town', value: 'x' }),
-			"Nothing was written or removed: a field under 'Fields to Set': the table has no 'town'",
-			'Fields to Set',
-			'Choose it from the list.',
-		],
-		[
-			'a field that is read-only',
-			set({ field: 'sum', value: 'x' }),
-			"Nothing was written or removed: a field under 'Fields to Set': 'sum' is read-only",
-			'Fields to Set',
-			'Choose it from the list.',
-		],
-		[
-			'what records are matched on',
-			set({ field: 'name', value: 'x' }),
-			"Nothing was written or removed: 'name' under 'Fields to Set' is a field that records are matched on",
-			'Fields to Set',
-			'Set another field: with the same value, records could not be told apart.',
-		],
-		[
-			'a field twice',
-			set({ field: 'age', value: 1 }, { field: 'age', value: 2 }),
-			"Nothing was written or removed: 'Fields to Set' names 'age' twice",
-			'Fields to Set',
-			'Remove one of the two.',
-		],
-		[
-			'an empty value',
-			set({ field: 'age', value: '' }),
-			"Nothing was written or removed: the value of 'age' under 'Fields to Set' is empty",
-			'Fields to Set',
-			"Give it a value. To clear the field, set the option 'Empty, Unknown and Repeated Values → Empty Values' to 'Clear the Field'.",
-		],
-		[
-			'a value of another kind',
-			set({ field: 'age', value: 'x' }),
-			"Nothing was written or removed: 'age' under 'Fields to Set' accepts a number, not \"x\"",
-			'Fields to Set',
-			'Correct the value.',
-		],
-		[
-			'a filter without a condition',
-			{ missingRecords: 'delete', filterMode: 'conditions' },
-			'Nothing was written or removed: the filter has no condition',
-			'Filter',
-			"Add one. To compare the input with all of the table, set 'Filter' to 'None'.",
-		],
-		[
-			'a filter on a choice that there is not',
-			{ ...isNew, missingRecords: 'delete', conditions: { condition: [{ field: 'state', operator: 'eq', value: 'x' }] } },
-			"The condition on 'state' (eq) compares with 'x', which isn't one of the field's choices: 'new', 'old', 'New York'",
-			'state',
-			"Correct the value. To find records that still hold a choice which was removed, use the operator 'Contains' (contains).",
-		],
-		...(
-			[
-				['maxRecordsToRemove', -1, 'a whole number at least 0, not -1', 'Max Records to Remove'],
-				['maxRecordsToRemove', 1.5, 'a whole number at least 0, not 1.5', 'Max Records to Remove'],
-				['maxShareToRemove', -1, 'a number from 0 to 100, not -1', 'Max Share to Remove (%)'],
-				['maxShareToRemove', 101, 'a number from 0 to 100, not 101', 'Max Share to Remove (%)'],
-			] as Array<[string, number, string, string]>
-		).map(([name, value, must, label]): [string, INodeParameters, string, string, string] => [
-			`${label} ${value}`,
-			{ ...NONE, missingRecords: 'delete', [name]: value },
-			`'${label}' must be ${must}`,
-			label,
-			'',
-		]),
-	])('are not removed with %s', async (_, parameters, message, field, hint) => {
+	const refused = async (parameters: INodeParameters, message: string, field: string, hint?: string) => {
 		const { error, details, records, writes } = await write(SYNC, [{ name: 'Ada', age: 9 }], { parameters });
 		expect(error?.message).toBe(message);
 		expect(details).toMatchObject({ field, outcome: 'failed' });
 		if (hint) expect(error?.description).toBe(hint);
 		expect(writes).toEqual([]);
 		expect(Object.keys(records)).toHaveLength(3);
+	};
+
+	const LIST = 'Choose it from the list.';
+	const ONE_OF = "'Records Missing From Input' must be one of 'leave', 'setFields', 'delete', ";
+	test.each<[string, INodeParameters, string]>([
+		['an unknown choice', { ...NONE, missingRecords: 'drop' }, 'not "drop"'],
+		['an expression that gives nothing', { ...NONE, missingRecords: '={{ null }}' }, 'it is empty'],
+	])('are not removed with %s', async (_, parameters, problem) => {
+		const hint = 'Choose it from the list, or correct the expression in it.';
+		await refused(parameters, ONE_OF + problem, 'Records Missing From Input', hint);
+	});
+
+	const CLEAR =
+		"Give it a value. To clear the field, set the option 'Empty, Unknown and Repeated Values → Empty Values' to 'Clear the Field'.";
+	const KEY = 'Set another field: with the same value, records could not be told apart.';
+	test.each<[string, entries: unknown[], problem: string, hint: string]>([
+		['no field to set', [], "'Fields to Set' names no field", 'Add a field and the value to set.'],
+		['a field without a name', [{ field: ' ', value: 'x' }], "a field under 'Fields to Set': is empty", LIST],
+		['an entry that is none', ['x'], "a field under 'Fields to Set': is empty", LIST],
+		['a field that the table lacks', [{ field: 'town', value: 'x' }], "a field under 'Fields to Set': the table has no 'town'", LIST],
+		['a field that is read-only', [{ field: 'sum', value: 'x' }], "a field under 'Fields to Set': 'sum' is read-only", LIST],
+		['a key', [{ field: 'name', value: 'x' }], "'name' under 'Fields to Set' is a field that records are matched on", KEY],
+		['a field twice', ['1', '2'].map((value) => ({ field: 'age', value })), "'Fields to Set' names 'age' twice", 'Remove one of the two.'],
+		['an empty value', [{ field: 'age', value: '' }], "the value of 'age' under 'Fields to Set' is empty", CLEAR],
+		['text as a number', [{ field: 'age', value: 'x' }], `'age' under 'Fields to Set' accepts a number, not "x"`, 'Correct the value.'],
+	])('do not get values with %s', async (_, entries, problem, hint) => {
+		await refused(set(...entries), `Nothing was written or removed: ${problem}`, 'Fields to Set', hint);
+	});
+
+	test('are not removed with a filter without a condition', async () => {
+		const hint = "Add one. To compare the input with all of the table, set 'Filter' to 'None'.";
+		const message = 'Nothing was written or removed: the filter has no condition';
+		await refused({ missingRecords: 'delete', filterMode: 'conditions' }, message, 'Filter', hint);
+	});
+
+	test('are not removed with a filter on a choice that does not exist', async () => {
+		const conditions = { condition: [{ field: 'state', operator: 'eq', value: 'x' }] };
+		const message = "The condition on 'state' (eq) compares with 'x', which isn't one of the field's choices: 'new', 'old', 'New York'";
+		const hint = "Correct the value. To find records that still hold a choice which was removed, use the operator 'Contains' (contains).";
+		await refused({ ...isNew, missingRecords: 'delete', conditions }, message, 'state', hint);
+	});
+
+	const [MOST, SHARE] = ['Max Records to Remove', 'Max Share to Remove (%)'];
+	test.each<[label: string, name: string, value: number, must: string]>([
+		[MOST, 'maxRecordsToRemove', -1, 'a whole number at least 0, not -1'],
+		[MOST, 'maxRecordsToRemove', 1.5, 'a whole number at least 0, not 1.5'],
+		[SHARE, 'maxShareToRemove', -1, 'a number from 0 to 100, not -1'],
+		[SHARE, 'maxShareToRemove', 101, 'a number from 0 to 100, not 101'],
+	])('are not removed with %s: %s of %d', async (label, name, value, must) => {
+		await refused({ ...NONE, missingRecords: 'delete', [name]: value }, `'${label}' must be ${must}`, label);
 	});
 
 	test('are not removed if the filter restricts nothing', async () => {

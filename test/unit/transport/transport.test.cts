@@ -504,14 +504,15 @@ describe('a response', () => {
 });
 
 describe('a failure without a response', () => {
+	const broke = (reason: string) => `The connection broke before the response was complete (${reason})`;
+	const refused = (problem: string) => `The platform's certificate was not accepted: ${problem}`;
+	const IGNORE = expect.stringContaining("turn on 'Ignore SSL Issues' in the credential") as string;
 	const CHECK = 'Check the platform and the network, then run it again.';
 	const network = (code: unknown, more: object = {}) =>
 		Object.assign(new Error('Wrapped'), { cause: Object.assign(new Error('cause'), { code, ...more }) });
 	/** The error of a write, with OpenSSL's reason. */
 	const opensslError = (reason: string) =>
-		network('EPROTO', {
-			message: `write EPROTO 40A7D1:error:0A00010B:SSL routines:a_function:${reason}:../a.c:1:`,
-		});
+		network('EPROTO', { message: `write EPROTO 40A7D1:error:0A00010B:SSL routines:a_function:${reason}:../a.c:1:` });
 	test.each<[unknown, object]>([
 		[
 			network('ECONNREFUSED'),
@@ -525,41 +526,23 @@ describe('a failure without a response', () => {
 		[network('ECONNRESET', { syscall: 'connect' }), { delivery: 'ambiguous' }],
 		[network('ETIMEDOUT'), { message: 'The platform did not respond in time', delivery: 'ambiguous', stillPending: true, hint: CHECK }],
 		[network('ECONNABORTED'), { message: 'The platform did not respond in time' }],
-		[
-			network('ECONNRESET'),
-			{
-				message: 'The connection broke before the response was complete (ECONNRESET)',
-				delivery: 'ambiguous',
-				hint: CHECK,
-				stillPending: undefined,
-			},
-		],
+		[network('ECONNRESET'), { message: broke('ECONNRESET'), delivery: 'ambiguous', hint: CHECK, stillPending: undefined }],
 		[network('CODE1'), { message: expect.stringContaining('(CODE1)') }],
 		[network('1CODE'), { message: expect.stringContaining('(1CODE)') }],
-		[new Error('plain'), { message: 'The connection broke before the response was complete (plain)' }],
+		[new Error('plain'), { message: broke('plain') }],
 		[
 			Object.assign(new Error('outer'), { cause: Object.assign(new Error('middle'), { cause: new Error('inner') }) }),
-			{ message: 'The connection broke before the response was complete (inner)' },
+			{ message: broke('inner') },
 		],
-		[Object.assign(new Error('outer'), { cause: 'text' }), { message: 'The connection broke before the response was complete (outer)' }],
-		[Object.assign(new Error('outer'), { cause: null }), { message: 'The connection broke before the response was complete (outer)' }],
-		[network('500'), { message: 'The connection broke before the response was complete (cause)' }],
-		[network(500), { message: 'The connection broke before the response was complete (cause)' }],
-		['text', { message: 'The connection broke before the response was complete (no reason given)' }],
-		[undefined, { message: 'The connection broke before the response was complete (no reason given)' }],
-		[
-			network('CERT_HAS_EXPIRED'),
-			{
-				message: "The platform's certificate was not accepted: cause (CERT_HAS_EXPIRED)",
-				delivery: 'rejected',
-				hint: expect.stringContaining("turn on 'Ignore SSL Issues' in the credential"),
-			},
-		],
-		[network('SOME_CERT_PROBLEM'), { message: "The platform's certificate was not accepted: cause (SOME_CERT_PROBLEM)" }],
-		[
-			network('UNABLE_TO_VERIFY_LEAF_SIGNATURE'),
-			{ delivery: 'rejected', hint: expect.stringContaining("turn on 'Ignore SSL Issues' in the credential") },
-		],
+		[Object.assign(new Error('outer'), { cause: 'text' }), { message: broke('outer') }],
+		[Object.assign(new Error('outer'), { cause: null }), { message: broke('outer') }],
+		[network('500'), { message: broke('cause') }],
+		[network(500), { message: broke('cause') }],
+		['text', { message: broke('no reason given') }],
+		[undefined, { message: broke('no reason given') }],
+		[network('CERT_HAS_EXPIRED'), { message: refused('cause (CERT_HAS_EXPIRED)'), delivery: 'rejected', hint: IGNORE }],
+		[network('SOME_CERT_PROBLEM'), { message: refused('cause (SOME_CERT_PROBLEM)') }],
+		[network('UNABLE_TO_VERIFY_LEAF_SIGNATURE'), { delivery: 'rejected', hint: IGNORE }],
 		[network('ERR_TLS_X'), { delivery: 'ambiguous' }],
 		[network('ERR_TLS_DH_PARAM_SIZE'), { delivery: 'rejected' }],
 		...[
@@ -604,10 +587,7 @@ describe('a failure without a response', () => {
 			'ERR_SSL_PACKET_LENGTH_TOO_LONG',
 			'EPROTO',
 			'X_ERR_SSL',
-		].map<[unknown, object]>((code) => [
-			network(code),
-			{ message: `The connection broke before the response was complete (${code})`, delivery: 'ambiguous', hint: CHECK },
-		]),
+		].map<[unknown, object]>((code) => [network(code), { message: broke(code), delivery: 'ambiguous', hint: CHECK }]),
 		[
 			opensslError('decryption failed or bad record mac'),
 			{ message: expect.stringContaining('(ERR_SSL_DECRYPTION_FAILED_OR_BAD_RECORD_MAC)'), delivery: 'ambiguous' },

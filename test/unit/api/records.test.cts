@@ -1,6 +1,7 @@
 /** Reading page by page: what is requested when, and what happens if it ends early. */
-import { readPage } from '../../../nodes/DataPlatform/api/pages.ts';
+import { readPage, type RecordQuery } from '../../../nodes/DataPlatform/api/pages.ts';
 import { readRecords } from '../../../nodes/DataPlatform/api/readRecords.ts';
+import type { ApiClient } from '../../../nodes/DataPlatform/transport/client.ts';
 import type { ServiceError } from '../../../nodes/DataPlatform/transport/errors.ts';
 import { httpResponse, fakePlatform, type Serve } from '../stubPlatform.cts';
 
@@ -17,6 +18,16 @@ const table =
 		return httpResponse(200, { data });
 	};
 
+/** Reads to the end: the records' IDs, and what was noted. */
+async function readAll(client: ApiClient, limit = Infinity, { offset = 0, query = {} }: { offset?: number; query?: RecordQuery } = {}) {
+	const notes = { hasShifted: false };
+	const ids: string[] = [];
+	for await (const page of readRecords(client, TABLE, query, limit, notes, offset)) ids.push(...page.map(({ id }) => id));
+	return { ids, notes };
+}
+
+const range = (from: number, to: number) => Array.from({ length: to - from }, (_, index) => `r${from + index}`);
+
 test('the next page is requested while one is worked on', async () => {
 	const { connection, sent } = fakePlatform(table(2500));
 	const requests: number[] = [];
@@ -26,7 +37,7 @@ test('the next page is requested while one is worked on', async () => {
 		requests.push(sent.length);
 	}
 	expect(requests).toEqual([2, 3, 3]);
-	expect(ids).toEqual(Array.from({ length: 2500 }, (_, index) => `r${index}`));
+	expect(ids).toEqual(range(0, 2500));
 });
 
 test('the longer a reading is, the more pages are under way, up to four', async () => {
@@ -47,7 +58,7 @@ test('the longer a reading is, the more pages are under way, up to four', async 
 		// Whatever was requested arrives while this page is processed.
 		await new Promise((resolve) => setTimeout(resolve, 5));
 	}
-	expect(ids).toEqual(Array.from({ length: 20_000 }, (_, index) => `r${index}`));
+	expect(ids).toEqual(range(0, 20_000));
 	expect(notes).toEqual({ hasShifted: false });
 	const requested = ahead.map((_, index) => ahead.slice(0, index + 1).reduce((a, b) => a + b, 1));
 	expect(requested.slice(0, 8)).toEqual([2, 3, 5, 6, 8, 9, 11, 12]);
@@ -66,7 +77,7 @@ test('if they are being counted: the first page at the same time, then all other
 	}
 	// Each page repeats a record. Nothing is requested after the last one.
 	expect(requests).toEqual(Array.from({ length: 10 }, () => 10));
-	expect(ids).toEqual(Array.from({ length: 9500 }, (_, index) => `r${index}`));
+	expect(ids).toEqual(range(0, 9500));
 });
 
 test('if the count is too low, the first page is returned whole, and no other is requested', async () => {
@@ -89,7 +100,7 @@ test('a count that fails ends the reading', async () => {
 });
 
 test('a long reading of which records go away meanwhile misses none that stay without a notice', async () => {
-	let rows = Array.from({ length: 12_000 }, (_, index) => `r${index}`);
+	let rows = range(0, 12_000);
 	const gone = new Set<string>();
 	const { connection } = fakePlatform(async ({ url }, count) => {
 		const query = new URL(url).searchParams;
@@ -102,11 +113,7 @@ test('a long reading of which records go away meanwhile misses none that stay wi
 		await new Promise((resolve) => setTimeout(resolve, count % 3));
 		return httpResponse(200, { data });
 	});
-	const notes = { hasShifted: false };
-	const ids: string[] = [];
-	for await (const page of readRecords(connection, TABLE, {}, Infinity, notes)) {
-		ids.push(...page.map(({ id }) => id));
-	}
+	const { ids, notes } = await readAll(connection);
 	expect(new Set(ids).size).toBe(ids.length);
 	expect(notes).toEqual({ hasShifted: true });
 	expect(ids.length).toBeGreaterThanOrEqual(11_900);
@@ -119,24 +126,17 @@ test.each([
 	[5, 1],
 ])('no page is requested that a limit of %d does not need', async (limit, requests) => {
 	const { connection, sent } = fakePlatform(table(9999));
-	let count = 0;
-	for await (const page of readRecords(connection, TABLE, {}, limit)) count += page.length;
-	expect(count).toBe(limit);
+	expect((await readAll(connection, limit)).ids).toHaveLength(limit);
 	expect(sent).toHaveLength(requests);
 });
 
 describe('a platform that cuts pages', () => {
 	const read = async (serve: Serve, limit = Infinity, offset = 0, untilEmpty?: boolean) => {
 		const { connection, sent } = fakePlatform(serve);
-		const notes = { hasShifted: false };
-		const ids: string[] = [];
-		for await (const page of readRecords(connection, TABLE, { untilEmpty }, limit, notes, offset)) {
-			ids.push(...page.map(({ id }) => id));
-		}
+		const { ids, notes } = await readAll(connection, limit, { offset, query: { untilEmpty } });
 		expect(notes).toEqual({ hasShifted: false });
 		return { ids, requests: sent.length };
 	};
-	const range = (from: number, to: number) => Array.from({ length: to - from }, (_, index) => `r${from + index}`);
 
 	test.each([25, 26, 30, 32, 40, 60, 99, 120, 250, 333, 500, 999, 1000])('to %d records: all are read', async (largest) => {
 		expect((await read(table(1500, largest))).ids).toEqual(range(0, 1500));
@@ -168,13 +168,7 @@ describe('a platform that cuts pages', () => {
 
 	test('a client that has seen a shorter page that was cut, asks for the end', async () => {
 		const { connection } = fakePlatform(table(50, 20));
-		const read = async (untilEmpty: boolean) => {
-			let count = 0;
-			for await (const page of readRecords(connection, TABLE, { untilEmpty }, Infinity)) {
-				count += page.length;
-			}
-			return count;
-		};
+		const read = async (untilEmpty: boolean) => (await readAll(connection, Infinity, { query: { untilEmpty } })).ids.length;
 		expect([await read(false), await read(true), await read(false)]).toEqual([20, 50, 50]);
 	});
 
@@ -194,12 +188,7 @@ test('a platform that gives the same page again and again is an error, not an en
 		url.searchParams.delete('skip');
 		return table(5000)({ ...options, url: url.href }, count);
 	});
-	const reading = (async () => {
-		for await (const page of readRecords(connection, TABLE, {}, Infinity)) {
-			expect(page.length).toBeLessThanOrEqual(1000);
-		}
-	})();
-	await expect(reading).rejects.toThrow('no stable list of records');
+	await expect(readAll(connection)).rejects.toThrow('no stable list of records');
 });
 
 test('whoever stops early waits for the request that is under way, whatever comes of it', async () => {
@@ -244,12 +233,8 @@ test.each([
 		const data = [first, 'r1000', 'r1001'].map((id) => ({ id, fields: {} }));
 		return httpResponse(200, { data });
 	});
-	const notes = { hasShifted: false };
-	let count = 0;
-	for await (const page of readRecords(connection, TABLE, {}, Infinity, notes)) {
-		count += page.length;
-	}
-	expect(count).toBe(1002);
+	const { ids, notes } = await readAll(connection);
+	expect(ids).toHaveLength(1002);
 	expect(notes).toEqual({ hasShifted });
 });
 
@@ -277,7 +262,7 @@ test.each([
 	[50, 20],
 	[300, 25],
 ])('beside a writer that deletes the first %d records after each request', async (count, most) => {
-	let rows = Array.from({ length: 8000 }, (_, index) => `r${index}`);
+	let rows = range(0, 8000);
 	const { connection, sent } = fakePlatform(({ url }) => {
 		const query = new URL(url).searchParams;
 		const skip = Number(query.get('skip') ?? 0);
@@ -285,11 +270,7 @@ test.each([
 		rows = rows.slice(count);
 		return httpResponse(200, { data: page.map((id) => ({ id, fields: {} })) });
 	});
-	const notes = { hasShifted: false };
-	const ids: string[] = [];
-	for await (const page of readRecords(connection, TABLE, {}, Infinity, notes)) {
-		ids.push(...page.map(({ id }) => id));
-	}
+	const { ids, notes } = await readAll(connection);
 	expect(new Set(ids).size).toBe(ids.length);
 	expect(rows.filter((id) => !ids.includes(id))).toEqual([]);
 	expect(notes).toEqual({ hasShifted: true });
@@ -298,21 +279,15 @@ test.each([
 
 test('a portion begins at its offset, and ends at its limit', async () => {
 	const { connection, sent } = fakePlatform(table(5000));
-	const notes = { hasShifted: false };
-	const ids: string[] = [];
-	for await (const page of readRecords(connection, TABLE, {}, 1500, notes, 2000)) {
-		ids.push(...page.map(({ id }) => id));
-	}
-	expect(ids).toEqual(Array.from({ length: 1500 }, (_, index) => `r${2000 + index}`));
+	const { ids, notes } = await readAll(connection, 1500, { offset: 2000 });
+	expect(ids).toEqual(range(2000, 3500));
 	expect(sent).toHaveLength(2);
 	expect(notes).toEqual({ hasShifted: false });
 });
 
 test('an offset after the last record: none', async () => {
 	const { connection, sent } = fakePlatform(table(10));
-	for await (const page of readRecords(connection, TABLE, {}, Infinity, undefined, 10)) {
-		expect(page).toEqual([]);
-	}
+	expect((await readAll(connection, Infinity, { offset: 10 })).ids).toEqual([]);
 	expect(sent).toHaveLength(1);
 });
 
@@ -321,11 +296,7 @@ test('a portion does not go back before its offset if records disappear', async 
 	const { connection, sent } = fakePlatform((options, count) =>
 		count === 1 ? serve(options, count) : httpResponse(200, { data: [{ id: 'new', fields: {} }] }),
 	);
-	const notes = { hasShifted: false };
-	const ids: string[] = [];
-	for await (const page of readRecords(connection, TABLE, {}, Infinity, notes, 100)) {
-		ids.push(...page.map(({ id }) => id));
-	}
+	const { ids, notes } = await readAll(connection, Infinity, { offset: 100 });
 	expect(sent.map(({ url }) => new URL(url).searchParams.get('skip'))).toEqual(['100', '1099', '100']);
 	expect(ids).toHaveLength(1001);
 	// The last page is all that is left of the list: it contains no gap.
@@ -362,10 +333,7 @@ test.each([
 
 test('no more records than were asked for, whatever the platform sends', async () => {
 	const { connection } = fakePlatform(() => httpResponse(200, { data: ['a', 'b', 'c', 'd', 'e'].map((id) => ({ id, fields: {} })) }));
-	const ids: string[] = [];
-	for await (const page of readRecords(connection, TABLE, {}, 3)) {
-		ids.push(...page.map(({ id }) => id));
-	}
+	const { ids } = await readAll(connection, 3);
 	expect(ids).toEqual(['a', 'b', 'c']);
 });
 
@@ -379,11 +347,8 @@ test.each([
 		const data = [...Array.from({ length: 1000 }, (_entry, at) => at), ...more];
 		return httpResponse(200, { data: data.map((at) => ({ id: `r${at}`, fields: {} })) });
 	});
-	const ids: string[] = [];
-	for await (const page of readRecords(connection, TABLE, {}, Infinity)) {
-		ids.push(...page.map(({ id }) => id));
-	}
-	expect(ids).toEqual(Array.from({ length: 2100 }, (_entry, at) => `r${at}`));
+	const { ids } = await readAll(connection);
+	expect(ids).toEqual(range(0, 2100));
 });
 
 test('a page with another record that was read before: shifted, and none comes twice', async () => {
@@ -393,11 +358,7 @@ test('a page with another record that was read before: shifted, and none comes t
 		const data = ['r999', 'r5', 'r1000'].map((id) => ({ id, fields: {} }));
 		return httpResponse(200, { data });
 	});
-	const notes = { hasShifted: false };
-	const ids: string[] = [];
-	for await (const page of readRecords(connection, TABLE, {}, Infinity, notes)) {
-		ids.push(...page.map(({ id }) => id));
-	}
+	const { ids, notes } = await readAll(connection);
 	expect(ids.slice(999)).toEqual(['r999', 'r1000']);
 	expect(notes).toEqual({ hasShifted: true });
 });
@@ -408,12 +369,8 @@ test.each([
 ])('after a page %s, reading goes back a page', async (_, data) => {
 	const serve = table(5000);
 	const { connection, sent } = fakePlatform((options, count) => (count === 3 ? httpResponse(200, { data }) : serve(options, count)));
-	const notes = { hasShifted: false };
-	const ids = new Set<string>();
-	for await (const page of readRecords(connection, TABLE, {}, 3000, notes)) {
-		for (const { id } of page) ids.add(id);
-	}
-	expect(ids.size).toBe(3000);
+	const { ids, notes } = await readAll(connection, 3000);
+	expect(new Set(ids).size).toBe(3000);
 	expect(sent.map(({ url }) => Number(new URL(url).searchParams.get('skip')))).toEqual([0, 999, 1998, 989, 1979, 2969]);
 	expect(notes).toEqual({ hasShifted: true });
 });
@@ -431,11 +388,7 @@ test('a record that moves to a page far behind comes once, whatever its ID looks
 		);
 		return httpResponse(200, { data: ids.map((id) => ({ id, fields: {} })) });
 	});
-	const notes = { hasShifted: false };
-	const ids: string[] = [];
-	for await (const page of readRecords(connection, TABLE, { sort: 'rank' }, Infinity, notes)) {
-		ids.push(...page.map(({ id }) => id));
-	}
+	const { ids, notes } = await readAll(connection, Infinity, { query: { sort: 'rank' } });
 	expect(ids).toEqual(Array.from({ length: size - 50 }, (_, index) => idOf(index)));
 	expect(notes).toEqual({ hasShifted: true });
 });

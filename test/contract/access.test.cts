@@ -99,12 +99,7 @@ test('a role can be limited to one table and some rights', async () => {
 
 test("a JWT has its creator's rights and a readable expiry, and can be revoked", async () => {
 	const validTo = '2031-02-03T04:05:06.000Z';
-	const token = await sandbox.admin.createToken({
-		name: 'guest-jwt',
-		type: 'jwt',
-		createdBy: 'guest@example.com',
-		validTo,
-	});
+	const token = await sandbox.admin.createToken({ name: 'guest-jwt', type: 'jwt', createdBy: 'guest@example.com', validTo });
 	const payload = JSON.parse(Buffer.from(token.split('.')[1] ?? '', 'base64url').toString());
 	expect(new Date(payload.exp * 1000).toISOString()).toBe(validTo);
 	const client = as(token);
@@ -119,13 +114,7 @@ test("a JWT has its creator's rights and a readable expiry, and can be revoked",
 test('the token list does not contain token values', async () => {
 	const { data } = (await sandbox.admin.http.get('/tokens')).data;
 	const role = data.find((token: { name: string }) => token.name === 'role');
-	expect(role).toMatchObject({
-		createdBy: 'admin@example.com',
-		status: 'valid',
-		valid: true,
-		validTo: null,
-		templates: true,
-	});
+	expect(role).toMatchObject({ createdBy: 'admin@example.com', status: 'valid', valid: true, validTo: null, templates: true });
 	const text = JSON.stringify(data);
 	for (const value of Object.values(sandbox.tokens)) expect(text).not.toContain(value);
 });

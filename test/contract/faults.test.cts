@@ -87,10 +87,7 @@ test('a request that a fault delays over a reset is never written', async () => 
 	const delayed = sendWith({ kind: 'slowBefore', ms: 1000 });
 	while ((await logged())?.busy !== true) await new Promise((resolve) => setTimeout(resolve, 20));
 	await sandbox.admin.reset();
-	await sandbox.admin.createTable({
-		app: 'shop',
-		table: { internalName: 'items', fields: [{ name: 'code', type: 'text' }] },
-	});
+	await sandbox.admin.createTable({ app: 'shop', table: { internalName: 'items', fields: [{ name: 'code', type: 'text' }] } });
 	await expect(delayed).rejects.toMatchObject({ code: 'ECONNRESET' });
 	expect(await stored()).toBe('');
 });

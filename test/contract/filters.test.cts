@@ -138,10 +138,7 @@ test('a single value in a body needs no escaping', async () => {
 	const named = (value: string) => byBody([{ field: 'name', operator: '===', value }]);
 	expect(await named('Dog, old')).toBe('c');
 	expect(await named('Dog\\, old')).toBe('');
-	const table = {
-		internalName: 'odd',
-		fields: [{ name: 'key', type: 'text', metadata: { importKey: true } }],
-	};
+	const table = { internalName: 'odd', fields: [{ name: 'key', type: 'text', metadata: { importKey: true } }] };
 	const keys = ['a,b', 'a\\,b', 'a\\\\,b', 'a\\'];
 	const records = keys.map((key) => ({ fields: { key } }));
 	await sandbox.admin.createTable({ app: 'zoo', table, records });

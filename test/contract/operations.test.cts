@@ -83,10 +83,7 @@ describe.each([
 		const { id } = created.data.data;
 		const url = `${table}/data/${id}`;
 		expect((await client.get(url)).data.data).toEqual(created.data.data);
-		expect((await client.patch(url, { fields: { age: 31 } })).data.data).toMatchObject({
-			ver: 1,
-			fields: { age: 31, email },
-		});
+		expect((await client.patch(url, { fields: { age: 31 } })).data.data).toMatchObject({ ver: 1, fields: { age: 31, email } });
 		const replaced = await client.put(url, { fields: { surname: 'Test' }, skipAudit: true });
 		expect(replaced.data.data.fields).toMatchObject({ surname: 'Test', age: null, email: null });
 		expect((await client.delete(url)).status).toBe(204);

@@ -120,10 +120,7 @@ describe('Run As', () => {
 		const permissions = [{ app: 'crm', table: 'contacts', allow: ['create'] }];
 		await admin.createToken({ name: 'writer', type: 'role', permissions });
 		const options = { runAs: 'token', token: 'writer' };
-		expect(await call(tokens.readonly, options)).toMatchObject({
-			status: 'succeeded',
-			actedAs: 'token writer',
-		});
+		expect(await call(tokens.readonly, options)).toMatchObject({ status: 'succeeded', actedAs: 'token writer' });
 		await admin.changeToken('writer', { status: 'revoked' });
 		expect((await call(tokens.role, options)).error).toContain('not valid');
 	});
@@ -166,10 +163,7 @@ test('Send Webhook posts JSON with custom headers, only to loopback', async () =
 	const url = `${server.origin}/hook`;
 	const sent = `svc.sendWebhook('${url}', { a: 1 }, { Authorization: 'Bearer demo-other' })`;
 	expect((await run(`return ${sent};`)).output).toEqual({ status: 201, body: 'thanks' });
-	expect(server.requests[0]?.headers).toMatchObject({
-		authorization: 'Bearer demo-other',
-		'content-type': 'application/json',
-	});
+	expect(server.requests[0]?.headers).toMatchObject({ authorization: 'Bearer demo-other', 'content-type': 'application/json' });
 	expect(server.requests[0]?.body).toBe('{"a":1}');
 	await server.stop();
 	const remote = await run("return svc.sendWebhook('https://example.com/', {});");

@@ -51,15 +51,7 @@ export class AllFieldTypesHarness {
 		const { baseUrl, tokens } = this.sandbox;
 		const credential: Credential = { baseUrl, token: tokens.role };
 		return await runOperation(credential, {
-			parameters: {
-				resource: 'record',
-				operation,
-				application: picked('crm'),
-				table: picked('deals'),
-				columns,
-				options,
-				...parameters,
-			},
+			parameters: { resource: 'record', operation, application: picked('crm'), table: picked('deals'), columns, options, ...parameters },
 			...rest,
 		});
 	}
@@ -74,10 +66,7 @@ export class AllFieldTypesHarness {
 	/** Creates a deal with one more value, set by hand or taken from the item. */
 	async create(mode: Mode, field: string, value: unknown, timezone?: string): Promise<RunResult> {
 		const values = { ...newDeal(), [field]: value } as IDataObject;
-		return await this.run({
-			timezone,
-			...(mode === 'defined' ? { columns: defined(values) } : { items: [values] }),
-		});
+		return await this.run({ timezone, ...(mode === 'defined' ? { columns: defined(values) } : { items: [values] }) });
 	}
 
 	/** The value that the service returns after a value was written. */

@@ -50,11 +50,7 @@ describe.each(losses)('%s', (_, rule, isWritten) => {
 
 	test('create with an import key: looked up, never sent again', async () => {
 		await harness.faults(rule);
-		const result = await harness.run('create', {
-			items: numbered(3),
-			options,
-			onError: 'continueRegularOutput',
-		});
+		const result = await harness.run('create', { items: numbered(3), options, onError: 'continueRegularOutput' });
 		expect(outcomes(result)).toEqual(repeated(isWritten ? 'written' : 'unknown', 3));
 		expect(await harness.values('number')).toEqual(isWritten ? ['1', '2', '3'] : []);
 		expect(await harness.writes()).toHaveLength(1);
@@ -70,12 +66,7 @@ describe.each(losses)('%s', (_, rule, isWritten) => {
 	test('create without an import key: unknown, and how to make it safe', async () => {
 		await harness.faults(rule);
 		const items = ['a', 'b'].map((text) => ({ text }));
-		const result = await harness.run('create', {
-			table: 'notes',
-			items,
-			options,
-			onError: 'continueRegularOutput',
-		});
+		const result = await harness.run('create', { table: 'notes', items, options, onError: 'continueRegularOutput' });
 		expect(outcomes(result)).toEqual(['unknown', 'unknown']);
 		const [item] = result.output('Data Platform');
 		expectErrorItem(item!, 0, 'Unknown whether this record was written');
@@ -95,10 +86,7 @@ test('a delete whose response is lost finds the record gone, and that is a succe
 test('import keys of any kind are found again', async () => {
 	await harness.faults(first({ kind: 'resetAfter' }));
 	const named = ['Dog, jr.', "O'Brien", '(ü)', ' a ', 'A', 'a', 'x\\\\', 'y\\', '"q"', '%_*', '🦊'];
-	const result = await harness.run('create', {
-		items: named.map((number) => ({ number, buyer: 'x' })),
-		onError: 'continueRegularOutput',
-	});
+	const result = await harness.run('create', { items: named.map((number) => ({ number, buyer: 'x' })), onError: 'continueRegularOutput' });
 	const stored = new Map((await harness.records()).map(({ id, fields }) => [id, fields.number]));
 	expect(outcomes(result)).toEqual(repeated('written', named.length));
 	expect(result.json().map(({ id }) => stored.get(id as string))).toEqual(named);
@@ -114,21 +102,14 @@ test('with a look-up before, an upsert whose responses are lost tells new from c
 	await harness.sandbox.client().patch(url, { fields: { related } });
 	await harness.sandbox.admin.clearRequests();
 	await harness.faults(...['POST', 'PATCH'].map((method) => ({ ...first({ kind: 'resetAfter' }), match: { ...bulk, method } })));
-	const result = await harness.run('upsert', {
-		items: [same!, changed!, { ...sent, related }, added!],
-		options: { skipUnchanged: true },
-	});
+	const result = await harness.run('upsert', { items: [same!, changed!, { ...sent, related }, added!], options: { skipUnchanged: true } });
 	expect(outcomes(result)).toEqual(['unchanged', 'updated', 'unchanged', 'inserted']);
 	expect((await harness.writes()).map(({ outcome }) => outcome).sort()).toEqual(['completed', 'completed', 'reset', 'reset']);
 	expect(await harness.records()).toHaveLength(4);
 });
 
 test('a batch that was written before its repeat is divided counts as sent before', async () => {
-	await harness.faults(first({ kind: 'resetAfter' }), {
-		match: bulk,
-		when: { nth: [2] },
-		fault: { kind: 'status', status: 413 },
-	});
+	await harness.faults(first({ kind: 'resetAfter' }), { match: bulk, when: { nth: [2] }, fault: { kind: 'status', status: 413 } });
 	const result = await harness.run('upsert', { items: numbered(4) });
 	expect(outcomes(result)).toEqual(repeated('written', 4));
 	await onlyFirstVersions();
@@ -136,20 +117,13 @@ test('a batch that was written before its repeat is divided counts as sent befor
 
 test('an upsert whose every attempt fails is resolved by a look-up', async () => {
 	await harness.faults({ match: bulk, fault: { kind: 'resetAfter' } });
-	const result = await harness.run('upsert', {
-		items: numbered(2),
-		options: { maxRetryWait: 0.5 },
-		onError: 'continueRegularOutput',
-	});
+	const result = await harness.run('upsert', { items: numbered(2), options: { maxRetryWait: 0.5 }, onError: 'continueRegularOutput' });
 	expect(outcomes(result)).toEqual(['written', 'written']);
 	expect(await harness.values('number')).toEqual(['1', '2']);
 });
 
 test('if the look-up fails too, the outcome is unknown', async () => {
-	await harness.faults(first({ kind: 'resetAfter' }), {
-		match: { path: '/data/filter$' },
-		fault: { kind: 'status', status: 403 },
-	});
+	await harness.faults(first({ kind: 'resetAfter' }), { match: { path: '/data/filter$' }, fault: { kind: 'status', status: 403 } });
 	const result = await harness.run('create', { items: numbered(2), onError: 'continueRegularOutput' });
 	expect(outcomes(result)).toEqual(['unknown', 'unknown']);
 	expectErrorItem(result.output('Data Platform')[0]!, 0, 'looking it up failed');
@@ -158,11 +132,7 @@ test('if the look-up fails too, the outcome is unknown', async () => {
 
 test('the next batches are written after an ambiguous one', async () => {
 	await harness.faults(first({ kind: 'resetBefore' }));
-	const result = await harness.run('create', {
-		items: numbered(4),
-		options: { batchSize: 2 },
-		onError: 'continueRegularOutput',
-	});
+	const result = await harness.run('create', { items: numbered(4), options: { batchSize: 2 }, onError: 'continueRegularOutput' });
 	expect(outcomes(result)).toEqual(['unknown', 'unknown', 'inserted', 'inserted']);
 	expect(await harness.values('number')).toEqual(['3', '4']);
 });

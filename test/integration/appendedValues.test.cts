@@ -61,11 +61,7 @@ const itemOf = (id: string, { parameters }: Run): IDataObject => ({
 	...adding('a.txt'),
 });
 
-const onBulk = (fault: FaultRule['fault'], nth = [1]): FaultRule => ({
-	match: { path: '/data/bulk$' },
-	when: { nth },
-	fault,
-});
+const onBulk = (fault: FaultRule['fault'], nth = [1]): FaultRule => ({ match: { path: '/data/bulk$' }, when: { nth }, fault });
 
 describe.each(ways)('%s', (_, operation, way) => {
 	test.each<[how: string, fault: FaultRule['fault'], isAdded: boolean]>([
@@ -96,10 +92,7 @@ describe.each(ways)('%s', (_, operation, way) => {
 test.each([400, 413, 429])('after a stated %i, files are sent again', async (status) => {
 	const records = await fill({ code: 'a' }, { code: 'b' });
 	await harness.faults(onBulk({ kind: 'status', status, retryAfterSeconds: 0 }));
-	const result = await run('update', {
-		items: records.map(({ id }) => ({ id, ...adding('a.txt') })),
-		parameters: byId,
-	});
+	const result = await run('update', { items: records.map(({ id }) => ({ id, ...adding('a.txt') })), parameters: byId });
 	expect(outcomes(result)).toEqual(['updated', 'updated']);
 	expect(await files()).toEqual([['a.txt'], ['a.txt']]);
 });
@@ -107,15 +100,8 @@ test.each([400, 413, 429])('after a stated %i, files are sent again', async (sta
 test('items without such values are sent again, in batches of their own', async () => {
 	await fill();
 	await harness.faults(onBulk({ kind: 'resetAfter' }, [1, 2, 4]));
-	const items = ['a', 'b', 'c', 'd'].map((code, index) => ({
-		code,
-		...(index % 2 === 0 && adding(`${code}.txt`)),
-	}));
-	const result = await run('upsert', {
-		items,
-		options: { parallelRequests: 1 },
-		onError: 'continueRegularOutput',
-	});
+	const items = ['a', 'b', 'c', 'd'].map((code, index) => ({ code, ...(index % 2 === 0 && adding(`${code}.txt`)) }));
+	const result = await run('upsert', { items, options: { parallelRequests: 1 }, onError: 'continueRegularOutput' });
 	expect(outcomes(result)).toEqual(['unknown', 'written', 'unknown', 'written']);
 	expect((await files()).flat().sort()).toEqual(['a.txt', 'c.txt']);
 	const writes = (await harness.writes()).filter(({ path }) => path.endsWith('/bulk'));
@@ -137,22 +123,14 @@ describe('Retry On Fail', () => {
 			when: { first: 1 },
 			fault: { kind: 'failRecords', field: 'code', values: ['b'] },
 		});
-		const result = await run(operation, {
-			items,
-			...(operation !== 'upsert' && { parameters: byId }),
-			retry: { maxTries: 3 },
-		});
+		const result = await run(operation, { items, ...(operation !== 'upsert' && { parameters: byId }), retry: { maxTries: 3 } });
 		expect(result.error).toBeUndefined();
 		expect(await files()).toEqual([['a.txt'], ['a.txt']]);
 	});
 
 	test.each(['upsert', 'update'])('of %s does not add it again to one of several records', async (operation) => {
 		await fill({ code: 'a', name: 'old' }, { code: 'b', name: 'old' });
-		await harness.faults({
-			match: { method: 'PATCH' },
-			when: { nth: [2] },
-			fault: { kind: 'status', status: 403 },
-		});
+		await harness.faults({ match: { method: 'PATCH' }, when: { nth: [2] }, fault: { kind: 'status', status: 403 } });
 		const result = await run(operation, {
 			items: [{ name: 'old', ...adding('a.txt') }],
 			parameters: byName,
@@ -169,10 +147,7 @@ test('messages of a chat, which may be added or replaced, are sent once', async 
 	const talk = (text: string) => ({ talk: { messages: [{ text }] } });
 	await fill({ code: 'a', ...talk('first') });
 	await harness.faults(onBulk({ kind: 'resetAfter' }));
-	const result = await run('upsert', {
-		items: [{ code: 'a', ...talk('second') }],
-		onError: 'continueRegularOutput',
-	});
+	const result = await run('upsert', { items: [{ code: 'a', ...talk('second') }], onError: 'continueRegularOutput' });
 	expect(outcomes(result)).toEqual(['unknown']);
 	expect(await harness.writes()).toHaveLength(1);
 });
@@ -194,10 +169,7 @@ describe('Import From File', () => {
 
 	test('that broke off does not claim to be safe to repeat, and Retry On Fail leaves it alone', async () => {
 		await fill({ code: 'a' });
-		await harness.faults({
-			match: { path: 'bulk$', bodyContains: '"b"' },
-			fault: { kind: 'status', status: 401 },
-		});
+		await harness.faults({ match: { path: 'bulk$', bodyContains: '"b"' }, fault: { kind: 'status', status: 401 } });
 		const result = await imported({ options: { batchSize: 1 }, retry: { maxTries: 2 } });
 		expect(result.error?.description).not.toContain('safe');
 		expect((await files()).flat().length).toBeLessThan(2);

@@ -34,17 +34,13 @@ describe('an upload', () => {
 
 	test('too large for the platform, rejected during the upload', async () => {
 		await harness.sandbox.admin.settings({ maxBodyBytes: 1_000_000 });
-		const { error } = await harness.upload([await stored('large', randomBytes(LARGE))], {
-			options: { maxRetryWait: 1 },
-		});
+		const { error } = await harness.upload([await stored('large', randomBytes(LARGE))], { options: { maxRetryWait: 1 } });
 		expect(error!.message).toMatch(/too large|broke/);
 		expect((await harness.records())[0]!.ver).toBe(0);
 	});
 
 	test('above the limit of the options: nothing is sent', async () => {
-		const { error } = await harness.upload([await stored('big', randomBytes(2_000_000))], {
-			options: { maxFileSizeMiB: 1 },
-		});
+		const { error } = await harness.upload([await stored('big', randomBytes(2_000_000))], { options: { maxFileSizeMiB: 1 } });
 		expect(error!.message).toBe("'big' has 1.9 MiB, more than the limit of 1.0 MiB");
 		expect(await harness.writes()).toEqual([]);
 	});
@@ -65,9 +61,7 @@ describe('an upload', () => {
 
 	test('broken off in the middle again and again', async () => {
 		await faults({ match: write, fault: { kind: 'resetUpload', bytes: 2_000_000 } });
-		const { error } = await harness.upload([await stored('large', randomBytes(LARGE))], {
-			options: { maxRetryWait: 1 },
-		});
+		const { error } = await harness.upload([await stored('large', randomBytes(LARGE))], { options: { maxRetryWait: 1 } });
 		expect(error!.message).toMatch(/^Nothing was stored: The connection broke/);
 		expect((await harness.records())[0]!.ver).toBe(0);
 	});
@@ -104,28 +98,20 @@ describe('an upload', () => {
 		const rules = [{ kind: 'resetAfter' }, { kind: 'status', status }];
 		await faults(...rules.map((fault, index) => ({ match: write, when: { nth: [index + 1] }, fault })));
 		const [file] = await harness.files();
-		const { error, json } = await harness.run('remove', {
-			parameters: { removeMode: 'id', fileId: file!.fileId },
-		});
+		const { error, json } = await harness.run('remove', { parameters: { removeMode: 'id', fileId: file!.fileId } });
 		expect(error).toBeUndefined();
 		expect(json()[0]).toMatchObject({ remaining: 0 });
 	});
 
 	test('with a new record, and no response: a look-up says more', async () => {
 		await faults({ match: { method: 'POST', path: '/data$' }, fault: { kind: 'resetAfter' } });
-		const { error } = await upload('a', {
-			parameters: { target: 'new', columns: defined({ number: '2', title: 'New' }) },
-		});
+		const { error } = await upload('a', { parameters: { target: 'new', columns: defined({ number: '2', title: 'New' }) } });
 		expect(error!.message).toMatch(/Unknown whether the record was created.*has a record/);
 		expect(await harness.records()).toHaveLength(2);
 	});
 
 	test('asked to wait: the body is built again', async () => {
-		await faults({
-			when: { first: 2 },
-			match: write,
-			fault: { kind: 'status', status: 429, retryAfterSeconds: 0 },
-		});
+		await faults({ when: { first: 2 }, match: write, fault: { kind: 'status', status: 429, retryAfterSeconds: 0 } });
 		const content = randomBytes(5_000_000);
 		const { error } = await harness.upload([await stored('a', content), inMemory('b', 'B')]);
 		expect(error).toBeUndefined();
@@ -186,10 +172,7 @@ describe('a download', () => {
 			await faults({ match: fetching, fault });
 			const stopped = await harness.run('download', { options: { maxRetryWait: 0 } });
 			expect(stopped.error!.message).toMatch(/^'a\.bin' could not be downloaded: /);
-			const goesOn = await harness.run('download', {
-				options: { maxRetryWait: 0 },
-				onError: 'continueRegularOutput',
-			});
+			const goesOn = await harness.run('download', { options: { maxRetryWait: 0 }, onError: 'continueRegularOutput' });
 			const [item] = goesOn.output('Data Platform');
 			expect(item!.binary).toBeUndefined();
 		},
@@ -235,9 +218,7 @@ describe('a removal', () => {
 		await upload();
 		const [file] = await harness.files();
 		await faults({ when: { first: 1 }, match: write, fault: { kind: 'resetAfter' } });
-		const { json, error } = await harness.run('remove', {
-			parameters: { removeMode: 'id', fileId: file!.fileId },
-		});
+		const { json, error } = await harness.run('remove', { parameters: { removeMode: 'id', fileId: file!.fileId } });
 		expect(error).toBeUndefined();
 		expect(json()[0]).toMatchObject({ removed: [{ fileName: 'a.txt' }], remaining: 0 });
 		expect(await harness.names()).toEqual([]);

@@ -38,9 +38,7 @@ describe('pictures', () => {
 	});
 
 	test('a thumbnail, named after its type', async () => {
-		await harness.upload([await stored('photo.png', await picture(), 'image/png')], {
-			parameters: { fileField: 'photo' },
-		});
+		await harness.upload([await stored('photo.png', await picture(), 'image/png')], { parameters: { fileField: 'photo' } });
 		const parameters = { fileField: 'photo' };
 		const result = await harness.run('download', { parameters, options: { thumbnails: true } });
 		const [item] = result.output('Data Platform');

@@ -49,11 +49,7 @@ describe('there and back', () => {
 
 	test('a name in the record that has a path stays inside n8n', async () => {
 		const path = `/apps/shop/tables/docs/data/${harness.id}`;
-		const file = {
-			filename: '../../up.txt',
-			mimetype: 'text/plain',
-			filedata: 'data:text/plain;base64,eA==',
-		};
+		const file = { filename: '../../up.txt', mimetype: 'text/plain', filedata: 'data:text/plain;base64,eA==' };
 		expect((await harness.sandbox.client().patch(path, { fields: { papers: [file] } })).status).toBe(200);
 		const [item] = (await harness.run('download')).output('Data Platform');
 		expect(item!.binary!.data).toMatchObject({ fileName: 'up.txt' });

@@ -22,10 +22,7 @@ describe('a file at another host', () => {
 		const file = { fileId: 'f', fileName: 'there.txt', fileSize, mimetype: 'text/plain' };
 		const papers = [{ ...file, fileUrl: `${elsewhere.origin}/there.txt?signature=1` }];
 		const record = { id: harness.id, ver: 1, fields: { papers } };
-		await faults({
-			match: { method: 'GET', path: '/data/' },
-			fault: { kind: 'status', status: 200, body: { data: record } },
-		});
+		await faults({ match: { method: 'GET', path: '/data/' }, fault: { kind: 'status', status: 200, body: { data: record } } });
 		return await harness.run('download', { options, ...run });
 	};
 
@@ -134,10 +131,7 @@ describe('a short token', () => {
 	test('removes by id', async () => {
 		await upload();
 		const [file] = await harness.files();
-		const { json } = await harness.run('remove', {
-			...short(),
-			parameters: { removeMode: 'id', fileId: file!.fileId },
-		});
+		const { json } = await harness.run('remove', { ...short(), parameters: { removeMode: 'id', fileId: file!.fileId } });
 		expect(json()[0]).toMatchObject({ removed: [{ fileId: file!.fileId }], remaining: 0 });
 	});
 

@@ -9,11 +9,7 @@ const upload = (...files: Awaited<ReturnType<typeof stored>>[]) => harness.uploa
 describe('the files of the item', () => {
 	const item = async (): Promise<INodeExecutionData> => ({
 		json: {},
-		binary: {
-			one: await stored('1.txt', '1'),
-			two: await stored('2.txt', '2'),
-			three: await stored('3.txt', '3'),
-		},
+		binary: { one: await stored('1.txt', '1'), two: await stored('2.txt', '2'), three: await stored('3.txt', '3') },
 	});
 
 	test.each([
@@ -22,19 +18,13 @@ describe('the files of the item', () => {
 		['one,one', ['1.txt']],
 		['', ['1.txt', '2.txt', '3.txt']],
 	])('%j', async (inputDataFieldName, names) => {
-		const { json } = await harness.run('upload', {
-			input: [await item()],
-			parameters: { inputDataFieldName },
-		});
+		const { json } = await harness.run('upload', { input: [await item()], parameters: { inputDataFieldName } });
 		expect(json()[0]!.uploaded).toEqual(names);
 		expect(await harness.names()).toEqual(names);
 	});
 
 	test('a missing file', async () => {
-		const { error } = await harness.run('upload', {
-			input: [await item()],
-			parameters: { inputDataFieldName: 'one,four' },
-		});
+		const { error } = await harness.run('upload', { input: [await item()], parameters: { inputDataFieldName: 'one,four' } });
 		expect(error!.message).toContain("'four'");
 		expect(error!.description).toContain('one, two, three');
 		expect(await harness.writes()).toEqual([]);
@@ -50,10 +40,7 @@ describe('the files of the item', () => {
 
 	test('a file without a name is called after its field', async () => {
 		const file = { ...(await stored(undefined, '1')), fileExtension: 'csv' };
-		await harness.run('upload', {
-			input: [{ json: {}, binary: { report: file } }],
-			parameters: { inputDataFieldName: 'report' },
-		});
+		await harness.run('upload', { input: [{ json: {}, binary: { report: file } }], parameters: { inputDataFieldName: 'report' } });
 		expect(await harness.names()).toEqual(['report.csv']);
 	});
 
@@ -80,11 +67,7 @@ describe('the files of the item', () => {
 		);
 		const result = await harness.run('upload', {
 			input,
-			parameters: {
-				recordId: picked('={{ $json.id }}'),
-				fileField: '={{ $json.field }}',
-				inputDataFieldName: 'data',
-			},
+			parameters: { recordId: picked('={{ $json.id }}'), fileField: '={{ $json.field }}', inputDataFieldName: 'data' },
 		});
 		expect(result.error).toBeUndefined();
 		expect(result.output('Data Platform').map((entry) => entry.pairedItem)).toEqual(input.map((_, index) => ({ item: index })));
@@ -138,11 +121,7 @@ describe('existing files', () => {
 		const remove = (parameters: object) => harness.run('remove', { parameters: { ...parameters } });
 		const [first] = await harness.files();
 		const one = await remove({ removeMode: 'id', fileId: first!.fileId });
-		expect(one.json()[0]).toEqual({
-			id: harness.id,
-			removed: [{ fileId: first!.fileId, fileName: 'a' }],
-			remaining: 3,
-		});
+		expect(one.json()[0]).toEqual({ id: harness.id, removed: [{ fileId: first!.fileId, fileName: 'a' }], remaining: 3 });
 		const again = await remove({ removeMode: 'id', fileId: first!.fileId });
 		expect(again.error!.message).toContain(first!.fileId);
 		expect(again.error!.description).toContain('b (');
@@ -211,17 +190,10 @@ test.each([undefined, 'continueErrorOutput' as const, 'continueRegularOutput' as
 	async (onError) => {
 		const input: INodeExecutionData[] = await Promise.all(
 			['a', 'b', 'c'].map(
-				async (name): Promise<INodeExecutionData> => ({
-					json: { name },
-					binary: name === 'b' ? {} : { data: await stored(name, name) },
-				}),
+				async (name): Promise<INodeExecutionData> => ({ json: { name }, binary: name === 'b' ? {} : { data: await stored(name, name) } }),
 			),
 		);
-		const result = await harness.run('upload', {
-			input,
-			onError,
-			parameters: { inputDataFieldName: 'data' },
-		});
+		const result = await harness.run('upload', { input, onError, parameters: { inputDataFieldName: 'data' } });
 		if (!onError) {
 			expect(result.error!.message).toContain("no file in 'data'");
 			expect(result.error!.description).toContain('1 of 3 items are done');

@@ -117,10 +117,7 @@ test('batches are limited by count and by bytes; a large record is sent alone', 
 
 test.each(['create', 'upsert'])('%s reports all problems of a record', async (operation) => {
 	const item = { number: '1', buyer: 'x', state: 'lost', related: { add: ['nobody'] } };
-	const result = await harness.run(operation, {
-		items: [item, ...numbered(3).slice(1)],
-		onError: 'continueRegularOutput',
-	});
+	const result = await harness.run(operation, { items: [item, ...numbered(3).slice(1)], onError: 'continueRegularOutput' });
 	expectErrorItem(result.output('Data Platform')[0]!, 0, /'state'.*'related'/);
 	expect(outcomes(result)).toEqual(['failed', 'inserted', 'inserted']);
 	expect(await harness.requests()).toHaveLength(2);

@@ -21,10 +21,7 @@ test.each([
 ])('%s fails at once, and says who can allow it', async (operation, run) => {
 	const started = Date.now();
 	const { error } = await harness.run(operation, run);
-	expect(error).toMatchObject({
-		message: MESSAGE,
-		description: expect.stringContaining('N8N_SSRF_ALLOWED_HOSTNAMES'),
-	});
+	expect(error).toMatchObject({ message: MESSAGE, description: expect.stringContaining('N8N_SSRF_ALLOWED_HOSTNAMES') });
 	// No retries: they would take 11 s.
 	expect(Date.now() - started).toBeLessThan(8000);
 	expect(await harness.requests()).toEqual([]);

@@ -18,10 +18,7 @@ const here = [{ type: 7 as const, ip: '127.0.0.1' }];
 const elsewhere = [{ type: 2 as const, value: 'other.example.com' }];
 
 const authority = async (name: string) =>
-	await generate([{ name: 'commonName', value: name }], {
-		...usual,
-		extensions: [{ name: 'basicConstraints', cA: true, critical: true }],
-	});
+	await generate([{ name: 'commonName', value: name }], { ...usual, extensions: [{ name: 'basicConstraints', cA: true, critical: true }] });
 
 type Authority = Awaited<ReturnType<typeof authority>>;
 
@@ -181,10 +178,7 @@ test.each(bad)("the editor's lists, the trigger and the credential's test say th
 	await expect(searchList(credential, 'searchApplications', {})).rejects.toEqual(message);
 	const watching = await watch(credential, table as unknown as INodeParameters);
 	await expect(watching.poll()).rejects.toEqual(message);
-	expect(await checkCredential(credential)).toEqual({
-		status: 'Error',
-		message: expect.stringContaining(problem),
-	});
+	expect(await checkCredential(credential)).toEqual({ status: 'Error', message: expect.stringContaining(problem) });
 	expect(server.requests).toEqual([]);
 });
 

@@ -30,10 +30,7 @@ async function documents(count: number): Promise<string[]> {
 async function uploadTo(ids: string[], more: Run = {}) {
 	const input = await Promise.all(
 		ids.map(
-			async (id, index): Promise<INodeExecutionData> => ({
-				json: { id },
-				binary: { data: await stored(`${index}.txt`, String(index)) },
-			}),
+			async (id, index): Promise<INodeExecutionData> => ({ json: { id }, binary: { data: await stored(`${index}.txt`, String(index)) } }),
 		),
 	);
 	const parameters: IDataObject = { recordId: picked('={{ $json.id }}'), inputDataFieldName: 'data' };

@@ -39,21 +39,11 @@ function shownPart(shown: unknown): unknown {
 	return expect.objectContaining(Object.fromEntries(part));
 }
 
-const credential = () => ({
-	baseUrl: sandbox.baseUrl,
-	token: sandbox.tokens.role,
-	accessType: 'role' as const,
-});
+const credential = () => ({ baseUrl: sandbox.baseUrl, token: sandbox.tokens.role, accessType: 'role' as const });
 
 const run = async (operation: string, table: string, more: IDataObject, items: unknown = [{}]) =>
 	await runOperation(credential(), {
-		parameters: {
-			resource: 'record',
-			operation,
-			application: picked('crm'),
-			table: picked(table),
-			...more,
-		} as INodeParameters,
+		parameters: { resource: 'record', operation, application: picked('crm'), table: picked(table), ...more } as INodeParameters,
 		items: items as IDataObject[],
 		onError: 'continueErrorOutput',
 	});
@@ -82,12 +72,7 @@ test('a file of rows', async () => {
 	const [file, report, rejected] = blocksOf('files-of-rows.md', '## An example');
 	const input = [{ json: {}, binary: { data: await stored('people.csv', file!, 'text/csv') } }];
 	const result = await runOperation(credential(), {
-		parameters: {
-			resource: 'record',
-			operation: 'importFromFile',
-			application: picked('crm'),
-			table: picked('contacts'),
-		},
+		parameters: { resource: 'record', operation: 'importFromFile', application: picked('crm'), table: picked('contacts') },
 		input,
 	});
 	const [item] = result.output('Data Platform');

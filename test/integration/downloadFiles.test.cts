@@ -43,10 +43,7 @@ const run = async ({ files = {}, options = {}, parameters = {}, ...rest }: Given
 				table: picked('docs'),
 				filterMode: 'none',
 				sort: { by: [{ field: 'number' }] },
-				options: {
-					...(files && { downloadFiles: { files: { fileFields: ['papers'], ...files } } }),
-					...options,
-				},
+				options: { ...(files && { downloadFiles: { files: { fileFields: ['papers'], ...files } } }), ...options },
 				...parameters,
 			},
 		},
@@ -83,9 +80,7 @@ describe('the files', () => {
 	test('have the names that Attachment: Download gives them', async () => {
 		await fill({ 2: { papers: ['same.txt', 'same.txt', 'other.txt'] } });
 		const [, { id }] = (await harness.records()) as [object, { id: string }];
-		const single = await harness.run('download', {
-			parameters: { recordId: picked(id), outputField: 'paper' },
-		});
+		const single = await harness.run('download', { parameters: { recordId: picked(id), outputField: 'paper' } });
 		const many = await run({ files: { outputField: 'paper' }, parameters: onlyNumber('2') });
 		expect(namesIn(many)).toEqual(namesIn(single));
 		expect(namesIn(many)).toEqual([{ paper: 'same.txt', paper_1: 'same.txt', paper_2: 'other.txt' }]);

@@ -81,13 +81,7 @@ describe('options', () => {
 		expect(await values('getFilterFields')).toEqual(expect.arrayContaining(['company', 'company.name', 'company.city']));
 		const condition = [{ field: 'company.name', operator: 'startswith', value: 'Elm' }];
 		const result = await runOperation(credential, {
-			parameters: {
-				...contacts,
-				operation: 'getAll',
-				returnAll: true,
-				filterMode: 'conditions',
-				conditions: { condition },
-			},
+			parameters: { ...contacts, operation: 'getAll', returnAll: true, filterMode: 'conditions', conditions: { condition } },
 		});
 		expect(result.json().length).toBeGreaterThan(0);
 		for (const { company } of result.json()) {
@@ -175,10 +169,7 @@ describe('columns', () => {
 		expect(fields.get('email')).toMatchObject({ displayName: 'E-mail (import key)', required: false });
 		expect(fields.get('age')?.type).toBe('number');
 		// A switch would write false into a field that nobody touched.
-		expect(fields.get('newsletter')).toMatchObject({
-			type: 'options',
-			options: [{ value: true }, { value: false }],
-		});
+		expect(fields.get('newsletter')).toMatchObject({ type: 'options', options: [{ value: true }, { value: false }] });
 		expect(fields.get('dateOfBirth')?.type).toBe('dateTime');
 	});
 
@@ -263,9 +254,7 @@ describe('a list that cannot be loaded says why', () => {
 			platform.respond = () => response;
 			const at = { baseUrl: platform.origin, token: 'made-up-token' };
 			const start = Date.now();
-			await expect(searchList(at, 'searchApplications', {})).rejects.toMatchObject({
-				description: expect.stringContaining(hint),
-			});
+			await expect(searchList(at, 'searchApplications', {})).rejects.toMatchObject({ description: expect.stringContaining(hint) });
 			expect(Date.now() - start).toBeLessThan(30_000);
 			expect(platform.requests).toHaveLength(1);
 		});

@@ -63,9 +63,7 @@ test.each(mappers)("%s: '%s' holds its table's fields", async (file, name) => {
 test('report of every sync: a token that may not write the report says so, and hides no result', async () => {
 	const { nodes } = read('report-of-every-sync.json');
 	const parametersOf = (name: string) => nodes.find((node) => node.name === name)!.parameters;
-	const { assignments } = parametersOf('Report').assignments as unknown as {
-		assignments: Array<{ name: string; value: string }>;
-	};
+	const { assignments } = parametersOf('Report').assignments as unknown as { assignments: Array<{ name: string; value: string }> };
 	const report = Object.fromEntries(assignments.map(({ name, value }) => [name, value]));
 	const columns = { mappingMode: 'defineBelow', value: report, matchingColumns: [], schema: [] };
 	const { admin } = sandbox;

@@ -90,9 +90,9 @@ test('an empty table is only a header, or an empty file', async () => {
 
 test('linked records with their fields', async () => {
 	const [first] = await harness.fill('orders', { number: '1', buyer: 'a' });
-	await harness.sandbox.client().post('/apps/shop/tables/orders/data', {
-		fields: { number: '2', buyer: 'b', related: { add: [first!.id] } },
-	});
+	await harness.sandbox
+		.client()
+		.post('/apps/shop/tables/orders/data', { fields: { number: '2', buyer: 'b', related: { add: [first!.id] } } });
 	const { text } = await exported({
 		options: { linkedRecords: { link: [{ field: 'related', include: 'fields', linkedFields: ['buyer'] }] } },
 	});

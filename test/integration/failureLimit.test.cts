@@ -8,18 +8,10 @@ const harness = useHarness();
 const items = (count: number, isBad: (index: number) => boolean) =>
 	numbered(count).map((item, index) => (isBad(index) ? { ...item, buyer: 'Bad' } : item));
 
-const reject = () =>
-	harness.faults({
-		match: { path: '/data/bulk$' },
-		fault: { kind: 'failRecords', field: 'buyer', values: ['Bad'] },
-	});
+const reject = () => harness.faults({ match: { path: '/data/bulk$' }, fault: { kind: 'failRecords', field: 'buyer', values: ['Bad'] } });
 
 const run = (operation: string, given: IDataObject[], options: IDataObject, onError?: OnError) =>
-	harness.run(operation, {
-		items: given,
-		options: { batchSize: 50, parallelRequests: 1, ...options },
-		onError,
-	});
+	harness.run(operation, { items: given, options: { batchSize: 50, parallelRequests: 1, ...options }, onError });
 
 const count = (all: unknown[], outcome: string) => all.filter((one) => one === outcome).length;
 

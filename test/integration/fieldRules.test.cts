@@ -75,10 +75,7 @@ test('importFromFile: the report counts the records that kept a field', async ()
 	await harness.fill('orders', ...stored);
 	const csv = ['number,buyer,price,comment', ...[1, 2, 3].map((n) => `${n},New,9,ours`)];
 	const data = await storedFile('orders.csv', csv.join('\n'), 'text/csv');
-	const result = await harness.run('importFromFile', {
-		input: [{ json: {}, binary: { data } }],
-		options: rules,
-	});
+	const result = await harness.run('importFromFile', { input: [{ json: {}, binary: { data } }], options: rules });
 	expect(result.json()[0]).toMatchObject({ inserted: 1, updated: 2, kept: { price: 2, comment: 1 } });
 	expect(await all()).toEqual(written);
 });
@@ -146,11 +143,7 @@ test('0 is a value; an empty list and no links are none', async () => {
 
 test('a linked record is created only for a link that is written', async () => {
 	const link = { name: 'home', type: 'schema_link', metadata: { linkTableId: 'towns' } };
-	const towns = {
-		internalName: 'towns',
-		header: 'Towns',
-		fields: [{ name: 'name', type: 'text', metadata: { importKey: true } }],
-	};
+	const towns = { internalName: 'towns', header: 'Towns', fields: [{ name: 'name', type: 'text', metadata: { importKey: true } }] };
 	const key = { name: 'name', type: 'text', metadata: { importKey: true } };
 	const { admin } = harness.sandbox;
 	await admin.createTable({ app: APP, table: towns });
@@ -208,12 +201,7 @@ describe('beside another writer', () => {
 	const bulk = /^(PATCH|POST|PUT) \/data\/bulk$/;
 	const item = { number: '2', buyer: 'New', price: 9, comment: 'ours' };
 	const write = async (more: Run = {}) =>
-		await harness.run('upsert', {
-			items: [item],
-			credential: other.credential(),
-			...more,
-			options: { ...rules, ...more.options },
-		});
+		await harness.run('upsert', { items: [item], credential: other.credential(), ...more, options: { ...rules, ...more.options } });
 	const send = async (method: string, path: string, data?: object) => {
 		const url = `/apps/${APP}/tables/orders/data${path}`;
 		const { status } = await harness.sandbox.client().request({ method, url, data });

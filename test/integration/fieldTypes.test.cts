@@ -198,10 +198,7 @@ describe("the workflow's time zone", () => {
 		const item = { due: '2026-11-21', meeting: '2026-07-01T12:00:00' };
 		for (const timezone of ZONES) {
 			const { json } = await harness.run({ items: [{ ...newDeal(), ...item }], timezone });
-			expect(await harness.readFields(json()[0]!.id)).toMatchObject({
-				due: '2026-11-21',
-				meeting: '2026-07-01T10:00:00.000Z',
-			});
+			expect(await harness.readFields(json()[0]!.id)).toMatchObject({ due: '2026-11-21', meeting: '2026-07-01T10:00:00.000Z' });
 		}
 	});
 });

@@ -63,9 +63,7 @@ test.each<[string, IDataObject, Run]>([
 			];
 	const result = await update(items, run);
 	const failed = result.output('Data Platform')[isMapped ? 0 : 1]!;
-	expectErrorItem(failed, isMapped ? 0 : 1, 'no field has a value, so every field of the record would be cleared', {
-		outcome: 'failed',
-	});
+	expectErrorItem(failed, isMapped ? 0 : 1, 'no field has a value, so every field of the record would be cleared', { outcome: 'failed' });
 	expect(failed.json.message).toContain("'Fields Not Sent'");
 	expect((await stored())[1]).toEqual(before[1]);
 	if (!isMapped) expect(outcomes(result)).toEqual(['updated', 'failed', 'updated']);

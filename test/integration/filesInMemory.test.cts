@@ -33,9 +33,7 @@ test('a table is exported, and imported again', async () => {
 
 test('rejected rows come out as a file', async () => {
 	const file = inMemory('orders.csv', 'number,buyer,price\n1,a,1\n2,b,cheap\n', 'text/csv');
-	const { json, output } = await rows.run('importFromFile', {
-		input: [{ json: {}, binary: { data: file } }],
-	});
+	const { json, output } = await rows.run('importFromFile', { input: [{ json: {}, binary: { data: file } }] });
 	expect(json()[0]).toMatchObject({ rows: 2, inserted: 1, rejected: 1 });
 	const [item] = output('Data Platform');
 	expect(item!.binary!.rejected!.id).toBeUndefined();
@@ -45,9 +43,7 @@ test('rejected rows come out as a file', async () => {
 test('a gzip file is read, and a damaged one is not imported', async () => {
 	const packed = gzipSync('number,buyer\n1,a\n2,b\n');
 	const importOf = async (bytes: Buffer) =>
-		await rows.run('importFromFile', {
-			input: [{ json: {}, binary: { data: inMemory('orders.csv.gz', bytes) } }],
-		});
+		await rows.run('importFromFile', { input: [{ json: {}, binary: { data: inMemory('orders.csv.gz', bytes) } }] });
 	const damaged = Buffer.from(packed);
 	damaged[damaged.length - 8]! ^= 1;
 	expect((await importOf(damaged)).error!.message).toContain('The gzip file is damaged: incorrect');

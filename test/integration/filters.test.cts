@@ -27,12 +27,7 @@ const AWKWARD = [
 
 const found = async (parameters: IDataObject, options: IDataObject = {}) => {
 	const result = await harness.run('getAll', {
-		parameters: {
-			returnAll: true,
-			simple: true,
-			sort: { by: [{ field: 'number', direction: 'asc' }] },
-			...parameters,
-		},
+		parameters: { returnAll: true, simple: true, sort: { by: [{ field: 'number', direction: 'asc' }] }, ...parameters },
 		options,
 	});
 	expect(result.error).toBeUndefined();
@@ -128,10 +123,7 @@ describe('operators', () => {
 	});
 
 	test('can be combined with a saved view, and with fields to load', async () => {
-		const [, open] = await loadOptions(harness.credential, 'getSavedViews', {
-			application: picked(APP),
-			table: picked('orders'),
-		});
+		const [, open] = await loadOptions(harness.credential, 'getSavedViews', { application: picked(APP), table: picked('orders') });
 		const savedView = open!.value as string;
 		expect(await found(condition('price', 'gte', '10'), { savedView })).toEqual(['4']);
 		const result = await harness.run('getAll', {
@@ -213,9 +205,7 @@ describe('choices of a dropdown', () => {
 		['deleteMany', tree({ field: 'state', operator: 'neq', value: ' opne' })],
 	])('%s: a value that is no choice is an error: %j', async (operation, parameters) => {
 		const summaries = { summary: [{ field: 'price', aggregations: ['sum'] }] };
-		const result = await harness.run(operation, {
-			parameters: { ...parameters, ...(operation === 'summarize' && { summaries }) },
-		});
+		const result = await harness.run(operation, { parameters: { ...parameters, ...(operation === 'summarize' && { summaries }) } });
 		expect(result.error?.message).toMatch(/^The condition on 'state' .* ' ?opne', .*: 'open', 'sent'$/);
 		expect(await harness.records()).toHaveLength(3);
 		const sent = (await harness.sandbox.admin.requests()).map(({ method }) => method);

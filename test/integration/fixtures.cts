@@ -151,11 +151,7 @@ export function useHarness({ skipsWaits = false } = {}): TestHarness {
 
 /** Orders with the numbers `1` to `count`. */
 export const numbered = (count: number, more: IDataObject = {}): IDataObject[] =>
-	Array.from({ length: count }, (_, index) => ({
-		number: String(index + 1),
-		buyer: `Buyer ${index + 1}`,
-		...more,
-	}));
+	Array.from({ length: count }, (_, index) => ({ number: String(index + 1), buyer: `Buyer ${index + 1}`, ...more }));
 
 export const outcomes = (result: RunResult) =>
 	result.json().map((json) => json.outcome ?? (json.details as IDataObject | undefined)?.outcome);

@@ -227,10 +227,7 @@ describe('the output', () => {
 });
 
 describe('rejected before anything is read', () => {
-	const filter = (value: string) => ({
-		filterMode: 'conditions',
-		conditions: { condition: [{ field: 'number', operator: 'eq', value }] },
-	});
+	const filter = (value: string) => ({ filterMode: 'conditions', conditions: { condition: [{ field: 'number', operator: 'eq', value }] } });
 
 	test.each([
 		[{ cursor: 'abc' }, "'Cursor' can't be read"],
@@ -267,11 +264,7 @@ describe('rejected before anything is read', () => {
 	test('a failed read leaves the cursor as it was: the same changes come the next time', async () => {
 		await harness.fill('orders', ...numbered(3));
 		const { cursor } = await pageOf({ pageSize: 1 });
-		await harness.faults({
-			match: { path: '/data' },
-			when: { nth: [1] },
-			fault: { kind: 'status', status: 403 },
-		});
+		await harness.faults({ match: { path: '/data' }, when: { nth: [1] }, fault: { kind: 'status', status: 403 } });
 		expect((await getChanges({ cursor })).error).toMatchObject({ httpCode: '403' });
 		await harness.faults();
 		expect((await pageOf({ cursor })).changes).toHaveLength(2);

@@ -254,17 +254,8 @@ describe('__proto__ in responses', () => {
 		await runOperation(
 			{ baseUrl: stranger.origin, token: 'made-up' },
 			{
-				parameters: {
-					resource: 'record',
-					operation,
-					application: picked('crm'),
-					table: picked('t'),
-					...more,
-				} as INodeParameters,
-				defaults: {
-					recordId: { __rl: true, mode: 'id', value: 'r1' },
-					columns: automatic as unknown as INodeParameters,
-				},
+				parameters: { resource: 'record', operation, application: picked('crm'), table: picked('t'), ...more } as INodeParameters,
+				defaults: { recordId: { __rl: true, mode: 'id', value: 'r1' }, columns: automatic as unknown as INodeParameters },
 				items,
 			},
 		);

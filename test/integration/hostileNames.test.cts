@@ -181,12 +181,7 @@ describe('a file name from the platform', () => {
 
 describe('in a query', () => {
 	const query = () => new URL(platform.requests.at(-1)!.target, platform.origin).searchParams;
-	const reading = {
-		resource: 'record',
-		operation: 'getAll',
-		application: picked('crm'),
-		table: picked('contacts'),
-	};
+	const reading = { resource: 'record', operation: 'getAll', application: picked('crm'), table: picked('contacts') };
 
 	test('a saved view is one value', async () => {
 		for (const savedView of names) {

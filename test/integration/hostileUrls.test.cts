@@ -50,10 +50,7 @@ describe('a webhook URL', () => {
 		const result = await trigger(withPorts(address));
 		expect(result.error).toBeUndefined();
 		expect(platform.requests.map((heard) => heard.target)).toEqual([withPorts(target)]);
-		expect(platform.requests[0]?.headers).toMatchObject({
-			host: `127.0.0.1:${platform.port}`,
-			authorization: `Bearer ${token}`,
-		});
+		expect(platform.requests[0]?.headers).toMatchObject({ host: `127.0.0.1:${platform.port}`, authorization: `Bearer ${token}` });
 		expect(stranger.requests).toEqual([]);
 	});
 

@@ -259,10 +259,7 @@ describe('options of many-record writes', () => {
 	test('links by key, several in a cell', async () => {
 		const [one, two] = await harness.fill('orders', ...numbered(2));
 		const { json, rejected } = await imported('number,buyer,related\n3,c,1; 2\n4,d,5\n', {
-			options: {
-				listSeparator: ';',
-				linkValues: { link: [{ field: 'related', valueType: 'importKey', ifNotFound: 'error' }] },
-			},
+			options: { listSeparator: ';', linkValues: { link: [{ field: 'related', valueType: 'importKey', ifNotFound: 'error' }] } },
 		});
 		expect(json).toMatchObject({ inserted: 1, rejected: 1 });
 		expect(lines(rejected)[1]).toMatch(/^4,d,5,.*'5'|"5"/);
@@ -289,10 +286,7 @@ describe('an import that stops early', () => {
 		expect(error!.description).toContain(`set 'File → Start at Row' in the options to ${through + 1}`);
 		expect(details).toMatchObject({ startAtRow: through + 1, inserted: through - 1 });
 		await harness.faults();
-		const { json } = await imported(text, {
-			parameters: { importMode: 'create' },
-			options: { startAtRow: through + 1 },
-		});
+		const { json } = await imported(text, { parameters: { importMode: 'create' }, options: { startAtRow: through + 1 } });
 		expect(json).toMatchObject({ rejected: 0, inserted: 12_001 - through });
 		const numbers = await harness.values('number');
 		expect(new Set(numbers).size).toBe(12_000);
@@ -354,10 +348,7 @@ describe('an import that stops early', () => {
 
 	test('in the first request: no row is confirmed', async () => {
 		await harness.faults({ ...down, fault: { kind: 'status', status: 500 } });
-		const { error } = await imported(rows(30), {
-			parameters: { importMode: 'create' },
-			options: { batchSize: 1, parallelRequests: 1 },
-		});
+		const { error } = await imported(rows(30), { parameters: { importMode: 'create' }, options: { batchSize: 1, parallelRequests: 1 } });
 		expect(error!.message).toContain("No row of 'orders.csv' was imported for certain: ");
 		expect(error!.description).toContain(' rows may or may not have been written: check before you');
 		const { rows: count, unknown } = (error!.context as { details: IDataObject }).details;
@@ -418,10 +409,7 @@ describe('an import that is canceled', () => {
 		await harness.faults({ ...bulk, fault: { kind: 'slowAfter', ms: 600_000 } });
 		const log = warnings();
 		sent.length = 0;
-		const { run } = await imported(rows(6000), {
-			parameters: { importMode },
-			onStart: cancelAt(/\/bulk$/, 4, 200),
-		});
+		const { run } = await imported(rows(6000), { parameters: { importMode }, onStart: cancelAt(/\/bulk$/, 4, 200) });
 		const before = [...sent];
 		expect(before.length).toBeGreaterThan(4);
 		expect(run.status).toBe('canceled');

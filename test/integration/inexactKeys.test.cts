@@ -94,9 +94,7 @@ test.each([
 ])('the expression for %s finds the record: %s', async (field, advice, given, stored) => {
 	const value = { [field]: `=${advice.slice('use '.length)}`, n: 5 };
 	const columns = { mappingMode: 'defineBelow', value };
-	const result = await run('upsert', [{ [field]: given }], {
-		parameters: { matchOn: 'fields', matchFields: [field], columns },
-	});
+	const result = await run('upsert', [{ [field]: given }], { parameters: { matchOn: 'fields', matchFields: [field], columns } });
 	expect(result.error).toBeUndefined();
 	expect(outcomes(result)).toEqual(['updated']);
 	const [record] = (await harness.records('tasks')).filter(({ fields }) => fields.n === 5);
@@ -153,14 +151,8 @@ describe('a stored key that can’t be compared is nobody’s: nothing is writte
 			{ due: TEN, day: '2026-07-01' },
 			{ due: '2026-07-01T10:00:00', day: '2026-06-30T22:00:00Z' },
 		];
-		const data = fields.map((each, at) => ({
-			...{ id: `r${at}`, created: TEN, modified: TEN, ver: 0 },
-			fields: each,
-		}));
-		await harness.faults({
-			match: { method: 'POST', path: '/data/filter$' },
-			fault: { kind: 'status', status: 200, body: { data } },
-		});
+		const data = fields.map((each, at) => ({ ...{ id: `r${at}`, created: TEN, modified: TEN, ver: 0 }, fields: each }));
+		await harness.faults({ match: { method: 'POST', path: '/data/filter$' }, fault: { kind: 'status', status: 200, body: { data } } });
 	});
 
 	test.each<[operation: string, parameters: object]>([

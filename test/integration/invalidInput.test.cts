@@ -156,10 +156,7 @@ test('items for different tables are not all written to the first one', async ()
 	];
 	const result = await harness.run('create', {
 		items,
-		parameters: {
-			table: { __rl: true, mode: 'id', value: '={{ $json.table }}' },
-			columns: defined({ buyer: '={{ $json.buyer }}' }),
-		},
+		parameters: { table: { __rl: true, mode: 'id', value: '={{ $json.table }}' }, columns: defined({ buyer: '={{ $json.buyer }}' }) },
 	});
 	expect(result.error?.message).toContain('Nothing was sent');
 	expect(result.error?.context?.itemIndex).toBe(1);
@@ -214,10 +211,7 @@ describe('what does not exist is named, with what is called nearly the same', ()
 
 	const RECORD = locator('5f0c9f0e-3b1a-4f43-9a51-0a9c1df7a1b2');
 	const byRecord = { recordId: RECORD };
-	const byFilter = {
-		filterMode: 'conditions',
-		conditions: { condition: [{ field: 'price', operator: 'gt', value: '1' }] },
-	};
+	const byFilter = { filterMode: 'conditions', conditions: { condition: [{ field: 'price', operator: 'gt', value: '1' }] } };
 	const operations: Array<[operation: string, parameters: IDataObject]> = [
 		['count', {}],
 		['delete', byRecord],

@@ -27,11 +27,7 @@ const brokenId = `={{ $json.number === "2" ? $('Missing').first() : $json.id }}`
 test.each(['create', 'upsert'])('%s: an error of 5 MB from the platform is not copied into each item', async (operation) => {
 	await harness.faults({
 		match: { method: 'POST', path: '/data' },
-		fault: {
-			kind: 'status',
-			status: 403,
-			body: { errors: [{ id: 'y'.repeat(5_000_000), message: 'x'.repeat(5_000_000) }] },
-		},
+		fault: { kind: 'status', status: 403, body: { errors: [{ id: 'y'.repeat(5_000_000), message: 'x'.repeat(5_000_000) }] } },
 	});
 	const run = { items: numbered(300) };
 	const result = await harness.run(operation, { ...continuing, ...run });
@@ -100,11 +96,7 @@ describe('update', () => {
 	});
 
 	test.each([null, '', [], { a: 1 }, true, NaN])('a record ID that is %j', async (value) => {
-		const updates = (await existing()).map((item, index) => ({
-			...item,
-			...(index === 1 && { id: value }),
-			buyer: 'New',
-		}));
+		const updates = (await existing()).map((item, index) => ({ ...item, ...(index === 1 && { id: value }), buyer: 'New' }));
 		const recordId = byRecord('={{ $json.id }}');
 		const run = { items: updates as IDataObject[], parameters: { columns: mapped, recordId } };
 		const result = await harness.run('update', { ...continuing, ...run });

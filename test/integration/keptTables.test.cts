@@ -223,10 +223,7 @@ describe('a change in the last minute', () => {
 	test('the table was made again: a record that it no longer has is not found', async () => {
 		await makeTable(all);
 		await warmUp();
-		await harness.sandbox.admin.createTable({
-			app: APP,
-			table: { internalName: TABLE, header: 'Parts', fields: all },
-		});
+		await harness.sandbox.admin.createTable({ app: APP, table: { internalName: TABLE, header: 'Parts', fields: all } });
 		const result = await run('update', { items: [item()], parameters: byId });
 		expect(outcomes(result)).toEqual(['notFound']);
 	});

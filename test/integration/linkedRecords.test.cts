@@ -69,10 +69,7 @@ describe('linked to', () => {
 	});
 
 	test('with a filter, a sort and chosen fields', async () => {
-		const parameters = {
-			filterMode: 'conditions',
-			conditions: { condition: [{ field: 'firstname', operator: 'eq', value: 'Bob' }] },
-		};
+		const parameters = { filterMode: 'conditions', conditions: { condition: [{ field: 'firstname', operator: 'eq', value: 'Bob' }] } };
 		const options = linkedTo('deals.people', dealId);
 		const result = await run('getAll', { parameters, options: { ...options, fieldsToLoad: ['email'] } });
 		expect(result.json()).toEqual([expect.objectContaining({ email: 'bob.fox@example.com' })]);

@@ -32,11 +32,7 @@ const people = {
 	],
 };
 const memos = { internalName: 'memos', header: 'Memos', fields: [{ name: 'text', type: 'text' }] };
-const secrets = {
-	internalName: 'secrets',
-	header: 'Secrets',
-	fields: [{ name: 'code', type: 'text', metadata: { importKey: true } }],
-};
+const secrets = { internalName: 'secrets', header: 'Secrets', fields: [{ name: 'code', type: 'text', metadata: { importKey: true } }] };
 /** A field other than the key is required. */
 const ranks = {
 	internalName: 'ranks',
@@ -175,9 +171,7 @@ describe('a link to many records', () => {
 		expect((await person('a'))?.clients).toEqual([dogwood]);
 		expect((await person('b'))?.clients).toEqual([Acorn, Birch]);
 		expect((await person('c'))?.clients).toEqual([Acorn, dogwood]);
-		await run('upsert', {
-			items: [{ email: 'b', clients: { add: ['Dogwood, Test & Sons'], remove: ['Acorn'] } }],
-		});
+		await run('upsert', { items: [{ email: 'b', clients: { add: ['Dogwood, Test & Sons'], remove: ['Acorn'] } }] });
 		expect((await person('b'))?.clients).toEqual([Birch, dogwood]);
 	});
 });
@@ -317,11 +311,7 @@ describe('what can go wrong with the linked table', () => {
 				{ app: APP, table: 'secrets', allow },
 			],
 		});
-		const result = await run('create', {
-			...goingOn,
-			token,
-			items: [{ email: 'a', secret: 'x' }, { email: 'b' }],
-		});
+		const result = await run('create', { ...goingOn, token, items: [{ email: 'a', secret: 'x' }, { email: 'b' }] });
 		expect(outcomes(result)).toEqual(['failed', 'inserted']);
 		expectErrorItem(result.output('Data Platform')[0]!, 0, "its linked table can't be read");
 	});
@@ -388,10 +378,7 @@ describe('the number of requests', () => {
 		const records = Array.from({ length: 1000 }, (_, index) => ({ fields: { name: company(index) } }));
 		await sandbox.admin.createTable({ app: APP, table: companies, records });
 		await sandbox.admin.clearRequests();
-		const items = Array.from({ length: 5000 }, (_, index) => ({
-			email: `p${index}`,
-			company: company(index),
-		}));
+		const items = Array.from({ length: 5000 }, (_, index) => ({ email: `p${index}`, company: company(index) }));
 		const result = await run('upsert', {
 			links: [{ ...orCreate, field: 'company' }],
 			items,

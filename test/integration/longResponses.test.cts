@@ -21,10 +21,7 @@ async function listApplications(response: StubResponse, run: Partial<OperationRu
 
 const allClosed = async () => await waitUntil('no connection is open', async () => (await platform.countConnections()) === 0);
 
-const zipped = (bytes: number) => ({
-	headers: { ...JSON_TYPE, 'content-encoding': 'gzip' },
-	body: gzipSync(Buffer.alloc(bytes, ' ')),
-});
+const zipped = (bytes: number) => ({ headers: { ...JSON_TYPE, 'content-encoding': 'gzip' }, body: gzipSync(Buffer.alloc(bytes, ' ')) });
 
 test.each<[string, StubResponse]>([
 	['that never ends', { headers: JSON_TYPE, body: ' '.repeat(MIB), repeats: true }],

@@ -19,11 +19,7 @@ const notes = async (): Promise<IDataObject[]> => (await harness.records('notes'
 test('an unchanged record among thousands with its values is read by its ID', async () => {
 	const many = Array.from({ length: 3000 }, () => ({ text: 'a', rank: 1 }));
 	await harness.fill('notes', ...many);
-	const result = await onNotes('update', {
-		items: [{ text: 'a', rank: 1 }],
-		parameters: byText,
-		options: { multipleMatches: 'first' },
-	});
+	const result = await onNotes('update', { items: [{ text: 'a', rank: 1 }], parameters: byText, options: { multipleMatches: 'first' } });
 	expect(outcomes(result)).toEqual(['unchanged']);
 	const paths = (await harness.requests()).map(({ path }) => path.split('/data')[1]);
 	// A page to match, and the one after it, which was requested ahead.
@@ -77,10 +73,7 @@ describe('create or update, matched on fields', () => {
 			const result = await onNotes('upsert', { items, parameters });
 			expect(outcomes(result)).toEqual(values.map(() => 'unchanged'));
 		}
-		const missing = await onNotes('upsert', {
-			items: values.map((text) => ({ text: `${text}${text}` })),
-			parameters: byText,
-		});
+		const missing = await onNotes('upsert', { items: values.map((text) => ({ text: `${text}${text}` })), parameters: byText });
 		expect(outcomes(missing)).toEqual(values.map(() => 'inserted'));
 		expect((await notes()).map(({ ver }) => ver)).toEqual(Array(2 * values.length).fill(0));
 	});
@@ -114,11 +107,7 @@ describe('create or update, matched on fields', () => {
 		['a calculated field', ['label'], 'read-only'],
 		['a list', ['tags'], "its type is 'chips'"],
 	])('%s is rejected before anything is sent', async (_, matchFields, message) => {
-		const result = await harness.run('upsert', {
-			...goingOn,
-			items: numbered(1),
-			parameters: { matchOn: 'fields', matchFields },
-		});
+		const result = await harness.run('upsert', { ...goingOn, items: numbered(1), parameters: { matchOn: 'fields', matchFields } });
 		expect(String(result.json()[0]!.error)).toContain(message);
 		expect(await harness.writes()).toEqual([]);
 	});
@@ -145,22 +134,14 @@ describe('several matches', () => {
 	/** Sorted like on the platform, by time of creation. */
 	const inOrder = async () => (await harness.records('notes')).sort((a, b) => (`${a.created} ${a.id}` < `${b.created} ${b.id}` ? -1 : 1));
 	const run = async (multipleMatches: string, options: IDataObject = {}) =>
-		await onNotes('upsert', {
-			items: [{ text: 'a', rank: 9 }],
-			parameters: byText,
-			options: { multipleMatches, ...options },
-		});
+		await onNotes('upsert', { items: [{ text: 'a', rank: 9 }], parameters: byText, options: { multipleMatches, ...options } });
 
 	test.each([
 		['error', 'failed'],
 		['first', 'updated'],
 	])('of thousands, only those that matter are read (%s)', async (multipleMatches, outcome) => {
 		await harness.fill('notes', ...Array.from({ length: 6000 }, () => ({ text: 'shared', rank: 1 })));
-		const result = await onNotes('upsert', {
-			items: [{ text: 'shared', rank: 2 }],
-			parameters: byText,
-			options: { multipleMatches },
-		});
+		const result = await onNotes('upsert', { items: [{ text: 'shared', rank: 2 }], parameters: byText, options: { multipleMatches } });
 		expect(outcomes(result)).toEqual([outcome]);
 		if (outcome === 'failed') {
 			const [item] = result.output('Data Platform');
@@ -334,12 +315,7 @@ describe('with other writers', () => {
 		const [stored] = await harness.fill('notes', { text: 'a', rank: 1 });
 		otherWriter.before((target) => (target === updates ? remove(stored!.id) : undefined));
 		const run = (options: IDataObject) =>
-			onNotes('upsert', {
-				items: [{ text: 'a', rank: 2 }],
-				parameters: byText,
-				credential: otherWriter.credential(),
-				options,
-			});
+			onNotes('upsert', { items: [{ text: 'a', rank: 2 }], parameters: byText, credential: otherWriter.credential(), options });
 		const result = await run({});
 		expect(outcomes(result)).toEqual(['inserted']);
 		const [created] = await harness.records('notes');
@@ -386,10 +362,7 @@ describe('with other writers', () => {
 });
 
 test('10,000 items, matched on two fields', async () => {
-	const rows = Array.from({ length: 10_000 }, (_, index) => ({
-		text: `name ${index % 2500}`,
-		rank: Math.floor(index / 2500),
-	}));
+	const rows = Array.from({ length: 10_000 }, (_, index) => ({ text: `name ${index % 2500}`, rank: Math.floor(index / 2500) }));
 	await harness.fill('notes', ...rows.filter((_, index) => index % 2 === 0));
 	const result = await onNotes('upsert', { items: rows, parameters: byBoth });
 	const counts = { unchanged: 0, inserted: 0 } as Record<string, number>;

@@ -189,11 +189,7 @@ test.each([
 	['create', {}, { output: 'abc' }, "'Output'"],
 	['upsert', {}, { output: 5 }, "'Output'"],
 ])('%s: a choice that is not in the list is an error before anything is sent: %j %j', async (operation, parameters, options, label) => {
-	const { error } = await harness.run(operation, {
-		items: [{ id: 'x', number: '1', buyer: 'a' }],
-		parameters,
-		options,
-	});
+	const { error } = await harness.run(operation, { items: [{ id: 'x', number: '1', buyer: 'a' }], parameters, options });
 	expect(error!.message).toContain(`${label} must be`);
 	expect(await harness.writes()).toEqual([]);
 });

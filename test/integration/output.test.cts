@@ -36,10 +36,7 @@ describe.each(OPERATIONS)('%s %j', (operation, run, before) => {
 		const stored = await harness.records();
 		expect(json().map(({ id }) => id)).toEqual(stored.map(({ id }) => id));
 		for (const [at, item] of json().entries()) {
-			expect(item).toMatchObject({
-				...{ outcome: 'inserted', number: `${at + 1}`, price: null },
-				label: `${at + 1}: Buyer ${at + 1}`,
-			});
+			expect(item).toMatchObject({ ...{ outcome: 'inserted', number: `${at + 1}`, price: null }, label: `${at + 1}: Buyer ${at + 1}` });
 		}
 		// A single record is read by its ID.
 		expect(await reads()).toHaveLength(count === 1 ? 1 : 0);
@@ -152,11 +149,7 @@ test('a summary reads nothing afterwards', async () => {
 
 test('everything that an item may have is described to the editor', async () => {
 	await harness.fill('orders', ...numbered(1, { price: 1 }));
-	await harness.faults({
-		match: { path: '/data/filter$' },
-		when: { nth: [2] },
-		fault: { kind: 'status', status: 403 },
-	});
+	await harness.faults({ match: { path: '/data/filter$' }, when: { nth: [2] }, fault: { kind: 'status', status: 403 } });
 	const items = ['a', 'b'].flatMap((buyer) => ['1', '2'].map((number) => ({ number, buyer, price: 2 })));
 	const fieldRules = { field: [{ field: 'price', rule: 'whenCreating' }] };
 	const result = await harness.run('upsert', { items, options: { output: 'stored', fieldRules } });

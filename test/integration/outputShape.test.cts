@@ -13,20 +13,11 @@ const keysOf = (json: IDataObject | undefined) => Object.keys(json ?? {}).sort()
 async function outputs(table: string, values: IDataObject, simple: boolean) {
 	const [stored] = await harness.records(table);
 	const run = async (operation: string, item: IDataObject, parameters: IDataObject = {}) => {
-		const result = await harness.run(operation, {
-			table,
-			items: [item],
-			parameters: { ...parameters, simple },
-		});
+		const result = await harness.run(operation, { table, items: [item], parameters: { ...parameters, simple } });
 		return result.json()[0]!;
 	};
 	const recordId = stored!.id;
-	const watching = await watch(harness.credential, {
-		application: picked(APP),
-		table: picked(table),
-		startFrom: 'beginning',
-		simple,
-	});
+	const watching = await watch(harness.credential, { application: picked(APP), table: picked(table), startFrom: 'beginning', simple });
 	return {
 		get: await run('get', {}, { recordId }),
 		getAll: await run('getAll', {}),
@@ -51,10 +42,7 @@ describe('simplified', () => {
 	});
 
 	test('an item of the error output also has the fields of the input item', async () => {
-		const result = await harness.run('create', {
-			items: [{ number: '1', buyer: 'x', state: 'lost' }],
-			onError: 'continueErrorOutput',
-		});
+		const result = await harness.run('create', { items: [{ number: '1', buyer: 'x', state: 'lost' }], onError: 'continueErrorOutput' });
 		const [item] = result.output('Data Platform', 1);
 		expect(item?.json).toMatchObject({ number: '1', details: { outcome: 'failed' } });
 	});
@@ -78,10 +66,7 @@ describe("a field with the name of one of the node's own keys", () => {
 		const fields = names.map((name) => ({ name, type: 'text' }));
 		await harness.sandbox.admin.createTable({
 			app: APP,
-			table: {
-				internalName: 'odd',
-				fields: [{ name: 'key', type: 'text', metadata: { importKey: true } }, ...fields],
-			},
+			table: { internalName: 'odd', fields: [{ name: 'key', type: 'text', metadata: { importKey: true } }, ...fields] },
 			records: [{ fields: { key: 'k', ...values } }],
 		});
 	});
@@ -122,10 +107,7 @@ describe("a field with the name of one of the node's own keys", () => {
 });
 
 test('an item of the error output can be corrected and sent again', async () => {
-	const result = await harness.run('create', {
-		items: [{ number: '1', buyer: 'x', state: 'lost' }],
-		onError: 'continueErrorOutput',
-	});
+	const result = await harness.run('create', { items: [{ number: '1', buyer: 'x', state: 'lost' }], onError: 'continueErrorOutput' });
 	const items = result.output('Data Platform', 1).map(({ json }) => ({ ...json, state: 'open' }));
 	expect(items[0]).toMatchObject({ error: expect.any(String), number: '1' });
 	expect(outcomes(await harness.run('create', { items }))).toEqual(['inserted']);

@@ -43,9 +43,7 @@ describe.each(caps)('of %d and %d records', (maxListedRecords, maxFilteredRecord
 	test('Get Many returns all records, the requested number, and the requested portion', async () => {
 		await fill();
 		const { client } = harness.sandbox;
-		const [view] = (await client().get(`${path}/orders`)).data.data.settings.userFilters as Array<{
-			id: string;
-		}>;
+		const [view] = (await client().get(`${path}/orders`)).data.data.settings.userFilters as Array<{ id: string }>;
 		for (const [parameters, options] of [
 			[{}, {}],
 			[{ sort }, {}],
@@ -72,11 +70,7 @@ describe.each(caps)('of %d and %d records', (maxListedRecords, maxFilteredRecord
 		let [cursor, hasMore, calls] = ['', true, 0];
 		for (; hasMore && calls < 50; calls += 1) {
 			const result = await harness.run('getChanges', { parameters: { cursor, pageSize: 200 } });
-			const [page] = result.json() as Array<{
-				changes: Array<{ id: string }>;
-				cursor: string;
-				hasMore: boolean;
-			}>;
+			const [page] = result.json() as Array<{ changes: Array<{ id: string }>; cursor: string; hasMore: boolean }>;
 			for (const { id } of page!.changes) seen.add(id);
 			({ cursor, hasMore } = page!);
 		}
@@ -177,12 +171,7 @@ describe.each(caps)('of %d and %d records', (maxListedRecords, maxFilteredRecord
 		const found: string[] = [];
 		let token: string | undefined;
 		do {
-			const parameters = {
-				resource: 'record',
-				operation: 'get',
-				application: picked(APP),
-				table: picked('orders'),
-			};
+			const parameters = { resource: 'record', operation: 'get', application: picked(APP), table: picked('orders') };
 			const list = await searchList(harness.credential, 'searchRecords', parameters, undefined, token);
 			found.push(...list.results.map(({ value }) => String(value)));
 			token = list.paginationToken as string | undefined;

@@ -38,9 +38,7 @@ const workflow = (operation: string, options = {}): WorkflowJson => ({
 
 describe.each(['create', 'upsert'])('after %s', (operation) => {
 	test("$('Items').item resolves on both branches", async () => {
-		const items = numbered(5).map((order, index) => ({
-			json: index === 2 ? { ...order, state: 'lost' } : order,
-		}));
+		const items = numbered(5).map((order, index) => ({ json: index === 2 ? { ...order, state: 'lost' } : order }));
 		const result = await runWorkflow(workflow(operation), items, harness.credential);
 		expect(result.error).toBeUndefined();
 		const notes = (await harness.values('text', 'notes')).map(String);

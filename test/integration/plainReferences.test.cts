@@ -24,12 +24,7 @@ import { defined } from '../support/engine/engine.cts';
 const NODE = 'Data Platform';
 
 /** Its expressions are evaluated in the isolate that it holds. */
-const workflow = new Workflow({
-	nodes: [fullNode({ name: NODE, type: NODE_TYPE }, 0)],
-	connections: {},
-	active: false,
-	nodeTypes,
-});
+const workflow = new Workflow({ nodes: [fullNode({ name: NODE, type: NODE_TYPE }, 0)], connections: {}, active: false, nodeTypes });
 const node = workflow.getNode(NODE)!;
 
 /** The context of the node, with these items. */
@@ -159,10 +154,7 @@ const leaf = fc.oneof(
 );
 
 const { json } = fc.letrec((tie) => ({
-	value: fc.oneof({ weight: 4, arbitrary: leaf }, fc.array(tie('value'), { maxLength: 3 }), {
-		weight: 2,
-		arbitrary: tie('json'),
-	}),
+	value: fc.oneof({ weight: 4, arbitrary: leaf }, fc.array(tie('value'), { maxLength: 3 }), { weight: 2, arbitrary: tie('json') }),
 	json: fc.array(fc.tuple(name, tie('value')), { maxLength: 6 }).map((entries) => Object.fromEntries(entries) as unknown),
 }));
 
@@ -220,10 +212,7 @@ const expression = fc.oneof(
 	{
 		weight: 8,
 		arbitrary: fc
-			.array(fc.constantFrom('.a', '.b', ' . a', '["E-mail"]', "['a']", '[0]', '[ 1 ]'), {
-				minLength: 1,
-				maxLength: 3,
-			})
+			.array(fc.constantFrom('.a', '.b', ' . a', '["E-mail"]', "['a']", '[0]', '[ 1 ]'), { minLength: 1, maxLength: 3 })
 			.map((steps) => `={{ $json${steps.join('')} }}`),
 	},
 	{ weight: 8, arbitrary: fc.tuple(space, code, space).map(([a, c, b]) => `={{${a}${c}${b}}}`) },
@@ -289,9 +278,7 @@ describe(`with the expression engine ${ENGINE}`, () => {
 	});
 
 	test('the entries of a list have the same values as in n8n', () => {
-		const entries = fc.array(fc.record({ field: name, value: expression.filter(isSteady) }), {
-			maxLength: 3,
-		});
+		const entries = fc.array(fc.record({ field: name, value: expression.filter(isSteady) }), { maxLength: 3 });
 		fc.assert(
 			fc.property(entries, fc.array(json, { minLength: 1, maxLength: 3 }), (field, items) => {
 				expectSame({ fieldsToSet: { field } }, items, 'fieldsToSet');

@@ -2,15 +2,9 @@ import { numbered, expectErrorItem, outcomes, useHarness } from './fixtures.cts'
 
 const harness = useHarness();
 
-const tooMany = (retryAfter: object) => ({
-	when: { every: 3 },
-	fault: { kind: 'status', status: 429, ...retryAfter },
-});
+const tooMany = (retryAfter: object) => ({ when: { every: 3 }, fault: { kind: 'status', status: 429, ...retryAfter } });
 const runSummary = async (operation: string, options = {}) =>
-	await harness.run(operation, {
-		items: numbered(30),
-		options: { output: 'summary', ...options },
-	});
+	await harness.run(operation, { items: numbered(30), options: { output: 'summary', ...options } });
 const summaryOf = async (operation: string, options = {}) => (await runSummary(operation, options)).json();
 
 describe('429 on every third request', () => {
@@ -43,10 +37,7 @@ describe('429 on every third request', () => {
 
 	test('without Retry-After a minute is waited, so a shorter Max Wait stops it clearly', async () => {
 		await harness.faults({ ...tooMany({}), match: { path: '/data/bulk$' }, when: { nth: [2] } });
-		const result = await harness.run('create', {
-			items: numbered(30),
-			options: { batchSize: 10, maxRetryWait: 1 },
-		});
+		const result = await harness.run('create', { items: numbered(30), options: { batchSize: 10, maxRetryWait: 1 } });
 		expect(result.error?.message).toContain('The platform asked to wait: too many requests');
 		expect(result.error?.message).toContain('would pass the limit of 1 s');
 		expect(result.error?.description).toContain("'Batches, Timeouts and Retries → Max Wait (Seconds)'");
@@ -57,11 +48,7 @@ describe('429 on every third request', () => {
 });
 
 test('a run that gives up has an outcome for each item, and says up to which item everything is confirmed', async () => {
-	const refusal = {
-		match: { path: '/data/bulk$' },
-		when: { nth: [2] },
-		...{ fault: { kind: 'status', status: 403 } },
-	};
+	const refusal = { match: { path: '/data/bulk$' }, when: { nth: [2] }, ...{ fault: { kind: 'status', status: 403 } } };
 	await harness.faults(refusal);
 	const run = { items: numbered(6), onError: 'continueRegularOutput' as const };
 	const items = await harness.run('create', { ...run, options: { batchSize: 2 } });
@@ -118,10 +105,7 @@ test("the credential's requests per minute are kept", async () => {
 });
 
 test.each([1.5, -1])('%d requests per minute are refused by name', async (requests) => {
-	const result = await harness.run('create', {
-		items: numbered(2),
-		credential: { requestsPerMinute: requests },
-	});
+	const result = await harness.run('create', { items: numbered(2), credential: { requestsPerMinute: requests } });
 	expect(result.error?.message).toContain("'Requests per Minute' must be a whole number at least 0");
 	expect(await harness.requests()).toEqual([]);
 });
@@ -133,11 +117,7 @@ test('cancelling ends the waiting at once, and nothing more is sent', async () =
 		fault: { kind: 'status', status: 429, retryAfterSeconds: 30 },
 	});
 	const start = Date.now();
-	const result = await harness.run('create', {
-		items: numbered(6),
-		options: { batchSize: 2 },
-		onStart: cancelAfter(3, 0),
-	});
+	const result = await harness.run('create', { items: numbered(6), options: { batchSize: 2 }, onStart: cancelAfter(3, 0) });
 	expect(Date.now() - start).toBeLessThan(25_000);
 	expect(result.run.status).toBe('canceled');
 	const before = (await harness.requests()).length;

@@ -59,10 +59,7 @@ describe('get many records', () => {
 			{ number: 'b', buyer: 'Dog', price: 2 },
 			{ number: 'c', buyer: 'Fox', price: 3 },
 		);
-		const conditions = (...condition: IDataObject[]) => ({
-			filterMode: 'conditions',
-			conditions: { condition },
-		});
+		const conditions = (...condition: IDataObject[]) => ({ filterMode: 'conditions', conditions: { condition } });
 		const dog = { field: 'buyer', operator: 'eq', value: 'Dog, jr.' };
 		const dear = { field: 'price', operator: 'gte', value: 3 };
 		expect(numbers(await getMany(conditions(dog)))).toEqual(['a']);
@@ -142,10 +139,7 @@ describe('get many records with another writer', () => {
 describe('empty expressions when reading', () => {
 	const nothing = '={{ $json.missing }}';
 	const located = (value: string, mode = 'id') => ({ __rl: true, mode, value });
-	const condition = (entry: IDataObject) => ({
-		filterMode: 'conditions',
-		conditions: { condition: [entry] },
-	});
+	const condition = (entry: IDataObject) => ({ filterMode: 'conditions', conditions: { condition: [entry] } });
 
 	test.each(['getAll', 'count', 'summarize'])('%s: never all records', async (operation) => {
 		await harness.fill('orders', ...numbered(3));
@@ -212,9 +206,7 @@ describe('a pasted address', () => {
 	const url = (value: string) => ({ __rl: true, mode: 'url', value });
 	const requested = async (resource: string, operation: string, parameters: IDataObject) => {
 		await harness.sandbox.admin.clearRequests();
-		await runOperation(harness.credential, {
-			parameters: { resource, operation, options: {}, ...parameters },
-		});
+		await runOperation(harness.credential, { parameters: { resource, operation, options: {}, ...parameters } });
 		const [request] = await harness.requests();
 		return request?.path;
 	};
@@ -260,11 +252,7 @@ test('a simplified record distinguishes its fields from names that n8n and the p
 	const [record] = await harness.fill('orders', { number: '1', buyer: 'Fox' });
 	const get = (simple: boolean) => harness.run('get', { parameters: { recordId: record!.id, simple }, options: {} });
 	expect((await get(true)).json()[0]).toMatchObject({ id: record!.id, number: '1', buyer: 'Fox' });
-	expect((await get(false)).json()[0]).toMatchObject({
-		id: record!.id,
-		ver: 0,
-		fields: { number: '1', buyer: 'Fox', label: '1: Fox' },
-	});
+	expect((await get(false)).json()[0]).toMatchObject({ id: record!.id, ver: 0, fields: { number: '1', buyer: 'Fox', label: '1: Fox' } });
 });
 
 test('a field called error does not send its record to the error output', async () => {
@@ -274,11 +262,7 @@ test('a field called error does not send its record to the error output', async 
 		records: [{ fields: { error: 'only a value' } }],
 	});
 	for (const simple of [true, false]) {
-		const result = await harness.run('getAll', {
-			table: 'log',
-			parameters: { simple },
-			onError: 'continueErrorOutput',
-		});
+		const result = await harness.run('getAll', { table: 'log', parameters: { simple }, onError: 'continueErrorOutput' });
 		expect(result.output('Data Platform', 0)).toHaveLength(1);
 		expect(result.output('Data Platform', 1)).toEqual([]);
 	}
@@ -289,11 +273,7 @@ describe('applications and tables', () => {
 	const tables = { resource: 'table', operation: 'getAll', application: picked('={{ $json.app }}') };
 
 	test('tables: the unknown application fails alone', async () => {
-		const result = await runOperation(harness.credential, {
-			parameters: tables,
-			items,
-			onError: 'continueRegularOutput',
-		});
+		const result = await runOperation(harness.credential, { parameters: tables, items, onError: 'continueRegularOutput' });
 		const output = result.output('Data Platform');
 		expect(pairedIndexes(output)).toEqual([0, 0, 1, 2, 2]);
 		expectErrorItem(output[2]!, 1, 'There is no application', { status: 404 });
@@ -311,19 +291,9 @@ describe('applications and tables', () => {
 			parameters: { resource: 'table', operation: 'get', application: picked(APP), table: picked('orders') },
 		});
 		const [table] = result.json();
-		const { fields, id, savedViews } = table as unknown as {
-			id: string;
-			fields: IDataObject[];
-			savedViews: IDataObject[];
-		};
+		const { fields, id, savedViews } = table as unknown as { id: string; fields: IDataObject[]; savedViews: IDataObject[] };
 		const field = (name: string) => fields.find((entry) => entry.name === name);
-		expect(field('buyer')).toEqual({
-			name: 'buyer',
-			header: expect.any(String),
-			type: 'text',
-			required: true,
-			maxLength: 30,
-		});
+		expect(field('buyer')).toEqual({ name: 'buyer', header: expect.any(String), type: 'text', required: true, maxLength: 30 });
 		expect(field('price')).toMatchObject({ min: 0, required: false });
 		expect(field('state')).toMatchObject({ choices: ['open', 'sent'] });
 		expect(field('label')).toMatchObject({ readOnly: true });
@@ -332,11 +302,7 @@ describe('applications and tables', () => {
 	});
 
 	test('tables: an error on its own output, and an error that stops', async () => {
-		const apart = await runOperation(harness.credential, {
-			parameters: tables,
-			items,
-			onError: 'continueErrorOutput',
-		});
+		const apart = await runOperation(harness.credential, { parameters: tables, items, onError: 'continueErrorOutput' });
 		expect(pairedIndexes(apart.output('Data Platform', 0))).toEqual([0, 0, 2, 2]);
 		expect(pairedIndexes(apart.output('Data Platform', 1))).toEqual([1]);
 		const stopped = await runOperation(harness.credential, { parameters: tables, items });

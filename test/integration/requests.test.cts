@@ -18,11 +18,7 @@ const LATENCY_MS = 100;
 const PARTS = 'parts';
 const MAKERS = 'makers';
 
-const makers = {
-	internalName: MAKERS,
-	header: 'Makers',
-	fields: [{ name: 'name', type: 'text', metadata: { importKey: true } }],
-};
+const makers = { internalName: MAKERS, header: 'Makers', fields: [{ name: 'name', type: 'text', metadata: { importKey: true } }] };
 
 const parts = {
 	internalName: PARTS,
@@ -63,10 +59,7 @@ const changed = { size: '2' };
 const byName = { linkValues: { link: [{ valueType: 'importKey', field: 'maker' }] } };
 const onWeight = { matchOn: 'fields', matchFields: ['weight'] };
 const byId = { recordId: picked('={{ $json.id }}') };
-const isOpen = {
-	filterMode: 'conditions',
-	conditions: { condition: [{ field: 'state', operator: 'is', choice: 'open' }] },
-};
+const isOpen = { filterMode: 'conditions', conditions: { condition: [{ field: 'state', operator: 'is', choice: 'open' }] } };
 
 /** What is run, on a table with so many records. */
 interface Execution {
@@ -225,12 +218,7 @@ function wavesOf(requests: LoggedRequest[]): number {
 }
 
 /** Another execution a moment ago. */
-const ANOTHER: Execution = {
-	title: 'Another',
-	operation: 'upsert',
-	items: items(1, { ...changed, maker: 'Ada' }, 5),
-	options: byName,
-};
+const ANOTHER: Execution = { title: 'Another', operation: 'upsert', items: items(1, { ...changed, maker: 'Ada' }, 5), options: byName };
 
 async function requestsOf(execution: Execution, isWarm: boolean): Promise<string> {
 	const { admin } = harness.sandbox;

@@ -40,10 +40,7 @@ describe('silent skips', () => {
 			parameters: { recordId: '={{ $json.id }}' },
 		});
 		expect(outcomes(result)).toEqual(['written', 'failed', 'notFound', 'updated']);
-		expectErrorItem(result.output('Data Platform')[1]!, 1, `holds "Buyer 2" in 'buyer'`, {
-			field: 'buyer',
-			id: stored[1]!.id,
-		});
+		expectErrorItem(result.output('Data Platform')[1]!, 1, `holds "Buyer 2" in 'buyer'`, { field: 'buyer', id: stored[1]!.id });
 		expect(await harness.values('buyer')).toEqual(['Buyer 1', 'Buyer 2', 'changed']);
 	});
 });
@@ -102,15 +99,8 @@ describe('a response with too few or too many records', () => {
 
 describe('a response that is not JSON', () => {
 	test.each(['create', 'upsert'])('%s', async (operation) => {
-		await harness.faults({
-			match: { path: '/data/bulk$', method: 'POST' },
-			fault: { kind: 'html', status: 200 },
-		});
-		const result = await harness.run(operation, {
-			...goingOn,
-			items: numbered(2),
-			options: { maxRetryWait: 0.3 },
-		});
+		await harness.faults({ match: { path: '/data/bulk$', method: 'POST' }, fault: { kind: 'html', status: 200 } });
+		const result = await harness.run(operation, { ...goingOn, items: numbered(2), options: { maxRetryWait: 0.3 } });
 		expect(outcomes(result)).toEqual(['unknown', 'unknown']);
 		expectErrorItem(result.output('Data Platform')[0]!, 0, /could not be read \(text\/html/);
 		expect(await harness.records()).toEqual([]);

@@ -39,12 +39,7 @@ describe.each(['create', 'upsert'])('%s', (operation) => {
 
 describe('create without an import key', () => {
 	// The platform rejects a record with this text in every attempt.
-	beforeEach(() =>
-		harness.faults({
-			match: { path: '/data/bulk$' },
-			fault: { kind: 'failRecords', field: 'text', values: ['bad'] },
-		}),
-	);
+	beforeEach(() => harness.faults({ match: { path: '/data/bulk$' }, fault: { kind: 'failRecords', field: 'text', values: ['bad'] } }));
 
 	test('that throws writes nothing twice', async () => {
 		const items = texts('a', 'b', 'bad');
@@ -54,12 +49,7 @@ describe('create without an import key', () => {
 	});
 
 	test('whose first item fails writes nothing twice, and returns what the first attempt wrote', async () => {
-		const result = await harness.run('create', {
-			table: 'notes',
-			items: texts('bad', 'a', 'b'),
-			retry,
-			onError: 'continueRegularOutput',
-		});
+		const result = await harness.run('create', { table: 'notes', items: texts('bad', 'a', 'b'), retry, onError: 'continueRegularOutput' });
 		const stored = await harness.records('notes');
 		expect(stored.map(({ fields }) => fields.text)).toEqual(['a', 'b']);
 		expect(result.json().map(({ id }) => id ?? null)).toEqual([null, ...stored.map(({ id }) => id)]);
@@ -82,11 +72,7 @@ describe('create without an import key', () => {
 	});
 
 	test('an item without JSON has no effect', async () => {
-		const run = {
-			table: 'notes',
-			input: [{ json: { text: 'a' } }, {} as never, { json: { text: 'b' } }],
-			retry,
-		};
+		const run = { table: 'notes', input: [{ json: { text: 'a' } }, {} as never, { json: { text: 'b' } }], retry };
 		const result = await harness.run('create', run);
 		expect(result.error?.message).toContain('the item has no JSON data');
 		expect(await harness.values('text', 'notes')).toEqual([]);
@@ -113,11 +99,7 @@ test('a create whose response was lost is not sent again by the second attempt',
 });
 
 test('the summary of a second try counts what the first has written', async () => {
-	await harness.faults({
-		match: { path: '/data/bulk$' },
-		when: { nth: [2] },
-		fault: { kind: 'failRecords', indexes: [1] },
-	});
+	await harness.faults({ match: { path: '/data/bulk$' }, when: { nth: [2] }, fault: { kind: 'failRecords', indexes: [1] } });
 	const result = await harness.run('create', {
 		table: 'notes',
 		items: texts('a', 'b', 'c', 'd'),
@@ -130,11 +112,7 @@ test('the summary of a second try counts what the first has written', async () =
 
 test('a delete does not look for records that the first attempt deleted', async () => {
 	const stored = await harness.fill('orders', ...numbered(3));
-	await harness.faults({
-		match: { method: 'DELETE', path: stored[1]!.id },
-		when: { first: 1 },
-		fault: { kind: 'status', status: 400 },
-	});
+	await harness.faults({ match: { method: 'DELETE', path: stored[1]!.id }, when: { first: 1 }, fault: { kind: 'status', status: 400 } });
 	const result = await harness.run('delete', {
 		items: stored.map(({ id }) => ({ id })),
 		parameters: { recordId: '={{ $json.id }}' },
@@ -147,16 +125,8 @@ test('a delete does not look for records that the first attempt deleted', async 
 
 test('a delete whose outcome is unknown is tried again', async () => {
 	const [stored] = await harness.fill('orders', ...numbered(1));
-	await harness.faults({
-		match: { method: 'DELETE' },
-		when: { first: 1 },
-		fault: { kind: 'status', status: 503 },
-	});
-	const result = await harness.run('delete', {
-		parameters: { recordId: stored!.id },
-		options: { maxRetryWait: 0 },
-		retry,
-	});
+	await harness.faults({ match: { method: 'DELETE' }, when: { first: 1 }, fault: { kind: 'status', status: 503 } });
+	const result = await harness.run('delete', { parameters: { recordId: stored!.id }, options: { maxRetryWait: 0 }, retry });
 	expect(result.error).toBeUndefined();
 	expect(await harness.records()).toEqual([]);
 });
@@ -188,11 +158,7 @@ describe('Delete Many', () => {
 
 	test('of several items counts each in the try that did it', async () => {
 		await harness.fill('orders', ...numbered(2), { number: '3', buyer: 'last' });
-		await harness.faults({
-			match: { method: 'DELETE' },
-			when: { nth: [2] },
-			fault: { kind: 'status', status: 403 },
-		});
+		await harness.faults({ match: { method: 'DELETE' }, when: { nth: [2] }, fault: { kind: 'status', status: 403 } });
 		const condition = [{ field: 'buyer', operator: 'startswith', value: '={{ $json.buyer }}' }];
 		const result = await harness.run('deleteMany', {
 			items: [{ buyer: 'Buyer' }, { buyer: 'last' }],
@@ -205,10 +171,7 @@ describe('Delete Many', () => {
 		]);
 	});
 
-	const byQuery = {
-		filterMode: 'conditions',
-		conditions: { condition: [{ field: 'buyer', operator: 'notempty' }] },
-	};
+	const byQuery = { filterMode: 'conditions', conditions: { condition: [{ field: 'buyer', operator: 'notempty' }] } };
 
 	test('does not rule out what a lost try may still delete, whatever a later one gets', async () => {
 		await harness.fill('orders', ...numbered(3));
@@ -218,11 +181,7 @@ describe('Delete Many', () => {
 			{ match: { path: '/count/filter$' }, when: { nth: [2] }, fault: { kind: 'status', status: 403 } },
 			{ match: { method: 'DELETE' }, when: { nth: [2] }, fault: { kind: 'status', status: 413 } },
 		);
-		const result = await harness.run('deleteMany', {
-			parameters: byQuery,
-			options: { timeout: 0.3 },
-			retry: { maxTries: 2 },
-		});
+		const result = await harness.run('deleteMany', { parameters: byQuery, options: { timeout: 0.3 }, retry: { maxTries: 2 } });
 		expect(result.error?.message).toMatch(/it is unknown how many of 3 records were deleted/);
 		expect(result.error?.context?.details).toMatchObject({ outcome: 'unknown' });
 		await harness.sandbox.admin.waitUntilIdle();

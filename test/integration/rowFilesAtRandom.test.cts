@@ -76,11 +76,7 @@ test.each(SEEDS)('table → file → table, seed %d', async (seed) => {
 	const exported = await harness.run('exportToFile', {
 		table: TABLE,
 		parameters: { format },
-		options: {
-			delimiter: random.of(',', ';', '\t', '|'),
-			byteOrderMark: random.happens(0.5),
-			columnNames: random.of('names', 'headers'),
-		},
+		options: { delimiter: random.of(',', ';', '\t', '|'), byteOrderMark: random.happens(0.5), columnNames: random.of('names', 'headers') },
 	});
 	expect(exported.error).toBeUndefined();
 	const binary = exported.output('Data Platform')[0]!.binary!;
@@ -158,11 +154,7 @@ test.each([1, 2])('keys that are repeated, however far apart, seed %d', async (s
 	}
 	const text = `number,buyer\n${keys.map((key, at) => `${key},${at}\n`).join('')}`;
 	const result = await imported(text, { duplicates: 'error' });
-	expect(result.json()[0]).toMatchObject({
-		rows: keys.length,
-		inserted: keys.length - first.size,
-		rejected: first.size,
-	});
+	expect(result.json()[0]).toMatchObject({ rows: keys.length, inserted: keys.length - first.size, rejected: first.size });
 	const rejected = (await read(result.output('Data Platform')[0], 'rejected')).toString('utf8');
 	const reasons = rejected
 		.split('\r\n')
@@ -239,9 +231,7 @@ test.each(SEEDS)('fields of any header are exported and imported, seed %d', asyn
 			header: 'Headers',
 			fields: [{ name: 'key', type: 'text', metadata: { importKey: true } }, ...fields],
 		},
-		records: ['a', 'b'].map((key) => ({
-			fields: { key, ...Object.fromEntries(names.map((name) => [name, `${key} ${name}`])) },
-		})),
+		records: ['a', 'b'].map((key) => ({ fields: { key, ...Object.fromEntries(names.map((name) => [name, `${key} ${name}`])) } })),
 	});
 	const fieldsOf = async () => Object.fromEntries((await harness.records('headers')).map((record) => [record.fields.key, record.fields]));
 	const before = await fieldsOf();
@@ -254,10 +244,7 @@ test.each(SEEDS)('fields of any header are exported and imported, seed %d', asyn
 	for (const { id } of await harness.records('headers')) {
 		await harness.sandbox.client().delete(`/apps/shop/tables/headers/data/${id}`);
 	}
-	const { error, json } = await harness.run('importFromFile', {
-		table: 'headers',
-		input: [{ json: {}, binary }],
-	});
+	const { error, json } = await harness.run('importFromFile', { table: 'headers', input: [{ json: {}, binary }] });
 	expect(error).toBeUndefined();
 	expect(json()[0]).toMatchObject({ inserted: 2, rejected: 0 });
 	expect(await fieldsOf()).toEqual(before);

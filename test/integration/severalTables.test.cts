@@ -15,12 +15,7 @@ const items: IDataObject[] = [
 ];
 
 const run = async (operation: string, { parameters, options, ...more }: Run = {}) =>
-	await harness.run(operation, {
-		items,
-		parameters: { table, ...parameters },
-		options: { unknownFields: 'ignore', ...options },
-		...more,
-	});
+	await harness.run(operation, { items, parameters: { table, ...parameters }, options: { unknownFields: 'ignore', ...options }, ...more });
 
 const bulkPaths = async () => (await harness.writes()).map(({ path }) => /tables\/(\w+)\//.exec(path)?.[1]);
 
@@ -80,11 +75,7 @@ test('it affects its item only, if the node continues', async () => {
 
 describe('an item that the platform rejects', () => {
 	beforeEach(
-		async () =>
-			await harness.faults({
-				match: { path: 'notes/data/bulk$' },
-				fault: { kind: 'failRecords', field: 'text', values: ['b'] },
-			}),
+		async () => await harness.faults({ match: { path: 'notes/data/bulk$' }, fault: { kind: 'failRecords', field: 'text', values: ['b'] } }),
 	);
 
 	test('keeps the next table from being written, if the node stops', async () => {
@@ -137,9 +128,7 @@ test('an expression that fails is a problem of its item', async () => {
 });
 
 test('an option that differs is an error that names both items', async () => {
-	const result = await run('upsert', {
-		options: { emptyValues: `={{ $json.number === '2' ? 'clear' : 'leave' }}` },
-	});
+	const result = await run('upsert', { options: { emptyValues: `={{ $json.number === '2' ? 'clear' : 'leave' }}` } });
 	expect(result.error?.message).toBe(`Nothing was sent: 'Empty Values' is "clear" for item 3, but "leave" for item 0`);
 	expect(await harness.writes()).toEqual([]);
 });
@@ -151,11 +140,7 @@ test('Sync takes one table only: what is missing from the input is missing from 
 
 test('too many failures end the whole run', async () => {
 	const many = [...Array.from({ length: 20 }, (_, at) => ({ table: 'notes', rank: at })), ...items];
-	const result = await run('create', {
-		items: many,
-		options: { maxFailedShare: 10 },
-		onError: 'continueRegularOutput',
-	});
+	const result = await run('create', { items: many, options: { maxFailedShare: 10 }, onError: 'continueRegularOutput' });
 	expect(result.json().filter(({ error }) => error === undefined)).toEqual([]);
 	expect(await harness.writes()).toEqual([]);
 });

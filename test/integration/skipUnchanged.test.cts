@@ -62,11 +62,7 @@ describe('skip unchanged', () => {
 		test('is sent if it clears a field, whether or not it names the import key', async () => {
 			const named = { number: '1', buyer: 'Fox', price: 5 };
 			expect(await run(named)).toEqual({ outcomes: ['updated'], ver: 1, fields: named });
-			expect(await run({ buyer: 'Fox' })).toEqual({
-				outcomes: ['updated'],
-				ver: 1,
-				fields: { buyer: 'Fox' },
-			});
+			expect(await run({ buyer: 'Fox' })).toEqual({ outcomes: ['updated'], ver: 1, fields: { buyer: 'Fox' } });
 		});
 	});
 });

@@ -15,20 +15,9 @@ async function stoppedBy(operation: string, run: Run): Promise<IDataObject> {
 }
 
 test('a rejected item in the middle: outcome, item, status, code, and how far the run got', async () => {
-	await harness.faults({
-		match: { path: '/data/bulk$' },
-		when: { nth: [2] },
-		fault: { kind: 'failRecords', indexes: [1] },
-	});
+	await harness.faults({ match: { path: '/data/bulk$' }, when: { nth: [2] }, fault: { kind: 'failRecords', indexes: [1] } });
 	const details = await stoppedBy('create', { items: numbered(6), options: { batchSize: 2 } });
-	expect(details).toMatchObject({
-		item: 3,
-		outcome: 'failed',
-		key: '4',
-		items: 6,
-		done: 3,
-		confirmedThroughItem: 2,
-	});
+	expect(details).toMatchObject({ item: 3, outcome: 'failed', key: '4', items: 6, done: 3, confirmedThroughItem: 2 });
 });
 
 test('an item with a wrong value: its field, and that nothing is done', async () => {
@@ -45,30 +34,13 @@ test('an item with a wrong value: its field, and that nothing is done', async ()
 });
 
 test('a write with an unknown outcome', async () => {
-	await harness.faults({
-		match: { method: 'POST', path: '/data/bulk$' },
-		when: { nth: [2] },
-		fault: { kind: 'resetAfter' },
-	});
-	const details = await stoppedBy('create', {
-		table: 'notes',
-		items: [{ text: 'a' }, { text: 'b' }],
-		options: { batchSize: 1 },
-	});
-	expect(details).toEqual({
-		item: 1,
-		outcome: 'unknown',
-		retryable: false,
-		items: 2,
-		done: 1,
-		confirmedThroughItem: 0,
-	});
+	await harness.faults({ match: { method: 'POST', path: '/data/bulk$' }, when: { nth: [2] }, fault: { kind: 'resetAfter' } });
+	const details = await stoppedBy('create', { table: 'notes', items: [{ text: 'a' }, { text: 'b' }], options: { batchSize: 1 } });
+	expect(details).toEqual({ item: 1, outcome: 'unknown', retryable: false, items: 2, done: 1, confirmedThroughItem: 0 });
 });
 
 test('a missing record: its status', async () => {
-	const details = await stoppedBy('get', {
-		parameters: { recordId: picked('5f0c9f0e-3b1a-4f43-9a51-0a9c1df7a1b2') },
-	});
+	const details = await stoppedBy('get', { parameters: { recordId: picked('5f0c9f0e-3b1a-4f43-9a51-0a9c1df7a1b2') } });
 	expect(details).toMatchObject({ item: 0, outcome: 'failed', status: 404, items: 1, done: 0 });
 });
 

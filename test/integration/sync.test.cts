@@ -13,20 +13,12 @@ const where = (field: string, operator: string, value: string) => ({
 
 const guards = { maxRecordsToRemove: 100, maxShareToRemove: 100 };
 const deleting = { missingRecords: 'delete', ...guards };
-const marking = {
-	missingRecords: 'setFields',
-	fieldsToSet: { entry: [{ field: 'state', value: 'sent' }] },
-	...guards,
-};
+const marking = { missingRecords: 'setFields', fieldsToSet: { entry: [{ field: 'state', value: 'sent' }] }, ...guards };
 
 const sync = (items: IDataObject[], { parameters = deleting, ...run }: Run = {}) =>
 	harness.run('sync', { items, ...run, parameters: { ...parameters } });
 
-const order = (number: number, more: IDataObject = {}) => ({
-	number: String(number),
-	buyer: `Buyer ${number}`,
-	...more,
-});
+const order = (number: number, more: IDataObject = {}) => ({ number: String(number), buyer: `Buyer ${number}`, ...more });
 
 /** The outcome of each output item, with its key. */
 const report = (result: Awaited<ReturnType<typeof sync>>) =>
@@ -82,9 +74,7 @@ test('only records that the filter names can be missing', async () => {
 
 test('an item whose record is outside the filter is written anyway', async () => {
 	await harness.fill('orders', order(1, { state: 'sent' }), order(2, { state: 'open' }));
-	const result = await sync([order(1, { price: 2 })], {
-		parameters: { ...deleting, ...where('state', 'eq', 'open') },
-	});
+	const result = await sync([order(1, { price: 2 })], { parameters: { ...deleting, ...where('state', 'eq', 'open') } });
 	expect(report(result)).toEqual(['updated 1', 'deleted 2']);
 });
 
@@ -149,10 +139,7 @@ describe('an item that fails', () => {
 			details: { outcome: 'failed', id: expect.any(String) as string },
 		});
 		expect(await harness.records()).toHaveLength(5);
-		const removed = await sync(items, {
-			onError: 'continueRegularOutput',
-			parameters: { ...deleting, removeDespiteFailures: true },
-		});
+		const removed = await sync(items, { onError: 'continueRegularOutput', parameters: { ...deleting, removeDespiteFailures: true } });
 		const [first, second, third, ...missing] = report(removed);
 		expect([first, second, third]).toEqual(['unchanged 1', 'failed', 'unchanged 3']);
 		// Records that were created at the same time are sorted by their IDs.
@@ -237,11 +224,7 @@ test('a record that could not be removed keeps its details on the error output',
 });
 
 test('Retry On Fail: the second attempt reports what the first one removed', async () => {
-	await harness.faults({
-		match: { method: 'DELETE' },
-		when: { nth: [2] },
-		fault: { kind: 'status', status: 403 },
-	});
+	await harness.faults({ match: { method: 'DELETE' }, when: { nth: [2] }, fault: { kind: 'status', status: 403 } });
 	const result = await sync([order(1)], { retry: { maxTries: 2 } });
 	expect(result.error).toBeUndefined();
 	expect(report(result).sort()).toEqual(['deleted 2', 'deleted 3', 'deleted 4', 'deleted 5', 'unchanged 1']);
@@ -249,9 +232,7 @@ test('Retry On Fail: the second attempt reports what the first one removed', asy
 });
 
 test('records can be matched on other fields and on their IDs', async () => {
-	const byFields = await sync([order(1), order(2)], {
-		parameters: { ...deleting, matchOn: 'fields', matchFields: ['buyer'] },
-	});
+	const byFields = await sync([order(1), order(2)], { parameters: { ...deleting, matchOn: 'fields', matchFields: ['buyer'] } });
 	expect(report(byFields).slice(2).sort()).toEqual(['deleted 3', 'deleted 4', 'deleted 5']);
 	const [first] = await harness.records();
 	const byId = await sync([{ id: first!.id, buyer: 'Buyer 1' }], {
@@ -263,9 +244,7 @@ test('records can be matched on other fields and on their IDs', async () => {
 
 test('the filter must be the same for all items', async () => {
 	const items = [order(1, { state: 'open' }), order(2, { state: 'sent' })];
-	const result = await sync(items, {
-		parameters: { ...deleting, ...where('state', 'eq', '={{ $json.state }}') },
-	});
+	const result = await sync(items, { parameters: { ...deleting, ...where('state', 'eq', '={{ $json.state }}') } });
 	expect(result.error?.message).toContain("Nothing was sent: 'Conditions' is");
 	expect(await harness.requests()).toEqual([]);
 });

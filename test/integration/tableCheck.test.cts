@@ -65,13 +65,7 @@ test("the table's own output matches, until a link leads elsewhere", async () =>
 
 test('without the option nothing is compared', async () => {
 	const result = await runOperation(harness.credential, {
-		parameters: {
-			resource: 'table',
-			operation: 'get',
-			application: picked(APP),
-			table: picked('orders'),
-			options: {},
-		},
+		parameters: { resource: 'table', operation: 'get', application: picked(APP), table: picked('orders'), options: {} },
 	});
 	expect(result.json()[0]).not.toHaveProperty('matches');
 });

@@ -24,12 +24,7 @@ const contacts = { resource: 'record', application: picked('crm'), table: picked
 
 const run = async (
 	parameters: IDataObject,
-	credential: {
-		token?: string;
-		accessType?: string;
-		baseUrl?: string;
-		webhookOrigins?: string;
-	} = {},
+	credential: { token?: string; accessType?: string; baseUrl?: string; webhookOrigins?: string } = {},
 	items: IDataObject[] = [{}],
 ) =>
 	await runOperation(
@@ -56,9 +51,7 @@ describe('the token stays where it belongs', () => {
 		expect(result.error?.description).toContain(`add ${stranger.origin} to 'Webhook Origins'`);
 		expect(stranger.requests).toEqual([]);
 
-		const allowed = await run(trigger, {
-			webhookOrigins: `https://a.example.com ${stranger.origin}`,
-		});
+		const allowed = await run(trigger, { webhookOrigins: `https://a.example.com ${stranger.origin}` });
 		expect(allowed.error).toBeUndefined();
 		expect(stranger.requests).toMatchObject([{ headers: { authorization: `Bearer ${sandbox.tokens.role}` } }]);
 	});

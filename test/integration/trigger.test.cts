@@ -137,10 +137,7 @@ describe('what it watches', () => {
 	});
 
 	test('the item has the fields to load, and no others', async () => {
-		const watching = await start({
-			startFrom: 'beginning',
-			options: { fieldsToLoad: ['number'], watchedFields: ['state'] },
-		});
+		const watching = await start({ startFrom: 'beginning', options: { fieldsToLoad: ['number'], watchedFields: ['state'] } });
 		await create('1');
 		const items = await watching.poll();
 		expect(Object.keys(items![0]!.json)).toEqual(['event', 'number', 'id', 'created', 'modified', 'ver']);
@@ -195,10 +192,7 @@ describe('what is stored', () => {
 		const watching = await start();
 		await watching.poll();
 		await create('1');
-		const filter = {
-			filterMode: 'conditions',
-			conditions: { condition: [{ field: 'number', operator: 'notempty' }] },
-		};
+		const filter = { filterMode: 'conditions', conditions: { condition: [{ field: 'number', operator: 'notempty' }] } };
 		const other = await start(filter, { staticData: watching.staticData() });
 		expect(await emitted(other)).toBeNull();
 		await create('2');
@@ -266,10 +260,7 @@ describe("n8n's back-off learns", () => {
 	});
 
 	test('that the token is not accepted', async () => {
-		expect(await failing({ status: 401 })).toMatchObject({
-			httpCode: '401',
-			failure: { cause: 'credential-invalid' },
-		});
+		expect(await failing({ status: 401 })).toMatchObject({ httpCode: '401', failure: { cause: 'credential-invalid' } });
 	});
 
 	test('that the platform is down for a while', async () => {

@@ -26,11 +26,7 @@ const rankOf = (json: object) => (json as { rank: number }).rank;
 
 test('50,000 records changed between two polls are all emitted, in bounded memory', async () => {
 	await harness.settings({ history: false });
-	const watching = await watch(harness.credential, {
-		application: picked(APP),
-		table: picked('notes'),
-		triggerOn: 'createdOrUpdated',
-	});
+	const watching = await watch(harness.credential, { application: picked(APP), table: picked('notes'), triggerOn: 'createdOrUpdated' });
 	const url = `/apps/${APP}/tables/notes/data`;
 	const client = harness.sandbox.client();
 	await client.post(url, { fields: { text: 'before' } });

@@ -56,9 +56,7 @@ async function remove(...list: string[]) {
 }
 
 const change = async (number: string) =>
-	await harness.sandbox.client().patch(path(`/${await idOf(number)}`), {
-		fields: { buyer: `at ${Date.now()}` },
-	});
+	await harness.sandbox.client().patch(path(`/${await idOf(number)}`), { fields: { buyer: `at ${Date.now()}` } });
 
 /** What a poll emits, such as `deleted 1`. */
 const emitted = async (watching: Watching) =>
@@ -279,12 +277,7 @@ describe('what is stored', () => {
 		await remove('1');
 		const other = await watch(
 			{ ...harness.credential, baseUrl: `${harness.credential.baseUrl}/` },
-			{
-				application: picked(APP),
-				table: picked('orders'),
-				triggerOn: 'createdUpdatedOrDeleted',
-				options: { deletionCheckInterval: 0 },
-			},
+			{ application: picked(APP), table: picked('orders'), triggerOn: 'createdUpdatedOrDeleted', options: { deletionCheckInterval: 0 } },
 			{ staticData: watching.staticData() },
 		);
 		expect(await emitted(other)).toEqual(['deleted 1']);

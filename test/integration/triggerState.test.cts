@@ -55,10 +55,7 @@ describe('durable cursors', () => {
 		await activation.poll();
 		await create('1');
 		const staticData = activation.staticData();
-		const filter = {
-			filterMode: 'conditions',
-			conditions: { condition: [{ field: 'buyer', operator: 'notempty' }] },
-		};
+		const filter = { filterMode: 'conditions', conditions: { condition: [{ field: 'buyer', operator: 'notempty' }] } };
 		const other = await start(filter, { ...TASK, cursor: {}, staticData });
 		expect(await emitted(other)).toEqual([]);
 		const later: IDataObject = {};

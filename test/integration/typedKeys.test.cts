@@ -31,12 +31,7 @@ const make = async (type: string, metadata: IDataObject = {}) => {
 };
 
 const run = async (items: unknown[], more: Run = {}) =>
-	await harness.run('upsert', {
-		table: 'typed',
-		onError: 'continueRegularOutput',
-		items: items as IDataObject[],
-		...more,
-	});
+	await harness.run('upsert', { table: 'typed', onError: 'continueRegularOutput', items: items as IDataObject[], ...more });
 
 const stored = async () => (await harness.records('typed')).map(({ fields }) => fields);
 

@@ -22,22 +22,13 @@ beforeEach(async () => await sandbox.admin.reset());
 
 /** Creates a workflow and returns its webhook URL. */
 async function workflow(script: string, settings: IDataObject = {}): Promise<string> {
-	const { data } = await sandbox.admin.http.post('/workflows', {
-		name: 'Under test',
-		script,
-		response: 'output',
-		...settings,
-	});
+	const { data } = await sandbox.admin.http.post('/workflows', { name: 'Under test', script, response: 'output', ...settings });
 	return data.data.webhookUrl as string;
 }
 
 const runs = async (): Promise<WorkflowRun[]> => (await sandbox.admin.http.get('/runs')).data.data as WorkflowRun[];
 
-type Start = Omit<OperationRun, 'parameters'> & {
-	parameters?: IDataObject;
-	options?: IDataObject;
-	credential?: Partial<Credential>;
-};
+type Start = Omit<OperationRun, 'parameters'> & { parameters?: IDataObject; options?: IDataObject; credential?: Partial<Credential> };
 
 const start = async (webhookUrl: string, { parameters, options = {}, credential, ...rest }: Start = {}) =>
 	await runOperation(
@@ -77,10 +68,7 @@ describe('the body', () => {
 		['text', '{"a": {"b": [1, null, "x"]}}', { a: { b: [1, null, 'x'] } }],
 		['an expression', '={{ { from: $json.who } }}', { from: 'Ada' }],
 	])('is JSON given as %s', async (_form, bodyJson, expected) => {
-		const result = await start(await workflow(ECHO), {
-			items: [{ who: 'Ada' }],
-			parameters: { bodySource: 'json', bodyJson },
-		});
+		const result = await start(await workflow(ECHO), { items: [{ who: 'Ada' }], parameters: { bodySource: 'json', bodyJson } });
 		expect(result.json()).toEqual([{ body: expected }]);
 	});
 
@@ -98,9 +86,7 @@ describe('the body', () => {
 	});
 
 	test('with a number that would lose digits is rejected, and nothing is sent', async () => {
-		const result = await start(await workflow(ECHO), {
-			parameters: { bodySource: 'json', bodyJson: '{"id": 9007199254740993}' },
-		});
+		const result = await start(await workflow(ECHO), { parameters: { bodySource: 'json', bodyJson: '{"id": 9007199254740993}' } });
 		expect(result.error?.message).toContain('9007199254740993, which would lose digits');
 		expect(await runs()).toEqual([]);
 	});
@@ -133,10 +119,7 @@ describe('the response', () => {
 	});
 
 	test('returns the correlation id that was sent', async () => {
-		const result = await start(await workflow(ECHO), {
-			items: [{}, {}],
-			options: { correlationHeader: 'X-Correlation-ID' },
-		});
+		const result = await start(await workflow(ECHO), { items: [{}, {}], options: { correlationHeader: 'X-Correlation-ID' } });
 		const ids = result.json().map(({ correlationId }) => correlationId);
 		expect(new Set(ids).size).toBe(2);
 		expect(ids[0]).toMatch(/^[0-9a-f-]{36}$/);
@@ -168,10 +151,7 @@ describe('failures', () => {
 		expect(result.json('Data Platform', 0)).toEqual([{ body: 1 }, { body: 1 }]);
 		const failed = result.output('Data Platform', 1);
 		expect(failed).toHaveLength(1);
-		expect(failed[0]).toMatchObject({
-			json: { details: { item: 1, outcome: 'unknown', status: 500 } },
-			pairedItem: { item: 1 },
-		});
+		expect(failed[0]).toMatchObject({ json: { details: { item: 1, outcome: 'unknown', status: 500 } }, pairedItem: { item: 1 } });
 		expect(await runs()).toHaveLength(3);
 	});
 
@@ -315,10 +295,7 @@ describe('parameters that an expression gives', () => {
 		['={{ ["fields"] }}', 'not ["fields"]'],
 	])('a body of %s is an error, and does not send the item', async (bodySource, message) => {
 		for (const operation of ['trigger', 'triggerAndWait']) {
-			const { error } = await start(await workflow(ECHO), {
-				items: [{ secret: 'not to be sent' }],
-				parameters: { operation, bodySource },
-			});
+			const { error } = await start(await workflow(ECHO), { items: [{ secret: 'not to be sent' }], parameters: { operation, bodySource } });
 			expect(error?.message).toBe(`'Body' must be one of 'item', 'fields', 'json', ${message}`);
 		}
 		expect(await runs()).toEqual([]);
@@ -358,10 +335,7 @@ describe('Trigger and Wait', () => {
 	test('the payload holds the resume URL, and the execution waits as long as it may', async () => {
 		const url = await workflow(ECHO);
 		const before = Date.now();
-		const { run, error } = await wait(url, {
-			items: [{ question: 'Delete?' }],
-			parameters: { waitAmount: 2, waitUnit: 'days' },
-		});
+		const { run, error } = await wait(url, { items: [{ question: 'Delete?' }], parameters: { waitAmount: 2, waitUnit: 'days' } });
 		expect(error).toBeUndefined();
 		const [{ payload }] = (await runs()) as [WorkflowRun];
 		expect(payload).toEqual({ question: 'Delete?', resumeUrl: expect.stringMatching(/^http/) });

@@ -56,10 +56,7 @@ interface UnitTest {
 const { setInterval, clearInterval, performance } = globalThis;
 
 const mocker = new ModuleMocker(globalThis);
-const timers = new ModernFakeTimers({
-	global: globalThis,
-	config: { fakeTimers: {}, rootDir: '/' } as never,
-});
+const timers = new ModernFakeTimers({ global: globalThis, config: { fakeTimers: {}, rootDir: '/' } as never });
 
 const pathOf = ({ name, outer }: Block): string => (outer ? `${pathOf(outer)} ${name}` : name);
 
@@ -70,9 +67,7 @@ const chain = (block: Block): Block[] => [...(block.outer ? chain(block.outer) :
 
 /** Lets `require` read TypeScript, as the tests and the source are written in. */
 function readTypeScript() {
-	const { _extensions: extensions } = Module as unknown as {
-		_extensions: Record<string, (module: Compiled, file: string) => void>;
-	};
+	const { _extensions: extensions } = Module as unknown as { _extensions: Record<string, (module: Compiled, file: string) => void> };
 	interface Compiled {
 		_compile(code: string, file: string, format: 'commonjs'): void;
 	}

@@ -6,9 +6,7 @@ import { resolve } from 'node:path';
 import { Linter, type ESLint } from 'eslint';
 import type { INodeProperties, INodeType } from 'n8n-workflow';
 
-const plugin = require('eslint-plugin-n8n-nodes-base') as ESLint.Plugin & {
-	configs: { nodes: { rules: Linter.RulesRecord } };
-};
+const plugin = require('eslint-plugin-n8n-nodes-base') as ESLint.Plugin & { configs: { nodes: { rules: Linter.RulesRecord } } };
 
 const NODES = ['DataPlatform', 'DataPlatformTrigger', 'DataPlatformWebhookTrigger'];
 
@@ -75,12 +73,6 @@ test('resources are in the order of use: n8n describes an operation by the first
 });
 
 test('the rules are at work', () => {
-	const wrong: INodeProperties = {
-		displayName: 'Simplify',
-		name: 'simple',
-		type: 'boolean',
-		default: true,
-		description: 'If to simplify',
-	};
+	const wrong: INodeProperties = { displayName: 'Simplify', name: 'simple', type: 'boolean', default: true, description: 'If to simplify' };
 	expect(findings([JSON.stringify(wrong, null, '\t')])).toEqual(['description-wrong-for-simplify: If to simplify']);
 });

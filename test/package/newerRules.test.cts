@@ -86,9 +86,7 @@ describe.each(nodes)('%s', (path, { description }) => {
 	});
 
 	test('valid-node-categories, no-logic-or-flow-nodes, no-codex-subcategories, no-ai-codex-category', () => {
-		const codex = JSON.parse(readFileSync(join(root, path.replace(/\.js$/, '.json')), 'utf8')) as {
-			categories: string[];
-		};
+		const codex = JSON.parse(readFileSync(join(root, path.replace(/\.js$/, '.json')), 'utf8')) as { categories: string[] };
 		expect(codex.categories.filter((category) => !CATEGORIES.includes(category))).toEqual([]);
 		expect(codex).not.toHaveProperty('subcategories');
 	});

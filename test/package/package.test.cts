@@ -106,10 +106,7 @@ describe.each(nodes)('%s', (path, { description, methods }) => {
 		const icons = iconFiles(description.icon as Icon);
 		expect(icons).toHaveLength(2);
 		for (const icon of icons) expect(existsSync(join(root, dirname(path), icon))).toBe(true);
-		const codex = JSON.parse(readFileSync(join(root, path.replace(/\.js$/, '.json')), 'utf8')) as {
-			node: string;
-			categories: string[];
-		};
+		const codex = JSON.parse(readFileSync(join(root, path.replace(/\.js$/, '.json')), 'utf8')) as { node: string; categories: string[] };
 		expect(codex.node).toContain(manifest.name);
 		expect(codex.categories.length).toBeGreaterThan(0);
 	});

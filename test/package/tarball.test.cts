@@ -13,10 +13,7 @@ const folder = mkdtempSync(join(tmpdir(), 'tarball-'));
 const unpacked = join(folder, 'package');
 
 beforeAll(() => {
-	const packed = execFileSync('npm', ['pack', '--silent', '--pack-destination', folder], {
-		cwd: ROOT,
-		encoding: 'utf8',
-	});
+	const packed = execFileSync('npm', ['pack', '--silent', '--pack-destination', folder], { cwd: ROOT, encoding: 'utf8' });
 	execFileSync('tar', ['-xzf', packed.trim()], { cwd: folder });
 	// The only module next to it. It finds its own dependencies at its real location; the package
 	// can't.

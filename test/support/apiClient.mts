@@ -14,9 +14,11 @@ const PAGE_SIZE = 1000;
 export async function readRecords(sandbox: ConnectedSandbox, application: string, table: string): Promise<StoredRecord[]> {
 	const records: StoredRecord[] = [];
 	for (;;) {
-		const { status, data } = await sandbox.client().get<{ data: StoredRecord[] }>(`/apps/${application}/tables/${table}/data`, {
-			params: { sort: 'created', limit: PAGE_SIZE, skip: records.length },
-		});
+		const { status, data } = await sandbox
+			.client()
+			.get<{
+				data: StoredRecord[];
+			}>(`/apps/${application}/tables/${table}/data`, { params: { sort: 'created', limit: PAGE_SIZE, skip: records.length } });
 		if (status !== 200) throw new Error(`Reading ${table}: ${status} ${JSON.stringify(data)}`);
 		records.push(...data.data);
 		if (data.data.length < PAGE_SIZE) return records;

@@ -14,12 +14,7 @@ export type Step = Pick<WorkflowNode, 'name' | 'type' | 'typeVersion' | 'paramet
 	[setting: string]: unknown;
 };
 
-const manualStart: Step = {
-	name: 'Start',
-	type: `${BASE_NODES}.manualTrigger`,
-	typeVersion: 1,
-	parameters: {},
-};
+const manualStart: Step = { name: 'Start', type: `${BASE_NODES}.manualTrigger`, typeVersion: 1, parameters: {} };
 
 /** A workflow that starts at a trigger, `Start` unless another one is given, and runs all steps. */
 export function linearWorkflow(name: string, credentialId: string, steps: Step[], start: Step = manualStart): WorkflowJson {
@@ -27,9 +22,7 @@ export function linearWorkflow(name: string, credentialId: string, steps: Step[]
 		...step,
 		id: `node-${index}`,
 		position: [index * 200, 0] as [number, number],
-		...(step.type.startsWith(NODE_TYPE) && {
-			credentials: { [CREDENTIAL_TYPE]: { id: credentialId, name: CREDENTIAL_NAME } },
-		}),
+		...(step.type.startsWith(NODE_TYPE) && { credentials: { [CREDENTIAL_TYPE]: { id: credentialId, name: CREDENTIAL_NAME } } }),
 	}));
 	const connections = Object.fromEntries(
 		nodes.slice(0, -1).map((node, index) => [node.name, { main: [[{ node: nodes[index + 1]!.name, type: 'main', index: 0 }]] }]),

@@ -13,11 +13,7 @@ export interface Message {
 /** A tool as n8n describes it to a model. */
 export interface OfferedTool {
 	type: string;
-	function: {
-		name: string;
-		description: string;
-		parameters: { properties: Record<string, { type?: string; description?: string }> };
-	};
+	function: { name: string; description: string; parameters: { properties: Record<string, { type?: string; description?: string }> } };
 }
 
 export interface ModelRequest {

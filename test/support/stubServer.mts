@@ -34,17 +34,11 @@ export interface Certificate extends Pick<ServerOptions, 'requestCert' | 'maxVer
 }
 
 /** A response with JSON. */
-export const jsonResponse = (value: unknown, status = 200): StubResponse => ({
-	status,
-	body: JSON.stringify(value),
-});
+export const jsonResponse = (value: unknown, status = 200): StubResponse => ({ status, body: JSON.stringify(value) });
 
 /** A response with a file to download. */
 export const fileResponse = (name: string, bytes: Uint8Array, type = 'application/octet-stream'): StubResponse => ({
-	headers: {
-		'content-type': type,
-		'content-disposition': `attachment; filename*=UTF-8''${encodeURIComponent(name)}`,
-	},
+	headers: { 'content-type': type, 'content-disposition': `attachment; filename*=UTF-8''${encodeURIComponent(name)}` },
 	body: bytes,
 });
 

@@ -16,21 +16,12 @@ export const entriesOf = ({ body }: IHttpRequestOptions) => (JSON.parse(String(b
 
 /** What a response says of a batch of which everything is written. */
 export const writtenData = (request: IHttpRequestOptions) =>
-	entriesOf(request).map(({ id, fields }) => ({
-		id: id ?? `id-${fields.email}`,
-		created: TIME,
-		modified: TIME,
-		ver: 0,
-	}));
+	entriesOf(request).map(({ id, fields }) => ({ id: id ?? `id-${fields.email}`, created: TIME, modified: TIME, ver: 0 }));
 export const written = (request: IHttpRequestOptions) => httpResponse(200, { data: writtenData(request) });
 export const nothingFound = () => httpResponse(200, { data: [] });
 
 export const records = (count: number): Entry[] =>
-	Array.from({ length: count }, (_, index) => ({
-		index,
-		key: `k${index}`,
-		fields: { email: `k${index}`, surname: 'Fox' },
-	}));
+	Array.from({ length: count }, (_, index) => ({ index, key: `k${index}`, fields: { email: `k${index}`, surname: 'Fox' } }));
 
 const TASK: Task = {
 	mode: 'upsert',

@@ -114,11 +114,7 @@ describe('a table', () => {
 		const [email, age, ...others] = table!.fields;
 		expect(others).toEqual([]);
 		expect(email).toMatchObject({ name: 'email', header: 'E-mail', type: 'text' });
-		expect(email?.metadata).toMatchObject({
-			required: true,
-			maxLength: 5,
-			items: [{ value: '1', order: 2 }],
-		});
+		expect(email?.metadata).toMatchObject({ required: true, maxLength: 5, items: [{ value: '1', order: 2 }] });
 		expect(age).toMatchObject({ name: 'age', header: 'age', metadata: { min: 0, max: undefined } });
 	});
 
@@ -142,9 +138,7 @@ describe('a table', () => {
 			]);
 			const [text, untyped] = table.fields;
 			expect(toFieldValue(text!, 'x', 'error')).toEqual({ value: 'x' });
-			expect(toFieldValue(untyped!, 'x', 'error')).toEqual({
-				problem: "can't be written: the platform does not report its type",
-			});
+			expect(toFieldValue(untyped!, 'x', 'error')).toEqual({ problem: "can't be written: the platform does not report its type" });
 			expect(toFieldValue(untyped!, null, 'clear')).toEqual({ value: null });
 			expect(canBeKey(untyped!)).toBe(false);
 			expect(holdsData(untyped!)).toBe(true);
@@ -170,11 +164,7 @@ describe('a table', () => {
 });
 
 test('an application is read by any of its names', () => {
-	expect(toApplication({ id: 'a', name: 'CRM', internalName: 'crm' })).toEqual({
-		id: 'a',
-		name: 'CRM',
-		internalName: 'crm',
-	});
+	expect(toApplication({ id: 'a', name: 'CRM', internalName: 'crm' })).toEqual({ id: 'a', name: 'CRM', internalName: 'crm' });
 	expect(toApplication({ id: 'a' })).toEqual({ id: 'a', name: 'a', internalName: 'a' });
 	expect(toApplication({ name: 'CRM' })).toBeUndefined();
 });

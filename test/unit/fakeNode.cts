@@ -134,10 +134,7 @@ export function fakeExecution({
 	receive,
 	canceled,
 }: Given): { context: IExecuteFunctions; seen: Seen } {
-	const seen: Seen = {
-		...{ requests: [], sent: [], options: [], withoutToken: 0 },
-		...{ hints: [], log: [], stored: [], openStreams: 0 },
-	};
+	const seen: Seen = { ...{ requests: [], sent: [], options: [], withoutToken: 0 }, ...{ hints: [], log: [], stored: [], openStreams: 0 } };
 	const node: INode = {
 		...{ id: 'n', name: 'Data Platform', type: 'dataPlatform', typeVersion: 1, position: [0, 0] },
 		parameters: {},
@@ -209,10 +206,7 @@ export function fakeExecution({
 		getExecutionId: () => '17',
 		getContext: () => store,
 		getExecutionCancelSignal: () => canceled,
-		getCredentials: async () => ({
-			...{ baseUrl: 'https://platform.example.com', token: 'secret', accessType: 'role' },
-			...credential,
-		}),
+		getCredentials: async () => ({ ...{ baseUrl: 'https://platform.example.com', token: 'secret', accessType: 'role' }, ...credential }),
 		evaluateExpression: (expression: string, index: number) =>
 			expression === '{{ $runIndex }}' ? runIndex : evaluate(`=${expression}`, items[index]?.json ?? {}, index),
 		continueOnFail: () => (node.onError ?? 'stopWorkflow') !== 'stopWorkflow',
@@ -246,10 +240,7 @@ export interface NodeRun extends Seen {
 /** Runs the node, as n8n does. @param operation such as `record: create` */
 export async function runNode(operation: string, given: Given): Promise<NodeRun> {
 	const [resource = '', name = ''] = operation.split(': ');
-	const { context, seen } = fakeExecution({
-		...given,
-		parameters: { resource, operation: name, ...given.parameters },
-	});
+	const { context, seen } = fakeExecution({ ...given, parameters: { resource, operation: name, ...given.parameters } });
 	try {
 		const [output = []] = await router(context);
 		return Object.assign(seen, { output, json: output.map(({ json }) => json) });

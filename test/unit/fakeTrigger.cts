@@ -69,10 +69,7 @@ function fakeContext(
 		},
 		...(nodeIds && { workflow: { nodes: Object.fromEntries(nodeIds.map((id) => [`Node ${id}`, { id }])) } }),
 		logger: { debug: log, info: log, warn: log, error: log },
-		getCredentials: async () => ({
-			...{ baseUrl: 'https://platform.example.com', token: 'secret', accessType: 'role' },
-			...credential,
-		}),
+		getCredentials: async () => ({ ...{ baseUrl: 'https://platform.example.com', token: 'secret', accessType: 'role' }, ...credential }),
 		getMode: () => mode,
 		getNode: () => node,
 		getNodeParameter: (name: string, fallback: unknown, { rawExpressions }: IGetNodeParameterOptions = {}) => {

@@ -15,12 +15,7 @@ const fields: WriteContext['fields'] = new Map(
 	),
 );
 
-export const context = (mode: WriteMode): WriteContext => ({
-	mode,
-	key: 'code',
-	fields,
-	appendable: appendableFields(fields.values()),
-});
+export const context = (mode: WriteMode): WriteContext => ({ mode, key: 'code', fields, appendable: appendableFields(fields.values()) });
 
 export const failure = (delivery: Delivery, status?: number, more = {}) =>
 	new ServiceError(`${delivery} ${status ?? ''}`.trim(), { delivery, status, ...more });

@@ -39,27 +39,14 @@ function* rows(size: number): Generator<PlanInput> {
 }
 
 async function upsert(size: number, batchSize: number, parallelRequests = 0) {
-	const plan = planRecords(people, rows(size), {
-		mode: 'upsert',
-		empty: 'leave',
-		unknownFields: 'error',
-		duplicates: 'merge',
-	});
+	const plan = planRecords(people, rows(size), { mode: 'upsert', empty: 'leave', unknownFields: 'error', duplicates: 'merge' });
 	const { watched, count } = counted(plan.records);
 	const { connection, sent, log } = fakePlatform(insertAll);
 	const report = new ItemResults(size);
 	const stopped = await writeMany(
 		{ client: connection, at: { table: 'people' }, table: people },
 		watched,
-		{
-			mode: 'upsert',
-			batchSize,
-			parallelRequests,
-			batchBytes: 4 * 1024 * 1024,
-			skipUnchanged: false,
-			dryRun: false,
-			stopAtFailure: true,
-		},
+		{ mode: 'upsert', batchSize, parallelRequests, batchBytes: 4 * 1024 * 1024, skipUnchanged: false, dryRun: false, stopAtFailure: true },
 		({ index }, outcome) => report.done(index, [{ json: { ...outcome } }]),
 	);
 	expect(stopped).toBeUndefined();
@@ -106,16 +93,8 @@ test('100,000 items with problems are planned without one copying the other', ()
 });
 
 test('records that share one key are distinguished without comparing each with each', () => {
-	const same = Array.from({ length: 20_000 }, (_, index) => ({
-		index,
-		values: { email: 'same@example.com' },
-	}));
-	const plan = planRecords(people, same, {
-		mode: 'upsert',
-		empty: 'leave',
-		unknownFields: 'error',
-		duplicates: 'error',
-	});
+	const same = Array.from({ length: 20_000 }, (_, index) => ({ index, values: { email: 'same@example.com' } }));
+	const plan = planRecords(people, same, { mode: 'upsert', empty: 'leave', unknownFields: 'error', duplicates: 'error' });
 	expect(plan.problems).toHaveLength(20_000);
 	expect(plan.problems[0]?.message).toContain('as item 1, 2, 3');
 });

@@ -66,13 +66,7 @@ export class StubTables {
 		);
 	}
 
-	#record = (id: string, fields: FieldValues, time = STORED_AT): PlatformRecord => ({
-		id,
-		created: time,
-		modified: time,
-		ver: 0,
-		fields,
-	});
+	#record = (id: string, fields: FieldValues, time = STORED_AT): PlatformRecord => ({ id, created: time, modified: time, ver: 0, fields });
 
 	/**
 	 * A client of the tables.

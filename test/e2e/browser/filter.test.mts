@@ -11,12 +11,7 @@ import { NODE, openEditor } from './editor.mts';
 const editor = await openEditor({ width: 1280, height: 1100 });
 const byId = (id: string): Locator => editor.byId(id);
 
-const locator = (value: string, cachedResultName: string) => ({
-	__rl: true,
-	mode: 'list',
-	value,
-	cachedResultName,
-});
+const locator = (value: string, cachedResultName: string) => ({ __rl: true, mode: 'list', value, cachedResultName });
 
 /** Opens the panel of a node that works on the contacts. */
 async function openPanel(operation: string, table = locator('contacts', 'Contacts'), parameters: object = {}): Promise<void> {
@@ -157,9 +152,7 @@ test('as soon as a field has a value, a hint asks for the import key until it ha
 });
 
 test('rare options stand in sub-collections', async () => {
-	await openPanel('upsert', undefined, {
-		options: { matching: { settings: {} }, requests: { settings: {} }, linkValues: { link: [{}] } },
-	});
+	await openPanel('upsert', undefined, { options: { matching: { settings: {} }, requests: { settings: {} }, linkValues: { link: [{}] } } });
 	await editor.page.getByText('Multiple Matches').scrollIntoViewIfNeeded();
 	await editor.page.getByText('Parallel Requests').waitFor();
 });
@@ -188,9 +181,7 @@ test('no label is cut', async () => {
 
 test('no label of a field is cut, in any table of the sandbox', async () => {
 	const response = await fetch(`${editor.n8n.sandbox.baseUrl}/sandbox/tables`);
-	const { data } = (await response.json()) as {
-		data: Array<Record<'app' | 'appName' | 'table' | 'header', string>>;
-	};
+	const { data } = (await response.json()) as { data: Array<Record<'app' | 'appName' | 'table' | 'header', string>> };
 	assert.ok(data.length > 2);
 	for (const { app, appName, table, header } of part(data, 2)) {
 		const application = locator(app, appName);

@@ -44,9 +44,7 @@ test('a column that no field is called like gets no suggestion, but the list of 
 });
 
 test('a table that is nearly called like that is named', async () => {
-	const panel = await outputAfter({
-		parameters: { operation: 'getAll', table: byId('contact') },
-	});
+	const panel = await outputAfter({ parameters: { operation: 'getAll', table: byId('contact') } });
 	await panel.getByText("has no table 'contact', did you mean 'contacts'?").first().waitFor();
 });
 

@@ -56,10 +56,7 @@ async function runAgent(steps: typeof script, change: (node: WorkflowNode) => Wo
 const contacts = async () => await readRecords(n8n.sandbox, 'crm', 'contacts');
 
 const find = (surname: string) => (): ModelReply => ({ tool: 'Find_contacts', args: { surname } });
-const update = (id: string, newsletter: unknown): ModelReply => ({
-	tool: 'Update_contact',
-	args: { id, newsletter },
-});
+const update = (id: string, newsletter: unknown): ModelReply => ({ tool: 'Update_contact', args: { id, newsletter } });
 
 interface AgentContact {
 	id: string;

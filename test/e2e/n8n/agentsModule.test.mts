@@ -22,11 +22,7 @@ interface NodeTypes {
 }
 
 interface Executor {
-	executeInline(request: object): Promise<{
-		status: 'success' | 'error';
-		data: Array<{ json: IDataObject }>;
-		error?: string;
-	}>;
+	executeInline(request: object): Promise<{ status: 'success' | 'error'; data: Array<{ json: IDataObject }>; error?: string }>;
 }
 
 const PIXEL = 'data:image/png;base64,iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==';
@@ -42,9 +38,7 @@ async function loadExecutor({ userFolder, sandbox }: SharedN8n) {
 	n8n('reflect-metadata');
 	/** A class of n8n, by its file. */
 	const load = <T,>(file: string, name: string) => (n8n(`./dist/${file}.js`) as Record<string, Class<T>>)[name]!;
-	const { Container } = n8n('@n8n/di') as {
-		Container: { get<T>(type: Class<T>): T; set<T>(type: Class<T>, value: object): void };
-	};
+	const { Container } = n8n('@n8n/di') as { Container: { get<T>(type: Class<T>): T; set<T>(type: Class<T>, value: object): void } };
 	interface Loader {
 		init(): Promise<void>;
 		loadPackage(name: string): Promise<unknown>;

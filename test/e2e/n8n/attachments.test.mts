@@ -84,10 +84,7 @@ const web = (path: string): Step => ({
 	name: 'Get',
 	type: `${BASE_NODES}.httpRequest`,
 	typeVersion: 4.2,
-	parameters: {
-		url: `${server.origin}${path}`,
-		options: { response: { response: { responseFormat: 'file' } } },
-	},
+	parameters: { url: `${server.origin}${path}`, options: { response: { response: { responseFormat: 'file' } } } },
 });
 
 /** `default` is memory. n8n 1 has no database mode. */
@@ -105,11 +102,7 @@ for (const mode of part(modes, 1)) {
 		const n8n = await startN8n({
 			userFolder: environment.userFolder,
 			isBare: true,
-			env: {
-				N8N_DEFAULT_BINARY_DATA_MODE: mode,
-				N8N_RESTRICT_FILE_ACCESS_TO: folder,
-				N8N_BLOCK_FILE_ACCESS_TO_N8N_FILES: 'false',
-			},
+			env: { N8N_DEFAULT_BINARY_DATA_MODE: mode, N8N_RESTRICT_FILE_ACCESS_TO: folder, N8N_BLOCK_FILE_ACCESS_TO_N8N_FILES: 'false' },
 		});
 		try {
 			const owner = { ...createOwner(), password: 'Only-for-this-1' };

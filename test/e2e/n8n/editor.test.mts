@@ -38,9 +38,7 @@ async function requestList<T>(kind: string, methodName: string, parameters: Json
 const locator = (value: string) => ({ __rl: true, mode: 'list', value });
 
 test('n8n offers the node, and as a tool for agents', async () => {
-	const response = await fetch(`${n8n.url}/types/nodes.json`, {
-		headers: { cookie: n8n.api.cookie(), 'browser-id': n8n.api.browserId },
-	});
+	const response = await fetch(`${n8n.url}/types/nodes.json`, { headers: { cookie: n8n.api.cookie(), 'browser-id': n8n.api.browserId } });
 	assert.equal(response.status, 200);
 	const types = (await response.json()) as Array<{ name: string }>;
 	const names = types.map(({ name }) => name).filter((name) => name.startsWith(NODE_TYPE));
@@ -73,12 +71,11 @@ test('applications and tables are listed, a table depends on its application', a
 });
 
 test("the mapper shows the table's fields", async () => {
-	const { fields } = await requestList<{
-		fields: Array<{ id: string; type: string; required: boolean }>;
-	}>('resource-mapper-fields', 'getColumnsToUpsert', {
-		application: locator('geo'),
-		table: locator('airports'),
-	});
+	const { fields } = await requestList<{ fields: Array<{ id: string; type: string; required: boolean }> }>(
+		'resource-mapper-fields',
+		'getColumnsToUpsert',
+		{ application: locator('geo'), table: locator('airports') },
+	);
 	assert.deepEqual(
 		fields.map(({ id, type, required }) => [id, type, required]),
 		[
@@ -144,11 +141,7 @@ test('without the error branch a bad row stops the run before anything is writte
 test('an expired token stops the run, and appears nowhere', async () => {
 	const { data, ...rest } = sandboxCredential(n8n.sandbox);
 	const token = n8n.sandbox.tokens.expired;
-	const id = await n8n.api.createCredential({
-		...rest,
-		name: 'Expired',
-		data: { ...data, accessType: 'jwt', token },
-	});
+	const id = await n8n.api.createCredential({ ...rest, name: 'Expired', data: { ...data, accessType: 'jwt', token } });
 	const workflow = withCredential(await n8n.readExample(BRANCHES), CREDENTIAL_TYPE, { id, name: 'Expired' });
 	const nodes = workflow.nodes.map((node) => ({ ...node, onError: 'stopWorkflow' }));
 	const execution = await run({ ...workflow, nodes });

@@ -86,9 +86,7 @@ test('CRM sync: both sides end alike, and a second run changes nothing', async (
 		return jsonResponse({ ok: true });
 	});
 	try {
-		const workflow = await n8n.readExample('crm-sync-both-ways.json', {
-			'https://crm.example.com': crm.origin,
-		});
+		const workflow = await n8n.readExample('crm-sync-both-ways.json', { 'https://crm.example.com': crm.origin });
 		const before = await contacts();
 		const first = await run(workflow, 'Every hour');
 		const outcomes = jsonOf(first, 'Write contacts').map(({ outcome }) => outcome);
@@ -104,12 +102,7 @@ test('CRM sync: both sides end alike, and a second run changes nothing', async (
 		for (const { fields } of after) {
 			assert.deepEqual(
 				people.find(({ email }) => email === fields.email),
-				{
-					email: fields.email,
-					first_name: fields.firstname,
-					last_name: fields.surname,
-					newsletter: fields.newsletter === true,
-				},
+				{ email: fields.email, first_name: fields.firstname, last_name: fields.surname, newsletter: fields.newsletter === true },
 			);
 		}
 		assert.equal(after.find(({ id }) => id === other?.id)?.ver, other?.ver, 'a contact that the CRM lacks was written');
@@ -193,9 +186,7 @@ test('contacts with companies: linked by name, and named on the way back', async
 	}));
 	const crm = await startStubServer(({ method }) => jsonResponse(method === 'GET' ? people : { ok: true }));
 	try {
-		const workflow = await n8n.readExample('contacts-with-companies.json', {
-			'https://crm.example.com': crm.origin,
-		});
+		const workflow = await n8n.readExample('contacts-with-companies.json', { 'https://crm.example.com': crm.origin });
 		const before = await companies();
 		const first = await run(workflow, 'Every hour');
 		const outcomes = jsonOf(first, 'Write contacts').map(({ outcome }) => outcome);
@@ -240,9 +231,7 @@ test('invoices: each lands on its deal, and only once', async () => {
 		return fileResponse(`Invoice ${deal}.pdf`, bytes(deal), 'application/pdf');
 	});
 	try {
-		const workflow = await n8n.readExample('invoices-onto-records.json', {
-			'https://invoices.example.com': accounting.origin,
-		});
+		const workflow = await n8n.readExample('invoices-onto-records.json', { 'https://invoices.example.com': accounting.origin });
 		const papers = async () =>
 			(await deals())
 				.filter(({ fields }) => (fields.papers as unknown[]).length > 0)
@@ -373,11 +362,7 @@ for (const [order, arrange] of orders) {
 			assert.equal(describeFailure(execution), undefined);
 			return emittedBy(execution);
 		};
-		const failing = await create({
-			type: 'n8n-nodes-base.stopAndError',
-			typeVersion: 1,
-			parameters: { errorMessage: 'The work failed' },
-		});
+		const failing = await create({ type: 'n8n-nodes-base.stopAndError', typeVersion: 1, parameters: { errorMessage: 'The work failed' } });
 		assert.match(String(describeFailure(await run(failing))), /The work failed/);
 
 		const all = await contacts();
@@ -392,16 +377,8 @@ for (const [order, arrange] of orders) {
 		// Work that returns no items is done, too.
 		await change(all.at(-1)?.id);
 		const operator = { type: 'boolean', operation: 'true', singleValue: true };
-		const conditions = {
-			options: { version: 2 },
-			combinator: 'and',
-			conditions: [{ leftValue: '={{ false }}', operator }],
-		};
-		const dropping = await create({
-			type: 'n8n-nodes-base.filter',
-			typeVersion: 2.2,
-			parameters: { conditions },
-		});
+		const conditions = { options: { version: 2 }, combinator: 'and', conditions: [{ leftValue: '={{ false }}', operator }] };
+		const dropping = await create({ type: 'n8n-nodes-base.filter', typeVersion: 2.2, parameters: { conditions } });
 		const dropped = await run(dropping);
 		assert.equal(describeFailure(dropped), undefined);
 		assert.deepEqual(emittedBy(dropped), []);
@@ -688,9 +665,7 @@ test('a table that mirrors a CRM: a dry run shows whom it lacks, then they are m
 	];
 	const crm = await startStubServer(() => jsonResponse(people));
 	try {
-		const workflow = await n8n.readExample('table-that-mirrors-a-crm.json', {
-			'https://crm.example.com': crm.origin,
-		});
+		const workflow = await n8n.readExample('table-that-mirrors-a-crm.json', { 'https://crm.example.com': crm.origin });
 		const before = await contacts();
 		const lost = before.filter(({ id, fields }) => fields.newsletter === true && id !== known?.id);
 		const expected = ['updated', 'inserted', ...lost.map(() => 'marked')];

@@ -67,12 +67,7 @@ after(async () => {
 });
 
 async function run(type: string, typeVersion: number, parameters: JsonObject, used = credential): Promise<Execution> {
-	const node = (name: string, x: number, rest: JsonObject) => ({
-		id: name,
-		name,
-		position: [x, 0] as [number, number],
-		...rest,
-	});
+	const node = (name: string, x: number, rest: JsonObject) => ({ id: name, name, position: [x, 0] as [number, number], ...rest });
 	const nodes = [
 		node('Start', 0, { type: 'n8n-nodes-base.manualTrigger', typeVersion: 1, parameters: {} }),
 		node('Call', 200, { type, typeVersion, parameters, credentials: { [CREDENTIAL_TYPE]: used } }),
@@ -147,9 +142,7 @@ test('the credential test asks the platform twice and does not reveal the token'
 	const { baseUrl, admin } = environment.sandbox;
 	const { data, ...rest } = sandboxCredential(environment.sandbox);
 	const check = async (change: JsonObject) =>
-		await responseOf('/credentials/test', {
-			credentials: { id: credential.id, ...rest, data: { ...data, token, ...change } },
-		});
+		await responseOf('/credentials/test', { credentials: { id: credential.id, ...rest, data: { ...data, token, ...change } } });
 	const before = stranger.requests.length;
 	for (const base of ['', '/', '/api/v2', '?x=/y', '/?x#y', '#/x', '/a/../b', '//x']) {
 		await admin.clearRequests();

@@ -44,13 +44,7 @@ const given = (name: string) => `\${${name}:?set it in .env}`;
 test('main and workers have the environment that the tests run with', () => {
 	const expected = queueVariables({
 		redis: { host: 'redis', port: 6379 },
-		postgres: {
-			host: 'postgres',
-			port: 5432,
-			database: 'n8n',
-			user: 'n8n',
-			password: given('POSTGRES_PASSWORD'),
-		},
+		postgres: { host: 'postgres', port: 5432, database: 'n8n', user: 'n8n', password: given('POSTGRES_PASSWORD') },
 		encryptionKey: given('N8N_ENCRYPTION_KEY'),
 	});
 	assert.deepEqual(main.environment, expected);
@@ -109,13 +103,9 @@ test('the health check of main and workers is code that runs', async () => {
 });
 
 test('the image is of the pinned n8n, and has the package where n8n looks for it', async () => {
-	const pinned = JSON.parse(await readFile(join(ROOT, 'harness', 'n8n', 'package.json'), 'utf8')) as {
-		dependencies: { n8n: string };
-	};
+	const pinned = JSON.parse(await readFile(join(ROOT, 'harness', 'n8n', 'package.json'), 'utf8')) as { dependencies: { n8n: string } };
 	assert.match(dockerfile, new RegExp(`^FROM \\S+/n8n:${pinned.dependencies.n8n}$`, 'm'));
-	const { name } = JSON.parse(await readFile(join(ROOT, 'package.json'), 'utf8')) as {
-		name: string;
-	};
+	const { name } = JSON.parse(await readFile(join(ROOT, 'package.json'), 'utf8')) as { name: string };
 
 	const home = await makeUserFolder();
 	const source = join(home, 'source');

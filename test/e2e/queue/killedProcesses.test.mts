@@ -67,12 +67,7 @@ test('a worker killed in mid-job: the run ends as failed, a rerun completes it, 
 test('the error workflow runs for an execution that died with its worker', async () => {
 	await startOver();
 	const { environment, n8nApi, credential } = harness;
-	const errorTrigger: Step = {
-		name: 'Start',
-		type: `${BASE_NODES}.errorTrigger`,
-		typeVersion: 1,
-		parameters: {},
-	};
+	const errorTrigger: Step = { name: 'Start', type: `${BASE_NODES}.errorTrigger`, typeVersion: 1, parameters: {} };
 	const alarm = await n8nApi.createWorkflow(linearWorkflow('Alarm', credential, [], errorTrigger));
 	await harness.activate(alarm);
 	const webhook: Step = {

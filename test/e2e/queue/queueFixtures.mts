@@ -86,14 +86,7 @@ export const attachmentNode = (name: string, operation: string, parameters: Json
 	name,
 	type: NODE_TYPE,
 	typeVersion: 1,
-	parameters: {
-		resource: 'attachment',
-		operation,
-		...inTable(ORDERS),
-		fileField: 'papers',
-		options: {},
-		...parameters,
-	},
+	parameters: { resource: 'attachment', operation, ...inTable(ORDERS), fileField: 'papers', options: {}, ...parameters },
 });
 
 /** Our trigger on the orders, polled at these seconds of each minute. */

@@ -80,12 +80,7 @@ test('files that main receives go up from a worker and come down again, unchange
 		parameters: { httpMethod: 'POST', path: 'papers', options: {} },
 		webhookId: 'b7f6f4f0-2a52-4c56-8a0e-0d6c5a5f0001',
 	};
-	const up = attachmentNode('Up', 'upload', {
-		recordId,
-		target: 'existing',
-		existingFiles: 'replace',
-		inputDataFieldName: 'data',
-	});
+	const up = attachmentNode('Up', 'upload', { recordId, target: 'existing', existingFiles: 'replace', inputDataFieldName: 'data' });
 	const down = attachmentNode('Down', 'download', {
 		recordId: { ...recordId, value: "={{ $('Start').item.json.query.record }}" },
 		outputField: 'back',
@@ -113,9 +108,7 @@ test('files that main receives go up from a worker and come down again, unchange
 		assert.equal(hash(await harness.downloadBinary(id)), hash(bytes));
 		const { fields } = (await readRecords(environment.sandbox, APP, ORDERS)).find((entry) => entry.id === record)!;
 		const [paper] = fields.papers as Array<{ fileId: string }>;
-		const there = await environment.sandbox.admin.http.get<ArrayBuffer>(`/files/${paper!.fileId}`, {
-			responseType: 'arraybuffer',
-		});
+		const there = await environment.sandbox.admin.http.get<ArrayBuffer>(`/files/${paper!.fileId}`, { responseType: 'arraybuffer' });
 		assert.equal(hash(Buffer.from(there.data)), hash(bytes));
 	}
 	const rows = await environment.postgres.query('SELECT count(*), sum("fileSize") FROM binary_data');

@@ -133,11 +133,7 @@ export class ActiveWorkflow {
 	}
 
 	async start(env: Record<string, string> = {}): Promise<void> {
-		const options = {
-			userFolder: this.#environment.userFolder,
-			isBare: true,
-			env: { ...SCHEDULERS[this.#scheduler], ...env },
-		};
+		const options = { userFolder: this.#environment.userFolder, isBare: true, env: { ...SCHEDULERS[this.#scheduler], ...env } };
 		this.#startedAt = Date.now();
 		this.n8n = await startN8n(options).catch(async (error: unknown) => {
 			if (!FAILED_START.test(String(error))) throw error;
@@ -214,9 +210,7 @@ export class ActiveWorkflow {
 	/** Changes a record. The change must be emitted unless it is irrelevant. */
 	async update(id: string, isRelevant = true): Promise<void> {
 		this.#codes += 1;
-		const { data } = await this.#request<{ data: Row }>('PATCH', `/${id}`, {
-			fields: { name: `Airport ${this.#codes}` },
-		});
+		const { data } = await this.#request<{ data: Row }>('PATCH', `/${id}`, { fields: { name: `Airport ${this.#codes}` } });
 		if (isRelevant) this.#expect(data);
 	}
 

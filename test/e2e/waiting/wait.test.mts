@@ -122,10 +122,7 @@ test('several items are an error before anything is sent', async () => {
 });
 
 const readPrepared = async (file: string) =>
-	withCredential(await readExample(file, environment.services.addresses), CREDENTIAL_TYPE, {
-		id: credentialId,
-		name: CREDENTIAL_NAME,
-	});
+	withCredential(await readExample(file, environment.services.addresses), CREDENTIAL_TYPE, { id: credentialId, name: CREDENTIAL_NAME });
 
 test('the example of an MCP server: agents outside of n8n find and use the tools', async () => {
 	const id = await n8nApi.createWorkflow(await readPrepared('mcp-server-for-agents.json'));

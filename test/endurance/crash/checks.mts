@@ -35,10 +35,7 @@ export function checkFileCounts(records: StoredRecord[], cases: Case[], field: s
 	const several: string[] = [];
 	for (const { number } of cases) {
 		const { name, bytes } = fileOf(number);
-		const files = (stored.get(number)?.fields[field] ?? []) as Array<{
-			fileName: string;
-			fileSize: number;
-		}>;
+		const files = (stored.get(number)?.fields[field] ?? []) as Array<{ fileName: string; fileSize: number }>;
 		const right = files.filter(({ fileName, fileSize }) => fileName === name && fileSize === bytes.length);
 		if (right.length === 0) missing.push(number);
 		if (files.length > 1) several.push(number);

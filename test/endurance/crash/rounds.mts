@@ -151,11 +151,7 @@ export class Rounds {
 	async checkEmittedChanges(): Promise<void> {
 		const { sandboxHost, pollLog, tally } = this.#parts;
 		pollLog.read();
-		const last = (await sandboxHost.records(GOODS)).map(({ id, ver, modified }) => ({
-			id,
-			ver,
-			at: modified,
-		}));
+		const last = (await sandboxHost.records(GOODS)).map(({ id, ver, modified }) => ({ id, ver, at: modified }));
 		const missing = last.filter((change) => !pollLog.emitted.has(nameOf(change)));
 		const inGap = missing.filter((change) => pollLog.isInGap(change));
 		tally.count('last changes to be emitted', last.length);

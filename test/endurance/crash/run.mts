@@ -22,11 +22,7 @@ import { Tally } from './tally.mts';
 import { syncWorkflow, TRIGGER, triggerWorkflow, uploadWorkflow } from './workflows.mts';
 
 const { values } = parseArgs({
-	options: {
-		rounds: { type: 'string', default: '20' },
-		seed: { type: 'string' },
-		goods: { type: 'string', default: '5000' },
-	},
+	options: { rounds: { type: 'string', default: '20' }, seed: { type: 'string' }, goods: { type: 'string', default: '5000' } },
 });
 
 const CASES = 12;

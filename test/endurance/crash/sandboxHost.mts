@@ -54,10 +54,7 @@ export class SandboxHost {
 	/** Sets how long each request waits before it is served, and each write before its response. */
 	async slowDown(ms: number): Promise<void> {
 		await this.#admin.settings({ latencyMs: ms });
-		const rules: FaultRule[] = ['POST', 'PATCH'].map((method) => ({
-			match: { method },
-			fault: { kind: 'slowAfter', ms },
-		}));
+		const rules: FaultRule[] = ['POST', 'PATCH'].map((method) => ({ match: { method }, fault: { kind: 'slowAfter', ms } }));
 		await this.#admin.faults(ms > 0 ? rules : []);
 	}
 

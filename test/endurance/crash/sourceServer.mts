@@ -30,20 +30,13 @@ export interface Case {
 export function goodsOf(round: number, { goods }: Sizes): Good[] {
 	return Array.from({ length: goods }, (_, index) => {
 		const number = round * FRESH + ((index * STRIDE) % goods);
-		return {
-			sku: `sku ${number}`,
-			name: `Good ${number} of round ${round}`,
-			amount: round * 7 + (number % 5),
-		};
+		return { sku: `sku ${number}`, name: `Good ${number} of round ${round}`, amount: round * 7 + (number % 5) };
 	});
 }
 
 /** The records of a round, each of which gets one file. */
 export function casesOf(round: number, { cases }: Sizes): Case[] {
-	return Array.from({ length: cases }, (_, index) => ({
-		number: `case ${round}-${index}`,
-		title: `Case ${index} of round ${round}`,
-	}));
+	return Array.from({ length: cases }, (_, index) => ({ number: `case ${round}-${index}`, title: `Case ${index} of round ${round}` }));
 }
 
 /** The file of a record: always the same bytes. */

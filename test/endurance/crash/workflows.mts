@@ -14,9 +14,7 @@ export const TRIGGER = 'Changes';
 /** The node that writes into a file field. */
 export const uploadNode = (field: string) => `Upload ${field}`;
 
-type Step = Pick<WorkflowNode, 'name' | 'type' | 'typeVersion' | 'parameters'> & {
-	onError?: string;
-};
+type Step = Pick<WorkflowNode, 'name' | 'type' | 'typeVersion' | 'parameters'> & { onError?: string };
 
 const id = (value: string) => ({ __rl: true, mode: 'id', value });
 const place = (table: string) => ({ application: id(APP), table: id(table) });
@@ -41,14 +39,7 @@ const platform = (name: string, parameters: JsonObject): Step => ({
 const AUTOMATIC = { mappingMode: 'autoMapInputData', value: null, matchingColumns: [], schema: [] };
 
 const upsert = (table: string, parameters: JsonObject): Step =>
-	platform(WRITE, {
-		resource: 'record',
-		operation: 'upsert',
-		...place(table),
-		columns: AUTOMATIC,
-		options: {},
-		...parameters,
-	});
+	platform(WRITE, { resource: 'record', operation: 'upsert', ...place(table), columns: AUTOMATIC, options: {}, ...parameters });
 
 /** How the files of a field are written; see FILE_FIELDS. */
 const WAYS: Record<(typeof FILE_FIELDS)[number], JsonObject> = {
@@ -73,12 +64,14 @@ const uploads: Step[] = FILE_FIELDS.map((field) =>
 /** @param levels each step of a level is connected to the last step of the previous level */
 function workflow(name: string, credentialId: string, levels: Step[][]): WorkflowJson {
 	const credentials = { [CREDENTIAL_TYPE]: { id: credentialId, name: CREDENTIAL_NAME } };
-	const nodes = levels.flat().map((step, index) => ({
-		...step,
-		id: `node-${index}`,
-		position: [index * 200, 0] as [number, number],
-		...(step.type.startsWith(PACKAGE) && { credentials }),
-	}));
+	const nodes = levels
+		.flat()
+		.map((step, index) => ({
+			...step,
+			id: `node-${index}`,
+			position: [index * 200, 0] as [number, number],
+			...(step.type.startsWith(PACKAGE) && { credentials }),
+		}));
 	const connections = Object.fromEntries(
 		levels.slice(0, -1).map((level, index) => {
 			const next = levels[index + 1]!.map((step) => ({ node: step.name, type: 'main', index: 0 }));

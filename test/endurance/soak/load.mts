@@ -24,13 +24,7 @@ export interface LoadSettings extends SandboxAddress {
 }
 
 export type Message =
-	| {
-			kind: 'sample';
-			at: number;
-			memory: ReturnType<typeof memoryNow>;
-			open: { files: number; sockets: number };
-			resources: number;
-	  }
+	| { kind: 'sample'; at: number; memory: ReturnType<typeof memoryNow>; open: { files: number; sockets: number }; resources: number }
 	| {
 			kind: 'end';
 			done: Record<string, number>;
@@ -96,9 +90,7 @@ const ownTime = () => {
 
 /** Writes many items, and returns the longest time in ms that nothing else could run. */
 async function longestBlock(columns: object): Promise<number> {
-	const items = Array.from({ length: MANY_ITEMS }, (_, amount) => ({
-		json: { key: `many ${amount}`, amount },
-	}));
+	const items = Array.from({ length: MANY_ITEMS }, (_, amount) => ({ json: { key: `many ${amount}`, amount } }));
 	let longest = 0;
 	let isWriting = true;
 	const watch = async () => {

@@ -17,11 +17,7 @@ import { countOpen, residentMemory } from './processMetrics.mts';
 import { assessTrends, type Sample } from './trends.mts';
 
 const { values } = parseArgs({
-	options: {
-		minutes: { type: 'string', default: '60' },
-		seed: { type: 'string' },
-		workers: { type: 'string', default: '6' },
-	},
+	options: { minutes: { type: 'string', default: '60' }, seed: { type: 'string' }, workers: { type: 'string', default: '6' } },
 });
 
 /** How many measurements: enough for a line of best fit. */

@@ -66,11 +66,6 @@ export function assessTrends(samples: Sample[]): Trend[] {
 		const level = half.reduce((sum, sample) => sum + sample[measure], 0) / half.length;
 		const slope = slopeOf(half.map((sample) => [sample.at, sample[measure]] as const));
 		const growth = slope * (last - first);
-		return {
-			measure,
-			from: level - growth / 2,
-			to: level + growth / 2,
-			isFlat: growth <= MAX_GROWTH[measure],
-		};
+		return { measure, from: level - growth / 2, to: level + growth / 2, isFlat: growth <= MAX_GROWTH[measure] };
 	});
 }

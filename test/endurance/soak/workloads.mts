@@ -179,13 +179,7 @@ async function upload(worker: LoadWorker): Promise<string[]> {
 	const { succeeded, failed } = await worker.run(
 		'attachment',
 		'upload',
-		{
-			recordId: record.id,
-			fileField: 'papers',
-			target: 'existing',
-			existingFiles,
-			inputDataFieldName: 'data',
-		},
+		{ recordId: record.id, fileField: 'papers', target: 'existing', existingFiles, inputDataFieldName: 'data' },
 		input,
 	);
 	const there = filesOf((await worker.storedRecords()).find(({ id }) => id === record.id));

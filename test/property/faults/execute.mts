@@ -71,12 +71,7 @@ function parametersOf(testCase: Case): INodeParameters {
 		case 'delete':
 			return { recordId: RECORD };
 		case 'upload':
-			return {
-				target: 'existing',
-				recordId: RECORD,
-				fileField: 'papers',
-				existingFiles: isFull ? 'replace' : 'append',
-			};
+			return { target: 'existing', recordId: RECORD, fileField: 'papers', existingFiles: isFull ? 'replace' : 'append' };
 		case 'remove':
 			return { recordId: RECORD, fileField: 'papers', removeMode: 'all' };
 		case 'sync':
@@ -106,10 +101,7 @@ const fileOrigin = () =>
 
 async function inputOf({ items }: Case): Promise<INodeExecutionData[]> {
 	const origin = await fileOrigin();
-	return items.map(({ data }) => ({
-		...data,
-		json: JSON.parse(JSON.stringify(data.json).replaceAll(FILE_SERVER, origin)),
-	}));
+	return items.map(({ data }) => ({ ...data, json: JSON.parse(JSON.stringify(data.json).replaceAll(FILE_SERVER, origin)) }));
 }
 
 export async function execute(slot: SandboxSlot, testCase: Case): Promise<Evidence> {
@@ -127,12 +119,7 @@ export async function execute(slot: SandboxSlot, testCase: Case): Promise<Eviden
 			await runOperation(
 				{ baseUrl, token: testCase.canRead ? token : writeOnlyToken },
 				{
-					parameters: {
-						resource: resourceOf(testCase.operation),
-						operation: testCase.operation,
-						...place,
-						...parameters,
-					},
+					parameters: { resource: resourceOf(testCase.operation), operation: testCase.operation, ...place, ...parameters },
 					defaults: { options: { ...(options as object), timeout } },
 					input,
 					onError,

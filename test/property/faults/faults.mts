@@ -72,12 +72,7 @@ export const FAULTS = {
 	late: { effect: 'ambiguous', fault: () => ({ kind: 'slowBefore', ms: LATE_MS }) },
 	refused400: { effect: 'refuses', isBulk: true, fault: () => status(400) },
 	refused413: { effect: 'refuses', isBulk: true, fault: () => status(413) },
-	refusedForValue400: {
-		effect: 'refuses',
-		isBulk: true,
-		isByValue: true,
-		fault: () => ({ kind: 'rejectBatch', ...poisoned }),
-	},
+	refusedForValue400: { effect: 'refuses', isBulk: true, isByValue: true, fault: () => ({ kind: 'rejectBatch', ...poisoned }) },
 	refusedForValue422: {
 		effect: 'refuses',
 		isBulk: true,
@@ -90,58 +85,26 @@ export const FAULTS = {
 		isByValue: true,
 		fault: () => ({ kind: 'rejectBatch', status: 413, ...poisoned }),
 	},
-	refusedAbove: {
-		effect: 'refuses',
-		isBulk: true,
-		isByValue: true,
-		fault: (size) => ({ kind: 'rejectAbove', records: size }),
-	},
-	failedByValue: {
-		effect: 'records',
-		isBulk: true,
-		isByValue: true,
-		fault: () => ({ kind: 'failRecords', ...poisoned }),
-	},
+	refusedAbove: { effect: 'refuses', isBulk: true, isByValue: true, fault: (size) => ({ kind: 'rejectAbove', records: size }) },
+	failedByValue: { effect: 'records', isBulk: true, isByValue: true, fault: () => ({ kind: 'failRecords', ...poisoned }) },
 	failedWithoutIndex: {
 		effect: 'records',
 		isBulk: true,
 		isByValue: true,
 		fault: () => ({ kind: 'failRecords', withIndex: false, ...poisoned }),
 	},
-	failedByPosition: {
-		effect: 'records',
-		isBulk: true,
-		fault: (size) => ({ kind: 'failRecords', indexes: [size - 1] }),
-	},
+	failedByPosition: { effect: 'records', isBulk: true, fault: (size) => ({ kind: 'failRecords', indexes: [size - 1] }) },
 	failedByPositionWithoutIndex: {
 		effect: 'records',
 		isBulk: true,
 		fault: (size) => ({ kind: 'failRecords', indexes: [size - 1], withIndex: false }),
 	},
-	skippedByValue: {
-		effect: 'records',
-		isBulk: true,
-		isByValue: true,
-		fault: () => ({ kind: 'skipRecords', ...poisoned }),
-	},
-	skippedByPosition: {
-		effect: 'records',
-		isBulk: true,
-		fault: (size) => ({ kind: 'skipRecords', indexes: [size - 1] }),
-	},
-	fewerRecords: {
-		effect: 'response',
-		isBulk: true,
-		fault: (size) => ({ kind: 'fewerRecords', count: size }),
-	},
+	skippedByValue: { effect: 'records', isBulk: true, isByValue: true, fault: () => ({ kind: 'skipRecords', ...poisoned }) },
+	skippedByPosition: { effect: 'records', isBulk: true, fault: (size) => ({ kind: 'skipRecords', indexes: [size - 1] }) },
+	fewerRecords: { effect: 'response', isBulk: true, fault: (size) => ({ kind: 'fewerRecords', count: size }) },
 	// More than any batch: a client can't notice as many records as it sent, but different ones.
 	moreRecords: { effect: 'response', isBulk: true, fault: () => ({ kind: 'moreRecords', count: 20 }) },
-	reordered: {
-		effect: 'nothing',
-		isBulk: true,
-		isForUpdates: true,
-		fault: () => ({ kind: 'reorderRecords' }),
-	},
+	reordered: { effect: 'nothing', isBulk: true, isForUpdates: true, fault: () => ({ kind: 'reorderRecords' }) },
 } satisfies Record<string, FaultKind>;
 
 export type FaultName = keyof typeof FAULTS;

@@ -24,10 +24,7 @@ async function write(address: Pick<SandboxAddress, 'baseUrl' | 'otherToken'>, { 
 	const path = `/api/v2/apps/${APP}/tables/${TABLE}/data${id === undefined ? '' : `/${id}`}`;
 	const response = await fetch(address.baseUrl + path, {
 		method,
-		headers: {
-			Authorization: `Bearer ${address.otherToken}`,
-			...(fields && { 'Content-Type': 'application/json' }),
-		},
+		headers: { Authorization: `Bearer ${address.otherToken}`, ...(fields && { 'Content-Type': 'application/json' }) },
 		...(fields && { body: JSON.stringify({ fields }) }),
 		signal: AbortSignal.timeout(LONGEST_WRITE_MS),
 	});
@@ -56,8 +53,5 @@ export async function openGateway(address: Pick<SandboxAddress, 'baseUrl' | 'oth
 	});
 	server.listen(0, '127.0.0.1');
 	await once(server, 'listening');
-	return {
-		baseUrl: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
-		close: () => server.close(),
-	};
+	return { baseUrl: `http://127.0.0.1:${(server.address() as AddressInfo).port}`, close: () => server.close() };
 }

@@ -88,11 +88,7 @@ export interface Drawn {
 	items: DrawnItem[];
 	/** Which fields an existing record keeps. */
 	fieldRules: Partial<Record<RuledField, FieldRule>>;
-	matching: {
-		ifFound: 'update' | 'skip';
-		ifMissing: 'create' | 'skip' | 'error';
-		multipleMatches: 'error' | 'first' | 'all';
-	};
+	matching: { ifFound: 'update' | 'skip'; ifMissing: 'create' | 'skip' | 'error'; multipleMatches: 'error' | 'first' | 'all' };
 	removal: { isDelete: boolean; despiteFailures: boolean; maximum: number; isOr: boolean };
 	onError: 'stopWorkflow' | 'continueRegularOutput' | 'continueErrorOutput';
 	tries: number;
@@ -235,10 +231,7 @@ const drawnItem: fc.Arbitrary<DrawnItem> = fc.record({
 	hasNote: chance(70),
 });
 
-const NOTHING = { requiredKeys: [], noNullPrototype: true } as {
-	requiredKeys: [];
-	noNullPrototype: true;
-};
+const NOTHING = { requiredKeys: [], noNullPrototype: true } as { requiredKeys: []; noNullPrototype: true };
 const anyRule = weighted<FieldRule>([1, 'always'], [4, 'whenCreating'], [4, 'ifEmpty']);
 const fieldRules: fc.Arbitrary<Drawn['fieldRules']> = fc.oneof(
 	{ weight: 1, arbitrary: fc.constant({}) },
@@ -278,11 +271,7 @@ export const drawn: fc.Arbitrary<Drawn> = fc.noBias(
 				hasTalk: chance(25),
 				isInGroup: chance(60),
 				ruled: fc.record(
-					{
-						owner: fc.constantFrom('their owner', '  '),
-						note: fc.constantFrom('their note', ' \n'),
-						count: fc.constantFrom(0, 5),
-					},
+					{ owner: fc.constantFrom('their owner', '  '), note: fc.constantFrom('their note', ' \n'), count: fc.constantFrom(0, 5) },
 					NOTHING,
 				),
 			}),
@@ -295,12 +284,7 @@ export const drawn: fc.Arbitrary<Drawn> = fc.noBias(
 			ifMissing: weighted<'create' | 'skip' | 'error'>([6, 'create'], [1, 'skip'], [1, 'error']),
 			multipleMatches: fc.constantFrom('error', 'first', 'all'),
 		}),
-		removal: fc.record({
-			isDelete: chance(60),
-			despiteFailures: chance(40),
-			maximum: fc.constantFrom(2, 100, 100, 100),
-			isOr: chance(40),
-		}),
+		removal: fc.record({ isDelete: chance(60), despiteFailures: chance(40), maximum: fc.constantFrom(2, 100, 100, 100), isOr: chance(40) }),
 		onError: fc.constantFrom<Drawn['onError']>('stopWorkflow', 'continueRegularOutput', 'continueRegularOutput', 'continueErrorOutput'),
 		tries: fc.constantFrom(1, 1, 1, 2),
 		canRead: chance(92),
@@ -312,11 +296,7 @@ export const drawn: fc.Arbitrary<Drawn> = fc.noBias(
 		),
 		readFaults: fc.array(
 			fc
-				.record({
-					nth: fc.integer({ min: 1, max: 4 }),
-					name: any,
-					on: fc.constantFrom('lookUp', 'count', 'get'),
-				})
+				.record({ nth: fc.integer({ min: 1, max: 4 }), name: any, on: fc.constantFrom('lookUp', 'count', 'get') })
 				// Nobody can detect that a record is there in spite of a 404.
 				.filter(({ on, name }) => on !== 'get' || name !== 'gone404'),
 			{ maxLength: 1 },
@@ -406,11 +386,7 @@ function valuesOf(drawnItem: DrawnItem, index: number, { operation }: Pick<Case,
 }
 
 const binaryOf = (name: string) => ({
-	data: {
-		fileName: name,
-		mimeType: 'text/plain',
-		data: Buffer.from(`content of ${name}`).toString('base64'),
-	},
+	data: { fileName: name, mimeType: 'text/plain', data: Buffer.from(`content of ${name}`).toString('base64') },
 });
 
 const GROUPS = ['a', 'b', 'c'];
@@ -477,12 +453,7 @@ function itemOf(
 	const values = isEmpty
 		? { raw: {}, stored: {}, files: undefined, messages: undefined }
 		: isIdle
-			? {
-					raw: { name: known.fields.name as Json },
-					stored: { name: known.fields.name },
-					files: undefined,
-					messages: undefined,
-				}
+			? { raw: { name: known.fields.name as Json }, stored: { name: known.fields.name }, files: undefined, messages: undefined }
 			: valuesOf(drawnItem, index, testCase);
 	const hasMark = !isIdle && !isEmpty;
 	const ownText = id === undefined ? `"${KEY}":${JSON.stringify(key.stored)}` : `"${id}"`;

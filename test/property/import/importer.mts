@@ -37,9 +37,7 @@ function logEachPortion() {
 		note(text: () => string): void;
 		lastAt: number;
 	}
-	const { ProgressLog } = require('../../../dist/nodes/DataPlatform/run/progressLog.js') as {
-		ProgressLog: { prototype: Log };
-	};
+	const { ProgressLog } = require('../../../dist/nodes/DataPlatform/run/progressLog.js') as { ProgressLog: { prototype: Log } };
 	const { note } = ProgressLog.prototype;
 	ProgressLog.prototype.note = function (this: Log, text) {
 		this.lastAt = 0;
@@ -55,22 +53,14 @@ async function run({ credential, parameters, path }: ImporterTask): Promise<Impo
 	const place = { type: 'execution' as const, workflowId: 'import', executionId: '1' };
 	const named: IBinaryData = { fileName: 'goods.csv', mimeType: 'text/csv', data: '' };
 	const data = path && (await store.store(place, createReadStream(path), named));
-	const result = await runOperation(credential, {
-		parameters,
-		input: [data ? { json: {}, binary: { data } } : { json: {} }],
-	});
+	const result = await runOperation(credential, { parameters, input: [data ? { json: {}, binary: { data } } : { json: {} }] });
 	const [item] = result.error ? [] : result.output('Data Platform');
 	const { rejected } = item?.binary ?? {};
 	return {
 		json: item?.json,
 		files: Object.keys(item?.binary ?? {}),
 		...(rejected && { rejected: await readFile(store.getPath(rejected.id!), 'utf8') }),
-		...(result.error && {
-			error: {
-				message: result.error.message,
-				details: result.error.context?.details as IDataObject | undefined,
-			},
-		}),
+		...(result.error && { error: { message: result.error.message, details: result.error.context?.details as IDataObject | undefined } }),
 	};
 }
 

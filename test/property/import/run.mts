@@ -256,12 +256,7 @@ function checkReport(
 	const rows = count - first;
 	const fine = indexes.good.filter((index) => index >= first).length;
 	const there = indexes.there.filter((index) => index >= first).length;
-	const expected: IDataObject = {
-		rows,
-		rejected: rows - fine + there,
-		confirmedThroughRow: Math.max(start - 1, count + 1),
-		unknown: 0,
-	};
+	const expected: IDataObject = { rows, rejected: rows - fine + there, confirmedThroughRow: Math.max(start - 1, count + 1), unknown: 0 };
 	for (const [name, value] of Object.entries(expected)) {
 		if (json[name] !== value) wrong.push(`${name} is ${String(json[name])}, not ${String(value)}`);
 	}
@@ -291,9 +286,7 @@ async function fullDisk(sandbox: RunningSandbox, folder: string): Promise<string
 	const credential = { baseUrl: sandbox.baseUrl, token: sandbox.tokens.role };
 	const run = async (task: Omit<ImporterTask, 'credential'>) =>
 		(await new Importer(folder, 1024 * 1024).run({ credential, ...task })).reply!;
-	const exported = await run({
-		parameters: { resource: 'record', operation: 'exportToFile', ...place, options: {} },
-	});
+	const exported = await run({ parameters: { resource: 'record', operation: 'exportToFile', ...place, options: {} } });
 	const requireError = ({ error, files }: ImporterReply, what: string) => {
 		if (!error?.message.includes('EFBIG')) wrong.push(`${what}: ${error?.message ?? 'no error'}`);
 		if (files.length > 0) wrong.push(`${what}: a file is in the output`);

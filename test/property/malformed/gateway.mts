@@ -112,11 +112,7 @@ export class Gateway {
 		request.pipe(onward);
 		const [upstream] = (await once(onward, 'response')) as [IncomingMessage];
 		const { connection: _, 'content-length': __, ...rest } = upstream.headers;
-		return {
-			status: upstream.statusCode ?? 500,
-			headers: rest as HttpResponse['headers'],
-			body: await buffer(upstream),
-		};
+		return { status: upstream.statusCode ?? 500, headers: rest as HttpResponse['headers'], body: await buffer(upstream) };
 	}
 }
 

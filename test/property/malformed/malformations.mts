@@ -288,13 +288,7 @@ const transports = fc.constantFrom<Malformation>(
 	{ name: 'drip', apply: (response) => ({ ...response, isSlow: true }) },
 	{ name: 'status 206', apply: (response) => ({ ...response, status: 206 }) },
 	{ name: 'status 299', apply: (response) => ({ ...response, status: 299 }) },
-	{
-		name: 'unrequested gzip',
-		apply: (response) => ({
-			...response,
-			headers: { ...response.headers, 'content-encoding': 'gzip, gzip' },
-		}),
-	},
+	{ name: 'unrequested gzip', apply: (response) => ({ ...response, headers: { ...response.headers, 'content-encoding': 'gzip, gzip' } }) },
 );
 
 /** A random one; `isLarge` draws only those of many megabytes or levels. */

@@ -40,10 +40,7 @@ async function fill(credential: MalformedSandbox['credential'], name: string): P
 
 /** @param slot the sandbox behind the gateway */
 export async function runEditor(slot: MalformedSandbox, sandbox: ConnectedSandbox, name: string): Promise<Verdict> {
-	const records = [0, 1, 2].map((number) => ({
-		id: idOf(number),
-		fields: { code: `c${number}`, name: `name ${number}` },
-	}));
+	const records = [0, 1, 2].map((number) => ({ id: idOf(number), fields: { code: `c${number}`, name: `name ${number}` } }));
 	await slot.createTable(records);
 	const expected = await fill({ ...slot.credential, baseUrl: sandbox.baseUrl }, name);
 	await slot.begin([]);

@@ -58,11 +58,7 @@ const SIZE = 2;
 
 type Entry = { family: Family; effect: Effect; fault: FaultRule['fault'] } & Partial<FaultCase>;
 
-const status = (code: number, more: object = {}): FaultRule['fault'] => ({
-	kind: 'status',
-	status: code,
-	...more,
-});
+const status = (code: number, more: object = {}): FaultRule['fault'] => ({ kind: 'status', status: code, ...more });
 
 const refused = (code: number): [string, Entry] => [`status${code}`, { family: 'refused (4xx)', effect: 'refuses', fault: status(code) }];
 
@@ -81,26 +77,12 @@ const more = (elsewhere: string): Record<string, Entry> => ({
 	busy503Date: { family: 'asked to wait', effect: 'waits', fault: status(503, { retryAfterDate: 2 }) },
 	// A gateway may report this although it passed everything on.
 	status408: { family: 'no response in time', effect: 'ambiguous', fault: status(408) },
-	status408After: {
-		family: 'no response in time',
-		effect: 'ambiguous',
-		fault: status(408, { afterWrite: true }),
-	},
+	status408After: { family: 'no response in time', effect: 'ambiguous', fault: status(408, { afterWrite: true }) },
 	gateway502After: { family: 'failed (5xx)', effect: 'ambiguous', fault: status(502, { afterWrite: true }) },
 	down503After: { family: 'failed (5xx)', effect: 'ambiguous', fault: status(503, { afterWrite: true }) },
 	resetUpload: { family: 'connection broke', effect: 'ambiguous', fault: { kind: 'resetUpload', bytes: 8 } },
-	late: {
-		family: 'no response in time',
-		effect: 'ambiguous',
-		fault: { kind: 'slowBefore', ms: LATE_MS },
-		isLate: true,
-	},
-	lateAfter: {
-		family: 'no response in time',
-		effect: 'ambiguous',
-		fault: { kind: 'slowAfter', ms: LATE_MS },
-		isLate: true,
-	},
+	late: { family: 'no response in time', effect: 'ambiguous', fault: { kind: 'slowBefore', ms: LATE_MS }, isLate: true },
+	lateAfter: { family: 'no response in time', effect: 'ambiguous', fault: { kind: 'slowAfter', ms: LATE_MS }, isLate: true },
 	slowBefore: { family: 'slow', effect: 'nothing', fault: { kind: 'slowBefore', ms: 15 } },
 	slowAfter: { family: 'slow', effect: 'nothing', fault: { kind: 'slowAfter', ms: 15 } },
 });
@@ -199,14 +181,7 @@ export function faultCases(elsewhere: string): FaultCase[] {
 		...single,
 		...inARow(single),
 		...Object.fromEntries((['update', 'insert', 'delete'] as const).map(besideOther)),
-	}).map(([name, entry]) => ({
-		isBulk: false,
-		isByValue: false,
-		isForUpdates: false,
-		isLate: false,
-		...entry,
-		name,
-	}));
+	}).map(([name, entry]) => ({ isBulk: false, isByValue: false, isForUpdates: false, isLate: false, ...entry, name }));
 	const tried = new Set(cases.map(({ fault }) => fault.kind));
 	const missing = faultKinds.filter((kind) => !tried.has(kind));
 	if (missing.length > 0) {

@@ -78,10 +78,7 @@ export class MatrixSandbox {
 		await this.#setUp();
 		await this.sandbox.admin.createTable({
 			app: APP,
-			table: {
-				internalName: 'teams',
-				fields: [{ name: 'name', type: 'text', metadata: { importKey: true } }],
-			},
+			table: { internalName: 'teams', fields: [{ name: 'name', type: 'text', metadata: { importKey: true } }] },
 			records: teams,
 		});
 		const team = { name: 'team', type: 'schema_link', metadata: { linkTableId: 'teams' } };
@@ -102,11 +99,7 @@ export class MatrixSandbox {
 	async createWorkflow(): Promise<string> {
 		const { admin, baseUrl } = this.sandbox;
 		await admin.clearWorkflowRuns();
-		const { webhookUrl } = await admin.createWorkflow({
-			name: 'Under test',
-			script: 'return 1;',
-			response: 'accepted',
-		});
+		const { webhookUrl } = await admin.createWorkflow({ name: 'Under test', script: 'return 1;', response: 'accepted' });
 		this.#hasWorkflow = true;
 		// The node sees the platform at the URL in its credential.
 		return webhookUrl.replace(baseUrl, this.credential.baseUrl);
@@ -119,11 +112,7 @@ export class MatrixSandbox {
 
 	/** A request by another client. */
 	async requestAsOtherClient(method: string, path: string, body?: object): Promise<unknown> {
-		const { status, data } = await this.sandbox.client().request<{ data?: unknown }>({
-			method,
-			url: path,
-			data: body,
-		});
+		const { status, data } = await this.sandbox.client().request<{ data?: unknown }>({ method, url: path, data: body });
 		if (status >= 400) throw new Error(`${method} ${path}: ${status} ${JSON.stringify(data)}`);
 		return data.data;
 	}

@@ -21,16 +21,7 @@ const TIMEOUT_S = 30;
 export const MOMENTS = ['before 1', 'before 2', 'before 3', 'before 4', 'before 5'] as const;
 export type Moment = (typeof MOMENTS)[number];
 
-const unmet: Verdict = {
-	isMet: false,
-	done: 0,
-	failed: 0,
-	unknown: 0,
-	notReached: 0,
-	repeats: 0,
-	problems: [],
-	evidence: [],
-};
+const unmet: Verdict = { isMet: false, done: 0, failed: 0, unknown: 0, notReached: 0, repeats: 0, problems: [], evidence: [] };
 
 const holds = (fields: object | null, values: object) =>
 	fields !== null && Object.entries(values).every(([name, value]) => isDeepStrictEqual((fields as Record<string, unknown>)[name], value));
@@ -107,12 +98,7 @@ export async function runBesideOther(slot: MatrixSandbox, scenario: Scenario, { 
 		async () =>
 			await runOperation(
 				{ ...slot.credential, baseUrl: gateway.baseUrl },
-				{
-					parameters: own,
-					defaults: { options: { ...(options as object), timeout: TIMEOUT_S } },
-					input: items,
-					onError,
-				},
+				{ parameters: own, defaults: { options: { ...(options as object), timeout: TIMEOUT_S } }, input: items, onError },
 			),
 	);
 	gateway.close();

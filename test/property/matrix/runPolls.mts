@@ -31,10 +31,7 @@ interface EmittedItem {
 	name: string;
 }
 
-const recordOf = (number: number, name: string) => ({
-	id: idOf(number),
-	fields: { code: `c${number}`, name },
-});
+const recordOf = (number: number, name: string) => ({ id: idOf(number), fields: { code: `c${number}`, name } });
 
 const watchesDeletions = (event: Event) => event === 'deleted' || event === 'createdUpdatedOrDeleted';
 
@@ -43,9 +40,7 @@ async function change(slot: MatrixSandbox): Promise<void> {
 	const fresh = NEW.map((number) => recordOf(number, `new ${number}`));
 	await slot.requestAsOtherClient('PATCH', `${data}/bulk`, { bulk: fresh, useUpsert: true });
 	for (const number of CHANGED) {
-		await slot.requestAsOtherClient('PATCH', `${data}/${idOf(number)}`, {
-			fields: { name: `changed ${number}` },
-		});
+		await slot.requestAsOtherClient('PATCH', `${data}/${idOf(number)}`, { fields: { name: `changed ${number}` } });
 	}
 	for (const number of GONE) {
 		await slot.requestAsOtherClient('DELETE', `${data}/${idOf(number)}`);

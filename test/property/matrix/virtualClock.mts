@@ -41,9 +41,7 @@ const connecting = createRequire(import.meta.url)('../../../dist/nodes/DataPlatf
 const defaultTimeoutS = connecting.DEFAULT_TIMEOUT_S;
 
 // Some operations have no option for it. With a fault that never responds, they would take minutes.
-Object.defineProperty(connecting, 'DEFAULT_TIMEOUT_S', {
-	get: () => times.getStore()?.timeoutS ?? defaultTimeoutS,
-});
+Object.defineProperty(connecting, 'DEFAULT_TIMEOUT_S', { get: () => times.getStore()?.timeoutS ?? defaultTimeoutS });
 
 /** Runs `work` on its own clock. */
 export const onVirtualClock = async <Result,>(timeoutS: number, work: () => Promise<Result>) =>

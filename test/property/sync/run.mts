@@ -47,12 +47,7 @@ interface Schedule {
 	options: Record<string, unknown>;
 	rules: FaultRule[];
 	platform: Platform;
-	other?: {
-		before: number;
-		index: number;
-		action: 'update' | 'delete' | 'insert';
-		change: IDataObject;
-	};
+	other?: { before: number; index: number; action: 'update' | 'delete' | 'insert'; change: IDataObject };
 }
 
 function draw(seed: number): Schedule {

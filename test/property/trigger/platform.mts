@@ -37,9 +37,7 @@ export class Platform {
 		this.address = address;
 		this.#slot = new SandboxSlot(address);
 		this.#admin = createSandboxAdmin(address.baseUrl);
-		this.#client = httpClient(`${address.baseUrl}/api/v2/apps/${APP}/tables/${TABLE}`, {
-			authorization: `Bearer ${address.token}`,
-		});
+		this.#client = httpClient(`${address.baseUrl}/api/v2/apps/${APP}/tables/${TABLE}`, { authorization: `Bearer ${address.token}` });
 	}
 
 	/** Recreates the table with this many records. Returns the time of the last one. */

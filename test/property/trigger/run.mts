@@ -15,12 +15,7 @@ import { simulate } from './simulate.mts';
 import type { Scheduler } from './triggerHost.mts';
 
 const { values } = parseArgs({
-	options: {
-		seeds: { type: 'string' },
-		seed: { type: 'string' },
-		scheduler: { type: 'string' },
-		slots: { type: 'string', default: '24' },
-	},
+	options: { seeds: { type: 'string' }, seed: { type: 'string' }, scheduler: { type: 'string' }, slots: { type: 'string', default: '24' } },
 });
 
 /** How many failing seeds to show in full. */

@@ -53,9 +53,7 @@ export interface OperationRun extends Pick<WorkflowJson, 'timezone'> {
 
 /** As in a new process. */
 function forgetTables() {
-	const { keptTables } = require('../../../dist/nodes/DataPlatform/api/keptTables.js') as {
-		keptTables: Map<string, unknown>;
-	};
+	const { keptTables } = require('../../../dist/nodes/DataPlatform/api/keptTables.js') as { keptTables: Map<string, unknown> };
 	keptTables.clear();
 }
 
@@ -100,10 +98,7 @@ async function editor(credential: Credential, given: object, path: string) {
 	const node = fullNode({ name: PLATFORM, type: NODE_TYPE, parameters }, 0);
 	const workflow = new Workflow({ nodes: [node], connections: {}, active: false, nodeTypes });
 	const data = { ...additionalData(credential), currentNodeParameters: parameters };
-	return {
-		type: nodeTypes.getByNameAndVersion(NODE_TYPE, 1),
-		context: new LoadOptionsContext(workflow, node, data, path),
-	};
+	return { type: nodeTypes.getByNameAndVersion(NODE_TYPE, 1), context: new LoadOptionsContext(workflow, node, data, path) };
 }
 
 /** What the editor shows in the list of a resource locator. */
@@ -137,12 +132,7 @@ export const picked = (value: string) => ({ __rl: true, mode: 'list', value });
 export const automatic = { mappingMode: 'autoMapInputData', value: null, matchingColumns: [], schema: [] };
 
 /** The mapper's value for fields set by hand. */
-export const defined = (value: IDataObject) => ({
-	mappingMode: 'defineBelow',
-	value,
-	matchingColumns: [],
-	schema: [],
-});
+export const defined = (value: IDataObject) => ({ mappingMode: 'defineBelow', value, matchingColumns: [], schema: [] });
 
 /** The result of a credential's test. */
 export async function checkCredential(credential: Credential): Promise<INodeCredentialTestResult> {

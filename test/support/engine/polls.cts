@@ -32,9 +32,7 @@ export interface Watching {
 const withScheduler = (context: IPollFunctions, { pollBudgetMs, cursor }: WatchOptions): IPollFunctions =>
 	Object.assign(Object.create(context) as IPollFunctions, {
 		...(pollBudgetMs !== undefined && { getPollBudgetMs: () => pollBudgetMs }),
-		...(cursor && {
-			getWorkflowStaticData: (type: string) => (type === 'node' ? cursor : context.getWorkflowStaticData(type)),
-		}),
+		...(cursor && { getWorkflowStaticData: (type: string) => (type === 'node' ? cursor : context.getWorkflowStaticData(type)) }),
 	});
 
 /** A workflow with the trigger, whose static data lives on from poll to poll. */

@@ -39,9 +39,7 @@ test.each<[who: string, count: number, listed: number, hasNotice: boolean, node:
 });
 
 test.each([200, 201, 202])('Get Many: an agent gets as many as its Limit, %i', async (limit) => {
-	const { json } = await runNode('record: getAll', {
-		...{ parameters: { ...TABLE, limit }, serve: serveTable(300), node: AGENT },
-	});
+	const { json } = await runNode('record: getAll', { ...{ parameters: { ...TABLE, limit }, serve: serveTable(300), node: AGENT } });
 	expect(json.map(({ id }) => id)).toEqual(Array.from({ length: limit }, (_, at) => `r${at}`));
 });
 
@@ -49,11 +47,7 @@ test.each<[who: string, listed: number, node: Given['node']]>([
 	['an agent', 200, AGENT],
 	['a workflow', 201, undefined],
 ])('Get Changes: %s, of 201 changes %i', async (_, listed, node) => {
-	const { json } = await runNode('record: getChanges', {
-		parameters: { ...TABLE },
-		serve: serveTable(201),
-		...(node && { node }),
-	});
+	const { json } = await runNode('record: getChanges', { parameters: { ...TABLE }, serve: serveTable(201), ...(node && { node }) });
 	expect(json[0]!.changes).toHaveLength(listed);
 	expect(json[0]!.hasMore).toBe(listed < 201);
 });

@@ -9,11 +9,7 @@ const errorOf = (problems: Problem[], items: number) => {
 
 const WRONG_AGE = { message: `'age' accepts a number, not "abc"`, field: 'age' };
 const FIELDS = "The table's fields are: 'age', 'surname'. Correct the name, or set 'Unknown Fields' in the options to 'Ignore'.";
-const UNKNOWN: Omit<Problem, 'index'> = {
-	message: "table 'People' has no field 'colour'",
-	field: 'colour',
-	hint: FIELDS,
-};
+const UNKNOWN: Omit<Problem, 'index'> = { message: "table 'People' has no field 'colour'", field: 'colour', hint: FIELDS };
 
 test('names each cause once, with its count, and the advice for each', () => {
 	const problems = Array.from({ length: 500 }, (_, at): Problem => ({ index: 10 * at + 3, ...(at % 2 === 0 ? WRONG_AGE : UNKNOWN) }));

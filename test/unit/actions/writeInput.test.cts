@@ -16,10 +16,7 @@ const NO_KEY = [
 
 const definitions = {
 	people: { ...tableOf(fieldOf('name', 'text', { importKey: true }), ...NO_KEY), id: 'people' },
-	keyless: {
-		...tableOf(fieldOf('name'), ...NO_KEY),
-		...{ id: 'keyless', internalName: 'keyless', header: 'Keyless' },
-	},
+	keyless: { ...tableOf(fieldOf('name'), ...NO_KEY), ...{ id: 'keyless', internalName: 'keyless', header: 'Keyless' } },
 };
 
 const stored = {
@@ -197,10 +194,7 @@ describe('records are found', () => {
 
 const SYNC = 'record: sync';
 const NONE = { filterMode: 'none', maxShareToRemove: 100 };
-const isNew = {
-	filterMode: 'conditions',
-	conditions: { condition: [{ field: 'state', operator: 'eq', value: 'new' }] },
-};
+const isNew = { filterMode: 'conditions', conditions: { condition: [{ field: 'state', operator: 'eq', value: 'new' }] } };
 
 describe('records that are missing from the input', () => {
 	test.each<[string, INodeParameters, string[], IDataObject]>([
@@ -237,9 +231,7 @@ describe('records that are missing from the input', () => {
 	});
 
 	test('are reported behind the items', async () => {
-		const { outcomes, output } = await write(SYNC, [{ name: 'Ada', age: 1 }], {
-			parameters: { ...NONE, missingRecords: 'delete' },
-		});
+		const { outcomes, output } = await write(SYNC, [{ name: 'Ada', age: 1 }], { parameters: { ...NONE, missingRecords: 'delete' } });
 		expect(outcomes).toEqual(['unchanged r1', 'deleted r2', 'deleted r3']);
 		expect(output.map(({ pairedItem }) => pairedItem)).toEqual([{ item: 0 }, [], []]);
 	});
@@ -256,9 +248,7 @@ describe('records that are missing from the input', () => {
 		['Max Records to Remove', { maxRecordsToRemove: 1 }, 'Max Records to Remove'],
 		['Max Share to Remove (%)', { maxShareToRemove: 50 }, 'Max Share to Remove (%)'],
 	])('are not more than %s', async (_, parameters, label) => {
-		const { error, records } = await write(SYNC, [{ name: 'Ada' }], {
-			parameters: { ...NONE, missingRecords: 'delete', ...parameters },
-		});
+		const { error, records } = await write(SYNC, [{ name: 'Ada' }], { parameters: { ...NONE, missingRecords: 'delete', ...parameters } });
 		expect(error?.description).toContain(label);
 		expect(Object.keys(records)).toHaveLength(3);
 	});

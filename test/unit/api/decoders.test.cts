@@ -94,11 +94,7 @@ describe('a field of a table', () => {
 			name: 'a',
 			header: 'Name',
 			type: 'link',
-			metadata: {
-				...metadata,
-				filterableFields: ['a', 'b'],
-				items: [{ value: 'red', order: 2 }, { value: '5' }],
-			},
+			metadata: { ...metadata, filterableFields: ['a', 'b'], items: [{ value: 'red', order: 2 }, { value: '5' }] },
 		});
 	});
 

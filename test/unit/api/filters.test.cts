@@ -15,11 +15,7 @@ import { parseCondition, parseTree } from '../../../nodes/DataPlatform/api/filte
 
 const WITHOUT_VALUE: readonly string[] = OPERATORS_WITHOUT_VALUE;
 
-const condition = (field: string, operator: string, value?: string | string[]) => ({
-	field,
-	operator,
-	value,
-});
+const condition = (field: string, operator: string, value?: string | string[]) => ({ field, operator, value });
 
 describe('as a body', () => {
 	test('keeps the tree', () => {
@@ -179,10 +175,7 @@ describe('a tree written by a user', () => {
 
 	test.each([[undefined], [null], [''], [[null]], [[undefined]]])('%j is an empty value', (value) => {
 		expect(() => parseTree([{ field: 'a', operator: 'eq', value }])).toThrow(
-			expect.objectContaining({
-				message: "The condition at 'filter[0]' on 'a' (eq) has an empty value",
-				field: 'filter',
-			}),
+			expect.objectContaining({ message: "The condition at 'filter[0]' on 'a' (eq) has an empty value", field: 'filter' }),
 		);
 	});
 

@@ -107,13 +107,15 @@ const reading = fc.record({
 /** Many small pages take long, and test no more than a few. */
 const MAX_PAGES = 100;
 
-const table = fc.tuple(cap, cap).chain((caps) =>
-	fc.record({
-		caps: fc.constant(caps),
-		count: size(caps).map((count) => Math.min(count, MAX_PAGES * Math.min(...caps))),
-		seed: fc.nat(),
-	}),
-);
+const table = fc
+	.tuple(cap, cap)
+	.chain((caps) =>
+		fc.record({
+			caps: fc.constant(caps),
+			count: size(caps).map((count) => Math.min(count, MAX_PAGES * Math.min(...caps))),
+			seed: fc.nat(),
+		}),
+	);
 
 const fill = (things: Things, count: number, seed: number) => {
 	for (let index = 0; index < count; index += 1) {

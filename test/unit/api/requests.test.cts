@@ -73,12 +73,7 @@ describe('a record', () => {
 	])('is not read if %s', async (_, id, data) => {
 		const { result } = await call(read(id), ok(data));
 		expect(result).toBeInstanceOf(ServiceError);
-		expect(result).toMatchObject({
-			message: `The response contains no record '${id}'`,
-			delivery: 'notApplied',
-			status: 200,
-			hint: PROXY,
-		});
+		expect(result).toMatchObject({ message: `The response contains no record '${id}'`, delivery: 'notApplied', status: 200, hint: PROXY });
 	});
 
 	test.each([`x${uuid}`, `${uuid}x`])('%s is not a UUID', async (id) => {
@@ -240,15 +235,10 @@ describe('counting', () => {
 	});
 
 	test.each([[-1], [1.5], ['1'], [undefined], [2 ** 53]])('%j is not a count', async (given) => {
-		expect((await call(count(), ok({ count: given }))).result).toMatchObject({
-			message: 'The response contains no count',
-			status: 200,
-		});
+		expect((await call(count(), ok({ count: given }))).result).toMatchObject({ message: 'The response contains no count', status: 200 });
 	});
 	test('a response without data is invalid', async () => {
-		expect((await call(count(), httpResponse(200, {}))).result).toMatchObject({
-			message: 'The response contains no count',
-		});
+		expect((await call(count(), httpResponse(200, {}))).result).toMatchObject({ message: 'The response contains no count' });
 	});
 
 	const summary = (filter: Group) => (client: ApiClient) => summarizeRecords(client, at, filter, { age: ['min', 'max'] });
@@ -279,10 +269,7 @@ describe('counting', () => {
 		[{ fields: { age: {} } }],
 		[undefined],
 	])('%j is not a summary', async (data) => {
-		expect((await call(summary(anything), ok(data))).result).toMatchObject({
-			message: 'The response contains no summary',
-			status: 200,
-		});
+		expect((await call(summary(anything), ok(data))).result).toMatchObject({ message: 'The response contains no summary', status: 200 });
 	});
 });
 
@@ -381,11 +368,7 @@ test('every name and ID stays in its segment of the path', () => {
 
 describe('applications and tables', () => {
 	const app = (id: string) => ({ id, name: `App ${id}` });
-	const table = (id: string, items: unknown[] = [{ name: 'a', type: 'text' }]) => ({
-		id,
-		internalNameApi: `name-${id}`,
-		items,
-	});
+	const table = (id: string, items: unknown[] = [{ name: 'a', type: 'text' }]) => ({ id, internalNameApi: `name-${id}`, items });
 
 	test.each<[string, (client: ApiClient) => Promise<unknown>, unknown, string, object]>([
 		['applications', readApplications, [app('a')], 'GET /apps', [{ id: 'a' }]],
@@ -415,11 +398,7 @@ describe('applications and tables', () => {
 	])('no %s', async (what, run, data) => {
 		const { result } = await call(run, ok(data));
 		expect(result).toBeInstanceOf(ServiceError);
-		expect(result).toMatchObject({
-			message: `The response contains no ${what}`,
-			delivery: 'notApplied',
-			hint: PROXY,
-		});
+		expect(result).toMatchObject({ message: `The response contains no ${what}`, delivery: 'notApplied', hint: PROXY });
 	});
 
 	test('a table without fields can’t be worked on', async () => {
@@ -441,10 +420,7 @@ describe('applications and tables', () => {
 	test('a table that several applications have must be chosen', async () => {
 		const { result } = await call(find('t'), ok([app('a'), app('b')]), ok([table('t')]), ok([table('t')]));
 		expect(result).toBeInstanceOf(InputError);
-		expect(result).toMatchObject({
-			message: "Several applications have a table 't': App a, App b",
-			hint: "Choose one in 'Application'.",
-		});
+		expect(result).toMatchObject({ message: "Several applications have a table 't': App a, App b", hint: "Choose one in 'Application'." });
 	});
 
 	test('a table that none has', async () => {
@@ -501,10 +477,7 @@ describe('starting a workflow', () => {
 
 	test('a URL without encryption is rejected before anything is sent', async () => {
 		const { result, requests } = await call(start('http://hooks.example.com/run'));
-		expect(result).toMatchObject({
-			name: 'OriginError',
-			message: 'The webhook URL must use HTTPS. Nothing was sent',
-		});
+		expect(result).toMatchObject({ name: 'OriginError', message: 'The webhook URL must use HTTPS. Nothing was sent' });
 		expect(requests).toEqual([]);
 	});
 

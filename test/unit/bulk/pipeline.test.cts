@@ -70,14 +70,7 @@ function setUp({ mode = 'upsert', matching, links, options, planning, table = pe
 		skipUnchanged: false,
 		dryRun: false,
 		stopAtFailure: false,
-		planning: {
-			mode,
-			empty: 'leave',
-			unknownFields: 'error',
-			duplicates: 'merge',
-			matchOn: matching?.on,
-			...planning,
-		},
+		planning: { mode, empty: 'leave', unknownFields: 'error', duplicates: 'merge', matchOn: matching?.on, ...planning },
 		linkRules: new Map(rules),
 		matching,
 		...options,
@@ -372,10 +365,7 @@ describe('linked records', () => {
 });
 
 describe('a share of failures that is too large', () => {
-	const limit = (maxFailedShare: number, more: Setup = {}): Setup => ({
-		...more,
-		options: { maxFailedShare, ...more.options },
-	});
+	const limit = (maxFailedShare: number, more: Setup = {}): Setup => ({ ...more, options: { maxFailedShare, ...more.options } });
 
 	test('sends nothing if so many rows have problems; each row still has an outcome', async () => {
 		const { write } = setUp(limit(30));

@@ -12,11 +12,7 @@ const stateWith = (records: number, hashes = 0): ChangeState => ({
 		Array.from({ length: records }, (_, index) => [randomUUID(), [index % 40, 1_763_699_940_001 + index * 12] as [number, number]]),
 	),
 	...(hashes > 0 && {
-		backlog: {
-			createdWatermark: { time: 1_763_000_000_000, id: '' },
-			earlier: 'abc123'.repeat(hashes),
-			offset: 99_000,
-		},
+		backlog: { createdWatermark: { time: 1_763_000_000_000, id: '' }, earlier: 'abc123'.repeat(hashes), offset: 99_000 },
 	}),
 });
 
@@ -110,11 +106,7 @@ describe('the error for a rejected cursor', () => {
 		],
 	])('%s', (_, text, source, message, hint) => {
 		expect(() => fromCursor(text, source)).toThrow(
-			expect.objectContaining({
-				name: 'InputError',
-				message,
-				hint: `${hint} To start over, leave the cursor empty.`,
-			}),
+			expect.objectContaining({ name: 'InputError', message, hint: `${hint} To start over, leave the cursor empty.` }),
 		);
 	});
 });

@@ -244,9 +244,7 @@ describe('one poll', () => {
 	test('with little to read is one request of that much', async () => {
 		const emitted: ChangeState['emitted'] = { r2: [1, 2], r3: [1, 3] };
 		const before = state({ watermark: { time: 2, id: '' }, emitted });
-		expect(await poll([list(1, 2, 3, 4)], before)).toMatchObject({
-			...{ ids: ['r4'], isWhole: true, newest: 4, requests: ['-0 52'] },
-		});
+		expect(await poll([list(1, 2, 3, 4)], before)).toMatchObject({ ...{ ids: ['r4'], isWhole: true, newest: 4, requests: ['-0 52'] } });
 	});
 
 	test('with little to read, and nothing older, asks whether that is all', async () => {
@@ -269,9 +267,7 @@ describe('one poll', () => {
 		['as many as are held', {}, { maxBuffered: 3 }, ['r1', 'r2', 'r3'], false],
 		['a page exactly', { maximum: 3 }, {}, ['r1', 'r2', 'r3'], false],
 	])('reads %s', async (_, options, limits, ids, isWhole) => {
-		expect(await poll([count(9), { ...small, ...limits }], state(), options)).toMatchObject({
-			...{ ids, isWhole, newest: 9, offset: 0 },
-		});
+		expect(await poll([count(9), { ...small, ...limits }], state(), options)).toMatchObject({ ...{ ids, isWhole, newest: 9, offset: 0 } });
 	});
 
 	test('ends as soon as there is enough before the time that was reached', async () => {
@@ -298,9 +294,7 @@ describe('one poll', () => {
 
 	test('without time left, the certain changes', async () => {
 		const { ids, isWhole, requests } = await poll([count(30), small], state(), {}, () => false);
-		expect({ ids, isWhole, requests }).toEqual({
-			...{ ids: ['r1', 'r2', 'r3'], isWhole: false, requests: ['-0 4', '0 4'] },
-		});
+		expect({ ids, isWhole, requests }).toEqual({ ...{ ids: ['r1', 'r2', 'r3'], isWhole: false, requests: ['-0 4', '0 4'] } });
 	});
 
 	test('without time left, at least something', async () => {

@@ -32,23 +32,12 @@ function poll(state: ChangeState, read: Partial<ReadResult>, options: Partial<Ch
 	const newest = Math.max(state.cursor ?? -Infinity, ...times);
 	const selection = selectChanges(
 		structuredClone(state),
-		{
-			records: [],
-			isWhole: true,
-			...(newest > -Infinity && { newest }),
-			startedAt: NOW,
-			readAt: NOW + 100,
-			...read,
-		},
+		{ records: [], isWhole: true, ...(newest > -Infinity && { newest }), startedAt: NOW, readAt: NOW + 100, ...read },
 		{ kinds: new Set<ChangeKind>(['created', 'updated']), overlapMs: 500, maximum: 100, ...options },
 		{ ...LIMITS, ...limits },
 	);
 	const { cursorReadAt, ...rest } = selection.state;
-	return {
-		emitted: selection.changes.map(({ kind, record }) => `${kind} ${record.id}`),
-		state: rest as ChangeState,
-		cursorReadAt,
-	};
+	return { emitted: selection.changes.map(({ kind, record }) => `${kind} ${record.id}`), state: rest as ChangeState, cursorReadAt };
 }
 
 const nothing: ChangeState = { emitted: {} };
@@ -274,11 +263,7 @@ describe('what is stored', () => {
 	});
 
 	test('nothing of what was read and is emitted already', () => {
-		const before: ChangeState = {
-			cursor: 2000,
-			watermark: { time: 1500, id: '' },
-			emitted: { b: [1, 2000] },
-		};
+		const before: ChangeState = { cursor: 2000, watermark: { time: 1500, id: '' }, emitted: { b: [1, 2000] } };
 		const { emitted, state } = poll(before, { records: [a, b] });
 		expect([emitted, state]).toEqual([[], before]);
 	});

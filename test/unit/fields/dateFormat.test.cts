@@ -57,9 +57,7 @@ describe('a number', () => {
 		',',
 		'much',
 	])('%j has no decimal comma: it is refused, not guessed', (text) => {
-		expect(parse('decimal', text, { numbers: 'comma' })).toEqual({
-			problem: `accepts a number with a decimal comma, not "${text}"`,
-		});
+		expect(parse('decimal', text, { numbers: 'comma' })).toEqual({ problem: `accepts a number with a decimal comma, not "${text}"` });
 	});
 });
 
@@ -168,9 +166,7 @@ describe('a date in a format that the user sets', () => {
 	});
 
 	test.each(['00:30 AM', '13:30 PM'])('there is no %s', (time) => {
-		const { value } = parse('datetime', `11/21/2026 ${time}`, {
-			readTime: timeReader('MM/dd/yyyy hh:mm a'),
-		}) as { value: string };
+		const { value } = parse('datetime', `11/21/2026 ${time}`, { readTime: timeReader('MM/dd/yyyy hh:mm a') }) as { value: string };
 		const field = fieldOf('f', 'datetime');
 		expect(fieldType(field).convert(value, field)).toHaveProperty('problem');
 	});

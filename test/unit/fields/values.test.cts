@@ -196,9 +196,7 @@ test.each(refused)('%s does not take %j', (...[type, value, problem, metadata]) 
 });
 
 test('a long text of digits with one letter at its end is refused at once', () => {
-	expect(convert('number', `${'1'.repeat(1_000_000)}x`)).toEqual({
-		problem: expect.stringContaining('accepts a number, not "111'),
-	});
+	expect(convert('number', `${'1'.repeat(1_000_000)}x`)).toEqual({ problem: expect.stringContaining('accepts a number, not "111') });
 });
 
 test.each(['', null, []])('%j is empty: left, cleared or an error as asked', (value) => {

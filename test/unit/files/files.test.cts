@@ -12,12 +12,7 @@ import { fileField, guardUpload, pictureName, safeFileName, safeMimetype } from 
 import { anyText } from '../../support/anyText.cts';
 import { thrownBy } from '../fixtures.cts';
 
-const field = (type: string, name = 'papers'): FieldDefinition => ({
-	name,
-	header: name,
-	type,
-	metadata: {},
-});
+const field = (type: string, name = 'papers'): FieldDefinition => ({ name, header: name, type, metadata: {} });
 
 const asStream = (chunks: Uint8Array[]) => Readable.from(chunks, { objectMode: true }) as unknown as ByteStream;
 
@@ -197,12 +192,7 @@ describe('incoming bytes', () => {
 	});
 	afterEach(() => finished.abort());
 
-	const expectation = (bytes?: number) => ({
-		bytes,
-		timeoutMs: 100,
-		finished: finished.signal,
-		onStall: () => undefined,
-	});
+	const expectation = (bytes?: number) => ({ bytes, timeoutMs: 100, finished: finished.signal, onStall: () => undefined });
 
 	test.each([undefined, 10])('as many as expected: %s', async (expected) => {
 		const stream = withStallTimeout(asStream([Buffer.alloc(4), Buffer.alloc(6)]), expectation(expected));
@@ -377,11 +367,7 @@ describe('the guard', () => {
 		['a.ico', 'binary/octet-stream', 'a.ico', 'image/x-icon'],
 		['a', 'image/webp', 'a.webp', 'image/webp'],
 	])('takes the picture %s of the type %s as %s, %s', (name, mimetype, as, type) => {
-		expect(guardUpload(field('picture'), picture(name, mimetype), 0)).toMatchObject({
-			name: as,
-			mimetype: type,
-			bytes: 1,
-		});
+		expect(guardUpload(field('picture'), picture(name, mimetype), 0)).toMatchObject({ name: as, mimetype: type, bytes: 1 });
 	});
 
 	test('measures size in MiB, to the byte', () => {

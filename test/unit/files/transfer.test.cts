@@ -15,12 +15,7 @@ const no = (status: number) => httpResponse(status, { errors: [{ message: 'no' }
 const lost = () => networkError('ECONNRESET');
 const ok = (data: unknown) => httpResponse(200, { data });
 
-const upload = (name: string, text = 'abc'): Upload => ({
-	name,
-	mimetype: 'text/plain',
-	bytes: text.length,
-	content: Buffer.from(text),
-});
+const upload = (name: string, text = 'abc'): Upload => ({ name, mimetype: 'text/plain', bytes: text.length, content: Buffer.from(text) });
 const file = (fileId: string, fileName: string, fileSize = 3) => ({ fileId, fileName, fileSize });
 const record = (files?: object[], id = ID) => ({ id, fields: files ? { papers: files } : {} });
 
@@ -163,9 +158,7 @@ describe('an upload', () => {
 	});
 
 	test('that the token has no right to: a token for files would do', async () => {
-		const { failure } = await call((client) => uploadFiles(client, target(), [upload('a.txt')]), [no(403)], {
-			token: { type: 'short' },
-		});
+		const { failure } = await call((client) => uploadFiles(client, target(), [upload('a.txt')]), [no(403)], { token: { type: 'short' } });
 		expect(failure).toMatchObject({ hint: 'Ask for a token that has this right.' });
 	});
 

@@ -33,11 +33,7 @@ describe('failures in the user’s words', () => {
 		});
 		const details = { outcome: 'failed' };
 		expect(toFailure(new OriginError('Not sent', 'h'))).toEqual({ message: 'Not sent', hint: 'h', details });
-		expect(toFailure(new NodeOperationError(node, 'Op', { description: 'd' }))).toEqual({
-			message: 'Op',
-			hint: 'd',
-			details,
-		});
+		expect(toFailure(new NodeOperationError(node, 'Op', { description: 'd' }))).toEqual({ message: 'Op', hint: 'd', details });
 		expect(toFailure(new Error('odd'))).toEqual({ message: 'odd', details });
 		expect(toFailure('text')).toEqual({ message: 'text', details });
 	});
@@ -153,10 +149,5 @@ describe('a report', () => {
 });
 
 test('gaps are left out, empty values are not', () => {
-	expect(omitUndefined({ a: undefined, b: null, c: '', d: 0, e: false })).toEqual({
-		b: null,
-		c: '',
-		d: 0,
-		e: false,
-	});
+	expect(omitUndefined({ a: undefined, b: null, c: '', d: 0, e: false })).toEqual({ b: null, c: '', d: 0, e: false });
 });

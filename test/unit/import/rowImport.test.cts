@@ -92,9 +92,7 @@ describe('the rows of a file', () => {
 				].join('\r\n'),
 			},
 		]);
-		expect(output[0]!.binary).toEqual({
-			rejected: expect.objectContaining({ fileName: 'people-rejected.csv' }),
-		});
+		expect(output[0]!.binary).toEqual({ rejected: expect.objectContaining({ fileName: 'people-rejected.csv' }) });
 		expect(hints).toEqual([
 			expect.objectContaining({
 				message: "Not written, because these fields are read-only, or hold files or links as they were read: 'The Sum'.",
@@ -138,10 +136,7 @@ describe('the rows of a file', () => {
 	});
 
 	test('are CSV if the format says so, although they begin like JSON', async () => {
-		const { records } = await importFile('{x},name\n1,Bob\n', {
-			parameters: { format: 'csv' },
-			options: { unknownFields: 'ignore' },
-		});
+		const { records } = await importFile('{x},name\n1,Bob\n', { parameters: { format: 'csv' }, options: { unknownFields: 'ignore' } });
 		expect(records[1]).toEqual({ name: 'Bob' });
 	});
 
@@ -166,9 +161,7 @@ describe('the rows of a file', () => {
 	});
 
 	test('are written from a row to a row', async () => {
-		const { result, records } = await importFile('name\nA\nB\nC\nD\n', {
-			options: { startAtRow: 3, endAtRow: 4 },
-		});
+		const { result, records } = await importFile('name\nA\nB\nC\nD\n', { options: { startAtRow: 3, endAtRow: 4 } });
 		expect(records.map(({ name }) => name)).toEqual(['Ada', 'B', 'C']);
 		expect(result).toMatchObject({ rows: 2, confirmedThroughRow: 4 });
 	});
@@ -185,9 +178,7 @@ describe('the rows of a file', () => {
 	});
 
 	test('a dry run shows the first rows as they would be written, and what is wrong with them', async () => {
-		const { result } = await importFile('name,age\nBob,2\nCy,x\nD,4\nE,5\nF,6\nG,7\n', {
-			options: { dryRun: true },
-		});
+		const { result } = await importFile('name,age\nBob,2\nCy,x\nD,4\nE,5\nF,6\nG,7\n', { options: { dryRun: true } });
 		expect(result.preview).toEqual([
 			{ row: 2, outcome: 'inserted', name: 'Bob', age: 2 },
 			{ row: 3, outcome: 'failed', error: `'age' accepts a number, not "x"` },
@@ -199,19 +190,14 @@ describe('the rows of a file', () => {
 
 	test('with a mapping by hand', async () => {
 		const { result, records } = await importFile('Nom,Ans\nBob,2\n', {
-			parameters: {
-				mappingMode: 'defineBelow',
-				columnMapping: { column: [{ column: 'Nom', field: 'name' }] },
-			},
+			parameters: { mappingMode: 'defineBelow', columnMapping: { column: [{ column: 'Nom', field: 'name' }] } },
 		});
 		expect(records[1]).toEqual({ name: 'Bob' });
 		expect(result).toMatchObject({ columns: { Nom: 'name' }, ignoredColumns: ['Ans'] });
 	});
 
 	test('are called rows in a reason, and its values stay as they are', async () => {
-		const { result } = await importFile('name,age\nA,item 5\nitem 5,1\nitem 5,2\n', {
-			options: { duplicates: 'error' },
-		});
+		const { result } = await importFile('name,age\nA,item 5\nitem 5,1\nitem 5,2\n', { options: { duplicates: 'error' } });
 		expect(result.errors).toEqual([
 			{ count: 1, row: 2, error: '\'age\' accepts a number, not "item 5"', field: 'age' },
 			{ count: 1, row: 4, error: "it has the same import key 'item 5' as row 3" },
@@ -381,9 +367,7 @@ describe('an import that stops early', () => {
 	test('before the first row says so', async () => {
 		const { error, records, log } = await importFile('name\nBob\n', { respond: lost(1) });
 		expect(error?.message).toMatch(/^No row of 'people.csv' was imported: /);
-		expect(details(error)).toMatchObject({
-			...{ outcome: 'failed', rows: 0, rejected: 0, startAtRow: 2, confirmedThroughRow: 1 },
-		});
+		expect(details(error)).toMatchObject({ ...{ outcome: 'failed', rows: 0, rejected: 0, startAtRow: 2, confirmedThroughRow: 1 } });
 		expect(records).toHaveLength(1);
 		expect(log.at(-1)).toMatch(/^warn: Import From File: No row of 'people.csv'/);
 	});
@@ -460,13 +444,7 @@ describe('a file that is damaged', () => {
 
 describe('several files of an item', () => {
 	const file = (id: string) => ({ id, fileName: `${id}.csv`, mimeType: 'text/csv', data: '' });
-	const FILES = {
-		a: 'name,age\nA,1\nX,x\n',
-		b: 'name,age\nB,2\n',
-		bad: 'name,age\nC,3\nY,y\n"D,4\n',
-		none: '',
-		z: 'name,age\nZ,9\n',
-	};
+	const FILES = { a: 'name,age\nA,1\nX,x\n', b: 'name,age\nB,2\n', bad: 'name,age\nC,3\nY,y\n"D,4\n', none: '', z: 'name,age\nZ,9\n' };
 
 	const importFiles = async (names: Array<keyof typeof FILES>, given: Import = {}) =>
 		await importFile('', {
@@ -658,10 +636,7 @@ describe('portions of rows', () => {
 	test('are written one after the other', async () => {
 		const { result, names, isReturned } = await importPortions([[row(2, 'A', '1'), row(3, 'B', '2')], [row(4, 'C', '3')]]);
 		expect(names).toEqual(['A', 'B', 'C']);
-		expect(result).toMatchObject({
-			counts: { rows: 3, inserted: 3 },
-			...{ confirmedThroughRow: 4, writtenAfter: 0 },
-		});
+		expect(result).toMatchObject({ counts: { rows: 3, inserted: 3 }, ...{ confirmedThroughRow: 4, writtenAfter: 0 } });
 		expect(result.interruption).toBeUndefined();
 		expect(Object.keys(result.counts)).not.toContain('deleted');
 		expect(isReturned).toBe(true);
@@ -672,9 +647,7 @@ describe('portions of rows', () => {
 		const { result } = await importPortions(given, { rejectsDuplicates: true });
 		expect(result).toMatchObject({ counts: { inserted: 2, failed: 1, rejected: 1 } });
 		expect(result.kinds.text()).toBe("row 4: it identifies the same record as row 3, by 'B'");
-		expect((await importPortions(given)).result).toMatchObject({
-			counts: { inserted: 2, updated: 1, rejected: 0 },
-		});
+		expect((await importPortions(given)).result).toMatchObject({ counts: { inserted: 2, updated: 1, rejected: 0 } });
 	});
 
 	test('by ID know which records earlier ones wrote, in capitals too', async () => {
@@ -732,9 +705,7 @@ describe('portions of rows', () => {
 
 	test('nothing is written once the execution is canceled', async () => {
 		const canceled = new ServiceError('The execution was canceled', { delivery: 'notApplied' });
-		const { result, names, isReturned } = await importPortions([[row(2, 'A', '1')]], {
-			cancellation: () => canceled,
-		});
+		const { result, names, isReturned } = await importPortions([[row(2, 'A', '1')]], { cancellation: () => canceled });
 		expect(names).toEqual([]);
 		expect(result).toMatchObject({ confirmedThroughRow: 1, interruption: { error: canceled } });
 		expect(isReturned).toBe(true);
@@ -751,9 +722,7 @@ describe('portions of rows', () => {
 	});
 
 	test('a failure of the file of rejected rows does not hide an earlier one', async () => {
-		const { result } = await importPortions([[row(2, 'A', 'x')], new InputError('torn', { hint: 'Mend it.' })], {
-			receive: fullDisk,
-		});
+		const { result } = await importPortions([[row(2, 'A', 'x')], new InputError('torn', { hint: 'Mend it.' })], { receive: fullDisk });
 		expect((result.interruption?.error as Error).message).toMatch(/^torn$|disk full/);
 		expect(result.rejectedFile).toBeUndefined();
 	});
@@ -763,11 +732,7 @@ describe('portions of rows', () => {
 			batchSize: 1,
 			respond: (request, { body }) => (request.includes('bulk') && String(body).includes('"B"') ? new Error('socket hang up') : undefined),
 		});
-		expect(result).toMatchObject({
-			confirmedThroughRow: 4,
-			firstUnknownRow: 3,
-			counts: { unknown: 1, rejected: 1, inserted: 2 },
-		});
+		expect(result).toMatchObject({ confirmedThroughRow: 4, firstUnknownRow: 3, counts: { unknown: 1, rejected: 1, inserted: 2 } });
 		expect(certainThrough(result)).toBe(2);
 	});
 
@@ -808,17 +773,13 @@ describe('portions of rows', () => {
 	});
 
 	test('a row of several records failed if one of them did', async () => {
-		const { result } = await importPortions([[ROWS[0]!]], {
-			outcomes: { 2: [...written, { outcome: 'failed', message: 'too long' }] },
-		});
+		const { result } = await importPortions([[ROWS[0]!]], { outcomes: { 2: [...written, { outcome: 'failed', message: 'too long' }] } });
 		expect(result).toMatchObject({ counts: { failed: 1 } });
 		expect(result.kinds.text()).toBe('row 2: too long');
 	});
 
 	test('a rejected row without a reason has one', async () => {
-		const { result } = await importPortions([[ROWS[0]!]], {
-			outcomes: { 2: [{ outcome: 'failed', field: '' }] },
-		});
+		const { result } = await importPortions([[ROWS[0]!]], { outcomes: { 2: [{ outcome: 'failed', field: '' }] } });
 		expect(result.kinds.list()).toEqual([{ count: 1, row: 2, error: 'The record was not written' }]);
 	});
 

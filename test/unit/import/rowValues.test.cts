@@ -18,10 +18,7 @@ const table = tableOf(
 );
 
 /** With fields that have the same names as keys that this node adds to a record. */
-const withEvent = tableOf(fieldOf('email', 'text', { importKey: true }), fieldOf('event'), {
-	...fieldOf('state'),
-	header: 'outcome',
-});
+const withEvent = tableOf(fieldOf('email', 'text', { importKey: true }), fieldOf('event'), { ...fieldOf('state'), header: 'outcome' });
 
 const RECORD = ['id', 'created', 'modified', 'ver'];
 
@@ -41,14 +38,7 @@ const readerOf = (
 		{
 			table: given,
 			mapping: mapping?.map(([column, field]) => ({ column, field })),
-			planning: {
-				mode: 'upsert',
-				empty: 'leave',
-				unknownFields: 'error',
-				duplicates: 'merge',
-				isFromInput: !mapping,
-				...planning,
-			},
+			planning: { mode: 'upsert', empty: 'leave', unknownFields: 'error', duplicates: 'merge', isFromInput: !mapping, ...planning },
 			hasId,
 			form: { numbers: 'plain', listSeparator: ';' },
 			formulaGuard,
@@ -260,11 +250,7 @@ describe('rows of CSV', () => {
 });
 
 describe('lines of NDJSON', () => {
-	const line = (values: Record<string, unknown>): FileRow => ({
-		row: 3,
-		line: JSON.stringify(values),
-		values,
-	});
+	const line = (values: Record<string, unknown>): FileRow => ({ row: 3, line: JSON.stringify(values), values });
 
 	test.each<[Record<string, unknown>, Setup, object]>([
 		[{ email: 'a@x', age: 7 }, {}, { values: { email: 'a@x', age: 7 } }],

@@ -184,9 +184,7 @@ describe('a file that is produced', () => {
 		);
 		const endless = { next: async () => ({ done: false as const, value: Buffer.from('a') }) };
 		const pieces = { [Symbol.asyncIterator]: () => endless };
-		await expect(storeFile(run, pieces, 'x.csv', 'text/csv')).rejects.toMatchObject({
-			message: expect.stringContaining('disk full'),
-		});
+		await expect(storeFile(run, pieces, 'x.csv', 'text/csv')).rejects.toMatchObject({ message: expect.stringContaining('disk full') });
 	});
 });
 
@@ -229,10 +227,7 @@ describe('a file of an item', () => {
 		const bytes = read();
 		expect((await bytes.next()).value).toHaveLength(262_144);
 		cancel.abort();
-		await expect(bytes.next()).rejects.toMatchObject({
-			name: 'ServiceError',
-			message: 'The execution was canceled',
-		});
+		await expect(bytes.next()).rejects.toMatchObject({ name: 'ServiceError', message: 'The execution was canceled' });
 	});
 
 	test('is read from memory if n8n keeps it there', async () => {
@@ -253,18 +248,12 @@ describe('a file of an item', () => {
 	const HINT = { field: 'Input Data Field Name', hint: 'Run the node that created the file again.' };
 	test('that is not in the store is an error', async () => {
 		const { read } = await opened({ id: 'f', fileName: 'a.csv' }, { f: new Error('gone') });
-		await expect(text(read())).rejects.toMatchObject({
-			message: "'a.csv' can't be read from n8n's store: gone",
-			...HINT,
-		});
+		await expect(text(read())).rejects.toMatchObject({ message: "'a.csv' can't be read from n8n's store: gone", ...HINT });
 	});
 
 	test('that breaks off is an error', async () => {
 		const { read } = await opened({ id: 'f', fileName: 'a.csv' }, { f: ['abc', new Error('torn')] });
-		await expect(text(read())).rejects.toMatchObject({
-			message: "'a.csv' can't be read from n8n's store: torn",
-			...HINT,
-		});
+		await expect(text(read())).rejects.toMatchObject({ message: "'a.csv' can't be read from n8n's store: torn", ...HINT });
 	});
 });
 
@@ -302,10 +291,6 @@ describe('the fields of an item with files', () => {
 		['a,c,d', { a: file, b: file }, "The item has no file in 'c', 'd'", 'Fields with files in this item: a, b.'],
 		['c', {}, "The item has no file in 'c'", 'Fields with files in this item: none.'],
 	])('%j of %j is an error', async (names, binary, message, hint) => {
-		await expect(fieldsOf(names, binary)).rejects.toMatchObject({
-			message,
-			hint,
-			field: 'Input Data Field Name',
-		});
+		await expect(fieldsOf(names, binary)).rejects.toMatchObject({ message, hint, field: 'Input Data Field Name' });
 	});
 });

@@ -130,11 +130,7 @@ describe('a field is found by its header', () => {
 		[{ mail: ['a'], 'e-mail': 'a' }, "'mail' and 'e-mail' are the same field", 'mail'],
 	])('%j is two values for one field', (json, message, field) => {
 		expect(() => jsonReader(headers)(json)).toThrow(
-			expect.objectContaining({
-				message: `${message}, but have different values`,
-				field,
-				hint: 'Remove one of them from the item.',
-			}),
+			expect.objectContaining({ message: `${message}, but have different values`, field, hint: 'Remove one of them from the item.' }),
 		);
 		expect(() => jsonReader(headers)(json)).toThrow(InputError);
 	});
@@ -304,10 +300,7 @@ describe('one record', () => {
 	});
 
 	test('is updated by its ID, which no field needs to hold', async () => {
-		const { sent, json, error } = await write('record: update', {
-			parameters: { recordId: 'r1' },
-			items: asItems({ age: 7 }),
-		});
+		const { sent, json, error } = await write('record: update', { parameters: { recordId: 'r1' }, items: asItems({ age: 7 }) });
 		expect(error).toBeUndefined();
 		expect(sent.at(-1)).toMatchObject({
 			request: 'PATCH apps/sales/tables/people/data/bulk',
@@ -391,19 +384,13 @@ describe('items with the same key', () => {
 	});
 
 	test('are an error if the option is set', async () => {
-		const { error, stored } = await write('record: upsert', {
-			parameters: { options: { duplicates: 'error' } },
-			items: twice,
-		});
+		const { error, stored } = await write('record: upsert', { parameters: { options: { duplicates: 'error' } }, items: twice });
 		expect(error?.message).toContain("it has the same import key 'Bob' as item 1");
 		expect(stored).toHaveLength(1);
 	});
 
 	test('are dealt with in one of two ways', async () => {
-		const { error } = await write('record: upsert', {
-			parameters: { options: { duplicates: 'both' } },
-			items: twice,
-		});
+		const { error } = await write('record: upsert', { parameters: { options: { duplicates: 'both' } }, items: twice });
 		expect(error?.message).toBe("'Duplicates in the Input' must be one of 'merge', 'error', not \"both\"");
 	});
 });

@@ -72,9 +72,7 @@ describe('a number within bounds', () => {
 
 	test('with a lower bound only', () => {
 		expect(requireNumber(1e9, SIZE, { min: 1 })).toBe(1e9);
-		expectRefused(() => requireNumber(0, SIZE, { min: 1 }), {
-			message: "'Size' must be a number at least 1, not 0",
-		});
+		expectRefused(() => requireNumber(0, SIZE, { min: 1 }), { message: "'Size' must be a number at least 1, not 0" });
 	});
 });
 
@@ -175,21 +173,12 @@ const watched = names('watched', { label: 'Watched', narrows: true });
 const on = flag('on', { label: 'On', preset: true });
 const size = wholeNumber('size', { label: 'Size', min: 1, max: 9, preset: 3 });
 const share = number('share', { label: 'Share', min: 0.5, editorMin: 1, preset: 1 });
-const way = choice('way', {
-	label: 'Way',
-	choices: { fast: 'Fast', slow: ['Slow', 'Takes its time'] },
-	preset: 'slow',
-});
+const way = choice('way', { label: 'Way', choices: { fast: 'Fast', slow: ['Slow', 'Takes its time'] }, preset: 'slow' });
 const day = date('day', { label: 'Day' });
 const field = text('field', { label: 'Field', preset: '*' });
 const order = choice('order', { label: 'Order', choices: { up: 'Up', down: 'Down' }, preset: 'up' });
 const value = anyValue('value', { label: 'Value' });
-const sorts = list('sorts', {
-	label: 'Sorts',
-	add: 'Add Sort',
-	entry: ['by', 'Sort'],
-	parts: [field, order, value],
-});
+const sorts = list('sorts', { label: 'Sorts', add: 'Add Sort', entry: ['by', 'Sort'], parts: [field, order, value] });
 const fields = [name, key, view, columns, keys, watched];
 const options = [on, size, share, way, day, sorts];
 

@@ -5,10 +5,7 @@ import { fieldOf, storedOf, tableOf } from '../fixtures.cts';
 
 const FORM: CsvFormat = { delimiter: ',', byteOrderMark: false, formulaGuard: true };
 
-const withHeader = (name: string, header: string, type?: string): FieldDefinition => ({
-	...fieldOf(name, type),
-	header,
-});
+const withHeader = (name: string, header: string, type?: string): FieldDefinition => ({ ...fieldOf(name, type), header });
 
 const nameOf = ({ name }: { name: string }) => name;
 const headerOf = ({ header }: { header: string }) => header;

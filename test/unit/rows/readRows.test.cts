@@ -97,10 +97,7 @@ describe('opening', () => {
 	});
 
 	test('the chosen format counts, whatever the file begins with', async () => {
-		expect(await open(['{"a":1}\n'], { format: 'csv' })).toMatchObject({
-			format: 'csv',
-			header: ['{"a":1}'],
-		});
+		expect(await open(['{"a":1}\n'], { format: 'csv' })).toMatchObject({ format: 'csv', header: ['{"a":1}'] });
 	});
 
 	const NO_HEADER = 'Its first row must name the columns.';
@@ -157,10 +154,7 @@ describe('portions', () => {
 		['none behind it', [rowsOf(2, 5)], 6, 0, []],
 		['beyond the end', [rowsOf(2, 3)], 2, 9, [[2, 3]]],
 	])('%s', async (_, rows, startAt, endAt, expected) => {
-		expect(await portionRows(asPieces(...rows), startAt, endAt)).toEqual({
-			portions: expected,
-			error: undefined,
-		});
+		expect(await portionRows(asPieces(...rows), startAt, endAt)).toEqual({ portions: expected, error: undefined });
 	});
 
 	test('of 3,996 rows', async () => {

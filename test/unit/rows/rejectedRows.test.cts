@@ -76,11 +76,7 @@ describe('an NDJSON object', () => {
 
 describe('a line', () => {
 	const csv = (cells: string[], problem?: string): FileRow => ({ row: 7, cells, problem });
-	const json = (line: string): FileRow => ({
-		row: 7,
-		line,
-		values: JSON.parse(line) as Record<string, unknown>,
-	});
+	const json = (line: string): FileRow => ({ row: 7, line, values: JSON.parse(line) as Record<string, unknown> });
 
 	test.each<[string, FileRow, string]>([
 		['as it came', csv(['1', 'x']), '1,x,wrong,b,7\r\n'],

@@ -71,9 +71,7 @@ describe('CSV', () => {
 		const parser = new CsvParser(',');
 		parser.push('"');
 		expect(() => parser.end()).toThrow(
-			expect.objectContaining({
-				hint: 'The file is cut off, or a quote in a text is not doubled: correct the row.',
-			}),
+			expect.objectContaining({ hint: 'The file is cut off, or a quote in a text is not doubled: correct the row.' }),
 		);
 	});
 
@@ -383,10 +381,7 @@ describe('text of a file', () => {
 		const bytes = ['\ufeffabcdefgh', '\ufeffi', '\ufeffj'].map((text) => Buffer.from(text));
 		expect((await decoded(bytes)).text).toBe('abcdefgh\ufeffi\ufeffj');
 		const damaged = [Buffer.from('\ufeffabcdefgh'), Buffer.from([0xff])];
-		expect(await decoded([Buffer.concat(damaged)])).toEqual({
-			text: 'abcdefgh',
-			error: 'The file is not UTF-8',
-		});
+		expect(await decoded([Buffer.concat(damaged)])).toEqual({ text: 'abcdefgh', error: 'The file is not UTF-8' });
 		const later = Buffer.concat([Buffer.from('\ufeffi'), Buffer.from([0xff]), Buffer.from('abc')]);
 		expect((await decoded([bytes[0]!, later])).text).toBe('abcdefgh\ufeffi');
 	});

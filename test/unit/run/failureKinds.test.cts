@@ -8,10 +8,7 @@ const kindsOf = (...failures: Failure[]) => failureKinds(failures.map((each, ind
 
 test('failures that differ in their values only are one kind, with the first message', () => {
 	const wrong = (item: number, value: string) =>
-		failure(`Item ${item} was not sent: 'age' accepts a number, not ${value}`, {
-			outcome: 'failed',
-			field: 'age',
-		});
+		failure(`Item ${item} was not sent: 'age' accepts a number, not ${value}`, { outcome: 'failed', field: 'age' });
 	expect(kindsOf(wrong(0, '"old"'), wrong(1, '"a \\"b\\""'), wrong(2, '"x"'))).toEqual([
 		{ count: 3, error: `'age' accepts a number, not "old"`, outcome: 'failed', field: 'age', item: 0 },
 	]);

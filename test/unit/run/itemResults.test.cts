@@ -12,12 +12,7 @@ import { fieldOf, tableOf } from '../fixtures.cts';
 import { httpResponse } from '../stubPlatform.cts';
 import { StubTables } from '../stubTables.cts';
 
-const definitions = {
-	people: {
-		...tableOf(fieldOf('name', 'text', { importKey: true }), fieldOf('age', 'number')),
-		id: 'people',
-	},
-};
+const definitions = { people: { ...tableOf(fieldOf('name', 'text', { importKey: true }), fieldOf('age', 'number')), id: 'people' } };
 
 interface Setup extends Omit<Given, 'parameters'> {
 	parameters?: INodeParameters;
@@ -65,18 +60,12 @@ describe('the output', () => {
 
 	const summary = { options: { output: 'summary' } };
 	test('may be a summary of all items', async () => {
-		const { output } = await write('record: create', [{ name: 'A' }, { name: TOO_LONG }], {
-			parameters: summary,
-			node: CONTINUE,
-		});
+		const { output } = await write('record: create', [{ name: 'A' }, { name: TOO_LONG }], { parameters: summary, node: CONTINUE });
 		expect(output).toEqual([{ json: expect.objectContaining({ inserted: 1, failed: 1 }), pairedItem: [{ item: 0 }, { item: 1 }] }]);
 	});
 
 	test('may be a summary, with failures in a separate output', async () => {
-		const { output } = await write('record: create', [{ name: 'A' }, { name: TOO_LONG }], {
-			parameters: summary,
-			node: ROUTED,
-		});
+		const { output } = await write('record: create', [{ name: 'A' }, { name: TOO_LONG }], { parameters: summary, node: ROUTED });
 		expect(output.map(({ json }) => Object.keys(json)[0])).toEqual(['inserted', 'error']);
 		expect(output[1]!.error).toEqual({ message: 'too long' });
 	});
@@ -118,10 +107,7 @@ describe('the error that stops the node', () => {
 	])('of the status %d says to n8n’s back-off: %j', (status, failure) => {
 		const error = toNodeError(node, { message: 'no', status, retryAfterMs: 2000 }, 3);
 		expect((error as unknown as { failure?: object }).failure).toEqual(failure);
-		expect(error).toMatchObject({
-			...{ message: 'no', httpCode: String(status), context: { itemIndex: 3 } },
-			name: 'NodeApiError',
-		});
+		expect(error).toMatchObject({ ...{ message: 'no', httpCode: String(status), context: { itemIndex: 3 } }, name: 'NodeApiError' });
 	});
 
 	test('about the input is not an API error', () => {
@@ -138,9 +124,7 @@ describe('the error that stops the node', () => {
 		});
 		expect(error?.message).toBe('too long');
 		expect(error?.description).toContain('2 of 4 items are done, all confirmed through item 1.');
-		expect(details).toMatchObject({
-			...{ item: 2, outcome: 'failed', items: 4, done: 2, confirmedThroughItem: 1 },
-		});
+		expect(details).toMatchObject({ ...{ item: 2, outcome: 'failed', items: 4, done: 2, confirmedThroughItem: 1 } });
 	});
 
 	test('of the first item confirms none', async () => {
@@ -164,10 +148,7 @@ describe('the error that stops the node', () => {
 	test('is about the item that failed by itself', () => {
 		const results = new ItemResults(3);
 		results.failed(1, { message: 'derived', notAttempted: true });
-		expect(results.primaryFailure()).toMatchObject({
-			index: 1,
-			failure: { message: 'derived', notAttempted: true },
-		});
+		expect(results.primaryFailure()).toMatchObject({ index: 1, failure: { message: 'derived', notAttempted: true } });
 		results.failed(2, { message: 'own' });
 		expect(results.primaryFailure()).toMatchObject({ index: 2, failure: { message: 'own' } });
 		expect(results.firstFailure()).toMatchObject({ index: 1 });
@@ -296,10 +277,7 @@ describe('a second attempt of the node', () => {
 		const store: IDataObject = {};
 		const given = {
 			...{ store, node: RETRY },
-			parameters: {
-				...{ filterMode: 'none', maxShareToRemove: 100 },
-				...{ missingRecords: 'delete', removeDespiteFailures: true },
-			},
+			parameters: { ...{ filterMode: 'none', maxShareToRemove: 100 }, ...{ missingRecords: 'delete', removeDespiteFailures: true } },
 		};
 		const items = [{ name: 'Ada' }, { name: 'Cy' }];
 		const tables = new StubTables({ people: { r1: { name: 'Ada' }, r2: { name: 'Bob' } } }, definitions);
@@ -329,10 +307,7 @@ describe('a second attempt of the node', () => {
 	test('knows nothing of a dry run', async () => {
 		const store: IDataObject = {};
 		const items = [{ name: 'A' }, { name: 'B', age: 'x' }];
-		await write('record: create', items, {
-			...{ store, node: { ...RETRY, ...ROUTED } },
-			parameters: { options: { dryRun: true } },
-		});
+		await write('record: create', items, { ...{ store, node: { ...RETRY, ...ROUTED } }, parameters: { options: { dryRun: true } } });
 		const results = new ItemResults(1);
 		results.done(0, [{ json: {} }]);
 		results.add([{ json: {} }]);
@@ -344,9 +319,7 @@ describe('a second attempt of the node', () => {
 
 	test('knows what an import wrote, although another item was a dry run', async () => {
 		const store: IDataObject = {};
-		const file = (text: string) => ({
-			data: { data: Buffer.from(text).toString('base64'), mimeType: 'text/csv' },
-		});
+		const file = (text: string) => ({ data: { data: Buffer.from(text).toString('base64'), mimeType: 'text/csv' } });
 		const tables = new StubTables({ people: {} }, definitions);
 		const { error } = await runNode('record: importFromFile', {
 			serve: (options) => tables.serve(options),

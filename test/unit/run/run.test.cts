@@ -24,10 +24,7 @@ describe('a run', () => {
 		const data = { id: 't', items: [{ name: 'a', type: 'text' }] };
 		const { run, seen } = await fakeRun(
 			{ application: '={{ $json.application }}', table: 't' },
-			{
-				items: asItems({ application: 'a' }, { application: 'b' }),
-				serve: () => httpResponse(200, { data }),
-			},
+			{ items: asItems({ application: 'a' }, { application: 'b' }), serve: () => httpResponse(200, { data }) },
 		);
 		expect(tableOf(run, 0)).toEqual({ application: 'a', table: 't' });
 		await run.definition(tableOf(run, 0));

@@ -72,11 +72,7 @@ test('allowed are the base URL and the listed origins, whatever divides them', (
 
 describe('the credential', () => {
 	const { authenticate } = new DataPlatformApi();
-	const credential = {
-		baseUrl: 'https://platform.example.com',
-		token: ' s3cret ',
-		webhookOrigins: 'https://hooks.example.com',
-	};
+	const credential = { baseUrl: 'https://platform.example.com', token: ' s3cret ', webhookOrigins: 'https://hooks.example.com' };
 	const send = async (options: IHttpRequestOptions, data: object = credential) => {
 		if (typeof authenticate !== 'function') throw new Error('it has no authenticate function');
 		return await authenticate(data as never, options);

@@ -65,19 +65,12 @@ describe('what goes out', () => {
 	test('headers of the request count more than its type, and it always takes JSON', async () => {
 		const headers = { 'Content-Type': 'text/plain', Accept: 'x', 'X-A': 'b' };
 		const [options] = (await send({ ...post, body: {}, headers })).sent;
-		expect(options!.headers).toEqual({
-			'Content-Type': 'text/plain',
-			Accept: 'application/json',
-			'X-A': 'b',
-		});
+		expect(options!.headers).toEqual({ 'Content-Type': 'text/plain', Accept: 'application/json', 'X-A': 'b' });
 	});
 
 	test.each([true, false])('untrusted certificates are taken: %s', async (ignoreSslIssues) => {
 		const { sent } = await send(get, good, { ...once, ignoreSslIssues });
-		expect(sent[0]).toMatchObject({
-			skipSslCertificateValidation: ignoreSslIssues,
-			returnFullResponse: true,
-		});
+		expect(sent[0]).toMatchObject({ skipSslCertificateValidation: ignoreSslIssues, returnFullResponse: true });
 	});
 });
 
@@ -102,11 +95,7 @@ describe('the token', () => {
 			return streamed(response);
 		};
 		const client = new ApiClient(
-			{
-				send: sender(true),
-				sendWithoutToken: sender(false),
-				logger: { debug: () => undefined } as unknown as Logger,
-			},
+			{ send: sender(true), sendWithoutToken: sender(false), logger: { debug: () => undefined } as unknown as Logger },
 			settings,
 		);
 		return { client, sent };
@@ -277,17 +266,9 @@ describe('waiting', () => {
 	});
 
 	test('what is still pending may be applied at the end of the budget', async () => {
-		const { connection } = fakePlatform(() => httpResponse(504, ''), {
-			retryBudgetMs: 100,
-			retryBudgetHint: 'Give it more time.',
-		});
+		const { connection } = fakePlatform(() => httpResponse(504, ''), { retryBudgetMs: 100, retryBudgetHint: 'Give it more time.' });
 		const failure = asFailure(await advanced(connection.tryRequest({ ...post, retryMode: 'idempotent' })));
-		expect(failure).toMatchObject({
-			delivery: 'ambiguous',
-			stillPending: true,
-			status: 504,
-			hint: 'Give it more time.',
-		});
+		expect(failure).toMatchObject({ delivery: 'ambiguous', stillPending: true, status: 504, hint: 'Give it more time.' });
 	});
 
 	test('is written to the log', async () => {
@@ -334,9 +315,7 @@ describe('waiting', () => {
 	});
 
 	test.each([-1, 1])('takes as long if the clock is set by %i hours meanwhile', async (hours) => {
-		const { connection, sent } = fakePlatform((_, count) => (count === 1 ? busy(10) : good()), {
-			requestsPerMinute: 2,
-		});
+		const { connection, sent } = fakePlatform((_, count) => (count === 1 ? busy(10) : good()), { requestsPerMinute: 2 });
 		const running = [1, 2].map(async () => await connection.tryRequest(post));
 		await jest.advanceTimersByTimeAsync(1000);
 		jest.setSystemTime(Date.now() + hours * 3600_000);
@@ -398,10 +377,7 @@ describe('waiting', () => {
 		await jest.advanceTimersByTimeAsync(1200);
 		aborted.aborted = true;
 		await jest.advanceTimersByTimeAsync(500);
-		expect(asFailure(await running)).toMatchObject({
-			message: 'The execution was canceled',
-			delivery: 'canceled',
-		});
+		expect(asFailure(await running)).toMatchObject({ message: 'The execution was canceled', delivery: 'canceled' });
 		expect(client.stats.waitedMs).toBe(1500);
 	});
 });
@@ -495,10 +471,7 @@ describe('bytes that are received', () => {
 		['some, but fewer than announced', 'a', { 'content-length': '2' }, 'some', 'Received 1 of 2 bytes'],
 	])('%s', async (_, bytes, headers, expectedBytes, problem) => {
 		const body = bytes === '' ? bytesOf() : bytesOf(bytes);
-		const { result, sent } = await receive([() => withBytes(200, body, headers)], {
-			expectedBytes,
-			retryMode: 'idempotent',
-		});
+		const { result, sent } = await receive([() => withBytes(200, body, headers)], { expectedBytes, retryMode: 'idempotent' });
 		const { aborted } = sent[0]!.abortSignal as AbortSignal;
 		if (problem === undefined) {
 			expect(result).not.toBeInstanceOf(ServiceError);
@@ -529,9 +502,7 @@ describe('bytes that are received', () => {
 		[199, '', 'The platform rejected the request (199)'],
 	])('with status %i are none, but the reason', async (status, text, message) => {
 		// The size of the file says nothing about this text.
-		const { result, stored, sent } = await receive([() => withBytes(status, bytesOf(text))], {
-			expectedBytes: 2,
-		});
+		const { result, stored, sent } = await receive([() => withBytes(status, bytesOf(text))], { expectedBytes: 2 });
 		expect(asFailure(result)).toMatchObject({ status, message: expect.stringContaining(message) });
 		expect(stored).toEqual([]);
 		expect((sent[0]!.abortSignal as AbortSignal).aborted).toBe(false);
@@ -543,10 +514,7 @@ describe('bytes that are received', () => {
 		['that breaks off', () => streamOf(breaking(), bytesOf())],
 	])('what comes in place of them, %s, ends in time: the status says enough', async (_, body) => {
 		const { result, sent } = await receive([() => withBytes(404, body())], {}, { ...once, timeoutMs: 20 });
-		expect(asFailure(result)).toMatchObject({
-			message: 'The platform found no such record or table',
-			delivery: 'rejected',
-		});
+		expect(asFailure(result)).toMatchObject({ message: 'The platform found no such record or table', delivery: 'rejected' });
 		expect((sent[0]!.abortSignal as AbortSignal).aborted).toBe(true);
 	});
 
@@ -644,12 +612,7 @@ describe('a body that is produced while it is sent', () => {
 	test('goes out with its length, as JSON, and is closed', async () => {
 		const { made, stream } = bodyOf(true);
 		const { sent } = await send({ ...post, stream, headers: { 'X-A': 'b' } });
-		expect(sent[0]!.headers).toEqual({
-			'Content-Type': 'application/json',
-			'Content-Length': 2,
-			Accept: 'application/json',
-			'X-A': 'b',
-		});
+		expect(sent[0]!.headers).toEqual({ 'Content-Type': 'application/json', 'Content-Length': 2, Accept: 'application/json', 'X-A': 'b' });
 		expect(String(await buffer(sent[0]!.body as unknown as Readable))).toBe('{}');
 		expect(made).toEqual({ count: 1, closed: 1 });
 	});

@@ -191,9 +191,7 @@ describe('cancelling', () => {
 });
 
 test('no error contains the token', async () => {
-	const leaky = Object.assign(networkError('ECONNRESET'), {
-		config: { headers: { Authorization: 'Bearer s3cret' } },
-	});
+	const leaky = Object.assign(networkError('ECONNRESET'), { config: { headers: { Authorization: 'Bearer s3cret' } } });
 	const { result } = await attempt(script(leaky), create);
 	expect(JSON.stringify([String(result), result])).not.toContain('s3cret');
 });

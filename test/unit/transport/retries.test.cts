@@ -23,9 +23,7 @@ afterEach(() => {
 
 async function send(responses: Response[], request: Partial<ApiRequest> = {}) {
 	const retried: string[] = [];
-	const { connection, sent, log } = fakePlatform((_, count) => responses[count - 1] ?? lost(), {
-		retryBudgetMs: 600_000,
-	});
+	const { connection, sent, log } = fakePlatform((_, count) => responses[count - 1] ?? lost(), { retryBudgetMs: 600_000 });
 	const sending = connection.tryRequest({
 		method: 'PATCH',
 		path: '/x',
@@ -151,10 +149,7 @@ describe('while it is under way', () => {
 		fake.cancel();
 		const result = await sending;
 		expect(result).toBeInstanceOf(ServiceError);
-		expect(result).toMatchObject({
-			message: 'The execution was canceled before the platform responded',
-			delivery: 'ambiguous',
-		});
+		expect(result).toMatchObject({ message: 'The execution was canceled before the platform responded', delivery: 'ambiguous' });
 		// n8n sets its own signal here; ours stays.
 		Object.assign(seen[0]!, { abortSignal: new AbortController().signal });
 		expect(seen[0]!.abortSignal!.aborted).toBe(true);
@@ -165,9 +160,7 @@ test.each([
 	['a lost response', lost, undefined],
 	['a 500', () => httpResponse(500, ''), 500],
 ])('a request to wait after %s: the outcome stays open, and says how long', async (_, first, status) => {
-	const { connection } = fakePlatform((_request, count) => (count === 1 ? first() : wait()), {
-		retryBudgetMs: 900,
-	});
+	const { connection } = fakePlatform((_request, count) => (count === 1 ? first() : wait()), { retryBudgetMs: 900 });
 	const sending = connection.tryRequest({ method: 'PATCH', path: '/x', retryMode: 'idempotent' });
 	await jest.runAllTimersAsync();
 	const failure = await sending;

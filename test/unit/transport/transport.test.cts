@@ -114,9 +114,7 @@ describe('a URL that the token may not be sent to', () => {
 	});
 
 	test('an error says which address of the credential it is about', () => {
-		expect(thrownBy(() => allowedOrigins('b', ''))).toMatchObject({
-			message: 'The base URL is not a web address',
-		});
+		expect(thrownBy(() => allowedOrigins('b', ''))).toMatchObject({ message: 'The base URL is not a web address' });
 		expect(thrownBy(() => allowedOrigins('https://a.example.com', 'b'))).toMatchObject({
 			message: 'A webhook origin is not a web address',
 		});

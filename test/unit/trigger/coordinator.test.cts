@@ -6,11 +6,7 @@ const NODE = { node: 'workflow node', identity: 'watch' };
 const nodeOf = (node: string) => ({ ...NODE, node });
 const GRACE_MS = 30_000;
 
-const saved = (revision: number, cursor?: number): SavedState => ({
-	identity: 'watch',
-	revision,
-	state: { cursor, emitted: {} },
-});
+const saved = (revision: number, cursor?: number): SavedState => ({ identity: 'watch', revision, state: { cursor, emitted: {} } });
 
 let coordinator: PollCoordinator;
 

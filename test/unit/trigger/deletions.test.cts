@@ -6,9 +6,7 @@ import { findDeletions, MAX_WATCHED, readWatchedIds, type DeletionCheck } from '
 import { anyText } from '../../support/anyText.cts';
 import { fakePlatform, httpResponse, networkError, type Serve } from '../stubPlatform.cts';
 
-const notFound = httpResponse(404, {
-	errors: [{ type: 'info', id: 'recordNotFound', message: 'There is no such record' }],
-});
+const notFound = httpResponse(404, { errors: [{ type: 'info', id: 'recordNotFound', message: 'There is no such record' }] });
 
 class Table {
 	/** The existing records. */
@@ -198,11 +196,7 @@ describe('bounds', () => {
 		remove(table, ...watched.slice(100, 900));
 		const found: string[] = [];
 		for (const room of [3, 1000, 1000, 1000]) {
-			const { deleted, isWhole } = await findDeletions(table.check, new Set(watched), {
-				room,
-				maxShare: 100,
-				addsMatching: false,
-			});
+			const { deleted, isWhole } = await findDeletions(table.check, new Set(watched), { room, maxShare: 100, addsMatching: false });
 			expect(deleted.length).toBeLessThanOrEqual(Math.min(room, 500));
 			expect(isWhole).toBe(found.length + deleted.length === 800);
 			found.push(...deleted);
@@ -398,10 +392,7 @@ describe('what a check requests', () => {
 		const table = new Table(50);
 		table.listed = () => [...table.ids].slice(20);
 		await expect(readWatchedIds(table.check)).rejects.toThrow(
-			expect.objectContaining({
-				delivery: 'notApplied',
-				hint: 'No record was treated as deleted. The next poll reads the list again.',
-			}),
+			expect.objectContaining({ delivery: 'notApplied', hint: 'No record was treated as deleted. The next poll reads the list again.' }),
 		);
 		// Before each of them, and after.
 		expect(table.requests.filter((path) => path === '/data/count')).toHaveLength(6);

@@ -5,10 +5,7 @@ import { locator } from '../fakeNode.cts';
 import { fakePoll, type Watched } from '../fakeTrigger.cts';
 import { httpResponse, networkError, notFound, pageResponse, type Serve } from '../stubPlatform.cts';
 
-const recordOf = (id: string, modified = '2026-11-21T09:30:00Z') => ({
-	...{ id, ver: 0, fields: {} },
-	...{ created: modified, modified },
-});
+const recordOf = (id: string, modified = '2026-11-21T09:30:00Z') => ({ ...{ id, ver: 0, fields: {} }, ...{ created: modified, modified } });
 
 const sortedBy = (sort: string | null, records: Array<ReturnType<typeof recordOf>>) => {
 	const newestLast = [...records].sort((a, b) => (a.modified < b.modified ? -1 : 1));
@@ -260,12 +257,7 @@ describe('Restart From', () => {
 	const trigger = (task = {}) => {
 		const staticData: Record<string, IDataObject> = {};
 		return async (parameters = {}, ...more: Array<ReturnType<typeof recordOf>>) =>
-			ids(
-				await start({
-					...{ staticData, parameters, ...task },
-					serve: serveCounted(old, early, late, ...more),
-				}),
-			);
+			ids(await start({ ...{ staticData, parameters, ...task }, serve: serveCounted(old, early, late, ...more) }));
 	};
 
 	test.each([[{}], [{ pollBudgetMs: 36_000 }]])(
@@ -386,17 +378,11 @@ describe('Restart From', () => {
 	});
 
 	test('records that were deleted before it are found after it', async () => {
-		const parameters = {
-			triggerOn: 'createdUpdatedOrDeleted',
-			options: { deletionCheckInterval: 0, maxDeletedShare: 100 },
-		};
+		const parameters = { triggerOn: 'createdUpdatedOrDeleted', options: { deletionCheckInterval: 0, maxDeletedShare: 100 } };
 		const staticData: Record<string, IDataObject> = {};
 		const next = async (restartFrom: string | undefined, ...records: Array<typeof old>) => {
 			const options = { ...parameters.options, ...(restartFrom && { restartFrom }) };
-			return await start({
-				...{ staticData, parameters: { ...parameters, options } },
-				serve: serveCounted(...records),
-			});
+			return await start({ ...{ staticData, parameters: { ...parameters, options } }, serve: serveCounted(...records) });
 		};
 		await next(undefined, old, early, late);
 		await next(undefined, old, early, late);

@@ -12,10 +12,7 @@ const TIME = '2026-11-21T09:30:00+01:00';
 const LATER = '2026-11-21T09:30:01+01:00';
 const LAST = '2026-11-21T09:30:02+01:00';
 
-const recordOf = (id: string, more: IDataObject = {}) => ({
-	...{ id, created: TIME, modified: TIME, ver: 0, fields: {} },
-	...more,
-});
+const recordOf = (id: string, more: IDataObject = {}) => ({ ...{ id, created: TIME, modified: TIME, ver: 0, fields: {} }, ...more });
 
 const serveRecord =
 	(more: IDataObject = {}): Serve =>

@@ -40,11 +40,7 @@ async function fill(slot: MatrixSandbox, field: 'papers' | 'photo') {
 		const isPicture = field === 'photo';
 		const type = isPicture ? 'image/png' : 'text/plain';
 		const bytes = isPicture ? PIXEL : content(index + 10);
-		const file = {
-			filename: `there ${index}.${isPicture ? 'png' : 'txt'}`,
-			mimetype: type,
-			filedata: dataUrl(bytes, type),
-		};
+		const file = { filename: `there ${index}.${isPicture ? 'png' : 'txt'}`, mimetype: type, filedata: dataUrl(bytes, type) };
 		const path = `/apps/shop/tables/things/data/${idOf(index)}`;
 		await slot.requestAsOtherClient('PATCH', path, { fields: { [field]: [file] } });
 	}
@@ -180,9 +176,7 @@ const downloading = (thumbnails: boolean): Scenario => ({
 		const expected = await Promise.all(
 			indexes.map(async (index) => {
 				const path = `/apps/shop/tables/things/data/${idOf(index)}`;
-				const { fields } = (await slot.readFromPlatform(path)) as {
-					fields: Record<string, Array<StoredFile & { thumbnailUrl: string }>>;
-				};
+				const { fields } = (await slot.readFromPlatform(path)) as { fields: Record<string, Array<StoredFile & { thumbnailUrl: string }>> };
 				if (!thumbnails) return hash(content(index + 10));
 				const { data } = await slot.sandbox.client().get<ArrayBuffer>(fields[field]![0]!.thumbnailUrl, { responseType: 'arraybuffer' });
 				return hash(Buffer.from(data));
@@ -223,10 +217,7 @@ export const recordsWithFiles: Scenario = {
 				operation: 'getAll',
 				...tableParameters(random),
 				...conditions(['code', 'eq', '={{ "c" + $itemIndex }}']),
-				options: {
-					...(random.happens(0.5) && { fieldsToLoad: ['name'] }),
-					downloadFiles: { files: { fileFields: ['papers', 'photo'] } },
-				},
+				options: { ...(random.happens(0.5) && { fieldsToLoad: ['name'] }), downloadFiles: { files: { fileFields: ['papers', 'photo'] } } },
 			},
 			items: ids(),
 			main: { method: 'GET', path: '/files/' },

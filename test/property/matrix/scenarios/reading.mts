@@ -25,11 +25,7 @@ const groups = () => itemsOf(GROUPS.map((group) => ({ group })));
 /** A read whose right output is known. */
 const reading = (
 	operation: string,
-	prepare: (slot: MatrixSandbox) => Promise<{
-		parameters: object;
-		items?: Prepared['items'];
-		expected: object[][];
-	}>,
+	prepare: (slot: MatrixSandbox) => Promise<{ parameters: object; items?: Prepared['items']; expected: object[][] }>,
 	listOf: (json: Record<string, unknown>) => unknown[] = (json) => [json],
 ): Scenario => ({
 	operation,
@@ -156,11 +152,7 @@ const count = reading('record: count', async () => ({
 }));
 
 const summarize = reading('record: summarize', async () => ({
-	parameters: {
-		...tableParameters(),
-		...GROUP,
-		summaries: { summary: [{ field: 'size', aggregations: ['min', 'max', 'sum', 'avg'] }] },
-	},
+	parameters: { ...tableParameters(), ...GROUP, summaries: { summary: [{ field: 'size', aggregations: ['min', 'max', 'sum', 'avg'] }] } },
 	items: groups(),
 	expected: GROUPS.map((_, at) => {
 		const [min, avg, max] = [at * 10, at * 10 + 1, at * 10 + 2];
@@ -175,12 +167,7 @@ interface Structure {
 	internalNameApi: string;
 	header: string;
 	modules?: object[];
-	items: Array<{
-		name: string;
-		header: string;
-		type: string;
-		metadata: { required?: boolean; importKey?: boolean };
-	}>;
+	items: Array<{ name: string; header: string; type: string; metadata: { required?: boolean; importKey?: boolean } }>;
 }
 
 const tableShown = ({ id, internalNameApi, header, items }: Structure) => ({
@@ -188,12 +175,7 @@ const tableShown = ({ id, internalNameApi, header, items }: Structure) => ({
 	internalName: internalNameApi,
 	header,
 	importKey: items.find(({ metadata }) => metadata.importKey)?.name ?? null,
-	fields: items.map(({ name, header: title, type, metadata }) => ({
-		name,
-		header: title,
-		type,
-		required: metadata.required ?? false,
-	})),
+	fields: items.map(({ name, header: title, type, metadata }) => ({ name, header: title, type, required: metadata.required ?? false })),
 	savedViews: [],
 });
 
@@ -211,10 +193,7 @@ const tableGetMany = reading('table: getAll', async (slot) => {
 
 const applicationGetMany = reading('application: getAll', async (slot) => {
 	const all = (await slot.readFromPlatform('/apps')) as Structure[];
-	return {
-		parameters: {},
-		expected: thrice(all.map(({ id, name, internalName }) => ({ id, name, internalName }))),
-	};
+	return { parameters: {}, expected: thrice(all.map(({ id, name, internalName }) => ({ id, name, internalName }))) };
 });
 
 export const readingScenarios = [get, getMany, exportToFile, getChanges, count, summarize, tableGet, tableGetMany, applicationGetMany];

@@ -69,10 +69,7 @@ export interface Scenario {
 }
 
 /** The parameters that choose a table, with and without its application. */
-export const tableParameters = (random?: SeededRandom) => ({
-	application: picked(random?.happens(0.2) ? '' : APP),
-	table: picked(TABLE),
-});
+export const tableParameters = (random?: SeededRandom) => ({ application: picked(random?.happens(0.2) ? '' : APP), table: picked(TABLE) });
 
 export const itemsOf = (list: object[]): INodeExecutionData[] => list.map((json) => ({ json: json as INodeExecutionData['json'] }));
 

@@ -16,16 +16,9 @@ const POISONED = 3;
 
 const code = (index: number) => `c${index}`;
 
-const newFields = (index: number) => ({
-	code: code(index),
-	name: index === POISONED ? POISON : `new ${index}`,
-	size: index + 1,
-});
+const newFields = (index: number) => ({ code: code(index), name: index === POISONED ? POISON : `new ${index}`, size: index + 1 });
 
-const oldRecord = (index: number) => ({
-	id: idOf(index),
-	fields: { code: code(index), name: `old ${index}`, size: 0, group: 'a' },
-});
+const oldRecord = (index: number) => ({ id: idOf(index), fields: { code: code(index), name: `old ${index}`, size: 0, group: 'a' } });
 
 const indexes = Array.from({ length: COUNT }, (_, index) => index);
 
@@ -71,13 +64,7 @@ export const create: Scenario = {
 	async prepare(slot, random): Promise<Prepared> {
 		await slot.createTable([oldRecord(90)], random.happens(0.6));
 		return {
-			parameters: {
-				resource: 'record',
-				operation: 'create',
-				...tableParameters(random),
-				columns: automatic,
-				options: batches(random),
-			},
+			parameters: { resource: 'record', operation: 'create', ...tableParameters(random), columns: automatic, options: batches(random) },
 			items: itemsOf(indexes.map(newFields)),
 			main: { method: 'POST', path: '/data/bulk$' },
 			traces: indexes.map((index) => ({ body: `"${code(index)}"` })),
@@ -96,9 +83,7 @@ const EXISTING = [0, 2, 4];
 const isThere = (index: number) => EXISTING.includes(index);
 
 /** Traces of the items if an update may leave the code out. */
-const namesOrCodes = indexes.map((index) => ({
-	body: isThere(index) ? `"new ${index}"` : `"${code(index)}"`,
-}));
+const namesOrCodes = indexes.map((index) => ({ body: isThere(index) ? `"new ${index}"` : `"${code(index)}"` }));
 
 /** How a variant of Create or Update differs from the others. */
 interface UpsertVariant {
@@ -210,13 +195,7 @@ export const importFromFile: Scenario = {
 			},
 			items: indexes.map((index) => ({
 				json: {},
-				binary: {
-					data: {
-						fileName: `rows ${index}`,
-						mimeType: 'text/plain',
-						data: Buffer.from(file(index)).toString('base64'),
-					},
-				},
+				binary: { data: { fileName: `rows ${index}`, mimeType: 'text/plain', data: Buffer.from(file(index)).toString('base64') } },
 			})),
 			main: { method: 'POST', path: '/data/bulk$' },
 			// As in a bulk request, with and without Skip Unchanged.
@@ -505,10 +484,7 @@ export const deleteMany: Scenario = {
 		);
 		await slot.createTable(records);
 		const isOne = random.happens(0.6);
-		const items: Array<{ group?: string; operator: string }> = GROUPS.map((group) => ({
-			group,
-			operator: 'eq',
-		}));
+		const items: Array<{ group?: string; operator: string }> = GROUPS.map((group) => ({ group, operator: 'eq' }));
 		// An expression that returned nothing: with each of these operators it would match other
 		// records.
 		const operator = random.of('contains', 'startswith', 'neq', 'notin', 'notcontains');

@@ -219,9 +219,7 @@ describe('what the linked table does not allow', () => {
 		const fields = companies.fields.map((field) =>
 			field.name === 'name' ? { ...field, metadata: { importKey: true, required: true } } : field,
 		);
-		expect(await resolved({ company: 'Acorn' }, { rule: orCreate, target: { fields } })).toEqual({
-			company: 'a',
-		});
+		expect(await resolved({ company: 'Acorn' }, { rule: orCreate, target: { fields } })).toEqual({ company: 'a' });
 	});
 
 	test.each<[string, Error, string]>([
@@ -299,10 +297,7 @@ describe('creating what is missing', () => {
 		]);
 		expect(resolver.createdCount).toBe(2);
 		const bulk = stub.bodies.find((body) => body.bulk);
-		expect(bulk).toMatchObject({
-			useUpsert: true,
-			bulk: [{ fields: { name: 'New' } }, { fields: { name: 'Newer' } }],
-		});
+		expect(bulk).toMatchObject({ useUpsert: true, bulk: [{ fields: { name: 'New' } }, { fields: { name: 'Newer' } }] });
 		// One look-up for both link fields.
 		expect(stub.requests).toEqual(['POST companies filter', 'POST companies bulk']);
 	});

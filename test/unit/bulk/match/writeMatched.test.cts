@@ -93,15 +93,9 @@ describe('what the rules say', () => {
 	});
 });
 
-const table = {
-	...tableOf(fieldOf('name'), fieldOf('city'), fieldOf('n', 'number'), fieldOf('at', 'datetime')),
-	id: 'people',
-};
+const table = { ...tableOf(fieldOf('name'), fieldOf('city'), fieldOf('n', 'number'), fieldOf('at', 'datetime')), id: 'people' };
 
-const stored: Record<string, FieldValues> = {
-	a: { name: 'Ada', city: 'Oslo', n: 1 },
-	b: { name: 'Bob', city: 'Oslo', n: 1 },
-};
+const stored: Record<string, FieldValues> = { a: { name: 'Ada', city: 'Oslo', n: 1 }, b: { name: 'Bob', city: 'Oslo', n: 1 } };
 
 /** Items such as `Ada 2`: a name and a number. */
 const items = (...all: string[]): FieldValues[] =>
@@ -148,11 +142,7 @@ async function write(
 	const plan = planRecords(written, rows, planOptions);
 	const outcomes: Array<ItemOutcome[] | undefined> = items.map(() => undefined);
 	const stopped = await writeMatched(
-		{
-			client: stub.client((request, options) => respond?.(request, options, stub)),
-			at: { table: 'people' },
-			table: written,
-		},
+		{ client: stub.client((request, options) => respond?.(request, options, stub)), at: { table: 'people' }, table: written },
 		plan,
 		{
 			planning: planOptions,
@@ -244,9 +234,7 @@ describe('on fields', () => {
 			{ name: 'Ada', city: 'Rome' },
 		]);
 		expect(results).toEqual([undefined, ['updated a']]);
-		expect(stub.bodies.at(-1)).toMatchObject({
-			bulk: [{ id: 'a', fields: { name: 'Ada', n: 2, city: 'Rome' } }],
-		});
+		expect(stub.bodies.at(-1)).toMatchObject({ bulk: [{ id: 'a', fields: { name: 'Ada', n: 2, city: 'Rome' } }] });
 	});
 });
 
@@ -262,11 +250,7 @@ describe('what is prepared before writing', () => {
 		});
 		expect(calls).toEqual([[0, 1, 2]]);
 		expect(results).toEqual([['updated a'], ['failed'], ['inserted new1']]);
-		expect(outcomes[1]![0]).toEqual({
-			outcome: 'failed',
-			message: 'Item 1 was not sent: no such city',
-			field: 'city',
-		});
+		expect(outcomes[1]![0]).toEqual({ outcome: 'failed', message: 'Item 1 was not sent: no such city', field: 'city' });
 		expect(names).toHaveLength(3);
 	});
 
@@ -346,10 +330,7 @@ describe('another writer', () => {
 	};
 
 	test('deletes what matched; an error says so', async () => {
-		const { outcomes } = await write([{ name: 'Ada', n: 2 }], {
-			respond: deleting('a'),
-			rules: { ifMissing: 'error' },
-		});
+		const { outcomes } = await write([{ name: 'Ada', n: 2 }], { respond: deleting('a'), rules: { ifMissing: 'error' } });
 		expect(outcomes[0]![0]).toMatchObject({
 			outcome: 'notFound',
 			id: 'a',
@@ -358,11 +339,7 @@ describe('another writer', () => {
 	});
 
 	test('deletes one of several: the others count', async () => {
-		const { results } = await write([{ city: 'Oslo', n: 2 }], {
-			respond: deleting('a'),
-			on: ['city'],
-			rules: { multipleMatches: 'all' },
-		});
+		const { results } = await write([{ city: 'Oslo', n: 2 }], { respond: deleting('a'), on: ['city'], rules: { multipleMatches: 'all' } });
 		expect(results).toEqual([['updated b']]);
 	});
 });
@@ -408,10 +385,7 @@ describe('what is missing is created, and another writer', () => {
 		['update', 'updated c', 3],
 		['skip', 'found c', 9],
 	])('creates it before: it is found after all, and %s says what follows', async (ifFound, outcome, n) => {
-		const { results, names } = await write([{ name: 'Cleo', n: 3 }, { name: 'Dora' }], {
-			rules: { ifFound },
-			respond: creating(cleo),
-		});
+		const { results, names } = await write([{ name: 'Cleo', n: 3 }, { name: 'Dora' }], { rules: { ifFound }, respond: creating(cleo) });
 		expect(results).toEqual([[outcome], ['inserted new1']]);
 		expect(names).toContain(`c Cleo ${n}`);
 	});
@@ -466,11 +440,7 @@ describe('what is missing is created, and another writer', () => {
 	});
 
 	test('by record ID another record with the import key is not the item’s', async () => {
-		const { outcomes, names } = await write([{ name: 'Ada', n: 5 }], {
-			table: keyed,
-			on: 'recordId',
-			ids: ['x'],
-		});
+		const { outcomes, names } = await write([{ name: 'Ada', n: 5 }], { table: keyed, on: 'recordId', ids: ['x'] });
 		expect(outcomes[0]).toMatchObject([{ outcome: 'failed', message: 'must be unique' }]);
 		expect(names).toEqual(['a Ada 1', 'b Bob 1']);
 	});
@@ -550,11 +520,7 @@ describe('a created record whose response is lost', () => {
 	});
 
 	test('without an import key nothing says whose it is', async () => {
-		const { results } = await write([{ name: 'Cleo' }, { name: 'Dora' }], {
-			on: 'recordId',
-			ids: ['x', 'y'],
-			respond: losing(true),
-		});
+		const { results } = await write([{ name: 'Cleo' }, { name: 'Dora' }], { on: 'recordId', ids: ['x', 'y'], respond: losing(true) });
 		expect(results).toEqual([['unknown'], ['unknown']]);
 	});
 });
@@ -607,11 +573,7 @@ describe('what was matched and is gone when it is written', () => {
 	});
 
 	test('by record ID is created at once', async () => {
-		const { results, stub } = await write([{ name: 'Ada', n: 2 }], {
-			on: 'recordId',
-			ids: ['a'],
-			respond: replacing(),
-		});
+		const { results, stub } = await write([{ name: 'Ada', n: 2 }], { on: 'recordId', ids: ['a'], respond: replacing() });
 		expect(results).toEqual([['inserted new1']]);
 		expect(filters(stub)).toEqual([]);
 	});
@@ -765,11 +727,7 @@ describe('several records of one item', () => {
 		['all', 5],
 	])('no more of many are read than are needed: %s', async (multipleMatches, requests) => {
 		const many = Object.fromEntries(Array.from({ length: 3500 }, (_, at) => [`r${at}`, { city: 'Oslo' }]));
-		const { stub } = await write([{ city: 'Oslo' }], {
-			on: ['city'],
-			stored: many,
-			rules: { multipleMatches, ifFound: 'skip' },
-		});
+		const { stub } = await write([{ city: 'Oslo' }], { on: ['city'], stored: many, rules: { multipleMatches, ifFound: 'skip' } });
 		expect(filters(stub)).toHaveLength(requests);
 	});
 });
@@ -828,9 +786,7 @@ describe('writing only what differs', () => {
 	});
 
 	test('a dry run reads each once, too, and a full update what it would clear', async () => {
-		const { results, stub } = await write([{ name: 'Ada', n: 1 }, { name: 'Cleo' }], {
-			options: { dryRun: true },
-		});
+		const { results, stub } = await write([{ name: 'Ada', n: 1 }, { name: 'Cleo' }], { options: { dryRun: true } });
 		expect(results).toEqual([['unchanged a'], ['inserted']]);
 		expect(lookUps(stub)).toHaveLength(1);
 		const full = await write([{ name: 'Ada', n: 1 }], { options: { dryRun: true }, mode: 'replace' });

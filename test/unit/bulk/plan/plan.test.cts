@@ -14,9 +14,7 @@ const problemsOf = (values: unknown, options: Partial<PlanOptions> = {}) => plan
 
 describe('checking an item', () => {
 	test('converts values and keeps the import key as text', () => {
-		const { records, problems } = plan([{ values: { email: 'a@x', surname: 'Fox', age: '7' } }], {
-			mode: 'upsert',
-		});
+		const { records, problems } = plan([{ values: { email: 'a@x', surname: 'Fox', age: '7' } }], { mode: 'upsert' });
 		expect(problems).toEqual([]);
 		expect(records).toEqual([{ index: 0, id: undefined, key: 'a@x', fields: { email: 'a@x', surname: 'Fox', age: 7 } }]);
 	});
@@ -476,10 +474,7 @@ describe('matching on fields', () => {
 			error = thrown;
 		}
 		expect(error).toBeInstanceOf(InputError);
-		expect(error).toMatchObject({
-			message,
-			hint: expect.stringContaining("under 'Match Field Names or IDs'"),
-		});
+		expect(error).toMatchObject({ message, hint: expect.stringContaining("under 'Match Field Names or IDs'") });
 	});
 
 	test.each<[on: string[], key: string]>([

@@ -43,10 +43,7 @@ function serve(table: Matching, { method, url }: IHttpRequestOptions, count: num
 /** Can go into a query string as it is. */
 const plain: Group = { filter: [{ field: 'age', operator: 'gte', value: '18' }], filterOperator: 'and' };
 /** Can't, because of the comma: its records are deleted one by one. */
-const withComma: Group = {
-	filter: [{ field: 'name', operator: 'eq', value: 'Fox, Ann' }],
-	filterOperator: 'and',
-};
+const withComma: Group = { filter: [{ field: 'name', operator: 'eq', value: 'Fox, Ann' }], filterOperator: 'and' };
 const nothing: Group = { filter: [], filterOperator: 'and' };
 
 interface Setup extends Partial<DeleteManyOptions> {
@@ -57,9 +54,7 @@ interface Setup extends Partial<DeleteManyOptions> {
 
 async function run({ filter = plain, ids = ['a', 'b', 'c'], on, ...options }: Setup = {}) {
 	const table: Matching = { ids: [...ids], changed: [], on };
-	const { connection, sent } = fakePlatform((request, count) => serve(table, request, count), {
-		retryBudgetMs: 0,
-	});
+	const { connection, sent } = fakePlatform((request, count) => serve(table, request, count), { retryBudgetMs: 0 });
 	const result = await deleteMany(connection, { table: 'people' }, filter, {
 		maximum: 100_000,
 		allowAll: false,
@@ -231,11 +226,7 @@ describe('by one request', () => {
 		const { result } = await run({ on: afterDeletion(['a', 'b', 'c'], body) });
 		expect(result).toBeInstanceOf(ServiceError);
 		expect((result as Error).message).toContain('3 records of 3 still match');
-		expect((await run({ on: afterDeletion([], body) })).result).toEqual({
-			matched: 3,
-			deleted: 3,
-			remaining: 0,
-		});
+		expect((await run({ on: afterDeletion([], body) })).result).toEqual({ matched: 3, deleted: 3, remaining: 0 });
 	});
 
 	test.each<[string, (() => Reply) | undefined, string]>([
@@ -352,10 +343,7 @@ describe('one by one, if the filter can’t be part of the deletion', () => {
 	test('a record that is said to be gone, and matches: an error', async () => {
 		const on: Matching['on'] = (line) => (line === 'DELETE /b' ? no(404) : undefined);
 		const { result } = await run({ filter, on });
-		expect(result).toMatchObject({
-			status: 404,
-			message: expect.stringMatching(/; 2 of 3 records were deleted$/),
-		});
+		expect(result).toMatchObject({ status: 404, message: expect.stringMatching(/; 2 of 3 records were deleted$/) });
 	});
 
 	test('a record that is said to be gone, and another matches by now: no error', async () => {

@@ -10,10 +10,7 @@ import { httpResponse, type Serve } from '../../stubPlatform.cts';
 import { StubTables } from '../../stubTables.cts';
 import type { Entry, ItemOutcome } from '../../../../nodes/DataPlatform/bulk/terms.ts';
 
-const table = {
-	...tableOf(fieldOf('button', 'buttonform'), fieldOf('name'), fieldOf('state'), fieldOf('at', 'datetime')),
-	id: 'people',
-};
+const table = { ...tableOf(fieldOf('button', 'buttonform'), fieldOf('name'), fieldOf('state'), fieldOf('at', 'datetime')), id: 'people' };
 const at = { table: 'people' };
 
 type Respond = (request: string, tables: StubTables, isRemoving: boolean) => ReturnType<Serve> | undefined;
@@ -118,11 +115,7 @@ describe('what is missing', () => {
 	});
 
 	test('by several fields: all of them have to be the same', async () => {
-		const stored = {
-			x: { name: 'a', state: 'open' },
-			y: { name: 'a', state: 'closed' },
-			z: { name: 'b', state: 'open' },
-		};
+		const stored = { x: { name: 'a', state: 'open' }, y: { name: 'a', state: 'closed' }, z: { name: 'b', state: 'open' } };
 		const { sync, remove, left } = setUp({ stored, keys: ['name', 'state'] });
 		await sync.compare([{ index: 0, key: '"a", "open"', fields: { name: 'a', state: 'open' } }]);
 		// A request for both of them finds the third one as well.
@@ -165,11 +158,7 @@ describe('what is missing', () => {
 
 describe('the scope', () => {
 	const scope: Group = { filter: [{ field: 'state', operator: 'eq', value: 'open' }], filterOperator: 'and' };
-	const stored = {
-		a: { name: 'a', state: 'open' },
-		b: { name: 'b', state: 'open' },
-		c: { name: 'c', state: 'closed' },
-	};
+	const stored = { a: { name: 'a', state: 'open' }, b: { name: 'b', state: 'open' }, c: { name: 'c', state: 'closed' } };
 
 	test('only its records can be missing', async () => {
 		const { sync, remove, left } = setUp({ stored, options: { scope } });
@@ -547,10 +536,7 @@ describe('a deletion', () => {
 	});
 
 	test('whose outcome is not known ends the others', async () => {
-		const { sync, remove, removals, deletes } = setUp({
-			stored: people(...many(30)),
-			respond: failing(500, 'id-n0'),
-		});
+		const { sync, remove, removals, deletes } = setUp({ stored: people(...many(30)), respond: failing(500, 'id-n0') });
 		await sync.compare([]);
 		const { stopped } = await remove();
 		expect(stopped).toMatchObject({ status: 500, delivery: 'ambiguous' });
@@ -626,10 +612,7 @@ describe('setting fields', () => {
 		return (request, tables) => (request === 'PATCH people bulk' ? serve(tables) : undefined);
 	};
 	const locked = updating(() =>
-		httpResponse(200, {
-			data: [{ id: 'id-c', ver: 1 }],
-			errors: [{ message: 'It is locked', RecordIndex: 0 }],
-		}),
+		httpResponse(200, { data: [{ id: 'id-c', ver: 1 }], errors: [{ message: 'It is locked', RecordIndex: 0 }] }),
 	);
 
 	test('gives the record as it is then', async () => {
@@ -693,10 +676,7 @@ describe('setting fields', () => {
 	});
 
 	test('of many checks again for each 250 which still match', async () => {
-		const { sync, remove, tables, updates } = setUp({
-			stored: people(...many(300)),
-			options: { ...marking, maximum: 300 },
-		});
+		const { sync, remove, tables, updates } = setUp({ stored: people(...many(300)), options: { ...marking, maximum: 300 } });
 		await sync.compare([]);
 		expect(new Set((await remove()).outcomes.map((text) => text.split(' ')[1]))).toEqual(new Set(['marked']));
 		expect(updates().map(({ length }) => length)).toEqual([250, 50]);
@@ -714,12 +694,7 @@ test('a dry run reports what would be removed, and changes nothing', async () =>
 	});
 	await marking.sync.compare(input('a', 'b'));
 	await marking.remove();
-	expect(marking.removals[0]?.[1]).toEqual({
-		outcome: 'marked',
-		id: 'id-c',
-		before: { state: null },
-		after: { state: 'left' },
-	});
+	expect(marking.removals[0]?.[1]).toEqual({ outcome: 'marked', id: 'id-c', before: { state: null }, after: { state: 'left' } });
 	expect(marking.removals[1]?.[1]).toMatchObject({ id: 'id-d', before: { state: 'open' } });
 	expect([...removing.deletes(), ...marking.updates()]).toEqual([]);
 	expect(removing.left()).toHaveLength(3);

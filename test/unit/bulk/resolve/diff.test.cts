@@ -60,9 +60,7 @@ describe('a dry run returns', () => {
 		expect(diff(mode, { fields }, before, true)).toMatchObject(result);
 	});
 
-	const taken = (message: string, id?: string) => ({
-		...{ outcome: 'failed', id, message, hint: "Use 'Create or Update' to update it." },
-	});
+	const taken = (message: string, id?: string) => ({ ...{ outcome: 'failed', id, message, hint: "Use 'Create or Update' to update it." } });
 	const exists = taken("A record with the import key 'a' already exists", 'x');
 	const shared = (isFirst: boolean) => ({ key: undefined, sharedKey: { text: 'a', isFirst } });
 	test.each<[string, Partial<Entry>, FieldValues | undefined, object]>([

@@ -19,10 +19,7 @@ interface Condition {
 function describeRequest({ method, url, body }: IHttpRequestOptions): string {
 	const id = new URL(url).pathname.split('/data/')[1]!;
 	if (method === 'GET') return `GET ${id}`;
-	const { filter, loadFields } = JSON.parse(String(body)) as {
-		filter: Array<Condition | { filter: Condition[] }>;
-		loadFields?: string[];
-	};
+	const { filter, loadFields } = JSON.parse(String(body)) as { filter: Array<Condition | { filter: Condition[] }>; loadFields?: string[] };
 	const [{ field, operator, value }] = filter.flatMap((entry) => ('filter' in entry ? entry.filter : [entry])) as [Condition];
 	const loading = loadFields ? ` loading ${loadFields.join(',')}` : '';
 	return `${field} ${operator} ${value}${loading}`;
@@ -148,10 +145,7 @@ test('a value of very many records beside one of few: no more are read than matt
 	const oslo = Object.fromEntries(Array.from({ length: 50_000 }, (_, index) => [`o${index}`, { code: 'Oslo' }]));
 	const { found, requests, pages } = await look({
 		records: [{ key: 'Oslo' }, { key: 'Rome' }, { key: 'Nowhere' }],
-		stored: {
-			'code in Oslo,Rome,Nowhere': { ...oslo, r: { code: 'Rome' } },
-			'code in Rome,Nowhere': { r: { code: 'Rome' } },
-		},
+		stored: { 'code in Oslo,Rome,Nowhere': { ...oslo, r: { code: 'Rome' } }, 'code in Rome,Nowhere': { r: { code: 'Rome' } } },
 		enough: 2,
 	});
 	expect(found).toEqual(['o0 o1', 'r', '']);
@@ -288,11 +282,7 @@ describe('records that have certain values in a field', () => {
 			const { searchParams } = new URL(url);
 			const [limit, skip] = ['limit', 'skip'].map((name) => Number(searchParams.get(name) ?? 0));
 			if (skip === 0) {
-				requests.push({
-					operator: conditions[0]!.operator,
-					values: conditions.flatMap(({ value }) => value.split(',')),
-					limit: limit!,
-				});
+				requests.push({ operator: conditions[0]!.operator, values: conditions.flatMap(({ value }) => value.split(',')), limit: limit! });
 			}
 			const found = rows.filter(isHit).slice(skip, skip! + limit!);
 			return httpResponse(200, { data: found.map(([id, code]) => ({ id, fields: { code } })) });

@@ -153,10 +153,7 @@ test.each(LINES)('%s, %s, later %s, before %s, after %s: %s', (...line) => {
 	for (const facts of situations) {
 		const { outcome, message = '' } = resolveIn(facts);
 		const isRejection = message.startsWith(rejection.message);
-		expect({ ...facts, outcome: isRejection ? 'rejection' : outcome }).toEqual({
-			...facts,
-			outcome: line.at(-1),
-		});
+		expect({ ...facts, outcome: isRejection ? 'rejection' : outcome }).toEqual({ ...facts, outcome: line.at(-1) });
 	}
 });
 
@@ -181,12 +178,8 @@ test('every row decides a situation', () => {
 
 const by = (id: string, n: number, more = {}) => storedOf({ id, fields: { code: 'k', n }, ...more });
 const [same, other] = [by('x', 1, { ver: 4 }), by('x', 2)];
-const listedAs = (record: Partial<RecordMetadata>): Reported => ({
-	...{ as: 'listed', record: { id: 'x', ...record }, isNew: true },
-});
-const unclear = (...reasons: object[]): Reported => ({
-	...{ as: 'unclear', reasons, namesOthers: false, listed: noneListed },
-});
+const listedAs = (record: Partial<RecordMetadata>): Reported => ({ ...{ as: 'listed', record: { id: 'x', ...record }, isNew: true } });
+const unclear = (...reasons: object[]): Reported => ({ ...{ as: 'unclear', reasons, namesOthers: false, listed: noneListed } });
 const omitted: Reported = { as: 'omitted', listed: noneListed };
 const noResponse: Reported = { as: 'lost' };
 const rejected: Reported = { as: 'rejected', rejection };

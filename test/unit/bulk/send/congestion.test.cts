@@ -9,16 +9,9 @@ const BYTES = 4_000_000;
 const batchOf = (records: number, text = 'x') => Array.from({ length: records }, (_, index) => sendableOf({ index, fields: { text } }));
 
 const controlOf = (options: Partial<CongestionOptions> = {}) =>
-	new CongestionControl({
-		...{ batchSize: 0, batchBytes: BYTES, parallelRequests: 0, isOrdered: false, ...options },
-	});
+	new CongestionControl({ ...{ batchSize: 0, batchBytes: BYTES, parallelRequests: 0, isOrdered: false, ...options } });
 
-const FAILURES = {
-	large: failure('rejected', 413),
-	bad: failure('rejected', 400),
-	busy: failure('notApplied', 429),
-	lost,
-};
+const FAILURES = { large: failure('rejected', 413), bad: failure('rejected', 400), busy: failure('notApplied', 429), lost };
 
 /**
  * `ok`: a batch is confirmed; `500 lost`: one of 500 records is lost. `500 × 12`: the size of a batch

@@ -5,10 +5,7 @@ import { context } from '../../outcomeFixtures.cts';
 import { fakePlatform, httpResponse, notFound, pageResponse } from '../../stubPlatform.cts';
 import type { Report, Reported, WriteMode } from '../../../../nodes/DataPlatform/bulk/terms.ts';
 
-const REPORTS: Record<string, Reported> = {
-	lost: { as: 'lost' },
-	omitted: { as: 'omitted', listed: new Map() },
-};
+const REPORTS: Record<string, Reported> = { lost: { as: 'lost' }, omitted: { as: 'omitted', listed: new Map() } };
 
 /** `a lost, #x omitted`: an item with the key `a`, and one with the ID and the key `x`. */
 const reportsOf = (text: string): Report[] =>
@@ -29,9 +26,7 @@ async function resolve(mode: WriteMode, reports: string, stored: string, error?:
 		(request) => {
 			const { pathname, searchParams } = new URL(request.url);
 			const id = pathname.split('/data/')[1]!;
-			const { loadFields = ['all'] } = JSON.parse(String(request.body ?? '{}')) as {
-				loadFields?: string[];
-			};
+			const { loadFields = ['all'] } = JSON.parse(String(request.body ?? '{}')) as { loadFields?: string[] };
 			if (!searchParams.has('skip')) read.push(request.method === 'GET' ? id : loadFields.join());
 			if (error) return httpResponse(error, { errors: [{ message: 'no' }] });
 			if (request.method !== 'GET') return pageResponse(request, storedIn(stored));

@@ -51,11 +51,7 @@ const errorAt = (...indexes: number[]) => indexes.map((RecordIndex) => ({ Record
 
 /** A response that lists records, counts successes, and has errors at some positions. */
 const responds = (ids: string, successCount: number, errors: number[] = [], more = {}) =>
-	({
-		status: 200,
-		body: { data: listed(ids), bulk: { successCount }, errors: errorAt(...errors) },
-		...more,
-	}) as unknown as ApiResponse;
+	({ status: 200, body: { data: listed(ids), bulk: { successCount }, errors: errorAt(...errors) }, ...more }) as unknown as ApiResponse;
 const rejects = (status = 400, ...errors: number[]) => failure('rejected', status, { body: { errors: errorAt(...errors) } });
 /** A rejection that follows an attempt of unknown result. */
 const late = (rejection: ServiceError) => failure('ambiguous', undefined, { rejection });

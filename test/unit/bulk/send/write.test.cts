@@ -97,11 +97,7 @@ describe('a failure', () => {
 
 	test('does not keep the rest of a divided batch from being written', async () => {
 		const serve: Serve = (request) => (keysOf(request).includes('k0') ? status(400) : inserted(request));
-		const { outcomes, batches } = await write({
-			count: 6,
-			serve,
-			options: { batchSize: 4, parallelRequests: 1, stopAtFailure: true },
-		});
+		const { outcomes, batches } = await write({ count: 6, serve, options: { batchSize: 4, parallelRequests: 1, stopAtFailure: true } });
 		expect(batches).toEqual([4, 2, 1, 1, 2]);
 		expect(outcomes).toEqual(['failed', ...times(3, 'inserted'), ...times(2, 'not sent')]);
 	});
@@ -120,11 +116,7 @@ describe('a failure', () => {
 
 	test('of the token ends every run', async () => {
 		const serve: Serve = (request) => (keysOf(request)[0] === 'k4' ? status(401) : inserted(request));
-		const { outcomes, batches } = await write({
-			count: 9,
-			serve,
-			options: { batchSize: 2, parallelRequests: 1 },
-		});
+		const { outcomes, batches } = await write({ count: 9, serve, options: { batchSize: 2, parallelRequests: 1 } });
 		expect(batches).toEqual([2, 2, 2]);
 		expect(outcomes).toEqual([...times(4, 'inserted'), 'failed', 'failed', ...times(3, 'not sent')]);
 	});
@@ -203,13 +195,9 @@ describe('a platform that reads but takes no write', () => {
 				for (const key of keysOf(request)) sent.add(Number(key.slice(1)));
 				return status(500);
 			}
-			const found = [...sent].filter(isFound).map((number) => ({
-				id: `id-${number}`,
-				created: TIME,
-				modified: TIME,
-				ver: 0,
-				fields: { email: `k${number}`, surname: 'Fox' },
-			}));
+			const found = [...sent]
+				.filter(isFound)
+				.map((number) => ({ id: `id-${number}`, created: TIME, modified: TIME, ver: 0, fields: { email: `k${number}`, surname: 'Fox' } }));
 			return pageResponse(request, found);
 		};
 	};
@@ -219,11 +207,7 @@ describe('a platform that reads but takes no write', () => {
 		['all', 1, () => true],
 		['one of each batch', 2, (number) => number % 2 === 0],
 	])('but wrote what it did not confirm, goes on: %s', async (_, batchSize, isFound) => {
-		const { outcomes, stopped } = await write({
-			count: 30,
-			serve: losing(isFound),
-			options: { batchSize, parallelRequests: 1 },
-		});
+		const { outcomes, stopped } = await write({ count: 30, serve: losing(isFound), options: { batchSize, parallelRequests: 1 } });
 		expect(outcomes).toEqual(Array.from({ length: 30 }, (__, number) => (isFound(number) ? 'written' : 'unknown')));
 		expect(stopped).toBeUndefined();
 	});
@@ -246,11 +230,7 @@ describe('a platform that reads but takes no write', () => {
 			writes += 1;
 			return writes % 10 === 0 ? inserted(request) : status(500);
 		};
-		const { outcomes, stopped } = await write({
-			count: 40,
-			serve,
-			options: { mode: 'create', batchSize: 1, parallelRequests: 1 },
-		});
+		const { outcomes, stopped } = await write({ count: 40, serve, options: { mode: 'create', batchSize: 1, parallelRequests: 1 } });
 		expect(stopped).toBeUndefined();
 		expect(outcomes.filter((outcome) => outcome === 'unknown')).toHaveLength(36);
 	});
@@ -266,21 +246,10 @@ test('what a lost request may have written is looked up, also if the run stops b
 		}
 		const keys = [...new Set(String(request.body).match(/k\d/g))];
 		return httpResponse(200, {
-			data: keys.map((key) => ({
-				id: `id-${key}`,
-				created: TIME,
-				modified: TIME,
-				ver: 0,
-				fields: { email: key, surname: 'Fox' },
-			})),
+			data: keys.map((key) => ({ id: `id-${key}`, created: TIME, modified: TIME, ver: 0, fields: { email: key, surname: 'Fox' } })),
 		});
 	};
-	const { batches, outcomes } = await write({
-		count: 9,
-		serve,
-		options: { batchSize: 5, parallelRequests: 1 },
-		retryBudgetMs: 5000,
-	});
+	const { batches, outcomes } = await write({ count: 9, serve, options: { batchSize: 5, parallelRequests: 1 }, retryBudgetMs: 5000 });
 	expect(batches).toEqual([5, 5, 3]);
 	expect(outcomes).toEqual([...times(5, 'written'), ...times(4, 'not sent')]);
 });
@@ -305,15 +274,7 @@ test('an execution that is canceled sends no further batch', async () => {
 	const stopped = await writeMany(
 		{ client: fake.connection, at: { table: 'people' }, table: people },
 		records(10),
-		{
-			mode: 'upsert',
-			batchSize: 2,
-			batchBytes: 1000,
-			parallelRequests: 1,
-			skipUnchanged: false,
-			dryRun: false,
-			stopAtFailure: false,
-		},
+		{ mode: 'upsert', batchSize: 2, batchBytes: 1000, parallelRequests: 1, skipUnchanged: false, dryRun: false, stopAtFailure: false },
 		({ index }, { outcome }) => (outcomes[index] = outcome),
 	);
 	expect(fake.sent).toHaveLength(2);
@@ -332,22 +293,12 @@ describe('comparing first', () => {
 		const asked = [...new Set([...text.matchAll(/k(\d+)/g)].map(([, number]) => Number(number)))];
 		const stored = asked
 			.filter((number) => number % 2 === 0)
-			.map((number) => ({
-				id: `id-${number}`,
-				created: TIME,
-				modified: TIME,
-				ver: 0,
-				fields: { email: `k${number}`, surname: 'Fox' },
-			}));
+			.map((number) => ({ id: `id-${number}`, created: TIME, modified: TIME, ver: 0, fields: { email: `k${number}`, surname: 'Fox' } }));
 		return pageResponse(request, stored);
 	};
 
 	test('each record is read once, and sent once or not at all', async () => {
-		const { outcomes, keys, requests, mostUnderWay } = await write({
-			count: 5000,
-			serve: evenStored,
-			options,
-		});
+		const { outcomes, keys, requests, mostUnderWay } = await write({ count: 5000, serve: evenStored, options });
 		expect(outcomes).toEqual(Array.from({ length: 5000 }, (_, index) => (index % 2 === 0 ? 'unchanged' : 'inserted')));
 		const sent = keys.flat();
 		expect(sent).toHaveLength(2500);
@@ -359,11 +310,7 @@ describe('comparing first', () => {
 	});
 
 	test('batches are filled across the windows that are read', async () => {
-		const { batches } = await write({
-			count: 3000,
-			serve: evenStored,
-			options: { ...options, batchSize: 1000 },
-		});
+		const { batches } = await write({ count: 3000, serve: evenStored, options: { ...options, batchSize: 1000 } });
 		expect(batches).toEqual([1000, 500]);
 	});
 

@@ -31,15 +31,9 @@ describe('the request', () => {
 	])('of %s, without an audit log %s', async (mode, skipAudit, planned, method, body) => {
 		const { sent } = await write(planned, written, { mode }, { skipAudit });
 		expect(sent).toHaveLength(1);
-		expect(sent[0]).toMatchObject({
-			method,
-			url: 'https://platform.example.com/api/v2/people/data/bulk?dataResponseType=MetadataOnly',
-		});
+		expect(sent[0]).toMatchObject({ method, url: 'https://platform.example.com/api/v2/people/data/bulk?dataResponseType=MetadataOnly' });
 		const [{ id, fields }] = planned as [Entry];
-		expect(JSON.parse(String(sent[0]!.body))).toEqual({
-			bulk: [id === undefined ? { fields } : { id, fields }],
-			...body,
-		});
+		expect(JSON.parse(String(sent[0]!.body))).toEqual({ bulk: [id === undefined ? { fields } : { id, fields }], ...body });
 	});
 
 	test.each<[WriteMode, requests: number]>([
@@ -200,10 +194,7 @@ describe('the pace', () => {
 				await new Promise((resolve) => setTimeout(resolve, 5));
 				reading -= 1;
 				const keys = [...new Set(String(request.body).match(/k\d+/g))];
-				const stored = keys.map((email) => ({
-					id: email.replace('k', 'r'),
-					fields: { email, surname: 'Fox' },
-				}));
+				const stored = keys.map((email) => ({ id: email.replace('k', 'r'), fields: { email, surname: 'Fox' } }));
 				return pageResponse(request, stored);
 			};
 			const { outcomes } = await write(planned, serve, { mode, skipUnchanged: true });
@@ -227,15 +218,7 @@ test.each([['while it is sent'], ['at its outcome'], ['at the outcome of what is
 		const run = writeMany(
 			{ client: connection, at: { table: 'people' }, table: people },
 			withIds(3),
-			{
-				mode: 'upsert',
-				batchSize: 1,
-				batchBytes: 1000,
-				parallelRequests: 1,
-				skipUnchanged: false,
-				dryRun: false,
-				stopAtFailure: false,
-			},
+			{ mode: 'upsert', batchSize: 1, batchBytes: 1000, parallelRequests: 1, skipUnchanged: false, dryRun: false, stopAtFailure: false },
 			(_, { notAttempted = false }) => {
 				if (notAttempted === when.includes('not sent')) throw defect;
 			},

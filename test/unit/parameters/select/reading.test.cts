@@ -17,18 +17,11 @@ const stored = { people: { r1: { name: 'Ada', id: '7' }, r2: { name: 'Bob', id: 
 
 async function read(operation: string, parameters: INodeParameters, given: Given = {}) {
 	const tables = new StubTables(stored, definitions);
-	const run = await runNode(operation, {
-		serve: (options) => tables.serve(options),
-		...given,
-		parameters: { ...TABLE, ...parameters },
-	});
+	const run = await runNode(operation, { serve: (options) => tables.serve(options), ...given, parameters: { ...TABLE, ...parameters } });
 	return { ...run, details: run.error?.context.details as IDataObject | undefined };
 }
 
-const isAda = {
-	filterMode: 'conditions',
-	conditions: { condition: [{ field: 'name', operator: 'contains', value: 'Ada' }] },
-};
+const isAda = { filterMode: 'conditions', conditions: { condition: [{ field: 'name', operator: 'contains', value: 'Ada' }] } };
 
 describe('which records are read', () => {
 	const RECORDS = 'GET apps/sales/tables/people/data';
@@ -135,10 +128,7 @@ describe('a record in the output', () => {
 	const TIMES = { created: '2026-01-01T00:00:00.501Z', modified: '2026-01-01T00:00:00.501Z', ver: 3 };
 
 	test('simplified', () => {
-		expect(recordOutput(true)(record)).toEqual({
-			...{ id: 'r1', name: 'Ada', field_id: '7', field_field_id: '8' },
-			...TIMES,
-		});
+		expect(recordOutput(true)(record)).toEqual({ ...{ id: 'r1', name: 'Ada', field_id: '7', field_field_id: '8' }, ...TIMES });
 	});
 
 	test('as the platform has it', () => {
@@ -251,10 +241,7 @@ describe('changes', () => {
 		const shape = ({ fields }: IDataObject) => ({ ...(fields as IDataObject) });
 		const output = (names: string[]) => changeOutput(shape, names)(change);
 		expect(output([])).toEqual({ event: 'updated', a: 1, b: 2 });
-		expect(output(['b', 'c', 'constructor'])).toEqual({
-			...{ event: 'updated', b: 2, c: null },
-			constructor: null,
-		});
+		expect(output(['b', 'c', 'constructor'])).toEqual({ ...{ event: 'updated', b: 2, c: null }, constructor: null });
 	});
 
 	test('are of a selection: filter and view, unresolved', async () => {
@@ -304,9 +291,7 @@ describe('the credential', () => {
 
 	test.each([-1, 1.5, 'many'])('%j requests per minute are none', (requestsPerMinute) => {
 		expect(() => clientSettings({ requestsPerMinute })).toThrow(
-			expect.objectContaining({
-				message: expect.stringMatching(/^'Requests per Minute' must be a whole number at least 0, /),
-			}),
+			expect.objectContaining({ message: expect.stringMatching(/^'Requests per Minute' must be a whole number at least 0, /) }),
 		);
 	});
 });
@@ -328,9 +313,7 @@ describe('the API client', () => {
 		});
 		const { context, seen } = fakeExecution(wait(4));
 		const client = await createClient(context, LIMITS, 'Ask for less.');
-		await expect(client.request(request)).rejects.toMatchObject({
-			message: expect.stringContaining('slower'),
-		});
+		await expect(client.request(request)).rejects.toMatchObject({ message: expect.stringContaining('slower') });
 		expect(seen.requests).toHaveLength(1);
 	});
 
@@ -379,10 +362,7 @@ describe('the API client', () => {
 test('a table’s definition is read once for several items', async () => {
 	const { requests } = await read(
 		'record: count',
-		{
-			filterMode: 'conditions',
-			conditions: { condition: [{ field: 'name', operator: 'eq', value: 'Ada' }] },
-		},
+		{ filterMode: 'conditions', conditions: { condition: [{ field: 'name', operator: 'eq', value: 'Ada' }] } },
 		{ items: asItems({}, {}) },
 	);
 	expect(requests.filter((request) => request === 'GET apps/sales/tables/people')).toHaveLength(1);

@@ -98,10 +98,7 @@ describe('Link Values', () => {
 	});
 
 	test('are not looked up without the option', async () => {
-		const { requests } = await run('record: create', {
-			parameters: { columns: columns() },
-			items: asItems({ name: 'Bob', company: 'b' }),
-		});
+		const { requests } = await run('record: create', { parameters: { columns: columns() }, items: asItems({ name: 'Bob', company: 'b' }) });
 		expect(posts(requests)).toEqual([WRITE]);
 	});
 
@@ -146,9 +143,7 @@ describe('Link Values', () => {
 		const link = [{ field: '*', valueType: 'field', linkedField: { a: 1 } }];
 		const { run: context } = await fakeRun({ options: { linkValues: { link } } });
 		expect(() => linkRules(context, 0, definitions.people)).toThrow(
-			expect.objectContaining({
-				message: "'Linked Field Name or ID' under 'Link Values' must be text, not an object",
-			}),
+			expect.objectContaining({ message: "'Linked Field Name or ID' under 'Link Values' must be text, not an object" }),
 		);
 	});
 
@@ -207,12 +202,7 @@ describe('Link Values', () => {
 		const { error, requests } = await create(
 			[any()],
 			{ company: 'Acorn' },
-			{
-				parameters: {
-					...{ application: locator(''), columns: columns() },
-					options: { linkValues: { link: [any()] } },
-				},
-			},
+			{ parameters: { ...{ application: locator(''), columns: columns() }, options: { linkValues: { link: [any()] } } } },
 		);
 		expect(error).toBeUndefined();
 		expect(posts(requests)).toEqual([LOOK_UP, WRITE]);
@@ -220,10 +210,7 @@ describe('Link Values', () => {
 });
 
 describe('several items with links', () => {
-	const parameters = {
-		columns: columns(),
-		options: { linkValues: { link: [{ field: '*', ifNotFound: 'leaveEmpty' }] } },
-	};
+	const parameters = { columns: columns(), options: { linkValues: { link: [{ field: '*', ifNotFound: 'leaveEmpty' }] } } };
 	test('are looked up at once', async () => {
 		const items = asItems({ name: 'B', company: 'Acorn' }, { name: 'C', company: 'Birch' });
 		const { requests, tables } = await run('record: create', { parameters, items });
@@ -234,10 +221,7 @@ describe('several items with links', () => {
 	test('one whose values can’t be read does not keep the others from it', async () => {
 		const items = asItems({ name: 'B', company: 'Acorn' }, { name: 'C' }, { name: 'D', company: 'Birch' });
 		const { requests, json } = await run('record: create', {
-			parameters: {
-				...parameters,
-				columns: columns({ name: '={{ $json.name }}', company: '={{ $json.company.trim() }}' }),
-			},
+			parameters: { ...parameters, columns: columns({ name: '={{ $json.name }}', company: '={{ $json.company.trim() }}' }) },
 			items,
 			node: { onError: 'continueRegularOutput' },
 		});
@@ -252,11 +236,7 @@ describe('several items with links', () => {
 			{ name: 'D', company: 'Acorn', table: 'people' },
 		);
 		const { requests, error, sent } = await run('record: create', {
-			parameters: {
-				...parameters,
-				table: locator('={{ $json.table }}'),
-				options: { ...parameters.options, unknownFields: 'ignore' },
-			},
+			parameters: { ...parameters, table: locator('={{ $json.table }}'), options: { ...parameters.options, unknownFields: 'ignore' } },
 			items,
 		});
 		expect(error).toBeUndefined();
@@ -267,11 +247,7 @@ describe('several items with links', () => {
 	test('of another application are looked up with theirs', async () => {
 		const items = asItems({ name: 'B', company: 'Acorn', app: 'sales' }, { name: 'C', company: 'Birch', app: 'other' });
 		const { sent } = await run('record: create', {
-			parameters: {
-				...parameters,
-				application: locator('={{ $json.app }}'),
-				options: { ...parameters.options, unknownFields: 'ignore' },
-			},
+			parameters: { ...parameters, application: locator('={{ $json.app }}'), options: { ...parameters.options, unknownFields: 'ignore' } },
 			items,
 			node: { onError: 'continueRegularOutput' },
 		});
@@ -331,14 +307,10 @@ describe('linked records that are created', () => {
 });
 
 describe('Linked To', () => {
-	const linkedTo = (record: unknown) => ({
-		parameters: { returnAll: true, options: { linkedTo: { record } } } as never,
-	});
+	const linkedTo = (record: unknown) => ({ parameters: { returnAll: true, options: { linkedTo: { record } } } as never });
 
 	test('narrows to the records that a link leads to', async () => {
-		const { sent, error } = await run('record: getAll', {
-			...linkedTo({ linkField: 'companies.staff', recordId: ' a ' }),
-		});
+		const { sent, error } = await run('record: getAll', { ...linkedTo({ linkField: 'companies.staff', recordId: ' a ' }) });
 		expect(error).toBeUndefined();
 		expect(sent.at(-1)).toMatchObject({
 			request: 'GET apps/sales/tables/people/data',
@@ -532,10 +504,7 @@ describe('Include Linked Records', () => {
 
 	test('reads each linked record once in a run', async () => {
 		const link = [{ field: 'company', include: 'fields', linkedFields: ['city'] }];
-		const { requests } = await run('record: getAll', {
-			parameters: { options: { linkedRecords: { link } } },
-			items: asItems({}, {}, {}),
-		});
+		const { requests } = await run('record: getAll', { parameters: { options: { linkedRecords: { link } } }, items: asItems({}, {}, {}) });
 		expect(requests.filter((request) => request === 'GET companies/data/a')).toHaveLength(1);
 	});
 });

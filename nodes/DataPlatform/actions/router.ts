@@ -45,7 +45,7 @@ async function failureOf(work: () => Promise<void>): Promise<Failure | undefined
 
 /** What an operation returned, as the items of the node's output. */
 const toItems = (output: ItemOutput): OutputItem[] =>
-	(Array.isArray(output) ? output : [output]).map((entry) => {
+	[output].flat().map((entry) => {
 		if (entry instanceof OutputWithFiles) return { json: entry.json, binary: entry.binary };
 		if (!(entry instanceof FailedOutput)) return { json: entry };
 		const failure = toFailure(entry.error);
@@ -206,12 +206,8 @@ export async function router(context: IExecuteFunctions): Promise<INodeExecution
 		const hint = [failure.hint, progressText(reached)].filter(Boolean).join(' ');
 		const failureWithProgress = { ...failure, hint };
 		const node = context.getNode();
-		throw toNodeError(
-			node,
-			isTool(node) ? withHintInMessage(failureWithProgress) : failureWithProgress,
-			failure.item ?? index,
-			reached,
-		);
+		const shown = isTool(node) ? withHintInMessage(failureWithProgress) : failureWithProgress;
+		throw toNodeError(node, shown, failure.item ?? index, reached);
 	}
 	return [report.items(context.getNode().onError === 'continueErrorOutput')];
 }

@@ -73,7 +73,7 @@ export class ChangePages {
 		return { records, isCovered, isCut: isShort && !isCovered };
 	}
 
-	/** Whether no change from a time on follows the last record of a page that may have been cut. */
+	/** True if no change from a time on follows the last record of a page that may have been cut. */
 	private async isLast({ id }: PlatformRecord, count: number, since: number): Promise<boolean> {
 		if (this.sizes.isWhole(count, true)) return true;
 		// Reads the last record again to see that nothing moved, unless pages hold only one record.
@@ -215,7 +215,6 @@ class ChangeBuffer {
 		private readonly maxBuffered: number,
 	) {}
 
-	/** Whether something was dropped. */
 	get isCut(): boolean {
 		return this.end !== undefined;
 	}
@@ -251,7 +250,7 @@ class ChangeBuffer {
 		return changes.map(({ record }) => record);
 	}
 
-	/** Whether the changes before a time are as many as one poll may emit. */
+	/** The changes before a time are as many as one poll may emit, or hold. */
 	isEnoughBefore(time: number): boolean {
 		let all = 0;
 		let wanted = 0;

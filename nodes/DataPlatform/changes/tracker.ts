@@ -109,7 +109,7 @@ export const LIMITS: Readonly<Limits> = {
 export interface ReadResult {
 	/** The latest version of each record that is not emitted yet, oldest first and without a gap. */
 	records: PlatformRecord[];
-	/** Whether the records are complete. */
+	/** False if there is more to read. */
 	isWhole: boolean;
 	/**
 	 * The newest change of all when reading began. It is the best estimate of the platform's clock:
@@ -134,8 +134,8 @@ export const versionOf = (record: PlatformRecord): number => record.ver ?? timeO
 const createdAt = ({ created }: PlatformRecord): number => instant(created);
 
 /**
- * Whether the record was not changed since it was created: its times are equal. A record that was
- * created and changed before it was first read is not.
+ * True if both of its times are equal. False for a record that was created and changed before it was
+ * first read.
  */
 export const isUnchangedSinceCreated = (record: PlatformRecord): boolean =>
 	createdAt(record) === timeOf(record);
@@ -167,8 +167,8 @@ function* hashesIn(text: string) {
 }
 
 /**
- * Whether no change can get the cursor's time any more. Depends only on how long ago the cursor got
- * there, so our clock need not be right.
+ * True 10 s after the cursor got there: no change can get its time any more. Only the time in between
+ * counts, so our clock need not be right.
  */
 const hasSettled = (
 	{ cursorReadAt }: ChangeState,
@@ -198,7 +198,7 @@ export class EmittedIndex {
 		this.digests = new Map(Object.entries(state.digests ?? {}));
 	}
 
-	/** Whether this version of the record counts as emitted. */
+	/** This version of the record counts as emitted: its own, or that of a later one. */
 	isEmitted(record: PlatformRecord): boolean {
 		const { watermark } = this.state;
 		if (watermark && compare(positionOf(record), watermark) <= 0) return true;
@@ -223,12 +223,12 @@ export class EmittedIndex {
 		if (!kinds.has('created')) return 'updated';
 		if (emitted) return 'created';
 		const { backlog, watermark } = this.state;
-		const createdWatermark = backlog ? backlog.createdWatermark : watermark;
+		const { createdWatermark } = backlog ?? { createdWatermark: watermark };
 		if (createdWatermark && compare({ time, id }, createdWatermark) <= 0) return 'updated';
 		return this.hasEarlier(id, time) ? 'updated' : 'created';
 	}
 
-	/** Whether a record that is no longer tracked was emitted before. */
+	/** A record that is no longer tracked was emitted before, as far as short hashes say. */
 	private hasEarlier(id: string, created: number): boolean {
 		const { earlier, beforeRestart } = this;
 		if (earlier.size + beforeRestart.size === 0) return false;
@@ -377,12 +377,15 @@ export function selectChanges(
 		const isWorth = emittedIndex.markEmitted(record, kind, options.digest);
 		if (isWorth && options.kinds.has(kind)) changes.push({ kind, record });
 	}
-	const last = fresh[taken - 1];
-	const end: ReadingEnd =
-		read.isWhole && taken === fresh.length
-			? { end: taken === 0 ? 'idle' : 'complete', known: { time: Infinity, id: '' } }
-			: { end: 'more', known: last && positionOf(last) };
+	const end = endOf(fresh, taken, read.isWhole);
 	return { changes, state: emittedIndex.nextState(read, end, options, limits) };
+}
+
+/** @param taken how many of the fresh records are emitted */
+function endOf(fresh: PlatformRecord[], taken: number, isWhole: boolean): ReadingEnd {
+	const last = fresh[taken - 1];
+	if (!isWhole || taken < fresh.length) return { end: 'more', known: last && positionOf(last) };
+	return { end: taken === 0 ? 'idle' : 'complete', known: { time: Infinity, id: '' } };
 }
 
 /** The state if watching starts at a time, in ms since 1970. Earlier changes count as emitted. */

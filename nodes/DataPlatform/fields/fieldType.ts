@@ -38,7 +38,7 @@ export interface FieldType {
 	/** True for a value as it is read but can't be written, such as a link's `{"count":2,"url":"…"}`. */
 	isOnlyRead?: (value: unknown) => boolean;
 	/**
-	 * Whether `stored` is what the platform would store for a converted value. Neither is empty.
+	 * True if `stored` is what the platform would store for a converted value. Neither is empty.
 	 * Undefined if that can't be proven.
 	 */
 	equals: (stored: JsonValue, sent: JsonValue) => boolean | undefined;

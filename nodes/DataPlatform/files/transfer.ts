@@ -42,11 +42,11 @@ export interface UploadTarget {
 	before?: PlatformRecord;
 	/** Other fields to write in the same request. */
 	fields: FieldValues;
-	/** Whether to keep all existing files, remove all, or remove some. */
+	/** Keep all existing files, remove all, or remove some. */
 	existing: 'keep' | 'remove' | { remove: string[] };
 	/** The import key of a new record, if it has one. */
 	key?: RecordKey;
-	/** Whether one of the other fields would have something appended twice. */
+	/** Sent twice, one of the other fields would have something appended twice, such as a message. */
 	addsTwice?: boolean;
 }
 
@@ -69,12 +69,10 @@ export function filesIn(record: PlatformRecord, field: string): Attachment[] {
 			hint: 'The platform returned files without their IDs.',
 		});
 	}
-	throw new InputError(
-		value === undefined
-			? `Record '${record.id}' has no field '${field}'`
-			: `The field '${field}' holds no files`,
-		{ field, hint: 'Choose a picture or file field of the table.' },
-	);
+	const wrong = (message: string) =>
+		new InputError(message, { field, hint: 'Choose a picture or file field of the table.' });
+	if (value === undefined) throw wrong(`Record '${record.id}' has no field '${field}'`);
+	throw wrong(`The field '${field}' holds no files`);
 }
 
 /**
@@ -93,7 +91,8 @@ export function compareFiles(uploads: Upload[], existing: Attachment[]) {
 
 function fieldValue({ id, existing }: UploadTarget, files: JsonValue[]): JsonValue {
 	if (!id || existing === 'remove') return files;
-	return existing === 'keep' ? { add: files } : { add: files, remove: existing.remove };
+	if (existing === 'keep') return { add: files };
+	return { add: files, remove: existing.remove };
 }
 
 /**
@@ -124,27 +123,22 @@ export async function uploadFiles(
 	const record = writtenRecord(result.body.data, id);
 	// If the token may not read the field, the response need not show it.
 	if (record && (!target.before || Object.hasOwn(record.fields, field))) return record;
-	const why = 'The response contains no record';
-	return await confirmUpload(
-		client,
-		target,
-		uploads,
-		new ServiceError(why, { delivery: 'ambiguous' }),
-	);
+	const why = new ServiceError('The response contains no record', { delivery: 'ambiguous' });
+	return await confirmUpload(client, target, uploads, why);
 }
 
 /** A failed upload in words of its own. */
 function uploadFailure(failure: ServiceError, uploads: Upload[]): ServiceError {
-	if (failure.delivery === 'ambiguous') return failure;
-	if (failure.status === 413) {
+	const { delivery, status } = failure;
+	if (delivery === 'ambiguous') return failure;
+	if (status === 413) {
 		return new ServiceError(`${failure.message} (${nameList(uploads.map(({ name }) => name))})`, {
 			...failure,
 			hint: "The platform doesn't accept files of this size. Nothing was written.",
 		});
 	}
-	return failure.delivery === 'notApplied' && failure.status === undefined
-		? new ServiceError(`Nothing was stored: ${failure.message}`, failure)
-		: failure;
+	if (delivery !== 'notApplied' || status !== undefined) return failure;
+	return new ServiceError(`Nothing was stored: ${failure.message}`, failure);
 }
 
 const UPLOAD_AGAIN = `Look at the record before you run it again; with '${LABELS.skipExisting}' on, files that are already there are not sent again.`;
@@ -210,12 +204,11 @@ function source(client: ApiClient, url: string | undefined, path: () => string) 
 /** The failure of a download, with the file's name, and the host if it is not the platform's. */
 function downloadFailure(error: ServiceError, what: string, elsewhere?: string): ServiceError {
 	const host = elsewhere ? ` from ${new URL(elsewhere).host}, without the token` : '';
-	return new ServiceError(`${what} could not be downloaded${host}: ${error.message}`, {
+	const message = `${what} could not be downloaded${host}: ${error.message}`;
+	if (error.status !== 404) return new ServiceError(message, { ...error });
+	return new ServiceError(message, {
 		...error,
-		hint:
-			error.status === 404
-				? 'The record listed the file, but the platform does not have it: it may have been removed since. Check the record.'
-				: error.hint,
+		hint: 'The record listed the file, but the platform does not have it: it may have been removed since. Check the record.',
 	});
 }
 

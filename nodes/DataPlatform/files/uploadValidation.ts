@@ -56,12 +56,11 @@ const bare = (mimetype: string) => mimetype.split(';')[0]!.trim().toLowerCase();
 /** A picture's name with the extension of its type, unless it already has a matching one. */
 export function pictureName(name: string, mimetype: string): string {
 	const type = bare(mimetype);
-	if (getOwn(PICTURES, extensionOf(name))?.includes(type)) return name;
+	const types = getOwn(PICTURES, extensionOf(name));
 	const extension = Object.keys(PICTURES).find((key) => PICTURES[key]!.includes(type));
-	const stem = Object.hasOwn(PICTURES, extensionOf(name))
-		? name.slice(0, name.lastIndexOf('.'))
-		: name;
-	return extension === undefined ? name : `${stem}.${extension === 'jfif' ? 'jpg' : extension}`;
+	if (extension === undefined || types?.includes(type)) return name;
+	const stem = types ? name.slice(0, name.lastIndexOf('.')) : name;
+	return `${stem}.${extension === 'jfif' ? 'jpg' : extension}`;
 }
 
 /** The types that a server sends if it does not know the real one. */
@@ -78,17 +77,12 @@ export function fileField(table: TableDefinition, name: string): FieldDefinition
 	const offered = table.fields
 		.filter((entry) => fieldType(entry).holdsFiles)
 		.map((entry) => entry.name);
-	throw new InputError(
-		field
-			? `The field '${name}' holds no files: its type is ${field.type}`
-			: `Table '${table.header}' has no field '${name}'`,
-		{
-			field: name,
-			hint: offered.length
-				? `Fields for files in this table: ${nameList(offered)}.`
-				: 'This table has no field for files; add one in the platform.',
-		},
-	);
+	const names = nameList(offered);
+	const none = 'This table has no field for files; add one in the platform.';
+	const hint = names ? `Fields for files in this table: ${names}.` : none;
+	const wrong = (message: string) => new InputError(message, { field: name, hint });
+	if (!field) throw wrong(`Table '${table.header}' has no field '${name}'`);
+	throw wrong(`The field '${name}' holds no files: its type is ${field.type}`);
 }
 
 function guardPicture(field: FieldDefinition, upload: Upload): Upload {
@@ -99,15 +93,13 @@ function guardPicture(field: FieldDefinition, upload: Upload): Upload {
 	if (types && UNKNOWN_TYPES.has(type)) return { ...upload, mimetype: types[0]! };
 	const named = extensionOf(name) === '' ? pictureName(name, mimetype) : name;
 	if (named !== name) return { ...upload, name: named };
-	throw new InputError(
-		types
-			? `'${name}' has the extension of a picture, but its type is ${mimetype}`
-			: `'${name}' is not a picture that the field '${field.name}' takes`,
-		{
+	const wrong = (message: string) =>
+		new InputError(message, {
 			field: field.name,
 			hint: `Nothing was sent. Pictures are ${Object.keys(PICTURES).join(', ')}; other files go into a field of the type 'file'.`,
-		},
-	);
+		});
+	if (types) throw wrong(`'${name}' has the extension of a picture, but its type is ${mimetype}`);
+	throw wrong(`'${name}' is not a picture that the field '${field.name}' takes`);
 }
 
 /**

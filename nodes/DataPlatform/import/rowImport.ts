@@ -6,16 +6,16 @@
  *
  *     const result = await new RowImport({ portions, reader, pipeline, rejected, … }).run();
  */
+import { createHash } from 'node:crypto';
 import type { IBinaryData, IDataObject } from 'n8n-workflow';
 
-import { idKey } from '../api/idSet';
+import { idKey, WordTable } from '../api/idSet';
 import { isSuccess, KeptCounts, noCounts } from '../bulk/outcome';
 import type { WritePipeline } from '../bulk/pipeline';
-import { KeyIndex } from './keyIndex';
 import type { FileFormat, FileRow } from '../rows/readRows';
 import type { RejectedLines, Rejection } from '../rows/rejectedRows';
 import { InputError, type ServiceError } from '../transport/errors';
-import { shortened } from '../transport/messageText';
+import { counted, shortened } from '../transport/messageText';
 import type { GrowingFile } from '../input/binaryStore';
 import { FailureKinds } from '../run/failureKinds';
 import type { ProgressLog } from '../run/progressLog';
@@ -35,9 +35,9 @@ interface ImportParts {
 	/** The encoding that is set for the file. */
 	encoding: FileFormat['encoding'];
 	progress: ProgressLog;
-	/** Whether to reject later rows for a record that an earlier row wrote. */
+	/** Reject later rows for a record that an earlier row wrote. */
 	rejectsDuplicates: boolean;
-	/** Whether rows identify their record by its ID. */
+	/** Rows identify their record by its ID, not by a key. */
 	isById: boolean;
 	/** How many of the first rows to show as they are read. */
 	previewRows: number;
@@ -78,7 +78,7 @@ export interface ImportResult {
 	rejectedFile?: IBinaryData;
 	/** Why it stopped early. */
 	interruption?: { error: unknown };
-	/** Whether importing its rows again could add something twice. */
+	/** Importing its rows again could add something twice. */
 	addsTwice: boolean;
 }
 
@@ -88,6 +88,18 @@ export interface ImportResult {
  */
 export const certainThrough = ({ confirmedThroughRow, firstUnknownRow }: ImportResult): number =>
 	Math.min(confirmedThroughRow, (firstUnknownRow ?? Infinity) - 1);
+
+/** The first row of each key, by 96 bits of the key's SHA-256: a few bytes for each of millions. */
+export class KeyIndex {
+	private readonly rows = new WordTable(true);
+
+	/** The row that had the key before. If there is none, remembers this one. */
+	firstRow(key: string, row: number): number | undefined {
+		const digest = createHash('sha256').update(key).digest();
+		const [first, second, third] = [0, 4, 8].map((at) => digest.readUInt32LE(at));
+		return this.rows.add([first!, second!, third!, row]);
+	}
+}
 
 /** How much text of rejected rows to buffer: a short row may become many columns wide there. */
 const TEXT_HELD = 1024 * 1024;
@@ -165,10 +177,9 @@ export class RowImport {
 
 	private tooMany(): InputError {
 		const { counts, kinds } = this.result;
-		const { rejected } = counts;
-		const count = rejected === 1 ? '1 row was' : `${rejected} rows were`;
+		const were = counts.rejected === 1 ? 'was' : 'were';
 		return new InputError(
-			`${count} rejected, and '${this.parts.limitLabel}' allows no more (${kinds.text()})`,
+			`${counted(counts.rejected, 'row')} ${were} rejected, and '${this.parts.limitLabel}' allows no more (${kinds.text()})`,
 			{ hint: '' },
 		);
 	}

@@ -15,7 +15,7 @@ import { isCsvRow, type FileRow } from '../rows/readRows';
 import { addedColumns, withoutAdded, type Rejection } from '../rows/rejectedRows';
 import { InputError } from '../transport/errors';
 import { getOwn } from '../transport/json';
-import { copyOfText, nameList } from '../transport/messageText';
+import { copyOfText, counted, nameList } from '../transport/messageText';
 import { columnTargets, jsonReader } from '../input/recordInput';
 import { prefixedName } from '../input/recordOutput';
 import type { PlanInput, PlanOptions } from '../bulk/terms';
@@ -32,7 +32,7 @@ interface RowReading {
 	/** Automatic if not set. */
 	mapping?: ColumnEntry[];
 	planning: PlanOptions;
-	/** Whether a row names its record by ID. */
+	/** A row names its record by ID. */
 	hasId: boolean;
 	form: CellFormat;
 	formulaGuard: boolean;
@@ -101,11 +101,10 @@ export class RowReader {
 		this.fields = new Map(table.fields.map((field) => [field.name, field]));
 		this.jsonValues = jsonReader(table);
 		this.width = header?.length ?? 0;
-		const own = header ? header.length - addedColumns(header, (name) => this.isField(name)) : 0;
-		const names = header?.slice(0, own) ?? [];
-		const named = (header ?? []).filter((name) => name !== '');
-		this.fileColumns =
-			named.length > 0 ? `The file's columns are: ${nameList(named)}.` : 'The file has no columns.';
+		const all = header ?? [];
+		const names = all.slice(0, all.length - addedColumns(all, (name) => this.isField(name)));
+		const named = nameList(all.filter((name) => name !== ''));
+		this.fileColumns = named ? `The file's columns are: ${named}.` : 'The file has no columns.';
 		this.idColumn = reading.hasId ? names.indexOf('id') : -1;
 		if (header) {
 			if (reading.mapping) this.mapByList(names, reading.mapping);
@@ -116,7 +115,6 @@ export class RowReader {
 		}
 	}
 
-	/** Whether it is the name of a field. */
 	isField(name: string): boolean {
 		return this.fields.has(name);
 	}
@@ -157,12 +155,11 @@ export class RowReader {
 				`Add a first row with the names of fields. Or rename the columns, or choose 'Map Each Column Manually' under '${LABELS.mappingMode}'. ${listFields(table)}`,
 			);
 		}
-		const suggestion =
-			unknown.length === 1 ? didYouMean(unknown[0]!, table.fields.filter(isWritable)) : '';
-		throw wrongColumns(
-			`table '${table.header}' has no field for ${unknown.length === 1 ? 'the column' : 'the columns'} ${nameList(unknown)}${suggestion}`,
-			suggestion === '' ? `${fit} ${listFields(table)}` : fit,
-		);
+		const isOne = unknown.length === 1;
+		const suggestion = isOne && didYouMean(unknown[0]!, table.fields.filter(isWritable));
+		const message = `table '${table.header}' has no field for the column${isOne ? '' : 's'} ${nameList(unknown)}`;
+		if (suggestion) throw wrongColumns(`${message}${suggestion}`, fit);
+		throw wrongColumns(message, `${fit} ${listFields(table)}`);
 	}
 
 	private mapByList(names: string[], mapping: ColumnEntry[]) {
@@ -194,13 +191,11 @@ export class RowReader {
 	/** @throws {InputError} */
 	private fieldOf(name: string): FieldDefinition {
 		const field = this.fields.get(name);
-		if (field && (this.reading.mapping === undefined || isWritable(field))) return field;
-		throw wrongColumns(
-			field
-				? `'${name}' is read-only`
-				: `table '${this.reading.table.header}' has no field '${name}'`,
-			`Choose it under '${LABELS.columnMapping}'.`,
-		);
+		const hint = `Choose it under '${LABELS.columnMapping}'.`;
+		const { table, mapping } = this.reading;
+		if (!field) throw wrongColumns(`table '${table.header}' has no field '${name}'`, hint);
+		if (mapping === undefined || isWritable(field)) return field;
+		throw wrongColumns(`'${name}' is read-only`, hint);
 	}
 
 	/** Without these columns, every row would be rejected. @throws {InputError} */
@@ -240,7 +235,8 @@ export class RowReader {
 	/** The plan's input for a row, or what is wrong with the whole row. */
 	read(row: FileRow): PlanInput | Rejection {
 		try {
-			return isCsvRow(row) ? this.readCells(row.row, row.cells, row.problem) : this.readJson(row);
+			if (isCsvRow(row)) return this.readCells(row.row, row.cells, row.problem);
+			return this.readJson(row);
 		} catch (error) {
 			const { message, field } = error as InputError;
 			return { error: message, field };
@@ -256,7 +252,7 @@ export class RowReader {
 		if (problem !== undefined) return rejected(`the row ${problem}`);
 		const isTooLong = cells.length > width && cells.slice(width).some((cell) => cell !== '');
 		if (cells.length < width || isTooLong) {
-			return rejected(`the row has ${counted(cells.length)}, the header has ${width}`);
+			return rejected(`the row has ${counted(cells.length, 'cell')}, the header has ${width}`);
 		}
 		const stray = this.unnamed.find((at) => cells[at] !== '');
 		if (stray !== undefined) {
@@ -284,14 +280,11 @@ export class RowReader {
 		const { mapping, hasId } = this.reading;
 		const id = hasId ? getOwn<unknown>(values, 'id') : undefined;
 		if (!mapping) return { index: row.row, values: this.jsonValues(values), id };
-		const entries = mapping.flatMap(
-			({ column, field }): Array<[string, unknown]> =>
-				Object.hasOwn(values, column) ? [[field, values[column]]] : [],
-		);
+		const entries = mapping
+			.filter(({ column }) => Object.hasOwn(values, column))
+			.map(({ column, field }) => [field, values[column]] as const);
 		return { index: row.row, values: Object.fromEntries(entries), id };
 	}
 }
-
-const counted = (cells: number) => (cells === 1 ? '1 cell' : `${cells} cells`);
 
 const rejected = (error: string): Rejection => ({ error });

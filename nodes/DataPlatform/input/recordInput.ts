@@ -21,7 +21,7 @@ const ERROR_KEYS: Names = new Set(['error', 'message', 'details']);
 const isErrorOutput = ({ error, details }: IDataObject) =>
 	typeof error === 'string' && isObject(details) && typeof details.outcome === 'string';
 
-/** Whether an item is a record as this node returns it, so that its own keys are known. */
+/** True for `{ outcome: 'inserted', … }`: a record as this node returns it has keys of the node. */
 function isRecordOutput({ id, created, modified, ver, outcome }: IDataObject, isField: Names) {
 	if (OUTCOME_NAMES.some((known) => known === outcome) && !isField.has('outcome')) return true;
 	return [id, created, modified].every((text) => typeof text === 'string') && Number.isInteger(ver);
@@ -99,14 +99,17 @@ export function columnTargets(header: string[], table: TableDefinition): ColumnT
 	const isRecord = RECORD_PROPERTIES.every((name) => Object.hasOwn(json, name));
 	const isOwnKey = ownKeysOf(json, finder.isField, isRecord);
 	const fieldOf = (name: string) => fieldNameOf(name, finder, isRecord);
-	/** Whether no other column refers to the field that an ambiguous name may stand for. */
+	/** No other column refers to the field that an ambiguous name may mean. */
 	const isOnly = (name: string, field: string) =>
 		header.every((other) => other === name || fieldOf(other) !== field);
 	return header.map((name) => {
 		const field = fieldOf(name);
 		const isField = finder.isField.has(field);
-		if (!isOwnKey(name)) return isField ? { field } : 'unknown';
-		return isField && !PROPERTIES.has(name) && isOnly(name, field) ? { unclear: field } : 'own';
+		if (isOwnKey(name)) {
+			const isUnclear = isField && !PROPERTIES.has(name) && isOnly(name, field);
+			return isUnclear ? { unclear: field } : 'own';
+		}
+		return isField ? { field } : 'unknown';
 	});
 }
 
@@ -146,13 +149,14 @@ function nestedValues(json: IDataObject, isField: Names): Record<string, unknown
 			hint: 'Remove one of them from the item.',
 		});
 	}
-	return added.length === 0 ? nested : { ...nested, ...Object.fromEntries(added) };
+	if (added.length === 0) return nested;
+	return { ...nested, ...Object.fromEntries(added) };
 }
 
 /**
- * Whether an item is a record as this node returns it without Simplify. If the table has a field
- * called `fields`, the item must have nothing but the node's own keys, and `fields` nothing but
- * fields.
+ * True for `{ id, fields: {…} }`, a record as this node returns it without Simplify. If the table has
+ * a field called `fields`, the item must have nothing but the node's own keys, and `fields` nothing
+ * but fields.
  */
 function isNestedRecord(json: IDataObject, isField: Names): boolean {
 	if (!isObject(json.fields)) return false;
@@ -175,6 +179,7 @@ export function jsonReader(table: TableDefinition): (json: unknown) => unknown {
 	return (given) => {
 		if (!isObject(given)) return undefined;
 		const json = given as IDataObject;
-		return isNestedRecord(json, isField) ? nestedValues(json, isField) : flatValues(json, finder);
+		if (isNestedRecord(json, isField)) return nestedValues(json, isField);
+		return flatValues(json, finder);
 	};
 }

@@ -30,7 +30,7 @@ const PREFIXED = new RegExp(`^(?:${PREFIX})*(?:${RESERVED_NAMES.join('|')})$`);
 export const prefixedName = (field: string): string =>
 	PREFIXED.test(field) ? PREFIX + field : field;
 
-/** The field that a top-level name stands for. */
+/** The field that a top-level name means. */
 export const unprefixedName = (name: string): string =>
 	name.startsWith(PREFIX) && PREFIXED.test(name) ? name.slice(PREFIX.length) : name;
 

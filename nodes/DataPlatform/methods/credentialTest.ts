@@ -61,13 +61,14 @@ async function send(
 /** @throws {InputError} if the token certainly has another type than the chosen one */
 function checkType({ accessType, token }: ICredentialDataDecryptedObject) {
 	const isChosen = (accessType ?? 'role') === 'jwt';
-	if (isJwt(String(token).trim()) === isChosen) return;
-	throw new InputError(
-		isChosen
-			? "The token is not a JWT, but 'Token Type' is 'Standard JWT Token'"
-			: "The token is a JWT, but 'Token Type' says otherwise",
-		{ hint: "Choose the token's type, so that errors can say which rights it has." },
-	);
+	const is = isJwt(String(token).trim());
+	const wrong = (message: string) =>
+		new InputError(message, {
+			hint: "Choose the token's type, so that errors can say which rights it has.",
+		});
+	if (is && !isChosen) throw wrong("The token is a JWT, but 'Token Type' says otherwise");
+	if (is || !isChosen) return;
+	throw wrong("The token is not a JWT, but 'Token Type' is 'Standard JWT Token'");
 }
 
 /** Another service's page or error comes from something else than the platform. */
@@ -140,7 +141,7 @@ async function ping(
 
 /** The functions that a credential's `testedBy` may name. */
 export const credentialTest = {
-	/** Whether the URL is the platform's, and the token works there. */
+	/** Succeeds if the URL is the platform's, and the token works there. */
 	async testDataPlatformApi(
 		this: ICredentialTestFunctions,
 		{ data = {} }: ICredentialsDecrypted<ICredentialDataDecryptedObject>,

@@ -61,7 +61,9 @@ const PICKER_PAGE = 50;
 /** The names of the import key and of the first fields of some types. */
 function titleFields(fields: FieldDefinition[], types: string[], key?: FieldDefinition): string[] {
 	const texts = fields.filter(({ type }) => types.includes(type)).slice(0, 3);
-	return [...new Set([...(key ? [key] : []), ...texts])].map(({ name }) => name);
+	return [...new Set([key, ...texts])]
+		.filter((field) => field !== undefined)
+		.map(({ name }) => name);
 }
 
 /** The title of a record in a list: its import key, or its first texts. */
@@ -73,7 +75,7 @@ export function titleOf(
 	const shown = titleFields(fields, ['text', 'long_text'], key)
 		.map((name) => getOwn(record.fields, name))
 		.filter((value) => value !== null && value !== undefined && value !== '');
-	return shown.length > 0 ? shown.map(String).join(' · ') : record.id;
+	return shown.map(String).join(' · ') || record.id;
 }
 
 /** The records of the chosen table, page by page. The search looks at their titles. */
@@ -83,9 +85,10 @@ const searchRecords = editorList(
 		if (!definition) throw table.error('No table is chosen', 'Choose a table first.');
 		const key = importKeyOf(definition);
 		const searched = titleFields(definition.fields, ['text'], key);
-		const words = searched.length > 0 ? wordsOf(filter) : [];
+		const isSearched = searched.length > 0;
+		const words = isSearched ? wordsOf(filter) : [];
 		// Without a field to search, read more records and look at their titles.
-		const limit = searched.length > 0 || !filter ? PICKER_PAGE : MAX_PAGE_SIZE;
+		const limit = isSearched || !filter ? PICKER_PAGE : MAX_PAGE_SIZE;
 		const contains = (word: string) =>
 			or(...searched.map((field) => ({ field, operator: 'contains', value: word })));
 		const query = { sort: searched[0], filter: and(...words.map(contains)) };
@@ -100,7 +103,7 @@ const searchRecords = editorList(
 			value: record.id,
 		}));
 		return {
-			results: searched.length > 0 ? entries : entries.filter(matches(filter)),
+			results: isSearched ? entries : entries.filter(matches(filter)),
 			...(records.length === limit && { paginationToken: String(skip + limit) }),
 		};
 	},

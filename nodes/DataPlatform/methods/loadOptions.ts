@@ -30,7 +30,8 @@ const tableList = (
 ): List =>
 	editorList(async (editor) => {
 		const table = await editor.table();
-		return table ? await list(table, editor) : CHOOSE_TABLE;
+		if (!table) return CHOOSE_TABLE;
+		return await list(table, editor);
 	});
 
 /**
@@ -42,8 +43,8 @@ const tableList = (
 const withEmpty = (empty: string, list: List): List =>
 	async function load() {
 		const entries = await list.call(this);
-		const isThere = entries.some(({ value }) => value === '');
-		return isThere ? entries : [{ name: empty, value: '' }, ...entries];
+		if (entries.some(({ value }) => value === '')) return entries;
+		return [{ name: empty, value: '' }, ...entries];
 	};
 
 const CHOOSE_FIELD = 'Choose a Field';
@@ -88,11 +89,9 @@ const linkedOptions = ({ name, header, metadata }: FieldDefinition): Options =>
 
 /** The link fields, in any table of the application, that point to the chosen table. */
 const incomingLinks = tableList(async (chosen, { application, client }) => {
-	const applications =
-		application === undefined
-			? (await readApplications(client)).map(({ id }) => id)
-			: [application];
-	const lists = await Promise.all(applications.map(async (name) => await readTables(client, name)));
+	const all = async () => (await readApplications(client)).map(({ id }) => id);
+	const names = application === undefined ? await all() : [application];
+	const lists = await Promise.all(names.map(async (name) => await readTables(client, name)));
 	return lists.flat().flatMap(({ header, internalName, fields }) =>
 		fields
 			.filter((field) => isLink(field) && field.metadata.linkTableId === chosen.id)
@@ -194,7 +193,8 @@ export const loadOptions = {
 	getIncomingLinks: withEmpty('Choose a Link Field', incomingLinks),
 	getLinkFields: tableList(({ fields }) => {
 		const links = fields.filter(isLink).map(option);
-		return links.length > 0 ? [{ name: 'All Link Fields', value: ALL_LINK_FIELDS }, ...links] : [];
+		if (links.length > 0) links.unshift({ name: 'All Link Fields', value: ALL_LINK_FIELDS });
+		return links;
 	}),
 	getLinkedDataFields: linkedFieldList(() => true),
 	/** The fields by which linked records can be found. */

@@ -15,17 +15,19 @@ import { titleOf } from './listSearch';
 import type { LinkRule, LinkRules } from '../bulk/writeTask';
 
 /**
+ * What the mapper puts in brackets after a field's header.
+ *
  * @param isChosen whether the user chooses its value from a list of linked records, by their names
  */
-function label(
+function markOf(
 	field: FieldDefinition,
 	{ isKey, isChosen }: { isKey: boolean; isChosen: boolean },
 	rule?: LinkRule,
-): string {
-	const typed = isChosen ? undefined : fieldType(field).editor.hint;
-	const unkeyed = rule ? linkMark(field, rule.linkedField) : typed;
-	const hint = isKey ? IMPORT_KEY_MARK : unkeyed;
-	return hint ? `${field.header} (${hint})` : field.header;
+): string | undefined {
+	if (isKey) return IMPORT_KEY_MARK;
+	if (rule) return linkMark(field, rule.linkedField);
+	if (isChosen) return undefined;
+	return fieldType(field).editor.hint;
 }
 
 function column(
@@ -36,9 +38,10 @@ function column(
 ): ResourceMapperField {
 	const { type, choices } = fieldType(field).editor;
 	const options = linked ?? choices?.(field);
+	const mark = markOf(field, { isKey, isChosen: linked !== undefined }, rule);
 	return {
 		id: field.name,
-		displayName: label(field, { isKey, isChosen: linked !== undefined }, rule),
+		displayName: mark ? `${field.header} (${mark})` : field.header,
 		required,
 		defaultMatch: false,
 		canBeUsedToMatch: false,
@@ -113,8 +116,10 @@ const READ_ONLY_NOTICE =
 /** More fields take the editor seconds to draw. The user adds the others one by one. */
 const MAX_SHOWN_FIELDS = 50;
 
-const keyFirst = (fields: FieldDefinition[], key: FieldDefinition | undefined) =>
-	key && fields.includes(key) ? [key, ...fields.filter((field) => field !== key)] : fields;
+const keyFirst = (fields: FieldDefinition[], key: FieldDefinition | undefined) => [
+	...fields.filter((field) => field === key),
+	...fields.filter((field) => field !== key),
+];
 
 /** @param startsEmpty whether the user adds the fields one by one */
 const columns = (isRequired: (field: FieldDefinition) => boolean, startsEmpty = false) =>

@@ -15,7 +15,7 @@ const SEES_OTHERS = /parameter/i;
 
 class ItemParameters {
 	private readonly items;
-	/** Whether n8n gave the same value for a reference, by the reference's text. */
+	/** By a reference's text: true if n8n returned the same value for it. */
 	private readonly trusted = new Map<string, boolean>();
 
 	constructor(private readonly context: IExecuteFunctions) {
@@ -113,6 +113,7 @@ export function parametersOfItems(context: IExecuteFunctions): ReadParameter {
 	return (path, index, preset, options = {}) => {
 		const isConverted = Object.keys(options).some((name) => name !== 'skipValidation');
 		const value = isConverted ? NOT_PLAIN : resolverOf(path)(index);
-		return value === NOT_PLAIN ? context.getNodeParameter(path, index, preset, options) : value;
+		if (value !== NOT_PLAIN) return value;
+		return context.getNodeParameter(path, index, preset, options);
 	};
 }

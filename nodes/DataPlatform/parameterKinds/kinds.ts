@@ -17,7 +17,7 @@ type Details = Partial<Omit<INodeProperties, 'displayName' | 'name' | 'type' | '
 
 interface CustomLook extends EditorLook, Details {
 	preset: unknown;
-	/** Whether it restricts what is read, so that its expression must return something. */
+	/** It restricts what is read, so that its expression must return something. */
 	narrows?: boolean;
 }
 
@@ -161,9 +161,9 @@ interface ListLook<Part extends string> extends EditorLook {
 	/** The key that entries are stored under, and their label in the editor. */
 	entry: readonly [key: string, label: string];
 	parts: Array<Parameter<Part, unknown>>;
-	/** Whether it has at most one entry. */
+	/** It has at most one entry. */
 	isSingle?: boolean;
-	/** Whether the editor shows the first entry at once. */
+	/** The editor shows the first entry at once. */
 	isOpen?: boolean;
 	isSortable?: boolean;
 }
@@ -181,16 +181,14 @@ export const list = <Name extends string, Part extends string>(
 		...look
 	}: ListLook<Part>,
 ) => {
-	const typeOptions = isSingle
-		? undefined
-		: omitUndefined({ multipleValues: true, sortable: isSortable });
+	const several = omitUndefined({ multipleValues: true, sortable: isSortable });
 	const values = parts.map(({ property }) => property);
 	return custom(
 		name,
 		'fixedCollection',
 		{
 			...look,
-			typeOptions,
+			typeOptions: isSingle ? undefined : several,
 			narrows: true,
 			placeholder: add,
 			preset: isOpen ? { [key]: {} } : {},

@@ -45,7 +45,7 @@ interface ReadOptions extends IGetNodeParameterOptions {
  * compile, and neither does calling a function that reads another one
  */
 export class ParameterReader<in Name extends string> {
-	/** Whether the stored value contains an expression, by path. */
+	/** By path: the stored value contains an expression. */
 	private readonly expressionPaths = new Map<string, boolean>();
 
 	/** @param zone returns the workflow's time zone */
@@ -64,8 +64,9 @@ export class ParameterReader<in Name extends string> {
 		const { path, property } = shown;
 		if (part !== undefined) return this.get(`${path}.${part}`, index, null, options);
 		const value = this.get(path, index, property.default, options);
-		if ((value !== null && value !== undefined) || property.required) return value;
-		return this.holdsExpression(shown) ? value : property.default;
+		const isSet = value !== null && value !== undefined;
+		if (isSet || property.required || this.holdsExpression(shown)) return value;
+		return property.default;
 	}
 
 	/** The value for an item, or the preset if the node does not show the parameter. */
@@ -79,7 +80,7 @@ export class ParameterReader<in Name extends string> {
 		return this.rawOf(this.shown.get(name));
 	}
 
-	/** Whether a parameter contains an expression, so that its value may differ between items. */
+	/** True for `={{ $json.id }}`: its value may differ between items. */
 	isExpression({ name }: { name: Name }): boolean {
 		return this.holdsExpression(this.shown.get(name));
 	}
@@ -111,7 +112,6 @@ export interface EditorLook {
 	/** Stands below it in the panel. */
 	hint?: string;
 	placeholder?: string;
-	/** Whether it must have a value. */
 	required?: boolean;
 	/**
 	 * The values of other parameters for which it is shown, or hidden. `/name` is one outside its

@@ -27,7 +27,7 @@ export function plainPath(text: string): Path | undefined {
 	return [...steps.matchAll(STEP)].map(([, ...names]) => names.find((name) => name !== undefined)!);
 }
 
-/** Whether it is a list or a plain object, even from another realm. */
+/** A list or a plain object, even from another realm. */
 function isContainer(value: unknown): value is Record<string, unknown> {
 	if (typeof value !== 'object' || value === null) return false;
 	if (Array.isArray(value)) return true;
@@ -42,10 +42,9 @@ const MAX_DEPTH = 50;
 const isWhole = (list: readonly unknown[]) => Object.keys(list).length === list.length;
 
 /**
- * Whether a value is plain JSON: no date, no function, nothing that one of n8n's engines converts,
- * drops or rejects, such as Infinity or an undefined member.
- * It has no member with a name that every object inherits, such as `__proto__` or `constructor`:
- * how n8n treats those depends on its version.
+ * True for `{ a: [1] }`. False for a date, a function, and all that one of n8n's engines converts,
+ * drops or rejects, such as Infinity or an undefined member; also for a member with a name that
+ * every object inherits, such as `__proto__`: how n8n treats those depends on its version.
  */
 export function isPlain(value: unknown, depth = 0): boolean {
 	if (value === null) return true;
@@ -71,7 +70,7 @@ export function readPlain(json: unknown, path: Path): unknown {
 	return isPlain(value) ? value : NOT_PLAIN;
 }
 
-/** Whether two plain values are the same. */
+/** Compares plain values, part by part. */
 export function isSame(a: unknown, b: unknown): boolean {
 	if (Object.is(a, b)) return true;
 	if (!isContainer(a) || !isContainer(b) || Array.isArray(a) !== Array.isArray(b)) return false;

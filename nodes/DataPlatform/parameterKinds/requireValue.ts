@@ -38,7 +38,7 @@ export function notAllowed(
 interface Bounds {
 	min: number;
 	max?: number;
-	/** Whether it must be an integer. */
+	/** It must be an integer. */
 	isWhole?: boolean;
 }
 
@@ -56,7 +56,7 @@ export function requireNumber(
 	const isInBounds = typeof number === 'number' && number >= min && number <= max;
 	if (isInBounds && (!isWhole || Number.isSafeInteger(number))) return number;
 	const bounds = max === Infinity ? `at least ${min}` : `from ${min} to ${max}`;
-	const allowed = `a ${isWhole ? 'whole number' : 'number'} ${bounds}`;
+	const allowed = `a ${isWhole ? 'whole ' : ''}number ${bounds}`;
 	const hint = `Correct '${parameter.label}', or the expression in it.`;
 	throw notAllowed(value, parameter, allowed, hint);
 }
@@ -101,7 +101,8 @@ export function requireText(
 ): string {
 	if (isObject(value) && 'mode' in value) {
 		const text = requireText(value.value, parameter);
-		return value.mode === 'url' && text !== '' ? nameInAddress(text, parameter, addresses) : text;
+		if (value.mode !== 'url' || text === '') return text;
+		return nameInAddress(text, parameter, addresses);
 	}
 	if (value === undefined || value === null) return '';
 	if (typeof value === 'string') return value.trim();
@@ -139,8 +140,8 @@ export const withLabel = <T>(parameter: ParameterLabel, read: () => T): T =>
 export const withField = <T>({ label }: ParameterLabel, read: () => T): T =>
 	reworded(read, ({ message, hint }) => new InputError(message, { field: label, hint }));
 
-/** Whether a stored parameter contains an expression anywhere. */
-export const holdsExpression = (raw: unknown): boolean =>
-	typeof raw === 'object' && raw !== null
-		? Object.values(raw).some(holdsExpression)
-		: typeof raw === 'string' && raw.startsWith('=');
+/** True for `={{ $json.id }}`, and for a list or an object with such a value in it. */
+export function holdsExpression(raw: unknown): boolean {
+	if (typeof raw === 'object' && raw !== null) return Object.values(raw).some(holdsExpression);
+	return typeof raw === 'string' && raw.startsWith('=');
+}

@@ -24,12 +24,7 @@ export function toFailure(error: unknown): Failure {
 	}
 	if (error instanceof InputError) {
 		const { message, hint, field, item, outcome = 'failed' } = error;
-		return {
-			message,
-			hint,
-			item,
-			details: omitUndefined({ outcome, field }),
-		};
+		return { message, hint, item, details: omitUndefined({ outcome, field }) };
 	}
 	const details = { outcome: 'failed' };
 	if (error instanceof OriginError) return { message: error.message, hint: error.hint, details };

@@ -52,7 +52,7 @@ export class CsvParser {
 	private hasNul = false;
 	/** The length of the row so far, in characters. */
 	private characters = 0;
-	/** Whether the rest of the cell, or of the row, is dropped. */
+	/** The rest of the cell, or of the row, is dropped. */
 	private isCellCut = false;
 	private isRowCut = false;
 	private rows: CsvRow[] = [];
@@ -231,7 +231,7 @@ function detectDelimiter(line: string): Delimiter {
 	return DELIMITERS[counts.indexOf(Math.max(...counts))]!;
 }
 
-/** A first line that tells spreadsheets the delimiter. */
+/** A first line such as `sep=;`, which spreadsheets understand. */
 const SEPARATOR_LINE = /^sep=([,;\t|])(?:\r\n|\r(?!$)|\n)/;
 
 function withoutSeparatorLine(text: string): { text: string; named?: Delimiter } {

@@ -20,7 +20,7 @@ interface ExportColumn {
 export interface CsvFormat {
 	delimiter: Delimiter;
 	byteOrderMark: boolean;
-	/** Whether text that a spreadsheet would take for a formula gets an apostrophe. */
+	/** Text that a spreadsheet would take for a formula gets an apostrophe. */
 	formulaGuard: boolean;
 }
 

@@ -33,7 +33,7 @@ export interface FileFormat {
 	format?: RowFormat;
 	/** If not set, detected in the first row. */
 	delimiter?: Delimiter;
-	/** Whether to remove the apostrophe that keeps spreadsheets from running text as a formula. */
+	/** Remove the apostrophe that keeps spreadsheets from running text as a formula. */
 	formulaGuard: boolean;
 }
 

@@ -29,7 +29,7 @@ interface FailureKind {
 	count: number;
 	/** The first message. */
 	error: string;
-	/** Whether it is the message of all. */
+	/** False once another message of the kind differs from it. */
 	isSame: boolean;
 	facts: IDataObject;
 	/** The first items. */
@@ -52,7 +52,7 @@ export class FailureKinds {
 		const error = message.replace(OWN_ITEM, '');
 		const name = JSON.stringify([Object.entries(facts), error.replace(VARIABLE_PARTS, '')]);
 		const kind = this.kinds.get(name);
-		const items = index === undefined ? [] : [index];
+		const items = [index].filter((each) => each !== undefined);
 		if (kind) {
 			kind.count += 1;
 			kind.isSame &&= kind.error === error;
@@ -78,10 +78,12 @@ export class FailureKinds {
 	text(): string {
 		const texts = [...this.kinds.values()].map(({ count, error, isSame, items }) => {
 			const message = shortened(error, MESSAGE_CHARACTERS);
-			if (count === 1) return items.length > 0 ? `${this.unit} ${items[0]!}: ${message}` : message;
+			const [first] = items;
+			if (count === 1) return first === undefined ? message : `${this.unit} ${first}: ${message}`;
+			const text = `${count} × ${isSame ? '' : 'such as '}${message}`;
+			if (first === undefined) return text;
 			const named = items.slice(0, ITEMS_SHOWN).join(', ');
-			const where = ` (${this.unit}s ${named}${items.length > ITEMS_SHOWN ? ', …' : ''})`;
-			return `${count} × ${isSame ? '' : 'such as '}${message}${items.length > 0 ? where : ''}`;
+			return `${text} (${this.unit}s ${named}${items.length > ITEMS_SHOWN ? ', …' : ''})`;
 		});
 		if (this.others > 0) texts.push(`and ${this.others} more`);
 		return texts.join('; ');

@@ -53,7 +53,8 @@ const isItem = (entry: OutputItem): entry is INodeExecutionData => 'json' in ent
 function cause({ status, retryAfterMs }: Failure): NodeApiErrorOptions['failure'] {
 	if (status === 429) return { cause: 'rate-limited', retryAfterMs };
 	if (status === 401) return { cause: 'credential-invalid' };
-	return status === 503 ? { cause: 'temporarily-unavailable', retryAfterMs } : undefined;
+	if (status === 503) return { cause: 'temporarily-unavailable', retryAfterMs };
+	return undefined;
 }
 
 /** How far a run got before it stopped, for the error that stops it. */
@@ -82,16 +83,11 @@ export function toNodeError(
 	progress?: Progress,
 ): NodeApiError | NodeOperationError {
 	const { message, hint: description, status } = failure;
-	const error =
-		status === undefined
-			? new NodeOperationError(node, message, { description, itemIndex })
-			: new NodeApiError(node, { message } as JsonObject, {
-					message,
-					description,
-					httpCode: String(status),
-					itemIndex,
-					failure: cause(failure),
-				});
+	const options = { message, description, itemIndex };
+	const ofRequest = { ...options, httpCode: String(status), failure: cause(failure) };
+	let error: NodeApiError | NodeOperationError;
+	if (status === undefined) error = new NodeOperationError(node, message, options);
+	else error = new NodeApiError(node, { message } as JsonObject, ofRequest);
 	// n8n replaces a message that contains ECONNRESET with its own advice ("retry immediately").
 	error.message = message;
 	error.context.details = omitUndefined({ item: itemIndex, ...failure.details, ...progress });
@@ -297,9 +293,10 @@ export class ItemResults {
 		): INodeExecutionData[] => {
 			if (result === undefined || (this.summary && (Array.isArray(result) || !isRouted))) return [];
 			if (Array.isArray(result)) {
-				return result.flatMap((entry) =>
-					isItem(entry) ? { ...entry, pairedItem } : toItems(entry, pairedItem),
-				);
+				return result.flatMap((entry) => {
+					if (isItem(entry)) return { ...entry, pairedItem };
+					return toItems(entry, pairedItem);
+				});
 			}
 			const { message, hint, details, binary } = result;
 			const json = omitUndefined({

@@ -19,13 +19,12 @@ interface OperationBase {
 	properties: INodeProperties[];
 	shown: ShownParameters;
 	/**
-	 * Whether doing it twice does harm. If so, its results are kept for another attempt of the node
-	 * (n8n's Retry On Fail runs the whole node again).
+	 * Doing it twice does harm: its results are kept for another attempt of the node (n8n's Retry On
+	 * Fail runs the whole node again).
 	 */
 	notIdempotent?: boolean;
 	/**
-	 * Whether another attempt may repeat items with an unknown outcome: doing them twice does no
-	 * harm.
+	 * Another attempt may repeat items with an unknown outcome: doing those twice does no harm.
 	 */
 	retriesUnknown?: boolean;
 }

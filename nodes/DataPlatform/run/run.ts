@@ -17,14 +17,14 @@ import {
 	type ShownParameters,
 } from '../parameterKinds/parameter';
 
-/** Whether an AI agent uses the node: n8n then gives the node a different type. */
+/** True if an AI agent uses the node: n8n then gives it another type. */
 export const isTool = ({ type }: INode): boolean => type.endsWith('Tool');
 
 /** A tool's expressions use what the agent passes, which is not in its items. */
-const readOf = (context: IExecuteFunctions): ReadParameter =>
-	isTool(context.getNode())
-		? (path, index, preset, options) => context.getNodeParameter(path, index, preset, options)
-		: parametersOfItems(context);
+function readOf(context: IExecuteFunctions): ReadParameter {
+	if (!isTool(context.getNode())) return parametersOfItems(context);
+	return (path, index, preset, options) => context.getNodeParameter(path, index, preset, options);
+}
 
 /** Reads parameters before there is a run. */
 export const readerOf = (context: IExecuteFunctions, shown: ShownParameters) =>

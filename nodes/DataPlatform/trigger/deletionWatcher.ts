@@ -17,8 +17,8 @@ interface Found {
 	/** Undefined if deletions are not watched. */
 	saved?: SavedDeletions;
 	/**
-	 * Whether n8n must store the state even if nothing is emitted. Without it, newly watched records
-	 * would be forgotten, and their deletion missed.
+	 * n8n must store the state even if nothing is emitted. Without it, newly watched records would be
+	 * forgotten, and their deletion missed.
 	 */
 	mustStore: boolean;
 }
@@ -67,13 +67,17 @@ export class DeletionWatcher {
 		const ids = new Set(unpackIds(known.ids));
 		// An emitted change already shows that its record exists.
 		const options = { room, maxShare: deletions.maxShare, addsMatching: !emitsChanges };
-		const check = async () =>
-			await findDeletions(this.check, ids, options).catch((error: unknown) => {
-				// If there are changes to emit, the next poll checks again.
-				if (changes.length === 0) throw error;
-			});
-		const found = mayCheck ? await check() : undefined;
-		if (!found) return { deleted: [], saved: withIds(known, ids, changes), mustStore: false };
+		const unchecked = () => ({
+			deleted: [],
+			saved: withIds(known, ids, changes),
+			mustStore: false,
+		});
+		if (!mayCheck) return unchecked();
+		const found = await findDeletions(this.check, ids, options).catch((error: unknown) => {
+			// If there are changes to emit, the next poll checks again.
+			if (changes.length === 0) throw error;
+		});
+		if (!found) return unchecked();
 		const { deleted, added, isWhole } = found;
 		for (const id of added) if (ids.size < MAX_IDS) ids.add(id);
 		const checkedAt = isWhole ? now : known.checkedAt;

@@ -128,8 +128,8 @@ export async function readWatchedIds(check: DeletionCheck): Promise<Set<string>>
 }
 
 /**
- * Whether a record was deleted, by a look-up. Only the platform itself can say so: a 404 from a
- * gateway in front of it says nothing about the record.
+ * True if a look-up gets the platform's own 404. One from a gateway in front of it says nothing about
+ * the record.
  *
  * @throws {ServiceError}
  */
@@ -146,7 +146,7 @@ export interface Deletions {
 	deleted: string[];
 	/** Records that match now and were not watched before. */
 	added: string[];
-	/** Whether every record that the list lacks was looked up, and all deletions are returned. */
+	/** Every record that the list lacks was looked up, and all deletions are returned. */
 	isWhole: boolean;
 }
 
@@ -195,12 +195,13 @@ export async function findDeletions(
 	const excess = deleted.splice(room);
 	// If the table disappeared or the token lost its rights, all records would look deleted.
 	if (deleted.length > 0) await readPage(client, address, {}, { limit: 1, skip: 0 });
-	const readMatching = async () =>
-		isNarrowed(query) ? await listIds(check, query, fields) : listed;
-	const matching = addsMatching ? await readMatching() : new Set<string>();
+	const readMatching = async () => {
+		if (!addsMatching) return [];
+		return [...(isNarrowed(query) ? await listIds(check, query, fields) : listed)];
+	};
 	return {
 		deleted,
-		added: [...matching].filter((id) => !watched.has(id)),
+		added: (await readMatching()).filter((id) => !watched.has(id)),
 		isWhole: asked - excess.length === missing.length,
 	};
 }

@@ -15,8 +15,8 @@ export type EmittedVersion = [id: string, version: number | null, time: number];
 type EventKind = 'created' | 'updated' | 'deleted';
 
 /**
- * Whether an entry is later than another. Times may be equal: a deletion keeps the time of its
- * record.
+ * True for a later time. Times may be equal, because a deletion keeps the time of its record: then a
+ * deletion, or the higher version, is later.
  */
 const isLater = ([, version, time]: EmittedVersion, [, otherVersion, otherTime]: EmittedVersion) =>
 	time > otherTime || (time === otherTime && (version ?? Infinity) > (otherVersion ?? Infinity));

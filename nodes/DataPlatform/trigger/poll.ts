@@ -76,7 +76,7 @@ const COORDINATOR = new PollCoordinator();
 /** The result of a poll. */
 interface PollResult {
 	items: INodeExecutionData[];
-	/** Whether an execution must start even without items, so that n8n stores the state. */
+	/** An execution must start even without items, so that n8n stores the state. */
 	mustStore?: boolean;
 }
 
@@ -85,9 +85,9 @@ const NO_CHANGES: PollResult = { items: [] };
 /** A poll's time budget. */
 interface Budget {
 	deadline: number;
-	/** Whether there is time to read more. */
+	/** False when it is time to finish. */
 	hasTime(): boolean;
-	/** Whether n8n drops this poll's state unless the poll starts an execution. */
+	/** n8n drops this poll's state unless the poll starts an execution. */
 	isScheduledTask: boolean;
 }
 
@@ -112,7 +112,7 @@ async function readSample(client: ApiClient, watch: Watch): Promise<PollResult> 
  */
 async function requireFields(client: ApiClient, { address, missingFields }: Watch): Promise<void> {
 	if (missingFields.size === 0) return;
-	// Without the right to read the definition, nobody can tell: a platform may omit empty fields.
+	// Without the right to read the definition, it is unknown: a platform may omit empty fields.
 	const table = await readTable(client, address).catch(() => undefined);
 	const unknown = [...missingFields].find(
 		(name) => table && !table.fields.some((field) => field.name === name),
@@ -214,10 +214,9 @@ class Poll {
 		const emits = items.length > 0;
 		const mustStore = !emits && (found.mustStore || (begins && this.budget.isScheduledTask));
 		const startsExecution = emits || mustStore;
-		const next =
-			startsExecution || begins || !known
-				? newSavedState(identityOfRun(watch, known?.identity), parts, known ?? stored)
-				: { ...known, ...parts };
+		let next: SavedState;
+		if (known && !startsExecution && !begins) next = { ...known, ...parts };
+		else next = newSavedState(identityOfRun(watch, known?.identity), parts, known ?? stored);
 		turn.finish(next, startsExecution);
 		// Only together with changes: n8n may store the state of an idle poll after that of a later
 		// one.
@@ -227,8 +226,8 @@ class Poll {
 	}
 
 	/**
-	 * Whether the start can't be determined again. One at the beginning or at a fixed date can, but an
-	 * expression may return another date, and a restart may be removed.
+	 * The start can't be determined again. One at the beginning or at a fixed date can, but an expression
+	 * may return another date, and a restart may be removed.
 	 */
 	private get isStartUnique(): boolean {
 		const { watch, parameters, startFrom } = this;
@@ -282,7 +281,8 @@ const watched = (state?: ChangeState, deletions?: SavedDeletions) => ({
 });
 
 /**
- * Whether a state lacks something that is watched now, because the user added events to trigger on.
+ * True for a state without deletions if they are watched now, because the user added them to the
+ * events; the same for changes.
  */
 const isMissing = (known: SavedState, parts: Pick<SavedState, 'state' | 'deletions'>) =>
 	(known.state === undefined && parts.state !== undefined) ||
@@ -344,7 +344,7 @@ async function pollWithinBudget(
  * The trigger's `poll`; null if there is nothing to emit.
  *
  * @param limits for tests
- * @param coordinator for tests: stands for another process of n8n
+ * @param coordinator for tests, which play another process of n8n
  */
 export async function poll(
 	context: IPollFunctions,

@@ -27,7 +27,7 @@ import { tableOf } from '../parameters/select/table';
 import type { ApiClient } from '../transport/client';
 import { KeyedQueue } from '../transport/concurrency';
 import { InputError } from '../transport/errors';
-import { getOwn, isObject } from '../transport/json';
+import { getOwn, membersOf } from '../transport/json';
 import { webhookParameters } from './parameters';
 import { staticData } from './savedState';
 import { EmittedVersions, type EmittedVersion } from './emittedVersions';
@@ -79,18 +79,21 @@ export async function requireSecret(context: IHookFunctions): Promise<void> {
 	// Other characters would arrive changed, because n8n reads a header byte by byte.
 	if (/^[\x20-\x7e]+$/.test(secret)) return;
 	const field = 'Webhook Secret';
-	const error =
-		secret === ''
-			? new InputError(`The credential has no '${field}'`, {
-					field,
-					hint: "Turn on 'More Settings' in the credential and enter a long random text there, and the same in the Authorization header of the platform's Send Webhook step, after 'Bearer '.",
-				})
-			: new InputError(`The credential's '${field}' has a character that no header can hold`, {
-					field,
-					hint: 'Use letters from A to Z, digits and punctuation, in one line.',
-				});
-	// In a test of a trigger, the editor shows only the message of an error.
-	throw toNodeError(context.getNode(), withHintInMessage(toFailure(error)));
+	const wrong = (message: string, hint: string) => {
+		const failure = toFailure(new InputError(message, { field, hint }));
+		// In a test of a trigger, the editor shows only the message of an error.
+		return toNodeError(context.getNode(), withHintInMessage(failure));
+	};
+	if (secret !== '') {
+		throw wrong(
+			`The credential's '${field}' has a character that no header can hold`,
+			'Use letters from A to Z, digits and punctuation, in one line.',
+		);
+	}
+	throw wrong(
+		`The credential has no '${field}'`,
+		"Turn on 'More Settings' in the credential and enter a long random text there, and the same in the Authorization header of the platform's Send Webhook step, after 'Bearer '.",
+	);
 }
 
 function bearerOf(header: unknown): string {
@@ -99,12 +102,13 @@ function bearerOf(header: unknown): string {
 }
 
 function recordIdOf(body: unknown): string | undefined {
-	const id = isObject(body) ? getOwn(body, 'recordId') : undefined;
+	const id = getOwn(membersOf(body), 'recordId');
 	// A larger number has lost digits and would be the ID of another record.
 	const text = Number.isSafeInteger(id) ? String(id) : id;
 	if (typeof text !== 'string') return undefined;
 	const trimmed = text.trim();
-	return trimmed === '' || trimmed.length > MAX_ID_LENGTH ? undefined : trimmed;
+	if (trimmed === '' || trimmed.length > MAX_ID_LENGTH) return undefined;
+	return trimmed;
 }
 
 /** The record as it is now; null if it was deleted. @throws {ServiceError} */
@@ -175,7 +179,8 @@ export async function receive(context: IWebhookFunctions): Promise<IWebhookRespo
 	const responded = respond(200, { received: true });
 	try {
 		const item = await nextItem(context, id);
-		return item ? { ...responded, workflowData: [[item]] } : responded;
+		if (!item) return responded;
+		return { ...responded, workflowData: [[item]] };
 	} catch (error) {
 		throw toNodeError(context.getNode(), toFailure(error));
 	}

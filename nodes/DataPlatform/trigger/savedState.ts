@@ -8,7 +8,7 @@ import type { IDataObject, INode, IPollFunctions } from 'n8n-workflow';
 import { seal, unseal } from '../api/packing';
 import type { ChangeState } from '../changes/tracker';
 import { InputError } from '../transport/errors';
-import { getOwn, isObject } from '../transport/json';
+import { getOwn, isObject, membersOf } from '../transport/json';
 import { isSameWatch } from './watch';
 
 /** The version of the state's format. A state with another version is ignored. */
@@ -85,13 +85,10 @@ export function readStart(
 	identity: string,
 	stored: SavedState | undefined,
 ): SavedState | undefined {
-	const starts: unknown = staticData(context, 'global')?.[STARTS_KEY];
-	const start = isObject(starts) ? parseState(getOwn(starts, context.getNode().id)) : undefined;
-	return start &&
-		isSameWatch(identity, start.identity) &&
-		start.revision > (stored?.revision ?? -Infinity)
-		? start
-		: undefined;
+	const starts = membersOf(staticData(context, 'global')?.[STARTS_KEY]);
+	const start = parseState(getOwn(starts, context.getNode().id));
+	if (!start || !isSameWatch(identity, start.identity)) return undefined;
+	return start.revision > (stored?.revision ?? -Infinity) ? start : undefined;
 }
 
 export function saveState(context: IPollFunctions, saved: SavedState): void {
@@ -99,8 +96,8 @@ export function saveState(context: IPollFunctions, saved: SavedState): void {
 }
 
 /**
- * Whether the workflow has a node with this ID. The types of n8n's functions don't declare the nodes,
- * so they may be missing: then every node counts as there.
+ * The workflow has a node with this ID. The types of n8n's functions don't declare the nodes, so they
+ * may be missing: then every node counts as there.
  */
 function nodeExists(context: IPollFunctions, nodeId: string): boolean {
 	const { workflow } = context as unknown as { workflow?: { nodes?: Record<string, INode> } };
@@ -112,8 +109,7 @@ export function saveStart(context: IPollFunctions, saved: SavedState): void {
 	saveState(context, saved);
 	const data = staticData(context, 'global');
 	if (!data) return;
-	const stored: unknown = data[STARTS_KEY];
-	const starts = Object.entries(isObject(stored) ? stored : {});
+	const starts = Object.entries(membersOf(data[STARTS_KEY]));
 	data[STARTS_KEY] = {
 		...(Object.fromEntries(starts.filter(([id]) => nodeExists(context, id))) as IDataObject),
 		[context.getNode().id]: seal(FORMAT, saved),

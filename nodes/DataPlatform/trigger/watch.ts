@@ -52,7 +52,7 @@ export interface Watch {
 	changes: ChangeOptions;
 	/** Watched fields that a record lacked when it was read. */
 	missingFields: ReadonlySet<string>;
-	/** Whether changes are emitted, not only deletions. */
+	/** Changes are emitted, not only deletions. */
 	emitsChanges: boolean;
 	/** Set if deletions are emitted. */
 	deletions?: DeletionOptions;
@@ -77,7 +77,7 @@ const digestOf =
 const identityOf = (parameters: TriggerParameters, origin: string, address: TableAddress) =>
 	hash([origin, address, ...selectionValues(parameters)]);
 
-/** Where watching starts: now, if only deletions are emitted. @throws {InputError} */
+/** The start of watching: now, if only deletions are emitted. @throws {InputError} */
 export const startFromOf = (parameters: TriggerParameters) =>
 	triggerOn.of(parameters, 0) === 'deleted' ? 'now' : watchFrom.of(parameters, 0);
 

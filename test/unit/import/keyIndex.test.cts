@@ -1,7 +1,7 @@
 /** Finds the first row of a key. */
 import fc from 'fast-check';
 
-import { KeyIndex } from '../../../nodes/DataPlatform/import/keyIndex.ts';
+import { KeyIndex } from '../../../nodes/DataPlatform/import/rowImport.ts';
 
 test.each<[string, string[], Array<number | undefined>]>([
 	['different keys', ['a', 'b', 'c'], [undefined, undefined, undefined]],

@@ -8,10 +8,9 @@ import { InputError, ServiceError } from '../../transport/errors';
 import { filesIn } from '../../files/transfer';
 import type { ByteStream } from '../../transport/streams';
 import { nameList } from '../../transport/messageText';
-import type { Upload } from '../../files/uploadValidation';
+import { safeMimetype, type Upload } from '../../files/uploadValidation';
 import { fileNameOf, unreadable } from '../../input/binaryStore';
 import type { NameOf } from '../../parameterKinds/parameter';
-import { safeMimetype } from '../../files/uploadValidation';
 import type { RunContext } from '../../run/run';
 import {
 	binaryFields,
@@ -74,11 +73,10 @@ export function chosenFiles(record: PlatformRecord, field: string, fileId: strin
 	if (fileId === '') return files;
 	const file = files.find((entry) => entry.fileId === fileId);
 	if (file) return [file];
+	const names = nameList(files.map((entry) => `${entry.fileName} (${entry.fileId})`));
 	throw fileIdParameter.error(
 		`Record '${record.id}' has no file '${fileId}' in the field '${field}'`,
-		files.length
-			? `Its files are: ${nameList(files.map((entry) => `${entry.fileName} (${entry.fileId})`))}.`
-			: 'The field has no files.',
+		names ? `Its files are: ${names}.` : 'The field has no files.',
 	);
 }
 

@@ -13,7 +13,7 @@ import {
 	type PlanningParameter,
 } from '../../parameters/write/columns';
 import { InputError } from '../../transport/errors';
-import { isObject } from '../../transport/json';
+import { membersOf } from '../../transport/json';
 import { MIB } from '../../transport/streams';
 import { listed } from '../../transport/messageText';
 import type { Entry, PlanOptions, Problem } from '../../bulk/terms';
@@ -26,7 +26,7 @@ export type OtherFieldsParameter = TableParameter | PlanningParameter | LinkPara
 /** The table and the values, both without one field. */
 function without(name: string, table: TableDefinition, values: unknown) {
 	const fields = table.fields.filter((field) => field.name !== name);
-	const entries = isObject(values) ? Object.entries(values).filter(([key]) => key !== name) : [];
+	const entries = Object.entries(membersOf(values)).filter(([key]) => key !== name);
 	return { table: { ...table, fields }, values: Object.fromEntries(entries) };
 }
 

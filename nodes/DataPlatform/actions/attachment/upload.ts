@@ -1,6 +1,6 @@
 import { keyField } from '../../fields/keyFields';
 import type { PlatformRecord, TableDefinition } from '../../api/types';
-import { compareFiles, filesOf, uploadFiles } from '../../files/transfer';
+import { compareFiles, filesOf, uploadFiles, type UploadTarget } from '../../files/transfer';
 import { readRecord } from '../../api/records';
 import type { Upload } from '../../files/uploadValidation';
 import { appendableFields, appendedFields } from '../../fields/values';
@@ -76,6 +76,9 @@ async function besides(
 	return { fields: (await otherFields(run, index, 'update', name, id)).fields };
 }
 
+const isNew = (run: RunContext<NameOf<typeof target>>, index: number) =>
+	target.of(run, index) === 'new';
+
 /** All items of a run share a client. @throws {InputError} if this one has another setting for it */
 function requireSameSetting(run: RunContext<NameOf<typeof skipAudit>>, index: number) {
 	if (skipAudit.of(run, index) === run.client.skipAudit) return;
@@ -93,13 +96,12 @@ function planFiles(
 	files: Upload[],
 	skipsExisting: boolean,
 	before?: PlatformRecord,
-) {
+): { files: Upload[]; existing: UploadTarget['existing'] } {
 	const replaces = existingFiles.of(run, index) === 'replace';
-	const existing = replaces ? ('remove' as const) : ('keep' as const);
-	if (!before || !skipsExisting) return { files, existing };
+	if (!before || !skipsExisting) return { files, existing: replaces ? 'remove' : 'keep' };
 	const { missing, others } = compareFiles(files, filesOf(before, name));
-	const remove = replaces ? others.map(({ fileId }) => fileId) : [];
-	return { files: missing, existing: remove.length > 0 ? { remove } : ('keep' as const) };
+	if (!replaces || others.length === 0) return { files: missing, existing: 'keep' };
+	return { files: missing, existing: { remove: others.map(({ fileId }) => fileId) } };
 }
 
 export const upload = itemOperation({
@@ -134,13 +136,12 @@ export const upload = itemOperation({
 	notIdempotent: true,
 	concurrency: 4,
 	// Records are created in the order of the items.
-	concurrencyKey: (run, index) =>
-		target.of(run, index) === 'new' ? 'new' : recordKeyOf(run, index),
+	concurrencyKey: (run, index) => (isNew(run, index) ? 'new' : recordKeyOf(run, index)),
 	execute: async (run, index) => {
 		const { client } = run;
 		requireSameSetting(run, index);
 		const address = tableOf(run, index);
-		const id = target.of(run, index) === 'new' ? undefined : recordId.of(run, index);
+		const id = isNew(run, index) ? undefined : recordId.of(run, index);
 		const name = fileField.of(run, index);
 		const shape = outputOf(run, index);
 		const limit = maxFileSizeMiB.of(run, index) * MIB;

@@ -18,13 +18,10 @@ export const count = itemOperation({
 		const address = tableOf(run, index);
 		const filter = await readFilter(run, index, true);
 		const link = await linkedToOf(run, index);
-		const count = await withQueryHint(
-			{ filter, linkedTo: link },
-			async () =>
-				await (link
-					? countLinked(run.client, address, link, filter)
-					: countRecords(run.client, address, filter)),
-		);
-		return { count };
+		const send = async () => {
+			if (link) return await countLinked(run.client, address, link, filter);
+			return await countRecords(run.client, address, filter);
+		};
+		return { count: await withQueryHint({ filter, linkedTo: link }, send) };
 	},
 });

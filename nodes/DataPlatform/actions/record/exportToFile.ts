@@ -55,8 +55,10 @@ export const exportToFile = itemOperation({
 			prefixedName,
 		);
 		const toValues = recordOutput(true);
-		const toLine = (record: PlatformRecord) =>
-			format === 'csv' ? csvRecord(record, columns, form) : ndjsonLine(toValues(record));
+		const toLine = (record: PlatformRecord) => {
+			if (format === 'csv') return csvRecord(record, columns, form);
+			return ndjsonLine(toValues(record));
+		};
 		const notes: ReadNotes = { hasShifted: false };
 		let count = 0;
 		async function* pieces() {

@@ -1,6 +1,6 @@
 import { fromCursor, CURSOR_LIMITS, toCursor } from '../../changes/cursor';
 import { ChangePages, readChanges } from '../../changes/reader';
-import { selectChanges, type ChangeKind } from '../../changes/tracker';
+import { selectChanges, type ChangeKind, type ChangeState } from '../../changes/tracker';
 import type { NameOf } from '../../parameterKinds/parameter';
 import { text } from '../../parameterKinds/kinds';
 import { withLabel } from '../../parameterKinds/requireValue';
@@ -36,10 +36,11 @@ const cursor = text('cursor', {
 		'The cursor that an earlier Get Changes of this table returned. Leave empty to start.',
 });
 
-/** Where to start reading without a cursor. @throws {InputError} */
+/** The start of reading without a cursor. @throws {InputError} */
 function startOf(run: RunContext<NameOf<typeof startFrom | typeof startDate>>, index: number) {
 	const start = startFrom.of(run, index);
-	return start === 'date' ? startDate.of(run, index) : start;
+	if (start === 'date') return startDate.of(run, index);
+	return start;
 }
 
 const NO_CURSOR_HINTS = {
@@ -76,15 +77,13 @@ export const getChanges = itemOperation({
 		const toOutput = changeOutput(outputOf(run, index), query.fields);
 		const pages = new ChangePages(run.client, address, query, CURSOR_LIMITS);
 		const given = cursor.of(run, index);
-		const start = given === '' ? startOf(run, index) : undefined;
-		if (start !== undefined) {
-			run.hintOnce(NO_CURSOR_HINTS[typeof start === 'number' ? 'date' : start]);
-		}
-		const state =
-			start === undefined
-				? withLabel(cursor, () => fromCursor(given, source))
-				: await startState(run.client, address, pages, options.overlapMs, start);
-		if (start === 'now') return { changes: [], cursor: toCursor(state, source), hasMore: false };
+		let state: ChangeState;
+		if (given === '') {
+			const start = startOf(run, index);
+			run.hintOnce(NO_CURSOR_HINTS[startFrom.of(run, index)]);
+			state = await startState(run.client, address, pages, options.overlapMs, start);
+			if (start === 'now') return { changes: [], cursor: toCursor(state, source), hasMore: false };
+		} else state = withLabel(cursor, () => fromCursor(given, source));
 		const read = await readChanges(pages, state, options, () => true, CURSOR_LIMITS);
 		const selection = selectChanges(state, read, options, CURSOR_LIMITS);
 		return {

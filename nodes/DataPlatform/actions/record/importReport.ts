@@ -14,7 +14,7 @@ import { endAtRow, startAtRow } from '../../parameters/files/rowFiles';
 import type { Failure } from '../../run/itemResults';
 import type { RunContext } from '../../run/run';
 import { omitUndefined } from '../../transport/json';
-import { nameList } from '../../transport/messageText';
+import { counted, nameList } from '../../transport/messageText';
 import { countsText } from './summary';
 
 /** The result of one file. */
@@ -25,7 +25,7 @@ export interface FileReport {
 	summary: string;
 	/** The output field for its rejected rows. */
 	outputName: string;
-	/** Whether importing the file again could write rows twice. */
+	/** Importing the file again could write rows twice. */
 	noRetry: boolean;
 }
 
@@ -59,7 +59,7 @@ export function reportOn(
 	return {
 		json,
 		result,
-		summary: `'${file}', ${plural(counts.rows, 'row')}${effort.dryRun ? '. ' : ': '}${countsText({ ...counts, ...effort }, result.merged)}${reasons && ` Problems: ${reasons}.`}`,
+		summary: `'${file}', ${counted(counts.rows, 'row')}${effort.dryRun ? '. ' : ': '}${countsText({ ...counts, ...effort }, result.merged)}${reasons && ` Problems: ${reasons}.`}`,
 		outputName,
 		noRetry:
 			(mode === 'create' || result.addsTwice) &&
@@ -67,8 +67,6 @@ export function reportOn(
 			counts.inserted + counts.updated + counts.written + counts.unknown > 0,
 	};
 }
-
-const plural = (count: number, word: string) => `${count} ${word}${count === 1 ? '' : 's'}`;
 
 const areIs = (count: number) => (count === 1 ? 'is' : 'are');
 
@@ -85,14 +83,14 @@ function resumeHints(
 		isCertain &&
 			`To continue, set ${startAtRow} in the options to ${through + 1}${isOnlyFile ? '' : ', for this file only'}.`,
 		isLost &&
-			`The ${plural(counts.rejected, 'row')} rejected so far ${areIs(counts.rejected)} in no file: a dry run with ${endAtRow} set to ${through} lists them, except what only the platform rejects.`,
+			`The ${counted(counts.rejected, 'row')} rejected so far ${areIs(counts.rejected)} in no file: a dry run with ${endAtRow} set to ${through} lists them, except what only the platform rejects.`,
 		unknownBefore > 0 &&
-			`${plural(unknownBefore, 'row')} before that may or may not have been written, and ${areIs(unknownBefore)} among the rejected rows${noRetry ? ': look for them before you import those' : ''}.`,
+			`${counted(unknownBefore, 'row')} before that may or may not have been written, and ${areIs(unknownBefore)} among the rejected rows${noRetry ? ': look for them before you import those' : ''}.`,
 		unknownAfter > 0 &&
-			`${plural(unknownAfter, 'row')}${isCertain ? ' after that' : ''} may or may not have been written: check before you go on.`,
+			`${counted(unknownAfter, 'row')}${isCertain ? ' after that' : ''} may or may not have been written: check before you go on.`,
 		noRetry &&
 			writtenAfter > 0 &&
-			`${plural(writtenAfter, 'row')} after that ${areIs(writtenAfter)} already written, and would be written twice.`,
+			`${counted(writtenAfter, 'row')} after that ${areIs(writtenAfter)} already written, and would be written twice.`,
 		isCertain && !noRetry && 'It is safe to import the whole file again.',
 	];
 	return sentences.filter((sentence) => sentence !== false);
@@ -106,11 +104,15 @@ export function interrupted(report: FileReport, isOnlyFile: boolean): Failure {
 	const isCertain = counts.rows > unknownAfter;
 	const isUnknown = noRetry || counts.unknown > 0;
 	const what = json.dryRun ? 'checked' : 'imported';
+	const message = () => {
+		const file = `'${json.file as string}'`;
+		if (isCertain) return `${file} is ${what} through row ${through} only`;
+		if (unknownAfter > 0) return `No row of ${file} was ${what} for certain`;
+		return `No row of ${file} was ${what}`;
+	};
 	return {
 		...failure,
-		message: isCertain
-			? `'${json.file as string}' is ${what} through row ${through} only: ${failure.message}`
-			: `No row of '${json.file as string}' was ${what}${unknownAfter > 0 ? ' for certain' : ''}: ${failure.message}`,
+		message: `${message()}: ${failure.message}`,
 		hint: [failure.hint, ...resumeHints(report, isCertain, isOnlyFile)].filter(Boolean).join(' '),
 		details: omitUndefined({
 			...failure.details,
@@ -127,9 +129,12 @@ export function toOutput(
 	run: RunContext<never>,
 	{ json, result: { rejectedFile }, summary, outputName }: FileReport,
 ): INodeExecutionData {
-	const rejected = rejectedFile ? ` The rejected rows are in '${outputName}'.` : '';
-	run.hint(`${summary}${rejected}`, rejectedFile ? 'warning' : 'info');
-	return { json, ...(rejectedFile && { binary: { [outputName]: rejectedFile } }) };
+	if (!rejectedFile) {
+		run.hint(summary);
+		return { json };
+	}
+	run.hint(`${summary} The rejected rows are in '${outputName}'.`, 'warning');
+	return { json, binary: { [outputName]: rejectedFile } };
 }
 
 /**

@@ -100,16 +100,15 @@ export async function itemsByTable(
 	const expressions = run.expressions().map((shown) => ({ shown, name: shown.property.name }));
 	const shared = expressions.filter(({ name }) => !ITEM_PARAMETERS.includes(name));
 	if (shared.length === 0) return [{ source: 0, indexes: open }];
-	const same = shared.flatMap(({ shown, name }) =>
-		isOneTable || !TABLE_PARAMETERS.includes(name) ? [shown] : [],
-	);
+	const same = shared
+		.filter(({ name }) => isOneTable || !TABLE_PARAMETERS.includes(name))
+		.map(({ shown }) => shown);
 	const read = (index: number): Shared => {
 		const address = tableOf(run, index);
 		const valueOf = (shown: ShownParameter) => {
 			const { name } = shown.property;
-			return name === application.name || name === table.name
-				? address[name]
-				: run.read(shown, index);
+			if (name === application.name || name === table.name) return address[name];
+			return run.read(shown, index);
 		};
 		return { address, values: same.map((shown) => JSON.stringify(valueOf(shown) ?? null)) };
 	};

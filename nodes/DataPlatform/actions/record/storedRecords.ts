@@ -24,13 +24,12 @@ const RECORDS_PER_LOOKUP = 999;
 
 const PARALLEL_LOOKUPS = 4;
 
-/** Whether an outcome has no record, or already the stored one. */
+/** True for `skipped`, which has no record, and for an outcome that already has the stored one. */
 const needsNone = ({ outcome, fields }: ItemOutcome) =>
 	outcome === 'skipped' || fields !== undefined;
 
 /** What a record is found by; undefined if the platform did not report its ID and it has no key. */
-const nameOf = ({ id }: ItemOutcome, { key }: Entry) =>
-	id ?? (key === undefined ? undefined : `key ${key}`);
+const nameOf = ({ id }: ItemOutcome, { key }: Entry) => id ?? (key && `key ${key}`);
 
 export class StoredRecords {
 	/** By name. */
@@ -45,8 +44,9 @@ export class StoredRecords {
 		const wanted = new Map<string, Entry>();
 		for (const { index, outcomes, record } of items) {
 			for (const outcome of outcomes) {
-				const name = needsNone(outcome) ? undefined : nameOf(outcome, record);
-				if (name !== undefined) wanted.set(name, { index, id: outcome.id, fields: record.fields });
+				const name = nameOf(outcome, record);
+				if (name === undefined || needsNone(outcome)) continue;
+				wanted.set(name, { index, id: outcome.id, fields: record.fields });
 			}
 		}
 		const entries = [...wanted];
@@ -66,8 +66,7 @@ export class StoredRecords {
 	/** A record as it is stored; as it was sent, with the reason, if it could not be read. */
 	output(outcome: ItemOutcome, record: Entry, shape: RecordOutput): IDataObject {
 		if (needsNone(outcome)) return toOutput(outcome, record, shape);
-		const name = nameOf(outcome, record);
-		const stored = name === undefined ? undefined : this.found.get(name);
+		const stored = this.found.get(nameOf(outcome, record) ?? '');
 		if (stored && !(stored instanceof ServiceError)) {
 			return toOutput({ ...outcome, ...stored }, record, shape);
 		}

@@ -1,19 +1,19 @@
 import type { IDataObject } from 'n8n-workflow';
 
 import { AGGREGATIONS, summarizeRecords, type Aggregation } from '../../api/aggregates';
-import { list, names } from '../../parameterKinds/kinds';
+import { list } from '../../parameterKinds/kinds';
 import { prefixedName } from '../../input/recordOutput';
 import { filterParameters, readFilter } from '../../parameters/select/filter';
 import { itemOperation } from '../../parameters/defineOperation';
 import { simple, withQueryHint } from '../../parameters/select/reading';
 import { requestSettings } from '../../parameters/requests';
-import { fieldPart, ofTable, tableOf, tableParameters } from '../../parameters/select/table';
+import { fieldPart, tableChoices, tableOf, tableParameters } from '../../parameters/select/table';
 
 const summaryField = fieldPart('getSummaryFields');
 
-const aggregations = names('aggregations', {
+const aggregations = tableChoices('aggregations', {
 	label: 'Aggregations',
-	loads: ofTable('getAggregations', '&field'),
+	list: ['getAggregations', '&field'],
 	description: 'What to compute. The list depends on the type of the field.',
 });
 

@@ -5,6 +5,7 @@ import type { TableDefinition } from '../../api/types';
 import { isSuccess, OUTCOME_NAMES, outcomeText } from '../../bulk/outcome';
 import type { ItemResults } from '../../run/itemResults';
 import type { Outcome } from '../../bulk/terms';
+import { counted } from '../../transport/messageText';
 
 /** How many items have each outcome. */
 export type Counts = Partial<Record<Outcome, number>>;
@@ -25,7 +26,9 @@ export const inTableOrder = (
 ) =>
 	counts &&
 	Object.fromEntries(
-		fields.flatMap(({ name }) => (Object.hasOwn(counts, name) ? [[name, counts[name]!]] : [])),
+		fields
+			.filter(({ name }) => Object.hasOwn(counts, name))
+			.map(({ name }) => [name, counts[name]!]),
 	);
 
 /** How many did not succeed, in words; empty if all did. */
@@ -46,17 +49,16 @@ export function countsText(
 	},
 	merged: Counts = {},
 ) {
-	const counts = OUTCOME_NAMES.flatMap((outcome) => {
+	const counts: string[] = [];
+	for (const outcome of OUTCOME_NAMES) {
 		const count = summary[outcome] - (merged[outcome] ?? 0);
-		return count > 0 ? [`${count} ${outcomeText(outcome)}`] : [];
-	});
+		if (count > 0) counts.push(`${count} ${outcomeText(outcome)}`);
+	}
 	const mergedCount = Object.values(merged).reduce((sum, count) => sum + count, 0);
 	if (mergedCount > 0) counts.push(`${mergedCount} merged`);
 	const prefix = summary.dryRun ? 'Dry run, nothing was written: ' : '';
 	const { linkedRecordsCreated: linked } = summary;
-	if (linked !== undefined) {
-		counts.push(linked === 1 ? '1 linked record created' : `${linked} linked records created`);
-	}
-	const requests = summary.requests === 1 ? '1 request' : `${summary.requests} requests`;
+	if (linked !== undefined) counts.push(`${counted(linked, 'linked record')} created`);
+	const requests = counted(summary.requests, 'request');
 	return `${prefix}${counts.join(', ') || 'nothing to write'} (${requests}).`;
 }

@@ -79,9 +79,8 @@ async function prepareSync(
 	const unreadable = plan.problems.filter(({ index }) => !isRead.has(index));
 	const all = [...doneRows, ...rows];
 	const isPlanned = doneRows.length === 0 && plan.problems.length === 0;
-	const { records, unknown } = isPlanned
-		? { records: plan.records, unknown: [] }
-		: await pipeline.planKeys(all, keys);
+	const planned = { records: plan.records, unknown: [] };
+	const { records, unknown } = isPlanned ? planned : await pipeline.planKeys(all, keys);
 	const [first] = [...unreadable.map(({ index }) => index), ...unknown].sort((a, b) => a - b);
 	if (first !== undefined) {
 		run.hintOnce(

@@ -28,6 +28,7 @@ import {
 } from '../../parameters/write/writing';
 import type { ApiClient } from '../../transport/client';
 import type { ServiceError } from '../../transport/errors';
+import { counted } from '../../transport/messageText';
 import { collect } from '../../transport/pause';
 import { addUp, countsText, failuresText, inTableOrder } from './summary';
 import { inputError } from './inputError';
@@ -79,7 +80,7 @@ export interface Writing extends WriteSetup, TableItems {
 
 /** What an operation does in addition to writing its items, which belong to one table. */
 interface WriteExtension {
-	/** Whether the input is empty, so that its items are not rows. */
+	/** True for one item `{}`, as n8n makes it of nothing: then no item is a row. */
 	isEmpty(rows: PlanInput[]): boolean;
 	/** Called before anything is written. An error that it throws stops the run. */
 	prepare(writing: Writing): Promise<WriteFollowUp>;
@@ -346,9 +347,8 @@ class ItemWriter {
 			report.done(index, all);
 		}
 		if (stored.unread === 0) return;
-		const count = stored.unread === 1 ? '1 record' : `${stored.unread} records`;
 		run.hintOnce(
-			`${count} could not be read after the write. The output has what was sent, and the reason in 'notRead'.`,
+			`${counted(stored.unread, 'record')} could not be read after the write. The output has what was sent, and the reason in 'notRead'.`,
 			'warning',
 		);
 	}
@@ -381,9 +381,9 @@ class ItemWriter {
 				...(warning && { warning, errors: kinds.list() }),
 			});
 		}
-		const counted = countsText(summary, addUp(report, {}, true));
-		const message = warning ? `${counted} Problems: ${kinds.text()}` : counted;
-		run.hint(message, warning ? 'warning' : 'info');
+		const text = countsText(summary, addUp(report, {}, true));
+		if (warning) run.hint(`${text} Problems: ${kinds.text()}`, 'warning');
+		else run.hint(text);
 	}
 
 	/** The outcomes of all items, and what the run took. */

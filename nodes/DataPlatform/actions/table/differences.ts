@@ -13,9 +13,9 @@ interface ExpectedField {
 	name: string;
 	header?: string;
 	type?: string;
-	/** Whether it was read-only when the output was made; undefined if only its name is given. */
+	/** It was read-only when the output was made; undefined if only its name is given. */
 	readOnly?: boolean;
-	/** Whether a link leads to several records. */
+	/** A link leads to several records, not to one. */
 	multiple?: boolean;
 	/** The table that a link leads to. */
 	linkTableId?: string;
@@ -103,7 +103,8 @@ function fieldDifferences(expected: ExpectedField, field: FieldDefinition): IDat
 			message: `The field '${name}' is read-only now`,
 		});
 	}
-	return field.type === LINK ? [...differences, ...linkDifferences(expected, field)] : differences;
+	if (field.type === LINK) differences.push(...linkDifferences(expected, field));
+	return differences;
 }
 
 /**

@@ -55,8 +55,9 @@ function bodyFieldName(name: unknown, position: number): string {
 	if (typeof name === 'number' && Number.isFinite(name)) return String(name);
 	if (typeof name === 'string' && name.trim() !== '') return name;
 	const isEmpty = name === undefined || name === null || typeof name === 'string';
+	const what = isEmpty ? 'no name' : `${describeKind(name)} in place of a name`;
 	throw bodyFields.error(
-		`Field ${position + 1} of ${bodyFields} ${isEmpty ? 'has no name' : `has ${describeKind(name)} in place of a name`}`,
+		`Field ${position + 1} of ${bodyFields} has ${what}`,
 		`Fill in ${bodyName}, or remove the field. If the name is an expression, it returned nothing for this item.`,
 	);
 }
@@ -84,17 +85,17 @@ function fieldsBody(entries: ReturnType<typeof bodyFields.of>): IDataObject {
 
 /** An object written as JSON. @throws {InputError} if it is not an object, or would lose digits */
 function jsonBody(given: unknown): IDataObject {
-	const json = typeof given === 'string' ? given : undefined;
-	const value = json === undefined ? given : parseJson(json);
-	if (!isObject(value)) {
-		const isEmpty = given === undefined || json?.trim() === '';
-		const kind = value === undefined ? 'not valid JSON' : `${describeKind(value)}, not an object`;
-		throw bodyJson.error(
-			`${bodyJson} is ${isEmpty ? 'empty' : kind}`,
+	const isText = typeof given === 'string';
+	const value = isText ? parseJson(given) : given;
+	const wrong = (what: string) =>
+		bodyJson.error(
+			`${bodyJson} is ${what}`,
 			'The platform expects an object, such as {"firstname":"Ada"}.',
 		);
-	}
-	const inexact = json === undefined ? undefined : inexactNumbers(json).next().value;
+	if (given === undefined || (isText && given.trim() === '')) throw wrong('empty');
+	if (value === undefined) throw wrong('not valid JSON');
+	if (!isObject(value)) throw wrong(`${describeKind(value)}, not an object`);
+	const [inexact] = isText ? inexactNumbers(given) : [];
 	if (!inexact) return value as IDataObject;
 	throw bodyJson.error(
 		`${bodyJson} has the number ${inexact.text}, which would lose digits`,

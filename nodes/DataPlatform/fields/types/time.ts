@@ -37,7 +37,7 @@ function timeText(value: unknown): string {
 const isTime = (text: string) =>
 	DATE_TIME.test(text) && isCalendarDate(text) && !Number.isNaN(Date.parse(text.replace(' ', 'T')));
 
-/** The day that a date or a midnight stands for in every time zone. */
+/** The day that a date or a midnight means in every time zone. */
 export function toDay(value: unknown): string | undefined {
 	const input = timeText(value);
 	const day = (DATE.exec(input) ?? (isTime(input) ? MIDNIGHT.exec(input) : null))?.[1];

@@ -1,6 +1,5 @@
 /**
- * Parameters of the trigger and Get Changes: where to start, which records, and the shape of a
- * change.
+ * Parameters of the trigger and Get Changes: the start, the records, and the shape of a change.
  */
 import type { IDataObject } from 'n8n-workflow';
 
@@ -9,13 +8,13 @@ import type { TableAddress } from '../../api/types';
 import { startFromNow, type ChangePages } from '../../changes/reader';
 import { startFromTime, type Change, type ChangeState } from '../../changes/tracker';
 import type { NameOf, ParameterReader } from '../../parameterKinds/parameter';
-import { choice, date, names, number, wholeNumber } from '../../parameterKinds/kinds';
+import { choice, date, number, wholeNumber } from '../../parameterKinds/kinds';
 import type { RecordOutput } from '../../input/recordOutput';
 import type { ApiClient } from '../../transport/client';
 import { getOwn } from '../../transport/json';
 import { filterParameters, type FilterParameter } from '../select/filter';
 import { savedView } from '../select/reading';
-import { CHOOSE_IDS, ofTable } from '../select/table';
+import { tableChoices } from '../select/table';
 import { LABELS } from '../../labels';
 
 /** How many changes to return or emit at once by default. */
@@ -123,13 +122,13 @@ export const maxRecordsPerPoll = wholeNumber('maxRecordsPerPoll', {
 	description: 'Max number of items per poll. The rest follow in later polls.',
 });
 
-export const watchedFields = names('watchedFields', {
+export const watchedFields = tableChoices('watchedFields', {
 	label: 'Watched Field Names or IDs',
-	loads: ofTable('getFields'),
+	list: 'getFields',
 	// If its expression returned nothing, every update would be emitted.
 	narrows: true,
 	...OPTION_UNLESS_ONLY_DELETIONS,
-	description: `Only emit an update if one of these fields changed. ${CHOOSE_IDS}.`,
+	about: 'Only emit an update if one of these fields changed',
 });
 
 const IF_DELETIONS_ARE_EMITTED = {
@@ -181,11 +180,7 @@ export async function startState(
 export const changeOutput =
 	(shape: RecordOutput, outputFields: string[]) =>
 	({ kind, record }: Change): IDataObject => {
-		const fields =
-			outputFields.length === 0
-				? record.fields
-				: Object.fromEntries(
-						outputFields.map((name) => [name, getOwn(record.fields, name) ?? null]),
-					);
-		return { event: kind, ...shape({ ...record, fields }) };
+		if (outputFields.length === 0) return { event: kind, ...shape(record) };
+		const fields = outputFields.map((name) => [name, getOwn(record.fields, name) ?? null]);
+		return { event: kind, ...shape({ ...record, fields: Object.fromEntries(fields) }) };
 	};

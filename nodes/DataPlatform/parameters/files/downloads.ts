@@ -1,5 +1,5 @@
 /**
- * Files to download beside the records that are read.
+ * Files to download together with the records that are read.
  */
 import type { IDataObject } from 'n8n-workflow';
 
@@ -8,7 +8,7 @@ import type { Attachment, PlatformRecord, TableAddress } from '../../api/types';
 import { downloadInto, PARALLEL_DOWNLOADS } from '../../input/downloadInto';
 import { FailedOutput, withFiles, type ItemOutput } from '../../run/operation';
 import type { Entry, NameOf } from '../../parameterKinds/parameter';
-import { list, names, text, wholeNumber } from '../../parameterKinds/kinds';
+import { list, text, wholeNumber } from '../../parameterKinds/kinds';
 import type { RunContext } from '../../run/run';
 import { filesIn, filesOf } from '../../files/transfer';
 import { fileField } from '../../files/uploadValidation';
@@ -16,13 +16,13 @@ import { forEachConcurrent } from '../../transport/concurrency';
 import { ServiceError } from '../../transport/errors';
 import { getOwn } from '../../transport/json';
 import { MIB, streamOf, type ByteStream } from '../../transport/streams';
-import { CHOOSE_IDS, ofTable, tableOf, type TableParameter } from '../select/table';
+import { tableChoices, tableOf, type TableParameter } from '../select/table';
 
-const fileFields = names('fileFields', {
+const fileFields = tableChoices('fileFields', {
 	label: 'File Field Names or IDs',
-	loads: ofTable('getFileFields'),
+	list: 'getFileFields',
 	required: true,
-	description: `The picture and file fields. ${CHOOSE_IDS}.`,
+	about: 'The picture and file fields',
 });
 
 const maxFiles = wholeNumber('maxFiles', {
@@ -154,15 +154,16 @@ class Downloads {
 		);
 		const count = this.total.files + files.length;
 		const bytes = files.reduce((sum, file) => sum + sizeOf(file), this.total.bytes);
-		const problem =
-			count > this.maxFiles
-				? `${count} files, more than the ${this.maxFiles} of ${maxFiles}`
-				: bytes > this.maxBytes && `${inMiB(bytes)} in ${count} files, more than ${this.allowed}`;
-		if (problem) {
-			throw downloadFiles.error(
-				`This run would download ${problem}. Nothing was downloaded for this item`,
+		const tooMuch = (what: string) =>
+			downloadFiles.error(
+				`This run would download ${what}. Nothing was downloaded for this item`,
 				RAISE_MAXIMUM,
 			);
+		if (count > this.maxFiles) {
+			throw tooMuch(`${count} files, more than the ${this.maxFiles} of ${maxFiles}`);
+		}
+		if (bytes > this.maxBytes) {
+			throw tooMuch(`${inMiB(bytes)} in ${count} files, more than ${this.allowed}`);
 		}
 		Object.assign(this.total, { files: count, bytes });
 	}
@@ -194,14 +195,14 @@ class Downloads {
 	}
 }
 
-const ofRecord = (error: unknown, id: string) =>
-	error instanceof ServiceError
-		? new ServiceError(`Record '${id}': ${error.message}`, { ...error })
-		: error;
+function ofRecord(error: unknown, id: string): unknown {
+	if (!(error instanceof ServiceError)) return error;
+	return new ServiceError(`Record '${id}': ${error.message}`, { ...error });
+}
 
 /**
- * The files to download beside the records of a query; undefined if none are. n8n silently drops
- * files that a tool returns to an agent.
+ * The files to download with the records of a query; undefined if none are. n8n silently drops files
+ * that a tool returns to an agent.
  *
  * @throws {InputError} if no field is chosen, or one holds no files
  */

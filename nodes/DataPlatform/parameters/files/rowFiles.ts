@@ -334,7 +334,7 @@ function readCellFormat(run: RunContext<NameOf<typeof textOptions>>, index: numb
 	};
 }
 
-/** The parameters of an import, apart from its table and options. */
+/** The parameters of an import, without its table and options. */
 export const importParameters = [
 	inputDataFieldName,
 	importFormat,

@@ -4,14 +4,14 @@
 import type { NameOf } from '../../parameterKinds/parameter';
 import { flag, number, text } from '../../parameterKinds/kinds';
 import type { RunContext } from '../../run/run';
-import { CHOOSE_ID, ofTable } from '../select/table';
+import { tableChoice } from '../select/table';
 import { LABELS } from '../../labels';
 
-export const fileField = text('fileField', {
+export const fileField = tableChoice('fileField', {
 	label: 'File Field Name or ID',
-	loads: ofTable('getFileField'),
+	list: 'getFileField',
 	required: true,
-	description: `The picture or file field. ${CHOOSE_ID}.`,
+	about: 'The picture or file field',
 });
 
 export const fileId = text('fileId', {

@@ -11,7 +11,7 @@ import {
 import { parseCondition, parseTree } from '../../api/filterTree';
 import type { TableDefinition } from '../../api/types';
 import type { Entry, NameOf, ParameterReader } from '../../parameterKinds/parameter';
-import { anyValue, choice, list, names, text } from '../../parameterKinds/kinds';
+import { anyValue, choice, list } from '../../parameterKinds/kinds';
 import { emptyValue } from '../../parameterKinds/requireValue';
 import type { RunContext } from '../../run/run';
 import { fieldType } from '../../fields';
@@ -19,7 +19,14 @@ import { didYouMean } from '../../transport/closestName';
 import { InputError, serviceErrorOrThrow } from '../../transport/errors';
 import { getOwn, parseExactJson } from '../../transport/json';
 import { nameList } from '../../transport/messageText';
-import { CHOOSE_ID, CHOOSE_IDS, fieldPart, ofTable, tableOf, type TableParameter } from './table';
+import {
+	CHOOSE_ID,
+	fieldPart,
+	tableChoice,
+	tableChoices,
+	tableOf,
+	type TableParameter,
+} from './table';
 import { LABELS } from '../../labels';
 
 /** The platform's `===`, renamed because n8n treats a value that begins with = as an expression. */
@@ -50,13 +57,12 @@ const matchType = choice('matchType', {
 });
 
 const conditionParts = [
-	fieldPart(
-		'getFilterFields',
-		`${CHOOSE_ID}. A field of a linked record is written as link.field, such as company.name.`,
-	),
-	text('operator', {
+	fieldPart('getFilterFields', {
+		description: `${CHOOSE_ID}. A field of a linked record is written as link.field, such as company.name.`,
+	}),
+	tableChoice('operator', {
 		label: 'Operator',
-		loads: ofTable('getOperators', '&field'),
+		list: ['getOperators', '&field'],
 		preset: 'eq',
 		description: 'How to compare. The list depends on the type of the field.',
 	}),
@@ -66,17 +72,15 @@ const conditionParts = [
 		description:
 			"What to compare with; it must not be empty. For 'One Of' and 'Not One Of', separate values with commas (write a comma inside a value as \\,) or give a list with an expression.",
 	}),
-	text('choice', {
+	tableChoice('choice', {
 		label: 'Value (From List)',
-		loads: ofTable('getChoice', '&field'),
+		list: ['getChoice', '&field'],
 		show: { operator: operatorsWith('choice') },
-		description: CHOOSE_ID,
 	}),
-	names('choices', {
+	tableChoices('choices', {
 		label: 'Values (From List)',
-		loads: ofTable('getChoices', '&field'),
+		list: ['getChoices', '&field'],
 		show: { operator: operatorsWith('choices') },
-		description: CHOOSE_IDS,
 	}),
 ];
 
@@ -114,7 +118,7 @@ export const filterMode = choice('filterMode', {
 interface FilterChanges {
 	description?: string;
 	preset?: 'conditions';
-	/** Whether the filter must have at least one condition if it is used. */
+	/** If it is used, the filter must have at least one condition. */
 	required?: true;
 	/** Other conditions for showing the filter. */
 	show?: Record<string, string[]>;
@@ -248,8 +252,7 @@ export function requireChoices(filter: Group, table: TableDefinition): void {
 /**
  * The filter of an item, checked against the table's definition if the token may read it.
  *
- * @param mayBeKept whether the definition may be a minute old: then nothing may rest on it but
- *   reading
+ * @param mayBeKept whether the definition may be a minute old: then it may only be used to read
  * @throws {InputError}
  */
 export async function readFilter(
@@ -261,9 +264,8 @@ export async function readFilter(
 	if (!conditionsOf(filter).some(comparesWhole)) return filter;
 	const address = tableOf(run, index);
 	const check = (table: TableDefinition) => requireChoices(filter, table);
-	const checking = mayBeKept
-		? run.checkWithKept(address, check)
-		: run.definition(address).then((table) => check(table));
+	const checkFresh = async () => check(await run.definition(address));
+	const checking = mayBeKept ? run.checkWithKept(address, check) : checkFresh();
 	// If the definition can't be read, the request for the records will show why.
 	await checking.catch(serviceErrorOrThrow);
 	return filter;

@@ -4,13 +4,13 @@
 import { isEmptyFilter } from '../../api/filters';
 import type { RecordQuery } from '../../api/pages';
 import type { Entry, NameOf, ParameterReader } from '../../parameterKinds/parameter';
-import { choice, flag, list, names, text } from '../../parameterKinds/kinds';
+import { choice, flag, list } from '../../parameterKinds/kinds';
 import { recordOutput, type RecordOutput } from '../../input/recordOutput';
 import type { RunContext } from '../../run/run';
 import { ServiceError } from '../../transport/errors';
 import { filterMode, readFilter, type FilterParameter } from './filter';
 import { linkedTo, linkedToOf } from './readingLinks';
-import { CHOOSE_ID, CHOOSE_IDS, fieldPart, ofTable, type TableParameter } from './table';
+import { fieldPart, tableChoice, tableChoices, type TableParameter } from './table';
 
 export const simple = flag('simple', {
 	label: 'Simplify',
@@ -24,17 +24,16 @@ export const outputOf = (
 	index: number,
 ): RecordOutput => recordOutput(simple.of(reader, index));
 
-export const fieldsToLoad = names('fieldsToLoad', {
+export const fieldsToLoad = tableChoices('fieldsToLoad', {
 	label: 'Output Field Names or IDs',
-	loads: ofTable('getFields'),
-	description: `The fields to return, all if none is chosen. ${CHOOSE_IDS}.`,
+	list: 'getFields',
+	about: 'The fields to return, all if none is chosen',
 });
 
-export const savedView = text('savedView', {
+export const savedView = tableChoice('savedView', {
 	label: 'Saved View Name or ID',
-	loads: ofTable('getSavedViews'),
+	list: 'getSavedViews',
 	narrows: true,
-	description: CHOOSE_ID,
 });
 
 const sortField = fieldPart('getSortFields');

@@ -12,16 +12,15 @@ import {
 	type LinkTarget,
 } from '../../api/linkedRecords';
 import type { Entry, NameOf } from '../../parameterKinds/parameter';
-import { choice, list, names, text, wholeNumber } from '../../parameterKinds/kinds';
+import { choice, list, text, wholeNumber } from '../../parameterKinds/kinds';
 import type { RunContext } from '../../run/run';
 import { holdsData } from '../../fields';
 import { entriesByLink, isLink, linkedTable, linkField } from '../write/writingLinks';
 import {
-	CHOOSE_ID,
-	CHOOSE_IDS,
 	chosenApplication,
-	ofTable,
 	RECORD_ID_EXAMPLE,
+	tableChoice,
+	tableChoices,
 	tableOf,
 	type TableParameter,
 } from './table';
@@ -29,10 +28,10 @@ import { LABELS } from '../../labels';
 
 const CHOOSE = 'Choose it from the list, or correct the expression in it.';
 
-const incomingLink = text('linkField', {
+const incomingLink = tableChoice('linkField', {
 	label: 'Link Field Name or ID',
-	loads: ofTable('getIncomingLinks'),
-	description: `The link field of that table, such as deals.people. ${CHOOSE_ID}.`,
+	list: 'getIncomingLinks',
+	about: 'The link field of that table, such as deals.people',
 });
 
 const linkingRecord = text('recordId', {
@@ -90,11 +89,11 @@ const include = choice('include', {
 	description: 'What to return of each linked record',
 });
 
-const linkedFields = names('linkedFields', {
+const linkedFields = tableChoices('linkedFields', {
 	label: 'Linked Field Names or IDs',
-	loads: ofTable('getLinkedDataFields', '&field'),
+	list: ['getLinkedDataFields', '&field'],
 	show: { include: ['fields'] },
-	description: `The fields of the linked table. ${CHOOSE_IDS}.`,
+	about: 'The fields of the linked table',
 });
 
 /** How many records to return. */
@@ -124,13 +123,10 @@ function fieldsOf(entry: Entry<NameOf<typeof linkedFields>>, { table }: LinkTarg
 	const unknown = chosen.find(
 		(name) => !table.fields.some((field) => field.name === name && holdsData(field)),
 	);
-	if (chosen.length > 0 && unknown === undefined) return chosen;
-	throw linkedRecords.error(
-		unknown === undefined
-			? `No field of the linked table '${table.header}' is chosen`
-			: `The linked table '${table.header}' has no field '${unknown}'`,
-		CHOOSE,
-	);
+	const wrong = (message: string) => linkedRecords.error(message, CHOOSE);
+	if (chosen.length === 0) throw wrong(`No field of the linked table '${table.header}' is chosen`);
+	if (unknown === undefined) return chosen;
+	throw wrong(`The linked table '${table.header}' has no field '${unknown}'`);
 }
 
 type LinkedParameter = TableParameter | NameOf<typeof linkedRecords>;

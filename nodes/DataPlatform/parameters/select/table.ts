@@ -6,7 +6,7 @@ import type { INodePropertyTypeOptions } from 'n8n-workflow';
 import { idKey } from '../../api/idSet';
 import type { TableAddress } from '../../api/types';
 import type { NameOf, ParameterReader } from '../../parameterKinds/parameter';
-import { custom, text } from '../../parameterKinds/kinds';
+import { custom, names, text } from '../../parameterKinds/kinds';
 import { requireText } from '../../parameterKinds/requireValue';
 import { LABELS } from '../../labels';
 
@@ -24,7 +24,7 @@ interface LocatorLook {
 	/** What it holds at first; nothing if not set. */
 	preset?: { mode: 'id'; value: string };
 	show?: Record<string, string[]>;
-	/** Whether an expression in it must return something, although the field itself may be empty. */
+	/** An expression in it must return something, although the field itself may be empty. */
 	narrows?: boolean;
 	typeOptions?: INodePropertyTypeOptions;
 	/** The method that searches the choices. */
@@ -102,26 +102,40 @@ export const UNTIL_TABLE_CHOSEN = { table: [''] };
 /** The parameters that lists of fields depend on. */
 export const TABLE_DEPENDENCIES = ['application.value', 'table.value'];
 
-/**
- * A list that the editor loads for the table. `&name` is a parameter in the same collection entry.
- */
-export const ofTable = (
-	loadOptionsMethod: string,
-	...more: string[]
-): INodePropertyTypeOptions => ({
-	loadOptionsMethod,
-	loadOptionsDependsOn: [...TABLE_DEPENDENCIES, ...more],
-});
-
 const EXPRESSION = '<a href="https://docs.n8n.io/code/expressions/">expression</a>';
 
 /** n8n's standard text in the description of a loaded list. */
 export const CHOOSE_ID = `Choose from the list, or specify an ID using an ${EXPRESSION}`;
-export const CHOOSE_IDS = `Choose from the list, or specify IDs using an ${EXPRESSION}`;
+const CHOOSE_IDS = `Choose from the list, or specify IDs using an ${EXPRESSION}`;
+
+interface TableListLook extends Omit<Parameters<typeof text>[1], 'loads'> {
+	/**
+	 * The method that loads the list, and what it depends on besides the table: `&field` is the
+	 * parameter in the same entry.
+	 */
+	list: string | [method: string, dependsOn: string];
+	/** Stands before n8n's standard text, if the description is not all of its own. */
+	about?: string;
+}
+
+const ofTable = ({ list, about, ...look }: TableListLook, choose: string) => {
+	const [loadOptionsMethod, ...more] = [list].flat();
+	const loadOptionsDependsOn = [...TABLE_DEPENDENCIES, ...more];
+	const description = about ? `${about}. ${choose}.` : choose;
+	return { description, ...look, loads: { loadOptionsMethod, loadOptionsDependsOn } };
+};
+
+/** One entry of a list that the editor loads for the table; '' if none is chosen. */
+export const tableChoice = <Name extends string>(name: Name, look: TableListLook) =>
+	text(name, ofTable(look, CHOOSE_ID));
+
+/** Entries of a list that the editor loads for the table. */
+export const tableChoices = <Name extends string>(name: Name, look: TableListLook) =>
+	names(name, ofTable(look, CHOOSE_IDS));
 
 /** A field of the table, as a part of a list entry. */
-export const fieldPart = (method: string, description = CHOOSE_ID, preset = '') =>
-	text('field', { label: 'Field Name or ID', loads: ofTable(method), description, preset });
+export const fieldPart = (list: string, look: Partial<TableListLook> = {}) =>
+	tableChoice('field', { label: 'Field Name or ID', list, ...look });
 
 const RECORD_ADDRESSES = addresses(
 	'/apps/<name>/tables/<name>/data/(<name>)',

@@ -44,30 +44,27 @@ export function fieldRulesOf(
 	on: MatchOn,
 	mode: WriteMode,
 ): FieldRules | undefined {
-	const rules = new Map<string, 'always' | 'whenCreating' | 'ifEmpty'>();
+	const names = new Set<string>();
+	const rules = new Map<string, 'whenCreating' | 'ifEmpty'>();
 	const wrong = (message: string, hint: string) =>
 		fieldRules.error(`${fieldRules}: ${message}`, hint);
 	for (const entry of fieldRules.of(reader, index)) {
 		const name = ruledField.in(entry, fieldRules);
 		const definition = table.fields.find((known) => known.name === name);
+		const choose = 'Choose the field from the list, or remove the entry.';
 		if (name === '') throw wrong('an entry has no field', 'Choose it, or remove the entry.');
-		if (!definition || !isWritable(definition)) {
-			const what = definition
-				? `'${name}' is read-only`
-				: `table '${table.header}' has no field '${name}'`;
-			throw wrong(what, 'Choose the field from the list, or remove the entry.');
-		}
-		if (rules.has(name)) throw wrong(`there are two entries for '${name}'`, 'Remove one.');
+		if (!definition) throw wrong(`table '${table.header}' has no field '${name}'`, choose);
+		if (!isWritable(definition)) throw wrong(`'${name}' is read-only`, choose);
+		if (names.has(name)) throw wrong(`there are two entries for '${name}'`, 'Remove one.');
 		if (on !== 'recordId' && on.includes(name)) {
 			throw wrong(`records are found by '${name}'`, 'Remove the entry.');
 		}
-		rules.set(name, fieldRule.in(entry, fieldRules));
+		const rule = fieldRule.in(entry, fieldRules);
+		names.add(name);
+		if (rule !== 'always') rules.set(name, rule);
 	}
-	const effective = [...rules].flatMap(([name, rule]) =>
-		rule === 'always' ? [] : [[name, rule] as const],
-	);
-	if (effective.length === 0) return undefined;
-	if (mode !== 'replace') return new Map(effective);
+	if (rules.size === 0) return undefined;
+	if (mode !== 'replace') return rules;
 	throw wrong(
 		"they can't keep a field if those not sent are cleared",
 		'Remove them, or leave the fields that are not sent as they are.',

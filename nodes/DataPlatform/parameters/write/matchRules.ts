@@ -5,11 +5,11 @@ import type { TableDefinition } from '../../api/types';
 import { keyField, noImportKey } from '../../fields/keyFields';
 import type { Matching, MatchRules } from '../../bulk/writeTask';
 import type { NameOf, Parameter } from '../../parameterKinds/parameter';
-import { choice, names } from '../../parameterKinds/kinds';
+import { choice } from '../../parameterKinds/kinds';
 import type { RunContext } from '../../run/run';
 import { fieldRules, fieldRulesOf } from './fieldRules';
 import { OptionGroup } from '../defineOperation';
-import { CHOOSE_IDS, itemRecordId, ofTable } from '../select/table';
+import { itemRecordId, tableChoices } from '../select/table';
 import type { MatchOn, WriteMode } from '../../bulk/terms';
 import { LABELS } from '../../labels';
 
@@ -25,12 +25,12 @@ export const matchOn = choice('matchOn', {
 		"How to find each item's record. Keys are compared exactly, including case and spaces. An expression with .trim().toLowerCase() makes them equal.",
 });
 
-export const matchFields = names('matchFields', {
+export const matchFields = tableChoices('matchFields', {
 	label: LABELS.matchFields,
-	loads: ofTable('getMatchFields'),
+	list: 'getMatchFields',
 	required: true,
 	show: { matchOn: ['fields'] },
-	description: `A record matches if it has the same values in all of these fields. ${CHOOSE_IDS}.`,
+	about: 'A record matches if it has the same values in all of these fields',
 });
 
 /** How each item finds its record. @param preset the default */
@@ -168,9 +168,8 @@ export function matchingOf(
 		rules.multipleMatches !== 'all';
 	// An upsert never finds several records: the platform matches its key itself.
 	const isDoneByPlatform = mode === 'upsert' ? isKey : on === 'recordId';
-	return isPlain && isDoneByPlatform
-		? undefined
-		: { on, ...rules, ...(ruled && { fieldRules: ruled }) };
+	if (isPlain && isDoneByPlatform) return undefined;
+	return { on, ...rules, ...(ruled && { fieldRules: ruled }) };
 }
 
 function fieldsToMatch(

@@ -94,7 +94,7 @@ export const removeDespiteFailures = flag('removeDespiteFailures', {
 export const syncParameters = [
 	missingRecords,
 	fieldsToSet,
-	// Selects the records to compare with the input. Not needed if missing records are left alone.
+	// Selects the records to compare with the input. Not needed if missing records are left as they are.
 	...filterWith({
 		show: IF_REMOVED,
 		description:
@@ -122,7 +122,8 @@ function removalOf(
 ): Removal | undefined {
 	const kind = missingRecords.of(run, index);
 	if (kind === 'leave') return undefined;
-	return kind === 'delete' ? kind : { set: valuesToSet(run, index, table, keys) };
+	if (kind === 'delete') return kind;
+	return { set: valuesToSet(run, index, table, keys) };
 }
 
 /** @throws {InputError} if a value can't be written, or none is set */
@@ -173,12 +174,12 @@ function writableField(
 ): FieldDefinition {
 	const name = fieldToSet.in(entry, fieldsToSet);
 	const field = table.fields.find((known) => known.name === name);
-	if (field && isWritable(field)) return field;
-	const why = field ? `'${name}' is read-only` : `the table has no '${name}'`;
-	throw wrong(
-		`a field under ${fieldsToSet}: ${name === '' ? 'is empty' : why}`,
-		'Choose it from the list.',
-	);
+	const wrongField = (why: string) =>
+		wrong(`a field under ${fieldsToSet}: ${why}`, 'Choose it from the list.');
+	if (name === '') throw wrongField('is empty');
+	if (!field) throw wrongField(`the table has no '${name}'`);
+	if (!isWritable(field)) throw wrongField(`'${name}' is read-only`);
+	return field;
 }
 
 /**

@@ -209,7 +209,7 @@ export const importOptions = <Option extends string>(asText: Array<Parameter<Opt
 	matchingOptions(...upsertMatchOptions, importKey),
 ];
 
-/** How an operation writes, apart from what all of them share. */
+/** How an operation writes, in addition to what all of them share. */
 export interface WriteKind {
 	mode: WriteMode;
 	duplicates: PlanOptions['duplicates'];
@@ -291,10 +291,10 @@ export interface WriteSetup {
 	table: TableDefinition;
 	links: LinkResolver;
 	planning: PlanOptions;
-	/** Whether rows name their records by ID. */
+	/** Rows name their records by ID. */
 	hasId: boolean;
 	pipeline: WritePipeline;
-	/** Whether the table's definition may be out of date: then the platform rejects what is wrong. */
+	/** The table's definition may be out of date: the platform rejects what is wrong. */
 	isCheckedByPlatform: boolean;
 }
 

@@ -8,11 +8,11 @@ import type { FieldDefinition, TableAddress, TableDefinition } from '../../api/t
 import type { LinkTarget } from '../../api/linkedRecords';
 import { LinkResolver } from '../../bulk/links/linkResolver';
 import type { Entry, NameOf, Parameter, ParameterReader } from '../../parameterKinds/parameter';
-import { choice, list, text } from '../../parameterKinds/kinds';
+import { choice, list } from '../../parameterKinds/kinds';
 import type { RunContext } from '../../run/run';
 import type { ApiClient } from '../../transport/client';
 import { InputError, ServiceError } from '../../transport/errors';
-import { CHOOSE_ID, fieldPart, ofTable } from '../select/table';
+import { fieldPart, tableChoice } from '../select/table';
 import { emptyValues } from './columns';
 import type { LinkRule, LinkRules } from '../../bulk/writeTask';
 import { LABELS } from '../../labels';
@@ -21,11 +21,10 @@ import { LABELS } from '../../labels';
 export const ALL_LINK_FIELDS = '*';
 
 /** One of the table's link fields, or all of them. */
-export const linkField = fieldPart(
-	'getLinkFields',
-	`The link field. ${CHOOSE_ID}.`,
-	ALL_LINK_FIELDS,
-);
+export const linkField = fieldPart('getLinkFields', {
+	about: 'The link field',
+	preset: ALL_LINK_FIELDS,
+});
 
 const valueType = choice('valueType', {
 	label: 'Link Values Are',
@@ -41,11 +40,11 @@ const valueType = choice('valueType', {
 	description: 'What the items hold in the link field',
 });
 
-const linkedField = text('linkedField', {
+const linkedField = tableChoice('linkedField', {
 	label: 'Linked Field Name or ID',
-	loads: ofTable('getLinkedFields', '&field'),
+	list: ['getLinkedFields', '&field'],
 	show: { valueType: ['field'] },
-	description: `The field of the linked table. ${CHOOSE_ID}.`,
+	about: 'The field of the linked table',
 });
 
 const ifNotFound = choice('ifNotFound', {
@@ -92,15 +91,11 @@ export function entriesByLink<E extends Entry<'field'>>(
 	for (const entry of entries) {
 		const name = linkField.in(entry, of);
 		if (name !== ALL_LINK_FIELDS && !links.some((link) => link.name === name)) {
-			throw new InputError(
+			const known = links.map((link) => link.name).join(', ');
+			const none = 'The table has no link field: remove the option.';
+			throw of.error(
 				`${of} names '${name}', which is no link field of table '${table.header}'`,
-				{
-					field: of.label,
-					hint:
-						links.length > 0
-							? `Its link fields are: ${links.map((link) => link.name).join(', ')}.`
-							: 'The table has no link field: remove the option.',
-				},
+				known ? `Its link fields are: ${known}.` : none,
 			);
 		}
 		if (byName.has(name)) {
@@ -108,10 +103,10 @@ export function entriesByLink<E extends Entry<'field'>>(
 		}
 		byName.set(name, entry);
 	}
-	return links.flatMap((link): Array<[FieldDefinition, E]> => {
-		const entry = byName.get(link.name) ?? byName.get(ALL_LINK_FIELDS);
-		return entry ? [[link, entry]] : [];
-	});
+	const forAll = byName.get(ALL_LINK_FIELDS);
+	return links
+		.map((link) => [link, byName.get(link.name) ?? forAll] as const)
+		.filter((each): each is [FieldDefinition, E] => each[1] !== undefined);
 }
 
 /** The rule of one entry; undefined if the values are record IDs. @throws {InputError} */
@@ -138,13 +133,12 @@ export function linkRules(
 	index: number,
 	table: TableDefinition,
 ): LinkRules {
-	const entries = entriesByLink(linkValues.of(reader, index), table, linkValues);
-	return new Map(
-		entries.flatMap(([{ name }, entry]): Array<[string, LinkRule]> => {
-			const rule = toRule(entry);
-			return rule ? [[name, rule]] : [];
-		}),
-	);
+	const rules = new Map<string, LinkRule>();
+	for (const [{ name }, entry] of entriesByLink(linkValues.of(reader, index), table, linkValues)) {
+		const rule = toRule(entry);
+		if (rule) rules.set(name, rule);
+	}
+	return rules;
 }
 
 /**

@@ -31,31 +31,44 @@ interface SoughtKey extends RecordKey {
 	enough: number;
 }
 
-/** Reads the records with certain keys, as many of each as matter. */
+/**
+ * Reads the records with certain keys, as many of each as matter, and no more than that in all. If
+ * some have more, or others that the platform takes for the same, the keys that are still open are
+ * looked up without them, in halves, in the end by exact comparison.
+ */
 class KeyReader {
 	/** By the key's text, then by ID: several filters may match one combination of values. */
 	private readonly found = new Map<string, Map<string, PlatformRecord>>();
 
+	/** @param onKey called with each key that a record has */
 	constructor(
 		private readonly client: ApiClient,
 		private readonly at: TableAddress,
 		private readonly fields: FieldDefinition[],
 		private readonly names: string[] | undefined,
 		private readonly keys: ReadonlyMap<string, SoughtKey>,
-	) {}
+		private readonly onKey?: (text: string) => void,
+	) {
+		for (const text of keys.keys()) this.found.set(text, new Map());
+	}
 
 	/** The records with a key, the oldest first. */
 	recordsOf(text: string): PlatformRecord[] {
 		return [...(this.found.get(text)?.values() ?? [])];
 	}
 
-	async read(keys = this.keys): Promise<void> {
-		for (const text of keys.keys()) if (!this.found.has(text)) this.found.set(text, new Map());
-		const filters = oneOfKeys(this.fields, [...keys.values()]);
+	async read(texts = [...this.keys.keys()]): Promise<void> {
+		const keys = texts.map((text) => this.keys.get(text)!);
+		const filters = oneOfKeys(this.fields, keys);
 		await forEachConcurrent(filters, PARALLEL_READS, async (filter) => {
-			const texts = filters.length === 1 ? [...keys.keys()] : this.textsIn(filter);
-			const open = await this.readPages(filter, texts);
-			if (open) await this.read(new Map(open.map((text) => [text, keys.get(text)!])));
+			const matched = filters.length === 1 ? texts : this.textsIn(filter);
+			const most = matched?.reduce((sum, text) => sum + this.keys.get(text)!.enough, 0);
+			const open = await this.readPages(filter, matched, most);
+			const half = Math.ceil(open.length / 2);
+			if (open.length === 0) return;
+			if (matched!.length === 1) await this.readPages(this.exactly(filter, matched![0]!), matched);
+			else if (open.length < matched!.length) await this.read(open);
+			else for (const part of [open.slice(0, half), open.slice(half)]) await this.read(part);
 		});
 	}
 
@@ -64,36 +77,36 @@ class KeyReader {
 		return this.fields.length === 1 && entry && !isGroup(entry) ? valuesOf(entry) : undefined;
 	}
 
-	/**
-	 * @returns the keys that still lack records, to be read by themselves, because a page has none of
-	 *   theirs
-	 */
-	private async readPages(filter: Group, texts?: string[]): Promise<string[] | undefined> {
+	/** A filter for one key, by exact comparison if there is one. */
+	private exactly(filter: Group, value: string): Group {
+		const [field, ...others] = this.fields;
+		if (others.length > 0 || fieldType(field!).comparison !== 'text') return filter;
+		return { filter: [{ field: field!.name, operator: '===', value }], filterOperator: 'and' };
+	}
+
+	/** @returns the keys that may have more records, because only `most` were read */
+	private async readPages(filter: Group, texts?: string[], most = Infinity): Promise<string[]> {
 		const { client, at, names } = this;
-		for await (const page of readRecords(client, at, { filter, fields: names }, Infinity)) {
-			const isNews = this.take(page);
-			const open = texts?.filter((text) => !this.hasEnough(text));
-			if (open?.length === 0) return undefined;
-			if (open && !isNews && page.length > 0 && open.length < texts!.length) return open;
+		const open = () => texts?.filter((text) => !this.hasEnough(text)) ?? [];
+		let count = 0;
+		for await (const page of readRecords(client, at, { filter, fields: names }, most)) {
+			count += page.length;
+			for (const record of page) this.take(record);
+			if (texts && open().length === 0) break;
 		}
-		return undefined;
+		return count < most ? [] : open();
 	}
 
 	private hasEnough(text: string): boolean {
 		return this.found.get(text)!.size >= this.keys.get(text)!.enough;
 	}
 
-	/** Returns whether any record of a page matters. */
-	private take(page: PlatformRecord[]): boolean {
-		let isNews = false;
-		for (const record of page) {
-			const key = storedRecordKey(this.fields, record);
-			const same = this.found.get(key.text);
-			if (!same || this.hasEnough(key.text) || same.has(record.id)) continue;
-			same.set(record.id, record);
-			isNews = true;
+	private take(record: PlatformRecord) {
+		const { text } = storedRecordKey(this.fields, record);
+		this.onKey?.(text);
+		if (this.found.has(text) && !this.hasEnough(text)) {
+			this.found.get(text)!.set(record.id, record);
 		}
-		return isNews;
 	}
 }
 
@@ -204,75 +217,8 @@ export const similarText = (text: string) => tidied(text).toLowerCase();
 
 const tidied = (text: string) => text.trim().replace(/\s+/g, ' ');
 
-/** How many values a request looks up: one less than a page, so that one page holds all records. */
-const VALUES_PER_LOOKUP = 999;
-
 /** How many requests look up values at a time. */
 export const PARALLEL_LOOKUPS = 4;
-
-/** Looks up values of one field. Reads just enough to see whether each value is unique. */
-class ValueLookup {
-	private readonly found = new Map<string, string[]>();
-	private readonly similar = new Map<string, string>();
-
-	constructor(
-		private readonly client: ApiClient,
-		private readonly at: TableAddress,
-		private readonly field: FieldDefinition,
-	) {}
-
-	/** What was found for a value. */
-	match(text: string): ValueMatch {
-		const ids = this.found.get(text) ?? [];
-		return ids.length > 0 ? { ids } : { ids, similar: this.similar.get(similarText(text)) };
-	}
-
-	/**
-	 * @param values the values that the filter matches
-	 * @returns how many records were read
-	 */
-	private async read(filter: Group, limit: number, values: string[]): Promise<number> {
-		const { client, at, field } = this;
-		const isEnough = () => isUnique([field]) && values.every((text) => this.found.has(text));
-		let count = 0;
-		for await (const page of readRecords(client, at, { filter, fields: [field.name] }, limit)) {
-			count += page.length;
-			for (const record of page) this.note(record);
-			if (isEnough()) break;
-		}
-		return count;
-	}
-
-	private note(record: PlatformRecord) {
-		const { text } = storedRecordKey([this.field], record);
-		const { id } = record;
-		const ids = this.found.get(text) ?? [];
-		if (ids.length < 2 && !ids.includes(id)) this.found.set(text, [...ids, id]);
-		if (!this.similar.has(similarText(text))) this.similar.set(similarText(text), text);
-	}
-
-	async search(values: string[]): Promise<void> {
-		for (const filter of oneOf(this.field.name, values)) {
-			const { value } = filter.filter[0] as { value: string[] };
-			// If fewer records came, all were read and none is missed.
-			const limit = 2 * value.length;
-			if ((await this.read(filter, limit, value)) < limit) continue;
-			const open = value.filter((text) => (this.found.get(text)?.length ?? 0) < 2);
-			const half = Math.ceil(open.length / 2);
-			if (value.length === 1) await this.searchExactly(open);
-			else for (const part of [open.slice(0, half), open.slice(half)]) await this.search(part);
-		}
-	}
-
-	/** Looks up values that many records have in another spelling. */
-	private async searchExactly(values: string[]) {
-		const { name: field } = this.field;
-		const operator = fieldType(this.field).comparison === 'text' ? '===' : 'eq';
-		for (const value of values) {
-			await this.read({ filter: [{ field, operator, value }], filterOperator: 'and' }, 2, [value]);
-		}
-	}
-}
 
 /**
  * Finds the records that have certain values in a field, many values per request. Values are
@@ -286,15 +232,20 @@ export async function lookUpValues(
 	field: FieldDefinition,
 	values: string[],
 ): Promise<Map<string, ValueMatch>> {
-	const lookup = new ValueLookup(client, at, field);
+	const enough = isUnique([field]) ? 1 : 2;
 	// Also finds values that are stored without extra spaces, so that the error can name them.
-	const listed = [...new Set([...values, ...values.map(tidied)])];
-	const starts = Array.from(
-		{ length: Math.ceil(listed.length / VALUES_PER_LOOKUP) },
-		(_, index) => index * VALUES_PER_LOOKUP,
+	const listed = [...values, ...values.map(tidied)];
+	const sought = new Map(listed.map((text) => [text, { text, parts: [text], enough }]));
+	const similar = new Map<string, string>();
+	const note = (text: string) => {
+		if (!similar.has(similarText(text))) similar.set(similarText(text), text);
+	};
+	const reader = new KeyReader(client, at, [field], [field.name], sought, note);
+	await reader.read();
+	return new Map(
+		values.map((text) => {
+			const ids = reader.recordsOf(text).map(({ id }) => id);
+			return [text, ids.length > 0 ? { ids } : { ids, similar: similar.get(similarText(text)) }];
+		}),
 	);
-	await forEachConcurrent(starts, PARALLEL_LOOKUPS, async (start) => {
-		await lookup.search(listed.slice(start, start + VALUES_PER_LOOKUP));
-	});
-	return new Map(values.map((text) => [text, lookup.match(text)]));
 }

@@ -94,15 +94,6 @@ describe('update', () => {
 		expect(result.error).toBeUndefined();
 		expect(await harness.values('buyer')).toEqual(['New', 'New', 'New']);
 	});
-
-	test.each([null, '', [], { a: 1 }, true, NaN])('a record ID that is %j', async (value) => {
-		const updates = (await existing()).map((item, index) => ({ ...item, ...(index === 1 && { id: value }), buyer: 'New' }));
-		const recordId = byRecord('={{ $json.id }}');
-		const run = { items: updates as IDataObject[], parameters: { columns: mapped, recordId } };
-		const result = await harness.run('update', { ...continuing, ...run });
-		expectErrorItem(result.output('Data Platform')[1]!, 1, /'Record( ID)?'|record id/);
-		expect(await harness.values('buyer')).toEqual(['New', 'Buyer 2', 'New']);
-	});
 });
 
 describe('parameters that all items share', () => {
@@ -194,12 +185,6 @@ describe('a summary', () => {
 		const result = await harness.run('create', { ...run, ...continuing });
 		expect(result.json()).toEqual([expect.objectContaining({ inserted: 2, failed: 1 })]);
 	});
-});
-
-test('Create or Update on a table without an import key says what to do', async () => {
-	const result = await harness.run('upsert', { table: 'notes', items: [{ text: 'a' }] });
-	expect(result.error?.message).toBe("Table 'Notes' has no import key field");
-	expect(result.error?.description).not.toContain('in the options');
 });
 
 describe('numbers of the whole run', () => {

@@ -92,15 +92,6 @@ describe('create or update, matched on fields', () => {
 		expect(stopped.error?.message).toContain('Nothing was sent. 3 items have problems');
 	});
 
-	test('a table without an import key: the error says what to choose', async () => {
-		const result = await onNotes('upsert', { items: [{ text: 'a' }] });
-		expect(result.json()[0]).toMatchObject({
-			error: "Table 'Notes' has no import key field",
-			message: expect.stringContaining("'Match On'"),
-		});
-		expect(await harness.writes()).toEqual([]);
-	});
-
 	test.each([
 		['no field', '={{ [] }}', 'is empty'],
 		['a field that the table has not', ['nothing'], "no field 'nothing' to match on"],

@@ -140,31 +140,6 @@ async function imported(file: string | Buffer, options: IDataObject = {}) {
 
 const numbersInTable = async () => (await harness.values('number')).map(String).sort();
 
-test.each([1, 2])('keys that are repeated, however far apart, seed %d', async (seed) => {
-	const random = new SeededRandom(2000 + seed);
-	const keys = Array.from({ length: 11_000 }, (_, index) => `n${index}`);
-	const first = new Map<number, number>();
-	for (let count = 0; count < 40; count += 1) {
-		const at = random.between(1, keys.length - 1);
-		const earlier = random.between(0, at - 1);
-		const used = [...first.keys(), ...first.values()];
-		if (used.includes(at) || used.includes(earlier)) continue;
-		keys[at] = keys[earlier]!;
-		first.set(at, earlier);
-	}
-	const text = `number,buyer\n${keys.map((key, at) => `${key},${at}\n`).join('')}`;
-	const result = await imported(text, { duplicates: 'error' });
-	expect(result.json()[0]).toMatchObject({ rows: keys.length, inserted: keys.length - first.size, rejected: first.size });
-	const rejected = (await read(result.output('Data Platform')[0], 'rejected')).toString('utf8');
-	const reasons = rejected
-		.split('\r\n')
-		.slice(1, -1)
-		.map((line) => [/,(\d+)$/, /as row (\d+)/].map((part) => Number(part.exec(line)?.[1]) - 2));
-	expect(reasons).toEqual([...first].sort(([a], [b]) => a - b));
-	const byNumber = new Map((await harness.records()).map(({ fields }) => [fields.number, fields.buyer]));
-	expect([...first.values()].every((at) => byNumber.get(keys[at]) === String(at))).toBe(true);
-});
-
 test.each(SEEDS)('bytes that are not text, at a random place, seed %d', async (seed) => {
 	const random = new SeededRandom(3000 + seed);
 	const lines = Array.from({ length: 400 }, (_, index) => `n${index},Büyer ${index}\n`);
@@ -194,22 +169,6 @@ test.each(SEEDS)('a file of nothing but random bytes is an error, seed %d', asyn
 	const result = await imported(bytes, { encoding: random.of('auto', 'windows-1252', 'utf-16le') });
 	expect(result.error!.message).not.toBe('');
 	expect(await harness.writes()).toEqual([]);
-});
-
-test('10,000 columns, among which those of the table are', async () => {
-	const random = new SeededRandom(5);
-	const header = Array.from({ length: 10_000 }, (_, at) => `c${at}`);
-	const places = { number: random.between(0, 4000), buyer: random.between(5000, 9999) };
-	for (const [name, at] of Object.entries(places)) header[at] = name;
-	const lines = Array.from({ length: 20 }, (_, index) => {
-		const cells: string[] = header.map(() => (random.happens(0.5) ? 'x' : ''));
-		cells[places.number] = `n${index}`;
-		cells[places.buyer] = 'b';
-		return cells.join(',');
-	});
-	const result = await imported([header.join(','), ...lines].join('\n'), { unknownFields: 'ignore' });
-	expect(result.json()[0]).toMatchObject({ rows: 20, inserted: 20, rejected: 0 });
-	expect(await harness.records()).toHaveLength(20);
 });
 
 /** The columns that this node adds to a record's fields, and others that look like them. */
@@ -250,20 +209,6 @@ test.each(SEEDS)('fields of any header are exported and imported, seed %d', asyn
 	expect(await fieldsOf()).toEqual(before);
 });
 
-test.each([
-	['48 MB of commas', `n2,${','.repeat(48_000_000)}`, 'has more than 100000 cells'],
-	['48 MB of letters', `n2,${'x,'.repeat(90_000)}${'x'.repeat(48_000_000)}`, 'has more than'],
-])('a small gzip file with a row of %s', async (_, row, problem) => {
-	const packed = gzipSync(`number,buyer\nn1,b\n${row}\nn3,b\n`);
-	expect(packed.length).toBeLessThan(200_000);
-	const result = await imported(packed);
-	expect(result.json()[0]).toMatchObject({
-		...{ rows: 3, inserted: 2, rejected: 1 },
-		errors: [{ row: 3, error: expect.stringContaining(problem) }],
-	});
-	expect(await numbersInTable()).toEqual(['n1', 'n3']);
-});
-
 test.each(SEEDS)('a gzip file that is damaged anywhere imports no row, seed %d', async (seed) => {
 	const random = new SeededRandom(7000 + seed);
 	const lines = Array.from({ length: 12_000 }, (__, at) => `n${at},${random.between(1, 1e9)}\n`);
@@ -276,13 +221,4 @@ test.each(SEEDS)('a gzip file that is damaged anywhere imports no row, seed %d',
 	const { error } = await imported(damaged);
 	expect(error!.message).toMatch(/^The gzip file (ends in the middle|is damaged: \w+|is several)/);
 	expect(await harness.writes()).toEqual([]);
-});
-
-test.each(['', '"'])('a cell of 50 MB, quoted with %j, affects no other row', async (quote) => {
-	const long = Buffer.alloc(50 * 1024 * 1024, 'x');
-	const result = await imported(Buffer.concat([Buffer.from(`number,buyer\nn1,b\nn2,${quote}`), long, Buffer.from(`${quote}\nn3,b\n`)]));
-	expect(result.json()[0]).toMatchObject({ rows: 3, inserted: 2, rejected: 1 });
-	expect(await numbersInTable()).toEqual(['n1', 'n3']);
-	const rejected = (await read(result.output('Data Platform')[0], 'rejected')).toString('utf8');
-	expect(rejected).toContain('has more than 4194304 characters in column 2,,3\r\n');
 });

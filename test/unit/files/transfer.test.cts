@@ -107,47 +107,26 @@ describe('an upload', () => {
 		expect(requests).toHaveLength(1);
 	});
 
-	type Row = [what: string, responses: Array<ReturnType<Serve>>, more: Partial<UploadTarget>, message: string];
 	const key = { field: 'code', value: 'k' };
 	const fresh = { id: undefined, before: undefined };
-	test.each<Row>([
-		[
-			'the record has only what it had before',
-			[lost(), ok(record([file('old', 'a.txt')]))],
-			{},
-			`Unknown whether the files were stored: ${BROKEN}; the record '${ID}' does not have 'a.txt' yet`,
-		],
-		[
-			'the record has another file',
-			[lost(), ok(record([file('new', 'a.txt', 4)]))],
-			{},
-			`Unknown whether the files were stored: ${BROKEN}; the record '${ID}' does not have 'a.txt' yet`,
-		],
-		['the record can’t be read', [lost(), no(400)], {}, `Unknown whether the files were stored: ${BROKEN}; looking it up failed: no`],
-		[
-			'the token may not read the record',
-			[lost()],
-			{ before: undefined },
-			`Unknown whether the files were stored: ${BROKEN}; the token may not read the record`,
-		],
-		[
-			'there is no record in the response',
-			[ok(null)],
-			{ before: undefined },
-			'Unknown whether the files were stored: The response contains no record; the token may not read the record',
-		],
-		['the record was to be made', [lost()], fresh, `Unknown whether the record was created: ${BROKEN}`],
-		[
-			'the record was to be made, and has a key',
-			[lost(), ok([])],
-			{ ...fresh, key },
-			`Unknown whether the record was created: ${BROKEN}; the table has no record with 'k' in 'code' yet`,
-		],
-	])('that is lost stays unknown if %s', async (_, responses, more, message) => {
+	const unreadable = { before: undefined };
+	const notYet = `${BROKEN}; the record '${ID}' does not have 'a.txt' yet`;
+	const none = 'The response contains no record; the token may not read the record';
+	const noKey = `${BROKEN}; the table has no record with 'k' in 'code' yet`;
+	const [files, made] = ['the files were stored', 'the record was created'];
+	test.each<[what: string, responses: Array<ReturnType<Serve>>, more: Partial<UploadTarget>, unknown: string, reason: string]>([
+		['the record has only what it had before', [lost(), ok(record([file('old', 'a.txt')]))], {}, files, notYet],
+		['the record has another file', [lost(), ok(record([file('new', 'a.txt', 4)]))], {}, files, notYet],
+		['the record can’t be read', [lost(), no(400)], {}, files, `${BROKEN}; looking it up failed: no`],
+		['the token may not read the record', [lost()], unreadable, files, `${BROKEN}; the token may not read the record`],
+		['there is no record in the response', [ok(null)], unreadable, files, none],
+		['the record was to be made', [lost()], fresh, made, BROKEN],
+		['the record was to be made, and has a key', [lost(), ok([])], { ...fresh, key }, made, noKey],
+	])('that is lost stays unknown if %s', async (_, responses, more, unknown, reason) => {
 		const { failure } = await send(responses, more);
 		expect(failure).toBeInstanceOf(ServiceError);
 		expect(failure).toMatchObject({
-			message,
+			message: `Unknown whether ${unknown}: ${reason}`,
 			delivery: 'ambiguous',
 			hint: "Look at the record before you run it again; with 'Skip Existing' on, files that are already there are not sent again.",
 		});

@@ -25,7 +25,8 @@ const RECORD = ['id', 'created', 'modified', 'ver'];
 interface Setup {
 	table?: typeof table;
 	planning?: Partial<PlanOptions>;
-	mapping?: Array<[column: string, field: string]>;
+	/** `column=field` */
+	mapping?: string[];
 	hasId?: boolean;
 	formulaGuard?: boolean;
 }
@@ -37,7 +38,10 @@ const readerOf = (
 	new RowReader(
 		{
 			table: given,
-			mapping: mapping?.map(([column, field]) => ({ column, field })),
+			mapping: mapping?.map((entry) => {
+				const [column, field] = entry.split('=') as [string, string];
+				return { column, field };
+			}),
 			planning: { mode: 'upsert', empty: 'leave', unknownFields: 'error', duplicates: 'merge', isFromInput: !mapping, ...planning },
 			hasId,
 			form: { numbers: 'plain', listSeparator: ';' },
@@ -66,47 +70,17 @@ describe('columns', () => {
 		[['email', 'x', 'y'], { planning: { unknownFields: 'ignore' } }, { email: 'email' }, ['x', 'y']],
 		[['email', '', ''], {}, { email: 'email' }, []],
 		[['email', 'error', 'field', 'row'], {}, { email: 'email' }, []],
-		[
-			['Mail', 'Name', 'No.', ''],
-			{
-				mapping: [
-					['Mail', 'email'],
-					['No.', 'age'],
-				],
-			},
-			{ Mail: 'email', 'No.': 'age' },
-			['Name'],
-		],
+		[['Mail', 'Name', 'No.', ''], { mapping: ['Mail=email', 'No.=age'] }, { Mail: 'email', 'No.': 'age' }, ['Name']],
 		[['id', 'age', 'ver'], { hasId: true, planning: { mode: 'update' } }, { age: 'age' }, ['ver']],
-		[['id', 'b', 'c'], { hasId: true, planning: { mode: 'update' }, mapping: [['b', 'age']] }, { b: 'age' }, ['c']],
+		[['id', 'b', 'c'], { hasId: true, planning: { mode: 'update' }, mapping: ['b=age'] }, { b: 'age' }, ['c']],
 		[['id', 'created', 'modified', 'ver', 'event', 'email'], {}, { email: 'email' }, ['id', 'created', 'modified', 'ver', 'event']],
 		[[...RECORD, 'event', 'field_event', 'email'], { table: withEvent }, { field_event: 'event', email: 'email' }, [...RECORD, 'event']],
 		[[...RECORD, 'outcome', 'state', 'email'], { table: withEvent }, { state: 'state', email: 'email' }, [...RECORD, 'outcome']],
 		[[...RECORD, 'event', 'email'], { table: withEvent, planning: { unknownFields: 'ignore' } }, { email: 'email' }, [...RECORD, 'event']],
 		[['event', 'email'], { table: withEvent }, { event: 'event', email: 'email' }, []],
-		[
-			['a'],
-			{
-				mapping: [
-					['a', 'email'],
-					['a', 'surname'],
-				],
-			},
-			{ a: 'email, surname' },
-			[],
-		],
-		[['a', 'b', 'b'], { mapping: [['a', 'email']] }, { a: 'email' }, ['b', 'b']],
-		[
-			['a', 'b', 'c', 'c'],
-			{
-				mapping: [
-					['a', 'email'],
-					['b', 'age'],
-				],
-			},
-			{ a: 'email', b: 'age' },
-			['c', 'c'],
-		],
+		[['a'], { mapping: ['a=email', 'a=surname'] }, { a: 'email, surname' }, []],
+		[['a', 'b', 'b'], { mapping: ['a=email'] }, { a: 'email' }, ['b', 'b']],
+		[['a', 'b', 'c', 'c'], { mapping: ['a=email', 'b=age'] }, { a: 'email', b: 'age' }, ['c', 'c']],
 		[['age', 'surname'], { planning: { mode: 'update', matchOn: ['age'] } }, { age: 'age', surname: 'surname' }, []],
 		[['surname'], { planning: { mode: 'create' } }, { surname: 'surname' }, []],
 	])('%j %j', (header, setup, columns, ignoredColumns) => {
@@ -114,12 +88,7 @@ describe('columns', () => {
 	});
 
 	test('a column called __proto__ is one like any other', () => {
-		const { columns } = readerOf(['email', '__proto__'], {
-			mapping: [
-				['email', 'email'],
-				['__proto__', 'age'],
-			],
-		}).report;
+		const { columns } = readerOf(['email', '__proto__'], { mapping: ['email=email', '__proto__=age'] }).report;
 		expect(Object.entries(columns)).toEqual([
 			['email', 'email'],
 			['__proto__', 'age'],
@@ -164,23 +133,23 @@ describe('columns', () => {
 			{ table: withEvent },
 			["the column 'outcome' may be the field 'state'", "Rename it to 'state' if it is the field"],
 		],
-		[['Mail'], { mapping: [['mail', 'email']] }, ["no column 'mail'", "The file's columns are: 'Mail'."]],
-		[['a', 'a'], { mapping: [['a', 'email']] }, ["several columns called 'a'"]],
-		[['id', 'a', 'id'], { hasId: true, planning: { mode: 'update' }, mapping: [['a', 'age']] }, ["several columns called 'id'"]],
+		[['Mail'], { mapping: ['mail=email'] }, ["no column 'mail'", "The file's columns are: 'Mail'."]],
+		[['a', 'a'], { mapping: ['a=email'] }, ["several columns called 'a'"]],
+		[['id', 'a', 'id'], { hasId: true, planning: { mode: 'update' }, mapping: ['a=age'] }, ["several columns called 'id'"]],
 		[['email', 'email (net)'], {}, ["no field for the column 'email (net)'"]],
-		[['a'], { mapping: [['a', 'Email']] }, ["has no field 'Email'", "Choose it under 'Column Mapping'."]],
-		[['a'], { mapping: [['a', 'fullName']] }, ["'fullName' is read-only"]],
+		[['a'], { mapping: ['a=Email'] }, ["has no field 'Email'", "Choose it under 'Column Mapping'."]],
+		[['a'], { mapping: ['a=fullName'] }, ["'fullName' is read-only"]],
 	])('%j %j is an error', (header, setup, parts) => {
 		const message = messageOf(() => readerOf(header, setup));
 		for (const part of parts) expect(message).toContain(part);
 		expect(message).toMatch(/^Nothing was sent: /);
 	});
 
-	test.each<[Array<[string, string]>, string]>([
-		[[['a', 'nope']], "has no field 'nope'"],
-		[[['a', 'fullName']], 'is read-only'],
-	])('NDJSON, mapped as %j, is an error', (mapping, part) => {
-		expect(messageOf(() => readerOf(undefined, { mapping }))).toContain(part);
+	test.each([
+		['a=nope', "has no field 'nope'"],
+		['a=fullName', 'is read-only'],
+	])('NDJSON, mapped as %s, is an error', (entry, part) => {
+		expect(messageOf(() => readerOf(undefined, { mapping: [entry] }))).toContain(part);
 	});
 });
 
@@ -262,8 +231,8 @@ describe('lines of NDJSON', () => {
 			{ hasId: true, planning: { mode: 'update' } },
 			{ values: { age: 7 }, id: 'r1' },
 		],
-		[{ Mail: 'a@x', x: 1 }, { mapping: [['Mail', 'email']] }, { values: { email: 'a@x' } }],
-		[{ x: 1 }, { mapping: [['Mail', 'email']] }, { values: {} }],
+		[{ Mail: 'a@x', x: 1 }, { mapping: ['Mail=email'] }, { values: { email: 'a@x' } }],
+		[{ x: 1 }, { mapping: ['Mail=email'] }, { values: {} }],
 	])('%j %j', (values, setup, expected) => {
 		expect(readerOf(undefined, setup).read(line(values))).toMatchObject({ index: 3, ...expected });
 	});

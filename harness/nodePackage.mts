@@ -12,14 +12,15 @@ export const ROOT = dirname(import.meta.dirname);
 let built: Promise<void> | undefined;
 
 /**
- * Builds the package into `dist`, once per process, because a second build would empty it in the
- * meantime. Skipped if the parent process has just built it (`PACKAGE_IS_BUILT`).
+ * Builds the package into `dist`, once for this process and those that it starts
+ * (`PACKAGE_IS_BUILT`), because a second build would empty it in the meantime.
  */
 export async function buildPackage(): Promise<void> {
 	if (process.env.PACKAGE_IS_BUILT) return;
 	built ??= (async () => {
 		const { code, output } = await runCommand('npm', ['run', 'build'], { cwd: ROOT });
 		if (code !== 0) throw new Error(`The package cannot be built:\n${output}`);
+		process.env.PACKAGE_IS_BUILT = 'true';
 	})();
 	await built;
 }

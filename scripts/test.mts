@@ -305,7 +305,9 @@ const checks: Record<string, Check> = {
 		'contract/openapi.yaml',
 		'--config=contract/redocly.yaml',
 	]),
-	waiting: idle(nodeTest('e2e/waiting', ['--test-concurrency=3'])),
+	waiting: idle(
+		nodeTest('e2e/waiting', ['--test-concurrency=2', '--test-global-setup=test/e2e/build.mts']),
+	),
 	browser: nodeTest('e2e/browser', withSharedN8n),
 	queue: nodeTest('e2e/queue', oneByOne, [
 		'test/e2e/queue/all.mts',

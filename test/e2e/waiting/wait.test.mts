@@ -4,14 +4,12 @@
  */
 
 import assert from 'node:assert/strict';
-import { after, before, test } from 'node:test';
+import { test } from 'node:test';
 import axios from 'axios';
-import { type TestEnvironment, setUpTestEnvironment } from '../../../harness/testEnvironment.mts';
-import { CREDENTIAL_NAME, CREDENTIAL_TYPE, readExample, sandboxCredential } from '../../../harness/examples.mts';
-import { type RunningN8n, startN8n } from '../../../harness/n8nProcess.mts';
-import { createOwner, describeFailure, outputItems, type N8nApi, signIn, withCredential } from '../../../harness/n8nApi.mts';
+import { describeFailure, outputItems } from '../../../harness/n8nApi.mts';
 import { linearWorkflow, NODE_TYPE } from '../../support/linearWorkflow.mts';
 import { waitUntil } from '../../support/waitUntil.mts';
+import { useN8n } from '../sharedN8n.mts';
 
 interface WorkflowRun {
 	workflow: string;
@@ -20,35 +18,18 @@ interface WorkflowRun {
 	error: string | null;
 }
 
-let environment: TestEnvironment;
-let n8n: RunningN8n;
-let n8nApi: N8nApi;
-let credentialId: string;
-
-before(async () => {
-	environment = await setUpTestEnvironment();
-	n8n = await startN8n({ userFolder: environment.userFolder, isBare: true });
-	n8nApi = await signIn(n8n.url, createOwner());
-	credentialId = await n8nApi.createCredential(sandboxCredential(environment.sandbox));
-});
-
-after(async () => {
-	await n8n?.stop();
-	await environment?.tearDown();
-});
-
-const admin = () => environment.sandbox.admin.http;
+const n8n = await useN8n();
+const admin = n8n.sandbox.admin.http;
 
 /** Creates a workflow of the platform and returns its webhook URL. */
 async function platformWorkflow(name: string, script: string): Promise<string> {
-	const { data } = await admin().post('/workflows', { name, script, response: 'output' });
+	const { data } = await admin.post('/workflows', { name, script, response: 'output' });
 	return data.data.webhookUrl as string;
 }
 
-const runsOf = async (name: string) =>
-	((await admin().get('/runs')).data.data as WorkflowRun[]).filter(({ workflow }) => workflow === name);
+const runsOf = async (name: string) => ((await admin.get('/runs')).data.data as WorkflowRun[]).filter(({ workflow }) => workflow === name);
 
-const headers = () => ({ Authorization: `Bearer ${environment.sandbox.tokens.role}` });
+const headers = () => ({ Authorization: `Bearer ${n8n.sandbox.tokens.role}` });
 
 /** Makes the platform's Send Webhook step post to a URL. Returns n8n's status. */
 async function sendWebhook(url: string, body: object): Promise<number> {
@@ -62,7 +43,7 @@ async function sendWebhook(url: string, body: object): Promise<number> {
 async function waitingWorkflow(name: string, items: object[], parameters: object): Promise<string> {
 	const webhookUrl = await platformWorkflow(name, 'return null;');
 	const base = 'n8n-nodes-base';
-	const workflow = linearWorkflow(name, credentialId, [
+	const workflow = linearWorkflow(name, n8n.credential.id, [
 		{ name: 'List', type: `${base}.set`, typeVersion: 3.4, parameters: { mode: 'raw', jsonOutput: JSON.stringify({ list: items }) } },
 		{ name: 'Items', type: `${base}.splitOut`, typeVersion: 1, parameters: { fieldToSplitOut: 'list' } },
 		{
@@ -73,14 +54,14 @@ async function waitingWorkflow(name: string, items: object[], parameters: object
 		},
 		{ name: 'After', type: `${base}.noOp`, typeVersion: 1, parameters: {} },
 	]);
-	return await n8nApi.createWorkflow(workflow);
+	return await n8n.api.createWorkflow(workflow);
 }
 
 test('an execution waits until the platform posts to the resume URL', async () => {
 	const json = { question: 'Delete 3 contacts?' };
 	const limit = { waitAmount: 1, waitUnit: 'days' };
 	const workflow = await waitingWorkflow('Review', [json], limit);
-	const running = n8nApi.runWorkflow(workflow, 'Start');
+	const running = n8n.api.runWorkflow(workflow, 'Start');
 	await waitUntil('the platform starts its workflow', async () => (await runsOf('Review')).length > 0);
 	const [{ payload }] = (await runsOf('Review')) as [WorkflowRun];
 	const { resumeUrl, ...rest } = payload;
@@ -105,7 +86,7 @@ test('without a webhook it continues with the input item when the time is over',
 	const json = { question: 'Anybody there?' };
 	const limit = { waitAmount: 0.1, waitUnit: 'minutes' };
 	const workflow = await waitingWorkflow('Silence', [json], limit);
-	const execution = await n8nApi.runWorkflow(workflow, 'Start');
+	const execution = await n8n.api.runWorkflow(workflow, 'Start');
 	assert.equal(describeFailure(execution), undefined);
 	assert.deepEqual(
 		outputItems(execution, 'After').map((item) => item.json),
@@ -116,17 +97,14 @@ test('without a webhook it continues with the input item when the time is over',
 test('several items are an error before anything is sent', async () => {
 	const limit = { waitAmount: 0.1, waitUnit: 'minutes' };
 	const workflow = await waitingWorkflow('Several', [{ a: 1 }, { a: 2 }], limit);
-	const execution = await n8nApi.runWorkflow(workflow, 'Start');
+	const execution = await n8n.api.runWorkflow(workflow, 'Start');
 	assert.match(describeFailure(execution) ?? '', /one workflow at a time, but there are 2 items/);
 	assert.deepEqual(await runsOf('Several'), []);
 });
 
-const readPrepared = async (file: string) =>
-	withCredential(await readExample(file, environment.services.addresses), CREDENTIAL_TYPE, { id: credentialId, name: CREDENTIAL_NAME });
-
 test('the example of an MCP server: agents outside of n8n find and use the tools', async () => {
-	const id = await n8nApi.createWorkflow(await readPrepared('mcp-server-for-agents.json'));
-	await n8nApi.publish(id);
+	const id = await n8n.api.createWorkflow(await n8n.readExample('mcp-server-for-agents.json'));
+	await n8n.api.publish(id);
 	let session: Record<string, string> = {};
 	const call = async (method: string, params: object) => {
 		const { data, headers: responded } = await axios.post<string>(
@@ -157,5 +135,5 @@ test('the example of an MCP server: agents outside of n8n find and use the tools
 	const use = async (name: string, given: object) => JSON.stringify(await call('tools/call', { name, arguments: given }));
 	assert.match(await use('Find_contacts', { surname: 'wren' }), /cleo\.wren@example\.com/);
 	assert.match(await use('Count_deals', { stage: 'wno' }), /'open', 'won', 'lost'/);
-	await n8nApi.unpublish(id);
+	await n8n.api.unpublish(id);
 });

@@ -187,9 +187,10 @@ const nodeTest = (
 		const files = new Set(
 			[...stdout.matchAll(/^test at (\S+\.test\.mts):/gm)].map(([, file]) => file!),
 		);
-		return files.size > 0
-			? { ...result, again: nodeTest(folder, options, [...files]).run }
-			: result;
+		if (result.failed === 0) return result;
+		// None of them, if what they share did not start.
+		const failed = files.size > 0 ? [...files] : paths;
+		return { ...result, again: nodeTest(folder, options, failed).run };
 	},
 });
 

@@ -2,7 +2,7 @@
  * Counts and aggregates over many records.
  */
 import type { IDataObject } from 'n8n-workflow';
-import { isObject } from '../transport/json';
+import { isObject, membersOf } from '../transport/json';
 
 import { paths } from './endpoints';
 import type { JsonValue, TableAddress } from './types';
@@ -21,16 +21,13 @@ export async function countRecords(
 	address: TableAddress,
 	filter?: Group,
 ): Promise<number> {
-	const response = await client.request(
-		filter && !isEmptyFilter(filter)
-			? {
-					method: 'POST',
-					path: paths.countFilter(address),
-					body: toBody(filter),
-					retryMode: 'read',
-				}
-			: { method: 'GET', path: paths.count(address), retryMode: 'read' },
-	);
+	const isFiltered = filter && !isEmptyFilter(filter);
+	const all = { method: 'GET', path: paths.count(address) } as const;
+	const matching = { method: 'POST', path: paths.countFilter(address) } as const;
+	const response = await client.request({
+		...(isFiltered ? { ...matching, body: toBody(filter) } : all),
+		retryMode: 'read',
+	});
 	const count = (response.body.data as IDataObject | undefined)?.count;
 	if (!isCount(count)) throw invalidResponse('count', response.status);
 	return count;
@@ -82,7 +79,7 @@ export async function summarizeRecords(
 		retryMode: 'read',
 	});
 	const data = response.body.data as Partial<Summary> | undefined;
-	const computed: Partial<Summary['fields']> = isObject(data?.fields) ? data!.fields! : {};
+	const computed = membersOf(data?.fields);
 	const isWhole = Object.keys(fields).every((name) => isObject(computed[name]));
 	if (!isCount(data?.count) || !isWhole) throw invalidResponse('summary', response.status);
 	return { count: data.count, fields: computed as Summary['fields'] };

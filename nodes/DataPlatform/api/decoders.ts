@@ -5,7 +5,7 @@
 import type { IDataObject } from 'n8n-workflow';
 
 import { ServiceError } from '../transport/errors';
-import { isObject } from '../transport/json';
+import { isObject, membersOf } from '../transport/json';
 import {
 	UNKNOWN_TYPE,
 	type Application,
@@ -27,6 +27,7 @@ export const invalidResponse = (what: string, status: number) =>
 
 const text = (value: unknown) => (typeof value === 'string' && value !== '' ? value : undefined);
 const number = (value: unknown) => (typeof value === 'number' ? value : undefined);
+const list = (value: unknown): unknown[] | undefined => (Array.isArray(value) ? value : undefined);
 
 /** Reads one record's metadata; undefined if the value is something else. */
 export function toMetadata(value: unknown): RecordMetadata | undefined {
@@ -42,13 +43,16 @@ export function toMetadata(value: unknown): RecordMetadata | undefined {
 /** Reads one record; undefined if the value is not a record. */
 export function toRecord(value: unknown): PlatformRecord | undefined {
 	const metadata = toMetadata(value);
-	const { fields = {} } = isObject(value) ? value : {};
-	return metadata && isObject(fields) ? { ...metadata, fields: fields as FieldValues } : undefined;
+	const { fields = {} } = membersOf(value);
+	if (!metadata || !isObject(fields)) return undefined;
+	return { ...metadata, fields: fields as FieldValues };
 }
 
 /** Reads a record that must have its fields, as every response to a read does. */
-export const toWholeRecord = (value: unknown): PlatformRecord | undefined =>
-	isObject(value) && value.fields !== undefined ? toRecord(value) : undefined;
+export function toWholeRecord(value: unknown): PlatformRecord | undefined {
+	if (membersOf(value).fields === undefined) return undefined;
+	return toRecord(value);
+}
 
 // It is open how the platform marks the import key and read-only fields: accept every plain
 // spelling.
@@ -64,7 +68,7 @@ function toField(value: unknown): FieldDefinition | null | undefined {
 	const name = text(value.name) ?? text(value.id);
 	if (name === undefined) return null;
 	const given = value.metadata ?? {};
-	const metadata = isObject(given) ? given : {};
+	const metadata = membersOf(given);
 	// Don't assume text: a number or a list of files would then be written wrongly.
 	const type = (isObject(given) ? text(value.type) : undefined) ?? UNKNOWN_TYPE;
 	const flags = { ...value, ...metadata };
@@ -80,17 +84,13 @@ function toField(value: unknown): FieldDefinition | null | undefined {
 			importKey: flag(flags, 'importKey', 'isImportKey', 'importkey'),
 			multiple: flag(flags, 'multiple', 'isMultiple'),
 			linkTableId: text(metadata.linkTableId),
-			filterableFields: Array.isArray(metadata.filterableFields)
-				? metadata.filterableFields.filter((name) => typeof name === 'string')
-				: undefined,
+			filterableFields: list(metadata.filterableFields)?.filter((each) => typeof each === 'string'),
 			min: number(metadata.min),
 			max: number(metadata.max),
 			maxLength: number(metadata.maxLength),
-			items: Array.isArray(metadata.items)
-				? metadata.items
-						.filter(isObject)
-						.map(({ value: choice, order }) => ({ value: String(choice), order: number(order) }))
-				: undefined,
+			items: list(metadata.items)
+				?.filter(isObject)
+				.map(({ value: choice, order }) => ({ value: String(choice), order: number(order) })),
 		},
 	};
 }
@@ -105,17 +105,15 @@ export function toList<T>(value: unknown, read: (entry: unknown) => T | undefine
 }
 
 /** The objects of a list that have a text under this name; empty if the value is not a list. */
-const objectsWith = (name: string, list: unknown) =>
-	(Array.isArray(list) ? list : [])
-		.filter(isObject)
-		.filter((entry) => text(entry[name]) !== undefined);
+const objectsWith = (name: string, value: unknown) =>
+	(list(value) ?? []).filter(isObject).filter((entry) => text(entry[name]) !== undefined);
 
 /** Reads a table's definition; undefined if the value is something else. */
 export function toTable(value: unknown): TableDefinition | undefined {
 	if (!isObject(value)) return undefined;
 	const id = text(value.id);
 	if (id === undefined) return undefined;
-	const settings = isObject(value.settings) ? value.settings : {};
+	const settings = membersOf(value.settings);
 	const fields = toList(value.items ?? [], toField);
 	if (!fields) return undefined;
 	return {
@@ -153,7 +151,8 @@ export function toApplication(value: unknown): Application | undefined {
 }
 
 /** Reads the token's user, whose other members stay as they are; undefined for anything else. */
-export const toUser = (value: unknown): IDataObject | undefined =>
-	isObject(value) && text(value.id) !== undefined && typeof value.email === 'string'
-		? (value as IDataObject)
-		: undefined;
+export function toUser(value: unknown): IDataObject | undefined {
+	const { id, email } = membersOf(value);
+	if (text(id) === undefined || typeof email !== 'string') return undefined;
+	return value as IDataObject;
+}

@@ -5,10 +5,10 @@ import type { TableAddress } from './types';
 
 const API = '/api/v2';
 
-const tablePath = ({ application, table }: TableAddress) =>
-	application
-		? `${API}/apps/${encodePathSegment(application)}/tables/${encodePathSegment(table)}`
-		: `${API}/${encodePathSegment(table)}`;
+function tablePath({ application, table }: TableAddress): string {
+	if (!application) return `${API}/${encodePathSegment(table)}`;
+	return `${API}/apps/${encodePathSegment(application)}/tables/${encodePathSegment(table)}`;
+}
 
 /**
  * Other paths have these words in place of a record's ID. A server may decode an encoded slash, and

@@ -23,14 +23,16 @@ export function asAndConditions(filter: Group): Condition[] | undefined {
 	const parts = filter.filter.map((entry) => {
 		if (isGroup(entry)) return asAndConditions(entry);
 		const isEmptyList = takesList(entry.operator) && valuesOf(entry).length === 0;
-		return isEmptyList ? asAndConditions(and(withoutEscaping(entry))) : [entry];
+		if (isEmptyList) return asAndConditions(and(withoutEscaping(entry)));
+		return [entry];
 	});
-	return parts.includes(undefined) ? undefined : parts.flatMap((part) => part!);
+	if (parts.includes(undefined)) return undefined;
+	return parts.flatMap((part) => part!);
 }
 
 /**
- * Whether a query string can't hold a condition's values: a backslash at the end would escape the
- * next character, a bracket would end the list.
+ * True for the value `C:\` and for a list with `a)`: in a query string, a backslash at the end would
+ * escape the next character, a bracket would end the list.
  */
 export function isUnfitForQuery(condition: Condition): boolean {
 	const unfit = takesList(condition.operator) ? /[()]|\\$/ : /\\$/;
@@ -56,10 +58,8 @@ export function toQuery(conditions: Condition[]): string {
 				});
 			}
 			if (takesNoValue(operator)) return `${field}(${operator})`;
-			const text = Array.isArray(value)
-				? `(${value.map(escapeValue).join(',')})`
-				: escapeValue(value);
-			return `${field}(${operator})${text}`;
+			if (!Array.isArray(value)) return `${field}(${operator})${escapeValue(value)}`;
+			return `${field}(${operator})(${value.map(escapeValue).join(',')})`;
 		})
 		.join(',');
 }

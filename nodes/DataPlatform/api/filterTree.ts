@@ -97,13 +97,12 @@ export function parseCondition(
 	if (typeof field !== 'string' || field.trim() === '') {
 		throw wrong('names no field', 'Choose a field, or remove the condition.');
 	}
-	if (typeof operator !== 'string' || !OPERATORS.includes(operator)) {
-		const isNamed = typeof operator === 'string' && operator !== '';
-		throw wrong(
-			isNamed ? `has an unknown operator, '${operator}'` : `on '${field}' has no operator`,
-			`Operators are: ${OPERATORS.join(', ')}.`,
-		);
+	const operators = `Operators are: ${OPERATORS.join(', ')}.`;
+	if (typeof operator !== 'string' || operator === '') {
+		throw wrong(`on '${field}' has no operator`, operators);
 	}
+	if (!OPERATORS.includes(operator))
+		throw wrong(`has an unknown operator, '${operator}'`, operators);
 	if (takesNoValue(operator)) return { field, operator };
 	return {
 		field,
@@ -122,7 +121,8 @@ function parseValue(
 ): string | string[] {
 	const isListText = takesList(operator) && typeof value === 'string' && value.trim() !== '';
 	const given = isListText ? splitList(value) : value;
-	const texts = (Array.isArray(given) ? given : [given]).map((entry: unknown) => {
+	const entries: unknown[] = [given].flat();
+	const texts = entries.map((entry) => {
 		const text = textOf(entry);
 		if (text === undefined) {
 			throw wrong(
@@ -141,9 +141,8 @@ function parseValue(
 		);
 	}
 	if (texts.length === 1) return texts[0]!;
-	throw texts.length === 0
-		? wrong('has an empty value', EMPTY_VALUE_HINT)
-		: wrong(`accepts one value, not ${texts.length}`, "For several values use 'in'.");
+	if (texts.length === 0) throw wrong('has an empty value', EMPTY_VALUE_HINT);
+	throw wrong(`accepts one value, not ${texts.length}`, "For several values use 'in'.");
 }
 
 /**

@@ -54,8 +54,7 @@ export const and = (...filter: Filter[]): Group => ({ filter, filterOperator: 'a
 export const or = (...filter: Filter[]): Group => ({ filter, filterOperator: 'or' });
 
 /**
- * Whether a value may be part of a comma-separated list: it is unclear how a comma is escaped
- * there.
+ * False for `a,b`: it is unclear how a comma is escaped in a comma-separated list.
  */
 const isListable = (value: string) => !/[,\\]/.test(value);
 

@@ -34,14 +34,14 @@ export interface RecordQuery {
 	fields?: string[];
 	/** What the user can do if the platform rejects the query. */
 	hint?: string;
-	/** Whether to read on after a short page in any case: something rests on what is missing. */
+	/** Read on after a short page in any case: something rests on what is missing. */
 	untilEmpty?: boolean;
 }
 
 interface Part {
 	limit: number;
 	skip: number;
-	/** Whether any records of the table will do: leaves out what narrows the query. */
+	/** Any records of the table will do: leaves out what narrows the query. */
 	isSample?: boolean;
 }
 
@@ -76,18 +76,16 @@ function selectionQuery({ filter, savedView, linkedTo }: RecordQuery) {
 	const unfit = conditions.find(isUnfitForQuery);
 	if (unfit) {
 		const { field, operator } = unfit;
-		const has = takesList(operator)
-			? 'has a bracket, or ends with a backslash'
-			: 'ends with a backslash';
+		const orBracket = takesList(operator) ? 'has a bracket, or ' : '';
 		throw new InputError(
-			`The condition on '${field}' (${operator}) can't be combined with ${what}: a value ${has}`,
+			`The condition on '${field}' (${operator}) can't be combined with ${what}: a value ${orBracket}ends with a backslash`,
 			{
 				field,
 				hint: `${leaveOut}, or compare with a part of the value, such as with 'Starts With' (startswith).`,
 			},
 		);
 	}
-	const text = conditions.length > 0 ? toQuery(conditions) : undefined;
+	const text = toQuery(conditions) || undefined;
 	if (text !== undefined && !fitsQuery(text)) {
 		throw new InputError(`The filter is too long to be combined with ${what}`, {
 			hint: `${leaveOut}, or use fewer or shorter values.`,
@@ -160,7 +158,8 @@ export async function readPage(
 	pageSizes(client, request.path).note(records.length);
 	const { fields = [] } = query;
 	const cut = records.slice(0, part.limit);
-	return needsQuery(query) && fields.length > 0 ? cut.map(withOnly(fields)) : cut;
+	if (!needsQuery(query) || fields.length === 0) return cut;
+	return cut.map(withOnly(fields));
 }
 
 /** The newest `modified` in the table, by the platform's clock; undefined if the table is empty. */

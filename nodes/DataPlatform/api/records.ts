@@ -48,7 +48,8 @@ const isDifferentRecord = (record: PlatformRecord, id: string) =>
  */
 export function writtenRecord(data: unknown, id: string | undefined): PlatformRecord | undefined {
 	const record = toRecord(data);
-	return record && id !== undefined && isDifferentRecord(record, id) ? undefined : record;
+	if (record && id !== undefined && isDifferentRecord(record, id)) return undefined;
+	return record;
 }
 
 /** The body of a request that writes one record. */
@@ -72,9 +73,9 @@ export async function describeExisting(
 		() => undefined,
 	);
 	if (found === undefined) return '';
-	return found[0]
-		? `; the table has a record '${found[0].id}' with '${value}' in '${field}', which may be this one`
-		: `; the table has no record with '${value}' in '${field}' yet`;
+	const what = `with '${value}' in '${field}'`;
+	if (!found[0]) return `; the table has no record ${what} yet`;
+	return `; the table has a record '${found[0].id}' ${what}, which may be this one`;
 }
 
 export const METHODS = { create: 'POST', upsert: 'POST', update: 'PATCH', replace: 'PUT' } as const;

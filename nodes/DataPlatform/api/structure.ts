@@ -124,7 +124,8 @@ export async function whyMissing(
 ): Promise<ServiceError | undefined> {
 	if (!application) {
 		const failure = await findTable(client, table).catch((thrown: unknown) => thrown);
-		return failure instanceof ServiceError && failure.status === 404 ? failure : undefined;
+		if (!(failure instanceof ServiceError) || failure.status !== 404) return undefined;
+		return failure;
 	}
 	const tables = await readTables(client, application).catch(serviceErrorOrThrow);
 	if (tables instanceof ServiceError) return isNotFound(tables) ? tables : undefined;
@@ -153,9 +154,8 @@ export async function readTable(
 	client: ApiClient,
 	{ application, table }: TableAddress,
 ): Promise<TableDefinition> {
-	const definition = application
-		? await readIn(client, application, table)
-		: await findTable(client, table);
+	const reading = application ? readIn(client, application, table) : findTable(client, table);
+	const definition = await reading;
 	if (definition.fields.length === 0) {
 		throw new ServiceError(`The response contains no fields of table '${table}'`, {
 			delivery: 'rejected',

@@ -22,7 +22,7 @@ export const originNotAllowed = (message: string, origin: string) =>
 	);
 
 /**
- * Whether a host name is this computer's. The URL parser has already normalized other spellings.
+ * True for `localhost` and `127.0.0.2`. The URL parser has already normalized other spellings.
  */
 export const isLoopback = (hostname: string) =>
 	hostname === 'localhost' || hostname === '[::1]' || /^127(\.\d{1,3}){3}$/.test(hostname);

@@ -51,7 +51,7 @@ const WAIT_SLICE_MS = 500;
 /** A wait that is announced. Shorter ones hardly show. */
 const LONG_WAIT_MS = 5000;
 
-/** A wait that the user is told of after the run. */
+/** A wait that the user learns of after the run. */
 const NOTICEABLE_WAIT_MS = 1000;
 
 /** How many reasons for waits to keep. */
@@ -144,9 +144,8 @@ export class ApiClient {
 
 	private async send(request: ApiRequest): Promise<ApiResponse | ServiceError> {
 		const result = await this.sendWithRetries(request);
-		return result instanceof ServiceError && request.retryMode === 'read'
-			? asNotApplied(result.rejection ?? result)
-			: result;
+		if (!(result instanceof ServiceError) || request.retryMode !== 'read') return result;
+		return asNotApplied(result.rejection ?? result);
 	}
 
 	private async sendWithRetries(request: ApiRequest): Promise<ApiResponse | ServiceError> {

@@ -13,8 +13,10 @@ export interface ErrorEntry {
 /** Limits an error's text, which goes into every item that it is about, and to agents. */
 const MAX_CHARACTERS = 1000;
 
-const text = (value: unknown) =>
-	typeof value === 'string' && value !== '' ? shortened(value, MAX_CHARACTERS) : undefined;
+function text(value: unknown): string | undefined {
+	if (typeof value !== 'string' || value === '') return undefined;
+	return shortened(value, MAX_CHARACTERS);
+}
 
 /** Removed because messages continue after it. */
 const withoutFullStop = (value: unknown) =>
@@ -28,13 +30,13 @@ export const joinedMessages = (entries: ErrorEntry[]): string | undefined =>
 export function toErrorEntries(value: unknown): ErrorEntry[] {
 	if (!Array.isArray(value)) return [];
 	return value.filter(isObject).map((entry) => {
-		const indexKey = Object.keys(entry).find((key) => key.toLowerCase() === 'recordindex');
-		const index = indexKey === undefined ? undefined : entry[indexKey];
+		const isIndex = ([key]: [string, unknown]) => key.toLowerCase() === 'recordindex';
+		const [, index] = Object.entries(entry).find(isIndex) ?? [];
 		return {
 			type: text(entry.type),
 			id: text(entry.id),
 			message: text(withoutFullStop(entry.message)),
-			recordIndex: typeof index === 'number' && Number.isInteger(index) ? index : undefined,
+			recordIndex: Number.isInteger(index) ? (index as number) : undefined,
 		};
 	});
 }

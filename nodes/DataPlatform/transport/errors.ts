@@ -22,7 +22,7 @@ export class ServiceError extends Error {
 	readonly retryAfterMs?: number;
 	/** The response's body, if it was JSON. */
 	readonly body?: IDataObject;
-	/** Whether the service may still apply the request. */
+	/** The service may still apply the request. */
 	readonly stillPending?: boolean;
 	/** The response to a later attempt, which was rejected. It says nothing about this one. */
 	readonly rejection?: ServiceError;
@@ -42,12 +42,12 @@ export const serviceErrorOrThrow = (error: unknown): ServiceError => {
 };
 
 /**
- * Whether the error comes from the platform itself: a gateway's page says nothing about a record.
+ * The error comes from the platform itself: a gateway's page says nothing about a record.
  */
 export const isFromPlatform = ({ body }: ServiceError): boolean =>
 	Array.isArray(body?.errors) && body.errors.length > 0;
 
-/** Whether the platform itself reports that the requested object does not exist. */
+/** The platform itself reports that the requested object does not exist; not just any 404. */
 export const isNotFound = (error: ServiceError): boolean =>
 	error.status === 404 && isFromPlatform(error);
 

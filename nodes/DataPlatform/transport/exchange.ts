@@ -69,7 +69,7 @@ export interface ApiRequest {
 	 * response announces.
 	 */
 	expectedBytes?: number | 'some';
-	/** Whether to retry after an ambiguous failure. */
+	/** What to do after an ambiguous failure. */
 	retryMode: RetryMode;
 	/** What a success must contain; without it the response is invalid. JSON by default. */
 	bodyRequirement?: BodyRequirement;
@@ -118,13 +118,17 @@ export async function exchange(
 	if (response instanceof ServiceError) {
 		// If the service did not get the last byte, it can't have applied the request.
 		const failure = isWhole ? response : asNotApplied(response);
-		return isCanceled() ? canceledInFlight(failure) : failure;
+		if (isCanceled()) return canceledInFlight(failure);
+		return failure;
 	}
-	const isFile = receive && isSuccess(response);
 	const expect = receive ? 'anything' : (request.bodyRequirement ?? 'json');
-	const result = isFile
-		? await receiveBytes(response, request, settings, () => ending.abort())
-		: parseResponse(redact(response, settings), expect, request.path);
+	const parse = async () => {
+		if (!receive || !isSuccess(response)) {
+			return parseResponse(redact(response, settings), expect, request.path);
+		}
+		return await receiveBytes(response, request, settings, () => ending.abort());
+	};
+	const result = await parse();
 	if (!(result instanceof ServiceError)) return unconfirmed(request, result.status) ?? result;
 	// A download changes nothing, even if the network reports it as ambiguous.
 	if (receive && isCanceled()) return canceled();
@@ -136,14 +140,15 @@ export async function exchange(
 const CONFIRMING = new Set([200, 201, 204]);
 
 /** The failure of a write whose status confirms nothing, such as 202: it may be applied later. */
-const unconfirmed = ({ retryMode, bodyRequirement }: ApiRequest, status: number) =>
-	retryMode === 'read' || bodyRequirement === 'anything' || CONFIRMING.has(status)
-		? undefined
-		: new ServiceError(`The platform responded with ${status}, which confirms nothing`, {
-				delivery: 'ambiguous',
-				stillPending: true,
-				status,
-			});
+function unconfirmed({ retryMode, bodyRequirement }: ApiRequest, status: number) {
+	if (retryMode === 'read' || bodyRequirement === 'anything') return undefined;
+	if (CONFIRMING.has(status)) return undefined;
+	return new ServiceError(`The platform responded with ${status}, which confirms nothing`, {
+		delivery: 'ambiguous',
+		stillPending: true,
+		status,
+	});
+}
 
 function requestOptions(
 	request: ApiRequest,
@@ -185,10 +190,10 @@ function requestBody(
 }
 
 /** The failure of a request that can't have changed anything. */
-export const asNotApplied = (failure: ServiceError) =>
-	failure.delivery === 'ambiguous'
-		? new ServiceError(failure.message, { ...failure, delivery: 'notApplied' })
-		: failure;
+export function asNotApplied(failure: ServiceError): ServiceError {
+	if (failure.delivery !== 'ambiguous') return failure;
+	return new ServiceError(failure.message, { ...failure, delivery: 'notApplied' });
+}
 
 /** The slowest acceptable upload, in bytes per millisecond. */
 const MIN_UPLOAD_BYTES_PER_MS = 10;
@@ -283,10 +288,10 @@ export const canceled = () =>
 	new ServiceError('The execution was canceled', { delivery: 'canceled' });
 
 /** A request that was in flight when the execution was canceled may have been applied. */
-const canceledInFlight = ({ delivery }: ServiceError) =>
-	delivery === 'ambiguous'
-		? new ServiceError('The execution was canceled before the platform responded', { delivery })
-		: canceled();
+function canceledInFlight({ delivery }: ServiceError): ServiceError {
+	if (delivery !== 'ambiguous') return canceled();
+	return new ServiceError('The execution was canceled before the platform responded', { delivery });
+}
 
 function queryString(query: ApiRequest['query'] = {}): string {
 	const parts = Object.entries(query)

@@ -13,7 +13,6 @@ export function endOfText(json: string, quote: number): number {
 	return at;
 }
 
-/** Whether lists and objects are nested too deeply. */
 function isTooDeep(text: string): boolean {
 	let depth = 0;
 	for (let at = 0; at < text.length; at += 1) {
@@ -106,7 +105,8 @@ export function withExactNumbers(json: string): string {
 /** Like `parseJson`, but returns numbers that would lose digits as text. */
 export function parseExactJson(text: string): unknown {
 	const value = parseJson(text);
-	const exact = value === undefined ? text : withExactNumbers(text);
+	if (value === undefined) return undefined;
+	const exact = withExactNumbers(text);
 	return exact === text ? value : parseJson(exact);
 }
 

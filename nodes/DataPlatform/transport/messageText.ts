@@ -6,8 +6,10 @@
 export const copyOfText = (text: string): string => ` ${text}`.slice(1);
 
 /** A text for a message, shortened if it is longer than allowed. */
-export const shortened = (text: string, maxCharacters: number): string =>
-	text.length <= maxCharacters ? text : `${copyOfText(text.slice(0, maxCharacters))}… (cut)`;
+export function shortened(text: string, maxCharacters: number): string {
+	if (text.length <= maxCharacters) return text;
+	return `${copyOfText(text.slice(0, maxCharacters))}… (cut)`;
+}
 
 /** Such as `1 record` or `2 records`. */
 export const counted = (count: number, noun: string): string =>

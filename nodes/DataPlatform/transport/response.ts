@@ -121,7 +121,7 @@ export function toServiceError(error: unknown): ServiceError {
 		});
 	}
 	if (code === 'ECONNABORTED' || code === 'ETIMEDOUT') return timeoutError();
-	const reason = code === '' ? (chain.at(-1)?.message ?? 'no reason given') : code;
+	const reason = code || (chain.at(-1)?.message ?? 'no reason given');
 	return new ServiceError(
 		`The connection broke before the response was complete (${shortened(reason, 1000)})`,
 		{ delivery: 'ambiguous', hint: CHECK_PLATFORM },
@@ -189,8 +189,8 @@ const STATUS_MEANING: Record<number, string> = {
  * The meaning of a status, and the platform's own message. For a 404, the message alone is enough.
  */
 function describeRejection(status: number, reason: string | undefined) {
-	const what =
-		STATUS_MEANING[status] ?? (status >= 500 ? `The platform failed (${status})` : undefined);
+	let what = STATUS_MEANING[status];
+	if (status >= 500) what ??= `The platform failed (${status})`;
 	if (what === undefined || reason === undefined) return what ?? reason;
 	if (status === 404) return reason;
 	return `${what}${what.includes(':') ? '. ' : ': '}${reason}`;
@@ -255,7 +255,8 @@ export const errorInSuccess = (status: number, { message, id }: ErrorEntry) =>
 function deliveryOf(status: number, retryAfterMs: number | undefined) {
 	if (status === 429 || (status === 503 && retryAfterMs !== undefined)) return 'notApplied';
 	// A gateway may fail after it has passed on the request.
-	return status >= 500 || status === 408 ? 'ambiguous' : 'rejected';
+	if (status >= 500 || status === 408) return 'ambiguous';
+	return 'rejected';
 }
 
 function rejection(

@@ -14,8 +14,8 @@ const MAX_BACKOFF_MS = 30_000;
 const MAX_RETRIES = 5;
 
 /**
- * Whether to retry a request after an ambiguous failure. A `read` can be repeated, and its failure
- * is never ambiguous.
+ * Decides whether a request is repeated after an ambiguous failure. A `read` can be repeated, and
+ * its failure is never ambiguous.
  */
 export type RetryMode = 'read' | 'idempotent' | 'notIdempotent';
 

@@ -18,7 +18,7 @@ export interface BodyStream {
 	body: ByteStream | Uint8Array;
 	/** Must be exact: it is sent as `Content-Length`. */
 	bytes: number;
-	/** Whether its last byte may have been sent. Before that, the service can't have processed it. */
+	/** Its last byte may have been sent. Before that, the service can't have processed it. */
 	isFullySent(): boolean;
 	/** Closes everything that was opened for it. */
 	close(): void;
@@ -72,7 +72,7 @@ const STALL_CHECK_MS = 500;
 interface StreamExpectation {
 	/** How many there must be, if known. */
 	bytes?: number;
-	/** Whether there must be at least one. */
+	/** There must be at least one. */
 	mustNotBeEmpty?: boolean;
 	/** How long to wait for the next bytes. */
 	timeoutMs: number;

@@ -68,22 +68,20 @@ export function tokenRedactor(token: string): (text: string) => string {
 const LATEST_TIME_S = 8.64e12;
 
 /** A JWT's claims, without checking the signature; undefined for other tokens. */
-function jwtClaims(token: string): unknown {
+function jwtClaims(token: string): Record<string, unknown> | undefined {
 	const [header, payload, signature, ...rest] = token.split('.');
 	if (!header || !payload || signature === undefined || rest.length > 0) return undefined;
 	const claims = parseJson(Buffer.from(payload, 'base64url').toString('utf8'));
 	return isObject(claims) ? claims : undefined;
 }
 
-/** Whether a token looks like a JWT. */
 export const isJwt = (token: string) => jwtClaims(token) !== undefined;
 
 /** The time in a JWT's `exp`; undefined for other tokens. */
 function jwtExpiry(token: string): string | undefined {
-	const claims = jwtClaims(token);
-	const { exp } = (claims ?? {}) as { exp?: unknown };
-	const isTime = typeof exp === 'number' && Math.abs(exp) < LATEST_TIME_S;
-	return isTime ? new Date(exp * 1000).toISOString() : undefined;
+	const { exp } = jwtClaims(token) ?? {};
+	if (typeof exp !== 'number' || !(Math.abs(exp) < LATEST_TIME_S)) return undefined;
+	return new Date(exp * 1000).toISOString();
 }
 
 export const describeToken = (type: string, token: string): TokenInfo => ({
@@ -112,7 +110,6 @@ export function tokenHint(
 		return `${text} requires a token of type ${fitting}; the credential has a '${TOKEN_TYPES[type] ?? type}'.`;
 	}
 	if (purpose === 'workflows') return OTHER_WEBHOOK_TOKEN;
-	return type === 'role'
-		? "Give the token's role the right to do this in the platform, or use another token."
-		: 'Ask for a token that has this right.';
+	if (type !== 'role') return 'Ask for a token that has this right.';
+	return "Give the token's role the right to do this in the platform, or use another token.";
 }

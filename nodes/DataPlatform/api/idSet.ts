@@ -62,7 +62,7 @@ export class WordTable {
 		return (table[at]! | table[at + 1]! | table[at + 2]! | table[at + 3]!) === 0;
 	}
 
-	/** The slot where an entry is, or would go. */
+	/** The slot of an entry, or the free one for it. */
 	private find([a, b, c, d]: Words): number {
 		const { table, hasValue } = this;
 		const share = mix([a, b, c, hasValue ? 0 : d]) / 2 ** 32;

@@ -10,9 +10,8 @@ import { files } from './types/files';
 import { linkToMany, linkToOne } from './types/link';
 import { texts } from './types/list';
 import { decimal, integer, percentage } from './types/number';
-import { displayOnly, readOnly } from './types/readOnly';
 import { chat, checklist, moneyWithCurrency, urlLink } from './types/structured';
-import { choice, text, unknownType, untyped } from './types/text';
+import { choice, displayOnly, readOnly, text, unknownType, untyped } from './types/text';
 import { date, datetime } from './types/time';
 
 /** By the platform's name for the type. A link to many records uses `linkToMany` instead. */

@@ -68,7 +68,7 @@ async function* asChunks(bytes: Uint8Array) {
 	if (bytes.length > 0) yield bytes;
 }
 
-/** The request's JSON, split where the data of the files goes. */
+/** The request's JSON, split at the data of each file. */
 function frame(body: (files: JsonValue[]) => IDataObject, uploads: Upload[]): string[] {
 	const hole = randomUUID();
 	const files = uploads.map(({ name, mimetype }) => ({

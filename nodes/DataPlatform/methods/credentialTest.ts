@@ -34,7 +34,7 @@ const deadlineOf = async ({ abortSignal }: IHttpRequestOptions): Promise<never> 
 		signal.addEventListener('abort', () => reject(new Error('The time is over')));
 	});
 
-/** n8n gives a credential test only its older request function. */
+/** A credential test gets only n8n's older request function. */
 async function send(
 	{ helpers }: ICredentialTestFunctions,
 	credential: ICredentialDataDecryptedObject,

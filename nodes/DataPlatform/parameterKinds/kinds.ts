@@ -37,7 +37,7 @@ interface TextLook extends Omit<CustomLook, 'preset'> {
 	preset?: string;
 	/** The list that the editor loads its choices from. */
 	loads?: INodePropertyTypeOptions;
-	/** Where its value is found in a pasted URL. */
+	/** Find its value in a pasted URL. */
 	addresses?: readonly RegExp[];
 }
 

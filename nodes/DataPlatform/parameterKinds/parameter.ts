@@ -15,7 +15,7 @@ import { omitUndefined } from '../transport/json';
 
 type Property<Name extends string> = INodeProperties & { name: Name };
 
-/** A parameter of a node: its entry, and where the workflow stores it. */
+/** A parameter of a node: its entry, and its path in the workflow. */
 export interface ShownParameter {
 	path: string;
 	property: INodeProperties;

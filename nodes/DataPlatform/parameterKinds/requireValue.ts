@@ -91,7 +91,7 @@ function nameInAddress(
  * A text, trimmed, or the name in a locator; '' if it is empty.
  *
  * @param value as n8n resolved it: a locator with its mode
- * @param addresses where the name is found in a pasted URL
+ * @param addresses find the name in a pasted URL
  * @throws {InputError} if it is neither text nor a number
  */
 export function requireText(

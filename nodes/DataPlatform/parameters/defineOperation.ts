@@ -77,7 +77,7 @@ const optionsEntry = (options: Options<string>): INodeProperties => ({
 	),
 });
 
-/** The parameters in the editor, and where the workflow stores them. */
+/** The parameters in the editor, and their paths in the workflow. */
 export function shownParameters(
 	fields: Array<Parameter<string, unknown>>,
 	options: Options<string> = [],

@@ -197,7 +197,7 @@ export class CsvParser {
 	}
 }
 
-/** Where quoted text ends, from a given position: at its quote, or at the end of the text. */
+/** The end of quoted text that begins at a position: its quote, or the end of the text. */
 function endOfQuoted(text: string, from: number): number {
 	for (let at = from; ; at += 2) {
 		at = text.indexOf('"', at);

@@ -188,7 +188,7 @@ async function* decodePieces(
 		return;
 	}
 	const strict = new TextDecoder(encoding, { fatal: true });
-	// Shows where the text stops being valid.
+	// Replaces the first invalid bytes by a mark that can be found.
 	const lenient = new TextDecoder(encoding);
 	const isValid = (piece?: Uint8Array) => {
 		try {

@@ -314,7 +314,7 @@ class ItemWriter {
 		const { stopped } = await pipeline.write(plan, {
 			onPlan: ({ problems }) => this.requireNoProblems(problems),
 			onOutcomes: (index, all, record) => {
-				// In a table of items, a column has the place where the first item has it.
+				// In n8n's table of items, the first item decides the order of the columns.
 				const outcomes = hasMerged ? all.map((one) => ({ mergedInto: null, ...one })) : all;
 				finishing?.onOutcomes(outcomes);
 				this.kept.add(all);

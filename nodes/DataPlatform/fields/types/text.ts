@@ -1,4 +1,4 @@
-/** `text`, `long_text`, `markdown`, `radio`, `dropdown`, and unknown types. */
+/** `text`, `long_text`, `markdown`, `radio`, `dropdown`, unknown types, and those that nobody writes. */
 import type { FieldDefinition } from '../../api/types';
 import { problem, showValue } from '../convert';
 import { sameOrUnknown, sameText } from '../equality';
@@ -74,6 +74,22 @@ export const unknownType: FieldType = {
 	equals: sameOrUnknown,
 	isEmpty: (stored) => isCleared(stored) || undefined,
 	comparison: 'any',
+};
+
+/** `system_type`, `calculated`: the platform fills them in. */
+export const readOnly: FieldType = {
+	...unknownType,
+	writtenBy: 'platform',
+	convert: () => problem('is read-only'),
+	key: 'never',
+};
+
+/** `buttonform`, `freehtmlinput`. */
+export const displayOnly: FieldType = {
+	...readOnly,
+	writtenBy: 'nobody',
+	convert: () => problem('holds no data'),
+	comparison: 'presence',
 };
 
 /** A field whose type the platform does not report: it can be read and cleared. */

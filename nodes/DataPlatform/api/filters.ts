@@ -2,6 +2,7 @@
  * Filters, and how a request's body holds them. `filterQuery` has the format of a query string, if a
  * request takes no body.
  */
+import { MAX_PAGE_SIZE } from './endpoints';
 import { InputError } from '../transport/errors';
 
 export const OPERATORS_WITHOUT_VALUE = ['empty', 'notempty', 'duplicity', 'currentuser'] as const;
@@ -106,8 +107,8 @@ export function toBody(filter: Group): BodyGroup {
 	};
 }
 
-/** How many values, or combinations of values, one filter lists: one less than a page, so that the matches fit into one page. */
-const MAX_LISTED = 999;
+/** How many values, or combinations of values, one filter lists: their matches fit into one page. */
+const MAX_LISTED = MAX_PAGE_SIZE;
 
 /** How many conditions a filter gets at most. The service's limit is open. */
 const MAX_CONDITIONS = 100;

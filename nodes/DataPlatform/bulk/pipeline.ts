@@ -143,7 +143,7 @@ export class WritePipeline {
 	/**
 	 * The records of entries as they are stored, by import key or by ID.
 	 *
-	 * @param entries at most 999, so that one page holds them
+	 * @param entries at most a page
 	 */
 	async stored(entries: Entry[]): Promise<Map<Entry, PlatformRecord[]>> {
 		const { client, at, table } = this.target;

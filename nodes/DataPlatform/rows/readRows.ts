@@ -47,10 +47,10 @@ export interface RowFile {
 }
 
 /**
- * How many rows to write at a time, while the next ones are read: four batches of up to 1,000, or
- * four look-ups of 999.
+ * How many rows to write at a time, while the next ones are read: four batches or look-ups of up to
+ * 1,000.
  */
-const PORTION_ROWS = 3996;
+const PORTION_ROWS = 4000;
 
 /** Fewer rows if they are long. */
 const PORTION_CHARACTERS = 8 * 1024 * 1024;

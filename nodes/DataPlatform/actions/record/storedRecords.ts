@@ -4,6 +4,7 @@
  */
 import type { IDataObject } from 'n8n-workflow';
 
+import { MAX_PAGE_SIZE } from '../../api/endpoints';
 import type { PlatformRecord } from '../../api/types';
 import type { WritePipeline } from '../../bulk/pipeline';
 import type { RecordOutput } from '../../input/recordOutput';
@@ -19,8 +20,8 @@ export interface WrittenItem {
 	record: Entry;
 }
 
-/** How many records to look up at a time: one less than a page, so that one page holds them. */
-const RECORDS_PER_LOOKUP = 999;
+/** How many records to look up at a time: one page holds them. */
+const RECORDS_PER_LOOKUP = MAX_PAGE_SIZE;
 
 const PARALLEL_LOOKUPS = 4;
 

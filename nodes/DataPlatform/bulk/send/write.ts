@@ -8,7 +8,7 @@
  *                             └─── reconcile ─▶ outcome
  */
 import { METHODS } from '../../api/records';
-import { paths } from '../../api/endpoints';
+import { MAX_PAGE_SIZE, paths } from '../../api/endpoints';
 import { appendableFields } from '../../fields/values';
 import { ServiceError } from '../../transport/errors';
 import { createPause } from '../../transport/pause';
@@ -39,8 +39,8 @@ export type OnOutcome = (record: Entry, outcome: ItemOutcome) => void;
 /** How many requests an execution may spend on dividing rejected batches. */
 const MAX_DIVISIONS = 1000;
 
-/** How many records are compared at a time: one less than a page, so that one request reads them. */
-const COMPARE_WINDOW = 999;
+/** How many records are compared at a time: one request reads them. */
+const COMPARE_WINDOW = MAX_PAGE_SIZE;
 
 /** Records without a key are read one by one, a few at a time: one window is enough. */
 const compareWindows = ({ mode, matching }: Task) =>

@@ -348,11 +348,11 @@ describe('records that have certain values in a field', () => {
 		expect(requests.map(({ values: asked }) => asked)).toEqual([['a', 'b'], ['b']]);
 	});
 
-	test('999 in a request, four requests at a time', async () => {
+	test('1,000 in a request, four requests at a time', async () => {
 		const asked = Array.from({ length: 5000 }, (_, index) => `v${index}`);
 		const { found, requests, mostUnderWay } = await values([['x', 'v4999']], asked);
 		expect(found.v4999).toEqual({ ids: ['x'] });
-		expect(requests.map(({ values: { length } }) => length)).toEqual([999, 999, 999, 999, 999, 5]);
+		expect(requests.map(({ values: { length } }) => length)).toEqual([1000, 1000, 1000, 1000, 1000]);
 		expect(mostUnderWay).toBe(4);
 	});
 });

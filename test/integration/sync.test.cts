@@ -147,6 +147,14 @@ describe('an item that fails', () => {
 		expect(await harness.values('number')).toEqual(['1', '2', '3']);
 	});
 
+	test('if not all items were sent, nothing is removed, whatever the options are', async () => {
+		await harness.faults({ match: { path: '/data/bulk$' }, fault: { kind: 'status', status: 403 } });
+		const parameters = { ...deleting, removeDespiteFailures: true };
+		const result = await sync([order(1), order(9)], { onError: 'continueRegularOutput', parameters });
+		expect(result.json()[2]?.error).toContain('but was not removed: the run stopped before');
+		expect(await harness.records()).toHaveLength(5);
+	});
+
 	test('under Stop nothing is written at all', async () => {
 		const result = await sync([order(1), { buyer: 'x' }]);
 		expect(result.error?.message).toContain("the import key 'number' has no value");

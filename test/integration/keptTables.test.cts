@@ -12,7 +12,7 @@ const TABLE = 'parts';
 const byId = { recordId: '={{ $json.id }}' };
 const goingOn: Run = { table: TABLE, onError: 'continueRegularOutput' };
 
-type Field = { name: string; type: string; metadata?: IDataObject };
+type Field = { name: string; type: string; header?: string; metadata?: IDataObject };
 
 const choices = (...values: string[]) => ({ items: values.map((value, order) => ({ value, order })) });
 
@@ -218,6 +218,30 @@ describe('a change in the last minute', () => {
 		const [stored, ...others] = await harness.records(TABLE);
 		expect(others).toEqual([]);
 		expect(stored!.fields).toMatchObject(holds);
+	});
+
+	test('headers moved to other fields: keys that are headers mean the fields of now', async () => {
+		const headed = (first: string, second: string) => [code, { ...size, header: first }, { ...text('width'), header: second }];
+		await makeTable(headed('Length', 'Width'));
+		await warmUp();
+		await makeTable(headed('Width', 'Length'));
+		await run('upsert', { items: [{ code: 'a', Length: '2' }] });
+		expect((await harness.records(TABLE)).map(({ fields }) => fields)).toEqual([{ code: 'a', size: '1', width: '2' }]);
+	});
+
+	test('another field became the key: items are the same record by the key of now', async () => {
+		await makeTable(all);
+		await warmUp();
+		await makeTable([
+			{ ...code, metadata: {} },
+			{ ...size, metadata: { importKey: true } },
+		]);
+		const result = await run('upsert', { items: ['2', '3'].map((value) => ({ code: 'b', size: value })) });
+		expect(result.json().map(({ outcome, mergedInto }) => ({ outcome, mergedInto }))).toEqual([
+			{ outcome: 'inserted' },
+			{ outcome: 'inserted' },
+		]);
+		expect(await harness.records(TABLE)).toHaveLength(3);
 	});
 
 	test('the table was made again: a record that it no longer has is not found', async () => {

@@ -1,6 +1,7 @@
 /** Every path of the service: contract/openapi.yaml. */
 import { InputError } from '../transport/errors';
 import { encodePathSegment } from '../transport/urlEncoding';
+import { idKey } from './idSet';
 import type { TableAddress } from './types';
 
 const API = '/api/v2';
@@ -18,7 +19,7 @@ const OTHER_ROUTE = /^\s*(bulk|count|filter|summary)\s*($|[/\\?#;])/i;
 
 /** @throws {InputError} if the path would not address a single record */
 function recordSegment(id: string): string {
-	if (!OTHER_ROUTE.test(id)) return encodePathSegment(id);
+	if (!OTHER_ROUTE.test(id)) return encodePathSegment(idKey(id));
 	throw new InputError(`'${id}' can't be the ID of a record`, {
 		hint: 'Enter the ID of a record.',
 	});

@@ -4,7 +4,7 @@
 
 export const UUID = /^[\da-f]{8}(?:-[\da-f]{4}){3}-[\da-f]{12}$/i;
 
-/** A text that is the same for all IDs of one record: the case of a UUID's letters does not matter. */
+/** An ID as the platform writes it: a UUID in lower case, as RFC 9562 has it. */
 export const idKey = (id: string) => (UUID.test(id) ? id.toLowerCase() : id);
 
 /** The number of 32-bit words in a slot, and in a UUID. */

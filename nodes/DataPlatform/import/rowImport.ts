@@ -9,7 +9,7 @@
 import { createHash } from 'node:crypto';
 import type { IBinaryData, IDataObject } from 'n8n-workflow';
 
-import { idKey, WordTable } from '../api/idSet';
+import { WordTable } from '../api/idSet';
 import { isSuccess, KeptCounts, noCounts } from '../bulk/outcome';
 import type { WritePipeline } from '../bulk/pipeline';
 import type { FileFormat, FileRow } from '../rows/readRows';
@@ -220,7 +220,7 @@ export class RowImport {
 		const { keys, parts } = this;
 		if (!keys) return;
 		const isFirst = ({ index, id, key }: Entry) => {
-			const identity = parts.isById ? id && idKey(id) : key;
+			const identity = parts.isById ? id : key;
 			if (identity === undefined) return true;
 			const first = keys.firstRow(identity, index);
 			if (first === undefined) return true;

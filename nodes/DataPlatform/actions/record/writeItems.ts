@@ -115,6 +115,12 @@ function keysOf({ table, planning: { matchOn } }: WriteSetup): string[] {
 	return [importKeyOf(table)?.name].filter((name) => name !== undefined);
 }
 
+/** Headers may have moved to other fields: items that name fields by them need a fresh definition. */
+const withoutHeaders = (table: TableDefinition): TableDefinition => ({
+	...table,
+	fields: table.fields.map((field) => ({ ...field, header: field.name })),
+});
+
 /** Writes the items of a run, table by table. */
 class ItemWriter {
 	private readonly started = new Date();
@@ -196,11 +202,12 @@ class ItemWriter {
 		const table = extension ? undefined : keptTable(run.client, address);
 		if (!table) return undefined;
 		try {
-			const setup = this.setUp(items, table, kind, settings);
+			const setup = this.setUp(items, withoutHeaders(table), kind, settings);
 			if (!setup.isCheckedByPlatform) return undefined;
 			const planned = await this.planItems(items, setup, kind);
-			const { problems, ignored } = planned.plan;
-			if (problems.length + ignored.size === 0) return planned;
+			const { problems, ignored, merged } = planned.plan;
+			// Another field may be the key by now.
+			if (problems.length + ignored.size + merged.size === 0) return planned;
 		} catch {
 			// The fresh definition decides.
 		}

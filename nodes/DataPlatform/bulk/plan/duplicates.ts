@@ -1,6 +1,5 @@
 /** Items with the same key or ID. Pure. */
 import type { FieldDefinition, JsonValue } from '../../api/types';
-import { idKey } from '../../api/idSet';
 import { fieldType } from '../../fields';
 import { identifiedBy, type Identity } from './identity';
 import type { Entry, Plan, PlanOptions, WriteMode } from '../terms';
@@ -14,7 +13,7 @@ function groupDuplicates(records: Entry[], options: Identity): Iterable<Entry[]>
 	const first = new Map<string, Entry>();
 	const groups = new Map<string, Entry[]>();
 	for (const record of records) {
-		const identity = isById ? record.id && idKey(record.id) : record.key;
+		const identity = isById ? record.id : record.key;
 		if (identity === undefined) continue;
 		const earlier = first.get(identity);
 		const group = groups.get(identity);

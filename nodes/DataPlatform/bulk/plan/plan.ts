@@ -4,6 +4,7 @@
  */
 import type { FieldDefinition, FieldValues, JsonValue, TableDefinition } from '../../api/types';
 import { recordIdProblem } from '../../api/endpoints';
+import { idKey } from '../../api/idSet';
 import { isOnlyRead, isWritable, listFields } from '../../fields';
 import { didYouMean } from '../../transport/closestName';
 import { isCleared } from '../../fields/fieldType';
@@ -85,7 +86,7 @@ class Planner {
 		const key = recordKey(this.keys, fields);
 		return {
 			index,
-			id: needsId ? (id as string).trim() : undefined,
+			id: needsId ? idKey((id as string).trim()) : undefined,
 			key: key?.text,
 			fields,
 		};

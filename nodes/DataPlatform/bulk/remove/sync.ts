@@ -252,7 +252,8 @@ export class Sync {
 		const removable: PlatformRecord[] = [];
 		for (const record of chunk) {
 			const stored = now.get(record.id);
-			if (stored && !this.input.has(stored) && !this.isAlreadyRemoved(stored.record)) {
+			const isOpen = stored && isSameVersion(record, stored.record) !== false;
+			if (isOpen && !this.input.has(stored) && !this.isAlreadyRemoved(stored.record)) {
 				removable.push(stored.record);
 			} else onRemoval(stored?.record ?? record, { outcome: 'skipped', id: record.id });
 		}

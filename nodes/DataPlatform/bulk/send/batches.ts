@@ -1,5 +1,4 @@
 /** Records that are still to be sent, and how they are cut into requests by count and bytes. */
-import { idKey } from '../../api/idSet';
 import { byteSize } from '../entry';
 import type { Entry } from '../terms';
 
@@ -68,7 +67,7 @@ export class UnsentRecords {
 			const record = this.peek();
 			if (!record) break;
 			bytes += byteSize(record);
-			const id = record.id && idKey(record.id);
+			const { id } = record;
 			const isOther = this.kindOf(batch[0] ?? record) !== this.kindOf(record);
 			const isTwice = id !== undefined && ids.has(id);
 			if (batch.length > 0 && (bytes > limits.bytes || isOther || isTwice)) break;

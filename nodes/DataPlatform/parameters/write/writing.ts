@@ -112,7 +112,7 @@ const duplicates = (more = '') =>
 	);
 
 const duplicatesOfRows = duplicatesOption(
-	'Rows that match the same record are all written; the last one counts',
+	'Rows that match the same record are written as one, or one after the other; of each field, the last value counts',
 	'The first row of a record is written, later ones are rejected',
 );
 

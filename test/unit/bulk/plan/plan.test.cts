@@ -294,15 +294,16 @@ describe('duplicates', () => {
 		expect(plan(given, { mode: 'replace' }).records).toEqual([{ index: 1, id: 'r1', key: undefined, fields: { surname: 'Fox' } }]);
 	});
 
-	test('of updates by UUID are those in capitals, too; other IDs that differ in case are not', () => {
+	test('of updates by UUID are those in capitals, too, which are sent in lower case; other IDs that differ in case are not', () => {
 		const id = '0f8fad5b-d9cb-469f-a165-70867728950e';
 		const given = [id, id.toUpperCase(), 'r1', 'R1'].map((one, age) => ({ id: one, values: { age } }));
 		const { problems, records } = plan(given, { mode: 'update', duplicates: 'error' });
 		expect(problems.map(({ message }) => message)).toEqual([
 			`it has the same record id '${id}' as item 1`,
-			`it has the same record id '${id.toUpperCase()}' as item 0`,
+			`it has the same record id '${id}' as item 0`,
 		]);
 		expect(records).toMatchObject([{ id: 'r1' }, { id: 'R1' }]);
+		expect(plan(given, { mode: 'update' }).records[0]!.id).toBe(id);
 	});
 
 	describe('of fields that are changed rather than set', () => {

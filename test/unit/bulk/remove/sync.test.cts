@@ -367,6 +367,7 @@ describe('right before a record is removed', () => {
 			'skipped',
 			2,
 		],
+		['it was changed', ({ tables }) => Object.assign(tables.people!.at(-1)!, { ver: 1 }), 'skipped', 2],
 		[
 			'it was written, and the list lacks it',
 			({ tables }) => {

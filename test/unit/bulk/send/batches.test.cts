@@ -60,13 +60,8 @@ test('keeps the order', () => {
 	expect(batchesOf(recordsOf(7), { records: 3, bytes: large })).toEqual([[0, 1, 2], [3, 4, 5], [6]]);
 });
 
-const UUID = '0f8fad5b-d9cb-469f-a165-70867728950e';
-
-test.each([
-	['a', 'a'],
-	[UUID, UUID.toUpperCase()],
-])('a record is in a batch once: %s, %s', (one, again) => {
-	const records = [one, 'b', again, undefined, undefined].map((id, index) => sendableOf({ index, id }));
+test('a record is in a batch once', () => {
+	const records = ['a', 'b', 'a', undefined, undefined].map((id, index) => sendableOf({ index, id }));
 	expect(batchesOf(records, { records: 9, bytes: large })).toEqual([
 		[0, 1],
 		[2, 3, 4],

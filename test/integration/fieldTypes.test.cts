@@ -74,6 +74,18 @@ const VALUES: Array<[field: string, given: unknown, shown: unknown]> = [
 	],
 ];
 
+/** Fields of a deal that the platform computes. */
+const READ_ONLY = ['version', 'caption'];
+
+/** Tested below, with records and files that exist. */
+const LINKS_AND_FILES = ['company', 'people', 'sketch', 'papers'];
+
+test('every field that can be written is here', async () => {
+	const { number: _, ...fields } = await harness.readFields((await harness.create('automatic', 'title', 'x')).json()[0]!.id);
+	const written = new Set([...VALUES.map(([field]) => field), ...LINKS_AND_FILES]);
+	expect(Object.keys(fields).filter((name) => !written.has(name))).toEqual(READ_ONLY);
+});
+
 describe.each(['defined', 'automatic'] as const)('%s', (mode) => {
 	test.each(VALUES)('%s: %j', async (field, given, expected) => {
 		expect(await harness.writeAndRead(mode, field, given)).toEqual(expected);

@@ -69,17 +69,22 @@ export async function openPage(browser: Browser): Promise<WatchedPage> {
 	return { page: await context.newPage(), errors };
 }
 
+/** A page that was left may never say that its requests ended, and some requests are held by their server. */
+const MOST_ROUNDS = 20;
+
 /**
- * Waits until a page is through with what was done. n8n applies an input some hundred milliseconds later, and may
- * then load what depends on it. The timer is the page's own, so the page's other timers are not later than it
- * because the machine is slow.
+ * Waits until a page is through with what was done, or for ten seconds. n8n applies an input some hundred milliseconds
+ * later, and may then load what depends on it. The timer is the page's own, so the page's other timers are not later
+ * than it because the machine is slow.
  */
 export async function settle(page: Page): Promise<void> {
-	do {
+	const open = openRequests.get(page.context())!;
+	for (let round = 0; round === 0 || (open.size > 0 && round < MOST_ROUNDS); round += 1) {
 		const idle = () => new Promise((resolve) => setTimeout(() => requestIdleCallback(resolve, { timeout: 5_000 }), 500));
 		// Another page may come in its place.
 		await page.evaluate(idle).catch(() => undefined);
-	} while (openRequests.get(page.context())!.size > 0);
+	}
+	open.clear();
 }
 
 async function savePicture(page: Page, folder: string, name: string): Promise<void> {

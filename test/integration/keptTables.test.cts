@@ -1,6 +1,6 @@
 /**
  * What an execution keeps of a table's definition for the next one, and what it does not: between two
- * executions the table changes. docs/reading.md, "What it costs".
+ * executions the table changes. docs/running.md, "What may be a minute old".
  */
 import type { IDataObject } from 'n8n-workflow';
 import { APP, outcomes, useHarness, type Run } from './fixtures.cts';

@@ -1,7 +1,8 @@
 /**
  * Definitions of tables that are kept from one execution to the next, in the memory of the process.
  * They may be out of date: only for what the platform checks itself, or what is checked again with a
- * fresh one before it fails. docs/reading.md, "What it costs".
+ * fresh one before it fails. docs/running.md, "What may be
+ * a minute old".
  */
 import type { ApiClient } from '../transport/client';
 import { addressKey } from './endpoints';

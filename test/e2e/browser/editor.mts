@@ -7,7 +7,7 @@ import type { JsonObject, WorkflowNode } from '../../../harness/n8nApi.mts';
 import { CREDENTIAL_TYPE } from '../../../harness/examples.mts';
 import { NODE_TYPE } from '../../support/linearWorkflow.mts';
 import { type SharedN8n, useN8n } from '../sharedN8n.mts';
-import { keepLastView, openBrowser, openPage } from './chromium.mts';
+import { keepLastView, openBrowser, openPage, settle } from './chromium.mts';
 
 /** The name of our node in the workflows that `openNode` makes. */
 export const NODE = 'Contacts';
@@ -40,6 +40,8 @@ export class Editor {
 		} else {
 			await this.closePanel();
 			await this.#closeMessages();
+			// What is still at work in the panel fails if its workflow is gone.
+			await settle(this.page);
 			await this.page.evaluate((path) => {
 				history.pushState(null, '', path);
 				dispatchEvent(new PopStateEvent('popstate', { state: null }));

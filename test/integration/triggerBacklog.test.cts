@@ -58,10 +58,6 @@ test('50,000 records changed between two polls are all emitted, in bounded memor
 	}
 	expect(ranks.size).toBe(RECORDS);
 	expect(highest).toBeLessThan(MOST_GROWTH_MIB);
-	// Once it has caught up, one poll finds that out, and from then on each poll takes one request.
 	expect(await watching.poll()).toBeNull();
-	await harness.sandbox.admin.clearRequests();
-	expect(await watching.poll()).toBeNull();
-	expect(await harness.requests()).toHaveLength(1);
 	console.log(`${polls} polls, ${highest.toFixed(1)} MiB more at most`);
 }, 300_000);

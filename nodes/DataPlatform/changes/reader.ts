@@ -53,13 +53,10 @@ export class ChangePages {
 	 *
 	 * @param since finds out whether all changes from this time on are among them
 	 * @param count how many at most; never more than a page
-	 * @param isNothingNew whether these records, the newest of the table, show that nothing is new.
-	 * Otherwise the changes before them are read as well.
 	 */
 	async newest(
 		since: number,
 		count = Infinity,
-		isNothingNew: (records: PlatformRecord[]) => boolean = () => false,
 	): Promise<{ records: PlatformRecord[]; isCovered: boolean; isCut: boolean }> {
 		const size = Math.min(count, this.limits.page);
 		const records = await this.page(NEWEST_FIRST, 0, size);
@@ -68,7 +65,6 @@ export class ChangePages {
 		const isCovered =
 			!oldest ||
 			timeOf(oldest) < since ||
-			isNothingNew(records) ||
 			(isShort && (await this.isLast(oldest, records.length, since)));
 		return { records, isCovered, isCut: isShort && !isCovered };
 	}
@@ -297,11 +293,7 @@ export async function readChanges(
 	const isCaughtUp = state.watermark !== undefined && state.backlog === undefined;
 	const few = isCaughtUp ? Object.keys(state.emitted).length + limits.expected : Infinity;
 	const startedAt = Date.now();
-	// Nothing new can follow a record from before the cursor.
-	const isNothingNew = (records: PlatformRecord[]) =>
-		timeOf(records.at(-1)!) < (state.cursor ?? -Infinity) &&
-		records.every((record) => emittedIndex.isEmitted(record));
-	let last = await pages.newest(since, few, isCaughtUp ? isNothingNew : undefined);
+	let last = await pages.newest(since, few);
 	if (!last.isCovered && !last.isCut && few < limits.page) last = await pages.newest(since);
 	const [latest] = last.records;
 	const newest = latest && timeOf(latest);

@@ -267,7 +267,7 @@ export class EmittedIndex {
 
 	/** The watermark after a read. @param positions of all emitted versions, in their order */
 	private nextWatermark(
-		{ newest = -Infinity }: ReadResult,
+		{ newest = -Infinity, startedAt }: ReadResult,
 		{ end, known }: ReadingEnd,
 		cursor: number | undefined,
 		positions: Position[],
@@ -288,10 +288,10 @@ export class EmittedIndex {
 		}
 		const excess = positions[positions.length - limits.maxTracked - 1];
 		if (excess) raise(excess);
-		// After a burst, the overlap would not fit into one page, and each poll would read several.
-		const last = positions[positions.length - Math.floor(limits.page / 2) - 1];
-		const isOver = end === 'idle' && cursor !== undefined && newest < cursor;
-		if (isOver && last) raise({ time: Math.min(last.time + 1, cursor), id: '' });
+		// So long after the newest change, none before it can become visible any more.
+		const { cursorReadAt = Infinity } = this.state;
+		const isOver = end === 'idle' && startedAt - cursorReadAt >= overlapMs;
+		if (isOver && cursor !== undefined && newest < cursor) raise({ time: cursor, id: '' });
 		return watermark;
 	}
 

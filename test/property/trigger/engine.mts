@@ -13,6 +13,7 @@ const require = createRequire(import.meta.url);
 export interface PollLimits {
 	page: number;
 	pageOverlap: number;
+	expected: number;
 	maxBuffered: number;
 	maxTracked: number;
 	hashes: number;

@@ -210,15 +210,57 @@ describe('the overlap', () => {
 		},
 	);
 
-	test.each([Infinity, 3, 1])('after a burst an idle poll is one request, with pages of %d records', async (largest) => {
-		const limits = small({ settleMs: 0 });
-		const table = new Table('asText', limits, largest);
-		const follower = new Follower(table, {}, limits);
-		for (let count = 0; count < 40; count += 1) table.create();
-		await follower.drain();
-		table.requests = 0;
-		await follower.poll();
-		expect(table.requests).toBe(1);
+	describe('after a burst', () => {
+		let now = Date.now();
+		beforeEach(() => void jest.spyOn(Date, 'now').mockImplementation(() => now));
+		afterEach(() => void jest.restoreAllMocks());
+
+		const burst = async (size: number, largest: number, limits = LIMITS, overlapMs = 60_000) => {
+			const table = new Table('asText', limits, largest);
+			const follower = new Follower(table, { overlapMs, maximum: 5000 }, limits);
+			for (let count = 0; count < size; count += 1) table.create((table.now += 10));
+			await follower.drain();
+			return { table, follower };
+		};
+		const pass = (ms: number) => (now += ms);
+
+		test.each([Infinity, 3, 1])('an idle poll is one request once the overlap has passed, with pages of %d records', async (largest) => {
+			const { table, follower } = await burst(40, largest, small());
+			for (let polls = 0; polls < 3; polls += 1) {
+				pass(60_000);
+				expect(await follower.poll()).toEqual([]);
+			}
+			table.requests = 0;
+			await follower.poll();
+			expect(table.requests).toBe(1);
+		});
+
+		test.each([
+			[80, 30],
+			[80, 79],
+			[1500, Infinity],
+			[1500, 700],
+		])('of %d records, a change among the oldest that becomes visible late is emitted, with pages of %d', async (size, largest) => {
+			const { table, follower } = await burst(size, largest);
+			// The time of the newest change has settled, but not all late changes are visible.
+			pass(15_000);
+			expect(await follower.poll()).toEqual([]);
+			pass(15_000);
+			expect(await follower.poll()).toEqual([]);
+			table.create(table.now - 10 * size + 55);
+			expect(await follower.poll()).toEqual([`c${size + 1}/1`]);
+			expect(await follower.poll()).toEqual([]);
+		});
+
+		test('a longer overlap does not end while changes in it can become visible', async () => {
+			const { table, follower } = await burst(1500, Infinity, LIMITS, 3_600_000);
+			for (let minutes = 0; minutes < 30; minutes += 1) {
+				pass(60_000);
+				expect(await follower.poll()).toEqual([]);
+			}
+			table.create(table.now - 14_000);
+			expect(await follower.poll()).toEqual(['c1501/1']);
+		});
 	});
 });
 
@@ -309,7 +351,9 @@ describe('a clock that does not distinguish what is written in one second', () =
 			write(table, 1);
 			now += 60_000;
 			expect(await follower.poll()).toEqual(['c61/1']);
-			// Now that second has passed.
+			// Now that second has passed, and then the overlap.
+			now += 60_000;
+			expect(await follower.poll()).toEqual([]);
 			table.requests = 0;
 			expect(await follower.poll()).toEqual([]);
 			expect(table.requests).toBe(1);

@@ -113,9 +113,6 @@ describe('the newest changes', () => {
 			['-0 1000', '-49 2'],
 		],
 		['50, all gone then', [(requests) => (requests === 1 ? fifty : [])], [0], false, ['-0 1000', '-49 2']],
-		['50 that show that nothing is new', [count(51), { largest: 50 }], [0, 999, () => true], true, ['-0 999']],
-		['a whole page of them', [count(51)], [0, 50, () => true], true, ['-0 50']],
-		['50 that do not', [count(51), { largest: 50 }], [0, 999, () => false], false, ['-0 999', '-49 2']],
 	])('%s', async (_, [given, limits], [since, ...more], isCovered, requests) => {
 		const { pages, requests: sent } = pagesOf(given, limits);
 		expect((await pages.newest(since, ...more)).isCovered).toBe(isCovered);
@@ -229,16 +226,6 @@ describe('one poll', () => {
 		['one that follows a backlog', state({ watermark, backlog: { earlier: '' } })],
 	])('%s reads a page at once', async (_, before) => {
 		expect((await poll([list(1, 2)], before)).requests).toEqual(['-0 1000', '-1 2']);
-	});
-
-	test('that only reads emitted changes is one request, cut or not', async () => {
-		const emitted = Object.fromEntries(count(50).map(({ id }, at) => [id, [1, at + 1] as const]));
-		const before = state({ watermark, emitted: emitted as unknown as ChangeState['emitted'] });
-		const given: Parameters<typeof pagesOf> = [count(50), { largest: 50 }];
-		const { ids, requests } = await poll(given, { ...before, cursor: 2 });
-		expect({ ids, requests }).toEqual({ ids: [], requests: ['-0 100'] });
-		// From the cursor on, unknown changes may follow.
-		expect((await poll(given, { ...before, cursor: 1 })).requests.length).toBeGreaterThan(1);
 	});
 
 	test('with little to read is one request of that much', async () => {

@@ -209,16 +209,18 @@ describe('what is stored', () => {
 			{ cursor: 60, watermark: { time: 40, id: 'y' }, emitted: { z: [1, 50], a: [1, 60] } },
 		],
 		['as many records as there may be', zy, { records: [at('a', 60)] }, { maxTracked: 3 }, known(60, -440, { z: 50, y: 40, a: 60 })],
-		['half a page, after a poll without anything new', idle, {}, { page: 4 }, known(5, 3, { c: 3, d: 4 })],
-		['all of it, while more may change at the last moment', { ...idle, cursorReadAt: idle.cursorReadAt + 1 }, {}, { page: 4 }, few],
-		['what fits into half a page, after such a poll', { ...few, cursorReadAt: 1 }, {}, { page: 8 }, { ...few, cursor: 5 }],
+		['nothing, once the overlap has passed without anything new', idle, {}, {}, known(5, 5, {})],
+		['all of it, while more may change at the last moment', { ...idle, cursorReadAt: idle.cursorReadAt + 1 }, {}, {}, few],
 		[
-			'more than half a page, if there is something new',
-			few,
-			{ records: [at('e', 5)] },
-			{ page: 4 },
-			known(5, 0, { a: 1, b: 2, c: 3, d: 4, e: 5 }),
+			'all of it, while changes in it may become visible',
+			{ ...idle, cursor: 5 },
+			{ newest: 4 },
+			{ overlapMs: LIMITS.settleMs + 1 },
+			{ ...few, cursor: 5 },
 		],
+		['nothing, as soon as none may', { ...idle, cursor: 5 }, { newest: 4 }, { overlapMs: LIMITS.settleMs }, known(5, 5, {})],
+		['all of it, if our clock was set back', { ...few, cursor: 5, cursorReadAt: NOW * 2 }, { newest: 4 }, {}, { ...few, cursor: 5 }],
+		['all of it, if there is something new', idle, { records: [at('e', 5)] }, {}, known(5, 0, { a: 1, b: 2, c: 3, d: 4, e: 5 })],
 	])('%s', (_, before, read, rules, after) => {
 		expect(poll(before, read, rules, rules).state).toEqual(after);
 	});

@@ -2,18 +2,16 @@
 import { chosenRows } from './choice.mts';
 import { showTimes, type Row } from './row.mts';
 
-/** Longer bars would make the others too short to compare. */
-const LONGEST_BAR = 6;
 const PIXELS_PER_ROW = 28;
 const PIXELS_AROUND = 70;
 
 /** How many times as fast as the fastest hand-built workflow ours is. */
 export function renderPicture(rows: Row[]): string {
-	const compared = chosenRows(rows)
-		.map(([row]) => row)
-		.filter(({ ratioToPeer }) => ratioToPeer !== null);
-	const names = compared.map(({ name, ratioToPeer }) => `"${name}: ${showTimes(ratioToPeer!)}×"`);
-	const bars = compared.map(({ ratioToPeer }) => Math.min(ratioToPeer!, LONGEST_BAR).toFixed(2));
+	const compared = chosenRows(rows).flatMap(([{ name, ratioToPeer: ratio }]) =>
+		ratio === null ? [] : [{ name, ratio }],
+	);
+	const names = compared.map(({ name, ratio }) => `"${name}: ${showTimes(ratio)}×"`);
+	const longest = Math.max(...compared.map(({ ratio }) => ratio));
 	return `\`\`\`mermaid
 ---
 config:
@@ -27,7 +25,7 @@ config:
 xychart-beta horizontal
   title "How many times as fast as the fastest hand-built workflow"
   x-axis [${names.join(', ')}]
-  y-axis 0 --> ${LONGEST_BAR}
-  bar [${bars.join(', ')}]
+  y-axis 0 --> ${Math.ceil(longest)}
+  bar [${compared.map(({ ratio }) => ratio.toFixed(2)).join(', ')}]
 \`\`\``;
 }

@@ -81,6 +81,16 @@ test('a picture shows what its text names', () => {
 	expect(named.flat().filter((name) => !isShown(name))).toEqual([]);
 });
 
+test('the bars of the speed page are as long as their labels say', () => {
+	const page = read('docs/performance.md');
+	const labels = [...page.matchAll(/: ([\d.]+)×"/g)].map(([, times]) => Number(times));
+	const [, bars = '[]'] = page.match(/ bar (\[.*\])/) ?? [];
+	const [, end] = page.match(/y-axis 0 --> (\d+)/) ?? [];
+	const lengths = JSON.parse(bars) as number[];
+	expect(lengths.map((length) => Number(length.toFixed(1)))).toEqual(labels);
+	expect(Number(end)).toBeGreaterThanOrEqual(Math.max(...lengths));
+});
+
 test('the help links of the nodes and the credential lead to a heading', () => {
 	const sources = globSync(['nodes/**/*.json', 'credentials/*.ts'], { cwd: root });
 	const anchors = sources.flatMap((path) => [...read(path).matchAll(/n8n-nodes-data-platform#([\w-]+)/g)].map(([, anchor]) => anchor!));

@@ -33,6 +33,7 @@ export const fieldsToLoad = tableChoices('fieldsToLoad', {
 export const savedView = tableChoice('savedView', {
 	label: 'Saved View Name or ID',
 	list: 'getSavedViews',
+	about: 'A filter that the platform stores with the table',
 	narrows: true,
 });
 

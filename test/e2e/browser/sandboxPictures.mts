@@ -20,7 +20,7 @@ await sandbox.admin.waitUntilIdle();
 
 const browser = await openBrowser();
 const { page } = await openPage(browser);
-await page.setViewportSize({ width: 1280, height: 720 });
+await page.setViewportSize({ width: 1440, height: 720 });
 const picture = async (name: string) => await page.screenshot({ path: join(ROOT, 'docs', 'images', `${name}.png`) });
 
 await page.goto(`${sandbox.baseUrl}/#/records/crm/contacts`);

@@ -7,7 +7,8 @@ import { MAIN_EXAMPLE } from '../../../harness/examples.mts';
 import { takePicture } from './chromium.mts';
 import { openEditor } from './editor.mts';
 
-const editor = await openEditor();
+// The credential's dialog gets no higher than in this one.
+const editor = await openEditor({ width: 1280, height: 1000 });
 const byId = (id: string): Locator => editor.byId(id);
 
 afterEach(async () => {

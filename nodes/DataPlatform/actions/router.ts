@@ -29,6 +29,7 @@ import { maxRetryWait, skipAudit, timeout } from '../parameters/requests';
 import { recordId, table, tableOf } from '../parameters/select/table';
 import { forEachConcurrent, KeyedQueue } from '../transport/concurrency';
 import { InputError, isNotFound, ServiceError } from '../transport/errors';
+import { createPause } from '../transport/pause';
 import { addressKey } from '../api/endpoints';
 import { whyMissing } from '../api/structure';
 import { findOperation } from './index';
@@ -184,7 +185,10 @@ export async function router(context: IExecuteFunctions): Promise<INodeExecution
 		operation.retriesUnknown,
 	);
 	if (operation.notIdempotent) restoreProgress(context, report, operation.retriesUnknown);
+	const pause = createPause();
 	const stop = await failureOf(async () => await runAll(context, operation, report));
+	// The output of many items takes n8n some time, too.
+	await pause();
 	if (stop) {
 		items.forEach((_, index) => {
 			if (!report.hasResult(index)) report.failed(index, stop);

@@ -17,7 +17,7 @@ import { appendableFields } from '../fields/values';
 import type { ServiceError } from '../transport/errors';
 import { isObject } from '../transport/json';
 import { listed } from '../transport/messageText';
-import { collect } from '../transport/pause';
+import { collect, createPause } from '../transport/pause';
 import type { RequestLimit } from './send/congestion';
 import type { FailureLimit } from './send/failureLimit';
 import type { LinkResolver } from './links/linkResolver';
@@ -121,7 +121,9 @@ export class WritePipeline {
 			planning,
 		);
 		for (const problem of problems) plan.problems.push(problem);
+		const pause = createPause();
 		plan.similarKeys = similarKeys(plan.records, planning.unit);
+		await pause();
 		return plan;
 	}
 

@@ -2,7 +2,6 @@
  * All field types, one entry each, and what depends on a field's type.
  */
 import { UNKNOWN_TYPE, type FieldDefinition, type TableDefinition } from '../api/types';
-import { getOwn } from '../transport/json';
 import { nameList } from '../transport/messageText';
 import type { FieldType } from './fieldType';
 import { checkbox } from './types/checkbox';
@@ -43,11 +42,13 @@ export const FIELD_TYPES: Readonly<Record<string, FieldType>> = {
 	calculated: readOnly,
 };
 
+const TYPES: ReadonlyMap<string, FieldType> = new Map(Object.entries(FIELD_TYPES));
+
 /** The field's type. A type that this node does not know is written and compared as text. */
 export function fieldType({ type, metadata }: FieldDefinition): FieldType {
 	if (type === 'schema_link' && metadata.multiple) return linkToMany;
 	if (type === UNKNOWN_TYPE) return untyped;
-	return getOwn(FIELD_TYPES, type) ?? unknownType;
+	return TYPES.get(type) ?? unknownType;
 }
 
 /** It holds data; a button or a piece of HTML only shows something. */

@@ -64,15 +64,16 @@ export function holdsValue(
 export const appendableFields = (fields: Iterable<FieldDefinition>): FieldDefinition[] =>
 	[...fields].filter((field) => fieldType(field).appends !== 'never');
 
+/** Whether a record's value of this field is appended. */
+export function isAppended(field: FieldDefinition, values: FieldValues): boolean {
+	const { appends } = fieldType(field);
+	const value = getOwn<JsonValue>(values, field.name);
+	return appends !== 'never' && !isCleared(value) && appends(value!);
+}
+
 /** The fields of a record whose values are appended. @param appendable those of its table */
 export const appendedFields = (appendable: FieldDefinition[], values: FieldValues): string[] =>
-	appendable
-		.filter((field) => {
-			const { appends } = fieldType(field);
-			const value = getOwn<JsonValue>(values, field.name);
-			return appends !== 'never' && !isCleared(value) && appends(value!);
-		})
-		.map(({ name }) => name);
+	appendable.filter((field) => isAppended(field, values)).map(({ name }) => name);
 
 /** The text of a key's value; undefined if it is empty, or can't be compared. */
 export function keyText(field: FieldDefinition, value: JsonValue): string | undefined {

@@ -44,18 +44,19 @@ function withPrefixes(fields: FieldValues): FieldValues {
 /** What is known about a record that was written. */
 type RecordParts = Partial<PlatformRecord>;
 
-export type RecordOutput = (record: RecordParts) => IDataObject;
+/** @param first what comes before the record's values */
+export type RecordOutput = (record: RecordParts, first?: IDataObject) => IDataObject;
 
 /** With nested fields, so that a field's name can't clash with another key. */
-const nested: RecordOutput = ({ id, created, modified, ver, fields }) =>
-	omitUndefined({ id, created, modified, ver, fields: fields as IDataObject });
+const nested: RecordOutput = ({ id, created, modified, ver, fields }, first) =>
+	omitUndefined({ ...first, id, created, modified, ver, fields: fields as IDataObject });
 
 /**
  * With the fields at the top level, first: people read a record by its key, not by its ID. A field
  * with a reserved name gets a prefix.
  */
-const simplified: RecordOutput = ({ id, created, modified, ver, fields = {} }) =>
-	omitUndefined({ ...(withPrefixes(fields) as IDataObject), id, created, modified, ver });
+const simplified: RecordOutput = ({ id, created, modified, ver, fields = {} }, first) =>
+	omitUndefined({ ...first, ...(withPrefixes(fields) as IDataObject), id, created, modified, ver });
 
 /** The shape of records in the output. */
 export const recordOutput = (isSimple: boolean): RecordOutput => (isSimple ? simplified : nested);

@@ -235,11 +235,13 @@ export class ItemResults {
 
 	/** All outcomes, including those of previous attempts. */
 	*outcomes(): Generator<{ outcome: string; isMerged: boolean }> {
-		for (const result of [...this.results, ...this.others]) {
-			const [first] = [result].flat();
-			const json = first && isItem(first) ? first.json : first?.details;
-			if (typeof json?.outcome !== 'string') continue;
-			yield { outcome: json.outcome, isMerged: typeof json.mergedInto === 'number' };
+		for (const results of [this.results, this.others]) {
+			for (const result of results) {
+				const first = Array.isArray(result) ? result[0] : result;
+				const json = first && isItem(first) ? first.json : first?.details;
+				if (typeof json?.outcome !== 'string') continue;
+				yield { outcome: json.outcome, isMerged: typeof json.mergedInto === 'number' };
+			}
 		}
 	}
 
@@ -262,7 +264,8 @@ export class ItemResults {
 
 	/** All failures, those of items first. */
 	*failures(): Generator<ReportedFailure> {
-		for (const [index, result] of this.results.entries()) {
+		for (let index = 0; index < this.results.length; index += 1) {
+			const result = this.results[index];
 			if (result !== undefined && !Array.isArray(result)) yield { index, failure: result };
 		}
 		for (const result of this.others) if (!Array.isArray(result)) yield { failure: result };

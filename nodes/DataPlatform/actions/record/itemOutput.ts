@@ -12,10 +12,14 @@ import { omitUndefined } from '../../transport/json';
 /** Fields by which people know a record come first. */
 export const withKeysFirst =
 	(keys: string[], shape: RecordOutput): RecordOutput =>
-	({ fields = {}, ...record }) => {
-		const first = keys.filter((key) => Object.hasOwn(fields, key));
-		const known = Object.fromEntries(first.map((key) => [key, fields[key]!]));
-		return shape({ ...record, fields: { ...known, ...fields } });
+	(record, first) => {
+		const { fields = {} } = record;
+		// Most items have them first and need no copy.
+		const names = Object.keys(fields);
+		if (keys.every((key, position) => names[position] === key)) return shape(record, first);
+		const given = keys.filter((key) => Object.hasOwn(fields, key));
+		const known = Object.fromEntries(given.map((key) => [key, fields[key]!]));
+		return shape({ ...record, fields: { ...known, ...fields } }, first);
 	};
 
 /** A record of an item, with its outcome. */
@@ -23,15 +27,16 @@ export const toOutput = (
 	{ outcome, id, created, modified, ver, mergedInto, kept, before, after, ...stored }: ItemOutcome,
 	record: Entry,
 	shape: RecordOutput,
-): IDataObject => ({
-	outcome,
-	...(mergedInto !== undefined && { mergedInto }),
+): IDataObject => {
 	// A record that was not written still has its stored values, not those of the item.
-	...shape({ id, created, modified, ver, fields: stored.fields ?? record.fields }),
-	...(kept && { kept }),
-	...(before && { before: before as IDataObject }),
-	...(after && { after: after as IDataObject }),
-});
+	const fields = stored.fields ?? record.fields;
+	const first = mergedInto === undefined ? { outcome } : { outcome, mergedInto };
+	const json = shape({ id, created, modified, ver, fields }, first);
+	if (kept) json.kept = kept;
+	if (before) json.before = before as IDataObject;
+	if (after) json.after = after as IDataObject;
+	return json;
+};
 
 export const toItemFailure = (outcome: ItemOutcome, record?: Entry): Failure => {
 	const { message = 'The record was not written', hint, status, code, field, id } = outcome;

@@ -7,7 +7,7 @@ import type {
 	RecordMetadata,
 } from '../../api/types';
 import { isWritable } from '../../fields';
-import { appendedFields, holdsValue } from '../../fields/values';
+import { appendedFields, holdsValue, isAppended } from '../../fields/values';
 import { getOwn, isObject } from '../../transport/json';
 import { modeOf, sentFields } from '../entry';
 import type { Entry, WriteMode } from '../terms';
@@ -31,7 +31,7 @@ export interface WriteContext {
 export const isAppending = (
 	entry: Pick<Entry, 'fields' | 'sent'>,
 	{ appendable }: Pick<WriteContext, 'appendable'>,
-): boolean => appendable.length > 0 && appendedFields(appendable, sentFields(entry)).length > 0;
+): boolean => appendable.some((field) => isAppended(field, sentFields(entry)));
 
 /** The fields that a full update clears because it omits them, each with the value null. */
 function omittedFields(

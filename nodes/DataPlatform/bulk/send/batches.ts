@@ -63,14 +63,17 @@ export class UnsentRecords {
 		const batch: Entry[] = [];
 		const ids = new Set<string>();
 		let bytes = 0;
+		let kind: unknown;
 		while (batch.length < limits.records) {
 			const record = this.peek();
 			if (!record) break;
 			bytes += byteSize(record);
 			const { id } = record;
-			const isOther = this.kindOf(batch[0] ?? record) !== this.kindOf(record);
+			const kindOfRecord = this.kindOf(record);
+			const isOther = kindOfRecord !== kind;
 			const isTwice = id !== undefined && ids.has(id);
 			if (batch.length > 0 && (bytes > limits.bytes || isOther || isTwice)) break;
+			kind = kindOfRecord;
 			batch.push(record);
 			this.first += 1;
 			if (id !== undefined) ids.add(id);

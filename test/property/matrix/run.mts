@@ -62,12 +62,13 @@ interface Row {
 	run(slot: MatrixSandbox, plan: Plan): Promise<Verdict>;
 }
 
-const BULK = /: (create|sync|update|upsert)Many$/;
+/** Their requests have many records. */
+const BULK = ['create', 'sync', 'update', 'upsert'].map((operation) => `record: ${operation}`);
 
 const rows: Row[] = [
 	...(await scenarios()).map((scenario) => ({
 		name: scenario.variant ? `${scenario.variant}, ${scenario.operation}` : scenario.operation,
-		isBulk: BULK.test(scenario.operation),
+		isBulk: BULK.includes(scenario.operation),
 		isWrite: scenario.kind !== 'read',
 		run: async (slot: MatrixSandbox, plan: Plan) =>
 			plan.faultCase.otherWrite ? await runBesideOther(slot, scenario, plan) : await runCase(slot, scenario, plan),
@@ -117,6 +118,9 @@ function timingsOf(row: Row, faultCase: FaultCase) {
 	if (faultCase.then) return row.isWrite ? (['inARow'] as const) : [];
 	return faultCase.isByValue ? (['every'] as const) : TIMINGS;
 }
+
+const unmet = cases.filter((faultCase) => rows.every((row) => timingsOf(row, faultCase).length === 0));
+if (unmet.length > 0) throw new Error(`Faults that no operation meets: ${unmet.map(({ name }) => name).join(', ')}`);
 
 async function within(work: Promise<Verdict>): Promise<Verdict> {
 	let timer: NodeJS.Timeout | undefined;

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import Ajv2020 from 'ajv/dist/2020';
+import Ajv2020, { type ValidateFunction } from 'ajv/dist/2020';
 import addFormats from 'ajv-formats';
 import type { HttpClient, HttpResponse } from '../../harness/sandboxAdmin.mts';
 import { parse } from 'yaml';
@@ -95,9 +95,20 @@ function operationAt(method: string, path: string): ContractOperation {
 	return found;
 }
 
-function conform(schema: Node, value: unknown, subject: string): void {
+/** What checks values, by schema: each response would compile it again. */
+const validators = new WeakMap<Node, ValidateFunction>();
+
+function validatorOf(schema: Node): ValidateFunction {
+	const known = validators.get(schema);
+	if (known) return known;
 	const local = JSON.stringify(schema).replaceAll('"$ref":"#/', '"$ref":"contract#/');
 	const validate = ajv.compile(JSON.parse(local) as object);
+	validators.set(schema, validate);
+	return validate;
+}
+
+function conform(schema: Node, value: unknown, subject: string): void {
+	const validate = validatorOf(schema);
 	if (validate(value)) return;
 	throw new Error(`${subject}: ${ajv.errorsText(validate.errors)} in ${JSON.stringify(value).slice(0, 500)}`);
 }

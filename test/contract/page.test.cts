@@ -237,8 +237,9 @@ inBrowser('in a browser', () => {
 		await page.getByRole('cell', { name: 'D-012', exact: true }).waitFor();
 		expect(await page.evaluate('document.documentElement.scrollWidth')).toBe(390);
 		expect((await page.locator('main').boundingBox())!.y).toBeLessThan(250);
-		const box = (await page.locator('.scroll').boundingBox())!;
-		const firstRow = (await page.locator('tbody tr').first().boundingBox())!;
+		// In one go: the page may render anew in between.
+		const boxes = "['.scroll', 'tbody tr'].map((part) => document.querySelector(part).getBoundingClientRect().toJSON())";
+		const [box, firstRow] = (await page.evaluate(boxes)) as [DOMRect, DOMRect];
 		const brightness = async () => {
 			const clip = { x: box.x + box.width - 6, y: firstRow.y + 2, width: 4, height: 2 };
 			return (await sharp(await page.screenshot({ clip })).stats()).channels[0]!.mean;

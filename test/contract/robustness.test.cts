@@ -2,6 +2,7 @@ import fc from 'fast-check';
 import type { HttpClient } from '../../harness/sandboxAdmin.mts';
 import { startSandbox, type RunningSandbox } from '../../harness/sandboxProcess.mts';
 import { anyText } from '../support/anyText.cts';
+import { runsOf } from '../support/part.mts';
 
 const deals = '/apps/crm/tables/deals/data';
 const headers = { 'Content-Type': 'application/json' };
@@ -43,7 +44,7 @@ test('random fields in bulk requests', async () => {
 			const url = `${deals}/bulk?dataResponseType=MetadataOnly`;
 			await expectHandled(client.request({ method: verb, url, data: JSON.stringify(data), headers }));
 		}),
-		{ numRuns: 300 },
+		{ numRuns: runsOf(300) },
 	);
 	await expectHandled(client.get(`${deals}?limit=1000`));
 });
@@ -54,7 +55,7 @@ test('random bodies', async () => {
 		fc.asyncProperty(paths, fc.oneof(fc.json(), fc.string()), async (path, body) => {
 			await expectHandled(client.post(`${deals}${path}`, body, { headers }));
 		}),
-		{ numRuns: 200 },
+		{ numRuns: runsOf(200) },
 	);
 });
 
@@ -71,7 +72,7 @@ test('random filters and sorts', async () => {
 			await expectHandled(client.get(deals, { params }));
 			await expectHandled(client.post(`${deals}/filter`, { filter: conditions }));
 		}),
-		{ numRuns: 200 },
+		{ numRuns: runsOf(200) },
 	);
 });
 

@@ -20,6 +20,7 @@ import {
 import { parametersOfItems } from '../../nodes/DataPlatform/parameterKinds/itemParameters.ts';
 import { plainPath } from '../../nodes/DataPlatform/parameterKinds/plainReference.ts';
 import { defined } from '../support/engine/engine.cts';
+import { runsOf } from '../support/part.mts';
 
 const NODE = 'Data Platform';
 
@@ -230,7 +231,7 @@ const isSteady = (text: string) => !text.includes('$now');
 
 beforeAll(prepare);
 
-const RUNS = Number(process.env.PROPERTY_RUNS ?? 1000);
+const RUNS = runsOf(Number(process.env.PROPERTY_RUNS ?? 1000));
 
 /** n8n's default. The others are compared every week: n8n 1 has only `legacy`. */
 const ENGINE = (process.env.EXPRESSION_ENGINE ?? 'vm') as 'legacy' | 'vm' | 'quickjs';
@@ -283,7 +284,7 @@ describe(`with the expression engine ${ENGINE}`, () => {
 			fc.property(entries, fc.array(json, { minLength: 1, maxLength: 3 }), (field, items) => {
 				expectSame({ fieldsToSet: { field } }, items, 'fieldsToSet');
 			}),
-			{ numRuns: RUNS / 2 },
+			{ numRuns: Math.ceil(RUNS / 2) },
 		);
 	});
 });

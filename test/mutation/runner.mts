@@ -1,4 +1,4 @@
-/** Stryker's test runner for the unit tests in its own process; `unitTests.mts` says why. */
+/** Stryker's test runner for the unit tests in its own process; `../support/unitTests.mts` says why. */
 import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { Worker } from 'node:worker_threads';
 import { INSTRUMENTER_CONSTANTS, type InstrumenterContext } from '@stryker-mutator/api/core';
@@ -15,11 +15,14 @@ import {
 	type TestRunner,
 } from '@stryker-mutator/api/test-runner';
 import { IS_PART } from '../support/part.mts';
-import { UnitTests } from './unitTests.mts';
+import { UnitTests } from '../support/unitTests.mts';
 
 /** What the mutated source and this runner share. */
 const context: InstrumenterContext = {};
 Object.assign(globalThis, { [INSTRUMENTER_CONSTANTS.NAMESPACE]: context });
+
+/** Those of speed are left out, and tests that draw at random draw little: there are thousands of mutants. */
+const TESTS = { leftOut: /(scale|patterns)\.test/, seed: 1, numRuns: 10 };
 
 /** What processes share, in their working directory: a copy of the repository. */
 const SHARED = '.mutants';
@@ -53,7 +56,7 @@ class InProcessRunner implements TestRunner {
 		// A mutant may leave a promise that nobody waits for: its test fails, the process goes on. Not at
 		// the top of this file: Stryker's main process loads it too, and must fail when it fails.
 		process.on('unhandledRejection', () => undefined);
-		this.#tests = new UnitTests(process.cwd());
+		this.#tests = new UnitTests(process.cwd(), TESTS);
 		mkdirSync(SHARED, { recursive: true });
 		new Worker(new URL('watchdog.mts', import.meta.url), { workerData: this.#watched.buffer }).unref();
 	}
@@ -66,12 +69,10 @@ class InProcessRunner implements TestRunner {
 			const { id } = test;
 			context.currentTestId = id;
 			const started = performance.now();
-			const failureMessage = await this.#tests!.run(test);
-			const timeSpentMs = performance.now() - started;
+			const failure = await this.#tests!.run(test);
+			const result = { id, name: id, timeSpentMs: performance.now() - started };
 			tests.push(
-				failureMessage === undefined
-					? { id, name: id, timeSpentMs, status: TestStatus.Success }
-					: { id, name: id, timeSpentMs, status: TestStatus.Failed, failureMessage },
+				failure ? { ...result, status: TestStatus.Failed, failureMessage: failure.message } : { ...result, status: TestStatus.Success },
 			);
 		}
 		context.currentTestId = undefined;
@@ -131,7 +132,7 @@ class InProcessRunner implements TestRunner {
 			reason ??= determineHitLimitReached(context.hitCount, maxHits)?.reason;
 			if (failure === undefined) continue;
 			killedBy.push(test.id);
-			failureMessage ||= failure;
+			failureMessage ||= failure.message;
 			if (!disableBail) break;
 		}
 		context.activeMutant = undefined;

@@ -6,6 +6,12 @@ import { SeededRandom } from './seededRandom.mts';
 
 const seed = process.env.TEST_PART;
 
+/** Of how many rounds at random `npm test` makes one. */
+const ONE_IN = Number(process.env.TEST_ONE_IN ?? 1);
+
+/** How many rounds at random to make: a part of them in `npm test`, all of them in the gate. */
+export const runsOf = (all: number) => Math.ceil(all / ONE_IN);
+
 /** Whether a part is enough. */
 export const IS_PART = seed !== undefined;
 

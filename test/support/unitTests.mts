@@ -1,7 +1,7 @@
 /**
- * The unit tests in this process: loaded once, run as often as there are mutants. What Jest does anew
- * for each file (a realm, its modules) takes a second; a test itself takes a millisecond. The parts that
- * the tests see (`expect`, mocks, fake timers, tables) are Jest's own.
+ * The unit tests in this process: loaded once, run once or as often as there are mutants. What Jest does
+ * anew for each file (a realm, its modules) takes a second; a test itself takes a millisecond. The parts
+ * that the tests see (`expect`, mocks, fake timers, tables) are Jest's own.
  */
 import { readdirSync } from 'node:fs';
 import Module, { createRequire } from 'node:module';
@@ -11,12 +11,6 @@ import { transformFileSync } from '@swc/core';
 import { expect } from 'expect';
 import { bind } from 'jest-each';
 import { ModuleMocker } from 'jest-mock';
-
-/** Those of speed: they run in `npm test`. */
-const LEFT_OUT = /(scale|patterns)\.test/;
-
-/** Of a test that draws at random: for each of thousands of mutants. */
-const RANDOM_RUNS = 10;
 
 /** A mutant may make a test wait for ever: it gets so many times what it took without, and this at least. */
 const TIME_FACTOR = 4;
@@ -43,7 +37,7 @@ interface Block {
 	after: Step[];
 }
 
-interface UnitTest {
+export interface UnitTest {
 	/** Its file and title, different for each test. */
 	id: string;
 	block: Block;
@@ -78,6 +72,7 @@ function readTypeScript() {
 				swcrc: false,
 				jsc: { parser: { syntax: 'typescript' }, target: 'es2022' },
 				module: { type: 'commonjs' },
+				sourceMaps: process.sourceMapsEnabled ? 'inline' : false,
 			});
 			module._compile(code, file, 'commonjs');
 		};
@@ -95,8 +90,13 @@ export class UnitTests {
 	/** What the source keeps from one execution to the next: Jest has it anew for each file. */
 	readonly #keptTables: Map<string, unknown>;
 
-	/** @param root the folder that holds `test/unit` */
-	constructor(root: string) {
+	/**
+	 * @param root the folder that holds `test/unit`
+	 * @param leftOut the test files that are not loaded
+	 * @param seed where tests that draw at random begin
+	 * @param numRuns how often they draw
+	 */
+	constructor(root: string, { leftOut, seed, numRuns }: { leftOut: RegExp; seed: number; numRuns: number }) {
 		readTypeScript();
 		Object.assign(globalThis, this.#globals());
 		const folder = join(root, 'test', 'unit');
@@ -104,13 +104,13 @@ export class UnitTests {
 		const source = join(root, 'nodes', 'DataPlatform', 'api', 'keptTables.ts');
 		this.#keptTables = (require(source) as { keptTables: Map<string, unknown> }).keptTables;
 		(require('fast-check') as typeof import('fast-check')).configureGlobal({
-			seed: 1,
-			numRuns: RANDOM_RUNS,
+			seed,
+			numRuns,
 			// One input that fails is enough; no smaller one is looked for.
 			endOnFailure: true,
 		});
 		const files = readdirSync(folder, { recursive: true, encoding: 'utf8' }).filter((name) => name.endsWith('.test.cts'));
-		for (const file of files.filter((name) => !LEFT_OUT.test(name)).sort()) {
+		for (const file of files.filter((name) => !leftOut.test(name)).sort()) {
 			this.#describe(file, () => require(join(folder, file)));
 		}
 	}
@@ -183,7 +183,7 @@ export class UnitTests {
 	maxComputing = ({ passedInMs }: UnitTest) => Math.max(MIN_COMPUTING_MS, passedInMs * TIME_FACTOR);
 
 	/** @returns why the test failed; undefined if it passed */
-	async run(test: UnitTest, maxMs = Infinity): Promise<string | undefined> {
+	async run(test: UnitTest, maxMs = Infinity): Promise<Error | undefined> {
 		const { id, block, body } = test;
 		const started = performance.now();
 		let looking: NodeJS.Timeout | undefined;
@@ -205,7 +205,7 @@ export class UnitTests {
 			test.passedInMs = Math.max(test.passedInMs, performance.now() - started);
 			return undefined;
 		} catch (error) {
-			return error instanceof Error ? error.message : String(error);
+			return error instanceof Error ? error : new Error(String(error));
 		} finally {
 			clearInterval(looking);
 			timers.useRealTimers();
@@ -216,6 +216,8 @@ export class UnitTests {
 async function runWhole(id: string, block: Block, body: Step) {
 	const blocks = chain(block);
 	expect.setState({ assertionCalls: 0, expectedAssertionsNumber: null, currentTestName: id });
+	// As test/jest.setup.cjs says.
+	expect.hasAssertions();
 	try {
 		for (const { before } of blocks) for (const step of before) await step();
 		await body();

@@ -17,37 +17,65 @@ const REQUIRED: Record<string, IDataObject> = {
 
 const CHECK = 'what is named there may have been renamed or deleted.';
 
-test.each<[string, Run, error: string, message: string]>([
+test.each<[title: string, operation: string, run: Run, error: string, message: string]>([
 	[
+		'An offset that is no whole number',
 		'getAll',
 		{ options: { offset: '={{ "0x2" }}' } },
 		`'Offset' must be a whole number at least 0, not "0x2"`,
 		"Correct 'Offset', or the expression in it.",
 	],
-	['getAll', { options: { fieldsToLoad: ['gone'] } }, "no field 'gone'", `Check 'Output Field Names or IDs': ${CHECK}`],
-	['getAll', { options: { savedView: 'Closed' } }, "no saved view 'Closed'", `Check 'Saved View Name or ID': ${CHECK}`],
-	['getAll', { parameters: sorted('gone') }, "'gone'", `Check 'Sort': ${CHECK}`],
 	[
+		'A field to load that is gone',
+		'getAll',
+		{ options: { fieldsToLoad: ['gone'] } },
+		"no field 'gone'",
+		`Check 'Output Field Names or IDs': ${CHECK}`,
+	],
+	[
+		'A saved view that is gone',
+		'getAll',
+		{ options: { savedView: 'Closed' } },
+		"no saved view 'Closed'",
+		`Check 'Saved View Name or ID': ${CHECK}`,
+	],
+	['A field to sort by that is gone', 'getAll', { parameters: sorted('gone') }, "'gone'", `Check 'Sort': ${CHECK}`],
+	[
+		'A field to sort by that no field can be called',
 		'getAll',
 		{ parameters: sorted('a,b') },
 		"No field is called 'a,b'. Nothing was sent",
 		"Choose field and direction under 'Sort', or correct the expression in it.",
 	],
 	[
+		'Fields and a saved view that are gone: each is named',
 		'exportToFile',
 		{ options: { fieldsToLoad: ['buyer', 'gone'], savedView: 'Closed' } },
 		"'Closed'",
 		`Check 'Saved View Name or ID', 'Output Field Names or IDs': ${CHECK}`,
 	],
-	['getChanges', { options: { fieldsToLoad: ['gone'] } }, "no field 'gone'", `Check 'Output Field Names or IDs': ${CHECK}`],
 	[
+		'A field of changes that is gone',
+		'getChanges',
+		{ options: { fieldsToLoad: ['gone'] } },
+		"no field 'gone'",
+		`Check 'Output Field Names or IDs': ${CHECK}`,
+	],
+	[
+		'An empty batch size',
 		'create',
 		{ options: { batchSize: '={{ null }}' } },
 		"'Batch Size' must be a whole number from 0 to 1000, it is empty",
 		"Correct 'Batches, Timeouts and Retries → Batch Size', or the expression in it.",
 	],
-	['upsert', { options: { importKey: '={{ {} }}' } }, "'Import Key Field' must be text, not an object", 'Correct the expression in it.'],
-])('%s %j', async (operation, run, error, message) => {
+	[
+		'An import key field that is no text',
+		'upsert',
+		{ options: { importKey: '={{ {} }}' } },
+		"'Import Key Field' must be text, not an object",
+		'Correct the expression in it.',
+	],
+])('%s is an error that names the option and says what to do', async (_, operation, run, error, message) => {
 	const parameters = { ...REQUIRED[operation], ...run.parameters };
 	const result = await harness.run(operation, { ...goingOn, ...run, parameters });
 	const [item] = result.output('Data Platform');

@@ -86,7 +86,10 @@ export interface ImportResult {
  * All rows up to this one have a known outcome: rows with an unknown one are in the file of
  * rejected rows.
  */
-export const certainThrough = ({ confirmedThroughRow, firstUnknownRow }: ImportResult): number =>
+export const certainThrough = ({
+	confirmedThroughRow,
+	firstUnknownRow,
+}: Pick<ImportResult, 'confirmedThroughRow' | 'firstUnknownRow'>): number =>
 	Math.min(confirmedThroughRow, (firstUnknownRow ?? Infinity) - 1);
 
 /** The first row of each key, by 96 bits of the key's SHA-256: a few bytes for each of millions. */

@@ -41,7 +41,7 @@ async function call<T>(
 	return { result, failure, requests, sent, withToken };
 }
 
-describe('an upload', () => {
+describe('uploadFiles', () => {
 	const target = (more: Partial<UploadTarget> = {}): UploadTarget => ({
 		address: at,
 		field: 'papers',
@@ -56,34 +56,39 @@ describe('an upload', () => {
 
 	const DATA = { filename: 'a.txt', mimetype: 'text/plain', filedata: 'data:text/plain;base64,YWJj' };
 	test.each<[string, Partial<UploadTarget>, string, object]>([
-		['adds to those that are there', {}, `PATCH /people/data/${ID}`, { papers: { add: [DATA] } }],
-		['takes the place of all', { existing: 'remove' }, `PATCH /people/data/${ID}`, { papers: [DATA] }],
+		['is added to those of the field', {}, `PATCH /people/data/${ID}`, { papers: { add: [DATA] } }],
+		['replaces all of the field', { existing: 'remove' }, `PATCH /people/data/${ID}`, { papers: [DATA] }],
 		[
-			'takes the place of some',
+			'replaces some of the field',
 			{ existing: { remove: ['old'] } },
 			`PATCH /people/data/${ID}`,
 			{ papers: { add: [DATA], remove: ['old'] } },
 		],
-		['makes a record', { id: undefined, before: undefined, fields: { title: 'x' } }, 'POST /people/data', { title: 'x', papers: [DATA] }],
-	])('%s', async (_, more, request, fields) => {
+		[
+			'makes a record of its own',
+			{ id: undefined, before: undefined, fields: { title: 'x' } },
+			'POST /people/data',
+			{ title: 'x', papers: [DATA] },
+		],
+	])('the file %s', async (_, more, request, fields) => {
 		const { result, requests, sent } = await send([ok(record([file('new', 'a.txt')]))], more);
 		expect(result).toMatchObject({ id: ID });
 		expect(requests).toEqual([request]);
 		expect(JSON.parse(String(sent[0]!.body))).toEqual({ fields });
 	});
 
-	test('may be left out of the audit log', async () => {
+	test('the request asks to be left out of the audit log, as the run is set', async () => {
 		const { sent } = await call((client) => uploadFiles(client, target(), [upload('a.txt')]), [ok(record([]))], { skipAudit: true });
 		expect(JSON.parse(String(sent[0]!.body))).toMatchObject({ skipAudit: true });
 	});
 
 	test.each<[string, Partial<UploadTarget>, number]>([
-		['that adds', {}, 1],
-		['that takes the place of some', { existing: { remove: ['old'] } }, 1],
-		['that makes a record', { id: undefined, before: undefined }, 1],
-		['that makes a record of nothing but files', { id: undefined, existing: 'remove' }, 1],
-		['that takes the place of all', { existing: 'remove' }, 6],
-	])('%s and is lost is sent as often as it does no harm', async (_, more, attempts) => {
+		['adds files', {}, 1],
+		['replaces some files', { existing: { remove: ['old'] } }, 1],
+		['makes a record', { id: undefined, before: undefined }, 1],
+		['makes a record of nothing but files', { id: undefined, existing: 'remove' }, 1],
+		['replaces all files', { existing: 'remove' }, 6],
+	])('a lost request that %s is sent as often as it does no harm', async (_, more, attempts) => {
 		const { requests } = await send([lost()], more);
 		expect(requests.filter((request) => !request.startsWith('GET'))).toHaveLength(attempts);
 	});
@@ -95,13 +100,13 @@ describe('an upload', () => {
 		['is answered by another record', [ok(record([], ID.replace('0', '1'))), there]],
 		['is answered without a record', [ok(null), there]],
 		['is answered without the field', [ok(record()), there]],
-	])('that %s is done if the record has the file now', async (_, responses) => {
+	])('an upload whose request %s is done if the record has the file now', async (_, responses) => {
 		const { result, requests } = await send(responses);
 		expect(result).toMatchObject({ fields: { papers: [{}, { fileId: 'new' }] } });
 		expect(requests).toEqual([`PATCH /people/data/${ID}`, `GET /people/data/${ID}`]);
 	});
 
-	test('is done if the response lacks a field that the token may not read', async () => {
+	test('an upload is done if the response lacks a field that the token may not read', async () => {
 		const { result, requests } = await send([ok(record())], { before: undefined });
 		expect(result).toMatchObject({ id: ID });
 		expect(requests).toHaveLength(1);
@@ -122,7 +127,7 @@ describe('an upload', () => {
 		['there is no record in the response', [ok(null)], unreadable, files, none],
 		['the record was to be made', [lost()], fresh, made, BROKEN],
 		['the record was to be made, and has a key', [lost(), ok([])], { ...fresh, key }, made, noKey],
-	])('that is lost stays unknown if %s', async (_, responses, more, unknown, reason) => {
+	])('a lost upload stays unknown if %s', async (_, responses, more, unknown, reason) => {
 		const { failure } = await send(responses, more);
 		expect(failure).toBeInstanceOf(ServiceError);
 		expect(failure).toMatchObject({
@@ -132,22 +137,22 @@ describe('an upload', () => {
 		});
 	});
 
-	test('is done with its other fields if the record has the file now', async () => {
+	test('a lost upload of files and values is done if the record has the file now', async () => {
 		expect((await send([lost(), there], { fields: { a: 1 } })).result).toMatchObject({ id: ID });
 	});
 
-	test('that the token has no right to: a token for files would do', async () => {
+	test('after a 403, the hint asks for a token with this right', async () => {
 		const { failure } = await call((client) => uploadFiles(client, target(), [upload('a.txt')]), [no(403)], { token: { type: 'short' } });
 		expect(failure).toMatchObject({ hint: 'Ask for a token that has this right.' });
 	});
 
-	test('names every file that is not there', async () => {
+	test('the error of a lost upload names every file that the record lacks', async () => {
 		const uploads = [upload('a.txt'), upload('b.txt'), upload('c.txt')];
 		const { failure } = await send([lost(), ok(record([file('new', 'b.txt')]))], {}, uploads);
 		expect(failure).toMatchObject({ message: expect.stringMatching(/'a\.txt', 'c\.txt' yet$/) });
 	});
 
-	test('without files is done if there was nothing else to write', async () => {
+	test('a lost request without files is done unless it had values to write', async () => {
 		const none = { existing: { remove: ['old'] } };
 		expect((await send([lost(), ok(record([]))], none, [])).result).toMatchObject({ id: ID });
 		const { failure } = await send([lost(), ok(record([]))], { ...none, fields: { a: 1 } }, []);
@@ -180,7 +185,7 @@ describe('an upload', () => {
 			httpResponse(429, '', { 'retry-after': '7' }),
 			{ delivery: 'notApplied', status: 429, message: expect.stringMatching(/^The platform asked/) },
 		],
-	])('that is %s', async (_, response, expected) => {
+	])('an upload that is %s fails with what is known', async (_, response, expected) => {
 		const { failure } = await call((client) => uploadFiles(client, target(), [upload('a.txt'), upload('b.txt')]), [response], {
 			retryBudgetMs: 0,
 		});
@@ -188,7 +193,7 @@ describe('an upload', () => {
 	});
 });
 
-describe('a file that is fetched', () => {
+describe('fetchFile', () => {
 	const bytes = (text: string, headers: IDataObject = {}, status = 200): IN8nHttpFullResponse => ({
 		statusCode: status,
 		headers,
@@ -226,7 +231,7 @@ describe('a file that is fetched', () => {
 		],
 		['from elsewhere', { fileUrl: 'https://files.example.com/y?z=1' }, 'GET https://files.example.com/y?z=1', {}, false],
 		['from this computer, if the platform is on it', { fileUrl: 'http://127.0.0.1:80/y' }, 'GET http://127.0.0.1/y', local, false],
-	])('%s, and the token only to the platform', async (...row) => {
+	])('a file is fetched %s, and the token goes only to the platform', async (...row) => {
 		const [, attachment, request, settings, hasToken] = row;
 		const { requests, stored, withToken } = await fetched(attachment, bytes('abc'), 'file', settings);
 		expect(requests).toEqual([request]);
@@ -241,13 +246,13 @@ describe('a file that is fetched', () => {
 			'https://127.0.0.1:8443/y',
 			'The platform says that the file is on this computer (127.0.0.1:8443), so it was not downloaded',
 		],
-	])('not from an address %s', async (_, fileUrl, message) => {
+	])('a file is not fetched from an address %s', async (_, fileUrl, message) => {
 		const { failure, requests } = await fetched({ fileUrl });
 		expect(failure).toMatchObject({ name: 'OriginError', message });
 		expect(requests).toEqual([]);
 	});
 
-	test('says what to do if it is on this computer', async () => {
+	test('the error of a file on this computer says what to do', async () => {
 		const { failure } = await fetched({ fileUrl: 'https://localhost/y' });
 		expect(failure).toMatchObject({ hint: 'Look at the record in the platform.' });
 	});
@@ -260,7 +265,7 @@ describe('a file that is fetched', () => {
 		['none, if it is not readable', {}, { 'content-type': ['x'] }, 'file', undefined],
 		['of the picture itself', { mimetype: 'text/plain' }, type, 'thumbnail', 'image/png'],
 		['of any kind, if it is a file', {}, { 'content-type': 'text/html' }, 'file', 'text/html'],
-	])('has the type %s', async (_, attachment, headers, kind, mimetype) => {
+	])('a fetched file has the type %s', async (_, attachment, headers, kind, mimetype) => {
 		const { stored } = await fetched(attachment, bytes('abc', headers), kind);
 		expect(stored).toEqual([['abc', mimetype]]);
 	});
@@ -325,7 +330,7 @@ describe('a file that is fetched', () => {
 			'thumbnail',
 			{ message: expect.stringContaining('not a picture but application/json') },
 		],
-	])('that %s', async (_, attachment, response, kind, expected) => {
+	])('a file that %s is an error, and nothing is stored', async (_, attachment, response, kind, expected) => {
 		const { failure, stored } = await fetched(attachment, response, kind);
 		expect(failure).toBeInstanceOf(ServiceError);
 		expect(failure).toMatchObject(expected);
@@ -333,12 +338,12 @@ describe('a file that is fetched', () => {
 	});
 });
 
-describe('files that are removed from a record', () => {
+describe('removeFiles', () => {
 	const remove = async (responses: Array<ReturnType<Serve>>) =>
 		await call((client) => removeFiles(client, at, ID, 'papers', ['a', 'b']), responses);
 	const LOOK = 'Look at the record in the platform.';
 
-	test('by their ids', async () => {
+	test('files are removed by their IDs', async () => {
 		const { result, requests, sent } = await remove([ok(record([file('c', 'c.txt')]))]);
 		expect(result).toMatchObject({ fields: { papers: [{ fileId: 'c' }] } });
 		expect(requests).toEqual([`PATCH /people/data/${ID}`]);
@@ -368,7 +373,7 @@ describe('files that are removed from a record', () => {
 		});
 	});
 
-	test('that are still there are named', async () => {
+	test('files that are still there are named', async () => {
 		const left = ok(record([file('a', 'a.txt'), file('b', 'b.txt'), file('c', 'c.txt')]));
 		expect((await remove([left])).failure).toMatchObject({
 			message: "The platform did not remove 'a.txt', 'b.txt' from the record",
@@ -378,12 +383,12 @@ describe('files that are removed from a record', () => {
 		expect((await remove([lost(), left])).failure).toMatchObject({ delivery: 'ambiguous' });
 	});
 
-	test('that the token has no right to: a token for files would do', async () => {
+	test('after a 403, the hint asks for a token with this right', async () => {
 		const { failure } = await call((client) => removeFiles(client, at, ID, 'papers', ['a']), [no(403)], { token: { type: 'short' } });
 		expect(failure).toMatchObject({ hint: 'Ask for a token that has this right.' });
 	});
 
-	test('by an attempt that was lost: the platform no longer knows them', async () => {
+	test('files that the platform no longer knows were removed by an attempt that was lost', async () => {
 		const { result, requests } = await remove([lost(), no(400), ok(record([]))]);
 		expect(result).toMatchObject({ fields: { papers: [] } });
 		expect(requests).toHaveLength(3);
@@ -402,7 +407,7 @@ describe('files that are removed from a record', () => {
 			},
 		],
 		['is refused', no(400), { message: 'no', delivery: 'rejected', status: 400 }],
-	])('in a request that %s', async (_, response, expected) => {
+	])('a removal that %s fails with what is known', async (_, response, expected) => {
 		expect((await remove([response])).failure).toMatchObject(expected);
 	});
 });

@@ -829,8 +829,7 @@ describe('portions of rows', () => {
 		[5, 4, 3],
 		[5, 9, 5],
 	])('through row %s, unknown from %s: certain through %s', (confirmed, unknown, certain) => {
-		const result = { confirmedThroughRow: confirmed, firstUnknownRow: unknown };
-		expect(certainThrough(result as never)).toBe(certain);
+		expect(certainThrough({ confirmedThroughRow: confirmed, firstUnknownRow: unknown })).toBe(certain);
 	});
 });
 

@@ -6,8 +6,9 @@ const swc = ['@swc/jest', { jsc: { parser: { syntax: 'typescript' }, target: 'es
 /** @type {import('jest').Config} */
 const common = {
 	rootDir: dirname(__dirname),
+	// Otherwise Jest looks through all packages before it starts.
+	roots: ['<rootDir>/test'],
 	moduleFileExtensions: ['cts', 'mts', 'ts', 'js', 'cjs', 'mjs', 'json', 'node'],
-	modulePathIgnorePatterns: ['<rootDir>/harness/n8n/node_modules', '<rootDir>/.cache', '<rootDir>/dist/package.json'],
 	setupFilesAfterEnv: ['<rootDir>/test/jest.setup.cjs'],
 	transform: { '\\.(cts|mts|ts)$': swc },
 };

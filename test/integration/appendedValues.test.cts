@@ -7,7 +7,7 @@ import type { FaultRule } from '../../harness/sandboxAdmin.mts';
 import { stored as storedFile } from './attachmentFixtures.cts';
 import { APP, outcomes, useHarness, type Run } from './fixtures.cts';
 
-const harness = useHarness({ skipsWaits: true });
+const harness = useHarness();
 
 const docs = {
 	internalName: 'docs',

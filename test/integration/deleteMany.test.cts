@@ -86,7 +86,7 @@ test.each([
 	const before = await harness.values('number');
 	const result = await deleteMany(where({ field: 'buyer', operator: 'eq', value }));
 	expect(result.json()).toMatchObject([{ deletedCount: numbers.length }]);
-	expect(await harness.values('number')).toEqual(before.filter((n) => !numbers.includes(n as never)));
+	expect(await harness.values('number')).toEqual(before.filter((number) => !new Set<unknown>(numbers).has(number)));
 });
 
 test('a value in a list that looks like another condition deletes nothing else', async () => {

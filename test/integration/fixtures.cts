@@ -64,7 +64,7 @@ const TIMEOUT_S = 30;
 export class TestHarness {
 	private started?: RunningSandbox;
 
-	constructor(private readonly skipsWaits = false) {}
+	constructor(private readonly keepsTime = false) {}
 
 	get sandbox(): RunningSandbox {
 		if (!this.started) throw new Error('The sandbox has not been started yet');
@@ -115,7 +115,7 @@ export class TestHarness {
 	async run(operation: string, run: Run = {}): Promise<RunResult> {
 		const execute = async () =>
 			await runOperation({ ...this.credential, ...run.credential }, { ...run, parameters: recordParameters(operation, run) });
-		return this.skipsWaits ? await onVirtualClock(TIMEOUT_S, execute) : await execute();
+		return this.keepsTime ? await execute() : await onVirtualClock(TIMEOUT_S, execute);
 	}
 
 	records(table = 'orders'): Promise<StoredRecord[]> {
@@ -139,15 +139,18 @@ export class TestHarness {
 }
 
 /**
- * The shop of a test file, emptied before each test. With `skipsWaits`, the time between a record
- * operation's attempts passes at once.
+ * The shop of a test file, emptied before each test. The time between a record operation's attempts
+ * passes at once, except with `keepsTime`.
  */
-export function useHarness({ skipsWaits = false } = {}): TestHarness {
-	const shop = new TestHarness(skipsWaits);
+export function useHarness({ keepsTime = false } = {}): TestHarness {
+	const shop = new TestHarness(keepsTime);
 	beforeAll(async () => await shop.start());
 	beforeEach(async () => await shop.reset());
 	return shop;
 }
+
+/** An item as a faulty node returns it. */
+export const withoutJson = {} as INodeExecutionData;
 
 /** Orders with the numbers `1` to `count`. */
 export const numbered = (count: number, more: IDataObject = {}): IDataObject[] =>

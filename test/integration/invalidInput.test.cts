@@ -1,6 +1,6 @@
 import type { IDataObject, INodeExecutionData } from 'n8n-workflow';
 import { defined, runOperation } from '../support/engine/engine.cts';
-import { expectErrorItem, numbered, outcomes, useHarness, type Run } from './fixtures.cts';
+import { expectErrorItem, numbered, outcomes, useHarness, withoutJson, type Run } from './fixtures.cts';
 
 const harness = useHarness();
 
@@ -22,7 +22,7 @@ const cases: Array<[what: string, operation: string, item: unknown, error: strin
 
 const around = (item: unknown): INodeExecutionData[] => {
 	const [first, , third] = numbered(3).map((json) => ({ json }));
-	return [first!, item === undefined ? ({} as never) : { json: item as IDataObject }, third!];
+	return [first!, item === undefined ? withoutJson : { json: item as IDataObject }, third!];
 };
 
 describe.each(cases)('%s (%s)', (_, operation, item, error, field) => {

@@ -1,6 +1,6 @@
 import { numbered, expectErrorItem, outcomes, useHarness } from './fixtures.cts';
 
-const harness = useHarness();
+const harness = useHarness({ keepsTime: true });
 
 const tooMany = (retryAfter: object) => ({ when: { every: 3 }, fault: { kind: 'status', status: 429, ...retryAfter } });
 const runSummary = async (operation: string, options = {}) =>

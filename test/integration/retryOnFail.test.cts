@@ -1,5 +1,5 @@
 import type { IDataObject } from 'n8n-workflow';
-import { numbered, outcomes, pairedIndexes, useHarness, type OnError, type Run } from './fixtures.cts';
+import { numbered, outcomes, pairedIndexes, useHarness, withoutJson, type OnError, type Run } from './fixtures.cts';
 
 /** n8n's Retry On Fail runs the whole node again: after an error, or after an error item first. */
 const harness = useHarness();
@@ -72,7 +72,7 @@ describe('create without an import key', () => {
 	});
 
 	test('an item without JSON has no effect', async () => {
-		const run = { table: 'notes', input: [{ json: { text: 'a' } }, {} as never, { json: { text: 'b' } }], retry };
+		const run = { table: 'notes', input: [{ json: { text: 'a' } }, withoutJson, { json: { text: 'b' } }], retry };
 		const result = await harness.run('create', run);
 		expect(result.error?.message).toContain('the item has no JSON data');
 		expect(await harness.values('text', 'notes')).toEqual([]);
@@ -81,7 +81,7 @@ describe('create without an import key', () => {
 	test('an item without JSON in front does not get in the way when the run goes on', async () => {
 		const result = await harness.run('create', {
 			table: 'notes',
-			input: [{} as never, { json: { text: 'a' } }],
+			input: [withoutJson, { json: { text: 'a' } }],
 			retry,
 			onError: 'continueRegularOutput',
 		});

@@ -6,7 +6,7 @@ import type { FaultRule } from '../../harness/sandboxAdmin.mts';
 import { numbered, outcomes, useHarness, type Run } from './fixtures.cts';
 import { useOtherWriter } from './otherWriter.cts';
 
-const harness = useHarness({ skipsWaits: true });
+const harness = useHarness();
 const otherWriter = useOtherWriter(harness);
 
 type Fault = FaultRule['fault'];

@@ -3,6 +3,7 @@ import type { IDataObject } from 'n8n-workflow';
 import { DataPlatformApi } from '../../credentials/DataPlatformApi.credentials';
 import { automatic, picked, runOperation, searchList } from '../support/engine/engine.cts';
 import { watch } from '../support/engine/polls.cts';
+import type { FaultRule } from '../../harness/sandboxAdmin.mts';
 import { startSandbox, type RunningSandbox } from '../../harness/sandboxProcess.mts';
 import { useStubServer } from './useStubServer.cts';
 
@@ -145,7 +146,7 @@ describe('the error for a token that does not fit', () => {
 
 test('nothing that a failing run leaves behind contains a token', async () => {
 	const secret = 'sample-secret-that-must-not-be-seen';
-	const faults: Array<[IDataObject, message: string]> = [
+	const faults: Array<[FaultRule['fault'], message: string]> = [
 		[{ kind: 'status', status: 500, body: { errors: [{ message: 'no' }] } }, '500'],
 		[{ kind: 'html', status: 403 }, 'no right'],
 		[{ kind: 'redirect', location: `${stranger.origin}/` }, 'redirect'],
@@ -158,7 +159,7 @@ test('nothing that a failing run leaves behind contains a token', async () => {
 		}
 	}
 	for (const [fault, message] of faults) {
-		await sandbox.admin.faults([{ fault: fault as never }]);
+		await sandbox.admin.faults([{ fault }]);
 		const result = await run({ ...base, operation: 'getAll' });
 		expect(result.error?.message).toContain(message);
 		expect(JSON.stringify(result.run)).not.toContain(sandbox.tokens.role);

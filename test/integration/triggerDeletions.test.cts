@@ -2,8 +2,10 @@
 import type { IDataObject, INodeParameters } from 'n8n-workflow';
 import { seal, unseal } from '../../nodes/DataPlatform/api/packing.ts';
 import type { SavedState } from '../../nodes/DataPlatform/trigger/savedState.ts';
+import type { FaultRule } from '../../harness/sandboxAdmin.mts';
 import { picked } from '../support/engine/engine.cts';
 import { watch, type Watching, type WatchOptions } from '../support/engine/polls.cts';
+import { onVirtualClock } from '../property/matrix/virtualClock.mts';
 import { APP, numbered, useHarness } from './fixtures.cts';
 
 const harness = useHarness();
@@ -62,7 +64,8 @@ const change = async (number: string) =>
 const emitted = async (watching: Watching) =>
 	(await watching.poll())?.map(({ json }) => `${String(json.event)} ${numbers.get(String(json.id))}`) ?? null;
 
-const failureOf = async (watching: Watching) => (await watching.poll().catch((error: unknown) => error)) as Error & { description: string };
+const failureOf = async (watching: Watching) =>
+	(await onVirtualClock(1, async () => await watching.poll()).catch((error: unknown) => error)) as Error & { description: string };
 
 describe('emitted', () => {
 	test('an item with event and ID for each deleted record, once', async () => {
@@ -197,8 +200,7 @@ describe('when it checks', () => {
 });
 
 describe('never treated as a deletion', () => {
-	const fault = (rest: string, kind: IDataObject) =>
-		harness.faults({ match: { method: 'GET', path: `/data${rest}` }, fault: kind } as never);
+	const fault = (rest: string, kind: FaultRule['fault']) => harness.faults({ match: { method: 'GET', path: `/data${rest}` }, fault: kind });
 
 	test.each([
 		['a list that fails', '$', { kind: 'status', status: 500 }],

@@ -6,7 +6,7 @@ import type { SeededRandom } from '../../support/seededRandom.mts';
 const PRECISIONS = [1, 1, 1, 1, 1000, 1000, 10, 60_000] as const;
 
 /** How many records the platform puts into a page at most, whatever the request asks for. */
-const PAGE_CAPS = [...Array<null>(8).fill(null), 25, 30, 60, 120] as const;
+const PAGE_CAPS: readonly [number | null, ...Array<number | null>] = [null, null, null, null, null, null, null, null, 25, 30, 60, 120];
 
 /** Settings of the sandbox; docs/sandbox.md. */
 export const platformSettings = {
@@ -28,8 +28,5 @@ export const plainPlatform: Platform = {
 
 export const choosePlatform = (random: SeededRandom): Platform => ({
 	precision: { timePrecisionMs: random.of(...PRECISIONS) },
-	pageCaps: {
-		maxListedRecords: random.of<number | null>(...(PAGE_CAPS as never as [null])),
-		maxFilteredRecords: random.of<number | null>(...(PAGE_CAPS as never as [null])),
-	},
+	pageCaps: { maxListedRecords: random.of(...PAGE_CAPS), maxFilteredRecords: random.of(...PAGE_CAPS) },
 });

@@ -361,11 +361,11 @@ describe('a second attempt of the node', () => {
 	test('keeps what may have been done, until something certain is known', () => {
 		const unknown = { message: 'lost', details: { outcome: 'unknown' } };
 		const failed = { message: 'no', details: { outcome: 'failed' } };
-		const later = (failure: object) => {
+		const later = (failure: Failure) => {
 			const results = new ItemResults(1);
 			results.restore(0, unknown, true);
 			expect(results.hasResult(0)).toBe(false);
-			results.failed(0, failure as never);
+			results.failed(0, failure);
 			return results.firstFailure()!.failure.message;
 		};
 		expect(later(failed)).toBe('lost');

@@ -3,16 +3,16 @@ import type { IDataObject, IExecuteFunctions } from 'n8n-workflow';
 import { getMany } from '../../../nodes/DataPlatform/actions/record/getMany.ts';
 import { ItemResults } from '../../../nodes/DataPlatform/run/itemResults.ts';
 import { restoreProgress, saveProgress } from '../../../nodes/DataPlatform/run/retryProgress.ts';
-import { isTool } from '../../../nodes/DataPlatform/run/run.ts';
 import { tableOf } from '../../../nodes/DataPlatform/parameters/select/table.ts';
 import { asItems, fakeRun } from '../fakeNode.cts';
 import { httpResponse } from '../stubPlatform.cts';
 
 describe('a run', () => {
-	test('of an agent’s node is of a tool', async () => {
-		expect(isTool({ type: 'dataPlatformTool' } as never)).toBe(true);
-		expect(isTool({ type: 'Tooling' } as never)).toBe(false);
-		expect((await fakeRun({}, { node: { type: 'dataPlatformTool' } })).run.isTool).toBe(true);
+	test.each([
+		['dataPlatformTool', true],
+		['Tooling', false],
+	])('of a node of the type %s is of an agent’s tool: %s', async (type, isTool) => {
+		expect((await fakeRun({}, { node: { type } })).run.isTool).toBe(isTool);
 	});
 
 	test('gives the items', async () => {

@@ -1,5 +1,5 @@
 /** The options about links: values to look up, linked records to read. */
-import type { IDataObject, INodeParameters } from 'n8n-workflow';
+import type { IDataObject, IHttpRequestOptions, IN8nHttpFullResponse, INodeParameters, NodeParameterValueType } from 'n8n-workflow';
 
 import type { TableDefinition } from '../../../../nodes/DataPlatform/api/types.ts';
 import { inclusionsOf, warnAboutOmissions } from '../../../../nodes/DataPlatform/parameters/select/readingLinks.ts';
@@ -37,17 +37,16 @@ const stored = {
 	partners: { x: { name: 'Xylo' } },
 };
 
+interface LinksGiven extends Omit<Given, 'serve'> {
+	/** Responds in place of the tables, if it returns a response. */
+	serve?: (options: IHttpRequestOptions) => IN8nHttpFullResponse | undefined;
+}
+
 /** One run on these tables, and the requests for records, without `apps/sales/`. */
-async function run(operation: string, { parameters, serve, ...given }: Given = {}) {
+async function run(operation: string, { parameters, serve, ...given }: LinksGiven = {}) {
 	const tables = new StubTables(stored, definitions);
 	const seen = await runNode(operation, {
-		serve: (options, count) => {
-			if (serve) {
-				const served = serve(options, count);
-				if (served !== undefined) return served;
-			}
-			return options.url.endsWith('/apps/sales/tables/partners') ? notFound() : tables.serve(options);
-		},
+		serve: (options) => serve?.(options) ?? (options.url.endsWith('/apps/sales/tables/partners') ? notFound() : tables.serve(options)),
 		...given,
 		parameters: { ...TABLE, ...parameters },
 	});
@@ -62,7 +61,7 @@ const WRITE = 'POST people/data/bulk';
 const posts = (requests: string[]) => requests.filter((request) => request.startsWith('POST'));
 
 /** A record created with these values, and these entries under Link Values. */
-const create = async (link: Entries, values: IDataObject, given: Given = {}) =>
+const create = async (link: Entries, values: IDataObject, given: LinksGiven = {}) =>
 	await run('record: create', {
 		parameters: { columns: columns(), options: { linkValues: { link } }, ...given.parameters },
 		items: asItems({ name: 'Bob', ...values }),
@@ -183,7 +182,7 @@ describe('Link Values', () => {
 		const { error, requests } = await create(
 			[any()],
 			{ company: 'Acorn' },
-			{ serve: ({ url }) => (url.endsWith('/companies') ? forbidden : undefined) as never },
+			{ serve: ({ url }) => (url.endsWith('/companies') ? forbidden : undefined) },
 		);
 		expect(error?.message).toContain('not allowed');
 		expect(requests).not.toContain(WRITE);
@@ -193,7 +192,7 @@ describe('Link Values', () => {
 		const { error } = await create(
 			[any()],
 			{ company: 'Acorn' },
-			{ serve: ({ url }) => (/companies$|tables$/.test(url) ? notFound() : undefined) as never },
+			{ serve: ({ url }) => (/companies$|tables$/.test(url) ? notFound() : undefined) },
 		);
 		expect(error?.message).toContain('not found');
 	});
@@ -307,7 +306,7 @@ describe('linked records that are created', () => {
 });
 
 describe('Linked To', () => {
-	const linkedTo = (record: unknown) => ({ parameters: { returnAll: true, options: { linkedTo: { record } } } as never });
+	const linkedTo = (record: NodeParameterValueType) => ({ parameters: { returnAll: true, options: { linkedTo: { record } } } });
 
 	test('narrows to the records that a link leads to', async () => {
 		const { sent, error } = await run('record: getAll', { ...linkedTo({ linkField: 'companies.staff', recordId: ' a ' }) });
@@ -320,11 +319,11 @@ describe('Linked To', () => {
 
 	const EMPTY = 'Fill it in. If it is an expression, it returned nothing for this item.';
 	const CHOOSE = 'Choose it from the list, or correct the expression in it.';
-	test.each<[unknown, string, string]>([
+	test.each<[NodeParameterValueType, string, string]>([
 		[{ recordId: 'a' }, "'Link Field Name or ID' under 'Linked To' is empty", EMPTY],
 		[{ linkField: 'companies.staff', recordId: ' ' }, "'Record ID' under 'Linked To' is empty", EMPTY],
 		['text', "'Link Field Name or ID' under 'Linked To' is empty", EMPTY],
-		...['staff', '.staff', 'companies.', '.companies.staff'].map((linkField): [unknown, string, string] => [
+		...['staff', '.staff', 'companies.', '.companies.staff'].map((linkField): [NodeParameterValueType, string, string] => [
 			{ linkField, recordId: 'a' },
 			`'${linkField}' is no table and link field, such as deals.people`,
 			CHOOSE,
@@ -346,14 +345,14 @@ describe('Include Linked Records', () => {
 			parameters: including(...entries),
 			// What Ada's link shows: the companies that are linked.
 			serve: ({ url }) =>
-				(/companies\/data\?.*linkId=p1/.test(url)
+				/companies\/data\?.*linkId=p1/.test(url)
 					? httpResponse(200, {
 							data: [
 								{ id: 'a', fields: { name: 'Acorn', city: 'Oslo' } },
 								{ id: 'b', fields: { name: 'Birch', city: 'Rome' } },
 							],
 						})
-					: undefined) as never,
+					: undefined,
 		});
 
 	test.each<[string, Entries, IDataObject]>([
@@ -450,7 +449,7 @@ describe('Include Linked Records', () => {
 		[[{ field: 'company', include: 'fields', linkedFields: ['name', 'x'] }], "The linked table 'Companies' has no field 'x'"],
 		[[{ field: 'company', include: 'fields', linkedFields: ['button'] }], "The linked table 'Companies' has no field 'button'"],
 		[
-			[{ field: 'company', include: 'fields', linkedFields: [{ a: 1 }] } as never],
+			[{ field: 'company', include: 'fields', linkedFields: [{ a: 1 }] }],
 			"'Linked Field Names or IDs' under 'Include Linked Records' must be text, not an object",
 		],
 		[[{ field: 'company', limit: 0 }], "'Limit' under 'Include Linked Records' must be a whole number from 1 to 1000, not 0"],

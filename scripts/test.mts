@@ -70,6 +70,10 @@ const ONE_IN = asked.length === 0 ? 8 : 1;
 const LONGEST = [
 	'contract/durability',
 	'contract/page',
+	'integration/benchProfile',
+	'integration/pageCap',
+	'integration/plainReferences',
+	'integration/requests',
 	'integration/rowFileMemory',
 	'integration/triggerBacklog',
 	'unit/scale',

@@ -15,8 +15,8 @@ const common = {
 
 /** @type {import('jest').Config} */
 module.exports = {
-	// Suites wait more than they compute: for a sandbox to start, and for retries.
-	maxWorkers: Math.max(4, availableParallelism() - 1),
+	// Some suites wait more than they compute, such as for a timeout.
+	maxWorkers: Math.max(3, availableParallelism() - 1),
 	// A sandbox starts in a second, and in many on a machine that does much else.
 	testTimeout: 240_000,
 	projects: [

@@ -23,11 +23,10 @@ export default {
 	concurrency: 2,
 	timeoutMS: 4000,
 	dryRunTimeoutMinutes: 15,
-	incrementalFile: '.cache/mutation.json',
-	reporters: ['progress-append-only', 'clear-text'],
+	reporters: ['progress-append-only', 'clear-text', 'json'],
+	jsonReporter: { fileName: '.cache/mutation.json' },
 	clearTextReporter: { allowColor: false, reportTests: false },
 	// A process that is ended because of its mutant is no warning.
 	logLevel: 'error',
 	disableTypeChecks: false,
-	allowEmpty: true,
 };

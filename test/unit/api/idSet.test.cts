@@ -52,7 +52,7 @@ test('as a Set, whatever is added', () => {
 	);
 });
 
-test('many that differ in one word only', () => {
+test('at scale: many that differ in one word only', () => {
 	const ids = new IdSet();
 	const count = 50_000;
 	for (let index = 0; index < count; index += 1) ids.add(numbered(index));

@@ -182,7 +182,7 @@ describe('a platform that cuts pages', () => {
 	});
 });
 
-test('a platform that gives the same page again and again is an error, not an endless read', async () => {
+test('at scale: a platform that gives the same page again and again is an error, not an endless read', async () => {
 	const { connection } = fakePlatform((options, count) => {
 		const url = new URL(String(options.url));
 		url.searchParams.delete('skip');
@@ -238,7 +238,7 @@ test.each([
 	expect(notes).toEqual({ hasShifted });
 });
 
-test('a table whose pages never meet ends in an error', async () => {
+test('at scale: a table whose pages never meet ends in an error', async () => {
 	let number = 0;
 	const { connection, sent } = fakePlatform(({ url }) => {
 		const limit = Number(new URL(url).searchParams.get('limit'));
@@ -375,7 +375,7 @@ test.each([
 	expect(notes).toEqual({ hasShifted: true });
 });
 
-test('a record that moves to a page far behind comes once, whatever its ID looks like', async () => {
+test('at scale: a record that moves to a page far behind comes once, whatever its ID looks like', async () => {
 	const idOf = (index: number) => `${String(index).padStart(8, '0')}-1111-4111-8111-111111111111`;
 	const size = 20_000;
 	const { connection } = fakePlatform(({ url }) => {

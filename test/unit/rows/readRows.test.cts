@@ -82,14 +82,14 @@ describe('opening', () => {
 	test.each<[string, string, FileRow['row']]>([
 		['CSV', 'a\n1\n', 30 * 65_536 + 2],
 		['NDJSON', '{"a":1}\n', 30 * 65_536 + 1],
-	])('millions of empty lines first, then %s', async (_, text, row) => {
+	])('at scale: millions of empty lines first, then %s', async (_, text, row) => {
 		const blanks = Array<string>(30).fill('\n'.repeat(65_536));
 		const format = text.startsWith('{') ? 'ndjson' : undefined;
 		const { rows } = await open([...blanks, text], { format });
 		expect((await collect(rows)).rows.map((entry) => entry.row)).toEqual([row]);
 	});
 
-	test('16 MB of blanks take no time', async () => {
+	test('at scale: 16 MB of blanks take no time', async () => {
 		const pieces = Array.from({ length: 256 }, () => ' '.repeat(65_536));
 		const start = process.cpuUsage();
 		await expect(open([...pieces, '\na\n'])).rejects.toThrow('has more than 4194304 characters');
@@ -106,8 +106,8 @@ describe('opening', () => {
 	test.each<[string, string[], Partial<FileFormat>, string, unknown]>([
 		['no text', [], {}, 'The file is empty', NO_HEADER],
 		['blank lines', ['\n', '\r\n'], {}, 'The file is empty', NO_HEADER],
-		['no text', [], { format: 'ndjson' }, 'The file is empty', NO_OBJECT],
-		['blanks', [' \n', '\n'], { format: 'ndjson' }, 'The file is empty', NO_OBJECT],
+		['no text as NDJSON', [], { format: 'ndjson' }, 'The file is empty', NO_OBJECT],
+		['blanks as NDJSON', [' \n', '\n'], { format: 'ndjson' }, 'The file is empty', NO_OBJECT],
 		[
 			'a first row of blanks',
 			[' , \n1,2\n'],
@@ -129,7 +129,7 @@ describe('opening', () => {
 			"The file's first row has text after a closing quote in column 1",
 			expect.stringContaining("choose that under 'Encoding' in the options"),
 		],
-	])('%s: %j %j', async (_, pieces, form, message, hint) => {
+	])('nothing to read: %s', async (_, pieces, form, message, hint) => {
 		await expect(open(pieces, form)).rejects.toMatchObject({ name: 'InputError', message, hint });
 	});
 });
@@ -198,7 +198,7 @@ describe('portions', () => {
 			],
 			[[1, 2], [3]],
 		],
-	])('of 8 Mi characters: %s', async (_, rows, expected) => {
+	])('at scale: of 8 Mi characters: %s', async (_, rows, expected) => {
 		expect((await portionRows(asPieces(rows), 1)).portions).toEqual(expected);
 	});
 

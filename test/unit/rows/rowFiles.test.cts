@@ -96,15 +96,15 @@ describe('CSV', () => {
 
 	test.each<[string, string[], Delimiter]>([
 		['of its whole first row', ['a,b', ';c;d\n', '1,2,3,4'], ';'],
-		['of a MiB at least', ['a;b'.padEnd(MIB, 'x'), ',,,,\n'], ','],
-		['of little more', ['a;b'.padEnd(MIB + 1, 'x'), ',,,,\n'], ';'],
+		['of a MiB at least, at scale', ['a;b'.padEnd(MIB, 'x'), ',,,,\n'], ','],
+		['of little more, at scale', ['a;b'.padEnd(MIB + 1, 'x'), ',,,,\n'], ';'],
 	])('the delimiter %s', async (_, pieces, delimiter) => {
 		const notes: CsvNotes = {};
 		await collect(readCsv(asPieces(...pieces), undefined, notes));
 		expect(notes).toEqual({ delimiter });
 	});
 
-	test.each(['', '"'])('a cell without end takes no memory, quoted with %j', (quote) => {
+	test.each(['', '"'])('at scale: a cell without end takes no memory, quoted with %j', (quote) => {
 		const parser = new CsvParser(',');
 		const half = 'x'.repeat(MAX_CELL_CHARACTERS / 2);
 		const rows = [
@@ -121,7 +121,7 @@ describe('CSV', () => {
 		expect(rows[1]!.cells[0]).toHaveLength(101);
 	});
 
-	test('as many characters as a cell may have', () => {
+	test('at scale: as many characters as a cell may have', () => {
 		const parser = new CsvParser(',');
 		const [row] = parser.push(`"${'x'.repeat(MAX_CELL_CHARACTERS)}"\n`);
 		expect(row!.problem).toBeUndefined();
@@ -139,7 +139,7 @@ describe('CSV', () => {
 		['millions', ','.repeat(3_000_000), 100, `has more than ${MANY} cells`],
 		['as many characters as it may have', `${EIGHTH},`.repeat(8), 9, undefined],
 		['more characters', `ab,${`${EIGHTH},`.repeat(8)}y`, 9, `has more than ${MAX_ROW_CHARACTERS} characters`],
-	])('a row of %s', (_, line, cells, problem) => {
+	])('at scale: a row of %s', (_, line, cells, problem) => {
 		const parser = new CsvParser(',');
 		const rows = parser.push(`a\n${line}\n1,2\n`);
 		expect(rows.map((row) => [row.row, row.cells.length, row.problem])).toEqual([
@@ -151,7 +151,7 @@ describe('CSV', () => {
 		if (problem) expect(rows[1]!.cells.every((cell) => cell.length <= 101)).toBe(true);
 	});
 
-	test('many doubled quotes, wherever they are cut', () => {
+	test('at scale: many doubled quotes, wherever they are cut', () => {
 		const text = `"${'a""""b""'.repeat(20_000)}"\n`;
 		for (const at of [50_000, 50_001, 50_002, 50_003, 50_004]) {
 			const parser = new CsvParser(',');
@@ -266,7 +266,7 @@ describe('NDJSON', () => {
 		});
 	});
 
-	test('a line without end takes no memory', async () => {
+	test('at scale: a line without end takes no memory', async () => {
 		const half = 'x'.repeat(MAX_ROW_CHARACTERS / 2);
 		const { rows } = await ndjson('{"a":"', half, half, half, half, '"}\n{"a":2}');
 		expect(rows.map(({ row, problem }) => [row, problem])).toEqual([
@@ -280,7 +280,7 @@ describe('NDJSON', () => {
 		['values', '1,'.repeat(MAX_ROW_VALUES), '1'],
 		['lists', '['.repeat(MAX_ROW_VALUES + 1), ''],
 		['objects', '{},'.repeat(MAX_ROW_VALUES), '{}'],
-	])('a line of too many %s', async (_, many, end) => {
+	])('at scale: a line of too many %s', async (_, many, end) => {
 		const { rows } = await ndjson(`{"a":[${many}${end}]}\n{"a":2}`);
 		expect(rows.map(({ row, problem }) => [row, problem])).toEqual([
 			[1, `has more than ${MAX_ROW_VALUES} values`],
@@ -289,14 +289,14 @@ describe('NDJSON', () => {
 		expect(rows[0]!.line).toHaveLength(101);
 	});
 
-	test('a long line of few values', async () => {
+	test('at scale: a long line of few values', async () => {
 		const values = { a: ',[{'.repeat(MAX_ROW_VALUES), 'b"': ['\\",'] };
 		expect((await ndjson(ndjsonLine(values))).rows).toMatchObject([{ row: 1, values }]);
 		const many = { a: Array(MAX_ROW_VALUES - 10).fill(1) };
 		expect((await ndjson(ndjsonLine(many))).rows).toMatchObject([{ row: 1, values: many }]);
 	});
 
-	test('as many characters as a line may have', async () => {
+	test('at scale: as many characters as a line may have', async () => {
 		const { rows } = await ndjson('x'.repeat(MAX_ROW_CHARACTERS));
 		expect(rows[0]!.problem).toContain('is not valid JSON');
 	});

@@ -476,7 +476,7 @@ test('what is remembered of a value does not hold the text that it was cut from'
 	expect(heap() - before).toBeLessThan((pieces * 64 * 1024) / 2);
 });
 
-test('of hundreds of thousands of values, only so many are remembered', async () => {
+test('at scale: of hundreds of thousands of values, only so many are remembered', async () => {
 	const { stub, resolver, resolve } = setUp();
 	const isKnown = async () => {
 		const before = stub.requests.length;

@@ -182,7 +182,7 @@ describe('the pace', () => {
 		expect(outcomes.filter((outcome) => outcome === 'unchanged')).toHaveLength(2491);
 	});
 
-	test('an update compares one window of records at a time, an upsert twelve', async () => {
+	test('at scale: an update compares one window of records at a time, an upsert twelve', async () => {
 		const compare = async (mode: WriteMode) => {
 			const planned = withIds(13_000).map(({ id, ...record }) => (mode === 'upsert' ? record : { ...record, id }));
 			let most = 0;

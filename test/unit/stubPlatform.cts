@@ -84,7 +84,8 @@ export function fakePlatform(serve: Serve, settings: Partial<ClientSettings> = {
 		return streamed(result);
 	};
 	const announced: string[] = [];
-	const logger = { debug: (message: string) => log.push(message) } as unknown as Logger;
+	const note = (message: string) => log.push(message);
+	const logger = { debug: note, warn: note } as unknown as Logger;
 	const sender: HttpTransport = {
 		send: sending(true),
 		sendWithoutToken: sending(false),

@@ -2,6 +2,7 @@
  * Decides when a poll checks for deletions, and which IDs it watches from then on.
  */
 import { packIds, unpackIds } from '../api/packing';
+import { toFailure } from '../parameters/describeFailure';
 import { findDeletions, MAX_WATCHED, readWatchedIds } from './deletions';
 import type { Change } from '../changes/tracker';
 import type { ApiClient } from '../transport/client';
@@ -74,8 +75,12 @@ export class DeletionWatcher {
 		});
 		if (!mayCheck) return unchecked();
 		const found = await findDeletions(this.check, ids, options).catch((error: unknown) => {
-			// If there are changes to emit, the next poll checks again.
 			if (changes.length === 0) throw error;
+			// The next poll checks again. If each one has changes to emit, only the log says why nothing
+			// is deleted.
+			const { message, hint } = toFailure(error);
+			const text = [`The check for deletions failed: ${message}`, hint].filter(Boolean).join('. ');
+			this.client.logger.warn(`Data Platform Trigger: ${text}`);
 		});
 		if (!found) return unchecked();
 		const { deleted, added, isWhole } = found;

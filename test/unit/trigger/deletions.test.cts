@@ -3,6 +3,8 @@ import { randomUUID } from 'node:crypto';
 import fc from 'fast-check';
 import { packIds, unpackIds } from '../../../nodes/DataPlatform/api/packing.ts';
 import { findDeletions, MAX_WATCHED, readWatchedIds, type DeletionCheck } from '../../../nodes/DataPlatform/trigger/deletions.ts';
+import { DeletionWatcher } from '../../../nodes/DataPlatform/trigger/deletionWatcher.ts';
+import type { Watch } from '../../../nodes/DataPlatform/trigger/watch.ts';
 import { anyText } from '../../support/anyText.cts';
 import { fakePlatform, httpResponse, networkError, type Serve } from '../stubPlatform.cts';
 
@@ -445,4 +447,22 @@ describe('at the bounds', () => {
 		table.single = () => networkError('ERR_SSL_WRONG_VERSION_NUMBER');
 		await expect(table.find(watched)).rejects.toThrow('secure connection');
 	});
+});
+
+test('a check that fails does not keep changes back, and is in the log', async () => {
+	const { connection, log } = fakePlatform(() => httpResponse(403, { errors: [] }));
+	const watch = {
+		address: { table: 'things' },
+		query: {},
+		emitsChanges: true,
+		changes: { kinds: new Set(['created']), overlapMs: 0, maximum: 10 },
+		deletions: { intervalMs: 0, maxShare: 50 },
+	} as unknown as Watch;
+	const watcher = new DeletionWatcher(connection, watch, { hasTime: () => true });
+	const known = { ids: packIds(['gone']), checkedAt: 0 };
+	const changes = [{ kind: 'created' as const, record: { id: 'new', fields: {} } }];
+	const { deleted, saved } = await watcher.next(known, changes, false);
+	expect({ deleted, ids: unpackIds(saved!.ids), checkedAt: saved!.checkedAt }).toEqual({ deleted: [], ids: ['gone', 'new'], checkedAt: 0 });
+	expect(log).toEqual([expect.stringMatching(/^Data Platform Trigger: The check for deletions failed: The token has no right/)]);
+	await expect(watcher.next(known, [], false)).rejects.toThrow('no right');
 });

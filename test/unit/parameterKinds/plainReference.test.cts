@@ -2,7 +2,7 @@
  * What is left to n8n's own evaluation of plain references. n8n's expression engines, and its
  * versions, differ in what they make of it.
  */
-import { NOT_PLAIN, readPlain } from '../../../nodes/DataPlatform/parameterKinds/plainReference.ts';
+import { isPlain, isSame, NOT_PLAIN, plainPath, readPlain } from '../../../nodes/DataPlatform/parameterKinds/plainReference.ts';
 
 const listWith = (members: object) => Object.assign(['first', 'second'], members);
 
@@ -42,4 +42,54 @@ test('a list with named members, or without an entry at each index, is left to n
 	expect(readPlain({ list: named }, ['list', 'groups'])).toBe(NOT_PLAIN);
 	expect(readPlain({ list: listWith({}) }, ['list', '1'])).toBe('second');
 	expect(readPlain({ list: listWith({}) }, ['list', 'length'])).toBe(2);
+});
+
+test.each<[string, string[] | undefined]>([
+	['={{ $json.name }}', ['name']],
+	['={{$json.a.b_1[0]["c d"][\'e\']}}', ['a', 'b_1', '0', 'c d', 'e']],
+	['={{ $json }}', undefined],
+	['={{ $json.name }} ', undefined],
+	['{{ $json.name }}', undefined],
+	['={{ $json.name.trim() }}', undefined],
+	['={{ $json[01] }}', undefined],
+	['={{ $json.a.constructor }}', undefined],
+	['={{ $json["__proto__"] }}', undefined],
+])('the path of %s', (text, path) => {
+	expect(plainPath(text)).toEqual(path);
+});
+
+const nested = (depth: number): unknown => (depth === 0 ? 1 : [nested(depth - 1)]);
+
+test.each<[string, unknown, boolean]>([
+	['null', null, true],
+	['nothing', undefined, true],
+	['false', false, true],
+	['a big integer', 1n, false],
+	['a function', () => 1, false],
+	['a date', new Date(0), false],
+	['an object without a prototype', Object.assign(Object.create(null), { a: 1 }), true],
+	['a time of Luxon', { isLuxonDateTime: true }, false],
+	['a list with one bad entry', [1, Infinity], false],
+	['an object with one bad member', { a: 1, b: Infinity }, false],
+	['what is nested 51 deep', nested(51), true],
+	['what is nested deeper', nested(52), false],
+])('%s is plain: %s', (_, value, expected) => {
+	expect(isPlain(value)).toBe(expected);
+});
+
+test.each<[unknown, unknown, boolean]>([
+	[1, 1, true],
+	[NaN, NaN, true],
+	[1, '1', false],
+	[null, {}, false],
+	[{}, null, false],
+	[[], {}, false],
+	[{ a: [1, { b: 2 }] }, { a: [1, { b: 2 }] }, true],
+	[{ a: 1, b: 2 }, { b: 2, a: 1 }, true],
+	[{ a: 1 }, { a: 1, b: 2 }, false],
+	[{ a: 1, b: 2 }, { a: 1 }, false],
+	[{ a: undefined }, { b: undefined }, false],
+	[{ a: 1, b: 2 }, { a: 1, b: 3 }, false],
+])('%j and %j are the same: %s', (a, b, expected) => {
+	expect(isSame(a, b)).toBe(expected);
 });

@@ -1,5 +1,6 @@
 /** A run as operations see it, hints, and what a second try knows. */
 import type { IDataObject, IExecuteFunctions } from 'n8n-workflow';
+import type { TableDefinition } from '../../../nodes/DataPlatform/api/types.ts';
 import { getMany } from '../../../nodes/DataPlatform/actions/record/getMany.ts';
 import { ItemResults } from '../../../nodes/DataPlatform/run/itemResults.ts';
 import { restoreProgress, saveProgress } from '../../../nodes/DataPlatform/run/retryProgress.ts';
@@ -32,6 +33,24 @@ describe('a run', () => {
 		expect(seen.requests).toHaveLength(1);
 		await run.definition(tableOf(run, 1));
 		expect(seen.requests).toHaveLength(2);
+	});
+
+	test('checks with a definition that another run has read, and with a fresh one what that does not accept', async () => {
+		let name = 'a';
+		const serve = () => httpResponse(200, { data: { id: 'u', items: [{ name, type: 'text' }] } });
+		const namesIn = (table: TableDefinition) => table.fields.map((field) => field.name);
+		const [first, second, third] = [await fakeRun({}, { serve }), await fakeRun({}, { serve }), await fakeRun({}, { serve })];
+		const address = { application: 'a', table: 'u' };
+		expect(await first!.run.checkWithKept(address, namesIn)).toEqual(['a']);
+		name = 'b';
+		expect(await second!.run.checkWithKept(address, namesIn)).toEqual(['a']);
+		const requireB = (table: TableDefinition) => {
+			if (!namesIn(table).includes('b')) throw new Error('no b');
+			return 'has b';
+		};
+		expect(await second!.run.checkWithKept(address, requireB)).toBe('has b');
+		expect(await third!.run.checkWithKept(address, namesIn)).toEqual(['b']);
+		expect([first, second, third].map((one) => one!.seen.requests.length)).toEqual([1, 1, 0]);
 	});
 
 	test('makes a thing once, and says a thing once', async () => {

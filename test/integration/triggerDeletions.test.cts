@@ -157,14 +157,14 @@ describe('emitted', () => {
 
 describe('when it checks', () => {
 	test('no sooner than the interval says; in between a poll is one request, or none', async () => {
-		// At two times: otherwise the last moment would be read again.
+		// At two times: a record from before the overlap shows that no more can be new.
 		await harness.fill('orders', ...numbered(1));
 		await create('2');
 		for (const [triggerOn, requests] of [
 			['createdUpdatedOrDeleted', 1],
 			['deleted', 0],
 		] as const) {
-			const watching = await start({ triggerOn, options: { deletionCheckInterval: 60 } });
+			const watching = await start({ triggerOn, options: { deletionCheckInterval: 60, overlap: 0 } });
 			await watching.poll();
 			await harness.sandbox.admin.clearRequests();
 			expect(await watching.poll()).toBeNull();

@@ -130,7 +130,6 @@ export async function uploadFiles(
 /** A failed upload in words of its own. */
 function uploadFailure(failure: ServiceError, uploads: Upload[]): ServiceError {
 	const { delivery, status } = failure;
-	if (delivery === 'ambiguous') return failure;
 	if (status === 413) {
 		return new ServiceError(`${failure.message} (${nameList(uploads.map(({ name }) => name))})`, {
 			...failure,

@@ -52,9 +52,10 @@ function fieldFinder({ fields }: TableDefinition) {
 		const header = plain(given);
 		if (byHeader.has(header)) return byHeader.get(header)?.name;
 		// The mapper marks some headers: E-mail (import key).
-		const [, unmarked = '', mark = ''] = /^(.*) \(([^()]*)\)$/s.exec(header) ?? [];
-		const field = byHeader.get(plain(unmarked));
-		return field && isMark(field, mark) ? field.name : undefined;
+		const marked = /^(.*) \(([^()]*)\)$/s.exec(header);
+		if (!marked) return undefined;
+		const field = byHeader.get(plain(marked[1]!));
+		return field && isMark(field, marked[2]!) ? field.name : undefined;
 	};
 	return { isField, nameOf };
 }

@@ -106,7 +106,7 @@ export function requireText(
 	}
 	if (value === undefined || value === null) return '';
 	if (typeof value === 'string') return value.trim();
-	if (typeof value === 'number' && Number.isFinite(value)) return String(value);
+	if (Number.isFinite(value)) return String(value);
 	throw notText(value, parameter);
 }
 

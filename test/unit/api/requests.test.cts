@@ -392,6 +392,8 @@ describe('applications and tables', () => {
 		['list of tables', (client) => readTables(client, 'a'), {}],
 		["table 't'", (client) => readTable(client, { application: 'a', table: 't' }), null],
 		['user', readCurrentUser, { id: 5 }],
+		['user', readCurrentUser, { id: 'u' }],
+		['user', readCurrentUser, { id: '', email: 'e' }],
 		['user', readCurrentUser, {}],
 		['user', readCurrentUser, 'x'],
 		['user', readCurrentUser, null],
@@ -421,6 +423,11 @@ describe('applications and tables', () => {
 		const { result } = await call(find('t'), ok([app('a'), app('b')]), ok([table('t')]), ok([table('t')]));
 		expect(result).toBeInstanceOf(InputError);
 		expect(result).toMatchObject({ message: "Several applications have a table 't': App a, App b", hint: "Choose one in 'Application'." });
+	});
+
+	test('a table that none has is an error that names a similar one of any application', async () => {
+		const { result } = await call(find('name-people'), ok([app('a'), app('b')]), ok([table('peoples')]), ok([table('s')]));
+		expect(result).toMatchObject({ message: expect.stringMatching(/has a table 'name-people', did you mean 'name-peoples'/) });
 	});
 
 	test('a table that none has', async () => {

@@ -116,11 +116,15 @@ describe('columns', () => {
 		[['email', 'age'], { planning: { mode: 'update', matchOn: ['surname'] } }, ["no column for 'surname', by which"]],
 		[['email'], { planning: { mode: 'create' } }, ["no column for 'surname', which is required", "The file's columns are: 'email'."]],
 		[['age'], { hasId: true, planning: { mode: 'update' } }, ["no column 'id' with the record IDs"]],
+		[['id', 'x'], { hasId: true, planning: { mode: 'update' } }, ["no field for the column 'x'"]],
 		[['id'], { hasId: true, planning: { mode: 'update' } }, ['no column of the file is a field']],
 		[
 			['a1@x.com', 'Fox', '36'],
 			{},
-			["the first row has no name of a field of table 'People': 'a1@x.com', 'Fox', '36'. Does the file have a header?"],
+			[
+				"the first row has no name of a field of table 'People': 'a1@x.com', 'Fox', '36'. Does the file have a header?",
+				'Add a first row with the names of fields.',
+			],
 		],
 		[['error', 'field', 'row'], {}, ["no column for 'email'", "The file's columns are: 'error', 'field', 'row'."]],
 		[

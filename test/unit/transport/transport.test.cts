@@ -7,7 +7,7 @@ import { InputError, ServiceError } from '../../../nodes/DataPlatform/transport/
 import { describeKind, getOwn, parseExactJson, parseJson } from '../../../nodes/DataPlatform/transport/json.ts';
 import { parseResponse, toServiceError, type BodyRequirement } from '../../../nodes/DataPlatform/transport/response.ts';
 import { isWaitRequest, parseRetryAfter, retryDelay } from '../../../nodes/DataPlatform/transport/retryPolicy.ts';
-import { nameList } from '../../../nodes/DataPlatform/transport/messageText.ts';
+import { listed, nameList } from '../../../nodes/DataPlatform/transport/messageText.ts';
 import { describeToken, isJwt, tokenHint, tokenRedactor } from '../../../nodes/DataPlatform/transport/tokens.ts';
 import { createPause } from '../../../nodes/DataPlatform/transport/pause.ts';
 import { encodePathSegment, encodeUrlComponent } from '../../../nodes/DataPlatform/transport/urlEncoding.ts';
@@ -305,6 +305,14 @@ test.each<[string[], string]>([
 	[['x'.repeat(101)], `'${'x'.repeat(100)}… (cut)'`],
 ])('the names %j', (names, text) => {
 	expect(nameList(names)).toBe(text);
+});
+
+test.each([
+	[['a', 'b'], 'a; b'],
+	[Array.from('abcdefghij'), 'a; b; c; d; e; f; g; h; i; j'],
+	[Array.from('abcdefghijk'), 'a; b; c; d; e; f; g; h; i; j; and 1 more'],
+])('the problems %j', (problems, text) => {
+	expect(listed(problems)).toBe(text);
 });
 
 describe('the errors of a response', () => {

@@ -17,7 +17,6 @@ const QUOTES = ["'", '"', '`'];
 function namedIn(message: string, fields: Iterable<FieldDefinition>): FieldDefinition[] {
 	const parts = QUOTES.map((quote) => [quote, message.split(quote).slice(1, -1)] as const);
 	const quoted = new Set(parts.flatMap(([, texts]) => texts));
-	if (quoted.size === 0) return [];
 	// A name may have such a quote itself.
 	const nested = parts.filter(([, texts]) => texts.length > 1).map(([quote]) => quote);
 	const isQuoted = (text: string) =>

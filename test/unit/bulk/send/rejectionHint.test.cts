@@ -19,6 +19,7 @@ test.each<[reason: string, hint: string]>([
 	['\'age" is too small', NONE],
 	["'ages' and 'name' differ", "Correct the value of 'name'."],
 	["'size' and 'age' differ", "Correct the value of 'age'."],
+	["'a' and 'b' differ", NONE],
 	['', NONE],
 ])('%s: %s', (reason, hint) => {
 	expect(hintOf(reason)).toBe(hint);

@@ -1,4 +1,5 @@
 /** A sandbox with a small shop, and the node run against it by n8n's engine. */
+import { setTimeout as pause } from 'node:timers/promises';
 import type { IDataObject, INodeExecutionData } from 'n8n-workflow';
 import { automatic, picked, runOperation, type Credential, type OperationRun, type RunResult } from '../support/engine/engine.cts';
 import type { FaultRule, LoggedRequest, StoredRecord } from '../../harness/sandboxAdmin.mts';
@@ -147,6 +148,12 @@ export function useHarness({ keepsTime = false } = {}): TestHarness {
 	beforeAll(async () => await shop.start());
 	beforeEach(async () => await shop.reset());
 	return shop;
+}
+
+/** Changes in the same millisecond have no order, and are read again. */
+export async function nextMillisecond() {
+	const now = Date.now();
+	while (Date.now() <= now) await pause(1);
 }
 
 /** An item as a faulty node returns it. */

@@ -3,7 +3,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import type { IDataObject, INodeParameters } from 'n8n-workflow';
 import { picked } from '../support/engine/engine.cts';
 import { watch, type Watching, type WatchOptions } from '../support/engine/polls.cts';
-import { APP, useHarness } from './fixtures.cts';
+import { APP, nextMillisecond, useHarness } from './fixtures.cts';
 
 const harness = useHarness();
 
@@ -14,12 +14,6 @@ const start = (more: IDataObject = {}, options?: WatchOptions) => watch(harness.
 
 const orders = () => harness.sandbox.client();
 const path = (rest = '') => `/apps/${APP}/tables/orders/data${rest}`;
-
-/** Changes in the same millisecond have no order, but these tests need one. */
-async function nextMillisecond() {
-	const now = Date.now();
-	while (Date.now() <= now) await pause(1);
-}
 
 /** Creates orders with these numbers, from outside. */
 async function create(...numbers: string[]) {

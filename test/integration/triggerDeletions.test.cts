@@ -6,7 +6,7 @@ import type { FaultRule } from '../../harness/sandboxAdmin.mts';
 import { picked } from '../support/engine/engine.cts';
 import { watch, type Watching, type WatchOptions } from '../support/engine/polls.cts';
 import { onVirtualClock } from '../property/matrix/virtualClock.mts';
-import { APP, numbered, useHarness } from './fixtures.cts';
+import { APP, nextMillisecond, numbered, useHarness } from './fixtures.cts';
 
 const harness = useHarness();
 
@@ -159,6 +159,7 @@ describe('when it checks', () => {
 	test('no sooner than the interval says; in between a poll is one request, or none', async () => {
 		// At two times: a record from before the overlap shows that no more can be new.
 		await harness.fill('orders', ...numbered(1));
+		await nextMillisecond();
 		await create('2');
 		for (const [triggerOn, requests] of [
 			['createdUpdatedOrDeleted', 1],

@@ -2,7 +2,7 @@
 import type { IDataObject, INodeParameters } from 'n8n-workflow';
 import { picked } from '../support/engine/engine.cts';
 import { watch, type Watching, type WatchOptions } from '../support/engine/polls.cts';
-import { APP, useHarness } from './fixtures.cts';
+import { APP, nextMillisecond, useHarness } from './fixtures.cts';
 
 const harness = useHarness();
 
@@ -23,7 +23,7 @@ async function createTwo() {
 	const url = `/apps/${APP}/tables/orders/data`;
 	for (const number of ['1', '2']) {
 		await harness.sandbox.client().post(url, { fields: { number, buyer: 'Fox' } });
-		await new Promise((resolve) => setTimeout(resolve, 2));
+		await nextMillisecond();
 	}
 }
 

@@ -3,7 +3,7 @@ import type { IDataObject, INodeParameters } from 'n8n-workflow';
 import { seal, unseal } from '../../nodes/DataPlatform/api/packing.ts';
 import { picked } from '../support/engine/engine.cts';
 import { watch, type Watching, type WatchOptions } from '../support/engine/polls.cts';
-import { APP, useHarness } from './fixtures.cts';
+import { APP, nextMillisecond, useHarness } from './fixtures.cts';
 
 const harness = useHarness();
 
@@ -18,12 +18,6 @@ const start = (more: IDataObject = {}, options?: WatchOptions) =>
 	);
 
 const path = (rest = '') => `/apps/${APP}/tables/orders/data${rest}`;
-
-/** Changes of the same millisecond have no order. */
-async function nextMillisecond() {
-	const now = Date.now();
-	while (Date.now() <= now) await new Promise((resolve) => setTimeout(resolve, 1));
-}
 
 async function create(...numbers: string[]) {
 	await nextMillisecond();

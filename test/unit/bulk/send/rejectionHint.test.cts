@@ -1,5 +1,7 @@
 /** What a rejection says to do: it depends on the field that the platform's reason names. */
-import { rejectionHint } from '../../../../nodes/DataPlatform/bulk/send/rejectionHint.ts';
+import { rejectionHint, withNextStep } from '../../../../nodes/DataPlatform/bulk/send/rejectionHint.ts';
+import type { FieldValues } from '../../../../nodes/DataPlatform/api/types.ts';
+import type { ItemOutcome } from '../../../../nodes/DataPlatform/bulk/terms.ts';
 import { fieldOf } from '../../fixtures.cts';
 
 const fields = new Map(
@@ -23,6 +25,48 @@ test.each<[reason: string, hint: string]>([
 	['', NONE],
 ])('%s: %s', (reason, hint) => {
 	expect(hintOf(reason)).toBe(hint);
+});
+
+const LINK = "'boss' accepts the ID of a linked record. To give a name or another value instead, add 'Link Values' in the options.";
+const TYPES = [
+	fieldOf('boss', 'schema_link'),
+	fieldOf('tags', 'chips'),
+	fieldOf('age', 'number'),
+	fieldOf('code', 'text', { importKey: true }),
+].map((field) => [field.name, field] as const);
+const typed = new Map(TYPES);
+
+test.each<[title: string, field: string, value: FieldValues[string], mode: 'create' | 'upsert', hint: string]>([
+	['a link: its ID', 'boss', 'Ada', 'create', LINK],
+	['one text with commas in a list: its entries', 'tags', ['a, b'], 'create', `'tags' accepts a list: give ["a","b"] instead of one text.`],
+	['a text without commas in a list: its value', 'tags', ['a'], 'create', "Correct the value of 'tags'."],
+	['texts in a list: its value', 'tags', ['a,b', 'c'], 'create', "Correct the value of 'tags'."],
+	['no text in a list: its value', 'tags', [5], 'create', "Correct the value of 'tags'."],
+	['an empty list: its value', 'tags', [], 'create', "Correct the value of 'tags'."],
+	['a text that is no list: its value', 'tags', 'a,b', 'create', "Correct the value of 'tags'."],
+	['a list in another field: its value', 'age', ['1,5'], 'create', "Correct the value of 'age'."],
+	[
+		'the import key of what is created: update',
+		'code',
+		'k',
+		'create',
+		"Correct the value of 'code'. If a record already has it, use 'Create or Update' to update that record.",
+	],
+	['the import key of another write: its value', 'code', 'k', 'upsert', "Correct the value of 'code'."],
+])('what to do about %s', (_, field, value, mode, hint) => {
+	expect(rejectionHint({ [field]: value }, `'${field}' is wrong`, { mode, fields: typed })).toBe(hint);
+});
+
+test.each<[title: string, item: ItemOutcome, hint: string | undefined]>([
+	['rejected by a status', { outcome: 'failed', status: 422, message: "'age' is wrong" }, "Correct the value of 'age'."],
+	['rejected without a status', { outcome: 'failed', message: "'age' is wrong" }, "Correct the value of 'age'."],
+	['rejected without a reason', { outcome: 'failed', status: 400 }, NONE],
+	['that failed with a hint', { outcome: 'failed', message: "'age'", hint: 'own' }, 'own'],
+	['that failed by another status', { outcome: 'failed', status: 403, message: "'age'" }, undefined],
+	['that was not attempted', { outcome: 'failed', notAttempted: true, message: "'age'" }, undefined],
+	['that was written', { outcome: 'inserted', message: "'age'" }, undefined],
+])('an item %s has the hint of it', (_, item, hint) => {
+	expect(withNextStep(item, {}, { mode: 'create', fields })).toEqual(hint === undefined ? item : { ...item, hint });
 });
 
 test('a field that was sent comes first', () => {

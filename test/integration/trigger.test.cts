@@ -1,5 +1,4 @@
 /** The trigger, polled by n8n's engine against a sandbox. */
-import { setTimeout as pause } from 'node:timers/promises';
 import type { IDataObject, INodeParameters } from 'n8n-workflow';
 import { picked } from '../support/engine/engine.cts';
 import { watch, type Watching, type WatchOptions } from '../support/engine/polls.cts';
@@ -267,7 +266,7 @@ describe("n8n's back-off learns", () => {
 
 test('a poll with nothing new is one request', async () => {
 	await create('1');
-	await pause(5);
+	await nextMillisecond();
 	await create('2');
 	// A record from before the overlap shows that no more can be new.
 	const watching = await start({ options: { overlap: 0 } });

@@ -191,7 +191,9 @@ export class ActiveWorkflow {
 
 	/** Waits until n8n has started this many more polls. */
 	async polls(count: number): Promise<void> {
-		const polls = async () => (await this.#admin.requests()).filter(({ path }) => path.includes('/data')).length;
+		// The first request of a poll skips nothing.
+		const polls = async () =>
+			(await this.#admin.requests()).filter(({ path, query }) => path.includes('/data') && !query.includes('skip=')).length;
 		const before = await polls();
 		await waitUntil('n8n polls', async () => (await polls()) >= before + count);
 	}

@@ -136,10 +136,10 @@ describe('CSV', () => {
 		['one more', `${'x,'.repeat(MANY)}x`, 100, `has more than ${MANY} cells`],
 		['one more, empty', ','.repeat(MANY), 100, `has more than ${MANY} cells`],
 		['one more, in quotes', `${'"x",'.repeat(MANY)}"x"`, 100, `has more than ${MANY} cells`],
-		['millions', ','.repeat(3_000_000), 100, `has more than ${MANY} cells`],
-		['as many characters as it may have', `${EIGHTH},`.repeat(8), 9, undefined],
-		['more characters', `ab,${`${EIGHTH},`.repeat(8)}y`, 9, `has more than ${MAX_ROW_CHARACTERS} characters`],
-	])('at scale: a row of %s', (_, line, cells, problem) => {
+		['millions, at scale', ','.repeat(3_000_000), 100, `has more than ${MANY} cells`],
+		['as many characters as it may have, at scale', `${EIGHTH},`.repeat(8), 9, undefined],
+		['more characters, at scale', `ab,${`${EIGHTH},`.repeat(8)}y`, 9, `has more than ${MAX_ROW_CHARACTERS} characters`],
+	])('a row of %s', (_, line, cells, problem) => {
 		const parser = new CsvParser(',');
 		const rows = parser.push(`a\n${line}\n1,2\n`);
 		expect(rows.map((row) => [row.row, row.cells.length, row.problem])).toEqual([
@@ -280,7 +280,7 @@ describe('NDJSON', () => {
 		['values', '1,'.repeat(MAX_ROW_VALUES), '1'],
 		['lists', '['.repeat(MAX_ROW_VALUES + 1), ''],
 		['objects', '{},'.repeat(MAX_ROW_VALUES), '{}'],
-	])('at scale: a line of too many %s', async (_, many, end) => {
+	])('a line of too many %s', async (_, many, end) => {
 		const { rows } = await ndjson(`{"a":[${many}${end}]}\n{"a":2}`);
 		expect(rows.map(({ row, problem }) => [row, problem])).toEqual([
 			[1, `has more than ${MAX_ROW_VALUES} values`],

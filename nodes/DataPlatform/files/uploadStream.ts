@@ -45,7 +45,7 @@ async function* toBase64(source: AsyncIterable<Uint8Array>, upload: Upload) {
 		size += chunk.length;
 		// More would exceed the Content-Length already sent.
 		if (size > upload.bytes) throw wrongSize(upload, `more than ${upload.bytes}`);
-		const missing = held.length > 0 ? 3 - held.length : 0;
+		const missing = (3 - held.length) % 3;
 		const bytes = asBuffer(chunk);
 		const head = Buffer.concat([held, bytes.subarray(0, missing)]);
 		if (head.length < missing + held.length) {
@@ -65,7 +65,7 @@ async function* toBase64(source: AsyncIterable<Uint8Array>, upload: Upload) {
 }
 
 async function* asChunks(bytes: Uint8Array) {
-	if (bytes.length > 0) yield bytes;
+	yield bytes;
 }
 
 /** The request's JSON, split at the data of each file. */

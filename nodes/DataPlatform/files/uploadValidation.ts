@@ -36,22 +36,22 @@ const INVISIBLE = /[\p{Cc}\u200e\u200f\u2028\u2029\u202a-\u202e\u2066-\u2069]/gu
 export function safeFileName(name: string): string {
 	// Encoded and decoded as UTF-8, to replace halves of surrogate pairs.
 	const whole = Buffer.from(name, 'utf8').toString('utf8');
-	const last = whole.replace(INVISIBLE, '').split(/[/\\]/).at(-1) ?? '';
+	const last = whole.replace(INVISIBLE, '').split(/[/\\]/).at(-1)!;
 	const visible = last.trim();
 	return /^\.*$/.test(visible) ? 'file' : visible;
 }
+
+const bare = (mimetype: string) => mimetype.split(';')[0]!.trim().toLowerCase();
 
 /** A media type that is valid in a data URL. */
 export function safeMimetype(type: string | undefined): string {
 	const plain = type?.trim().toLowerCase() ?? '';
 	if (/^[\w.+-]+\/[\w.+-]+(\s*;\s*[\w.+-]+=[\w.+-]+)*$/.test(plain)) return plain;
-	const [first = ''] = plain.split(';');
-	return /^[\w.+-]+\/[\w.+-]+$/.test(first.trim()) ? first.trim() : 'application/octet-stream';
+	const first = bare(plain);
+	return /^[\w.+-]+\/[\w.+-]+$/.test(first) ? first : 'application/octet-stream';
 }
 
-const extensionOf = (name: string) => /[^.]\.([^.]+)$/.exec(name)?.[1]?.toLowerCase() ?? '';
-
-const bare = (mimetype: string) => mimetype.split(';')[0]!.trim().toLowerCase();
+const extensionOf = (name: string) => (/[^.]\.([^.]+)$/.exec(name)?.[1] ?? '').toLowerCase();
 
 /** A picture's name with the extension of its type, unless it already has a matching one. */
 export function pictureName(name: string, mimetype: string): string {

@@ -19,15 +19,14 @@ export type Stored = Parameters<RunContext<never>['context']['helpers']['prepare
  */
 export async function storeFile(
 	run: RunContext<never>,
-	pieces: AsyncIterable<Uint8Array>,
+	pieces: AsyncGenerator<Uint8Array>,
 	name: string,
 	mimetype: string,
 ): Promise<IBinaryData> {
 	let failure: { error: unknown } | undefined;
-	const iterator = pieces[Symbol.asyncIterator]();
 	const next = async () => {
 		try {
-			return await iterator.next();
+			return await pieces.next();
 		} catch (error) {
 			failure = { error };
 			throw error as unknown;
@@ -38,7 +37,7 @@ export async function storeFile(
 		try {
 			for (let piece = await next(); !piece.done; piece = await next()) yield piece.value;
 		} finally {
-			await iterator.return?.();
+			await pieces.return(undefined);
 		}
 	}
 	try {

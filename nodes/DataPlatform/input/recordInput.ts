@@ -35,7 +35,7 @@ function ownKeysOf(json: IDataObject, isField: Names, isRecord: boolean) {
 		if (isRecord) return OUTPUT_KEYS.has(name);
 		if (!isField.has(name)) return PROPERTIES.has(name);
 		const prefixed = prefixedName(name);
-		return prefixed !== name && Object.hasOwn(json, prefixed) && !isField.has(prefixed);
+		return Object.hasOwn(json, prefixed) && !isField.has(prefixed);
 	};
 }
 

@@ -393,13 +393,13 @@ describe('the guard', () => {
 	);
 
 	test.each([
-		['a.gif', 'image/gif'],
-		['a.txt', 'image/png'],
-		['a.png', 'application/pdf'],
-		['a', 'application/octet-stream'],
-		['.png', 'text/plain'],
-	])('rejects %s of the type %s as a picture', (name, type) => {
-		expect(() => guardUpload(field('picture'), picture(name, type), 0)).toThrow(`'${name}'`);
+		['a.gif', 'image/gif', "is not a picture that the field 'papers' takes"],
+		['a.txt', 'image/png', "is not a picture that the field 'papers' takes"],
+		['a.png', 'application/pdf', 'has the extension of a picture, but its type is application/pdf'],
+		['a', 'application/octet-stream', "is not a picture that the field 'papers' takes"],
+		['.png', 'text/plain', "is not a picture that the field 'papers' takes"],
+	])('rejects %s of the type %s as a picture', (name, type, reason) => {
+		expect(() => guardUpload(field('picture'), picture(name, type), 0)).toThrow(`'${name}' ${reason}`);
 	});
 });
 

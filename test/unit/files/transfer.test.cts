@@ -3,10 +3,11 @@ import { Readable } from 'node:stream';
 import { buffer } from 'node:stream/consumers';
 import type { IDataObject, IN8nHttpFullResponse } from 'n8n-workflow';
 import type { Attachment, PlatformRecord } from '../../../nodes/DataPlatform/api/types.ts';
-import { fetchFile, removeFiles, uploadFiles, type UploadTarget } from '../../../nodes/DataPlatform/files/transfer.ts';
+import { fetchFile, filesIn, removeFiles, uploadFiles, type UploadTarget } from '../../../nodes/DataPlatform/files/transfer.ts';
 import type { Upload } from '../../../nodes/DataPlatform/files/uploadValidation.ts';
 import type { ClientSettings } from '../../../nodes/DataPlatform/transport/client.ts';
 import { ServiceError } from '../../../nodes/DataPlatform/transport/errors.ts';
+import { thrownBy } from '../fixtures.cts';
 import { fakePlatform, httpResponse, networkError, type Serve } from '../stubPlatform.cts';
 
 const at = { table: 'people' };
@@ -40,6 +41,28 @@ async function call<T>(
 	const requests = sent.map(({ method, url }) => `${method} ${url.replace('https://platform.example.com/api/v2', '')}`);
 	return { result, failure, requests, sent, withToken };
 }
+
+describe('filesIn', () => {
+	const filesOf = (papers: unknown) =>
+		filesIn({ id: ID, fields: papers === undefined ? {} : { papers } } as unknown as PlatformRecord, 'papers');
+
+	test('an empty field holds no files', () => {
+		expect([filesOf(null), filesOf([])]).toEqual([[], []]);
+	});
+
+	const CHOOSE = { name: 'InputError', field: 'papers', hint: 'Choose a picture or file field of the table.' };
+	test.each<[unknown, string, object]>([
+		[undefined, `Record '${ID}' has no field 'papers'`, CHOOSE],
+		['a.txt', "The field 'papers' holds no files", CHOOSE],
+		[
+			[{ fileName: 'a.txt' }],
+			`The files in 'papers' of record '${ID}' can't be read`,
+			{ name: 'ServiceError', delivery: 'notApplied', hint: 'The platform returned files without their IDs.' },
+		],
+	])('%j is an error', (papers, message, expected) => {
+		expect(thrownBy(() => filesOf(papers))).toMatchObject({ message, ...expected });
+	});
+});
 
 describe('uploadFiles', () => {
 	const target = (more: Partial<UploadTarget> = {}): UploadTarget => ({
@@ -135,6 +158,10 @@ describe('uploadFiles', () => {
 			delivery: 'ambiguous',
 			hint: "Look at the record before you run it again; with 'Skip Existing' on, files that are already there are not sent again.",
 		});
+	});
+
+	test('a new record that the platform refuses was not created', async () => {
+		expect((await send([no(400)], fresh)).failure).toMatchObject({ message: 'no', delivery: 'rejected' });
 	});
 
 	test('a lost upload of files and values is done if the record has the file now', async () => {
@@ -392,6 +419,11 @@ describe('removeFiles', () => {
 		const { result, requests } = await remove([lost(), no(400), ok(record([]))]);
 		expect(result).toMatchObject({ fields: { papers: [] } });
 		expect(requests).toHaveLength(3);
+	});
+
+	test('a lost removal stays unknown if the record still has one of the files', async () => {
+		const { failure } = await remove([lost(), httpResponse(429, '', { 'retry-after': '99' }), ok(record([file('b', 'b.txt')]))]);
+		expect(failure).toMatchObject({ message: expect.stringMatching(/; the record still has them$/), delivery: 'ambiguous' });
 	});
 
 	test.each<[string, ReturnType<Serve>, object]>([

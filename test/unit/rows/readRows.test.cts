@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
 
-import { openRows, portionsOf, type FileRow, type FileFormat } from '../../../nodes/DataPlatform/rows/readRows.ts';
+import { openRows, portionsOf, withRows, type FileRow, type FileFormat } from '../../../nodes/DataPlatform/rows/readRows.ts';
 import { decodeText } from '../../../nodes/DataPlatform/rows/decodeText.ts';
 import { asPieces, collect, thenFails } from '../rowStreams.cts';
 
@@ -96,6 +96,16 @@ describe('opening', () => {
 		expect(process.cpuUsage(start).user / 1000).toBeLessThan(1500);
 	});
 
+	test.each<[string, string]>([
+		['is read', 'a\n1\n'],
+		['can not be opened', ''],
+	])('a file that %s is closed', async (_, text) => {
+		const close = jest.fn();
+		const read = () => asPieces(Buffer.from(text));
+		await withRows({ read, close }, { encoding: 'auto', formulaGuard: false }, async () => undefined).catch(() => undefined);
+		expect(close).toHaveBeenCalledTimes(1);
+	});
+
 	test('the chosen format counts, whatever the file begins with', async () => {
 		expect(await open(['{"a":1}\n'], { format: 'csv' })).toMatchObject({ format: 'csv', header: ['{"a":1}'] });
 	});
@@ -181,7 +191,7 @@ describe('portions', () => {
 		],
 		['a little less', [rowOf(2, long), rowOf(3, long.slice(64)), rowOf(4)], [[2, 3, 4]]],
 		[
-			'empty cells, which take memory too',
+			'empty cells, which take memory too, at scale',
 			Array.from({ length: 15 }, (_, at) => ({ row: at + 2, cells: Array(100_000).fill('') })),
 			[
 				[2, 3, 4, 5, 6, 7],
@@ -198,7 +208,7 @@ describe('portions', () => {
 			],
 			[[1, 2], [3]],
 		],
-	])('at scale: of 8 Mi characters: %s', async (_, rows, expected) => {
+	])('of 8 Mi characters: %s', async (_, rows, expected) => {
 		expect((await portionRows(asPieces(rows), 1)).portions).toEqual(expected);
 	});
 

@@ -104,7 +104,10 @@ describe('CSV', () => {
 		expect(notes).toEqual({ delimiter });
 	});
 
-	test.each(['', '"'])('at scale: a cell without end takes no memory, quoted with %j', (quote) => {
+	test.each([
+		['in quotes', '"'],
+		['at scale, without quotes', ''],
+	])('a cell without end takes no memory, %s', (_, quote) => {
 		const parser = new CsvParser(',');
 		const half = 'x'.repeat(MAX_CELL_CHARACTERS / 2);
 		const rows = [
@@ -121,7 +124,7 @@ describe('CSV', () => {
 		expect(rows[1]!.cells[0]).toHaveLength(101);
 	});
 
-	test('at scale: as many characters as a cell may have', () => {
+	test('as many characters as a cell may have', () => {
 		const parser = new CsvParser(',');
 		const [row] = parser.push(`"${'x'.repeat(MAX_CELL_CHARACTERS)}"\n`);
 		expect(row!.problem).toBeUndefined();
@@ -137,8 +140,9 @@ describe('CSV', () => {
 		['one more, empty', ','.repeat(MANY), 100, `has more than ${MANY} cells`],
 		['one more, in quotes', `${'"x",'.repeat(MANY)}"x"`, 100, `has more than ${MANY} cells`],
 		['millions, at scale', ','.repeat(3_000_000), 100, `has more than ${MANY} cells`],
-		['as many characters as it may have, at scale', `${EIGHTH},`.repeat(8), 9, undefined],
-		['more characters, at scale', `ab,${`${EIGHTH},`.repeat(8)}y`, 9, `has more than ${MAX_ROW_CHARACTERS} characters`],
+		['as many characters as it may have', `"${EIGHTH}",`.repeat(8), 9, undefined],
+		['more characters', `ab,${`"${EIGHTH}",`.repeat(8)}y`, 9, `has more than ${MAX_ROW_CHARACTERS} characters`],
+		['more characters without quotes, at scale', `${EIGHTH},`.repeat(9), 9, `has more than ${MAX_ROW_CHARACTERS} characters`],
 	])('a row of %s', (_, line, cells, problem) => {
 		const parser = new CsvParser(',');
 		const rows = parser.push(`a\n${line}\n1,2\n`);
@@ -266,7 +270,7 @@ describe('NDJSON', () => {
 		});
 	});
 
-	test('at scale: a line without end takes no memory', async () => {
+	test('a line without end takes no memory', async () => {
 		const half = 'x'.repeat(MAX_ROW_CHARACTERS / 2);
 		const { rows } = await ndjson('{"a":"', half, half, half, half, '"}\n{"a":2}');
 		expect(rows.map(({ row, problem }) => [row, problem])).toEqual([
@@ -289,9 +293,12 @@ describe('NDJSON', () => {
 		expect(rows[0]!.line).toHaveLength(101);
 	});
 
-	test('at scale: a long line of few values', async () => {
+	test('a long line of few values', async () => {
 		const values = { a: ',[{'.repeat(MAX_ROW_VALUES), 'b"': ['\\",'] };
 		expect((await ndjson(ndjsonLine(values))).rows).toMatchObject([{ row: 1, values }]);
+	});
+
+	test('at scale: almost as many values as a line may have', async () => {
 		const many = { a: Array(MAX_ROW_VALUES - 10).fill(1) };
 		expect((await ndjson(ndjsonLine(many))).rows).toMatchObject([{ row: 1, values: many }]);
 	});
@@ -375,6 +382,11 @@ describe('text of a file', () => {
 			expect(await decoded([bytes], encoding)).toEqual({ text, error: undefined });
 			expect(await decoded(bytewise(bytes), encoding)).toEqual({ text, error: undefined });
 		}
+	});
+
+	test('a character may be cut between two pieces', async () => {
+		const text = `${'x'.repeat(65_535)}ä`;
+		expect(await decoded([Buffer.from(text)])).toEqual({ text, error: undefined });
 	});
 
 	test('a byte order mark is one at the beginning only', async () => {

@@ -250,7 +250,7 @@ export class RowReader {
 	): PlanInput | Rejection {
 		const { width } = this;
 		if (problem !== undefined) return rejected(`the row ${problem}`);
-		const isTooLong = cells.length > width && cells.slice(width).some((cell) => cell !== '');
+		const isTooLong = cells.slice(width).some((cell) => cell !== '');
 		if (cells.length < width || isTooLong) {
 			return rejected(`the row has ${counted(cells.length, 'cell')}, the header has ${width}`);
 		}

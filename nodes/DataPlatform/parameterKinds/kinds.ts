@@ -129,8 +129,8 @@ const ISO_DATE = /^\d{4}-\d\d-\d\d(?=$|[T ]\d\d:?\d\d)/i;
 function toMillis(value: unknown, zone: string): number {
 	const time = tryToParseDateTime(value as string, zone);
 	if (typeof value === 'object' && !Array.isArray(value)) return time.toMillis();
-	const [day] = ISO_DATE.exec(String(value).trim()) ?? [];
-	if (day === undefined || time.toISODate() !== day) throw new Error('Not a date in ISO 8601');
+	const day = ISO_DATE.exec(String(value).trim())?.[0];
+	if (time.toISODate() !== day) throw new Error('Not a date in ISO 8601');
 	return time.toMillis();
 }
 

@@ -148,7 +148,7 @@ export class ItemResults {
 
 	failed(index: number, reported: Failure) {
 		const failure = this.complete(reported);
-		const isOutcomeCertain = ['notFound', 'unknown'].includes(String(failure.details?.outcome));
+		const isOutcomeCertain = ['notFound', 'unknown'].includes(String(failure.details.outcome));
 		this.results[index] = (!isOutcomeCertain && this.possiblyDone.get(index)) || failure;
 	}
 
@@ -163,7 +163,7 @@ export class ItemResults {
 	}
 
 	/** With a hint in the operation's words, and whether a retry makes sense. */
-	private complete({ hint, ...failure }: Failure): Failure {
+	private complete({ hint, ...failure }: Failure): Failure & { details: IDataObject } {
 		const { details, retryAfterMs } = failure;
 		const mayBeDoneTwice =
 			failure.noRetry || (details?.outcome === 'unknown' && !this.retriesUnknown);

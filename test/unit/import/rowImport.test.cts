@@ -151,6 +151,11 @@ describe('the rows of a file', () => {
 		expect(records[1]).toEqual({ age: 5 });
 	});
 
+	test('whose keys look the same are pointed out', async () => {
+		const { hints } = await importFile('name,age\nBob,1\nBOB,2\n');
+		expect(hints[0]!.message).toContain("'Bob', 'BOB' (rows 2 and 3)");
+	});
+
 	test('that only update create none, whatever is left of creating', async () => {
 		const { records, result } = await importFile('name,age\nNew,5\nAda,6\n', {
 			parameters: { importMode: 'update', matchOn: 'importKey' },
@@ -534,7 +539,7 @@ describe('several files of an item', () => {
 });
 
 /** Rows with these outcomes. */
-const stubPipeline = (outcomes: Record<number, ItemOutcome[]>, stopped?: ServiceError) =>
+const stubPipeline = (outcomes: Record<number, ItemOutcome[]>, stopped?: ServiceError, addsTwice: number[] = []) =>
 	({
 		plan: async (inputs: PlanInput[]) => ({
 			records: inputs.map(({ index }) => ({ index, fields: {} })),
@@ -544,7 +549,7 @@ const stubPipeline = (outcomes: Record<number, ItemOutcome[]>, stopped?: Service
 			for (const { index } of records) if (outcomes[index]) onOutcomes(index, outcomes[index], undefined);
 			return { stopped };
 		},
-		addsTwice: () => false,
+		addsTwice: (records: Plan['records']) => records.some(({ index }) => addsTwice.includes(index)),
 	}) as unknown as WritePipeline;
 
 /** The portions that an import gets, and its result. */
@@ -559,8 +564,10 @@ async function importPortions(
 		batchSize = 0,
 		parallelRequests = 1,
 		isById = false,
+		previewRows = 0,
 		outcomes,
 		stopped,
+		addsTwice,
 	}: {
 		respond?: Parameters<StubTables['client']>[0];
 		rejectsDuplicates?: boolean;
@@ -574,6 +581,9 @@ async function importPortions(
 		outcomes?: Record<number, ItemOutcome[]>;
 		/** Why nothing more was sent after those. */
 		stopped?: ServiceError;
+		/** The rows that may add something twice. */
+		addsTwice?: number[];
+		previewRows?: number;
 	} = {},
 ) {
 	const tables = new StubTables({ people: isById ? { r1: {}, r2: {} } : {} }, { people });
@@ -614,14 +624,14 @@ async function importPortions(
 		name: 'people.csv',
 		portions: all(),
 		reader,
-		pipeline: outcomes ? stubPipeline(outcomes, stopped) : pipeline,
+		pipeline: outcomes ? stubPipeline(outcomes, stopped, addsTwice) : pipeline,
 		lines: new RejectedLines(header, ',', true, (name) => reader.isField(name)),
 		rejected: new GrowingFile(run, 'rejected.csv', 'text/csv'),
 		encoding: 'auto',
 		progress: new ProgressLog(context),
 		rejectsDuplicates,
 		isById,
-		previewRows: 0,
+		previewRows,
 		stopAfterRejected,
 		limitLabel: 'Rejected Rows Limit',
 		before: 1,
@@ -678,13 +688,19 @@ describe('portions of rows', () => {
 	test('short rows of a wide file are rejected without all of them in memory', async () => {
 		const sizes: number[] = [];
 		const wide = Array.from({ length: 1000 }, (_, at) => `c${at}`).join(',');
-		const { result } = await importFile(`name,age,${wide}\n${'x\n'.repeat(3000)}`, {
+		const { result, stored } = await importFile(`name,age,${wide}\n${'x\n'.repeat(3000)}`, {
 			options: { unknownFields: 'ignore' },
 			receive: (piece) => void sizes.push(piece.length),
 		});
 		expect(result.rejected).toBe(3000);
 		expect(sizes.length).toBeGreaterThan(2);
 		expect(Math.max(...sizes)).toBeLessThan(1.1 * 1024 * 1024);
+		expect(
+			stored[0]!.text
+				.split('\r\n')
+				.slice(1, -1)
+				.filter((line) => !line.startsWith('x,')),
+		).toEqual([]);
 	});
 
 	test('a file of rejected rows has one header', async () => {
@@ -716,6 +732,7 @@ describe('portions of rows', () => {
 		expect(names).toEqual([]);
 		expect(result.interruption?.error).toMatchObject({
 			message: "2 rows were rejected, and 'Rejected Rows Limit' allows no more (2 × 'age' accepts a number, not \"x\" (rows 2, 3))",
+			hint: '',
 		});
 		expect(result.confirmedThroughRow).toBe(3);
 		expect(result.rejectedFile).toBeDefined();
@@ -770,6 +787,26 @@ describe('portions of rows', () => {
 		expect(result.writtenAfter).toBe(hasGap ? 1 : 0);
 		expect(result.unknownAfter).toBe(hasGap ? unknown : 0);
 		expect(result.firstUnknownRow).toBe(outcome.outcome === 'unknown' ? 3 : undefined);
+		// Nothing is left to do if all rows of the last portion have an outcome.
+		expect(result.interruption).toEqual(isStopped && (hasGap || unknown > 0) ? { error: stop } : undefined);
+	});
+
+	test('a row that was merged into another counts as merged, and keeps no fields of its own', async () => {
+		const kept = ['age'];
+		const merged: ItemOutcome[] = [{ outcome: 'updated', mergedInto: 4, kept }];
+		const { result } = await importPortions([ROWS], { outcomes: { 2: merged, 3: merged, 4: [{ outcome: 'updated', kept }] } });
+		expect(result).toMatchObject({ merged: { updated: 2 }, kept: { byField: { age: 1 } } });
+	});
+
+	test('the preview shows the first rows of all portions', async () => {
+		const { result } = await importPortions([[ROWS[0]!], [ROWS[1]!], [ROWS[2]!]], { previewRows: 2 });
+		expect(result.preview.map((each) => each.row)).toEqual([2, 3]);
+	});
+
+	test('an import that may add something twice says so, whichever portion does', async () => {
+		const addsTwice = async (rows: number[]) =>
+			(await importPortions([[ROWS[0]!], [ROWS[1]!]], { outcomes: {}, addsTwice: rows })).result.addsTwice;
+		expect([await addsTwice([]), await addsTwice([2]), await addsTwice([3])]).toEqual([false, true, true]);
 	});
 
 	test('a row of several records failed if one of them did', async () => {
@@ -801,6 +838,12 @@ describe('portions of rows', () => {
 			interruption: { error: { message: "'rejected.csv' can't be written to n8n's store: disk full" } },
 		});
 		expect(result.rejectedFile).toBeUndefined();
+	});
+
+	test('the import ends soon after the rejected rows can’t be stored', async () => {
+		const later = Array.from({ length: 50 }, (_, at) => [row(at + 3, `n${at}`, '1')]);
+		const { names } = await importPortions([[row(2, 'A', 'x')], ...later], { receive: fullDisk });
+		expect(names.length).toBeLessThan(50);
 	});
 
 	test('a row that can’t be read has failed', async () => {

@@ -20,6 +20,9 @@ const table = tableOf(
 /** With fields that have the same names as keys that this node adds to a record. */
 const withEvent = tableOf(fieldOf('email', 'text', { importKey: true }), fieldOf('event'), { ...fieldOf('state'), header: 'outcome' });
 
+/** With a field that has the name of a column that a file of rejected rows adds. */
+const withRow = tableOf(fieldOf('email', 'text', { importKey: true }), fieldOf('row'));
+
 const RECORD = ['id', 'created', 'modified', 'ver'];
 
 interface Setup {
@@ -70,6 +73,13 @@ describe('columns', () => {
 		[['email', 'x', 'y'], { planning: { unknownFields: 'ignore' } }, { email: 'email' }, ['x', 'y']],
 		[['email', '', ''], {}, { email: 'email' }, []],
 		[['email', 'error', 'field', 'row'], {}, { email: 'email' }, []],
+		[
+			['email', 'error', 'field', 'row'],
+			{ table: withRow, planning: { unknownFields: 'ignore' } },
+			{ email: 'email', row: 'row' },
+			['error', 'field'],
+		],
+		[['id', 'a'], { mapping: ['a=email'] }, { a: 'email' }, ['id']],
 		[['Mail', 'Name', 'No.', ''], { mapping: ['Mail=email', 'No.=age'] }, { Mail: 'email', 'No.': 'age' }, ['Name']],
 		[['id', 'age', 'ver'], { hasId: true, planning: { mode: 'update' } }, { age: 'age' }, ['ver']],
 		[['id', 'b', 'c'], { hasId: true, planning: { mode: 'update' }, mapping: ['b=age'] }, { b: 'age' }, ['c']],
@@ -126,6 +136,7 @@ describe('columns', () => {
 				'Add a first row with the names of fields.',
 			],
 		],
+		[['', ''], {}, ["no column for 'email'", 'The file has no columns.']],
 		[['error', 'field', 'row'], {}, ["no column for 'email'", "The file's columns are: 'error', 'field', 'row'."]],
 		[
 			[...RECORD, 'event', 'email'],
@@ -229,6 +240,7 @@ describe('lines of NDJSON', () => {
 		[{ email: 'a@x', age: 7 }, {}, { values: { email: 'a@x', age: 7 } }],
 		[{ EMAIL: 'a@x' }, {}, { values: { email: 'a@x' } }],
 		[{ email: 'a@x', error: 'e', field: '', row: 3 }, {}, { values: { email: 'a@x' } }],
+		[{ email: 'a@x', error: 'e', field: '', row: 3 }, { table: withRow }, { values: { email: 'a@x', error: 'e', field: '', row: 3 } }],
 		[{ email: 'a@x', id: 'r1' }, {}, { values: { email: 'a@x' }, id: undefined }],
 		[
 			{ age: 7, id: 'r1' },
@@ -238,7 +250,7 @@ describe('lines of NDJSON', () => {
 		[{ Mail: 'a@x', x: 1 }, { mapping: ['Mail=email'] }, { values: { email: 'a@x' } }],
 		[{ x: 1 }, { mapping: ['Mail=email'] }, { values: {} }],
 	])('%j %j', (values, setup, expected) => {
-		expect(readerOf(undefined, setup).read(line(values))).toMatchObject({ index: 3, ...expected });
+		expect(readerOf(undefined, setup).read(line(values))).toStrictEqual({ index: 3, id: undefined, ...expected });
 	});
 
 	test.each<[FileRow, string]>([

@@ -52,6 +52,11 @@ test('one that is of no item has none', () => {
 	expect(failureKinds([{ failure: failure('not removed') }]).list()).toEqual([{ count: 1, error: 'not removed' }]);
 });
 
+test('only the first of a kind that is listed is new', () => {
+	const kinds = new FailureKinds();
+	expect([...'aabcdefghijkk'].map((message, at) => kinds.add(message, at, {}) && message).filter(Boolean)).toEqual([...'abcdefghij']);
+});
+
 describe('in words', () => {
 	const text = (messages: string[], unit?: 'row') => {
 		const kinds = new FailureKinds(unit);
@@ -84,6 +89,10 @@ describe('in words', () => {
 		expect(kinds.text()).toBe('No');
 		kinds.add('No', undefined, {});
 		expect(kinds.text()).toBe('2 × No');
+		const mixed = new FailureKinds();
+		mixed.add('No', 3, {});
+		mixed.add('No', undefined, {});
+		expect(mixed.text()).toBe('2 × No (items 3)');
 		kinds.add('x'.repeat(2000), 1, {});
 		expect(kinds.text()).toHaveLength('2 × No; item 1: … (cut)'.length + 1000);
 	});

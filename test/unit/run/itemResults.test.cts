@@ -3,7 +3,7 @@
  */
 import type { IDataObject, INode, INodeParameters } from 'n8n-workflow';
 
-import { isErrorItem, ItemResults, toNodeError, type Failure } from '../../../nodes/DataPlatform/run/itemResults.ts';
+import { isErrorItem, ItemResults, toNodeError, withHintInMessage, type Failure } from '../../../nodes/DataPlatform/run/itemResults.ts';
 import { toFailure } from '../../../nodes/DataPlatform/parameters/describeFailure.ts';
 import { OriginError } from '../../../nodes/DataPlatform/transport/allowedOrigins.ts';
 import { InputError, ServiceError } from '../../../nodes/DataPlatform/transport/errors.ts';
@@ -116,6 +116,14 @@ describe('the error that stops the node', () => {
 			...{ name: 'NodeOperationError', message: 'no ECONNRESET', description: 'do' },
 			context: { itemIndex: 1, details: { item: 1 } },
 		});
+	});
+
+	test.each<[Failure, string]>([
+		[{ message: 'No.', hint: 'Do it.' }, 'No. Do it.'],
+		[{ message: 'No', hint: 'Do it.' }, 'No. Do it.'],
+		[{ message: 'No' }, 'No'],
+	])('of an agent’s tool has the hint in its message: %j', (failure, message) => {
+		expect(withHintInMessage(failure).message).toBe(message);
 	});
 
 	test('says how far the run got', async () => {
@@ -346,6 +354,20 @@ describe('a second attempt of the node', () => {
 		expect(results.otherProgress()).toEqual([deleted, lost]);
 		expect(Array.from(results.outcomes(), ({ outcome }) => outcome)).toEqual([...['failed', 'deleted', 'unknown']]);
 		expect(results.progress()).toEqual([[0, []]]);
+	});
+
+	test('knows which items were merged into another', () => {
+		const results = new ItemResults(2);
+		results.done(0, [{ json: { outcome: 'inserted', mergedInto: 1 } }]);
+		results.done(1, [{ json: { outcome: 'inserted' } }]);
+		expect(Array.from(results.outcomes(), ({ isMerged }) => isMerged)).toEqual([true, false]);
+	});
+
+	test('knows what may have been done in part', () => {
+		const results = new ItemResults(2);
+		results.failed(0, { message: 'no', details: { outcome: 'failed' }, noRetry: true });
+		results.failed(1, { message: 'no', details: { outcome: 'failed' } });
+		expect(results.progress().map(([index]) => index)).toEqual([0]);
 	});
 
 	test('does not rule out that a previous one removed a record', () => {

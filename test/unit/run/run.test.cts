@@ -2,10 +2,11 @@
 import type { IDataObject, IExecuteFunctions } from 'n8n-workflow';
 import type { TableDefinition } from '../../../nodes/DataPlatform/api/types.ts';
 import { getMany } from '../../../nodes/DataPlatform/actions/record/getMany.ts';
+import { createClient } from '../../../nodes/DataPlatform/run/createClient.ts';
 import { ItemResults } from '../../../nodes/DataPlatform/run/itemResults.ts';
 import { restoreProgress, saveProgress } from '../../../nodes/DataPlatform/run/retryProgress.ts';
 import { tableOf } from '../../../nodes/DataPlatform/parameters/select/table.ts';
-import { asItems, fakeRun } from '../fakeNode.cts';
+import { asItems, fakeExecution, fakeRun } from '../fakeNode.cts';
 import { httpResponse } from '../stubPlatform.cts';
 
 describe('a run', () => {
@@ -64,13 +65,32 @@ describe('a run', () => {
 		expect(nothing).toHaveBeenCalledTimes(1);
 		run.hintOnce('Look');
 		run.hintOnce('Look', 'warning');
-		expect(seen.hints).toEqual([{ message: 'Look', type: 'info', location: 'outputPane' }]);
+		run.hintOnce('Look again');
+		expect(seen.hints).toMatchObject([{ message: 'Look', type: 'info', location: 'outputPane' }, { message: 'Look again' }]);
 	});
 
 	test('shows values in a hint as they are: the editor reads it as HTML', async () => {
 		const { run, seen } = await fakeRun({});
 		run.hint(`not "<img src=https://example.com/a.png> & more"`);
 		expect(seen.hints[0]!.message).toBe('not "&lt;img src=https://example.com/a.png> &amp; more"');
+	});
+
+	test.each([
+		['in the log and in the browser', {}, ['info', 'console']],
+		['in the log only, if n8n offers no more', { sendMessageToUI: undefined }, ['info']],
+	])('says that it waits %s', async (_, { ...lacking }, levels) => {
+		jest.useFakeTimers();
+		const serve = (__: unknown, count: number) =>
+			count === 1 ? httpResponse(429, '', { 'retry-after': '30' }) : httpResponse(200, { data: {} });
+		const { context, seen } = fakeExecution({ plain: {}, serve });
+		for (const name of Object.keys(lacking)) delete (context as unknown as IDataObject)[name];
+		const client = await createClient(context, {});
+		const request = client.tryRequest({ method: 'GET', path: 'apps', retryMode: 'read' });
+		await jest.advanceTimersByTimeAsync(60_000);
+		await request;
+		jest.useRealTimers();
+		const waits = seen.log.filter((line) => line.includes('waiting'));
+		expect(waits.map((line) => line.split(':')[0])).toEqual(levels);
 	});
 
 	test('says how far it is every five seconds, in the log and in the browser', async () => {
@@ -136,6 +156,14 @@ describe('a second attempt of the node', () => {
 		restoreProgress(tryOf(store, more), second, retriesUnknown);
 		return [second.hasResult(0), second.hasResult(1)];
 	};
+
+	test('counts the attempts', () => {
+		const store: IDataObject = {};
+		saved(store);
+		const second = new ItemResults(2);
+		restoreProgress(tryOf(store), second);
+		expect(second.attempt).toBe(2);
+	});
 
 	test.each<[string, Parameters<typeof tryOf>[1], boolean]>([
 		['with the same input knows what was done', {}, true],

@@ -284,6 +284,14 @@ describe('the credential', () => {
 		expect(clientSettings({ ignoreSslIssues: 'true' }).ignoreSslIssues).toBe(false);
 	});
 
+	test('tells accounts apart by the platform and the token', () => {
+		const accounts = [{ ...base, token: 'a' }, { ...base, token: ' a ' }, { ...base, token: 'b' }, { token: 'a' }].map(
+			(credential) => clientSettings(credential).account,
+		);
+		expect(accounts[1]).toBe(accounts[0]);
+		expect(new Set(accounts).size).toBe(3);
+	});
+
 	test('has its token taken out of texts, without the spaces around it', () => {
 		const { redactToken } = clientSettings({ token: ' a-long-secret-token ' });
 		expect(redactToken('sent (a-long-secret-token) along')).not.toContain('secret');

@@ -2,6 +2,7 @@
 import type { IDataObject, IExecuteFunctions } from 'n8n-workflow';
 import type { TableDefinition } from '../../../nodes/DataPlatform/api/types.ts';
 import { getMany } from '../../../nodes/DataPlatform/actions/record/getMany.ts';
+import { text } from '../../../nodes/DataPlatform/parameterKinds/kinds.ts';
 import { createClient } from '../../../nodes/DataPlatform/run/createClient.ts';
 import { ItemResults } from '../../../nodes/DataPlatform/run/itemResults.ts';
 import { restoreProgress, saveProgress } from '../../../nodes/DataPlatform/run/retryProgress.ts';
@@ -15,6 +16,19 @@ describe('a run', () => {
 		['Tooling', false],
 	])('of a node of the type %s is of an agent’s tool: %s', async (type, isTool) => {
 		expect((await fakeRun({}, { node: { type } })).run.isTool).toBe(isTool);
+	});
+
+	test.each([
+		['of an agent’s tool asks n8n, which knows what the agent passes', 'dataPlatformTool', ['agent', 'agent']],
+		['of a node reads what an expression takes from the items', 'dataPlatform', ['a', 'b']],
+	])('%s', async (_, type, values) => {
+		const { run, context } = await fakeRun({ name: '={{ $json.name }}' }, { node: { type }, items: asItems({ name: 'a' }, { name: 'b' }) });
+		const read = context.getNodeParameter.bind(context) as (...given: unknown[]) => unknown;
+		Object.assign(context, {
+			getNodeParameter: (...given: unknown[]) => ((given[3] as IDataObject | undefined)?.rawExpressions ? read(...given) : 'agent'),
+		});
+		const name = text('name', { label: 'Name' });
+		expect([name.of(run, 0), name.of(run, 1)]).toEqual(values);
 	});
 
 	test('gives the items', async () => {

@@ -163,7 +163,6 @@ export class CsvParser {
 		this.isRowCut = true;
 		this.problem ??= problem;
 		this.cells = firstCells([...this.cells, this.cell]);
-		this.cell = '';
 	}
 
 	private endCell(code: number) {

@@ -51,7 +51,8 @@ export async function simulate(platform: Platform, seed: number, scheduler?: Sch
 		problems.push(`there is no end after ${MAX_POLLS} polls`);
 		break;
 	}
-	// An idle poll is one request if the overlap has passed, or if what changed in it fits into a page.
+	// An idle poll is one request if the overlap has passed. If what changed in it fits into a page, a
+	// second one asks whether that is all.
 	const { settleMs, page, expected } = plan.limits;
 	const overlapMs = plan.overlap * 1000;
 	const isPassed = overlapMs < 1000;
@@ -68,7 +69,8 @@ export async function simulate(platform: Platform, seed: number, scheduler?: Sch
 	const { maxListedRecords, maxFilteredRecords } = plan.platform;
 	const isWhole = (maxListedRecords ?? maxFilteredRecords) === null;
 	const isOrdinary = plan.mains === 1 && isWhole && (isPassed || isShort);
-	const isIdle = requests === 1 || (watchesDeletions(plan) && requests <= 4);
+	const most = isPassed ? 1 : 2;
+	const isIdle = requests <= (watchesDeletions(plan) ? most + 3 : most);
 	if (!isIdle && isOrdinary) problems.push(`an idle poll took ${requests} requests`);
 	problems.push(...problemsOf(plan, host.executions, truth, platform.existing), ...sizeProblems(host, plan));
 	const { history, failures, overlaps, kills, discarded, abandoned } = host;

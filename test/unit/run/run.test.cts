@@ -10,6 +10,8 @@ import { tableOf } from '../../../nodes/DataPlatform/parameters/select/table.ts'
 import { asItems, fakeExecution, fakeRun } from '../fakeNode.cts';
 import { httpResponse } from '../stubPlatform.cts';
 
+const name = text('name', { label: 'Name' });
+
 describe('a run', () => {
 	test.each([
 		['dataPlatformTool', true],
@@ -27,7 +29,6 @@ describe('a run', () => {
 		Object.assign(context, {
 			getNodeParameter: (...given: unknown[]) => ((given[3] as IDataObject | undefined)?.rawExpressions ? read(...given) : 'agent'),
 		});
-		const name = text('name', { label: 'Name' });
 		expect([name.of(run, 0), name.of(run, 1)]).toEqual(values);
 	});
 

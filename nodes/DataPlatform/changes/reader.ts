@@ -72,11 +72,13 @@ export class ChangePages {
 	/** True if no change from a time on follows the last record of a page that may have been cut. */
 	private async isLast({ id }: PlatformRecord, count: number, since: number): Promise<boolean> {
 		if (this.sizes.isWhole(count, true)) return true;
-		// Reads the last record again to see that nothing moved, unless pages hold only one record.
+		// Reads the last record again to see that nothing moved: after the others if pages hold only one.
 		const overlap = count > 1 ? 1 : 0;
 		const rest = await this.page(NEWEST_FIRST, count - overlap, overlap + 1);
 		const next = rest[overlap];
-		return (overlap === 0 || rest[0]?.id === id) && (!next || timeOf(next) < since);
+		if (next && timeOf(next) >= since) return false;
+		const [again] = overlap > 0 ? rest : await this.page(NEWEST_FIRST, 0, 1);
+		return again?.id === id;
 	}
 
 	/**

@@ -91,9 +91,16 @@ describe('the newest changes', () => {
 	test.each<[string, Parameters<typeof pagesOf>, Parameters<ChangePages['newest']>, boolean, string[]]>([
 		['none', [[]], [5], true, ['-0 1000']],
 		['fewer than asked for', [list(1, 2)], [0], true, ['-0 1000', '-1 2']],
-		['one, and no more', [list(1)], [0], true, ['-0 1000', '-1 1']],
+		['one, and no more', [list(1)], [0], true, ['-0 1000', '-1 1', '-0 1']],
 		['one of two, the other of that time', [list(1, 2), { largest: 1 }], [1], false, ['-0 1000', '-1 1']],
-		['one of two, the other older', [list(1, 2), { largest: 1 }], [2], true, ['-0 1000', '-1 1']],
+		['one of two, the other older', [list(1, 2), { largest: 1 }], [2], true, ['-0 1000', '-1 1', '-0 1']],
+		[
+			'one of two, gone then',
+			[(requests) => list(1, 2).slice(0, requests === 1 ? 2 : 1), { largest: 1 }],
+			[0],
+			false,
+			['-0 1000', '-1 1', '-0 1'],
+		],
 		['a whole page', [count(9), { page: 4 }], [0], false, ['-0 4']],
 		['a page, the last of it older', [count(9), { page: 4 }], [7], true, ['-0 4']],
 		['a page, the last of it of that time', [count(9), { page: 4 }], [6], false, ['-0 4']],

@@ -360,7 +360,8 @@ test('10,000 items, matched on two fields', async () => {
 	for (const outcome of outcomes(result)) counts[String(outcome)]! += 1;
 	expect(counts).toEqual({ unchanged: 5000, inserted: 5000 });
 	expect(await notes()).toHaveLength(10_000);
-	expect((await harness.requests()).length).toBeLessThan(70);
+	// Those of the first look-ups that run at once take two requests: nobody knows yet how long pages are.
+	expect((await harness.requests()).length).toBeLessThan(100);
 }, 60_000);
 
 describe.each([['html'], ['empty']])('a gateway’s 404 (%s) does not come from the platform', (kind) => {

@@ -4,7 +4,7 @@
  * is below the threshold.
  */
 import { spawnSync } from 'node:child_process';
-import { readFileSync } from 'node:fs';
+import { readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 
 const ROOT = join(import.meta.dirname, '..', '..');
@@ -19,10 +19,11 @@ interface Report {
 	files: Record<string, { mutants: Array<{ status: string }> }>;
 }
 
+const REPORT = join(ROOT, '.cache', 'mutation.json');
+
 /** How many mutants of the last run have each status. */
 function countMutants(): Record<string, number> {
-	const file = join(ROOT, '.cache', 'mutation.json');
-	const { files } = JSON.parse(readFileSync(file, 'utf8')) as Report;
+	const { files } = JSON.parse(readFileSync(REPORT, 'utf8')) as Report;
 	const counts: Record<string, number> = {};
 	for (const { status } of Object.values(files).flatMap(({ mutants }) => mutants)) {
 		counts[status] = (counts[status] ?? 0) + 1;
@@ -37,6 +38,8 @@ for (const folder of chosen) {
 	const files = FOLDERS[folder as keyof typeof FOLDERS];
 	if (files === undefined) throw new Error(`No such folder: '${folder}'. There are: ${Object.keys(FOLDERS).join(', ')}`);
 	console.log(`\n── ${folder}\n`);
+	// A run that breaks off writes none.
+	rmSync(REPORT, { force: true });
 	const args = ['run', 'test/mutation/stryker.config.mjs', `--mutate=nodes/DataPlatform/${folder}/${files}.ts`];
 	const { status } = spawnSync('stryker', args, { cwd: ROOT, stdio: 'inherit' });
 	isFailed ||= status !== 0;

@@ -177,6 +177,17 @@ const counting = (title: string, line: string[], pattern: RegExp): Check => ({
 	},
 });
 
+/** Our own runner, on a folder of `test/` that needs no n8n. */
+const inProcess = (folder: string): Check =>
+	counting(
+		`test/${folder}`,
+		[
+			...['node', '--enable-source-maps', 'test/run.mts', folder],
+			`--left-out=^(?:${['$', ...leftOut(folder)].join('|')})`,
+		],
+		/(\d+) passed, (\d+) failed\s*$/,
+	);
+
 /** Jest, on a folder of `test/`. */
 const jest = (folder: string): Check => ({
 	title: `test/${folder}`,
@@ -296,16 +307,9 @@ const checks: Record<string, Check> = {
 	),
 	trigger: checkProgram('The trigger, at random', 'trigger', '--seed=1', `--seeds=${120 / ONE_IN}`),
 	faults: checkProgram('Faults, at random', 'faults', '--seed=1', `--schedules=${2000 / ONE_IN}`),
-	contract: jest('contract'),
+	contract: inProcess('contract'),
 	bench: command('Every benchmark runs', ['node', 'bench/run.mts', '--smoke']),
-	unit: counting(
-		'test/unit',
-		[
-			...['node', '--enable-source-maps', 'test/unit/run.mts'],
-			`--left-out=^(?:${['$', ...leftOut('unit')].join('|')})`,
-		],
-		/(\d+) passed, (\d+) failed\s*$/,
-	),
+	unit: inProcess('unit'),
 	// The score of all files, that of covered ones, and how many mutants were killed. Stryker succeeds
 	// if there is nothing to mutate.
 	mutation: counting(
@@ -346,7 +350,7 @@ const checks: Record<string, Check> = {
 		'harness',
 		'--config=.dependency-cruiser.cjs',
 	]),
-	package: jest('package'),
+	package: inProcess('package'),
 	licences: command('Licences', ['npm', 'query', OTHER_LICENCES, '--expect-result-count=0']),
 	openapi: command('Lint of the contract', [
 		'redocly',

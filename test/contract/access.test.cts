@@ -2,8 +2,8 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { join } from 'node:path';
 import type { HttpClient } from '../../harness/sandboxAdmin.mts';
-import { startSandbox, type RunningSandbox } from '../../harness/sandboxProcess.mts';
-import { checkedClient } from './contract.cts';
+import type { RunningSandbox } from '../../harness/sandboxProcess.mts';
+import { checkedClient, freshSandbox } from './contract.cts';
 
 const contacts = '/apps/crm/tables/contacts/data';
 const fields = { surname: 'Access' };
@@ -12,9 +12,8 @@ let sandbox: RunningSandbox;
 const as = (token: string | undefined): HttpClient => checkedClient(sandbox, token);
 
 beforeAll(async () => {
-	sandbox = await startSandbox();
+	sandbox = await freshSandbox();
 });
-afterAll(() => sandbox.stop());
 
 async function statuses(client: HttpClient): Promise<Record<string, number>> {
 	const [record] = await sandbox.admin.records('crm', 'contacts');

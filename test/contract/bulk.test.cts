@@ -1,6 +1,6 @@
 import type { HttpClient, StoredRecord } from '../../harness/sandboxAdmin.mts';
-import { startSandbox, type RunningSandbox } from '../../harness/sandboxProcess.mts';
-import { checkedClient } from './contract.cts';
+import type { RunningSandbox } from '../../harness/sandboxProcess.mts';
+import { checkedClient, freshSandbox } from './contract.cts';
 
 const unknownId = '00000000-0000-4000-8000-000000000000';
 const data = '/apps/shop/tables/items/data';
@@ -10,10 +10,9 @@ let sandbox: RunningSandbox;
 let client: HttpClient;
 
 beforeAll(async () => {
-	sandbox = await startSandbox({ seeded: false });
+	sandbox = await freshSandbox({ seeded: false });
 	client = checkedClient(sandbox);
 });
-afterAll(() => sandbox.stop());
 
 beforeEach(async () => {
 	await sandbox.admin.reset();

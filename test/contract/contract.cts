@@ -5,6 +5,7 @@ import addFormats from 'ajv-formats';
 import type { HttpClient, HttpResponse } from '../../harness/sandboxAdmin.mts';
 import { parse } from 'yaml';
 import type { RunningSandbox } from '../../harness/sandboxProcess.mts';
+import { sharedSandbox } from '../support/sharedSandbox.mts';
 
 /** A part of the document. */
 interface Node {
@@ -40,6 +41,13 @@ export const operations: ContractOperation[] = Object.entries(document.paths ?? 
 			})),
 		),
 );
+
+/** The sandbox that test files share, as at its start. */
+export async function freshSandbox(options?: { seeded: boolean }): Promise<RunningSandbox> {
+	const sandbox = await sharedSandbox({ seeded: true, ...options });
+	await sandbox.admin.reset();
+	return sandbox;
+}
 
 /** The statuses of checked responses. */
 export const seen = new Map<ContractOperation, Set<number>>();

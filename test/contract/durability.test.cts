@@ -22,8 +22,9 @@ test('what was confirmed survives kill -9, and so do the tokens', async () => {
 		}
 	})();
 	await new Promise((resolve) => setTimeout(resolve, 800));
+	const isBroken = expect(writer).rejects.toThrow(/ECONNRESET|ECONNREFUSED|EPIPE|socket hang up|aborted/);
 	await first.stop('SIGKILL');
-	await expect(writer).rejects.toThrow(/ECONNRESET|ECONNREFUSED|EPIPE|socket hang up|aborted/);
+	await isBroken;
 	expect(confirmed.length).toBeGreaterThan(10);
 
 	const second = await startSandbox({ db });

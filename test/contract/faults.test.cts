@@ -2,9 +2,10 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import axios from 'axios';
 import type { FaultRule } from '../../harness/sandboxAdmin.mts';
-import { startSandbox, type RunningSandbox } from '../../harness/sandboxProcess.mts';
+import type { RunningSandbox } from '../../harness/sandboxProcess.mts';
 import { jsonResponse, startStubServer } from '../support/stubServer.mts';
 import { waitUntil } from '../support/waitUntil.mts';
+import { freshSandbox } from './contract.cts';
 
 const items = '/apps/shop/tables/items/data';
 const bulk = ['a', 'b', 'c'].map((code) => ({ fields: { code } }));
@@ -12,9 +13,8 @@ const bulk = ['a', 'b', 'c'].map((code) => ({ fields: { code } }));
 let sandbox: RunningSandbox;
 
 beforeAll(async () => {
-	sandbox = await startSandbox({ seeded: false });
+	sandbox = await freshSandbox({ seeded: false });
 });
-afterAll(() => sandbox.stop());
 beforeEach(async () => {
 	await sandbox.admin.reset();
 	await sandbox.admin.createTable({

@@ -1,6 +1,6 @@
 import type { HttpClient } from '../../harness/sandboxAdmin.mts';
-import { startSandbox, type RunningSandbox } from '../../harness/sandboxProcess.mts';
-import { checkedClient, checkFieldValue, fieldTypes } from './contract.cts';
+import type { RunningSandbox } from '../../harness/sandboxProcess.mts';
+import { checkFieldValue, checkedClient, fieldTypes, freshSandbox } from './contract.cts';
 
 const data = '/apps/all/tables/types/data';
 const money = { amount: 1, currency: 'EUR' };
@@ -9,7 +9,7 @@ let sandbox: RunningSandbox;
 let client: HttpClient;
 
 beforeAll(async () => {
-	sandbox = await startSandbox();
+	sandbox = await freshSandbox();
 	client = checkedClient(sandbox);
 	await sandbox.admin.createTable({
 		app: 'all',
@@ -40,7 +40,6 @@ beforeAll(async () => {
 		},
 	});
 });
-afterAll(() => sandbox.stop());
 
 /** The value after writing it, or the error's message. */
 async function written(name: string, value: unknown): Promise<unknown> {

@@ -8,7 +8,7 @@ import sharp from 'sharp';
 import type { HttpClient } from '../../harness/sandboxAdmin.mts';
 import { startSandbox, type RunningSandbox } from '../../harness/sandboxProcess.mts';
 import { startStubServer } from '../support/stubServer.mts';
-import { checkedClient, checkFieldValue } from './contract.cts';
+import { checkFieldValue, checkedClient, freshSandbox } from './contract.cts';
 
 const data = '/apps/crm/tables/deals/data';
 
@@ -17,10 +17,9 @@ let client: HttpClient;
 let url: string;
 
 beforeAll(async () => {
-	sandbox = await startSandbox();
+	sandbox = await freshSandbox();
 	client = checkedClient(sandbox);
 });
-afterAll(() => sandbox.stop());
 beforeEach(async () => {
 	await sandbox.admin.reset();
 	const [deal] = await sandbox.admin.records('crm', 'deals');

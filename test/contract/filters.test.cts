@@ -1,6 +1,6 @@
 import type { HttpClient } from '../../harness/sandboxAdmin.mts';
-import { startSandbox, type RunningSandbox } from '../../harness/sandboxProcess.mts';
-import { checkedClient } from './contract.cts';
+import type { RunningSandbox } from '../../harness/sandboxProcess.mts';
+import { checkedClient, freshSandbox } from './contract.cts';
 
 const people = '/apps/zoo/tables/people/data';
 const homes = '00000000-0000-4000-8000-00000000000';
@@ -9,7 +9,7 @@ let sandbox: RunningSandbox;
 let client: HttpClient;
 
 beforeAll(async () => {
-	sandbox = await startSandbox({ seeded: false });
+	sandbox = await freshSandbox({ seeded: false });
 	client = checkedClient(sandbox);
 	await sandbox.admin.createTable({
 		app: 'zoo',
@@ -63,7 +63,6 @@ beforeAll(async () => {
 		],
 	});
 });
-afterAll(() => sandbox.stop());
 
 /** The keys of the matching records, one letter each; or the status of an error. */
 async function found(request: Promise<{ status: number; data: { data: unknown } }>) {

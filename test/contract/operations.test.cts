@@ -1,6 +1,6 @@
 import type { HttpClient } from '../../harness/sandboxAdmin.mts';
-import { startSandbox, type RunningSandbox } from '../../harness/sandboxProcess.mts';
-import { checkedClient, operations, seen } from './contract.cts';
+import type { RunningSandbox } from '../../harness/sandboxProcess.mts';
+import { checkedClient, freshSandbox, operations, seen } from './contract.cts';
 
 const unknownId = '00000000-0000-4000-8000-000000000000';
 
@@ -9,11 +9,11 @@ let client: HttpClient;
 let guest: HttpClient;
 
 beforeAll(async () => {
-	sandbox = await startSandbox();
+	seen.clear();
+	sandbox = await freshSandbox();
 	client = checkedClient(sandbox);
 	guest = checkedClient(sandbox, 'demo-unknown-token');
 });
-afterAll(() => sandbox.stop());
 
 describe('account and structure', () => {
 	test('ping and the current user', async () => {

@@ -1,16 +1,16 @@
 import { existsSync } from 'node:fs';
 import { chromium, type Browser, type Page } from 'playwright-core';
 import sharp from 'sharp';
-import { startSandbox, type RunningSandbox } from '../../harness/sandboxProcess.mts';
+import type { RunningSandbox } from '../../harness/sandboxProcess.mts';
+import { freshSandbox } from './contract.cts';
 
 const executablePath = process.env.CHROMIUM ?? '/usr/bin/chromium';
 
 let sandbox: RunningSandbox;
 
 beforeAll(async () => {
-	sandbox = await startSandbox();
+	sandbox = await freshSandbox();
 });
-afterAll(() => sandbox.stop());
 
 test('the page has a policy that only allows content from the sandbox', async () => {
 	const { http } = sandbox.admin;

@@ -1,8 +1,9 @@
 import fc from 'fast-check';
 import type { HttpClient } from '../../harness/sandboxAdmin.mts';
-import { startSandbox, type RunningSandbox } from '../../harness/sandboxProcess.mts';
+import type { RunningSandbox } from '../../harness/sandboxProcess.mts';
 import { anyText } from '../support/anyText.cts';
 import { runsOf } from '../support/part.mts';
+import { freshSandbox } from './contract.cts';
 
 const deals = '/apps/crm/tables/deals/data';
 const headers = { 'Content-Type': 'application/json' };
@@ -11,10 +12,9 @@ let sandbox: RunningSandbox;
 let client: HttpClient;
 
 beforeAll(async () => {
-	sandbox = await startSandbox();
+	sandbox = await freshSandbox();
 	client = sandbox.client();
 });
-afterAll(() => sandbox.stop());
 
 const names = fc.constantFrom(
 	...['number', 'title', 'stage', 'seats', 'chance', 'value', 'signed', 'due', 'meeting', 'tags'],

@@ -1,7 +1,7 @@
 import type { HttpClient } from '../../harness/sandboxAdmin.mts';
-import { startSandbox, type RunningSandbox } from '../../harness/sandboxProcess.mts';
+import type { RunningSandbox } from '../../harness/sandboxProcess.mts';
 import { startStubServer } from '../support/stubServer.mts';
-import { checkedClient } from './contract.cts';
+import { checkedClient, freshSandbox } from './contract.cts';
 
 interface Run {
 	status: string;
@@ -19,10 +19,9 @@ let sandbox: RunningSandbox;
 let client: HttpClient;
 
 beforeAll(async () => {
-	sandbox = await startSandbox();
+	sandbox = await freshSandbox();
 	client = checkedClient(sandbox);
 });
-afterAll(() => sandbox.stop());
 beforeEach(() => sandbox.admin.reset());
 
 interface Made {

@@ -1,4 +1,4 @@
-/** Stryker's test runner for the unit tests in its own process; `../support/unitTests.mts` says why. */
+/** Stryker's test runner for the unit tests in its own process; `../support/testsInProcess.mts` says why. */
 import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { Worker } from 'node:worker_threads';
 import { INSTRUMENTER_CONSTANTS, type InstrumenterContext } from '@stryker-mutator/api/core';
@@ -15,7 +15,7 @@ import {
 	type TestRunner,
 } from '@stryker-mutator/api/test-runner';
 import { IS_PART } from '../support/part.mts';
-import { UnitTests } from '../support/unitTests.mts';
+import { TestsInProcess } from '../support/testsInProcess.mts';
 
 /** What the mutated source and this runner share. */
 const context: InstrumenterContext = {};
@@ -40,7 +40,7 @@ const MAX_HITS_FACTOR = 4;
 const MIN_HITS = 1000;
 
 class InProcessRunner implements TestRunner {
-	#tests?: UnitTests;
+	#tests?: TestsInProcess;
 	#hits?: DryRun['hits'];
 	/** For the watchdog: how many tests were begun and ended, and how long the last one may compute. */
 	readonly #watched = new Int32Array(new SharedArrayBuffer(8));
@@ -56,7 +56,7 @@ class InProcessRunner implements TestRunner {
 		// A mutant may leave a promise that nobody waits for: its test fails, the process goes on. Not at
 		// the top of this file: Stryker's main process loads it too, and must fail when it fails.
 		process.on('unhandledRejection', () => undefined);
-		this.#tests = new UnitTests(process.cwd(), TESTS);
+		this.#tests = new TestsInProcess(process.cwd(), 'unit', TESTS);
 		mkdirSync(SHARED, { recursive: true });
 		new Worker(new URL('watchdog.mts', import.meta.url), { workerData: this.#watched.buffer }).unref();
 	}

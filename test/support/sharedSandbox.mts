@@ -1,8 +1,12 @@
-/** One sandbox per Jest process: its test files use it one after the other, and empty it first. */
+/** Sandboxes that a process starts once: its test files use them one after the other, and empty them first. */
 
 import { startSandbox, type RunningSandbox } from '../../harness/sandboxProcess.mts';
 
-let started: Promise<RunningSandbox> | undefined;
+const started = new Map<boolean, Promise<RunningSandbox>>();
 
-/** Starts it without demo data if it does not run yet; it ends with the process. */
-export const sharedSandbox = async (): Promise<RunningSandbox> => await (started ??= startSandbox({ seeded: false, isUnreferenced: true }));
+/** Starts it with or without demo data if it does not run yet; it ends with the process. */
+export async function sharedSandbox({ seeded = false } = {}): Promise<RunningSandbox> {
+	const sandbox = started.get(seeded) ?? startSandbox({ seeded, isUnreferenced: true });
+	started.set(seeded, sandbox);
+	return await sandbox;
+}

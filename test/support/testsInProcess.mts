@@ -1,7 +1,7 @@
 /**
- * The unit tests in this process: loaded once, run once or as often as there are mutants. What Jest does
- * anew for each file (a realm, its modules) takes a second; a test itself takes a millisecond. The parts
- * that the tests see (`expect`, mocks, fake timers, tables) are Jest's own.
+ * The tests of a folder in this process: loaded once, run once or as often as there are mutants. What Jest
+ * does anew for each file (a realm, its modules) takes a second or two; most tests take a millisecond. The
+ * parts that the tests see (`expect`, mocks, fake timers, tables) are Jest's own.
  */
 import { readdirSync } from 'node:fs';
 import Module, { createRequire } from 'node:module';
@@ -33,11 +33,15 @@ type Step = () => unknown;
 interface Block {
 	name: string;
 	outer: Block | undefined;
+	/** Before its first test, and after its last one. */
+	first: Step[];
+	last: Step[];
+	/** Before and after each test. */
 	before: Step[];
 	after: Step[];
 }
 
-export interface UnitTest {
+export interface LoadedTest {
 	/** Its file and title, different for each test. */
 	id: string;
 	block: Block;
@@ -79,29 +83,31 @@ function readTypeScript() {
 	}
 }
 
-export class UnitTests {
-	readonly all: UnitTest[] = [];
+export class TestsInProcess {
+	readonly all: LoadedTest[] = [];
 	/** Whether something goes on behind a test that did not end. */
 	isLeaking = false;
 	#atRest = Infinity;
-	readonly #byId = new Map<string, UnitTest>();
+	readonly #byId = new Map<string, LoadedTest>();
 	readonly #ids = new Map<string, number>();
 	#block: Block | undefined;
+	#entered: Block[] = [];
 	/** What the source keeps from one execution to the next: Jest has it anew for each file. */
 	readonly #keptTables: Map<string, unknown>;
 	readonly #leftOut: RegExp;
 
 	/**
-	 * @param root the folder that holds `test/unit`
+	 * @param root the folder of the repository
+	 * @param name the folder of `test/`
 	 * @param leftOut the files, or tests by their file and title, that do not run
 	 * @param seed where tests that draw at random begin
 	 * @param numRuns how often they draw
 	 */
-	constructor(root: string, { leftOut, seed, numRuns }: { leftOut: RegExp; seed: number; numRuns: number }) {
+	constructor(root: string, name: string, { leftOut, seed, numRuns }: { leftOut: RegExp; seed: number; numRuns: number }) {
 		this.#leftOut = leftOut;
 		readTypeScript();
 		Object.assign(globalThis, this.#globals());
-		const folder = join(root, 'test', 'unit');
+		const folder = join(root, 'test', name);
 		const require = createRequire(join(folder, 'index.cjs'));
 		const source = join(root, 'nodes', 'DataPlatform', 'api', 'keptTables.ts');
 		this.#keptTables = (require(source) as { keptTables: Map<string, unknown> }).keptTables;
@@ -124,8 +130,10 @@ export class UnitTests {
 			// Node's streams share this process, so its ticks stay real.
 			timers.useFakeTimers({ doNotFake: ['nextTick', 'queueMicrotask'], ...config });
 		return {
-			describe: Object.assign(describe, { each: bind(describe as never, false) }),
+			describe: Object.assign(describe, { each: bind(describe as never, false), skip: () => undefined }),
 			test: Object.assign(test, { each: bind(test as never, false) }),
+			beforeAll: (step: Step) => this.#block?.first.push(step),
+			afterAll: (step: Step) => this.#block?.last.unshift(step),
 			beforeEach: (step: Step) => this.#block?.before.push(step),
 			afterEach: (step: Step) => this.#block?.after.unshift(step),
 			expect,
@@ -146,7 +154,7 @@ export class UnitTests {
 
 	#describe(name: string, body: Step) {
 		const outer = this.#block;
-		this.#block = { name, outer, before: [], after: [] };
+		this.#block = { name, outer, first: [], last: [], before: [], after: [] };
 		body();
 		this.#block = outer;
 	}
@@ -164,7 +172,7 @@ export class UnitTests {
 	}
 
 	/** A mutant is done with at the first test that fails: that had better be a fast one. */
-	fastestFirst(ids: string[] | undefined): UnitTest[] {
+	fastestFirst(ids: string[] | undefined): LoadedTest[] {
 		const chosen = ids ? ids.map((id) => this.#byId.get(id)!) : [...this.all];
 		return chosen.sort((one, other) => one.passedInMs - other.passedInMs);
 	}
@@ -180,13 +188,24 @@ export class UnitTests {
 	}
 
 	/** How long a test may take with a mutant, in milliseconds. */
-	maxDuration = ({ passedInMs }: UnitTest) => Math.max(MIN_TIME_MS, passedInMs * TIME_FACTOR);
+	maxDuration = ({ passedInMs }: LoadedTest) => Math.max(MIN_TIME_MS, passedInMs * TIME_FACTOR);
 
 	/** How long a test may compute with a mutant, in milliseconds. */
-	maxComputing = ({ passedInMs }: UnitTest) => Math.max(MIN_COMPUTING_MS, passedInMs * TIME_FACTOR);
+	maxComputing = ({ passedInMs }: LoadedTest) => Math.max(MIN_COMPUTING_MS, passedInMs * TIME_FACTOR);
+
+	/** What stands before the first test of a block and after its last one; without a test, what is left. */
+	async enter(test?: LoadedTest): Promise<void> {
+		const blocks = test ? chain(test.block) : [];
+		for (const block of this.#entered.filter((block) => !blocks.includes(block)).reverse()) {
+			for (const step of block.last) await step();
+		}
+		const entered = blocks.filter((block) => !this.#entered.includes(block));
+		this.#entered = blocks;
+		for (const { first } of entered) for (const step of first) await step();
+	}
 
 	/** @returns why the test failed; undefined if it passed */
-	async run(test: UnitTest, maxMs = Infinity): Promise<Error | undefined> {
+	async run(test: LoadedTest, maxMs = Infinity): Promise<Error | undefined> {
 		const { id, block, body } = test;
 		const started = performance.now();
 		let looking: NodeJS.Timeout | undefined;
@@ -224,9 +243,9 @@ async function runWhole(id: string, block: Block, body: Step) {
 	try {
 		for (const { before } of blocks) for (const step of before) await step();
 		await body();
-		const [missing] = expect.extractExpectedAssertionsErrors();
-		if (missing) throw missing.error;
 	} finally {
 		for (const { after } of blocks.reverse()) for (const step of after) await step();
 	}
+	const [missing] = expect.extractExpectedAssertionsErrors();
+	if (missing) throw missing.error;
 }

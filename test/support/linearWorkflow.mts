@@ -1,7 +1,7 @@
 /** Workflows whose steps run one after the other. */
 
 import { CREDENTIAL_NAME, CREDENTIAL_TYPE } from '../../harness/examples.mts';
-import type { WorkflowJson, WorkflowNode } from '../../harness/n8nApi.mts';
+import type { JsonObject, WorkflowJson, WorkflowNode } from '../../harness/n8nApi.mts';
 
 /** The package of n8n's own nodes. */
 export const BASE_NODES = 'n8n-nodes-base';
@@ -14,7 +14,29 @@ export type Step = Pick<WorkflowNode, 'name' | 'type' | 'typeVersion' | 'paramet
 	[setting: string]: unknown;
 };
 
-const manualStart: Step = { name: 'Start', type: `${BASE_NODES}.manualTrigger`, typeVersion: 1, parameters: {} };
+/** A step of n8n's own. */
+export const baseNode = (name: string, type: string, typeVersion: number, parameters: JsonObject = {}): Step => {
+	return { name, type: `${BASE_NODES}.${type}`, typeVersion, parameters };
+};
+
+/** A step of ours: the operation is one such as `record: upsert`. */
+export function platformNode(name: string, operation: string, parameters: JsonObject): Step {
+	const [resource, action] = operation.split(': ');
+	return { name, type: NODE_TYPE, typeVersion: 1, parameters: { resource, operation: action, ...parameters } };
+}
+
+/** What a parameter with a list has if an ID is given. */
+export const byId = (value: string) => ({ __rl: true, mode: 'id', value });
+
+/** The parameters that choose a table. */
+export const inTable = (application: string, table: string) => ({ application: byId(application), table: byId(table) });
+
+/** n8n's webhook, as a workflow's first node. */
+export const webhookNode = (path: string): Step => {
+	return { ...baseNode('Start', 'webhook', 2, { httpMethod: 'POST', path, options: {} }), webhookId: path };
+};
+
+const manualStart = baseNode('Start', 'manualTrigger', 1);
 
 /** A workflow that starts at a trigger, `Start` unless another one is given, and runs all steps. */
 export function linearWorkflow(name: string, credentialId: string, steps: Step[], start: Step = manualStart): WorkflowJson {

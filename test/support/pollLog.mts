@@ -6,7 +6,7 @@
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { type ExecutionData, parseExecutionData, startItems } from '../../harness/n8nApi.mts';
-import type { StoredVersion } from '../../harness/sandboxAdmin.mts';
+import type { SandboxAdmin, StoredVersion } from '../../harness/sandboxAdmin.mts';
 
 /** In the order in which changes are emitted. */
 interface Position {
@@ -43,6 +43,15 @@ export function isStartStored(userFolder: string, workflowId: string): boolean {
 	} finally {
 		database.close();
 	}
+}
+
+/**
+ * How many polls there were since the log of requests was cleared. Each begins with a look at the newest changes,
+ * and may read single records or later pages after it; with more than 50 changes it looks twice.
+ */
+export async function countPolls(admin: SandboxAdmin): Promise<number> {
+	const requests = await admin.requests();
+	return requests.filter(({ path, query }) => path.endsWith('/data') && /limit=/.test(query) && !/skip=|limit=1(?!\d)/.test(query)).length;
 }
 
 export class PollLog {

@@ -2,7 +2,7 @@
 
 import type { RunningSandbox } from '../../../harness/sandboxProcess.mts';
 import type { JsonObject } from '../../../harness/n8nApi.mts';
-import { BASE_NODES, NODE_TYPE, type Step } from '../../support/linearWorkflow.mts';
+import { baseNode, inTable, NODE_TYPE, platformNode, type Step } from '../../support/linearWorkflow.mts';
 import { type StubServer, jsonResponse, startStubServer } from '../../support/stubServer.mts';
 
 export const APP = 'shop';
@@ -47,56 +47,24 @@ export async function serveOrders(): Promise<StubServer> {
 }
 
 /** n8n's HTTP Request node, which makes an item from each element of a list. */
-export const fetchItemsNode = (url: string): Step => ({
-	name: 'Get',
-	type: `${BASE_NODES}.httpRequest`,
-	typeVersion: 4.2,
-	parameters: { url, options: {} },
-});
-
-const locator = (value: string) => ({ __rl: true, mode: 'id', value });
-
-/** The parameters that choose a table. */
-export const inTable = (table: string) => ({ application: locator(APP), table: locator(table) });
+export const fetchItemsNode = (url: string) => baseNode('Get', 'httpRequest', 4.2, { url, options: {} });
 
 /** Our node on all items at once, with the fields named as in the items. */
-export const writeManyNode = (operation: string, table: string, settings: JsonObject = {}, options: JsonObject = {}): Step => ({
-	name: 'Write',
-	type: NODE_TYPE,
-	typeVersion: 1,
-	parameters: {
-		resource: 'record',
-		operation,
-		...inTable(table),
-		columns: { mappingMode: 'autoMapInputData', value: null, matchingColumns: [], schema: [] },
-		options,
-	},
-	...settings,
-});
+export function writeManyNode(operation: string, table: string, settings: JsonObject = {}, options: JsonObject = {}): Step {
+	const columns = { mappingMode: 'autoMapInputData', value: null, matchingColumns: [], schema: [] };
+	return { ...platformNode('Write', `record: ${operation}`, { ...inTable(APP, table), columns, options }), ...settings };
+}
 
 /** Import From File or Export to File, on the orders. */
-export const rowFileNode = (name: string, operation: string, options: JsonObject = {}): Step => ({
-	name,
-	type: NODE_TYPE,
-	typeVersion: 1,
-	parameters: { resource: 'record', operation, ...inTable(ORDERS), options },
-});
+export const rowFileNode = (name: string, operation: string, options: JsonObject = {}) =>
+	platformNode(name, `record: ${operation}`, { ...inTable(APP, ORDERS), options });
 
-export const attachmentNode = (name: string, operation: string, parameters: JsonObject): Step => ({
-	name,
-	type: NODE_TYPE,
-	typeVersion: 1,
-	parameters: { resource: 'attachment', operation, ...inTable(ORDERS), fileField: 'papers', options: {}, ...parameters },
-});
+export const attachmentNode = (name: string, operation: string, parameters: JsonObject) =>
+	platformNode(name, `attachment: ${operation}`, { ...inTable(APP, ORDERS), fileField: 'papers', options: {}, ...parameters });
 
 /** Our trigger on the orders, polled at these seconds of each minute. */
-export const triggerNode = (name: string, seconds: number[]): Step => ({
-	name,
-	type: `${NODE_TYPE}Trigger`,
-	typeVersion: 1,
-	parameters: {
-		pollTimes: { item: seconds.map((second) => ({ mode: 'custom', cronExpression: `${second} * * * * *` })) },
-		triggerOn: 'createdOrUpdated',
-		...inTable(ORDERS),
-	},
-});
+export function triggerNode(name: string, seconds: number[]): Step {
+	const item = seconds.map((second) => ({ mode: 'custom', cronExpression: `${second} * * * * *` }));
+	const parameters = { pollTimes: { item }, triggerOn: 'createdOrUpdated', ...inTable(APP, ORDERS) };
+	return { name, type: `${NODE_TYPE}Trigger`, typeVersion: 1, parameters };
+}

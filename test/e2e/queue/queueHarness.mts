@@ -4,15 +4,7 @@ import { after } from 'node:test';
 import axios from 'axios';
 import { type QueueEnvironment, setUpQueueEnvironment } from '../../../harness/queueEnvironment.mts';
 import { sandboxCredential } from '../../../harness/examples.mts';
-import {
-	type Execution,
-	createOwner,
-	outputItems,
-	parseExecutionData,
-	type N8nApi,
-	signIn,
-	type JsonObject,
-} from '../../../harness/n8nApi.mts';
+import { type Execution, createOwner, outputItems, type N8nApi, signIn, type JsonObject } from '../../../harness/n8nApi.mts';
 import { linearWorkflow, type Step } from '../../support/linearWorkflow.mts';
 import type { SandboxAdmin } from '../../../harness/sandboxAdmin.mts';
 import type { StubServer } from '../../support/stubServer.mts';
@@ -23,9 +15,9 @@ const owner = createOwner();
 
 const ENVIRONMENT = {
 	// A dead worker is noticed sooner than with n8n's own values: a minute, 10 s, 30 s.
-	QUEUE_WORKER_LOCK_DURATION: '15000',
-	QUEUE_WORKER_LOCK_RENEW_TIME: '3000',
-	QUEUE_WORKER_STALLED_INTERVAL: '5000',
+	QUEUE_WORKER_LOCK_DURATION: '10000',
+	QUEUE_WORKER_LOCK_RENEW_TIME: '2000',
+	QUEUE_WORKER_STALLED_INTERVAL: '2000',
 	// A worker that is asked to stop may end its job.
 	N8N_GRACEFUL_SHUTDOWN_TIMEOUT: '60',
 };
@@ -104,11 +96,6 @@ export class QueueHarness {
 		return await this.n8nApi.createWorkflow(linearWorkflow(`Sync ${run}`, this.credential, steps));
 	}
 
-	async activate(workflowId: string): Promise<void> {
-		const { versionId } = await this.n8nApi.request<{ versionId: string }>('GET', `/workflows/${workflowId}`);
-		await this.n8nApi.request('POST', `/workflows/${workflowId}/activate`, { versionId });
-	}
-
 	/** Calls a webhook of an active workflow. n8n registers it shortly after the activation. */
 	async callWebhook(path: string, body: unknown, contentType = 'application/json'): Promise<void> {
 		await waitUntil('the webhook is there', async () => {
@@ -128,15 +115,16 @@ export class QueueHarness {
 		return results;
 	}
 
-	/** The executions of a workflow that have ended, with what they did. */
+	/** The executions of a workflow that have ended, the latest first, with what they did. */
 	async finishedExecutions(workflowId: string): Promise<Execution[]> {
 		const listed = (await this.listExecutions(workflowId)).filter(isFinished);
-		return await Promise.all(
-			listed.map(async ({ id }) => {
-				const execution = await this.n8nApi.request<Execution & { data: string }>('GET', `/executions/${id}`);
-				return { ...execution, data: parseExecutionData(execution.data) as Execution['data'] };
-			}),
-		);
+		return (await Promise.all(listed.map(({ id }) => this.n8nApi.readExecution(id)))).filter((one) => one !== undefined);
+	}
+
+	/** Those, if this many have ended. */
+	async allFinished(workflowId: string, count: number): Promise<Execution[] | undefined> {
+		const finished = await this.finishedExecutions(workflowId);
+		return finished.length === count ? finished : undefined;
 	}
 
 	/** The bytes that a worker stored, from main, as n8n's editor would show or save them. */

@@ -12,15 +12,17 @@ import axios from 'axios';
 import { CREDENTIAL_NAME, CREDENTIAL_TYPE, sandboxCredential } from '../../../harness/examples.mts';
 import { logFile } from '../../../harness/queueEnvironment.mts';
 import { describeFailure, outputItems } from '../../../harness/n8nApi.mts';
-import { linearWorkflow, BASE_NODES, type Step } from '../../support/linearWorkflow.mts';
+import { byId, linearWorkflow, webhookNode } from '../../support/linearWorkflow.mts';
 import { readRecords } from '../../support/apiClient.mts';
+import { countPolls } from '../../support/pollLog.mts';
 import { waitUntil } from '../../support/waitUntil.mts';
+import { run } from '../run.mts';
 import { isFinished, queueHarness } from './queueHarness.mts';
 import { APP, attachmentNode, createTables, fetchItemsNode, ORDERS, triggerNode, writeManyNode } from './queueFixtures.mts';
 
 const RUNS_AT_ONCE = 8;
 const ITEMS_EACH = 500;
-const SECONDS_BETWEEN_POLLS = 4;
+const SECONDS_BETWEEN_POLLS = 2;
 
 const harness = await queueHarness();
 const { environment } = harness;
@@ -51,10 +53,9 @@ test('bulk syncs started by hand run on both workers, and what they write is the
 				),
 		),
 	);
-	const executions = await Promise.all(workflows.map(async (workflow) => await harness.n8nApi.runWorkflow(workflow, 'Start')));
+	const executions = await Promise.all(workflows.map(async (workflow) => await run(harness.n8nApi, workflow)));
 	await harness.admin.settings({ latencyMs: 0 });
 	for (const execution of executions) {
-		assert.equal(describeFailure(execution), undefined);
 		const outcomes = outputItems(execution, 'Write').map(({ json }) => json.outcome);
 		assert.deepEqual(outcomes, Array(ITEMS_EACH).fill('inserted'));
 	}
@@ -72,29 +73,18 @@ test('bulk syncs started by hand run on both workers, and what they write is the
 const hash = (bytes: Uint8Array) => createHash('sha256').update(bytes).digest('hex');
 
 test('files that main receives go up from a worker and come down again, unchanged', async (context) => {
-	const recordId = { __rl: true, mode: 'id', value: '={{ $json.query.record }}' };
-	const webhook: Step = {
-		name: 'Start',
-		type: `${BASE_NODES}.webhook`,
-		typeVersion: 2,
-		parameters: { httpMethod: 'POST', path: 'papers', options: {} },
-		webhookId: 'b7f6f4f0-2a52-4c56-8a0e-0d6c5a5f0001',
-	};
+	const recordId = byId('={{ $json.query.record }}');
 	const up = attachmentNode('Up', 'upload', { recordId, target: 'existing', existingFiles: 'replace', inputDataFieldName: 'data' });
-	const down = attachmentNode('Down', 'download', {
-		recordId: { ...recordId, value: "={{ $('Start').item.json.query.record }}" },
-		outputField: 'back',
-	});
-	const workflow = await harness.n8nApi.createWorkflow(linearWorkflow('Papers', credential, [up, down], webhook));
-	await harness.activate(workflow);
+	const down = attachmentNode('Down', 'download', { recordId: byId("={{ $('Start').item.json.query.record }}"), outputField: 'back' });
+	const workflow = await harness.n8nApi.createWorkflow(linearWorkflow('Papers', credential, [up, down], webhookNode('papers')));
+	await harness.n8nApi.publish(workflow);
 	const stored = await readRecords(environment.sandbox, APP, ORDERS);
-	const sizes = [1, 1_000, 100_000, 3_000_001, 40_000_000];
+	const sizes = [1, 1_000, 100_000, 3_000_001, 10_000_000];
 	const files = sizes.map((size, index) => ({ record: stored[index]!.id, bytes: randomBytes(size) }));
 	const send = async ({ record, bytes }: (typeof files)[number]) =>
 		await harness.callWebhook(`papers?record=${record}`, bytes, 'application/octet-stream');
 	await Promise.all(files.map(send));
-	await waitUntil('all files are through', async () => (await harness.finishedExecutions(workflow)).length === sizes.length);
-	const executions = await harness.finishedExecutions(workflow);
+	const executions = await waitUntil('all files are through', async () => await harness.allFinished(workflow, sizes.length));
 	const taken = await tookUp();
 	for (const execution of executions) {
 		assert.equal(describeFailure(execution), undefined);
@@ -118,9 +108,10 @@ test('files that main receives go up from a worker and come down again, unchange
 test('main polls and workers execute; with no worker up nothing is lost, nothing emitted twice', async (context) => {
 	const seconds = Array.from({ length: 60 / SECONDS_BETWEEN_POLLS }, (_, index) => index * SECONDS_BETWEEN_POLLS);
 	const workflow = await harness.n8nApi.createWorkflow(linearWorkflow('Watch', credential, [], triggerNode('Start', seconds)));
-	const polls = async () => (await harness.admin.requests()).length;
+	const polls = async () => await countPolls(harness.admin);
+	await createTables(environment.sandbox);
 	await harness.admin.clearRequests();
-	await harness.activate(workflow);
+	await harness.n8nApi.publish(workflow);
 	await waitUntil('n8n polls', async () => (await polls()) >= 2);
 	const isStored = async () =>
 		(await environment.postgres.query(`SELECT "staticData" IS NOT NULL FROM workflow_entity WHERE id = '${workflow}'`)) === 't';
@@ -157,14 +148,14 @@ test('main polls and workers execute; with no worker up nothing is lost, nothing
 	const before = await polls();
 	await waitUntil('main polls without workers', async () => (await polls()) >= before + 3);
 	assert.equal((await emitted()).length, 3);
-	await Promise.all([0, 1].map(environment.startWorker));
+	await environment.startWorker(0);
 	await create('T6');
 	await expectEmitted('T1', 'T2', 'T3', 'T4', 'T5', 'T6');
 	const executions = await harness.finishedExecutions(workflow);
 	const taken = await tookUp();
 	assert.ok(executions.every(({ id }) => taken.includes(id)));
 	context.diagnostic(`${executions.length} executions emitted 6 changes`);
-	await harness.n8nApi.request('POST', `/workflows/${workflow}/deactivate`);
+	await harness.n8nApi.unpublish(workflow);
 });
 
 async function holdsAny(file: string, forms: readonly string[]): Promise<boolean> {

@@ -10,28 +10,23 @@ import { CREDENTIAL_NAME, CREDENTIAL_TYPE, sandboxCredential } from '../../../ha
 import { createOwner, type ExecutionData, type N8nApi, parseExecutionData, signIn, startItems } from '../../../harness/n8nApi.mts';
 import { type RunningN8n, startN8n } from '../../../harness/n8nProcess.mts';
 import type { TestEnvironment } from '../../../harness/testEnvironment.mts';
-import { type Change, isStartStored, nameOf, PollLog } from '../../support/pollLog.mts';
+import { type Change, countPolls, isStartStored, nameOf, PollLog } from '../../support/pollLog.mts';
 import { createSandboxAdmin, type SandboxAdmin } from '../../../harness/sandboxAdmin.mts';
 import { waitUntil } from '../../support/waitUntil.mts';
+
+const DURABLE = {
+	N8N_SCHEDULER_ENABLED: 'true',
+	N8N_SCHEDULER_POLL_TRIGGERS_ENABLED: 'true',
+	N8N_USE_WORKFLOW_PUBLICATION_SERVICE: 'true',
+	N8N_SCHEDULER_MATERIALIZATION_INTERVAL: '1',
+	N8N_SCHEDULER_EXECUTOR_INTERVAL: '1',
+};
 
 /** How n8n can run polls, by the environment variables for it. */
 export const SCHEDULERS = {
 	'in memory': {},
-	'durable polls': {
-		N8N_SCHEDULER_ENABLED: 'true',
-		N8N_SCHEDULER_POLL_TRIGGERS_ENABLED: 'true',
-		N8N_USE_WORKFLOW_PUBLICATION_SERVICE: 'true',
-		N8N_SCHEDULER_MATERIALIZATION_INTERVAL: '1',
-		N8N_SCHEDULER_EXECUTOR_INTERVAL: '1',
-	},
-	'durable cursors': {
-		N8N_SCHEDULER_ENABLED: 'true',
-		N8N_SCHEDULER_POLL_TRIGGERS_ENABLED: 'true',
-		N8N_USE_WORKFLOW_PUBLICATION_SERVICE: 'true',
-		N8N_POLLER_DURABLE_CURSORS_ENABLED: 'true',
-		N8N_SCHEDULER_MATERIALIZATION_INTERVAL: '1',
-		N8N_SCHEDULER_EXECUTOR_INTERVAL: '1',
-	},
+	'durable polls': DURABLE,
+	'durable cursors': { ...DURABLE, N8N_POLLER_DURABLE_CURSORS_ENABLED: 'true' },
 } as const;
 
 export type Scheduler = keyof typeof SCHEDULERS;
@@ -69,24 +64,6 @@ export interface Verdict {
 	/** The lost and doubled ones that fell between the two writes of an n8n that was killed. */
 	lostBetweenWrites: number;
 	doubledBetweenWrites: number;
-	/**
-	 * In an execution that died with n8n: it is shown as crashed, and a retry runs with the same
-	 * items.
-	 */
-	inCrashedExecutions: number;
-	executions: number;
-	/** Executions without items. */
-	empty: number;
-	/**
-	 * Starts of n8n that failed because an execution had died, after which the next start succeeded.
-	 */
-	failedStarts: number;
-}
-
-interface Emitted {
-	/** The changes, as `id:ver`. */
-	names: string[];
-	hasCrashed: boolean;
 }
 
 interface ExecutionRow {
@@ -115,10 +92,8 @@ export class ActiveWorkflow {
 	 * How often each change was emitted until the last verdict, or never although it was expected.
 	 */
 	readonly #judged = new Map<string, number>();
-	/** The executions that have ended. */
-	readonly #executions = new Map<string, Emitted>();
-	#judgedExecutions = 0;
-	#failedStarts = 0;
+	/** The changes, as `id:ver`, of each execution that has ended. */
+	readonly #executions = new Map<string, string[]>();
 	#codes = 0;
 	/** When this n8n was started. */
 	#startedAt = 0;
@@ -137,7 +112,6 @@ export class ActiveWorkflow {
 		this.#startedAt = Date.now();
 		this.n8n = await startN8n(options).catch(async (error: unknown) => {
 			if (!FAILED_START.test(String(error))) throw error;
-			this.#failedStarts += 1;
 			return await startN8n(options);
 		});
 		this.n8nApi = await signIn(this.n8n.url, this.#owner);
@@ -159,7 +133,6 @@ export class ActiveWorkflow {
 		this.#expected.clear();
 		this.#judged.clear();
 		this.#executions.clear();
-		this.#judgedExecutions = 0;
 		const id = await this.n8nApi.createCredential(sandboxCredential(this.#environment.sandbox));
 		this.id = await this.n8nApi.createWorkflow({
 			name: 'Watch airports',
@@ -191,11 +164,8 @@ export class ActiveWorkflow {
 
 	/** Waits until n8n has started this many more polls. */
 	async polls(count: number): Promise<void> {
-		// The first request of a poll skips nothing.
-		const polls = async () =>
-			(await this.#admin.requests()).filter(({ path, query }) => path.includes('/data') && !query.includes('skip=')).length;
-		const before = await polls();
-		await waitUntil('n8n polls', async () => (await polls()) >= before + count);
+		const before = await countPolls(this.#admin);
+		await waitUntil('n8n polls', async () => (await countPolls(this.#admin)) >= before + count);
 	}
 
 	/** Creates records in one request, which must be emitted. */
@@ -254,7 +224,6 @@ export class ActiveWorkflow {
 			return !change || !this.#pollLog?.isInOtherGap(change);
 		});
 		const isKnown = (name: string) => this.#expected.has(name) || this.#judged.has(name);
-		const executions = [...this.#executions.values()].slice(this.#judgedExecutions);
 		const verdict = {
 			written: expected.length,
 			lost: lost.length,
@@ -262,16 +231,10 @@ export class ActiveWorkflow {
 			early: [...counts.keys()].filter((name) => !isKnown(name)).length,
 			lostBetweenWrites: missing.length - lost.length,
 			doubledBetweenWrites: more.length - doubled.length,
-			inCrashedExecutions: executions.filter(({ hasCrashed }) => hasCrashed).reduce((sum, { names }) => sum + names.length, 0),
-			executions: executions.length,
-			empty: executions.filter(({ names }) => names.length === 0).length,
-			failedStarts: this.#failedStarts,
 		};
 		for (const [name] of expected) this.#judged.set(name, 0);
 		for (const [name, count] of counts) this.#judged.set(name, count);
 		this.#expected.clear();
-		this.#judgedExecutions = this.#executions.size;
-		this.#failedStarts = 0;
 		return verdict;
 	}
 
@@ -282,7 +245,7 @@ export class ActiveWorkflow {
 	async #emittedTimes(): Promise<Map<string, number>> {
 		await this.#readExecutions();
 		const counts = new Map<string, number>();
-		for (const name of [...this.#executions.values()].flatMap(({ names }) => names)) {
+		for (const name of [...this.#executions.values()].flat()) {
 			counts.set(name, (counts.get(name) ?? 0) + 1);
 		}
 		return counts;
@@ -304,12 +267,12 @@ export class ActiveWorkflow {
 				const isDead = status === 'running' && Date.parse(startedAt ?? '') < this.#startedAt;
 				if (isOpen && !isDead) continue;
 				const names = await this.#startedWith(id);
-				const hasCrashed = status === 'crashed' || isDead;
-				if (hasCrashed) {
+				// An execution that died with n8n can be run again with the same items.
+				if (status === 'crashed' || isDead) {
 					const retry = await this.n8nApi.request<{ id: string }>('POST', `/executions/${id}/retry`, {});
 					assert.deepEqual(await this.#startedWith(retry.id), names);
 				}
-				this.#executions.set(id, { names, hasCrashed });
+				this.#executions.set(id, names);
 			}
 			if (results.length < 50) return;
 			last = results.at(-1)!.id;

@@ -71,6 +71,7 @@ const LONGEST = [
 	'contract/durability',
 	'contract/page',
 	'integration/benchProfile',
+	'integration/longResponses',
 	'integration/pageCap',
 	'integration/plainReferences',
 	'integration/requests',
@@ -330,9 +331,7 @@ const checks: Record<string, Check> = {
 	import: checkProgram(
 		'Imports, killed and continued',
 		'import',
-		`--rounds=${Math.ceil(4 / ONE_IN)}`,
-		'--rows=20000',
-		'--seed=1',
+		...['--rounds=4', '--rows=20000', '--seed=1'],
 	),
 	format: command('Format', [
 		'prettier',
@@ -385,6 +384,7 @@ const checks: Record<string, Check> = {
 /** Checks that `npm test` leaves to the gate: they need n8n itself, or take minutes. */
 const HEAVY = [
 	'bench',
+	'import',
 	'mutation',
 	'n8n',
 	'waiting',

@@ -27,6 +27,13 @@ export function writesOf({ before, history, written, requests }: Evidence, item:
 	);
 }
 
+/** Faults that end a connection, or do not respond until the client ends it. */
+const BREAKS = ['resetBefore', 'resetAfter', 'truncate', 'wrongLength', 'hang'];
+
+/** Whether the client ended it by itself: a look-up may then come before the write. */
+const isLeft = (request: LoggedRequest) =>
+	request.outcome !== 'completed' && !faultsOf(request).some((name) => BREAKS.includes(FAULTS[name].fault(1).kind));
+
 /**
  * Whether the platform may still apply it when the node looks. A fault after the write struck when
  * it was already applied, which a look-up shows, unless the platform rejected it.
@@ -36,9 +43,9 @@ export function writesOf({ before, history, written, requests }: Evidence, item:
 export function isPending(request: LoggedRequest, versions: StoredVersion[]): boolean {
 	const names = faultsOf(request);
 	if (names.some((name) => name === 'hang' || name === 'late')) return true;
-	if (isAppliedLate(request)) return true;
+	if (isAppliedLate(request) || isLeft(request)) return true;
 	const isApplied = versions.some((version) => version.request === request.number);
-	const isSlow = request.status === 504 || names.includes('hangAfter') || (request.outcome !== 'completed' && names.length === 0);
+	const isSlow = request.status === 504 || names.includes('hangAfter');
 	return isSlow && !isApplied;
 }
 

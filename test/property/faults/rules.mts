@@ -22,6 +22,11 @@ export class Rules {
 		this.#names = RULED.filter((name) => (testCase.fieldRules[name] ?? 'always') !== 'always');
 	}
 
+	/** Whether records are read before they are written, and only what differs is. */
+	get areAny(): boolean {
+		return this.#names.length > 0;
+	}
+
 	isRuled = (name: string) => (this.#names as string[]).includes(name);
 
 	/** Whether an existing record keeps its value in a field. */
@@ -29,7 +34,7 @@ export class Rules {
 
 	/** No version that the node wrote overwrites a protected value, whatever it reports. */
 	checkHistory(): string[] {
-		if (this.#names.length === 0) return [];
+		if (!this.areAny) return [];
 		const { before, history, written } = this.#evidence;
 		const wrong: string[] = [];
 		const last = new Map(before.map(({ id, fields }) => [id, fields as Fields]));
@@ -91,7 +96,7 @@ export class Rules {
 		}
 		const unruled = kept.filter((name) => !this.isRuled(name));
 		if (unruled.length > 0) return [`kept without a rule: ${unruled.join(', ')}`];
-		if (!isAlone || this.#names.length === 0) return [];
+		if (!isAlone || !this.areAny) return [];
 		const { before, history } = this.#evidence;
 		const was = before.find((record) => record.id === id)?.fields as Fields | undefined;
 		const is = [...before, ...history].find((state) => state.id === id && state.ver === ver)?.fields as Fields | undefined;

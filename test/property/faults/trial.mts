@@ -448,9 +448,10 @@ export class Trial {
 		return wrong;
 	}
 
-	/** Skip Unchanged does not send what the record held when it was read, so another writer's stays. */
+	/** With Skip Unchanged or field rules, what the record held when it was read is not sent, so another writer's stays. */
 	#isUnsent(item: CaseItem, id: unknown): boolean {
-		if (!this.testCase.options.skipUnchanged || !this.isTouched(item)) return false;
+		const isCompared = this.testCase.options.skipUnchanged || this.rules.areAny;
+		if (!isCompared || !this.isTouched(item)) return false;
 		const states = this.#states.filter((entry) => entry.id === id);
 		return Object.entries(item.stored).every(
 			([name, value]) => this.rules.isRuled(name) || states.some(({ fields }) => isDeepStrictEqual(fields?.[name], value)),

@@ -4,6 +4,9 @@
 export const APP = 'shop';
 export const TABLE = 'things';
 
+/** The ID of a record with this number. */
+export const idOf = (number: number) => `00000000-0000-4000-8000-${String(number).padStart(12, '0')}`;
+
 /** The name of the other writer's token. */
 export const OTHER_WRITER = 'other-writer';
 

@@ -107,9 +107,9 @@ async function inputOf({ items }: Case): Promise<INodeExecutionData[]> {
 export async function execute(slot: SandboxSlot, testCase: Case): Promise<Evidence> {
 	const { settings, table, records, rules, onError, tries, otherWrite } = testCase;
 	const before = await slot.prepare(settings, table, records, rules);
-	const { token, writeOnlyToken } = slot.address;
-	const gateway = otherWrite && (await openGateway(slot.address, otherWrite));
-	const { baseUrl } = gateway ?? slot.address;
+	const { baseUrl: address, token } = slot.credential;
+	const gateway = otherWrite && (await openGateway({ baseUrl: address, otherToken: await slot.otherToken() }, otherWrite));
+	const baseUrl = gateway?.baseUrl ?? address;
 	const input = await inputOf(testCase);
 	const timeout = testCase.isHasty ? SHORT_TIMEOUT_S : TIMEOUT_S;
 	const { options, ...parameters } = parametersOf(testCase);
@@ -117,7 +117,7 @@ export async function execute(slot: SandboxSlot, testCase: Case): Promise<Eviden
 		timeout,
 		async () =>
 			await runOperation(
-				{ baseUrl, token: testCase.canRead ? token : writeOnlyToken },
+				{ baseUrl, token: testCase.canRead ? token : await slot.writeOnlyToken() },
 				{
 					parameters: { resource: resourceOf(testCase.operation), operation: testCase.operation, ...place, ...parameters },
 					defaults: { options: { ...(options as object), timeout } },

@@ -2,7 +2,6 @@
 import { once } from 'node:events';
 import { connect, createServer, type AddressInfo } from 'node:net';
 import { TABLE, APP } from './constants.mts';
-import type { SandboxAddress } from './sandboxes.mts';
 import type { Fields } from './table.mts';
 
 /** What the other writer does, once. */
@@ -15,11 +14,16 @@ export interface OtherWrite {
 	fields?: Fields;
 }
 
+interface Place {
+	baseUrl: string;
+	otherToken: string;
+}
+
 /** Faults may also affect this request, but one that hangs must not delay the node. */
 const LONGEST_WRITE_MS = 1000;
 
 /** Whatever the response: the history knows what was written. */
-async function write(address: Pick<SandboxAddress, 'baseUrl' | 'otherToken'>, { action, id, fields }: OtherWrite): Promise<void> {
+async function write(address: Place, { action, id, fields }: OtherWrite): Promise<void> {
 	const method = { insert: 'POST', update: 'PATCH', delete: 'DELETE' }[action];
 	const path = `/api/v2/apps/${APP}/tables/${TABLE}/data${id === undefined ? '' : `/${id}`}`;
 	const response = await fetch(address.baseUrl + path, {
@@ -35,7 +39,7 @@ async function write(address: Pick<SandboxAddress, 'baseUrl' | 'otherToken'>, { 
  * A gateway to a sandbox. It passes bytes on, so that the node sees broken connections and
  * responses as they are. n8n opens a connection for each request, so connections count as requests.
  */
-export async function openGateway(address: Pick<SandboxAddress, 'baseUrl' | 'otherToken'>, otherWrite: OtherWrite) {
+export async function openGateway(address: Place, otherWrite: OtherWrite) {
 	let count = 0;
 	const server = createServer({ allowHalfOpen: true, pauseOnConnect: true }, (client) => {
 		void (async () => {

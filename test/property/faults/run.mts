@@ -2,16 +2,15 @@
  * Random items, options and faults against the sandbox, through n8n's engine: the node's
  * outcome for each item must agree with what is stored. `npm run check -- faults [--schedules N] [--seed N]`.
  */
-import { once } from 'node:events';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
-import { Worker } from 'node:worker_threads';
 import fc from 'fast-check';
+import { startSandboxThread } from '../../support/sandboxThread.mts';
+import { LONGEST_RUN_MS, seedOf, wholeNumber } from '../program.mts';
 import { Coverage } from './coverage.mts';
 import { describeTrial } from './describe.mts';
 import { execute } from './execute.mts';
 import { SandboxSlot } from './sandboxSlot.mts';
-import type { SandboxAddress } from './sandboxes.mts';
 import { type Drawn, drawn, OPERATIONS, toCase } from './schedule.mts';
 import { Trial } from './trial.mts';
 
@@ -26,25 +25,15 @@ const { values } = parseArgs({
 	},
 });
 
-const whole = (name: string, text: string) => {
-	const number = Number(text);
-	if (!Number.isSafeInteger(number) || number < 0) throw new Error(`--${name} ${text}: no number`);
-	return number;
-};
-
 /** How many failing schedules to shrink; the others are only counted. */
-const SHRUNK = whole('shrink', values.shrink);
+const SHRUNK = wholeNumber('shrink', values.shrink);
 const SHRINK_TIME_MS = 30_000;
 
-/** No schedule contains this much waiting. */
-const LONGEST_RUN_MS = 600_000;
+const schedules = wholeNumber('schedules', values.schedules);
+const firstSeed = seedOf(values.seed);
+const size = Math.max(1, Math.min(wholeNumber('slots', values.slots), schedules));
 
-const schedules = whole('schedules', values.schedules);
-const firstSeed = values.seed === undefined ? Math.floor(Math.random() * 1e9) : whole('seed', values.seed);
-const size = Math.max(1, Math.min(whole('slots', values.slots), schedules));
-
-const worker = new Worker(new URL('./sandboxes.mts', import.meta.url), { workerData: size });
-const [addresses] = (await once(worker, 'message')) as [SandboxAddress[]];
+const thread = await startSandboxThread(size);
 const coverage = new Coverage();
 const started = Date.now();
 const failed: number[] = [];
@@ -111,8 +100,7 @@ async function runSchedule(slot: SandboxSlot, seed: number): Promise<void> {
 	else console.log(result.errorInstance);
 }
 
-async function runSlot(address: SandboxAddress): Promise<void> {
-	const slot = new SandboxSlot(address);
+async function runSlot(slot: SandboxSlot): Promise<void> {
 	while (next < schedules) {
 		const seed = firstSeed + next;
 		next += 1;
@@ -121,8 +109,8 @@ async function runSlot(address: SandboxAddress): Promise<void> {
 }
 
 console.log(`${schedules} schedules from seed ${firstSeed} on, ${size} at a time`);
-await Promise.all(addresses.map(runSlot));
-await worker.terminate();
+await Promise.all(thread.sandboxes.map(async (sandbox) => await runSlot(new SandboxSlot(sandbox))));
+await thread.stop();
 
 const seconds = ((Date.now() - started) / 1000).toFixed(1);
 console.log(`\n${coverage.toString()} in ${seconds} s`);

@@ -1,36 +1,46 @@
-/** A sandbox for one schedule at a time: prepares it, and returns the truth afterwards. */
-import {
-	createSandboxAdmin,
-	type FaultRule,
-	type LoggedRequest,
-	type NewTable,
-	type SandboxAdmin,
-	type StoredRecord,
-	type StoredVersion,
-} from '../../../harness/sandboxAdmin.mts';
+/** A sandbox for one run at a time: prepares it, and returns the truth afterwards. */
+import type { FaultRule, LoggedRequest, NewTable, StoredRecord, StoredVersion } from '../../../harness/sandboxAdmin.mts';
+import type { ConnectedSandbox } from '../../../harness/sandboxProcess.mts';
 import { APP, OTHER_WRITER, TABLE } from './constants.mts';
 import { waitForLate } from './faults.mts';
-import type { SandboxAddress } from './sandboxes.mts';
 
 /** What the sandbox knows after a run. */
 export interface Truth {
 	records: StoredRecord[];
-	/** Every version since the start, including those of the other writer. */
+	/** Every version since the start, including those of another writer. */
 	history: StoredVersion[];
 	/** The versions that the node wrote. */
 	written: StoredVersion[];
 	/** The node's requests. */
 	requests: LoggedRequest[];
+	/** Whether another writer wrote something. */
+	isOtherMet: boolean;
 }
 
 export class SandboxSlot {
-	readonly address: SandboxAddress;
-	readonly #admin: SandboxAdmin;
+	readonly sandbox: ConnectedSandbox;
 	#rules: FaultRule[] = [];
+	readonly #tokens = new Map<string, Promise<string>>();
 
-	constructor(address: SandboxAddress) {
-		this.address = address;
-		this.#admin = createSandboxAdmin(address.baseUrl);
+	constructor(sandbox: ConnectedSandbox) {
+		this.sandbox = sandbox;
+	}
+
+	get credential() {
+		return { baseUrl: this.sandbox.baseUrl, token: this.sandbox.tokens.role };
+	}
+
+	/** The token of another writer. */
+	otherToken = async () => await this.#tokenOf(OTHER_WRITER, 'structure', 'create', 'update', 'delete');
+
+	/** May write records, not read them. */
+	writeOnlyToken = async () => await this.#tokenOf('write-only', 'structure', 'create', 'update');
+
+	async #tokenOf(name: string, ...allow: string[]): Promise<string> {
+		const made =
+			this.#tokens.get(name) ?? this.sandbox.admin.createToken({ name, type: 'role', permissions: [{ app: APP, table: '*', allow }] });
+		this.#tokens.set(name, made);
+		return await made;
 	}
 
 	/** Replaces the table and returns its records. */
@@ -40,30 +50,34 @@ export class SandboxSlot {
 		records: NonNullable<NewTable['records']>,
 		rules: FaultRule[],
 	): Promise<StoredRecord[]> {
-		await this.#admin.faults([]);
-		await this.#admin.settings(settings);
-		await this.#admin.createTable({ app: APP, timeZone: 'Europe/Berlin', table, records });
-		await this.#admin.clearRequests();
-		await this.#admin.faults(rules);
+		const { admin } = this.sandbox;
+		await admin.faults([]);
+		await admin.settings(settings);
+		await admin.createTable({ app: APP, timeZone: 'Europe/Berlin', table, records });
+		await this.begin(rules);
+		return await admin.records(APP, TABLE);
+	}
+
+	/** From here on, everything in the log belongs to the run. */
+	async begin(rules: FaultRule[]): Promise<void> {
+		await this.sandbox.admin.clearRequests();
+		await this.sandbox.admin.faults(rules);
 		this.#rules = rules;
-		return await this.#admin.records(APP, TABLE);
 	}
 
 	/** The truth once every request has ended, including those whose client has given up. */
 	async truth(): Promise<Truth> {
-		await this.#admin.waitUntilIdle();
+		const { admin } = this.sandbox;
+		await admin.waitUntilIdle();
 		await waitForLate(this.#rules);
-		const all = await this.#admin.requests();
-		const isOthers = ({ token }: LoggedRequest) => token === OTHER_WRITER;
-		const others = new Set(all.filter(isOthers).map(({ number }) => number));
-		const records = await this.#admin.records(APP, TABLE);
-		const versions = await this.#admin.history(APP, TABLE);
-		const history = versions.filter(({ request }) => request > 0);
-		return {
-			records,
-			requests: all.filter((request) => !isOthers(request)),
-			history,
-			written: history.filter(({ request }) => !others.has(request)),
-		};
+		const all = await admin.requests();
+		await admin.faults([]);
+		const requests = all.filter(({ token }) => token !== OTHER_WRITER);
+		const numbers = new Set(all.map(({ number }) => number));
+		const own = new Set(requests.map(({ number }) => number));
+		const history = (await admin.history(APP, TABLE)).filter(({ request }) => numbers.has(request));
+		const written = history.filter(({ request }) => own.has(request));
+		const records = await admin.records(APP, TABLE);
+		return { records, history, written, requests, isOtherMet: written.length < history.length };
 	}
 }

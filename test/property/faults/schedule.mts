@@ -2,11 +2,11 @@
 import fc from 'fast-check';
 import type { INodeExecutionData } from 'n8n-workflow';
 import type { FaultRule, NewTable } from '../../../harness/sandboxAdmin.mts';
+import { idOf } from './constants.mts';
 import { FAULTS, mark, type FaultName } from './faults.mts';
 import type { OtherWrite } from './otherWriter.mts';
 import { platformSettings } from './platform.mts';
 import {
-	idOf,
 	KEY,
 	storedKey,
 	KEY_TYPES,

@@ -65,8 +65,6 @@ export const tableOf = (keyType: KeyType, isKeyed: boolean): NewTable['table'] =
 	],
 });
 
-export const idOf = (number: number) => `00000000-0000-4000-8000-${String(number).padStart(12, '0')}`;
-
 export const textFile = (filename: string) => ({
 	filename,
 	mimetype: 'text/plain',

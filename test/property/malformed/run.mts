@@ -19,6 +19,7 @@ import { malformations, type Malformation } from './malformations.mts';
 import { MalformedSandbox, malformedResponse } from './malformedSandbox.mts';
 import { editorMethods, runEditor } from './runEditor.mts';
 import { Gateway } from './gateway.mts';
+import { Results, seedOf, wholeNumber, within } from '../program.mts';
 
 const { values } = parseArgs({
 	options: {
@@ -30,25 +31,15 @@ const { values } = parseArgs({
 	},
 });
 
-const SHOWN = 8;
-
 /** One in this many draws has many megabytes or levels. */
 const LARGE_EVERY = 40;
 
 /** How much longer than a timeout a busy machine may take. */
 const SLACK_MS = 15_000;
 
-const LONGEST_RUN_MS = 600_000;
-
-const whole = (name: string, text: string) => {
-	const number = Number(text);
-	if (!Number.isSafeInteger(number) || number < 0) throw new Error(`--${name} ${text}: no number`);
-	return number;
-};
-
-const responses = whole('responses', values.responses);
-const runs = values.runs === undefined ? Infinity : whole('runs', values.runs);
-const first = values.seed === undefined ? Math.floor(Math.random() * 1e9) : whole('seed', values.seed);
+const responses = wholeNumber('responses', values.responses);
+const runs = values.runs === undefined ? Infinity : wholeNumber('runs', values.runs);
+const first = seedOf(values.seed);
 
 interface Row {
 	name: string;
@@ -112,38 +103,17 @@ function* jobs(): Generator<Job> {
 	}
 }
 
-const thread = await startSandboxThread(whole('slots', values.slots));
+const thread = await startSandboxThread(wholeNumber('slots', values.slots));
 const slots = await Promise.all(
 	thread.sandboxes.map(async (sandbox) => new MalformedSandbox(sandbox, await new Gateway(sandbox.baseUrl).open())),
 );
 
 let struck = 0;
-let passed = 0;
-let failed = 0;
+const results = new Results();
 const sum = { done: 0, failed: 0, unknown: 0 };
 const crashes: string[] = [];
 process.on('uncaughtException', (error) => crashes.push(error.stack ?? String(error)));
 process.on('unhandledRejection', (error) => crashes.push(String((error as Error)?.stack ?? error)));
-
-function complain(job: Job, problems: string[], evidence: string[] = []) {
-	failed += 1;
-	if (failed > SHOWN) {
-		console.log(`✗ ${job.title} (seed ${job.seed}): ${problems[0]?.slice(0, 300)}`);
-		return;
-	}
-	console.log(`\n✗ ${job.title} (seed ${job.seed})`);
-	for (const line of problems) console.log(`    ${line.slice(0, 1000)}`);
-	for (const line of evidence) console.log(`      ${line.slice(0, 400)}`);
-	console.log(`    npm run check -- malformed --runs 1 --seed ${job.seed}`);
-}
-
-async function within(work: Promise<Verdict>): Promise<Verdict> {
-	let timer: NodeJS.Timeout | undefined;
-	const late = new Promise<never>((_, reject) => {
-		timer = setTimeout(() => reject(new Error('It does not end.')), LONGEST_RUN_MS);
-	});
-	return await Promise.race([work, late]).finally(() => clearTimeout(timer));
-}
 
 /**
  * Requests that the node waited for longer than it says. A file may take longer while bytes arrive.
@@ -158,6 +128,8 @@ function overdue({ gateway }: MalformedSandbox, isLate: boolean, isFile: boolean
 
 async function runJob(slot: MalformedSandbox, job: Job): Promise<void> {
 	const { row, seed, malformation, strikes } = job;
+	const title = `${job.title} (seed ${seed})`;
+	const again = `malformed --runs 1 --seed ${seed}`;
 	const isLate = malformation.name === 'drip';
 	slot.plan = { malformation, strikes };
 	slot.showsTables = /^(table|editor): /.test(row.name);
@@ -167,10 +139,9 @@ async function runJob(slot: MalformedSandbox, job: Job): Promise<void> {
 		if ('polluted' in {}) problems.push('every object is polluted');
 		for (const key of ['done', 'failed', 'unknown'] as const) sum[key] += verdict[key];
 		struck += slot.gateway.lastRun.length;
-		if (problems.length > 0) complain(job, problems, verdict.evidence);
-		else passed += 1;
+		results.add(title, { ...verdict, problems }, again);
 	} catch (error) {
-		complain(job, [(error as Error).stack ?? String(error)]);
+		results.add(title, { problems: [(error as Error).stack ?? String(error)] }, again);
 	}
 }
 
@@ -186,10 +157,10 @@ for (const { gateway } of slots) gateway.close();
 await thread.stop();
 
 for (const crash of crashes) console.log(`\n✗ An error that nobody caught: ${crash}`);
-failed += crashes.length;
+results.failed += crashes.length;
 const seconds = ((Date.now() - started) / 1000).toFixed(1);
 console.log(
 	`\n${struck} malformed responses: ${sum.done} items succeeded, ${sum.failed} with errors, ${sum.unknown} as unknown, in ${seconds} s`,
 );
-console.log(`\n${passed} passed, ${failed} failed`);
-process.exit(failed > 0 || struck === 0 ? 1 : 0);
+console.log(`\n${results.passed} passed, ${results.failed} failed`);
+process.exit(results.failed > 0 || struck === 0 ? 1 : 0);

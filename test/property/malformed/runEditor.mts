@@ -8,7 +8,7 @@ import type { Verdict } from '../matrix/runCase.mts';
 import { onVirtualClock } from '../matrix/virtualClock.mts';
 import { loadColumns, loadOptions, NODE_TYPE, nodeTypes, searchList } from '../../support/engine/outsideJest.mts';
 import type { ConnectedSandbox } from '../../../harness/sandboxProcess.mts';
-import { APP, TABLE, idOf } from '../matrix/matrixSandbox.mts';
+import { APP, TABLE, idOf } from '../faults/constants.mts';
 import { tableParameters } from '../matrix/scenarios/scenario.mts';
 import { messageErrors } from '../matrix/parseResult.mts';
 import type { MalformedSandbox } from './malformedSandbox.mts';

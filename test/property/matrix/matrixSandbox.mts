@@ -1,26 +1,12 @@
-/** A sandbox for one run at a time: prepares it, and returns the truth afterwards. */
-import type { FaultRule, LoggedRequest, NewTable, StoredRecord, StoredVersion, WorkflowRun } from '../../../harness/sandboxAdmin.mts';
-import type { ConnectedSandbox } from '../../../harness/sandboxProcess.mts';
-
-import { waitForLate } from '../faults/faults.mts';
-import { OTHER_WRITER } from '../faults/constants.mts';
+/** The sandbox of the matrix: its tables, its workflow, and the truth after a run. */
+import type { FaultRule, NewTable, StoredRecord, WorkflowRun } from '../../../harness/sandboxAdmin.mts';
+import { APP, TABLE } from '../faults/constants.mts';
 import { plainPlatform, type Platform } from '../faults/platform.mts';
-
-export const APP = 'shop';
-export const TABLE = 'things';
+import { SandboxSlot, type Truth as RunTruth } from '../faults/sandboxSlot.mts';
 
 /** What the sandbox knows after a run. */
-export interface Truth {
+export interface Truth extends RunTruth {
 	before: StoredRecord[];
-	records: StoredRecord[];
-	/** Every version since the start, including those of another writer. */
-	history: StoredVersion[];
-	/** The versions that the run wrote. */
-	written: StoredVersion[];
-	/** Without those of another writer. */
-	requests: LoggedRequest[];
-	/** Whether another writer wrote something. */
-	isOtherMet: boolean;
 	workflowRuns: WorkflowRun[];
 	/** Whether values that the node passes on were changed on their way to it. */
 	payloadAltered: boolean;
@@ -29,8 +15,6 @@ export interface Truth {
 	/** Whether all fields of a record were replaced on their way to the node. */
 	fieldsReplaced: boolean;
 }
-
-export const idOf = (number: number) => `00000000-0000-4000-8000-${String(number).padStart(12, '0')}`;
 
 const fieldsOf = (isKeyed: boolean): NewTable['table']['fields'] => [
 	{ name: 'code', type: 'text', metadata: { importKey: isKeyed } },
@@ -41,22 +25,11 @@ const fieldsOf = (isKeyed: boolean): NewTable['table']['fields'] => [
 	{ name: 'photo', type: 'picture' },
 ];
 
-export class MatrixSandbox {
-	readonly sandbox: ConnectedSandbox;
-	#rules: FaultRule[] = [];
+export class MatrixSandbox extends SandboxSlot {
 	#before: StoredRecord[] = [];
 	#hasWorkflow = false;
-	#otherToken: Promise<string> | undefined;
 	/** What the contract leaves open about the platform, for all runs from now on. */
 	platform: Platform = plainPlatform;
-
-	constructor(sandbox: ConnectedSandbox) {
-		this.sandbox = sandbox;
-	}
-
-	get credential() {
-		return { baseUrl: this.sandbox.baseUrl, token: this.sandbox.tokens.role };
-	}
 
 	/** Replaces the table. */
 	async createTable(
@@ -85,16 +58,6 @@ export class MatrixSandbox {
 		await this.createTable(records, true, [team]);
 	}
 
-	/** The token of another writer. */
-	async otherToken(): Promise<string> {
-		this.#otherToken ??= this.sandbox.admin.createToken({
-			name: OTHER_WRITER,
-			type: 'role',
-			permissions: [{ app: APP, table: '*', allow: ['structure', 'create', 'update', 'delete'] }],
-		});
-		return await this.#otherToken;
-	}
-
 	/** Creates a workflow that does nothing, and returns its webhook URL. */
 	async createWorkflow(): Promise<string> {
 		const { admin, baseUrl } = this.sandbox;
@@ -117,14 +80,11 @@ export class MatrixSandbox {
 		return data.data;
 	}
 
-	/** From here on, everything in the log belongs to the run. */
-	async begin(rules: FaultRule[]): Promise<void> {
+	override async begin(rules: FaultRule[]): Promise<void> {
 		const { admin } = this.sandbox;
 		this.#before = await admin.records(APP, TABLE);
 		await admin.settings(this.platform.pageCaps);
-		await admin.clearRequests();
-		await admin.faults(rules);
-		this.#rules = rules;
+		await super.begin(rules);
 	}
 
 	/** Pages are complete until the run begins: the expected values are read before. */
@@ -132,30 +92,10 @@ export class MatrixSandbox {
 		await this.sandbox.admin.settings({ ...this.platform.precision, ...plainPlatform.pageCaps });
 	}
 
-	/** The truth once every request has ended, including those whose client has given up. */
-	async truth(): Promise<Truth> {
-		const { admin } = this.sandbox;
-		await admin.waitUntilIdle();
-		await waitForLate(this.#rules);
-		const all = await admin.requests();
-		const requests = all.filter(({ token }) => token !== OTHER_WRITER);
-		await admin.faults([]);
-		const numbers = new Set(requests.map(({ number }) => number));
-		const others = new Set(all.filter((entry) => !requests.includes(entry)).map((entry) => entry.number));
-		const versions = await admin.history(APP, TABLE);
-		const history = versions.filter(({ request }) => numbers.has(request) || others.has(request));
-		const workflowRuns = this.#hasWorkflow ? await admin.workflowRuns() : [];
+	override async truth(): Promise<Truth> {
+		const truth = await super.truth();
+		const workflowRuns = this.#hasWorkflow ? await this.sandbox.admin.workflowRuns() : [];
 		this.#hasWorkflow = false;
-		return {
-			before: this.#before,
-			records: await admin.records(APP, TABLE),
-			history,
-			isOtherMet: history.some(({ request }) => others.has(request)),
-			written: history.filter(({ request }) => numbers.has(request)),
-			requests,
-			workflowRuns,
-			payloadAltered: false,
-			fieldsReplaced: false,
-		};
+		return { ...truth, before: this.#before, workflowRuns, payloadAltered: false, fieldsReplaced: false };
 	}
 }

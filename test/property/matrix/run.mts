@@ -21,6 +21,7 @@ import { EVENTS, runPolls } from './runPolls.mts';
 import { scenarios } from './scenarios/index.mts';
 import { SeededRandom } from '../../support/seededRandom.mts';
 import { ResultTable } from './resultTable.mts';
+import { Results, seedOf, wholeNumber, within } from '../program.mts';
 
 const { values } = parseArgs({
 	options: {
@@ -34,21 +35,9 @@ const { values } = parseArgs({
 	},
 });
 
-/** How many failures to show in full. */
-const SHOWN = 8;
-
-/** Longer than any run takes. */
-const LONGEST_RUN_MS = 600_000;
-
-const whole = (name: string, text: string) => {
-	const number = Number(text);
-	if (!Number.isSafeInteger(number) || number < 0) throw new Error(`--${name} ${text}: no number`);
-	return number;
-};
-
-const seed = values.seed === undefined ? Math.floor(Math.random() * 1e9) : whole('seed', values.seed);
-const each = whole('each', values.each);
-const oneIn = whole('one-in', values['one-in']);
+const seed = seedOf(values.seed);
+const each = wholeNumber('each', values.each);
+const oneIn = wholeNumber('one-in', values['one-in']);
 
 /** Another origin, which redirects lead to. Nothing may ever arrive there. */
 const elsewhere = await startStubServer(() => jsonResponse({ data: {} }));
@@ -80,7 +69,7 @@ const rows: Row[] = [
 		run: async (slot: MatrixSandbox, plan: Plan) => await runPolls(slot, event, plan),
 	})),
 ];
-const offset = new SeededRandom(whole('draw', values.draw)).between(0, oneIn - 1);
+const offset = new SeededRandom(wholeNumber('draw', values.draw)).between(0, oneIn - 1);
 const drawn = new Set(rows.filter((_, index) => index % oneIn === offset));
 const cases = faultCases(`${elsewhere.origin}/elsewhere`);
 const table = new ResultTable([...drawn].map(({ name }) => name));
@@ -122,43 +111,23 @@ function timingsOf(row: Row, faultCase: FaultCase) {
 const unmet = cases.filter((faultCase) => rows.every((row) => timingsOf(row, faultCase).length === 0));
 if (unmet.length > 0) throw new Error(`Faults that no operation meets: ${unmet.map(({ name }) => name).join(', ')}`);
 
-async function within(work: Promise<Verdict>): Promise<Verdict> {
-	let timer: NodeJS.Timeout | undefined;
-	const late = new Promise<never>((_, reject) => {
-		timer = setTimeout(() => reject(new Error('It does not end.')), LONGEST_RUN_MS);
-	});
-	return await Promise.race([work, late]).finally(() => clearTimeout(timer));
-}
-
 const started = Date.now();
-const size = whole('slots', values.slots);
+const size = wholeNumber('slots', values.slots);
 const thread = await startSandboxThread(size);
 const slots = thread.sandboxes.map((sandbox) => new MatrixSandbox(sandbox));
 const queue = jobs();
-let passed = 0;
-let failed = 0;
-
-function complain(job: Job, problems: string[], evidence: string[]) {
-	failed += 1;
-	if (failed > SHOWN) {
-		console.log(`✗ ${job.title}: ${problems[0]}`);
-		return;
-	}
-	console.log(`\n✗ ${job.title} (seed ${job.seed})`);
-	for (const problem of problems) console.log(`    ${problem}`);
-	for (const line of evidence) console.log(`      ${line}`);
-	console.log(`    npm run check -- matrix --seed ${seed} --only '${job.title}'`);
-}
+const results = new Results();
 
 async function runSlot(slot: MatrixSandbox): Promise<void> {
 	for (const job of queue) {
+		const { row, faultCase, title } = job;
+		const again = `matrix --seed ${seed} --only '${title}'`;
 		try {
-			const verdict = await within(job.row.run(slot, job));
-			table.add(job.row.name, job.faultCase.family, verdict);
-			if (verdict.problems.length > 0) complain(job, verdict.problems, verdict.evidence);
-			else passed += 1;
+			const verdict = await within(row.run(slot, job));
+			table.add(row.name, faultCase.family, verdict);
+			results.add(`${title} (seed ${job.seed})`, verdict, again);
 		} catch (error) {
-			complain(job, [(error as Error).stack ?? String(error)], []);
+			results.add(title, { problems: [(error as Error).stack ?? String(error)] }, again);
 		}
 	}
 }
@@ -172,14 +141,14 @@ const strays = elsewhere.requests.map(
 	({ method, target, headers }) => `${method} ${target}${headers.authorization ? ' with the token' : ''}`,
 );
 if (strays.length > 0) {
-	failed += 1;
+	results.failed += 1;
 	console.log(`\n✗ Requests at another origin: ${[...new Set(strays)].join(', ')}`);
 }
 const isWhole = values.only === '';
-if (isWhole && passed === 0) failed += 1;
+if (isWhole && results.passed === 0) results.failed += 1;
 console.log(`\n${table.toText()}`);
 if (values.table) await writeFile(values.table, table.toMarkdown());
 const seconds = ((Date.now() - started) / 1000).toFixed(1);
 console.log(`\n${table.sum()} in ${seconds} s`);
-console.log(`\n${passed} passed, ${failed} failed`);
-process.exit(failed > 0 ? 1 : 0);
+console.log(`\n${results.passed} passed, ${results.failed} failed`);
+process.exit(results.failed > 0 ? 1 : 0);

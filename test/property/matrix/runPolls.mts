@@ -10,7 +10,8 @@ import { onVirtualClock } from './virtualClock.mts';
 import { SHORT_TIMEOUT_S } from './faultCases.mts';
 import { watch } from '../../support/engine/outsideJest.mts';
 import { FAULT, isMet, countRepeats } from './assertOutcome.mts';
-import { idOf, type MatrixSandbox } from './matrixSandbox.mts';
+import { idOf } from '../faults/constants.mts';
+import type { MatrixSandbox } from './matrixSandbox.mts';
 import { tableParameters } from './scenarios/scenario.mts';
 import { messageErrors } from './parseResult.mts';
 

@@ -9,11 +9,11 @@ import type { FaultRule, StoredRecord, StoredVersion } from '../../../harness/sa
 import { startSandboxThread } from '../../support/sandboxThread.mts';
 import { automatic, runOperation } from '../../support/engine/outsideJest.mts';
 import { SeededRandom } from '../../support/seededRandom.mts';
-import { POISON } from '../faults/constants.mts';
+import { idOf, POISON } from '../faults/constants.mts';
 import { FAULT_NAMES, FAULTS } from '../faults/faults.mts';
 import { openGateway } from '../faults/otherWriter.mts';
 import { choosePlatform, type Platform } from '../faults/platform.mts';
-import { idOf, MatrixSandbox, type Truth } from '../matrix/matrixSandbox.mts';
+import { MatrixSandbox, type Truth } from '../matrix/matrixSandbox.mts';
 import { conditions, itemsOf, tableParameters } from '../matrix/scenarios/scenario.mts';
 import { onVirtualClock } from '../matrix/virtualClock.mts';
 

@@ -1,9 +1,8 @@
 /** The platform in a simulation: a table in a sandbox, users who write to it, and trouble. */
 import { setTimeout as sleep } from 'node:timers/promises';
-import { SandboxSlot, type Truth } from '../faults/sandboxSlot.mts';
+import type { SandboxSlot, Truth } from '../faults/sandboxSlot.mts';
 import { APP, TABLE } from '../faults/constants.mts';
-import type { SandboxAddress } from '../faults/sandboxes.mts';
-import { createSandboxAdmin, httpClient, type FaultRule, type HttpClient, type SandboxAdmin } from '../../../harness/sandboxAdmin.mts';
+import { httpClient, type FaultRule, type HttpClient, type SandboxAdmin } from '../../../harness/sandboxAdmin.mts';
 import type { SeededRandom } from '../../support/seededRandom.mts';
 import type { Plan, PlatformSettings } from './plan.mts';
 
@@ -21,7 +20,6 @@ const table = {
 };
 
 export class Platform {
-	readonly address: SandboxAddress;
 	readonly #slot: SandboxSlot;
 	readonly #admin: SandboxAdmin;
 	/** The API for those who write to the table. */
@@ -33,11 +31,15 @@ export class Platform {
 	#names = 0;
 	#precisionMs = 1;
 
-	constructor(address: SandboxAddress) {
-		this.address = address;
-		this.#slot = new SandboxSlot(address);
-		this.#admin = createSandboxAdmin(address.baseUrl);
-		this.#client = httpClient(`${address.baseUrl}/api/v2/apps/${APP}/tables/${TABLE}`, { authorization: `Bearer ${address.token}` });
+	constructor(slot: SandboxSlot) {
+		const { baseUrl, token } = slot.credential;
+		this.#slot = slot;
+		this.#admin = slot.sandbox.admin;
+		this.#client = httpClient(`${baseUrl}/api/v2/apps/${APP}/tables/${TABLE}`, { authorization: `Bearer ${token}` });
+	}
+
+	get credential() {
+		return this.#slot.credential;
 	}
 
 	/** Recreates the table with this many records. Returns the time of the last one. */

@@ -6,10 +6,10 @@
  * the exact moments at which the platform performs them, so it may take several runs to reproduce a
  * failure.
  */
-import { once } from 'node:events';
 import { parseArgs } from 'node:util';
-import { Worker } from 'node:worker_threads';
-import type { SandboxAddress } from '../faults/sandboxes.mts';
+import { startSandboxThread } from '../../support/sandboxThread.mts';
+import { SandboxSlot } from '../faults/sandboxSlot.mts';
+import { seedOf, wholeNumber } from '../program.mts';
 import { Platform } from './platform.mts';
 import { simulate } from './simulate.mts';
 import type { Scheduler } from './triggerHost.mts';
@@ -21,20 +21,13 @@ const { values } = parseArgs({
 /** How many failing seeds to show in full. */
 const SHOWN = 3;
 
-const whole = (name: string, text: string) => {
-	const number = Number(text);
-	if (!Number.isSafeInteger(number) || number < 0) throw new Error(`--${name} ${text}: no number`);
-	return number;
-};
-
 const scheduler = values.scheduler as Scheduler | undefined;
 /** A seed alone repeats a failure. */
-const seeds = whole('seeds', values.seeds ?? (values.seed === undefined ? '500' : '1'));
-const first = values.seed === undefined ? Math.floor(Math.random() * 1e9) : whole('seed', values.seed);
-const size = Math.max(1, Math.min(whole('slots', values.slots), seeds));
+const seeds = wholeNumber('seeds', values.seeds ?? (values.seed === undefined ? '500' : '1'));
+const first = seedOf(values.seed);
+const size = Math.max(1, Math.min(wholeNumber('slots', values.slots), seeds));
 
-const worker = new Worker(new URL('../faults/sandboxes.mts', import.meta.url), { workerData: size });
-const [addresses] = (await once(worker, 'message')) as [SandboxAddress[]];
+const thread = await startSandboxThread(size);
 const started = Date.now();
 const failed: number[] = [];
 const sum = { emitted: 0, deletions: 0, failures: 0, overlaps: 0, discarded: 0, abandoned: 0, kills: 0 };
@@ -51,8 +44,7 @@ async function runSeed(platform: Platform, seed: number): Promise<void> {
 	console.log(`${JSON.stringify(outcome.plan)}\n${outcome.history.join('\n')}`);
 }
 
-async function runLane(address: SandboxAddress): Promise<void> {
-	const platform = new Platform(address);
+async function runLane(platform: Platform): Promise<void> {
 	while (next < seeds) {
 		const seed = first + next;
 		next += 1;
@@ -61,8 +53,8 @@ async function runLane(address: SandboxAddress): Promise<void> {
 }
 
 console.log(`${seeds} seeds from ${first} on, ${size} at a time`);
-await Promise.all(addresses.map(runLane));
-await worker.terminate();
+await Promise.all(thread.sandboxes.map(async (sandbox) => await runLane(new Platform(new SandboxSlot(sandbox)))));
+await thread.stop();
 
 const seconds = ((Date.now() - started) / 1000).toFixed(1);
 const { emitted, deletions, failures, overlaps, discarded, abandoned, kills } = sum;

@@ -32,7 +32,7 @@ export async function simulate(platform: Platform, seed: number, scheduler?: Sch
 	const isAfter = plan.startFrom === 'date' || plan.existing > Math.min(maxTracked, maxBuffered);
 	const startTime = isAfter ? await platform.waitUntilAfter(Math.max(last, Date.now())) : Date.now();
 	const startDate = new Date(startTime).toISOString();
-	const host = new TriggerHost(platform.address, plan, new SeededRandom(seed + 3e9), startDate);
+	const host = new TriggerHost(platform.credential, plan, new SeededRandom(seed + 3e9), startDate);
 	await host.activate();
 	await Promise.all([write(platform, host, plan, seed), poll(platform, host, plan, seed)]);
 	await platform.faults([]);

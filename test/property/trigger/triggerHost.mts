@@ -6,7 +6,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { IDataObject, INodeParameters } from 'n8n-workflow';
 import { APP, TABLE } from '../faults/constants.mts';
-import type { SandboxAddress } from '../faults/sandboxes.mts';
 import type { SeededRandom } from '../../support/seededRandom.mts';
 import { poll, PollCoordinator, watch, type Watching } from './engine.mts';
 import type { Plan } from './plan.mts';
@@ -50,6 +49,8 @@ interface Main {
 	workflow?: Watching;
 }
 
+type Credential = Parameters<typeof watch>[0];
+
 const picked = (value: string) => ({ __rl: true, mode: 'list', value });
 
 export class TriggerHost {
@@ -69,14 +70,14 @@ export class TriggerHost {
 	#polls = 0;
 	/** When a result was last dropped. */
 	#lastDiscard = -Infinity;
-	readonly #address: SandboxAddress;
+	readonly #credential: Credential;
 	readonly #plan: Plan;
 	readonly #random: SeededRandom;
 	readonly #parameters: INodeParameters;
 	readonly #started = Date.now();
 
-	constructor(address: SandboxAddress, plan: Plan, random: SeededRandom, startDate: string) {
-		this.#address = address;
+	constructor(credential: Credential, plan: Plan, random: SeededRandom, startDate: string) {
+		this.#credential = credential;
 		this.#plan = plan;
 		this.#random = random;
 		this.#mains = this.#startMains();
@@ -209,8 +210,7 @@ export class TriggerHost {
 		const cursor = scheduler === 'durableCursors' ? (JSON.parse(storedCursor) as IDataObject) : undefined;
 		// Other polls may store theirs before this one runs.
 		if (isTask && scheduler !== 'memory') await sleep(this.#random.between(0, 6));
-		const { baseUrl, token } = this.#address;
-		const workflow = await watch({ baseUrl, token }, this.#parameters, {
+		const workflow = await watch(this.#credential, this.#parameters, {
 			staticData,
 			workflowId: 'watched',
 			cursor,

@@ -3,7 +3,8 @@ import { createHash } from 'node:crypto';
 import { isDeepStrictEqual } from 'node:util';
 import type { IBinaryData, INodeExecutionData } from 'n8n-workflow';
 import { automatic } from '../../../support/engine/outsideJest.mts';
-import { idOf, type MatrixSandbox, type Truth } from '../matrixSandbox.mts';
+import { idOf } from '../../faults/constants.mts';
+import type { MatrixSandbox, Truth } from '../matrixSandbox.mts';
 import { conditions, tableParameters, itemsOf, type Effect, type Prepared, type Scenario } from './scenario.mts';
 
 const COUNT = 3;

@@ -1,7 +1,8 @@
 /** Operations that only read. Another client reads the expected values before. */
 import { isDeepStrictEqual } from 'node:util';
 import { picked } from '../../../support/engine/outsideJest.mts';
-import { APP, TABLE, idOf, type MatrixSandbox } from '../matrixSandbox.mts';
+import { APP, TABLE, idOf } from '../../faults/constants.mts';
+import type { MatrixSandbox } from '../matrixSandbox.mts';
 import { hash } from './attachments.mts';
 import { tableParameters, conditions, itemsOf, type Prepared, type Scenario } from './scenario.mts';
 

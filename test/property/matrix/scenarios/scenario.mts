@@ -4,7 +4,8 @@ import type { SeededRandom } from '../../../support/seededRandom.mts';
 import { picked } from '../../../support/engine/outsideJest.mts';
 import type { Fields } from '../../faults/table.mts';
 import type { ItemResult, ParsedResult } from '../parseResult.mts';
-import { APP, TABLE, type MatrixSandbox, type Truth } from '../matrixSandbox.mts';
+import { APP, TABLE } from '../../faults/constants.mts';
+import type { MatrixSandbox, Truth } from '../matrixSandbox.mts';
 
 /** An output item, with its files as hashes of their bytes. */
 export interface Output {

@@ -6,7 +6,8 @@ import { POISON } from '../../faults/constants.mts';
 import type { Fields } from '../../faults/table.mts';
 import { automatic } from '../../../support/engine/outsideJest.mts';
 import type { ParsedResult } from '../parseResult.mts';
-import { idOf, type Truth } from '../matrixSandbox.mts';
+import { idOf } from '../../faults/constants.mts';
+import type { Truth } from '../matrixSandbox.mts';
 import { tableParameters, conditions, itemsOf, type Effect, type Output, type Prepared, type Scenario, type Touched } from './scenario.mts';
 
 const COUNT = 7;

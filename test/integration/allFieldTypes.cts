@@ -1,7 +1,8 @@
 /** The sandbox's deals, a table with a field of every type, written by the node. */
 import type { IDataObject, INode } from 'n8n-workflow';
 import { automatic, defined, picked, runOperation, type Credential, type RunResult } from '../support/engine/engine.cts';
-import { startSandbox, type RunningSandbox } from '../../harness/sandboxProcess.mts';
+import type { RunningSandbox } from '../../harness/sandboxProcess.mts';
+import { sharedSandbox } from '../support/sharedSandbox.mts';
 
 export interface WriteOptions {
 	operation?: string;
@@ -32,7 +33,8 @@ export class AllFieldTypesHarness {
 	}
 
 	async start() {
-		this.started = await startSandbox();
+		this.started = await sharedSandbox({ seeded: true });
+		await this.sandbox.admin.reset();
 		this.people = (await this.records('contacts')).map(({ id }) => id);
 		this.companies = (await this.records('companies')).map(({ id }) => id);
 	}
@@ -77,10 +79,9 @@ export class AllFieldTypesHarness {
 	}
 }
 
-/** The deals of a sandbox of its own for a test file. */
+/** The deals of the demo data, for a test file. */
 export function useAllFieldTypes(): AllFieldTypesHarness {
 	const deals = new AllFieldTypesHarness();
 	beforeAll(async () => await deals.start());
-	afterAll(async () => await deals.sandbox.stop());
 	return deals;
 }

@@ -67,9 +67,6 @@ describe.each(ways)('%s', (_, operation, way) => {
 	test.each<[how: string, fault: FaultRule['fault'], isAdded: boolean]>([
 		['a reset before the write', { kind: 'resetBefore' }, false],
 		['a reset after the write', { kind: 'resetAfter' }, true],
-		['a 502 before the write', { kind: 'html' }, false],
-		['a 502 after the write', { kind: 'html', afterWrite: true }, true],
-		['a timeout before the write', { kind: 'hang' }, false],
 		['a timeout after the write', { kind: 'hang', afterWrite: true }, true],
 		['a response cut short', { kind: 'truncate' }, true],
 	])('after %s, the file is not sent again', async (_how, fault, isAdded) => {

@@ -7,7 +7,7 @@ const harness = useAttachmentHarness();
 const upload = (...files: Awaited<ReturnType<typeof stored>>[]) => harness.upload(files);
 
 describe('there and back', () => {
-	test.each([0, 1, 2, 3, 4, 196_607, 196_608, 196_609, 1024 * 1024, 5_000_001])('%d bytes', async (size) => {
+	test.each([0, 1, 196_607, 196_608, 196_609, 1_000_001])('%d bytes', async (size) => {
 		const bytes = randomBytes(size);
 		const { error } = await upload(await stored('data.bin', bytes));
 		expect(error).toBeUndefined();

@@ -30,14 +30,6 @@ describe('the files of the item', () => {
 		expect(await harness.writes()).toEqual([]);
 	});
 
-	test('an item without files', async () => {
-		const input = [{ json: {} }];
-		const all = await harness.run('upload', { input, parameters: { inputDataFieldName: '' } });
-		expect(all.error!.message).toContain('no file');
-		const named = await harness.run('upload', { input, parameters: { inputDataFieldName: 'data' } });
-		expect(named.error!.message).toContain("'data'");
-	});
-
 	test('a file without a name is called after its field', async () => {
 		const file = { ...(await stored(undefined, '1')), fileExtension: 'csv' };
 		await harness.run('upload', { input: [{ json: {}, binary: { report: file } }], parameters: { inputDataFieldName: 'report' } });
@@ -216,19 +208,6 @@ test('the list of fields offers those for files', async () => {
 	expect(await values('getFileFields')).toEqual(['papers', 'scans', 'photo']);
 });
 
-describe('two files with the same name and size', () => {
-	const twins = async () => [await stored('a.txt', 'one'), await stored('a.txt', 'two')] as const;
-
-	test('are two files even if existing ones are skipped', async () => {
-		const [one, two] = await twins();
-		await upload(one);
-		await harness.upload([one, two], { options: { skipExisting: true } });
-		expect(await harness.names()).toEqual(['a.txt', 'a.txt']);
-		const again = await harness.upload([one, two], { options: { skipExisting: true } });
-		expect(again.json()[0]!.uploaded).toEqual([]);
-	});
-});
-
 describe('what a download leaves unchanged', () => {
 	test("the item's other files, whatever their names", async () => {
 		await upload(await stored('1.txt', '1'), await stored('2.txt', '2'), await stored('3.txt', '3'));
@@ -253,23 +232,4 @@ describe('what a download leaves unchanged', () => {
 		const kept = await harness.run('download', { input: [more], onError: 'continueErrorOutput' });
 		expect(kept.json()).toEqual([more.json]);
 	});
-});
-
-test.each([
-	['download', { fileId: '={{ null }}' }, undefined],
-	['download', { fileId: '={{ 5 }}' }, "has no file '5'"],
-	['download', { fileId: '={{ [1] }}' }, "'File ID' must be text, not a list"],
-	['upload', { inputDataFieldName: '={{ {a: 1} }}' }, "'Input Data Field Name' must be text"],
-	['upload', { inputDataFieldName: '={{ null }}' }, "'Input Data Field Name' is empty: its expression"],
-	['upload', { target: '={{ "both" }}' }, "'Upload To' must be one of 'existing', 'new'"],
-	['upload', { existingFiles: '={{ "Replace" }}' }, "'Existing Files' must be one of 'append'"],
-	['upload', { existingFiles: '={{ null }}' }, "'Existing Files' must be one of 'append'"],
-	['upload', { updateOtherFields: '={{ "yes" }}' }, "'Update Other Fields' must be true or false"],
-])('%s with %j', async (operation, parameters, message) => {
-	const data = await stored('1.txt', '1');
-	await upload(data);
-	const input = [{ json: {}, binary: { data } }];
-	const result = await harness.run(operation, { input, parameters });
-	if (message) expect(result.error?.message).toContain(message);
-	else expect(result.error).toBeUndefined();
 });

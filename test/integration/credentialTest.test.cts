@@ -1,6 +1,7 @@
 /** What n8n shows when a user saves or tests a credential. */
 import { checkCredential } from '../support/engine/engine.cts';
-import { startSandbox, type RunningSandbox } from '../../harness/sandboxProcess.mts';
+import type { RunningSandbox } from '../../harness/sandboxProcess.mts';
+import { sharedSandbox } from '../support/sharedSandbox.mts';
 import { useStubServer } from './useStubServer.cts';
 
 let sandbox: RunningSandbox;
@@ -8,10 +9,8 @@ let sandbox: RunningSandbox;
 const stranger = useStubServer();
 
 beforeAll(async () => {
-	sandbox = await startSandbox();
-});
-afterAll(async () => {
-	await sandbox.stop();
+	sandbox = await sharedSandbox({ seeded: true });
+	await sandbox.admin.reset();
 });
 
 const check = async (credential: { baseUrl?: string; token?: string; accessType?: string }) =>

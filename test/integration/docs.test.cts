@@ -4,21 +4,18 @@ import { join } from 'node:path';
 import type { IDataObject, INodeParameters } from 'n8n-workflow';
 import { automatic, picked, runOperation } from '../support/engine/engine.cts';
 import { watch } from '../support/engine/polls.cts';
-import { startSandbox, type RunningSandbox } from '../../harness/sandboxProcess.mts';
+import type { RunningSandbox } from '../../harness/sandboxProcess.mts';
+import { sharedSandbox } from '../support/sharedSandbox.mts';
 import { read, stored } from './attachmentFixtures.cts';
 
 let sandbox: RunningSandbox;
 
 beforeAll(async () => {
-	sandbox = await startSandbox();
+	sandbox = await sharedSandbox({ seeded: true });
 });
 
 beforeEach(async () => {
 	await sandbox.admin.reset();
-});
-
-afterAll(async () => {
-	await sandbox.stop();
 });
 
 /** The blocks of code of a page, from a heading on. */

@@ -7,7 +7,8 @@ import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { NodeHelpers, type INodeParameters, type ResourceMapperField, type ResourceMapperValue } from 'n8n-workflow';
 import { ITEMS_TYPE, loadColumns, NODE_TYPE, nodeTypes, runWorkflow, type Credential } from '../support/engine/engine.cts';
-import { startSandbox, type RunningSandbox } from '../../harness/sandboxProcess.mts';
+import type { RunningSandbox } from '../../harness/sandboxProcess.mts';
+import { sharedSandbox } from '../support/sharedSandbox.mts';
 
 const FOLDER = resolve(__dirname, '../../examples');
 
@@ -31,10 +32,10 @@ let sandbox: RunningSandbox;
 let credential: Credential;
 
 beforeAll(async () => {
-	sandbox = await startSandbox();
+	sandbox = await sharedSandbox({ seeded: true });
+	await sandbox.admin.reset();
 	credential = { baseUrl: sandbox.baseUrl, token: sandbox.tokens.role };
 });
-afterAll(() => sandbox.stop());
 
 /** What the editor loads and stores for a node's mapper. */
 async function loadSchema(parameters: INodeParameters): Promise<ResourceMapperField[]> {

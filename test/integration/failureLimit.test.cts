@@ -56,14 +56,6 @@ test('fewer fail: all others are written, even if the node stops at an error', a
 	expect(await harness.records()).toHaveLength(380);
 });
 
-test('before 100 have an outcome nothing is stopped', async () => {
-	await reject();
-	const given = items(99, () => true);
-	await run('upsert', given, { maxFailedShare: 0 }, 'continueRegularOutput');
-	const writes = await harness.writes();
-	expect(writes).toHaveLength(2);
-});
-
 test('problems that are found before sending count in full: nothing is sent', async () => {
 	const given = numbered(20).map((item, index) => (index < 3 ? { ...item, price: 'x' } : item));
 	const result = await run('create', given, { maxFailedShare: 10 }, 'continueRegularOutput');
@@ -72,36 +64,4 @@ test('problems that are found before sending count in full: nothing is sent', as
 	expect(await harness.writes()).toEqual([]);
 	const enough = await run('create', given, { maxFailedShare: 15 }, 'continueRegularOutput');
 	expect(count(outcomes(enough), 'inserted')).toBe(17);
-});
-
-test('the summary says why it stopped, and how far it got', async () => {
-	await reject();
-	const given = items(300, (index) => index >= 50);
-	const options = { maxFailedShare: 50, output: 'summary' };
-	const result = await run('upsert', given, options, 'continueRegularOutput');
-	expect(result.json()).toMatchObject([
-		{ inserted: 50, failed: 250, stopped: expect.stringContaining('more than 50 % of the items fail') as string, confirmedThroughItem: 49 },
-	]);
-});
-
-test.each(['matching on fields', 'updates'])('%s', async (what) => {
-	await harness.fill('orders', ...numbered(300));
-	await reject();
-	const given = items(300, (index) => index % 2 === 0).map((item) => ({ ...item, price: 1 }));
-	const isUpdate = what === 'updates';
-	const result = await harness.run(isUpdate ? 'update' : 'upsert', {
-		items: given,
-		options: { batchSize: 50, parallelRequests: 1, maxFailedShare: 10 },
-		parameters: { matchOn: 'fields', matchFields: ['number'] },
-		onError: 'continueRegularOutput',
-	});
-	const all = outcomes(result);
-	expect(count(all, 'updated')).toBe(50);
-	expect(count(all, 'failed')).toBe(250);
-});
-
-test.each([-1, 101, 'some', ''])('a share of %j is rejected', async (maxFailedShare) => {
-	const result = await run('upsert', numbered(2), { maxFailedShare });
-	expect(result.error?.message).toMatch(/'Max Failures \(%\)' must be a number from 0 to 100/);
-	expect(await harness.writes()).toEqual([]);
 });

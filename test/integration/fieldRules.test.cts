@@ -118,29 +118,6 @@ test("counts of kept fields are in the table's order, whichever item comes first
 	}
 });
 
-test.each<[string, unknown, boolean]>([
-	['nothing', undefined, true],
-	['spaces', '  \n', true],
-	['a text', 'x', false],
-])('a text field that holds %s is empty: %s', async (_, comment, isEmpty) => {
-	await harness.fill('orders', { number: '1', buyer: 'Ann', ...(comment ? { comment } : {}) });
-	const item = { number: '1', buyer: 'Ann', comment: 'ours' };
-	await harness.run('upsert', { items: [item], options: ruled({ comment: 'ifEmpty' }) });
-	expect((await all())[0]!.comment).toBe(isEmpty ? 'ours' : comment);
-});
-
-test('0 is a value; an empty list and no links are none', async () => {
-	const [, target] = await harness.fill('orders', { number: '1', buyer: 'Ann', price: 0, tags: [] }, { number: '2', buyer: 'Bob' });
-	const item = { number: '1', buyer: 'Ann', price: 5, tags: ['a'], related: { add: [target!.id] } };
-	const options = ruled({ price: 'ifEmpty', tags: 'ifEmpty', related: 'ifEmpty' });
-	const once = await harness.run('upsert', { items: [item], options });
-	expect(keptOf(once.json())).toEqual([['price']]);
-	expect((await all())[0]).toMatchObject({ price: 0, tags: ['a'] });
-	const twice = await harness.run('upsert', { items: [{ ...item, tags: ['b'] }], options });
-	expect((await all())[0]).toMatchObject({ price: 0, tags: ['a'] });
-	expect(outcomes(twice)).toEqual(['unchanged']);
-});
-
 test('a linked record is created only for a link that is written', async () => {
 	const link = { name: 'home', type: 'schema_link', metadata: { linkTableId: 'towns' } };
 	const towns = { internalName: 'towns', header: 'Towns', fields: [{ name: 'name', type: 'text', metadata: { importKey: true } }] };
@@ -202,11 +179,6 @@ describe('beside another writer', () => {
 	const item = { number: '2', buyer: 'New', price: 9, comment: 'ours' };
 	const write = async (more: Run = {}) =>
 		await harness.run('upsert', { items: [item], credential: other.credential(), ...more, options: { ...rules, ...more.options } });
-	const send = async (method: string, path: string, data?: object) => {
-		const url = `/apps/${APP}/tables/orders/data${path}`;
-		const { status } = await harness.sandbox.client().request({ method, url, data });
-		expect(status).toBeLessThan(300);
-	};
 	/** Acts just before the first write. */
 	const meanwhile = (act: () => Promise<unknown>) => {
 		let isDone = false;
@@ -223,23 +195,6 @@ describe('beside another writer', () => {
 		expect(outcomes(result)).toEqual(['updated']);
 		expect(keptOf(result.json())).toEqual([['price', 'comment']]);
 		expect(await all()).toEqual([written[1]]);
-	});
-
-	test('a record that is deleted between look and write is created with everything', async () => {
-		const [record] = await harness.fill('orders', stored[1]!);
-		meanwhile(async () => await send('DELETE', `/${record!.id}`));
-		const result = await write();
-		expect(outcomes(result)).toEqual(['inserted']);
-		expect(keptOf(result.json())).toEqual([undefined]);
-		expect(await all()).toEqual([item]);
-	});
-
-	test('what another one writes after the look-up is not read again: the last writer counts', async () => {
-		const [record] = await harness.fill('orders', stored[0]!);
-		meanwhile(async () => await send('PATCH', `/${record!.id}`, { fields: { comment: 'theirs', price: 3 } }));
-		expect(outcomes(await write({ items: [{ ...item, number: '1' }] }))).toEqual(['updated']);
-		expect(await all()).toEqual([{ ...written[0], price: 3 }]);
-		expect(await harness.writes()).toHaveLength(2);
 	});
 });
 
@@ -279,8 +234,8 @@ describe('rules that make no sense', () => {
 	});
 });
 
-test('2,000 items take as many requests as with Skip Unchanged', async () => {
-	const many = Array.from({ length: 2000 }, (_, index) => ({ number: `N${index}`, buyer: 'Ann', price: 1 }));
+test('1,200 items take as many requests as with Skip Unchanged', async () => {
+	const many = Array.from({ length: 1200 }, (_, index) => ({ number: `N${index}`, buyer: 'Ann', price: 1 }));
 	const count = async (options: IDataObject, next: typeof many) => {
 		await harness.sandbox.admin.clearRequests();
 		const result = await harness.run('upsert', { items: next, options: { ...options, output: 'summary' } });
@@ -292,10 +247,4 @@ test('2,000 items take as many requests as with Skip Unchanged', async () => {
 	const [skipping] = await count({ skipUnchanged: true }, changed);
 	const [withRules] = await count(ruled({ price: 'whenCreating' }), many);
 	expect(withRules).toBeLessThanOrEqual(skipping as number);
-});
-
-test('a summary counts what records keep, whether or not items are merged', async () => {
-	await harness.fill('orders', ...stored);
-	const result = await harness.run('upsert', { items: [...items, items[0]!], options: { ...rules, output: 'summary' } });
-	expect(result.json()).toMatchObject([{ merged: 1, kept: { price: 2, comment: 1 } }]);
 });

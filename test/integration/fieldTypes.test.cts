@@ -86,11 +86,20 @@ test('every field that can be written is here', async () => {
 	expect(Object.keys(fields).filter((name) => !written.has(name))).toEqual(READ_ONLY);
 });
 
-describe.each(['defined', 'automatic'] as const)('%s', (mode) => {
-	test.each(VALUES)('%s: %j', async (field, given, expected) => {
-		expect(await harness.writeAndRead(mode, field, given)).toEqual(expected);
-	});
+test('each value of an item comes back', async () => {
+	const { json } = await harness.run({ items: VALUES.map(([field, given]) => ({ ...newDeal(), [field]: given }) as IDataObject) });
+	const read = await Promise.all(json().map(async ({ id }) => await harness.readFields(id)));
+	expect(VALUES.map(([field, given], at) => [field, given, read[at]![field]])).toEqual(VALUES);
+});
 
+/** One value of each field. */
+const MAPPED = VALUES.filter(([field], at) => VALUES.findIndex(([other]) => other === field) === at);
+
+test.each(MAPPED)('%s, mapped by hand: %j', async (field, given, expected) => {
+	expect(await harness.writeAndRead('defined', field, given)).toEqual(expected);
+});
+
+describe.each(['defined', 'automatic'] as const)('%s', (mode) => {
 	test.each([
 		['a text', () => harness.companies[0]],
 		['an object', () => ({ id: harness.companies[0] })],
@@ -176,7 +185,7 @@ describe('clearing', () => {
 });
 
 describe("the workflow's time zone", () => {
-	const ZONES = ['UTC', 'America/Los_Angeles', 'Asia/Tokyo', 'Pacific/Kiritimati'];
+	const ZONES = ['America/Los_Angeles', 'Pacific/Kiritimati'];
 
 	/**
 	 * Values that stand for a day or an instant, and what they become in Berlin, the application's
@@ -203,7 +212,7 @@ describe("the workflow's time zone", () => {
 		const all = await Promise.all(ZONES.map(async (zone) => await harness.writeAndRead('defined', field, given, zone)));
 		// Kiritimati is 14 hours ahead: noon in UTC is the next day there, and so is its start.
 		const startOfDay = given.includes('startOf');
-		expect(startOfDay ? all.slice(0, 3) : all).toEqual(Array.from({ length: startOfDay ? 3 : 4 }, () => expected));
+		expect(startOfDay ? all.slice(0, 1) : all).toEqual(startOfDay ? [expected] : [expected, expected]);
 	});
 
 	test('does not change the values of an item', async () => {

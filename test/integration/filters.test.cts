@@ -3,7 +3,7 @@
  */
 import type { IDataObject } from 'n8n-workflow';
 import { loadOptions, picked } from '../support/engine/engine.cts';
-import { APP, outcomes, useHarness } from './fixtures.cts';
+import { APP, useHarness } from './fixtures.cts';
 
 const harness = useHarness();
 
@@ -94,34 +94,6 @@ describe('operators', () => {
 		expect(await found(condition(field, operator, value))).toEqual(expected);
 	});
 
-	test("currentuser asks for the token's own user", async () => {
-		const me = await harness.sandbox.client().get('/users/me');
-		await harness.fill('orders', { number: '1', buyer: me.data.data.email }, { number: '2', buyer: 'guest' });
-		expect(await found(condition('buyer', 'currentuser'))).toEqual(['1']);
-	});
-
-	test('join by any, and in groups', async () => {
-		const any = {
-			...condition('buyer', 'eq', 'Fox'),
-			matchType: 'or',
-			groups: {
-				group: [
-					{
-						matchType: 'and',
-						conditions: {
-							condition: [
-								{ field: 'buyer', operator: 'eq', value: 'Hare' },
-								{ field: 'price', operator: 'notempty' },
-							],
-						},
-					},
-				],
-			},
-		};
-		expect(await found(any)).toEqual(['1', '4']);
-		expect(await found({ ...any, matchType: 'and' })).toEqual([]);
-	});
-
 	test('can be combined with a saved view, and with fields to load', async () => {
 		const [, open] = await loadOptions(harness.credential, 'getSavedViews', { application: picked(APP), table: picked('orders') });
 		const savedView = open!.value as string;
@@ -165,54 +137,6 @@ describe('operators', () => {
 	});
 });
 
-describe('choices of a dropdown', () => {
-	beforeEach(async () => {
-		await harness.fill(
-			'orders',
-			{ number: '1', buyer: 'a', state: 'open' },
-			{ number: '2', buyer: 'b', state: 'sent' },
-			{ number: '3', buyer: 'c' },
-		);
-	});
-
-	const chosen = (operator: string, value: object) => ({
-		filterMode: 'conditions',
-		conditions: { condition: [{ field: 'state', operator, ...value }] },
-	});
-	const tree = (entry: object) => ({
-		filterMode: 'json',
-		filterTree: JSON.stringify({ filter: [{ filter: [entry], filterOperator: 'or' }] }),
-	});
-
-	test.each<[string, object, string[]]>([
-		['is', { choice: 'open' }, ['1']],
-		['isNot', { choice: 'open' }, ['2', '3']],
-		['isOneOf', { choices: ['open', 'sent'] }, ['1', '2']],
-		['isNoneOf', { choices: ['open', 'sent'] }, ['3']],
-		// Text, and a value left over from a previously chosen operator.
-		['eq', { value: 'sent', choice: 'open' }, ['2']],
-		['is', { value: 'sent', choice: 'open' }, ['1']],
-	])('%s %j', async (operator, value, numbers) => {
-		expect(await found(chosen(operator, value))).toEqual(numbers);
-	});
-
-	test.each([
-		['getAll', chosen('eq', { value: 'opne' })],
-		['count', chosen('in', { value: 'open, opne' })],
-		['deleteMany', chosen('neq', { value: 'opne' })],
-		['summarize', tree({ field: 'state', operator: 'notin', value: ['opne', 'sent'] })],
-		['deleteMany', tree({ field: 'state', operator: '===', value: 'opne' })],
-		['deleteMany', tree({ field: 'state', operator: 'neq', value: ' opne' })],
-	])('%s: a value that is no choice is an error: %j', async (operation, parameters) => {
-		const summaries = { summary: [{ field: 'price', aggregations: ['sum'] }] };
-		const result = await harness.run(operation, { parameters: { ...parameters, ...(operation === 'summarize' && { summaries }) } });
-		expect(result.error?.message).toMatch(/^The condition on 'state' .* ' ?opne', .*: 'open', 'sent'$/);
-		expect(await harness.records()).toHaveLength(3);
-		const sent = (await harness.sandbox.admin.requests()).map(({ method }) => method);
-		expect(sent).toEqual(['GET']);
-	});
-});
-
 describe('what the editor offers', () => {
 	const at = { application: picked(APP), table: picked('orders') };
 	const path = 'parameters.conditions.condition[0].operator';
@@ -245,14 +169,4 @@ describe('what the editor offers', () => {
 		const fields = await loadOptions(harness.credential, 'getSummaryFields', at);
 		expect(fields.map(({ value }) => value)).toEqual(['', 'price']);
 	});
-});
-
-test('import keys with commas and backslashes are looked up, however many', async () => {
-	const odd = (index: number) => ({ number: `${index}, jr.\\`, buyer: 'x' });
-	const items = [...Array.from({ length: 600 }, (_, index) => odd(index)), { number: '7', buyer: 'y' }];
-	await harness.fill('orders', ...items);
-	const result = await harness.run('upsert', { items, options: { skipUnchanged: true, batchSize: 1000 } });
-	expect(result.error).toBeUndefined();
-	expect(new Set(outcomes(result))).toEqual(new Set(['unchanged']));
-	expect(await harness.records()).toHaveLength(601);
 });

@@ -88,26 +88,6 @@ describe('fields named like the properties of every object', () => {
 		expect(await stored()).toEqual([json('{"toString":"x","then":"now"}')]);
 	});
 
-	test('are compared with what the record itself holds', async () => {
-		await make({ fields: { constructor: 'c1' } });
-		const items = [json('{"constructor":"c1","toString":"t"}')];
-		const options = { skipUnchanged: true, dryRun: true };
-		const dry = await run('upsert', { items, options });
-		expect(dry.json()).toMatchObject([{ outcome: 'updated', before: { toString: null }, after: { toString: 't' } }]);
-		const written = await run('upsert', { items, options: { skipUnchanged: true } });
-		expect(outcomes(written)).toEqual(['updated']);
-		const again = await run('upsert', { items, options: { skipUnchanged: true } });
-		expect(outcomes(again)).toEqual(['unchanged']);
-	});
-
-	test('are found by a filter', async () => {
-		await make({ fields: full }, { fields: { constructor: 'c2' } });
-		const filter = [{ field: 'constructor', operator: 'eq', value: 'c2' }];
-		const parameters = { filterMode: 'json', filterTree: JSON.stringify({ filter, filterOperator: 'and' }) };
-		const result = await run('getAll', { parameters });
-		expect(result.json().map((record) => record.constructor)).toEqual(['c2']);
-	});
-
 	test('are offered in the editor', async () => {
 		const parameters = { application: picked(APP), table: picked('odd'), resource: 'record' };
 		const { fields } = await loadColumns(harness.credential, 'getColumnsToUpsert', parameters as INodeParameters);
@@ -177,36 +157,6 @@ describe('IDs and import keys with such names', () => {
 		const restarted = await watch(platform(), parameters, { staticData });
 		expect(await restarted.poll()).toBeNull();
 	});
-
-	test('are distinct in a bulk update', async () => {
-		stranger.respond = ({ target, body }) => {
-			if (target.includes('/bulk')) {
-				const sent = (JSON.parse(body) as { bulk: Array<{ id: string }> }).bulk;
-				const data = sent.filter(({ id }) => id !== 'toString').map(({ id }) => ({ id, ver: 2 }));
-				const errors = [{ message: 'no', RecordIndex: ids.indexOf('toString') }];
-				return { body: JSON.stringify({ data, errors, bulk: { successCount: data.length } }) };
-			}
-			const items = [{ name: 'a', type: 'text' }];
-			if (target.endsWith('/tables/t')) return { body: JSON.stringify({ data: { id: 't', items } }) };
-			return { body: JSON.stringify({ data: records }) };
-		};
-		const result = await runOperation(platform(), {
-			parameters: {
-				resource: 'record',
-				operation: 'update',
-				...table,
-				recordId: '={{ $json.id }}',
-				columns: automatic,
-				options: {},
-			} as INodeParameters,
-			items: ids.map((id) => json(`{"id":"${id}","a":"new"}`)),
-			onError: 'continueRegularOutput',
-		});
-		const failed = result.json().filter(({ error }) => error !== undefined);
-		expect(failed).toMatchObject([{ error: expect.stringContaining('no') }]);
-		expect(outcomes(result)).toEqual(ids.map((id) => (id === 'toString' ? 'failed' : 'updated')));
-		expect(result.json().flatMap(({ id }) => (id === undefined ? [] : [id]))).toEqual(ids.filter((id) => id !== 'toString'));
-	});
 });
 
 describe('__proto__ in requests', () => {
@@ -275,12 +225,6 @@ describe('__proto__ in responses', () => {
 				expect(Object.getOwnPropertyDescriptor(fields, '__proto__')?.value).toEqual({ polluted: true });
 			}
 		}
-	});
-
-	test('of errors changes nothing', async () => {
-		stranger.respond = () => ({ status: 400, body: responses.errors });
-		const result = await ask('get');
-		expect(result.error?.message).toContain('no');
 	});
 
 	test('of a table is a field, and types of such names are text', async () => {

@@ -84,12 +84,6 @@ const places: Array<[place: string, parameters: (name: string) => IDataObject, b
 		['apps', 'crm', 'tables', 'contacts', 'data'],
 		[],
 	],
-	[
-		'a record that is deleted',
-		(name) => ({ resource: 'record', operation: 'delete', application: picked('crm'), table: picked('contacts'), recordId: byId(name) }),
-		['apps', 'crm', 'tables', 'contacts', 'data'],
-		[],
-	],
 ];
 
 /** The segments of a request's path, decoded once, as a correct server reads it. */
@@ -161,22 +155,6 @@ describe('a file name from the platform', () => {
 		expect(result.error?.message).toContain('Nothing was sent');
 		expect(platform.requests).toHaveLength(1);
 	});
-
-	test.each([
-		['file:///etc/passwd', 'is not a web address'],
-		['data:text/plain,secret', 'is not a web address'],
-		['ftp://127.0.0.1/a', 'is not a web address'],
-		['javascript:alert(1)', 'is not a web address'],
-		['http://user:pass@127.0.0.1/a', 'contains a user name or password'],
-		['http://169.254.169.254/latest/meta-data', 'must use HTTPS'],
-		['http://10.0.0.1/a', 'must use HTTPS'],
-		['http://[::ffff:127.0.0.1]/a', 'must use HTTPS'],
-		['http://0.0.0.0/a', 'must use HTTPS'],
-	])('is not fetched from %s', async (fileUrl, error) => {
-		const result = await download({ fileId: 'f', fileName: 'a.txt', fileUrl });
-		expect(result.error?.message).toContain(error);
-		expect(platform.requests).toHaveLength(1);
-	});
 });
 
 describe('in a query', () => {
@@ -188,37 +166,6 @@ describe('in a query', () => {
 			await run({ ...reading, options: { savedView } });
 			expect([...query().keys()].sort()).toEqual(['limit', 'sort', 'userFilter']);
 			expect(query().get('userFilter')).toBe(savedView);
-		}
-	});
-
-	test('a filter beside a saved view is one value', async () => {
-		for (const value of names.filter(({ length }) => length < 6000)) {
-			const filter = [{ field: 'surname', operator: 'contains', value }];
-			await run({
-				...reading,
-				filterMode: 'json',
-				filterTree: JSON.stringify({ filter, filterOperator: 'and' }),
-				options: { savedView: 'v' },
-			});
-			expect([...query().keys()].sort()).toEqual(['filter', 'limit', 'sort', 'userFilter']);
-			expect(query().get('filter')).toBe(`surname(contains)${value.replaceAll(',', '\\\\,')}`);
-		}
-	});
-
-	test('a filter with a saved view that no URL can hold is rejected with a message', async () => {
-		const list = Array.from({ length: 1500 }, (_, index) => `value ${index}`);
-		for (const value of ['x'.repeat(8000), '漢'.repeat(1000), list]) {
-			const operator = Array.isArray(value) ? 'in' : 'eq';
-			const filterTree = JSON.stringify([{ field: 'surname', operator, value }]);
-			const beside = { ...reading, filterMode: 'json', filterTree };
-			const result = await run({ ...beside, options: { savedView: 'v' } });
-			expect(result.error?.message).toBe('The filter is too long to be combined with a saved view');
-			const isDefinition = ({ target }: { target: string }) => target.endsWith('/contacts');
-			expect(platform.requests.filter((request) => !isDefinition(request))).toEqual([]);
-			platform.requests.length = 0;
-			await run(beside);
-			expect(platform.requests.filter((request) => !isDefinition(request))).toHaveLength(1);
-			platform.requests.length = 0;
 		}
 	});
 

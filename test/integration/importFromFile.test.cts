@@ -5,7 +5,7 @@ import type { IBinaryData, IDataObject, INodeExecutionData } from 'n8n-workflow'
 import { Container } from '@n8n/di';
 import { Logger } from '@n8n/backend-common';
 import { BinaryDataConfig, BinaryDataService } from 'n8n-core';
-import { inMemory, openFiles, read, stored } from './attachmentFixtures.cts';
+import { openFiles, read, stored } from './attachmentFixtures.cts';
 import { waitUntil } from '../support/waitUntil.mts';
 import { expectErrorItem, numbered, useHarness, type Run } from './fixtures.cts';
 
@@ -118,78 +118,14 @@ test('rejected rows can be corrected and imported again without further changes'
 	expect((await imported(text)).json).toMatchObject({ rows: 2, inserted: 2, rejected: 0 });
 });
 
-test.each<[string, string, (line: string) => unknown]>([
-	['CSV', 'number,price,buyer,note\n1,X,a,"n,1"\n2,Y,b,"n ""2"" "\n3,Z,c,\n', (text) => text.split('\r\n')[0]],
-	[
-		'NDJSON',
-		'{"number":"1","price":"X","buyer":"a"}\n{"number":"2","price":"Y","buyer":"b","comment":"n,}\\"1"}\n{"number":"3","price":"Z","buyer":"c"}\n',
-		(text) => Object.keys(JSON.parse(text.split('\n')[0]!) as object),
-	],
-])('rows of %s can be rejected again and again until they are right', async (_, text, columnsOf) => {
-	const options = { unknownFields: 'ignore' };
-	const first = await imported(text, { options });
-	expect(first.json).toMatchObject({ rejected: 3 });
-	const second = await imported(first.rejected!.replace('X', '1'), { options });
-	expect(second.json).toMatchObject({ rows: 3, inserted: 1, rejected: 2 });
-	const third = await imported(second.rejected!, { options });
-	expect(third.json).toMatchObject({ rows: 2, rejected: 2 });
-	expect(columnsOf(third.rejected!)).toEqual(columnsOf(second.rejected!));
-	expect(third.rejected).toHaveLength(second.rejected!.length);
-	const last = await imported(third.rejected!.replace('Y', '2').replace('Z', '3'), { options });
-	expect(last.json).toMatchObject({ rows: 2, inserted: 2, rejected: 0 });
-	expect(await fieldsOf('number', 'price', 'buyer')).toEqual([
-		['1', 1, 'a'],
-		['2', 2, 'b'],
-		['3', 3, 'c'],
-	]);
-});
-
-describe('columns', () => {
-	test.each<[string, string, IDataObject, IDataObject]>([
-		['headers', 'Number;BUYER\n1;a', {}, {}],
-		['other columns that are ignored', 'number,buyer,extra\n1,a,x', {}, { unknownFields: 'ignore' }],
-		['columns without a name that are ignored', 'number,buyer,\n1,a,x', {}, { unknownFields: 'ignore' }],
-		[
-			'a mapping list',
-			'No.\tName\tName 2\n1\ta\tb',
-			{
-				mappingMode: 'defineBelow',
-				columnMapping: {
-					column: [
-						{ column: 'No.', field: 'number' },
-						{ column: 'Name', field: 'buyer' },
-					],
-				},
-			},
-			{},
-		],
-		['read-only columns are left out', 'number,buyer,label,id,ver\n1,a,x,y,1', {}, {}],
-		['unnamed columns that are empty', 'number,buyer,\n1,a,', {}, {}],
-	])('%s', async (_, text, parameters, options) => {
-		const { error, json } = await imported(text, { parameters, options });
-		expect(error).toBeUndefined();
-		expect(json).toMatchObject({ inserted: 1, rejected: 0 });
-		expect(await fieldsOf('number', 'buyer')).toEqual([['1', 'a']]);
-	});
-
-	test('a header alone imports nothing', async () => {
-		const { json, error } = await imported('number,buyer\n');
-		expect(error).toBeUndefined();
-		expect(json).toMatchObject({ rows: 0, rejected: 0, confirmedThroughRow: 1 });
-	});
-});
-
 describe('how the file is stored and encoded', () => {
 	const text = 'number;buyer\r\n1;Äpfel – €\r\n';
 	const cp1252 = Buffer.from('number;buyer\r\n1;\xc4pfel \x96 \x80\r\n', 'latin1');
-	test.each<[string, () => File, IDataObject]>([
-		['in memory', () => inMemory('o.csv', text), {}],
-		['gzip', () => gzipSync(text), {}],
-		['UTF-16', () => Buffer.from(`\ufeff${text}`, 'utf16le'), {}],
-		['Windows-1252', () => cp1252, { encoding: 'windows-1252' }],
-		['UTF-8 with a byte order mark', () => Buffer.from(`\ufeff${text}`), { encoding: 'windows-1252' }],
+	test.each<[string, Buffer, IDataObject]>([
+		['gzip', gzipSync(text), {}],
+		['Windows-1252', cp1252, { encoding: 'windows-1252' }],
 	])('%s', async (_, file, options) => {
-		const { error } = await imported(file(), { options });
+		const { error } = await imported(file, { options });
 		expect(error).toBeUndefined();
 		expect(await fieldsOf('number', 'buyer')).toEqual([['1', 'Äpfel – €']]);
 		await waitUntil('no file is open', () => openFiles() === 0);
@@ -215,47 +151,7 @@ describe('how the file is stored and encoded', () => {
 	);
 });
 
-describe('text becomes values', () => {
-	test.each<[IDataObject, string]>([
-		[{ dateFormat: 'dd.MM' }, '\'Date Format\' "dd.MM" has no year'],
-		[{ dateFormat: 'dd.MMM.yyyy' }, "'Date Format'"],
-		[{ timeZone: 'Berlin' }, '\'Time Zone\' "Berlin" is not a time zone'],
-		[{ startAtRow: 5, endAtRow: 4 }, "'End at Row' (4) is before 'Start at Row' (5)"],
-		[{ encoding: 'latin' }, "'Encoding' must be one of"],
-		[{ startAtRow: 2.5 }, "'Start at Row' must be a whole number"],
-		[{ endAtRow: 2.5 }, "'End at Row' must be a whole number"],
-		[{ startAtRow: '={{ undefined }}' }, "'Start at Row' must be a whole number"],
-	])('%j', async (options, message) => {
-		const { error } = await imported('number,buyer\n1,a', { options });
-		expect(error!.message).toContain(message);
-		expect(await harness.writes()).toEqual([]);
-	});
-});
-
 describe('options of many-record writes', () => {
-	test('a repeated import is unchanged, and a dry run writes nothing', async () => {
-		const text = `number,buyer\n${numbered(5)
-			.map(({ number, buyer }) => `${number as string},${buyer as string}`)
-			.join('\n')}\n`;
-		const dry = await imported(text, { options: { dryRun: true } });
-		expect(dry.json).toMatchObject({ inserted: 5, dryRun: true });
-		expect(dry.json.preview).toHaveLength(5);
-		expect(await harness.records()).toHaveLength(0);
-		await imported(text);
-		const again = await imported(text, { options: { skipUnchanged: true } });
-		expect(again.json).toMatchObject({ unchanged: 5, updated: 0 });
-	});
-
-	test('only updates, by other fields', async () => {
-		await harness.fill('orders', { number: '1', buyer: 'a' });
-		const { json, rejected } = await imported('buyer,comment\na,yes\nb,no\n', {
-			parameters: { importMode: 'update', matchOn: 'fields', matchFields: ['buyer'] },
-		});
-		expect(json).toMatchObject({ updated: 1, notFound: 1, rejected: 1 });
-		expect(lines(rejected)).toHaveLength(2);
-		expect(await harness.values('comment')).toEqual(['yes']);
-	});
-
 	test('links by key, several in a cell', async () => {
 		const [one, two] = await harness.fill('orders', ...numbered(2));
 		const { json, rejected } = await imported('number,buyer,related\n3,c,1; 2\n4,d,5\n', {
@@ -272,14 +168,17 @@ describe('options of many-record writes', () => {
 	});
 });
 
+/** A file of so many orders, a hundred of which are a batch. */
+const rows = (count: number) => `number,buyer\n${Array.from({ length: count }, (_, at) => `${at + 1},b`).join('\n')}\n`;
+const batchSize = 100;
+
 describe('an import that stops early', () => {
-	const rows = (count: number) => `number,buyer\n${Array.from({ length: count }, (_, at) => `${at + 1},b`).join('\n')}\n`;
 	const down = { match: { method: 'POST', path: '/bulk' }, fault: { kind: 'status', status: 401 } };
 
 	test('says up to which row everything is written, and continues there', async () => {
 		await harness.faults({ ...down, when: { nth: [8, 9, 10, 11, 12] } });
-		const text = rows(12_000);
-		const { error } = await imported(text, { parameters: { importMode: 'create' } });
+		const text = rows(1200);
+		const { error } = await imported(text, { parameters: { importMode: 'create' }, options: { batchSize } });
 		const { details } = error!.context as { details: IDataObject };
 		const through = details.confirmedThroughRow as number;
 		expect(error!.message).toContain(`'orders.csv' is imported through row ${through} only`);
@@ -287,78 +186,17 @@ describe('an import that stops early', () => {
 		expect(details).toMatchObject({ startAtRow: through + 1, inserted: through - 1 });
 		await harness.faults();
 		const { json } = await imported(text, { parameters: { importMode: 'create' }, options: { startAtRow: through + 1 } });
-		expect(json).toMatchObject({ rejected: 0, inserted: 12_001 - through });
+		expect(json).toMatchObject({ rejected: 0, inserted: 1201 - through });
 		const numbers = await harness.values('number');
-		expect(new Set(numbers).size).toBe(12_000);
-		expect(numbers).toHaveLength(12_000);
+		expect(new Set(numbers).size).toBe(1200);
+		expect(numbers).toHaveLength(1200);
 		await waitUntil('no file is open', () => openFiles() === 0);
-	});
-
-	test.each(['create', 'upsert'])('if the platform answers reads but no writes: %s', async (importMode) => {
-		await harness.faults({
-			match: { method: 'POST', path: '/data/bulk' },
-			fault: { kind: 'status', status: 500 },
-			when: { nth: Array.from({ length: 50 }, (_, at) => at + 7) },
-		});
-		const { error } = await imported(rows(3000), {
-			parameters: { importMode },
-			options: { batchSize: 100, parallelRequests: 1, maxRetryWait: 1 },
-		});
-		const { details } = error!.context as { details: IDataObject };
-		expect(details).toMatchObject({ confirmedThroughRow: 601, startAtRow: 602, inserted: 600 });
-		// Each lost response halves the batches: 100, 50, and 13 of 25.
-		expect(details.unknown).toBe(importMode === 'create' ? 475 : 100);
-		expect(details.rows).toBe(600 + Number(details.unknown));
-		expect(error!.description).toContain(`${String(details.unknown)} rows after that may`);
-	});
-
-	test('after its last row, with all outcomes known, is done', async () => {
-		await harness.faults({
-			match: { method: 'POST', path: '/data/bulk' },
-			fault: { kind: 'resetAfter' },
-			when: { nth: [1, 2, 3, 4, 5, 6] },
-		});
-		const { json, error } = await imported(rows(2), { options: { maxRetryWait: 1 } });
-		expect(error).toBeUndefined();
-		expect(json).toMatchObject({ written: 2, rejected: 0, confirmedThroughRow: 3 });
-	});
-
-	test('after rows with an unknown outcome, which are among the rejected ones', async () => {
-		const bulk = { method: 'POST', path: '/data/bulk' };
-		await harness.faults(
-			{ match: bulk, fault: { kind: 'status', status: 500 }, when: { nth: [2] } },
-			{ match: bulk, fault: { kind: 'status', status: 401 }, when: { nth: [8] } },
-		);
-		const { item } = await imported(rows(6000), {
-			onError: 'continueRegularOutput',
-			parameters: { importMode: 'create' },
-			options: { batchSize: 1000, parallelRequests: 1 },
-		});
-		const { json } = item!;
-		const { startAtRow, inserted, rows: count } = json.details as Record<string, number>;
-		expectErrorItem(item!, 0, `'orders.csv' is imported through row ${startAtRow! - 1} only`, {
-			...{ outcome: 'unknown', unknown: 1000, rejected: 1000, confirmedThroughRow: 1001 },
-		});
-		expect(count).toBe(inserted! + 1000);
-		expect(json.message).toContain(
-			`To continue, set 'File → Start at Row' in the options to ${startAtRow}. 1000 rows before that may or may not have been written, and are among the rejected rows: look for them before you import those.`,
-		);
-		expect(json.message).not.toContain('after that');
-	});
-
-	test('in the first request: no row is confirmed', async () => {
-		await harness.faults({ ...down, fault: { kind: 'status', status: 500 } });
-		const { error } = await imported(rows(30), { parameters: { importMode: 'create' }, options: { batchSize: 1, parallelRequests: 1 } });
-		expect(error!.message).toContain("No row of 'orders.csv' was imported for certain: ");
-		expect(error!.description).toContain(' rows may or may not have been written: check before you');
-		const { rows: count, unknown } = (error!.context as { details: IDataObject }).details;
-		expect(count).toBe(unknown);
 	});
 
 	test("n8n's Retry On Fail creates no duplicates", async () => {
 		await harness.faults({ ...down, when: { nth: [2] } });
-		const text = rows(3000);
-		const { error } = await imported(text, { parameters: { importMode: 'create' }, retry: { maxTries: 3 } });
+		const run = { parameters: { importMode: 'create' }, options: { batchSize }, retry: { maxTries: 3 } };
+		const { error } = await imported(rows(300), run);
 		expect(error!.message).toContain('is imported through row');
 		const numbers = await harness.values('number');
 		expect(new Set(numbers).size).toBe(numbers.length);
@@ -366,8 +204,6 @@ describe('an import that stops early', () => {
 });
 
 describe('an import that is canceled', () => {
-	const rows = (count: number) => `number,buyer\n${Array.from({ length: count }, (_, at) => `${at + 1},b`).join('\n')}\n`;
-
 	/** Cancels after this many requests to a path, and `ms` later. */
 	const cancelAt = (path: RegExp, requests: number, ms: number) => (cancel: () => void) => {
 		const watch = setInterval(async () => {
@@ -402,14 +238,13 @@ describe('an import that is canceled', () => {
 		};
 	}
 
-	test.each(['create', 'upsert', 'update'])('%s: immediately, with a true report', async (importMode) => {
-		if (importMode === 'update') await harness.fill('orders', ...numbered(6000));
+	test.each(['create', 'upsert'])('%s: immediately, with a true report', async (importMode) => {
 		const bulk = { match: { path: '/data/bulk$' }, when: { nth: [4] } };
 		// Longer than the test may take.
 		await harness.faults({ ...bulk, fault: { kind: 'slowAfter', ms: 600_000 } });
 		const log = warnings();
 		sent.length = 0;
-		const { run } = await imported(rows(6000), { parameters: { importMode }, onStart: cancelAt(/\/bulk$/, 4, 200) });
+		const { run } = await imported(rows(600), { parameters: { importMode }, options: { batchSize }, onStart: cancelAt(/\/bulk$/, 4, 200) });
 		const before = [...sent];
 		expect(before.length).toBeGreaterThan(4);
 		expect(run.status).toBe('canceled');
@@ -425,13 +260,13 @@ describe('an import that is canceled', () => {
 		expect(after.length).toBeGreaterThan(0);
 		expect(unknown).toBeGreaterThan(0);
 		if (importMode === 'create') expect(Math.max(...after)).toBeLessThanOrEqual(through + unknown);
-		await new Promise((resolve) => setTimeout(resolve, 1000));
+		await new Promise((resolve) => setTimeout(resolve, 300));
 		expect(sent).toEqual(before);
 		await waitUntil('no file is open', () => openFiles() === 0);
 	});
 
 	test('even while it sends nothing because all rows are rejected', async () => {
-		const count = 300_000;
+		const count = 100_000;
 		const log = warnings();
 		const { run } = await imported(`number,buyer\n${'1\n'.repeat(count)}`, {
 			// The table's definition is read last, before the first row.
@@ -454,50 +289,4 @@ test('rejected lines keep their own text, however deep they are and however long
 	expect(first).toContain(`${deep.slice(0, -1)},"error":`);
 	expect(second).toContain(`${long.slice(0, -1)},"error":`);
 	expect(third).toMatch(/^\{"error":.*,"row":3\}$/);
-});
-
-test('no number of an NDJSON file loses digits', async () => {
-	const { json } = await imported(
-		[
-			'{"number":12345678901234567890,"buyer":0.1234567890123456789,"price":0.25}',
-			'{"number":"2","price":0.1234567890123456789}',
-			'{"number":"3","price":9007199254740993}',
-		].join('\n'),
-	);
-	expect(json).toMatchObject({ inserted: 1, rejected: 2 });
-	expect(json.errors).toEqual([{ count: 2, row: 2, field: 'price', error: expect.stringContaining('would become 0.12345678901234568') }]);
-	expect(await fieldsOf('number', 'buyer', 'price')).toEqual([['12345678901234567890', '0.1234567890123456789', 0.25]]);
-});
-
-test('a key that would lose digits finds no other record', async () => {
-	await harness.fill('orders', { number: '1', buyer: 'old', price: 0.1 });
-	const { json } = await imported('{"price":0.10000000000000000000001,"buyer":"new"}\n', {
-		parameters: { matchOn: 'fields', matchFields: ['price'] },
-	});
-	expect(json).toMatchObject({ rejected: 1, updated: 0, inserted: 0 });
-	expect(await fieldsOf('number', 'buyer')).toEqual([['1', 'old']]);
-});
-
-test('importing an export changes nothing', async () => {
-	await harness.fill(
-		'orders',
-		{ number: '1', buyer: '=1', price: 1.5, tags: ['a', 'b;c'], comment: 'x\r\n"y"\n,' },
-		{ number: '2', buyer: "'+", state: 'open', price: 0 },
-		{ number: '3', buyer: ' spaces ', comment: '[1]' },
-	);
-	const before = await harness.records();
-	for (const format of ['csv', 'ndjson']) {
-		const exported = await harness.run('exportToFile', { parameters: { format } });
-		const file = exported.output('Data Platform')[0]!.binary!.data!;
-		const { json, error } = await imported(file, { options: { skipUnchanged: true } });
-		expect(error).toBeUndefined();
-		expect(json).toMatchObject({ rows: 3, unchanged: 3, rejected: 0 });
-		await imported(file);
-		expect((await harness.records()).map(({ fields }) => fields)).toEqual(before.map(({ fields }) => fields));
-	}
-});
-
-test('keys of a file that differ only in case or spaces are named in a notice', async () => {
-	const { hints } = await imported('number,buyer\nA-1,a\n a-1,b\n');
-	expect(hints[0]).toContain("'A-1', ' a-1' (rows 2 and 3)");
 });

@@ -111,25 +111,6 @@ test('Sync removes nothing: its record could be the one that seems to be missing
 	expect(await numbers()).toEqual([0, 0]);
 });
 
-test.each(['create', 'update'])('%s takes such a value where it does not identify the record', async (operation) => {
-	const [, { id }] = (await harness.records('tasks')) as [unknown, { id: string }];
-	const items = [{ id, due: '2026-07-05T12:00:00' }];
-	const parameters = operation === 'update' ? { recordId: '={{ $json.id }}' } : {};
-	const values = operation === 'update' ? items : items.map(({ due }) => ({ due }));
-	const result = await run(operation, values, { parameters });
-	expect(outcomes(result)).toEqual([operation === 'update' ? 'updated' : 'inserted']);
-	expect(JSON.stringify(await harness.records('tasks'))).toContain('2026-07-05T10:00:00.000Z');
-});
-
-test('a link by such a value fails its item', async () => {
-	const linkValues = { link: [{ field: 'task', valueType: 'field', linkedField: 'due' }] };
-	const items = [TEN, '2026-07-01T12:00:00', TWELVE].map((task, n) => ({ who: `${n}`, task }));
-	const result = await run('upsert', items, { table: 'calls', options: { linkValues }, ...goingOn });
-	expect(outcomes(result)).toEqual(['inserted', 'failed', 'inserted']);
-	const error = `'task': ${withoutZone}: use {{ DateTime.fromISO(…, {zone: 'Europe/Berlin'}).toISO() }}`;
-	expectErrorItem(result.output('Data Platform')[1]!, 1, error);
-});
-
 test('Import From File names its option Time Zone, which mends it', async () => {
 	const text = 'due,n\n2026-07-01T12:00:00,7\n';
 	const imported = async (options: IDataObject) => {
@@ -143,30 +124,4 @@ test('Import From File names its option Time Zone, which mends it', async () => 
 	});
 	expect(await imported({ timeZone: 'Europe/Berlin' })).toMatchObject({ updated: 1 });
 	expect(await numbers()).toEqual([0, 7]);
-});
-
-describe('a stored key that can’t be compared is nobody’s: nothing is written', () => {
-	beforeEach(async () => {
-		const fields = [
-			{ due: TEN, day: '2026-07-01' },
-			{ due: '2026-07-01T10:00:00', day: '2026-06-30T22:00:00Z' },
-		];
-		const data = fields.map((each, at) => ({ ...{ id: `r${at}`, created: TEN, modified: TEN, ver: 0 }, fields: each }));
-		await harness.faults({ match: { method: 'POST', path: '/data/filter$' }, fault: { kind: 'status', status: 200, body: { data } } });
-	});
-
-	test.each<[operation: string, parameters: object]>([
-		['upsert', onDay.parameters!],
-		['update', onDay.parameters!],
-		['sync', { missingRecords: 'delete', maxShareToRemove: 100 }],
-	])('%s', async (operation, parameters) => {
-		const items = [
-			{ due: TEN, day: '2026-07-01', n: 1 },
-			{ due: TWELVE, day: '2026-07-03', n: 2 },
-		];
-		const result = await run(operation, items, { parameters });
-		expect(result.error?.message).toMatch(/returned ".*" in '(due|day)' of the record 'r1', which can't be compared with other values/);
-		expect(await harness.writes()).toEqual([]);
-		expect(await numbers()).toEqual([0, 0]);
-	});
 });

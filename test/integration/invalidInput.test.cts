@@ -112,57 +112,6 @@ test('a text of 10 MB is written in a request of its own', async () => {
 	expect((await harness.records())[1]?.fields.comment).toBe(comment);
 });
 
-test('a text of 10 MB in a number field is rejected with a short message', async () => {
-	const items = [{ number: '1', buyer: 'x', price: `${'1'.repeat(10 * 1024 * 1024)}x` }];
-	const result = await harness.run('create', { ...goingOn, items });
-	expectErrorItem(result.output('Data Platform')[0]!, 0, `'price' accepts a number, not "1111`);
-	expect(String(result.json()[0]?.error).length).toBeLessThan(200);
-});
-
-describe.each(['create', 'upsert', 'update'])('%s', (operation) => {
-	test.each([
-		[{ batchSize: -1 }, "'Batch Size' must be a whole number from 0 to 1000, not -1"],
-		[{ batchSize: 1.5 }, "'Batch Size' must be a whole number from 0 to 1000, not 1.5"],
-		[{ parallelRequests: 1.5 }, "'Parallel Requests' must be a whole number from 0 to 12, not 1.5"],
-		[{ batchSize: 10_000 }, "'Batch Size' must be a whole number from 0 to 1000, not 10000"],
-		[{ parallelRequests: 13 }, "'Parallel Requests' must be a whole number from 0 to 12, not 13"],
-		[{ batchSize: '={{ "many" }}' }, `'Batch Size' must be a whole number from 0 to 1000, not "many"`],
-		[{ maxBatchSizeMiB: 0 }, "'Batch Size (MiB)' must be a number at least 0.001, not 0"],
-	])('with %j sends nothing', async (options, error) => {
-		const parameters: IDataObject = operation === 'update' ? { recordId: 'x' } : {};
-		const result = await harness.run(operation, { items: numbered(3), options, parameters });
-		expect(result.error?.message).toBe(error);
-		expect(await harness.requests()).toEqual([]);
-		const continued = await harness.run(operation, { ...goingOn, items: numbered(3), options, parameters });
-		expect(continued.json().map((json) => json.error)).toEqual([error, error, error]);
-	});
-});
-
-test.each(['', '   ', null])('the record id %j is missing', async (id) => {
-	const parameters = { recordId: '={{ $json.id }}' };
-	const items = [{ id, buyer: 'x' }];
-	for (const operation of ['update', 'delete', 'get']) {
-		const result = await harness.run(operation, { ...goingOn, items, parameters });
-		expect(result.json()).toHaveLength(1);
-		expect(String(result.json()[0]?.error)).toMatch(/record id is missing|is empty/);
-	}
-	expect(await harness.writes()).toEqual([]);
-});
-
-test('items for different tables are not all written to the first one', async () => {
-	const items = [
-		{ table: 'orders', buyer: 'x' },
-		{ table: 'notes', buyer: 'y' },
-	];
-	const result = await harness.run('create', {
-		items,
-		parameters: { table: { __rl: true, mode: 'id', value: '={{ $json.table }}' }, columns: defined({ buyer: '={{ $json.buyer }}' }) },
-	});
-	expect(result.error?.message).toContain('Nothing was sent');
-	expect(result.error?.context?.itemIndex).toBe(1);
-	expect(await harness.writes()).toEqual([]);
-});
-
 test('values set by hand are taken from each item, by its own expression', async () => {
 	const result = await harness.run('upsert', {
 		items: [{ n: 1 }, { n: 2 }],
@@ -171,27 +120,6 @@ test('values set by hand are taken from each item, by its own expression', async
 	expect(outcomes(result)).toEqual(['inserted', 'inserted']);
 	expect(await harness.values('buyer')).toEqual(['Buyer 1', 'Buyer 2']);
 });
-
-describe.each(['={{ $json.missing }}', '={{ "" }}', '={{ "false" }}', '={{ null }}'])(
-	'a switch that an expression sets to %j is rejected before anything is sent',
-	(value) => {
-		test.each([
-			['create', 'dryRun', 'Dry Run'],
-			['upsert', 'dryRun', 'Dry Run'],
-			['upsert', 'skipUnchanged', 'Skip Unchanged'],
-			['update', 'dryRun', 'Dry Run'],
-			['create', 'skipAudit', 'Skip Audit'],
-		])('%s: %s', async (operation, name, label) => {
-			const { error } = await harness.run(operation, {
-				items: numbered(1),
-				options: { [name]: value },
-				...(operation === 'update' && { parameters: { recordId: 'x' } }),
-			});
-			expect(error?.message).toContain(`'${label}' must be true or false, `);
-			expect(await harness.writes()).toEqual([]);
-		});
-	},
-);
 
 describe('what does not exist is named, with what is called nearly the same', () => {
 	const locator = (value: string) => ({ __rl: true, mode: 'id', value });

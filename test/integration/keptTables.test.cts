@@ -80,135 +80,50 @@ describe('a change in the last minute', () => {
 	const renamed = { code: 'a', width: '2' };
 	const sized = { code: 'a', size: '2' };
 
-	/** What each execution says, the outcome or the error, and what the table then holds in a field. */
-	test.each<{
-		change: string;
-		fields: Field[];
-		/** What is stored. */
-		values?: IDataObject;
-		row: IDataObject;
-		given?: Run;
-		says: Array<string | RegExp>;
-		holds: IDataObject;
-		asks: string[];
-	}>([
-		{
-			change: 'a field was added: its value is written',
-			fields: [...all, text('width')],
-			row: renamed,
-			says: ['updated'],
-			holds: { width: '2' },
-			asks: ['GET definition', 'POST /data/bulk'],
-		},
-		{
-			change: 'a field was added, and names without a field are ignored: its value is written',
-			fields: [...all, text('width')],
-			row: renamed,
-			given: { options: { unknownFields: 'ignore' } },
-			says: ['updated'],
-			holds: { width: '2' },
-			asks: ['GET definition', 'POST /data/bulk'],
-		},
-		{
-			change: 'a field was removed: the platform says so, then the check',
-			fields: [code, state],
-			row: sized,
-			says: [/Field 'size' is unknown/, /not sent.*'size'/],
-			holds: {},
-			asks: ['POST /data/bulk'],
-		},
-		{
-			change: 'a field was renamed: the new name is written',
-			fields: [code, state, text('width')],
-			row: renamed,
-			says: ['updated'],
-			holds: { width: '2' },
-			asks: ['GET definition', 'POST /data/bulk'],
-		},
-		{
-			change: 'a field has another type: the platform rejects the value, then it is converted',
-			fields: [code, state, { name: 'size', type: 'number' }],
-			values: { code: 'a' },
-			row: sized,
-			says: [/size/, 'updated'],
-			holds: { size: 2 },
-			asks: ['POST /data/bulk'],
-		},
-		{
-			change: 'a field became read-only: the platform rejects it, then it is left out, with a notice',
-			values: { code: 'a' },
-			fields: [code, state, { name: 'size', type: 'calculated', metadata: { template: '{code}' } }],
-			row: sized,
-			says: [/size/, 'unchanged'],
-			holds: { code: 'a' },
-			asks: ['POST /data/bulk'],
-		},
-		{
-			change: 'another field became the key: it decides',
-			fields: [{ ...code, metadata: {} }, state, { ...size, metadata: { importKey: true } }],
-			row: { code: 'b', size: '1' },
-			says: ['updated'],
-			holds: { code: 'b' },
-			asks: ['POST /data/bulk'],
-		},
-		{
-			change: 'no field is the key any more: nothing is written',
-			fields: [{ ...code, metadata: {} }, state, size],
-			row: sized,
-			says: [/import key/i, /import key/i],
-			holds: { size: '1' },
-			asks: ['POST /data/bulk'],
-		},
-		{
-			change: 'a choice was added: it is written',
-			fields: [code, size, { ...state, metadata: choices('open', 'sent', 'lost') }],
-			row: { code: 'a', state: 'lost' },
-			says: ['updated'],
-			holds: { state: 'lost' },
-			asks: ['POST /data/bulk'],
-		},
-		{
-			change: 'a choice was removed: the platform rejects it',
-			fields: [code, size, { ...state, metadata: choices('open') }],
-			row: { code: 'a', state: 'sent' },
-			says: [/state/],
-			holds: { state: 'open' },
-			asks: ['POST /data/bulk'],
-		},
-		{
-			change: 'a field was removed, and what is stored is compared: the check says so',
-			fields: [code, state],
-			row: sized,
-			given: { options: { skipUnchanged: true } },
-			says: [/not sent.*'size'/],
-			holds: {},
-			asks: ['GET definition', 'POST /data/filter'],
-		},
-		{
-			change: 'a field was removed, in a dry run: the check says so',
-			fields: [code, state],
-			row: sized,
-			given: { options: { dryRun: true } },
-			says: [/not sent.*'size'/],
-			holds: {},
-			asks: ['GET definition', 'POST /data/filter'],
-		},
-		{
-			change: 'another field became the key, and what is stored is compared: it is looked up by it',
-			fields: [{ ...code, metadata: {} }, state, { ...size, metadata: { importKey: true } }],
-			row: { code: 'b', size: '1' },
-			given: { options: { skipUnchanged: true } },
-			says: ['updated'],
-			holds: { code: 'b' },
-			asks: ['GET definition', 'POST /data/filter', 'POST /data/filter', 'PATCH /data/bulk'],
-		},
-	])('$change', async ({ fields, values, row, given, says, holds, asks }) => {
+	/** Once the table has these fields: what each execution says, what the table then holds, and what the first one asks. */
+	type Row = [
+		change: string,
+		fields: Field[],
+		row: IDataObject,
+		says: Array<string | RegExp>,
+		holds: IDataObject,
+		asks: string[],
+		options?: IDataObject,
+	];
+	const number: Field = { name: 'size', type: 'number' };
+	const calculated: Field = { name: 'size', type: 'calculated', metadata: { template: '{code}' } };
+	const keyed = [{ ...code, metadata: {} }, state, { ...size, metadata: { importKey: true } }];
+	const wider = [...all, text('width')];
+	const withChoices = (...values: string[]) => [code, size, { ...state, metadata: choices(...values) }];
+	const bulk = 'POST /data/bulk';
+	const checked = ['GET definition', bulk];
+	const compared = ['GET definition', 'POST /data/filter'];
+	const lookedUp = [...compared, 'POST /data/filter', 'PATCH /data/bulk'];
+	const [skipUnchanged, dryRun, unknownFields] = [{ skipUnchanged: true }, { dryRun: true }, { unknownFields: 'ignore' }];
+	const notSent = /not sent.*'size'/;
+	const noKey = /import key/i;
+
+	test.each<Row>([
+		['added: its value is written', wider, renamed, ['updated'], { width: '2' }, checked],
+		['added, unknown ones are ignored: it is written', wider, renamed, ['updated'], { width: '2' }, checked, unknownFields],
+		['removed: the platform says so, then the check', [code, state], sized, [/Field 'size' is unknown/, notSent], {}, [bulk]],
+		['renamed: the new name is written', [code, state, text('width')], renamed, ['updated'], { width: '2' }, checked],
+		['of another type: rejected, then converted', [code, state, number], sized, [/size/, 'updated'], { size: 2 }, [bulk]],
+		['read-only: rejected, then left out', [code, state, calculated], sized, [/size/, 'unchanged'], { code: 'a' }, [bulk]],
+		['the key: it decides', keyed, { code: 'b', size: '1' }, ['updated'], { code: 'b' }, [bulk]],
+		['no key any more: nothing is written', [{ ...code, metadata: {} }, state, size], sized, [noKey, noKey], { size: '1' }, [bulk]],
+		['given a choice: it is written', withChoices('open', 'lost'), { code: 'a', state: 'lost' }, ['updated'], { state: 'lost' }, [bulk]],
+		['without a choice: it is rejected', withChoices('open'), { code: 'a', state: 'sent' }, [/state/], { state: 'open' }, [bulk]],
+		['removed, and values are compared: the check says so', [code, state], sized, [notSent], {}, compared, skipUnchanged],
+		['removed, in a dry run: the check says so', [code, state], sized, [notSent], {}, compared, dryRun],
+		['the key, and values are compared', keyed, { code: 'b', size: '1' }, ['updated'], { code: 'b' }, lookedUp, skipUnchanged],
+	])('a field is %s', async (...[, fields, row, says, holds, asks, options]) => {
 		await makeTable(all);
 		await warmUp();
-		await makeTable(fields, values);
+		await makeTable(fields, fields.includes(number) || fields.includes(calculated) ? { code: 'a' } : record.fields);
 		for (const [round, said] of says.entries()) {
 			await harness.sandbox.admin.clearRequests();
-			const result = await run('upsert', { items: [row], ...given });
+			const result = await run('upsert', { items: [row], options });
 			const [json] = result.json();
 			const text = json?.outcome ?? json?.error;
 			if (typeof said === 'string') expect(text).toBe(said);

@@ -1,14 +1,15 @@
 /** Reading across links: the records linked to one record, and linked records in place of links. */
 import type { IDataObject } from 'n8n-workflow';
 import { automatic, loadOptions, picked, runOperation, type RunResult } from '../support/engine/engine.cts';
-import { startSandbox, type RunningSandbox } from '../../harness/sandboxProcess.mts';
+import type { RunningSandbox } from '../../harness/sandboxProcess.mts';
+import { sharedSandbox } from '../support/sharedSandbox.mts';
 
 let sandbox: RunningSandbox;
 let dealId: string;
 let companyId: string;
 
 beforeAll(async () => {
-	sandbox = await startSandbox();
+	sandbox = await sharedSandbox({ seeded: true });
 });
 beforeEach(async () => {
 	await sandbox.admin.reset();
@@ -18,7 +19,6 @@ beforeEach(async () => {
 	companyId = company!.id;
 	await sandbox.admin.clearRequests();
 });
-afterAll(() => sandbox.stop());
 
 interface Run {
 	table?: string;

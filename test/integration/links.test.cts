@@ -139,13 +139,6 @@ describe('a link to one record', () => {
 		expect((await person('a'))?.company).toBe((await companyIds()).Acorn);
 	});
 
-	test('by another field, a number given as text', async () => {
-		const links = [{ field: 'company', valueType: 'field', linkedField: 'number' }];
-		const result = await run('create', { links, items: [{ email: 'a', company: ' 2 ' }] });
-		expect(result.error).toBeUndefined();
-		expect((await person('a'))?.company).toBe((await companyIds()).Birch);
-	});
-
 	test('empty and null leave it empty, or clear it, as Empty Values says', async () => {
 		await run('upsert', { items: [{ email: 'a', company: 'Acorn' }] });
 		await run('upsert', { items: [{ email: 'a', company: '' }] });
@@ -204,84 +197,6 @@ describe('not found', () => {
 		expect(await requests('POST', CREATIONS)).toHaveLength(1);
 	});
 
-	describe.each(['create', 'upsert', 'update'])('%s', (operation) => {
-		const names = ['Acorn', 'Birch', 'Dogwood, Test & Sons', 'Back\\slash'];
-		const recordId = { __rl: true, mode: 'id', value: '={{ $json.id }}' };
-		const parameters = operation === 'update' ? { recordId } : {};
-
-		test('one request looks up the links of all items', async () => {
-			const people = Array.from({ length: 12 }, (_, index) => ({ email: `p${index}` }));
-			const made = operation === 'update' ? await run('create', { items: people }) : undefined;
-			const items = people.map((person, index) => ({
-				...person,
-				id: made?.json()[index]!.id as string,
-				company: names[index % 4]!,
-				clients: [names[(index + 1) % 4]!],
-			}));
-			await sandbox.admin.clearRequests();
-			const result = await run(operation, { items, parameters });
-			expect(result.error).toBeUndefined();
-			const ids = await companyIds();
-			expect((await stored()).map(({ fields }) => [fields.company, fields.clients])).toEqual(
-				items.map(({ company, clients }) => [ids[company], [ids[clients[0]!]]]),
-			);
-			expect(await requests('POST', LOOK_UPS)).toHaveLength(1);
-		});
-
-		test('what can not be looked up, or is no link, is the error of its item only', async () => {
-			const items = [
-				{ email: 'a', company: 'Nobody' },
-				{ email: 'b', secret: 'x' },
-				{ email: 'c', company: {} },
-				{ email: 'd', company: 'Acorn' },
-			];
-			const made = operation === 'update' ? await run('create', { items: items.map(({ email }) => ({ email })) }) : undefined;
-			const result = await run(operation, {
-				...goingOn,
-				parameters,
-				items: items.map((item, index) => ({ ...item, id: made?.json()[index]!.id as string })) as IDataObject[],
-			});
-			const errors = result.json().map(({ error }) => String(error ?? ''));
-			expect(errors.map((error) => error !== '')).toEqual([true, true, true, false]);
-			expect(errors[0]).toContain('no record of \'Companies\' has "Nobody"');
-			expect(errors[1]).toContain("no record of 'Secrets'");
-		});
-	});
-
-	test('created only for items that are written', async () => {
-		const result = await run('upsert', {
-			...goingOn,
-			links: [orCreate],
-			items: [
-				{ email: 'a', company: 'New', age: 'many' },
-				{ email: 'b', company: 'Other' },
-			],
-		});
-		expect(outcomes(result)).toEqual(['failed', 'inserted']);
-		expect(Object.keys(await companyIds())).toContain('Other');
-		expect(Object.keys(await companyIds())).not.toContain('New');
-	});
-
-	test('created only for items whose record is not just returned', async () => {
-		const items = [{ email: 'a', age: 1 }];
-		await run('create', { items });
-		const result = await run('upsert', {
-			links: [orCreate],
-			items: [
-				{ email: 'a', company: 'New' },
-				{ email: 'b', company: 'Other' },
-			],
-			options: { ifFound: 'skip' },
-		});
-		expect(result.error).toBeUndefined();
-		expect(outcomes(result)).toEqual(['found', 'inserted']);
-		expect(result.json()[0]).toMatchObject({ email: 'a', age: 1 });
-		const ids = await companyIds();
-		expect(Object.keys(ids)).toContain('Other');
-		expect(Object.keys(ids)).not.toContain('New');
-		expect((await person('b'))?.company).toBe(ids.Other);
-	});
-
 	test('a dry run reports what would be created, and writes nothing', async () => {
 		const result = await run('upsert', {
 			links: [orCreate],
@@ -299,56 +214,6 @@ describe('not found', () => {
 });
 
 describe('what can go wrong with the linked table', () => {
-	test.each([
-		['its structure', []],
-		['its records', ['structure']],
-	])('the token may not read %s', async (_what, allow) => {
-		const token = await sandbox.admin.createToken({
-			name: `narrow-${allow.length}`,
-			type: 'role',
-			permissions: [
-				{ app: APP, table: 'people', allow: ['read', 'structure', 'create', 'update', 'delete'] },
-				{ app: APP, table: 'secrets', allow },
-			],
-		});
-		const result = await run('create', { ...goingOn, token, items: [{ email: 'a', secret: 'x' }, { email: 'b' }] });
-		expect(outcomes(result)).toEqual(['failed', 'inserted']);
-		expectErrorItem(result.output('Data Platform')[0]!, 0, "its linked table can't be read");
-	});
-
-	test('a linked record that is deleted after the look-up is the error of its item', async () => {
-		const { Birch } = await companyIds();
-		await sandbox.admin.faults([{ match: { method: 'POST', path: '/people/data/bulk' }, fault: { kind: 'slowBefore', ms: 500 } }]);
-		const running = run('create', {
-			...goingOn,
-			items: [
-				{ email: 'a', company: 'Acorn' },
-				{ email: 'b', company: 'Birch' },
-			],
-		});
-		const isLookedUp = async () => (await requests('POST', /people\/data\/bulk$/)).length > 0;
-		while (!(await isLookedUp())) await new Promise((resolve) => setTimeout(resolve, 10));
-		await sandbox.client().delete(`/apps/${APP}/tables/companies/data/${Birch}`);
-		const result = await running;
-		expect(outcomes(result)).toEqual(['inserted', 'failed']);
-		expectErrorItem(result.output('Data Platform')[1]!, 1, 'does not exist');
-	});
-
-	test('circular links: a table that links to itself', async () => {
-		const items = [
-			{ name: 'One', parent: 'Two' },
-			{ name: 'Two', parent: 'One' },
-		];
-		const refused = await run('upsert', { ...goingOn, table: 'companies', items });
-		expect(outcomes(refused)).toEqual(['failed', 'failed']);
-		const result = await run('upsert', { table: 'companies', links: [orCreate], items });
-		expect(result.error).toBeUndefined();
-		const ids = await companyIds();
-		const parents = (await stored('companies')).slice(-2).map(({ fields }) => fields.parent);
-		expect(parents).toEqual(expect.arrayContaining([ids.One, ids.Two]));
-		expect(Object.keys(ids)).toHaveLength(6);
-	});
-
 	test('a record that Sync created for a link is not removed by the next run', async () => {
 		const sync = async (parent: string, more: Run = {}) =>
 			await run('sync', {
@@ -373,28 +238,27 @@ describe('what can go wrong with the linked table', () => {
 });
 
 describe('the number of requests', () => {
-	test('5,000 people of 1,200 companies, 200 of them new', async () => {
-		const company = (index: number) => `company ${index % 1200}`;
-		const records = Array.from({ length: 1000 }, (_, index) => ({ fields: { name: company(index) } }));
+	test('500 people of 120 companies, 20 of them new', async () => {
+		const company = (index: number) => `company ${index % 120}`;
+		const records = Array.from({ length: 100 }, (_, index) => ({ fields: { name: company(index) } }));
 		await sandbox.admin.createTable({ app: APP, table: companies, records });
 		await sandbox.admin.clearRequests();
-		const items = Array.from({ length: 5000 }, (_, index) => ({ email: `p${index}`, company: company(index) }));
+		const items = Array.from({ length: 500 }, (_, index) => ({ email: `p${index}`, company: company(index) }));
 		const result = await run('upsert', {
 			links: [{ ...orCreate, field: 'company' }],
 			items,
-			options: { output: 'summary', batchSize: 1000 },
+			options: { output: 'summary', batchSize: 100 },
 		});
-		expect(result.json()[0]).toMatchObject({ inserted: 5000, linkedRecordsCreated: 200 });
+		expect(result.json()[0]).toMatchObject({ inserted: 500, linkedRecordsCreated: 20 });
 		expect(await requests('GET', /tables\/[^/]+$/)).toHaveLength(2);
 		expect(await requests('POST', LOOK_UPS)).toHaveLength(2);
 		expect(await requests('POST', CREATIONS)).toHaveLength(1);
 		expect(await requests('POST', /people\/data\/bulk$/)).toHaveLength(5);
 		expect(await sandbox.admin.requests()).toHaveLength(10);
 		const ids = await companyIds();
-		for (const { fields } of await stored()) {
-			expect(fields.company).toBe(ids[company(Number(String(fields.email).slice(1)))]);
-		}
-	}, 60_000);
+		const others = (await stored()).filter(({ fields }) => fields.company !== ids[company(Number(String(fields.email).slice(1)))]);
+		expect(others).toEqual([]);
+	});
 });
 
 describe('the option', () => {

@@ -231,7 +231,7 @@ const isSteady = (text: string) => !text.includes('$now');
 
 beforeAll(prepare);
 
-const RUNS = runsOf(Number(process.env.PROPERTY_RUNS ?? 1000));
+const RUNS = runsOf(Number(process.env.PROPERTY_RUNS ?? 500));
 
 /** n8n's default. The others are compared every week: n8n 1 has only `legacy`. */
 const ENGINE = (process.env.EXPRESSION_ENGINE ?? 'vm') as 'legacy' | 'vm' | 'quickjs';

@@ -13,7 +13,7 @@ import { stored } from './attachmentFixtures.cts';
 const harness = useHarness();
 
 /** Long enough that requests sent at the same time overlap. */
-const LATENCY_MS = 100;
+const LATENCY_MS = 60;
 
 const PARTS = 'parts';
 const MAKERS = 'makers';

@@ -45,58 +45,6 @@ describe('silent skips', () => {
 	});
 });
 
-test('updates in another order still belong to their items', async () => {
-	const stored = await harness.fill('orders', ...numbered(4));
-	await harness.faults(onBulk({ kind: 'reorderRecords' }));
-	const items = stored.map(({ id }, index) => ({ id, buyer: index === 1 ? 'Buyer 2' : 'changed' }));
-	const result = await harness.run('update', { items, parameters: { recordId: '={{ $json.id }}' } });
-	expect(outcomes(result)).toEqual(['updated', 'unchanged', 'updated', 'updated']);
-	expect(result.json().map(({ id, ver }) => [id, ver])).toEqual((await harness.records()).map(({ id, ver }) => [id, ver]));
-});
-
-describe('a response with too few or too many records', () => {
-	test.each([
-		['fewerRecords', 'create', 'inserted'],
-		['fewerRecords', 'upsert', 'written'],
-		['moreRecords', 'create', 'inserted'],
-		['moreRecords', 'upsert', 'inserted'],
-	])('%s after %s: every item has its own record', async (kind, operation, last) => {
-		await harness.faults(onBulk({ kind, count: 2 }));
-		const result = await harness.run(operation, { ...goingOn, items: numbered(4) });
-		expect(outcomes(result)).toEqual(['inserted', 'inserted', last, last]);
-		const ids = (await harness.records()).map(({ id }) => id);
-		expect(result.json().map(({ id }) => id)).toEqual(ids);
-	});
-
-	test.each([
-		['fewerRecords', 'written'],
-		['moreRecords', 'updated'],
-	])('%s after an update: the last item is %s', async (kind, last) => {
-		const stored = await harness.fill('orders', ...numbered(3));
-		await harness.faults(onBulk({ kind }));
-		const result = await harness.run('update', {
-			...goingOn,
-			items: stored.map(({ id }) => ({ id, buyer: 'changed' })),
-			parameters: { recordId: '={{ $json.id }}' },
-		});
-		expect(outcomes(result)).toEqual(['updated', 'updated', last]);
-	});
-
-	test.each(['fewerRecords', 'moreRecords'])('%s after a create without a key: nothing is claimed wrongly', async (kind) => {
-		await harness.faults(onBulk({ kind }));
-		const items = ['a', 'b', 'c'].map((text) => ({ text }));
-		const result = await harness.run('create', { ...goingOn, table: 'notes', items });
-		const stored = new Map((await harness.records('notes')).map(({ id, fields }) => [id, fields.text]));
-		expect(stored.size).toBe(3);
-		expect(result.json()).toHaveLength(3);
-		result.json().forEach(({ outcome, id, details }, index) => {
-			if (outcome === 'inserted' && id !== undefined) {
-				expect(stored.get(id as string)).toBe(items[index]!.text);
-			} else if (outcome !== 'inserted') expect(details).toMatchObject({ outcome: 'unknown' });
-		});
-	});
-});
-
 describe('a response that is not JSON', () => {
 	test.each(['create', 'upsert'])('%s', async (operation) => {
 		await harness.faults({ match: { path: '/data/bulk$', method: 'POST' }, fault: { kind: 'html', status: 200 } });

@@ -1,5 +1,5 @@
 import type { IDataObject } from 'n8n-workflow';
-import { numbered, outcomes, pairedIndexes, useHarness, withoutJson, type OnError, type Run } from './fixtures.cts';
+import { numbered, outcomes, pairedIndexes, useHarness, type OnError, type Run } from './fixtures.cts';
 
 /** n8n's Retry On Fail runs the whole node again: after an error, or after an error item first. */
 const harness = useHarness();
@@ -8,7 +8,6 @@ const retry = { maxTries: 3, waitBetweenTries: 1 };
 const refused = { number: 'bad', buyer: 'x', state: 'lost' };
 const firstBad = [refused, ...numbered(3)];
 const middleBad = [...numbered(2), refused, { number: '3', buyer: 'Buyer 3' }];
-const posts = async (path: RegExp) => (await harness.requests()).filter((request) => request.method === 'POST' && path.test(request.path));
 const versions = async () => (await harness.records()).map(({ ver }) => ver);
 
 /** `notes` has no import key: only the node itself can know what it has written. */
@@ -48,16 +47,6 @@ describe('create without an import key', () => {
 		expect(await harness.values('text', 'notes')).toEqual(['a', 'b']);
 	});
 
-	test('whose first item fails writes nothing twice, and returns what the first attempt wrote', async () => {
-		const result = await harness.run('create', { table: 'notes', items: texts('bad', 'a', 'b'), retry, onError: 'continueRegularOutput' });
-		const stored = await harness.records('notes');
-		expect(stored.map(({ fields }) => fields.text)).toEqual(['a', 'b']);
-		expect(result.json().map(({ id }) => id ?? null)).toEqual([null, ...stored.map(({ id }) => id)]);
-		// Really tried again: only the bad record.
-		const sent = await posts(/data\/bulk$/);
-		expect(sent.slice(-2).map(({ records }) => records ?? 1)).toEqual([1, 1]);
-	});
-
 	test('that succeeds on the second attempt returns every item once', async () => {
 		await harness.faults({
 			match: { path: '/data/bulk$', bodyContains: '"bad"' },
@@ -69,25 +58,6 @@ describe('create without an import key', () => {
 		expect(pairedIndexes(result.output('Data Platform'))).toEqual([0, 1, 2]);
 		const stored = await harness.values('text', 'notes');
 		expect([...stored].sort()).toEqual(['a', 'b', 'bad']);
-	});
-
-	test('an item without JSON has no effect', async () => {
-		const run = { table: 'notes', input: [{ json: { text: 'a' } }, withoutJson, { json: { text: 'b' } }], retry };
-		const result = await harness.run('create', run);
-		expect(result.error?.message).toContain('the item has no JSON data');
-		expect(await harness.values('text', 'notes')).toEqual([]);
-	});
-
-	test('an item without JSON in front does not get in the way when the run goes on', async () => {
-		const result = await harness.run('create', {
-			table: 'notes',
-			input: [withoutJson, { json: { text: 'a' } }],
-			retry,
-			onError: 'continueRegularOutput',
-		});
-		expect(result.error).toBeUndefined();
-		expect(pairedIndexes(result.output('Data Platform'))).toEqual([0, 1]);
-		expect(await harness.values('text', 'notes')).toEqual(['a']);
 	});
 });
 
@@ -123,14 +93,6 @@ test('a delete does not look for records that the first attempt deleted', async 
 	expect(await harness.records()).toEqual([]);
 });
 
-test('a delete whose outcome is unknown is tried again', async () => {
-	const [stored] = await harness.fill('orders', ...numbered(1));
-	await harness.faults({ match: { method: 'DELETE' }, when: { first: 1 }, fault: { kind: 'status', status: 503 } });
-	const result = await harness.run('delete', { parameters: { recordId: stored!.id }, options: { maxRetryWait: 0 }, retry });
-	expect(result.error).toBeUndefined();
-	expect(await harness.records()).toEqual([]);
-});
-
 describe('Delete Many', () => {
 	const everyOrder = {
 		filterMode: 'conditions',
@@ -154,46 +116,6 @@ describe('Delete Many', () => {
 		expect(matched).toBe(deletedCount);
 		expect(matched).toBeLessThan(4);
 		expect(rest).toEqual({ deleted: true, remaining: 0, attempt: 2 });
-	});
-
-	test('of several items counts each in the try that did it', async () => {
-		await harness.fill('orders', ...numbered(2), { number: '3', buyer: 'last' });
-		await harness.faults({ match: { method: 'DELETE' }, when: { nth: [2] }, fault: { kind: 'status', status: 403 } });
-		const condition = [{ field: 'buyer', operator: 'startswith', value: '={{ $json.buyer }}' }];
-		const result = await harness.run('deleteMany', {
-			items: [{ buyer: 'Buyer' }, { buyer: 'last' }],
-			parameters: { filterMode: 'conditions', conditions: { condition } },
-			retry,
-		});
-		expect(result.json()).toEqual([
-			{ deleted: true, matched: 2, deletedCount: 2, remaining: 0 },
-			{ deleted: true, matched: 1, deletedCount: 1, remaining: 0, attempt: 2 },
-		]);
-	});
-
-	const byQuery = { filterMode: 'conditions', conditions: { condition: [{ field: 'buyer', operator: 'notempty' }] } };
-
-	test('does not rule out what a lost try may still delete, whatever a later one gets', async () => {
-		await harness.fill('orders', ...numbered(3));
-		await harness.faults(
-			// Applied once the node has given up, and after the next try was rejected.
-			{ match: { method: 'DELETE' }, when: { nth: [1] }, fault: { kind: 'slowBefore', ms: 1500 } },
-			{ match: { path: '/count/filter$' }, when: { nth: [2] }, fault: { kind: 'status', status: 403 } },
-			{ match: { method: 'DELETE' }, when: { nth: [2] }, fault: { kind: 'status', status: 413 } },
-		);
-		const result = await harness.run('deleteMany', { parameters: byQuery, options: { timeout: 0.3 }, retry: { maxTries: 2 } });
-		expect(result.error?.message).toMatch(/it is unknown how many of 3 records were deleted/);
-		expect(result.error?.context?.details).toMatchObject({ outcome: 'unknown' });
-		await harness.sandbox.admin.waitUntilIdle();
-		expect(await harness.records()).toEqual([]);
-	});
-
-	test('says in which try it failed', async () => {
-		await harness.fill('orders', ...numbered(5));
-		await harness.faults({ match: oneByOne, fault: { kind: 'status', status: 403 } });
-		const result = await harness.run('deleteMany', { parameters: everyOrder, retry: { maxTries: 2 } });
-		expect(result.error?.message).toMatch(/; 0 of 5 records were deleted in attempt 2$/);
-		expect(result.error?.context?.details).toMatchObject({ outcome: 'failed', status: 403 });
 	});
 });
 

@@ -6,13 +6,14 @@ import { gzipSync } from 'node:zlib';
 import type { IDataObject } from 'n8n-workflow';
 import { Container } from '@n8n/di';
 import { BinaryDataConfig, BinaryDataService } from 'n8n-core';
+import { runsOf } from '../support/part.mts';
 import { SeededRandom } from '../support/seededRandom.mts';
 import { read, stored } from './attachmentFixtures.cts';
 import { useHarness } from './fixtures.cts';
 
 const harness = useHarness();
 const TABLE = 'mixed';
-const SEEDS = Array.from({ length: 12 }, (_, seed) => seed + 1);
+const SEEDS = Array.from({ length: runsOf(12) }, (_, seed) => seed + 1);
 
 beforeAll(async () => {
 	Container.get(BinaryDataConfig).mode = 'filesystem';

@@ -1,9 +1,8 @@
 /**
  * A response that is lost, and a second attempt that is rejected: what the first one did counts.
  */
-import type { IDataObject } from 'n8n-workflow';
 import type { FaultRule } from '../../harness/sandboxAdmin.mts';
-import { numbered, outcomes, useHarness, type Run } from './fixtures.cts';
+import { outcomes, useHarness, type Run } from './fixtures.cts';
 import { useOtherWriter } from './otherWriter.cts';
 
 const harness = useHarness();
@@ -11,79 +10,8 @@ const otherWriter = useOtherWriter(harness);
 
 type Fault = FaultRule['fault'];
 
-const inTurn = (match: FaultRule['match'], ...faults: Fault[]) =>
-	harness.faults(...faults.map((fault, index) => ({ match, when: { nth: [index + 1] }, fault })));
-
-const pairs: Array<[name: string, lost: Fault, refused: Fault]> = [
-	['a reset, then 400', { kind: 'resetAfter' }, { kind: 'status', status: 400 }],
-	['a reset, then 403', { kind: 'resetAfter' }, { kind: 'status', status: 403 }],
-	['a reset, then 413', { kind: 'resetAfter' }, { kind: 'status', status: 413 }],
-	['a response cut short, then 400', { kind: 'truncate' }, { kind: 'status', status: 400 }],
-];
-
 const matched: Partial<Run> = { parameters: { matchOn: 'fields', matchFields: ['buyer'] } };
 const skipping: Partial<Run> = { options: { skipUnchanged: true } };
-
-describe.each(pairs)('%s', (_, lost, refused) => {
-	test.each<[string, IDataObject, Partial<Run>, string]>([
-		['update', { buyer: 'new' }, {}, 'written'],
-		['update', { buyer: 'new' }, skipping, 'updated'],
-		['upsert', { number: '1', buyer: 'new' }, {}, 'written'],
-		['upsert', { number: '2', buyer: 'new' }, {}, 'written'],
-		['upsert', { number: '2', buyer: 'new' }, skipping, 'inserted'],
-		['upsert', { buyer: 'old', price: 5 }, matched, 'written'],
-		['upsert', { buyer: 'old', price: 5 }, { ...matched, ...skipping }, 'updated'],
-	])('%s %j %j: %4$s', async (operation, item, run, outcome) => {
-		const [stored] = await harness.fill('orders', { number: '1', buyer: 'old' });
-		await inTurn({ path: '/data/bulk$' }, lost, refused);
-		const result = await harness.run(operation, {
-			items: [item],
-			...(operation === 'update' && { parameters: { recordId: stored!.id } }),
-			...run,
-		});
-		expect(result.error).toBeUndefined();
-		expect(result.json()).toMatchObject([{ outcome, ...item }]);
-	});
-
-	test('Delete', async () => {
-		const [stored] = await harness.fill('orders', ...numbered(1));
-		await inTurn({ method: 'DELETE' }, lost, refused);
-		const result = await harness.run('delete', { parameters: { recordId: stored!.id } });
-		expect(result.error).toBeUndefined();
-		expect(result.json()).toEqual([{ deleted: true, id: stored!.id }]);
-	});
-
-	test('a deletion of Sync', async () => {
-		await harness.fill('orders', ...numbered(3));
-		await inTurn({ method: 'DELETE' }, lost, refused);
-		const result = await harness.run('sync', {
-			items: numbered(1),
-			parameters: { missingRecords: 'delete', maxRecordsToRemove: 100, maxShareToRemove: 100 },
-		});
-		expect(result.error).toBeUndefined();
-		expect(outcomes(result)).toEqual(['unchanged', 'deleted', 'deleted']);
-		expect(await harness.values('number')).toEqual(['1']);
-	});
-
-	test('Delete Many', async () => {
-		await harness.fill('orders', ...numbered(2));
-		await inTurn({ method: 'DELETE', path: '/data/[^/]{20,}$' }, lost, refused);
-		const result = await harness.run('deleteMany', {
-			parameters: {
-				filterMode: 'conditions',
-				matchType: 'or',
-				conditions: {
-					condition: [
-						{ field: 'number', operator: 'eq', value: '1' },
-						{ field: 'number', operator: 'eq', value: '2' },
-					],
-				},
-			},
-		});
-		expect(result.error).toBeUndefined();
-		expect(result.json()).toMatchObject([{ deletedCount: 2, remaining: 0 }]);
-	});
-});
 
 describe.each<[string, Partial<Run>]>([
 	['update', { items: [{ buyer: 'new' }] }],

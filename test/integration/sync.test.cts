@@ -1,10 +1,8 @@
 /** Sync: makes the table, or a part of it, match the input. */
 import type { IDataObject } from 'n8n-workflow';
-import { APP, numbered, outcomes, useHarness, type Run } from './fixtures.cts';
-import { useOtherWriter } from './otherWriter.cts';
+import { numbered, outcomes, useHarness, type Run } from './fixtures.cts';
 
 const harness = useHarness();
-const writer = useOtherWriter(harness);
 
 const where = (field: string, operator: string, value: string) => ({
 	filterMode: 'conditions',
@@ -72,22 +70,7 @@ test('only records that the filter names can be missing', async () => {
 	expect(await harness.values('number')).toEqual(['1', '3']);
 });
 
-test('an item whose record is outside the filter is written anyway', async () => {
-	await harness.fill('orders', order(1, { state: 'sent' }), order(2, { state: 'open' }));
-	const result = await sync([order(1, { price: 2 })], { parameters: { ...deleting, ...where('state', 'eq', 'open') } });
-	expect(report(result)).toEqual(['updated 1', 'deleted 2']);
-});
-
 describe('guards', () => {
-	test.each([where('state', 'neq', 'opne'), where('state', 'eq', ' open')])(
-		'a scope that compares with no choice: nothing is written: %j',
-		async (filter) => {
-			const result = await sync([order(8)], { parameters: { ...deleting, ...filter } });
-			expect(result.error?.message).toContain("isn't one of the field's choices");
-			expect(await harness.values('number')).toEqual(['1', '2', '3', '4', '5']);
-		},
-	);
-
 	test('more than the maximum: nothing is written', async () => {
 		const result = await sync([order(1), order(8)], { parameters: { ...deleting, maxRecordsToRemove: 3 } });
 		expect(result.error?.message).toBe(
@@ -95,18 +78,6 @@ describe('guards', () => {
 		);
 		expect(result.error?.description).toContain("'Max Records to Remove'");
 		expect(await harness.records()).toHaveLength(5);
-	});
-
-	test('more than the share: nothing is written, an item each under Continue', async () => {
-		const parameters = { ...deleting, maxShareToRemove: 20 };
-		const result = await sync([order(1), order(2), order(3)], { parameters });
-		expect(result.error?.message).toBe('Nothing was written or removed: 2 of 5 records are missing from the input, more than 20 %');
-		const items = [order(1), order(2), order(3), order(4)];
-		const allowed = await sync(items, { parameters });
-		expect(report(allowed)).toHaveLength(5);
-		const continued = await sync([order(1), order(8)], { parameters, onError: 'continueRegularOutput' });
-		expect(report(continued)).toEqual(['failed', 'failed']);
-		expect(await harness.values('number')).toEqual(['1', '2', '3', '4']);
 	});
 
 	test('an empty input removes nothing unless it is allowed', async () => {
@@ -120,16 +91,6 @@ describe('guards', () => {
 });
 
 describe('an item that fails', () => {
-	test('without its key, nothing is removed, whatever the options are', async () => {
-		const result = await sync([order(1), { buyer: 'x' }, order(3)], {
-			onError: 'continueRegularOutput',
-			parameters: { ...deleting, removeDespiteFailures: true },
-		});
-		expect(report(result)).toEqual(['unchanged 1', 'failed', 'unchanged 3']);
-		expect(result.hints).toContainEqual(expect.stringContaining('No record was removed: it is unknown which one item 1 stands for'));
-		expect(await harness.records()).toHaveLength(5);
-	});
-
 	test('with its key: missing records are reported, and left unless the option is set', async () => {
 		const items = [order(1), order(2, { price: -1 }), order(3)];
 		const left = await sync(items, { onError: 'continueRegularOutput' });
@@ -146,20 +107,6 @@ describe('an item that fails', () => {
 		expect(missing.sort()).toEqual(['deleted 4', 'deleted 5']);
 		expect(await harness.values('number')).toEqual(['1', '2', '3']);
 	});
-
-	test('if not all items were sent, nothing is removed, whatever the options are', async () => {
-		await harness.faults({ match: { path: '/data/bulk$' }, fault: { kind: 'status', status: 403 } });
-		const parameters = { ...deleting, removeDespiteFailures: true };
-		const result = await sync([order(1), order(9)], { onError: 'continueRegularOutput', parameters });
-		expect(result.json()[2]?.error).toContain('but was not removed: the run stopped before');
-		expect(await harness.records()).toHaveLength(5);
-	});
-
-	test('under Stop nothing is written at all', async () => {
-		const result = await sync([order(1), { buyer: 'x' }]);
-		expect(result.error?.message).toContain("the import key 'number' has no value");
-		expect(await harness.records()).toHaveLength(5);
-	});
 });
 
 test('a dry run lists what would be created, updated and removed', async () => {
@@ -175,48 +122,6 @@ test('a dry run lists what would be created, updated and removed', async () => {
 test('a summary counts the records that were removed', async () => {
 	const result = await sync([order(1), order(2)], { options: { output: 'summary' } });
 	expect(result.json()).toEqual([expect.objectContaining({ unchanged: 2, deleted: 3, marked: 0, scopeRecords: 5, missingRecords: 3 })]);
-});
-
-describe('another writer, between the comparison and the removal', () => {
-	const api = () => harness.sandbox.client();
-	const at = `/apps/${APP}/tables/orders/data`;
-	const find = async (number: string) => (await harness.records()).find(({ fields }) => fields.number === number)!.id;
-	const change = async (number: string, fields: IDataObject) => await api().patch(`${at}/${await find(number)}`, { fields });
-	/** Acts once, before the first request that reads the records to remove. */
-	const meanwhile = (act: () => Promise<unknown>) => {
-		let isDone = false;
-		let writes = 0;
-		writer.before((target) => {
-			const isWrite = target.endsWith(' /data/bulk');
-			writes += Number(isWrite);
-			if (isDone || writes === 0 || isWrite) return undefined;
-			isDone = true;
-			return act();
-		});
-	};
-	const items = [1, 2, 3, 4].map((number) => order(number, { price: 1 }));
-	const run = async (more: IDataObject = {}) =>
-		report(await sync(items, { parameters: { ...deleting, ...more }, credential: writer.credential() })).at(-1);
-
-	test('changes a record to one of the input: it stays', async () => {
-		meanwhile(async () => {
-			await api().delete(`${at}/${await find('4')}`);
-			await change('5', { number: '4' });
-		});
-		expect(await run()).toBe('skipped 5');
-		expect(await harness.values('number')).toEqual(['1', '2', '3', '4']);
-	});
-});
-
-test('a token that may not delete: no further attempts, each record is reported', async () => {
-	await harness.faults({ match: { method: 'DELETE' }, fault: { kind: 'status', status: 403 } });
-	const result = await sync([order(1)], { onError: 'continueRegularOutput' });
-	expect(report(result)).toEqual(['unchanged 1', 'failed', 'failed', 'failed', 'failed']);
-	expect(await harness.records()).toHaveLength(5);
-	const deletes = (await harness.writes()).filter(({ method }) => method === 'DELETE');
-	expect(deletes).toHaveLength(1);
-	const stopped = await sync([order(1)]);
-	expect(stopped.error?.message).toContain('is missing from the input, but was not removed');
 });
 
 test('a record that could not be removed keeps its details on the error output', async () => {

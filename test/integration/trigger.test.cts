@@ -192,20 +192,6 @@ describe('what is stored', () => {
 		expect(await emitted(other)).toEqual(['created 2']);
 	});
 
-	test('another group of conditions starts over', async () => {
-		const condition = [{ field: 'number', operator: 'notempty' }];
-		const withGroup = (matchType: string) => ({
-			filterMode: 'conditions',
-			conditions: { condition },
-			groups: { group: [{ matchType, conditions: { condition } }] },
-		});
-		const watching = await start(withGroup('and'));
-		await watching.poll();
-		await create('1');
-		const other = await start(withGroup('or'), { staticData: watching.staticData() });
-		expect(await emitted(other)).toBeNull();
-	});
-
 	test('a filter that is computed is the same filter tomorrow', async () => {
 		const watching = await start({
 			filterMode: 'conditions',
@@ -214,26 +200,6 @@ describe('what is stored', () => {
 		await watching.poll();
 		await create('1');
 		expect(await emitted(watching)).toEqual(['created 1']);
-	});
-
-	test('a failing poll leaves it as it is', async () => {
-		const watching = await start();
-		await watching.poll();
-		await create('1');
-		const before = watching.staticData();
-		await harness.faults({ fault: { kind: 'status', status: 403 } });
-		expect(await failureOf(watching)).toMatchObject({ httpCode: '403' });
-		expect(watching.staticData()).toBe(before);
-		await harness.faults();
-		expect(await emitted(watching)).toEqual(['created 1']);
-	});
-
-	test('polls at the same time emit each change once', async () => {
-		const watching = await start();
-		await watching.poll();
-		await create('1', '2', '3');
-		const both = await Promise.all([emitted(watching), emitted(watching), emitted(watching)]);
-		expect(both.flatMap((one) => one ?? [])).toEqual(['created 1', 'created 2', 'created 3']);
 	});
 });
 

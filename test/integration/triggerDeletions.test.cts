@@ -2,7 +2,6 @@
 import type { IDataObject, INodeParameters } from 'n8n-workflow';
 import { seal, unseal } from '../../nodes/DataPlatform/api/packing.ts';
 import type { SavedState } from '../../nodes/DataPlatform/trigger/savedState.ts';
-import type { FaultRule } from '../../harness/sandboxAdmin.mts';
 import { picked } from '../support/engine/engine.cts';
 import { watch, type Watching, type WatchOptions } from '../support/engine/polls.cts';
 import { onVirtualClock } from '../property/matrix/virtualClock.mts';
@@ -89,28 +88,6 @@ describe('emitted', () => {
 		expect(await emitted(watching)).toEqual(['created new', 'updated 1', 'deleted 3']);
 		await remove('new', '1');
 		expect((await emitted(watching))?.sort()).toEqual(['deleted 1', 'deleted new']);
-	});
-
-	test('not a record that was created and deleted between two polls', async () => {
-		const watching = await start();
-		await watching.poll();
-		await create('brief');
-		await remove('brief');
-		expect(await watching.poll()).toBeNull();
-	});
-
-	test('not a record that came back under its id: it is created', async () => {
-		await harness.fill('orders', ...numbered(2));
-		const watching = await start();
-		await watching.poll();
-		await note();
-		const id = await idOf('1');
-		await remove('1');
-		const bulk = [{ id, fields: { number: '1', buyer: 'again' } }];
-		await harness.sandbox.client().patch(path('/bulk'), { bulk, useUpsert: true });
-		expect(await emitted(watching)).toEqual(['created 1']);
-		await remove('1');
-		expect(await emitted(watching)).toEqual(['deleted 1']);
 	});
 
 	test('deletions only: no changes, and records that were created since are watched', async () => {
@@ -201,45 +178,6 @@ describe('when it checks', () => {
 });
 
 describe('never treated as a deletion', () => {
-	const fault = (rest: string, kind: FaultRule['fault']) => harness.faults({ match: { method: 'GET', path: `/data${rest}` }, fault: kind });
-
-	test.each([
-		['a list that fails', '$', { kind: 'status', status: 500 }],
-		['a list that is cut off', '$', { kind: 'truncate' }],
-		['a token without the right', '$', { kind: 'status', status: 403 }],
-		['a gateway that has no such page', '/[^/]+$', { kind: 'html', status: 404 }],
-		['a record that fails', '/[^/]+$', { kind: 'status', status: 500 }],
-	])(
-		'%s: the poll fails, and the next one emits',
-		async (_, rest, kind) => {
-			await harness.fill('orders', ...numbered(3));
-			const watching = await start({ triggerOn: 'deleted', options: { timeout: 1 } });
-			await watching.poll();
-			await remove('2');
-			const before = watching.staticData();
-			if (rest === '$') {
-				await harness.faults({ match: { path: '/data(/filter)?$' }, fault: kind });
-			} else await fault(rest, kind);
-			expect(await failureOf(watching)).toBeInstanceOf(Error);
-			expect(watching.staticData()).toBe(before);
-			await harness.faults();
-			expect(await emitted(watching)).toEqual(['deleted 2']);
-		},
-		60_000,
-	);
-
-	test('a check that fails does not keep changes back', async () => {
-		await harness.fill('orders', ...numbered(2));
-		const watching = await start();
-		await watching.poll();
-		await create('new');
-		await remove('2');
-		await fault('/[^/]+$', { kind: 'html', status: 404 });
-		expect(await emitted(watching)).toEqual(['created new']);
-		await harness.faults();
-		expect(await emitted(watching)).toEqual(['deleted 2']);
-	});
-
 	test('many at once: the poll fails and says what to do; a higher share emits them', async () => {
 		await harness.fill('orders', ...numbered(30));
 		const watching = await start();
@@ -253,39 +191,7 @@ describe('never treated as a deletion', () => {
 	});
 });
 
-test('a missing table fails; when it is back with other records, the old ones are deleted', async () => {
-	await harness.fill('orders', ...numbered(5));
-	const watching = await start();
-	await watching.poll();
-	await harness.sandbox.admin.reset();
-	expect((await failureOf(watching)).message).toContain('There is no application');
-	await harness.reset();
-	expect(await watching.poll()).toHaveLength(5);
-});
-
-test('polls at the same time emit each deletion once', async () => {
-	await harness.fill('orders', ...numbered(4));
-	const watching = await start({ triggerOn: 'deleted' });
-	await watching.poll();
-	await remove('1', '2');
-	const polls = await Promise.all([watching.poll(), watching.poll(), watching.poll()]);
-	expect(polls.flatMap((items) => items ?? [])).toHaveLength(2);
-});
-
 describe('what is stored', () => {
-	test('another spelling of the base URL is the same platform', async () => {
-		await harness.fill('orders', ...numbered(2));
-		const watching = await start();
-		await watching.poll();
-		await remove('1');
-		const other = await watch(
-			{ ...harness.credential, baseUrl: `${harness.credential.baseUrl}/` },
-			{ application: picked(APP), table: picked('orders'), triggerOn: 'createdUpdatedOrDeleted', options: { deletionCheckInterval: 0 } },
-			{ staticData: watching.staticData() },
-		);
-		expect(await emitted(other)).toEqual(['deleted 1']);
-	});
-
 	test('switched on later, it watches from then on; switched off and on, too', async () => {
 		await harness.fill('orders', ...numbered(4));
 		const before = await start({ triggerOn: 'createdOrUpdated' });
@@ -304,21 +210,6 @@ describe('what is stored', () => {
 		expect(await last.poll()).toBeNull();
 		await remove('4');
 		expect(await emitted(last)).toEqual(['deleted 4']);
-	});
-
-	test('only deletions for a while: what changes afterwards is watched from then on', async () => {
-		await harness.fill('orders', ...numbered(3));
-		await note();
-		const startFrom = 'beginning';
-		const all = await start({ startFrom });
-		expect(await all.poll()).toHaveLength(3);
-		const only = await start({ triggerOn: 'deleted' }, { staticData: all.staticData() });
-		await remove('1');
-		expect(await emitted(only)).toEqual(['deleted 1']);
-		const back = await start({ startFrom }, { staticData: only.staticData() });
-		expect(await back.poll()).toBeNull();
-		await create('new');
-		expect(await emitted(back)).toEqual(['created new']);
 	});
 
 	test('durable cursors: the start survives that n8n drops the state of the activation', async () => {

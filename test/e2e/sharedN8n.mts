@@ -27,7 +27,7 @@ export interface SharedN8n extends Omit<Connection, 'sandbox'> {
 	sandbox: ConnectedSandbox;
 	/** The one for the sandbox. */
 	credential: { id: string; name: string };
-	/** An example with the sandbox's credential, and URLs of this machine in place of the others. */
+	/** An example with the credentials of the sandbox and of the demo's model, and URLs of this machine in place of the others. */
 	readExample(name: string, addresses?: Record<string, string>): Promise<WorkflowJson>;
 }
 
@@ -68,12 +68,17 @@ export async function useN8n(): Promise<SharedN8n> {
 	await sandbox.admin.reset();
 	const api = await signIn(url, owner);
 	const credential = { id: await api.createCredential(sandboxCredential(sandbox)), name: CREDENTIAL_NAME };
+	const { modelCredential } = services;
+	const model = { id: await api.createCredential(modelCredential), name: modelCredential.name };
 	return {
 		...connection,
 		api,
 		sandbox,
 		credential,
-		readExample: async (name, addresses) =>
-			withCredential(await readExample(name, { ...services.addresses, ...addresses }), CREDENTIAL_TYPE, credential),
+		readExample: async (name, addresses) => {
+			const example = await readExample(name, { ...services.addresses, ...addresses });
+			for (const node of example.nodes) if (node.type.endsWith('.lmChatOpenAi')) node.credentials = { openAiApi: model };
+			return withCredential(example, CREDENTIAL_TYPE, credential);
+		},
 	};
 }

@@ -6,10 +6,12 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { N8N_VERSION } from '../../../harness/install.mts';
-import { describeFailure, outputItems, type WorkflowNode } from '../../../harness/n8nApi.mts';
+import type { WorkflowNode } from '../../../harness/n8nApi.mts';
 import type { StubServer } from '../../support/stubServer.mts';
 import { type ModelRequest, type OfferedTool, type ModelReply, startStubChatModel, textOf } from '../../support/stubChatModel.mts';
 import { readRecords } from '../../support/apiClient.mts';
+import { byId } from '../../support/linearWorkflow.mts';
+import { jsonOf, run } from '../run.mts';
 import { useN8n } from '../sharedN8n.mts';
 
 const PIXEL = 'data:image/png;base64,iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==';
@@ -46,11 +48,8 @@ async function runAgent(steps: typeof script, change: (node: WorkflowNode) => Wo
 	const nodes = example.nodes.map((node) =>
 		change(node.name === 'Model' ? { ...node, credentials: { openAiApi: modelCredential } } : node),
 	);
-	const id = await n8n.api.createWorkflow({ ...example, nodes });
 	const json = { sessionId: 'test', action: 'sendMessage', chatInput: 'Do it.' };
-	const execution = await n8n.api.runWorkflow(id, 'Chat', [{ json }]);
-	assert.equal(describeFailure(execution), undefined);
-	return String(outputItems(execution, 'Agent')[0]?.json.output);
+	return String(jsonOf(await run(n8n.api, { ...example, nodes }, 'Chat', [{ json }]), 'Agent')[0]?.output);
 }
 
 const contacts = async () => await readRecords(n8n.sandbox, 'crm', 'contacts');
@@ -135,13 +134,7 @@ test('an agent gets the names of files, not their contents', async () => {
 	const { id } = records[0]!;
 	const photo = [{ filename: 'me.png', mimetype: 'image/png', filedata: PIXEL }];
 	await n8n.sandbox.client().patch(`/apps/crm/tables/contacts/data/${id}`, { fields: { photo } });
-	const download = {
-		resource: 'attachment',
-		operation: 'download',
-		recordId: { __rl: true, mode: 'id', value: id },
-		fileField: 'photo',
-		outputField: 'data',
-	};
+	const download = { resource: 'attachment', operation: 'download', recordId: byId(id), fileField: 'photo', outputField: 'data' };
 	const output = await runAgent([find('')], (node) =>
 		node.name === 'Find contacts' ? { ...node, parameters: { ...node.parameters, ...download } } : node,
 	);

@@ -12,7 +12,7 @@ import type { IDataObject, INodeParameters, INodeTypeDescription } from 'n8n-wor
 import { CREDENTIAL_TYPE, sandboxCredential } from '../../../harness/examples.mts';
 import { N8N_FOLDER, N8N_VERSION } from '../../../harness/install.mts';
 import { readRecords } from '../../support/apiClient.mts';
-import { NODE_TYPE } from '../../support/linearWorkflow.mts';
+import { byId, inTable, NODE_TYPE } from '../../support/linearWorkflow.mts';
 import { type SharedN8n, useN8n } from '../sharedN8n.mts';
 
 type Class<T> = new (...args: object[]) => T;
@@ -84,9 +84,8 @@ describe("n8n's Agents", { skip }, () => {
 		({ webhookUrl } = await sandbox.admin.createWorkflow(workflow));
 	});
 
-	const picked = (value: string) => ({ __rl: true, mode: 'id', value });
-	const contacts = { application: picked('crm'), table: picked('contacts') };
-	const record = { ...contacts, recordId: picked("={{ $fromAI('id') }}") };
+	const contacts = inTable('crm', 'contacts');
+	const record = { ...contacts, recordId: byId("={{ $fromAI('id') }}") };
 	const columns = {
 		mappingMode: 'defineBelow',
 		value: { email: "={{ $fromAI('email') }}", surname: "={{ $fromAI('surname') }}" },
@@ -131,7 +130,7 @@ describe("n8n's Agents", { skip }, () => {
 		['workflow: trigger', calling, nothing, { body: {} }],
 		['workflow: triggerAndWait', calling, nothing, /tool can't wait\. Nothing was sent/],
 		['table: get', () => contacts, nothing, { importKey: 'email' }],
-		['table: getAll', () => ({ application: picked('crm') }), nothing, { importKey: 'name' }],
+		['table: getAll', () => ({ application: byId('crm') }), nothing, { importKey: 'name' }],
 		['application: getAll', nothing, nothing, { internalName: 'crm' }],
 	];
 

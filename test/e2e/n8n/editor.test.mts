@@ -3,16 +3,10 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { CREDENTIAL_TYPE, sandboxCredential } from '../../../harness/examples.mts';
-import {
-	type Execution,
-	describeFailure,
-	outputItems,
-	type JsonObject,
-	withCredential,
-	type WorkflowJson,
-} from '../../../harness/n8nApi.mts';
+import { describeFailure, type JsonObject, withCredential, type WorkflowJson } from '../../../harness/n8nApi.mts';
 import { readRecords } from '../../support/apiClient.mts';
 import { NODE_TYPE } from '../../support/linearWorkflow.mts';
+import { jsonOf, run } from '../run.mts';
 import { useN8n } from '../sharedN8n.mts';
 
 const NEWSLETTER = 'adults-who-want-the-newsletter.json';
@@ -20,9 +14,8 @@ const BRANCHES = 'bad-rows-on-their-own-branch.json';
 
 const n8n = await useN8n();
 
-async function run(workflow: WorkflowJson): Promise<Execution> {
-	return await n8n.api.runWorkflow(await n8n.api.createWorkflow(workflow), 'Start');
-}
+/** Runs a workflow that fails. */
+const runFailing = async (workflow: WorkflowJson) => await n8n.api.runWorkflow(await n8n.api.createWorkflow(workflow), 'Start');
 
 /** Sends the request of the editor when a list in the panel is opened. */
 async function requestList<T>(kind: string, methodName: string, parameters: JsonObject): Promise<T> {
@@ -92,16 +85,12 @@ test("the mapper shows the table's fields", async () => {
 
 test('good and bad rows part, and both branches still know where a row came from', async () => {
 	const before = await readRecords(n8n.sandbox, 'crm', 'contacts');
-	const execution = await run(await n8n.readExample(BRANCHES));
-	assert.equal(describeFailure(execution), undefined);
-	assert.deepEqual(
-		outputItems(execution, 'Written').map(({ json }) => json),
-		[
-			{ email: 'ada@example.com', outcome: 'inserted' },
-			{ email: 'cleo@example.com', outcome: 'inserted' },
-		],
-	);
-	const refused = outputItems(execution, 'Refused').map(({ json }) => json);
+	const execution = await run(n8n.api, await n8n.readExample(BRANCHES));
+	assert.deepEqual(jsonOf(execution, 'Written'), [
+		{ email: 'ada@example.com', outcome: 'inserted' },
+		{ email: 'cleo@example.com', outcome: 'inserted' },
+	]);
+	const refused = jsonOf(execution, 'Refused');
 	assert.equal(refused.length, 1);
 	assert.equal(refused[0]?.email, 'bob@example.com');
 	assert.match(String(refused[0]?.why), /age/i);
@@ -112,15 +101,14 @@ test('good and bad rows part, and both branches still know where a row came from
 });
 
 test('the platform filters and sorts what a workflow reads', async () => {
-	const execution = await run(await n8n.readExample(NEWSLETTER));
-	assert.equal(describeFailure(execution), undefined);
-	const shown = outputItems(execution, 'Name and address').map(({ json }) => json);
+	const execution = await run(n8n.api, await n8n.readExample(NEWSLETTER));
+	const shown = jsonOf(execution, 'Name and address');
 
 	const contacts = (await readRecords(n8n.sandbox, 'crm', 'contacts')).map(({ fields }) => fields);
 	const wanted = contacts.filter(({ age, newsletter }) => Number(age) >= 18 && newsletter === true);
 	assert.ok(wanted.length > 0 && wanted.length < contacts.length);
 	assert.deepEqual(shown.map(({ email }) => email).sort(), wanted.map(({ email }) => email).sort());
-	const surnames = outputItems(execution, 'Get contacts').map(({ json }) => String(json.surname));
+	const surnames = jsonOf(execution, 'Get contacts').map(({ surname }) => String(surname));
 	assert.deepEqual(surnames, [...surnames].sort());
 });
 
@@ -132,7 +120,7 @@ test('without the error branch a bad row stops the run before anything is writte
 		return stopping;
 	});
 	const before = await readRecords(n8n.sandbox, 'crm', 'contacts');
-	const execution = await run({ ...workflow, nodes });
+	const execution = await runFailing({ ...workflow, nodes });
 	assert.equal(execution.status, 'error');
 	assert.match(describeFailure(execution) ?? '', /age/i);
 	assert.deepEqual(await readRecords(n8n.sandbox, 'crm', 'contacts'), before);
@@ -144,7 +132,7 @@ test('an expired token stops the run, and appears nowhere', async () => {
 	const id = await n8n.api.createCredential({ ...rest, name: 'Expired', data: { ...data, accessType: 'jwt', token } });
 	const workflow = withCredential(await n8n.readExample(BRANCHES), CREDENTIAL_TYPE, { id, name: 'Expired' });
 	const nodes = workflow.nodes.map((node) => ({ ...node, onError: 'stopWorkflow' }));
-	const execution = await run({ ...workflow, nodes });
+	const execution = await runFailing({ ...workflow, nodes });
 	assert.equal(execution.status, 'error');
 	assert.match(describeFailure(execution) ?? '', /token/i);
 	assert.ok(!JSON.stringify(execution).includes(token));

@@ -4,7 +4,7 @@
  */
 
 import assert from 'node:assert/strict';
-import { test } from 'node:test';
+import { test, type TestContext } from 'node:test';
 import axios from 'axios';
 import {
 	CREDENTIAL_NAME,
@@ -19,28 +19,37 @@ import { readAirportsCsv } from '../../../harness/demoServices.mts';
 import { startSignInPage } from '../../../harness/signInPage.mts';
 import { N8N_VERSION } from '../../../harness/install.mts';
 import {
-	type Execution,
 	describeFailure,
-	outputItems,
+	type Execution,
+	type ExecutionItem,
 	type JsonObject,
 	withCredential,
 	type WorkflowJson,
 	type WorkflowNode,
 } from '../../../harness/n8nApi.mts';
-import { fileResponse, jsonResponse, startStubServer } from '../../support/stubServer.mts';
+import { fileResponse, jsonResponse, type StubServer, startStubServer } from '../../support/stubServer.mts';
 import { readRecords } from '../../support/apiClient.mts';
 import { waitUntil } from '../../support/waitUntil.mts';
+import { jsonOf, postToWebhook, run as runOn } from '../run.mts';
 import { useN8n } from '../sharedN8n.mts';
 
 const n8n = await useN8n();
 
-async function run(workflow: WorkflowJson, trigger: string): Promise<Execution> {
-	const execution = await n8n.api.runWorkflow(await n8n.api.createWorkflow(workflow), trigger);
-	assert.equal(describeFailure(execution), undefined);
-	return execution;
-}
+/** Runs a workflow, a new or a stored one, that must succeed. */
+const run = async (workflow: WorkflowJson | string, trigger: string, items?: ExecutionItem[]) =>
+	await runOn(n8n.api, workflow, trigger, items);
 
-const jsonOf = (execution: Execution, node: string): JsonObject[] => outputItems(execution, node).map(({ json }) => json);
+/** The values of a property of what a node returned. */
+const valuesOf = (execution: Execution, node: string, property: string) => jsonOf(execution, node).map((json) => json[property]);
+
+const outcomesOf = (execution: Execution, node: string) => valuesOf(execution, node, 'outcome');
+
+/** Another service, which ends with the test. */
+async function serve(context: TestContext, respond: StubServer['respond']): Promise<StubServer> {
+	const server = await startStubServer(respond);
+	context.after(async () => await server.stop());
+	return server;
+}
 
 const contacts = async () => await readRecords(n8n.sandbox, 'crm', 'contacts');
 const deals = async () => await readRecords(n8n.sandbox, 'crm', 'deals');
@@ -70,14 +79,14 @@ test('every example is imported, explains itself, holds no secret, and calls no 
 	}
 });
 
-test('CRM sync: both sides end alike, and a second run changes nothing', async () => {
+test('CRM sync: both sides end alike, and a second run changes nothing', async (context) => {
 	const [known, other] = await contacts();
 	const people: JsonObject[] = [
 		// The platform has her under another name, and with another choice.
 		{ email: known?.fields.email, first_name: 'Renamed', last_name: "O'Brien", newsletter: known?.fields.newsletter !== true },
 		{ email: 'new.person@example.com', first_name: 'New', last_name: 'Person', newsletter: false },
 	];
-	const crm = await startStubServer(({ method, target, body }) => {
+	const crm = await serve(context, ({ method, target, body }) => {
 		if (method === 'GET') return jsonResponse(people);
 		const sent = JSON.parse(body) as JsonObject;
 		const email = decodeURIComponent(target.replace('/people', '').slice(1));
@@ -85,96 +94,81 @@ test('CRM sync: both sides end alike, and a second run changes nothing', async (
 		else Object.assign(people.find((person) => person.email === email)!, sent);
 		return jsonResponse({ ok: true });
 	});
-	try {
-		const workflow = await n8n.readExample('crm-sync-both-ways.json', { 'https://crm.example.com': crm.origin });
-		const before = await contacts();
-		const first = await run(workflow, 'Every hour');
-		const outcomes = jsonOf(first, 'Write contacts').map(({ outcome }) => outcome);
-		assert.deepEqual(outcomes, ['updated', 'inserted']);
-		const kept = jsonOf(first, 'Write contacts').map((json) => json.kept);
-		assert.deepEqual(kept, [['newsletter'], undefined]);
+	const methods = () => crm.requests.map(({ method }) => method);
+	const workflow = await n8n.readExample('crm-sync-both-ways.json', { 'https://crm.example.com': crm.origin });
+	const before = await contacts();
+	const first = await run(workflow, 'Every hour');
+	assert.deepEqual(outcomesOf(first, 'Write contacts'), ['updated', 'inserted']);
+	assert.deepEqual(valuesOf(first, 'Write contacts', 'kept'), [['newsletter'], undefined]);
 
-		const after = await contacts();
-		assert.equal(after.length, before.length + 1);
-		const renamed = after.find(({ id }) => id === known?.id);
-		assert.deepEqual([renamed?.fields.firstname, renamed?.fields.surname, renamed?.fields.age], ['Renamed', "O'Brien", known?.fields.age]);
-		assert.deepEqual(people.map(({ email }) => email).sort(), after.map(({ fields }) => fields.email).sort());
-		for (const { fields } of after) {
-			assert.deepEqual(
-				people.find(({ email }) => email === fields.email),
-				{ email: fields.email, first_name: fields.firstname, last_name: fields.surname, newsletter: fields.newsletter === true },
-			);
-		}
-		assert.equal(after.find(({ id }) => id === other?.id)?.ver, other?.ver, 'a contact that the CRM lacks was written');
-
-		crm.requests.length = 0;
-		const second = await run(workflow, 'Every hour');
-		const again = jsonOf(second, 'Write contacts').map(({ outcome }) => outcome);
-		assert.deepEqual(new Set(again), new Set(['unchanged']));
+	const after = await contacts();
+	assert.equal(after.length, before.length + 1);
+	const renamed = after.find(({ id }) => id === known?.id);
+	assert.deepEqual([renamed?.fields.firstname, renamed?.fields.surname, renamed?.fields.age], ['Renamed', "O'Brien", known?.fields.age]);
+	assert.deepEqual(people.map(({ email }) => email).sort(), after.map(({ fields }) => fields.email).sort());
+	for (const { fields } of after) {
 		assert.deepEqual(
-			crm.requests.map(({ method }) => method),
-			['GET'],
+			people.find(({ email }) => email === fields.email),
+			{ email: fields.email, first_name: fields.firstname, last_name: fields.surname, newsletter: fields.newsletter === true },
 		);
-		assert.deepEqual(await contacts(), after);
-
-		// Both sides change her: the owner of each field wins, and then it is quiet again.
-		const choice = known?.fields.newsletter === true;
-		const person = people.find(({ email }) => email === known?.fields.email)!;
-		Object.assign(person, { first_name: 'By the CRM', newsletter: !choice });
-		await change(known?.id, { firstname: 'By the platform' });
-		const third = await run(workflow, 'Every hour');
-		const [written] = jsonOf(third, 'Write contacts');
-		assert.deepEqual([written?.outcome, written?.kept], ['updated', ['newsletter']]);
-		const { fields } = (await contacts()).find(({ id }) => id === known?.id)!;
-		assert.deepEqual([fields.firstname, fields.newsletter === true], ['By the CRM', choice]);
-		assert.deepEqual([person.first_name, person.newsletter], ['By the CRM', choice]);
-		crm.requests.length = 0;
-		const fourth = jsonOf(await run(workflow, 'Every hour'), 'Write contacts');
-		assert.deepEqual(new Set(fourth.map(({ outcome }) => outcome)), new Set(['unchanged']));
-		assert.deepEqual(new Set(fourth.map((json) => json.kept)), new Set([undefined]));
-		assert.deepEqual(
-			crm.requests.map(({ method }) => method),
-			['GET'],
-		);
-	} finally {
-		await crm.stop();
 	}
+	assert.equal(after.find(({ id }) => id === other?.id)?.ver, other?.ver, 'a contact that the CRM lacks was written');
+
+	crm.requests.length = 0;
+	const second = await run(workflow, 'Every hour');
+	assert.deepEqual(new Set(outcomesOf(second, 'Write contacts')), new Set(['unchanged']));
+	assert.deepEqual(methods(), ['GET']);
+	assert.deepEqual(await contacts(), after);
+
+	// Both sides change her: the owner of each field wins, and then it is quiet again.
+	const choice = known?.fields.newsletter === true;
+	const person = people.find(({ email }) => email === known?.fields.email)!;
+	Object.assign(person, { first_name: 'By the CRM', newsletter: !choice });
+	await change(known?.id, { firstname: 'By the platform' });
+	const third = await run(workflow, 'Every hour');
+	const [written] = jsonOf(third, 'Write contacts');
+	assert.deepEqual([written?.outcome, written?.kept], ['updated', ['newsletter']]);
+	const { fields } = (await contacts()).find(({ id }) => id === known?.id)!;
+	assert.deepEqual([fields.firstname, fields.newsletter === true], ['By the CRM', choice]);
+	assert.deepEqual([person.first_name, person.newsletter], ['By the CRM', choice]);
+	crm.requests.length = 0;
+	const fourth = await run(workflow, 'Every hour');
+	assert.deepEqual(new Set(outcomesOf(fourth, 'Write contacts')), new Set(['unchanged']));
+	assert.deepEqual(new Set(valuesOf(fourth, 'Write contacts', 'kept')), new Set([undefined]));
+	assert.deepEqual(methods(), ['GET']);
 });
 
-test('a report of every sync: what it did, what it could not write, and why it did not begin', async () => {
+test('a report of every sync: what it did, what it could not write, and why it did not begin', async (context) => {
 	const people: JsonObject[] = [
 		{ email: 'report.1@example.com', first_name: 'One', last_name: 'Person' },
 		{ email: 'report.2@example.com', first_name: 'Two', last_name: 'Person' },
 	];
-	const crm = await startStubServer(() => jsonResponse(people));
+	const crm = await serve(context, () => jsonResponse(people));
 	const addresses = { 'https://crm.example.com': crm.origin };
 	const reports = async () => await readRecords(n8n.sandbox, 'crm', 'syncRuns');
 	const newest = async () => (await reports()).at(-1)!.fields;
 	const workflow = await n8n.readExample('report-of-every-sync.json', addresses);
 	const next = async () => await run(workflow, 'Every night');
-	try {
-		await next();
-		assert.equal((await newest()).text, '2 new, 0 changed, 0 as they were.');
-		people.push({ email: '', first_name: 'No', last_name: 'Address' });
-		await next();
-		const { text, failed, unchanged } = await newest();
-		assert.deepEqual([failed, unchanged], [1, 2]);
-		assert.match(String(text), /^0 new, 0 changed, 2 as they were\. Not written: 1 failed\. 1×: the import key 'email'/);
-		const write = workflow.nodes.find(({ name }) => name === 'Write contacts')!;
-		const { table } = write.parameters;
-		write.parameters.table = { ...(table as JsonObject), value: 'gone' };
-		await next();
-		assert.match(String((await newest()).text), /^The sync did not begin: .*gone/);
-		write.parameters.table = table;
-	} finally {
-		await crm.stop();
-	}
+	await next();
+	assert.equal((await newest()).text, '2 new, 0 changed, 0 as they were.');
+	people.push({ email: '', first_name: 'No', last_name: 'Address' });
+	await next();
+	const { text, failed, unchanged } = await newest();
+	assert.deepEqual([failed, unchanged], [1, 2]);
+	assert.match(String(text), /^0 new, 0 changed, 2 as they were\. Not written: 1 failed\. 1×: the import key 'email'/);
+	const write = workflow.nodes.find(({ name }) => name === 'Write contacts')!;
+	const { table } = write.parameters;
+	write.parameters.table = { ...(table as JsonObject), value: 'gone' };
+	await next();
+	assert.match(String((await newest()).text), /^The sync did not begin: .*gone/);
+	write.parameters.table = table;
+	await crm.stop();
 	await next();
 	assert.match(String((await newest()).text), /^The sync did not begin: /);
 	assert.equal((await reports()).length, 4);
 });
 
-test('contacts with companies: linked by name, and named on the way back', async () => {
+test('contacts with companies: linked by name, and named on the way back', async (context) => {
 	const companies = async () => await readRecords(n8n.sandbox, 'crm', 'companies');
 	const [known] = await companies();
 	const name = String(known?.fields.name);
@@ -184,78 +178,68 @@ test('contacts with companies: linked by name, and named on the way back', async
 		last_name: `No ${index}`,
 		company,
 	}));
-	const crm = await startStubServer(({ method }) => jsonResponse(method === 'GET' ? people : { ok: true }));
-	try {
-		const workflow = await n8n.readExample('contacts-with-companies.json', { 'https://crm.example.com': crm.origin });
-		const before = await companies();
-		const first = await run(workflow, 'Every hour');
-		const outcomes = jsonOf(first, 'Write contacts').map(({ outcome }) => outcome);
-		assert.deepEqual(outcomes, ['inserted', 'inserted', 'inserted']);
-		const [refused, ...others] = jsonOf(first, 'To correct');
-		assert.deepEqual(others, []);
-		assert.match(String(refused?.error), /differs only in case or spaces/);
+	const crm = await serve(context, ({ method }) => jsonResponse(method === 'GET' ? people : { ok: true }));
+	const workflow = await n8n.readExample('contacts-with-companies.json', { 'https://crm.example.com': crm.origin });
+	const before = await companies();
+	const first = await run(workflow, 'Every hour');
+	assert.deepEqual(outcomesOf(first, 'Write contacts'), ['inserted', 'inserted', 'inserted']);
+	const [refused, ...others] = jsonOf(first, 'To correct');
+	assert.deepEqual(others, []);
+	assert.match(String(refused?.error), /differs only in case or spaces/);
 
-		const after = await companies();
-		assert.equal(after.length, before.length + 1);
-		const created = after.find(({ fields }) => fields.name === 'New Example Ltd');
-		const linked = [];
-		for (const { email } of people.slice(0, 3)) {
-			linked.push(((await byEmail(email))?.fields.company as JsonObject).id);
-		}
-		assert.deepEqual(linked, [known?.id, created?.id, created?.id]);
-
-		const [sent] = crm.requests.filter(({ method }) => method === 'PUT');
-		const { people: named } = JSON.parse(String(sent?.body)) as { people: JsonObject[] };
-		assert.deepEqual(
-			named.find(({ email }) => email === people[0]?.email),
-			{ email: people[0]?.email, company: name, city: known?.fields.city },
-		);
-
-		const second = await run(workflow, 'Every hour');
-		const again = jsonOf(second, 'Write contacts').map(({ outcome }) => outcome);
-		assert.deepEqual(new Set(again), new Set(['unchanged']));
-		assert.deepEqual(await companies(), after);
-	} finally {
-		await crm.stop();
+	const after = await companies();
+	assert.equal(after.length, before.length + 1);
+	const created = after.find(({ fields }) => fields.name === 'New Example Ltd');
+	const linked = [];
+	for (const { email } of people.slice(0, 3)) {
+		linked.push(((await byEmail(email))?.fields.company as JsonObject).id);
 	}
+	assert.deepEqual(linked, [known?.id, created?.id, created?.id]);
+
+	const [sent] = crm.requests.filter(({ method }) => method === 'PUT');
+	const { people: named } = JSON.parse(String(sent?.body)) as { people: JsonObject[] };
+	assert.deepEqual(
+		named.find(({ email }) => email === people[0]?.email),
+		{ email: people[0]?.email, company: name, city: known?.fields.city },
+	);
+
+	const second = await run(workflow, 'Every hour');
+	assert.deepEqual(new Set(outcomesOf(second, 'Write contacts')), new Set(['unchanged']));
+	assert.deepEqual(await companies(), after);
 });
 
-test('invoices: each lands on its deal, and only once', async () => {
+test('invoices: each lands on its deal, and only once', async (context) => {
 	const bytes = (deal: string) => Buffer.from(`%PDF-1.4 invoice for ${deal} \u0000\u00ff`, 'latin1');
 	const numbers = ['D-003', 'D-001', 'D-404'];
-	const accounting = await startStubServer(({ target }) => {
+	const accounting = await serve(context, ({ target }) => {
 		if (target === '/invoices') {
 			return jsonResponse(numbers.map((deal) => ({ deal, url: `${accounting.origin}/files/${deal}` })));
 		}
 		const deal = target.replace('/files/', '');
 		return fileResponse(`Invoice ${deal}.pdf`, bytes(deal), 'application/pdf');
 	});
-	try {
-		const workflow = await n8n.readExample('invoices-onto-records.json', { 'https://invoices.example.com': accounting.origin });
-		const papers = async () =>
-			(await deals())
-				.filter(({ fields }) => (fields.papers as unknown[]).length > 0)
-				.map(({ fields }) => [fields.number, fields.papers] as [string, JsonObject[]]);
+	const workflow = await n8n.readExample('invoices-onto-records.json', { 'https://invoices.example.com': accounting.origin });
+	const papers = async () =>
+		(await deals())
+			.filter(({ fields }) => (fields.papers as unknown[]).length > 0)
+			.map(({ fields }) => [fields.number, fields.papers] as [string, JsonObject[]]);
 
-		assert.equal(jsonOf(await run(workflow, 'Every morning'), 'Put invoice on deal').length, 2);
-		const stored = await papers();
-		assert.deepEqual(stored.map(([number, files]) => [number, files.map(({ fileName }) => fileName)]).sort(), [
-			['D-001', ['Invoice D-001.pdf']],
-			['D-003', ['Invoice D-003.pdf']],
-		]);
-		for (const [number, [file]] of stored) {
-			const { data } = await axios.get<Buffer>(String(file?.fileUrl), {
-				headers: { Authorization: `Bearer ${n8n.sandbox.tokens.role}` },
-				responseType: 'arraybuffer',
-			});
-			assert.deepEqual(Buffer.from(data), bytes(number));
-		}
-
-		await run(workflow, 'Every morning');
-		assert.deepEqual(await papers(), stored);
-	} finally {
-		await accounting.stop();
+	assert.equal(jsonOf(await run(workflow, 'Every morning'), 'Put invoice on deal').length, 2);
+	const stored = await papers();
+	assert.deepEqual(stored.map(([number, files]) => [number, files.map(({ fileName }) => fileName)]).sort(), [
+		['D-001', ['Invoice D-001.pdf']],
+		['D-003', ['Invoice D-003.pdf']],
+	]);
+	for (const [number, [file]] of stored) {
+		const { data } = await axios.get<Buffer>(String(file?.fileUrl), {
+			headers: { Authorization: `Bearer ${n8n.sandbox.tokens.role}` },
+			responseType: 'arraybuffer',
+		});
+		assert.deepEqual(Buffer.from(data), bytes(number));
 	}
+
+	await run(workflow, 'Every morning');
+	assert.deepEqual(await papers(), stored);
 });
 
 test('an event from outside starts the workflow of the platform', async () => {
@@ -264,13 +248,7 @@ test('an event from outside starts the workflow of the platform', async () => {
 	await n8n.api.publish(id);
 
 	const person = { first_name: 'Zoë', last_name: "O'Neil", email: 'zoe@example.com' };
-	const send = async () => await axios.post(`${n8n.url}/webhook/signed-up`, person, { validateStatus: () => true });
-	// n8n responds before the workflow is active.
-	const { status } = await waitUntil('the webhook is there', async () => {
-		const response = await send();
-		return response.status === 404 ? undefined : response;
-	});
-	assert.equal(status, 200);
+	assert.equal(await postToWebhook(`${n8n.url}/webhook/signed-up`, person), 200);
 	// The platform responds before its workflow has run.
 	const record = await waitUntil('the contact', async () => await byEmail(person.email));
 	assert.equal(record.fields.firstname, person.first_name);
@@ -293,9 +271,9 @@ test('the nightly summary says what the platform computed', async () => {
 	);
 });
 
-test('with the services of npm start, all examples run', async () => {
-	const outcomes = async () =>
-		jsonOf(await run(await n8n.readExample('crm-sync-both-ways.json'), 'Every hour'), 'Write contacts').map(({ outcome }) => outcome);
+test('with the services of npm start, the examples that call other services run', async () => {
+	const sync = await n8n.readExample('crm-sync-both-ways.json');
+	const outcomes = async () => outcomesOf(await run(sync, 'Every hour'), 'Write contacts');
 	assert.deepEqual(await outcomes(), ['updated', 'unchanged', 'inserted']);
 	assert.deepEqual(new Set(await outcomes()), new Set(['unchanged']));
 
@@ -306,26 +284,13 @@ test('with the services of npm start, all examples run', async () => {
 
 	const invoices = await run(await n8n.readExample('invoices-onto-records.json'), 'Every morning');
 	assert.equal(jsonOf(invoices, 'Put invoice on deal').length, 2);
-
-	const adults = await run(await n8n.readExample('adults-who-want-the-newsletter.json'), 'Start');
-	assert.ok(jsonOf(adults, 'Name and address').length > 0);
-
-	const rows = await run(await n8n.readExample('bad-rows-on-their-own-branch.json'), 'Start');
-	assert.deepEqual(
-		['Written', 'Refused'].map((node) => jsonOf(rows, node).length),
-		[2, 1],
-	);
 });
 
 const emittedBy = (execution: Execution) =>
 	(execution.data.resultData.runData['Go on from here'] ?? []).flatMap(({ data }) => data?.main[0] ?? []).map(({ json }) => json);
 
 const change = async (id: unknown, fields: JsonObject = { surname: `Changed ${Date.now()}` }) =>
-	await axios.patch(
-		`${n8n.sandbox.baseUrl}/api/v2/apps/crm/tables/contacts/data/${String(id)}`,
-		{ fields },
-		{ headers: { Authorization: `Bearer ${n8n.sandbox.tokens.role}` } },
-	);
+	await n8n.sandbox.client().patch(`/apps/crm/tables/contacts/data/${String(id)}`, { fields });
 
 // n8n 1 can't create a data table in a workflow.
 const skip = N8N_VERSION.startsWith('1.') && 'needs n8n 2';
@@ -355,15 +320,10 @@ for (const [order, arrange] of orders) {
 					return { ...node, parameters };
 				}),
 			});
-		const run = async (id: string) => await n8n.api.runWorkflow(id, 'Every ten minutes');
 		const working = await create();
-		const next = async () => {
-			const execution = await run(working);
-			assert.equal(describeFailure(execution), undefined);
-			return emittedBy(execution);
-		};
+		const next = async () => emittedBy(await run(working, 'Every ten minutes'));
 		const failing = await create({ type: 'n8n-nodes-base.stopAndError', typeVersion: 1, parameters: { errorMessage: 'The work failed' } });
-		assert.match(String(describeFailure(await run(failing))), /The work failed/);
+		assert.match(String(describeFailure(await n8n.api.runWorkflow(failing, 'Every ten minutes'))), /The work failed/);
 
 		const all = await contacts();
 		const emitted: JsonObject[] = [];
@@ -379,9 +339,7 @@ for (const [order, arrange] of orders) {
 		const operator = { type: 'boolean', operation: 'true', singleValue: true };
 		const conditions = { options: { version: 2 }, combinator: 'and', conditions: [{ leftValue: '={{ false }}', operator }] };
 		const dropping = await create({ type: 'n8n-nodes-base.filter', typeVersion: 2.2, parameters: { conditions } });
-		const dropped = await run(dropping);
-		assert.equal(describeFailure(dropped), undefined);
-		assert.deepEqual(emittedBy(dropped), []);
+		assert.deepEqual(emittedBy(await run(dropping, 'Every ten minutes')), []);
 		assert.deepEqual(await next(), []);
 	});
 }
@@ -389,11 +347,7 @@ for (const [order, arrange] of orders) {
 test('second chances: a row is tried again, given up after five tries, forgotten once it is written', { skip }, async () => {
 	const workflow = await n8n.readExample('second-chances.json');
 	const id = await n8n.api.createWorkflow(workflow);
-	const next = async () => {
-		const execution = await n8n.api.runWorkflow(id, 'Every night');
-		assert.equal(describeFailure(execution), undefined);
-		return execution;
-	};
+	const next = async () => await run(id, 'Every night');
 	for (let tries = 1; tries < 5; tries += 1) {
 		const execution = await next();
 		assert.equal(jsonOf(execution, 'Rows of earlier runs').length, tries === 1 ? 0 : 1);
@@ -409,19 +363,14 @@ test('second chances: a row is tried again, given up after five tries, forgotten
 	source.parameters.jsonOutput =
 		'{"people": [{"firstname": "Bob", "surname": "Hare", "age": 40, "email": "bob@example.com"}, {"firstname": "Cy"}, {"firstname": "Di"}]}';
 	const corrected = await n8n.api.createWorkflow(workflow);
-	const written = await n8n.api.runWorkflow(corrected, 'Every night');
-	assert.equal(describeFailure(written), undefined);
-	assert.deepEqual(
-		jsonOf(written, 'Write contacts').map(({ outcome }) => outcome),
-		['inserted'],
-	);
+	const written = await run(corrected, 'Every night');
+	assert.deepEqual(outcomesOf(written, 'Write contacts'), ['inserted']);
 	assert.equal((await byEmail('bob@example.com'))?.fields.age, 40);
 	assert.deepEqual(
-		jsonOf(written, 'No e-mail address').map(({ text }) => text),
+		valuesOf(written, 'No e-mail address', 'text'),
 		['Cy', 'Di'].map((firstname) => `Not written, because it has no e-mail address: ${JSON.stringify({ firstname })}`),
 	);
-	const after = await n8n.api.runWorkflow(corrected, 'Every night');
-	assert.deepEqual(jsonOf(after, 'Rows of earlier runs'), []);
+	assert.deepEqual(jsonOf(await run(corrected, 'Every night'), 'Rows of earlier runs'), []);
 });
 
 test('changes with a cursor in static data: each change once, from run to run', async () => {
@@ -471,17 +420,12 @@ test('events that are pinned stand for the services that would send them', async
 });
 
 test('the agent of npm start puts a contact on the newsletter', async () => {
-	const workflow = await n8n.readExample('agent-with-contacts.json');
-	const { modelCredential } = n8n.services;
-	const id = await n8n.api.createCredential(modelCredential);
-	const model = workflow.nodes.find(({ name }) => name === 'Model')!;
-	model.credentials = { openAiApi: { id, name: modelCredential.name } };
-	const stored = await n8n.api.createWorkflow(workflow);
+	const id = await n8n.api.createWorkflow(await n8n.readExample('agent-with-contacts.json'));
 	const chat = async (chatInput: string) => {
 		const json = { sessionId: chatInput, action: 'sendMessage', chatInput };
-		const execution = await n8n.api.runWorkflow(stored, 'Chat', [{ json }]);
-		assert.equal(describeFailure(execution), undefined);
-		return String(outputItems(execution, 'Agent')[0]?.json.output);
+		const reply = String(jsonOf(await run(id, 'Chat', [{ json }]), 'Agent')[0]?.output);
+		assert.doesNotMatch(reply, /[{}[\]]/, 'the reply is no sentence');
+		return reply;
 	};
 	const newsletter = async () => (await byEmail('bob.fox@example.com'))?.fields.newsletter === true;
 
@@ -492,6 +436,8 @@ test('the agent of npm start puts a contact on the newsletter', async () => {
 	assert.equal(await newsletter(), true);
 	assert.match(await chat('Put Bob Fox on the newsletter.'), /already/);
 	assert.match(await chat('Put Fox on the newsletter.'), /Who is meant/);
+	assert.match(await chat('Put Zoe Nobody on the newsletter'), /nobody named Nobody/);
+	assert.match(await chat('Delete all contacts'), /can't do that/);
 	assert.match(await chat('hello'), /stand-in/);
 });
 
@@ -502,12 +448,7 @@ interface ChatMessage {
 }
 
 test("n8n asks a person before the agent's tool deletes, and takes No for an answer", { skip }, async () => {
-	const workflow = await n8n.readExample('agent-asks-before-delete.json');
-	const { modelCredential } = n8n.services;
-	const model = await n8n.api.createCredential(modelCredential);
-	const node = workflow.nodes.find(({ name }) => name === 'Model')!;
-	node.credentials = { openAiApi: { id: model, name: modelCredential.name } };
-	const id = await n8n.api.createWorkflow(workflow);
+	const id = await n8n.api.createWorkflow(await n8n.readExample('agent-asks-before-delete.json'));
 	const dan = async () => await byEmail('dan.owl@example.com');
 	/** A message of a node in the chat, which shows it and lets the execution continue. */
 	const said = async (execution: string, name: string) =>
@@ -554,21 +495,13 @@ test('a large file in parts: each part imports its rows, the main workflow adds 
 	const webhook = { id: await n8n.api.createCredential(key), name: key.name };
 	const prepare = async (name: string) => withCredential(await n8n.readExample(name, { [N8N_ADDRESS]: n8n.url }), key.type, webhook);
 	const workflow = await prepare('large-file-in-parts.json');
-	const id = await n8n.api.createWorkflow(workflow);
 	const part = await n8n.api.createWorkflow(await prepare(PART_EXAMPLE));
 	await n8n.api.publish(part);
 	try {
-		const withoutKey = await waitUntil('the webhook is there', async () => {
-			const url = `${n8n.url}/webhook/import-part`;
-			const { status } = await axios.post(url, {}, { validateStatus: () => true });
-			return status === 404 ? undefined : status;
-		});
-		assert.equal(withoutKey, 403);
+		assert.equal(await postToWebhook(`${n8n.url}/webhook/import-part`, {}), 403, 'without the key');
 
-		const execution = await n8n.api.runWorkflow(id, 'Every night');
-		assert.equal(describeFailure(execution), undefined);
-		const rows = jsonOf(execution, 'Import all parts').map((report) => report.rows);
-		assert.deepEqual(rows, [999, 1000, 1000, 377]);
+		const execution = await run(workflow, 'Every night');
+		assert.deepEqual(valuesOf(execution, 'Import all parts', 'rows'), [999, 1000, 1000, 377]);
 		const [total] = jsonOf(execution, 'Total');
 		assert.equal(total?.sum_rows, 3376);
 		assert.equal(Number(total?.sum_inserted) + Number(total?.sum_unchanged), 3376);
@@ -592,37 +525,33 @@ test('a large file in parts: each part imports its rows, the main workflow adds 
 	}
 });
 
-test('nightly import and export: the file comes back as the table is', async () => {
+test('nightly import and export: the file comes back as the table is', async (context) => {
 	const csv = (last: string) =>
 		`iata,name,city,state,country,latitude,longitude\nX1,One,"Aa, Bb",,USA,1.5,2\nX2,Two,Cc,,USA,1,2\n${last}\n`;
 	let file = csv('X3,Three,Dd,,USA,north,2');
 	const sent = new Map<string, string>();
-	const server = await startStubServer(({ method, target, body }) => {
+	const server = await serve(context, ({ method, target, body }) => {
 		if (method === 'GET') return fileResponse('airports.csv', Buffer.from(file));
 		sent.set(target, body);
 		return jsonResponse({ ok: true });
 	});
-	try {
-		const addresses = { 'https://files.example.com': server.origin };
-		const importing = await n8n.readExample('nightly-import-of-a-file.json', addresses);
-		const first = await run(importing, 'Every night');
-		const { rows, rejected } = jsonOf(first, 'Import airports')[0]!;
-		assert.deepEqual([rows, rejected], [3, 1]);
-		assert.match(sent.get('/rejected.csv')!, /X3,Three,Dd,,USA,north,2,.*latitude,4/);
-		file = csv('X3,Three,Dd,,USA,1,2');
-		const second = await run(importing, 'Every night');
-		const { inserted, unchanged } = jsonOf(second, 'Import airports')[0]!;
-		assert.deepEqual([inserted, unchanged], [1, 2]);
+	const addresses = { 'https://files.example.com': server.origin };
+	const importing = await n8n.readExample('nightly-import-of-a-file.json', addresses);
+	const first = await run(importing, 'Every night');
+	const { rows, rejected } = jsonOf(first, 'Import airports')[0]!;
+	assert.deepEqual([rows, rejected], [3, 1]);
+	assert.match(sent.get('/rejected.csv')!, /X3,Three,Dd,,USA,north,2,.*latitude,4/);
+	file = csv('X3,Three,Dd,,USA,1,2');
+	const second = await run(importing, 'Every night');
+	const { inserted, unchanged } = jsonOf(second, 'Import airports')[0]!;
+	assert.deepEqual([inserted, unchanged], [1, 2]);
 
-		const exporting = await n8n.readExample('export-to-a-file.json', addresses);
-		await run(exporting, 'Every night');
-		const lines = sent.get('/exports/airports.csv')!.split('\r\n');
-		assert.match(lines[0]!, /^id,iata,name/);
-		assert.equal(lines.filter((line) => /,X[123],/.test(line)).length, 3);
-		assert.ok(lines.some((line) => line.includes(',X1,One,"Aa, Bb",')));
-	} finally {
-		await server.stop();
-	}
+	const exporting = await n8n.readExample('export-to-a-file.json', addresses);
+	await run(exporting, 'Every night');
+	const lines = sent.get('/exports/airports.csv')!.split('\r\n');
+	assert.match(lines[0]!, /^id,iata,name/);
+	assert.equal(lines.filter((line) => /,X[123],/.test(line)).length, 3);
+	assert.ok(lines.some((line) => line.includes(',X1,One,"Aa, Bb",')));
 });
 
 test('human review before Delete: nothing is deleted unless a person says so', async () => {
@@ -631,7 +560,7 @@ test('human review before Delete: nothing is deleted unless a person says so', a
 	assert.ok(counted > 0);
 	const id = await n8n.api.createWorkflow(await n8n.readExample('human-review-before-delete.json'));
 	const decide = async (decision: string) => {
-		const running = n8n.api.runWorkflow(id, 'Start');
+		const running = run(id, 'Start');
 		const form = await waitUntil('the form', () => n8n.api.waitingForm(id));
 		assert.equal(await lost(), counted);
 		const page = await (await fetch(form)).text();
@@ -639,9 +568,7 @@ test('human review before Delete: nothing is deleted unless a person says so', a
 		const answer = new FormData();
 		answer.set('field-0', decision);
 		assert.equal((await fetch(form, { method: 'POST', body: answer })).status, 200);
-		const execution = await running;
-		assert.equal(describeFailure(execution), undefined);
-		return execution;
+		return await running;
 	};
 	const kept = await decide('Keep them');
 	assert.equal(jsonOf(kept, 'Keep them').length, 1);
@@ -651,42 +578,28 @@ test('human review before Delete: nothing is deleted unless a person says so', a
 	assert.equal(await lost(), 0);
 
 	// Nothing to ask about.
-	const none = await n8n.api.runWorkflow(id, 'Start');
-	assert.equal(describeFailure(none), undefined);
-	assert.deepEqual(jsonOf(none, 'Ask a person'), []);
+	assert.deepEqual(jsonOf(await run(id, 'Start'), 'Ask a person'), []);
 });
 
 // Runs last, because it takes most contacts off the newsletter, which other tests need.
-test('a table that mirrors a CRM: a dry run shows whom it lacks, then they are marked', async () => {
+test('a table that mirrors a CRM: a dry run shows whom it lacks, then they are marked', async (context) => {
 	const [known] = await contacts();
 	const people = [
 		{ email: known?.fields.email, first_name: known?.fields.firstname, last_name: 'Mirrored' },
 		{ email: 'mirrored@example.com', first_name: 'New', last_name: 'Person' },
 	];
-	const crm = await startStubServer(() => jsonResponse(people));
-	try {
-		const workflow = await n8n.readExample('table-that-mirrors-a-crm.json', { 'https://crm.example.com': crm.origin });
-		const before = await contacts();
-		const lost = before.filter(({ id, fields }) => fields.newsletter === true && id !== known?.id);
-		const expected = ['updated', 'inserted', ...lost.map(() => 'marked')];
-		const shown = jsonOf(await run(workflow, 'Every night'), 'Sync contacts');
-		assert.ok(lost.length > 0);
-		assert.deepEqual(
-			shown.map(({ outcome }) => outcome),
-			expected,
-		);
-		assert.deepEqual(await contacts(), before);
+	const crm = await serve(context, () => jsonResponse(people));
+	const workflow = await n8n.readExample('table-that-mirrors-a-crm.json', { 'https://crm.example.com': crm.origin });
+	const before = await contacts();
+	const lost = before.filter(({ id, fields }) => fields.newsletter === true && id !== known?.id);
+	const expected = ['updated', 'inserted', ...lost.map(() => 'marked')];
+	assert.ok(lost.length > 0);
+	assert.deepEqual(outcomesOf(await run(workflow, 'Every night'), 'Sync contacts'), expected);
+	assert.deepEqual(await contacts(), before);
 
-		const sync = workflow.nodes.find(({ name }) => name === 'Sync contacts')!;
-		sync.parameters.options = {};
-		const written = jsonOf(await run(workflow, 'Every night'), 'Sync contacts');
-		assert.deepEqual(
-			written.map(({ outcome }) => outcome),
-			expected,
-		);
-		const readers = (await contacts()).filter(({ fields }) => fields.newsletter === true);
-		assert.deepEqual(readers.map(({ fields }) => fields.email).sort(), people.map(({ email }) => email).sort());
-	} finally {
-		await crm.stop();
-	}
+	const sync = workflow.nodes.find(({ name }) => name === 'Sync contacts')!;
+	sync.parameters.options = {};
+	assert.deepEqual(outcomesOf(await run(workflow, 'Every night'), 'Sync contacts'), expected);
+	const readers = (await contacts()).filter(({ fields }) => fields.newsletter === true);
+	assert.deepEqual(readers.map(({ fields }) => fields.email).sort(), people.map(({ email }) => email).sort());
 });

@@ -22,7 +22,7 @@ import {
 	type N8nApi,
 	signIn,
 } from '../../../harness/n8nApi.mts';
-import { NODE_TYPE } from '../../support/linearWorkflow.mts';
+import { baseNode, inTable, linearWorkflow, NODE_TYPE, platformNode, type Step } from '../../support/linearWorkflow.mts';
 import { StubServer, jsonResponse } from '../../support/stubServer.mts';
 
 /** A token that the sandbox made up, so that it can be searched for. */
@@ -66,28 +66,14 @@ after(async () => {
 	await stranger.stop();
 });
 
-async function run(type: string, typeVersion: number, parameters: JsonObject, used = credential): Promise<Execution> {
-	const node = (name: string, x: number, rest: JsonObject) => ({ id: name, name, position: [x, 0] as [number, number], ...rest });
-	const nodes = [
-		node('Start', 0, { type: 'n8n-nodes-base.manualTrigger', typeVersion: 1, parameters: {} }),
-		node('Call', 200, { type, typeVersion, parameters, credentials: { [CREDENTIAL_TYPE]: used } }),
-	];
-	const workflow = {
-		name: 'Where the token goes',
-		nodes,
-		connections: { Start: { main: [[{ node: 'Call', type: 'main', index: 0 }]] } },
-		settings: { executionOrder: 'v1' },
-	};
-	return await n8nApi.runWorkflow(await n8nApi.createWorkflow(workflow as never), 'Start');
-}
+const run = async (step: Step, credentialId = credential.id): Promise<Execution> =>
+	await n8nApi.runWorkflow(await n8nApi.createWorkflow(linearWorkflow('Where the token goes', credentialId, [step])), 'Start');
 
-const httpRequest = async (url: string) =>
-	await run('n8n-nodes-base.httpRequest', 4.2, {
-		url,
-		authentication: 'predefinedCredentialType',
-		nodeCredentialType: CREDENTIAL_TYPE,
-		options: {},
-	});
+async function httpRequest(url: string): Promise<Execution> {
+	const authentication = { authentication: 'predefinedCredentialType', nodeCredentialType: CREDENTIAL_TYPE };
+	const step = baseNode('Call', 'httpRequest', 4.2, { url, ...authentication, options: {} });
+	return await run({ ...step, credentials: { [CREDENTIAL_TYPE]: credential } });
+}
 
 const faults = async (...faultList: Array<FaultRule['fault']>) =>
 	await environment.sandbox.admin.faults(faultList.map((fault) => ({ fault })));
@@ -107,9 +93,7 @@ for (const [name, expression, expected] of [
 		const made = sandboxCredential(environment.sandbox);
 		const data = { ...made.data, token: expression(token) };
 		const id = await n8nApi.createCredential({ ...made, name, data });
-		const applications = { resource: 'application', operation: 'getAll' };
-		const execution = await run(NODE_TYPE, 1, applications, { id, name });
-		const failure = describeFailure(execution);
+		const failure = describeFailure(await run(platformNode('Call', 'application: getAll', {}), id));
 		if (expected) assert.match(failure ?? '', expected);
 		else assert.equal(failure, undefined);
 	});
@@ -187,7 +171,7 @@ test("nor does the editor's error for a list that cannot be read", async () => {
 		const response = await responseOf('/dynamic-node-parameters/resource-locator-results', {
 			path: 'parameters.application',
 			methodName: 'searchApplications',
-			nodeTypeAndVersion: { name: 'n8n-nodes-data-platform.dataPlatform', version: 1 },
+			nodeTypeAndVersion: { name: NODE_TYPE, version: 1 },
 			currentNodeParameters: { resource: 'record', operation: 'getAll' },
 			credentials: { [CREDENTIAL_TYPE]: credential },
 		});
@@ -198,14 +182,8 @@ test("nor does the editor's error for a list that cannot be read", async () => {
 });
 
 test('nothing that n8n stored after failed runs contains the token', async () => {
-	const record = {
-		resource: 'record',
-		operation: 'getAll',
-		application: { __rl: true, mode: 'id', value: 'crm' },
-		table: { __rl: true, mode: 'id', value: 'contacts' },
-		options: { maxRetryWait: 0 },
-	};
-	const workflow = { resource: 'workflow', operation: 'trigger', webhookUrl: `${stranger.origin}/` };
+	const reading = platformNode('Call', 'record: getAll', { ...inTable('crm', 'contacts'), options: { maxRetryWait: 0 } });
+	const trigger = platformNode('Call', 'workflow: trigger', { webhookUrl: `${stranger.origin}/` });
 	for (const kind of [
 		{ kind: 'status', status: 500 },
 		{ kind: 'status', status: 400, body: { errors: [{ message: `You sent Bearer ${token}` }] } },
@@ -214,12 +192,12 @@ test('nothing that n8n stored after failed runs contains the token', async () =>
 		{ kind: 'truncate' },
 	]) {
 		await faults(kind);
-		const execution = await run('n8n-nodes-data-platform.dataPlatform', 1, record);
+		const execution = await run(reading);
 		assert.equal(execution.status, 'error', JSON.stringify(kind));
 		assert.ok(!JSON.stringify(execution).includes(token));
 	}
 	await faults();
-	const refused = await run('n8n-nodes-data-platform.dataPlatform', 1, workflow);
+	const refused = await run(trigger);
 	assert.match(describeFailure(refused) ?? '', /Nothing was sent/);
 
 	process.kill(n8n.pid, 'SIGUSR2');

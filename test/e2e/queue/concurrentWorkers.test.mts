@@ -11,7 +11,7 @@ import { baseNode, inTable, linearWorkflow } from '../../support/linearWorkflow.
 import { readRecords } from '../../support/apiClient.mts';
 import { fileResponse, startStubServer } from '../../support/stubServer.mts';
 import { waitUntil } from '../../support/waitUntil.mts';
-import { jsonOf, run } from '../run.mts';
+import { jsonOf, postToWebhook, run } from '../run.mts';
 import { countOutcomes, queueHarness } from './queueHarness.mts';
 import { APP, fetchItemsNode, createTables, NOTES, ORDERS, rowFileNode, writeManyNode } from './queueFixtures.mts';
 
@@ -61,10 +61,7 @@ test('one file in parts: both workers import at the same time, each row once', a
 		{ startAtRow: 3 * quarter + 2, endAtRow: 0 },
 	);
 	await n8nApi.publish(part);
-	await waitUntil('the webhook is there', async () => {
-		const { status } = await fetch(`${environment.main.url}/webhook/import-part`, { method: 'POST' });
-		return status === 403;
-	});
+	assert.equal(await postToWebhook(`${environment.main.url}/webhook/import-part`, {}), 403);
 
 	await createTables(environment.sandbox);
 	await harness.admin.settings({ latencyMs: LATENCY_MS });

@@ -1,5 +1,6 @@
 /** A running n8n in queue mode with its owner signed in, and the functions that the tests need. */
 
+import assert from 'node:assert/strict';
 import { after } from 'node:test';
 import axios from 'axios';
 import { type QueueEnvironment, setUpQueueEnvironment } from '../../../harness/queueEnvironment.mts';
@@ -8,7 +9,7 @@ import { type Execution, createOwner, outputItems, type N8nApi, signIn, type Jso
 import { linearWorkflow, type Step } from '../../support/linearWorkflow.mts';
 import type { SandboxAdmin } from '../../../harness/sandboxAdmin.mts';
 import type { StubServer } from '../../support/stubServer.mts';
-import { waitUntil } from '../../support/waitUntil.mts';
+import { postToWebhook } from '../run.mts';
 import { fetchItemsNode, createTables, ORDERS, serveOrders, writeManyNode } from './queueFixtures.mts';
 
 const owner = createOwner();
@@ -96,16 +97,9 @@ export class QueueHarness {
 		return await this.n8nApi.createWorkflow(linearWorkflow(`Sync ${run}`, this.credential, steps));
 	}
 
-	/** Calls a webhook of an active workflow. n8n registers it shortly after the activation. */
-	async callWebhook(path: string, body: unknown, contentType = 'application/json'): Promise<void> {
-		await waitUntil('the webhook is there', async () => {
-			const { status } = await axios.post(`${this.environment.main.url}/webhook/${path}`, body, {
-				headers: { 'content-type': contentType },
-				maxBodyLength: Infinity,
-				validateStatus: (status) => status === 200 || status === 404,
-			});
-			return status === 200;
-		});
+	/** Calls a webhook of an active workflow. */
+	async callWebhook(path: string, body: unknown): Promise<void> {
+		assert.equal(await postToWebhook(`${this.environment.main.url}/webhook/${path}`, body), 200);
 	}
 
 	/** A workflow's executions, the latest first, ended or not. */

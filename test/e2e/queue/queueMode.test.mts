@@ -8,7 +8,6 @@ import { createHash, randomBytes } from 'node:crypto';
 import { createReadStream } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
-import axios from 'axios';
 import { CREDENTIAL_NAME, CREDENTIAL_TYPE, sandboxCredential } from '../../../harness/examples.mts';
 import { logFile } from '../../../harness/queueEnvironment.mts';
 import { describeFailure, outputItems } from '../../../harness/n8nApi.mts';
@@ -81,9 +80,7 @@ test('files that main receives go up from a worker and come down again, unchange
 	const stored = await readRecords(environment.sandbox, APP, ORDERS);
 	const sizes = [1, 1_000, 100_000, 3_000_001, 10_000_000];
 	const files = sizes.map((size, index) => ({ record: stored[index]!.id, bytes: randomBytes(size) }));
-	const send = async ({ record, bytes }: (typeof files)[number]) =>
-		await harness.callWebhook(`papers?record=${record}`, bytes, 'application/octet-stream');
-	await Promise.all(files.map(send));
+	await Promise.all(files.map(async ({ record, bytes }) => await harness.callWebhook(`papers?record=${record}`, bytes)));
 	const executions = await waitUntil('all files are through', async () => await harness.allFinished(workflow, sizes.length));
 	const taken = await tookUp();
 	for (const execution of executions) {
@@ -118,13 +115,7 @@ test('main polls and workers execute; with no worker up nothing is lost, nothing
 	await waitUntil('the place is stored', isStored);
 
 	const create = async (...numbers: string[]) => {
-		for (const number of numbers) {
-			await axios.post(
-				`${environment.sandbox.baseUrl}/api/v2/apps/${APP}/tables/${ORDERS}/data`,
-				{ fields: { number } },
-				{ headers: { Authorization: `Bearer ${environment.sandbox.tokens.role}` } },
-			);
-		}
+		for (const number of numbers) await environment.sandbox.client().post(`/apps/${APP}/tables/${ORDERS}/data`, { fields: { number } });
 	};
 	const emitted = async () =>
 		(await harness.finishedExecutions(workflow))

@@ -3,12 +3,13 @@
  * a bare client.
  *
  *   node bench/run.mts [--only NAME [--work TEXT]] [--quick] [--json FILE] [--from FILE] [--write]
- *                      [--smoke] [--profile FOLDER]
+ *                      [--smoke [--draw NUMBER]] [--profile FOLDER]
  *
  * `--work` chooses among the work of `n8n` by a part of its title. `--json` saves the rows, `--from`
  * reads them from such a file instead of measuring, `--write` puts them into docs/performance.md.
  * `--quick` takes smaller sizes, once each, to try a change. `--smoke` only checks that every benchmark
- * runs; `n8n` needs n8n itself, so it runs only by name then. `--profile` writes CPU profiles.
+ * runs, or one of them that a number draws; `n8n` needs n8n itself, so it runs only by name then.
+ * `--profile` writes CPU profiles.
  *
  * The package must be built (`npm run build`). Times of one run on one machine can be compared;
  * those of two machines cannot, only their ratios.
@@ -49,13 +50,16 @@ const { values } = parseArgs({
 		write: { type: 'boolean', default: false },
 		quick: { type: 'boolean', default: false },
 		smoke: { type: 'boolean', default: false },
+		draw: { type: 'string' },
 		profile: { type: 'string' },
 	},
 });
 const scale: Scale = values.smoke ? 'smoke' : values.quick ? 'quick' : 'full';
-const chosen = benchmarks.filter((benchmark) =>
-	values.only === undefined ? !(values.smoke && benchmark === n8n) : benchmark.name === values.only,
-);
+const chosen = benchmarks.filter((benchmark, index) => {
+	if (values.only !== undefined) return benchmark.name === values.only;
+	if (values.smoke && benchmark === n8n) return false;
+	return values.draw === undefined || index === 1 + (Number(values.draw) % (benchmarks.length - 1));
+});
 if (chosen.length === 0) {
 	const names = benchmarks.map(({ name }) => name).join(', ');
 	console.error(`There is no benchmark '${values.only}'. There are: ${names}`);

@@ -5,7 +5,8 @@
  *   npm test                 everything that does not need n8n itself; of the random tests a part
  *   npm run test:e2e         n8n, its editor in a browser, its queue mode, and n8n's own scan of the
  *                            package; a part of the longest
- *   npm test -- lint unit    the checks with these names, as in the gate; `all` stands for the gate
+ *   npm test -- lint unit    the checks with these names, as in the gate: `all` stands for all of
+ *                            it, `withN8n` and `withoutN8n` for its halves
  *   npm run test:weekly      the whole of those that the gate has only a part of
  *
  * The parts are drawn by a number from the commit, which is printed.
@@ -65,6 +66,17 @@ const part = values.whole ? undefined : Number(process.env.TEST_PART ?? numberOf
 
 /** One of how many rounds of the random tests to run: `npm test` leaves most to the gate. */
 const ONE_IN = asked.length === 0 && !values.whole ? 8 : 1;
+
+/**
+ * Options for how many rounds a program at random makes, and from which seed: all of them with new
+ * seeds, in the gate half of those with fixed seeds, so that it does not fail by chance.
+ */
+function rounds(option: string, all: number, seeds = all): string[] {
+	if (part === undefined) return [`--${option}=${all}`];
+	const parts = Math.max(2, ONE_IN);
+	const seed = 1 + Math.floor((part % parts) * (seeds / parts));
+	return [`--seed=${seed}`, `--${option}=${Math.ceil(all / parts)}`];
+}
 
 /** Test files that take longest: `npm test` runs one of them, drawn by the commit, the gate all. */
 const LONGEST = [
@@ -286,11 +298,9 @@ const ACCEPTED = [
 
 const OTHER_LICENCES = `:not(${[...PERMISSIVE, ...ACCEPTED].join(', ')})`;
 
-// Random tests have a fixed seed here, so that the gate does not fail by chance. `npm run check` lets
-// them choose one.
 const checks: Record<string, Check> = {
-	build: command('Build', ['npm', 'run', '--silent', 'build']),
 	n8n: idle(command('Installation of n8n', ['node', 'harness/install.mts'])),
+	build: command('Build', ['npm', 'run', '--silent', 'build']),
 	// The longest first, so that none runs alone in the end.
 	matrix: checkProgram(
 		'Every operation under every fault',
@@ -303,13 +313,16 @@ const checks: Record<string, Check> = {
 	malformed: checkProgram(
 		'Malformed responses, at random',
 		'malformed',
-		'--seed=1',
-		`--responses=${1000 / ONE_IN}`,
+		// Some damage several responses.
+		...rounds('responses', 1000, 800),
 	),
-	trigger: checkProgram('The trigger, at random', 'trigger', '--seed=1', `--seeds=${120 / ONE_IN}`),
-	faults: checkProgram('Faults, at random', 'faults', '--seed=1', `--schedules=${2000 / ONE_IN}`),
+	trigger: checkProgram('The trigger, at random', 'trigger', ...rounds('seeds', 120)),
+	faults: checkProgram('Faults, at random', 'faults', ...rounds('schedules', 2000)),
 	contract: inProcess('contract'),
-	bench: command('Every benchmark runs', ['node', 'bench/run.mts', '--smoke']),
+	bench: command('Benchmarks run', [
+		...['node', 'bench/run.mts', '--smoke'],
+		...(part === undefined ? [] : [`--draw=${part}`]),
+	]),
 	unit: inProcess('unit'),
 	// The score of all files, that of covered ones, and how many mutants were killed. Stryker succeeds
 	// if there is nothing to mutate.
@@ -322,16 +335,12 @@ const checks: Record<string, Check> = {
 		/^All files +\| +[\d.]+ +\| +[\d.]+ +\| +(\d+)/m,
 	),
 	types: command('Types', ['npm', 'run', '--silent', 'types']),
-	sync: checkProgram(
-		'Sync, at random',
-		'sync',
-		'--seed=1',
-		`--schedules=${Math.ceil(500 / ONE_IN)}`,
-	),
+	sync: checkProgram('Sync, at random', 'sync', ...rounds('schedules', 500)),
 	import: checkProgram(
 		'Imports, killed and continued',
 		'import',
-		...['--rounds=4', '--rows=20000', '--seed=1'],
+		'--rows=20000',
+		...rounds('rounds', 4),
 	),
 	format: command('Format', [
 		'prettier',
@@ -357,6 +366,8 @@ const checks: Record<string, Check> = {
 		'contract/openapi.yaml',
 		'--config=contract/redocly.yaml',
 	]),
+	// It mostly installs.
+	scan: idle(command("n8n's scan of community packages", ['node', 'test/package/scan/scan.mts'])),
 	waiting: idle(
 		nodeTest('e2e/waiting', ['--test-concurrency=2', '--test-global-setup=test/e2e/build.mts']),
 	),
@@ -375,29 +386,27 @@ const checks: Record<string, Check> = {
 			'--seed=1',
 		),
 	),
-	scan: command("n8n's scan of community packages", ['node', 'test/package/scan/scan.mts']),
 	crash: alone(
 		withAnotherTry(checkProgram('n8n and the sandbox, killed', 'crash', '--rounds=2', '--seed=1')),
 	),
 };
 
-/** Checks that `npm test` leaves to the gate: they need n8n itself, or take minutes. */
-const HEAVY = [
-	'bench',
-	'import',
-	'mutation',
-	'n8n',
-	'waiting',
-	'browser',
-	'queue',
-	'e2e',
-	'soak',
-	'scan',
-	'crash',
-];
+/** Checks that need n8n itself, or what runs beside it. */
+const WITH_N8N = ['n8n', 'waiting', 'browser', 'queue', 'e2e', 'soak', 'scan', 'crash'];
+
+/** Checks that `npm test` leaves to the gate. */
+const HEAVY = ['bench', 'import', 'mutation', ...WITH_N8N];
 
 /** Checks that run every week only. */
 const WEEKLY = ['benchInN8n'];
+
+/** Names for several checks. */
+const GROUPS: Record<string, (name: string) => boolean> = {
+	'': (name) => !HEAVY.includes(name),
+	all: () => true,
+	withN8n: (name) => name === 'build' || WITH_N8N.includes(name),
+	withoutN8n: (name) => !WITH_N8N.includes(name),
+};
 
 type Row = Result & { title: string; seconds: number };
 
@@ -431,7 +440,7 @@ class OrderedOutput {
 
 /** Runs the checks, begun in their order. Without a build before them they may build: one by one then. */
 async function runAll(asked: Check[]): Promise<Row[]> {
-	const [first] = asked;
+	const first = asked.find(({ isIdle }) => !isIdle);
 	const most = first === checks.build ? availableParallelism() : 1;
 	const output = new OrderedOutput(asked.length);
 	const rows: Row[] = [];
@@ -493,12 +502,13 @@ function showFailures(heading: string, rows: Row[]) {
 async function main() {
 	const all = Object.keys(checks);
 	const gate = all.filter((name) => !WEEKLY.includes(name));
-	let names = asked;
-	if (asked.length === 0) names = gate.filter((name) => !HEAVY.includes(name));
-	if (asked.includes('all')) names = gate;
+	const group = GROUPS[asked.join(' ')];
+	const names = group ? gate.filter(group) : asked;
 	const unknown = names.filter((name) => !checks[name]);
 	if (unknown.length > 0) {
-		console.error(`No such check: ${unknown.join(', ')}. There are: ${all.join(', ')}`);
+		console.error(
+			`No such check: ${unknown.join(', ')}. There are: ${[...all, 'all', 'withN8n', 'withoutN8n'].join(', ')}`,
+		);
 		process.exit(2);
 	}
 	if (part !== undefined) console.log(`Parts are drawn by TEST_PART=${part}`);

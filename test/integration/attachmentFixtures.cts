@@ -8,9 +8,13 @@ import { Container } from '@n8n/di';
 import { BinaryDataConfig, BinaryDataService } from 'n8n-core';
 import type { IBinaryData, IDataObject, INodeExecutionData } from 'n8n-workflow';
 import type { RunningSandbox } from '../../harness/sandboxProcess.mts';
+import { onVirtualClock } from '../property/matrix/virtualClock.mts';
 import { sharedSandbox } from '../support/sharedSandbox.mts';
 
 const APP = 'shop';
+
+/** The node's timeout, if the user sets none. */
+const TIMEOUT_S = 30;
 
 const docs = {
 	internalName: 'docs',
@@ -49,6 +53,15 @@ export interface Run extends Omit<OperationRun, 'parameters' | 'items'> {
 	accessType?: string;
 }
 
+/** n8n's store of files, in its folder. */
+async function openFileStore() {
+	Container.get(BinaryDataConfig).mode = 'filesystem';
+	await Container.get(BinaryDataService).init();
+}
+
+/** For items with files. */
+export const useFileStore = () => beforeAll(openFileStore);
+
 export class AttachmentHarness {
 	private started?: RunningSandbox;
 	/** A document that has only a title. */
@@ -60,9 +73,7 @@ export class AttachmentHarness {
 	}
 
 	async start() {
-		const binaryData = Container.get(BinaryDataService);
-		Container.get(BinaryDataConfig).mode = 'filesystem';
-		await binaryData.init();
+		await openFileStore();
 		this.started = await sharedSandbox();
 	}
 
@@ -77,24 +88,12 @@ export class AttachmentHarness {
 	}
 
 	/** Runs an attachment operation on the document, or as the parameters say. */
-	async run(operation: string, run: Run = {}): Promise<RunResult> {
-		const { table = 'docs', parameters = {}, options = {}, token, accessType, ...rest } = run;
-		return await runOperation(
-			{ baseUrl: this.sandbox.baseUrl, token: token ?? this.sandbox.tokens.role, accessType },
-			{
-				...rest,
-				parameters: {
-					resource: 'attachment',
-					operation,
-					application: picked(APP),
-					table: picked(table),
-					recordId: picked(this.id),
-					fileField: 'papers',
-					options,
-					...parameters,
-				},
-			},
-		);
+	async run(operation: string, given: Run = {}): Promise<RunResult> {
+		const { table = 'docs', parameters = {}, options = {}, token, accessType, ...rest } = given;
+		const credential = { baseUrl: this.sandbox.baseUrl, token: token ?? this.sandbox.tokens.role, accessType };
+		const place = { application: picked(APP), table: picked(table), recordId: picked(this.id), fileField: 'papers' };
+		const run = { ...rest, parameters: { resource: 'attachment', operation, ...place, options, ...parameters } };
+		return await onVirtualClock(TIMEOUT_S, async () => await runOperation(credential, run));
 	}
 
 	/**

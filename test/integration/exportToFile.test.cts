@@ -1,15 +1,12 @@
 import type { IDataObject } from 'n8n-workflow';
 import { Container } from '@n8n/di';
-import { BinaryDataConfig, BinaryDataService } from 'n8n-core';
-import { read } from './attachmentFixtures.cts';
+import { BinaryDataService } from 'n8n-core';
+import { read, useFileStore } from './attachmentFixtures.cts';
 import { expectErrorItem, numbered, useHarness, type Run } from './fixtures.cts';
 
 const harness = useHarness();
 
-beforeAll(async () => {
-	Container.get(BinaryDataConfig).mode = 'filesystem';
-	await Container.get(BinaryDataService).init();
-});
+useFileStore();
 
 async function exported(run: Run = {}) {
 	const result = await harness.run('exportToFile', run);

@@ -4,17 +4,13 @@ import { gzipSync } from 'node:zlib';
 import type { IBinaryData, IDataObject, INodeExecutionData } from 'n8n-workflow';
 import { Container } from '@n8n/di';
 import { Logger } from '@n8n/backend-common';
-import { BinaryDataConfig, BinaryDataService } from 'n8n-core';
-import { openFiles, read, stored } from './attachmentFixtures.cts';
+import { openFiles, read, stored, useFileStore } from './attachmentFixtures.cts';
 import { waitUntil } from '../support/waitUntil.mts';
 import { expectErrorItem, numbered, useHarness, type Run } from './fixtures.cts';
 
 const harness = useHarness();
 
-beforeAll(async () => {
-	Container.get(BinaryDataConfig).mode = 'filesystem';
-	await Container.get(BinaryDataService).init();
-});
+useFileStore();
 
 type File = string | Buffer | IBinaryData;
 

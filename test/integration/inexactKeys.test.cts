@@ -1,16 +1,11 @@
 /** Keys that only the platform could compare: an error of the check, with what mends it. */
 import type { IDataObject } from 'n8n-workflow';
-import { Container } from '@n8n/di';
-import { BinaryDataConfig, BinaryDataService } from 'n8n-core';
-import { stored as storedFile } from './attachmentFixtures.cts';
+import { stored as storedFile, useFileStore } from './attachmentFixtures.cts';
 import { APP, expectErrorItem, outcomes, useHarness, type Run } from './fixtures.cts';
 
 const harness = useHarness();
 
-beforeAll(async () => {
-	Container.get(BinaryDataConfig).mode = 'filesystem';
-	await Container.get(BinaryDataService).init();
-});
+useFileStore();
 
 const tasks = {
 	internalName: 'tasks',

@@ -3,18 +3,14 @@
  * Lists with and without a filter have different limits.
  */
 import type { IDataObject } from 'n8n-workflow';
-import { Container } from '@n8n/di';
-import { BinaryDataConfig, BinaryDataService } from 'n8n-core';
 import { picked, searchList } from '../support/engine/engine.cts';
 import { watch } from '../support/engine/polls.cts';
 import { APP, numbered, outcomes, useHarness } from './fixtures.cts';
+import { useFileStore } from './attachmentFixtures.cts';
 
 const harness = useHarness();
 
-beforeAll(async () => {
-	Container.get(BinaryDataConfig).mode = 'filesystem';
-	await Container.get(BinaryDataService).init();
-});
+useFileStore();
 
 const SIZE = 150;
 const caps: Array<[listed: number, filtered: number]> = [

@@ -4,21 +4,16 @@
  */
 import { gzipSync } from 'node:zlib';
 import type { IDataObject } from 'n8n-workflow';
-import { Container } from '@n8n/di';
-import { BinaryDataConfig, BinaryDataService } from 'n8n-core';
 import { runsOf } from '../support/part.mts';
 import { SeededRandom } from '../support/seededRandom.mts';
-import { read, stored } from './attachmentFixtures.cts';
+import { read, stored, useFileStore } from './attachmentFixtures.cts';
 import { useHarness } from './fixtures.cts';
 
 const harness = useHarness();
 const TABLE = 'mixed';
 const SEEDS = Array.from({ length: runsOf(12) }, (_, seed) => seed + 1);
 
-beforeAll(async () => {
-	Container.get(BinaryDataConfig).mode = 'filesystem';
-	await Container.get(BinaryDataService).init();
-});
+useFileStore();
 
 beforeEach(async () => {
 	await harness.sandbox.admin.createTable({
@@ -138,39 +133,6 @@ async function imported(file: string | Buffer, options: IDataObject = {}) {
 	const data = await stored('orders.csv', file, 'text/csv');
 	return await harness.run('importFromFile', { input: [{ json: {}, binary: { data } }], options });
 }
-
-const numbersInTable = async () => (await harness.values('number')).map(String).sort();
-
-test.each(SEEDS)('bytes that are not text, at a random place, seed %d', async (seed) => {
-	const random = new SeededRandom(3000 + seed);
-	const lines = Array.from({ length: 400 }, (_, index) => `n${index},Büyer ${index}\n`);
-	const broken = random.between(0, lines.length - 1);
-	const before = Buffer.from(`number,buyer\n${lines.slice(0, broken).join('')}`);
-	const line = Buffer.from(lines[broken]!);
-	const at = random.between(0, line.length - 1);
-	// None of these starts or continues a character in UTF-8.
-	const junk = Buffer.from(Array.from({ length: random.between(1, 50) }, () => random.of(0xff, 0xfe, 0xc0, 0xc1, 0xf8)));
-	const rest = Buffer.from(lines.slice(broken + 1).join(''));
-	const result = await imported(Buffer.concat([before, line.subarray(0, at), junk, line.subarray(at), rest]));
-	expect(result.error!.message).toContain('The file is not UTF-8');
-	expect(await numbersInTable()).toEqual(
-		lines
-			.slice(0, broken)
-			.map((_, index) => `n${index}`)
-			.sort(),
-	);
-	if (broken > 0) {
-		expect(result.error!.message).toContain(`is imported through row ${broken + 1} only`);
-	}
-});
-
-test.each(SEEDS)('a file of nothing but random bytes is an error, seed %d', async (seed) => {
-	const random = new SeededRandom(4000 + seed);
-	const bytes = Buffer.from(Array.from({ length: 20_000 }, () => random.between(0, 255)));
-	const result = await imported(bytes, { encoding: random.of('auto', 'windows-1252', 'utf-16le') });
-	expect(result.error!.message).not.toBe('');
-	expect(await harness.writes()).toEqual([]);
-});
 
 /** The columns that this node adds to a record's fields, and others that look like them. */
 const HEADERS: [string, ...string[]] = [

@@ -1,31 +1,18 @@
 /** The trigger, polled by n8n's engine against a sandbox. */
-import type { IDataObject, INodeParameters } from 'n8n-workflow';
+import type { IDataObject } from 'n8n-workflow';
 import { picked } from '../support/engine/engine.cts';
-import { watch, type Watching, type WatchOptions } from '../support/engine/polls.cts';
+import type { Watching, WatchOptions } from '../support/engine/polls.cts';
 import { APP, nextMillisecond, useHarness } from './fixtures.cts';
+import { createOrders, ordersPath, watchOrders } from './triggerFixtures.cts';
 
 const harness = useHarness();
 
-const parametersOf = (more: IDataObject = {}): INodeParameters =>
-	({ application: picked(APP), table: picked('orders'), triggerOn: 'createdOrUpdated', ...more }) as INodeParameters;
-
-const start = (more: IDataObject = {}, options?: WatchOptions) => watch(harness.credential, parametersOf(more), options);
-
-const orders = () => harness.sandbox.client();
-const path = (rest = '') => `/apps/${APP}/tables/orders/data${rest}`;
-
-/** Creates orders with these numbers, from outside. */
-async function create(...numbers: string[]) {
-	for (const number of numbers) {
-		const { status } = await orders().post(path(), { fields: { number, buyer: 'Fox' } });
-		expect(status).toBe(201);
-		await nextMillisecond();
-	}
-}
+const start = (more?: IDataObject, options?: WatchOptions) => watchOrders(harness, more, options);
+const create = (...numbers: string[]) => createOrders(harness, ...numbers);
 
 async function change(number: string, fields: IDataObject) {
 	const record = (await harness.records()).find((order) => order.fields.number === number)!;
-	const { status } = await orders().patch(path(`/${record.id}`), { fields });
+	const { status } = await harness.sandbox.client().patch(ordersPath(`/${record.id}`), { fields });
 	expect(status).toBe(200);
 	await nextMillisecond();
 }
@@ -112,7 +99,7 @@ describe('what it watches', () => {
 	});
 
 	test('the records of a saved view', async () => {
-		const { data } = await orders().get(`/apps/${APP}/tables/orders`);
+		const { data } = await harness.sandbox.client().get(`/apps/${APP}/tables/orders`);
 		const [view] = data.data.settings.userFilters as Array<{ id: string }>;
 		const watching = await start({ startFrom: 'beginning', options: { savedView: view!.id } });
 		await create('1', '2');
@@ -240,5 +227,5 @@ test('a poll with nothing new is one request', async () => {
 	await harness.sandbox.admin.clearRequests();
 	await watching.poll();
 	const requests = await harness.requests();
-	expect(requests.map(({ method, path: where }) => `${method} ${where}`)).toEqual([`GET /api/v2${path()}`]);
+	expect(requests.map(({ method, path: where }) => `${method} ${where}`)).toEqual([`GET /api/v2${ordersPath()}`]);
 });

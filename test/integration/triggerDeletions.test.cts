@@ -1,16 +1,13 @@
 /** Trigger On: Record Deleted, polled by n8n's engine against a sandbox. */
-import type { IDataObject, INodeParameters } from 'n8n-workflow';
+import type { IDataObject } from 'n8n-workflow';
 import { seal, unseal } from '../../nodes/DataPlatform/api/packing.ts';
 import type { SavedState } from '../../nodes/DataPlatform/trigger/savedState.ts';
-import { picked } from '../support/engine/engine.cts';
-import { watch, type Watching, type WatchOptions } from '../support/engine/polls.cts';
+import type { Watching, WatchOptions } from '../support/engine/polls.cts';
 import { onVirtualClock } from '../property/matrix/virtualClock.mts';
-import { APP, nextMillisecond, numbered, useHarness } from './fixtures.cts';
+import { nextMillisecond, numbered, useHarness } from './fixtures.cts';
+import { createOrders, ordersPath as path, TASK, watchOrders } from './triggerFixtures.cts';
 
 const harness = useHarness();
-
-/** The budget of a poll with the durable scheduler. */
-const TASK: WatchOptions = { pollBudgetMs: 36_000 };
 
 /** The state that a poll stored for its node. */
 const stateOf = (watching: Watching) => {
@@ -18,20 +15,11 @@ const stateOf = (watching: Watching) => {
 	return unseal('poll 3', data['node:Trigger']!.watch) as SavedState;
 };
 
-const start = (more: IDataObject = {}, options?: WatchOptions) =>
-	watch(
-		harness.credential,
-		{
-			application: picked(APP),
-			table: picked('orders'),
-			triggerOn: 'createdUpdatedOrDeleted',
-			...more,
-			options: { deletionCheckInterval: 0, ...(more.options as IDataObject | undefined) },
-		} as INodeParameters,
-		options,
-	);
+const start = (more: IDataObject = {}, options?: WatchOptions) => {
+	const own = { deletionCheckInterval: 0, ...(more.options as IDataObject | undefined) };
+	return watchOrders(harness, { triggerOn: 'createdUpdatedOrDeleted', ...more, options: own }, options);
+};
 
-const path = (rest = '') => `/apps/${APP}/tables/orders/data${rest}`;
 const idOf = async (number: string) => (await harness.records()).find(({ fields }) => fields.number === number)!.id;
 
 /** The numbers by ID, including those of deleted records. */
@@ -42,9 +30,7 @@ async function note() {
 }
 
 async function create(...list: string[]) {
-	for (const number of list) {
-		await harness.sandbox.client().post(path(), { fields: { number, buyer: 'Fox' } });
-	}
+	await createOrders(harness, ...list);
 	await note();
 }
 

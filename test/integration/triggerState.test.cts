@@ -1,31 +1,14 @@
 /** What the trigger stores with each of n8n's schedulers, and how it handles strange states. */
-import type { IDataObject, INodeParameters } from 'n8n-workflow';
+import type { IDataObject } from 'n8n-workflow';
 import { seal, unseal } from '../../nodes/DataPlatform/api/packing.ts';
-import { picked } from '../support/engine/engine.cts';
-import { watch, type Watching, type WatchOptions } from '../support/engine/polls.cts';
-import { APP, nextMillisecond, useHarness } from './fixtures.cts';
+import type { Watching, WatchOptions } from '../support/engine/polls.cts';
+import { useHarness } from './fixtures.cts';
+import { createOrders, ordersPath, TASK, watchOrders } from './triggerFixtures.cts';
 
 const harness = useHarness();
 
-/** The budget of a poll with the durable scheduler. */
-const TASK: WatchOptions = { pollBudgetMs: 36_000 };
-
-const start = (more: IDataObject = {}, options?: WatchOptions) =>
-	watch(
-		harness.credential,
-		{ application: picked(APP), table: picked('orders'), triggerOn: 'createdOrUpdated', ...more } as INodeParameters,
-		options,
-	);
-
-const path = (rest = '') => `/apps/${APP}/tables/orders/data${rest}`;
-
-async function create(...numbers: string[]) {
-	await nextMillisecond();
-	for (const number of numbers) {
-		await harness.sandbox.client().post(path(), { fields: { number, buyer: 'Fox' } });
-		await nextMillisecond();
-	}
-}
+const start = (more?: IDataObject, options?: WatchOptions) => watchOrders(harness, more, options);
+const create = (...numbers: string[]) => createOrders(harness, ...numbers);
 
 /** The numbers that a poll emits; null if it starts no execution. */
 const emitted = async (watching: Watching) => (await watching.poll())?.map(({ json }) => (json as { number: string }).number) ?? null;
@@ -150,7 +133,7 @@ describe('a strange platform', () => {
 		const [record] = await harness.records();
 		const kind = async () => (await watching.poll('manual'))?.[0]?.json.event;
 		expect(await kind()).toBe('created');
-		await harness.sandbox.client().patch(path(`/${record!.id}`), { fields: { buyer: 'Hare' } });
+		await harness.sandbox.client().patch(ordersPath(`/${record!.id}`), { fields: { buyer: 'Hare' } });
 		expect(await kind()).toBe('updated');
 	});
 });

@@ -194,7 +194,7 @@ describe('failures', () => {
 
 	test("are not returned twice with n8n's Retry On Fail", async () => {
 		const url = await workflow(script);
-		const result = await start(url, { items, retry: { maxTries: 3 } });
+		const result = await start(url, { items, retry: { maxTries: 3, waitBetweenTries: 1 } });
 		expect(result.error?.message).toContain('Unknown whether the workflow started');
 		expect((await runs()).map(({ payload }) => payload.n)).toEqual([0, 1, 2]);
 	});
@@ -311,7 +311,7 @@ describe('Trigger and Wait', () => {
 
 	test("a start that is unknown is not repeated by n8n's Retry On Fail", async () => {
 		const url = await workflow('throw new Error("no")');
-		const { error, run } = await wait(url, { retry: { maxTries: 3 } });
+		const { error, run } = await wait(url, { retry: { maxTries: 3, waitBetweenTries: 1 } });
 		expect(error?.message).toContain('Unknown whether the workflow started');
 		expect(run.waitTill).toBeFalsy();
 		expect(await runs()).toHaveLength(1);
@@ -320,7 +320,7 @@ describe('Trigger and Wait', () => {
 	test("a rejected start is retried by n8n's Retry On Fail, and waited for", async () => {
 		const url = await workflow(ECHO);
 		await sandbox.admin.faults([{ when: { first: 1 }, fault: { kind: 'status', status: 403, body: { errors: [{}] } } }]);
-		const { error, run } = await wait(url, { retry: { maxTries: 2 } });
+		const { error, run } = await wait(url, { retry: { maxTries: 2, waitBetweenTries: 1 } });
 		expect(error).toBeUndefined();
 		expect(run.waitTill).toBeTruthy();
 		expect(await runs()).toHaveLength(1);

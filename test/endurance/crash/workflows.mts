@@ -1,11 +1,10 @@
 /** The three workflows that are interrupted: a sync, uploads, and what the trigger starts. */
 
 import { CREDENTIAL_NAME, CREDENTIAL_TYPE } from '../../../harness/examples.mts';
-import type { JsonObject, WorkflowJson, WorkflowNode } from '../../../harness/n8nApi.mts';
+import type { JsonObject, WorkflowJson } from '../../../harness/n8nApi.mts';
+import { baseNode, byId, inTable, NODE_TYPE, platformNode, type Step } from '../../support/linearWorkflow.mts';
 import { APP, CASES, FILE_FIELDS, GOODS, RECEIVED_CHANGES } from './sandboxHost.mts';
 
-const PACKAGE = 'n8n-nodes-data-platform';
-const FOR_N8N = 'n8n-nodes-base';
 const SECONDS_BETWEEN_POLLS = 3;
 
 export const START = 'Start';
@@ -14,32 +13,16 @@ export const TRIGGER = 'Changes';
 /** The node that writes into a file field. */
 export const uploadNode = (field: string) => `Upload ${field}`;
 
-type Step = Pick<WorkflowNode, 'name' | 'type' | 'typeVersion' | 'parameters'> & { onError?: string };
+const start = baseNode(START, 'manualTrigger', 1);
 
-const id = (value: string) => ({ __rl: true, mode: 'id', value });
-const place = (table: string) => ({ application: id(APP), table: id(table) });
-
-const start: Step = { name: START, type: `${FOR_N8N}.manualTrigger`, typeVersion: 1, parameters: {} };
-
-const get = (name: string, url: string, options: JsonObject = {}): Step => ({
-	name,
-	type: `${FOR_N8N}.httpRequest`,
-	typeVersion: 4.2,
-	parameters: { url, options },
-});
-
-const platform = (name: string, parameters: JsonObject): Step => ({
-	name,
-	type: `${PACKAGE}.dataPlatform`,
-	typeVersion: 1,
-	parameters,
-	onError: 'continueErrorOutput',
-});
+const get = (name: string, url: string, options: JsonObject = {}) => baseNode(name, 'httpRequest', 4.2, { url, options });
 
 const AUTOMATIC = { mappingMode: 'autoMapInputData', value: null, matchingColumns: [], schema: [] };
 
-const upsert = (table: string, parameters: JsonObject): Step =>
-	platform(WRITE, { resource: 'record', operation: 'upsert', ...place(table), columns: AUTOMATIC, options: {}, ...parameters });
+const upsert = (table: string, parameters: JsonObject = {}): Step => ({
+	...platformNode(WRITE, 'record: upsert', { ...inTable(APP, table), columns: AUTOMATIC, options: {}, ...parameters }),
+	onError: 'continueErrorOutput',
+});
 
 /** How the files of a field are written; see FILE_FIELDS. */
 const WAYS: Record<(typeof FILE_FIELDS)[number], JsonObject> = {
@@ -48,18 +31,12 @@ const WAYS: Record<(typeof FILE_FIELDS)[number], JsonObject> = {
 	kept: { existingFiles: 'append', options: {} },
 };
 
-const uploads: Step[] = FILE_FIELDS.map((field) =>
-	platform(uploadNode(field), {
-		resource: 'attachment',
-		operation: 'upload',
-		...place(CASES),
-		target: 'existing',
-		recordId: id(`={{ $('${WRITE}').item.json.id }}`),
-		fileField: field,
-		inputDataFieldName: 'data',
-		...WAYS[field],
-	}),
-);
+const uploads = FILE_FIELDS.map((field): Step => {
+	const recordId = byId(`={{ $('${WRITE}').item.json.id }}`);
+	const parameters = { target: 'existing', recordId, fileField: field, inputDataFieldName: 'data', ...WAYS[field] };
+	const node = platformNode(uploadNode(field), 'attachment: upload', { ...inTable(APP, CASES), ...parameters });
+	return { ...node, onError: 'continueErrorOutput' };
+});
 
 /** @param levels each step of a level is connected to the last step of the previous level */
 function workflow(name: string, credentialId: string, levels: Step[][]): WorkflowJson {
@@ -70,7 +47,7 @@ function workflow(name: string, credentialId: string, levels: Step[][]): Workflo
 			...step,
 			id: `node-${index}`,
 			position: [index * 200, 0] as [number, number],
-			...(step.type.startsWith(PACKAGE) && { credentials }),
+			...(step.type.startsWith(NODE_TYPE) && { credentials }),
 		}));
 	const connections = Object.fromEntries(
 		levels.slice(0, -1).map((level, index) => {
@@ -83,53 +60,30 @@ function workflow(name: string, credentialId: string, levels: Step[][]): Workflo
 
 /** Thousands of items over HTTP into the platform. */
 export const syncWorkflow = (credentialId: string, source: string): WorkflowJson =>
-	workflow('Sync', credentialId, [[start], [get('Get', `${source}/goods`)], [upsert(GOODS, {})]]);
+	workflow('Sync', credentialId, [[start], [get('Get', `${source}/goods`)], [upsert(GOODS)]]);
 
 /** Records, and a file for each of them, written in three ways. */
 export const uploadWorkflow = (credentialId: string, source: string): WorkflowJson =>
 	workflow('Uploads', credentialId, [
 		[start],
 		[get('Get', `${source}/cases`)],
-		[upsert(CASES, {})],
+		[upsert(CASES)],
 		[get('File', `=${source}/file?number={{ encodeURIComponent($json.number) }}`, { response: { response: { responseFormat: 'file' } } })],
 		uploads,
 	]);
 
+/** At most once a minute for each poll time, so there are several. */
+const pollTimes = Array.from({ length: 60 / SECONDS_BETWEEN_POLLS }, (_, index) => {
+	return { mode: 'custom', cronExpression: `${index * SECONDS_BETWEEN_POLLS} * * * * *` };
+});
+
 /** Active: each change of a good becomes a record, under the change's key. */
-export const triggerWorkflow = (credentialId: string): WorkflowJson =>
-	workflow('Watched goods', credentialId, [
-		[
-			{
-				name: TRIGGER,
-				type: `${PACKAGE}.dataPlatformTrigger`,
-				typeVersion: 1,
-				parameters: {
-					pollTimes: {
-						// At most once a minute for each poll time, so there are several.
-						item: Array.from({ length: 60 / SECONDS_BETWEEN_POLLS }, (_, index) => ({
-							mode: 'custom',
-							cronExpression: `${index * SECONDS_BETWEEN_POLLS} * * * * *`,
-						})),
-					},
-					triggerOn: 'createdOrUpdated',
-					startFrom: 'beginning',
-					...place(GOODS),
-					options: { maxRecordsPerPoll: 2000 },
-				},
-			},
-		],
-		[
-			{
-				...upsert(RECEIVED_CHANGES, {
-					columns: {
-						...AUTOMATIC,
-						mappingMode: 'defineBelow',
-						value: { change: '={{ $json.id }}:{{ $json.ver }}', event: '={{ $json.event }}' },
-					},
-					options: { requests: { settings: { batchSize: 500 } } },
-				}),
-				// A failed write stops the execution, which is then repeated.
-				onError: 'stopWorkflow',
-			},
-		],
-	]);
+export function triggerWorkflow(credentialId: string): WorkflowJson {
+	const watch = { triggerOn: 'createdOrUpdated', startFrom: 'beginning', ...inTable(APP, GOODS), options: { maxRecordsPerPoll: 2000 } };
+	const trigger = { name: TRIGGER, type: `${NODE_TYPE}Trigger`, typeVersion: 1, parameters: { pollTimes: { item: pollTimes }, ...watch } };
+	const value = { change: '={{ $json.id }}:{{ $json.ver }}', event: '={{ $json.event }}' };
+	const columns = { ...AUTOMATIC, mappingMode: 'defineBelow', value };
+	const write = upsert(RECEIVED_CHANGES, { columns, options: { requests: { settings: { batchSize: 500 } } } });
+	// A failed write stops the execution, which is then repeated.
+	return workflow('Watched goods', credentialId, [[trigger], [{ ...write, onError: 'stopWorkflow' }]]);
+}

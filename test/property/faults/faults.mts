@@ -133,10 +133,6 @@ export const isAmbiguous = (request: LoggedRequest) =>
 	!isRefused(request) &&
 	(hasEffect(request, 'ambiguous') || request.outcome !== 'completed' || ((request.status ?? 0) >= 500 && !hasEffect(request, 'waits')));
 
-/** Whether the client must assume that the service is still processing it. */
-export const stillPending = (request: LoggedRequest) =>
-	request.status === 504 || faultsOf(request).some((name) => ['hang', 'hangAfter', 'late'].includes(name)) || isAppliedLate(request);
-
 /** Whether the service applies it after it has reported that it failed. */
 export const isAppliedLate = (request: LoggedRequest) => faultsOf(request).some((name) => name.endsWith('Late'));
 

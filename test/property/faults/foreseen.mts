@@ -1,7 +1,7 @@
 /** The expected outcome of each item of a case if nothing goes wrong. */
 import type { StoredRecord } from '../../../harness/sandboxAdmin.mts';
 import type { Case, CaseItem } from './schedule.mts';
-import { filesIn, keyOf } from './table.mts';
+import { keyOf } from './table.mts';
 
 /** The right outcomes: a success with one of these, or an error. */
 export interface Foreseen {
@@ -79,7 +79,3 @@ export function foresee(testCase: Case, item: CaseItem, before: StoredRecord[]):
 	if (item.isIdle) return success('unchanged', ...(matches.length > 1 ? ['updated'] : []));
 	return success('updated');
 }
-
-/** Whether the record alone can't show whether the item's files were written. */
-export const isFileHidden = (item: CaseItem, before: StoredRecord | undefined): boolean =>
-	(item.files?.names ?? []).some((name) => filesIn(before?.fields ?? null).includes(name));

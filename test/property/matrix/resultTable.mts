@@ -66,20 +66,10 @@ export class ResultTable {
 	}
 
 	/** Items that succeeded / failed / are unknown, for each family. */
-	#all(): string[][] {
-		return [['Operation', ...FAMILIES, 'Runs', 'Repeated requests'], ...this.#lines()];
-	}
-
 	toText(): string {
-		const all = this.#all();
-		const short = [all[0]!.map((title, index) => (index === 0 ? title : title.slice(0, 16))), ...all.slice(1)];
+		const titles = [...FAMILIES, 'Runs', 'Repeated requests'].map((title) => title.slice(0, 16));
+		const short = [['Operation', ...titles], ...this.#lines()];
 		const widths = short[0]!.map((_, column) => Math.max(...short.map((row) => row[column]!.length)));
 		return short.map((row) => row.map((cell, column) => cell.padEnd(widths[column]!)).join('  ')).join('\n');
-	}
-
-	toMarkdown(): string {
-		const [head = [], ...rows] = this.#all();
-		const line = (cells: string[]) => `| ${cells.join(' | ')} |`;
-		return `${[line(head), line(head.map(() => '---')), ...rows.map(line)].join('\n')}\n`;
 	}
 }

@@ -3,13 +3,11 @@
  * through n8n's engine against sandboxes: the node's outcomes must agree with the stored records.
  *
  *   npm run check -- matrix [--only TEXT] [--seed N] [--each N] [--one-in N --draw N] [--slots N]
- *                           [--table FILE]
  *
  * `--only` takes a part of `resource: operation / fault / timing`; a seed repeats the choices of
  * every run. `--each` says how many of the five timings each operation meets each fault with; all
- * of them by default. `--one-in` runs one operation in so many, drawn by `--draw`. `--table` writes the table as Markdown.
+ * of them by default. `--one-in` runs one operation in so many, drawn by `--draw`.
  */
-import { writeFile } from 'node:fs/promises';
 import { parseArgs } from 'node:util';
 import { runCase, TIMINGS, type Plan, type Verdict } from './runCase.mts';
 import { faultCases, type FaultCase } from './faultCases.mts';
@@ -31,7 +29,6 @@ const { values } = parseArgs({
 		'one-in': { type: 'string', default: '1' },
 		draw: { type: 'string', default: '1' },
 		slots: { type: 'string', default: '12' },
-		table: { type: 'string' },
 	},
 });
 
@@ -147,7 +144,6 @@ if (strays.length > 0) {
 const isWhole = values.only === '';
 if (isWhole && results.passed === 0) results.failed += 1;
 console.log(`\n${table.toText()}`);
-if (values.table) await writeFile(values.table, table.toMarkdown());
 const seconds = ((Date.now() - started) / 1000).toFixed(1);
 console.log(`\n${table.sum()} in ${seconds} s`);
 console.log(`\n${results.passed} passed, ${results.failed} failed`);

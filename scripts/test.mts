@@ -371,7 +371,10 @@ const checks: Record<string, Check> = {
 	waiting: idle(
 		nodeTest('e2e/waiting', ['--test-concurrency=2', '--test-global-setup=test/e2e/build.mts']),
 	),
-	browser: nodeTest('e2e/browser', withSharedN8n),
+	browser: nodeTest('e2e/browser', oneByOne, [
+		'test/e2e/browser/all.mts',
+		'test/e2e/browser/firstContact.test.mts',
+	]),
 	queue: nodeTest('e2e/queue', oneByOne, [
 		'test/e2e/queue/all.mts',
 		'test/e2e/queue/compose.test.mts',

@@ -56,7 +56,8 @@ export interface WatchedPage {
 export async function openPage(browser: Browser): Promise<WatchedPage> {
 	// n8n marks the elements for tests with its own attribute.
 	selectors.setTestIdAttribute('data-test-id');
-	const context = await browser.newContext({ viewport: VIEWPORT });
+	// A click waits until nothing moves.
+	const context = await browser.newContext({ viewport: VIEWPORT, reducedMotion: 'reduce' });
 	// For what n8n shows on a slow machine, also in pages that this one opens.
 	context.setDefaultTimeout(180_000);
 	const errors: string[] = [];
@@ -85,6 +86,23 @@ export async function settle(page: Page): Promise<void> {
 		await page.evaluate(idle).catch(() => undefined);
 	}
 	open.clear();
+}
+
+/** Opens a workflow: the editor is loaded for the first one, and then goes to others as by its own links. */
+export async function goToWorkflow(page: Page, url: string, name: string): Promise<void> {
+	const { origin, pathname } = new URL(url);
+	if (new URL(page.url()).origin === origin) {
+		// What is still at work in the panel fails if its workflow is gone.
+		await settle(page);
+		await page.evaluate((path) => {
+			history.pushState(null, '', path);
+			dispatchEvent(new PopStateEvent('popstate', { state: null }));
+		}, pathname);
+	} else {
+		await page.goto(url);
+	}
+	await page.waitForFunction((text) => document.title.includes(text), name);
+	await page.getByTestId('canvas-node').first().waitFor();
 }
 
 async function savePicture(page: Page, folder: string, name: string): Promise<void> {

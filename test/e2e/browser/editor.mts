@@ -7,7 +7,7 @@ import type { JsonObject, WorkflowNode } from '../../../harness/n8nApi.mts';
 import { CREDENTIAL_TYPE } from '../../../harness/examples.mts';
 import { NODE_TYPE } from '../../support/linearWorkflow.mts';
 import { type SharedN8n, useN8n } from '../sharedN8n.mts';
-import { keepLastView, openBrowser, openPage, settle } from './chromium.mts';
+import { goToWorkflow, keepLastView, openBrowser, openPage } from './chromium.mts';
 
 /** The name of our node in the workflows that `openNode` makes. */
 export const NODE = 'Contacts';
@@ -30,25 +30,14 @@ export class Editor {
 		return this.page.locator(`[data-test-id="canvas-node"][data-node-name="${name}"]`);
 	}
 
-	/** Opens a stored workflow. The editor is loaded once, as if the user came from its list of workflows. */
+	/** Opens a stored workflow. */
 	async openWorkflow(id: string): Promise<void> {
 		const { url, api } = this.n8n;
 		const { name } = await api.request<{ name: string }>('GET', `/workflows/${id}`);
 		this.#opened += 1;
-		if (this.#opened === 1) {
-			await this.page.goto(`${url}/workflow/${id}`);
-		} else {
-			await this.closePanel();
-			await this.#closeMessages();
-			// What is still at work in the panel fails if its workflow is gone.
-			await settle(this.page);
-			await this.page.evaluate((path) => {
-				history.pushState(null, '', path);
-				dispatchEvent(new PopStateEvent('popstate', { state: null }));
-			}, `/workflow/${id}`);
-		}
-		await this.page.waitForFunction((text) => document.title.includes(text), name);
-		await this.byId('canvas-node').first().waitFor();
+		await this.closePanel();
+		await this.#closeMessages();
+		await goToWorkflow(this.page, `${url}/workflow/${id}`, name);
 	}
 
 	/** What n8n says of another workflow. */
@@ -87,8 +76,15 @@ export class Editor {
 	}
 }
 
-/** For a whole test file. A test fails if the page had an error. */
-export async function openEditor(viewport?: { width: number; height: number }): Promise<Editor> {
+/** High enough for the credential's dialog, and for a filter with a group. */
+const VIEWPORT = { width: 1280, height: 1100 };
+
+let opened: Promise<Editor> | undefined;
+
+/** That of all test files in this process: `all.mts` has those that use one. A test fails if the page had an error. */
+export const openEditor = async (): Promise<Editor> => await (opened ??= open());
+
+async function open(): Promise<Editor> {
 	const n8n = await useN8n();
 	const browser = await openBrowser();
 	after(async () => await browser.close());
@@ -97,7 +93,7 @@ export async function openEditor(viewport?: { width: number; height: number }): 
 		await keepLastView(page);
 		assert.deepEqual(errors.splice(0), [], 'the page had errors');
 	});
-	if (viewport) await page.setViewportSize(viewport);
+	await page.setViewportSize(VIEWPORT);
 	// Signed in without n8n's form.
 	const [name = '', value = ''] = n8n.api.cookie().split(/=(.*)/s);
 	await page.context().addCookies([{ name, value, url: n8n.url }]);

@@ -51,7 +51,8 @@ before(async () => {
 	browser = await openBrowser();
 	({ page, errors } = await openPage(browser));
 	newcomer = new Newcomer(page, (url) => url.replace('https://platform.example.com', sandboxUrl).replace(N8N_ADDRESS, n8nUrl));
-	await newcomer.openWorkflow(signIn);
+	await page.goto(signIn);
+	await page.getByTestId('node-creator-plus-button').waitFor();
 	workflows = await listWorkflows();
 });
 
@@ -111,7 +112,7 @@ for (const file of [MAIN_EXAMPLE, ...part(others, 3)]) {
 			steps.some(({ kind }) => kind === 'press'),
 			'the notes do not say what to press',
 		);
-		await newcomer.openWorkflow(url);
+		await newcomer.openWorkflow(url, example.name);
 		for (const step of steps) await newcomer.follow(step);
 		await newcomer.comeBack();
 		for (const node of nodesToOpen(example)) {

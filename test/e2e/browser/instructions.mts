@@ -3,29 +3,25 @@
  * starts with an instruction is a series of steps.
  */
 
-export type Step =
-	| { kind: 'newWorkflow' | 'closePanel' | 'comeBack' }
-	| {
-			kind: 'press' | 'doubleClick' | 'searchFor' | 'choose' | 'write' | 'expect' | 'open';
-			/** The name of the element to press, or the URL to open. */
-			text: string;
-	  }
-	| {
-			kind: 'set' | 'enter';
-			/** The parameter's label. */
-			text: string;
-			/** What to choose or enter; anything if undefined. */
-			value?: string;
-	  };
+type Click = 'newWorkflow' | 'closePanel' | 'comeBack' | 'press' | 'doubleClick' | 'choose' | 'open';
+type Entry = 'searchFor' | 'set' | 'enter' | 'write';
+
+export interface Step {
+	kind: Click | Entry | 'expect';
+	/** The name of the element to press, the parameter's label, or the URL to open. */
+	text: string;
+	/** What to choose or enter; anything if undefined. */
+	value?: string;
+}
 
 /** A name in bold or italics. */
 const NAME = String.raw`(?:\*\*|[*_])([^*_]+?)\.?(?:\*\*|[*_])`;
 const CODE = '`([^`]+)`';
 
 const GRAMMAR: Array<[pattern: string, step: (...parts: string[]) => Step]> = [
-	['[Ii]n a new workflow', () => ({ kind: 'newWorkflow' })],
-	['[Cc]lose the panel', () => ({ kind: 'closePanel' })],
-	['[Cc]ome back', () => ({ kind: 'comeBack' })],
+	['[Ii]n a new workflow', () => ({ kind: 'newWorkflow', text: '' })],
+	['[Cc]lose the panel', () => ({ kind: 'closePanel', text: '' })],
+	['[Cc]ome back', () => ({ kind: 'comeBack', text: '' })],
 	[`[Pp]ress ${NAME}`, (text = '') => ({ kind: 'press', text })],
 	[`[Dd]ouble-click ${NAME}`, (text = '') => ({ kind: 'doubleClick', text })],
 	[`[Ss]earch for ${NAME}`, (text = '') => ({ kind: 'searchFor', text })],

@@ -2,7 +2,7 @@
 
 import assert from 'node:assert/strict';
 import type { Locator, Page } from 'playwright-core';
-import { settle } from './chromium.mts';
+import { goToWorkflow, settle } from './chromium.mts';
 import type { Step } from './instructions.mts';
 
 /** What a newcomer types if a text does not say what. */
@@ -44,10 +44,10 @@ export class Newcomer {
 		editor.on('popup', (page) => (this.#beside = page));
 	}
 
-	async openWorkflow(url: string): Promise<void> {
+	async openWorkflow(url: string, name: string): Promise<void> {
 		await this.comeBack();
-		await this.#editor.goto(url);
-		await this.#byId('node-creator-plus-button').waitFor();
+		await this.closePanel();
+		await goToWorkflow(this.#editor, url, name);
 	}
 
 	async follow(step: Step): Promise<void> {
@@ -58,33 +58,28 @@ export class Newcomer {
 		await this.assertNoTrouble(doing);
 	}
 
-	async #do(step: Step): Promise<void> {
-		switch (step.kind) {
-			case 'newWorkflow':
-				return await this.openWorkflow(new URL('/workflow/new', this.#editor.url()).href);
-			case 'closePanel':
-				return await this.closePanel();
-			case 'comeBack':
-				return await this.comeBack();
-			case 'press':
-				return await this.#press(step.text);
-			case 'doubleClick':
-				return await this.openPanel(step.text);
-			case 'searchFor':
-				return await this.#editor.keyboard.type(step.text);
-			case 'choose':
-				return await this.#choose(step.text);
-			case 'set':
-				return await this.#set(step.text, step.value!);
-			case 'enter':
-				return await this.#enter(step.text, step.value ?? SOME_TEXT);
-			case 'write':
-				return await this.#chat(step.text);
-			case 'open':
-				return await this.openBeside(step.text);
-			case 'expect':
-				return await this.#expect(step.text);
-		}
+	async #do({ kind, text, value }: Step): Promise<void> {
+		const actions: Record<Step['kind'], () => Promise<void>> = {
+			newWorkflow: () => this.#newWorkflow(),
+			closePanel: () => this.closePanel(),
+			comeBack: () => this.comeBack(),
+			press: () => this.#press(text),
+			doubleClick: () => this.openPanel(text),
+			searchFor: () => this.#editor.keyboard.type(text),
+			choose: () => this.#choose(text),
+			set: () => this.#set(text, value!),
+			enter: () => this.#enter(text, value ?? SOME_TEXT),
+			write: () => this.#chat(text),
+			open: () => this.openBeside(text),
+			expect: () => this.#expect(text),
+		};
+		await actions[kind]();
+	}
+
+	async #newWorkflow(): Promise<void> {
+		await this.comeBack();
+		await this.#editor.goto(new URL('/workflow/new', this.#editor.url()).href);
+		await this.#byId('node-creator-plus-button').waitFor();
 	}
 
 	/** Fails if n8n shows anything in red or orange. */

@@ -1,19 +1,21 @@
 /** n8n's editor as a user sees it: the example, the node's panel, the credential. */
 
 import assert from 'node:assert/strict';
-import { afterEach, test } from 'node:test';
+import { test } from 'node:test';
 import type { Locator } from 'playwright-core';
 import { MAIN_EXAMPLE } from '../../../harness/examples.mts';
 import { takePicture } from './chromium.mts';
 import { openEditor } from './editor.mts';
 
-// The credential's dialog gets no higher than in this one.
-const editor = await openEditor({ width: 1280, height: 1000 });
+const editor = await openEditor();
 const byId = (id: string): Locator => editor.byId(id);
 
-afterEach(async () => {
-	assert.deepEqual(await editor.page.locator('.el-notification--error').allInnerTexts(), []);
-});
+/** A test after which n8n shows no error. */
+const step = (title: string, run: () => Promise<void>) =>
+	test(title, async () => {
+		await run();
+		assert.deepEqual(await editor.page.locator('.el-notification--error').allInnerTexts(), []);
+	});
 
 /** The entries of the open list. */
 const entries = (): Locator => byId('rlc-item').filter({ visible: true });
@@ -41,7 +43,7 @@ async function mappedFields(first: string): Promise<string[]> {
 	return labels.map((text) => text.split('\n', 1)[0]?.trim() ?? '').filter((text) => text !== '' && text !== 'Values to Send');
 }
 
-test('the example runs, and the panel shows the outcomes of the items', async () => {
+step('the example runs, and the panel shows the outcomes of the items', async () => {
 	const { n8n, page } = editor;
 	await editor.openWorkflow(await n8n.api.createWorkflow(await n8n.readExample(MAIN_EXAMPLE)));
 	await byId('execute-workflow-button').click();
@@ -51,7 +53,7 @@ test('the example runs, and the panel shows the outcomes of the items', async ()
 	await byId('output-panel').getByText('3376 inserted').first().waitFor();
 });
 
-test('application and table are picked from lists', async () => {
+step('application and table are picked from lists', async () => {
 	await openList('application', 'Customers', 'Geography');
 	await choose('Customers');
 	await openList('table', 'Companies', 'Contacts', 'Deals', 'Sync runs');
@@ -63,7 +65,7 @@ test('application and table are picked from lists', async () => {
 	await choose('Airports');
 });
 
-test("the mapper loads the chosen table's fields", async () => {
+step("the mapper loads the chosen table's fields", async () => {
 	await byId('mapping-mode-select').click();
 	await editor.page.getByRole('option', { name: 'Manually' }).click();
 	const fields = await mappedFields('City');
@@ -72,7 +74,7 @@ test("the mapper loads the chosen table's fields", async () => {
 	assert.deepEqual(fields.slice(1), ['Name', 'City', 'State', 'Country', 'Latitude', 'Longitude']);
 });
 
-test('fields mapped by hand are written', async () => {
+step('fields mapped by hand are written', async () => {
 	for (const field of ['iata', 'name', 'city']) {
 		const input = byId(`parameter-input-${field}`);
 		await input.getByRole('textbox').click();
@@ -88,7 +90,7 @@ test('fields mapped by hand are written', async () => {
 	await byId('output-panel').getByText('3376 unchanged').first().waitFor();
 });
 
-test('another table brings other fields', async () => {
+step('another table brings other fields', async () => {
 	await openList('application', 'Customers', 'Geography');
 	await choose('Customers');
 	await openList('table', 'Companies', 'Contacts', 'Deals', 'Sync runs');
@@ -97,7 +99,7 @@ test('another table brings other fields', async () => {
 	assert.ok(!contacts.includes('City'), contacts.join());
 });
 
-test('the credential connects, and its token is not shown', async () => {
+step('the credential connects, and its token is not shown', async () => {
 	await byId('credential-edit-button').click();
 	const dialog = byId('editCredential-modal');
 	await dialog.waitFor();
@@ -119,4 +121,6 @@ test('the credential connects, and its token is not shown', async () => {
 	await dialog.getByText('Connection tested successfully').waitFor();
 	await dialog.getByTestId('credential-save-button').getByText('Save').waitFor();
 	await takePicture(editor.page, 'credential');
+	await editor.page.keyboard.press('Escape');
+	await dialog.waitFor({ state: 'hidden' });
 });

@@ -366,6 +366,15 @@ const checks: Record<string, Check> = {
 		'contract/openapi.yaml',
 		'--config=contract/redocly.yaml',
 	]),
+	// While n8n may still be installed.
+	soak: withAnotherTry(
+		checkProgram(
+			'Mixed load for some minutes',
+			'soak',
+			`--minutes=${part === undefined ? 10 : 1}`,
+			'--seed=1',
+		),
+	),
 	// It mostly installs.
 	scan: idle(command("n8n's scan of community packages", ['node', 'test/package/scan/scan.mts'])),
 	waiting: idle(
@@ -381,14 +390,6 @@ const checks: Record<string, Check> = {
 	]),
 	e2e: nodeTest('e2e/n8n', withSharedN8n),
 	benchInN8n: nodeTest('e2e/bench'),
-	soak: withAnotherTry(
-		checkProgram(
-			'Mixed load for some minutes',
-			'soak',
-			`--minutes=${part === undefined ? 10 : 1}`,
-			'--seed=1',
-		),
-	),
 	crash: alone(
 		withAnotherTry(checkProgram('n8n and the sandbox, killed', 'crash', '--rounds=2', '--seed=1')),
 	),

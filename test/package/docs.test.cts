@@ -2,11 +2,8 @@
  * The pages of the repository: what they refer to exists.
  */
 import { existsSync, globSync, readFileSync } from 'node:fs';
-import { createRequire } from 'node:module';
 import { basename, dirname, join } from 'node:path';
-import type { INodeType } from 'n8n-workflow';
-
-const root = join(__dirname, '../..');
+import { nodes, root } from './builtNodes.cts';
 
 const PAGES = [
 	'README.md',
@@ -59,12 +56,7 @@ test('every picture is on a page', () => {
 
 /** What the editor and the sandbox's page call things: labels, choices, operators. */
 const shownNames = () => {
-	const require = createRequire(__filename);
-	const described = ['DataPlatform', 'DataPlatformTrigger', 'DataPlatformWebhookTrigger'].map((name) => {
-		const path = join(root, `dist/nodes/DataPlatform/${name}.node.js`);
-		const Node = (require(path) as Record<string, new () => INodeType>)[name]!;
-		return JSON.stringify(new Node().description);
-	});
+	const described = nodes.map(([, { description }]) => JSON.stringify(description));
 	const sources = globSync(['dist/nodes/DataPlatform/methods/loadOptions.js', 'dist/credentials/*.js', 'sandbox/page/*.{js,html}'], {
 		cwd: root,
 	}).map(read);

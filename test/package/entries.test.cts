@@ -2,22 +2,16 @@
  * Checks the editor's entries against n8n's lint rules. `n8n-node lint` only finds entries in
  * object literals of the sources, and ours are made by `parameterKinds/kinds`.
  */
-import { resolve } from 'node:path';
 import { Linter, type ESLint } from 'eslint';
-import type { INodeProperties, INodeType } from 'n8n-workflow';
+import type { INodeProperties } from 'n8n-workflow';
+import { nodes } from './builtNodes.cts';
 
 const plugin = require('eslint-plugin-n8n-nodes-base') as ESLint.Plugin & { configs: { nodes: { rules: Linter.RulesRecord } } };
-
-const NODES = ['DataPlatform', 'DataPlatformTrigger', 'DataPlatformWebhookTrigger'];
 
 /** Each entry once, however many operations show it. */
 const entries = [
 	...new Set(
-		NODES.flatMap((name) => {
-			const path = resolve(__dirname, `../../dist/nodes/DataPlatform/${name}.node.js`);
-			const Node = (require(path) as Record<string, new () => INodeType>)[name]!;
-			return new Node().description.properties;
-		}).map(({ displayOptions, ...entry }) => JSON.stringify(entry, null, '\t')),
+		nodes.flatMap(([, { description }]) => description.properties).map(({ displayOptions, ...entry }) => JSON.stringify(entry, null, '\t')),
 	),
 ];
 

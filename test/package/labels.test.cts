@@ -1,30 +1,15 @@
 /** A parameter's label is written down once: in `labels.ts`, or where the parameter is defined. */
 import { readdirSync, readFileSync } from 'node:fs';
-import { join, relative, resolve } from 'node:path';
-import type { INodeProperties, INodePropertyCollection, INodeType } from 'n8n-workflow';
+import { join, relative } from 'node:path';
 import ts from 'typescript';
 import { LABELS } from '../../nodes/DataPlatform/labels.ts';
-
-const root = resolve(__dirname, '../..');
-const NODES = ['DataPlatform', 'DataPlatformTrigger', 'DataPlatformWebhookTrigger'];
-
-/** Every parameter, including those inside collections. */
-function* parameters(properties: INodeProperties[]): Generator<INodeProperties> {
-	for (const property of properties) {
-		if (property.type !== 'notice') yield property;
-		const inside = property.options ?? [];
-		if (property.type === 'collection') yield* parameters(inside as INodeProperties[]);
-		if (property.type !== 'fixedCollection') continue;
-		for (const { values } of inside as INodePropertyCollection[]) yield* parameters(values);
-	}
-}
+import { nodes, parameters, root } from './builtNodes.cts';
 
 const labels = new Set(
-	NODES.flatMap((name) => {
-		const path = join(root, `dist/nodes/DataPlatform/${name}.node.js`);
-		const Node = (require(path) as Record<string, new () => INodeType>)[name]!;
-		return [...parameters(new Node().description.properties)];
-	}).map(({ displayName }) => displayName),
+	nodes
+		.flatMap(([, { description }]) => [...parameters(description.properties)])
+		.filter(({ property }) => property.type !== 'notice')
+		.map(({ property }) => property.displayName),
 );
 
 /**

@@ -3,32 +3,8 @@
  * source; these read the built descriptions, where nothing is hidden behind a constant.
  */
 import { readdirSync, readFileSync } from 'node:fs';
-import { basename, join, resolve } from 'node:path';
-import type { INodeProperties, INodePropertyCollection, INodeType } from 'n8n-workflow';
-
-const root = resolve(__dirname, '../..');
-const manifest = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as {
-	license: string;
-	repository: object;
-	n8n: { nodes: string[] };
-};
-
-const nodes = manifest.n8n.nodes.map((path): [string, INodeType] => {
-	const name = basename(path, '.node.js');
-	const loaded = require(join(root, path)) as Record<string, new () => INodeType>;
-	return [path, new loaded[name]!()];
-});
-
-/** Every parameter, including those inside collections. */
-function* parameters(properties: INodeProperties[]): Generator<INodeProperties> {
-	for (const property of properties) {
-		yield property;
-		const options = property.options ?? [];
-		if (property.type === 'collection') yield* parameters(options as INodeProperties[]);
-		if (property.type !== 'fixedCollection') continue;
-		for (const { values } of options as INodePropertyCollection[]) yield* parameters(values);
-	}
-}
+import { join } from 'node:path';
+import { manifest, nodes, parameters, root } from './builtNodes.cts';
 
 /** The categories that n8n's documentation lists. */
 const CATEGORIES = [
@@ -53,7 +29,7 @@ test('no-monorepo, require-mit-license', () => {
 });
 
 describe.each(nodes)('%s', (path, { description }) => {
-	const all = [...parameters(description.properties)];
+	const all = [...parameters(description.properties)].map(({ property }) => property);
 	const lists = all.map(({ name, options = [] }): [string, Array<{ name: string; value?: unknown }>] => [
 		name,
 		options.filter((option) => 'value' in option),

@@ -1,33 +1,11 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { basename, dirname, join, relative, resolve } from 'node:path';
 import { isBuiltin } from 'node:module';
-import type { ICredentialType, INodeProperties, INodePropertyCollection, INodePropertyOptions, INodeType, Icon } from 'n8n-workflow';
+import type { ICredentialType, INodePropertyOptions, Icon } from 'n8n-workflow';
+import { load, manifest, nodes, parameters, root } from './builtNodes.cts';
 
-/** The package as it is shipped: package.json and dist. */
-const root = resolve(__dirname, '../..');
-const manifest = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as {
-	name: string;
-	files: string[];
-	keywords: string[];
-	dependencies?: object;
-	bundledDependencies?: object;
-	optionalDependencies?: object;
-	peerDependencies: Record<string, string>;
-	scripts: Record<string, string>;
-	n8n: { n8nNodesApiVersion: number; strict: boolean; nodes: string[]; credentials: string[] };
-};
 const { nodes: nodePaths, credentials: credentialPaths } = manifest.n8n;
 
-/** n8n expects a class with the name of the file. */
-function load<Type>(path: string): Type {
-	const name = basename(path).replace(/\.(node|credentials)\.js$/, '');
-	const exported = require(join(root, path)) as Record<string, new () => Type>;
-	const Loaded = exported[name];
-	if (!Loaded) throw new Error(`${path} exports no class ${name}`);
-	return new Loaded();
-}
-
-const nodes = nodePaths.map((path) => [path, load<INodeType>(path)] as const);
 const credentials = credentialPaths.map((path) => [path, load<ICredentialType>(path)] as const);
 
 const iconFiles = (icon: Icon | undefined) => {
@@ -78,17 +56,6 @@ test.each(nodes)('%s tests its credential', (_, node) => {
 	expect(names).toHaveLength(1);
 	for (const name of names) expect(typeof node.methods!.credentialTest![name]).toBe('function');
 });
-
-/** Every parameter, including those inside collections, with its siblings. */
-function* parameters(properties: INodeProperties[]): Generator<{ property: INodeProperties; siblings: INodeProperties[] }> {
-	for (const property of properties) {
-		yield { property, siblings: properties };
-		const options = property.options ?? [];
-		if (property.type === 'collection') yield* parameters(options as INodeProperties[]);
-		if (property.type !== 'fixedCollection') continue;
-		for (const { values } of options as INodePropertyCollection[]) yield* parameters(values);
-	}
-}
 
 describe.each(nodes)('%s', (path, { description, methods }) => {
 	const all = [...parameters(description.properties)];

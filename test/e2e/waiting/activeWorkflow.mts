@@ -5,7 +5,6 @@
 
 import assert from 'node:assert/strict';
 import { setTimeout as sleep } from 'node:timers/promises';
-import axios from 'axios';
 import { CREDENTIAL_NAME, CREDENTIAL_TYPE, sandboxCredential } from '../../../harness/examples.mts';
 import { createOwner, type ExecutionData, type N8nApi, parseExecutionData, signIn, startItems } from '../../../harness/n8nApi.mts';
 import { type RunningN8n, startN8n } from '../../../harness/n8nProcess.mts';
@@ -286,12 +285,9 @@ export class ActiveWorkflow {
 	}
 
 	async #request<T>(method: string, path: string, data: unknown): Promise<T> {
-		const response = await axios.request<T>({
-			method,
-			url: `${this.#environment.sandbox.baseUrl}/api/v2/apps/geo/tables/airports/data${path}`,
-			data,
-			headers: { Authorization: `Bearer ${this.#environment.sandbox.tokens.role}` },
-		});
+		const url = `/apps/geo/tables/airports/data${path}`;
+		const response = await this.#environment.sandbox.client().request<T>({ method, url, data });
+		assert.ok(response.status < 300, JSON.stringify(response.data));
 		return response.data;
 	}
 }

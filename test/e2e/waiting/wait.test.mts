@@ -6,9 +6,10 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import axios from 'axios';
-import { describeFailure, outputItems } from '../../../harness/n8nApi.mts';
-import { linearWorkflow, NODE_TYPE } from '../../support/linearWorkflow.mts';
+import { describeFailure } from '../../../harness/n8nApi.mts';
+import { baseNode, linearWorkflow, platformNode } from '../../support/linearWorkflow.mts';
 import { waitUntil } from '../../support/waitUntil.mts';
+import { jsonOf, run } from '../run.mts';
 import { useN8n } from '../sharedN8n.mts';
 
 interface WorkflowRun {
@@ -42,17 +43,11 @@ async function sendWebhook(url: string, body: object): Promise<number> {
 /** A workflow that waits for the platform; `name` is that of the platform's workflow. */
 async function waitingWorkflow(name: string, items: object[], parameters: object): Promise<string> {
 	const webhookUrl = await platformWorkflow(name, 'return null;');
-	const base = 'n8n-nodes-base';
 	const workflow = linearWorkflow(name, n8n.credential.id, [
-		{ name: 'List', type: `${base}.set`, typeVersion: 3.4, parameters: { mode: 'raw', jsonOutput: JSON.stringify({ list: items }) } },
-		{ name: 'Items', type: `${base}.splitOut`, typeVersion: 1, parameters: { fieldToSplitOut: 'list' } },
-		{
-			name: 'Wait',
-			type: NODE_TYPE,
-			typeVersion: 1,
-			parameters: { resource: 'workflow', operation: 'triggerAndWait', webhookUrl, ...parameters },
-		},
-		{ name: 'After', type: `${base}.noOp`, typeVersion: 1, parameters: {} },
+		baseNode('List', 'set', 3.4, { mode: 'raw', jsonOutput: JSON.stringify({ list: items }) }),
+		baseNode('Items', 'splitOut', 1, { fieldToSplitOut: 'list' }),
+		platformNode('Wait', 'workflow: triggerAndWait', { webhookUrl, ...parameters }),
+		baseNode('After', 'noOp', 1),
 	]);
 	return await n8n.api.createWorkflow(workflow);
 }
@@ -61,7 +56,7 @@ test('an execution waits until the platform posts to the resume URL', async () =
 	const json = { question: 'Delete 3 contacts?' };
 	const limit = { waitAmount: 1, waitUnit: 'days' };
 	const workflow = await waitingWorkflow('Review', [json], limit);
-	const running = n8n.api.runWorkflow(workflow, 'Start');
+	const running = run(n8n.api, workflow);
 	await waitUntil('the platform starts its workflow', async () => (await runsOf('Review')).length > 0);
 	const [{ payload }] = (await runsOf('Review')) as [WorkflowRun];
 	const { resumeUrl, ...rest } = payload;
@@ -72,11 +67,7 @@ test('an execution waits until the platform posts to the resume URL', async () =
 	// n8n rejects it until the execution is stored as waiting.
 	await waitUntil('n8n takes the webhook', async () => (await sendWebhook(String(resumeUrl), answer)) === 200);
 	const execution = await running;
-	assert.equal(describeFailure(execution), undefined);
-	for (const name of ['Wait', 'After']) {
-		const [item] = outputItems(execution, name);
-		assert.deepEqual(item?.json, { resumed: true, body: answer });
-	}
+	for (const name of ['Wait', 'After']) assert.deepEqual(jsonOf(execution, name), [{ resumed: true, body: answer }]);
 	// Only once, because the execution has ended.
 	assert.notEqual(await sendWebhook(String(resumeUrl), answer), 200);
 	assert.equal((await runsOf('Review')).length, 1);
@@ -86,12 +77,7 @@ test('without a webhook it continues with the input item when the time is over',
 	const json = { question: 'Anybody there?' };
 	const limit = { waitAmount: 0.1, waitUnit: 'minutes' };
 	const workflow = await waitingWorkflow('Silence', [json], limit);
-	const execution = await n8n.api.runWorkflow(workflow, 'Start');
-	assert.equal(describeFailure(execution), undefined);
-	assert.deepEqual(
-		outputItems(execution, 'After').map((item) => item.json),
-		[json],
-	);
+	assert.deepEqual(jsonOf(await run(n8n.api, workflow), 'After'), [json]);
 });
 
 test('several items are an error before anything is sent', async () => {

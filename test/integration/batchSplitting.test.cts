@@ -68,3 +68,11 @@ describe('413', () => {
 		expect(await harness.values('number')).toEqual(['1', '2', '4', '5', '6']);
 	});
 });
+
+test('batches are limited by count and by bytes; a large record is sent alone', async () => {
+	const large = numbered(10, { comment: 'x'.repeat(1000) });
+	large[4] = { ...large[4], comment: 'x'.repeat(200_000) };
+	await harness.run('create', { items: large, options: { batchSize: 3, maxBatchSizeMiB: 0.1 } });
+	expect((await harness.writes()).map(({ records }) => records)).toEqual([3, 1, 1, 3, 2]);
+	expect(await harness.records()).toHaveLength(10);
+});

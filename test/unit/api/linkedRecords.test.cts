@@ -260,7 +260,7 @@ describe('no more requests than a run may spend', () => {
 		expect(reader.isUnread).toBe(true);
 	});
 
-	test('at scale: further pages of a link count, too', async () => {
+	test('further pages of a link count, too', async () => {
 		const { include, reader, stub } = setUp({
 			inclusion: link(true),
 			count: 60,

@@ -1,5 +1,6 @@
 /** Reading page by page: what is requested when, and what happens if it ends early. */
 import { readPage, type RecordQuery } from '../../../nodes/DataPlatform/api/pages.ts';
+import { PageSizes } from '../../../nodes/DataPlatform/api/pageSizes.ts';
 import { readRecords } from '../../../nodes/DataPlatform/api/readRecords.ts';
 import type { ApiClient } from '../../../nodes/DataPlatform/transport/client.ts';
 import type { ServiceError } from '../../../nodes/DataPlatform/transport/errors.ts';
@@ -170,6 +171,27 @@ describe('a platform that cuts pages', () => {
 		const { connection } = fakePlatform(table(50, 20));
 		const read = async (untilEmpty: boolean) => (await readAll(connection, Infinity, { query: { untilEmpty } })).ids.length;
 		expect([await read(false), await read(true), await read(false)]).toEqual([20, 50, 50]);
+	});
+
+	// After two empty pages in vain, a longer page of the table is read, until one was not full.
+	test.each<[vain: number, count: number, sample: number | Error, read: number[]]>([
+		[1, 30, 0, []],
+		[2, 30, 99, [100]],
+		[2, 60, 30, [120]],
+		[2, 700, 30, [1000]],
+		[2, 30, 100, [100, 100]],
+		[2, 30, new Error('no'), [100]],
+	])('%d requests in vain after pages of %d, and a longer one has %s: %j are read', async (vain, count, sample, read) => {
+		const sizes = new PageSizes();
+		const asked: number[] = [];
+		const readSample = async (size: number) => {
+			asked.push(size);
+			if (sample instanceof Error) throw sample;
+			return await Promise.resolve(Array(sample));
+		};
+		for (let at = 0; at < vain; at += 1) sizes.noteVainRequest();
+		for (let at = 0; at < 2; at += 1) await sizes.learn(count, readSample);
+		expect(asked).toEqual(read);
 	});
 
 	test('whoever has enough does not ask whether there is more', async () => {

@@ -3,12 +3,12 @@
  */
 import type { IHttpRequestOptions } from 'n8n-workflow';
 import { countLinked, countRecords, summarizeRecords } from '../../../nodes/DataPlatform/api/aggregates.ts';
-import { paths } from '../../../nodes/DataPlatform/api/endpoints.ts';
+import { paths, recordIdProblem } from '../../../nodes/DataPlatform/api/endpoints.ts';
 import { and, type Group } from '../../../nodes/DataPlatform/api/filters.ts';
 import { describeExisting, readRecord, tryDeleteRecord } from '../../../nodes/DataPlatform/api/records.ts';
 import { readLatestChange, readPage, type RecordQuery } from '../../../nodes/DataPlatform/api/pages.ts';
 import { readRecords } from '../../../nodes/DataPlatform/api/readRecords.ts';
-import { readApplications, readCurrentUser, readTable, readTables } from '../../../nodes/DataPlatform/api/structure.ts';
+import { readApplications, readCurrentUser, readTable, readTables, whyMissing } from '../../../nodes/DataPlatform/api/structure.ts';
 import { startWorkflow } from '../../../nodes/DataPlatform/api/workflows.ts';
 import type { ApiClient } from '../../../nodes/DataPlatform/transport/client.ts';
 import { InputError, ServiceError } from '../../../nodes/DataPlatform/transport/errors.ts';
@@ -366,6 +366,12 @@ test('every name and ID stays in its segment of the path', () => {
 	});
 });
 
+test.each(['bulk', ' Count', 'filter/', 'SUMMARY?x'])('%j addresses no record: it can’t be an ID', (id) => {
+	const message = `'${id}' can't be the ID of a record`;
+	expect([recordIdProblem(id), recordIdProblem(`x${id}`)]).toEqual([message, undefined]);
+	expect(() => paths.record(at, id)).toThrow(expect.objectContaining({ message, hint: 'Enter the ID of a record.' }) as Error);
+});
+
 describe('applications and tables', () => {
 	const app = (id: string) => ({ id, name: `App ${id}` });
 	const table = (id: string, items: unknown[] = [{ name: 'a', type: 'text' }]) => ({ id, internalNameApi: `name-${id}`, items });
@@ -438,6 +444,49 @@ describe('applications and tables', () => {
 			delivery: 'rejected',
 			hint: expect.stringContaining('Choose the application'),
 		});
+	});
+
+	const APPS = ok([{ id: 'a', internalName: 'sales', name: 'Sales' }]);
+	const SEES_SALES = "The token can see the applications 'sales'.";
+	const tables = (application: string) => (client: ApiClient) => readTables(client, application);
+	const tableIn = (application: string) => (client: ApiClient) => readTable(client, { application, table: 'name-peeple' });
+	const why = (client: ApiClient) => whyMissing(client, { table: 't' }, new ServiceError('none', { delivery: 'rejected', status: 404 }));
+	const asItIs = { status: 404, message: expect.stringMatching(/^no$/) };
+	test.each<[string, (client: ApiClient) => Promise<unknown>, Array<ReturnType<Serve>>, object?]>([
+		[
+			'no such application',
+			tables('sale'),
+			[no(404), APPS],
+			{ message: "There is no application 'sale', did you mean 'sales'?", hint: SEES_SALES, status: 404 },
+		],
+		['an application of this name', tables('sales'), [no(404), APPS], asItIs],
+		['an application with this ID', tables('a'), [no(404), APPS], asItIs],
+		['no application at all', tables('sale'), [no(404), ok([])], asItIs],
+		['no right to see applications', tables('sale'), [no(404), no(403)], asItIs],
+		['no right', tables('sale'), [no(403)], { status: 403 }],
+		[
+			'no such table',
+			tableIn('a'),
+			[no(404), ok([table('people'), table('x')])],
+			{
+				message: "Application 'a' has no table 'name-peeple', did you mean 'name-people'?",
+				hint: "The token can see the tables 'name-people', 'name-x'.",
+				status: 404,
+			},
+		],
+		['no table at all', tableIn('a'), [no(404), ok([])], { hint: 'The token can see no tables.' }],
+		['a table of this name', tableIn('a'), [no(404), ok([table('x'), table('peeple')])], asItIs],
+		['no such application of a table', tableIn('sale'), [no(404), no(404), APPS], { hint: SEES_SALES }],
+		['no right to see tables', tableIn('a'), [no(404), no(403)], asItIs],
+		['no table in any application', why, [APPS, ok([])], { message: "No application that this token can see has a table 't'" }],
+		['a table in one', why, [APPS, ok([table('t')])], undefined],
+		['no right to look in all', why, [no(403)], undefined],
+		['a table in several', why, [ok([app('a'), app('b')]), ok([table('t')]), ok([table('t')])], undefined],
+	])('a 404 says what it found: %s', async (_, run, responses, expected) => {
+		const { result, requests } = await call(run, ...responses);
+		if (expected) expect(result).toMatchObject(expected);
+		else expect(result).toBeUndefined();
+		expect(requests).toHaveLength(responses.length);
 	});
 });
 

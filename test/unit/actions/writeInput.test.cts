@@ -230,29 +230,6 @@ describe('records that are missing from the input', () => {
 		if (records.r2) expect(records.r2).toMatchObject({ name: 'Bob', ...r2 });
 	});
 
-	test('are reported behind the items', async () => {
-		const { outcomes, output } = await write(SYNC, [{ name: 'Ada', age: 1 }], { parameters: { ...NONE, missingRecords: 'delete' } });
-		expect(outcomes).toEqual(['unchanged r1', 'deleted r2', 'deleted r3']);
-		expect(output.map(({ pairedItem }) => pairedItem)).toEqual([{ item: 0 }, [], []]);
-	});
-
-	test('are only named in a dry run', async () => {
-		const { records, outcomes } = await write(SYNC, [{ name: 'Ada', age: 1 }], {
-			parameters: { ...NONE, missingRecords: 'delete', options: { dryRun: true } },
-		});
-		expect(outcomes).toEqual(['unchanged r1', 'deleted r2', 'deleted r3']);
-		expect(Object.keys(records)).toHaveLength(3);
-	});
-
-	test.each<[string, INodeParameters, string]>([
-		['Max Records to Remove', { maxRecordsToRemove: 1 }, 'Max Records to Remove'],
-		['Max Share to Remove (%)', { maxShareToRemove: 50 }, 'Max Share to Remove (%)'],
-	])('are not more than %s', async (_, parameters, label) => {
-		const { error, records } = await write(SYNC, [{ name: 'Ada' }], { parameters: { ...NONE, missingRecords: 'delete', ...parameters } });
-		expect(error?.description).toContain(label);
-		expect(Object.keys(records)).toHaveLength(3);
-	});
-
 	const set = (...entry: unknown[]) => ({ ...NONE, missingRecords: 'setFields', fieldsToSet: { entry } }) as INodeParameters;
 	const refused = async (parameters: INodeParameters, message: string, field: string, hint?: string) => {
 		const { error, details, records, writes } = await write(SYNC, [{ name: 'Ada', age: 9 }], { parameters });
@@ -322,12 +299,6 @@ describe('records that are missing from the input', () => {
 		});
 		expect(error?.message).toContain('mail');
 		expect(Object.keys(records)).toHaveLength(3);
-	});
-
-	test('may be none or all', async () => {
-		const parameters = { ...NONE, missingRecords: 'delete', maxRecordsToRemove: 0, maxShareToRemove: 0 };
-		const all = [{ name: 'Ada' }, { name: 'Bob' }, { name: 'Cy' }];
-		expect((await write(SYNC, all, { parameters })).error).toBeUndefined();
 	});
 
 	test('matched by ID may get another name', async () => {

@@ -1,6 +1,5 @@
 /** Deciding and reading changes, on a fake platform (changesTable.cts). */
 import { LIMITS, type ChangeKind } from '../../../nodes/DataPlatform/changes/tracker.ts';
-import { startFromTime } from '../../../nodes/DataPlatform/changes/tracker.ts';
 import { Follower, ORDERS, Table, type Order } from '../changesTable.cts';
 
 const small = (more: Partial<typeof LIMITS> = {}) => ({ ...LIMITS, page: 5, pageOverlap: 2, ...more });
@@ -44,38 +43,6 @@ describe('emitted', () => {
 		expect(await follower.poll()).toEqual(['c1/1']);
 	});
 
-	test('from a time on, that time included', async () => {
-		const table = new Table();
-		table.create(1000);
-		table.create(2000);
-		table.create(3000);
-		const follower = new Follower(table);
-		follower.state = startFromTime(2000);
-		table.update('1');
-		expect(await follower.poll()).toEqual(['c2/1', 'c3/1', 'u1/2']);
-	});
-
-	test('only one kind, if only one is chosen', async () => {
-		const table = new Table();
-		const created = new Follower(table, { kinds: kinds('created') });
-		const updated = new Follower(table, { kinds: kinds('updated') });
-		const both = async () => [await created.poll(), await updated.poll()];
-		table.create();
-		expect(await both()).toEqual([['c1/1'], []]);
-		table.now += 1;
-		table.update('1');
-		expect(await both()).toEqual([[], ['u1/2']]);
-	});
-
-	test('created and changed before the first poll: created, once', async () => {
-		const table = new Table();
-		const follower = new Follower(table);
-		table.create();
-		table.now += 500;
-		table.update('1');
-		expect(await follower.poll()).toEqual(['c1/2']);
-	});
-
 	test('updates only: a record that was created and changed before the first poll is one', async () => {
 		const table = new Table();
 		const follower = new Follower(table, { kinds: kinds('updated') });
@@ -87,34 +54,6 @@ describe('emitted', () => {
 		table.update('1');
 		expect(await follower.poll()).toEqual(['u1/2']);
 		expect(await forgetful.poll()).toEqual(['u1/2']);
-	});
-
-	test('a record that came back under its id, its versions beginning anew', async () => {
-		const table = new Table();
-		const follower = new Follower(table);
-		table.create();
-		table.update('1');
-		await follower.poll();
-		table.now += 10;
-		table.rows.set('1', { id: '1', ver: 1, created: table.now, modified: table.now, fields: {} });
-		expect(await follower.poll()).toEqual(['c1/1']);
-	});
-
-	test('the time of change counts if there is no version', async () => {
-		const table = new Table();
-		const follower = new Follower(table);
-		const withoutVersion = (modified: number) => table.rows.set('1', { id: '1', created: 1000, modified, fields: {} } as never);
-		withoutVersion(1000);
-		expect(await follower.poll()).toHaveLength(1);
-		expect(await follower.poll()).toHaveLength(0);
-		withoutVersion(1001);
-		expect(await follower.poll()).toHaveLength(1);
-	});
-
-	test('an error if the platform sends no times', async () => {
-		const table = new Table();
-		table.rows.set('1', { id: '1', ver: 1, created: 1, modified: 0, fields: {} });
-		await expect(new Follower(table).poll()).rejects.toThrow('does not say when records changed');
 	});
 });
 
@@ -182,19 +121,6 @@ describe('the overlap', () => {
 		expect(await follower.poll()).toEqual([]);
 		// 60 s of overlap hold 61 records, one per second.
 		expect(table.asked).toEqual([111, 111, 111]);
-	});
-
-	test('more changes than a few take one request more', async () => {
-		const table = new Table();
-		const follower = new Follower(table);
-		table.create(table.now - 120_000);
-		table.create();
-		await follower.poll();
-		table.now += 120_000;
-		for (let count = 0; count < 200; count += 1) table.create((table.now += 1));
-		table.asked.length = 0;
-		expect(await follower.poll()).toHaveLength(200);
-		expect(table.asked).toEqual([51, 1000]);
 	});
 
 	test.each([1, 2, 3, 7, 10, 20, 25, 30, 40, 50, 60, 100, 120, 149, 150, 151])(
@@ -398,47 +324,7 @@ describe('a clock that does not distinguish what is written in one second', () =
 	});
 });
 
-describe('watched fields', () => {
-	const digest = ({ fields }: { fields: Record<string, unknown> }) => String(fields.state);
-
-	test('an update is emitted if they differ from what was emitted', async () => {
-		const table = new Table();
-		const follower = new Follower(table, { digest });
-		table.create(table.now, { state: 'open' });
-		expect(await follower.poll()).toEqual(['c1/1']);
-		table.now += 1;
-		table.update('1', { state: 'open', note: 'x' });
-		expect(await follower.poll()).toEqual([]);
-		table.update('1', { state: 'sent' });
-		expect(await follower.poll()).toEqual(['u1/3']);
-	});
-
-	test('are forgotten when nothing is watched any more', async () => {
-		const table = new Table();
-		const follower = new Follower(table, { digest });
-		table.create(table.now, { state: 'open' });
-		await follower.poll();
-		const plain = new Follower(table);
-		plain.state = follower.state;
-		await plain.poll();
-		expect(plain.state.digests).toBeUndefined();
-	});
-});
-
 describe('what is stored', () => {
-	test('is bounded', async () => {
-		const limits = small({ maxTracked: 8 });
-		const table = new Table('asText', limits);
-		const digest = ({ id }: { id: string }) => `digest-${id}`;
-		const follower = new Follower(table, { digest }, limits);
-		for (let count = 0; count < 20; count += 1) table.create((table.now += 1));
-		await follower.drain();
-		expect(follower.emitted).toHaveLength(20);
-		expect(Object.keys(follower.state.emitted).length).toBeLessThanOrEqual(8);
-		expect(Object.keys(follower.state.digests!)).toHaveLength(8);
-		expect(follower.state.digests).toMatchObject({ 13: 'digest-13', 20: 'digest-20' });
-	});
-
 	test('records that move while pages are read open no gap', async () => {
 		const limits = small({ pageOverlap: 1 });
 		const table = new Table('asText', limits);
@@ -454,20 +340,5 @@ describe('what is stored', () => {
 		await follower.drain();
 		const latest = [...table.rows.values()].map(({ id, ver }) => `${id}/${ver}`);
 		expect(follower.emitted.map(({ id, ver }) => `${id}/${ver}`)).toEqual(expect.arrayContaining(latest));
-	});
-
-	test('when time runs out, the rest comes in the next poll', async () => {
-		const limits = small();
-		const table = new Table('asText', limits);
-		const follower = new Follower(table, {}, limits);
-		for (let count = 0; count < 30; count += 1) {
-			table.create();
-			table.now += 1;
-		}
-		const first = await follower.poll(() => false);
-		expect(first.length).toBeGreaterThan(0);
-		expect(first.length).toBeLessThan(10);
-		await follower.drain();
-		expect(follower.emitted).toHaveLength(30);
 	});
 });

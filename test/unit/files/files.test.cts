@@ -75,16 +75,6 @@ describe('a body with files in it', () => {
 		);
 	});
 
-	test('each remainder at each boundary', async () => {
-		for (let first = 0; first <= 6; first += 1) {
-			for (let second = 0; second <= 6; second += 1) {
-				const cut = [randomBytes(first), randomBytes(second), randomBytes(5)];
-				const { files } = await sent([upload(async () => asStream(cut), first + second + 5)]);
-				expect(files[0]!.equals(Buffer.concat(cut))).toBe(true);
-			}
-		}
-	});
-
 	test('chunks whose memory is reused by their source', async () => {
 		const whole = randomBytes(100);
 		async function* reusing() {
@@ -164,13 +154,6 @@ describe('a body with files in it', () => {
 			delivery: 'rejected',
 			hint: 'Nothing was written. Check the node that created the file, and run it again.',
 		});
-	});
-
-	test('a closed body is not produced any further', async () => {
-		const content = async () => asStream([Buffer.alloc(10)]);
-		const stream = await streamBody(inField, [upload(content, 10)]);
-		stream.close();
-		expect((stream.body as unknown as Readable).destroyed).toBe(true);
 	});
 
 	test('a failure without a reader ends nothing', async () => {

@@ -299,29 +299,6 @@ describe('one record', () => {
 		expect(error?.message).toBe(message);
 	});
 
-	test('is updated by its ID, which no field needs to hold', async () => {
-		const { sent, json, error } = await write('record: update', { parameters: { recordId: 'r1' }, items: asItems({ age: 7 }) });
-		expect(error).toBeUndefined();
-		expect(sent.at(-1)).toMatchObject({
-			request: 'PATCH apps/sales/tables/people/data/bulk',
-			body: { bulk: [{ id: 'r1', fields: { age: 7 } }] },
-		});
-		expect(json).toMatchObject([{ outcome: 'updated', id: 'r1', age: 7 }]);
-	});
-
-	test('needs its import key to be created or updated', async () => {
-		const { error } = await write('record: upsert', { items: asItems({ age: 7 }) });
-		expect(error?.message).toBe("Nothing was sent: the import key 'name' has no value");
-	});
-
-	test('that is matched on other fields names those in its error', async () => {
-		const { error } = await write('record: upsert', {
-			parameters: { matchOn: 'fields', matchFields: ['surname'] },
-			items: asItems({ name: 'Bob' }),
-		});
-		expect(error?.message).toBe("Nothing was sent: the field to match on 'surname' has no value");
-	});
-
 	test('of two items with the same key is written twice', async () => {
 		const item = { name: 'Bob', surname: 'K' };
 		const { bodies } = await write('record: create', { items: asItems(item, item) });
@@ -372,25 +349,5 @@ describe('fields that are only read', () => {
 		const { hints, bodies } = await write('record: create', { items });
 		expect(hints.slice(0, -1)).toEqual(expected);
 		expect(bodies[0]).toEqual({ bulk: fields.map((each) => ({ fields: each })) });
-	});
-});
-
-describe('items with the same key', () => {
-	const twice = asItems({ name: 'Bob', age: 1 }, { name: 'Bob', surname: 'K' });
-	test('are one record', async () => {
-		const { json, stored } = await write('record: upsert', { items: twice });
-		expect(json).toMatchObject([{ mergedInto: 1 }, { outcome: 'inserted' }]);
-		expect(stored[1]!.fields).toEqual({ name: 'Bob', age: 1, surname: 'K' });
-	});
-
-	test('are an error if the option is set', async () => {
-		const { error, stored } = await write('record: upsert', { parameters: { options: { duplicates: 'error' } }, items: twice });
-		expect(error?.message).toContain("it has the same import key 'Bob' as item 1");
-		expect(stored).toHaveLength(1);
-	});
-
-	test('are dealt with in one of two ways', async () => {
-		const { error } = await write('record: upsert', { parameters: { options: { duplicates: 'both' } }, items: twice });
-		expect(error?.message).toBe("'Duplicates in the Input' must be one of 'merge', 'error', not \"both\"");
 	});
 });

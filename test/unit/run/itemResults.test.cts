@@ -58,31 +58,6 @@ describe('the output', () => {
 		expect(output[1]!.error).toBeUndefined();
 	});
 
-	const summary = { options: { output: 'summary' } };
-	test('may be a summary of all items', async () => {
-		const { output } = await write('record: create', [{ name: 'A' }, { name: TOO_LONG }], { parameters: summary, node: CONTINUE });
-		expect(output).toEqual([{ json: expect.objectContaining({ inserted: 1, failed: 1 }), pairedItem: [{ item: 0 }, { item: 1 }] }]);
-	});
-
-	test('may be a summary, with failures in a separate output', async () => {
-		const { output } = await write('record: create', [{ name: 'A' }, { name: TOO_LONG }], { parameters: summary, node: ROUTED });
-		expect(output.map(({ json }) => Object.keys(json)[0])).toEqual(['inserted', 'error']);
-		expect(output[1]!.error).toEqual({ message: 'too long' });
-	});
-
-	test('has the file of rejected rows, though the import broke off', async () => {
-		const data = Buffer.from('name,age\nA,x\n').toString('base64');
-		const tables = new StubTables({ people: {} }, definitions);
-		const { output } = await runNode('record: importFromFile', {
-			serve: (options) => tables.serve(options),
-			parameters: { ...TABLE, options: { stopAfterRejected: 1 } },
-			items: [{ json: {}, binary: { data: { data, mimeType: 'text/csv' } } }],
-			node: CONTINUE,
-		});
-		expect(output[0]!.json.error).toContain('1 row was rejected');
-		expect(Object.keys(output[0]!.binary!)).toEqual(['rejected']);
-	});
-
 	test.each<[IDataObject, boolean]>([
 		[{ error: 'no' }, true],
 		[{ error: 'no', message: 'do', details: {} }, true],
@@ -133,24 +108,6 @@ describe('the error that stops the node', () => {
 		expect(error?.message).toBe('too long');
 		expect(error?.description).toContain('2 of 4 items are done, all confirmed through item 1.');
 		expect(details).toMatchObject({ ...{ item: 2, outcome: 'failed', items: 4, done: 2, confirmedThroughItem: 1 } });
-	});
-
-	test('of the first item confirms none', async () => {
-		const { error, details } = await write('record: create', [{ name: TOO_LONG }, { name: 'B' }], {
-			parameters: { options: { batchSize: 1, parallelRequests: 1 } },
-		});
-		expect(error?.description ?? '').not.toContain('confirmed');
-		expect(details).toMatchObject({ items: 2, done: 0, confirmedThroughItem: null });
-	});
-
-	test('because too many fail says that', async () => {
-		const items = Array.from({ length: 200 }, (_, at) => ({ name: at < 100 ? TOO_LONG + at : `n${at}` }));
-		const { error, details } = await write('record: create', items, {
-			parameters: { options: { batchSize: 50, parallelRequests: 1, maxFailedShare: 10 } },
-		});
-		expect(details).toMatchObject({ stopped: 'tooManyFailed', item: 0 });
-		expect(details!.stopMessage).toEqual(expect.stringContaining('%'));
-		expect(error?.description).toContain(`Stopped, because ${details!.stopMessage as string}.`);
 	});
 
 	test('is about the item that failed by itself', () => {
@@ -255,51 +212,6 @@ test.each<[string, unknown, object]>([
 
 describe('a second attempt of the node', () => {
 	const RETRY: Partial<INode> = { retryOnFail: true };
-	const options = { batchSize: 1, parallelRequests: 1 };
-
-	test('does not create again what the first has created', async () => {
-		const store: IDataObject = {};
-		const items = [{ name: 'A' }, { name: TOO_LONG }];
-		const first = await write('record: create', items, { store, node: RETRY, parameters: { options } });
-		expect(first.error).toBeDefined();
-		const { tables, error } = await write('record: create', items, {
-			...{ store, node: RETRY, parameters: { options } },
-			tables: first.tables,
-		});
-		expect(error).toBeDefined();
-		expect(tables.tables.people!.map(({ fields }) => fields.name)).toEqual(['Ada', 'A']);
-	});
-
-	test('of another run starts over', async () => {
-		const store: IDataObject = {};
-		const items = [{ name: 'A' }, { name: TOO_LONG }];
-		const given = { store, node: RETRY, parameters: { options: { ...options } } };
-		const { tables } = await write('record: upsert', items, given);
-		const second = await write('record: upsert', items, { ...given, tables, runIndex: 1 });
-		expect(tables.requests.filter((request) => request.includes('bulk')).length).toBeGreaterThan(2);
-		expect(second.error).toBeDefined();
-		expect(Object.keys(store)).toHaveLength(2);
-	});
-
-	test('knows what else the first has done', async () => {
-		const store: IDataObject = {};
-		const given = {
-			...{ store, node: RETRY },
-			parameters: { ...{ filterMode: 'none', maxShareToRemove: 100 }, ...{ missingRecords: 'delete', removeDespiteFailures: true } },
-		};
-		const items = [{ name: 'Ada' }, { name: 'Cy' }];
-		const tables = new StubTables({ people: { r1: { name: 'Ada' }, r2: { name: 'Bob' } } }, definitions);
-		const locked = httpResponse(400, { errors: [{ message: 'locked' }] });
-		const first = await write('record: sync', items, {
-			...{ ...given, tables },
-			respond: (request) => (request.endsWith('bulk') ? locked : undefined),
-		});
-		expect(first.error?.message).toContain('locked');
-		const { json } = await write('record: sync', items, { ...given, tables });
-		expect(json.map(({ outcome, id }) => `${outcome as string} ${id as string}`)).toEqual([
-			...['unchanged r1', 'inserted new1', 'deleted r2'],
-		]);
-	});
 
 	test('in which all is summarized is not kept', async () => {
 		const store: IDataObject = {};

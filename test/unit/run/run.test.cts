@@ -1,7 +1,6 @@
 /** A run as operations see it, hints, and what a second try knows. */
 import type { IDataObject, IExecuteFunctions } from 'n8n-workflow';
 import type { TableDefinition } from '../../../nodes/DataPlatform/api/types.ts';
-import { getMany } from '../../../nodes/DataPlatform/actions/record/getMany.ts';
 import { text } from '../../../nodes/DataPlatform/parameterKinds/kinds.ts';
 import { createClient } from '../../../nodes/DataPlatform/run/createClient.ts';
 import { ItemResults } from '../../../nodes/DataPlatform/run/itemResults.ts';
@@ -118,27 +117,6 @@ describe('a run', () => {
 		expect(seen.log).toEqual(['info: 3 of 9', 'console: 3 of 9']);
 		jest.useRealTimers();
 	});
-});
-
-test.each([
-	['dataPlatformTool', 250, 200],
-	['dataPlatformTool', 200, 200],
-	['dataPlatform', 250, 250],
-])('Return All of a %s: of %d records %d', async (type, stored, returned) => {
-	const serve = ({ url }: { url: string }) => {
-		const query = new URL(url).searchParams;
-		const [skip, limit] = [Number(query.get('skip')), Number(query.get('limit'))];
-		const count = Math.min(limit, stored - skip);
-		const record = (_: unknown, at: number) => ({ id: `r${skip + at}`, fields: {} });
-		return httpResponse(200, { data: Array.from({ length: count }, record) });
-	};
-	const parameters: IDataObject = { table: 't', filterMode: 'none', returnAll: true, simple: true };
-	const { run } = await fakeRun(parameters, { serve, node: { type } });
-	const records = await getMany.execute(run, 0, 1);
-	const isCapped = stored > returned;
-	expect(records).toHaveLength(returned + (isCapped ? 1 : 0));
-	const { notice } = (records as IDataObject[]).at(-1)!;
-	expect(notice === undefined).toBe(!isCapped);
 });
 
 describe('a second attempt of the node', () => {

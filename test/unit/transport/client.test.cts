@@ -169,13 +169,6 @@ describe('the token', () => {
 		});
 		expect(seen).toEqual([{ 'content-type': 'text/[token]' }]);
 	});
-
-	test('a response without headers or text is none', async () => {
-		const { client } = tokenClient({ ...httpResponse(200, ''), headers: undefined } as never);
-		expect(asFailure(await client.tryRequest(get)).message).toBe(
-			"The platform's response could not be read (no content type, 0 characters)",
-		);
-	});
 });
 
 describe('a failure', () => {

@@ -57,12 +57,6 @@ test('the back-off grows with each retry, and not with requests to wait', async 
 	expect(retried).toBe(5);
 });
 
-test('a service that asks for no time again and again is given some', async () => {
-	const now = () => httpResponse(429, {}, { 'retry-after': '0' });
-	const { waits } = await send([...times(6, now), ok()]);
-	expect(waits).toEqual([0, 0, 0, 500, 1000, 2000]);
-});
-
 /** Responses, and what comes of a write: its delivery, and the rejection after an ambiguous attempt. */
 describe('an attempt of unknown result', () => {
 	const no = () => httpResponse(400, { errors: [{ id: 'c', message: 'bad' }] });

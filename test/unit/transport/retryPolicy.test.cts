@@ -1,7 +1,7 @@
 import { ServiceError } from '../../../nodes/DataPlatform/transport/errors.ts';
 import { RateLimiter } from '../../../nodes/DataPlatform/transport/rateLimiter.ts';
 import { RetryBudget } from '../../../nodes/DataPlatform/transport/retryBudget.ts';
-import { parseRetryAfter, retryDelay, type RetryMode } from '../../../nodes/DataPlatform/transport/retryPolicy.ts';
+import { isWaitRequest, parseRetryAfter, retryDelay, type RetryMode } from '../../../nodes/DataPlatform/transport/retryPolicy.ts';
 
 const MAX_RETRIES = 5;
 
@@ -35,23 +35,39 @@ test.each(rows)('%s', (_, details, whenHarmless, whenOnce) => {
 	expect(wait(details, once) !== undefined).toBe(whenOnce);
 });
 
-test('a 429 waits as long as asked, 60 s by default, and slightly longer', () => {
-	const asked = { delivery: 'notApplied', status: 429, retryAfterMs: 2000 } as const;
-	expect(wait(asked, once, 0, 0)).toBe(2000);
-	expect(wait(asked, once, 0, 0.999)).toBeLessThanOrEqual(2200);
-	expect(wait({ delivery: 'notApplied', status: 429 }, once, 0, 0)).toBe(60_000);
-	expect(wait({ delivery: 'notApplied', status: 429 }, once, 0, 0.999)).toBeLessThanOrEqual(61_000);
-	expect(wait({ ...asked, status: 503 }, once, 0, 0)).toBe(2000);
+const asked = (retryAfterMs: number | undefined, status = 429) => failure({ delivery: 'notApplied', status, retryAfterMs });
+
+// As long as asked, 60 s if not said, and slightly longer at random; half a second and more from the fourth time.
+test.each([
+	[2000, 0.5, 0, 2100],
+	[60_000, 0.5, 0, 60_500],
+	[undefined, 0.5, 0, 60_500],
+	[10_000, 0.5, 0, 10_300],
+	[18_000, 1, 0, 19_000],
+	[0, 0.5, 0, 50],
+	[0, 0, 2, 0],
+	[500, 0, 3, 500],
+	[700, 0, 3, 700],
+	[500, 0, 5, 2000],
+	[0, 0, 9, 30_000],
+	[0, 0, 20, 30_000],
+])('asked to wait for %s ms, at random %d, after %i such requests: %d ms', (ms, random, count, expected) => {
+	expect(retryDelay(asked(ms), once, 0, random, count)).toBe(expected);
+});
+
+test.each([
+	[429, undefined, true],
+	[429, 1000, true],
+	[503, 1000, true],
+	[503, 0, true],
+	[503, undefined, false],
+	[500, 1000, false],
+])('status %i with Retry-After %s is a request to wait: %s', (status, ms, expected) => {
+	expect(isWaitRequest(asked(ms, status))).toBe(expected);
 });
 
 test('a 429 is not counted against the repeats: only the retry budget ends it', () => {
 	expect(wait({ delivery: 'notApplied', status: 429 }, once, MAX_RETRIES + 1)).toBe(60_000);
-});
-
-test('a service that asks for no time again and again is given some', () => {
-	const error = failure({ delivery: 'notApplied', status: 429, retryAfterMs: 0 });
-	const waits = [0, 1, 2, 3, 4, 5, 20].map((asks) => retryDelay(error, once, 0, 0, asks));
-	expect(waits).toEqual([0, 0, 0, 500, 1000, 2000, 30_000]);
 });
 
 test('other failures back off, doubled each time, shortened at random by half at most', () => {
@@ -71,7 +87,9 @@ describe('Retry-After', () => {
 		[' 5 ', 5000],
 		[5, 5000],
 		['0', 0],
-		['1.5', 1500],
+		['15', 15_000],
+		['1.25', 1250],
+		[1.5, 1500],
 		['Sat, 21 Nov 2026 09:30:07 GMT', 7000],
 		['Sat, 21 Nov 2026 09:29:00 GMT', 0],
 		['Saturday, 21-Nov-26 09:30:07 GMT', 7000],
@@ -81,9 +99,9 @@ describe('Retry-After', () => {
 	});
 
 	test.each([
-		...[undefined, null, '', 'soon', [], {}],
+		...[undefined, null, '', 'soon', [], [5], {}, true],
 		// `Date.parse` takes these for dates in the past.
-		...[-5, '-5', '-0.5', '+5', '5.', '5 s', '5, 10', 'soon 5', '1/2'],
+		...[-5, '-5', '-0.5', '+5', '5.', '5 s', '5a', 'a5', '1e3', '5, 10', 'soon 5', '1/2'],
 		...['Sat', '2026-99-99T00:00:00Z', 'NaN', 'Infinity'],
 	])('%j means nothing', (header) => {
 		expect(parseRetryAfter(header, now)).toBeUndefined();

@@ -6,7 +6,6 @@ import { toErrorEntries } from '../../../nodes/DataPlatform/transport/errorEntri
 import { InputError, ServiceError } from '../../../nodes/DataPlatform/transport/errors.ts';
 import { describeKind, getOwn, parseExactJson, parseJson } from '../../../nodes/DataPlatform/transport/json.ts';
 import { parseResponse, toServiceError, type BodyRequirement } from '../../../nodes/DataPlatform/transport/response.ts';
-import { isWaitRequest, parseRetryAfter, retryDelay } from '../../../nodes/DataPlatform/transport/retryPolicy.ts';
 import { listed, nameList } from '../../../nodes/DataPlatform/transport/messageText.ts';
 import { describeToken, isJwt, tokenHint, tokenRedactor } from '../../../nodes/DataPlatform/transport/tokens.ts';
 import { createPause } from '../../../nodes/DataPlatform/transport/pause.ts';
@@ -15,56 +14,6 @@ import { thrownBy } from '../fixtures.cts';
 
 const CHECK_TOKEN = "Check 'Token' in the credential for slips, or create a new token in the platform.";
 const OTHER_WEBHOOK_TOKEN = 'A webhook requires a workflow execution token or a personal API token: try the other one.';
-
-describe('a retry', () => {
-	const asked = (retryAfterMs: number | undefined, status = 429) => new ServiceError('', { delivery: 'notApplied', status, retryAfterMs });
-
-	test.each([
-		[2000, 0.5, 2100],
-		[60_000, 0.5, 60_500],
-		[undefined, 0.5, 60_500],
-		[10_000, 0.5, 10_300],
-		[18_000, 1, 19_000],
-		[0, 0.5, 50],
-	])('asked for %s ms, at random %d: after %d ms', (ms, random, wait) => {
-		expect(retryDelay(asked(ms), 'read', 0, random)).toBe(wait);
-	});
-
-	test.each([
-		[3, 500, 500],
-		[3, 700, 700],
-		[5, 500, 2000],
-		[9, 0, 30_000],
-		[10, 0, 30_000],
-		[2, 0, 0],
-	])('asked %i times before, now for %i ms: after %i ms at least', (count, ms, wait) => {
-		expect(retryDelay(asked(ms), 'read', 0, 0, count)).toBe(wait);
-	});
-
-	test.each([
-		[429, undefined, true],
-		[429, 1000, true],
-		[503, 1000, true],
-		[503, 0, true],
-		[503, undefined, false],
-		[500, 1000, false],
-	])('status %i with Retry-After %s is a request to wait: %s', (status, ms, expected) => {
-		expect(isWaitRequest(asked(ms, status))).toBe(expected);
-	});
-
-	test.each([
-		['15', 15_000],
-		['1.25', 1250],
-		[0, 0],
-		[1.5, 1500],
-	])('Retry-After %j is %d ms', (header, ms) => {
-		expect(parseRetryAfter(header, 0)).toBe(ms);
-	});
-
-	test.each([['5a'], ['a5'], ['1e3'], [[5]], [true]])('Retry-After %j says nothing', (header) => {
-		expect(parseRetryAfter(header, 0)).toBeUndefined();
-	});
-});
 
 describe('a URL that the token may not be sent to', () => {
 	test.each([
@@ -103,14 +52,6 @@ describe('a URL that the token may not be sent to', () => {
 		['128.0.0.1', false],
 	])('%s is this computer: %s', (host, expected) => {
 		expect(isLoopback(host)).toBe(expected);
-	});
-
-	test('spaces around an address do not count, and its path is no part of the origin', () => {
-		expect([...allowedOrigins(' https://a.example.com/api/v2 ', ' https://b.example.com:8443/x,\n')]).toEqual([
-			'https://a.example.com',
-			'https://b.example.com:8443',
-		]);
-		expect([...allowedOrigins('\u00a0https://a.example.com\u00a0', '')]).toEqual(['https://a.example.com']);
 	});
 
 	test('an error says which address of the credential it is about', () => {
@@ -516,6 +457,7 @@ describe('a failure without a response', () => {
 	const CHECK = 'Check the platform and the network, then run it again.';
 	const network = (code: unknown, more: object = {}) =>
 		Object.assign(new Error('Wrapped'), { cause: Object.assign(new Error('cause'), { code, ...more }) });
+	const unreached = Object.assign(new Error('x'), { code: 'ENETUNREACH', syscall: 'connect' });
 	/** The error of a write, with OpenSSL's reason. */
 	const opensslError = (reason: string) =>
 		network('EPROTO', { message: `write EPROTO 40A7D1:error:0A00010B:SSL routines:a_function:${reason}:../a.c:1:` });
@@ -528,7 +470,15 @@ describe('a failure without a response', () => {
 				hint: "Check the 'Base URL' in the credential and that the platform is up.",
 			},
 		],
-		[network('ETIMEDOUT', { syscall: 'connect' }), { delivery: 'notApplied' }],
+		...['ENOTFOUND', 'EAI_AGAIN'].map<[unknown, object]>((code) => [network(code), { delivery: 'notApplied' }]),
+		...['ETIMEDOUT', 'EHOSTUNREACH', 'ENETUNREACH'].flatMap<[unknown, object]>((code) => [
+			[network(code, { syscall: 'connect' }), { delivery: 'notApplied' }],
+			// While the response was read, it may have been done.
+			[network(code, { syscall: 'read' }), { delivery: 'ambiguous' }],
+			[network(code), { delivery: 'ambiguous' }],
+		]),
+		// A host with several addresses: each failed so.
+		[{ cause: Object.assign(new AggregateError([unreached, unreached]), { code: 'ENETUNREACH' }) }, { delivery: 'notApplied' }],
 		[network('ECONNRESET', { syscall: 'connect' }), { delivery: 'ambiguous' }],
 		[network('ETIMEDOUT'), { message: 'The platform did not respond in time', delivery: 'ambiguous', stillPending: true, hint: CHECK }],
 		[network('ECONNABORTED'), { message: 'The platform did not respond in time' }],
@@ -548,7 +498,9 @@ describe('a failure without a response', () => {
 		[undefined, { message: broke('no reason given') }],
 		[network('CERT_HAS_EXPIRED'), { message: refused('cause (CERT_HAS_EXPIRED)'), delivery: 'rejected', hint: IGNORE }],
 		[network('SOME_CERT_PROBLEM'), { message: refused('cause (SOME_CERT_PROBLEM)') }],
-		[network('UNABLE_TO_VERIFY_LEAF_SIGNATURE'), { delivery: 'rejected', hint: IGNORE }],
+		...[...['UNABLE_TO_VERIFY_LEAF_SIGNATURE', 'DEPTH_ZERO_SELF_SIGNED_CERT', 'CERT_UNTRUSTED', 'ERR_TLS_CERT_ALTNAME_INVALID']].map<
+			[unknown, object]
+		>((code) => [network(code), { delivery: 'rejected', hint: IGNORE }]),
 		[network('ERR_TLS_X'), { delivery: 'ambiguous' }],
 		[network('ERR_TLS_DH_PARAM_SIZE'), { delivery: 'rejected' }],
 		...[

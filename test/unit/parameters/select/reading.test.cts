@@ -3,7 +3,7 @@ import { Readable } from 'node:stream';
 import type { IDataObject, INodeParameters } from 'n8n-workflow';
 
 import { clientSettings, createClient, createEditorClient } from '../../../../nodes/DataPlatform/run/createClient.ts';
-import { changeOutput, selectionValues } from '../../../../nodes/DataPlatform/parameters/changes/changes.ts';
+import { changeOutput } from '../../../../nodes/DataPlatform/parameters/changes/changes.ts';
 import { warnAboutShift, queryHint } from '../../../../nodes/DataPlatform/parameters/select/reading.ts';
 import { prefixedName, recordOutput, unprefixedName } from '../../../../nodes/DataPlatform/input/recordOutput.ts';
 import { asItems, fakeExecution, fakeRun, locator, runNode, TABLE, type Given } from '../../fakeNode.cts';
@@ -96,17 +96,6 @@ describe('which records are read', () => {
 		[{ fields: ['a'], filter: some }, `Check 'Filter', 'Output Field Names or IDs': ${aValue} ${isGone}`],
 	])('if the platform rejects %j: %s', (query, hint) => {
 		expect(queryHint(query)).toBe(hint);
-	});
-
-	test('a rejected query says what to look at', async () => {
-		const { error } = await read(
-			'record: getAll',
-			{ ...isAda, sort: { by: [{ field: 'x' }] }, options: { fieldsToLoad: ['y'] } },
-			{ serve: () => httpResponse(400, { errors: [{ message: 'no such field' }] }) },
-		);
-		expect(error?.description).toContain(
-			"Check 'Filter', 'Sort', 'Output Field Names or IDs': a value may not fit its field, or what is named there may have been renamed or deleted.",
-		);
 	});
 
 	test('the user is warned about a table that changes while it is read', async () => {
@@ -243,14 +232,6 @@ describe('changes', () => {
 		expect(output([])).toEqual({ event: 'updated', a: 1, b: 2 });
 		expect(output(['b', 'c', 'constructor'])).toEqual({ ...{ event: 'updated', b: 2, c: null }, constructor: null });
 	});
-
-	test('are of a selection: filter and view, unresolved', async () => {
-		const { run } = await fakeRun({
-			...{ filterMode: 'conditions', matchType: 'and', conditions: '={{ a }}', groups: '' },
-			options: { savedView: 'v' },
-		});
-		expect(selectionValues(run)).toEqual([...['conditions', 'and', '={{ a }}', null, null, 'v']]);
-	});
 });
 
 describe('the credential', () => {
@@ -334,17 +315,6 @@ describe('the API client', () => {
 		const client = await createEditorClient(context as never);
 		await expect(client.request(request)).rejects.toBeInstanceOf(ServiceError);
 		expect(seen.options).toMatchObject([{ timeout: 10_000 }]);
-	});
-
-	test('sends nothing once the execution is canceled', async () => {
-		const canceled = AbortSignal.abort();
-		const { context, seen } = fakeExecution({ plain: {}, canceled });
-		const client = await createClient(context, LIMITS);
-		await expect(client.request(request)).rejects.toThrow(/cancel/i);
-		const other = fakeExecution({ plain: {} });
-		const ended = await createClient(other.context, { ...LIMITS, canceled });
-		await expect(ended.request(request)).rejects.toThrow(/cancel/i);
-		expect([...seen.requests, ...other.seen.requests]).toEqual([]);
 	});
 
 	test('sends files of other addresses without the token', async () => {

@@ -5,7 +5,7 @@ import { LinkResolver } from '../../../nodes/DataPlatform/bulk/links/linkResolve
 import { WritePipeline, type OutcomeSink } from '../../../nodes/DataPlatform/bulk/pipeline.ts';
 import type { Matching, RowTask } from '../../../nodes/DataPlatform/bulk/writeTask.ts';
 import { fieldOf, tableOf } from '../fixtures.cts';
-import { httpResponse, pageResponse } from '../stubPlatform.cts';
+import { httpResponse } from '../stubPlatform.cts';
 import { StubTables } from '../stubTables.cts';
 import type { LinkRule } from '../../../nodes/DataPlatform/bulk/writeTask.ts';
 import type { Entry, ItemOutcome, PlanOptions, Problem, WriteMode } from '../../../nodes/DataPlatform/bulk/terms.ts';
@@ -199,27 +199,6 @@ describe('the outcomes of a portion', () => {
 		expect(records[0]).toEqual({ name: 'Ada', n: 2, at: '2026-01-01T00:00:00Z' });
 		expect(records[2]).toEqual(records[0]);
 	});
-
-	test('a row of a record that fails fails because of the other row', async () => {
-		const { write } = setUp();
-		const { outcomes } = await write([{ name: TOO_LONG, n: 2 }, { name: TOO_LONG }]);
-		expect(outcomes[1]).toMatchObject([{ outcome: 'failed', message: 'too long' }]);
-		expect(outcomes[0]).toEqual([
-			{
-				...outcomes[1]![0],
-				mergedInto: 1,
-				notAttempted: true,
-				message: 'Merged into item 1, which has the same key and did not succeed: too long',
-			},
-		]);
-	});
-
-	test('all of them, if a row means several records', async () => {
-		const found = ['a', 'b'].map((id) => ({ id, fields: { n: 1 } }));
-		const respond: Setup['respond'] = (request, options) => (request === 'POST people filter' ? pageResponse(options, found) : undefined);
-		const { write } = setUp({ matching: { ...onName, on: ['n'], multipleMatches: 'all' }, respond });
-		expect((await write([{ n: 1, name: 'Eve' }])).results).toEqual(['updated a and updated b']);
-	});
 });
 
 describe('before anything is sent', () => {
@@ -267,12 +246,6 @@ describe('before anything is sent', () => {
 		expect(stub.requests).not.toContain('POST people bulk');
 		expect(pipeline.linkedRecordsCreated).toBe(1);
 	});
-
-	test('an upsert needs a table with an import key', async () => {
-		const keyless = { ...people, fields: people.fields.slice(1) };
-		const { write } = setUp({ table: keyless });
-		await expect(write([{ n: 1 }])).rejects.toThrow("Table 'People' has no import key field");
-	});
 });
 
 describe('linked records', () => {
@@ -294,26 +267,11 @@ describe('linked records', () => {
 		expect(stub.tables.companies).toHaveLength(2);
 	});
 
-	test('are given by their IDs if there is no rule', async () => {
-		const { write } = setUp();
-		const { records, requests } = await write([{ name: 'Ada', company: 'acorn' }]);
-		expect(records).toEqual([{ name: 'Ada', company: { id: 'acorn' } }]);
-		expect(requests).toEqual(['POST people bulk']);
-	});
-
 	test('are created for matched records of a table without an import key', async () => {
 		const fields = people.fields.map((field) => ({ ...field, metadata: {} }));
 		const table = { ...people, fields };
 		const { write } = setUp({ table, matching: onName, links: 'create' });
 		expect((await write([{ name: 'Ada', company: 'New' }])).records).toEqual([{ name: 'Ada', company: { id: 'new1' } }]);
-	});
-
-	test('are not created by a dry run', async () => {
-		const { write, pipeline } = setUp({ links: 'create', options: { dryRun: true } });
-		const { results, requests } = await write([{ name: 'Cleo', company: 'New' }]);
-		expect(results).toEqual(['inserted']);
-		expect(requests).toEqual(['POST companies filter', 'POST people filter']);
-		expect(pipeline.linkedRecordsCreated).toBe(0);
 	});
 
 	test('are created only for rows that are written', async () => {

@@ -46,13 +46,6 @@ describe('what the rules say', () => {
 		expect(decided(found, rules)).toEqual(says);
 	});
 
-	test('found, of several', () => {
-		const ids = (multipleMatches: MatchRules['multipleMatches']) =>
-			decided([a, b], { ifFound: 'skip', multipleMatches }).outcomes?.map(({ id }) => id);
-		expect(ids('first')).toEqual(['a']);
-		expect(ids('all')).toEqual(['a', 'b']);
-	});
-
 	test.each<[item: Partial<Entry>, message: string]>([
 		[{}, "No record matches 'k'"],
 		[{ key: '"x", "y"' }, 'No record matches "x", "y"'],
@@ -201,16 +194,6 @@ describe('on fields', () => {
 		expect(stub.bodies[0]).toMatchObject({ loadFields: ['name'] });
 	});
 
-	test.each<[MatchRules['multipleMatches'], results: unknown, names: string[]]>([
-		['error', [['failed']], ['a Ada 1', 'b Bob 1']],
-		['first', [['updated a']], ['a Ada 5', 'b Bob 1']],
-		['all', [['updated a', 'updated b']], ['a Ada 5', 'b Bob 5']],
-	])('several: %s', async (multipleMatches, results, names) => {
-		const result = await write([{ city: 'Oslo', n: 5 }], { on: ['city'], rules: { multipleMatches } });
-		expect(result.results).toEqual(results);
-		expect(result.names).toEqual(names);
-	});
-
 	test('a failed look-up is the outcome of all, and stops the run', async () => {
 		const respond = () => httpResponse(403, { errors: [{ message: 'no' }] });
 		const { outcomes, stopped } = await write([{ name: 'Ada' }, { name: 'Cleo' }], { respond });
@@ -297,15 +280,6 @@ describe('by record id', () => {
 		expect(results).toEqual([['updated a'], ['inserted new1']]);
 		expect(names).toEqual(['a Ada 2', 'b Bob 1', 'new1 Cleo undefined']);
 		expect(stub.requests[0]).toBe('PATCH people bulk');
-	});
-
-	test.each([
-		['skip', 'skipped x'],
-		['error', 'notFound x'],
-	] as const)('if missing: %s', async (ifMissing, outcome) => {
-		const { results, outcomes } = await write([{ n: 2 }], { on, ids: ['x'], rules: { ifMissing } });
-		expect(results).toEqual([[outcome]]);
-		expect(outcomes[0]![0]!.message).toBe(ifMissing === 'error' ? "The table has no record with the ID 'x'" : undefined);
 	});
 
 	test('is looked up to be returned', async () => {
@@ -733,21 +707,6 @@ describe('several records of one item', () => {
 });
 
 describe('keys', () => {
-	test('that differ in case are never merged: each is a record of its own', async () => {
-		const { results, stub } = await write(items('Ada 2', 'ADA 3'));
-		expect(results).toEqual([['updated a'], ['inserted new1']]);
-		expect(stub.tables.people).toHaveLength(3);
-	});
-
-	test('do not matter if items are matched on their IDs', async () => {
-		const keyed = tableOf(fieldOf('at', 'datetime', { importKey: true }), fieldOf('n', 'number'));
-		const { results } = await write(
-			times(3, { at: '2026-11-21T10:30:00' }).map((values, n) => ({ ...values, n })),
-			{ table: keyed, stored: {}, on: 'recordId', ids: ['x', 'y', 'z'] },
-		);
-		expect(results).toEqual([['inserted new1'], ['inserted new2'], ['inserted new3']]);
-	});
-
 	test('of stored records that can’t be compared stop the run: nothing is updated or created', async () => {
 		const { results, stopped, stub } = await write([{ at: '2026-11-21T09:30:00Z' }, { at: '2026-11-22T09:30:00Z' }], {
 			on: ['at'],
@@ -773,18 +732,6 @@ describe('writing only what differs', () => {
 		expect(stub.bodies.at(-2)!.bulk).toEqual([{ id: 'b', fields: { n: 2 } }]);
 	});
 
-	test('of many, each is read once', async () => {
-		const names = Array.from({ length: 1500 }, (_, index) => `name ${index}`);
-		const stored = Object.fromEntries(names.map((name) => [`id-${name}`, { name, n: 1 }]));
-		const { results, stub } = await write(
-			names.map((name) => ({ name, n: 1 })),
-			{ stored, options: { skipUnchanged: true } },
-		);
-		expect(results).toEqual(names.map((name) => [`unchanged id-${name}`]));
-		expect(lookUps(stub)).toHaveLength(2);
-		expect(writes(stub)).toEqual([]);
-	});
-
 	test('a dry run reads each once, too, and a full update what it would clear', async () => {
 		const { results, stub } = await write([{ name: 'Ada', n: 1 }, { name: 'Cleo' }], { options: { dryRun: true } });
 		expect(results).toEqual([['unchanged a'], ['inserted']]);
@@ -805,15 +752,6 @@ describe('a run that stops', () => {
 		expect(writes(stub)).toEqual(['PATCH people bulk']);
 	});
 
-	test('because it creates: says why', async () => {
-		const { results, stopped } = await write([{ name: 'Cleo' }, { name: 'Dora' }], {
-			options: oneByOne,
-			respond: (request) => (request === 'POST people bulk' ? httpResponse(401, {}) : undefined),
-		});
-		expect(results).toEqual([['failed'], ['not sent']]);
-		expect(stopped?.status).toBe(401);
-	});
-
 	test('because several match: nothing is written, not even what was found', async () => {
 		const { results, stub, stopped } = await write([{ city: 'Oslo' }, { city: 'Rome' }], {
 			on: ['city'],
@@ -822,12 +760,6 @@ describe('a run that stops', () => {
 		expect(results).toEqual([['failed'], ['not sent']]);
 		expect(stopped).toMatchObject({ message: 'an earlier item did not succeed', delivery: 'notApplied' });
 		expect(writes(stub)).toEqual([]);
-	});
-
-	test('not if it continues on errors: the others are written', async () => {
-		const { results, stopped } = await write([{ city: 'Oslo' }, { city: 'Rome' }], { on: ['city'] });
-		expect(results).toEqual([['failed'], ['inserted new1']]);
-		expect(stopped).toBeUndefined();
 	});
 });
 

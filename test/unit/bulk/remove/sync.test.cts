@@ -402,18 +402,6 @@ describe('right before a record is removed', () => {
 		expect((await remove()).outcomes).toEqual(['id-b skipped', 'id-c deleted']);
 	});
 
-	test('a read that fails leaves all records', async () => {
-		const { sync, remove, removals, deletes } = setUp({
-			respond: (request, _tables, isRemoving) => (isRemoving && isList(request) ? httpResponse(403, {}) : undefined),
-		});
-		await sync.compare(input('a'));
-		const { stopped, outcomes } = await remove();
-		expect(stopped?.status).toBe(403);
-		expect(outcomes).toEqual(['id-b failed', 'id-c failed']);
-		expect(removals[0]?.[1]).toMatchObject({ status: 403, id: 'id-b' });
-		expect(deletes()).toEqual([]);
-	});
-
 	test('a read that fails ends the run: the outcomes of the others say so', async () => {
 		const names = many(25);
 		const { sync, remove, removals } = setUp({
@@ -472,15 +460,6 @@ describe('right before a record is removed', () => {
 		expect((await remove()).outcomes).toEqual(['x deleted', 'y deleted']);
 		expect(tables.requests.slice(before).sort()).toEqual(['DELETE people x', 'DELETE people y', 'GET people x', 'GET people y']);
 	});
-
-	test('records without a key that somebody changed stay', async () => {
-		const stored = { x: { state: 'open' }, y: { state: 'open' } };
-		const { sync, remove, tables, left } = setUp({ stored });
-		await sync.compare([]);
-		tables.tables.people![0]!.ver = 7;
-		expect((await remove()).outcomes).toEqual(['x skipped', 'y deleted']);
-		expect(left()).toEqual(['x']);
-	});
 });
 
 describe('a deletion', () => {
@@ -501,21 +480,6 @@ describe('a deletion', () => {
 		const { outcomes, stopped } = await remove();
 		expect(outcomes).toEqual(expected);
 		expect(stopped).toBeUndefined();
-	});
-
-	test('that a token may not do ends the others', async () => {
-		const names = many(30);
-		const { sync, remove, removals, deletes } = setUp({
-			stored: people(...names),
-			respond: (request) => (request.startsWith('DELETE') ? httpResponse(403, {}) : undefined),
-		});
-		await sync.compare([]);
-		const { stopped } = await remove();
-		expect(stopped?.status).toBe(403);
-		expect(deletes().length).toBeLessThanOrEqual(4);
-		expect(removals.map(([id]) => id)).toEqual(names.map((name) => `id-${name}`));
-		expect(removals.every(([, { outcome }]) => outcome === 'failed')).toBe(true);
-		expect(removals.at(-1)?.[1].message).toContain('the run stopped before');
 	});
 
 	test('that fails ends the others if the run stops on errors', async () => {
@@ -582,20 +546,6 @@ describe('a deletion', () => {
 			message: expect.stringContaining('It is locked'),
 		});
 		expect(removals[0]![1].notAttempted).toBeUndefined();
-	});
-
-	test('whose response is lost is looked up', async () => {
-		let isLost = true;
-		const { sync, remove } = setUp({
-			respond: (request, tables) => {
-				if (request !== 'DELETE people id-b' || !isLost) return undefined;
-				isLost = false;
-				tables.remove('people', 'id-b');
-				return httpResponse(502, {});
-			},
-		});
-		await sync.compare(input('a', 'c'));
-		expect((await remove()).outcomes).toEqual(['id-b deleted']);
 	});
 
 	test('that is answered 404 though the record is there is no success', async () => {

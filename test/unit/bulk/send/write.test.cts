@@ -2,7 +2,7 @@
 import type { IHttpRequestOptions } from 'n8n-workflow';
 import { writeMany } from '../../../../nodes/DataPlatform/bulk/send/write.ts';
 import { entriesOf, isWrite, nothingFound, records, TIME, writeRecords, writtenData } from '../../bulkWrites.cts';
-import { fieldOf, people, tableOf } from '../../fixtures.cts';
+import { people } from '../../fixtures.cts';
 import { httpResponse, pageResponse, fakePlatform, networkError, type Serve } from '../../stubPlatform.cts';
 
 const keysOf = (options: IHttpRequestOptions) => entriesOf(options).map(({ fields }) => fields.email);
@@ -100,12 +100,6 @@ describe('a failure', () => {
 		const { outcomes, batches } = await write({ count: 6, serve, options: { batchSize: 4, parallelRequests: 1, stopAtFailure: true } });
 		expect(batches).toEqual([4, 2, 1, 1, 2]);
 		expect(outcomes).toEqual(['failed', ...times(3, 'inserted'), ...times(2, 'not sent')]);
-	});
-
-	test('is found however many batches were written before', async () => {
-		const serve: Serve = (request) => (keysOf(request).includes('k2003') ? status(400) : inserted(request));
-		const { outcomes } = await write({ count: 2004, serve, options: { batchSize: 2 } });
-		expect(outcomes).toEqual([...times(2003, 'inserted'), 'failed']);
 	});
 
 	test('does not end a run that is to go on', async () => {
@@ -345,29 +339,6 @@ describe('comparing first', () => {
 		};
 		await write({ count: 20_000, serve, options });
 		expect(kinds.indexOf(true)).toBeLessThan(kinds.lastIndexOf(false));
-	});
-
-	test('values are compared as their field says', async () => {
-		const table = tableOf(fieldOf('email', 'text', { importKey: true }), fieldOf('at', 'datetime'));
-		const at = '2026-11-21T10:30:00+01:00';
-		const stored = { email: 'k0', at: '2026-11-21T09:30:00Z' };
-		const { outcomes } = await write({
-			count: 1,
-			table,
-			planned: [{ index: 0, key: 'k0', fields: { email: 'k0', at } }],
-			serve: (request) => {
-				expect(JSON.parse(String(request.body))).toMatchObject({ loadFields: ['email', 'at'] });
-				return pageResponse(request, [{ id: 'x', fields: stored }]);
-			},
-			options,
-		});
-		expect(outcomes).toEqual(['unchanged']);
-	});
-
-	test('a dry run writes nothing', async () => {
-		const { outcomes, batches } = await write({ count: 1500, serve: evenStored, options: { dryRun: true } });
-		expect(batches).toEqual([]);
-		expect(outcomes.filter((outcome) => outcome === 'inserted')).toHaveLength(750);
 	});
 
 	test('if a read fails, nothing is sent of what was not compared', async () => {

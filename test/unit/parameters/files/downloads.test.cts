@@ -138,36 +138,12 @@ describe('a file whose record states', () => {
 		expect(stored).toEqual([]);
 	});
 
-	test('no size: up to the maximum it is downloaded', async () => {
-		const records = [{ papers: [file('a', { fileSize: undefined })] }];
-		const option = { maxTotalSizeMiB: 2 };
-		const { error, stored } = await getMany({ records, option, sizes: { a: 2 } });
-		expect(error).toBeUndefined();
-		expect(stored[0]!.text).toHaveLength(2 * MIB);
-	});
-
-	test('no size: all such files count', async () => {
-		const unknown = { fileSize: undefined };
-		const records = [{ papers: [file('a', unknown), file('b', unknown)] }];
-		const option = { maxTotalSizeMiB: 3 };
-		const { error, stored } = await getMany({ records, option, sizes: { a: 2, b: 2 } });
-		expect(error?.message).toContain("'b.txt' could not be downloaded");
-		expect(stored).toHaveLength(1);
-	});
-
 	test('no size: what is received twice counts once', async () => {
 		const records = [{ papers: [file('a', { fileSize: undefined })] }];
 		const option = { maxTotalSizeMiB: 3 };
 		const { error, taken } = await getMany({ records, option, sizes: { a: 2 }, broken: 1 });
 		expect(error).toBeUndefined();
 		expect(taken.count).toBe(4);
-	});
-
-	test('its size: it counts once', async () => {
-		const records = [{ papers: [file('a', { fileSize: 2 * MIB })] }];
-		const option = { maxTotalSizeMiB: 2 };
-		const { error } = await getMany({ records, option, sizes: { a: 2 } });
-		expect(error).toBeUndefined();
 	});
 });
 

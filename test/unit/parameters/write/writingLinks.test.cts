@@ -138,22 +138,9 @@ describe('Link Values', () => {
 		expect(() => linkRules(context, 0, definitions.people)).toThrow(expect.objectContaining({ message, hint, field: 'Link Values' }));
 	});
 
-	test('a linked field that is not a name is rejected', async () => {
-		const link = [{ field: '*', valueType: 'field', linkedField: { a: 1 } }];
-		const { run: context } = await fakeRun({ options: { linkValues: { link } } });
-		expect(() => linkRules(context, 0, definitions.people)).toThrow(
-			expect.objectContaining({ message: "'Linked Field Name or ID' under 'Link Values' must be text, not an object" }),
-		);
-	});
-
 	test('hold for link fields only', async () => {
 		const { run: context } = await fakeRun({ options: { linkValues: { link: [{}] } } });
 		expect([...linkRules(context, 0, definitions.companies).keys()]).toEqual(['staff']);
-	});
-
-	test('an entry that is not a list counts as one entry', async () => {
-		const { run: context } = await fakeRun({ options: { linkValues: { link: { field: 'boss' } } } });
-		expect(linkRules(context, 0, definitions.people)).toEqual(new Map([['boss', { ifNotFound: 'error' }]]));
 	});
 
 	test('of a table without links are rejected', async () => {
@@ -177,26 +164,6 @@ describe('Link Values', () => {
 		expect(requests).not.toContain(WRITE);
 	});
 
-	test('a linked table that can’t be read is an error', async () => {
-		const forbidden = httpResponse(403, { errors: [{ message: 'not allowed' }] });
-		const { error, requests } = await create(
-			[any()],
-			{ company: 'Acorn' },
-			{ serve: ({ url }) => (url.endsWith('/companies') ? forbidden : undefined) },
-		);
-		expect(error?.message).toContain('not allowed');
-		expect(requests).not.toContain(WRITE);
-	});
-
-	test('a linked table that does not exist is an error', async () => {
-		const { error } = await create(
-			[any()],
-			{ company: 'Acorn' },
-			{ serve: ({ url }) => (/companies$|tables$/.test(url) ? notFound() : undefined) },
-		);
-		expect(error?.message).toContain('not found');
-	});
-
 	test('without an application, a linked table is looked for in all of them', async () => {
 		const { error, requests } = await create(
 			[any()],
@@ -210,12 +177,6 @@ describe('Link Values', () => {
 
 describe('several items with links', () => {
 	const parameters = { columns: columns(), options: { linkValues: { link: [{ field: '*', ifNotFound: 'leaveEmpty' }] } } };
-	test('are looked up at once', async () => {
-		const items = asItems({ name: 'B', company: 'Acorn' }, { name: 'C', company: 'Birch' });
-		const { requests, tables } = await run('record: create', { parameters, items });
-		expect(posts(requests)).toEqual([LOOK_UP, WRITE]);
-		expect(tables.people!.slice(1).map(({ fields }) => fields.company)).toEqual([{ id: 'a' }, { id: 'b' }]);
-	});
 
 	test('one whose values can’t be read does not keep the others from it', async () => {
 		const items = asItems({ name: 'B', company: 'Acorn' }, { name: 'C' }, { name: 'D', company: 'Birch' });
@@ -242,36 +203,10 @@ describe('several items with links', () => {
 		expect(posts(requests)).toEqual([...['POST people/data/filter', LOOK_UP], ...['POST companies/data/bulk', WRITE]]);
 		expect(JSON.stringify(sent.map(({ body }) => body))).not.toContain('Zed');
 	});
-
-	test('of another application are looked up with theirs', async () => {
-		const items = asItems({ name: 'B', company: 'Acorn', app: 'sales' }, { name: 'C', company: 'Birch', app: 'other' });
-		const { sent } = await run('record: create', {
-			parameters: { ...parameters, application: locator('={{ $json.app }}'), options: { ...parameters.options, unknownFields: 'ignore' } },
-			items,
-			node: { onError: 'continueRegularOutput' },
-		});
-		const lookUps = sent.filter(({ request }) => request.endsWith('companies/data/filter'));
-		expect(lookUps.map(({ body }) => JSON.stringify(body).includes('Birch'))).toEqual([false]);
-	});
-
-	test('one item alone is looked up once', async () => {
-		const items = asItems({ name: 'B', company: 'Cork' });
-		const { requests } = await run('record: create', { parameters, items });
-		expect(posts(requests)).toEqual([LOOK_UP, WRITE]);
-	});
 });
 
 describe('linked records that are created', () => {
 	const creating = [{ field: '*', ifNotFound: 'create' }];
-
-	test('come before the record', async () => {
-		const { requests, tables, sent, error } = await create(creating, { company: 'Cork' });
-		expect(error).toBeUndefined();
-		expect(requests.slice(-2)).toEqual(['POST companies/data/bulk', WRITE]);
-		expect(tables.companies!.at(-1)!.fields).toEqual({ name: 'Cork' });
-		const company = { id: tables.companies!.at(-1)!.id };
-		expect(sent.at(-1)!.body).toEqual({ bulk: [{ fields: { name: 'Bob', company } }] });
-	});
 
 	test('are left out of the audit log, too', async () => {
 		const { sent } = await create(
@@ -284,24 +219,6 @@ describe('linked records that are created', () => {
 		);
 		const bodies = sent.filter(({ request }) => request.endsWith('/bulk'));
 		expect(bodies.map(({ body }) => body)).toMatchObject([{ skipAudit: true }, { skipAudit: true }]);
-	});
-
-	test('are an error if they can’t be created', async () => {
-		const name = 'x'.repeat(41);
-		const { error, requests } = await create(creating, { company: name });
-		expect(error?.message).toBe(`Nothing was sent: 'company': "${name}" could not be created in 'Companies': too long`);
-		expect(error?.context.details).toMatchObject({ field: 'company' });
-		expect(requests).not.toContain(WRITE);
-	});
-
-	test('are not created if their record is not', async () => {
-		const options = { linkValues: { link: creating }, ifMissing: 'skip' };
-		const { requests, json } = await run('record: upsert', {
-			parameters: { columns: columns(), options },
-			items: asItems({ name: 'Nobody', company: 'Cork' }),
-		});
-		expect(json).toMatchObject([{ outcome: 'skipped' }]);
-		expect(requests.filter((request) => request.includes('bulk'))).toEqual([]);
 	});
 });
 
@@ -432,14 +349,6 @@ describe('Include Linked Records', () => {
 		]);
 	});
 
-	test('of all links, if none is named', async () => {
-		const { error, json } = await run('record: get', {
-			parameters: { ...including({ limit: 5 }), table: locator('companies'), recordId: locator('a') },
-		});
-		expect(error).toBeUndefined();
-		expect(json).toMatchObject([{ id: 'a' }]);
-	});
-
 	test.each<[Entries, string]>([
 		[[{ field: 'city' }], "'Include Linked Records' names 'city', which is no link field of table 'People'"],
 		[[{ field: 'company', include: 'all' }], `'Include' under 'Include Linked Records' must be one of 'fields', 'recordIds', not "all"`],
@@ -466,11 +375,5 @@ describe('Include Linked Records', () => {
 		expect(error?.message).toContain("does not say which table 'lost' links to");
 		expect(error?.description).toBe('Give record IDs, or leave the field out.');
 		expect(error?.context.details).toMatchObject({ field: 'lost' });
-	});
-
-	test('reads each linked record once in a run', async () => {
-		const link = [{ field: 'company', include: 'fields', linkedFields: ['city'] }];
-		const { requests } = await run('record: getAll', { parameters: { options: { linkedRecords: { link } } }, items: asItems({}, {}, {}) });
-		expect(requests.filter((request) => request === 'GET companies/data/a')).toHaveLength(1);
 	});
 });

@@ -1,6 +1,7 @@
 import type { IHttpRequestOptions } from 'n8n-workflow';
 import { DataPlatformApi } from '../../../credentials/DataPlatformApi.credentials.ts';
-import { allowedOrigins, baseOrigin, OriginError, safeUrl } from '../../../nodes/DataPlatform/transport/allowedOrigins.ts';
+import { allowedOrigins, baseOrigin, isLoopback, OriginError, safeUrl } from '../../../nodes/DataPlatform/transport/allowedOrigins.ts';
+import { thrownBy } from '../fixtures.cts';
 
 const origin = (address: string) => safeUrl(address, 'The base URL').origin;
 
@@ -23,39 +24,54 @@ test.each([
 	expect(baseOrigin(address)).toBe(expected);
 });
 
+const NO_ADDRESS = ['is not a web address', 'Enter a full address such as https://platform.example.com.'] as const;
+const HAS_USER = ['contains a user name or password', 'Remove the part before the @; the token belongs in the credential.'] as const;
+const LOCAL_ONLY = 'Plain HTTP is accepted for this computer only (localhost, 127.0.0.1, [::1]).';
+const HTTPS = ['must use HTTPS. Nothing was sent', expect.stringContaining(LOCAL_ONLY)] as const;
+
 test.each([
-	['http://platform.example.com', 'must use HTTPS. Nothing was sent'],
-	['http://127.0.0.1.example.com', 'must use HTTPS'],
-	['http://localhost.example.com', 'must use HTTPS'],
-	['http://128.0.0.1', 'must use HTTPS'],
-	['http://0.0.0.0', 'must use HTTPS'],
-	['http://3232235777', 'must use HTTPS'],
-	['http://[::ffff:127.0.0.1]', 'must use HTTPS'],
-	['http://[::2]', 'must use HTTPS'],
-	['http://10.0.0.1', 'must use HTTPS'],
-	['https://user:secret@platform.example.com', 'contains a user name or password'],
-	['https://user@platform.example.com', 'contains a user name or password'],
-	['http://localhost@evil.example.com', 'contains a user name or password'],
-	['ftp://platform.example.com', 'is not a web address'],
-	['file:///etc/passwd', 'is not a web address'],
-	['javascript:alert(1)', 'is not a web address'],
-	['platform.example.com', 'is not a web address'],
-	['https://', 'is not a web address'],
-	['', 'is not a web address'],
-])('%s is rejected', (address, message) => {
-	expect(() => origin(address)).toThrow(OriginError);
-	expect(() => origin(address)).toThrow(message);
-	expect(() => origin(address)).toThrow('The base URL');
+	['http://platform.example.com', HTTPS[0], `Use https:// for platform.example.com. ${LOCAL_ONLY}`],
+	['http://127.0.0.1.example.com', ...HTTPS],
+	['http://localhost.example.com', ...HTTPS],
+	['http://128.0.0.1', ...HTTPS],
+	['http://0.0.0.0', ...HTTPS],
+	['http://3232235777', ...HTTPS],
+	['http://[::ffff:127.0.0.1]', ...HTTPS],
+	['http://[::2]', ...HTTPS],
+	['http://10.0.0.1', ...HTTPS],
+	['https://user:secret@platform.example.com', ...HAS_USER],
+	['https://user@platform.example.com', ...HAS_USER],
+	['https://:secret@platform.example.com', ...HAS_USER],
+	['http://localhost@evil.example.com', ...HAS_USER],
+	['ftp://platform.example.com', ...NO_ADDRESS],
+	['file:///etc/passwd', ...NO_ADDRESS],
+	['javascript:alert(1)', ...NO_ADDRESS],
+	['platform.example.com', ...NO_ADDRESS],
+	['https://', ...NO_ADDRESS],
+	['', ...NO_ADDRESS],
+])('%s is rejected: it %s', (address, problem, hint) => {
+	const error = thrownBy(() => origin(address));
+	expect(error).toBeInstanceOf(OriginError);
+	expect(error).toMatchObject({ name: 'OriginError', message: `The base URL ${problem}`, hint });
+});
+
+test.each([
+	['localhost', true],
+	['[::1]', true],
+	['127.0.0.1', true],
+	['127.255.1.250', true],
+	['127.0.0.1.example.com', false],
+	['a127.0.0.1', false],
+	['127.0.0', false],
+	['127.0.0.1234', false],
+	['128.0.0.1', false],
+])('%s is this computer: %s', (host, expected) => {
+	expect(isLoopback(host)).toBe(expected);
 });
 
 test('a rejected URL is not shown with its password', () => {
-	expect.assertions(1);
-	try {
-		origin('https://user:secret@platform.example.com');
-	} catch (error) {
-		const { message, hint } = error as OriginError;
-		expect(JSON.stringify([message, hint])).not.toContain('secret');
-	}
+	const { message, hint } = thrownBy(() => origin('https://user:secret@platform.example.com')) as OriginError;
+	expect(JSON.stringify([message, hint])).not.toContain('secret');
 });
 
 test('allowed are the base URL and the listed origins, whatever divides them', () => {

@@ -1,6 +1,6 @@
 /** The parts of a request: tokens, URLs, JSON, responses, and when it is retried. */
 import type { IDataObject } from 'n8n-workflow';
-import { allowedOrigins, isLoopback, OriginError, safeUrl } from '../../../nodes/DataPlatform/transport/allowedOrigins.ts';
+import { OriginError } from '../../../nodes/DataPlatform/transport/allowedOrigins.ts';
 import { forEachConcurrent } from '../../../nodes/DataPlatform/transport/concurrency.ts';
 import { toErrorEntries } from '../../../nodes/DataPlatform/transport/errorEntries.ts';
 import { InputError, ServiceError } from '../../../nodes/DataPlatform/transport/errors.ts';
@@ -14,53 +14,6 @@ import { thrownBy } from '../fixtures.cts';
 
 const CHECK_TOKEN = "Check 'Token' in the credential for slips, or create a new token in the platform.";
 const OTHER_WEBHOOK_TOKEN = 'A webhook requires a workflow execution token or a personal API token: try the other one.';
-
-describe('a URL that the token may not be sent to', () => {
-	test.each([
-		['ftp://platform.example.com', 'The base URL is not a web address', 'Enter a full address such as https://platform.example.com.'],
-		['platform', 'The base URL is not a web address', 'Enter a full address such as https://platform.example.com.'],
-		[
-			'https://me@platform.example.com',
-			'The base URL contains a user name or password',
-			'Remove the part before the @; the token belongs in the credential.',
-		],
-		[
-			'https://:secret@platform.example.com',
-			'The base URL contains a user name or password',
-			'Remove the part before the @; the token belongs in the credential.',
-		],
-		[
-			'http://platform.example.com',
-			'The base URL must use HTTPS. Nothing was sent',
-			'Use https:// for platform.example.com. Plain HTTP is accepted for this computer only (localhost, 127.0.0.1, [::1]).',
-		],
-	])('%s: %s', (address, message, hint) => {
-		const error = thrownBy(() => safeUrl(address, 'The base URL'));
-		expect(error).toBeInstanceOf(OriginError);
-		expect(error).toMatchObject({ name: 'OriginError', message, hint });
-	});
-
-	test.each([
-		['localhost', true],
-		['[::1]', true],
-		['127.0.0.1', true],
-		['127.255.1.250', true],
-		['127.0.0.1.example.com', false],
-		['a127.0.0.1', false],
-		['127.0.0', false],
-		['127.0.0.1234', false],
-		['128.0.0.1', false],
-	])('%s is this computer: %s', (host, expected) => {
-		expect(isLoopback(host)).toBe(expected);
-	});
-
-	test('an error says which address of the credential it is about', () => {
-		expect(thrownBy(() => allowedOrigins('b', ''))).toMatchObject({ message: 'The base URL is not a web address' });
-		expect(thrownBy(() => allowedOrigins('https://a.example.com', 'b'))).toMatchObject({
-			message: 'A webhook origin is not a web address',
-		});
-	});
-});
 
 describe('text in an address', () => {
 	test.each([

@@ -114,30 +114,6 @@ describe('a failure', () => {
 		expect(batches).toEqual([2, 2, 2]);
 		expect(outcomes).toEqual([...times(4, 'inserted'), 'failed', 'failed', ...times(3, 'not sent')]);
 	});
-
-	test('of the token amid a divided batch ends the run, and nothing needs to be looked up', async () => {
-		const lookedUp: unknown[] = [];
-		const serve: Serve = (request, number) => {
-			if (!isWrite(request)) {
-				lookedUp.push(JSON.parse(String(request.body)));
-				return nothingFound();
-			}
-			return number === 1 ? status(400) : status(401);
-		};
-		const { outcomes, batches } = await write({ count: 5, serve, options: { parallelRequests: 1 } });
-		expect(batches).toEqual([5, 3]);
-		expect(outcomes).toEqual([...times(3, 'failed'), ...times(2, 'not sent')]);
-		expect(lookedUp).toEqual([]);
-	});
-
-	test('that leaves a batch open: it is looked up, and the others are written', async () => {
-		const serve: Serve = (request) => {
-			if (!isWrite(request)) return nothingFound();
-			return keysOf(request)[0] === 'k0' ? networkError('ECONNRESET') : inserted(request);
-		};
-		const { outcomes } = await write({ count: 6, serve, options: { batchSize: 2 } });
-		expect(outcomes).toEqual(['unknown', 'unknown', ...times(4, 'inserted')]);
-	});
 });
 
 describe('a platform that reads but takes no write', () => {

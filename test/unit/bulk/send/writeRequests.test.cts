@@ -115,23 +115,6 @@ describe('what is sent again', () => {
 		expect(requests).toEqual(['POST k0 k1 k2', 'look up k1 k2', 'POST k1 k2']);
 		expect(outcomes).toEqual(['failed', 'written', 'written']);
 	});
-
-	test('a record that was deleted after it was compared, as a whole', async () => {
-		const stored = [{ id: 'r0', fields: { email: 'k0', surname: 'Wolf' } }];
-		const omitted = httpResponse(200, { bulk: { successCount: 1 }, data: [] });
-		const after = first(omitted);
-		const bodies: unknown[] = [];
-		const { lines: requests } = await lines(
-			records(1),
-			(request, count) => {
-				if (isWrite(request)) bodies.push(...entriesOf(request));
-				return count === 1 ? pageResponse(request, stored) : after(request, count);
-			},
-			{ skipUnchanged: true },
-		);
-		expect(requests).toEqual(['look up k0', 'PATCH r0', 'look up r0', 'POST k0']);
-		expect(bodies).toEqual([{ id: 'r0', fields: { surname: 'Fox' } }, { fields: { email: 'k0', surname: 'Fox' } }]);
-	});
 });
 
 describe('the pace', () => {

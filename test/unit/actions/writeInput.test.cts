@@ -230,6 +230,12 @@ describe('records that are missing from the input', () => {
 		if (records.r2) expect(records.r2).toMatchObject({ name: 'Bob', ...r2 });
 	});
 
+	test('are reported behind the items', async () => {
+		const { outcomes, output } = await write(SYNC, [{ name: 'Ada', age: 1 }], { parameters: { ...NONE, missingRecords: 'delete' } });
+		expect(outcomes).toEqual(['unchanged r1', 'deleted r2', 'deleted r3']);
+		expect(output.map(({ pairedItem }) => pairedItem)).toEqual([{ item: 0 }, [], []]);
+	});
+
 	const set = (...entry: unknown[]) => ({ ...NONE, missingRecords: 'setFields', fieldsToSet: { entry } }) as INodeParameters;
 	const refused = async (parameters: INodeParameters, message: string, field: string, hint?: string) => {
 		const { error, details, records, writes } = await write(SYNC, [{ name: 'Ada', age: 9 }], { parameters });

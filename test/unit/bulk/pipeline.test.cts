@@ -199,6 +199,20 @@ describe('the outcomes of a portion', () => {
 		expect(records[0]).toEqual({ name: 'Ada', n: 2, at: '2026-01-01T00:00:00Z' });
 		expect(records[2]).toEqual(records[0]);
 	});
+
+	test('a row of a record that fails fails because of the other row', async () => {
+		const { write } = setUp();
+		const { outcomes } = await write([{ name: TOO_LONG, n: 2 }, { name: TOO_LONG }]);
+		expect(outcomes[1]).toMatchObject([{ outcome: 'failed', message: 'too long' }]);
+		expect(outcomes[0]).toEqual([
+			{
+				...outcomes[1]![0],
+				mergedInto: 1,
+				notAttempted: true,
+				message: 'Merged into item 1, which has the same key and did not succeed: too long',
+			},
+		]);
+	});
 });
 
 describe('before anything is sent', () => {
@@ -272,6 +286,14 @@ describe('linked records', () => {
 		const table = { ...people, fields };
 		const { write } = setUp({ table, matching: onName, links: 'create' });
 		expect((await write([{ name: 'Ada', company: 'New' }])).records).toEqual([{ name: 'Ada', company: { id: 'new1' } }]);
+	});
+
+	test('are not created by a dry run', async () => {
+		const { write, pipeline } = setUp({ links: 'create', options: { dryRun: true } });
+		const { results, requests } = await write([{ name: 'Cleo', company: 'New' }]);
+		expect(results).toEqual(['inserted']);
+		expect(requests).toEqual(['POST companies filter', 'POST people filter']);
+		expect(pipeline.linkedRecordsCreated).toBe(0);
 	});
 
 	test('are created only for rows that are written', async () => {

@@ -58,6 +58,16 @@ describe('the output', () => {
 		expect(output[1]!.error).toBeUndefined();
 	});
 
+	test('may be a summary of all items, with failures in a separate output if there is one', async () => {
+		const summarized = async (node: Given['node']) =>
+			(await write('record: create', [{ name: 'A' }, { name: TOO_LONG }], { parameters: { options: { output: 'summary' } }, node })).output;
+		expect(await summarized(CONTINUE)).toEqual([
+			{ json: expect.objectContaining({ inserted: 1, failed: 1 }), pairedItem: [{ item: 0 }, { item: 1 }] },
+		]);
+		const [summary, failure, ...others] = await summarized(ROUTED);
+		expect([Object.keys(summary!.json)[0], failure!.error, others]).toEqual(['inserted', { message: 'too long' }, []]);
+	});
+
 	test.each<[IDataObject, boolean]>([
 		[{ error: 'no' }, true],
 		[{ error: 'no', message: 'do', details: {} }, true],
@@ -108,6 +118,23 @@ describe('the error that stops the node', () => {
 		expect(error?.message).toBe('too long');
 		expect(error?.description).toContain('2 of 4 items are done, all confirmed through item 1.');
 		expect(details).toMatchObject({ ...{ item: 2, outcome: 'failed', items: 4, done: 2, confirmedThroughItem: 1 } });
+	});
+
+	test('of the first item confirms none', async () => {
+		const { error, details } = await write('record: create', [{ name: TOO_LONG }, { name: 'B' }], {
+			parameters: { options: { batchSize: 1, parallelRequests: 1 } },
+		});
+		expect(error?.description ?? '').not.toContain('confirmed');
+		expect(details).toMatchObject({ items: 2, done: 0, confirmedThroughItem: null });
+	});
+
+	test('because too many fail says that', async () => {
+		const items = Array.from({ length: 200 }, (_, at) => ({ name: at < 100 ? TOO_LONG + at : `n${at}` }));
+		const { error, details } = await write('record: create', items, {
+			parameters: { options: { batchSize: 50, parallelRequests: 1, maxFailedShare: 10 } },
+		});
+		expect(details).toMatchObject({ stopped: 'tooManyFailed', item: 0, stopMessage: expect.stringContaining('%') });
+		expect(error?.description).toContain(`Stopped, because ${details!.stopMessage as string}.`);
 	});
 
 	test('is about the item that failed by itself', () => {

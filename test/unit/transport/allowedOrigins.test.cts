@@ -9,6 +9,7 @@ test.each([
 	['https://platform.example.com', 'https://platform.example.com'],
 	['https://platform.example.com/api/v2/', 'https://platform.example.com'],
 	[' https://platform.example.com:8443 ', 'https://platform.example.com:8443'],
+	['\u00a0https://platform.example.com\n', 'https://platform.example.com'],
 	['HTTPS://Platform.Example.COM', 'https://platform.example.com'],
 	['http://localhost:5999', 'http://localhost:5999'],
 	['http://127.0.0.1', 'http://127.0.0.1'],

@@ -309,6 +309,11 @@ describe('a response', () => {
 			parse(200, '<html>', 'json', { 'content-type': 'x'.repeat(9000) }),
 			{ message: `The platform's response could not be read (${'x'.repeat(100)}… (cut), 6 characters)` },
 		],
+		[
+			'no text',
+			() => parseResponse({ statusCode: 200, headers: {}, body: undefined } as never, 'json'),
+			{ message: "The platform's response could not be read (no content type, 0 characters)" },
+		],
 		['a list', parse(200, '[]'), { message: "The platform's response could not be read (no content type, 2 characters)" }],
 		['no content if JSON is expected', parse(204, ''), failed(204, { delivery: 'ambiguous' })],
 		['nothing with another status', parse(200, '', 'nothing'), failed(200, { delivery: 'ambiguous' })],

@@ -282,6 +282,15 @@ describe('by record id', () => {
 		expect(stub.requests[0]).toBe('PATCH people bulk');
 	});
 
+	test.each([
+		['skip', 'skipped x'],
+		['error', 'notFound x'],
+	] as const)('if missing: %s', async (ifMissing, outcome) => {
+		const { results, outcomes } = await write([{ n: 2 }], { on, ids: ['x'], rules: { ifMissing } });
+		expect(results).toEqual([[outcome]]);
+		expect(outcomes[0]![0]!.message).toBe(ifMissing === 'error' ? "The table has no record with the ID 'x'" : undefined);
+	});
+
 	test('is looked up to be returned', async () => {
 		const rules = { ifFound: 'skip', ifMissing: 'skip' } as const;
 		const { results, stub } = await write([{ n: 2 }, { n: 3 }], { on, ids: ['a', 'x'], rules });

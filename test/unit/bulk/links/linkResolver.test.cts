@@ -310,13 +310,6 @@ describe('creating what is missing', () => {
 		expect([resolver.createdCount, plan.records.length]).toEqual([50, 50]);
 	});
 
-	test('other values of the record stay as they are', async () => {
-		const site = { href: 'https://example.com', description: 'x' };
-		const { resolver, plan } = await create([{ company: 'New', site }]);
-		await resolver.createMissing(plan, people, options);
-		expect(plan.records[0]!.fields).toEqual({ company: { id: 'new1' }, site });
-	});
-
 	test('a name stands for one record, however many items have it, and however long it is', async () => {
 		const { resolve } = setUp({ rule: orCreate });
 		const long = 'long '.repeat(20);

@@ -210,15 +210,6 @@ describe('on fields', () => {
 		const { stub } = await write([{ name: 'Ada', n: 2 }], { mode: 'replace' });
 		expect(stub.requests).toContain('PUT people bulk');
 	});
-
-	test('items of one record share it', async () => {
-		const { results, stub } = await write([
-			{ name: 'Ada', n: 2 },
-			{ name: 'Ada', city: 'Rome' },
-		]);
-		expect(results).toEqual([undefined, ['updated a']]);
-		expect(stub.bodies.at(-1)).toMatchObject({ bulk: [{ id: 'a', fields: { name: 'Ada', n: 2, city: 'Rome' } }] });
-	});
 });
 
 describe('what is prepared before writing', () => {
@@ -390,12 +381,6 @@ describe('what is missing is created, and another writer', () => {
 		expect(results).toEqual([expected]);
 	});
 
-	test('is not the reason: what is rejected and nowhere found fails by itself', async () => {
-		const { outcomes, results } = await write([{ name: 'x'.repeat(41) }, { name: 'Cleo' }]);
-		expect(results).toEqual([['failed'], ['inserted new1']]);
-		expect(outcomes[0]![0]).toMatchObject({ message: 'too long' });
-	});
-
 	test('cannot be looked for: the rejection counts', async () => {
 		let isCreated = false;
 		const { outcomes, stopped } = await write([{ name: 'x'.repeat(41) }], {
@@ -550,11 +535,6 @@ describe('what was matched and is gone when it is written', () => {
 		expect(results).toEqual([expected, ['updated b']]);
 	});
 
-	test('is created without the ID that it had', async () => {
-		const { stub } = await write([{ name: 'Ada', n: 2 }], { respond: replacing() });
-		expect(stub.bodies.at(-1)).toEqual({ bulk: [{ fields: { name: 'Ada', n: 2 } }] });
-	});
-
 	test('by record ID is created at once', async () => {
 		const { results, stub } = await write([{ name: 'Ada', n: 2 }], { on: 'recordId', ids: ['a'], respond: replacing() });
 		expect(results).toEqual([['inserted new1']]);
@@ -576,21 +556,6 @@ describe('what was matched and is gone when it is written', () => {
 		const { results, stopped } = await write(both, { respond: replacing(), options, rules });
 		expect(results).toEqual([['notFound a'], ['not sent']]);
 		expect(stopped?.message).toBe('an earlier item did not succeed');
-	});
-
-	test('is not skipped if another item stops the run: nobody looked again', async () => {
-		const both = items('Ada 2', 'Bob 2');
-		const remove = replacing(['c', { name: 'Ada' }]);
-		const { results } = await write(both, {
-			respond: (request, options, stub) =>
-				remove!(request, options, stub) ??
-				(request === 'PATCH people bulk' && String(options.body).includes('"b"')
-					? httpResponse(422, { errors: [{ message: 'bad' }] })
-					: undefined),
-			options: { stopAtFailure: true, ...oneByOne },
-			rules: { ifMissing: 'skip' },
-		});
-		expect(results).toEqual([['not sent'], ['failed']]);
 	});
 
 	test('fails if it cannot be looked up again, and nothing more is sent', async () => {
@@ -674,17 +639,6 @@ describe('several records of one item', () => {
 		expect(writes(stub)).toEqual([]);
 	});
 
-	test('that are gone are one item to create', async () => {
-		const { results } = await write([{ city: 'Oslo', n: 5 }], {
-			...all,
-			respond: (request, _, stub) => {
-				if (request === 'PATCH people bulk') stub.tables.people = [];
-				return undefined;
-			},
-		});
-		expect(results).toEqual([['inserted new1']]);
-	});
-
 	test('fail once if the item cannot be prepared', async () => {
 		const { results, stub } = await write(
 			[
@@ -701,17 +655,6 @@ describe('several records of one item', () => {
 		);
 		expect(results).toEqual([['failed'], ['inserted new1']]);
 		expect(writes(stub)).toEqual(['POST people bulk']);
-	});
-
-	test.each<[MatchRules['multipleMatches'], requests: number]>([
-		['first', 1],
-		['error', 1],
-		// Four pages, and one that shows the end.
-		['all', 5],
-	])('no more of many are read than are needed: %s', async (multipleMatches, requests) => {
-		const many = Object.fromEntries(Array.from({ length: 3500 }, (_, at) => [`r${at}`, { city: 'Oslo' }]));
-		const { stub } = await write([{ city: 'Oslo' }], { on: ['city'], stored: many, rules: { multipleMatches, ifFound: 'skip' } });
-		expect(filters(stub)).toHaveLength(requests);
 	});
 });
 
@@ -739,15 +682,6 @@ describe('writing only what differs', () => {
 		expect(stub.bodies).toContainEqual(expect.objectContaining({ loadFields: ['name', 'n'] }));
 		expect(writes(stub)).toEqual(['PATCH people bulk', 'POST people bulk']);
 		expect(stub.bodies.at(-2)!.bulk).toEqual([{ id: 'b', fields: { n: 2 } }]);
-	});
-
-	test('a dry run reads each once, too, and a full update what it would clear', async () => {
-		const { results, stub } = await write([{ name: 'Ada', n: 1 }, { name: 'Cleo' }], { options: { dryRun: true } });
-		expect(results).toEqual([['unchanged a'], ['inserted']]);
-		expect(lookUps(stub)).toHaveLength(1);
-		const full = await write([{ name: 'Ada', n: 1 }], { options: { dryRun: true }, mode: 'replace' });
-		expect(full.results).toEqual([['updated a']]);
-		expect(lookUps(full.stub)).toHaveLength(1);
 	});
 });
 

@@ -52,12 +52,6 @@ describe('checking an item', () => {
 		expect(problemsOf(values)).toEqual([{ index: 0, message: 'the item has no JSON data' }]);
 	});
 
-	test('an invalid required field is reported once', () => {
-		expect(problemsOf({ surname: { a: 1 } })).toEqual([
-			{ index: 0, field: 'surname', message: "'surname' accepts text, not a list or an object" },
-		]);
-	});
-
 	test('a wrong import key is reported once', () => {
 		expect(plan([{ values: { email: { a: 1 } } }], { mode: 'upsert' }).problems).toEqual([
 			{ index: 0, field: 'email', message: "'email' accepts text, not a list or an object" },
@@ -231,11 +225,6 @@ describe('the import key', () => {
 		expect(problems.map(({ message }) => message)).toEqual([`the field to match on 'due date' ${problem}`]);
 		const [item] = plan(rows, { mode: 'upsert', matchOn }, keyed).problems;
 		expect(item!.message).toContain('DateTime.fromISO($json["due date"], ');
-	});
-
-	test('must be a field of the table', () => {
-		const unmarked = tableOf(fieldOf('email'));
-		expect(() => plan([], { mode: 'upsert', importKey: 'mail' }, unmarked)).toThrow("Table 'People' has no field 'mail'");
 	});
 });
 

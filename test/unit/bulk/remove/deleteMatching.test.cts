@@ -265,18 +265,6 @@ describe('one by one, if the filter can’t be part of the deletion', () => {
 		]);
 	});
 
-	test('what matches is read again for every five requests in a row', async () => {
-		const ids = Array.from({ length: 125 }, (_, index) => `r${index}`);
-		const { result, lines, deletions } = await run({ filter, ids });
-		expect(result).toEqual({ matched: 125, deleted: 125, remaining: 0 });
-		expect(deletions).toHaveLength(125);
-		expect(lines.filter((line) => line.startsWith('POST /filter'))).toEqual([
-			'POST /filter?limit=60&sort=created,id',
-			'POST /filter?limit=60&sort=created,id',
-			'POST /filter?limit=5&sort=created,id',
-		]);
-	});
-
 	test('a record that no longer matches stays, and an added one is not deleted instead', async () => {
 		const ids = Array.from({ length: 62 }, (_, index) => `r${index}`);
 		const on: Matching['on'] = (_, table, count) => {

@@ -160,14 +160,6 @@ describe('the scope', () => {
 	const scope: Group = { filter: [{ field: 'state', operator: 'eq', value: 'open' }], filterOperator: 'and' };
 	const stored = { a: { name: 'a', state: 'open' }, b: { name: 'b', state: 'open' }, c: { name: 'c', state: 'closed' } };
 
-	test('only its records can be missing', async () => {
-		const { sync, remove, left } = setUp({ stored, options: { scope } });
-		await sync.compare(input('a'));
-		expect([sync.missingCount, sync.scopeSize]).toEqual([1, 2]);
-		expect((await remove()).outcomes).toEqual(['b deleted']);
-		expect(left()).toEqual(['a', 'c']);
-	});
-
 	test.each<[scope: Group, filters: Group[]]>([
 		[scope, [scope]],
 		[{ ...scope, filter: [] }, []],
@@ -509,14 +501,6 @@ describe('a deletion', () => {
 		expect(deletes().length).toBeLessThan(30);
 	});
 
-	test('whose outcome cannot be looked up is unknown', async () => {
-		const { sync, remove } = setUp({
-			respond: (request, tables) => (request === 'GET people id-b' ? httpResponse(403, {}) : failing(500)(request, tables, true)),
-		});
-		await sync.compare(input('a', 'c'));
-		expect((await remove()).outcomes).toEqual(['id-b unknown']);
-	});
-
 	test('that comes too late is not a failure: somebody else deleted the record', async () => {
 		const { sync, remove, left } = setUp({
 			respond: (request, tables) => {
@@ -625,14 +609,6 @@ describe('setting fields', () => {
 		expect(removals).toHaveLength(300);
 		expect(removals.map(([, { notAttempted = false }]) => notAttempted)).toEqual(many(300).map((_, index) => index >= 250));
 	});
-
-	test('of many checks again for each 250 which still match', async () => {
-		const { sync, remove, tables, updates } = setUp({ stored: people(...many(300)), options: { ...marking, maximum: 300 } });
-		await sync.compare([]);
-		expect(new Set((await remove()).outcomes.map((text) => text.split(' ')[1]))).toEqual(new Set(['marked']));
-		expect(updates().map(({ length }) => length)).toEqual([250, 50]);
-		expect(tables.requests.filter(isList)).toHaveLength(1 + 2);
-	});
 });
 
 test('a dry run reports what would be removed, and changes nothing', async () => {
@@ -665,13 +641,4 @@ test('what is left is reported with the reason', async () => {
 		})),
 	);
 	expect(deletes()).toEqual([]);
-});
-
-test('of many, each is reported once and in order, and each twenty are read again', async () => {
-	const names = Array.from({ length: 45 }, (_, index) => `n${index}`);
-	const { sync, remove, removals, tables } = setUp({ stored: people(...names) });
-	await sync.compare([]);
-	expect((await remove()).stopped).toBeUndefined();
-	expect(removals.map(([id]) => id)).toEqual(names.map((name) => `id-${name}`));
-	expect(tables.requests.filter(isList)).toHaveLength(1 + 3);
 });

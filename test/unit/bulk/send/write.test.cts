@@ -3,7 +3,7 @@ import type { IHttpRequestOptions } from 'n8n-workflow';
 import { writeMany } from '../../../../nodes/DataPlatform/bulk/send/write.ts';
 import { entriesOf, isWrite, nothingFound, records, TIME, writeRecords, writtenData } from '../../bulkWrites.cts';
 import { people } from '../../fixtures.cts';
-import { httpResponse, pageResponse, fakePlatform, networkError, type Serve } from '../../stubPlatform.cts';
+import { httpResponse, pageResponse, fakePlatform, type Serve } from '../../stubPlatform.cts';
 
 const keysOf = (options: IHttpRequestOptions) => entriesOf(options).map(({ fields }) => fields.email);
 
@@ -50,21 +50,6 @@ describe('batches and requests at once', () => {
 		expect(keys.map(({ length }) => length)).toEqual(times(2, 1000));
 		expect(keys.flat()).toEqual(records(2000).map(({ key }) => key));
 	});
-
-	test('by hand', async () => {
-		const options = { batchSize: 10, parallelRequests: 2 };
-		const { batches, mostUnderWay } = await write({ count: 50, options });
-		expect(batches).toEqual([10, 10, 10, 10, 10]);
-		expect(mostUnderWay).toBe(2);
-	});
-
-	test('413: halves, until they fit', async () => {
-		const serve: Serve = (request) => (entriesOf(request).length > 100 ? status(413) : inserted(request));
-		const { batches, outcomes } = await write({ count: 1000, serve });
-		expect(batches.slice(0, 5)).toEqual([1000, 500, 250, 125, 63]);
-		expect(new Set(batches.slice(5, -1))).toEqual(new Set([63]));
-		expect(outcomes).toEqual(times(1000, 'inserted'));
-	});
 });
 
 describe('a failure', () => {
@@ -107,13 +92,6 @@ describe('a failure', () => {
 		expect(outcomes.filter((outcome) => outcome === 'inserted')).toHaveLength(8);
 		expect(stopped).toBeUndefined();
 	});
-
-	test('of the token ends every run', async () => {
-		const serve: Serve = (request) => (keysOf(request)[0] === 'k4' ? status(401) : inserted(request));
-		const { outcomes, batches } = await write({ count: 9, serve, options: { batchSize: 2, parallelRequests: 1 } });
-		expect(batches).toEqual([2, 2, 2]);
-		expect(outcomes).toEqual([...times(4, 'inserted'), 'failed', 'failed', ...times(3, 'not sent')]);
-	});
 });
 
 describe('a platform that reads but takes no write', () => {
@@ -124,19 +102,6 @@ describe('a platform that reads but takes no write', () => {
 			const isDown = number >= from && number < to;
 			return isDown ? status(500) : inserted(request);
 		};
-
-	test('stops the run once no time is left to send a batch again', async () => {
-		const { outcomes, batches, stopped, messages } = await write({
-			count: 40,
-			serve: failing(3),
-			options: { batchSize: 5, parallelRequests: 1 },
-			retryBudgetMs: 100,
-		});
-		expect(batches).toEqual([5, 5, 5]);
-		expect(outcomes).toEqual([...times(10, 'inserted'), ...times(5, 'unknown'), ...times(25, 'not sent')]);
-		expect(stopped).toContain('waiting longer would pass the limit');
-		expect(messages[39]).toContain('Not sent, the run stopped before');
-	});
 
 	test.each<['create' | 'upsert', number]>([
 		['create', 300_000],
@@ -171,7 +136,6 @@ describe('a platform that reads but takes no write', () => {
 			return pageResponse(request, found);
 		};
 	};
-	const oneRecord = { batchSize: 1, parallelRequests: 1 };
 
 	test.each<[what: string, batchSize: number, isFound: (number: number) => boolean]>([
 		['all', 1, () => true],
@@ -179,17 +143,6 @@ describe('a platform that reads but takes no write', () => {
 	])('but wrote what it did not confirm, goes on: %s', async (_, batchSize, isFound) => {
 		const { outcomes, stopped } = await write({ count: 30, serve: losing(isFound), options: { batchSize, parallelRequests: 1 } });
 		expect(outcomes).toEqual(Array.from({ length: 30 }, (__, number) => (isFound(number) ? 'written' : 'unknown')));
-		expect(stopped).toBeUndefined();
-	});
-
-	test('and rejects a batch in between, goes on: it is there', async () => {
-		const lost = losing(() => false);
-		const { outcomes, stopped } = await write({
-			count: 18,
-			serve: (request, number) => (isWrite(request) && keysOf(request)[0] === 'k8' ? status(400) : lost(request, number)),
-			options: oneRecord,
-		});
-		expect(outcomes).toEqual([...times(8, 'unknown'), 'failed', ...times(9, 'unknown')]);
 		expect(stopped).toBeUndefined();
 	});
 
@@ -204,24 +157,6 @@ describe('a platform that reads but takes no write', () => {
 		expect(stopped).toBeUndefined();
 		expect(outcomes.filter((outcome) => outcome === 'unknown')).toHaveLength(36);
 	});
-});
-
-test('what a lost request may have written is looked up, also if the run stops before it is sent again', async () => {
-	let writes = 0;
-	const serve: Serve = (request) => {
-		if (isWrite(request)) {
-			writes += 1;
-			// Written without a response; the retry is rejected as too large; then the token expires.
-			return writes === 1 ? networkError('ECONNRESET') : status(writes === 2 ? 413 : 401);
-		}
-		const keys = [...new Set(String(request.body).match(/k\d/g))];
-		return httpResponse(200, {
-			data: keys.map((key) => ({ id: `id-${key}`, created: TIME, modified: TIME, ver: 0, fields: { email: key, surname: 'Fox' } })),
-		});
-	};
-	const { batches, outcomes } = await write({ count: 9, serve, options: { batchSize: 5, parallelRequests: 1 }, retryBudgetMs: 5000 });
-	expect(batches).toEqual([5, 5, 3]);
-	expect(outcomes).toEqual([...times(5, 'written'), ...times(4, 'not sent')]);
 });
 
 test('rejected batches are divided a bounded number of times', async () => {
@@ -282,29 +217,6 @@ describe('comparing first', () => {
 	test('batches are filled across the windows that are read', async () => {
 		const { batches } = await write({ count: 3000, serve: evenStored, options: { ...options, batchSize: 1000 } });
 		expect(batches).toEqual([1000, 500]);
-	});
-
-	test('records that are known by their ID are read in one window after the other, and batches are filled too', async () => {
-		const serve: Serve = (request) => {
-			if (isWrite(request)) return inserted(request);
-			const keys = [...new Set(String(request.body).match(/k\d+/g))];
-			const stored = keys.map((email) => ({
-				id: `id-${email}`,
-				created: TIME,
-				modified: TIME,
-				// The write raises it.
-				ver: -1,
-				fields: { email, surname: 'Wolf' },
-			}));
-			return pageResponse(request, stored);
-		};
-		const { batches } = await write({
-			count: 3000,
-			serve,
-			planned: records(3000).map((record) => ({ ...record, id: `id-${record.key}` })),
-			options: { ...options, mode: 'update', batchSize: 1000 },
-		});
-		expect(batches).toEqual([1000, 1000, 1000]);
 	});
 
 	test('sending begins before all is read', async () => {

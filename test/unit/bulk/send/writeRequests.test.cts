@@ -2,7 +2,7 @@
 import type { IHttpRequestOptions } from 'n8n-workflow';
 import type { Task } from '../../../../nodes/DataPlatform/bulk/writeTask.ts';
 import { writeMany } from '../../../../nodes/DataPlatform/bulk/send/write.ts';
-import { entriesOf, isWrite, nothingFound, records, writeRecords, written } from '../../bulkWrites.cts';
+import { isWrite, nothingFound, records, writeRecords, written } from '../../bulkWrites.cts';
 import { fieldOf, people, tableOf } from '../../fixtures.cts';
 import { httpResponse, pageResponse, fakePlatform, networkError, notFound, type Serve } from '../../stubPlatform.cts';
 import type { Entry, WriteMode } from '../../../../nodes/DataPlatform/bulk/terms.ts';
@@ -55,12 +55,6 @@ describe('the request', () => {
 	test('the log says how many records are done', async () => {
 		const { log } = await write(withIds(3), written, { batchSize: 2, parallelRequests: 1 });
 		expect(log).toEqual([expect.stringContaining(': 2 of 3 records done'), expect.stringContaining(': 3 of 3 records done')]);
-	});
-
-	test('nothing for no records', async () => {
-		const { sent, stopped } = await write([], written);
-		expect(sent).toEqual([]);
-		expect(stopped).toBeUndefined();
 	});
 });
 
@@ -118,36 +112,6 @@ describe('what is sent again', () => {
 });
 
 describe('the pace', () => {
-	test('a lost attempt makes batches smaller, though the next one succeeds', async () => {
-		let writes = 0;
-		const serve: Serve = (request) => {
-			writes += 1;
-			return writes === 1 ? networkError('ECONNRESET') : written(request);
-		};
-		const { batches } = await write(withIds(2500), serve, { parallelRequests: 1 }, { retryBudgetMs: 5000 });
-		expect(batches).toEqual([1000, 1000, 500, 500, 500]);
-	});
-
-	test('after repeated attempts one request at a time goes on, until one is confirmed at once', async () => {
-		const tried = new Set<string>();
-		let underWay = 0;
-		let atNext = 0;
-		const serve: Serve = async (request) => {
-			const [{ fields }] = entriesOf(request) as [{ fields: { email: string } }];
-			const isFirst = !tried.has(fields.email);
-			tried.add(fields.email);
-			underWay += 1;
-			if (fields.email === 'k12') atNext = underWay;
-			await new Promise((resolve) => setTimeout(resolve, 5));
-			underWay -= 1;
-			const isRefused = isFirst && tried.size <= 12;
-			return isRefused ? httpResponse(429, {}, { 'retry-after': '0' }) : written(request);
-		};
-		const { mostUnderWay, outcomes } = await write(withIds(16), serve, { batchSize: 1 }, { retryBudgetMs: 60_000 });
-		expect(outcomes).toHaveLength(16);
-		expect([mostUnderWay, atNext]).toEqual([12, 1]);
-	});
-
 	test('only records that were not read before are looked up, together', async () => {
 		const planned = records(2500).map((record) => ({
 			...record,

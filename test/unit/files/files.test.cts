@@ -156,6 +156,13 @@ describe('a body with files in it', () => {
 		});
 	});
 
+	test('a closed body is not produced any further', async () => {
+		const content = async () => asStream([Buffer.alloc(10)]);
+		const stream = await streamBody(inField, [upload(content, 10)]);
+		stream.close();
+		expect((stream.body as unknown as Readable).destroyed).toBe(true);
+	});
+
 	test('a failure without a reader ends nothing', async () => {
 		async function* failing() {
 			yield Buffer.alloc(1);

@@ -319,6 +319,15 @@ describe('creating what is missing', () => {
 		expect(new Set(ids).size).toBe(3);
 	});
 
+	test('and are known from then on', async () => {
+		const { stub, resolver, plan, resolve } = await create([{ company: 'New' }]);
+		await resolver.createMissing(plan, people, options);
+		resolver.startPortion();
+		const sent = stub.requests.length;
+		expect((await resolve([{ company: 'New' }]))[0]!.values).toEqual({ company: 'new1' });
+		expect(stub.requests).toHaveLength(sent);
+	});
+
 	test('a later portion notices that a new name differs only in case from a created one', async () => {
 		const { resolver, plan, resolve } = await create([{ company: 'New' }, { company: 'NEW' }]);
 		await resolver.createMissing(plan, people, options);

@@ -92,6 +92,21 @@ describe('a failure', () => {
 		expect(outcomes.filter((outcome) => outcome === 'inserted')).toHaveLength(8);
 		expect(stopped).toBeUndefined();
 	});
+
+	test('of the token amid a divided batch ends the run, and nothing needs to be looked up', async () => {
+		const lookedUp: unknown[] = [];
+		const serve: Serve = (request, number) => {
+			if (!isWrite(request)) {
+				lookedUp.push(JSON.parse(String(request.body)));
+				return nothingFound();
+			}
+			return number === 1 ? status(400) : status(401);
+		};
+		const { outcomes, batches } = await write({ count: 5, serve, options: { parallelRequests: 1 } });
+		expect(batches).toEqual([5, 3]);
+		expect(outcomes).toEqual([...times(3, 'failed'), ...times(2, 'not sent')]);
+		expect(lookedUp).toEqual([]);
+	});
 });
 
 describe('a platform that reads but takes no write', () => {

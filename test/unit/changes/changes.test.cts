@@ -1,61 +1,8 @@
 /** Deciding and reading changes, on a fake platform (changesTable.cts). */
-import { LIMITS, type ChangeKind } from '../../../nodes/DataPlatform/changes/tracker.ts';
+import { LIMITS } from '../../../nodes/DataPlatform/changes/tracker.ts';
 import { Follower, ORDERS, Table, type Order } from '../changesTable.cts';
 
 const small = (more: Partial<typeof LIMITS> = {}) => ({ ...LIMITS, page: 5, pageOverlap: 2, ...more });
-
-const kinds = (...names: ChangeKind[]) => new Set(names);
-
-describe('emitted', () => {
-	test('a new record as created, its later versions as updated, each once', async () => {
-		const table = new Table();
-		const follower = new Follower(table);
-		table.create();
-		expect(await follower.poll()).toEqual(['c1/1']);
-		expect(await follower.poll()).toEqual([]);
-		table.now += 10;
-		table.update('1');
-		table.update('1');
-		table.create();
-		expect(await follower.poll()).toEqual(['u1/3', 'c2/1']);
-		table.now += 120_000;
-		table.update('1');
-		expect(await follower.poll()).toEqual(['u1/4']);
-	});
-
-	test('nothing that existed when watching started', async () => {
-		const table = new Table();
-		for (let count = 0; count < 12; count += 1) table.create();
-		const follower = new Follower(table, {}, small());
-		await follower.startNow();
-		expect(await follower.poll()).toEqual([]);
-		table.now += 1;
-		table.update('3');
-		table.create();
-		expect(await follower.poll()).toEqual(['c13/1', 'u3/2']);
-	});
-
-	test('in an empty table, whatever comes', async () => {
-		const table = new Table();
-		const follower = new Follower(table);
-		await follower.startNow();
-		table.create(5);
-		expect(await follower.poll()).toEqual(['c1/1']);
-	});
-
-	test('updates only: a record that was created and changed before the first poll is one', async () => {
-		const table = new Table();
-		const follower = new Follower(table, { kinds: kinds('updated') });
-		table.create();
-		expect(await follower.poll()).toEqual([]);
-		// As if n8n had dropped the state of that poll, which emitted nothing.
-		const forgetful = new Follower(table, { kinds: kinds('updated') });
-		table.now += 1;
-		table.update('1');
-		expect(await follower.poll()).toEqual(['u1/2']);
-		expect(await forgetful.poll()).toEqual(['u1/2']);
-	});
-});
 
 describe('the overlap', () => {
 	test('catches what became visible late', async () => {
@@ -67,19 +14,6 @@ describe('the overlap', () => {
 		expect(await follower.poll()).toEqual(['c2/1']);
 		table.create(table.now - 101);
 		expect(await follower.poll()).toEqual([]);
-	});
-
-	test('of another length emits nothing again', async () => {
-		const table = new Table();
-		const short = new Follower(table, { overlapMs: 10 });
-		for (let count = 0; count < 5; count += 1) {
-			table.create();
-			table.now += 30;
-		}
-		await short.drain();
-		const long = new Follower(table, { overlapMs: 10_000 });
-		long.state = short.state;
-		expect(await long.poll()).toEqual([]);
 	});
 
 	test.each(Object.keys(ORDERS) as Order[])('many with one time, ids ordered %s: all emitted, a few at a time', async (order) => {
@@ -104,23 +38,6 @@ describe('the overlap', () => {
 		table.create();
 		await follower.drain();
 		expect(follower.emitted.map(({ id }) => id)).toEqual(['1', '4', '5', '2', '3', '6']);
-	});
-
-	test('an idle poll asks for what is read again and a few records more, not for a page', async () => {
-		const table = new Table();
-		for (let count = 0; count < 2000; count += 1) {
-			table.create();
-			table.now += 1000;
-		}
-		const follower = new Follower(table);
-		await follower.startNow();
-		table.asked.length = 0;
-		expect(await follower.poll()).toEqual([]);
-		table.create();
-		expect(await follower.poll()).toHaveLength(1);
-		expect(await follower.poll()).toEqual([]);
-		// 60 s of overlap hold 61 records, one per second.
-		expect(table.asked).toEqual([111, 111, 111]);
 	});
 
 	test.each([1, 2, 3, 7, 10, 20, 25, 30, 40, 50, 60, 100, 120, 149, 150, 151])(
@@ -150,17 +67,6 @@ describe('the overlap', () => {
 		};
 		const pass = (ms: number) => (now += ms);
 
-		test.each([Infinity, 3, 1])('an idle poll is one request once the overlap has passed, with pages of %d records', async (largest) => {
-			const { table, follower } = await burst(40, largest, small());
-			for (let polls = 0; polls < 3; polls += 1) {
-				pass(60_000);
-				expect(await follower.poll()).toEqual([]);
-			}
-			table.requests = 0;
-			await follower.poll();
-			expect(table.requests).toBe(1);
-		});
-
 		test.each([
 			[80, 30],
 			[80, 79],
@@ -176,16 +82,6 @@ describe('the overlap', () => {
 			table.create(table.now - 10 * size + 55);
 			expect(await follower.poll()).toEqual([`c${size + 1}/1`]);
 			expect(await follower.poll()).toEqual([]);
-		});
-
-		test('a longer overlap does not end while changes in it can become visible', async () => {
-			const { table, follower } = await burst(1500, Infinity, LIMITS, 3_600_000);
-			for (let minutes = 0; minutes < 30; minutes += 1) {
-				pass(60_000);
-				expect(await follower.poll()).toEqual([]);
-			}
-			table.create(table.now - 14_000);
-			expect(await follower.poll()).toEqual(['c1501/1']);
 		});
 	});
 });
@@ -321,24 +217,5 @@ describe('a clock that does not distinguish what is written in one second', () =
 		const emitted = follower.emitted.map(({ id, ver }) => `${id}/${ver}`);
 		expect(emitted).toEqual(expect.arrayContaining(latest));
 		expect(new Set(emitted).size).toBe(emitted.length);
-	});
-});
-
-describe('what is stored', () => {
-	test('records that move while pages are read open no gap', async () => {
-		const limits = small({ pageOverlap: 1 });
-		const table = new Table('asText', limits);
-		const follower = new Follower(table, { overlapMs: 0 }, limits);
-		for (let count = 0; count < 20; count += 1) {
-			table.create();
-			table.now += 1;
-		}
-		table.onRequest = () => {
-			// The newest page is the first request, the first page of the backlog the second.
-			if (table.requests === 3) for (const id of ['1', '2', '3']) table.update(id);
-		};
-		await follower.drain();
-		const latest = [...table.rows.values()].map(({ id, ver }) => `${id}/${ver}`);
-		expect(follower.emitted.map(({ id, ver }) => `${id}/${ver}`)).toEqual(expect.arrayContaining(latest));
 	});
 });

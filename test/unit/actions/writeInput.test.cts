@@ -377,6 +377,16 @@ describe('a filter on choices', () => {
 		expect(sent).toEqual([]);
 	});
 
+	test.each([
+		['getAll', {}],
+		['exportToFile', {}],
+		['deleteMany', {}],
+		['summarize', { summaries: { summary: [{ field: 'age', aggregations: ['sum'] }] } }],
+	])('is checked by %s', async (operation, parameters) => {
+		const { error } = await count({ operator: 'neq', value: 'x' }, { parameters: { operation, ...parameters } });
+		expect(error?.message).toBe(`The condition on 'state' (neq) compares with 'x', ${NOT}`);
+	});
+
 	test('is checked if other conditions are as well', async () => {
 		const both = (value: string) => ({
 			parameters: {

@@ -91,6 +91,17 @@ test.each<[string, IDataObject, string[]]>([
 	expect(output[0]!.json).toEqual({ id: 'r0', ...fields });
 });
 
+test('the sizes that records state are checked before anything is downloaded', async () => {
+	const option = { maxTotalSizeMiB: 1, outputField: 'paper' };
+	const papers = [file('a', { fileSize: MIB }), file('b', { fileSize: 0 })];
+	const whole = await getMany({ records: [{ papers }], option, sizes: { a: 1, b: 0 } });
+	expect(whole.error).toBeUndefined();
+	expect(whole.files).toEqual([['paper', 'paper_1']]);
+	const more = await getMany({ records: [{ papers: [...papers, file('c', { fileSize: 1 })] }], option });
+	expect(more.error?.message).toContain("1.0 MiB in 3 files, more than the 1.0 MiB of 'Max Total Size (MiB)'");
+	expect(more.fetched).toEqual([]);
+});
+
 test('a field chosen twice counts once; fields keep their order', async () => {
 	const records = [{ papers: [file('a')], photo: [file('b')] }];
 	const { fetched } = await getMany({ records, option: { fileFields: 'photo, papers,photo' } });

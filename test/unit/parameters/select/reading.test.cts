@@ -9,7 +9,7 @@ import { prefixedName, recordOutput, unprefixedName } from '../../../../nodes/Da
 import { asItems, fakeExecution, fakeRun, locator, runNode, TABLE, type Given } from '../../fakeNode.cts';
 import { fieldOf, storedOf, tableOf } from '../../fixtures.cts';
 import { ServiceError } from '../../../../nodes/DataPlatform/transport/errors.ts';
-import { httpResponse, networkError } from '../../stubPlatform.cts';
+import { httpResponse, networkError, pageResponse } from '../../stubPlatform.cts';
 import { StubTables } from '../../stubTables.cts';
 
 const definitions = { people: { ...tableOf(fieldOf('name'), fieldOf('id')), id: 'people' } };
@@ -344,4 +344,25 @@ test('a table’s definition is read once for several items', async () => {
 		{ items: asItems({}, {}) },
 	);
 	expect(requests.filter((request) => request === 'GET apps/sales/tables/people')).toHaveLength(1);
+});
+
+test.each([
+	['getAll', { returnAll: true }],
+	['exportToFile', {}],
+])('%s: a record that moves between two pages is worth a warning, one that stays is not', async (operation, parameters) => {
+	const rows = Array.from({ length: 1200 }, (_, at) => ({ id: `r${at}`, fields: {} }));
+	const hintsOf = async (nextRows: typeof rows) => {
+		const tables = new StubTables(stored, definitions);
+		const { error, hints } = await read(`record: ${operation}`, parameters, {
+			serve: (options) => {
+				const { pathname, searchParams } = new URL(options.url);
+				if (!pathname.endsWith('/data')) return tables.serve(options);
+				return pageResponse(options, searchParams.has('skip') ? nextRows : rows);
+			},
+		});
+		expect(error).toBeUndefined();
+		return hints;
+	};
+	expect(await hintsOf(rows)).toEqual([]);
+	expect(await hintsOf([rows[1100]!, ...rows.toSpliced(1100, 1)])).toMatchObject([{ message: expect.stringContaining('1199 records') }]);
 });

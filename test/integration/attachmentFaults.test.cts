@@ -121,6 +121,11 @@ describe('a download', () => {
 		},
 	);
 
+	test('of a field without files', async () => {
+		const { error } = await harness.run('download', { parameters: { fileField: 'scans' } });
+		expect(error!.message).toContain('has no files in the field');
+	});
+
 	test('of a file that does not exist', async () => {
 		const { error } = await harness.run('download', { parameters: { fileId: 'nothing' } });
 		expect(error!.message).toBe(`Record '${harness.id}' has no file 'nothing' in the field 'papers'`);

@@ -100,6 +100,13 @@ describe('a short token', () => {
 		expect(await harness.names()).toEqual(['a.txt']);
 	});
 
+	test('removes by id', async () => {
+		await upload();
+		const [file] = await harness.files();
+		const { json } = await harness.run('remove', { ...short(), parameters: { removeMode: 'id', fileId: file!.fileId } });
+		expect(json()[0]).toMatchObject({ removed: [{ fileId: file!.fileId }], remaining: 0 });
+	});
+
 	test.each([
 		['download', {}],
 		['remove', { removeMode: 'all' }],

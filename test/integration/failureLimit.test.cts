@@ -65,3 +65,13 @@ test('problems that are found before sending count in full: nothing is sent', as
 	const enough = await run('create', given, { maxFailedShare: 15 }, 'continueRegularOutput');
 	expect(count(outcomes(enough), 'inserted')).toBe(17);
 });
+
+test('the summary says why it stopped, and how far it got', async () => {
+	await reject();
+	const given = items(300, (index) => index >= 50);
+	const options = { maxFailedShare: 50, output: 'summary' };
+	const result = await run('upsert', given, options, 'continueRegularOutput');
+	expect(result.json()).toMatchObject([
+		{ inserted: 50, failed: 250, stopped: expect.stringContaining('more than 50 % of the items fail') as string, confirmedThroughItem: 49 },
+	]);
+});

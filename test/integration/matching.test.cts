@@ -208,3 +208,10 @@ describe.each([['html'], ['empty']])('a gateway’s 404 (%s) does not come from 
 		expect(await notes()).toEqual([{ text: 'a', rank: 1, ver: 0 }]);
 	});
 });
+
+test('keys that differ only in case or spaces are two records, and a notice names them', async () => {
+	const items = [{ text: 'Ann' }, { text: 'bob' }, { text: ' ann ' }].map((item) => ({ ...item, rank: 1 }));
+	const result = await onNotes('upsert', { items, parameters: byText });
+	expect(outcomes(result)).toEqual(['inserted', 'inserted', 'inserted']);
+	expect(result.hints[0]).toContain("'Ann', ' ann ' (items 0 and 2)");
+});

@@ -117,6 +117,14 @@ describe('Delete Many', () => {
 		expect(matched).toBeLessThan(4);
 		expect(rest).toEqual({ deleted: true, remaining: 0, attempt: 2 });
 	});
+
+	test('says in which try it failed', async () => {
+		await harness.fill('orders', ...numbered(5));
+		await harness.faults({ match: oneByOne, fault: { kind: 'status', status: 403 } });
+		const result = await harness.run('deleteMany', { parameters: everyOrder, retry: { maxTries: 2 } });
+		expect(result.error?.message).toMatch(/; 0 of 5 records were deleted in attempt 2$/);
+		expect(result.error?.context?.details).toMatchObject({ outcome: 'failed', status: 403 });
+	});
 });
 
 describe('what is kept for another attempt', () => {

@@ -91,6 +91,24 @@ describe('guards', () => {
 });
 
 describe('an item that fails', () => {
+	test('without its key, nothing is removed, whatever the options are', async () => {
+		const result = await sync([order(1), { buyer: 'x' }, order(3)], {
+			onError: 'continueRegularOutput',
+			parameters: { ...deleting, removeDespiteFailures: true },
+		});
+		expect(report(result)).toEqual(['unchanged 1', 'failed', 'unchanged 3']);
+		expect(result.hints).toContainEqual(expect.stringContaining('No record was removed: it is unknown which one item 1 stands for'));
+		expect(await harness.records()).toHaveLength(5);
+	});
+
+	test('if not all items were sent, nothing is removed, whatever the options are', async () => {
+		await harness.faults({ match: { path: '/data/bulk$' }, fault: { kind: 'status', status: 403 } });
+		const parameters = { ...deleting, removeDespiteFailures: true };
+		const result = await sync([order(1), order(9)], { onError: 'continueRegularOutput', parameters });
+		expect(result.json()[2]?.error).toContain('but was not removed: the run stopped before');
+		expect(await harness.records()).toHaveLength(5);
+	});
+
 	test('with its key: missing records are reported, and left unless the option is set', async () => {
 		const items = [order(1), order(2, { price: -1 }), order(3)];
 		const left = await sync(items, { onError: 'continueRegularOutput' });

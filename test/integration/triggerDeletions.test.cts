@@ -198,6 +198,21 @@ describe('what is stored', () => {
 		expect(await emitted(last)).toEqual(['deleted 4']);
 	});
 
+	test('only deletions for a while: what changes afterwards is watched from then on', async () => {
+		await harness.fill('orders', ...numbered(3));
+		await note();
+		const startFrom = 'beginning';
+		const all = await start({ startFrom });
+		expect(await all.poll()).toHaveLength(3);
+		const only = await start({ triggerOn: 'deleted' }, { staticData: all.staticData() });
+		await remove('1');
+		expect(await emitted(only)).toEqual(['deleted 1']);
+		const back = await start({ startFrom }, { staticData: only.staticData() });
+		expect(await back.poll()).toBeNull();
+		await create('new');
+		expect(await emitted(back)).toEqual(['created new']);
+	});
+
 	test('durable cursors: the start survives that n8n drops the state of the activation', async () => {
 		await harness.fill('orders', ...numbered(3));
 		const activation = await start({}, { workflowId: 'first', cursor: {} });

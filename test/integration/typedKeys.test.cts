@@ -119,6 +119,12 @@ describe('items with the same key', () => {
 		expect(outcomes(await run(items))).toEqual(['unchanged', 'unchanged', 'unchanged']);
 	});
 
+	test('are counted in the summary; the notice counts records', async () => {
+		const result = await run(items, { options: { output: 'summary' } });
+		expect(result.json()[0]).toMatchObject({ merged: 1, inserted: 3 });
+		expect(result.hints[0]).toMatch(/^2 inserted, 1 merged \(\d+ requests?\)\.$/);
+	});
+
 	test('add up what they change in links', async () => {
 		const [one, two] = await harness.fill('orders', { number: '1', buyer: 'Fox' }, { number: '2', buyer: 'Owl' });
 		await run([

@@ -218,6 +218,8 @@ describe('parameters that an expression gives', () => {
 		['', 'has no name'],
 		['={{ $json.missing }}', 'has no name'],
 		['={{ [1] }}', 'has a list in place of a name'],
+		['={{ true }}', 'has a boolean in place of a name'],
+		['={{ NaN }}', 'has NaN in place of a name'],
 	])('a body field with the name %j is an error, and nothing is sent', async (name, message) => {
 		for (const operation of ['trigger', 'triggerAndWait']) {
 			const { error } = await start(await workflow(ECHO), {

@@ -200,6 +200,22 @@ describe('when watching starts', () => {
 		expect(ids(await start({ staticData, serve, workflowId }))).toEqual(['after']);
 	});
 
+	test('goes on from the same platform, however its base URL is written', async () => {
+		const staticData = {};
+		await start({ staticData, serve: serveTable(before) });
+		const credential = { baseUrl: 'https://PLATFORM.example.com/api/v2/' };
+		const other = await start({ staticData, credential, serve: serveTable(before, after), workflowId: 'restarted' });
+		expect(ids(other)).toEqual(['after']);
+	});
+
+	test('is not that of another table', async () => {
+		const staticData: Record<string, IDataObject> = {};
+		await start({ staticData, serve: serveTable(before) });
+		const dropped = { global: staticData.global!, node: {} };
+		const parameters = { table: locator('orders') };
+		expect(ids(await start({ staticData: dropped, parameters, serve: serveTable(before, after), workflowId: 'other' }))).toBeNull();
+	});
+
 	test('is stored by an activation without an execution', async () => {
 		expect(ids(await start({ serve: serveTable(before) }))).toBeNull();
 	});

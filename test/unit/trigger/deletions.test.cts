@@ -111,6 +111,16 @@ describe('what counts as deleted', () => {
 		};
 		expect(await table.find(watched)).toEqual(['id-0', 'id-2']);
 	});
+
+	test('a table that was emptied and filled again: the old ids, if the new records have others', async () => {
+		const table = new Table(3);
+		const watched = [...table.ids];
+		table.ids.clear();
+		for (const id of ['new-1', 'new-2', 'new-3']) table.ids.add(id);
+		expect(await table.find(watched)).toEqual(watched);
+		for (const id of watched) table.ids.add(id);
+		expect(await table.find(watched)).toEqual([]);
+	});
 });
 
 describe('what says nothing about a record', () => {

@@ -532,6 +532,20 @@ describe('a deletion', () => {
 		expect(removals[0]![1].notAttempted).toBeUndefined();
 	});
 
+	test('whose response is lost is looked up', async () => {
+		let isLost = true;
+		const { sync, remove } = setUp({
+			respond: (request, tables) => {
+				if (request !== 'DELETE people id-b' || !isLost) return undefined;
+				isLost = false;
+				tables.remove('people', 'id-b');
+				return httpResponse(502, {});
+			},
+		});
+		await sync.compare(input('a', 'c'));
+		expect((await remove()).outcomes).toEqual(['id-b deleted']);
+	});
+
 	test('that is answered 404 though the record is there is no success', async () => {
 		const { sync, remove, left } = setUp({ respond: failing(404) });
 		await sync.compare(input('a', 'c'));

@@ -387,43 +387,14 @@ describe('a filter on choices', () => {
 		expect(error?.message).toBe(`The condition on 'state' (neq) compares with 'x', ${NOT}`);
 	});
 
-	test('is checked if other conditions are as well', async () => {
-		const both = (value: string) => ({
-			parameters: {
-				conditions: {
-					condition: [
-						{ field: 'state', operator: 'contains', value: 'x' },
-						{ field: 'state', operator: 'eq', value },
-					],
-				},
-			},
-		});
-		expect((await count({}, both('new'))).error).toBeUndefined();
-		expect((await count({}, both('x'))).error?.message).toContain("(eq) compares with 'x'");
-	});
-
-	test('is checked in groups as well', async () => {
-		const { error } = await count(
-			{ operator: 'eq', value: 'new' },
-			{
-				parameters: {
-					groups: {
-						group: [
-							{
-								matchType: 'or',
-								conditions: {
-									condition: [
-										{ field: 'state', operator: 'is', choice: 'new' },
-										{ field: 'state', operator: 'is', choice: 'x' },
-									],
-								},
-							},
-						],
-					},
-				},
-			},
-		);
-		expect(error?.message).toContain("compares with 'x'");
+	const [IS_NEW, IS_X] = ['new', 'x'].map((value) => ({ field: 'state', operator: 'eq', value }));
+	const CONTAINS_X = { field: 'state', operator: 'contains', value: 'x' };
+	test.each<[string, INodeParameters]>([
+		['beside other conditions', { conditions: { condition: [CONTAINS_X, IS_X!] } }],
+		['in groups', { groups: { group: [{ matchType: 'or', conditions: { condition: [IS_NEW!, IS_X!] } }] } }],
+	])('is checked %s', async (_, parameters) => {
+		const { error } = await count({ operator: 'eq', value: 'new' }, { parameters });
+		expect(error?.message).toContain("(eq) compares with 'x'");
 	});
 
 	test('no more than twenty choices are named', async () => {

@@ -30,12 +30,6 @@ describe('the files of the item', () => {
 		expect(await harness.writes()).toEqual([]);
 	});
 
-	test('an item without files', async () => {
-		const input = [{ json: {} }];
-		const { error } = await harness.run('upload', { input, parameters: { inputDataFieldName: '' } });
-		expect(error!.message).toContain('no file');
-	});
-
 	test('a file without a name is called after its field', async () => {
 		const file = { ...(await stored(undefined, '1')), fileExtension: 'csv' };
 		await harness.run('upload', { input: [{ json: {}, binary: { report: file } }], parameters: { inputDataFieldName: 'report' } });

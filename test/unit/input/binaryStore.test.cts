@@ -262,6 +262,11 @@ describe('the fields of an item with files', () => {
 		expect(await fieldsOf(names, binary)).toEqual(chosen);
 	});
 
+	test('are never all of them because an expression returned nothing', async () => {
+		const nothing = "'Input Data Field Name' is empty: its expression returned nothing";
+		await expect(fieldsOf('={{ undefined }}', { a: file })).rejects.toThrow(nothing);
+	});
+
 	test('with names are required if the item has no files at all: n8n reports it', async () => {
 		await expect(fieldsOf('a')).rejects.toThrow("to contain a binary file 'a'");
 	});

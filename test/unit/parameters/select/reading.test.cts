@@ -37,6 +37,7 @@ describe('which records are read', () => {
 		],
 		['those of a view', { options: { savedView: ' v1 ' } }, RECORDS, { userFilter: 'v1' }, undefined],
 		['those of a filter', isAda, FILTER, {}, { filter: [{ field: 'name', operator: 'contains', value: 'Ada' }], filterOperator: 'and' }],
+		['all fields, if an expression chose none', { options: { fieldsToLoad: '={{ undefined }}' } }, RECORDS, {}, undefined],
 		['some fields', { options: { fieldsToLoad: 'name, id' } }, FILTER, {}, { loadFields: ['name', 'id'] }],
 	])('%s', async (_, parameters, request, query, body) => {
 		const { sent, error } = await read('record: getAll', parameters);

@@ -347,6 +347,14 @@ test('a table’s definition is read once for several items', async () => {
 	expect(requests.filter((request) => request === 'GET apps/sales/tables/people')).toHaveLength(1);
 });
 
+test.each(['get', 'delete'])('%s: a record that the platform says is not there costs no further request', async (operation) => {
+	const missing = { errors: [{ id: 'notFoundException', message: "There is no record 'nobody'" }] };
+	const serve = () => httpResponse(404, missing);
+	const { error, requests } = await read(`record: ${operation}`, { recordId: locator('nobody') }, { serve });
+	expect(error?.message).toContain("'nobody'");
+	expect(requests).toEqual([expect.stringMatching(/ apps\/sales\/tables\/people\/data\/nobody$/)]);
+});
+
 test.each([
 	['getAll', { returnAll: true }],
 	['exportToFile', {}],

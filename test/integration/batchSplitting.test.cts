@@ -76,3 +76,11 @@ test('batches are limited by count and by bytes; a large record is sent alone', 
 	expect((await harness.writes()).map(({ records }) => records)).toEqual([3, 1, 1, 3, 2]);
 	expect(await harness.records()).toHaveLength(10);
 });
+
+test('batches are limited by count and by bytes; a large record is sent alone', async () => {
+	const items = numbered(10, { comment: 'x'.repeat(1000) });
+	items[4] = { ...items[4], comment: 'x'.repeat(200_000) };
+	await harness.run('create', { items, options: { batchSize: 3, maxBatchSizeMiB: 0.1 } });
+	expect((await harness.writes()).map(({ records }) => records)).toEqual([3, 1, 1, 3, 2]);
+	expect(await harness.records()).toHaveLength(10);
+});

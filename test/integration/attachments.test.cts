@@ -6,7 +6,7 @@ const harness = useAttachmentHarness();
 
 const upload = (...files: Awaited<ReturnType<typeof stored>>[]) => harness.upload(files);
 
-describe('the files of the item', () => {
+describe('an upload of files of the item', () => {
 	const item = async (): Promise<INodeExecutionData> => ({
 		json: {},
 		binary: { one: await stored('1.txt', '1'), two: await stored('2.txt', '2'), three: await stored('3.txt', '3') },
@@ -17,26 +17,26 @@ describe('the files of the item', () => {
 		[' three , one ', ['3.txt', '1.txt']],
 		['one,one', ['1.txt']],
 		['', ['1.txt', '2.txt', '3.txt']],
-	])('%j', async (inputDataFieldName, names) => {
+	])('from the fields %j uploads %j', async (inputDataFieldName, names) => {
 		const { json } = await harness.run('upload', { input: [await item()], parameters: { inputDataFieldName } });
 		expect(json()[0]!.uploaded).toEqual(names);
 		expect(await harness.names()).toEqual(names);
 	});
 
-	test('a missing file', async () => {
+	test('with a missing file writes nothing, and the error lists the files that there are', async () => {
 		const { error } = await harness.run('upload', { input: [await item()], parameters: { inputDataFieldName: 'one,four' } });
 		expect(error!.message).toContain("'four'");
 		expect(error!.description).toContain('one, two, three');
 		expect(await harness.writes()).toEqual([]);
 	});
 
-	test('a file without a name is called after its field', async () => {
+	test('names a file without a name after its field', async () => {
 		const file = { ...(await stored(undefined, '1')), fileExtension: 'csv' };
 		await harness.run('upload', { input: [{ json: {}, binary: { report: file } }], parameters: { inputDataFieldName: 'report' } });
 		expect(await harness.names()).toEqual(['report.csv']);
 	});
 
-	test('Skip Audit is the same for all items: they share a client', async () => {
+	test('fails if Skip Audit differs between items, which share a client', async () => {
 		const input = await Promise.all([0, 1].map(async () => await item()));
 		const { error } = await harness.run('upload', {
 			input,
@@ -47,7 +47,7 @@ describe('the files of the item', () => {
 		expect((await harness.writes()).length).toBeLessThan(2);
 	});
 
-	test('several items, records and fields', async () => {
+	test('of several items puts each file into the record and the field that its item names', async () => {
 		const client = harness.sandbox.client();
 		const made = await client.post('/apps/shop/tables/docs/data', { fields: { title: 'Second' } });
 		const ids = [harness.id, made.data.data.id as string];
@@ -74,19 +74,19 @@ describe('existing files', () => {
 		await upload(await stored('a', 'a'), await stored('b', 'b'));
 	});
 
-	test('kept', async () => {
+	test('are kept by an upload, even one of the same name', async () => {
 		const { json } = await upload(await stored('a', 'new'));
 		expect(await harness.names()).toEqual(['a', 'b', 'a']);
 		expect(json()[0]).toMatchObject({ id: harness.id, uploaded: ['a'] });
 		expect(json()[0]!.papers).toHaveLength(3);
 	});
 
-	test('replaced', async () => {
+	test('are replaced if the parameter says so', async () => {
 		await harness.upload([await stored('c', 'c')], { parameters: { existingFiles: 'replace' } });
 		expect(await harness.names()).toEqual(['c']);
 	});
 
-	test('skipped if they are the same', async () => {
+	test('are not uploaded again by Skip Existing if name and size are the same', async () => {
 		const files = [await stored('a', 'x'), await stored('b', 'longer'), await stored('c', 'c')];
 		const { json } = await harness.upload(files, { options: { skipExisting: true } });
 		expect(json()[0]!.uploaded).toEqual(['b', 'c']);
@@ -97,7 +97,7 @@ describe('existing files', () => {
 		expect(await harness.writes()).toEqual([]);
 	});
 
-	test('replaced, except those that are the same', async () => {
+	test('are replaced, except those that Skip Existing finds to be the same', async () => {
 		const [kept] = await harness.files();
 		const run = { parameters: { existingFiles: 'replace' }, options: { skipExisting: true } };
 		await harness.upload([await stored('a', 'a'), await stored('c', 'c')], run);
@@ -108,7 +108,7 @@ describe('existing files', () => {
 		expect(await harness.names()).toEqual(['a']);
 	});
 
-	test('removed by id, by name, all, and none', async () => {
+	test('are removed by ID, by name or all; an unknown ID or name is an error, but removing all from an empty field is not', async () => {
 		await upload(await stored('a', 'other'), await stored('c', 'c'));
 		const remove = (parameters: object) => harness.run('remove', { parameters: { ...parameters } });
 		const [first] = await harness.files();
@@ -128,8 +128,8 @@ describe('existing files', () => {
 	});
 });
 
-describe('with the record', () => {
-	test('other fields in the same request', async () => {
+describe('an upload with fields of the record', () => {
+	test('writes files and fields in one change of the record', async () => {
 		await harness.upload([await stored('a', 'a')], {
 			input: [{ json: { title: 'Changed', papers: 'ignored' }, binary: { a: await stored('a', 'a') } }],
 			parameters: { updateOtherFields: true, columns: automatic },
@@ -139,7 +139,7 @@ describe('with the record', () => {
 		expect(await harness.names()).toEqual(['a']);
 	});
 
-	test('a wrong value stops it before anything is sent', async () => {
+	test('writes nothing if a field is unknown', async () => {
 		const { error } = await harness.upload([await stored('a', 'a')], {
 			parameters: { updateOtherFields: true, columns: defined({ titel: 'x' }) },
 		});
@@ -147,7 +147,7 @@ describe('with the record', () => {
 		expect(await harness.writes()).toEqual([]);
 	});
 
-	test('all are there already, but the fields are new', async () => {
+	test('writes the fields even if all files exist already', async () => {
 		await upload(await stored('a', 'a'));
 		const { json } = await harness.upload([await stored('a', 'a')], {
 			parameters: { updateOtherFields: true, columns: defined({ title: 'New' }) },
@@ -157,7 +157,7 @@ describe('with the record', () => {
 		expect(await harness.names()).toEqual(['a']);
 	});
 
-	test('a new record with its files', async () => {
+	test('creates a new record with its files', async () => {
 		const { json, error } = await harness.upload([await stored('a', 'a'), await stored('b', 'b')], {
 			parameters: { target: 'new', columns: defined({ number: '2', title: 'New' }) },
 		});
@@ -167,7 +167,7 @@ describe('with the record', () => {
 		expect(files.map(({ fileName }) => fileName)).toEqual(['a', 'b']);
 	});
 
-	test('a new record in a table whose file field is required', async () => {
+	test('creates a record in a table whose file field is required', async () => {
 		const { error } = await harness.upload([await stored('a', 'a')], {
 			table: 'receipts',
 			parameters: { target: 'new', fileField: 'image', columns: defined({ shop: 'Corner' }) },
@@ -177,30 +177,36 @@ describe('with the record', () => {
 	});
 });
 
-test.each([undefined, 'continueErrorOutput' as const, 'continueRegularOutput' as const])(
-	'the middle one of three items fails: %s',
-	async (onError) => {
+describe('if the second of three items has no file, an upload', () => {
+	const run = async (onError?: 'continueErrorOutput' | 'continueRegularOutput') => {
 		const input: INodeExecutionData[] = await Promise.all(
 			['a', 'b', 'c'].map(
 				async (name): Promise<INodeExecutionData> => ({ json: { name }, binary: name === 'b' ? {} : { data: await stored(name, name) } }),
 			),
 		);
-		const result = await harness.run('upload', { input, onError, parameters: { inputDataFieldName: 'data' } });
-		if (!onError) {
-			expect(result.error!.message).toContain("no file in 'data'");
-			expect(result.error!.description).toContain('1 of 3 items are done');
-			expect(result.error!.context).toMatchObject({ itemIndex: 1 });
-			expect(await harness.names()).toEqual(['a']);
-			return;
-		}
-		expect(await harness.names()).toEqual(['a', 'c']);
-		const failed = result.output('Data Platform', onError === 'continueErrorOutput' ? 1 : 0);
-		const item = failed.find(({ json }) => json.error);
-		expect(item).toMatchObject({ pairedItem: { item: 1 }, json: { details: { item: 1 } } });
-	},
-);
+		return await harness.run('upload', { input, onError, parameters: { inputDataFieldName: 'data' } });
+	};
 
-test('the list of fields offers those for files', async () => {
+	test('stops there, and the error says how many items are done', async () => {
+		const { error } = await run();
+		expect(error!.message).toContain("no file in 'data'");
+		expect(error!.description).toContain('1 of 3 items are done');
+		expect(error!.context).toMatchObject({ itemIndex: 1 });
+		expect(await harness.names()).toEqual(['a']);
+	});
+
+	test.each([
+		['continueErrorOutput', 1],
+		['continueRegularOutput', 0],
+	] as const)('with %s uploads the others, and output %d has the error', async (onError, output) => {
+		const result = await run(onError);
+		expect(await harness.names()).toEqual(['a', 'c']);
+		const failed = result.output('Data Platform', output).find(({ json }) => json.error);
+		expect(failed).toMatchObject({ pairedItem: { item: 1 }, json: { details: { item: 1 } } });
+	});
+});
+
+test('the lists of file fields have only fields for files and pictures, and the list for one field begins with an empty value', async () => {
 	const credential = { baseUrl: harness.sandbox.baseUrl, token: harness.sandbox.tokens.role };
 	const parameters = { application: picked('shop'), table: picked('docs') };
 	const values = async (list: string) => (await loadOptions(credential, list, parameters)).map(({ value }) => value);
@@ -208,8 +214,8 @@ test('the list of fields offers those for files', async () => {
 	expect(await values('getFileFields')).toEqual(['papers', 'scans', 'photo']);
 });
 
-describe('what a download leaves unchanged', () => {
-	test("the item's other files, whatever their names", async () => {
+describe('a download', () => {
+	test("keeps the item's other files unless they have the name of the first download", async () => {
 		await upload(await stored('1.txt', '1'), await stored('2.txt', '2'), await stored('3.txt', '3'));
 		const binary = { data: await stored('old.txt', 'old'), data_1: await stored('kept.txt', 'k') };
 		const result = await harness.run('download', { input: [{ json: {}, binary }] });
@@ -222,7 +228,7 @@ describe('what a download leaves unchanged', () => {
 		]);
 	});
 
-	test('an item with a field called error does not go to the error output', async () => {
+	test('does not send an item with a field called error to the error output, and renames the field if the item looks like an error to n8n', async () => {
 		await upload(await stored('1.txt', '1'));
 		const input = [{ json: { error: 'from before', message: 'x' } }];
 		const result = await harness.run('download', { input, onError: 'continueErrorOutput' });

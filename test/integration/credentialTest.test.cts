@@ -5,8 +5,8 @@ import { sharedSandbox } from '../support/sharedSandbox.mts';
 import { useStubServer } from './useStubServer.cts';
 
 let sandbox: RunningSandbox;
-/** Another service at the address. */
-const stranger = useStubServer();
+/** Responds in place of the platform. */
+const stub = useStubServer();
 
 beforeAll(async () => {
 	sandbox = await sharedSandbox({ seeded: true });
@@ -18,33 +18,36 @@ const check = async (credential: { baseUrl?: string; token?: string; accessType?
 
 const error = (message: unknown) => ({ status: 'Error', message });
 
-test('a token of each type that works', async () => {
+test('a token of each type passes', async () => {
 	for (const accessType of ['role', 'jwt', 'short', 'workflow'] as const) {
 		const result = await check({ token: sandbox.tokens[accessType], accessType });
 		expect(result).toEqual({ status: 'OK', message: 'Connection successful' });
 	}
 });
 
-test('a URL that was pasted with its path', async () => {
+test('a base URL that was pasted with its path passes', async () => {
 	expect(await check({ baseUrl: `${sandbox.baseUrl}/api/v2/` })).toMatchObject({ status: 'OK' });
 });
 
 test.each([
 	['an expired token', 'expired', /did not accept the token.*Check 'Token'|expired on/],
 	['a revoked token', 'revoked', /did not accept the token/],
-] as const)('%s', async (_, name, message) => {
+] as const)('%s fails with the reason, and the message does not contain the token', async (_, name, message) => {
 	const result = await check({ token: sandbox.tokens[name] });
 	expect(result).toEqual(error(expect.stringMatching(message)));
 	expect(result.message).not.toContain(sandbox.tokens[name]);
 });
 
-test.each(['short', 'workflow', 'form'] as const)('a token of the type %s as an API token with a role', async (name) => {
-	const result = await check({ token: sandbox.tokens[name], accessType: 'role' });
-	expect(result).toEqual(error(expect.stringMatching(/may not read anything.*'Token Type' is 'API Token With Role'/)));
-	expect(result.message).not.toContain(sandbox.tokens[name]);
-});
+test.each(['short', 'workflow', 'form'] as const)(
+	'a token of the type %s fails as an API token with a role, and the message names the chosen type',
+	async (name) => {
+		const result = await check({ token: sandbox.tokens[name], accessType: 'role' });
+		expect(result).toEqual(error(expect.stringMatching(/may not read anything.*'Token Type' is 'API Token With Role'/)));
+		expect(result.message).not.toContain(sandbox.tokens[name]);
+	},
+);
 
-test('a token whose role may only read', async () => {
+test('a token whose role may only read passes', async () => {
 	const token = sandbox.tokens.readonly;
 	expect(await check({ token, accessType: 'role' })).toMatchObject({ status: 'OK' });
 });
@@ -57,28 +60,28 @@ const APPS = { status: 200, body: '{"data":[]}' };
 const MESSAGE = { status: 200, body: '{"data":{"message":""}}' };
 
 test.each([
-	['may read its user', { '/users/me': USER }, 'OK'],
-	['may list applications', { '/users/me': REFUSED, '/apps': APPS }, 'OK'],
-	['may do neither', { '/users/me': REFUSED, '/apps': REFUSED }, 'Error'],
-	['has no user, on a platform that has no such path', { '/users/me': MISSING }, 'OK'],
-	['is refused by a gateway', { '/users/me': GATEWAY, '/apps': GATEWAY }, 'OK'],
-	['gets something else than its user', { '/users/me': MESSAGE }, 'Error'],
-	['gets a user without an address', { '/users/me': { ...USER, body: '{"data":{"id":"u1"}}' } }, 'Error'],
-	['gets a page for its user', { '/users/me': { ...USER, body: '<html></html>' } }, 'Error'],
-	['gets no list of applications', { '/users/me': REFUSED, '/apps': MESSAGE }, 'Error'],
-	['is not accepted there', { '/users/me': { ...REFUSED, status: 401 } }, 'Error'],
-] as const)('a token that %s', async (_, responses: Record<string, typeof USER>, status) => {
-	stranger.respond = ({ target }) => {
+	['may read its user', 'OK', { '/users/me': USER }],
+	['may list applications', 'OK', { '/users/me': REFUSED, '/apps': APPS }],
+	['may do neither', 'Error', { '/users/me': REFUSED, '/apps': REFUSED }],
+	['has no user, on a platform that has no such path', 'OK', { '/users/me': MISSING }],
+	['is refused by a gateway', 'OK', { '/users/me': GATEWAY, '/apps': GATEWAY }],
+	['gets something else than its user', 'Error', { '/users/me': MESSAGE }],
+	['gets a user without an address', 'Error', { '/users/me': { ...USER, body: '{"data":{"id":"u1"}}' } }],
+	['gets a page for its user', 'Error', { '/users/me': { ...USER, body: '<html></html>' } }],
+	['gets no list of applications', 'Error', { '/users/me': REFUSED, '/apps': MESSAGE }],
+	['is not accepted there', 'Error', { '/users/me': { ...REFUSED, status: 401 } }],
+] as const)('a token that %s has the result %s', async (_, status, responses: Record<string, typeof USER>) => {
+	stub.respond = ({ target }) => {
 		const path = target.replace('/api/v2', '');
 		return path === '/ping' ? { body: PONG('[]') } : (responses[path] ?? { status: 500, body: '' });
 	};
-	expect(await check({ baseUrl: stranger.origin })).toMatchObject({ status });
+	expect(await check({ baseUrl: stub.origin })).toMatchObject({ status });
 });
 
 test.each([
 	['a JWT as another type', 'jwt', 'role', /The token is a JWT.*'Token Type'/],
 	['another token as a JWT', 'role', 'jwt', /not a JWT.*'Standard JWT Token'/],
-] as const)('%s', async (_, token, accessType, message) => {
+] as const)('%s fails, and the message names the right token type', async (_, token, accessType, message) => {
 	const result = await check({ token: sandbox.tokens[token], accessType });
 	expect(result).toEqual(error(expect.stringMatching(message)));
 });
@@ -97,42 +100,42 @@ test.each([
 	['data with other errors', PONG('{"token":"locked"}'), /responds, but it is not the platform/],
 	['data with errors as text', PONG('"locked"'), /responds, but it is not the platform/],
 	['nothing', '', /could not be read|can't be read|not valid JSON/],
-] as const)('%s with status 200 is not the platform', async (_, body, message) => {
-	stranger.respond = () => ({ body });
-	expect(await check({ baseUrl: stranger.origin })).toEqual(error(expect.stringMatching(message)));
+] as const)('%s with status 200 fails and says what is wrong', async (_, body, message) => {
+	stub.respond = () => ({ body });
+	expect(await check({ baseUrl: stub.origin })).toEqual(error(expect.stringMatching(message)));
 });
 
-test('an address that knows no such path is not the platform', async () => {
-	stranger.respond = () => ({ status: 404, body: '{"message":"Cannot GET"}' });
-	const result = await check({ baseUrl: stranger.origin });
+test('an address that responds with 404 fails as not the platform', async () => {
+	stub.respond = () => ({ status: 404, body: '{"message":"Cannot GET"}' });
+	const result = await check({ baseUrl: stub.origin });
 	expect(result).toEqual(error(expect.stringMatching(/responds, but it is not the platform/)));
 });
 
 test.each([301, 302, 303, 307, 308])('a redirect (%s) is not followed', async (status) => {
 	const elsewhere = `${sandbox.baseUrl}/api/v2/ping`;
 	await sandbox.admin.clearRequests();
-	stranger.respond = () => ({ status, body: '', headers: { location: elsewhere } });
-	const result = await check({ baseUrl: stranger.origin });
+	stub.respond = () => ({ status, body: '', headers: { location: elsewhere } });
+	const result = await check({ baseUrl: stub.origin });
 	expect(result).toEqual(error(expect.stringContaining(`redirect (${status})`)));
-	expect(stranger.requests).toHaveLength(1);
+	expect(stub.requests).toHaveLength(1);
 	expect(await sandbox.admin.requests()).toEqual([]);
 });
 
-test('a platform that never stops to respond', async () => {
+test('a response that never ends fails with a timeout', async () => {
 	const { timeout } = AbortSignal;
 	const spy = jest.spyOn(AbortSignal, 'timeout').mockImplementation((ms) => timeout(ms / 100));
-	stranger.respond = () => ({ body: PONG('[]'), byteIntervalMs: 100 });
-	const result = await check({ baseUrl: stranger.origin });
+	stub.respond = () => ({ body: PONG('[]'), byteIntervalMs: 100 });
+	const result = await check({ baseUrl: stub.origin });
 	spy.mockRestore();
 	expect(result).toEqual(error(expect.stringContaining('did not respond in time')));
 });
 
 test.each([
-	['nobody at the address', 'http://127.0.0.1:1', /could not be reached.*'Base URL'/],
-	['plain HTTP elsewhere', 'http://platform.example.com', /The base URL must use HTTPS/],
-	['no address', 'platform', /The base URL is not a web address/],
-	['nothing', '', /The base URL is not a web address/],
-] as const)('%s', async (_, baseUrl, message) => {
+	['http://127.0.0.1:1', 'an address where nobody responds', /could not be reached.*'Base URL'/],
+	['http://platform.example.com', 'plain HTTP to another machine', /The base URL must use HTTPS/],
+	['platform', 'no web address', /The base URL is not a web address/],
+	['', 'no web address', /The base URL is not a web address/],
+] as const)('the base URL %j fails: %s', async (baseUrl, _, message) => {
 	expect(await check({ baseUrl })).toEqual(error(expect.stringMatching(message)));
 });
 

@@ -6,7 +6,7 @@ const harness = useHarness();
 
 const where = (...condition: IDataObject[]) => ({ filterMode: 'conditions', conditions: { condition } });
 const open = { field: 'state', operator: 'eq', value: 'open' };
-const dear = { field: 'price', operator: 'gte', value: '3' };
+const expensive = { field: 'price', operator: 'gte', value: '3' };
 
 const deleteMany = (parameters: IDataObject, options: IDataObject = {}) =>
 	harness.run('deleteMany', { parameters: { maxRecordsToDelete: 100, ...parameters }, options });
@@ -39,7 +39,7 @@ test('counts first, then deletes what matches and nothing else', async () => {
 	]);
 });
 
-test('more matches than the maximum: nothing is deleted', async () => {
+test('if more records match than the maximum, nothing is deleted; if as many match, all are', async () => {
 	const result = await deleteMany({ ...where(open), maxRecordsToDelete: 2 });
 	expect(result.error?.message).toBe('Nothing was deleted: 3 records match, more than the maximum of 2');
 	expect(await harness.writes()).toEqual([]);
@@ -54,7 +54,7 @@ test.each([0, -1, 1.5, '', 'all', null])('the maximum %j is rejected', async (ma
 	expect(await harness.requests()).toEqual([]);
 });
 
-test('no filter needs its own switch', async () => {
+test("without a filter, nothing is deleted unless 'Delete All Records' is on", async () => {
 	for (const none of [{}, where(), { filterMode: 'json', filterTree: '{"filter":[]}' }]) {
 		const result = await deleteMany(none);
 		expect(result.error?.message).toBe('Nothing was deleted: there is no filter');
@@ -66,21 +66,20 @@ test('no filter needs its own switch', async () => {
 	expect(await harness.records()).toEqual([]);
 });
 
-test('conditions joined by OR are deleted record by record', async () => {
-	const result = await deleteMany({ ...where(open, dear), matchType: 'or' });
+test('records that match any of the conditions joined by OR are deleted, and no others', async () => {
+	const result = await deleteMany({ ...where(open, expensive), matchType: 'or' });
 	expect(result.json()).toMatchObject([{ matched: 4, deletedCount: 4, remaining: 0 }]);
 	expect(await harness.values('number')).toEqual(['4']);
 });
 
 test.each([
-	['Dog, jr.', ['5']],
-	['x)', []],
-	['x,number(eq)1', []],
-])('a value such as %j means itself', async (value, numbers) => {
-	const before = await harness.values('number');
+	['Dog, jr.', 1, ['1', '2', '3', '4']],
+	['x)', 0, ['1', '2', '3', '4', '5']],
+	['x,number(eq)1', 0, ['1', '2', '3', '4', '5']],
+])('a value such as %j is never read as filter syntax: %d deleted', async (value, deletedCount, left) => {
 	const result = await deleteMany(where({ field: 'buyer', operator: 'eq', value }));
-	expect(result.json()).toMatchObject([{ deletedCount: numbers.length }]);
-	expect(await harness.values('number')).toEqual(before.filter((number) => !new Set<unknown>(numbers).has(number)));
+	expect(result.json()).toMatchObject([{ deletedCount }]);
+	expect(await harness.values('number')).toEqual(left);
 });
 
 test('a value in a list that looks like another condition deletes nothing else', async () => {
@@ -90,7 +89,7 @@ test('a value in a list that looks like another condition deletes nothing else',
 	expect(await harness.values('number')).toEqual(['1', '2', '3', '4']);
 });
 
-test.each(['x\\', 'x\\\\'])('%s before a comma deletes only its own record', async (odd) => {
+test.each(['x\\', 'x\\\\'])('the value %s, before a comma in a list, matches only its own record', async (odd) => {
 	await harness.fill('orders', ...[odd, 'x,y', 'y', 'z'].map((buyer, index) => ({ number: String(index), buyer })));
 	const value = `={{ ${JSON.stringify([odd, 'y'])} }}`;
 	const result = await deleteMany(where({ field: 'buyer', operator: 'in', value }));
@@ -111,9 +110,9 @@ test.each([
 });
 
 describe('a value that an expression or an agent leaves empty never means all', () => {
-	const NOTHING = ['={{ $json.missing }}', '={{ null }}', '', '={{ "" }}', '={{ [] }}', '={{ {} }}'];
-	const BLANK = '={{ $json.first }} {{ $json.last }}';
-	const refused = async (parameters: IDataObject, options: IDataObject = {}) => {
+	const EMPTY_VALUES = ['={{ $json.missing }}', '={{ null }}', '', '={{ "" }}', '={{ [] }}', '={{ {} }}'];
+	const BLANK_VALUE = '={{ $json.first }} {{ $json.last }}';
+	const expectRejected = async (parameters: IDataObject, options: IDataObject = {}) => {
 		const result = await deleteMany({ allowAll: true, ...parameters }, options);
 		expect(result.json()).toEqual([]);
 		// At most the table's definition is read, for the choices of its fields.
@@ -128,19 +127,17 @@ describe('a value that an expression or an agent leaves empty never means all', 
 			operator,
 			'',
 		]),
-		...[...NOTHING, BLANK].map((value) => ['neq', value]),
-	] as Array<[string, string]>)('%s %j', async (operator, value) => {
-		const error = await refused(where(open, { field: 'buyer', operator, value }));
+		...[...EMPTY_VALUES, BLANK_VALUE].map((value) => ['neq', value]),
+	] as Array<[string, string]>)('a condition with the operator %s and the value %j is rejected', async (operator, value) => {
+		const error = await expectRejected(where(open, { field: 'buyer', operator, value }));
 		const name = operator === 'exactly' ? '===' : operator;
 		expect(error?.message).toContain(`on 'buyer' (${name})`);
 		expect(error?.message).toMatch(/empty|neither text/);
 		expect(error?.description).toMatch(/returned nothing for this item|Correct|Give/);
 	});
 
-	test.each(['={{ $json.missing }}', ''])('in a list in which one value is %j', async (value) => {
-		const entry = value.startsWith('=') ? value.slice(4, -3) : '""';
-		const list = `={{ ["1", ${entry}] }}`;
-		const error = await refused(where({ field: 'number', operator: 'in', value: list }));
+	test.each(['={{ ["1", $json.missing] }}', '={{ ["1", ""] }}'])('the list %s is rejected, because one value is empty', async (list) => {
+		const error = await expectRejected(where({ field: 'number', operator: 'in', value: list }));
 		expect(error?.message).toContain("Condition 1 of the filter on 'number' (in)");
 	});
 
@@ -155,16 +152,16 @@ describe('a value that an expression or an agent leaves empty never means all', 
 		[{ ...open, field: ' ' }, 'Condition 2 of the filter names no field'],
 		[{ ...open, operator: '={{ $json.missing }}' }, "Condition 2 of the filter on 'state' has no op"],
 		[{ ...open, operator: '' }, "Condition 2 of the filter on 'state' has no operator"],
-	])('a condition such as %j', async (condition, message) => {
-		expect((await refused(where(open, condition)))?.message).toContain(message);
+	])('a condition without a field or an operator, such as %j, is rejected', async (condition, message) => {
+		expect((await expectRejected(where(open, condition)))?.message).toContain(message);
 	});
 
-	test('a group', async () => {
+	test('a group without a condition, or with one whose value is empty, is rejected', async () => {
 		const groups = (...group: IDataObject[]) => ({ ...where(open), matchType: 'or', groups: { group } });
-		const empty = await refused(groups({ matchType: 'and', conditions: {} }));
+		const empty = await expectRejected(groups({ matchType: 'and', conditions: {} }));
 		expect(empty?.message).toBe('Group 1 of the filter has no condition');
 		const inner = { condition: [{ ...open, operator: 'startswith', value: '' }] };
-		const value = await refused(groups({ matchType: 'and', conditions: inner }));
+		const value = await expectRejected(groups({ matchType: 'and', conditions: inner }));
 		expect(value?.message).toContain('Condition 1 of group 1 of the filter');
 	});
 
@@ -174,8 +171,8 @@ describe('a value that an expression or an agent leaves empty never means all', 
 		['[{"field":"state","operator":"neq","value":""}]', "on 'state' (neq) has an empty value"],
 		['[{"field":"state","operator":"eq","value":"open"},{"filter":[]}]', "group at 'filter[1]'"],
 		['{"filterOperator":"or","filter":[{"filter":[{"filter":[]}]}]}', 'has no condition'],
-	])('the tree %j', async (filterTree, message) => {
-		expect((await refused({ filterMode: 'json', filterTree }))?.message).toContain(message);
+	])('the filter tree %j is rejected', async (filterTree, message) => {
+		expect((await expectRejected({ filterMode: 'json', filterTree }))?.message).toContain(message);
 	});
 
 	test.each([
@@ -186,12 +183,12 @@ describe('a value that an expression or an agent leaves empty never means all', 
 		[{ table: { __rl: true, mode: 'id', value: '={{ $json.missing }}' } }, "'Table' is empty"],
 		[{ filterMode: 'none', allowAll: '={{ $json.missing }}' }, "'Delete All Records' must be true or false"],
 		[{ maxRecordsToDelete: '={{ $json.missing }}' }, "'Max Records to Delete' must be a whole number at least 1"],
-	])('the parameters %j', async (parameters, message) => {
-		expect((await refused({ ...where(open), ...parameters }))?.message).toContain(message);
+	])('the parameters %j are rejected', async (parameters, message) => {
+		expect((await expectRejected({ ...where(open), ...parameters }))?.message).toContain(message);
 	});
 
-	test.each(['={{ $json.missing }}', '={{ "" }}', '={{ "false" }}', '={{ null }}'])('a dry run that is %j', async (dryRun) => {
-		const error = await refused(where(open), { dryRun });
+	test.each(['={{ $json.missing }}', '={{ "" }}', '={{ "false" }}', '={{ null }}'])('the dry run %j is rejected', async (dryRun) => {
+		const error = await expectRejected(where(open), { dryRun });
 		expect(error?.message).toContain("'Dry Run' must be true or false, ");
 	});
 });
@@ -199,10 +196,10 @@ describe('a value that an expression or an agent leaves empty never means all', 
 describe('with another writer', () => {
 	const other = useOtherWriter(harness);
 	const api = () => harness.sandbox.client();
-	const at = `/apps/${APP}/tables/orders/data`;
-	const insert = async (number: string, fields: IDataObject) => await api().post(at, { fields: { number, buyer: 'x', ...fields } });
+	const dataPath = `/apps/${APP}/tables/orders/data`;
+	const insert = async (number: string, fields: IDataObject) => await api().post(dataPath, { fields: { number, buyer: 'x', ...fields } });
 	const find = async (number: string) => (await harness.records()).find(({ fields }) => fields.number === number)!.id;
-	const change = async (number: string, fields: IDataObject) => await api().patch(`${at}/${await find(number)}`, { fields });
+	const change = async (number: string, fields: IDataObject) => await api().patch(`${dataPath}/${await find(number)}`, { fields });
 	const run = async (parameters: IDataObject) => {
 		const result = await harness.run('deleteMany', {
 			parameters: { maxRecordsToDelete: 100, ...parameters },
@@ -211,10 +208,10 @@ describe('with another writer', () => {
 		expect(result.error).toBeUndefined();
 		return result.json();
 	};
-	const any = { ...where(open, dear), matchType: 'or' };
+	const openOrExpensive = { ...where(open, expensive), matchType: 'or' };
 	const done = (matched: number, deletedCount: number, remaining: number) => [{ deleted: true, matched, deletedCount, remaining }];
 
-	test('no more are deleted than matched when they were counted', async () => {
+	test('if another record matches after the count, no more records are deleted than were counted', async () => {
 		other.before((target) => (target === 'DELETE /data/bulk' ? insert('6', { state: 'open' }) : undefined));
 		const [result] = await run(where(open));
 		expect(result).toMatchObject({ matched: 3, remaining: 1 });
@@ -222,11 +219,11 @@ describe('with another writer', () => {
 	});
 
 	test.each([
-		['the filter of AND', where(open), 2],
-		['the filter of OR', any, 3],
-	])('%s: a record that no longer matches stays', async (_, filter, left) => {
+		['AND', where(open), done(2, 2, 0), ['2', '4', '5']],
+		['OR', openOrExpensive, done(4, 3, 0), ['2', '4']],
+	])('conditions joined by %s: a record that stops matching while the node runs is not deleted', async (_, filter, outcome, left) => {
 		other.before((_target, count) => (count === 3 ? change('2', { state: 'sent' }) : undefined));
-		expect(await run(filter)).toEqual(done(left + (left === 3 ? 1 : 0), left, 0));
-		expect(await harness.values('number')).toEqual(left === 3 ? ['2', '4'] : ['2', '4', '5']);
+		expect(await run(filter)).toEqual(outcome);
+		expect(await harness.values('number')).toEqual(left);
 	});
 });

@@ -48,13 +48,13 @@ const run = async (operation: string, table: string, more: IDataObject, items: u
 const outputs = (result: Awaited<ReturnType<typeof run>>) =>
 	[0, 1].map((index) => result.output('Data Platform', index).map((item) => item.json));
 
-test('writing records', async () => {
+test('writing-records.md: the items of the example have the outcomes that the page shows', async () => {
 	const [items, written, failed] = blocksOf('writing-records.md', '## An example').map(json);
 	const result = await run('upsert', 'deals', { columns: automatic }, items);
 	expect(outputs(result)).toEqual([shownPart(written), [shownPart(failed)]]);
 });
 
-test('a dry run', async () => {
+test('writing-records.md: the dry run of an insertion and an update returns what the page shows', async () => {
 	const [shown] = blocksOf('writing-records.md', '## A dry run').map(json);
 	const items = [
 		{ number: 'D-004', fee: 330 },
@@ -65,7 +65,7 @@ test('a dry run', async () => {
 	expect(outputs(result)).toEqual([shownPart(shown), []]);
 });
 
-test('a file of rows', async () => {
+test('files-of-rows.md: the file of the example has the report and the rejected rows that the page shows', async () => {
 	const [file, report, rejected] = blocksOf('files-of-rows.md', '## An example');
 	const input = [{ json: {}, binary: { data: await stored('people.csv', file!, 'text/csv') } }];
 	const result = await runOperation(credential(), {
@@ -78,29 +78,29 @@ test('a file of rows', async () => {
 	expect(text.replace('\ufeff', '').replaceAll('\r\n', '\n')).toBe(rejected);
 });
 
-test('a filter', async () => {
+test('reading.md: the filter of the page matches nine contacts', async () => {
 	const [filterTree] = blocksOf('reading.md', '## Filters');
 	const result = await run('count', 'contacts', { filterMode: 'json', filterTree });
 	expect(outputs(result)).toEqual([[{ count: 9 }], []]);
 });
 
-test('deleting many', async () => {
+test('deleting-and-mirroring.md: Delete Many returns what the page shows, in a dry run and in a real one', async () => {
 	const [dry, done] = blocksOf('deleting-and-mirroring.md', '## Delete Many').map(json);
 	const condition = [{ field: 'stage', operator: 'is', choice: 'lost' }];
 	const filter = { filterMode: 'conditions', conditions: { condition } };
-	const tried = await run('deleteMany', 'deals', { ...filter, options: { dryRun: true } });
-	expect(outputs(tried)).toEqual([[dry], []]);
+	const dryRun = await run('deleteMany', 'deals', { ...filter, options: { dryRun: true } });
+	expect(outputs(dryRun)).toEqual([[dry], []]);
 	const deleted = await run('deleteMany', 'deals', filter);
 	expect(outputs(deleted)).toEqual([[done], []]);
 });
 
-test('mirroring', async () => {
+test('deleting-and-mirroring.md: Sync of all items of the example has the outcomes; of two, it fails with the error on the page', async () => {
 	const [items] = blocksOf('deleting-and-mirroring.md', '## Sync').map(json);
 	const parameters = { columns: automatic, missingRecords: 'delete' };
-	const half = await run('sync', 'companies', parameters, (items as unknown[]).slice(0, 2));
+	const incomplete = await run('sync', 'companies', parameters, (items as unknown[]).slice(0, 2));
 	const page = readFileSync(join(__dirname, '../../docs/deleting-and-mirroring.md'), 'utf8');
-	const [, [first]] = outputs(half) as [IDataObject[], IDataObject[]];
-	expect(page.replaceAll(/\s+/g, ' ')).toContain(first!.error);
+	const [, [failed]] = outputs(incomplete) as [IDataObject[], IDataObject[]];
+	expect(page.replaceAll(/\s+/g, ' ')).toContain(failed!.error);
 	const result = await run('sync', 'companies', parameters, items);
 	expect(outputs(result)[0]!.map(({ outcome }) => outcome)).toEqual([
 		'updated',
@@ -112,32 +112,32 @@ test('mirroring', async () => {
 	]);
 });
 
-test('what a field does not accept', async () => {
+test('values.md: the page has the remedy of every error about a value', async () => {
 	const page = readFileSync(join(__dirname, '../../docs/values.md'), 'utf8');
 	const values = [{ due: '31.12.1990' }, { fee: '1.234,5' }, { signed: 'yes' }, { channels: 'mail,web' }];
 	const items = values.map((value, index) => ({ number: `X-${index}`, title: 'New', ...value }));
 	const [, failed] = outputs(await run('create', 'deals', { columns: automatic }, items));
-	const endings = failed!.map(({ error, message }) => /(?:use|give) .*/.exec(`${error}\n${message}`)?.[0]);
-	expect(endings).toHaveLength(values.length);
-	expect(endings.filter((ending) => !page.includes(ending!.replace(/\.$/, '')))).toEqual([]);
+	const remedies = failed!.map(({ error, message }) => /(?:use|give) .*/.exec(`${error}\n${message}`)?.[0]);
+	expect(remedies).toHaveLength(values.length);
+	expect(remedies.filter((remedy) => !page.includes(remedy!.replace(/\.$/, '')))).toEqual([]);
 });
 
-test('the first polls of a trigger', async () => {
+test('changes.md: the first poll emits nothing, the next the changes that the page shows, once', async () => {
 	const shown = json(blocksOf('changes.md', '### The first poll')[0]) as IDataObject[];
-	const watching = await watch(credential(), {
+	const trigger = await watch(credential(), {
 		triggerOn: 'createdOrUpdated',
 		application: picked('crm'),
 		table: picked('contacts'),
 		startFrom: 'now',
 	});
-	expect(await watching.poll()).toBeNull();
+	expect(await trigger.poll()).toBeNull();
 	const [created, updated] = [
 		{ email: 'ivy.finch@example.com', surname: 'Finch' },
 		{ email: 'ann.fox@example.com', age: 50 },
 	];
 	await run('upsert', 'contacts', { columns: automatic }, [created]);
 	await run('upsert', 'contacts', { columns: automatic }, [updated]);
-	const emitted = await watching.poll();
+	const emitted = await trigger.poll();
 	expect(emitted!.map((item) => item.json)).toEqual(shown.map(shownPart));
-	expect(await watching.poll()).toBeNull();
+	expect(await trigger.poll()).toBeNull();
 });

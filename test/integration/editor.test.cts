@@ -23,8 +23,8 @@ const chosen = (application: string, table = '') => ({
 const contacts = chosen('crm', 'contacts');
 const deals = chosen('crm', 'deals');
 
-describe('lists', () => {
-	test('applications, sorted and filtered', async () => {
+describe('the list', () => {
+	test('of applications is sorted, and filtered regardless of case', async () => {
 		const { results } = await searchList(credential, 'searchApplications', {});
 		expect(results.map(({ value }) => value)).toEqual(['crm', 'geo']);
 		const found = await searchList(credential, 'searchApplications', {}, 'GE');
@@ -32,7 +32,7 @@ describe('lists', () => {
 		expect((await searchList(credential, 'searchApplications', {}, 'zzz')).results).toEqual([]);
 	});
 
-	test('tables of the chosen application, or of all if none is chosen', async () => {
+	test('of tables has those of the chosen application, or of all if none is chosen', async () => {
 		const { results } = await searchList(credential, 'searchTables', chosen('crm'));
 		expect(results.map(({ value }) => value)).toEqual(['companies', 'contacts', 'deals', 'syncRuns']);
 		const all = await searchList(credential, 'searchTables', chosen(''));
@@ -53,12 +53,12 @@ describe('the records of a table without a field to search in', () => {
 			const [skip, limit] = ['skip', 'limit'].map((name) => Number(searchParams.get(name)));
 			return jsonResponse({ data: records.slice(skip, skip! + limit!) });
 		};
-		const at = { baseUrl: platform.origin, token: 'made-up-token' };
-		const list = await searchList(at, 'searchRecords', chosen('crm', 't'), filter, token);
+		const stub = { baseUrl: platform.origin, token: 'made-up-token' };
+		const list = await searchList(stub, 'searchRecords', chosen('crm', 't'), filter, token);
 		return { found: list.results.map(({ value }) => value), next: list.paginationToken as string };
 	};
 
-	test('are searched by title', async () => {
+	test('are searched by title, regardless of case, in pages; without a search the first fifty are shown', async () => {
 		const { found, next } = await search('Record-99');
 		expect(found).toEqual(['record-99', ...Array.from('0123456789', (digit) => `record-99${digit}`)]);
 		expect((await search('Record-99', next)).found).toEqual([]);
@@ -71,14 +71,14 @@ describe('options', () => {
 	const values = async (method: string, parameters: IDataObject = contacts) =>
 		(await loadOptions(credential, method, parameters)).map(({ value }) => value);
 
-	test('the fields that hold data', async () => {
+	test('the fields to load have data: buttons and hints are not among them', async () => {
 		const fields = await values('getFields', deals);
 		expect(fields).toEqual(expect.arrayContaining(['number', 'caption', 'version', 'sketch']));
 		expect(fields).not.toContain('send');
 		expect(fields).not.toContain('hint');
 	});
 
-	test('fields of linked records can be filtered by, and find what they name', async () => {
+	test('the fields to filter by include those of linked records, and a filter on one returns only records that match it', async () => {
 		expect(await values('getFilterFields')).toEqual(expect.arrayContaining(['company', 'company.name', 'company.city']));
 		const condition = [{ field: 'company.name', operator: 'startswith', value: 'Elm' }];
 		const result = await runOperation(credential, {
@@ -90,13 +90,13 @@ describe('options', () => {
 		}
 	});
 
-	test('the fields to filter and to sort by', async () => {
+	test('the fields to sort by are created, ID, modified, then those to filter by except fields of linked records', async () => {
 		const fields = await values('getFilterFields', deals);
 		expect(fields).toContain('stage');
 		expect(fields).not.toContain('send');
 		const sorts = await values('getSortFields', deals);
-		const own = fields.filter((name) => !String(name).includes('.'));
-		expect(sorts).toEqual(['', 'created', 'id', 'modified', ...own.slice(1)]);
+		const [, ...unlinked] = fields.filter((name) => !String(name).includes('.'));
+		expect(sorts).toEqual(['', 'created', 'id', 'modified', ...unlinked]);
 	});
 
 	test('lists to choose one entry from have an empty value, so that the editor does not mark it', async () => {
@@ -111,13 +111,13 @@ describe('options', () => {
 		}
 	});
 
-	test('the fields that records can be matched on', async () => {
+	test('the fields to match on are neither read-only nor pictures nor buttons', async () => {
 		const fields = await values('getMatchFields', deals);
 		expect(fields).toEqual(expect.arrayContaining(['number', 'stage']));
 		for (const name of ['caption', 'version', 'sketch', 'send']) expect(fields).not.toContain(name);
 	});
 
-	test('saved views', async () => {
+	test('saved views have their names and descriptions, after None', async () => {
 		const views = await loadOptions(credential, 'getSavedViews', contacts);
 		expect(views.map(({ name }) => name)).toEqual(['None', 'Adults', 'Newsletter']);
 		expect(views[1]?.description).toBe('Eighteen and older');
@@ -138,13 +138,13 @@ describe('options', () => {
 	});
 });
 
-describe('columns', () => {
+describe('columns of the mapping', () => {
 	const columns = async (method: string, parameters: IDataObject = contacts) => {
 		const { fields } = await loadColumns(credential, method, parameters);
 		return new Map(fields.map((field) => [field.id, field]));
 	};
 
-	test('the import key comes first', async () => {
+	test('of an upsert: the import key comes first', async () => {
 		expect([...(await columns('getColumnsToUpsert')).keys()][0]).toBe('email');
 	});
 
@@ -163,7 +163,7 @@ describe('columns', () => {
 		await sandbox.admin.reset();
 	});
 
-	test('of a new record: required fields marked, read-only ones left out', async () => {
+	test('of a new record: required fields are marked, read-only ones are left out, a checkbox has the options true and false', async () => {
 		const fields = await columns('getColumnsToCreate');
 		expect(fields.has('fullName')).toBe(false);
 		expect(fields.get('surname')).toMatchObject({ displayName: 'Surname', required: true });
@@ -189,7 +189,7 @@ describe('columns', () => {
 		expect([...fields.values()].some((field) => field.required)).toBe(false);
 	});
 
-	test('every type has its input, choices have their options in order', async () => {
+	test('have an input for every type; choices keep their order, links say what to fill in', async () => {
 		const fields = await columns('getColumnsToCreate', deals);
 		expect(fields.get('stage')).toMatchObject({
 			type: 'options',
@@ -242,25 +242,25 @@ describe('a list that cannot be loaded says why', () => {
 		}
 	});
 
-	describe('soon, with what to do in the editor', () => {
+	describe('after one request, with what to do in the editor', () => {
 		const platform = useStubServer();
 		const wait = (headers = {}) => ({ status: 429, headers, body: '{}' });
 
 		test.each<[what: string, response: StubResponse, hint: string]>([
 			['asks to wait', wait({ 'retry-after': '30' }), 'Load the list again in 30 s.'],
-			['asks to wait, not how long', wait(), 'Load the list again in a minute.'],
+			['asks to wait without saying how long', wait(), 'Load the list again in a minute.'],
 			['fails', { status: 502 }, 'Check the platform and the network, then load'],
 		])('a platform that %s', async (_, response, hint) => {
 			platform.respond = () => response;
-			const at = { baseUrl: platform.origin, token: 'made-up-token' };
+			const stub = { baseUrl: platform.origin, token: 'made-up-token' };
 			const start = Date.now();
-			await expect(searchList(at, 'searchApplications', {})).rejects.toMatchObject({ description: expect.stringContaining(hint) });
+			await expect(searchList(stub, 'searchApplications', {})).rejects.toMatchObject({ description: expect.stringContaining(hint) });
 			expect(Date.now() - start).toBeLessThan(30_000);
 			expect(platform.requests).toHaveLength(1);
 		});
 	});
 
-	test('an unknown table', async () => {
+	test('an unknown table is named, with its application if one is chosen', async () => {
 		const unknown = chosen('crm', 'nothing');
 		await expect(loadColumns(credential, 'getColumnsToCreate', unknown)).rejects.toThrow("Application 'crm' has no table 'nothing'");
 		await expect(loadOptions(credential, 'getFields', chosen('', 'nothing'))).rejects.toThrow(

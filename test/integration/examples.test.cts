@@ -48,7 +48,7 @@ async function loadSchema(parameters: INodeParameters): Promise<ResourceMapperFi
 	return fields.map((field) => ({ ...field, removed: false }));
 }
 
-test.each(mappers)("%s: '%s' holds its table's fields", async (file, name) => {
+test.each(mappers)("%s: '%s' contains the fields of its table, as the editor loads them", async (file, name) => {
 	const example = read(file);
 	const { parameters } = example.nodes.find((node) => node.name === name)!;
 	const mapper = mapperOf(parameters);
@@ -61,22 +61,14 @@ test.each(mappers)("%s: '%s' holds its table's fields", async (file, name) => {
 	expect(mapper.schema).toEqual(schema);
 });
 
-test('report of every sync: a token that may not write the report says so, and hides no result', async () => {
+/** The nodes of the report's example that write, in a workflow without the node that sets the report's values. */
+function reportWorkflow() {
 	const { nodes } = read('report-of-every-sync.json');
 	const parametersOf = (name: string) => nodes.find((node) => node.name === name)!.parameters;
 	const { assignments } = parametersOf('Report').assignments as unknown as { assignments: Array<{ name: string; value: string }> };
 	const report = Object.fromEntries(assignments.map(({ name, value }) => [name, value]));
 	const columns = { mappingMode: 'defineBelow', value: report, matchingColumns: [], schema: [] };
-	const { admin } = sandbox;
-	const token = await admin.createToken({
-		name: 'contacts-only',
-		type: 'role',
-		permissions: [
-			{ app: 'crm', table: 'contacts', allow: ['structure', 'read', 'create', 'update'] },
-			{ app: 'crm', table: 'syncRuns', allow: ['structure', 'read'] },
-		],
-	});
-	const workflow = {
+	return {
 		nodes: [
 			{ name: 'Items', type: ITEMS_TYPE },
 			{ name: 'Write contacts', type: NODE_TYPE, parameters: parametersOf('Write contacts'), onError: 'continueRegularOutput' as const },
@@ -89,8 +81,20 @@ test('report of every sync: a token that may not write the report says so, and h
 			].map(([from, node]) => [from, { main: [[{ node, type: 'main', index: 0 }]] }]),
 		),
 	};
+}
+
+test('report-of-every-sync.json: if the token may not write the report, the run fails and says so, but still returns what was written', async () => {
+	const { admin } = sandbox;
+	const token = await admin.createToken({
+		name: 'contacts-only',
+		type: 'role',
+		permissions: [
+			{ app: 'crm', table: 'contacts', allow: ['structure', 'read', 'create', 'update'] },
+			{ app: 'crm', table: 'syncRuns', allow: ['structure', 'read'] },
+		],
+	});
 	const person = { email: 'new@example.com', firstname: 'New', surname: 'Person' };
-	const run = async (given: Credential) => await runWorkflow(workflow, [{ json: person }], given);
+	const run = async (access: Credential) => await runWorkflow(reportWorkflow(), [{ json: person }], access);
 
 	const result = await run({ ...credential, token });
 	expect(result.error).toMatchObject({

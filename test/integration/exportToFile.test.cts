@@ -17,7 +17,7 @@ async function exported(run: Run = {}) {
 
 const lines = (text: string) => text.split('\r\n').slice(0, -1);
 
-test('a table as CSV: its columns, then one line per record', async () => {
+test('a table is exported as CSV: a line with the columns, then one for each record with the values that Get Many returns', async () => {
 	const stored = await harness.fill(
 		'orders',
 		{ number: '1', buyer: 'Smith, "Ann"', price: 9.5, state: 'open', tags: ['a', 'b'] },
@@ -40,7 +40,7 @@ test('a table as CSV: its columns, then one line per record', async () => {
 	expect(rest.map((entry) => entry.endsWith(endOf(entry.slice(0, 36))))).toEqual([true, true]);
 });
 
-test('NDJSON has the records as Get Many returns them', async () => {
+test('an NDJSON file has the records as Get Many returns them', async () => {
 	await harness.fill('orders', ...numbered(3, { tags: ['a'], price: 1 }));
 	const { text } = await exported({ parameters: { format: 'ndjson' } });
 	const { json } = await harness.run('getAll', { parameters: { returnAll: true } });
@@ -51,7 +51,7 @@ test('NDJSON has the records as Get Many returns them', async () => {
 	expect(values).toEqual(json());
 });
 
-test('filter, order, fields, the format of CSV', async () => {
+test('only records that match the filter are exported, in the chosen order', async () => {
 	await harness.fill('orders', ...numbered(3, { state: 'open' }), { number: '4', buyer: '-1' });
 	const { text } = await exported({
 		parameters: {
@@ -61,7 +61,11 @@ test('filter, order, fields, the format of CSV', async () => {
 		},
 	});
 	expect(lines(text).map((line) => line.split(',')[1])).toEqual(['number', '3', '2', '1']);
-	const form = await harness.run('exportToFile', {
+});
+
+test('options choose the fields, the name of the file and the format of CSV', async () => {
+	await harness.fill('orders', ...numbered(3, { state: 'open' }), { number: '4', buyer: '-1' });
+	const result = await harness.run('exportToFile', {
 		parameters: { sort: { by: [{ field: 'number', direction: 'desc' }] }, outputField: 'table' },
 		options: {
 			fieldsToLoad: ['number', 'buyer'],
@@ -72,20 +76,20 @@ test('filter, order, fields, the format of CSV', async () => {
 			formulaGuard: false,
 		},
 	});
-	expect(form.error).toBeUndefined();
-	const bytes = await read(form.output('Data Platform')[0], 'table');
+	expect(result.error).toBeUndefined();
+	const bytes = await read(result.output('Data Platform')[0], 'table');
 	const [header, first] = lines(bytes.toString('utf8'));
 	expect(header).toBe('\ufeffid;number;buyer;created;modified;ver');
 	expect(first!.split(';').slice(1, 3)).toEqual(['4', '-1']);
-	expect(form.output('Data Platform')[0]!.binary!.table!.fileName).toBe('orders.csv');
+	expect(result.output('Data Platform')[0]!.binary!.table!.fileName).toBe('orders.csv');
 });
 
-test('an empty table is only a header, or an empty file', async () => {
+test('an empty table is exported as a header in CSV, as an empty file in NDJSON', async () => {
 	expect(lines((await exported()).text)).toEqual(['id,number,buyer,price,state,comment,tags,channels,related,label,created,modified,ver']);
 	expect((await exported({ parameters: { format: 'ndjson' } })).text).toBe('');
 });
 
-test('linked records with their fields', async () => {
+test('linked records are exported with the fields that the options include', async () => {
 	const [first] = await harness.fill('orders', { number: '1', buyer: 'a' });
 	await harness.sandbox
 		.client()
@@ -96,7 +100,7 @@ test('linked records with their fields', async () => {
 	expect(lines(text)[2]).toContain(`"[{""id"":""${first!.id}"",""buyer"":""a""}]"`);
 });
 
-test('several pages, each record once', async () => {
+test('a table of several pages is exported with each record once', async () => {
 	await harness.fill('notes', ...Array.from({ length: 1200 }, (_, rank) => ({ text: 'x', rank })));
 	const { item, text } = await exported({ table: 'notes' });
 	expect(item!.json.records).toBe(1200);
@@ -106,26 +110,26 @@ test('several pages, each record once', async () => {
 	expect(ranks.sort((a, b) => a - b)).toEqual(Array.from({ length: 1200 }, (_, rank) => rank));
 });
 
-test('a table that can no longer be read in the middle is an error, and no file', async () => {
+test('if the second page of a table cannot be read, the item is an error without a file', async () => {
 	await harness.fill('notes', ...Array.from({ length: 1200 }, (_, rank) => ({ text: 'x', rank })));
-	const rule = { match: { method: 'GET', path: '/data$' }, when: { nth: [2] } };
-	await harness.faults({ ...rule, fault: { kind: 'status', status: 403 } });
+	const secondPage = { match: { method: 'GET', path: '/data$' }, when: { nth: [2] } };
+	await harness.faults({ ...secondPage, fault: { kind: 'status', status: 403 } });
 	const result = await harness.run('exportToFile', { table: 'notes', onError: 'continueRegularOutput' });
 	expectErrorItem(result.output('Data Platform')[0]!, 0, /./, { outcome: 'failed', status: 403 });
 	expect(result.output('Data Platform')[0]!.binary).toBeUndefined();
 });
 
-test('canceled in the middle: no file, and nothing more is read', async () => {
+test('an export that is canceled in the middle makes no file and reads nothing more', async () => {
 	await harness.fill('notes', ...Array.from({ length: 1200 }, (_, rank) => ({ text: 'x', rank })));
-	const pages = { match: { method: 'GET', path: '/data$' }, when: { nth: [2] } };
-	await harness.faults({ ...pages, fault: { kind: 'slowBefore', ms: 20_000 } });
+	const secondPage = { match: { method: 'GET', path: '/data$' }, when: { nth: [2] } };
+	await harness.faults({ ...secondPage, fault: { kind: 'slowBefore', ms: 20_000 } });
 	const start = Date.now();
 	const result = await harness.run('exportToFile', {
 		table: 'notes',
 		onStart: (cancel) => {
 			const watch = setInterval(async () => {
-				const read = (await harness.requests()).filter(({ path }) => path.endsWith('/data'));
-				if (read.length < 2) return;
+				const pages = (await harness.requests()).filter(({ path }) => path.endsWith('/data'));
+				if (pages.length < 2) return;
 				clearInterval(watch);
 				cancel();
 			}, 20);
@@ -140,7 +144,7 @@ test('canceled in the middle: no file, and nothing more is read', async () => {
 	expect(await harness.requests()).toHaveLength(sent);
 });
 
-test('a store that is full', async () => {
+test('if the file store is full, the error says which file cannot be written, and why', async () => {
 	await harness.fill('notes', { text: 'x' });
 	const store = jest
 		.spyOn(Container.get(BinaryDataService), 'store')

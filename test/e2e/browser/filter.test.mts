@@ -63,7 +63,7 @@ const shownRows = async (): Promise<string[]> => {
 	return await byId('output-panel').locator('tbody tr').allInnerTexts();
 };
 
-test('a filter with a group is put together from lists, and finds what it says', async () => {
+test('a filter with a group is built from lists, and the node returns the records that match it', async () => {
 	await openPanel('getAll');
 	await choose(byId('parameter-input-filterMode'), 'Conditions');
 	const outer = byId('fixed-collection-conditions').first();
@@ -85,15 +85,15 @@ test('a filter with a group is put together from lists, and finds what it says',
 	await takePicture(editor.page, 'filter');
 
 	const contacts = (await readRecords(editor.n8n.sandbox, 'crm', 'contacts')).map((one) => one.fields);
-	const wanted = contacts.filter(
+	const matching = contacts.filter(
 		({ newsletter, age: years, surname }) => newsletter === true && (Number(years) >= 60 || String(surname).startsWith('W')),
 	);
-	assert.ok(wanted.length > 1 && wanted.length < contacts.length);
-	assert.equal(rows.length, wanted.length);
-	for (const { email } of wanted) assert.ok(rows.some((row) => row.includes(String(email))));
+	assert.ok(matching.length > 1 && matching.length < contacts.length);
+	assert.equal(rows.length, matching.length);
+	for (const { email } of matching) assert.ok(rows.some((row) => row.includes(String(email))));
 });
 
-test('the choices of a dropdown are picked from a list', async () => {
+test('Delete Many: the choices of a dropdown are picked from a list, and the hint to add a condition disappears', async () => {
 	await openPanel('deleteMany', locator('deals', 'Deals'));
 	const hint = editor.page.getByText('Add a condition: without one, nothing is deleted.');
 	await hint.waitFor();
@@ -111,7 +111,7 @@ test('the choices of a dropdown are picked from a list', async () => {
 	await takePicture(editor.page, 'choices');
 });
 
-test('if a table has no import key, a hint says what to do, and the mapping stays', async () => {
+test('if a table has no import key, a hint says so until other fields are chosen to match on, and the mapping stays', async () => {
 	await editor.n8n.sandbox.admin.createTable({
 		app: 'crm',
 		table: {
@@ -160,7 +160,7 @@ const cutLabels = async (): Promise<string[]> =>
 			.map((element) => element.textContent ?? ''),
 	);
 
-test('rare options stand in sub-collections, and no label is cut', async () => {
+test('rare options are in sub-collections, and no label is cut', async () => {
 	const all = { settings: {} };
 	const options = { requests: all, inputValues: all, matching: all };
 	await openPanel('upsert', undefined, { options: { ...options, linkValues: { link: [{}] } } });

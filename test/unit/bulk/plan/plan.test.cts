@@ -28,7 +28,7 @@ describe('checking an item', () => {
 		]);
 	});
 
-	test('lists the fields that can be written if none is nearly the same', () => {
+	test('lists the fields that can be written if no name is similar', () => {
 		expect(problemsOf({ surname: 'Fox', lastname: 'red' })).toEqual([
 			{
 				index: 0,
@@ -39,7 +39,7 @@ describe('checking an item', () => {
 		]);
 	});
 
-	test('unknown and read-only fields are left out when they are to be ignored', () => {
+	test("leaves out unknown and read-only fields if 'Unknown Fields' is 'Ignore'", () => {
 		const { records, problems } = plan([{ values: { surname: 'F', colour: 1, fullName: 'x' } }], {
 			mode: 'create',
 			unknownFields: 'ignore',
@@ -52,18 +52,18 @@ describe('checking an item', () => {
 		expect(problemsOf(values)).toEqual([{ index: 0, message: 'the item has no JSON data' }]);
 	});
 
-	test('a wrong import key is reported once', () => {
+	test('reports an import key of the wrong type once', () => {
 		expect(plan([{ values: { email: { a: 1 } } }], { mode: 'upsert' }).problems).toEqual([
 			{ index: 0, field: 'email', message: "'email' accepts text, not a list or an object" },
 		]);
 	});
 
-	test.each(['upsert', 'update'] as const)('%s asks for no other field', (mode) => {
+	test.each(['upsert', 'update'] as const)('%s does not ask for required fields', (mode) => {
 		const { problems } = plan([{ values: { email: 'a@x' }, id: 'r1' }], { mode });
 		expect(problems).toEqual([]);
 	});
 
-	test('a full update asks for the required fields', () => {
+	test('replace asks for the required fields', () => {
 		const { problems } = plan([{ values: { email: 'a@x' }, id: 'r1' }], { mode: 'replace' });
 		expect(problems).toEqual([{ index: 0, field: 'surname', message: "'surname' is required" }]);
 	});
@@ -80,7 +80,7 @@ describe('checking an item', () => {
 		]);
 	});
 
-	test('an id is trimmed and only used if an existing record is meant', () => {
+	test('an ID is trimmed to update a record, and ignored to create one', () => {
 		expect(plan([{ values: { age: 1 }, id: ' r1 ' }], { mode: 'update' }).records[0]?.id).toBe('r1');
 		const created = plan([{ values: { surname: 'F' }, id: 'r1' }], { mode: 'create' });
 		expect(created.records[0]?.id).toBeUndefined();
@@ -88,7 +88,7 @@ describe('checking an item', () => {
 });
 
 describe('names that JavaScript knows', () => {
-	test.each(['constructor', 'toString', '__proto__'])('a required %s that is missing', (name) => {
+	test.each(['constructor', 'toString', '__proto__'])('a required field with the name %s is reported if it is missing', (name) => {
 		const table = tableOf(fieldOf(name, 'text', { required: true }), fieldOf('surname'));
 		const { problems } = plan([{ values: { surname: 'F' } }], { mode: 'create' }, table);
 		expect(problems).toEqual([{ index: 0, field: name, message: `'${name}' is required` }]);
@@ -103,7 +103,7 @@ describe('the import key', () => {
 		expect(problems).toEqual([0, 1, 2].map((index) => ({ index, field: 'email', message })));
 	});
 
-	test('may be named if the table marks none', () => {
+	test('may be named in the options if the table marks none', () => {
 		const table = tableOf(fieldOf('code', 'number'), fieldOf('name'));
 		const rows = [{ values: { code: 5 } }];
 		expect(() => plan(rows, { mode: 'upsert' }, table)).toThrow("Table 'People' has no import key field");
@@ -111,16 +111,19 @@ describe('the import key', () => {
 		expect(records[0]?.key).toBe('5');
 	});
 
-	test.each(['create', 'upsert', 'update'] as const)('%s: another field than the marked one is refused, the marked one is not', (mode) => {
-		const rows = [{ values: { email: 'a@x', surname: 'Fox' }, id: 'r1' }];
-		expect(() => plan(rows, { mode, importKey: 'surname' })).toThrow("The import key of table 'People' is 'email', not 'surname'");
-		expect(plan(rows, { mode, importKey: 'email' }).problems).toEqual([]);
-	});
+	test.each(['create', 'upsert', 'update'] as const)(
+		'of a table that marks one: %s rejects the name of another field, and accepts the name of the marked one',
+		(mode) => {
+			const rows = [{ values: { email: 'a@x', surname: 'Fox' }, id: 'r1' }];
+			expect(() => plan(rows, { mode, importKey: 'surname' })).toThrow("The import key of table 'People' is 'email', not 'surname'");
+			expect(plan(rows, { mode, importKey: 'email' }).problems).toEqual([]);
+		},
+	);
 
 	test.each([
 		...['money_with_currency', 'checkbox', 'dropdownmulti', 'chips', 'url_link', 'checklist'],
 		...['chat', 'schema_link', 'picture', 'file', 'system_type', 'calculated', 'buttonform'],
-	])('%s can not be one', (type) => {
+	])('of the type %s is rejected, unless records are only created', (type) => {
 		const table = tableOf(fieldOf('code', type, { importKey: true }));
 		expect(() => plan([], { mode: 'upsert' }, table)).toThrow(
 			`The import key 'code' of table 'People' has the type '${type}', which can't be a key`,
@@ -138,7 +141,7 @@ describe('the import key', () => {
 	};
 
 	/** Two spellings of a key, and how the platform stores it. */
-	const SAME: Array<[type: string, one: unknown, other: unknown, stored: string]> = [
+	const SAME_KEYS: Array<[type: string, one: unknown, other: unknown, stored: string]> = [
 		['text', '1', 1, '1'],
 		['radio', 'a', 'a', 'a'],
 		['dropdown', 'true', true, 'true'],
@@ -156,14 +159,14 @@ describe('the import key', () => {
 		['datetime', '2026-01-01Z', '2026-01-01T00:00:00.000Z', '2026-01-01T00:00:00.000Z'],
 	];
 
-	test.each(SAME)('%s: %j and %j are one key, stored as %j', (type, one, other, stored) => {
+	test.each(SAME_KEYS)('%s: %j and %j are one key, stored as %j', (type, one, other, stored) => {
 		const { records, merged, problems } = planKeys(type, one, other);
 		expect(problems).toEqual([]);
 		expect([...merged]).toEqual([[0, 1]]);
 		expect(records.map(({ key }) => key)).toEqual([stored]);
 	});
 
-	const DIFFERENT: Array<[type: string, one: unknown, other: unknown]> = [
+	const DIFFERENT_KEYS: Array<[type: string, one: unknown, other: unknown]> = [
 		['text', 'a', 'A'],
 		['text', 'a', 'a '],
 		['number', 1, 10],
@@ -172,7 +175,7 @@ describe('the import key', () => {
 		['datetime', '2026-01-01T10:00:00.123Z', '2026-01-01T10:00:00.124Z'],
 	];
 
-	test.each(DIFFERENT)('%s: %j and %j are two keys', (type, one, other) => {
+	test.each(DIFFERENT_KEYS)('%s: %j and %j are two keys', (type, one, other) => {
 		const { records, merged, problems } = planKeys(type, one, other);
 		expect(problems).toEqual([]);
 		expect(merged.size).toBe(0);
@@ -180,7 +183,7 @@ describe('the import key', () => {
 	});
 
 	const berlin = "{zone: 'Europe/Berlin'}";
-	const INEXACT: Array<[type: string, value: string, problem: string]> = [
+	const INEXACT_KEYS: Array<[type: string, value: string, problem: string]> = [
 		[
 			'date',
 			'2026-01-01T23:30:00Z',
@@ -198,13 +201,16 @@ describe('the import key', () => {
 		],
 	];
 
-	test.each(INEXACT)('of a %s is not %j: the problem has the expression', (type, value, problem) => {
-		const { records, problems } = planKeys(type, value);
-		expect(records).toEqual([]);
-		expect(problems).toEqual([{ index: 0, field: 'code', message: `the import key 'code' ${problem}` }]);
-	});
+	test.each(INEXACT_KEYS)(
+		'of the type %s rejects the inexact value %j, and the problem shows an expression that makes it exact',
+		(type, value, problem) => {
+			const { records, problems } = planKeys(type, value);
+			expect(records).toEqual([]);
+			expect(problems).toEqual([{ index: 0, field: 'code', message: `the import key 'code' ${problem}` }]);
+		},
+	);
 
-	test.each(INEXACT)('of a %s may be %j if records are found by their IDs', (type, value) => {
+	test.each(INEXACT_KEYS)('of the type %s may have the inexact value %j if records are matched by their IDs', (type, value) => {
 		const keyed = tableOf(fieldOf('code', type, { importKey: true }));
 		const { records, problems } = plan([{ values: { code: value }, id: 'r1' }], { mode: 'update' }, keyed);
 		expect(problems).toEqual([]);
@@ -217,7 +223,7 @@ describe('the import key', () => {
 			'accepts a time with a zone such as 2026-11-21T09:30:00Z, not "2026-01-01T10:00": for a CSV file, choose the time zone in the options',
 		],
 		['date', 'accepts a date such as 2026-11-21, not "2026-01-01T10:00"'],
-	])('of a %s in a file is mended there, not by an expression', (type, problem) => {
+	])('of the type %s: the problem of a row in a file shows no expression, the problem of an item does', (type, problem) => {
 		const keyed = tableOf(fieldOf('due date', type));
 		const rows = [{ values: { 'due date': '2026-01-01T10:00' } }];
 		const matchOn = ['due date'];
@@ -231,11 +237,11 @@ describe('the import key', () => {
 describe('duplicates', () => {
 	const rows = ['a', 'b', 'a', 'a'].map((email, age) => ({ values: { email, age } }));
 
-	test('become one record of the last values, in the place of the last item', () => {
-		const given = [{ email: 'a', age: 1, surname: 'Fox' }, { email: 'a', age: 3 }, { email: 'b', age: 2 }, { email: 'a' }].map(
+	test('are merged into one record: the last value of each field, at the index of the last item', () => {
+		const items = [{ email: 'a', age: 1, surname: 'Fox' }, { email: 'a', age: 3 }, { email: 'b', age: 2 }, { email: 'a' }].map(
 			(values) => ({ values }),
 		);
-		const { records, problems, merged } = plan(given, { mode: 'upsert' });
+		const { records, problems, merged } = plan(items, { mode: 'upsert' });
 		expect(records).toMatchObject([
 			{ index: 2, fields: { email: 'b', age: 2 } },
 			{ index: 3, fields: { email: 'a', age: 3, surname: 'Fox' } },
@@ -247,31 +253,31 @@ describe('duplicates', () => {
 		expect(problems).toEqual([]);
 	});
 
-	test('an emptied field counts as a value', () => {
-		const given = [
+	test('clear a field if its last value is null', () => {
+		const items = [
 			{ email: 'a', age: 1 },
 			{ email: 'a', age: null },
 		].map((values) => ({ values }));
-		const { records } = plan(given, { mode: 'upsert', empty: 'clear' });
+		const { records } = plan(items, { mode: 'upsert', empty: 'clear' });
 		expect(records[0]?.fields).toEqual({ email: 'a', age: null });
 	});
 
-	test('of updates become one, of replacements the last counts alone', () => {
-		const given = [{ age: 1, surname: 'Owl' }, { surname: 'Fox' }].map((values) => ({ values, id: 'r1' }));
-		expect(plan(given, { mode: 'update' }).records).toMatchObject([{ index: 1, id: 'r1', fields: { age: 1, surname: 'Fox' } }]);
-		expect(plan(given, { mode: 'replace' }).records).toEqual([{ index: 1, id: 'r1', key: undefined, fields: { surname: 'Fox' } }]);
+	test('of update are merged; of replace, only the last is written', () => {
+		const items = [{ age: 1, surname: 'Owl' }, { surname: 'Fox' }].map((values) => ({ values, id: 'r1' }));
+		expect(plan(items, { mode: 'update' }).records).toMatchObject([{ index: 1, id: 'r1', fields: { age: 1, surname: 'Fox' } }]);
+		expect(plan(items, { mode: 'replace' }).records).toEqual([{ index: 1, id: 'r1', key: undefined, fields: { surname: 'Fox' } }]);
 	});
 
-	test('of updates by UUID are those in capitals, too, which are sent in lower case; other IDs that differ in case are not', () => {
+	test('include UUIDs that differ only in case, which are sent in lower case, but not other IDs that differ in case', () => {
 		const id = '0f8fad5b-d9cb-469f-a165-70867728950e';
-		const given = [id, id.toUpperCase(), 'r1', 'R1'].map((one, age) => ({ id: one, values: { age } }));
-		const { problems, records } = plan(given, { mode: 'update', duplicates: 'error' });
+		const items = [id, id.toUpperCase(), 'r1', 'R1'].map((one, age) => ({ id: one, values: { age } }));
+		const { problems, records } = plan(items, { mode: 'update', duplicates: 'error' });
 		expect(problems.map(({ message }) => message)).toEqual([
 			`it has the same record id '${id}' as item 1`,
 			`it has the same record id '${id}' as item 0`,
 		]);
 		expect(records).toMatchObject([{ id: 'r1' }, { id: 'R1' }]);
-		expect(plan(given, { mode: 'update' }).records[0]!.id).toBe(id);
+		expect(plan(items, { mode: 'update' }).records[0]!.id).toBe(id);
 	});
 
 	describe('of fields that are changed rather than set', () => {
@@ -282,31 +288,37 @@ describe('duplicates', () => {
 		);
 		const a = { filename: 'a', mimetype: 'x/y', filedata: 'data:,a' };
 		const b = { ...a, filename: 'b' };
-		const CHANGES: Array<[field: string, one: unknown, other: unknown, merged: unknown]> = [
+		const MERGED_CHANGES: Array<[field: string, one: unknown, other: unknown, merged: unknown]> = [
 			['people', ['p1'], ['p2'], { add: ['p1', 'p2'], remove: [] }],
 			['people', ['p1', 'p2'], { remove: ['p3'] }, { add: ['p1', 'p2'], remove: ['p3'] }],
-			['people', ['p1', 'p2'], { remove: ['p1'] }, undefined],
-			['people', { remove: ['p1'] }, 'p1', undefined],
 			['people', ['p1'], null, null],
-			['people', null, ['p1'], undefined],
 			['papers', { add: [a] }, { add: [b], remove: ['f'] }, { add: [a, b], remove: ['f'] }],
 			['papers', [a], { add: [b] }, [a, b]],
 			['papers', { add: [a] }, [b], [b]],
-			['papers', 'https://x.example/a', { add: [b] }, undefined],
-			['papers', { add: [a] }, 'https://x.example/a', undefined],
-			['papers', [a], { remove: ['f'] }, undefined],
-			['papers', null, { add: [b] }, undefined],
 			['papers', [a], null, null],
 		];
+		const CONFLICTING_CHANGES: Array<[field: string, one: unknown, other: unknown]> = [
+			['people', ['p1', 'p2'], { remove: ['p1'] }],
+			['people', { remove: ['p1'] }, 'p1'],
+			['people', null, ['p1']],
+			['papers', 'https://x.example/a', { add: [b] }],
+			['papers', { add: [a] }, 'https://x.example/a'],
+			['papers', [a], { remove: ['f'] }],
+			['papers', null, { add: [b] }],
+		];
+		const planBoth = (field: string, one: unknown, other: unknown) => {
+			const items = [one, other].map((value) => ({ values: { code: 'k', [field]: value } }));
+			return plan(items, { mode: 'upsert', empty: 'clear' }, table);
+		};
 
-		test.each(CHANGES)('%s: %j, then %j', (field, one, other, expected) => {
-			const given = [one, other].map((value) => ({ values: { code: 'k', [field]: value } }));
-			const { records, problems } = plan(given, { mode: 'upsert', empty: 'clear' }, table);
-			if (expected !== undefined) {
-				expect(problems).toEqual([]);
-				expect(records[0]?.fields[field]).toEqual(expected);
-				return;
-			}
+		test.each(MERGED_CHANGES)('%s: %j, then %j is merged to %j', (field, one, other, merged) => {
+			const { records, problems } = planBoth(field, one, other);
+			expect(problems).toEqual([]);
+			expect(records[0]?.fields[field]).toEqual(merged);
+		});
+
+		test.each(CONFLICTING_CHANGES)("%s: %j, then %j can't be merged", (field, one, other) => {
+			const { records, problems } = planBoth(field, one, other);
 			expect(records).toEqual([]);
 			const message = `and what they do to '${field}' can't be merged: put it into one item`;
 			expect(problems).toEqual([
@@ -316,7 +328,7 @@ describe('duplicates', () => {
 		});
 	});
 
-	test('each of them is an error if the option is set', () => {
+	test('are all errors if the option says so, and each names the other items', () => {
 		const { records, problems, merged } = plan(rows, { mode: 'upsert', duplicates: 'error' });
 		expect(records.map(({ index }) => index)).toEqual([1]);
 		expect(merged.size).toBe(0);
@@ -327,21 +339,21 @@ describe('duplicates', () => {
 		]);
 	});
 
-	test('updates are distinct by id, whatever their keys', () => {
+	test('of update are items with the same ID, whatever their import keys', () => {
 		const same = ['r1', 'r1', 'r2'].map((id) => ({ values: { email: 'a' }, id }));
 		const { records, merged } = plan(same, { mode: 'update' });
 		expect(records.map(({ id }) => id)).toEqual(['r1', 'r2']);
 		expect([...merged]).toEqual([[0, 1]]);
 	});
 
-	test('created records are all sent, without a key that could confuse them', () => {
+	test('of create are all written, as records that share a key', () => {
 		const twice = ['a', 'a', 'b'].map((email) => ({ values: { email, surname: 'Fox' } }));
 		const { records } = plan(twice, { mode: 'create' });
 		expect(records.map(({ key }) => key)).toEqual([undefined, undefined, 'b']);
 		expect(records.map(({ sharedKey }) => sharedKey)).toEqual([{ text: 'a', isFirst: true }, { text: 'a', isFirst: false }, undefined]);
 	});
 
-	test('an item with a problem is not merged with a good one', () => {
+	test('are not merged if one of them has a problem', () => {
 		const { records, merged, problems } = plan([{ values: { email: 'a', age: 1 } }, { values: { email: 'a', age: 'old' } }], {
 			mode: 'upsert',
 		});
@@ -351,7 +363,7 @@ describe('duplicates', () => {
 	});
 });
 
-test('empty values count as the table and the options say', () => {
+test('an empty value of a required field is always a problem; of another field, the option says if it is one or clears the field', () => {
 	expect(problemsOf({ surname: '' })).toEqual([{ index: 0, field: 'surname', message: "'surname' is required" }]);
 	expect(problemsOf({ surname: '' }, { empty: 'clear' })).toEqual([{ index: 0, field: 'surname', message: "'surname' is required" }]);
 	expect(problemsOf({ surname: 'F', age: '' }, { empty: 'error' })).toEqual([{ index: 0, field: 'age', message: "'age' is empty" }]);
@@ -364,7 +376,7 @@ describe('corrections', () => {
 	const wide = tableOf(...letters.map((letter) => fieldOf(`field-${letter.repeat(5)}`)));
 	const mistyped = letters.map((letter) => `field-${letter.repeat(4)}`);
 
-	test('are offered for the first twenty names, in every item', () => {
+	test('are offered for the first twenty mistyped names, in every item', () => {
 		const values = Object.fromEntries(mistyped.map((name) => [name, 1]));
 		const { problems } = plan([{ values }, { values }], { mode: 'create' }, wide);
 		const offered = problems.filter(({ message }) => message.includes('did you mean'));
@@ -379,19 +391,29 @@ describe('corrections', () => {
 	});
 });
 
-describe('an error about the import key says what to do', () => {
+describe('an error about the import key names the field, if any, and says what to do', () => {
 	const unmarked = tableOf(fieldOf('email'));
 	const marked = (type: string) => tableOf(fieldOf('code', type, { importKey: true }));
 	test.each<[string, typeof people, importKey: string | undefined, details: object]>([
 		[
-			'another is named',
+			'the options name another field than the marked one',
 			people,
 			'surname',
 			{ field: 'surname', hint: expect.stringContaining("Leave 'Import Key Field' empty in the options") },
 		],
-		['it is no field', unmarked, 'mail', { field: 'mail', hint: "Correct 'Import Key Field' in the options, or leave it empty." }],
-		['there is none', unmarked, undefined, { hint: expect.stringContaining("Choose 'Other Fields' under 'Match On'") }],
-		['it can’t be one', marked('chips'), undefined, { field: 'code', hint: expect.stringMatching(/^Nothing was sent. Mark a field/) }],
+		[
+			'the options name a field that the table does not have',
+			unmarked,
+			'mail',
+			{ field: 'mail', hint: "Correct 'Import Key Field' in the options, or leave it empty." },
+		],
+		['the table marks none', unmarked, undefined, { hint: expect.stringContaining("Choose 'Other Fields' under 'Match On'") }],
+		[
+			'the marked field has a type that can’t be a key',
+			marked('chips'),
+			undefined,
+			{ field: 'code', hint: expect.stringMatching(/^Nothing was sent. Mark a field/) },
+		],
 	])('%s', (_, table, importKey, details) => {
 		let error: unknown;
 		try {
@@ -405,7 +427,7 @@ describe('an error about the import key says what to do', () => {
 });
 
 describe('items that mean one record', () => {
-	test('a problem names three of the others', () => {
+	test('a problem names at most three of the other items', () => {
 		const rows = Array.from({ length: 6 }, () => ({ values: { age: 1 }, id: 'r1' }));
 		const { problems } = plan(rows, { mode: 'update', duplicates: 'error' });
 		const named = (others: string) => `it has the same record id 'r1' as item ${others}`;
@@ -419,7 +441,7 @@ describe('items that mean one record', () => {
 		]);
 	});
 
-	test('without a key, created records share none', () => {
+	test('created records without a key do not share one', () => {
 		const rows = [{ values: { surname: 'Fox' } }, { values: { surname: 'Fox' } }];
 		const { records } = plan(rows, { mode: 'create' });
 		expect(records.map(({ sharedKey }) => sharedKey)).toEqual([undefined, undefined]);
@@ -428,17 +450,17 @@ describe('items that mean one record', () => {
 
 describe('matching on fields', () => {
 	const table = tableOf(fieldOf('name'), fieldOf('city'), fieldOf('logo', 'picture'), fieldOf('sum', 'calculated'));
-	const matched = (matchOn: PlanOptions['matchOn'], values: object, id?: string) =>
+	const planMatching = (matchOn: PlanOptions['matchOn'], values: object, id?: string) =>
 		plan([{ values, id }], { mode: 'upsert', matchOn }, table);
 
 	test.each<[on: string[], message: string]>([
 		[['colour'], "Table 'People' has no field 'colour' to match on"],
 		[['name', 'sum'], "Records can't be matched on 'sum': it is read-only"],
 		[['logo'], "Records can't be matched on 'logo': its type is 'picture'"],
-	])('%j is rejected', (on, message) => {
+	])('%j is rejected: records cannot be matched on one of these fields', (on, message) => {
 		let error: unknown;
 		try {
-			matched(on, { name: 'Ada' });
+			planMatching(on, { name: 'Ada' });
 		} catch (thrown) {
 			error = thrown;
 		}
@@ -450,22 +472,22 @@ describe('matching on fields', () => {
 		[['name'], 'Ada'],
 		[['name', 'name'], 'Ada'],
 		[['city', 'name'], '"Oslo", "Ada"'],
-	])('%j give the key %s, and need no import key', (on, key) => {
-		expect(matched(on, { name: 'Ada', city: 'Oslo' }).records).toMatchObject([{ key }]);
+	])('%j gives the key %s, in a table without an import key', (on, key) => {
+		expect(planMatching(on, { name: 'Ada', city: 'Oslo' }).records).toMatchObject([{ key }]);
 	});
 
-	test('an item needs a value in each of them', () => {
-		const { problems, records } = matched(['name', 'city'], { name: 'Ada' });
+	test('an item needs a value in every field to match on', () => {
+		const { problems, records } = planMatching(['name', 'city'], { name: 'Ada' });
 		expect(records).toEqual([]);
 		expect(problems).toEqual([{ index: 0, field: 'city', message: "the field to match on 'city' has no value" }]);
 	});
 
-	test('by record ID, an item needs one', () => {
-		expect(matched('recordId', { name: 'Ada' }, ' r1 ').records).toMatchObject([{ id: 'r1' }]);
-		expect(matched('recordId', { name: 'Ada' }).problems).toMatchObject([{ field: 'id' }]);
+	test('an item needs an ID if records are matched by ID', () => {
+		expect(planMatching('recordId', { name: 'Ada' }, ' r1 ').records).toMatchObject([{ id: 'r1' }]);
+		expect(planMatching('recordId', { name: 'Ada' }).problems).toMatchObject([{ field: 'id' }]);
 	});
 
-	test('items with the same values are one record, or an error that says so', () => {
+	test('items with the same values in the fields to match on are merged, or an error if the option says so', () => {
 		const rows = ['Oslo', 'Rome'].map((city) => ({ values: { name: 'Ada', city } }));
 		const options = { mode: 'upsert' as const, matchOn: ['name'] };
 		expect(plan(rows, options, table).records).toMatchObject([{ index: 1 }]);
@@ -481,7 +503,7 @@ describe('a record as it was read', () => {
 	const table = tableOf(fieldOf('name'), fieldOf('sum', 'calculated'), fieldOf('clients', 'schema_link', { multiple: true }));
 	const values = { name: 'Ada', sum: 5, clients: { count: 2, url: 'https://example.com' } };
 
-	test('is written without what can only be read, which is noted', () => {
+	test('is written without its read-only values, whose fields are returned as ignored', () => {
 		const read = plan([{ values }], { mode: 'create', isFromInput: true }, table);
 		expect(read.problems).toEqual([]);
 		expect(read.records).toMatchObject([{ fields: { name: 'Ada' } }]);

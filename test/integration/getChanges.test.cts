@@ -142,6 +142,12 @@ describe('the output', () => {
 		expect(Object.keys(some)).toEqual(['event', 'buyer', 'id', 'created', 'modified', 'ver']);
 	});
 
+	test('Overlap: the cursor remembers the changes of so many seconds', async () => {
+		await add('1', '2', '3', '4');
+		const lengthOf = async (overlap: number) => (await pageOf({}, { overlap })).cursor.length;
+		expect(await lengthOf(0)).toBeLessThan(await lengthOf(60));
+	});
+
 	test('only what the filter or the saved view matches', async () => {
 		await harness.fill('orders', ...numbered(3), { number: '4', buyer: 'x', state: 'open' });
 		const conditions = { condition: [{ field: 'number', operator: 'in', value: '2, 3' }] };

@@ -138,7 +138,15 @@ test('Sync takes one table only: what is missing from the input is missing from 
 	expect(result.error?.message).toBe(`Nothing was sent: 'Table' is "orders" for item 1, but "notes" for item 0`);
 });
 
-test('too many failures end the whole run', async () => {
+test('too many rejections in one table: the next one is not written', async () => {
+	await harness.faults({ match: { path: 'notes/data/bulk$' }, fault: { kind: 'failRecords', field: 'text', values: ['b'] } });
+	const notes = Array.from({ length: 200 }, (_, at) => ({ table: 'notes', text: at % 2 ? 'a' : 'b' }));
+	const options = { maxFailedShare: 10, batchSize: 100, parallelRequests: 1 };
+	await run('create', { items: [...notes, ...items], options, onError: 'continueRegularOutput' });
+	expect(await harness.records()).toEqual([]);
+});
+
+test('too many problems end the whole run', async () => {
 	const many = [...Array.from({ length: 20 }, (_, at) => ({ table: 'notes', rank: at })), ...items];
 	const result = await run('create', { items: many, options: { maxFailedShare: 10 }, onError: 'continueRegularOutput' });
 	expect(result.json().filter(({ error }) => error === undefined)).toEqual([]);

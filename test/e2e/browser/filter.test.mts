@@ -153,12 +153,13 @@ test('as soon as a field has a value, a hint asks for the import key until it ha
 
 /** The labels in the panel that are wider than the space for them. */
 const cutLabels = async (): Promise<string[]> =>
-	await byId('ndv').evaluate((panel) =>
-		Array.from(panel.querySelectorAll('[data-test-id="input-label"] *'))
-			.filter((element) => getComputedStyle(element).overflow === 'hidden')
-			.filter((element) => element.scrollWidth > element.clientWidth)
-			.map((element) => element.textContent ?? ''),
-	);
+	await byId('ndv').evaluate((panel) => {
+		const labels = Array.from(panel.querySelectorAll('[data-test-id="input-label"] *')).filter(
+			(element) => getComputedStyle(element).overflow === 'hidden',
+		);
+		if (labels.length === 0) throw new Error('No label was found');
+		return labels.filter((element) => element.scrollWidth > element.clientWidth).map((element) => element.textContent ?? '');
+	});
 
 test('rare options are in sub-collections, and no label is cut', async () => {
 	const all = { settings: {} };

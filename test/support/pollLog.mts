@@ -96,8 +96,10 @@ export class PollLog {
 			const { staticData } = database.prepare('SELECT staticData FROM workflow_entity WHERE id = ?').get(this.#workflowId) as {
 				staticData: string | null;
 			};
-			const kept = JSON.parse(staticData ?? '{}') as Record<string, { watch?: { state: State } }>;
-			const state = kept[`node:${this.#triggerName}`]?.watch?.state;
+			const kept = JSON.parse(staticData ?? '{}') as Record<string, { watch?: string }>;
+			// A checksum stands in front of it.
+			const watch = /\{.*/s.exec(kept[`node:${this.#triggerName}`]?.watch ?? '')?.[0];
+			const state = watch === undefined ? undefined : (JSON.parse(watch) as { state: State }).state;
 			this.#kills.push({ state, emitted: new Set(this.emitted.keys()), last: this.#last });
 		} finally {
 			database.close();

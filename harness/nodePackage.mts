@@ -2,7 +2,7 @@
 
 import { createHash } from 'node:crypto';
 import { existsSync } from 'node:fs';
-import { cp, mkdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
+import { cp, mkdir, mkdtemp, readFile, rename, rm, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { runCommand } from './processes.mts';
 
@@ -48,8 +48,8 @@ export async function installPackage(userFolder: string, tarball: string): Promi
 		.digest('hex');
 	const installed = join(ROOT, '.cache', 'installed', hash);
 	if (!existsSync(installed)) {
-		const folder = `${installed}-${process.pid}`;
-		await mkdir(folder, { recursive: true });
+		await mkdir(dirname(installed), { recursive: true });
+		const folder = await mkdtemp(`${installed}-`);
 		const manifest = { name: 'installed-nodes', private: true, dependencies: {} };
 		await writeFile(join(folder, 'package.json'), JSON.stringify(manifest, null, 2));
 		const { code, output } = await runCommand(
@@ -66,7 +66,7 @@ export async function installPackage(userFolder: string, tarball: string): Promi
 			{ cwd: folder },
 		);
 		if (code !== 0) throw new Error(`The package cannot be installed:\n${output}`);
-		// Another process may have been first.
+		// Another installation may have been first, also one of this process.
 		await rename(folder, installed).catch(() => rm(folder, { recursive: true }));
 	}
 	await cp(installed, join(userFolder, '.n8n', 'nodes'), { recursive: true });

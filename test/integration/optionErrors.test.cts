@@ -1,5 +1,6 @@
 /** An invalid value of an option is an error that names the option and says what to do. */
 import type { IDataObject } from 'n8n-workflow';
+import { picked } from '../support/engine/engine.cts';
 import { expectErrorItem, numbered, useHarness, type Run } from './fixtures.cts';
 
 const harness = useHarness();
@@ -13,6 +14,7 @@ const REQUIRED: Record<string, IDataObject> = {
 	getAll: { returnAll: true },
 	exportToFile: { format: 'csv', outputField: 'data' },
 	getChanges: { startFrom: 'beginning', pageSize: 10 },
+	delete: { recordId: picked('00000000-0000-4000-8000-000000000001') },
 };
 
 async function expectError(operation: string, run: Run, error: string, message: string) {

@@ -50,6 +50,8 @@ async function addCondition(list: Locator, field: string, operator: string, valu
 	// n8n calls every text input `parameter-input-field` too; the field is chosen from a list.
 	const lists = list.getByTestId('parameter-input-field').filter({ has: editor.page.locator('.el-select') });
 	const fields = await choose(lists.last(), field);
+	// The list of operators follows the field.
+	await settle(editor.page);
 	const operators = await choose(last('operator'), operator);
 	const text = last('value').getByRole('textbox');
 	await text.fill(value);

@@ -30,7 +30,7 @@ export function writesOf({ before, history, written, requests }: Evidence, item:
 /** Faults that end a connection, or do not respond until the client ends it. */
 const BREAKS = ['resetBefore', 'resetAfter', 'truncate', 'wrongLength', 'hang'];
 
-/** Whether the client ended it by itself: a look-up may then come before the write. */
+/** Whether the client gave up waiting: its look-up may then come before the write. */
 const isLeft = (request: LoggedRequest) =>
 	request.outcome !== 'completed' && !faultsOf(request).some((name) => BREAKS.includes(FAULTS[name].fault(1).kind));
 

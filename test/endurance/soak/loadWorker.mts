@@ -3,10 +3,9 @@
 import { createHash } from 'node:crypto';
 import { createRequire } from 'node:module';
 import type { IBinaryData, IDataObject, INodeExecutionData, OnError } from 'n8n-workflow';
-import { automatic, picked, runOperation } from '../../support/engine/outsideJest.mts';
+import { automatic, picked, runOperation, watch, type Watching } from '../../support/engine/outsideJest.mts';
 import { createSandboxAdmin, type SandboxAdmin, type StoredRecord } from '../../../harness/sandboxAdmin.mts';
 import { SeededRandom } from '../../support/seededRandom.mts';
-import { watch, type Watching } from '../../property/trigger/engine.mts';
 
 const load = createRequire(import.meta.url);
 const { Container } = load('@n8n/di') as typeof import('@n8n/di');

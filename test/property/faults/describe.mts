@@ -1,32 +1,27 @@
 /** Describes a failing schedule for a human reader. */
+import { describeRequest } from './sandboxSlot.mts';
 import type { Trial } from './trial.mts';
 
-const lines = (entries: unknown[]) => entries.map((entry) => `    ${JSON.stringify(entry)}`);
+const lines = (entries: unknown[]) => entries.map((entry) => `  ${JSON.stringify(entry)}`);
 
-export function describeTrial(trial: Trial): string {
-	const { testCase, evidence } = trial;
+export function describeTrial({ testCase, evidence }: Trial): string[] {
 	const { items, records, faults, otherWrite, settings, table, isHasty, rules, ...rest } = testCase;
-	const key = table.fields[0]!;
+	const { requests, history, result } = evidence;
 	return [
-		'  Disagreements:',
-		...trial.findErrors().map((text) => `    ${text}`),
-		'  Schedule:',
-		...lines([{ ...rest, keyType: key.type }, { settings }]),
-		'  Faults:',
-		...faults.map((text) => `    ${text}`),
-		...(otherWrite ? ['  Another writer:', ...lines([otherWrite])] : []),
-		'  Records before:',
+		'Schedule:',
+		...lines([{ ...rest, keyType: table.fields[0]!.type }, { settings }]),
+		'Faults:',
+		...lines(faults),
+		...(otherWrite ? ['Another writer:', ...lines([otherWrite])] : []),
+		'Records before:',
 		...lines(records),
-		'  Items:',
+		'Items:',
 		...lines(items.map(({ index, data }) => ({ index, ...data.json }))),
-		'  Requests:',
-		...evidence.requests.map(
-			({ number, method, path, query, status, outcome, records: count, faults: met }) =>
-				`    ${number} ${method} ${path.replace('/api/v2/apps/shop/tables/things', '…')}${query && `?${query}`} ${status ?? outcome} records ${count} ${met.join(', ')}`,
-		),
-		'  History:',
-		...lines(evidence.history.map(({ id, ver, action, request, fields }) => ({ request, action, id, ver, fields }))),
-		'  Reported:',
-		...lines([...(evidence.result.stop ? [evidence.result.stop] : []), ...evidence.result.items, ...evidence.result.others]),
-	].join('\n');
+		'Requests:',
+		...requests.map((request) => `  ${describeRequest(request)}`),
+		'History:',
+		...lines(history.map(({ id, ver, action, request, fields }) => ({ request, action, id, ver, fields }))),
+		'Reported:',
+		...lines([...(result.stop ? [result.stop] : []), ...result.items, ...result.others]),
+	];
 }

@@ -1,14 +1,12 @@
 /** Runs a case through n8n's engine against a sandbox, and collects the results and the stored records. */
 import type { INodeExecutionData, INodeParameters } from 'n8n-workflow';
 import type { StoredRecord } from '../../../harness/sandboxAdmin.mts';
-import { automatic, picked, runOperation } from '../../support/engine/outsideJest.mts';
+import { automatic, picked } from '../../support/engine/outsideJest.mts';
 import { fileResponse, startStubServer } from '../../support/stubServer.mts';
-import { onVirtualClock } from '../matrix/virtualClock.mts';
 import { parseResult, type ParsedResult } from '../matrix/parseResult.mts';
 import { conditions } from '../matrix/scenarios/scenario.mts';
 import { APP, TABLE } from './constants.mts';
 import { SHORT_TIMEOUT_S } from './faults.mts';
-import { openGateway } from './otherWriter.mts';
 import type { SandboxSlot, Truth } from './sandboxSlot.mts';
 import { FILE_SERVER, type Case } from './schedule.mts';
 import { KEY } from './table.mts';
@@ -105,29 +103,16 @@ async function inputOf({ items }: Case): Promise<INodeExecutionData[]> {
 }
 
 export async function execute(slot: SandboxSlot, testCase: Case): Promise<Evidence> {
-	const { settings, table, records, rules, onError, tries, otherWrite } = testCase;
+	const { settings, table, records, rules, onError, tries, otherWrite, operation } = testCase;
 	const before = await slot.prepare(settings, table, records, rules);
-	const { baseUrl: address, token } = slot.credential;
-	const gateway = otherWrite && (await openGateway({ baseUrl: address, otherToken: await slot.otherToken() }, otherWrite));
-	const baseUrl = gateway?.baseUrl ?? address;
-	const input = await inputOf(testCase);
-	const timeout = testCase.isHasty ? SHORT_TIMEOUT_S : TIMEOUT_S;
-	const { options, ...parameters } = parametersOf(testCase);
-	const run = await onVirtualClock(
-		timeout,
-		async () =>
-			await runOperation(
-				{ baseUrl, token: testCase.canRead ? token : await slot.writeOnlyToken() },
-				{
-					parameters: { resource: resourceOf(testCase.operation), operation: testCase.operation, ...place, ...parameters },
-					defaults: { options: { ...(options as object), timeout } },
-					input,
-					onError,
-					...(tries > 1 && { retry: { maxTries: tries } }),
-				},
-			),
+	const parameters = { resource: resourceOf(operation), operation, ...place, ...parametersOf(testCase) };
+	const retry = tries > 1 ? { maxTries: tries } : undefined;
+	const run = await slot.run(
+		testCase.isHasty ? SHORT_TIMEOUT_S : TIMEOUT_S,
+		{ parameters, input: await inputOf(testCase), onError, retry },
+		otherWrite,
+		testCase.canRead ? undefined : await slot.writeOnlyToken(),
 	);
-	gateway?.close();
 	const truth = await slot.truth();
 	const result = await parseResult(run, testCase.items.length, onError);
 	return { ...truth, before, result, hints: run.hints };

@@ -37,6 +37,7 @@ interface FaultKind {
 }
 
 const poisoned = { field: 'name', values: [POISON] };
+const byValue = { isBulk: true, isByValue: true };
 const status = (code: number, more: object = {}) => ({ kind: 'status', status: code, ...more });
 
 export const FAULTS = {
@@ -72,34 +73,19 @@ export const FAULTS = {
 	late: { effect: 'ambiguous', fault: () => ({ kind: 'slowBefore', ms: LATE_MS }) },
 	refused400: { effect: 'refuses', isBulk: true, fault: () => status(400) },
 	refused413: { effect: 'refuses', isBulk: true, fault: () => status(413) },
-	refusedForValue400: { effect: 'refuses', isBulk: true, isByValue: true, fault: () => ({ kind: 'rejectBatch', ...poisoned }) },
-	refusedForValue422: {
-		effect: 'refuses',
-		isBulk: true,
-		isByValue: true,
-		fault: () => ({ kind: 'rejectBatch', status: 422, withIndex: true, ...poisoned }),
-	},
-	refusedForValue413: {
-		effect: 'refuses',
-		isBulk: true,
-		isByValue: true,
-		fault: () => ({ kind: 'rejectBatch', status: 413, ...poisoned }),
-	},
-	refusedAbove: { effect: 'refuses', isBulk: true, isByValue: true, fault: (size) => ({ kind: 'rejectAbove', records: size }) },
-	failedByValue: { effect: 'records', isBulk: true, isByValue: true, fault: () => ({ kind: 'failRecords', ...poisoned }) },
-	failedWithoutIndex: {
-		effect: 'records',
-		isBulk: true,
-		isByValue: true,
-		fault: () => ({ kind: 'failRecords', withIndex: false, ...poisoned }),
-	},
+	refusedForValue400: { effect: 'refuses', ...byValue, fault: () => ({ kind: 'rejectBatch', ...poisoned }) },
+	refusedForValue422: { effect: 'refuses', ...byValue, fault: () => ({ kind: 'rejectBatch', status: 422, withIndex: true, ...poisoned }) },
+	refusedForValue413: { effect: 'refuses', ...byValue, fault: () => ({ kind: 'rejectBatch', status: 413, ...poisoned }) },
+	refusedAbove: { effect: 'refuses', ...byValue, fault: (size) => ({ kind: 'rejectAbove', records: size }) },
+	failedByValue: { effect: 'records', ...byValue, fault: () => ({ kind: 'failRecords', ...poisoned }) },
+	failedWithoutIndex: { effect: 'records', ...byValue, fault: () => ({ kind: 'failRecords', withIndex: false, ...poisoned }) },
 	failedByPosition: { effect: 'records', isBulk: true, fault: (size) => ({ kind: 'failRecords', indexes: [size - 1] }) },
 	failedByPositionWithoutIndex: {
 		effect: 'records',
 		isBulk: true,
 		fault: (size) => ({ kind: 'failRecords', indexes: [size - 1], withIndex: false }),
 	},
-	skippedByValue: { effect: 'records', isBulk: true, isByValue: true, fault: () => ({ kind: 'skipRecords', ...poisoned }) },
+	skippedByValue: { effect: 'records', ...byValue, fault: () => ({ kind: 'skipRecords', ...poisoned }) },
 	skippedByPosition: { effect: 'records', isBulk: true, fault: (size) => ({ kind: 'skipRecords', indexes: [size - 1] }) },
 	fewerRecords: { effect: 'response', isBulk: true, fault: (size) => ({ kind: 'fewerRecords', count: size }) },
 	// More than any batch: a client can't notice as many records as it sent, but different ones.

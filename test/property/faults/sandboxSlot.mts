@@ -1,8 +1,11 @@
 /** A sandbox for one run at a time: prepares it, and returns the truth afterwards. */
 import type { FaultRule, LoggedRequest, NewTable, StoredRecord, StoredVersion } from '../../../harness/sandboxAdmin.mts';
 import type { ConnectedSandbox } from '../../../harness/sandboxProcess.mts';
+import { runOperation, type OperationRun, type RunResult } from '../../support/engine/outsideJest.mts';
+import { onVirtualClock } from '../matrix/virtualClock.mts';
 import { APP, OTHER_WRITER, TABLE } from './constants.mts';
 import { waitForLate } from './faults.mts';
+import { openGateway, type OtherWrite } from './otherWriter.mts';
 
 /** What the sandbox knows after a run. */
 export interface Truth {
@@ -16,6 +19,9 @@ export interface Truth {
 	/** Whether another writer wrote something. */
 	isOtherMet: boolean;
 }
+
+export const describeRequest = ({ number, method, path, query, status, outcome, records, faults }: LoggedRequest) =>
+	`${number} ${method} ${path}${query && `?${query}`} ${status ?? outcome}${records === null ? '' : ` records ${records}`} [${faults.join(', ')}]`;
 
 export class SandboxSlot {
 	readonly sandbox: ConnectedSandbox;
@@ -63,6 +69,26 @@ export class SandboxSlot {
 		await this.sandbox.admin.clearRequests();
 		await this.sandbox.admin.faults(rules);
 		this.#rules = rules;
+	}
+
+	/** A request by another client. Returns the `data` of the response. */
+	async requestAsOtherClient(method: string, path: string, body?: object): Promise<unknown> {
+		const { status, data } = await this.sandbox.client().request<{ data?: unknown }>({ method, url: path, data: body });
+		if (status >= 400) throw new Error(`${method} ${path}: ${status} ${JSON.stringify(data)}`);
+		return data.data;
+	}
+
+	/** Runs an operation on its own clock and with this timeout, if need be beside another writer or with another token. */
+	async run(timeoutS: number, { parameters, ...run }: OperationRun, otherWrite?: OtherWrite, token?: string): Promise<RunResult> {
+		const { options, ...own } = parameters as { options?: object };
+		const { credential } = this;
+		const gateway = otherWrite && (await openGateway({ ...credential, otherToken: await this.otherToken() }, otherWrite));
+		const used = { baseUrl: gateway?.baseUrl ?? credential.baseUrl, token: token ?? credential.token };
+		// Some operations have no such option.
+		const defaults = { options: { ...options, timeout: timeoutS } };
+		const result = await onVirtualClock(timeoutS, async () => await runOperation(used, { ...run, parameters: own, defaults }));
+		gateway?.close();
+		return result;
 	}
 
 	/** The truth once every request has ended, including those whose client has given up. */

@@ -121,23 +121,7 @@ export interface CaseItem {
 }
 
 /** A concrete schedule: everything that a run and a human reader need. */
-export interface Case
-	extends Pick<
-		Drawn,
-		| 'operation'
-		| 'matchOn'
-		| 'hasTwoMatchFields'
-		| 'isFull'
-		| 'isKeyed'
-		| 'matching'
-		| 'fieldRules'
-		| 'removal'
-		| 'onError'
-		| 'tries'
-		| 'canRead'
-		| 'options'
-		| 'settings'
-	> {
+export interface Case extends Omit<Drawn, 'keyType' | 'records' | 'items' | 'sequences' | 'readFaults' | 'otherWriter'> {
 	isBulk: boolean;
 	table: NewTable['table'];
 	records: Array<{ id: string; fields: Fields }>;
@@ -566,7 +550,8 @@ function fieldRulesOf({ operation, isFull, fieldRules: rules }: Drawn, canRead: 
 
 /** The complete schedule. */
 export function toCase(schedule: Drawn): Case {
-	const { operation, settings } = schedule;
+	const { keyType, readFaults, sequences: _sequences, otherWriter: _otherWriter, ...kept } = schedule;
+	const { operation } = schedule;
 	const isBulk = (BULK as readonly string[]).includes(operation);
 	const isImportKey = schedule.matchOn === 'importKey';
 	const needsKey = isImportKey && ['upsert', 'update', 'sync'].includes(operation);
@@ -587,17 +572,14 @@ export function toCase(schedule: Drawn): Case {
 		names: entry.names.filter((name) => !isCut || name !== 'moreRecords'),
 	}));
 	const rules = sequences.flatMap((entry, number) => rulesOf(entry, number, { operation, items, records }));
-	const readRules = schedule.readFaults.map(readRuleOf);
-	const names = [...sequences.flatMap((entry) => entry.names), ...schedule.readFaults.map(({ name }) => name)];
+	const names = [...sequences.flatMap((entry) => entry.names), ...readFaults.map(({ name }) => name)];
 	const marks = items.flatMap(({ index, trace }) => ('body' in trace ? [mark(markOf(index), trace.body)] : []));
 	const canRead = schedule.canRead || !isBlindPossible(shared);
 	const ofUpdates = operation === 'update' && schedule.matching.ifMissing === 'create';
-	const isStop = schedule.onError === 'stopWorkflow';
 	return {
-		operation,
+		...kept,
 		matchOn,
 		hasTwoMatchFields,
-		isFull: schedule.isFull,
 		isKeyed,
 		isBulk,
 		matching: {
@@ -607,14 +589,11 @@ export function toCase(schedule: Drawn): Case {
 			...(!canRead && { ifFound: 'update', ifMissing: 'create', multipleMatches: 'error' }),
 		},
 		fieldRules: fieldRulesOf(schedule, canRead),
-		removal: schedule.removal,
-		onError: schedule.onError,
 		// n8n only tries a failed run again.
-		tries: isStop ? schedule.tries : 1,
+		tries: schedule.onError === 'stopWorkflow' ? schedule.tries : 1,
 		canRead,
 		options: { ...schedule.options, ...(!canRead && { skipUnchanged: false }) },
-		settings,
-		table: tableOf(schedule.keyType, isKeyed),
+		table: tableOf(keyType, isKeyed),
 		records,
 		items,
 		isHasty: names.some((name) => TOO_LATE.includes(name)),
@@ -623,9 +602,9 @@ export function toCase(schedule: Drawn): Case {
 				({ item, isOnMissing, nth, names: list }) =>
 					`${isOnMissing && operation === 'sync' ? 'a missing record' : item < 0 ? 'writes' : `item ${item % items.length}`} from request ${nth} on: ${list.join(', ')}`,
 			),
-			...schedule.readFaults.map(({ on, nth, name }) => `${on} ${nth}: ${name}`),
+			...readFaults.map(({ on, nth, name }) => `${on} ${nth}: ${name}`),
 		],
 		otherWrite,
-		rules: [...marks, ...rules, ...readRules],
+		rules: [...marks, ...rules, ...readFaults.map(readRuleOf)],
 	};
 }

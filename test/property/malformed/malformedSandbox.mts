@@ -9,12 +9,8 @@ import { Gateway, type MalformedRequest, type Plan } from './gateway.mts';
 /** What the rules of the matrix know about it: a response that leaves everything open. */
 export const malformedResponse = (isLate: boolean): FaultCase => ({
 	name: 'malformed',
-	family: 'response unreadable',
 	effect: 'ambiguous',
 	fault: { kind: 'none' },
-	isBulk: false,
-	isByValue: false,
-	isForUpdates: false,
 	isLate,
 });
 

@@ -7,9 +7,8 @@
  * The sandbox serves each request; its response is made malformed on the way back. `--only` takes a
  * part of `what / malformation`; a seed repeats what is drawn.
  */
-import { parseArgs } from 'node:util';
 import fc from 'fast-check';
-import { runCase, type Verdict } from '../matrix/runCase.mts';
+import { runCase } from '../matrix/runCase.mts';
 import { SHORT_TIMEOUT_S } from '../matrix/faultCases.mts';
 import { startSandboxThread } from '../../support/sandboxThread.mts';
 import { EVENTS, runPolls } from '../matrix/runPolls.mts';
@@ -19,27 +18,16 @@ import { malformations, type Malformation } from './malformations.mts';
 import { MalformedSandbox, malformedResponse } from './malformedSandbox.mts';
 import { editorMethods, runEditor } from './runEditor.mts';
 import { Gateway } from './gateway.mts';
-import { Results, seedOf, wholeNumber, within } from '../program.mts';
+import { readOptions } from '../../support/options.mts';
+import { Results, type Verdict } from '../program.mts';
 
-const { values } = parseArgs({
-	options: {
-		responses: { type: 'string', default: '1000' },
-		runs: { type: 'string' },
-		seed: { type: 'string' },
-		only: { type: 'string', default: '' },
-		slots: { type: 'string', default: '10' },
-	},
-});
+const { responses, runs, slots, seed: first, only } = readOptions({ responses: 1000, runs: Infinity, slots: 10 }, 'only');
 
 /** One in this many draws has many megabytes or levels. */
 const LARGE_EVERY = 40;
 
 /** How much longer than a timeout a busy machine may take. */
 const SLACK_MS = 15_000;
-
-const responses = wholeNumber('responses', values.responses);
-const runs = values.runs === undefined ? Infinity : wholeNumber('runs', values.runs);
-const first = seedOf(values.seed);
 
 interface Row {
 	name: string;
@@ -97,23 +85,21 @@ function* jobs(): Generator<Job> {
 		const kind = random.between(1, LARGE_EVERY) === 1 ? malformations.large : malformations.any;
 		const [malformation] = fc.sample(fc.noBias(kind), { seed, numRuns: 1 });
 		const title = `${row.name} / ${malformation!.name}`;
-		if (!title.includes(values.only)) continue;
+		if (!title.includes(only)) continue;
 		if (row.hasFixedTimeout && malformation!.name === 'drip') continue;
 		yield { row, seed, malformation: malformation!, strikes: chooseRequests(random), title };
 	}
 }
 
-const thread = await startSandboxThread(wholeNumber('slots', values.slots));
-const slots = await Promise.all(
+const thread = await startSandboxThread(slots);
+const sandboxes = await Promise.all(
 	thread.sandboxes.map(async (sandbox) => new MalformedSandbox(sandbox, await new Gateway(sandbox.baseUrl).open())),
 );
 
 let struck = 0;
 const results = new Results();
-const sum = { done: 0, failed: 0, unknown: 0 };
-const crashes: string[] = [];
-process.on('uncaughtException', (error) => crashes.push(error.stack ?? String(error)));
-process.on('unhandledRejection', (error) => crashes.push(String((error as Error)?.stack ?? error)));
+process.on('uncaughtException', (error) => results.fail(`An error that nobody caught: ${error.stack}`));
+process.on('unhandledRejection', (error) => results.fail(`An error that nobody caught: ${String((error as Error)?.stack ?? error)}`));
 
 /**
  * Requests that the node waited for longer than it says. A file may take longer while bytes arrive.
@@ -126,41 +112,25 @@ function overdue({ gateway }: MalformedSandbox, isLate: boolean, isFile: boolean
 	return longest > limit ? [`a request took ${Math.round(longest)} ms`] : [];
 }
 
-async function runJob(slot: MalformedSandbox, job: Job): Promise<void> {
-	const { row, seed, malformation, strikes } = job;
-	const title = `${job.title} (seed ${seed})`;
-	const again = `malformed --runs 1 --seed ${seed}`;
+async function runJob(slot: MalformedSandbox, { row, seed, malformation, strikes }: Job): Promise<Verdict> {
 	const isLate = malformation.name === 'drip';
 	slot.plan = { malformation, strikes };
 	slot.showsTables = /^(table|editor): /.test(row.name);
-	try {
-		const verdict = await within(row.run(slot, seed, isLate));
-		const problems = [...verdict.problems, ...overdue(slot, isLate, row.name.startsWith('attachment: download'))];
-		if ('polluted' in {}) problems.push('every object is polluted');
-		for (const key of ['done', 'failed', 'unknown'] as const) sum[key] += verdict[key];
-		struck += slot.gateway.lastRun.length;
-		results.add(title, { ...verdict, problems }, again);
-	} catch (error) {
-		results.add(title, { problems: [(error as Error).stack ?? String(error)] }, again);
-	}
+	const verdict = await row.run(slot, seed, isLate);
+	const problems = [...verdict.problems, ...overdue(slot, isLate, row.name.startsWith('attachment: download'))];
+	if ('polluted' in {}) problems.push('every object is polluted');
+	struck += slot.gateway.lastRun.length;
+	return { ...verdict, problems };
 }
 
-const started = Date.now();
-const queue = jobs();
-console.log(`At least ${responses} malformed responses from seed ${first} on, ${rows.length} kinds, ${slots.length} sandboxes`);
-await Promise.all(
-	slots.map(async (slot) => {
-		for (const job of queue) await runJob(slot, job);
-	}),
+console.log(`At least ${responses} malformed responses from seed ${first} on, ${rows.length} kinds, ${slots} sandboxes`);
+await results.runAll(
+	sandboxes,
+	jobs(),
+	async (slot, job) => await results.run(job.title, `malformed --runs 1 --seed ${job.seed}`, async () => await runJob(slot, job)),
 );
-for (const { gateway } of slots) gateway.close();
+for (const { gateway } of sandboxes) gateway.close();
 await thread.stop();
-
-for (const crash of crashes) console.log(`\n✗ An error that nobody caught: ${crash}`);
-results.failed += crashes.length;
-const seconds = ((Date.now() - started) / 1000).toFixed(1);
-console.log(
-	`\n${struck} malformed responses: ${sum.done} items succeeded, ${sum.failed} with errors, ${sum.unknown} as unknown, in ${seconds} s`,
-);
-console.log(`\n${results.passed} passed, ${results.failed} failed`);
-process.exit(results.failed > 0 || struck === 0 ? 1 : 0);
+results.see('malformed responses', struck);
+if (struck === 0) results.fail('No response was malformed');
+results.end();

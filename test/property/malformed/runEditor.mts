@@ -4,7 +4,7 @@
  */
 import { isDeepStrictEqual } from 'node:util';
 import type { INodeParameters } from 'n8n-workflow';
-import type { Verdict } from '../matrix/runCase.mts';
+import type { Verdict } from '../program.mts';
 import { onVirtualClock } from '../matrix/virtualClock.mts';
 import { loadColumns, loadOptions, NODE_TYPE, nodeTypes, searchList } from '../../support/engine/outsideJest.mts';
 import type { ConnectedSandbox } from '../../../harness/sandboxProcess.mts';
@@ -54,14 +54,8 @@ export async function runEditor(slot: MalformedSandbox, sandbox: ConnectedSandbo
 	else if (!isDeepStrictEqual(outcome.value, expected) && !truth.payloadAltered) {
 		problems.push(`returned ${JSON.stringify(outcome.value).slice(0, 600)}`);
 	}
-	const isLoaded = outcome.error === undefined;
 	return {
-		isMet: truth.requests.some(({ faults }) => faults.length > 0),
-		done: isLoaded ? 1 : 0,
-		failed: isLoaded ? 0 : 1,
-		unknown: 0,
-		notReached: 0,
-		repeats: 0,
+		seen: { [outcome.error ? 'lists failed' : 'lists loaded']: 1 },
 		problems,
 		evidence: [`${APP}/${TABLE} ${name}`, outcome.error?.message ?? ''],
 	};

@@ -183,18 +183,3 @@ export async function findErrors(run: CaseRun, isOnce: boolean): Promise<string[
 	}
 	return wrong;
 }
-
-/** Requests that were sent again because of the fault. */
-export function countRepeats(requests: LoggedRequest[], { effect }: FaultCase): number {
-	if (effect !== 'waits' && effect !== 'ambiguous') return 0;
-	const key = ({ method, path, query, bodyBytes, faults }: LoggedRequest) =>
-		JSON.stringify([method, path, query, bodyBytes, faults.filter((id) => id !== FAULT)]);
-	const open = new Map<string, number>();
-	let repeats = 0;
-	for (const request of requests) {
-		const count = open.get(key(request)) ?? 0;
-		if (count > 0) repeats += 1;
-		open.set(key(request), Math.max(0, count - 1) + (isMet(request) ? 1 : 0));
-	}
-	return repeats;
-}

@@ -3,48 +3,24 @@
  * meet. Those of the random schedules (test/property/faults) are reused.
  */
 import { faultKinds } from '../../../sandbox/faults/rules.mts';
-import { FAULTS } from '../faults/faults.mts';
+import { FAULTS, type Effect } from '../faults/faults.mts';
 import type { OtherAction } from './scenarios/scenario.mts';
 import type { FaultRule } from '../../../harness/sandboxAdmin.mts';
 
-/**
- * What a fault leaves open: see test/property/faults/faults.mts. `nothing` does no harm; `stops`
- * says that nothing was done.
- */
-export type Effect = 'waits' | 'stops' | 'ambiguous' | 'refuses' | 'records' | 'response' | 'nothing';
-
-export const FAMILIES = [
-	'asked to wait',
-	'refused (4xx)',
-	'failed (5xx)',
-	'connection broke',
-	'no response in time',
-	'response unreadable',
-	'sent elsewhere',
-	'some records refused or left out',
-	'slow',
-	'two in a row',
-	'three in a row',
-	'another writer',
-] as const;
-
-export type Family = (typeof FAMILIES)[number];
-
 export interface FaultCase {
 	name: string;
-	family: Family;
 	effect: Effect;
 	fault: FaultRule['fault'];
 	/** Only on requests with many records. */
-	isBulk: boolean;
+	isBulk?: boolean;
 	/** Depends on the content of a record, so it affects every request. */
-	isByValue: boolean;
+	isByValue?: boolean;
 	/** Only on updates. */
-	isForUpdates: boolean;
+	isForUpdates?: boolean;
 	/** Responses come after the node has given up, or never. */
-	isLate: boolean;
+	isLate?: boolean;
 	/** Affect the next requests for the same item, one after the other. */
-	then?: Array<{ effect: Effect; fault: FaultRule['fault'] }>;
+	then?: Array<Pick<FaultCase, 'effect' | 'fault'>>;
 	/** Not a fault of the platform, but an action of another writer. */
 	otherWrite?: OtherAction;
 }
@@ -56,15 +32,15 @@ const LATE_MS = 600;
 /** How many records a fault affects, or which one. */
 const SIZE = 2;
 
-type Entry = { family: Family; effect: Effect; fault: FaultRule['fault'] } & Partial<FaultCase>;
+type Entry = Omit<FaultCase, 'name'>;
 
 const status = (code: number, more: object = {}): FaultRule['fault'] => ({ kind: 'status', status: code, ...more });
 
-const refused = (code: number): [string, Entry] => [`status${code}`, { family: 'refused (4xx)', effect: 'refuses', fault: status(code) }];
+const refused = (code: number): [string, Entry] => [`status${code}`, { effect: 'refuses', fault: status(code) }];
 
 const redirected = (code: number, elsewhere: string): [string, Entry] => [
 	`redirect${code}`,
-	{ family: 'sent elsewhere', effect: 'stops', fault: { kind: 'redirect', status: code, location: elsewhere } },
+	{ effect: 'ends', fault: { kind: 'redirect', status: code, location: elsewhere } },
 ];
 
 /** Faults that the random schedules don't use. */
@@ -72,19 +48,19 @@ const more = (elsewhere: string): Record<string, Entry> => ({
 	...Object.fromEntries([400, 403, 404, 409, 410, 413, 415, 422].map(refused)),
 	...Object.fromEntries([301, 302, 303, 307, 308].map((code) => redirected(code, elsewhere))),
 	// A run's clock skips the minute that this asks for.
-	silent429: { family: 'asked to wait', effect: 'waits', fault: status(429) },
-	long429: { family: 'asked to wait', effect: 'waits', fault: status(429, { retryAfterSeconds: 20 }) },
-	busy503Date: { family: 'asked to wait', effect: 'waits', fault: status(503, { retryAfterDate: 2 }) },
+	silent429: { effect: 'waits', fault: status(429) },
+	long429: { effect: 'waits', fault: status(429, { retryAfterSeconds: 20 }) },
+	busy503Date: { effect: 'waits', fault: status(503, { retryAfterDate: 2 }) },
 	// A gateway may report this although it passed everything on.
-	status408: { family: 'no response in time', effect: 'ambiguous', fault: status(408) },
-	status408After: { family: 'no response in time', effect: 'ambiguous', fault: status(408, { afterWrite: true }) },
-	gateway502After: { family: 'failed (5xx)', effect: 'ambiguous', fault: status(502, { afterWrite: true }) },
-	down503After: { family: 'failed (5xx)', effect: 'ambiguous', fault: status(503, { afterWrite: true }) },
-	resetUpload: { family: 'connection broke', effect: 'ambiguous', fault: { kind: 'resetUpload', bytes: 8 } },
-	late: { family: 'no response in time', effect: 'ambiguous', fault: { kind: 'slowBefore', ms: LATE_MS }, isLate: true },
-	lateAfter: { family: 'no response in time', effect: 'ambiguous', fault: { kind: 'slowAfter', ms: LATE_MS }, isLate: true },
-	slowBefore: { family: 'slow', effect: 'nothing', fault: { kind: 'slowBefore', ms: 15 } },
-	slowAfter: { family: 'slow', effect: 'nothing', fault: { kind: 'slowAfter', ms: 15 } },
+	status408: { effect: 'ambiguous', fault: status(408) },
+	status408After: { effect: 'ambiguous', fault: status(408, { afterWrite: true }) },
+	gateway502After: { effect: 'ambiguous', fault: status(502, { afterWrite: true }) },
+	down503After: { effect: 'ambiguous', fault: status(503, { afterWrite: true }) },
+	resetUpload: { effect: 'ambiguous', fault: { kind: 'resetUpload', bytes: 8 } },
+	late: { effect: 'ambiguous', fault: { kind: 'slowBefore', ms: LATE_MS }, isLate: true },
+	lateAfter: { effect: 'ambiguous', fault: { kind: 'slowAfter', ms: LATE_MS }, isLate: true },
+	slowBefore: { effect: 'nothing', fault: { kind: 'slowBefore', ms: 15 } },
+	slowAfter: { effect: 'nothing', fault: { kind: 'slowAfter', ms: 15 } },
 });
 
 /**
@@ -103,73 +79,28 @@ const BETWEEN = ['resetAfter', 'busy503', 'resetBefore', 'gateway504After'];
 
 /** Different faults that affect the requests for one item, one after the other. */
 function inARow(entries: Record<string, Entry>): Record<string, Entry> {
-	const row = (family: Family, names: string[]): [string, Entry] => {
-		const [first, ...others] = names.map((name) => entries[name]!);
-		const then = others.map(({ effect, fault }) => ({ effect, fault }));
-		const isLate = names.some((name) => entries[name]!.isLate);
-		return [names.join(' + '), { ...first!, family, isLate, then }];
+	const row = (...names: string[]): [string, Entry] => {
+		const [first, ...then] = names.map((name) => entries[name]!);
+		const isLate = [first!, ...then].some((entry) => entry.isLate);
+		return [names.join(' + '), { ...first!, isLate, then }];
 	};
-	const two = LOST.flatMap((first) => NEXT.map((next) => row('two in a row', [first, next])));
-	const three = LOST.flatMap((first, at) =>
-		NEXT.map((next, number) => {
-			const between = BETWEEN[(at + number) % BETWEEN.length]!;
-			return row('three in a row', [first, between, next]);
-		}),
-	);
+	const two = LOST.flatMap((first) => NEXT.map((next) => row(first, next)));
+	const three = LOST.flatMap((first, at) => NEXT.map((next, number) => row(first, BETWEEN[(at + number) % BETWEEN.length]!, next)));
 	return Object.fromEntries([...two, ...three]);
 }
 
 const besideOther = (otherWrite: OtherAction): [string, Entry] => [
 	`other ${otherWrite}`,
-	{ family: 'another writer', effect: 'nothing', fault: { kind: 'none' }, otherWrite },
+	{ effect: 'nothing', fault: { kind: 'none' }, otherWrite },
 ];
 
-const FAMILY_OF: Record<string, Family> = {
-	resetBefore: 'connection broke',
-	resetAfter: 'connection broke',
-	hang: 'no response in time',
-	slowBefore: 'no response in time',
-	truncate: 'response unreadable',
-	wrongLength: 'response unreadable',
-	html: 'response unreadable',
-	empty: 'response unreadable',
-	rejectBatch: 'some records refused or left out',
-	rejectAbove: 'some records refused or left out',
-	failRecords: 'some records refused or left out',
-	skipRecords: 'some records refused or left out',
-	fewerRecords: 'some records refused or left out',
-	moreRecords: 'some records refused or left out',
-	reorderRecords: 'some records refused or left out',
-};
-
-function familyOf(fault: FaultRule['fault'], effect: Effect): Family {
-	if (effect === 'waits') return 'asked to wait';
-	const code = Number(fault.status);
-	if (fault.kind === 'status') return code >= 500 ? 'failed (5xx)' : 'refused (4xx)';
-	const family = FAMILY_OF[fault.kind];
-	if (family) return family;
-	throw new Error(`The fault '${fault.kind}' belongs to no family yet: test/property/matrix/faultCases.mts`);
-}
-
-function known(): Record<string, Entry> {
-	const entries = Object.entries(FAULTS).map(([name, kind]): [string, Entry] => {
-		const effect: Effect = kind.effect === 'ends' ? 'stops' : kind.effect;
-		const fault: FaultRule['fault'] = kind.fault(SIZE);
-		return [
-			name,
-			{
-				family: familyOf(fault, effect),
-				effect,
-				fault,
-				isBulk: 'isBulk' in kind,
-				isByValue: 'isByValue' in kind,
-				isForUpdates: 'isForUpdates' in kind,
-				isLate: fault.kind === 'hang',
-			},
-		];
-	});
-	return Object.fromEntries(entries);
-}
+const known = (): Record<string, Entry> =>
+	Object.fromEntries(
+		Object.entries(FAULTS).map(([name, kind]): [string, Entry] => {
+			const fault: FaultRule['fault'] = kind.fault(SIZE);
+			return [name, { ...kind, fault, isLate: fault.kind === 'hang' }];
+		}),
+	);
 
 /**
  * @param elsewhere a URL at another origin
@@ -177,15 +108,12 @@ function known(): Record<string, Entry> {
  */
 export function faultCases(elsewhere: string): FaultCase[] {
 	const single = { ...known(), ...more(elsewhere) };
-	const cases = Object.entries({
-		...single,
-		...inARow(single),
-		...Object.fromEntries((['update', 'insert', 'delete'] as const).map(besideOther)),
-	}).map(([name, entry]) => ({ isBulk: false, isByValue: false, isForUpdates: false, isLate: false, ...entry, name }));
+	const beside = Object.fromEntries((['update', 'insert', 'delete'] as const).map(besideOther));
+	const cases = Object.entries({ ...single, ...inARow(single), ...beside }).map(([name, entry]) => ({ ...entry, name }));
 	const tried = new Set(cases.map(({ fault }) => fault.kind));
 	const missing = faultKinds.filter((kind) => !tried.has(kind));
 	if (missing.length > 0) {
 		throw new Error(`The sandbox has faults that have no case here: ${missing.join(', ')}`);
 	}
-	return cases.sort((a, b) => FAMILIES.indexOf(a.family) - FAMILIES.indexOf(b.family));
+	return cases;
 }

@@ -73,13 +73,6 @@ export class MatrixSandbox extends SandboxSlot {
 		return await this.requestAsOtherClient('GET', path);
 	}
 
-	/** A request by another client. */
-	async requestAsOtherClient(method: string, path: string, body?: object): Promise<unknown> {
-		const { status, data } = await this.sandbox.client().request<{ data?: unknown }>({ method, url: path, data: body });
-		if (status >= 400) throw new Error(`${method} ${path}: ${status} ${JSON.stringify(data)}`);
-		return data.data;
-	}
-
 	override async begin(rules: FaultRule[]): Promise<void> {
 		const { admin } = this.sandbox;
 		this.#before = await admin.records(APP, TABLE);

@@ -8,8 +8,7 @@
  * every run. `--each` says how many of the five timings each operation meets each fault with; all
  * of them by default. `--one-in` runs one operation in so many, drawn by `--draw`.
  */
-import { parseArgs } from 'node:util';
-import { runCase, TIMINGS, type Plan, type Verdict } from './runCase.mts';
+import { runCase, TIMINGS, type Plan } from './runCase.mts';
 import { faultCases, type FaultCase } from './faultCases.mts';
 import { startSandboxThread } from '../../support/sandboxThread.mts';
 import { jsonResponse, startStubServer } from '../../support/stubServer.mts';
@@ -18,23 +17,10 @@ import { MatrixSandbox } from './matrixSandbox.mts';
 import { EVENTS, runPolls } from './runPolls.mts';
 import { scenarios } from './scenarios/index.mts';
 import { SeededRandom } from '../../support/seededRandom.mts';
-import { ResultTable } from './resultTable.mts';
-import { Results, seedOf, wholeNumber, within } from '../program.mts';
+import { readOptions } from '../../support/options.mts';
+import { Results, type Verdict } from '../program.mts';
 
-const { values } = parseArgs({
-	options: {
-		only: { type: 'string', default: '' },
-		seed: { type: 'string' },
-		each: { type: 'string', default: '5' },
-		'one-in': { type: 'string', default: '1' },
-		draw: { type: 'string', default: '1' },
-		slots: { type: 'string', default: '12' },
-	},
-});
-
-const seed = seedOf(values.seed);
-const each = wholeNumber('each', values.each);
-const oneIn = wholeNumber('one-in', values['one-in']);
+const { seed, each, 'one-in': oneIn, draw, slots, only } = readOptions({ each: 5, 'one-in': 1, draw: 1, slots: 12 }, 'only');
 
 /** Another origin, which redirects lead to. Nothing may ever arrive there. */
 const elsewhere = await startStubServer(() => jsonResponse({ data: {} }));
@@ -66,10 +52,9 @@ const rows: Row[] = [
 		run: async (slot: MatrixSandbox, plan: Plan) => await runPolls(slot, event, plan),
 	})),
 ];
-const offset = new SeededRandom(wholeNumber('draw', values.draw)).between(0, oneIn - 1);
+const offset = new SeededRandom(draw).between(0, oneIn - 1);
 const drawn = new Set(rows.filter((_, index) => index % oneIn === offset));
 const cases = faultCases(`${elsewhere.origin}/elsewhere`);
-const table = new ResultTable([...drawn].map(({ name }) => name));
 
 interface Job extends Plan {
 	row: Row;
@@ -86,7 +71,7 @@ function* jobs(): Generator<Job> {
 				const isLeftOut = (at + slot + rows.indexOf(row)) % TIMINGS.length >= each;
 				if ((isLeftOut && !faultCase.isByValue) || !drawn.has(row)) continue;
 				const title = `${row.name} / ${faultCase.name} / ${timing}`;
-				if (!title.includes(values.only)) continue;
+				if (!title.includes(only)) continue;
 				yield { row, faultCase, timing, seed: seed + number, title };
 			}
 		}
@@ -108,43 +93,21 @@ function timingsOf(row: Row, faultCase: FaultCase) {
 const unmet = cases.filter((faultCase) => rows.every((row) => timingsOf(row, faultCase).length === 0));
 if (unmet.length > 0) throw new Error(`Faults that no operation meets: ${unmet.map(({ name }) => name).join(', ')}`);
 
-const started = Date.now();
-const size = wholeNumber('slots', values.slots);
-const thread = await startSandboxThread(size);
-const slots = thread.sandboxes.map((sandbox) => new MatrixSandbox(sandbox));
-const queue = jobs();
+const thread = await startSandboxThread(slots);
 const results = new Results();
-
-async function runSlot(slot: MatrixSandbox): Promise<void> {
-	for (const job of queue) {
-		const { row, faultCase, title } = job;
-		const again = `matrix --seed ${seed} --only '${title}'`;
-		try {
-			const verdict = await within(row.run(slot, job));
-			table.add(row.name, faultCase.family, verdict);
-			results.add(`${title} (seed ${job.seed})`, verdict, again);
-		} catch (error) {
-			results.add(title, { problems: [(error as Error).stack ?? String(error)] }, again);
-		}
-	}
-}
-
-console.log(`${drawn.size} of ${rows.length} rows × ${cases.length} faults from seed ${seed} on, ${size} sandboxes`);
-await Promise.all(slots.map(runSlot));
+console.log(`${drawn.size} of ${rows.length} rows × ${cases.length} faults from seed ${seed} on, ${slots} sandboxes`);
+await results.runAll(
+	thread.sandboxes.map((sandbox) => new MatrixSandbox(sandbox)),
+	jobs(),
+	async (slot, job) =>
+		await results.run(job.title, `matrix --seed ${seed} --only '${job.title}'`, async () => await job.row.run(slot, job)),
+);
 await thread.stop();
 await elsewhere.stop();
 
 const strays = elsewhere.requests.map(
 	({ method, target, headers }) => `${method} ${target}${headers.authorization ? ' with the token' : ''}`,
 );
-if (strays.length > 0) {
-	results.failed += 1;
-	console.log(`\n✗ Requests at another origin: ${[...new Set(strays)].join(', ')}`);
-}
-const isWhole = values.only === '';
-if (isWhole && results.passed === 0) results.failed += 1;
-console.log(`\n${table.toText()}`);
-const seconds = ((Date.now() - started) / 1000).toFixed(1);
-console.log(`\n${table.sum()} in ${seconds} s`);
-console.log(`\n${results.passed} passed, ${results.failed} failed`);
-process.exit(results.failed > 0 ? 1 : 0);
+if (strays.length > 0) results.fail(`Requests at another origin: ${[...new Set(strays)].join(', ')}`);
+if (only === '' && results.passed === 0) results.fail('Nothing was tried');
+results.end();

@@ -5,23 +5,20 @@
  */
 import { isDeepStrictEqual } from 'node:util';
 import { SeededRandom } from '../../support/seededRandom.mts';
-import { runOperation } from '../../support/engine/outsideJest.mts';
-import { openGateway } from '../faults/otherWriter.mts';
 import { choosePlatform } from '../faults/platform.mts';
 import { checkItem } from './assertOutcome.mts';
 import { parseResult, type ItemResult } from './parseResult.mts';
-import { describeRequests, type Plan, type Verdict } from './runCase.mts';
+import { describeRequest } from '../faults/sandboxSlot.mts';
+import type { Verdict } from '../program.mts';
+import { countItems, type Plan } from './runCase.mts';
 import type { MatrixSandbox, Truth } from './matrixSandbox.mts';
 import type { OtherAction, Prepared, Scenario } from './scenarios/scenario.mts';
-import { onVirtualClock } from './virtualClock.mts';
 
 const TIMEOUT_S = 30;
 
 /** The other writer acts before this request of the node, counted from 1. */
 export const MOMENTS = ['before 1', 'before 2', 'before 3', 'before 4', 'before 5'] as const;
 export type Moment = (typeof MOMENTS)[number];
-
-const unmet: Verdict = { isMet: false, done: 0, failed: 0, unknown: 0, notReached: 0, repeats: 0, problems: [], evidence: [] };
 
 const holds = (fields: object | null, values: object) =>
 	fields !== null && Object.entries(values).every(([name, value]) => isDeepStrictEqual((fields as Record<string, unknown>)[name], value));
@@ -83,25 +80,12 @@ export async function runBesideOther(slot: MatrixSandbox, scenario: Scenario, { 
 		const write = otherWriteOf(prepared, action, at);
 		return write ? [{ index: at, write }] : [];
 	});
-	if (possible.length === 0) return unmet;
+	if (possible.length === 0) return { problems: [], evidence: [], seen: countItems(false, []) };
 	const { index, write } = possible[random.between(0, possible.length - 1)]!;
 	await slot.begin([]);
-	const otherToken = await slot.otherToken();
-	const gateway = await openGateway(
-		{ baseUrl: slot.credential.baseUrl, otherToken },
-		{ before: MOMENTS.indexOf(timing as Moment) + 1, action, ...write },
-	);
 	const onError = random.of('continueRegularOutput', 'continueErrorOutput');
-	const { options, ...own } = parameters;
-	const runResult = await onVirtualClock(
-		TIMEOUT_S,
-		async () =>
-			await runOperation(
-				{ ...slot.credential, baseUrl: gateway.baseUrl },
-				{ parameters: own, defaults: { options: { ...(options as object), timeout: TIMEOUT_S } }, input: items, onError },
-			),
-	);
-	gateway.close();
+	const otherWrite = { before: MOMENTS.indexOf(timing as Moment) + 1, action, ...write };
+	const runResult = await slot.run(TIMEOUT_S, { parameters, input: items, onError }, otherWrite);
 	const truth = await slot.truth();
 	const result = await parseResult(runResult, items.length, onError);
 	const problems = [...result.shapeErrors, ...(prepared.checkOthers?.(result, truth) ?? [])];
@@ -114,17 +98,12 @@ export async function runBesideOther(slot: MatrixSandbox, scenario: Scenario, { 
 		const wrong = isTouched ? checkTouched(item, at, prepared, truth) : await checkItem(run, at);
 		problems.push(...wrong.map((text) => `item ${at}: ${text}`));
 	}
-	const count = (kind: string) => result.items.filter((item) => item.kind === kind).length;
 	return {
-		...unmet,
-		isMet: truth.isOtherMet,
-		done: count('done'),
-		failed: count('failed'),
-		unknown: count('unknown'),
+		seen: countItems(truth.isOtherMet, result.items),
 		problems,
 		evidence: [
-			`item ${index}, ${action} ${JSON.stringify(write)}, ${JSON.stringify(slot.platform)}, ${JSON.stringify(parameters)}`,
-			...describeRequests(truth),
+			`item ${index}, ${JSON.stringify(otherWrite)}, ${JSON.stringify(slot.platform)}, ${JSON.stringify(parameters)}`,
+			...truth.requests.map(describeRequest),
 			...truth.history.map((version) => JSON.stringify(version)),
 			...result.items.map((item, at) => `${at}: ${JSON.stringify(item)}`),
 		],

@@ -3,15 +3,15 @@ import type { INode } from 'n8n-workflow';
 import { SeededRandom } from '../../support/seededRandom.mts';
 import { mark } from '../faults/faults.mts';
 import { choosePlatform } from '../faults/platform.mts';
-import { onVirtualClock } from './virtualClock.mts';
 import { SHORT_TIMEOUT_S, type FaultCase } from './faultCases.mts';
-import { runOperation } from '../../support/engine/outsideJest.mts';
 import type { FaultRule } from '../../../harness/sandboxAdmin.mts';
-import { findErrors, FAULT, isMet, markOf, countRepeats } from './assertOutcome.mts';
-import type { MatrixSandbox, Truth } from './matrixSandbox.mts';
+import type { Verdict } from '../program.mts';
+import { describeRequest } from '../faults/sandboxSlot.mts';
+import { findErrors, FAULT, isMet, markOf } from './assertOutcome.mts';
+import type { MatrixSandbox } from './matrixSandbox.mts';
 import type { Moment } from './runBesideOther.mts';
 import type { Prepared, Scenario } from './scenarios/scenario.mts';
-import { parseResult } from './parseResult.mts';
+import { parseResult, type ItemResult } from './parseResult.mts';
 
 /** Which requests of a run are affected. */
 export const TIMINGS = ['first', 'firstMain', 'later', 'everyMain', 'every'] as const;
@@ -28,17 +28,11 @@ export interface Plan {
 	seed: number;
 }
 
-export interface Verdict {
-	/** Whether any request met the fault. */
-	isMet: boolean;
-	done: number;
-	failed: number;
-	unknown: number;
-	notReached: number;
-	repeats: number;
-	problems: string[];
-	/** For finding the cause. */
-	evidence: string[];
+/** How many items have which result, in a run that met its fault. */
+export function countItems(isMet: boolean, items: ItemResult[]): Record<string, number> {
+	const counts: Record<string, number> = { [isMet ? 'runs' : 'runs that did not meet the fault']: 1 };
+	for (const { kind } of isMet ? items : []) counts[`items ${kind}`] = (counts[`items ${kind}`] ?? 0) + 1;
+	return counts;
 }
 
 export const whenOf = (timing: Plan['timing'], random: SeededRandom): FaultRule['when'] => {
@@ -68,13 +62,6 @@ function rulesOf({ faultCase, timing }: Plan, prepared: Prepared, random: Seeded
 	return [...marks, { id: FAULT, ...(match && { match }), ...(when && { when }), fault }];
 }
 
-export function describeRequests({ requests }: Truth): string[] {
-	return requests.map(
-		({ method, path, query, status, outcome, records, faults }) =>
-			`${method} ${path}${query && `?${query}`} ${status ?? outcome}${records === null ? '' : ` records ${records}`} [${faults.join(', ')}]`,
-	);
-}
-
 /** Runs an operation, and compares its results with the stored records. */
 export async function runCase(slot: MatrixSandbox, scenario: Scenario, plan: Plan): Promise<Verdict> {
 	const { faultCase, timing, seed } = plan;
@@ -85,18 +72,7 @@ export async function runCase(slot: MatrixSandbox, scenario: Scenario, plan: Pla
 	await slot.begin(rulesOf(plan, prepared, random));
 	const timeout = faultCase.isLate ? SHORT_TIMEOUT_S : TIMEOUT_S;
 	const { parameters, items } = prepared;
-	const { options, ...own } = parameters;
-	const runResult = await onVirtualClock(
-		timeout,
-		async () =>
-			await runOperation(slot.credential, {
-				parameters: own,
-				// Some operations have no such options.
-				defaults: { options: { ...(options as object), timeout } },
-				input: items,
-				onError,
-			}),
-	);
+	const runResult = await slot.run(timeout, { parameters, input: items, onError });
 	const truth = await slot.truth();
 	const result = await parseResult(runResult, items.length, onError);
 	const isOnce = !['every', 'everyMain', 'inARow'].includes(timing) && !faultCase.isByValue;
@@ -104,18 +80,12 @@ export async function runCase(slot: MatrixSandbox, scenario: Scenario, plan: Pla
 	if (JSON.stringify(runResult.run).includes(slot.credential.token)) {
 		problems.push('the token is in what the run left behind');
 	}
-	const count = (kind: string) => result.items.filter((item) => item.kind === kind).length;
 	return {
-		isMet: truth.requests.some(isMet),
-		done: result.stop ? result.stop.done : count('done'),
-		failed: count('failed'),
-		unknown: count('unknown'),
-		notReached: result.stop ? count('notReached') - result.stop.done : count('notReached'),
-		repeats: countRepeats(truth.requests, faultCase),
+		seen: countItems(truth.requests.some(isMet), result.items),
 		problems,
 		evidence: [
 			`onError ${onError}, ${JSON.stringify(slot.platform)}, ${JSON.stringify(parameters)}`,
-			...describeRequests(truth),
+			...truth.requests.map(describeRequest),
 			...(result.stop ? [JSON.stringify(result.stop)] : []),
 			...result.items.map((item, index) => `${index}: ${JSON.stringify(item)}`),
 		],

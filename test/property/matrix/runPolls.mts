@@ -2,14 +2,15 @@
  * The trigger under a fault: records are created and changed, one poll meets the fault, and later
  * polls don't. Each change must be emitted once, by a poll that did not fail.
  */
-import type { INodeParameters } from 'n8n-workflow';
 import { SeededRandom } from '../../support/seededRandom.mts';
 import { choosePlatform } from '../faults/platform.mts';
-import { describeRequests, whenOf, type Plan, type Verdict } from './runCase.mts';
+import { describeRequest } from '../faults/sandboxSlot.mts';
+import type { Verdict } from '../program.mts';
+import { whenOf, type Plan } from './runCase.mts';
 import { onVirtualClock } from './virtualClock.mts';
 import { SHORT_TIMEOUT_S } from './faultCases.mts';
 import { watch } from '../../support/engine/outsideJest.mts';
-import { FAULT, isMet, countRepeats } from './assertOutcome.mts';
+import { FAULT, isMet } from './assertOutcome.mts';
 import { idOf } from '../faults/constants.mts';
 import type { MatrixSandbox } from './matrixSandbox.mts';
 import { tableParameters } from './scenarios/scenario.mts';
@@ -61,22 +62,18 @@ function expected(event: Event): string[] {
 }
 
 export async function runPolls(slot: MatrixSandbox, event: Event, plan: Plan): Promise<Verdict> {
-	const { faultCase: column, timing, seed } = plan;
+	const { faultCase, timing, seed } = plan;
 	const random = new SeededRandom(seed);
 	slot.platform = choosePlatform(random);
 	await slot.createTable([...THERE, ...GONE].map((number) => recordOf(number, `old ${number}`)));
-	const parameters = {
-		triggerOn: event,
-		...tableParameters(),
-		startFrom: 'now',
-		options: { deletionCheckInterval: 0, timeout: column.isLate ? SHORT_TIMEOUT_S : TIMEOUT_S },
-	} as INodeParameters;
+	const timeout = faultCase.isLate ? SHORT_TIMEOUT_S : TIMEOUT_S;
+	const parameters = { triggerOn: event, ...tableParameters(), startFrom: 'now', options: { deletionCheckInterval: 0, timeout } };
 	const watching = await watch(slot.credential, parameters);
 	await watching.poll();
 	await change(slot);
 
 	const when = whenOf(timing, random);
-	await slot.begin([{ id: FAULT, ...(when && { when }), fault: column.fault }]);
+	await slot.begin([{ id: FAULT, ...(when && { when }), fault: faultCase.fault }]);
 	const problems: string[] = [];
 	const emitted: EmittedItem[][] = [];
 	const failures: string[] = [];
@@ -95,7 +92,7 @@ export async function runPolls(slot: MatrixSandbox, event: Event, plan: Plan): P
 			if (watching.staticData() !== before) problems.push('a poll that failed moved the cursor');
 		}
 	};
-	await onVirtualClock(column.isLate ? SHORT_TIMEOUT_S : TIMEOUT_S, poll);
+	await onVirtualClock(timeout, poll);
 	const truth = await slot.truth();
 	const isFailed = failures.length > 0;
 	const first = emitted.flat().length;
@@ -109,20 +106,18 @@ export async function runPolls(slot: MatrixSandbox, event: Event, plan: Plan): P
 	if (all !== compared(expected(event)).join('\n') && !truth.payloadAltered) problems.push(`emitted were:\n${all}`);
 	if (truth.written.length > 0) problems.push('a poll wrote something');
 	const isOnce = timing !== 'every' && timing !== 'everyMain';
-	const isMendable = ['waits', 'ambiguous', 'nothing'].includes(column.effect);
+	const isMendable = ['waits', 'ambiguous', 'nothing'].includes(faultCase.effect);
 	// A poll does not wait long, because n8n polls again.
-	const isLong = ['silent429', 'long429'].includes(column.name);
+	const isLong = ['silent429', 'long429'].includes(faultCase.name);
 	const met = truth.requests.filter(isMet);
-	const isEasy = met.length === 0 || column.effect === 'nothing' || (isOnce && isMendable);
-	if (isEasy && isFailed && !column.isLate && !isLong) problems.push('it failed, but could have succeeded');
+	const isEasy = met.length === 0 || faultCase.effect === 'nothing' || (isOnce && isMendable);
+	if (isEasy && isFailed && !faultCase.isLate && !isLong) problems.push('it failed, but could have succeeded');
 	return {
-		isMet: met.length > 0,
-		done: first,
-		failed: isFailed ? 1 : 0,
-		unknown: 0,
-		notReached: 0,
-		repeats: countRepeats(truth.requests, column),
+		seen:
+			met.length > 0
+				? { polls: 1, 'changes emitted': first, 'polls failed': Number(isFailed) }
+				: { 'polls that did not meet the fault': 1 },
 		problems,
-		evidence: [JSON.stringify(slot.platform), ...describeRequests(truth), ...failures, ...changes],
+		evidence: [JSON.stringify(slot.platform), ...truth.requests.map(describeRequest), ...failures, ...changes],
 	};
 }

@@ -3,27 +3,22 @@
  * was never in the input, and a record that should be gone but isn't is reported. `npm run check --
  * sync [--schedules N] [--seed N]`.
  */
-import { parseArgs } from 'node:util';
 import type { IDataObject, INode } from 'n8n-workflow';
 import type { FaultRule, StoredRecord, StoredVersion } from '../../../harness/sandboxAdmin.mts';
+import { readOptions } from '../../support/options.mts';
 import { startSandboxThread } from '../../support/sandboxThread.mts';
-import { automatic, runOperation } from '../../support/engine/outsideJest.mts';
+import { automatic } from '../../support/engine/outsideJest.mts';
 import { SeededRandom } from '../../support/seededRandom.mts';
 import { idOf, POISON } from '../faults/constants.mts';
 import { FAULT_NAMES, FAULTS } from '../faults/faults.mts';
-import { openGateway } from '../faults/otherWriter.mts';
+import type { OtherWrite } from '../faults/otherWriter.mts';
 import { choosePlatform, type Platform } from '../faults/platform.mts';
+import { describeRequest } from '../faults/sandboxSlot.mts';
 import { MatrixSandbox, type Truth } from '../matrix/matrixSandbox.mts';
 import { conditions, itemsOf, tableParameters } from '../matrix/scenarios/scenario.mts';
-import { onVirtualClock } from '../matrix/virtualClock.mts';
+import { Results, seedsFrom, type Verdict } from '../program.mts';
 
-const { values } = parseArgs({
-	options: {
-		schedules: { type: 'string', default: '500' },
-		seed: { type: 'string', default: String(Math.floor(Math.random() * 1e9)) },
-		slots: { type: 'string', default: '8' },
-	},
-});
+const { schedules, slots, seed: first } = readOptions({ schedules: 500, slots: 8 });
 
 /** Longer than a request takes, shorter than the faults that never respond. */
 const TIMEOUT_S = 1;
@@ -47,7 +42,7 @@ interface Schedule {
 	options: Record<string, unknown>;
 	rules: FaultRule[];
 	platform: Platform;
-	other?: { before: number; index: number; action: 'update' | 'delete' | 'insert'; change: IDataObject };
+	other?: OtherWrite;
 }
 
 function draw(seed: number): Schedule {
@@ -89,7 +84,6 @@ function draw(seed: number): Schedule {
 		return { fault: fault(2), ...(place && { match: place }), ...(when && { when }) };
 	});
 	const onError = random.of<INode['onError']>('stopWorkflow', 'continueRegularOutput', 'continueErrorOutput');
-	const index = random.between(0, size - 1);
 	return {
 		stored,
 		items,
@@ -103,15 +97,19 @@ function draw(seed: number): Schedule {
 		options: { batchSize: random.of(0, 2, 5), dryRun: random.happens(0.05) },
 		rules,
 		platform: choosePlatform(random),
-		...(random.happens(0.3) && {
-			other: {
-				before: random.between(3, 12),
-				index,
-				action: random.of('update', 'delete', 'insert'),
-				change: random.of({ group: 'b' }, { code: code(size + 1) }, { code: String(items[0]!.code) }),
-			},
-		}),
+		...(random.happens(0.3) && { other: drawOther(random, size, String(items[0]!.code)) }),
 	};
+}
+
+/** Another writer adds a record, deletes one, or moves one out of the scope or to another code. */
+function drawOther(random: SeededRandom, size: number, used: string): OtherWrite {
+	const before = random.between(3, 12);
+	const id = idOf(random.between(0, size - 1));
+	return random.of<OtherWrite>(
+		{ before, action: 'insert', fields: { code: 'theirs', name: 'theirs', group: 'a' } },
+		{ before, action: 'delete', id },
+		{ before, action: 'update', id, fields: random.of({ group: 'b' }, { code: code(size + 1) }, { code: used }) },
+	);
 }
 
 interface Reported {
@@ -128,46 +126,25 @@ interface Evidence extends Truth {
 }
 
 async function execute(slot: MatrixSandbox, schedule: Schedule): Promise<Evidence> {
-	const { isDelete, isScoped, other, options } = schedule;
+	const { isDelete, isScoped, other, options, onError, tries } = schedule;
 	slot.platform = schedule.platform;
 	await slot.createTable(schedule.stored);
-	const otherToken = await slot.otherToken();
 	await slot.begin(schedule.rules);
-	const address = { baseUrl: slot.credential.baseUrl, otherToken };
-	const gateway =
-		other &&
-		(await openGateway(address, {
-			before: other.before,
-			action: other.action,
-			...(other.action === 'insert' ? { fields: { code: 'theirs', name: 'theirs', group: 'a' } } : { id: idOf(other.index) }),
-			...(other.action === 'update' && { fields: other.change as Record<string, string> }),
-		}));
-	const result = await onVirtualClock(
-		TIMEOUT_S,
-		async () =>
-			await runOperation(
-				{ ...slot.credential, ...(gateway && { baseUrl: gateway.baseUrl }) },
-				{
-					parameters: {
-						resource: 'record',
-						operation: 'sync',
-						...tableParameters(),
-						columns: automatic,
-						missingRecords: isDelete ? 'delete' : 'setFields',
-						...(!isDelete && { fieldsToSet: { entry: [{ field: 'size', value: String(MARK) }] } }),
-						...(isScoped && conditions(['group', 'eq', 'a'])),
-						maxRecordsToRemove: schedule.maximum,
-						maxShareToRemove: schedule.share,
-						removeDespiteFailures: schedule.despiteFailures,
-					},
-					defaults: { options: { ...options, timeout: TIMEOUT_S } },
-					input: itemsOf(schedule.items),
-					onError: schedule.onError,
-					...(schedule.tries > 1 && { retry: { maxTries: schedule.tries } }),
-				},
-			),
-	);
-	gateway?.close();
+	const parameters = {
+		resource: 'record',
+		operation: 'sync',
+		...tableParameters(),
+		columns: automatic,
+		missingRecords: isDelete ? 'delete' : 'setFields',
+		...(!isDelete && { fieldsToSet: { entry: [{ field: 'size', value: String(MARK) }] } }),
+		...(isScoped && conditions(['group', 'eq', 'a'])),
+		maxRecordsToRemove: schedule.maximum,
+		maxShareToRemove: schedule.share,
+		removeDespiteFailures: schedule.despiteFailures,
+		options,
+	};
+	const retry = tries > 1 ? { maxTries: tries } : undefined;
+	const result = await slot.run(TIMEOUT_S, { parameters, input: itemsOf(schedule.items), onError, retry }, other);
 	const truth = await slot.truth();
 	const entries = result.error ? [] : [...result.output('Data Platform', 0), ...result.output('Data Platform', 1)];
 	const read = ({ json }: (typeof entries)[number]): Reported => (json.details as Reported | undefined) ?? (json as Reported);
@@ -252,47 +229,35 @@ function findErrors(schedule: Schedule, evidence: Evidence): string[] {
 	return wrong;
 }
 
-const schedules = Number(values.schedules);
-const firstSeed = Number(values.seed);
-const thread = await startSandboxThread(Math.min(Number(values.slots), schedules));
-const slots = thread.sandboxes.map((sandbox) => new MatrixSandbox(sandbox));
-const counts = { removed: 0, left: 0, stopped: 0, refused: 0, faults: 0, beside: 0, items: 0 };
-const failed: number[] = [];
-let next = 0;
+const thread = await startSandboxThread(Math.min(slots, schedules));
+const results = new Results();
 
-async function runSlot(slot: MatrixSandbox) {
-	while (next < schedules) {
-		const seed = firstSeed + next;
-		next += 1;
-		const schedule = draw(seed);
-		const evidence = await execute(slot, schedule);
-		const wrong = findErrors(schedule, evidence);
-		counts.items += evidence.items.length;
-		counts.removed += evidence.others.filter(({ outcome }) => ['deleted', 'marked'].includes(outcome ?? '')).length;
-		counts.left += evidence.others.filter((other) => !isSuccess(other)).length;
-		counts.stopped += Number(evidence.error !== undefined);
-		counts.refused += Number(evidence.error?.startsWith('Nothing was written') ?? false);
-		counts.faults += Number(evidence.requests.some(({ faults }) => faults.length > 0));
-		counts.beside += Number(evidence.isOtherMet);
-		if (wrong.length === 0) continue;
-		failed.push(seed);
-		console.log(`\nSeed ${seed}: npm run check -- sync --schedules 1 --seed ${seed}`);
-		for (const text of wrong) console.log(`  ${text}`);
-		if (failed.length > 3) continue;
-		console.log(`  ${JSON.stringify(schedule)}`);
-		for (const { method, path, query, status, outcome, faults } of evidence.requests) {
-			console.log(`  ${method} ${path}?${query} ${status ?? outcome} [${faults.join()}]`);
-		}
-		for (const line of evidence.output) console.log(`  ${line}`);
-		console.log(`  ${evidence.error ?? 'no error'}; ${evidence.hints.join(' ')}`);
-	}
+async function runSchedule(slot: MatrixSandbox, seed: number): Promise<Verdict> {
+	const schedule = draw(seed);
+	const evidence = await execute(slot, schedule);
+	const { error, items, others, requests, output, hints } = evidence;
+	return {
+		problems: findErrors(schedule, evidence),
+		evidence: [JSON.stringify(schedule), ...requests.map(describeRequest), ...output, error ?? 'no error', ...hints],
+		seen: {
+			removed: others.filter(({ outcome }) => ['deleted', 'marked'].includes(outcome ?? '')).length,
+			left: others.filter((other) => !isSuccess(other)).length,
+			stopped: Number(error !== undefined),
+			refused: Number(error?.startsWith('Nothing was written') ?? false),
+			faults: Number(requests.some(({ faults }) => faults.length > 0)),
+			beside: Number(evidence.isOtherMet),
+			items: items.length,
+		},
+	};
 }
 
-await Promise.all(slots.map(runSlot));
+console.log(`${schedules} schedules from seed ${first} on`);
+await results.runAll(
+	thread.sandboxes.map((sandbox) => new MatrixSandbox(sandbox)),
+	seedsFrom(first, schedules),
+	async (slot, seed) => await results.run('sync', `sync --schedules 1 --seed ${seed}`, async () => await runSchedule(slot, seed)),
+);
 await thread.stop();
-const seen = Object.entries(counts).map(([name, count]) => `${count} ${name}`);
-console.log(`\n${schedules} schedules from seed ${firstSeed} on: ${seen.join(', ')}`);
-const unseen = schedules >= 500 ? Object.entries(counts).filter(([, count]) => count === 0) : [];
-if (unseen.length > 0) console.log(`Never seen: ${unseen.map(([name]) => name).join(', ')}`);
-console.log(`${schedules - failed.length} passed, ${failed.length} failed`);
-process.exit(failed.length + unseen.length > 0 ? 1 : 0);
+const unseen = [...results.seen].filter(([, count]) => count === 0);
+for (const [name] of schedules >= 500 ? unseen : []) results.fail(`Never seen: ${name}`);
+results.end();

@@ -1,10 +1,5 @@
-/**
- * Polls through n8n's engine (test/support/engine/polls.cts), with limits small enough to be
- * reached.
- */
+/** The trigger's poll, with limits small enough to be reached. */
 import { createRequire } from 'node:module';
-import '../../../harness/compileCommonJs.mts';
-import type * as Polls from '../../support/engine/polls.cts';
 import type { INodeExecutionData, IPollFunctions } from 'n8n-workflow';
 
 const require = createRequire(import.meta.url);
@@ -35,8 +30,5 @@ interface Coordinator {
 
 const TRIGGER = '../../../dist/nodes/DataPlatform/trigger';
 
-export const { watch } = require('../../support/engine/polls.cts') as typeof Polls;
 export const { poll, POLL_LIMITS } = require(`${TRIGGER}/poll.js`) as TriggerPoll;
 export const { PollCoordinator } = require(`${TRIGGER}/coordinator.js`) as Coordinator;
-
-export type { Watching } from '../../support/engine/polls.cts';

@@ -1,6 +1,7 @@
 /** One seed: records are written while n8n polls, independently and at the same time. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { SeededRandom } from '../../support/seededRandom.mts';
+import type { Verdict } from '../program.mts';
 import { problemsOf } from './check.mts';
 import { planOf, troubleOf, watchesDeletions, type Plan } from './plan.mts';
 import type { Platform } from './platform.mts';
@@ -9,20 +10,7 @@ import { TriggerHost, type Scheduler } from './triggerHost.mts';
 /** More polls than any backlog here takes. */
 const MAX_POLLS = 600;
 
-export interface Outcome {
-	plan: Plan;
-	problems: string[];
-	history: string[];
-	emitted: number;
-	deletions: number;
-	failures: number;
-	overlaps: number;
-	kills: number;
-	discarded: number;
-	abandoned: number;
-}
-
-export async function simulate(platform: Platform, seed: number, scheduler?: Scheduler): Promise<Outcome> {
+export async function simulate(platform: Platform, seed: number, scheduler?: Scheduler): Promise<Verdict> {
 	const plan = planOf(new SeededRandom(seed), scheduler);
 	const last = await platform.prepare(plan.existing, plan.platform);
 	// A start at a date only knows times. Any other start knows the existing records, unless more of
@@ -32,10 +20,11 @@ export async function simulate(platform: Platform, seed: number, scheduler?: Sch
 	const isAfter = plan.startFrom === 'date' || plan.existing > Math.min(maxTracked, maxBuffered);
 	const startTime = isAfter ? await platform.waitUntilAfter(Math.max(last, Date.now())) : Date.now();
 	const startDate = new Date(startTime).toISOString();
-	const host = new TriggerHost(platform.credential, plan, new SeededRandom(seed + 3e9), startDate);
+	const host = new TriggerHost(platform.slot.credential, plan, new SeededRandom(seed + 3e9), startDate);
 	await host.activate();
 	await Promise.all([write(platform, host, plan, seed), poll(platform, host, plan, seed)]);
-	await platform.faults([]);
+	const { admin } = platform.slot.sandbox;
+	await admin.faults([]);
 	const problems: string[] = [];
 	let isChecked = !watchesDeletions(plan);
 	for (let polls = 0; ; polls += 1) {
@@ -63,8 +52,10 @@ export async function simulate(platform: Platform, seed: number, scheduler?: Sch
 		// What is found only then may take several polls.
 		idle = (await host.poll()) === 'nothing' ? idle + 1 : 0;
 	}
-	const truth = await platform.truth();
-	const requests = await platform.countRequests(async () => void (await host.poll()));
+	const truth = await platform.slot.truth();
+	await admin.clearRequests();
+	await host.poll();
+	const { length: requests } = await admin.requests();
 	// Two processes don't know about each other's idle polls, and small pages take more requests.
 	const { maxListedRecords, maxFilteredRecords } = plan.platform;
 	const isWhole = (maxListedRecords ?? maxFilteredRecords) === null;
@@ -73,12 +64,10 @@ export async function simulate(platform: Platform, seed: number, scheduler?: Sch
 	const isIdle = requests <= (watchesDeletions(plan) ? most + 3 : most);
 	if (!isIdle && isOrdinary) problems.push(`an idle poll took ${requests} requests`);
 	problems.push(...problemsOf(plan, host.executions, truth, platform.existing), ...sizeProblems(host, plan));
-	const { history, failures, overlaps, kills, discarded, abandoned } = host;
 	const items = host.executions.flat();
-	const emitted = items.length;
 	const deletions = items.filter(({ event }) => event === 'deleted').length;
-	const counts = { failures, overlaps, kills, discarded, abandoned, emitted, deletions };
-	return { plan, problems, history, ...counts };
+	const seen = { ...host.seen, 'items emitted': items.length, 'of them deletions': deletions };
+	return { problems, evidence: [JSON.stringify(plan), ...host.history], seen };
 }
 
 async function write(platform: Platform, host: TriggerHost, plan: Plan, seed: number) {
@@ -114,7 +103,7 @@ async function poll(platform: Platform, host: TriggerHost, plan: Plan, seed: num
 			const rules = troubleOf(random);
 			const kinds = rules.map(({ fault, when }) => `${fault.kind} ${when?.nth?.join()}`);
 			host.note(`trouble: ${[...new Set(kinds)].join(', ')}`);
-			await platform.faults(rules);
+			await platform.slot.sandbox.admin.faults(rules);
 		}
 		if (kind === 'publish') await host.activate();
 		if (kind === 'overwrite' && plan.hasSecondWriter) await host.overwrite();

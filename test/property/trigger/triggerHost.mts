@@ -4,10 +4,11 @@
  * abandons polls, loses commits and ends without warning.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { IDataObject, INodeParameters } from 'n8n-workflow';
+import type { IDataObject } from 'n8n-workflow';
 import { APP, TABLE } from '../faults/constants.mts';
 import type { SeededRandom } from '../../support/seededRandom.mts';
-import { poll, PollCoordinator, watch, type Watching } from './engine.mts';
+import { picked, watch, type Watching } from '../../support/engine/outsideJest.mts';
+import { poll, PollCoordinator } from './engine.mts';
 import type { Plan } from './plan.mts';
 
 /**
@@ -51,17 +52,11 @@ interface Main {
 
 type Credential = Parameters<typeof watch>[0];
 
-const picked = (value: string) => ({ __rl: true, mode: 'list', value });
-
 export class TriggerHost {
 	/** What executions were started with. */
 	readonly executions: EmittedItem[][] = [];
 	readonly history: string[] = [];
-	failures = 0;
-	overlaps = 0;
-	kills = 0;
-	discarded = 0;
-	abandoned = 0;
+	readonly seen = { 'polls failed': 0, 'polls at once': 0, kills: 0, 'results dropped': 0, 'polls abandoned': 0 };
 	readonly #database: Database = { staticData: '{}' };
 	#mains: Main[];
 	/** Earlier versions of the static data that n8n stored. */
@@ -73,7 +68,7 @@ export class TriggerHost {
 	readonly #credential: Credential;
 	readonly #plan: Plan;
 	readonly #random: SeededRandom;
-	readonly #parameters: INodeParameters;
+	readonly #parameters: object;
 	readonly #started = Date.now();
 
 	constructor(credential: Credential, plan: Plan, random: SeededRandom, startDate: string) {
@@ -121,7 +116,7 @@ export class TriggerHost {
 
 	/** Ends n8n without warning; what was not stored is lost. */
 	async kill(): Promise<void> {
-		this.kills += 1;
+		this.seen.kills += 1;
 		this.note('n8n is killed and started again');
 		this.#mains = this.#startMains();
 		// Schedules in memory start over, with a poll; those in the database still exist.
@@ -148,7 +143,7 @@ export class TriggerHost {
 		this.#polls += 1;
 		const main = this.#mains[this.#polls % this.#mains.length]!;
 		this.#running += 1;
-		if (this.#running > 1) this.overlaps += 1;
+		if (this.#running > 1) this.seen['polls at once'] += 1;
 		try {
 			const isInMemory = this.#plan.scheduler === 'memory';
 			const { workflow, cursor } =
@@ -162,7 +157,7 @@ export class TriggerHost {
 			const isGone = !this.#mains.includes(main) || (isInMemory && main.workflow !== workflow);
 			if (isGone || (discard && !isInMemory)) {
 				this.note(isGone ? 'a poll ends that nobody waits for' : 'n8n drops the result of a poll');
-				this.discarded += 1;
+				this.seen['results dropped'] += 1;
 				this.#lastDiscard = Date.now();
 				return 'something';
 			}
@@ -228,7 +223,7 @@ export class TriggerHost {
 		const result = await Promise.race([run, sleep(patienceMs, 'abandoned' as const)]);
 		if (result !== 'abandoned') return result;
 		this.note('n8n abandons a poll');
-		this.abandoned += 1;
+		this.seen['polls abandoned'] += 1;
 		this.#lastDiscard = Infinity;
 		void run.finally(() => (this.#lastDiscard = Date.now()));
 		return result;
@@ -238,7 +233,7 @@ export class TriggerHost {
 		try {
 			return await workflow.poll();
 		} catch (error) {
-			this.failures += 1;
+			this.seen['polls failed'] += 1;
 			this.note(`poll fails: ${(error as Error).message}`);
 			return 'failed';
 		}

@@ -28,5 +28,5 @@ export const { unknownParameters } = require('./knownParameters.cts') as typeof 
 
 export const { watch } = require('./polls.cts') as typeof Polls;
 
-export type { RunResult } from './engine.cts';
+export type { OperationRun, RunResult } from './engine.cts';
 export type { Watching } from './polls.cts';

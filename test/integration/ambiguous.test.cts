@@ -12,24 +12,22 @@ const losses: Array<[how: string, rule: FaultRule, isWritten: boolean]> = [
 	['a timeout before the write', first({ kind: 'hang' }), false],
 	['a gateway’s 502 before the write', first({ kind: 'html', status: 502 }), false],
 ];
-const repeated = <Value,>(value: Value, count: number) => Array.from({ length: count }, () => value);
-const onlyFirstVersions = async (table?: string) =>
-	expect((await harness.records(table)).map(({ ver }) => ver)).toEqual((await harness.records(table)).map(() => 0));
+const versions = async () => (await harness.records()).map(({ ver }) => ver);
 
-describe.each(losses)('%s', (_, rule, isWritten) => {
+describe.each(losses)('after %s', (_, rule, isWritten) => {
 	// Short only where it matters: a busy machine must not time out a second time.
 	const options = rule.fault.kind === 'hang' ? { timeout: 1 } : {};
 
-	test('upsert: sent again, inserted once', async () => {
+	test('an upsert is sent again, and inserts each record once', async () => {
 		await harness.faults(rule);
 		const result = await harness.run('upsert', { items: numbered(3), options });
-		expect(outcomes(result)).toEqual(repeated(isWritten ? 'written' : 'inserted', 3));
+		expect(outcomes(result)).toEqual(Array(3).fill(isWritten ? 'written' : 'inserted'));
 		expect(await harness.values('number')).toEqual(['1', '2', '3']);
-		await onlyFirstVersions();
+		expect(await versions()).toEqual([0, 0, 0]);
 		expect(await harness.writes()).toHaveLength(2);
 	});
 
-	test('update: sent again, updated once', async () => {
+	test('an update is sent again, and updates each record once', async () => {
 		const stored = await harness.fill('orders', ...numbered(3));
 		await harness.faults(rule);
 		const result = await harness.run('update', {
@@ -37,27 +35,26 @@ describe.each(losses)('%s', (_, rule, isWritten) => {
 			parameters: { recordId: '={{ $json.id }}' },
 			options,
 		});
-		expect(outcomes(result)).toEqual(repeated(isWritten ? 'written' : 'updated', 3));
-		expect(await harness.values('buyer')).toEqual(repeated('changed', 3));
-		expect((await harness.records()).map(({ ver }) => ver)).toEqual([1, 1, 1]);
+		expect(outcomes(result)).toEqual(Array(3).fill(isWritten ? 'written' : 'updated'));
+		expect(await harness.values('buyer')).toEqual(['changed', 'changed', 'changed']);
+		expect(await versions()).toEqual([1, 1, 1]);
 	});
 
-	test('create with an import key: looked up, never sent again', async () => {
+	test('created records with an import key are looked up, and never sent again', async () => {
 		await harness.faults(rule);
 		const result = await harness.run('create', { items: numbered(3), options, onError: 'continueRegularOutput' });
-		expect(outcomes(result)).toEqual(repeated(isWritten ? 'written' : 'unknown', 3));
+		expect(outcomes(result)).toEqual(Array(3).fill(isWritten ? 'written' : 'unknown'));
 		expect(await harness.values('number')).toEqual(isWritten ? ['1', '2', '3'] : []);
 		expect(await harness.writes()).toHaveLength(1);
 		if (isWritten) {
 			const ids = (await harness.records()).map(({ id }) => id);
 			expect(result.json().map(({ id }) => id)).toEqual(ids);
 		} else {
-			const [item] = result.output('Data Platform');
-			expectErrorItem(item!, 0, "a look-up did not find the import key '1'");
+			expectErrorItem(result.output('Data Platform')[0]!, 0, "a look-up did not find the import key '1'");
 		}
 	});
 
-	test('create without an import key: unknown, and how to make it safe', async () => {
+	test('it is unknown whether records without an import key were created, and the error says how to make it safe', async () => {
 		await harness.faults(rule);
 		const items = ['a', 'b'].map((text) => ({ text }));
 		const result = await harness.run('create', { table: 'notes', items, options, onError: 'continueRegularOutput' });
@@ -82,7 +79,7 @@ test('import keys of any kind are found again', async () => {
 	const named = ['Dog, jr.', "O'Brien", '(ü)', ' a ', 'A', 'a', 'x\\\\', 'y\\', '"q"', '%_*', '🦊'];
 	const result = await harness.run('create', { items: named.map((number) => ({ number, buyer: 'x' })), onError: 'continueRegularOutput' });
 	const stored = new Map((await harness.records()).map(({ id, fields }) => [id, fields.number]));
-	expect(outcomes(result)).toEqual(repeated('written', named.length));
+	expect(outcomes(result)).toEqual(named.map(() => 'written'));
 	expect(result.json().map(({ id }) => stored.get(id as string))).toEqual(named);
 });
 

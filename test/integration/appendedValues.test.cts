@@ -4,8 +4,8 @@
  */
 import type { IDataObject } from 'n8n-workflow';
 import type { FaultRule } from '../../harness/sandboxAdmin.mts';
-import { stored as storedFile } from './attachmentFixtures.cts';
-import { APP, outcomes, useHarness, type Run } from './fixtures.cts';
+import { itemWithFile } from './attachmentFixtures.cts';
+import { fileValue, outcomes, useHarness, type Run } from './fixtures.cts';
 
 const harness = useHarness();
 
@@ -20,26 +20,15 @@ const docs = {
 	],
 };
 
-const fill = async (...records: IDataObject[]) => {
-	const { admin } = harness.sandbox;
-	await admin.createTable({ app: APP, table: docs, records: records.map((fields) => ({ fields })) });
-	await admin.clearRequests();
-	return await harness.records('docs');
-};
+const fill = async (...records: IDataObject[]) => await harness.createTable(docs, records);
 
-const file = (filename: string) => ({
-	filename,
-	mimetype: 'text/plain',
-	filedata: `data:text/plain;base64,${Buffer.from(filename).toString('base64')}`,
-});
-const adding = (...names: string[]) => ({ files: { add: names.map(file) } });
+const adding = (name: string) => ({ files: { add: [fileValue(name)] } });
 
 /** The names of each record's files. */
 const files = async () =>
 	(await harness.records('docs')).map(({ fields }) => ((fields.files ?? []) as IDataObject[]).map(({ fileName }) => fileName));
 
-const run = (operation: string, { parameters, ...more }: Run) =>
-	harness.run(operation, { table: 'docs', ...more, ...(parameters && { parameters }) });
+const run = (operation: string, more: Run) => harness.run(operation, { table: 'docs', ...more });
 
 const byId = { recordId: '={{ $json.id }}' };
 const byName = { matchOn: 'fields', matchFields: ['name'] };
@@ -150,10 +139,9 @@ test('messages of a chat, which may be added or replaced, are sent once', async 
 });
 
 describe('Import From File', () => {
-	const imported = async (more: Partial<Run> = {}) => {
+	const imported = async (more: Run = {}) => {
 		const csv = `code,files\na,"${JSON.stringify(adding('a.txt').files).replaceAll('"', '""')}"\nb,\n`;
-		const data = await storedFile('rows.csv', csv, 'text/csv');
-		return await run('importFromFile', { input: [{ json: {}, binary: { data } }], ...more });
+		return await run('importFromFile', { input: await itemWithFile('rows.csv', csv), ...more });
 	};
 
 	test('adds a file once', async () => {
@@ -164,7 +152,7 @@ describe('Import From File', () => {
 		expect((await files()).flat()).toEqual(['a.txt']);
 	});
 
-	test('that broke off does not claim to be safe to repeat, and Retry On Fail leaves it alone', async () => {
+	test('does not claim to be safe to repeat if it was interrupted, and Retry On Fail does not repeat it', async () => {
 		await fill({ code: 'a' });
 		await harness.faults({ match: { path: 'bulk$', bodyContains: '"b"' }, fault: { kind: 'status', status: 401 } });
 		const result = await imported({ options: { batchSize: 1 }, retry: { maxTries: 2 } });

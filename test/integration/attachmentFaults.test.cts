@@ -8,10 +8,7 @@ const harness = useAttachmentHarness();
 /** Large enough that most of it has been sent before its last byte is handed over. */
 const LARGE = 24 * 1024 * 1024;
 
-const faults = async (...rules: Parameters<typeof harness.sandbox.admin.faults>[0]) => await harness.sandbox.admin.faults(rules);
-
-const upload = async (name = 'a.txt', run: Parameters<typeof harness.upload>[1] = {}) =>
-	await harness.upload([await stored(name, 'content')], run);
+const upload = async (parameters = {}) => await harness.upload([await stored('a.txt', 'content')], { parameters });
 
 const write = { method: 'PATCH' };
 const fetching = { method: 'GET', path: '/files/' };
@@ -23,8 +20,8 @@ afterEach(async () => {
 });
 
 describe('an upload', () => {
-	test('too large for the platform', async () => {
-		await harness.sandbox.admin.settings({ maxFileBytes: 5 });
+	test('that is too large for the platform fails, and nothing is written', async () => {
+		await harness.settings({ maxFileBytes: 5 });
 		const { error } = await upload();
 		expect(error!.message).toMatch(/too large.*a\.txt/);
 		expect(error!.description).toContain('Nothing was written');
@@ -32,35 +29,32 @@ describe('an upload', () => {
 		expect(await harness.writes()).toHaveLength(1);
 	});
 
-	test('above the limit of the options: nothing is sent', async () => {
+	test('above the limit of the options sends nothing', async () => {
 		const { error } = await harness.upload([await stored('big', randomBytes(2_000_000))], { options: { maxFileSizeMiB: 1 } });
 		expect(error!.message).toBe("'big' has 1.9 MiB, more than the limit of 1.0 MiB");
 		expect(await harness.writes()).toEqual([]);
 	});
 
-	test('broken off in the middle is sent again from its start', async () => {
-		await faults({ when: { nth: [1] }, match: write, fault: { kind: 'resetUpload', bytes: 2_000_000 } });
+	test('that is interrupted in the middle is sent again from its start', async () => {
+		await harness.faults({ when: { nth: [1] }, match: write, fault: { kind: 'resetUpload', bytes: 2_000_000 } });
 		const bytes = [randomBytes(LARGE), randomBytes(1000)];
 		const files = await Promise.all(bytes.map(async (content, index) => await stored(String(index), content)));
 		const { error } = await harness.upload(files);
 		expect(error).toBeUndefined();
-		const there = await harness.files();
-		expect(there).toHaveLength(2);
-		for (const [index, file] of there.entries()) {
-			expect(hash(await harness.bytes(file))).toBe(hash(bytes[index]!));
-		}
+		const there = await Promise.all((await harness.files()).map(async (file) => await harness.bytes(file)));
+		expect(there.map(hash)).toEqual(bytes.map(hash));
 		expect((await harness.writes()).map(({ outcome }) => outcome)).toEqual(['reset', 'completed']);
 	});
 
-	test('with a new record, and no response: a look-up says more', async () => {
-		await faults({ match: { method: 'POST', path: '/data$' }, fault: { kind: 'resetAfter' } });
-		const { error } = await upload('a', { parameters: { target: 'new', columns: defined({ number: '2', title: 'New' }) } });
+	test('with a new record whose response is lost is resolved by a look-up', async () => {
+		await harness.faults({ match: { method: 'POST', path: '/data$' }, fault: { kind: 'resetAfter' } });
+		const { error } = await upload({ target: 'new', columns: defined({ number: '2', title: 'New' }) });
 		expect(error!.message).toMatch(/Unknown whether the record was created.*has a record/);
 		expect(await harness.records()).toHaveLength(2);
 	});
 
-	test('asked to wait: the body is built again', async () => {
-		await faults({ when: { first: 2 }, match: write, fault: { kind: 'status', status: 429, retryAfterSeconds: 0 } });
+	test('that is asked to wait builds its body again', async () => {
+		await harness.faults({ when: { first: 2 }, match: write, fault: { kind: 'status', status: 429, retryAfterSeconds: 0 } });
 		const content = randomBytes(500_000);
 		const { error } = await harness.upload([await stored('a', content), inMemory('b', 'B')]);
 		expect(error).toBeUndefined();
@@ -69,8 +63,8 @@ describe('an upload', () => {
 		expect(await harness.writes()).toHaveLength(3);
 	});
 
-	test('to a record that does not exist: rejected before the file is sent', async () => {
-		const { error } = await upload('a', { parameters: { recordId: picked('nobody') } });
+	test('to a record that does not exist is rejected before the file is sent', async () => {
+		const { error } = await upload({ recordId: picked('nobody') });
 		expect(error!.message).toContain("no record 'nobody'");
 		expect(await harness.writes()).toEqual([]);
 	});
@@ -78,8 +72,8 @@ describe('an upload', () => {
 	test.each([
 		['title', "The field 'title' holds no files: its type is text"],
 		['nope', "has no field 'nope'"],
-	])('into the field %s', async (fileField, message) => {
-		const { error } = await upload('a', { parameters: { fileField } });
+	])('into the field %s is rejected: %s', async (fileField, message) => {
+		const { error } = await upload({ fileField });
 		expect(error!.message).toContain(message);
 		expect(error!.description).toContain("'papers', 'scans', 'photo'");
 		expect(await harness.writes()).toEqual([]);
@@ -91,7 +85,7 @@ describe('a download', () => {
 
 	beforeEach(async () => {
 		await harness.upload([await stored('a.bin', content)]);
-		await harness.sandbox.admin.clearRequests();
+		await harness.clearRequests();
 	});
 
 	test.each([
@@ -101,8 +95,8 @@ describe('a download', () => {
 		{ kind: 'wrongLength', by: -10 },
 		{ kind: 'resetBefore' },
 		{ kind: 'status', status: 503 },
-	])('that breaks off once: %j', async (fault) => {
-		await faults({ when: { nth: [1] }, match: fetching, fault });
+	])('that breaks off once is repeated: %j', async (fault) => {
+		await harness.faults({ when: { nth: [1] }, match: fetching, fault });
 		const result = await harness.run('download');
 		expect(result.error).toBeUndefined();
 		expect(hash(await read(result.output('Data Platform')[0]))).toBe(hash(content));
@@ -112,21 +106,21 @@ describe('a download', () => {
 	test.each([{ kind: 'truncate' }, { kind: 'wrongLength', by: 10 }, { kind: 'wrongLength', by: -10 }])(
 		'that always breaks off is no file: %j',
 		async (fault) => {
-			await faults({ match: fetching, fault });
-			const stopped = await harness.run('download', { options: { maxRetryWait: 0 } });
-			expect(stopped.error!.message).toMatch(/^'a\.bin' could not be downloaded: /);
-			const goesOn = await harness.run('download', { options: { maxRetryWait: 0 }, onError: 'continueRegularOutput' });
-			const [item] = goesOn.output('Data Platform');
-			expect(item!.binary).toBeUndefined();
+			await harness.faults({ match: fetching, fault });
+			const options = { maxRetryWait: 0 };
+			const { error } = await harness.run('download', { options });
+			expect(error!.message).toMatch(/^'a\.bin' could not be downloaded: /);
+			const continued = await harness.run('download', { options, onError: 'continueRegularOutput' });
+			expect(continued.output('Data Platform')[0]!.binary).toBeUndefined();
 		},
 	);
 
-	test('of a field without files', async () => {
+	test('of a field without files fails', async () => {
 		const { error } = await harness.run('download', { parameters: { fileField: 'scans' } });
 		expect(error!.message).toContain('has no files in the field');
 	});
 
-	test('of a file that does not exist', async () => {
+	test('of a file that does not exist fails, and the error lists the files that there are', async () => {
 		const { error } = await harness.run('download', { parameters: { fileId: 'nothing' } });
 		expect(error!.message).toBe(`Record '${harness.id}' has no file 'nothing' in the field 'papers'`);
 		expect(error!.description).toContain('a.bin (');

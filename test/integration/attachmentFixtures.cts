@@ -3,18 +3,11 @@
  */
 import { createHash } from 'node:crypto';
 import { readdirSync, readlinkSync } from 'node:fs';
-import { runOperation, picked, type OperationRun, type RunResult } from '../support/engine/engine.cts';
+import { runOperation, picked, type RunResult } from '../support/engine/engine.cts';
 import { Container } from '@n8n/di';
 import { BinaryDataConfig, BinaryDataService } from 'n8n-core';
-import type { IBinaryData, IDataObject, INodeExecutionData } from 'n8n-workflow';
-import type { RunningSandbox } from '../../harness/sandboxProcess.mts';
-import { onVirtualClock } from '../property/matrix/virtualClock.mts';
-import { sharedSandbox } from '../support/sharedSandbox.mts';
-
-const APP = 'shop';
-
-/** The node's timeout, if the user sets none. */
-const TIMEOUT_S = 30;
+import type { IBinaryData, INodeExecutionData } from 'n8n-workflow';
+import { APP, TestHarness, useReset, withoutWaits, type Run } from './fixtures.cts';
 
 const docs = {
 	internalName: 'docs',
@@ -45,14 +38,6 @@ export interface StoredFile {
 	fileUrl: string;
 }
 
-export interface Run extends Omit<OperationRun, 'parameters' | 'items'> {
-	table?: string;
-	parameters?: object;
-	options?: IDataObject;
-	token?: string;
-	accessType?: string;
-}
-
 /** n8n's store of files, in its folder. */
 async function openFileStore() {
 	Container.get(BinaryDataConfig).mode = 'filesystem';
@@ -62,61 +47,47 @@ async function openFileStore() {
 /** For items with files. */
 export const useFileStore = () => beforeAll(openFileStore);
 
-export class AttachmentHarness {
-	private started?: RunningSandbox;
+/** Documents and receipts, which have files. */
+export class AttachmentHarness extends TestHarness {
 	/** A document that has only a title. */
 	id = '';
 
-	get sandbox(): RunningSandbox {
-		if (!this.started) throw new Error('The sandbox has not been started yet');
-		return this.started;
-	}
-
-	async start() {
+	override async start() {
 		await openFileStore();
-		this.started = await sharedSandbox();
+		await super.start();
 	}
 
-	async reset() {
-		const { admin } = this.sandbox;
-		await admin.reset();
-		const records = [{ fields: { number: '1', title: 'First' } }];
-		await admin.createTable({ app: APP, table: docs, records });
-		await admin.createTable({ app: APP, table: receipts });
-		this.id = (await this.records())[0]!.id;
-		await admin.clearRequests();
+	override async reset() {
+		await super.reset();
+		await this.store(receipts);
+		const [document] = await this.createTable(docs, [{ number: '1', title: 'First' }]);
+		this.id = document!.id;
 	}
 
 	/** Runs an attachment operation on the document, or as the parameters say. */
-	async run(operation: string, given: Run = {}): Promise<RunResult> {
-		const { table = 'docs', parameters = {}, options = {}, token, accessType, ...rest } = given;
-		const credential = { baseUrl: this.sandbox.baseUrl, token: token ?? this.sandbox.tokens.role, accessType };
+	override async run(operation: string, run: Run = {}): Promise<RunResult> {
+		const { table = 'docs', parameters, options = {}, credential } = run;
 		const place = { application: picked(APP), table: picked(table), recordId: picked(this.id), fileField: 'papers' };
-		const run = { ...rest, parameters: { resource: 'attachment', operation, ...place, options, ...parameters } };
-		return await onVirtualClock(TIMEOUT_S, async () => await runOperation(credential, run));
+		const all = { resource: 'attachment', operation, ...place, options, ...parameters };
+		return await withoutWaits(async () => await runOperation({ ...this.credential, ...credential }, { ...run, parameters: all }));
 	}
 
-	/**
-	 * Uploads files into a field of the document with the node. Returns the files in it afterwards.
-	 */
+	/** Uploads files into a field of the document with the node. */
 	async upload(files: IBinaryData[], run: Run = {}): Promise<RunResult> {
 		const binary = Object.fromEntries(files.map((file, index) => [`file${index}`, file]));
 		const parameters = { inputDataFieldName: '', ...run.parameters };
 		return await this.run('upload', { input: [{ json: {}, binary }], ...run, parameters });
 	}
 
-	records(table = 'docs') {
-		return this.sandbox.admin.records(APP, table);
-	}
-
-	/** A field of the document in the sandbox's database. */
+	/** A field of a document in the sandbox's database. */
 	async files(field = 'papers', id = this.id): Promise<StoredFile[]> {
 		const record = (await this.records()).find((entry) => entry.id === id);
 		return (record?.fields[field] ?? []) as StoredFile[];
 	}
 
-	async names(field = 'papers'): Promise<string[]> {
-		return (await this.files(field)).map(({ fileName }) => fileName);
+	/** The names of the files in a field of a document. */
+	async names(field?: string, id?: string): Promise<string[]> {
+		return (await this.files(field, id)).map(({ fileName }) => fileName);
 	}
 
 	/** A stored file's bytes, fetched by an independent client. */
@@ -127,24 +98,14 @@ export class AttachmentHarness {
 		return Buffer.from(response.data as ArrayBuffer);
 	}
 
-	/** The requests that write, in order. */
-	async writes() {
-		return (await this.sandbox.admin.requests()).filter(({ method }) => method !== 'GET');
-	}
-
 	/** The requests for bytes. */
 	async downloads() {
-		return (await this.sandbox.admin.requests()).filter(({ path }) => path.includes('/files/'));
+		return (await this.requests()).filter(({ path }) => path.includes('/files/'));
 	}
 }
 
 /** One harness per test file, reset before each test. */
-export function useAttachmentHarness(): AttachmentHarness {
-	const harness = new AttachmentHarness();
-	beforeAll(async () => await harness.start());
-	beforeEach(async () => await harness.reset());
-	return harness;
-}
+export const useAttachmentHarness = () => useReset(new AttachmentHarness({ application: APP, table: 'docs' }));
 
 /** A file in n8n's store, as a previous node leaves it. */
 export async function stored(
@@ -163,6 +124,11 @@ export const inMemory = (name: string, bytes: Buffer | string, mimeType = 'text/
 	mimeType,
 	data: Buffer.from(bytes).toString('base64'),
 });
+
+/** The input of one item with a file in n8n's store. */
+export const itemWithFile = async (name: string, bytes: Buffer | string, mimeType = 'text/csv'): Promise<INodeExecutionData[]> => [
+	{ json: {}, binary: { data: await stored(name, bytes, mimeType) } },
+];
 
 /** The bytes of an item's file. */
 export async function read(item: INodeExecutionData | undefined, name = 'data'): Promise<Buffer> {

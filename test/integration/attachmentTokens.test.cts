@@ -1,27 +1,22 @@
-import { setTimeout as sleep } from 'node:timers/promises';
 import { waitUntil } from '../support/waitUntil.mts';
 import { defined } from '../support/engine/engine.cts';
-import { read, stored, useAttachmentHarness } from './attachmentFixtures.cts';
+import { itemWithFile, read, stored, useAttachmentHarness } from './attachmentFixtures.cts';
+import { cancelWhen, type Run } from './fixtures.cts';
 import { useStubServer } from './useStubServer.cts';
 
 const harness = useAttachmentHarness();
-
-const faults = async (...rules: Parameters<typeof harness.sandbox.admin.faults>[0]) => await harness.sandbox.admin.faults(rules);
-
-const upload = async (name = 'a.txt', run: Parameters<typeof harness.upload>[1] = {}) =>
-	await harness.upload([await stored(name, 'content')], run);
 
 describe('a file at another host', () => {
 	const elsewhere = useStubServer();
 
 	const allClosed = async () => await waitUntil('no connection is open', async () => (await elsewhere.countConnections()) === 0);
 
-	const download = async (fileSize: number, options = {}, run: Parameters<typeof harness.run>[1] = {}) => {
-		const file = { fileId: 'f', fileName: 'there.txt', fileSize, mimetype: 'text/plain' };
-		const papers = [{ ...file, fileUrl: `${elsewhere.origin}/there.txt?signature=1` }];
-		const record = { id: harness.id, ver: 1, fields: { papers } };
-		await faults({ match: { method: 'GET', path: '/data/' }, fault: { kind: 'status', status: 200, body: { data: record } } });
-		return await harness.run('download', { options, ...run });
+	const download = async (fileSize: number, run: Run = {}) => {
+		const fileUrl = `${elsewhere.origin}/there.txt?signature=1`;
+		const papers = [{ fileId: 'f', fileName: 'there.txt', fileSize, mimetype: 'text/plain', fileUrl }];
+		const body = { data: { id: harness.id, ver: 1, fields: { papers } } };
+		await harness.faults({ match: { method: 'GET', path: '/data/' }, fault: { kind: 'status', status: 200, body } });
+		return await harness.run('download', run);
 	};
 
 	test('is fetched without the token', async () => {
@@ -34,10 +29,10 @@ describe('a file at another host', () => {
 		expect(JSON.stringify(elsewhere.requests)).not.toContain(harness.sandbox.tokens.role);
 	});
 
-	test('that falls silent: it ends within the timeout', async () => {
+	test('that stops sending ends within the timeout', async () => {
 		elsewhere.respond = () => ({ body: 'th', stalls: true });
 		const start = Date.now();
-		const { error } = await download(5, { timeout: 1, maxRetryWait: 0 });
+		const { error } = await download(5, { options: { timeout: 1, maxRetryWait: 0 } });
 		expect(error!.message).toContain('stopped sending');
 		expect(Date.now() - start).toBeLessThan(30_000);
 		await allClosed();
@@ -51,7 +46,7 @@ describe('a file at another host', () => {
 	])('that rejects with a long body (%i, endless %s) leaves no connection open', async (status, stalls) => {
 		elsewhere.respond = () => ({ status, body: 'x'.repeat(30_000_000), stalls });
 		const start = Date.now();
-		const { error } = await download(5, { timeout: 30, maxRetryWait: 0 });
+		const { error } = await download(5, { options: { timeout: 30, maxRetryWait: 0 } });
 		expect(error!.message).toMatch(/^'there\.txt' could not be downloaded/);
 		await allClosed();
 		expect(Date.now() - start).toBeLessThan(10_000);
@@ -61,18 +56,8 @@ describe('a file at another host', () => {
 		const sent = 100_000;
 		elsewhere.respond = () => ({ body: 'x'.repeat(sent), stalls: true });
 		const start = Date.now();
-		const { run, output } = await download(
-			sent + 1,
-			{ timeout: 60 },
-			{
-				onStart: (cancel) => {
-					void waitUntil('it has begun', () => elsewhere.requests.length > 0).then(async () => {
-						await sleep(200);
-						cancel();
-					});
-				},
-			},
-		);
+		const onStart = cancelWhen(() => elsewhere.requests.length > 0, 200);
+		const { run, output } = await download(sent + 1, { options: { timeout: 60 }, onStart });
 		expect(run.status).toBe('canceled');
 		expect(output('Data Platform')).toEqual([]);
 		await allClosed();
@@ -80,10 +65,10 @@ describe('a file at another host', () => {
 		expect(elsewhere.requests).toHaveLength(1);
 	});
 
-	test('that rejects, and sends a byte now and then: it ends within the timeout', async () => {
+	test('that rejects, and sends a byte now and then, ends within the timeout', async () => {
 		elsewhere.respond = () => ({ status: 404, body: 'x'.repeat(100), byteIntervalMs: 500 });
 		const start = Date.now();
-		const { error } = await download(5, { timeout: 2, maxRetryWait: 0 });
+		const { error } = await download(5, { options: { timeout: 2, maxRetryWait: 0 } });
 		expect(error!.description).toContain('the platform does not have it');
 		expect(Date.now() - start).toBeLessThan(30_000);
 		await allClosed();
@@ -91,19 +76,20 @@ describe('a file at another host', () => {
 });
 
 describe('a short token', () => {
-	const short = () => ({ token: harness.sandbox.tokens.short, accessType: 'short' });
+	const credential = () => ({ token: harness.sandbox.tokens.short, accessType: 'short' });
 
 	test('uploads, though it may read neither table nor record', async () => {
-		const { json, error } = await upload('a.txt', short());
+		const { json, error } = await harness.upload([await stored('a.txt', 'content')], { credential: credential() });
 		expect(error).toBeUndefined();
 		expect(json()[0]).toMatchObject({ id: harness.id, uploaded: ['a.txt'] });
 		expect(await harness.names()).toEqual(['a.txt']);
 	});
 
-	test('removes by id', async () => {
-		await upload();
+	test('removes by ID', async () => {
+		await harness.upload([await stored('a.txt', 'content')]);
 		const [file] = await harness.files();
-		const { json } = await harness.run('remove', { ...short(), parameters: { removeMode: 'id', fileId: file!.fileId } });
+		const parameters = { removeMode: 'id', fileId: file!.fileId };
+		const { json } = await harness.run('remove', { credential: credential(), parameters });
 		expect(json()[0]).toMatchObject({ removed: [{ fileId: file!.fileId }], remaining: 0 });
 	});
 
@@ -112,12 +98,8 @@ describe('a short token', () => {
 		['remove', { removeMode: 'all' }],
 		['upload', { target: 'new', columns: defined({ title: 'New' }) }],
 		['upload', { updateOtherFields: true, columns: defined({ title: 'New' }) }],
-	])('%s %j: says which token it takes', async (operation, parameters) => {
-		const { error } = await harness.run(operation, {
-			...short(),
-			input: [{ json: {}, binary: { data: await stored('a', 'a') } }],
-			parameters,
-		});
+	])('fails at %s %j, and the error says which token it requires', async (operation, parameters) => {
+		const { error } = await harness.run(operation, { credential: credential(), input: await itemWithFile('a', 'a'), parameters });
 		expect(error!.description).toContain("'API Token With Role' or 'Standard JWT Token'");
 		expect(error!.description).toContain("'Short API Token'");
 	});

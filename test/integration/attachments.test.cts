@@ -1,10 +1,11 @@
-import type { INodeExecutionData } from 'n8n-workflow';
+import type { IBinaryData, INodeExecutionData } from 'n8n-workflow';
 import { automatic, defined, loadOptions, picked } from '../support/engine/engine.cts';
-import { stored, useAttachmentHarness } from './attachmentFixtures.cts';
+import { itemWithFile, stored, useAttachmentHarness } from './attachmentFixtures.cts';
+import type { OnError } from './fixtures.cts';
 
 const harness = useAttachmentHarness();
 
-const upload = (...files: Awaited<ReturnType<typeof stored>>[]) => harness.upload(files);
+const upload = async (...files: IBinaryData[]) => await harness.upload(files);
 
 describe('an upload of files of the item', () => {
 	const item = async (): Promise<INodeExecutionData> => ({
@@ -48,9 +49,7 @@ describe('an upload of files of the item', () => {
 	});
 
 	test('of several items puts each file into the record and the field that its item names', async () => {
-		const client = harness.sandbox.client();
-		const made = await client.post('/apps/shop/tables/docs/data', { fields: { title: 'Second' } });
-		const ids = [harness.id, made.data.data.id as string];
+		const ids = [harness.id, await harness.insert({ title: 'Second' })];
 		const input = await Promise.all(
 			[0, 1, 0, 1].map(async (record, index) => ({
 				json: { id: ids[record], field: index < 2 ? 'papers' : 'scans' },
@@ -63,9 +62,8 @@ describe('an upload of files of the item', () => {
 		});
 		expect(result.error).toBeUndefined();
 		expect(result.output('Data Platform').map((entry) => entry.pairedItem)).toEqual(input.map((_, index) => ({ item: index })));
-		const names = async (field: string, id?: string) => (await harness.files(field, id)).map(({ fileName }) => fileName);
-		expect([await names('papers'), await names('scans')]).toEqual([['0.txt'], ['2.txt']]);
-		expect([await names('papers', ids[1]), await names('scans', ids[1])]).toEqual([['1.txt'], ['3.txt']]);
+		expect([await harness.names('papers'), await harness.names('scans')]).toEqual([['0.txt'], ['2.txt']]);
+		expect([await harness.names('papers', ids[1]), await harness.names('scans', ids[1])]).toEqual([['1.txt'], ['3.txt']]);
 	});
 });
 
@@ -91,7 +89,7 @@ describe('existing files', () => {
 		const { json } = await harness.upload(files, { options: { skipExisting: true } });
 		expect(json()[0]!.uploaded).toEqual(['b', 'c']);
 		expect(await harness.names()).toEqual(['a', 'b', 'b', 'c']);
-		await harness.sandbox.admin.clearRequests();
+		await harness.clearRequests();
 		const again = await harness.upload(files, { options: { skipExisting: true } });
 		expect(again.json()[0]).toMatchObject({ id: harness.id, uploaded: [] });
 		expect(await harness.writes()).toEqual([]);
@@ -101,16 +99,16 @@ describe('existing files', () => {
 		const [kept] = await harness.files();
 		const run = { parameters: { existingFiles: 'replace' }, options: { skipExisting: true } };
 		await harness.upload([await stored('a', 'a'), await stored('c', 'c')], run);
-		const files = await harness.files();
-		expect(files.map(({ fileName }) => fileName).sort()).toEqual(['a', 'c']);
-		expect(files.find(({ fileName }) => fileName === 'a')!.fileId).toBe(kept!.fileId);
+		const files = new Map((await harness.files()).map(({ fileName, fileId }) => [fileName, fileId]));
+		expect([...files.keys()].sort()).toEqual(['a', 'c']);
+		expect(files.get('a')).toBe(kept!.fileId);
 		await harness.upload([await stored('a', 'a')], run);
 		expect(await harness.names()).toEqual(['a']);
 	});
 
 	test('are removed by ID, by name or all; an unknown ID or name is an error, but removing all from an empty field is not', async () => {
 		await upload(await stored('a', 'other'), await stored('c', 'c'));
-		const remove = (parameters: object) => harness.run('remove', { parameters: { ...parameters } });
+		const remove = (parameters: object) => harness.run('remove', { parameters });
 		const [first] = await harness.files();
 		const one = await remove({ removeMode: 'id', fileId: first!.fileId });
 		expect(one.json()[0]).toEqual({ id: harness.id, removed: [{ fileId: first!.fileId, fileName: 'a' }], remaining: 3 });
@@ -163,8 +161,7 @@ describe('an upload with fields of the record', () => {
 		});
 		expect(error).toBeUndefined();
 		expect(await harness.records()).toHaveLength(2);
-		const files = await harness.files('papers', String(json()[0]!.id));
-		expect(files.map(({ fileName }) => fileName)).toEqual(['a', 'b']);
+		expect(await harness.names('papers', String(json()[0]!.id))).toEqual(['a', 'b']);
 	});
 
 	test('creates a record in a table whose file field is required', async () => {
@@ -178,12 +175,8 @@ describe('an upload with fields of the record', () => {
 });
 
 describe('if the second of three items has no file, an upload', () => {
-	const run = async (onError?: 'continueErrorOutput' | 'continueRegularOutput') => {
-		const input: INodeExecutionData[] = await Promise.all(
-			['a', 'b', 'c'].map(
-				async (name): Promise<INodeExecutionData> => ({ json: { name }, binary: name === 'b' ? {} : { data: await stored(name, name) } }),
-			),
-		);
+	const run = async (onError?: OnError) => {
+		const input = [...(await itemWithFile('a', 'a')), { json: {} }, ...(await itemWithFile('c', 'c'))];
 		return await harness.run('upload', { input, onError, parameters: { inputDataFieldName: 'data' } });
 	};
 
@@ -207,9 +200,8 @@ describe('if the second of three items has no file, an upload', () => {
 });
 
 test('the lists of file fields have only fields for files and pictures, and the list for one field begins with an empty value', async () => {
-	const credential = { baseUrl: harness.sandbox.baseUrl, token: harness.sandbox.tokens.role };
 	const parameters = { application: picked('shop'), table: picked('docs') };
-	const values = async (list: string) => (await loadOptions(credential, list, parameters)).map(({ value }) => value);
+	const values = async (list: string) => (await loadOptions(harness.credential, list, parameters)).map(({ value }) => value);
 	expect(await values('getFileField')).toEqual(['', 'papers', 'scans', 'photo']);
 	expect(await values('getFileFields')).toEqual(['papers', 'scans', 'photo']);
 });

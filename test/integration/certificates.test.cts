@@ -5,11 +5,10 @@
 import { generate, type SelfsignedOptions } from 'selfsigned';
 import { connect, createServer } from 'node:net';
 import { getCACertificates, setDefaultCACertificates } from 'node:tls';
-import type { IDataObject, INodeParameters } from 'n8n-workflow';
-import { automatic, checkCredential, picked, runOperation, searchList } from '../support/engine/engine.cts';
+import { checkCredential, picked, runOperation, searchList, type Credential, type RunResult } from '../support/engine/engine.cts';
 import { watch } from '../support/engine/polls.cts';
-import { jsonResponse, startStubServer, type Certificate, type StubServer } from '../support/stubServer.mts';
-import { useStubServer } from './useStubServer.cts';
+import { jsonResponse, type Certificate } from '../support/stubServer.mts';
+import { StubPlatform, useStubServer } from './useStubServer.cts';
 
 const DAY_MS = 24 * 60 * 60 * 1000;
 const inDays = (days: number) => new Date(Date.now() + days * DAY_MS);
@@ -37,19 +36,18 @@ async function certificate(
 	return { key, cert };
 }
 
-const kinds = {
-	good: '',
-	expired: 'certificate has expired (CERT_HAS_EXPIRED)',
-	'not valid yet': 'certificate is not yet valid (CERT_NOT_YET_VALID)',
-	'for another name': "Hostname/IP does not match certificate's altnames",
-	'signed by itself': 'self-signed certificate (DEPTH_ZERO_SELF_SIGNED_CERT)',
-	'of an unknown authority': 'unable to verify the first certificate',
-};
-type Kind = keyof typeof kinds;
-const bad = Object.entries(kinds).filter(([kind]) => kind !== 'good') as Array<[Kind, string]>;
+const bad = [
+	['expired', 'certificate has expired (CERT_HAS_EXPIRED)'],
+	['not valid yet', 'certificate is not yet valid (CERT_NOT_YET_VALID)'],
+	['for another name', "Hostname/IP does not match certificate's altnames"],
+	['signed by itself', 'self-signed certificate (DEPTH_ZERO_SELF_SIGNED_CERT)'],
+	['of an unknown authority', 'unable to verify the first certificate'],
+] as const;
+type Kind = 'good' | (typeof bad)[number][0];
 
-const servers = new Map<Kind, StubServer>();
+const servers = new Map<Kind, StubPlatform>();
 const certificates = new Map<Kind, Certificate>();
+const respond = () => jsonResponse({ data: [] });
 /** A platform without HTTPS: only other servers have a certificate. */
 const plain = useStubServer();
 const trusted = getCACertificates('default');
@@ -67,7 +65,7 @@ beforeAll(async () => {
 	};
 	for (const [kind, of] of Object.entries(made) as Array<[Kind, Certificate]>) {
 		certificates.set(kind, of);
-		servers.set(kind, await startStubServer(() => jsonResponse({ data: [] }), of));
+		servers.set(kind, await new StubPlatform(respond, of).start());
 	}
 });
 afterAll(async () => {
@@ -78,86 +76,59 @@ beforeEach(() => {
 	for (const server of servers.values()) server.requests.length = 0;
 });
 
-const token = 'made-up-for-certificates';
-const table = { application: picked('crm'), table: picked('t') };
+/** Runs an operation that is not one of a record. */
+const run = async (credential: Credential, parameters: object) =>
+	await runOperation(credential, { parameters: { options: {}, ...parameters } });
 
-/** Each use of a server, and its expected result. */
-const uses: Array<[use: string, run: (server: StubServer, ignoreSslIssues: boolean) => ReturnType<typeof runOperation>]> = [
-	[
-		'reading',
-		async ({ origin: baseUrl }, ignoreSslIssues) =>
-			await run({ baseUrl, ignoreSslIssues }, { resource: 'record', operation: 'getAll', ...table }),
-	],
+/** The uses of a server. */
+const uses: Array<[use: string, run: (server: StubPlatform, ignoreSslIssues: boolean) => Promise<RunResult>]> = [
+	['reading', async (server, ignoreSslIssues) => await server.run('getAll', { credential: { ignoreSslIssues } })],
 	[
 		'writing',
 		async (server, ignoreSslIssues) => {
-			const written = { data: [{ id: 'r', ver: 0 }], bulk: { successCount: 1 } };
-			const definition = { id: 't', items: [{ name: 'a', type: 'text' }] };
-			server.respond = ({ target, method }) => {
-				if (method === 'POST') return jsonResponse(written);
-				return jsonResponse({ data: target.endsWith('/t') ? definition : [] });
-			};
-			const write = { resource: 'record', operation: 'create', ...table, columns: automatic };
-			return await run({ baseUrl: server.origin, ignoreSslIssues }, write, { a: 'x' });
+			server.respondWith({ fields: [{ name: 'a', type: 'text' }], written: [{ id: 'r', ver: 0 }] });
+			return await server.run('create', { credential: { ignoreSslIssues }, items: [{ a: 'x' }] });
 		},
 	],
 	[
 		'a webhook',
-		async ({ origin }, ignoreSslIssues) =>
-			await run(
-				{ baseUrl: plain.origin, webhookOrigins: origin, ignoreSslIssues },
-				{ resource: 'workflow', operation: 'trigger', webhookUrl: `${origin}/hooks/1` },
-			),
+		async ({ origin }, ignoreSslIssues) => {
+			const credential = { ...plain.credential, webhookOrigins: origin, ignoreSslIssues };
+			return await run(credential, { resource: 'workflow', operation: 'trigger', webhookUrl: `${origin}/hooks/1` });
+		},
 	],
 	[
 		'a file elsewhere',
 		async ({ origin }, ignoreSslIssues) => {
-			const file = { fileId: 'f', fileName: 'a.txt', fileUrl: `${origin}/a.txt` };
-			const record = { id: 'r', ver: 1, fields: { papers: [file] } };
-			plain.respond = () => ({ body: JSON.stringify({ data: record }) });
-			return await run(
-				{ baseUrl: plain.origin, ignoreSslIssues },
-				{
-					resource: 'attachment',
-					operation: 'download',
-					...table,
-					recordId: { __rl: true, mode: 'id', value: 'r' },
-					fileField: 'papers',
-					outputField: 'data',
-				},
-			);
+			const papers = [{ fileId: 'f', fileName: 'a.txt', fileUrl: `${origin}/a.txt` }];
+			plain.respondWith({ records: [{ id: 'r', ver: 1, fields: { papers } }] });
+			const place = { application: picked('crm'), table: picked('t'), recordId: picked('r'), fileField: 'papers' };
+			const credential = { ...plain.credential, ignoreSslIssues };
+			return await run(credential, { resource: 'attachment', operation: 'download', ...place, outputField: 'data' });
 		},
 	],
 ];
 
-async function run(
-	credential: { baseUrl: string; webhookOrigins?: string; ignoreSslIssues: boolean },
-	parameters: IDataObject,
-	item: IDataObject = {},
-) {
-	return await runOperation({ token, ...credential }, { parameters: { options: {}, ...parameters } as INodeParameters, items: [item] });
-}
-
-describe.each(uses)('%s', (_, use) => {
-	test('works if the certificate is valid', async () => {
+describe.each(uses)('a certificate, for %s', (_, use) => {
+	test('is accepted if it is valid', async () => {
 		const server = servers.get('good')!;
 		expect((await use(server, false)).error).toBeUndefined();
 		expect(server.requests.length).toBeGreaterThan(0);
 	});
 
-	test.each(bad)('is rejected if it is %s', async (kind, problem) => {
+	test.each(bad)('is rejected if it is %s: %s', async (kind, problem) => {
 		const server = servers.get(kind)!;
 		const start = Date.now();
 		const { error, run: whole } = await use(server, false);
 		expect(error?.message).toContain(`certificate was not accepted: ${problem}`);
 		expect(error?.description).toContain("turn on 'Ignore SSL Issues'");
 		expect(server.requests).toEqual([]);
-		expect(JSON.stringify(whole)).not.toContain(token);
+		expect(JSON.stringify(whole)).not.toContain(server.credential.token);
 		// Not retried, because nothing would change.
 		expect(Date.now() - start).toBeLessThan(5_000);
 	});
 
-	test.each(bad)('works if it is %s and the credential allows it', async (kind) => {
+	test.each(bad)('is accepted if it is %s and the credential allows it', async (kind) => {
 		const server = servers.get(kind)!;
 		expect((await use(server, true)).error).toBeUndefined();
 		expect(server.requests.length).toBeGreaterThan(0);
@@ -166,37 +137,31 @@ describe.each(uses)('%s', (_, use) => {
 
 test.each(bad)("the credential's test works if it is %s and the credential allows it", async (kind) => {
 	const server = servers.get(kind)!;
-	const credential = { baseUrl: server.origin, token, ignoreSslIssues: true };
-	await checkCredential(credential);
+	await checkCredential({ ...server.credential, ignoreSslIssues: true });
 	expect(server.requests).toHaveLength(1);
 });
 
 test.each(bad)("the editor's lists, the trigger and the credential's test say that it is %s", async (kind, problem) => {
-	const server = servers.get(kind)!;
-	const credential = { baseUrl: server.origin, token };
+	const { credential, requests } = servers.get(kind)!;
 	const message = expect.objectContaining({ message: expect.stringContaining(problem) });
 	await expect(searchList(credential, 'searchApplications', {})).rejects.toEqual(message);
-	const watching = await watch(credential, table as unknown as INodeParameters);
+	const watching = await watch(credential, { application: picked('crm'), table: picked('t') });
 	await expect(watching.poll()).rejects.toEqual(message);
 	expect(await checkCredential(credential)).toEqual({ status: 'Error', message: expect.stringContaining(problem) });
-	expect(server.requests).toEqual([]);
+	expect(requests).toEqual([]);
 });
 
 test.each(['TLSv1.2', 'TLSv1.3'] as const)(
 	'a server that asks for a client certificate, with %s: the error says so',
 	async (maxVersion) => {
 		const asking = { ...certificates.get('good')!, requestCert: true, maxVersion };
-		const server = await startStubServer(() => jsonResponse({ data: [] }), asking);
-		const credential = { baseUrl: server.origin };
-		const reading = { resource: 'record', operation: 'getAll', ...table };
-		const { error } = await run({ ...credential, ignoreSslIssues: true }, reading);
-		expect(`${error?.message} ${error?.description}`).toContain('ask');
-		expect(`${error?.message} ${error?.description}`).toContain('client certificate');
+		const server = await new StubPlatform(respond, asking).start();
+		const credential = { ...server.credential, ignoreSslIssues: true };
+		const { error } = await server.run('getAll', { credential });
+		expect(`${error?.message} ${error?.description}`).toMatch(/ask.*client certificate/s);
 		expect(error?.description).not.toContain('Ignore SSL Issues');
-		expect(await checkCredential({ ...credential, token, ignoreSslIssues: true })).toEqual({
-			status: 'Error',
-			message: expect.stringContaining('client certificate'),
-		});
+		const message = expect.stringContaining('client certificate');
+		expect(await checkCredential(credential)).toEqual({ status: 'Error', message });
 		expect(server.requests).toEqual([]);
 		await server.stop();
 	},
@@ -207,11 +172,11 @@ describe('a response that is damaged on its way', () => {
 	async function damaged() {
 		let isDamaging = false;
 		let attempts = 0;
-		const server = await startStubServer(({ target }) => {
+		const server = await new StubPlatform(({ target }) => {
 			attempts += 1;
 			isDamaging = attempts === 1 && !target.endsWith('/t');
 			return jsonResponse({ data: [] });
-		}, certificates.get('good'));
+		}, certificates.get('good')).start();
 		const wire = createServer((client) => {
 			const upstream = connect(server.port, '127.0.0.1');
 			client.pipe(upstream);
@@ -233,23 +198,20 @@ describe('a response that is damaged on its way', () => {
 			wire.close();
 			await server.stop();
 		};
-		return { server, baseUrl: `https://127.0.0.1:${port}`, stop };
+		return { server, credential: { ...server.credential, baseUrl: `https://127.0.0.1:${port}` }, stop };
 	}
 
-	test('a read is tried again', async () => {
-		const { server, baseUrl, stop } = await damaged();
-		const reading = { resource: 'record', operation: 'getAll', ...table };
-		const { error } = await run({ baseUrl, ignoreSslIssues: false }, reading);
-		expect(error).toBeUndefined();
+	test('to a read is requested again', async () => {
+		const { server, credential, stop } = await damaged();
+		expect((await server.run('getAll', { credential })).error).toBeUndefined();
 		expect(server.requests).toHaveLength(2);
 		await stop();
 	});
 
-	test('a workflow may have started', async () => {
-		const { server, baseUrl, stop } = await damaged();
-		const webhookUrl = `${baseUrl}/hooks/1`;
-		const start = { resource: 'workflow', operation: 'trigger', webhookUrl };
-		const { error } = await run({ baseUrl, ignoreSslIssues: false }, start);
+	test('to the start of a workflow makes it unknown whether it started', async () => {
+		const { server, credential, stop } = await damaged();
+		const start = { resource: 'workflow', operation: 'trigger', webhookUrl: `${credential.baseUrl}/hooks/1` };
+		const { error } = await run(credential, start);
 		expect(error?.message).toContain('Unknown whether the workflow started');
 		expect(server.requests).toHaveLength(1);
 		await stop();
@@ -268,9 +230,9 @@ test('a server that speaks plain HTTP gets nothing over HTTPS, and the error say
 	await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
 	const { port } = server.address() as { port: number };
 	const credential = { baseUrl: `https://127.0.0.1:${port}`, ignoreSslIssues: true };
-	const { error } = await run(credential, { resource: 'record', operation: 'getAll', ...table });
+	const { error } = await plain.run('getAll', { credential });
 	expect(error?.message).toContain('Could not establish a secure connection (ERR_SSL_WRONG_VERSION_NUMBER). Nothing was sent');
 	expect(error?.description).toContain('port');
-	expect(heard.join('')).not.toContain(token);
+	expect(heard.join('')).not.toContain(plain.credential.token);
 	server.close();
 });

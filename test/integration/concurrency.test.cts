@@ -1,58 +1,48 @@
 /** Operations that run item by item: several at a time, but those on one record in order. */
-import type { IDataObject, INodeExecutionData } from 'n8n-workflow';
-import type { LoggedRequest } from '../../harness/sandboxAdmin.mts';
 import { picked } from '../support/engine/engine.cts';
-import { stored, useAttachmentHarness, type Run } from './attachmentFixtures.cts';
+import { stored, useAttachmentHarness } from './attachmentFixtures.cts';
+import { mostAtOnce, type Run } from './fixtures.cts';
 
 const harness = useAttachmentHarness();
 
-/** How many requests ran at once at most, in all and to one path. */
-function underWay(requests: LoggedRequest[]) {
-	const times = requests.map(({ path, startedAt, milliseconds }) => {
-		const start = Date.parse(startedAt);
-		return { path, start, end: start + (milliseconds ?? 0) };
-	});
-	const most = (among: typeof times) =>
-		Math.max(...among.map(({ start }) => among.filter((t) => t.start <= start && start < t.end).length));
-	const paths = Object.values(Object.groupBy(times, ({ path }) => path));
-	return { most: most(times), mostOfOnePath: Math.max(...paths.map((among) => most(among!))) };
-}
+/** Creates documents, and returns their IDs. */
+const documents = async (count: number) => {
+	const ids: string[] = [];
+	for (let number = 1; number <= count; number += 1) ids.push(await harness.insert({ title: `More ${number}` }));
+	await harness.clearRequests();
+	return ids;
+};
 
-/** The IDs of this many more documents. */
-async function documents(count: number): Promise<string[]> {
-	const bulk = Array.from({ length: count }, (_, n) => ({ fields: { title: `More ${n}` } }));
-	await harness.sandbox.client().post('/apps/shop/tables/docs/data/bulk', { bulk });
-	await harness.sandbox.admin.clearRequests();
-	return (await harness.records()).map(({ id }) => id).filter((id) => id !== harness.id);
-}
-
-/** Uploads a file of its own for each entry, to the record with that ID. */
+/** Uploads files named after their items, `0.txt` and so on, each to the record with the ID that its item names. */
 async function uploadTo(ids: string[], more: Run = {}) {
-	const input = await Promise.all(
-		ids.map(
-			async (id, index): Promise<INodeExecutionData> => ({ json: { id }, binary: { data: await stored(`${index}.txt`, String(index)) } }),
-		),
-	);
-	const parameters: IDataObject = { recordId: picked('={{ $json.id }}'), inputDataFieldName: 'data' };
-	return await harness.run('upload', { input, parameters, ...more });
+	const files = await Promise.all(ids.map(async (_, index) => await stored(`${index}.txt`, String(index))));
+	const input = ids.map((id, index) => ({ json: { id }, binary: { data: files[index]! } }));
+	return await harness.run('upload', { input, parameters: { recordId: picked('={{ $json.id }}'), inputDataFieldName: 'data' }, ...more });
 }
 
-const namesIn = async (id: string) => (await harness.files('papers', id)).map((f) => f.fileName);
+const namesIn = async (id: string) => await harness.names('papers', id);
 
-test('four records at a time, each record by one item after the other', async () => {
+test('files are uploaded to four records at a time, and to each record one item after the other', async () => {
 	const ids = await documents(6);
-	await harness.sandbox.admin.settings({ latencyMs: 60 });
+	await harness.settings({ latencyMs: 60 });
 	const { json } = await uploadTo([...ids, ...ids, ...ids]);
 	expect(json().map(({ uploaded }) => uploaded)).toEqual(Array.from({ length: 18 }, (_, index) => [`${index}.txt`]));
-	for (const [at, id] of ids.entries()) {
-		expect(await namesIn(id)).toEqual([0, 6, 12].map((round) => `${round + at}.txt`));
-	}
-	expect(underWay(await harness.writes())).toEqual({ most: 4, mostOfOnePath: 1 });
+	expect(await Promise.all(ids.map(namesIn))).toEqual([
+		['0.txt', '6.txt', '12.txt'],
+		['1.txt', '7.txt', '13.txt'],
+		['2.txt', '8.txt', '14.txt'],
+		['3.txt', '9.txt', '15.txt'],
+		['4.txt', '10.txt', '16.txt'],
+		['5.txt', '11.txt', '17.txt'],
+	]);
+	const writes = await harness.writes();
+	expect(mostAtOnce(writes)).toBe(4);
+	expect(ids.map((id) => mostAtOnce(writes.filter(({ path }) => path.endsWith(id))))).toEqual([1, 1, 1, 1, 1, 1]);
 });
 
-test('a slow item keeps back only what comes after it on its record', async () => {
+test('a slow item delays only later items of its record', async () => {
 	const [slow, other] = (await documents(2)) as [string, string];
-	await harness.sandbox.admin.faults([{ match: { method: 'PATCH', bodyContains: '"0.txt"' }, fault: { kind: 'slowBefore', ms: 400 } }]);
+	await harness.faults({ match: { method: 'PATCH', bodyContains: '"0.txt"' }, fault: { kind: 'slowBefore', ms: 400 } });
 	await uploadTo([slow, slow, other]);
 	expect(await namesIn(slow)).toEqual(['0.txt', '1.txt']);
 	const paths = (await harness.writes()).map(({ path }) => path.split('/').at(-1));
@@ -61,7 +51,7 @@ test('a slow item keeps back only what comes after it on its record', async () =
 
 test('after a failed item nothing of its record is written, unless the node continues', async () => {
 	const [id] = (await documents(1)) as [string];
-	await harness.sandbox.admin.faults([{ match: { bodyContains: '"0.txt"' }, fault: { kind: 'status', status: 400 } }]);
+	await harness.faults({ match: { bodyContains: '"0.txt"' }, fault: { kind: 'status', status: 400 } });
 	const stopped = await uploadTo([id, id]);
 	expect(stopped.error).toMatchObject({ httpCode: '400', context: { itemIndex: 0 } });
 	expect(await namesIn(id)).toEqual([]);

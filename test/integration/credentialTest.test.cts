@@ -1,54 +1,45 @@
 /** What n8n shows when a user saves or tests a credential. */
-import { checkCredential } from '../support/engine/engine.cts';
-import type { RunningSandbox } from '../../harness/sandboxProcess.mts';
-import { sharedSandbox } from '../support/sharedSandbox.mts';
+import { checkCredential, type Credential } from '../support/engine/engine.cts';
+import { useDemoData } from './fixtures.cts';
 import { useStubServer } from './useStubServer.cts';
 
-let sandbox: RunningSandbox;
+const demo = useDemoData({ once: true });
 /** Responds in place of the platform. */
 const stub = useStubServer();
 
-beforeAll(async () => {
-	sandbox = await sharedSandbox({ seeded: true });
-	await sandbox.admin.reset();
-});
-
-const check = async (credential: { baseUrl?: string; token?: string; accessType?: string }) =>
-	await checkCredential({ baseUrl: sandbox.baseUrl, token: sandbox.tokens.role, ...credential });
+const check = async (credential: Partial<Credential>) => await checkCredential({ ...demo.credential, ...credential });
 
 const error = (message: unknown) => ({ status: 'Error', message });
 
-test('a token of each type passes', async () => {
-	for (const accessType of ['role', 'jwt', 'short', 'workflow'] as const) {
-		const result = await check({ token: sandbox.tokens[accessType], accessType });
-		expect(result).toEqual({ status: 'OK', message: 'Connection successful' });
-	}
+test.each(['role', 'jwt', 'short', 'workflow'] as const)('a token of the type %s passes', async (accessType) => {
+	const result = await check({ token: demo.sandbox.tokens[accessType], accessType });
+	expect(result).toEqual({ status: 'OK', message: 'Connection successful' });
 });
 
 test('a base URL that was pasted with its path passes', async () => {
-	expect(await check({ baseUrl: `${sandbox.baseUrl}/api/v2/` })).toMatchObject({ status: 'OK' });
+	expect(await check({ baseUrl: `${demo.sandbox.baseUrl}/api/v2/` })).toMatchObject({ status: 'OK' });
 });
 
 test.each([
 	['an expired token', 'expired', /did not accept the token.*Check 'Token'|expired on/],
 	['a revoked token', 'revoked', /did not accept the token/],
 ] as const)('%s fails with the reason, and the message does not contain the token', async (_, name, message) => {
-	const result = await check({ token: sandbox.tokens[name] });
+	const result = await check({ token: demo.sandbox.tokens[name] });
 	expect(result).toEqual(error(expect.stringMatching(message)));
-	expect(result.message).not.toContain(sandbox.tokens[name]);
+	expect(result.message).not.toContain(demo.sandbox.tokens[name]);
 });
 
 test.each(['short', 'workflow', 'form'] as const)(
 	'a token of the type %s fails as an API token with a role, and the message names the chosen type',
 	async (name) => {
-		const result = await check({ token: sandbox.tokens[name], accessType: 'role' });
+		const result = await check({ token: demo.sandbox.tokens[name], accessType: 'role' });
 		expect(result).toEqual(error(expect.stringMatching(/may not read anything.*'Token Type' is 'API Token With Role'/)));
-		expect(result.message).not.toContain(sandbox.tokens[name]);
+		expect(result.message).not.toContain(demo.sandbox.tokens[name]);
 	},
 );
 
 test('a token whose role may only read passes', async () => {
-	const token = sandbox.tokens.readonly;
+	const token = demo.sandbox.tokens.readonly;
 	expect(await check({ token, accessType: 'role' })).toMatchObject({ status: 'OK' });
 });
 
@@ -82,24 +73,26 @@ test.each([
 	['a JWT as another type', 'jwt', 'role', /The token is a JWT.*'Token Type'/],
 	['another token as a JWT', 'role', 'jwt', /not a JWT.*'Standard JWT Token'/],
 ] as const)('%s fails, and the message names the right token type', async (_, token, accessType, message) => {
-	const result = await check({ token: sandbox.tokens[token], accessType });
+	const result = await check({ token: demo.sandbox.tokens[token], accessType });
 	expect(result).toEqual(error(expect.stringMatching(message)));
 });
 
+const UNREADABLE = /could not be read/;
+const NOT_THE_PLATFORM = /responds, but it is not the platform/;
 const PONG = (errors: string) => `{"data":{"message":"pong"},"errors":${errors}}`;
 
 test.each([
-	['a page', '<!doctype html><title>n8n</title>', /could not be read|can't be read|not valid JSON/],
-	['JSON of another service', '{"status":"ok"}', /responds, but it is not the platform/],
-	['JSON with other data', '{"data":"pong"}', /responds, but it is not the platform/],
-	['JSON without data in it', '{"data":{}}', /responds, but it is not the platform/],
-	['JSON with a list', '{"data":[]}', /responds, but it is not the platform/],
-	['JSON with no text', '{"data":{"message":1}}', /responds, but it is not the platform/],
+	['a page', '<!doctype html><title>n8n</title>', UNREADABLE],
+	['JSON of another service', '{"status":"ok"}', NOT_THE_PLATFORM],
+	['JSON with other data', '{"data":"pong"}', NOT_THE_PLATFORM],
+	['JSON without data in it', '{"data":{}}', NOT_THE_PLATFORM],
+	['JSON with a list', '{"data":[]}', NOT_THE_PLATFORM],
+	['JSON with no text', '{"data":{"message":1}}', NOT_THE_PLATFORM],
 	['data with an error', PONG('[{"message":"locked"}]'), /with an error: locked/],
 	['data with an error without words', PONG('[{}]'), /with an error: no reason given/],
-	['data with other errors', PONG('{"token":"locked"}'), /responds, but it is not the platform/],
-	['data with errors as text', PONG('"locked"'), /responds, but it is not the platform/],
-	['nothing', '', /could not be read|can't be read|not valid JSON/],
+	['data with other errors', PONG('{"token":"locked"}'), NOT_THE_PLATFORM],
+	['data with errors as text', PONG('"locked"'), NOT_THE_PLATFORM],
+	['nothing', '', UNREADABLE],
 ] as const)('%s with status 200 fails and says what is wrong', async (_, body, message) => {
 	stub.respond = () => ({ body });
 	expect(await check({ baseUrl: stub.origin })).toEqual(error(expect.stringMatching(message)));
@@ -107,18 +100,17 @@ test.each([
 
 test('an address that responds with 404 fails as not the platform', async () => {
 	stub.respond = () => ({ status: 404, body: '{"message":"Cannot GET"}' });
-	const result = await check({ baseUrl: stub.origin });
-	expect(result).toEqual(error(expect.stringMatching(/responds, but it is not the platform/)));
+	expect(await check({ baseUrl: stub.origin })).toEqual(error(expect.stringMatching(NOT_THE_PLATFORM)));
 });
 
 test.each([301, 302, 303, 307, 308])('a redirect (%s) is not followed', async (status) => {
-	const elsewhere = `${sandbox.baseUrl}/api/v2/ping`;
-	await sandbox.admin.clearRequests();
+	const elsewhere = `${demo.sandbox.baseUrl}/api/v2/ping`;
+	await demo.clearRequests();
 	stub.respond = () => ({ status, body: '', headers: { location: elsewhere } });
 	const result = await check({ baseUrl: stub.origin });
 	expect(result).toEqual(error(expect.stringContaining(`redirect (${status})`)));
 	expect(stub.requests).toHaveLength(1);
-	expect(await sandbox.admin.requests()).toEqual([]);
+	expect(await demo.requests()).toEqual([]);
 });
 
 test('a response that never ends fails with a timeout', async () => {

@@ -1,27 +1,23 @@
 import type { IDataObject } from 'n8n-workflow';
-import { APP, numbered, useHarness } from './fixtures.cts';
+import { byId } from '../support/engine/engine.cts';
+import { numbered, useHarness, where, type Run } from './fixtures.cts';
 import { useOtherWriter } from './otherWriter.cts';
 
 const harness = useHarness();
 
-const where = (...condition: IDataObject[]) => ({ filterMode: 'conditions', conditions: { condition } });
 const open = { field: 'state', operator: 'eq', value: 'open' };
 const expensive = { field: 'price', operator: 'gte', value: '3' };
 
-const deleteMany = (parameters: IDataObject, options: IDataObject = {}) =>
-	harness.run('deleteMany', { parameters: { maxRecordsToDelete: 100, ...parameters }, options });
+const deleteMany = (parameters: IDataObject, run: Run = {}) =>
+	harness.run('deleteMany', { parameters: { maxRecordsToDelete: 100, ...parameters }, ...run });
 
 /** Three open orders and two sent ones, one of which is expensive. */
-const fill = () =>
-	harness.fill(
-		'orders',
-		...numbered(3, { state: 'open', price: 1 }),
+beforeEach(async () => {
+	const sent = [
 		{ number: '4', buyer: 'x', state: 'sent', price: 1 },
 		{ number: '5', buyer: 'Dog, jr.', state: 'sent', price: 3 },
-	);
-
-beforeEach(async () => {
-	await fill();
+	];
+	await harness.fill('orders', ...numbered(3, { state: 'open', price: 1 }), ...sent);
 });
 
 test('counts first, then deletes what matches and nothing else', async () => {
@@ -111,9 +107,8 @@ test.each([
 
 describe('a value that an expression or an agent leaves empty never means all', () => {
 	const EMPTY_VALUES = ['={{ $json.missing }}', '={{ null }}', '', '={{ "" }}', '={{ [] }}', '={{ {} }}'];
-	const BLANK_VALUE = '={{ $json.first }} {{ $json.last }}';
 	const expectRejected = async (parameters: IDataObject, options: IDataObject = {}) => {
-		const result = await deleteMany({ allowAll: true, ...parameters }, options);
+		const result = await deleteMany({ allowAll: true, ...parameters }, { options });
 		expect(result.json()).toEqual([]);
 		// At most the table's definition is read, for the choices of its fields.
 		const requests = await harness.requests();
@@ -122,15 +117,15 @@ describe('a value that an expression or an agent leaves empty never means all', 
 		return result.error;
 	};
 
+	const OPERATORS = ['contains', 'notcontains', 'startswith', 'endswith', 'eq', 'gt', 'gte', 'lt', 'lte', 'notin'];
+
 	test.each([
-		...['contains', 'notcontains', 'startswith', 'endswith', 'eq', 'exactly', 'gt', 'gte', 'lt', 'lte', 'notin'].map((operator) => [
-			operator,
-			'',
-		]),
-		...[...EMPTY_VALUES, BLANK_VALUE].map((value) => ['neq', value]),
-	] as Array<[string, string]>)('a condition with the operator %s and the value %j is rejected', async (operator, value) => {
+		...OPERATORS.map((operator) => [operator, '', operator] as const),
+		['exactly', '', '==='] as const,
+		...EMPTY_VALUES.map((value) => ['neq', value, 'neq'] as const),
+		['neq', '={{ $json.first }} {{ $json.last }}', 'neq'] as const,
+	])('a condition with the operator %s and the value %j is rejected', async (operator, value, name) => {
 		const error = await expectRejected(where(open, { field: 'buyer', operator, value }));
-		const name = operator === 'exactly' ? '===' : operator;
 		expect(error?.message).toContain(`on 'buyer' (${name})`);
 		expect(error?.message).toMatch(/empty|neither text/);
 		expect(error?.description).toMatch(/returned nothing for this item|Correct|Give/);
@@ -178,9 +173,9 @@ describe('a value that an expression or an agent leaves empty never means all', 
 	test.each([
 		[{ filterMode: '={{ $json.missing }}' }, "'Filter' must be one of"],
 		[{ ...where(open), matchType: '={{ $json.missing }}' }, "'Match' must be one of"],
-		[{ application: { __rl: true, mode: 'id', value: '={{ $json.missing }}' } }, "'Application' is"],
-		[{ application: { __rl: true, mode: 'id', value: '={{ {} }}' } }, "'Application' must be text"],
-		[{ table: { __rl: true, mode: 'id', value: '={{ $json.missing }}' } }, "'Table' is empty"],
+		[{ application: byId('={{ $json.missing }}') }, "'Application' is"],
+		[{ application: byId('={{ {} }}') }, "'Application' must be text"],
+		[{ table: byId('={{ $json.missing }}') }, "'Table' is empty"],
 		[{ filterMode: 'none', allowAll: '={{ $json.missing }}' }, "'Delete All Records' must be true or false"],
 		[{ maxRecordsToDelete: '={{ $json.missing }}' }, "'Max Records to Delete' must be a whole number at least 1"],
 	])('the parameters %j are rejected', async (parameters, message) => {
@@ -195,16 +190,8 @@ describe('a value that an expression or an agent leaves empty never means all', 
 
 describe('with another writer', () => {
 	const other = useOtherWriter(harness);
-	const api = () => harness.sandbox.client();
-	const dataPath = `/apps/${APP}/tables/orders/data`;
-	const insert = async (number: string, fields: IDataObject) => await api().post(dataPath, { fields: { number, buyer: 'x', ...fields } });
-	const find = async (number: string) => (await harness.records()).find(({ fields }) => fields.number === number)!.id;
-	const change = async (number: string, fields: IDataObject) => await api().patch(`${dataPath}/${await find(number)}`, { fields });
 	const run = async (parameters: IDataObject) => {
-		const result = await harness.run('deleteMany', {
-			parameters: { maxRecordsToDelete: 100, ...parameters },
-			credential: other.credential(),
-		});
+		const result = await deleteMany(parameters, { credential: other.credential() });
 		expect(result.error).toBeUndefined();
 		return result.json();
 	};
@@ -212,7 +199,7 @@ describe('with another writer', () => {
 	const done = (matched: number, deletedCount: number, remaining: number) => [{ deleted: true, matched, deletedCount, remaining }];
 
 	test('if another record matches after the count, no more records are deleted than were counted', async () => {
-		other.before((target) => (target === 'DELETE /data/bulk' ? insert('6', { state: 'open' }) : undefined));
+		other.before((target) => (target === 'DELETE /data/bulk' ? harness.insert({ number: '6', buyer: 'x', state: 'open' }) : undefined));
 		const [result] = await run(where(open));
 		expect(result).toMatchObject({ matched: 3, remaining: 1 });
 		expect(await harness.records()).toHaveLength(3);
@@ -222,7 +209,8 @@ describe('with another writer', () => {
 		['AND', where(open), done(2, 2, 0), ['2', '4', '5']],
 		['OR', openOrExpensive, done(4, 3, 0), ['2', '4']],
 	])('conditions joined by %s: a record that stops matching while the node runs is not deleted', async (_, filter, outcome, left) => {
-		other.before((_target, count) => (count === 3 ? change('2', { state: 'sent' }) : undefined));
+		const id = await harness.idOf('2');
+		other.before((_target, count) => (count === 3 ? harness.change(id, { state: 'sent' }) : undefined));
 		expect(await run(filter)).toEqual(outcome);
 		expect(await harness.values('number')).toEqual(left);
 	});

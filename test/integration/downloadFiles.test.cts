@@ -1,69 +1,42 @@
 /** Record: Get Many with the option Download Files. */
 import type { IDataObject } from 'n8n-workflow';
-import { picked, runOperation, type OperationRun } from '../support/engine/engine.cts';
+import type { RunResult } from '../support/engine/engine.cts';
 import { read, useAttachmentHarness } from './attachmentFixtures.cts';
-import { expectErrorItem, pairedIndexes } from './fixtures.cts';
+import { cancelWhen, expectErrorItem, fileValue, mostAtOnce, pairedIndexes, runRecord, where, type Run } from './fixtures.cts';
 
 const harness = useAttachmentHarness();
 
-const fileOf = (name: string, content = name) => ({
-	filename: name,
-	mimetype: 'text/plain',
-	filedata: `data:text/plain;base64,${Buffer.from(content).toString('base64')}`,
-});
-
 /** Creates documents, by number: the names of their papers and scans. */
 async function fill(documents: Record<string, { papers?: string[]; scans?: string[] }>) {
-	const client = harness.sandbox.client();
 	for (const [number, { papers = [], scans = [] }] of Object.entries(documents)) {
-		const files = { papers: papers.map((name) => fileOf(name)), scans: scans.map((name) => fileOf(name)) };
-		const fields = { number, title: `Document ${number}`, ...files };
-		const { status } = await client.post('/apps/shop/tables/docs/data', { fields });
-		expect(status).toBe(201);
+		const files = { papers: papers.map((name) => fileValue(name)), scans: scans.map((name) => fileValue(name)) };
+		await harness.insert({ number, title: `Document ${number}`, ...files });
 	}
-	await harness.sandbox.admin.clearRequests();
+	await harness.clearRequests();
 }
 
-interface Given extends Omit<OperationRun, 'parameters'> {
-	/** The option; it is not used if null. */
-	files?: IDataObject | null;
-	options?: IDataObject;
-	parameters?: IDataObject;
-}
+/** Nine documents with two papers each. */
+const fillNine = async () => await fill(Object.fromEntries(Array.from({ length: 9 }, (_, at) => [at + 2, { papers: ['a', 'b'] }])));
 
-const run = async ({ files = {}, options = {}, parameters = {}, ...rest }: Given = {}) =>
-	await runOperation(
-		{ baseUrl: harness.sandbox.baseUrl, token: harness.sandbox.tokens.role },
-		{
-			...rest,
-			parameters: {
-				resource: 'record',
-				operation: 'getAll',
-				application: picked('shop'),
-				table: picked('docs'),
-				filterMode: 'none',
-				sort: { by: [{ field: 'number' }] },
-				options: { ...(files && { downloadFiles: { files: { fileFields: ['papers'], ...files } } }), ...options },
-				...parameters,
-			},
-		},
-	);
-
-type Result = Awaited<ReturnType<typeof run>>;
+/** Reads the documents, with the option if `files` is not null. */
+const run = async ({ files = {}, options = {}, parameters = {}, ...rest }: Run & { files?: IDataObject | null } = {}) =>
+	await runRecord(harness.credential, 'getAll', {
+		...rest,
+		table: 'docs',
+		parameters: { filterMode: 'none', sort: { by: [{ field: 'number' }] }, ...parameters },
+		options: { ...(files && { downloadFiles: { files: { fileFields: ['papers'], ...files } } }), ...options },
+	});
 
 /** The names of the files of each item, by output field. */
-const namesIn = (result: Result) =>
+const namesIn = (result: RunResult) =>
 	result
 		.output('Data Platform')
 		.map(({ binary }) => Object.fromEntries(Object.entries(binary ?? {}).map(([key, file]) => [key, file.fileName])));
 
-const onlyNumber = (number: string) => ({
-	filterMode: 'conditions',
-	conditions: { condition: [{ field: 'number', operator: 'eq', value: number }] },
-});
+const onlyNumber = (value: string) => where({ field: 'number', operator: 'eq', value });
 
 describe('the files', () => {
-	test('stand beside their records, which are as without the option', async () => {
+	test('are added to their records, which are otherwise as without the option', async () => {
 		await fill({ 2: { papers: ['a.txt', 'b.txt'], scans: ['c.txt'] }, 3: {}, 4: { scans: ['d.txt'] } });
 		const result = await run({ files: { fileFields: ['papers', 'scans'] } });
 		expect(result.error).toBeUndefined();
@@ -77,20 +50,19 @@ describe('the files', () => {
 		expect(await harness.downloads()).toHaveLength(4);
 	});
 
-	test.each<[IDataObject, boolean, string[]]>([
-		[{ fieldsToLoad: ['title'] }, true, ['created', 'id', 'modified', 'title', 'ver']],
-		[{ fieldsToLoad: ['title', 'papers'] }, true, ['created', 'id', 'modified', 'papers', 'title', 'ver']],
-		[{ fieldsToLoad: ['title'] }, false, ['created', 'fields', 'id', 'modified', 'ver']],
-	])('come along if the output shows only %j, simplified: %j', async (options, simple, keys) => {
+	test.each([
+		[{ fieldsToLoad: ['title'] }, true, { title: 'Document 2' }],
+		[{ fieldsToLoad: ['title', 'papers'] }, true, { title: 'Document 2', papers: [expect.objectContaining({ fileName: 'a.txt' })] }],
+		[{ fieldsToLoad: ['title'] }, false, { fields: { title: 'Document 2' } }],
+	])('are downloaded if the output shows only %j, simplified: %j', async (options, simple, expected) => {
 		await fill({ 2: { papers: ['a.txt'] } });
 		const result = await run({ options, parameters: { simple, ...onlyNumber('2') } });
 		expect(namesIn(result)).toEqual([{ data: 'a.txt' }]);
-		const [json] = result.json();
-		expect(Object.keys(json!).toSorted()).toEqual(keys);
-		if (!simple) expect(json!.fields).toEqual({ title: 'Document 2' });
+		const { id: _, created: _created, modified: _modified, ver: _ver, ...shown } = result.json()[0]!;
+		expect(shown).toEqual(expected);
 	});
 
-	test('of several items, each with its own field', async () => {
+	test('of several items are from the field that each item names', async () => {
 		await fill({ 2: { papers: ['p.txt'], scans: ['s.txt'] } });
 		const result = await run({
 			items: [{ field: 'papers' }, { field: 'scans' }],
@@ -103,7 +75,7 @@ describe('the files', () => {
 });
 
 describe('the maximum', () => {
-	test('of files: exactly as many are downloaded, one more none', async () => {
+	test('of files may be reached; with one more, none is downloaded', async () => {
 		await fill({ 2: { papers: ['a', 'b'] }, 3: { papers: ['c'] } });
 		const result = await run({ files: { maxFiles: 2 } });
 		expect(result.error?.message).toBe(
@@ -114,7 +86,7 @@ describe('the maximum', () => {
 		expect(namesIn(await run({ files: { maxFiles: 3 } }))).toEqual([{}, { data: 'a', data_1: 'b' }, { data: 'c' }]);
 	});
 
-	test('is of all items together; those within it succeed', async () => {
+	test('is for all items together; those within it succeed', async () => {
 		await fill({ 2: { papers: ['a', 'b'] }, 3: { papers: ['c', 'd'] }, 4: { papers: ['e'] } });
 		const result = await run({
 			items: [{ number: '2' }, { number: '3' }, { number: '4' }],
@@ -133,13 +105,13 @@ describe('the maximum', () => {
 describe('a file that can not be downloaded', () => {
 	const lost = async () => {
 		await fill({ 2: { papers: ['a'] }, 3: { papers: ['b', 'gone'] }, 4: { papers: ['c'] } });
-		const [, , record] = (await harness.records()) as Array<{ id: string; fields: IDataObject }>;
-		const [, { fileId }] = record!.fields.papers as Array<{ fileId: string }> as [unknown, { fileId: string }];
-		await harness.sandbox.admin.faults([{ match: { path: `/files/${fileId}` }, fault: { kind: 'status', status: 404 } }]);
-		return record!.id;
+		const id = await harness.idOf('3');
+		const [, gone] = await harness.files('papers', id);
+		await harness.faults({ match: { path: `/files/${gone!.fileId}` }, fault: { kind: 'status', status: 404 } });
+		return id;
 	};
 
-	test('stops the node', async () => {
+	test('stops the node, and the error names the record and the file', async () => {
 		const id = await lost();
 		const { error } = await run();
 		expect(error?.message).toMatch(`Record '${id}': 'gone' could not be downloaded: `);
@@ -147,55 +119,40 @@ describe('a file that can not be downloaded', () => {
 		expect(error?.context).toMatchObject({ itemIndex: 0 });
 	});
 
-	test.each(['continueRegularOutput', 'continueErrorOutput'] as const)('is the trouble of its record: %s', async (onError) => {
+	test.each([
+		['continueRegularOutput', 0, 2],
+		['continueErrorOutput', 1, 0],
+	] as const)('is an error of its record only, with %s on output %d', async (onError, output, at) => {
 		const id = await lost();
 		const result = await run({ onError, items: [{ from: 'before' }, {}] });
-		const isRouted = onError === 'continueErrorOutput';
 		const good = result.output('Data Platform').filter(({ json }) => !json.error);
 		expect(good.map(({ json }) => json.number)).toEqual(['1', '2', '4', '1', '2', '4']);
 		expect(pairedIndexes(good)).toEqual([0, 0, 0, 1, 1, 1]);
-		const all = result.output('Data Platform', isRouted ? 1 : 0);
+		const all = result.output('Data Platform', output);
 		const failed = all.filter(({ json }) => json.error);
 		expect(failed).toHaveLength(2);
-		if (!isRouted) expect(all.indexOf(failed[0]!)).toBe(2);
-		for (const [item, entry] of failed.entries()) {
-			expect(entry.pairedItem).toEqual({ item });
-			expect(entry.json.error).toContain(`Record '${id}': 'gone' could not be downloaded`);
-			const details = { item, id, outcome: 'failed', status: 404, retryable: false };
-			expect(entry.json.details).toEqual(expect.objectContaining(details));
-		}
+		expect(all.indexOf(failed[0]!)).toBe(at);
+		const details = { id, outcome: 'failed', status: 404, retryable: false };
+		expectErrorItem(failed[0]!, 0, `Record '${id}': 'gone' could not be downloaded`, details);
+		expectErrorItem(failed[1]!, 1, `Record '${id}': 'gone' could not be downloaded`, details);
 	});
 });
 
-test('four records at a time', async () => {
-	const documents = Array.from({ length: 9 }, (_, at) => [at + 2, { papers: ['a', 'b'] }]);
-	await fill(Object.fromEntries(documents) as Parameters<typeof fill>[0]);
-	await harness.sandbox.admin.faults([{ match: { path: '/files/' }, fault: { kind: 'slowBefore', ms: 60 } }]);
+test('files of four records are downloaded at a time', async () => {
+	await fillNine();
+	await harness.faults({ match: { path: '/files/' }, fault: { kind: 'slowBefore', ms: 60 } });
 	expect((await run()).error).toBeUndefined();
-	const spans = (await harness.downloads()).map(({ startedAt, milliseconds }) => {
-		const start = new Date(startedAt).getTime();
-		return { start, end: start + milliseconds! - 1 };
-	});
-	expect(spans).toHaveLength(18);
-	const atOnce = spans.map(({ start }) => spans.filter((other) => other.start <= start && start < other.end).length);
-	expect(Math.max(...atOnce)).toBeGreaterThan(1);
-	expect(Math.max(...atOnce)).toBeLessThanOrEqual(4);
+	const downloads = await harness.downloads();
+	expect(downloads).toHaveLength(18);
+	expect(mostAtOnce(downloads)).toBeGreaterThan(1);
+	expect(mostAtOnce(downloads)).toBeLessThanOrEqual(4);
 });
 
-test('cancelling stops the downloads, also if the node continues on errors', async () => {
-	const documents = Array.from({ length: 9 }, (_, at) => [at + 2, { papers: ['a', 'b'] }]);
-	await fill(Object.fromEntries(documents) as Parameters<typeof fill>[0]);
-	await harness.sandbox.admin.faults([{ match: { path: '/files/' }, fault: { kind: 'hang' } }]);
-	const result = await run({
-		onError: 'continueRegularOutput',
-		onStart: (cancel) => {
-			const watch = setInterval(async () => {
-				if ((await harness.downloads()).length < 4) return;
-				clearInterval(watch);
-				cancel();
-			}, 50);
-		},
-	});
+test('canceling stops the downloads, also if the node continues on errors', async () => {
+	await fillNine();
+	await harness.faults({ match: { path: '/files/' }, fault: { kind: 'hang' } });
+	const onStart = cancelWhen(async () => (await harness.downloads()).length >= 4);
+	const result = await run({ onError: 'continueRegularOutput', onStart });
 	expect(result.run.status).toBe('canceled');
 	await new Promise((resolve) => setTimeout(resolve, 300));
 	expect(await harness.downloads()).toHaveLength(4);
@@ -206,16 +163,16 @@ test.each<[unknown, string, string]>([
 	['={{ "paper" }}', "Table 'Documents' has no field 'paper'", 'papers'],
 	[[], "'File Field Names or IDs' under 'Download Files' is empty", ''],
 	['={{ null }}', "'File Field Names or IDs' under 'Download Files' is empty", ''],
-])('the fields %j', async (fileFields, message, hint) => {
+])('the fields %j are rejected before records are read: %s', async (fileFields, message, hint) => {
 	await fill({ 2: { papers: ['a'] } });
 	const { error } = await run({ files: { fileFields } as IDataObject });
 	expect(error?.message).toContain(message);
 	expect(error?.description).toContain(hint);
-	expect((await harness.sandbox.admin.requests()).some(({ path }) => /data/.test(path))).toBe(false);
+	expect((await harness.requests()).filter(({ path }) => path.includes('data'))).toEqual([]);
 });
 
-test.each([{}, { files: {} }, { files: null }])('no field is chosen: %j', async (downloadFiles) => {
+test.each([{}, { files: {} }, { files: null }])('the option %j is rejected, because no field is chosen', async (downloadFiles) => {
 	const { error } = await run({ files: null, options: { downloadFiles } as IDataObject });
 	expect(error?.message).toBe("'File Field Names or IDs' under 'Download Files' is empty");
-	expect(await harness.sandbox.admin.requests()).toEqual([]);
+	expect(await harness.requests()).toEqual([]);
 });

@@ -5,10 +5,9 @@
  */
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
-import { NodeHelpers, type INodeParameters, type ResourceMapperField, type ResourceMapperValue } from 'n8n-workflow';
-import { ITEMS_TYPE, loadColumns, NODE_TYPE, nodeTypes, runWorkflow, type Credential } from '../support/engine/engine.cts';
-import type { RunningSandbox } from '../../harness/sandboxProcess.mts';
-import { sharedSandbox } from '../support/sharedSandbox.mts';
+import { NodeConnectionTypes, NodeHelpers, type INodeParameters, type ResourceMapperField, type ResourceMapperValue } from 'n8n-workflow';
+import { defined, ITEMS_TYPE, loadColumns, NODE_TYPE, nodeTypes, runWorkflow, type Credential } from '../support/engine/engine.cts';
+import { useDemoData } from './fixtures.cts';
 
 const FOLDER = resolve(__dirname, '../../examples');
 
@@ -28,14 +27,7 @@ const mappers = readdirSync(FOLDER)
 			.map(({ name }) => [file, name] as const),
 	);
 
-let sandbox: RunningSandbox;
-let credential: Credential;
-
-beforeAll(async () => {
-	sandbox = await sharedSandbox({ seeded: true });
-	await sandbox.admin.reset();
-	credential = { baseUrl: sandbox.baseUrl, token: sandbox.tokens.role };
-});
+const demo = useDemoData({ once: true });
 
 /** What the editor loads and stores for a node's mapper. */
 async function loadSchema(parameters: INodeParameters): Promise<ResourceMapperField[]> {
@@ -44,7 +36,7 @@ async function loadSchema(parameters: INodeParameters): Promise<ResourceMapperFi
 		(property) => property.name === 'columns' && NodeHelpers.displayParameter(parameters, property, null, null),
 	);
 	const method = mapper?.typeOptions?.resourceMapper?.resourceMapperMethod ?? '';
-	const { fields } = await loadColumns(credential, method, parameters);
+	const { fields } = await loadColumns(demo.credential, method, parameters);
 	return fields.map((field) => ({ ...field, removed: false }));
 }
 
@@ -67,25 +59,20 @@ function reportWorkflow() {
 	const parametersOf = (name: string) => nodes.find((node) => node.name === name)!.parameters;
 	const { assignments } = parametersOf('Report').assignments as unknown as { assignments: Array<{ name: string; value: string }> };
 	const report = Object.fromEntries(assignments.map(({ name, value }) => [name, value]));
-	const columns = { mappingMode: 'defineBelow', value: report, matchingColumns: [], schema: [] };
+	const node = (name: string, more = {}) => ({ name, type: NODE_TYPE, parameters: { ...parametersOf(name), ...more } });
+	const to = (next: string) => ({ main: [[{ node: next, type: NodeConnectionTypes.Main, index: 0 }]] });
 	return {
 		nodes: [
 			{ name: 'Items', type: ITEMS_TYPE },
-			{ name: 'Write contacts', type: NODE_TYPE, parameters: parametersOf('Write contacts'), onError: 'continueRegularOutput' as const },
-			{ name: 'Keep the report', type: NODE_TYPE, parameters: { ...parametersOf('Keep the report'), columns } },
+			{ ...node('Write contacts'), onError: 'continueRegularOutput' as const },
+			node('Keep the report', { columns: defined(report) }),
 		],
-		connections: Object.fromEntries(
-			[
-				['Items', 'Write contacts'],
-				['Write contacts', 'Keep the report'],
-			].map(([from, node]) => [from, { main: [[{ node, type: 'main', index: 0 }]] }]),
-		),
+		connections: { Items: to('Write contacts'), 'Write contacts': to('Keep the report') },
 	};
 }
 
 test('report-of-every-sync.json: if the token may not write the report, the run fails and says so, but still returns what was written', async () => {
-	const { admin } = sandbox;
-	const token = await admin.createToken({
+	const token = await demo.sandbox.admin.createToken({
 		name: 'contacts-only',
 		type: 'role',
 		permissions: [
@@ -96,19 +83,18 @@ test('report-of-every-sync.json: if the token may not write the report, the run 
 	const person = { email: 'new@example.com', firstname: 'New', surname: 'Person' };
 	const run = async (access: Credential) => await runWorkflow(reportWorkflow(), [{ json: person }], access);
 
-	const result = await run({ ...credential, token });
+	const result = await run({ ...demo.credential, token });
 	expect(result.error).toMatchObject({
 		message: expect.stringMatching(/^The token has no right to do this: .*syncRuns/),
 		node: { name: 'Keep the report' },
 		context: { details: { outcome: 'failed', status: 403 } },
 	});
 	expect(result.output('Write contacts')[0]?.json).toMatchObject({ inserted: 1, failed: 0 });
-	const emails = (await admin.records('crm', 'contacts')).map(({ fields }) => fields.email);
-	expect(emails).toContain(person.email);
-	expect(await admin.records('crm', 'syncRuns')).toEqual([]);
+	expect(await demo.values('email')).toContain(person.email);
+	expect(await demo.records('syncRuns')).toEqual([]);
 
-	const allowed = await run(credential);
+	const allowed = await run(demo.credential);
 	expect(allowed.error).toBeUndefined();
-	const [kept] = await admin.records('crm', 'syncRuns');
+	const [kept] = await demo.records('syncRuns');
 	expect(kept?.fields).toMatchObject({ text: '0 new, 0 changed, 1 as they were.', unchanged: 1 });
 });

@@ -2,7 +2,7 @@ import type { IDataObject } from 'n8n-workflow';
 import { Container } from '@n8n/di';
 import { BinaryDataService } from 'n8n-core';
 import { read, useFileStore } from './attachmentFixtures.cts';
-import { expectErrorItem, numbered, useHarness, type Run } from './fixtures.cts';
+import { cancelWhen, expectErrorItem, numbered, useHarness, where, type Run } from './fixtures.cts';
 
 const harness = useHarness();
 
@@ -16,6 +16,15 @@ async function exported(run: Run = {}) {
 }
 
 const lines = (text: string) => text.split('\r\n').slice(0, -1);
+
+/** Stores notes for two pages, and returns their ranks. */
+async function fillTwoPages() {
+	const ranks = Array.from({ length: 1200 }, (_, rank) => rank);
+	await harness.fill('notes', ...ranks.map((rank) => ({ text: 'x', rank })));
+	return ranks;
+}
+
+const secondPage = { match: { method: 'GET', path: '/data$' }, when: { nth: [2] } };
 
 test('a table is exported as CSV: a line with the columns, then one for each record with the values that Get Many returns', async () => {
 	const stored = await harness.fill(
@@ -44,21 +53,14 @@ test('an NDJSON file has the records as Get Many returns them', async () => {
 	await harness.fill('orders', ...numbered(3, { tags: ['a'], price: 1 }));
 	const { text } = await exported({ parameters: { format: 'ndjson' } });
 	const { json } = await harness.run('getAll', { parameters: { returnAll: true } });
-	const values = text
-		.split('\n')
-		.slice(0, -1)
-		.map((line) => JSON.parse(line) as IDataObject);
-	expect(values).toEqual(json());
+	const values = text.trimEnd().split('\n');
+	expect(values.map((line) => JSON.parse(line) as IDataObject)).toEqual(json());
 });
 
 test('only records that match the filter are exported, in the chosen order', async () => {
 	await harness.fill('orders', ...numbered(3, { state: 'open' }), { number: '4', buyer: '-1' });
 	const { text } = await exported({
-		parameters: {
-			filterMode: 'conditions',
-			conditions: { condition: [{ field: 'state', operator: 'eq', value: 'open' }] },
-			sort: { by: [{ field: 'number', direction: 'desc' }] },
-		},
+		parameters: { ...where({ field: 'state', operator: 'eq', value: 'open' }), sort: { by: [{ field: 'number', direction: 'desc' }] } },
 	});
 	expect(lines(text).map((line) => line.split(',')[1])).toEqual(['number', '3', '2', '1']);
 });
@@ -91,9 +93,7 @@ test('an empty table is exported as a header in CSV, as an empty file in NDJSON'
 
 test('linked records are exported with the fields that the options include', async () => {
 	const [first] = await harness.fill('orders', { number: '1', buyer: 'a' });
-	await harness.sandbox
-		.client()
-		.post('/apps/shop/tables/orders/data', { fields: { number: '2', buyer: 'b', related: { add: [first!.id] } } });
+	await harness.insert({ number: '2', buyer: 'b', related: { add: [first!.id] } });
 	const { text } = await exported({
 		options: { linkedRecords: { link: [{ field: 'related', include: 'fields', linkedFields: ['buyer'] }] } },
 	});
@@ -101,18 +101,15 @@ test('linked records are exported with the fields that the options include', asy
 });
 
 test('a table of several pages is exported with each record once', async () => {
-	await harness.fill('notes', ...Array.from({ length: 1200 }, (_, rank) => ({ text: 'x', rank })));
+	const ranks = await fillTwoPages();
 	const { item, text } = await exported({ table: 'notes' });
 	expect(item!.json.records).toBe(1200);
-	const ranks = lines(text)
-		.slice(1)
-		.map((line) => Number(line.split(',')[2]));
-	expect(ranks.sort((a, b) => a - b)).toEqual(Array.from({ length: 1200 }, (_, rank) => rank));
+	const [, ...rows] = lines(text).map((line) => Number(line.split(',')[2]));
+	expect(rows.sort((a, b) => a - b)).toEqual(ranks);
 });
 
 test('if the second page of a table cannot be read, the item is an error without a file', async () => {
-	await harness.fill('notes', ...Array.from({ length: 1200 }, (_, rank) => ({ text: 'x', rank })));
-	const secondPage = { match: { method: 'GET', path: '/data$' }, when: { nth: [2] } };
+	await fillTwoPages();
 	await harness.faults({ ...secondPage, fault: { kind: 'status', status: 403 } });
 	const result = await harness.run('exportToFile', { table: 'notes', onError: 'continueRegularOutput' });
 	expectErrorItem(result.output('Data Platform')[0]!, 0, /./, { outcome: 'failed', status: 403 });
@@ -120,21 +117,11 @@ test('if the second page of a table cannot be read, the item is an error without
 });
 
 test('an export that is canceled in the middle makes no file and reads nothing more', async () => {
-	await harness.fill('notes', ...Array.from({ length: 1200 }, (_, rank) => ({ text: 'x', rank })));
-	const secondPage = { match: { method: 'GET', path: '/data$' }, when: { nth: [2] } };
+	await fillTwoPages();
 	await harness.faults({ ...secondPage, fault: { kind: 'slowBefore', ms: 20_000 } });
 	const start = Date.now();
-	const result = await harness.run('exportToFile', {
-		table: 'notes',
-		onStart: (cancel) => {
-			const watch = setInterval(async () => {
-				const pages = (await harness.requests()).filter(({ path }) => path.endsWith('/data'));
-				if (pages.length < 2) return;
-				clearInterval(watch);
-				cancel();
-			}, 20);
-		},
-	});
+	const onStart = cancelWhen(async () => (await harness.requests()).filter(({ path }) => path.endsWith('/data')).length === 2);
+	const result = await harness.run('exportToFile', { table: 'notes', onStart });
 	expect(result.run.status).toBe('canceled');
 	expect(Date.now() - start).toBeLessThan(10_000);
 	expect(result.output('Data Platform')).toEqual([]);

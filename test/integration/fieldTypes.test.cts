@@ -1,7 +1,8 @@
 /** Every field type of the contract, written through the mapper and read back from the service. */
 import type { IDataObject } from 'n8n-workflow';
-import { automatic, defined, picked } from '../support/engine/engine.cts';
-import { newDeal, useAllFieldTypes } from './allFieldTypes.cts';
+import { defined, picked } from '../support/engine/engine.cts';
+import { mapped, newDeal, useAllFieldTypes, type Mode } from './allFieldTypes.cts';
+import { fileValue } from './fixtures.cts';
 
 const harness = useAllFieldTypes();
 
@@ -86,8 +87,10 @@ test('every field that can be written is here', async () => {
 	expect(Object.keys(fields).filter((name) => !written.has(name))).toEqual(READ_ONLY);
 });
 
-test('each value of an item comes back', async () => {
-	const { json } = await harness.run({ items: VALUES.map(([field, given]) => ({ ...newDeal(), [field]: given }) as IDataObject) });
+test('each value of an item is returned as the platform shows it', async () => {
+	const { json } = await harness.run('create', {
+		items: VALUES.map(([field, given]) => ({ ...newDeal(), [field]: given }) as IDataObject),
+	});
 	const read = await Promise.all(json().map(async ({ id }) => await harness.readFields(id)));
 	expect(VALUES.map(([field, given], at) => [field, given, read[at]![field]])).toEqual(VALUES);
 });
@@ -95,16 +98,16 @@ test('each value of an item comes back', async () => {
 /** One value of each field. */
 const MAPPED = VALUES.filter(([field], at) => VALUES.findIndex(([other]) => other === field) === at);
 
-test.each(MAPPED)('%s, mapped by hand: %j', async (field, given, expected) => {
+test.each(MAPPED)('a value of %s that is mapped by hand is written: %j', async (field, given, expected) => {
 	expect(await harness.writeAndRead('defined', field, given)).toEqual(expected);
 });
 
-describe.each(['defined', 'automatic'] as const)('%s', (mode) => {
+describe.each(['defined', 'automatic'] as const)('with fields that are %s', (mode) => {
 	test.each([
 		['a text', () => harness.companies[0]],
 		['an object', () => ({ id: harness.companies[0] })],
 		['a record that was read', () => ({ id: harness.companies[0], url: 'https://example.com/x', name: 'Other' })],
-	])('company: one record, as %s', async (_, given) => {
+	])('company is linked to one record, given as %s', async (_, given) => {
 		expect(await harness.writeAndRead(mode, 'company', given())).toMatchObject({ id: harness.companies[0] });
 	});
 
@@ -113,17 +116,16 @@ describe.each(['defined', 'automatic'] as const)('%s', (mode) => {
 		['a list', () => harness.people.slice(0, 3), 3],
 		['JSON', () => JSON.stringify(harness.people.slice(0, 2)), 2],
 		['additions', () => ({ add: harness.people.slice(0, 4) }), 4],
-	])('people: several records, as %s', async (_, given, count) => {
+	])('people is linked to several records, given as %s', async (_, given, count) => {
 		expect(await harness.writeAndRead(mode, 'people', given())).toMatchObject({ count });
 	});
 
-	test('people: added to and removed from the linked ones', async () => {
+	test('people are added to and removed from the linked ones', async () => {
 		const created = await harness.create(mode, 'people', harness.people.slice(0, 3));
 		const { id } = created.json()[0]!;
 		const change = { people: { add: [harness.people[5]], remove: [harness.people[0], harness.people[1]] } };
-		const columns = mode === 'defined' ? defined(change) : automatic;
-		const parameters = { recordId: picked(String(id)) };
-		const result = await harness.run({ operation: 'update', columns, items: [change], parameters });
+		const { items, parameters } = mapped(mode, change);
+		const result = await harness.run('update', { items, parameters: { ...parameters, recordId: picked(String(id)) } });
 		expect(result.error).toBeUndefined();
 		expect((await harness.storedFields(id)).people).toEqual([harness.people[2], harness.people[5]]);
 	});
@@ -131,14 +133,12 @@ describe.each(['defined', 'automatic'] as const)('%s', (mode) => {
 	test.each([
 		['sketch', 'dot.png', 'image/png'],
 		['papers', 'a b (1).txt', 'text/plain'],
-	])('%s: a file as data', async (field, filename, mimetype) => {
-		const filedata = `data:${mimetype};base64,${Buffer.from('x').toString('base64')}`;
-		const value = [{ filename, mimetype, filedata }];
-		expect(await harness.writeAndRead(mode, field, value)).toMatchObject([{ fileName: filename, mimetype }]);
+	])('%s has a file that is given as data', async (field, filename, mimetype) => {
+		expect(await harness.writeAndRead(mode, field, [fileValue(filename, 'x', mimetype)])).toMatchObject([{ fileName: filename, mimetype }]);
 	});
 });
 
-describe('clearing', () => {
+describe('an empty value', () => {
 	const CLEARABLE = [
 		...['summary', 'notes', 'stage', 'priority', 'seats', 'weight', 'fee', 'chance', 'value'],
 		...['signed', 'due', 'meeting', 'channels', 'tags', 'link', 'steps', 'talk', 'company'],
@@ -147,28 +147,23 @@ describe('clearing', () => {
 
 	/** A deal with a value in every field. */
 	const full = async () => {
-		const filedata = `data:image/png;base64,${Buffer.from('x').toString('base64')}`;
-		const files = [{ filename: 'dot.png', mimetype: 'image/png', filedata }];
+		const files = [fileValue('dot.png', 'x', 'image/png')];
 		const values = Object.fromEntries(VALUES.map(([field, given]) => [field, given]));
 		const links = { company: harness.companies[0], people: harness.people.slice(0, 2) };
 		const item = { ...values, signed: true, ...links, sketch: files, papers: files, ...newDeal() };
-		const created = await harness.run({ items: [item as IDataObject] });
+		const created = await harness.run('create', { items: [item] });
 		expect(created.error).toBeUndefined();
 		return String(created.json()[0]!.id);
 	};
 
-	const emptied = async (id: string, empty: unknown, emptyValues: string, mode: string) => {
+	/** The fields that still have a value after all were given an empty one. */
+	const fieldsLeft = async (id: string, empty: unknown, emptyValues: string, mode: Mode) => {
 		const values = Object.fromEntries(CLEARABLE.map((field) => [field, empty])) as IDataObject;
-		const result = await harness.run({
-			operation: 'update',
-			parameters: { recordId: picked(id) },
-			options: { emptyValues },
-			...(mode === 'defined' ? { columns: defined(values) } : { items: [values] }),
-		});
+		const { items, parameters } = mapped(mode, values);
+		const result = await harness.run('update', { items, parameters: { ...parameters, recordId: picked(id) }, options: { emptyValues } });
 		expect(result.error?.message).toBeUndefined();
-		const held = await harness.storedFields(id);
-		const isThere = (value: unknown) => value !== undefined && value !== null && !(Array.isArray(value) && value.length === 0);
-		return CLEARABLE.filter((field) => isThere(held[field]));
+		const stored = await harness.storedFields(id);
+		return CLEARABLE.filter((field) => !['null', '[]'].includes(JSON.stringify(stored[field] ?? null)));
 	};
 
 	test.each([
@@ -177,10 +172,10 @@ describe('clearing', () => {
 		['automatic', ''],
 		['automatic', null],
 		['automatic', []],
-	])('%s: %j clears a field of every type, if the option is set', async (mode, empty) => {
+	] as const)('that is %s, %j, clears a field of every type only if the option is set', async (mode, empty) => {
 		const id = await full();
-		expect(await emptied(id, empty, 'leave', mode)).toEqual(CLEARABLE);
-		expect(await emptied(id, empty, 'clear', mode)).toEqual([]);
+		expect(await fieldsLeft(id, empty, 'leave', mode)).toEqual(CLEARABLE);
+		expect(await fieldsLeft(id, empty, 'clear', mode)).toEqual([]);
 	});
 });
 
@@ -199,7 +194,6 @@ describe("the workflow's time zone", () => {
 		['due', '={{ DateTime.local(2026, 11, 21) }}', '2026-11-21'],
 		['due', "={{ DateTime.fromISO('2026-11-21T23:30:00Z') }}", '2026-11-22'],
 		['due', "={{ DateTime.fromISO('2026-11-21T22:30:00Z').toISO() }}", '2026-11-21'],
-		['due', "={{ DateTime.fromISO('2026-11-21T12:00:00Z').startOf('day') }}", '2026-11-21'],
 		['due', "={{ new Date('2026-11-21T23:30:00Z') }}", '2026-11-22'],
 		['meeting', '2026-07-01T12:00:00', '2026-07-01T10:00:00.000Z'],
 		['meeting', '2026-07-01T12:00:00Z', '2026-07-01T12:00:00.000Z'],
@@ -210,15 +204,22 @@ describe("the workflow's time zone", () => {
 
 	test.each(MEANT)('does not change %s: %s', async (field, given, expected) => {
 		const all = await Promise.all(ZONES.map(async (zone) => await harness.writeAndRead('defined', field, given, zone)));
-		// Kiritimati is 14 hours ahead: noon in UTC is the next day there, and so is its start.
-		const startOfDay = given.includes('startOf');
-		expect(startOfDay ? all.slice(0, 1) : all).toEqual(startOfDay ? [expected] : [expected, expected]);
+		expect(all).toEqual([expected, expected]);
+	});
+
+	test.each([
+		['America/Los_Angeles', '2026-11-21'],
+		// 14 hours ahead of UTC, so noon in UTC is on the next day.
+		['Pacific/Kiritimati', '2026-11-22'],
+	])('of %s decides which day the start of a day is', async (zone, expected) => {
+		const given = "={{ DateTime.fromISO('2026-11-21T12:00:00Z').startOf('day') }}";
+		expect(await harness.writeAndRead('defined', 'due', given, zone)).toBe(expected);
 	});
 
 	test('does not change the values of an item', async () => {
 		const item = { due: '2026-11-21', meeting: '2026-07-01T12:00:00' };
 		for (const timezone of ZONES) {
-			const { json } = await harness.run({ items: [{ ...newDeal(), ...item }], timezone });
+			const { json } = await harness.run('create', { items: [{ ...newDeal(), ...item }], timezone });
 			expect(await harness.readFields(json()[0]!.id)).toMatchObject({ due: '2026-11-21', meeting: '2026-07-01T10:00:00.000Z' });
 		}
 	});
@@ -226,13 +227,11 @@ describe("the workflow's time zone", () => {
 
 test('what Get Many read of every field type is written back by Update as it is', async () => {
 	const values = Object.fromEntries(VALUES.map(([field, given]) => [field, given]));
-	const created = await harness.run({ columns: defined({ ...newDeal(), ...values }) });
+	const created = await harness.run('create', { parameters: { columns: defined({ ...newDeal(), ...values }) } });
 	expect(created.error?.message).toBeUndefined();
 	const { id } = created.json()[0]!;
 	const before = await harness.readFields(id);
-	const result = await harness.run({
-		operation: 'update',
-		columns: automatic,
+	const result = await harness.run('update', {
 		items: [{ id, ver: 0, created: '2026-11-21', modified: '2026-11-21', ...before }],
 		parameters: { recordId: id },
 	});

@@ -58,7 +58,7 @@ describe('wrong values', () => {
 
 	test('each is the error of its item, and names its field', async () => {
 		const items = [newDeal(), ...WRONG.map(([field, given]) => item(field, given)), newDeal()];
-		const result = await harness.run({ items, onError: 'continueErrorOutput' });
+		const result = await harness.run('create', { items, onError: 'continueErrorOutput' });
 		expect(result.json('Data Platform', 0)).toHaveLength(2);
 		const failed = result.output('Data Platform', 1).map(({ json, pairedItem }) => [pairedItem, json.error]);
 		const texts = WRONG.map(([field, , message]) => new RegExp(`(?=.*'${field}').*(${message.source})`));
@@ -66,7 +66,7 @@ describe('wrong values', () => {
 	});
 
 	test.each(WRONG.slice(0, 3))('%s: %j stops the node, naming item and field', async (field, given, message) => {
-		const { error } = await harness.run({ items: [newDeal(), item(field, given), newDeal()] });
+		const { error } = await harness.run('create', { items: [newDeal(), item(field, given), newDeal()] });
 		expect(error?.message).toMatch(message);
 		expect(error?.message).toContain(`'${field}'`);
 		expect(error?.context?.itemIndex).toBe(1);

@@ -212,8 +212,9 @@ export class ShopHarness extends TestHarness {
 	}
 
 	/** Stores records before the run. */
-	async fill(table: 'orders' | 'notes', ...records: IDataObject[]): Promise<StoredRecord[]> {
-		return await this.createTable(table === 'orders' ? orders : notes, records);
+	async fill<Records extends IDataObject[]>(table: 'orders' | 'notes', ...records: Records) {
+		const stored = await this.createTable(table === 'orders' ? orders : notes, records);
+		return stored as { [At in keyof Records]: StoredRecord };
 	}
 }
 
@@ -273,7 +274,7 @@ export const withoutJson = {} as INodeExecutionData;
 
 /** Orders with the numbers `1` to `count`. */
 export const numbered = (count: number, more: IDataObject = {}): IDataObject[] =>
-	Array.from({ length: count }, (_, index) => ({ number: String(index + 1), buyer: `Buyer ${index + 1}`, ...more }));
+	Array.from({ length: count }, (_, index) => order(index + 1, more));
 
 export const outcomes = (result: RunResult) =>
 	result.json().map((json) => json.outcome ?? (json.details as IDataObject | undefined)?.outcome);
@@ -293,3 +294,27 @@ export function expectErrorItem(
 	expect(json.details).toMatchObject({ item: index, ...details });
 	expect(pairedItem).toEqual({ item: index });
 }
+
+/** What the workflow does after an item that fails: it goes on. */
+export const goingOn = { onError: 'continueRegularOutput' } as const;
+
+/** No record has it. */
+export const UNKNOWN_ID = '00000000-0000-4000-8000-000000000000';
+
+/** The ID of each item's own record. */
+export const byId = { recordId: '={{ $json.id }}' };
+
+/** Match On: Other Fields, or Record Fields. */
+export const byFields = (...matchFields: string[]) => ({ matchOn: 'fields', matchFields });
+
+/** An order as `numbered` makes it. */
+export const order = (number: number, more: IDataObject = {}): IDataObject => ({ number: `${number}`, buyer: `Buyer ${number}`, ...more });
+
+export const note = (text: string, rank?: number): IDataObject => ({ text, ...(rank !== undefined && { rank }) });
+
+/** A resource locator's value: an ID, or a pasted address. */
+export const located = (value: string | null, mode: 'id' | 'list' | 'url' = 'id') => ({ __rl: true, mode, value });
+
+/** Expects that an item failed: its error item has the shape that n8n routes, in its place. */
+export const expectFailed = (result: RunResult, index: number, error: string | RegExp, details?: IDataObject) =>
+	expectErrorItem(result.output('Data Platform')[index]!, index, error, details);

@@ -1,131 +1,86 @@
 /** Reading across links: the records linked to one record, and linked records in place of links. */
 import type { IDataObject } from 'n8n-workflow';
-import { automatic, loadOptions, picked, runOperation, type RunResult } from '../support/engine/engine.cts';
-import type { RunningSandbox } from '../../harness/sandboxProcess.mts';
-import { sharedSandbox } from '../support/sharedSandbox.mts';
+import { loadOptions, picked } from '../support/engine/engine.cts';
+import { useDemoData, where, type Run } from './fixtures.cts';
 
-let sandbox: RunningSandbox;
+const harness = useDemoData();
+
 let dealId: string;
 let companyId: string;
-
-beforeAll(async () => {
-	sandbox = await sharedSandbox({ seeded: true });
-});
 beforeEach(async () => {
-	await sandbox.admin.reset();
-	const [deal] = await sandbox.admin.records('crm', 'deals');
-	const [company] = await sandbox.admin.records('crm', 'companies');
-	dealId = deal!.id;
-	companyId = company!.id;
-	await sandbox.admin.clearRequests();
+	[dealId, companyId] = [(await harness.records('deals'))[0]!.id, (await harness.records('companies'))[0]!.id];
+	await harness.clearRequests();
 });
 
-interface Run {
-	table?: string;
-	options?: IDataObject;
-	parameters?: IDataObject;
-	items?: IDataObject[];
-}
-
-async function run(operation: string, { table = 'contacts', options = {}, parameters = {}, items }: Run): Promise<RunResult> {
-	return await runOperation(
-		{ baseUrl: sandbox.baseUrl, token: sandbox.tokens.role },
-		{
-			items,
-			parameters: {
-				resource: 'record',
-				operation,
-				application: picked('crm'),
-				table: picked(table),
-				...(operation === 'getAll' && { returnAll: true }),
-				options,
-				...parameters,
-			},
-		},
-	);
-}
+const getAll = async ({ parameters, ...run }: Run) =>
+	await harness.run('getAll', { parameters: { returnAll: true, ...parameters }, ...run });
+const count = async (run: Run) => (await harness.run('count', run)).json();
 
 const linkedTo = (linkField: string, recordId: string) => ({ linkedTo: { record: { linkField, recordId } } });
 const sort = { by: [{ field: 'number', direction: 'asc' }] };
 const include = (...link: IDataObject[]) => ({ linkedRecords: { link } });
-const dataRequests = async () => (await sandbox.admin.requests()).filter(({ path }) => /\/data\b/.test(path));
+const dataRequests = async () => (await harness.requests()).filter(({ path }) => /\/data\b/.test(path));
 
 describe('linked to', () => {
 	test('the records of a link to many', async () => {
-		const result = await run('getAll', { options: linkedTo('deals.people', dealId) });
-		expect(
-			result
-				.json()
-				.map(({ email }) => email)
-				.sort(),
-		).toEqual(['ann.fox@example.com', 'bob.fox@example.com']);
-		expect((await run('count', { options: linkedTo('deals.people', dealId) })).json()).toEqual([{ count: 2 }]);
+		const options = linkedTo('deals.people', dealId);
+		const emails = (await getAll({ options })).json().map(({ email }) => email);
+		expect(emails.sort()).toEqual(['ann.fox@example.com', 'bob.fox@example.com']);
+		expect(await count({ options })).toEqual([{ count: 2 }]);
 	});
 
 	test('the record of a link to one', async () => {
 		const options = linkedTo('deals.company', dealId);
-		const result = await run('getAll', { table: 'companies', options });
+		const result = await getAll({ table: 'companies', options });
 		expect(result.json()).toMatchObject([{ name: 'Acorn Sample Ltd' }]);
 	});
 
 	test('with a filter, a sort and chosen fields', async () => {
-		const parameters = { filterMode: 'conditions', conditions: { condition: [{ field: 'firstname', operator: 'eq', value: 'Bob' }] } };
+		const parameters = where({ field: 'firstname', operator: 'eq', value: 'Bob' });
 		const options = linkedTo('deals.people', dealId);
-		const result = await run('getAll', { parameters, options: { ...options, fieldsToLoad: ['email'] } });
+		const result = await getAll({ parameters, options: { ...options, fieldsToLoad: ['email'] } });
 		expect(result.json()).toEqual([expect.objectContaining({ email: 'bob.fox@example.com' })]);
 		expect(result.json()[0]).not.toHaveProperty('surname');
-		expect((await run('count', { parameters, options })).json()).toEqual([{ count: 1 }]);
+		expect(await count({ parameters, options })).toEqual([{ count: 1 }]);
 	});
 
 	test('an empty or wrong value is an error: it never means all', async () => {
-		const error = async (linkField: string, recordId: string, more: Run = {}) => {
-			const given = await run('getAll', { ...more, options: linkedTo(linkField, recordId) });
-			return given.error?.message;
-		};
+		const error = async (linkField: string, recordId: string, parameters = {}) =>
+			(await getAll({ parameters, options: linkedTo(linkField, recordId) })).error?.message;
 		expect(await error('', dealId)).toContain("'Link Field Name or ID' under 'Linked To' is empty");
 		expect(await error('deals.people', '={{ $json.nothing }}')).toContain("'Record ID'");
 		expect(await error('people', dealId)).toContain('no table and link field');
 		expect(await error('deals.title', dealId)).toContain("has no link field 'title'");
 		expect(await error('deals.company', dealId)).toContain('not a link');
 		expect(await error('deals.people', 'gone')).toContain('no record');
-		const any = {
-			filterMode: 'conditions',
-			matchType: 'or',
-			conditions: { condition: ['a', 'b'].map((value) => ({ field: 'firstname', operator: 'eq', value })) },
-		};
-		expect(await error('deals.people', dealId, { parameters: any })).toContain("can't be combined with the choice of linked records");
+		const any = { matchType: 'or', ...where(...['a', 'b'].map((value) => ({ field: 'firstname', operator: 'eq', value }))) };
+		expect(await error('deals.people', dealId, any)).toContain("can't be combined with the choice of linked records");
 		expect(await dataRequests()).toHaveLength(2);
 	});
 
 	test('the list of links that point to the table', async () => {
-		const credential = { baseUrl: sandbox.baseUrl, token: sandbox.tokens.role };
-		const list = async (table: string, application = 'crm') =>
-			(
-				await loadOptions(credential, 'getIncomingLinks', {
-					resource: 'record',
-					operation: 'getAll',
-					application: picked(application),
-					table: picked(table),
-				})
-			).map(({ value }) => value);
+		const list = async (table: string, application = 'crm') => {
+			const parameters = { resource: 'record', operation: 'getAll', application: picked(application), table: picked(table) };
+			return (await loadOptions(harness.credential, 'getIncomingLinks', parameters)).map(({ value }) => value);
+		};
 		expect(await list('contacts')).toEqual(['', 'deals.people']);
 		expect(await list('companies', '')).toEqual(['', 'contacts.company', 'deals.company']);
 	});
 });
 
 describe('include linked records', () => {
-	const get = { table: 'deals', parameters: {} };
-	const one = async (options: IDataObject) => (await run('get', { ...get, parameters: { recordId: picked(dealId) }, options })).json()[0]!;
+	const one = async (options: IDataObject) =>
+		(await harness.run('get', { table: 'deals', parameters: { recordId: dealId }, options })).json()[0]!;
 
 	test('IDs, of links to one and to many', async () => {
-		const ids = (await sandbox.admin.records('crm', 'contacts'))
+		const ids = (await harness.records('contacts'))
 			.filter(({ fields }) => ['ann.fox@example.com', 'bob.fox@example.com'].includes(String(fields.email)))
 			.map(({ id }) => id)
 			.sort();
 		const linked = await one(include({ field: '*' }));
 		expect(linked).toMatchObject({ company: companyId });
 		expect([...(linked.people as string[])].sort()).toEqual(ids);
-		const [first, second] = (await run('getAll', { table: 'deals', options: include({ field: 'people' }), parameters: { sort } })).json();
+		const [first, second] = (await getAll({ table: 'deals', options: include({ field: 'people' }), parameters: { sort } })).json();
 		expect([...(first!.people as string[])].sort()).toEqual(ids);
 		expect(second!.people).toEqual([]);
 		// Only links with a value are read.
@@ -143,9 +98,9 @@ describe('include linked records', () => {
 
 	test('many records: their linked records are read once, by reading the whole small table', async () => {
 		const link = { field: 'company', include: 'fields', linkedFields: ['size'] };
-		const records = (await run('getAll', { options: include(link) })).json();
+		const records = (await getAll({ options: include(link) })).json();
 		expect(records).toHaveLength(40);
-		const companies = await sandbox.admin.records('crm', 'companies');
+		const companies = await harness.records('companies');
 		const sizes = new Map(companies.map(({ id, fields }) => [id, fields.size]));
 		const linked = records.filter(({ company }) => company !== null);
 		expect(linked.length).toBeGreaterThan(30);
@@ -158,26 +113,18 @@ describe('include linked records', () => {
 
 	test('limited, with a notice if something was cut', async () => {
 		const link = { field: 'people', limit: 1, include: 'fields', linkedFields: ['email'] };
-		const result = await run('getAll', { table: 'deals', options: include(link), parameters: { sort } });
+		const result = await getAll({ table: 'deals', options: include(link), parameters: { sort } });
 		expect(result.json()[0]!.people).toEqual([{ id: expect.any(String), email: expect.stringMatching(/^(ann|bob)\.fox@/) }]);
 		expect(result.hints).toEqual([expect.stringContaining("more linked records than 'Limit'")]);
 	});
 
 	test('the output can be written back', async () => {
-		const link = { field: '*', include: 'fields', linkedFields: ['name', 'email'] };
-		const links = [
-			{ ...link, field: 'company', linkedFields: ['name'] },
-			{ ...link, field: 'people', linkedFields: ['email'] },
-		];
-		const { company, people } = await one(include(...links));
-		const before = await sandbox.admin.records('crm', 'deals');
-		const result = await run('update', {
-			table: 'deals',
-			items: [{ company, people } as IDataObject],
-			parameters: { recordId: dealId, columns: automatic },
-		});
+		const link = (field: string, linkedField: string) => ({ field, include: 'fields', linkedFields: [linkedField] });
+		const { company, people } = await one(include(link('company', 'name'), link('people', 'email')));
+		const before = await harness.records('deals');
+		const result = await harness.run('update', { table: 'deals', items: [{ company, people }], parameters: { recordId: dealId } });
 		expect(result.error).toBeUndefined();
-		const after = await sandbox.admin.records('crm', 'deals');
+		const after = await harness.records('deals');
 		expect(after[0]!.fields).toEqual(before[0]!.fields);
 	});
 });

@@ -1,12 +1,8 @@
 /** Links by business key: the items have names, the platform gets record IDs. */
-import type { IDataObject } from 'n8n-workflow';
-import { automatic, loadColumns, loadOptions, picked, runOperation, type OperationRun, type RunResult } from '../support/engine/engine.cts';
-import type { StoredRecord } from '../../harness/sandboxAdmin.mts';
-import type { RunningSandbox } from '../../harness/sandboxProcess.mts';
-import { sharedSandbox } from '../support/sharedSandbox.mts';
-import { expectErrorItem, outcomes } from './fixtures.cts';
+import { loadColumns, loadOptions } from '../support/engine/engine.cts';
+import { expectFailed, goingOn, outcomes, recordParameters, TestHarness, useReset, type Run } from './fixtures.cts';
 
-const APP = 'office';
+const harness = useReset(new TestHarness({ application: 'office', table: 'people' }));
 
 const companies = {
 	internalName: 'companies',
@@ -43,97 +39,44 @@ const ranks = {
 	],
 };
 
-let sandbox: RunningSandbox;
-
-beforeAll(async () => {
-	sandbox = await sharedSandbox();
-});
 beforeEach(async () => {
-	await sandbox.admin.reset();
-	const records = [
-		{ name: 'Acorn', number: 1, city: 'Oslo' },
-		{ name: 'Birch', number: 2, city: 'Oslo' },
-		{ name: 'Dogwood, Test & Sons', number: 3, city: 'Rome' },
-		{ name: 'Back\\slash', number: 4, city: 'Bonn' },
-	].map((fields) => ({ fields }));
-	for (const table of [memos, secrets, ranks, people]) {
-		await sandbox.admin.createTable({ app: APP, table });
-	}
-	await sandbox.admin.createTable({ app: APP, table: companies, records });
-	await sandbox.admin.clearRequests();
+	for (const table of [memos, secrets, ranks, people]) await harness.createTable(table);
+	const names = ['Acorn', 'Birch', 'Dogwood, Test & Sons', 'Back\\slash'];
+	const records = names.map((name) => ({ name }));
+	await harness.createTable(companies, records);
 });
 
-type Link = Partial<Record<'field' | 'valueType' | 'linkedField' | 'ifNotFound', string>>;
+const byName = { field: '*', valueType: 'importKey' };
+const orCreate = { ...byName, ifNotFound: 'create' };
 
-interface Run extends Omit<OperationRun, 'parameters'> {
-	table?: string;
-	links?: Link[];
-	options?: IDataObject;
-	parameters?: IDataObject;
-	token?: string;
-}
+/** Runs an operation with these Link Values. */
+const run = async (operation: string, { links = [byName], options, ...rest }: Run & { links?: object[] }) =>
+	await harness.run(operation, { ...rest, options: { ...options, linkValues: { link: links } } });
 
-const byName: Link = { field: '*', valueType: 'importKey' };
-const orCreate: Link = { ...byName, ifNotFound: 'create' };
-const goingOn: Run = { onError: 'continueRegularOutput' };
+const person = async (email: string) => (await harness.records()).find(({ fields }) => fields.email === email)?.fields;
 
-async function run(
-	operation: string,
-	{ table = 'people', links = [byName], options = {}, parameters = {}, token, ...rest }: Run,
-): Promise<RunResult> {
-	return await runOperation(
-		{ baseUrl: sandbox.baseUrl, token: token ?? sandbox.tokens.role },
-		{
-			...rest,
-			parameters: {
-				resource: 'record',
-				operation,
-				application: picked(APP),
-				table: picked(table),
-				columns: automatic,
-				options: { ...options, linkValues: { link: links } },
-				...parameters,
-			},
-		},
-	);
-}
-
-const stored = async (table = 'people'): Promise<StoredRecord[]> => await sandbox.admin.records(APP, table);
-
-const person = async (email: string) => (await stored()).find(({ fields }) => fields.email === email)?.fields;
-
-const companyIds = async () => {
-	const records = await stored('companies');
-	return Object.fromEntries(records.map(({ id, fields }) => [String(fields.name), id]));
-};
+const companyIds = async () => Object.fromEntries((await harness.records('companies')).map(({ id, fields }) => [String(fields.name), id]));
 
 /** Linked tables are addressed by the ID in the link's definition. */
 const LOOK_UPS = /tables\/[\da-f-]{36}\/data\/filter$/;
 const CREATIONS = /tables\/[\da-f-]{36}\/data\/bulk$/;
 
 const requests = async (method: string, path: RegExp) =>
-	(await sandbox.admin.requests()).filter((request) => request.method === method && path.test(request.path));
+	(await harness.requests()).filter((request) => request.method === method && path.test(request.path));
 
 describe('a link to one record', () => {
 	test.each(['create', 'upsert'])('%s: by the import key of the linked table', async (operation) => {
-		const result = await run(operation, {
-			items: [
-				{ email: 'a', company: 'Birch' },
-				{ email: 'b', company: 'Dogwood, Test & Sons' },
-				{ email: 'c', company: 'Back\\slash' },
-			],
-		});
+		const names = ['Birch', 'Dogwood, Test & Sons', 'Back\\slash'];
+		const result = await run(operation, { items: names.map((company) => ({ email: company, company })) });
 		expect(result.error).toBeUndefined();
 		const ids = await companyIds();
-		expect(await person('a')).toEqual({ email: 'a', company: ids.Birch });
-		expect(await person('b')).toEqual({ email: 'b', company: ids['Dogwood, Test & Sons'] });
-		expect(await person('c')).toEqual({ email: 'c', company: ids['Back\\slash'] });
+		expect(await harness.values('company')).toEqual([ids.Birch, ids['Dogwood, Test & Sons'], ids['Back\\slash']]);
 	});
 
 	test('update', async () => {
 		await run('create', { items: [{ email: 'a', company: 'Birch' }] });
-		const [record] = await stored();
-		const parameters = { recordId: picked(record!.id) };
+		const [record] = await harness.records();
+		const parameters = { recordId: record!.id };
 		const result = await run('update', { items: [{ company: 'Acorn' }], parameters });
 		expect(result.error).toBeUndefined();
 		expect((await person('a'))?.company).toBe((await companyIds()).Acorn);
@@ -176,11 +119,8 @@ describe('not found', () => {
 			company: index === 500 ? 'Nobody' : ['Acorn', 'Birch'][index % 2]!,
 		}));
 		const result = await run('create', { ...goingOn, items });
-		const output = result.output('Data Platform');
-		expectErrorItem(output[500]!, 500, /Item 500.*'company': no record of 'Companies' has "Nobody" in 'name'/, {
-			field: 'company',
-			outcome: 'failed',
-		});
+		const error = /Item 500.*'company': no record of 'Companies' has "Nobody" in 'name'/;
+		expectFailed(result, 500, error, { field: 'company', outcome: 'failed' });
 		expect(outcomes(result).filter((outcome) => outcome === 'inserted')).toHaveLength(999);
 		expect((await requests('POST', LOOK_UPS)).map(({ records }) => records)).toEqual([2]);
 	});
@@ -193,7 +133,7 @@ describe('not found', () => {
 		expect(result.hints).toEqual([expect.stringMatching(/^4 inserted, 2 linked records created \(/)]);
 		const ids = await companyIds();
 		expect(Object.keys(ids)).toHaveLength(6);
-		expect((await stored()).map(({ fields }) => fields.company)).toEqual(names.map((name) => ids[name]));
+		expect(await harness.values('company')).toEqual([ids.New, ids.Acorn, ids.Newer, ids.New]);
 		expect(await requests('POST', CREATIONS)).toHaveLength(1);
 	});
 
@@ -208,26 +148,25 @@ describe('not found', () => {
 			outcome: 'inserted',
 			after: { company: { id: `new record of 'companies' with "New" in 'name'` }, clients: { add: [Acorn] } },
 		});
-		expect(await stored('companies')).toHaveLength(4);
-		expect(await stored()).toEqual([]);
+		expect(await harness.records('companies')).toHaveLength(4);
+		expect(await harness.records()).toEqual([]);
 	});
 });
 
 describe('what can go wrong with the linked table', () => {
 	test('a record that Sync created for a link is not removed by the next run', async () => {
-		const sync = async (parent: string, more: Run = {}) =>
+		const sync = async (parent: string, links: object[] = [orCreate]) =>
 			await run('sync', {
 				table: 'companies',
-				links: [orCreate],
+				links,
 				items: [{ name: 'One', parent }],
 				parameters: { missingRecords: 'delete', maxRecordsToRemove: 100, maxShareToRemove: 100 },
-				...more,
 			});
 		await sync('zz');
 		const ids = await companyIds();
 		expect(Object.keys(ids).sort()).toEqual(['One', 'zz']);
-		for (const links of [[orCreate], [byName]]) {
-			expect(outcomes(await sync('zz', { links }))).toEqual(['unchanged']);
+		for (const link of [orCreate, byName]) {
+			expect(outcomes(await sync('zz', [link]))).toEqual(['unchanged']);
 			expect(await companyIds()).toEqual(ids);
 		}
 		// Once no item links to it, it is missing like any other record.
@@ -240,9 +179,8 @@ describe('what can go wrong with the linked table', () => {
 describe('the number of requests', () => {
 	test('500 people of 120 companies, 20 of them new', async () => {
 		const company = (index: number) => `company ${index % 120}`;
-		const records = Array.from({ length: 100 }, (_, index) => ({ fields: { name: company(index) } }));
-		await sandbox.admin.createTable({ app: APP, table: companies, records });
-		await sandbox.admin.clearRequests();
+		const existing = Array.from({ length: 100 }, (_, index) => ({ name: company(index) }));
+		await harness.createTable(companies, existing);
 		const items = Array.from({ length: 500 }, (_, index) => ({ email: `p${index}`, company: company(index) }));
 		const result = await run('upsert', {
 			links: [{ ...orCreate, field: 'company' }],
@@ -254,40 +192,27 @@ describe('the number of requests', () => {
 		expect(await requests('POST', LOOK_UPS)).toHaveLength(2);
 		expect(await requests('POST', CREATIONS)).toHaveLength(1);
 		expect(await requests('POST', /people\/data\/bulk$/)).toHaveLength(5);
-		expect(await sandbox.admin.requests()).toHaveLength(10);
+		expect(await harness.requests()).toHaveLength(10);
 		const ids = await companyIds();
-		const others = (await stored()).filter(({ fields }) => fields.company !== ids[company(Number(String(fields.email).slice(1)))]);
+		const others = (await harness.records()).filter(({ fields }) => fields.company !== ids[company(Number(String(fields.email).slice(1)))]);
 		expect(others).toEqual([]);
 	});
 });
 
 describe('the option', () => {
+	/** The parameters of the node in the editor. */
+	const parameters = (link: unknown) =>
+		recordParameters('create', { application: 'office', table: 'people', options: { linkValues: { link } as object } });
+
 	test('the lists of link fields and of the fields to find them by', async () => {
-		const credential = { baseUrl: sandbox.baseUrl, token: sandbox.tokens.role };
-		const parameters = {
-			resource: 'record',
-			operation: 'create',
-			application: picked(APP),
-			table: picked('people'),
-			options: { linkValues: { link: [{ field: 'company' }] } },
-		};
-		const list = async (method: string, path = '') => (await loadOptions(credential, method, parameters, path)).map(({ value }) => value);
+		const list = async (method: string, path?: string) =>
+			(await loadOptions(harness.credential, method, parameters([{ field: 'company' }]), path)).map(({ value }) => value);
 		expect(await list('getLinkFields')).toEqual(['*', 'company', 'clients', 'memo', 'rank', 'secret']);
 		const path = 'parameters.options.linkValues.link[0].linkedField';
 		expect(await list('getLinkedFields', path)).toEqual(['', 'name', 'number', 'city']);
 	});
 
-	const columns = async (link: unknown) => {
-		const credential = { baseUrl: sandbox.baseUrl, token: sandbox.tokens.role };
-		const { fields } = await loadColumns(credential, 'getColumnsToCreate', {
-			resource: 'record',
-			operation: 'create',
-			application: picked(APP),
-			table: picked('people'),
-			options: { linkValues: { link } },
-		});
-		return fields;
-	};
+	const columns = async (link: unknown) => (await loadColumns(harness.credential, 'getColumnsToCreate', parameters(link))).fields;
 
 	test('the mapper offers linked records as a list if there are few', async () => {
 		const company = async (link: unknown) => {
@@ -297,8 +222,8 @@ describe('the option', () => {
 		const ids = await companyIds();
 		expect(await company([])).toEqual({ type: 'options', values: Object.values(ids).sort() });
 		expect(await company([byName])).toEqual({ type: 'options', values: Object.keys(ids).sort() });
-		const records = Array.from({ length: 101 }, (_, at) => ({ fields: { name: `c${at}` } }));
-		await sandbox.admin.createTable({ app: APP, table: companies, records });
+		const many = Array.from({ length: 101 }, (_, at) => ({ name: `c${at}` }));
+		await harness.createTable(companies, many);
 		expect(await company([])).toEqual({ type: 'string', values: undefined });
 	});
 

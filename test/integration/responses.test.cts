@@ -1,46 +1,31 @@
-import type { FaultRule } from '../../harness/sandboxAdmin.mts';
-import { expectErrorItem, numbered, outcomes, useHarness, type Run } from './fixtures.cts';
+import { byId, expectFailed, goingOn, note, numbered, outcomes, UNKNOWN_ID, useHarness } from './fixtures.cts';
 import { useStubServer } from './useStubServer.cts';
 
 const harness = useHarness();
 
-const onBulk = (fault: FaultRule['fault']): FaultRule => ({ match: { path: '/data/bulk$' }, fault });
-const goingOn: Run = { onError: 'continueRegularOutput' };
 describe('silent skips', () => {
-	const skip = onBulk({ kind: 'skipRecords', indexes: [1] });
+	beforeEach(() => harness.faults({ match: { path: '/data/bulk$' }, fault: { kind: 'skipRecords', indexes: [1] } }));
 
 	test.each(['create', 'upsert'])('%s: the skipped item failed', async (operation) => {
-		await harness.faults(skip);
 		const result = await harness.run(operation, { ...goingOn, items: numbered(3) });
 		expect(outcomes(result)).toEqual(['inserted', 'failed', 'inserted']);
-		expectErrorItem(result.output('Data Platform')[1]!, 1, 'it counted 2 of 3 records as written');
-		const ids = (await harness.records()).map(({ id }) => id);
-		expect(result.json().map(({ id }) => id ?? null)).toEqual([ids[0], null, ids[1]]);
+		expectFailed(result, 1, 'it counted 2 of 3 records as written');
+		const [first, third] = await harness.records();
+		expect(result.json().map(({ id }) => id)).toEqual([first!.id, undefined, third!.id]);
 	});
 
 	test('create without an import key: nothing tells which item it was', async () => {
-		await harness.faults(skip);
-		const items = ['a', 'b', 'c'].map((text) => ({ text }));
-		const result = await harness.run('create', { ...goingOn, table: 'notes', items });
+		const result = await harness.run('create', { ...goingOn, table: 'notes', items: [note('a'), note('b'), note('c')] });
 		expect(outcomes(result)).toEqual(['unknown', 'unknown', 'unknown']);
 		expect(await harness.values('text', 'notes')).toEqual(['a', 'c']);
 	});
 
 	test('update: an unchanged record is written, because nobody counted it; a skipped one failed; a missing one was not found', async () => {
-		const stored = await harness.fill('orders', ...numbered(3));
-		await harness.faults(onBulk({ kind: 'skipRecords', indexes: [1] }));
-		const result = await harness.run('update', {
-			...goingOn,
-			items: [
-				{ id: stored[0]!.id, buyer: 'Buyer 1' },
-				{ id: stored[1]!.id, buyer: 'changed' },
-				{ id: '00000000-0000-4000-8000-000000000000', buyer: 'changed' },
-				{ id: stored[2]!.id, buyer: 'changed' },
-			],
-			parameters: { recordId: '={{ $json.id }}' },
-		});
+		const [same, skipped, third] = (await harness.fill('orders', ...numbered(3))).map(({ id }) => id);
+		const changed = [skipped, UNKNOWN_ID, third].map((id) => ({ id, buyer: 'changed' }));
+		const result = await harness.run('update', { ...goingOn, items: [{ id: same, buyer: 'Buyer 1' }, ...changed], parameters: byId });
 		expect(outcomes(result)).toEqual(['written', 'failed', 'notFound', 'updated']);
-		expectErrorItem(result.output('Data Platform')[1]!, 1, `holds "Buyer 2" in 'buyer'`, { field: 'buyer', id: stored[1]!.id });
+		expectFailed(result, 1, `holds "Buyer 2" in 'buyer'`, { field: 'buyer', id: skipped });
 		expect(await harness.values('buyer')).toEqual(['Buyer 1', 'Buyer 2', 'changed']);
 	});
 });
@@ -50,7 +35,7 @@ describe('a response that is not JSON', () => {
 		await harness.faults({ match: { path: '/data/bulk$', method: 'POST' }, fault: { kind: 'html', status: 200 } });
 		const result = await harness.run(operation, { ...goingOn, items: numbered(2), options: { maxRetryWait: 0.3 } });
 		expect(outcomes(result)).toEqual(['unknown', 'unknown']);
-		expectErrorItem(result.output('Data Platform')[0]!, 0, /could not be read \(text\/html/);
+		expectFailed(result, 0, /could not be read \(text\/html/);
 		expect(await harness.records()).toEqual([]);
 	});
 

@@ -1,8 +1,7 @@
-import type { IDataObject } from 'n8n-workflow';
-import { picked } from '../support/engine/engine.cts';
-import { numbered, useHarness, type Run } from './fixtures.cts';
-
 /** What the error that stops a run contains for programs, as error workflows get it. */
+import type { IDataObject } from 'n8n-workflow';
+import { note, numbered, order, UNKNOWN_ID, useHarness, type Run } from './fixtures.cts';
+
 const harness = useHarness();
 
 /** The error as n8n stores it with the execution and hands it to an error workflow. */
@@ -21,37 +20,32 @@ test('a rejected item in the middle: outcome, item, status, code, and how far th
 });
 
 test('an item with a wrong value: its field, and that nothing is done', async () => {
-	const items = numbered(3).map((item, index) => (index === 1 ? { ...item, price: 'x' } : item));
-	expect(await stoppedBy('upsert', { items })).toEqual({
-		item: 1,
-		outcome: 'failed',
-		field: 'price',
-		retryable: false,
-		items: 3,
-		done: 0,
-		confirmedThroughItem: null,
+	expect(await stoppedBy('upsert', { items: [order(1), order(2, { price: 'x' }), order(3)] })).toEqual({
+		...{ item: 1, outcome: 'failed', field: 'price', retryable: false },
+		...{ items: 3, done: 0, confirmedThroughItem: null },
 	});
 });
 
 test('a write with an unknown outcome', async () => {
 	await harness.faults({ match: { method: 'POST', path: '/data/bulk$' }, when: { nth: [2] }, fault: { kind: 'resetAfter' } });
-	const details = await stoppedBy('create', { table: 'notes', items: [{ text: 'a' }, { text: 'b' }], options: { batchSize: 1 } });
+	const details = await stoppedBy('create', { table: 'notes', items: [note('a'), note('b')], options: { batchSize: 1 } });
 	expect(details).toEqual({ item: 1, outcome: 'unknown', retryable: false, items: 2, done: 1, confirmedThroughItem: 0 });
 });
 
-test('a missing record: its status', async () => {
-	const details = await stoppedBy('get', { parameters: { recordId: picked('5f0c9f0e-3b1a-4f43-9a51-0a9c1df7a1b2') } });
-	expect(details).toMatchObject({ item: 0, outcome: 'failed', status: 404, items: 1, done: 0 });
-});
-
-test('a token that the platform does not accept', async () => {
-	const credential = { token: 'wrong-token' };
-	const details = await stoppedBy('create', { items: numbered(2), credential });
-	expect(details).toMatchObject({ item: 0, outcome: 'failed', status: 401, done: 0 });
-});
-
-test('a URL that the token may not be sent to', async () => {
-	const credential = { baseUrl: 'http://platform.example.com' };
-	const details = await stoppedBy('create', { items: numbered(2), credential });
-	expect(details).toMatchObject({ item: 0, outcome: 'failed', done: 0 });
+test.each<[string, string, Run, IDataObject]>([
+	['a missing record', 'get', { parameters: { recordId: UNKNOWN_ID } }, { status: 404, items: 1 }],
+	[
+		'a token that the platform does not accept',
+		'create',
+		{ items: numbered(2), credential: { token: 'wrong' } },
+		{ status: 401, items: 2 },
+	],
+	[
+		'a URL that the token may not be sent to',
+		'create',
+		{ items: numbered(2), credential: { baseUrl: 'http://a.example.com' } },
+		{ items: 2 },
+	],
+])('%s: the status if there is one', async (_, operation, run, details) => {
+	expect(await stoppedBy(operation, run)).toMatchObject({ item: 0, outcome: 'failed', done: 0, ...details });
 });

@@ -1,64 +1,49 @@
 /** Where the token is sent, where it is not, and what errors say if it does not fit. */
 import type { IDataObject } from 'n8n-workflow';
 import { DataPlatformApi } from '../../credentials/DataPlatformApi.credentials';
-import { automatic, picked, runOperation, searchList } from '../support/engine/engine.cts';
+import { picked, runOperation, searchList, type Credential } from '../support/engine/engine.cts';
 import { watch } from '../support/engine/polls.cts';
 import type { FaultRule } from '../../harness/sandboxAdmin.mts';
-import type { RunningSandbox } from '../../harness/sandboxProcess.mts';
-import { sharedSandbox } from '../support/sharedSandbox.mts';
+import { useDemoData } from './fixtures.cts';
 import { useStubServer } from './useStubServer.cts';
 
-let sandbox: RunningSandbox;
+const harness = useDemoData();
 /** Somebody else's server. */
 const stranger = useStubServer();
 
-beforeAll(async () => {
-	sandbox = await sharedSandbox({ seeded: true });
-});
-beforeEach(async () => {
-	await sandbox.admin.reset();
-});
+const items = [{ surname: 'Sample', email: 'sample@example.com' }];
 
-const contacts = { resource: 'record', application: picked('crm'), table: picked('contacts') };
+/** Lists the contacts with another credential. */
+const getAll = async (credential: Partial<Credential> = {}) => await harness.run('getAll', { credential });
 
-const run = async (
-	parameters: IDataObject,
-	credential: { token?: string; accessType?: string; baseUrl?: string; webhookOrigins?: string } = {},
-	items: IDataObject[] = [{}],
-) =>
-	await runOperation(
-		{ baseUrl: sandbox.baseUrl, token: sandbox.tokens.role, ...credential },
-		{ parameters: parameters, defaults: { columns: automatic }, items },
-	);
+const trigger = async (credential: Partial<Credential>, options: IDataObject = {}) => {
+	const parameters = { resource: 'workflow', operation: 'trigger', webhookUrl: `${stranger.origin}/hooks/1`, options };
+	return await runOperation({ ...harness.credential, ...credential }, { parameters });
+};
 
 describe('the token stays where it belongs', () => {
 	test.each([302, 307])('a redirect with %d is not followed', async (status) => {
-		await sandbox.admin.faults([{ fault: { kind: 'redirect', status, location: `${stranger.origin}/elsewhere` } }]);
+		await harness.faults({ fault: { kind: 'redirect', status, location: `${stranger.origin}/elsewhere` } });
 		for (const operation of ['getAll', 'upsert', 'create']) {
-			const items = [{ surname: 'Sample', email: 'sample@example.com' }];
-			const result = await run({ ...contacts, operation }, {}, items);
+			const result = await harness.run(operation, { items });
 			expect(result.error?.message).toContain(`redirect (${status})`);
 		}
 		expect(stranger.requests).toEqual([]);
 	});
 
 	test('a webhook URL elsewhere gets nothing, and the error says where to allow it', async () => {
-		const webhookUrl = `${stranger.origin}/hooks/1`;
-		const trigger = { resource: 'workflow', operation: 'trigger', webhookUrl, options: {} };
-		const result = await run(trigger);
+		const result = await trigger({});
 		expect(result.error?.message).toContain('Nothing was sent');
 		expect(result.error?.description).toContain(`add ${stranger.origin} to 'Webhook Origins'`);
 		expect(stranger.requests).toEqual([]);
-
-		const allowed = await run(trigger, { webhookOrigins: `https://a.example.com ${stranger.origin}` });
+		const allowed = await trigger({ webhookOrigins: `https://a.example.com ${stranger.origin}` });
 		expect(allowed.error).toBeUndefined();
-		expect(stranger.requests).toMatchObject([{ headers: { authorization: `Bearer ${sandbox.tokens.role}` } }]);
+		expect(stranger.requests).toMatchObject([{ headers: { authorization: `Bearer ${harness.sandbox.tokens.role}` } }]);
 	});
 
 	test('a base URL may be pasted with its path', async () => {
-		const baseUrl = `${sandbox.baseUrl}/api/v2/`;
-		const result = await run({ ...contacts, operation: 'getAll', limit: 1 }, { baseUrl });
-		expect(result.json()).toHaveLength(1);
+		const baseUrl = `${harness.sandbox.baseUrl}/api/v2/`;
+		expect((await harness.run('getAll', { parameters: { limit: 1 }, credential: { baseUrl } })).json()).toHaveLength(1);
 	});
 });
 
@@ -66,27 +51,27 @@ describe('the credential elsewhere in n8n', () => {
 	const { authenticate } = new DataPlatformApi();
 	const attach = async (options: IDataObject) => {
 		if (typeof authenticate !== 'function') throw new Error('authenticate is no function');
-		const credential = { baseUrl: sandbox.baseUrl, token: 'demo', webhookOrigins: '' };
+		const credential = { baseUrl: harness.sandbox.baseUrl, token: 'demo', webhookOrigins: '' };
 		return (await authenticate(credential, options as never)) as unknown as IDataObject;
 	};
 
 	test.each(['url', 'uri'])('gets its token for the platform, with the URL as %s', async (name) => {
-		const options = await attach({ [name]: `${sandbox.baseUrl}/api/v2/ping`, headers: { a: '1' } });
+		const options = await attach({ [name]: `${harness.sandbox.baseUrl}/api/v2/ping`, headers: { a: '1' } });
 		expect(options.headers).toEqual({ a: '1', authorization: 'Bearer demo' });
 		expect(options.sendCredentialsOnCrossOriginRedirect).toBe(false);
 	});
 
 	test('is not used for another address', async () => {
 		await expect(attach({ uri: `${stranger.origin}/` })).rejects.toThrow('The token is not sent to');
-		const look = attach({ baseURL: sandbox.baseUrl, url: `${stranger.origin}/` });
-		await expect(look).rejects.toThrow('The token is not sent to');
+		const relative = attach({ baseURL: harness.sandbox.baseUrl, url: `${stranger.origin}/` });
+		await expect(relative).rejects.toThrow('The token is not sent to');
 	});
 });
 
 describe('the error for a token that does not fit', () => {
 	test('an expired JWT: when it expired', async () => {
-		const { expired } = sandbox.tokens;
-		const result = await run({ ...contacts, operation: 'getAll' }, { token: expired, accessType: 'jwt' });
+		const { expired } = harness.sandbox.tokens;
+		const result = await getAll({ token: expired, accessType: 'jwt' });
 		expect(result.error?.message).toContain('did not accept the token');
 		expect(result.error?.description).toMatch(/The token expired on \d{4}-\d\d-\d\d \d\d:\d\d UTC/);
 		expect(JSON.stringify(result.run)).not.toContain(expired);
@@ -96,8 +81,7 @@ describe('the error for a token that does not fit', () => {
 		['short', 'Short API Token'],
 		['workflow', 'Workflow Execution Token'],
 	] as const)('a %s token for data: which type it takes', async (accessType, name) => {
-		const token = sandbox.tokens[accessType];
-		const result = await run({ ...contacts, operation: 'getAll' }, { token, accessType });
+		const result = await getAll({ token: harness.sandbox.tokens[accessType], accessType });
 		expect(result.error?.description).toContain("'API Token With Role' or 'Standard JWT Token'");
 		expect(result.error?.description).toContain(`'${name}'`);
 	});
@@ -110,18 +94,18 @@ test('nothing that a failing run leaves behind contains a token', async () => {
 		[{ kind: 'html', status: 403 }, 'no right'],
 		[{ kind: 'redirect', location: `${stranger.origin}/` }, 'redirect'],
 	];
-	const base = { ...contacts, options: { maxRetryWait: 0 } };
+	const options = { maxRetryWait: 0 };
 	for (const operation of ['getAll', 'create', 'upsert', 'deleteMany']) {
-		for (const baseUrl of [sandbox.baseUrl, 'http://127.0.0.1:1', `${stranger.origin}`]) {
-			const result = await run({ ...base, operation }, { token: secret, baseUrl }, [{ surname: 'Sample', email: 'sample@example.com' }]);
+		for (const baseUrl of [harness.sandbox.baseUrl, 'http://127.0.0.1:1', stranger.origin]) {
+			const result = await harness.run(operation, { items, options, credential: { token: secret, baseUrl } });
 			expect(JSON.stringify(result.run)).not.toContain(secret);
 		}
 	}
 	for (const [fault, message] of faults) {
-		await sandbox.admin.faults([{ fault }]);
-		const result = await run({ ...base, operation: 'getAll' });
+		await harness.faults({ fault });
+		const result = await harness.run('getAll', { options });
 		expect(result.error?.message).toContain(message);
-		expect(JSON.stringify(result.run)).not.toContain(sandbox.tokens.role);
+		expect(JSON.stringify(result.run)).not.toContain(harness.sandbox.tokens.role);
 	}
 });
 
@@ -129,8 +113,21 @@ describe('a server that echoes the request', () => {
 	const secret = 'made-up/secret+that=is-echoed';
 	const inJson = secret.replaceAll('+', '\\u002B').replaceAll('=', '\\u003d');
 	const forms = [secret, inJson];
-	const credential = () => ({ baseUrl: stranger.origin, token: secret });
-	const record = { recordId: { __rl: true, mode: 'id', value: 'r' } };
+	const credentialOfStranger = () => ({ baseUrl: stranger.origin, token: secret });
+	const options = { maxRetryWait: 0 };
+	/** One of each kind of response that the node reads. */
+	const runs = async () => {
+		const credential = credentialOfStranger();
+		const run = async (operation: string, parameters = {}) => await harness.run(operation, { credential, options, parameters });
+		const file = { resource: 'attachment', recordId: 'r', fileField: 'a', outputField: 'x' };
+		return [
+			await run('getAll'),
+			await run('get', { recordId: 'r' }),
+			await run('upsert'),
+			await run('download', file),
+			await trigger(credential, { fullResponse: true, ...options }),
+		];
+	};
 
 	test.each([
 		['an error', 400, (echoed: string) => `{"errors":[{"id":"${echoed}","message":"not ${echoed}"}]}`],
@@ -143,30 +140,17 @@ describe('a server that echoes the request', () => {
 	])('with %s: n8n keeps no token', async (_, status, body) => {
 		for (const form of forms) {
 			stranger.respond = () => ({ status, body: body(form) });
-			const webhookUrl = `${stranger.origin}/hooks`;
-			for (const parameters of [
-				{ ...contacts, operation: 'getAll' },
-				{ ...contacts, operation: 'get', ...record },
-				{ ...contacts, operation: 'upsert' },
-				{ ...contacts, resource: 'attachment', operation: 'download', ...record, fileField: 'a', outputField: 'x' },
-				{ resource: 'workflow', operation: 'trigger', webhookUrl, options: { fullResponse: true } },
-			]) {
-				const options = { maxRetryWait: 0, ...parameters.options };
-				const { error, run: whole } = await run({ ...parameters, options }, credential());
-				for (const seen of forms) {
-					expect(`${JSON.stringify(whole)} ${error?.stack}`).not.toContain(seen);
-				}
-			}
-			const lists = searchList(credential(), 'searchApplications', {});
-			const list = JSON.stringify(await lists.catch((error: Error) => [error, error.message]));
-			for (const seen of forms) expect(list).not.toContain(seen);
+			const whole = (await runs()).map(({ run, error }) => `${JSON.stringify(run)} ${error?.stack}`);
+			const lists = searchList(credentialOfStranger(), 'searchApplications', {});
+			whole.push(JSON.stringify(await lists.catch((error: Error) => [error, error.message])));
+			for (const seen of forms) expect(whole.join('\n')).not.toContain(seen);
 		}
 		expect(stranger.requests.some(({ headers }) => headers.authorization === `Bearer ${secret}`)).toBe(true);
 	});
 
 	test('the rest of its response is kept', async () => {
 		stranger.respond = () => ({ status: 400, body: `{"errors":[{"message":"not ${secret}!"}]}` });
-		const { error } = await run({ ...contacts, operation: 'getAll' }, credential());
+		const { error } = await getAll(credentialOfStranger());
 		expect(error?.message).toContain('not [token]!');
 	});
 });
@@ -174,7 +158,7 @@ describe('a server that echoes the request', () => {
 test.each(['two words', 'Bearer abc', 'a\nb', 'a\u0000b', 'tök', 'a–b', '', '  '])(
 	'%j is not a token: no part of it is sent',
 	async (token) => {
-		const { error } = await run({ ...contacts, operation: 'getAll' }, { token, baseUrl: stranger.origin });
+		const { error } = await getAll({ token, baseUrl: stranger.origin });
 		expect(error?.message).toMatch(/The token in the credential (is empty|holds a space)/);
 		expect(error?.description).toContain("without 'Bearer'");
 		expect(stranger.requests).toEqual([]);
@@ -182,13 +166,12 @@ test.each(['two words', 'Bearer abc', 'a\nb', 'a\u0000b', 'tök', 'a–b', '', '
 );
 
 test("neither what n8n stores for the trigger nor a poll's error contains a token", async () => {
-	const token = sandbox.tokens.role;
-	const parameters = { application: picked('crm'), table: picked('contacts') };
-	const watching = await watch({ baseUrl: sandbox.baseUrl, token }, parameters);
+	const { token } = harness.credential;
+	const watching = await watch(harness.credential, { application: picked('crm'), table: picked('contacts') });
 	await watching.poll();
 	expect(watching.staticData()).not.toBe('{}');
 	expect(watching.staticData()).not.toContain(token);
-	await sandbox.admin.faults([{ fault: { kind: 'html', status: 403 } }]);
+	await harness.faults({ fault: { kind: 'html', status: 403 } });
 	const error = (await watching.poll().catch((caught: unknown) => caught)) as Error;
 	expect(error).toBeInstanceOf(Error);
 	expect(`${JSON.stringify(error)} ${error.stack}`).not.toContain(token);

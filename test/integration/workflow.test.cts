@@ -1,55 +1,40 @@
 /** Starting the platform's workflows, and what their scripts see and may do. */
 import type { IDataObject } from 'n8n-workflow';
-import { runOperation, type Credential, type OperationRun } from '../support/engine/engine.cts';
-import type { RunningSandbox } from '../../harness/sandboxProcess.mts';
-import { sharedSandbox } from '../support/sharedSandbox.mts';
+import { runOperation } from '../support/engine/engine.cts';
+import type { WorkflowRun } from '../../harness/sandboxAdmin.mts';
+import { pairedIndexes, useHarness, type Run } from './fixtures.cts';
 
-interface WorkflowRun {
-	status: string;
-	actedAs: unknown;
-	payload: IDataObject;
-	output: unknown;
-	error: string | null;
-	log: string[];
-}
+const harness = useHarness();
 
-let sandbox: RunningSandbox;
+const ECHO = 'return svc.workflow.payloadRequest;';
 
-beforeAll(async () => {
-	sandbox = await sharedSandbox();
-});
-beforeEach(async () => await sandbox.admin.reset());
-
-/** Creates a workflow and returns its webhook URL. */
-async function workflow(script: string, settings: IDataObject = {}): Promise<string> {
-	const { data } = await sandbox.admin.http.post('/workflows', { name: 'Under test', script, response: 'output', ...settings });
+/** Creates a workflow and returns its webhook URL. By default its output is what it got. */
+async function workflow(script = ECHO, settings: IDataObject = {}): Promise<string> {
+	const { data } = await harness.sandbox.admin.http.post('/workflows', { name: 'Under test', script, response: 'output', ...settings });
 	return data.data.webhookUrl as string;
 }
 
-const runs = async (): Promise<WorkflowRun[]> => (await sandbox.admin.http.get('/runs')).data.data as WorkflowRun[];
+const payloads = async () => ((await harness.sandbox.admin.http.get('/runs')).data.data as WorkflowRun[]).map(({ payload }) => payload);
 
-type Start = Omit<OperationRun, 'parameters'> & { parameters?: IDataObject; options?: IDataObject; credential?: Partial<Credential> };
-
-const start = async (webhookUrl: string, { parameters, options = {}, credential, ...rest }: Start = {}) =>
+/** Starts the workflow at a URL. */
+const startAt = async (webhookUrl: string, { parameters, options = {}, credential, ...rest }: Run = {}) =>
 	await runOperation(
-		{ baseUrl: sandbox.baseUrl, token: sandbox.tokens.role, ...credential },
-		{
-			parameters: { resource: 'workflow', operation: 'trigger', webhookUrl, options, ...parameters } as OperationRun['parameters'],
-			...rest,
-		},
+		{ ...harness.credential, ...credential },
+		{ parameters: { resource: 'workflow', operation: 'trigger', webhookUrl, options, ...parameters }, ...rest },
 	);
 
-const ECHO = 'return svc.workflow.payloadRequest;';
+/** Starts a workflow whose output is what it got. */
+const start = async (run?: Run) => await startAt(await workflow(), run);
 
 describe('the body', () => {
 	test('is the input item, once for each item, in order and paired', async () => {
 		const url = await workflow('return { hello: svc.workflow.payloadRequest.firstname };');
 		const items = ['Ada', 'Bob', 'Cleo'].map((firstname) => ({ firstname, nested: { deep: [1] } }));
-		const result = await start(url, { items });
+		const result = await startAt(url, { items });
 		expect(result.error).toBeUndefined();
 		expect(result.json()).toEqual([{ body: { hello: 'Ada' } }, { body: { hello: 'Bob' } }, { body: { hello: 'Cleo' } }]);
-		expect(result.output('Data Platform').map(({ pairedItem }) => pairedItem)).toEqual([{ item: 0 }, { item: 1 }, { item: 2 }]);
-		expect((await runs()).map(({ payload }) => payload)).toEqual(items);
+		expect(pairedIndexes(result.output('Data Platform'))).toEqual([0, 1, 2]);
+		expect(await payloads()).toEqual(items);
 	});
 
 	test('is made of fields', async () => {
@@ -57,10 +42,7 @@ describe('the body', () => {
 			{ name: 'firstname', value: '={{ $json.who }}' },
 			{ name: 'fixed', value: 'yes' },
 		];
-		const result = await start(await workflow(ECHO), {
-			items: [{ who: 'Ada' }],
-			parameters: { bodySource: 'fields', bodyFields: { field } },
-		});
+		const result = await start({ items: [{ who: 'Ada' }], parameters: { bodySource: 'fields', bodyFields: { field } } });
 		expect(result.json()).toEqual([{ body: { firstname: 'Ada', fixed: 'yes' } }]);
 	});
 
@@ -68,7 +50,7 @@ describe('the body', () => {
 		['text', '{"a": {"b": [1, null, "x"]}}', { a: { b: [1, null, 'x'] } }],
 		['an expression', '={{ { from: $json.who } }}', { from: 'Ada' }],
 	])('is JSON given as %s', async (_form, bodyJson, expected) => {
-		const result = await start(await workflow(ECHO), { items: [{ who: 'Ada' }], parameters: { bodySource: 'json', bodyJson } });
+		const result = await start({ items: [{ who: 'Ada' }], parameters: { bodySource: 'json', bodyJson } });
 		expect(result.json()).toEqual([{ body: expected }]);
 	});
 
@@ -78,17 +60,18 @@ describe('the body', () => {
 		['5', "'JSON' is a number, not an object"],
 		['null', "'JSON' is null, not an object"],
 		['{broken', "'JSON' is not valid JSON"],
+		['={{ $json.missing }}', "'JSON' is empty"],
+		['', "'JSON' is empty"],
+		['{"id": 9007199254740993}', '9007199254740993, which would lose digits'],
 	])('that is %s is rejected, and nothing is sent', async (bodyJson, message) => {
-		const result = await start(await workflow(ECHO), { parameters: { bodySource: 'json', bodyJson } });
-		expect(result.error?.message).toContain(message);
-		expect(result.error?.description).toContain('{"firstname":"Ada"}');
-		expect(await runs()).toEqual([]);
+		const { error } = await start({ parameters: { bodySource: 'json', bodyJson } });
+		expect(error?.message).toContain(message);
+		expect(await payloads()).toEqual([]);
 	});
 
-	test('with a number that would lose digits is rejected, and nothing is sent', async () => {
-		const result = await start(await workflow(ECHO), { parameters: { bodySource: 'json', bodyJson: '{"id": 9007199254740993}' } });
-		expect(result.error?.message).toContain('9007199254740993, which would lose digits');
-		expect(await runs()).toEqual([]);
+	test('that is no object is rejected with an example of one', async () => {
+		const { error } = await start({ parameters: { bodySource: 'json', bodyJson: '[1, 2]' } });
+		expect(error?.description).toContain('{"firstname":"Ada"}');
 	});
 });
 
@@ -97,13 +80,13 @@ describe('the response', () => {
 		['text', 'OK'],
 		['empty', null],
 	])('may be %s', async (response, body) => {
-		const result = await start(await workflow(ECHO, { response }));
+		const result = await startAt(await workflow(ECHO, { response }));
 		expect(result.error).toBeUndefined();
 		expect(result.json()).toEqual([{ body }]);
 	});
 
 	test('is complete if the option is set', async () => {
-		const [output] = (await start(await workflow(ECHO, { response: 'accepted' }), { options: { fullResponse: true } })).json();
+		const [output] = (await startAt(await workflow(ECHO, { response: 'accepted' }), { options: { fullResponse: true } })).json();
 		expect(output).toMatchObject({
 			statusCode: 202,
 			headers: { 'content-type': expect.stringContaining('application/json') },
@@ -113,13 +96,13 @@ describe('the response', () => {
 
 	test('does not send an item to the error output when it has a key called error', async () => {
 		const url = await workflow('return { error: "a word like any other" };');
-		const result = await start(url, { onError: 'continueErrorOutput' });
+		const result = await startAt(url, { onError: 'continueErrorOutput' });
 		expect(result.json('Data Platform', 0)).toEqual([{ body: { error: 'a word like any other' } }]);
 		expect(result.json('Data Platform', 1)).toEqual([]);
 	});
 
 	test('returns the correlation id that was sent', async () => {
-		const result = await start(await workflow(ECHO), { items: [{}, {}], options: { correlationHeader: 'X-Correlation-ID' } });
+		const result = await start({ items: [{}, {}], options: { correlationHeader: 'X-Correlation-ID' } });
 		const ids = result.json().map(({ correlationId }) => correlationId);
 		expect(new Set(ids).size).toBe(2);
 		expect(ids[0]).toMatch(/^[0-9a-f-]{36}$/);
@@ -128,9 +111,9 @@ describe('the response', () => {
 	test.each(['Authorization', 'host', 'two words', 'new\nline'])(
 		'rejects %j as the name of the correlation header',
 		async (correlationHeader) => {
-			const result = await start(await workflow(ECHO), { options: { correlationHeader } });
+			const result = await start({ options: { correlationHeader } });
 			expect(result.error?.message).toContain('Correlation ID Header');
-			expect(await runs()).toEqual([]);
+			expect(await payloads()).toEqual([]);
 		},
 	);
 });
@@ -140,63 +123,58 @@ describe('failures', () => {
 	const script = 'if (svc.workflow.payloadRequest.n === 1) throw new Error("no"); return 1;';
 
 	test('of the middle item stop the node without Continue On Fail', async () => {
-		const result = await start(await workflow(script), { items });
+		const result = await startAt(await workflow(script), { items });
 		expect(result.error?.message).toContain('Unknown whether the workflow started');
 		expect(result.error?.context?.itemIndex).toBe(1);
-		expect(await runs()).toHaveLength(2);
+		expect(await payloads()).toHaveLength(2);
 	});
 
 	test('of the middle item leave the others alone with Continue On Fail', async () => {
-		const result = await start(await workflow(script), { items, onError: 'continueErrorOutput' });
+		const result = await startAt(await workflow(script), { items, onError: 'continueErrorOutput' });
 		expect(result.json('Data Platform', 0)).toEqual([{ body: 1 }, { body: 1 }]);
 		const failed = result.output('Data Platform', 1);
 		expect(failed).toHaveLength(1);
 		expect(failed[0]).toMatchObject({ json: { details: { item: 1, outcome: 'unknown', status: 500 } }, pairedItem: { item: 1 } });
-		expect(await runs()).toHaveLength(3);
+		expect(await payloads()).toHaveLength(3);
 	});
 
 	test.each([
 		['resetAfter', { kind: 'resetAfter' }],
 		['a gateway that gives up', { kind: 'html', status: 504, afterWrite: true }],
 	])('of unknown result are not repeated: %s', async (_name, fault) => {
-		const url = await workflow(ECHO);
-		await sandbox.admin.faults([{ match: { path: '^/(?!sandbox)' }, fault }]);
-		const result = await start(url);
+		await harness.faults({ match: { path: '^/(?!sandbox)' }, fault });
+		const result = await start();
 		expect(result.error?.message).toContain('Unknown whether the workflow started');
 		expect(result.error?.description).toContain("workflow's runs");
-		await sandbox.admin.waitUntilIdle();
-		expect((await runs()).length).toBeLessThanOrEqual(1);
-		const sent = (await sandbox.admin.requests()).filter(({ method }) => method === 'POST');
+		await harness.sandbox.admin.waitUntilIdle();
+		expect((await payloads()).length).toBeLessThanOrEqual(1);
+		const sent = (await harness.requests()).filter(({ method }) => method === 'POST');
 		expect(sent).toHaveLength(1);
 	});
 
-	test('of a token of another type name the types that start workflows', async () => {
-		const credential = { token: sandbox.tokens.short, accessType: 'short' as const };
-		const { error } = await start(await workflow(ECHO), { credential });
-		expect(error).toMatchObject({ httpCode: '403' });
-		expect(error?.description).toMatch(/Starting workflows .*'Workflow Execution Token'/);
-	});
-
-	test('of a token that is not accepted name the other kind of token', async () => {
-		const credential = { token: sandbox.tokens.revoked, accessType: 'workflow' as const };
-		const { error } = await start(await workflow(ECHO), { credential });
-		expect(error).toMatchObject({ httpCode: '401' });
-		expect(error?.description).toContain('personal API token');
+	test.each([
+		['of another type', 'the types that start workflows', 'short', 'short', '403', /Starting workflows .*'Workflow Execution Token'/],
+		['that is not accepted', 'the other kind of token', 'revoked', 'workflow', '401', /personal API token/],
+	] as const)('of a token %s name %s', async (...[, , token, accessType, httpCode, advice]) => {
+		const { error } = await start({ credential: { token: harness.sandbox.tokens[token], accessType } });
+		expect(error).toMatchObject({ httpCode, description: expect.stringMatching(advice) });
 	});
 
 	test('that ask to wait are repeated', async () => {
-		const url = await workflow(ECHO);
-		await sandbox.admin.faults([{ when: { first: 2 }, fault: { kind: 'status', status: 429, retryAfterSeconds: 0 } }]);
-		const result = await start(url, { items: [{ a: 1 }] });
+		await harness.faults({
+			match: { path: '/webhooks/' },
+			when: { first: 2 },
+			fault: { kind: 'status', status: 429, retryAfterSeconds: 0 },
+		});
+		const result = await start({ items: [{ a: 1 }] });
 		expect(result.json()).toEqual([{ body: { a: 1 } }]);
-		expect(await runs()).toHaveLength(1);
+		expect(await payloads()).toHaveLength(1);
 	});
 
 	test("are not returned twice with n8n's Retry On Fail", async () => {
-		const url = await workflow(script);
-		const result = await start(url, { items, retry: { maxTries: 3, waitBetweenTries: 1 } });
+		const result = await startAt(await workflow(script), { items, retry: { maxTries: 3 } });
 		expect(result.error?.message).toContain('Unknown whether the workflow started');
-		expect((await runs()).map(({ payload }) => payload.n)).toEqual([0, 1, 2]);
+		expect(await payloads()).toEqual([{ n: 0 }, { n: 1 }, { n: 2 }]);
 	});
 });
 
@@ -210,7 +188,7 @@ describe('parameters that an expression gives', () => {
 			{ name: 'null', value: '={{ null }}' },
 			{ name: 'empty', value: '' },
 		);
-		const result = await start(await workflow(ECHO), { parameters });
+		const result = await start({ parameters });
 		expect(result.json()).toEqual([{ body: { 5: 2, missing: null, null: null, empty: '' } }]);
 	});
 
@@ -222,19 +200,17 @@ describe('parameters that an expression gives', () => {
 		['={{ NaN }}', 'has NaN in place of a name'],
 	])('a body field with the name %j is an error, and nothing is sent', async (name, message) => {
 		for (const operation of ['trigger', 'triggerAndWait']) {
-			const { error } = await start(await workflow(ECHO), {
-				parameters: { operation, ...fields({ name: 'a', value: 1 }, { name, value: 2 }) },
-			});
+			const { error } = await start({ parameters: { operation, ...fields({ name: 'a', value: 1 }, { name, value: 2 }) } });
 			expect(error?.message).toBe(`Field 2 of 'Body Fields' ${message}`);
 			expect(error?.description).toContain("Fill in 'Name'");
 		}
-		expect(await runs()).toEqual([]);
+		expect(await payloads()).toEqual([]);
 	});
 
 	test('a body field without a name is an error of its item', async () => {
 		const items = [{ name: 'a' }, {}, { name: 'c' }];
 		const parameters = fields({ name: '={{ $json.name }}', value: 1 });
-		const result = await start(await workflow(ECHO), { items, parameters, onError: 'continueErrorOutput' });
+		const result = await start({ items, parameters, onError: 'continueErrorOutput' });
 		expect(result.json('Data Platform', 0)).toEqual([{ body: { a: 1 } }, { body: { c: 1 } }]);
 		expect(result.json('Data Platform', 1)).toHaveLength(1);
 	});
@@ -244,53 +220,43 @@ describe('parameters that an expression gives', () => {
 		['={{ "Fields" }}', 'not "Fields"'],
 	])('a body of %s is an error, and does not send the item', async (bodySource, message) => {
 		for (const operation of ['trigger', 'triggerAndWait']) {
-			const { error } = await start(await workflow(ECHO), { items: [{ secret: 'not to be sent' }], parameters: { operation, bodySource } });
+			const { error } = await start({ items: [{ secret: 'not to be sent' }], parameters: { operation, bodySource } });
 			expect(error?.message).toBe(`'Body' must be one of 'item', 'fields', 'json', ${message}`);
 		}
-		expect(await runs()).toEqual([]);
-	});
-
-	test.each(['={{ $json.missing }}', ''])('a JSON body of %j is an error, and nothing is sent', async (bodyJson) => {
-		const parameters = { bodySource: 'json', bodyJson };
-		const { error } = await start(await workflow(ECHO), { parameters });
-		expect(error?.message).toBe("'JSON' is empty");
-		expect(await runs()).toEqual([]);
+		expect(await payloads()).toEqual([]);
 	});
 
 	test('two body fields with the same name are an error', async () => {
 		const parameters = fields({ name: 'a', value: 1 }, { name: 'a', value: 2 });
-		const result = await start(await workflow(ECHO), { parameters });
+		const result = await start({ parameters });
 		expect(result.error?.message).toContain("'a' is set twice");
-		expect(await runs()).toEqual([]);
+		expect(await payloads()).toEqual([]);
 	});
 });
 
 test('a full response that is neither on nor off starts no workflow', async () => {
 	const options = { fullResponse: '={{ $json.missing }}' };
-	const { error } = await start(await workflow(ECHO), { items: [{ a: 1 }], options });
+	const { error } = await start({ items: [{ a: 1 }], options });
 	expect(error?.message).toContain("'Full Response' must be true or false, ");
-	expect(await runs()).toEqual([]);
+	expect(await payloads()).toEqual([]);
 });
 
 describe('Trigger and Wait', () => {
-	const wait = async (url: string, given: Start = {}) => {
-		const { parameters, ...rest } = given;
-		return await start(url, { ...rest, parameters: { operation: 'triggerAndWait', ...parameters } });
-	};
+	const wait = async ({ parameters, ...rest }: Run = {}, url?: string) =>
+		await startAt(url ?? (await workflow()), { ...rest, parameters: { operation: 'triggerAndWait', ...parameters } });
 
 	test('the payload holds the resume URL, and the execution waits as long as it may', async () => {
-		const url = await workflow(ECHO);
 		const before = Date.now();
-		const { run, error } = await wait(url, { items: [{ question: 'Delete?' }], parameters: { waitAmount: 2, waitUnit: 'days' } });
+		const { run, error } = await wait({ items: [{ question: 'Delete?' }], parameters: { waitAmount: 2, waitUnit: 'days' } });
 		expect(error).toBeUndefined();
-		const [{ payload }] = (await runs()) as [WorkflowRun];
+		const [payload] = await payloads();
 		expect(payload).toEqual({ question: 'Delete?', resumeUrl: expect.stringMatching(/^http/) });
 		const until = run.waitTill!.getTime() - before;
 		expect(until).toBeGreaterThanOrEqual(2 * 86_400_000);
 		expect(until).toBeLessThan(2 * 86_400_000 + 60_000);
 	});
 
-	test.each<[string, Start, RegExp]>([
+	test.each<[string, Run, RegExp]>([
 		['several items', { items: [{}, {}] }, /one workflow at a time, but there are 2 items/],
 		['a field of that name', { items: [{ resumeUrl: 'mine' }] }, /The body already has a field 'resumeUrl'/],
 		['no time', { parameters: { waitAmount: 0 } }, /'Wait At Most' must be a number at least 0.1/],
@@ -298,38 +264,40 @@ describe('Trigger and Wait', () => {
 		['no unit', { parameters: { waitUnit: 'weeks' } }, /'Unit' must be/],
 		['no name', { parameters: { resumeUrlField: ' ' } }, /'Resume URL Field' is empty/],
 	])('%s: an error before anything is sent', async (_, given, message) => {
-		const result = await wait(await workflow(ECHO), given);
+		const result = await wait(given);
 		expect(result.error?.message).toMatch(message);
 		expect(result.run.waitTill).toBeFalsy();
-		expect(await runs()).toEqual([]);
+		expect(await payloads()).toEqual([]);
 	});
 
 	test('the editor is told where the execution can be continued', async () => {
-		const { run } = await wait(await workflow(ECHO));
-		const [{ payload }] = (await runs()) as [WorkflowRun];
+		const { run } = await wait();
+		const [payload] = await payloads();
 		const [task] = run.data.resultData.runData['Data Platform']!;
-		expect(task?.metadata).toMatchObject({ resumeUrl: payload.resumeUrl });
+		expect(task?.metadata).toMatchObject({ resumeUrl: payload!.resumeUrl });
 	});
 
 	test("a start that is unknown is not repeated by n8n's Retry On Fail", async () => {
-		const url = await workflow('throw new Error("no")');
-		const { error, run } = await wait(url, { retry: { maxTries: 3, waitBetweenTries: 1 } });
+		const { error, run } = await wait({ retry: { maxTries: 3 } }, await workflow('throw new Error("no")'));
 		expect(error?.message).toContain('Unknown whether the workflow started');
 		expect(run.waitTill).toBeFalsy();
-		expect(await runs()).toHaveLength(1);
+		expect(await payloads()).toHaveLength(1);
 	});
 
 	test("a rejected start is retried by n8n's Retry On Fail, and waited for", async () => {
-		const url = await workflow(ECHO);
-		await sandbox.admin.faults([{ when: { first: 1 }, fault: { kind: 'status', status: 403, body: { errors: [{}] } } }]);
-		const { error, run } = await wait(url, { retry: { maxTries: 2, waitBetweenTries: 1 } });
+		await harness.faults({
+			match: { path: '/webhooks/' },
+			when: { first: 1 },
+			fault: { kind: 'status', status: 403, body: { errors: [{}] } },
+		});
+		const { error, run } = await wait({ retry: { maxTries: 2 } });
 		expect(error).toBeUndefined();
 		expect(run.waitTill).toBeTruthy();
-		expect(await runs()).toHaveLength(1);
+		expect(await payloads()).toHaveLength(1);
 	});
 
 	test('a workflow that does not start is not waited for', async () => {
-		const result = await wait(`${sandbox.baseUrl}/webhooks/unknown`);
+		const result = await wait({}, `${harness.sandbox.baseUrl}/webhooks/unknown`);
 		expect(result.error).toMatchObject({ httpCode: '404' });
 		expect(result.run.waitTill).toBeFalsy();
 	});

@@ -1,67 +1,84 @@
 /** Every rejection by the platform says what to do next. */
 import type { IDataObject } from 'n8n-workflow';
-import { expectErrorItem, numbered, useHarness, type Run } from './fixtures.cts';
+import { expectFailed, goingOn, numbered, order, UNKNOWN_ID, useHarness, where, type Run } from './fixtures.cts';
 
 const harness = useHarness();
 
-const STATUSES = [400, 401, 402, 403, 404, 405, 409, 410, 413, 418, 422, 429, 451, 500, 502, 503, 504];
-
-const goingOn = { onError: 'continueRegularOutput', items: numbered(1) } as const;
-
 /** One for each kind of request: of a record, of a list, of a batch. */
-test.each<[operation: string, run: Run]>([
-	['get', { parameters: { recordId: { __rl: true, mode: 'id', value: '5f0c9f0e-3b1a-4f43-9a51-0a9c1df7a1b2' } } }],
-	['getAll', { parameters: { returnAll: true } }],
-	['upsert', {}],
-])('%s: after each status', async (operation, run) => {
-	expect.assertions(5 * STATUSES.length);
-	for (const status of STATUSES) {
+const ALL = ['get', 'getAll', 'upsert', 'create'];
+const READS = ['get', 'getAll'];
+const WRITES = ['upsert', 'create'];
+
+test.each<[statuses: number[], operations: string[], next: string]>([
+	[[401], ALL, "Check 'Token' in the credential for slips, or create a new token in the platform."],
+	[[402, 405, 410, 418, 451], ALL, 'Correct what the message names, then run it again.'],
+	[[403], ALL, "Give the token's role the right to do this in the platform, or use another token."],
+	[[429], ALL, "Set 'Requests per Minute' in the credential, under 'More Settings', to what the platform allows."],
+	[[400, 409, 422], READS, 'Correct what the message names, then run it again.'],
+	[[400, 409, 422], WRITES, 'Check the item and run it again.'],
+	[[404], ['get'], "Check the record's ID; the record may have been deleted."],
+	[
+		[404],
+		['getAll', ...WRITES],
+		'Check the application and the table; they may have been renamed or deleted. Choose them from their lists.',
+	],
+	[[413], WRITES, "Lower 'Batches, Timeouts and Retries → Batch Size' or send less in one record."],
+	[[500, 502, 503, 504], READS, 'Check the platform and the network, then run it again.'],
+	[[500, 502, 503, 504], ['upsert'], 'It is safe to run it again: with the same import key nothing is doubled.'],
+	[
+		[500, 502, 503, 504],
+		['create'],
+		"Look for the record in the platform before you send it again. By import key, 'Create or Update' can be repeated without creating duplicates.",
+	],
+])('after a status of %j, %j: %s', async (statuses, operations, next) => {
+	for (const status of statuses) {
 		await harness.faults({ match: { path: '/data' }, fault: { kind: 'status', status, body: { errors: [{ message: 'No.' }] } } });
-		const [item] = (await harness.run(operation, { ...goingOn, ...run, options: { maxRetryWait: 0 } })).output('Data Platform');
-		expectErrorItem(item!, 0, /./);
-		expect(item!.json.message).toMatch(/\w.*[.)]$/);
+		for (const operation of operations) {
+			const parameters = operation === 'get' ? { recordId: UNKNOWN_ID } : {};
+			const result = await harness.run(operation, { ...goingOn, items: numbered(1), parameters, options: { maxRetryWait: 0 } });
+			expectFailed(result, 0, /No/);
+			expect([status, operation, result.json()[0]!.message]).toEqual([status, operation, next]);
+		}
 	}
 });
 
-const order = { number: '1', buyer: 'Fox' };
-
-test.each<[name: string, operations: string[], Run & { item: IDataObject }, error: string, next: string]>([
+test.each<[name: string, operations: string[], item: IDataObject, run: Run, error: string, next: string]>([
 	[
 		'a name in a link',
-		['create', 'upsert'],
-		{ item: { ...order, related: 'Acme' } },
+		WRITES,
+		order(1, { related: 'Acme' }),
+		{},
 		"'related'",
 		"'related' accepts the ID of a linked record. To give a name or another value instead, add 'Link Values' in the options.",
 	],
 	[
 		'no record with the ID',
 		['update'],
-		{ item: order, parameters: { matchOn: 'recordId', recordId: 'fox@example.com' } },
+		order(1),
+		{ parameters: { recordId: 'fox@example.com' } },
 		"no record with the ID 'fox@example.com'",
 		"Check the ID; the record may have been deleted. If you meant to match by something else, such as an e-mail address, set 'Match On' to 'Import Key' or 'Other Fields'.",
 	],
 	[
 		'no ID',
 		['update'],
-		{ item: order, parameters: { matchOn: 'recordId', recordId: '={{ $json.id }}' } },
+		order(1),
+		{ parameters: { recordId: '={{ $json.id }}' } },
 		'the record id is missing',
 		"Give the record's ID, or set 'Match On' to what the items hold, such as 'Import Key'.",
 	],
 	[
 		'a value in a filter',
 		['count'],
-		{
-			item: order,
-			parameters: { filterMode: 'conditions', conditions: { condition: [{ field: 'price', operator: 'gt', value: 'cheap' }] } },
-		},
+		order(1),
+		{ parameters: where({ field: 'price', operator: 'gt', value: 'cheap' }) },
 		"'price'",
 		"Check 'Filter': a value may not fit its field, or what is named there may have been renamed or deleted.",
 	],
-])('%s', async (_, operations, { item, ...run }, error, next) => {
+])('%s', async (_, operations, item, run, error, next) => {
 	for (const operation of operations) {
 		const result = await harness.run(operation, { ...goingOn, items: [item], ...run });
-		const [failed] = result.output('Data Platform');
-		expectErrorItem(failed!, 0, error);
-		expect(failed!.json.message).toBe(next);
+		expectFailed(result, 0, error);
+		expect(result.json()[0]!.message).toBe(next);
 	}
 });

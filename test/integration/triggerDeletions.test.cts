@@ -1,64 +1,21 @@
 /** Trigger On: Record Deleted, polled by n8n's engine against a sandbox. */
-import type { IDataObject } from 'n8n-workflow';
 import { seal, unseal } from '../../nodes/DataPlatform/api/packing.ts';
 import type { SavedState } from '../../nodes/DataPlatform/trigger/savedState.ts';
-import type { Watching, WatchOptions } from '../support/engine/polls.cts';
-import { onVirtualClock } from '../property/matrix/virtualClock.mts';
-import { nextMillisecond, numbered, useHarness } from './fixtures.cts';
-import { createOrders, ordersPath as path, TASK, watchOrders } from './triggerFixtures.cts';
+import { nextMillisecond, numbered, useHarness, where } from './fixtures.cts';
+import { failureOf, storedState, TASK, watchedOrders, withState } from './triggerFixtures.cts';
 
 const harness = useHarness();
-
-/** The state that a poll stored for its node. */
-const stateOf = (watching: Watching) => {
-	const data = JSON.parse(watching.staticData()) as Record<string, { watch: string }>;
-	return unseal('poll 3', data['node:Trigger']!.watch) as SavedState;
-};
-
-const start = (more: IDataObject = {}, options?: WatchOptions) => {
-	const own = { deletionCheckInterval: 0, ...(more.options as IDataObject | undefined) };
-	return watchOrders(harness, { triggerOn: 'createdUpdatedOrDeleted', ...more, options: own }, options);
-};
-
-const idOf = async (number: string) => (await harness.records()).find(({ fields }) => fields.number === number)!.id;
-
-/** The numbers by ID, including those of deleted records. */
-const numbers = new Map<string, unknown>();
-
-async function note() {
-	for (const { id, fields } of await harness.records()) numbers.set(id, fields.number);
-}
-
-async function create(...list: string[]) {
-	await createOrders(harness, ...list);
-	await note();
-}
-
-async function remove(...list: string[]) {
-	await note();
-	for (const number of list) {
-		const { status } = await harness.sandbox.client().delete(path(`/${await idOf(number)}`));
-		expect(status).toBe(204);
-	}
-}
-
-const change = async (number: string) =>
-	await harness.sandbox.client().patch(path(`/${await idOf(number)}`), { fields: { buyer: `at ${Date.now()}` } });
-
-/** What a poll emits, such as `deleted 1`. */
-const emitted = async (watching: Watching) =>
-	(await watching.poll())?.map(({ json }) => `${String(json.event)} ${numbers.get(String(json.id))}`) ?? null;
-
-const failureOf = async (watching: Watching) =>
-	(await onVirtualClock(1, async () => await watching.poll()).catch((error: unknown) => error)) as Error & { description: string };
+const { start, create, change, remove, emitted } = watchedOrders(harness, {
+	triggerOn: 'createdUpdatedOrDeleted',
+	options: { deletionCheckInterval: 0 },
+});
 
 describe('emitted', () => {
 	test('an item with event and ID for each deleted record, once', async () => {
 		await harness.fill('orders', ...numbered(4));
 		const watching = await start();
 		expect(await watching.poll()).toBeNull();
-		await note();
-		const id = await idOf('2');
+		const id = await harness.idOf('2');
 		await remove('2');
 		expect((await watching.poll())?.map(({ json }) => json)).toEqual([{ event: 'deleted', id }]);
 		expect(await watching.poll()).toBeNull();
@@ -91,7 +48,6 @@ describe('emitted', () => {
 
 	test('from the beginning: existing records as created, and all of them are watched', async () => {
 		await harness.fill('orders', ...numbered(3));
-		await note();
 		const watching = await start({ startFrom: 'beginning' });
 		expect(await watching.poll()).toHaveLength(3);
 		await remove('2');
@@ -100,8 +56,7 @@ describe('emitted', () => {
 
 	test('with a filter: what matched when watching began or was emitted, whether or not it still matches', async () => {
 		await harness.fill('orders', ...numbered(3));
-		const conditions = { condition: [{ field: 'buyer', operator: 'eq', value: 'Buyer 1' }] };
-		const watching = await start({ filterMode: 'conditions', conditions });
+		const watching = await start(where({ field: 'buyer', operator: 'eq', value: 'Buyer 1' }));
 		await watching.poll();
 		await change('1');
 		expect(await watching.poll()).toBeNull();
@@ -112,7 +67,7 @@ describe('emitted', () => {
 	test('a test in the editor shows the shape, and leaves the state alone', async () => {
 		await harness.fill('orders', ...numbered(1));
 		const watching = await start({ triggerOn: 'deleted' });
-		const id = await idOf('1');
+		const id = await harness.idOf('1');
 		expect((await watching.poll('manual'))?.map(({ json }) => json)).toEqual([{ event: 'deleted', id }]);
 		expect(watching.staticData()).toBe('{}');
 	});
@@ -130,7 +85,7 @@ describe('when it checks', () => {
 		] as const) {
 			const watching = await start({ triggerOn, options: { deletionCheckInterval: 60, overlap: 0 } });
 			await watching.poll();
-			await harness.sandbox.admin.clearRequests();
+			await harness.clearRequests();
 			expect(await watching.poll()).toBeNull();
 			expect(await harness.requests()).toHaveLength(requests);
 		}
@@ -142,10 +97,9 @@ describe('when it checks', () => {
 		await watching.poll();
 		await remove('1');
 		expect(await watching.poll()).toBeNull();
-		const { deletions, ...state } = stateOf(watching);
+		const { deletions, ...state } = unseal('poll 3', storedState(watching)) as SavedState;
 		const older = { ...state, deletions: { ...deletions!, checkedAt: Date.now() - 3.6e6 } };
-		const data = JSON.stringify({ 'node:Trigger': { watch: seal('poll 3', older) } });
-		const later = await start({ options: { deletionCheckInterval: 60 } }, { staticData: data });
+		const later = await start({ options: { deletionCheckInterval: 60 } }, withState(seal('poll 3', older)));
 		expect(await emitted(later)).toEqual(['deleted 1']);
 	});
 
@@ -163,18 +117,16 @@ describe('when it checks', () => {
 	});
 });
 
-describe('never treated as a deletion', () => {
-	test('many at once: the poll fails and says what to do; a higher share emits them', async () => {
-		await harness.fill('orders', ...numbered(30));
-		const watching = await start();
-		await watching.poll();
-		await remove(...numbered(20).map(({ number }) => String(number)));
-		const failure = await failureOf(watching);
-		expect(failure.message).toContain('20 of 30 records are missing at once, more than 50 %');
-		expect(failure.description).toContain("'Max Share of Deletions (%)'");
-		const all = await start({ options: { maxDeletedShare: 100 } }, { staticData: watching.staticData() });
-		expect(await emitted(all)).toHaveLength(20);
-	});
+test('many deletions at once: the poll fails and says what to do; a higher share emits them', async () => {
+	await harness.fill('orders', ...numbered(30));
+	const watching = await start();
+	await watching.poll();
+	await remove(...numbered(20).map(({ number }) => String(number)));
+	const failure = await failureOf(watching);
+	expect(failure!.message).toContain('20 of 30 records are missing at once, more than 50 %');
+	expect(failure!.description).toContain("'Max Share of Deletions (%)'");
+	const all = await start({ options: { maxDeletedShare: 100 } }, { staticData: watching.staticData() });
+	expect(await emitted(all)).toHaveLength(20);
 });
 
 describe('what is stored', () => {
@@ -200,7 +152,6 @@ describe('what is stored', () => {
 
 	test('only deletions for a while: what changes afterwards is watched from then on', async () => {
 		await harness.fill('orders', ...numbered(3));
-		await note();
 		const startFrom = 'beginning';
 		const all = await start({ startFrom });
 		expect(await all.poll()).toHaveLength(3);

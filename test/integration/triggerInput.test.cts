@@ -1,15 +1,11 @@
 /** What the trigger's parameters may contain, and unusual budgets of n8n. */
 import type { IDataObject } from 'n8n-workflow';
 import { picked } from '../support/engine/engine.cts';
-import type { Watching, WatchOptions } from '../support/engine/polls.cts';
-import { useHarness } from './fixtures.cts';
-import { createOrders, watchOrders } from './triggerFixtures.cts';
+import { located, useHarness } from './fixtures.cts';
+import { watchedOrders } from './triggerFixtures.cts';
 
 const harness = useHarness();
-
-const start = (more: IDataObject = {}, options?: WatchOptions) => watchOrders(harness, { startFrom: 'beginning', ...more }, options);
-
-const numbers = async (watching: Watching) => (await watching.poll())?.map(({ json }) => (json as { number: string }).number) ?? [];
+const { start, create, emitted } = watchedOrders(harness, { startFrom: 'beginning' });
 
 const option = (name: string, value: unknown) => ({ options: { [name]: value } }) as IDataObject;
 
@@ -22,26 +18,22 @@ test.each<[string, IDataObject, number?]>([
 	['fields to load as text', option('fieldsToLoad', 'number, buyer')],
 	['watched fields as text', option('watchedFields', 'buyer')],
 	['no saved view', option('savedView', null)],
-	['no application', { application: { __rl: true, mode: 'id', value: null } }],
+	['no application', { application: located(null) }],
 	['no budget', {}, 0],
 	['a budget that is no number', {}, NaN],
 	['a budget without end', {}, Infinity],
 	['a budget longer than a timer', {}, 1e12],
 ])('%s is no obstacle', async (...[, parameters, pollBudgetMs]) => {
-	await createOrders(harness, '1', '2');
+	await create('1', '2');
 	const watching = await start(parameters, { pollBudgetMs });
-	expect(await numbers(watching)).toEqual(['1', '2']);
-	expect(await numbers(watching)).toEqual([]);
+	expect(await emitted(watching)).toEqual(['created 1', 'created 2']);
+	expect(await emitted(watching)).toBeNull();
 });
 
 test.each<[string, IDataObject, string]>([
 	['Trigger On', { triggerOn: 'removed' }, "'Trigger On' must be"],
 	['Start From', { startFrom: 'yesterday' }, "'Start From' must be"],
-	[
-		'Max Records per Poll',
-		option('maxRecordsPerPoll', 'many'),
-		`'Max Records per Poll' must be a whole number from 1 to 10000, not "many"`,
-	],
+	['Max Records', option('maxRecordsPerPoll', 'many'), `'Max Records per Poll' must be a whole number from 1 to 10000, not "many"`],
 	['Overlap', option('overlap', -1), "'Overlap (Seconds)' must be a number from 0 to 86400, not -1"],
 	['Timeout (Seconds)', option('timeout', 0), "'Timeout (Seconds)' must be a number at least 0.001"],
 	['Output Fields', option('fieldsToLoad', 5), "has no field '5' to load"],
@@ -54,9 +46,9 @@ test.each<[string, IDataObject, string]>([
 	['Saved View', option('savedView', '={{ null }}'), "'Saved View Name or ID' is empty"],
 	['Table', { table: picked('..') }, 'Nothing was sent'],
 ])('%s: an invalid value is named, and nothing is lost', async (_, parameters, message) => {
-	await createOrders(harness, '1', '2');
+	await create('1', '2');
 	const watching = await start(parameters);
 	await expect(watching.poll()).rejects.toThrow(message);
 	const mended = await start({}, { staticData: watching.staticData() });
-	expect(await numbers(mended)).toEqual(['1', '2']);
+	expect(await emitted(mended)).toEqual(['created 1', 'created 2']);
 });

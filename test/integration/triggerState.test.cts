@@ -1,17 +1,11 @@
 /** What the trigger stores with each of n8n's schedulers, and how it handles strange states. */
 import type { IDataObject } from 'n8n-workflow';
 import { seal, unseal } from '../../nodes/DataPlatform/api/packing.ts';
-import type { Watching, WatchOptions } from '../support/engine/polls.cts';
 import { useHarness } from './fixtures.cts';
-import { createOrders, ordersPath, TASK, watchOrders } from './triggerFixtures.cts';
+import { storedState, TASK, watchedOrders, withState } from './triggerFixtures.cts';
 
 const harness = useHarness();
-
-const start = (more?: IDataObject, options?: WatchOptions) => watchOrders(harness, more, options);
-const create = (...numbers: string[]) => createOrders(harness, ...numbers);
-
-/** The numbers that a poll emits; null if it starts no execution. */
-const emitted = async (watching: Watching) => (await watching.poll())?.map(({ json }) => (json as { number: string }).number) ?? null;
+const { start, create, change, emitted } = watchedOrders(harness);
 
 describe('durable cursors', () => {
 	test('the start survives that n8n drops the state of the activation', async () => {
@@ -23,22 +17,19 @@ describe('durable cursors', () => {
 		const cursor: IDataObject = {};
 		const staticData = activation.staticData();
 		const task = await start({}, { ...TASK, workflowId: 'restarted', cursor, staticData });
-		expect(await emitted(task)).toEqual(['1']);
+		expect(await emitted(task)).toEqual(['created 1']);
 		expect(Object.keys(cursor)).toEqual(['watch']);
 	});
 });
 
 describe('durable polls', () => {
-	test('a start without an activation is stored by an execution without items', async () => {
+	test('a start without an activation is stored by an execution without items; an activation needs none', async () => {
+		expect(await emitted(await start())).toBeNull();
 		const task = await start({}, TASK);
 		expect(await emitted(task)).toEqual([]);
 		await create('1');
 		const restarted = await start({}, { ...TASK, staticData: task.staticData() });
-		expect(await emitted(restarted)).toEqual(['1']);
-	});
-
-	test('an activation needs none', async () => {
-		expect(await (await start()).poll()).toBeNull();
+		expect(await emitted(restarted)).toEqual(['created 1']);
 	});
 
 	test('a poll that emits nothing stores nothing', async () => {
@@ -58,19 +49,13 @@ describe('durable polls', () => {
 		const staticData = activation.staticData();
 		const copies = await Promise.all([1, 2, 3].map(() => start({}, { ...options, staticData })));
 		const results = await Promise.all(copies.map(emitted));
-		expect(results.flatMap((numbers) => numbers ?? [])).toEqual(['1', '2', '3']);
+		expect(results.flatMap((items) => items ?? [])).toEqual(['created 1', 'created 2', 'created 3']);
 		// An older copy, shortly afterwards.
 		expect(await emitted(await start({}, { ...options, staticData }))).toBeNull();
 	});
 });
 
 describe('strange states', () => {
-	/** The state that a poll stored for its node. */
-	const stored = (watching: Watching) => {
-		const data = JSON.parse(watching.staticData()) as Record<string, { watch: string }>;
-		return data['node:Trigger']!.watch;
-	};
-
 	test.each([
 		['of an older version', { identity: 'x', state: { told: {}, floor: { time: 1, id: '' } } }],
 		['that is text', 'state'],
@@ -78,11 +63,10 @@ describe('strange states', () => {
 		['that is null', null],
 	])('a state %s starts over', async (_, watched) => {
 		await create('0');
-		const staticData = JSON.stringify({ 'node:Trigger': { watch: watched } });
-		const watching = await start({}, { staticData });
+		const watching = await start({}, withState(watched));
 		expect(await watching.poll()).toBeNull();
 		await create('1');
-		expect(await emitted(watching)).toEqual(['1']);
+		expect(await emitted(watching)).toEqual(['created 1']);
 	});
 
 	test.each([
@@ -90,26 +74,26 @@ describe('strange states', () => {
 		['that was changed', (state: string) => state.replace('"revision":1', '"revision":2')],
 		['that was cut', (state: string) => state.slice(0, -1)],
 		['without its beginning', (state: string) => state.slice(1)],
-	])('a state %s starts over', async (_, change) => {
+	])('a state %s starts over', async (_, damage) => {
 		const first = await start();
 		await first.poll();
-		const watch = change(stored(first));
-		expect(watch).not.toBe(stored(first));
-		const again = await start({}, { staticData: JSON.stringify({ 'node:Trigger': { watch } }) });
+		const state = damage(storedState(first));
+		expect(state).not.toBe(storedState(first));
+		const again = await start({}, withState(state));
 		await create('1');
 		expect(await again.poll()).toBeNull();
 		await create('2');
-		expect(await emitted(again)).toEqual(['2']);
+		expect(await emitted(again)).toEqual(['created 2']);
 	});
 
 	test('static data of the workflow that is null counts as none, and the next poll goes on', async () => {
 		const watching = await start({}, { staticData: JSON.stringify({ global: null }) });
 		expect(await watching.poll()).toBeNull();
 		await create('1');
-		expect(await emitted(watching)).toEqual(['1']);
+		expect(await emitted(watching)).toEqual(['created 1']);
 		const later = await start({}, { staticData: watching.staticData(), workflowId: 'after a restart' });
 		await create('2');
-		expect(await emitted(later)).toEqual(['2']);
+		expect(await emitted(later)).toEqual(['created 2']);
 	});
 
 	test.each([[null], ['x']])('if nothing can be stored, because it is %j, the poll says so', async (data) => {
@@ -118,24 +102,20 @@ describe('strange states', () => {
 	});
 
 	test('a damaged start does no harm', async () => {
-		const staticData = JSON.stringify({ global: { dataPlatformTrigger: 'x' } });
-		const watching = await start({}, { staticData });
+		const watching = await start({}, { staticData: JSON.stringify({ global: { dataPlatformTrigger: 'x' } }) });
 		expect(await watching.poll()).toBeNull();
 		await create('1');
-		expect(await emitted(watching)).toEqual(['1']);
+		expect(await emitted(watching)).toEqual(['created 1']);
 	});
 });
 
-describe('a strange platform', () => {
-	test('a test in the editor: created if it was never changed, whatever its version', async () => {
-		const watching = await start();
-		await create('1');
-		const [record] = await harness.records();
-		const kind = async () => (await watching.poll('manual'))?.[0]?.json.event;
-		expect(await kind()).toBe('created');
-		await harness.sandbox.client().patch(ordersPath(`/${record!.id}`), { fields: { buyer: 'Hare' } });
-		expect(await kind()).toBe('updated');
-	});
+test('a test in the editor: created if it was never changed', async () => {
+	const watching = await start();
+	await create('1');
+	const event = async () => (await watching.poll('manual'))?.[0]?.json.event;
+	expect(await event()).toBe('created');
+	await change('1');
+	expect(await event()).toBe('updated');
 });
 
 test('the editor knows what every item has before the first event', async () => {

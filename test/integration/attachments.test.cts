@@ -176,7 +176,7 @@ describe('an upload with fields of the record', () => {
 
 describe('if the second of three items has no file, an upload', () => {
 	const run = async (onError?: OnError) => {
-		const input = [...(await itemWithFile('a', 'a')), { json: {} }, ...(await itemWithFile('c', 'c'))];
+		const input = [...(await itemWithFile('a', 'a')), { json: {}, binary: {} }, ...(await itemWithFile('c', 'c'))];
 		return await harness.run('upload', { input, onError, parameters: { inputDataFieldName: 'data' } });
 	};
 

@@ -130,11 +130,13 @@ describe('a file that can not be downloaded', () => {
 		expect(pairedIndexes(good)).toEqual([0, 0, 0, 1, 1, 1]);
 		const all = result.output('Data Platform', output);
 		const failed = all.filter(({ json }) => json.error);
-		expect(failed).toHaveLength(2);
 		expect(all.indexOf(failed[0]!)).toBe(at);
+		const error = expect.stringContaining(`Record '${id}': 'gone' could not be downloaded`);
 		const details = { id, outcome: 'failed', status: 404, retryable: false };
-		expectErrorItem(failed[0]!, 0, `Record '${id}': 'gone' could not be downloaded`, details);
-		expectErrorItem(failed[1]!, 1, `Record '${id}': 'gone' could not be downloaded`, details);
+		expect(failed).toMatchObject([
+			{ pairedItem: { item: 0 }, json: { error, details: { item: 0, ...details } } },
+			{ pairedItem: { item: 1 }, json: { error, details: { item: 1, ...details } } },
+		]);
 	});
 });
 

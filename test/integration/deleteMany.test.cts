@@ -1,6 +1,5 @@
 import type { IDataObject } from 'n8n-workflow';
-import { byId } from '../support/engine/engine.cts';
-import { numbered, useHarness, where, type Run } from './fixtures.cts';
+import { located, numbered, useHarness, where, type Run } from './fixtures.cts';
 import { useOtherWriter } from './otherWriter.cts';
 
 const harness = useHarness();
@@ -173,9 +172,9 @@ describe('a value that an expression or an agent leaves empty never means all', 
 	test.each([
 		[{ filterMode: '={{ $json.missing }}' }, "'Filter' must be one of"],
 		[{ ...where(open), matchType: '={{ $json.missing }}' }, "'Match' must be one of"],
-		[{ application: byId('={{ $json.missing }}') }, "'Application' is"],
-		[{ application: byId('={{ {} }}') }, "'Application' must be text"],
-		[{ table: byId('={{ $json.missing }}') }, "'Table' is empty"],
+		[{ application: located('={{ $json.missing }}') }, "'Application' is"],
+		[{ application: located('={{ {} }}') }, "'Application' must be text"],
+		[{ table: located('={{ $json.missing }}') }, "'Table' is empty"],
 		[{ filterMode: 'none', allowAll: '={{ $json.missing }}' }, "'Delete All Records' must be true or false"],
 		[{ maxRecordsToDelete: '={{ $json.missing }}' }, "'Max Records to Delete' must be a whole number at least 1"],
 	])('the parameters %j are rejected', async (parameters, message) => {

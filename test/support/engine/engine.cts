@@ -128,9 +128,6 @@ export async function loadColumns(credential: Credential, method: string, parame
 /** A resource locator's value, as picked from its list. */
 export const picked = (value: string) => ({ __rl: true, mode: 'list', value });
 
-/** A resource locator's value, entered as an ID or a name. */
-export const byId = (value: string) => ({ __rl: true, mode: 'id', value });
-
 /** The mapper's value for automatic mapping. */
 export const automatic = { mappingMode: 'autoMapInputData', value: null, matchingColumns: [], schema: [] };
 

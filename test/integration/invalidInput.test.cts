@@ -1,10 +1,22 @@
+/** Items with problems that are found before anything is sent, and names that don't exist. */
 import type { IDataObject, INodeExecutionData } from 'n8n-workflow';
 import { defined, runOperation } from '../support/engine/engine.cts';
-import { expectErrorItem, numbered, outcomes, useHarness, withoutJson, type Run } from './fixtures.cts';
+import {
+	expectFailed,
+	goingOn,
+	located,
+	note,
+	numbered,
+	order,
+	outcomes,
+	UNKNOWN_ID,
+	useHarness,
+	where,
+	withoutJson,
+} from './fixtures.cts';
 
 const harness = useHarness();
 
-const goingOn: Run = { onError: 'continueRegularOutput' };
 const hostile = JSON.parse('{"number":"2","buyer":"x","__proto__":"y"}') as IDataObject;
 
 /** The second of three items has a problem that is found before anything is sent. */
@@ -21,8 +33,8 @@ const cases: Array<[what: string, operation: string, item: unknown, error: strin
 ];
 
 const around = (item: unknown): INodeExecutionData[] => {
-	const [first, , third] = numbered(3).map((json) => ({ json }));
-	return [first!, item === undefined ? withoutJson : { json: item as IDataObject }, third!];
+	const second = item === undefined ? withoutJson : { json: item as IDataObject };
+	return [{ json: order(1) }, second, { json: order(3) }];
 };
 
 describe.each(cases)('%s (%s)', (_, operation, item, error, field) => {
@@ -38,7 +50,7 @@ describe.each(cases)('%s (%s)', (_, operation, item, error, field) => {
 		const result = await harness.run(operation, { ...goingOn, input: around(item) });
 		expect(outcomes(result)).toEqual(['inserted', 'failed', 'inserted']);
 		const details = { outcome: 'failed', ...(field && { field }) };
-		expectErrorItem(result.output('Data Platform')[1]!, 1, error, details);
+		expectFailed(result, 1, error, details);
 		expect(await harness.values('number')).toEqual(['1', '3']);
 	});
 });
@@ -51,16 +63,13 @@ test('all problems of all items come in one error, by cause', async () => {
 	);
 	expect(result.error?.description).toContain("'On Error'");
 	const several = await harness.run('create', { ...goingOn, items: [{ prise: 1, price: 'x' }] });
-	expectErrorItem(several.output('Data Platform')[0]!, 0, /'prise'.*'price'.*'buyer' is required/);
+	expectFailed(several, 0, /'prise'.*'price'.*'buyer' is required/);
 });
 
 test('unknown and read-only fields may be ignored', async () => {
-	const result = await harness.run('create', {
-		items: [{ number: '1', buyer: 'x', prise: 5, label: 'y' }],
-		options: { unknownFields: 'ignore' },
-	});
+	const result = await harness.run('create', { items: [order(1, { prise: 5, label: 'y' })], options: { unknownFields: 'ignore' } });
 	expect(outcomes(result)).toEqual(['inserted']);
-	expect((await harness.records())[0]?.fields).toEqual({ number: '1', buyer: 'x' });
+	expect((await harness.records())[0]?.fields).toEqual(order(1));
 });
 
 test.each<[operation: string, option: string, label: string]>([
@@ -73,11 +82,7 @@ test.each<[operation: string, option: string, label: string]>([
 	['upsert', 'duplicates', 'Duplicates in the Input'],
 ])('%s: an expression in %s that returns none of the choices is an error', async (operation, option, label) => {
 	for (const value of ['={{ undefined }}', '={{ null }}', 'other']) {
-		const result = await harness.run(operation, {
-			items: [{ number: '1', buyer: 'x', nope: 'lost' }],
-			parameters: operation.startsWith('update') ? { recordId: 'r' } : {},
-			options: { [option]: value },
-		});
+		const result = await harness.run(operation, { items: [order(1, { nope: 'lost' })], options: { [option]: value } });
 		expect(result.error?.message).toContain(`'${label}' must be one of `);
 	}
 	expect(await harness.writes()).toEqual([]);
@@ -93,7 +98,7 @@ test('no items at all: nothing happens', async () => {
 });
 
 test('a table without an import key cannot be upserted into', async () => {
-	const run = { table: 'notes', items: [{ text: 'a' }, { text: 'b' }] };
+	const run = { table: 'notes', items: [note('a'), note('b')] };
 	const stopped = await harness.run('upsert', run);
 	expect(stopped.error?.message).toBe("Table 'Notes' has no import key field");
 	expect(stopped.error?.description).toContain("'Other Fields' under 'Match On'");
@@ -104,83 +109,63 @@ test('a table without an import key cannot be upserted into', async () => {
 
 test('a text of 10 MB is written in a request of its own', async () => {
 	const comment = 'x'.repeat(10 * 1024 * 1024);
-	const items = numbered(3);
-	items[1] = { ...items[1], comment };
-	const result = await harness.run('create', { items });
+	const result = await harness.run('create', { items: [order(1), order(2, { comment }), order(3)] });
 	expect(outcomes(result)).toEqual(['inserted', 'inserted', 'inserted']);
 	expect((await harness.writes()).map(({ records }) => records)).toEqual([1, 1, 1]);
 	expect((await harness.records())[1]?.fields.comment).toBe(comment);
 });
 
 test('values set by hand are taken from each item, by its own expression', async () => {
-	const result = await harness.run('upsert', {
-		items: [{ n: 1 }, { n: 2 }],
-		parameters: { columns: defined({ number: '={{ $json.n }}', buyer: '={{ "Buyer " + $json.n }}' }) },
-	});
+	const columns = defined({ number: '={{ $json.n }}', buyer: '={{ "Buyer " + $json.n }}' });
+	const result = await harness.run('upsert', { items: [{ n: 1 }, { n: 2 }], parameters: { columns } });
 	expect(outcomes(result)).toEqual(['inserted', 'inserted']);
 	expect(await harness.values('buyer')).toEqual(['Buyer 1', 'Buyer 2']);
 });
 
 describe('what does not exist is named, with what is called nearly the same', () => {
-	const locator = (value: string) => ({ __rl: true, mode: 'id', value });
 	test.each<[application: string, table: string, error: string, hint: string]>([
 		['shop', 'ordres', "Application 'shop' has no table 'ordres', did you mean 'orders'?", 'see the tables'],
 		['shop', 'invoices', "Application 'shop' has no table 'invoices'", "'orders'"],
 		['shopp', 'orders', "There is no application 'shopp', did you mean 'shop'?", 'see the applications'],
 		['', 'ordres', "has a table 'ordres', did you mean 'orders'?", 'Choose the application'],
 	])('application %j, table %j', async (application, table, error, hint) => {
-		const result = await harness.run('create', {
-			items: [{ number: '1', buyer: 'a' }],
-			parameters: { application: locator(application), table: locator(table) },
-		});
+		const parameters = { application: located(application), table: located(table) };
+		const result = await harness.run('create', { items: [order(1)], parameters });
 		expect(result.error?.message).toContain(error);
 		expect(result.error?.description).toContain(hint);
 	});
 
-	const RECORD = locator('5f0c9f0e-3b1a-4f43-9a51-0a9c1df7a1b2');
-	const byRecord = { recordId: RECORD };
-	const byFilter = { filterMode: 'conditions', conditions: { condition: [{ field: 'price', operator: 'gt', value: '1' }] } };
-	const operations: Array<[operation: string, parameters: IDataObject]> = [
+	const byRecord = { recordId: UNKNOWN_ID };
+
+	test.each<[operation: string, parameters: IDataObject]>([
 		['count', {}],
 		['delete', byRecord],
-		['deleteMany', byFilter],
+		['deleteMany', where({ field: 'price', operator: 'gt', value: '1' })],
 		['get', byRecord],
 		['getAll', {}],
-	];
-
-	test.each(operations)('%s: a table, for all items with one more request', async (operation, own) => {
-		const result = await harness.run(operation, {
-			items: numbered(3),
-			parameters: { ...own, table: locator('ordres') },
-			onError: 'continueRegularOutput',
-		});
-		const output = result.output('Data Platform');
-		for (const [index, item] of output.entries()) {
-			expectErrorItem(item, index, "'ordres', did you mean 'orders'?", { status: 404 });
-		}
-		expect(output).toHaveLength(3);
+	])('%s: a table, for all items with one more request', async (operation, parameters) => {
+		const result = await harness.run(operation, { ...goingOn, table: 'ordres', items: numbered(3), parameters });
+		expect(result.json()).toHaveLength(3);
+		for (const index of [0, 1, 2]) expectFailed(result, index, "'ordres', did you mean 'orders'?", { status: 404 });
 		expect(await harness.requests()).toHaveLength(4);
 	});
 
 	test('an application that tables are listed of', async () => {
-		const result = await runOperation(harness.credential, {
-			parameters: { resource: 'table', operation: 'getAll', application: locator('shopp') },
-		});
+		const parameters = { resource: 'table', operation: 'getAll', application: located('shopp') };
+		const result = await runOperation(harness.credential, { parameters });
 		expect(result.error?.message).toBe("There is no application 'shopp', did you mean 'shop'?");
 	});
 
 	test.each(['get', 'delete'])('%s: a record that is missing takes no more requests', async (operation) => {
 		const result = await harness.run(operation, { parameters: byRecord });
-		expect(result.error?.message).toContain(`There is no record '${RECORD.value}'`);
+		expect(result.error?.message).toContain(`There is no record '${UNKNOWN_ID}'`);
 		expect(result.error?.description).toContain("Check the record's ID");
 		expect(await harness.requests()).toHaveLength(1);
 	});
 
 	test('a platform that does not say what is missing: the table is there, so it is the record', async () => {
-		await harness.faults({
-			match: { path: '/data/' },
-			fault: { kind: 'status', status: 404, body: { errors: [{ message: 'Not found' }] } },
-		});
+		const body = { errors: [{ message: 'Not found' }] };
+		await harness.faults({ match: { path: '/data/' }, fault: { kind: 'status', status: 404, body } });
 		const result = await harness.run('get', { parameters: byRecord });
 		expect(result.error?.message).toBe('Not found');
 		expect(result.error?.description).toContain("Check the record's ID");

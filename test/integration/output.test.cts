@@ -1,14 +1,12 @@
 /** What the operations that write return: the same shape for one item or many. */
 import { readFileSync } from 'node:fs';
 import type { IDataObject } from 'n8n-workflow';
-import { numbered, outcomes, useHarness, type Run } from './fixtures.cts';
+import { byFields, note, numbered, order, outcomes, useHarness, type Run } from './fixtures.cts';
 import { useOtherWriter } from './otherWriter.cts';
 
 const harness = useHarness();
 const otherWriter = useOtherWriter(harness);
 
-const METADATA = ['outcome', 'id', 'created', 'modified', 'ver'];
-const keysOf = (json: IDataObject | undefined) => Object.keys(json ?? {}).sort();
 const lookUps = async () => (await harness.requests()).filter(({ path }) => path.endsWith('/data/filter'));
 const reads = async () => (await harness.requests()).filter(({ path }) => /\/data\/[^/]{20,}$/.test(path));
 
@@ -17,17 +15,15 @@ const OPERATIONS: Array<[operation: string, run: Run, before: number]> = [
 	['create', {}, 0],
 	['upsert', {}, 0],
 	['sync', {}, 1],
-	['upsert', { parameters: { matchOn: 'fields', matchFields: ['buyer'] } }, 1],
+	['upsert', { parameters: byFields('buyer') }, 1],
 ];
 
 describe.each(OPERATIONS)('%s %j', (operation, run, before) => {
 	test.each([1, 30])('as sent, %i items have the same keys', async (count) => {
-		const { json } = await harness.run(operation, { ...run, items: numbered(count) });
-		expect(json()).toHaveLength(count);
-		for (const [at, item] of json().entries()) {
-			expect(keysOf(item)).toEqual([...METADATA, 'number', 'buyer'].sort());
-			expect(item).toMatchObject({ outcome: 'inserted', number: `${at + 1}`, ver: 0 });
-		}
+		const items = numbered(count);
+		const { json } = await harness.run(operation, { ...run, items });
+		const text = expect.any(String) as string;
+		expect(json()).toEqual(items.map((item) => ({ ...item, outcome: 'inserted', id: text, created: text, modified: text, ver: 0 })));
 	});
 
 	test.each([1, 30])('stored, %i items have all fields, in one request more', async (count) => {
@@ -35,9 +31,13 @@ describe.each(OPERATIONS)('%s %j', (operation, run, before) => {
 		const { json } = await harness.run(operation, { ...run, items: numbered(count), options });
 		const stored = await harness.records();
 		expect(json().map(({ id }) => id)).toEqual(stored.map(({ id }) => id));
-		for (const [at, item] of json().entries()) {
-			expect(item).toMatchObject({ ...{ outcome: 'inserted', number: `${at + 1}`, price: null }, label: `${at + 1}: Buyer ${at + 1}` });
-		}
+		const expected = numbered(count).map(({ number, buyer }) => ({
+			outcome: 'inserted',
+			number,
+			price: null,
+			label: `${number}: ${buyer}`,
+		}));
+		expect(json()).toMatchObject(expected);
 		// A single record is read by its ID.
 		expect(await reads()).toHaveLength(count === 1 ? 1 : 0);
 		expect(await lookUps()).toHaveLength(count === 1 ? before : before + 1);
@@ -47,8 +47,8 @@ describe.each(OPERATIONS)('%s %j', (operation, run, before) => {
 test('stored, what was unchanged, found or merged has all fields, too', async () => {
 	await harness.fill('orders', ...numbered(2, { price: 5 }));
 	const options = { output: 'stored' };
-	const twice = [...numbered(2), { number: '3', buyer: 'a' }, { number: '3', buyer: 'b' }];
-	const { json } = await harness.run('upsert', { items: twice, options });
+	const items = [order(1), order(2), order(3, { buyer: 'a' }), order(3, { buyer: 'b' })];
+	const { json } = await harness.run('upsert', { items, options });
 	expect(json()).toMatchObject([
 		{ outcome: 'unchanged', price: 5, label: '1: Buyer 1' },
 		{ outcome: 'unchanged', price: 5, label: '2: Buyer 2' },
@@ -60,9 +60,7 @@ test('stored, what was unchanged, found or merged has all fields, too', async ()
 });
 
 test('stored, without Simplify: the fields are nested', async () => {
-	const parameters = { simple: false };
-	const run = { items: numbered(1), parameters, options: { output: 'stored' } };
-	const { json } = await harness.run('create', run);
+	const { json } = await harness.run('create', { items: [order(1)], parameters: { simple: false }, options: { output: 'stored' } });
 	expect(json()).toMatchObject([{ outcome: 'inserted', fields: { label: '1: Buyer 1' } }]);
 });
 
@@ -79,18 +77,11 @@ test('stored, of items that give no key: by ID, a request each', async () => {
 });
 
 test('stored, every match of an item has its own record', async () => {
-	await harness.fill('notes', { text: 'a', rank: 1 }, { text: 'a', rank: 2 });
-	const { json } = await harness.run('update', {
-		table: 'notes',
-		items: [{ text: 'a' }],
-		parameters: { matchOn: 'fields', matchFields: ['text'] },
-		options: { output: 'stored', multipleMatches: 'all' },
-	});
-	expect(
-		json()
-			.map(({ rank }) => rank)
-			.sort(),
-	).toEqual([1, 2]);
+	await harness.fill('notes', note('a', 1), note('a', 2));
+	const options = { output: 'stored', multipleMatches: 'all' };
+	const { json } = await harness.run('update', { table: 'notes', items: [note('a')], parameters: byFields('text'), options });
+	const ranks = json().map(({ rank }) => rank);
+	expect(ranks.sort()).toEqual([1, 2]);
 });
 
 test('stored, 1,200 records: two look-ups', async () => {
@@ -103,8 +94,7 @@ test('stored, 1,200 records: two look-ups', async () => {
 describe('what can’t be read after the write', () => {
 	test('is written nevertheless, and is returned as sent, with the reason', async () => {
 		await harness.faults({ match: { path: '/data/filter$' }, fault: { kind: 'status', status: 403 } });
-		const options = { output: 'stored' };
-		const result = await harness.run('create', { items: numbered(2), options });
+		const result = await harness.run('create', { items: numbered(2), options: { output: 'stored' } });
 		expect(result.error).toBeUndefined();
 		const notRead = expect.stringContaining('The token has no right to do this');
 		expect(result.json()).toMatchObject([
@@ -117,24 +107,16 @@ describe('what can’t be read after the write', () => {
 	});
 
 	test('because it was deleted meanwhile, too', async () => {
-		const [stored] = await harness.fill('orders', ...numbered(1));
-		otherWriter.before((target) =>
-			target.startsWith('GET /data/') && target.includes(stored!.id)
-				? harness.sandbox.client().delete(`/apps/shop/tables/orders/data/${stored!.id}`)
-				: undefined,
-		);
-		const result = await harness.run('update', {
-			items: [{ id: stored!.id, price: 1 }],
-			credential: otherWriter.credential(),
-			options: { output: 'stored' },
-		});
+		const [stored] = await harness.fill('orders', order(1));
+		otherWriter.before((target) => (target.startsWith('GET /data/') && target.includes(stored.id) ? harness.remove(stored.id) : undefined));
+		const items = [{ id: stored.id, price: 1 }];
+		const result = await harness.run('update', { items, credential: otherWriter.credential(), options: { output: 'stored' } });
 		expect(result.json()).toMatchObject([{ outcome: 'updated', price: 1, notRead: 'It was deleted meanwhile' }]);
 	});
 });
 
 test('a dry run looks up nothing afterwards', async () => {
-	const options = { output: 'stored', dryRun: true };
-	const result = await harness.run('create', { items: numbered(2), options });
+	const result = await harness.run('create', { items: numbered(2), options: { output: 'stored', dryRun: true } });
 	expect(outcomes(result)).toEqual(['inserted', 'inserted']);
 	expect(result.json()[0]).not.toHaveProperty('notRead');
 	// Whether the keys are free.

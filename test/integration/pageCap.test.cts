@@ -5,7 +5,7 @@
 import type { IDataObject } from 'n8n-workflow';
 import { picked, searchList } from '../support/engine/engine.cts';
 import { watch } from '../support/engine/polls.cts';
-import { APP, numbered, outcomes, useHarness } from './fixtures.cts';
+import { APP, byFields, note, numbered, outcomes, recordParameters, useHarness, where } from './fixtures.cts';
 import { useFileStore } from './attachmentFixtures.cts';
 
 const harness = useHarness();
@@ -19,12 +19,10 @@ const caps: Array<[listed: number, filtered: number]> = [
 ];
 
 const open = { field: 'state', operator: 'eq', value: 'open' };
-const where = (...condition: IDataObject[]) => ({ filterMode: 'conditions', conditions: { condition } });
 const sort = { by: [{ field: 'buyer', direction: 'desc' }] };
 const numbers = (items: IDataObject[]) => items.map(({ number }) => Number(number));
 const upTo = (count: number) => Array.from({ length: count }, (_, index) => index + 1);
 const fill = async (count = SIZE) => await harness.fill('orders', ...numbered(count, { state: 'open' }));
-const path = `/apps/${APP}/tables`;
 
 describe.each(caps)('of %d and %d records', (maxListedRecords, maxFilteredRecords) => {
 	beforeEach(async () => await harness.settings({ maxListedRecords, maxFilteredRecords }));
@@ -37,21 +35,18 @@ describe.each(caps)('of %d and %d records', (maxListedRecords, maxFilteredRecord
 
 	test('Get Many returns all records, the requested number, and the requested portion', async () => {
 		await fill();
-		const { client } = harness.sandbox;
-		const [view] = (await client().get(`${path}/orders`)).data.data.settings.userFilters as Array<{ id: string }>;
 		for (const [parameters, options] of [
 			[{}, {}],
 			[{ sort }, {}],
 			[where(open), {}],
-			[{}, { savedView: view!.id }],
+			[{}, { savedView: await harness.savedView() }],
 			[{}, { fieldsToLoad: ['number'] }],
 		]) {
 			expect((await getAll(parameters, options)).sort((a, b) => a - b)).toEqual(upTo(SIZE));
 		}
 		expect(await getAll({ returnAll: false, limit: 60 })).toHaveLength(60);
 		expect(await getAll({ sort }, { offset: 130 })).toHaveLength(SIZE - 130);
-		const around = [maxListedRecords - 1, maxListedRecords, maxListedRecords + 1];
-		for (const count of around) {
+		for (const count of [maxListedRecords - 1, maxListedRecords, maxListedRecords + 1]) {
 			await fill(count);
 			expect(await getAll()).toHaveLength(count);
 		}
@@ -80,48 +75,36 @@ describe.each(caps)('of %d and %d records', (maxListedRecords, maxFilteredRecord
 			options: { deletionCheckInterval: 0 },
 		});
 		await watching.poll();
-		const orders = `${path}/orders/data`;
 		const bulk = numbered(SIZE).map((fields) => ({ fields }));
-		expect((await harness.sandbox.client().post(`${orders}/bulk`, { bulk })).status).toBe(200);
+		expect((await harness.sandbox.client().post(`/apps/${APP}/tables/orders/data/bulk`, { bulk })).status).toBe(200);
 		const items = (await watching.poll()) ?? [];
 		expect(new Set(items.map(({ json }) => json.id)).size).toBe(SIZE);
 		expect(items).toHaveLength(SIZE);
-		await harness.sandbox.client().delete(`${orders}/${items[7]!.json.id as string}`);
+		await harness.remove(items[7]!.json.id as string);
 		expect((await watching.poll())?.map(({ json }) => json.event)).toEqual(['deleted']);
 	});
 
 	test('Match On finds existing records: nothing is written twice', async () => {
-		const records = Array.from({ length: SIZE }, (_, index) => ({ text: `note ${index}` }));
-		await harness.fill('notes', ...records);
-		const items = records.map((record) => ({ ...record, rank: 1 }));
-		const result = await harness.run('upsert', {
-			table: 'notes',
-			items: [...items, { text: 'new' }],
-			parameters: { matchOn: 'fields', matchFields: ['text'] },
-		});
-		expect(outcomes(result)).toEqual([...items.map(() => 'updated'), 'inserted']);
+		const texts = upTo(SIZE).map((number) => `note ${number}`);
+		await harness.fill('notes', ...texts.map((text) => note(text)));
+		const items = [...texts.map((text) => note(text, 1)), note('new')];
+		const result = await harness.run('upsert', { table: 'notes', items, parameters: byFields('text') });
+		expect(outcomes(result)).toEqual([...texts.map(() => 'updated'), 'inserted']);
 		expect(await harness.records('notes')).toHaveLength(SIZE + 1);
 	});
 
 	test('Match On uses all matches, or names them', async () => {
-		const records = Array.from({ length: 100 }, () => ({ text: 'same' }));
-		await harness.fill('notes', ...records);
-		const run = async (multipleMatches: string) =>
-			await harness.run('upsert', {
-				table: 'notes',
-				items: [{ text: 'same', rank: 2 }],
-				parameters: { matchOn: 'fields', matchFields: ['text'] },
-				options: { multipleMatches },
-				onError: 'continueRegularOutput',
-			});
-		expect(JSON.stringify((await run('error')).json())).toContain('More than 5 records match');
-		expect(outcomes(await run('all'))).toEqual(records.map(() => 'updated'));
+		await harness.fill('notes', ...upTo(100).map(() => note('same')));
+		const run = { table: 'notes', items: [note('same', 2)], parameters: byFields('text') };
+		const refused = await harness.run('upsert', { ...run, options: { multipleMatches: 'error' } });
+		expect(refused.error?.message).toContain('More than 5 records match');
+		const all = await harness.run('upsert', { ...run, options: { multipleMatches: 'all' } });
+		expect(outcomes(all)).toEqual(Array(100).fill('updated'));
 	});
 
 	test('Skip Unchanged writes what differs, and Sync removes what is missing', async () => {
-		const stored = numbered(SIZE, { state: 'open' });
 		await fill();
-		const items = stored.map((record, index) => (index % 50 === 0 ? { ...record, price: 5 } : record));
+		const items = numbered(SIZE, { state: 'open' }).map((item, index) => (index % 50 === 0 ? { ...item, price: 5 } : item));
 		const skipped = await harness.run('upsert', { items, options: { skipUnchanged: true } });
 		expect(outcomes(skipped)).toEqual(items.map((_, index) => (index % 50 === 0 ? 'updated' : 'unchanged')));
 		const synced = await harness.run('sync', {
@@ -145,7 +128,7 @@ describe.each(caps)('of %d and %d records', (maxListedRecords, maxFilteredRecord
 	test('links: their records are listed and counted whole', async () => {
 		const [target, ...others] = await fill();
 		const ids = others.map(({ id }) => id);
-		await harness.sandbox.client().patch(`${path}/orders/data/${target!.id}`, { fields: { related: { add: ids } } });
+		await harness.change(target!.id, { related: { add: ids } });
 		const linkedTo = { linkedTo: { record: { linkField: 'orders.related', recordId: target!.id } } };
 		expect(await getAll({}, linkedTo)).toHaveLength(ids.length);
 		expect((await harness.run('count', { options: linkedTo })).json()).toEqual([{ count: ids.length }]);
@@ -157,7 +140,7 @@ describe.each(caps)('of %d and %d records', (maxListedRecords, maxFilteredRecord
 		const counts = (await harness.requests()).filter((request) => request.path.includes('count'));
 		expect(counts).toEqual([]);
 		const link = { linkedRecords: { link: [{ field: 'related', limit: SIZE - 1 }] } };
-		const [read] = (await harness.run('get', { parameters: { recordId: picked(target!.id) }, options: link })).json();
+		const [read] = (await harness.run('get', { parameters: { recordId: target!.id }, options: link })).json();
 		expect(new Set(read!.related as string[])).toEqual(new Set(ids));
 	});
 
@@ -166,8 +149,7 @@ describe.each(caps)('of %d and %d records', (maxListedRecords, maxFilteredRecord
 		const found: string[] = [];
 		let token: string | undefined;
 		do {
-			const parameters = { resource: 'record', operation: 'get', application: picked(APP), table: picked('orders') };
-			const list = await searchList(harness.credential, 'searchRecords', parameters, undefined, token);
+			const list = await searchList(harness.credential, 'searchRecords', recordParameters('get'), undefined, token);
 			found.push(...list.results.map(({ value }) => String(value)));
 			token = list.paginationToken as string | undefined;
 		} while (token !== undefined);

@@ -1,10 +1,10 @@
 /** Items for several tables in one run: a task for each table, in the order of the items. */
 import type { IDataObject } from 'n8n-workflow';
-import { expectErrorItem, outcomes, useHarness, type Run } from './fixtures.cts';
+import { expectFailed, goingOn, located, outcomes, useHarness, type Run } from './fixtures.cts';
 
 const harness = useHarness();
 
-const table = { __rl: true, mode: 'id', value: '={{ $json.table }}' };
+const table = located('={{ $json.table }}');
 
 /** Orders and notes in turn. What the other table lacks is left out. */
 const items: IDataObject[] = [
@@ -17,7 +17,7 @@ const items: IDataObject[] = [
 const run = async (operation: string, { parameters, options, ...more }: Run = {}) =>
 	await harness.run(operation, { items, parameters: { table, ...parameters }, options: { unknownFields: 'ignore', ...options }, ...more });
 
-const bulkPaths = async () => (await harness.writes()).map(({ path }) => /tables\/(\w+)\//.exec(path)?.[1]);
+const bIsRejected = { match: { path: 'notes/data/bulk$' }, fault: { kind: 'failRecords', field: 'text', values: ['b'] } };
 
 test('each table gets its items, in as few requests as if it were the only one', async () => {
 	const result = await run('create');
@@ -25,18 +25,20 @@ test('each table gets its items, in as few requests as if it were the only one',
 	expect(result.json().map(({ text, number }) => text ?? number)).toEqual(['a', '1', 'b', '2']);
 	expect(await harness.values('text', 'notes')).toEqual(['a', 'b']);
 	expect(await harness.values('number')).toEqual(['1', '2']);
-	expect(await bulkPaths()).toEqual(['notes', 'orders']);
+	expect(await harness.writes()).toMatchObject([
+		{ path: '/api/v2/apps/shop/tables/notes/data/bulk' },
+		{ path: '/api/v2/apps/shop/tables/orders/data/bulk' },
+	]);
 });
 
 test('they are matched in their own table, and updated', async () => {
-	await harness.fill('orders', { number: '1', buyer: 'old' });
-	const notes = await harness.fill('notes', { text: 'a', rank: 1 });
-	const ids = [notes[0]!.id, (await harness.records())[0]!.id];
-	const given = [
-		{ id: ids[0], table: 'notes', text: 'b' },
-		{ id: ids[1], table: 'orders', buyer: 'new' },
+	const [stored] = await harness.fill('orders', { number: '1', buyer: 'old' });
+	const [storedNote] = await harness.fill('notes', { text: 'a', rank: 1 });
+	const changes = [
+		{ id: storedNote.id, table: 'notes', text: 'b' },
+		{ id: stored.id, table: 'orders', buyer: 'new' },
 	];
-	expect(outcomes(await run('update', { items: given }))).toEqual(['updated', 'updated']);
+	expect(outcomes(await run('update', { items: changes }))).toEqual(['updated', 'updated']);
 	expect(await harness.values('buyer')).toEqual(['new']);
 	expect(await harness.values('text', 'notes')).toEqual(['b']);
 });
@@ -69,16 +71,13 @@ test('a problem in the last table stops the node before the first one is written
 });
 
 test('it affects its item only, if the node continues', async () => {
-	const result = await run('create', { items: bad, onError: 'continueRegularOutput' });
+	const result = await run('create', { ...goingOn, items: bad });
 	expect(outcomes(result)).toEqual(['inserted', 'inserted', 'inserted', 'failed']);
 });
 
 describe('an item that the platform rejects', () => {
-	beforeEach(
-		async () => await harness.faults({ match: { path: 'notes/data/bulk$' }, fault: { kind: 'failRecords', field: 'text', values: ['b'] } }),
-	);
-
 	test('keeps the next table from being written, if the node stops', async () => {
+		await harness.faults(bIsRejected);
 		const result = await run('create');
 		expect(result.error?.context?.itemIndex).toBe(2);
 		expect(result.error?.description).toContain('1 of 4 items are done');
@@ -87,11 +86,7 @@ describe('an item that the platform rejects', () => {
 	});
 
 	test('a second attempt writes the rest', async () => {
-		await harness.faults({
-			match: { path: 'notes/data/bulk$' },
-			when: { first: 1 },
-			fault: { kind: 'failRecords', field: 'text', values: ['b'] },
-		});
+		await harness.faults({ ...bIsRejected, when: { first: 1 } });
 		const result = await run('create', { retry: { maxTries: 2 } });
 		expect(outcomes(result)).toEqual(['inserted', 'inserted', 'inserted', 'inserted']);
 		expect(await harness.values('text', 'notes')).toEqual(['a', 'b']);
@@ -99,8 +94,8 @@ describe('an item that the platform rejects', () => {
 	});
 
 	test('does not, if it continues', async () => {
-		const result = await run('create', { onError: 'continueRegularOutput' });
-		expect(outcomes(result)).toEqual(['inserted', 'inserted', 'failed', 'inserted']);
+		await harness.faults(bIsRejected);
+		expect(outcomes(await run('create', goingOn))).toEqual(['inserted', 'inserted', 'failed', 'inserted']);
 	});
 });
 
@@ -108,9 +103,9 @@ describe('a table that does not exist', () => {
 	const lost = [{ table: 'nowhere', text: 'x' }, ...items];
 
 	test('fails its items only, if the node continues', async () => {
-		const result = await run('create', { items: lost, onError: 'continueRegularOutput' });
-		expect(outcomes(result).slice(1)).toEqual(Array(4).fill('inserted'));
-		expectErrorItem(result.output('Data Platform')[0]!, 0, 'nowhere');
+		const result = await run('create', { ...goingOn, items: lost });
+		expect(outcomes(result)).toEqual(['failed', 'inserted', 'inserted', 'inserted', 'inserted']);
+		expectFailed(result, 0, 'nowhere');
 	});
 
 	test('stops the node before anything is written', async () => {
@@ -122,8 +117,8 @@ describe('a table that does not exist', () => {
 });
 
 test('an expression that fails is a problem of its item', async () => {
-	const failing = { ...table, value: `={{ $json.text === 'a' ? $('Missing').first() : $json.table }}` };
-	const result = await run('create', { parameters: { table: failing }, onError: 'continueRegularOutput' });
+	const failing = located(`={{ $json.text === 'a' ? $('Missing').first() : $json.table }}`);
+	const result = await run('create', { ...goingOn, parameters: { table: failing } });
 	expect(outcomes(result)).toEqual(['failed', 'inserted', 'inserted', 'inserted']);
 });
 
@@ -139,16 +134,16 @@ test('Sync takes one table only: what is missing from the input is missing from 
 });
 
 test('too many rejections in one table: the next one is not written', async () => {
-	await harness.faults({ match: { path: 'notes/data/bulk$' }, fault: { kind: 'failRecords', field: 'text', values: ['b'] } });
+	await harness.faults(bIsRejected);
 	const notes = Array.from({ length: 200 }, (_, at) => ({ table: 'notes', text: at % 2 ? 'a' : 'b' }));
 	const options = { maxFailedShare: 10, batchSize: 100, parallelRequests: 1 };
-	await run('create', { items: [...notes, ...items], options, onError: 'continueRegularOutput' });
+	await run('create', { ...goingOn, items: [...notes, ...items], options });
 	expect(await harness.records()).toEqual([]);
 });
 
 test('too many problems end the whole run', async () => {
 	const many = [...Array.from({ length: 20 }, (_, at) => ({ table: 'notes', rank: at })), ...items];
-	const result = await run('create', { items: many, options: { maxFailedShare: 10 }, onError: 'continueRegularOutput' });
+	const result = await run('create', { ...goingOn, items: many, options: { maxFailedShare: 10 } });
 	expect(result.json().filter(({ error }) => error === undefined)).toEqual([]);
 	expect(await harness.writes()).toEqual([]);
 });

@@ -1,67 +1,41 @@
-import { expectErrorItem, numbered, outcomes, useHarness, type Run } from './fixtures.cts';
+/** Skip Unchanged, Dry Run, Empty Values, and the report of a write. */
+import { byId, expectFailed, goingOn, numbered, order, outcomes, UNKNOWN_ID, useHarness } from './fixtures.cts';
 
 const harness = useHarness();
 
-const goingOn: Run = { onError: 'continueRegularOutput' };
-const idParameter = { recordId: '={{ $json.id }}' };
 const old = { number: '1', buyer: 'Fox', price: 5, comment: 'kept', tags: ['a', 'b'] };
 
 describe('skip unchanged', () => {
 	const options = { skipUnchanged: true };
 
 	test('upsert: only what differs is sent', async () => {
-		await harness.fill('orders', old, { number: '2', buyer: 'Owl' });
-		const result = await harness.run('upsert', {
-			items: [old, { number: '2', buyer: 'changed' }, { number: '3', buyer: 'Hare' }],
-			options,
-		});
+		await harness.fill('orders', old, order(2));
+		const result = await harness.run('upsert', { items: [old, order(2, { buyer: 'changed' }), order(3)], options });
 		expect(outcomes(result)).toEqual(['unchanged', 'updated', 'inserted']);
-		expect(result.json().map(({ id, ver }) => ({ id, ver }))).toEqual(
-			(await harness.records()).map(({ id }, index) => ({ id, ver: [0, 1, 0][index] })),
-		);
+		expect(result.json().map(({ id }) => id)).toEqual((await harness.records()).map(({ id }) => id));
+		expect(result.json().map(({ ver }) => ver)).toEqual([0, 1, 0]);
 		expect((await harness.writes()).map(({ records }) => records)).toEqual([1, 1]);
 	});
 
 	test('update: by id; a missing record is reported without a write', async () => {
-		const stored = await harness.fill('orders', old, { number: '2', buyer: 'Owl' });
-		const unknown = '00000000-0000-4000-8000-000000000000';
-		const result = await harness.run('update', {
-			...goingOn,
-			items: [
-				{ id: stored[0]!.id, buyer: 'Fox' },
-				{ id: unknown, buyer: 'x' },
-				{ id: stored[1]!.id, buyer: 'changed' },
-			],
-			parameters: idParameter,
-			options,
-		});
+		const [first, second] = await harness.fill('orders', old, order(2));
+		const items = [first.id, UNKNOWN_ID, second.id].map((id) => ({ id, buyer: 'Fox' }));
+		const result = await harness.run('update', { ...goingOn, items, parameters: byId, options });
 		expect(outcomes(result)).toEqual(['unchanged', 'notFound', 'updated']);
 		expect((await harness.writes()).map(({ records }) => records)).toEqual([1]);
 	});
 });
 
-describe('dry run', () => {
-	const options = { dryRun: true };
-
-	test('upsert: what would be, before and after, and no write', async () => {
-		await harness.fill('orders', old, { number: '2', buyer: 'Owl' });
-		const result = await harness.run('upsert', {
-			...goingOn,
-			items: [
-				{ number: '1', buyer: 'Fox', price: 6, comment: 'kept' },
-				{ number: '2', buyer: 'Owl' },
-				{ number: '3', buyer: 'Hare' },
-				{ number: '4', price: 'much' },
-			],
-			options,
-		});
-		expect(outcomes(result)).toEqual(['updated', 'unchanged', 'inserted', 'failed']);
-		expect(result.json()[0]).toMatchObject({ before: { price: 5 }, after: { price: 6 } });
-		expect(result.json()[2]).toMatchObject({ after: { number: '3', buyer: 'Hare' } });
-		expect(result.hints).toEqual([expect.stringMatching(/^Dry run, nothing was written: 1 inserted, 1 updated, 1 unchanged, 1 failed/)]);
-		expect(await harness.writes()).toEqual([]);
-		expect((await harness.records()).map(({ ver }) => ver)).toEqual([0, 0]);
-	});
+test('a dry run of an upsert: what would be, before and after, and no write', async () => {
+	await harness.fill('orders', old, order(2));
+	const items = [{ number: '1', buyer: 'Fox', price: 6, comment: 'kept' }, order(2), order(3), order(4, { price: 'much' })];
+	const result = await harness.run('upsert', { ...goingOn, items, options: { dryRun: true } });
+	expect(outcomes(result)).toEqual(['updated', 'unchanged', 'inserted', 'failed']);
+	expect(result.json()[0]).toMatchObject({ before: { price: 5 }, after: { price: 6 } });
+	expect(result.json()[2]).toMatchObject({ after: order(3) });
+	expect(result.hints).toEqual([expect.stringMatching(/^Dry run, nothing was written: 1 inserted, 1 updated, 1 unchanged, 1 failed/)]);
+	expect(await harness.writes()).toEqual([]);
+	expect((await harness.records()).map(({ ver }) => ver)).toEqual([0, 0]);
 });
 
 describe('empty values', () => {
@@ -83,7 +57,7 @@ describe('empty values', () => {
 
 	test('are an error that names all of them', async () => {
 		const result = await run('error');
-		expectErrorItem(result.output('Data Platform')[0]!, 0, "'price' is empty; 'comment' is empty; 'tags' is empty");
+		expectFailed(result, 0, "'price' is empty; 'comment' is empty; 'tags' is empty");
 		expect(await harness.writes()).toEqual([]);
 	});
 });
@@ -91,7 +65,7 @@ describe('empty values', () => {
 const ISO_TIME = /^\d{4}-\d\d-\d\dT[\d:.]+Z$/;
 
 describe('the report', () => {
-	const items = [...numbered(2), { number: '3', buyer: 'x', state: 'lost' }];
+	const items = [order(1), order(2), order(3, { state: 'lost' })];
 
 	test('as a summary is one item, paired with all', async () => {
 		const options = { output: 'summary' };
@@ -99,20 +73,9 @@ describe('the report', () => {
 		const [item, ...others] = result.output('Data Platform');
 		expect(others).toEqual([]);
 		expect(item?.json).toEqual({
-			inserted: 2,
-			updated: 0,
-			unchanged: 0,
-			found: 0,
-			skipped: 0,
-			notFound: 0,
-			failed: 1,
-			unknown: 0,
-			written: 0,
-			requests: (await harness.requests()).length,
-			retries: 0,
-			waitedMs: 0,
-			started: expect.stringMatching(ISO_TIME),
-			finished: expect.stringMatching(ISO_TIME),
+			...{ inserted: 2, updated: 0, unchanged: 0, found: 0, skipped: 0, notFound: 0, failed: 1, unknown: 0, written: 0 },
+			...{ requests: (await harness.requests()).length, retries: 0, waitedMs: 0 },
+			...{ started: expect.stringMatching(ISO_TIME), finished: expect.stringMatching(ISO_TIME) },
 			executionId: expect.stringMatching(/^\d+$/),
 			warning: '1 failed',
 			errors: [{ count: 1, error: 'Field \'state\' must be one of "open", "sent", not "lost"', outcome: 'failed', item: 2 }],

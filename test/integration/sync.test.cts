@@ -1,13 +1,8 @@
 /** Sync: makes the table, or a part of it, match the input. */
 import type { IDataObject } from 'n8n-workflow';
-import { numbered, outcomes, useHarness, type Run } from './fixtures.cts';
+import { byFields, byId, goingOn, numbered, order, outcomes, useHarness, where, type Run } from './fixtures.cts';
 
 const harness = useHarness();
-
-const where = (field: string, operator: string, value: string) => ({
-	filterMode: 'conditions',
-	conditions: { condition: [{ field, operator, value }] },
-});
 
 const guards = { maxRecordsToRemove: 100, maxShareToRemove: 100 };
 const deleting = { missingRecords: 'delete', ...guards };
@@ -16,18 +11,14 @@ const marking = { missingRecords: 'setFields', fieldsToSet: { entry: [{ field: '
 const sync = (items: IDataObject[], { parameters = deleting, ...run }: Run = {}) =>
 	harness.run('sync', { items, ...run, parameters: { ...parameters } });
 
-const order = (number: number, more: IDataObject = {}) => ({ number: String(number), buyer: `Buyer ${number}`, ...more });
-
 /** The outcome of each output item, with its key. */
 const report = (result: Awaited<ReturnType<typeof sync>>) =>
 	result.json().map(({ outcome, number, details }) => {
-		const failed = details as IDataObject | undefined;
-		return failed ? `${failed.outcome as string}` : `${outcome as string} ${number as string}`;
+		const failed = details as { outcome: string } | undefined;
+		return failed?.outcome ?? `${outcome as string} ${number as string}`;
 	});
 
-beforeEach(async () => {
-	await harness.fill('orders', ...numbered(5));
-});
+beforeEach(() => harness.fill('orders', ...numbered(5)));
 
 test('creates, updates and deletes, and removes last', async () => {
 	const result = await sync([order(1), order(2, { price: 3 }), order(3), order(4), order(9)]);
@@ -65,7 +56,7 @@ test('fields are set instead of deleting; records that already have the values a
 
 test('only records that the filter names can be missing', async () => {
 	await harness.fill('orders', order(1, { state: 'open' }), order(2, { state: 'open' }), order(3, { state: 'sent' }));
-	const result = await sync([order(1)], { parameters: { ...deleting, ...where('state', 'eq', 'open') } });
+	const result = await sync([order(1)], { parameters: { ...deleting, ...where({ field: 'state', operator: 'eq', value: 'open' }) } });
 	expect(report(result)).toEqual(['unchanged 1', 'deleted 2']);
 	expect(await harness.values('number')).toEqual(['1', '3']);
 });
@@ -92,10 +83,8 @@ describe('guards', () => {
 
 describe('an item that fails', () => {
 	test('without its key, nothing is removed, whatever the options are', async () => {
-		const result = await sync([order(1), { buyer: 'x' }, order(3)], {
-			onError: 'continueRegularOutput',
-			parameters: { ...deleting, removeDespiteFailures: true },
-		});
+		const parameters = { ...deleting, removeDespiteFailures: true };
+		const result = await sync([order(1), { buyer: 'x' }, order(3)], { ...goingOn, parameters });
 		expect(report(result)).toEqual(['unchanged 1', 'failed', 'unchanged 3']);
 		expect(result.hints).toContainEqual(expect.stringContaining('No record was removed: it is unknown which one item 1 stands for'));
 		expect(await harness.records()).toHaveLength(5);
@@ -104,25 +93,23 @@ describe('an item that fails', () => {
 	test('if not all items were sent, nothing is removed, whatever the options are', async () => {
 		await harness.faults({ match: { path: '/data/bulk$' }, fault: { kind: 'status', status: 403 } });
 		const parameters = { ...deleting, removeDespiteFailures: true };
-		const result = await sync([order(1), order(9)], { onError: 'continueRegularOutput', parameters });
+		const result = await sync([order(1), order(9)], { ...goingOn, parameters });
 		expect(result.json()[2]?.error).toContain('but was not removed: the run stopped before');
 		expect(await harness.records()).toHaveLength(5);
 	});
 
 	test('with its key: missing records are reported, and left unless the option is set', async () => {
 		const items = [order(1), order(2, { price: -1 }), order(3)];
-		const left = await sync(items, { onError: 'continueRegularOutput' });
+		const left = await sync(items, goingOn);
 		expect(report(left)).toEqual(['unchanged 1', 'failed', 'unchanged 3', 'failed', 'failed']);
 		expect(left.json()[3]).toMatchObject({
 			error: expect.stringContaining('but was not removed: item 1 did not succeed') as string,
 			details: { outcome: 'failed', id: expect.any(String) as string },
 		});
 		expect(await harness.records()).toHaveLength(5);
-		const removed = await sync(items, { onError: 'continueRegularOutput', parameters: { ...deleting, removeDespiteFailures: true } });
-		const [first, second, third, ...missing] = report(removed);
-		expect([first, second, third]).toEqual(['unchanged 1', 'failed', 'unchanged 3']);
+		const removed = await sync(items, { ...goingOn, parameters: { ...deleting, removeDespiteFailures: true } });
 		// Records that were created at the same time are sorted by their IDs.
-		expect(missing.sort()).toEqual(['deleted 4', 'deleted 5']);
+		expect(report(removed).sort()).toEqual(['deleted 4', 'deleted 5', 'failed', 'unchanged 1', 'unchanged 3']);
 		expect(await harness.values('number')).toEqual(['1', '2', '3']);
 	});
 });
@@ -144,10 +131,7 @@ test('a summary counts the records that were removed', async () => {
 
 test('a record that could not be removed keeps its details on the error output', async () => {
 	await harness.faults({ match: { method: 'DELETE' }, fault: { kind: 'status', status: 409 } });
-	const result = await sync(
-		[1, 2, 3, 4].map((number) => order(number)),
-		{ onError: 'continueErrorOutput' },
-	);
+	const result = await sync(numbered(4), { onError: 'continueErrorOutput' });
 	expect(result.output('Data Platform', 0)).toHaveLength(4);
 	expect(result.output('Data Platform', 1).map(({ json }) => json)).toMatchObject([
 		{ details: { outcome: 'failed', status: 409, id: expect.any(String) as string } },
@@ -163,28 +147,27 @@ test('Retry On Fail: the second attempt reports what the first one removed', asy
 });
 
 test('records can be matched on other fields and on their IDs', async () => {
-	const byFields = await sync([order(1), order(2)], { parameters: { ...deleting, matchOn: 'fields', matchFields: ['buyer'] } });
-	expect(report(byFields).slice(2).sort()).toEqual(['deleted 3', 'deleted 4', 'deleted 5']);
+	const onBuyer = await sync([order(1), order(2)], { parameters: { ...deleting, ...byFields('buyer') } });
+	expect(report(onBuyer).slice(2).sort()).toEqual(['deleted 3', 'deleted 4', 'deleted 5']);
 	const [first] = await harness.records();
-	const byId = await sync([{ id: first!.id, buyer: 'Buyer 1' }], {
-		parameters: { ...deleting, matchOn: 'recordId', recordId: '={{ $json.id }}' },
-	});
-	expect(outcomes(byId)).toEqual(['unchanged', 'deleted']);
+	const onId = await sync([{ id: first!.id, buyer: 'Buyer 1' }], { parameters: { ...deleting, matchOn: 'recordId', ...byId } });
+	expect(outcomes(onId)).toEqual(['unchanged', 'deleted']);
 	expect(await harness.values('number')).toEqual(['1']);
 });
 
 test('the filter must be the same for all items', async () => {
 	const items = [order(1, { state: 'open' }), order(2, { state: 'sent' })];
-	const result = await sync(items, { parameters: { ...deleting, ...where('state', 'eq', '={{ $json.state }}') } });
+	const filter = where({ field: 'state', operator: 'eq', value: '={{ $json.state }}' });
+	const result = await sync(items, { parameters: { ...deleting, ...filter } });
 	expect(result.error?.message).toContain("Nothing was sent: 'Conditions' is");
 	expect(await harness.requests()).toEqual([]);
 });
 
 test('items that fail because they are duplicates are identified by their key', async () => {
 	const result = await sync([order(1), order(1), order(2)], {
+		...goingOn,
 		parameters: { ...deleting, removeDespiteFailures: true },
 		options: { duplicates: 'error' },
-		onError: 'continueRegularOutput',
 	});
 	expect(report(result).slice(0, 3)).toEqual(['failed', 'failed', 'unchanged 2']);
 	expect(await harness.values('number')).toEqual(['1', '2']);

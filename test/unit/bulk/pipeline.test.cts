@@ -464,3 +464,71 @@ describe('an update by ID', () => {
 		expect(results).toEqual(['notFound', 'updated']);
 	});
 });
+
+describe('what is asked for ahead', () => {
+	const byId: Matching = { on: 'recordId', ifFound: 'update', ifMissing: 'create', multipleMatches: 'error' };
+	const row = { index: 0, id: 'a', values: { name: 'Ada', company: 'New' } };
+	const links = ['POST companies filter'];
+	const people = ['POST companies filter', 'POST people filter'];
+	const skipUnchanged = { options: { skipUnchanged: true } };
+
+	test.each<[what: string, setup: Setup, requests: string[]]>([
+		['an upsert needs the linked records only', {}, links],
+		['an upsert of what differs also needs the stored records', skipUnchanged, people],
+		['matching needs the matched records', { matching: onName }, people],
+		['an update by ID needs no record', { matching: byId }, links],
+		['an update of what differs by ID needs the record', { ...skipUnchanged, matching: byId }, ['GET people a', ...links]],
+		['a row with a problem is not looked up', { matching: onName, planning: { matchOn: ['n'] } }, links],
+	])('%s', async (_, setup, requests) => {
+		const { pipeline, stub } = setUp({ links: 'create', ...setup });
+		await pipeline.readAhead([row]);
+		expect([...stub.requests].sort()).toEqual(requests);
+	});
+
+	test('and fails is asked for again later: it is no failure yet', async () => {
+		const { pipeline } = setUp({ links: 'create', matching: onName, respond: () => httpResponse(401, {}) });
+		await expect(pipeline.readAhead([row])).resolves.toBeUndefined();
+	});
+});
+
+test('the stored records of entries are found by ID or by import key, with all fields', async () => {
+	const entries: Entry[] = [
+		{ index: 0, id: 'b', fields: {} },
+		{ index: 1, key: 'Ada', fields: { name: 'Ada' } },
+	];
+	const { pipeline, stub } = setUp();
+	const found = await pipeline.stored(entries);
+	expect(entries.map((entry) => found.get(entry)?.map(({ id }) => id))).toEqual([['b'], ['a']]);
+	expect([...stub.requests].sort()).toEqual(['GET people b', 'POST people filter']);
+	expect(stub.bodies.map(({ loadFields }) => loadFields)).toEqual([undefined, undefined]);
+	const keyless = setUp({ table: { ...people, fields: people.fields.slice(1) } });
+	expect([...(await keyless.pipeline.stored(entries.slice(0, 1)))].map(([, [record]]) => record?.id)).toEqual(['b']);
+});
+
+test('keys are planned whatever else is wrong with a row; a row without its key is unknown', async () => {
+	const { pipeline } = setUp({ planning: { duplicates: 'error' } });
+	const rows = [{ name: 'Ada', n: 'no number' }, { n: 1 }, 'no row', { name: 'Bob' }, { name: 'Bob' }];
+	const all = rows.map((values, index) => ({ index, values }));
+	const { records, unknown } = await pipeline.planKeys(all, people.fields.slice(0, 1));
+	expect(records.map(({ key, fields }) => [key, fields])).toEqual([
+		['Ada', { name: 'Ada' }],
+		['Bob', { name: 'Bob' }],
+	]);
+	expect(unknown).toEqual([1, 2]);
+});
+
+test('a record that adds a file or message would add it twice, others add nothing', () => {
+	const files = { ...people, fields: [...people.fields, fieldOf('papers', 'file')] };
+	const { pipeline } = setUp({ table: files });
+	const plain: Entry = { index: 0, fields: { name: 'Ada' } };
+	const adding: Entry = { index: 1, fields: { papers: { add: [{ filename: 'a' }] } } };
+	expect([[plain], [adding], [plain, adding]].map((records) => pipeline.addsTwice(records))).toEqual([false, true, true]);
+});
+
+test('what rows link to is forgotten with the next portion', async () => {
+	const { pipeline, write } = setUp({ links: 'create' });
+	await write([{ name: 'Ada', company: 'Acorn' }]);
+	expect([...(await pipeline.linkedIds([]))]).toEqual(['acorn']);
+	await pipeline.plan([]);
+	expect([...(await pipeline.linkedIds([]))]).toEqual([]);
+});

@@ -235,6 +235,17 @@ describe('what the linked table does not allow', () => {
 		expect(rows[2]!.values).toEqual({ company: 'x' });
 	});
 
+	test('a linked table that must not be searched is the problem of every field that links to it', async () => {
+		const { resolve } = setUp({ respond: () => httpResponse(403, { errors: [{ message: 'no' }] }) });
+		const [row, other] = await resolve([{ company: 'Acorn', clients: ['Birch'] }, { company: { id: 'x' } }]);
+		const message = expect.stringContaining("its linked table can't be read");
+		expect(row!.problems).toEqual([
+			{ field: 'company', message },
+			{ field: 'clients', message },
+		]);
+		expect(other!.values).toEqual({ company: 'x' });
+	});
+
 	test.each([
 		new ServiceError('down', { delivery: 'ambiguous', status: 503 }),
 		new ServiceError('no connection', { delivery: 'notApplied' }),
@@ -300,6 +311,13 @@ describe('creating what is missing', () => {
 		expect(bulk).toMatchObject({ useUpsert: true, bulk: [{ fields: { name: 'New' } }, { fields: { name: 'Newer' } }] });
 		// One look-up for both link fields.
 		expect(stub.requests).toEqual(['POST companies filter', 'POST companies bulk']);
+	});
+
+	test('only for the records of the plan', async () => {
+		const { stub, resolver, plan } = await create([{ company: 'New' }, { company: 'Other' }]);
+		plan.records.shift();
+		await resolver.createMissing(plan, people, options);
+		expect(stub.tables.companies!.map(({ fields }) => fields.name)).toEqual(['Acorn', 'Birch', 'Cedar, Inc', 'Other']);
 	});
 
 	test('one that is rejected does not prevent others from being created', async () => {

@@ -630,6 +630,17 @@ describe('several records of one item', () => {
 		expect(outcomes[0]).toHaveLength(1);
 	});
 
+	test.each<[what: string, locked: string[], noRetry: true | undefined]>([
+		['one that was written: it would be added again', ['b'], true],
+		['none: it may be tried again', ['a', 'b'], undefined],
+	])('what adds a file, to %s', async (_, locked, noRetry) => {
+		const files = { ...table, fields: [...table.fields, fieldOf('papers', 'file')] };
+		const papers = { add: [{ filename: 'a' }] };
+		const adding = await write([{ city: 'Oslo', papers }], { ...all, table: files, respond: rejecting(...locked) });
+		const other = await write([{ city: 'Oslo', n: 5 }], { ...all, table: files, respond: rejecting(...locked) });
+		expect([adding, other].map(({ outcomes }) => outcomes[0]![0]!.noRetry)).toEqual([noRetry, undefined]);
+	});
+
 	test('that are all skipped are all returned', async () => {
 		const { results, stub } = await write([{ city: 'Oslo' }, { city: 'Rome' }], {
 			on: ['city'],

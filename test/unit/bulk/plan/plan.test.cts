@@ -1,5 +1,6 @@
 import { planRecords } from '../../../../nodes/DataPlatform/bulk/plan/plan.ts';
 import { InputError } from '../../../../nodes/DataPlatform/transport/errors.ts';
+import type { FieldValues } from '../../../../nodes/DataPlatform/api/types.ts';
 import { fieldOf, people, tableOf } from '../../fixtures.cts';
 import type { PlanInput, PlanOptions } from '../../../../nodes/DataPlatform/bulk/terms.ts';
 
@@ -84,6 +85,25 @@ describe('checking an item', () => {
 		expect(plan([{ values: { age: 1 }, id: ' r1 ' }], { mode: 'update' }).records[0]?.id).toBe('r1');
 		const created = plan([{ values: { surname: 'F' }, id: 'r1' }], { mode: 'create' });
 		expect(created.records[0]?.id).toBeUndefined();
+	});
+});
+
+describe('a full update that would clear every other field', () => {
+	const table = tableOf(fieldOf('code', 'text', { importKey: true }), fieldOf('n', 'number'), fieldOf('papers', 'file'));
+	const clears = { index: 0, message: 'no field has a value, so every field of the record would be cleared', hint: expect.any(String) };
+	const replace = { mode: 'replace' } as const;
+	const onCode = { ...replace, matchOn: ['code'] };
+
+	test.each<[what: string, values: FieldValues, options: Pick<PlanOptions, 'mode' | 'matchOn'>, problems: object[]]>([
+		['no value at all', {}, replace, [clears]],
+		['a list of files that adds nothing', { papers: { add: [] } }, replace, [clears]],
+		['only the value that the record is found by', { code: 'a' }, onCode, [clears]],
+		['the value of the import key, if it is found by its ID', { code: 'a' }, replace, []],
+		['a value beside the one that it is found by', { code: 'a', n: 1 }, onCode, []],
+		['an update leaves the other fields', {}, { mode: 'update' }, []],
+		['another problem says enough', { n: 'x' }, replace, [{ index: 0, field: 'n', message: `'n' accepts a number, not "x"` }]],
+	])('%s', (_, values, options, problems) => {
+		expect(plan([{ values, id: 'r1' }], options, table).problems).toEqual(problems);
 	});
 });
 

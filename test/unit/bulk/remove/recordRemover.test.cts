@@ -40,6 +40,33 @@ test('deletions and writes learn from each other', async () => {
 	expect(congestion.parallel).toBe(1);
 });
 
+test('the first record goes alone, and what it took makes fewer go at a time', async () => {
+	const requests = new RequestLimit(0);
+	const busyOnce = new Set(['r0']);
+	let underWay = 0;
+	const seen: number[] = [];
+	const { connection } = fakePlatform(
+		async ({ url }) => {
+			seen.push((underWay += 1));
+			await new Promise(setImmediate);
+			underWay -= 1;
+			return busyOnce.delete(url.split('/').at(-1)!) ? httpResponse(429, {}, { 'retry-after': '0' }) : httpResponse(204, '');
+		},
+		{ retryBudgetMs: 60_000 },
+	);
+	const remover = new Remover(connection, at, requests);
+	for (const count of [0, 30]) {
+		await remover.removeEach(
+			many(count),
+			() => false,
+			() => undefined,
+		);
+	}
+	// r0, r0 again, and from then on two at once, as one was confirmed.
+	expect(seen.slice(0, 4)).toEqual([1, 1, 1, 2]);
+	expect(requests.count).toBeGreaterThan(2);
+});
+
 test('how many go at a time may change meanwhile', async () => {
 	let limit = 3;
 	let underWay = 0;

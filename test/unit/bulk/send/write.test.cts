@@ -3,7 +3,7 @@ import type { IHttpRequestOptions } from 'n8n-workflow';
 import { writeMany } from '../../../../nodes/DataPlatform/bulk/send/write.ts';
 import { entriesOf, isWrite, nothingFound, records, TIME, writeRecords, writtenData } from '../../bulkWrites.cts';
 import { people } from '../../fixtures.cts';
-import { httpResponse, pageResponse, fakePlatform, type Serve } from '../../stubPlatform.cts';
+import { httpResponse, pageResponse, fakePlatform, networkError, type Serve } from '../../stubPlatform.cts';
 
 const keysOf = (options: IHttpRequestOptions) => entriesOf(options).map(({ fields }) => fields.email);
 
@@ -161,6 +161,17 @@ describe('a platform that reads but takes no write', () => {
 		expect(stopped).toBeUndefined();
 	});
 
+	test('and rejects a batch in between, goes on: it is there', async () => {
+		const lost = losing(() => false);
+		const { outcomes, stopped } = await write({
+			count: 18,
+			serve: (request, number) => (isWrite(request) && keysOf(request)[0] === 'k8' ? status(400) : lost(request, number)),
+			options: { batchSize: 1, parallelRequests: 1 },
+		});
+		expect(outcomes).toEqual([...times(8, 'unknown'), 'failed', ...times(9, 'unknown')]);
+		expect(stopped).toBeUndefined();
+	});
+
 	test('but some, goes on', async () => {
 		let writes = 0;
 		const serve: Serve = (request) => {
@@ -172,6 +183,25 @@ describe('a platform that reads but takes no write', () => {
 		expect(stopped).toBeUndefined();
 		expect(outcomes.filter((outcome) => outcome === 'unknown')).toHaveLength(36);
 	});
+});
+
+test('what a lost request may have written is looked up, also if the run stops before it is sent again', async () => {
+	let writes = 0;
+	const serve: Serve = (request) => {
+		if (isWrite(request)) {
+			writes += 1;
+			// Written without a response; the retry is rejected as too large; then the token expires.
+			return writes === 1 ? networkError('ECONNRESET') : status(writes === 2 ? 413 : 401);
+		}
+		const keys = [...new Set(String(request.body).match(/k\d/g))];
+		return pageResponse(
+			request,
+			keys.map((key) => ({ id: `id-${key}`, created: TIME, modified: TIME, ver: 0, fields: { email: key, surname: 'Fox' } })),
+		);
+	};
+	const { batches, outcomes } = await write({ count: 9, serve, options: { batchSize: 5, parallelRequests: 1 }, retryBudgetMs: 5000 });
+	expect(batches).toEqual([5, 5, 3]);
+	expect(outcomes).toEqual([...times(5, 'written'), ...times(4, 'not sent')]);
 });
 
 test('rejected batches are divided a bounded number of times', async () => {

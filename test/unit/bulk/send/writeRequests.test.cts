@@ -2,7 +2,7 @@
 import type { IHttpRequestOptions } from 'n8n-workflow';
 import type { Task } from '../../../../nodes/DataPlatform/bulk/writeTask.ts';
 import { writeMany } from '../../../../nodes/DataPlatform/bulk/send/write.ts';
-import { isWrite, nothingFound, records, writeRecords, written } from '../../bulkWrites.cts';
+import { entriesOf, isWrite, nothingFound, records, writeRecords, written } from '../../bulkWrites.cts';
 import { fieldOf, people, tableOf } from '../../fixtures.cts';
 import { httpResponse, pageResponse, fakePlatform, networkError, notFound, type Serve } from '../../stubPlatform.cts';
 import type { Entry, WriteMode } from '../../../../nodes/DataPlatform/bulk/terms.ts';
@@ -112,6 +112,35 @@ describe('what is sent again', () => {
 });
 
 describe('the pace', () => {
+	test('a lost attempt makes batches smaller, though the next one succeeds', async () => {
+		let writes = 0;
+		const serve: Serve = (request) => {
+			writes += 1;
+			return writes === 1 ? networkError('ECONNRESET') : written(request);
+		};
+		const { batches } = await write(withIds(2500), serve, { parallelRequests: 1 }, { retryBudgetMs: 5000 });
+		expect(batches).toEqual([1000, 1000, 500, 500, 500]);
+	});
+
+	test('after repeated attempts one request at a time goes on, until one is confirmed at once', async () => {
+		const tried = new Set<string>();
+		const underWayAt: Record<string, number> = {};
+		let underWay = 0;
+		const serve: Serve = async (request) => {
+			const [{ fields }] = entriesOf(request) as [{ fields: { email: string } }];
+			const isFirst = !tried.has(fields.email);
+			tried.add(fields.email);
+			underWay += 1;
+			underWayAt[fields.email] = underWay;
+			await new Promise((resolve) => setTimeout(resolve, 5));
+			underWay -= 1;
+			const isRefused = isFirst && tried.size <= 12;
+			return isRefused ? httpResponse(429, {}, { 'retry-after': '0' }) : written(request);
+		};
+		const { mostUnderWay } = await write(withIds(16), serve, { batchSize: 1 }, { retryBudgetMs: 60_000 });
+		expect([mostUnderWay, underWayAt.k12, underWayAt.k14]).toEqual([12, 1, 2]);
+	});
+
 	test('only records that were not read before are looked up, together', async () => {
 		const planned = records(2500).map((record) => ({
 			...record,
@@ -129,28 +158,27 @@ describe('the pace', () => {
 		expect(outcomes.filter((outcome) => outcome === 'unchanged')).toHaveLength(2491);
 	});
 
-	test('at scale: an update compares one window of records at a time, an upsert twelve', async () => {
-		const compare = async (mode: WriteMode) => {
-			const planned = withIds(13_000).map(({ id, ...record }) => (mode === 'upsert' ? record : { ...record, id }));
-			let most = 0;
-			let reading = 0;
-			const serve: Serve = async (request) => {
-				if (isWrite(request)) return written(request);
-				reading += 1;
-				most = Math.max(most, reading);
-				await new Promise((resolve) => setTimeout(resolve, 5));
-				reading -= 1;
-				const keys = [...new Set(String(request.body).match(/k\d+/g))];
-				const stored = keys.map((email) => ({ id: email.replace('k', 'r'), fields: { email, surname: 'Fox' } }));
-				return pageResponse(request, stored);
-			};
-			const { outcomes } = await write(planned, serve, { mode, skipUnchanged: true });
-			expect(new Set(outcomes)).toEqual(new Set(['unchanged']));
-			return most;
+	test.each<[WriteMode, windows: number]>([
+		['upsert', 3],
+		['update', 1],
+		['replace', 1],
+	])('%s of 2,500 records that are compared: %d windows are read at a time', async (mode, windows) => {
+		const planned = withIds(2500).map(({ id, ...record }) => (mode === 'upsert' ? record : { ...record, id }));
+		let most = 0;
+		let reading = 0;
+		const serve: Serve = async (request) => {
+			if (isWrite(request)) return written(request);
+			reading += 1;
+			most = Math.max(most, reading);
+			await new Promise((resolve) => setTimeout(resolve, 5));
+			reading -= 1;
+			const keys = [...new Set(String(request.body).match(/k\d+/g))];
+			const stored = keys.map((email) => ({ id: email.replace('k', 'r'), fields: { email, surname: 'Fox' } }));
+			return pageResponse(request, stored);
 		};
-		expect(await compare('upsert')).toBe(12);
-		expect(await compare('update')).toBe(1);
-		expect(await compare('replace')).toBe(1);
+		const { outcomes } = await write(planned, serve, { mode, skipUnchanged: true });
+		expect(new Set(outcomes)).toEqual(new Set(['unchanged']));
+		expect(most).toBe(windows);
 	});
 });
 

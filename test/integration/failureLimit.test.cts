@@ -1,6 +1,6 @@
 /** Max Failures (%), in the operations that write many records. */
 import type { IDataObject } from 'n8n-workflow';
-import { numbered, outcomes, useHarness, type OnError } from './fixtures.cts';
+import { goingOn, numbered, outcomes, useHarness, type Run } from './fixtures.cts';
 
 const harness = useHarness();
 
@@ -10,15 +10,15 @@ const items = (count: number, isBad: (index: number) => boolean) =>
 
 const reject = () => harness.faults({ match: { path: '/data/bulk$' }, fault: { kind: 'failRecords', field: 'buyer', values: ['Bad'] } });
 
-const run = (operation: string, given: IDataObject[], options: IDataObject, onError?: OnError) =>
-	harness.run(operation, { items: given, options: { batchSize: 50, parallelRequests: 1, ...options }, onError });
+const run = (operation: string, given: IDataObject[], options: IDataObject, more: Run = {}) =>
+	harness.run(operation, { items: given, options: { batchSize: 50, parallelRequests: 1, ...options }, ...more });
 
 const count = (all: unknown[], outcome: string) => all.filter((one) => one === outcome).length;
 
-test.each(['create', 'upsert', 'sync'])('%s: too many rejected: nothing more is sent, and each item says so', async (operation) => {
+test.each(['create', 'upsert', 'sync'])('%s sends nothing more after too many rejections, and each item says so', async (operation) => {
 	await reject();
 	const given = items(400, (index) => index % 5 === 0);
-	const result = await run(operation, given, { maxFailedShare: 10 }, 'continueRegularOutput');
+	const result = await run(operation, given, { maxFailedShare: 10 }, goingOn);
 	const all = outcomes(result);
 	expect(count(all, 'inserted')).toBe(80);
 	expect(count(all, 'failed')).toBe(320);
@@ -47,7 +47,7 @@ test('the error that stops the node says so in words and for programs', async ()
 	});
 });
 
-test('fewer fail: all others are written, even if the node stops at an error', async () => {
+test('if fewer fail, all others are written, even if the node stops at an error', async () => {
 	await reject();
 	const given = items(400, (index) => index % 20 === 0);
 	const result = await run('upsert', given, { maxFailedShare: 10 });
@@ -56,22 +56,20 @@ test('fewer fail: all others are written, even if the node stops at an error', a
 	expect(await harness.records()).toHaveLength(380);
 });
 
-test('problems that are found before sending count in full: nothing is sent', async () => {
+test('if too many items have problems before anything is sent, nothing is sent', async () => {
 	const given = numbered(20).map((item, index) => (index < 3 ? { ...item, price: 'x' } : item));
-	const result = await run('create', given, { maxFailedShare: 10 }, 'continueRegularOutput');
+	const result = await run('create', given, { maxFailedShare: 10 }, goingOn);
 	expect(count(outcomes(result), 'failed')).toBe(20);
 	expect(result.json().at(-1)?.error).toContain('(3 of 20 items have problems)');
 	expect(await harness.writes()).toEqual([]);
-	const enough = await run('create', given, { maxFailedShare: 15 }, 'continueRegularOutput');
+	const enough = await run('create', given, { maxFailedShare: 15 }, goingOn);
 	expect(count(outcomes(enough), 'inserted')).toBe(17);
 });
 
 test('the summary says why it stopped, and how far it got', async () => {
 	await reject();
 	const given = items(300, (index) => index >= 50);
-	const options = { maxFailedShare: 50, output: 'summary' };
-	const result = await run('upsert', given, options, 'continueRegularOutput');
-	expect(result.json()).toMatchObject([
-		{ inserted: 50, failed: 250, stopped: expect.stringContaining('more than 50 % of the items fail') as string, confirmedThroughItem: 49 },
-	]);
+	const result = await run('upsert', given, { maxFailedShare: 50, output: 'summary' }, goingOn);
+	const stopped = expect.stringContaining('more than 50 % of the items fail');
+	expect(result.json()).toMatchObject([{ inserted: 50, failed: 250, stopped, confirmedThroughItem: 49 }]);
 });

@@ -1,7 +1,7 @@
 /** Field Rules: what an existing record keeps, whoever finds it, and whoever writes meanwhile. */
 import type { IDataObject } from 'n8n-workflow';
-import { stored as storedFile } from './attachmentFixtures.cts';
-import { APP, numbered, outcomes, useHarness, type Run } from './fixtures.cts';
+import { itemWithFile } from './attachmentFixtures.cts';
+import { byFields, byId, goingOn, numbered, outcomes, UNKNOWN_ID, useHarness, type Run } from './fixtures.cts';
 import { useOtherWriter } from './otherWriter.cts';
 
 const harness = useHarness();
@@ -29,7 +29,7 @@ const keptOf = (json: IDataObject[]) => json.map(({ kept }) => kept);
 /** How the operations find the records of the items. */
 const WAYS: Array<[string, string, Run]> = [
 	['upsert', 'by import key', {}],
-	['upsert', 'by other fields', { parameters: { matchOn: 'fields', matchFields: ['number'] } }],
+	['upsert', 'by other fields', { parameters: byFields('number') }],
 	['sync', 'by import key', { parameters: { filterMode: 'none', missingRecords: 'leave' } }],
 ];
 
@@ -56,26 +56,19 @@ describe.each(WAYS)('%s %s', (operation, _, run) => {
 	});
 });
 
-test('update by ID: rules hold, and a missing record is reported', async () => {
+test('an update by ID follows the rules, and reports a missing record', async () => {
 	const [first, second] = await harness.fill('orders', ...stored);
-	const gone = '00000000-0000-4000-8000-000000000000';
-	const ids = [first!.id, gone, second!.id];
-	const result = await harness.run('update', {
-		items: ids.map((id) => ({ id, price: 9, comment: 'ours' })),
-		parameters: { recordId: '={{ $json.id }}' },
-		options: rules,
-		onError: 'continueRegularOutput',
-	});
+	const changes = [first!.id, UNKNOWN_ID, second!.id].map((id) => ({ id, price: 9, comment: 'ours' }));
+	const result = await harness.run('update', { items: changes, parameters: byId, options: rules, ...goingOn });
 	expect(outcomes(result)).toEqual(['updated', 'notFound', 'unchanged']);
 	expect(keptOf(result.json())).toEqual([['price'], undefined, ['price', 'comment']]);
 	expect(await all()).toEqual([{ ...stored[0], comment: 'ours' }, stored[1]]);
 });
 
-test('importFromFile: the report counts the records that kept a field', async () => {
+test('an import from a file follows the rules, and its report counts the records that kept a field', async () => {
 	await harness.fill('orders', ...stored);
 	const csv = ['comment,price,number,buyer', ...[3, 2, 1].map((n) => `ours,9,${n},New`)];
-	const data = await storedFile('orders.csv', csv.join('\n'), 'text/csv');
-	const result = await harness.run('importFromFile', { input: [{ json: {}, binary: { data } }], options: rules });
+	const result = await harness.run('importFromFile', { input: await itemWithFile('orders.csv', csv.join('\n')), options: rules });
 	expect(result.json()[0]).toMatchObject({ inserted: 1, updated: 2 });
 	expect(JSON.stringify(result.json()[0]!.kept)).toBe('{"price":2,"comment":1}');
 	expect(await all()).toEqual(written);
@@ -103,16 +96,10 @@ test.each([true, false])("counts of kept fields are in the table's order, whiche
 });
 
 test('a linked record is created only for a link that is written', async () => {
-	const link = { name: 'home', type: 'schema_link', metadata: { linkTableId: 'towns' } };
-	const towns = { internalName: 'towns', header: 'Towns', fields: [{ name: 'name', type: 'text', metadata: { importKey: true } }] };
 	const key = { name: 'name', type: 'text', metadata: { importKey: true } };
-	const { admin } = harness.sandbox;
-	await admin.createTable({ app: APP, table: towns });
-	await admin.createTable({
-		app: APP,
-		table: { internalName: 'people', header: 'People', fields: [key, link] },
-		records: [{ fields: { name: 'Ann' } }],
-	});
+	const home = { name: 'home', type: 'schema_link', metadata: { linkTableId: 'towns' } };
+	await harness.createTable({ internalName: 'towns', fields: [key] });
+	await harness.createTable({ internalName: 'people', fields: [key, home] }, [{ name: 'Ann' }]);
 	const result = await harness.run('upsert', {
 		table: 'people',
 		items: [
@@ -126,8 +113,7 @@ test('a linked record is created only for a link that is written', async () => {
 	});
 	expect(outcomes(result)).toEqual(['unchanged', 'inserted']);
 	expect(keptOf(result.json())).toEqual([['home'], undefined]);
-	const created = await harness.records('towns');
-	expect(created.map(({ fields }) => fields.name)).toEqual(['Rome']);
+	expect(await harness.values('name', 'towns')).toEqual(['Rome']);
 });
 
 test('items for one record are merged before the rules apply', async () => {
@@ -135,41 +121,33 @@ test('items for one record are merged before the rules apply', async () => {
 	const twice = ['A', 'B'].map((buyer) => ({ ...items[1]!, buyer }));
 	const result = await harness.run('upsert', { items: twice, options: rules });
 	expect(outcomes(result)).toEqual(['updated', 'updated']);
-	expect(keptOf(result.json())).toEqual(Array(2).fill(['price', 'comment']));
+	expect(keptOf(result.json())).toEqual([
+		['price', 'comment'],
+		['price', 'comment'],
+	]);
 	expect(await all()).toEqual([{ ...stored[1], buyer: 'B' }]);
 });
 
-describe('beside another writer', () => {
-	const bulk = /^(PATCH|POST|PUT) \/data\/bulk$/;
-	const item = { number: '2', buyer: 'New', price: 9, comment: 'ours' };
-	const write = async (more: Run = {}) =>
-		await harness.run('upsert', { items: [item], credential: other.credential(), ...more, options: { ...rules, ...more.options } });
-	/** Acts just before the first write. */
-	const meanwhile = (act: () => Promise<unknown>) => {
-		let isDone = false;
-		other.before((target) => {
-			if (isDone || !bulk.test(target)) return undefined;
-			isDone = true;
-			return act();
-		});
-	};
-
-	test('a record that another one creates between look and write keeps what the rules say', async () => {
-		meanwhile(async () => await harness.fill('orders', stored[1]!));
-		const result = await write();
-		expect(outcomes(result)).toEqual(['updated']);
-		expect(keptOf(result.json())).toEqual([['price', 'comment']]);
-		expect(await all()).toEqual([written[1]]);
+test('a record that another client creates between look-up and write keeps what the rules say', async () => {
+	let isCreated = false;
+	other.before((target) => {
+		if (isCreated || !target.endsWith('/data/bulk')) return undefined;
+		isCreated = true;
+		return harness.fill('orders', stored[1]!);
 	});
+	const result = await harness.run('upsert', { items: [items[1]!], credential: other.credential(), options: rules });
+	expect(outcomes(result)).toEqual(['updated']);
+	expect(keptOf(result.json())).toEqual([['price', 'comment']]);
+	expect(await all()).toEqual([written[1]]);
 });
 
-describe('rules that make no sense', () => {
+describe('the rules are rejected, and nothing is written, if they are', () => {
 	test.each<[string, Record<string, string>, RegExp]>([
-		['a field that the table has not', { phone: 'ifEmpty' }, /no field 'phone'/],
-		['a field that is read-only', { label: 'ifEmpty' }, /'label' is read-only/],
-		['the import key', { number: 'ifEmpty' }, /records are found by 'number'/],
-		['no field', { '': 'ifEmpty' }, /an entry has no field/],
-		['no such rule', { price: 'never' }, /'Write It'/],
+		['for a field that the table does not have', { phone: 'ifEmpty' }, /no field 'phone'/],
+		['for a field that is read-only', { label: 'ifEmpty' }, /'label' is read-only/],
+		['for the import key', { number: 'ifEmpty' }, /records are found by 'number'/],
+		['for no field', { '': 'ifEmpty' }, /an entry has no field/],
+		['of no known kind', { price: 'never' }, /'Write It'/],
 	])('%s', async (_, given, message) => {
 		const result = await harness.run('upsert', { items, options: ruled(given) });
 		expect(result.error?.message).toMatch(message);
@@ -183,26 +161,23 @@ describe('rules that make no sense', () => {
 		expect(result.error?.message).toMatch(/two entries for 'price'/);
 	});
 
-	test('beside a full update', async () => {
-		const result = await harness.run('update', {
-			items: [{ id: '00000000-0000-4000-8000-000000000000', buyer: 'x' }],
-			parameters: { recordId: '={{ $json.id }}', updateMode: 'replace' },
-			options: ruled({ price: 'whenCreating' }),
-		});
+	test('for an update that clears the fields not sent', async () => {
+		const items = [{ id: UNKNOWN_ID, buyer: 'x' }];
+		const options = ruled({ price: 'whenCreating' });
+		const result = await harness.run('update', { items, parameters: { ...byId, updateMode: 'replace' }, options });
 		expect(result.error?.message).toMatch(/can't keep a field if those not sent are cleared/);
 	});
+});
 
-	test('all "Always" are no rules: nothing is read for them', async () => {
-		await harness.run('upsert', { items: numbered(2), options: ruled({ buyer: 'always' }) });
-		const requests = await harness.requests();
-		expect(requests.filter(({ path }) => path.endsWith('/data/filter'))).toEqual([]);
-	});
+test("nothing is read for rules that are all 'Always'", async () => {
+	await harness.run('upsert', { items: numbered(2), options: ruled({ buyer: 'always' }) });
+	expect((await harness.requests()).filter(({ path }) => path.endsWith('/data/filter'))).toEqual([]);
 });
 
 test('1,200 items take as many requests as with Skip Unchanged', async () => {
 	const many = Array.from({ length: 1200 }, (_, index) => ({ number: `N${index}`, buyer: 'Ann', price: 1 }));
 	const count = async (options: IDataObject, next: typeof many) => {
-		await harness.sandbox.admin.clearRequests();
+		await harness.clearRequests();
 		const result = await harness.run('upsert', { items: next, options: { ...options, output: 'summary' } });
 		expect(result.error).toBeUndefined();
 		return [(await harness.requests()).length, result.json()[0]!.requests];

@@ -4,7 +4,7 @@
  */
 import type { IDataObject } from 'n8n-workflow';
 import { defined } from '../support/engine/engine.cts';
-import { APP, expectErrorItem, outcomes, useHarness, type Run } from './fixtures.cts';
+import { byFields, byId, expectFailed, goingOn, outcomes, useHarness, type Run } from './fixtures.cts';
 
 const harness = useHarness();
 
@@ -22,22 +22,15 @@ const things = {
 let ids: string[] = [];
 
 beforeEach(async () => {
-	const { admin } = harness.sandbox;
-	const records = ['a', 'b', 'c'].map((code) => ({ fields: { code, name: `name ${code}`, size: 1 } }));
-	await admin.createTable({ app: APP, table: things, records });
-	await admin.clearRequests();
-	ids = (await harness.records('things')).map(({ id }) => id);
+	const records = ['a', 'b', 'c'].map((code) => ({ code, name: `name ${code}`, size: 1 }));
+	ids = (await harness.createTable(things, records)).map(({ id }) => id);
 });
 
 const update = (items: IDataObject[], { parameters, ...run }: Run = {}) =>
-	harness.run('update', {
-		table: 'things',
-		items,
-		onError: 'continueRegularOutput',
-		...run,
-		parameters: { updateMode: 'replace', recordId: '={{ $json.id }}', ...parameters },
-	});
+	harness.run('update', { table: 'things', items, ...goingOn, ...run, parameters: { updateMode: 'replace', ...byId, ...parameters } });
 const stored = async () => (await harness.records('things')).map(({ fields }) => fields);
+
+const NOTHING_TO_WRITE = 'no field has a value, so every field of the record would be cleared';
 
 test.each<[string, IDataObject, Run]>([
 	['nothing but the ID', {}, {}],
@@ -47,26 +40,28 @@ test.each<[string, IDataObject, Run]>([
 	['a change that adds nothing', { papers: { add: [] } }, {}],
 	['a change that removes nothing', { papers: { remove: [] } }, {}],
 	['only an unknown field that is ignored', { other: 1 }, { options: { unknownFields: 'ignore' } }],
-	['expressions that give nothing', {}, { parameters: { columns: defined({ name: '={{ $json.missing }}', size: '={{ null }}' }) } }],
-	['nothing but the values it is matched on', { name: 'name b' }, { parameters: { matchOn: 'fields', matchFields: ['name'] } }],
+	['nothing but the values it is matched on', { name: 'name b' }, { parameters: byFields('name') }],
 	['nothing but the import key', { code: 'b' }, { parameters: { matchOn: 'importKey' } }],
 	['nothing, with Skip Unchanged', {}, { options: { skipUnchanged: true } }],
-])('%s is an error of the item', async (_, values, run) => {
+])('an item with %s is an error, and its record is not changed', async (_, values, run) => {
 	const before = await stored();
-	const isMapped = run.parameters !== undefined && 'columns' in run.parameters;
-	const items = isMapped
-		? [{ id: ids[1] }]
-		: [
-				{ id: ids[0], code: 'a', name: 'name a', size: 2 },
-				{ id: ids[1], ...values },
-				{ id: ids[2], code: 'c', name: 'name c', size: 2 },
-			];
+	const items = [
+		{ id: ids[0], code: 'a', name: 'name a', size: 2 },
+		{ id: ids[1], ...values },
+		{ id: ids[2], code: 'c', name: 'name c', size: 2 },
+	];
 	const result = await update(items, run);
-	const failed = result.output('Data Platform')[isMapped ? 0 : 1]!;
-	expectErrorItem(failed, isMapped ? 0 : 1, 'no field has a value, so every field of the record would be cleared', { outcome: 'failed' });
-	expect(failed.json.message).toContain("'Fields Not Sent'");
+	expect(outcomes(result)).toEqual(['updated', 'failed', 'updated']);
+	expectFailed(result, 1, NOTHING_TO_WRITE);
+	expect(result.json()[1]!.message).toContain("'Fields Not Sent'");
 	expect((await stored())[1]).toEqual(before[1]);
-	if (!isMapped) expect(outcomes(result)).toEqual(['updated', 'failed', 'updated']);
+});
+
+test('an item whose expressions return nothing is an error', async () => {
+	const before = await stored();
+	const columns = defined({ name: '={{ $json.missing }}', size: '={{ null }}' });
+	expectFailed(await update([{ id: ids[1] }], { parameters: { columns } }), 0, NOTHING_TO_WRITE, { outcome: 'failed' });
+	expect(await stored()).toEqual(before);
 });
 
 test('a field that the user clears is cleared', async () => {

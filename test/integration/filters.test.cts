@@ -3,7 +3,7 @@
  */
 import type { IDataObject } from 'n8n-workflow';
 import { loadOptions, picked } from '../support/engine/engine.cts';
-import { APP, useHarness } from './fixtures.cts';
+import { APP, useHarness, where } from './fixtures.cts';
 
 const harness = useHarness();
 
@@ -26,18 +26,11 @@ const AWKWARD = [
 ];
 
 const found = async (parameters: IDataObject, options: IDataObject = {}) => {
-	const result = await harness.run('getAll', {
-		parameters: { returnAll: true, simple: true, sort: { by: [{ field: 'number', direction: 'asc' }] }, ...parameters },
-		options,
-	});
+	const sort = { by: [{ field: 'number', direction: 'asc' }] };
+	const result = await harness.run('getAll', { parameters: { returnAll: true, sort, ...parameters }, options });
 	expect(result.error).toBeUndefined();
 	return result.json().map(({ number }) => number);
 };
-
-const condition = (field: string, operator: string, value?: unknown) => ({
-	filterMode: 'conditions',
-	conditions: { condition: [{ field, operator, value }] },
-});
 
 describe('awkward values', () => {
 	beforeEach(async () => {
@@ -46,16 +39,15 @@ describe('awkward values', () => {
 	});
 
 	test.each(AWKWARD.map((value, index) => [value, String(100 + index)]))('%j matches only itself', async (value, number) => {
-		expect(await found(condition('buyer', 'exactly', value))).toEqual([number]);
-		expect(await found(condition('buyer', 'in', [value]))).toEqual([number]);
+		expect(await found(where({ field: 'buyer', operator: 'exactly', value }))).toEqual([number]);
+		expect(await found(where({ field: 'buyer', operator: 'in', value: [value] }))).toEqual([number]);
 		const filterTree = { filter: [{ field: 'buyer', operator: '===', value }] };
 		expect(await found({ filterMode: 'json', filterTree: JSON.stringify(filterTree) })).toEqual([number]);
 	});
 
 	test('are found together, as a list', async () => {
-		const all = await found(condition('buyer', 'in', AWKWARD));
-		expect(all).toHaveLength(AWKWARD.length);
-		expect(await found(condition('buyer', 'notin', AWKWARD.slice(1)))).toEqual(['100']);
+		expect(await found(where({ field: 'buyer', operator: 'in', value: AWKWARD }))).toHaveLength(14);
+		expect(await found(where({ field: 'buyer', operator: 'notin', value: AWKWARD.slice(1) }))).toEqual(['100']);
 	});
 });
 
@@ -90,50 +82,39 @@ describe('operators', () => {
 		['state', 'eq', 'open', ['1', '4']],
 		['comment', 'notempty', undefined, ['3']],
 		['tags', 'contains', 'blue', ['1', '2']],
-	])('%s %s %j', async (field, operator, value, expected) => {
-		expect(await found(condition(field, operator, value))).toEqual(expected);
+	])('the condition %s %s %j matches exactly its records', async (field, operator, value, expected) => {
+		expect(await found(where({ field, operator, value }))).toEqual(expected);
 	});
 
-	test('can be combined with a saved view, and with fields to load', async () => {
-		const [, open] = await loadOptions(harness.credential, 'getSavedViews', { application: picked(APP), table: picked('orders') });
-		const savedView = open!.value as string;
-		expect(await found(condition('price', 'gte', '10'), { savedView })).toEqual(['4']);
-		const result = await harness.run('getAll', {
-			parameters: { ...condition('price', 'gte', '10'), simple: false },
-			options: { savedView, fieldsToLoad: ['number', 'price'] },
-		});
-		expect(result.json()).toMatchObject([{ fields: { number: '4', price: 20 } }]);
-		expect(Object.keys(result.json()[0]!.fields as IDataObject)).toEqual(['number', 'price']);
+	const expensive = { field: 'price', operator: 'gte', value: '10' };
 
-		const refused = await harness.run('getAll', {
-			parameters: {
-				filterMode: 'conditions',
-				matchType: 'or',
-				conditions: {
-					condition: [
-						{ field: 'price', operator: 'gte', value: '10' },
-						{ field: 'buyer', operator: 'eq', value: 'Fox' },
-					],
-				},
-			},
-			options: { savedView },
-		});
-		expect(refused.error?.message).toContain("can't be combined with a saved view");
+	test('can be combined with a saved view, and with fields to load', async () => {
+		const savedView = await harness.savedView();
+		expect(await found(where(expensive), { savedView })).toEqual(['4']);
+		const options = { savedView, fieldsToLoad: ['number', 'price'] };
+		const result = await harness.run('getAll', { parameters: { ...where(expensive), simple: false }, options });
+		expect(result.json().map(({ fields }) => fields)).toEqual([{ number: '4', price: 20 }]);
+	});
+
+	test('joined by OR are rejected with a saved view', async () => {
+		const parameters = { ...where(expensive, { field: 'buyer', operator: 'eq', value: 'Fox' }), matchType: 'or' };
+		const { error } = await harness.run('getAll', { parameters, options: { savedView: await harness.savedView() } });
+		expect(error?.message).toContain("can't be combined with a saved view");
 	});
 
 	test('work with Count and Summarize', async () => {
-		const summary = { field: 'price', aggregations: ['sum', 'min', 'max', 'avg'] };
-		const parameters = { ...condition('price', 'notempty'), summaries: { summary: [summary] } };
-		const counted = await harness.run('count', { parameters: condition('buyer', 'eq', 'Hare') });
+		const counted = await harness.run('count', { parameters: where({ field: 'buyer', operator: 'eq', value: 'Hare' }) });
 		expect(counted.json()).toEqual([{ count: 2 }]);
-		const summed = await harness.run('summarize', { parameters });
-		expect(summed.json()).toEqual([{ count: 3, price: { sum: 31.5, min: 1.5, max: 20, avg: 10.5 } }]);
-		const raw = await harness.run('summarize', { parameters: { ...parameters, simple: false } });
-		expect(raw.json()).toEqual([{ count: 3, fields: { price: { sum: 31.5, min: 1.5, max: 20, avg: 10.5 } } }]);
-		const nothing = await harness.run('summarize', {
-			parameters: { ...parameters, summaries: { summary: [{ field: 'price', aggregations: [] }] } },
-		});
-		expect(nothing.error?.message).toBe("No aggregation is chosen for 'price'");
+		const summarize = async (aggregations: string[], simple = true) => {
+			const filter = where({ field: 'price', operator: 'notempty' });
+			return await harness.run('summarize', {
+				parameters: { ...filter, simple, summaries: { summary: [{ field: 'price', aggregations }] } },
+			});
+		};
+		const price = { sum: 31.5, min: 1.5, max: 20, avg: 10.5 };
+		expect((await summarize(['sum', 'min', 'max', 'avg'])).json()).toEqual([{ count: 3, price }]);
+		expect((await summarize(['sum', 'min', 'max', 'avg'], false)).json()).toEqual([{ count: 3, fields: { price } }]);
+		expect((await summarize([])).error?.message).toBe("No aggregation is chosen for 'price'");
 	});
 });
 

@@ -1,6 +1,6 @@
 /** Record: Get Changes, on the sandbox: a cursor in, changes and the next cursor out. */
 import type { IDataObject } from 'n8n-workflow';
-import { pairedIndexes, expectErrorItem, numbered, useHarness, APP } from './fixtures.cts';
+import { expectFailed, goingOn, located, note, numbered, pairedIndexes, useHarness, where } from './fixtures.cts';
 
 interface Page {
 	changes: Array<IDataObject & { id: string; event: string; ver: number; number?: string }>;
@@ -32,45 +32,37 @@ async function drain(parameters: IDataObject = {}, options: IDataObject = {}, on
 }
 
 const shown = ({ changes }: Page) => changes.map(({ event, number }) => `${event} ${number}`);
-const patch = async (id: string, fields: IDataObject) =>
-	await harness.sandbox.client().patch(`/apps/${APP}/tables/orders/data/${id}`, { fields });
-const find = async (number: string) => (await harness.records()).find(({ fields }) => fields.number === number)!.id;
-const add = async (...numbers: string[]) => {
-	for (const number of numbers) {
-		await harness.sandbox.client().post(`/apps/${APP}/tables/orders/data`, { fields: { number, buyer: 'x' } });
-	}
-};
+const change = async (number: string) => await harness.change(await harness.idOf(number), { buyer: 'new' });
+const add = async (number: string) => await harness.insert({ number, buyer: 'x' });
 
 describe('the start', () => {
-	test('from the beginning: every record as created, and then what changes', async () => {
+	test('from the beginning returns every record as created, and then what changes', async () => {
 		await harness.fill('orders', ...numbered(3));
 		const first = await pageOf();
 		expect(shown(first).sort()).toEqual(['created 1', 'created 2', 'created 3']);
 		expect(first.hasMore).toBe(false);
 		const idle = await pageOf({ cursor: first.cursor });
 		expect(idle).toEqual({ changes: [], cursor: expect.any(String), hasMore: false });
-		await patch(await find('2'), { buyer: 'new' });
+		await change('2');
 		await add('4');
 		const second = await pageOf({ cursor: idle.cursor });
 		expect(shown(second)).toEqual(['updated 2', 'created 4']);
 		expect((await pageOf({ cursor: second.cursor })).changes).toEqual([]);
 	});
 
-	test('from now: no changes, but a cursor; in an empty table too', async () => {
-		for (const before of [numbered(3), []]) {
-			await harness.fill('orders', ...before);
-			const start = await pageOf({ startFrom: 'now' });
-			expect(start).toEqual({ changes: [], cursor: expect.any(String), hasMore: false });
-			await add('new');
-			expect(shown(await pageOf({ cursor: start.cursor }))).toEqual(['created new']);
-		}
+	test.each([0, 3])('from now returns no changes, but a cursor, in a table with %d records', async (count) => {
+		await harness.fill('orders', ...numbered(count));
+		const start = await pageOf({ startFrom: 'now' });
+		expect(start).toEqual({ changes: [], cursor: expect.any(String), hasMore: false });
+		await add('new');
+		expect(shown(await pageOf({ cursor: start.cursor }))).toEqual(['created new']);
 	});
 
-	test('from a date: what changed since, earlier records as updated', async () => {
+	test('from a date returns what changed since, and earlier records as updated', async () => {
 		await harness.fill('orders', ...numbered(2));
 		await new Promise((resolve) => setTimeout(resolve, 5));
 		const startDate = new Date().toISOString();
-		await patch(await find('1'), { buyer: 'new' });
+		await change('1');
 		await add('3');
 		const page = await pageOf({ startFrom: 'date', startDate });
 		expect(shown(page)).toEqual(['updated 1', 'created 3']);
@@ -78,7 +70,7 @@ describe('the start', () => {
 		expect(unreadable.error?.message).toBe(`'Date' must be a date, not "soon"`);
 	});
 
-	test('an older cursor gives the same changes again: nothing is kept anywhere else', async () => {
+	test('at an older cursor returns the same changes again: nothing is kept anywhere else', async () => {
 		await harness.fill('orders', ...numbered(5));
 		const { cursor } = await pageOf({ pageSize: 2 });
 		const twice = [await pageOf({ cursor }), await pageOf({ cursor })];
@@ -89,7 +81,7 @@ describe('the start', () => {
 });
 
 describe('page after page', () => {
-	test('each record once, in the order of changes; hasMore until the last', async () => {
+	test('each record is returned once, with hasMore until the last', async () => {
 		await harness.fill('orders', ...numbered(234));
 		const pages = await drain({ pageSize: 100 });
 		expect(pages.map(({ changes }) => changes.length)).toEqual([100, 100, 34]);
@@ -98,41 +90,35 @@ describe('page after page', () => {
 		expect(new Set(ids).size).toBe(234);
 	});
 
-	test('records that change between the pages come again, as updated, and none is lost', async () => {
+	test('records that change between two pages are returned again, as updated, and none is lost', async () => {
 		await harness.fill('orders', ...numbered(60));
 		let count = 0;
 		const onPage = async () => {
 			count += 1;
 			if (count > 4) return;
-			await patch(await find(String(count)), { buyer: `changed ${count}` });
+			await change(String(count));
 			await add(`new ${count}`);
 		};
 		const changes = (await drain({ pageSize: 10 }, {}, onPage)).flatMap((page) => page.changes);
 		const versions = changes.map(({ id, ver }) => `${id}/${ver}`);
 		expect(new Set(versions).size).toBe(versions.length);
-		for (const { id, ver } of await harness.records()) expect(versions).toContain(`${id}/${ver}`);
+		const stored = (await harness.records()).map(({ id, ver }) => `${id}/${ver}`);
+		expect(stored.filter((version) => !versions.includes(version))).toEqual([]);
 		const created = changes.filter(({ event }) => event === 'created').map(({ id }) => id);
 		expect(created).toHaveLength(64);
 		expect(new Set(created).size).toBe(64);
 	});
 
-	test('a table that is emptied in between: the loop ends', async () => {
-		const stored = await harness.fill('orders', ...numbered(30));
-		let count = 0;
-		const onPage = async () => {
-			count += 1;
-			if (count > 1) return;
-			for (const { id } of stored) {
-				await harness.sandbox.client().delete(`/apps/${APP}/tables/orders/data/${id}`);
-			}
-		};
-		const pages = await drain({ pageSize: 10 }, {}, onPage);
+	test('the loop ends if the table is emptied in between', async () => {
+		await harness.fill('orders', ...numbered(30));
+		const empty = async () => void (await harness.fill('orders'));
+		const pages = await drain({ pageSize: 10 }, {}, empty);
 		expect(pages.map(({ changes }) => changes.length)).toEqual([10, 0]);
 	});
 });
 
 describe('the output', () => {
-	test('records as Simplify and the fields say, as in the trigger', async () => {
+	test('has records as Simplify and the fields to load say, as in the trigger', async () => {
 		await harness.fill('orders', { number: '1', buyer: 'Fox', price: 3 });
 		const simple = (await pageOf()).changes[0]!;
 		expect(simple).toMatchObject({ event: 'created', number: '1', buyer: 'Fox', ver: 0 });
@@ -142,55 +128,42 @@ describe('the output', () => {
 		expect(Object.keys(some)).toEqual(['event', 'buyer', 'id', 'created', 'modified', 'ver']);
 	});
 
-	test('Overlap: the cursor remembers the changes of so many seconds', async () => {
-		await add('1', '2', '3', '4');
+	test('has a cursor that remembers the changes of as many seconds as Overlap says', async () => {
+		for (const number of ['1', '2', '3', '4']) await add(number);
 		const lengthOf = async (overlap: number) => (await pageOf({}, { overlap })).cursor.length;
 		expect(await lengthOf(0)).toBeLessThan(await lengthOf(60));
 	});
 
-	test('only what the filter or the saved view matches', async () => {
+	test('has only what the filter or the saved view matches', async () => {
 		await harness.fill('orders', ...numbered(3), { number: '4', buyer: 'x', state: 'open' });
-		const conditions = { condition: [{ field: 'number', operator: 'in', value: '2, 3' }] };
-		const filtered = { filterMode: 'conditions', conditions };
-		expect(shown(await pageOf(filtered)).sort()).toEqual(['created 2', 'created 3']);
-		const definition = await harness.sandbox.client().get(`/apps/${APP}/tables/orders`);
-		const [view] = definition.data.data.settings.userFilters as Array<{ id: string }>;
-		expect(shown(await pageOf({}, { savedView: view!.id }))).toEqual(['created 4']);
+		const filtered = await pageOf(where({ field: 'number', operator: 'in', value: '2, 3' }));
+		expect(shown(filtered).sort()).toEqual(['created 2', 'created 3']);
+		expect(shown(await pageOf({}, { savedView: await harness.savedView() }))).toEqual(['created 4']);
 	});
 
-	test('one item for each item, each with its own cursor, the failed one as an error', async () => {
+	test('has one item for each item, each with its own cursor, the failed one as an error', async () => {
 		await harness.fill('orders', ...numbered(2));
-		await harness.fill('notes', { text: 'a' });
-		const table = '={{ $json.table }}';
-		const cursor = '={{ $json.cursor }}';
-		const items = [{ table: 'orders' }, { table: 'missing' }, { table: 'notes' }];
-		const run = async (given: IDataObject[]) =>
-			await harness.run('getChanges', {
-				items: given,
-				parameters: { table: { __rl: true, mode: 'id', value: table }, cursor },
-				onError: 'continueRegularOutput',
-			});
-		const first = await run(items);
+		await harness.fill('notes', note('a'));
+		const parameters = { table: located('={{ $json.table }}'), cursor: '={{ $json.cursor }}' };
+		const run = async (items: IDataObject[]) => await harness.run('getChanges', { items, parameters, ...goingOn });
+		const first = await run([{ table: 'orders' }, { table: 'missing' }, { table: 'notes' }]);
 		expect(pairedIndexes(first.output('Data Platform'))).toEqual([0, 1, 2]);
-		const [orders, missing, notes] = first.json() as unknown as Page[];
+		const [orders, , notes] = first.json() as unknown as Page[];
 		expect([orders!.changes.length, notes!.changes.length]).toEqual([2, 1]);
-		expectErrorItem(first.output('Data Platform')[1]!, 1, "has no table 'missing'");
-		expect(missing).toHaveProperty('error');
+		expectFailed(first, 1, "has no table 'missing'");
 		const again = await run([
 			{ table: 'orders', cursor: orders!.cursor },
 			{ table: 'orders', cursor: notes!.cursor },
 			{ table: 'notes', cursor: notes!.cursor },
 		]);
-		const [same, mixed, empty] = again.json() as unknown as Page[];
-		expect([same!.changes, empty!.changes]).toEqual([[], []]);
-		expect(String((mixed as unknown as IDataObject).error)).toContain('belongs to another table');
+		expect(again.json()).toMatchObject([{ changes: [] }, { error: expect.stringContaining('belongs to another table') }, { changes: [] }]);
 	});
 });
 
-describe('rejected before anything is read', () => {
-	const filter = (value: string) => ({ filterMode: 'conditions', conditions: { condition: [{ field: 'number', operator: 'eq', value }] } });
+describe('rejected before anything is read is', () => {
+	const filter = (value: string) => where({ field: 'number', operator: 'eq', value });
 
-	test.each([
+	test.each<[IDataObject, string]>([
 		[{ cursor: 'abc' }, "'Cursor' can't be read"],
 		[{ cursor: '={{ $json }}' }, "'Cursor' must be text, not an object"],
 		[{ cursor: '={{ 17 }}' }, "'Cursor' can't be read"],
@@ -200,25 +173,22 @@ describe('rejected before anything is read', () => {
 		[{ startFrom: 'then' }, "'Start From' must be one of 'date', 'now', 'beginning', not \"then\""],
 		[{ options: { overlap: -1 } }, "'Overlap (Seconds)' must be a number from 0"],
 	])('%j', async (parameters, message) => {
-		const result = await getChanges(parameters as IDataObject);
+		const result = await getChanges(parameters);
 		expect(result.error?.message).toContain(message);
 		expect(await harness.requests()).toEqual([]);
 	});
 
-	test('a cursor of another filter, table, application or platform', async () => {
+	test('a cursor of another filter, table or application, but not one of another spelling of the base URL', async () => {
 		const { cursor } = await pageOf(filter('1'));
 		const error = async (parameters: IDataObject) => (await getChanges({ cursor, ...parameters })).error?.message;
 		expect(await error(filter('1'))).toBeUndefined();
 		expect(await error(filter('2'))).toContain('another filter or saved view');
 		expect(await error({})).toContain('another filter or saved view');
 		const { cursor: plain } = await pageOf();
-		const table = { __rl: true, mode: 'id', value: 'notes' };
-		expect(await error({ cursor: plain, table })).toContain('belongs to another table');
-		const baseUrl = `${harness.credential.baseUrl}/api/v2/`;
-		const credential = { baseUrl };
+		expect(await error({ cursor: plain, table: located('notes') })).toContain('belongs to another table');
+		expect(await error({ cursor: plain, application: located('') })).toContain('belongs to another table');
+		const credential = { baseUrl: `${harness.credential.baseUrl}/api/v2/` };
 		const same = await harness.run('getChanges', { parameters: { cursor: plain }, credential });
 		expect(same.error).toBeUndefined();
-		const application = { __rl: true, mode: 'id', value: '' };
-		expect(await error({ cursor: plain, application })).toContain('belongs to another table');
 	});
 });

@@ -2,10 +2,10 @@
  * Names that every JavaScript object already has, as fields, IDs, keys and in responses: their
  * values are written and read like any others, and nothing else changes.
  */
-import type { IDataObject, INodeParameters } from 'n8n-workflow';
-import { automatic, defined, loadColumns, picked, runOperation } from '../support/engine/engine.cts';
+import type { IDataObject } from 'n8n-workflow';
+import { defined, loadColumns, picked, runOperation } from '../support/engine/engine.cts';
 import { watch } from '../support/engine/polls.cts';
-import { APP, outcomes, useHarness, type Run } from './fixtures.cts';
+import { APP, located, outcomes, useHarness, type Run } from './fixtures.cts';
 import { useStubServer } from './useStubServer.cts';
 
 const harness = useHarness();
@@ -34,11 +34,6 @@ const full = json(
 	"isPrototypeOf":["a","b"],"then":"now","toJSON":"j","length":3}`,
 );
 
-const make = async (...records: Array<{ id?: string; fields: IDataObject }>) => {
-	await harness.sandbox.admin.createTable({ app: APP, table: odd, records });
-	await harness.sandbox.admin.clearRequests();
-};
-
 const run = async (operation: string, more: Run = {}) => await harness.run(operation, { table: 'odd', ...more });
 
 const stored = async () => (await harness.records('odd')).map(({ fields }) => fields);
@@ -51,29 +46,24 @@ afterEach(() => {
 });
 
 describe('fields named like the properties of every object', () => {
-	beforeEach(async () => await make());
+	beforeEach(async () => void (await harness.createTable(odd)));
 
 	test('are written and read back', async () => {
 		const written = await run('upsert', { items: [full, { constructor: 'c2' }] });
 		expect(outcomes(written)).toEqual(['inserted', 'inserted']);
 		expect(await stored()).toEqual([full, json('{"constructor":"c2"}')]);
-		const simple = { parameters: { simple: false, returnAll: true } };
-		const read = (await run('getAll', simple)).json().map(({ fields }) => fields as IDataObject);
-		const byKey = new Map(read.map((fields) => [String(fields.constructor), fields]));
-		expect(byKey.get('c1')).toMatchObject(full);
-		expect(byKey.get('c2')?.toString).toBeNull();
+		const parameters = { simple: false, returnAll: true, sort: { by: [{ field: 'constructor' }] } };
+		const read = (await run('getAll', { parameters })).json().map(({ fields }) => fields as IDataObject);
+		expect(read[0]).toMatchObject(full);
+		expect([read[1]!.constructor, read[1]!.toString]).toEqual(['c2', null]);
 	});
 
 	test('are created, updated and cleared one by one', async () => {
 		const created = await run('create', { items: [full] });
 		expect(created.error).toBeUndefined();
-		const recordId = String(created.json()[0]?.id);
+		const parameters = { recordId: created.json()[0]!.id };
 		const update = { toString: 'new', valueOf: '', isPrototypeOf: null };
-		const updated = await run('update', {
-			items: [update as unknown as IDataObject],
-			parameters: { recordId: { __rl: true, mode: 'id', value: recordId } },
-			options: { emptyValues: 'clear' },
-		});
+		const updated = await run('update', { items: [update], parameters, options: { emptyValues: 'clear' } });
 		expect(updated.error).toBeUndefined();
 		const { valueOf: _valueOf, isPrototypeOf: _isPrototypeOf, ...kept } = full;
 		expect(await stored()).toEqual([{ ...kept, toString: 'new' }]);
@@ -81,28 +71,27 @@ describe('fields named like the properties of every object', () => {
 
 	// n8n itself drops `constructor`, `prototype` and `__proto__` from manual mappings.
 	test('are mapped by hand', async () => {
-		const values = { toString: '={{ $json.n }}', then: 'now' };
-		const parameters = { columns: defined(values) };
-		const result = await run('create', { items: [{ n: 'x' }], parameters });
+		const columns = defined(json('{"toString":"={{ $json.n }}","then":"now"}'));
+		const result = await run('create', { items: [{ n: 'x' }], parameters: { columns } });
 		expect(outcomes(result)).toEqual(['inserted']);
 		expect(await stored()).toEqual([json('{"toString":"x","then":"now"}')]);
 	});
 
 	test('are offered in the editor', async () => {
 		const parameters = { application: picked(APP), table: picked('odd'), resource: 'record' };
-		const { fields } = await loadColumns(harness.credential, 'getColumnsToUpsert', parameters as INodeParameters);
+		const { fields } = await loadColumns(harness.credential, 'getColumnsToUpsert', parameters);
 		expect(fields.map(({ id }) => id)).toEqual(odd.fields.map(({ name }) => name));
 	});
 
 	test('are watched by the trigger', async () => {
-		await make({ fields: { constructor: 'c1' } });
+		await harness.createTable(odd, [json('{"constructor":"c1"}')]);
 		const watching = await watch(harness.credential, {
 			application: picked(APP),
 			table: picked('odd'),
 			triggerOn: 'createdOrUpdated',
 			startFrom: 'beginning',
 			options: { watchedFields: ['toString'], fieldsToLoad: ['toString', 'constructor'] },
-		} as INodeParameters);
+		});
 		const [item] = (await watching.poll()) ?? [];
 		const { event, id, created, modified, ver, ...fields } = item!.json;
 		expect([event, id, created, modified, ver]).not.toContain(undefined);
@@ -114,7 +103,7 @@ describe('IDs and import keys with such names', () => {
 	const ids = ['__proto__', 'constructor', 'toString', 'hasOwnProperty', 'prototype'];
 
 	test('are matched by their import key', async () => {
-		await make();
+		await harness.createTable(odd);
 		const items = ids.map((id) => json(`{"constructor":"${id}","then":"${id}"}`));
 		expect(outcomes(await run('upsert', { items }))).toEqual(ids.map(() => 'inserted'));
 		await harness.faults({ when: { nth: [2] }, fault: { kind: 'resetAfter' } });
@@ -124,37 +113,16 @@ describe('IDs and import keys with such names', () => {
 		expect(await stored()).toEqual(changed);
 	});
 
-	// The sandbox assigns its own IDs, so a stub server plays the platform in the next two tests.
-	const records = ids.map((id, index) => ({
-		id,
-		ver: 1,
-		created: `2026-11-21T10:00:0${index}Z`,
-		modified: `2026-11-21T10:00:0${index}Z`,
-		fields: { a: id },
-	}));
-	const platform = () => ({ baseUrl: stranger.origin, token: 'made-up' });
-	const table = { application: picked('crm'), table: picked('t') };
-
+	// The sandbox assigns its own IDs, so a stub server plays the platform.
 	test('are emitted once by the trigger, also after a restart of n8n', async () => {
-		const newestFirst = [...records].reverse();
-		stranger.respond = ({ target }) => {
-			const query = new URL(target, stranger.origin).searchParams;
-			const [limit, skip] = [Number(query.get('limit') ?? 25), Number(query.get('skip') ?? 0)];
-			const inOrder = query.get('sort')?.includes('desc') ? newestFirst : records;
-			return { body: JSON.stringify({ data: inOrder.slice(skip, skip + limit) }) };
-		};
-		const parameters = {
-			...table,
-			triggerOn: 'createdOrUpdated',
-			startFrom: 'beginning',
-			options: { watchedFields: ['a'] },
-		} as INodeParameters;
-		const watching = await watch(platform(), parameters);
-		const emitted = (await watching.poll())?.map(({ json: { id } }) => id);
-		expect(emitted).toEqual(ids);
+		const times = ids.map((_, index) => `2026-11-21T10:00:0${index}Z`);
+		stranger.respondWith({ records: ids.map((id, at) => ({ id, ver: 1, created: times[at], modified: times[at], fields: { a: id } })) });
+		const place = { application: picked('crm'), table: picked('t'), triggerOn: 'createdOrUpdated', startFrom: 'beginning' };
+		const parameters = { ...place, options: { watchedFields: ['a'] } };
+		const watching = await watch(stranger.credential, parameters);
+		expect((await watching.poll())?.map((item) => item.json.id)).toEqual(ids);
 		expect(await watching.poll()).toBeNull();
-		const staticData = watching.staticData();
-		const restarted = await watch(platform(), parameters, { staticData });
+		const restarted = await watch(stranger.credential, parameters, { staticData: watching.staticData() });
 		expect(await restarted.poll()).toBeNull();
 	});
 });
@@ -163,19 +131,8 @@ describe('__proto__ in requests', () => {
 	const hostile = json('{"__proto__":{"polluted":true},"constructor":{"prototype":{"polluted":1}}}');
 
 	test('is a key like any other in a webhook call', async () => {
-		const result = await runOperation(
-			{ baseUrl: stranger.origin, token: 'made-up' },
-			{
-				parameters: {
-					resource: 'workflow',
-					operation: 'trigger',
-					webhookUrl: `${stranger.origin}/hook`,
-					bodySource: 'json',
-					bodyJson: JSON.stringify(hostile),
-					options: {},
-				},
-			},
-		);
+		const webhook = { webhookUrl: `${stranger.origin}/hook`, bodySource: 'json', bodyJson: JSON.stringify(hostile) };
+		const result = await runOperation(stranger.credential, { parameters: { resource: 'workflow', operation: 'trigger', ...webhook } });
 		expect(result.error).toBeUndefined();
 		expect(stranger.requests.map(({ body }) => body)).toEqual([JSON.stringify(hostile)]);
 	});
@@ -200,31 +157,23 @@ describe('__proto__ in responses', () => {
 			"metadata":{"importKey":true,${field}}},{"name":"a","type":"__proto__"},{"name":"b","type":"toString"}],
 			"settings":{"userFilters":[],${field}}}}`,
 	};
-	const ask = async (operation: string, more: IDataObject = {}, items?: IDataObject[]) =>
-		await runOperation(
-			{ baseUrl: stranger.origin, token: 'made-up' },
-			{
-				parameters: { resource: 'record', operation, application: picked('crm'), table: picked('t'), ...more } as INodeParameters,
-				defaults: { recordId: { __rl: true, mode: 'id', value: 'r1' }, columns: automatic as unknown as INodeParameters },
-				items,
-			},
-		);
-
-	test('of records is a field like any other', async () => {
-		for (const simple of [true, false]) {
-			stranger.respond = () => ({ body: responses.record });
-			const one = await ask('get', { simple });
-			stranger.respond = ({ target }) => (target.includes('skip=') ? { body: '{"data":[]}' } : { body: responses.records });
-			const many = await ask('getAll', { simple });
-			for (const result of [one, many]) {
-				expect(result.error).toBeUndefined();
-				const [output] = result.json();
-				const fields = (simple ? output : output?.fields) as IDataObject;
-				expect(fields.a).toBe(1);
-				expect(fields.polluted).toBeUndefined();
-				expect(Object.getOwnPropertyDescriptor(fields, '__proto__')?.value).toEqual({ polluted: true });
-			}
-		}
+	test.each([
+		['get', true],
+		['get', false],
+		['getAll', true],
+		['getAll', false],
+	])('of records is a field like any other: %s, simplified: %j', async (operation, simple) => {
+		stranger.respond = ({ target }) => {
+			if (target.includes('/data/')) return { body: responses.record };
+			return { body: target.includes('skip=') ? '{"data":[]}' : responses.records };
+		};
+		const result = await stranger.run(operation, { parameters: { simple, ...(operation === 'get' && { recordId: located('r1') }) } });
+		expect(result.error).toBeUndefined();
+		const [output] = result.json();
+		const fields = (simple ? output : output!.fields) as IDataObject;
+		expect(fields.a).toBe(1);
+		expect(fields.polluted).toBeUndefined();
+		expect(Object.getOwnPropertyDescriptor(fields, '__proto__')?.value).toEqual({ polluted: true });
 	});
 
 	test('of a table is a field, and types of such names are text', async () => {
@@ -232,9 +181,9 @@ describe('__proto__ in responses', () => {
 			body: target.includes('bulk') ? '{"data":[],"bulk":{"successCount":0}}' : target.includes('/data') ? '{"data":[]}' : responses.table,
 		});
 		const items = [json('{"__proto__":"key","a":"x","b":{"no":"text"}}')];
-		const refused = await ask('upsert', {}, items);
+		const refused = await stranger.run('upsert', { items });
 		expect(refused.error?.message).toContain("'b' accepts text");
-		await ask('upsert', {}, [json('{"__proto__":"key","a":"x"}')]);
+		await stranger.run('upsert', { items: [json('{"__proto__":"key","a":"x"}')] });
 		const sent = stranger.requests.filter(({ target }) => target.endsWith('/bulk') || target.includes('/bulk?'));
 		expect(sent[0]?.body).toContain('{"fields":{"__proto__":"key","a":"x"}}');
 	});

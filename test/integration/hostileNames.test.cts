@@ -5,51 +5,20 @@
  */
 import type { IDataObject } from 'n8n-workflow';
 import { picked, runOperation } from '../support/engine/engine.cts';
+import { jsonResponse } from '../support/stubServer.mts';
+import { located } from './fixtures.cts';
 import { useStubServer } from './useStubServer.cts';
 
 const platform = useStubServer();
 
-const run = async (parameters: IDataObject) =>
-	await runOperation({ baseUrl: platform.origin, token: 'made-up' }, { parameters: { options: {}, ...parameters } });
-
-const byId = (value: string) => ({ __rl: true, mode: 'id', value });
+const run = async (parameters: IDataObject) => await runOperation(platform.credential, { parameters: { options: {}, ...parameters } });
 
 /** Sent unchanged, each as a single segment. */
 const names = [
-	'../users/me',
-	'..%2f..%2fusers%2fme',
-	'%2e%2e',
-	'%2E%2E/users',
-	'.%2e',
-	'...',
-	'a/b',
-	'/',
-	'//evil.example.com',
-	'?limit=0',
-	'a?b=c&d=e',
-	'a#b',
-	'..\\..\\users',
-	'\\\\evil.example.com',
-	'http://evil.example.com/',
-	'a;b,c:d@e',
-	'a%b',
-	'%',
-	'%00',
-	'a+b',
-	'a b',
-	'a\u0000b',
-	'a\tb\nc',
-	'a\r\nX-Injected: yes',
-	'ü–漢字',
-	'👩‍👧',
-	'\u202egnp.exe',
-	'ﬀ．．／',
-	'__proto__',
-	'constructor',
-	"'; DROP TABLE contacts; --",
-	'<script>alert(1)</script>',
-	'{{ 1 + 1 }}',
-	'x'.repeat(8_000),
+	...['../users/me', '..%2f..%2fusers%2fme', '%2e%2e', '%2E%2E/users', '.%2e', '...', 'a/b', '/', '//evil.example.com'],
+	...['?limit=0', 'a?b=c&d=e', 'a#b', '..\\..\\users', '\\\\evil.example.com', 'http://evil.example.com/', 'a;b,c:d@e'],
+	...['a%b', '%', '%00', 'a+b', 'a b', 'a\u0000b', 'a\tb\nc', 'a\r\nX-Injected: yes', 'ü–漢字', '👩‍👧', '\u202egnp.exe', 'ﬀ．．／'],
+	...['__proto__', 'constructor', "'; DROP TABLE contacts; --", '<script>alert(1)</script>', '{{ 1 + 1 }}', 'x'.repeat(8_000)],
 ];
 
 /** No encoding makes these safe. */
@@ -61,26 +30,20 @@ const impossible: Array<[name: string, error: string]> = [
 	['\udc00', 'contains half of a character'],
 ];
 
-const record = { id: 'r1', ver: 1, fields: { papers: [] as IDataObject[] } };
-
 /** The places of a name in a request: what to do, and the segments around the name. */
+const record = { resource: 'record', application: picked('crm') };
 const places: Array<[place: string, parameters: (name: string) => IDataObject, before: string[], after: string[]]> = [
-	['the application of tables', (name) => ({ resource: 'table', operation: 'getAll', application: byId(name) }), ['apps'], ['tables']],
+	['the application of tables', (name) => ({ resource: 'table', operation: 'getAll', application: located(name) }), ['apps'], ['tables']],
+	['a table', (name) => ({ ...record, operation: 'getAll', table: located(name) }), ['apps', 'crm', 'tables'], ['data']],
 	[
-		'a table',
-		(name) => ({ resource: 'record', operation: 'getAll', application: picked('crm'), table: byId(name) }),
-		['apps', 'crm', 'tables'],
-		['data'],
-	],
-	[
-		'a table without an application',
-		(name) => ({ resource: 'record', operation: 'count', application: picked(''), table: byId(name) }),
+		'a table of any app',
+		(name) => ({ ...record, operation: 'count', application: picked(''), table: located(name) }),
 		[],
 		['data', 'count'],
 	],
 	[
 		'a record that is read',
-		(name) => ({ resource: 'record', operation: 'get', application: picked('crm'), table: picked('contacts'), recordId: byId(name) }),
+		(name) => ({ ...record, operation: 'get', table: picked('contacts'), recordId: located(name) }),
 		['apps', 'crm', 'tables', 'contacts', 'data'],
 		[],
 	],
@@ -124,54 +87,42 @@ describe.each(places)('%s', (_, parameters, before, after) => {
 	});
 });
 
-describe('a file name from the platform', () => {
-	const download = async (file: IDataObject) => {
-		platform.respond = ({ target }) => ({
-			body: target.includes('/files/') ? 'content' : JSON.stringify({ data: { ...record, fields: { papers: [file] } } }),
-		});
-		return await run({
-			resource: 'attachment',
-			operation: 'download',
-			application: picked('crm'),
-			table: picked('deals'),
-			recordId: byId('r1'),
-			fileField: 'papers',
-			outputField: 'data',
-		});
+describe("a file's ID from the platform", () => {
+	const download = async (fileId: string) => {
+		const record = { id: 'r1', ver: 1, fields: { papers: [{ fileId, fileName: 'a.txt' }] } };
+		platform.respond = ({ target }) => (target.includes('/files/') ? { body: 'content' } : jsonResponse({ data: record }));
+		const place = { application: picked('crm'), table: picked('deals'), recordId: located('r1'), fileField: 'papers' };
+		return await run({ resource: 'attachment', operation: 'download', ...place, outputField: 'data' });
 	};
 
-	test('is fetched by its ID, whatever it contains', async () => {
+	test('is requested as one segment, whatever it contains', async () => {
 		for (const fileId of names) {
 			platform.requests.length = 0;
-			const result = await download({ fileId, fileName: 'a.txt' });
-			expect(result.error).toBeUndefined();
-			const fetched = platform.requests.at(-1)!.target;
-			expect(segments(fetched).slice(-2)).toEqual(['files', fileId]);
+			expect((await download(fileId)).error).toBeUndefined();
+			expect(segments(platform.requests.at(-1)!.target).slice(-2)).toEqual(['files', fileId]);
 		}
 	});
 
-	test.each(['.', '..', '\ud800'])('is not fetched as %j', async (fileId) => {
-		const result = await download({ fileId, fileName: 'a.txt' });
-		expect(result.error?.message).toContain('Nothing was sent');
+	test.each(['.', '..', '\ud800'])('is not requested as %j', async (fileId) => {
+		expect((await download(fileId)).error?.message).toContain('Nothing was sent');
 		expect(platform.requests).toHaveLength(1);
 	});
 });
 
 describe('in a query', () => {
 	const query = () => new URL(platform.requests.at(-1)!.target, platform.origin).searchParams;
-	const reading = { resource: 'record', operation: 'getAll', application: picked('crm'), table: picked('contacts') };
 
 	test('a saved view is one value', async () => {
 		for (const savedView of names) {
-			await run({ ...reading, options: { savedView } });
+			await platform.run('getAll', { options: { savedView } });
 			expect([...query().keys()].sort()).toEqual(['limit', 'sort', 'userFilter']);
 			expect(query().get('userFilter')).toBe(savedView);
 		}
 	});
 
 	test('half a character is rejected', async () => {
-		const result = await run({ ...reading, options: { savedView: 'a\ud83d' } });
-		expect(result.error?.message).toContain('"a\\ud83d" contains half of a character');
+		const { error } = await platform.run('getAll', { options: { savedView: 'a\ud83d' } });
+		expect(error?.message).toContain('"a\\ud83d" contains half of a character');
 		expect(platform.requests).toEqual([]);
 	});
 });

@@ -2,19 +2,14 @@
  * URLs in every format that a parser accepts: the token goes only to the origin that the credential
  * names, however it is written. Two servers record what arrives.
  */
-import type { IDataObject, INodeParameters } from 'n8n-workflow';
-import { picked, runOperation } from '../support/engine/engine.cts';
+import { runOperation, type Credential } from '../support/engine/engine.cts';
 import { useStubServer } from './useStubServer.cts';
 
 const platform = useStubServer();
 const stranger = useStubServer();
-const token = 'made-up-for-addresses';
 
-const run = async (parameters: IDataObject, credential: IDataObject = {}) =>
-	await runOperation({ baseUrl: platform.origin, token, ...credential }, { parameters: { options: {}, ...parameters } as INodeParameters });
-
-const trigger = async (webhookUrl: string, credential: IDataObject = {}) =>
-	await run({ resource: 'workflow', operation: 'trigger', webhookUrl }, credential);
+const trigger = async (webhookUrl: string, credential: Partial<Credential> = {}) =>
+	await runOperation({ ...platform.credential, ...credential }, { parameters: { resource: 'workflow', operation: 'trigger', webhookUrl } });
 
 /** `P` and `S` stand for the ports of the platform and of the other server. */
 const withPorts = (address: string) => address.replaceAll(/\bP\b/g, String(platform.port)).replaceAll(/\bS\b/g, String(stranger.port));
@@ -41,7 +36,10 @@ describe('a webhook URL', () => {
 		const result = await trigger(withPorts(address));
 		expect(result.error).toBeUndefined();
 		expect(platform.requests.map((heard) => heard.target)).toEqual([withPorts(target)]);
-		expect(platform.requests[0]?.headers).toMatchObject({ host: `127.0.0.1:${platform.port}`, authorization: `Bearer ${token}` });
+		expect(platform.requests[0]?.headers).toMatchObject({
+			host: `127.0.0.1:${platform.port}`,
+			authorization: `Bearer ${platform.credential.token}`,
+		});
 		expect(stranger.requests).toEqual([]);
 	});
 
@@ -80,7 +78,7 @@ describe('a webhook URL', () => {
 		expect([platform.requests, stranger.requests]).toEqual([[], []]);
 		// n8n adds the node's own parameters to the error, which contain what the user wrote.
 		expect(`${error?.message} ${error?.description} ${error?.stack}`).not.toContain('s3cret-word');
-		expect(JSON.stringify(whole)).not.toContain(token);
+		expect(JSON.stringify(whole)).not.toContain(platform.credential.token);
 	});
 
 	test.each(['http://127.0.0.1:S', 'http://127.1:S/any/path?x#y', ' http://2130706433:S '])(
@@ -105,12 +103,6 @@ describe('a webhook URL', () => {
 });
 
 describe('a base URL', () => {
-	const count = { resource: 'record', operation: 'count', application: picked('crm') };
-	const ask = async (baseUrl: string) => {
-		platform.respond = () => ({ body: '{"data":{"count":3}}' });
-		return await run({ ...count, table: picked('t') }, { baseUrl: withPorts(baseUrl) });
-	};
-
 	test.each([
 		'http://127.0.0.1:P',
 		'http://127.0.0.1:P/',
@@ -124,10 +116,10 @@ describe('a base URL', () => {
 		'http://127.0.0.1:P\\@127.0.0.1:S',
 		'\thttp:\\\\127.1:P\\ \n',
 	])('%j is used without what follows the host', async (baseUrl) => {
-		const result = await ask(baseUrl);
+		platform.respond = () => ({ body: '{"data":{"count":3}}' });
+		const result = await platform.run('count', { credential: { baseUrl: withPorts(baseUrl) } });
 		expect(result.json()).toEqual([{ count: 3 }]);
-		const targets = platform.requests.map(({ target }) => target);
-		expect(targets).toEqual(['/api/v2/apps/crm/tables/t/data/count']);
+		expect(platform.requests.map(({ target }) => target)).toEqual(['/api/v2/apps/crm/tables/t/data/count']);
 		expect(stranger.requests).toEqual([]);
 	});
 });

@@ -1,15 +1,11 @@
-/**
- * Import keys of every type that can be one, as the service stores them, and of those that can't.
- */
+/** Import keys of every type that can be one, as the service stores them, and of those that can't. */
 import type { IDataObject } from 'n8n-workflow';
-import { APP, outcomes, useHarness, type Run } from './fixtures.cts';
+import { goingOn, order, outcomes, useHarness, type Run } from './fixtures.cts';
 
 const harness = useHarness();
 
-const onBulk = { match: { path: '/data/bulk$' } };
-
 /** A table whose import key has a type. The application's time zone is Berlin's. */
-const make = async (type: string, metadata: IDataObject = {}) => {
+async function make(type: string, metadata: IDataObject = {}) {
 	const fields = [
 		{ name: 'code', type, metadata: { importKey: true, ...metadata } },
 		{ name: 'name', type: 'text' },
@@ -20,17 +16,13 @@ const make = async (type: string, metadata: IDataObject = {}) => {
 		{ name: 'tags', type: 'chips' },
 		{ name: 'steps', type: 'checklist' },
 	];
-	const { admin } = harness.sandbox;
-	await admin.reset();
-	const zone = { internalName: 'zone', fields: [{ name: 'a', type: 'text' }] };
-	await admin.createTable({ app: APP, timeZone: 'Europe/Berlin', table: zone });
+	await harness.sandbox.admin.reset();
+	await harness.createTable({ internalName: 'zone', fields: [{ name: 'a', type: 'text' }] }, [], 'Europe/Berlin');
 	await harness.fill('orders');
-	await admin.createTable({ app: APP, table: { internalName: 'typed', header: 'Typed', fields } });
-	await admin.clearRequests();
-};
+	await harness.createTable({ internalName: 'typed', header: 'Typed', fields });
+}
 
-const run = async (items: unknown[], more: Run = {}) =>
-	await harness.run('upsert', { table: 'typed', onError: 'continueRegularOutput', items: items as IDataObject[], ...more });
+const run = async (items: object[], more: Run = {}) => await harness.run('upsert', { table: 'typed', ...goingOn, items, ...more });
 
 const stored = async () => (await harness.records('typed')).map(({ fields }) => fields);
 
@@ -66,7 +58,7 @@ describe.each(KEYS)('%s: %j', (...[type, one, other, again, metadata]) => {
 
 	test('a look-up makes up for a lost response', async () => {
 		await run(twice);
-		await harness.faults({ ...onBulk, when: { nth: [1] }, fault: { kind: 'resetAfter' } });
+		await harness.faults({ match: { path: '/data/bulk$' }, when: { nth: [1] }, fault: { kind: 'resetAfter' } });
 		const result = await run(changed, { options: { maxRetryWait: 0 } });
 		expect(outcomes(result)).toEqual(['written', 'written']);
 		expect(await stored()).toMatchObject([{ name: 'y' }, { name: 'y' }]);
@@ -91,8 +83,7 @@ test.each(['money_with_currency', 'checkbox', 'chips', 'url_link', 'checklist', 
 
 test('another import key field than the marked one is rejected before anything is sent', async () => {
 	await make('number');
-	const options = { importKey: 'name' };
-	const { error } = await run([{ code: 1, name: 'x' }], { onError: undefined, options });
+	const { error } = await run([{ code: 1, name: 'x' }], { onError: undefined, options: { importKey: 'name' } });
 	expect(error?.message).toContain("The import key of table 'Typed' is 'code', not 'name'");
 	expect(await harness.writes()).toEqual([]);
 });
@@ -126,11 +117,8 @@ describe('items with the same key', () => {
 	});
 
 	test('add up what they change in links', async () => {
-		const [one, two] = await harness.fill('orders', { number: '1', buyer: 'Fox' }, { number: '2', buyer: 'Owl' });
-		await run([
-			{ code: 1, links: [one!.id] },
-			{ code: 1, links: [two!.id] },
-		]);
-		expect(await stored()).toEqual([{ code: 1, links: [one!.id, two!.id] }]);
+		const [one, two] = await harness.fill('orders', order(1), order(2));
+		await run([one, two].map(({ id }) => ({ code: 1, links: [id] })));
+		expect(await stored()).toEqual([{ code: 1, links: [one.id, two.id] }]);
 	});
 });

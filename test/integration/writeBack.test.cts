@@ -1,59 +1,48 @@
-import type { IDataObject } from 'n8n-workflow';
-import { numbered, outcomes, useHarness } from './fixtures.cts';
-
 /** Output is written back, and items may have the names that the mapper shows. */
+import type { IDataObject } from 'n8n-workflow';
+import { defined } from '../support/engine/engine.cts';
+import { goingOn, numbered, order, outcomes, useHarness } from './fixtures.cts';
+
 const harness = useHarness();
 
-describe.each([true, false])('Get Many, then Update, with Simplify %s', (simple) => {
-	test('writes what can be written, and names the rest', async () => {
-		await harness.fill('orders', ...numbered(2, { tags: ['a'], price: 1 }));
-		const before = await harness.records();
-		const read = await harness.run('getAll', { parameters: { returnAll: true, simple } });
-		const items = read.json();
-		const same = await harness.run('update', { items });
-		expect(same.error).toBeUndefined();
-		expect(outcomes(same).every((outcome) => outcome !== 'failed')).toBe(true);
-		expect((await harness.records()).map(({ fields }) => fields)).toEqual(before.map(({ fields }) => fields));
-		expect(same.hints).toContain(
-			"Not written, because these fields are read-only, or hold files or links as they were read: 'related', 'label'.",
-		);
-		const buyer = simple ? { buyer: 'Hare' } : { fields: { ...(items[0]!.fields as object), buyer: 'Hare' } };
-		const changed = await harness.run('update', {
-			items: [{ ...items[0], ...buyer } as IDataObject],
-			parameters: { recordId: items[0]!.id },
-		});
-		expect(changed.error).toBeUndefined();
-		expect(await harness.values('buyer')).toContain('Hare');
-		expect(outcomes(same)).toHaveLength(2);
-	});
+const fieldsOf = async (table?: string) => (await harness.records(table)).map(({ fields }) => fields);
+
+const getAll = async (simple: boolean, table?: string) =>
+	(await harness.run('getAll', { ...(table && { table }), parameters: { returnAll: true, simple } })).json();
+
+/** An item as it was read, with changes in its fields. */
+const changed = (item: IDataObject, simple: boolean, fields: IDataObject): IDataObject =>
+	simple ? { ...item, ...fields } : { ...item, fields: { ...(item.fields as IDataObject), ...fields } };
+
+const NOT_WRITTEN = "Not written, because these fields are read-only, or hold files or links as they were read: 'related', 'label'.";
+
+test.each([true, false])('Get Many, then Update, with Simplify %s writes what can be written, and names the rest', async (simple) => {
+	await harness.fill('orders', ...numbered(2, { tags: ['a'], price: 1 }));
+	const before = await fieldsOf();
+	const items = await getAll(simple);
+	const same = await harness.run('update', { items });
+	expect(outcomes(same)).toEqual(['unchanged', 'unchanged']);
+	expect(await fieldsOf()).toEqual(before);
+	expect(same.hints).toContain(NOT_WRITTEN);
+	const { error } = await harness.run('update', { items: [changed(items[0]!, simple, { buyer: 'Hare' })] });
+	expect(error).toBeUndefined();
+	expect(await harness.values('buyer')).toContain('Hare');
 });
 
 test('read-only fields that are mapped by hand stay an error', async () => {
-	const result = await harness.run('create', {
-		parameters: { columns: { mappingMode: 'defineBelow', value: { number: '1', buyer: 'x', label: 'y' } } },
-	});
+	const result = await harness.run('create', { parameters: { columns: defined(order(1, { label: 'y' })) } });
 	expect(result.error?.message).toContain("'label' is read-only");
 });
 
 describe('names as the mapper shows them', () => {
 	const table = 'people';
 	beforeEach(async () => {
-		await harness.sandbox.admin.createTable({
-			app: 'shop',
-			table: {
-				internalName: table,
-				fields: [
-					{ name: 'email', header: 'E-mail', type: 'text', metadata: { importKey: true } },
-					{ name: 'firstname', header: 'First name', type: 'text' },
-					{ name: 'city', header: 'Place', type: 'text' },
-					{ name: 'country', header: 'Place', type: 'text' },
-					{ name: 'note', header: 'email', type: 'text' },
-				],
-			},
-		});
+		const text = (name: string, header: string, metadata = {}) => ({ name, header, type: 'text', metadata });
+		const email = text('email', 'E-mail', { importKey: true });
+		const others = [text('firstname', 'First name'), text('city', 'Place'), text('country', 'Place'), text('note', 'email')];
+		await harness.createTable({ internalName: table, fields: [email, ...others] });
 	});
-	const write = async (item: IDataObject) => await harness.run('create', { table, items: [item], onError: 'continueRegularOutput' });
-	const stored = async () => (await harness.records(table)).map(({ fields }) => fields);
+	const write = async (item: IDataObject) => await harness.run('create', { ...goingOn, table, items: [item] });
 
 	test.each([
 		{ 'E-mail': 'a', 'First name': 'Ada' },
@@ -62,7 +51,7 @@ describe('names as the mapper shows them', () => {
 		{ email: 'a', 'E-mail': 'a', 'First name': 'Ada' },
 	])('%j', async (item) => {
 		expect(outcomes(await write(item))).toEqual(['inserted']);
-		expect(await stored()).toEqual([{ email: 'a', firstname: 'Ada' }]);
+		expect(await fieldsOf(table)).toEqual([{ email: 'a', firstname: 'Ada' }]);
 	});
 
 	test.each([
@@ -72,57 +61,42 @@ describe('names as the mapper shows them', () => {
 	])('%j is an error', async (item, message) => {
 		const [json] = (await write(item)).json();
 		expect(json!.error).toContain(message);
-		expect(await stored()).toEqual([]);
+		expect(await fieldsOf(table)).toEqual([]);
 	});
 });
 
 describe('a table with a field called fields', () => {
 	const table = 'forms';
-	const of = async (...fields: IDataObject[]) => {
-		await harness.sandbox.admin.createTable({
-			app: 'shop',
-			table: {
-				internalName: table,
-				fields: [{ name: 'code', type: 'text', metadata: { importKey: true } }, { name: 'fields', type: 'url_link' }, ...fields] as never,
-			},
-		});
-	};
+	beforeEach(async () => {
+		const code = { name: 'code', type: 'text', metadata: { importKey: true } };
+		await harness.createTable({ internalName: table, fields: [code, { name: 'fields', type: 'url_link' }] });
+	});
 	const link = { href: 'https://example.com/a' };
-	const change = (json: IDataObject, to: IDataObject): IDataObject => ({ ...json, ...to });
 
 	test.each([true, false])('is written back, with Simplify %s', async (simple) => {
-		await of();
 		await harness.run('create', { table, items: [{ code: '1', fields: link }] });
-		const [read] = (await harness.run('getAll', { table, parameters: { returnAll: true, simple } })).json();
+		const [read] = await getAll(simple, table);
 		const moved = { href: 'https://example.com/b' };
-		const item = simple
-			? change(read!, { fields: moved })
-			: change(read!, { fields: change(read!.fields as IDataObject, { fields: moved }) });
 		for (const operation of ['upsert', 'update']) {
-			const result = await harness.run(operation, { table, items: [item] });
+			const result = await harness.run(operation, { table, items: [changed(read!, simple, { fields: moved })] });
 			expect(result.error).toBeUndefined();
 		}
-		expect((await harness.records(table)).map(({ fields }) => fields)).toEqual([{ code: '1', fields: moved }]);
+		expect(await fieldsOf(table)).toEqual([{ code: '1', fields: moved }]);
 	});
 
 	test('the output of a write without Simplify is written back, including its error', async () => {
-		await of();
-		const simple = false;
 		const items = [{ code: '1', fields: link }];
-		const written = await harness.run('upsert', { table, items, parameters: { simple } });
-		const [output] = written.json();
+		const [output] = (await harness.run('upsert', { table, items, parameters: { simple: false } })).json();
 		expect(output).toMatchObject({ outcome: 'inserted', fields: items[0] });
-		const details = { outcome: 'failed', item: 0 };
-		const failed = { ...output, error: 'No response', message: 'No response', details };
+		const failed = { ...output, error: 'No response', message: 'No response', details: { outcome: 'failed', item: 0 } };
 		for (const item of [output!, failed]) {
-			const result = await harness.run('upsert', { table, items: [item as IDataObject] });
+			const result = await harness.run('upsert', { table, items: [item] });
 			expect(result.error).toBeUndefined();
 		}
-		expect((await harness.records(table)).map(({ fields }) => fields)).toEqual(items);
+		expect(await fieldsOf(table)).toEqual(items);
 	});
 
 	test('a value of the field is not mistaken for a record', async () => {
-		await of();
 		// Neither with the record's own properties next to it, nor with field names in it.
 		for (const item of [
 			{ code: '1', fields: link },
@@ -136,19 +110,16 @@ describe('a table with a field called fields', () => {
 });
 
 describe('with Link Values set for all fields', () => {
-	const linkValues = { link: [{ field: '*', valueType: 'importKey' }] };
+	const options = { linkValues: { link: [{ field: '*', valueType: 'importKey' }] } };
 	test.each([true, false])('links to many as they were read, with Simplify %s', async (simple) => {
-		await harness.fill('orders', ...numbered(2));
-		const [first] = await harness.records();
-		await harness.run('update', { items: [{ id: first!.id, related: ['2'] }], options: { linkValues } });
+		const [first] = await harness.fill('orders', order(1), order(2));
+		await harness.run('update', { items: [{ id: first.id, related: ['2'] }], options });
 		const before = await harness.values('related');
-		const items = (await harness.run('getAll', { parameters: { returnAll: true, simple } })).json();
+		const items = await getAll(simple);
 		for (const operation of ['update', 'upsert']) {
-			const result = await harness.run(operation, { items, options: { linkValues } });
+			const result = await harness.run(operation, { items, options });
 			expect(result.error).toBeUndefined();
-			expect(result.hints).toContain(
-				"Not written, because these fields are read-only, or hold files or links as they were read: 'related', 'label'.",
-			);
+			expect(result.hints).toContain(NOT_WRITTEN);
 		}
 		expect(await harness.values('related')).toEqual(before);
 	});

@@ -24,7 +24,7 @@ export interface ListeningWorkflow {
 	/** Activates it. */
 	activate(): Promise<void>;
 	/** One request to its production URL, or to the test URL of the editor. */
-	receive(body: unknown, headers: Record<string, string>, mode?: 'webhook' | 'manual'): Promise<WebhookResult>;
+	receive(body: unknown, headers: Record<string, string | string[] | undefined>, mode?: 'webhook' | 'manual'): Promise<WebhookResult>;
 	/** The workflow's static data as n8n would store it now. */
 	staticData(): string;
 }

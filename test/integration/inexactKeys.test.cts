@@ -1,7 +1,8 @@
 /** Keys that only the platform could compare: an error of the check, with what mends it. */
 import type { IDataObject } from 'n8n-workflow';
-import { stored as storedFile, useFileStore } from './attachmentFixtures.cts';
-import { APP, expectErrorItem, outcomes, useHarness, type Run } from './fixtures.cts';
+import { defined } from '../support/engine/engine.cts';
+import { itemWithFile, useFileStore } from './attachmentFixtures.cts';
+import { byFields, expectFailed, goingOn, outcomes, useHarness, type Run } from './fixtures.cts';
 
 const harness = useHarness();
 
@@ -16,31 +17,23 @@ const tasks = {
 		{ name: 'n', type: 'number' },
 	],
 };
-const calls = {
-	internalName: 'calls',
-	fields: [
-		{ name: 'who', type: 'text', metadata: { importKey: true } },
-		{ name: 'task', type: 'schema_link', metadata: { linkTableId: 'tasks', multiple: false } },
-	],
-};
 
 /** 10 and 12 o'clock in Berlin, where the application is. */
 const [TEN, TWELVE] = ['2026-07-01T08:00:00.000Z', '2026-07-01T10:00:00.000Z'];
 
 beforeEach(async () => {
-	const { admin } = harness.sandbox;
-	await admin.reset();
-	const records = [{ fields: { due: TEN, day: '2026-07-01', n: 0 } }, { fields: { due: TWELVE, day: '2026-07-02', n: 0 } }];
-	await admin.createTable({ app: APP, timeZone: 'Europe/Berlin', table: tasks, records });
-	await admin.createTable({ app: APP, table: calls });
-	await admin.clearRequests();
+	await harness.sandbox.admin.reset();
+	const records = [
+		{ due: TEN, day: '2026-07-01', n: 0 },
+		{ due: TWELVE, day: '2026-07-02', n: 0 },
+	];
+	await harness.createTable(tasks, records, 'Europe/Berlin');
 });
 
 const run = (operation: string, items: IDataObject[], more: Run = {}) => harness.run(operation, { table: 'tasks', items, ...more });
-const numbers = async () => (await harness.records('tasks')).map(({ fields }) => fields.n);
+const numbers = async () => await harness.values('n', 'tasks');
 
-const onDay: Run = { parameters: { matchOn: 'fields', matchFields: ['day'] } };
-const goingOn: Run = { onError: 'continueRegularOutput' };
+const onDay: Run = { parameters: byFields('day') };
 const withoutZone = '\'due\' accepts a time with a zone such as 2026-11-21T09:30:00Z, not "2026-07-01T12:00:00"';
 const useZone = "use {{ DateTime.fromISO($json.due, {zone: 'Europe/Berlin'}).toISO() }}";
 
@@ -62,16 +55,12 @@ describe.each<[operation: string, more: Run, bad: IDataObject, good: IDataObject
 		"the field to match on 'day' accepts a date such as 2026-11-21, not \"2026-07-01T23:00:00Z\": use {{ DateTime.fromISO($json.day, {zone: 'Europe/Berlin'}).toISODate() }}",
 	]),
 ])('%s, %j: %j', (operation, more, bad, good, error) => {
-	const items = [
-		{ ...good, n: 1 },
-		{ ...bad, n: 2 },
-		{ ...good, n: 3 },
-	];
+	const items = [good, bad, good].map((item, index) => ({ ...item, n: index + 1 }));
 
 	test('fails by itself; the others are written', async () => {
 		const result = await run(operation, items, { ...more, ...goingOn });
 		expect(outcomes(result)).toEqual(['updated', 'failed', 'updated']);
-		expectErrorItem(result.output('Data Platform')[1]!, 1, error, { field: Object.keys(bad)[0] });
+		expectFailed(result, 1, error, { field: Object.keys(bad)[0] });
 		expect(await numbers()).toEqual([3, 0]);
 	});
 
@@ -87,20 +76,16 @@ test.each([
 	['due', 'use {{ DateTime.fromISO($json.due).toISO() }}', '2026-07-01T10:00:00.0004Z', TWELVE],
 	['day', "use {{ DateTime.fromISO($json.day, {zone: 'Europe/Berlin'}).toISODate() }}", '2026-07-01T23:00:00Z', '2026-07-02'],
 ])('the expression for %s finds the record: %s', async (field, advice, given, stored) => {
-	const value = { [field]: `=${advice.slice('use '.length)}`, n: 5 };
-	const columns = { mappingMode: 'defineBelow', value };
-	const result = await run('upsert', [{ [field]: given }], { parameters: { matchOn: 'fields', matchFields: [field], columns } });
-	expect(result.error).toBeUndefined();
+	const columns = defined({ [field]: `=${advice.slice('use '.length)}`, n: 5 });
+	const result = await run('upsert', [{ [field]: given }], { parameters: { ...byFields(field), columns } });
 	expect(outcomes(result)).toEqual(['updated']);
 	const [record] = (await harness.records('tasks')).filter(({ fields }) => fields.n === 5);
 	expect(record!.fields[field]).toBe(stored);
 });
 
 test('Sync removes nothing: its record could be the one that seems to be missing', async () => {
-	const result = await run('sync', [{ due: TEN }, { due: '2026-07-01T12:00:00' }], {
-		parameters: { missingRecords: 'delete' },
-		...goingOn,
-	});
+	const items = [{ due: TEN }, { due: '2026-07-01T12:00:00' }];
+	const result = await run('sync', items, { ...goingOn, parameters: { missingRecords: 'delete' } });
 	expect(outcomes(result)).toEqual(['unchanged', 'failed']);
 	expect(result.hints.join()).toContain('No record was removed');
 	expect(await numbers()).toEqual([0, 0]);
@@ -108,11 +93,8 @@ test('Sync removes nothing: its record could be the one that seems to be missing
 
 test('Import From File names its option Time Zone, which mends it', async () => {
 	const text = 'due,n\n2026-07-01T12:00:00,7\n';
-	const imported = async (options: IDataObject) => {
-		const data = await storedFile('tasks.csv', text, 'text/csv');
-		const result = await run('importFromFile', [], { input: [{ json: {}, binary: { data } }], options } as Run);
-		return result.json()[0]!;
-	};
+	const imported = async (options: IDataObject) =>
+		(await run('importFromFile', [], { input: await itemWithFile('tasks.csv', text), options })).json()[0];
 	expect(await imported({})).toMatchObject({
 		rejected: 1,
 		errors: [{ row: 2, error: expect.stringContaining(`${withoutZone}: for a CSV file, choose the time zone in the options`) }],

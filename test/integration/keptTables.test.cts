@@ -3,14 +3,12 @@
  * executions the table changes. docs/running.md, "What may be a minute old".
  */
 import type { IDataObject } from 'n8n-workflow';
-import { APP, outcomes, useHarness, type Run } from './fixtures.cts';
+import { APP, byId, goingOn, outcomes, useHarness, where, type Run } from './fixtures.cts';
 
 const harness = useHarness();
 
 const ID = '00000000-0000-4000-8000-000000000001';
 const TABLE = 'parts';
-const byId = { recordId: '={{ $json.id }}' };
-const goingOn: Run = { table: TABLE, onError: 'continueRegularOutput' };
 
 type Field = { name: string; type: string; header?: string; metadata?: IDataObject };
 
@@ -21,26 +19,23 @@ const size: Field = { name: 'size', type: 'text' };
 const state: Field = { name: 'state', type: 'dropdown', metadata: choices('open', 'sent') };
 const all = [code, size, state];
 
-const record = { id: ID, fields: { code: 'a', size: '1', state: 'open' } as IDataObject };
-
 /** The table with these fields, and one record. A table of this name is dropped before. */
-async function makeTable(fields: Field[], values = record.fields) {
-	const names = fields.map(({ name }) => name);
-	const own = Object.entries(values).filter(([name]) => names.includes(name));
-	await harness.sandbox.admin.createTable({
-		app: APP,
-		table: { internalName: TABLE, header: 'Parts', fields },
-		records: [{ id: ID, fields: Object.fromEntries(own) }],
-	});
+async function makeTable(fields: Field[], values: IDataObject = { code: 'a', size: '1', state: 'open' }) {
+	const own = fields.filter(({ name }) => name in values).map(({ name }) => [name, values[name]]);
+	const table = { internalName: TABLE, header: 'Parts', fields };
+	await harness.sandbox.admin.createTable({ app: APP, table, records: [{ id: ID, fields: Object.fromEntries(own) }] });
 }
 
-/** Asks for the definition, as an execution a second ago. */
-const warmUp = async () => {
-	await harness.run('upsert', { ...goingOn, items: [{ code: 'a', size: '1' }] });
-	await harness.sandbox.admin.clearRequests();
-};
+/** Makes the table and asks for its definition, as an execution a second ago. */
+async function makeKnown(fields = all) {
+	await makeTable(fields);
+	await harness.run('upsert', { table: TABLE, items: [{ code: 'a', size: '1' }] });
+	await harness.clearRequests();
+}
 
-const run = async (operation: string, given: Run) => await harness.run(operation, { ...goingOn, isWarm: true, ...given });
+const run = async (operation: string, more: Run) => await harness.run(operation, { ...goingOn, table: TABLE, isWarm: true, ...more });
+
+const isOpen = where({ field: 'state', operator: 'is', choice: 'open' });
 
 /** The requests, without what identifies the table. */
 const requests = async () =>
@@ -52,24 +47,17 @@ const requests = async () =>
 const item = (change: IDataObject = {}) => ({ id: ID, code: 'a', size: '2', ...change });
 
 describe('one item, one request', () => {
-	beforeEach(async () => {
-		await makeTable(all);
-		await warmUp();
-	});
+	beforeEach(() => makeKnown());
 
 	test.each<[string, Run, string[]]>([
 		['create', { items: [{ code: 'b', size: '2' }] }, ['POST /data/bulk']],
 		['upsert', { items: [{ code: 'a', size: '2' }] }, ['POST /data/bulk']],
 		['update', { items: [item()], parameters: byId }, ['PATCH /data/bulk']],
-		[
-			'upsert',
-			{ items: [{ code: 'a', size: '2' }], options: { skipUnchanged: true } },
-			['GET definition', 'POST /data/filter', 'PATCH /data/bulk'],
-		],
-		['count', { parameters: where('state', 'open') }, ['POST /data/count/filter']],
-		['getAll', { parameters: where('state', 'open') }, ['POST /data/filter']],
-	])('%s %j: %j', async (operation, given, expected) => {
-		const result = await run(operation, given);
+		['upsert', { items: [item()], options: { skipUnchanged: true } }, ['GET definition', 'POST /data/filter', 'PATCH /data/bulk']],
+		['count', { parameters: isOpen }, ['POST /data/count/filter']],
+		['getAll', { parameters: isOpen }, ['POST /data/filter']],
+	])('%s %j: %j', async (operation, more, expected) => {
+		const result = await run(operation, more);
 		expect(result.error).toBeUndefined();
 		expect(await requests()).toEqual(expected);
 	});
@@ -118,16 +106,12 @@ describe('a change in the last minute', () => {
 		['removed, in a dry run: the check says so', [code, state], sized, [notSent], {}, compared, dryRun],
 		['the key, and values are compared', keyed, { code: 'b', size: '1' }, ['updated'], { code: 'b' }, lookedUp, skipUnchanged],
 	])('a field is %s', async (...[, fields, row, says, holds, asks, options]) => {
-		await makeTable(all);
-		await warmUp();
-		await makeTable(fields, fields.includes(number) || fields.includes(calculated) ? { code: 'a' } : record.fields);
+		await makeKnown();
+		await makeTable(fields, fields.includes(number) || fields.includes(calculated) ? { code: 'a' } : undefined);
 		for (const [round, said] of says.entries()) {
-			await harness.sandbox.admin.clearRequests();
-			const result = await run('upsert', { items: [row], options });
-			const [json] = result.json();
-			const text = json?.outcome ?? json?.error;
-			if (typeof said === 'string') expect(text).toBe(said);
-			else expect(text).toMatch(said);
+			await harness.clearRequests();
+			const [json] = (await run('upsert', { items: [row], options })).json();
+			expect(json!.outcome ?? json!.error).toEqual(typeof said === 'string' ? said : expect.stringMatching(said));
 			if (round === 0) expect(await requests()).toEqual(asks);
 		}
 		const [stored, ...others] = await harness.records(TABLE);
@@ -137,39 +121,29 @@ describe('a change in the last minute', () => {
 
 	test('headers moved to other fields: keys that are headers mean the fields of now', async () => {
 		const headed = (first: string, second: string) => [code, { ...size, header: first }, { ...text('width'), header: second }];
-		await makeTable(headed('Length', 'Width'));
-		await warmUp();
+		await makeKnown(headed('Length', 'Width'));
 		await makeTable(headed('Width', 'Length'));
 		await run('upsert', { items: [{ code: 'a', Length: '2' }] });
 		expect((await harness.records(TABLE)).map(({ fields }) => fields)).toEqual([{ code: 'a', size: '1', width: '2' }]);
 	});
 
 	test('another field became the key: items are the same record by the key of now', async () => {
-		await makeTable(all);
-		await warmUp();
-		await makeTable([
-			{ ...code, metadata: {} },
-			{ ...size, metadata: { importKey: true } },
-		]);
+		await makeKnown();
+		await makeTable(keyed);
 		const result = await run('upsert', { items: ['2', '3'].map((value) => ({ code: 'b', size: value })) });
-		expect(result.json().map(({ outcome, mergedInto }) => ({ outcome, mergedInto }))).toEqual([
-			{ outcome: 'inserted' },
-			{ outcome: 'inserted' },
-		]);
+		expect(outcomes(result)).toEqual(['inserted', 'inserted']);
 		expect(await harness.records(TABLE)).toHaveLength(3);
 	});
 
 	test('the table was made again: a record that it no longer has is not found', async () => {
-		await makeTable(all);
-		await warmUp();
-		await harness.sandbox.admin.createTable({ app: APP, table: { internalName: TABLE, header: 'Parts', fields: all } });
+		await makeKnown();
+		await harness.createTable({ internalName: TABLE, header: 'Parts', fields: all });
 		const result = await run('update', { items: [item()], parameters: byId });
 		expect(outcomes(result)).toEqual(['notFound']);
 	});
 
 	test('the token no longer counts: nothing is written', async () => {
-		await makeTable(all);
-		await warmUp();
+		await makeKnown();
 		await harness.sandbox.admin.changeToken('role', { status: 'revoked' });
 		const result = await run('upsert', { items: [sized] });
 		expect(result.json()[0]!.error).toMatch(/token/i);
@@ -177,8 +151,3 @@ describe('a change in the last minute', () => {
 		expect(stored!.fields).toMatchObject({ size: '1' });
 	});
 });
-
-function where(field: string, value: string): IDataObject {
-	const condition = [{ field, operator: 'is', choice: value }];
-	return { filterMode: 'conditions', conditions: { condition } };
-}

@@ -1,17 +1,20 @@
-import { numbered, expectErrorItem, outcomes, useHarness } from './fixtures.cts';
+/** Waiting for a platform that limits requests, in real time; what a run that gives up says. */
+import { cancelWhen, expectFailed, goingOn, numbered, outcomes, useHarness } from './fixtures.cts';
 
 const harness = useHarness({ keepsTime: true });
 
-const tooMany = (retryAfter: object) => ({ when: { every: 3 }, fault: { kind: 'status', status: 429, ...retryAfter } });
-const runSummary = async (operation: string, options = {}) =>
+const bulk = { path: '/data/bulk$' };
+const tooMany = (retryAfter: object) => ({ kind: 'status', status: 429, ...retryAfter });
+const refused = { kind: 'status', status: 403 };
+
+/** Runs an operation for 30 items, with a summary. */
+const summarized = async (operation: string, options = {}) =>
 	await harness.run(operation, { items: numbered(30), options: { output: 'summary', ...options } });
-const summaryOf = async (operation: string, options = {}) => (await runSummary(operation, options)).json();
 
 describe('429 on every third request', () => {
 	test('with Retry-After in seconds: all written, every wait honoured and in the summary', async () => {
-		await harness.faults(tooMany({ retryAfterSeconds: 1 }));
-		const options = { batchSize: 6, parallelRequests: 1 };
-		const result = await runSummary('upsert', options);
+		await harness.faults({ when: { every: 3 }, fault: tooMany({ retryAfterSeconds: 1 }) });
+		const result = await summarized('upsert', { batchSize: 6, parallelRequests: 1 });
 		const [summary, ...others] = result.json();
 		expect(others).toEqual([]);
 		expect(summary).toMatchObject({ inserted: 30, failed: 0, unknown: 0, retries: 2 });
@@ -20,23 +23,21 @@ describe('429 on every third request', () => {
 		const log = await harness.requests();
 		expect(summary!.requests).toBe(log.length);
 		expect(result.hints[1]).toMatch(/^[2-9] s waited: The platform asked to wait: too many requests/);
-		log.forEach(({ status, startedAt }, index) => {
-			if (status !== 429) return;
-			const pause = Date.parse(log[index + 1]!.startedAt) - Date.parse(startedAt);
-			expect(pause).toBeGreaterThanOrEqual(1000);
-		});
+		const startOf = (at: number) => Date.parse(log[at]!.startedAt);
+		const pauses = log.flatMap(({ status }, at) => (status === 429 ? startOf(at + 1) - startOf(at) : []));
+		expect(pauses).toHaveLength(2);
+		expect(Math.min(...pauses)).toBeGreaterThanOrEqual(1000);
 		expect(await harness.records()).toHaveLength(30);
 	});
 
 	test('with Retry-After as a date', async () => {
-		await harness.faults({ ...tooMany({ retryAfterDate: 1 }), when: { nth: [2] } });
-		const [summary] = await summaryOf('create');
-		expect(summary).toMatchObject({ inserted: 30, retries: 1 });
+		await harness.faults({ when: { nth: [2] }, fault: tooMany({ retryAfterDate: 1 }) });
+		expect((await summarized('create')).json()).toMatchObject([{ inserted: 30, retries: 1 }]);
 		expect(await harness.records()).toHaveLength(30);
 	});
 
 	test('without Retry-After a minute is waited, so a shorter Max Wait stops it clearly', async () => {
-		await harness.faults({ ...tooMany({}), match: { path: '/data/bulk$' }, when: { nth: [2] } });
+		await harness.faults({ match: bulk, when: { nth: [2] }, fault: tooMany({}) });
 		const result = await harness.run('create', { items: numbered(30), options: { batchSize: 10, maxRetryWait: 1 } });
 		expect(result.error?.message).toContain('The platform asked to wait: too many requests');
 		expect(result.error?.message).toContain('would pass the limit of 1 s');
@@ -47,47 +48,32 @@ describe('429 on every third request', () => {
 	});
 });
 
-test('a run that gives up has an outcome for each item, and says up to which item everything is confirmed', async () => {
-	const refusal = { match: { path: '/data/bulk$' }, when: { nth: [2] }, ...{ fault: { kind: 'status', status: 403 } } };
-	await harness.faults(refusal);
-	const run = { items: numbered(6), onError: 'continueRegularOutput' as const };
-	const items = await harness.run('create', { ...run, options: { batchSize: 2 } });
-	expect(outcomes(items)).toEqual(['inserted', 'inserted', 'failed', 'failed', 'failed', 'failed']);
-	expectErrorItem(items.output('Data Platform')[2]!, 2, 'no right', { status: 403 });
-	expectErrorItem(items.output('Data Platform')[5]!, 5, 'Not sent, the run stopped before');
+test('a run that gives up has an outcome for each item, and sends nothing more', async () => {
+	await harness.faults({ match: bulk, when: { nth: [2] }, fault: refused });
+	const result = await harness.run('create', { ...goingOn, items: numbered(6), options: { batchSize: 2 } });
+	expect(outcomes(result)).toEqual(['inserted', 'inserted', 'failed', 'failed', 'failed', 'failed']);
+	expectFailed(result, 2, 'no right', { status: 403 });
+	expectFailed(result, 5, 'Not sent, the run stopped before');
 	expect(await harness.writes()).toHaveLength(2);
-
-	await harness.reset();
-	await harness.faults(refusal);
-	const summary = await harness.run('create', { ...run, options: { batchSize: 2, output: 'summary' } });
-	expect(summary.json()).toMatchObject([{ inserted: 2, failed: 4, stopped: expect.stringContaining('no right'), confirmedThroughItem: 1 }]);
 });
 
-test('a run that gives up at its first batch has confirmed nothing, and says so', async () => {
-	await harness.faults({ match: { path: '/data/bulk$' }, fault: { kind: 'status', status: 403 } });
-	const result = await harness.run('create', {
-		items: numbered(4),
-		onError: 'continueRegularOutput',
-		options: { batchSize: 2, output: 'summary' },
-	});
-	expect(result.json()).toMatchObject([{ inserted: 0, failed: 4, confirmedThroughItem: null }]);
+test.each([
+	['second', { nth: [2] }, { inserted: 2, failed: 4, confirmedThroughItem: 1 }],
+	['first', {}, { inserted: 0, failed: 6, confirmedThroughItem: null }],
+])('the summary of a run that gives up at its %s batch says up to which item everything is confirmed', async (_, when, summary) => {
+	await harness.faults({ match: bulk, when, fault: refused });
+	const result = await harness.run('create', { ...goingOn, items: numbered(6), options: { batchSize: 2, output: 'summary' } });
+	expect(result.json()).toMatchObject([{ ...summary, stopped: expect.stringContaining('no right') }]);
 });
 
 test("the service's own rate limit lets everything through in time", async () => {
 	await harness.settings({ rateLimitPerMinute: 3, rateLimitWindowMs: 1000, retryAfter: 'seconds' });
-	const [summary] = await summaryOf('create', { batchSize: 10 });
-	expect(summary).toMatchObject({ inserted: 30 });
+	expect((await summarized('create', { batchSize: 10 })).json()).toMatchObject([{ inserted: 30 }]);
 	expect(await harness.records()).toHaveLength(30);
 });
 
 /** Cancels after this many requests, and `ms` later. */
-const cancelAfter = (requests: number, ms: number) => (cancel: () => void) => {
-	const watch = setInterval(async () => {
-		if ((await harness.requests()).length < requests) return;
-		clearInterval(watch);
-		setTimeout(cancel, ms);
-	}, 50);
-};
+const cancelAfter = (requests: number, ms: number) => cancelWhen(async () => (await harness.requests()).length >= requests, ms);
 
 test("the credential's requests per minute are kept", async () => {
 	const start = Date.now();
@@ -111,11 +97,7 @@ test.each([1.5, -1])('%d requests per minute are refused by name', async (reques
 });
 
 test('cancelling ends the waiting at once, and nothing more is sent', async () => {
-	await harness.faults({
-		match: { path: '/data/bulk$' },
-		when: { nth: [2] },
-		fault: { kind: 'status', status: 429, retryAfterSeconds: 30 },
-	});
+	await harness.faults({ match: bulk, when: { nth: [2] }, fault: tooMany({ retryAfterSeconds: 30 }) });
 	const start = Date.now();
 	const result = await harness.run('create', { items: numbered(6), options: { batchSize: 2 }, onStart: cancelAfter(3, 0) });
 	expect(Date.now() - start).toBeLessThan(25_000);

@@ -6,37 +6,51 @@ import { gzipSync } from 'node:zlib';
 import type { IDataObject } from 'n8n-workflow';
 import { runsOf } from '../support/part.mts';
 import { SeededRandom } from '../support/seededRandom.mts';
-import { read, stored, useFileStore } from './attachmentFixtures.cts';
-import { useHarness } from './fixtures.cts';
+import { itemWithFile, read, useFileStore } from './attachmentFixtures.cts';
+import { useHarness, type Run } from './fixtures.cts';
 
 const harness = useHarness();
-const TABLE = 'mixed';
 const SEEDS = Array.from({ length: runsOf(12) }, (_, seed) => seed + 1);
 
 useFileStore();
 
-beforeEach(async () => {
-	await harness.sandbox.admin.createTable({
-		app: 'shop',
-		table: {
-			internalName: TABLE,
-			header: 'Mixed',
-			fields: [
-				{ name: 'key', header: 'Key, of it', type: 'text', metadata: { importKey: true } },
-				{ name: 'text', header: '=Text', type: 'long_text' },
-				{ name: 'error', header: 'Own "error"', type: 'text' },
-				{ name: 'count', type: 'number' },
-				{ name: 'amount', type: 'decimal' },
-				{ name: 'done', type: 'checkbox' },
-				{ name: 'day', type: 'date' },
-				{ name: 'at', type: 'datetime' },
-				{ name: 'tags', type: 'chips' },
-				{ name: 'page', type: 'url_link' },
-				{ name: 'cost', type: 'money_with_currency' },
-			],
-		},
-	});
-});
+const mixed = {
+	internalName: 'mixed',
+	header: 'Mixed',
+	fields: [
+		{ name: 'key', header: 'Key, of it', type: 'text', metadata: { importKey: true } },
+		{ name: 'text', header: '=Text', type: 'long_text' },
+		{ name: 'error', header: 'Own "error"', type: 'text' },
+		{ name: 'count', type: 'number' },
+		{ name: 'amount', type: 'decimal' },
+		{ name: 'done', type: 'checkbox' },
+		{ name: 'day', type: 'date' },
+		{ name: 'at', type: 'datetime' },
+		{ name: 'tags', type: 'chips' },
+		{ name: 'page', type: 'url_link' },
+		{ name: 'cost', type: 'money_with_currency' },
+	],
+};
+
+/** Runs an operation that must succeed. */
+async function run(operation: string, more: Run) {
+	const result = await harness.run(operation, more);
+	expect(result.error).toBeUndefined();
+	return result;
+}
+
+/** Exports a table. Returns it as the input of an import. */
+async function exported(table: string, format: string, options: IDataObject) {
+	const result = await run('exportToFile', { table, parameters: { format }, options });
+	return [{ json: {}, binary: result.output('Data Platform')[0]!.binary! }];
+}
+
+async function removeAll(table: string) {
+	for (const { id } of await harness.records(table)) await harness.remove(id, table);
+}
+
+/** The fields of a table's records, by key: two imports don't write in the same order. */
+const fieldsByKey = async (table: string) => new Map((await harness.records(table)).map(({ fields }) => [fields.key, fields]));
 
 const LETTERS: [string, ...string[]] = ['a', ...'b"\',;|\t\r\n =+-@[]{}:\\äé€😀0'];
 
@@ -60,36 +74,28 @@ function randomFields(random: SeededRandom, index: number): IDataObject {
 	return { key: `k${index} ${textOf(random, 3)}`, ...Object.fromEntries(kept) };
 }
 
-const tableRecords = async () => (await harness.records(TABLE)).map(({ id, ver, fields }) => ({ id, ver, fields }));
-
 test.each(SEEDS)('table → file → table, seed %d', async (seed) => {
 	const random = new SeededRandom(seed);
 	const records = Array.from({ length: 40 }, (_, index) => randomFields(random, index));
-	const made = await harness.run('create', { table: TABLE, items: records });
-	expect(made.error).toBeUndefined();
-	const before = await tableRecords();
+	const table = 'mixed';
+	await harness.createTable(mixed);
+	await run('create', { table, items: records });
+	const before = await harness.records(table);
+	const fields = await fieldsByKey(table);
 	const format = random.of('csv', 'ndjson');
-	const exported = await harness.run('exportToFile', {
-		table: TABLE,
-		parameters: { format },
-		options: { delimiter: random.of(',', ';', '\t', '|'), byteOrderMark: random.happens(0.5), columnNames: random.of('names', 'headers') },
-	});
-	expect(exported.error).toBeUndefined();
-	const binary = exported.output('Data Platform')[0]!.binary!;
-	const again = async (options: IDataObject = {}) =>
-		await harness.run('importFromFile', { table: TABLE, input: [{ json: {}, binary }], options });
-	const same = await again({ skipUnchanged: true });
-	expect(same.error).toBeUndefined();
+	const options = {
+		delimiter: random.of(',', ';', '\t', '|'),
+		byteOrderMark: random.happens(0.5),
+		columnNames: random.of('names', 'headers'),
+	};
+	const input = await exported(table, format, options);
+	const same = await run('importFromFile', { table, input, options: { skipUnchanged: true } });
 	expect(same.json()[0]).toMatchObject({ rows: 40, rejected: 0 });
-	expect(await tableRecords()).toEqual(before);
-	// Into an empty table, it creates the same records.
-	for (const { id } of await harness.records(TABLE)) {
-		await harness.sandbox.client().delete(`/apps/shop/tables/${TABLE}/data/${id}`);
-	}
-	const fresh = await again();
+	expect(await harness.records(table)).toEqual(before);
+	await removeAll(table);
+	const fresh = await run('importFromFile', { table, input });
 	expect(fresh.json()[0]).toMatchObject({ rows: 40, inserted: 40, rejected: 0 });
-	const byKey = (all: Array<{ fields: Record<string, unknown> }>) => new Map(all.map(({ fields }) => [fields.key, fields]));
-	expect(byKey(await tableRecords())).toEqual(byKey(before));
+	expect(await fieldsByKey(table)).toEqual(fields);
 });
 
 type Damage = (line: string) => string;
@@ -114,25 +120,16 @@ test.each(SEEDS)('good rows are written once, bad ones rejected, seed %d', async
 	});
 	const ends = ['\n', '\r\n', '\r'] as const;
 	const text = `number,buyer,price\n${rows.map(({ line }) => line + random.of(...ends)).join('')}`;
-	const data = await stored('orders.csv', text, 'text/csv');
-	const result = await harness.run('importFromFile', { input: [{ json: {}, binary: { data } }] });
-	expect(result.error).toBeUndefined();
+	const result = await run('importFromFile', { input: await itemWithFile('orders.csv', text) });
 	const bad = rows.filter(({ isBad }) => isBad);
 	expect(result.json()[0]).toMatchObject({ rows: 300, inserted: 300 - bad.length, rejected: bad.length });
-	const written = (await harness.records()).map(({ fields }) => fields.number);
 	const good = rows.filter(({ isBad }) => !isBad).map(({ index }) => `n${index}`);
-	expect(written.sort()).toEqual(good.sort());
+	expect((await harness.values('number')).sort()).toEqual(good.sort());
 	const rejected = (await read(result.output('Data Platform')[0], 'rejected')).toString('utf8');
 	const named = rejected.split('\r\n').slice(1, -1);
 	expect(named.map((line) => Number(line.split(',').at(-1)))).toEqual(bad.map(({ index }) => index + 2));
 	expect(named.every((line) => line.split(',').at(-3) !== '')).toBe(true);
 });
-
-/** Imports a file of orders. */
-async function imported(file: string | Buffer, options: IDataObject = {}) {
-	const data = await stored('orders.csv', file, 'text/csv');
-	return await harness.run('importFromFile', { input: [{ json: {}, binary: { data } }], options });
-}
 
 /** The columns that this node adds to a record's fields, and others that look like them. */
 const HEADERS: [string, ...string[]] = [
@@ -146,30 +143,16 @@ test.each(SEEDS)('fields of any header are exported and imported, seed %d', asyn
 	const random = new SeededRandom(6000 + seed);
 	const names = ['f1', 'f2', 'f3', 'f4', 'error', 'outcome', 'field_event'];
 	const fields = names.map((name) => ({ name, header: random.of(...HEADERS), type: 'text' }));
-	await harness.sandbox.admin.createTable({
-		app: 'shop',
-		table: {
-			internalName: 'headers',
-			header: 'Headers',
-			fields: [{ name: 'key', type: 'text', metadata: { importKey: true } }, ...fields],
-		},
-		records: ['a', 'b'].map((key) => ({ fields: { key, ...Object.fromEntries(names.map((name) => [name, `${key} ${name}`])) } })),
-	});
-	const fieldsOf = async () => Object.fromEntries((await harness.records('headers')).map((record) => [record.fields.key, record.fields]));
-	const before = await fieldsOf();
-	const exported = await harness.run('exportToFile', {
-		table: 'headers',
-		parameters: { format: random.of('csv', 'csv', 'ndjson') },
-		options: { columnNames: 'headers' },
-	});
-	const binary = exported.output('Data Platform')[0]!.binary!;
-	for (const { id } of await harness.records('headers')) {
-		await harness.sandbox.client().delete(`/apps/shop/tables/headers/data/${id}`);
-	}
-	const { error, json } = await harness.run('importFromFile', { table: 'headers', input: [{ json: {}, binary }] });
-	expect(error).toBeUndefined();
+	const key = { name: 'key', type: 'text', metadata: { importKey: true } };
+	const records = ['a', 'b'].map((value) => ({ key: value, ...Object.fromEntries(names.map((name) => [name, `${value} ${name}`])) }));
+	const table = 'headers';
+	await harness.createTable({ internalName: table, header: 'Headers', fields: [key, ...fields] }, records);
+	const before = await fieldsByKey(table);
+	const input = await exported(table, random.of('csv', 'csv', 'ndjson'), { columnNames: 'headers' });
+	await removeAll(table);
+	const { json } = await run('importFromFile', { table, input });
 	expect(json()[0]).toMatchObject({ inserted: 2, rejected: 0 });
-	expect(await fieldsOf()).toEqual(before);
+	expect(await fieldsByKey(table)).toEqual(before);
 });
 
 test.each(SEEDS)('a gzip file that is damaged anywhere imports no row, seed %d', async (seed) => {
@@ -181,7 +164,7 @@ test.each(SEEDS)('a gzip file that is damaged anywhere imports no row, seed %d',
 	if (damaged.length === packed.length) {
 		damaged[random.between(10, packed.length - 1)]! ^= 1 << random.between(0, 7);
 	}
-	const { error } = await imported(damaged);
+	const { error } = await harness.run('importFromFile', { input: await itemWithFile('orders.csv', damaged) });
 	expect(error!.message).toMatch(/^The gzip file (ends in the middle|is damaged: \w+|is several)/);
 	expect(await harness.writes()).toEqual([]);
 });

@@ -1,22 +1,14 @@
-import type { HttpClient, StoredRecord } from '../../harness/sandboxAdmin.mts';
-import type { RunningSandbox } from '../../harness/sandboxProcess.mts';
-import { checkedClient, freshSandbox } from './contract.cts';
+import type { StoredRecord } from '../../harness/sandboxAdmin.mts';
+import { usePlatform } from './contract.cts';
 
+const platform = usePlatform({ seeded: false });
 const unknownId = '00000000-0000-4000-8000-000000000000';
 const data = '/apps/shop/tables/items/data';
 const metadata = '?dataResponseType=MetadataOnly';
 
-let sandbox: RunningSandbox;
-let client: HttpClient;
-
-beforeAll(async () => {
-	sandbox = await freshSandbox({ seeded: false });
-	client = checkedClient(sandbox);
-});
-
 beforeEach(async () => {
-	await sandbox.admin.reset();
-	await sandbox.admin.createTable({
+	await platform.admin.reset();
+	await platform.admin.createTable({
 		app: 'shop',
 		table: {
 			internalName: 'items',
@@ -30,11 +22,11 @@ beforeEach(async () => {
 	});
 });
 
-const stored = () => sandbox.admin.records('shop', 'items');
+const stored = () => platform.admin.records('shop', 'items');
 const byCode = async () => new Map((await stored()).map((record) => [record.fields.code as string, record]));
 const ids = (records: StoredRecord[]) => records.map(({ id }) => id);
 
-describe('update', () => {
+describe('a bulk update', () => {
 	test('silently skips empty, unknown and unchanged records', async () => {
 		const [a, b, c] = await stored();
 		const bulk = [
@@ -47,7 +39,7 @@ describe('update', () => {
 			{ id: c?.id, fields: { price: -1 } },
 			{ id: b?.id, fields: { name: 'B' } },
 		];
-		const response = await client.patch(`${data}/bulk${metadata}`, { bulk });
+		const response = await platform.client.patch(`${data}/bulk${metadata}`, { bulk });
 		expect(response.status).toBe(200);
 		expect(response.data.bulk).toEqual({ successCount: 7, insertedCount: 0, updatedCount: 2 });
 		expect(response.data.data.map((record: StoredRecord) => record.id)).toEqual([a?.id, b?.id]);
@@ -55,8 +47,8 @@ describe('update', () => {
 		const after = await stored();
 		expect(after.map(({ ver }) => ver)).toEqual([1, 1, 0]);
 		expect(after[2]).toEqual(c);
-		await sandbox.admin.settings({ updatedCount: false, recordIndex: false });
-		const again = await client.patch(`${data}/bulk`, { bulk: bulk.slice(0, 7) });
+		await platform.admin.settings({ updatedCount: false, recordIndex: false });
+		const again = await platform.client.patch(`${data}/bulk`, { bulk: bulk.slice(0, 7) });
 		expect(again.data.bulk).toEqual({ successCount: 6, insertedCount: 0 });
 		expect(again.data.errors[0]).not.toHaveProperty('RecordIndex');
 		expect(again.data).not.toHaveProperty('data');
@@ -65,11 +57,11 @@ describe('update', () => {
 	test('PATCH keeps the other fields, PUT clears them', async () => {
 		const [a] = await stored();
 		const bulk = [{ id: a?.id, fields: { name: 'x' } }];
-		await client.patch(`${data}/bulk`, { bulk });
+		await platform.client.patch(`${data}/bulk`, { bulk });
 		expect((await stored())[0]?.fields).toEqual({ code: 'a', name: 'x', price: 1 });
-		await client.put(`${data}/bulk`, { bulk });
+		await platform.client.put(`${data}/bulk`, { bulk });
 		expect((await stored())[0]?.fields).toEqual({ name: 'x' });
-		const { data: response } = await client.put(`${data}/bulk`, { bulk: [{ id: a?.id, fields: {} }] });
+		const { data: response } = await platform.client.put(`${data}/bulk`, { bulk: [{ id: a?.id, fields: {} }] });
 		expect(response.errors[0].message).toContain("'name' is required");
 	});
 
@@ -80,7 +72,7 @@ describe('update', () => {
 			{ id: unknownId, fields: { code: 'n', name: 'new' } },
 			{ fields: { code: 'm', name: 'new' } },
 		];
-		const response = await client.patch(`${data}/bulk${metadata}`, { bulk, useUpsert: true });
+		const response = await platform.client.patch(`${data}/bulk${metadata}`, { bulk, useUpsert: true });
 		expect(response.data.bulk).toEqual({ successCount: 3, insertedCount: 2, updatedCount: 1 });
 		expect(ids(response.data.data).slice(0, 2)).toEqual([a?.id, unknownId]);
 		expect(await stored()).toHaveLength(5);
@@ -88,20 +80,18 @@ describe('update', () => {
 
 	test('times never decrease, and every change increments ver', async () => {
 		const [a] = await stored();
-		for (const name of ['1', '2', '3']) {
-			await client.patch(`${data}/bulk`, { bulk: [{ id: a?.id, fields: { name } }] });
-		}
-		const history = await sandbox.admin.history('shop', 'items', a?.id);
+		for (const name of ['1', '2', '3']) await platform.client.patch(`${data}/bulk`, { bulk: [{ id: a?.id, fields: { name } }] });
+		const history = await platform.admin.history('shop', 'items', a?.id);
 		expect(history.map(({ ver }) => ver)).toEqual([0, 1, 2, 3]);
 		expect(history.map(({ fields }) => fields?.name)).toEqual(['a', '1', '2', '3']);
 		const times = history.map(({ at }) => at);
 		expect([...times].sort()).toEqual(times);
-		const log = await sandbox.admin.requests();
+		const log = await platform.admin.requests();
 		expect(history.slice(1).map(({ request }) => request)).toEqual(log.map(({ number }) => number));
 	});
 });
 
-describe('create', () => {
+describe('a bulk creation', () => {
 	test('writes the valid records and reports the invalid ones', async () => {
 		const bulk = [
 			{ fields: { code: 'x', name: 'x' } },
@@ -111,7 +101,7 @@ describe('create', () => {
 			{ fields: { name: 'no key' } },
 			{ fields: { code: 'x', name: 'twice' } },
 		];
-		const response = await client.post(`${data}/bulk${metadata}`, { bulk, skipAudit: true });
+		const response = await platform.client.post(`${data}/bulk${metadata}`, { bulk, skipAudit: true });
 		expect(response.data.bulk).toEqual({ successCount: 2, insertedCount: 2, updatedCount: 0 });
 		const at = response.data.errors.map((error: { RecordIndex: number }) => error.RecordIndex);
 		expect(at).toEqual([1, 2, 3, 3, 3, 5]);
@@ -130,7 +120,7 @@ describe('create', () => {
 			{ fields: { code: 7, name: 'wrong key' } },
 			{ fields: { code: 'n', name: 'newer' } },
 		];
-		const response = await client.post(`${data}/bulk${metadata}`, { bulk, useUpsert: true });
+		const response = await platform.client.post(`${data}/bulk${metadata}`, { bulk, useUpsert: true });
 		expect(response.data.bulk).toEqual({ successCount: 4, insertedCount: 1, updatedCount: 2 });
 		const after = await byCode();
 		const [n, a] = [after.get('n')?.id, before.get('a')?.id];
@@ -144,9 +134,9 @@ describe('create', () => {
 
 	test('with useUpsert requires an import key', async () => {
 		const table = { internalName: 'plain', fields: [{ name: 'name', type: 'text' }] };
-		await sandbox.admin.createTable({ app: 'shop', table });
+		await platform.admin.createTable({ app: 'shop', table });
 		const bulk = [{ fields: { name: 'x' } }];
-		const response = await client.post('/plain/data/bulk', { bulk, useUpsert: true });
+		const response = await platform.client.post('/plain/data/bulk', { bulk, useUpsert: true });
 		expect(response.data.errors[0].message).toContain('no import key');
 	});
 
@@ -163,21 +153,21 @@ describe('create', () => {
 			{ name: 'name', type: 'text' },
 		];
 		const table = { internalName: 'keyed', fields };
-		await sandbox.admin.createTable({ app: 'berlin', timeZone: 'Europe/Berlin', table });
+		await platform.admin.createTable({ app: 'berlin', timeZone: 'Europe/Berlin', table });
 		const write = async (key: unknown, name: string) => {
 			const bulk = [{ fields: { key, name } }];
-			return (await client.post('/keyed/data/bulk', { bulk, useUpsert: true })).data.bulk;
+			return (await platform.client.post('/keyed/data/bulk', { bulk, useUpsert: true })).data.bulk;
 		};
 		const inserted = { successCount: 1, insertedCount: 1, updatedCount: 0 };
 		expect(await write(first, 'a')).toEqual(inserted);
 		expect(await write(same, 'b')).toEqual({ ...inserted, insertedCount: 0, updatedCount: 1 });
 		expect(await write(other, 'c')).toEqual(inserted);
-		const names = (await sandbox.admin.records('berlin', 'keyed')).map((r) => r.fields.name);
+		const names = (await platform.admin.records('berlin', 'keyed')).map((r) => r.fields.name);
 		expect(names).toEqual(['b', 'c']);
 		const filter = [{ field: 'key', operator: '===', value: String(same) }];
-		const found = (await client.post('/keyed/data/filter', { filter })).data.data;
+		const found = (await platform.client.post('/keyed/data/filter', { filter })).data.data;
 		expect(found.map((record: StoredRecord) => record.fields.name)).toEqual(['b']);
-		const again = await client.post('/keyed/data', { fields: { key: same } });
+		const again = await platform.client.post('/keyed/data', { fields: { key: same } });
 		expect(again.data.errors[0].message).toContain('must be unique');
 	});
 
@@ -187,16 +177,16 @@ describe('create', () => {
 		['url_link', { href: 'https://example.com' }],
 	])('a field of type %s cannot be an import key', async (type, key) => {
 		const fields = [{ name: 'key', type, metadata: { importKey: true } }];
-		await sandbox.admin.createTable({ app: 'shop', table: { internalName: 'odd', fields } });
-		const response = await client.post('/odd/data', { fields: { key }, useUpsert: true });
+		await platform.admin.createTable({ app: 'shop', table: { internalName: 'odd', fields } });
+		const response = await platform.client.post('/odd/data', { fields: { key }, useUpsert: true });
 		expect(response.status).toBe(400);
 		expect(response.data.errors[0].message).toContain(`'key' (${type})`);
 	});
 });
 
 describe('one record', () => {
-	test('with useUpsert: 201 if inserted, 200 if updated or unchanged', async () => {
-		const post = (fields: object) => client.post(data, { fields, useUpsert: true });
+	test('with useUpsert gets 201 if inserted, 200 if updated or unchanged', async () => {
+		const post = (fields: object) => platform.client.post(data, { fields, useUpsert: true });
 		expect((await post({ code: 'n', name: 'n' })).status).toBe(201);
 		expect((await post({ code: 'n', name: 'm' })).data.data).toMatchObject({ ver: 1 });
 		const unchanged = await post({ code: 'n', name: 'm' });
@@ -205,42 +195,42 @@ describe('one record', () => {
 		expect((await post({ name: 'n' })).status).toBe(400);
 	});
 
-	test('dataResponseType', async () => {
+	test('is returned as dataResponseType says', async () => {
 		const fields = { name: 'n' };
-		const post = (type: string) => client.post(`${data}?dataResponseType=${type}`, { fields });
+		const post = (type: string) => platform.client.post(`${data}?dataResponseType=${type}`, { fields });
 		expect((await post('All')).data.data.fields.name).toBe('n');
 		expect(Object.keys((await post('MetadataOnly')).data.data)).toEqual(['id', 'created', 'modified', 'ver']);
 		expect((await post('None')).data).toEqual({ data: {} });
 		expect((await post('Some')).status).toBe(400);
 		const bulk = [{ fields }];
-		expect((await client.post(`${data}/bulk?dataResponseType=All`, { bulk })).status).toBe(400);
+		expect((await platform.client.post(`${data}/bulk?dataResponseType=All`, { bulk })).status).toBe(400);
 	});
 
-	test('a record is new as long as created and modified are the same', async () => {
+	test('is new as long as created and modified are the same', async () => {
 		const bulk = Array.from({ length: 50 }, (_, index) => ({ fields: { code: `${index}`, name: '0' } }));
 		const twice = bulk.map(({ fields: { code } }) => ({ fields: { code, name: '1' } }));
-		await client.post(`${data}/bulk`, { bulk: [...bulk, ...twice.slice(25)], useUpsert: true });
+		await platform.client.post(`${data}/bulk`, { bulk: [...bulk, ...twice.slice(25)], useUpsert: true });
 		const records = (await stored()).slice(3);
 		expect(records.map(({ ver }) => ver)).toEqual(bulk.map((_, index) => (index < 25 ? 0 : 1)));
 		for (const { ver, created, modified } of records) expect(created === modified).toBe(ver === 0);
 	});
 
-	test('an update without a change leaves ver and modified as they are', async () => {
+	test('keeps ver and modified if an update changes nothing', async () => {
 		const [a] = await stored();
-		await client.patch(`${data}/${a?.id}`, { fields: { name: 'a' } });
-		await client.put(`${data}/${a?.id}`, { fields: a?.fields });
+		await platform.client.patch(`${data}/${a?.id}`, { fields: { name: 'a' } });
+		await platform.client.put(`${data}/${a?.id}`, { fields: a?.fields });
 		expect((await stored())[0]).toEqual(a);
 	});
 
-	test('created and modified have milliseconds and an offset', async () => {
-		const { created } = (await client.get(data)).data.data[0];
+	test('has times with milliseconds and an offset', async () => {
+		const { created } = (await platform.client.get(data)).data.data[0];
 		expect(created).toMatch(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}[+-]\d\d:\d\d$/);
 		expect(new Date(created).toISOString()).toBe((await stored())[0]?.created);
 	});
 });
 
-test('delete by filter, up to a limit', async () => {
-	const remove = (params: object) => client.delete(`${data}/bulk`, { params });
+test('records are deleted by a filter, up to a limit that is required', async () => {
+	const remove = (params: object) => platform.client.delete(`${data}/bulk`, { params });
 	expect((await remove({ filter: 'code(eq)a' })).status).toBe(400);
 	expect((await remove({ limit: 0 })).status).toBe(400);
 	expect((await remove({ limit: 2147483648 })).status).toBe(400);
@@ -248,7 +238,7 @@ test('delete by filter, up to a limit', async () => {
 	expect((await stored()).map(({ fields }) => fields.code)).toEqual(['a']);
 	expect((await remove({ limit: 5 })).status).toBe(204);
 	expect(await stored()).toEqual([]);
-	const deleted = (await sandbox.admin.history('shop', 'items')).map(({ action }) => action);
+	const deleted = (await platform.admin.history('shop', 'items')).map(({ action }) => action);
 	expect(deleted.slice(-3)).toEqual(['deleted', 'deleted', 'deleted']);
 });
 
@@ -256,10 +246,10 @@ test.each([
 	['wholeBatch400', 400],
 	['wholeBatch422', 422],
 ])('a batch can be rejected as a whole: %s', async (batchFailure, status) => {
-	await sandbox.admin.settings({ batchFailure });
+	await platform.admin.settings({ batchFailure });
 	const before = await stored();
 	const bulk = [{ fields: { name: 'x' } }, { fields: { name: 7 } }];
-	const response = await sandbox.client().post(`${data}/bulk`, { bulk });
+	const response = await platform.sandbox.client().post(`${data}/bulk`, { bulk });
 	expect(response.status).toBe(status);
 	expect(response.data).toEqual({ errors: [expect.objectContaining({ RecordIndex: 1 })] });
 	expect(await stored()).toEqual(before);
@@ -277,11 +267,11 @@ test.each<[string, unknown]>([
 	['null', null],
 ])('a body with %s is rejected', async (_name, body) => {
 	const headers = { 'Content-Type': 'application/json' };
-	const response = await client.patch(`${data}/bulk`, JSON.stringify(body), { headers });
+	const response = await platform.client.patch(`${data}/bulk`, JSON.stringify(body), { headers });
 	expect(response.status).toBe(400);
 });
 
 test('an empty batch succeeds', async () => {
-	const response = await client.post(`${data}/bulk`, { bulk: [] });
+	const response = await platform.client.post(`${data}/bulk`, { bulk: [] });
 	expect(response.data).toEqual({ bulk: { successCount: 0, insertedCount: 0, updatedCount: 0 } });
 });

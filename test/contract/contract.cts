@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import Ajv2020, { type ValidateFunction } from 'ajv/dist/2020';
 import addFormats from 'ajv-formats';
-import type { HttpClient, HttpResponse } from '../../harness/sandboxAdmin.mts';
+import type { HttpClient, HttpResponse, SandboxAdmin } from '../../harness/sandboxAdmin.mts';
 import { parse } from 'yaml';
 import type { RunningSandbox } from '../../harness/sandboxProcess.mts';
 import { sharedSandbox } from '../support/sharedSandbox.mts';
@@ -42,25 +42,47 @@ export const operations: ContractOperation[] = Object.entries(document.paths ?? 
 		),
 );
 
+/** A sandbox as the platform. */
+export class CheckedPlatform {
+	sandbox!: RunningSandbox;
+	/** A client with the role's token. Like all of `as`, it throws if a response does not conform to the contract. */
+	client!: HttpClient;
+
+	use(sandbox: RunningSandbox) {
+		this.sandbox = sandbox;
+		this.client = this.as();
+	}
+
+	get admin(): SandboxAdmin {
+		return this.sandbox.admin;
+	}
+
+	get tokens() {
+		return this.sandbox.tokens;
+	}
+
+	as(token?: string): HttpClient {
+		const client = this.sandbox.client(token);
+		client.interceptors.response.use((response) => {
+			checkResponse(response);
+			return response;
+		});
+		return client;
+	}
+}
+
 /** The sandbox that test files share, as at its start. */
-export async function freshSandbox(options?: { seeded: boolean }): Promise<RunningSandbox> {
-	const sandbox = await sharedSandbox({ seeded: true, ...options });
-	await sandbox.admin.reset();
-	return sandbox;
+export function usePlatform(options?: { seeded: boolean }): CheckedPlatform {
+	const platform = new CheckedPlatform();
+	beforeAll(async () => {
+		platform.use(await sharedSandbox({ seeded: true, ...options }));
+		await platform.admin.reset();
+	});
+	return platform;
 }
 
 /** The statuses of checked responses. */
 export const seen = new Map<ContractOperation, Set<number>>();
-
-/** A client that throws if a response does not conform to the contract. */
-export function checkedClient(sandbox: RunningSandbox, token?: string): HttpClient {
-	const client = sandbox.client(token);
-	client.interceptors.response.use((response) => {
-		checkResponse(response);
-		return response;
-	});
-	return client;
-}
 
 /** Throws if the status, the media type or the body does not conform to the contract. */
 function checkResponse(response: HttpResponse): void {

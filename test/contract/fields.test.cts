@@ -1,17 +1,11 @@
-import type { HttpClient } from '../../harness/sandboxAdmin.mts';
-import type { RunningSandbox } from '../../harness/sandboxProcess.mts';
-import { checkFieldValue, checkedClient, fieldTypes, freshSandbox } from './contract.cts';
+import { checkFieldValue, fieldTypes, usePlatform } from './contract.cts';
 
+const platform = usePlatform();
 const data = '/apps/all/tables/types/data';
 const money = { amount: 1, currency: 'EUR' };
 
-let sandbox: RunningSandbox;
-let client: HttpClient;
-
 beforeAll(async () => {
-	sandbox = await freshSandbox();
-	client = checkedClient(sandbox);
-	await sandbox.admin.createTable({
+	await platform.admin.createTable({
 		app: 'all',
 		timeZone: 'America/New_York',
 		table: {
@@ -43,7 +37,7 @@ beforeAll(async () => {
 
 /** The value after writing it, or the error's message. */
 async function written(name: string, value: unknown): Promise<unknown> {
-	const response = await client.post(data, { fields: { [name]: value } });
+	const response = await platform.client.post(data, { fields: { [name]: value } });
 	return response.status === 201 ? response.data.data.fields[name] : response.data.errors[0].message;
 }
 
@@ -134,32 +128,32 @@ test.each<[string, unknown, string]>([
 test.each(['__proto__', 'constructor'])('%s is an ordinary unknown field', async (name) => {
 	const headers = { 'Content-Type': 'application/json' };
 	const body = `{"fields": {"${name}": {"text": "x"}}}`;
-	const response = await client.post(data, body, { headers });
+	const response = await platform.client.post(data, body, { headers });
 	expect(response.status).toBe(400);
 	expect(response.data.errors[0].message).toContain(`'${name}'`);
 });
 
 test('links are returned as a URL and changed by adding and removing', async () => {
-	const make = async (fields: object) => (await client.post(data, { fields })).data.data;
+	const make = async (fields: object) => (await platform.client.post(data, { fields })).data.data;
 	const [a, b] = [await make({ text: 'a' }), await make({ text: 'b' })];
 	const c = await make({ link: { id: a.id }, links: { add: [a.id, b.id, a.id] } });
 	expect(c.fields.link).toEqual({ id: a.id, url: expect.stringContaining(a.id) });
 	expect(c.fields.links.count).toBe(2);
 	const change = { link: c.fields.link, links: { remove: [a.id] } };
-	const after = (await client.patch(`${data}/${c.id}`, { fields: change })).data.data;
+	const after = (await platform.client.patch(`${data}/${c.id}`, { fields: change })).data.data;
 	expect(after.fields.links.count).toBe(1);
-	expect((await client.get(after.fields.links.url)).data.data).toEqual([b]);
+	expect((await platform.client.get(after.fields.links.url)).data.data).toEqual([b]);
 });
 
 test('a checklist has counts, and keeps ids that are not sent', async () => {
 	const items = [{ header: 'x', checked: true }, { header: 'y' }];
 	const fields = { checklist: { lists: [{ header: 'l', items }] } };
-	const made = (await client.post(data, { fields })).data.data;
+	const made = (await platform.client.post(data, { fields })).data.data;
 	expect(made.fields.checklist).toMatchObject({
 		progress: 0.5,
 		lists: [{ checkedCount: 1, progress: 0.5, items: [{ checked: true }, { checked: false }] }],
 	});
-	expect((await client.patch(`${data}/${made.id}`, { fields })).data.data).toEqual(made);
+	expect((await platform.client.patch(`${data}/${made.id}`, { fields })).data.data).toEqual(made);
 });
 
 test('a summary returns days as midnight', async () => {
@@ -171,28 +165,28 @@ test('a summary returns days as midnight', async () => {
 		],
 	};
 	const records = ['2024-03-01', '2023-12-31'].map((day) => ({ fields: { day, time: `${day}T10:00:00Z` } }));
-	await sandbox.admin.createTable({ app: 'all', table, records });
+	await platform.admin.createTable({ app: 'all', table, records });
 	const aggregations = ['min', 'max'];
 	const fields = { day: { aggregations }, time: { aggregations } };
-	const summary = (await client.post('/days/data/summary', { fields })).data.data;
+	const summary = (await platform.client.post('/days/data/summary', { fields })).data.data;
 	expect(summary.fields).toEqual({
 		day: { min: '2023-12-31T00:00:00Z', max: '2024-03-01T00:00:00Z' },
 		time: { min: '2023-12-31T10:00:00.000Z', max: '2024-03-01T10:00:00.000Z' },
 	});
 	const filter = [{ field: 'day', operator: 'lt', value: '1999-01-01' }];
-	const none = (await client.post('/days/data/summary', { filter, fields })).data.data;
+	const none = (await platform.client.post('/days/data/summary', { filter, fields })).data.data;
 	expect(none.fields.day).toEqual({ min: null, max: null });
 });
 
 test('computed fields are returned and cannot be sorted by', async () => {
-	const made = (await client.post(data, { fields: { text: 'hey' } })).data.data;
+	const made = (await platform.client.post(data, { fields: { text: 'hey' } })).data.data;
 	expect(made.fields).toMatchObject({ sum: 'hey!', system: made.created });
 	expect(made.fields).not.toHaveProperty('button');
-	expect((await client.get(`${data}?sort=sum`)).status).toBe(400);
+	expect((await platform.client.get(`${data}?sort=sum`)).status).toBe(400);
 });
 
 test('definitions can have id instead of name, and contain no templates', async () => {
-	const { items } = (await client.get('/apps/all/tables/types')).data.data;
+	const { items } = (await platform.client.get('/apps/all/tables/types')).data.data;
 	expect(items[0]).toEqual({ id: 'text', header: 'text', type: 'text', metadata: { maxLength: 5 } });
 	expect(items.at(-1).metadata).toEqual({});
 });
@@ -201,9 +195,9 @@ test('the sample data has every field type, in the form of the contract', async 
 	const types = new Map<string, string>();
 	const values: Array<[string, unknown]> = [];
 	for (const table of ['companies', 'contacts', 'deals']) {
-		const { items } = (await client.get(`/apps/crm/tables/${table}`)).data.data;
+		const { items } = (await platform.client.get(`/apps/crm/tables/${table}`)).data.data;
 		for (const item of items) types.set(`${table}.${item.name}`, item.type);
-		const records = (await client.get(`/${table}/data?limit=1000`)).data.data;
+		const records = (await platform.client.get(`/${table}/data?limit=1000`)).data.data;
 		for (const { fields } of records) {
 			for (const [name, value] of Object.entries(fields)) {
 				values.push([types.get(`${table}.${name}`) ?? name, value]);

@@ -5,24 +5,18 @@ import { once } from 'node:events';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import sharp from 'sharp';
-import type { HttpClient } from '../../harness/sandboxAdmin.mts';
 import { startSandbox, type RunningSandbox } from '../../harness/sandboxProcess.mts';
 import { startStubServer } from '../support/stubServer.mts';
-import { checkFieldValue, checkedClient, freshSandbox } from './contract.cts';
+import { checkFieldValue, usePlatform } from './contract.cts';
 
+const platform = usePlatform();
 const data = '/apps/crm/tables/deals/data';
 
-let sandbox: RunningSandbox;
-let client: HttpClient;
 let url: string;
 
-beforeAll(async () => {
-	sandbox = await freshSandbox();
-	client = checkedClient(sandbox);
-});
 beforeEach(async () => {
-	await sandbox.admin.reset();
-	const [deal] = await sandbox.admin.records('crm', 'deals');
+	await platform.admin.reset();
+	const [deal] = await platform.admin.records('crm', 'deals');
 	url = `${data}/${deal?.id}`;
 });
 
@@ -38,12 +32,13 @@ const input = (filename: string, bytes: Buffer, mimetype = 'application/octet-st
 	mimetype,
 	filedata: `data:${mimetype};base64,${bytes.toString('base64')}`,
 });
-const papers = async (value: unknown, by = client): Promise<FileEntry[]> => {
+const papers = async (value: unknown, by = platform.client): Promise<FileEntry[]> => {
 	const response = await by.patch(url, { fields: { papers: value } });
 	if (response.status !== 200) throw new Error(response.data.errors[0].message);
 	return response.data.data.fields.papers;
 };
-const download = async (address: string, by = client) => Buffer.from((await by.get(address, { responseType: 'arraybuffer' })).data);
+const download = async (address: string, by = platform.client) =>
+	Buffer.from((await by.get(address, { responseType: 'arraybuffer' })).data);
 
 test.each([0, 1, 2, 3, 1000, 5_000_000])('%d bytes are returned unchanged', async (size) => {
 	const bytes = randomBytes(size);
@@ -60,7 +55,7 @@ test.each([
 ])('a name that is %s is returned unchanged', async (_kind, name) => {
 	const [file] = await papers([input(name, Buffer.from('x'))]);
 	expect(file?.fileName).toBe(name);
-	expect((await client.get(file?.fileUrl ?? '')).headers['content-disposition']).toContain(encodeURIComponent(name));
+	expect((await platform.client.get(file?.fileUrl ?? '')).headers['content-disposition']).toContain(encodeURIComponent(name));
 });
 
 test('files are added, removed and replaced', async () => {
@@ -70,7 +65,7 @@ test('files are added, removed and replaced', async () => {
 	checkFieldValue('file', 'read', added);
 	const changed = await papers({ add: [input('3', Buffer.from('3'))], remove: [first?.fileId] });
 	expect(changed.map((file) => file.fileName)).toEqual(['2', '3']);
-	expect((await client.get(first?.fileUrl ?? '')).status).toBe(404);
+	expect((await platform.client.get(first?.fileUrl ?? '')).status).toBe(404);
 	expect(await papers([input('4', Buffer.from('4'))])).toHaveLength(1);
 	expect(await papers(null)).toEqual([]);
 	await expect(papers({ remove: [first?.fileId] })).rejects.toThrow('no file');
@@ -88,23 +83,23 @@ test.each<[string, unknown]>([
 	['loopback', 'not a URL'],
 ])('an invalid file is rejected: %s', async (message, value) => {
 	await expect(papers(value)).rejects.toThrow(message);
-	expect((await client.get(url)).data.data.ver).toBe(0);
+	expect((await platform.client.get(url)).data.data.ver).toBe(0);
 });
 
 test('pictures have thumbnails, and a picture field only accepts pictures', async () => {
 	const create = { width: 800, height: 400, channels: 3, background: 'red' } as const;
 	const bytes = await sharp({ create }).png().toBuffer();
 	const fields = { sketch: [input('sketch.png', bytes, 'image/png')] };
-	const [file] = (await client.patch(url, { fields })).data.data.fields.sketch as FileEntry[];
+	const [file] = (await platform.client.patch(url, { fields })).data.data.fields.sketch as FileEntry[];
 	const thumbnail = await sharp(await download(file?.thumbnailUrl ?? '')).metadata();
 	expect([thumbnail.width, thumbnail.height]).toEqual([200, 100]);
 	const text = { sketch: [input('notes.txt', Buffer.from('x'), 'text/plain')] };
-	const rejected = await client.patch(url, { fields: text });
+	const rejected = await platform.client.patch(url, { fields: text });
 	expect(rejected.data.errors[0].message).toContain("'sketch' accepts pictures");
 });
 
 test('a short token only gives access to attachments', async () => {
-	const short = checkedClient(sandbox, sandbox.tokens.short);
+	const short = platform.as(platform.tokens.short);
 	const [file] = await papers({ add: [input('a.txt', Buffer.from('short'))] }, short);
 	expect((await download(file?.fileUrl ?? '', short)).toString()).toBe('short');
 	const rejected = [
@@ -119,15 +114,15 @@ test('a short token only gives access to attachments', async () => {
 		expect(response.status).toBe(403);
 		expect(response.data.errors[0].message).toContain('token with a role');
 	}
-	const bare = checkedClient(sandbox, '');
+	const bare = platform.as('');
 	const path = file?.fileUrl ?? '';
 	expect((await bare.get(path)).status).toBe(401);
-	expect((await bare.get(`${path}?token=${sandbox.tokens.short}`)).data).toBe('short');
+	expect((await bare.get(`${path}?token=${platform.tokens.short}`)).data).toBe('short');
 	expect((await bare.get(`${path}?token=demo-nothing`)).status).toBe(401);
-	expect((await bare.get(`${path}?token=${sandbox.tokens.role}`)).status).toBe(403);
+	expect((await bare.get(`${path}?token=${platform.tokens.role}`)).status).toBe(403);
 });
 
-test('the service fetches a URL', async () => {
+test('a file can be given as a URL, which the platform fetches', async () => {
 	const server = await startStubServer(({ target }) => ({
 		status: target === '/there.txt' ? 200 : 404,
 		headers: { 'content-type': 'text/plain; charset=utf-8' },
@@ -140,33 +135,33 @@ test('the service fetches a URL', async () => {
 });
 
 test('a file above the limit gets 413, and nothing is written', async () => {
-	await sandbox.admin.settings({ maxFileBytes: 10 });
+	await platform.admin.settings({ maxFileBytes: 10 });
 	const fields = { papers: [input('a', Buffer.alloc(11))] };
-	expect((await client.patch(url, { fields })).status).toBe(413);
+	expect((await platform.client.patch(url, { fields })).status).toBe(413);
 	const bulk = [{ id: url.split('/').at(-1), fields }];
-	expect((await client.patch(`${data}/bulk`, { bulk })).status).toBe(413);
+	expect((await platform.client.patch(`${data}/bulk`, { bulk })).status).toBe(413);
 	expect(await papers([input('a', Buffer.alloc(10))])).toHaveLength(1);
 });
 
-test('a reset during an upload, and a truncated download', async () => {
-	await sandbox.admin.faults([{ fault: { kind: 'resetUpload', bytes: 1_000_000 } }]);
+test('an upload that is reset writes nothing, and a download can be truncated', async () => {
+	await platform.admin.faults([{ fault: { kind: 'resetUpload', bytes: 1_000_000 } }]);
 	await expect(papers([input('a', randomBytes(3_000_000))])).rejects.toThrow(/ECONNRESET|ECONNREFUSED|EPIPE|socket hang up|aborted/);
-	expect((await sandbox.admin.requests()).at(-1)).toMatchObject({ outcome: 'reset' });
-	await sandbox.admin.faults([]);
-	expect((await client.get(url)).data.data.ver).toBe(0);
+	expect((await platform.admin.requests()).at(-1)).toMatchObject({ outcome: 'reset' });
+	await platform.admin.faults([]);
+	expect((await platform.client.get(url)).data.data.ver).toBe(0);
 	const [file] = await papers([input('a', randomBytes(10_000))]);
-	await sandbox.admin.faults([{ match: { path: '/files/' }, fault: { kind: 'truncate' } }]);
+	await platform.admin.faults([{ match: { path: '/files/' }, fault: { kind: 'truncate' } }]);
 	await expect(download(file?.fileUrl ?? '')).rejects.toThrow('aborted');
 });
 
 test('a download that a fault drops leaves no open file', async () => {
 	const [file] = await papers([input('a', randomBytes(10_000))]);
-	await sandbox.admin.faults([{ match: { path: '/files/' }, fault: { kind: 'resetAfter' } }]);
+	await platform.admin.faults([{ match: { path: '/files/' }, fault: { kind: 'resetAfter' } }]);
 	for (let count = 0; count < 5; count += 1) {
 		await expect(download(file?.fileUrl ?? '')).rejects.toThrow(/ECONNRESET|ECONNREFUSED|EPIPE|socket hang up|aborted/);
 	}
-	await sandbox.admin.waitUntilIdle();
-	const folder = `/proc/${sandbox.pid}/fd`;
+	await platform.admin.waitUntilIdle();
+	const folder = `/proc/${platform.sandbox.pid}/fd`;
 	const open = readdirSync(folder).map((name) => readlinkSync(join(folder, name)));
 	expect(open.filter((path) => path.includes('sandbox-files'))).toEqual([]);
 });
@@ -191,8 +186,8 @@ async function uploadHalf({ baseUrl, tokens, admin }: RunningSandbox) {
 const broken = /socket hang up|ECONNRESET|EPIPE/;
 
 test('a reset of the sandbox during an upload ends the request', async () => {
-	const { ended, sendRest } = await uploadHalf(sandbox);
-	await sandbox.admin.reset();
+	const { ended, sendRest } = await uploadHalf(platform.sandbox);
+	await platform.admin.reset();
 	sendRest();
 	expect(await ended).toMatch(broken);
 	expect(await papers([input('b', randomBytes(2_000_000))])).toHaveLength(1);
@@ -209,9 +204,9 @@ test.each([
 	const body = Buffer.from(
 		JSON.stringify({ fields: { summary: text, papers: [input('a', bytes), input('b', bytes)] } }).replaceAll('/', slash),
 	);
-	const sent = request(`${sandbox.baseUrl}/api/v2${url}`, {
+	const sent = request(`${platform.sandbox.baseUrl}/api/v2${url}`, {
 		method: 'PATCH',
-		headers: { 'Content-Type': 'application/json', Authorization: `Bearer ${sandbox.tokens.role}` },
+		headers: { 'Content-Type': 'application/json', Authorization: `Bearer ${platform.tokens.role}` },
 	});
 	// Chunks of many sizes, so that boundaries are everywhere.
 	for (let at = 0, size = 1; at < body.length; at += size, size = (size * 7 + 3) % 9973) {
@@ -222,7 +217,7 @@ test.each([
 	const [response] = await once(sent, 'response');
 	response.resume();
 	expect(response.statusCode).toBe(200);
-	const { fields } = (await client.get(url)).data.data;
+	const { fields } = (await platform.client.get(url)).data.data;
 	expect(fields.summary).toBe(text);
 	for (const file of fields.papers as FileEntry[]) {
 		expect((await download(file.fileUrl)).equals(bytes)).toBe(true);

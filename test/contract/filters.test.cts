@@ -1,17 +1,11 @@
-import type { HttpClient } from '../../harness/sandboxAdmin.mts';
-import type { RunningSandbox } from '../../harness/sandboxProcess.mts';
-import { checkedClient, freshSandbox } from './contract.cts';
+import { usePlatform } from './contract.cts';
 
+const platform = usePlatform({ seeded: false });
 const people = '/apps/zoo/tables/people/data';
 const homes = '00000000-0000-4000-8000-00000000000';
 
-let sandbox: RunningSandbox;
-let client: HttpClient;
-
 beforeAll(async () => {
-	sandbox = await freshSandbox({ seeded: false });
-	client = checkedClient(sandbox);
-	await sandbox.admin.createTable({
+	await platform.admin.createTable({
 		app: 'zoo',
 		timeZone: 'Europe/Berlin',
 		table: { internalName: 'homes', fields: [{ name: 'city', type: 'text' }] },
@@ -20,7 +14,7 @@ beforeAll(async () => {
 			{ id: `${homes}2`, fields: { city: 'Rome, Italy' } },
 		],
 	});
-	await sandbox.admin.createTable({
+	await platform.admin.createTable({
 		app: 'zoo',
 		table: {
 			internalName: 'people',
@@ -70,8 +64,9 @@ async function found(request: Promise<{ status: number; data: { data: unknown } 
 	if (status !== 200) return status;
 	return (data.data as Array<{ fields: { key: string } }>).map((record) => record.fields.key).join('');
 }
-const byQuery = (filter: string) => found(client.get(people, { params: { filter } }));
-const byBody = (filter: unknown[], filterOperator?: 'and' | 'or') => found(client.post(`${people}/filter`, { filter, filterOperator }));
+const byQuery = (filter: string) => found(platform.client.get(people, { params: { filter } }));
+const byBody = (filter: unknown[], filterOperator?: 'and' | 'or') =>
+	found(platform.client.post(`${people}/filter`, { filter, filterOperator }));
 
 const conditions: Array<[string, string, string | undefined, string]> = [
 	['name', 'contains', 'FOX', 'ab'],
@@ -125,7 +120,7 @@ test.each(conditions)('%s %s %s matches %j, in a query and in a body', async (fi
 	expect(await byBody([{ field, operator, value }])).toBe(keys);
 });
 
-test.each(['\\\\,', '\\,'])('a comma inside a value, written as %s', async (comma) => {
+test.each(['\\\\,', '\\,'])('a comma inside a value may be written as %s', async (comma) => {
 	expect(await byQuery(`name(eq)Dog${comma} old`)).toBe('c');
 	expect(await byQuery(`home.city(contains)Rome${comma} I,age(eq)20`)).toBe('b');
 	expect(await byQuery(`name(in)(Dog${comma} old,Fox)`)).toBe('ac');
@@ -140,14 +135,14 @@ test('a single value in a body needs no escaping', async () => {
 	const table = { internalName: 'odd', fields: [{ name: 'key', type: 'text', metadata: { importKey: true } }] };
 	const keys = ['a,b', 'a\\,b', 'a\\\\,b', 'a\\'];
 	const records = keys.map((key) => ({ fields: { key } }));
-	await sandbox.admin.createTable({ app: 'zoo', table, records });
+	await platform.admin.createTable({ app: 'zoo', table, records });
 	for (const value of keys) {
 		const filter = [{ field: 'key', operator: '===', value }];
-		expect(await found(client.post('/odd/data/filter', { filter }))).toBe(value);
+		expect(await found(platform.client.post('/odd/data/filter', { filter }))).toBe(value);
 	}
 });
 
-test('several values', async () => {
+test('a condition can have a list of values', async () => {
 	expect(await byQuery('key(in)(a,C,x)')).toBe('ac');
 	expect(await byQuery('key(notin)(a,c)')).toBe('bdef');
 	expect(await byQuery('name(in)(Dog\\\\, old,Fox),age(lt)20')).toBe('a');
@@ -160,7 +155,7 @@ test('several values', async () => {
 	expect(await byBody([{ field: 'key', operator: 'in', value: `${many},a` }])).toBe('a');
 });
 
-test('nested groups', async () => {
+test('groups of conditions can be nested, each with AND or OR', async () => {
 	const fox = { field: 'name', operator: 'contains', value: 'fox' };
 	const young = { field: 'age', operator: 'lt', value: 15 };
 	const old = { field: 'age', operator: 'gte', value: 30 };
@@ -198,8 +193,8 @@ test('a condition in a body with a missing or an extra value is rejected', async
 	expect(await byBody([{ field: 'name', operator: 'eq', value: '' }])).toBe('d');
 });
 
-test('sort, limit and skip', async () => {
-	const list = (params: object) => found(client.get(people, { params }));
+test('records are sorted, limited and skipped as requested; other values are rejected', async () => {
+	const list = (params: object) => found(platform.client.get(people, { params }));
 	expect(await list({ sort: 'age(desc),name' })).toBe('cdbaef');
 	expect(await list({ sort: 'age(desc),name(desc)' })).toBe('cbdafe');
 	expect(await list({ sort: 'modified(desc)', limit: 2 })).toBe('fe');
@@ -211,33 +206,33 @@ test('sort, limit and skip', async () => {
 		expect(await list(params)).toBe(400);
 	}
 	for (const sort of ['nothing', 'age(up)', 'tags', '']) expect(await list({ sort })).toBe(400);
-	expect(await found(client.get(`${people}?limit=1&limit=2`))).toBe(400);
+	expect(await found(platform.client.get(`${people}?limit=1&limit=2`))).toBe(400);
 });
 
-test('saved views', async () => {
-	const table = (await client.get('/apps/zoo/tables/people')).data.data;
+test('a saved view filters, alone and with a filter', async () => {
+	const table = (await platform.client.get('/apps/zoo/tables/people')).data.data;
 	const userFilter = table.settings.userFilters[0].id;
-	expect(await found(client.get(people, { params: { userFilter } }))).toBe('bcd');
+	expect(await found(platform.client.get(people, { params: { userFilter } }))).toBe('bcd');
 	const both = { userFilter, filter: 'name(contains)fox' };
-	expect(await found(client.get(people, { params: both }))).toBe('b');
-	expect((await client.get(`${people}/count`, { params: both })).data.data.count).toBe(1);
-	expect(await found(client.get(people, { params: { userFilter: 'nothing' } }))).toBe(400);
+	expect(await found(platform.client.get(people, { params: both }))).toBe('b');
+	expect((await platform.client.get(`${people}/count`, { params: both })).data.data.count).toBe(1);
+	expect(await found(platform.client.get(people, { params: { userFilter: 'nothing' } }))).toBe(400);
 });
 
-test('loadFields', async () => {
+test('loadFields chooses the fields that are returned', async () => {
 	const body = { loadFields: ['name', 'age'] };
-	const response = await client.post(`${people}/filter?limit=1`, body);
+	const response = await platform.client.post(`${people}/filter?limit=1`, body);
 	expect(response.data.data[0].fields).toEqual({ name: 'Fox', age: 10 });
-	expect((await client.post(`${people}/filter`, { loadFields: ['nothing'] })).status).toBe(400);
+	expect((await platform.client.post(`${people}/filter`, { loadFields: ['nothing'] })).status).toBe(400);
 });
 
 test('the url of a link returns the linked records', async () => {
-	const [fox] = (await client.get(people, { params: { limit: 1 } })).data.data;
-	expect((await client.get(fox.fields.home.url)).data.data.fields.city).toBe('Oslo');
+	const [fox] = (await platform.client.get(people, { params: { limit: 1 } })).data.data;
+	expect((await platform.client.get(fox.fields.home.url)).data.data.fields.city).toBe('Oslo');
 	expect(fox.fields.visits.count).toBe(2);
-	const visits = (await client.get(fox.fields.visits.url)).data.data;
+	const visits = (await platform.client.get(fox.fields.visits.url)).data.data;
 	expect(visits.map((record: { id: string }) => record.id)).toEqual([`${homes}1`, `${homes}2`]);
 	const [url] = fox.fields.visits.url.split('&linkField');
-	expect((await client.get(url)).status).toBe(400);
-	expect((await client.get(`${url}&linkField=home2`)).status).toBe(400);
+	expect((await platform.client.get(url)).status).toBe(400);
+	expect((await platform.client.get(`${url}&linkField=home2`)).status).toBe(400);
 });

@@ -1,19 +1,13 @@
 import { existsSync } from 'node:fs';
 import { chromium, type Browser, type Page } from 'playwright-core';
 import sharp from 'sharp';
-import type { RunningSandbox } from '../../harness/sandboxProcess.mts';
-import { freshSandbox } from './contract.cts';
+import { usePlatform } from './contract.cts';
 
+const platform = usePlatform();
 const executablePath = process.env.CHROMIUM ?? '/usr/bin/chromium';
 
-let sandbox: RunningSandbox;
-
-beforeAll(async () => {
-	sandbox = await freshSandbox();
-});
-
 test('the page has a policy that only allows content from the sandbox', async () => {
-	const { http } = sandbox.admin;
+	const { http } = platform.admin;
 	for (const [path, type] of [
 		['/', 'text/html'],
 		['/page/app.js', 'text/javascript'],
@@ -22,7 +16,7 @@ test('the page has a policy that only allows content from the sandbox', async ()
 		['/page/views.js', 'text/javascript'],
 		['/page/style.css', 'text/css'],
 	] as const) {
-		const response = await http.get(`${sandbox.baseUrl}${path}`);
+		const response = await http.get(`${platform.sandbox.baseUrl}${path}`);
 		expect(response.headers['content-type']).toContain(type);
 		expect(response.headers['content-security-policy']).toContain("default-src 'self'");
 	}
@@ -51,18 +45,18 @@ inBrowser('in a browser', () => {
 	afterEach(() => expect(errors).toEqual([]));
 
 	test('shows records as they change', async () => {
-		await page.goto(`${sandbox.baseUrl}/#/records/crm/contacts`);
+		await page.goto(`${platform.sandbox.baseUrl}/#/records/crm/contacts`);
 		await page.getByText('ann.fox@example.com').waitFor();
 		const fields = { surname: 'Live', email: '<b>live@example.com</b>' };
-		await sandbox.client().post('/contacts/data', { fields });
+		await platform.sandbox.client().post('/contacts/data', { fields });
 		await page.getByText('<b>live@example.com</b>').waitFor();
 		expect(await page.innerText('nav a[aria-current]')).toMatch(/Contacts\s*41/);
 	});
 
 	test('can be used with the keyboard: sections, and the details of a run', async () => {
-		const [workflow] = (await sandbox.admin.http.get('/workflows')).data.data;
-		await sandbox.client().post(workflow.webhookUrl, { surname: 'Key', email: 'k@example.com' });
-		await page.goto(`${sandbox.baseUrl}/#/records/crm/contacts`);
+		const [workflow] = (await platform.admin.http.get('/workflows')).data.data;
+		await platform.sandbox.client().post(workflow.webhookUrl, { surname: 'Key', email: 'k@example.com' });
+		await page.goto(`${platform.sandbox.baseUrl}/#/records/crm/contacts`);
 		await page.focus('nav a[href="#/runs"]');
 		await page.keyboard.press('Enter');
 		const payload = page.locator('details', { hasText: 'Payload' }).first();
@@ -71,14 +65,14 @@ inBrowser('in a browser', () => {
 		await payload.locator('summary').focus();
 		await page.keyboard.press('Enter');
 		expect(await payload.innerText()).toContain('k@example.com');
-		await sandbox.client().get('/ping');
+		await platform.sandbox.client().get('/ping');
 		await page.waitForTimeout(500);
 		expect(await payload.innerText()).toContain('k@example.com');
 		expect(await page.evaluate('document.activeElement.tagName')).toBe('SUMMARY');
 	});
 
 	test('shows a record in full, with its versions', async () => {
-		await page.goto(`${sandbox.baseUrl}/#/records/crm/deals`);
+		await page.goto(`${platform.sandbox.baseUrl}/#/records/crm/deals`);
 		await page.getByRole('row', { name: 'D-001' }).getByRole('link', { name: 'Open' }).click();
 		await page.getByRole('heading', { level: 2, name: 'D-001', exact: true }).waitFor();
 		expect(await page.getByRole('row', { name: 'Weight (kg)' }).innerText()).toMatch(/weight\s+decimal\s+12.5/);
@@ -88,38 +82,38 @@ inBrowser('in a browser', () => {
 
 	test('shows the body of a request when it is opened', async () => {
 		const fields = { surname: 'Body', email: 'body@example.com' };
-		await sandbox.client().post('/contacts/data', { fields });
-		await page.goto(`${sandbox.baseUrl}/#/requests`);
+		await platform.sandbox.client().post('/contacts/data', { fields });
+		await page.goto(`${platform.sandbox.baseUrl}/#/requests`);
 		const body = page.locator('tbody details').first();
 		await body.locator('summary').click();
 		await body.getByText('body@example.com').waitFor();
 	});
 
 	test('has the demo tokens and webhook URLs to copy, and no other token', async () => {
-		const value = await sandbox.admin.createToken({ name: 'private', type: 'short' });
+		const value = await platform.admin.createToken({ name: 'private', type: 'short' });
 		await page.context().grantPermissions(['clipboard-read', 'clipboard-write']);
-		await page.goto(`${sandbox.baseUrl}/#/tokens`);
-		await page.getByRole('button', { name: `Copy ${sandbox.tokens.role}` }).click();
+		await page.goto(`${platform.sandbox.baseUrl}/#/tokens`);
+		await page.getByRole('button', { name: `Copy ${platform.tokens.role}` }).click();
 		await page.getByText('Copied').waitFor();
-		expect(await page.evaluate('navigator.clipboard.readText()')).toBe(sandbox.tokens.role);
+		expect(await page.evaluate('navigator.clipboard.readText()')).toBe(platform.tokens.role);
 		expect(await page.content()).not.toContain(value);
-		await page.goto(`${sandbox.baseUrl}/#/workflows`);
-		await page.getByRole('button', { name: `Copy ${sandbox.baseUrl}/webhooks/` }).waitFor();
+		await page.goto(`${platform.sandbox.baseUrl}/#/workflows`);
+		await page.getByRole('button', { name: `Copy ${platform.sandbox.baseUrl}/webhooks/` }).waitFor();
 	});
 
 	test('says what to do if there is nothing yet', async () => {
-		await page.goto(`${sandbox.baseUrl}/#/records/geo/airports`);
+		await page.goto(`${platform.sandbox.baseUrl}/#/records/geo/airports`);
 		await page.getByText('Application Geography, Table Airports').first().waitFor();
 		await page.getByText('No records yet. In n8n').waitFor();
 	});
 
 	test('skips to the content, which stays as it is', async () => {
-		await page.goto(`${sandbox.baseUrl}/#/tokens`);
+		await page.goto(`${platform.sandbox.baseUrl}/#/tokens`);
 		await page.getByRole('heading', { level: 2, name: 'Tokens' }).waitFor();
 		await page.focus('.skip');
 		await page.keyboard.press('Enter');
 		expect(await page.evaluate('document.activeElement.id')).toBe('content');
-		await sandbox.client().get('/ping');
+		await platform.sandbox.client().get('/ping');
 		await page.waitForTimeout(500);
 		expect(await page.innerText('h2')).toBe('Tokens');
 		expect(page.url()).toMatch(/#\/tokens$/);
@@ -134,7 +128,7 @@ inBrowser('in a browser', () => {
 
 	test('finds records in the whole table, and sorts them', async () => {
 		const names = Array.from({ length: 300 }, (_, index) => `Number ${index}`);
-		await sandbox.admin.createTable({
+		await platform.admin.createTable({
 			app: 'crm',
 			table: {
 				internalName: 'many',
@@ -146,7 +140,7 @@ inBrowser('in a browser', () => {
 			},
 			records: names.map((name, index) => ({ fields: { name, rank: 300 - index } })),
 		});
-		await page.goto(`${sandbox.baseUrl}/#/records/crm/many`);
+		await page.goto(`${platform.sandbox.baseUrl}/#/records/crm/many`);
 		await page.getByText('1 to 100 of 300').waitFor();
 		for (const shown of ['101 to 200 of 300', '201 to 300 of 300']) {
 			await page.getByRole('button', { name: 'Next' }).click();
@@ -165,7 +159,7 @@ inBrowser('in a browser', () => {
 		await page.locator('th[aria-sort="descending"]', { hasText: 'Rank' }).waitFor();
 		expect((await column('Name')).slice(0, 2)).toEqual(['Number 1', 'Number 10']);
 		// Text and choices survive a refresh, but not a change of section.
-		await sandbox.client().get('/ping');
+		await platform.sandbox.client().get('/ping');
 		await page.waitForTimeout(500);
 		expect(await search.inputValue()).toBe('NUMBER 1');
 		expect((await column('Name')).length).toBe(100);
@@ -177,10 +171,10 @@ inBrowser('in a browser', () => {
 	});
 
 	test('finds and sorts requests', async () => {
-		const client = sandbox.client();
+		const client = platform.sandbox.client();
 		await client.get('/apps/nothing');
 		await client.get('/ping');
-		await page.goto(`${sandbox.baseUrl}/#/requests`);
+		await page.goto(`${platform.sandbox.baseUrl}/#/requests`);
 		await page.getByRole('searchbox', { name: 'Search' }).fill('apps/nothing');
 		await page.getByRole('row').nth(2).waitFor({ state: 'detached' });
 		expect(await column('Status')).toEqual(['404']);
@@ -196,11 +190,11 @@ inBrowser('in a browser', () => {
 		['Lost response to a write', null],
 		['Slow response (5 s)', 201],
 	])('makes the next request fail: %s', async (name, status) => {
-		await page.goto(`${sandbox.baseUrl}/#/requests`);
+		await page.goto(`${platform.sandbox.baseUrl}/#/requests`);
 		await page.getByRole('button', { name }).click();
 		await page.getByText(`${name}: waits for a request.`).waitFor();
 		const write = async () =>
-			await sandbox
+			await platform.sandbox
 				.client()
 				.post('/contacts/data', { fields: { surname: name, email: `${name}@example.com` } })
 				.then((response) => response.status as number | null)
@@ -212,28 +206,28 @@ inBrowser('in a browser', () => {
 		expect(await write()).toBe(status === 429 ? 201 : 400);
 		await page.getByRole('button', { name: 'Remove' }).click();
 		await page.getByRole('button', { name: 'Remove' }).waitFor({ state: 'detached' });
-		expect((await sandbox.admin.http.get('/faults')).data.data).toEqual([]);
+		expect((await platform.admin.http.get('/faults')).data.data).toEqual([]);
 	});
 
 	test('has a button for each other fault, too', async () => {
-		await page.goto(`${sandbox.baseUrl}/#/requests`);
+		await page.goto(`${platform.sandbox.baseUrl}/#/requests`);
 		await page.getByText('Other faults').click();
 		const labels = await page.locator('.faults details button').allInnerTexts();
 		expect(labels).toContain('No response');
 		const bulk = [{ fields: { surname: 'Any' } }];
-		const client = sandbox.client();
+		const client = platform.sandbox.client();
 		for (const label of labels) {
 			await page.getByRole('button', { name: label, exact: true }).click();
 			await page.getByText(`${label}: waits for a request.`).waitFor();
 			void client.post('/contacts/data/bulk', { bulk }, { maxRedirects: 0 }).catch(() => null);
 			await page.getByText(`${label}: has happened.`).waitFor();
 		}
-		await sandbox.admin.faults([]);
+		await platform.admin.faults([]);
 	});
 
 	test('fits on a phone, and shows that a table goes on', async () => {
 		await page.setViewportSize({ width: 390, height: 844 });
-		await page.goto(`${sandbox.baseUrl}/#/records/crm/deals`);
+		await page.goto(`${platform.sandbox.baseUrl}/#/records/crm/deals`);
 		await page.getByRole('cell', { name: 'D-012', exact: true }).waitFor();
 		expect(await page.evaluate('document.documentElement.scrollWidth')).toBe(390);
 		expect((await page.locator('main').boundingBox())!.y).toBeLessThan(250);
@@ -253,13 +247,13 @@ inBrowser('in a browser', () => {
 	test.each(['records/crm/deals', 'files', 'tokens', 'workflows', 'runs', 'requests'])(
 		'every column of %s has a header',
 		async (section) => {
-			const [workflow] = (await sandbox.admin.http.get('/workflows')).data.data;
-			await sandbox.client().post(workflow.webhookUrl, {});
+			const [workflow] = (await platform.admin.http.get('/workflows')).data.data;
+			await platform.sandbox.client().post(workflow.webhookUrl, {});
 			const svg = '<svg xmlns="http://www.w3.org/2000/svg" width="9" height="9"/>';
 			const filedata = `data:image/svg+xml;base64,${Buffer.from(svg).toString('base64')}`;
 			const photo = [{ filename: 'a.svg', mimetype: 'image/svg+xml', filedata }];
-			await sandbox.client().post('/contacts/data', { fields: { surname: 'Photo', photo } });
-			await page.goto(`${sandbox.baseUrl}/#/${section}`);
+			await platform.sandbox.client().post('/contacts/data', { fields: { surname: 'Photo', photo } });
+			await page.goto(`${platform.sandbox.baseUrl}/#/${section}`);
 			await page.getByRole('columnheader').first().waitFor();
 			await page.waitForTimeout(400);
 			expect(await page.locator('th:empty').count()).toBe(0);
@@ -270,12 +264,12 @@ inBrowser('in a browser', () => {
 		const create = async (number: number) => {
 			const header = `Table ${number}`;
 			const table = { internalName: `t${number}`, header, fields: [{ name: 'n', type: 'text' }] };
-			await sandbox.admin.createTable({ app: 'big', table });
+			await platform.admin.createTable({ app: 'big', table });
 		};
 		// Otherwise the page shows each change at once.
 		await page.goto('about:blank');
 		await Promise.all(Array.from({ length: 2000 }, (_, number) => create(number)));
-		await page.goto(`${sandbox.baseUrl}/#/tokens`);
+		await page.goto(`${platform.sandbox.baseUrl}/#/tokens`);
 		await page.getByRole('link', { name: 'Table 1999' }).waitFor();
 		for (const section of ['requests', 'tokens']) {
 			const link = `document.querySelector('nav a[href="#/${section}"]')`;
@@ -288,12 +282,12 @@ inBrowser('in a browser', () => {
 	});
 
 	test('restores the sample data when asked twice', async () => {
-		await page.goto(`${sandbox.baseUrl}/#/records/crm/contacts`);
+		await page.goto(`${platform.sandbox.baseUrl}/#/records/crm/contacts`);
 		await page.getByText('40 records.').waitFor({ state: 'detached' });
 		page.once('dialog', (dialog) => void dialog.dismiss());
 		await page.getByRole('button', { name: 'Reset' }).click();
 		await page.waitForTimeout(500);
-		expect((await sandbox.admin.records('crm', 'contacts')).length).toBeGreaterThan(40);
+		expect((await platform.admin.records('crm', 'contacts')).length).toBeGreaterThan(40);
 		page.once('dialog', (dialog) => void dialog.accept());
 		await page.getByRole('button', { name: 'Reset' }).click();
 		await page.getByText('40 records.').waitFor();
@@ -307,10 +301,10 @@ inBrowser('in a browser', () => {
 		['records/crm/deals', 'Deals'],
 		['nowhere', 'Not found'],
 	])('%s contains no token values', async (section, name) => {
-		await page.goto(`${sandbox.baseUrl}/#/${section}`);
+		await page.goto(`${platform.sandbox.baseUrl}/#/${section}`);
 		await page.getByRole('heading', { level: 2, name, exact: true }).waitFor();
 		await page.waitForTimeout(400);
 		const text = await page.content();
-		for (const value of Object.values(sandbox.tokens)) expect(text).not.toContain(value);
+		for (const value of Object.values(platform.tokens)) expect(text).not.toContain(value);
 	});
 });

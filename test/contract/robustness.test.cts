@@ -1,20 +1,16 @@
 import fc from 'fast-check';
 import type { HttpClient } from '../../harness/sandboxAdmin.mts';
-import type { RunningSandbox } from '../../harness/sandboxProcess.mts';
 import { anyText } from '../support/anyText.cts';
 import { runsOf } from '../support/part.mts';
-import { freshSandbox } from './contract.cts';
+import { usePlatform } from './contract.cts';
 
+const platform = usePlatform();
 const deals = '/apps/crm/tables/deals/data';
 const headers = { 'Content-Type': 'application/json' };
 
-let sandbox: RunningSandbox;
+/** Not checked by the contract, which has no other response to nonsense. */
 let client: HttpClient;
-
-beforeAll(async () => {
-	sandbox = await freshSandbox();
-	client = sandbox.client();
-});
+beforeAll(() => void (client = platform.sandbox.client()));
 
 const names = fc.constantFrom(
 	...['number', 'title', 'stage', 'seats', 'chance', 'value', 'signed', 'due', 'meeting', 'tags'],

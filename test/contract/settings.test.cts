@@ -1,6 +1,5 @@
-import type { HttpClient } from '../../harness/sandboxAdmin.mts';
-import { startSandbox, type RunningSandbox } from '../../harness/sandboxProcess.mts';
-import { checkedClient } from './contract.cts';
+import { startSandbox } from '../../harness/sandboxProcess.mts';
+import { CheckedPlatform } from './contract.cts';
 
 const data = '/apps/shop/tables/items/data';
 const fields = [
@@ -18,25 +17,21 @@ interface ListedRecord {
 	fields: { code: string; seen: string };
 }
 
-let sandbox: RunningSandbox;
-let client: HttpClient;
+const platform = new CheckedPlatform();
 
-beforeAll(async () => {
-	sandbox = await startSandbox({ seeded: false, settings: { maxListedRecords: 4 } });
-	client = checkedClient(sandbox);
-});
-afterAll(() => sandbox.stop());
-beforeEach(() => sandbox.admin.reset());
+beforeAll(async () => platform.use(await startSandbox({ seeded: false, settings: { maxListedRecords: 4 } })));
+afterAll(() => platform.sandbox.stop());
+beforeEach(() => platform.admin.reset());
 
-const createTable = () => sandbox.admin.createTable({ app: 'shop', table: { internalName: 'items', fields }, records });
+const createTable = () => platform.admin.createTable({ app: 'shop', table: { internalName: 'items', fields }, records });
 const codesOf = (response: { data: { data: ListedRecord[] } }) => response.data.data.map((record) => record.fields.code).join('');
 
 test('settings of the command line hold until they are changed, and again after a reset', async () => {
-	const current = async () => (await sandbox.admin.http.get('/settings')).data.data;
+	const current = async () => (await platform.admin.http.get('/settings')).data.data;
 	expect(await current()).toMatchObject({ maxListedRecords: 4, maxFilteredRecords: null });
-	await sandbox.admin.settings({ maxListedRecords: null });
+	await platform.admin.settings({ maxListedRecords: null });
 	expect(await current()).toMatchObject({ maxListedRecords: null });
-	await sandbox.admin.reset();
+	await platform.admin.reset();
 	expect(await current()).toMatchObject({ maxListedRecords: 4, timePrecisionMs: 1 });
 });
 
@@ -46,7 +41,7 @@ test.each([
 	{ maxListedRecords: 1, maxFilteredRecords: 7 },
 ])('a page has at most as many records as %j says', async (caps) => {
 	await createTable();
-	await sandbox.admin.settings(caps);
+	await platform.admin.settings(caps);
 	const pageOf = (cap: number | null, skip: number, limit: number) => codes.slice(skip, skip + Math.min(limit, cap ?? Infinity)).join('');
 	for (const [skip, limit] of [
 		[0, 1000],
@@ -56,18 +51,18 @@ test.each([
 		[0, 1],
 	] as const) {
 		const params = { skip, limit };
-		const listed = codesOf(await client.get(data, { params }));
+		const listed = codesOf(await platform.client.get(data, { params }));
 		expect(listed).toBe(pageOf(caps.maxListedRecords, skip, limit));
-		const filtered = codesOf(await client.post(`${data}/filter`, { filter: [] }, { params }));
+		const filtered = codesOf(await platform.client.post(`${data}/filter`, { filter: [] }, { params }));
 		expect(filtered).toBe(pageOf(caps.maxFilteredRecords, skip, limit));
 	}
-	expect((await client.get(`${data}/count`)).data.data.count).toBe(5);
+	expect((await platform.client.get(`${data}/count`)).data.data.count).toBe(5);
 });
 
 describe('timePrecisionMs', () => {
-	const list = async (): Promise<ListedRecord[]> => (await client.post(`${data}/filter`, { filter: [] })).data.data;
+	const list = async (): Promise<ListedRecord[]> => (await platform.client.post(`${data}/filter`, { filter: [] })).data.data;
 	const update = (name: string) =>
-		client.post(`${data}/bulk`, { bulk: codes.map((code) => ({ fields: { code, name } })), useUpsert: true });
+		platform.client.post(`${data}/bulk`, { bulk: codes.map((code) => ({ fields: { code, name } })), useUpsert: true });
 
 	test.each([
 		[1, /T\d\d:\d\d:\d\d\.\d{3}[+-]\d\d:\d\d$/],
@@ -75,7 +70,7 @@ describe('timePrecisionMs', () => {
 		[1000, /T\d\d:\d\d:\d\d[+-]\d\d:\d\d$/],
 		[60_000, /T\d\d:\d\d:00[+-]\d\d:\d\d$/],
 	])('times are multiples of %d ms', async (timePrecisionMs, form) => {
-		await sandbox.admin.settings({ timePrecisionMs });
+		await platform.admin.settings({ timePrecisionMs });
 		await createTable();
 		await update('changed');
 		for (const { created, modified, fields: shown } of await list()) {
@@ -86,14 +81,14 @@ describe('timePrecisionMs', () => {
 			expect(shown.seen).toBe(modified);
 		}
 		const body = { fields: { modified: { aggregations: ['max'] } } };
-		const summary = (await client.post(`${data}/summary`, body)).data.data;
+		const summary = (await platform.client.post(`${data}/summary`, body)).data.data;
 		expect(summary.fields.modified.max).toBe((await list()).at(-1)?.modified);
-		const stored = await sandbox.admin.records('shop', 'items');
+		const stored = await platform.admin.records('shop', 'items');
 		expect(stored.map(({ modified }) => Date.parse(modified))).toEqual((await list()).map(({ modified }) => Date.parse(modified)));
 	});
 
 	test('an update within the same tick shows in the version only', async () => {
-		await sandbox.admin.settings({ timePrecisionMs: 365 * 24 * 3_600_000 });
+		await platform.admin.settings({ timePrecisionMs: 365 * 24 * 3_600_000 });
 		await createTable();
 		await update('changed');
 		const shown = await list();
@@ -102,16 +97,16 @@ describe('timePrecisionMs', () => {
 		const [{ modified }] = shown as [ListedRecord];
 		const since = { filter: [{ field: 'modified', operator: 'gte', value: modified }] };
 		const after = { filter: [{ field: 'modified', operator: 'gt', value: modified }] };
-		expect(codesOf(await client.post(`${data}/filter`, since))).toBe('abcde');
-		expect(codesOf(await client.post(`${data}/filter`, after))).toBe('');
+		expect(codesOf(await platform.client.post(`${data}/filter`, since))).toBe('abcde');
+		expect(codesOf(await platform.client.post(`${data}/filter`, after))).toBe('');
 	});
 
 	test('no write is before an earlier one, even if the clock becomes coarser', async () => {
 		await createTable();
-		const before = await sandbox.admin.records('shop', 'items');
-		await sandbox.admin.settings({ timePrecisionMs: 500 });
+		const before = await platform.admin.records('shop', 'items');
+		await platform.admin.settings({ timePrecisionMs: 500 });
 		await update('changed');
-		const after = await sandbox.admin.records('shop', 'items');
+		const after = await platform.admin.records('shop', 'items');
 		for (const { modified } of after) {
 			expect(Date.parse(modified) % 500).toBe(0);
 			expect(Date.parse(modified)).toBeGreaterThanOrEqual(Date.parse(before[4]!.modified));
@@ -124,14 +119,14 @@ test.each([
 	['append', ['first', 'second', 'third']],
 ] as const)('chatWrites: %s', async (chatWrites, expected) => {
 	const talk = { name: 'talk', type: 'chat' };
-	await sandbox.admin.settings({ chatWrites });
-	await sandbox.admin.createTable({
+	await platform.admin.settings({ chatWrites });
+	await platform.admin.createTable({
 		app: 'shop',
 		table: { internalName: 'items', fields: [...fields, talk] },
 		records: [{ fields: { code: 'a', talk: { messages: [{ text: 'first' }, { text: 'second' }] } } }],
 	});
-	const [{ id }] = (await client.get(data)).data.data;
-	const write = (messages: object[]) => client.patch(`${data}/${id}`, { fields: { talk: { messages } } });
+	const [{ id }] = (await platform.client.get(data)).data.data;
+	const write = (messages: object[]) => platform.client.patch(`${data}/${id}`, { fields: { talk: { messages } } });
 	const { messages } = (await write([{ text: 'third' }])).data.data.fields.talk;
 	expect(messages.map(({ text }: { text: string }) => text)).toEqual(expected);
 	const changed = { ...messages.at(-1), text: 'changed' };

@@ -1,7 +1,5 @@
-import type { HttpClient } from '../../harness/sandboxAdmin.mts';
-import type { RunningSandbox } from '../../harness/sandboxProcess.mts';
 import { startStubServer } from '../support/stubServer.mts';
-import { checkedClient, freshSandbox } from './contract.cts';
+import { usePlatform } from './contract.cts';
 
 interface Run {
 	status: string;
@@ -15,14 +13,8 @@ interface Run {
 	workflow: string;
 }
 
-let sandbox: RunningSandbox;
-let client: HttpClient;
-
-beforeAll(async () => {
-	sandbox = await freshSandbox();
-	client = checkedClient(sandbox);
-});
-beforeEach(() => sandbox.admin.reset());
+const platform = usePlatform();
+beforeEach(async () => await platform.admin.reset());
 
 interface Made {
 	id: string;
@@ -30,11 +22,11 @@ interface Made {
 }
 async function workflow(script: string, options: object = {}): Promise<Made> {
 	const body = { name: 'Test', script, ...options };
-	return (await sandbox.admin.http.post('/workflows', body)).data.data;
+	return (await platform.admin.http.post('/workflows', body)).data.data;
 }
 async function lastRun(): Promise<Run> {
 	for (;;) {
-		const run = (await sandbox.admin.http.get<{ data: Run[] }>('/runs')).data.data.at(-1);
+		const run = (await platform.admin.http.get<{ data: Run[] }>('/runs')).data.data.at(-1);
 		if (run && run.status !== 'running') return run;
 		await new Promise((resolve) => setTimeout(resolve, 20));
 	}
@@ -42,7 +34,7 @@ async function lastRun(): Promise<Run> {
 /** Runs a script and returns its run. */
 async function run(script: string, options: object = {}, payload: unknown = {}): Promise<Run> {
 	const { webhookUrl } = await workflow(script, options);
-	await client.post(webhookUrl, payload);
+	await platform.client.post(webhookUrl, payload);
 	return lastRun();
 }
 
@@ -60,20 +52,20 @@ test('the body is svc.workflow.payloadRequest, and the run is logged', async () 
 		log: [`Got ${JSON.stringify(payload)}`],
 		durationMs: expect.any(Number),
 	});
-	const [request] = await sandbox.admin.requests();
+	const [request] = await platform.admin.requests();
 	expect(request).toMatchObject({ number: ended.request, method: 'POST', token: 'role' });
 });
 
 test('the sample workflow writes a contact with the workflow token', async () => {
-	const [sample] = (await sandbox.admin.http.get('/workflows')).data.data;
+	const [sample] = (await platform.admin.http.get('/workflows')).data.data;
 	const body = { firstname: 'Neo', surname: 'New', email: 'neo@example.com' };
-	const response = await checkedClient(sandbox, sandbox.tokens.workflow).post(sample.webhookUrl, body);
+	const response = await platform.as(platform.tokens.workflow).post(sample.webhookUrl, body);
 	expect(response.status).toBe(202);
 	expect(await lastRun()).toMatchObject({ status: 'succeeded', log: ['Contact Neo New'] });
-	const contacts = await sandbox.admin.records('crm', 'contacts');
+	const contacts = await platform.admin.records('crm', 'contacts');
 	expect(contacts.at(-1)?.fields).toMatchObject(body);
-	const history = await sandbox.admin.history('crm', 'contacts', contacts.at(-1)?.id);
-	expect(history[0]?.request).toBe((await sandbox.admin.requests()).at(-1)?.number);
+	const history = await platform.admin.history('crm', 'contacts', contacts.at(-1)?.id);
+	expect(history[0]?.request).toBe((await platform.admin.requests()).at(-1)?.number);
 });
 
 test('tables: list, count, get, create, update, delete', async () => {
@@ -94,12 +86,12 @@ describe('Run As', () => {
 	const script = "return (await svc.table('crm/contacts').create({ surname: 'By script' })).ver;";
 	const call = async (token: string, options: object) => {
 		const { webhookUrl } = await workflow(script, options);
-		await checkedClient(sandbox, token).post(webhookUrl, {});
+		await platform.as(token).post(webhookUrl, {});
 		return lastRun();
 	};
 
 	test('me: the rights of the user who configured it', async () => {
-		const { tokens } = sandbox;
+		const { tokens } = platform;
 		expect((await call(tokens.readonly, { runAs: 'me' })).status).toBe('succeeded');
 		const guest = { runAs: 'me', configuredBy: 'guest@example.com' };
 		const rejected = await call(tokens.role, guest);
@@ -108,14 +100,14 @@ describe('Run As', () => {
 	});
 
 	test('caller: the rights of the token in the request', async () => {
-		const { tokens } = sandbox;
+		const { tokens } = platform;
 		expect((await call(tokens.jwt, { runAs: 'caller' })).status).toBe('succeeded');
 		expect((await call(tokens.readonly, { runAs: 'caller' })).error).toContain('Reader');
 		expect((await call(tokens.workflow, { runAs: 'caller' })).error).toContain('only start workflows');
 	});
 
 	test('token: the rights of the chosen token, as long as it is valid', async () => {
-		const { tokens, admin } = sandbox;
+		const { tokens, admin } = platform;
 		const permissions = [{ app: 'crm', table: 'contacts', allow: ['create'] }];
 		await admin.createToken({ name: 'writer', type: 'role', permissions });
 		const options = { runAs: 'token', token: 'writer' };
@@ -153,7 +145,7 @@ describe('the script', () => {
 	test('is stopped if it uses too much memory, and the sandbox keeps running', async () => {
 		const script = 'const all = []; for (;;) all.push(new Array(1e5).fill(all.length));';
 		expect((await run(script, { timeLimitMs: 20_000 })).status).toBe('failed');
-		expect((await client.get('/ping')).status).toBe(200);
+		expect((await platform.client.get('/ping')).status).toBe(200);
 	});
 });
 
@@ -177,45 +169,45 @@ describe('the webhook', () => {
 		['empty', 204, ''],
 	])('can respond with %s', async (kind, status, body) => {
 		const { webhookUrl } = await workflow('return { done: true };', { response: kind });
-		const response = await client.post(webhookUrl, {});
+		const response = await platform.client.post(webhookUrl, {});
 		expect([response.status, response.data]).toEqual([status, body]);
 	});
 
 	test('responds with 500 if the script fails and the response is its output', async () => {
 		const { webhookUrl } = await workflow("throw new Error('No.');", { response: 'output' });
-		const response = await client.post(webhookUrl, {});
+		const response = await platform.client.post(webhookUrl, {});
 		expect(response.status).toBe(500);
 		expect(response.data.errors[0].message).toContain('No.');
 	});
 
 	test('requires a valid token of the right type, a JSON object and an existing URL', async () => {
 		const { webhookUrl, id } = await workflow('return 1;');
-		const by = (token: string) => checkedClient(sandbox, token).post(webhookUrl, {});
-		const { tokens } = sandbox;
+		const by = (token: string) => platform.as(token).post(webhookUrl, {});
+		const { tokens } = platform;
 		for (const token of [tokens.expired, tokens.revoked, 'demo-unknown']) {
 			expect((await by(token)).status).toBe(401);
 		}
 		for (const token of [tokens.short, tokens.form]) expect((await by(token)).status).toBe(403);
 		for (const body of [[], 'x', 1]) {
 			const headers = { 'Content-Type': 'application/json' };
-			const response = await client.post(webhookUrl, JSON.stringify(body), { headers });
+			const response = await platform.client.post(webhookUrl, JSON.stringify(body), { headers });
 			expect(response.status).toBe(400);
 		}
-		expect((await client.post(`${sandbox.baseUrl}/webhooks/nothing`, {})).status).toBe(404);
-		expect((await sandbox.admin.http.get('/runs')).data.data).toEqual([]);
-		await sandbox.admin.http.put(`/workflows/${id}`, { name: 'New', script: 'return 2;' });
-		const all = (await sandbox.admin.http.get('/workflows')).data.data as Array<{ id: string }>;
+		expect((await platform.client.post(`${platform.sandbox.baseUrl}/webhooks/nothing`, {})).status).toBe(404);
+		expect((await platform.admin.http.get('/runs')).data.data).toEqual([]);
+		await platform.admin.http.put(`/workflows/${id}`, { name: 'New', script: 'return 2;' });
+		const all = (await platform.admin.http.get('/workflows')).data.data as Array<{ id: string }>;
 		const changed = all.find((entry) => entry.id === id);
 		expect(changed).toMatchObject({ webhookUrl, name: 'New' });
-		await sandbox.admin.http.delete(`/workflows/${id}`);
+		await platform.admin.http.delete(`/workflows/${id}`);
 		expect((await by(tokens.role)).status).toBe(404);
 	});
 
 	test('faults apply to it', async () => {
 		const { webhookUrl } = await workflow('return 1;');
 		const fault = { kind: 'status', status: 504, afterWrite: true };
-		await sandbox.admin.faults([{ match: { path: '^/webhooks/' }, fault }]);
-		expect((await client.post(webhookUrl, {})).status).toBe(504);
+		await platform.admin.faults([{ match: { path: '^/webhooks/' }, fault }]);
+		expect((await platform.client.post(webhookUrl, {})).status).toBe(504);
 		expect((await lastRun()).status).toBe('succeeded');
 	});
 });

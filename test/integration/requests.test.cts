@@ -4,10 +4,10 @@
  */
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import type { IDataObject } from 'n8n-workflow';
-import { automatic, picked, runOperation, type OperationRun } from '../support/engine/engine.cts';
-import type { LoggedRequest, StoredRecord } from '../../harness/sandboxAdmin.mts';
-import { APP, useHarness } from './fixtures.cts';
+import type { IDataObject, INodeExecutionData } from 'n8n-workflow';
+import { runOperation } from '../support/engine/engine.cts';
+import type { LoggedRequest } from '../../harness/sandboxAdmin.mts';
+import { APP, byFields, byId, recordParameters, useHarness, where, type Run } from './fixtures.cts';
 import { stored } from './attachmentFixtures.cts';
 
 const harness = useHarness();
@@ -37,7 +37,7 @@ const parts = {
 const idOf = (index: number) => `00000000-0000-4000-8000-${String(index).padStart(12, '0')}`;
 
 /** Makes both tables, with this many parts. */
-async function fill(count: number): Promise<StoredRecord[]> {
+async function fill(count: number) {
 	const { admin } = harness.sandbox;
 	await admin.settings({ latencyMs: 0 });
 	await admin.createTable({ app: APP, table: makers, records: [{ fields: { name: 'Ada' } }] });
@@ -46,7 +46,6 @@ async function fill(count: number): Promise<StoredRecord[]> {
 		fields: { code: String(index), size: '1', weight: index, state: 'open' },
 	}));
 	await admin.createTable({ app: APP, table: parts, records });
-	return await harness.records(PARTS);
 }
 
 /** Items for the first parts, unless they start after those that are stored. */
@@ -57,151 +56,95 @@ const withIds = (all: IDataObject[]) => all.map((item, index) => ({ id: idOf(ind
 
 const changed = { size: '2' };
 const byName = { linkValues: { link: [{ valueType: 'importKey', field: 'maker' }] } };
-const onWeight = { matchOn: 'fields', matchFields: ['weight'] };
-const byId = { recordId: picked('={{ $json.id }}') };
-const isOpen = { filterMode: 'conditions', conditions: { condition: [{ field: 'state', operator: 'is', choice: 'open' }] } };
+const isOpen = where({ field: 'state', operator: 'is', choice: 'open' });
+const skipUnchanged = { skipUnchanged: true };
 
 /** What is run, on a table with so many records. */
-interface Execution {
-	title: string;
+interface Execution extends Pick<Run, 'options' | 'parameters'> {
 	operation: string;
 	records?: number;
 	resource?: string;
 	items?: IDataObject[];
-	parameters?: IDataObject;
-	options?: IDataObject;
 	/** A file for the first item. */
 	file?: string;
-	/** Prepares the stored records. */
-	prepare?(): Promise<unknown>;
+	/** Is run before, to prepare the stored records. */
+	before?: Execution;
 }
 
-const skipUnchanged = { skipUnchanged: true };
+const upsert = (given: IDataObject[], options?: IDataObject): Execution => ({ operation: 'upsert', items: given, options });
+const update = (count: number): Execution => ({
+	operation: 'update',
+	records: count,
+	items: withIds(items(count, changed)),
+	parameters: byId,
+});
+const attachment = (operation: string, parameters = {}): Execution => ({
+	resource: 'attachment',
+	operation,
+	items: withIds(items(1)),
+	parameters: { ...byId, fileField: 'papers', ...parameters },
+});
+const upload: Execution = { ...attachment('upload', { inputDataFieldName: 'data' }), file: 'text' };
+const linked = upsert(items(300, { similar: [idOf(0)] }));
+const named = upsert(items(1, { maker: 'Ada' }), byName);
+const csv = ['code,size', ...items(20, {}, 50).map(({ code, size }) => `${code},${size}`)].join('\n');
+const summaries = { summary: [{ field: 'weight', aggregations: ['min'] }] };
+const synced = [...items(1, changed), ...items(18, {}, 1), ...items(1, {}, 50)];
 
-const EXECUTIONS: Execution[] = [
-	{ title: 'Create, 1 item', operation: 'create', items: items(1, {}, 50) },
-	{ title: 'Create, 1,000 items', operation: 'create', items: items(1000, {}, 50) },
-	{ title: 'Create or Update, 1 new item', operation: 'upsert', items: items(1, {}, 50) },
-	{ title: 'Create or Update, 1 changed item', operation: 'upsert', items: items(1, changed) },
-	{ title: 'Create or Update, 1 unchanged item', operation: 'upsert', items: items(1) },
-	{ title: 'Create or Update, 1,000 new items', operation: 'upsert', items: items(1000, {}, 50) },
-	{
-		title: 'Create or Update, 300 unchanged items with links to several records',
-		operation: 'upsert',
-		records: 300,
-		items: items(300, { similar: [idOf(0)] }),
-		prepare: async () => await run({ title: 'Links', operation: 'upsert', items: items(300, { similar: [idOf(0)] }) }),
+const EXECUTIONS: Record<string, Execution> = {
+	'Create, 1 item': { operation: 'create', items: items(1, {}, 50) },
+	'Create, 1,000 items': { operation: 'create', items: items(1000, {}, 50) },
+	'Create or Update, 1 new item': upsert(items(1, {}, 50)),
+	'Create or Update, 1 changed item': upsert(items(1, changed)),
+	'Create or Update, 1 unchanged item': upsert(items(1)),
+	'Create or Update, 1,000 new items': upsert(items(1000, {}, 50)),
+	'Create or Update, 300 unchanged items with links to several records': { ...linked, records: 300, before: linked },
+	'Create or Update, 1 unchanged item, Skip Unchanged': upsert(items(1), skipUnchanged),
+	'Create or Update, 1 changed item, Skip Unchanged': upsert(items(1, changed), skipUnchanged),
+	'Create or Update, 1 changed item, matched on other fields': { ...upsert([{ weight: 0, ...changed }]), parameters: byFields('weight') },
+	'Create or Update, 1 changed item, with a link by name': upsert(items(1, { ...changed, maker: 'Ada' }), byName),
+	'Create or Update, 1 unchanged item, with a link by name, Skip Unchanged': {
+		...upsert(items(1, { maker: 'Ada' }), { ...skipUnchanged, ...byName }),
+		before: named,
 	},
-	{ title: 'Create or Update, 1 unchanged item, Skip Unchanged', operation: 'upsert', items: items(1), options: skipUnchanged },
-	{ title: 'Create or Update, 1 changed item, Skip Unchanged', operation: 'upsert', items: items(1, changed), options: skipUnchanged },
-	{
-		title: 'Create or Update, 1 changed item, matched on other fields',
-		operation: 'upsert',
-		items: [{ weight: 0, ...changed }],
-		parameters: onWeight,
-	},
-	{
-		title: 'Create or Update, 1 changed item, with a link by name',
-		operation: 'upsert',
-		items: items(1, { ...changed, maker: 'Ada' }),
-		options: byName,
-	},
-	{
-		title: 'Create or Update, 1 unchanged item, with a link by name, Skip Unchanged',
-		operation: 'upsert',
-		items: items(1, { maker: 'Ada' }),
-		options: { ...skipUnchanged, ...byName },
-		prepare: async () => await run({ title: 'Link', operation: 'upsert', items: items(1, { maker: 'Ada' }), options: byName }),
-	},
-	{ title: 'Create or Update, 1 changed item, Dry Run', operation: 'upsert', items: items(1, changed), options: { dryRun: true } },
-	{ title: 'Update, 1 item by ID', operation: 'update', items: withIds(items(1, changed)), parameters: byId },
-	{
-		title: 'Update, 1 item by ID, Stored Record as output',
-		operation: 'update',
-		items: withIds(items(1, changed)),
-		parameters: byId,
-		options: { output: 'stored' },
-	},
-	{ title: 'Update, 1,000 items by ID', operation: 'update', records: 1000, items: withIds(items(1000, changed)), parameters: byId },
-	{
-		title: 'Sync of 20 records: 1 new, 1 changed, 1 deleted',
+	'Create or Update, 1 changed item, Dry Run': upsert(items(1, changed), { dryRun: true }),
+	'Update, 1 item by ID': { ...update(1), records: 20 },
+	'Update, 1 item by ID, Stored Record as output': { ...update(1), records: 20, options: { output: 'stored' } },
+	'Update, 1,000 items by ID': update(1000),
+	'Sync of 20 records: 1 new, 1 changed, 1 deleted': {
 		operation: 'sync',
-		items: [...items(1, changed), ...items(18, {}, 1), ...items(1, {}, 50)],
+		items: synced,
 		parameters: { missingRecords: 'delete', maxRecordsToRemove: 5 },
 	},
-	{ title: 'Delete, 1 record', operation: 'delete', items: withIds(items(1)), parameters: byId },
-	{ title: 'Delete Many, 20 records', operation: 'deleteMany', parameters: isOpen },
-	{ title: 'Get', operation: 'get', items: withIds(items(1)), parameters: byId },
-	{ title: 'Get Many, 20 records, limit 50', operation: 'getAll' },
-	{ title: 'Get Many, 20 records, by a choice', operation: 'getAll', parameters: isOpen },
-	{ title: 'Get Many, 50 records, limit 50', operation: 'getAll', records: 60 },
-	{ title: 'Get Many, 60 records, all', operation: 'getAll', records: 60, parameters: { returnAll: true } },
-	{ title: 'Count', operation: 'count' },
-	{ title: 'Count, by a choice', operation: 'count', parameters: isOpen },
-	{ title: 'Summarize', operation: 'summarize', parameters: { summaries: { summary: [{ field: 'weight', aggregations: ['min'] }] } } },
-	{ title: 'Get Changes', operation: 'getChanges' },
-	{
-		title: 'Import From File, 20 rows',
-		operation: 'importFromFile',
-		file: ['code,size', ...items(20, {}, 50).map(({ code, size }) => `${code},${size}`)].join('\n'),
-	},
-	{ title: 'Export to File, 20 records', operation: 'exportToFile' },
-	{
-		title: 'Attachment: Upload',
-		resource: 'attachment',
-		operation: 'upload',
-		items: withIds(items(1)),
-		parameters: { ...byId, fileField: 'papers', inputDataFieldName: 'data' },
-		file: 'text',
-	},
-	{
-		title: 'Attachment: Download, 1 file',
-		resource: 'attachment',
-		operation: 'download',
-		items: withIds(items(1)),
-		parameters: { ...byId, fileField: 'papers' },
-		prepare: upload,
-	},
-	{
-		title: 'Attachment: Remove, 1 file',
-		resource: 'attachment',
-		operation: 'remove',
-		items: withIds(items(1)),
-		parameters: { ...byId, fileField: 'papers', removeMode: 'all' },
-		prepare: upload,
-	},
-	{ title: 'Table: Get', resource: 'table', operation: 'get' },
-	{ title: 'Table: Get Many', resource: 'table', operation: 'getAll' },
-	{ title: 'Application: Get Many', resource: 'application', operation: 'getAll' },
-];
+	'Delete, 1 record': { operation: 'delete', items: withIds(items(1)), parameters: byId },
+	'Delete Many, 20 records': { operation: 'deleteMany', parameters: isOpen },
+	Get: { operation: 'get', items: withIds(items(1)), parameters: byId },
+	'Get Many, 20 records, limit 50': { operation: 'getAll' },
+	'Get Many, 20 records, by a choice': { operation: 'getAll', parameters: isOpen },
+	'Get Many, 50 records, limit 50': { operation: 'getAll', records: 60 },
+	'Get Many, 60 records, all': { operation: 'getAll', records: 60, parameters: { returnAll: true } },
+	Count: { operation: 'count' },
+	'Count, by a choice': { operation: 'count', parameters: isOpen },
+	Summarize: { operation: 'summarize', parameters: { summaries } },
+	'Get Changes': { operation: 'getChanges' },
+	'Import From File, 20 rows': { operation: 'importFromFile', file: csv },
+	'Export to File, 20 records': { operation: 'exportToFile' },
+	'Attachment: Upload': upload,
+	'Attachment: Download, 1 file': { ...attachment('download'), before: upload },
+	'Attachment: Remove, 1 file': { ...attachment('remove', { removeMode: 'all' }), before: upload },
+	'Table: Get': { resource: 'table', operation: 'get' },
+	'Table: Get Many': { resource: 'table', operation: 'getAll' },
+	'Application: Get Many': { resource: 'application', operation: 'getAll' },
+};
 
-async function upload() {
-	await run(EXECUTIONS.find(({ operation }) => operation === 'upload')!);
-}
-
-const WRITES = /^(create|sync|update|upsert)/;
-
-async function run({ resource = 'record', operation, items: given, parameters, options, file }: Execution, isWarm = false) {
-	const ofTable = resource !== 'application' && { application: picked(APP) };
-	const isOfOne = resource !== 'application' && !(resource === 'table' && operation === 'getAll');
-	const [first = {}, ...others] = given ?? [];
-	const data = file === undefined ? undefined : await stored('file.csv', file, 'text/csv');
-	const input = [{ json: first, ...(data && { binary: { data } }) }, ...others.map((json) => ({ json }))];
-	const result = await runOperation(harness.credential, {
-		isWarm,
-		input,
-		parameters: {
-			resource,
-			operation,
-			...ofTable,
-			...(isOfOne && { table: picked(PARTS) }),
-			...(resource === 'record' && WRITES.test(operation) && { columns: automatic }),
-			options: options ?? {},
-			...parameters,
-		} as OperationRun['parameters'],
-	});
-	if (result.error) throw result.error;
-	return result;
+async function run({ resource = 'record', operation, items: given = [{}], file, ...more }: Execution, isWarm = false) {
+	const { application, table, ...others } = recordParameters(operation, { table: PARTS, ...more });
+	const isOfAll = resource === 'application' || (resource === 'table' && operation === 'getAll');
+	const place = { ...(resource !== 'application' && { application }), ...(!isOfAll && { table }) };
+	const input: INodeExecutionData[] = given.map((json) => ({ json }));
+	if (file !== undefined) input[0]!.binary = { data: await stored('file.csv', file, 'text/csv') };
+	const { error } = await runOperation(harness.credential, { isWarm, input, parameters: { ...others, resource, ...place } });
+	if (error) throw error;
 }
 
 /** How many round trips one after the other these requests take. */
@@ -218,12 +161,12 @@ function wavesOf(requests: LoggedRequest[]): number {
 }
 
 /** Another execution a moment ago. */
-const ANOTHER: Execution = { title: 'Another', operation: 'upsert', items: items(1, { ...changed, maker: 'Ada' }, 5), options: byName };
+const ANOTHER = upsert(items(1, { ...changed, maker: 'Ada' }, 5), byName);
 
 async function requestsOf(execution: Execution, isWarm: boolean): Promise<string> {
 	const { admin } = harness.sandbox;
 	await fill(execution.records ?? 20);
-	await execution.prepare?.();
+	if (execution.before) await run(execution.before);
 	if (isWarm) await run(ANOTHER);
 	await admin.clearRequests();
 	await admin.settings({ latencyMs: LATENCY_MS });
@@ -261,13 +204,10 @@ function tableOf(rows: string[][]): string {
 test('each operation takes the requests that bench/RESULTS.md says', async () => {
 	const page = readFileSync(PAGE, 'utf8');
 	const rows: string[][] = [];
-	for (const execution of EXECUTIONS) {
-		const { title } = execution;
-		const [, , cold, warm] =
-			page
-				.split('\n')
-				.find((line) => line.startsWith(`| ${title} `))
-				?.split('|') ?? [];
+	const lines = page.split('\n');
+	for (const [title, execution] of Object.entries(EXECUTIONS)) {
+		const line = lines.find((text) => text.startsWith(`| ${title} `));
+		const [, , cold, warm] = line?.split('|') ?? [];
 		rows.push([title, await sameIfRepeated(execution, false, cold), await sameIfRepeated(execution, true, warm)]);
 	}
 	const expected = page.replace(MARKED, (_, begin, end) => `${begin}${tableOf(rows)}${end}`);

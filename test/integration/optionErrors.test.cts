@@ -1,11 +1,8 @@
 /** An invalid value of an option is an error that names the option and says what to do. */
 import type { IDataObject } from 'n8n-workflow';
-import { picked } from '../support/engine/engine.cts';
-import { expectErrorItem, numbered, useHarness, type Run } from './fixtures.cts';
+import { expectFailed, goingOn, numbered, UNKNOWN_ID, useHarness, type Run } from './fixtures.cts';
 
 const harness = useHarness();
-
-const goingOn: Run = { onError: 'continueRegularOutput', items: numbered(1) };
 
 const sorted = (field: string) => ({ sort: { by: [{ field, direction: 'asc' }] } });
 
@@ -14,15 +11,14 @@ const REQUIRED: Record<string, IDataObject> = {
 	getAll: { returnAll: true },
 	exportToFile: { format: 'csv', outputField: 'data' },
 	getChanges: { startFrom: 'beginning', pageSize: 10 },
-	delete: { recordId: picked('00000000-0000-4000-8000-000000000001') },
+	delete: { recordId: UNKNOWN_ID },
 };
 
 async function expectError(operation: string, run: Run, error: string, message: string) {
 	const parameters = { ...REQUIRED[operation], ...run.parameters };
-	const result = await harness.run(operation, { ...goingOn, ...run, parameters });
-	const [item] = result.output('Data Platform');
-	expectErrorItem(item!, 0, error);
-	expect(item!.json.message).toBe(message);
+	const result = await harness.run(operation, { ...goingOn, items: numbered(1), ...run, parameters });
+	expectFailed(result, 0, error);
+	expect(result.json()[0]!.message).toBe(message);
 }
 
 const bothGone = { fieldsToLoad: ['buyer', 'gone'], savedView: 'Closed' };

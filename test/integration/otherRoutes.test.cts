@@ -1,20 +1,16 @@
 /** Record IDs that mean something else in the platform's paths. */
-import { numbered, outcomes, useHarness, type Run } from './fixtures.cts';
+import { byId, goingOn, numbered, outcomes, useHarness, type Run } from './fixtures.cts';
 
 const harness = useHarness();
 
 const ids = ['bulk', 'BULK', 'filter', 'count', 'summary', 'bulk/', 'count?x=1', ' bulk ', '.', '..'];
 
 describe.each(ids)('the record ID %j', (id) => {
-	test.each<[string, Run]>([
-		['get', {}],
-		['delete', {}],
-	])('%s: nothing is sent', async (operation, run) => {
+	test.each(['get', 'delete'])('%s: nothing is sent', async (operation) => {
 		await harness.fill('orders', ...numbered(2));
-		const result = await harness.run(operation, { ...run, parameters: { recordId: id } });
+		const result = await harness.run(operation, { parameters: { recordId: id } });
 		expect(result.error?.message).toMatch(/can't be the ID of a record|cannot be the name or ID of anything/);
-		const paths = (await harness.requests()).map(({ path }) => path);
-		expect(paths.filter((path) => path.includes('/data'))).toEqual([]);
+		expect((await harness.requests()).filter(({ path }) => path.includes('/data'))).toEqual([]);
 		expect(await harness.records()).toHaveLength(2);
 	});
 
@@ -23,13 +19,9 @@ describe.each(ids)('the record ID %j', (id) => {
 		['update', { options: { skipUnchanged: true } }],
 		['upsert', { parameters: { matchOn: 'recordId' } }],
 	])('%s %j: an error of the item', async (operation, run) => {
-		const stored = await harness.fill('orders', ...numbered(2));
-		const result = await harness.run(operation, {
-			...run,
-			items: [stored[0]!.id, id, stored[1]!.id].map((recordId) => ({ id: recordId, buyer: 'x' })),
-			parameters: { recordId: '={{ $json.id }}', ...run.parameters },
-			onError: 'continueRegularOutput',
-		});
+		const [first, second] = (await harness.fill('orders', ...numbered(2))).map((stored) => stored.id);
+		const items = [first, id, second].map((recordId) => ({ id: recordId, buyer: 'x' }));
+		const result = await harness.run(operation, { ...run, ...goingOn, items, parameters: { ...byId, ...run.parameters } });
 		expect(outcomes(result)).toEqual(['updated', 'failed', 'updated']);
 		expect(await harness.values('buyer')).toEqual(['x', 'x']);
 	});

@@ -81,6 +81,9 @@ export function usePlatform(options?: { seeded: boolean }): CheckedPlatform {
 	return platform;
 }
 
+/** What a client gets if the sandbox ends a connection. */
+export const BROKEN_CONNECTION = /ECONNRESET|ECONNREFUSED|EPIPE|socket hang up|aborted/;
+
 /** The statuses of checked responses. */
 export const seen = new Map<ContractOperation, Set<number>>();
 

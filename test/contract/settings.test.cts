@@ -117,7 +117,7 @@ describe('timePrecisionMs', () => {
 test.each([
 	['replace', ['third']],
 	['append', ['first', 'second', 'third']],
-] as const)('chatWrites: %s', async (chatWrites, expected) => {
+] as const)('with chatWrites %s, a new message leaves %j', async (chatWrites, expected) => {
 	const talk = { name: 'talk', type: 'chat' };
 	await platform.admin.settings({ chatWrites });
 	await platform.admin.createTable({

@@ -68,7 +68,7 @@ test('the sample workflow writes a contact with the workflow token', async () =>
 	expect(history[0]?.request).toBe((await platform.admin.requests()).at(-1)?.number);
 });
 
-test('tables: list, count, get, create, update, delete', async () => {
+test('a script lists, counts, gets, creates, updates and deletes records', async () => {
 	const ended = await run(`
 		const deals = svc.table('deals');
 		const made = await deals.create({ number: 'W-1', title: 'Made' });
@@ -117,16 +117,16 @@ describe('Run As', () => {
 	});
 });
 
-describe('the script', () => {
+describe('a script', () => {
 	test.each([
-		['throws', "throw new Error('Stop.');", 'failed', 'Stop.'],
-		['rejects with anything', 'throw { a: 1 };', 'failed', '[object Object]'],
-		['cannot be read', 'return {;', 'failed', 'SyntaxError'],
-		['asks for nothing there', "return svc.table('nothing').list();", 'failed', 'no table'],
-		['uses an unknown parameter', "return svc.table('deals').list({ colour: 1 });", 'failed', "'colour'"],
-		['loops', 'for (;;);', 'timedOut', 'more than 200 ms'],
-		['waits for ever', 'await new Promise(() => {});', 'timedOut', 'more than 200 ms'],
-	])('%s', async (_name, script, status, error) => {
+		['throws', 'failed', 'Stop.', "throw new Error('Stop.');"],
+		['rejects with anything', 'failed', '[object Object]', 'throw { a: 1 };'],
+		['cannot be read', 'failed', 'SyntaxError', 'return {;'],
+		['reads a table that does not exist', 'failed', 'no table', "return svc.table('nothing').list();"],
+		['uses an unknown parameter', 'failed', "'colour'", "return svc.table('deals').list({ colour: 1 });"],
+		['loops', 'timedOut', 'more than 200 ms', 'for (;;);'],
+		['waits for ever', 'timedOut', 'more than 200 ms', 'await new Promise(() => {});'],
+	])('that %s ends as %s', async (_name, status, error, script) => {
 		// Long enough for a thread to start on a busy machine, except in the test of the limit.
 		const ended = await run(script, { timeLimitMs: status === 'timedOut' ? 200 : 10_000 });
 		expect(ended.status).toBe(status);

@@ -19,7 +19,7 @@ beforeEach(async () => {
 	await harness.fill('orders', ...numbered(3, { state: 'open', price: 1 }), ...sent);
 });
 
-test('counts first, then deletes what matches and nothing else', async () => {
+test('Delete Many counts first, then deletes what matches and nothing else', async () => {
 	const result = await deleteMany(where(open));
 	expect(result.json()).toEqual([{ deleted: true, matched: 3, deletedCount: 3, remaining: 0 }]);
 	expect(await harness.values('number')).toEqual(['4', '5']);
@@ -43,7 +43,7 @@ test('if more records match than the maximum, nothing is deleted; if as many mat
 	expect(enough.json()).toMatchObject([{ deletedCount: 3 }]);
 });
 
-test.each([0, -1, 1.5, '', 'all', null])('the maximum %j is rejected', async (maximum) => {
+test.each([0, -1, 1.5, '', 'all', null])('the maximum %j is rejected before a request', async (maximum) => {
 	const result = await deleteMany({ ...where(open), maxRecordsToDelete: maximum });
 	expect(result.error?.message).toContain("'Max Records to Delete' must be a whole number at least 1");
 	expect(await harness.requests()).toEqual([]);

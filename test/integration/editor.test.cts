@@ -51,7 +51,7 @@ describe('the records of a table without a field to search in', () => {
 	});
 });
 
-describe('options', () => {
+describe('the options', () => {
 	const values = async (method: string, parameters: IDataObject = contacts) =>
 		(await loadOptions(demo.credential, method, parameters)).map(({ value }) => value);
 
@@ -80,9 +80,12 @@ describe('options', () => {
 	});
 
 	test('lists to choose one entry from have an empty value, so that the editor does not mark it', async () => {
-		const single = ['Choice', 'Field', 'FileField', 'FilterFields', 'IncomingLinks', 'LinkedFields', 'SavedViews', 'SortFields'];
-		for (const method of [...single, 'SummaryFields', 'WritableFields'].map((list) => `get${list}`))
+		for (const method of [
+			...['getChoice', 'getField', 'getFileField', 'getFilterFields', 'getIncomingLinks', 'getLinkedFields'],
+			...['getSavedViews', 'getSortFields', 'getSummaryFields', 'getWritableFields'],
+		]) {
 			expect((await values(method, deals))[0]).toBe('');
+		}
 		for (const method of ['getFields', 'getFileFields', 'getMatchFields', 'getChoices']) {
 			expect(await values(method, deals)).not.toContain('');
 		}
@@ -100,19 +103,10 @@ describe('options', () => {
 		expect(views[1]?.description).toBe('Eighteen and older');
 	});
 
-	const lists = [
-		'Fields',
-		'FileField',
-		'FileFields',
-		'FilterFields',
-		'IncomingLinks',
-		'LinkFields',
-		'SavedViews',
-		'SortFields',
-		'SummaryFields',
-	];
-
-	test.each(lists.map((list) => `get${list}`))('%s says that a table must be chosen', async (method) => {
+	test.each([
+		...['getFields', 'getFileField', 'getFileFields', 'getFilterFields', 'getIncomingLinks', 'getLinkFields'],
+		...['getSavedViews', 'getSortFields', 'getSummaryFields'],
+	])('%s says that a table must be chosen', async (method) => {
 		expect(await loadOptions(demo.credential, method, chosen('crm'))).toEqual([{ name: 'Choose a Table First', value: '' }]);
 	});
 });

@@ -30,7 +30,7 @@ test.each(['create', 'upsert', 'sync'])('%s sends nothing more after too many re
 	expect(await harness.records()).toHaveLength(80);
 });
 
-test('the error that stops the node says so in words and for programs', async () => {
+test('after too many rejections, the error that stops the node says so in its text and in its details', async () => {
 	await reject();
 	const given = items(400, (index) => index >= 60 && index % 2 === 0);
 	const result = await run('upsert', given, { maxFailedShare: 10 });
@@ -47,7 +47,7 @@ test('the error that stops the node says so in words and for programs', async ()
 	});
 });
 
-test('if fewer fail, all others are written, even if the node stops at an error', async () => {
+test('if fewer items fail than Max Failures allows, all others are written, even if the node stops at an error', async () => {
 	await reject();
 	const given = items(400, (index) => index % 20 === 0);
 	const result = await run('upsert', given, { maxFailedShare: 10 });
@@ -66,7 +66,7 @@ test('if too many items have problems before anything is sent, nothing is sent',
 	expect(count(outcomes(enough), 'inserted')).toBe(17);
 });
 
-test('the summary says why it stopped, and how far it got', async () => {
+test('after too many rejections, the summary says why it stopped, and how far it got', async () => {
 	await reject();
 	const given = items(300, (index) => index >= 50);
 	const result = await run('upsert', given, { maxFailedShare: 50, output: 'summary' }, goingOn);

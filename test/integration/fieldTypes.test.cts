@@ -81,7 +81,7 @@ const READ_ONLY = ['version', 'caption'];
 /** Tested below, with records and files that exist. */
 const LINKS_AND_FILES = ['company', 'people', 'sketch', 'papers'];
 
-test('every field that can be written is here', async () => {
+test('every field that can be written has a row here', async () => {
 	const { number: _, ...fields } = await harness.readFields((await harness.create('automatic', 'title', 'x')).json()[0]!.id);
 	const written = new Set([...VALUES.map(([field]) => field), ...LINKS_AND_FILES]);
 	expect(Object.keys(fields).filter((name) => !written.has(name))).toEqual(READ_ONLY);

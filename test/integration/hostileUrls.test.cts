@@ -2,7 +2,10 @@
  * URLs in every format that a parser accepts: the token goes only to the origin that the credential
  * names, however it is written. Two servers record what arrives.
  */
-import { runOperation, type Credential } from '../support/engine/engine.cts';
+import { SsrfProtectionConfig } from '@n8n/config';
+import { Container } from '@n8n/di';
+import { checkCredential, runOperation, type Credential } from '../support/engine/engine.cts';
+import { useHarness } from './fixtures.cts';
 import { useStubServer } from './useStubServer.cts';
 
 const platform = useStubServer();
@@ -121,5 +124,36 @@ describe('a base URL', () => {
 		expect(result.json()).toEqual([{ count: 3 }]);
 		expect(platform.requests.map(({ target }) => target)).toEqual(['/api/v2/apps/crm/tables/t/data/count']);
 		expect(stranger.requests).toEqual([]);
+	});
+});
+
+describe("with n8n's SSRF protection", () => {
+	const harness = useHarness();
+
+	beforeAll(() => {
+		Container.get(SsrfProtectionConfig).enabled = true;
+	});
+	afterAll(() => {
+		Container.get(SsrfProtectionConfig).enabled = false;
+	});
+
+	const MESSAGE = "n8n's SSRF protection blocks the platform's address. Nothing was sent";
+
+	test.each([
+		['getAll', {}],
+		['create', { items: [{ number: '1', buyer: 'a' }] }],
+	])('%s fails at once, and says who can allow it', async (operation, run) => {
+		const started = Date.now();
+		const { error } = await harness.run(operation, run);
+		expect(error).toMatchObject({ message: MESSAGE, description: expect.stringContaining('N8N_SSRF_ALLOWED_HOSTNAMES') });
+		// No retries: they would take 11 s.
+		expect(Date.now() - started).toBeLessThan(8000);
+		expect(await harness.requests()).toEqual([]);
+	});
+
+	test("the credential's test says so", async () => {
+		const { status, message } = await checkCredential(harness.credential);
+		expect(status).toBe('Error');
+		expect(message).toContain(MESSAGE);
 	});
 });

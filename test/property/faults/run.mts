@@ -6,7 +6,7 @@
 import fc from 'fast-check';
 import { readOptions } from '../../support/options.mts';
 import { startSandboxThread } from '../../support/sandboxThread.mts';
-import { Results, seedsFrom, within } from '../program.mts';
+import { Results, seedsFrom, within } from '../../support/results.mts';
 import { outcomesIn, situationsIn } from './coverage.mts';
 import { describeTrial } from './describe.mts';
 import { execute } from './execute.mts';
@@ -58,7 +58,7 @@ async function runSchedule(slot: SandboxSlot, seed: number): Promise<void> {
 	const { failed, errorInstance } = await fc.check(property, { seed, numRuns: 1, endOnFailure: results.areMany });
 	const problems = failed ? (last?.findErrors() ?? [String(errorInstance)]) : [];
 	const again = `faults --schedules 1 --seed ${seed}${only && ` --only ${only}`}`;
-	results.add(last?.title ?? 'no run', again, { problems, evidence: last ? describeTrial(last) : [] });
+	results.add(`${last?.title}: npm run check -- ${again}`, { problems, evidence: last ? describeTrial(last) : [] });
 }
 
 console.log(`${schedules} schedules from seed ${first} on, ${size} at a time`);

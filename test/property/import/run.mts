@@ -10,23 +10,17 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
-import { parseArgs } from 'node:util';
 import type { IDataObject } from 'n8n-workflow';
 import type { LoggedRequest, StoredRecord } from '../../../harness/sandboxAdmin.mts';
 import { startSandbox, type RunningSandbox } from '../../../harness/sandboxProcess.mts';
+import { inTable } from '../../support/linearWorkflow.mts';
+import { readOptions } from '../../support/options.mts';
 import { SeededRandom } from '../../support/seededRandom.mts';
+import { APP, idOf, TABLE } from '../faults/constants.mts';
+import { Results, seedsFrom, type Verdict } from '../../support/results.mts';
 import type { ImporterReply, ImporterTask } from './importer.mts';
 
-const { values } = parseArgs({
-	options: {
-		rounds: { type: 'string', default: '20' },
-		rows: { type: 'string', default: '50000' },
-		seed: { type: 'string', default: String(Math.floor(Math.random() * 1e9)) },
-	},
-});
-
-const APP = 'warehouse';
-const TABLE = 'goods';
+const { rounds, rows, seed: first } = readOptions({ rounds: 20, rows: 50_000 });
 
 /** One row in this many is bad. */
 const BAD_EVERY = 997;
@@ -38,7 +32,6 @@ const MAX_KILLS = 3;
 const KINDS = ['upsert', 'update', 'create', 'createWithKey'] as const;
 type Kind = (typeof KINDS)[number];
 
-const idOf = (index: number) => `00000000-0000-4000-8000-${String(index).padStart(12, '0')}`;
 const nameOf = (index: number, seed: number) => `Name ${index}, ${seed}`;
 const isBad = (index: number) => index % BAD_EVERY === 500;
 
@@ -57,14 +50,11 @@ function csvOf(kind: Kind, count: number, seed: number): string {
 const parametersOf = (kind: Kind, startAtRow: number) => ({
 	resource: 'record',
 	operation: 'importFromFile',
-	...place,
+	...inTable(APP, TABLE),
 	importMode: kind === 'createWithKey' ? 'create' : kind,
 	...(kind === 'update' && { matchOn: 'recordId' }),
 	options: { startAtRow },
 });
-
-const picked = (value: string) => ({ __rl: true, mode: 'id', value });
-const place = { application: picked(APP), table: picked(TABLE) };
 
 interface Run {
 	reply?: ImporterReply;
@@ -169,16 +159,7 @@ function compare(records: StoredRecord[], kind: Kind, seed: number) {
 	return { times, strange };
 }
 
-interface Round {
-	kind: Kind;
-	kills: number;
-	wrong: string[];
-	startedAt: number[];
-	/** Rows that were written before a kill, after the last line of the log. */
-	behindLog: number;
-}
-
-async function round(sandbox: RunningSandbox, folder: string, seed: number, count: number): Promise<Round> {
+async function round(sandbox: RunningSandbox, folder: string, seed: number, count: number): Promise<Verdict> {
 	const kind = KINDS[seed % KINDS.length]!;
 	const random = new SeededRandom(seed);
 	const path = join(folder, 'goods.csv');
@@ -238,7 +219,8 @@ async function round(sandbox: RunningSandbox, folder: string, seed: number, coun
 		// A record whose key exists is not created again.
 		const there = kind === 'createWithKey' ? [...extra.keys()] : [];
 		checkReport(reply, { start, count, good, there }, wrong);
-		return { kind, kills, wrong, startedAt, behindLog: extra.size };
+		const seen = { kills, 'rows written before a kill, after the last line of the log': extra.size };
+		return { problems: wrong, evidence: [`${kind}, started at rows ${startedAt.join(', ')}`], seen };
 	}
 }
 
@@ -279,14 +261,14 @@ function checkReport(
  * A disk that accepts files of at most a mebibyte: for an export, and for more rejected rows than
  * that.
  */
-async function fullDisk(sandbox: RunningSandbox, folder: string): Promise<string[]> {
+async function fullDisk(sandbox: RunningSandbox, folder: string): Promise<Verdict> {
 	const wrong: string[] = [];
 	const size = 10_000;
 	await createTable(sandbox, 'update', size);
 	const credential = { baseUrl: sandbox.baseUrl, token: sandbox.tokens.role };
 	const run = async (task: Omit<ImporterTask, 'credential'>) =>
 		(await new Importer(folder, 1024 * 1024).run({ credential, ...task })).reply!;
-	const exported = await run({ parameters: { resource: 'record', operation: 'exportToFile', ...place, options: {} } });
+	const exported = await run({ parameters: { resource: 'record', operation: 'exportToFile', ...inTable(APP, TABLE), options: {} } });
 	const requireError = ({ error, files }: ImporterReply, what: string) => {
 		if (!error?.message.includes('EFBIG')) wrong.push(`${what}: ${error?.message ?? 'no error'}`);
 		if (files.length > 0) wrong.push(`${what}: a file is in the output`);
@@ -303,44 +285,24 @@ async function fullDisk(sandbox: RunningSandbox, folder: string): Promise<string
 	const stored = new Set((await sandbox.admin.records(APP, TABLE)).map(({ fields }) => String(fields.code)));
 	const lost = lines.flatMap((_, at) => (at % 2 === 0 && rowOf(at) <= through && !stored.has(`n${at}`) ? [rowOf(at)] : []));
 	if (lost.length > 0) wrong.push(`import: rows lost that the report confirms, such as ${lost[0]}`);
-	console.log(`A full disk: the import is confirmed through row ${through}`);
-	return wrong;
+	return { problems: wrong, evidence: [`the import is confirmed through row ${through}`] };
 }
 
-const firstSeed = Number(values.seed);
-const rounds = Number(values.rounds);
-const rows = Number(values.rows);
 const folder = await mkdtemp(join(tmpdir(), 'data-platform-import-'));
 const sandbox = await startSandbox({ seeded: false });
-let failed = 0;
-let kills = 0;
-let behindLog = 0;
+const results = new Results();
+console.log(`${rounds} imports of ${rows} rows from seed ${first} on`);
 try {
 	// Tests of other programs need the history of records.
 	await sandbox.admin.settings({ history: false });
-	for (let number = 0; number < rounds; number += 1) {
-		const seed = firstSeed + number;
-		const result = await round(sandbox, folder, seed, rows);
-		kills += result.kills;
-		behindLog += result.behindLog;
-		console.log(
-			`Seed ${seed}, ${result.kind}: ${result.kills} kills, started at rows ${result.startedAt.join(', ')}; ${result.behindLog} rows written behind the log`,
-		);
-		if (result.wrong.length === 0) continue;
-		failed += 1;
-		for (const text of result.wrong) console.log(`  ${text}`);
+	for (const seed of seedsFrom(first, rounds)) {
+		const again = `import --rounds 1 --rows ${rows} --seed ${seed}`;
+		await results.run('import', again, async () => await round(sandbox, folder, seed, rows));
 	}
-	const wrong = await fullDisk(sandbox, folder);
-	for (const text of wrong) console.log(`  ${text}`);
-	failed += Number(wrong.length > 0);
+	await results.run('a full disk', 'import --rounds 0', async () => await fullDisk(sandbox, folder));
 } finally {
 	await sandbox.stop();
 	await rm(folder, { recursive: true, force: true });
 }
-if (kills === 0) {
-	console.log('No process was killed in the middle.');
-	failed += 1;
-}
-console.log(`\n${rounds} imports of ${rows} rows from seed ${firstSeed} on, ${kills} kills, ${behindLog} rows behind the log`);
-console.log(`${rounds + 1 - failed} passed, ${failed} failed`);
-process.exit(failed > 0 ? 1 : 0);
+if (rounds > 0 && !results.seen.get('kills')) results.fail('No process was killed in the middle.');
+results.end();

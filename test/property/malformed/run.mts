@@ -19,7 +19,7 @@ import { MalformedSandbox, malformedResponse } from './malformedSandbox.mts';
 import { editorMethods, runEditor } from './runEditor.mts';
 import { Gateway } from './gateway.mts';
 import { readOptions } from '../../support/options.mts';
-import { Results, type Verdict } from '../program.mts';
+import { Results, type Verdict } from '../../support/results.mts';
 
 const { responses, runs, slots, seed: first, only } = readOptions({ responses: 1000, runs: Infinity, slots: 10 }, 'only');
 

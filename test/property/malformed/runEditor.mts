@@ -4,7 +4,7 @@
  */
 import { isDeepStrictEqual } from 'node:util';
 import type { INodeParameters } from 'n8n-workflow';
-import type { Verdict } from '../program.mts';
+import type { Verdict } from '../../support/results.mts';
 import { onVirtualClock } from '../matrix/virtualClock.mts';
 import { loadColumns, loadOptions, NODE_TYPE, nodeTypes, searchList } from '../../support/engine/outsideJest.mts';
 import type { ConnectedSandbox } from '../../../harness/sandboxProcess.mts';

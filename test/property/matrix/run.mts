@@ -18,7 +18,7 @@ import { EVENTS, runPolls } from './runPolls.mts';
 import { scenarios } from './scenarios/index.mts';
 import { SeededRandom } from '../../support/seededRandom.mts';
 import { readOptions } from '../../support/options.mts';
-import { Results, type Verdict } from '../program.mts';
+import { Results, type Verdict } from '../../support/results.mts';
 
 const { seed, each, 'one-in': oneIn, draw, slots, only } = readOptions({ each: 5, 'one-in': 1, draw: 1, slots: 12 }, 'only');
 

@@ -9,7 +9,7 @@ import { choosePlatform } from '../faults/platform.mts';
 import { checkItem } from './assertOutcome.mts';
 import { parseResult, type ItemResult } from './parseResult.mts';
 import { describeRequest } from '../faults/sandboxSlot.mts';
-import type { Verdict } from '../program.mts';
+import type { Verdict } from '../../support/results.mts';
 import { countItems, type Plan } from './runCase.mts';
 import type { MatrixSandbox, Truth } from './matrixSandbox.mts';
 import type { OtherAction, Prepared, Scenario } from './scenarios/scenario.mts';

@@ -5,7 +5,7 @@ import { mark } from '../faults/faults.mts';
 import { choosePlatform } from '../faults/platform.mts';
 import { SHORT_TIMEOUT_S, type FaultCase } from './faultCases.mts';
 import type { FaultRule } from '../../../harness/sandboxAdmin.mts';
-import type { Verdict } from '../program.mts';
+import type { Verdict } from '../../support/results.mts';
 import { describeRequest } from '../faults/sandboxSlot.mts';
 import { findErrors, FAULT, isMet, markOf } from './assertOutcome.mts';
 import type { MatrixSandbox } from './matrixSandbox.mts';

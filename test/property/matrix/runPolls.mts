@@ -5,7 +5,7 @@
 import { SeededRandom } from '../../support/seededRandom.mts';
 import { choosePlatform } from '../faults/platform.mts';
 import { describeRequest } from '../faults/sandboxSlot.mts';
-import type { Verdict } from '../program.mts';
+import type { Verdict } from '../../support/results.mts';
 import { whenOf, type Plan } from './runCase.mts';
 import { onVirtualClock } from './virtualClock.mts';
 import { SHORT_TIMEOUT_S } from './faultCases.mts';

@@ -16,7 +16,7 @@ import { choosePlatform, type Platform } from '../faults/platform.mts';
 import { describeRequest } from '../faults/sandboxSlot.mts';
 import { MatrixSandbox, type Truth } from '../matrix/matrixSandbox.mts';
 import { conditions, itemsOf, tableParameters } from '../matrix/scenarios/scenario.mts';
-import { Results, seedsFrom, type Verdict } from '../program.mts';
+import { Results, seedsFrom, type Verdict } from '../../support/results.mts';
 
 const { schedules, slots, seed: first } = readOptions({ schedules: 500, slots: 8 });
 

@@ -9,7 +9,7 @@
 import { readOptions } from '../../support/options.mts';
 import { startSandboxThread } from '../../support/sandboxThread.mts';
 import { SandboxSlot } from '../faults/sandboxSlot.mts';
-import { Results, seedsFrom } from '../program.mts';
+import { Results, seedsFrom } from '../../support/results.mts';
 import { Platform } from './platform.mts';
 import { simulate } from './simulate.mts';
 import type { Scheduler } from './triggerHost.mts';

@@ -1,7 +1,7 @@
 /** One seed: records are written while n8n polls, independently and at the same time. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { SeededRandom } from '../../support/seededRandom.mts';
-import type { Verdict } from '../program.mts';
+import type { Verdict } from '../../support/results.mts';
 import { problemsOf } from './check.mts';
 import { planOf, troubleOf, watchesDeletions, type Plan } from './plan.mts';
 import type { Platform } from './platform.mts';

@@ -1,11 +1,11 @@
 /** Operations on files. What a record has is known by name, size and bytes. */
 import { createHash } from 'node:crypto';
 import { isDeepStrictEqual } from 'node:util';
-import type { IBinaryData, INodeExecutionData } from 'n8n-workflow';
+import type { INodeExecutionData } from 'n8n-workflow';
 import { automatic } from '../../../support/engine/outsideJest.mts';
 import { idOf } from '../../faults/constants.mts';
 import type { MatrixSandbox, Truth } from '../matrixSandbox.mts';
-import { conditions, tableParameters, itemsOf, type Effect, type Prepared, type Scenario } from './scenario.mts';
+import { conditions, tableParameters, itemsOf, unlessRight, type Effect, type Output, type Prepared, type Scenario } from './scenario.mts';
 
 const COUNT = 3;
 const indexes = Array.from({ length: COUNT }, (_, index) => index);
@@ -25,12 +25,6 @@ interface StoredFile {
 
 const filesIn = (truth: Pick<Truth, 'records'>, index: number, field: string) =>
 	(truth.records.find(({ id }) => id === idOf(index))?.fields[field] ?? []) as StoredFile[];
-
-const inMemory = (name: string, bytes: Buffer, mimeType: string): IBinaryData => ({
-	fileName: name,
-	mimeType,
-	data: bytes.toString('base64'),
-});
 
 const dataUrl = (bytes: Buffer, type: string) => `data:${type};base64,${bytes.toString('base64')}`;
 
@@ -64,7 +58,7 @@ function uploaded(files: StoredFile[], index: number): Effect {
 
 const withFile = (index: number, json: object): INodeExecutionData => ({
 	json: json as INodeExecutionData['json'],
-	binary: { data: inMemory(newName(index), content(index), 'text/plain') },
+	binary: { data: { fileName: newName(index), mimeType: 'text/plain', data: content(index).toString('base64') } },
 });
 
 async function toRecords(slot: MatrixSandbox, isReplacing: boolean): Promise<Prepared> {
@@ -100,7 +94,7 @@ async function toRecords(slot: MatrixSandbox, isReplacing: boolean): Promise<Pre
 				outputs.length === 1 &&
 				id === is.id &&
 				isDeepStrictEqual(shown((files ?? []) as StoredFile[]), shown(filesIn(truth, index, 'papers')));
-			return isTrue ? [] : [`returned ${JSON.stringify(outputs)}`];
+			return unlessRight(isTrue, outputs);
 		},
 	};
 }
@@ -127,8 +121,7 @@ async function toNewRecords(slot: MatrixSandbox): Promise<Prepared> {
 			const effect = uploaded((found[0].fields.papers ?? []) as StoredFile[], index);
 			return effect === 'none' ? { wrong: `record ${index} is there without its file` } : effect;
 		},
-		checkOutput: (index, outputs, truth) =>
-			outputs.length === 1 && outputs[0]!.json.id === made(index, truth)[0]?.id ? [] : [`returned ${JSON.stringify(outputs)}`],
+		checkOutput: (index, outputs, truth) => unlessRight(outputs.length === 1 && outputs[0]!.json.id === made(index, truth)[0]?.id, outputs),
 	};
 }
 
@@ -161,11 +154,17 @@ const remove: Scenario = {
 				const { id, removed, remaining } = outputs[0]!.json;
 				const names = (removed as StoredFile[]).map(({ fileId }) => fileId).join();
 				const isTrue = id === idOf(index) && remaining === 0 && names === before.fileId;
-				return isTrue && outputs.length === 1 ? [] : [`returned ${JSON.stringify(outputs)}`];
+				return unlessRight(isTrue && outputs.length === 1, outputs);
 			},
 		};
 	},
 };
+
+function checkDownload(index: number, outputs: Output[], bytesHash: string): string[] {
+	const [output] = outputs;
+	const isTrue = output?.json.id === idOf(index) && output.files.data === bytesHash;
+	return unlessRight(isTrue && outputs.length === 1, outputs);
+}
 
 const downloading = (thumbnails: boolean): Scenario => ({
 	operation: 'attachment: download',
@@ -196,11 +195,7 @@ const downloading = (thumbnails: boolean): Scenario => ({
 			items: ids(),
 			main: { method: 'GET', path: '/files/' },
 			traces: indexes.map(() => ({ path: '' })),
-			checkOutput: (index, outputs) => {
-				const [output] = outputs;
-				const isTrue = output?.json.id === idOf(index) && output.files.data === expected[index];
-				return isTrue && outputs.length === 1 ? [] : [`returned ${JSON.stringify(outputs)}`];
-			},
+			checkOutput: (index, outputs) => checkDownload(index, outputs, expected[index]!),
 		};
 	},
 });
@@ -223,11 +218,7 @@ export const recordsWithFiles: Scenario = {
 			items: ids(),
 			main: { method: 'GET', path: '/files/' },
 			traces: indexes.map(() => ({ path: '' })),
-			checkOutput: (index, outputs) => {
-				const [output] = outputs;
-				const isTrue = output?.json.id === idOf(index) && output.files.data === hash(content(index + 10));
-				return isTrue && outputs.length === 1 ? [] : [`returned ${JSON.stringify(outputs)}`];
-			},
+			checkOutput: (index, outputs) => checkDownload(index, outputs, hash(content(index + 10))),
 		};
 	},
 };

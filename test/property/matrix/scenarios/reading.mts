@@ -4,7 +4,7 @@ import { picked } from '../../../support/engine/outsideJest.mts';
 import { APP, TABLE, idOf } from '../../faults/constants.mts';
 import type { MatrixSandbox } from '../matrixSandbox.mts';
 import { hash } from './attachments.mts';
-import { tableParameters, conditions, itemsOf, type Prepared, type Scenario } from './scenario.mts';
+import { tableParameters, conditions, itemsOf, unlessRight, type Prepared, type Scenario } from './scenario.mts';
 
 const GROUPS = ['a', 'b', 'c'];
 const PER_GROUP = 3;
@@ -43,7 +43,7 @@ const reading = (
 			checkOutput: (index, outputs, { fieldsReplaced }) => {
 				const returned = outputs.flatMap(({ json }) => listOf(json) as object[]);
 				const shown = (list: object[]) => (fieldsReplaced ? list.map(withoutFields) : list);
-				return isDeepStrictEqual(shown(returned), shown(expected[index]!)) ? [] : [`returned ${JSON.stringify(returned)}`];
+				return unlessRight(isDeepStrictEqual(shown(returned), shown(expected[index]!)), returned);
 			},
 		};
 	},
@@ -113,17 +113,14 @@ const exportToFile: Scenario = {
 			main: { path: '' },
 			traces: GROUPS.map(() => ({ path: '' })),
 			checkOutput: (index, outputs, { fieldsReplaced }) => {
-				const expected = [
-					{
-						json: { records: PER_GROUP, fileName: 'things.ndjson' },
-						files: { data: fieldsReplaced ? outputs[0]?.files.data : files[index] },
-					},
-				];
-				return isDeepStrictEqual(outputs, expected) ? [] : [`returned ${JSON.stringify(outputs)}`];
+				const data = fieldsReplaced ? outputs[0]?.files.data : files[index];
+				const expected = [{ json: { records: PER_GROUP, fileName: 'things.ndjson' }, files: { data } }];
+				return unlessRight(isDeepStrictEqual(outputs, expected), outputs);
 			},
 		};
 	},
 };
+
 const changesOf = ({ changes, cursor, hasMore }: Record<string, unknown>) =>
 	typeof cursor === 'string' && cursor !== '' && hasMore === false && Array.isArray(changes) ? changes : [{ wrong: { cursor, hasMore } }];
 

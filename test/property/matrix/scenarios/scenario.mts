@@ -1,4 +1,5 @@
 /** The parameters and items that an operation runs with, and how its output is checked. */
+import { isDeepStrictEqual } from 'node:util';
 import type { INodeExecutionData, INodeParameters } from 'n8n-workflow';
 import type { SeededRandom } from '../../../support/seededRandom.mts';
 import { picked } from '../../../support/engine/outsideJest.mts';
@@ -78,3 +79,16 @@ export const conditions = (...entries: Array<[string, string, string]>) => ({
 	filterMode: 'conditions',
 	conditions: { condition: entries.map(([field, operator, value]) => ({ field, operator, value })) },
 });
+
+/** What is wrong with an output that must be right. */
+export const unlessRight = (isRight: boolean, output: unknown): string[] => (isRight ? [] : [`returned ${JSON.stringify(output)}`]);
+
+/** What is wrong with the items of an output, compared with these. */
+export const unlessSame = (outputs: Output[], ...expected: object[]): string[] =>
+	unlessRight(
+		isDeepStrictEqual(
+			outputs.map(({ json }) => json),
+			expected,
+		),
+		outputs,
+	);

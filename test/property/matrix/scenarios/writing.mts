@@ -7,8 +7,19 @@ import type { Fields } from '../../faults/table.mts';
 import { automatic } from '../../../support/engine/outsideJest.mts';
 import type { ParsedResult } from '../parseResult.mts';
 import { idOf } from '../../faults/constants.mts';
-import type { Truth } from '../matrixSandbox.mts';
-import { tableParameters, conditions, itemsOf, type Effect, type Output, type Prepared, type Scenario, type Touched } from './scenario.mts';
+import type { MatrixSandbox, Truth } from '../matrixSandbox.mts';
+import {
+	tableParameters,
+	conditions,
+	itemsOf,
+	type Effect,
+	type Output,
+	type Prepared,
+	type Scenario,
+	type Touched,
+	unlessRight,
+	unlessSame,
+} from './scenario.mts';
 
 const COUNT = 7;
 
@@ -59,26 +70,6 @@ function checkOutput(index: number, outputs: Output[], { records, before, isKind
 
 const batches = (random: SeededRandom) => ({ batchSize: random.of(2, 3, 3, 100) });
 
-export const create: Scenario = {
-	operation: 'record: create',
-	kind: 'once',
-	async prepare(slot, random): Promise<Prepared> {
-		await slot.createTable([oldRecord(90)], random.happens(0.6));
-		return {
-			parameters: { resource: 'record', operation: 'create', ...tableParameters(random), columns: automatic, options: batches(random) },
-			items: itemsOf(indexes.map(newFields)),
-			main: { method: 'POST', path: '/data/bulk$' },
-			traces: indexes.map((index) => ({ body: `"${code(index)}"` })),
-			touched: { idOf: () => undefined, values: newFields },
-			effect: (index, truth) => effectOn(index, truth, {}),
-			checkOutput,
-		};
-	},
-};
-
-/** What an existing record holds that no item changes. */
-const OLD_GROUP: Fields = { group: 'a' };
-
 /** The items whose records exist. */
 const EXISTING = [0, 2, 4];
 const isThere = (index: number) => EXISTING.includes(index);
@@ -86,84 +77,90 @@ const isThere = (index: number) => EXISTING.includes(index);
 /** Traces of the items if an update may leave the code out. */
 const namesOrCodes = indexes.map((index) => ({ body: isThere(index) ? `"new ${index}"` : `"${code(index)}"` }));
 
-/** How a variant of Create or Update differs from the others. */
-interface UpsertVariant {
+const codes = indexes.map((index) => ({ body: `"${code(index)}"` }));
+
+const BULK_POST: Prepared['main'] = { method: 'POST', path: '/data/bulk$' };
+
+/** How a scenario that writes a record for each item differs from the others. */
+interface Variant extends Partial<Pick<Prepared, 'main' | 'traces' | 'checkOthers'>> {
+	/** The items whose records exist, and further records; some items and one more by default. */
+	existing?: number[];
 	isKeyed?: boolean;
+	/** Creates the table, if it is a special one. */
+	fill?: (slot: MatrixSandbox) => Promise<void>;
 	parameters?: INodeParameters;
-	options: INodeParameters;
-	main?: Prepared['main'];
-	traces?: Prepared['traces'];
+	options?: INodeParameters;
+	/** What an item has besides its fields. */
+	id?: (index: number) => Fields;
 	/** The fields of an item. */
 	given?: (index: number) => Fields;
 	/** Those that its record gets, even if it exists. */
 	written?: (index: number) => Fields;
-	/** What its record holds besides. */
-	kept: (index: number) => Fields;
+	/** What its record holds besides, or instead; by default what it held that no item changes. */
+	kept?: (index: number, truth: Truth) => Fields;
 }
 
-/** Create or Update, if some of the records exist. */
-const upsertScenario = (names: Pick<Scenario, 'variant' | 'kind'>, variantOf: (random: SeededRandom) => UpsertVariant): Scenario => ({
-	operation: 'record: upsert',
+const writing = (operation: string, names: Pick<Scenario, 'variant' | 'kind'>, variantOf: (random: SeededRandom) => Variant): Scenario => ({
+	operation: `record: ${operation}`,
 	...names,
 	async prepare(slot, random): Promise<Prepared> {
 		const variant = variantOf(random);
-		const { given = newFields, written = given, kept } = variant;
-		await slot.createTable([...EXISTING, 90].map(oldRecord), variant.isKeyed);
+		const { existing = [...EXISTING, 90], given = newFields, written = given, main = BULK_POST, traces = codes, checkOthers } = variant;
+		const { kept = (index) => (existing.includes(index) ? { group: 'a' } : {}) } = variant;
+		if (variant.fill) await variant.fill(slot);
+		else await slot.createTable(existing.map(oldRecord), variant.isKeyed);
 		return {
 			parameters: {
 				resource: 'record',
-				operation: 'upsert',
+				operation,
 				...tableParameters(random),
 				...variant.parameters,
 				columns: automatic,
 				options: { ...batches(random), ...variant.options },
 			},
-			items: itemsOf(indexes.map(given)),
-			main: variant.main ?? { path: '/data/bulk$' },
-			traces: variant.traces ?? namesOrCodes,
-			touched: { idOf: (index) => (isThere(index) ? idOf(index) : undefined), values: written },
-			effect: (index, truth) => effectOn(index, truth, kept(index)),
+			items: itemsOf(indexes.map((index) => ({ ...variant.id?.(index), ...given(index) }))),
+			main,
+			traces,
+			touched: { idOf: (index) => (existing.includes(index) ? idOf(index) : undefined), values: written },
+			effect: (index, truth) => effectOn(index, truth, kept(index, truth)),
 			checkOutput,
+			checkOthers,
 		};
 	},
 });
 
-export const upsert = upsertScenario({ kind: 'harmless' }, (random) => ({
-	options: { skipUnchanged: random.happens(0.3) },
-	main: { method: 'POST', path: '/data/bulk$' },
-	traces: indexes.map((index) => ({ body: `"${code(index)}"` })),
-	kept: (index) => (isThere(index) ? OLD_GROUP : {}),
-}));
+export const create = writing('create', { kind: 'once' }, (random) => ({ existing: [90], isKeyed: random.happens(0.6) }));
+
+export const upsert = writing('upsert', { kind: 'harmless' }, (random) => ({ options: { skipUnchanged: random.happens(0.3) } }));
 
 /**
  * Records found by other fields than the import key, in a table with or without one: then a create
  * is not an upsert, and must not be repeated blindly.
  */
-export const matchedUpsert = upsertScenario({ variant: 'matched', kind: 'once' }, (random) => {
+export const matchedUpsert = writing('upsert', { variant: 'matched', kind: 'once' }, (random) => {
 	const isByTwo = random.happens(0.5);
 	const group = (index: number): Fields => ({ group: isThere(index) ? 'a' : 'b' });
 	return {
 		isKeyed: random.happens(0.5),
 		parameters: { matchOn: 'fields', matchFields: isByTwo ? ['group', 'code'] : ['code'] },
 		options: { skipUnchanged: random.happens(0.3) },
+		main: { path: '/data/bulk$' },
+		traces: namesOrCodes,
 		given: (index) => ({ ...newFields(index), ...(isByTwo ? group(index) : {}) }),
 		kept: (index) => (isThere(index) || isByTwo ? group(index) : {}),
 	};
 });
 
 /** Records are read after the write: a failure then must not look like one of the write. */
-export const storedUpsert = upsertScenario({ variant: 'stored', kind: 'harmless' }, () => ({
-	options: { output: 'stored' },
-	main: { method: 'POST', path: '/data/bulk$' },
-	traces: indexes.map((index) => ({ body: `"${code(index)}"` })),
-	kept: (index) => (isThere(index) ? OLD_GROUP : {}),
-}));
+export const storedUpsert = writing('upsert', { variant: 'stored', kind: 'harmless' }, () => ({ options: { output: 'stored' } }));
 
 /** A field that only new records get: what an existing one holds stays, whatever happens. */
-export const ruledUpsert = upsertScenario({ variant: 'field rules', kind: 'once' }, (random) => {
+export const ruledUpsert = writing('upsert', { variant: 'field rules', kind: 'once' }, (random) => {
 	const rule = random.of('whenCreating', 'ifEmpty');
 	return {
 		options: { fieldRules: { field: [{ field: 'group', rule }] } },
+		main: { path: '/data/bulk$' },
+		traces: namesOrCodes,
 		given: (index) => ({ ...newFields(index), group: 'b' }),
 		written: newFields,
 		kept: (index) => ({ group: isThere(index) ? 'a' : 'b' }),
@@ -218,42 +215,27 @@ export const importFromFile: Scenario = {
 			effect: (index, truth) => effectOn(index, truth, isThere(index) ? { group: 'a' } : {}),
 			// In a CSV file it is the second row, because the first is the header.
 			saysDone: (_index, message) => message.includes(`is imported through row ${isCsv ? 2 : 1} only`),
-			checkOutput: (index, outputs) => {
+			checkOutput: (_index, outputs) => {
 				const { rows, rejected, inserted, updated, unchanged, written } = outputs[0]!.json;
 				const done = [inserted, updated, unchanged, written].reduce((sum: number, count) => sum + Number(count), 0);
-				return outputs.length === 1 && rows === 1 && rejected === 0 && done === 1
-					? []
-					: [`returned ${JSON.stringify(outputs)} for item ${index}`];
+				return unlessRight(outputs.length === 1 && rows === 1 && rejected === 0 && done === 1, outputs);
 			},
 		};
 	},
 };
 
-export const update: Scenario = {
-	operation: 'record: update',
-	kind: 'harmless',
-	async prepare(slot, random): Promise<Prepared> {
-		await slot.createTable([...indexes, 90].map(oldRecord));
-		const isFull = random.happens(0.4);
-		return {
-			parameters: {
-				resource: 'record',
-				operation: 'update',
-				...tableParameters(random),
-				columns: automatic,
-				recordId: '={{ $json.id }}',
-				updateMode: isFull ? 'replace' : 'partial',
-				options: { ...batches(random), skipUnchanged: random.happens(0.3) },
-			},
-			items: itemsOf(indexes.map((index) => ({ id: idOf(index), ...newFields(index) }))),
-			main: { method: isFull ? 'PUT' : 'PATCH', path: '/data/bulk$' },
-			traces: indexes.map((index) => ({ body: `"${idOf(index)}"` })),
-			touched: { idOf, values: newFields },
-			effect: (index, truth) => effectOn(index, truth, isFull ? {} : { group: 'a' }),
-			checkOutput,
-		};
-	},
-};
+export const update = writing('update', { kind: 'harmless' }, (random) => {
+	const isFull = random.happens(0.4);
+	return {
+		existing: [...indexes, 90],
+		parameters: { recordId: '={{ $json.id }}', updateMode: isFull ? 'replace' : 'partial' },
+		options: { skipUnchanged: random.happens(0.3) },
+		id: (index) => ({ id: idOf(index) }),
+		main: { method: isFull ? 'PUT' : 'PATCH', path: '/data/bulk$' },
+		traces: indexes.map((index) => ({ body: `"${idOf(index)}"` })),
+		kept: () => (isFull ? {} : { group: 'a' }),
+	};
+});
 
 /** The records that are missing from the input of a sync. */
 const MISSING = [90, 91, 92].map(idOf);
@@ -283,94 +265,50 @@ function checkRemovals(isDelete: boolean, { items, others, stop }: ParsedResult,
 }
 
 /** Records that are missing from the input are deleted, or get new field values. */
-export const sync: Scenario = {
-	operation: 'record: sync',
-	kind: 'harmless',
-	async prepare(slot, random): Promise<Prepared> {
-		await slot.createTable([...EXISTING, 90, 91, 92].map(oldRecord));
-		const isDelete = random.happens(0.6);
-		return {
-			parameters: {
-				resource: 'record',
-				operation: 'sync',
-				...tableParameters(random),
-				columns: automatic,
-				missingRecords: isDelete ? 'delete' : 'setFields',
-				...(!isDelete && { fieldsToSet: { entry: [{ field: 'group', value: 'gone' }] } }),
-				maxRecordsToRemove: 3,
-				maxShareToRemove: 100,
-				...(random.happens(0.5) && conditions(['size', 'lte', '100'])),
-				options: batches(random),
-			},
-			items: itemsOf(indexes.map(newFields)),
-			main: { method: 'POST', path: '/data/bulk$' },
-			traces: namesOrCodes,
-			touched: { idOf: (index) => (isThere(index) ? idOf(index) : undefined), values: newFields },
-			effect: (index, truth) => effectOn(index, truth, isThere(index) ? { group: 'a' } : {}),
-			checkOutput,
-			checkOthers: (result, truth) => checkRemovals(isDelete, result, truth),
-		};
-	},
-};
+export const sync = writing('sync', { kind: 'harmless' }, (random) => {
+	const isDelete = random.happens(0.6);
+	return {
+		existing: [...EXISTING, 90, 91, 92],
+		parameters: {
+			missingRecords: isDelete ? 'delete' : 'setFields',
+			...(!isDelete && { fieldsToSet: { entry: [{ field: 'group', value: 'gone' }] } }),
+			maxRecordsToRemove: 3,
+			maxShareToRemove: 100,
+			...(random.happens(0.5) && conditions(['size', 'lte', '100'])),
+		},
+		traces: namesOrCodes,
+		checkOthers: (result, truth) => checkRemovals(isDelete, result, truth),
+	};
+});
 
 /** Stored lists, and what items write instead: equal, prefix, reordered, partly equal. */
-const LISTS: Array<[stored: string[], written: string[]]> = [
-	[
-		['a', 'b', 'c'],
-		['a', 'b', 'c'],
-	],
-	[
-		['a', 'b', 'c'],
-		['a', 'b'],
-	],
-	[
-		['a', 'b'],
-		['a', 'b', 'c'],
-	],
-	[
-		['a', 'b', 'c'],
-		['c', 'a', 'b'],
-	],
-	[
-		['a', 'b', 'c'],
-		['a', 'x', 'c'],
-	],
-	[[], ['a']],
-	[['a'], ['a', 'a']],
+const LISTS: Array<[stored: string, written: string]> = [
+	['abc', 'abc'],
+	['abc', 'ab'],
+	['ab', 'abc'],
+	['abc', 'cab'],
+	['abc', 'axc'],
+	['', 'a'],
+	['a', 'aa'],
 ];
 
 /** With Skip Unchanged only differences are sent: a similar list is a difference. */
-export const similarLists: Scenario = {
-	operation: 'record: upsert',
-	variant: 'similar lists',
-	kind: 'harmless',
-	async prepare(slot, random): Promise<Prepared> {
-		const shift = random.between(0, LISTS.length - 1);
-		const lists = (index: number) => LISTS[(index + shift) % LISTS.length]!;
-		const values = (index: number) => ({ ...newFields(index), tags: lists(index)[1] });
-		const old = (index: number) => {
-			const { id, fields } = oldRecord(index);
-			const [tags] = lists(index);
-			return { id, fields: { ...fields, ...(tags.length > 0 && { tags }) } };
-		};
-		await slot.createTable(indexes.map(old), true, [{ name: 'tags', type: 'chips' }]);
-		return {
-			parameters: {
-				resource: 'record',
-				operation: 'upsert',
-				...tableParameters(random),
-				columns: automatic,
-				options: { ...batches(random), skipUnchanged: true },
-			},
-			items: itemsOf(indexes.map(values)),
-			main: { method: 'POST', path: '/data/bulk$' },
-			traces: indexes.map((index) => ({ body: `"${code(index)}"` })),
-			touched: { idOf, values },
-			effect: (index, truth) => effectOn(index, truth, { group: 'a', tags: lists(index)[1] }),
-			checkOutput,
-		};
-	},
-};
+export const similarLists = writing('upsert', { variant: 'similar lists', kind: 'harmless' }, (random) => {
+	const shift = random.between(0, LISTS.length - 1);
+	const lists = (index: number) => LISTS[(index + shift) % LISTS.length]!.map((letters) => [...letters]) as [string[], string[]];
+	const old = (index: number) => {
+		const { id, fields } = oldRecord(index);
+		const [tags] = lists(index);
+		return { id, fields: { ...fields, ...(tags.length > 0 && { tags }) } };
+	};
+	return {
+		existing: indexes,
+		fill: async (slot) => await slot.createTable(indexes.map(old), true, [{ name: 'tags', type: 'chips' }]),
+		options: { skipUnchanged: true },
+		given: (index) => ({ ...newFields(index), tags: lists(index)[1] }),
+		kept: (index) => ({ group: 'a', tags: lists(index)[1] }),
+	};
+});
 
 /** The first one exists, the others don't. */
 const TEAMS = ['red', 'green', 'blue'];
@@ -387,30 +325,13 @@ function expectedTeam(index: number, { records }: Truth): unknown {
 }
 
 /** Links are given by names, some of which don't exist yet. */
-export const linksByName: Scenario = {
-	operation: 'record: upsert',
-	variant: 'links by name',
-	kind: 'harmless',
-	async prepare(slot, random): Promise<Prepared> {
-		await slot.createLinkedTables([...EXISTING, 90].map(oldRecord), [{ id: teamId, fields: { name: TEAMS[0] } }]);
-		const link = [{ field: 'team', valueType: 'importKey', ifNotFound: 'create' }];
-		return {
-			parameters: {
-				resource: 'record',
-				operation: 'upsert',
-				...tableParameters(random),
-				columns: automatic,
-				options: { ...batches(random), skipUnchanged: random.happens(0.3), linkValues: { link } },
-			},
-			items: itemsOf(indexes.map((index) => ({ ...newFields(index), team: TEAMS[index % TEAMS.length] }))),
-			main: { method: 'POST', path: '/data/bulk$' },
-			traces: indexes.map((index) => ({ body: `"${code(index)}"` })),
-			touched: { idOf: (index) => (isThere(index) ? idOf(index) : undefined), values: newFields },
-			effect: (index, truth) => effectOn(index, truth, { ...(isThere(index) && { group: 'a' }), team: expectedTeam(index, truth) }),
-			checkOutput,
-		};
-	},
-};
+export const linksByName = writing('upsert', { variant: 'links by name', kind: 'harmless' }, (random) => ({
+	fill: async (slot) => await slot.createLinkedTables([...EXISTING, 90].map(oldRecord), [{ id: teamId, fields: { name: TEAMS[0] } }]),
+	options: { skipUnchanged: random.happens(0.3), linkValues: { link: [{ field: 'team', valueType: 'importKey', ifNotFound: 'create' }] } },
+	given: (index) => ({ ...newFields(index), team: TEAMS[index % TEAMS.length] }),
+	written: newFields,
+	kept: (index, truth) => ({ ...(isThere(index) && { group: 'a' }), team: expectedTeam(index, truth) }),
+}));
 
 export const remove: Scenario = {
 	operation: 'record: delete',
@@ -429,13 +350,7 @@ export const remove: Scenario = {
 			traces: indexes.map((index) => ({ path: idOf(index) })),
 			touched: { idOf },
 			effect: (index, truth) => (recordsWith(index, truth).length === 0 ? 'done' : 'none'),
-			checkOutput: (index, outputs) =>
-				isDeepStrictEqual(
-					outputs.map(({ json }) => json),
-					[{ deleted: true, id: idOf(index) }],
-				)
-					? []
-					: [`returned ${JSON.stringify(outputs)}`],
+			checkOutput: (index, outputs) => unlessSame(outputs, { deleted: true, id: idOf(index) }),
 		};
 	},
 };
@@ -515,13 +430,7 @@ export const deleteMany: Scenario = {
 				if (rest === PER_GROUP || items[index]?.group === undefined) return 'none';
 				return rest === 0 ? 'done' : { part: PER_GROUP - rest };
 			},
-			checkOutput: (_index, outputs) =>
-				isDeepStrictEqual(
-					outputs.map(({ json }) => json),
-					[{ deleted: true, matched: PER_GROUP, deletedCount: PER_GROUP, remaining: 0 }],
-				)
-					? []
-					: [`returned ${JSON.stringify(outputs)}`],
+			checkOutput: (_index, outputs) => unlessSame(outputs, { deleted: true, matched: PER_GROUP, deletedCount: PER_GROUP, remaining: 0 }),
 		};
 	},
 };

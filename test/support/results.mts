@@ -1,7 +1,8 @@
-/** What the programs that check at random share: how they run, and what they print. */
+/** What programs that check at random share: how they run, and what they print. */
 
-/** How many failures to show in full. */
+/** How many failures to show in full, and how many lines of each say what is wrong. */
 const SHOWN = 5;
+const PROBLEMS_SHOWN = 10;
 
 /** Longer than any run takes. */
 const LONGEST_RUN_MS = 600_000;
@@ -52,7 +53,7 @@ export class Results {
 	 */
 	async run(title: string, again: string, work: () => Promise<Verdict>): Promise<void> {
 		const failure = (error: Error): Verdict => ({ problems: [error.stack ?? error.message], evidence: [] });
-		this.add(title, again, await within(work()).catch(failure));
+		this.add(`${title}: npm run check -- ${again}`, await within(work()).catch(failure));
 	}
 
 	/** Counts what is neither right nor wrong. */
@@ -60,15 +61,20 @@ export class Results {
 		this.seen.set(name, (this.seen.get(name) ?? 0) + times);
 	}
 
-	add(title: string, again: string, { problems, evidence, seen = {} }: Verdict): void {
+	/** A check that passes if nothing is wrong. */
+	check(title: string, wrong: string[]): void {
+		this.add(title, { problems: wrong, evidence: [] });
+	}
+
+	add(title: string, { problems, evidence, seen = {} }: Verdict): void {
 		for (const [name, times] of Object.entries(seen)) this.see(name, times);
 		if (problems.length === 0) {
 			this.passed += 1;
 			return;
 		}
-		this.fail(`${title}: npm run check -- ${again}`);
+		this.fail(title);
 		const isShort = this.failed > SHOWN;
-		for (const line of problems.slice(0, isShort ? 1 : undefined)) console.log(`    ${line.slice(0, isShort ? 300 : 1000)}`);
+		for (const line of problems.slice(0, isShort ? 1 : PROBLEMS_SHOWN)) console.log(`    ${line.slice(0, isShort ? 300 : 1000)}`);
 		for (const line of isShort ? [] : evidence) console.log(`      ${line.slice(0, 2000)}`);
 	}
 

@@ -95,7 +95,7 @@ describe('how the file is stored and encoded', () => {
 	test.each<[string, Buffer, IDataObject]>([
 		['gzip', gzipSync(text), {}],
 		['Windows-1252', cp1252, { encoding: 'windows-1252' }],
-	])('%s', async (_, file, options) => {
+	])('a file in %s is read', async (_, file, options) => {
 		const { error } = await imported(file, { options });
 		expect(error).toBeUndefined();
 		expect(await fieldsOf('number', 'buyer')).toEqual([['1', 'Äpfel – €']]);
@@ -118,7 +118,7 @@ describe('how the file is stored and encoded', () => {
 	);
 });
 
-test('links by key, several in a cell', async () => {
+test('a cell can link to several records by key', async () => {
 	const [one, two] = await harness.fill('orders', order(1), order(2));
 	const linkValues = { link: [{ field: 'related', valueType: 'importKey', ifNotFound: 'error' }] };
 	const text = 'number,buyer,related\n3,c,1; 2\n4,d,5\n';
@@ -136,7 +136,7 @@ const batchSize = 100;
 describe('an import that stops early', () => {
 	const down = { match: { method: 'POST', path: '/bulk' }, fault: { kind: 'status', status: 401 } };
 
-	test('says up to which row everything is written, and continues there', async () => {
+	test('an import that stops says up to which row everything is written, and continues there', async () => {
 		await harness.faults({ ...down, when: { nth: [8, 9, 10, 11, 12] } });
 		const text = rows(1200);
 		const { error } = await imported(text, { parameters: { importMode: 'create' }, options: { batchSize } });
@@ -154,7 +154,7 @@ describe('an import that stops early', () => {
 		await waitUntil('no file is open', () => openFiles() === 0);
 	});
 
-	test("n8n's Retry On Fail creates no duplicates", async () => {
+	test("an import that n8n's Retry On Fail repeats creates no duplicates", async () => {
 		await harness.faults({ ...down, when: { nth: [2] } });
 		const { error } = await imported(rows(300), { parameters: { importMode: 'create' }, options: { batchSize }, retry: { maxTries: 3 } });
 		expect(error!.message).toContain('is imported through row');
@@ -192,7 +192,7 @@ describe('an import that is canceled', () => {
 		};
 	}
 
-	test.each(['create', 'upsert'])('%s: immediately, with a true report', async (importMode) => {
+	test.each(['create', 'upsert'])('%s: an import that is canceled ends at once, with a true report', async (importMode) => {
 		const bulk = { match: { path: '/data/bulk$' }, when: { nth: [4] } };
 		// Longer than the test may take.
 		await harness.faults({ ...bulk, fault: { kind: 'slowAfter', ms: 600_000 } });
@@ -219,7 +219,7 @@ describe('an import that is canceled', () => {
 		await waitUntil('no file is open', () => openFiles() === 0);
 	});
 
-	test('even while it sends nothing because all rows are rejected', async () => {
+	test('an import that sends nothing because all rows are rejected can be canceled', async () => {
 		const count = 100_000;
 		const log = warnings();
 		const { run } = await imported(`number,buyer\n${'1\n'.repeat(count)}`, {

@@ -83,7 +83,7 @@ test.each([
 	expect(record!.fields[field]).toBe(stored);
 });
 
-test('Sync removes nothing: its record could be the one that seems to be missing', async () => {
+test('Sync removes nothing if a key is inexact: its record could be the one that seems to be missing', async () => {
 	const items = [{ due: TEN }, { due: '2026-07-01T12:00:00' }];
 	const result = await run('sync', items, { ...goingOn, parameters: { missingRecords: 'delete' } });
 	expect(outcomes(result)).toEqual(['unchanged', 'failed']);

@@ -38,7 +38,7 @@ const around = (item: unknown): INodeExecutionData[] => {
 };
 
 describe.each(cases)('%s (%s)', (_, operation, item, error, field) => {
-	test('stops before anything is sent, naming item and field', async () => {
+	test('the node stops before anything is sent, naming item and field', async () => {
 		const result = await harness.run(operation, { input: around(item) });
 		expect(result.error?.message).toContain('Nothing was sent. 1 item has problems: item 1: ');
 		expect(result.error?.message).toContain(error);
@@ -46,7 +46,7 @@ describe.each(cases)('%s (%s)', (_, operation, item, error, field) => {
 		expect(await harness.writes()).toEqual([]);
 	});
 
-	test('fails alone if the run continues', async () => {
+	test('the item fails alone if the run continues', async () => {
 		const result = await harness.run(operation, { ...goingOn, input: around(item) });
 		expect(outcomes(result)).toEqual(['inserted', 'failed', 'inserted']);
 		const details = { outcome: 'failed', ...(field && { field }) };
@@ -143,27 +143,27 @@ describe('what does not exist is named, with what is called nearly the same', ()
 		['deleteMany', where({ field: 'price', operator: 'gt', value: '1' })],
 		['get', byRecord],
 		['getAll', {}],
-	])('%s: a table, for all items with one more request', async (operation, parameters) => {
+	])('%s: a table that does not exist is named for all items with one more request', async (operation, parameters) => {
 		const result = await harness.run(operation, { ...goingOn, table: 'ordres', items: numbered(3), parameters });
 		expect(result.json()).toHaveLength(3);
 		for (const index of [0, 1, 2]) expectFailed(result, index, "'ordres', did you mean 'orders'?", { status: 404 });
 		expect(await harness.requests()).toHaveLength(4);
 	});
 
-	test('an application that tables are listed of', async () => {
+	test('an application that does not exist is named when its tables are listed', async () => {
 		const parameters = { resource: 'table', operation: 'getAll', application: located('shopp') };
 		const result = await runOperation(harness.credential, { parameters });
 		expect(result.error?.message).toBe("There is no application 'shopp', did you mean 'shop'?");
 	});
 
-	test.each(['get', 'delete'])('%s: a record that is missing takes no more requests', async (operation) => {
+	test.each(['get', 'delete'])('%s: a record that is missing is named without another request', async (operation) => {
 		const result = await harness.run(operation, { parameters: byRecord });
 		expect(result.error?.message).toContain(`There is no record '${UNKNOWN_ID}'`);
 		expect(result.error?.description).toContain("Check the record's ID");
 		expect(await harness.requests()).toHaveLength(1);
 	});
 
-	test('a platform that does not say what is missing: the table is there, so it is the record', async () => {
+	test('if the platform does not say what is missing, and the table exists, it is the record', async () => {
 		const body = { errors: [{ message: 'Not found' }] };
 		await harness.faults({ match: { path: '/data/' }, fault: { kind: 'status', status: 404, body } });
 		const result = await harness.run('get', { parameters: byRecord });

@@ -38,14 +38,14 @@ describe.each(['create', 'upsert'])('%s', (operation) => {
 		expect(pairedIndexes(result.output('Data Platform'))).toEqual([0, 1, 2]);
 	});
 
-	test('it stops the run if the node stops on errors, and the error names the item', async () => {
+	test('an expression in the mapping that fails stops the run if the node stops on errors, and the error names the item', async () => {
 		const result = await harness.run(operation, { items, parameters: { columns: failingColumns } });
 		expect(result.error?.message).toMatch(/Missing|node/);
 		expect(result.error?.context?.itemIndex).toBe(1);
 		expect(await harness.writes()).toEqual([]);
 	});
 
-	test('an option whose expression fails for the first item', async () => {
+	test('an option whose expression fails for the first item fails no other item', async () => {
 		const timeout = `={{ $json.number === "1" ? $('Missing').first() : 60 }}`;
 		const result = await harness.run(operation, { ...goingOn, items, parameters: { columns: mapped }, options: { timeout } });
 		expect(await harness.values('number')).toEqual(expect.arrayContaining(['2', '3']));
@@ -120,14 +120,14 @@ describe('automatic mapping', () => {
 describe('a summary', () => {
 	const run: Run = { items: [order(1), order(2), { buyer: 'x', state: 'lost' }], options: { output: 'summary' } };
 
-	test('goes to the first output, failed items go to the error output', async () => {
+	test('a summary goes to the first output, failed items go to the error output', async () => {
 		const result = await harness.run('create', { ...run, onError: 'continueErrorOutput' });
 		expect(result.json()).toEqual([expect.objectContaining({ inserted: 2, failed: 1 })]);
 		expect(result.json('Data Platform', 1)).toMatchObject([{ error: expect.stringContaining("'state'"), buyer: 'x' }]);
 		expect(pairedIndexes(result.output('Data Platform', 1))).toEqual([2]);
 	});
 
-	test('is the only item if the node has one output', async () => {
+	test('a summary is the only item if the node has one output', async () => {
 		const result = await harness.run('create', { ...run, ...goingOn });
 		expect(result.json()).toEqual([expect.objectContaining({ inserted: 2, failed: 1 })]);
 	});

@@ -119,7 +119,7 @@ describe('a change in the last minute', () => {
 		expect(stored!.fields).toMatchObject(holds);
 	});
 
-	test('headers moved to other fields: keys that are headers mean the fields of now', async () => {
+	test('if headers moved to other fields, keys of items mean the fields that have these headers now', async () => {
 		const headed = (first: string, second: string) => [code, { ...size, header: first }, { ...text('width'), header: second }];
 		await makeKnown(headed('Length', 'Width'));
 		await makeTable(headed('Width', 'Length'));
@@ -127,7 +127,7 @@ describe('a change in the last minute', () => {
 		expect((await harness.records(TABLE)).map(({ fields }) => fields)).toEqual([{ code: 'a', size: '1', width: '2' }]);
 	});
 
-	test('another field became the key: items are the same record by the key of now', async () => {
+	test('if another field became the key, items are merged by the new key only', async () => {
 		await makeKnown();
 		await makeTable(keyed);
 		const result = await run('upsert', { items: ['2', '3'].map((value) => ({ code: 'b', size: value })) });
@@ -135,14 +135,14 @@ describe('a change in the last minute', () => {
 		expect(await harness.records(TABLE)).toHaveLength(3);
 	});
 
-	test('the table was made again: a record that it no longer has is not found', async () => {
+	test('if the table was made again, a record that it no longer has is not found', async () => {
 		await makeKnown();
 		await harness.createTable({ internalName: TABLE, header: 'Parts', fields: all });
 		const result = await run('update', { items: [item()], parameters: byId });
 		expect(outcomes(result)).toEqual(['notFound']);
 	});
 
-	test('the token no longer counts: nothing is written', async () => {
+	test('if the token was revoked, nothing is written', async () => {
 		await makeKnown();
 		await harness.sandbox.admin.changeToken('role', { status: 'revoked' });
 		const result = await run('upsert', { items: [sized] });

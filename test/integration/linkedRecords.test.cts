@@ -22,20 +22,20 @@ const include = (...link: IDataObject[]) => ({ linkedRecords: { link } });
 const dataRequests = async () => (await harness.requests()).filter(({ path }) => /\/data\b/.test(path));
 
 describe('linked to', () => {
-	test('the records of a link to many', async () => {
+	test('Linked To reads and counts the records of a link to many', async () => {
 		const options = linkedTo('deals.people', dealId);
 		const emails = (await getAll({ options })).json().map(({ email }) => email);
 		expect(emails.sort()).toEqual(['ann.fox@example.com', 'bob.fox@example.com']);
 		expect(await count({ options })).toEqual([{ count: 2 }]);
 	});
 
-	test('the record of a link to one', async () => {
+	test('Linked To reads the record of a link to one', async () => {
 		const options = linkedTo('deals.company', dealId);
 		const result = await getAll({ table: 'companies', options });
 		expect(result.json()).toMatchObject([{ name: 'Acorn Sample Ltd' }]);
 	});
 
-	test('with a filter, a sort and chosen fields', async () => {
+	test('Linked To can be combined with a filter and chosen fields', async () => {
 		const parameters = where({ field: 'firstname', operator: 'eq', value: 'Bob' });
 		const options = linkedTo('deals.people', dealId);
 		const result = await getAll({ parameters, options: { ...options, fieldsToLoad: ['email'] } });
@@ -44,7 +44,7 @@ describe('linked to', () => {
 		expect(await count({ parameters, options })).toEqual([{ count: 1 }]);
 	});
 
-	test('an empty or wrong value is an error: it never means all', async () => {
+	test('an empty or wrong value of Linked To is an error: it never means all', async () => {
 		const error = async (linkField: string, recordId: string, parameters = {}) =>
 			(await getAll({ parameters, options: linkedTo(linkField, recordId) })).error?.message;
 		expect(await error('', dealId)).toContain("'Link Field Name or ID' under 'Linked To' is empty");
@@ -58,7 +58,7 @@ describe('linked to', () => {
 		expect(await dataRequests()).toHaveLength(2);
 	});
 
-	test('the list of links that point to the table', async () => {
+	test('the editor lists the links that point to the table', async () => {
 		const list = async (table: string, application = 'crm') => {
 			const parameters = { resource: 'record', operation: 'getAll', application: picked(application), table: picked(table) };
 			return (await loadOptions(harness.credential, 'getIncomingLinks', parameters)).map(({ value }) => value);
@@ -72,7 +72,7 @@ describe('include linked records', () => {
 	const one = async (options: IDataObject) =>
 		(await harness.run('get', { table: 'deals', parameters: { recordId: dealId }, options })).json()[0]!;
 
-	test('IDs, of links to one and to many', async () => {
+	test('links to one and to many can be included as IDs', async () => {
 		const ids = (await harness.records('contacts'))
 			.filter(({ fields }) => ['ann.fox@example.com', 'bob.fox@example.com'].includes(String(fields.email)))
 			.map(({ id }) => id)
@@ -87,7 +87,7 @@ describe('include linked records', () => {
 		expect(await dataRequests()).toHaveLength(4);
 	});
 
-	test('fields: what the link shows takes no request, other fields one for each record', async () => {
+	test('fields that the link shows take no request, other fields one for each record', async () => {
 		const shown = { field: 'company', include: 'fields', linkedFields: ['name'] };
 		expect((await one(include(shown))).company).toEqual({ id: companyId, name: 'Acorn Sample Ltd' });
 		expect(await dataRequests()).toHaveLength(1);
@@ -96,7 +96,7 @@ describe('include linked records', () => {
 		expect(await dataRequests()).toHaveLength(3);
 	});
 
-	test('many records: their linked records are read once, by reading the whole small table', async () => {
+	test('linked records of many records are read once, by reading the whole small table', async () => {
 		const link = { field: 'company', include: 'fields', linkedFields: ['size'] };
 		const records = (await getAll({ options: include(link) })).json();
 		expect(records).toHaveLength(40);
@@ -111,14 +111,14 @@ describe('include linked records', () => {
 		expect(await dataRequests()).toHaveLength(4);
 	});
 
-	test('limited, with a notice if something was cut', async () => {
+	test('linked records are limited, with a notice if some were left out', async () => {
 		const link = { field: 'people', limit: 1, include: 'fields', linkedFields: ['email'] };
 		const result = await getAll({ table: 'deals', options: include(link), parameters: { sort } });
 		expect(result.json()[0]!.people).toEqual([{ id: expect.any(String), email: expect.stringMatching(/^(ann|bob)\.fox@/) }]);
 		expect(result.hints).toEqual([expect.stringContaining("more linked records than 'Limit'")]);
 	});
 
-	test('the output can be written back', async () => {
+	test('output with linked records can be written back', async () => {
 		const link = (field: string, linkedField: string) => ({ field, include: 'fields', linkedFields: [linkedField] });
 		const { company, people } = await one(include(link('company', 'name'), link('people', 'email')));
 		const before = await harness.records('deals');

@@ -65,7 +65,7 @@ const requests = async (method: string, path: RegExp) =>
 	(await harness.requests()).filter((request) => request.method === method && path.test(request.path));
 
 describe('a link to one record', () => {
-	test.each(['create', 'upsert'])('%s: by the import key of the linked table', async (operation) => {
+	test.each(['create', 'upsert'])('%s: a name is looked up by the import key of the linked table', async (operation) => {
 		const names = ['Birch', 'Dogwood, Test & Sons', 'Back\\slash'];
 		const result = await run(operation, { items: names.map((company) => ({ email: company, company })) });
 		expect(result.error).toBeUndefined();
@@ -73,7 +73,7 @@ describe('a link to one record', () => {
 		expect(await harness.values('company')).toEqual([ids.Birch, ids['Dogwood, Test & Sons'], ids['Back\\slash']]);
 	});
 
-	test('update', async () => {
+	test('update: a link to one record is changed by name', async () => {
 		await run('create', { items: [{ email: 'a', company: 'Birch' }] });
 		const [record] = await harness.records();
 		const parameters = { recordId: record!.id };
@@ -82,7 +82,7 @@ describe('a link to one record', () => {
 		expect((await person('a'))?.company).toBe((await companyIds()).Acorn);
 	});
 
-	test('empty and null leave it empty, or clear it, as Empty Values says', async () => {
+	test('empty and null leave a link as it is, or clear it, as Empty Values says', async () => {
 		await run('upsert', { items: [{ email: 'a', company: 'Acorn' }] });
 		await run('upsert', { items: [{ email: 'a', company: '' }] });
 		expect(await person('a')).toHaveProperty('company');
@@ -92,24 +92,22 @@ describe('a link to one record', () => {
 	});
 });
 
-describe('a link to many records', () => {
-	test('a name, a list, a list as text, and a change', async () => {
-		const result = await run('upsert', {
-			items: [
-				{ email: 'a', clients: 'Dogwood, Test & Sons' },
-				{ email: 'b', clients: ['Acorn', 'Birch'] },
-				{ email: 'c', clients: '["Acorn", "Dogwood, Test & Sons"]' },
-			],
-		});
-		expect(result.error).toBeUndefined();
-		const { Acorn, Birch, ...others } = await companyIds();
-		const dogwood = others['Dogwood, Test & Sons'];
-		expect((await person('a'))?.clients).toEqual([dogwood]);
-		expect((await person('b'))?.clients).toEqual([Acorn, Birch]);
-		expect((await person('c'))?.clients).toEqual([Acorn, dogwood]);
-		await run('upsert', { items: [{ email: 'b', clients: { add: ['Dogwood, Test & Sons'], remove: ['Acorn'] } }] });
-		expect((await person('b'))?.clients).toEqual([Birch, dogwood]);
+test('a link to many accepts a name, a list, a list as text, and what to add and remove', async () => {
+	const result = await run('upsert', {
+		items: [
+			{ email: 'a', clients: 'Dogwood, Test & Sons' },
+			{ email: 'b', clients: ['Acorn', 'Birch'] },
+			{ email: 'c', clients: '["Acorn", "Dogwood, Test & Sons"]' },
+		],
 	});
+	expect(result.error).toBeUndefined();
+	const { Acorn, Birch, ...others } = await companyIds();
+	const dogwood = others['Dogwood, Test & Sons'];
+	expect((await person('a'))?.clients).toEqual([dogwood]);
+	expect((await person('b'))?.clients).toEqual([Acorn, Birch]);
+	expect((await person('c'))?.clients).toEqual([Acorn, dogwood]);
+	await run('upsert', { items: [{ email: 'b', clients: { add: ['Dogwood, Test & Sons'], remove: ['Acorn'] } }] });
+	expect((await person('b'))?.clients).toEqual([Birch, dogwood]);
 });
 
 describe('not found', () => {
@@ -125,7 +123,7 @@ describe('not found', () => {
 		expect((await requests('POST', LOOK_UPS)).map(({ records }) => records)).toEqual([2]);
 	});
 
-	test('created: once each, in one request, and reported', async () => {
+	test('missing names are created once each, in one request, and reported', async () => {
 		const names = ['New', 'Acorn', 'Newer', 'New'];
 		const items = names.map((company, index) => ({ email: `p${index}`, company, clients: ['New'] }));
 		const result = await run('upsert', { links: [orCreate], items });
@@ -137,7 +135,7 @@ describe('not found', () => {
 		expect(await requests('POST', CREATIONS)).toHaveLength(1);
 	});
 
-	test('a dry run reports what would be created, and writes nothing', async () => {
+	test('a dry run reports which linked records would be created, and writes nothing', async () => {
 		const result = await run('upsert', {
 			links: [orCreate],
 			items: [{ email: 'a', company: 'New', clients: ['Acorn'] }],
@@ -153,50 +151,42 @@ describe('not found', () => {
 	});
 });
 
-describe('what can go wrong with the linked table', () => {
-	test('a record that Sync created for a link is not removed by the next run', async () => {
-		const sync = async (parent: string, links: object[] = [orCreate]) =>
-			await run('sync', {
-				table: 'companies',
-				links,
-				items: [{ name: 'One', parent }],
-				parameters: { missingRecords: 'delete', maxRecordsToRemove: 100, maxShareToRemove: 100 },
-			});
-		await sync('zz');
-		const ids = await companyIds();
-		expect(Object.keys(ids).sort()).toEqual(['One', 'zz']);
-		for (const link of [orCreate, byName]) {
-			expect(outcomes(await sync('zz', [link]))).toEqual(['unchanged']);
-			expect(await companyIds()).toEqual(ids);
-		}
-		// Once no item links to it, it is missing like any other record.
-		const result = await sync('yy');
-		expect(outcomes(result)).toEqual(['updated', 'deleted']);
-		expect(Object.keys(await companyIds()).sort()).toEqual(['One', 'yy']);
-	});
+test('a record that Sync created for a link is not removed by the next run', async () => {
+	const sync = async (parent: string, links: object[] = [orCreate]) =>
+		await run('sync', {
+			table: 'companies',
+			links,
+			items: [{ name: 'One', parent }],
+			parameters: { missingRecords: 'delete', maxRecordsToRemove: 100, maxShareToRemove: 100 },
+		});
+	await sync('zz');
+	const ids = await companyIds();
+	expect(Object.keys(ids).sort()).toEqual(['One', 'zz']);
+	for (const link of [orCreate, byName]) {
+		expect(outcomes(await sync('zz', [link]))).toEqual(['unchanged']);
+		expect(await companyIds()).toEqual(ids);
+	}
+	// Once no item links to it, it is missing like any other record.
+	const result = await sync('yy');
+	expect(outcomes(result)).toEqual(['updated', 'deleted']);
+	expect(Object.keys(await companyIds()).sort()).toEqual(['One', 'yy']);
 });
 
-describe('the number of requests', () => {
-	test('500 people of 120 companies, 20 of them new', async () => {
-		const company = (index: number) => `company ${index % 120}`;
-		const existing = Array.from({ length: 100 }, (_, index) => ({ name: company(index) }));
-		await harness.createTable(companies, existing);
-		const items = Array.from({ length: 500 }, (_, index) => ({ email: `p${index}`, company: company(index) }));
-		const result = await run('upsert', {
-			links: [{ ...orCreate, field: 'company' }],
-			items,
-			options: { output: 'summary', batchSize: 100 },
-		});
-		expect(result.json()[0]).toMatchObject({ inserted: 500, linkedRecordsCreated: 20 });
-		expect(await requests('GET', /tables\/[^/]+$/)).toHaveLength(2);
-		expect(await requests('POST', LOOK_UPS)).toHaveLength(2);
-		expect(await requests('POST', CREATIONS)).toHaveLength(1);
-		expect(await requests('POST', /people\/data\/bulk$/)).toHaveLength(5);
-		expect(await harness.requests()).toHaveLength(10);
-		const ids = await companyIds();
-		const others = (await harness.records()).filter(({ fields }) => fields.company !== ids[company(Number(String(fields.email).slice(1)))]);
-		expect(others).toEqual([]);
-	});
+test('500 people of 120 companies, 20 of them new, take ten requests', async () => {
+	const company = (index: number) => `company ${index % 120}`;
+	const existing = Array.from({ length: 100 }, (_, index) => ({ name: company(index) }));
+	await harness.createTable(companies, existing);
+	const items = Array.from({ length: 500 }, (_, index) => ({ email: `p${index}`, company: company(index) }));
+	const result = await run('upsert', { links: [{ ...orCreate, field: 'company' }], items, options: { output: 'summary', batchSize: 100 } });
+	expect(result.json()[0]).toMatchObject({ inserted: 500, linkedRecordsCreated: 20 });
+	expect(await requests('GET', /tables\/[^/]+$/)).toHaveLength(2);
+	expect(await requests('POST', LOOK_UPS)).toHaveLength(2);
+	expect(await requests('POST', CREATIONS)).toHaveLength(1);
+	expect(await requests('POST', /people\/data\/bulk$/)).toHaveLength(5);
+	expect(await harness.requests()).toHaveLength(10);
+	const ids = await companyIds();
+	const others = (await harness.records()).filter(({ fields }) => fields.company !== ids[company(Number(String(fields.email).slice(1)))]);
+	expect(others).toEqual([]);
 });
 
 describe('the option', () => {
@@ -204,7 +194,7 @@ describe('the option', () => {
 	const parameters = (link: unknown) =>
 		recordParameters('create', { application: 'office', table: 'people', options: { linkValues: { link } as object } });
 
-	test('the lists of link fields and of the fields to find them by', async () => {
+	test('the editor lists the link fields, and the fields to find their records by', async () => {
 		const list = async (method: string, path?: string) =>
 			(await loadOptions(harness.credential, method, parameters([{ field: 'company' }]), path)).map(({ value }) => value);
 		expect(await list('getLinkFields')).toEqual(['*', 'company', 'clients', 'memo', 'rank', 'secret']);

@@ -70,7 +70,7 @@ test('JSON that stops ends at once if the execution is canceled', async () => {
 	await allClosed();
 });
 
-test('the test of the credential reads no more either', async () => {
+test('the test of the credential reads no more than 64 MiB', async () => {
 	platform.respond = () => ({ headers: JSON_TYPE, body: ' '.repeat(MIB), repeats: true });
 	const { status, message } = await checkCredential(credential());
 	expect([status, message]).toEqual(['Error', expect.stringContaining(TOO_LONG)]);

@@ -12,7 +12,7 @@ const onNotes = async (operation: string, run: Run) => await harness.run(operati
 const stored = async () => (await harness.records('notes')).map(({ fields, ver }) => ({ ...fields, ver }));
 
 describe('create or update, matched on fields', () => {
-	test('updates existing records, creates missing ones, and reports which', async () => {
+	test('upsert by fields updates existing records, creates missing ones, and reports which', async () => {
 		const [a] = await harness.fill('notes', note('a', 1), note('b', 1));
 		const result = await onNotes('upsert', { items: [note('a', 2), note('b', 1), note('c', 3)], parameters: byText });
 		expect(outcomes(result)).toEqual(['updated', 'unchanged', 'inserted']);
@@ -48,7 +48,7 @@ describe('several matches', () => {
 	const run = async (multipleMatches: string) =>
 		await onNotes('upsert', { items: [note('a', 9)], parameters: byText, options: { multipleMatches } });
 
-	test('the first is the oldest', async () => {
+	test('of several matches, the first is the oldest', async () => {
 		const result = await run('first');
 		expect(outcomes(result)).toEqual(['updated']);
 		const [oldest, ...others] = await inOrder();
@@ -56,7 +56,7 @@ describe('several matches', () => {
 		expect(others.map(({ ver }) => ver)).toEqual([0, 0]);
 	});
 
-	test('all are updated, with an output for each', async () => {
+	test('all of several matches are updated, with an output for each', async () => {
 		const result = await run('all');
 		expect(outcomes(result)).toEqual(['updated', 'updated', 'updated']);
 		const ids = (await inOrder()).map(({ id }) => id);
@@ -70,7 +70,7 @@ describe('if found, if missing', () => {
 	const run = async (options: IDataObject) =>
 		await onNotes('upsert', { items: [note('a', 9), note('new', 1)], parameters: byText, options });
 
-	test('get or create: an existing record is returned as stored', async () => {
+	test('If Found: Skip returns an existing record as stored', async () => {
 		const [a] = await harness.fill('notes', note('a', 1));
 		const result = await run({ ifFound: 'skip' });
 		expect(outcomes(result)).toEqual(['found', 'inserted']);
@@ -82,7 +82,7 @@ describe('if found, if missing', () => {
 		expect(result.hints).toEqual([expect.stringMatching(/^1 inserted, 1 found \(\d requests\)\.$/)]);
 	});
 
-	test('missing ones are skipped, or an error', async () => {
+	test('If Missing skips items without a record, or fails them', async () => {
 		await harness.fill('notes', note('a', 1));
 		expect(outcomes(await run({ ifMissing: 'skip' }))).toEqual(['updated', 'skipped']);
 		const refused = await run({ ifMissing: 'error' });
@@ -91,7 +91,7 @@ describe('if found, if missing', () => {
 		expect(await stored()).toHaveLength(1);
 	});
 
-	test('on the import key too', async () => {
+	test('If Found: Skip works on the import key too', async () => {
 		await harness.fill('orders', order(1));
 		const result = await harness.run('upsert', { ...goingOn, items: numbered(3, { price: 1 }), options: { ifFound: 'skip' } });
 		expect(outcomes(result)).toEqual(['found', 'inserted', 'inserted']);
@@ -111,7 +111,7 @@ test('items with only the import key are distinguished by whether a record exist
 });
 
 describe('on the record ID', () => {
-	test('an unknown ID is created, with an ID of its own', async () => {
+	test('upsert by record ID creates an unknown ID, with an ID of its own', async () => {
 		const [{ id }] = await harness.fill('orders', order(1));
 		const items = [{ id, buyer: 'changed' }, { id: UNKNOWN_ID, number: '2', buyer: 'new' }, { id: '', buyer: 'x' }, { buyer: 'x' }];
 		const result = await harness.run('upsert', { ...goingOn, items, parameters: { matchOn: 'recordId' } });
@@ -122,7 +122,7 @@ describe('on the record ID', () => {
 		expectFailed(result, 2, 'the record id is missing');
 	});
 
-	test('update skips missing ones', async () => {
+	test('update by record ID skips missing records', async () => {
 		const [{ id }] = await harness.fill('orders', order(1));
 		const items = [UNKNOWN_ID, id].map((each) => ({ id: each, buyer: 'x' }));
 		expect(outcomes(await harness.run('update', { items, options: { ifMissing: 'skip' } }))).toEqual(['skipped', 'updated']);
@@ -130,7 +130,7 @@ describe('on the record ID', () => {
 });
 
 describe('update, matched on fields', () => {
-	test('updates by them; a missing one is not found', async () => {
+	test('update by fields: a missing record is not found', async () => {
 		await harness.fill('orders', ...numbered(2));
 		const items = ['Buyer 2', 'Nobody'].map((buyer) => ({ buyer, price: 2 }));
 		const result = await harness.run('update', { ...goingOn, items, parameters: byFields('buyer') });
@@ -138,7 +138,7 @@ describe('update, matched on fields', () => {
 		expect(await harness.values('price')).toEqual([undefined, 2]);
 	});
 
-	test('by the import key; other fields are cleared if the option is set', async () => {
+	test('update by the import key clears other fields if the option is set', async () => {
 		await harness.fill('orders', order(1, { price: 5 }));
 		const parameters = { matchOn: 'importKey', updateMode: 'replace' };
 		const result = await harness.run('update', { items: [{ number: '1', buyer: 'Owl' }], parameters });

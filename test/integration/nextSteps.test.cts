@@ -75,7 +75,7 @@ test.each<[name: string, operations: string[], item: IDataObject, run: Run, erro
 		"'price'",
 		"Check 'Filter': a value may not fit its field, or what is named there may have been renamed or deleted.",
 	],
-])('%s', async (_, operations, item, run, error, next) => {
+])('after a rejection of %s', async (_, operations, item, run, error, next) => {
 	for (const operation of operations) {
 		const result = await harness.run(operation, { ...goingOn, items: [item], ...run });
 		expectFailed(result, 0, error);

@@ -76,6 +76,6 @@ test.each<[what: string, parameters: IDataObject, expected: string[]]>([
 	['a deletion with a group', on('deleteMany', groups), []],
 	['a deletion of all', on('deleteMany', { filterMode: 'none' }), []],
 	['reading without a condition', on('getAll', { filterMode: 'conditions' }), []],
-])('%s', async (_, parameters, expected) => {
+])('the hints for %s', async (_, parameters, expected) => {
 	expect(await shownHints(parameters)).toEqual(expected);
 });

@@ -109,7 +109,7 @@ describe.each(cases)('$operation', ({ operation, run: runOf, error, details, aft
 		return await harness.run(operation, { ...runOf(stored), onError });
 	};
 
-	test('stops at the item that fails, and names it', async () => {
+	test('the node stops at the item that fails, and names it', async () => {
 		const result = await run('stopWorkflow');
 		expect(result.run.status).toBe('error');
 		expect(result.error?.message).toContain(error);
@@ -121,7 +121,7 @@ describe.each(cases)('$operation', ({ operation, run: runOf, error, details, aft
 		else expect(buyers).toEqual(afterStopping);
 	});
 
-	test('continues, with an error item in its place', async () => {
+	test('the node continues, with an error item in its place', async () => {
 		const result = await run('continueRegularOutput');
 		expect(result.error).toBeUndefined();
 		expect(pairedIndexes(result.output('Data Platform'))).toEqual([0, 1, 2]);
@@ -131,7 +131,7 @@ describe.each(cases)('$operation', ({ operation, run: runOf, error, details, aft
 		expect(await harness.values('buyer')).toEqual(after);
 	});
 
-	test('continues, with the error on the other output', async () => {
+	test('the node continues, with the error on the other output', async () => {
 		const result = await run('continueErrorOutput');
 		expect(pairedIndexes(result.output('Data Platform', 0))).toEqual([0, 2]);
 		expect(result.json('Data Platform', 0)).toMatchObject(good);

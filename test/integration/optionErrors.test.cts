@@ -46,12 +46,12 @@ test.each<[what: string, operation: string, run: Run, error: string, labels: str
 	await expectError(operation, run, error, `Check ${labels}: what is named there may have been renamed or deleted.`);
 });
 
-test('A field to sort by that no field can be called', async () => {
+test('A field to sort by that no field can be called is an error, and nothing is sent', async () => {
 	const next = "Choose field and direction under 'Sort', or correct the expression in it.";
 	await expectError('getAll', { parameters: sorted('a,b') }, "No field is called 'a,b'. Nothing was sent", next);
 });
 
-test('An import key field that is no text', async () => {
+test('An import key field that is no text must be corrected', async () => {
 	const options = { importKey: '={{ {} }}' };
 	await expectError('upsert', { options }, "'Import Key Field' must be text, not an object", 'Correct the expression in it.');
 });

@@ -19,14 +19,14 @@ const OPERATIONS: Array<[operation: string, run: Run, before: number]> = [
 ];
 
 describe.each(OPERATIONS)('%s %j', (operation, run, before) => {
-	test.each([1, 30])('as sent, %i items have the same keys', async (count) => {
+	test.each([1, 30])("as sent: %i items have what was sent and the record's own properties", async (count) => {
 		const items = numbered(count);
 		const { json } = await harness.run(operation, { ...run, items });
 		const text = expect.any(String) as string;
 		expect(json()).toEqual(items.map((item) => ({ ...item, outcome: 'inserted', id: text, created: text, modified: text, ver: 0 })));
 	});
 
-	test.each([1, 30])('stored, %i items have all fields, in one request more', async (count) => {
+	test.each([1, 30])('Stored Record: %i items have all fields, for one more request', async (count) => {
 		const options = { output: 'stored' };
 		const { json } = await harness.run(operation, { ...run, items: numbered(count), options });
 		const stored = await harness.records();
@@ -44,7 +44,7 @@ describe.each(OPERATIONS)('%s %j', (operation, run, before) => {
 	});
 });
 
-test('stored, what was unchanged, found or merged has all fields, too', async () => {
+test('Stored Record: what was unchanged, found or merged has all fields, too', async () => {
 	await harness.fill('orders', ...numbered(2, { price: 5 }));
 	const options = { output: 'stored' };
 	const items = [order(1), order(2), order(3, { buyer: 'a' }), order(3, { buyer: 'b' })];
@@ -59,12 +59,12 @@ test('stored, what was unchanged, found or merged has all fields, too', async ()
 	expect(found.json()).toMatchObject([{ outcome: 'found', price: 5, label: '1: Buyer 1' }]);
 });
 
-test('stored, without Simplify: the fields are nested', async () => {
+test('Stored Record without Simplify: the fields are nested', async () => {
 	const { json } = await harness.run('create', { items: [order(1)], parameters: { simple: false }, options: { output: 'stored' } });
 	expect(json()).toMatchObject([{ outcome: 'inserted', fields: { label: '1: Buyer 1' } }]);
 });
 
-test('stored, of items that give no key: by ID, a request each', async () => {
+test('Stored Record: records whose items give no key are read by ID, one by one', async () => {
 	const stored = await harness.fill('orders', ...numbered(3));
 	const items = stored.map(({ id }) => ({ id, price: 7 }));
 	const { json } = await harness.run('update', { items, options: { output: 'stored' } });
@@ -76,7 +76,7 @@ test('stored, of items that give no key: by ID, a request each', async () => {
 	expect(await reads()).toHaveLength(3);
 });
 
-test('stored, every match of an item has its own record', async () => {
+test('Stored Record: every match of an item has its own record', async () => {
 	await harness.fill('notes', note('a', 1), note('a', 2));
 	const options = { output: 'stored', multipleMatches: 'all' };
 	const { json } = await harness.run('update', { table: 'notes', items: [note('a')], parameters: byFields('text'), options });
@@ -84,7 +84,7 @@ test('stored, every match of an item has its own record', async () => {
 	expect(ranks.sort()).toEqual([1, 2]);
 });
 
-test('stored, 1,200 records: two look-ups', async () => {
+test('Stored Record: 1,200 records take two look-ups', async () => {
 	const options = { output: 'stored', batchSize: 1000 };
 	const result = await harness.run('create', { items: numbered(1200), options });
 	expect(result.json().every(({ label }) => typeof label === 'string')).toBe(true);
@@ -92,7 +92,7 @@ test('stored, 1,200 records: two look-ups', async () => {
 });
 
 describe('what can’t be read after the write', () => {
-	test('is written nevertheless, and is returned as sent, with the reason', async () => {
+	test("a record that can't be read after the write is returned as sent, with the reason", async () => {
 		await harness.faults({ match: { path: '/data/filter$' }, fault: { kind: 'status', status: 403 } });
 		const result = await harness.run('create', { items: numbered(2), options: { output: 'stored' } });
 		expect(result.error).toBeUndefined();
@@ -106,7 +106,7 @@ describe('what can’t be read after the write', () => {
 		);
 	});
 
-	test('because it was deleted meanwhile, too', async () => {
+	test('a record that was deleted after the write is returned as sent, with the reason', async () => {
 		const [stored] = await harness.fill('orders', order(1));
 		otherWriter.before((target) => (target.startsWith('GET /data/') && target.includes(stored.id) ? harness.remove(stored.id) : undefined));
 		const items = [{ id: stored.id, price: 1 }];

@@ -25,19 +25,17 @@ async function outputs(table: string, values: IDataObject, simple: boolean) {
 	};
 }
 
-describe('simplified', () => {
-	test('the fields are at the top level after every operation', async () => {
-		const [{ id }] = await harness.fill('orders', order(1));
-		const results = await outputs('orders', order(1), true);
-		const text = expect.any(String) as string;
-		for (const [operation, json] of Object.entries(results)) {
-			const expected = { ...order(1), id, created: text, modified: text, ver: 0 };
-			expect([operation, json]).toEqual([operation, expect.objectContaining(expected)]);
-			expect(json).not.toHaveProperty('fields');
-		}
-		expect(results.upsert.outcome).toBe('unchanged');
-		expect(results.trigger.event).toBe('created');
-	});
+test('with Simplify the fields are at the top level after every operation', async () => {
+	const [{ id }] = await harness.fill('orders', order(1));
+	const results = await outputs('orders', order(1), true);
+	const text = expect.any(String) as string;
+	for (const [operation, json] of Object.entries(results)) {
+		const expected = { ...order(1), id, created: text, modified: text, ver: 0 };
+		expect([operation, json]).toEqual([operation, expect.objectContaining(expected)]);
+		expect(json).not.toHaveProperty('fields');
+	}
+	expect(results.upsert.outcome).toBe('unchanged');
+	expect(results.trigger.event).toBe('created');
 });
 
 test('without Simplify the fields are nested after every operation', async () => {
@@ -60,7 +58,7 @@ describe("a field with the name of one of the node's own keys", () => {
 		await harness.createTable({ internalName: 'odd', fields: [key, ...fields] }, [{ key: 'k', ...values }]);
 	});
 
-	test('has the same prefix after every operation, and both values are there', async () => {
+	test("a field with the name of the node's own key has the same prefix after every operation, and both values are there", async () => {
 		const id = (await harness.records('odd'))[0]!.id;
 		const results = await outputs('odd', { key: 'k', ...values }, true);
 		for (const [operation, json] of Object.entries(results)) {
@@ -68,7 +66,7 @@ describe("a field with the name of one of the node's own keys", () => {
 		}
 	});
 
-	test.each([true, false])('comes back to its field, with Simplify %s', async (simple) => {
+	test.each([true, false])('a prefixed field comes back to its field, with Simplify %s', async (simple) => {
 		const given = await outputs('odd', { key: 'k', ...values }, simple);
 		for (const [operation, json] of Object.entries(given)) {
 			const item = JSON.parse(JSON.stringify(json).replaceAll('my ', `${operation} `));
@@ -81,14 +79,14 @@ describe("a field with the name of one of the node's own keys", () => {
 		}
 	});
 
-	test('is not filled with a property of a record that was read without it', async () => {
+	test('a prefixed field is not filled with a property of a record that was read without it', async () => {
 		const read = await harness.run('getAll', { table: 'odd', options: { fieldsToLoad: ['key', 'outcome'] } });
 		const items = read.json().map((json) => ({ ...json, field_outcome: 'changed' }));
 		expect(outcomes(await harness.run('upsert', { table: 'odd', items }))).toEqual(['updated']);
 		expect((await harness.records('odd'))[0]!.fields).toEqual({ key: 'k', ...values, outcome: 'changed' });
 	});
 
-	test('has its own name in an item that does not come from the node', async () => {
+	test('a field has its own name in an item that does not come from the node', async () => {
 		const items = [{ key: 'k', event: 'a', field_event: 'b', outcome: 'updated', error: 'none' }];
 		await harness.run('upsert', { table: 'odd', items });
 		expect((await harness.records('odd'))[0]!.fields).toEqual({ ...values, ...items[0] });

@@ -67,7 +67,7 @@ describe.each(caps)('of %d and %d records', (maxListedRecords, maxFilteredRecord
 		expect(seen.size).toBe(SIZE);
 	});
 
-	test('the trigger emits all, each once', async () => {
+	test('the trigger emits all records, each once', async () => {
 		const watching = await watch(harness.credential, {
 			application: picked(APP),
 			table: picked('orders'),
@@ -93,7 +93,7 @@ describe.each(caps)('of %d and %d records', (maxListedRecords, maxFilteredRecord
 		expect(await harness.records('notes')).toHaveLength(SIZE + 1);
 	});
 
-	test('Match On uses all matches, or names them', async () => {
+	test('Match On uses all matches, or says that there are more', async () => {
 		await harness.fill('notes', ...upTo(100).map(() => note('same')));
 		const run = { table: 'notes', items: [note('same', 2)], parameters: byFields('text') };
 		const refused = await harness.run('upsert', { ...run, options: { multipleMatches: 'error' } });
@@ -125,7 +125,7 @@ describe.each(caps)('of %d and %d records', (maxListedRecords, maxFilteredRecord
 		expect(await harness.records()).toEqual([]);
 	});
 
-	test('links: their records are listed and counted whole', async () => {
+	test('linked records are all listed and counted', async () => {
 		const [target, ...others] = await fill();
 		const ids = others.map(({ id }) => id);
 		await harness.change(target!.id, { related: { add: ids } });
@@ -144,7 +144,7 @@ describe.each(caps)('of %d and %d records', (maxListedRecords, maxFilteredRecord
 		expect(new Set(read!.related as string[])).toEqual(new Set(ids));
 	});
 
-	test('the list of records in the editor', async () => {
+	test("the editor's list of records has all, page by page", async () => {
 		await fill(70);
 		const found: string[] = [];
 		let token: string | undefined;

@@ -12,7 +12,7 @@ const getMany = async (parameters: IDataObject, options?: IDataObject) => {
 const numbers = (items: IDataObject[]) => items.map(({ number }) => number);
 
 describe('get many records', () => {
-	test('reads all pages, each record once', async () => {
+	test('Get Many reads all pages, each record once', async () => {
 		await harness.fill('orders', ...numbered(2345));
 		const items = await getMany({});
 		expect(new Set(numbers(items)).size).toBe(2345);
@@ -20,14 +20,14 @@ describe('get many records', () => {
 		expect(await harness.requests()).toHaveLength(3);
 	});
 
-	test('stops at the limit', async () => {
+	test('Get Many stops at the limit', async () => {
 		await harness.fill('orders', ...numbered(60));
 		expect(await getMany({ returnAll: false, limit: 7 })).toHaveLength(7);
 		expect(await getMany({ returnAll: false, limit: 50 })).toHaveLength(50);
 		expect((await harness.requests()).map(({ records }) => records)).toEqual([7, 50]);
 	});
 
-	test('takes a filter tree, sorts, loads chosen fields and a saved view', async () => {
+	test('Get Many takes a filter tree, sorts, loads chosen fields and a saved view', async () => {
 		await harness.fill('orders', ...numbered(4), order(5, { state: 'open' }));
 		const filterTree = JSON.stringify({
 			filterOperator: 'or',
@@ -44,7 +44,7 @@ describe('get many records', () => {
 describe('empty expressions when reading', () => {
 	const nothing = '={{ $json.missing }}';
 
-	test.each(['getAll', 'count', 'summarize'])('%s: never all records', async (operation) => {
+	test.each(['getAll', 'count', 'summarize'])('%s: an empty expression never means all records', async (operation) => {
 		await harness.fill('orders', ...numbered(3));
 		const needed = operation === 'summarize' ? { summaries: { summary: [{ field: 'price', aggregations: ['sum'] }] } } : {};
 		for (const parameters of [
@@ -84,7 +84,7 @@ test('a field called error does not send its record to the error output', async 
 });
 
 describe('applications and tables', () => {
-	test('tables: the unknown application fails alone', async () => {
+	test('of tables in several applications, only those of an unknown application fail', async () => {
 		const items = [{ app: APP }, { app: 'nowhere' }, { app: APP }];
 		const parameters = { resource: 'table', operation: 'getAll', application: picked('={{ $json.app }}') };
 		const result = await runOperation(harness.credential, { parameters, items, ...goingOn });
@@ -100,7 +100,7 @@ describe('applications and tables', () => {
 		});
 	});
 
-	test('a table: with limits, links and views, and nothing that the platform does not report', async () => {
+	test('a table is returned with limits, links and views, and nothing that the platform does not report', async () => {
 		const [table] = (await harness.run('get', { parameters: { resource: 'table' } })).json();
 		const { fields, id, savedViews } = table!;
 		const field = (name: string) => (fields as IDataObject[]).find((entry) => entry.name === name);

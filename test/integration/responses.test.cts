@@ -6,7 +6,7 @@ const harness = useHarness();
 describe('silent skips', () => {
 	beforeEach(() => harness.faults({ match: { path: '/data/bulk$' }, fault: { kind: 'skipRecords', indexes: [1] } }));
 
-	test.each(['create', 'upsert'])('%s: the skipped item failed', async (operation) => {
+	test.each(['create', 'upsert'])('%s: an item that the platform skips silently has failed', async (operation) => {
 		const result = await harness.run(operation, { ...goingOn, items: numbered(3) });
 		expect(outcomes(result)).toEqual(['inserted', 'failed', 'inserted']);
 		expectFailed(result, 1, 'it counted 2 of 3 records as written');
@@ -14,7 +14,7 @@ describe('silent skips', () => {
 		expect(result.json().map(({ id }) => id)).toEqual([first!.id, undefined, third!.id]);
 	});
 
-	test('create without an import key: nothing tells which item it was', async () => {
+	test('create without an import key: nothing tells which item was skipped', async () => {
 		const result = await harness.run('create', { ...goingOn, table: 'notes', items: [note('a'), note('b'), note('c')] });
 		expect(outcomes(result)).toEqual(['unknown', 'unknown', 'unknown']);
 		expect(await harness.values('text', 'notes')).toEqual(['a', 'c']);
@@ -31,7 +31,7 @@ describe('silent skips', () => {
 });
 
 describe('a response that is not JSON', () => {
-	test.each(['create', 'upsert'])('%s', async (operation) => {
+	test.each(['create', 'upsert'])('%s: the outcome is unknown after a response that is not JSON', async (operation) => {
 		await harness.faults({ match: { path: '/data/bulk$', method: 'POST' }, fault: { kind: 'html', status: 200 } });
 		const result = await harness.run(operation, { ...goingOn, items: numbered(2), options: { maxRetryWait: 0.3 } });
 		expect(outcomes(result)).toEqual(['unknown', 'unknown']);
@@ -39,7 +39,7 @@ describe('a response that is not JSON', () => {
 		expect(await harness.records()).toEqual([]);
 	});
 
-	test('to a read', async () => {
+	test('a response that is not JSON to a read is an error', async () => {
 		await harness.faults({ fault: { kind: 'html', status: 200 } });
 		const result = await harness.run('getAll', { options: { maxRetryWait: 0 } });
 		expect(result.error?.message).toContain("The platform's response could not be read (text/html");
@@ -68,14 +68,14 @@ describe('a table with a field whose type is not reported', () => {
 
 	const run = async (json: object) => await harness.run('create', { credential: { baseUrl: platform.origin }, items: [json] });
 
-	test('the other fields are written', async () => {
+	test('a table with a field of no reported type: the other fields are written', async () => {
 		const result = await run({ name: 'x' });
 		expect(result.json()).toMatchObject([{ id: 'r1' }]);
 		const write = platform.requests.find(({ method }) => method === 'POST');
 		expect(JSON.parse(write!.body)).toEqual({ bulk: [{ fields: { name: 'x' } }] });
 	});
 
-	test('that one is not written as text', async () => {
+	test('a field of no reported type is not written as text', async () => {
 		const { error } = await run({ name: 'x', mute: 5 });
 		expect(error?.message).toContain("'mute' can't be written: the platform does not report its type");
 		expect(platform.requests.map(({ method }) => method)).not.toContain('POST');

@@ -23,7 +23,7 @@ const createNotes = async (texts: string, run: Run = {}) =>
 const storedNotes = async () => (await harness.values('text', 'notes')).sort();
 
 describe.each(['create', 'upsert'])('%s', (operation) => {
-	test('that throws writes nothing twice', async () => {
+	test('a node that throws writes nothing twice', async () => {
 		const result = await harness.run(operation, { items: middleBad, retry });
 		expect(result.error?.message).toContain("'state'");
 		expect(result.error?.context?.itemIndex).toBe(2);
@@ -33,7 +33,7 @@ describe.each(['create', 'upsert'])('%s', (operation) => {
 	test.each([
 		['continueRegularOutput', [0, 1, 2, 3], []],
 		['continueErrorOutput', [1, 2, 3], [0]],
-	] as const)('whose first item fails writes nothing twice (%s)', async (onError, good, bad) => {
+	] as const)('a node whose first item fails writes nothing twice (%s)', async (onError, good, bad) => {
 		const result = await harness.run(operation, { items: firstBad, retry, onError });
 		expect(await stored()).toEqual(eachOnce);
 		expect([0, 1].map((output) => pairedIndexes(result.output('Data Platform', output)))).toEqual([good, bad]);
@@ -43,14 +43,14 @@ describe.each(['create', 'upsert'])('%s', (operation) => {
 describe('create without an import key', () => {
 	const badIsRejected = { kind: 'failRecords', field: 'text', values: ['bad'] };
 
-	test('that throws writes nothing twice', async () => {
+	test('a node that throws writes nothing twice', async () => {
 		await harness.faults({ match: bulk, fault: badIsRejected });
 		const result = await createNotes('a b bad');
 		expect(result.error?.context?.itemIndex).toBe(2);
 		expect(await storedNotes()).toEqual(['a', 'b']);
 	});
 
-	test('that succeeds on the second attempt returns every item once', async () => {
+	test('a node that succeeds on the second attempt returns every item once', async () => {
 		await harness.faults({ match: { ...bulk, bodyContains: '"bad"' }, when: { first: 1 }, fault: badIsRejected });
 		const result = await createNotes('a bad b');
 		expect(result.error).toBeUndefined();
@@ -58,14 +58,14 @@ describe('create without an import key', () => {
 		expect(await storedNotes()).toEqual(['a', 'b', 'bad']);
 	});
 
-	test('whose response was lost is not sent again by the second attempt', async () => {
+	test('a write whose response was lost is not sent again by the second attempt', async () => {
 		await harness.faults({ match: bulk, fault: { kind: 'resetAfter' } });
 		const result = await createNotes('a b');
 		expect(result.error?.message).toContain('Unknown whether this record was written');
 		expect(await storedNotes()).toEqual(['a', 'b']);
 	});
 
-	test('counts in the summary of a second try what the first has written', async () => {
+	test('the summary of a second attempt counts what the first has written', async () => {
 		await harness.faults({ match: bulk, when: { nth: [2] }, fault: { kind: 'failRecords', indexes: [1] } });
 		const result = await createNotes('a b c d', { options: { batchSize: 2, output: 'summary' } });
 		expect(result.json()).toMatchObject([{ inserted: 4, failed: 0 }]);
@@ -90,7 +90,7 @@ describe('Delete Many', () => {
 	const denied = { match: { method: 'DELETE', path: '/data/[^/]{20,}$' }, fault: { kind: 'status', status: 403 } };
 	beforeEach(() => harness.fill('orders', ...numbered(5)));
 
-	test('counts what the last try deleted, and says that there were others', async () => {
+	test('the second attempt counts what it deleted itself, and says that it is the second', async () => {
 		await harness.faults({ ...denied, when: { nth: [3] } });
 		const result = await harness.run('deleteMany', { parameters: everyOrder, retry });
 		expect(result.error).toBeUndefined();
@@ -100,7 +100,7 @@ describe('Delete Many', () => {
 		expect(rest).toEqual({ deleted: true, remaining: 0, attempt: 2 });
 	});
 
-	test('says in which try it failed', async () => {
+	test('the error says in which attempt the deletion failed', async () => {
 		await harness.faults(denied);
 		const result = await harness.run('deleteMany', { parameters: everyOrder, retry: { maxTries: 2 } });
 		expect(result.error?.message).toMatch(/; 0 of 5 records were deleted in attempt 2$/);

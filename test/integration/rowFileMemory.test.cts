@@ -72,7 +72,7 @@ test.each<[string, Part[], object]>([
 	['empty lines', [['\n', 40], 'a\n', ['\n', 40], '1\n'], { rows: 1, problems: [] }],
 	['a line without an end', ['{"a":"', ['x', 120], '"}\n{"a":1}\n'], { rows: 2 }],
 	['a line of lists in lists', ['{"a":', ['[', 12], '\n'], { rows: 1, problems: [VALUES] }],
-])('%s', async (_, parts, expected) => {
+])('%s takes little memory', async (_, parts, expected) => {
 	const { error, ...rest } = expected as { error?: string | RegExp };
 	const result = await readIn(parts);
 	expect(result).toMatchObject(rest);

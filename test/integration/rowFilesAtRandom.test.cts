@@ -74,7 +74,7 @@ function randomFields(random: SeededRandom, index: number): IDataObject {
 	return { key: `k${index} ${textOf(random, 3)}`, ...Object.fromEntries(kept) };
 }
 
-test.each(SEEDS)('table → file → table, seed %d', async (seed) => {
+test.each(SEEDS)('a table that is exported and imported again is the same, seed %d', async (seed) => {
 	const random = new SeededRandom(seed);
 	const records = Array.from({ length: 40 }, (_, index) => randomFields(random, index));
 	const table = 'mixed';

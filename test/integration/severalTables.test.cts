@@ -31,7 +31,7 @@ test('each table gets its items, in as few requests as if it were the only one',
 	]);
 });
 
-test('they are matched in their own table, and updated', async () => {
+test('items are matched in their own table, and updated', async () => {
 	const [stored] = await harness.fill('orders', { number: '1', buyer: 'old' });
 	const [storedNote] = await harness.fill('notes', { text: 'a', rank: 1 });
 	const changes = [
@@ -43,7 +43,7 @@ test('they are matched in their own table, and updated', async () => {
 	expect(await harness.values('text', 'notes')).toEqual(['b']);
 });
 
-test('the summary and the hint count all of them', async () => {
+test('the summary and the hint count the items of all tables', async () => {
 	const summary = await run('create', { options: { output: 'summary' } });
 	expect(summary.json()).toMatchObject([{ inserted: 4, failed: 0 }]);
 	const sent = (await harness.requests()).length;
@@ -70,13 +70,13 @@ test('a problem in the last table stops the node before the first one is written
 	expect(await harness.writes()).toEqual([]);
 });
 
-test('it affects its item only, if the node continues', async () => {
+test('a problem affects its item only, if the node continues', async () => {
 	const result = await run('create', { ...goingOn, items: bad });
 	expect(outcomes(result)).toEqual(['inserted', 'inserted', 'inserted', 'failed']);
 });
 
 describe('an item that the platform rejects', () => {
-	test('keeps the next table from being written, if the node stops', async () => {
+	test('a rejected item keeps the next table from being written, if the node stops', async () => {
 		await harness.faults(bIsRejected);
 		const result = await run('create');
 		expect(result.error?.context?.itemIndex).toBe(2);
@@ -85,7 +85,7 @@ describe('an item that the platform rejects', () => {
 		expect(await harness.records()).toEqual([]);
 	});
 
-	test('a second attempt writes the rest', async () => {
+	test('after a rejected item, a second attempt writes the rest', async () => {
 		await harness.faults({ ...bIsRejected, when: { first: 1 } });
 		const result = await run('create', { retry: { maxTries: 2 } });
 		expect(outcomes(result)).toEqual(['inserted', 'inserted', 'inserted', 'inserted']);
@@ -93,7 +93,7 @@ describe('an item that the platform rejects', () => {
 		expect(await harness.values('number')).toEqual(['1', '2']);
 	});
 
-	test('does not, if it continues', async () => {
+	test('a rejected item affects no other table, if the node continues', async () => {
 		await harness.faults(bIsRejected);
 		expect(outcomes(await run('create', goingOn))).toEqual(['inserted', 'inserted', 'failed', 'inserted']);
 	});
@@ -102,13 +102,13 @@ describe('an item that the platform rejects', () => {
 describe('a table that does not exist', () => {
 	const lost = [{ table: 'nowhere', text: 'x' }, ...items];
 
-	test('fails its items only, if the node continues', async () => {
+	test('a table that does not exist fails its items only, if the node continues', async () => {
 		const result = await run('create', { ...goingOn, items: lost });
 		expect(outcomes(result)).toEqual(['failed', 'inserted', 'inserted', 'inserted', 'inserted']);
 		expectFailed(result, 0, 'nowhere');
 	});
 
-	test('stops the node before anything is written', async () => {
+	test('a table that does not exist stops the node before anything is written', async () => {
 		const result = await run('create', { items: [...items, lost[0]!] });
 		expect(result.error?.message).toContain('nowhere');
 		expect(result.error?.context?.itemIndex).toBe(4);

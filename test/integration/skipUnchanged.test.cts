@@ -8,7 +8,7 @@ const old = { number: '1', buyer: 'Fox', price: 5, comment: 'kept', tags: ['a', 
 describe('skip unchanged', () => {
 	const options = { skipUnchanged: true };
 
-	test('upsert: only what differs is sent', async () => {
+	test('Skip Unchanged, upsert: only what differs is sent', async () => {
 		await harness.fill('orders', old, order(2));
 		const result = await harness.run('upsert', { items: [old, order(2, { buyer: 'changed' }), order(3)], options });
 		expect(outcomes(result)).toEqual(['unchanged', 'updated', 'inserted']);
@@ -17,7 +17,7 @@ describe('skip unchanged', () => {
 		expect((await harness.writes()).map(({ records }) => records)).toEqual([1, 1]);
 	});
 
-	test('update: by id; a missing record is reported without a write', async () => {
+	test('Skip Unchanged, update by ID: a missing record is reported without a write', async () => {
 		const [first, second] = await harness.fill('orders', old, order(2));
 		const items = [first.id, UNKNOWN_ID, second.id].map((id) => ({ id, buyer: 'Fox' }));
 		const result = await harness.run('update', { ...goingOn, items, parameters: byId, options });
@@ -26,7 +26,7 @@ describe('skip unchanged', () => {
 	});
 });
 
-test('a dry run of an upsert: what would be, before and after, and no write', async () => {
+test('a dry run of an upsert reports what would change, before and after, and writes nothing', async () => {
 	await harness.fill('orders', old, order(2));
 	const items = [{ number: '1', buyer: 'Fox', price: 6, comment: 'kept' }, order(2), order(3), order(4, { price: 'much' })];
 	const result = await harness.run('upsert', { ...goingOn, items, options: { dryRun: true } });
@@ -45,17 +45,17 @@ describe('empty values', () => {
 		return await harness.run('upsert', { ...goingOn, items, options: { emptyValues } });
 	};
 
-	test('are left as they are', async () => {
+	test('empty values leave their fields as they are', async () => {
 		await run('leave');
 		expect((await harness.records())[0]!.fields).toEqual(old);
 	});
 
-	test('clear their fields', async () => {
+	test('empty values clear their fields', async () => {
 		expect(outcomes(await run('clear'))).toEqual(['updated']);
 		expect((await harness.records())[0]!.fields).toEqual({ number: '1', buyer: 'Fox' });
 	});
 
-	test('are an error that names all of them', async () => {
+	test('empty values are an error that names all of them', async () => {
 		const result = await run('error');
 		expectFailed(result, 0, "'price' is empty; 'comment' is empty; 'tags' is empty");
 		expect(await harness.writes()).toEqual([]);
@@ -67,7 +67,7 @@ const ISO_TIME = /^\d{4}-\d\d-\d\dT[\d:.]+Z$/;
 describe('the report', () => {
 	const items = [order(1), order(2), order(3, { state: 'lost' })];
 
-	test('as a summary is one item, paired with all', async () => {
+	test('a summary is one item, paired with all', async () => {
 		const options = { output: 'summary' };
 		const result = await harness.run('upsert', { ...goingOn, items, options });
 		const [item, ...others] = result.output('Data Platform');
@@ -84,7 +84,7 @@ describe('the report', () => {
 		expect(item!.pairedItem).toEqual([{ item: 0 }, { item: 1 }, { item: 2 }]);
 	});
 
-	test('as a summary has no warning if all succeeded', async () => {
+	test('a summary has no warning if all succeeded', async () => {
 		const options = { output: 'summary' };
 		const result = await harness.run('upsert', { items: numbered(2), options });
 		const { json } = result.output('Data Platform')[0]!;
@@ -93,7 +93,7 @@ describe('the report', () => {
 		expect(json).not.toHaveProperty('errors');
 	});
 
-	test('is reported in a hint', async () => {
+	test('a hint reports the outcomes and the problems', async () => {
 		const result = await harness.run('upsert', { ...goingOn, items });
 		expect(result.hints).toEqual([
 			'2 inserted, 1 failed (2 requests). Problems: item 2: Field \'state\' must be one of "open", "sent", not "lost"',

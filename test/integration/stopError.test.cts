@@ -13,20 +13,20 @@ async function stoppedBy(operation: string, run: Run): Promise<IDataObject> {
 	return stored.context.details as IDataObject;
 }
 
-test('a rejected item in the middle: outcome, item, status, code, and how far the run got', async () => {
+test('the error of a rejected item has its outcome, item and key, and how far the run got', async () => {
 	await harness.faults({ match: { path: '/data/bulk$' }, when: { nth: [2] }, fault: { kind: 'failRecords', indexes: [1] } });
 	const details = await stoppedBy('create', { items: numbered(6), options: { batchSize: 2 } });
 	expect(details).toMatchObject({ item: 3, outcome: 'failed', key: '4', items: 6, done: 3, confirmedThroughItem: 2 });
 });
 
-test('an item with a wrong value: its field, and that nothing is done', async () => {
+test('the error of an item with a wrong value has its field, and that nothing is done', async () => {
 	expect(await stoppedBy('upsert', { items: [order(1), order(2, { price: 'x' }), order(3)] })).toEqual({
 		...{ item: 1, outcome: 'failed', field: 'price', retryable: false },
 		...{ items: 3, done: 0, confirmedThroughItem: null },
 	});
 });
 
-test('a write with an unknown outcome', async () => {
+test('the error of a write with an unknown outcome says that it must not be retried', async () => {
 	await harness.faults({ match: { method: 'POST', path: '/data/bulk$' }, when: { nth: [2] }, fault: { kind: 'resetAfter' } });
 	const details = await stoppedBy('create', { table: 'notes', items: [note('a'), note('b')], options: { batchSize: 1 } });
 	expect(details).toEqual({ item: 1, outcome: 'unknown', retryable: false, items: 2, done: 1, confirmedThroughItem: 0 });
@@ -46,6 +46,6 @@ test.each<[string, string, Run, IDataObject]>([
 		{ items: numbered(2), credential: { baseUrl: 'http://a.example.com' } },
 		{ items: 2 },
 	],
-])('%s: the status if there is one', async (_, operation, run, details) => {
+])('the error of %s has the status if there is one', async (_, operation, run, details) => {
 	expect(await stoppedBy(operation, run)).toMatchObject({ item: 0, outcome: 'failed', done: 0, ...details });
 });

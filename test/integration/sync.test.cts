@@ -20,7 +20,7 @@ const report = (result: Awaited<ReturnType<typeof sync>>) =>
 
 beforeEach(() => harness.fill('orders', ...numbered(5)));
 
-test('creates, updates and deletes, and removes last', async () => {
+test('Sync creates, updates and deletes, and removes last', async () => {
 	const result = await sync([order(1), order(2, { price: 3 }), order(3), order(4), order(9)]);
 	expect(result.error).toBeUndefined();
 	expect(report(result)).toEqual(['unchanged 1', 'updated 2', 'unchanged 3', 'unchanged 4', 'inserted 9', 'deleted 5']);
@@ -62,7 +62,7 @@ test('only records that the filter names can be missing', async () => {
 });
 
 describe('guards', () => {
-	test('more than the maximum: nothing is written', async () => {
+	test('nothing is written if more records are missing than the maximum', async () => {
 		const result = await sync([order(1), order(8)], { parameters: { ...deleting, maxRecordsToRemove: 3 } });
 		expect(result.error?.message).toBe(
 			'Nothing was written or removed: 4 of 5 records are missing from the input, more than the maximum of 3',
@@ -82,7 +82,7 @@ describe('guards', () => {
 });
 
 describe('an item that fails', () => {
-	test('without its key, nothing is removed, whatever the options are', async () => {
+	test('if an item without its key fails, nothing is removed, whatever the options are', async () => {
 		const parameters = { ...deleting, removeDespiteFailures: true };
 		const result = await sync([order(1), { buyer: 'x' }, order(3)], { ...goingOn, parameters });
 		expect(report(result)).toEqual(['unchanged 1', 'failed', 'unchanged 3']);
@@ -98,7 +98,7 @@ describe('an item that fails', () => {
 		expect(await harness.records()).toHaveLength(5);
 	});
 
-	test('with its key: missing records are reported, and left unless the option is set', async () => {
+	test('if an item with its key fails, missing records are reported, and left unless the option is set', async () => {
 		const items = [order(1), order(2, { price: -1 }), order(3)];
 		const left = await sync(items, goingOn);
 		expect(report(left)).toEqual(['unchanged 1', 'failed', 'unchanged 3', 'failed', 'failed']);
@@ -138,7 +138,7 @@ test('a record that could not be removed keeps its details on the error output',
 	]);
 });
 
-test('Retry On Fail: the second attempt reports what the first one removed', async () => {
+test('the second attempt of Retry On Fail reports what the first one removed', async () => {
 	await harness.faults({ match: { method: 'DELETE' }, when: { nth: [2] }, fault: { kind: 'status', status: 403 } });
 	const result = await sync([order(1)], { retry: { maxTries: 2 } });
 	expect(result.error).toBeUndefined();

@@ -55,13 +55,13 @@ describe('the credential elsewhere in n8n', () => {
 		return (await authenticate(credential, options as never)) as unknown as IDataObject;
 	};
 
-	test.each(['url', 'uri'])('gets its token for the platform, with the URL as %s', async (name) => {
+	test.each(['url', 'uri'])('the credential attaches its token for the platform, with the URL as %s', async (name) => {
 		const options = await attach({ [name]: `${harness.sandbox.baseUrl}/api/v2/ping`, headers: { a: '1' } });
 		expect(options.headers).toEqual({ a: '1', authorization: 'Bearer demo' });
 		expect(options.sendCredentialsOnCrossOriginRedirect).toBe(false);
 	});
 
-	test('is not used for another address', async () => {
+	test('the credential refuses another address', async () => {
 		await expect(attach({ uri: `${stranger.origin}/` })).rejects.toThrow('The token is not sent to');
 		const relative = attach({ baseURL: harness.sandbox.baseUrl, url: `${stranger.origin}/` });
 		await expect(relative).rejects.toThrow('The token is not sent to');
@@ -69,7 +69,7 @@ describe('the credential elsewhere in n8n', () => {
 });
 
 describe('the error for a token that does not fit', () => {
-	test('an expired JWT: when it expired', async () => {
+	test('the error for an expired JWT says when it expired', async () => {
 		const { expired } = harness.sandbox.tokens;
 		const result = await getAll({ token: expired, accessType: 'jwt' });
 		expect(result.error?.message).toContain('did not accept the token');
@@ -80,7 +80,7 @@ describe('the error for a token that does not fit', () => {
 	test.each([
 		['short', 'Short API Token'],
 		['workflow', 'Workflow Execution Token'],
-	] as const)('a %s token for data: which type it takes', async (accessType, name) => {
+	] as const)('the error for a %s token says which type data takes', async (accessType, name) => {
 		const result = await getAll({ token: harness.sandbox.tokens[accessType], accessType });
 		expect(result.error?.description).toContain("'API Token With Role' or 'Standard JWT Token'");
 		expect(result.error?.description).toContain(`'${name}'`);
@@ -137,7 +137,7 @@ describe('a server that echoes the request', () => {
 		['a record', 200, (echoed: string) => `{"data":{"id":"r","ver":1,"fields":{"a":"${echoed}"}}}`],
 		['records', 200, (echoed: string) => `{"data":[{"id":"${echoed}","fields":{"${echoed}":1}}]}`],
 		['the response of a webhook', 200, (echoed: string) => `{"headers":{"x":["${echoed}"]}}`],
-	])('with %s: n8n keeps no token', async (_, status, body) => {
+	])('n8n keeps no token if a server echoes it in %s', async (_, status, body) => {
 		for (const form of forms) {
 			stranger.respond = () => ({ status, body: body(form) });
 			const whole = (await runs()).map(({ run, error }) => `${JSON.stringify(run)} ${error?.stack}`);
@@ -148,7 +148,7 @@ describe('a server that echoes the request', () => {
 		expect(stranger.requests.some(({ headers }) => headers.authorization === `Bearer ${secret}`)).toBe(true);
 	});
 
-	test('the rest of its response is kept', async () => {
+	test('the rest of a response that echoes the token is kept', async () => {
 		stranger.respond = () => ({ status: 400, body: `{"errors":[{"message":"not ${secret}!"}]}` });
 		const { error } = await getAll(credentialOfStranger());
 		expect(error?.message).toContain('not [token]!');

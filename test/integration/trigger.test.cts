@@ -7,7 +7,7 @@ const harness = useHarness();
 const { start, create, change, emitted } = watchedOrders(harness);
 
 describe('the start', () => {
-	test('now: no existing record, one item for each change', async () => {
+	test('a trigger that starts now emits no existing record, then one item for each change', async () => {
 		await create('1', '2');
 		const watching = await start();
 		expect(await watching.poll()).toBeNull();
@@ -22,7 +22,7 @@ describe('the start', () => {
 		expect(await watching.poll()).toBeNull();
 	});
 
-	test('the beginning: everything, the oldest change first', async () => {
+	test('one that starts at the beginning emits everything, the oldest change first', async () => {
 		await create('1', '2', '3');
 		await change('1');
 		const watching = await start({ startFrom: 'beginning' });
@@ -30,7 +30,7 @@ describe('the start', () => {
 		expect(await watching.poll()).toBeNull();
 	});
 
-	test('a date, with its zone', async () => {
+	test('one that starts at a date with a zone emits what changed after it', async () => {
 		await create('1');
 		await new Promise((resolve) => setTimeout(resolve, 5));
 		const startDate = new Date().toISOString();
@@ -39,7 +39,7 @@ describe('the start', () => {
 		expect(await emitted(watching)).toEqual(['created 2']);
 	});
 
-	test("a date without a zone is one of the workflow's", async () => {
+	test("a date without a zone is in the workflow's time zone", async () => {
 		await create('1');
 		const local = (timeZone: string, time: number) => new Date(time).toLocaleString('sv', { timeZone }).replace(' ', 'T');
 		const [earlier, later] = [Date.now() - 60_000, Date.now() + 60_000];
@@ -52,21 +52,21 @@ describe('the start', () => {
 });
 
 describe('what it watches', () => {
-	test('the records that a filter finds', async () => {
+	test('it emits only records that its filter finds', async () => {
 		const watching = await start({ startFrom: 'beginning', ...where({ field: 'buyer', operator: 'eq', value: 'Hare' }) });
 		await create('1', '2');
 		await change('2');
 		expect(await emitted(watching)).toEqual(['created 2']);
 	});
 
-	test('the records of a saved view', async () => {
+	test('it emits only records of its saved view', async () => {
 		const watching = await start({ startFrom: 'beginning', options: { savedView: await harness.savedView() } });
 		await create('1', '2');
 		await change('1', { state: 'open' });
 		expect(await emitted(watching)).toEqual(['created 1']);
 	});
 
-	test('only new records, only changed ones', async () => {
+	test('Trigger On chooses new or changed records', async () => {
 		const created = await start({ triggerOn: 'created', startFrom: 'beginning' });
 		const updated = await start({ triggerOn: 'updated', startFrom: 'beginning' });
 		await create('1');
@@ -75,14 +75,14 @@ describe('what it watches', () => {
 		expect([await emitted(created), await emitted(updated)]).toEqual([null, ['updated 1']]);
 	});
 
-	test('the item has the fields to load, and no others', async () => {
+	test('its items have the fields to load, and no others', async () => {
 		const watching = await start({ startFrom: 'beginning', options: { fieldsToLoad: ['number'], watchedFields: ['state'] } });
 		await create('1');
 		const [item] = (await watching.poll())!;
 		expect(Object.keys(item!.json)).toEqual(['event', 'number', 'id', 'created', 'modified', 'ver']);
 	});
 
-	test('only an update of watched fields', async () => {
+	test('with watched fields, it emits an update only if one of them changed', async () => {
 		const watching = await start({ startFrom: 'beginning', options: { watchedFields: ['state'] } });
 		await create('1');
 		expect(await emitted(watching)).toEqual(['created 1']);
@@ -92,7 +92,7 @@ describe('what it watches', () => {
 		expect(await emitted(watching)).toEqual(['updated 1']);
 	});
 
-	test('the table by its name without an application', async () => {
+	test('it finds the table by its name without an application', async () => {
 		const watching = await start({ startFrom: 'beginning', application: picked('') });
 		await create('1');
 		expect(await emitted(watching)).toEqual(['created 1']);
@@ -100,7 +100,7 @@ describe('what it watches', () => {
 });
 
 describe('a test from the editor', () => {
-	test('gives the latest record and leaves the cursor alone', async () => {
+	test('a test from the editor returns the latest record and leaves the cursor alone', async () => {
 		const watching = await start();
 		await watching.poll();
 		await create('1', '2');
@@ -111,14 +111,14 @@ describe('a test from the editor', () => {
 		expect(await emitted(watching)).toEqual(['created 1', 'created 2']);
 	});
 
-	test('says so if no record matches', async () => {
+	test('a test from the editor says so if no record matches', async () => {
 		const description = expect.stringMatching(/Add a record/);
 		expect(await failureOf(await start(), 'manual')).toMatchObject({ message: 'No record matches', description });
 	});
 });
 
 describe('what is stored', () => {
-	test('the same settings continue where they were', async () => {
+	test('with other options, the trigger continues where it was', async () => {
 		const watching = await start();
 		await watching.poll();
 		await create('1');
@@ -126,7 +126,7 @@ describe('what is stored', () => {
 		expect(await emitted(again)).toEqual(['created 1']);
 	});
 
-	test('another filter starts over', async () => {
+	test('with another filter, it starts over', async () => {
 		const watching = await start();
 		await watching.poll();
 		await create('1');
@@ -136,7 +136,7 @@ describe('what is stored', () => {
 		expect(await emitted(other)).toEqual(['created 2']);
 	});
 
-	test('a filter that is computed is the same filter tomorrow', async () => {
+	test('a filter with an expression stays the same filter when its value changes', async () => {
 		const watching = await start(where({ field: 'number', operator: 'neq', value: '={{ Math.random() }}' }));
 		await watching.poll();
 		await create('1');

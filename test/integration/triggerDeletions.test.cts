@@ -11,7 +11,7 @@ const { start, create, change, remove, emitted } = watchedOrders(harness, {
 });
 
 describe('emitted', () => {
-	test('an item with event and ID for each deleted record, once', async () => {
+	test('each deleted record is emitted once, with its ID', async () => {
 		await harness.fill('orders', ...numbered(4));
 		const watching = await start();
 		expect(await watching.poll()).toBeNull();
@@ -21,7 +21,7 @@ describe('emitted', () => {
 		expect(await watching.poll()).toBeNull();
 	});
 
-	test('the changes first, then the deletions; a record that was emitted is watched', async () => {
+	test('changes are emitted first, then deletions; a record that was emitted is watched', async () => {
 		await harness.fill('orders', ...numbered(3));
 		const watching = await start();
 		await watching.poll();
@@ -33,7 +33,7 @@ describe('emitted', () => {
 		expect((await emitted(watching))?.sort()).toEqual(['deleted 1', 'deleted new']);
 	});
 
-	test('deletions only: no changes, and records that were created since are watched', async () => {
+	test('with deletions only, no change is emitted, and records that were created since are watched', async () => {
 		await harness.fill('orders', ...numbered(2));
 		const watching = await start({ triggerOn: 'deleted', startFrom: 'beginning' });
 		expect(await watching.poll()).toBeNull();
@@ -46,7 +46,7 @@ describe('emitted', () => {
 		expect((await emitted(watching))?.sort()).toEqual(['deleted 1', 'deleted new']);
 	});
 
-	test('from the beginning: existing records as created, and all of them are watched', async () => {
+	test('from the beginning, existing records are emitted as created, and all of them are watched', async () => {
 		await harness.fill('orders', ...numbered(3));
 		const watching = await start({ startFrom: 'beginning' });
 		expect(await watching.poll()).toHaveLength(3);
@@ -54,7 +54,7 @@ describe('emitted', () => {
 		expect(await emitted(watching)).toEqual(['deleted 2']);
 	});
 
-	test('with a filter: what matched when watching began or was emitted, whether or not it still matches', async () => {
+	test('with a filter, a record is watched if it matched at the start or was emitted, even if it no longer matches', async () => {
 		await harness.fill('orders', ...numbered(3));
 		const watching = await start(where({ field: 'buyer', operator: 'eq', value: 'Buyer 1' }));
 		await watching.poll();
@@ -64,7 +64,7 @@ describe('emitted', () => {
 		expect(await emitted(watching)).toEqual(['deleted 1']);
 	});
 
-	test('a test in the editor shows the shape, and leaves the state alone', async () => {
+	test("a test in the editor shows a deletion's item, and leaves the state alone", async () => {
 		await harness.fill('orders', ...numbered(1));
 		const watching = await start({ triggerOn: 'deleted' });
 		const id = await harness.idOf('1');
@@ -74,7 +74,7 @@ describe('emitted', () => {
 });
 
 describe('when it checks', () => {
-	test('no sooner than the interval says; in between a poll is one request, or none', async () => {
+	test('it checks no sooner than the interval says; in between a poll is one request, or none', async () => {
 		// At two times: a record from before the overlap shows that no more can be new.
 		await harness.fill('orders', ...numbered(1));
 		await nextMillisecond();
@@ -91,7 +91,7 @@ describe('when it checks', () => {
 		}
 	});
 
-	test('immediately if an interval has passed while n8n was stopped', async () => {
+	test('it checks at once if an interval has passed while n8n was stopped', async () => {
 		await harness.fill('orders', ...numbered(2));
 		const watching = await start({ options: { deletionCheckInterval: 60 } });
 		await watching.poll();
@@ -103,7 +103,7 @@ describe('when it checks', () => {
 		expect(await emitted(later)).toEqual(['deleted 1']);
 	});
 
-	test('not before a backlog is emitted, and no more than the maximum at once', async () => {
+	test('it checks after a backlog is emitted, and emits no more than the maximum at once', async () => {
 		await harness.fill('orders', ...numbered(7));
 		const watching = await start({ options: { maxRecordsPerPoll: 2 } });
 		await watching.poll();
@@ -117,7 +117,7 @@ describe('when it checks', () => {
 	});
 });
 
-test('many deletions at once: the poll fails and says what to do; a higher share emits them', async () => {
+test('a poll fails if too many records are missing at once, and says what to do; with a higher share they are emitted', async () => {
 	await harness.fill('orders', ...numbered(30));
 	const watching = await start();
 	await watching.poll();
@@ -130,7 +130,7 @@ test('many deletions at once: the poll fails and says what to do; a higher share
 });
 
 describe('what is stored', () => {
-	test('switched on later, it watches from then on; switched off and on, too', async () => {
+	test('deletions that are switched on later, or again, are watched from then on', async () => {
 		await harness.fill('orders', ...numbered(4));
 		const before = await start({ triggerOn: 'createdOrUpdated' });
 		await before.poll();
@@ -150,7 +150,7 @@ describe('what is stored', () => {
 		expect(await emitted(last)).toEqual(['deleted 4']);
 	});
 
-	test('only deletions for a while: what changes afterwards is watched from then on', async () => {
+	test('after a while with deletions only, changes are watched from then on', async () => {
 		await harness.fill('orders', ...numbered(3));
 		const startFrom = 'beginning';
 		const all = await start({ startFrom });
@@ -164,7 +164,7 @@ describe('what is stored', () => {
 		expect(await emitted(back)).toEqual(['created new']);
 	});
 
-	test('durable cursors: the start survives that n8n drops the state of the activation', async () => {
+	test('with durable cursors, the start survives that n8n drops the state of the activation', async () => {
 		await harness.fill('orders', ...numbered(3));
 		const activation = await start({}, { workflowId: 'first', cursor: {} });
 		expect(await activation.poll()).toBeNull();

@@ -23,7 +23,7 @@ test.each<[string, IDataObject, number?]>([
 	['a budget that is no number', {}, NaN],
 	['a budget without end', {}, Infinity],
 	['a budget longer than a timer', {}, 1e12],
-])('%s is no obstacle', async (...[, parameters, pollBudgetMs]) => {
+])('%s: the trigger works as with the default', async (...[, parameters, pollBudgetMs]) => {
 	await create('1', '2');
 	const watching = await start(parameters, { pollBudgetMs });
 	expect(await emitted(watching)).toEqual(['created 1', 'created 2']);

@@ -7,19 +7,17 @@ import { storedState, TASK, watchedOrders, withState } from './triggerFixtures.c
 const harness = useHarness();
 const { start, create, change, emitted } = watchedOrders(harness);
 
-describe('durable cursors', () => {
-	test('the start survives that n8n drops the state of the activation', async () => {
-		const workflowId = 'dropped activation';
-		const activation = await start({}, { workflowId, cursor: {} });
-		expect(await activation.poll()).toBeNull();
-		await create('1');
-		// Another process: what the first one knew is gone, and so is its cursor.
-		const cursor: IDataObject = {};
-		const staticData = activation.staticData();
-		const task = await start({}, { ...TASK, workflowId: 'restarted', cursor, staticData });
-		expect(await emitted(task)).toEqual(['created 1']);
-		expect(Object.keys(cursor)).toEqual(['watch']);
-	});
+test('with durable cursors, the start survives that n8n drops the state of the activation', async () => {
+	const workflowId = 'dropped activation';
+	const activation = await start({}, { workflowId, cursor: {} });
+	expect(await activation.poll()).toBeNull();
+	await create('1');
+	// Another process: what the first one knew is gone, and so is its cursor.
+	const cursor: IDataObject = {};
+	const staticData = activation.staticData();
+	const task = await start({}, { ...TASK, workflowId: 'restarted', cursor, staticData });
+	expect(await emitted(task)).toEqual(['created 1']);
+	expect(Object.keys(cursor)).toEqual(['watch']);
 });
 
 describe('durable polls', () => {
@@ -41,7 +39,7 @@ describe('durable polls', () => {
 		expect(task.staticData()).toBe(staticData);
 	});
 
-	test('polls at the same time, each with a copy: each change once', async () => {
+	test('polls at the same time, each with a copy of the state, emit each change once', async () => {
 		const options = { ...TASK, workflowId: 'several poll times' };
 		const activation = await start({}, { workflowId: options.workflowId });
 		await activation.poll();
@@ -61,7 +59,7 @@ describe('strange states', () => {
 		['that is text', 'state'],
 		['that is a list', [1]],
 		['that is null', null],
-	])('a state %s starts over', async (_, watched) => {
+	])('a trigger with a state %s starts over', async (_, watched) => {
 		await create('0');
 		const watching = await start({}, withState(watched));
 		expect(await watching.poll()).toBeNull();
@@ -74,7 +72,7 @@ describe('strange states', () => {
 		['that was changed', (state: string) => state.replace('"revision":1', '"revision":2')],
 		['that was cut', (state: string) => state.slice(0, -1)],
 		['without its beginning', (state: string) => state.slice(1)],
-	])('a state %s starts over', async (_, damage) => {
+	])('a trigger with a state %s starts over', async (_, damage) => {
 		const first = await start();
 		await first.poll();
 		const state = damage(storedState(first));
@@ -101,7 +99,7 @@ describe('strange states', () => {
 		await expect(watching.poll()).rejects.toThrow('The static data that n8n stores for this');
 	});
 
-	test('a damaged start does no harm', async () => {
+	test('a start in the static data that is damaged does no harm', async () => {
 		const watching = await start({}, { staticData: JSON.stringify({ global: { dataPlatformTrigger: 'x' } }) });
 		expect(await watching.poll()).toBeNull();
 		await create('1');
@@ -109,7 +107,7 @@ describe('strange states', () => {
 	});
 });
 
-test('a test in the editor: created if it was never changed', async () => {
+test('a test in the editor shows a record as created if it was never changed', async () => {
 	const watching = await start();
 	await create('1');
 	const event = async () => (await watching.poll('manual'))?.[0]?.json.event;

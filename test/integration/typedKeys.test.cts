@@ -97,7 +97,7 @@ describe('items with the same key', () => {
 		{ code: '1', name: 'last' },
 	];
 
-	test('become one record of the last values, and share its outcome', async () => {
+	test('items with the same key become one record of the last values, and share its outcome', async () => {
 		const result = await run(items);
 		expect(outcomes(result)).toEqual(['inserted', 'inserted', 'inserted']);
 		const [first, , last] = result.json();
@@ -110,13 +110,13 @@ describe('items with the same key', () => {
 		expect(outcomes(await run(items))).toEqual(['unchanged', 'unchanged', 'unchanged']);
 	});
 
-	test('are counted in the summary; the notice counts records', async () => {
+	test('merged items are counted in the summary; the notice counts records', async () => {
 		const result = await run(items, { options: { output: 'summary' } });
 		expect(result.json()[0]).toMatchObject({ merged: 1, inserted: 3 });
 		expect(result.hints[0]).toMatch(/^2 inserted, 1 merged \(\d+ requests?\)\.$/);
 	});
 
-	test('add up what they change in links', async () => {
+	test('merged items add up what they change in links', async () => {
 		const [one, two] = await harness.fill('orders', order(1), order(2));
 		await run([one, two].map(({ id }) => ({ code: 1, links: [id] })));
 		expect(await stored()).toEqual([{ code: 1, links: [one.id, two.id] }]);

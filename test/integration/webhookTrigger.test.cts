@@ -31,7 +31,7 @@ describe('callers', () => {
 		['with another scheme', { authorization: `Basic ${SECRET}` }],
 		['with nothing after the scheme', { authorization: 'Bearer ' }],
 		["with the platform's token", { authorization: 'Bearer sandbox' }],
-	])('nobody %s', async (_, headers) => {
+	])('a caller %s is refused', async (_, headers) => {
 		const workflow = await start();
 		const recordId = await create('1');
 		await harness.clearRequests();
@@ -41,23 +41,29 @@ describe('callers', () => {
 		expect(await harness.requests()).toEqual([]);
 	});
 
-	test.each([`bearer ${SECRET}`, `BEARER   ${SECRET}  `, ` Bearer ${SECRET}`])('anyone who sends %j', async (authorization) => {
-		const workflow = await start();
-		const recordId = await create('1');
-		expect((await workflow.receive({ recordId }, { authorization })).status).toBe(200);
-	});
+	test.each([`bearer ${SECRET}`, `BEARER   ${SECRET}  `, ` Bearer ${SECRET}`])(
+		'a caller who sends %j is accepted',
+		async (authorization) => {
+			const workflow = await start();
+			const recordId = await create('1');
+			expect((await workflow.receive({ recordId }, { authorization })).status).toBe(200);
+		},
+	);
 
-	test('no one at all while the credential has no secret', async () => {
+	test("while the credential has no secret, every caller is refused, and it can't be activated", async () => {
 		const workflow = await listen({ ...harness.credential }, { table: picked('orders') });
 		const { status } = await workflow.receive({ recordId: 'x' }, { authorization: 'Bearer ' });
 		expect(status).toBe(401);
 		await expect(workflow.activate()).rejects.toThrow("The credential has no 'Webhook Secret'. Turn on 'More Settings' in the credential");
 	});
 
-	test.each(['geheimes Wört', 'two\nlines', '秘密'])('no one, with a secret that no header can contain: %j', async (webhookSecret) => {
-		const workflow = await listen({ ...harness.credential, webhookSecret }, { table: picked('orders') });
-		await expect(workflow.activate()).rejects.toThrow('a character that no header can hold');
-	});
+	test.each(['geheimes Wört', 'two\nlines', '秘密'])(
+		"with a secret that no header can contain, it can't be activated: %j",
+		async (webhookSecret) => {
+			const workflow = await listen({ ...harness.credential, webhookSecret }, { table: picked('orders') });
+			await expect(workflow.activate()).rejects.toThrow('a character that no header can hold');
+		},
+	);
 
 	test('with a secret it can be activated', async () => {
 		const workflow = await start();
@@ -84,14 +90,14 @@ describe('accepted requests', () => {
 		['a number', 5],
 		['bytes', Buffer.from('{"recordId":"x"}')],
 		['an ID that is inherited', Object.create({ recordId: 'x' }) as object],
-	])('not %s', async (_, body) => {
+	])('a body that is %s is refused', async (_, body) => {
 		const workflow = await start();
 		await harness.clearRequests();
 		expect(await workflow.receive(body, authorized)).toEqual({ status: 400, items: undefined });
 		expect(await harness.requests()).toEqual([]);
 	});
 
-	test('an ID among megabytes of other data', async () => {
+	test('an ID among megabytes of other data is found', async () => {
 		const workflow = await start();
 		const recordId = await create('1');
 		const other = Object.fromEntries(Array.from({ length: 30_000 }, (_, at) => [`k${at}`, 'x']));
@@ -111,7 +117,7 @@ describe('accepted requests', () => {
 });
 
 describe('emitted items', () => {
-	test('the record as it is now, created, then updated, then deleted', async () => {
+	test('it emits the record as it is now: created, then updated, then deleted', async () => {
 		const workflow = await start();
 		const id = await create('1');
 		const events = [await workflow.receive({ recordId: id, fields: { number: '9' } }, authorized)];
@@ -126,7 +132,7 @@ describe('emitted items', () => {
 		]);
 	});
 
-	test('each version once: a repeated call, two at once, one after a restart', async () => {
+	test('it emits each version once: after a repeated call, two at once, one after a restart', async () => {
 		const workflow = await start({}, { workflowId: 'before the restart' });
 		const id = await create('1');
 		const body = { recordId: id };

@@ -27,7 +27,7 @@ const startAt = async (webhookUrl: string, { parameters, options = {}, credentia
 const start = async (run?: Run) => await startAt(await workflow(), run);
 
 describe('the body', () => {
-	test('is the input item, once for each item, in order and paired', async () => {
+	test('the body is the input item, once for each item, in order and paired', async () => {
 		const url = await workflow('return { hello: svc.workflow.payloadRequest.firstname };');
 		const items = ['Ada', 'Bob', 'Cleo'].map((firstname) => ({ firstname, nested: { deep: [1] } }));
 		const result = await startAt(url, { items });
@@ -37,7 +37,7 @@ describe('the body', () => {
 		expect(await payloads()).toEqual(items);
 	});
 
-	test('is made of fields', async () => {
+	test('the body is made of fields', async () => {
 		const field = [
 			{ name: 'firstname', value: '={{ $json.who }}' },
 			{ name: 'fixed', value: 'yes' },
@@ -49,7 +49,7 @@ describe('the body', () => {
 	test.each([
 		['text', '{"a": {"b": [1, null, "x"]}}', { a: { b: [1, null, 'x'] } }],
 		['an expression', '={{ { from: $json.who } }}', { from: 'Ada' }],
-	])('is JSON given as %s', async (_form, bodyJson, expected) => {
+	])('the body is JSON given as %s', async (_form, bodyJson, expected) => {
 		const result = await start({ items: [{ who: 'Ada' }], parameters: { bodySource: 'json', bodyJson } });
 		expect(result.json()).toEqual([{ body: expected }]);
 	});
@@ -63,13 +63,13 @@ describe('the body', () => {
 		['={{ $json.missing }}', "'JSON' is empty"],
 		['', "'JSON' is empty"],
 		['{"id": 9007199254740993}', '9007199254740993, which would lose digits'],
-	])('that is %s is rejected, and nothing is sent', async (bodyJson, message) => {
+	])('a JSON body that is %s is rejected, and nothing is sent', async (bodyJson, message) => {
 		const { error } = await start({ parameters: { bodySource: 'json', bodyJson } });
 		expect(error?.message).toContain(message);
 		expect(await payloads()).toEqual([]);
 	});
 
-	test('that is no object is rejected with an example of one', async () => {
+	test('a JSON body that is no object is rejected with an example of one', async () => {
 		const { error } = await start({ parameters: { bodySource: 'json', bodyJson: '[1, 2]' } });
 		expect(error?.description).toContain('{"firstname":"Ada"}');
 	});
@@ -79,13 +79,13 @@ describe('the response', () => {
 	test.each([
 		['text', 'OK'],
 		['empty', null],
-	])('may be %s', async (response, body) => {
+	])('the response may be %s', async (response, body) => {
 		const result = await startAt(await workflow(ECHO, { response }));
 		expect(result.error).toBeUndefined();
 		expect(result.json()).toEqual([{ body }]);
 	});
 
-	test('is complete if the option is set', async () => {
+	test('the response is complete if the option is set', async () => {
 		const [output] = (await startAt(await workflow(ECHO, { response: 'accepted' }), { options: { fullResponse: true } })).json();
 		expect(output).toMatchObject({
 			statusCode: 202,
@@ -94,14 +94,14 @@ describe('the response', () => {
 		});
 	});
 
-	test('does not send an item to the error output when it has a key called error', async () => {
+	test('the response does not send an item to the error output when it has a key called error', async () => {
 		const url = await workflow('return { error: "a word like any other" };');
 		const result = await startAt(url, { onError: 'continueErrorOutput' });
 		expect(result.json('Data Platform', 0)).toEqual([{ body: { error: 'a word like any other' } }]);
 		expect(result.json('Data Platform', 1)).toEqual([]);
 	});
 
-	test('returns the correlation id that was sent', async () => {
+	test('the item has the correlation id that was sent', async () => {
 		const result = await start({ items: [{}, {}], options: { correlationHeader: 'X-Correlation-ID' } });
 		const ids = result.json().map(({ correlationId }) => correlationId);
 		expect(new Set(ids).size).toBe(2);
@@ -109,7 +109,7 @@ describe('the response', () => {
 	});
 
 	test.each(['Authorization', 'host', 'two words', 'new\nline'])(
-		'rejects %j as the name of the correlation header',
+		'%j is rejected as the name of the correlation header',
 		async (correlationHeader) => {
 			const result = await start({ options: { correlationHeader } });
 			expect(result.error?.message).toContain('Correlation ID Header');
@@ -122,14 +122,14 @@ describe('failures', () => {
 	const items = [{ n: 0 }, { n: 1 }, { n: 2 }];
 	const script = 'if (svc.workflow.payloadRequest.n === 1) throw new Error("no"); return 1;';
 
-	test('of the middle item stop the node without Continue On Fail', async () => {
+	test('a failure of the middle item stops the node without Continue On Fail', async () => {
 		const result = await startAt(await workflow(script), { items });
 		expect(result.error?.message).toContain('Unknown whether the workflow started');
 		expect(result.error?.context?.itemIndex).toBe(1);
 		expect(await payloads()).toHaveLength(2);
 	});
 
-	test('of the middle item leave the others alone with Continue On Fail', async () => {
+	test('a failure of the middle item leaves the others alone with Continue On Fail', async () => {
 		const result = await startAt(await workflow(script), { items, onError: 'continueErrorOutput' });
 		expect(result.json('Data Platform', 0)).toEqual([{ body: 1 }, { body: 1 }]);
 		const failed = result.output('Data Platform', 1);
@@ -141,7 +141,7 @@ describe('failures', () => {
 	test.each([
 		['resetAfter', { kind: 'resetAfter' }],
 		['a gateway that gives up', { kind: 'html', status: 504, afterWrite: true }],
-	])('of unknown result are not repeated: %s', async (_name, fault) => {
+	])('a start of unknown result is not repeated: %s', async (_name, fault) => {
 		await harness.faults({ match: { path: '^/(?!sandbox)' }, fault });
 		const result = await start();
 		expect(result.error?.message).toContain('Unknown whether the workflow started');
@@ -155,12 +155,12 @@ describe('failures', () => {
 	test.each([
 		['of another type', 'the types that start workflows', 'short', 'short', '403', /Starting workflows .*'Workflow Execution Token'/],
 		['that is not accepted', 'the other kind of token', 'revoked', 'workflow', '401', /personal API token/],
-	] as const)('of a token %s name %s', async (...[, , token, accessType, httpCode, advice]) => {
+	] as const)('the error of a token %s names %s', async (...[, , token, accessType, httpCode, advice]) => {
 		const { error } = await start({ credential: { token: harness.sandbox.tokens[token], accessType } });
 		expect(error).toMatchObject({ httpCode, description: expect.stringMatching(advice) });
 	});
 
-	test('that ask to wait are repeated', async () => {
+	test('a start is repeated if the platform asks to wait', async () => {
 		await harness.faults({
 			match: { path: '/webhooks/' },
 			when: { first: 2 },
@@ -171,7 +171,7 @@ describe('failures', () => {
 		expect(await payloads()).toHaveLength(1);
 	});
 
-	test("are not returned twice with n8n's Retry On Fail", async () => {
+	test("a start is not repeated by n8n's Retry On Fail", async () => {
 		const result = await startAt(await workflow(script), { items, retry: { maxTries: 3 } });
 		expect(result.error?.message).toContain('Unknown whether the workflow started');
 		expect(await payloads()).toEqual([{ n: 0 }, { n: 1 }, { n: 2 }]);

@@ -49,7 +49,7 @@ describe('names as the mapper shows them', () => {
 		{ ' e-MAIL ': 'a', 'first name': 'Ada' },
 		{ 'E-mail (import key)': 'a', firstname: 'Ada' },
 		{ email: 'a', 'E-mail': 'a', 'First name': 'Ada' },
-	])('%j', async (item) => {
+	])('%j: the names are those of fields', async (item) => {
 		expect(outcomes(await write(item))).toEqual(['inserted']);
 		expect(await fieldsOf(table)).toEqual([{ email: 'a', firstname: 'Ada' }]);
 	});
@@ -73,7 +73,7 @@ describe('a table with a field called fields', () => {
 	});
 	const link = { href: 'https://example.com/a' };
 
-	test.each([true, false])('is written back, with Simplify %s', async (simple) => {
+	test.each([true, false])('a field called fields is written back, with Simplify %s', async (simple) => {
 		await harness.run('create', { table, items: [{ code: '1', fields: link }] });
 		const [read] = await getAll(simple, table);
 		const moved = { href: 'https://example.com/b' };
@@ -96,7 +96,7 @@ describe('a table with a field called fields', () => {
 		expect(await fieldsOf(table)).toEqual(items);
 	});
 
-	test('a value of the field is not mistaken for a record', async () => {
+	test('a value of a field called fields is not mistaken for a record', async () => {
 		// Neither with the record's own properties next to it, nor with field names in it.
 		for (const item of [
 			{ code: '1', fields: link },
@@ -111,7 +111,7 @@ describe('a table with a field called fields', () => {
 
 describe('with Link Values set for all fields', () => {
 	const options = { linkValues: { link: [{ field: '*', valueType: 'importKey' }] } };
-	test.each([true, false])('links to many as they were read, with Simplify %s', async (simple) => {
+	test.each([true, false])('links to many are left as they were read, with Simplify %s', async (simple) => {
 		const [first] = await harness.fill('orders', order(1), order(2));
 		await harness.run('update', { items: [{ id: first.id, related: ['2'] }], options });
 		const before = await harness.values('related');

@@ -1,5 +1,5 @@
 import type { FaultRule } from '../../harness/sandboxAdmin.mts';
-import { expectErrorItem, numbered, outcomes, useHarness } from './fixtures.cts';
+import { byId, expectFailed, goingOn, numbered, outcomes, useHarness } from './fixtures.cts';
 
 const harness = useHarness();
 
@@ -30,11 +30,7 @@ describe.each(losses)('after %s', (_, rule, isWritten) => {
 	test('an update is sent again, and updates each record once', async () => {
 		const stored = await harness.fill('orders', ...numbered(3));
 		await harness.faults(rule);
-		const result = await harness.run('update', {
-			items: stored.map(({ id }) => ({ id, buyer: 'changed' })),
-			parameters: { recordId: '={{ $json.id }}' },
-			options,
-		});
+		const result = await harness.run('update', { items: stored.map(({ id }) => ({ id, buyer: 'changed' })), parameters: byId, options });
 		expect(outcomes(result)).toEqual(Array(3).fill(isWritten ? 'written' : 'updated'));
 		expect(await harness.values('buyer')).toEqual(['changed', 'changed', 'changed']);
 		expect(await versions()).toEqual([1, 1, 1]);
@@ -42,7 +38,7 @@ describe.each(losses)('after %s', (_, rule, isWritten) => {
 
 	test('created records with an import key are looked up, and never sent again', async () => {
 		await harness.faults(rule);
-		const result = await harness.run('create', { items: numbered(3), options, onError: 'continueRegularOutput' });
+		const result = await harness.run('create', { items: numbered(3), options, ...goingOn });
 		expect(outcomes(result)).toEqual(Array(3).fill(isWritten ? 'written' : 'unknown'));
 		expect(await harness.values('number')).toEqual(isWritten ? ['1', '2', '3'] : []);
 		expect(await harness.writes()).toHaveLength(1);
@@ -50,18 +46,17 @@ describe.each(losses)('after %s', (_, rule, isWritten) => {
 			const ids = (await harness.records()).map(({ id }) => id);
 			expect(result.json().map(({ id }) => id)).toEqual(ids);
 		} else {
-			expectErrorItem(result.output('Data Platform')[0]!, 0, "a look-up did not find the import key '1'");
+			expectFailed(result, 0, "a look-up did not find the import key '1'");
 		}
 	});
 
 	test('it is unknown whether records without an import key were created, and the error says how to make it safe', async () => {
 		await harness.faults(rule);
 		const items = ['a', 'b'].map((text) => ({ text }));
-		const result = await harness.run('create', { table: 'notes', items, options, onError: 'continueRegularOutput' });
+		const result = await harness.run('create', { table: 'notes', items, options, ...goingOn });
 		expect(outcomes(result)).toEqual(['unknown', 'unknown']);
-		const [item] = result.output('Data Platform');
-		expectErrorItem(item!, 0, 'Unknown whether this record was written');
-		expect(item!.json.message).toContain("'Create or Update'");
+		expectFailed(result, 0, 'Unknown whether this record was written');
+		expect(result.json()[0]!.message).toContain("'Create or Update'");
 		expect(await harness.records('notes')).toHaveLength(isWritten ? 2 : 0);
 		expect(await harness.writes()).toHaveLength(1);
 	});
@@ -77,7 +72,7 @@ test('a delete whose response is lost finds the record gone, and that is a succe
 test('import keys of any kind are found again', async () => {
 	await harness.faults(first({ kind: 'resetAfter' }));
 	const named = ['Dog, jr.', "O'Brien", '(ü)', ' a ', 'A', 'a', 'x\\\\', 'y\\', '"q"', '%_*', '🦊'];
-	const result = await harness.run('create', { items: named.map((number) => ({ number, buyer: 'x' })), onError: 'continueRegularOutput' });
+	const result = await harness.run('create', { items: named.map((number) => ({ number, buyer: 'x' })), ...goingOn });
 	const stored = new Map((await harness.records()).map(({ id, fields }) => [id, fields.number]));
 	expect(outcomes(result)).toEqual(named.map(() => 'written'));
 	expect(result.json().map(({ id }) => stored.get(id as string))).toEqual(named);
@@ -85,7 +80,7 @@ test('import keys of any kind are found again', async () => {
 
 test('an upsert whose every attempt fails is resolved by a look-up', async () => {
 	await harness.faults({ match: bulk, fault: { kind: 'resetAfter' } });
-	const result = await harness.run('upsert', { items: numbered(2), options: { maxRetryWait: 0.5 }, onError: 'continueRegularOutput' });
+	const result = await harness.run('upsert', { items: numbered(2), options: { maxRetryWait: 0.5 }, ...goingOn });
 	expect(outcomes(result)).toEqual(['written', 'written']);
 	expect(await harness.values('number')).toEqual(['1', '2']);
 });

@@ -5,7 +5,7 @@
 import type { IDataObject } from 'n8n-workflow';
 import type { FaultRule } from '../../harness/sandboxAdmin.mts';
 import { itemWithFile } from './attachmentFixtures.cts';
-import { fileValue, outcomes, useHarness, type Run } from './fixtures.cts';
+import { byFields, byId, fileValue, goingOn, outcomes, useHarness, type Run } from './fixtures.cts';
 
 const harness = useHarness();
 
@@ -30,8 +30,7 @@ const files = async () =>
 
 const run = (operation: string, more: Run) => harness.run(operation, { table: 'docs', ...more });
 
-const byId = { recordId: '={{ $json.id }}' };
-const byName = { matchOn: 'fields', matchFields: ['name'] };
+const byName = byFields('name');
 
 /** Each way of writing a file to the existing record `a`. */
 const ways: Array<[name: string, operation: string, run: Run]> = [
@@ -65,7 +64,7 @@ describe.each(ways)('%s', (_, operation, way) => {
 			...way,
 			items: [itemOf(record!.id, way)],
 			options: { ...way.options, ...(fault.kind === 'hang' && { timeout: 0.5 }) },
-			onError: 'continueRegularOutput',
+			...goingOn,
 			retry: { maxTries: 2 },
 		});
 		expect(outcomes(result)).toEqual(['unknown']);
@@ -87,7 +86,7 @@ test('items without such values are sent again, in batches of their own', async 
 	await fill();
 	await harness.faults(onBulk({ kind: 'resetAfter' }, [1, 2, 4]));
 	const items = ['a', 'b', 'c', 'd'].map((code, index) => ({ code, ...(index % 2 === 0 && adding(`${code}.txt`)) }));
-	const result = await run('upsert', { items, options: { parallelRequests: 1 }, onError: 'continueRegularOutput' });
+	const result = await run('upsert', { items, options: { parallelRequests: 1 }, ...goingOn });
 	expect(outcomes(result)).toEqual(['unknown', 'written', 'unknown', 'written']);
 	expect((await files()).flat().sort()).toEqual(['a.txt', 'c.txt']);
 	const writes = (await harness.writes()).filter(({ path }) => path.endsWith('/bulk'));
@@ -133,7 +132,7 @@ test('messages of a chat, which may be added or replaced, are sent once', async 
 	const talk = (text: string) => ({ talk: { messages: [{ text }] } });
 	await fill({ code: 'a', ...talk('first') });
 	await harness.faults(onBulk({ kind: 'resetAfter' }));
-	const result = await run('upsert', { items: [{ code: 'a', ...talk('second') }], onError: 'continueRegularOutput' });
+	const result = await run('upsert', { items: [{ code: 'a', ...talk('second') }], ...goingOn });
 	expect(outcomes(result)).toEqual(['unknown']);
 	expect(await harness.writes()).toHaveLength(1);
 });

@@ -1,4 +1,4 @@
-import type { IBinaryData, INodeExecutionData } from 'n8n-workflow';
+import type { IBinaryData, IDataObject, INodeExecutionData } from 'n8n-workflow';
 import { automatic, defined, loadOptions, picked } from '../support/engine/engine.cts';
 import { itemWithFile, stored, useAttachmentHarness } from './attachmentFixtures.cts';
 import type { OnError } from './fixtures.cts';
@@ -127,6 +127,8 @@ describe('existing files', () => {
 });
 
 describe('an upload with fields of the record', () => {
+	const withFields = (values: IDataObject) => ({ updateOtherFields: true, columns: defined(values) });
+
 	test('writes files and fields in one change of the record', async () => {
 		await harness.upload([await stored('a', 'a')], {
 			input: [{ json: { title: 'Changed', papers: 'ignored' }, binary: { a: await stored('a', 'a') } }],
@@ -138,37 +140,30 @@ describe('an upload with fields of the record', () => {
 	});
 
 	test('writes nothing if a field is unknown', async () => {
-		const { error } = await harness.upload([await stored('a', 'a')], {
-			parameters: { updateOtherFields: true, columns: defined({ titel: 'x' }) },
-		});
+		const { error } = await harness.upload([await stored('a', 'a')], { parameters: withFields({ titel: 'x' }) });
 		expect(error!.message).toContain("'titel'");
 		expect(await harness.writes()).toEqual([]);
 	});
 
 	test('writes the fields even if all files exist already', async () => {
 		await upload(await stored('a', 'a'));
-		const { json } = await harness.upload([await stored('a', 'a')], {
-			parameters: { updateOtherFields: true, columns: defined({ title: 'New' }) },
-			options: { skipExisting: true },
-		});
+		const options = { skipExisting: true };
+		const { json } = await harness.upload([await stored('a', 'a')], { parameters: withFields({ title: 'New' }), options });
 		expect(json()[0]).toMatchObject({ uploaded: [], title: 'New' });
 		expect(await harness.names()).toEqual(['a']);
 	});
 
 	test('creates a new record with its files', async () => {
-		const { json, error } = await harness.upload([await stored('a', 'a'), await stored('b', 'b')], {
-			parameters: { target: 'new', columns: defined({ number: '2', title: 'New' }) },
-		});
+		const parameters = { target: 'new', columns: defined({ number: '2', title: 'New' }) };
+		const { json, error } = await harness.upload([await stored('a', 'a'), await stored('b', 'b')], { parameters });
 		expect(error).toBeUndefined();
 		expect(await harness.records()).toHaveLength(2);
 		expect(await harness.names('papers', String(json()[0]!.id))).toEqual(['a', 'b']);
 	});
 
 	test('creates a record in a table whose file field is required', async () => {
-		const { error } = await harness.upload([await stored('a', 'a')], {
-			table: 'receipts',
-			parameters: { target: 'new', fileField: 'image', columns: defined({ shop: 'Corner' }) },
-		});
+		const parameters = { target: 'new', fileField: 'image', columns: defined({ shop: 'Corner' }) };
+		const { error } = await harness.upload([await stored('a', 'a')], { table: 'receipts', parameters });
 		expect(error).toBeUndefined();
 		expect(await harness.records('receipts')).toHaveLength(1);
 	});

@@ -1,5 +1,5 @@
 import type { IDataObject } from 'n8n-workflow';
-import { numbered, expectErrorItem, outcomes, pairedIndexes, useHarness } from './fixtures.cts';
+import { expectErrorItem, goingOn, numbered, outcomes, pairedIndexes, useHarness } from './fixtures.cts';
 
 const harness = useHarness();
 
@@ -25,7 +25,7 @@ describe('25 items, item 12 rejected', () => {
 	describe.each(rejections)('%s', (_, settings) => {
 		test.each(['create', 'upsert'])('%s writes the other 24 once, and only that item is an error', async (operation) => {
 			await harness.settings(settings);
-			const result = await harness.run(operation, { items, onError: 'continueRegularOutput' });
+			const result = await harness.run(operation, { items, ...goingOn });
 			const stored = await harness.values('number');
 			// Only creates keep the order of the items.
 			expect(operation === 'create' ? stored : new Set(stored)).toEqual(operation === 'create' ? good : new Set(good));
@@ -62,7 +62,7 @@ test('after a 413 for a whole batch, only a record that is too large on its own 
 	await harness.settings({ maxBodyBytes: 5000 });
 	const mixed = numbered(6, { comment: 'x'.repeat(500) });
 	mixed[2] = { ...mixed[2], comment: 'x'.repeat(6000) };
-	const result = await harness.run('create', { items: mixed, onError: 'continueRegularOutput' });
+	const result = await harness.run('create', { items: mixed, ...goingOn });
 	expectErrorItem(result.output('Data Platform')[2]!, 2, 'too large', { status: 413 });
 	expect(await harness.values('number')).toEqual(['1', '2', '4', '5', '6']);
 });

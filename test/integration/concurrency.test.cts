@@ -1,7 +1,7 @@
 /** Operations that run item by item: several at a time, but those on one record in order. */
 import { picked } from '../support/engine/engine.cts';
 import { stored, useAttachmentHarness } from './attachmentFixtures.cts';
-import { mostAtOnce, type Run } from './fixtures.cts';
+import { goingOn, mostAtOnce, type Run } from './fixtures.cts';
 
 const harness = useAttachmentHarness();
 
@@ -55,6 +55,6 @@ test('after a failed item nothing of its record is written, unless the node cont
 	const stopped = await uploadTo([id, id]);
 	expect(stopped.error).toMatchObject({ httpCode: '400', context: { itemIndex: 0 } });
 	expect(await namesIn(id)).toEqual([]);
-	await uploadTo([id, id], { onError: 'continueRegularOutput' });
+	await uploadTo([id, id], { ...goingOn });
 	expect(await namesIn(id)).toEqual(['1.txt']);
 });

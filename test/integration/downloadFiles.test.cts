@@ -2,7 +2,7 @@
 import type { IDataObject } from 'n8n-workflow';
 import type { RunResult } from '../support/engine/engine.cts';
 import { read, useAttachmentHarness } from './attachmentFixtures.cts';
-import { cancelWhen, expectErrorItem, fileValue, mostAtOnce, pairedIndexes, runRecord, where, type Run } from './fixtures.cts';
+import { cancelWhen, expectErrorItem, fileValue, goingOn, mostAtOnce, pairedIndexes, runRecord, where, type Run } from './fixtures.cts';
 
 const harness = useAttachmentHarness();
 
@@ -92,7 +92,7 @@ describe('the maximum', () => {
 			items: [{ number: '2' }, { number: '3' }, { number: '4' }],
 			files: { maxFiles: 3 },
 			parameters: onlyNumber('={{ $json.number }}'),
-			onError: 'continueRegularOutput',
+			...goingOn,
 		});
 		const [first, second, third] = result.output('Data Platform');
 		expect(namesIn(result)).toEqual([{ data: 'a', data_1: 'b' }, {}, { data: 'e' }]);
@@ -154,7 +154,7 @@ test('canceling stops the downloads, also if the node continues on errors', asyn
 	await fillNine();
 	await harness.faults({ match: { path: '/files/' }, fault: { kind: 'hang' } });
 	const onStart = cancelWhen(async () => (await harness.downloads()).length >= 4);
-	const result = await run({ onError: 'continueRegularOutput', onStart });
+	const result = await run({ ...goingOn, onStart });
 	expect(result.run.status).toBe('canceled');
 	await new Promise((resolve) => setTimeout(resolve, 300));
 	expect(await harness.downloads()).toHaveLength(4);

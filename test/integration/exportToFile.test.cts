@@ -2,7 +2,7 @@ import type { IDataObject } from 'n8n-workflow';
 import { Container } from '@n8n/di';
 import { BinaryDataService } from 'n8n-core';
 import { read, useFileStore } from './attachmentFixtures.cts';
-import { cancelWhen, expectErrorItem, numbered, useHarness, where, type Run } from './fixtures.cts';
+import { cancelWhen, expectErrorItem, goingOn, numbered, useHarness, where, type Run } from './fixtures.cts';
 
 const harness = useHarness();
 
@@ -111,7 +111,7 @@ test('a table of several pages is exported with each record once', async () => {
 test('if the second page of a table cannot be read, the item is an error without a file', async () => {
 	await fillTwoPages();
 	await harness.faults({ ...secondPage, fault: { kind: 'status', status: 403 } });
-	const result = await harness.run('exportToFile', { table: 'notes', onError: 'continueRegularOutput' });
+	const result = await harness.run('exportToFile', { table: 'notes', ...goingOn });
 	expectErrorItem(result.output('Data Platform')[0]!, 0, /./, { outcome: 'failed', status: 403 });
 	expect(result.output('Data Platform')[0]!.binary).toBeUndefined();
 });

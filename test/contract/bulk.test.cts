@@ -24,6 +24,7 @@ beforeEach(async () => {
 
 const stored = () => platform.admin.records('shop', 'items');
 const byCode = async () => new Map((await stored()).map((record) => [record.fields.code as string, record]));
+const failedAt = (errors: Array<{ RecordIndex: number }>) => errors.map(({ RecordIndex }) => RecordIndex);
 const ids = (records: StoredRecord[]) => records.map(({ id }) => id);
 
 describe('a bulk update', () => {
@@ -42,7 +43,7 @@ describe('a bulk update', () => {
 		const response = await platform.client.patch(`${data}/bulk${metadata}`, { bulk });
 		expect(response.status).toBe(200);
 		expect(response.data.bulk).toEqual({ successCount: 7, insertedCount: 0, updatedCount: 2 });
-		expect(response.data.data.map((record: StoredRecord) => record.id)).toEqual([a?.id, b?.id]);
+		expect(ids(response.data.data)).toEqual([a?.id, b?.id]);
 		expect(response.data.errors).toEqual([expect.objectContaining({ RecordIndex: 6, message: expect.stringContaining("'price'") })]);
 		const after = await stored();
 		expect(after.map(({ ver }) => ver)).toEqual([1, 1, 0]);
@@ -103,8 +104,7 @@ describe('a bulk creation', () => {
 		];
 		const response = await platform.client.post(`${data}/bulk${metadata}`, { bulk, skipAudit: true });
 		expect(response.data.bulk).toEqual({ successCount: 2, insertedCount: 2, updatedCount: 0 });
-		const at = response.data.errors.map((error: { RecordIndex: number }) => error.RecordIndex);
-		expect(at).toEqual([1, 2, 3, 3, 3, 5]);
+		expect(failedAt(response.data.errors)).toEqual([1, 2, 3, 3, 3, 5]);
 		expect(ids(response.data.data)).toEqual(ids((await stored()).slice(3)));
 		expect((await byCode()).get('a')?.fields.name).toBe('a');
 	});
@@ -128,8 +128,7 @@ describe('a bulk creation', () => {
 		expect(after.get('a')).toMatchObject({ ver: 1, fields: { name: 'a', price: 5 } });
 		expect(after.get('b')).toEqual(before.get('b'));
 		expect(after.get('n')).toMatchObject({ ver: 1, fields: { name: 'newer' } });
-		const at = response.data.errors.map((error: { RecordIndex: number }) => error.RecordIndex);
-		expect(at).toEqual([3, 4, 5]);
+		expect(failedAt(response.data.errors)).toEqual([3, 4, 5]);
 	});
 
 	test('with useUpsert requires an import key', async () => {
@@ -152,8 +151,7 @@ describe('a bulk creation', () => {
 			{ name: 'key', type, metadata: { importKey: true } },
 			{ name: 'name', type: 'text' },
 		];
-		const table = { internalName: 'keyed', fields };
-		await platform.admin.createTable({ app: 'berlin', timeZone: 'Europe/Berlin', table });
+		await platform.admin.createTable({ app: 'berlin', timeZone: 'Europe/Berlin', table: { internalName: 'keyed', fields } });
 		const write = async (key: unknown, name: string) => {
 			const bulk = [{ fields: { key, name } }];
 			return (await platform.client.post('/keyed/data/bulk', { bulk, useUpsert: true })).data.bulk;
@@ -162,8 +160,7 @@ describe('a bulk creation', () => {
 		expect(await write(first, 'a')).toEqual(inserted);
 		expect(await write(same, 'b')).toEqual({ ...inserted, insertedCount: 0, updatedCount: 1 });
 		expect(await write(other, 'c')).toEqual(inserted);
-		const names = (await platform.admin.records('berlin', 'keyed')).map((r) => r.fields.name);
-		expect(names).toEqual(['b', 'c']);
+		expect((await platform.admin.records('berlin', 'keyed')).map((record) => record.fields.name)).toEqual(['b', 'c']);
 		const filter = [{ field: 'key', operator: '===', value: String(same) }];
 		const found = (await platform.client.post('/keyed/data/filter', { filter })).data.data;
 		expect(found.map((record: StoredRecord) => record.fields.name)).toEqual(['b']);

@@ -44,19 +44,21 @@ inBrowser('in a browser', () => {
 	afterAll(() => browser?.close());
 	afterEach(() => expect(errors).toEqual([]));
 
+	const open = async (section: string) => await page.goto(`${platform.sandbox.baseUrl}/#/${section}`);
+
 	test('shows records as they change', async () => {
-		await page.goto(`${platform.sandbox.baseUrl}/#/records/crm/contacts`);
+		await open('records/crm/contacts');
 		await page.getByText('ann.fox@example.com').waitFor();
 		const fields = { surname: 'Live', email: '<b>live@example.com</b>' };
-		await platform.sandbox.client().post('/contacts/data', { fields });
+		await platform.client.post('/contacts/data', { fields });
 		await page.getByText('<b>live@example.com</b>').waitFor();
 		expect(await page.innerText('nav a[aria-current]')).toMatch(/Contacts\s*41/);
 	});
 
 	test('can be used with the keyboard: sections, and the details of a run', async () => {
 		const [workflow] = (await platform.admin.http.get('/workflows')).data.data;
-		await platform.sandbox.client().post(workflow.webhookUrl, { surname: 'Key', email: 'k@example.com' });
-		await page.goto(`${platform.sandbox.baseUrl}/#/records/crm/contacts`);
+		await platform.client.post(workflow.webhookUrl, { surname: 'Key', email: 'k@example.com' });
+		await open('records/crm/contacts');
 		await page.focus('nav a[href="#/runs"]');
 		await page.keyboard.press('Enter');
 		const payload = page.locator('details', { hasText: 'Payload' }).first();
@@ -65,14 +67,14 @@ inBrowser('in a browser', () => {
 		await payload.locator('summary').focus();
 		await page.keyboard.press('Enter');
 		expect(await payload.innerText()).toContain('k@example.com');
-		await platform.sandbox.client().get('/ping');
+		await platform.client.get('/ping');
 		await page.waitForTimeout(500);
 		expect(await payload.innerText()).toContain('k@example.com');
 		expect(await page.evaluate('document.activeElement.tagName')).toBe('SUMMARY');
 	});
 
 	test('shows a record in full, with its versions', async () => {
-		await page.goto(`${platform.sandbox.baseUrl}/#/records/crm/deals`);
+		await open('records/crm/deals');
 		await page.getByRole('row', { name: 'D-001' }).getByRole('link', { name: 'Open' }).click();
 		await page.getByRole('heading', { level: 2, name: 'D-001', exact: true }).waitFor();
 		expect(await page.getByRole('row', { name: 'Weight (kg)' }).innerText()).toMatch(/weight\s+decimal\s+12.5/);
@@ -82,8 +84,8 @@ inBrowser('in a browser', () => {
 
 	test('shows the body of a request when it is opened', async () => {
 		const fields = { surname: 'Body', email: 'body@example.com' };
-		await platform.sandbox.client().post('/contacts/data', { fields });
-		await page.goto(`${platform.sandbox.baseUrl}/#/requests`);
+		await platform.client.post('/contacts/data', { fields });
+		await open('requests');
 		const body = page.locator('tbody details').first();
 		await body.locator('summary').click();
 		await body.getByText('body@example.com').waitFor();
@@ -92,28 +94,28 @@ inBrowser('in a browser', () => {
 	test('has the demo tokens and webhook URLs to copy, and no other token', async () => {
 		const value = await platform.admin.createToken({ name: 'private', type: 'short' });
 		await page.context().grantPermissions(['clipboard-read', 'clipboard-write']);
-		await page.goto(`${platform.sandbox.baseUrl}/#/tokens`);
+		await open('tokens');
 		await page.getByRole('button', { name: `Copy ${platform.tokens.role}` }).click();
 		await page.getByText('Copied').waitFor();
 		expect(await page.evaluate('navigator.clipboard.readText()')).toBe(platform.tokens.role);
 		expect(await page.content()).not.toContain(value);
-		await page.goto(`${platform.sandbox.baseUrl}/#/workflows`);
+		await open('workflows');
 		await page.getByRole('button', { name: `Copy ${platform.sandbox.baseUrl}/webhooks/` }).waitFor();
 	});
 
 	test('says what to do if there is nothing yet', async () => {
-		await page.goto(`${platform.sandbox.baseUrl}/#/records/geo/airports`);
+		await open('records/geo/airports');
 		await page.getByText('Application Geography, Table Airports').first().waitFor();
 		await page.getByText('No records yet. In n8n').waitFor();
 	});
 
 	test('skips to the content, which stays as it is', async () => {
-		await page.goto(`${platform.sandbox.baseUrl}/#/tokens`);
+		await open('tokens');
 		await page.getByRole('heading', { level: 2, name: 'Tokens' }).waitFor();
 		await page.focus('.skip');
 		await page.keyboard.press('Enter');
 		expect(await page.evaluate('document.activeElement.id')).toBe('content');
-		await platform.sandbox.client().get('/ping');
+		await platform.client.get('/ping');
 		await page.waitForTimeout(500);
 		expect(await page.innerText('h2')).toBe('Tokens');
 		expect(page.url()).toMatch(/#\/tokens$/);
@@ -140,7 +142,7 @@ inBrowser('in a browser', () => {
 			},
 			records: names.map((name, index) => ({ fields: { name, rank: 300 - index } })),
 		});
-		await page.goto(`${platform.sandbox.baseUrl}/#/records/crm/many`);
+		await open('records/crm/many');
 		await page.getByText('1 to 100 of 300').waitFor();
 		for (const shown of ['101 to 200 of 300', '201 to 300 of 300']) {
 			await page.getByRole('button', { name: 'Next' }).click();
@@ -159,7 +161,7 @@ inBrowser('in a browser', () => {
 		await page.locator('th[aria-sort="descending"]', { hasText: 'Rank' }).waitFor();
 		expect((await column('Name')).slice(0, 2)).toEqual(['Number 1', 'Number 10']);
 		// Text and choices survive a refresh, but not a change of section.
-		await platform.sandbox.client().get('/ping');
+		await platform.client.get('/ping');
 		await page.waitForTimeout(500);
 		expect(await search.inputValue()).toBe('NUMBER 1');
 		expect((await column('Name')).length).toBe(100);
@@ -171,10 +173,9 @@ inBrowser('in a browser', () => {
 	});
 
 	test('finds and sorts requests', async () => {
-		const client = platform.sandbox.client();
-		await client.get('/apps/nothing');
-		await client.get('/ping');
-		await page.goto(`${platform.sandbox.baseUrl}/#/requests`);
+		await platform.client.get('/apps/nothing');
+		await platform.client.get('/ping');
+		await open('requests');
 		await page.getByRole('searchbox', { name: 'Search' }).fill('apps/nothing');
 		await page.getByRole('row').nth(2).waitFor({ state: 'detached' });
 		expect(await column('Status')).toEqual(['404']);
@@ -190,12 +191,11 @@ inBrowser('in a browser', () => {
 		['Lost response to a write', null],
 		['Slow response (5 s)', 201],
 	])('makes the next request fail: %s', async (name, status) => {
-		await page.goto(`${platform.sandbox.baseUrl}/#/requests`);
+		await open('requests');
 		await page.getByRole('button', { name }).click();
 		await page.getByText(`${name}: waits for a request.`).waitFor();
 		const write = async () =>
-			await platform.sandbox
-				.client()
+			await platform.client
 				.post('/contacts/data', { fields: { surname: name, email: `${name}@example.com` } })
 				.then((response) => response.status as number | null)
 				.catch(() => null);
@@ -210,16 +210,15 @@ inBrowser('in a browser', () => {
 	});
 
 	test('has a button for each other fault, too', async () => {
-		await page.goto(`${platform.sandbox.baseUrl}/#/requests`);
+		await open('requests');
 		await page.getByText('Other faults').click();
 		const labels = await page.locator('.faults details button').allInnerTexts();
 		expect(labels).toContain('No response');
 		const bulk = [{ fields: { surname: 'Any' } }];
-		const client = platform.sandbox.client();
 		for (const label of labels) {
 			await page.getByRole('button', { name: label, exact: true }).click();
 			await page.getByText(`${label}: waits for a request.`).waitFor();
-			void client.post('/contacts/data/bulk', { bulk }, { maxRedirects: 0 }).catch(() => null);
+			void platform.client.post('/contacts/data/bulk', { bulk }, { maxRedirects: 0 }).catch(() => null);
 			await page.getByText(`${label}: has happened.`).waitFor();
 		}
 		await platform.admin.faults([]);
@@ -227,7 +226,7 @@ inBrowser('in a browser', () => {
 
 	test('fits on a phone, and shows that a table goes on', async () => {
 		await page.setViewportSize({ width: 390, height: 844 });
-		await page.goto(`${platform.sandbox.baseUrl}/#/records/crm/deals`);
+		await open('records/crm/deals');
 		await page.getByRole('cell', { name: 'D-012', exact: true }).waitFor();
 		expect(await page.evaluate('document.documentElement.scrollWidth')).toBe(390);
 		expect((await page.locator('main').boundingBox())!.y).toBeLessThan(250);
@@ -248,12 +247,12 @@ inBrowser('in a browser', () => {
 		'every column of %s has a header',
 		async (section) => {
 			const [workflow] = (await platform.admin.http.get('/workflows')).data.data;
-			await platform.sandbox.client().post(workflow.webhookUrl, {});
+			await platform.client.post(workflow.webhookUrl, {});
 			const svg = '<svg xmlns="http://www.w3.org/2000/svg" width="9" height="9"/>';
 			const filedata = `data:image/svg+xml;base64,${Buffer.from(svg).toString('base64')}`;
 			const photo = [{ filename: 'a.svg', mimetype: 'image/svg+xml', filedata }];
-			await platform.sandbox.client().post('/contacts/data', { fields: { surname: 'Photo', photo } });
-			await page.goto(`${platform.sandbox.baseUrl}/#/${section}`);
+			await platform.client.post('/contacts/data', { fields: { surname: 'Photo', photo } });
+			await open(section);
 			await page.getByRole('columnheader').first().waitFor();
 			await page.waitForTimeout(400);
 			expect(await page.locator('th:empty').count()).toBe(0);
@@ -269,7 +268,7 @@ inBrowser('in a browser', () => {
 		// Otherwise the page shows each change at once.
 		await page.goto('about:blank');
 		await Promise.all(Array.from({ length: 2000 }, (_, number) => create(number)));
-		await page.goto(`${platform.sandbox.baseUrl}/#/tokens`);
+		await open('tokens');
 		await page.getByRole('link', { name: 'Table 1999' }).waitFor();
 		for (const section of ['requests', 'tokens']) {
 			const link = `document.querySelector('nav a[href="#/${section}"]')`;
@@ -282,7 +281,7 @@ inBrowser('in a browser', () => {
 	});
 
 	test('restores the sample data when asked twice', async () => {
-		await page.goto(`${platform.sandbox.baseUrl}/#/records/crm/contacts`);
+		await open('records/crm/contacts');
 		await page.getByText('40 records.').waitFor({ state: 'detached' });
 		page.once('dialog', (dialog) => void dialog.dismiss());
 		await page.getByRole('button', { name: 'Reset' }).click();
@@ -301,7 +300,7 @@ inBrowser('in a browser', () => {
 		['records/crm/deals', 'Deals'],
 		['nowhere', 'Not found'],
 	])('%s contains no token values', async (section, name) => {
-		await page.goto(`${platform.sandbox.baseUrl}/#/${section}`);
+		await open(section);
 		await page.getByRole('heading', { level: 2, name, exact: true }).waitFor();
 		await page.waitForTimeout(400);
 		const text = await page.content();

@@ -14,7 +14,7 @@ export const newDeal = () => ({ number: `T-${(numbers += 1)}`, title: 'Test' });
 export const mapped = (mode: Mode, values: IDataObject): Pick<Run, 'items' | 'parameters'> =>
 	mode === 'defined' ? { parameters: { columns: defined(values) } } : { items: [values] };
 
-export class AllFieldTypesHarness extends TestHarness {
+class AllFieldTypesHarness extends TestHarness {
 	/** The ids of records that a deal can be linked to. */
 	people: string[] = [];
 	companies: string[] = [];

@@ -48,7 +48,7 @@ async function openFileStore() {
 export const useFileStore = () => beforeAll(openFileStore);
 
 /** Documents and receipts, which have files. */
-export class AttachmentHarness extends TestHarness {
+class AttachmentHarness extends TestHarness {
 	/** A document that has only a title. */
 	id = '';
 

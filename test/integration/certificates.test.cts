@@ -5,9 +5,10 @@
 import { generate, type SelfsignedOptions } from 'selfsigned';
 import { connect, createServer } from 'node:net';
 import { getCACertificates, setDefaultCACertificates } from 'node:tls';
-import { checkCredential, picked, runOperation, searchList, type Credential, type RunResult } from '../support/engine/engine.cts';
+import { checkCredential, picked, searchList, type RunResult } from '../support/engine/engine.cts';
 import { watch } from '../support/engine/polls.cts';
 import { jsonResponse, type Certificate } from '../support/stubServer.mts';
+import { startWorkflow } from './fixtures.cts';
 import { StubPlatform, useStubServer } from './useStubServer.cts';
 
 const DAY_MS = 24 * 60 * 60 * 1000;
@@ -76,10 +77,6 @@ beforeEach(() => {
 	for (const server of servers.values()) server.requests.length = 0;
 });
 
-/** Runs an operation that is not one of a record. */
-const run = async (credential: Credential, parameters: object) =>
-	await runOperation(credential, { parameters: { options: {}, ...parameters } });
-
 /** The uses of a server. */
 const uses: Array<[use: string, run: (server: StubPlatform, ignoreSslIssues: boolean) => Promise<RunResult>]> = [
 	['reading', async (server, ignoreSslIssues) => await server.run('getAll', { credential: { ignoreSslIssues } })],
@@ -93,8 +90,8 @@ const uses: Array<[use: string, run: (server: StubPlatform, ignoreSslIssues: boo
 	[
 		'a webhook',
 		async ({ origin }, ignoreSslIssues) => {
-			const credential = { ...plain.credential, webhookOrigins: origin, ignoreSslIssues };
-			return await run(credential, { resource: 'workflow', operation: 'trigger', webhookUrl: `${origin}/hooks/1` });
+			const credential = { webhookOrigins: origin, ignoreSslIssues };
+			return await startWorkflow(plain.credential, `${origin}/hooks/1`, { credential });
 		},
 	],
 	[
@@ -102,9 +99,8 @@ const uses: Array<[use: string, run: (server: StubPlatform, ignoreSslIssues: boo
 		async ({ origin }, ignoreSslIssues) => {
 			const papers = [{ fileId: 'f', fileName: 'a.txt', fileUrl: `${origin}/a.txt` }];
 			plain.respondWith({ records: [{ id: 'r', ver: 1, fields: { papers } }] });
-			const place = { application: picked('crm'), table: picked('t'), recordId: picked('r'), fileField: 'papers' };
-			const credential = { ...plain.credential, ignoreSslIssues };
-			return await run(credential, { resource: 'attachment', operation: 'download', ...place, outputField: 'data' });
+			const parameters = { resource: 'attachment', recordId: picked('r'), fileField: 'papers', outputField: 'data' };
+			return await plain.run('download', { parameters, credential: { ignoreSslIssues } });
 		},
 	],
 ];
@@ -210,8 +206,7 @@ describe('a response that is damaged on its way', () => {
 
 	test('to the start of a workflow makes it unknown whether it started', async () => {
 		const { server, credential, stop } = await damaged();
-		const start = { resource: 'workflow', operation: 'trigger', webhookUrl: `${credential.baseUrl}/hooks/1` };
-		const { error } = await run(credential, start);
+		const { error } = await startWorkflow(credential, `${credential.baseUrl}/hooks/1`);
 		expect(error?.message).toContain('Unknown whether the workflow started');
 		expect(server.requests).toHaveLength(1);
 		await stop();

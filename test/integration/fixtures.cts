@@ -67,6 +67,13 @@ export const recordParameters = (
 export const runRecord = async (credential: Credential, operation: string, run: Run = {}): Promise<RunResult> =>
 	await runOperation({ ...credential, ...run.credential }, { ...run, parameters: recordParameters(operation, run) });
 
+/** Starts a workflow of any platform with the node. */
+export const startWorkflow = async (credential: Credential, webhookUrl: string, { parameters, options = {}, ...run }: Run = {}) =>
+	await runOperation(
+		{ ...credential, ...run.credential },
+		{ ...run, parameters: { resource: 'workflow', operation: 'trigger', webhookUrl, options, ...parameters } },
+	);
+
 /** The node's timeout on a virtual clock, if the user sets none. */
 const TIMEOUT_S = 30;
 

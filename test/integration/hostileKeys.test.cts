@@ -3,9 +3,9 @@
  * values are written and read like any others, and nothing else changes.
  */
 import type { IDataObject } from 'n8n-workflow';
-import { defined, loadColumns, picked, runOperation } from '../support/engine/engine.cts';
+import { defined, loadColumns, picked } from '../support/engine/engine.cts';
 import { watch } from '../support/engine/polls.cts';
-import { APP, located, outcomes, useHarness, type Run } from './fixtures.cts';
+import { APP, located, outcomes, startWorkflow, useHarness, type Run } from './fixtures.cts';
 import { useStubServer } from './useStubServer.cts';
 
 const harness = useHarness();
@@ -131,8 +131,8 @@ describe('__proto__ in requests', () => {
 	const hostile = json('{"__proto__":{"polluted":true},"constructor":{"prototype":{"polluted":1}}}');
 
 	test('is a key like any other in a webhook call', async () => {
-		const webhook = { webhookUrl: `${stranger.origin}/hook`, bodySource: 'json', bodyJson: JSON.stringify(hostile) };
-		const result = await runOperation(stranger.credential, { parameters: { resource: 'workflow', operation: 'trigger', ...webhook } });
+		const parameters = { bodySource: 'json', bodyJson: JSON.stringify(hostile) };
+		const result = await startWorkflow(stranger.credential, `${stranger.origin}/hook`, { parameters });
 		expect(result.error).toBeUndefined();
 		expect(stranger.requests.map(({ body }) => body)).toEqual([JSON.stringify(hostile)]);
 	});

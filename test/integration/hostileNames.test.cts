@@ -91,8 +91,8 @@ describe("a file's ID from the platform", () => {
 	const download = async (fileId: string) => {
 		const record = { id: 'r1', ver: 1, fields: { papers: [{ fileId, fileName: 'a.txt' }] } };
 		platform.respond = ({ target }) => (target.includes('/files/') ? { body: 'content' } : jsonResponse({ data: record }));
-		const place = { application: picked('crm'), table: picked('deals'), recordId: located('r1'), fileField: 'papers' };
-		return await run({ resource: 'attachment', operation: 'download', ...place, outputField: 'data' });
+		const parameters = { resource: 'attachment', recordId: located('r1'), fileField: 'papers', outputField: 'data' };
+		return await platform.run('download', { parameters });
 	};
 
 	test('is requested as one segment, whatever it contains', async () => {

@@ -4,15 +4,12 @@
  */
 import { SsrfProtectionConfig } from '@n8n/config';
 import { Container } from '@n8n/di';
-import { checkCredential, runOperation, type Credential } from '../support/engine/engine.cts';
-import { useHarness } from './fixtures.cts';
+import { checkCredential } from '../support/engine/engine.cts';
+import { startWorkflow, useHarness } from './fixtures.cts';
 import { useStubServer } from './useStubServer.cts';
 
 const platform = useStubServer();
 const stranger = useStubServer();
-
-const trigger = async (webhookUrl: string, credential: Partial<Credential> = {}) =>
-	await runOperation({ ...platform.credential, ...credential }, { parameters: { resource: 'workflow', operation: 'trigger', webhookUrl } });
 
 /** `P` and `S` stand for the ports of the platform and of the other server. */
 const withPorts = (address: string) => address.replaceAll(/\bP\b/g, String(platform.port)).replaceAll(/\bS\b/g, String(stranger.port));
@@ -36,7 +33,7 @@ describe('a webhook URL', () => {
 		['http://127.0.0.1:P/@127.0.0.1:S/', '/@127.0.0.1:S/'],
 		['http://127.0.0.1:P//127.0.0.1:S/', '//127.0.0.1:S/'],
 	])('%j goes to the platform', async (address, target) => {
-		const result = await trigger(withPorts(address));
+		const result = await startWorkflow(platform.credential, withPorts(address));
 		expect(result.error).toBeUndefined();
 		expect(platform.requests.map((heard) => heard.target)).toEqual([withPorts(target)]);
 		expect(platform.requests[0]?.headers).toMatchObject({
@@ -72,7 +69,7 @@ describe('a webhook URL', () => {
 		'http://127.0.0.1:P:S/hooks',
 		'x'.repeat(100_000),
 	])('%j gets nothing', async (address) => {
-		const { error, run: whole } = await trigger(withPorts(address));
+		const { error, run: whole } = await startWorkflow(platform.credential, withPorts(address));
 		expect(error?.message).toContain('The webhook URL');
 		expect(error?.message.length).toBeLessThan(300);
 		expect(error?.description).toMatch(
@@ -87,8 +84,8 @@ describe('a webhook URL', () => {
 	test.each(['http://127.0.0.1:S', 'http://127.1:S/any/path?x#y', ' http://2130706433:S '])(
 		'elsewhere is called if the credential lists %j',
 		async (webhookOrigins) => {
-			const allowed = { webhookOrigins: withPorts(webhookOrigins) };
-			const result = await trigger(withPorts('http://127.0.0.1:S/hooks'), allowed);
+			const credential = { webhookOrigins: withPorts(webhookOrigins) };
+			const result = await startWorkflow(platform.credential, withPorts('http://127.0.0.1:S/hooks'), { credential });
 			expect(result.error).toBeUndefined();
 			expect(stranger.requests).toHaveLength(1);
 		},
@@ -97,8 +94,8 @@ describe('a webhook URL', () => {
 	test.each(['*', 'null', '127.0.0.1:S', 'http://*:S', 'http://user@127.0.0.1:S', '//127.0.0.1:S'])(
 		'elsewhere is not called if the credential lists %j',
 		async (webhookOrigins) => {
-			const allowed = { webhookOrigins: withPorts(webhookOrigins) };
-			const result = await trigger(withPorts('http://127.0.0.1:S/hooks'), allowed);
+			const credential = { webhookOrigins: withPorts(webhookOrigins) };
+			const result = await startWorkflow(platform.credential, withPorts('http://127.0.0.1:S/hooks'), { credential });
 			expect(result.error?.message).toContain('A webhook origin');
 			expect([platform.requests, stranger.requests]).toEqual([[], []]);
 		},

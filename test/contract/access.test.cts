@@ -2,7 +2,7 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { join } from 'node:path';
 import type { HttpClient } from '../../harness/sandboxAdmin.mts';
-import { usePlatform } from './contract.cts';
+import { UNKNOWN_ID, usePlatform } from './contract.cts';
 
 const platform = usePlatform();
 const contacts = '/apps/crm/tables/contacts/data';
@@ -23,7 +23,7 @@ async function statuses(client: HttpClient): Promise<Record<string, number>> {
 		createMany: client.post(`${contacts}/bulk`, bulk),
 		update: client.patch(one, { fields: { age: 20 } }),
 		upsert: client.post(contacts, { fields, useUpsert: true }),
-		delete: client.delete(`${contacts}/00000000-0000-4000-8000-000000000000`),
+		delete: client.delete(`${contacts}/${UNKNOWN_ID}`),
 		deleteMany: client.delete(`${contacts}/bulk?limit=1&filter=surname(eq)Nobody`),
 	};
 	const entries = Object.entries(responses).map(async ([name, response]) => [name, (await response).status] as const);

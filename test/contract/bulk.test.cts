@@ -1,8 +1,7 @@
 import type { StoredRecord } from '../../harness/sandboxAdmin.mts';
-import { usePlatform } from './contract.cts';
+import { UNKNOWN_ID, usePlatform } from './contract.cts';
 
 const platform = usePlatform({ seeded: false });
-const unknownId = '00000000-0000-4000-8000-000000000000';
 const data = '/apps/shop/tables/items/data';
 const metadata = '?dataResponseType=MetadataOnly';
 
@@ -32,7 +31,7 @@ describe('a bulk update', () => {
 		const [a, b, c] = await stored();
 		const bulk = [
 			{ id: a?.id, fields: { price: 2 } },
-			{ id: unknownId, fields: { price: 2 } },
+			{ id: UNKNOWN_ID, fields: { price: 2 } },
 			{ id: '', fields: { price: 2 } },
 			{ id: null, fields: { price: 2 } },
 			{ fields: { price: 2 } },
@@ -70,12 +69,12 @@ describe('a bulk update', () => {
 		const [a] = await stored();
 		const bulk = [
 			{ id: a?.id, fields: { name: 'x' } },
-			{ id: unknownId, fields: { code: 'n', name: 'new' } },
+			{ id: UNKNOWN_ID, fields: { code: 'n', name: 'new' } },
 			{ fields: { code: 'm', name: 'new' } },
 		];
 		const response = await platform.client.patch(`${data}/bulk${metadata}`, { bulk, useUpsert: true });
 		expect(response.data.bulk).toEqual({ successCount: 3, insertedCount: 2, updatedCount: 1 });
-		expect(ids(response.data.data).slice(0, 2)).toEqual([a?.id, unknownId]);
+		expect(ids(response.data.data).slice(0, 2)).toEqual([a?.id, UNKNOWN_ID]);
 		expect(await stored()).toHaveLength(5);
 	});
 

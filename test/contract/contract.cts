@@ -81,6 +81,9 @@ export function usePlatform(options?: { seeded: boolean }): CheckedPlatform {
 	return platform;
 }
 
+/** No record or file has it. */
+export const UNKNOWN_ID = '00000000-0000-4000-8000-000000000000';
+
 /** What a client gets if the sandbox ends a connection. */
 export const BROKEN_CONNECTION = /ECONNRESET|ECONNREFUSED|EPIPE|socket hang up|aborted/;
 

@@ -1,8 +1,7 @@
 import type { HttpClient } from '../../harness/sandboxAdmin.mts';
-import { operations, seen, usePlatform } from './contract.cts';
+import { operations, seen, UNKNOWN_ID, usePlatform } from './contract.cts';
 
 const platform = usePlatform();
-const unknownId = '00000000-0000-4000-8000-000000000000';
 
 let guest: HttpClient;
 
@@ -112,7 +111,7 @@ describe.each([
 		const bytes = await platform.client.get(`${table}/files/${fileId}`, { responseType: 'arraybuffer' });
 		expect(Buffer.from(bytes.data).toString('base64')).toBe(pixel);
 		expect((await platform.client.get(`${table}/files/${fileId}/thumbnail`)).status).toBe(200);
-		for (const path of [`${table}/files/${unknownId}`, `${table}/files/${unknownId}/thumbnail`]) {
+		for (const path of [`${table}/files/${UNKNOWN_ID}`, `${table}/files/${UNKNOWN_ID}/thumbnail`]) {
 			expect((await platform.client.get(path)).status).toBe(404);
 			expect((await guest.get(path)).status).toBe(401);
 		}
@@ -120,7 +119,7 @@ describe.each([
 	});
 
 	test('rejects invalid tokens and what the contract does not define', async () => {
-		const reads = ['data', 'data/count', `data/${unknownId}`];
+		const reads = ['data', 'data/count', `data/${UNKNOWN_ID}`];
 		const posts = ['data', 'data/bulk', 'data/filter', 'data/count/filter', 'data/summary'];
 		for (const path of reads) {
 			expect((await guest.get(`${table}/${path}`)).status).toBe(401);
@@ -132,7 +131,7 @@ describe.each([
 		}
 		for (const method of ['patch', 'put'] as const) {
 			expect((await platform.client[method](`${table}/data/bulk`, { bulk: 1 })).status).toBe(400);
-			expect((await platform.client[method](`${table}/data/${unknownId}`, {})).status).toBe(400);
+			expect((await platform.client[method](`${table}/data/${UNKNOWN_ID}`, {})).status).toBe(400);
 		}
 		expect((await platform.client.delete(`${table}/data/bulk`)).status).toBe(400);
 	});

@@ -229,7 +229,8 @@ describe('an import that is canceled', () => {
 		expect(run.status).toBe('canceled');
 		const { text, through } = reportOf(log);
 		expect(text).toContain('The execution was canceled');
-		if (!Number.isNaN(through)) expect(through).toBeLessThan(count);
+		// Or NaN, if it was canceled before the first portion.
+		expect(through).not.toBeGreaterThanOrEqual(count);
 		await waitUntil('no file is open', () => openFiles() === 0);
 	});
 });

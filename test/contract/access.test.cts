@@ -30,30 +30,18 @@ async function statuses(client: HttpClient): Promise<Record<string, number>> {
 	return Object.fromEntries(await Promise.all(entries));
 }
 
-const everything = {
-	ping: 200,
-	me: 200,
-	apps: 200,
-	structure: 200,
-	read: 200,
-	count: 200,
-	create: 201,
-	createMany: 200,
-	update: 200,
-	upsert: 400,
-	delete: 404,
-	deleteMany: 204,
-};
-const onlyPing = Object.fromEntries(Object.keys(everything).map((name) => [name, name === 'ping' ? 200 : 403]));
-const writes = { create: 403, createMany: 403, update: 403, upsert: 403 };
+const reads = { ping: 200, me: 200, apps: 200, structure: 200, read: 200, count: 200 };
+const writes = { create: 201, createMany: 200, update: 200, upsert: 400, delete: 404, deleteMany: 204 };
+const noReads = { ping: 200, me: 403, apps: 403, structure: 403, read: 403, count: 403 };
+const noWrites = { create: 403, createMany: 403, update: 403, upsert: 403, delete: 403, deleteMany: 403 };
 
 test.each([
-	['role', everything],
-	['jwt', everything],
-	['readonly', { ...everything, ...writes, delete: 403, deleteMany: 403 }],
-	['short', onlyPing],
-	['workflow', onlyPing],
-	['form', onlyPing],
+	['role', { ...reads, ...writes }],
+	['jwt', { ...reads, ...writes }],
+	['readonly', { ...reads, ...noWrites }],
+	['short', { ...noReads, ...noWrites }],
+	['workflow', { ...noReads, ...noWrites }],
+	['form', { ...noReads, ...noWrites }],
 ] as const)('a token of the type %s may do exactly this', async (name, expected) => {
 	expect(await statuses(platform.as(platform.tokens[name]))).toEqual(expected);
 });

@@ -167,22 +167,9 @@ test('groups of conditions can be nested, each with AND or OR', async () => {
 });
 
 test.each([
-	'name',
-	'name(',
-	'name(is)x',
-	'name(eq)a,b',
-	'name(eq)a,',
-	',name(eq)a',
-	'name(empty)x',
-	'name(in)a',
-	'nothing(eq)a',
-	'age(gt)ten',
-	'tall(eq)maybe',
-	'born(gt)yesterday',
-	'name.city(eq)x',
-	'home.nothing(eq)x',
-	'home.city(duplicity)',
-	'age(currentuser)',
+	...['name', 'name(', 'name(is)x', 'name(eq)a,b', 'name(eq)a,', ',name(eq)a', 'name(empty)x', 'name(in)a', 'nothing(eq)a'],
+	...['age(gt)ten', 'tall(eq)maybe', 'born(gt)yesterday'],
+	...['name.city(eq)x', 'home.nothing(eq)x', 'home.city(duplicity)', 'age(currentuser)'],
 ])('the filter %s is rejected', async (filter) => {
 	expect(await byQuery(filter)).toBe(400);
 });

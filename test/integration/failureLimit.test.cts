@@ -37,14 +37,8 @@ test('after too many rejections, the error that stops the node says so in its te
 	expect(result.error?.description).toMatch(
 		/Stopped, because more than 10 % of the items fail \(20 of the first 100 that were written failed\)\. 80 of 400 items are done, all confirmed through item 59\.$/,
 	);
-	expect(result.error?.context?.details).toMatchObject({
-		item: 60,
-		outcome: 'failed',
-		items: 400,
-		done: 80,
-		confirmedThroughItem: 59,
-		stopped: 'tooManyFailed',
-	});
+	const details = { item: 60, outcome: 'failed', items: 400, done: 80, confirmedThroughItem: 59, stopped: 'tooManyFailed' };
+	expect(result.error?.context?.details).toMatchObject(details);
 });
 
 test('if fewer items fail than Max Failures allows, all others are written, even if the node stops at an error', async () => {

@@ -9,18 +9,7 @@ const harness = useHarness();
 
 /** Values that a careless filter would split, quote wrongly or lose. */
 const AWKWARD = [
-	"O'Brien",
-	'a,b',
-	'a, b',
-	'\\',
-	'a\\',
-	'\\,',
-	'(x)',
-	'eq(1)',
-	'100%',
-	'"quoted"',
-	'😀 smile',
-	'ü & ö = ?#/',
+	...["O'Brien", 'a,b', 'a, b', '\\', 'a\\', '\\,', '(x)', 'eq(1)', '100%', '"quoted"', '😀 smile', 'ü & ö = ?#/'],
 	' ', // only white space
 	'a)b(c',
 ];

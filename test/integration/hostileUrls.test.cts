@@ -45,29 +45,18 @@ describe('a webhook URL', () => {
 
 	test.each([
 		// Somebody else's server.
-		'http://127.0.0.1:S/hooks',
-		'http://127.0.0.2:P/hooks',
-		'http://localhost:P/hooks',
-		'https://127.0.0.1:P/hooks',
-		'https://platform.example.com/hooks',
+		...['http://127.0.0.1:S/hooks', 'http://127.0.0.2:P/hooks', 'http://localhost:P/hooks'],
+		...['https://127.0.0.1:P/hooks', 'https://platform.example.com/hooks'],
 		// Almost this computer.
-		'http://[::ffff:127.0.0.1]:P/hooks',
-		'http://0.0.0.0:P/hooks',
-		'http://127.0.0.1.example.com:P/hooks',
+		...['http://[::ffff:127.0.0.1]:P/hooks', 'http://0.0.0.0:P/hooks', 'http://127.0.0.1.example.com:P/hooks'],
 		// With a user name that looks like the host if read from the left.
 		'http://127.0.0.1:P@127.0.0.1:S/hooks',
 		'http://user@127.0.0.1:P/hooks',
 		'http://user:s3cret-word@127.0.0.1:P/hooks',
 		'http://127.0.0.1%3AP@127.0.0.1:S/hooks',
 		// Not web addresses.
-		'file:///etc/passwd',
-		'ftp://127.0.0.1:P/hooks',
-		'javascript:fetch("http://127.0.0.1:S")',
-		'//127.0.0.1:P/hooks',
-		'127.0.0.1:P/hooks',
-		'http://127.0.0.1:99999/hooks',
-		'http://127.0.0.1:P:S/hooks',
-		'x'.repeat(100_000),
+		...['file:///etc/passwd', 'ftp://127.0.0.1:P/hooks', 'javascript:fetch("http://127.0.0.1:S")', '//127.0.0.1:P/hooks'],
+		...['127.0.0.1:P/hooks', 'http://127.0.0.1:99999/hooks', 'http://127.0.0.1:P:S/hooks', 'x'.repeat(100_000)],
 	])('%j gets nothing', async (address) => {
 		const { error, run: whole } = await startWorkflow(platform.credential, withPorts(address));
 		expect(error?.message).toContain('The webhook URL');
@@ -104,16 +93,9 @@ describe('a webhook URL', () => {
 
 describe('a base URL', () => {
 	test.each([
-		'http://127.0.0.1:P',
-		'http://127.0.0.1:P/',
-		'http://127.0.0.1:P/api/v2',
-		'http://127.0.0.1:P/api/v2/apps/other/',
-		'http://127.0.0.1:P/a/../../..',
-		'http://127.0.0.1:P//127.0.0.1:S',
-		'http://127.0.0.1:P?x=/y&z=1',
-		'http://127.0.0.1:P/#/apps/crm',
-		'http://127.0.0.1:P/?@127.0.0.1:S#x',
-		'http://127.0.0.1:P\\@127.0.0.1:S',
+		...['http://127.0.0.1:P', 'http://127.0.0.1:P/', 'http://127.0.0.1:P/api/v2', 'http://127.0.0.1:P/api/v2/apps/other/'],
+		...['http://127.0.0.1:P/a/../../..', 'http://127.0.0.1:P//127.0.0.1:S', 'http://127.0.0.1:P?x=/y&z=1'],
+		...['http://127.0.0.1:P/#/apps/crm', 'http://127.0.0.1:P/?@127.0.0.1:S#x', 'http://127.0.0.1:P\\@127.0.0.1:S'],
 		'\thttp:\\\\127.1:P\\ \n',
 	])('%j is used without what follows the host', async (baseUrl) => {
 		platform.respond = () => ({ body: '{"data":{"count":3}}' });

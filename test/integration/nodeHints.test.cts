@@ -1,6 +1,6 @@
 /** When the editor shows which of the node's hints. */
 import { NodeHelpers, Workflow, type IDataObject, type INode } from 'n8n-workflow';
-import { NODE_TYPE, nodeTypes } from '../support/engine/engine.cts';
+import { NODE_TYPE, nodeTypes, picked } from '../support/engine/engine.cts';
 
 /** The beginnings of the hints for a node. */
 async function shownHints(parameters: IDataObject): Promise<string[]> {
@@ -28,12 +28,7 @@ async function shownHints(parameters: IDataObject): Promise<string[]> {
 	}
 }
 
-const on = (operation: string, more: IDataObject = {}) => ({
-	resource: 'record',
-	operation,
-	table: { __rl: true, mode: 'list', value: 'contacts' },
-	...more,
-});
+const on = (operation: string, more: IDataObject = {}) => ({ resource: 'record', operation, table: picked('contacts'), ...more });
 
 const mapper = (key: string, more: IDataObject = {}) => ({
 	columns: {

@@ -69,8 +69,8 @@ describe('the body', () => {
 		expect(await payloads()).toEqual([]);
 	});
 
-	test('a JSON body that is no object is rejected with an example of one', async () => {
-		const { error } = await start({ parameters: { bodySource: 'json', bodyJson: '[1, 2]' } });
+	test.each(['[1, 2]', '5', '{broken'])('a JSON body that is no object is rejected with an example of one: %s', async (bodyJson) => {
+		const { error } = await start({ parameters: { bodySource: 'json', bodyJson } });
 		expect(error?.description).toContain('{"firstname":"Ada"}');
 	});
 });

@@ -166,19 +166,23 @@ test('a download that a fault drops leaves no open file', async () => {
 	expect(open.filter((path) => path.includes('sandbox-files'))).toEqual([]);
 });
 
-/** Sends the first half of a file of 2 MB and waits until the sandbox has received it. */
-async function uploadHalf({ baseUrl, tokens, admin }: RunningSandbox) {
-	const body = JSON.stringify({ fields: { papers: [input('a', randomBytes(2_000_000))] } });
-	const sent = request(`${baseUrl}/api/v2${url}`, {
+/** Starts a change of the deal, whose body is sent later. */
+const startChange = ({ baseUrl, tokens }: RunningSandbox) =>
+	request(`${baseUrl}/api/v2${url}`, {
 		method: 'PATCH',
 		headers: { 'Content-Type': 'application/json', Authorization: `Bearer ${tokens.role}` },
 	});
+
+/** Sends the first half of a file of 2 MB and waits until the sandbox has received it. */
+async function uploadHalf(sandbox: RunningSandbox) {
+	const body = JSON.stringify({ fields: { papers: [input('a', randomBytes(2_000_000))] } });
+	const sent = startChange(sandbox);
 	const ended = once(sent, 'response').then(
 		([response]) => String(response.statusCode),
 		(error: Error) => error.message,
 	);
 	sent.write(body.slice(0, 1_000_000));
-	const arrived = async () => (await admin.requests()).at(-1)?.bodyBytes ?? 0;
+	const arrived = async () => (await sandbox.admin.requests()).at(-1)?.bodyBytes ?? 0;
 	while ((await arrived()) < 1_000_000) await new Promise((done) => setTimeout(done, 10));
 	return { ended, sendRest: () => sent.end(body.slice(1_000_000)) };
 }
@@ -202,10 +206,7 @@ test.each([
 	const body = Buffer.from(
 		JSON.stringify({ fields: { summary: text, papers: [input('a', bytes), input('b', bytes)] } }).replaceAll('/', slash),
 	);
-	const sent = request(`${platform.sandbox.baseUrl}/api/v2${url}`, {
-		method: 'PATCH',
-		headers: { 'Content-Type': 'application/json', Authorization: `Bearer ${platform.tokens.role}` },
-	});
+	const sent = startChange(platform.sandbox);
 	// Chunks of many sizes, so that boundaries are everywhere.
 	for (let at = 0, size = 1; at < body.length; at += size, size = (size * 7 + 3) % 9973) {
 		sent.write(body.subarray(at, at + Math.max(size, 1)));
@@ -217,9 +218,8 @@ test.each([
 	expect(response.statusCode).toBe(200);
 	const { fields } = (await platform.client.get(url)).data.data;
 	expect(fields.summary).toBe(text);
-	for (const file of fields.papers as FileEntry[]) {
-		expect((await download(file.fileUrl)).equals(bytes)).toBe(true);
-	}
+	const files = await Promise.all((fields.papers as FileEntry[]).map(async ({ fileUrl }) => await download(fileUrl)));
+	expect(files.map((file) => file.equals(bytes))).toEqual([true, true]);
 });
 
 test('bytes are stored beside the database, once for each content, and survive a restart', async () => {

@@ -147,21 +147,18 @@ test.each(bad)("the editor's lists, the trigger and the credential's test say th
 	expect(requests).toEqual([]);
 });
 
-test.each(['TLSv1.2', 'TLSv1.3'] as const)(
-	'a server that asks for a client certificate, with %s: the error says so',
-	async (maxVersion) => {
-		const asking = { ...certificates.get('good')!, requestCert: true, maxVersion };
-		const server = await new StubPlatform(respond, asking).start();
-		const credential = { ...server.credential, ignoreSslIssues: true };
-		const { error } = await server.run('getAll', { credential });
-		expect(`${error?.message} ${error?.description}`).toMatch(/ask.*client certificate/s);
-		expect(error?.description).not.toContain('Ignore SSL Issues');
-		const message = expect.stringContaining('client certificate');
-		expect(await checkCredential(credential)).toEqual({ status: 'Error', message });
-		expect(server.requests).toEqual([]);
-		await server.stop();
-	},
-);
+test.each(['TLSv1.2', 'TLSv1.3'] as const)('the error says that a server asks for a client certificate: %s', async (maxVersion) => {
+	const asking = { ...certificates.get('good')!, requestCert: true, maxVersion };
+	const server = await new StubPlatform(respond, asking).start();
+	const credential = { ...server.credential, ignoreSslIssues: true };
+	const { error } = await server.run('getAll', { credential });
+	expect(`${error?.message} ${error?.description}`).toMatch(/ask.*client certificate/s);
+	expect(error?.description).not.toContain('Ignore SSL Issues');
+	const message = expect.stringContaining('client certificate');
+	expect(await checkCredential(credential)).toEqual({ status: 'Error', message });
+	expect(server.requests).toEqual([]);
+	await server.stop();
+});
 
 describe('a response that is damaged on its way', () => {
 	/** A server behind a connection that damages its first response. */

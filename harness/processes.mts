@@ -9,8 +9,8 @@ import getPort from 'get-port';
 /** How much of a process's output is kept for an error message. */
 const KEPT_OUTPUT_BYTES = 64 * 1024;
 
-/** How long a process may take to end by itself before it is killed. */
-const STOP_TIMEOUT_MS = 8_000;
+/** How long a process may take to end by itself before it is killed: n8n grants its executions 30 s. */
+const STOP_TIMEOUT_MS = 40_000;
 
 const LOOPBACK = '127.0.0.1';
 

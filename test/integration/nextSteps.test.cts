@@ -22,6 +22,7 @@ test.each<[statuses: number[], operations: string[], next: string]>([
 		['getAll', ...WRITES],
 		'Check the application and the table; they may have been renamed or deleted. Choose them from their lists.',
 	],
+	[[413], READS, 'Send less in one request: shorten its filter, its values or its body.'],
 	[[413], WRITES, "Lower 'Batches, Timeouts and Retries → Batch Size' or send less in one record."],
 	[[500, 502, 503, 504], READS, 'Check the platform and the network, then run it again.'],
 	[[500, 502, 503, 504], ['upsert'], 'It is safe to run it again: with the same import key nothing is doubled.'],

@@ -146,10 +146,14 @@ export const timeoutError = () =>
 /** A gateway timed out; the server behind it may still be working. */
 const GATEWAY_TIMEOUT = 504;
 
-const STATUS_HINTS: Record<number, string> = {
-	413: `Lower '${LABELS.batchSize}' or send less in one record.`,
-	429: "Set 'Requests per Minute' in the credential, under 'More Settings', to what the platform allows.",
-};
+const TOO_MANY_REQUESTS_HINT =
+	"Set 'Requests per Minute' in the credential, under 'More Settings', to what the platform allows.";
+
+/** Only batches have a size that can be set. */
+const tooLargeHint = (path = ''): string =>
+	path.endsWith('/bulk')
+		? `Lower '${LABELS.batchSize}' or send less in one record.`
+		: 'Send less in one request: shorten its filter, its values or its body.';
 
 /** What a 404 may be about, by the end of the path. The first that fits counts. */
 const NOT_FOUND_HINTS: Array<[path: RegExp, hint: string]> = [
@@ -175,6 +179,13 @@ const OTHER_NOT_FOUND = 'Check the address; what it names may have been renamed 
 
 const missingHint = (path = ''): string =>
 	NOT_FOUND_HINTS.find(([format]) => format.test(path))?.[1] ?? OTHER_NOT_FOUND;
+
+/** What to do after a status, by the path of the request. */
+const STATUS_HINTS: Record<number, (path?: string) => string> = {
+	404: missingHint,
+	413: tooLargeHint,
+	429: () => TOO_MANY_REQUESTS_HINT,
+};
 
 const STATUS_MEANING: Record<number, string> = {
 	401: 'The platform did not accept the token',
@@ -293,6 +304,6 @@ function rejection(
 		code: entry?.id,
 		retryAfterMs,
 		body,
-		hint: status === 404 ? missingHint(path) : (STATUS_HINTS[status] ?? usual),
+		hint: STATUS_HINTS[status]?.(path) ?? usual,
 	});
 }

@@ -134,9 +134,12 @@ describe('the token', () => {
 		expect(failure.hint).toEqual(hint);
 	});
 
-	test('the hint after another rejection is a different one', async () => {
+	test.each([
+		['/people/data/bulk', "Lower 'Batch Size' or send less in one record."],
+		['/people/data/filter', 'Send less in one request: shorten its filter, its values or its body.'],
+	])('what to do after a 413 for %s', async (path, hint) => {
 		const { client } = tokenClient(httpResponse(413, ''));
-		expect(asFailure(await client.tryRequest(get)).hint).toEqual("Lower 'Batch Size' or send less in one record.");
+		expect(asFailure(await client.tryRequest({ ...get, path })).hint).toEqual(hint);
 	});
 
 	test('is in no part of the result', async () => {

@@ -365,7 +365,10 @@ describe('a response', () => {
 		[
 			'413',
 			parse(413, ''),
-			{ message: 'The request is too large for the platform', hint: "Lower 'Batch Size' or send less in one record." },
+			{
+				message: 'The request is too large for the platform',
+				hint: 'Send less in one request: shorten its filter, its values or its body.',
+			},
 		],
 		[
 			'429',

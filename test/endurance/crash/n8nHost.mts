@@ -3,15 +3,8 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type RunningN8n, startN8n } from '../../../harness/n8nProcess.mts';
 import { type Execution, createOwner, type N8nApi, signIn } from '../../../harness/n8nApi.mts';
+import { type ExecutionSummary, listExecutions } from '../../support/n8n.mts';
 import { START } from './workflows.mts';
-
-interface ExecutionRow {
-	id: string;
-	status: string;
-	startedAt: string | null;
-	retryOf?: string | null;
-	retrySuccessId?: string | null;
-}
 
 /** n8n takes a moment to mark what was interrupted. */
 const RECOVERY_MS = 30_000;
@@ -68,20 +61,15 @@ export class N8nHost {
 		}
 	}
 
-	async activate(workflowId: string): Promise<void> {
-		const { versionId } = await this.n8nApi.request<{ versionId: string }>('GET', `/workflows/${workflowId}`);
-		await this.n8nApi.request('POST', `/workflows/${workflowId}/activate`, { versionId });
-	}
-
 	/**
 	 * Repeats the executions of a workflow that were interrupted or failed, like a user with *Retry*.
 	 * Returns how many there were.
 	 */
 	async retryFailedExecutions(workflowId: string): Promise<number> {
 		const end = Date.now() + RECOVERY_MS;
-		let failed: ExecutionRow[] = [];
+		let failed: ExecutionSummary[] = [];
 		for (;;) {
-			const rows = await this.#executions(workflowId);
+			const rows = await listExecutions(this.n8nApi, workflowId);
 			const repeated = new Set(rows.map(({ retryOf }) => retryOf));
 			failed = rows.filter(
 				({ id, status, startedAt, retrySuccessId }) =>
@@ -96,13 +84,7 @@ export class N8nHost {
 	}
 
 	/** n8n leaves an execution as running if its log only says that it was started. */
-	#hasDied({ status, startedAt }: Pick<ExecutionRow, 'status' | 'startedAt'>): boolean {
+	#hasDied({ status, startedAt }: Pick<ExecutionSummary, 'status' | 'startedAt'>): boolean {
 		return status === 'running' && Date.parse(startedAt ?? '') < this.#startedAt;
-	}
-
-	async #executions(workflowId: string): Promise<ExecutionRow[]> {
-		const filter = encodeURIComponent(JSON.stringify({ workflowId }));
-		const { results } = await this.n8nApi.request<{ results: ExecutionRow[] }>('GET', `/executions?filter=${filter}&limit=100`);
-		return results;
 	}
 }

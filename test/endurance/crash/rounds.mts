@@ -3,13 +3,13 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type Execution, describeFailure } from '../../../harness/n8nApi.mts';
 import type { LoggedRequest, StoredRecord } from '../../../harness/sandboxAdmin.mts';
+import type { Results } from '../../support/results.mts';
 import type { SeededRandom } from '../../support/seededRandom.mts';
 import { checkOutcomes, checkUploads, duplicateKeys, missingKeys, checkFileCounts } from './checks.mts';
 import { type PollLog, nameOf } from '../../support/pollLog.mts';
 import type { N8nHost } from './n8nHost.mts';
 import { CASES, FILE_FIELDS, GOODS, type SandboxHost, RECEIVED_CHANGES } from './sandboxHost.mts';
 import { type Case, casesOf, type Good, goodsOf, type Sizes, type SourceServer } from './sourceServer.mts';
-import type { Tally } from './tally.mts';
 
 /** Before and after each write while something is killed, so that a kill falls into it. */
 const LATENCY_MS = 60;
@@ -36,7 +36,7 @@ interface Parts {
 	n8nHost: N8nHost;
 	source: SourceServer;
 	pollLog: PollLog;
-	tally: Tally;
+	results: Results;
 	/** The ids of the workflows. */
 	ids: { sync: string; uploads: string; trigger: string };
 	sizes: Sizes;
@@ -67,13 +67,10 @@ export class Rounds {
 
 	/** A round without a kill, which shows that everything works and how long it takes. */
 	async undisturbed(): Promise<void> {
-		const { sandboxHost, tally } = this.#parts;
-		this.#next('nobody is killed');
-		await sandboxHost.slowDown(LATENCY_MS);
-		await sandboxHost.clearRequests();
-		const before = await sandboxHost.records(GOODS);
+		const { sandboxHost, results } = this.#parts;
 		const began = Date.now();
-		const done = await this.#runBoth();
+		const { before, running } = await this.#start('nobody is killed');
+		const done = await running;
 		this.#usualMs = Date.now() - began;
 		this.#usualWrites = (await sandboxHost.writes()).filter(isOfWorkflows).length;
 		await sandboxHost.slowDown(0);
@@ -81,20 +78,17 @@ export class Rounds {
 		await this.#checkGoods();
 		await this.#checkFiles('at the first run');
 		await this.#waitForLastChanges();
-		tally.count('ms that a run takes with nobody killed', this.#usualMs);
+		results.see('ms that a run takes with nobody killed', this.#usualMs);
 	}
 
 	/** Kills n8n, restarts it, and runs both workflows again. */
 	async killN8n(): Promise<void> {
-		const { sandboxHost, n8nHost, pollLog, tally, ids } = this.#parts;
-		this.#next('n8n is killed');
-		await sandboxHost.slowDown(LATENCY_MS);
-		await sandboxHost.clearRequests();
-		const running = this.#runBoth();
+		const { sandboxHost, n8nHost, pollLog, results } = this.#parts;
+		const { running } = await this.#start('n8n is killed');
 		const isAimed = this.#random.happens(AIMED_SHARE);
 		const write = await this.#untilWrite();
 		if (isAimed) await this.#untilTriggerReads();
-		const writing = (await sandboxHost.writes()).filter(({ outcome }) => outcome === 'running').length;
+		const writing = await this.#countWriting();
 		await n8nHost.kill();
 		const { sync, uploads } = await running;
 		const written = await this.#countWritten();
@@ -102,81 +96,86 @@ export class Rounds {
 			`  n8n killed in write ${write}${isAimed ? ' or later, while the trigger read' : ''}: ` +
 				`${writing} requests were writing, ${written} of ${this.#parts.sizes.goods} items were written`,
 		);
-		tally.count('kills of n8n');
-		if (writing > 0) tally.count(KILLS_IN_WRITES);
-		if (!sync && written > 0) tally.count('kills of n8n in the middle of the sync');
-		if (!uploads) tally.count('kills of n8n before the uploads had ended');
+		results.see('kills of n8n');
+		if (writing > 0) results.see(KILLS_IN_WRITES);
+		if (!sync && written > 0) results.see('kills of n8n in the middle of the sync');
+		if (!uploads) results.see('kills of n8n before the uploads had ended');
 
 		await sandboxHost.slowDown(0);
 		pollLog.read();
 		await n8nHost.start();
 		const before = await sandboxHost.records(GOODS);
 		await this.#checkTruth(await this.#runBoth(), before);
-		await this.#checkGoods();
-		await this.#checkFiles('after n8n was killed and the workflow run again');
-		tally.count('executions of the trigger repeated by hand', await n8nHost.retryFailedExecutions(ids.trigger));
-		await this.#waitForLastChanges();
+		await this.#checkEnd('after n8n was killed and the workflow run again');
 	}
 
 	/** Kills the sandbox and restarts it while n8n waits for its responses. */
 	async killSandbox(): Promise<void> {
-		const { sandboxHost, n8nHost, tally, ids } = this.#parts;
-		this.#next('the sandbox is killed');
-		await sandboxHost.slowDown(LATENCY_MS);
-		await sandboxHost.clearRequests();
-		const before = await sandboxHost.records(GOODS);
-		const running = this.#runBoth();
+		const { sandboxHost, n8nHost, results, ids } = this.#parts;
+		const { before, running } = await this.#start('the sandbox is killed');
 		const write = await this.#untilWrite();
-		const writing = (await sandboxHost.writes()).filter(({ outcome }) => outcome === 'running').length;
+		const writing = await this.#countWriting();
 		await sandboxHost.kill();
 		const away = this.#random.between(...AWAY_MS);
 		await sleep(away);
 		await sandboxHost.start();
 		console.log(`  sandbox killed in write ${write}: ${writing} requests were writing`);
-		tally.count('kills of the sandbox');
-		if (writing > 0) tally.count(KILLS_IN_WRITES);
+		results.see('kills of the sandbox');
+		if (writing > 0) results.see(KILLS_IN_WRITES);
 
 		const done = await running;
 		await sandboxHost.slowDown(0);
 		await this.#checkTruth(done, before);
-		await this.#checkGoods();
 		const again = await n8nHost.run(ids.uploads);
-		tally.check('the uploads run again', again ? [describeFailure(again) ?? ''].filter(Boolean) : ['no']);
-		await this.#checkFiles('after the sandbox was killed and the workflow run again');
-		tally.count('executions of the trigger repeated by hand', await n8nHost.retryFailedExecutions(ids.trigger));
-		await this.#waitForLastChanges();
+		results.check('the uploads run again', again ? [describeFailure(again) ?? ''].filter(Boolean) : ['no']);
+		await this.#checkEnd('after the sandbox was killed and the workflow run again');
 	}
 
 	/** Whether each record's last change was emitted exactly once. n8n must not be running. */
 	async checkEmittedChanges(): Promise<void> {
-		const { sandboxHost, pollLog, tally } = this.#parts;
+		const { sandboxHost, pollLog, results } = this.#parts;
 		pollLog.read();
 		const last = (await sandboxHost.records(GOODS)).map(({ id, ver, modified }) => ({ id, ver, at: modified }));
 		const missing = last.filter((change) => !pollLog.emitted.has(nameOf(change)));
 		const inGap = missing.filter((change) => pollLog.isInGap(change));
-		tally.count('last changes to be emitted', last.length);
-		tally.count('of them in no execution, lost between n8n’s two writes', inGap.length);
-		tally.check('each last change is in an execution', missing.filter((change) => !pollLog.isInGap(change)).map(nameOf));
+		results.see('last changes to be emitted', last.length);
+		results.see('of them in no execution, lost between n8n’s two writes', inGap.length);
+		results.check('each last change is in an execution', missing.filter((change) => !pollLog.isInGap(change)).map(nameOf));
 		const twice = [...pollLog.emitted].filter(([, times]) => times > 1).map(([name]) => name);
 		const byName = new Map(last.map((change) => [nameOf(change), change]));
 		const allowed = twice.filter((name) => {
 			const change = byName.get(name);
 			return change === undefined || pollLog.isInOtherGap(change);
 		});
-		tally.count('changes emitted twice, between n8n’s two writes', allowed.length);
-		tally.check(
+		results.see('changes emitted twice, between n8n’s two writes', allowed.length);
+		results.check(
 			'no change is in two executions',
 			twice.filter((name) => !allowed.includes(name)),
 		);
 	}
 
-	#next(what: string): void {
+	/** Starts both workflows with the data of the next round, slowly. */
+	async #start(what: string) {
 		this.#round += 1;
-		const { source, sizes } = this.#parts;
+		const { source, sizes, sandboxHost } = this.#parts;
 		console.log(`Round ${this.#round}: ${what}`);
 		source.round = this.#round;
 		for (const good of goodsOf(this.#round, sizes)) this.#goods.set(good.sku, good);
 		this.#cases = casesOf(this.#round, sizes);
+		await sandboxHost.slowDown(LATENCY_MS);
+		await sandboxHost.admin.clearRequests();
+		return { before: await sandboxHost.records(GOODS), running: this.#runBoth() };
+	}
+
+	#countWriting = async () => (await this.#parts.sandboxHost.writes()).filter(({ outcome }) => outcome === 'running').length;
+
+	/** What must be true after a kill, once both workflows have run again. */
+	async #checkEnd(when: string): Promise<void> {
+		const { n8nHost, results, ids } = this.#parts;
+		await this.#checkGoods();
+		await this.#checkFiles(when);
+		results.see('executions of the trigger repeated by hand', await n8nHost.retryFailedExecutions(ids.trigger));
+		await this.#waitForLastChanges();
 	}
 
 	/**
@@ -192,9 +191,8 @@ export class Rounds {
 		}
 		await sleep(this.#random.next() * LATENCY_MS * 2);
 		// Between two of them there is nothing to interrupt: go on to the next one, if there is any.
-		const isWriting = async () => (await sandboxHost.writes()).some(({ outcome }) => outcome === 'running');
 		const next = Date.now() + NEXT_WRITE_MS;
-		while (!(await isWriting()) && Date.now() < next) await sleep(5);
+		while ((await this.#countWriting()) === 0 && Date.now() < next) await sleep(5);
 		return count;
 	}
 
@@ -202,7 +200,7 @@ export class Rounds {
 	async #untilTriggerReads(): Promise<void> {
 		const { sandboxHost } = this.#parts;
 		const pages = async () =>
-			(await sandboxHost.requests()).filter(
+			(await sandboxHost.admin.requests()).filter(
 				({ path, query, records }) => path.endsWith(`/${GOODS}/data`) && query.includes('modified') && (records ?? 0) > 1,
 			).length;
 		const before = await pages();
@@ -224,51 +222,51 @@ export class Rounds {
 	}
 
 	async #checkTruth({ sync, uploads }: Outcome, before: StoredRecord[]): Promise<void> {
-		const { sandboxHost, tally, sizes } = this.#parts;
+		const { sandboxHost, results, sizes } = this.#parts;
 		if (!sync || !uploads) {
-			tally.check('both workflows come to their end', ['n8n was killed']);
+			results.check('both workflows come to their end', ['n8n was killed']);
 			return;
 		}
 		for (const execution of [sync, uploads]) {
-			tally.check('the workflow ends well', [describeFailure(execution) ?? ''].filter(Boolean));
+			results.check('the workflow ends well', [describeFailure(execution) ?? ''].filter(Boolean));
 		}
 		const goods = goodsOf(this.#round, sizes);
 		const { wrong: untrue, outcomes } = checkOutcomes(sync, goods, before, await sandboxHost.records(GOODS));
-		tally.check('the outcome of each item is true', untrue);
+		results.check('the outcome of each item is true', untrue);
 		for (const [outcome, times] of Object.entries(outcomes)) {
-			tally.count(`items ${outcome}`, times);
+			results.see(`items ${outcome}`, times);
 		}
 		const files = checkUploads(uploads, this.#cases, await sandboxHost.records(CASES));
-		tally.check('the outcome of each upload is true', files.wrong);
+		results.check('the outcome of each upload is true', files.wrong);
 		for (const [outcome, times] of Object.entries(files.tally)) {
-			tally.count(`uploads ${outcome}`, times);
+			results.see(`uploads ${outcome}`, times);
 		}
 	}
 
 	async #checkGoods(): Promise<void> {
-		const { sandboxHost, tally } = this.#parts;
+		const { sandboxHost, results } = this.#parts;
 		const stored = await sandboxHost.records(GOODS);
-		tally.check('no item is there twice', duplicateKeys(stored, 'sku'));
-		tally.check('no item is lost', missingKeys(stored, this.#goods.values()));
-		tally.check('nothing else is there', stored.length > this.#goods.size ? [`${stored.length} records`] : []);
+		results.check('no item is there twice', duplicateKeys(stored, 'sku'));
+		results.check('no item is lost', missingKeys(stored, this.#goods.values()));
+		results.check('nothing else is there', stored.length > this.#goods.size ? [`${stored.length} records`] : []);
 	}
 
 	async #checkFiles(when: string): Promise<void> {
-		const { sandboxHost, tally } = this.#parts;
+		const { sandboxHost, results } = this.#parts;
 		const stored = await sandboxHost.records(CASES);
-		tally.check('no record of an upload is there twice', duplicateKeys(stored, 'number'));
+		results.check('no record of an upload is there twice', duplicateKeys(stored, 'number'));
 		for (const field of FILE_FIELDS) {
 			const { missing, several } = checkFileCounts(stored, this.#cases, field);
-			tally.check(`each record has its file (${field})`, missing);
+			results.check(`each record has its file (${field})`, missing);
 			// Keep, without Skip Existing: what was uploaded before the kill is uploaded again.
-			if (field !== 'kept') tally.check(`each record has its file once (${field})`, several);
-			else tally.count(`files doubled by Keep without Skip Existing, ${when}`, several.length);
+			if (field !== 'kept') results.check(`each record has its file once (${field})`, several);
+			else results.see(`files doubled by Keep without Skip Existing, ${when}`, several.length);
 		}
 	}
 
 	/** Waits until the workflow that the trigger starts has written each last change. */
 	async #waitForLastChanges(): Promise<void> {
-		const { sandboxHost, pollLog, tally } = this.#parts;
+		const { sandboxHost, pollLog, results } = this.#parts;
 		const end = Date.now() + EMIT_TIMEOUT_MS;
 		const goods = await sandboxHost.records(GOODS);
 		for (;;) {
@@ -277,7 +275,7 @@ export class Rounds {
 			const missing = goods.filter((record) => !this.#arrived.has(nameOf(record)));
 			const open = missing.filter(({ id, ver, modified }) => !pollLog.isInGap({ id, ver, at: modified }));
 			if (open.length === 0 || Date.now() > end) {
-				tally.check('each change has arrived', open.map(nameOf));
+				results.check('each change has arrived', open.map(nameOf));
 				return;
 			}
 			await sleep(500);

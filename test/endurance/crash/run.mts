@@ -7,39 +7,25 @@
  */
 
 import { join } from 'node:path';
-import { parseArgs } from 'node:util';
 import { setUpTestEnvironment } from '../../../harness/testEnvironment.mts';
 import { sandboxCredential } from '../../../harness/examples.mts';
 import { makeUserFolder } from '../../../harness/n8nProcess.mts';
+import { readOptions } from '../../support/options.mts';
 import { SeededRandom } from '../../support/seededRandom.mts';
+import { Results } from '../../support/results.mts';
 import { PollLog } from '../../support/pollLog.mts';
 import { N8nHost } from './n8nHost.mts';
 import { SandboxHost } from './sandboxHost.mts';
 import { KILLS_IN_WRITES, Rounds } from './rounds.mts';
 import { filesWith, holds } from './secrets.mts';
 import { SourceServer } from './sourceServer.mts';
-import { Tally } from './tally.mts';
 import { syncWorkflow, TRIGGER, triggerWorkflow, uploadWorkflow } from './workflows.mts';
 
-const { values } = parseArgs({
-	options: { rounds: { type: 'string', default: '20' }, seed: { type: 'string' }, goods: { type: 'string', default: '5000' } },
-});
-
-const CASES = 12;
-
-const whole = (name: string, text: string) => {
-	const number = Number(text);
-	if (!Number.isSafeInteger(number) || number < 0) throw new Error(`--${name} ${text}: no number`);
-	return number;
-};
-
-const rounds = whole('rounds', values.rounds);
-const sizes = { goods: whole('goods', values.goods), cases: CASES };
-const seed = values.seed === undefined ? Math.floor(Math.random() * 1e9) : whole('seed', values.seed);
+const { rounds, goods, seed } = readOptions({ rounds: 20, goods: 5000 });
+const sizes = { goods, cases: 12 };
 
 console.log(`${rounds} rounds from seed ${seed}: npm run check -- crash --rounds ${rounds} --seed ${seed}`);
-const started = Date.now();
-const tally = new Tally();
+const results = new Results();
 // Not where n8n's data is searched for the token.
 const folder = await makeUserFolder();
 const file = join(folder, 'sandbox.sqlite');
@@ -58,25 +44,25 @@ try {
 		uploads: await n8nApi.createWorkflow(uploadWorkflow(credential, address)),
 		trigger: await n8nApi.createWorkflow(triggerWorkflow(credential)),
 	};
-	await n8nHost.activate(ids.trigger);
+	await n8nApi.publish(ids.trigger);
 	const pollLog = new PollLog(environment.userFolder, ids.trigger, TRIGGER);
-	const testRounds = new Rounds({ sandboxHost, n8nHost, source, pollLog, tally, ids, sizes }, new SeededRandom(seed));
+	const testRounds = new Rounds({ sandboxHost, n8nHost, source, pollLog, results, ids, sizes }, new SeededRandom(seed));
 	await testRounds.undisturbed();
 	for (let round = 0; round < rounds; round += 1) {
 		await (round % 2 === 0 ? testRounds.killN8n() : testRounds.killSandbox());
 	}
 	await n8nHost.kill();
 	await testRounds.checkEmittedChanges();
-	const inWrites = tally.seen(KILLS_IN_WRITES);
-	tally.check('most kills fell into a request that wrote', inWrites < Math.floor(rounds / 2) ? [`${inWrites} of ${rounds}`] : []);
+	const inWrites = results.seen.get(KILLS_IN_WRITES) ?? 0;
+	results.check('most kills fell into a request that wrote', inWrites < Math.floor(rounds / 2) ? [`${inWrites} of ${rounds}`] : []);
 
 	const { role } = sandboxHost.sandbox.tokens;
 	const data = join(environment.userFolder, '.n8n');
 	// A search that never finds anything would prove nothing.
 	const isSearched = (await filesWith(data, 'Watched goods')).length > 0;
-	tally.check('the search for the token finds what n8n stores', isSearched ? [] : ['nothing']);
-	tally.check('no token in n8n’s data', await filesWith(data, role));
-	tally.check('no token in what n8n printed', holds(Buffer.from(n8nHost.log), role) ? ['the token'] : []);
+	results.check('the search for the token finds what n8n stores', isSearched ? [] : ['nothing']);
+	results.check('no token in n8n’s data', await filesWith(data, role));
+	results.check('no token in what n8n printed', holds(Buffer.from(n8nHost.log), role) ? ['the token'] : []);
 } finally {
 	await n8nHost.stop();
 	await sandboxHost.stop();
@@ -84,6 +70,4 @@ try {
 	await environment.tearDown();
 }
 
-console.log(`\n${tally.summary()}\n${Math.round((Date.now() - started) / 1000)} s`);
-console.log(`\n${tally.passed} passed, ${tally.failed} failed`);
-process.exit(tally.failed > 0 ? 1 : 0);
+results.end();

@@ -33,14 +33,14 @@ const TABLES: Array<NewTable['table']> = [
 export class SandboxHost {
 	#running: RunningSandbox;
 	readonly #file: string;
-	readonly #admin: SandboxAdmin;
+	readonly admin: SandboxAdmin;
 
 	/** @param running a sandbox that keeps its data in `file` */
 	constructor(running: RunningSandbox, file: string) {
 		this.#running = running;
 		this.#file = file;
 		// It keeps its port when it is restarted.
-		this.#admin = createSandboxAdmin(running.baseUrl, { keepAlive: false });
+		this.admin = createSandboxAdmin(running.baseUrl, { keepAlive: false });
 	}
 
 	get sandbox(): RunningSandbox {
@@ -48,31 +48,23 @@ export class SandboxHost {
 	}
 
 	async createTables(): Promise<void> {
-		for (const table of TABLES) await this.#admin.createTable({ app: APP, table });
+		for (const table of TABLES) await this.admin.createTable({ app: APP, table });
 	}
 
 	/** Sets how long each request waits before it is served, and each write before its response. */
 	async slowDown(ms: number): Promise<void> {
-		await this.#admin.settings({ latencyMs: ms });
+		await this.admin.settings({ latencyMs: ms });
 		const rules: FaultRule[] = ['POST', 'PATCH'].map((method) => ({ match: { method }, fault: { kind: 'slowAfter', ms } }));
-		await this.#admin.faults(ms > 0 ? rules : []);
+		await this.admin.faults(ms > 0 ? rules : []);
 	}
 
 	async records(table: string): Promise<StoredRecord[]> {
-		return await this.#admin.records(APP, table);
-	}
-
-	async requests(): Promise<LoggedRequest[]> {
-		return await this.#admin.requests();
-	}
-
-	async clearRequests(): Promise<void> {
-		await this.#admin.clearRequests();
+		return await this.admin.records(APP, table);
 	}
 
 	/** The requests that wrote or write. */
 	async writes(): Promise<LoggedRequest[]> {
-		return (await this.requests()).filter(({ method, path }) => method === 'PATCH' || (method === 'POST' && path.endsWith('/bulk')));
+		return (await this.admin.requests()).filter(({ method, path }) => method === 'PATCH' || (method === 'POST' && path.endsWith('/bulk')));
 	}
 
 	/** The changes that arrived: the keys that the trigger's workflow wrote, in order. */

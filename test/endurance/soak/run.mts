@@ -8,17 +8,16 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { parseArgs } from 'node:util';
 import { startProcess } from '../../../harness/processes.mts';
 import { startSandbox } from '../../../harness/sandboxProcess.mts';
 import { createSandboxAdmin, type FaultRule } from '../../../harness/sandboxAdmin.mts';
 import type { Message, LoadSettings } from './load.mts';
+import { readOptions } from '../../support/options.mts';
+import { Results } from '../../support/results.mts';
 import { countOpen, residentMemory } from './processMetrics.mts';
 import { assessTrends, type Sample } from './trends.mts';
 
-const { values } = parseArgs({
-	options: { minutes: { type: 'string', default: '60' }, seed: { type: 'string' }, workers: { type: 'string', default: '6' } },
-});
+const { minutes, workers, seed } = readOptions({ minutes: 60, workers: 6 });
 
 /** How many measurements: enough for a line of best fit. */
 const SAMPLES = 40;
@@ -32,14 +31,6 @@ const MOST_ERRORS = 0.05;
  */
 const LONGEST_BLOCK_MS = 2000;
 
-const positive = (name: string, text: string) => {
-	const number = Number(text);
-	if (!(number > 0)) throw new Error(`--${name} ${text}: no number above 0`);
-	return number;
-};
-
-const minutes = positive('minutes', values.minutes);
-const seed = values.seed === undefined ? Math.floor(Math.random() * 1e9) : positive('seed', values.seed);
 const seconds = minutes * 60;
 
 /** Mild, so that the node's own retries nearly always suffice. */
@@ -75,7 +66,7 @@ const settings: LoadSettings = {
 	baseUrl: sandbox.baseUrl,
 	token: sandbox.tokens.role,
 	seed,
-	workers: positive('workers', values.workers),
+	workers,
 	seconds,
 	every: Math.max(LEAST_SECONDS_BETWEEN, seconds / SAMPLES),
 };
@@ -84,8 +75,7 @@ const load = startProcess(process.execPath, ['--expose-gc', join(import.meta.dir
 });
 const samples: Sample[] = [];
 let end: Extract<Message, { kind: 'end' }> | undefined;
-const columns = ['at', 'heap', 'external', 'resident', 'sockets', 'files', 'resources'];
-console.log([...columns, 'sandbox:', 'resident', 'sockets', 'files'].map((name) => name.padStart(9)).join(' '));
+const printRow = (cells: Array<string | number>) => console.log(cells.map((cell) => String(cell).padStart(15)).join(' '));
 load.onLine((line) => {
 	if (!line.startsWith('{')) {
 		console.log(line);
@@ -106,26 +96,18 @@ load.onLine((line) => {
 		sandboxSockets: there.sockets,
 		sandboxFiles: there.files,
 	};
+	if (samples.length === 0) printRow(Object.keys(sample));
 	samples.push(sample);
-	const { at, heap, external, resident, sockets, files, resources } = sample;
-	console.log(
-		[at, heap, external, resident, sockets, files, resources, '']
-			.concat([sample.sandboxResident, sample.sandboxSockets, sample.sandboxFiles])
-			.map((value) => String(typeof value === 'number' ? Math.round(value * 10) / 10 : value))
-			.map((text) => text.padStart(9))
-			.join(' '),
-	);
+	printRow(Object.values<number>({ ...sample }).map((value) => Math.round(value * 10) / 10));
 });
 const code = await load.exited;
 await sandbox.stop();
 await rm(folder, { recursive: true, force: true });
 
-let passed = 0;
-let failed = 0;
+const results = new Results();
 const check = (isGood: boolean, what: string) => {
-	if (isGood) passed += 1;
-	else failed += 1;
-	console.log(`${isGood ? '✓' : '✗'} ${what}`);
+	results.check(what, isGood ? [] : ['no']);
+	if (isGood) console.log(`✓ ${what}`);
 };
 
 console.log();
@@ -137,17 +119,11 @@ for (const { measure, from, to, isFlat } of samples.length > 1 ? assessTrends(sa
 }
 if (end) {
 	const { all, withErrors } = end.runs;
-	for (const text of end.wrong) console.log(`  ${text}`);
-	check(end.seen.wrong === 0, `${end.seen.wrong} wrong results in ${all} runs of the node`);
+	results.check(`${end.seen.wrong} wrong results in ${all} runs of the node`, end.wrong);
 	check(withErrors <= all * MOST_ERRORS, `${withErrors} runs of the node had an error for an item, which is not too many`);
 	for (const [mapping, blockMs] of Object.entries(end.blockMs)) {
 		check(blockMs <= LONGEST_BLOCK_MS, `100,000 items ${mapping} block the process for ${Math.round(blockMs)} ms at most`);
 	}
-	const entries = (counts: Record<string, number>) =>
-		Object.entries(counts)
-			.map(([name, times]) => `${name} ${times}`)
-			.join(' · ');
-	console.log(`\nRuns: ${entries(end.done)}\nOutcomes: ${entries(end.seen)}`);
+	for (const [name, times] of Object.entries({ ...end.done, ...end.seen })) results.see(name, times);
 }
-console.log(`\n${passed} passed, ${failed} failed`);
-process.exit(failed > 0 ? 1 : 0);
+results.end();

@@ -6,11 +6,12 @@
 
 import { after } from 'node:test';
 import type { DemoServices } from '../../harness/demoServices.mts';
-import { CREDENTIAL_NAME, CREDENTIAL_TYPE, readExample, sandboxCredential } from '../../harness/examples.mts';
+import { CREDENTIAL_TYPE, readExample, sandboxCredential } from '../../harness/examples.mts';
 import { createOwner, type N8nApi, type Owner, signIn, withCredential, type WorkflowJson } from '../../harness/n8nApi.mts';
 import { startN8n } from '../../harness/n8nProcess.mts';
 import { type ConnectedSandbox, connectSandbox } from '../../harness/sandboxProcess.mts';
 import { setUpTestEnvironment } from '../../harness/testEnvironment.mts';
+import { storeCredential } from '../support/n8n.mts';
 
 /** How a file of the folder reaches it. */
 interface Connection {
@@ -67,9 +68,8 @@ export async function useN8n(): Promise<SharedN8n> {
 	const sandbox = connectSandbox(connection.sandbox.baseUrl, connection.sandbox.tokens);
 	await sandbox.admin.reset();
 	const api = await signIn(url, owner);
-	const credential = { id: await api.createCredential(sandboxCredential(sandbox)), name: CREDENTIAL_NAME };
-	const { modelCredential } = services;
-	const model = { id: await api.createCredential(modelCredential), name: modelCredential.name };
+	const credential = await storeCredential(api, sandboxCredential(sandbox));
+	const model = await storeCredential(api, services.modelCredential);
 	return {
 		...connection,
 		api,

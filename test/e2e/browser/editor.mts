@@ -3,9 +3,8 @@
 import assert from 'node:assert/strict';
 import { after, afterEach } from 'node:test';
 import type { Locator, Page } from 'playwright-core';
-import type { JsonObject, WorkflowNode } from '../../../harness/n8nApi.mts';
-import { CREDENTIAL_TYPE } from '../../../harness/examples.mts';
-import { NODE_TYPE } from '../../support/linearWorkflow.mts';
+import type { JsonObject } from '../../../harness/n8nApi.mts';
+import { baseNode, linearWorkflow, NODE_TYPE } from '../../support/linearWorkflow.mts';
 import { type SharedN8n, useN8n } from '../sharedN8n.mts';
 import { goToWorkflow, keepLastView, openBrowser, openPage } from './chromium.mts';
 
@@ -61,18 +60,10 @@ export class Editor {
 	/** Makes a workflow in which our node is the last one, and opens it. */
 	async openNode(parameters: JsonObject, { code, ...settings }: { code?: string; onError?: string } = {}): Promise<void> {
 		const { api, credential } = this.n8n;
-		const step = (name: string, type: string, typeVersion: number, own: JsonObject, more: object = {}): WorkflowNode => {
-			return { id: name, name, type, typeVersion, position: [name.length * 40, 0], parameters: own, ...more };
-		};
-		const nodes = [
-			step('Go', 'n8n-nodes-base.manualTrigger', 1, {}),
-			...(code === undefined ? [] : [step('Items', 'n8n-nodes-base.code', 2, { jsCode: code })]),
-			step(NODE, NODE_TYPE, 1, parameters, { credentials: { [CREDENTIAL_TYPE]: credential }, ...settings }),
-		];
-		const to = (node: string) => ({ main: [[{ node, type: 'main', index: 0 }]] });
-		const connections = Object.fromEntries(nodes.slice(1).map(({ name }, index) => [nodes[index]!.name, to(name)]));
+		const items = code === undefined ? [] : [baseNode('Items', 'code', 2, { jsCode: code })];
+		const node = { name: NODE, type: NODE_TYPE, typeVersion: 1, parameters, ...settings };
 		const name = `${String(parameters.operation)} ${this.#opened}`;
-		await this.openWorkflow(await api.createWorkflow({ name, nodes, connections }));
+		await this.openWorkflow(await api.createWorkflow(linearWorkflow(name, credential.id, [...items, node])));
 	}
 }
 

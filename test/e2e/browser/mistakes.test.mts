@@ -2,7 +2,7 @@
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { inTable } from '../../support/linearWorkflow.mts';
+import { AUTOMATIC, inTable } from '../../support/linearWorkflow.mts';
 import { NODE, openEditor } from './editor.mts';
 
 const editor = await openEditor();
@@ -17,8 +17,7 @@ interface Mistake {
 /** Runs the node on the contacts and returns what its output panel says. */
 async function outputAfter({ code = 'return [{}];', parameters, onError }: Mistake) {
 	const { page } = editor;
-	const columns = { mappingMode: 'autoMapInputData', value: null, matchingColumns: [], schema: [] };
-	const contacts = { resource: 'record', ...inTable('crm', 'contacts'), columns, options: {} };
+	const contacts = { resource: 'record', ...inTable('crm', 'contacts'), columns: AUTOMATIC, options: {} };
 	await editor.openNode({ ...contacts, ...parameters }, { code, onError });
 	await page.getByTestId('execute-workflow-button').click();
 	await page

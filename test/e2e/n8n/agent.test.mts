@@ -11,6 +11,7 @@ import type { StubServer } from '../../support/stubServer.mts';
 import { type ModelRequest, type OfferedTool, type ModelReply, startStubChatModel, textOf } from '../../support/stubChatModel.mts';
 import { readRecords } from '../../support/apiClient.mts';
 import { byId } from '../../support/linearWorkflow.mts';
+import { storeCredential } from '../../support/n8n.mts';
 import { jsonOf, run } from '../run.mts';
 import { useN8n } from '../sharedN8n.mts';
 
@@ -34,9 +35,8 @@ function say({ messages, tools = [] }: ModelRequest): ModelReply {
 
 before(async () => {
 	model = await startStubChatModel(say);
-	const name = 'Fixed model';
 	const data = { apiKey: 'none', url: `${model.origin}/v1` };
-	modelCredential = { id: await n8n.api.createCredential({ name, type: 'openAiApi', data }), name };
+	modelCredential = await storeCredential(n8n.api, { name: 'Fixed model', type: 'openAiApi', data });
 });
 
 after(async () => await model?.stop());

@@ -12,7 +12,7 @@ import type { IDataObject, INodeParameters, INodeTypeDescription } from 'n8n-wor
 import { CREDENTIAL_TYPE, sandboxCredential } from '../../../harness/examples.mts';
 import { N8N_FOLDER, N8N_VERSION } from '../../../harness/install.mts';
 import { readRecords } from '../../support/apiClient.mts';
-import { byId, inTable, NODE_TYPE } from '../../support/linearWorkflow.mts';
+import { byId, inTable, mapped, NODE_TYPE } from '../../support/linearWorkflow.mts';
 import { type SharedN8n, useN8n } from '../sharedN8n.mts';
 
 type Class<T> = new (...args: object[]) => T;
@@ -86,12 +86,7 @@ describe("n8n's Agents", { skip }, () => {
 
 	const contacts = inTable('crm', 'contacts');
 	const record = { ...contacts, recordId: byId("={{ $fromAI('id') }}") };
-	const columns = {
-		mappingMode: 'defineBelow',
-		value: { email: "={{ $fromAI('email') }}", surname: "={{ $fromAI('surname') }}" },
-		matchingColumns: [],
-		schema: [],
-	};
+	const columns = mapped({ email: "={{ $fromAI('email') }}", surname: "={{ $fromAI('surname') }}" }) as INodeParameters;
 	const bySurname = {
 		filterMode: 'conditions',
 		conditions: { condition: [{ field: 'surname', operator: 'eq', value: "={{ $fromAI('surname') }}" }] },

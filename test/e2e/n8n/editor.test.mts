@@ -5,7 +5,8 @@ import { test } from 'node:test';
 import { CREDENTIAL_TYPE, sandboxCredential } from '../../../harness/examples.mts';
 import { describeFailure, type JsonObject, withCredential, type WorkflowJson } from '../../../harness/n8nApi.mts';
 import { readRecords } from '../../support/apiClient.mts';
-import { NODE_TYPE } from '../../support/linearWorkflow.mts';
+import { byId, inTable, NODE_TYPE } from '../../support/linearWorkflow.mts';
+import { storeCredential } from '../../support/n8n.mts';
 import { jsonOf, run } from '../run.mts';
 import { useN8n } from '../sharedN8n.mts';
 
@@ -27,8 +28,6 @@ async function requestList<T>(kind: string, methodName: string, parameters: Json
 		credentials: { [CREDENTIAL_TYPE]: n8n.credential },
 	});
 }
-
-const locator = (value: string) => ({ __rl: true, mode: 'list', value });
 
 test('n8n offers the node, and as a tool for agents', async () => {
 	const response = await fetch(`${n8n.url}/types/nodes.json`, { headers: { cookie: n8n.api.cookie(), 'browser-id': n8n.api.browserId } });
@@ -58,16 +57,16 @@ test('applications and tables are listed, a table depends on its application', a
 		(await requestList<List>('resource-locator-results', methodName, parameters)).results.map(({ value }) => value);
 	const applications = await values('searchApplications', {});
 	assert.ok(applications.includes('crm') && applications.includes('geo'), applications.join());
-	const crm = await values('searchTables', { application: locator('crm') });
+	const crm = await values('searchTables', { application: byId('crm') });
 	assert.ok(crm.includes('contacts') && !crm.includes('airports'), crm.join());
-	assert.deepEqual(await values('searchTables', { application: locator('geo') }), ['airports']);
+	assert.deepEqual(await values('searchTables', { application: byId('geo') }), ['airports']);
 });
 
 test("the mapper shows the table's fields", async () => {
 	const { fields } = await requestList<{ fields: Array<{ id: string; type: string; required: boolean }> }>(
 		'resource-mapper-fields',
 		'getColumnsToUpsert',
-		{ application: locator('geo'), table: locator('airports') },
+		inTable('geo', 'airports'),
 	);
 	assert.deepEqual(
 		fields.map(({ id, type, required }) => [id, type, required]),
@@ -127,10 +126,9 @@ test('without the error branch a bad row stops the run before anything is writte
 });
 
 test('an expired token stops the run, and appears nowhere', async () => {
-	const { data, ...rest } = sandboxCredential(n8n.sandbox);
 	const token = n8n.sandbox.tokens.expired;
-	const id = await n8n.api.createCredential({ ...rest, name: 'Expired', data: { ...data, accessType: 'jwt', token } });
-	const workflow = withCredential(await n8n.readExample(BRANCHES), CREDENTIAL_TYPE, { id, name: 'Expired' });
+	const expired = await storeCredential(n8n.api, sandboxCredential(n8n.sandbox), { accessType: 'jwt', token });
+	const workflow = withCredential(await n8n.readExample(BRANCHES), CREDENTIAL_TYPE, expired);
 	const nodes = workflow.nodes.map((node) => ({ ...node, onError: 'stopWorkflow' }));
 	const execution = await runFailing({ ...workflow, nodes });
 	assert.equal(execution.status, 'error');

@@ -29,6 +29,7 @@ import {
 } from '../../../harness/n8nApi.mts';
 import { fileResponse, jsonResponse, type StubServer, startStubServer } from '../../support/stubServer.mts';
 import { readRecords } from '../../support/apiClient.mts';
+import { listExecutions, storeCredential } from '../../support/n8n.mts';
 import { waitUntil } from '../../support/waitUntil.mts';
 import { jsonOf, postToWebhook, run as runOn } from '../run.mts';
 import { useN8n } from '../sharedN8n.mts';
@@ -379,15 +380,11 @@ test('changes with a cursor in static data: each change once, from run to run', 
 	const [schedule] = workflow.nodes;
 	schedule!.parameters = { rule: { interval: [{ field: 'seconds', secondsInterval: 6 }] } };
 	const id = await n8n.api.createWorkflow(workflow);
-	const executions = async () => {
-		const filter = encodeURIComponent(JSON.stringify({ workflowId: id, status: ['success'] }));
-		const { results } = await n8n.api.request<{ results: Array<{ id: string }> }>('GET', `/executions?filter=${filter}&limit=100`);
-		return results.map((result) => result.id).sort((a, b) => Number(a) - Number(b));
-	};
+	const executions = async () => (await listExecutions(n8n.api, id, { status: 'success' })).toReversed();
 	const emitted = async () => {
 		const found: JsonObject[] = [];
 		for (const execution of await executions()) {
-			const ended = await n8n.api.readExecution(execution);
+			const ended = await n8n.api.readExecution(execution.id);
 			found.push(...(ended ? emittedBy(ended) : []));
 		}
 		return found;
@@ -492,7 +489,7 @@ test('the link that npm start prints signs any browser in', async () => {
 
 test('a large file in parts: each part imports its rows, the main workflow adds them up', async () => {
 	const key = webhookCredential();
-	const webhook = { id: await n8n.api.createCredential(key), name: key.name };
+	const webhook = await storeCredential(n8n.api, key);
 	const prepare = async (name: string) => withCredential(await n8n.readExample(name, { [N8N_ADDRESS]: n8n.url }), key.type, webhook);
 	const workflow = await prepare('large-file-in-parts.json');
 	const part = await n8n.api.createWorkflow(await prepare(PART_EXAMPLE));

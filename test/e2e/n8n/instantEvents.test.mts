@@ -3,9 +3,10 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import axios from 'axios';
-import { CREDENTIAL_NAME, CREDENTIAL_TYPE, sandboxCredential } from '../../../harness/examples.mts';
+import { CREDENTIAL_TYPE, sandboxCredential } from '../../../harness/examples.mts';
 import { outputItems, parseExecutionData, type ExecutionData, withCredential } from '../../../harness/n8nApi.mts';
 import { readRecords } from '../../support/apiClient.mts';
+import { listExecutions, storeCredential } from '../../support/n8n.mts';
 import { waitUntil } from '../../support/waitUntil.mts';
 import { useN8n } from '../sharedN8n.mts';
 
@@ -14,9 +15,7 @@ const SECRET = 'made up for this test';
 const n8n = await useN8n();
 
 test('the platform calls, and is refused without the secret', async () => {
-	const made = sandboxCredential(n8n.sandbox);
-	const data = { ...made.data, moreSettings: true, webhookSecret: SECRET };
-	const credential = { id: await n8n.api.createCredential({ ...made, data }), name: CREDENTIAL_NAME };
+	const credential = await storeCredential(n8n.api, sandboxCredential(n8n.sandbox), { moreSettings: true, webhookSecret: SECRET });
 	const example = withCredential(await n8n.readExample('instant-events.json'), CREDENTIAL_TYPE, credential);
 	const workflowId = await n8n.api.createWorkflow(example);
 	await n8n.api.publish(workflowId);
@@ -30,16 +29,11 @@ test('the platform calls, and is refused without the secret', async () => {
 				validateStatus: () => true,
 			})
 		).status;
-	/** The executions of the workflow so far, of any status or of one. */
-	const executions = async (status: string[] = []) => {
-		const filter = encodeURIComponent(JSON.stringify({ workflowId, ...(status.length > 0 && { status }) }));
-		const path = `/executions?filter=${filter}&limit=100`;
-		return (await n8n.api.request<{ results: Array<{ id: string }> }>('GET', path)).results;
-	};
+	const failures = async () => await listExecutions(n8n.api, workflowId, { status: 'error' });
 	/** What a node returned in all of them. */
 	const itemsOf = async (node: string) => {
 		const items = [];
-		for (const { id } of await executions()) {
+		for (const { id } of await listExecutions(n8n.api, workflowId)) {
 			const { data: text } = await n8n.api.request<{ data: string }>('GET', `/executions/${id}`);
 			items.push(...outputItems({ data: parseExecutionData(text) as ExecutionData }, node));
 		}
@@ -74,7 +68,7 @@ test('the platform calls, and is refused without the secret', async () => {
 
 	// The platform has its response by then; the failure is an execution of its own.
 	assert.equal(await call({ recordId: 'f0000000-0000-4000-8000-000000000000' }), 200);
-	await waitUntil('the failure', async () => (await executions(['error'])).length > 0);
-	assert.equal((await executions(['error'])).length, 1);
+	await waitUntil('the failure', async () => (await failures()).length > 0);
+	assert.equal((await failures()).length, 1);
 	await n8n.api.unpublish(workflowId);
 });

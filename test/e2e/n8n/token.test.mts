@@ -9,7 +9,7 @@ import { join } from 'node:path';
 import { after, before, test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type TestEnvironment, setUpTestEnvironment } from '../../../harness/testEnvironment.mts';
-import { CREDENTIAL_NAME, CREDENTIAL_TYPE, sandboxCredential } from '../../../harness/examples.mts';
+import { CREDENTIAL_TYPE, sandboxCredential } from '../../../harness/examples.mts';
 import type { FaultRule } from '../../../harness/sandboxAdmin.mts';
 import { N8N_VERSION } from '../../../harness/install.mts';
 import { type RunningN8n, startN8n } from '../../../harness/n8nProcess.mts';
@@ -23,6 +23,7 @@ import {
 	signIn,
 } from '../../../harness/n8nApi.mts';
 import { baseNode, inTable, linearWorkflow, NODE_TYPE, platformNode, type Step } from '../../support/linearWorkflow.mts';
+import { storeCredential } from '../../support/n8n.mts';
 import { StubServer, jsonResponse } from '../../support/stubServer.mts';
 
 /** A token that the sandbox made up, so that it can be searched for. */
@@ -55,9 +56,7 @@ before(async () => {
 		},
 	});
 	n8nApi = await signIn(n8n.url, createOwner());
-	const made = sandboxCredential(environment.sandbox);
-	const id = await n8nApi.createCredential({ ...made, data: { ...made.data, token } });
-	credential = { id, name: CREDENTIAL_NAME };
+	credential = await storeCredential(n8nApi, sandboxCredential(environment.sandbox), { token });
 });
 
 after(async () => {
@@ -90,9 +89,7 @@ for (const [name, expression, expected] of [
 	['gives nothing', () => "={{ '' }}", /token in the credential is empty/],
 ] as const) {
 	test(`an expression in the field Token that ${name}`, async () => {
-		const made = sandboxCredential(environment.sandbox);
-		const data = { ...made.data, token: expression(token) };
-		const id = await n8nApi.createCredential({ ...made, name, data });
+		const { id } = await storeCredential(n8nApi, sandboxCredential(environment.sandbox), { token: expression(token) });
 		const failure = describeFailure(await run(platformNode('Call', 'application: getAll', {}), id));
 		if (expected) assert.match(failure ?? '', expected);
 		else assert.equal(failure, undefined);

@@ -8,6 +8,7 @@ import { test } from 'node:test';
 import { CREDENTIAL_NAME, CREDENTIAL_TYPE, N8N_ADDRESS, PART_EXAMPLE, readExample, webhookCredential } from '../../../harness/examples.mts';
 import { type ExecutionItem, type JsonObject, outputItems, withCredential, type WorkflowJson } from '../../../harness/n8nApi.mts';
 import { baseNode, inTable, linearWorkflow } from '../../support/linearWorkflow.mts';
+import { listExecutions, storeCredential } from '../../support/n8n.mts';
 import { readRecords } from '../../support/apiClient.mts';
 import { fileResponse, startStubServer } from '../../support/stubServer.mts';
 import { waitUntil } from '../../support/waitUntil.mts';
@@ -46,7 +47,7 @@ test('one file in parts: both workers import at the same time, each row once', a
 	const server = await startStubServer(() => fileResponse('orders.csv', csv, 'text/csv'));
 	context.after(async () => await server.stop());
 	const key = webhookCredential();
-	const webhook = { id: await n8nApi.createCredential(key), name: key.name };
+	const webhook = await storeCredential(n8nApi, key);
 	const create = async (name: string, ...parts: JsonObject[]) => {
 		const workflow = await prepared(name, `${server.origin}/orders.csv`, parts);
 		return await n8nApi.createWorkflow(withCredential(workflow, key.type, webhook));
@@ -81,8 +82,8 @@ test('one file in parts: both workers import at the same time, each row once', a
 	context.diagnostic(`of the parts, the workers ran ${shares.join(' and ')}`);
 	assert.equal(shares[0]! + shares[1]!, 4);
 	assert.ok(shares.every((share) => share > 0));
-	const [first, second] = (await harness.listExecutions(part)).sort((a, b) => a.startedAt.localeCompare(b.startedAt));
-	assert.ok(second!.startedAt < first!.stoppedAt, 'the parts ran one after the other');
+	const [first, second] = (await listExecutions(n8nApi, part)).sort((a, b) => a.startedAt!.localeCompare(b.startedAt!));
+	assert.ok(second!.startedAt! < first!.stoppedAt, 'the parts ran one after the other');
 	await n8nApi.unpublish(part);
 });
 

@@ -2,7 +2,7 @@
 
 import type { RunningSandbox } from '../../../harness/sandboxProcess.mts';
 import type { JsonObject } from '../../../harness/n8nApi.mts';
-import { baseNode, inTable, NODE_TYPE, platformNode, type Step } from '../../support/linearWorkflow.mts';
+import { AUTOMATIC, baseNode, inTable, platformNode, type Step } from '../../support/linearWorkflow.mts';
 import { type StubServer, jsonResponse, startStubServer } from '../../support/stubServer.mts';
 
 export const APP = 'shop';
@@ -51,8 +51,7 @@ export const fetchItemsNode = (url: string) => baseNode('Get', 'httpRequest', 4.
 
 /** Our node on all items at once, with the fields named as in the items. */
 export function writeManyNode(operation: string, table: string, settings: JsonObject = {}, options: JsonObject = {}): Step {
-	const columns = { mappingMode: 'autoMapInputData', value: null, matchingColumns: [], schema: [] };
-	return { ...platformNode('Write', `record: ${operation}`, { ...inTable(APP, table), columns, options }), ...settings };
+	return { ...platformNode('Write', `record: ${operation}`, { ...inTable(APP, table), columns: AUTOMATIC, options }), ...settings };
 }
 
 /** Import From File or Export to File, on the orders. */
@@ -61,10 +60,3 @@ export const rowFileNode = (name: string, operation: string, options: JsonObject
 
 export const attachmentNode = (name: string, operation: string, parameters: JsonObject) =>
 	platformNode(name, `attachment: ${operation}`, { ...inTable(APP, ORDERS), fileField: 'papers', options: {}, ...parameters });
-
-/** Our trigger on the orders, polled at these seconds of each minute. */
-export function triggerNode(name: string, seconds: number[]): Step {
-	const item = seconds.map((second) => ({ mode: 'custom', cronExpression: `${second} * * * * *` }));
-	const parameters = { pollTimes: { item }, triggerOn: 'createdOrUpdated', ...inTable(APP, ORDERS) };
-	return { name, type: `${NODE_TYPE}Trigger`, typeVersion: 1, parameters };
-}

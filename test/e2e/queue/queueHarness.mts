@@ -8,6 +8,7 @@ import { sandboxCredential } from '../../../harness/examples.mts';
 import { type Execution, createOwner, outputItems, type N8nApi, signIn, type JsonObject } from '../../../harness/n8nApi.mts';
 import { linearWorkflow, type Step } from '../../support/linearWorkflow.mts';
 import type { SandboxAdmin } from '../../../harness/sandboxAdmin.mts';
+import { type ExecutionSummary, listExecutions } from '../../support/n8n.mts';
 import type { StubServer } from '../../support/stubServer.mts';
 import { postToWebhook } from '../run.mts';
 import { fetchItemsNode, createTables, ORDERS, serveOrders, writeManyNode } from './queueFixtures.mts';
@@ -22,13 +23,6 @@ const ENVIRONMENT = {
 	// A worker that is asked to stop may end its job.
 	N8N_GRACEFUL_SHUTDOWN_TIMEOUT: '60',
 };
-
-export interface ExecutionSummary {
-	id: string;
-	status: string;
-	startedAt: string;
-	stoppedAt: string;
-}
 
 /** An execution that neither waits nor runs. */
 export const isFinished = ({ status }: ExecutionSummary) => !['new', 'running', 'waiting'].includes(status);
@@ -102,16 +96,9 @@ export class QueueHarness {
 		assert.equal(await postToWebhook(`${this.environment.main.url}/webhook/${path}`, body), 200);
 	}
 
-	/** A workflow's executions, the latest first, ended or not. */
-	async listExecutions(workflowId: string): Promise<ExecutionSummary[]> {
-		const filter = encodeURIComponent(JSON.stringify({ workflowId }));
-		const { results } = await this.n8nApi.request<{ results: ExecutionSummary[] }>('GET', `/executions?filter=${filter}&limit=100`);
-		return results;
-	}
-
 	/** The executions of a workflow that have ended, the latest first, with what they did. */
 	async finishedExecutions(workflowId: string): Promise<Execution[]> {
-		const listed = (await this.listExecutions(workflowId)).filter(isFinished);
+		const listed = (await listExecutions(this.n8nApi, workflowId)).filter(isFinished);
 		return (await Promise.all(listed.map(({ id }) => this.n8nApi.readExecution(id)))).filter((one) => one !== undefined);
 	}
 

@@ -11,17 +11,17 @@ import { test } from 'node:test';
 import { CREDENTIAL_NAME, CREDENTIAL_TYPE, sandboxCredential } from '../../../harness/examples.mts';
 import { logFile } from '../../../harness/queueEnvironment.mts';
 import { describeFailure, outputItems } from '../../../harness/n8nApi.mts';
-import { byId, linearWorkflow, webhookNode } from '../../support/linearWorkflow.mts';
+import { byId, everySeconds, inTable, linearWorkflow, triggerNode, webhookNode } from '../../support/linearWorkflow.mts';
+import { listExecutions, storeCredential } from '../../support/n8n.mts';
 import { readRecords } from '../../support/apiClient.mts';
 import { countPolls } from '../../support/pollLog.mts';
 import { waitUntil } from '../../support/waitUntil.mts';
 import { run } from '../run.mts';
 import { isFinished, queueHarness } from './queueHarness.mts';
-import { APP, attachmentNode, createTables, fetchItemsNode, ORDERS, triggerNode, writeManyNode } from './queueFixtures.mts';
+import { APP, attachmentNode, createTables, fetchItemsNode, ORDERS, writeManyNode } from './queueFixtures.mts';
 
 const RUNS_AT_ONCE = 8;
 const ITEMS_EACH = 500;
-const SECONDS_BETWEEN_POLLS = 2;
 
 const harness = await queueHarness();
 const { environment } = harness;
@@ -31,8 +31,7 @@ const token = await harness.admin.createToken({
 	type: 'role',
 	permissions: [{ app: '*', table: '*', allow: ['structure', 'read', 'create', 'update'] }],
 });
-const made = sandboxCredential(environment.sandbox);
-const credential = await harness.n8nApi.createCredential({ ...made, data: { ...made.data, token } });
+const { id: credential } = await storeCredential(harness.n8nApi, sandboxCredential(environment.sandbox), { token });
 
 const tookUp = async () => (await harness.executionsByWorker()).flat();
 
@@ -103,8 +102,8 @@ test('files that main receives go up from a worker and come down again, unchange
 });
 
 test('main polls and workers execute; with no worker up nothing is lost, nothing emitted twice', async (context) => {
-	const seconds = Array.from({ length: 60 / SECONDS_BETWEEN_POLLS }, (_, index) => index * SECONDS_BETWEEN_POLLS);
-	const workflow = await harness.n8nApi.createWorkflow(linearWorkflow('Watch', credential, [], triggerNode('Start', seconds)));
+	const trigger = triggerNode('Start', everySeconds(2), { triggerOn: 'createdOrUpdated', ...inTable(APP, ORDERS) });
+	const workflow = await harness.n8nApi.createWorkflow(linearWorkflow('Watch', credential, [], trigger));
 	const polls = async () => await countPolls(harness.admin);
 	await createTables(environment.sandbox);
 	await harness.admin.clearRequests();
@@ -128,7 +127,7 @@ test('main polls and workers execute; with no worker up nothing is lost, nothing
 		// One that started after that, completely, including any execution that it started.
 		const before = await polls();
 		await waitUntil('two more polls', async () => (await polls()) >= before + 2);
-		await waitUntil('all executions end', async () => (await harness.listExecutions(workflow)).every(isFinished));
+		await waitUntil('all executions end', async () => (await listExecutions(harness.n8nApi, workflow)).every(isFinished));
 		assert.deepEqual(await emitted(), expected);
 	};
 	await create('T1', 'T2', 'T3');

@@ -5,10 +5,12 @@
 
 import assert from 'node:assert/strict';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { CREDENTIAL_NAME, CREDENTIAL_TYPE, sandboxCredential } from '../../../harness/examples.mts';
+import { sandboxCredential } from '../../../harness/examples.mts';
 import { createOwner, type ExecutionData, type N8nApi, parseExecutionData, signIn, startItems } from '../../../harness/n8nApi.mts';
 import { type RunningN8n, startN8n } from '../../../harness/n8nProcess.mts';
 import type { TestEnvironment } from '../../../harness/testEnvironment.mts';
+import { atSecond, everySeconds, inTable, linearWorkflow, triggerNode } from '../../support/linearWorkflow.mts';
+import { listExecutions, PAGE } from '../../support/n8n.mts';
 import { type Change, countPolls, isStartStored, nameOf, PollLog } from '../../support/pollLog.mts';
 import { createSandboxAdmin, type SandboxAdmin } from '../../../harness/sandboxAdmin.mts';
 import { waitUntil } from '../../support/waitUntil.mts';
@@ -31,20 +33,15 @@ export const SCHEDULERS = {
 export type Scheduler = keyof typeof SCHEDULERS;
 
 const TRIGGER = 'Airports that changed';
-const locator = (value: string) => ({ __rl: true, mode: 'list', value });
-const custom = (cronExpression: string) => ({ mode: 'custom', cronExpression });
 
 /** One poll time per minute, the next one this many seconds from now. */
-export const onceAMinute = (seconds: number) => [custom(`${new Date(Date.now() + seconds * 1000).getSeconds()} * * * * *`)];
+export const onceAMinute = (seconds: number) => [atSecond(new Date(Date.now() + seconds * 1000).getSeconds())];
 
 export const SECONDS_BETWEEN_POLLS = 4;
 
 /** A poll every four seconds, and a second one at the same moment. */
 export const manyPollTimes = () =>
-	Array.from({ length: 60 / SECONDS_BETWEEN_POLLS }, (_, index) => [
-		custom(`${index * SECONDS_BETWEEN_POLLS} * * * * *`),
-		custom(`${index * SECONDS_BETWEEN_POLLS} */1 * * * *`),
-	]).flat();
+	everySeconds(SECONDS_BETWEEN_POLLS).flatMap((time) => [time, { ...time, cronExpression: time.cronExpression.replace('*', '*/1') }]);
 
 interface Row {
 	id: string;
@@ -63,13 +60,6 @@ export interface Verdict {
 	/** The lost and doubled ones that fell between the two writes of an n8n that was killed. */
 	lostBetweenWrites: number;
 	doubledBetweenWrites: number;
-}
-
-interface ExecutionRow {
-	id: string;
-	status: string;
-	mode: string;
-	startedAt: string | null;
 }
 
 /**
@@ -132,28 +122,9 @@ export class ActiveWorkflow {
 		this.#expected.clear();
 		this.#judged.clear();
 		this.#executions.clear();
-		const id = await this.n8nApi.createCredential(sandboxCredential(this.#environment.sandbox));
-		this.id = await this.n8nApi.createWorkflow({
-			name: 'Watch airports',
-			nodes: [
-				{
-					id: '0b8c6f0e-52c0-4a0e-9a6e-000000000001',
-					name: TRIGGER,
-					type: 'n8n-nodes-data-platform.dataPlatformTrigger',
-					typeVersion: 1,
-					position: [0, 0],
-					parameters: {
-						pollTimes: { item: pollTimes },
-						triggerOn: 'createdOrUpdated',
-						application: locator('geo'),
-						table: locator('airports'),
-						...parameters,
-					},
-					credentials: { [CREDENTIAL_TYPE]: { id, name: CREDENTIAL_NAME } },
-				},
-			],
-			connections: {},
-		});
+		const credential = await this.n8nApi.createCredential(sandboxCredential(this.#environment.sandbox));
+		const trigger = triggerNode(TRIGGER, pollTimes, { triggerOn: 'createdOrUpdated', ...inTable('geo', 'airports'), ...parameters });
+		this.id = await this.n8nApi.createWorkflow(linearWorkflow('Watch airports', credential, [], trigger));
 		const hasGap = this.#scheduler !== 'durable cursors';
 		this.#pollLog = hasGap ? new PollLog(this.#environment.userFolder, this.id, TRIGGER) : undefined;
 		await this.n8nApi.publish(this.id);
@@ -256,13 +227,8 @@ export class ActiveWorkflow {
 
 	/** Reads the items of executions that have ended, or that died with a previous n8n. */
 	async #readExecutions(): Promise<void> {
-		const filter = encodeURIComponent(JSON.stringify({ workflowId: this.id }));
-		let last = '';
-		for (;;) {
-			const { results } = await this.n8nApi.request<{ results: ExecutionRow[] }>(
-				'GET',
-				`/executions?filter=${filter}&limit=50${last && `&lastId=${last}`}`,
-			);
+		for (let before: string | undefined; ; ) {
+			const results = await listExecutions(this.n8nApi, this.id, { before });
 			for (const { id, status, mode, startedAt } of results) {
 				if (mode !== 'trigger' || status === 'error' || this.#executions.has(id)) continue;
 				const isOpen = ['new', 'running'].includes(status);
@@ -277,8 +243,8 @@ export class ActiveWorkflow {
 				}
 				this.#executions.set(id, names);
 			}
-			if (results.length < 50) return;
-			last = results.at(-1)!.id;
+			if (results.length < PAGE) return;
+			before = results.at(-1)!.id;
 		}
 	}
 

@@ -1,4 +1,4 @@
-/** The error branch and the success branch both know which item theirs comes from. */
+/** Whether nodes after Data Platform still know which item theirs comes from. */
 import { NodeConnectionTypes } from 'n8n-workflow';
 import { NODE_TYPE, defined, runWorkflow, type WorkflowJson } from '../support/engine/engine.cts';
 import { numbered, recordParameters, useHarness } from './fixtures.cts';
@@ -7,13 +7,14 @@ const harness = useHarness();
 
 const to = (node: string) => [{ node, type: NodeConnectionTypes.Main, index: 0 }];
 
-/** Writes a note about the item that this one comes from. */
+/** A node that stores a note, such as `good: 1 inserted`: its name, the number of the original item, and the outcome or error. */
 function note(name: string) {
 	const text = `={{ "${name}: " + $('Items').item.json.number + " " + ($json.error ?? $json.outcome ?? $json.id ?? "") }}`;
 	const parameters = recordParameters('create', { table: 'notes', parameters: { columns: defined({ text }) } });
 	return { name, type: NODE_TYPE, parameters };
 }
 
+/** Items → Data Platform → good, or → bad by the error output. */
 const workflow = (operation: string): WorkflowJson => ({
 	nodes: [
 		{ name: 'Items', type: 'test.items' },
@@ -24,22 +25,26 @@ const workflow = (operation: string): WorkflowJson => ({
 	connections: { Items: { main: [to('Data Platform')] }, 'Data Platform': { main: [to('good'), to('bad')] } },
 });
 
-test.each(['create', 'upsert'])("after %s, $('Items').item resolves on both branches", async (operation) => {
-	const items = numbered(5).map((order, index) => ({ json: index === 2 ? { ...order, state: 'lost' } : order }));
-	const result = await runWorkflow(workflow(operation), items, harness.credential);
+/** Runs the workflow with these items. Returns the notes that it stored. */
+async function notesOf(run: WorkflowJson, items: ReturnType<typeof numbered>): Promise<string[]> {
+	const result = await runWorkflow(
+		run,
+		items.map((json) => ({ json })),
+		harness.credential,
+	);
 	expect(result.error).toBeUndefined();
-	const notes = (await harness.values('text', 'notes')).map(String).sort();
-	const good = ['1', '2', '4', '5'].map((number) => `good: ${number} inserted`);
-	expect(notes).toEqual([expect.stringMatching(/^bad: 3 .*'state'/), ...good]);
+	return (await harness.values('text', 'notes')).map(String);
+}
+
+test.each(['create', 'upsert'])("after %s, $('Items').item is the original item on the success and the error output", async (operation) => {
+	const items = numbered(5).map((order, index) => (index === 2 ? { ...order, state: 'lost' } : order));
+	const good = ['good: 1 inserted', 'good: 2 inserted', 'good: 4 inserted', 'good: 5 inserted'];
+	expect((await notesOf(workflow(operation), items)).sort()).toEqual([expect.stringMatching(/^bad: 3 .*'state'/), ...good]);
 });
 
-test('two nodes further on the items are still known', async () => {
+test("two nodes after Data Platform, $('Items').item is still the original item", async () => {
 	const { nodes, connections } = workflow('upsert');
-	nodes.push(note('later'));
-	connections.good = { main: [to('later')] };
-	const items = numbered(3).map((json) => ({ json }));
-	const result = await runWorkflow({ nodes, connections }, items, harness.credential);
-	expect(result.error).toBeUndefined();
-	const later = (await harness.values('text', 'notes')).map(String).filter((t) => t.startsWith('later'));
-	expect(later.map((text) => text.split(' ')[1])).toEqual(['1', '2', '3']);
+	const later = { nodes: [...nodes, note('later')], connections: { ...connections, good: { main: [to('later')] } } };
+	const notes = (await notesOf(later, numbered(3))).filter((text) => text.startsWith('later'));
+	expect(notes.map((text) => text.split(' ')[1])).toEqual(['1', '2', '3']);
 });

@@ -5,9 +5,10 @@
 import fc from 'fast-check';
 import { readRecords } from '../../../nodes/DataPlatform/api/readRecords.ts';
 import type { RecordQuery } from '../../../nodes/DataPlatform/api/pages.ts';
-import { httpResponse, fakePlatform } from '../stubPlatform.cts';
+import { fakePlatform, pageResponse } from '../stubPlatform.cts';
 
 const TABLE = { table: 'things' };
+const GROUPS = 3;
 
 interface Row {
 	id: string;
@@ -15,8 +16,11 @@ interface Row {
 	rank: number;
 }
 
-interface Body {
-	filter?: Array<{ value: string }>;
+interface Contents {
+	/** The largest pages that the platform returns: of the list, and of the list with a filter. */
+	caps: [listed: number, filtered: number];
+	count: number;
+	seed: number;
 }
 
 /** A table whose records have a group, which filters and saved views use, and a rank to sort by. */
@@ -28,20 +32,16 @@ class Things {
 	readonly client;
 	private made = 0;
 
-	/** @param caps the largest pages of the list, and of the list with a filter */
-	constructor(caps: [listed: number, filtered: number]) {
-		const { connection } = fakePlatform(({ url, method, body }) => {
+	constructor({ caps, count, seed }: Contents) {
+		for (let index = 0; index < count; index += 1) this.create((index * 7 + seed) % GROUPS, (index * 7919 + seed) % 1009);
+		const { connection } = fakePlatform((options) => {
 			this.requests += 1;
 			this.before(this.requests);
-			const query = new URL(url).searchParams;
-			const { filter } = (body ? JSON.parse(String(body)) : {}) as Body;
-			const group = query.get('userFilter') ?? filter?.[0]?.value;
-			const skip = Number(query.get('skip') ?? 0);
-			const cap = method === 'GET' ? caps[0] : caps[1];
-			const found = this.select(group, query.get('sort')?.startsWith('rank'));
-			const count = Math.min(Number(query.get('limit')), cap);
-			const data = found.slice(skip, skip + count).map(({ id }) => ({ id, fields: {} }));
-			return httpResponse(200, { data });
+			const query = new URL(options.url).searchParams;
+			const { filter } = (options.body ? JSON.parse(String(options.body)) : {}) as { filter?: Array<{ value: string }> };
+			const rows = this.select(query.get('userFilter') ?? filter?.[0]?.value, query.get('sort')?.startsWith('rank'));
+			const records = rows.map(({ id }) => ({ id, fields: {} }));
+			return pageResponse(options, records, options.method === 'GET' ? caps[0] : caps[1]);
 		});
 		this.client = connection;
 	}
@@ -51,23 +51,17 @@ class Things {
 		this.rows.push({ id: `r${this.made}`, group, rank });
 	}
 
-	select(group?: string, isByRank?: boolean): Row[] {
+	private select(group?: string, isByRank?: boolean): Row[] {
 		const found = this.rows.filter((row) => group === undefined || String(row.group) === group);
 		return isByRank ? found.sort((a, b) => a.rank - b.rank || (a.id < b.id ? -1 : 1)) : found;
 	}
 
 	/** The records that a query selects, in its order. */
 	matching({ savedView, filter, sort }: RecordQuery): string[] {
-		const value = (filter?.filter[0] as { value?: string } | undefined)?.value;
-		return this.select(savedView ?? value, sort === 'rank').map(({ id }) => id);
+		const group = (filter?.filter[0] as { value?: string } | undefined)?.value;
+		return this.select(savedView ?? group, sort === 'rank').map(({ id }) => id);
 	}
 }
-
-const GROUPS = 3;
-const by = (group: number): RecordQuery['filter'] => ({
-	filter: [{ field: 'group', operator: 'eq', value: String(group) }],
-	filterOperator: 'and',
-});
 
 const cap = fc.oneof(
 	fc.constantFrom(25, 26, 30, 40, 60, 120, 999, 1000, Infinity),
@@ -75,10 +69,7 @@ const cap = fc.oneof(
 	fc.integer({ min: 25, max: 40 }),
 );
 
-/**
- * Sizes around a cap, where the last page is easily mistaken for one of many, or the other way
- * round.
- */
+/** Any number of records, often near a multiple of a cap, where the last page is easily mistaken for one of many, or the other way round. */
 const size = (caps: number[]) =>
 	fc.oneof(
 		fc.nat({ max: 60 }),
@@ -92,22 +83,10 @@ const size = (caps: number[]) =>
 			),
 	);
 
-const reading = fc.record({
-	query: fc.oneof<Array<fc.Arbitrary<RecordQuery>>>(
-		fc.constantFrom({}, { fields: ['a'] }),
-		fc.nat({ max: GROUPS }).map((group) => ({ filter: by(group) })),
-		fc.nat({ max: GROUPS }).map((group) => ({ filter: by(group), fields: ['a'] })),
-		fc.nat({ max: GROUPS }).map((group) => ({ savedView: String(group) })),
-	),
-	sort: fc.constantFrom(undefined, 'rank'),
-	limit: fc.oneof(fc.constant(Infinity), fc.integer({ min: 1, max: 1500 })),
-	offset: fc.oneof(fc.constant(0), fc.constant(0), fc.nat({ max: 1200 })),
-});
-
 /** Many small pages take long, and test no more than a few. */
 const MAX_PAGES = 100;
 
-const table = fc
+const contents = fc
 	.tuple(cap, cap)
 	.chain((caps) =>
 		fc.record({
@@ -117,73 +96,72 @@ const table = fc
 		}),
 	);
 
-const fill = (things: Things, count: number, seed: number) => {
-	for (let index = 0; index < count; index += 1) {
-		things.create((index * 7 + seed) % GROUPS, (index * 7919 + seed) % 1009);
-	}
-};
+/** A group, or one without records. */
+const group = fc.nat({ max: GROUPS }).map(String);
+const inGroup = (value: string): RecordQuery => ({
+	filter: { filter: [{ field: 'group', operator: 'eq', value }], filterOperator: 'and' },
+});
+const selection = fc.oneof<Array<fc.Arbitrary<RecordQuery>>>(
+	fc.constantFrom({}, { fields: ['a'] }),
+	group.map(inGroup),
+	group.map((value) => ({ ...inGroup(value), fields: ['a'] })),
+	group.map((savedView) => ({ savedView })),
+);
+const query = fc.tuple(selection, fc.constantFrom(undefined, 'rank')).map(([selected, sort]): RecordQuery => ({ ...selected, sort }));
 
-async function read(things: Things, query: RecordQuery, limit = Infinity, offset = 0) {
+async function read(things: Things, of: RecordQuery, limit = Infinity, offset = 0) {
 	const notes = { hasShifted: false };
 	const ids: string[] = [];
-	for await (const page of readRecords(things.client, TABLE, query, limit, notes, offset)) {
-		ids.push(...page.map(({ id }) => id));
-	}
+	for await (const page of readRecords(things.client, TABLE, of, limit, notes, offset)) ids.push(...page.map(({ id }) => id));
 	return { ids, ...notes };
 }
 
-test('at random: each read returns all records once, in its order', async () => {
-	const readings = fc.array(reading, { minLength: 1, maxLength: 5 });
-	await fc.assert(
-		fc.asyncProperty(table, readings, async ({ caps, count, seed }, all) => {
-			const things = new Things(caps);
-			fill(things, count, seed);
-			for (const { query, sort, limit, offset } of all) {
-				const whole = { ...query, sort };
-				expect(await read(things, whole, limit, offset)).toEqual({
-					ids: things.matching(whole).slice(offset, offset + limit),
-					hasShifted: false,
-				});
+const checkOften = async <T,>(property: fc.IAsyncProperty<T>) =>
+	await fc.assert(property, { numRuns: 4 * (fc.readConfigureGlobal().numRuns ?? 100) });
+
+test('at random: each read returns every record that its query selects once, in order, from its offset to its limit', async () => {
+	const limits = fc.oneof(fc.constant(Infinity), fc.integer({ min: 1, max: 1500 }));
+	const offsets = fc.oneof(fc.constant(0), fc.constant(0), fc.nat({ max: 1200 }));
+	const readings = fc.array(fc.tuple(query, limits, offsets), { minLength: 1, maxLength: 5 });
+	await checkOften(
+		fc.asyncProperty(contents, readings, async (initial, all) => {
+			const things = new Things(initial);
+			for (const [selected, limit, offset] of all) {
+				const ids = things.matching(selected).slice(offset, offset + limit);
+				expect(await read(things, selected, limit, offset)).toEqual({ ids, hasShifted: false });
 			}
 		}),
-		{ numRuns: 4 * (fc.readConfigureGlobal().numRuns ?? 100) },
 	);
 });
 
 const write = fc.record({
 	after: fc.nat({ max: 15 }),
-	what: fc.constantFrom('create' as const, 'delete' as const, 'move' as const),
+	action: fc.constantFrom('create' as const, 'delete' as const, 'move' as const),
 	pick: fc.nat(),
 	many: fc.constantFrom(1, 1, 3, 50),
 });
 
-test('with another writer: no lasting record is missing without a notice, and none comes twice', async () => {
+test('at random, beside another writer: a read returns no record twice, and misses none that stays, unless it is sorted and says so', async () => {
 	const writes = fc.array(write, { maxLength: 8 });
-	await fc.assert(
-		fc.asyncProperty(table, reading, writes, async (given, { query, sort }, all) => {
-			// With one record per page, nothing can show that nothing moved.
-			const caps = given.caps.map((count) => Math.max(2, count)) as [number, number];
-			const things = new Things(caps);
-			fill(things, given.count, given.seed);
-			const whole = { ...query, sort };
-			const before = new Set(things.matching(whole));
-			const ever = new Set(before);
+	await checkOften(
+		fc.asyncProperty(contents, query, writes, async (initial, selected, all) => {
+			const things = new Things(initial);
+			const atFirst = new Set(things.matching(selected));
+			const ever = new Set(atFirst);
 			things.before = (requests) => {
-				for (const { what, pick, many } of all.filter(({ after }) => after === requests)) {
+				for (const { action, pick, many } of all.filter(({ after }) => after === requests)) {
 					const at = pick % Math.max(1, things.rows.length);
-					if (what === 'delete') things.rows.splice(at, many);
-					else if (what === 'create') things.create(pick % GROUPS, pick % 1009);
+					if (action === 'delete') things.rows.splice(at, many);
+					else if (action === 'create') things.create(pick % GROUPS, pick % 1009);
 					else if (things.rows[at]) things.rows[at].rank = pick % 977;
 				}
-				for (const id of things.matching(whole)) ever.add(id);
+				for (const id of things.matching(selected)) ever.add(id);
 			};
-			const { ids, hasShifted } = await read(things, whole);
-			things.before = () => undefined;
+			const { ids, hasShifted } = await read(things, selected);
 			expect(new Set(ids).size).toBe(ids.length);
 			expect(ids.filter((id) => !ever.has(id))).toEqual([]);
-			const missing = things.matching(whole).filter((id) => before.has(id) && !ids.includes(id));
-			if (sort === undefined || !hasShifted) expect(missing).toEqual([]);
+			const missing = things.matching(selected).filter((id) => atFirst.has(id) && !ids.includes(id));
+			if (selected.sort === undefined || !hasShifted) expect(missing).toEqual([]);
 		}),
-		{ numRuns: 4 * (fc.readConfigureGlobal().numRuns ?? 100) },
 	);
 });

@@ -4,60 +4,80 @@ import { PageSizes } from '../../../nodes/DataPlatform/api/pageSizes.ts';
 import { readRecords } from '../../../nodes/DataPlatform/api/readRecords.ts';
 import type { ApiClient } from '../../../nodes/DataPlatform/transport/client.ts';
 import type { ServiceError } from '../../../nodes/DataPlatform/transport/errors.ts';
-import { httpResponse, fakePlatform, type Serve } from '../stubPlatform.cts';
+import { fakePlatform, httpResponse, pageResponse, type Fake, type Serve } from '../stubPlatform.cts';
 
 const TABLE = { application: 'crm', table: 't' };
 
-/** A table with this many records, sorted by ID. Its platform may cut pages. */
-const table =
-	(size: number, largestPage = Infinity): Serve =>
-	({ url }) => {
-		const query = new URL(url).searchParams;
-		const skip = Number(query.get('skip') ?? 0);
-		const count = Math.max(0, Math.min(Number(query.get('limit')), largestPage, size - skip));
-		const data = Array.from({ length: count }, (_, index) => ({ id: `r${skip + index}`, fields: {} }));
-		return httpResponse(200, { data });
-	};
+const range = (from: number, to: number) => Array.from({ length: to - from }, (_, index) => `r${from + index}`);
+const records = (ids: string[]) => ids.map((id) => ({ id, fields: {} }));
+const page = (...ids: string[]) => httpResponse(200, { data: records(ids) });
+const forbidden = () => httpResponse(403, { errors: [] });
+const wait = async (ms: number) => await new Promise((resolve) => setTimeout(resolve, ms));
+
+/** A table with the records r0, r1 and so on. Its platform may cut pages. */
+function table(size: number, largestPage = Infinity): Serve {
+	const all = records(range(0, size));
+	return (options) => pageResponse(options, all, largestPage);
+}
+
+/** The same, except that the response to one request, counted from 1, is another. */
+const tableExcept = (size: number, request: number, respond: () => ReturnType<typeof httpResponse>): Serve => {
+	const serve = table(size);
+	return (options, count) => (count === request ? respond() : serve(options, count));
+};
+
+const skipsOf = (sent: Array<{ url: string }>) => sent.map(({ url }) => Number(new URL(url).searchParams.get('skip')));
 
 /** Reads to the end: the records' IDs, and what was noted. */
 async function readAll(client: ApiClient, limit = Infinity, { offset = 0, query = {} }: { offset?: number; query?: RecordQuery } = {}) {
 	const notes = { hasShifted: false };
 	const ids: string[] = [];
-	for await (const page of readRecords(client, TABLE, query, limit, notes, offset)) ids.push(...page.map(({ id }) => id));
+	for await (const found of readRecords(client, TABLE, query, limit, notes, offset)) ids.push(...found.map(({ id }) => id));
 	return { ids, notes };
 }
 
-const range = (from: number, to: number) => Array.from({ length: to - from }, (_, index) => `r${from + index}`);
-
-test('the next page is requested while one is worked on', async () => {
-	const { connection, sent } = fakePlatform(table(2500));
-	const requests: number[] = [];
-	const ids: string[] = [];
-	for await (const page of readRecords(connection, TABLE, {}, Infinity)) {
-		ids.push(...page.map(({ id }) => id));
+/** Reads to the end: the IDs and, for each page, how many requests had been sent when it was returned. */
+async function readCounting({ connection, sent }: Fake, limit: number | Promise<number>) {
+	const [ids, requests, sizes]: [string[], number[], number[]] = [[], [], []];
+	for await (const found of readRecords(connection, TABLE, {}, limit)) {
+		ids.push(...found.map(({ id }) => id));
+		sizes.push(found.length);
 		requests.push(sent.length);
 	}
+	return { ids, requests, sizes };
+}
+
+/** Reads one page, then stops: how many records it has. */
+async function readOnePage(client: ApiClient) {
+	const reading = readRecords(client, TABLE, {}, Infinity);
+	const { value } = await reading.next();
+	await reading.return(undefined);
+	return value?.length;
+}
+
+test('the next page is requested while a page is processed', async () => {
+	const { ids, requests } = await readCounting(fakePlatform(table(2500)), Infinity);
 	expect(requests).toEqual([2, 3, 3]);
 	expect(ids).toEqual(range(0, 2500));
 });
 
-test('the longer a reading is, the more pages are under way, up to four', async () => {
+test('the longer a read lasts, the more pages are requested at a time, up to four', async () => {
 	const serve = table(20_000);
 	let underWay = 0;
 	const { connection, sent } = fakePlatform(async (options, count) => {
 		underWay += 1;
-		await new Promise((resolve) => setTimeout(resolve, 1));
+		await wait(1);
 		underWay -= 1;
 		return await serve(options, count);
 	});
 	const ahead: number[] = [];
 	const ids: string[] = [];
 	const notes = { hasShifted: false };
-	for await (const page of readRecords(connection, TABLE, {}, Infinity, notes)) {
-		ids.push(...page.map(({ id }) => id));
+	for await (const found of readRecords(connection, TABLE, {}, Infinity, notes)) {
+		ids.push(...found.map(({ id }) => id));
 		ahead.push(underWay);
 		// Whatever was requested arrives while this page is processed.
-		await new Promise((resolve) => setTimeout(resolve, 5));
+		await wait(5);
 	}
 	expect(ids).toEqual(range(0, 20_000));
 	expect(notes).toEqual({ hasShifted: false });
@@ -67,32 +87,21 @@ test('the longer a reading is, the more pages are under way, up to four', async 
 	expect(sent).toHaveLength(24);
 });
 
-test('if they are being counted: the first page at the same time, then all others at once', async () => {
-	const { connection, sent } = fakePlatform(table(9500));
-	const counting = new Promise<number>((resolve) => setTimeout(() => resolve(9500), 5));
-	const requests: number[] = [];
-	const ids: string[] = [];
-	for await (const page of readRecords(connection, TABLE, {}, counting)) {
-		ids.push(...page.map(({ id }) => id));
-		requests.push(sent.length);
-	}
+test('while the records are being counted, the first page is requested, and after that all others at once', async () => {
+	const counting = wait(5).then(() => 9500);
+	const { ids, requests } = await readCounting(fakePlatform(table(9500)), counting);
 	// Each page repeats a record. Nothing is requested after the last one.
-	expect(requests).toEqual(Array.from({ length: 10 }, () => 10));
+	expect(requests).toEqual([10, 10, 10, 10, 10, 10, 10, 10, 10, 10]);
 	expect(ids).toEqual(range(0, 9500));
 });
 
-test('if the count is too low, the first page is returned whole, and no other is requested', async () => {
-	const { connection, sent } = fakePlatform(table(3000));
-	const pages: number[] = [];
-	for await (const page of readRecords(connection, TABLE, {}, Promise.resolve(10))) {
-		pages.push(page.length);
-	}
-	expect([pages, sent.length]).toEqual([[1000], 1]);
+test('if the count is too low, the first page is returned complete, and no other is requested', async () => {
+	expect(await readCounting(fakePlatform(table(3000)), Promise.resolve(10))).toMatchObject({ sizes: [1000], requests: [1] });
 });
 
-test('a count that fails ends the reading', async () => {
+test('a count that fails ends the read before another page is requested', async () => {
 	const { connection, sent } = fakePlatform(async (options, count) => {
-		await new Promise((resolve) => setTimeout(resolve, 5));
+		await wait(5);
 		return await table(3000)(options, count);
 	});
 	const reading = readRecords(connection, TABLE, {}, Promise.reject(new Error('no count')));
@@ -100,24 +109,19 @@ test('a count that fails ends the reading', async () => {
 	expect(sent).toHaveLength(1);
 });
 
-test('a long reading of which records go away meanwhile misses none that stay without a notice', async () => {
+test('if records are deleted during a long read, it notes a shift, and returns all that stay, none twice', async () => {
 	let rows = range(0, 12_000);
-	const gone = new Set<string>();
-	const { connection } = fakePlatform(async ({ url }, count) => {
-		const query = new URL(url).searchParams;
-		const skip = Number(query.get('skip') ?? 0);
-		const data = rows.slice(skip, skip + Number(query.get('limit'))).map((id) => ({ id, fields: {} }));
-		if (count === 7) {
-			for (const id of rows.slice(100, 150)) gone.add(id);
-			rows = rows.filter((id) => !gone.has(id));
-		}
-		await new Promise((resolve) => setTimeout(resolve, count % 3));
-		return httpResponse(200, { data });
+	const { connection } = fakePlatform(async (options, count) => {
+		const response = pageResponse(options, records(rows));
+		if (count === 7) rows = rows.toSpliced(100, 50);
+		await wait(count % 3);
+		return response;
 	});
 	const { ids, notes } = await readAll(connection);
-	expect(new Set(ids).size).toBe(ids.length);
+	const read = new Set(ids);
+	expect(read.size).toBe(ids.length);
 	expect(notes).toEqual({ hasShifted: true });
-	expect(ids.length).toBeGreaterThanOrEqual(11_900);
+	expect(rows.filter((id) => !read.has(id))).toEqual([]);
 });
 
 test.each([
@@ -125,13 +129,13 @@ test.each([
 	[1001, 2],
 	[1999, 2],
 	[5, 1],
-])('no page is requested that a limit of %d does not need', async (limit, requests) => {
+])('up to a limit of %d, %d pages are requested, none that it does not need', async (limit, requests) => {
 	const { connection, sent } = fakePlatform(table(9999));
 	expect((await readAll(connection, limit)).ids).toHaveLength(limit);
 	expect(sent).toHaveLength(requests);
 });
 
-describe('a platform that cuts pages', () => {
+describe('on a platform that cuts pages', () => {
 	const read = async (serve: Serve, limit = Infinity, offset = 0, untilEmpty?: boolean) => {
 		const { connection, sent } = fakePlatform(serve);
 		const { ids, notes } = await readAll(connection, limit, { offset, query: { untilEmpty } });
@@ -139,14 +143,17 @@ describe('a platform that cuts pages', () => {
 		return { ids, requests: sent.length };
 	};
 
-	test.each([25, 26, 30, 32, 40, 60, 99, 120, 250, 333, 500, 999, 1000])('to %d records: all are read', async (largest) => {
-		expect((await read(table(1500, largest))).ids).toEqual(range(0, 1500));
-		expect((await read(table(1500, largest), 1234)).ids).toEqual(range(0, 1234));
-		expect((await read(table(1500, largest), 700, 600)).ids).toEqual(range(600, 1300));
-		for (const size of [largest - 1, largest, largest + 1, 2 * largest, 2 * largest + 1]) {
-			expect((await read(table(size, largest))).ids).toEqual(range(0, size));
-		}
-	});
+	test.each([25, 26, 30, 32, 40, 60, 99, 120, 250, 333, 500, 999, 1000])(
+		'to %d records, all records are read, up to any limit and from any offset',
+		async (largest) => {
+			expect((await read(table(1500, largest))).ids).toEqual(range(0, 1500));
+			expect((await read(table(1500, largest), 1234)).ids).toEqual(range(0, 1234));
+			expect((await read(table(1500, largest), 700, 600)).ids).toEqual(range(600, 1300));
+			for (const size of [largest - 1, largest, largest + 1, 2 * largest, 2 * largest + 1]) {
+				expect((await read(table(size, largest))).ids).toEqual(range(0, size));
+			}
+		},
+	);
 
 	test.each([
 		[0, 1],
@@ -158,53 +165,56 @@ describe('a platform that cuts pages', () => {
 		[1500, 2],
 		[1998, 2],
 		[1999, 3],
-	])('or may: %d records in %d requests', async (size, requests) => {
+	])('or may, a table of %d records is read in %d requests', async (size, requests) => {
 		expect(await read(table(size))).toMatchObject({ ids: range(0, size), requests });
 	});
 
-	test.each([1, 2, 7, 24])('to %d records, fewer than any is known to: all are read if something rests on it', async (largest) => {
-		const all = await read(table(100, largest), Infinity, 0, true);
-		expect(all.ids).toEqual(range(0, 100));
-	});
+	test.each([1, 2, 7, 24])(
+		'to %d records, fewer than any platform is known to, a query that reads until an empty page returns all',
+		async (largest) => {
+			const all = await read(table(100, largest), Infinity, 0, true);
+			expect(all.ids).toEqual(range(0, 100));
+		},
+	);
 
-	test('a client that has seen a shorter page that was cut, asks for the end', async () => {
+	test('a client that has seen that a short page was cut reads every query to the end', async () => {
 		const { connection } = fakePlatform(table(50, 20));
 		const read = async (untilEmpty: boolean) => (await readAll(connection, Infinity, { query: { untilEmpty } })).ids.length;
 		expect([await read(false), await read(true), await read(false)]).toEqual([20, 50, 50]);
 	});
 
 	// After two empty pages in vain, a longer page of the table is read, until one was not full.
-	test.each<[vain: number, count: number, sample: number | Error, read: number[]]>([
+	test.each<[vain: number, count: number, sample: number | 'an error', read: number[]]>([
 		[1, 30, 0, []],
 		[2, 30, 99, [100]],
 		[2, 60, 30, [120]],
 		[2, 700, 30, [1000]],
 		[2, 30, 100, [100, 100]],
-		[2, 30, new Error('no'), [100]],
-	])('%d requests in vain after pages of %d, and a longer one has %s: %j are read', async (vain, count, sample, read) => {
-		const sizes = new PageSizes();
-		const asked: number[] = [];
-		const readSample = async (size: number) => {
-			asked.push(size);
-			if (sample instanceof Error) throw sample;
-			return await Promise.resolve(Array(sample));
-		};
-		for (let at = 0; at < vain; at += 1) sizes.noteVainRequest();
-		for (let at = 0; at < 2; at += 1) await sizes.learn(count, readSample);
-		expect(asked).toEqual(read);
-	});
+		[2, 30, 'an error', [100]],
+	])(
+		'after %d requests in vain that followed pages of %d, if a longer page has %s, pages of %j are requested to learn the cap',
+		async (vain, count, sample, read) => {
+			const sizes = new PageSizes();
+			const asked: number[] = [];
+			const readSample = async (size: number) => {
+				asked.push(size);
+				if (sample === 'an error') throw new Error('no');
+				return await Promise.resolve(Array(sample));
+			};
+			for (let at = 0; at < vain; at += 1) sizes.noteVainRequest();
+			for (let at = 0; at < 2; at += 1) await sizes.learn(count, readSample);
+			expect(asked).toEqual(read);
+		},
+	);
 
-	test('whoever has enough does not ask whether there is more', async () => {
+	test('a reader that has enough does not ask whether there is more', async () => {
 		const { connection, sent } = fakePlatform(table(300));
-		for await (const page of readRecords(connection, TABLE, {}, Infinity)) {
-			expect(page).toHaveLength(300);
-			break;
-		}
+		expect(await readOnePage(connection)).toBe(300);
 		expect(sent).toHaveLength(1);
 	});
 });
 
-test('at scale: a platform that gives the same page again and again is an error, not an endless read', async () => {
+test('at scale: a platform that returns the same page again and again causes an error, not an endless read', async () => {
 	const { connection } = fakePlatform((options, count) => {
 		const url = new URL(String(options.url));
 		url.searchParams.delete('skip');
@@ -213,22 +223,17 @@ test('at scale: a platform that gives the same page again and again is an error,
 	await expect(readAll(connection)).rejects.toThrow('no stable list of records');
 });
 
-test('whoever stops early waits for the request that is under way, whatever comes of it', async () => {
-	const serve = table(9999);
-	const { connection, sent } = fakePlatform((options, count) => (count === 2 ? httpResponse(403, { errors: [] }) : serve(options, count)));
-	for await (const page of readRecords(connection, TABLE, {}, Infinity)) {
-		expect(page).toHaveLength(1000);
-		break;
-	}
+test('a reader that stops early is not told that the next page, which was requested already, failed', async () => {
+	const { connection, sent } = fakePlatform(tableExcept(9999, 2, forbidden));
+	expect(await readOnePage(connection)).toBe(1000);
 	expect(sent).toHaveLength(2);
 });
 
-test('a page that fails is an error after the pages before it', async () => {
-	const serve = table(9999);
-	const { connection } = fakePlatform((options, count) => (count === 3 ? httpResponse(403, { errors: [] }) : serve(options, count)));
+test('a page that fails throws its error after the pages before it were returned', async () => {
+	const { connection } = fakePlatform(tableExcept(9999, 3, forbidden));
 	const sizes: number[] = [];
 	const reading = (async () => {
-		for await (const page of readRecords(connection, TABLE, {}, Infinity)) sizes.push(page.length);
+		for await (const { length } of readRecords(connection, TABLE, {}, Infinity)) sizes.push(length);
 	})();
 	await expect(reading).rejects.toThrow('no right');
 	expect(sizes).toEqual([1000, 999]);
@@ -245,31 +250,28 @@ test('a canceled execution requests no further page', async () => {
 	expect(sent.length).toBeLessThanOrEqual(2);
 });
 
-test.each([
-	['r999', false],
-	['r5', true],
-])('a page that begins with %s, which was read before: shifted %s', async (first, hasShifted) => {
+test.each<[page: string[], added: string[], hasShifted: boolean]>([
+	[['r999', 'r1000', 'r1001'], ['r1000', 'r1001'], false],
+	[['r5', 'r1000', 'r1001'], ['r1000', 'r1001'], true],
+	[['r999', 'r5', 'r1000'], ['r1000'], true],
+])('after a page that ends with r999, the page %j adds only %j, and a shift is noted: %s', async (second, added, hasShifted) => {
 	const serve = table(1500);
-	const { connection } = fakePlatform((options, count) => {
-		if (count === 1) return serve(options, count);
-		const data = [first, 'r1000', 'r1001'].map((id) => ({ id, fields: {} }));
-		return httpResponse(200, { data });
-	});
+	const { connection } = fakePlatform((options, count) => (count === 1 ? serve(options, count) : page(...second)));
 	const { ids, notes } = await readAll(connection);
-	expect(ids).toHaveLength(1002);
+	expect(ids).toEqual([...range(0, 1000), ...added]);
 	expect(notes).toEqual({ hasShifted });
 });
 
-test('at scale: a table whose pages never meet ends in an error', async () => {
+test('at scale: a table whose pages never overlap ends in an error, soon', async () => {
 	let number = 0;
 	const { connection, sent } = fakePlatform(({ url }) => {
 		const limit = Number(new URL(url).searchParams.get('limit'));
-		const data = Array.from({ length: limit }, () => ({ id: `r${(number += 1)}`, fields: {} }));
-		return httpResponse(200, { data });
+		number += limit;
+		return page(...range(number - limit, number));
 	});
 	const reading = (async () => {
-		for await (const page of readRecords(connection, TABLE, {}, Infinity)) {
-			expect(page.length).toBeLessThanOrEqual(1000);
+		for await (const { length } of readRecords(connection, TABLE, {}, Infinity)) {
+			expect(length).toBeLessThanOrEqual(1000);
 			if (sent.length > 1000) break;
 		}
 	})();
@@ -283,14 +285,12 @@ test.each([
 	[5, 14],
 	[50, 20],
 	[300, 25],
-])('beside a writer that deletes the first %d records after each request', async (count, most) => {
+])('a writer deletes the first %d records after each request: all that stay are read once, in %d requests at most', async (count, most) => {
 	let rows = range(0, 8000);
-	const { connection, sent } = fakePlatform(({ url }) => {
-		const query = new URL(url).searchParams;
-		const skip = Number(query.get('skip') ?? 0);
-		const page = rows.slice(skip, skip + Number(query.get('limit')));
+	const { connection, sent } = fakePlatform((options) => {
+		const response = pageResponse(options, records(rows));
 		rows = rows.slice(count);
-		return httpResponse(200, { data: page.map((id) => ({ id, fields: {} })) });
+		return response;
 	});
 	const { ids, notes } = await readAll(connection);
 	expect(new Set(ids).size).toBe(ids.length);
@@ -299,7 +299,7 @@ test.each([
 	expect(sent.length).toBeLessThanOrEqual(most);
 });
 
-test('a portion begins at its offset, and ends at its limit', async () => {
+test('a read with an offset and a limit returns just the records between them, and requests no others', async () => {
 	const { connection, sent } = fakePlatform(table(5000));
 	const { ids, notes } = await readAll(connection, 1500, { offset: 2000 });
 	expect(ids).toEqual(range(2000, 3500));
@@ -307,110 +307,78 @@ test('a portion begins at its offset, and ends at its limit', async () => {
 	expect(notes).toEqual({ hasShifted: false });
 });
 
-test('an offset after the last record: none', async () => {
+test('a read whose offset is after the last record returns none', async () => {
 	const { connection, sent } = fakePlatform(table(10));
 	expect((await readAll(connection, Infinity, { offset: 10 })).ids).toEqual([]);
 	expect(sent).toHaveLength(1);
 });
 
-test('a portion does not go back before its offset if records disappear', async () => {
+test('a read does not go back before its offset if records disappear', async () => {
 	const serve = table(5000);
-	const { connection, sent } = fakePlatform((options, count) =>
-		count === 1 ? serve(options, count) : httpResponse(200, { data: [{ id: 'new', fields: {} }] }),
-	);
+	const { connection, sent } = fakePlatform((options, count) => (count === 1 ? serve(options, count) : page('new')));
 	const { ids, notes } = await readAll(connection, Infinity, { offset: 100 });
-	expect(sent.map(({ url }) => new URL(url).searchParams.get('skip'))).toEqual(['100', '1099', '100']);
+	expect(skipsOf(sent)).toEqual([100, 1099, 100]);
 	expect(ids).toHaveLength(1001);
 	// The last page is all that is left of the list: it contains no gap.
 	expect(notes).toEqual({ hasShifted: false });
 });
 
-test('whoever stops early goes on when the request that is under way has ended', async () => {
+test('a reader that stops early waits until the request for the next page has ended', async () => {
 	const serve = table(9999);
 	let ended = 0;
 	const { connection } = fakePlatform(async (options, count) => {
-		await new Promise((resolve) => setTimeout(resolve, 5));
+		await wait(5);
 		ended += 1;
 		return serve(options, count);
 	});
-	for await (const page of readRecords(connection, TABLE, {}, Infinity)) {
-		expect(page).toHaveLength(1000);
-		break;
-	}
+	expect(await readOnePage(connection)).toBe(1000);
 	expect(ended).toBe(2);
 });
 
 test.each([
 	[400, true],
 	[404, false],
-])('a query that is rejected with %d says what to check: %s', async (status, isNamed) => {
-	const rejection = httpResponse(status, { errors: [{ message: 'no' }] });
-	const { connection } = fakePlatform(() => rejection);
+])('an error with the status %d has the hint of the read: %s', async (status, isNamed) => {
+	const { connection } = fakePlatform(() => httpResponse(status, { errors: [{ message: 'no' }] }));
 	const reading = { hint: 'Check the names.' };
-	const page = readPage(connection, TABLE, reading, { limit: 1, skip: 0 });
-	const failure = (await page.catch((error: unknown) => error)) as ServiceError;
+	const response = readPage(connection, TABLE, reading, { limit: 1, skip: 0 });
+	const failure = (await response.catch((error: unknown) => error)) as ServiceError;
 	expect(failure.status).toBe(status);
 	expect(failure.hint === reading.hint).toBe(isNamed);
 });
 
-test('no more records than were asked for, whatever the platform sends', async () => {
-	const { connection } = fakePlatform(() => httpResponse(200, { data: ['a', 'b', 'c', 'd', 'e'].map((id) => ({ id, fields: {} })) }));
+test('no more records are returned than the limit, even if the platform sends more', async () => {
+	const { connection } = fakePlatform(() => page('a', 'b', 'c', 'd', 'e'));
 	const { ids } = await readAll(connection, 3);
 	expect(ids).toEqual(['a', 'b', 'c']);
 });
 
 test.each([
-	['the next records', [1000, 1001]],
-	['no record of the table', [5000, 5001]],
-])('a page that is longer than was asked for, by %s, is not the last', async (_, more) => {
-	const serve = table(2100);
-	const { connection } = fakePlatform((options, count) => {
-		if (count !== 1) return serve(options, count);
-		const data = [...Array.from({ length: 1000 }, (_entry, at) => at), ...more];
-		return httpResponse(200, { data: data.map((at) => ({ id: `r${at}`, fields: {} })) });
-	});
-	const { ids } = await readAll(connection);
-	expect(ids).toEqual(range(0, 2100));
+	['two records more than were asked for', ['r1000', 'r1001']],
+	['two records more, which the table does not have,', ['r5000', 'r5001']],
+])('a page with %s is not taken for the last, and all records are read', async (_, more) => {
+	const { connection } = fakePlatform(tableExcept(2100, 1, () => page(...range(0, 1000), ...more)));
+	expect((await readAll(connection)).ids).toEqual(range(0, 2100));
 });
 
-test('a page with another record that was read before: shifted, and none comes twice', async () => {
-	const serve = table(1500);
-	const { connection } = fakePlatform((options, count) => {
-		if (count === 1) return serve(options, count);
-		const data = ['r999', 'r5', 'r1000'].map((id) => ({ id, fields: {} }));
-		return httpResponse(200, { data });
-	});
-	const { ids, notes } = await readAll(connection);
-	expect(ids.slice(999)).toEqual(['r999', 'r1000']);
-	expect(notes).toEqual({ hasShifted: true });
-});
-
-test.each([
+test.each<[page: string, ids: string[]]>([
 	['without records', []],
-	['of others', [{ id: 'new', fields: {} }]],
-])('after a page %s, reading goes back a page', async (_, data) => {
-	const serve = table(5000);
-	const { connection, sent } = fakePlatform((options, count) => (count === 3 ? httpResponse(200, { data }) : serve(options, count)));
-	const { ids, notes } = await readAll(connection, 3000);
-	expect(new Set(ids).size).toBe(3000);
-	expect(sent.map(({ url }) => Number(new URL(url).searchParams.get('skip')))).toEqual([0, 999, 1998, 989, 1979, 2969]);
-	expect(notes).toEqual({ hasShifted: true });
+	['with a record that is new', ['new']],
+])('after a page %s instead of an overlap, the read goes back a page, and notes a shift', async (_, ids) => {
+	const { connection, sent } = fakePlatform(tableExcept(5000, 3, () => page(...ids)));
+	const all = await readAll(connection, 3000);
+	expect(new Set(all.ids).size).toBe(3000);
+	expect(skipsOf(sent)).toEqual([0, 999, 1998, 989, 1979, 2969]);
+	expect(all.notes).toEqual({ hasShifted: true });
 });
 
-test('at scale: a record that moves to a page far behind comes once, whatever its ID looks like', async () => {
-	const idOf = (index: number) => `${String(index).padStart(8, '0')}-1111-4111-8111-111111111111`;
-	const size = 20_000;
-	const { connection } = fakePlatform(({ url }) => {
-		const query = new URL(url).searchParams;
-		const skip = Number(query.get('skip') ?? 0);
-		const count = Math.max(0, Math.min(Number(query.get('limit')), size - skip));
-		// The first ones are repeated at the end, one of them in upper case.
-		const ids = Array.from({ length: count }, (_, at) =>
-			skip + at >= size - 50 ? idOf(size - 1 - skip - at).toUpperCase() : idOf(skip + at),
-		);
-		return httpResponse(200, { data: ids.map((id) => ({ id, fields: {} })) });
-	});
+test('at scale: a record that moves to a page far behind is returned once, even if its ID is then in upper case', async () => {
+	const idOf = (index: number) => `${String(index).padStart(8, '0')}-aaaa-4aaa-8aaa-aaaaaaaaaaaa`;
+	const all = Array.from({ length: 19_950 }, (_, index) => idOf(index));
+	// The first ones are repeated at the end, in upper case.
+	const repeated = all.slice(0, 50).reverse();
+	const { connection } = fakePlatform((options) => pageResponse(options, records([...all, ...repeated.map((id) => id.toUpperCase())])));
 	const { ids, notes } = await readAll(connection, Infinity, { query: { sort: 'rank' } });
-	expect(ids).toEqual(Array.from({ length: size - 50 }, (_, index) => idOf(index)));
+	expect(ids).toEqual(all);
 	expect(notes).toEqual({ hasShifted: true });
 });

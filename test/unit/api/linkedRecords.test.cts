@@ -15,9 +15,17 @@ const link = (multiple: boolean, more: Partial<Inclusion> = {}): Inclusion => ({
 });
 const withNames = { names: ['name'] };
 
-const companies = (count: number) =>
-	Object.fromEntries(Array.from({ length: count }, (_, at): [string, FieldValues] => [`c${at}`, { name: `C${at}` }]));
+/** The IDs c0, c1 and so on. */
+const idsOf = (count: number) => Array.from({ length: count }, (_, at) => `c${at}`);
+/** The company c0 has the name C0, and so on. */
+const named = (id: string) => ({ id, name: id.toUpperCase() });
+const companies = (count: number) => Object.fromEntries(idsOf(count).map((id): [string, FieldValues] => [id, { name: named(id).name }]));
+const get = (...paths: string[]) => paths.map((path) => `GET companies ${path}`);
+const [COUNT, FILTER] = ['GET companies count', 'POST companies filter'];
+/** A link to many records, as a record shows it. */
+const linksTo = (count: number) => ({ count, url: 'u' });
 
+/** An inclusion in a table of companies, and what the platform responds if not their records. */
 interface Setup {
 	inclusion: Inclusion;
 	count?: number;
@@ -27,6 +35,7 @@ interface Setup {
 function setUp({ inclusion, count = 5, respond }: Setup) {
 	const stub = new StubTables({ companies: companies(count) });
 	const reader = new LinkedRecords(stub.client(respond));
+	/** What becomes of the link in each record, one record for each value. */
 	const include = async (...values: Array<JsonValue | undefined>) => {
 		const records = values.map((value, at) => storedOf({ id: `p${at}`, fields: value === undefined ? {} : { link: value } }));
 		const included = await reader.include(records, [inclusion]);
@@ -46,14 +55,14 @@ describe('a link to one record', () => {
 		[{ id: '' }, { id: '' }],
 		[{ id: 5 }, { id: 5 }],
 		[undefined, undefined],
-	])('only its id, without a request: %j', async (given, ids) => {
+	])('becomes its ID without a request if no field is chosen, and stays if it has none: %j', async (given, ids) => {
 		const { include, stub, reader } = setUp({ inclusion: link(false) });
 		expect(await include(given)).toEqual([ids]);
 		expect(stub.requests).toEqual([]);
 		expect([reader.isCut, reader.isUnread]).toEqual([false, false]);
 	});
 
-	test('fields that it shows need no request; others do, once', async () => {
+	test('is not read if it shows the chosen fields; other records are read once', async () => {
 		const { include, stub } = setUp({ inclusion: link(false, withNames) });
 		expect(await include({ id: 'x', name: 'Shown' }, { id: 'c1', url: 'u' }, 'c1', 'x')).toEqual([
 			{ id: 'x', name: 'Shown' },
@@ -66,7 +75,7 @@ describe('a link to one record', () => {
 		expect(stub.requests).toHaveLength(1);
 	});
 
-	test('what a link shows is not kept for the next page: memory stays flat', async () => {
+	test('is read if only a page before showed its fields: they are not kept, so memory stays flat', async () => {
 		const { include, stub } = setUp({ inclusion: link(false, withNames) });
 		expect(await include({ id: 'c2', name: 'Shown' })).toEqual([{ id: 'c2', name: 'Shown' }]);
 		expect(stub.requests).toEqual([]);
@@ -75,23 +84,21 @@ describe('a link to one record', () => {
 		expect(stub.requests).toEqual(['GET companies c2']);
 	});
 
-	test('a record that is gone has its id only; a field without a value is null', async () => {
-		const names = ['name', 'city'];
-		const { include, reader } = setUp({ inclusion: link(false, { names }) });
+	test('to a deleted record becomes its ID only; a field without a value is null', async () => {
+		const { include, reader } = setUp({ inclusion: link(false, { names: ['name', 'city'] }) });
 		expect(await include('gone', 'c0')).toEqual([{ id: 'gone' }, { id: 'c0', name: 'C0', city: null }]);
 		expect(reader.isUnread).toBe(false);
 	});
 
-	test.each<[what: string, count: number, links: number, requests: string[]]>([
-		['two are read each', 5, 2, ['GET companies c0', 'GET companies c1']],
-		['three of a small table with the whole of it', 5, 3, ['GET companies count', 'POST companies filter']],
-		['three of a large table each', 3000, 3, ['GET companies count', 'GET companies c0', 'GET companies c1', 'GET companies c2']],
-		['of a table of two pages, reading stops once all are found', 1500, 4, ['GET companies count', 'POST companies filter']],
-		['and so it does of one of many pages', 3500, 6, ['GET companies count', 'POST companies filter']],
+	test.each<[rule: string, count: number, links: number, requests: string[]]>([
+		['of two records is read with a request for each', 5, 2, get('c0', 'c1')],
+		['of three records is read with the whole table if that is small', 5, 3, [COUNT, FILTER]],
+		['of three records is read with a request for each if the table is large', 3000, 3, get('count', 'c0', 'c1', 'c2')],
+		['is read from a table of two pages only until all records are found', 1500, 4, [COUNT, FILTER]],
+		['is read from a table of many pages only until all records are found', 3500, 6, [COUNT, FILTER]],
 	])('%s', async (_, count, links, requests) => {
 		const { include, stub } = setUp({ inclusion: link(false, withNames), count });
-		const ids = Array.from({ length: links }, (__, at) => `c${at}`);
-		expect(await include(...ids)).toEqual(ids.map((id) => ({ id, name: id.toUpperCase() })));
+		expect(await include(...idsOf(links))).toEqual(idsOf(links).map(named));
 		// The page after the last one is requested ahead.
 		expect(stub.requests.slice(0, requests.length)).toEqual(requests);
 		expect(stub.requests.length - requests.length).toBeLessThanOrEqual(1);
@@ -99,28 +106,27 @@ describe('a link to one record', () => {
 
 	// A table is read as a whole if its pages, which overlap by a record, are fewer than the links.
 	test.each([
-		[1997, 'POST companies filter'],
+		[1997, FILTER],
 		[1998, 'GET companies c0'],
-	])('three links to a table of %i records', async (count, second) => {
+	])('of three records of a table of %i is read, after its size, by %s', async (count, second) => {
 		const { include, stub } = setUp({ inclusion: link(false, withNames), count });
 		await include('c0', 'c1', 'c2');
 		expect(stub.requests[1]).toBe(second);
 	});
 
-	test('the pages are read until all are found', async () => {
+	test('of a record on the second page is read with that page, not with a request of its own', async () => {
 		const { include, stub } = setUp({ inclusion: link(false, withNames), count: 1500 });
-		expect(await include('c0', 'c1', 'c1200', 'c1300')).toEqual([0, 1, 1200, 1300].map((at) => ({ id: `c${at}`, name: `C${at}` })));
+		expect(await include('c0', 'c1', 'c1200', 'c1300')).toEqual(['c0', 'c1', 'c1200', 'c1300'].map(named));
 		expect(stub.requests.filter((request) => request.startsWith('GET companies c1'))).toEqual([]);
 	});
 
-	test('a link that shows only some of the fields is read', async () => {
-		const inclusion = link(false, { names: ['name', 'city'] });
-		const { include, stub } = setUp({ inclusion });
+	test('is read if it shows only some of the chosen fields', async () => {
+		const { include, stub } = setUp({ inclusion: link(false, { names: ['name', 'city'] }) });
 		expect(await include({ id: 'c0', name: 'Old' })).toEqual([{ id: 'c0', name: 'C0', city: null }]);
 		expect(stub.requests).toEqual(['GET companies c0']);
 	});
 
-	test('two links to one table, with other fields', async () => {
+	test('gets its own fields beside another link to the same record', async () => {
 		const stub = new StubTables({ companies: companies(2) });
 		const reader = new LinkedRecords(stub.client());
 		const other = { ...link(false, { names: ['city'] }), field: fieldOf('other', 'schema_link') };
@@ -129,56 +135,55 @@ describe('a link to one record', () => {
 		expect(record!.fields).toEqual({ link: { id: 'c0', name: 'C0' }, other: { id: 'c0', city: null } });
 	});
 
-	test('what was read is known from then on', async () => {
+	test('to a record that was read before causes no request', async () => {
 		const { include, stub } = setUp({ inclusion: link(false, withNames) });
-		await include('c0', 'c1', 'c2', 'c3');
-		const { length } = stub.requests;
-		await include('c3', 'c2', 'c1', 'c0');
-		expect(stub.requests).toHaveLength(length);
+		await include(...idsOf(4));
+		const before = [...stub.requests];
+		await include(...idsOf(4).reverse());
+		expect(stub.requests).toEqual(before);
 	});
 
-	test('the size of a table is asked for once', async () => {
+	test('to the table of an earlier link does not cause a second request for its size', async () => {
 		const { include, stub } = setUp({ inclusion: link(false, withNames), count: 3000 });
 		await include('c0', 'c1', 'c2');
 		await include('c3', 'c4', 'c5');
-		expect(stub.requests.filter((request) => request.endsWith('count'))).toHaveLength(1);
+		expect(stub.requests.filter((request) => request === COUNT)).toHaveLength(1);
 	});
 
-	test('one that is in no page is read by itself', async () => {
+	test('to a record that is on no page of its table is read with a request of its own', async () => {
 		const { include, stub } = setUp({ inclusion: link(false, withNames) });
 		expect(await include('c0', 'c1', 'gone')).toEqual([{ id: 'c0', name: 'C0' }, { id: 'c1', name: 'C1' }, { id: 'gone' }]);
 		expect(stub.requests.at(-1)).toBe('GET companies gone');
 	});
 
-	test('other failures than 404 are thrown', async () => {
-		const respond = () => httpResponse(403, {});
-		const { include } = setUp({ inclusion: link(false, withNames), respond });
+	test('throws an error if its record can’t be read for another reason than 404', async () => {
+		const { include } = setUp({ inclusion: link(false, withNames), respond: () => httpResponse(403, {}) });
 		await expect(include('c0')).rejects.toMatchObject({ status: 403 });
 		await expect(include('c0')).rejects.toThrow(ServiceError);
 	});
 });
 
 describe('a link to many records', () => {
-	const linked = Array.from({ length: LINKED }, (_, at) => `c${at}`);
+	const linked = idsOf(LINKED);
 
 	test.each<[given: JsonValue | undefined, becomes: JsonValue | undefined, isCut: boolean]>([
-		[{ count: LINKED, url: 'u' }, linked, false],
+		[linksTo(LINKED), linked, false],
 		// One was deleted after the count.
-		[{ count: LINKED + 1, url: 'u' }, linked, false],
-		[{ count: 1, url: 'u' }, linked, false],
+		[linksTo(LINKED + 1), linked, false],
+		[linksTo(1), linked, false],
 		['?', linked, false],
-		[{ count: 0, url: 'u' }, [], false],
+		[linksTo(0), [], false],
 		[null, [], false],
 		[undefined, undefined, false],
-	])('%j: %j', async (given, becomes, isCut) => {
+	])('becomes the IDs of its records: %j becomes %j', async (given, becomes, isCut) => {
 		const { include, reader } = setUp({ inclusion: link(true) });
 		expect(await include(given)).toEqual([becomes]);
 		expect(reader.isCut).toBe(isCut);
 	});
 
-	test('none has no request, others have one each', async () => {
+	test('is read with one request, or none if it is empty', async () => {
 		const { include, stub } = setUp({ inclusion: link(true) });
-		await include(null, { count: 0, url: 'u' }, { count: 1, url: 'u' }, { count: 2, url: 'u' });
+		await include(null, linksTo(0), linksTo(1), linksTo(2));
 		expect(stub.requests).toEqual(['GET companies', 'GET companies']);
 		expect(stub.queries).toMatchObject([
 			{ linkId: 'p2', linkTableId: 'people', linkField: 'link', limit: '51', sort: 'created,id' },
@@ -187,19 +192,13 @@ describe('a link to many records', () => {
 	});
 
 	test.each<[count: number, requests: number]>([
-		// More than a page; the next one is requested ahead.
 		[2500, 3],
 		[1000, 1],
-	])('of %i records, as many pages as it has', async (count, requests) => {
+	])('to %i records is read to its end, in %i requests and perhaps one ahead', async (count, requests) => {
 		const stub = new StubTables({ companies: companies(3000) });
-		const client = stub.client((_, options) => {
-			const query = new URL(options.url).searchParams;
-			const skip = Number(query.get('skip') ?? 0);
-			const all = stub.tables.companies!.slice(0, count);
-			return httpResponse(200, { data: all.slice(skip, skip + Number(query.get('limit'))) });
-		});
+		const client = stub.client((_, options) => pageResponse(options, stub.tables.companies!.slice(0, count)));
 		const [record] = await new LinkedRecords(client).include(
-			[storedOf({ id: 'p', fields: { link: { count, url: 'u' } } })],
+			[storedOf({ id: 'p', fields: { link: linksTo(count) } })],
 			[link(true, { limit: 5000 })],
 		);
 		expect(record!.fields.link).toHaveLength(count);
@@ -207,81 +206,81 @@ describe('a link to many records', () => {
 		expect(stub.requests.length).toBeLessThanOrEqual(requests + 1);
 	});
 
-	test('of a round number, no more than its page', async () => {
+	test('to just as many records as it counts needs no request for a second page', async () => {
 		const { include, stub } = setUp({
 			inclusion: link(true),
-			respond: () => httpResponse(200, { data: Array.from({ length: 25 }, (_, at) => storedOf({ id: `c${at}` })) }),
+			respond: () => httpResponse(200, { data: idsOf(25).map((id) => storedOf({ id })) }),
 		});
-		expect((await include({ count: 25, url: 'u' }))[0]).toHaveLength(25);
+		expect((await include(linksTo(25)))[0]).toHaveLength(25);
 		expect(stub.requests).toEqual(['GET companies']);
 	});
 
-	test('with fields', async () => {
+	test('becomes its records with the chosen fields', async () => {
 		const { include } = setUp({ inclusion: link(true, withNames) });
-		expect(await include({ count: LINKED, url: 'u' })).toEqual([linked.map((id) => ({ id, name: id.toUpperCase() }))]);
+		expect(await include(linksTo(LINKED))).toEqual([linked.map(named)]);
 	});
 
 	test.each<[limit: number, given: JsonValue, isCut: boolean]>([
-		[2, { count: 3, url: 'u' }, true],
-		[3, { count: 4, url: 'u' }, false],
-		[3, { count: 3, url: 'u' }, false],
+		[2, linksTo(3), true],
+		[3, linksTo(4), false],
+		[3, linksTo(3), false],
 		// One was linked after the count.
-		[2, { count: 2, url: 'u' }, true],
+		[2, linksTo(2), true],
 		// The number is unknown.
 		[2, '?', true],
 		[3, '?', false],
 		[4, '?', false],
-	])('at most %i of %j: cut %s', async (limit, given, isCut) => {
+	])('becomes %i IDs at most: %j is cut: %s', async (limit, given, isCut) => {
 		const { include, reader } = setUp({ inclusion: link(true, { limit }) });
 		expect(await include(given)).toEqual([linked.slice(0, limit)]);
 		expect(reader.isCut).toBe(isCut);
 	});
 });
 
-test('several links, each in its field', async () => {
+test('a link to one record and a link to many are included together, each in its field', async () => {
 	const stub = new StubTables({ companies: companies(3) });
 	const reader = new LinkedRecords(stub.client());
 	const other = { ...link(true), field: fieldOf('many', 'schema_link', { multiple: true }) };
 	const [record] = await reader.include(
-		[storedOf({ id: 'p', fields: { link: { id: 'c1' }, many: { count: 3, url: 'u' }, n: 1 } })],
+		[storedOf({ id: 'p', fields: { link: { id: 'c1' }, many: linksTo(3), n: 1 } })],
 		[link(false, withNames), other],
 	);
 	expect(record!.fields).toEqual({ link: { id: 'c1', name: 'C1' }, many: ['c0', 'c1', 'c2'], n: 1 });
 });
 
-describe('no more requests than a run may spend', () => {
-	const given = { count: 1, url: 'u' };
+describe('when a run has spent the requests that it may send for links', () => {
+	const given = linksTo(1);
+	const links = (count: number) => Array<JsonValue>(count).fill(given);
 
-	test('on links to many', async () => {
+	test('the next link to many stays as it is, with a notice', async () => {
 		const { include, reader, stub } = setUp({ inclusion: link(true) });
-		const values = await include(...Array<JsonValue>(MAX_LINK_REQUESTS + 1).fill(given));
+		const values = await include(...links(MAX_LINK_REQUESTS + 1));
 		expect(stub.requests).toHaveLength(MAX_LINK_REQUESTS);
 		expect(values.filter((value) => value === given)).toHaveLength(1);
 		expect(reader.isUnread).toBe(true);
 	});
 
-	test('further pages of a link count, too', async () => {
+	test('a link to many of which a further page would be needed stays as it is: each page counts', async () => {
 		const { include, reader, stub } = setUp({
 			inclusion: link(true),
 			count: 60,
 			// A platform that cuts pages.
 			respond: (_, options) => pageResponse(options, stub.tables.companies!, 25),
 		});
-		await include(...Array<JsonValue>(MAX_LINK_REQUESTS - 2).fill(given));
-		const many = { count: 60, url: 'u' };
-		expect(await include(many)).toEqual([many]);
+		await include(...links(MAX_LINK_REQUESTS - 2));
+		expect(await include(linksTo(60))).toEqual([linksTo(60)]);
 		expect(reader.isUnread).toBe(true);
 	});
 
-	test('exactly as many are no reason for a notice', async () => {
+	test('there is no notice if no more are needed', async () => {
 		const { include, reader } = setUp({ inclusion: link(true) });
-		await include(...Array<JsonValue>(MAX_LINK_REQUESTS).fill(given));
+		await include(...links(MAX_LINK_REQUESTS));
 		expect(reader.isUnread).toBe(false);
 	});
 
-	test('on links to one: the rest stay as they are', async () => {
+	test('the next link to one stays as it is, with a notice', async () => {
 		const { reader, stub } = setUp({ inclusion: link(true) });
-		const many = Array.from({ length: MAX_LINK_REQUESTS - 1 }, (_, at) => storedOf({ id: `p${at}`, fields: { link: given } }));
+		const many = links(MAX_LINK_REQUESTS - 1).map((value, at) => storedOf({ id: `p${at}`, fields: { link: value } }));
 		await reader.include(many, [link(true)]);
 		const [one, two] = await reader.include(
 			['c0', 'c1'].map((id) => storedOf({ id, fields: { link: { id, url: 'u' } } })),

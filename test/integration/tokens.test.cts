@@ -1,10 +1,10 @@
 /** Where the token is sent, where it is not, and what errors say if it does not fit. */
 import type { IDataObject } from 'n8n-workflow';
 import { DataPlatformApi } from '../../credentials/DataPlatformApi.credentials';
-import { picked, runOperation, searchList, type Credential } from '../support/engine/engine.cts';
+import { picked, searchList, type Credential } from '../support/engine/engine.cts';
 import { watch } from '../support/engine/polls.cts';
 import type { FaultRule } from '../../harness/sandboxAdmin.mts';
-import { useDemoData } from './fixtures.cts';
+import { startWorkflow, useDemoData } from './fixtures.cts';
 import { useStubServer } from './useStubServer.cts';
 
 const harness = useDemoData();
@@ -16,10 +16,8 @@ const items = [{ surname: 'Sample', email: 'sample@example.com' }];
 /** Lists the contacts with another credential. */
 const getAll = async (credential: Partial<Credential> = {}) => await harness.run('getAll', { credential });
 
-const trigger = async (credential: Partial<Credential>, options: IDataObject = {}) => {
-	const parameters = { resource: 'workflow', operation: 'trigger', webhookUrl: `${stranger.origin}/hooks/1`, options };
-	return await runOperation({ ...harness.credential, ...credential }, { parameters });
-};
+const trigger = async (credential: Partial<Credential>, options: IDataObject = {}) =>
+	await startWorkflow(harness.credential, `${stranger.origin}/hooks/1`, { credential, options });
 
 describe('the token stays where it belongs', () => {
 	test.each([302, 307])('a redirect with %d is not followed', async (status) => {

@@ -1,8 +1,7 @@
 /** Starting the platform's workflows, and what their scripts see and may do. */
 import type { IDataObject } from 'n8n-workflow';
-import { runOperation } from '../support/engine/engine.cts';
 import type { WorkflowRun } from '../../harness/sandboxAdmin.mts';
-import { pairedIndexes, useHarness, type Run } from './fixtures.cts';
+import { pairedIndexes, startWorkflow, useHarness, type Run } from './fixtures.cts';
 
 const harness = useHarness();
 
@@ -17,11 +16,7 @@ async function workflow(script = ECHO, settings: IDataObject = {}): Promise<stri
 const payloads = async () => ((await harness.sandbox.admin.http.get('/runs')).data.data as WorkflowRun[]).map(({ payload }) => payload);
 
 /** Starts the workflow at a URL. */
-const startAt = async (webhookUrl: string, { parameters, options = {}, credential, ...rest }: Run = {}) =>
-	await runOperation(
-		{ ...harness.credential, ...credential },
-		{ parameters: { resource: 'workflow', operation: 'trigger', webhookUrl, options, ...parameters }, ...rest },
-	);
+const startAt = async (webhookUrl: string, run?: Run) => await startWorkflow(harness.credential, webhookUrl, run);
 
 /** Starts a workflow whose output is what it got. */
 const start = async (run?: Run) => await startAt(await workflow(), run);

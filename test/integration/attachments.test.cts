@@ -1,7 +1,7 @@
 import type { IBinaryData, IDataObject, INodeExecutionData } from 'n8n-workflow';
 import { automatic, defined, loadOptions, picked } from '../support/engine/engine.cts';
 import { itemWithFile, stored, useAttachmentHarness } from './attachmentFixtures.cts';
-import type { OnError } from './fixtures.cts';
+import { fileValue, type OnError } from './fixtures.cts';
 
 const harness = useAttachmentHarness();
 
@@ -124,6 +124,12 @@ describe('existing files', () => {
 		expect((await remove({ removeMode: 'all' })).json()[0]).toMatchObject({ removed: [] });
 		expect(await harness.names()).toEqual([]);
 	});
+});
+
+test('a name finds the files that another client gave spaces around it', async () => {
+	await harness.change(harness.id, { papers: [fileValue(' a b.txt '), fileValue('a b.txt'), fileValue('A b.txt')] });
+	const { json } = await harness.run('remove', { parameters: { removeMode: 'name', fileName: ' a b.txt ' } });
+	expect(json()[0]).toMatchObject({ removed: [{ fileName: ' a b.txt ' }, { fileName: 'a b.txt' }], remaining: 1 });
 });
 
 describe('an upload with fields of the record', () => {

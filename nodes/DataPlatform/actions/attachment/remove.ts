@@ -37,11 +37,11 @@ const fileName = text('fileName', {
 });
 
 function filesByName(record: PlatformRecord, field: string, name: string): Attachment[] {
-	const files = filesIn(record, field).filter((file) => file.fileName === name);
+	const files = filesIn(record, field).filter(({ fileName: given }) => given.trim() === name);
 	if (files.length > 0) return files;
 	throw fileName.error(
 		`Record '${record.id}' has no file '${name}' in the field '${field}'`,
-		'The name must match exactly, including upper and lower case.',
+		'Only spaces around the name may differ. Upper and lower case count.',
 	);
 }
 

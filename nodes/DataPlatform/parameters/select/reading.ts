@@ -120,7 +120,7 @@ export async function withQueryHint<T>(
 /** Warns the user that the order of the table changed while it was read. */
 export function warnAboutShift(run: RunContext<never>, count: number) {
 	run.hint(
-		`The table changed while it was read. All ${count} records are in the output once, but one that moved in the sort order meanwhile may be missing.`,
+		`The table changed while it was read. All ${count} records are in the output once; with a sort order, one that moved in it meanwhile may be missing.`,
 		'warning',
 	);
 }

@@ -105,7 +105,7 @@ describe('which records are read', () => {
 		expect(seen.hints).toEqual([
 			{
 				message:
-					'The table changed while it was read. All 5 records are in the output once, but one that moved in the sort order meanwhile may be missing.',
+					'The table changed while it was read. All 5 records are in the output once; with a sort order, one that moved in it meanwhile may be missing.',
 				type: 'warning',
 				location: 'outputPane',
 			},

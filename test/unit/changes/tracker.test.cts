@@ -13,7 +13,7 @@ import {
 
 const iso = (time: number) => new Date(time).toISOString();
 
-/** A record that changed at a time; its first version unless it was created before. */
+/** A record that was modified at a time; in its first version unless it was created before that. */
 const at = (id: string, modified: number, created = modified, ver?: number): PlatformRecord => ({
 	id,
 	created: iso(created),
@@ -24,9 +24,10 @@ const at = (id: string, modified: number, created = modified, ver?: number): Pla
 
 const hash = (id: string) => createHash('sha256').update(id).digest('base64url').slice(0, 6);
 
-/** By our own clock. */
+/** When a poll starts, by our own clock. */
 const NOW = 1_000_000;
 
+/** One poll: what it emits, and the state that it stores. `newest` is the newest change of `read` or the cursor, if not given. */
 function poll(state: ChangeState, read: Partial<ReadResult>, options: Partial<ChangeOptions> = {}, limits: Partial<Limits> = {}) {
 	const times = (read.records ?? []).map(({ modified }) => Date.parse(modified!));
 	const newest = Math.max(state.cursor ?? -Infinity, ...times);
@@ -42,75 +43,60 @@ function poll(state: ChangeState, read: Partial<ReadResult>, options: Partial<Ch
 
 const nothing: ChangeState = { emitted: {} };
 
-describe('the kind of an emitted change', () => {
+describe('what a poll emits', () => {
 	const watched: ChangeState = { watermark: { time: 1000, id: 'm' }, emitted: {} };
 	const behind: ChangeState = {
 		watermark: { time: 2000, id: '' },
 		emitted: {},
 		backlog: { createdWatermark: { time: 1000, id: 'm' }, earlier: `${hash('first')}${hash('known')}` },
 	};
+	const again: ChangeState = { ...behind, emitted: { known: [2, 2500] } };
 	const seen = (version: number, time: number): ChangeState => ({ emitted: { a: [version, time] } });
 
-	test.each<[string, ChangeState, PlatformRecord, string[]]>([
-		['a first version', nothing, at('a', 3000), ['created a']],
-		['created and changed before anything was read', nothing, at('a', 3000, 2000), ['created a']],
-		['created before watching began', watched, at('a', 3000, 500), ['updated a']],
-		['created when watching began, by its id before', watched, at('a', 3000, 1000), ['updated a']],
-		['the record where watching began', watched, at('m', 3000, 1000), ['updated m']],
-		['created when watching began, by its id after', watched, at('z', 3000, 1000), ['created z']],
-		['created after watching began', watched, at('a', 3000, 1001), ['created a']],
-		['a new version of what was emitted', seen(1, 2000), at('a', 3000, 2000), ['updated a']],
-		['the version that was emitted', seen(2, 3000), at('a', 3000, 2000), []],
-		['an older version', seen(3, 3500), at('a', 3000, 2000), []],
-		['its version again, changed later', seen(2, 2500), at('a', 3000, 2000), ['updated a']],
-		['a higher version of the same time', seen(1, 3000), at('a', 3000, 2000), ['updated a']],
-		['made again under its id', seen(9, 2000), at('a', 3000), ['created a']],
-		['made again under its id, and changed', seen(9, 2000), at('a', 3000, 2500), ['created a']],
-		['behind, created before watching began', behind, at('a', 3000, 500), ['updated a']],
-		['behind, created since and never emitted', behind, at('a', 3000, 1500), ['created a']],
-		['behind, created since and emitted first', behind, at('first', 3000, 1500), ['updated first']],
-		['behind, created since and emitted then', behind, at('known', 3000, 1500), ['updated known']],
-		[
-			'behind, emitted once more since, then made again under its id',
-			{ ...behind, emitted: { known: [2, 2500] } },
-			at('known', 3000, 2600),
-			['created known'],
-		],
-		['what changed before the watermark', watched, at('a', 999), []],
-		['what changed at the watermark, by its id before', watched, at('a', 1000), []],
-		['what changed at the watermark, by its id after', watched, at('z', 1000), ['created z']],
-	])('%s', (_, state, record, expected) => {
+	test.each<[what: string, emitted: string[], ChangeState, PlatformRecord]>([
+		['a record in its first version', ['created a'], nothing, at('a', 3000)],
+		['a record that was created and changed before the first poll', ['created a'], nothing, at('a', 3000, 2000)],
+		['a record created before watching began', ['updated a'], watched, at('a', 3000, 500)],
+		['a record created at the time when watching began, with a smaller ID', ['updated a'], watched, at('a', 3000, 1000)],
+		['the record at which watching began', ['updated m'], watched, at('m', 3000, 1000)],
+		['a record created at the time when watching began, with a greater ID', ['created z'], watched, at('z', 3000, 1000)],
+		['a record created after watching began', ['created a'], watched, at('a', 3000, 1001)],
+		['a newer version of an emitted record', ['updated a'], seen(1, 2000), at('a', 3000, 2000)],
+		['the version that was emitted', [], seen(2, 3000), at('a', 3000, 2000)],
+		['an older version than was emitted', [], seen(3, 3500), at('a', 3000, 2000)],
+		['the version that was emitted, modified later', ['updated a'], seen(2, 2500), at('a', 3000, 2000)],
+		['a higher version of the same time', ['updated a'], seen(1, 3000), at('a', 3000, 2000)],
+		['a record made again under its ID', ['created a'], seen(9, 2000), at('a', 3000)],
+		['a record made again under its ID and then changed', ['created a'], seen(9, 2000), at('a', 3000, 2500)],
+		['in a backlog, a record created before watching began', ['updated a'], behind, at('a', 3000, 500)],
+		['in a backlog, a record created since and never emitted', ['created a'], behind, at('a', 3000, 1500)],
+		['in a backlog, a record created since and emitted first', ['updated first'], behind, at('first', 3000, 1500)],
+		['in a backlog, a record created since and emitted later', ['updated known'], behind, at('known', 3000, 1500)],
+		['in a backlog, a record emitted twice, then made again under its ID', ['created known'], again, at('known', 3000, 2600)],
+		['a change before the watermark', [], watched, at('a', 999)],
+		['a change at the watermark, with a smaller ID', [], watched, at('a', 1000)],
+		['a change at the watermark, with a greater ID', ['created z'], watched, at('z', 1000)],
+	])('%s makes a poll emit %j', (_, expected, state, record) => {
 		expect(poll(state, { records: [record] }).emitted).toEqual(expected);
 	});
 
-	test.each<[string, ChangeKind[], PlatformRecord, string[]]>([
-		['created only: a first version', ['created'], at('a', 3000), ['created a']],
-		['created only: an update', ['created'], at('a', 3000, 500), []],
-		['updates only: a first version', ['updated'], at('a', 3000), []],
-		['updates only: created and changed', ['updated'], at('a', 3000, 2000), ['updated a']],
-	])('%s', (_, kinds, record, expected) => {
-		expect(poll(watched, { records: [record] }, { kinds: new Set(kinds) }).emitted).toEqual(expected);
+	test.each<[kind: ChangeKind, what: string, emitted: string[], PlatformRecord]>([
+		['created', 'a first version', ['created a'], at('a', 3000)],
+		['created', 'an update', [], at('a', 3000, 500)],
+		['updated', 'a first version', [], at('a', 3000)],
+		['updated', 'a record created and changed since', ['updated a'], at('a', 3000, 2000)],
+	])('if only %s records are wanted, %s makes a poll emit %j', (kind, _, expected, record) => {
+		expect(poll(watched, { records: [record] }, { kinds: new Set([kind]) }).emitted).toEqual(expected);
 	});
 
-	test('oldest first, and by their ids if their times are the same', () => {
+	test('changes are emitted oldest first, and by ID if their times are the same', () => {
 		const records = [at('c', 2000), at('b', 1000), at('a', 2000)];
 		expect(poll(nothing, { records }).emitted).toEqual(['created b', 'created a', 'created c']);
 		expect(poll(nothing, { records }, { maximum: 2 }).emitted).toEqual(['created b', 'created a']);
 	});
-
-	test('unknown values are not part of the state', () => {
-		expect(poll(nothing, {}).state).toStrictEqual({ emitted: {} });
-		const { state } = poll(nothing, { records: [at('a', 1000)], isWhole: false });
-		expect(state.backlog).toStrictEqual({ earlier: '' });
-	});
-
-	test('a record without a version has the time of its change as one', () => {
-		const record = { ...at('a', 3000, 2000), ver: undefined };
-		expect(poll(nothing, { records: [record] }).state.emitted).toEqual({ a: [3000, 3000] });
-	});
 });
 
-describe('what is stored', () => {
+describe('what a poll stores', () => {
 	type Rules = Partial<ChangeOptions> & Partial<Limits>;
 	const [a, b, c] = [at('a', 1000), at('b', 2000), at('c', 3000)];
 	/** A state: records that were emitted in their first version, with the time of each. */
@@ -119,159 +105,101 @@ describe('what is stored', () => {
 		emitted: Object.fromEntries(Object.entries(emitted).map(([id, time]) => [id, [1, time]])),
 		...(backlog && { backlog }),
 	});
-	const since = (time: number, id = '') => ({ createdWatermark: { time, id } });
-	const few = known(4, 0, { a: 1, b: 2, c: 3, d: 4 });
-	const idle = { ...few, cursorReadAt: NOW - LIMITS.settleMs };
-	const [zy, z] = [{ emitted: { z: [1, 50], y: [1, 40] } } as ChangeState, known(10, 5, { z: 9 })];
-	const started: ChangeState = { watermark: { time: 100, id: 'x' }, emitted: {} };
-	const late5000: ChangeState = { cursor: 5000, watermark: { time: 4900, id: 'x' }, emitted: {} };
-	const behind = (earlier: string, more = {}) => known(1000, 500, { a: 1000 }, { earlier, ...more });
+	const cursorAt = (cursor: number, cursorReadAt?: number) => ({
+		cursor,
+		emitted: {},
+		...(cursorReadAt !== undefined && { cursorReadAt }),
+	});
+	const read = (records: PlatformRecord[], more: Partial<ReadResult> = {}) => ({ records, ...more });
+	/** Not all changes are read. */
+	const part = (records: PlatformRecord[], more: Partial<ReadResult> = {}) => read(records, { isWhole: false, ...more });
 
-	test.each<[what: string, before: ChangeState, read: Partial<ReadResult>, rules: Rules, after: ChangeState]>([
-		['nothing, of an empty table', nothing, {}, {}, nothing],
-		['what was emitted within the overlap', nothing, { records: [a, b] }, {}, known(2000, 1500, { b: 2000 })],
-		[
-			'up to the newest change, if that is gone before it is read',
-			nothing,
-			{ records: [a, b], newest: 2300 },
-			{},
-			known(2300, 1800, { b: 2000 }),
-		],
-		['no later than the newest change as reading began', nothing, { records: [b], newest: 1000 }, {}, known(1000, 500, { b: 2000 })],
-		[
-			'from where it was, if the newest change is gone',
-			{ cursor: 1901, emitted: {} },
-			{ records: [b], newest: 1000 },
-			{},
-			known(1901, 1400, { b: 2000 }),
-		],
-		[
-			'where to resume, if there is more',
-			nothing,
-			{ records: [a, b, c] },
-			{ maximum: 2 },
-			known(2000, 2000, { b: 2000 }, { earlier: hash('a') }),
-		],
-		[
-			'where watching began and reading began, if there is more',
-			started,
-			{ records: [a, b], offset: 7 },
-			{ maximum: 1 },
-			known(1000, 1000, { a: 1000 }, { ...since(100, 'x'), earlier: '', offset: 7 }),
-		],
-		[
-			'the same beginning, as long as there is more',
-			behind('before', { ...since(100, 'x'), offset: 7 }),
-			{ records: [b], isWhole: false, offset: 9 },
-			{},
-			known(2000, 1500, { b: 2000 }, { ...since(100, 'x'), earlier: `before${hash('a')}`, offset: 9 }),
-		],
-		[
-			'as many hashes as there may be',
-			behind('before'),
-			{ records: [b], isWhole: false },
-			{ hashes: 1 },
-			known(2000, 1500, { b: 2000 }, { earlier: hash('a') }),
-		],
-		[
-			'no backlog, once everything is emitted',
-			known(2000, 1500, { b: 2000 }, { earlier: hash('a'), offset: 3 }),
-			{ records: [c], offset: 3 },
-			{},
-			known(3000, 2500, { c: 3000 }),
-		],
-		[
-			'no step ahead, if nothing could be read',
-			z,
-			{ isWhole: false, newest: 9999, offset: 3 },
-			{ overlapMs: 0 },
-			known(10, 5, { z: 9 }, { ...since(5), earlier: '', offset: 3 }),
-		],
-		[
-			'up to the newest change as reading began: others may have the same time',
-			nothing,
-			{ records: [a, b], newest: 1000 },
-			{ overlapMs: 0 },
-			known(1000, 1000, { a: 1000, b: 2000 }),
-		],
-		[
-			'no step back, if the overlap has become longer',
-			late5000,
-			{ records: [at('y', 5100)] },
-			{ overlapMs: 1000 },
-			{ ...late5000, cursor: 5100, emitted: { y: [1, 5100] } },
-		],
-		[
-			'no more records than there may be: the overlap gets shorter',
-			zy,
-			{ records: [at('a', 60)] },
-			{ maxTracked: 2 },
-			{ cursor: 60, watermark: { time: 40, id: 'y' }, emitted: { z: [1, 50], a: [1, 60] } },
-		],
-		['as many records as there may be', zy, { records: [at('a', 60)] }, { maxTracked: 3 }, known(60, -440, { z: 50, y: 40, a: 60 })],
-		['nothing, once the overlap has passed without anything new', idle, {}, {}, known(5, 5, {})],
-		['all of it, while more may change at the last moment', { ...idle, cursorReadAt: idle.cursorReadAt + 1 }, {}, {}, few],
-		[
-			'all of it, while changes in it may become visible',
-			{ ...idle, cursor: 5 },
-			{ newest: 4 },
-			{ overlapMs: LIMITS.settleMs + 1 },
-			{ ...few, cursor: 5 },
-		],
-		['nothing, as soon as none may', { ...idle, cursor: 5 }, { newest: 4 }, { overlapMs: LIMITS.settleMs }, known(5, 5, {})],
-		['all of it, if our clock was set back', { ...few, cursor: 5, cursorReadAt: NOW * 2 }, { newest: 4 }, {}, { ...few, cursor: 5 }],
-		['all of it, if there is something new', idle, { records: [at('e', 5)] }, {}, known(5, 0, { a: 1, b: 2, c: 3, d: 4, e: 5 })],
-	])('%s', (_, before, read, rules, after) => {
-		expect(poll(before, read, rules, rules).state).toEqual(after);
+	// Backlogs: since watching began at a time, by a record; the hash of a record that was emitted before.
+	const since = (time: number, id: string, earlier: string, offset: number) => ({ createdWatermark: { time, id }, earlier, offset });
+	const hashA = { earlier: hash('a') };
+	const behind = (backlog: ChangeState['backlog']) => known(1000, 500, { a: 1000 }, backlog);
+	const started: ChangeState = { watermark: { time: 100, id: 'x' }, emitted: {} };
+	const startedAtA = known(1000, 1000, { a: 1000 }, since(100, 'x', '', 7));
+	const stillBehind = known(2000, 1500, { b: 2000 }, since(100, 'x', `before${hash('a')}`, 9));
+	const backlogOfB = known(2000, 1500, { b: 2000 }, { ...hashA, offset: 3 });
+	const [z, since5] = [known(10, 5, { z: 9 }), since(5, '', '', 3)];
+	const both = known(1000, 1000, { a: 1000, b: 2000 });
+	const late5000: ChangeState = { cursor: 5000, watermark: { time: 4900, id: 'x' }, emitted: {} };
+	const late5100: ChangeState = { ...late5000, cursor: 5100, emitted: { y: [1, 5100] } };
+	const [zy, a60] = [{ emitted: { z: [1, 50], y: [1, 40] } } as ChangeState, read([at('a', 60)])];
+	const shorter: ChangeState = { cursor: 60, watermark: { time: 40, id: 'y' }, emitted: { z: [1, 50], a: [1, 60] } };
+	// The cursor was read so long ago that no change before it can become visible.
+	const settled = NOW - LIMITS.settleMs;
+	const few = known(4, 0, { a: 1, b: 2, c: 3, d: 4 });
+	const few5 = { ...few, cursor: 5 };
+	const [idle, idle5] = [
+		{ ...few, cursorReadAt: settled },
+		{ ...few5, cursorReadAt: settled },
+	];
+
+	test.each<[what: string, before: ChangeState, read: Partial<ReadResult>, after: ChangeState, rules?: Rules]>([
+		['nothing of an empty table', nothing, {}, nothing],
+		['the changes that it emitted within the overlap', nothing, read([a, b]), known(2000, 1500, { b: 2000 })],
+		['the newest change as its cursor, even if that was not read', nothing, read([a, b], { newest: 2300 }), known(2300, 1800, { b: 2000 })],
+		['no later cursor than the newest change when reading began', nothing, read([b], { newest: 1000 }), known(1000, 500, { b: 2000 })],
+		['the cursor as it was if all newer changes are gone', cursorAt(1901), read([b], { newest: 1000 }), known(1901, 1400, { b: 2000 })],
+		['where to resume if there is more', nothing, read([a, b, c]), known(2000, 2000, { b: 2000 }, hashA), { maximum: 2 }],
+		['where watching and reading began if there is more', started, read([a, b], { offset: 7 }), startedAtA, { maximum: 1 }],
+		['the same beginning while it is behind', behind(since(100, 'x', 'before', 7)), part([b], { offset: 9 }), stillBehind],
+		['no more hashes than the limit', behind({ earlier: 'before' }), part([b]), known(2000, 1500, { b: 2000 }, hashA), { hashes: 1 }],
+		['no backlog once all is emitted', backlogOfB, read([c], { offset: 3 }), known(3000, 2500, { c: 3000 })],
+		['no progress if it read nothing', z, part([], { newest: 9999, offset: 3 }), known(10, 5, { z: 9 }, since5), { overlapMs: 0 }],
+		['the newest change when reading began as the watermark', nothing, read([a, b], { newest: 1000 }), both, { overlapMs: 0 }],
+		['no earlier watermark if the overlap is longer', late5000, read([at('y', 5100)]), late5100, { overlapMs: 1000 }],
+		['no more records than the limit, with a shorter overlap', zy, a60, shorter, { maxTracked: 2 }],
+		['as many records as the limit, with the whole overlap', zy, a60, known(60, -440, { z: 50, y: 40, a: 60 }), { maxTracked: 3 }],
+		['no emitted changes once the overlap has passed without anything new', idle, {}, known(5, 5, {})],
+		['all emitted changes while more may happen in the same millisecond', { ...idle, cursorReadAt: settled + 1 }, {}, few],
+		['all emitted changes while others may become visible', idle5, { newest: 4 }, few5, { overlapMs: LIMITS.settleMs + 1 }],
+		['no emitted changes as soon as no others may', idle5, { newest: 4 }, known(5, 5, {}), { overlapMs: LIMITS.settleMs }],
+		['all emitted changes if our clock was set back', { ...idle5, cursorReadAt: NOW * 2 }, { newest: 4 }, few5],
+		['all emitted changes if there is a new one', idle, read([at('e', 5)]), known(5, 0, { a: 1, b: 2, c: 3, d: 4, e: 5 })],
+	])('a poll stores %s', (_, before, found, after, rules = {}) => {
+		expect(poll(before, found, rules, rules).state).toEqual(after);
 	});
 
-	const at60: ChangeState = { cursor: 60, emitted: {} };
-	const before = NOW - LIMITS.settleMs;
 	const late = at('z', 70);
-	type CursorRow = [
-		what: string,
-		before: ChangeState,
-		read: Partial<ReadResult>,
-		cursor: number | undefined,
-		cursorReadAt: number | undefined,
-	];
-	test.each<CursorRow>([
-		['of the newest change, when it was read', nothing, { records: [at('a', 60)] }, 60, NOW + 100],
-		['if there is none, nothing', nothing, {}, undefined, undefined],
-		['as it was, while its time may go on', { ...at60, cursorReadAt: before + 1 }, {}, 60, before + 1],
-		['one further, when its time is over', { ...at60, cursorReadAt: before }, {}, 61, NOW + 100],
-		[
-			'the same, with newer changes that appeared while pages were read',
-			{ ...at60, cursorReadAt: before },
-			{ records: [late], newest: 60 },
-			61,
-			NOW + 100,
-		],
-		[
-			'as it was, while not all of its time is emitted',
-			{ ...at60, cursorReadAt: before },
-			{ records: [late], newest: 60, isWhole: false },
-			60,
-			before,
-		],
-		['as it was, if nothing is newer', { ...at60, cursorReadAt: 7 }, { newest: 59 }, 60, 7],
-		['as it was, if all is gone', { ...at60, cursorReadAt: 7 }, { newest: undefined }, 60, 7],
-		['now, if that was not stored', at60, {}, 60, NOW + 100],
-		['of a newer one', { ...at60, cursorReadAt: 7 }, { records: [at('a', 61)] }, 61, NOW + 100],
-		['no further than the newest change was as reading began', nothing, { records: [at('a', 60), late], newest: 60 }, 60, NOW + 100],
-	])('how far everything is known: %s', (_, state, read, cursor, cursorReadAt) => {
-		const after = poll(state, read);
+	test.each<[what: string, before: ChangeState, read: Partial<ReadResult>, cursor: number | undefined, readAt: number | undefined]>([
+		['at the newest change, read now', nothing, a60, 60, NOW + 100],
+		['at nothing if there is no change', nothing, {}, undefined, undefined],
+		['as it was while more may change at its time', cursorAt(60, settled + 1), {}, 60, settled + 1],
+		['a millisecond later once its time is over', cursorAt(60, settled), {}, 61, NOW + 100],
+		['a millisecond later even if newer changes appeared meanwhile', cursorAt(60, settled), read([late], { newest: 60 }), 61, NOW + 100],
+		['as it was while not all changes of its time are emitted', cursorAt(60, settled), part([late], { newest: 60 }), 60, settled],
+		['as it was if nothing is newer', cursorAt(60, 7), { newest: 59 }, 60, 7],
+		['as it was if all records are gone', cursorAt(60, 7), { newest: undefined }, 60, 7],
+		['as it was, read now, if that was not stored', cursorAt(60), {}, 60, NOW + 100],
+		['at a newer change, read now', cursorAt(60, 7), read([at('a', 61)]), 61, NOW + 100],
+		['no later than the newest change when reading began', nothing, read([at('a', 60), late], { newest: 60 }), 60, NOW + 100],
+	])('the cursor after a poll is %s', (_, state, found, cursor, cursorReadAt) => {
+		const after = poll(state, found);
 		expect([after.state.cursor, after.cursorReadAt]).toEqual([cursor, cursorReadAt]);
 	});
 
-	test('nothing of what was read and is emitted already', () => {
-		const before: ChangeState = { cursor: 2000, watermark: { time: 1500, id: '' }, emitted: { b: [1, 2000] } };
+	test('a poll that reads only what was emitted before emits nothing and keeps the state', () => {
+		const before = known(2000, 1500, { b: 2000 });
 		const { emitted, state } = poll(before, { records: [a, b] });
 		expect([emitted, state]).toEqual([[], before]);
 	});
+
+	test('a state has no undefined members', () => {
+		expect(poll(nothing, {}).state).toStrictEqual({ emitted: {} });
+		const { state } = poll(nothing, { records: [at('a', 1000)], isWhole: false });
+		expect(state.backlog).toStrictEqual({ earlier: '' });
+	});
+
+	test('a record without a version is stored with its time as the version', () => {
+		const record = { ...at('a', 3000, 2000), ver: undefined };
+		expect(poll(nothing, { records: [record] }).state.emitted).toEqual({ a: [3000, 3000] });
+	});
 });
 
-describe('watched fields', () => {
+describe('with watched fields', () => {
 	const digest = ({ id }: PlatformRecord) => (id === 'same' ? 'x' : 'y');
 	const before: ChangeState = {
 		watermark: { time: 500, id: '' },
@@ -280,25 +208,25 @@ describe('watched fields', () => {
 	};
 	const changed = (id: string) => at(id, 2000, 1000);
 
-	test('an update is emitted if they differ from what was emitted last', () => {
+	test('an update is emitted only if their values differ from those that were emitted last', () => {
 		const records = [changed('other'), changed('same')];
 		const { emitted, state } = poll(before, { records }, { digest });
 		expect(emitted).toEqual(['updated other']);
 		expect(state.emitted).toEqual({ same: [2, 2000], other: [2, 2000] });
 	});
 
-	test('a record that is made again is emitted, whatever they hold', () => {
+	test('a record that is made again is emitted, whatever their values are', () => {
 		const records = [at('same', 3000, 3000, 1)];
 		expect(poll(before, { records }, { digest }).emitted).toEqual(['created same']);
 	});
 
-	test('the next update of a record that is not remembered is emitted, whatever they hold', () => {
+	test('an update of a record whose values are not stored is emitted, whatever they are', () => {
 		const state = { ...before, digests: { other: 'y' } };
 		const records = [changed('other'), changed('same')];
 		expect(poll(state, { records }, { digest }).emitted).toEqual(['updated same']);
 	});
 
-	test('those emitted last are remembered, as many as there may be', () => {
+	test('the values that were emitted last are stored, for as many records as the limit', () => {
 		const { state } = poll(before, { records: [changed('same')] }, { digest });
 		expect(Object.entries(state.digests!)).toEqual([
 			['other', 'x'],
@@ -309,7 +237,7 @@ describe('watched fields', () => {
 		expect(limited.state.digests).toEqual({ third: 'x', other: 'y' });
 	});
 
-	test('none are kept if nothing is watched', () => {
+	test('values are stored only while fields are watched', () => {
 		expect(poll(before, {}).state).not.toHaveProperty('digests');
 		expect(poll(nothing, {}, { digest }).state).toEqual({ emitted: {}, digests: {} });
 	});

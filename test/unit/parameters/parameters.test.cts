@@ -18,13 +18,17 @@ import { InputError } from '../../../nodes/DataPlatform/transport/errors.ts';
 import { fakeRun } from '../fakeNode.cts';
 import { thrownBy } from '../fixtures.cts';
 
+const CORRECT = 'Correct the expression in it.';
+const NOTHING = 'Correct the expression, or remove it.';
+const CHOOSE = 'Choose it from the list, or correct the expression in it.';
+
 function expectRefused(read: () => unknown, expected: object) {
 	const error = thrownBy(read);
 	expect(error).toBeInstanceOf(InputError);
 	expect(error).toMatchObject(expected);
 }
 
-describe('a number within bounds', () => {
+describe('a number', () => {
 	const SIZE = { label: 'Size' };
 	test.each([
 		[1, 1],
@@ -35,7 +39,7 @@ describe('a number within bounds', () => {
 		[1.5, 1.5],
 		['1.5', 1.5],
 		['-0.5', -0.5],
-	])('%j is %d', (value, expected) => {
+	])('from -1 to 10 may be %j, which is read as %d', (value, expected) => {
 		expect(requireNumber(value, SIZE, { min: -1, max: 10 })).toBe(expected);
 	});
 
@@ -54,7 +58,7 @@ describe('a number within bounds', () => {
 		[null, 'it is empty'],
 		[true, 'not true'],
 		[[5], 'not [5]'],
-	])('%j is not one', (value, given) => {
+	])('from 1 to 10 may not be %j, and the error says: %s', (value, given) => {
 		expectRefused(() => requireNumber(value, SIZE, { min: 1, max: 10 }), {
 			message: `'Size' must be a number from 1 to 10, ${given}`,
 			field: 'Size',
@@ -62,7 +66,7 @@ describe('a number within bounds', () => {
 		});
 	});
 
-	test.each([1.5, '1.5', 1e300, Infinity, NaN])('%j is no whole one', (value) => {
+	test.each([1.5, '1.5', 1e300, Infinity, NaN])('that must be whole may be 2, but not %d', (value) => {
 		const bounds = { min: 1, isWhole: true };
 		expect(requireNumber(' 2 ', SIZE, bounds)).toBe(2);
 		expectRefused(() => requireNumber(value, SIZE, bounds), {
@@ -70,7 +74,7 @@ describe('a number within bounds', () => {
 		});
 	});
 
-	test('with a lower bound only', () => {
+	test('with a lower bound only may be large, but not below the bound', () => {
 		expect(requireNumber(1e9, SIZE, { min: 1 })).toBe(1e9);
 		expectRefused(() => requireNumber(0, SIZE, { min: 1 }), { message: "'Size' must be a number at least 1, not 0" });
 	});
@@ -78,9 +82,10 @@ describe('a number within bounds', () => {
 
 const PLATFORM = 'https://platform.example.com';
 const url = (value: string) => ({ __rl: true, mode: 'url', value });
-const inTable = (parameter: Parameter<string, unknown>, value: unknown) => parameter.in({ [parameter.name]: value }, { label: 'List' });
+/** Reads a value as an entry of a list has it. */
+const inList = (parameter: Parameter<string, unknown>, value: unknown) => parameter.in({ [parameter.name]: value }, { label: 'List' });
 
-describe('what is picked in a locator', () => {
+describe('what is chosen in a locator', () => {
 	test.each<[parameter: Parameter<string, unknown>, value: unknown, name: string]>([
 		[table, ' people ', 'people'],
 		[table, 7, '7'],
@@ -88,79 +93,84 @@ describe('what is picked in a locator', () => {
 		[table, { __rl: true, mode: 'id', value: 5 }, '5'],
 		[application, undefined, ''],
 		[application, null, ''],
-		[application, url(''), ''],
-		[table, url(`${PLATFORM}/apps/sales/tables/people/data/x`), 'people'],
-		[table, url(`${PLATFORM}/tables/people`), 'people'],
-		[table, url('/apps/sales/tables/a%20b?x=/tables/other'), 'a b'],
-		[table, url(`${PLATFORM}/#/apps/sales/tables/people`), 'people'],
-		[table, url('tables:///tables/people'), 'people'],
-		[table, url(`${PLATFORM}/tables/%zz`), '%zz'],
-		[application, url(`${PLATFORM}/apps/sales/tables/people`), 'sales'],
-		[application, url(`${PLATFORM}/apps/sales`), 'sales'],
-		[application, url(`${PLATFORM}/apps/apps/apps/tables/people`), 'apps'],
-		[application, url(`${PLATFORM}/apps/ui/apps/sales/tables/people`), 'sales'],
-		[table, url(`${PLATFORM}/apps/tables/tables/data/data/apps`), 'data'],
-		[recordId, url(`${PLATFORM}/apps/tables/tables/data/data/apps`), 'apps'],
-		[recordId, url(`${PLATFORM}/apps/sales/tables/people/data/x?y=1`), 'x'],
-		[itemRecordId, url(`${PLATFORM}/apps/sales/tables/people/data/x?y=1`), 'x'],
-		[recordId, url(`${PLATFORM}/tables/people/data/x`), 'x'],
-		[recordId, url(`${PLATFORM}/data/data/x`), 'x'],
-		[recordId, url(`${PLATFORM}/data/x/`), 'x'],
-		[recordId, url(`${PLATFORM}/data/x/history`), 'x'],
-		[table, url('https://tables/tables/people'), 'people'],
-		[table, url('HTTPS://a.b/tables/%20people%20'), 'people'],
-		[application, url('https://apps/apps/sales'), 'sales'],
-		[application, url('https://x/apps/sales?to=/apps/other/tables/x'), 'sales'],
-		[application, url('svn+ssh2.x-y://apps/apps/sales'), 'sales'],
-		[application, url('x/https://y/apps/sales'), 'sales'],
-		[recordId, url(`${PLATFORM}/?v=/apps/a/tables/b/data/c#/apps/sales/tables/people/data/x?tab=2`), 'x'],
-	])('%s %j is %s', (parameter, value, expected) => {
-		expect(inTable(parameter, value)).toBe(expected);
+	])('%s: %j is read as "%s"', (parameter, value, expected) => {
+		expect(inList(parameter, value)).toBe(expected);
 	});
 
-	test.each<[unknown, string, string]>([
-		[url(`${PLATFORM}/people`), "The address in 'Table' does not lead to one", 'Addresses look like https://'],
-		[url('https://tables/people'), "The address in 'Table' does not lead to one", 'Addresses look like https://'],
-		[url('h://tables/tables/'), "The address in 'Table' does not lead to one", 'Addresses look like https://'],
-		[url(`${PLATFORM}?next=/tables/people`), "The address in 'Table' does not lead to one", 'Addresses look like https://'],
-		[
-			url(`${PLATFORM}/login?next=/apps/sales/tables/people`),
-			"The address in 'Table' does not lead to one",
-			'Addresses look like https://',
-		],
-		[true, "'Table' must be text, not a boolean", 'Correct the expression in it.'],
-		[NaN, "'Table' must be text, not NaN", 'Correct the expression in it.'],
-		[{ a: 1 }, "'Table' must be text, not an object", 'Correct the expression in it.'],
-		[['a'], "'Table' must be text, not a list", 'Correct the expression in it.'],
+	test.each<[parameter: Parameter<string, unknown>, address: string, name: string]>([
+		[application, '', ''],
+		[table, `${PLATFORM}/apps/sales/tables/people/data/x`, 'people'],
+		[table, `${PLATFORM}/tables/people`, 'people'],
+		[table, '/apps/sales/tables/a%20b?x=/tables/other', 'a b'],
+		[table, `${PLATFORM}/#/apps/sales/tables/people`, 'people'],
+		[table, 'tables:///tables/people', 'people'],
+		[table, `${PLATFORM}/tables/%zz`, '%zz'],
+		[application, `${PLATFORM}/apps/sales/tables/people`, 'sales'],
+		[application, `${PLATFORM}/apps/sales`, 'sales'],
+		[application, `${PLATFORM}/apps/apps/apps/tables/people`, 'apps'],
+		[application, `${PLATFORM}/apps/ui/apps/sales/tables/people`, 'sales'],
+		[table, `${PLATFORM}/apps/tables/tables/data/data/apps`, 'data'],
+		[recordId, `${PLATFORM}/apps/tables/tables/data/data/apps`, 'apps'],
+		[recordId, `${PLATFORM}/apps/sales/tables/people/data/x?y=1`, 'x'],
+		[itemRecordId, `${PLATFORM}/apps/sales/tables/people/data/x?y=1`, 'x'],
+		[recordId, `${PLATFORM}/tables/people/data/x`, 'x'],
+		[recordId, `${PLATFORM}/data/data/x`, 'x'],
+		[recordId, `${PLATFORM}/data/x/`, 'x'],
+		[recordId, `${PLATFORM}/data/x/history`, 'x'],
+		[table, 'https://tables/tables/people', 'people'],
+		[table, 'HTTPS://a.b/tables/%20people%20', 'people'],
+		[application, 'https://apps/apps/sales', 'sales'],
+		[application, 'https://x/apps/sales?to=/apps/other/tables/x', 'sales'],
+		[application, 'svn+ssh2.x-y://apps/apps/sales', 'sales'],
+		[application, 'x/https://y/apps/sales', 'sales'],
+		[recordId, `${PLATFORM}/?v=/apps/a/tables/b/data/c#/apps/sales/tables/people/data/x?tab=2`, 'x'],
+	])('%s: the address "%s" leads to "%s"', (parameter, address, expected) => {
+		expect(inList(parameter, url(address))).toBe(expected);
+	});
+
+	const NO_TABLE = "The address in 'Table' does not lead to one";
+	test.each<[value: unknown, message: string, hint: string]>([
+		[url(`${PLATFORM}/people`), NO_TABLE, 'Addresses look like https://'],
+		[url('https://tables/people'), NO_TABLE, 'Addresses look like https://'],
+		[url('h://tables/tables/'), NO_TABLE, 'Addresses look like https://'],
+		[url(`${PLATFORM}?next=/tables/people`), NO_TABLE, 'Addresses look like https://'],
+		[url(`${PLATFORM}/login?next=/apps/sales/tables/people`), NO_TABLE, 'Addresses look like https://'],
+		[true, "'Table' must be text, not a boolean", CORRECT],
+		[NaN, "'Table' must be text, not NaN", CORRECT],
+		[{ a: 1 }, "'Table' must be text, not an object", CORRECT],
+		[['a'], "'Table' must be text, not a list", CORRECT],
 		['', "'Table' is empty", 'Fill it in.'],
-	])('%j is not one', async (value, message, hint) => {
+	])('is rejected as a table if it is %j: %s', async (value, message, hint) => {
 		const { run } = await fakeRun({ table: value as never });
 		expectRefused(() => table.of(run, 0), { message, field: 'Table', hint: expect.stringContaining(hint) });
 	});
 
-	test('an application may be left empty, but not by its expression', async () => {
-		const chosen = async (value: unknown) => {
-			const { run } = await fakeRun({ application: value as never });
-			return () => chosenApplication(run, 0);
-		};
-		expect((await chosen('={{ "sales" }}'))()).toBe('sales');
-		expect((await chosen(''))()).toBeUndefined();
-		expect((await chosen(url(`${PLATFORM}/apps/sales/tables/people`)))()).toBe('sales');
-		expectRefused(await chosen(true), { message: "'Application' must be text, not a boolean" });
-		for (const nothing of ['={{ "" }}', { __rl: true, mode: 'id', value: '={{ undefined }}' }]) {
-			expectRefused(await chosen(nothing), {
-				message: "'Application' is empty: its expression returned nothing",
-				field: 'Application',
-				hint: 'Correct the expression, or remove it.',
-			});
-		}
+	const chosen = async (value: unknown) => {
+		const { run } = await fakeRun({ application: value as never });
+		return () => chosenApplication(run, 0);
+	};
+	test.each<[value: unknown, application: string | undefined]>([
+		['={{ "sales" }}', 'sales'],
+		['', undefined],
+		[url(`${PLATFORM}/apps/sales/tables/people`), 'sales'],
+	])('may be left empty for an application: %j is %s', async (value, expected) => {
+		expect((await chosen(value))()).toBe(expected);
+	});
+
+	const empty = { message: "'Application' is empty: its expression returned nothing", field: 'Application', hint: NOTHING };
+	test.each<[value: unknown, error: object]>([
+		[true, { message: "'Application' must be text, not a boolean" }],
+		['={{ "" }}', empty],
+		[{ __rl: true, mode: 'id', value: '={{ undefined }}' }, empty],
+	])('is rejected as an application if it is %j: %j', async (value, error) => {
+		expectRefused(await chosen(value), error);
 	});
 
 	test.each<[IDataObject, string]>([
 		[{ application: 'sales', table: 'people', recordId: 'r1' }, '["sales","people","r1"]'],
 		[{ table: 'people', recordId: 'r1' }, '[null,"people","r1"]'],
 		[{ table: 'people', recordId: '0F8FAD5B-D9CB-469F-A165-70867728950E' }, '[null,"people","0f8fad5b-d9cb-469f-a165-70867728950e"]'],
-	])('%j is the record %s', async (parameters, key) => {
+	])('with the parameters %j is the record %s', async (parameters, key) => {
 		const { run } = await fakeRun(parameters);
 		expect(recordKeyOf(run, 0)).toBe(key);
 	});
@@ -168,12 +178,13 @@ describe('what is picked in a locator', () => {
 	test.each<[IDataObject, string]>([
 		[{ table: 'people', recordId: '' }, "'Record' is empty"],
 		[{ table: '', recordId: 'r1' }, "'Table' is empty"],
-	])('%j is not a record', async (parameters, message) => {
+	])('with the parameters %j is rejected as a record: %s', async (parameters, message) => {
 		const { run } = await fakeRun(parameters);
 		expect(() => recordKeyOf(run, 0)).toThrow(message);
 	});
 });
 
+// Parameters of every kind, as an operation might have them.
 const name = text('name', { label: 'Name' });
 const key = text('key', { label: 'Key', required: true });
 const view = text('view', { label: 'View', narrows: true, loads: { loadOptionsMethod: 'getViews' } });
@@ -191,11 +202,9 @@ const value = anyValue('value', { label: 'Value' });
 const sorts = list('sorts', { label: 'Sorts', add: 'Add Sort', entry: ['by', 'Sort'], parts: [field, order, value] });
 const fields = [name, key, view, columns, keys, watched];
 
-type Given = Record<string, unknown>;
-
-/** Reads parameters that are stored as given. */
-async function readerOf(given: Given, inOptions: Given = {}) {
-	const { context } = await fakeRun({ ...given, options: inOptions } as IDataObject);
+/** Reads parameters from a node that has stored these values, and these under its options. */
+async function readerOf(stored: Record<string, unknown>, options: Record<string, unknown> = {}) {
+	const { context } = await fakeRun({ ...stored, options } as IDataObject);
 	const group = new OptionGroup<'size' | 'share'>('rare', 'Rare', 'Rare ones', [size, share]);
 	const { shown } = shownParameters(fields, [on, way, day, sorts, group]);
 	return new ParameterReader<string>(
@@ -205,8 +214,8 @@ async function readerOf(given: Given, inOptions: Given = {}) {
 	);
 }
 
-describe('a value', () => {
-	test.each<[Parameter<string, unknown>, unknown, unknown]>([
+describe('a parameter', () => {
+	test.each<[Parameter<string, unknown>, value: unknown, read: unknown]>([
 		[name, ' Fox ', 'Fox'],
 		[name, 5, '5'],
 		[name, '={{ undefined }}', ''],
@@ -219,12 +228,12 @@ describe('a value', () => {
 		[columns, '={{ undefined }}', []],
 		[watched, [], []],
 		[watched, ['={{ "a" }}'], ['a']],
-	])('%s: %j is %j', async (parameter, given, expected) => {
+	])('%s with the value %j is read as %j', async (parameter, given, expected) => {
 		const reader = await readerOf({ [parameter.name]: given });
 		expect(parameter.of(reader, 0)).toEqual(expected);
 	});
 
-	test.each<[Parameter<string, unknown>, unknown, unknown]>([
+	test.each<[Parameter<string, unknown>, value: unknown, read: unknown]>([
 		[on, false, false],
 		[way, 'fast', 'fast'],
 		[day, '2026-11-21T09:00:00', Date.UTC(2026, 10, 21, 8)],
@@ -233,27 +242,23 @@ describe('a value', () => {
 		[sorts, {}, []],
 		[sorts, { by: [{ field: 'a' }] }, [{ field: 'a' }]],
 		[sorts, { by: { field: 'a' } }, [{ field: 'a' }]],
-	])('the option %s: %j is %j', async (parameter, given, expected) => {
+	])('%s, an option with the value %j, is read as %j', async (parameter, given, expected) => {
 		const reader = await readerOf({}, { [parameter.name]: given });
 		expect(parameter.of(reader, 0)).toEqual(expected);
 	});
 
-	test('is the preset that the node shows if not set', async () => {
+	test('that is not set is read as the preset that the node shows, even if the operation has its own', async () => {
 		const reader = await readerOf({});
 		expect([on.of(reader, 0), way.of(reader, 0), size.of(reader, 0)]).toEqual([true, 'slow', 3]);
 		expect([name.of(reader, 0), columns.of(reader, 0), sorts.of(reader, 0)]).toEqual(['', [], []]);
 		const { run } = await fakeRun({});
 		expect(size.with({ preset: 4 }).of(run, 0)).toBe(4);
 		const { shown } = shownParameters([size.with({ preset: 5 })]);
-		const other = new ParameterReader<'size'>(
-			shown,
-			(_, __, preset) => preset,
-			() => 'UTC',
-		);
-		expect(size.of(other, 0)).toBe(5);
+		const unset = (_: string, __: number, preset: unknown) => preset;
+		expect(size.of(new ParameterReader<'size'>(shown, unset, () => 'UTC'), 0)).toBe(5);
 	});
 
-	test('of an option in a group is read where it is stored', async () => {
+	test('in a group of options is read where it is stored, and so is its expression', async () => {
 		const reader = await readerOf({}, { rare: { settings: { size: 7, share: '={{ 0.5 }}' } } });
 		expect([size.of(reader, 0), share.of(reader, 0)]).toEqual([7, 0.5]);
 		expect(reader.isExpression(share)).toBe(true);
@@ -261,50 +266,52 @@ describe('a value', () => {
 		expect([reader.raw(share), reader.raw(on)]).toEqual(['={{ 0.5 }}', null]);
 	});
 
-	test('in an entry of a list', () => {
+	test('in an entry of a list is read, has its preset if not set, and names the list if it is rejected', () => {
 		const entry = { field: undefined, order: undefined, value: 7 };
-		expect([field.in(entry, sorts), order.in(entry, sorts), value.in(entry, sorts)]).toEqual([...['*', 'up', 7]]);
+		expect([field.in(entry, sorts), order.in(entry, sorts), value.in(entry, sorts)]).toEqual(['*', 'up', 7]);
 		expectRefused(() => order.in({ order: 'left' }, sorts), {
 			message: `'Order' under 'Sorts' must be one of 'up', 'down', not "left"`,
 			field: 'Sorts',
-			hint: 'Choose it from the list, or correct the expression in it.',
+			hint: CHOOSE,
 		});
 	});
 
 	const EMPTY = 'Fill it in. If it is an expression, it returned nothing for this item.';
-	const NOTHING = 'Correct the expression, or remove it.';
-	const CORRECT = 'Correct the expression in it.';
-	test.each<[Parameter<string, unknown>, unknown, string, string]>([
+	test.each<[Parameter<string, unknown>, value: unknown, message: string, hint: string]>([
 		[key, ' ', "'Key' is empty", EMPTY],
 		[keys, ' , ', "'Keys' is empty", EMPTY],
 		[view, '={{ " " }}', "'View' is empty: its expression returned nothing", NOTHING],
 		[watched, '={{ undefined }}', "'Watched' is empty: its expression returned nothing", NOTHING],
 		[columns, [{ a: 1 }], "'Columns' must be text, not an object", CORRECT],
 		[name, true, "'Name' must be text, not a boolean", CORRECT],
-	])('%s %j is rejected', async (parameter, given, message, hint) => {
+	])('%s is rejected with the value %j: %s', async (parameter, given, message, hint) => {
 		const reader = await readerOf({ [parameter.name]: given });
 		expectRefused(() => parameter.of(reader, 0), { message, hint, field: parameter.label });
 	});
 
-	const WAY = 'Choose it from the list, or correct the expression in it.';
 	const DAY = 'Choose a date, or write it as 2026-11-21T00:00:00Z.';
-	test.each<[Parameter<string, unknown>, unknown, string, string]>([
+	test.each<[Parameter<string, unknown>, value: unknown, message: string, hint: string]>([
 		[on, 'yes', `'On' must be true or false, not "yes"`, CORRECT],
 		[on, '={{ undefined }}', "'On' must be true or false, it is empty", CORRECT],
-		[way, '={{ undefined }}', "'Way' must be one of 'fast', 'slow', it is empty", WAY],
-		[way, ['fast'], `'Way' must be one of 'fast', 'slow', not ["fast"]`, WAY],
-		[way, 'constructor', `'Way' must be one of 'fast', 'slow', not "constructor"`, WAY],
+		[way, '={{ undefined }}', "'Way' must be one of 'fast', 'slow', it is empty", CHOOSE],
+		[way, ['fast'], `'Way' must be one of 'fast', 'slow', not ["fast"]`, CHOOSE],
+		[way, 'constructor', `'Way' must be one of 'fast', 'slow', not "constructor"`, CHOOSE],
 		[day, 'soon', `'Day' must be a date, not "soon"`, DAY],
 		[day, '', "'Day' must be a date, it is empty", DAY],
 		[sorts, { by: ['x'] }, `'Sorts' must be a list of entries, not ["x"]`, CORRECT],
-		[sorts, '={{ undefined }}', "'Sorts' is empty: its expression returned nothing", 'Correct the expression, or remove it.'],
-	])('the option %s %j is rejected', async (parameter, given, message, hint) => {
+		[sorts, '={{ undefined }}', "'Sorts' is empty: its expression returned nothing", NOTHING],
+	])('%s, an option, is rejected with the value %j: %s', async (parameter, given, message, hint) => {
 		const reader = await readerOf({}, { [parameter.name]: given });
 		expectRefused(() => parameter.of(reader, 0), { message, hint, field: parameter.label });
 	});
 });
 
 describe('the editor’s entry', () => {
+	const ways = [
+		{ name: 'Fast', value: 'fast' },
+		{ name: 'Slow', value: 'slow', description: 'Takes its time' },
+	];
+	const sort = { displayName: 'Sort', name: 'by', values: [field.property, order.property, value.property] };
 	test.each<[Parameter<string, unknown>, Partial<INodeProperties>]>([
 		[name, { displayName: 'Name', name: 'name', type: 'string', default: '' }],
 		[view, { type: 'options', typeOptions: { loadOptionsMethod: 'getViews' } }],
@@ -312,31 +319,13 @@ describe('the editor’s entry', () => {
 		[on, { type: 'boolean', default: true }],
 		[size, { type: 'number', typeOptions: { minValue: 1, maxValue: 9, numberPrecision: 0 } }],
 		[share, { type: 'number', typeOptions: { minValue: 1 } }],
-		[
-			way,
-			{
-				type: 'options',
-				default: 'slow',
-				options: [
-					{ name: 'Fast', value: 'fast' },
-					{ name: 'Slow', value: 'slow', description: 'Takes its time' },
-				],
-			},
-		],
-		[
-			sorts,
-			{
-				type: 'fixedCollection',
-				placeholder: 'Add Sort',
-				typeOptions: { multipleValues: true },
-				options: [{ displayName: 'Sort', name: 'by', values: [field.property, order.property, value.property] }],
-			},
-		],
-	])('of %s', (parameter, expected) => {
+		[way, { type: 'options', default: 'slow', options: ways }],
+		[sorts, { type: 'fixedCollection', placeholder: 'Add Sort', typeOptions: { multipleValues: true }, options: [sort] }],
+	])('of %s is %j', (parameter, expected) => {
 		expect(parameter.property).toMatchObject(expected);
 	});
 
-	test('of another operation differs in what it says', () => {
+	test('may differ in another operation: preset, description, and when it is shown', () => {
 		const shown = size.with({ show: { name: ['x'] } });
 		const changed = shown.with({ preset: 5, description: 'Larger', hide: { key: [''] } });
 		expect(changed.property).toEqual({
@@ -358,93 +347,60 @@ test.each<[unknown, boolean]>([
 	[{ a: 'b' }, false],
 	[null, false],
 	[5, false],
-])('%j holds an expression: %s', (raw, expected) => {
+])('a value such as %j holds an expression: %s', (raw, expected) => {
 	expect(holdsExpression(raw)).toBe(expected);
 });
 
-describe('the filter builder', () => {
+describe('the filter of an operation', () => {
 	const filter = async (parameters: object) => {
 		const { run } = await fakeRun(parameters as IDataObject);
 		return () => filterOf(run, 0);
 	};
 	const isFox = { field: 'name', operator: 'eq', value: 'Fox' };
-	test.each<[object, object]>([
-		[{ filterMode: 'none' }, { filter: [], filterOperator: 'and' }],
-		[
-			{ filterMode: 'json', filterTree: `[${JSON.stringify(isFox)}]` },
-			{ filter: [isFox], filterOperator: 'and' },
-		],
-		[
-			{ filterMode: 'json', filterTree: [isFox] },
-			{ filter: [isFox], filterOperator: 'and' },
-		],
-		[
-			{ filterMode: 'conditions', matchType: 'or' },
-			{ filter: [], filterOperator: 'or' },
-		],
-		[
-			{
-				filterMode: 'conditions',
-				matchType: 'and',
-				conditions: { condition: [{ ...isFox, operator: 'exactly' }] },
-				groups: { group: [{ matchType: 'or', conditions: { condition: [isFox, isFox] } }] },
-			},
-			{
-				filter: [
-					{ ...isFox, operator: '===' },
-					{ filter: [isFox, isFox], filterOperator: 'or' },
-				],
-				filterOperator: 'and',
-			},
-		],
-	])('%j', async (parameters, expected) => {
+	const condition = (...entries: unknown[]) => ({ conditions: { condition: entries } });
+	/** The parameters of the filter builder: its conditions, and groups. */
+	const built = (conditions: unknown[], ...groups: object[]) => ({
+		...{ filterMode: 'conditions', matchType: 'and' },
+		...(conditions.length > 0 && condition(...conditions)),
+		...(groups.length > 0 && { groups: { group: groups } }),
+	});
+	const json = (filterTree: unknown) => ({ filterMode: 'json', filterTree });
+	const and = (...entries: object[]) => ({ filter: entries, filterOperator: 'and' });
+	const or = (...entries: object[]) => ({ filter: entries, filterOperator: 'or' });
+	const foxOrFox = { matchType: 'or', ...condition(isFox, isFox) };
+
+	test.each<[what: string, parameters: object, filter: object]>([
+		['no filter', { filterMode: 'none' }, and()],
+		['JSON as text', json('[{"field":"name","operator":"eq","value":"Fox"}]'), and(isFox)],
+		['JSON from an expression', json([isFox]), and(isFox)],
+		['no conditions', { filterMode: 'conditions', matchType: 'or' }, or()],
+		['conditions and a group', built([{ ...isFox, operator: 'exactly' }], foxOrFox), and({ ...isFox, operator: '===' }, or(isFox, isFox))],
+	])('is read from %s', async (_, parameters, expected) => {
 		expect((await filter(parameters))()).toEqual(expected);
 	});
 
-	const conditions = (more: object) => ({ filterMode: 'conditions', matchType: 'and', ...more });
-	test.each<[object, object]>([
-		[
-			{ filterMode: 'all' },
-			{
-				message: `'Filter' must be one of 'none', 'conditions', 'json', not "all"`,
-				field: 'Filter',
-				hint: expect.stringContaining('Choose it'),
-			},
-		],
-		[
-			{ filterMode: 'json', filterTree: '={{ undefined }}' },
-			{ message: "'Filter Tree' is empty", field: 'Filter Tree', hint: expect.stringContaining('it returned nothing') },
-		],
-		[{ filterMode: 'json', filterTree: ' ' }, { message: "'Filter Tree' is empty" }],
-		[
-			{ filterMode: 'json', filterTree: '{' },
-			{ message: "'Filter Tree' is not valid JSON", field: 'Filter Tree', hint: expect.stringContaining('A filter is') },
-		],
-		[
-			{ filterMode: 'conditions', matchType: 'any' },
-			{ message: `'Match' must be one of 'and', 'or', not "any"`, field: 'Match', hint: expect.stringContaining('Choose it') },
-		],
-		[
-			conditions({ conditions: { condition: ['x'] } }),
-			{ message: `'Conditions' must be a list of entries, not ["x"]`, field: 'Conditions' },
-		],
-		[
-			conditions({ conditions: { condition: [isFox, { ...isFox, value: '' }] } }),
-			{ message: expect.stringContaining('Condition 2 of the filter') },
-		],
-		[
-			conditions({ groups: { group: [{}] } }),
-			{ message: 'Group 1 of the filter has no condition', field: 'Groups', hint: 'Add a condition to it, or remove the group.' },
-		],
-		[
-			conditions({ groups: { group: [{ matchType: 'x', conditions: { condition: [isFox] } }] } }),
-			{ message: `'Match' under 'Groups' must be one of 'and', 'or', not "x"` },
-		],
-		[
-			conditions({ groups: { group: [{ matchType: 'or', conditions: { condition: [{}] } }] } }),
-			{ message: expect.stringContaining('Condition 1 of group 1 of the filter') },
-		],
-	])('%j is rejected', async (parameters, expected) => {
-		expectRefused(await filter(parameters), expected);
+	const choose = expect.stringContaining('Choose it');
+	const says = (part: string) => ({ message: expect.stringContaining(part) });
+	const nothing = { message: "'Filter Tree' is empty", field: 'Filter Tree', hint: expect.stringContaining('it returned nothing') };
+	const invalid = { message: "'Filter Tree' is not valid JSON", field: 'Filter Tree', hint: expect.stringContaining('A filter is') };
+	const mode = { message: `'Filter' must be one of 'none', 'conditions', 'json', not "all"`, field: 'Filter', hint: choose };
+	const match = { message: `'Match' must be one of 'and', 'or', not "any"`, field: 'Match', hint: choose };
+	const entries = { message: `'Conditions' must be a list of entries, not ["x"]`, field: 'Conditions' };
+	const hint = 'Add a condition to it, or remove the group.';
+	const noCondition = { message: 'Group 1 of the filter has no condition', field: 'Groups', hint };
+	const groupMatch = { message: `'Match' under 'Groups' must be one of 'and', 'or', not "x"` };
+	test.each<[what: string, parameters: object, error: object]>([
+		['an unknown mode', { filterMode: 'all' }, mode],
+		['an expression that returns no JSON', json('={{ undefined }}'), nothing],
+		['blank JSON', json(' '), { message: "'Filter Tree' is empty" }],
+		['invalid JSON', json('{'), invalid],
+		['an unknown way to match', { filterMode: 'conditions', matchType: 'any' }, match],
+		['a text for a condition', built(['x']), entries],
+		['a second condition without a value', built([isFox, { ...isFox, value: '' }]), says('Condition 2 of the filter')],
+		['a group without conditions', built([], {}), noCondition],
+		['a group with an unknown way to match', built([], { matchType: 'x', ...condition(isFox) }), groupMatch],
+		['an empty condition in a group', built([], { matchType: 'or', ...condition({}) }), says('Condition 1 of group 1 of the filter')],
+	])('is rejected with %s', async (_, parameters, error) => {
+		expectRefused(await filter(parameters), error);
 	});
 });

@@ -22,6 +22,7 @@ const at = (id: string, modified: number, created = modified, ver?: number): Pla
 	fields: {},
 });
 
+/** By which a backlog knows a record that was emitted already. */
 const hash = (id: string) => createHash('sha256').update(id).digest('base64url').slice(0, 6);
 
 /** When a poll starts, by our own clock. */
@@ -44,7 +45,9 @@ function poll(state: ChangeState, read: Partial<ReadResult>, options: Partial<Ch
 const nothing: ChangeState = { emitted: {} };
 
 describe('what a poll emits', () => {
+	/** Watching began at 1000, with the record m. */
 	const watched: ChangeState = { watermark: { time: 1000, id: 'm' }, emitted: {} };
+	/** The same, with a backlog in which the records `first` and `known` were emitted already. */
 	const behind: ChangeState = {
 		watermark: { time: 2000, id: '' },
 		emitted: {},
@@ -70,8 +73,8 @@ describe('what a poll emits', () => {
 		['a record made again under its ID and then changed', ['created a'], seen(9, 2000), at('a', 3000, 2500)],
 		['in a backlog, a record created before watching began', ['updated a'], behind, at('a', 3000, 500)],
 		['in a backlog, a record created since and never emitted', ['created a'], behind, at('a', 3000, 1500)],
-		['in a backlog, a record created since and emitted first', ['updated first'], behind, at('first', 3000, 1500)],
-		['in a backlog, a record created since and emitted later', ['updated known'], behind, at('known', 3000, 1500)],
+		['in a backlog, a record created since, whose hash is the first of those emitted,', ['updated first'], behind, at('first', 3000, 1500)],
+		['in a backlog, a record created since, whose hash is the last of those emitted,', ['updated known'], behind, at('known', 3000, 1500)],
 		['in a backlog, a record emitted twice, then made again under its ID', ['created known'], again, at('known', 3000, 2600)],
 		['a change before the watermark', [], watched, at('a', 999)],
 		['a change at the watermark, with a smaller ID', [], watched, at('a', 1000)],

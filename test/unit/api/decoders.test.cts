@@ -209,15 +209,13 @@ describe('the files in a field', () => {
 	);
 });
 
-describe('an application', () => {
-	test.each<[string, unknown, object | undefined]>([
-		['whole', { id: 'a', name: 'Sales', internalName: 'sales' }, { id: 'a', name: 'Sales', internalName: 'sales' }],
-		['with an internal name only', { id: 'a', internalName: 'sales' }, { id: 'a', name: 'sales', internalName: 'sales' }],
-		['with an id only', { id: 'a', name: '' }, { id: 'a', name: 'a', internalName: 'a' }],
-		['without an id', { name: 'Sales' }, undefined],
-		['null', null, undefined],
-		['a list', [{ id: 'a' }], undefined],
-	])('%s', (_, value, expected) => {
-		expect(toApplication(value)).toEqual(expected);
-	});
+test.each<[string, unknown, object | undefined]>([
+	['whole', { id: 'a', name: 'Sales', internalName: 'sales' }, { id: 'a', name: 'Sales', internalName: 'sales' }],
+	['with an internal name only', { id: 'a', internalName: 'sales' }, { id: 'a', name: 'sales', internalName: 'sales' }],
+	['with an id only', { id: 'a', name: '' }, { id: 'a', name: 'a', internalName: 'a' }],
+	['without an id', { name: 'Sales' }, undefined],
+	['null', null, undefined],
+	['a list', [{ id: 'a' }], undefined],
+])('an application is read: %s', (_, value, expected) => {
+	expect(toApplication(value)).toEqual(expected);
 });

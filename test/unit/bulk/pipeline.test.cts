@@ -410,26 +410,24 @@ describe('a share of failures that is too large', () => {
 	});
 });
 
-describe('a portion passes on what it learned', () => {
-	test.each<[what: string, matching: Matching | undefined]>([
-		['an upsert', undefined],
-		['matched records', onName],
-	])('how large a batch may be, for %s', async (_, matching) => {
-		const sizes: number[] = [];
-		const { write } = setUp({
-			matching,
-			respond: (request, { body }) => {
-				if (request !== 'POST people bulk') return undefined;
-				const { length } = (JSON.parse(String(body)) as { bulk: unknown[] }).bulk;
-				sizes.push(length);
-				return length > 100 ? httpResponse(413, {}) : undefined;
-			},
-		});
-		await write(names(200));
-		expect(sizes).toEqual([200, 100, 100]);
-		await write(names(200, 'Other'));
-		expect(sizes.slice(3)).toEqual([100, 100]);
+test.each<[what: string, matching: Matching | undefined]>([
+	['an upsert', undefined],
+	['matched records', onName],
+])('a portion passes on how large a batch may be, for %s', async (_, matching) => {
+	const sizes: number[] = [];
+	const { write } = setUp({
+		matching,
+		respond: (request, { body }) => {
+			if (request !== 'POST people bulk') return undefined;
+			const { length } = (JSON.parse(String(body)) as { bulk: unknown[] }).bulk;
+			sizes.push(length);
+			return length > 100 ? httpResponse(413, {}) : undefined;
+		},
 	});
+	await write(names(200));
+	expect(sizes).toEqual([200, 100, 100]);
+	await write(names(200, 'Other'));
+	expect(sizes.slice(3)).toEqual([100, 100]);
 });
 
 describe('an update by ID', () => {

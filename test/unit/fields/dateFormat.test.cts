@@ -61,24 +61,22 @@ describe('a number', () => {
 	});
 });
 
-describe('true and false', () => {
-	test.each<[string, unknown]>([
-		['true', true],
-		[' TRUE ', true],
-		['yes', true],
-		['Y', true],
-		['on', true],
-		['1', true],
-		['false', false],
-		['No', false],
-		['n', false],
-		['off', false],
-		['0', false],
-		['maybe', 'maybe'],
-		['constructor', 'constructor'],
-	])('%j is %j', (text, value) => {
-		expect(parse('checkbox', text)).toEqual({ value });
-	});
+test.each<[string, unknown]>([
+	['true', true],
+	[' TRUE ', true],
+	['yes', true],
+	['Y', true],
+	['on', true],
+	['1', true],
+	['false', false],
+	['No', false],
+	['n', false],
+	['off', false],
+	['0', false],
+	['maybe', 'maybe'],
+	['constructor', 'constructor'],
+])('the text %j for a checkbox is %j', (text, value) => {
+	expect(parse('checkbox', text)).toEqual({ value });
 });
 
 describe('a list', () => {

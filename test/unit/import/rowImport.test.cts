@@ -334,29 +334,27 @@ describe('what keeps a file from being imported', () => {
 	});
 });
 
-describe('how a file is read', () => {
-	test.each<[string, string | Buffer, INodeParameters, IDataObject]>([
-		['by its first row', 'name;age\nBob;2\n', {}, { name: 'Bob', age: 2 }],
-		['as it is said', 'name,x;y;z;w\nBob,2\n', { delimiter: ',', unknownFields: 'ignore' }, { name: 'Bob' }],
-		['in an encoding', Buffer.from('name\nJos\xe9\n', 'latin1'), { encoding: 'windows-1252' }, { name: 'José' }],
-		['numbers with a comma', 'name;age\nBob;1.234,0\n', { numberFormat: 'comma' }, { age: 1234 }],
-		['numbers with a point', 'name;age\nBob;1,234.0\n', { numberFormat: 'point' }, { age: 1234 }],
-		['dates', 'name,born\nBob,1.2.2026\n', { dateFormat: 'd.M.yyyy' }, { born: '2026-02-01' }],
-		['times of a zone', 'name,at\nBob,2026-02-01T12:00\n', { timeZone: 'Asia/Tokyo' }, { at: '2026-02-01T03:00:00Z' }],
-		['lists', 'name,tags\nBob,a|b\n', { listSeparator: '|', delimiter: ',' }, { tags: ['a', 'b'] }],
-		['without the guard of formulas', "name\n'=Bob\n", {}, { name: '=Bob' }],
-		['with what looks like the guard', "name\n'=Bob\n", { formulaGuard: false }, { name: "'=Bob" }],
-		['what is empty is left', 'name,age\nAda,\n', {}, { name: 'Ada', age: 1 }],
-		['what is empty is cleared', 'name,age\nAda,\n', { emptyValues: 'clear' }, { age: null }],
-	])('%s', async (_, text, options, fields) => {
-		const { records, error, result } = await importFile(text, {
-			options,
-			parameters: options.delimiter === ',' && options.unknownFields ? { importMode: 'create' } : {},
-		});
-		expect(error).toBeUndefined();
-		expect(result.errors).toEqual([]);
-		expect(records.at(-1)).toMatchObject(fields);
+test.each<[string, string | Buffer, INodeParameters, IDataObject]>([
+	['by its first row', 'name;age\nBob;2\n', {}, { name: 'Bob', age: 2 }],
+	['as it is said', 'name,x;y;z;w\nBob,2\n', { delimiter: ',', unknownFields: 'ignore' }, { name: 'Bob' }],
+	['in an encoding', Buffer.from('name\nJos\xe9\n', 'latin1'), { encoding: 'windows-1252' }, { name: 'José' }],
+	['numbers with a comma', 'name;age\nBob;1.234,0\n', { numberFormat: 'comma' }, { age: 1234 }],
+	['numbers with a point', 'name;age\nBob;1,234.0\n', { numberFormat: 'point' }, { age: 1234 }],
+	['dates', 'name,born\nBob,1.2.2026\n', { dateFormat: 'd.M.yyyy' }, { born: '2026-02-01' }],
+	['times of a zone', 'name,at\nBob,2026-02-01T12:00\n', { timeZone: 'Asia/Tokyo' }, { at: '2026-02-01T03:00:00Z' }],
+	['lists', 'name,tags\nBob,a|b\n', { listSeparator: '|', delimiter: ',' }, { tags: ['a', 'b'] }],
+	['without the guard of formulas', "name\n'=Bob\n", {}, { name: '=Bob' }],
+	['with what looks like the guard', "name\n'=Bob\n", { formulaGuard: false }, { name: "'=Bob" }],
+	['what is empty is left', 'name,age\nAda,\n', {}, { name: 'Ada', age: 1 }],
+	['what is empty is cleared', 'name,age\nAda,\n', { emptyValues: 'clear' }, { age: null }],
+])('a file is read as the options say: %s', async (_, text, options, fields) => {
+	const { records, error, result } = await importFile(text, {
+		options,
+		parameters: options.delimiter === ',' && options.unknownFields ? { importMode: 'create' } : {},
 	});
+	expect(error).toBeUndefined();
+	expect(result.errors).toEqual([]);
+	expect(records.at(-1)).toMatchObject(fields);
 });
 
 describe('an import that stops early', () => {

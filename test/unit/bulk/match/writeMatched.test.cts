@@ -669,31 +669,27 @@ describe('several records of one item', () => {
 	});
 });
 
-describe('keys', () => {
-	test('of stored records that can’t be compared stop the run: nothing is updated or created', async () => {
-		const { results, stopped, stub } = await write([{ at: '2026-11-21T09:30:00Z' }, { at: '2026-11-22T09:30:00Z' }], {
-			on: ['at'],
-			stored: { a: { at: '2026-11-21T10:30:00' } },
-			respond: (request, options, { tables }) => (request === 'POST people filter' ? pageResponse(options, tables.people!) : undefined),
-		});
-		expect(results).toEqual(times(2, ['failed']));
-		expect(stopped?.message).toBe(
-			`The platform returned "2026-11-21T10:30:00" in 'at' of the record 'a', which can't be compared with other values`,
-		);
-		expect(writes(stub)).toEqual([]);
+test('keys of stored records that can’t be compared stop the run: nothing is updated or created', async () => {
+	const { results, stopped, stub } = await write([{ at: '2026-11-21T09:30:00Z' }, { at: '2026-11-22T09:30:00Z' }], {
+		on: ['at'],
+		stored: { a: { at: '2026-11-21T10:30:00' } },
+		respond: (request, options, { tables }) => (request === 'POST people filter' ? pageResponse(options, tables.people!) : undefined),
 	});
+	expect(results).toEqual(times(2, ['failed']));
+	expect(stopped?.message).toBe(
+		`The platform returned "2026-11-21T10:30:00" in 'at' of the record 'a', which can't be compared with other values`,
+	);
+	expect(writes(stub)).toEqual([]);
 });
 
-describe('writing only what differs', () => {
-	test('compares what is found, not what is missing', async () => {
-		const { results, stub } = await write(items('Ada 1', 'Bob 2', 'Cleo 3'), { options: { skipUnchanged: true } });
-		expect(results).toEqual([['unchanged a'], ['updated b'], ['inserted new1']]);
-		// One to match and compare.
-		expect(lookUps(stub)).toHaveLength(1);
-		expect(stub.bodies).toContainEqual(expect.objectContaining({ loadFields: ['name', 'n'] }));
-		expect(writes(stub)).toEqual(['PATCH people bulk', 'POST people bulk']);
-		expect(stub.bodies.at(-2)!.bulk).toEqual([{ id: 'b', fields: { n: 2 } }]);
-	});
+test('writing only what differs compares what is found, not what is missing', async () => {
+	const { results, stub } = await write(items('Ada 1', 'Bob 2', 'Cleo 3'), { options: { skipUnchanged: true } });
+	expect(results).toEqual([['unchanged a'], ['updated b'], ['inserted new1']]);
+	// One to match and compare.
+	expect(lookUps(stub)).toHaveLength(1);
+	expect(stub.bodies).toContainEqual(expect.objectContaining({ loadFields: ['name', 'n'] }));
+	expect(writes(stub)).toEqual(['PATCH people bulk', 'POST people bulk']);
+	expect(stub.bodies.at(-2)!.bulk).toEqual([{ id: 'b', fields: { n: 2 } }]);
 });
 
 describe('a run that stops', () => {

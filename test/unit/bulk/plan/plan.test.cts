@@ -107,13 +107,14 @@ describe('a full update that would clear every other field', () => {
 	});
 });
 
-describe('names that JavaScript knows', () => {
-	test.each(['constructor', 'toString', '__proto__'])('a required field with the name %s is reported if it is missing', (name) => {
+test.each(['constructor', 'toString', '__proto__'])(
+	'a required field with the name %s, which JavaScript knows, is reported if it is missing',
+	(name) => {
 		const table = tableOf(fieldOf(name, 'text', { required: true }), fieldOf('surname'));
 		const { problems } = plan([{ values: { surname: 'F' } }], { mode: 'create' }, table);
 		expect(problems).toEqual([{ index: 0, field: name, message: `'${name}' is required` }]);
-	});
-});
+	},
+);
 
 describe('the import key', () => {
 	test('must have a value', () => {

@@ -75,60 +75,58 @@ async function look({ key = fieldOf('code'), records, stored, loads, enough }: S
 	};
 }
 
-describe('by import key', () => {
-	test.each<[string, Setup, found: string[], requests: string[]]>([
-		[
-			'many in one request, with the fields that are sent',
-			{
-				records: [
-					{ key: 'a', fields: { code: 'a', n: 1 } },
-					{ key: 'b', fields: { code: 'b', m: 1 } },
-				],
-				stored: { 'code in a,b': { x: { code: 'a' }, y: { code: 'b' } } },
-			},
-			['x', 'y'],
-			['code in a,b loading code,n,m'],
-		],
-		[
-			'with all fields',
-			{ records: [{ key: 'a', fields: { code: 'a' } }], stored: { 'code in a': { x: { code: 'a' } } }, loads: 'allFields' },
-			['x'],
-			['code in a'],
-		],
-		[
-			'none, one and several records have it',
-			{
-				records: [{ key: 'a' }, { key: 'b' }, { key: 'c' }],
-				stored: { 'code in a,b,c': { x: { code: 'b' }, y: { code: 'c' }, z: { code: 'c' } } },
-			},
-			['', 'x', 'y z'],
-			['code in a,b,c loading code'],
-		],
-		[
-			'other letter case is another key',
-			{ records: [{ key: 'a' }], stored: { 'code in a': { x: { code: 'A' } } } },
-			[''],
-			['code in a loading code'],
-		],
-		[
-			'of two records that are to be created with one key',
-			{
-				records: [{ sharedKey: { text: 'a', isFirst: true } }, { sharedKey: { text: 'a', isFirst: false } }],
-				stored: { 'code in a': { x: { code: 'a' } } },
-			},
-			['x', 'x'],
-			['code in a loading code'],
-		],
-		[
-			'a number in the form that it is stored in',
-			{ key: fieldOf('code', 'number'), records: [{ key: '7' }], stored: { 'code in 7': { x: { code: '7.0' } } } },
-			['x'],
-			['code in 7 loading code'],
-		],
-		['nothing without records', { records: [], stored: {} }, [], []],
-	])('%s', async (_, setup, found, requests) => {
-		expect(await look(setup)).toMatchObject({ found, requests });
-	});
+test.each<[string, Setup, found: string[], requests: string[]]>([
+	[
+		'many in one request, with the fields that are sent',
+		{
+			records: [
+				{ key: 'a', fields: { code: 'a', n: 1 } },
+				{ key: 'b', fields: { code: 'b', m: 1 } },
+			],
+			stored: { 'code in a,b': { x: { code: 'a' }, y: { code: 'b' } } },
+		},
+		['x', 'y'],
+		['code in a,b loading code,n,m'],
+	],
+	[
+		'with all fields',
+		{ records: [{ key: 'a', fields: { code: 'a' } }], stored: { 'code in a': { x: { code: 'a' } } }, loads: 'allFields' },
+		['x'],
+		['code in a'],
+	],
+	[
+		'none, one and several records have it',
+		{
+			records: [{ key: 'a' }, { key: 'b' }, { key: 'c' }],
+			stored: { 'code in a,b,c': { x: { code: 'b' }, y: { code: 'c' }, z: { code: 'c' } } },
+		},
+		['', 'x', 'y z'],
+		['code in a,b,c loading code'],
+	],
+	[
+		'other letter case is another key',
+		{ records: [{ key: 'a' }], stored: { 'code in a': { x: { code: 'A' } } } },
+		[''],
+		['code in a loading code'],
+	],
+	[
+		'of two records that are to be created with one key',
+		{
+			records: [{ sharedKey: { text: 'a', isFirst: true } }, { sharedKey: { text: 'a', isFirst: false } }],
+			stored: { 'code in a': { x: { code: 'a' } } },
+		},
+		['x', 'x'],
+		['code in a loading code'],
+	],
+	[
+		'a number in the form that it is stored in',
+		{ key: fieldOf('code', 'number'), records: [{ key: '7' }], stored: { 'code in 7': { x: { code: '7.0' } } } },
+		['x'],
+		['code in 7 loading code'],
+	],
+	['nothing without records', { records: [], stored: {} }, [], []],
+])('records are found by import key: %s', async (_, setup, found, requests) => {
+	expect(await look(setup)).toMatchObject({ found, requests });
 });
 
 test.each<[string, FieldValues, string]>([

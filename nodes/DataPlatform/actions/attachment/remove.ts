@@ -41,7 +41,7 @@ function filesByName(record: PlatformRecord, field: string, name: string): Attac
 	if (files.length > 0) return files;
 	throw fileName.error(
 		`Record '${record.id}' has no file '${name}' in the field '${field}'`,
-		'Only spaces around the name may differ. Upper and lower case count.',
+		'Enter the name as the record has it, with its upper and lower case. Spaces around it do not matter.',
 	);
 }
 

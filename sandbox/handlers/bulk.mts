@@ -129,7 +129,7 @@ function writeAll(
 			}
 		} catch (error) {
 			if (!(error instanceof ApiError) || error.status !== 400) throw error;
-			const position = request.state.settings.recordIndex ? index : undefined;
+			const position = request.state.settings.errorPosition === 'none' ? undefined : index;
 			result.errors.push(...error.items.map((entry) => withIndex(entry, position)));
 		}
 	});

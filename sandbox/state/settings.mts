@@ -3,6 +3,7 @@ import Type, { type Static } from 'typebox';
 const closed = { additionalProperties: false };
 const count = Type.Integer({ minimum: 0 });
 const pageCap = Type.Union([Type.Integer({ minimum: 1 }), Type.Null()]);
+const limit = Type.Union([count, Type.Null()]);
 
 const settings = Type.Object({
 	/** Requests per token and window; null for no limit. */
@@ -15,8 +16,6 @@ const settings = Type.Object({
 	latencyMs: count,
 	/** What an invalid record does to the rest of its batch. */
 	batchFailure: Type.Enum(['perRecord', 'wholeBatch400', 'wholeBatch422']),
-	/** Whether errors of a batch have `RecordIndex`. */
-	recordIndex: Type.Boolean(),
 	/** Bulk requests with more records get 413; null for no limit. */
 	maxBulkRecords: Type.Union([count, Type.Null()]),
 	/** Larger bodies get 413. */
@@ -35,6 +34,34 @@ const settings = Type.Object({
 	chatWrites: Type.Enum(['replace', 'append']),
 	/** Whether every version of every record is stored. */
 	history: Type.Boolean(),
+
+	// What is unknown about the platform: variants.mts says what each reading means.
+	dates: Type.Enum(['current', 'older']),
+	dateForms: Type.Enum(['four', 'iso']),
+	definition: Type.Enum(['full', 'documented']),
+	shortAddress: Type.Enum(['served', 'notFound']),
+	createStatus: Type.Enum([201, 200]),
+	bulkRight: Type.Enum(['write', 'import']),
+	bulkOrder: Type.Enum(['request', 'other']),
+	errorPosition: Type.Enum(['RecordIndex', 'recordIndex', 'none']),
+	filterNames: Type.Enum(['validated', 'ignored']),
+	importKey: Type.Enum(['notUnique', 'unique']),
+	rejections: Type.Enum(['none', 'byField']),
+	links: Type.Enum(['nested', 'flat']),
+	linkLists: Type.Enum(['withUrl', 'withoutUrl']),
+	newRecordModified: Type.Enum(['created', 'later']),
+	lateValuesMs: count,
+	/** Requests a day, of all tokens; null for no limit. */
+	dailyQuota: limit,
+	quotaRetryAfter: Type.Enum(['none', 'short', 'long', 'date']),
+	/** Records in an application; null for no limit. */
+	maxRecords: limit,
+	/** Bytes of all files; null for no limit. */
+	maxStorageBytes: limit,
+	limitErrors: Type.Enum(['perRecord', 'wholeBatch']),
+	attachmentRules: Type.Enum(['documented', 'none']),
+	emptyFields: Type.Enum(['null', 'absent']),
+	typeNames: Type.Enum(['today', 'older']),
 });
 
 /** What tests can change while the sandbox runs; docs/sandbox.md. */
@@ -49,7 +76,6 @@ export const defaultSettings: Readonly<Settings> = {
 	retryAfter: 'seconds',
 	latencyMs: 0,
 	batchFailure: 'perRecord',
-	recordIndex: true,
 	maxBulkRecords: null,
 	maxBodyBytes: 1024 ** 3,
 	maxFileBytes: null,
@@ -59,4 +85,27 @@ export const defaultSettings: Readonly<Settings> = {
 	maxFilteredRecords: null,
 	chatWrites: 'replace',
 	history: true,
+	dates: 'current',
+	dateForms: 'four',
+	definition: 'full',
+	shortAddress: 'served',
+	createStatus: 201,
+	bulkRight: 'write',
+	bulkOrder: 'request',
+	errorPosition: 'RecordIndex',
+	filterNames: 'validated',
+	importKey: 'notUnique',
+	rejections: 'none',
+	links: 'nested',
+	linkLists: 'withUrl',
+	newRecordModified: 'created',
+	lateValuesMs: 0,
+	dailyQuota: null,
+	quotaRetryAfter: 'none',
+	maxRecords: null,
+	maxStorageBytes: null,
+	limitErrors: 'perRecord',
+	attachmentRules: 'documented',
+	emptyFields: 'null',
+	typeNames: 'today',
 };

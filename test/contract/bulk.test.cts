@@ -47,7 +47,7 @@ describe('a bulk update', () => {
 		const after = await stored();
 		expect(after.map(({ ver }) => ver)).toEqual([1, 1, 0]);
 		expect(after[2]).toEqual(c);
-		await platform.admin.settings({ updatedCount: false, recordIndex: false });
+		await platform.admin.settings({ updatedCount: false, errorPosition: 'none' });
 		const again = await platform.client.patch(`${data}/bulk`, { bulk: bulk.slice(0, 7) });
 		expect(again.data.bulk).toEqual({ successCount: 6, insertedCount: 0 });
 		expect(again.data.errors[0]).not.toHaveProperty('RecordIndex');

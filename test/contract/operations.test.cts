@@ -160,7 +160,7 @@ test('whatever can be done with a table can be done with a table of an applicati
 
 test('every operation has an origin', () => {
 	const origins = new Set(operations.map(({ origin }) => origin));
-	expect([...origins].sort()).toEqual(['adopted', 'specified']);
+	expect([...origins].sort()).toEqual(['documented', 'specified']);
 });
 
 /** A PNG of one red dot. */

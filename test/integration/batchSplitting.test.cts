@@ -9,9 +9,9 @@ const good = items.filter((_, index) => index !== 12).map(({ number }) => number
 describe('25 items, item 12 rejected', () => {
 	const rejections = [
 		['with its batch', { batchFailure: 'wholeBatch400' }],
-		['with its batch, without an index', { batchFailure: 'wholeBatch422', recordIndex: false }],
+		['with its batch, without an index', { batchFailure: 'wholeBatch422', errorPosition: 'none' }],
 		['alone', {}],
-		['on its own, without an index', { recordIndex: false }],
+		['on its own, without an index', { errorPosition: 'none' }],
 	] as const;
 
 	describe.each(rejections)('%s', (_, settings) => {

@@ -224,7 +224,7 @@ const fieldRules: fc.Arbitrary<Drawn['fieldRules']> = fc.oneof(
 
 const settings = fc.record({
 	batchFailure: fc.constantFrom('perRecord', 'perRecord', 'wholeBatch400', 'wholeBatch422'),
-	recordIndex: chance(75),
+	errorPosition: fc.constantFrom('RecordIndex', 'RecordIndex', 'RecordIndex', 'none'),
 	updatedCount: fc.boolean(),
 	maxBulkRecords: weighted<number | null>([9, null], [1, 2]),
 	...platformSettings,

@@ -197,7 +197,7 @@ export class Trial {
 	/** Whether a response may leave open which of its items it means. */
 	#isVague(item: CaseItem): boolean {
 		const { settings, items, operation } = this.testCase;
-		const isUnnamed = settings.recordIndex === false && (operation === 'create' || items.some((other) => other.isRefused));
+		const isUnnamed = settings.errorPosition === 'none' && (operation === 'create' || items.some((other) => other.isRefused));
 		return isUnnamed || this.writes(item).some((request) => hasEffect(request, 'response', 'records'));
 	}
 

@@ -1,0 +1,33 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { parse } from 'yaml';
+import { variants } from '../../sandbox/state/variants.mts';
+import { sharedSandbox } from '../support/sharedSandbox.mts';
+
+interface ContractVariant {
+	name: string;
+	setting: string;
+	readings: unknown[];
+}
+
+const document = parse(readFileSync(join(__dirname, '..', '..', 'contract', 'openapi.yaml'), 'utf8')) as {
+	'x-variants': ContractVariant[];
+};
+const stated = document['x-variants'];
+const played = variants.map(({ name, setting, readings }) => ({ name, setting, readings: readings.map(({ value }) => value) }));
+
+test('the sandbox plays every variant of the contract, and no other', () => {
+	expect(played).toEqual(stated);
+});
+
+test.each(variants)('$setting: the first reading is the default, and every one can be set', async ({ setting, readings }) => {
+	const { admin } = await sharedSandbox();
+	await admin.reset();
+	const current = async () => ((await admin.http.get('/settings')).data.data as Record<string, unknown>)[setting];
+	expect(await current()).toBe(readings[0].value);
+	for (const { value } of readings) {
+		await admin.settings({ [setting]: value });
+		expect(await current()).toBe(value);
+	}
+	await admin.reset();
+});

@@ -1,8 +1,10 @@
+import { readFileSync } from 'node:fs';
 import { parseArgs } from 'node:util';
 import { generate } from 'selfsigned';
 import { openSandbox } from './sandbox.mts';
 import { bodyValidator } from './api/validation.mts';
 import type { Certificate } from './http/server.mts';
+import { variants } from './state/variants.mts';
 import { settingsSchema, type Settings } from './state/settings.mts';
 
 const usage = `node sandbox/main.mts [options]
@@ -12,7 +14,11 @@ const usage = `node sandbox/main.mts [options]
   --https          with a certificate made at start
   --json           print one line when ready: {"baseUrl", "tokens"}
   --no-seed        start without applications and records
-  --settings JSON  settings that differ from their defaults, such as '{"timePrecisionMs": 1000}'`;
+  --settings JSON  settings that differ from their defaults, such as '{"timePrecisionMs": 1000}',
+                   or a file with them; docs/sandbox.md has all of them. What is unknown about the
+                   platform, the default first:
+
+${variants.map(({ setting, readings }) => `  ${setting.padEnd(18)} ${readings.map(({ value }) => JSON.stringify(value)).join(', ')}`).join('\n')}`;
 const defaultPort = 5999;
 
 async function main(): Promise<void> {
@@ -61,9 +67,12 @@ function portFrom(text: string): number {
 
 function settingsFrom(text: string): Partial<Settings> {
 	try {
-		return bodyValidator(settingsSchema)(JSON.parse(text));
+		const json = text.startsWith('{') ? text : readFileSync(text, 'utf8');
+		return bodyValidator(settingsSchema)(JSON.parse(json));
 	} catch (error) {
-		throw new Error(`--settings must be a JSON object of settings: ${(error as Error).message}`);
+		throw new Error(
+			`--settings must be a JSON object of settings, or a file with one: ${(error as Error).message}`,
+		);
 	}
 }
 

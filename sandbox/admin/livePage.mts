@@ -4,6 +4,7 @@ import { readFile } from 'node:fs/promises';
 import { findApp, findTable } from '../catalog/find.mts';
 import { notFound } from '../api/errors.mts';
 import { RecordSerializer } from '../records/serializer.mts';
+import { variants } from '../state/variants.mts';
 import { demoTokens } from '../seed/access.mts';
 import { thumbnailOf } from '../store/thumbnails.mts';
 import type { StoredFile } from '../store/fileStore.mts';
@@ -16,6 +17,7 @@ const pageFiles = {
 	'/page/app.js': ['app.js', script],
 	'/page/faults.js': ['faults.js', script],
 	'/page/lists.js': ['lists.js', script],
+	'/page/platform.js': ['platform.js', script],
 	'/page/views.js': ['views.js', script],
 	'/page/style.css': ['style.css', 'text/css; charset=utf-8'],
 } as const;
@@ -38,6 +40,9 @@ export function registerLivePage(server: FastifyInstance, state: SandboxState): 
 
 	// Public on purpose: every sandbox has the same.
 	server.get('/sandbox/demo-tokens', () => ({ data: demoTokens(state) }));
+	server.get('/sandbox/variants', () => ({
+		data: variants.map((variant) => ({ ...variant, played: state.settings[variant.setting] })),
+	}));
 	server.get<{ Params: { app: string; table: string; id: string } }>(
 		'/sandbox/tables/:app/:table/records/:id',
 		({ params, protocol, host }) => {

@@ -6,6 +6,7 @@ import type { FaultRule } from '../faults/rules.mts';
 import type { Run, TokenType, Workflow } from '../state/model.mts';
 import type { LogEntry } from '../state/requestLog.mts';
 import type { StoredFile } from '../store/fileStore.mts';
+import type { Variant } from '../state/variants.mts';
 import type { Version } from '../store/recordStore.mts';
 
 export interface PageTable {
@@ -45,6 +46,9 @@ export interface PageWorkflow extends Pick<Workflow, 'id' | 'name' | 'runAs' | '
 	token: string | null;
 }
 
+/** A variant, and the value of its setting. */
+export type PageVariant = Variant & { played: Variant['readings'][0]['value'] };
+
 export type PageRun = Run & { workflow: string | null };
 export type PageRequest = LogEntry;
 /** A rule, and how many requests it has matched. */
@@ -64,6 +68,7 @@ interface Endpoints {
 	runs: PageRun[];
 	requests: PageRequest[];
 	faults: PageFault[];
+	variants: PageVariant[];
 	[body: `requests/${number}/body`]: unknown;
 	[latest: `tables/${string}/latest?${string}`]: { count: number; records: PageRecord[] };
 	[record: `tables/${string}/records/${string}`]: PageRecord;
@@ -91,6 +96,7 @@ export interface Paging {
 /** The input of a section of the page. */
 export interface ViewInput extends Paging {
 	get: Get;
+	send: Send;
 	tables: PageTable[];
 	/** The route's parts after the section's name. */
 	rest: string[];

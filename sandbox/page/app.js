@@ -85,7 +85,7 @@ async function show() {
 	};
 	const chosen = views[name] ?? missing;
 	const text = search.value.trim();
-	const drawn = await chosen({ get, tables, rest, search: text, sort, onSort, page, onPage });
+	const drawn = await chosen({ get, send, tables, rest, search: text, sort, onSort, page, onPage });
 	const before = name === 'requests' ? [faultButtons(await get('faults'), send)] : [];
 	if (turn !== latestTurn) return;
 	// A refresh keeps what the user has expanded, scrolled to or focused.
@@ -124,6 +124,7 @@ function drawSections(tables, route) {
 		workflows: 'Workflows',
 		files: 'Files',
 		tokens: 'Tokens',
+		platform: 'Platform',
 	});
 	sections.replaceChildren(...names.map(([name, text]) => link(name, text, undefined, route)));
 

@@ -1,6 +1,7 @@
 /**
  * @import { Column, Get, PageFile, PageRecord, PageRequest, PageRun, PageTable, PageToken, PageWorkflow, View, ViewInput } from './api.mts'
  */
+import { platformView } from './platform.js';
 import { element, grid, list, pages, pageSize, plainGrid, quiet, row, sortable } from './lists.js';
 
 /**
@@ -21,6 +22,10 @@ export const views = {
 		const table = input.tables.find((entry) => entry.app === app && entry.table === name);
 		if (!table) return missing();
 		return id ? await record(input, table, id) : await records(input, table);
+	},
+
+	async platform({ get, send }) {
+		return platformView(await get('variants'), send);
 	},
 
 	async files(input) {

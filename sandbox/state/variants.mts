@@ -98,7 +98,7 @@ export const variants: readonly Variant[] = [
 	variant(
 		'links',
 		'Values of links to one record',
-		['nested', 'With the linked record’s fields in `fields`'],
+		['nested', 'With the linked record’s fields in a part of their own'],
 		['flat', 'With its fields beside its id'],
 	),
 	variant(
@@ -109,20 +109,20 @@ export const variants: readonly Variant[] = [
 	),
 	variant(
 		'newRecordModified',
-		'`modified` of a new record',
-		['created', 'The same as `created`'],
-		['later', '1 ms to 1 s after `created`'],
+		'Modified time of a new record',
+		['created', 'The same as its created time'],
+		['later', '1 ms to 1 s after its created time'],
 	),
 	variant(
 		'lateValuesMs',
 		'Calculated fields, number series and links of a written record',
 		[0, 'Stored at once'],
-		[300, 'Stored some time after the response; `ver` and `modified` move'],
+		[300, 'Stored some time after the response; version and modified time move'],
 	),
 	variant('dailyQuota', 'Requests a day', [null, 'Unlimited'], [1000, 'Limited; then 429']),
 	variant(
 		'quotaRetryAfter',
-		'`Retry-After` once the day’s requests are used up',
+		'Retry-After once the day’s requests are used up',
 		['none', 'Missing'],
 		['short', 'A minute'],
 		['long', 'Seconds until the next day'],

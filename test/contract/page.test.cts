@@ -13,6 +13,7 @@ test('the page has a policy that only allows content from the sandbox', async ()
 		['/page/app.js', 'text/javascript'],
 		['/page/faults.js', 'text/javascript'],
 		['/page/lists.js', 'text/javascript'],
+		['/page/platform.js', 'text/javascript'],
 		['/page/views.js', 'text/javascript'],
 		['/page/style.css', 'text/css'],
 	] as const) {
@@ -278,6 +279,18 @@ inBrowser('in a browser', () => {
 		await page.getByRole('link', { name: 'Table 1999' }).waitFor({ state: 'detached' });
 		await page.getByRole('link', { name: 'Table 1234' }).click();
 		await page.getByRole('heading', { level: 2, name: 'Table 1234' }).waitFor();
+	});
+
+	test('shows which reading of each variant is played, and plays another', async () => {
+		await open('platform');
+		const dates = page.getByLabel('Dates', { exact: true });
+		expect(await dates.inputValue()).toBe('0');
+		await dates.selectOption({ index: 1 });
+		await page.locator('#variant-dates.changed').waitFor();
+		expect((await platform.admin.http.get('/settings')).data.data).toMatchObject({ dates: 'older' });
+		await platform.admin.settings({ dailyQuota: 7 });
+		await page.getByText('Another value: 7').waitFor({ state: 'attached' });
+		await platform.admin.settings({ dates: 'current', dailyQuota: null });
 	});
 
 	test('restores the sample data when asked twice', async () => {

@@ -70,6 +70,9 @@ function loadOperations(): Operation[] {
 			};
 			for (const { url } of servers as Array<{ url: string }>) {
 				operations.push({ ...checked, url: toRoute(url + path) });
+				if ((item as JsonObject)['x-trailing-slash']) {
+					operations.push({ ...checked, url: toRoute(`${url}${path}/`) });
+				}
 			}
 		}
 	}

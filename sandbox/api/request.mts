@@ -1,6 +1,7 @@
 import type { Readable } from 'node:stream';
 import { appOf, findApp, findTable, linkedTable } from '../catalog/find.mts';
 import type { App, Json, JsonObject, Table, Token, User } from '../state/model.mts';
+import { notFound } from './errors.mts';
 import type { FilterScope } from '../query/sql.mts';
 import type { SandboxState } from '../state/sandboxState.mts';
 
@@ -35,6 +36,9 @@ export type Handler = (request: ApiRequest) => ApiResponse | Promise<ApiResponse
 /** The table in the request's path and its application, for both ways of addressing it. */
 export function addressedTable(request: ApiRequest): { app: App; table: Table } {
 	const { state, params } = request;
+	if (params.app === undefined && state.settings.shortAddress === 'notFound') {
+		throw notFound('There is no such operation: a table is addressed within its application.');
+	}
 	const named = params.app === undefined ? undefined : findApp(state, params.app);
 	const table = findTable(state, params.table ?? '', named);
 	return { app: named ?? appOf(state, table), table };
@@ -46,6 +50,7 @@ export function filterScope(request: ApiRequest, table: Table): FilterScope {
 	return {
 		timeZone: appOf(state, table).timeZone,
 		user: request.user,
+		ignoresUnknownNames: state.settings.filterNames === 'ignored',
 		linkedTable: (field) => linkedTable(state, table, field),
 	};
 }

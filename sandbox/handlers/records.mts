@@ -36,7 +36,7 @@ export const filterRecords: Handler = (request) => {
 	const table = requireTable(request, 'read');
 	const body = request.body as FilterTree & { loadFields?: string[] };
 	const unknown = body.loadFields?.find((name) => !table.fields.some((f) => f.name === name));
-	if (unknown !== undefined) {
+	if (unknown !== undefined && request.state.settings.filterNames === 'validated') {
 		throw invalid(`Table '${table.internalName}' has no field '${unknown}' to load.`);
 	}
 	const selected = where(request, table, filterFromBody(body));
@@ -155,7 +155,7 @@ function pageResponse(
 ): ApiResponse {
 	const { skip, sort, ...asked } = request.query as { limit: number; skip: number; sort?: string };
 	const limit = Math.min(asked.limit, cap ?? Infinity);
-	const order = sortToSql(table, sort);
+	const order = sortToSql(table, sort, request.state.settings.filterNames === 'ignored');
 	const records = request.state.records.select(table, { where: selected, order, limit, skip });
 	const serializer = new RecordSerializer(request.state, request.origin, table, names);
 	return { status: 200, body: { data: records.map((record) => serializer.record(record)) } };

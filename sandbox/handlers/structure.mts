@@ -54,6 +54,9 @@ export const getTable: Handler = (request) => {
 	return { status: 200, body: { data } };
 };
 
+/** GET /apps/{app}/schemas/{table}. */
+export const getSchema: Handler = getTable;
+
 function visibleApp(request: ApiRequest): App {
 	requireTableToken(request.token);
 	const app = findApp(request.state, request.params.app ?? '');

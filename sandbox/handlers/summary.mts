@@ -2,7 +2,7 @@ import { requireRight } from '../access/rights.mts';
 import { filterScope, addressedTable, type Handler } from '../api/request.mts';
 import type { Json, JsonObject } from '../state/model.mts';
 import { invalid } from '../api/errors.mts';
-import { columnOf, type Column } from '../query/columns.mts';
+import { columnOf, isKnownName, type Column } from '../query/columns.mts';
 import { filterFromBody } from '../query/filter.mts';
 import { filterToSql } from '../query/sql.mts';
 import { withOffset } from '../fields/time.mts';
@@ -17,8 +17,11 @@ export const summarizeRecords: Handler = (request) => {
 	const { app, table } = addressedTable(request);
 	requireRight(request.state, request.token, 'read', app, table);
 	const body = request.body as SummaryBody;
+	const scope = filterScope(request, table);
+	const isUsed = (name: string) => !scope.ignoresUnknownNames || isKnownName(table, name);
+	const used = Object.entries(body.fields).filter(([name]) => isUsed(name));
 
-	const aggregates = Object.entries(body.fields).flatMap(([name, { aggregations }]) =>
+	const aggregates = used.flatMap(([name, { aggregations }]) =>
 		[...new Set(aggregations)].map((aggregation) => {
 			const column = columnOf(table, name);
 			const isNumber = column.as === 'number';
@@ -31,7 +34,7 @@ export const summarizeRecords: Handler = (request) => {
 	const expressions = aggregates.map(
 		({ aggregation, column }, at) => `${aggregation}(${column.expression('r')}) AS a${at}`,
 	);
-	const where = filterToSql(table, filterFromBody(body), filterScope(request, table));
+	const where = filterToSql(table, filterFromBody(body), scope);
 	const row = request.state.records.aggregate(
 		table,
 		['COUNT(*) AS count', ...expressions].join(', '),

@@ -18,8 +18,11 @@ const recordColumns: Record<string, Column['as']> = {
 	id: 'text',
 	created: 'instant',
 	modified: 'instant',
-	ver: 'number',
 };
+
+/** Whether a name in a filter, a sort or a summary is one of the table. */
+export const isKnownName = (table: Table, name: string): boolean =>
+	Object.hasOwn(recordColumns, name) || table.fields.some((field) => field.name === name);
 
 /** The column with a name in a filter, a sort or a summary. Throws an ApiError (400). */
 export function columnOf(table: Table, name: string): Column {

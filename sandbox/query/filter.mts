@@ -30,7 +30,7 @@ const operatorsWithoutValue: ReadonlySet<Operator> = new Set([
 const operatorsWithList: ReadonlySet<Operator> = new Set(['in', 'notin']);
 
 /** A parsed filter, from a query string or a body. */
-export type Filter = Condition | Group;
+export type Filter = Condition | Group | FullText;
 export interface Condition {
 	/** Names of link fields, then of the field. */
 	path: string[];
@@ -43,12 +43,20 @@ export interface Group {
 	members: Filter[];
 }
 
+/** A text in any field of a record. */
+export interface FullText {
+	fullText: string;
+}
+
+type Value = string | number | boolean;
 interface ConditionInput {
 	field: string;
 	operator: Operator;
-	value?: string | number | boolean | null;
+	value?: Value | null;
+	values?: Value[];
 }
 interface GroupInput {
+	fullText?: string;
 	filter?: Array<ConditionInput | GroupInput>;
 	filterOperator?: 'and' | 'or';
 }
@@ -82,11 +90,23 @@ export function filterFromQuery(text: string): Filter {
  * they have commas to escape. Throws an ApiError (400).
  */
 export function filterFromBody(input: GroupInput): Filter {
+	const { fullText } = input;
+	if (fullText !== undefined) {
+		const rest = filterFromBody({ ...input, fullText: undefined });
+		return { join: 'and', members: [{ fullText }, rest] };
+	}
 	return {
 		join: input.filterOperator ?? 'and',
 		members: (input.filter ?? []).map((member) => {
 			if (!('operator' in member)) return filterFromBody(member as GroupInput);
-			const { field, operator, value } = member;
+			const { field, operator, value, values } = member;
+			if (values) {
+				const isOne = values.length === 1 && !operatorsWithoutValue.has(operator);
+				if (isOne || operatorsWithList.has(operator)) {
+					return toCondition(field, operator, values.map(String));
+				}
+				throw invalid(`The filter on '${field}' does not take these values for ${operator}.`);
+			}
 			const text = value === undefined || value === null ? '' : String(value);
 			if (text === '' && !operatorsWithoutValue.has(operator) && value !== '') {
 				throw invalid(`The filter on '${field}' needs a value for ${operator}.`);

@@ -2,13 +2,15 @@ import type { Field, Table } from '../state/model.mts';
 import { invalid } from '../api/errors.mts';
 import type { Sql } from '../store/recordStore.mts';
 import { parseDay, parseInstant } from '../fields/time.mts';
-import { columnOf, type Column } from './columns.mts';
+import { columnOf, isKnownName, type Column } from './columns.mts';
 import type { Condition, Filter, Operator } from './filter.mts';
 
 /** What a filter depends on besides the table. */
 export interface FilterScope {
 	timeZone: string;
 	user: { id: string; email: string };
+	/** A condition on a field that does not exist is left out, instead of an error. */
+	ignoresUnknownNames: boolean;
 	linkedTable(field: Field): Table;
 }
 
@@ -45,17 +47,42 @@ class Translation {
 
 	filter(table: Table, filter: Filter): Sql {
 		if ('members' in filter) {
-			if (filter.members.length === 0) return { text: '1', values: [] };
-			const parts = filter.members.map((member) => this.filter(table, member));
+			const members = filter.members.filter((member) => !this.#isIgnored(table, member));
+			if (members.length === 0) return { text: '1', values: [] };
+			const parts = members.map((member) => this.filter(table, member));
 			return {
 				text: parts.map((part) => `(${part.text})`).join(filter.join === 'or' ? ' OR ' : ' AND '),
 				values: parts.flatMap((part) => part.values),
+			};
+		}
+		if ('fullText' in filter) {
+			return {
+				text: `EXISTS (SELECT 1 FROM json_each(r.fields) f
+					WHERE f.type = 'text' AND instr(lower(f.value), lower(?)) > 0)`,
+				values: [filter.fullText],
 			};
 		}
 		const opposite = negations[filter.operator];
 		const positive = opposite ?? (filter.operator as Positive);
 		const sql = this.#exists(table, filter.path, { ...filter, operator: positive }, 'r');
 		return opposite ? { text: `NOT COALESCE((${sql.text}), 0)`, values: sql.values } : sql;
+	}
+
+	/** A condition on an unknown name; a group whose conditions all are, if it has any. */
+	#isIgnored(table: Table, filter: Filter): boolean {
+		if (!this.#scope.ignoresUnknownNames) return false;
+		if ('members' in filter) {
+			const { members } = filter;
+			return members.length > 0 && members.every((member) => this.#isIgnored(table, member));
+		}
+		return 'path' in filter && !this.#isKnown(table, filter.path);
+	}
+
+	#isKnown(table: Table, [name = '', ...rest]: string[]): boolean {
+		if (!isKnownName(table, name)) return false;
+		const { field } = columnOf(table, name);
+		if (rest.length === 0) return true;
+		return field?.type === 'schema_link' && this.#isKnown(this.#scope.linkedTable(field), rest);
 	}
 
 	/** Whether a value at the end of the path meets the condition; all steps before it are links. */

@@ -36,7 +36,7 @@ export const operations: ContractOperation[] = Object.entries(document.paths ?? 
 				method,
 				url: String(server.url) + path,
 				origin: String(server['x-origin'] ?? item[method]?.['x-origin']),
-				pattern: pathPattern(String(server.url) + path),
+				pattern: pathPattern(String(server.url) + path + (item['x-trailing-slash'] ? '/?' : '')),
 				responses: item[method]?.responses as Node,
 			})),
 		),

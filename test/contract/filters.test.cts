@@ -35,6 +35,7 @@ beforeAll(async () => {
 		},
 		records: [
 			{
+				id: `${homes.slice(0, -1)}aa`,
 				fields: {
 					key: 'a',
 					name: 'Fox',
@@ -112,7 +113,10 @@ const conditions: Array<[string, string, string | undefined, string]> = [
 	['key', 'gt', 'd', 'ef'],
 	['modified', 'gt', '2020-01-01T00:00:00Z', 'abcdef'],
 	['created', 'lt', '2020-01-01T00:00:00Z', ''],
-	['ver', 'eq', '0', 'abcdef'],
+	['home.id', 'eq', `${homes}1`, 'a'],
+	['visits.id', 'eq', `${homes}2`, 'a'],
+	['home.created', 'gt', '2020-01-01T00:00:00Z', 'ab'],
+	['id', 'eq', `${homes.slice(0, -1)}AA`, 'a'],
 ];
 
 test.each(conditions)('%s %s %s matches %j, in a query and in a body', async (field, operator, value, keys) => {
@@ -167,7 +171,7 @@ test('groups of conditions can be nested, each with AND or OR', async () => {
 });
 
 test.each([
-	...['name', 'name(', 'name(is)x', 'name(eq)a,b', 'name(eq)a,', ',name(eq)a', 'name(empty)x', 'name(in)a', 'nothing(eq)a'],
+	...['name', 'name(', 'name(is)x', 'name(eq)a,b', 'name(eq)a,', ',name(eq)a', 'name(empty)x', 'name(in)a', 'nothing(eq)a', 'ver(eq)0'],
 	...['age(gt)ten', 'tall(eq)maybe', 'born(gt)yesterday'],
 	...['name.city(eq)x', 'home.nothing(eq)x', 'home.city(duplicity)', 'age(currentuser)'],
 ])('the filter %s is rejected', async (filter) => {
@@ -178,6 +182,99 @@ test('a condition in a body with a missing or an extra value is rejected', async
 	expect(await byBody([{ field: 'name', operator: 'eq' }])).toBe(400);
 	expect(await byBody([{ field: 'name', operator: 'empty', value: 'x' }])).toBe(400);
 	expect(await byBody([{ field: 'name', operator: 'eq', value: '' }])).toBe('d');
+});
+
+test('a condition in a body takes a list of values in place of a value', async () => {
+	const values = (field: string, operator: string, ...listed: unknown[]) => byBody([{ field, operator, values: listed }]);
+	expect(await values('name', 'in', 'Dog, old', 'Fox')).toBe('ac');
+	expect(await values('age', 'notin', 10, 20)).toBe('cef');
+	expect(await values('tags', 'in', 'red', 'blue')).toBe('a');
+	expect(await values('name', 'eq', 'Fox')).toBe('a');
+	expect(await values('name', 'eq', 'Fox', 'Dog, old')).toBe(400);
+	expect(await values('name', 'empty', 'Fox')).toBe(400);
+	expect(await values('name', 'in')).toBe(400);
+	expect(await byBody([{ field: 'name', operator: 'in', value: 'Fox', values: ['Fox'] }])).toBe(400);
+});
+
+test('fullText finds a text in any field, beside a filter', async () => {
+	const filter = [{ field: 'age', operator: 'gte', value: 20 }];
+	const search = (body: object) => found(platform.client.post(`${people}/filter`, body));
+	expect(await search({ fullText: 'FOX' })).toBe('ab');
+	expect(await search({ fullText: 'fox', filter })).toBe('b');
+	const count = await platform.client.post(`${people}/count/filter`, { fullText: 'fox', filter });
+	expect(count.data.data.count).toBe(1);
+	expect(await search({ filter: [{ fullText: 'fox' }] })).toBe(400);
+});
+
+test('a plus in a query is a plus if it is encoded', async () => {
+	expect(await found(platform.client.get(`${people}?filter=name(eq)C%2B%2B`))).toBe('');
+	const key = 'C++';
+	const { id } = (await platform.client.post(people, { fields: { key } })).data.data;
+	expect(await found(platform.client.get(`${people}?filter=key(eq)C%2B%2B`))).toBe(key);
+	await platform.client.delete(`${people}/${id}`);
+});
+
+describe('if unknown names in filters and sorts are ignored', () => {
+	beforeAll(async () => await platform.admin.settings({ filterNames: 'ignored' }));
+	afterAll(async () => await platform.admin.settings({ filterNames: 'validated' }));
+	const filter = [{ field: 'nothing', operator: 'eq', value: 'a' }];
+
+	test.each([
+		['nothing(eq)a', 'abcdef'],
+		['nothing(eq)a,age(eq)20', 'bd'],
+		['home.nothing(eq)a', 'abcdef'],
+		['name.city(eq)a', 'abcdef'],
+		['age(gt)ten', 400],
+		['nothing', 400],
+	])('the filter %s matches %s', async (text, keys) => {
+		expect(await byQuery(text)).toBe(keys);
+	});
+
+	test('a group of such conditions restricts nothing either', async () => {
+		const age = { field: 'age', operator: 'eq', value: 20 };
+		expect(await byBody([...filter, { filter, filterOperator: 'or' }])).toBe('abcdef');
+		expect(await byBody([...filter, age], 'or')).toBe('bd');
+		expect(await byBody([{ filter }, age], 'or')).toBe('bd');
+	});
+
+	test('sorts, counts, summaries and chosen fields leave it out', async () => {
+		expect(await found(platform.client.get(people, { params: { sort: 'nothing,age(desc),key' } }))).toBe('cbdaef');
+		expect(await found(platform.client.get(people, { params: { sort: 'nothing(desc)' } }))).toBe('abcdef');
+		const count = { params: { filter: 'nothing(eq)a' } };
+		expect((await platform.client.get(`${people}/count`, count)).data.data.count).toBe(6);
+		expect((await platform.client.post(`${people}/count/filter`, { filter })).data.data.count).toBe(6);
+		const fields = { age: { aggregations: ['max'] }, nothing: { aggregations: ['sum'] } };
+		const summary = await platform.client.post(`${people}/summary`, { filter, fields });
+		expect(summary.data.data).toEqual({ count: 6, fields: { age: { max: 30 } } });
+		const loaded = await platform.client.post(`${people}/filter?limit=1`, { loadFields: ['age', 'nothing'] });
+		expect(loaded.data.data[0].fields).toEqual({ age: 10 });
+	});
+
+	test('an unknown query parameter is still rejected', async () => {
+		expect(await found(platform.client.get(people, { params: { filters: 'age(eq)20' } }))).toBe(400);
+	});
+
+	test('a deletion by such a filter deletes all', async () => {
+		await platform.admin.createTable({
+			app: 'zoo',
+			table: { internalName: 'gone', fields: [{ name: 'name', type: 'text' }] },
+			records: [{ fields: { name: 'a' } }, { fields: { name: 'b' } }],
+		});
+		const gone = '/apps/zoo/tables/gone/data';
+		expect((await platform.client.delete(`${gone}/bulk?limit=9&filter=nmae(eq)a`)).status).toBe(204);
+		expect((await platform.client.get(`${gone}/count`)).data.data.count).toBe(0);
+	});
+});
+
+test('a platform may serve tables within their applications only', async () => {
+	await platform.admin.settings({ shortAddress: 'notFound' });
+	for (const path of ['/people/data', `/people/data/${homes}1`, '/people/data/count']) {
+		expect((await platform.client.get(path)).status).toBe(404);
+	}
+	expect((await platform.client.post('/people/data', { fields: { key: 'x' } })).status).toBe(404);
+	expect(await byQuery('age(eq)20')).toBe('bd');
+	expect((await platform.client.get('/apps/zoo/schemas/people/data/count')).data.data.count).toBe(6);
+	await platform.admin.settings({ shortAddress: 'served' });
 });
 
 test('records are sorted, limited and skipped as requested; other values are rejected', async () => {

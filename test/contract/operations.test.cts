@@ -31,6 +31,7 @@ describe('account and structure', () => {
 		const tables = (await platform.client.get('/apps/crm/tables')).data.data;
 		const contacts = (await platform.client.get('/apps/crm/tables/contacts')).data.data;
 		expect((await platform.client.get(`/apps/crm/tables/${contacts.id}`)).data.data).toEqual(contacts);
+		expect((await platform.client.get(`/apps/crm/schemas/${contacts.id}`)).data.data).toEqual(contacts);
 		expect(tables[1]).toEqual({
 			id: contacts.id,
 			shortid: contacts.shortid,
@@ -44,21 +45,29 @@ describe('account and structure', () => {
 		expect(contacts.scripts).toEqual([]);
 	});
 
-	test.each(['/apps', '/apps/crm', '/apps/crm/tables', '/apps/crm/tables/contacts'])('%s rejects an invalid token', async (path) => {
-		expect((await guest.get(path)).status).toBe(401);
-	});
+	test.each(['/apps', '/apps/crm', '/apps/crm/tables', '/apps/crm/tables/contacts', '/apps/crm/schemas/contacts'])(
+		'%s rejects an invalid token',
+		async (path) => {
+			expect((await guest.get(path)).status).toBe(401);
+		},
+	);
 
-	test.each(['/apps/nothing', '/apps/nothing/tables', '/apps/crm/tables/nothing'])('%s does not exist', async (path) => {
-		expect((await platform.client.get(path)).status).toBe(404);
-	});
+	test.each(['/apps/nothing', '/apps/nothing/tables', '/apps/crm/tables/nothing', '/apps/crm/schemas/nothing'])(
+		'%s does not exist',
+		async (path) => {
+			expect((await platform.client.get(path)).status).toBe(404);
+		},
+	);
 });
 
 describe.each([
 	['by name', '/contacts'],
 	['within its application', '/apps/crm/tables/contacts'],
+	['as a schema of its application', '/apps/crm/schemas/contacts'],
 ])('a table addressed %s', (_name, table) => {
 	test('lists, filters, counts and summarizes', async () => {
 		expect((await platform.client.get(`${table}/data`)).data.data).toHaveLength(25);
+		expect((await platform.client.get(`${table}/data/?limit=3`)).data.data).toHaveLength(3);
 		const filter = [{ field: 'surname', operator: 'eq', value: 'Owl' }];
 		const filtered = await platform.client.post(`${table}/data/filter?limit=100`, { filter });
 		expect(filtered.data.data).toHaveLength(10);
@@ -160,7 +169,7 @@ test('whatever can be done with a table can be done with a table of an applicati
 
 test('every operation has an origin', () => {
 	const origins = new Set(operations.map(({ origin }) => origin));
-	expect([...origins].sort()).toEqual(['documented', 'specified']);
+	expect([...origins].sort()).toEqual(['documented', 'observed', 'specified']);
 });
 
 /** A PNG of one red dot. */

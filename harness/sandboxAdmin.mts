@@ -85,6 +85,8 @@ export interface SandboxAdmin {
 	faults(rules: FaultRule[]): Promise<void>;
 	requests(): Promise<LoggedRequest[]>;
 	clearRequests(): Promise<void>;
+	/** Stores values that are late (`lateValuesMs`) now. */
+	storeLateValues(): Promise<void>;
 	/** Waits until no request is running, including those whose client has given up. */
 	waitUntilIdle(): Promise<void>;
 	createTable(table: NewTable): Promise<{ appId: string; tableId: string; internalName: string }>;
@@ -135,6 +137,9 @@ export function createSandboxAdmin(
 			await http.put('/faults', rules);
 		},
 		requests: () => read('/requests'),
+		async storeLateValues() {
+			await http.post('/lateValues');
+		},
 		async clearRequests() {
 			await http.delete('/requests');
 		},

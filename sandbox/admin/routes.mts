@@ -51,6 +51,11 @@ export function registerAdministration(
 			return reply.status(204).send();
 		});
 
+		admin.post('/sandbox/lateValues', (_request, reply) => {
+			state.lateValues.storeAll();
+			return reply.status(204).send();
+		});
+
 		registerTables(admin, state);
 		registerTokens(admin, state);
 		registerWorkflows(admin, state);

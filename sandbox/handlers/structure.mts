@@ -90,10 +90,10 @@ function tableDefinition(state: SandboxState, table: Table): JsonObject {
 	};
 }
 
-/** Without the metadata that only the sandbox uses (a template, a source). */
+/** Without the metadata that only the sandbox uses (a template, a source, a number series). */
 function fieldDefinition(state: SandboxState, table: Table, field: Field): JsonObject {
 	const { name, header, type } = field;
-	const { template: _template, source: _source, ...shared } = field.metadata;
+	const { template: _template, source: _source, series: _series, ...shared } = field.metadata;
 	const metadata =
 		type === 'schema_link'
 			? { ...shared, linkTableId: linkedTableId(state, table, field) }

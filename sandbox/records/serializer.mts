@@ -46,9 +46,16 @@ export class RecordSerializer {
 
 	#fields(record: StoredRecord): JsonObject {
 		const context = this.#context(record);
+		const late = this.#state.lateValues.of(this.#table, record);
 		const shown: JsonObject = {};
 		for (const field of this.#table.fields) {
 			if (displayOnly.has(field.type) || this.#names?.has(field.name) === false) continue;
+			if (late && field.type === 'calculated') {
+				const before = late.calculatedFrom;
+				const as = before && { ...context, record: { ...record, fields: before } };
+				shown[field.name] = (as && codecOf(field).serialize?.(null, field, as)) ?? null;
+				continue;
+			}
 			const codec = codecOf(field);
 			const value: Json = getOwn(record.fields, field.name) ?? codec.empty ?? null;
 			const derived = codec.parse === undefined;

@@ -62,20 +62,90 @@ export class RecordWriter {
 	#insert(input: JsonObject, id?: string): WriteResult {
 		const next = this.#merge({}, input, 'replace');
 		const { state, number } = this.#request;
-		const record = state.records.insert(this.#table, { id, ...next }, number);
+		const fields = this.#inOrder({ ...next.fields, ...this.#seriesNumbers() });
+		const { now, isLate } = this.#split(fields);
+		const record = state.records.insert(this.#table, { id, key: next.key, fields: now }, number);
+		if (isLate) this.#storeLater(record, fields, undefined, next.key);
 		return { outcome: 'inserted', record };
 	}
 
 	#change(record: StoredRecord, input: JsonObject, mode: UpdateMode): WriteResult {
-		const next = this.#merge(record.fields, input, mode, record);
-		if (JSON.stringify(next.fields) === JSON.stringify(record.fields)) {
-			return { outcome: 'unchanged', record };
-		}
 		const { state, number } = this.#request;
-		return {
-			outcome: 'updated',
-			record: state.records.update(this.#table, record, next, number),
+		const pending = state.lateValues.of(this.#table, record);
+		const current = pending?.fields ?? record.fields;
+		const { key, fields } = this.#merge(current, input, mode, record);
+		if (JSON.stringify(fields) === JSON.stringify(current)) return { outcome: 'unchanged', record };
+		const { now, isLate } = this.#split(fields, record.fields);
+		const written = state.records.update(this.#table, record, { key, fields: now }, number);
+		const calculatedFrom = pending ? pending.calculatedFrom : record.fields;
+		if (isLate || pending) this.#storeLater(written, fields, calculatedFrom, key);
+		return { outcome: 'updated', record: written };
+	}
+
+	/** Numbers for the series of a new record. */
+	#seriesNumbers(): JsonObject {
+		const { state } = this.#request;
+		const highest = (name: string) => {
+			const expression = `MAX(json_extract(r.fields, '$."${name}"')) AS highest`;
+			return Number(state.records.aggregate(this.#table, expression).highest ?? 0);
 		};
+		const series = this.#table.fields.filter(({ metadata }) => metadata.series);
+		return Object.fromEntries(
+			series.map(({ name }) => [
+				name,
+				state.lateValues.nextNumber(this.#table, name, () => highest(name)),
+			]),
+		);
+	}
+
+	#inOrder(fields: JsonObject): JsonObject {
+		const names = [...this.#fields.keys()].filter((name) => Object.hasOwn(fields, name));
+		return Object.fromEntries(names.map((name) => [name, fields[name] ?? null]));
+	}
+
+	/**
+	 * What is stored at once, and whether anything follows: links and number series as they were
+	 * before, or calculated fields.
+	 */
+	#split(fields: JsonObject, before?: JsonObject): { now: JsonObject; isLate: boolean } {
+		const { state, number } = this.#request;
+		if (state.settings.lateValuesMs === 0 || number === 0) return { now: fields, isLate: false };
+		const isChanged = (name: string) =>
+			JSON.stringify(getOwn(before ?? {}, name)) !== JSON.stringify(getOwn(fields, name));
+		const late = this.#table.fields.filter(
+			({ name, type, metadata }) => (type === 'schema_link' || metadata.series) && isChanged(name),
+		);
+		const isCalculated = this.#table.fields.some(
+			({ type, metadata: { template = '' } }) =>
+				type === 'calculated' &&
+				(!before || [...template.matchAll(/\{(\w+)\}/g)].some(([, name = '']) => isChanged(name))),
+		);
+		const now = { ...fields };
+		for (const { name } of late) {
+			delete now[name];
+			if (before && Object.hasOwn(before, name)) now[name] = before[name] ?? null;
+		}
+		return { now: this.#inOrder(now), isLate: late.length > 0 || isCalculated };
+	}
+
+	/** Stores all fields as the record's next version, unless it is changed or deleted by then. */
+	#storeLater(
+		written: StoredRecord,
+		fields: JsonObject,
+		calculatedFrom: JsonObject | undefined,
+		key: string | null,
+	): void {
+		const { state, number } = this.#request;
+		const table = this.#table;
+		const { lateValuesMs } = state.settings;
+		state.lateValues.add(table, written, { fields, calculatedFrom }, lateValuesMs, () => {
+			const record = state.records.get(table, written.id);
+			if (record?.ver !== written.ver || record.modified !== written.modified) return;
+			state.database.transaction(() =>
+				state.records.update(table, record, { key, fields }, number),
+			);
+			state.notifyChange();
+		});
 	}
 
 	/** The fields after the write, in the definition's order. Throws an ApiError (400). */
@@ -94,6 +164,10 @@ export class RecordWriter {
 		for (const [name, field] of this.#fields) {
 			const isSent = Object.hasOwn(input, name);
 			if (isSent && this.#notWritable(name)) continue;
+			if (field.metadata.series) {
+				if (Object.hasOwn(current, name)) fields[name] = current[name] ?? null;
+				continue;
+			}
 			try {
 				const value = isSent
 					? this.#parse(field, input[name] ?? null, getOwn(current, name))
@@ -131,6 +205,7 @@ export class RecordWriter {
 		if (!field) return `Field '${name}' is unknown in table '${this.#table.internalName}'.`;
 		if (displayOnly.has(field.type)) return `Field '${name}' (${field.type}) never holds data.`;
 		if (!codecOf(field).parse) return `Field '${name}' (${field.type}) is read-only.`;
+		if (field.metadata.series) return `Field '${name}' numbers itself.`;
 		return undefined;
 	}
 

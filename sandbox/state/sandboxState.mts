@@ -2,6 +2,7 @@ import { EventEmitter } from 'node:events';
 import type { Worker } from 'node:worker_threads';
 import { Collection } from '../store/collection.mts';
 import { Database } from '../store/database.mts';
+import { LateValues } from '../store/lateValues.mts';
 import { RecordStore } from '../store/recordStore.mts';
 import { RateLimiter } from '../access/rateLimiter.mts';
 import { FaultRegistry } from '../faults/registry.mts';
@@ -14,6 +15,7 @@ import { defaultSettings, type Settings } from './settings.mts';
 export class SandboxState {
 	readonly database: Database;
 	readonly records: RecordStore;
+	readonly lateValues = new LateValues();
 	readonly files: FileStore;
 	readonly apps: Collection<App>;
 	readonly tables: Collection<Table>;
@@ -61,12 +63,14 @@ export class SandboxState {
 		this.#settings.put({ id: 'settings', values: { ...this.settings, ...settings } });
 		this.#applySettings();
 		if (settings.rateLimitPerMinute !== undefined) this.rateLimiter.clear();
+		this.rateLimiter.startDay();
 		return this.settings;
 	}
 
 	/** Deletes everything, including settings, faults and the request log. */
 	clear(): void {
 		this.generation += 1;
+		this.lateValues.clear();
 		void this.#terminateWorkers();
 		this.database.transaction(() => {
 			this.records.clear();
@@ -93,6 +97,7 @@ export class SandboxState {
 	}
 
 	async close(): Promise<void> {
+		this.lateValues.clear();
 		await this.#terminateWorkers();
 		this.database.close();
 		this.files.close();
@@ -104,9 +109,10 @@ export class SandboxState {
 	}
 
 	#applySettings(): void {
-		const { history, timePrecisionMs, maxFileBytes } = this.settings;
+		const { history, timePrecisionMs, maxFileBytes, newRecordModified } = this.settings;
 		this.records.keepsHistory = history;
 		this.records.timePrecisionMs = timePrecisionMs;
+		this.records.createsEarlier = newRecordModified === 'later';
 		this.files.maxBytes = maxFileBytes;
 	}
 }

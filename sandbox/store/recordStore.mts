@@ -1,4 +1,4 @@
-import { randomUUID } from 'node:crypto';
+import { createHash, randomUUID } from 'node:crypto';
 import type { SQLInputValue } from 'node:sqlite';
 import type { JsonObject, StoredRecord, Table } from '../state/model.mts';
 import type { Database } from './database.mts';
@@ -37,6 +37,8 @@ const columns = 'r.seq, r.id, r.ver, r.created, r.modified, r.fields';
 export class RecordStore {
 	/** Whether every version is stored for GET /sandbox/tables/{app}/{table}/history. */
 	keepsHistory = true;
+	/** Whether a new record's `created` is before its `modified`. */
+	createsEarlier = false;
 	readonly #database: Database;
 	#timePrecisionMs = 1;
 	#latest: number;
@@ -119,6 +121,7 @@ export class RecordStore {
 	): StoredRecord {
 		const id = record.id ?? randomUUID();
 		const now = this.#now();
+		const created = this.createsEarlier ? this.#earlier(now, id) : now;
 		const body = JSON.stringify(record.fields);
 		this.#database.run(
 			`INSERT INTO records (tbl, id, key, ver, created, modified, fields)
@@ -126,12 +129,12 @@ export class RecordStore {
 			table.number,
 			id,
 			record.key,
-			now,
+			created,
 			now,
 			body,
 		);
 		this.#addVersion(table, id, 0, 'inserted', request, now, body);
-		return { seq: 0, id, ver: 0, created: now, modified: now, fields: record.fields };
+		return { seq: 0, id, ver: 0, created, modified: now, fields: record.fields };
 	}
 
 	update(
@@ -232,6 +235,12 @@ export class RecordStore {
 		const latest = Math.ceil(this.#latest / precision) * precision;
 		this.#latest = Math.max(latest, clock, precision === 1 ? created + 1 : -Infinity);
 		return this.#latest;
+	}
+
+	/** 1 ms to 1 s before a time, always the same for an ID, as precise as all times. */
+	#earlier(time: number, id: string): number {
+		const distance = 1 + (createHash('sha256').update(id).digest().readUInt32BE() % 1000);
+		return Math.floor((time - distance) / this.#timePrecisionMs) * this.#timePrecisionMs;
 	}
 
 	#addVersion(

@@ -21,14 +21,14 @@ import { collect, createPause } from '../transport/pause';
 import type { RequestLimit } from './send/congestion';
 import type { FailureLimit } from './send/failureLimit';
 import type { LinkResolver } from './links/linkResolver';
-import { lookUpMatches, writeMatched } from './match/writeMatched';
+import { writeMatched } from './match/writeMatched';
 import { isSuccess, notSent, notSentItem } from './outcome';
 import { planInTurns, planRecords } from './plan/plan';
 import { similarKeys } from './plan/similarKeys';
 import { isAppending } from './resolve/compare';
 import { lookUp } from './resolve/lookup';
 import type { LinkRules, Matching, RowTask, Task, WriteTarget } from './writeTask';
-import { lookUpFirst, writeMany, WriteSession, type OnOutcome } from './send/write';
+import { writeMany, WriteSession, type OnOutcome } from './send/write';
 import type { Entry, ItemOutcome, Plan, PlanInput, PlanOptions, Problem } from './terms';
 
 /** Receives the outcomes of a portion of rows. */
@@ -151,23 +151,6 @@ export class WritePipeline {
 		const { client, at, table } = this.target;
 		const key = importKeyOf(table);
 		return await lookUp(client, at, key ? [key] : [], entries, 'allFields');
-	}
-
-	/**
-	 * Sends the look-ups that planning and writing these rows begin with. For a client that keeps the
-	 * responses: nothing else comes of it.
-	 */
-	async readAhead(rows: PlanInput[]): Promise<void> {
-		const { target, links, options } = this;
-		const { linkRules, matching, planning } = options;
-		const lookUpRecords = async () => {
-			const { records, problems } = await planInTurns(target.table, rows, planning);
-			if (problems.length > 0) return;
-			if (matching) await lookUpMatches(target, records, { ...options, matching });
-			else await lookUpFirst(target, records, options);
-		};
-		const resolving = links.resolve(target.table, rows, linkRules);
-		await Promise.allSettled([resolving, lookUpRecords()]);
 	}
 
 	/**

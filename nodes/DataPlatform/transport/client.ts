@@ -73,8 +73,6 @@ export class ApiClient {
 	private readonly rateLimiter: RateLimiter;
 	private readonly retryBudget: RetryBudget;
 	private readonly slots = new Slots(MAX_PARALLEL);
-	/** Reads that were sent before they are needed. */
-	private readonly early = new Map<string, Promise<ApiResponse | ServiceError>>();
 	/** The time up to which `stats` already counts waits: requests may wait at the same time. */
 	private countedUntil = 0;
 	/** The time up to which waits are announced. */
@@ -121,28 +119,8 @@ export class ApiClient {
 		return result;
 	}
 
-	/**
-	 * A client for reads that are sent before it is certain that they are needed. The same read of this
-	 * client then gets the response, once, unless something else than a read was sent in between.
-	 */
-	readAhead(): ApiClient {
-		return new ReadAhead(this.transport, this.settings, this, async (request) => {
-			const response = this.send(request);
-			this.early.set(readKey(request), response);
-			return await response;
-		});
-	}
-
 	/** Like `request`, but returns a failure: for callers that resolve ambiguous ones. */
 	async tryRequest(request: ApiRequest): Promise<ApiResponse | ServiceError> {
-		if (request.retryMode !== 'read') this.early.clear();
-		const key = this.early.size > 0 ? readKey(request) : '';
-		const early = this.early.get(key);
-		this.early.delete(key);
-		return await (early ?? this.send(request));
-	}
-
-	private async send(request: ApiRequest): Promise<ApiResponse | ServiceError> {
 		const result = await this.sendWithRetries(request);
 		if (!(result instanceof ServiceError) || request.retryMode !== 'read') return result;
 		return asNotApplied(result.rejection ?? result);
@@ -243,28 +221,6 @@ export class ApiClient {
 		if (cancellation) return cancellation;
 		this.stats.requests += 1;
 		return await exchange(request, this.origin, this.transport, this.settings);
-	}
-}
-
-const readKey = ({ method, path, query, body }: ApiRequest) =>
-	JSON.stringify([method, path, query, body]);
-
-class ReadAhead extends ApiClient {
-	constructor(
-		transport: HttpTransport,
-		settings: ClientSettings,
-		private readonly main: ApiClient,
-		private readonly sendEarly: ApiClient['tryRequest'],
-	) {
-		super(transport, settings);
-	}
-
-	override limitParallel(count: number) {
-		this.main.limitParallel(count);
-	}
-
-	override async tryRequest(request: ApiRequest): Promise<ApiResponse | ServiceError> {
-		return await this.sendEarly(request);
 	}
 }
 

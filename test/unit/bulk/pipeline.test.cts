@@ -463,32 +463,6 @@ describe('an update by ID', () => {
 	});
 });
 
-describe('what is asked for ahead', () => {
-	const byId: Matching = { on: 'recordId', ifFound: 'update', ifMissing: 'create', multipleMatches: 'error' };
-	const row = { index: 0, id: 'a', values: { name: 'Ada', company: 'New' } };
-	const links = ['POST companies filter'];
-	const people = ['POST companies filter', 'POST people filter'];
-	const skipUnchanged = { options: { skipUnchanged: true } };
-
-	test.each<[what: string, setup: Setup, requests: string[]]>([
-		['an upsert needs the linked records only', {}, links],
-		['an upsert of what differs also needs the stored records', skipUnchanged, people],
-		['matching needs the matched records', { matching: onName }, people],
-		['an update by ID needs no record', { matching: byId }, links],
-		['an update of what differs by ID needs the record', { ...skipUnchanged, matching: byId }, ['GET people a', ...links]],
-		['a row with a problem is not looked up', { matching: onName, planning: { matchOn: ['n'] } }, links],
-	])('%s', async (_, setup, requests) => {
-		const { pipeline, stub } = setUp({ links: 'create', ...setup });
-		await pipeline.readAhead([row]);
-		expect([...stub.requests].sort()).toEqual(requests);
-	});
-
-	test('and fails is asked for again later: it is no failure yet', async () => {
-		const { pipeline } = setUp({ links: 'create', matching: onName, respond: () => httpResponse(401, {}) });
-		await expect(pipeline.readAhead([row])).resolves.toBeUndefined();
-	});
-});
-
 test('the stored records of entries are found by ID or by import key, with all fields', async () => {
 	const entries: Entry[] = [
 		{ index: 0, id: 'b', fields: {} },

@@ -26,7 +26,6 @@ import {
 	type WriteParameter,
 	type WriteSetup,
 } from '../../parameters/write/writing';
-import type { ApiClient } from '../../transport/client';
 import type { ServiceError } from '../../transport/errors';
 import { counted } from '../../transport/messageText';
 import { collect } from '../../transport/pause';
@@ -96,18 +95,7 @@ export interface WriteFollowUp {
 	finish(stopped: ServiceError | undefined): Promise<IDataObject>;
 }
 
-/** The rows that items were read as, by a table's definition as JSON. */
-interface ReadRows {
-	definition: string;
-	rows: PlanInput[];
-	/** The items whose own expressions fail. */
-	problems: Problem[];
-}
-
 type Run = RunContext<WriteParameter>;
-
-/** Planning more items twice takes longer than the round trip that it saves. */
-const MAX_READ_AHEAD = 1000;
 
 /** The names of the fields by which records are found, or known. */
 function keysOf({ table, planning: { matchOn } }: WriteSetup): string[] {
@@ -127,7 +115,6 @@ class ItemWriter {
 	private readonly writings: Writing[] = [];
 	/** Items whose own expressions fail, so that nobody knows their table. */
 	private readonly unreadable: Problem[] = [];
-	private readonly read = new Map<TableItems, ReadRows>();
 	private readonly kept = new KeptCounts();
 	/** Why it writes nothing more. */
 	private over?: ServiceError;
@@ -215,47 +202,15 @@ class ItemWriter {
 		return undefined;
 	}
 
-	/** Plans with a definition that is asked for now, and at the same time for what is looked up first. */
 	private async planWithFresh(items: TableItems, kind: ItemWrites, settings: Task) {
-		const { run, extension } = this;
-		const address = tableOf(run, items.source);
-		const kept = extension ? undefined : keptTable(run.client, address);
-		const asking = run.definition(address);
-		const reading = kept && this.readAhead(items, kept, kind, settings);
-		const table = await asking.finally(() => reading);
+		const table = await this.run.definition(tableOf(this.run, items.source));
 		return await this.planItems(items, this.setUp(items, table, kind, settings), kind);
 	}
 
-	/**
-	 * Sends the first look-ups as a definition says that may be out of date. Those that the fresh one
-	 * asks for in another way are sent again.
-	 */
-	private async readAhead(
-		items: TableItems,
-		table: TableDefinition,
-		kind: ItemWrites,
-		settings: Task,
-	) {
-		if (items.indexes.length > MAX_READ_AHEAD) return;
-		try {
-			const setup = this.setUp(items, table, kind, settings, this.run.client.readAhead());
-			const { rows } = await this.readRows(items, setup, kind);
-			await setup.pipeline.readAhead(rows);
-		} catch {
-			// The fresh definition decides.
-		}
-	}
-
-	private setUp(
-		{ source }: TableItems,
-		table: TableDefinition,
-		kind: ItemWrites,
-		settings: Task,
-		ahead?: ApiClient,
-	) {
+	private setUp({ source }: TableItems, table: TableDefinition, kind: ItemWrites, settings: Task) {
 		const { run } = this;
 		const planning = planOptions(run, source, kind.mode, kind.duplicates, settings.importKey);
-		return setUpWriting(run, source, table, settings, kind, planning, ahead);
+		return setUpWriting(run, source, table, settings, kind, planning);
 	}
 
 	private rowReader({ source }: TableItems, { table, hasId }: WriteSetup, kind: ItemWrites) {
@@ -267,22 +222,11 @@ class ItemWriter {
 		});
 	}
 
-	/** Reads items as rows, again only if the table has changed: expressions take long. */
-	private async readRows(items: TableItems, setup: WriteSetup, kind: ItemWrites) {
-		const definition = JSON.stringify(setup.table);
-		const known = this.read.get(items);
-		if (known?.definition === definition) return known;
-		const problems: Problem[] = [];
-		const rows = await collect(rowsOf(items.indexes, problems, this.rowReader(items, setup, kind)));
-		const read = { definition, rows, problems };
-		this.read.set(items, read);
-		return read;
-	}
-
 	private async planItems(items: TableItems, setup: WriteSetup, kind: ItemWrites) {
 		const { run, report, extension } = this;
 		const { source, indexes } = items;
-		const { rows: all, problems } = await this.readRows(items, setup, kind);
+		const problems: Problem[] = [];
+		const all = await collect(rowsOf(indexes, problems, this.rowReader(items, setup, kind)));
 		const isReadable = problems.length + this.unreadable.length === 0;
 		const rows = isReadable && extension?.isEmpty(all) ? [] : all;
 		const plan = await setup.pipeline.plan(rows, problems);

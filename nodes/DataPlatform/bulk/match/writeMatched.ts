@@ -20,7 +20,7 @@ import { keyFields } from '../../fields/keyFields';
 import { lookUp } from '../resolve/lookup';
 import { afterFailure, asAppended, failedItem, isSuccess, notSent, notSentItem } from '../outcome';
 import type { FieldRules, Matching, Task, WriteTarget } from '../writeTask';
-import { lookUpFirst, writeMany, WriteSession, type OnOutcome } from '../send/write';
+import { writeMany, WriteSession, type OnOutcome } from '../send/write';
 import type { Entry, ItemOutcome, Plan, ResolvedEntry, WriteMode } from '../terms';
 
 type MatchedTask = Task & { matching: Matching };
@@ -152,12 +152,6 @@ class MatchedWriter {
 	private get areKnown(): boolean {
 		const { on, ifFound } = this.options.matching;
 		return on === 'recordId' && ifFound === 'update' && !this.isCompared;
-	}
-
-	/** Sends the first look-up. */
-	async readAhead(records: Entry[]) {
-		if (!this.areKnown) await this.lookUp(records);
-		else await lookUpFirst(this.target, records, { ...this.options, mode: this.updateMode });
 	}
 
 	/** The records that items match. */
@@ -300,16 +294,3 @@ export async function writeMatched(
 ): Promise<ServiceError | undefined> {
 	return await new MatchedWriter(target, options, sink, session).run(plan);
 }
-
-/** Sends the look-up that `writeMatched` begins with. */
-export const lookUpMatches = async (
-	target: WriteTarget,
-	records: Entry[],
-	options: MatchedTask,
-): Promise<void> =>
-	await new MatchedWriter(
-		target,
-		options,
-		{ onOutcomes() {} },
-		new WriteSession(options),
-	).readAhead(records);

@@ -117,12 +117,6 @@ class BulkWriter {
 		);
 	}
 
-	/** Sends the look-up of the first records that are compared, if there are any. */
-	async readAhead(): Promise<void> {
-		const window = this.nextToCompareWindow();
-		if (window) await this.resolver.lookUp(window);
-	}
-
 	/** Whether a request with this record is not repeated if its result is unknown. */
 	private readonly isSentOnce = (record: Entry) =>
 		this.options.mode === 'create' || isAppending(record, this.context);
@@ -337,11 +331,3 @@ export async function writeMany(
 	if (records.length === 0) return undefined;
 	return await new BulkWriter(target, records, options, onOutcome, session).run(stopped);
 }
-
-/** Sends the look-up that `writeMany` begins with, if there is one. */
-export const lookUpFirst = async (
-	target: WriteTarget,
-	records: Entry[],
-	options: Task,
-): Promise<void> =>
-	await new BulkWriter(target, records, options, () => {}, new WriteSession(options)).readAhead();

@@ -8,16 +8,9 @@ import type { Matching, MatchRules, Task } from '../../bulk/writeTask';
 import type { NameOf, Parameter } from '../../parameterKinds/parameter';
 import { choice, flag, number, text, wholeNumber } from '../../parameterKinds/kinds';
 import type { RunContext } from '../../run/run';
-import type { ApiClient } from '../../transport/client';
 import { MIB } from '../../transport/streams';
 import { fieldRules } from './fieldRules';
-import {
-	linkResolver,
-	linkRules,
-	linksAhead,
-	linkValues,
-	type LinkParameter,
-} from './writingLinks';
+import { linkResolver, linkRules, linkValues, type LinkParameter } from './writingLinks';
 import {
 	matchFields,
 	matchingOf,
@@ -301,7 +294,6 @@ export interface WriteSetup {
 /**
  * What must be known to write to a table.
  *
- * @param ahead the client, if only look-ups are sent, before they are needed
  * @throws {InputError}
  */
 export function setUpWriting(
@@ -311,15 +303,13 @@ export function setUpWriting(
 	settings: Task,
 	{ mode, matching: matchingIn }: WriteKind,
 	unmatched: PlanOptions,
-	ahead?: ApiClient,
 ): WriteSetup {
-	const client = ahead ?? run.client;
 	const address = tableOf(run, index);
-	const links = ahead ? linksAhead(run, ahead, address) : linkResolver(run, address);
+	const links = linkResolver(run, address);
 	const matching = matchingIn?.(table, settings.importKey);
 	const planning = { ...unmatched, matchOn: matching?.on };
 	const options = { ...settings, planning, linkRules: linkRules(run, index, table), matching };
-	const pipeline = new WritePipeline({ client, at: address, table }, links, options);
+	const pipeline = new WritePipeline({ client: run.client, at: address, table }, links, options);
 	const hasId = matching ? matching.on === 'recordId' : mode === 'update' || mode === 'replace';
 	// The platform checks all that is sent, and nothing else is read or left out.
 	const isCheckedByPlatform =

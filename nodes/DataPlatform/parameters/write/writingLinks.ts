@@ -3,14 +3,12 @@
  * to.
  */
 import { addressKey } from '../../api/endpoints';
-import { keptTable } from '../../api/keptTables';
 import type { FieldDefinition, TableAddress, TableDefinition } from '../../api/types';
 import type { LinkTarget } from '../../api/linkedRecords';
 import { LinkResolver } from '../../bulk/links/linkResolver';
 import type { Entry, NameOf, Parameter, ParameterReader } from '../../parameterKinds/parameter';
 import { choice, list } from '../../parameterKinds/kinds';
 import type { RunContext } from '../../run/run';
-import type { ApiClient } from '../../transport/client';
 import { InputError, ServiceError } from '../../transport/errors';
 import { fieldPart, tableChoice } from '../select/table';
 import { emptyValues } from './columns';
@@ -177,14 +175,3 @@ export const linkResolver = (run: RunContext<never>, address: TableAddress): Lin
 			async (field) => await linkedTable(definition, address, field),
 		);
 	});
-
-/** The same with definitions that may be out of date, for look-ups that are sent ahead. */
-export function linksAhead(run: RunContext<never>, client: ApiClient, address: TableAddress) {
-	const definition = async (linked: TableAddress) => {
-		const fresh = run.definition(linked);
-		// Its failure is thrown when the run needs it.
-		fresh.catch(() => undefined);
-		return keptTable(client, linked) ?? (await fresh);
-	};
-	return new LinkResolver(client, async (field) => await linkedTable(definition, address, field));
-}

@@ -204,7 +204,6 @@ test('the lists of file fields have only fields for files and pictures, and the 
 	const parameters = { application: picked('shop'), table: picked('docs') };
 	const values = async (list: string) => (await loadOptions(harness.credential, list, parameters)).map(({ value }) => value);
 	expect(await values('getFileField')).toEqual(['', 'papers', 'scans', 'photo']);
-	expect(await values('getFileFields')).toEqual(['papers', 'scans', 'photo']);
 });
 
 describe('a download', () => {

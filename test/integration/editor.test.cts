@@ -86,7 +86,7 @@ describe('the options', () => {
 		]) {
 			expect((await values(method, deals))[0]).toBe('');
 		}
-		for (const method of ['getFields', 'getFileFields', 'getMatchFields', 'getChoices']) {
+		for (const method of ['getFields', 'getMatchFields', 'getChoices']) {
 			expect(await values(method, deals)).not.toContain('');
 		}
 	});
@@ -104,7 +104,7 @@ describe('the options', () => {
 	});
 
 	test.each([
-		...['getFields', 'getFileField', 'getFileFields', 'getFilterFields', 'getIncomingLinks', 'getLinkFields'],
+		...['getFields', 'getFileField', 'getFilterFields', 'getIncomingLinks', 'getLinkFields'],
 		...['getSavedViews', 'getSortFields', 'getSummaryFields'],
 	])('%s says that a table must be chosen', async (method) => {
 		expect(await loadOptions(demo.credential, method, chosen('crm'))).toEqual([{ name: 'Choose a Table First', value: '' }]);

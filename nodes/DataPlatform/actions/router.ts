@@ -6,7 +6,6 @@ import type { IExecuteFunctions, INodeExecutionData } from 'n8n-workflow';
 
 import { createClient } from '../run/createClient';
 import {
-	FailedOutput,
 	OutputWithFiles,
 	type ItemOperation,
 	type ItemOutput,
@@ -17,7 +16,6 @@ import {
 	ItemResults,
 	toNodeError,
 	type Failure,
-	type OutputItem,
 	type Progress,
 } from '../run/itemResults';
 import type { Parameter, ParameterReader } from '../parameterKinds/parameter';
@@ -45,12 +43,10 @@ async function failureOf(work: () => Promise<void>): Promise<Failure | undefined
 }
 
 /** What an operation returned, as the items of the node's output. */
-const toItems = (output: ItemOutput): OutputItem[] =>
+const toItems = (output: ItemOutput): INodeExecutionData[] =>
 	[output].flat().map((entry) => {
 		if (entry instanceof OutputWithFiles) return { json: entry.json, binary: entry.binary };
-		if (!(entry instanceof FailedOutput)) return { json: entry };
-		const failure = toFailure(entry.error);
-		return { ...failure, details: { ...failure.details, ...entry.details } };
+		return { json: entry };
 	});
 
 /**

@@ -6,7 +6,6 @@ import type { IBinaryKeyData } from 'n8n-workflow';
 import type { Attachment, TableAddress } from '../api/types';
 import { fetchFile } from '../files/transfer';
 import { pictureName, safeFileName } from '../files/uploadValidation';
-import type { ByteStream } from '../transport/streams';
 import type { Stored } from './binaryStore';
 import type { RunContext } from '../run/run';
 
@@ -39,8 +38,6 @@ interface DownloadLook {
 	kind?: FileKind;
 	/** The files that the item already has. */
 	existing?: IBinaryKeyData;
-	/** Passes the bytes of a file on. */
-	watch?(bytes: ByteStream, file: Attachment): ByteStream;
 }
 
 /**
@@ -55,7 +52,7 @@ export async function downloadInto(
 	address: TableAddress,
 	files: Attachment[],
 	outputName: string,
-	{ kind = 'file', existing, watch = (bytes) => bytes }: DownloadLook = {},
+	{ kind = 'file', existing }: DownloadLook = {},
 ): Promise<IBinaryKeyData> {
 	const binary: IBinaryKeyData = { ...existing };
 	const nextName = outputNames(outputName, binary);
@@ -63,7 +60,7 @@ export async function downloadInto(
 		const name = nextName();
 		await fetchFile(run.client, address, file, kind, async (bytes, mimetype) => {
 			binary[name] = await run.context.helpers.prepareBinaryData(
-				watch(bytes, file) as unknown as Stored,
+				bytes as unknown as Stored,
 				nameOf(file, kind, mimetype),
 				mimetype,
 			);

@@ -170,8 +170,6 @@ const getChoices = besideList((field) =>
 
 const getFields = fieldList(holdsData);
 
-const getFileFields = fieldList((field) => fieldType(field).holdsFiles);
-
 /** The nodes' `methods`. */
 export const loadOptions = {
 	getAggregations: besideList((field) => {
@@ -182,8 +180,10 @@ export const loadOptions = {
 	getChoices,
 	getField: withEmpty(CHOOSE_FIELD, getFields),
 	getFields,
-	getFileField: withEmpty(CHOOSE_FIELD, getFileFields),
-	getFileFields,
+	getFileField: withEmpty(
+		CHOOSE_FIELD,
+		fieldList((field) => fieldType(field).holdsFiles),
+	),
 	getFilterFields: withEmpty(
 		CHOOSE_FIELD,
 		tableList(({ fields }) =>

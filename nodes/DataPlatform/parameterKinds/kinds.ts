@@ -163,23 +163,13 @@ interface ListLook<Part extends string> extends EditorLook {
 	parts: Array<Parameter<Part, unknown>>;
 	/** It has at most one entry. */
 	isSingle?: boolean;
-	/** The editor shows the first entry at once. */
-	isOpen?: boolean;
 	isSortable?: boolean;
 }
 
 /** Entries of several parts. */
 export const list = <Name extends string, Part extends string>(
 	name: Name,
-	{
-		add,
-		entry: [key, title],
-		parts,
-		isSingle = false,
-		isOpen = false,
-		isSortable,
-		...look
-	}: ListLook<Part>,
+	{ add, entry: [key, title], parts, isSingle = false, isSortable, ...look }: ListLook<Part>,
 ) => {
 	const several = omitUndefined({ multipleValues: true, sortable: isSortable });
 	const values = parts.map(({ property }) => property);
@@ -191,7 +181,7 @@ export const list = <Name extends string, Part extends string>(
 			typeOptions: isSingle ? undefined : several,
 			narrows: true,
 			placeholder: add,
-			preset: isOpen ? { [key]: {} } : {},
+			preset: {},
 			options: [{ displayName: title, name: key, values }],
 		},
 		(value, parameter) => {

@@ -41,13 +41,8 @@ export const withHintInMessage = ({ message, hint, ...rest }: Failure): Failure 
 	hint,
 });
 
-/** One of the output items of an item; it may have failed by itself. */
-export type OutputItem = INodeExecutionData | Failure;
-
 /** The result of an item. */
-export type ItemResult = OutputItem[] | Failure;
-
-const isItem = (entry: OutputItem): entry is INodeExecutionData => 'json' in entry;
+export type ItemResult = INodeExecutionData[] | Failure;
 
 /** The cause for n8n's back-off; only what the response proves. */
 function cause({ status, retryAfterMs }: Failure): NodeApiErrorOptions['failure'] {
@@ -142,8 +137,8 @@ export class ItemResults {
 	}
 
 	/** @param output the result of the item; several entries become several output items */
-	done(index: number, output: OutputItem[]) {
-		this.results[index] = output.map((entry) => (isItem(entry) ? entry : this.complete(entry)));
+	done(index: number, output: INodeExecutionData[]) {
+		this.results[index] = output;
 	}
 
 	failed(index: number, reported: Failure) {
@@ -237,8 +232,7 @@ export class ItemResults {
 	*outcomes(): Generator<{ outcome: string; isMerged: boolean }> {
 		for (const results of [this.results, this.others]) {
 			for (const result of results) {
-				const first = Array.isArray(result) ? result[0] : result;
-				const json = first && isItem(first) ? first.json : first?.details;
+				const json = Array.isArray(result) ? result[0]?.json : result?.details;
 				if (typeof json?.outcome !== 'string') continue;
 				yield { outcome: json.outcome, isMerged: typeof json.mergedInto === 'number' };
 			}
@@ -296,10 +290,7 @@ export class ItemResults {
 		): INodeExecutionData[] => {
 			if (result === undefined || (this.summary && (Array.isArray(result) || !isRouted))) return [];
 			if (Array.isArray(result)) {
-				return result.flatMap((entry) => {
-					if (isItem(entry)) return { ...entry, pairedItem };
-					return toItems(entry, pairedItem);
-				});
+				return result.map((entry) => ({ ...entry, pairedItem }));
 			}
 			const { message, hint, details, binary } = result;
 			const json = omitUndefined({

@@ -40,16 +40,7 @@ export class OutputWithFiles {
 export const withFiles = (json: IDataObject, binary: IBinaryKeyData) =>
 	new OutputWithFiles(json, binary);
 
-/** An output item that failed by itself. */
-export class FailedOutput {
-	/** @param details facts for programs */
-	constructor(
-		readonly error: unknown,
-		readonly details: IDataObject,
-	) {}
-}
-
-type OutputEntry = IDataObject | OutputWithFiles | FailedOutput;
+type OutputEntry = IDataObject | OutputWithFiles;
 
 /** One output item, or one for each entry of a list. */
 export type ItemOutput = OutputEntry | OutputEntry[];

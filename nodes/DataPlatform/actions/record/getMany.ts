@@ -3,7 +3,6 @@ import type { IDataObject } from 'n8n-workflow';
 import { readRecords } from '../../api/readRecords';
 import { flag, wholeNumber } from '../../parameterKinds/kinds';
 import { MAX_AGENT_RECORDS } from '../../input/recordOutput';
-import { downloadFiles, downloadsOf } from '../../parameters/files/downloads';
 import { filterParameters } from '../../parameters/select/filter';
 import {
 	limitWith,
@@ -48,42 +47,25 @@ export const getMany = itemOperation({
 	action: 'Get many records',
 	description: 'Retrieve a list of records from a table, filtered and sorted',
 	fields: [...tableParameters, ...filterParameters, sort, returnAll, limit, simple],
-	options: [
-		downloadFiles,
-		fieldsToLoad,
-		linkedRecords,
-		linkedTo,
-		offset,
-		savedView,
-		...requestSettings,
-	],
+	options: [fieldsToLoad, linkedRecords, linkedTo, offset, savedView, ...requestSettings],
 	execute: async (run, index) => {
 		const isAll = returnAll.of(run, index);
 		const all = run.isTool ? MAX_AGENT_RECORDS + 1 : Infinity;
 		const maximum = isAll ? all : limit.of(run, index);
 		const query = await recordQueryOf(run, index, true);
-		const downloads = await downloadsOf(run, index, query);
 		const withLinked = await linkedReader(run, index);
 		const notes = { hasShifted: false };
 		const records: IDataObject[] = [];
 		const address = tableOf(run, index);
 		const toOutput = outputOf(run, index);
-		const pages = readRecords(
-			run.client,
-			address,
-			downloads?.query ?? query,
-			maximum,
-			notes,
-			offset.of(run, index),
-		);
+		const pages = readRecords(run.client, address, query, maximum, notes, offset.of(run, index));
 		for await (const page of pages) {
 			for (const record of await withLinked(page)) {
-				records.push(toOutput(downloads?.take(record) ?? record));
+				records.push(toOutput(record));
 			}
 			run.progress.note(() => `Get Many: ${records.length} records are read`);
 		}
 		if (notes.hasShifted) warnAboutShift(run, records.length);
-		if (downloads) return await downloads.addTo(records);
 		if (!isAll || records.length < all) return records;
 		return [...records.slice(0, MAX_AGENT_RECORDS), { notice: MORE_RECORDS }];
 	},

@@ -5,7 +5,7 @@ import type { INodeExecutionData } from 'n8n-workflow';
 import { automatic } from '../../../support/engine/outsideJest.mts';
 import { idOf } from '../../faults/constants.mts';
 import type { MatrixSandbox, Truth } from '../matrixSandbox.mts';
-import { conditions, tableParameters, itemsOf, unlessRight, type Effect, type Output, type Prepared, type Scenario } from './scenario.mts';
+import { tableParameters, itemsOf, unlessRight, type Effect, type Output, type Prepared, type Scenario } from './scenario.mts';
 
 const COUNT = 3;
 const indexes = Array.from({ length: COUNT }, (_, index) => index);
@@ -199,29 +199,6 @@ const downloading = (thumbnails: boolean): Scenario => ({
 		};
 	},
 });
-
-/** Get Many with the option Download Files: one record for each item. */
-export const recordsWithFiles: Scenario = {
-	operation: 'record: getAll',
-	variant: 'with files',
-	kind: 'read',
-	async prepare(slot, random): Promise<Prepared> {
-		await fill(slot, 'papers');
-		return {
-			parameters: {
-				resource: 'record',
-				operation: 'getAll',
-				...tableParameters(random),
-				...conditions(['code', 'eq', '={{ "c" + $itemIndex }}']),
-				options: { ...(random.happens(0.5) && { fieldsToLoad: ['name'] }), downloadFiles: { files: { fileFields: ['papers', 'photo'] } } },
-			},
-			items: ids(),
-			main: { method: 'GET', path: '/files/' },
-			traces: indexes.map(() => ({ path: '' })),
-			checkOutput: (index, outputs) => checkDownload(index, outputs, hash(content(index + 10))),
-		};
-	},
-};
 
 export const thumbnails = downloading(true);
 

@@ -1,6 +1,6 @@
 /** One scenario for each operation of the node. An operation without a scenario stops the run. */
 import { NODE_TYPE, nodeTypes, prepare } from '../../../support/engine/outsideJest.mts';
-import { attachmentScenarios, recordsWithFiles, thumbnails } from './attachments.mts';
+import { attachmentScenarios, thumbnails } from './attachments.mts';
 import { readingScenarios } from './reading.mts';
 import type { Scenario } from './scenario.mts';
 import { trigger, triggerAndWait } from './workflow.mts';
@@ -34,7 +34,7 @@ const all: Scenario[] = [
 ];
 
 /** Second scenarios of operations. */
-const variants: Scenario[] = [linksByName, matchedUpsert, recordsWithFiles, ruledUpsert, similarLists, storedUpsert, thumbnails];
+const variants: Scenario[] = [linksByName, matchedUpsert, ruledUpsert, similarLists, storedUpsert, thumbnails];
 
 /** The operations that the built node offers, as `resource: operation`. */
 async function operations(): Promise<string[]> {

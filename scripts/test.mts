@@ -303,11 +303,11 @@ const checks: Record<string, Check> = {
 	build: command('Build', ['npm', 'run', '--silent', 'build']),
 	// The longest first, so that none runs alone in the end.
 	matrix: checkProgram(
-		'Every operation under every fault',
+		'Every operation under every reading and every fault',
 		'matrix',
 		'--seed=1',
 		'--each=1',
-		...(ONE_IN > 1 ? [`--one-in=${ONE_IN}`, `--draw=${part}`] : []),
+		...(ONE_IN > 1 ? [`--one-in=${ONE_IN}`, `--draw=${part}`, '--pairs=2'] : []),
 	),
 	integration: jest('integration'),
 	malformed: checkProgram(

@@ -41,7 +41,11 @@ export function registerLivePage(server: FastifyInstance, state: SandboxState): 
 	// Public on purpose: every sandbox has the same.
 	server.get('/sandbox/demo-tokens', () => ({ data: demoTokens(state) }));
 	server.get('/sandbox/variants', () => ({
-		data: variants.map((variant) => ({ ...variant, played: state.settings[variant.setting] })),
+		data: variants.map((variant) => ({
+			...variant,
+			played: state.storedSettings[variant.setting],
+			isMet: state.metVariants.has(variant.setting),
+		})),
 	}));
 	server.get<{ Params: { app: string; table: string; id: string } }>(
 		'/sandbox/tables/:app/:table/records/:id',

@@ -30,7 +30,7 @@ export function registerAdministration(
 			return reply.status(204).send();
 		});
 
-		admin.get('/sandbox/settings', () => ({ data: state.settings }));
+		admin.get('/sandbox/settings', () => ({ data: state.storedSettings }));
 		admin.put('/sandbox/settings', (request) => ({
 			data: state.updateSettings(checkSettings(request.body)),
 		}));

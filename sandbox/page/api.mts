@@ -46,8 +46,8 @@ export interface PageWorkflow extends Pick<Workflow, 'id' | 'name' | 'runAs' | '
 	token: string | null;
 }
 
-/** A variant, and the value of its setting. */
-export type PageVariant = Variant & { played: Variant['readings'][0]['value'] };
+/** A variant, the value of its setting, and whether a request has met it since it was set. */
+export type PageVariant = Variant & { played: Variant['readings'][0]['value']; isMet: boolean };
 
 export type PageRun = Run & { workflow: string | null };
 export type PageRequest = LogEntry;

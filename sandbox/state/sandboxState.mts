@@ -10,6 +10,7 @@ import { FileStore } from '../store/fileStore.mts';
 import { RequestLog } from './requestLog.mts';
 import type { App, Role, Run, Table, Token, User, Workflow } from './model.mts';
 import { defaultSettings, type Settings } from './settings.mts';
+import { variants } from './variants.mts';
 
 /** All state of the sandbox; handlers get it with every request. */
 export class SandboxState {
@@ -33,6 +34,9 @@ export class SandboxState {
 	readonly runningWorkers = new Set<Worker>();
 	readonly #events = new EventEmitter();
 	readonly #settings: Collection<{ id: string; values: Settings }>;
+	#played: Settings = defaultSettings;
+	/** Variants whose reading is not the default and has been asked for since the settings changed. */
+	readonly metVariants = new Set<string>();
 
 	constructor(file: string) {
 		this.database = new Database(file);
@@ -50,7 +54,13 @@ export class SandboxState {
 		this.#applySettings();
 	}
 
+	/** The settings, for whatever serves requests: what it reads is noted in `metVariants`. */
 	get settings(): Settings {
+		return this.#played;
+	}
+
+	/** The same without a note, for the administration. */
+	get storedSettings(): Settings {
 		return this.#settings.get('settings')?.values ?? defaultSettings;
 	}
 
@@ -60,11 +70,11 @@ export class SandboxState {
 	}
 
 	updateSettings(settings: Partial<Settings>): Settings {
-		this.#settings.put({ id: 'settings', values: { ...this.settings, ...settings } });
+		this.#settings.put({ id: 'settings', values: { ...this.storedSettings, ...settings } });
 		this.#applySettings();
 		if (settings.rateLimitPerMinute !== undefined) this.rateLimiter.clear();
 		this.rateLimiter.startDay();
-		return this.settings;
+		return this.storedSettings;
 	}
 
 	/** Deletes everything, including settings, faults and the request log. */
@@ -109,10 +119,27 @@ export class SandboxState {
 	}
 
 	#applySettings(): void {
-		const { history, timePrecisionMs, maxFileBytes, newRecordModified } = this.settings;
+		this.#played = noteMet(this.storedSettings, this.metVariants);
+		const { history, timePrecisionMs, maxFileBytes } = this.storedSettings;
 		this.records.keepsHistory = history;
 		this.records.timePrecisionMs = timePrecisionMs;
-		this.records.createsEarlier = newRecordModified === 'later';
+		this.records.createsEarlier = () => this.settings.newRecordModified === 'later';
 		this.files.maxBytes = maxFileBytes;
 	}
+}
+
+/** The settings; a variant is noted as met when its value is read and differs from the default. */
+function noteMet(values: Settings, met: Set<string>): Settings {
+	met.clear();
+	const noted = { ...values };
+	for (const { setting } of variants) {
+		const value = values[setting];
+		if (value === defaultSettings[setting]) continue;
+		const get = () => {
+			met.add(setting);
+			return value;
+		};
+		Object.defineProperty(noted, setting, { get, enumerable: true });
+	}
+	return noted;
 }

@@ -38,7 +38,7 @@ export class RecordStore {
 	/** Whether every version is stored for GET /sandbox/tables/{app}/{table}/history. */
 	keepsHistory = true;
 	/** Whether a new record's `created` is before its `modified`. */
-	createsEarlier = false;
+	createsEarlier = () => false;
 	readonly #database: Database;
 	#timePrecisionMs = 1;
 	#latest: number;
@@ -121,7 +121,7 @@ export class RecordStore {
 	): StoredRecord {
 		const id = record.id ?? randomUUID();
 		const now = this.#now();
-		const created = this.createsEarlier ? this.#earlier(now, id) : now;
+		const created = this.createsEarlier() ? this.#earlier(now, id) : now;
 		const body = JSON.stringify(record.fields);
 		this.#database.run(
 			`INSERT INTO records (tbl, id, key, ver, created, modified, fields)

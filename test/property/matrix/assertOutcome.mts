@@ -94,6 +94,7 @@ const isKindHidden = (run: CaseRun, index: number) => requestsFor(run, index).so
 /** Whether repeating could fix everything that went wrong, so that every item must succeed. */
 function mustSucceed(run: CaseRun, isOnce: boolean): boolean {
 	const { faultCase, scenario, truth } = run;
+	if (faultCase.isLimit) return false;
 	if (faultCase.then) return isRowMendable(run);
 	const met = truth.requests.filter(isMet);
 	if (met.length === 0 || faultCase.effect === 'nothing') return !faultCase.isLate;

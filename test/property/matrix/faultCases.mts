@@ -21,9 +21,14 @@ export interface FaultCase {
 	isLate?: boolean;
 	/** Affect the next requests for the same item, one after the other. */
 	then?: Array<Pick<FaultCase, 'effect' | 'fault'>>;
+	/** The platform's own limit: the run can't succeed as a whole. */
+	isLimit?: boolean;
 	/** Not a fault of the platform, but an action of another writer. */
 	otherWrite?: OtherAction;
 }
+
+/** For runs under a reading of what is unknown about the platform, without a fault. */
+export const noFault = (isLimit: boolean): FaultCase => ({ name: 'no fault', effect: 'nothing', fault: { kind: 'none' }, isLimit });
 
 /** The timeout for responses that come late or never. */
 export const SHORT_TIMEOUT_S = 0.3;

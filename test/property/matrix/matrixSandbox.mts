@@ -1,7 +1,9 @@
 /** The sandbox of the matrix: its tables, its workflow, and the truth after a run. */
+import { setTimeout as sleep } from 'node:timers/promises';
 import type { FaultRule, NewTable, StoredRecord, WorkflowRun } from '../../../harness/sandboxAdmin.mts';
-import { APP, TABLE } from '../faults/constants.mts';
+import { APP, idOf, TABLE } from '../faults/constants.mts';
 import { plainPlatform, type Platform } from '../faults/platform.mts';
+import { defaultReadings, usualPlatform, type VariantCase } from './variantCases.mts';
 import { SandboxSlot, type Truth as RunTruth } from '../faults/sandboxSlot.mts';
 
 /** What the sandbox knows after a run. */
@@ -21,41 +23,53 @@ const fieldsOf = (isKeyed: boolean): NewTable['table']['fields'] => [
 	{ name: 'name', type: 'text', metadata: { required: true } },
 	{ name: 'group', type: 'text' },
 	{ name: 'size', type: 'number' },
+	{ name: 'due', type: 'date' },
+	{ name: 'seen', type: 'datetime' },
+	{ name: 'team', type: 'schema_link', metadata: { linkTableId: 'teams' } },
+	{ name: 'mates', type: 'schema_link', metadata: { linkTableId: 'teams', multiple: true } },
+	{ name: 'label', type: 'calculated', metadata: { template: '{code} {name}' } },
 	{ name: 'papers', type: 'file' },
 	{ name: 'photo', type: 'picture' },
 ];
 
+/** The record of the table `teams` that every run has. */
+export const TEAM = { id: idOf(500), fields: { name: 'red' } };
+
 export class MatrixSandbox extends SandboxSlot {
 	#before: StoredRecord[] = [];
 	#hasWorkflow = false;
+	#hasTeams = false;
 	/** What the contract leaves open about the platform, for all runs from now on. */
 	platform: Platform = plainPlatform;
 
-	/** Replaces the table. */
+	/** The readings of what is unknown about the platform, for the same runs. */
+	readings: VariantCase = usualPlatform;
+
+	/** Replaces the table, and the one that its links point to. */
 	async createTable(
 		records: NonNullable<NewTable['records']>,
 		isKeyed = true,
 		moreFields: NewTable['table']['fields'] = [],
+		addsTeams = false,
 	): Promise<void> {
-		await this.#setUp();
-		await this.sandbox.admin.createTable({
+		const { admin } = this.sandbox;
+		// Pages are complete until the run begins: the expected values are read before.
+		await admin.settings({ ...this.platform.precision, ...plainPlatform.pageCaps, ...defaultReadings, ...this.readings.settings });
+		if (!this.#hasTeams) {
+			await admin.createTable({
+				app: APP,
+				table: { internalName: 'teams', fields: [{ name: 'name', type: 'text', metadata: { importKey: true } }] },
+				records: [TEAM],
+			});
+		}
+		// Runs that link by name add teams.
+		this.#hasTeams = !addsTeams;
+		await admin.createTable({
 			app: APP,
 			timeZone: 'Europe/Berlin',
 			table: { internalName: TABLE, fields: [...fieldsOf(isKeyed), ...moreFields] },
 			records,
 		});
-	}
-
-	/** Replaces the table, and the one that its field `team` links to. */
-	async createLinkedTables(records: NonNullable<NewTable['records']>, teams: NonNullable<NewTable['records']>): Promise<void> {
-		await this.#setUp();
-		await this.sandbox.admin.createTable({
-			app: APP,
-			table: { internalName: 'teams', fields: [{ name: 'name', type: 'text', metadata: { importKey: true } }] },
-			records: teams,
-		});
-		const team = { name: 'team', type: 'schema_link', metadata: { linkTableId: 'teams' } };
-		await this.createTable(records, true, [team]);
 	}
 
 	/** Creates a workflow that does nothing, and returns its webhook URL. */
@@ -76,16 +90,19 @@ export class MatrixSandbox extends SandboxSlot {
 	override async begin(rules: FaultRule[]): Promise<void> {
 		const { admin } = this.sandbox;
 		this.#before = await admin.records(APP, TABLE);
-		await admin.settings(this.platform.pageCaps);
+		await admin.settings({ ...this.platform.pageCaps, ...this.readings.limits });
 		await super.begin(rules);
 	}
 
-	/** Pages are complete until the run begins: the expected values are read before. */
-	async #setUp(): Promise<void> {
-		await this.sandbox.admin.settings({ ...this.platform.precision, ...plainPlatform.pageCaps });
+	/** Which variants the run has met, by the names of their settings. */
+	async metVariants(): Promise<string[]> {
+		const { data } = await this.sandbox.admin.http.get<{ data: Array<{ setting: string; isMet: boolean }> }>('/variants');
+		return data.data.flatMap(({ setting, isMet }) => (isMet ? [setting] : []));
 	}
 
 	override async truth(): Promise<Truth> {
+		// Late values belong to the run.
+		await sleep(Number(this.readings.settings.lateValuesMs ?? 0) * 4);
 		const truth = await super.truth();
 		const workflowRuns = this.#hasWorkflow ? await this.sandbox.admin.workflowRuns() : [];
 		this.#hasWorkflow = false;

@@ -6,10 +6,13 @@
  *
  * `--only` takes a part of `resource: operation / fault / timing`; a seed repeats the choices of
  * every run. `--each` says how many of the five timings each operation meets each fault with; all
- * of them by default. `--one-in` runs one operation in so many, drawn by `--draw`.
+ * of them by default. `--pairs` says how many pairs of readings each meets. `--one-in` runs one
+ * operation in so many, drawn by `--draw`. `--table` writes which operations have met which readings.
  */
-import { runCase, TIMINGS, type Plan } from './runCase.mts';
-import { faultCases, type FaultCase } from './faultCases.mts';
+import { runCase, TIMINGS, type CaseVerdict, type Plan } from './runCase.mts';
+import { drawPair, variantCases } from './variantCases.mts';
+import { VariantCoverage } from './variantCoverage.mts';
+import { faultCases, noFault, type FaultCase } from './faultCases.mts';
 import { startSandboxThread } from '../../support/sandboxThread.mts';
 import { jsonResponse, startStubServer } from '../../support/stubServer.mts';
 import { MOMENTS, runBesideOther } from './runBesideOther.mts';
@@ -18,9 +21,18 @@ import { EVENTS, runPolls } from './runPolls.mts';
 import { scenarios } from './scenarios/index.mts';
 import { SeededRandom } from '../../support/seededRandom.mts';
 import { readOptions } from '../../support/options.mts';
-import { Results, type Verdict } from '../../support/results.mts';
+import { Results } from '../../support/results.mts';
 
-const { seed, each, 'one-in': oneIn, draw, slots, only } = readOptions({ each: 5, 'one-in': 1, draw: 1, slots: 12 }, 'only');
+const {
+	seed,
+	each,
+	pairs,
+	'one-in': oneIn,
+	draw,
+	slots,
+	only,
+	table,
+} = readOptions({ each: 5, pairs: 8, 'one-in': 1, draw: 1, slots: 12 }, 'only', 'table');
 
 /** Another origin, which redirects lead to. Nothing may ever arrive there. */
 const elsewhere = await startStubServer(() => jsonResponse({ data: {} }));
@@ -31,7 +43,7 @@ interface Row {
 	isBulk: boolean;
 	/** Whether another writer may touch the same records. */
 	isWrite: boolean;
-	run(slot: MatrixSandbox, plan: Plan): Promise<Verdict>;
+	run(slot: MatrixSandbox, plan: Plan): Promise<CaseVerdict>;
 }
 
 /** Their requests have many records. */
@@ -61,7 +73,23 @@ interface Job extends Plan {
 	title: string;
 }
 
+/** Each reading alone, and pairs of them. */
+function* variantJobs(): Generator<Job> {
+	for (const [at, row] of rows.entries()) {
+		if (!drawn.has(row)) continue;
+		const random = new SeededRandom(seed + at);
+		const drawnPairs = Array.from({ length: pairs }, () => drawPair(random));
+		for (const [number, variant] of [...variantCases, ...drawnPairs].entries()) {
+			const title = `${row.name} / ${variant.name} / no fault`;
+			if (!title.includes(only)) continue;
+			const faultCase = noFault(Object.keys(variant.limits).length > 0);
+			yield { row, faultCase, timing: 'every', seed: seed + at * 1000 + number, title, variant };
+		}
+	}
+}
+
 function* jobs(): Generator<Job> {
+	yield* variantJobs();
 	let number = 0;
 	for (const row of rows) {
 		for (const [slot, faultCase] of cases.entries()) {
@@ -95,12 +123,17 @@ if (unmet.length > 0) throw new Error(`Faults that no operation meets: ${unmet.m
 
 const thread = await startSandboxThread(slots);
 const results = new Results();
+const coverage = new VariantCoverage();
 console.log(`${drawn.size} of ${rows.length} rows × ${cases.length} faults from seed ${seed} on, ${slots} sandboxes`);
 await results.runAll(
 	thread.sandboxes.map((sandbox) => new MatrixSandbox(sandbox)),
 	jobs(),
 	async (slot, job) =>
-		await results.run(job.title, `matrix --seed ${seed} --only '${job.title}'`, async () => await job.row.run(slot, job)),
+		await results.run(job.title, `matrix --seed ${seed} --only '${job.title}'`, async () => {
+			const verdict = await job.row.run(slot, job);
+			if (job.variant) coverage.add(job.row.name, job.variant, verdict);
+			return verdict;
+		}),
 );
 await thread.stop();
 await elsewhere.stop();
@@ -109,5 +142,8 @@ const strays = elsewhere.requests.map(
 	({ method, target, headers }) => `${method} ${target}${headers.authorization ? ' with the token' : ''}`,
 );
 if (strays.length > 0) results.fail(`Requests at another origin: ${[...new Set(strays)].join(', ')}`);
+const neverMet = coverage.neverMet();
+if (only === '' && oneIn === 1 && neverMet.length > 0) results.fail(`Readings that no operation meets: ${neverMet.join(', ')}`);
+if (table) coverage.writeTable(table);
 if (only === '' && results.passed === 0) results.fail('Nothing was tried');
 results.end();

@@ -10,6 +10,7 @@ import { checkItem } from './assertOutcome.mts';
 import { parseResult, type ItemResult } from './parseResult.mts';
 import { describeRequest } from '../faults/sandboxSlot.mts';
 import type { Verdict } from '../../support/results.mts';
+import { drawReading } from './variantCases.mts';
 import { countItems, type Plan } from './runCase.mts';
 import type { MatrixSandbox, Truth } from './matrixSandbox.mts';
 import type { OtherAction, Prepared, Scenario } from './scenarios/scenario.mts';
@@ -73,6 +74,7 @@ function otherWriteOf({ touched }: Prepared, action: OtherAction, index: number)
 export async function runBesideOther(slot: MatrixSandbox, scenario: Scenario, { faultCase, timing, seed }: Plan): Promise<Verdict> {
 	const random = new SeededRandom(seed);
 	slot.platform = choosePlatform(random);
+	slot.readings = drawReading(random);
 	const prepared = await scenario.prepare(slot, random);
 	const { parameters, items } = prepared;
 	const action = faultCase.otherWrite!;
@@ -102,7 +104,7 @@ export async function runBesideOther(slot: MatrixSandbox, scenario: Scenario, { 
 		seen: countItems(truth.isOtherMet, result.items),
 		problems,
 		evidence: [
-			`item ${index}, ${JSON.stringify(otherWrite)}, ${JSON.stringify(slot.platform)}, ${JSON.stringify(parameters)}`,
+			`item ${index}, ${JSON.stringify(otherWrite)}, ${JSON.stringify({ ...slot.platform, readings: slot.readings.name })}, ${JSON.stringify(parameters)}`,
 			...truth.requests.map(describeRequest),
 			...truth.history.map((version) => JSON.stringify(version)),
 			...result.items.map((item, at) => `${at}: ${JSON.stringify(item)}`),

@@ -9,6 +9,7 @@ import type { Verdict } from '../../support/results.mts';
 import { describeRequest } from '../faults/sandboxSlot.mts';
 import { findErrors, FAULT, isMet, markOf } from './assertOutcome.mts';
 import type { MatrixSandbox } from './matrixSandbox.mts';
+import { drawReading, type VariantCase } from './variantCases.mts';
 import type { Moment } from './runBesideOther.mts';
 import type { Prepared, Scenario } from './scenarios/scenario.mts';
 import { parseResult, type ItemResult } from './parseResult.mts';
@@ -26,6 +27,13 @@ export interface Plan {
 	faultCase: FaultCase;
 	timing: Timing | Moment;
 	seed: number;
+	/** The reading of what is unknown about the platform; drawn if there is a fault. */
+	variant?: VariantCase;
+}
+
+/** With the variants that the run has met, if it was made under a reading of one. */
+export interface CaseVerdict extends Verdict {
+	met?: string[];
 }
 
 /** How many items have which result, in a run that met its fault. */
@@ -55,6 +63,7 @@ function rowOf({ fault, then = [] }: FaultCase, { main, traces }: Prepared, rand
 function rulesOf({ faultCase, timing }: Plan, prepared: Prepared, random: SeededRandom): FaultRule[] {
 	const { fault, isBulk, isByValue } = faultCase;
 	const marks = prepared.traces.flatMap((trace, index) => ('body' in trace ? [mark(markOf(index), trace.body)] : []));
+	if (fault.kind === 'none') return marks;
 	if (timing === 'inARow') return [...marks, ...rowOf(faultCase, prepared, random)];
 	const isMain = timing === 'firstMain' || timing === 'everyMain';
 	const when = isByValue ? undefined : whenOf(timing, random);
@@ -63,11 +72,12 @@ function rulesOf({ faultCase, timing }: Plan, prepared: Prepared, random: Seeded
 }
 
 /** Runs an operation, and compares its results with the stored records. */
-export async function runCase(slot: MatrixSandbox, scenario: Scenario, plan: Plan): Promise<Verdict> {
+export async function runCase(slot: MatrixSandbox, scenario: Scenario, plan: Plan): Promise<CaseVerdict> {
 	const { faultCase, timing, seed } = plan;
 	const random = new SeededRandom(seed);
 	const onError: INode['onError'] = random.of(...ON_ERROR);
 	slot.platform = choosePlatform(random);
+	slot.readings = plan.variant ?? drawReading(random);
 	const prepared = await scenario.prepare(slot, random);
 	await slot.begin(rulesOf(plan, prepared, random));
 	const timeout = faultCase.isLate ? SHORT_TIMEOUT_S : TIMEOUT_S;
@@ -81,10 +91,11 @@ export async function runCase(slot: MatrixSandbox, scenario: Scenario, plan: Pla
 		problems.push('the token is in what the run left behind');
 	}
 	return {
+		met: plan.variant && (await slot.metVariants()),
 		seen: countItems(truth.requests.some(isMet), result.items),
 		problems,
 		evidence: [
-			`onError ${onError}, ${JSON.stringify(slot.platform)}, ${JSON.stringify(parameters)}`,
+			`onError ${onError}, ${JSON.stringify({ ...slot.platform, readings: slot.readings.name })}, ${JSON.stringify(parameters)}`,
 			...truth.requests.map(describeRequest),
 			...(result.stop ? [JSON.stringify(result.stop)] : []),
 			...result.items.map((item, index) => `${index}: ${JSON.stringify(item)}`),

@@ -5,8 +5,8 @@
 import { SeededRandom } from '../../support/seededRandom.mts';
 import { choosePlatform } from '../faults/platform.mts';
 import { describeRequest } from '../faults/sandboxSlot.mts';
-import type { Verdict } from '../../support/results.mts';
-import { whenOf, type Plan } from './runCase.mts';
+import { drawReading } from './variantCases.mts';
+import { whenOf, type CaseVerdict, type Plan } from './runCase.mts';
 import { onVirtualClock } from './virtualClock.mts';
 import { SHORT_TIMEOUT_S } from './faultCases.mts';
 import { watch } from '../../support/engine/outsideJest.mts';
@@ -61,10 +61,11 @@ function expected(event: Event): string[] {
 	].sort();
 }
 
-export async function runPolls(slot: MatrixSandbox, event: Event, plan: Plan): Promise<Verdict> {
+export async function runPolls(slot: MatrixSandbox, event: Event, plan: Plan): Promise<CaseVerdict> {
 	const { faultCase, timing, seed } = plan;
 	const random = new SeededRandom(seed);
 	slot.platform = choosePlatform(random);
+	slot.readings = plan.variant ?? drawReading(random);
 	await slot.createTable([...THERE, ...GONE].map((number) => recordOf(number, `old ${number}`)));
 	const timeout = faultCase.isLate ? SHORT_TIMEOUT_S : TIMEOUT_S;
 	const parameters = { triggerOn: event, ...tableParameters(), startFrom: 'now', options: { deletionCheckInterval: 0, timeout } };
@@ -73,7 +74,7 @@ export async function runPolls(slot: MatrixSandbox, event: Event, plan: Plan): P
 	await change(slot);
 
 	const when = whenOf(timing, random);
-	await slot.begin([{ id: FAULT, ...(when && { when }), fault: faultCase.fault }]);
+	await slot.begin(faultCase.fault.kind === 'none' ? [] : [{ id: FAULT, ...(when && { when }), fault: faultCase.fault }]);
 	const problems: string[] = [];
 	const emitted: EmittedItem[][] = [];
 	const failures: string[] = [];
@@ -113,11 +114,17 @@ export async function runPolls(slot: MatrixSandbox, event: Event, plan: Plan): P
 	const isEasy = met.length === 0 || faultCase.effect === 'nothing' || (isOnce && isMendable);
 	if (isEasy && isFailed && !faultCase.isLate && !isLong) problems.push('it failed, but could have succeeded');
 	return {
+		met: plan.variant && (await slot.metVariants()),
 		seen:
 			met.length > 0
 				? { polls: 1, 'changes emitted': first, 'polls failed': Number(isFailed) }
 				: { 'polls that did not meet the fault': 1 },
 		problems,
-		evidence: [JSON.stringify(slot.platform), ...truth.requests.map(describeRequest), ...failures, ...changes],
+		evidence: [
+			JSON.stringify({ ...slot.platform, readings: slot.readings.name }),
+			...truth.requests.map(describeRequest),
+			...failures,
+			...changes,
+		],
 	};
 }

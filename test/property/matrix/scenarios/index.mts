@@ -1,7 +1,7 @@
 /** One scenario for each operation of the node. An operation without a scenario stops the run. */
 import { NODE_TYPE, nodeTypes, prepare } from '../../../support/engine/outsideJest.mts';
 import { attachmentScenarios, thumbnails } from './attachments.mts';
-import { readingScenarios } from './reading.mts';
+import { misspeltCount, misspeltGetMany, readingScenarios } from './reading.mts';
 import type { Scenario } from './scenario.mts';
 import { trigger, triggerAndWait } from './workflow.mts';
 import {
@@ -10,6 +10,7 @@ import {
 	importFromFile,
 	linksByName,
 	matchedUpsert,
+	misspeltDeleteMany,
 	remove,
 	ruledUpsert,
 	similarLists,
@@ -17,6 +18,7 @@ import {
 	sync,
 	update,
 	upsert,
+	writeBack,
 } from './writing.mts';
 
 const all: Scenario[] = [
@@ -34,7 +36,18 @@ const all: Scenario[] = [
 ];
 
 /** Second scenarios of operations. */
-const variants: Scenario[] = [linksByName, matchedUpsert, ruledUpsert, similarLists, storedUpsert, thumbnails];
+const variants: Scenario[] = [
+	linksByName,
+	matchedUpsert,
+	misspeltCount,
+	misspeltDeleteMany,
+	misspeltGetMany,
+	writeBack,
+	ruledUpsert,
+	similarLists,
+	storedUpsert,
+	thumbnails,
+];
 
 /** The operations that the built node offers, as `resource: operation`. */
 async function operations(): Promise<string[]> {

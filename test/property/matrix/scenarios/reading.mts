@@ -2,7 +2,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import { picked } from '../../../support/engine/outsideJest.mts';
 import { APP, TABLE, idOf } from '../../faults/constants.mts';
-import type { MatrixSandbox } from '../matrixSandbox.mts';
+import { TEAM, type MatrixSandbox } from '../matrixSandbox.mts';
 import { hash } from './attachments.mts';
 import { tableParameters, conditions, itemsOf, unlessRight, type Prepared, type Scenario } from './scenario.mts';
 
@@ -14,7 +14,15 @@ async function fill(slot: MatrixSandbox) {
 	const records = GROUPS.flatMap((group, at) =>
 		Array.from({ length: PER_GROUP }, (_, index) => ({
 			id: idOf(at * 10 + index),
-			fields: { code: `${group}${index}`, name: `name ${index}`, group, size: at * 10 + index },
+			fields: {
+				code: `${group}${index}`,
+				name: `name ${index}`,
+				group,
+				size: at * 10 + index,
+				due: `2026-11-1${index}T00:00:00Z`,
+				seen: `2026-11-1${index}T22:30:00.000Z`,
+				...(index === 0 && { team: { id: TEAM.id }, mates: { add: [TEAM.id] } }),
+			},
 		})),
 	);
 	await slot.createTable(records);
@@ -22,6 +30,12 @@ async function fill(slot: MatrixSandbox) {
 
 const GROUP = conditions(['group', 'eq', '={{ $json.group }}']);
 const groups = () => itemsOf(GROUPS.map((group) => ({ group })));
+
+/** The same scenario, all of whose items must be refused. */
+const refusing = (scenario: Scenario): Scenario => ({
+	...scenario,
+	prepare: async (slot, random) => ({ ...(await scenario.prepare(slot, random)), isRefused: () => true }),
+});
 
 /** A read whose right output is known. */
 const reading = (
@@ -87,6 +101,15 @@ const getMany = reading('record: getAll', async (slot) => {
 		expected: GROUPS.map((group) => inGroup(all, group).map(simple)),
 	};
 });
+
+/** A filter with a name that no field has: a platform that ignores it would return all records. */
+const misspelt = (operation: string): Scenario => ({
+	...reading(operation, async () => ({ parameters: { ...tableParameters(), ...conditions(['grup', 'eq', 'a']) }, expected: [[], [], []] })),
+	variant: 'misspelt',
+});
+
+export const misspeltGetMany = refusing(misspelt('record: getAll'));
+export const misspeltCount = refusing(misspelt('record: count'));
 
 const exportToFile: Scenario = {
 	operation: 'record: exportToFile',
@@ -165,7 +188,12 @@ interface Structure {
 	internalNameApi: string;
 	header: string;
 	modules?: object[];
-	items: Array<{ name: string; header: string; type: string; metadata: { required?: boolean; importKey?: boolean } }>;
+	items: Array<{
+		name: string;
+		header: string;
+		type: string;
+		metadata: { required?: boolean; importKey?: boolean; multiple?: boolean; linkTableId?: string };
+	}>;
 }
 
 const tableShown = ({ id, internalNameApi, header, items }: Structure) => ({
@@ -173,7 +201,14 @@ const tableShown = ({ id, internalNameApi, header, items }: Structure) => ({
 	internalName: internalNameApi,
 	header,
 	importKey: items.find(({ metadata }) => metadata.importKey)?.name ?? null,
-	fields: items.map(({ name, header: title, type, metadata }) => ({ name, header: title, type, required: metadata.required ?? false })),
+	fields: items.map(({ name, header: title, type, metadata }) => ({
+		name,
+		header: title,
+		type,
+		required: metadata.required ?? false,
+		...(type === 'schema_link' && { multiple: metadata.multiple ?? false, linkTableId: metadata.linkTableId }),
+		...(type.startsWith('calculated') && { readOnly: true }),
+	})),
 	savedViews: [],
 });
 

@@ -2,12 +2,12 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { INodeParameters } from 'n8n-workflow';
 import type { SeededRandom } from '../../../support/seededRandom.mts';
-import { POISON } from '../../faults/constants.mts';
+import { APP, POISON, TABLE } from '../../faults/constants.mts';
 import type { Fields } from '../../faults/table.mts';
 import { automatic } from '../../../support/engine/outsideJest.mts';
 import type { ParsedResult } from '../parseResult.mts';
 import { idOf } from '../../faults/constants.mts';
-import type { MatrixSandbox, Truth } from '../matrixSandbox.mts';
+import { TEAM, type MatrixSandbox, type Truth } from '../matrixSandbox.mts';
 import {
 	tableParameters,
 	conditions,
@@ -28,7 +28,18 @@ const POISONED = 3;
 
 const code = (index: number) => `c${index}`;
 
-const newFields = (index: number) => ({ code: code(index), name: index === POISONED ? POISON : `new ${index}`, size: index + 1 });
+/** What an item's record holds afterwards; every second one has a link. */
+const newFields = (index: number): Fields => ({
+	code: code(index),
+	name: index === POISONED ? POISON : `new ${index}`,
+	size: index + 1,
+	due: `2026-11-1${index}`,
+	seen: `2026-11-1${index}T22:30:00.000Z`,
+	...(index % 2 === 0 && { team: TEAM.id }),
+});
+
+/** The values of an item: its time has an offset, with another day than in UTC. */
+const sentFields = (index: number): Fields => ({ ...newFields(index), seen: `2026-11-1${index + 1}T00:30:00+02:00` });
 
 const oldRecord = (index: number) => ({ id: idOf(index), fields: { code: code(index), name: `old ${index}`, size: 0, group: 'a' } });
 
@@ -43,7 +54,7 @@ function effectOn(index: number, truth: Truth, kept: object): Effect {
 	const was = truth.before.find(({ fields }) => fields.code === code(index));
 	const is = found[0];
 	if (!is) return was ? { wrong: `the record of item ${index} is gone` } : 'none';
-	if (isDeepStrictEqual(is.fields, { ...kept, ...newFields(index) })) return 'done';
+	if (isDeepStrictEqual(is.fields, { ...newFields(index), ...kept })) return 'done';
 	if (was && isDeepStrictEqual(is.fields, was.fields)) return 'none';
 	return { wrong: `the record of item ${index} holds ${JSON.stringify(is.fields)}` };
 }
@@ -92,7 +103,7 @@ interface Variant extends Partial<Pick<Prepared, 'main' | 'traces' | 'checkOther
 	options?: INodeParameters;
 	/** What an item has besides its fields. */
 	id?: (index: number) => Fields;
-	/** The fields of an item. */
+	/** The values of an item. */
 	given?: (index: number) => Fields;
 	/** Those that its record gets, even if it exists. */
 	written?: (index: number) => Fields;
@@ -105,7 +116,14 @@ const writing = (operation: string, names: Pick<Scenario, 'variant' | 'kind'>, v
 	...names,
 	async prepare(slot, random): Promise<Prepared> {
 		const variant = variantOf(random);
-		const { existing = [...EXISTING, 90], given = newFields, written = given, main = BULK_POST, traces = codes, checkOthers } = variant;
+		const {
+			existing = [...EXISTING, 90],
+			given = sentFields,
+			written = variant.given ?? newFields,
+			main = BULK_POST,
+			traces = codes,
+			checkOthers,
+		} = variant;
 		const { kept = (index) => (existing.includes(index) ? { group: 'a' } : {}) } = variant;
 		if (variant.fill) await variant.fill(slot);
 		else await slot.createTable(existing.map(oldRecord), variant.isKeyed);
@@ -175,8 +193,8 @@ export const importFromFile: Scenario = {
 		await slot.createTable([...EXISTING, 90].map(oldRecord));
 		const isCsv = random.happens(0.5);
 		const file = (index: number) => {
-			const { name, size } = newFields(index);
-			return isCsv ? `code,name,size\r\n${code(index)},"${name}",${size}\r\n` : `${JSON.stringify(newFields(index))}\n`;
+			const fields = sentFields(index);
+			return isCsv ? `${Object.keys(fields).join()}\r\n${Object.values(fields).join()}\r\n` : `${JSON.stringify(fields)}\n`;
 		};
 		return {
 			parameters: {
@@ -234,6 +252,39 @@ export const update = writing('update', { kind: 'harmless' }, (random) => {
 		main: { method: isFull ? 'PUT' : 'PATCH', path: '/data/bulk$' },
 		traces: indexes.map((index) => ({ body: `"${idOf(index)}"` })),
 		kept: () => (isFull ? {} : { group: 'a' }),
+	};
+});
+
+/** Without the link, whose ID nobody knows before. */
+const ownFields = (index: number): Fields => {
+	const { team: _link, ...fields } = newFields(index);
+	return fields;
+};
+
+/** Records that were read before, written back as they are but for their name. */
+export const writeBack = writing('update', { variant: 'written back', kind: 'harmless' }, (random) => {
+	const read = new Map<string, Fields>();
+	const richRecord = (index: number) => {
+		const { id, fields } = oldRecord(index);
+		const { due, seen } = sentFields(index);
+		const links = index % 2 === 0 && { team: { id: TEAM.id }, mates: { add: [TEAM.id] } };
+		return { id, fields: { ...fields, due: `${String(due)}T00:00:00Z`, seen, ...links } };
+	};
+	return {
+		existing: indexes,
+		fill: async (slot) => {
+			await slot.createTable(indexes.map(richRecord));
+			const all = (await slot.readFromPlatform(`/apps/${APP}/tables/${TABLE}/data?limit=100`)) as Array<{ id: string; fields: Fields }>;
+			for (const { id, fields } of all) read.set(id, fields);
+		},
+		parameters: { recordId: '={{ $json.id }}' },
+		options: { skipUnchanged: random.happens(0.3) },
+		id: (index) => ({ id: idOf(index) }),
+		main: { method: 'PATCH', path: '/data/bulk$' },
+		traces: indexes.map((index) => ({ body: `"${idOf(index)}"` })),
+		given: (index) => ({ ...read.get(idOf(index)), name: newFields(index).name, size: newFields(index).size }),
+		written: ownFields,
+		kept: (index) => ({ group: 'a', ...(index % 2 === 0 && { mates: [TEAM.id] }) }),
 	};
 });
 
@@ -311,25 +362,24 @@ export const similarLists = writing('upsert', { variant: 'similar lists', kind: 
 });
 
 /** The first one exists, the others don't. */
-const TEAMS = ['red', 'green', 'blue'];
-const teamId = idOf(500);
+const TEAMS = [TEAM.fields.name, 'green', 'blue'];
 
 /** The link in an item's record: to the existing team, or to a new one with any other ID. */
 function expectedTeam(index: number, { records }: Truth): unknown {
 	const teamOf = (other: number) => records.find(({ fields }) => fields.code === code(other))?.fields.team;
-	if (index % TEAMS.length === 0) return teamId;
+	if (index % TEAMS.length === 0) return TEAM.id;
 	const team = teamOf(index);
 	const mates = indexes.filter((other) => other % TEAMS.length === index % TEAMS.length);
 	const isShared = mates.every((mate) => [undefined, team].includes(teamOf(mate)));
-	return typeof team === 'string' && team !== teamId && isShared ? team : 'a new team';
+	return typeof team === 'string' && team !== TEAM.id && isShared ? team : 'a new team';
 }
 
 /** Links are given by names, some of which don't exist yet. */
 export const linksByName = writing('upsert', { variant: 'links by name', kind: 'harmless' }, (random) => ({
-	fill: async (slot) => await slot.createLinkedTables([...EXISTING, 90].map(oldRecord), [{ id: teamId, fields: { name: TEAMS[0] } }]),
+	fill: async (slot) => await slot.createTable([...EXISTING, 90].map(oldRecord), true, [], true),
 	options: { skipUnchanged: random.happens(0.3), linkValues: { link: [{ field: 'team', valueType: 'importKey', ifNotFound: 'create' }] } },
 	given: (index) => ({ ...newFields(index), team: TEAMS[index % TEAMS.length] }),
-	written: newFields,
+	written: ownFields,
 	kept: (index, truth) => ({ ...(isThere(index) && { group: 'a' }), team: expectedTeam(index, truth) }),
 }));
 
@@ -384,6 +434,31 @@ const touchedGroup = (groupOf: (index: number) => string | undefined): Touched =
 			return isTrue ? [] : [`${own} were deleted, reported ${deletedCount} of ${matched}`];
 		},
 	};
+};
+
+/** A filter with a name that no field has: a platform that ignores it would delete all records. */
+export const misspeltDeleteMany: Scenario = {
+	operation: 'record: deleteMany',
+	variant: 'misspelt',
+	kind: 'once',
+	async prepare(slot, random): Promise<Prepared> {
+		await slot.createTable([...indexes, 90].map(oldRecord));
+		return {
+			parameters: {
+				resource: 'record',
+				operation: 'deleteMany',
+				...tableParameters(random),
+				maxRecordsToDelete: 50,
+				...conditions(['grup', 'eq', 'a']),
+			},
+			items: itemsOf([{}]),
+			main: { method: 'DELETE', path: '/data/' },
+			traces: [{ path: '/data/' }],
+			isRefused: () => true,
+			effect: (_index, { records }) => (records.length === COUNT + 1 ? 'none' : { wrong: 'records that nobody meant were deleted' }),
+			checkOutput: (_index, outputs) => unlessRight(false, outputs),
+		};
+	},
 };
 
 /** Deletes the records of one group for each item: with AND in one request, with OR one by one. */

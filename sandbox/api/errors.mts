@@ -1,11 +1,25 @@
 import type { JsonObject } from '../state/model.mts';
+import type { Settings } from '../state/settings.mts';
 
 /** One entry of `errors` in an error response. */
 export interface ErrorItem {
 	type: 'info' | 'warning' | 'exception';
 	id: string;
 	message: string;
-	RecordIndex?: number;
+	/** Of its record in a bulk request, from 0. */
+	position?: number;
+}
+
+/** The entries of `errors` in a response. The name of a position is a setting. */
+export function errorEntries(
+	items: ErrorItem[],
+	{ errorPosition }: Pick<Settings, 'errorPosition'>,
+): JsonObject[] {
+	return items.map(({ position, ...item }) =>
+		position === undefined || errorPosition === 'none'
+			? item
+			: { ...item, [errorPosition]: position },
+	);
 }
 
 /** An error response: a status and the entries of `errors`. */
@@ -19,11 +33,6 @@ export class ApiError extends Error {
 		this.status = status;
 		this.items = items;
 		this.headers = headers;
-	}
-
-	/** The response's body. */
-	body(): JsonObject {
-		return { errors: this.items.map((item) => ({ ...item })) };
 	}
 }
 

@@ -28,7 +28,7 @@ export function requireValidBody(validate: ValidateFunction, body: unknown): voi
 	if (!validate(body)) throw new ApiError(400, toErrorItems(validate, 'body', 'property'));
 }
 
-/** The first validation error; with `RecordIndex` if it is a record's. */
+/** The first validation error; with its position if it is a record's. */
 export function toErrorItems(validate: ValidateFunction, root: string, noun: string): ErrorItem[] {
 	const error = validate.errors?.[0];
 	if (!error) return invalid(`The ${root} is invalid.`).items;
@@ -38,7 +38,7 @@ export function toErrorItems(validate: ValidateFunction, root: string, noun: str
 			type: 'info',
 			id: 'parameterParseFailedException',
 			message: `${root}${error.instancePath}: ${reason(error, noun)}`,
-			...(index === undefined ? {} : { RecordIndex: Number(index) }),
+			...(index === undefined ? {} : { position: Number(index) }),
 		},
 	];
 }

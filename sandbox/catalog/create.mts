@@ -2,6 +2,7 @@ import { fieldTypes, type App, type Field, type Table } from '../state/model.mts
 import { invalid } from '../api/errors.mts';
 import { uuidOf } from './ids.mts';
 import type { TableInput } from './tableInput.mts';
+import { codecOf } from '../fields/index.mts';
 import { isTimeZone } from '../fields/time.mts';
 import type { SandboxState } from '../state/sandboxState.mts';
 
@@ -35,11 +36,12 @@ export function createTable(state: SandboxState, app: App, input: TableInput): T
 		shortid: id.slice(0, 6),
 		internalName: input.internalName,
 		header: input.header ?? input.internalName,
-		fields: input.fields.map(({ name, header = name, type, metadata = {} }) => ({
+		fields: input.fields.map(({ name, header = name, type, metadata = {}, unique = false }) => ({
 			name,
 			header,
 			type,
 			metadata,
+			unique,
 		})),
 		views: (input.views ?? []).map((view) => ({
 			id: uuidOf(`view ${app.internalName}/${input.internalName}/${view.name}`),
@@ -49,6 +51,7 @@ export function createTable(state: SandboxState, app: App, input: TableInput): T
 		})),
 		scripts: [],
 		fieldNameProperty: input.fieldNameProperty ?? 'name',
+		rejections: input.rejections ?? [],
 	};
 	checkFields(table.fields);
 	state.tables.put(table);
@@ -57,7 +60,8 @@ export function createTable(state: SandboxState, app: App, input: TableInput): T
 
 function checkFields(fields: Field[]): void {
 	const seen = new Set<string>();
-	for (const { name, type, metadata } of fields) {
+	for (const field of fields) {
+		const { name, type, metadata } = field;
 		if (!fieldName.test(name) || reserved.includes(name)) {
 			throw invalid(`'${name}' is not a valid field name.`);
 		}
@@ -66,6 +70,8 @@ function checkFields(fields: Field[]): void {
 		if (type === 'schema_link' && !metadata.linkTableId) {
 			throw invalid(`Field '${name}' needs metadata.linkTableId.`);
 		}
+		if (field.unique && !codecOf(field).canBeKey)
+			throw invalid(`Field '${name}' cannot be unique.`);
 		seen.add(name);
 	}
 	if (fields.filter((field) => field.metadata.importKey).length > 1) {

@@ -10,6 +10,7 @@ const field = Type.Object(
 		header: Type.Optional(text),
 		type: Type.Enum([...fieldTypes]),
 		metadata: Type.Optional(Type.Unsafe<FieldMetadata>({ type: 'object' })),
+		unique: Type.Optional(Type.Boolean()),
 	},
 	closed,
 );
@@ -31,6 +32,20 @@ export const tableInputSchema = Type.Object(
 		fields: Type.Array(field),
 		views: Type.Optional(Type.Array(view)),
 		/** The property of a field's name in definitions; services use either. */
+		/** Workflows before a change; the message is what they say. */
+		rejections: Type.Optional(
+			Type.Array(
+				Type.Object(
+					{
+						field: text,
+						contains: Type.Optional(text),
+						equals: Type.Optional(text),
+						message: text,
+					},
+					closed,
+				),
+			),
+		),
 		fieldNameProperty: Type.Optional(Type.Enum(['name', 'id'])),
 	},
 	closed,

@@ -93,7 +93,7 @@ function rejectBatch(fault: Fault, body: unknown): void {
 			type: 'info',
 			id: 'fieldValidationException',
 			message: 'A fault rejected the batch because of one of its records.',
-			...(fault.withIndex ? { RecordIndex: index } : {}),
+			...(fault.withIndex ? { position: index } : {}),
 		},
 	]);
 }

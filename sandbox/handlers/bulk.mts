@@ -7,7 +7,7 @@ import {
 	type Handler,
 } from '../api/request.mts';
 import type { JsonObject, Table } from '../state/model.mts';
-import { fieldError, ApiError, tooLarge, type ErrorItem } from '../api/errors.mts';
+import { ApiError, errorEntries, fieldError, tooLarge, type ErrorItem } from '../api/errors.mts';
 import { filterFromQuery } from '../query/filter.mts';
 import { filterToSql } from '../query/sql.mts';
 import { fetchRemoteFiles } from '../records/remoteFiles.mts';
@@ -115,9 +115,8 @@ function writeAll(
 		const fault = request.recordFaultFor(index, item.fields);
 		if (fault === 'skip') return;
 		if (fault !== 'write') {
-			result.errors.push(
-				withIndex(fieldError(fault.failWith), fault.withIndex ? index : undefined),
-			);
+			const error = fieldError(fault.failWith);
+			result.errors.push(fault.withIndex ? { ...error, position: index } : error);
 			return;
 		}
 		try {
@@ -129,29 +128,35 @@ function writeAll(
 			}
 		} catch (error) {
 			if (!(error instanceof ApiError) || error.status !== 400) throw error;
-			const position = request.state.settings.errorPosition === 'none' ? undefined : index;
-			result.errors.push(...error.items.map((entry) => withIndex(entry, position)));
+			result.errors.push(...error.items.map((entry) => ({ ...entry, position: index })));
 		}
 	});
 	return result;
 }
 
 function bulkResponse(request: ApiRequest, table: Table, result: BulkResult): JsonObject {
-	const { inserted, updated, unreported, errors, written } = result;
+	const { inserted, updated, unreported, errors } = result;
+	const { settings } = request.state;
+	const written = settings.bulkOrder === 'other' ? shuffled(result.written) : result.written;
 	const serializer = new RecordSerializer(request.state, request.origin, table);
 	return {
 		bulk: {
 			successCount: inserted + updated + unreported,
 			insertedCount: inserted,
-			...(request.state.settings.updatedCount ? { updatedCount: updated } : {}),
+			...(settings.updatedCount ? { updatedCount: updated } : {}),
 		},
 		...(request.query.dataResponseType === 'MetadataOnly'
 			? { data: written.map(({ record }) => serializer.metadata(record)) }
 			: {}),
-		...(errors.length > 0 ? { errors: errors.map((error) => ({ ...error })) } : {}),
+		...(errors.length > 0 ? { errors: errorEntries(errors, settings) } : {}),
 	};
 }
 
-function withIndex(error: ErrorItem, index: number | undefined): ErrorItem {
-	return index === undefined ? error : { ...error, RecordIndex: index };
+/** Another order, the same for each list of this length: two change places. */
+function shuffled<T>(list: T[]): T[] {
+	const place = (index: number) => (index * 41) % 101;
+	return list
+		.map((entry, index) => ({ entry, index }))
+		.toSorted((a, b) => place(b.index) - place(a.index))
+		.map(({ entry }) => entry);
 }

@@ -73,7 +73,8 @@ export const createRecord: Handler = async (request) => {
 	const table = requireTable(request, 'create', ...(useUpsert ? ['update' as const] : []));
 	const fields = await fetchRemoteFiles(request.state.files, table, sent);
 	const written = inTransaction(request, table, (writer) => writer.create(fields, useUpsert));
-	return recordResponse(request, table, written, written.outcome === 'inserted' ? 201 : 200);
+	const status = written.outcome === 'inserted' ? request.state.settings.createStatus : 200;
+	return recordResponse(request, table, written, status);
 };
 
 /** PATCH T/data/{record}: updates only the fields that are sent. */

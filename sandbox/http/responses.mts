@@ -1,6 +1,7 @@
 import type { FastifyReply } from 'fastify';
 import type { ApiResponse } from '../api/request.mts';
-import { invalid, ApiError } from '../api/errors.mts';
+import { errorEntries, invalid, ApiError } from '../api/errors.mts';
+import type { Settings } from '../state/settings.mts';
 
 const json = 'application/json; charset=utf-8';
 
@@ -12,13 +13,13 @@ export function sendResponse(reply: FastifyReply, response: ApiResponse): Fastif
 }
 
 /** Sends any error as an error response. */
-export function sendError(reply: FastifyReply, error: unknown): FastifyReply {
+export function sendError(reply: FastifyReply, error: unknown, settings: Settings): FastifyReply {
 	const apiError = toApiError(error);
 	return reply
 		.status(apiError.status)
 		.headers(apiError.headers)
 		.type(json)
-		.send(JSON.stringify(apiError.body()));
+		.send(JSON.stringify({ errors: errorEntries(apiError.items, settings) }));
 }
 
 /** Unexpected errors are printed to standard error. */

@@ -27,19 +27,20 @@ export function createServer(
 		exposeHeadRoutes: false,
 		forceCloseConnections: true,
 		frameworkErrors: (error, _request, reply) => {
-			sendError(reply, error);
+			sendError(reply, error, state.settings);
 		},
 		routerOptions: { maxParamLength: 4096 },
 		...(https ? { https } : {}),
 	}) as FastifyInstance;
 
 	registerContentTypes(server, state);
-	server.setErrorHandler((error, _request, reply) => sendError(reply, error));
+	server.setErrorHandler((error, _request, reply) => sendError(reply, error, state.settings));
 	server.setNotFoundHandler((request, reply) => {
 		// Requests to URLs that the contract does not define belong in the log as well.
 		request.logEntry = state.requestLog.start(request.method, request.url);
 		const [path] = request.url.split('?', 1);
-		return sendError(reply, notFound(`There is no operation ${request.method} ${path}.`));
+		const error = notFound(`There is no operation ${request.method} ${path}.`);
+		return sendError(reply, error, state.settings);
 	});
 	registerRequestLog(server, state);
 

@@ -61,6 +61,7 @@ export class RecordWriter {
 
 	#insert(input: JsonObject, id?: string): WriteResult {
 		const next = this.#merge({}, input, 'replace');
+		this.#checkRejections(next.fields);
 		const { state, number } = this.#request;
 		const fields = this.#inOrder({ ...next.fields, ...this.#seriesNumbers() });
 		const { now, isLate } = this.#split(fields);
@@ -75,6 +76,7 @@ export class RecordWriter {
 		const current = pending?.fields ?? record.fields;
 		const { key, fields } = this.#merge(current, input, mode, record);
 		if (JSON.stringify(fields) === JSON.stringify(current)) return { outcome: 'unchanged', record };
+		this.#checkRejections(fields, record.id);
 		const { now, isLate } = this.#split(fields, record.fields);
 		const written = state.records.update(this.#table, record, { key, fields: now }, number);
 		const calculatedFrom = pending ? pending.calculatedFrom : record.fields;
@@ -198,6 +200,32 @@ export class RecordWriter {
 		}
 		if (errors.length > 0) throw new ApiError(400, errors);
 		return { fields, key };
+	}
+
+	/** Unique columns, and workflows before a change. Throws an ApiError (400). */
+	#checkRejections(fields: JsonObject, ownId = ''): void {
+		const { records, settings } = this.#request.state;
+		if (settings.rejections === 'none') return;
+		const { header: table, rejections } = this.#table;
+		for (const { name, header, unique } of this.#table.fields) {
+			const value = getOwn(fields, name);
+			if (!unique || value === undefined) continue;
+			const where = {
+				text: 'json_extract(r.fields, ?) = ? AND r.id <> ?',
+				values: [`$."${name}"`, value as string | number, ownId],
+			};
+			if (records.count(this.#table, where) === 0) continue;
+			const message = `${table}, ${header}, ${String(value)}`;
+			const id = 'specifiedCodeAlreadyExistsException';
+			throw new ApiError(400, [{ type: 'exception', id, message }]);
+		}
+		for (const { field, contains, equals, message } of rejections) {
+			const value = getOwn(fields, field);
+			const text = typeof value === 'string' ? value : JSON.stringify(value ?? '');
+			if (text === equals || (contains !== undefined && text.includes(contains))) {
+				throw new ApiError(400, [{ type: 'exception', id: 'workflowException', message }]);
+			}
+		}
 	}
 
 	#notWritable(name: string): string | undefined {

@@ -44,6 +44,7 @@ export const contactTable: TableInput = {
 			header: 'E-mail',
 			type: 'text',
 			metadata: { description: 'Unique, and used by imports.', importKey: true },
+			unique: true,
 		},
 		{
 			name: 'company',

@@ -63,6 +63,16 @@ export interface Field {
 	header: string;
 	type: FieldType;
 	metadata: FieldMetadata;
+	/** With the setting `rejections`: no two records may have the same value. Not in definitions. */
+	unique?: boolean;
+}
+
+/** A workflow before a change that rejects what a field holds, with its own words. */
+export interface Rejection {
+	field: string;
+	contains?: string;
+	equals?: string;
+	message: string;
 }
 
 export interface SavedView {
@@ -87,6 +97,8 @@ export interface Table {
 	scripts: JsonObject[];
 	/** The property of a field's name in definitions; services use either. */
 	fieldNameProperty: 'name' | 'id';
+	/** With the setting `rejections`. Not in definitions. */
+	rejections: Rejection[];
 }
 
 export interface App {

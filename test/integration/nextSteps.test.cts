@@ -15,7 +15,7 @@ test.each<[statuses: number[], operations: string[], next: string]>([
 	[[403], ALL, "Give the token's role the right to do this in the platform, or use another token."],
 	[[429], ALL, "Set 'Requests per Minute' in the credential, under 'More Settings', to what the platform allows."],
 	[[400, 409, 422], READS, 'Correct what the message names, then run it again.'],
-	[[400, 409, 422], WRITES, 'Check the item and run it again.'],
+	[[400, 409, 422], WRITES, 'See what the message asks for, then run it again.'],
 	[[404], ['get'], "Check the record's ID; the record may have been deleted."],
 	[
 		[404],

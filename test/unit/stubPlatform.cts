@@ -2,6 +2,7 @@
 import { Readable } from 'node:stream';
 import type { IHttpRequestOptions, IN8nHttpFullResponse, Logger } from 'n8n-workflow';
 import { ApiClient, type ClientSettings } from '../../nodes/DataPlatform/transport/client.ts';
+import { ENOUGH_IN_PLACE, recordsInPlace } from '../../nodes/DataPlatform/bulk/send/order.ts';
 import type { HttpTransport } from '../../nodes/DataPlatform/transport/exchange.ts';
 
 export const httpResponse = (status: number, body: unknown, headers: Record<string, string> = {}): IN8nHttpFullResponse => ({
@@ -69,6 +70,9 @@ export const SETTINGS: ClientSettings = {
 	timeoutMs: 60_000,
 	retryBudgetMs: 300_000,
 };
+
+// As if earlier responses had shown that they list records in order.
+recordsInPlace.set(new URL(SETTINGS.baseUrl).origin, ENOUGH_IN_PLACE);
 
 /** A fake platform: `serve` responds to each request, or returns an error of the network. */
 export function fakePlatform(serve: Serve, settings: Partial<ClientSettings> = {}): Fake {

@@ -26,7 +26,11 @@ export const invalidResponse = (what: string, status: number) =>
 	});
 
 const text = (value: unknown) => (typeof value === 'string' && value !== '' ? value : undefined);
-const number = (value: unknown) => (typeof value === 'number' ? value : undefined);
+/** Numbers may come as text. */
+export const number = (value: unknown) => {
+	const read = typeof value === 'string' && value.trim() !== '' ? Number(value) : value;
+	return typeof read === 'number' && Number.isFinite(read) ? read : undefined;
+};
 const list = (value: unknown): unknown[] | undefined => (Array.isArray(value) ? value : undefined);
 
 /** Reads one record's metadata; undefined if the value is something else. */

@@ -163,7 +163,8 @@ export type ResolvedEntry = [Entry, ItemOutcome];
 
 /** A record that a response lists: it was inserted or changed. */
 export interface Listed {
-	record: RecordMetadata;
+	/** Undefined if it is one of several, and nobody can tell which. */
+	record?: RecordMetadata;
 	/** Whether it was inserted; undefined if the response does not say so. */
 	isNew?: boolean;
 }

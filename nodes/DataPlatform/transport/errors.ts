@@ -1,5 +1,7 @@
 import type { IDataObject } from 'n8n-workflow';
 
+import { toErrorEntries } from './errorEntries';
+
 /**
  * What is certain about a failed request:
  * - `notApplied`: nothing was done (not reached, asked to wait, not sent, or it only reads)
@@ -45,7 +47,7 @@ export const serviceErrorOrThrow = (error: unknown): ServiceError => {
  * The error comes from the platform itself: a gateway's page says nothing about a record.
  */
 export const isFromPlatform = ({ body }: ServiceError): boolean =>
-	Array.isArray(body?.errors) && body.errors.length > 0;
+	toErrorEntries(body?.errors).length > 0;
 
 /** The platform itself reports that the requested object does not exist; not just any 404. */
 export const isNotFound = (error: ServiceError): boolean =>

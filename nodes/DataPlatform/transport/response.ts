@@ -3,7 +3,7 @@
  */
 import type { IDataObject, IN8nHttpFullResponse } from 'n8n-workflow';
 
-import { toErrorEntries, type ErrorEntry } from './errorEntries';
+import { otherErrorText, toErrorEntries, type ErrorEntry } from './errorEntries';
 import { ServiceError } from './errors';
 import { isObject, parseJson } from './json';
 import { parseRetryAfter } from './retryPolicy';
@@ -133,7 +133,7 @@ const NOT_THE_PLATFORM =
 
 const CHECK_PLATFORM = 'Check the platform and the network, then run it again.';
 
-const CORRECT_REQUEST = 'Correct what the message names, then run it again.';
+export const CORRECT_REQUEST = 'Correct what the message names, then run it again.';
 
 /** The failure of a request that timed out. */
 export const timeoutError = () =>
@@ -238,7 +238,7 @@ export function parseResponse(
 			{ delivery: 'ambiguous', status, hint: NOT_THE_PLATFORM },
 		);
 	}
-	return rejection(response, json, entry, expect, path);
+	return rejection(response, json, entry, otherErrorText(json, text), expect, path);
 }
 
 /** The failure if a success confirms nothing. */
@@ -274,6 +274,7 @@ function rejection(
 	{ statusCode: status, headers }: IN8nHttpFullResponse,
 	body: IDataObject | undefined,
 	entry: ErrorEntry | undefined,
+	otherText: string | undefined,
 	expect: BodyRequirement,
 	path: string | undefined,
 ): ServiceError {
@@ -295,8 +296,9 @@ function rejection(
 	const now = Number.isNaN(date) ? Date.now() : date;
 	const retryAfterMs = parseRetryAfter(headers['retry-after'], now);
 	const delivery = deliveryOf(status, retryAfterMs);
-	const usual = delivery === 'ambiguous' ? CHECK_PLATFORM : CORRECT_REQUEST;
-	const message = describeRejection(status, entry?.message);
+	const isPlatforms = delivery !== 'ambiguous' && entry;
+	const usual = isPlatforms ? CORRECT_REQUEST : CHECK_PLATFORM;
+	const message = describeRejection(status, entry ? entry.message : otherText);
 	return new ServiceError(message || `The platform rejected the request (${status})`, {
 		delivery,
 		status,

@@ -47,14 +47,19 @@ export interface OperationRun extends Pick<WorkflowJson, 'timezone'> {
 	/** n8n's Retry On Fail. */
 	retry?: { maxTries: number; waitBetweenTries?: number };
 	onStart?: (cancel: () => void) => void;
-	/** Whether definitions of tables are kept from the run before. */
+	/** Whether definitions of tables, and what a platform has shown, are kept from the run before. */
 	isWarm?: boolean;
+	/** Whether bulk responses have shown before that they list records in order. */
+	isOrderShown?: boolean;
 }
 
 /** As in a new process. */
-function forgetTables() {
+function forgetAll({ baseUrl }: Credential, isOrderShown: boolean) {
 	const { keptTables } = require('../../../dist/nodes/DataPlatform/api/keptTables.js') as { keptTables: Map<string, unknown> };
+	const { recordsInPlace } = require('../../../dist/nodes/DataPlatform/bulk/send/order.js') as { recordsInPlace: Map<string, number> };
 	keptTables.clear();
+	recordsInPlace.clear();
+	if (isOrderShown) recordsInPlace.set(new URL(baseUrl).origin, Infinity);
 }
 
 /**
@@ -64,10 +69,21 @@ function forgetTables() {
  */
 export async function runOperation(
 	credential: Credential,
-	{ parameters: given, defaults = {}, items = [{}], input, onError, retry, timezone, onStart, isWarm = false }: OperationRun,
+	{
+		parameters: given,
+		defaults = {},
+		items = [{}],
+		input,
+		onError,
+		retry,
+		timezone,
+		onStart,
+		isWarm = false,
+		isOrderShown = true,
+	}: OperationRun,
 ): Promise<RunResult> {
 	await prepare();
-	if (!isWarm) forgetTables();
+	if (!isWarm) forgetAll(credential, isOrderShown);
 	const { properties } = nodeTypes.getByNameAndVersion(NODE_TYPE, 1).description;
 	const parameters = inSubCollections(properties, given as INodeParameters);
 	const { resource, operation } = parameters;

@@ -48,7 +48,7 @@ describe('the output', () => {
 			{ json: { outcome: 'inserted', name: 'C' }, pairedItem: { item: 2 } },
 		]);
 		expect(output[1]).not.toHaveProperty('error');
-		expect(output[1]!.json.message).toBe('Check the item and run it again.');
+		expect(output[1]!.json.message).toBe('See what the message asks for, then run it again.');
 	});
 
 	test('marks failures for n8n 1 if they have a separate output', async () => {

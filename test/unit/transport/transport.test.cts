@@ -210,6 +210,7 @@ test.each([
 });
 
 describe('the errors of a response', () => {
+	const unique = (message: string) => ({ id: 'specifiedCodeAlreadyExistsException', message });
 	test.each([
 		[
 			{ type: 'info', id: 'c', message: 'm', RecordIndex: 1 },
@@ -217,7 +218,13 @@ describe('the errors of a response', () => {
 		],
 		[{ recordindex: 0 }, { recordIndex: 0 }],
 		[{ RecordIndex: 1.5, message: '' }, {}],
-		[{ RecordIndex: '1', message: 5, id: null }, {}],
+		[{ RecordIndex: '1', message: 5, id: null }, { recordIndex: 1 }],
+		[{ RecordIndex: '1x' }, {}],
+		[{ RecordIndex: '' }, {}],
+		[{ title: 'Wrong.' }, { message: 'Wrong' }],
+		[unique('Contacts, E-mail, ann@example.com'), unique("Another record has this value in 'E-mail': ann@example.com")],
+		[unique('Contacts, Name, Fox, Ann'), unique('Another record has this value: Contacts, Name, Fox, Ann')],
+		[unique('taken'), unique('Another record has this value: taken')],
 	])('%j is read as %j', (entry, read) => {
 		expect(toErrorEntries([entry])).toEqual([read]);
 	});
@@ -227,7 +234,19 @@ describe('the errors of a response', () => {
 		const whole = { message: 'x'.repeat(1000) };
 		expect(toErrorEntries([whole])).toEqual([whole]);
 	});
-	test.each([[undefined], ['x'], [{}], [[null, 'x', []]]])('%j has none', (errors) => {
+	test.each([
+		['Wrong.', 'Wrong'],
+		[['Wrong.', 'Bad'], 'Wrong, Bad'],
+		[{ message: 'Wrong' }, 'Wrong'],
+		[{ email: ['is taken', 'is short.'], age: 'is high', code: 5 }, 'email: is taken; email: is short; age: is high'],
+	])('%j say: %s', (errors, text) => {
+		expect(
+			toErrorEntries(errors)
+				.map(({ message }) => message)
+				.join(', '),
+		).toBe(text);
+	});
+	test.each([[undefined], [''], [{}], [{ a: {} }], [[null, []]]])('%j has none', (errors) => {
 		expect(toErrorEntries(errors)).toEqual([]);
 	});
 });

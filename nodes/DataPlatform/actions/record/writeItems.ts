@@ -116,6 +116,8 @@ class ItemWriter {
 	/** Items whose own expressions fail, so that nobody knows their table. */
 	private readonly unreadable: Problem[] = [];
 	private readonly kept = new KeptCounts();
+	/** How many written records have no ID. */
+	private withoutId = 0;
 	/** Why it writes nothing more. */
 	private over?: ServiceError;
 	/** Why items of a table were not sent. */
@@ -278,6 +280,7 @@ class ItemWriter {
 					return;
 				}
 				report.done(index, result);
+				if (!settings.dryRun) this.withoutId += outcomes.filter(lacksId).length;
 				if (returnsStored) written.push({ index, outcomes, record: record! });
 			},
 		});
@@ -332,6 +335,12 @@ class ItemWriter {
 				...(warning && { warning, errors: kinds.list() }),
 			});
 		}
+		if (this.withoutId > 0) {
+			run.hintOnce(
+				`${counted(this.withoutId, 'record')} got no ID in the output: the platform's response does not say which record is whose, and reading them did not show it.`,
+				'warning',
+			);
+		}
 		const text = countsText(summary, addUp(report, {}, true));
 		if (warning) run.hint(`${text} Problems: ${kinds.text()}`, 'warning');
 		else run.hint(text);
@@ -355,6 +364,8 @@ class ItemWriter {
 		};
 	}
 }
+
+const lacksId = ({ outcome, id }: ItemOutcome) => id === undefined && outcome !== 'skipped';
 
 const sum = (numbers: number[]) => numbers.reduce((total, each) => total + each, 0);
 

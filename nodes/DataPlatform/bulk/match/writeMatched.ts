@@ -18,7 +18,15 @@ import { isAppending } from '../resolve/compare';
 import { applyFieldRules, withKept, withoutFieldRules } from './applyFieldRules';
 import { keyFields } from '../../fields/keyFields';
 import { lookUp } from '../resolve/lookup';
-import { afterFailure, asAppended, failedItem, isSuccess, notSent, notSentItem } from '../outcome';
+import {
+	afterFailure,
+	asAppended,
+	failedItem,
+	isSuccess,
+	notSent,
+	notSentItem,
+	unknownItem,
+} from '../outcome';
 import type { FieldRules, Matching, Task, WriteTarget } from '../writeTask';
 import { writeMany, WriteSession, type OnOutcome } from '../send/write';
 import type { Entry, ItemOutcome, Plan, ResolvedEntry, WriteMode } from '../terms';
@@ -124,7 +132,11 @@ class MatchedWriter {
 			// Once per item, however many records it has.
 			byIndex.delete(index);
 			const text = notSent(index, message, this.unit);
-			this.deliver(record, [{ outcome: 'failed', message: text, field }]);
+			const [lost] = record.attempts ?? [];
+			const item = { outcome: 'failed', message: text, field } as const;
+			this.deliver(record, [
+				lost ? unknownItem(this.options.mode, `${lost.message}; ${message}`) : item,
+			]);
 		}
 		return new Set(writing.records);
 	}
@@ -143,7 +155,10 @@ class MatchedWriter {
 		const matches = this.stopped ?? (await this.find(gone));
 		if (!(matches instanceof ServiceError)) return await this.writeFound(matches, plan);
 		const outcome = this.stopped ? notSentItem(matches) : failedItem(matches);
-		for (const record of gone) this.deliver(record, [outcome]);
+		for (const record of gone) {
+			const [lost] = record.attempts ?? [];
+			this.deliver(record, [lost ? unknownItem(this.options.mode, lost.message) : outcome]);
+		}
 		this.stopped ??= matches;
 		return [];
 	}

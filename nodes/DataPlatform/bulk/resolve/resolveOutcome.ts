@@ -36,6 +36,8 @@ export interface Situation {
 	after: 'unread' | 'missing' | 'same' | 'different' | 'unproven';
 	/** Whether both look-ups found the same version. */
 	isSameVersion: boolean;
+	/** Whether the record has not been changed since it was created. */
+	isFirstVersion: boolean;
 }
 
 /** All that is known about an item. */
@@ -59,7 +61,7 @@ export type Row = readonly [facts: Partial<Situation>, verdict: Verdict];
 
 /** What an outcome says about its record. */
 const recordOf = ({ stored, listed }: Evidence) => {
-	const record = listed?.record.modified ? listed.record : (stored ?? listed?.record);
+	const record = listed?.record?.modified ? listed.record : (stored ?? listed?.record);
 	if (!record) return {};
 	const { id, created, modified, ver } = record;
 	return { id, created, modified, ver };
@@ -104,6 +106,9 @@ function findings(evidence: Evidence): string | undefined {
 	if (after === 'unproven') {
 		return `whether '${evidence.field}' holds what was sent can't be seen from the record`;
 	}
+	if (after === 'same') {
+		return `the table has a record '${evidence.stored!.id}' with its values, which may have been there before`;
+	}
 	if (after !== 'missing') return undefined;
 	return `a look-up did not find the ${context.isMatched ? 'match values' : 'import key'} '${entry.key}'`;
 }
@@ -144,7 +149,6 @@ export const ROWS: readonly Row[] = [
 	[{ reported: 'listed', kind: 'update' }, updated],
 	[{ reported: 'listed', kind: 'create' }, inserted],
 	[{ reported: 'listed', isNew: true }, inserted],
-	[{ reported: 'listed', wasLost: true, before: 'missing' }, inserted],
 	[{ reported: 'listed', isNew: false, wasLost: false }, updated],
 	[{ reported: 'listed' }, written],
 
@@ -169,8 +173,13 @@ export const ROWS: readonly Row[] = [
 		unknown,
 	],
 
-	// The record holds what was sent. Only a look-up before the write can show since when.
-	[{ after: 'same', before: 'missing' }, inserted],
+	// No key is unique: the record may have been there before.
+	[{ kind: 'create', after: 'same', before: 'unread' }, unknown],
+
+	// The record holds what was sent. Only a look-up before the write can show since when. An upsert
+	// may have updated another writer's new record.
+	[{ after: 'same', before: 'missing', kind: 'create' }, inserted],
+	[{ after: 'same', before: 'missing', isFirstVersion: true }, inserted],
 	[{ after: 'same', isSameVersion: true }, unchanged],
 	[{ after: 'same', before: 'found' }, updated],
 	[{ after: 'same' }, written],
@@ -252,6 +261,7 @@ export function resolveOutcome(
 		hasReasons: report.as === 'unclear' && report.reasons.length > 0,
 		before: beforeOf(entry),
 		after: afterOf(found, stored, difference),
+		isFirstVersion: stored?.ver === 0,
 		isSameVersion: !!before && before.id === stored?.id && isSameVersion(before, stored) === true,
 	};
 	const [, verdict] = rowFor(evidence);

@@ -2,6 +2,7 @@
 import type { FieldDefinition, FieldValues } from '../../api/types';
 import { fieldType } from '../../fields';
 import { texts } from '../../fields/types/list';
+import { CORRECT_REQUEST } from '../../transport/response';
 import type { WriteContext } from '../resolve/compare';
 import type { ItemOutcome } from '../terms';
 import { LABELS } from '../../labels';
@@ -40,7 +41,7 @@ export function rejectionHint(
 ): string {
 	const named = namedIn(reason, context.fields.values());
 	const field = named.find(({ name }) => Object.hasOwn(values, name)) ?? named[0];
-	if (!field) return 'Check the item and run it again.';
+	if (!field) return 'See what the message asks for, then run it again.';
 	const { name, type, metadata } = field;
 	if (type === 'schema_link') {
 		return `'${name}' accepts the ID of a linked record. To give a name or another value instead, add '${LABELS.linkValues}' in the options.`;
@@ -63,7 +64,9 @@ export function withNextStep(
 	context: RejectionContext,
 ): ItemOutcome {
 	const { outcome, notAttempted, hint, status, message = '' } = item;
-	const isRejected = status === undefined ? hint === undefined : REJECTS_VALUES.has(status);
+	// A status that the platform itself does not explain is about no item: it has another hint.
+	const isExplained = hint === undefined || hint === CORRECT_REQUEST;
+	const isRejected = isExplained && (status === undefined || REJECTS_VALUES.has(status));
 	if (outcome !== 'failed' || notAttempted || !isRejected) return item;
 	return { ...item, hint: rejectionHint(values, message, context) };
 }

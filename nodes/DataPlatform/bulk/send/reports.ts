@@ -2,7 +2,7 @@
  * What a request reports about each of its records. Responses are not trusted: what they leave open
  * stays open. Pure. The facts are in contract/openapi.yaml.
  */
-import { toList, toMetadata } from '../../api/decoders';
+import { number, toList, toMetadata } from '../../api/decoders';
 import { idKey } from '../../api/idSet';
 import type { RecordMetadata } from '../../api/types';
 import { joinedMessages, toErrorEntries, type ErrorEntry } from '../../transport/errorEntries';
@@ -15,8 +15,10 @@ export interface BulkResponse {
 	failed: Map<number, ErrorEntry>;
 	/** Errors that don't say which record they mean. */
 	unattributedErrors: ErrorEntry[];
-	/** The records that were inserted or changed, in the order of the request. */
+	/** The records that were inserted or changed. */
 	data: RecordMetadata[];
+	/** Whether there was a list at all, also an empty one. */
+	isListed: boolean;
 	successCount?: number;
 	insertedCount?: number;
 	updatedCount?: number;
@@ -29,8 +31,6 @@ const joined = (known: ErrorEntry | undefined, entry: ErrorEntry): ErrorEntry =>
 	message: joinedMessages(known ? [known, entry] : [entry]),
 });
 
-const toCount = (value: unknown) => (typeof value === 'number' ? value : undefined);
-
 /** Reads a bulk response, or the body of an error that lists what was written nevertheless. */
 export function parseBulkResponse(body: Record<string, unknown>, size: number): BulkResponse {
 	const failed = new Map<number, ErrorEntry>();
@@ -41,13 +41,15 @@ export function parseBulkResponse(body: Record<string, unknown>, size: number): 
 		else failed.set(index, joined(failed.get(index), entry));
 	}
 	const bulk = isObject(body.bulk) ? body.bulk : {};
+	const data = toList(body.data, toMetadata);
 	return {
 		failed,
 		unattributedErrors,
-		data: toList(body.data, toMetadata) ?? [],
-		successCount: toCount(bulk.successCount),
-		insertedCount: toCount(bulk.insertedCount),
-		updatedCount: toCount(bulk.updatedCount),
+		data: data ?? [],
+		isListed: data !== undefined,
+		successCount: number(bulk.successCount),
+		insertedCount: number(bulk.insertedCount),
+		updatedCount: number(bulk.updatedCount),
 	};
 }
 
@@ -70,14 +72,33 @@ function newnessIn(
 	{ data, insertedCount }: BulkResponse,
 	size: number,
 	isComplete: boolean,
-): (record: RecordMetadata) => boolean | undefined {
+): (record: RecordMetadata | undefined) => boolean | undefined {
 	if (insertedCount === 0) return () => false;
 	if (insertedCount === size) return () => true;
 	if (insertedCount === undefined || !isComplete) return () => undefined;
 	if (insertedCount === data.length) return () => true;
 	// If as many records have the first version as were inserted, these are the new ones.
 	const areTold = data.filter(isVersionZero).length === insertedCount;
-	return (record) => (areTold ? isVersionZero(record) : undefined);
+	return (record) => (areTold && record ? isVersionZero(record) : undefined);
+}
+
+/**
+ * Whether a response lists all records that it does not reject, so that nothing but their order tells
+ * which is whose.
+ */
+const areAllListed = (response: BulkResponse, accepted: number) =>
+	response.unattributedErrors.length === 0 &&
+	isListComplete(response, accepted) &&
+	(response.successCount ?? accepted) === accepted &&
+	response.data.length === accepted;
+
+const areUpdates = (mode: WriteMode) => mode === 'update' || mode === 'replace';
+
+/** The entries whose records are told by the order of the list only; empty if it has but one. */
+export function entriesByOrder(entries: Entry[], response: BulkResponse, mode: WriteMode): Entry[] {
+	const accepted = entries.filter((_, index) => !response.failed.has(index));
+	const isByOrder = !areUpdates(mode) && accepted.length > 1;
+	return isByOrder && areAllListed(response, accepted.length) ? accepted : [];
 }
 
 /**
@@ -86,8 +107,16 @@ function newnessIn(
  * - Updates are listed by ID, others by position, which is certain only if none is omitted.
  * - A record that is not listed is accounted for if the counts include it and there is no error
  *   without a position.
+ *
+ * @param places the listed records in the entries' order, as far as it could be told, if the list may
+ *   have another one
  */
-export function readReports(entries: Entry[], response: BulkResponse, mode: WriteMode): Reported[] {
+export function readReports(
+	entries: Entry[],
+	response: BulkResponse,
+	mode: WriteMode,
+	places: ReadonlyArray<RecordMetadata | undefined> = response.data,
+): Reported[] {
 	const { failed, unattributedErrors, data, successCount, insertedCount } = response;
 	const accepted = entries.length - failed.size;
 	const isComplete = isListComplete(response, accepted);
@@ -96,13 +125,12 @@ export function readReports(entries: Entry[], response: BulkResponse, mode: Writ
 		data.map((record) => [idKey(record.id), { record, isNew: isNew(record) }]),
 	);
 	const areAllCounted = successCount === accepted && unattributedErrors.length === 0;
-	const isInOrder =
-		unattributedErrors.length === 0 &&
-		isComplete &&
-		(successCount ?? accepted) === accepted &&
-		data.length === accepted;
+	const areListed = areAllListed(response, accepted);
+	// Without a list and counts, nobody says that a record was not changed.
+	const isCounted = response.isListed || response.updatedCount !== undefined;
 	// A creation inserts every record that it counts, listed or not.
-	const isConsistent = mode === 'create' ? (insertedCount ?? accepted) === accepted : isComplete;
+	const isConsistent =
+		mode === 'create' ? (insertedCount ?? accepted) === accepted : isComplete && isCounted;
 	const unlisted = (): Reported => {
 		// Errors without a position are about all of them.
 		if (successCount === 0 && data.length === 0 && unattributedErrors.length > 0) {
@@ -113,15 +141,17 @@ export function readReports(entries: Entry[], response: BulkResponse, mode: Writ
 		return { as: 'unclear', reasons: reasonsIn(response, accepted), namesOthers, listed };
 	};
 	const others = unlisted();
-	const isUpdate = mode === 'update' || mode === 'replace';
 	let position = 0;
 	return entries.map(({ id }, index) => {
 		const error = failed.get(index);
 		if (error) return { as: 'rejected', rejection: rejectedItem(error) };
-		const record = isUpdate
-			? listed.get(idKey(id!))
-			: isInOrder && listed.get(idKey(data[position++]!.id));
-		return record ? { as: 'listed', ...record } : others;
+		if (areUpdates(mode)) {
+			const record = listed.get(idKey(id!));
+			return record ? { as: 'listed', ...record } : others;
+		}
+		if (!areListed) return others;
+		const record = places[position++];
+		return { as: 'listed', record, isNew: isNew(record) };
 	});
 }
 

@@ -4,7 +4,7 @@
  * once.
  */
 import { idKey } from '../../api/idSet';
-import type { PlatformRecord } from '../../api/types';
+import type { PlatformRecord, RecordMetadata } from '../../api/types';
 import type { ApiResponse } from '../../transport/client';
 import { ServiceError } from '../../transport/errors';
 import type { WriteContext } from '../resolve/compare';
@@ -118,10 +118,14 @@ interface Attempt {
 	response: BulkResponse;
 	failure?: ServiceError;
 	context: WriteContext;
+	places?: Places;
 }
 
-const reportsIn = ({ records, response, context }: Attempt): Report[] =>
-	readReports(records, response, modeOf(records[0]!, context.mode)).map((report, index) => [
+/** The listed records in the order of the entries. */
+export type Places = ReadonlyArray<RecordMetadata | undefined>;
+
+const reportsIn = ({ records, response, context, places }: Attempt): Report[] =>
+	readReports(records, response, modeOf(records[0]!, context.mode), places).map((report, index) => [
 		records[index]!,
 		report,
 	]);
@@ -189,22 +193,31 @@ const withAttempt = (records: Entry[], attempt: ServiceError | undefined) =>
 		? records.map((record) => ({ ...record, attempts: [...(record.attempts ?? []), attempt] }))
 		: records;
 
+/** A rejection after an attempt of unknown result says nothing about that attempt. */
+const failureIn = (result: ApiResponse | ServiceError) =>
+	result instanceof ServiceError ? (result.rejection ?? result) : undefined;
+
+/** What the body says, also that of a failure. */
+export const responseIn = (result: ApiResponse | ServiceError, size: number): BulkResponse =>
+	parseBulkResponse((failureIn(result) ?? result).body ?? {}, size);
+
 /**
  * The step after a batch was sent.
  *
  * @param canDivide whether the run may still spend requests on dividing rejected batches
+ * @param places if the response may list the records in another order
  */
 export function afterSend(
 	{ records }: SendWork,
 	result: ApiResponse | ServiceError,
 	context: WriteContext,
 	canDivide: boolean,
+	places?: Places,
 ): WorkResult {
-	// A rejection after an attempt of unknown result says nothing about that attempt.
-	const failure = result instanceof ServiceError ? (result.rejection ?? result) : undefined;
+	const failure = failureIn(result);
 	const previous =
 		result instanceof ServiceError ? result.rejection && result : result.previousAttempt;
-	const response = parseBulkResponse((failure ?? result).body ?? {}, records.length);
+	const response = responseIn(result, records.length);
 	const before = withAttempt(records, previous);
 	const attempt: Attempt = {
 		// A failure may list what was written nevertheless.
@@ -212,6 +225,7 @@ export function afterSend(
 		response,
 		failure,
 		context,
+		places,
 	};
 	return TRANSITIONS[endingOf(attempt, canDivide)](attempt);
 }

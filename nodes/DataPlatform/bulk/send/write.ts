@@ -20,6 +20,7 @@ import { FailureLimit } from './failureLimit';
 import { keyFields } from '../../fields/keyFields';
 import { withNextStep } from './rejectionHint';
 import { afterFailure, isSuccess } from '../outcome';
+import { placesIn } from './order';
 import { OutcomeResolver } from './reconcile';
 import {
 	afterCompare,
@@ -264,7 +265,9 @@ class BulkWriter {
 				this.congestion.failed(records, failure);
 			},
 		});
-		const step = afterSend(work, result, this.context, this.session.divisionsLeft > 0);
+		const mode = modeOf(records[0]!, this.options.mode);
+		const places = await placesIn(this.target, records, result, mode);
+		const step = afterSend(work, result, this.context, this.session.divisionsLeft > 0, places);
 		if (!(result instanceof ServiceError && result.delivery === 'ambiguous')) {
 			this.session.unknownInARow = 0;
 		}

@@ -13,7 +13,7 @@ import type { Entry, Listed, Reported, WriteMode } from '../../../../nodes/DataP
  *   `counted` is an omitted creation; `reasons` is unclear, and says why records were not written. A
  *   `+` stands for attempts of unknown result, before or now; a `*` for with or without them.
  * - later: whether such an attempt may be applied later
- * - after: `same` has the values that were sent, `version` in the version from before the write;
+ * - after: `same` has the values that were sent, `first` as it was created, `version` in the version from before the write;
  *   `different` has others, `kept` in the version from before the write; `unproven` does not show it
  */
 const DOMAIN = {
@@ -22,7 +22,7 @@ const DOMAIN = {
 	attempt: ['', '+'],
 	later: ['no', 'yes'],
 	before: ['unread', 'missing', 'found'],
-	after: ['unread', 'missing', 'same', 'version', 'different', 'kept', 'unproven'],
+	after: ['unread', 'missing', 'same', 'first', 'version', 'different', 'kept', 'unproven'],
 };
 type Facts = Record<keyof typeof DOMAIN, string>;
 
@@ -40,7 +40,7 @@ const isPossible = ({ kind, report, attempt, later, before, after }: Facts) =>
 	(after === 'unread' || !isListed(report)) &&
 	(before === 'found' || (after !== 'version' && after !== 'kept')) &&
 	// What the service compared is not compared again.
-	(['unread', 'missing', 'same', 'version'].includes(after) || !isCounted(report));
+	(['unread', 'missing', 'same', 'first', 'version'].includes(after) || !isCounted(report));
 
 const SITUATIONS = Object.entries(DOMAIN)
 	.reduce<Array<Partial<Facts>>>((all, [name, words]) => all.flatMap((one) => words.map((word) => ({ ...one, [name]: word }))), [{}])
@@ -57,22 +57,22 @@ const TABLE = `
 	upsert         new*                                        *      *        *               inserted
 	upsert         old                                         *      *        *               updated
 	upsert         listed                                      *      *        *               written
-	upsert         old+,listed+                                *      missing  *               inserted
-	upsert         old+,listed+                                *      unread   *               written
+	upsert         old+,listed+                                *      *        *               written
 	*              rejected                                    *      *        *               rejection
 	create         counted*                                    *      *        *               inserted
 	update         omitted,open                                *      *        missing         notFound
 	upsert         omitted                                     *      *        missing         failed
-	upsert,update  omitted                                     *      *        same,version    unchanged
+	upsert,update  omitted                                     *      *        same,first,version  unchanged
 	upsert         omitted                                     *      *        unread          written
 	update         omitted                                     *      *        unread          unknown
-	create         reasons                                     *      *        same            unknown
-	upsert,update  open                                        *      missing  same            inserted
-	create         lost+,unclear*,reasons+,omitted+,rejected+  *      missing  same            inserted
+	create         reasons                                     *      *        same,first      unknown
+	upsert,update  open                                        *      missing  first           inserted
+	upsert,update  open                                        *      missing  same            written
+	create         lost+,unclear*,reasons+,omitted+,rejected+  *      missing  same,first      inserted
 	update         open                                        *      found    version         unchanged
-	update         open                                        *      found    same            updated
-	upsert,update  open                                        *      unread   same            written
-	create         lost+,unclear*,reasons+,omitted+,rejected+  *      unread   same            written
+	update         open                                        *      found    same,first      updated
+	upsert,update  open                                        *      unread   same,first      written
+	create         open                                        *      unread   same,first      unknown
 	*              rejected+                                   no     unread   different       rejection
 	*              rejected+                                   no     found    kept            rejection
 	*              rejected+                                   *      missing  different       unknown
@@ -123,6 +123,7 @@ const attemptsOf = ({ attempt, later }: Facts) => {
 const RECORDS: Record<string, ReturnType<typeof storedOf>> = {
 	found: storedOf({ id: 'x', ver: 1, fields: { code: 'k', n: 0 } }),
 	same: storedOf({ id: 'x', ver: 2, fields: { code: 'k', n: 1 } }),
+	first: storedOf({ id: 'x', ver: 0, fields: { code: 'k', n: 1 } }),
 	version: storedOf({ id: 'x', ver: 1, fields: { code: 'k', n: 1 } }),
 	kept: storedOf({ id: 'x', ver: 1, fields: { code: 'k', n: 0 } }),
 	unproven: storedOf({ id: 'x', ver: 2, fields: { code: 'k', n: 'one' } }),
@@ -170,7 +171,8 @@ test('every row decides a situation', () => {
 		isPending: later === 'yes',
 		hasReasons: report === 'reasons',
 		before,
-		after: { version: 'same', kept: 'different' }[after] ?? after,
+		after: { version: 'same', first: 'same', kept: 'different' }[after] ?? after,
+		isFirstVersion: after === 'first',
 		isSameVersion: after === 'version' || after === 'kept',
 	}));
 	expect(new Set((situations as Situation[]).map(rowFor))).toEqual(new Set(ROWS));

@@ -48,7 +48,7 @@ test.each<[string, WriteMode, string, stored: string, follows: string, read: str
 	['only keys', 'upsert', 'a omitted, b omitted', 'x:a2 y:b2', 'unchanged x, unchanged y', 'code'],
 	['values, too', 'upsert', 'a omitted, b lost', 'x:a2 y:b2', 'unchanged x, unknown', 'code,n'],
 	['the first', 'upsert', 'a lost', 'z:a2 x:a1', 'unknown', 'code,n'],
-	['the one that was created', 'create', 'a lost', 'z:a2 x:a1', 'written x', 'code,n'],
+	['all records with the key', 'create', 'a lost', 'z:a2 x:a1', 'unknown', 'code,n'],
 	['by ID', 'update', '#x lost', 'x:x1', 'written x', 'x'],
 	['what is gone', 'update', '#x omitted', '', 'notFound x', 'x'],
 	['what is gone and should not be', 'upsert', '#x omitted', '', 'x again', 'x'],

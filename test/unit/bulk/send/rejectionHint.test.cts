@@ -9,7 +9,7 @@ const fields = new Map(
 );
 const hintOf = (reason: string, values = {}) => rejectionHint(values, reason, { mode: 'create', fields });
 
-const NONE = 'Check the item and run it again.';
+const NONE = 'See what the message asks for, then run it again.';
 test.each<[reason: string, hint: string]>([
 	["'age' is too small", "Correct the value of 'age'."],
 	['"age" is too small', "Correct the value of 'age'."],
@@ -63,6 +63,7 @@ test.each<[title: string, item: ItemOutcome, hint: string | undefined]>([
 	['rejected without a reason', { outcome: 'failed', status: 400 }, NONE],
 	['that failed with a hint', { outcome: 'failed', message: "'age'", hint: 'own' }, 'own'],
 	['that failed by another status', { outcome: 'failed', status: 403, message: "'age'" }, undefined],
+	['that no platform explained', { outcome: 'failed', status: 400, message: 'Down', hint: 'Check the network.' }, undefined],
 	['that was not attempted', { outcome: 'failed', notAttempted: true, message: "'age'" }, undefined],
 	['that was written', { outcome: 'inserted', message: "'age'" }, undefined],
 ])('an item %s has the hint of it', (_, item, hint) => {

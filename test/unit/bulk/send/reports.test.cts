@@ -32,7 +32,7 @@ const newness = ({ isNew }: Listed) => (isNew ? 'new' : 'old');
 function describeReport(report: Reported): string {
 	if (report.as === 'rejected') return report.rejection.message!;
 	if (report.as !== 'listed') return report.as;
-	return `${report.record.id} ${report.isNew === undefined ? '?' : newness(report)}`;
+	return `${report.record?.id ?? 'no ID'} ${report.isNew === undefined ? '?' : newness(report)}`;
 }
 
 const describeReports = (...row: Parameters<typeof reportsOf>) =>
@@ -146,8 +146,12 @@ describe('reading a response', () => {
 		expect(parseBulkResponse({ data, bulk: 'x' }, 2).data).toEqual([]),
 	);
 
-	test('counts that are no numbers are none', () => {
-		const { insertedCount } = parseBulkResponse({ bulk: { insertedCount: '2' } }, 2);
-		expect(insertedCount).toBeUndefined();
+	test.each([
+		['2', 2],
+		['', undefined],
+		['two', undefined],
+		[null, undefined],
+	])('the count %j is %j', (insertedCount, read) => {
+		expect(parseBulkResponse({ bulk: { insertedCount } }, 2).insertedCount).toBe(read);
 	});
 });

@@ -1,0 +1,120 @@
+/**
+ * Which of the records that a response lists is whose. That the list is in the order of the request
+ * is documented by example only: until a base URL has shown it, the listed records are read and
+ * compared with what was sent. Afterwards, no request is spent on it.
+ */
+import { oneOf } from '../../api/filters';
+import { readRecords } from '../../api/readRecords';
+import type { FieldDefinition, FieldValues, PlatformRecord, RecordMetadata } from '../../api/types';
+import { canBeKey, keyText } from '../../fields/values';
+import { serviceErrorOrThrow, type ServiceError } from '../../transport/errors';
+import { getOwn } from '../../transport/json';
+import type { ApiResponse } from '../../transport/client';
+import { entriesByOrder } from './reports';
+import { responseIn, type Places } from './transitions';
+import type { Entry, WriteMode } from '../terms';
+import type { WriteTarget } from '../writeTask';
+
+/** By base URL: how many records were listed in their places, after the first of their response. */
+export const recordsInPlace = new Map<string, number>();
+
+/** Six records have 720 orders. Those of several small responses add up. */
+export const ENOUGH_IN_PLACE = 5;
+
+const checks = new Map<string, Promise<unknown>>();
+
+const isOrderShown = ({ origin }: { origin: string }) =>
+	(recordsInPlace.get(origin) ?? 0) >= ENOUGH_IN_PLACE;
+
+/**
+ * The listed records, each in the place of its entry, if the list may have another order. Other
+ * batches wait for the first one, which may show enough.
+ */
+export async function placesIn(
+	target: WriteTarget,
+	records: Entry[],
+	result: ApiResponse | ServiceError,
+	mode: WriteMode,
+): Promise<Places | undefined> {
+	if (isOrderShown(target.client)) return undefined;
+	const response = responseIn(result, records.length);
+	const entries = entriesByOrder(records, response, mode);
+	if (entries.length === 0) return undefined;
+	const { origin } = target.client;
+	await checks.get(origin);
+	if (isOrderShown(target.client)) return undefined;
+	const { data } = response;
+	const check = pair(target, entries, data);
+	checks.set(origin, check);
+	return await check;
+}
+
+async function pair(target: WriteTarget, entries: Entry[], data: RecordMetadata[]) {
+	const { client, at, table } = target;
+	const fields = table.fields.filter(
+		(field) => canBeKey(field) && entries.some((entry) => Object.hasOwn(entry.fields, field.name)),
+	);
+	const read = fields.length > 0 ? await readListed(client, at, fields, data) : [];
+	const places = placesOf(entries, read, fields);
+	const inPlace = data.filter(({ id }, index) => places.get(id) === index).length;
+	const shown = inPlace === places.size ? Math.max(0, inPlace - 1) : -Infinity;
+	recordsInPlace.set(client.origin, (recordsInPlace.get(client.origin) ?? 0) + shown);
+	if (isOrderShown(client)) return data;
+	const byPlace = new Map(data.map((record) => [places.get(record.id), record]));
+	return entries.map((_, index) => byPlace.get(index));
+}
+
+/** None if they can't be read. */
+async function readListed(
+	client: WriteTarget['client'],
+	at: WriteTarget['at'],
+	fields: FieldDefinition[],
+	data: RecordMetadata[],
+): Promise<PlatformRecord[]> {
+	const ids = new Set(data.map(({ id }) => id));
+	const names = fields.map(({ name }) => name);
+	const records: PlatformRecord[] = [];
+	try {
+		for (const filter of oneOf('id', ids)) {
+			const pages = readRecords(client, at, { filter, fields: names }, ids.size);
+			for await (const page of pages) records.push(...page.filter(({ id }) => ids.has(id)));
+		}
+	} catch (error) {
+		serviceErrorOrThrow(error);
+		return [];
+	}
+	return records;
+}
+
+const textOf = (fields: FieldDefinition[], values: FieldValues) =>
+	JSON.stringify(fields.map((field) => keyText(field, getOwn(values, field.name) ?? null) ?? null));
+
+/**
+ * The place of each record's entry, by the record's ID: the only entry with its value in a field, or
+ * with its values in all of them. The platform may store a value in another form than it was sent, so
+ * no field must agree; but none may point to another entry.
+ */
+function placesOf(entries: Entry[], records: PlatformRecord[], fields: FieldDefinition[]) {
+	const candidates = new Map<string, Set<number>>(records.map(({ id }) => [id, new Set()]));
+	const claims = new Map<number, Set<string>>();
+	for (const compared of [...fields.map((field) => [field]), fields]) {
+		const places = new Map<string, number | undefined>();
+		for (const [index, entry] of entries.entries()) {
+			const text = textOf(compared, entry.fields);
+			places.set(text, places.has(text) ? undefined : index);
+		}
+		for (const record of records) {
+			const place = places.get(textOf(compared, record.fields));
+			if (place === undefined) continue;
+			candidates.get(record.id)!.add(place);
+			claims.set(place, (claims.get(place) ?? new Set()).add(record.id));
+		}
+	}
+	return new Map(
+		[...candidates].flatMap(([id, [place, ...others]]) =>
+			place !== undefined && others.length === 0 && claims.get(place)!.size === 1
+				? [[id, place] as const]
+				: [],
+		),
+	);
+}

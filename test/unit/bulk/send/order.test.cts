@@ -1,0 +1,91 @@
+/** Which of the listed records is whose: a platform has to show that it lists them in order. */
+import { recordsInPlace } from '../../../../nodes/DataPlatform/bulk/send/order.ts';
+import { entriesOf, isWrite, TIME, writeRecords } from '../../bulkWrites.cts';
+import { httpResponse, type Serve } from '../../stubPlatform.cts';
+import { sendableOf } from '../../fixtures.cts';
+import type { FieldValues } from '../../../../nodes/DataPlatform/api/types.ts';
+import type { ItemOutcome } from '../../../../nodes/DataPlatform/bulk/terms.ts';
+
+const ORIGIN = 'https://platform.example.com';
+beforeEach(() => recordsInPlace.clear());
+
+/** A platform that lists the records of a response in an order, and stores values in a form. */
+function platform(order: <T>(list: T[]) => T[], store: (fields: FieldValues) => FieldValues = (fields) => fields, read = 200) {
+	const stored: Array<{ id: string; created: string; modified: string; ver: number; fields: FieldValues }> = [];
+	const looksUp: number[] = [];
+	const serve: Serve = (request) => {
+		if (!isWrite(request)) {
+			const ids = (JSON.parse(String(request.body)) as { filter: Array<{ value: string }> }).filter[0]!.value.split(',');
+			looksUp.push(ids.length);
+			return read === 200
+				? httpResponse(200, { data: stored.filter(({ id }) => ids.includes(id)) })
+				: httpResponse(read, { errors: [{ message: 'no' }] });
+		}
+		const batch = entriesOf(request).map(({ fields }) => {
+			const record = { id: `id${stored.length + 1}`, created: TIME, modified: TIME, ver: 0, fields: store(fields) };
+			stored.push(record);
+			return record;
+		});
+		return httpResponse(200, {
+			bulk: { successCount: batch.length, insertedCount: batch.length, updatedCount: 0 },
+			data: order(batch).map(({ fields: _, ...metadata }) => metadata),
+		});
+	};
+	const create = async (...names: string[]) => {
+		const planned = names.map((surname, index) => sendableOf({ index, fields: { surname, email: 'x' } }));
+		const outcomes: ItemOutcome[] = (await writeRecords({ planned, serve, options: { mode: 'create' } })).outcomes;
+		return outcomes.map(({ outcome, id }) => `${outcome} ${id ?? '-'}`.replace('inserted ', '')).join(' ');
+	};
+	return { create, looksUp };
+}
+
+const same = <T,>(list: T[]) => list;
+const reversed = <T,>(list: T[]) => list.toReversed();
+const six = [...'abcdef'];
+
+test('six records in order show it: nothing is looked up from then on', async () => {
+	const { create, looksUp } = platform(same);
+	expect(await create(...six)).toBe('id1 id2 id3 id4 id5 id6');
+	expect(await create('a', 'b')).toBe('id7 id8');
+	expect(looksUp).toHaveLength(1);
+});
+
+test('two records may be in order by chance: several responses show it together', async () => {
+	const { create, looksUp } = platform(same);
+	for (let at = 0; at < 7; at += 1) expect(await create('a', 'b')).toBe(`id${2 * at + 1} id${2 * at + 2}`);
+	expect(looksUp).toHaveLength(5);
+});
+
+test('one record has no order', async () => {
+	const { create, looksUp } = platform(same);
+	expect(await create('a')).toBe('id1');
+	expect(looksUp).toEqual([]);
+});
+
+test('in another order, each gets its own ID, in every execution', async () => {
+	const { create, looksUp } = platform(reversed);
+	expect(await create(...six)).toBe('id1 id2 id3 id4 id5 id6');
+	expect(await create('a', 'b')).toBe('id7 id8');
+	expect(looksUp).toHaveLength(2);
+});
+
+test.each<[string, names: string[], ids: string, Parameters<typeof platform>]>([
+	['records with the same values have none', ['a', 'b', 'b'], 'id1 - -', [reversed]],
+	['also in order, before that is shown', ['a', 'b', 'b'], 'id1 - -', [same]],
+	[
+		'a value that is stored in another form',
+		['a', 'b', 'c'],
+		'- - -',
+		[reversed, ({ email, surname }) => ({ email: email!, surname: `${String(surname)}!` })],
+	],
+	['records that can not be read', ['a', 'b', 'c'], '- - -', [same, undefined, 403]],
+])('IDs that can not be told: %s', async (_, names, ids, [order, store, read]) => {
+	expect(await platform(order, store, read).create(...names)).toBe(ids);
+	expect(recordsInPlace.get(ORIGIN) ?? 0).toBeLessThan(5);
+});
+
+test('once the order is shown, records with the same values have IDs as well', async () => {
+	const { create } = platform(same);
+	await create(...six);
+	expect(await create('a', 'b', 'b')).toBe('id7 id8 id9');
+});

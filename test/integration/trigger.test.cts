@@ -66,7 +66,8 @@ describe('what it watches', () => {
 		expect(await emitted(watching)).toEqual(['created 1']);
 	});
 
-	test('Trigger On chooses new or changed records', async () => {
+	test.each(['created', 'later'])('Trigger On chooses new or changed records, if new ones are modified %s', async (newRecordModified) => {
+		await harness.settings({ newRecordModified });
 		const created = await start({ triggerOn: 'created', startFrom: 'beginning' });
 		const updated = await start({ triggerOn: 'updated', startFrom: 'beginning' });
 		await create('1');

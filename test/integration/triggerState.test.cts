@@ -107,12 +107,13 @@ describe('strange states', () => {
 	});
 });
 
-test('a test in the editor shows a record as created if it was never changed', async () => {
+test('a test in the editor shows a record as created if it is new', async () => {
 	const watching = await start();
 	await create('1');
 	const event = async () => (await watching.poll('manual'))?.[0]?.json.event;
 	expect(await event()).toBe('created');
 	await change('1');
+	await change('1', { buyer: 'Owl' });
 	expect(await event()).toBe('updated');
 });
 

@@ -131,14 +131,16 @@ export const timeOf = ({ modified }: PlatformRecord): number => instant(modified
 /** Its version, or the time of its change if the platform sends no version. */
 export const versionOf = (record: PlatformRecord): number => record.ver ?? timeOf(record);
 
-const createdAt = ({ created }: PlatformRecord): number => instant(created);
+export const createdAt = ({ created }: PlatformRecord): number => instant(created);
 
-/**
- * True if both of its times are equal. False for a record that was created and changed before it was
- * first read.
- */
-export const isUnchangedSinceCreated = (record: PlatformRecord): boolean =>
-	createdAt(record) === timeOf(record);
+/** How long after a record's creation the platform may still fill in links and calculated fields. */
+const COMPLETION_MS = 5000;
+
+/** True for a record in its first version, also if the platform has since completed it. */
+export const isNew = (record: PlatformRecord): boolean => {
+	const { ver = 1 } = record;
+	return ver === 0 || (ver === 1 && timeOf(record) - createdAt(record) <= COMPLETION_MS);
+};
 
 const positionOf = (record: PlatformRecord): Position => ({ time: timeOf(record), id: record.id });
 
@@ -211,16 +213,15 @@ export class EmittedIndex {
 	 * The kind of change to emit for a version that is not emitted yet.
 	 *
 	 * @param kinds the kinds to emit. If these are only updates, a record that was created and
-	 * changed before it was first read counts as updated, whether or not an earlier poll saw it
-	 * created
+	 * changed before it was first read counts as updated, unless it is new
 	 */
 	kindOf(record: PlatformRecord, kinds: ReadonlySet<ChangeKind>): ChangeKind {
 		const { id } = record;
 		const time = createdAt(record);
 		const emitted = this.emitted.get(id);
 		if (emitted && time <= emitted[1]) return 'updated';
-		if (isUnchangedSinceCreated(record)) return 'created';
-		if (!kinds.has('created')) return 'updated';
+		if (record.ver === 0) return 'created';
+		if (!kinds.has('created')) return isNew(record) ? 'created' : 'updated';
 		if (emitted) return 'created';
 		const { backlog, watermark } = this.state;
 		const { createdWatermark } = backlog ?? { createdWatermark: watermark };

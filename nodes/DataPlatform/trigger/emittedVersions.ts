@@ -3,7 +3,7 @@
  * and after two requests for two changes, both may read the later version.
  */
 import type { PlatformRecord } from '../api/types';
-import { isUnchangedSinceCreated, timeOf, versionOf } from '../changes/tracker';
+import { createdAt, isNew, timeOf, versionOf } from '../changes/tracker';
 import { setMostRecent } from './lru';
 
 /** How many records to remember. The one emitted first is forgotten first. */
@@ -43,7 +43,8 @@ export class EmittedVersions {
 		const known = this.versions.get(record.id);
 		// A record that comes back after a deletion restarts its versions.
 		const isNotLater = known !== undefined && known[1] !== null && time <= known[2];
-		const kind = isUnchangedSinceCreated(record) && !isNotLater ? 'created' : 'updated';
+		const isKnown = known !== undefined && known[1] !== null && createdAt(record) <= known[2];
+		const kind = isNew(record) && !isKnown ? 'created' : 'updated';
 		// With neither a version nor a time, nothing shows whether it is new: emit it.
 		if (version === 0 && time === 0) return kind;
 		if (isNotLater && version <= known[1]!) return undefined;

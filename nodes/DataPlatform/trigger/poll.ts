@@ -12,7 +12,7 @@ import { readPage } from '../api/pages';
 import { readTable } from '../api/structure';
 import { ChangePages, readChanges } from '../changes/reader';
 import {
-	isUnchangedSinceCreated,
+	isNew,
 	LIMITS,
 	restartAt,
 	selectChanges,
@@ -101,7 +101,7 @@ async function readSample(client: ApiClient, watch: Watch): Promise<PollResult> 
 		});
 	}
 	if (!watch.emitsChanges) return { items: [toDeletedItem(record.id)] };
-	const kind = isUnchangedSinceCreated(record) ? 'created' : 'updated';
+	const kind = isNew(record) ? 'created' : 'updated';
 	return { items: [toItem(watch, { kind, record })] };
 }
 

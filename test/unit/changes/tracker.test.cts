@@ -64,6 +64,8 @@ describe('what a poll emits', () => {
 		['the record at which watching began', ['updated m'], watched, at('m', 3000, 1000)],
 		['a record created at the time when watching began, with a greater ID', ['created z'], watched, at('z', 3000, 1000)],
 		['a record created after watching began', ['created a'], watched, at('a', 3000, 1001)],
+		['a new record that was modified a second after it was created', ['created a'], watched, at('a', 3000, 2000, 0)],
+		['a new record created before watching began and modified since', ['created a'], watched, at('a', 3000, 900, 0)],
 		['a newer version of an emitted record', ['updated a'], seen(1, 2000), at('a', 3000, 2000)],
 		['the version that was emitted', [], seen(2, 3000), at('a', 3000, 2000)],
 		['an older version than was emitted', [], seen(3, 3500), at('a', 3000, 2000)],
@@ -88,6 +90,10 @@ describe('what a poll emits', () => {
 		['created', 'an update', [], at('a', 3000, 500)],
 		['updated', 'a first version', [], at('a', 3000)],
 		['updated', 'a record created and changed since', ['updated a'], at('a', 3000, 2000)],
+		['updated', 'a new record that was modified a second later', [], at('a', 3000, 2000, 0)],
+		['updated', 'a new record that the platform completed', [], at('a', 3000, 2000, 1)],
+		['updated', 'a record changed long after it was created', ['updated a'], at('a', 13_000, 2000, 1)],
+		['created', 'a new record that the platform completed', ['created a'], at('a', 3000, 2000, 1)],
 	])('if only %s records are wanted, %s makes a poll emit %j', (kind, _, expected, record) => {
 		expect(poll(watched, { records: [record] }, { kinds: new Set([kind]) }).emitted).toEqual(expected);
 	});

@@ -150,10 +150,27 @@ describe('what counts as emitted', () => {
 	});
 
 	test('not a record that was deleted and made again without a word', async () => {
-		expect(events(await deliver({ serve: serveRecord({ ver: 5 }) }))).toEqual(['created']);
+		expect(events(await deliver({ serve: serveRecord({ ver: 5 }) }))).toEqual(['updated']);
 		const serve = serveRecord({ created: LATER, modified: LATER });
 		expect(events(await deliver({ serve }))).toEqual(['created']);
 		expect(events(await deliver({ serve }))).toBeUndefined();
+	});
+
+	test.each([
+		['modified a second after it was created', { modified: LATER }, ['created']],
+		['completed by the platform before it was read', { ver: 1, modified: LATER }, ['created']],
+		['changed long after it was created', { ver: 1, modified: '2026-11-21T10:30:00+01:00' }, ['updated']],
+		['changed twice at once', { ver: 2 }, ['updated']],
+	])('a record that was %s, once, and what follows as an update', async (_, record, expected) => {
+		expect(events(await deliver({ serve: serveRecord(record) }))).toEqual(expected);
+		expect(events(await deliver({ serve: serveRecord(record) }))).toBeUndefined();
+		const next = { ver: 3, modified: '2026-11-21T11:30:00+01:00' };
+		expect(events(await deliver({ serve: serveRecord(next) }))).toEqual(['updated']);
+	});
+
+	test('what the platform completes after it was emitted, as an update', async () => {
+		expect(events(await deliver({ serve: serveRecord({ modified: LATER }) }))).toEqual(['created']);
+		expect(events(await deliver({ serve: serveRecord({ ver: 1, modified: LAST }) }))).toEqual(['updated']);
 	});
 
 	test('nothing that the editor was sent for a test', async () => {
@@ -187,7 +204,7 @@ test('two requests for one record: what is read later is emitted later', async (
 	const note = (result: Result) => emitted.push(events(result));
 	const slow = deliver({
 		serve: (options, count) => {
-			const response = serveRecord({ ver: 1, modified: LATER })(options, count);
+			const response = serveRecord({ ver: 2, modified: LATER })(options, count);
 			return new Promise((resolve) => respond.push(() => resolve(response)));
 		},
 	}).then(note);

@@ -21,6 +21,7 @@ export const LABELS = {
 	matchFields: 'Match Field Names or IDs',
 	matchOn: 'Match On',
 	maxDeletedShare: 'Max Share of Deletions (%)',
+	maxDeletions: 'Max Deletions at Once',
 	maxFileSizeMiB: 'Max File Size (MiB)',
 	maxRecordsToDelete: 'Max Records to Delete',
 	maxRecordsToRemove: 'Max Records to Remove',

@@ -123,7 +123,7 @@ test('a poll fails if too many records are missing at once, and says what to do;
 	await watching.poll();
 	await remove(...numbered(20).map(({ number }) => String(number)));
 	const failure = await failureOf(watching);
-	expect(failure!.message).toContain('20 of 30 records are missing at once, more than 50 %');
+	expect(failure!.message).toContain('20 of 30 records are missing at once, more than 20 %');
 	expect(failure!.description).toContain("'Max Share of Deletions (%)'");
 	const all = await start({ options: { maxDeletedShare: 100 } }, { staticData: watching.staticData() });
 	expect(await emitted(all)).toHaveLength(20);

@@ -1,7 +1,9 @@
 /**
  * Decides when a poll checks for deletions, and which IDs it watches from then on.
  */
+import { countRecords } from '../api/aggregates';
 import { packIds, unpackIds } from '../api/packing';
+import { readLatestChange } from '../api/pages';
 import { toFailure } from '../parameters/describeFailure';
 import { findDeletions, MAX_WATCHED, readWatchedIds } from './deletions';
 import type { Change } from '../changes/tracker';
@@ -21,7 +23,9 @@ interface Found {
 	 * n8n must store the state even if nothing is emitted. Without it, newly watched records would be
 	 * forgotten, and their deletion missed.
 	 */
-	mustStore: boolean;
+	mustStore?: boolean;
+	/** Why the check failed, if the poll has no changes to emit. The state holds nevertheless. */
+	failure?: unknown;
 }
 
 export class DeletionWatcher {
@@ -53,55 +57,58 @@ export class DeletionWatcher {
 		changes: Change[],
 		isBehind: boolean,
 	): Promise<Found> {
-		const { deletions, emitsChanges } = this.watch;
-		if (!deletions) return { deleted: [], mustStore: false };
-		if (!known) {
-			const saved = (await this.begin())!;
-			const ids = new Set(unpackIds(saved.ids));
-			return { deleted: [], saved: withIds(saved, ids, changes), mustStore: false };
-		}
+		const { deletions } = this.watch;
+		if (!deletions) return { deleted: [] };
+		if (!known) return { deleted: [], saved: withChanges((await this.begin())!, changes) };
 		const now = Date.now();
 		const isDue = now < known.checkedAt || now - known.checkedAt >= deletions.intervalMs;
 		const room = this.watch.changes.maximum - changes.length;
 		const mayCheck = isDue && !isBehind && room > 0 && this.budget.hasTime();
-		if (!mayCheck && changes.length === 0) return { deleted: [], saved: known, mustStore: false };
-		const ids = new Set(unpackIds(known.ids));
-		// An emitted change already shows that its record exists.
-		const options = { room, maxShare: deletions.maxShare, addsMatching: !emitsChanges };
-		const unchecked = () => ({
-			deleted: [],
-			saved: withIds(known, ids, changes),
-			mustStore: false,
-		});
-		if (!mayCheck) return unchecked();
-		const found = await findDeletions(this.check, ids, options).catch((error: unknown) => {
-			if (changes.length === 0) throw error;
-			// The next poll checks again. If each one has changes to emit, only the log says why nothing
-			// is deleted.
+		if (!mayCheck) return { deleted: [], saved: withChanges(known, changes) };
+		try {
+			const { saved, ...found } = await this.find(known, room);
+			return { ...found, saved: withChanges(saved, changes) };
+		} catch (error) {
+			// The next check is not sooner than after one that succeeds.
+			const saved = withChanges({ ...known, checkedAt: now }, changes);
+			if (changes.length === 0) return { deleted: [], saved, failure: error };
+			// If each poll has changes to emit, only the log says why nothing is deleted.
 			const { message, hint } = toFailure(error);
 			const text = [`The check for deletions failed: ${message}`, hint].filter(Boolean).join('. ');
 			this.client.logger.warn(`Data Platform Trigger: ${text}`);
+			return { deleted: [], saved };
+		}
+	}
+
+	private async find(known: SavedDeletions, room: number) {
+		const { watch, client, check } = this;
+		const checkedAt = Date.now();
+		const latest = await readLatestChange(client, watch.address);
+		const seen = `${await countRecords(client, watch.address)} ${latest}`;
+		if (seen === known.seen) return { deleted: [], saved: { ...known, checkedAt } };
+		const ids = new Set(unpackIds(known.ids));
+		const { deleted, added, isWhole, isListComplete } = await findDeletions(check, ids, {
+			...{ room, ...watch.deletions! },
+			added: new Set(known.added && unpackIds(known.added)),
+			// An emitted change already shows that its record exists.
+			addsMatching: !watch.emitsChanges,
 		});
-		if (!found) return unchecked();
-		const { deleted, added, isWhole } = found;
 		for (const id of added) if (ids.size < MAX_IDS) ids.add(id);
-		const checkedAt = isWhole ? now : known.checkedAt;
-		return {
-			deleted,
-			saved: withIds({ ...known, checkedAt }, ids, changes, deleted),
-			mustStore: added.length > 0,
-		};
+		for (const id of deleted) ids.delete(id);
+		const rest = isWhole ? { checkedAt, ...(isListComplete && { seen }) } : known;
+		return { deleted, saved: { ...rest, ids: packIds(ids) }, mustStore: added.length > 0 };
 	}
 }
 
-/** The state with the IDs of emitted records added and those of deleted ones removed. */
-function withIds(
-	saved: SavedDeletions,
-	ids: Set<string>,
-	changes: Change[],
-	deleted: string[] = [],
-): SavedDeletions {
-	for (const { record } of changes) if (ids.size < MAX_IDS) ids.add(record.id);
-	for (const id of deleted) ids.delete(id);
-	return { ...saved, ids: packIds(ids) };
+/** The state with the IDs of emitted records added. */
+function withChanges(saved: SavedDeletions, changes: Change[]): SavedDeletions {
+	if (changes.length === 0) return saved;
+	const ids = new Set(unpackIds(saved.ids));
+	const added = new Set(saved.added && unpackIds(saved.added));
+	for (const { record } of changes) {
+		if (ids.has(record.id) || ids.size >= MAX_IDS) continue;
+		ids.add(record.id);
+		added.add(record.id);
+	}
+	return { ...saved, ids: packIds(ids), ...(added.size > 0 && { added: packIds(added) }) };
 }

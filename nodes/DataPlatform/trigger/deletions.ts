@@ -24,8 +24,8 @@ const LOOKUPS_AT_ONCE = 4;
 /** If the list lacks more records that exist, it is not a list of the whole table. */
 const MAX_UNLISTED = 100;
 
-/** This few records may be missing, whatever their share. */
-const FEW_MISSING = 10;
+/** This few records may be missing, whatever their share, if they are no more than half of all. */
+const FEW_MISSING = 5;
 
 /** How often to read the list at the start if it turns out to be incomplete. */
 const MAX_LISTINGS = 3;
@@ -141,6 +141,26 @@ async function isGone({ client, address }: DeletionCheck, id: string): Promise<b
 	throw found;
 }
 
+const tooMany = (missing: number, size: number, limit: string, option: string) =>
+	new InputError(
+		`${missing} of ${size} records are missing at once, more than ${limit}; none was treated as deleted`,
+		{
+			hint: `Check the table, and what the token may read. If they were deleted, raise '${option}' in the options.`,
+		},
+	);
+
+interface DeletionOptions {
+	/** How many deletions there is room for. */
+	room: number;
+	/** How many records may be missing at once. */
+	maximum: number;
+	/** The same as a share of the watched records, in percent. */
+	maxShare: number;
+	/** Watched records that don't count for the share: they were created since the last check. */
+	added?: ReadonlySet<string>;
+	addsMatching: boolean;
+}
+
 /** The deletions that a check found. */
 export interface Deletions {
 	deleted: string[];
@@ -148,13 +168,13 @@ export interface Deletions {
 	added: string[];
 	/** Every record that the list lacks was looked up, and all deletions are returned. */
 	isWhole: boolean;
+	/** The list lacks no record that exists. */
+	isListComplete: boolean;
 }
 
 /**
  * Finds the watched records that were deleted.
  *
- * @param room how many deletions there is room for
- * @param maxShare how many of the watched records, in percent, may be missing at once
  * @param addsMatching whether to also return the records that match now
  * @throws {InputError} if more are missing, or the table is too large
  * @throws {ServiceError}
@@ -162,7 +182,7 @@ export interface Deletions {
 export async function findDeletions(
 	check: DeletionCheck,
 	watched: ReadonlySet<string>,
-	{ room, maxShare, addsMatching }: { room: number; maxShare: number; addsMatching: boolean },
+	{ room, maxShare, maximum, addsMatching, added }: DeletionOptions,
 ): Promise<Deletions> {
 	const { client, address, query, hasTime } = check;
 	const fields = await shortField(check);
@@ -173,13 +193,15 @@ export async function findDeletions(
 		return left === 0 && !mustBeWhole;
 	});
 	const missing = [...watched].filter((id) => !listed.has(id));
-	if (missing.length > FEW_MISSING && missing.length > (watched.size * maxShare) / 100) {
-		throw new InputError(
-			`${missing.length} of ${watched.size} records are missing at once, more than ${maxShare} %; none was treated as deleted`,
-			{
-				hint: `Check the table, and what the token may read. If they were deleted, raise '${LABELS.maxDeletedShare}' in the options.`,
-			},
-		);
+	const isOld = (id: string) => !added?.has(id);
+	const old = [...watched].filter(isOld).length;
+	const gone = missing.filter(isOld).length;
+	const few = Math.min(FEW_MISSING, Math.ceil(old / 2));
+	if (gone > few && gone > (old * maxShare) / 100) {
+		throw tooMany(gone, old, `${maxShare} %`, LABELS.maxDeletedShare);
+	}
+	if (missing.length > maximum) {
+		throw tooMany(missing.length, watched.size, String(maximum), LABELS.maxDeletions);
 	}
 	const deleted: string[] = [];
 	let unlisted = 0;
@@ -203,5 +225,6 @@ export async function findDeletions(
 		deleted,
 		added: (await readMatching()).filter((id) => !watched.has(id)),
 		isWhole: asked - excess.length === missing.length,
+		isListComplete: unlisted === 0,
 	};
 }

@@ -11,6 +11,7 @@ import { custom } from '../parameterKinds/kinds';
 import {
 	deletionCheckInterval,
 	maxDeletedShare,
+	maxDeletions,
 	maxRecordsPerPoll,
 	OPTION_UNLESS_ONLY_DELETIONS,
 	overlap,
@@ -39,6 +40,7 @@ const fields = [
 const options = [
 	deletionCheckInterval,
 	fieldsToLoad.with(OPTION_UNLESS_ONLY_DELETIONS),
+	maxDeletions,
 	maxDeletedShare,
 	savedView,
 	maxRecordsPerPoll,

@@ -212,7 +212,8 @@ class Poll {
 		// Store the start once more if n8n dropped it or another execution overwrote it.
 		const begins = known && isStored ? isMissing(known, parts) : this.isStartUnique;
 		const emits = items.length > 0;
-		const mustStore = !emits && (found.mustStore || (begins && this.budget.isScheduledTask));
+		const mustStore =
+			!emits && (found.mustStore === true || (begins && this.budget.isScheduledTask));
 		const startsExecution = emits || mustStore;
 		let next: SavedState;
 		if (known && !startsExecution && !begins) next = { ...known, ...parts };
@@ -222,6 +223,7 @@ class Poll {
 		// one.
 		if (startsExecution) saveState(this.context, next);
 		else if (begins) saveStart(this.context, next);
+		if (found.failure !== undefined) throw found.failure;
 		return { items, mustStore };
 	}
 

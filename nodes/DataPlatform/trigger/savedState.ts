@@ -34,8 +34,12 @@ export interface SavedState {
 export interface SavedDeletions {
 	/** The IDs of the watched records, packed (`api/packing`). */
 	ids: string;
-	/** When the last complete check was, by n8n's clock, in ms since 1970. */
+	/** Those of them that were created since the last complete check; packed. */
+	added?: string;
+	/** When the last check was complete or failed, by n8n's clock, in ms since 1970. */
 	checkedAt: number;
+	/** The count and the newest change of the table before the last complete check. */
+	seen?: string;
 }
 
 /** Makes a state that is newer than the previous one. */

@@ -13,6 +13,7 @@ import {
 	changeOutput,
 	deletionCheckInterval,
 	maxDeletedShare,
+	maxDeletions,
 	maxRecordsPerPoll,
 	overlap,
 	restartFrom,
@@ -41,6 +42,7 @@ interface DeletionOptions {
 	intervalMs: number;
 	/** In percent of the watched records. */
 	maxShare: number;
+	maximum: number;
 }
 
 export interface Watch {
@@ -139,6 +141,7 @@ export async function readWatch(
 			deletions: {
 				intervalMs: deletionCheckInterval.of(parameters, 0) * 60_000,
 				maxShare: maxDeletedShare.of(parameters, 0),
+				maximum: maxDeletions.of(parameters, 0),
 			},
 		}),
 		identity: identityOf(parameters, baseOrigin(String(baseUrl)), address),

@@ -61,7 +61,7 @@ class Table {
 	}
 
 	async find(watched: Iterable<string>, options: Partial<Parameters<typeof findDeletions>[2]> = {}): Promise<string[]> {
-		const all = { room: 1000, maxShare: 100, addsMatching: false, ...options };
+		const all = { room: 1000, maxShare: 100, maximum: 5000, addsMatching: false, ...options };
 		return (await findDeletions(this.check, new Set(watched), all)).deleted.sort();
 	}
 }
@@ -172,11 +172,47 @@ describe('bounds', () => {
 		expect(await table.find(watched, { maxShare: 50 })).toHaveLength(20);
 	});
 
-	test('few records are deleted, whatever their share', async () => {
-		const table = new Table(10);
+	test('no more than the maximum at once', async () => {
+		const table = new Table(1000);
+		const watched = [...table.ids];
+		remove(table, ...watched.slice(0, 101));
+		const refused = table.find(watched, { maximum: 100 });
+		await expect(refused).rejects.toMatchObject({
+			message: '101 of 1000 records are missing at once, more than 100; none was treated as deleted',
+			hint: expect.stringContaining("raise 'Max Deletions at Once'"),
+		});
+		table.ids.add('id-0');
+		expect(await table.find(watched, { maximum: 100 })).toHaveLength(100);
+	});
+
+	test.each([
+		[1, 1],
+		[2, 1],
+		[3, 2],
+		[5, 3],
+		[10, 5],
+		[20, 5],
+		[30, 6],
+	])('of %d records, %d may be missing', async (size, most) => {
+		const table = new Table(size);
+		const watched = [...table.ids];
+		remove(table, ...watched.slice(0, most));
+		expect(await table.find(watched, { maxShare: 20 })).toHaveLength(most);
+		table.ids.delete(watched[most]!);
+		if (most < size) await expect(table.find(watched, { maxShare: 20 })).rejects.toThrow(`${most + 1} of ${size} records are missing`);
+	});
+
+	test('a reloaded table: new records are not counted', async () => {
+		const table = new Table(30);
 		const watched = [...table.ids];
 		table.ids.clear();
-		expect(await table.find(watched, { maxShare: 0 })).toHaveLength(10);
+		const added = new Set(Array.from({ length: 300 }, (_, at) => `new-${at}`));
+		for (const id of added) table.ids.add(id);
+		const find = async () => await table.find([...watched, ...added], { maxShare: 20, added });
+		await expect(find()).rejects.toThrow('30 of 30 records are missing');
+		for (const id of watched) table.ids.add(id);
+		remove(table, ...[...added].slice(0, 100));
+		expect(await find()).toHaveLength(100);
 	});
 
 	test('no more than there is room for, the rest by the next checks', async () => {
@@ -185,7 +221,12 @@ describe('bounds', () => {
 		remove(table, ...watched.slice(100, 900));
 		const found: string[] = [];
 		for (const room of [3, 1000, 1000, 1000]) {
-			const { deleted, isWhole } = await findDeletions(table.check, new Set(watched), { room, maxShare: 100, addsMatching: false });
+			const { deleted, isWhole } = await findDeletions(table.check, new Set(watched), {
+				room,
+				maxShare: 100,
+				maximum: 1000,
+				addsMatching: false,
+			});
 			expect(deleted.length).toBeLessThanOrEqual(Math.min(room, 500));
 			expect(isWhole).toBe(found.length + deleted.length === 800);
 			found.push(...deleted);
@@ -297,7 +338,7 @@ describe('what a check requests', () => {
 
 	const LIST = '/tables/things/data';
 	const filter = { filter: [{ field: 'a', operator: 'eq', value: '1' }], filterOperator: 'and' as const };
-	const all = { room: 1000, maxShare: 100, addsMatching: true };
+	const all = { room: 1000, maxShare: 100, maximum: 1000, addsMatching: true };
 
 	test.each<[string, string[], string]>([
 		['the shortest that it has', ['long_text', 'text', 'number', 'file'], 'my number'],
@@ -329,7 +370,7 @@ describe('what a check requests', () => {
 		expect(requests).toEqual([`GET ${LIST}/count?`, 'GET /tables/things?', list, next(list)]);
 		const later = tableWith(['file'], ['a', 'b'], 500);
 		const found = await findDeletions(later.check(query), new Set(['b', 'gone']), all);
-		expect(found).toEqual({ deleted: ['gone'], added: ['a'], isWhole: true });
+		expect(found).toEqual({ deleted: ['gone'], added: ['a'], isWhole: true, isListComplete: true });
 		// The list of the whole table shows what was deleted; the list of matches, which records are
 		// new.
 		const all1000 = `GET ${LIST}?limit=1000`;
@@ -429,13 +470,57 @@ test('a check that fails does not keep changes back, and is in the log', async (
 		query: {},
 		emitsChanges: true,
 		changes: { kinds: new Set(['created']), overlapMs: 0, maximum: 10 },
-		deletions: { intervalMs: 0, maxShare: 50 },
+		deletions: { intervalMs: 1000, maxShare: 50, maximum: 100 },
 	} as unknown as Watch;
 	const watcher = new DeletionWatcher(connection, watch, { hasTime: () => true });
 	const known = { ids: packIds(['gone']), checkedAt: 0 };
 	const changes = [{ kind: 'created' as const, record: { id: 'new', fields: {} } }];
 	const { deleted, saved } = await watcher.next(known, changes, false);
-	expect({ deleted, ids: unpackIds(saved!.ids), checkedAt: saved!.checkedAt }).toEqual({ deleted: [], ids: ['gone', 'new'], checkedAt: 0 });
+	expect({ deleted, ids: unpackIds(saved!.ids) }).toEqual({ deleted: [], ids: ['gone', 'new'] });
 	expect(log).toEqual([expect.stringMatching(/^Data Platform Trigger: The check for deletions failed: The token has no right/)]);
-	await expect(watcher.next(known, [], false)).rejects.toThrow('no right');
+	// Nor is it repeated sooner than after the interval.
+	expect(await watcher.next(saved, [], false)).toEqual({ deleted: [], saved });
+	const alone = await watcher.next(known, [], false);
+	expect(alone).toMatchObject({ deleted: [], failure: { message: expect.stringContaining('no right') } });
+	expect(await watcher.next(alone.saved, [], false)).toEqual({ deleted: [], saved: alone.saved });
+});
+
+test('a check of a table in which nothing changed is two requests; any change makes it list the records', async () => {
+	const records = new Map([1, 2, 3].map((at) => [`id-${at}`, `2026-01-01T00:00:0${at}Z`]));
+	const requests: string[] = [];
+	const { connection } = fakePlatform(({ url }) => {
+		const { pathname, searchParams } = new URL(String(url));
+		const path = pathname.replace('/api/v2/things', '');
+		requests.push(path);
+		if (path.startsWith('/data/id-')) return notFound;
+		if (path === '/data/count') return httpResponse(200, { data: { count: records.size } });
+		if (!path.startsWith('/data')) return httpResponse(403, { errors: [] });
+		const all = [...records].map(([id, modified]) => ({ id, modified, fields: {} }));
+		if (searchParams.get('sort') === 'modified(desc)') return httpResponse(200, { data: all.reverse().slice(0, 1) });
+		return httpResponse(200, { data: all.slice(Number(searchParams.get('skip') ?? 0)) });
+	});
+	const watch = {
+		address: { table: 'things' },
+		query: {},
+		emitsChanges: true,
+		changes: { kinds: new Set(['created']), overlapMs: 0, maximum: 10 },
+		deletions: { intervalMs: 0, maxShare: 20, maximum: 100 },
+	} as unknown as Watch;
+	const watcher = new DeletionWatcher(connection, watch, { hasTime: () => true });
+	let saved = await watcher.begin();
+	const check = async () => {
+		requests.length = 0;
+		const found = await watcher.next(saved, [], false);
+		({ saved } = found);
+		return [found.deleted, requests.length];
+	};
+	expect(await check()).toEqual([[], 4]);
+	expect(await check()).toEqual([[], 2]);
+	records.delete('id-2');
+	expect(await check()).toEqual([['id-2'], 6]);
+	records.delete('id-1');
+	records.set('id-4', '2026-01-01T00:00:04Z');
+	const [deleted] = await check();
+	expect(deleted).toEqual(['id-1']);
+	expect(await check()).toEqual([[], 2]);
 });

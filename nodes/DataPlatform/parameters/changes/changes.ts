@@ -141,17 +141,25 @@ export const deletionCheckInterval = number('deletionCheckInterval', {
 	preset: 15,
 	...IF_DELETIONS_ARE_EMITTED,
 	description:
-		'How often to look for deleted records, in minutes. A check takes one request for each 1,000 records of the table. With 0, every poll checks.',
+		'How often to look for deleted records, in minutes. A check takes two requests, and if the table changed, one more for each 1,000 records. With 0, every poll checks.',
 });
 
 export const maxDeletedShare = number('maxDeletedShare', {
 	label: LABELS.maxDeletedShare,
 	min: 0,
 	max: 100,
-	preset: 50,
+	preset: 20,
 	...IF_DELETIONS_ARE_EMITTED,
 	description:
-		'If more of the records than this, and more than 10, are missing at once, the poll fails and emits no deletions: the token may simply not be allowed to see them',
+		'If more of the records than this, and more than 5 or half of them, are missing at once, the poll fails and emits no deletions: the token may simply not be allowed to see them',
+});
+
+export const maxDeletions = wholeNumber('maxDeletions', {
+	label: LABELS.maxDeletions,
+	min: 0,
+	preset: 100,
+	...IF_DELETIONS_ARE_EMITTED,
+	description: 'The same as a number of records',
 });
 
 type SelectionParameter = FilterParameter | NameOf<typeof savedView>;

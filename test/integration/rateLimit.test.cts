@@ -48,6 +48,24 @@ describe('429 on every third request', () => {
 	});
 });
 
+test.each(['long', 'date'])(
+	'the day is used up (%s): the run ends at once, with what is written and when to go on',
+	async (quotaRetryAfter) => {
+		await harness.settings({ dailyQuota: 3, quotaRetryAfter });
+		const start = Date.now();
+		const result = await harness.run('create', { ...goingOn, items: numbered(30), options: { batchSize: 10, parallelRequests: 1 } });
+		expect(Date.now() - start).toBeLessThan(30_000);
+		const failed = result.json().filter(({ error }) => error);
+		expect(failed.length).toBeGreaterThan(0);
+		expect(await harness.records()).toHaveLength(30 - failed.length);
+		expect(failed[0]).toMatchObject({
+			error: expect.stringContaining('seem to be used up'),
+			message: expect.stringMatching(/Run it again after \d{4}-.*does not help/),
+			details: { code: 'quotaUsedUp', retryable: true, retryAfter: expect.any(Number) },
+		});
+	},
+);
+
 test('a run that gives up has an outcome for each item, and sends nothing more', async () => {
 	await harness.faults({ match: bulk, when: { nth: [2] }, fault: refused });
 	const result = await harness.run('create', { ...goingOn, items: numbered(6), options: { batchSize: 2 } });

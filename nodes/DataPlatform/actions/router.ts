@@ -32,6 +32,9 @@ import { addressKey } from '../api/endpoints';
 import { whyMissing } from '../api/structure';
 import { findOperation } from './index';
 
+/** How long a tool may wait in all for retries, in seconds: an agent waits for it. */
+const MAX_AGENT_WAIT_S = 20;
+
 /** Runs `work` and returns its error, if any, in words for the user. */
 async function failureOf(work: () => Promise<void>): Promise<Failure | undefined> {
 	try {
@@ -142,12 +145,15 @@ async function createRun(
 	itemCount: number,
 ): Promise<RunContext<string>> {
 	const reader = readerOf(context, shown);
+	const wait = runSetting(reader, maxRetryWait, itemCount);
+	const isAgent = isTool(context.getNode());
 	const settings = {
 		timeout: runSetting(reader, timeout, itemCount),
-		maxRetryWait: runSetting(reader, maxRetryWait, itemCount),
+		maxRetryWait: isAgent ? Math.min(wait ?? MAX_AGENT_WAIT_S, MAX_AGENT_WAIT_S) : wait,
 		skipAudit: runSetting(reader, skipAudit, itemCount),
 	};
-	return new RunContext(context, await createClient(context, settings), shown);
+	const client = await createClient(context, settings, isAgent ? 'Try again later.' : undefined);
+	return new RunContext(context, client, shown);
 }
 
 async function runAll(context: IExecuteFunctions, operation: Operation, report: ItemResults) {

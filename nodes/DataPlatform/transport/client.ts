@@ -6,6 +6,7 @@ import { sleep, type Logger } from 'n8n-workflow';
 
 import { allowedOrigins, baseOrigin } from './allowedOrigins';
 import { MAX_PARALLEL, Slots } from './concurrency';
+import { DailyQuota, quotaUsedUp } from './dailyQuota';
 import { ServiceError } from './errors';
 import {
 	asNotApplied,
@@ -72,6 +73,7 @@ export class ApiClient {
 	readonly logger: Logger;
 	private readonly rateLimiter: RateLimiter;
 	private readonly retryBudget: RetryBudget;
+	private readonly dailyQuota: DailyQuota;
 	private readonly slots = new Slots(MAX_PARALLEL);
 	/** The time up to which `stats` already counts waits: requests may wait at the same time. */
 	private countedUntil = 0;
@@ -100,6 +102,7 @@ export class ApiClient {
 		this.origins = allowedOrigins(settings.baseUrl, settings.webhookOrigins);
 		this.rateLimiter = new RateLimiter(settings.requestsPerMinute);
 		this.retryBudget = new RetryBudget(settings.retryBudgetMs);
+		this.dailyQuota = new DailyQuota(settings.account, settings.retryBudgetMs);
 		this.logger = transport.logger;
 	}
 
@@ -129,17 +132,23 @@ export class ApiClient {
 	private async sendWithRetries(request: ApiRequest): Promise<ApiResponse | ServiceError> {
 		let retries = 0;
 		let rateLimitCount = 0;
+		let limitedSince = Infinity;
 		let ambiguous: ServiceError | undefined;
 		for (;;) {
 			const result = await this.slots.run(async () => await this.sendInTurn(request));
-			if (!(result instanceof ServiceError)) return { ...result, previousAttempt: ambiguous };
+			if (!(result instanceof ServiceError)) {
+				this.dailyQuota.served();
+				return { ...result, previousAttempt: ambiguous };
+			}
 			if (result.delivery === 'canceled') return ambiguous ?? result;
 			// The attempt that may still be pending matters most.
 			if (result.delivery === 'ambiguous' && !ambiguous?.stillPending) ambiguous = result;
 
 			const delay = retryDelay(result, request.retryMode, retries, Math.random(), rateLimitCount);
 			const final = ambiguous ? withLaterFailure(ambiguous, result) : result;
-			const failure = delay === undefined ? final : this.beyondBudget(final, delay);
+			if (result.status === 429) limitedSince = Math.min(limitedSince, performance.now());
+			else if (result.delivery === 'rejected') this.dailyQuota.served();
+			const failure = this.finalFailure(final, result, limitedSince, delay);
 			if (failure) return failure;
 			request.onRetry?.(result);
 			if (isWaitRequest(result)) rateLimitCount += 1;
@@ -148,11 +157,29 @@ export class ApiClient {
 		}
 	}
 
-	/** The failure to return if the retry budget does not allow this wait. */
-	private beyondBudget(cause: ServiceError, delay: number): ServiceError | undefined {
+	/**
+	 * The failure to return if no further attempt is made: it would be in vain, or the retry budget
+	 * does not allow the wait.
+	 *
+	 * @param limitedSince when the request got its first 429
+	 */
+	private finalFailure(
+		cause: ServiceError,
+		{ status, message, retryAfterMs }: ServiceError,
+		limitedSince: number,
+		delay: number | undefined,
+	): ServiceError | undefined {
 		const { retryBudgetMs, retryBudgetHint } = this.settings;
-		if (retryBudgetMs === 0) return cause;
+		const { dailyQuota } = this;
+		const isLimited = status === 429;
+		if (isLimited && dailyQuota.isMeantBy(message, retryAfterMs, limitedSince)) {
+			return quotaUsedUp(cause, retryBudgetHint);
+		}
+		if (delay === undefined || retryBudgetMs === 0) return cause;
 		if (this.retryBudget.reserve(performance.now(), delay)) return undefined;
+		if (isLimited && dailyQuota.isSilentSince(limitedSince)) {
+			return quotaUsedUp(cause, retryBudgetHint);
+		}
 		return new ServiceError(
 			`${cause.message}; waiting longer would pass the limit of ${Math.round(retryBudgetMs / 1000)} s for this execution`,
 			{

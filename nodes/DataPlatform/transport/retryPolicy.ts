@@ -4,7 +4,7 @@
 import type { ServiceError } from './errors';
 
 /** A 429 without `Retry-After` means that the token's requests for this minute are used up. */
-const RATE_LIMIT_WAIT_MS = 60_000;
+export const RATE_LIMIT_WAIT_MS = 60_000;
 
 /** Backoff: 0.5 s, 1 s, 2 s, … up to 30 s, each shortened at random to spread clients out. */
 const FIRST_BACKOFF_MS = 500;

@@ -44,6 +44,11 @@ export function requireRight(
 	);
 }
 
+/** Throws an ApiError (403) if bulk requests need a right of their own, and the token lacks it. */
+export function requireBulkRight(state: SandboxState, token: Token, app: App, table: Table): void {
+	if (state.settings.bulkRight === 'import') requireRight(state, token, 'import', app, table);
+}
+
 /** Throws an ApiError (403) for token types without rights on tables. */
 export function requireTableToken(token: Token): void {
 	if (token.type === 'role' || token.type === 'jwt') return;

@@ -36,6 +36,13 @@ export class ApiError extends Error {
 	}
 }
 
+/** 400: the plan allows no more records or files. How a service answers is a variant. */
+export class LimitError extends ApiError {
+	constructor(message: string) {
+		super(400, [{ type: 'exception', id: 'limitExceededException', message }]);
+	}
+}
+
 /** An invalid value in one field of one record. */
 export function fieldError(message: string): ErrorItem {
 	return { type: 'info', id: 'fieldValidationException', message };

@@ -1,4 +1,4 @@
-import { requireRight } from '../access/rights.mts';
+import { requireBulkRight, requireRight } from '../access/rights.mts';
 import {
 	filterScope,
 	addressedTable,
@@ -7,7 +7,14 @@ import {
 	type Handler,
 } from '../api/request.mts';
 import type { JsonObject, Table } from '../state/model.mts';
-import { ApiError, errorEntries, fieldError, tooLarge, type ErrorItem } from '../api/errors.mts';
+import {
+	ApiError,
+	errorEntries,
+	fieldError,
+	LimitError,
+	tooLarge,
+	type ErrorItem,
+} from '../api/errors.mts';
 import { filterFromQuery } from '../query/filter.mts';
 import { filterToSql } from '../query/sql.mts';
 import { fetchRemoteFiles } from '../records/remoteFiles.mts';
@@ -44,6 +51,7 @@ export const replaceRecords: Handler = (request) => updateMany(request, 'replace
 export const deleteRecords: Handler = (request) => {
 	const { app, table } = addressedTable(request);
 	requireRight(request.state, request.token, 'delete', app, table);
+	requireBulkRight(request.state, request.token, app, table);
 	const { limit, filter } = request.query as { limit: number; filter?: string };
 	const where =
 		filter === undefined
@@ -74,6 +82,7 @@ async function writeMany(
 	const { bulk: sent, useUpsert = false } = request.body as BulkBody;
 	requireRight(state, request.token, right, app, table);
 	if (useUpsert) requireRight(state, request.token, upsertRight, app, table);
+	requireBulkRight(state, request.token, app, table);
 	const { maxBulkRecords } = state.settings;
 	if (maxBulkRecords !== null && sent.length > maxBulkRecords) {
 		throw tooLarge(`At most ${maxBulkRecords} records are accepted in one request.`);
@@ -128,6 +137,9 @@ function writeAll(
 			}
 		} catch (error) {
 			if (!(error instanceof ApiError) || error.status !== 400) throw error;
+			if (error instanceof LimitError && request.state.settings.limitErrors === 'wholeBatch') {
+				throw error;
+			}
 			result.errors.push(...error.items.map((entry) => ({ ...entry, position: index })));
 		}
 	});

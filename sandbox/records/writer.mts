@@ -11,6 +11,7 @@ import {
 	type Table,
 } from '../state/model.mts';
 import { fieldError, ApiError, type ErrorItem } from '../api/errors.mts';
+import { requireRoomForFile, requireRoomForRecord } from './limits.mts';
 
 export interface WriteResult {
 	outcome: 'inserted' | 'updated' | 'unchanged';
@@ -63,6 +64,7 @@ export class RecordWriter {
 		const next = this.#merge({}, input, 'replace');
 		this.#checkRejections(next.fields);
 		const { state, number } = this.#request;
+		requireRoomForRecord(state, this.#table);
 		const fields = this.#inOrder({ ...next.fields, ...this.#seriesNumbers() });
 		const { now, isLate } = this.#split(fields);
 		const record = state.records.insert(this.#table, { id, key: next.key, fields: now }, number);
@@ -252,7 +254,11 @@ export class RecordWriter {
 			appendsMessages: state.settings.chatWrites === 'append',
 			linkedTable: (field) => linkedTable(state, this.#table, field),
 			recordExists: (table, id) => state.records.get(table, id) !== undefined,
-			storeFile: (field, input) => state.files.add(this.#table, field, input),
+			storeFile: (field, input) => {
+				const file = state.files.add(this.#table, field, input);
+				requireRoomForFile(state, Number(file.fileSize));
+				return file;
+			},
 		};
 	}
 

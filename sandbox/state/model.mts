@@ -108,7 +108,7 @@ export interface App {
 	timeZone: string;
 }
 
-export const rights = ['structure', 'read', 'create', 'update', 'delete'] as const;
+export const rights = ['structure', 'read', 'create', 'update', 'delete', 'import'] as const;
 export type Right = (typeof rights)[number];
 
 export interface Role {

@@ -85,7 +85,7 @@ test('report-of-every-sync.json: if the token may not write the report, the run 
 
 	const result = await run({ ...demo.credential, token });
 	expect(result.error).toMatchObject({
-		message: expect.stringMatching(/^The token has no right to do this: .*syncRuns/),
+		message: expect.stringMatching(/^The role .*syncRuns/),
 		node: { name: 'Keep the report' },
 		context: { details: { outcome: 'failed', status: 403 } },
 	});

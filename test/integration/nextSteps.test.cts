@@ -9,10 +9,16 @@ const ALL = ['get', 'getAll', 'upsert', 'create'];
 const READS = ['get', 'getAll'];
 const WRITES = ['upsert', 'create'];
 
+const PLAN = "If the account's plan is the reason, make room or extend it.";
+
 test.each<[statuses: number[], operations: string[], next: string]>([
 	[[401], ALL, "Check 'Token' in the credential for slips, or create a new token in the platform."],
 	[[402, 405, 410, 418, 451], ALL, 'Correct what the message names, then run it again.'],
-	[[403], ALL, "Give the token's role the right to do this in the platform, or use another token."],
+	[
+		[403],
+		ALL,
+		"If the token's role lacks a right, add it in the platform, or use another token. If the account's plan is the reason, only another plan helps.",
+	],
 	[[429], ALL, "Set 'Requests per Minute' in the credential, under 'More Settings', to what the platform allows."],
 	[[400, 409, 422], READS, 'Correct what the message names, then run it again.'],
 	[[400, 409, 422], WRITES, 'See what the message asks for, then run it again.'],
@@ -22,8 +28,9 @@ test.each<[statuses: number[], operations: string[], next: string]>([
 		['getAll', ...WRITES],
 		'Check the application and the table; they may have been renamed or deleted. Choose them from their lists.',
 	],
-	[[413], READS, 'Send less in one request: shorten its filter, its values or its body.'],
-	[[413], WRITES, "Lower 'Batches, Timeouts and Retries → Batch Size' or send less in one record."],
+	[[413], READS, `Send less in one request: shorten its filter, its values or its body. ${PLAN}`],
+	[[413], WRITES, `Lower 'Batches, Timeouts and Retries → Batch Size' or send less in one record. ${PLAN}`],
+	[[507], ALL, `Correct what the message names, then run it again. ${PLAN}`],
 	[[500, 502, 503, 504], READS, 'Check the platform and the network, then run it again.'],
 	[[500, 502, 503, 504], ['upsert'], 'It is safe to run it again: with the same import key nothing is doubled.'],
 	[

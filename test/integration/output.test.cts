@@ -96,7 +96,7 @@ describe('what can’t be read after the write', () => {
 		await harness.faults({ match: { path: '/data/filter$' }, fault: { kind: 'status', status: 403 } });
 		const result = await harness.run('create', { items: numbered(2), options: { output: 'stored' } });
 		expect(result.error).toBeUndefined();
-		const notRead = expect.stringContaining('The token has no right to do this');
+		const notRead = expect.stringContaining('A fault: status 403 (403)');
 		expect(result.json()).toMatchObject([
 			{ outcome: 'inserted', number: '1', notRead },
 			{ outcome: 'inserted', number: '2', notRead },

@@ -160,7 +160,8 @@ async function runAll(context: IExecuteFunctions, operation: Operation, report: 
 	const run = await createRun(context, operation, context.getInputData().length);
 	if (operation.kind === 'bulk') await operation.execute(run, report);
 	else await runItems(operation, run, report, context.continueOnFail());
-	const { stats, waitReasons } = run.client;
+	const { stats, waitReasons, notices } = run.client;
+	for (const notice of notices) run.hint(notice, 'warning');
 	if (waitReasons.size === 0) return;
 	run.hint(`${Math.round(stats.waitedMs / 1000)} s waited: ${[...waitReasons].join('; ')}.`);
 }

@@ -14,7 +14,7 @@ import type {
 	PlatformRecord,
 	TableAddress,
 } from '../api/types';
-import { InputError, ServiceError } from '../transport/errors';
+import { InputError, isForbidden, ServiceError } from '../transport/errors';
 import { getOwn } from '../transport/json';
 import { isLoopback, OriginError, safeUrl } from '../transport/allowedOrigins';
 import {
@@ -130,10 +130,10 @@ export async function uploadFiles(
 /** A failed upload in words of its own. */
 function uploadFailure(failure: ServiceError, uploads: Upload[]): ServiceError {
 	const { delivery, status } = failure;
-	if (status === 413) {
+	if (status === 413 || (status === 507 && delivery === 'rejected')) {
 		return new ServiceError(`${failure.message} (${nameList(uploads.map(({ name }) => name))})`, {
 			...failure,
-			hint: "The platform doesn't accept files of this size. Nothing was written.",
+			hint: 'Nothing was written. If the file is too large, send a smaller one. If the storage is full, make room first.',
 		});
 	}
 	if (delivery !== 'notApplied' || status !== undefined) return failure;
@@ -263,7 +263,7 @@ async function readAfter(
 	known?: PlatformRecord,
 ) {
 	return await readRecord(client, address, id).catch((error: ServiceError) => {
-		if (known && error.status === 403) return known;
+		if (known && isForbidden(error)) return known;
 		const message = `The platform confirmed the change, but reading the record failed: ${error.message}`;
 		throw new ServiceError(message, { ...error, delivery: 'ambiguous' });
 	});

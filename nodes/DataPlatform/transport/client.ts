@@ -83,6 +83,8 @@ export class ApiClient {
 	private pauseReason = '';
 	/** Why requests waited noticeably. */
 	readonly waitReasons = new Set<string>();
+	/** What the user learns after the run, besides waits. */
+	readonly notices = new Set<string>();
 	/** Identifies the service and the token. */
 	readonly account: string;
 	/** The base URL's origin. */

@@ -49,6 +49,10 @@ export const serviceErrorOrThrow = (error: unknown): ServiceError => {
 export const isFromPlatform = ({ body }: ServiceError): boolean =>
 	toErrorEntries(body?.errors).length > 0;
 
+/** The platform itself forbids it: the token lacks a right, or the account's plan does not include it. */
+export const isForbidden = (error: ServiceError): boolean =>
+	error.status === 403 && isFromPlatform(error);
+
 /** The platform itself reports that the requested object does not exist; not just any 404. */
 export const isNotFound = (error: ServiceError): boolean =>
 	error.status === 404 && isFromPlatform(error);

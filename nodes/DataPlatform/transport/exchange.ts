@@ -9,7 +9,7 @@ import type {
 	Logger,
 } from 'n8n-workflow';
 
-import { ServiceError } from './errors';
+import { isFromPlatform, ServiceError } from './errors';
 import {
 	parseResponse,
 	timeoutError,
@@ -132,7 +132,11 @@ export async function exchange(
 	if (!(result instanceof ServiceError)) return unconfirmed(request, result.status) ?? result;
 	// A download changes nothing, even if the network reports it as ambiguous.
 	if (receive && isCanceled()) return canceled();
-	const hint = withToken && tokenHint(result.status, settings.token, request.purpose ?? 'data');
+	const isAboutToken = result.status !== 403 || expect === 'anything' || isFromPlatform(result);
+	const hint =
+		withToken &&
+		isAboutToken &&
+		tokenHint(result.status, settings.token, request.purpose ?? 'data');
 	return hint ? new ServiceError(result.message, { ...result, hint }) : result;
 }
 

@@ -131,6 +131,12 @@ export function toServiceError(error: unknown): ServiceError {
 const NOT_THE_PLATFORM =
 	"Another server may have responded, such as a proxy. Check the 'Base URL' in the credential and the network.";
 
+const GATEWAY_HINT =
+	'It may dislike a text in the request. Ask who runs the network or the platform to allow it, or change the text.';
+
+/** Statuses with the same meaning whoever answers. */
+const MEANS_THE_SAME = new Set([401, 408, 413, 429]);
+
 const CHECK_PLATFORM = 'Check the platform and the network, then run it again.';
 
 export const CORRECT_REQUEST = 'Correct what the message names, then run it again.';
@@ -145,6 +151,9 @@ export const timeoutError = () =>
 
 /** A gateway timed out; the server behind it may still be working. */
 const GATEWAY_TIMEOUT = 504;
+
+/** Nothing more can be stored. */
+const STORAGE_FULL = 507;
 
 const TOO_MANY_REQUESTS_HINT =
 	"Set 'Requests per Minute' in the credential, under 'More Settings', to what the platform allows.";
@@ -196,6 +205,11 @@ const STATUS_MEANING: Record<number, string> = {
 	429: 'The platform asked to wait: too many requests',
 };
 
+/** Statuses that may also mean the account's plan: the platform's own sentence is all that is certain. */
+const IS_PLAN_POSSIBLE = new Set([403, 413, STORAGE_FULL]);
+
+const IF_PLAN = " If the account's plan is the reason, make room or extend it.";
+
 /**
  * The meaning of a status, and the platform's own message. For a 404, the message alone is enough.
  */
@@ -204,6 +218,7 @@ function describeRejection(status: number, reason: string | undefined) {
 	if (status >= 500) what ??= `The platform failed (${status})`;
 	if (what === undefined || reason === undefined) return what ?? reason;
 	if (status === 404) return reason;
+	if (IS_PLAN_POSSIBLE.has(status)) return `${reason} (${status})`;
 	return `${what}${what.includes(':') ? '. ' : ': '}${reason}`;
 }
 
@@ -262,9 +277,10 @@ function doubtfulSuccess(
 export const errorInSuccess = (status: number, { message, id }: ErrorEntry) =>
 	`The platform responded with success (${status}), and with an error: ${message ?? id ?? 'no reason given'}`;
 
-/** What became of a request that was answered with an error. */
-function deliveryOf(status: number, retryAfterMs: number | undefined) {
+/** What became of a request that was answered with an error. @param entry the platform's, if it has any */
+function deliveryOf(status: number, retryAfterMs: number | undefined, entry?: ErrorEntry) {
 	if (status === 429 || (status === 503 && retryAfterMs !== undefined)) return 'notApplied';
+	if (status === STORAGE_FULL && entry) return 'rejected';
 	// A gateway may fail after it has passed on the request.
 	if (status >= 500 || status === 408) return 'ambiguous';
 	return 'rejected';
@@ -292,12 +308,20 @@ function rejection(
 			hint: NOT_THE_PLATFORM,
 		});
 	}
+	const isGateway = !entry && !(body && otherText) && expect !== 'anything';
+	if (isGateway && status >= 400 && status < 500 && !MEANS_THE_SAME.has(status)) {
+		return new ServiceError(
+			`Something between n8n and the platform, such as a firewall, refused the request (${status})${otherText ? `: ${otherText}` : ''}`,
+			{ delivery: 'rejected', status, body, hint: GATEWAY_HINT },
+		);
+	}
 	const date = Date.parse(String(headers.date));
 	const now = Number.isNaN(date) ? Date.now() : date;
 	const retryAfterMs = parseRetryAfter(headers['retry-after'], now);
-	const delivery = deliveryOf(status, retryAfterMs);
+	const delivery = deliveryOf(status, retryAfterMs, entry);
 	const isPlatforms = delivery !== 'ambiguous' && entry;
 	const usual = isPlatforms ? CORRECT_REQUEST : CHECK_PLATFORM;
+	const isPlan = entry && IS_PLAN_POSSIBLE.has(status);
 	const message = describeRejection(status, entry ? entry.message : otherText);
 	return new ServiceError(message || `The platform rejected the request (${status})`, {
 		delivery,
@@ -306,6 +330,6 @@ function rejection(
 		code: entry?.id,
 		retryAfterMs,
 		body,
-		hint: STATUS_HINTS[status]?.(path) ?? usual,
+		hint: `${STATUS_HINTS[status]?.(path) ?? usual}${isPlan ? IF_PLAN : ''}`,
 	});
 }

@@ -40,6 +40,8 @@ const CHECK_TOKEN =
 const OTHER_WEBHOOK_TOKEN =
 	'A webhook requires a workflow execution token or a personal API token: try the other one.';
 
+const IF_PLAN = "If the account's plan is the reason, only another plan helps.";
+
 /** A shorter one could be part of ordinary text. */
 const MIN_TOKEN_LENGTH = 8;
 
@@ -110,6 +112,6 @@ export function tokenHint(
 		return `${text} requires a token of type ${fitting}; the credential has a '${TOKEN_TYPES[type] ?? type}'.`;
 	}
 	if (purpose === 'workflows') return OTHER_WEBHOOK_TOKEN;
-	if (type !== 'role') return 'Ask for a token that has this right.';
-	return "Give the token's role the right to do this in the platform, or use another token.";
+	if (type !== 'role') return `Ask for a token that has this right. ${IF_PLAN}`;
+	return `If the token's role lacks a right, add it in the platform, or use another token. ${IF_PLAN}`;
 }

@@ -11,7 +11,7 @@ import { readTable } from '../api/structure';
 import type { PlatformRecord, TableAddress } from '../api/types';
 import type { ApiClient } from '../transport/client';
 import { forEachConcurrent } from '../transport/concurrency';
-import { serviceErrorOrThrow, InputError, ServiceError } from '../transport/errors';
+import { serviceErrorOrThrow, InputError, isForbidden, ServiceError } from '../transport/errors';
 import { LABELS } from '../labels';
 
 /** How many records a watched table may have: each check lists them all, and all IDs are stored. */
@@ -137,7 +137,7 @@ async function isGone({ client, address }: DeletionCheck, id: string): Promise<b
 	const found = await findRecord(client, address, id).catch(serviceErrorOrThrow);
 	if (!(found instanceof ServiceError)) return found === null;
 	// It exists, but this token may not read it.
-	if (found.status === 403) return false;
+	if (isForbidden(found)) return false;
 	throw found;
 }
 

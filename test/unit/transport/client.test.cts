@@ -124,13 +124,17 @@ describe('the token', () => {
 			{},
 			"Reading and writing data requires a token of type 'API Token With Role' or 'Standard JWT Token'; the credential has a 'Short API Token'.",
 		],
-		['files, which its type may read', { purpose: 'attachments' }, 'Ask for a token that has this right.'],
-		['a host that it was not sent to', { to: { url: elsewhere, withToken: false } }, 'Correct what the message names, then run it again.'],
+		['files, which its type may read', { purpose: 'attachments' }, expect.stringContaining('Ask for a token that has this right.')],
+		[
+			'a host that it was not sent to',
+			{ to: { url: elsewhere, withToken: false } },
+			expect.stringContaining('Correct what the message names'),
+		],
 	])('what to do after a 403 for %s', async (_, more, hint) => {
 		const { client } = tokenClient(httpResponse(403, { errors: [{ id: 'c', message: 'no' }] }));
 		const failure = asFailure(await client.tryRequest({ ...get, ...more }));
 		expect(failure).toMatchObject({ status: 403, delivery: 'rejected', code: 'c' });
-		expect(failure.message).toBe('The token has no right to do this: no');
+		expect(failure.message).toBe('no (403)');
 		expect(failure.hint).toEqual(hint);
 	});
 

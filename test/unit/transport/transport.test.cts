@@ -93,7 +93,7 @@ describe('a token', () => {
 	const expired = { type: 'jwt', expires: PAST };
 	const valid = { type: 'jwt', expires: '2999-01-01T00:00:00.000Z' };
 	const EXPIRED = 'The token expired on 2001-09-09 01:46 UTC. Create a new token in the platform and enter it in the credential.';
-	const otherRight = 'Ask for a token that has this right.';
+	const otherRight = "Ask for a token that has this right. If the account's plan is the reason, only another plan helps.";
 	test.each([
 		[401, role, 'data', CHECK_TOKEN],
 		[401, expired, 'data', EXPIRED],
@@ -102,7 +102,7 @@ describe('a token', () => {
 		[401, expired, 'workflows', EXPIRED],
 		[403, { type: 'workflow' }, 'workflows', OTHER_WEBHOOK_TOKEN],
 		[403, role, 'workflows', OTHER_WEBHOOK_TOKEN],
-		[403, role, 'data', expect.stringContaining("token's role the right")],
+		[403, role, 'data', expect.stringContaining("If the token's role lacks a right, add it")],
 		[403, { type: 'jwt' }, 'data', otherRight],
 		[403, { type: 'short' }, 'attachments', otherRight],
 		[
@@ -361,10 +361,21 @@ describe('a response', () => {
 			parse(400, { errors: [entry] }),
 			failed(400, { message: 'too young', delivery: 'rejected', code: 'code1', stillPending: false }),
 		],
-		['400 without a reason', parse(400, ''), { message: 'The platform rejected the request (400)' }],
+		['400 without a reason', parse(400, { errors: [{}] }), { message: 'The platform rejected the request (400)' }],
+		...[400, 403, 405, 406, 414, 422].map((status): [string, ReturnType<typeof parse>, object] => [
+			`${status} of a gateway`,
+			parse(status, '<html>'),
+			failed(status, {
+				message: `Something between n8n and the platform, such as a firewall, refused the request (${status})`,
+				delivery: 'rejected',
+				hint: 'It may dislike a text in the request. Ask who runs the network or the platform to allow it, or change the text.',
+			}),
+		]),
 		['199', parse(199, {}), { message: 'The platform rejected the request (199)' }],
 		['401', parse(401, { errors: [entry] }), { message: 'The platform did not accept the token: too young', delivery: 'rejected' }],
-		['403', parse(403, ''), { message: 'The token has no right to do this' }],
+		['403', parse(403, { errors: [entry] }), { message: 'too young (403)' }],
+		['403 without a reason', parse(403, { errors: [{}] }), { message: 'The token has no right to do this' }],
+		['403 of a webhook', parse(403, '', 'anything'), { message: 'The token has no right to do this' }],
 		[
 			"404 without the platform's own error",
 			parse(404, { message: 'no route' }),
@@ -409,6 +420,16 @@ describe('a response', () => {
 				stillPending: false,
 			},
 		],
+		[
+			'507',
+			parse(507, { errors: [entry] }),
+			{
+				message: 'too young (507)',
+				delivery: 'rejected',
+				hint: "Correct what the message names, then run it again. If the account's plan is the reason, make room or extend it.",
+			},
+		],
+		['507 of a gateway', parse(507, ''), { delivery: 'ambiguous' }],
 		['503', parse(503, ''), { delivery: 'ambiguous' }],
 		['503 that asks to wait', parse(503, '', 'json', { 'retry-after': '7' }), { delivery: 'notApplied', retryAfterMs: 7000 }],
 		['500 that asks to wait', parse(500, '', 'json', { 'retry-after': '7' }), { delivery: 'ambiguous', retryAfterMs: 7000 }],

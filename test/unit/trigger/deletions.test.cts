@@ -50,7 +50,7 @@ class Table {
 			return httpResponse(200, { data });
 		}
 		const id = decodeURIComponent(path.replace('/data/', ''));
-		if (!path.startsWith('/data/')) return httpResponse(403, { errors: [] });
+		if (!path.startsWith('/data/')) return httpResponse(403, { errors: [{ message: 'no' }] });
 		const other = this.single?.(id);
 		if (other) return other;
 		return this.ids.has(id) ? httpResponse(200, { data: { id, fields: {} } }) : notFound;
@@ -145,7 +145,7 @@ describe('what says nothing about a record', () => {
 		const table = new Table(4);
 		const watched = [...table.ids];
 		remove(table, 'id-1', 'id-2');
-		table.single = (id) => (id === 'id-2' ? httpResponse(403, { errors: [] }) : undefined);
+		table.single = (id) => (id === 'id-2' ? httpResponse(403, { errors: [{ message: 'no' }] }) : undefined);
 		expect(await table.find(watched)).toEqual(['id-1']);
 	});
 
@@ -464,7 +464,7 @@ describe('at the bounds', () => {
 });
 
 test('a check that fails does not keep changes back, and is in the log', async () => {
-	const { connection, log } = fakePlatform(() => httpResponse(403, { errors: [] }));
+	const { connection, log } = fakePlatform(() => httpResponse(403, { errors: [{ message: 'no' }] }));
 	const watch = {
 		address: { table: 'things' },
 		query: {},
@@ -477,11 +477,11 @@ test('a check that fails does not keep changes back, and is in the log', async (
 	const changes = [{ kind: 'created' as const, record: { id: 'new', fields: {} } }];
 	const { deleted, saved } = await watcher.next(known, changes, false);
 	expect({ deleted, ids: unpackIds(saved!.ids) }).toEqual({ deleted: [], ids: ['gone', 'new'] });
-	expect(log).toEqual([expect.stringMatching(/^Data Platform Trigger: The check for deletions failed: The token has no right/)]);
+	expect(log).toEqual([expect.stringMatching(/^Data Platform Trigger: The check for deletions failed: no \(403\)/)]);
 	// Nor is it repeated sooner than after the interval.
 	expect(await watcher.next(saved, [], false)).toEqual({ deleted: [], saved });
 	const alone = await watcher.next(known, [], false);
-	expect(alone).toMatchObject({ deleted: [], failure: { message: expect.stringContaining('no right') } });
+	expect(alone).toMatchObject({ deleted: [], failure: { message: 'no (403)' } });
 	expect(await watcher.next(alone.saved, [], false)).toEqual({ deleted: [], saved: alone.saved });
 });
 

@@ -4,7 +4,7 @@
 import type { IBinaryData } from 'n8n-workflow';
 
 import type { Attachment, PlatformRecord } from '../../api/types';
-import { InputError, ServiceError } from '../../transport/errors';
+import { InputError, isForbidden, ServiceError } from '../../transport/errors';
 import { filesIn } from '../../files/transfer';
 import type { ByteStream } from '../../transport/streams';
 import { nameList } from '../../transport/messageText';
@@ -86,7 +86,7 @@ export function chosenFiles(record: PlatformRecord, field: string, fileId: strin
  */
 export async function undefinedIf403<T>(reading: Promise<T>): Promise<T | undefined> {
 	return await reading.catch((error: unknown) => {
-		if (error instanceof ServiceError && error.status === 403) return undefined;
+		if (error instanceof ServiceError && isForbidden(error)) return undefined;
 		throw error;
 	});
 }

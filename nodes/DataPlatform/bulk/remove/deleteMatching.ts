@@ -9,13 +9,14 @@
  */
 import { paths } from '../../api/endpoints';
 import type { PlatformRecord, TableAddress } from '../../api/types';
-import { serviceErrorOrThrow, InputError, ServiceError } from '../../transport/errors';
+import { serviceErrorOrThrow, InputError, isForbidden, ServiceError } from '../../transport/errors';
 import { asPlainQuery } from '../../api/filterQuery';
 import { isEmptyFilter, requireRestrictive, type Group } from '../../api/filters';
 import { countRecords } from '../../api/aggregates';
 import { readPage } from '../../api/pages';
 import { readRecords } from '../../api/readRecords';
 import type { ApiClient } from '../../transport/client';
+import { NO_BULK_NOTICE } from '../send/single';
 import { Remover } from './recordRemover';
 import { LABELS } from '../../labels';
 
@@ -141,6 +142,7 @@ async function deleteByQuery(
 	filter: Group,
 	query: string,
 	counted: number,
+	oneByOne: () => Promise<Deletion>,
 ): Promise<Deletion> {
 	const before =
 		counted > MAX_COMPARED ? undefined : await matchingIds(client, at, filter, counted);
@@ -154,6 +156,11 @@ async function deleteByQuery(
 		bodyRequirement: 'nothing',
 	});
 	const isFailure = result instanceof ServiceError;
+	// The right to bulk requests may be one of its own.
+	if (isFailure && isForbidden(result)) {
+		client.notices.add(NO_BULK_NOTICE);
+		return await oneByOne();
+	}
 	if (isFailure && result.delivery !== 'ambiguous') throw result;
 	const left = await countAfter(client, at, filter, matched, before).catch(serviceErrorOrThrow);
 	if (left instanceof ServiceError) {
@@ -231,6 +238,7 @@ export async function deleteMany(
 	}
 	if (matched === 0 || dryRun) return { matched, deleted: 0, remaining: matched };
 	const query = asPlainQuery(filter);
-	if (query !== undefined) return await deleteByQuery(client, at, filter, query, matched);
-	return await deleteOneByOne(client, at, filter, matched, attempt);
+	const oneByOne = async () => await deleteOneByOne(client, at, filter, matched, attempt);
+	if (query === undefined) return await oneByOne();
+	return await deleteByQuery(client, at, filter, query, matched, oneByOne);
 }

@@ -18,13 +18,20 @@ export class UnsentRecords {
 	 * @param kindOf the kind of a record; each batch has records of one kind
 	 */
 	constructor(
-		private readonly source: Iterator<Entry>,
+		private readonly source: IterableIterator<Entry>,
 		private readonly kindOf: (record: Entry) => unknown = () => undefined,
 	) {}
 
 	/** How many are waiting, apart from those in the source. */
 	get waitingCount(): number {
 		return this.waiting.length - this.first;
+	}
+
+	/** All that are left, to take from. */
+	get all(): Entry[] {
+		this.waiting = [...this.waiting.slice(this.first), ...this.source];
+		this.first = 0;
+		return this.waiting;
 	}
 
 	/** Adds records after those that are waiting. */

@@ -45,9 +45,14 @@ export class RequestLimit {
 		this.allowed = Math.min(this.most || MAX_PARALLEL, this.allowed + 1);
 	}
 
+	/** The next request goes alone. */
+	restart() {
+		this.allowed = 1;
+	}
+
 	/** An attempt failed, whether or not it is retried. */
 	failed({ status, delivery }: ServiceError) {
-		if (delivery !== 'rejected' || status === PAYLOAD_TOO_LARGE) this.allowed = 1;
+		if (delivery !== 'rejected' || status === PAYLOAD_TOO_LARGE) this.restart();
 	}
 }
 

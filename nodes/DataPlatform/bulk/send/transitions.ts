@@ -6,7 +6,7 @@
 import { idKey } from '../../api/idSet';
 import type { PlatformRecord, RecordMetadata } from '../../api/types';
 import type { ApiResponse } from '../../transport/client';
-import { ServiceError } from '../../transport/errors';
+import { isFromPlatform, ServiceError } from '../../transport/errors';
 import type { WriteContext } from '../resolve/compare';
 import { diffEntry } from '../resolve/diff';
 import { asPlanned, modeOf } from '../entry';
@@ -42,23 +42,33 @@ export interface WorkResult {
 	stop?: ServiceError;
 	/** Whether a rejected batch was divided. */
 	isDivided?: boolean;
+	/** The rejection of all records, if it does not say that one of them is the cause. */
+	rejection?: ServiceError;
 }
 
 /**
- * Rejections that a batch's other records would get, too: they are about the token, the table, the
- * request or its rate. Any other 4xx may be about a single record.
+ * The platform's rejections that a batch's other records would get, too: they are about the token,
+ * the table, the request or its rate. Any other 4xx may be about a single record.
  */
 const ABOUT_REQUEST = new Set([
 	401, 402, 403, 404, 405, 406, 407, 408, 410, 411, 414, 415, 426, 429, 431,
 ]);
 
-/**
- * A rejection that one bad record of a batch may cause, such as 400 or 422: the halves are sent
- * again. After 401 or 413, each of them would get the same.
- */
-const isDivisible = (status = 0) => status >= 400 && status < 500 && !ABOUT_REQUEST.has(status);
+/** Without the platform's errors, a 4xx is a gateway's: it may dislike one text, but not with these. */
+const ABOUT_TOKEN = new Set([401, 407]);
 
 const PAYLOAD_TOO_LARGE = 413;
+const STORAGE_FULL = 507;
+
+/**
+ * A rejection that one bad record of a batch may cause, such as 400 or 422: the halves are sent
+ * again. After the platform's 403, each of them would get the same.
+ */
+function isDivisible(failure: ServiceError) {
+	const { status = 0 } = failure;
+	const others = isFromPlatform(failure) ? ABOUT_REQUEST : ABOUT_TOKEN;
+	return (status >= 400 && status < 500 && !others.has(status)) || status === STORAGE_FULL;
+}
 
 export const workResult = (parts: Partial<WorkResult>): WorkResult => ({
 	outcomes: [],
@@ -149,8 +159,10 @@ const TRANSITIONS = {
 		stop: failure,
 	}),
 	/** The only record was rejected. */
-	rejectedAlone: ({ records, failure, context }) =>
-		resolve(rejectAll(records, failedItem(failure!)), context),
+	rejectedAlone: ({ records, response, failure, context }) => ({
+		...resolve(rejectAll(records, failedItem(failure!)), context),
+		rejection: response.failed.size === 0 ? failure : undefined,
+	}),
 	/** Several records were rejected, and no more requests may be spent on finding the cause. */
 	rejectedForGood: ({ records, failure, context }) => {
 		const message = `${failure!.message}; it was rejected together with other items, and too many batches were rejected to find out which item is the cause`;
@@ -165,13 +177,14 @@ const TRANSITIONS = {
 			attempt.context,
 		);
 		const good = reports.flatMap(([entry, { as }]) => (as === 'rejected' ? [] : [entry]));
+		if (good.length === 0) return named;
 		return { ...named, work: [...named.work, send(good)], isDivided: true };
 	},
 	/** Any of the records may be the cause. */
-	rejectedTogether: ({ records }) => {
+	rejectedTogether: ({ records, failure: rejection }) => {
 		const half = Math.ceil(records.length / 2);
 		const work = [send(records.slice(0, half)), send(records.slice(half))];
-		return workResult({ work, isDivided: true });
+		return workResult({ work, isDivided: true, rejection });
 	},
 } satisfies Record<string, (attempt: Attempt) => WorkResult>;
 
@@ -180,12 +193,11 @@ export type Ending = keyof typeof TRANSITIONS;
 function endingOf({ records, response, failure }: Attempt, canDivide: boolean): Ending {
 	if (!failure || response.data.length > 0) return 'responded';
 	if (failure.delivery === 'ambiguous') return 'lost';
-	if (failure.delivery !== 'rejected' || !isDivisible(failure.status)) return 'refused';
+	if (failure.delivery !== 'rejected' || !isDivisible(failure)) return 'refused';
 	if (records.length === 1) return 'rejectedAlone';
 	if (!canDivide) return 'rejectedForGood';
 	if (failure.status === PAYLOAD_TOO_LARGE) return 'tooLarge';
-	const named = response.failed.size;
-	return named > 0 && named < records.length ? 'rejectedByName' : 'rejectedTogether';
+	return response.failed.size > 0 ? 'rejectedByName' : 'rejectedTogether';
 }
 
 const withAttempt = (records: Entry[], attempt: ServiceError | undefined) =>

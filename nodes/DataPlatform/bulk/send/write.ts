@@ -10,7 +10,7 @@
 import { METHODS } from '../../api/records';
 import { MAX_PAGE_SIZE, paths } from '../../api/endpoints';
 import { appendableFields } from '../../fields/values';
-import { ServiceError } from '../../transport/errors';
+import { isForbidden, ServiceError } from '../../transport/errors';
 import { createPause } from '../../transport/pause';
 import { UnsentRecords } from './batches';
 import { isAppending, type WriteContext } from '../resolve/compare';
@@ -28,9 +28,12 @@ import {
 	afterStop,
 	type ReconcileWork,
 	type SendWork,
+	workResult,
 	type WorkResult,
 	type Work,
 } from './transitions';
+import { SameRejections } from './sameRejections';
+import { asBulk, asSingle, NO_BULK_NOTICE, singleRequest } from './single';
 import type { Task, WriteTarget } from '../writeTask';
 import type { Entry, ItemOutcome, Report } from '../terms';
 
@@ -61,6 +64,9 @@ export class WriteSession {
 	divisionsLeft = MAX_DIVISIONS;
 	/** How many requests in a row have an outcome that a look-up could not find. */
 	unknownInARow = 0;
+	readonly sameRejections = new SameRejections();
+	/** Whether each record is written by a request of its own: the platform forbids bulk requests. */
+	writesSingly = false;
 	/** Gets the final outcomes of the rows. */
 	readonly failures: FailureLimit;
 
@@ -189,7 +195,8 @@ class BulkWriter {
 	}
 
 	private nextBatch(): SendWork | undefined {
-		const { limits } = this.congestion;
+		const { writesSingly } = this.session;
+		const limits = { ...this.congestion.limits, ...(writesSingly && { records: 1 }) };
 		const isComparing = this.comparing > 0 || this.nextToCompare < this.uncompared.length;
 		if (isComparing && this.unsent.waitingCount < limits.records) return undefined;
 		const records = this.unsent.takeBatch(limits);
@@ -256,26 +263,45 @@ class BulkWriter {
 
 	private async send(work: SendWork): Promise<WorkResult> {
 		const { records } = work;
+		const { session } = this;
+		const isSingle = session.writesSingly;
+		if (isSingle && records.length > 1) return workResult({ unsent: records });
+		const mode = modeOf(records[0]!, this.options.mode);
 		let isFirstAttempt = true;
-		const result = await this.target.client.tryRequest({
-			...this.bulkRequest(records),
+		const response = await this.target.client.tryRequest({
+			...(isSingle ? singleRequest(this.target, records[0]!, mode) : this.bulkRequest(records)),
 			retryMode: this.isSentOnce(records[0]!) ? 'notIdempotent' : 'idempotent',
 			onRetry: (failure: ServiceError) => {
 				isFirstAttempt = false;
 				this.congestion.failed(records, failure);
 			},
 		});
-		const mode = modeOf(records[0]!, this.options.mode);
-		const places = await placesIn(this.target, records, result, mode);
-		const step = afterSend(work, result, this.context, this.session.divisionsLeft > 0, places);
-		if (!(result instanceof ServiceError && result.delivery === 'ambiguous')) {
-			this.session.unknownInARow = 0;
+		if (!isSingle && response instanceof ServiceError && isForbidden(response)) {
+			return this.withoutBulk(records);
 		}
+		const result = isSingle ? asBulk(records[0]!, response) : response;
+		const places = isSingle ? undefined : await placesIn(this.target, records, result, mode);
+		const step = afterSend(work, result, this.context, session.divisionsLeft > 0, places);
+		if (isSingle) step.outcomes = step.outcomes.map(asSingle);
+		if (!(result instanceof ServiceError && result.delivery === 'ambiguous')) {
+			session.unknownInARow = 0;
+		}
+		if (step.rejection) step.stop ??= session.sameRejections.add(step.rejection, records.length);
+		else if (step.outcomes.length > 0) session.sameRejections.end();
 		if (result instanceof ServiceError) this.congestion.failed(records, result);
 		else if (isFirstAttempt && step.outcomes.length === records.length) {
 			this.congestion.confirmed();
 		}
 		return step;
+	}
+
+	/** Sends records of a forbidden bulk request one by one, at first only one: it may be forbidden, too. */
+	private withoutBulk(records: Entry[]): WorkResult {
+		const { session, target } = this;
+		session.writesSingly = true;
+		session.congestion.requests.restart();
+		target.client.notices.add(NO_BULK_NOTICE);
+		return workResult({ unsent: records });
 	}
 
 	private bulkRequest(records: Entry[]) {
@@ -291,6 +317,22 @@ class BulkWriter {
 			query: { dataResponseType: 'MetadataOnly' },
 			body: `{"bulk":[${records.map(toJson).join(',')}]${flags.filter(Boolean).join('')}}`,
 		};
+	}
+
+	/** Takes one record out of its batch, to be sent next, if all are rejected in the same words. */
+	private addProbe() {
+		const { probe } = this.session.sameRejections;
+		const batches = this.queue.flatMap((piece) => (piece.kind === 'send' ? [piece.records] : []));
+		// The next one goes first in any case.
+		if (!probe || (probe === 'first' && batches.length === 0)) return;
+		if (probe === 'any') batches.push(this.unsent.all);
+		const total = batches.reduce((sum, { length }) => sum + length, 0);
+		let position = probe === 'any' ? Math.floor(Math.random() * total) : 0;
+		const batch = batches.find(({ length }) => (position -= length) < 0);
+		if (!batch) return;
+		const records = batch.splice(position + batch.length, 1);
+		this.queue = this.queue.filter((piece) => piece.kind !== 'send' || piece.records.length > 0);
+		this.queue.unshift({ kind: 'send', records });
 	}
 
 	private isFailure(outcome: ItemOutcome) {
@@ -309,6 +351,7 @@ class BulkWriter {
 			this.onOutcome(record, withNextStep(outcome, record.fields, this.context));
 		}
 		this.queue.unshift(...work);
+		this.addProbe();
 		if (unsent.length > 0) this.unsent.putBack(unsent);
 		if (isDivided) this.session.divisionsLeft -= 1;
 		this.noMoreRequests ??= stop;

@@ -196,12 +196,7 @@ describe('by one request', () => {
 		hint: 'Run it again to delete the rest.',
 	};
 	test.each<[string, string[], () => Reply, object]>([
-		[
-			'is rejected',
-			['a', 'b', 'c'],
-			() => no(403),
-			{ delivery: 'rejected', status: 403, message: 'The token has no right to do this: no' },
-		],
+		['is rejected', ['a', 'b', 'c'], () => no(402), { delivery: 'rejected', status: 402, message: 'no' }],
 		['has no response, but all are gone', [], lost, { matched: 3, deleted: 3, remaining: 0 }],
 		['has no response, others were added', ['x'], lost, { matched: 3, deleted: 3, remaining: 1 }],
 		['has no response, and some are still there', ['a', 'b', 'x'], lost, stillMatch],
@@ -229,6 +224,18 @@ describe('by one request', () => {
 		expect((await run({ on: afterDeletion([], body) })).result).toEqual({ matched: 3, deleted: 3, remaining: 0 });
 	});
 
+	test('that the platform forbids: one by one', async () => {
+		const { result, deletions } = await run({ on: (line) => (line === 'DELETE /bulk' ? no(403) : undefined) });
+		expect(result).toEqual({ matched: 3, deleted: 3, remaining: 0 });
+		expect(deletions.map((line) => line.split('?')[0])).toEqual(['DELETE /bulk', 'DELETE /a', 'DELETE /b', 'DELETE /c']);
+	});
+
+	test('that the platform forbids, as it does single ones: says so', async () => {
+		const { result, deletions } = await run({ on: (line) => (line.startsWith('DELETE') ? no(403) : undefined) });
+		expect(result).toMatchObject({ status: 403, message: 'no (403); 0 of 3 records were deleted' });
+		expect(deletions).toHaveLength(2);
+	});
+
 	test.each<[string, (() => Reply) | undefined, string]>([
 		['was confirmed', undefined, 'The platform confirmed the deletion of up to 3 records, but counting the rest failed: '],
 		['had no response', lost, '; it is unknown how many of 3 records were deleted: '],
@@ -245,7 +252,7 @@ describe('by one request', () => {
 		expect(result).toBeInstanceOf(ServiceError);
 		expect(result).toMatchObject({ status: 403, delivery: 'ambiguous' });
 		expect((result as Error).message).toContain(message);
-		expect((result as Error).message).toContain('has no right');
+		expect((result as Error).message).toContain('no (403)');
 	});
 });
 
@@ -336,11 +343,11 @@ describe('one by one, if the filter can’t be part of the deletion', () => {
 	});
 
 	test.each<[string, Matching['on'], string, object]>([
-		['the first page', (line) => (line === 'POST /filter' ? no(403) : undefined), 'no; 0 of 3 records were deleted', { status: 403 }],
+		['the first page', (line) => (line === 'POST /filter' ? no(403) : undefined), 'no (403); 0 of 3 records were deleted', { status: 403 }],
 		[
 			'a deletion, rejected',
 			(line) => (line === 'DELETE /c' ? no(403) : undefined),
-			'no; 2 of 3 records were deleted',
+			'no (403); 2 of 3 records were deleted',
 			{ status: 403, delivery: 'rejected' },
 		],
 		[
@@ -367,7 +374,7 @@ describe('one by one, if the filter can’t be part of the deletion', () => {
 				if (line === 'DELETE /b') return no(404);
 				return count > 6 && line === 'POST /filter' ? no(403) : undefined;
 			},
-			'no; 2 of 3 records were deleted',
+			'no (403); 2 of 3 records were deleted',
 			{ status: 403 },
 		],
 	])('a failure of %s', async (_, on, message, expected) => {

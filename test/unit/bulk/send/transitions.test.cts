@@ -52,7 +52,11 @@ const errorAt = (...indexes: number[]) => indexes.map((RecordIndex) => ({ Record
 /** A response that lists records, counts successes, and has errors at some positions. */
 const responds = (ids: string, successCount: number, errors: number[] = [], more = {}) =>
 	({ status: 200, body: { data: listed(ids), bulk: { successCount }, errors: errorAt(...errors) }, ...more }) as unknown as ApiResponse;
-const rejects = (status = 400, ...errors: number[]) => failure('rejected', status, { body: { errors: errorAt(...errors) } });
+/** The platform rejects a batch, and may name records. */
+const rejects = (status = 400, ...errors: number[]) =>
+	failure('rejected', status, { body: { errors: errors.length > 0 ? errorAt(...errors) : [{ message: 'bad' }] } });
+/** Something in between rejects it. */
+const gateway = (status: number) => failure('rejected', status);
 /** A rejection that follows an attempt of unknown result. */
 const late = (rejection: ServiceError) => failure('ambiguous', undefined, { rejection });
 const partly = { body: { data: listed('a'), errors: errorAt(1) } };
@@ -84,6 +88,7 @@ const ENDINGS: Record<Ending, Row[]> = {
 		['before it was sent', 'ab', failure('notApplied', 400), 'failed ab; stop: notApplied 400'],
 		['by cancellation', 'ab+', failure('canceled'), 'failed a; look up b+, lost; stop: canceled'],
 		['by a redirect', 'ab', rejects(302), 'failed ab; stop: rejected 302'],
+		['by a gateway that wants a login', 'ab', gateway(407), 'failed ab; stop: rejected 407'],
 		['as never before', 'ab', rejects(500), 'failed ab; stop: rejected 500'],
 	],
 	rejectedAlone: [
@@ -96,11 +101,14 @@ const ENDINGS: Record<Ending, Row[]> = {
 		['are halved', 'abcde', rejects(), 'send abc; send de; divided'],
 		['keep their attempts', 'a+b', rejects(409), 'send a+; send b; divided'],
 		['get a lost attempt', 'a+b', late(rejects(422)), 'send a++; send b+; divided'],
-		['are all named', 'ab', rejects(422, 0, 1), 'send a; send b; divided'],
+		['by a gateway', 'ab', gateway(403), 'send a; send b; divided'],
+		['by a gateway that finds no route', 'ab', gateway(404), 'send a; send b; divided'],
+		['as the storage is full', 'ab', rejects(507), 'send a; send b; divided'],
 		['by a status of the future', 'ab', rejects(499), 'send a; send b; divided'],
 	],
 	rejectedByName: [
 		['fail', 'abc', rejects(422, 1), 'failed b; send ac; divided'],
+		['are all', 'ab+', rejects(422, 0, 1), 'failed a; look up b+, rejected'],
 		['may be written', 'a+b+', rejects(422, 1), 'look up b+, rejected; send a+; divided'],
 	],
 	tooLarge: [

@@ -1,0 +1,42 @@
+/**
+ * Rejections in the same words, with nothing accepted in between: about the table, the plan or the
+ * network, not about single records. Sending the rest would only repeat them. Pure.
+ */
+import { ServiceError } from '../../transport/errors';
+
+/** After so many, records are sent alone and ahead of their batches, to find out. */
+const SUSPICIOUS = 3;
+
+/** How many records are sent alone before nothing more is sent. */
+const ENOUGH = 10;
+
+export class SameRejections {
+	private last?: ServiceError;
+	private count = 0;
+	private alone = 0;
+
+	/** Records were accepted, or the platform named the one that it rejects. */
+	end() {
+		this.last = undefined;
+	}
+
+	/** A request was rejected. @returns why to send nothing more */
+	add(rejection: ServiceError, size: number): ServiceError | undefined {
+		if (rejection.message !== this.last?.message) this.count = this.alone = 0;
+		this.last = rejection;
+		this.count += 1;
+		if (size === 1) this.alone += 1;
+		if (this.alone < ENOUGH) return undefined;
+		const text = `${rejection.message}; ${ENOUGH} items, each sent by itself, were rejected with these words`;
+		return new ServiceError(text, rejection);
+	}
+
+	/**
+	 * Which record to send by itself next: the first one, or later any one, because the first ones may
+	 * be alike.
+	 */
+	get probe(): 'first' | 'any' | undefined {
+		if (!this.last || this.count < SUSPICIOUS) return undefined;
+		return this.alone < ENOUGH / 2 ? 'first' : 'any';
+	}
+}

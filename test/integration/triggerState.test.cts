@@ -2,7 +2,7 @@
 import type { IDataObject } from 'n8n-workflow';
 import { seal, unseal } from '../../nodes/DataPlatform/api/packing.ts';
 import { useHarness } from './fixtures.cts';
-import { storedState, TASK, watchedOrders, withState } from './triggerFixtures.cts';
+import { failureOf, storedState, TASK, watchedOrders, withState } from './triggerFixtures.cts';
 
 const harness = useHarness();
 const { start, create, change, emitted } = watchedOrders(harness);
@@ -62,6 +62,7 @@ describe('strange states', () => {
 	])('a trigger with a state %s starts over', async (_, watched) => {
 		await create('0');
 		const watching = await start({}, withState(watched));
+		if (watched !== null) expect((await failureOf(watching))!.message).toContain('The stored position of this trigger');
 		expect(await watching.poll()).toBeNull();
 		await create('1');
 		expect(await emitted(watching)).toEqual(['created 1']);
@@ -72,16 +73,24 @@ describe('strange states', () => {
 		['that was changed', (state: string) => state.replace('"revision":1', '"revision":2')],
 		['that was cut', (state: string) => state.slice(0, -1)],
 		['without its beginning', (state: string) => state.slice(1)],
-	])('a trigger with a state %s starts over', async (_, damage) => {
+	])('a trigger with a state %s fails once, then starts over', async (_, damage) => {
 		const first = await start();
 		await first.poll();
 		const state = damage(storedState(first));
 		expect(state).not.toBe(storedState(first));
 		const again = await start({}, withState(state));
 		await create('1');
+		const failure = await failureOf(again);
+		expect([failure!.message, failure!.description]).toEqual([
+			expect.stringContaining('The stored position of this trigger is damaged, or of another version'),
+			expect.stringContaining("add 'Restart From' in the options"),
+		]);
 		expect(await again.poll()).toBeNull();
 		await create('2');
 		expect(await emitted(again)).toEqual(['created 2']);
+		const restartFrom = new Date(Date.now() - 60_000).toISOString();
+		const restarted = await start({ options: { restartFrom } }, { ...withState(state), workflowId: 'restarted' });
+		expect(await emitted(restarted)).toEqual(['created 1', 'created 2']);
 	});
 
 	test('static data of the workflow that is null counts as none, and the next poll goes on', async () => {

@@ -37,6 +37,8 @@ interface NodeMemory {
 	before?: SavedState;
 	/** The start of watching, while a poll is determining it. */
 	starting?: Promise<SavedState>;
+	/** A poll has failed because the stored state can't be read. */
+	hasReportedState?: boolean;
 	/** The running poll, and when it must have ended. */
 	running?: { deadline: number };
 }
@@ -105,6 +107,14 @@ export class PollCoordinator {
 		if (!start) return await this.begin(watching, find);
 		memory.latest ??= start;
 		return { start, isOwn };
+	}
+
+	/** True once for a node whose stored state can't be read. */
+	reportsState(watching: WatchingNode): boolean {
+		const memory = this.memoryOf(watching);
+		const isFirst = memory.latest === undefined && memory.hasReportedState !== true;
+		memory.hasReportedState = true;
+		return isFirst;
 	}
 
 	/** Starts a poll; undefined while another poll of the node is running. */

@@ -23,7 +23,13 @@ import {
 } from '../changes/tracker';
 import { createClient } from '../run/createClient';
 import { toNodeError, type Failure } from '../run/itemResults';
-import { startDate, startState, watchedFields } from '../parameters/changes/changes';
+import {
+	restartFrom,
+	startDate,
+	startState,
+	watchedFields,
+	watchFrom,
+} from '../parameters/changes/changes';
 import { toFailure } from '../parameters/describeFailure';
 import { timeout } from '../parameters/requests';
 import type { ApiClient } from '../transport/client';
@@ -32,6 +38,7 @@ import { PollCoordinator, type PollTurn } from './coordinator';
 import { DeletionWatcher } from './deletionWatcher';
 import { triggerParameters, type TriggerParameters } from './parameters';
 import {
+	hasUnreadableState,
 	newSavedState,
 	readStart,
 	readState,
@@ -149,6 +156,14 @@ class Poll {
 		const node = [context.getWorkflow().id, context.getNode().id].join(' ');
 		// A restart goes on from the state before it.
 		const watching = { node, identity };
+		if (!watch.restart && hasUnreadableState(context) && coordinator.reportsState(watching)) {
+			throw new InputError(
+				'The stored position of this trigger is damaged, or of another version of this node',
+				{
+					hint: `The next poll starts anew, as ${watchFrom} says. To emit what changed since the last execution, add ${restartFrom} in the options, with its date.`,
+				},
+			);
+		}
 		const isSame = isSameWatch(identity, stored?.identity);
 		// An activation may have begun anew since then.
 		const own = readStart(context, identity, stored) ?? (isSame ? stored : undefined);

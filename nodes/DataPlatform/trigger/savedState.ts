@@ -11,7 +11,7 @@ import { InputError } from '../transport/errors';
 import { getOwn, isObject, membersOf } from '../transport/json';
 import { isSameWatch } from './watch';
 
-/** The version of the state's format. A state with another version is ignored. */
+/** The version of the state's format. */
 const FORMAT = 'poll 3';
 
 /** The keys in the node's own static data, and in the workflow's. */
@@ -82,6 +82,10 @@ function nodeData(context: StaticDataContext): IDataObject {
 export function readState(context: IPollFunctions): SavedState | undefined {
 	return parseState(nodeData(context)[STATE_KEY]);
 }
+
+/** True if n8n has a state that is damaged, or of another version of this node. */
+export const hasUnreadableState = (context: IPollFunctions): boolean =>
+	Boolean(nodeData(context)[STATE_KEY]) && readState(context) === undefined;
 
 /** The state that watching started with, if it is newer than the one stored last. */
 export function readStart(

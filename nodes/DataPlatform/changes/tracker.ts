@@ -49,8 +49,10 @@ export interface ChangeState {
 		/**
 		 * Set if watching restarted and not everything was emitted since: records created before that
 		 * time, and short hashes of the IDs emitted before the restart. Only the trigger restarts.
+		 * `isBack`: `emitted` does not name the records that come again, so none is held back because
+		 * its watched fields are the same.
 		 */
-		restart?: { time: number; earlier: string };
+		restart?: { time: number; earlier: string; isBack?: boolean };
 	};
 	/** A digest of the watched fields when last emitted, by record ID; oldest first. */
 	digests?: Record<string, string>;
@@ -241,6 +243,10 @@ export class EmittedIndex {
 
 	/** Marks a version as emitted. Returns whether its watched fields make it worth emitting. */
 	markEmitted(record: PlatformRecord, kind: ChangeKind, digest: ChangeOptions['digest']): boolean {
+		const comesAgain =
+			this.state.backlog?.restart?.isBack &&
+			!this.emitted.has(record.id) &&
+			!this.earlier.has(hashOf(record.id));
 		this.emitted.set(record.id, [versionOf(record), timeOf(record)]);
 		if (!digest) return true;
 		const now = digest(record);
@@ -248,7 +254,7 @@ export class EmittedIndex {
 		// Moves it to the end, because the order is that of emission.
 		this.digests.delete(record.id);
 		this.digests.set(record.id, now);
-		return kind === 'created' || last !== now;
+		return kind === 'created' || comesAgain === true || last !== now;
 	}
 
 	/** The cursor after a read. */
@@ -409,7 +415,14 @@ export function restartAt(state: ChangeState, time: number): ChangeState {
 	const start = startFromTime(time);
 	const isFromStartOn = (position: Position | undefined) => position && position.time >= time;
 	// All that is pending changed after the start. Whatever was created before it counts as known.
-	if (isFromStartOn(createdWatermark)) return start;
+	if (isFromStartOn(createdWatermark)) {
+		if (!digests) return start;
+		const again = { time, earlier: '', isBack: true };
+		return {
+			...{ ...start, digests },
+			backlog: { createdWatermark: start.watermark, earlier: '', restart: again },
+		};
+	}
 	const emitted = Object.entries(state.emitted);
 	const forgotten = new Set(emitted.filter(([, [, at]]) => at >= time).map(([id]) => id));
 	const isBack = isFromStartOn(watermark);
@@ -425,8 +438,11 @@ export function restartAt(state: ChangeState, time: number): ChangeState {
 			restart: {
 				time: Math.min(time, restart?.time ?? Infinity),
 				earlier: addHashes((restart?.earlier ?? '') + earlier, forgotten, LIMITS),
+				...((isBack || restart?.isBack) && { isBack: true }),
 			},
 		},
-		...(digests && { digests: Object.fromEntries(Object.entries(digests).filter(isKept)) }),
+		...(digests && {
+			digests: Object.fromEntries(Object.entries(digests).filter(([id]) => !forgotten.has(id))),
+		}),
 	};
 }

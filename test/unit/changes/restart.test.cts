@@ -36,9 +36,39 @@ test('a version from before the date does not come again, one at the date does',
 	expect(kindAfter(restartAt(behind, 150), record('seen', 150, 150))).toBe('created');
 });
 
-test('its watched fields count as changed', () => {
-	const digested = { ...behind, digests: { seen: 'a', gone: 'b' } };
-	// Back behind what was emitted: others than those that it remembers come again, too.
-	expect(restartAt(digested, 150).digests).toEqual({});
-	expect(restartAt(digested, 1e6).digests).toEqual({ seen: 'a', gone: 'b' });
+describe('with watched fields', () => {
+	const digest = () => 'same';
+	const known: ChangeState = { ...begun, digests: { old: 'same', seen: 'same' } };
+	const poll = (state: ChangeState, changed: ReturnType<typeof record>[], options: object = {}) => {
+		const { changes, state: next } = selectChanges(
+			state,
+			{ ...read, records: changed },
+			{ ...OPTIONS, maximum: 100, digest, ...options },
+			LIMITS,
+		);
+		return { emitted: changes.map((change) => change.record.id), next };
+	};
+
+	test('what comes again is emitted although its fields are the same; then only what changed', () => {
+		const restarted = restartAt(known, 50);
+		const { emitted, next } = poll(restarted, [record('seen', 20, 60), record('new', 70, 70)]);
+		expect(emitted).toEqual(['seen', 'new']);
+		expect(poll(next, [record('old', 10, 500), record('seen', 20, 510)]).emitted).toEqual([]);
+		expect(poll(next, [record('old', 10, 500)], { digest: () => 'other' }).emitted).toEqual(['old']);
+	});
+
+	test('a record that came again is held back from then on, also in the backlog', () => {
+		const both = [record('old', 10, 60), record('seen', 20, 70)];
+		const first = poll(restartAt(known, 50), both, { maximum: 1 });
+		expect(first.emitted).toEqual(['old']);
+		expect(poll(first.next, [both[1]!, record('old', 10, 80)]).emitted).toEqual(['seen']);
+	});
+
+	test.each([
+		['within what was emitted', 150, { gone: 'b' }],
+		['in the future', 1e6, { seen: 'a', gone: 'b' }],
+	])('a date %s: what is known of other records stays', (_, time, digests) => {
+		const digested = { ...behind, digests: { seen: 'a', gone: 'b' } };
+		expect(restartAt(digested, time).digests).toEqual(digests);
+	});
 });

@@ -91,6 +91,23 @@ test('Stored Record: 1,200 records take two look-ups', async () => {
 	expect(await lookUps()).toHaveLength(2);
 });
 
+test('Stored Record: a notice names what the platform may fill in later', async () => {
+	const options = { output: 'stored' };
+	const notice = expect.stringContaining("New records have no value in 'label' yet");
+	expect((await harness.run('create', { items: numbered(1), options })).hints).not.toContainEqual(notice);
+	await harness.settings({ lateValuesMs: 60_000 });
+	const items = [{ number: '2', buyer: 'Fox' }];
+	const result = await harness.run('create', { items, options });
+	expect([result.json(), result.hints]).toEqual([
+		[expect.objectContaining({ outcome: 'inserted', ver: 0, label: null })],
+		expect.arrayContaining([notice]),
+	]);
+	await harness.sandbox.admin.storeLateValues();
+	expect((await harness.run('get', { items: [{}], parameters: { recordId: await harness.idOf('2') } })).json()).toMatchObject([
+		{ ver: 1, label: expect.any(String) },
+	]);
+});
+
 describe('what can’t be read after the write', () => {
 	test("a record that can't be read after the write is returned as sent, with the reason", async () => {
 		await harness.faults({ match: { path: '/data/filter$' }, fault: { kind: 'status', status: 403 } });

@@ -5,11 +5,13 @@
 import type { IDataObject } from 'n8n-workflow';
 
 import { MAX_PAGE_SIZE } from '../../api/endpoints';
-import type { PlatformRecord } from '../../api/types';
+import type { PlatformRecord, TableDefinition } from '../../api/types';
 import type { WritePipeline } from '../../bulk/pipeline';
+import { holdsData, isWritable } from '../../fields';
 import type { RecordOutput } from '../../input/recordOutput';
 import { forEachConcurrent } from '../../transport/concurrency';
 import { ServiceError, serviceErrorOrThrow } from '../../transport/errors';
+import { getOwn } from '../../transport/json';
 import { toOutput } from './itemOutput';
 import type { Entry, ItemOutcome } from '../../bulk/terms';
 
@@ -37,8 +39,17 @@ export class StoredRecords {
 	private readonly found = new Map<string, PlatformRecord | ServiceError | undefined>();
 	/** How many records could not be read. */
 	unread = 0;
+	/** Read-only fields without a value in a new record: the platform may fill them in later. */
+	readonly emptyFields = new Set<string>();
+	private readonly readOnlyFields: string[];
 
-	constructor(private readonly pipeline: WritePipeline) {}
+	constructor(
+		private readonly pipeline: WritePipeline,
+		{ fields }: TableDefinition,
+	) {
+		const readOnly = fields.filter((field) => holdsData(field) && !isWritable(field));
+		this.readOnlyFields = readOnly.map(({ name }) => name);
+	}
 
 	/** Reads the records of items: many in a request by import key, the others by ID. */
 	async read(items: WrittenItem[]): Promise<void> {
@@ -69,6 +80,11 @@ export class StoredRecords {
 		if (needsNone(outcome)) return toOutput(outcome, record, shape);
 		const stored = this.found.get(nameOf(outcome, record) ?? '');
 		if (stored && !(stored instanceof ServiceError)) {
+			if (outcome.outcome === 'inserted') {
+				for (const name of this.readOnlyFields) {
+					if ((getOwn(stored.fields, name) ?? null) === null) this.emptyFields.add(name);
+				}
+			}
 			return toOutput({ ...outcome, ...stored }, record, shape);
 		}
 		this.unread += 1;

@@ -292,13 +292,19 @@ class ItemWriter {
 	}
 
 	/** Returns records as they are stored, in place of what was sent. */
-	private async returnStored({ pipeline, shape }: Writing, written: WrittenItem[]) {
+	private async returnStored({ pipeline, shape, table }: Writing, written: WrittenItem[]) {
 		const { run, report } = this;
-		const stored = new StoredRecords(pipeline);
+		const stored = new StoredRecords(pipeline, table);
 		await stored.read(written);
 		for (const { index, outcomes, record } of written) {
 			const all = outcomes.map((outcome) => ({ json: stored.output(outcome, record, shape) }));
 			report.done(index, all);
+		}
+		if (stored.emptyFields.size > 0) {
+			const names = [...stored.emptyFields].map((name) => `'${name}'`).join(', ');
+			run.hintOnce(
+				`New records have no value in ${names} yet: the platform may fill it in later. If you need it, read the records again.`,
+			);
 		}
 		if (stored.unread === 0) return;
 		run.hintOnce(

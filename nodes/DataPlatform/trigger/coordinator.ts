@@ -20,8 +20,11 @@ const COMMIT_GRACE_MS = 30_000;
  */
 const MAX_NODES = 1000;
 
+/** The longest time between two polls that get 429. */
+const MAX_HOLD_BACK_MS = 30 * 60_000;
+
 /** A trigger node, and what it watches. */
-interface WatchingNode {
+export interface WatchingNode {
 	/** Identifies the workflow and the node. */
 	node: string;
 	identity: string;
@@ -37,6 +40,8 @@ interface NodeMemory {
 	before?: SavedState;
 	/** The start of watching, while a poll is determining it. */
 	starting?: Promise<SavedState>;
+	/** Set while polls get 429: since when, how many in a row, and until when none asks again. */
+	limited?: { since: number; polls: number; until: number };
 	/** A poll has failed because the stored state can't be read. */
 	hasReportedState?: boolean;
 	/** The running poll, and when it must have ended. */
@@ -107,6 +112,29 @@ export class PollCoordinator {
 		if (!start) return await this.begin(watching, find);
 		memory.latest ??= start;
 		return { start, isOwn };
+	}
+
+	/** True if polls got 429, and it is too early to ask again. */
+	isHeldBack(watching: WatchingNode): boolean {
+		return Date.now() < (this.memoryOf(watching).limited?.until ?? 0);
+	}
+
+	/** Notes that a poll was served. */
+	served(watching: WatchingNode) {
+		this.memoryOf(watching).limited = undefined;
+	}
+
+	/**
+	 * Notes that a poll got 429: the next one asks after a time that doubles, up to half an hour.
+	 *
+	 * @returns how long that has been so
+	 */
+	limited(watching: WatchingNode, firstMs: number): string {
+		const memory = this.memoryOf(watching);
+		const { since, polls } = memory.limited ?? { since: Date.now(), polls: 0 };
+		const waitMs = Math.min(firstMs * 2 ** polls, MAX_HOLD_BACK_MS);
+		memory.limited = { since, polls: polls + 1, until: Date.now() + waitMs };
+		return `${polls + 1} in a row since ${new Date(since).toISOString()}; the next one asks in ${Math.round(waitMs / 60_000)} minutes`;
 	}
 
 	/** True once for a node whose stored state can't be read. */

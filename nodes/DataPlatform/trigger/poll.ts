@@ -34,7 +34,7 @@ import { toFailure } from '../parameters/describeFailure';
 import { timeout } from '../parameters/requests';
 import type { ApiClient } from '../transport/client';
 import { InputError, ServiceError } from '../transport/errors';
-import { PollCoordinator, type PollTurn } from './coordinator';
+import { PollCoordinator, type PollTurn, type WatchingNode } from './coordinator';
 import { DeletionWatcher } from './deletionWatcher';
 import { triggerParameters, type TriggerParameters } from './parameters';
 import {
@@ -60,16 +60,24 @@ import {
 export interface PollLimits extends Limits {
 	/** How long a poll may wait in all to retry requests, in seconds. */
 	maxRetryWaitS: number;
+	/** How long after a poll that got 429 the next one asks. */
+	holdBackMs: number;
 }
 
 /** n8n repeats a failed poll itself, with a back-off, so a poll waits only briefly. */
-export const POLL_LIMITS: Readonly<PollLimits> = { ...LIMITS, maxRetryWaitS: 20 };
+export const POLL_LIMITS: Readonly<PollLimits> = {
+	...LIMITS,
+	maxRetryWaitS: 20,
+	holdBackMs: 2 * 60_000,
+};
 
 /** The budget of a poll that n8n never abandons. */
 const UNLIMITED_BUDGET_MS = 5 * 60_000;
 
 /** A longer budget would overflow a timer. */
 const MAX_BUDGET_MS = 24 * 86_400_000;
+
+const TOO_MANY_REQUESTS = 429;
 
 /** The share of a poll's time after which it reads no further page. */
 const READING_SHARE = 0.6;
@@ -151,11 +159,25 @@ class Poll {
 	}
 
 	async run(coordinator: PollCoordinator): Promise<PollResult> {
-		const { context, stored, watch } = this;
-		const { identity } = watch;
+		const { context, watch } = this;
 		const node = [context.getWorkflow().id, context.getNode().id].join(' ');
 		// A restart goes on from the state before it.
-		const watching = { node, identity };
+		const watching = { node, identity: watch.identity };
+		if (this.stored && coordinator.isHeldBack(watching)) return NO_CHANGES;
+		try {
+			const result = await this.runNow(coordinator, watching);
+			coordinator.served(watching);
+			return result;
+		} catch (error) {
+			if (!(error instanceof ServiceError) || error.status !== TOO_MANY_REQUESTS) throw error;
+			const text = coordinator.limited(watching, this.limits.holdBackMs);
+			throw new ServiceError(`${error.message} (${text})`, error);
+		}
+	}
+
+	private async runNow(coordinator: PollCoordinator, watching: WatchingNode): Promise<PollResult> {
+		const { context, stored, watch } = this;
+		const { identity } = watch;
 		if (!watch.restart && hasUnreadableState(context) && coordinator.reportsState(watching)) {
 			throw new InputError(
 				'The stored position of this trigger is damaged, or of another version of this node',

@@ -97,7 +97,8 @@ export async function runPolls(slot: MatrixSandbox, event: Event, plan: Plan): P
 	const truth = await slot.truth();
 	const isFailed = failures.length > 0;
 	const first = emitted.flat().length;
-	for (let count = 0; count < 2; count += 1) await onVirtualClock(TIMEOUT_S, poll);
+	// After a 429, a poll asks again only two minutes later.
+	for (let count = 0; count < 2; count += 1) await onVirtualClock(TIMEOUT_S, poll, 120_000);
 
 	if (failures.length > (isFailed ? 1 : 0)) problems.push('a poll without a fault failed');
 	const changes = emitted.flat().map(({ event: kind, id, name }) => `${kind} ${id} ${name}`);

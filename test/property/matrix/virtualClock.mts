@@ -43,6 +43,6 @@ const defaultTimeoutS = connecting.DEFAULT_TIMEOUT_S;
 // Some operations have no option for it. With a fault that never responds, they would take minutes.
 Object.defineProperty(connecting, 'DEFAULT_TIMEOUT_S', { get: () => times.getStore()?.timeoutS ?? defaultTimeoutS });
 
-/** Runs `work` on its own clock. */
-export const onVirtualClock = async <Result,>(timeoutS: number, work: () => Promise<Result>) =>
-	await times.run({ ahead: 0, timeoutS }, work);
+/** Runs `work` on its own clock. @param ahead how far it is ahead of the machine's when it starts */
+export const onVirtualClock = async <Result,>(timeoutS: number, work: () => Promise<Result>, ahead = 0) =>
+	await times.run({ ahead, timeoutS }, work);

@@ -14,6 +14,7 @@ export interface PollLimits {
 	hashes: number;
 	settleMs: number;
 	maxRetryWaitS: number;
+	holdBackMs: number;
 }
 
 /** As in nodes/DataPlatform/trigger/coordinator.ts. */

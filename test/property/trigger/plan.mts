@@ -80,6 +80,7 @@ export function planOf(random: SeededRandom, only?: Scheduler): Plan {
 			maxTracked: isSmall ? (timePrecisionMs > 1 ? 5000 : random.of(6, 12, 5000)) : 5000,
 			// A failing poll gives up soon.
 			maxRetryWaitS: 0.3,
+			holdBackMs: 0,
 			settleMs: 2 * timePrecisionMs + 20,
 		},
 		platform: { timePrecisionMs, ...caps },

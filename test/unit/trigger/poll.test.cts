@@ -88,6 +88,24 @@ describe('the time of a poll', () => {
 		await expect(start({ serve, pollBudgetMs })).rejects.toThrow(`the limit of ${seconds} s`);
 	});
 
+	test('after a 429, polls ask less and less often, and say since when; once served, every poll asks', async () => {
+		const task = { staticData: {}, parameters: { startFrom: 'beginning' } };
+		await start({ ...task, serve: serveTable(recordOf('1')) });
+		jest.setSystemTime(new Date('2026-11-27T14:02:00Z'));
+		const limited = () => httpResponse(429, { errors: [{}] }, { 'retry-after': '30000' });
+		const failures: Array<[minute: number, text: string | undefined]> = [];
+		for (let minute = 0; minute < 130; minute += 1) {
+			await start({ ...task, serve: limited }).catch(({ message }: Error) => failures.push([minute, /\((.*)\)$/.exec(message)?.[1]]));
+			jest.setSystemTime(Date.now() + 60_000);
+		}
+		expect(failures.map(([minute]) => minute)).toEqual([0, 2, 6, 14, 30, 60, 90, 120]);
+		expect(failures[1]![1]).toBe('2 in a row since 2026-11-27T14:02:00.000Z; the next one asks in 4 minutes');
+		jest.setSystemTime(Date.now() + 30 * 60_000);
+		const serve = serveTable(recordOf('1'), recordOf('2', '2026-11-21T09:30:01Z'));
+		expect(ids(await start({ ...task, serve }))).toEqual(['2']);
+		await expect(start({ ...task, serve: limited })).rejects.toThrow('1 in a row');
+	});
+
 	test('once 60 % of it are over, no further page is read, and the next poll goes on', async () => {
 		const records = Array.from({ length: 200 }, (_, at) => recordOf(`r${at}`, new Date(Date.UTC(2026, 10, 21, 0, at)).toISOString()));
 		const table = serveTable(...records);

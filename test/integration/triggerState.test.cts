@@ -89,7 +89,7 @@ describe('strange states', () => {
 		await create('2');
 		expect(await emitted(again)).toEqual(['created 2']);
 		const restartFrom = new Date(Date.now() - 60_000).toISOString();
-		const restarted = await start({ options: { restartFrom } }, { ...withState(state), workflowId: 'restarted' });
+		const restarted = await start({ options: { restartFrom } }, withState(state));
 		expect(await emitted(restarted)).toEqual(['created 1', 'created 2']);
 	});
 

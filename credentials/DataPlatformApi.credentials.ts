@@ -9,18 +9,26 @@ import type {
 
 import {
 	allowedOrigins,
+	baseOrigin,
 	OriginError,
 	originNotAllowed,
 	safeUrl,
 } from '../nodes/DataPlatform/transport/allowedOrigins';
 
-/** Adds the token if the request goes to an allowed origin. */
+/** Headers that only this file sets: with another host, a gateway might pass the token on to it. */
+const OWN_HEADERS = new Set(['authorization', 'host']);
+
+/**
+ * Adds the token if the request goes to an allowed origin. Whoever may use the credential in n8n's
+ * HTTP Request node chooses that node's options, and must not be able to read the token by them: so
+ * the proxy and the check of certificates are set here.
+ */
 export async function authenticate(
 	credentials: ICredentialDataDecryptedObject,
 	options: IHttpRequestOptions,
 ): Promise<IHttpRequestOptions> {
 	// n8n's HTTP Request node still uses `uri`.
-	const { url: given = (options as { uri?: string }).uri ?? '', baseURL } = options;
+	const { url: given = (options as { uri?: string }).uri ?? '', baseURL, agentOptions } = options;
 	const url = safeUrl(baseURL ? new URL(given, baseURL).href : given, 'The URL');
 	const origins = allowedOrigins(
 		String(credentials.baseUrl),
@@ -40,10 +48,27 @@ export async function authenticate(
 		);
 	}
 	const others = Object.entries(options.headers ?? {}).filter(
-		([name]) => name.toLowerCase() !== 'authorization',
+		([name]) => !OWN_HEADERS.has(name.toLowerCase()),
 	);
+	const skipSslCertificateValidation =
+		credentials.ignoreSslIssues === true && url.origin === baseOrigin(String(credentials.baseUrl));
+	const checked = {
+		url: url.href,
+		uri: undefined,
+		baseURL: undefined,
+		skipSslCertificateValidation,
+		// For n8n's older request function.
+		rejectUnauthorized: !skipSslCertificateValidation,
+		agentOptions: agentOptions && {
+			cert: agentOptions.cert,
+			key: agentOptions.key,
+			passphrase: agentOptions.passphrase,
+		},
+		proxy: url.protocol === 'http:' ? directly(url) : undefined,
+	};
 	return {
 		...options,
+		...checked,
 		// Lower case: early releases of n8n 1.123 ignore the setting below, and add `Authorization`
 		// again after a redirect to another host has removed it.
 		headers: {
@@ -51,9 +76,18 @@ export async function authenticate(
 			authorization: `Bearer ${token}`,
 		},
 		sendCredentialsOnCrossOriginRedirect: false,
-		...(credentials.ignoreSslIssues === true && { skipSslCertificateValidation: true }),
 	};
 }
+
+/**
+ * A host as its own proxy. Otherwise n8n would use one that its environment names, and a request
+ * without HTTPS would leave this machine in plain text.
+ */
+const directly = ({ hostname, port }: URL) => ({
+	protocol: 'http',
+	host: hostname,
+	port: Number(port || 80),
+});
 
 /** Settings that most credentials don't need. n8n drops those that are not shown. */
 const WITH_MORE_SETTINGS = { show: { moreSettings: [true] } };
@@ -160,7 +194,7 @@ export class DataPlatformApi implements ICredentialType {
 			type: 'boolean',
 			default: false,
 			displayOptions: WITH_MORE_SETTINGS,
-			description: 'Whether to connect even if the certificate of the platform cannot be verified',
+			description: 'Whether to connect to the base URL even if its certificate cannot be verified',
 		},
 	];
 

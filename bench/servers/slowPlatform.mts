@@ -22,13 +22,18 @@ export async function startSlowPlatform(
 	msPerRecord: number,
 ): Promise<SlowPlatform> {
 	const server = createServer(async (incoming, response) => {
-		const { method, url, headers } = incoming;
+		const { method, url = '', headers } = incoming;
+		const { pathname, search } = new URL(url, targetUrl);
 		response.on('error', () => undefined);
 		const body = await buffer(incoming).catch(() => undefined);
 		// The client gave up before it had sent everything.
 		if (body === undefined) return;
 		await sleep(countBulkRecords(body) * msPerRecord);
-		const forwarded = startRequest(`${targetUrl}${url}`, { method, headers, agent: false });
+		const forwarded = startRequest(`${targetUrl}${pathname}${search}`, {
+			method,
+			headers,
+			agent: false,
+		});
 		forwarded.on('error', () => response.destroy());
 		forwarded.on('response', (upstream) => {
 			response.writeHead(upstream.statusCode!, upstream.headers);

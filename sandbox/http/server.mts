@@ -26,6 +26,8 @@ export function createServer(
 		bodyLimit: noBodyLimit,
 		exposeHeadRoutes: false,
 		forceCloseConnections: true,
+		// Clients that treat the server as a proxy send a whole URL.
+		rewriteUrl: ({ url = '/' }) => url.replace(/^https?:\/\/[^/?]*/i, ''),
 		frameworkErrors: (error, _request, reply) => {
 			sendError(reply, error, state.settings);
 		},

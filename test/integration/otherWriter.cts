@@ -4,6 +4,7 @@
  */
 import { createServer, request as forward, type IncomingMessage } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { pathOf } from '../support/stubServer.mts';
 import type { TestHarness } from './fixtures.cts';
 
 /** A request on its way: `POST /data/filter`, without the part before `/data`. */
@@ -23,10 +24,10 @@ export function useOtherWriter(harness: TestHarness): OtherWriter {
 	const server = createServer((incoming: IncomingMessage, outgoing) => {
 		void (async () => {
 			count += 1;
-			const target = `${incoming.method} ${/\/data.*?(?=\?|$)/.exec(incoming.url ?? '')?.[0] ?? ''}`;
+			const target = `${incoming.method} ${/\/data.*?(?=\?|$)/.exec(pathOf(incoming))?.[0] ?? ''}`;
 			await act(target, count);
 			const onward = forward(
-				new URL(incoming.url ?? '', harness.sandbox.baseUrl),
+				new URL(pathOf(incoming), harness.sandbox.baseUrl),
 				{ method: incoming.method, headers: incoming.headers },
 				(response) => {
 					outgoing.writeHead(response.statusCode ?? 502, response.headers);

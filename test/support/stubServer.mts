@@ -1,5 +1,5 @@
 /** A server other than the sandbox: another service, or a platform that breaks the contract. */
-import { createServer, type IncomingHttpHeaders, type RequestListener, type ServerResponse } from 'node:http';
+import { createServer, type IncomingHttpHeaders, type IncomingMessage, type RequestListener, type ServerResponse } from 'node:http';
 import { createServer as createSecureServer, type ServerOptions } from 'node:https';
 import type { AddressInfo } from 'node:net';
 import { once } from 'node:events';
@@ -8,7 +8,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 
 export interface ReceivedRequest {
 	method: string;
-	/** The request's target, unchanged: not decoded or normalized. */
+	/** The request's path and query, unchanged: not decoded or normalized. */
 	target: string;
 	headers: IncomingHttpHeaders;
 	body: string;
@@ -41,6 +41,9 @@ export const fileResponse = (name: string, bytes: Uint8Array, type = 'applicatio
 	headers: { 'content-type': type, 'content-disposition': `attachment; filename*=UTF-8''${encodeURIComponent(name)}` },
 	body: bytes,
 });
+
+/** The path and query of a request's target. It is a whole URL if the server is its own proxy, as it is for the credential. */
+export const pathOf = ({ url = '' }: IncomingMessage) => url.replace(/^http:\/\/[^/]*/, '');
 
 const NOT_FOUND = jsonResponse({}, 404);
 
@@ -79,8 +82,8 @@ export class StubServer {
 		this.#isSecure = certificate !== undefined;
 		const listener: RequestListener = (incoming, response) => {
 			void text(incoming).then(async (body) => {
-				const { method = '', url: target = '', headers } = incoming;
-				const request = { method, target, headers, body };
+				const { method = '', headers } = incoming;
+				const request = { method, target: pathOf(incoming), headers, body };
 				this.requests.push(request);
 				await send(this.respond(request) ?? NOT_FOUND, response);
 			});

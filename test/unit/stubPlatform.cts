@@ -64,7 +64,6 @@ export const SETTINGS: ClientSettings = {
 	baseUrl: 'https://platform.example.com/api/v2',
 	webhookOrigins: '',
 	requestsPerMinute: 0,
-	ignoreSslIssues: false,
 	token: { type: 'role' },
 	redactToken: (text) => text,
 	timeoutMs: 60_000,

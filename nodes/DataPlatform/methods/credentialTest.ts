@@ -40,17 +40,10 @@ async function send(
 	credential: ICredentialDataDecryptedObject,
 	options: IHttpRequestOptions,
 ): Promise<IN8nHttpFullResponse> {
-	const { method, url, headers, skipSslCertificateValidation } = await authenticate(
-		credential,
-		options,
-	);
 	const response = helpers.request({
-		method,
-		uri: url,
-		headers,
+		...(await authenticate(credential, options)),
 		useStream: true,
 		timeout: TIMEOUT_MS,
-		rejectUnauthorized: !skipSslCertificateValidation,
 		followRedirect: false,
 		simple: false,
 		resolveWithFullResponse: true,

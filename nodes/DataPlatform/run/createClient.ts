@@ -71,7 +71,6 @@ export function clientSettings(credential: ICredentialDataDecryptedObject) {
 			{ label: 'Requests per Minute' },
 			{ min: 0, isWhole: true },
 		),
-		ignoreSslIssues: credential.ignoreSslIssues === true,
 	};
 }
 

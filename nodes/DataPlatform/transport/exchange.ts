@@ -42,7 +42,6 @@ export interface HttpTransport {
 }
 
 export interface ExchangeSettings {
-	ignoreSslIssues: boolean;
 	token: TokenInfo;
 	/** Redacts the token in a response's text. */
 	redactToken: (text: string) => string;
@@ -157,7 +156,7 @@ function unconfirmed({ retryMode, bodyRequirement }: ApiRequest, status: number)
 function requestOptions(
 	request: ApiRequest,
 	origin: string,
-	{ ignoreSslIssues, timeoutMs }: ExchangeSettings,
+	{ timeoutMs }: ExchangeSettings,
 	stream?: BodyStream,
 ): IHttpRequestOptions {
 	const { method, path = '', query, to, receive } = request;
@@ -170,7 +169,6 @@ function requestOptions(
 		returnFullResponse: true,
 		ignoreHttpStatusErrors: true,
 		disableFollowRedirect: true,
-		skipSslCertificateValidation: ignoreSslIssues,
 		timeout: Math.min(MAX_TIMER_MS, timeoutMs),
 		// n8n's HTTP library would hold a response of any size.
 		encoding: 'stream',

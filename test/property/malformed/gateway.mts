@@ -7,6 +7,7 @@ import { createServer, request as send, type IncomingMessage, type ServerRespons
 import type { AddressInfo, Socket } from 'node:net';
 import { buffer } from 'node:stream/consumers';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { pathOf } from '../../support/stubServer.mts';
 import type { Malformation, HttpResponse } from './malformations.mts';
 
 /**
@@ -74,7 +75,8 @@ export class Gateway {
 	}
 
 	async #serve(request: IncomingMessage, response: ServerResponse): Promise<void> {
-		const { method = 'GET', url = '/' } = request;
+		const { method = 'GET' } = request;
+		const url = pathOf(request);
 		const [path = '', query = ''] = url.split('?', 2);
 		const kind = `${method} ${url}`;
 		const nth = (this.#kinds.get(kind) ?? 0) + 1;
@@ -106,9 +108,9 @@ export class Gateway {
 	}
 
 	async #forward(request: IncomingMessage): Promise<HttpResponse> {
-		const { method, url, headers } = request;
+		const { method, headers } = request;
 		// With the same Host, so that the URLs in the response lead here too.
-		const onward = send(`${this.#platform}${url}`, { method, headers });
+		const onward = send(`${this.#platform}${pathOf(request)}`, { method, headers });
 		request.pipe(onward);
 		const [upstream] = (await once(onward, 'response')) as [IncomingMessage];
 		const { connection: _, 'content-length': __, ...rest } = upstream.headers;

@@ -99,16 +99,56 @@ describe('the credential', () => {
 		const options = await send({ url: 'https://platform.example.com/api/v2/ping' });
 		expect(options.headers).toEqual({ authorization: 'Bearer s3cret' });
 		expect(options.sendCredentialsOnCrossOriginRedirect).toBe(false);
-		expect(options.skipSslCertificateValidation).toBeUndefined();
+		expect(options).toMatchObject(CHECKED);
 	});
 
-	test('keeps other headers, and reads a base URL', async () => {
-		const options = await send(
-			{ baseURL: 'https://hooks.example.com', url: '/start', headers: { Accept: 'x' } },
-			{ ...credential, ignoreSslIssues: true },
-		);
-		expect(options.headers).toEqual({ Accept: 'x', authorization: 'Bearer s3cret' });
-		expect(options.skipSslCertificateValidation).toBe(true);
+	test('keeps other headers and the method', async () => {
+		const headers = { Accept: 'x', host: 'other.example.com', Authorization: 'Bearer other' };
+		const options = await send({ method: 'PUT', url: 'https://platform.example.com/', headers });
+		expect(options).toMatchObject({ method: 'PUT', headers: { Accept: 'x', authorization: 'Bearer s3cret' } });
+		expect(Object.keys(options.headers!)).toEqual(['Accept', 'authorization']);
+	});
+
+	test.each<[options: object, url: string]>([
+		[{ url: '\u00a0https://platform.example.com/a b' }, 'https://platform.example.com/a%20b'],
+		[{ uri: 'https://platform.example.com' }, 'https://platform.example.com/'],
+		[{ baseURL: 'https://hooks.example.com/x', url: '/start' }, 'https://hooks.example.com/start'],
+		[{ url: 'https://platform.example.com/a', uri: 'https://other.example.com/' }, 'https://platform.example.com/a'],
+	])('the address that was checked is the one that is used: %j', async (options, url) => {
+		expect(await send(options as IHttpRequestOptions)).toMatchObject({ url, baseURL: undefined, uri: undefined });
+	});
+
+	/** What no option of n8n's HTTP Request node changes. */
+	const CHECKED = { proxy: undefined, skipSslCertificateValidation: false, rejectUnauthorized: true, agentOptions: undefined };
+
+	test.each<[options: object, expected: object | undefined]>([
+		[{ proxy: { host: 'other.example.com', port: 80 } }, undefined],
+		[{ skipSslCertificateValidation: true, rejectUnauthorized: false }, undefined],
+		[
+			{ agentOptions: { ca: 'a', rejectUnauthorized: false, cert: 'b', key: 'c', passphrase: 'd' } },
+			{ agentOptions: { cert: 'b', key: 'c', passphrase: 'd' } },
+		],
+	])('decides the proxy and the check of certificates itself: %j', async (options, expected) => {
+		const checked = await send({ url: 'https://platform.example.com/', ...options });
+		expect(checked).toMatchObject({ ...CHECKED, ...expected });
+		expect(checked.agentOptions).toEqual(expected && { cert: 'b', key: 'c', passphrase: 'd' });
+	});
+
+	test.each([
+		['https://platform.example.com/', true, true],
+		['https://platform.example.com/', 'true', false],
+		['https://hooks.example.com/', true, false],
+	])('%s with ignoreSslIssues %j: certificates are not checked: %s', async (url, ignoreSslIssues, expected) => {
+		const options = await send({ url }, { ...credential, ignoreSslIssues });
+		expect(options).toMatchObject({ skipSslCertificateValidation: expected, rejectUnauthorized: !expected });
+	});
+
+	test.each([
+		['http://localhost/x', 'localhost', 80],
+		['http://[::1]:5999/x', '[::1]', 5999],
+	])('%s is its own proxy', async (url, host, port) => {
+		const { proxy } = await send({ url }, { ...credential, baseUrl: url });
+		expect(proxy).toEqual({ protocol: 'http', host, port });
 	});
 
 	test.each([

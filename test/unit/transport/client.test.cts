@@ -67,11 +67,6 @@ describe('what goes out', () => {
 		const [options] = (await send({ ...post, body: {}, headers })).sent;
 		expect(options!.headers).toEqual({ 'Content-Type': 'text/plain', Accept: 'application/json', 'X-A': 'b' });
 	});
-
-	test.each([true, false])('untrusted certificates are taken: %s', async (ignoreSslIssues) => {
-		const { sent } = await send(get, good, { ...once, ignoreSslIssues });
-		expect(sent[0]).toMatchObject({ skipSslCertificateValidation: ignoreSslIssues, returnFullResponse: true });
-	});
 });
 
 describe('the token', () => {
@@ -80,7 +75,6 @@ describe('the token', () => {
 		baseUrl: 'https://platform.example.com',
 		webhookOrigins: 'https://hooks.example.com',
 		requestsPerMinute: 0,
-		ignoreSslIssues: false,
 		token: { type: 'short' },
 		redactToken: (text) => text.replaceAll('s3cret-token', '[token]'),
 		timeoutMs: 1000,

@@ -245,25 +245,17 @@ describe('the credential', () => {
 				token: ' secret ',
 				accessType: 'jwt',
 				requestsPerMinute: '90',
-				ignoreSslIssues: true,
 			}),
-		).toMatchObject({
-			...base,
-			webhookOrigins: 'https://hooks.example.com',
-			token: { type: 'jwt' },
-			requestsPerMinute: 90,
-			ignoreSslIssues: true,
-		});
+		).toMatchObject({ ...base, webhookOrigins: 'https://hooks.example.com', token: { type: 'jwt' }, requestsPerMinute: 90 });
 	});
 
 	test('may leave all out', () => {
 		expect(clientSettings({})).toMatchObject({
 			...{ baseUrl: '', webhookOrigins: '', token: { type: 'role' } },
-			...{ requestsPerMinute: 0, ignoreSslIssues: false },
+			...{ requestsPerMinute: 0 },
 		});
 		expect(clientSettings({}).redactToken('a text')).toBe('a text');
 		expect(clientSettings({ requestsPerMinute: '' }).requestsPerMinute).toBe(0);
-		expect(clientSettings({ ignoreSslIssues: 'true' }).ignoreSslIssues).toBe(false);
 	});
 
 	test('tells accounts apart by the platform and the token', () => {

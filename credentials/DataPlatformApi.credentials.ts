@@ -30,6 +30,8 @@ export async function authenticate(
 	// n8n's HTTP Request node still uses `uri`.
 	const { url: given = (options as { uri?: string }).uri ?? '', baseURL, agentOptions } = options;
 	const url = safeUrl(baseURL ? new URL(given, baseURL).href : given, 'The URL');
+	// As its own proxy (below), a server would take what follows for its name.
+	if (url.protocol === 'http:') url.pathname = url.pathname.replace(/^\/+/, '/');
 	const origins = allowedOrigins(
 		String(credentials.baseUrl),
 		String(credentials.webhookOrigins ?? ''),

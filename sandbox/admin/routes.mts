@@ -3,7 +3,6 @@ import { bodyValidator } from '../api/validation.mts';
 import { rulesSchema } from '../faults/rules.mts';
 import { settingsSchema } from '../state/settings.mts';
 import type { SandboxState } from '../state/sandboxState.mts';
-import { requireLocal } from './guard.mts';
 import { registerTables } from './tables.mts';
 import { registerLivePage } from './livePage.mts';
 import { registerTokens } from './tokens.mts';
@@ -19,7 +18,6 @@ export function registerAdministration(
 	const checkRules = bodyValidator(rulesSchema);
 
 	server.register(async (admin) => {
-		admin.addHook('onRequest', async (request) => requireLocal(request));
 		admin.addHook('onResponse', async ({ method }) => {
 			if (method !== 'GET') state.notifyChange();
 		});

@@ -89,7 +89,7 @@ async function writeMany(
 	}
 	const bulk: BulkItem[] = [];
 	for (const item of sent) {
-		bulk.push({ ...item, fields: await fetchRemoteFiles(state.files, table, item.fields) });
+		bulk.push({ ...item, fields: await fetchRemoteFiles(request, table, item.fields) });
 	}
 	const committed = state.database.transaction(() => {
 		const result = writeAll(request, table, bulk, useUpsert, writeOne);

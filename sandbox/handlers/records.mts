@@ -71,7 +71,7 @@ export const getRecord: Handler = (request) => {
 export const createRecord: Handler = async (request) => {
 	const { fields: sent, useUpsert = false } = request.body as WriteBody;
 	const table = requireTable(request, 'create', ...(useUpsert ? ['update' as const] : []));
-	const fields = await fetchRemoteFiles(request.state.files, table, sent);
+	const fields = await fetchRemoteFiles(request, table, sent);
 	const written = inTransaction(request, table, (writer) => writer.create(fields, useUpsert));
 	const status = written.outcome === 'inserted' ? request.state.settings.createStatus : 200;
 	return recordResponse(request, table, written, status);
@@ -100,7 +100,7 @@ async function update(request: ApiRequest, mode: UpdateMode): Promise<ApiRespons
 		if (useUpsert) requireRight(request.state, request.token, 'create', app, table);
 	}
 	const id = request.params.record;
-	const fields = await fetchRemoteFiles(request.state.files, table, sent);
+	const fields = await fetchRemoteFiles(request, table, sent);
 	const written = inTransaction(request, table, (writer) =>
 		writer.update(id, fields, mode, useUpsert),
 	);

@@ -1,4 +1,5 @@
 import fastify, { type FastifyInstance } from 'fastify';
+import { requireLocal } from '../access/guard.mts';
 import { registerAdministration } from '../admin/routes.mts';
 import { operations } from '../api/operations.mts';
 import { handlerOf } from '../handlers/index.mts';
@@ -35,6 +36,7 @@ export function createServer(
 		...(https ? { https } : {}),
 	}) as FastifyInstance;
 
+	server.addHook('onRequest', async (request) => requireLocal(request));
 	registerContentTypes(server, state);
 	server.setErrorHandler((error, _request, reply) => sendError(reply, error, state.settings));
 	server.setNotFoundHandler((request, reply) => {

@@ -1,6 +1,7 @@
 import { Readable } from 'node:stream';
 import type { ReadableStream } from 'node:stream/web';
 import { isLoopbackUrl } from '../access/loopback.mts';
+import type { ApiRequest } from '../api/request.mts';
 import { isFileField } from '../catalog/find.mts';
 import type { FileStore } from '../store/fileStore.mts';
 import type { Json, JsonObject, Table } from '../state/model.mts';
@@ -8,11 +9,12 @@ import type { Json, JsonObject, Table } from '../state/model.mts';
 const timeoutMs = 10_000;
 
 /**
- * Fetches the URLs in file fields, from loopback only. A URL that cannot be fetched stays a string,
- * which the field's codec then rejects.
+ * Fetches the URLs in file fields: the sandbox's own, and those of other loopback servers if the
+ * settings say so. A URL that cannot be fetched stays a string, which the field's codec then
+ * rejects.
  */
 export async function fetchRemoteFiles(
-	files: FileStore,
+	{ state, origin }: ApiRequest,
 	table: Table,
 	fields: JsonObject,
 ): Promise<JsonObject> {
@@ -21,11 +23,14 @@ export async function fetchRemoteFiles(
 		.map(({ name }) => [name, fields[name]] as const)
 		.filter((entry): entry is [string, string] => typeof entry[1] === 'string');
 	if (urls.length === 0) return fields;
+	const { files, settings } = state;
+	const isAllowed = (url: string) =>
+		url.startsWith(`${origin}/`) || (settings.fileUrls === 'loopback' && isLoopbackUrl(url));
 	const fetched = await Promise.all(
 		urls.map(
 			async ([name, url]): Promise<[string, Json]> => [
 				name,
-				isLoopbackUrl(url) ? ((await fetchFile(files, url).catch(() => undefined)) ?? url) : url,
+				isAllowed(url) ? ((await fetchFile(files, url).catch(() => undefined)) ?? url) : url,
 			],
 		),
 	);

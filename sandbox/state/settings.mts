@@ -32,6 +32,8 @@ const settings = Type.Object({
 	maxFilteredRecords: pageCap,
 	/** Whether written chat messages replace the existing ones or are added to them. */
 	chatWrites: Type.Enum(['replace', 'append']),
+	/** Which URLs in file fields are fetched: only the sandbox's own, or all of this machine. */
+	fileUrls: Type.Enum(['own', 'loopback']),
 	/** Whether every version of every record is stored. */
 	history: Type.Boolean(),
 
@@ -84,6 +86,7 @@ export const defaultSettings: Readonly<Settings> = {
 	maxListedRecords: null,
 	maxFilteredRecords: null,
 	chatWrites: 'replace',
+	fileUrls: 'own',
 	history: true,
 	dates: 'current',
 	dateForms: 'four',

@@ -9,7 +9,7 @@ import { scriptServices } from './service.mts';
 type Message =
 	| { kind: 'log'; line: string }
 	| { kind: 'call'; id: number; name: string; args: Json[] }
-	| { kind: 'done'; output: Json }
+	| { kind: 'done'; output?: Json }
 	| { kind: 'failed'; error: string };
 
 const memoryMb = 64;
@@ -61,6 +61,8 @@ async function runScript(
 			workflow: JSON.stringify({ id, name, runId: run.id, payloadRequest: run.payload }),
 		},
 		env: {},
+		// For `importModuleDynamically`.
+		execArgv: ['--experimental-vm-modules'],
 		stdout: true,
 		stderr: true,
 		resourceLimits: { maxOldGenerationSizeMb: memoryMb },
@@ -82,7 +84,8 @@ async function runScript(
 			const message = JSON.parse(text) as Message;
 			if (message.kind === 'log') run.log = [...run.log, message.line].slice(-maxLogLines);
 			if (message.kind === 'done') {
-				run.output = message.output;
+				// A `toJSON` without a value leaves it out.
+				run.output = message.output ?? null;
 				finish('succeeded', null);
 			}
 			if (message.kind === 'failed') finish('failed', message.error);

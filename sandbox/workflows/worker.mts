@@ -58,12 +58,22 @@ const inside = new Script(bootstrap).runInContext(context) as (
 	post: (text: string) => void,
 	workflow: string,
 ) => (message: unknown) => void;
+/** Made in the context: one of Node's own would give access to the process. */
+const noImport = new Script("new Error('Scripts cannot import modules.')");
+const noImportError = noImport.runInContext(context) as Error;
 const receive = inside((text) => port.postMessage(text), workflow);
 port.on('message', receive);
 
 try {
 	const source = `'use strict'; (async () => {\n${script}\n})()`;
-	receive(new Script(source, { filename: 'script', lineOffset: -1 }).runInContext(context));
+	const main = new Script(source, {
+		filename: 'script',
+		lineOffset: -1,
+		importModuleDynamically: () => {
+			throw noImportError;
+		},
+	});
+	receive(main.runInContext(context));
 } catch (error) {
 	port.postMessage(JSON.stringify({ kind: 'failed', error: String(error) }));
 }

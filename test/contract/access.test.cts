@@ -165,12 +165,15 @@ describe('bad requests', () => {
 		expect((await http.get('/faults')).data.data).toEqual([]);
 	});
 
-	test('the administration API rejects other origins and host names', async () => {
-		const { http } = platform.admin;
-		for (const headers of [{ Origin: 'https://example.com' }, { Host: 'example.com' }]) {
+	test.each([{ Origin: 'https://example.com' }, { Origin: 'null' }, { Host: 'example.com' }, { Host: 'example.com:5999' }])(
+		'other web pages and host names are rejected, in the administration API and in the platform: %j',
+		async (headers) => {
+			const { http } = platform.admin;
 			await expect(http.post('/reset', undefined, { headers })).rejects.toThrow('loopback');
-		}
-	});
+			const { status, data } = await platform.client.get('/apps', { headers });
+			expect([status, data.errors?.[0].message]).toEqual([403, expect.stringContaining('loopback')]);
+		},
+	);
 });
 
 test('the request log is in order and contains no token values', async () => {

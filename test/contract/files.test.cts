@@ -122,12 +122,15 @@ test('a short token only gives access to attachments', async () => {
 	expect((await bare.get(`${path}?token=${platform.tokens.role}`)).status).toBe(403);
 });
 
-test('a file can be given as a URL, which the platform fetches', async () => {
+test('a file can be given as a URL, which the platform fetches: from other servers only if the settings say so', async () => {
 	const server = await startStubServer(({ target }) => ({
 		status: target === '/there.txt' ? 200 : 404,
 		headers: { 'content-type': 'text/plain; charset=utf-8' },
 		body: 'fetched',
 	}));
+	await expect(papers(`${server.origin}/there.txt`)).rejects.toThrow('cannot be fetched');
+	expect(server.requests).toEqual([]);
+	await platform.admin.settings({ fileUrls: 'loopback' });
 	const [file] = await papers(`${server.origin}/there.txt`);
 	expect(file).toMatchObject({ fileName: 'there.txt', mimetype: 'text/plain', fileSize: 7 });
 	await expect(papers(`${server.origin}/missing.txt`)).rejects.toThrow('cannot be fetched');

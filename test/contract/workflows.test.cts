@@ -56,6 +56,16 @@ test('the body is svc.workflow.payloadRequest, and the run is logged', async () 
 	expect(request).toMatchObject({ number: ended.request, method: 'POST', token: 'role' });
 });
 
+test.each([
+	['import', "return (await import('node:fs').catch((error) => error)).constructor.constructor('return typeof process')();", 'EvalError'],
+	['import, caught', "try { await import('node:fs') } catch (error) { return error.message }", 'Scripts cannot import modules.'],
+	['toJSON without a value', 'return { toJSON() {} }', 'null'],
+])('a script cannot reach or end the process: %s', async (_, script, expected) => {
+	const { output, error } = await run(script);
+	expect(error ?? String(output)).toContain(expected);
+	expect((await run('return 1')).output).toBe(1);
+});
+
 test('the sample workflow writes a contact with the workflow token', async () => {
 	const [sample] = (await platform.admin.http.get('/workflows')).data.data;
 	const body = { firstname: 'Neo', surname: 'New', email: 'neo@example.com' };

@@ -27,11 +27,14 @@ describe('a webhook URL', () => {
 		// Sloppy spellings that parsers correct.
 		['http:\\\\127.0.0.1:P\\hooks', '/hooks'],
 		['ht\ntp://127.0.0.1:P/ho\toks', '/hooks'],
-		['http://127.0.0.1:P/a/../hooks/%2e%2e/b', '/b'],
 		// Something that looks like another host is part of the path or the query, or is ignored.
 		['http://127.0.0.1:P\\@127.0.0.1:S/', '/@127.0.0.1:S/'],
 		['http://127.0.0.1:P/@127.0.0.1:S/', '/@127.0.0.1:S/'],
-		['http://127.0.0.1:P//127.0.0.1:S/', '//127.0.0.1:S/'],
+		['http://127.0.0.1:P//127.0.0.1:S/', '/127.0.0.1:S/'],
+		// Nobody knows where the platform's webhook URLs live.
+		['http://127.0.0.1:P/api/v2/hooks/1/data', '/api/v2/hooks/1/data'],
+		['http://127.0.0.1:P/api/v2/webhooks/1/...?x=../apps', '/api/v2/webhooks/1/...?x=../apps'],
+		['http://127.0.0.1:P/apps/1/data#/../x', '/apps/1/data'],
 	])('%j goes to the platform', async (address, target) => {
 		const result = await startWorkflow(platform.credential, withPorts(address));
 		expect(result.error).toBeUndefined();
@@ -56,6 +59,21 @@ describe('a webhook URL', () => {
 		'http://127.0.0.1%3AP@127.0.0.1:S/hooks',
 		// Not web addresses.
 		...['file:///etc/passwd', 'ftp://127.0.0.1:P/hooks', 'javascript:fetch("http://127.0.0.1:S")', '//127.0.0.1:P/hooks'],
+		...['http://127.0.0.1:P/hooks/../api/v2/t/data/filter', 'http://127.0.0.1:P/a/./b', 'http://127.0.0.1:P/a/..'],
+		...['%2e%2e', '.%2E', '%252e.', '..;x', '..%2f', '..%5c', '..\\', '%2f..', '.\n.'].map((dots) => `http://127.0.0.1:P/a/${dots}/b`),
+		// Records and applications.
+		...[
+			't/data',
+			't/data/filter',
+			't/data/bulk',
+			'T/DATA/',
+			't/data;x',
+			't/%64ata',
+			't%2fdata/filter',
+			'apps',
+			'apps/crm/tables/t/data/bulk',
+		].map((path) => `http://127.0.0.1:P/api/v2/${path}`),
+		...['http://127.0.0.1:P//api//v2//t/data?limit=1', 'http://127.0.0.1:P/api\\v2\\t\\data', 'http://127.0.0.1:P/%61pi/v2/apps/'],
 		...['127.0.0.1:P/hooks', 'http://127.0.0.1:99999/hooks', 'http://127.0.0.1:P:S/hooks', 'x'.repeat(100_000)],
 	])('%j gets nothing', async (address) => {
 		const { error, run: whole } = await startWorkflow(platform.credential, withPorts(address));

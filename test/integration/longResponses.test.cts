@@ -21,7 +21,12 @@ async function listApplications(response: StubResponse, run: Partial<OperationRu
 
 const allClosed = async () => await waitUntil('no connection is open', async () => (await platform.countConnections()) === 0);
 
-const zipped = (bytes: number) => ({ headers: { ...JSON_TYPE, 'content-encoding': 'gzip' }, body: gzipSync(Buffer.alloc(bytes, ' ')) });
+const packed = (bytes: Buffer) => ({ headers: { ...JSON_TYPE, 'content-encoding': 'gzip' }, body: gzipSync(bytes) });
+const zipped = (bytes: number) => packed(Buffer.alloc(bytes, ' '));
+
+/** A few kilobytes that are many values. */
+const manyValues = () => packed(Buffer.from(`{"data":[${'{},'.repeat(1_000_000)}{}]}`));
+const TOO_MANY = "The platform's response has more than 2000000 names and values, and was not used";
 
 test.each<[string, StubResponse]>([
 	['that never ends', { headers: JSON_TYPE, body: ' '.repeat(MIB), repeats: true }],
@@ -31,6 +36,13 @@ test.each<[string, StubResponse]>([
 	const { error } = await listApplications(response);
 	expect(error).toMatchObject({ message: TOO_LONG });
 	expect(error!.description).toContain('fewer fields');
+	expect(platform.requests).toHaveLength(1);
+	await allClosed();
+});
+
+test.each([200, 500])('JSON with millions of values is not parsed, and not requested again: %i', async (status) => {
+	const { error } = await listApplications({ ...manyValues(), status });
+	expect(error).toMatchObject({ message: TOO_MANY, description: expect.stringContaining('fewer fields') });
 	expect(platform.requests).toHaveLength(1);
 	await allClosed();
 });
@@ -75,4 +87,10 @@ test('the test of the credential reads no more than 64 MiB', async () => {
 	const { status, message } = await checkCredential(credential());
 	expect([status, message]).toEqual(['Error', expect.stringContaining(TOO_LONG)]);
 	await allClosed();
+});
+
+test('the test of the credential does not parse millions of values', async () => {
+	platform.respond = manyValues;
+	const { status, message } = await checkCredential(credential());
+	expect([status, message]).toEqual(['Error', expect.stringContaining(TOO_MANY)]);
 });

@@ -1,11 +1,11 @@
 /**
- * Starts the platform's workflows by their webhook URL. Only the origin of the URL is looked at.
+ * Starts the platform's workflows by their webhook URL. Nobody knows what its path looks like.
  */
 import type { IDataObject } from 'n8n-workflow';
 
 import { ServiceError } from '../transport/errors';
 import { parseJson } from '../transport/json';
-import { originNotAllowed, safeUrl } from '../transport/allowedOrigins';
+import { OriginError, originNotAllowed, safeUrl } from '../transport/allowedOrigins';
 import type { ApiClient } from '../transport/client';
 
 interface WorkflowResponse {
@@ -21,6 +21,26 @@ function readBody(text = ''): unknown {
 	return text.trim() === '' ? null : text;
 }
 
+/** A path as the last of several servers may read it. */
+function decoded(path: string): string {
+	const text = path.replace(/%[0-7][0-9a-f]/gi, decodeURIComponent).replaceAll('\\', '/');
+	return text === path ? text.replace(/;[^/]*/g, '') : decoded(text);
+}
+
+const DOT_SEGMENT = /\/\.\.?(?:\/|$)/;
+
+/** The addresses of applications and records: contract/openapi.yaml. */
+const RECORDS = /^\/+api\/+v2\/+(?:apps|[^/]+\/+data)(?:\/|$)/i;
+
+/** A webhook URL may come from a model or from data: whether it leads to records instead. */
+function leadsToRecords(webhookUrl: string, { pathname }: URL): boolean {
+	const [path = ''] = webhookUrl
+		.replace(/[\t\r\n]/g, '')
+		.trim()
+		.split(/[?#]/, 1);
+	return DOT_SEGMENT.test(decoded(path)) || RECORDS.test(decoded(pathname));
+}
+
 /**
  * Starts a workflow. Any 2xx is a success, whatever its body. Sends it again only if the platform
  * did not process the request.
@@ -34,11 +54,18 @@ export async function startWorkflow(
 	payload: IDataObject,
 	headers: Record<string, string>,
 ): Promise<WorkflowResponse> {
-	const { origin, href } = safeUrl(webhookUrl, 'The webhook URL');
+	const url = safeUrl(webhookUrl, 'The webhook URL');
+	const { origin, href } = url;
 	if (!client.origins.has(origin)) {
 		throw originNotAllowed(
 			`The webhook URL leads to ${origin}, where the token is not sent`,
 			origin,
+		);
+	}
+	if (leadsToRecords(webhookUrl, url)) {
+		throw new OriginError(
+			'The webhook URL leads to records, or contains . or .. in its path. Nothing was sent',
+			"Copy the address from the workflow's webhook trigger in the platform.",
 		);
 	}
 	const result = await client.tryRequest({

@@ -10,6 +10,7 @@ import type {
 } from 'n8n-workflow';
 
 import { isFromPlatform, ServiceError } from './errors';
+import { excessOf, MAX_VALUES } from './json';
 import {
 	parseResponse,
 	timeoutError,
@@ -123,7 +124,11 @@ export async function exchange(
 	const expect = receive ? 'anything' : (request.bodyRequirement ?? 'json');
 	const parse = async () => {
 		if (!receive || !isSuccess(response)) {
-			return parseResponse(redact(response, settings), expect, request.path);
+			const { body } = response as { body: unknown };
+			const parsed = parseResponse(redact(response, settings), expect, request.path);
+			const isFailure = parsed instanceof ServiceError && typeof body === 'string';
+			if (!isFailure || excessOf(body) !== 'values') return parsed;
+			return tooLong(request, `has more than ${MAX_VALUES} names and values, and was not used`);
 		}
 		return await receiveBytes(response, request, settings, () => ending.abort());
 	};
@@ -216,18 +221,19 @@ const bodyOf = ({ body }: IN8nHttpFullResponse) => body as unknown as ByteStream
 
 const isSuccess = ({ statusCode }: IN8nHttpFullResponse) => statusCode >= 200 && statusCode < 300;
 
-/** How much text to read. A read is not retried: the next response would be as long. */
-const maxLength = ({ receive, retryMode }: ApiRequest) => ({
-	bytes: receive ? MAX_ERROR_BYTES : MAX_RESPONSE_BYTES,
+/** How much text to read. */
+const maxLength = (request: ApiRequest) => ({
+	bytes: request.receive ? MAX_ERROR_BYTES : MAX_RESPONSE_BYTES,
 	error: () =>
-		new ServiceError(
-			`The platform's response is longer than ${MAX_RESPONSE_BYTES / MIB} MiB, and was not read to the end`,
-			{
-				delivery: retryMode === 'read' ? 'rejected' : 'ambiguous',
-				hint: 'Ask for fewer fields, without long texts. If the response should be short, something other than the platform may have sent it.',
-			},
-		),
+		tooLong(request, `is longer than ${MAX_RESPONSE_BYTES / MIB} MiB, and was not read to the end`),
 });
+
+/** A read is not retried: the next response would be as long. */
+const tooLong = ({ retryMode }: ApiRequest, problem: string) =>
+	new ServiceError(`The platform's response ${problem}`, {
+		delivery: retryMode === 'read' ? 'rejected' : 'ambiguous',
+		hint: 'Ask for fewer fields, without long texts. If the response should be short, something other than the platform may have sent it.',
+	});
 
 /** The response's length. That of a compressed response is not the number of bytes that arrive. */
 function contentLength(headers: IDataObject): number | undefined {

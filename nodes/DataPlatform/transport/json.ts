@@ -1,8 +1,16 @@
 /** Deeper than any real data. Code that later processes an item can't recurse without a limit. */
 const MAX_DEPTH = 500;
 
+/**
+ * The most names and values in a JSON text: some 20 times those of a page of 1,000 wide records. As
+ * values they need many times the memory of their text, and names seconds.
+ */
+export const MAX_VALUES = 2_000_000;
+
 const QUOTE = 34;
 const BACKSLASH = 92;
+const COMMA = 44;
+const COLON = 58;
 
 /** The position of the quote that ends a string, given the one that starts it. */
 export function endOfText(json: string, quote: number): number {
@@ -13,22 +21,26 @@ export function endOfText(json: string, quote: number): number {
 	return at;
 }
 
-function isTooDeep(text: string): boolean {
+/** What makes a JSON text too much to parse; found without parsing it. */
+export function excessOf(text: string): 'depth' | 'values' | undefined {
 	let depth = 0;
+	let values = 0;
 	for (let at = 0; at < text.length; at += 1) {
 		const code = text.charCodeAt(at);
 		if (code === QUOTE) at = endOfText(text, at);
 		else if (code === 0x5b || code === 0x7b) {
 			depth += 1;
-			if (depth > MAX_DEPTH) return true;
+			values += 1;
+			if (depth > MAX_DEPTH) return 'depth';
 		} else if (code === 0x5d || code === 0x7d) depth -= 1;
+		else if (code === COMMA || code === COLON) values += 1;
 	}
-	return false;
+	return values > MAX_VALUES ? 'values' : undefined;
 }
 
-/** Parses JSON; undefined if the text is not JSON, or is nested too deeply. */
+/** Parses JSON; undefined if the text is not JSON, is nested too deeply, or has too many values. */
 export function parseJson(text: string): unknown {
-	if (isTooDeep(text)) return undefined;
+	if (excessOf(text)) return undefined;
 	try {
 		return JSON.parse(text) as unknown;
 	} catch {

@@ -84,9 +84,32 @@ interface StreamExpectation {
 
 /**
  * The longest response that is read into memory, after unpacking. A page of 250 records fits with
- * 256 KiB for each; 12 requests at once then hold 768 MiB. Thumbnails are no longer either.
+ * 256 KiB for each. Thumbnails are no longer either.
  */
 export const MAX_RESPONSE_BYTES = 64 * MIB;
+
+/** How much of the responses to all requests of this process is held before they are parsed. */
+const MAX_HELD_BYTES = 2 * MAX_RESPONSE_BYTES;
+
+/** The responses that are being read, in order, and how much of each is held. */
+const held = new Map<symbol, number>();
+
+const waiting: Array<() => void> = [];
+
+/** Waits until all responses that are being read fit. The first of them never waits. */
+async function hold(response: symbol, bytes: number): Promise<void> {
+	held.set(response, bytes);
+	const isFirst = () => held.keys().next().value === response;
+	const total = () => [...held.values()].reduce((sum, size) => sum + size, 0);
+	while (!isFirst() && total() > MAX_HELD_BYTES) {
+		await new Promise<void>((resolve) => waiting.push(resolve));
+	}
+}
+
+function release(response: symbol) {
+	held.delete(response);
+	for (const resume of waiting.splice(0)) resume();
+}
 
 /** Passes bytes on. Fails if they stop for too long, or if their number is wrong. */
 export function withStallTimeout(bytes: ByteStream, expected: StreamExpectation): ByteStream {
@@ -153,6 +176,7 @@ export async function readText(
 	most: { bytes: number; error: () => Error },
 	deadline: AbortSignal,
 ): Promise<string> {
+	const response = Symbol('response');
 	const collect = async () => {
 		const chunks: Uint8Array[] = [];
 		let size = 0;
@@ -160,6 +184,7 @@ export async function readText(
 			size += chunk.length;
 			if (size > most.bytes) throw most.error();
 			chunks.push(chunk);
+			await hold(response, size);
 		}
 		return new TextDecoder().decode(Buffer.concat(chunks));
 	};
@@ -174,5 +199,6 @@ export async function readText(
 	return await Promise.race([collect(), isTooLate]).finally(() => {
 		deadline.removeEventListener('abort', stop);
 		bytes.destroy();
+		release(response);
 	});
 }

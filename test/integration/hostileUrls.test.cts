@@ -80,7 +80,7 @@ describe('a webhook URL', () => {
 		expect(error?.message).toContain('The webhook URL');
 		expect(error?.message.length).toBeLessThan(300);
 		expect(error?.description).toMatch(
-			/^(Enter a full address|Remove the part before the @|Use https:\/\/|If this address belongs to your platform)/,
+			/^(Enter a full address|Remove the part before the @|Use https:\/\/|If this address belongs to your platform|Copy the address)/,
 		);
 		expect([platform.requests, stranger.requests]).toEqual([[], []]);
 		// n8n adds the node's own parameters to the error, which contain what the user wrote.

@@ -48,7 +48,7 @@ export function addressedTable(request: ApiRequest): { app: App; table: Table } 
 export function filterScope(request: ApiRequest, table: Table): FilterScope {
 	const { state } = request;
 	return {
-		timeZone: appOf(state, table).timeZone,
+		dateRules: { timeZone: appOf(state, table).timeZone, settings: state.settings },
 		user: request.user,
 		ignoresUnknownNames: state.settings.filterNames === 'ignored',
 		linkedTable: (field) => linkedTable(state, table, field),

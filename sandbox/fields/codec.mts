@@ -1,4 +1,5 @@
 import type { Field, Json, JsonObject, StoredRecord, Table } from '../state/model.mts';
+import type { DateRules, DateSettings } from './time.mts';
 
 /** How filters, sorts and aggregations compare stored values. */
 export interface Comparison {
@@ -11,7 +12,7 @@ export interface Comparison {
 
 /** What parsing a value may depend on. */
 export interface ParseContext {
-	timeZone: string;
+	dateRules: DateRules;
 	user: { id: string; name: string };
 	/** The field's stored value. */
 	current: Json | undefined;
@@ -28,6 +29,7 @@ export interface ParseContext {
 export interface SerializeContext {
 	/** A record's `created` or `modified` in the API's format. */
 	time(instant: number): string;
+	settings: DateSettings;
 	/** The table's URL, without a trailing slash. */
 	apiUrl: string;
 	table: Table;

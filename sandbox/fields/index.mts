@@ -11,6 +11,7 @@ import {
 	datetime,
 	decimal,
 	integer,
+	money,
 	text,
 } from './plain.mts';
 import { calculated, systemType } from './readonly.mts';
@@ -27,7 +28,7 @@ const codecs: Record<Exclude<FieldType, 'schema_link'>, Codec> = {
 	dropdown: choice,
 	number: integer,
 	decimal,
-	money: decimal,
+	money,
 	percentage: decimal,
 	money_with_currency: moneyWithCurrency,
 	checkbox,

@@ -1,5 +1,5 @@
 import type { Field, Json } from '../state/model.mts';
-import { parseDay, parseInstant } from './time.mts';
+import { parseDay, parseInstant, shownDay, shownTime } from './time.mts';
 import { requireArray, quote, ValueError, type Codec } from './codec.mts';
 
 function parseText(value: Json, field: Field): string {
@@ -49,8 +49,18 @@ export const integer: Codec = {
 	},
 };
 
-/** `decimal`, `money`, `percentage`. */
+/** `decimal`, `percentage`. */
 export const decimal: Codec = { comparison: { as: 'number' }, canBeKey: true, parse: parseNumber };
+
+/** `money`: two decimals. Whether a service rejects or rounds more is unknown: this is stricter. */
+export const money: Codec = {
+	...decimal,
+	parse(value, field) {
+		const amount = parseNumber(value, field);
+		if (Number(amount.toFixed(2)) === amount) return amount;
+		throw new ValueError(`must have two decimals at most, not ${quote(value)}`);
+	},
+};
 
 /** `checkbox`. */
 export const checkbox: Codec = {
@@ -63,28 +73,36 @@ export const checkbox: Codec = {
 	},
 };
 
+const fourForms = 'YYYY-MM-DD, YYYY-MM-DDZ, YYYY-MM-DDTHH:mm:ss or YYYY-MM-DDTHH:mm:ssZ';
+
 /** `date`: stored as `YYYY-MM-DD`; a time is converted to the application's time zone first. */
 export const date: Codec = {
 	comparison: { as: 'date' },
 	canBeKey: true,
-	parse(value, _field, context) {
-		const day = typeof value === 'string' ? parseDay(value, context.timeZone) : undefined;
+	parse(value, _field, { dateRules }) {
+		const day = typeof value === 'string' ? parseDay(value, dateRules) : undefined;
 		if (day !== undefined) return day;
-		throw new ValueError(`must be a date (YYYY-MM-DD), not ${quote(value)}`);
+		const expected = { current: fourForms, older: 'midnight UTC, YYYY-MM-DDT00:00:00Z' };
+		throw new ValueError(
+			`must be a date (${expected[dateRules.settings.dates]}), not ${quote(value)}`,
+		);
 	},
+	serialize: (value, _field, { settings }) => shownDay(String(value), settings),
 };
 
-/** `datetime`: stored in UTC; without an offset it is in the application's time zone. */
+/** `datetime`: stored in UTC; without a zone it is in the application's. */
 export const datetime: Codec = {
 	comparison: { as: 'datetime' },
 	canBeKey: true,
-	parse(value, _field, context) {
-		const instant = typeof value === 'string' ? parseInstant(value, context.timeZone) : undefined;
-		if (instant === undefined) {
-			throw new ValueError(`must be a date and time (ISO 8601), not ${quote(value)}`);
-		}
-		return new Date(instant).toISOString();
+	parse(value, _field, { dateRules }) {
+		const instant = typeof value === 'string' ? parseInstant(value, dateRules) : undefined;
+		if (instant !== undefined) return new Date(instant).toISOString();
+		const expected = { current: fourForms, older: 'in UTC, YYYY-MM-DDTHH:mm:ssZ' };
+		throw new ValueError(
+			`must be a date and time (${expected[dateRules.settings.dates]}), not ${quote(value)}`,
+		);
 	},
+	serialize: (value, _field, { settings }) => shownTime(String(value), settings),
 };
 
 function parseTexts(value: Json, each: (entry: Json, field: Field) => string, field: Field): Json {

@@ -36,15 +36,25 @@ export const moneyWithCurrency: Codec = {
 	},
 };
 
-/** `url_link`: `{href, description?}`; compared by href. */
+/** `url_link`: `{href, description?, isMailto?}`; compared by href. */
 export const urlLink: Codec = {
 	comparison: { as: 'text', path: '.href' },
 	parse(value): Json {
-		const link = requireObject(value, 'an object {href, description?}');
-		requireOnly(link, ['href', 'description']);
+		const link = requireObject(value, 'an object {href, description?, isMailto?}');
+		requireOnly(link, ['href', 'description', 'isMailto']);
+		const { description = null, isMailto = null } = link;
 		const href = requireString(link, 'href');
-		if (link.description === undefined || link.description === null) return { href };
-		return { href, description: requireString(link, 'description') };
+		if (isMailto !== null && typeof isMailto !== 'boolean') {
+			throw new ValueError(`needs true or false as isMailto, not ${quote(isMailto)}`);
+		}
+		if (/^mailto:/i.test(href)) {
+			throw new ValueError('needs an address without mailto: as href, and isMailto: true');
+		}
+		return {
+			href,
+			...(description !== null && { description: requireString(link, 'description') }),
+			...(isMailto !== null && { isMailto }),
+		};
 	},
 };
 

@@ -3,7 +3,14 @@ import { addressedTable, type ApiRequest, type Handler } from '../api/request.mt
 import { findApp, linkedTable } from '../catalog/find.mts';
 import { forbidden } from '../api/errors.mts';
 import type { SandboxState } from '../state/sandboxState.mts';
-import { rights, type App, type Field, type JsonObject, type Table } from '../state/model.mts';
+import {
+	rights,
+	type App,
+	type Field,
+	type FieldType,
+	type JsonObject,
+	type Table,
+} from '../state/model.mts';
 
 /** GET /apps: those in which the token has any right. */
 export const listApps: Handler = (request) => {
@@ -23,7 +30,15 @@ export const getApp: Handler = (request) => {
 		tableIds: tables.map((table) => table.id),
 	};
 	const shown = tables.map((table) => tableDefinition(request.state, table));
-	return { status: 200, body: { data: { ...appSummary(app), modules: [module], tables: shown } } };
+	// Observed, not documented.
+	const observed = { timeZone: app.timeZone, isMultiLanguage: false, namesI18n: {} };
+	const data = {
+		...appSummary(app),
+		...(request.state.settings.definition === 'full' && observed),
+		modules: [module],
+		tables: shown,
+	};
+	return { status: 200, body: { data } };
 };
 
 /** GET /apps/{app}/tables: those whose structure the token may read. */
@@ -90,6 +105,12 @@ function tableDefinition(state: SandboxState, table: Table): JsonObject {
 	};
 }
 
+const olderTypeNames: Partial<Record<FieldType, string>> = {
+	buttonform: 'button',
+	freehtmlinput: 'freehtml',
+	calculated: 'calculatedfield',
+};
+
 /** Without the metadata that only the sandbox uses (a template, a source, a number series). */
 function fieldDefinition(state: SandboxState, table: Table, field: Field): JsonObject {
 	const { name, header, type } = field;
@@ -98,7 +119,9 @@ function fieldDefinition(state: SandboxState, table: Table, field: Field): JsonO
 		type === 'schema_link'
 			? { ...shared, linkTableId: linkedTableId(state, table, field) }
 			: shared;
-	return { [table.fieldNameProperty]: name, header, type, metadata };
+	const older = olderTypeNames[type];
+	const shownType = older && state.settings.typeNames === 'older' ? older : type;
+	return { [table.fieldNameProperty]: name, header, type: shownType, metadata };
 }
 
 /** A link may name a table that is not created yet; then there is no id to return. */

@@ -5,7 +5,7 @@ import { invalid } from '../api/errors.mts';
 import { columnOf, isKnownName, type Column } from '../query/columns.mts';
 import { filterFromBody } from '../query/filter.mts';
 import { filterToSql } from '../query/sql.mts';
-import { withOffset } from '../fields/time.mts';
+import { inUtc, shownTime } from '../fields/time.mts';
 
 type Aggregation = 'min' | 'max' | 'sum' | 'avg';
 type SummaryBody = Parameters<typeof filterFromBody>[0] & {
@@ -40,12 +40,15 @@ export const summarizeRecords: Handler = (request) => {
 		['COUNT(*) AS count', ...expressions].join(', '),
 		where,
 	);
-	const { timePrecisionMs } = request.state.settings;
-	const time = (instant: number) => withOffset(instant, app.timeZone, timePrecisionMs);
+	const { settings } = request.state;
+	const time = (instant: number) => inUtc(instant, settings.timePrecisionMs);
 	const fields = Object.create(null) as { [name: string]: JsonObject };
 	aggregates.forEach(({ name, aggregation, column }, at) => {
 		const value: Json = row[`a${at}`] ?? null;
-		(fields[name] ??= {})[aggregation] = serialize(value, column.as, time);
+		(fields[name] ??= {})[aggregation] =
+			column.as === 'datetime' && value !== null
+				? shownTime(String(value), settings)
+				: serialize(value, column.as, time);
 	});
 	return { status: 200, body: { data: { count: row.count ?? 0, fields } } };
 };

@@ -1,13 +1,13 @@
 import type { Field, Table } from '../state/model.mts';
 import { invalid } from '../api/errors.mts';
 import type { Sql } from '../store/recordStore.mts';
-import { parseDay, parseInstant } from '../fields/time.mts';
+import { filterTime, type DateRules } from '../fields/time.mts';
 import { columnOf, isKnownName, type Column } from './columns.mts';
 import type { Condition, Filter, Operator } from './filter.mts';
 
 /** What a filter depends on besides the table. */
 export interface FilterScope {
-	timeZone: string;
+	dateRules: DateRules;
 	user: { id: string; email: string };
 	/** A condition on a field that does not exist is left out, instead of an error. */
 	ignoresUnknownNames: boolean;
@@ -186,10 +186,9 @@ class Translation {
 			if (text === 'false' || text === '0') return 0;
 			throw mismatch('true or false');
 		}
-		const parse = as === 'date' ? parseDay : parseInstant;
-		const time = parse(text, this.#scope.timeZone);
-		if (time === undefined) throw mismatch('a date (ISO 8601)');
-		return as === 'datetime' ? new Date(time).toISOString() : time;
+		const time = filterTime(text, as, this.#scope.dateRules);
+		if (time === undefined) throw mismatch('a date or a time in UTC, such as 2026-11-21T09:30:00Z');
+		return time;
 	}
 }
 

@@ -1,14 +1,15 @@
-import { appOf, linkedTable, tableUrl } from '../catalog/find.mts';
+import { linkedTable, tableUrl } from '../catalog/find.mts';
 import { codecOf, displayOnly } from '../fields/index.mts';
 import type { SerializeContext } from '../fields/codec.mts';
 import {
 	getOwn,
+	type Field,
 	type Json,
 	type JsonObject,
 	type StoredRecord,
 	type Table,
 } from '../state/model.mts';
-import { withOffset } from '../fields/time.mts';
+import { inUtc, shownDay, shownTime } from '../fields/time.mts';
 import type { SandboxState } from '../state/sandboxState.mts';
 
 /** Serializes stored records for responses. */
@@ -24,9 +25,7 @@ export class RecordSerializer {
 		this.#state = state;
 		this.#origin = origin;
 		this.#table = table;
-		const { timeZone } = appOf(state, table);
-		const { timePrecisionMs } = state.settings;
-		this.#time = (instant) => withOffset(instant, timeZone, timePrecisionMs);
+		this.#time = (instant) => inUtc(instant, state.settings.timePrecisionMs);
 		this.#names = names && new Set(names);
 	}
 
@@ -57,8 +56,10 @@ export class RecordSerializer {
 				continue;
 			}
 			const codec = codecOf(field);
-			const value: Json = getOwn(record.fields, field.name) ?? codec.empty ?? null;
+			const stored = getOwn(record.fields, field.name);
 			const derived = codec.parse === undefined;
+			if (stored === undefined && !derived && this.#omitsEmpty) continue;
+			const value: Json = stored ?? codec.empty ?? null;
 			shown[field.name] =
 				codec.serialize && (derived || value !== null)
 					? codec.serialize(value, field, context)
@@ -67,10 +68,20 @@ export class RecordSerializer {
 		return shown;
 	}
 
+	get #omitsEmpty() {
+		return this.#state.settings.emptyFields === 'absent';
+	}
+
+	#shownDate(value: Json, type: Field['type'] | undefined): Json {
+		if (type === 'date') return shownDay(String(value), this.#state.settings);
+		return type === 'datetime' ? shownTime(String(value), this.#state.settings) : value;
+	}
+
 	#context(record: StoredRecord): SerializeContext {
 		const state = this.#state;
 		return {
 			time: this.#time,
+			settings: state.settings,
 			apiUrl: tableUrl(state, this.#origin, this.#table),
 			table: this.#table,
 			record,
@@ -79,9 +90,15 @@ export class RecordSerializer {
 			linkedFields: (field, id) => {
 				const names = field.metadata.filterableFields ?? [];
 				if (names.length === 0) return {};
-				const linked = state.records.get(linkedTable(state, this.#table, field), id);
+				const target = linkedTable(state, this.#table, field);
+				const linked = state.records.get(target, id);
 				return Object.fromEntries(
-					names.map((name) => [name, getOwn(linked?.fields ?? {}, name) ?? null]),
+					names.flatMap((name) => {
+						const value = getOwn(linked?.fields ?? {}, name) ?? null;
+						if (value === null && this.#omitsEmpty) return [];
+						const type = target.fields.find((one) => one.name === name)?.type;
+						return [[name, value === null ? null : this.#shownDate(value, type)]];
+					}),
 				);
 			},
 		};

@@ -2,7 +2,10 @@ import type { Table } from '../state/model.mts';
 import { RecordWriter } from './writer.mts';
 import type { SandboxState } from '../state/sandboxState.mts';
 
-/** Writes for the sandbox itself (sample data, administration), with request number 0. */
+/**
+ * Writes for the sandbox itself (sample data, administration), with request number 0. Dates may have
+ * any form of ISO 8601.
+ */
 export function systemWriter(state: SandboxState, table: Table): RecordWriter {
 	const token = state.tokens.all()[0];
 	const user = token && state.users.get(token.createdBy);
@@ -18,5 +21,5 @@ export function systemWriter(state: SandboxState, table: Table): RecordWriter {
 		user,
 		recordFaultFor: () => 'write' as const,
 	};
-	return new RecordWriter(request, table);
+	return new RecordWriter(request, table, { dates: 'current', dateForms: 'iso' });
 }

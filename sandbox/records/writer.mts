@@ -2,6 +2,7 @@ import type { ApiRequest } from '../api/request.mts';
 import { appOf, linkedTable } from '../catalog/find.mts';
 import { codecOf, displayOnly } from '../fields/index.mts';
 import { ValueError, type ParseContext } from '../fields/codec.mts';
+import type { DateRules, DateSettings } from '../fields/time.mts';
 import {
 	getOwn,
 	type Field,
@@ -27,14 +28,15 @@ export class RecordWriter {
 	readonly #table: Table;
 	readonly #fields: ReadonlyMap<string, Field>;
 	readonly #key: Field | undefined;
-	readonly #timeZone: string;
+	readonly #dateRules: DateRules;
 
-	constructor(request: ApiRequest, table: Table) {
+	/** Without `settings`, dates must have the forms that the platform's settings require. */
+	constructor(request: ApiRequest, table: Table, settings: DateSettings = request.state.settings) {
 		this.#request = request;
 		this.#table = table;
 		this.#fields = new Map(table.fields.map((field) => [field.name, field]));
 		this.#key = table.fields.find((field) => field.metadata.importKey);
-		this.#timeZone = appOf(request.state, table).timeZone;
+		this.#dateRules = { timeZone: appOf(request.state, table).timeZone, settings };
 	}
 
 	/** Throws an ApiError (400) with an entry for every invalid field. */
@@ -248,7 +250,7 @@ export class RecordWriter {
 	#context(current: Json | undefined): ParseContext {
 		const { state, user } = this.#request;
 		return {
-			timeZone: this.#timeZone,
+			dateRules: this.#dateRules,
 			user,
 			current,
 			appendsMessages: state.settings.chatWrites === 'append',

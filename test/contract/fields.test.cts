@@ -22,6 +22,7 @@ beforeAll(async () => {
 				{ name: 'multi', type: 'dropdownmulti', metadata: { items: [{ value: 'a' }] } },
 				{ name: 'chips', type: 'chips' },
 				{ name: 'money', type: 'money_with_currency' },
+				{ name: 'price', type: 'money' },
 				{ name: 'url', type: 'url_link' },
 				{ name: 'checklist', type: 'checklist' },
 				{ name: 'chat', type: 'chat' },
@@ -56,13 +57,10 @@ test.each<[string, unknown, unknown]>([
 	['date', '2024-03-01T03:00:00', '2024-03-01'],
 	['date', '2024-03-01Z', '2024-03-01'],
 	['date', '2024-03-01T00:00:01Z', '2024-02-29'],
-	['date', '2024-03-01T00:00:00+00:00', '2024-02-29'],
 	['datetime', '2024-03-01T03:00:00Z', '2024-03-01T03:00:00.000Z'],
 	['datetime', '2024-03-01T03:00:00', '2024-03-01T08:00:00.000Z'],
-	['datetime', '2024-07-01T03:00', '2024-07-01T07:00:00.000Z'],
 	['datetime', '2024-03-10T03:30:00', '2024-03-10T07:30:00.000Z'],
-	['datetime', '2024-03-01T03:00:00.5+02:00', '2024-03-01T01:00:00.500Z'],
-	['datetime', '2024-03-01T03:00:00+0200', '2024-03-01T01:00:00.000Z'],
+	['datetime', '2024-03-01T03:00:00.5Z', '2024-03-01T03:00:00.500Z'],
 	['datetime', '2025-12-31Z', '2025-12-31T00:00:00.000Z'],
 	['datetime', '2025-12-31', '2025-12-31T05:00:00.000Z'],
 	['dropdown', 'a', 'a'],
@@ -73,6 +71,9 @@ test.each<[string, unknown, unknown]>([
 	['money', { ...money, date: '2021-05-06' }, { ...money, date: '2021-05-06' }],
 	['money', { ...money, date: '2021-05-06T00:00:00' }, { ...money, date: '2021-05-06' }],
 	['url', { href: 'https://example.com' }, { href: 'https://example.com' }],
+	['url', { href: 'a@b' }, { href: 'a@b' }],
+	['url', { href: 'a@b', description: 'd', isMailto: true }, { href: 'a@b', description: 'd', isMailto: true }],
+	['price', 9.99, 9.99],
 	['link', null, null],
 	['link', { id: null }, null],
 ])('%s accepts %j and returns %j', async (name, value, expected) => {
@@ -93,10 +94,16 @@ test.each<[string, unknown, string]>([
 	['date', '2024-02-30', 'YYYY-MM-DD'],
 	['date', '01.02.2024', 'YYYY-MM-DD'],
 	['date', 7, 'YYYY-MM-DD'],
-	['datetime', 'now', 'ISO 8601'],
-	['datetime', '2024-02-30T10:00:00Z', 'ISO 8601'],
-	['datetime', '2024-02-30Z', 'ISO 8601'],
-	['datetime', '2024-W10-1', 'ISO 8601'],
+	['date', '2024-03-01T00:00:00+00:00', 'YYYY-MM-DDTHH:mm:ssZ'],
+	['datetime', 'now', 'YYYY-MM-DDTHH:mm:ssZ'],
+	['datetime', '2024-02-30T10:00:00Z', 'YYYY-MM-DDTHH:mm:ssZ'],
+	['datetime', '2024-02-30Z', 'YYYY-MM-DDTHH:mm:ssZ'],
+	['datetime', '2024-W10-1', 'YYYY-MM-DDTHH:mm:ssZ'],
+	['datetime', '2024-03-01T03:00:00+02:00', 'YYYY-MM-DDTHH:mm:ssZ'],
+	['datetime', '2024-03-01T03:00Z', 'YYYY-MM-DDTHH:mm:ssZ'],
+	['datetime', '2024-03-01 03:00:00Z', 'YYYY-MM-DDTHH:mm:ssZ'],
+	['datetime', '2024-03-01T03:00:00.1234Z', 'YYYY-MM-DDTHH:mm:ssZ'],
+	['price', 9.989, 'two decimals at most'],
 	['dropdown', 'b', 'one of "a"'],
 	['multi', ['a', 'b'], 'one of "a"'],
 	['multi', 'a', 'array'],
@@ -109,6 +116,9 @@ test.each<[string, unknown, string]>([
 	['money', { ...money, date: '2021-02-30' }, 'YYYY-MM-DD'],
 	['url', 'https://example.com', 'object'],
 	['url', {}, 'href'],
+	['url', { href: 'mailto:a@b' }, 'without mailto:'],
+	['url', { href: 'a@b', isMailto: 'yes' }, 'isMailto'],
+	['url', { href: 'a@b', title: 'x' }, "'title'"],
 	['checklist', {}, 'lists'],
 	['chat', { messages: [{}] }, 'text'],
 	['link', 'x', 'object'],
@@ -123,6 +133,108 @@ test.each<[string, unknown, string]>([
 	const error = await written(name, value);
 	expect(error).toContain(`'${name}'`);
 	expect(error).toContain(message);
+});
+
+describe.each<[settings: Record<string, unknown>, rows: Array<[name: string, value: string, shown: string | RegExp]>]>([
+	[
+		{ dates: 'current', dateForms: 'iso' },
+		[
+			['date', '2024-03-01T03:00:00+00:00', '2024-02-29'],
+			['datetime', '2024-07-01T03:00', '2024-07-01T07:00:00.000Z'],
+			['datetime', '2024-03-01T03:00:00.5+0200', '2024-03-01T01:00:00.500Z'],
+			['datetime', '2024-03-01T03:00:00.1234567Z', '2024-03-01T03:00:00.123Z'],
+		],
+	],
+	[
+		{ dates: 'older', dateForms: 'four' },
+		[
+			['date', '2024-03-01T00:00:00Z', '2024-03-01T00:00:00.000Z'],
+			['date', '2024-03-01T00:00:00.000Z', '2024-03-01T00:00:00.000Z'],
+			['date', '2024-03-01', /midnight UTC/],
+			['date', '2024-03-01Z', /midnight UTC/],
+			['date', '2024-03-01T00:00:00', /midnight UTC/],
+			['date', '2024-03-01T03:00:00Z', /midnight UTC/],
+			['datetime', '2024-03-01T03:00:00.789Z', '2024-03-01T03:00:00.000Z'],
+			['datetime', '2024-03-01T03:00:00', /in UTC/],
+			['datetime', '2024-03-01', /in UTC/],
+			['datetime', '2024-03-01Z', /in UTC/],
+			['datetime', '2024-03-01T03:00:00+02:00', /in UTC/],
+		],
+	],
+	[
+		{ dates: 'older', dateForms: 'iso' },
+		[
+			['datetime', '2024-03-01T03:00:00.1234567Z', '2024-03-01T03:00:00.000Z'],
+			['datetime', '2024-03-01T03:00:00+00:00', /in UTC/],
+			['date', '2024-03-01T00:00:00.0000000Z', '2024-03-01T00:00:00.000Z'],
+			['date', '2024-03-01T00:00:00+00:00', /midnight UTC/],
+		],
+	],
+])('with %j', (settings, rows) => {
+	beforeAll(() => platform.admin.settings(settings));
+	afterAll(() => platform.admin.settings({ dates: 'current', dateForms: 'four' }));
+
+	test.each(rows)('%s takes %s: %s', async (name, value, shown) => {
+		if (typeof shown === 'string') expect(await written(name, value)).toBe(shown);
+		else expect(await written(name, value)).toMatch(shown);
+	});
+});
+
+test.each<[dates: 'current' | 'older', condition: object, found: string[]]>([
+	...(['current', 'older'] as const).flatMap((dates) =>
+		[
+			{ field: 'day', operator: 'eq', value: '2024-03-01' },
+			{ field: 'day', operator: 'eq', value: '2024-03-01T00:00:00Z' },
+			{ field: 'day', operator: 'eq', value: '2024-03-01 00:00:00' },
+			{ field: 'day', operator: 'gte', value: '2024-03-01' },
+			{ field: 'day', operator: 'in', value: '2024-03-01,2024-03-05' },
+			{ field: 'time', operator: 'eq', value: '2024-03-01T10:00:00Z' },
+			{ field: 'time', operator: 'gt', value: '2024-03-01 04:59:59' },
+			{ field: 'time', operator: 'eq', value: '2024-03-01T05:00:00' },
+			{ field: 'time', operator: 'gte', value: '2024-03-01' },
+		].map((condition): ['current' | 'older', object, string[]] => [dates, condition, ['b']]),
+	),
+	['current', { field: 'day', operator: 'lt', value: '2024-03-01T10:00:00Z' }, ['a']],
+	['older', { field: 'day', operator: 'lt', value: '2024-03-01T10:00:00Z' }, ['a', 'b']],
+])('dates: %s: the filter %j', async (dates, condition, found) => {
+	const fields = ['name', 'day', 'time'].map((name, at) => ({ name, type: ['text', 'date', 'datetime'][at]! }));
+	const records = [
+		{ fields: { name: 'a', day: '2024-02-29', time: '2024-02-29T10:00:00Z' } },
+		{ fields: { name: 'b', day: '2024-03-01', time: '2024-03-01T10:00:00Z' } },
+	];
+	await platform.admin.createTable({ app: 'all', table: { internalName: 'filtered', fields }, records });
+	await platform.admin.settings({ dates });
+	const response = await platform.client.post('/filtered/data/filter', { filter: [condition] });
+	await platform.admin.settings({ dates: 'current' });
+	expect((response.data.data as Array<{ fields: { name: string } }>).map((record) => record.fields.name)).toEqual(found);
+});
+
+test.each(['2024-03-01T10:00:00+01:00', '2024-03-01T10:00:00.1234Z', 'yesterday'])('no filter takes the time %s', async (value) => {
+	const response = await platform.client.post(`${data}/filter`, { filter: [{ field: 'datetime', operator: 'gt', value }] });
+	expect(response.status).toBe(400);
+});
+
+test('a field without a value may be absent, also of a linked record', async () => {
+	await platform.admin.settings({ emptyFields: 'absent' });
+	const made = (await platform.client.post(data, { fields: { text: 'a' } })).data.data;
+	await platform.admin.settings({ emptyFields: 'null' });
+	expect(made.fields).toEqual({ text: 'a', system: made.created, sum: 'a!' });
+});
+
+test('an application may tell its time zone', async () => {
+	const read = async () => (await platform.client.get('/apps/all')).data.data.timeZone;
+	expect(await read()).toBe('America/New_York');
+	await platform.admin.settings({ definition: 'documented' });
+	expect(await read()).toBeUndefined();
+	await platform.admin.settings({ definition: 'full' });
+});
+
+test('types may have older names', async () => {
+	await platform.admin.settings({ typeNames: 'older' });
+	const { items } = (await platform.client.get('/apps/all/tables/types')).data.data;
+	await platform.admin.settings({ typeNames: 'today' });
+	const types = new Map((items as Array<{ id: string; type: string }>).map(({ id, type }) => [id, type]));
+	expect([types.get('button'), types.get('sum'), types.get('text')]).toEqual(['button', 'calculatedfield', 'text']);
 });
 
 test.each(['__proto__', 'constructor'])('%s is an ordinary unknown field', async (name) => {

@@ -44,6 +44,7 @@ export const paths = {
 	ping: () => `${API}/ping`,
 	currentUser: () => `${API}/users/me`,
 	applications: () => `${API}/apps`,
+	application: (application: string) => `${API}/apps/${encodePathSegment(application)}`,
 	tables: (application: string) => `${API}/apps/${encodePathSegment(application)}/tables`,
 	table: (application: string, table: string) => tablePath({ application, table }),
 	records: (address: TableAddress) => `${tablePath(address)}/data`,

@@ -9,6 +9,7 @@ import type { Application, TableAddress, TableDefinition } from './types';
 import { didYouMean } from '../transport/closestName';
 import { InputError, isNotFound, serviceErrorOrThrow, ServiceError } from '../transport/errors';
 import type { ApiClient } from '../transport/client';
+import { membersOf } from '../transport/json';
 import { nameList } from '../transport/messageText';
 import { LABELS } from '../labels';
 
@@ -34,6 +35,18 @@ export const readApplications = async (client: ApiClient): Promise<Application[]
 /** The user that the token belongs to. @throws {ServiceError} */
 export const readCurrentUser = async (client: ApiClient): Promise<IDataObject> =>
 	await read(client, paths.currentUser(), 'user', toUser);
+
+/** The IANA time zone of an application; undefined if the platform does not tell it. */
+export async function readTimeZone(
+	client: ApiClient,
+	application: string,
+): Promise<string | undefined> {
+	const path = paths.application(application);
+	const result = await client.tryRequest({ method: 'GET', path, retryMode: 'read' });
+	if (result instanceof ServiceError) return undefined;
+	const { timeZone } = membersOf(result.body.data);
+	return typeof timeZone === 'string' && timeZone !== '' ? timeZone : undefined;
+}
 
 const isCalled = (wanted: string) => (one: Pick<Application, 'id' | 'internalName'>) =>
 	one.id === wanted || one.internalName === wanted;

@@ -20,7 +20,7 @@ export interface TableAddress {
 	table: string;
 }
 
-/** What every response about one record has. Times are ISO 8601 with an offset. */
+/** What every response about one record has. Times are ISO 8601. */
 export interface RecordMetadata {
 	id: string;
 	created?: string;
@@ -41,6 +41,8 @@ export interface FieldMetadata {
 	min?: number;
 	max?: number;
 	maxLength?: number;
+	/** Of a date or time: the application's, once a value needs it; '' if it is unknown. */
+	timeZone?: string;
 	multiple?: boolean;
 	/** Of a link: the table it points to, and the fields of that table that a filter can use. */
 	linkTableId?: string;

@@ -13,6 +13,7 @@
  */
 import type { FieldDefinition, PlatformRecord, TableDefinition } from '../api/types';
 import { importKeyOf } from '../fields';
+import { resolveTimeZone } from '../fields/timeZone';
 import { appendableFields } from '../fields/values';
 import type { ServiceError } from '../transport/errors';
 import { isObject } from '../transport/json';
@@ -54,6 +55,8 @@ export interface PortionResult {
 	/** Why the run stopped early, if it did. The next portion would not be sent either. */
 	stopped?: ServiceError;
 }
+
+const valuesOfRow = ({ values }: PlanInput) => values;
 
 /** By ID. A missing record is no failure. */
 const BY_ID: Matching = {
@@ -113,11 +116,11 @@ export class WritePipeline {
 		const { linkRules, matching, mode, planning } = this.options;
 		const createsRows = (matching?.ifMissing ?? mode) === 'create';
 		this.links.startPortion();
+		const all = await collect(rows);
+		await resolveTimeZone(this.target, all.map(valuesOfRow));
 		const plan = await planInTurns(
 			table,
-			linkRules.size > 0
-				? await this.links.resolve(table, await collect(rows), linkRules, createsRows)
-				: rows,
+			linkRules.size > 0 ? await this.links.resolve(table, all, linkRules, createsRows) : all,
 			planning,
 		);
 		for (const problem of problems) plan.problems.push(problem);
@@ -137,6 +140,7 @@ export class WritePipeline {
 				? Object.fromEntries(Object.entries(values).filter(([name]) => names.has(name)))
 				: values,
 		}));
+		await resolveTimeZone(this.target, onlyKeys.map(valuesOfRow));
 		const planning = { ...this.options.planning, duplicates: 'merge' as const };
 		const { records, problems } = await planInTurns(this.target.table, onlyKeys, planning);
 		return { records, unknown: problems.map(({ index }) => index) };

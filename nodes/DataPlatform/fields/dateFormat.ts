@@ -136,21 +136,36 @@ function offsets(zone: string): (ms: number) => number {
 	};
 }
 
+interface Zone {
+	/** Converts a time without a zone. One that the clocks skip or repeat is a problem. */
+	toUtc: (time: string) => Converted;
+	/** The day at an instant, `YYYY-MM-DD`. */
+	dayAt: (ms: number) => string;
+}
+
+const zones = new Map<string, Zone>();
+
 /**
- * Returns a function that converts times without a zone from a given zone to UTC. A time that the
- * clocks skip or repeat there is a problem.
+ * A time zone.
  *
- * @param zone such as `Europe/Berlin`
+ * @param name such as `Europe/Berlin`
  * @throws {InputError} if there is no such zone
  */
-export function zoneReader(zone: string): (time: string) => Converted {
+export function zoneOf(name: string): Zone {
+	let zone = zones.get(name);
+	if (!zone) zones.set(name, (zone = makeZone(name)));
+	return zone;
+}
+
+function makeZone(zone: string): Zone {
 	let offsetAt: (ms: number) => number;
 	try {
 		offsetAt = offsets(zone);
 	} catch {
 		throw noSuchZone(zone);
 	}
-	return (time) => {
+	const dayAt = (ms: number) => new Date(ms + offsetAt(ms)).toISOString().slice(0, 10);
+	const toUtc = (time: string) => {
 		const shown = shortened(time, 60);
 		const local = Date.parse(`${time}Z`);
 		const instants = new Set(
@@ -165,6 +180,7 @@ export function zoneReader(zone: string): (time: string) => Converted {
 		const fraction = /\.(\d+)$/.exec(time)?.[0] ?? '';
 		return { value: `${new Date(instant).toISOString().slice(0, 19)}${fraction}Z` };
 	};
+	return { toUtc, dayAt };
 }
 
 const noSuchZone = (zone: string) =>

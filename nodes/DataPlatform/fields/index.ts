@@ -8,7 +8,7 @@ import { checkbox } from './types/checkbox';
 import { files } from './types/files';
 import { linkToMany, linkToOne } from './types/link';
 import { texts } from './types/list';
-import { decimal, integer, percentage } from './types/number';
+import { decimal, integer, money, percentage } from './types/number';
 import { chat, checklist, moneyWithCurrency, urlLink } from './types/structured';
 import { choice, displayOnly, readOnly, text, unknownType, untyped } from './types/text';
 import { date, datetime } from './types/time';
@@ -22,7 +22,7 @@ export const FIELD_TYPES: Readonly<Record<string, FieldType>> = {
 	dropdown: choice,
 	number: integer,
 	decimal,
-	money: decimal,
+	money,
 	percentage,
 	money_with_currency: moneyWithCurrency,
 	checkbox,
@@ -42,9 +42,14 @@ export const FIELD_TYPES: Readonly<Record<string, FieldType>> = {
 	calculated: readOnly,
 };
 
-const TYPES: ReadonlyMap<string, FieldType> = new Map(Object.entries(FIELD_TYPES));
+/** Other names that the platform has for types. */
+const OLDER_NAMES = { button: displayOnly, freehtml: displayOnly, calculatedfield: readOnly };
 
-/** The field's type. A type that this node does not know is written and compared as text. */
+const TYPES: ReadonlyMap<string, FieldType> = new Map(
+	Object.entries({ ...FIELD_TYPES, ...OLDER_NAMES }),
+);
+
+/** The field's type. One that this node does not know is compared as text, and written if mapped. */
 export function fieldType({ type, metadata }: FieldDefinition): FieldType {
 	if (type === 'schema_link' && metadata.multiple) return linkToMany;
 	if (type === UNKNOWN_TYPE) return untyped;
@@ -59,6 +64,10 @@ export const isWritable = (field: FieldDefinition) =>
 	fieldType(field).writtenBy === 'clients' &&
 	field.metadata.readOnly !== true &&
 	field.metadata.calculated !== true;
+
+/** A type that this node does not know: it may hold anything, or be read-only. */
+export const isUnknown = (field: FieldDefinition) =>
+	[unknownType, untyped].includes(fieldType(field));
 
 /** True for a link to several records as it was read, `{"count":2,"url":"…"}`: it can't be written. */
 export const isOnlyRead = (field: FieldDefinition, value: unknown): boolean =>

@@ -115,5 +115,15 @@ export function remedyOf(
 	return remedy === undefined ? '' : `: ${remedy}`;
 }
 
+/** Whether a date or time can't be told without the application's time zone. */
+export function needsTimeZone(field: FieldDefinition, value: unknown): boolean {
+	if (!isDateOrTime(field) || field.metadata.timeZone !== undefined || isCleared(value))
+		return false;
+	const converted = fieldType(field).convert(value, field);
+	return 'value' in converted && keyText(field, converted.value) === undefined;
+}
+
+export const isDateOrTime = ({ type }: FieldDefinition) => type === 'date' || type === 'datetime';
+
 /** Equal values have one text: text, a choice, a number, a date; never a list or a file. */
 export const canBeKey = (field: FieldDefinition) => fieldType(field).key !== 'never';

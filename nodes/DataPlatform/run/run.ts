@@ -70,17 +70,20 @@ export class RunContext<in Name extends string> extends ParameterReader<Name> {
 	 *
 	 * @param check throws what is wrong
 	 */
-	async checkWithKept<T>(address: TableAddress, check: (table: TableDefinition) => T): Promise<T> {
+	async checkWithKept<T>(
+		address: TableAddress,
+		check: (table: TableDefinition) => T | Promise<T>,
+	): Promise<T> {
 		const kept = keptTable(this.client, address);
 		if (kept) {
 			try {
-				return check(kept);
+				return await check(kept);
 			} catch {
 				// The fresh definition decides.
 				forgetTable(this.client, address);
 			}
 		}
-		return check(await this.definition(address));
+		return await check(await this.definition(address));
 	}
 
 	/** Shows a hint in the output panel, which reads it as HTML: values in it must not become tags. */

@@ -22,7 +22,7 @@ import {
 	watchedFields,
 	watchFrom,
 } from '../parameters/changes/changes';
-import { filterOf } from '../parameters/select/filter';
+import { filterOf, timesInUtc } from '../parameters/select/filter';
 import { fieldsToLoad, outputOf, queryHint, savedView } from '../parameters/select/reading';
 import { tableOf } from '../parameters/select/table';
 import { baseOrigin } from '../transport/allowedOrigins';
@@ -119,7 +119,8 @@ export async function readWatch(
 	const events = triggerOn.of(parameters, 0);
 	const emitsDeletions = events === 'deleted' || events === 'createdUpdatedOrDeleted';
 	const { baseUrl } = await context.getCredentials(CREDENTIAL);
-	const selection = { filter: filterOf(parameters, 0), savedView: savedView.of(parameters, 0) };
+	const filter = timesInUtc(filterOf(parameters, 0));
+	const selection = { filter, savedView: savedView.of(parameters, 0) };
 	return {
 		address,
 		outputFields,

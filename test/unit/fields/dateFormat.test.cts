@@ -2,7 +2,7 @@
 import type { FieldMetadata } from '../../../nodes/DataPlatform/api/types.ts';
 import type { CellFormat } from '../../../nodes/DataPlatform/fields/fieldType.ts';
 import { fieldType } from '../../../nodes/DataPlatform/fields/index.ts';
-import { timeReader, zoneReader } from '../../../nodes/DataPlatform/fields/dateFormat.ts';
+import { timeReader, zoneOf } from '../../../nodes/DataPlatform/fields/dateFormat.ts';
 import { fieldOf } from '../fixtures.cts';
 
 const parse = (type: string, text: string, form: Partial<CellFormat> = {}, metadata: FieldMetadata = {}) =>
@@ -187,7 +187,7 @@ describe('a date in a format that the user sets', () => {
 });
 
 describe('a time without a zone', () => {
-	const berlin = { withZone: zoneReader('Europe/Berlin') };
+	const berlin = { withZone: zoneOf('Europe/Berlin').toUtc };
 
 	test.each<[zone: string, time: string, value: string]>([
 		['Europe/Berlin', '2026-11-21T09:30:00', '2026-11-21T08:30:00Z'],
@@ -205,7 +205,7 @@ describe('a time without a zone', () => {
 		['UTC', '1969-12-31T23:59:59', '1969-12-31T23:59:59Z'],
 		['UTC', '2026-11-21T24:00:00', '2026-11-22T00:00:00Z'],
 	])('in %s: %s is %s', (zone, time, value) => {
-		const read = zoneReader(zone);
+		const read = zoneOf(zone).toUtc;
 		expect(read(time)).toEqual({ value });
 		// The second time the value comes from the cache.
 		expect(read(time)).toEqual({ value });
@@ -217,7 +217,7 @@ describe('a time without a zone', () => {
 		['2026-10-25T02:00:00', 'twice'],
 		['2026-10-25T02:59:59', 'twice'],
 	])('%s does not stand for one moment in Berlin: %s', (time, kind) => {
-		expect(zoneReader('Europe/Berlin')(time)).toEqual({
+		expect(zoneOf('Europe/Berlin').toUtc(time)).toEqual({
 			problem:
 				kind === 'skip'
 					? `is a time that the clocks skip in Europe/Berlin: ${time}`
@@ -226,7 +226,7 @@ describe('a time without a zone', () => {
 	});
 
 	test('there must be such a zone', () => {
-		expect(() => zoneReader('Berlin')).toThrow(
+		expect(() => zoneOf('Berlin')).toThrow(
 			expect.objectContaining({
 				name: 'InputError',
 				message: '"Berlin" is not a time zone',

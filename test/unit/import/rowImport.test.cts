@@ -95,7 +95,8 @@ describe('the rows of a file', () => {
 		expect(output[0]!.binary).toEqual({ rejected: expect.objectContaining({ fileName: 'people-rejected.csv' }) });
 		expect(hints).toEqual([
 			expect.objectContaining({
-				message: "Not written, because these fields are read-only, or hold files or links as they were read: 'The Sum'.",
+				message:
+					"Not written, because these fields are read-only, have an unknown type, or hold files or links as they were read: 'The Sum'.",
 			}),
 			expect.objectContaining({
 				message: expect.stringMatching(
@@ -340,7 +341,7 @@ test.each<[string, string | Buffer, INodeParameters, IDataObject]>([
 	['in an encoding', Buffer.from('name\nJos\xe9\n', 'latin1'), { encoding: 'windows-1252' }, { name: 'José' }],
 	['numbers with a comma', 'name;age\nBob;1.234,0\n', { numberFormat: 'comma' }, { age: 1234 }],
 	['numbers with a point', 'name;age\nBob;1,234.0\n', { numberFormat: 'point' }, { age: 1234 }],
-	['dates', 'name,born\nBob,1.2.2026\n', { dateFormat: 'd.M.yyyy' }, { born: '2026-02-01' }],
+	['dates', 'name,born\nBob,1.2.2026\n', { dateFormat: 'd.M.yyyy' }, { born: '2026-02-01T00:00:00Z' }],
 	['times of a zone', 'name,at\nBob,2026-02-01T12:00\n', { timeZone: 'Asia/Tokyo' }, { at: '2026-02-01T03:00:00Z' }],
 	['lists', 'name,tags\nBob,a|b\n', { listSeparator: '|', delimiter: ',' }, { tags: ['a', 'b'] }],
 	['without the guard of formulas', "name\n'=Bob\n", {}, { name: '=Bob' }],

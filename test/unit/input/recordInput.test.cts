@@ -332,7 +332,7 @@ test('a record that is created with files does not get their field from the item
 describe('fields that are only read', () => {
 	const sums = (count: number) => Object.fromEntries(Array.from({ length: count }, (_, at) => [`sum${at}`, at]));
 	const hint = (names: string) => ({
-		message: `Not written, because these fields are read-only, or hold files or links as they were read: ${names}.`,
+		message: `Not written, because these fields are read-only, have an unknown type, or hold files or links as they were read: ${names}.`,
 		type: 'info',
 		location: 'outputPane',
 	});

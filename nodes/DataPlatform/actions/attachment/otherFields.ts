@@ -3,6 +3,7 @@
  */
 import type { TableDefinition } from '../../api/types';
 import { planOne } from '../../bulk/pipeline';
+import { resolveTimeZone } from '../../fields/timeZone';
 import type { RunContext } from '../../run/run';
 import { linkResolver, linkRules, type LinkParameter } from '../../parameters/write/writingLinks';
 import { tableOf, type TableParameter } from '../../parameters/select/table';
@@ -49,6 +50,7 @@ export async function otherFields(
 	const definition = await run.definition(address);
 	const mapped = valuesReader(run, index, definition)(index);
 	const { table, values } = without(fileField, definition, mapped);
+	await resolveTimeZone({ client: run.client, at: address, table }, [values]);
 	const links = linkResolver(run, address);
 	const rules = linkRules(run, index, table);
 	const planning = planOptions(run, index, mode, 'error');

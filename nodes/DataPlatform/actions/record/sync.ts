@@ -69,7 +69,7 @@ async function prepareSync(
 ): Promise<WriteFollowUp> {
 	const { source, address, table, settings, planning, pipeline, plan, rows, shape } = writing;
 	const keys = planning.matchOn === 'recordId' ? [] : keyFields(table, planning);
-	const options: SyncOptions | undefined = syncOptionsOf(run, source, table, keys, settings);
+	const options: SyncOptions | undefined = await syncOptionsOf(run, source, table, keys, settings);
 	const nothing = { onOutcomes: () => {}, finish: async () => ({}) };
 	if (!options) return nothing;
 	const isEmpty = rows.length === 0 && plan.problems.length === 0;

@@ -2,6 +2,7 @@
 import type { LinkTarget } from '../../api/linkedRecords';
 import type { FieldDefinition, JsonValue, TableDefinition } from '../../api/types';
 import { importKeyOf, isWritable } from '../../fields';
+import { resolveTimeZone } from '../../fields/timeZone';
 import { canBeKey } from '../../fields/values';
 import type { ApiClient } from '../../transport/client';
 import { copyOfText } from '../../transport/messageText';
@@ -91,6 +92,8 @@ export async function lookUpMissing(
 	raw: unknown[],
 	isGrowing: boolean,
 ) {
+	const rows = raw.map((value) => ({ [field.name]: value }));
+	await resolveTimeZone({ client, ...target }, rows);
 	const entries = raw
 		.map((value) => toSoughtValue(field, value))
 		.filter((entry): entry is SoughtValue => 'text' in entry);

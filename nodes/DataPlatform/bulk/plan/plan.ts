@@ -5,7 +5,7 @@
 import type { FieldDefinition, FieldValues, JsonValue, TableDefinition } from '../../api/types';
 import { recordIdProblem } from '../../api/endpoints';
 import { idKey } from '../../api/idSet';
-import { isOnlyRead, isWritable, listFields } from '../../fields';
+import { isOnlyRead, isUnknown, isWritable, listFields } from '../../fields';
 import { didYouMean } from '../../transport/closestName';
 import { isCleared } from '../../fields/fieldType';
 import { changesNothing, keyProblem, remedyOf, toFieldValue } from '../../fields/values';
@@ -98,7 +98,7 @@ class Planner {
 		const entries: Array<[string, JsonValue]> = [];
 		for (const [name, raw] of Object.entries(values)) {
 			const field = this.fields.get(name);
-			if (field && isFromInput && (!isWritable(field) || isOnlyRead(field, raw))) {
+			if (field && isFromInput && this.isLeftOut(field, raw)) {
 				this.ignored.add(field.header);
 			} else if (!field || !isWritable(field)) {
 				if (unknownFields !== 'error') continue;
@@ -114,6 +114,12 @@ class Planner {
 			}
 		}
 		return Object.fromEntries(entries);
+	}
+
+	/** What automatic mapping does not write, so that a record can be written back as it was read. */
+	private isLeftOut(field: FieldDefinition, value: unknown): boolean {
+		if (!isWritable(field) || isOnlyRead(field, value)) return true;
+		return isUnknown(field) && !this.keys.includes(field);
 	}
 
 	/** The fields that need another value than they have, each with a message. */

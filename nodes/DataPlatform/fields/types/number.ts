@@ -3,7 +3,7 @@ import type { JsonValue } from '../../api/types';
 import { isExactNumber, NUMBER } from '../../transport/json';
 import { problem, showValue } from '../convert';
 import { sameBy } from '../equality';
-import { numberRemedy } from '../remedies';
+import { numberRemedy, type Remedy } from '../remedies';
 import { USUAL, type Conversion, type FieldType } from '../fieldType';
 
 const numeric =
@@ -72,6 +72,22 @@ export const decimal: FieldType = {
 	comparison: 'order',
 	aggregations: ['avg', 'max', 'min', 'sum'],
 };
+
+/** As exact as JavaScript: 59.97 for 59.970000000000006, which is 3 * 19.99. */
+const toCents: Conversion = (given, field) => {
+	const converted = decimal.convert(given, field);
+	if ('problem' in converted) return converted;
+	const value = Number(Number(converted.value).toPrecision(15));
+	if (value === Number(value.toFixed(2))) return { value };
+	return problem(`accepts two decimals at most, not ${showValue(given)}`);
+};
+
+const centsRemedy: Remedy = (text, source) => {
+	if (!NUMBER.test(text)) return numberRemedy(text, source);
+	return source && `use {{ Number(Number(${source}).toFixed(2)) }}`;
+};
+
+export const money: FieldType = { ...decimal, convert: toCents, remedy: centsRemedy };
 
 export const integer: FieldType = { ...decimal, convert: numeric(true) };
 

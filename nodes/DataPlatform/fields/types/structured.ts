@@ -2,10 +2,10 @@
 import type { JsonValue } from '../../api/types';
 import { getOwn, isExactNumber, membersOf, NUMBER } from '../../transport/json';
 import { fromJsonText, isJson, isPlainObject, parseJsonCell, problem, showValue } from '../convert';
-import { sameBoolean, sameBy, sameEntries, sameParts, sameText } from '../equality';
+import { sameBoolean, sameEntries, sameParts, sameText } from '../equality';
 import { isCleared, USUAL, type Converted, type FieldType } from '../fieldType';
 import { sameNumber } from './number';
-import { toDay } from './time';
+import { sameDay, toDay } from './time';
 
 type Parts = Record<string, JsonValue | undefined>;
 
@@ -43,9 +43,6 @@ function toMoney(raw: unknown): Converted {
 	return problem(`accepts a date such as 2026-11-21 as 'date', not ${showValue(date)}`);
 }
 
-/** The platform may append a midnight to the date. */
-const sameDate = sameBy(toDay);
-
 const object = { ...USUAL, parse: parseJsonCell };
 
 const asJson: FieldType['editor'] = { type: 'string', hint: 'JSON' };
@@ -53,13 +50,19 @@ const asJson: FieldType['editor'] = { type: 'string', hint: 'JSON' };
 export const moneyWithCurrency: FieldType = {
 	...object,
 	convert: toMoney,
-	equals: sameParts({ amount: sameNumber, currency: sameText, date: sameDate }),
+	equals: sameParts({ amount: sameNumber, currency: sameText, date: sameDay }),
 	editor: asJson,
 };
 
+/** Group 1 is the address. */
+const MAIL_ADDRESS = /^(?:mailto:)?([^\s@:/?]+@[^\s@:/?]+)$/i;
+
 function toLink(raw: unknown): Converted {
 	const given = fromJsonText(raw);
-	if (typeof given === 'string') return { value: { href: given } };
+	if (typeof given === 'string') {
+		const mail = MAIL_ADDRESS.exec(given)?.[1];
+		return { value: mail ? { href: mail, isMailto: true } : { href: given } };
+	}
 	const shape = withParts(given, '{"href":"https://example.com"}', ['href']);
 	if ('problem' in shape) return shape;
 	const { value } = shape;
@@ -74,7 +77,7 @@ function toLink(raw: unknown): Converted {
 export const urlLink: FieldType = {
 	...object,
 	convert: toLink,
-	equals: sameParts({ href: sameText, description: sameText }),
+	equals: sameParts({ href: sameText, description: sameText, isMailto: sameBoolean }),
 	editor: { type: 'string', hint: 'web address' },
 };
 

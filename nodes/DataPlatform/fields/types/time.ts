@@ -1,7 +1,8 @@
 /** `date`, `datetime`. */
 import type { JsonValue } from '../../api/types';
-import { withoutTrailingZeros } from '../../transport/json';
 import { isDateTimeObject, problem, showValue } from '../convert';
+import { zoneOf } from '../dateFormat';
+import { sameBy } from '../equality';
 import { dateRemedy, datetimeRemedy } from '../remedies';
 import { USUAL, type Conversion, type FieldType } from '../fieldType';
 
@@ -14,11 +15,6 @@ const DATE = /^(\d{4}-\d{2}-\d{2})Z?$/;
 const MIDNIGHT = /^(\d{4}-\d{2}-\d{2})[T ]00:00(?::00(?:\.0+)?)?(?:Z|[+-]\d{2}:?\d{2})?$/;
 const DATE_TIME =
 	/^(\d{4}-\d{2}-\d{2})[T ](\d{2}:\d{2})(?::(\d{2})(?:\.(\d+))?)?(Z|[+-]\d{2}:?\d{2})?$/;
-const DAY_MS = 24 * 60 * 60 * 1000;
-
-/** Since 1972, the offsets of all time zones are multiples of a quarter of an hour. */
-const OFFSET_STEP_MS = 15 * 60 * 1000;
-const WHOLE_OFFSETS_SINCE = Date.UTC(1973, 0);
 
 const isCalendarDate = (iso: string) => {
 	// Not split and mapped, which would be slow for many values.
@@ -44,31 +40,50 @@ export function toDay(value: unknown): string | undefined {
 	return day !== undefined && isCalendarDate(day) ? day : undefined;
 }
 
-const toDate: Conversion = (value) => {
+/** The text that the platform takes in both of its modes; undefined outside of the years 0 to 9999. */
+function inUtc({ ms, hasZone }: Time): string | undefined {
+	const text = new Date(ms).toISOString().replace('.000', '');
+	return isTime(text) ? text.slice(0, hasZone ? undefined : -1) : undefined;
+}
+
+/** The day of any time: its own without a zone, else that in the application's time zone. */
+function dayOf(input: string, timeZone: string | undefined): string | undefined {
+	const time = parseTime(input);
+	if (!time?.hasZone) return time && input.slice(0, 10);
+	const day = timeZone && zoneOf(timeZone).dayAt(time.ms);
+	return day && DATE.test(day) ? day : undefined;
+}
+
+/** A day is sent as its midnight in UTC. */
+const toDate: Conversion = (value, { metadata: { timeZone } }) => {
 	const input = timeText(value);
-	const day = toDay(input);
-	if (day !== undefined) return { value: day };
-	if (isTime(input)) return { value: input.replace(' ', 'T') };
+	const day = toDay(input) ?? dayOf(input, timeZone);
+	if (day !== undefined) return { value: `${day}T00:00:00Z` };
+	const time = parseTime(input);
+	const text = time && inUtc(time);
+	if (text !== undefined) return { value: text };
 	return problem(`accepts a date such as 2026-11-21, not ${showValue(value)}`);
 };
 
-const toDateTime: Conversion = (value) => {
+/** A time is sent in UTC, without what is finer than milliseconds. */
+const toDateTime: Conversion = (value, { metadata: { timeZone } }) => {
 	const input = timeText(value);
 	const day = DATE.exec(input)?.[1];
-	const readable = day === undefined ? input : `${day}T00:00:00${input.slice(day.length)}`;
-	if (isTime(readable)) return { value: readable.replace(' ', 'T') };
-	return problem(`accepts a date and time such as 2026-11-21T09:30:00Z, not ${showValue(value)}`);
+	const time = parseTime(day ? `${day}T00:00:00${input.slice(day.length)}` : input);
+	const text = time && inUtc(time);
+	if (text === undefined) {
+		return problem(`accepts a date and time such as 2026-11-21T09:30:00Z, not ${showValue(value)}`);
+	}
+	return !time!.hasZone && timeZone ? zoneOf(timeZone).toUtc(text) : { value: text };
 };
 
 interface Time {
 	/** Milliseconds since 1970. A time without a zone counts as UTC. */
 	ms: number;
 	hasZone: boolean;
-	/** The digits after the milliseconds, which few services store. */
-	rest: string;
 }
 
-/** Parses a time; undefined for any other value. */
+/** Parses a time, without what is finer than milliseconds; undefined for any other value. */
 function parseTime(value: JsonValue): Time | undefined {
 	if (typeof value !== 'string') return undefined;
 	const match = DATE_TIME.exec(value);
@@ -77,36 +92,21 @@ function parseTime(value: JsonValue): Time | undefined {
 	const ms = Date.parse(
 		`${day}T${minutes}:${seconds}.${fraction.slice(0, 3).padEnd(3, '0')}${zone}`,
 	);
-	return { ms, hasZone: match[5] !== undefined, rest: withoutTrailingZeros(fraction.slice(3)) };
+	return { ms, hasZone: match[5] !== undefined };
 }
-
-/** True for 09:30 without a zone and 07:30Z: in some time zone they are the same. */
-const mayBeSame = (one: Time, other: Time) => {
-	const apart = Math.abs(one.ms - other.ms);
-	const isOld = Math.min(one.ms, other.ms) < WHOLE_OFFSETS_SINCE;
-	return apart <= DAY_MS && (isOld || apart % OFFSET_STEP_MS === 0);
-};
 
 function sameTime(stored: JsonValue, sent: JsonValue): boolean | undefined {
 	const [held, given] = [parseTime(stored), parseTime(sent)];
 	if (!held || !given) return undefined;
-	if (held.hasZone !== given.hasZone) return mayBeSame(held, given) ? undefined : false;
-	if (held.ms === given.ms) return held.rest === given.rest || undefined;
-	return held.hasZone ? false : undefined;
+	if (held.hasZone !== given.hasZone) return undefined;
+	if (held.ms === given.ms) return true;
+	// The platform may store whole seconds.
+	const mayBeCut = held.ms % 1000 === 0 && Math.abs(held.ms - given.ms) < 1000;
+	return held.hasZone && !mayBeCut ? false : undefined;
 }
 
-/** @param sent any time: its day depends on the application's time zone */
-function sameDay(stored: JsonValue, sent: JsonValue): boolean | undefined {
-	const day = toDay(stored);
-	if (day === undefined) return undefined;
-	const given = toDay(sent);
-	if (given !== undefined) return given === day;
-	const time = parseTime(sent);
-	if (!time) return undefined;
-	// In some zone it is still the previous day, or already the next one.
-	const apart = time.ms - Date.parse(day);
-	return apart >= -DAY_MS && apart <= 2 * DAY_MS ? undefined : false;
-}
+/** The platform may append a midnight. The day of another time is unknown here. */
+export const sameDay = sameBy(toDay);
 
 /** A day or a time in ISO 8601, or in the file's format. */
 const parseDay: FieldType['parse'] = (text, { readTime }) => ({ value: readTime?.(text) ?? text });
@@ -125,20 +125,15 @@ const isoTime = (text: string) =>
 
 const useExpression = (expression: string) => `use {{ ${expression} }} with your time zone`;
 
-/** A time is a day in the application's time zone, which only the platform knows. */
+/** A time whose day is unknown, because the application's time zone is. */
 const dayKeyProblem: FieldType['keyProblem'] = (value, source) => {
 	const accepts = `accepts a date such as 2026-11-21, not ${showValue(value)}`;
 	if (source === undefined) return accepts;
 	return `${accepts}: ${useExpression(`DateTime.fromISO(${source}, {zone: 'Europe/Berlin'}).toISODate()`)}`;
 };
 
-/** The platform may round a time that is finer than milliseconds. */
+/** A time without a zone, if the application's is unknown. */
 const timeKeyProblem: FieldType['keyProblem'] = (value, source) => {
-	if (parseTime(value)?.hasZone) {
-		const accepts = `accepts a time in milliseconds at most, not ${showValue(value)}`;
-		if (source === undefined) return accepts;
-		return `${accepts}: use {{ DateTime.fromISO(${source}).toISO() }}`;
-	}
 	const accepts = `accepts a time with a zone such as 2026-11-21T09:30:00Z, not ${showValue(value)}`;
 	if (source === undefined)
 		return `${accepts}: for a CSV file, choose the time zone in the options`;
@@ -166,7 +161,7 @@ export const datetime: FieldType = {
 	equals: sameTime,
 	key: (value) => {
 		const time = parseTime(value);
-		return time?.hasZone && time.rest === '' ? new Date(time.ms).toISOString() : undefined;
+		return time?.hasZone ? new Date(time.ms).toISOString() : undefined;
 	},
 	keyProblem: timeKeyProblem,
 };

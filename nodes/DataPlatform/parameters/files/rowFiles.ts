@@ -16,7 +16,7 @@ import { notText, withLabel } from '../../parameterKinds/requireValue';
 import type { ColumnEntry } from '../../import/rowValues';
 import type { RunContext } from '../../run/run';
 import type { CellFormat } from '../../fields/fieldType';
-import { timeReader, zoneReader } from '../../fields/dateFormat';
+import { timeReader, zoneOf } from '../../fields/dateFormat';
 import { safeFileName } from '../../files/uploadValidation';
 import type { CsvFormat } from '../../rows/exportRows';
 import type { FileFormat } from '../../rows/readRows';
@@ -329,7 +329,7 @@ function readCellFormat(run: RunContext<NameOf<typeof textOptions>>, index: numb
 	return {
 		numbers: numberFormat.of(run, index),
 		readTime: date === '' ? undefined : withLabel(dateFormat, () => timeReader(date)),
-		withZone: zone === '' ? undefined : withLabel(timeZone, () => zoneReader(zone)),
+		withZone: zone === '' ? undefined : withLabel(timeZone, () => zoneOf(zone).toUtc),
 		listSeparator: separator,
 	};
 }

@@ -15,8 +15,10 @@ import { anyValue, choice, list } from '../../parameterKinds/kinds';
 import { emptyValue } from '../../parameterKinds/requireValue';
 import type { RunContext } from '../../run/run';
 import { fieldType } from '../../fields';
+import { resolveTimeZone } from '../../fields/timeZone';
+import { isDateOrTime, keyText, toFieldValue } from '../../fields/values';
 import { didYouMean } from '../../transport/closestName';
-import { InputError, serviceErrorOrThrow } from '../../transport/errors';
+import { InputError, ServiceError, serviceErrorOrThrow } from '../../transport/errors';
 import { getOwn, parseExactJson } from '../../transport/json';
 import { nameList } from '../../transport/messageText';
 import {
@@ -212,6 +214,17 @@ const comparesWhole = ({ field, operator }: Condition) =>
 const conditionsOf = ({ filter }: Group): Condition[] =>
 	filter.flatMap((entry) => (isGroup(entry) ? conditionsOf(entry) : [entry]));
 
+const mapValues = (group: Group, map: (condition: Condition, value: string) => string): Group => ({
+	...group,
+	filter: group.filter.map((entry) => {
+		if (isGroup(entry)) return mapValues(entry, map);
+		const { value } = entry;
+		if (value === undefined) return entry;
+		const mapped = valuesOf(entry).map((text) => map(entry, text));
+		return { ...entry, value: Array.isArray(value) ? mapped : mapped[0] };
+	}),
+});
+
 /** How many choices an error lists. */
 const CHOICES_SHOWN = 20;
 
@@ -221,7 +234,7 @@ const CHOICES_SHOWN = 20;
  *
  * @throws {InputError} that names the field and its choices
  */
-export function requireChoices(filter: Group, table: TableDefinition): void {
+function requireChoices(filter: Group, table: TableDefinition): void {
 	for (const condition of conditionsOf(filter).filter(comparesWhole)) {
 		const field = table.fields.find(({ name }) => name === condition.field);
 		const choices =
@@ -249,6 +262,55 @@ export function requireChoices(filter: Group, table: TableDefinition): void {
 	}
 }
 
+const ORDER = new Set(['gt', 'gte', 'lt', 'lte']);
+
+const DAY = /^\s*\d{4}-\d\d-\d\d\s*$/;
+
+/** A time that is not in UTC, such as `2026-11-21T09:30:00+01:00`. */
+const OPEN_TIME = /^\d{4}-\d\d-\d\d[T ](?!\d\d:\d\d:\d\d(\.\d{1,3})?Z$)/;
+
+const compares = ({ operator }: Condition) => ORDER.has(operator) || WHOLE_VALUE.has(operator);
+
+const hasOpenTime = (condition: Condition) =>
+	compares(condition) && valuesOf(condition).some((text) => OPEN_TIME.test(text));
+
+/** A time of the record itself, or of another table. */
+const OTHER_TIME = { name: '', header: '', type: 'datetime', metadata: { timeZone: '' } };
+
+/**
+ * The filter with its times in UTC, as the platform takes them. A time that is compared with a date
+ * becomes its day; a day stays one. A condition on an unknown field is changed only if it compares by
+ * order: another may compare text.
+ */
+export function timesInUtc(filter: Group, table?: TableDefinition): Group {
+	const inUtc = (condition: Condition, text: string) => {
+		const { field: name, operator } = condition;
+		const known = table?.fields.find((field) => field.name === name);
+		const isTime = known
+			? isDateOrTime(known)
+			: ORDER.has(operator) || name === 'created' || name === 'modified';
+		if (!isTime || !compares(condition) || DAY.test(text)) return text;
+		const field = known ?? OTHER_TIME;
+		const converted = toFieldValue(field, text, 'leave');
+		if (converted === 'leave' || 'problem' in converted) return text;
+		return keyText(field, converted.value) ?? String(converted.value);
+	};
+	return mapValues(filter, inUtc);
+}
+
+/** The same, with the application's time zone if a time needs it. @throws {InputError} */
+export async function checkedFilter(
+	target: Parameters<typeof resolveTimeZone>[0],
+	filter: Group,
+): Promise<Group> {
+	requireChoices(filter, target.table);
+	const rows = conditionsOf(filter).flatMap((condition) =>
+		valuesOf(condition).map((text) => !DAY.test(text) && { [condition.field]: text }),
+	);
+	await resolveTimeZone(target, rows);
+	return timesInUtc(filter, target.table);
+}
+
 /**
  * The filter of an item, checked against the table's definition if the token may read it.
  *
@@ -261,12 +323,14 @@ export async function readFilter(
 	mayBeKept = false,
 ): Promise<Group> {
 	const filter = filterOf(run, index);
-	if (!conditionsOf(filter).some(comparesWhole)) return filter;
+	const conditions = conditionsOf(filter);
+	if (!conditions.some((one) => comparesWhole(one) || hasOpenTime(one))) return filter;
 	const address = tableOf(run, index);
-	const check = (table: TableDefinition) => requireChoices(filter, table);
-	const checkFresh = async () => check(await run.definition(address));
+	const check = async (table: TableDefinition) =>
+		await checkedFilter({ client: run.client, at: address, table }, filter);
+	const checkFresh = async () => await check(await run.definition(address));
 	const checking = mayBeKept ? run.checkWithKept(address, check) : checkFresh();
+	const checked = await checking.catch(serviceErrorOrThrow);
 	// If the definition can't be read, the request for the records will show why.
-	await checking.catch(serviceErrorOrThrow);
-	return filter;
+	return checked instanceof ServiceError ? timesInUtc(filter) : checked;
 }

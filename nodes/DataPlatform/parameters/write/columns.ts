@@ -129,6 +129,6 @@ export const planOptions = (
 export function hintIgnored(run: RunContext<never>, { ignored }: Pick<Plan, 'ignored'>) {
 	if (ignored.size === 0) return;
 	run.hintOnce(
-		`Not written, because these fields are read-only, or hold files or links as they were read: ${nameList([...ignored])}.`,
+		`Not written, because these fields are read-only, have an unknown type, or hold files or links as they were read: ${nameList([...ignored])}.`,
 	);
 }

@@ -9,16 +9,17 @@ import { anyValue, choice, flag, list, number, wholeNumber } from '../../paramet
 import type { RunContext } from '../../run/run';
 import { isWritable } from '../../fields';
 import { isCleared } from '../../fields/fieldType';
+import { resolveTimeZone } from '../../fields/timeZone';
 import { toFieldValue } from '../../fields/values';
 import { InputError } from '../../transport/errors';
 import {
+	checkedFilter,
 	filterMode,
 	filterOf,
 	filterWith,
-	requireChoices,
 	type FilterParameter,
 } from '../select/filter';
-import { fieldPart } from '../select/table';
+import { fieldPart, tableOf, type TableParameter } from '../select/table';
 import { emptyValues } from './columns';
 import { LABELS } from '../../labels';
 
@@ -108,35 +109,36 @@ export const syncParameters = [
 
 export type SyncParameter = NameOf<typeof syncParameters>;
 
-export type RemovalParameter = SyncParameter | NameOf<typeof emptyValues>;
+export type RemovalParameter = TableParameter | SyncParameter | NameOf<typeof emptyValues>;
 
 const wrong = (message: string, hint: string, { label } = fieldsToSet as { label: string }) =>
 	new InputError(`Nothing was written or removed: ${message}`, { field: label, hint });
 
 /** How to remove missing records; undefined to leave them. @throws {InputError} */
-function removalOf(
+async function removalOf(
 	run: RunContext<RemovalParameter>,
 	index: number,
 	table: TableDefinition,
 	keys: FieldDefinition[],
-): Removal | undefined {
+): Promise<Removal | undefined> {
 	const kind = missingRecords.of(run, index);
 	if (kind === 'leave') return undefined;
 	if (kind === 'delete') return kind;
-	return { set: valuesToSet(run, index, table, keys) };
+	return { set: await valuesToSet(run, index, table, keys) };
 }
 
 /** @throws {InputError} if a value can't be written, or none is set */
-function valuesToSet(
+async function valuesToSet(
 	run: RunContext<RemovalParameter>,
 	index: number,
 	table: TableDefinition,
 	keys: FieldDefinition[],
-): FieldValues {
+): Promise<FieldValues> {
 	const entries = fieldsToSet.of(run, index);
 	if (entries.length === 0) {
 		throw wrong(`${fieldsToSet} names no field`, 'Add a field and the value to set.');
 	}
+	const target = { client: run.client, at: tableOf(run, index), table };
 	const isClearing = emptyValues.of(run, index) === 'clear';
 	const set = new Map<string, FieldValues[string]>();
 	for (const entry of entries) {
@@ -157,6 +159,7 @@ function valuesToSet(
 				`Give it a value. To clear the field, set the option ${emptyValues} to 'Clear the Field'.`,
 			);
 		}
+		await resolveTimeZone(target, [{ [name]: value }]);
 		const converted = toFieldValue(field, value ?? null, 'clear');
 		if (converted === 'leave') continue;
 		if ('problem' in converted) {
@@ -186,11 +189,16 @@ function writableField(
  * @throws {InputError} if the filter restricts nothing, or compares a field with a value it can't
  * have
  */
-function scopeOf(run: RunContext<FilterParameter>, index: number, table: TableDefinition): Group {
+async function scopeOf(
+	run: RunContext<TableParameter | FilterParameter>,
+	index: number,
+	table: TableDefinition,
+): Promise<Group> {
 	const filter = filterOf(run, index);
 	requireRestrictive(filter);
-	requireChoices(filter, table);
-	if (!isEmptyFilter(filter) || filterMode.of(run, index) === 'none') return filter;
+	const target = { client: run.client, at: tableOf(run, index), table };
+	const checked = await checkedFilter(target, filter);
+	if (!isEmptyFilter(filter) || filterMode.of(run, index) === 'none') return checked;
 	throw wrong(
 		'the filter has no condition',
 		`Add one. To compare the input with all of the table, set ${filterMode} to 'None'.`,
@@ -204,18 +212,18 @@ function scopeOf(run: RunContext<FilterParameter>, index: number, table: TableDe
  * @param keys the fields that records are matched on
  * @throws {InputError}
  */
-export function syncOptionsOf(
+export async function syncOptionsOf(
 	run: RunContext<RemovalParameter>,
 	index: number,
 	table: TableDefinition,
 	keys: FieldDefinition[],
 	{ dryRun, stopAtFailure }: Pick<SyncOptions, 'dryRun' | 'stopAtFailure'>,
-): SyncOptions | undefined {
-	const removal = removalOf(run, index, table, keys);
+): Promise<SyncOptions | undefined> {
+	const removal = await removalOf(run, index, table, keys);
 	if (!removal) return undefined;
 	return {
 		removal,
-		scope: scopeOf(run, index, table),
+		scope: await scopeOf(run, index, table),
 		maximum: maxRecordsToRemove.of(run, index),
 		maximumShare: maxShareToRemove.of(run, index),
 		dryRun,

@@ -22,7 +22,8 @@ describe('a record', () => {
 			{ id: 'x', created: TIME, modified: TIME, ver: 0, fields: { a: 1 } },
 		],
 		['without anything but its id', { id: 'x' }, { id: 'x', fields: {} }],
-		['with times and a version of other types', { id: 'x', created: 5, modified: '', ver: '1', fields: {} }, { id: 'x', fields: {} }],
+		['with times of other types', { id: 'x', created: 5, modified: '', ver: '1.x', fields: {} }, { id: 'x', fields: {} }],
+		['with its version as text', { id: 'x', ver: '1' }, { id: 'x', ver: 1, fields: {} }],
 		['with fields that are a list', { id: 'x', fields: [] }, undefined],
 		['with fields that are null', { id: 'x', fields: null }, undefined],
 		['with an empty id', { id: '', fields: {} }, undefined],
@@ -45,7 +46,8 @@ describe('a record', () => {
 
 	test.each<[string, unknown, object | undefined]>([
 		['whole', { id: 'x', created: TIME, modified: TIME, ver: 2, fields: { a: 1 } }, { id: 'x', created: TIME, modified: TIME, ver: 2 }],
-		['with an id only', { id: 'x', ver: '2' }, { id: 'x' }],
+		['with an id only', { id: 'x', ver: '' }, { id: 'x' }],
+		['with its version as text', { id: 'x', ver: '0' }, { id: 'x', ver: 0 }],
 		['without an id', { ver: 2 }, undefined],
 		['with an empty id', { id: '' }, undefined],
 		['null', null, undefined],
@@ -133,7 +135,7 @@ describe('a field of a table', () => {
 	});
 
 	test('whose bound is not a number has none', () => {
-		const metadata = { min: '1', max: null, maxLength: true, items: 'a,b', filterableFields: 'a' };
+		const metadata = { min: 'one', max: null, maxLength: true, items: 'a,b', filterableFields: 'a' };
 		const read = fieldOf({ name: 'a', type: 'number', metadata })!.metadata;
 		expect([read.min, read.max, read.maxLength, read.items, read.filterableFields]).toEqual([
 			undefined,
@@ -198,7 +200,7 @@ describe('the files in a field', () => {
 			fileUrl: 'https://files.example.com/f',
 			thumbnailUrl: 'https://files.example.com/f/thumbnail',
 		};
-		expect(toAttachments([file, { fileId: 'g', fileName: '', fileSize: '5' }])).toEqual([file, { fileId: 'g', fileName: 'g' }]);
+		expect(toAttachments([file, { fileId: 'g', fileName: '', fileSize: '5' }])).toEqual([file, { fileId: 'g', fileName: 'g', fileSize: 5 }]);
 	});
 
 	test.each<[unknown]>([[undefined], [null], ['f'], [{ fileId: 'f' }], [[]], [[null, 'f', {}, { fileId: '' }, { fileId: 5 }]]])(

@@ -50,6 +50,15 @@ test.each<[statuses: number[], operations: string[], next: string]>([
 	}
 });
 
+test('a 400 that the platform does not explain blames no item', async () => {
+	await harness.faults({ match: { path: '/data/bulk$' }, fault: { kind: 'status', status: 400, body: 'Down for maintenance.' } });
+	for (const operation of WRITES) {
+		const result = await harness.run(operation, { ...goingOn, items: numbered(1) });
+		expectFailed(result, 0, 'Down for maintenance');
+		expect(result.json()[0]!.message).toBe('Check the platform and the network, then run it again.');
+	}
+});
+
 test.each<[name: string, operations: string[], item: IDataObject, run: Run, error: string, next: string]>([
 	[
 		'a name in a link',

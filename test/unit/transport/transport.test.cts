@@ -270,6 +270,23 @@ test.each([
 	expect(failure).toMatchObject({ message: 'No', hint: expect.stringContaining(hint) });
 });
 
+const NETWORK = 'Check the platform and the network, then run it again.';
+const MESSAGE = 'Correct what the message names, then run it again.';
+test.each<[string, status: number, body: unknown, message: string, hint: string]>([
+	['texts by field', 400, { title: 'Wrong', errors: { age: ['is high.', 'is odd'] } }, 'age: is high; age: is odd', MESSAGE],
+	['one error', 422, { errors: { id: 'a', message: 'Wrong' } }, 'Wrong', MESSAGE],
+	['a title', 400, { title: 'Wrong.', detail: 'Age is high.' }, 'Wrong: Age is high', NETWORK],
+	['a message', 400, { message: 'Down for maintenance' }, 'Down for maintenance', NETWORK],
+	['plain text', 400, 'Down for maintenance.', 'Down for maintenance', NETWORK],
+	['plain text of a failure', 503, 'Down', 'The platform failed (503): Down', NETWORK],
+	['a page', 400, '<html><h1>Down</h1></html>', 'The platform rejected the request (400)', NETWORK],
+	['a list', 400, '["Down"]', 'The platform rejected the request (400)', NETWORK],
+	['nothing', 409, {}, 'The platform rejected the request (409)', NETWORK],
+])('an error of another form is read: %s', (_, status, body, message, hint) => {
+	const text = typeof body === 'string' ? body : JSON.stringify(body);
+	expect(parseResponse({ statusCode: status, headers: {}, body: text }, 'json')).toMatchObject({ message, hint });
+});
+
 describe('a response', () => {
 	const DATE = 'Sat, 21 Nov 2026 09:30:00 GMT';
 	const parse =

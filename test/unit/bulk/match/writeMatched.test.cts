@@ -446,6 +446,26 @@ describe('what is missing is created, and another writer', () => {
 	});
 });
 
+test.each<[then: string, request: RegExp, other: string]>([
+	['nothing more is sent', /^PATCH people bulk b$/, 'failed'],
+	['its values can not be looked up again', /^POST people filter/, 'updated b'],
+	['what would be created is rejected', /^POST people bulk/, 'updated b'],
+])('a lost update of a record that is deleted is unknown if %s', async (_, refused, other) => {
+	let isLost = false;
+	const { results } = await write(items('Ada 2', 'Bob 2'), {
+		respond: (request, options, { tables }) => {
+			const id = request === 'PATCH people bulk' ? ` ${bulkOf(options)[0]!.id}` : '';
+			if (isLost && refused.test(request + id)) return httpResponse(403, { errors: [{ message: 'no' }] });
+			if (isLost || id !== ' a') return undefined;
+			isLost = true;
+			tables.people!.shift();
+			return httpResponse(502, {});
+		},
+		options: oneByOne,
+	});
+	expect(results).toEqual([['unknown'], [other]]);
+});
+
 describe('a created record whose response is lost', () => {
 	/** The first request that creates is applied, or not; its response is lost. */
 	const losing = (isApplied: boolean): Setup['respond'] => {

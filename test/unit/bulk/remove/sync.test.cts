@@ -586,6 +586,18 @@ describe('setting fields', () => {
 		expect(await remove()).toEqual({ stopped: undefined, outcomes: ['id-b marked', 'id-c skipped'] });
 	});
 
+	test('is told from the record if the response only counts it', async () => {
+		const { sync, remove } = setUp({
+			options: marking,
+			respond: updating(({ tables }) => {
+				Object.assign(tables.people!.at(-1)!, { fields: { name: 'c', state: 'left' }, ver: 1 });
+				return httpResponse(200, { bulk: { successCount: 1, insertedCount: 0 } });
+			}),
+		});
+		await sync.compare(input('a', 'b'));
+		expect((await remove()).outcomes).toEqual(['id-c marked']);
+	});
+
 	test('whose response is lost is known by the record before and after it', async () => {
 		const { sync, remove } = setUp({
 			options: marking,

@@ -22,7 +22,7 @@ const errorsOf = (text: string) => [...text].map((at) => (at === '?' ? { message
 /** @param sent a letter for each record, which is its ID */
 function reportsOf(mode: WriteMode, sent: string, data: string, counts: string, errors = '') {
 	const entries = [...sent].map((id, index) => sendableOf({ index, id }));
-	const body = { data: dataOf(data), bulk: countsOf(counts), errors: errorsOf(errors) };
+	const body = { data: data === 'none' ? undefined : dataOf(data), bulk: countsOf(counts), errors: errorsOf(errors) };
 	return readReports(entries, parseBulkResponse(body, sent.length), mode);
 }
 
@@ -78,6 +78,9 @@ test.each<[string, WriteMode, sent: string, data: string, counts: string, string
 	['unless one is omitted', 'upsert', 'abc', 'x1 y1', '0/2/3', '', 'omitted, omitted, omitted'],
 	['nothing changed', 'upsert', 'ab', '', '0/0/2', '', 'omitted, omitted'],
 	['only successes are counted', 'upsert', 'ab', '', '-/-/2', '', 'omitted, omitted'],
+	['counts alone', 'update', 'ab', 'none', '0/-/2', '', 'unclear, unclear'],
+	['counts that no list contradicts', 'update', 'ab', 'none', '0/0/2', '', 'omitted, omitted'],
+	['counts alone of new records', 'upsert', 'ab', 'none', '2/-/2', '', 'unclear, unclear'],
 	['one of two is rejected', 'upsert', 'ab', '', '0/0/1', '0', 'bad, omitted'],
 	['creations are only counted', 'create', 'ab', '', '2/0/2', '', 'omitted, omitted'],
 	['as successes', 'create', 'ab', 'x0', '-/-/2', '', 'omitted, omitted'],
@@ -127,9 +130,9 @@ test('if no record is named, none is at fault', () => {
 });
 
 describe('reading a response', () => {
-	test('errors by position, whatever the case of RecordIndex', () => {
-		const positions = [{ RecordIndex: 1 }, { recordIndex: 0 }, {}, { RecordIndex: 2 }];
-		const invalid = [{ RecordIndex: -1 }, { RecordIndex: '1' }];
+	test('errors by position, whatever the case of RecordIndex, also as text', () => {
+		const positions = [{ RecordIndex: 1 }, { recordIndex: '0' }, {}, { RecordIndex: 2 }];
+		const invalid = [{ RecordIndex: -1 }, { RecordIndex: 'one' }];
 		const errors = [...positions, ...invalid].map((each, at) => ({ ...each, message: `${at}` }));
 		const { failed, unattributedErrors } = parseBulkResponse({ errors }, 2);
 		expect([...failed].map(([index, { message }]) => `${index}: ${message}`)).toEqual(['1: 0', '0: 1']);

@@ -22,10 +22,6 @@ export const oneOfKeys = (fields: FieldDefinition[], keys: RecordKey[]): Group[]
 	return names.length === 1 ? oneOf(names[0]!, rows.flat()) : oneOfCombinations(names, rows);
 };
 
-/** The import key: the platform lets no two records share one. Fields to match on may be shared. */
-const isUnique = (keys: FieldDefinition[]) =>
-	keys.length === 1 && keys[0]!.metadata.importKey === true;
-
 /** A key to look up, and how many of its records matter. */
 interface SoughtKey extends RecordKey {
 	enough: number;
@@ -132,7 +128,7 @@ async function lookUpByKeys(
 		const key = recordKey(keys, record.fields);
 		if (!key) continue;
 		const known = sought.get(key.text) ?? { ...key, enough: 0 };
-		known.enough = isUnique(keys) ? 1 : known.enough + (record.id === undefined ? enough : 1);
+		known.enough += record.id === undefined ? enough : 1;
 		sought.set(key.text, known);
 	}
 	const reader = new KeyReader(client, at, keys, fields, sought);
@@ -232,7 +228,8 @@ export async function lookUpValues(
 	field: FieldDefinition,
 	values: string[],
 ): Promise<Map<string, ValueMatch>> {
-	const enough = isUnique([field]) ? 1 : 2;
+	// Records that share an import key are the user's mistake, and reading all of them takes longer.
+	const enough = field.metadata.importKey ? 1 : 2;
 	// Also finds values that are stored without extra spaces, so that the error can name them.
 	const listed = [...values, ...values.map(tidied)];
 	const sought = new Map(listed.map((text) => [text, { text, parts: [text], enough }]));

@@ -104,6 +104,16 @@ test.each<[string, Setup, found: string[], requests: string[]]>([
 		['code in a,b,c loading code'],
 	],
 	[
+		'all that have it, as import keys may repeat',
+		{
+			key: fieldOf('code', 'text', { importKey: true }),
+			records: [{ key: 'a' }],
+			stored: { 'code in a': { x: { code: 'a' }, y: { code: 'a' } } },
+		},
+		['x y'],
+		['code in a loading code'],
+	],
+	[
 		'other letter case is another key',
 		{ records: [{ key: 'a' }], stored: { 'code in a': { x: { code: 'A' } } } },
 		[''],

@@ -75,8 +75,11 @@ function nameInAddress(
 	parameter: ParameterLabel,
 	addresses: readonly RegExp[],
 ): string {
-	// The query may contain another URL. After a # the path may continue.
-	const path = address.replace(/^[a-z][a-z\d+.-]*:\/\/[^/?#]*/i, '').replace(/\?[^#]*/g, '');
+	// The query may contain another URL: only a record's ID is read from it. After a # the path may
+	// continue.
+	const path = address
+		.replace(/^[a-z][a-z\d+.-]*:\/\/[^/?#]*/i, '')
+		.replace(/\?(?:[^#]*&)?(recordId=[^&#]+)[^#]*|\?[^#]*/g, (_, id) => (id ? `?${id}` : ''));
 	for (const format of addresses) {
 		const name = format.exec(path)?.[1];
 		if (name) return decode(name).trim();

@@ -10,12 +10,19 @@ import { custom, names, text } from '../../parameterKinds/kinds';
 import { requireText } from '../../parameterKinds/requireValue';
 import { LABELS } from '../../labels';
 
+/** The platform's pages and its API name the same things in other words. */
+const APPS = 'apps?';
+const TABLES = '(?:tables|schemas?)';
+
 /**
  * Finds a name in a pasted URL such as `…/apps/<name>/tables/<name>/data/<name>`: the one in
  * parentheses. The longest format comes first, because an application may itself be called `apps`.
  */
 const addresses = (...formats: string[]) =>
-	formats.map((format) => new RegExp(format.replaceAll('<name>', '[^/?#]+')));
+	formats.map((format) => {
+		const words = format.replace('/apps/', `/${APPS}/`).replace('/tables/', `/${TABLES}/`);
+		return new RegExp(words.replaceAll('<name>', '[^/?#]+'));
+	});
 
 interface LocatorLook {
 	label: string;
@@ -30,19 +37,19 @@ interface LocatorLook {
 	/** The method that searches the choices. */
 	search: string;
 	id: { placeholder: string; hint?: string };
-	/** An example URL, and its part before the name. */
+	/** An example URL, and its part before the name: for the editor's error, and as a pattern. */
 	url: string;
-	part: string;
+	part: [shown: string, pattern: string];
 	addresses: RegExp[];
 }
 
 const locator = <Name extends string>(
 	name: Name,
-	{ search, id, url, part, addresses: formats, ...look }: LocatorLook,
+	{ search, id, url, part: [part, pattern], addresses: formats, ...look }: LocatorLook,
 ) => {
 	const typeOptions = { searchListMethod: search, searchable: true };
-	const regex = `https?://[^/]+/(?:.*/)?${part}/[^/?#]+.*`;
-	const errorMessage = `The URL must contain /${part}/…`;
+	const regex = `https?://[^/]+/(?:.*[/?&])?${pattern}[^/?#&]+.*`;
+	const errorMessage = `The URL must contain ${part}`;
 	const validation = [{ type: 'regex' as const, properties: { regex, errorMessage } }];
 	const shown = {
 		preset: { mode: 'list', value: '' },
@@ -76,7 +83,7 @@ export const application = locator('application', {
 	search: 'searchApplications',
 	id: { placeholder: 'e.g. crm', hint: "The application's internal name or ID" },
 	url: `${PLATFORM}/apps/crm`,
-	part: 'apps',
+	part: ['/apps/… or /app/…', `${APPS}/`],
 	addresses: addresses('/apps/(<name>)/tables/<name>', '/apps/(<name>)'),
 });
 
@@ -88,7 +95,7 @@ export const table = locator('table', {
 	search: 'searchTables',
 	id: { placeholder: 'e.g. contacts', hint: "The table's internal name or ID" },
 	url: `${PLATFORM}/apps/crm/tables/contacts`,
-	part: 'tables',
+	part: ['/tables/… or /schema/…', `${TABLES}/`],
 	addresses: addresses('/apps/<name>/tables/(<name>)', '/tables/(<name>)'),
 });
 
@@ -140,6 +147,7 @@ export const fieldPart = (list: string, look: Partial<TableListLook> = {}) =>
 const RECORD_ADDRESSES = addresses(
 	'/apps/<name>/tables/<name>/data/(<name>)',
 	'/tables/<name>/data/(<name>)',
+	'/tables/<name>(?:/[^?#]*)?\\?recordId=(<name>)',
 	'/data/(<name>)/?(?:[?#]|$)',
 	'/data/(<name>)',
 );
@@ -154,7 +162,7 @@ const RECORD: LocatorLook = {
 	search: 'searchRecords',
 	id: { placeholder: RECORD_ID_EXAMPLE },
 	url: `${PLATFORM}/apps/crm/tables/contacts/data/5f0c9f0e…`,
-	part: 'data',
+	part: ['/data/… or recordId=…', '(?:data/|recordId=)'],
 	addresses: RECORD_ADDRESSES,
 };
 

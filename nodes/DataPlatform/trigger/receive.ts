@@ -14,6 +14,7 @@ import type {
 } from 'n8n-workflow';
 
 import { addressKey } from '../api/endpoints';
+import { idKey } from '../api/idSet';
 import { findRecord } from '../api/records';
 import { readPage } from '../api/pages';
 import type { PlatformRecord, TableAddress } from '../api/types';
@@ -108,7 +109,7 @@ function recordIdOf(body: unknown): string | undefined {
 	if (typeof text !== 'string') return undefined;
 	const trimmed = text.trim();
 	if (trimmed === '' || trimmed.length > MAX_ID_LENGTH) return undefined;
-	return trimmed;
+	return idKey(trimmed);
 }
 
 /** The record as it is now; null if it was deleted. @throws {ServiceError} */

@@ -1,4 +1,5 @@
 /** `schema_link`: to one record, or to many (`metadata.multiple`). */
+import { idKey } from '../../api/idSet';
 import type { JsonValue } from '../../api/types';
 import { isObject, membersOf } from '../../transport/json';
 import { fromJsonText, isPlainObject, parseJsonCell, problem, showValue } from '../convert';
@@ -19,7 +20,7 @@ export const linkToOne: FieldType = {
 	convert: (raw) => {
 		const value = fromJsonText(raw);
 		const id = isPlainObject(value) ? value.id : value;
-		if (isId(id)) return { value: { id } };
+		if (isId(id)) return { value: { id: idKey(id) } };
 		return problem(`accepts the id of one record, not ${showValue(raw)}`);
 	},
 	equals: (stored, sent) => {
@@ -53,11 +54,13 @@ export const linkToMany: FieldType = {
 	convert: (raw) => {
 		const given = fromJsonText(raw);
 		const value = Array.isArray(given) ? given.map(withoutFields) : withoutFields(given);
-		if (isId(value)) return { value: { add: [value] } };
-		if (isIds(value)) return { value: { add: value } };
+		if (isId(value)) return { value: { add: [idKey(value)] } };
+		if (isIds(value)) return { value: { add: value.map(idKey) } };
 		const { add, remove } = isPlainObject(value) ? value : {};
-		if ((add ?? remove) !== undefined && [add ?? [], remove ?? []].every(isIds)) {
-			return { value: { ...(add && { add }), ...(remove && { remove }) } };
+		const lists = Object.entries({ add, remove }).filter(([, ids]) => ids);
+		if (lists.length > 0 && lists.every(([, ids]) => isIds(ids))) {
+			const sent = lists.map(([change, ids]) => [change, (ids as string[]).map(idKey)]);
+			return { value: Object.fromEntries(sent) as JsonValue };
 		}
 		return problem(`accepts record ids, or {"add":[ids],"remove":[ids]}, not ${showValue(raw)}`);
 	},

@@ -3,6 +3,7 @@
  * linked records.
  */
 import { MAX_PAGE_SIZE } from '../../api/endpoints';
+import { idKey } from '../../api/idSet';
 import type { LinkedTo } from '../../api/pages';
 import type { PlatformRecord } from '../../api/types';
 import {
@@ -69,7 +70,7 @@ export async function linkedToOf(
 	if (!entry) return undefined;
 	const wrong = (message: string) => linkedTo.error(message, CHOOSE);
 	const path = requiredLink.in(entry, linkedTo);
-	const id = requiredRecord.in(entry, linkedTo);
+	const id = idKey(requiredRecord.in(entry, linkedTo));
 	const [, table = '', field = ''] = /^([^.]+)\.(.+)$/.exec(path) ?? [];
 	if (table === '') throw wrong(`'${path}' is no table and link field, such as deals.people`);
 	const source = await run.definition({ application: chosenApplication(run, index), table });

@@ -22,7 +22,7 @@ const withIds = (stored: StoredRecord[], more: IDataObject = {}) =>
 	[stored[0]?.id, UNKNOWN_ID, stored[2]?.id].map((id) => ({ id, ...more }));
 const values = (...list: string[]) => list.map((value) => ({ value }));
 const old = ['old 1', 'old 2', 'old 3'];
-const noRecord = { error: 'There is no record', details: { outcome: 'failed', status: 404 } };
+const noRecord = { error: 'There is no record', details: { outcome: 'notFound', status: 404 } };
 
 const updated = (updateMode: string): Case => ({
 	operation: 'update',
@@ -51,7 +51,7 @@ const cases: Case[] = [
 			},
 		}),
 		error: 'colour',
-		details: { outcome: 'failed', status: 400 },
+		details: { outcome: 'failed', field: 'colour' },
 		after: old,
 		good: [{ buyer: 'old 1' }, { buyer: 'old 3' }],
 	},

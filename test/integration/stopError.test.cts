@@ -33,7 +33,7 @@ test('the error of a write with an unknown outcome says that it must not be retr
 });
 
 test.each<[string, string, Run, IDataObject]>([
-	['a missing record', 'get', { parameters: { recordId: UNKNOWN_ID } }, { status: 404, items: 1 }],
+	['a missing record', 'get', { parameters: { recordId: UNKNOWN_ID } }, { status: 404, items: 1, outcome: 'notFound' }],
 	[
 		'a token that the platform does not accept',
 		'create',

@@ -13,6 +13,10 @@ import { serviceErrorOrThrow, isNotFound, ServiceError } from '../transport/erro
 import type { ApiClient } from '../transport/client';
 import { resolveByLookUp } from './resolve';
 
+/** A failure of a request to one record, which may not exist. */
+const ofRecord = (error: ServiceError) =>
+	isNotFound(error) ? new ServiceError(error.message, { ...error, outcome: 'notFound' }) : error;
+
 /** @throws {ServiceError} */
 export async function readRecord(
 	client: ApiClient,
@@ -20,7 +24,9 @@ export async function readRecord(
 	id: string,
 ): Promise<PlatformRecord> {
 	const path = paths.record(address, id);
-	const { body, status } = await client.request({ method: 'GET', path, retryMode: 'read' });
+	const response = await client.tryRequest({ method: 'GET', path, retryMode: 'read' });
+	if (response instanceof ServiceError) throw ofRecord(response);
+	const { body, status } = response;
 	const record = toWholeRecord(body.data);
 	if (!record || isDifferentRecord(record, id)) throw invalidResponse(`record '${id}'`, status);
 	return record;
@@ -104,5 +110,5 @@ export async function tryDeleteRecord(
 		unless: () => 'it is still there',
 		hint: 'It is safe to run it again.',
 	}).catch(serviceErrorOrThrow);
-	return resolved instanceof ServiceError ? resolved : undefined;
+	return resolved instanceof ServiceError ? ofRecord(resolved) : undefined;
 }

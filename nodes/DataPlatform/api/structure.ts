@@ -64,6 +64,7 @@ function missing(
 	const names = known.map(({ name }) => name);
 	return new ServiceError(`${what}${didYouMean(wanted, known)}`, {
 		...error,
+		outcome: undefined,
 		hint: `The token can see ${names.length > 0 ? `the ${of} ${nameList(names, NAMES_SHOWN)}` : `no ${of}`}.`,
 	});
 }

@@ -12,7 +12,7 @@ import { omitUndefined } from '../transport/json';
 export function toFailure(error: unknown): Failure {
 	if (error instanceof ServiceError) {
 		const { message, hint, status, code, delivery, retryAfterMs } = error;
-		const outcome = delivery === 'ambiguous' ? 'unknown' : 'failed';
+		const { outcome = delivery === 'ambiguous' ? 'unknown' : 'failed' } = error;
 		return {
 			message,
 			hint,

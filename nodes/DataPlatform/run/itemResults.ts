@@ -143,7 +143,9 @@ export class ItemResults {
 
 	failed(index: number, reported: Failure) {
 		const failure = this.complete(reported);
-		const isOutcomeCertain = ['notFound', 'unknown'].includes(String(failure.details.outcome));
+		const { outcome, status } = failure.details;
+		// The platform's 404 may be due to a deletion that was possibly done.
+		const isOutcomeCertain = outcome === 'unknown' || (outcome === 'notFound' && status !== 404);
 		this.results[index] = (!isOutcomeCertain && this.possiblyDone.get(index)) || failure;
 	}
 

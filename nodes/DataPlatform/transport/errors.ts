@@ -20,6 +20,8 @@ export class ServiceError extends Error {
 	readonly code?: string;
 	/** What the user can do. */
 	readonly hint?: string;
+	/** The item's outcome, if it is more specific than what the delivery says. */
+	readonly outcome?: string;
 	/** How long the service asked to wait. */
 	readonly retryAfterMs?: number;
 	/** The response's body, if it was JSON. */

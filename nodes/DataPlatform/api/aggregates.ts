@@ -80,7 +80,8 @@ export async function summarizeRecords(
 	});
 	const data = response.body.data as Partial<Summary> | undefined;
 	const computed = membersOf(data?.fields);
-	const isWhole = Object.keys(fields).every((name) => isObject(computed[name]));
-	if (!isCount(data?.count) || !isWhole) throw invalidResponse('summary', response.status);
+	const missing = Object.keys(fields).find((name) => !isObject(computed[name]));
+	const what = missing === undefined ? 'summary' : `summary of '${missing}'`;
+	if (!isCount(data?.count) || missing !== undefined) throw invalidResponse(what, response.status);
 	return { count: data.count, fields: computed as Summary['fields'] };
 }

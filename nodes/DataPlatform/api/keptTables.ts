@@ -6,6 +6,7 @@
  */
 import type { ApiClient } from '../transport/client';
 import { addressKey } from './endpoints';
+import { readTable } from './structure';
 import type { TableAddress, TableDefinition } from './types';
 
 const MAX_AGE_MS = 60_000;
@@ -37,6 +38,41 @@ export function keepTable(
 	keptTables.set(key, { table, askedAt });
 	const [oldest] = keptTables.keys();
 	if (keptTables.size > MAX_TABLES) keptTables.delete(oldest!);
+}
+
+/** A table's definition as it is now, kept for later executions. @throws as `readTable` does */
+export async function readAndKeep(
+	client: ApiClient,
+	address: TableAddress,
+): Promise<TableDefinition> {
+	const askedAt = Date.now();
+	const table = await readTable(client, address);
+	keepTable(client, address, table, askedAt);
+	return table;
+}
+
+/**
+ * Checks something with a table's definition that may be a minute old. What it does not accept is
+ * checked once more, with a fresh one.
+ *
+ * @param check throws what is wrong
+ */
+export async function checkWithKept<T>(
+	client: ApiClient,
+	address: TableAddress,
+	check: (table: TableDefinition) => T | Promise<T>,
+	readFresh = readAndKeep,
+): Promise<T> {
+	const kept = keptTable(client, address);
+	if (kept) {
+		try {
+			return await check(kept);
+		} catch {
+			// The fresh definition decides.
+			forgetTable(client, address);
+		}
+	}
+	return await check(await readFresh(client, address));
 }
 
 export const forgetTable = (client: ApiClient, address: TableAddress) =>

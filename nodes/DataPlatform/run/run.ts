@@ -5,8 +5,7 @@
 import type { IDataObject, IExecuteFunctions, INode, INodeExecutionData } from 'n8n-workflow';
 
 import { addressKey } from '../api/endpoints';
-import { forgetTable, keepTable, keptTable } from '../api/keptTables';
-import { readTable } from '../api/structure';
+import { checkWithKept, readAndKeep } from '../api/keptTables';
 import type { TableAddress, TableDefinition } from '../api/types';
 import type { ApiClient } from '../transport/client';
 import { ProgressLog } from './progressLog';
@@ -56,34 +55,17 @@ export class RunContext<in Name extends string> extends ParameterReader<Name> {
 
 	/** A table's definition, read once per run. */
 	async definition(address: TableAddress): Promise<TableDefinition> {
-		return await this.once(`definition ${addressKey(address)}`, async () => {
-			const askedAt = Date.now();
-			const table = await readTable(this.client, address);
-			keepTable(this.client, address, table, askedAt);
-			return table;
-		});
+		const read = async () => await readAndKeep(this.client, address);
+		return await this.once(`definition ${addressKey(address)}`, read);
 	}
 
-	/**
-	 * Checks something with a table's definition that may be a minute old. What it does not accept is
-	 * checked once more, with a fresh one.
-	 *
-	 * @param check throws what is wrong
-	 */
+	/** Checks something with a table's definition that may be a minute old. */
 	async checkWithKept<T>(
 		address: TableAddress,
 		check: (table: TableDefinition) => T | Promise<T>,
 	): Promise<T> {
-		const kept = keptTable(this.client, address);
-		if (kept) {
-			try {
-				return await check(kept);
-			} catch {
-				// The fresh definition decides.
-				forgetTable(this.client, address);
-			}
-		}
-		return await check(await this.definition(address));
+		const readFresh = async () => await this.definition(address);
+		return await checkWithKept(this.client, address, check, readFresh);
 	}
 
 	/** Shows a hint in the output panel, which reads it as HTML: values in it must not become tags. */

@@ -9,7 +9,9 @@
 import { sleep, type INodeExecutionData, type IPollFunctions } from 'n8n-workflow';
 
 import { readPage } from '../api/pages';
-import { readTable } from '../api/structure';
+import { isEmptyFilter } from '../api/filters';
+import { checkWithKept } from '../api/keptTables';
+import type { TableDefinition } from '../api/types';
 import { ChangePages, readChanges } from '../changes/reader';
 import {
 	isNew,
@@ -23,17 +25,12 @@ import {
 } from '../changes/tracker';
 import { createClient } from '../run/createClient';
 import { toNodeError, type Failure } from '../run/itemResults';
-import {
-	restartFrom,
-	startDate,
-	startState,
-	watchedFields,
-	watchFrom,
-} from '../parameters/changes/changes';
+import { restartFrom, startDate, startState, watchFrom } from '../parameters/changes/changes';
 import { toFailure } from '../parameters/describeFailure';
+import { requireNames } from '../parameters/select/fieldNames';
 import { timeout } from '../parameters/requests';
 import type { ApiClient } from '../transport/client';
-import { InputError, ServiceError } from '../transport/errors';
+import { InputError, serviceErrorOrThrow, ServiceError } from '../transport/errors';
 import { PollCoordinator, type PollTurn, type WatchingNode } from './coordinator';
 import { DeletionWatcher } from './deletionWatcher';
 import { triggerParameters, type TriggerParameters } from './parameters';
@@ -108,6 +105,7 @@ interface Budget {
 
 /** The newest matching record, for a test in the editor. The state stays unchanged. */
 async function readSample(client: ApiClient, watch: Watch): Promise<PollResult> {
+	await requireFields(client, watch, true);
 	const query = { ...watch.query, sort: 'modified(desc)' };
 	const [record] = await readPage(client, watch.address, query, { limit: 1, skip: 0 });
 	if (!record) {
@@ -121,22 +119,19 @@ async function readSample(client: ApiClient, watch: Watch): Promise<PollResult> 
 }
 
 /**
- * A field that the table does not have would never show a change.
+ * A field that the table does not have would never show a change; a filter on it could mean all
+ * records.
  *
+ * @param isUsed whether what the filter selects is emitted, or remembered
  * @throws {InputError} that names it, before the read changes are remembered
  */
-async function requireFields(client: ApiClient, { address, missingFields }: Watch): Promise<void> {
-	if (missingFields.size === 0) return;
+async function requireFields(client: ApiClient, watch: Watch, isUsed: boolean): Promise<void> {
+	const { address, names, missingFields, query } = watch;
+	const isFiltered = query.filter !== undefined && !isEmptyFilter(query.filter);
+	if (missingFields.size === 0 && !(isUsed && isFiltered)) return;
+	const check = (table: TableDefinition) => requireNames(names, table);
 	// Without the right to read the definition, it is unknown: a platform may omit empty fields.
-	const table = await readTable(client, address).catch(() => undefined);
-	const unknown = [...missingFields].find(
-		(name) => table && !table.fields.some((field) => field.name === name),
-	);
-	if (unknown === undefined) return;
-	throw watchedFields.error(
-		`Table '${table!.header}' has no field '${unknown}' to watch`,
-		`Correct ${watchedFields}: the field may have been renamed or deleted.`,
-	);
+	await checkWithKept(client, address, check).catch(serviceErrorOrThrow);
 }
 
 /** One poll of a watch. */
@@ -213,6 +208,7 @@ class Poll {
 	}
 
 	private async begin(): Promise<SavedState> {
+		await requireFields(this.client, this.watch, true);
 		// Changes first: a record that is created in between is then both emitted and watched.
 		const state = this.watch.emitsChanges ? await this.start() : undefined;
 		return newSavedState(
@@ -237,8 +233,9 @@ class Poll {
 	): Promise<PollResult> {
 		const { watch, stored } = this;
 		const { changes, state } = await this.nextChanges(known);
-		await requireFields(this.client, watch);
 		const found = await this.watcher.next(known?.deletions, changes, state?.backlog !== undefined);
+		const isUsed = changes.length + found.deleted.length > 0 || found.mustStore === true;
+		await requireFields(this.client, watch, isUsed);
 		if (!turn.isCurrent()) return NO_CHANGES;
 		// Before the state is remembered: changes whose items can't be made must come again.
 		const items = [

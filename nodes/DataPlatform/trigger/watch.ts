@@ -22,6 +22,7 @@ import {
 	watchedFields,
 	watchFrom,
 } from '../parameters/changes/changes';
+import { namesAt, namesIn, type FieldName } from '../parameters/select/fieldNames';
 import { filterOf, timesInUtc } from '../parameters/select/filter';
 import { fieldsToLoad, outputOf, queryHint, savedView } from '../parameters/select/reading';
 import { tableOf } from '../parameters/select/table';
@@ -52,6 +53,8 @@ export interface Watch {
 	outputFields: string[];
 	shape: RecordOutput;
 	changes: ChangeOptions;
+	/** The fields that the parameters name. */
+	names: FieldName[];
 	/** Watched fields that a record lacked when it was read. */
 	missingFields: ReadonlySet<string>;
 	/** Changes are emitted, not only deletions. */
@@ -136,6 +139,11 @@ export async function readWatch(
 			maximum: maxRecordsPerPoll.of(parameters, 0),
 			...(watched.length > 0 && { digest: digestOf(watched, missingFields) }),
 		},
+		names: [
+			...namesIn(selection.filter),
+			...namesAt(fieldsToLoad, outputFields),
+			...namesAt(watchedFields, watched),
+		],
 		missingFields,
 		emitsChanges: events !== 'deleted',
 		...(emitsDeletions && {

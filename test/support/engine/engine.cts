@@ -53,11 +53,16 @@ export interface OperationRun extends Pick<WorkflowJson, 'timezone'> {
 	isOrderShown?: boolean;
 }
 
+/** As a minute later. */
+export function forgetTables() {
+	const { keptTables } = require('../../../dist/nodes/DataPlatform/api/keptTables.js') as { keptTables: Map<string, unknown> };
+	keptTables.clear();
+}
+
 /** As in a new process. */
 function forgetAll({ baseUrl }: Credential, isOrderShown: boolean) {
-	const { keptTables } = require('../../../dist/nodes/DataPlatform/api/keptTables.js') as { keptTables: Map<string, unknown> };
 	const { recordsInPlace } = require('../../../dist/nodes/DataPlatform/bulk/send/order.js') as { recordsInPlace: Map<string, number> };
-	keptTables.clear();
+	forgetTables();
 	recordsInPlace.clear();
 	if (isOrderShown) recordsInPlace.set(new URL(baseUrl).origin, Infinity);
 }

@@ -4,7 +4,7 @@
 import { randomUUID } from 'node:crypto';
 import { PollContext } from 'n8n-core';
 import { Workflow, type IDataObject, type INodeExecutionData, type INodeParameters, type IPollFunctions } from 'n8n-workflow';
-import { additionalData, fullNode, nodeTypes, prepare, TRIGGER_TYPE, type Credential } from './engine.cts';
+import { additionalData, forgetTables, fullNode, nodeTypes, prepare, TRIGGER_TYPE, type Credential } from './engine.cts';
 
 export interface WatchOptions {
 	/** What n8n stored of the workflow's static data. */
@@ -54,6 +54,7 @@ export async function watch(credential: Credential, parameters: object, options:
 	const complete = workflow.getNode(node.name)!;
 	return {
 		async poll(mode = 'trigger') {
+			forgetTables();
 			const data = additionalData(credential);
 			const context = new PollContext(workflow, complete, data, mode, 'activate');
 			const ofScheduler = withScheduler(context, options);

@@ -258,18 +258,20 @@ describe('counting', () => {
 	test('a summary that lacks one of the fields is invalid', async () => {
 		const run = (client: ApiClient) => summarizeRecords(client, at, anything, { age: ['min'], size: ['max'] });
 		const data = { count: 2, fields: { age: { min: 1 } } };
-		expect((await call(run, ok(data))).result).toMatchObject({ message: 'The response contains no summary' });
+		expect((await call(run, ok(data))).result).toMatchObject({ message: "The response contains no summary of 'size'" });
 	});
 
 	test.each<[unknown]>([
-		[{ count: 2 }],
 		[{ count: 2, fields: [] }],
 		[{ count: 2, fields: { age: 5 } }],
 		[{ count: 'two', fields: { age: {} } }],
 		[{ fields: { age: {} } }],
 		[undefined],
 	])('%j is not a summary', async (data) => {
-		expect((await call(summary(anything), ok(data))).result).toMatchObject({ message: 'The response contains no summary', status: 200 });
+		expect((await call(summary(anything), ok(data))).result).toMatchObject({
+			message: expect.stringContaining('The response contains no summary'),
+			status: 200,
+		});
 	});
 });
 

@@ -16,7 +16,7 @@ export const count = itemOperation({
 	concurrency: 4,
 	execute: async (run, index) => {
 		const address = tableOf(run, index);
-		const filter = await readFilter(run, index, true);
+		const filter = await readFilter(run, index);
 		const link = await linkedToOf(run, index);
 		const send = async () => {
 			if (link) return await countLinked(run.client, address, link, filter);

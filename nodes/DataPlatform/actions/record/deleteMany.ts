@@ -1,6 +1,6 @@
 import { deleteMany as deleteRecords } from '../../bulk/remove/deleteMatching';
 import { allowAll, deletionFilter, maxRecordsToDelete } from '../../parameters/select/deleting';
-import { readFilter } from '../../parameters/select/filter';
+import { readRemovalFilter } from '../../parameters/select/filter';
 import { itemOperation } from '../../parameters/defineOperation';
 import { withQueryHint } from '../../parameters/select/reading';
 import { requestSettings } from '../../parameters/requests';
@@ -30,7 +30,7 @@ export const deleteMany = itemOperation({
 			dryRun: dryRun.of(run, index),
 			attempt,
 		};
-		const filter = await readFilter(run, index);
+		const filter = await readRemovalFilter(run, index);
 		const address = tableOf(run, index);
 		const { matched, deleted, remaining } = await withQueryHint(
 			{ filter },

@@ -44,10 +44,10 @@ export const exportToFile = itemOperation({
 		const address = tableOf(run, index);
 		const format = exportFormat.of(run, index);
 		const outputName = outputField.of(run, index);
+		const table = await run.definition(address);
 		const query = await recordQueryOf(run, index);
 		const withLinked = await linkedReader(run, index);
 		const form = readCsvFormat(run, index);
-		const table = await run.definition(address);
 		const columns = exportColumns(
 			table,
 			query.fields ?? [],

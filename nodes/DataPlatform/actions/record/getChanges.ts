@@ -15,6 +15,7 @@ import {
 	startFrom,
 	startState,
 } from '../../parameters/changes/changes';
+import { namesAt } from '../../parameters/select/fieldNames';
 import { filterParameters, readFilter } from '../../parameters/select/filter';
 import { itemOperation } from '../../parameters/defineOperation';
 import {
@@ -59,9 +60,10 @@ export const getChanges = itemOperation({
 	options: [fieldsToLoad, overlap, savedView, ...requestSettings],
 	execute: async (run, index) => {
 		const address = tableOf(run, index);
+		const fields = fieldsToLoad.of(run, index);
 		const selected = {
-			filter: await readFilter(run, index),
-			fields: fieldsToLoad.of(run, index),
+			filter: await readFilter(run, index, [], namesAt(fieldsToLoad, fields)),
+			fields,
 			savedView: savedView.of(run, index),
 		};
 		const query = { ...selected, hint: queryHint(selected) };

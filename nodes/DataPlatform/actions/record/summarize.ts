@@ -4,6 +4,7 @@ import { AGGREGATIONS, summarizeRecords, type Aggregation } from '../../api/aggr
 import { list } from '../../parameterKinds/kinds';
 import { prefixedName } from '../../input/recordOutput';
 import { filterParameters, readFilter } from '../../parameters/select/filter';
+import { namesAt } from '../../parameters/select/fieldNames';
 import { itemOperation } from '../../parameters/defineOperation';
 import { simple, withQueryHint } from '../../parameters/select/reading';
 import { requestSettings } from '../../parameters/requests';
@@ -72,7 +73,7 @@ export const summarize = itemOperation({
 	execute: async (run, index) => {
 		const wanted = aggregationsByField(summaries.of(run, index));
 		const address = tableOf(run, index);
-		const filter = await readFilter(run, index);
+		const filter = await readFilter(run, index, [], namesAt(summaries, Object.keys(wanted)));
 		const { count, fields } = await withQueryHint(
 			{ filter },
 			async () => await summarizeRecords(run.client, address, filter, wanted),

@@ -2,7 +2,7 @@ import type { IDataObject, INodeExecutionData } from 'n8n-workflow';
 
 import type { PlatformRecord } from '../../api/types';
 import { keyFields } from '../../fields/keyFields';
-import { Sync, type SyncOptions } from '../../bulk/remove/sync';
+import { Sync } from '../../bulk/remove/sync';
 import type { ItemResults } from '../../run/itemResults';
 import type { RunContext } from '../../run/run';
 import { matchingParameters } from '../../parameters/write/matchRules';
@@ -69,7 +69,7 @@ async function prepareSync(
 ): Promise<WriteFollowUp> {
 	const { source, address, table, settings, planning, pipeline, plan, rows, shape } = writing;
 	const keys = planning.matchOn === 'recordId' ? [] : keyFields(table, planning);
-	const options: SyncOptions | undefined = await syncOptionsOf(run, source, table, keys, settings);
+	const options = await syncOptionsOf(run, source, table, keys, settings);
 	const nothing = { onOutcomes: () => {}, finish: async () => ({}) };
 	if (!options) return nothing;
 	const isEmpty = rows.length === 0 && plan.problems.length === 0;

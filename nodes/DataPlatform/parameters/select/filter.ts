@@ -4,12 +4,14 @@
 import {
 	isGroup,
 	OPERATORS_WITHOUT_VALUE,
+	requireRestrictive,
 	valuesOf,
 	type Condition,
 	type Group,
 } from '../../api/filters';
 import { parseCondition, parseTree } from '../../api/filterTree';
-import type { TableDefinition } from '../../api/types';
+import { keptTable } from '../../api/keptTables';
+import type { TableAddress, TableDefinition } from '../../api/types';
 import type { Entry, NameOf, ParameterReader } from '../../parameterKinds/parameter';
 import { anyValue, choice, list } from '../../parameterKinds/kinds';
 import { emptyValue } from '../../parameterKinds/requireValue';
@@ -18,9 +20,10 @@ import { fieldType } from '../../fields';
 import { resolveTimeZone } from '../../fields/timeZone';
 import { isDateOrTime, keyText, toFieldValue } from '../../fields/values';
 import { didYouMean } from '../../transport/closestName';
-import { InputError, ServiceError, serviceErrorOrThrow } from '../../transport/errors';
+import { InputError, serviceErrorOrThrow, ServiceError } from '../../transport/errors';
 import { getOwn, parseExactJson } from '../../transport/json';
 import { nameList } from '../../transport/messageText';
+import { namesIn, requireNames, requireNamesToRemove, type FieldName } from './fieldNames';
 import {
 	CHOOSE_ID,
 	fieldPart,
@@ -266,13 +269,7 @@ const ORDER = new Set(['gt', 'gte', 'lt', 'lte']);
 
 const DAY = /^\s*\d{4}-\d\d-\d\d\s*$/;
 
-/** A time that is not in UTC, such as `2026-11-21T09:30:00+01:00`. */
-const OPEN_TIME = /^\d{4}-\d\d-\d\d[T ](?!\d\d:\d\d:\d\d(\.\d{1,3})?Z$)/;
-
 const compares = ({ operator }: Condition) => ORDER.has(operator) || WHOLE_VALUE.has(operator);
-
-const hasOpenTime = (condition: Condition) =>
-	compares(condition) && valuesOf(condition).some((text) => OPEN_TIME.test(text));
 
 /** A time of the record itself, or of another table. */
 const OTHER_TIME = { name: '', header: '', type: 'datetime', metadata: { timeZone: '' } };
@@ -312,25 +309,72 @@ export async function checkedFilter(
 }
 
 /**
- * The filter of an item, checked against the table's definition if the token may read it.
+ * The filter of an item that reads. The names of its fields and others, and its choices, are checked if the token
+ * may read the table's definition, which may be a minute old.
  *
- * @param mayBeKept whether the definition may be a minute old: then it may only be used to read
+ * @param sorted the fields to sort by
+ * @param fields to return or summarize: alone, they are checked if the definition is known
  * @throws {InputError}
  */
 export async function readFilter(
 	run: RunContext<TableParameter | FilterParameter>,
 	index: number,
-	mayBeKept = false,
+	sorted: FieldName[] = [],
+	fields: FieldName[] = [],
 ): Promise<Group> {
 	const filter = filterOf(run, index);
-	const conditions = conditionsOf(filter);
-	if (!conditions.some((one) => comparesWhole(one) || hasOpenTime(one))) return filter;
+	const selecting = [...namesIn(filter), ...sorted];
 	const address = tableOf(run, index);
-	const check = async (table: TableDefinition) =>
-		await checkedFilter({ client: run.client, at: address, table }, filter);
-	const checkFresh = async () => await check(await run.definition(address));
-	const checking = mayBeKept ? run.checkWithKept(address, check) : checkFresh();
-	const checked = await checking.catch(serviceErrorOrThrow);
+	const isAsked = selecting.length > 0 || (fields.length > 0 && keptTable(run.client, address));
+	if (!isAsked) return filter;
+	const check = async (table: TableDefinition) => {
+		requireNames([...selecting, ...fields], table);
+		return await checkedFilter({ client: run.client, at: address, table }, filter);
+	};
+	const checked = await run.checkWithKept(address, check).catch(serviceErrorOrThrow);
 	// If the definition can't be read, the request for the records will show why.
 	return checked instanceof ServiceError ? timesInUtc(filter) : checked;
+}
+
+/**
+ * A filter that selects what to remove, checked with the table's definition as it is now.
+ *
+ * @throws {InputError} if a field does not exist, or it can't be checked
+ */
+export async function checkedToRemove(
+	run: RunContext<never>,
+	address: TableAddress,
+	filter: Group,
+	table: TableDefinition,
+): Promise<Group> {
+	await requireNamesToRemove(run, address, namesIn(filter), table);
+	return await checkedFilter({ client: run.client, at: address, table }, filter);
+}
+
+/**
+ * The filter of an item that deletes what matches.
+ *
+ * @throws {InputError}
+ * @throws {ServiceError} if there is a filter and the table's definition can't be read
+ */
+export async function readRemovalFilter(
+	run: RunContext<TableParameter | FilterParameter>,
+	index: number,
+): Promise<Group> {
+	const filter = filterOf(run, index);
+	if (filter.filter.length === 0) return filter;
+	requireRestrictive(filter);
+	const address = tableOf(run, index);
+	const table = await run.definition(address).catch((error: unknown) => {
+		const { message, ...rest } = serviceErrorOrThrow(error);
+		if (rest.status !== 403) throw error;
+		throw new ServiceError(
+			`Nothing was deleted: the fields of the filter can't be checked. ${message}`,
+			{
+				...rest,
+				hint: "Let the token's role see the table's structure. Without it, a platform that ignores a misspelt field would delete every record.",
+			},
+		);
+	});
+	return await checkedToRemove(run, address, filter, table);
 }

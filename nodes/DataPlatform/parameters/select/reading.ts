@@ -8,6 +8,7 @@ import { choice, flag, list } from '../../parameterKinds/kinds';
 import { recordOutput, type RecordOutput } from '../../input/recordOutput';
 import type { RunContext } from '../../run/run';
 import { ServiceError } from '../../transport/errors';
+import { namesAt } from './fieldNames';
 import { filterMode, readFilter, type FilterParameter } from './filter';
 import { linkedTo, linkedToOf } from './readingLinks';
 import { fieldPart, tableChoice, tableChoices, type TableParameter } from './table';
@@ -79,14 +80,16 @@ type RecordQueryParameter =
 export async function recordQueryOf(
 	run: RunContext<RecordQueryParameter>,
 	index: number,
-	mayBeKept = false,
 ): Promise<RecordQuery> {
+	const fields = fieldsToLoad.of(run, index);
+	const terms = sort.of(run, index).map(sortText);
+	const sorted = terms.map((term) => term.replace(/\(desc\)$/, ''));
 	const query = {
-		fields: fieldsToLoad.of(run, index),
+		fields,
 		savedView: savedView.of(run, index),
-		sort: sort.of(run, index).map(sortText).join(','),
+		sort: terms.join(','),
 		linkedTo: await linkedToOf(run, index),
-		filter: await readFilter(run, index, mayBeKept),
+		filter: await readFilter(run, index, namesAt(sort, sorted), namesAt(fieldsToLoad, fields)),
 	};
 	return { ...query, hint: queryHint(query) };
 }

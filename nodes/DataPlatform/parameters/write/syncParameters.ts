@@ -13,7 +13,7 @@ import { resolveTimeZone } from '../../fields/timeZone';
 import { toFieldValue } from '../../fields/values';
 import { InputError } from '../../transport/errors';
 import {
-	checkedFilter,
+	checkedToRemove,
 	filterMode,
 	filterOf,
 	filterWith,
@@ -186,8 +186,8 @@ function writableField(
 }
 
 /**
- * @throws {InputError} if the filter restricts nothing, or compares a field with a value it can't
- * have
+ * @throws {InputError} if the filter restricts nothing, names a field that does not exist, or compares
+ * one with a value that it can't have
  */
 async function scopeOf(
 	run: RunContext<TableParameter | FilterParameter>,
@@ -196,8 +196,7 @@ async function scopeOf(
 ): Promise<Group> {
 	const filter = filterOf(run, index);
 	requireRestrictive(filter);
-	const target = { client: run.client, at: tableOf(run, index), table };
-	const checked = await checkedFilter(target, filter);
+	const checked = await checkedToRemove(run, tableOf(run, index), filter, table);
 	if (!isEmptyFilter(filter) || filterMode.of(run, index) === 'none') return checked;
 	throw wrong(
 		'the filter has no condition',

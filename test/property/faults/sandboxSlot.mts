@@ -96,6 +96,7 @@ export class SandboxSlot {
 		const { admin } = this.sandbox;
 		await admin.waitUntilIdle();
 		await waitForLate(this.#rules);
+		await admin.storeLateValues();
 		const all = await admin.requests();
 		await admin.faults([]);
 		const requests = all.filter(({ token }) => token !== OTHER_WRITER);

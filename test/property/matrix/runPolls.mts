@@ -72,6 +72,7 @@ export async function runPolls(slot: MatrixSandbox, event: Event, plan: Plan): P
 	const watching = await watch(slot.credential, parameters);
 	await watching.poll();
 	await change(slot);
+	await slot.sandbox.admin.storeLateValues();
 
 	const when = whenOf(timing, random);
 	await slot.begin(faultCase.fault.kind === 'none' ? [] : [{ id: FAULT, ...(when && { when }), fault: faultCase.fault }]);

@@ -107,7 +107,7 @@ describe('a role without the import right, on a platform that wants it for bulk 
 		for (const item of numbered(3)) await harness.insert(item);
 		const access = await robot('delete');
 		const result = await harness.run('deleteMany', { ...access, parameters: where({ field: 'number', operator: 'in', value: '1,2' }) });
-		expect(result.json()).toMatchObject([{ deleted: true, count: 2 }]);
+		expect(result.json()).toMatchObject([{ deleted: true, deletedCount: 2 }]);
 		expect(notices(result.hints)).toEqual([NOTICE]);
 		expect(await harness.values('number')).toEqual(['3']);
 	});

@@ -9,8 +9,13 @@ const role = (id: string, name: string, allow: Right[]): Role => ({
 	permissions: [{ app: '*', table: '*', allow }],
 });
 const roles: Role[] = [
-	// Without import: so clients meet the reading of `bulkRight` that needs it.
-	role('editor', 'Editor', rights.filter((right) => right !== 'import')),
+	role('editor', 'Editor', [...rights]),
+	// Without import: clients meet the reading of `bulkRight` that needs it.
+	role(
+		'writer',
+		'Writer',
+		rights.filter((right) => right !== 'import'),
+	),
 	role('reader', 'Reader', ['structure', 'read']),
 ];
 const users: User[] = [
@@ -37,7 +42,7 @@ function token(name: string, rest: Partial<Token> & Pick<Token, 'type'>): Token 
 
 /** One of every type, and some that are rejected. */
 const tokens: Token[] = [
-	token('role', { type: 'role', roleId: 'editor', templates: true }),
+	token('role', { type: 'role', roleId: 'writer', templates: true }),
 	token('jwt', {
 		type: 'jwt',
 		value: demoJwt('demo-admin', farAway),

@@ -73,7 +73,9 @@ export class SandboxSlot {
 
 	/** A request by another client. Returns the `data` of the response. */
 	async requestAsOtherClient(method: string, path: string, body?: object): Promise<unknown> {
-		const { status, data } = await this.sandbox.client().request<{ data?: unknown }>({ method, url: path, data: body });
+		const { status, data } = await this.sandbox
+			.client(this.sandbox.tokens.jwt)
+			.request<{ data?: unknown }>({ method, url: path, data: body });
 		if (status >= 400) throw new Error(`${method} ${path}: ${status} ${JSON.stringify(data)}`);
 		return data.data;
 	}

@@ -88,8 +88,12 @@ function isRowMendable(run: CaseRun): boolean {
 	return scenario.kind === 'harmless' && effects.every((effect) => ['waits', 'ambiguous'].includes(effect));
 }
 
-/** Whether a response was lost or incomplete, so that nobody may know what a request changed. */
-const isKindHidden = (run: CaseRun, index: number) => requestsFor(run, index).some((request) => isAmbiguous(run, request));
+/**
+ * Whether nobody may know what a request changed: a response was lost or incomplete, or the platform forbade a
+ * bulk request, and a single one does not say whether it changed anything.
+ */
+const isKindHidden = (run: CaseRun, index: number) =>
+	requestsFor(run, index).some((request) => isAmbiguous(run, request) || (request.status === 403 && /\/bulk(\?|$)/.test(request.path)));
 
 /** Whether repeating could fix everything that went wrong, so that every item must succeed. */
 function mustSucceed(run: CaseRun, isOnce: boolean): boolean {

@@ -13,6 +13,7 @@ import {
 	runCommand,
 	startProcess,
 } from './processes.mts';
+import { neededVariables } from './neededVariables.mts';
 
 /**
  * Modules of n8n that send requests to other servers (server lists, AI). No workflow here needs
@@ -110,19 +111,10 @@ export async function makeStartedUserFolder(): Promise<string> {
 	return folder;
 }
 
-/**
- * n8n's environment variables, without those that configure the user's own n8n on this machine, and
- * without requests to other servers.
- */
+/** n8n's environment variables, without requests to other servers. */
 async function n8nVariables(options: N8nOptions): Promise<NodeJS.ProcessEnv> {
-	const configuresN8n =
-		/^(N8N|DB|EXECUTIONS|OFFLOAD|QUEUE|WEBHOOK|CREDENTIALS|GENERIC|NODES|NODE)_/;
-	// Node's compile cache does not configure n8n, and lets it start faster.
-	const inherited = Object.entries(process.env).filter(
-		([name]) => !configuresN8n.test(name) || name === 'NODE_COMPILE_CACHE',
-	);
 	return {
-		...Object.fromEntries(inherited),
+		...neededVariables(process.env),
 		N8N_USER_FOLDER: options.userFolder,
 		N8N_LISTEN_ADDRESS: '127.0.0.1',
 		N8N_HOST: '127.0.0.1',

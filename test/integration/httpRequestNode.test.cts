@@ -134,6 +134,20 @@ test('the platform is asked by its own name, not one in the header Host', async 
 	expect(requests.map(({ headers }) => [headers.host, headers['x-a']])).toEqual([[new URL(origin).host, 'b']]);
 });
 
+test('a redirect takes the token nowhere', async () => {
+	const { origin, requests } = plain;
+	plain.respond = ({ target }) =>
+		target === '/api/v2/ping' ? { status: 302, headers: { location: `${proxy.url}/elsewhere` } } : respond();
+	expect((await send({ baseUrl: origin }, { uri: `${origin}/api/v2/ping`, followAllRedirects: true })).error).toBeUndefined();
+	plain.respond = respond;
+	expect(proxy.heard).toEqual([]);
+	// Without HTTPS, the platform is its own proxy, also for what follows.
+	expect(requests.map(({ target, headers }) => [target, headers.authorization])).toEqual([
+		['/api/v2/ping', `Bearer ${TOKEN}`],
+		['/elsewhere', undefined],
+	]);
+});
+
 describe('a proxy from the environment', () => {
 	/** That of the engine: Jest has a copy. */
 	const { env } = (globalThis as unknown as { requireByNode(name: string): NodeJS.Process }).requireByNode('node:process');

@@ -16,7 +16,7 @@ import type {
 } from '../api/types';
 import { InputError, isForbidden, ServiceError } from '../transport/errors';
 import { getOwn } from '../transport/json';
-import { isLoopback, OriginError, safeUrl } from '../transport/allowedOrigins';
+import { nearness, OriginError, safeUrl } from '../transport/allowedOrigins';
 import {
 	describeExisting,
 	readRecord,
@@ -191,9 +191,10 @@ function source(client: ApiClient, url: string | undefined, path: () => string) 
 	if (address.origin === client.origin) {
 		return { path: `${address.pathname}${address.search}` };
 	}
-	if (isLoopback(address.hostname) && !isLoopback(new URL(client.origin).hostname)) {
+	const near = nearness(address);
+	if (near > nearness(new URL(client.origin))) {
 		throw new OriginError(
-			`The platform says that the file is on this computer (${address.host}), so it was not downloaded`,
+			`The platform says that the file is ${near > 1 ? 'on this computer' : 'in the private network'} (${address.host}), so it was not downloaded`,
 			'Look at the record in the platform.',
 		);
 	}

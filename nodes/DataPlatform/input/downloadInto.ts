@@ -5,7 +5,7 @@ import type { IBinaryKeyData } from 'n8n-workflow';
 
 import type { Attachment, TableAddress } from '../api/types';
 import { fetchFile } from '../files/transfer';
-import { pictureName, safeFileName } from '../files/uploadValidation';
+import { pictureName, safeFileName, safeMimetype } from '../files/uploadValidation';
 import type { Stored } from './binaryStore';
 import type { RunContext } from '../run/run';
 
@@ -58,7 +58,8 @@ export async function downloadInto(
 	const nextName = outputNames(outputName, binary);
 	for (const file of files) {
 		const name = nextName();
-		await fetchFile(run.client, address, file, kind, async (bytes, mimetype) => {
+		await fetchFile(run.client, address, file, kind, async (bytes, type) => {
+			const mimetype = type && safeMimetype(type);
 			binary[name] = await run.context.helpers.prepareBinaryData(
 				bytes as unknown as Stored,
 				nameOf(file, kind, mimetype),

@@ -20,6 +20,7 @@ import type { LinkTarget } from '../api/linkedRecords';
 import type { FieldDefinition, TableDefinition } from '../api/types';
 import type { ApiClient } from '../transport/client';
 import { readTable } from '../api/structure';
+import { escapedHtml } from '../transport/messageText';
 
 const { shown } = shownParameters(tableParameters, [linkValues]);
 
@@ -84,9 +85,10 @@ export const editorList = <Result, Args extends unknown[]>(
 		} catch (error) {
 			const failure = toFailure(error);
 			const { message } = failure;
+			const hint = editorHint(failure);
 			throw new NodeApiError(this.getNode(), { message } as JsonObject, {
 				message,
-				description: editorHint(failure),
+				description: hint && escapedHtml(hint),
 			});
 		}
 	};

@@ -11,7 +11,7 @@ import {
 
 import { isObject, omitUndefined } from '../transport/json';
 import { Parameter, type Entry, type EditorLook, type Parse } from './parameter';
-import { notAllowed, requireNumber, requireText } from './requireValue';
+import { notAllowed, requireNumber, requireText, wrongValue } from './requireValue';
 
 type Details = Partial<Omit<INodeProperties, 'displayName' | 'name' | 'type' | 'default'>>;
 
@@ -52,6 +52,14 @@ export const text = <Name extends string>(
 		{ typeOptions: loads, ...look, preset },
 		(value, parameter) => requireText(value, parameter, addresses),
 	);
+
+/** The name of an output field: n8n would lose what is under `__proto__`. */
+export const outputName = <Name extends string>(name: Name, { preset = '', ...look }: TextLook) =>
+	custom(name, 'string', { ...look, required: true, preset }, (value, parameter) => {
+		const field = requireText(value, parameter);
+		if (field !== '__proto__') return field;
+		throw wrongValue(parameter, `can't be ${field}`, 'Choose another name, such as data.');
+	});
 
 /** Names chosen from a list; if given as text, commas separate them. */
 export const names = <Name extends string>(name: Name, { loads, ...look }: TextLook) =>

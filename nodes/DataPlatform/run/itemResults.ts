@@ -11,6 +11,7 @@ import {
 	type JsonObject,
 } from 'n8n-workflow';
 import { omitUndefined } from '../transport/json';
+import { escapedHtml } from '../transport/messageText';
 
 type NodeApiErrorOptions = NonNullable<ConstructorParameters<typeof NodeApiError>[2]>;
 
@@ -77,7 +78,8 @@ export function toNodeError(
 	itemIndex?: number,
 	progress?: Progress,
 ): NodeApiError | NodeOperationError {
-	const { message, hint: description, status } = failure;
+	const { message, hint, status } = failure;
+	const description = hint && escapedHtml(hint);
 	const options = { message, description, itemIndex };
 	const ofRequest = { ...options, httpCode: String(status), failure: cause(failure) };
 	let error: NodeApiError | NodeOperationError;

@@ -8,6 +8,7 @@ import { addressKey } from '../api/endpoints';
 import { checkWithKept, readAndKeep } from '../api/keptTables';
 import type { TableAddress, TableDefinition } from '../api/types';
 import type { ApiClient } from '../transport/client';
+import { escapedHtml } from '../transport/messageText';
 import { ProgressLog } from './progressLog';
 import { parametersOfItems } from '../parameterKinds/itemParameters';
 import {
@@ -68,9 +69,9 @@ export class RunContext<in Name extends string> extends ParameterReader<Name> {
 		return await checkWithKept(this.client, address, check, readFresh);
 	}
 
-	/** Shows a hint in the output panel, which reads it as HTML: values in it must not become tags. */
+	/** Shows a hint in the output panel. */
 	hint(text: string, type: 'info' | 'warning' = 'info') {
-		const message = text.replaceAll('&', '&amp;').replaceAll('<', '&lt;');
+		const message = escapedHtml(text);
 		this.context.addExecutionHints({ message, type, location: 'outputPane' });
 	}
 

@@ -5,11 +5,18 @@
 /** A copy of a text. A substring would keep the whole original in memory. */
 export const copyOfText = (text: string): string => ` ${text}`.slice(1);
 
-/** A text for a message, shortened if it is longer than allowed. */
+/** Line breaks, and what a terminal takes for a command. */
+const CONTROL = /(?:\p{Cc}(?:\[[\d;]*m)?|[\u2028\u2029])+/gu;
+
+/** A text for a message: on one line, and shortened if it is longer than allowed. */
 export function shortened(text: string, maxCharacters: number): string {
-	if (text.length <= maxCharacters) return text;
-	return `${copyOfText(text.slice(0, maxCharacters))}… (cut)`;
+	if (text.length <= maxCharacters) return text.replace(CONTROL, ' ');
+	return `${copyOfText(text.slice(0, maxCharacters)).replace(CONTROL, ' ')}… (cut)`;
 }
+
+/** A text for a place that n8n's editor shows as HTML: names in it must not become tags. */
+export const escapedHtml = (text: string): string =>
+	text.replaceAll('&', '&amp;').replaceAll('<', '&lt;');
 
 /** Such as `1 record` or `2 records`. */
 export const counted = (count: number, noun: string): string =>

@@ -108,9 +108,8 @@ for (const status of [301, 302, 303, 307, 308]) {
 		const before = stranger.requests.length;
 		await httpRequest(`${environment.sandbox.baseUrl}/api/v2/ping`);
 		await faults();
-		// That node follows redirects itself, but without the token.
-		assert.equal(stranger.requests.length, before + 1);
-		assert.ok(stranger.requests.every(({ headers }) => headers.authorization === undefined));
+		// That node follows redirects itself. A base URL without HTTPS is its own proxy, and gets them, too.
+		assert.equal(stranger.requests.length, before);
 	});
 }
 

@@ -257,6 +257,22 @@ describe('fetchFile', () => {
 			true,
 		],
 		['from elsewhere', { fileUrl: 'https://files.example.com/y?z=1' }, 'GET https://files.example.com/y?z=1', {}, false],
+		...['172.32.0.1', '11.0.0.1', '10.example.com', 'fd00.example.com', 'localhost.example.com'].map(
+			(host): [string, object, string, object, boolean] => [
+				`from ${host}`,
+				{ fileUrl: `https://${host}/y` },
+				`GET https://${host}/y`,
+				{},
+				false,
+			],
+		),
+		[
+			'from the private network, if the platform is on this computer',
+			{ fileUrl: 'https://10.1.2.3/y' },
+			'GET https://10.1.2.3/y',
+			local,
+			false,
+		],
 		['from this computer, if the platform is on it', { fileUrl: 'http://127.0.0.1:80/y' }, 'GET http://127.0.0.1/y', local, false],
 	])('a file is fetched %s, and the token goes only to the platform', async (...row) => {
 		const [, attachment, request, settings, hasToken] = row;
@@ -273,6 +289,26 @@ describe('fetchFile', () => {
 			'https://127.0.0.1:8443/y',
 			'The platform says that the file is on this computer (127.0.0.1:8443), so it was not downloaded',
 		],
+		...['localhost.', 'a.localhost', '0.0.0.0', '[::]', '[::1]', '[::ffff:127.0.0.1]'].map((host): [string, string, string] => [
+			`on this computer: ${host}`,
+			`https://${host}/y`,
+			`The platform says that the file is on this computer (${new URL(`https://${host}`).host}), so it was not downloaded`,
+		]),
+		...[
+			'10.1.2.3',
+			'172.16.0.1',
+			'172.31.0.1',
+			'192.168.1.1',
+			'169.254.169.254',
+			'100.64.0.1',
+			'[fd00::1]',
+			'[fe80::1]',
+			'[::ffff:a00:1]',
+		].map((host): [string, string, string] => [
+			`in the private network: ${host}`,
+			`https://${host}/y`,
+			`The platform says that the file is in the private network (${host}), so it was not downloaded`,
+		]),
 	])('a file is not fetched from an address %s', async (_, fileUrl, message) => {
 		const { failure, requests } = await fetched({ fileUrl });
 		expect(failure).toMatchObject({ name: 'OriginError', message });

@@ -23,3 +23,13 @@ test.each<[string, { kind?: FileKind; existing?: IBinaryKeyData }, Record<string
 	const binary = await downloadInto(run, { table: 'people' }, files, 'data', look);
 	expect(Object.fromEntries(Object.entries(binary).map(([name, { fileName }]) => [name, fileName]))).toEqual(expected);
 });
+
+test.each([
+	['Text/HTML; Charset=UTF-8', 'text/html; charset=utf-8'],
+	['image/png"><script>', 'application/octet-stream'],
+	['', undefined],
+])('the media type %j of a file becomes %j', async (mimetype, expected) => {
+	const { run } = await fakeRun({}, { serve: () => httpResponse(200, 'abc', {}) });
+	const { data } = await downloadInto(run, { table: 'people' }, [{ fileId: 'a', fileName: 'a', mimetype }], 'data');
+	expect(data!.mimeType).toBe(expected);
+});

@@ -2,7 +2,18 @@
 import type { IDataObject, INodeProperties } from 'n8n-workflow';
 
 import { ParameterReader, type Parameter } from '../../../nodes/DataPlatform/parameterKinds/parameter.ts';
-import { anyValue, choice, date, flag, list, names, number, text, wholeNumber } from '../../../nodes/DataPlatform/parameterKinds/kinds.ts';
+import {
+	anyValue,
+	choice,
+	date,
+	flag,
+	list,
+	names,
+	number,
+	outputName,
+	text,
+	wholeNumber,
+} from '../../../nodes/DataPlatform/parameterKinds/kinds.ts';
 import { holdsExpression, requireNumber } from '../../../nodes/DataPlatform/parameterKinds/requireValue.ts';
 import { filterOf } from '../../../nodes/DataPlatform/parameters/select/filter.ts';
 import { OptionGroup, shownParameters } from '../../../nodes/DataPlatform/parameters/defineOperation.ts';
@@ -211,7 +222,8 @@ const field = text('field', { label: 'Field', preset: '*' });
 const order = choice('order', { label: 'Order', choices: { up: 'Up', down: 'Down' }, preset: 'up' });
 const value = anyValue('value', { label: 'Value' });
 const sorts = list('sorts', { label: 'Sorts', add: 'Add Sort', entry: ['by', 'Sort'], parts: [field, order, value] });
-const fields = [name, key, view, columns, keys, watched];
+const put = outputName('put', { label: 'Put', preset: 'data' });
+const fields = [name, key, put, view, columns, keys, watched];
 
 /** Reads parameters from a node that has stored these values, and these under its options. */
 async function readerOf(stored: Record<string, unknown>, options: Record<string, unknown> = {}) {
@@ -226,9 +238,16 @@ async function readerOf(stored: Record<string, unknown>, options: Record<string,
 }
 
 describe('a parameter', () => {
+	test('is no output field in which n8n would lose a file', async () => {
+		const reader = await readerOf({ put: ' __proto__ ' });
+		expectRefused(() => put.of(reader, 0), { message: "'Put' can't be __proto__", hint: 'Choose another name, such as data.' });
+	});
+
 	test.each<[Parameter<string, unknown>, value: unknown, read: unknown]>([
 		[name, ' Fox ', 'Fox'],
 		[name, 5, '5'],
+		[put, ' file ', 'file'],
+		[put, 'constructor', 'constructor'],
 		[name, '={{ undefined }}', ''],
 		[key, 'k', 'k'],
 		[view, '', ''],

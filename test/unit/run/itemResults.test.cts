@@ -95,6 +95,11 @@ describe('the error that stops the node', () => {
 		expect(error).toMatchObject({ ...{ message: 'no', httpCode: String(status), context: { itemIndex: 3 } }, name: 'NodeApiError' });
 	});
 
+	test.each([undefined, 400])('has a description that is no HTML: %j', (status) => {
+		const { description } = toNodeError(node, { message: 'no', hint: "Use '<img src=x>' & {{ 1 }}", status });
+		expect(description).toBe("Use '&lt;img src=x>' &amp; {{ 1 }}");
+	});
+
 	test('about the input is not an API error', () => {
 		const error = toNodeError(node, { message: 'no ECONNRESET', hint: 'do' }, 1);
 		expect(error).toMatchObject({

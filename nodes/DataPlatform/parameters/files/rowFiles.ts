@@ -11,6 +11,7 @@ import {
 	text,
 	wholeNumber,
 	type Choices,
+	outputName,
 } from '../../parameterKinds/kinds';
 import { notText, withLabel } from '../../parameterKinds/requireValue';
 import type { ColumnEntry } from '../../import/rowValues';
@@ -193,9 +194,8 @@ export function mappingOf(
 	return entries;
 }
 
-const rejectedRowsField = text('rejectedRowsField', {
+const rejectedRowsField = outputName('rejectedRowsField', {
 	label: 'Put Rejected Rows in Field',
-	required: true,
 	preset: 'rejected',
 	description:
 		'The name of the output field for a file with the rows that were not written, and why',

@@ -17,6 +17,13 @@ test('every field type of the contract has an entry, and no other has one', () =
 	expect(Object.keys(FIELD_TYPES)).toEqual([...names.matchAll(/- (\w+)/g)].map(([, name]) => name));
 });
 
+test.each(['buttonform', 'button', 'freehtmlinput', 'freehtml', 'calculated', 'calculatedfield'])(
+	'%s is never offered as writable',
+	(type) => {
+		expect(isWritable(fieldOf('f', type))).toBe(false);
+	},
+);
+
 test('docs/values.md says what each field type accepts', () => {
 	const page = readFileSync(join(__dirname, '../../docs/values.md'), 'utf8');
 	const writable = Object.keys(FIELD_TYPES).filter((type) => isWritable(fieldOf('f', type)));

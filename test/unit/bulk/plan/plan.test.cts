@@ -529,6 +529,26 @@ describe('a record as it was read', () => {
 		expect([...read.ignored]).toEqual(['sum', 'clients']);
 	});
 
+	test.each(['buttonform', 'button', 'freehtmlinput', 'freehtml', 'calculated', 'calculatedfield', 'system_type', 'hologram', 'unknown'])(
+		'is written without a field of the type %s, which is returned as ignored',
+		(type) => {
+			const shown = tableOf(fieldOf('name'), fieldOf('f', type, { required: type !== 'hologram' && type !== 'unknown' }));
+			for (const value of ['x', null]) {
+				const rows = [{ values: { name: 'Ada', f: value } }];
+				const read = plan(rows, { mode: 'create', isFromInput: true, empty: 'clear' }, shown);
+				expect(read.problems).toEqual([]);
+				expect(read.records.map(({ fields }) => fields)).toEqual([{ name: 'Ada' }]);
+				expect([...read.ignored]).toEqual(['f']);
+			}
+		},
+	);
+
+	test('is matched by its key, whatever its type', () => {
+		const keyed = tableOf(fieldOf('code', 'hologram', { importKey: true }), fieldOf('name'));
+		const { records } = plan([{ values: { code: 'a', name: 'Ada' } }], { mode: 'upsert', isFromInput: true }, keyed);
+		expect(records).toMatchObject([{ key: 'a', fields: { code: 'a', name: 'Ada' } }]);
+	});
+
 	test('is an error if the user named the fields', () => {
 		const { problems, ignored } = plan([{ values }], { mode: 'create' }, table);
 		expect(problems.map(({ field }) => field)).toEqual(['sum', 'clients']);

@@ -1,5 +1,6 @@
 import type { Field, Json, JsonObject, StoredRecord, Table } from '../state/model.mts';
 import type { DateRules, DateSettings } from './time.mts';
+import type { Settings } from '../state/settings.mts';
 
 /** How filters, sorts and aggregations compare stored values. */
 export interface Comparison {
@@ -21,6 +22,8 @@ export interface ParseContext {
 	recordExists(table: Table, id: string): boolean;
 	/** Whether messages written to a chat are added to the existing ones. */
 	appendsMessages: boolean;
+	/** Whether a field has no more files than documented. */
+	limitsFiles(): boolean;
 	/** Stores an attachment's bytes and returns its entry. */
 	storeFile(field: Field, input: JsonObject): JsonObject;
 }
@@ -32,6 +35,9 @@ export interface SerializeContext {
 	settings: DateSettings;
 	/** The table's URL, without a trailing slash. */
 	apiUrl: string;
+	fileSize(): Settings['fileSize'];
+	/** What follows the address of a file. */
+	fileQuery(): string;
 	table: Table;
 	record: StoredRecord;
 	tableUrl(table: Table): string;

@@ -7,6 +7,7 @@ import {
 	ValueError,
 	type Codec,
 	type ParseContext,
+	type SerializeContext,
 } from './codec.mts';
 
 /** `picture`, `file`: a list of entries; the bytes are in the file store. */
@@ -14,7 +15,13 @@ export const files: Codec = {
 	comparison: { as: 'text', each: true, path: '.fileName' },
 	empty: [],
 	parse(value, field, context) {
-		if (Array.isArray(value)) return value.map((entry) => storeFile(entry, field, context));
+		if (Array.isArray(value)) {
+			return limited(
+				value.map((entry) => storeFile(entry, field, context)),
+				field,
+				context,
+			);
+		}
 		if (typeof value === 'string') {
 			throw new ValueError(
 				`cannot be fetched from ${quote(value)} (only loopback addresses are allowed)`,
@@ -27,15 +34,26 @@ export const files: Codec = {
 		const missing = toRemove.find((id) => !current.some((entry) => entry.fileId === id));
 		if (missing !== undefined) throw new ValueError(`has no file ${quote(missing)} to remove`);
 		const added = requireArray(change.add ?? [], 'an object with an array add');
-		return [
-			...current.filter((entry) => !toRemove.includes(entry.fileId ?? null)),
-			...added.map((entry) => storeFile(entry, field, context)),
-		];
+		return limited(
+			[
+				...current.filter((entry) => !toRemove.includes(entry.fileId ?? null)),
+				...added.map((entry) => storeFile(entry, field, context)),
+			],
+			field,
+			context,
+		);
 	},
 	serialize(value, field, context) {
-		return (value as JsonObject[]).map((entry) => serializeFile(entry, field, context.apiUrl));
+		return (value as JsonObject[]).map((entry) => serializeFile(entry, field, context));
 	},
 };
+
+/** Throws a ValueError if the field has more files than it may. */
+function limited(files: JsonObject[], field: Field, context: ParseContext): JsonObject[] {
+	const isSingle = field.type === 'picture' || field.metadata.oneFile === true;
+	if (files.length < 2 || !isSingle || !context.limitsFiles()) return files;
+	throw new ValueError(`holds one ${field.type}, not ${files.length}`);
+}
 
 function storeFile(entry: Json, field: Field, context: ParseContext): JsonObject {
 	return context.storeFile(
@@ -44,16 +62,20 @@ function storeFile(entry: Json, field: Field, context: ParseContext): JsonObject
 	);
 }
 
-function serializeFile(entry: JsonObject, field: Field, apiUrl: string): JsonObject {
+function serializeFile(entry: JsonObject, field: Field, context: SerializeContext): JsonObject {
 	const { fileId, fileName, fileSize, mimetype } = entry;
-	const fileUrl = `${apiUrl}/files/${String(fileId)}`;
+	const fileUrl = `${context.apiUrl}/files/${String(fileId)}`;
+	const query = context.fileQuery();
+	const sizes = context.fileSize();
 	const picture = field.type === 'picture';
 	return {
 		fileId: fileId ?? null,
 		fileName: fileName ?? null,
-		fileSize: fileSize ?? null,
+		...(sizes !== 'absent' && {
+			fileSize: sizes === 'text' ? String(fileSize) : (fileSize ?? null),
+		}),
 		mimetype: mimetype ?? null,
-		fileUrl,
-		...(picture ? { thumbnailUrl: `${fileUrl}/thumbnail` } : {}),
+		fileUrl: `${fileUrl}${query}`,
+		...(picture ? { thumbnailUrl: `${fileUrl}/thumbnail${query}` } : {}),
 	};
 }

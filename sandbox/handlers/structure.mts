@@ -111,10 +111,16 @@ const olderTypeNames: Partial<Record<FieldType, string>> = {
 	calculated: 'calculatedfield',
 };
 
-/** Without the metadata that only the sandbox uses (a template, a source, a number series). */
+/** Without the metadata that only the sandbox uses (a template, a source, a number series, one file). */
 function fieldDefinition(state: SandboxState, table: Table, field: Field): JsonObject {
 	const { name, header, type } = field;
-	const { template: _template, source: _source, series: _series, ...shared } = field.metadata;
+	const {
+		template: _template,
+		source: _source,
+		series: _series,
+		oneFile: _oneFile,
+		...shared
+	} = field.metadata;
 	const metadata =
 		type === 'schema_link'
 			? { ...shared, linkTableId: linkedTableId(state, table, field) }

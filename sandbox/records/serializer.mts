@@ -1,3 +1,4 @@
+import { isCurrent } from '../access/tokens.mts';
 import { linkedTable, tableUrl } from '../catalog/find.mts';
 import { codecOf, displayOnly } from '../fields/index.mts';
 import type { SerializeContext } from '../fields/codec.mts';
@@ -11,6 +12,12 @@ import {
 } from '../state/model.mts';
 import { inUtc, shownDay, shownTime } from '../fields/time.mts';
 import type { SandboxState } from '../state/sandboxState.mts';
+
+/** A short token, for those who can't send a header. */
+function tokenQuery(state: SandboxState): string {
+	const token = state.tokens.all().find((entry) => entry.type === 'short' && isCurrent(entry));
+	return token ? `?token=${token.value}` : '';
+}
 
 /** Serializes stored records for responses. */
 export class RecordSerializer {
@@ -83,6 +90,8 @@ export class RecordSerializer {
 			time: this.#time,
 			settings: state.settings,
 			apiUrl: tableUrl(state, this.#origin, this.#table),
+			fileSize: () => state.settings.fileSize,
+			fileQuery: () => (state.settings.fileAddresses === 'withToken' ? tokenQuery(state) : ''),
 			table: this.#table,
 			record,
 			tableUrl: (table) => tableUrl(state, this.#origin, table),

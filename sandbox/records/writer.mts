@@ -254,6 +254,7 @@ export class RecordWriter {
 			user,
 			current,
 			appendsMessages: state.settings.chatWrites === 'append',
+			limitsFiles: () => state.settings.attachmentRules === 'documented',
 			linkedTable: (field) => linkedTable(state, this.#table, field),
 			recordExists: (table, id) => state.records.get(table, id) !== undefined,
 			storeFile: (field, input) => {

@@ -52,6 +52,8 @@ export interface FieldMetadata {
 	linkTableId?: string;
 	/** `calculated`: text with `{field}` in it. */
 	template?: string;
+	/** `file`: it has at most one. How a service says so is open. */
+	oneFile?: boolean;
 	/** `number`: the sandbox numbers new records; read-only. */
 	series?: boolean;
 	/** `system_type`: the property of the record that it shows. */

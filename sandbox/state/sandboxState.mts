@@ -125,6 +125,7 @@ export class SandboxState {
 		this.records.timePrecisionMs = timePrecisionMs;
 		this.records.createsEarlier = () => this.settings.newRecordModified === 'later';
 		this.files.maxBytes = maxFileBytes;
+		this.files.isLimited = () => this.settings.attachmentRules === 'documented';
 	}
 }
 

@@ -62,6 +62,8 @@ const settings = Type.Object({
 	maxStorageBytes: limit,
 	limitErrors: Type.Enum(['perRecord', 'wholeBatch']),
 	attachmentRules: Type.Enum(['documented', 'none']),
+	fileSize: Type.Enum(['number', 'text', 'absent']),
+	fileAddresses: Type.Enum(['plain', 'withToken']),
 	emptyFields: Type.Enum(['null', 'absent']),
 	typeNames: Type.Enum(['today', 'older']),
 });
@@ -109,6 +111,8 @@ export const defaultSettings: Readonly<Settings> = {
 	maxStorageBytes: null,
 	limitErrors: 'perRecord',
 	attachmentRules: 'documented',
+	fileSize: 'number',
+	fileAddresses: 'plain',
 	emptyFields: 'null',
 	typeNames: 'today',
 };

@@ -142,6 +142,19 @@ export const variants: readonly Variant[] = [
 		['documented', 'One in a picture field, 50 MB a file, known formats of pictures'],
 		['none', 'Several, of any size and format'],
 	),
+	variant(
+		'fileSize',
+		'Sizes of files',
+		['number', 'Numbers'],
+		['text', 'Text'],
+		['absent', 'Missing'],
+	),
+	variant(
+		'fileAddresses',
+		'Addresses of files',
+		['plain', 'Without a token'],
+		['withToken', 'With a short token in their query'],
+	),
 	variant('emptyFields', 'Fields without a value', ['null', 'null'], ['absent', 'Absent']),
 	variant(
 		'typeNames',

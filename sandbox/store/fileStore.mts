@@ -23,6 +23,8 @@ export interface StoredFile {
 const dataUrl = /^data:[^,]{0,200};base64,/;
 /** Prefix of a file's name while it is being written. */
 const incomingPrefix = 'incoming-';
+/** 50 MB. */
+const documentedMaxBytes = 50_000_000;
 const pictureExtensions = ['avif', 'jpg', 'png', 'jfif', 'bmp', 'ico', 'svg', 'webp', 'heic'];
 
 /** Attachments: metadata in the database, bytes on disk, once for each content. */
@@ -34,6 +36,8 @@ export class FileStore {
 	readonly #unclaimed = new Map<string, { hash: string; size: number }>();
 	/** Set by the settings; null for no limit. */
 	maxBytes: number | null = null;
+	/** Set by the settings: whether size and format are as documented. */
+	isLimited: () => boolean = () => true;
 
 	/** Next to the database's file, or in a temporary folder if the database is in memory. */
 	constructor(databaseFile: string, files: Collection<StoredFile>) {
@@ -63,10 +67,17 @@ export class FileStore {
 		if (typeof mimetype !== 'string' || mimetype === '') {
 			throw new ValueError('needs a mimetype with every file');
 		}
-		if (field.type === 'picture') requirePicture(filename);
+		if (field.type === 'picture' && !isPicture(filename) && this.isLimited()) {
+			throw new ValueError(
+				`accepts pictures (${pictureExtensions.join(', ')}), not ${quote(filename)}`,
+			);
+		}
 		const { hash, size } = this.#claim(filedata);
 		if (this.maxBytes !== null && size > this.maxBytes) {
 			throw tooLarge(`The file '${filename}' is larger than ${this.maxBytes} bytes.`);
+		}
+		if (size > documentedMaxBytes && this.isLimited()) {
+			throw new ValueError(`accepts files up to 50 MB, not ${quote(filename)}`);
 		}
 		const id = randomUUID();
 		const picture = field.type === 'picture';
@@ -130,10 +141,7 @@ export class FileStore {
 	}
 }
 
-function requirePicture(filename: string): void {
+function isPicture(filename: string): boolean {
 	const extension = extname(filename).slice(1).toLowerCase();
-	if (pictureExtensions.includes(extension) || extension === 'jpeg') return;
-	throw new ValueError(
-		`accepts pictures (${pictureExtensions.join(', ')}), not ${quote(filename)}`,
-	);
+	return pictureExtensions.includes(extension) || extension === 'jpeg';
 }

@@ -98,6 +98,63 @@ test('pictures have thumbnails, and a picture field only accepts pictures', asyn
 	expect(rejected.data.errors[0].message).toContain("'sketch' accepts pictures");
 });
 
+describe('what a field takes: as documented, and without rules', () => {
+	const one = (name: string, size = 1, type = 'image/png') => input(name, Buffer.alloc(size), type);
+	const two = [one('a.png'), one('b.png')];
+
+	beforeEach(async () => {
+		const fields = [
+			{ name: 'photo', type: 'picture' as const },
+			{ name: 'paper', type: 'file' as const, metadata: { oneFile: true } },
+			{ name: 'papers', type: 'file' as const },
+		];
+		await platform.admin.createTable({ app: 'crm', table: { internalName: 'kept', fields } });
+	});
+
+	test.each<[what: string, fields: object, message?: string]>([
+		['two pictures', { photo: two }, "'photo' holds one picture, not 2"],
+		['another picture', { photo: { add: [one('c.png')] } }, "'photo' holds one picture, not 2"],
+		['a file in place of several', { paper: two }, "'paper' holds one file, not 2"],
+		['a format that is not listed', { photo: [one('a.gif', 1, 'image/gif')] }, "'photo' accepts pictures"],
+		['51 MB', { papers: [one('a.bin', 51_000_000)] }, "'papers' accepts files up to 50 MB"],
+		['several files', { papers: two }, undefined],
+	])('%s', async (_, fields, message) => {
+		const created = await platform.client.post('/apps/crm/tables/kept/data', { fields: { photo: [one('first.png')] } });
+		const record = `/apps/crm/tables/kept/data/${created.data.data.id}`;
+		const documented = await platform.client.patch(record, { fields });
+		expect([documented.status, documented.data.errors?.[0].message]).toEqual(
+			message ? [400, expect.stringContaining(message)] : [200, undefined],
+		);
+		await platform.admin.settings({ attachmentRules: 'none' });
+		expect((await platform.client.patch(record, { fields })).status).toBe(200);
+	});
+
+	test('a definition does not say which field has one file', async () => {
+		const { items } = (await platform.client.get('/apps/crm/tables/kept')).data.data;
+		expect(items.map(({ metadata }: { metadata: object }) => metadata)).toEqual([{}, {}, {}]);
+	});
+});
+
+test.each([
+	['text', '1'],
+	['absent', undefined],
+])('sizes of files are %s', async (fileSize, expected) => {
+	await platform.admin.settings({ fileSize });
+	const [file] = await papers([input('a.txt', Buffer.from('x'))]);
+	expect(file!.fileSize).toBe(expected);
+});
+
+test('addresses of files have a token, which is enough to read them', async () => {
+	await platform.admin.settings({ fileAddresses: 'withToken' });
+	const fields = { sketch: [input('a.svg', Buffer.from('<svg xmlns="http://www.w3.org/2000/svg" width="1" height="1"/>'))] };
+	const [file] = (await platform.client.patch(url, { fields })).data.data.fields.sketch as FileEntry[];
+	const bare = platform.as('');
+	for (const address of [file!.fileUrl, file!.thumbnailUrl!]) {
+		expect(address).toContain(`?token=${platform.tokens.short}`);
+		expect((await bare.get(address)).status).toBe(200);
+	}
+});
+
 test('a short token only gives access to attachments', async () => {
 	const short = platform.as(platform.tokens.short);
 	const [file] = await papers({ add: [input('a.txt', Buffer.from('short'))] }, short);

@@ -33,6 +33,7 @@ import {
 	type IHttpRequestOptions,
 	type INode,
 	type INodeExecutionData,
+	type INodeParameters,
 	type INodeType,
 	type INodeTypes,
 	type IRun,
@@ -131,8 +132,28 @@ class Credentials extends ICredentialsHelper {
 		return undefined;
 	}
 
-	async getDecrypted() {
-		return { ...this.data } as unknown as ICredentialDataDecryptedObject;
+	/** With its expressions resolved for an item, as n8n does. */
+	async getDecrypted(
+		...[, , , mode, executeData, , values]: Parameters<ICredentialsHelper['getDecrypted']>
+	): Promise<ICredentialDataDecryptedObject> {
+		const data = { ...this.data } as unknown as INodeParameters;
+		const { workflow, runExecutionData, runIndex, itemIndex, node, connectionInputData } =
+			values ?? {};
+		const hasExpression = Object.values(data).some((value) => String(value).startsWith('='));
+		if (!hasExpression || !workflow) return data as ICredentialDataDecryptedObject;
+		return workflow.expression.getParameterValue(
+			data,
+			runExecutionData!,
+			runIndex!,
+			itemIndex!,
+			node!.name,
+			connectionInputData!,
+			mode,
+			{},
+			executeData,
+			false,
+			data,
+		) as ICredentialDataDecryptedObject;
 	}
 
 	async getCredentials(): Promise<never> {

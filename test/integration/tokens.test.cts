@@ -45,6 +45,29 @@ describe('the token stays where it belongs', () => {
 	});
 });
 
+describe('a token that is an expression', () => {
+	const get = async (token: string, tokens: string[]) =>
+		await harness.run('count', { credential: { token }, items: tokens.map((own) => ({ own })) });
+
+	test('is used if it is the same for all items', async () => {
+		const { role } = harness.sandbox.tokens;
+		for (const token of [`={{ '${role}' }}`, '={{ $json.own }}']) {
+			const { error, json } = await get(token, [role, role]);
+			expect(error).toBeUndefined();
+			expect(json()).toHaveLength(2);
+		}
+	});
+
+	test('is refused if another item has another one', async () => {
+		const { role, readonly } = harness.sandbox.tokens;
+		await harness.clearRequests();
+		const { error } = await get('={{ $json.own }}', [role, role, readonly!]);
+		expect(error!.message).toBe('The credential has another token or platform for item 2 than for item 0. Nothing was sent');
+		expect(await harness.requests()).toEqual([]);
+		expect((await get('={{ $json.own }}', [readonly!])).error).toBeUndefined();
+	});
+});
+
 describe('the credential elsewhere in n8n', () => {
 	const { authenticate } = new DataPlatformApi();
 	const attach = async (options: IDataObject) => {

@@ -206,7 +206,10 @@ export function fakeExecution({
 		getExecutionId: () => '17',
 		getContext: () => store,
 		getExecutionCancelSignal: () => canceled,
-		getCredentials: async () => ({ ...{ baseUrl: 'https://platform.example.com', token: 'secret', accessType: 'role' }, ...credential }),
+		getCredentials: async (_type: string, index = 0) => {
+			const all = { ...{ baseUrl: 'https://platform.example.com', token: 'secret', accessType: 'role' }, ...credential };
+			return resolved(all, items[index]?.json ?? {}, index);
+		},
 		evaluateExpression: (expression: string, index: number) =>
 			expression === '{{ $runIndex }}' ? runIndex : evaluate(`=${expression}`, items[index]?.json ?? {}, index),
 		continueOnFail: () => (node.onError ?? 'stopWorkflow') !== 'stopWorkflow',

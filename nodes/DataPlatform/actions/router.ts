@@ -4,7 +4,7 @@
  */
 import type { IExecuteFunctions, INodeExecutionData } from 'n8n-workflow';
 
-import { createClient } from '../run/createClient';
+import { createClient, requireSameCredential } from '../run/createClient';
 import {
 	OutputWithFiles,
 	type ItemOperation,
@@ -153,6 +153,7 @@ async function createRun(
 		skipAudit: runSetting(reader, skipAudit, itemCount),
 	};
 	const client = await createClient(context, settings, isAgent ? 'Try again later.' : undefined);
+	await requireSameCredential(context, client.account);
 	return new RunContext(context, client, shown);
 }
 

@@ -15,6 +15,7 @@ import type {
 
 import { ApiClient } from '../transport/client';
 import type { HttpTransport } from '../transport/exchange';
+import { InputError } from '../transport/errors';
 import { describeToken, tokenRedactor } from '../transport/tokens';
 import { announce } from './progressLog';
 import { requireNumber } from '../parameterKinds/requireValue';
@@ -106,6 +107,31 @@ export async function createClient(
 		retryBudgetHint,
 		skipAudit,
 	});
+}
+
+/**
+ * A run sends all items with the credential as it is for the first one.
+ *
+ * @throws {InputError} if an expression in it gives another token or platform for another item
+ */
+export async function requireSameCredential(context: IExecuteFunctions, account: string) {
+	const { length } = context.getInputData();
+	const isSame = async (index: number) =>
+		await context.getCredentials(CREDENTIAL, index).then(
+			(credential) => clientSettings(credential).account === account,
+			() => false,
+		);
+	// For an item that isn't there, only an expression about the item gives something else.
+	if (length < 2 || (await isSame(length))) return;
+	for (let index = 1; index < length; index += 1) {
+		if (await isSame(index)) continue;
+		throw new InputError(
+			`The credential has another token or platform for item ${index} than for item 0. Nothing was sent`,
+			{
+				hint: "All items of a run are sent with one credential. Put the node into a loop: 'Loop Over Items' with a batch size of 1.",
+			},
+		);
+	}
 }
 
 /** An API client for the editor's lists. It retries nothing: a user would wait, and can do that. */

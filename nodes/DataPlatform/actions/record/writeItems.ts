@@ -40,6 +40,13 @@ import type { ItemOutcome, Plan, PlanInput, Problem } from '../../bulk/terms';
 interface ItemWrites extends WriteKind {
 	/** The ID of an item's record, if the operation takes one. @throws {InputError} */
 	recordId?(index: number): string;
+	/**
+	 * Reads from the platform what to write, in place of the items' values. Those are in the form of
+	 * the table as it is now, so its definition is asked for anew.
+	 *
+	 * @returns an item's values by its index
+	 */
+	readValues?(table: TableDefinition, indexes: number[]): Promise<(index: number) => unknown>;
 }
 
 const OPTIONAL_RECORD_ID = itemRecordId.with({ required: false });
@@ -188,7 +195,8 @@ class ItemWriter {
 	private async planWithKept(items: TableItems, kind: ItemWrites, settings: Task) {
 		const { run, extension } = this;
 		const address = tableOf(run, items.source);
-		const table = extension ? undefined : keptTable(run.client, address);
+		const isFresh = extension !== undefined || kind.readValues !== undefined;
+		const table = isFresh ? undefined : keptTable(run.client, address);
 		if (!table) return undefined;
 		try {
 			const setup = this.setUp(items, withoutHeaders(table), kind, settings);
@@ -215,8 +223,13 @@ class ItemWriter {
 		return setUpWriting(run, source, table, settings, kind, planning);
 	}
 
-	private rowReader({ source }: TableItems, { table, hasId }: WriteSetup, kind: ItemWrites) {
-		const valuesOf = valuesReader(this.run, source, table);
+	private async rowReader(
+		{ source, indexes }: TableItems,
+		{ table, hasId }: WriteSetup,
+		kind: ItemWrites,
+	) {
+		const valuesOf =
+			(await kind.readValues?.(table, indexes)) ?? valuesReader(this.run, source, table);
 		return (index: number): PlanInput => ({
 			index,
 			values: valuesOf(index),
@@ -228,12 +241,13 @@ class ItemWriter {
 		const { run, report, extension } = this;
 		const { source, indexes } = items;
 		const problems: Problem[] = [];
-		const all = await collect(rowsOf(indexes, problems, this.rowReader(items, setup, kind)));
+		const read = await this.rowReader(items, setup, kind);
+		const all = await collect(rowsOf(indexes, problems, read));
 		const isReadable = problems.length + this.unreadable.length === 0;
 		const rows = isReadable && extension?.isEmpty(all) ? [] : all;
 		const plan = await setup.pipeline.plan(rows, problems);
 		const done = [...run.items.keys()].filter((index) => report.hasResult(index));
-		const doneRows = () => rowsOf(done, [], this.rowReader(items, setup, kind));
+		const doneRows = () => rowsOf(done, [], read);
 		return {
 			...setup,
 			source,

@@ -1,0 +1,37 @@
+/** An operation that reads what it writes: `readValues` of `writeItems`. */
+import { findOperation } from '../../../nodes/DataPlatform/actions/index.ts';
+import { writeItems } from '../../../nodes/DataPlatform/actions/record/writeItems.ts';
+import { keepTable } from '../../../nodes/DataPlatform/api/keptTables.ts';
+import { createClient } from '../../../nodes/DataPlatform/run/createClient.ts';
+import { ItemResults } from '../../../nodes/DataPlatform/run/itemResults.ts';
+import { RunContext } from '../../../nodes/DataPlatform/run/run.ts';
+import { asItems, columns, fakeExecution, TABLE } from '../fakeNode.cts';
+import { fieldOf, tableOf } from '../fixtures.cts';
+import { StubTables } from '../stubTables.cts';
+
+const name = fieldOf('name', 'text', { importKey: true });
+const now = { ...tableOf(name, fieldOf('age', 'number')), id: 'people' };
+/** A minute ago, its field was text. */
+const kept = { ...now, fields: [name, fieldOf('age')] };
+
+test('values from the platform are written in the form of the table as it is now, not of a kept definition', async () => {
+	const tables = new StubTables({ people: { r1: { name: 'Ada', age: 1 } } }, { people: now });
+	const parameters = { resource: 'record', operation: 'upsert', ...TABLE, columns: columns() };
+	const { context, seen } = fakeExecution({ parameters, items: asItems({}), serve: (options) => tables.serve(options) });
+	const client = await createClient(context, {});
+	keepTable(client, { application: 'sales', table: 'people' }, kept, Date.now());
+	const report = new ItemResults(1);
+	const run = new RunContext<string>(context, client, findOperation('record', 'upsert').shown);
+	await writeItems(run, report, () => ({
+		mode: 'upsert',
+		duplicates: 'error',
+		skipUnchanged: false,
+		readValues: async ({ fields }, indexes) => {
+			expect([fields.map(({ type }) => type), indexes]).toEqual([['text', 'number'], [0]]);
+			return () => ({ name: 'Ada', age: 2 });
+		},
+	}));
+	expect(seen.requests).toEqual(['GET apps/sales/tables/people', 'POST apps/sales/tables/people/data/bulk']);
+	expect(seen.sent[1]!.body).toMatchObject({ bulk: [{ fields: { name: 'Ada', age: 2 } }] });
+	expect(report.items()).toMatchObject([{ json: { outcome: 'updated' } }]);
+});

@@ -12,7 +12,7 @@ describe('a file at another host', () => {
 	const allClosed = async () => await waitUntil('no connection is open', async () => (await elsewhere.countConnections()) === 0);
 
 	const download = async (fileSize: number, run: Run = {}) => {
-		const fileUrl = `${elsewhere.origin}/there.txt?signature=1`;
+		const fileUrl = `${elsewhere.origin}/there.txt?signature=1&token=demo-elsewhere`;
 		const papers = [{ fileId: 'f', fileName: 'there.txt', fileSize, mimetype: 'text/plain', fileUrl }];
 		const body = { data: { id: harness.id, ver: 1, fields: { papers } } };
 		await harness.faults({ match: { method: 'GET', path: '/data/' }, fault: { kind: 'status', status: 200, body } });
@@ -25,6 +25,8 @@ describe('a file at another host', () => {
 		expect(result.error).toBeUndefined();
 		expect((await read(result.output('Data Platform')[0])).toString()).toBe('there');
 		expect(elsewhere.requests).toHaveLength(1);
+		// The token in its address is all that lets it in there.
+		expect(elsewhere.requests[0]!.target).toBe('/there.txt?signature=1&token=demo-elsewhere');
 		expect(elsewhere.requests[0]!.headers).not.toHaveProperty('authorization');
 		expect(JSON.stringify(elsewhere.requests)).not.toContain(harness.sandbox.tokens.role);
 	});

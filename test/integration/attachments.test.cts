@@ -1,7 +1,7 @@
 import type { IBinaryData, IDataObject, INodeExecutionData } from 'n8n-workflow';
 import { automatic, defined, loadOptions, picked } from '../support/engine/engine.cts';
-import { itemWithFile, stored, useAttachmentHarness } from './attachmentFixtures.cts';
-import { fileValue, type OnError } from './fixtures.cts';
+import { itemWithFile, read, stored, useAttachmentHarness } from './attachmentFixtures.cts';
+import { fileValue, runRecord, type OnError } from './fixtures.cts';
 
 const harness = useAttachmentHarness();
 
@@ -124,6 +124,77 @@ describe('existing files', () => {
 		expect((await remove({ removeMode: 'all' })).json()[0]).toMatchObject({ removed: [] });
 		expect(await harness.names()).toEqual([]);
 	});
+});
+
+describe('what a field takes is the platform’s to say', () => {
+	const photo = { parameters: { fileField: 'photo' } };
+	const pictures = async () =>
+		await Promise.all(['a.png', 'b.gif'].map(async (name) => await stored(name, name, `image/${name.slice(2)}`)));
+
+	test.each([
+		['documented', 'accepts pictures', []],
+		['none', undefined, ['a.png', 'b.gif']],
+	])('two pictures, one of another format, in one field: %s', async (attachmentRules, message, names) => {
+		await harness.settings({ attachmentRules });
+		const { error } = await harness.upload(await pictures(), photo);
+		expect(error?.message).toEqual(message && expect.stringContaining(message));
+		expect(error?.description).toEqual(message && expect.stringContaining('a picture field holds one picture'));
+		expect(await harness.names('photo')).toEqual(names);
+	});
+
+	test.each([
+		['documented', 'accepts files up to 50 MB'],
+		['none', undefined],
+	])('51 MB: %s', async (attachmentRules, message) => {
+		await harness.settings({ attachmentRules });
+		const { error } = await upload(await stored('large.bin', Buffer.alloc(51_000_000)));
+		expect(error?.message).toEqual(message && expect.stringContaining(message));
+		expect(await harness.names()).toEqual(message ? [] : ['large.bin']);
+	});
+
+	test('a media type has its registered name', async () => {
+		await harness.upload([await stored('a.jpg', 'a', 'image/jpg')], photo);
+		expect(await harness.files('photo')).toMatchObject([{ mimetype: 'image/jpeg' }]);
+	});
+});
+
+test.each([
+	['text', ['b'], 0],
+	['absent', [], 1],
+])('Skip Existing with sizes that are %s', async (fileSize, uploaded, hints) => {
+	await harness.settings({ fileSize });
+	await upload(await stored('a', 'a'), await stored('b', 'b'));
+	const files = [await stored('a', 'a'), await stored('b', 'longer')];
+	const result = await harness.upload(files, { options: { skipExisting: true } });
+	expect(result.json()[0]!.uploaded).toEqual(uploaded);
+	expect(result.hints.filter((hint) => hint.includes('compared names only'))).toHaveLength(hints);
+	const again = await harness.upload(files, { options: { skipExisting: true } });
+	expect(again.json()[0]!.uploaded).toEqual([]);
+});
+
+test('no output has the token in the address of a file, and a download works', async () => {
+	await harness.settings({ fileAddresses: 'withToken' });
+	const { short } = harness.sandbox.tokens;
+	const uploaded = await upload(await stored('a.txt', 'content'));
+	const [address] = uploaded.json().map(({ papers }) => (papers as Array<{ fileUrl: string }>)[0]!.fileUrl);
+	expect(address).toMatch(/\/files\/[\w-]+$/);
+	const readWith = async (operation: string, parameters = {}) =>
+		(await runRecord(harness.credential, operation, { table: 'docs', parameters })).json();
+	const json = [
+		uploaded.json(),
+		await readWith('get', { recordId: picked(harness.id) }),
+		await readWith('getAll'),
+		await readWith('getChanges'),
+	];
+	for (const items of json) {
+		const text = JSON.stringify(items);
+		expect(text).toContain('fileUrl');
+		expect(text).not.toContain(short);
+	}
+	await harness.clearRequests();
+	const downloaded = await harness.run('download');
+	expect((await read(downloaded.output('Data Platform')[0])).toString()).toBe('content');
+	expect((await harness.downloads()).map(({ query }) => query)).toEqual(['']);
 });
 
 test('a name finds the files that another client gave spaces around it', async () => {

@@ -11,6 +11,7 @@ import { readPage } from './pages';
 import type { FieldValues, PlatformRecord, TableAddress } from './types';
 import { serviceErrorOrThrow, isNotFound, ServiceError } from '../transport/errors';
 import type { ApiClient } from '../transport/client';
+import type { ApiRequest } from '../transport/exchange';
 import { resolveByLookUp } from './resolve';
 
 /** A failure of a request to one record, which may not exist. */
@@ -22,9 +23,11 @@ export async function readRecord(
 	client: ApiClient,
 	address: TableAddress,
 	id: string,
+	options: Pick<ApiRequest, 'keepsFileTokens'> = {},
 ): Promise<PlatformRecord> {
 	const path = paths.record(address, id);
-	const response = await client.tryRequest({ method: 'GET', path, retryMode: 'read' });
+	const request = { method: 'GET', path, retryMode: 'read', ...options } as const;
+	const response = await client.tryRequest(request);
 	if (response instanceof ServiceError) throw ofRecord(response);
 	const { body, status } = response;
 	const record = toWholeRecord(body.data);

@@ -14,9 +14,11 @@ import type {
 	PlatformRecord,
 	TableAddress,
 } from '../api/types';
+import { PICTURES } from '../fields/types/files';
 import { InputError, isForbidden, ServiceError } from '../transport/errors';
 import { getOwn } from '../transport/json';
 import { nearness, OriginError, safeUrl } from '../transport/allowedOrigins';
+import { withoutFileToken } from '../transport/tokens';
 import {
 	describeExisting,
 	readRecord,
@@ -77,16 +79,22 @@ export function filesIn(record: PlatformRecord, field: string): Attachment[] {
 
 /**
  * The uploads that the field does not have yet, by name and size, and its other files. A file in
- * the field accounts for one upload only: two with the same name and size need two.
+ * the field accounts for one upload only: two with the same name and size need two. One without a
+ * size accounts for any of its name.
  */
 export function compareFiles(uploads: Upload[], existing: Attachment[]) {
 	const others = [...existing];
+	let isByName = false;
 	const missing = uploads.filter(({ name, bytes }) => {
-		const at = others.findIndex((file) => file.fileName === name && file.fileSize === bytes);
-		if (at >= 0) others.splice(at, 1);
-		return at < 0;
+		const at = others.findIndex(
+			({ fileName, fileSize = bytes }) => fileName === name && fileSize === bytes,
+		);
+		if (at < 0) return true;
+		const [same] = others.splice(at, 1);
+		isByName ||= same!.fileSize === undefined;
+		return false;
 	});
-	return { missing, others };
+	return { missing, others, isByName };
 }
 
 function fieldValue({ id, existing }: UploadTarget, files: JsonValue[]): JsonValue {
@@ -121,11 +129,20 @@ export async function uploadFiles(
 		return await confirmUpload(client, target, uploads, uploadFailure(result, uploads));
 	}
 	const record = writtenRecord(result.body.data, id);
+	const isShown = record !== undefined && Object.hasOwn(record.fields, field);
+	const count = isShown ? filesOf(record, field).length : uploads.length;
+	if (record && count < uploads.length) {
+		const message = `The record '${record.id}' has ${count} of the ${uploads.length} files`;
+		throw new ServiceError(message, { delivery: 'ambiguous', hint: UPLOAD_AGAIN });
+	}
 	// If the token may not read the field, the response need not show it.
-	if (record && (!target.before || Object.hasOwn(record.fields, field))) return record;
+	if (record && (!target.before || isShown)) return record;
 	const why = new ServiceError('The response contains no record', { delivery: 'ambiguous' });
 	return await confirmUpload(client, target, uploads, why);
 }
+
+/** Not checked before: a platform may take more files, larger ones and other pictures. */
+const REFUSED = `Nothing was written. If it is about a file: a picture field holds one picture, a file has at most 50 MB, and pictures are ${Object.keys(PICTURES).join(', ')}.`;
 
 /** A failed upload in words of its own. */
 function uploadFailure(failure: ServiceError, uploads: Upload[]): ServiceError {
@@ -136,6 +153,7 @@ function uploadFailure(failure: ServiceError, uploads: Upload[]): ServiceError {
 			hint: 'Nothing was written. If the file is too large, send a smaller one. If the storage is full, make room first.',
 		});
 	}
+	if (status === 400) return new ServiceError(failure.message, { ...failure, hint: REFUSED });
 	if (delivery !== 'notApplied' || status !== undefined) return failure;
 	return new ServiceError(`Nothing was stored: ${failure.message}`, failure);
 }
@@ -189,7 +207,8 @@ function source(client: ApiClient, url: string | undefined, path: () => string) 
 	if (url === undefined || !URL.canParse(url)) return { path: path() };
 	const address = safeUrl(url, 'The address of the file');
 	if (address.origin === client.origin) {
-		return { path: `${address.pathname}${address.search}` };
+		// The header has the token.
+		return { path: withoutFileToken(`${address.pathname}${address.search}`) };
 	}
 	const near = nearness(address);
 	if (near > nearness(new URL(client.origin))) {

@@ -45,7 +45,11 @@ const bare = (mimetype: string) => mimetype.split(';')[0]!.trim().toLowerCase();
 
 /** A media type that is valid in a data URL. */
 export function safeMimetype(type: string | undefined): string {
-	const plain = type?.trim().toLowerCase() ?? '';
+	// The registered name: the platform may know no other.
+	const plain = (type?.trim().toLowerCase() ?? '').replace(
+		/^image\/(jpg|pjpeg|jfif)\b/,
+		'image/jpeg',
+	);
 	if (/^[\w.+-]+\/[\w.+-]+(\s*;\s*[\w.+-]+=[\w.+-]+)*$/.test(plain)) return plain;
 	const first = bare(plain);
 	return /^[\w.+-]+\/[\w.+-]+$/.test(first) ? first : 'application/octet-stream';
@@ -93,6 +97,9 @@ function guardPicture(field: FieldDefinition, upload: Upload): Upload {
 	if (types && UNKNOWN_TYPES.has(type)) return { ...upload, mimetype: types[0]! };
 	const named = extensionOf(name) === '' ? pictureName(name, mimetype) : name;
 	if (named !== name) return { ...upload, name: named };
+	// Whether it takes another format is the platform's to say.
+	const isOther = type.startsWith('image/') && !Object.values(PICTURES).flat().includes(type);
+	if (!types && isOther) return upload;
 	const wrong = (message: string) =>
 		new InputError(message, {
 			field: field.name,

@@ -27,7 +27,7 @@ import {
 	type BodyStream,
 	type ByteStream,
 } from './streams';
-import { tokenHint, type TokenInfo, type TokenPurpose } from './tokens';
+import { tokenHint, withoutFileTokens, type TokenInfo, type TokenPurpose } from './tokens';
 import { encodeUrlComponent } from './urlEncoding';
 
 /** What an API client needs from n8n. */
@@ -75,6 +75,8 @@ export interface ApiRequest {
 	bodyRequirement?: BodyRequirement;
 	/** What the token is needed for, if not to read and write data. */
 	purpose?: TokenPurpose;
+	/** Leaves the tokens in addresses of files, to fetch those on another host. */
+	keepsFileTokens?: boolean;
 	/** Called after each failed attempt that is followed by another one. */
 	onRetry?: (failure: ServiceError) => void;
 }
@@ -125,7 +127,11 @@ export async function exchange(
 	const parse = async () => {
 		if (!receive || !isSuccess(response)) {
 			const { body } = response as { body: unknown };
-			const parsed = parseResponse(redact(response, settings), expect, request.path);
+			const parsed = parseResponse(
+				redact(response, redactorOf(request, settings)),
+				expect,
+				request.path,
+			);
 			const isFailure = parsed instanceof ServiceError && typeof body === 'string';
 			if (!isFailure || excessOf(body) !== 'values') return parsed;
 			return tooLong(request, `has more than ${MAX_VALUES} names and values, and was not used`);
@@ -250,16 +256,22 @@ function attachAbortSignal(options: IHttpRequestOptions, signal: AbortSignal) {
 	Object.defineProperty(options, 'abortSignal', { enumerable: true, get, set: () => undefined });
 }
 
-/** The response, with the token redacted in every text. */
+/** Redacts the token, and those in the addresses of files. */
+const redactorOf =
+	({ keepsFileTokens }: ApiRequest, { redactToken }: ExchangeSettings) =>
+	(text: string) =>
+		keepsFileTokens ? redactToken(text) : withoutFileTokens(redactToken(text));
+
+/** The response, with tokens redacted in every text. */
 function redact(
 	response: IN8nHttpFullResponse,
-	{ redactToken }: ExchangeSettings,
+	redactText: (text: string) => string,
 ): IN8nHttpFullResponse {
 	const { body, headers } = response;
-	const redactedHeaders = redactToken(JSON.stringify(headers ?? {}));
+	const redactedHeaders = redactText(JSON.stringify(headers ?? {}));
 	return {
 		...response,
-		body: typeof body === 'string' ? redactToken(body) : body,
+		body: typeof body === 'string' ? redactText(body) : body,
 		headers: JSON.parse(redactedHeaders) as IDataObject,
 	};
 }
@@ -270,7 +282,7 @@ async function receiveBytes(
 	settings: ExchangeSettings,
 	abortResponse: () => void,
 ): Promise<ParsedResponse | ServiceError> {
-	const { statusCode: status, headers } = redact(response, settings);
+	const { statusCode: status, headers } = redact(response, settings.redactToken);
 	const length = contentLength(headers);
 	const finished = new AbortController();
 	const bytes = withStallTimeout(bodyOf(response), {

@@ -66,6 +66,21 @@ export function tokenRedactor(token: string): (text: string) => string {
 	return (text) => text.replace(pattern, '[token]');
 }
 
+/** The address of a file without the short token that the platform may put into its query. */
+export const withoutFileToken = (address: string) =>
+	address.replace(/(?<=[?&])token=[^&#]*&?/gi, '').replace(/[?&](?=#|$)/, '');
+
+/** In a response: a gateway may escape any sign of it. */
+const FILE_ADDRESS = /("(?:fileUrl|thumbnailUrl)"\s*:\s*)("(?:[^"\\]|\\.)*")/g;
+
+/** The same for all files in a response's JSON. Other addresses in it are the user's. */
+export const withoutFileTokens = (json: string) =>
+	json.replace(FILE_ADDRESS, (member, name: string, value: string) => {
+		const address = parseJson(value);
+		if (typeof address !== 'string') return member;
+		return `${name}${JSON.stringify(withoutFileToken(address))}`;
+	});
+
 /** The latest time that a date can hold, in seconds. */
 const LATEST_TIME_S = 8.64e12;
 

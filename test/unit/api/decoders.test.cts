@@ -200,7 +200,9 @@ describe('the files in a field', () => {
 			fileUrl: 'https://files.example.com/f',
 			thumbnailUrl: 'https://files.example.com/f/thumbnail',
 		};
-		expect(toAttachments([file, { fileId: 'g', fileName: '', fileSize: '5' }])).toEqual([file, { fileId: 'g', fileName: 'g', fileSize: 5 }]);
+		const others = ['5', '', '5 kB'].map((fileSize) => ({ fileId: 'g', fileName: '', fileSize }));
+		const unsized = { fileId: 'g', fileName: 'g' };
+		expect(toAttachments([file, ...others])).toEqual([file, { ...unsized, fileSize: 5 }, unsized, unsized]);
 	});
 
 	test.each<[unknown]>([[undefined], [null], ['f'], [{ fileId: 'f' }], [[]], [[null, 'f', {}, { fileId: '' }, { fileId: 5 }]]])(

@@ -282,6 +282,9 @@ describe('names', () => {
 		['a b/c', 'application/octet-stream'],
 		['', 'application/octet-stream'],
 		['nonsense', 'application/octet-stream'],
+		['image/jpg', 'image/jpeg'],
+		['Image/JPG; q=1', 'image/jpeg; q=1'],
+		['image/jpgx', 'image/jpgx'],
 		['a/b,c', 'application/octet-stream'],
 		[undefined, 'application/octet-stream'],
 	])('the type %j is sent as %j', (type, safe) => {
@@ -356,6 +359,7 @@ describe('the guard', () => {
 		['a.png', 'application/octet-stream', 'a.png', 'image/png'],
 		['a.ico', 'binary/octet-stream', 'a.ico', 'image/x-icon'],
 		['a', 'image/webp', 'a.webp', 'image/webp'],
+		['a.gif', 'image/gif', 'a.gif', 'image/gif'],
 	])('takes the picture %s of the type %s as %s, %s', (name, mimetype, as, type) => {
 		expect(guardUpload(field('picture'), picture(name, mimetype), 0)).toMatchObject({ name: as, mimetype: type, bytes: 1 });
 	});
@@ -383,7 +387,7 @@ describe('the guard', () => {
 	);
 
 	test.each([
-		['a.gif', 'image/gif', "is not a picture that the field 'papers' takes"],
+		['a.gif', 'text/plain', "is not a picture that the field 'papers' takes"],
 		['a.txt', 'image/png', "is not a picture that the field 'papers' takes"],
 		['a.png', 'application/pdf', 'has the extension of a picture, but its type is application/pdf'],
 		['a', 'application/octet-stream', "is not a picture that the field 'papers' takes"],
@@ -398,5 +402,7 @@ test('a file in the field accounts for one of two uploads with its name and size
 	const file = { fileId: '1', fileName: 'a.txt', fileSize: 3, mimetype: 'text/plain' };
 	const uploads = [upload, { ...upload }];
 	expect(compareFiles(uploads, [file]).missing).toEqual([uploads[1]]);
-	expect(compareFiles(uploads, [file, file, file])).toEqual({ missing: [], others: [file] });
+	expect(compareFiles(uploads, [file, file, file])).toEqual({ missing: [], others: [file], isByName: false });
+	const unsized = { ...file, fileSize: undefined };
+	expect(compareFiles(uploads, [unsized, { ...unsized, fileName: 'b.txt' }])).toMatchObject({ missing: [uploads[1]], isByName: true });
 });

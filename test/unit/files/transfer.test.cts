@@ -116,6 +116,21 @@ describe('uploadFiles', () => {
 		expect(requests.filter((request) => !request.startsWith('GET'))).toHaveLength(attempts);
 	});
 
+	test('a response with fewer files than were sent is no success: a field may hold one', async () => {
+		const { failure, requests } = await send([ok(record([file('new', 'b.txt')]))], {}, [upload('a.txt'), upload('b.txt')]);
+		expect(failure).toMatchObject({ message: `The record '${ID}' has 1 of the 2 files`, delivery: 'ambiguous' });
+		expect(requests).toHaveLength(1);
+	});
+
+	test('a refusal is in the platform’s words, and the advice is what is documented', async () => {
+		const { failure } = await send([no(400)]);
+		expect(failure).toMatchObject({
+			message: 'no',
+			delivery: 'rejected',
+			hint: expect.stringContaining('a picture field holds one picture'),
+		});
+	});
+
 	const BROKEN = 'The connection broke before the response was complete (ECONNRESET)';
 	const there = ok(record([file('old', 'a.txt'), file('new', 'a.txt')]));
 	test.each<[string, Array<ReturnType<Serve>>]>([
@@ -252,6 +267,13 @@ describe('fetchFile', () => {
 		[
 			'from the platform, by its address',
 			{ fileUrl: 'https://platform.example.com/x/y?z=1' },
+			'GET https://platform.example.com/x/y?z=1',
+			{},
+			true,
+		],
+		[
+			'from the platform without a token in its address',
+			{ fileUrl: 'https://platform.example.com/x/y?token=demo-short&z=1' },
 			'GET https://platform.example.com/x/y?z=1',
 			{},
 			true,

@@ -7,7 +7,7 @@ import { InputError, ServiceError } from '../../../nodes/DataPlatform/transport/
 import { describeKind, getOwn, parseExactJson, parseJson } from '../../../nodes/DataPlatform/transport/json.ts';
 import { parseResponse, toServiceError, type BodyRequirement } from '../../../nodes/DataPlatform/transport/response.ts';
 import { listed, nameList } from '../../../nodes/DataPlatform/transport/messageText.ts';
-import { describeToken, isJwt, tokenHint, tokenRedactor } from '../../../nodes/DataPlatform/transport/tokens.ts';
+import { describeToken, isJwt, tokenHint, tokenRedactor, withoutFileTokens } from '../../../nodes/DataPlatform/transport/tokens.ts';
 import { createPause } from '../../../nodes/DataPlatform/transport/pause.ts';
 import { encodePathSegment, encodeUrlComponent } from '../../../nodes/DataPlatform/transport/urlEncoding.ts';
 import { thrownBy } from '../fixtures.cts';
@@ -87,6 +87,20 @@ describe('a token', () => {
 		['abc+def=1', 'abc+def=2 abc-def=1', 'abc+def=2 abc-def=1'],
 	])('%s is redacted in %s', (token, text, redacted) => {
 		expect(tokenRedactor(token)(text)).toBe(redacted);
+	});
+
+	const HOST = 'https://x.example/files/1';
+	test.each([
+		[`"fileUrl":"${HOST}?token=s"`, `"fileUrl":"${HOST}"`],
+		[`"thumbnailUrl" : "${HOST}?a=1&token=s&b=2#c"`, `"thumbnailUrl" : "${HOST}?a=1&b=2#c"`],
+		[`"fileUrl":"https:\\/\\/x.example\\/files\\/1?a=1\\u0026Token=s"`, `"fileUrl":"${HOST}?a=1"`],
+		[`"fileUrl":"${HOST}?token=a&token=b"`, `"fileUrl":"${HOST}"`],
+		[`"fileUrl":"${HOST}?tokens=1&mytoken=2"`, `"fileUrl":"${HOST}?tokens=1&mytoken=2"`],
+		['"fileUrl":null,"fileUrl":"\\x"', '"fileUrl":null,"fileUrl":"\\x"'],
+		// The user's own link.
+		[`"href":"${HOST}?token=s"`, `"href":"${HOST}?token=s"`],
+	])('the token of a file is gone from %s', (json, expected) => {
+		expect(withoutFileTokens(json)).toBe(expected);
 	});
 
 	const role = { type: 'role' };

@@ -49,7 +49,7 @@ async function downloadFrom(
 	const field = fileField.of(run, index);
 	const id = recordId.of(run, index);
 	const outputName = outputField.of(run, index);
-	const record = await readRecord(run.client, address, id);
+	const record = await readRecord(run.client, address, id, { keepsFileTokens: true });
 	const files = chosenFiles(record, field, fileId.of(run, index));
 	if (files.length === 0) {
 		throw new InputError(`Record '${id}' has no files in the field '${field}'`, {

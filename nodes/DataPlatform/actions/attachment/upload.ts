@@ -88,6 +88,8 @@ function requireSameSetting(run: RunContext<NameOf<typeof skipAudit>>, index: nu
 	);
 }
 
+const COMPARED_BY_NAME = `The platform does not say how large its files are, so ${skipExisting} compared names only: a file that changed and kept its name was not sent. Turn ${skipExisting} off to send it.`;
+
 /** Which files to send, and which of the existing ones to keep. */
 function planFiles(
 	run: RunContext<NameOf<typeof existingFiles>>,
@@ -99,7 +101,8 @@ function planFiles(
 ): { files: Upload[]; existing: UploadTarget['existing'] } {
 	const replaces = existingFiles.of(run, index) === 'replace';
 	if (!before || !skipsExisting) return { files, existing: replaces ? 'remove' : 'keep' };
-	const { missing, others } = compareFiles(files, filesOf(before, name));
+	const { missing, others, isByName } = compareFiles(files, filesOf(before, name));
+	if (isByName) run.hintOnce(COMPARED_BY_NAME, 'warning');
 	if (!replaces || others.length === 0) return { files: missing, existing: 'keep' };
 	return { files: missing, existing: { remove: others.map(({ fileId }) => fileId) } };
 }

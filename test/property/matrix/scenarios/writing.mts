@@ -62,7 +62,7 @@ function effectOn(index: number, truth: Truth, kept: object): Effect {
 /** The output of an item of a bulk operation, compared with the stored record. */
 function checkOutput(index: number, outputs: Output[], { records, before, written, isKindHidden = false }: Truth): string[] {
 	if (outputs.length !== 1) return [`${outputs.length} output items for one item`];
-	const { outcome, id, ver, created, modified } = outputs[0]!.json;
+	const { outcome, id, ver, created, modified, notRead } = outputs[0]!.json;
 	const is = records.find(({ fields }) => fields.code === code(index));
 	if (!is) return [`reported as ${String(outcome)}, but there is no such record`];
 	const was = before.some((record) => record.id === is.id);
@@ -73,6 +73,8 @@ function checkOutput(index: number, outputs: Output[], { records, before, writte
 	}
 	// The counts of a response may confirm a record that its list leaves out.
 	if (id === undefined && outcome === 'inserted') return wrong;
+	// What can't be read after the write has no times, if the response does not list it.
+	if (notRead !== undefined && created === undefined) return wrong;
 	const same = (time: unknown, stored: string) => new Date(String(time)).toISOString() === stored;
 	// What the platform completes later is another version of the same request.
 	const own = written.filter((version) => version.id === is.id);

@@ -159,15 +159,13 @@ class Poll {
 		// A restart goes on from the state before it.
 		const watching = { node, identity: watch.identity };
 		if (this.stored && coordinator.isHeldBack(watching)) return NO_CHANGES;
-		try {
-			const result = await this.runNow(coordinator, watching);
-			coordinator.served(watching);
-			return result;
-		} catch (error) {
+		const result = await this.runNow(coordinator, watching).catch((error: unknown) => {
 			if (!(error instanceof ServiceError) || error.status !== TOO_MANY_REQUESTS) throw error;
 			const text = coordinator.limited(watching, this.limits.holdBackMs);
 			throw new ServiceError(`${error.message} (${text})`, error);
-		}
+		});
+		coordinator.served(watching);
+		return result;
 	}
 
 	private async runNow(coordinator: PollCoordinator, watching: WatchingNode): Promise<PollResult> {

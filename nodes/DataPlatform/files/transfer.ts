@@ -16,6 +16,7 @@ import type {
 } from '../api/types';
 import { PICTURES } from '../fields/types/files';
 import { InputError, isForbidden, ServiceError } from '../transport/errors';
+import { toErrorEntries } from '../transport/errorEntries';
 import { getOwn } from '../transport/json';
 import { nearness, OriginError, safeUrl } from '../transport/allowedOrigins';
 import { withoutFileToken } from '../transport/tokens';
@@ -115,6 +116,7 @@ export async function uploadFiles(
 	uploads: Upload[],
 ): Promise<PlatformRecord> {
 	const { address, id, field } = target;
+	requireHope(client, target, uploads);
 	const body = (files: JsonValue[]) =>
 		writeBody(client, { ...target.fields, [field]: fieldValue(target, files) });
 	const result = await client.tryRequest({
@@ -126,8 +128,14 @@ export async function uploadFiles(
 		purpose: 'attachments',
 	});
 	if (result instanceof ServiceError) {
+		// Other fields may be the cause.
+		const hasOthers = Object.keys(target.fields).length > 0;
+		if (result.delivery === 'rejected' && isAboutAll(result) && !hasOthers) {
+			noteRejected(client, target, uploads, result);
+		}
 		return await confirmUpload(client, target, uploads, uploadFailure(result, uploads));
 	}
+	rejectedUploads.delete(client);
 	const record = writtenRecord(result.body.data, id);
 	const isShown = record !== undefined && Object.hasOwn(record.fields, field);
 	const count = isShown ? filesOf(record, field).length : uploads.length;
@@ -143,6 +151,52 @@ export async function uploadFiles(
 
 /** Not checked before: a platform may take more files, larger ones and other pictures. */
 const REFUSED = `Nothing was written. If it is about a file: a picture field holds one picture, a file has at most 50 MB, and pictures are ${Object.keys(PICTURES).join(', ')}.`;
+
+interface Rejected {
+	failure: ServiceError;
+	count: number;
+	bytes: number;
+}
+
+/** By run, field and type of file: rejections in the same words, with no upload accepted in between. */
+const rejectedUploads = new WeakMap<ApiClient, Map<string, Rejected>>();
+
+/** About the plan or the storage, as far as the platform tells: another 400 may be about one record. */
+const isAboutAll = ({ status = 0, body }: ServiceError) =>
+	[402, 403, 413, 507].includes(status) ||
+	(status === 400 && toErrorEntries(body?.errors)[0]?.type === 'exception');
+
+/** After so many, files that are not smaller are not sent: they would get the same. */
+const ENOUGH_REJECTED = 10;
+
+const kindOf = ({ address, field }: UploadTarget, uploads: Upload[]) =>
+	JSON.stringify([address, field, ...uploads.map(({ mimetype }) => mimetype)]);
+
+const sizeOf = (uploads: Upload[]) => uploads.reduce((sum, { bytes }) => sum + bytes, 0);
+
+function noteRejected(
+	client: ApiClient,
+	target: UploadTarget,
+	uploads: Upload[],
+	failure: ServiceError,
+) {
+	const kinds = rejectedUploads.get(client) ?? new Map<string, Rejected>();
+	rejectedUploads.set(client, kinds);
+	const last = kinds.get(kindOf(target, uploads));
+	const same = last?.failure.message === failure.message ? last : { count: 0, bytes: Infinity };
+	const bytes = Math.min(same.bytes, sizeOf(uploads));
+	kinds.set(kindOf(target, uploads), { failure, count: same.count + 1, bytes });
+}
+
+/** @throws {ServiceError} if the files would be rejected, as those before */
+function requireHope(client: ApiClient, target: UploadTarget, uploads: Upload[]) {
+	const last = rejectedUploads.get(client)?.get(kindOf(target, uploads));
+	const isRoomMade = target.id !== undefined && target.existing !== 'keep';
+	if (!last || last.count < ENOUGH_REJECTED || sizeOf(uploads) < last.bytes || isRoomMade) return;
+	const { failure, count } = last;
+	const text = `Not sent: ${failure.message}; ${count} uploads in a row were rejected with these words`;
+	throw new ServiceError(text, failure);
+}
 
 /** A failed upload in words of its own. */
 function uploadFailure(failure: ServiceError, uploads: Upload[]): ServiceError {

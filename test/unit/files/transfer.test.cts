@@ -194,6 +194,52 @@ describe('uploadFiles', () => {
 		expect(failure).toMatchObject({ message: expect.stringMatching(/'a\.txt', 'c\.txt' yet$/) });
 	});
 
+	const full = httpResponse(400, { errors: [{ type: 'exception', message: 'no' }] });
+
+	test('after ten rejections in the same words, no file of that kind that is not smaller is sent, until one is accepted', async () => {
+		const { failure, requests } = await call(
+			async (client) => {
+				const tries = async (count: number, file: Upload, more: Partial<UploadTarget> = {}) => {
+					for (let at = 0; at < count; at += 1) await uploadFiles(client, target(more), [file]).catch(() => undefined);
+				};
+				await tries(15, upload('a.txt'));
+				await tries(1, upload('small.txt', 'a'));
+				await tries(1, { ...upload('a.pdf'), mimetype: 'application/pdf' });
+				await tries(1, upload('a.txt'), { existing: 'remove' });
+				await tries(1, upload('a.txt'), { field: 'others' });
+				return await uploadFiles(client, target(), [upload('large.txt', 'abcd')]);
+			},
+			[full],
+		);
+		expect(requests).toHaveLength(14);
+		expect(failure).toMatchObject({
+			message: 'Not sent: no; 12 uploads in a row were rejected with these words',
+			delivery: 'rejected',
+			status: 400,
+		});
+	});
+
+	test('after rejections that may be about a record each, each is sent', async () => {
+		const { requests } = await call(
+			async (client) => {
+				for (let at = 0; at < 15; at += 1) await uploadFiles(client, target(), [upload('a.txt')]).catch(() => undefined);
+			},
+			[no(400)],
+		);
+		expect(requests).toHaveLength(15);
+	});
+
+	test('with other fields, or after an upload that is accepted, each is sent', async () => {
+		const accepted = ok(record([file('new', 'a.txt')]));
+		const responses = Array.from({ length: 40 }, (_, at) => (at % 9 === 8 ? accepted : full));
+		const { requests } = await call(async (client) => {
+			for (let at = 0; at < 18; at += 1) await uploadFiles(client, target(), [upload('a.txt')]).catch(() => undefined);
+			const more = { fields: { a: 1 } };
+			for (let at = 0; at < 15; at += 1) await uploadFiles(client, target(more), [upload('a.txt')]).catch(() => undefined);
+		}, responses);
+		expect(requests).toHaveLength(33);
+	});
+
 	test('a lost request without files is done unless it had values to write', async () => {
 		const none = { existing: { remove: ['old'] } };
 		expect((await send([lost(), ok(record([]))], none, [])).result).toMatchObject({ id: ID });

@@ -6,8 +6,10 @@ import type { TableAddress } from './types';
 
 const API = '/api/v2';
 
+const shortTable = (table: string) => `${API}/${encodePathSegment(table)}`;
+
 function tablePath({ application, table }: TableAddress): string {
-	if (!application) return `${API}/${encodePathSegment(table)}`;
+	if (!application) return shortTable(table);
 	return `${API}/apps/${encodePathSegment(application)}/tables/${encodePathSegment(table)}`;
 }
 
@@ -39,6 +41,15 @@ export function recordIdProblem(id: string): string | undefined {
 export const addressKey = ({ application, table }: TableAddress): string =>
 	JSON.stringify([application, table]);
 
+/** The parts of a path that addresses a table without an application; undefined for any other. */
+export function shortTableIn(path = '') {
+	const [, shortPath, name, rest] = SHORT_ADDRESS.exec(path) ?? [];
+	if (shortPath === undefined) return undefined;
+	return { shortPath, name: decodeURIComponent(name!), rest: rest! };
+}
+
+const SHORT_ADDRESS = new RegExp(`^(${API}/(?!apps/)([^/]+))(/(?:data|files)(?:/.*)?)$`);
+
 /** The paths below the base URL; each segment is percent-encoded. */
 export const paths = {
 	ping: () => `${API}/ping`,
@@ -47,6 +58,7 @@ export const paths = {
 	application: (application: string) => `${API}/apps/${encodePathSegment(application)}`,
 	tables: (application: string) => `${API}/apps/${encodePathSegment(application)}/tables`,
 	table: (application: string, table: string) => tablePath({ application, table }),
+	shortTable,
 	records: (address: TableAddress) => `${tablePath(address)}/data`,
 	record: (address: TableAddress, id: string) => `${tablePath(address)}/data/${recordSegment(id)}`,
 	filter: (address: TableAddress) => `${tablePath(address)}/data/filter`,

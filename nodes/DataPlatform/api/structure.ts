@@ -5,6 +5,7 @@ import type { IDataObject } from 'n8n-workflow';
 
 import { invalidResponse, toApplication, toList, toTable, toUser } from './decoders';
 import { paths } from './endpoints';
+import { noteTable } from './foundTables';
 import type { Application, TableAddress, TableDefinition } from './types';
 import { didYouMean } from '../transport/closestName';
 import { InputError, isNotFound, serviceErrorOrThrow, ServiceError } from '../transport/errors';
@@ -97,9 +98,14 @@ export const readTables = async (
 const named = (tables: TableDefinition[]) =>
 	tables.map(({ internalName, header }) => ({ name: internalName, header }));
 
-/** Looks for a table in all applications, if none is given. */
-async function findTable(client: ApiClient, name: string): Promise<TableDefinition> {
-	const applications = await readApplications(client);
+/** Looks for a table in all applications, and notes where it is. */
+export async function findTable(client: ApiClient, name: string): Promise<TableDefinition> {
+	const applications = await readApplications(client).catch((thrown: unknown) => {
+		const error = serviceErrorOrThrow(thrown);
+		if (error.status !== 403) throw error;
+		const hint = `Choose the application in '${LABELS.application}': the token may not list the applications to look for the table.`;
+		throw new ServiceError(error.message, { ...error, hint });
+	});
 	const found: Array<{ application: Application; table: TableDefinition }> = [];
 	const all: TableDefinition[] = [];
 	for (const application of applications) {
@@ -124,6 +130,7 @@ async function findTable(client: ApiClient, name: string): Promise<TableDefiniti
 			},
 		);
 	}
+	noteTable(client, name, { application: only.application.id, table: only.table.id });
 	return only.table;
 }
 

@@ -13,7 +13,8 @@ import type {
 	IWebhookFunctions,
 } from 'n8n-workflow';
 
-import { ApiClient } from '../transport/client';
+import { TableClient } from '../api/tableClient';
+import type { ApiClient } from '../transport/client';
 import type { HttpTransport } from '../transport/exchange';
 import { InputError } from '../transport/errors';
 import { describeToken, tokenRedactor } from '../transport/tokens';
@@ -100,7 +101,7 @@ export async function createClient(
 	}: RequestSettings,
 	retryBudgetHint?: string,
 ): Promise<ApiClient> {
-	return new ApiClient(createTransport(context, canceled), {
+	return new TableClient(createTransport(context, canceled), {
 		...clientSettings(await context.getCredentials(CREDENTIAL)),
 		timeoutMs: timeout * 1000,
 		retryBudgetMs: maxRetryWait * 1000,

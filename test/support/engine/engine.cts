@@ -56,7 +56,9 @@ export interface OperationRun extends Pick<WorkflowJson, 'timezone'> {
 /** As a minute later. */
 export function forgetTables() {
 	const { keptTables } = require('../../../dist/nodes/DataPlatform/api/keptTables.js') as { keptTables: Map<string, unknown> };
+	const { foundTables } = require('../../../dist/nodes/DataPlatform/api/foundTables.js') as { foundTables: Map<string, unknown> };
 	keptTables.clear();
+	foundTables.clear();
 }
 
 /** As in a new process. */

@@ -351,6 +351,9 @@ export async function checkedToRemove(
 	return await checkedFilter({ client: run.client, at: address, table }, filter);
 }
 
+const STRUCTURE_HINT =
+	"Let the token's role see the table's structure. Without it, a platform that ignores a misspelt field would delete every record.";
+
 /**
  * The filter of an item that deletes what matches.
  *
@@ -372,7 +375,7 @@ export async function readRemovalFilter(
 			`Nothing was deleted: the fields of the filter can't be checked. ${message}`,
 			{
 				...rest,
-				hint: "Let the token's role see the table's structure. Without it, a platform that ignores a misspelt field would delete every record.",
+				hint: address.application === undefined ? rest.hint : STRUCTURE_HINT,
 			},
 		);
 	});

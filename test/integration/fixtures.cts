@@ -65,7 +65,7 @@ export const recordParameters = (
 
 /** Runs a record operation on any platform. */
 export const runRecord = async (credential: Credential, operation: string, run: Run = {}): Promise<RunResult> =>
-	await runOperation({ ...credential, ...run.credential }, { ...run, parameters: recordParameters(operation, run) });
+	await runOperation({ ...credential, ...run.credential }, { isOrderShown: true, ...run, parameters: recordParameters(operation, run) });
 
 /** Starts a workflow of any platform with the node. */
 export const startWorkflow = async (credential: Credential, webhookUrl: string, { parameters, options = {}, ...run }: Run = {}) =>

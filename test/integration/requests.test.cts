@@ -143,7 +143,12 @@ async function run({ resource = 'record', operation, items: given = [{}], file, 
 	const place = { ...(resource !== 'application' && { application }), ...(!isOfAll && { table }) };
 	const input: INodeExecutionData[] = given.map((json) => ({ json }));
 	if (file !== undefined) input[0]!.binary = { data: await stored('file.csv', file, 'text/csv') };
-	const { error } = await runOperation(harness.credential, { isWarm, input, parameters: { ...others, resource, ...place } });
+	const { error } = await runOperation(harness.credential, {
+		isWarm,
+		isOrderShown: true,
+		input,
+		parameters: { ...others, resource, ...place },
+	});
 	if (error) throw error;
 }
 

@@ -86,7 +86,7 @@ export async function runOperation(
 		timezone,
 		onStart,
 		isWarm = false,
-		isOrderShown = true,
+		isOrderShown = false,
 	}: OperationRun,
 ): Promise<RunResult> {
 	await prepare();

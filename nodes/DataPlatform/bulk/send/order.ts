@@ -10,7 +10,7 @@ import { canBeKey, keyText } from '../../fields/values';
 import { serviceErrorOrThrow, type ServiceError } from '../../transport/errors';
 import { getOwn } from '../../transport/json';
 import type { ApiResponse } from '../../transport/client';
-import { entriesByOrder } from './reports';
+import { entriesToPair } from './reports';
 import { responseIn, type Places } from './transitions';
 import type { Entry, WriteMode } from '../terms';
 import type { WriteTarget } from '../writeTask';
@@ -27,8 +27,8 @@ const isOrderShown = ({ origin }: { origin: string }) =>
 	(recordsInPlace.get(origin) ?? 0) >= ENOUGH_IN_PLACE;
 
 /**
- * The listed records, each in the place of its entry, if the list may have another order. Other
- * batches wait for the first one, which may show enough.
+ * The listed records, each in the place of its entry, if the list may have another order, or leaves
+ * some out without saying which. Other batches wait for the first one, which may show enough.
  */
 export async function placesIn(
 	target: WriteTarget,
@@ -36,15 +36,16 @@ export async function placesIn(
 	result: ApiResponse | ServiceError,
 	mode: WriteMode,
 ): Promise<Places | undefined> {
-	if (isOrderShown(target.client)) return undefined;
+	const { client } = target;
+	if (isOrderShown(client) && mode !== 'create') return undefined;
 	const response = responseIn(result, records.length);
-	const entries = entriesByOrder(records, response, mode);
-	if (entries.length === 0) return undefined;
-	const { origin } = target.client;
-	await checks.get(origin);
-	if (isOrderShown(target.client)) return undefined;
-	const { data } = response;
-	const check = pair(target, entries, data);
+	const entries = entriesToPair(records, response, mode);
+	const { origin } = client;
+	if (entries.length > 0) await checks.get(origin);
+	// If some were rejected, no order tells which.
+	const isOpen = entries.length > response.data.length;
+	if (entries.length === 0 || (isOrderShown(client) && !isOpen)) return undefined;
+	const check = pair(target, entries, response.data);
 	checks.set(origin, check);
 	return await check;
 }
@@ -56,10 +57,12 @@ async function pair(target: WriteTarget, entries: Entry[], data: RecordMetadata[
 	);
 	const read = fields.length > 0 ? await readListed(client, at, fields, data) : [];
 	const places = placesOf(entries, read, fields);
-	const inPlace = data.filter(({ id }, index) => places.get(id) === index).length;
-	const shown = inPlace === places.size ? Math.max(0, inPlace - 1) : -Infinity;
-	recordsInPlace.set(client.origin, (recordsInPlace.get(client.origin) ?? 0) + shown);
-	if (isOrderShown(client)) return data;
+	if (entries.length === data.length) {
+		const inPlace = data.filter(({ id }, index) => places.get(id) === index).length;
+		const shown = inPlace === places.size ? Math.max(0, inPlace - 1) : -Infinity;
+		recordsInPlace.set(client.origin, (recordsInPlace.get(client.origin) ?? 0) + shown);
+		if (isOrderShown(client)) return data;
+	}
 	const byPlace = new Map(data.map((record) => [places.get(record.id), record]));
 	return entries.map((_, index) => byPlace.get(index));
 }

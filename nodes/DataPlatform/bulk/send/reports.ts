@@ -94,11 +94,19 @@ const areAllListed = (response: BulkResponse, accepted: number) =>
 
 const areUpdates = (mode: WriteMode) => mode === 'update' || mode === 'replace';
 
-/** The entries whose records are told by the order of the list only; empty if it has but one. */
-export function entriesByOrder(entries: Entry[], response: BulkResponse, mode: WriteMode): Entry[] {
+/** A creation lists all that it wrote, and rejects others without saying which. */
+const areOthersRejected = ({ unattributedErrors, data, successCount }: BulkResponse) =>
+	unattributedErrors.length > 0 && data.length > 0 && data.length === successCount;
+
+/**
+ * The entries whose records nothing but the order of the list tells, or not even that; empty if the
+ * response tells them.
+ */
+export function entriesToPair(entries: Entry[], response: BulkResponse, mode: WriteMode): Entry[] {
 	const accepted = entries.filter((_, index) => !response.failed.has(index));
-	const isByOrder = !areUpdates(mode) && accepted.length > 1;
-	return isByOrder && areAllListed(response, accepted.length) ? accepted : [];
+	if (areUpdates(mode) || accepted.length < 2) return [];
+	const isOpen = mode === 'create' && areOthersRejected(response);
+	return isOpen || areAllListed(response, accepted.length) ? accepted : [];
 }
 
 /**
@@ -108,14 +116,14 @@ export function entriesByOrder(entries: Entry[], response: BulkResponse, mode: W
  * - A record that is not listed is accounted for if the counts include it and there is no error
  *   without a position.
  *
- * @param places the listed records in the entries' order, as far as it could be told, if the list may
+ * @param pairs the listed records in the entries' order, as far as it could be told, if the list may
  *   have another one
  */
 export function readReports(
 	entries: Entry[],
 	response: BulkResponse,
 	mode: WriteMode,
-	places: ReadonlyArray<RecordMetadata | undefined> = response.data,
+	pairs?: ReadonlyArray<RecordMetadata | undefined>,
 ): Reported[] {
 	const { failed, unattributedErrors, data, successCount, insertedCount } = response;
 	const accepted = entries.length - failed.size;
@@ -131,10 +139,22 @@ export function readReports(
 	// A creation inserts every record that it counts, listed or not.
 	const isConsistent =
 		mode === 'create' ? (insertedCount ?? accepted) === accepted : isComplete && isCounted;
+	const places = pairs ?? data;
+	const arePaired = pairs !== undefined;
+	const areAllPaired = arePaired && places.filter(Boolean).length === data.length;
 	const unlisted = (): Reported => {
-		// Errors without a position are about all of them.
-		if (successCount === 0 && data.length === 0 && unattributedErrors.length > 0) {
-			return { as: 'rejected', rejection: rejectedItem(unattributedErrors.reduce(joined)) };
+		// Errors without a position are about all that are not listed.
+		const isNoneListed = successCount === 0 && data.length === 0;
+		if ((isNoneListed || areAllPaired) && unattributedErrors.length > 0) {
+			const reason = unattributedErrors.reduce(joined);
+			const isVague = areAllPaired && accepted > data.length + 1;
+			const message = isVague
+				? `${reason.message}; it does not say which item it means`
+				: undefined;
+			return {
+				as: 'rejected',
+				rejection: rejectedItem({ ...reason, ...(message && { message }) }),
+			};
 		}
 		if (areAllCounted && isConsistent) return { as: 'omitted', listed };
 		const namesOthers = failed.size > 0 && unattributedErrors.length === 0;
@@ -149,9 +169,9 @@ export function readReports(
 			const record = listed.get(idKey(id!));
 			return record ? { as: 'listed', ...record } : others;
 		}
-		if (!areListed) return others;
-		const record = places[position++];
-		return { as: 'listed', record, isNew: isNew(record) };
+		const record = areListed || arePaired ? places[position++] : undefined;
+		if (areListed || record) return { as: 'listed', record, isNew: isNew(record) };
+		return others;
 	});
 }
 

@@ -67,12 +67,12 @@ function checkOutput(index: number, outputs: Output[], { records, before, writte
 	if (!is) return [`reported as ${String(outcome)}, but there is no such record`];
 	const was = before.some((record) => record.id === is.id);
 	const wrong: string[] = [];
-	const isKind = isKindHidden && outcome === 'written';
+	// If no look-up can tell whose record each is, it has no ID, and may be new or not.
+	const isKind = (isKindHidden || id === undefined) && outcome === 'written';
 	if (!isKind && outcome !== (was ? 'updated' : 'inserted')) {
 		wrong.push(`reported as ${String(outcome)}`);
 	}
-	// The counts of a response may confirm a record that its list leaves out.
-	if (id === undefined && outcome === 'inserted') return wrong;
+	if (id === undefined) return wrong;
 	// What can't be read after the write has no times, if the response does not list it.
 	if (notRead !== undefined && created === undefined) return wrong;
 	const same = (time: unknown, stored: string) => new Date(String(time)).toISOString() === stored;

@@ -21,20 +21,26 @@ function platform(order: <T>(list: T[]) => T[], store: (fields: FieldValues) => 
 				? httpResponse(200, { data: stored.filter(({ id }) => ids.includes(id)) })
 				: httpResponse(read, { errors: [{ message: 'no' }] });
 		}
-		const batch = entriesOf(request).map(({ fields }) => {
-			const record = { id: `id${stored.length + 1}`, created: TIME, modified: TIME, ver: 0, fields: store(fields) };
-			stored.push(record);
-			return record;
-		});
+		const sent = entriesOf(request);
+		const batch = sent
+			.filter(({ fields }) => !fields.surname!.startsWith('bad'))
+			.map(({ fields }) => {
+				const record = { id: `id${stored.length + 1}`, created: TIME, modified: TIME, ver: 0, fields: store(fields) };
+				stored.push(record);
+				return record;
+			});
 		return httpResponse(200, {
 			bulk: { successCount: batch.length, insertedCount: batch.length, updatedCount: 0 },
 			data: order(batch).map(({ fields: _, ...metadata }) => metadata),
+			...(batch.length < sent.length && { errors: [{ message: 'No bad ones' }] }),
 		});
 	};
 	const create = async (...names: string[]) => {
 		const planned = names.map((surname, index) => sendableOf({ index, fields: { surname, email: 'x' } }));
 		const outcomes: ItemOutcome[] = (await writeRecords({ planned, serve, options: { mode: 'create' } })).outcomes;
-		return outcomes.map(({ outcome, id }) => `${outcome} ${id ?? '-'}`.replace('inserted ', '')).join(' ');
+		return outcomes
+			.map(({ outcome, id, message }) => (message ? `${outcome}: ${message}` : `${outcome} ${id ?? '-'}`.replace('inserted ', '')))
+			.join(' ');
 	};
 	return { create, looksUp };
 }
@@ -88,4 +94,22 @@ test('once the order is shown, records with the same values have IDs as well', a
 	const { create } = platform(same);
 	await create(...six);
 	expect(await create('a', 'b', 'b')).toBe('id7 id8 id9');
+});
+
+test.each<[string, names: string[], outcomes: string]>([
+	['one', ['a', 'bad', 'c'], 'id1 failed: No bad ones id2'],
+	['one of two', ['bad', 'b'], 'failed: No bad ones id1'],
+	[
+		'several',
+		['bad1', 'b', 'bad2'],
+		'failed: No bad ones; it does not say which item it means id1 failed: No bad ones; it does not say which item it means',
+	],
+	['among equal ones', ['a', 'a', 'bad'], 'unknown unknown unknown'],
+])('an error names no record: those that are listed are told from it, %s', async (_, names, outcomes) => {
+	for (const shown of [0, 5]) {
+		recordsInPlace.set(ORIGIN, shown);
+		const { create, looksUp } = platform(reversed);
+		expect((await create(...names)).replace(/unknown: [^(]*\(No bad ones\)/g, 'unknown')).toBe(outcomes);
+		expect(looksUp).toHaveLength(1);
+	}
 });

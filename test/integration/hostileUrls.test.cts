@@ -60,7 +60,9 @@ describe('a webhook URL', () => {
 		// Not web addresses.
 		...['file:///etc/passwd', 'ftp://127.0.0.1:P/hooks', 'javascript:fetch("http://127.0.0.1:S")', '//127.0.0.1:P/hooks'],
 		...['http://127.0.0.1:P/hooks/../api/v2/t/data/filter', 'http://127.0.0.1:P/a/./b', 'http://127.0.0.1:P/a/..'],
-		...['%2e%2e', '.%2E', '%252e.', '..;x', '..%2f', '..%5c', '..\\', '%2f..', '.\n.'].map((dots) => `http://127.0.0.1:P/a/${dots}/b`),
+		...['%2e%2e', '.%2E', '%252e.', '..;x', '..%2f', '..%5c', '..\\', '%2f..', '.\n.', '%%32e.', `%${'25'.repeat(50_000)}2e.`].map(
+			(dots) => `http://127.0.0.1:P/a/${dots}/b`,
+		),
 		// Records and applications.
 		...[
 			't/data',

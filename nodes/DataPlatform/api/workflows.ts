@@ -22,9 +22,10 @@ function readBody(text = ''): unknown {
 }
 
 /** A path as the last of several servers may read it. */
-function decoded(path: string): string {
-	const text = path.replace(/%[0-7][0-9a-f]/gi, decodeURIComponent).replaceAll('\\', '/');
-	return text === path ? text.replace(/;[^/]*/g, '') : decoded(text);
+function decoded(path: string, servers = 3): string {
+	if (servers === 0) return path.replaceAll('\\', '/').replace(/;[^/]*/g, '');
+	const toCharacter = (_: string, code: string) => String.fromCharCode(parseInt(code, 16));
+	return decoded(path.replace(/%(?:25)*([0-7][0-9a-f])/gi, toCharacter), servers - 1);
 }
 
 const DOT_SEGMENT = /\/\.\.?(?:\/|$)/;
@@ -57,10 +58,8 @@ export async function startWorkflow(
 	const url = safeUrl(webhookUrl, 'The webhook URL');
 	const { origin, href } = url;
 	if (!client.origins.has(origin)) {
-		throw originNotAllowed(
-			`The webhook URL leads to ${origin}, where the token is not sent`,
-			origin,
-		);
+		const problem = `The webhook URL leads to ${origin}, where the token is not sent`;
+		throw originNotAllowed(problem, origin);
 	}
 	if (leadsToRecords(webhookUrl, url)) {
 		throw new OriginError(

@@ -99,9 +99,8 @@ const waiting: Array<() => void> = [];
 /** Waits until all responses that are being read fit. The first of them never waits. */
 async function hold(response: symbol, bytes: number): Promise<void> {
 	held.set(response, bytes);
-	const isFirst = () => held.keys().next().value === response;
 	const total = () => [...held.values()].reduce((sum, size) => sum + size, 0);
-	while (!isFirst() && total() > MAX_HELD_BYTES) {
+	while (held.keys().next().value !== response && total() > MAX_HELD_BYTES) {
 		await new Promise<void>((resolve) => waiting.push(resolve));
 	}
 }

@@ -196,6 +196,16 @@ describe('a time without a zone', () => {
 		expect(await harness.values('at', 'plans')).toEqual([TEN, '2026-07-01T12:00:00.000Z']);
 	});
 
+	test('finds a linked record', async () => {
+		const plan = { name: 'plan', type: 'schema_link', metadata: { linkTableId: 'plans' } };
+		await harness.createTable({ internalName: 'visits', fields: [{ name: 'text', type: 'text' }, plan] });
+		const link = [{ field: 'plan', valueType: 'field', linkedField: 'at' }];
+		const items = [{ text: 'a', plan: '2026-07-01 12:00' }];
+		const result = await harness.run('create', { table: 'visits', items, options: { linkValues: { link } } });
+		expect(result.error?.message).toBeUndefined();
+		expect(await harness.values('plan', 'visits')).toEqual([(await harness.records('plans'))[1]!.id]);
+	});
+
 	test('is sent as it is if the zone is unknown', async () => {
 		await hideZone();
 		const items = [{ n: 1, at: '2026-07-01T12:00:00' }];

@@ -123,22 +123,13 @@ const parseTimeText: FieldType['parse'] = (text, { readTime, withZone }) => {
 const isoTime = (text: string) =>
 	/^\d{4}-\d{2}-\d{2}$/.test(text) ? `${text}T00:00:00` : text.replace(' ', 'T');
 
-const useExpression = (expression: string) => `use {{ ${expression} }} with your time zone`;
-
-/** A time whose day is unknown, because the application's time zone is. */
-const dayKeyProblem: FieldType['keyProblem'] = (value, source) => {
-	const accepts = `accepts a date such as 2026-11-21, not ${showValue(value)}`;
-	if (source === undefined) return accepts;
-	return `${accepts}: ${useExpression(`DateTime.fromISO(${source}, {zone: 'Europe/Berlin'}).toISODate()`)}`;
-};
-
-/** A time without a zone, if the application's is unknown. */
-const timeKeyProblem: FieldType['keyProblem'] = (value, source) => {
-	const accepts = `accepts a time with a zone such as 2026-11-21T09:30:00Z, not ${showValue(value)}`;
-	if (source === undefined)
-		return `${accepts}: for a CSV file, choose the time zone in the options`;
-	return `${accepts}: ${useExpression(`DateTime.fromISO(${source}, {zone: 'Europe/Berlin'}).toISO()`)}`;
-};
+/** For what the application's time zone would make exact, if it were known. */
+const keyProblem =
+	(accepted: string, conversion: string, inFile = ''): FieldType['keyProblem'] =>
+	(value, source) => {
+		const use = `: use {{ DateTime.fromISO(${source}, {zone: 'Europe/Berlin'}).${conversion}() }} with your time zone`;
+		return `accepts ${accepted}, not ${showValue(value)}${source === undefined ? inFile : use}`;
+	};
 
 export const date: FieldType = {
 	...USUAL,
@@ -147,7 +138,7 @@ export const date: FieldType = {
 	remedy: dateRemedy,
 	equals: sameDay,
 	key: toDay,
-	keyProblem: dayKeyProblem,
+	keyProblem: keyProblem('a date such as 2026-11-21', 'toISODate'),
 	editor: { type: 'dateTime' },
 	comparison: 'order',
 	aggregations: ['max', 'min'],
@@ -163,5 +154,9 @@ export const datetime: FieldType = {
 		const time = parseTime(value);
 		return time?.hasZone ? new Date(time.ms).toISOString() : undefined;
 	},
-	keyProblem: timeKeyProblem,
+	keyProblem: keyProblem(
+		'a time with a zone such as 2026-11-21T09:30:00Z',
+		'toISO',
+		': for a CSV file, choose the time zone in the options',
+	),
 };

@@ -26,6 +26,11 @@ export function findTable(state: SandboxState, reference: string, app?: App): Ta
 	throw notFound(`There is no table '${reference}'${app ? ` in '${app.internalName}'` : ''}.`);
 }
 
+/** The field that upserts find records by: the marked one, otherwise the table's first. */
+export function importKey({ fields }: Table): Field | undefined {
+	return fields.find((field) => field.metadata.importKey) ?? fields[0];
+}
+
 /** The application that contains the table. */
 export function appOf(state: SandboxState, table: Table): App {
 	return findApp(state, table.appId);

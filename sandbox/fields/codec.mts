@@ -1,4 +1,5 @@
 import type { Field, Json, JsonObject, StoredRecord, Table } from '../state/model.mts';
+import type { Settings } from '../state/settings.mts';
 import type { DateRules, DateSettings } from './time.mts';
 import type { Settings } from '../state/settings.mts';
 
@@ -32,7 +33,7 @@ export interface ParseContext {
 export interface SerializeContext {
 	/** A record's `created` or `modified` in the API's format. */
 	time(instant: number): string;
-	settings: DateSettings;
+	settings: DateSettings & Pick<Settings, 'links' | 'linkLists'>;
 	/** The table's URL, without a trailing slash. */
 	apiUrl: string;
 	fileSize(): Settings['fileSize'];
@@ -44,6 +45,7 @@ export interface SerializeContext {
 	linkedTable(field: Field): Table;
 	/** The linked record's fields that are part of the link. */
 	linkedFields(field: Field, id: string): JsonObject;
+	linkedRecord(field: Field, id: string): StoredRecord | undefined;
 }
 
 /** One field type, as `x-field-values` in the contract describes it; read-only without `parse`. */

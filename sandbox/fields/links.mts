@@ -1,4 +1,4 @@
-import type { Field, Json } from '../state/model.mts';
+import type { Field, Json, JsonObject } from '../state/model.mts';
 import {
 	requireArray,
 	requireObject,
@@ -7,6 +7,7 @@ import {
 	ValueError,
 	type Codec,
 	type ParseContext,
+	type SerializeContext,
 } from './codec.mts';
 
 /** `schema_link` to one record: stored as its id. */
@@ -14,14 +15,19 @@ export const singleLink: Codec = {
 	comparison: { as: 'text' },
 	parse(value, field, context) {
 		// A value that was read, with its url and fields, can be written back: only the id counts.
-		const { id } = requireObject(value, 'an object {id}');
-		if (id === null) return null;
-		return requireRecord(id ?? null, field, context);
+		const link = requireObject(value, 'an object {id}');
+		if (link.id === null || Object.keys(link).length === 0) return null;
+		return requireRecord(link.id ?? null, field, context);
 	},
 	serialize(value, field, context) {
 		const id = String(value);
 		const url = `${context.tableUrl(context.linkedTable(field))}/data/${id}`;
-		return { ...context.linkedFields(field, id), id, url };
+		const fields = context.linkedFields(field, id);
+		if (context.settings.links === 'flat') return { ...fields, id, url };
+		const record = context.linkedRecord(field, id);
+		const { created, modified, ver } = record ?? { created: 0, modified: 0, ver: 0 };
+		const times = { created: context.time(created), modified: context.time(modified) };
+		return { id, ...(record && { ...times, ver }), fields, url };
 	},
 };
 
@@ -47,10 +53,31 @@ export const multipleLink: Codec = {
 			linkTableId: context.table.id,
 			linkField: field.name,
 		});
-		const target = context.tableUrl(context.linkedTable(field));
-		return { count: (value as Json[]).length, url: `${target}/data?${query.toString()}` };
+		const ids = value as string[];
+		const url = `${context.tableUrl(context.linkedTable(field))}/data?${query.toString()}`;
+		return {
+			count: ids.length,
+			...(context.settings.linkLists === 'withUrl' && { url }),
+			...(field.metadata.filterableFields && {
+				ver: context.record.ver,
+				fields: summaries(field, ids, context),
+			}),
+		};
 	},
 };
+
+/** What a link to many shows of its records: their values as text, and the sum of numbers. */
+function summaries(field: Field, ids: string[], context: SerializeContext): JsonObject {
+	const records = ids.map((id) => context.linkedFields(field, id));
+	return Object.fromEntries(
+		(field.metadata.filterableFields ?? []).map((name) => {
+			const values = records.map((fields) => fields[name] ?? null).filter((one) => one !== null);
+			const numbers = values.filter((one) => typeof one === 'number');
+			const sum = numbers.length > 0 && { _$$sum: numbers.reduce((all, one) => all + one, 0) };
+			return [name, { _$$list: values.join(', '), ...sum }];
+		}),
+	);
+}
 
 function requireRecord(id: Json, field: Field, context: ParseContext): string {
 	if (typeof id !== 'string') {

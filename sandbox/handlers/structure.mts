@@ -111,6 +111,9 @@ const olderTypeNames: Partial<Record<FieldType, string>> = {
 	calculated: 'calculatedfield',
 };
 
+/** Metadata that no public definition shows. */
+const undocumented = ['importKey', 'multiple', 'linkTableId'];
+
 /** Without the metadata that only the sandbox uses (a template, a source, a number series, one file). */
 function fieldDefinition(state: SandboxState, table: Table, field: Field): JsonObject {
 	const { name, header, type } = field;
@@ -125,6 +128,9 @@ function fieldDefinition(state: SandboxState, table: Table, field: Field): JsonO
 		type === 'schema_link'
 			? { ...shared, linkTableId: linkedTableId(state, table, field) }
 			: shared;
+	if (state.settings.definition === 'documented') {
+		for (const key of undocumented) delete metadata[key as keyof typeof metadata];
+	}
 	const older = olderTypeNames[type];
 	const shownType = older && state.settings.typeNames === 'older' ? older : type;
 	return { [table.fieldNameProperty]: name, header, type: shownType, metadata };

@@ -110,6 +110,7 @@ export class RecordSerializer {
 					}),
 				);
 			},
+			linkedRecord: (field, id) => state.records.get(linkedTable(state, this.#table, field), id),
 		};
 	}
 }

@@ -1,5 +1,5 @@
 import type { ApiRequest } from '../api/request.mts';
-import { appOf, linkedTable } from '../catalog/find.mts';
+import { appOf, importKey, linkedTable } from '../catalog/find.mts';
 import { codecOf, displayOnly } from '../fields/index.mts';
 import { ValueError, type ParseContext } from '../fields/codec.mts';
 import type { DateRules, DateSettings } from '../fields/time.mts';
@@ -35,7 +35,7 @@ export class RecordWriter {
 		this.#request = request;
 		this.#table = table;
 		this.#fields = new Map(table.fields.map((field) => [field.name, field]));
-		this.#key = table.fields.find((field) => field.metadata.importKey);
+		this.#key = importKey(table);
 		this.#dateRules = { timeZone: appOf(request.state, table).timeZone, settings };
 	}
 
@@ -161,6 +161,7 @@ export class RecordWriter {
 		mode: UpdateMode,
 		record?: StoredRecord,
 	): { fields: JsonObject; key: string | null } {
+		const { state } = this.#request;
 		const errors: ErrorItem[] = [];
 		for (const name of Object.keys(input)) {
 			const reason = this.#notWritable(name);
@@ -194,8 +195,9 @@ export class RecordWriter {
 			}
 		}
 		const key = this.#keyOf(fields);
-		if (key !== null && errors.length === 0) {
-			const owner = this.#request.state.records.getByKey(this.#table, key);
+		const isUnique = state.settings.importKey === 'unique' && this.#key?.metadata.importKey;
+		if (isUnique && key !== null && errors.length === 0) {
+			const owner = state.records.getByKey(this.#table, key);
 			if (owner && owner.id !== record?.id) {
 				errors.push(
 					fieldError(`Field '${this.#key?.name}' must be unique: another record has '${key}'.`),
@@ -280,7 +282,7 @@ export class RecordWriter {
 		}
 		const { name, type } = this.#key;
 		if (!codecOf(this.#key).canBeKey) {
-			const message = `Field '${name}' (${type}) is marked as the import key, but its type cannot be one.`;
+			const message = `Field '${name}' (${type}) is the import key, but its type cannot be one.`;
 			throw new ApiError(400, [fieldError(message)]);
 		}
 		const value = Object.hasOwn(input, name) ? input[name] : undefined;

@@ -19,7 +19,8 @@ const schema = `
 		fields TEXT NOT NULL
 	);
 	CREATE UNIQUE INDEX IF NOT EXISTS records_id ON records (tbl, id);
-	CREATE UNIQUE INDEX IF NOT EXISTS records_key ON records (tbl, key) WHERE key IS NOT NULL;
+	DROP INDEX IF EXISTS records_key;
+	CREATE INDEX IF NOT EXISTS records_by_key ON records (tbl, key) WHERE key IS NOT NULL;
 	CREATE INDEX IF NOT EXISTS records_key_any_case ON records (tbl, key COLLATE NOCASE);
 	CREATE INDEX IF NOT EXISTS records_modified ON records (tbl, modified, seq);
 	CREATE INDEX IF NOT EXISTS records_modified_id ON records (tbl, modified, id);
@@ -49,7 +50,7 @@ const statistics = `
 	DELETE FROM sqlite_stat1;
 	INSERT INTO sqlite_stat1 (tbl, idx, stat) VALUES
 		('records', 'records_id', '1000000 100000 1'),
-		('records', 'records_key', '1000000 100000 1'),
+		('records', 'records_by_key', '1000000 100000 1'),
 		('records', 'records_key_any_case', '1000000 100000 1'),
 		('records', 'records_modified', '1000000 100000 10 1'),
 		('records', 'records_modified_id', '1000000 100000 10 1'),

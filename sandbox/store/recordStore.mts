@@ -66,10 +66,11 @@ export class RecordStore {
 		);
 	}
 
+	/** The oldest record with the key. The contract leaves open which one an upsert changes. */
 	getByKey(table: Table, key: string): StoredRecord | undefined {
 		return toRecord(
 			this.#database.get<Row>(
-				`SELECT ${columns} FROM records r WHERE r.tbl = ? AND r.key = ?`,
+				`SELECT ${columns} FROM records r WHERE r.tbl = ? AND r.key = ? ORDER BY r.seq LIMIT 1`,
 				table.number,
 				key,
 			),

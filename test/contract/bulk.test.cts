@@ -93,6 +93,7 @@ describe('a bulk update', () => {
 
 describe('a bulk creation', () => {
 	test('writes the valid records and reports the invalid ones', async () => {
+		await platform.admin.settings({ importKey: 'unique' });
 		const bulk = [
 			{ fields: { code: 'x', name: 'x' } },
 			{ fields: { code: 'y' } },
@@ -130,12 +131,31 @@ describe('a bulk creation', () => {
 		expect(failedAt(response.data.errors)).toEqual([3, 4, 5]);
 	});
 
-	test('with useUpsert requires an import key', async () => {
-		const table = { internalName: 'plain', fields: [{ name: 'name', type: 'text' }] };
-		await platform.admin.createTable({ app: 'shop', table });
-		const bulk = [{ fields: { name: 'x' } }];
-		const response = await platform.client.post('/plain/data/bulk', { bulk, useUpsert: true });
-		expect(response.data.errors[0].message).toContain('no import key');
+	test('without a mark, the import key is the first field', async () => {
+		const fields = ['name', 'city'].map((name) => ({ name, type: 'text' }));
+		await platform.admin.createTable({ app: 'shop', table: { internalName: 'plain', fields } });
+		const upsert = async (...all: object[]) => {
+			const bulk = all.map((each) => ({ fields: each }));
+			return (await platform.client.post('/plain/data/bulk', { bulk, useUpsert: true })).data;
+		};
+		expect((await upsert({ name: 'x' }, { name: 'x', city: 'y' })).bulk).toMatchObject({ insertedCount: 1, updatedCount: 1 });
+		expect((await upsert({ city: 'y' })).errors[0].message).toContain("'name' is the import key");
+	});
+
+	test.each([
+		['notUnique', 2, 0],
+		['unique', 1, 1],
+	])('importKey %s: a plain create of an existing key inserts %d more', async (importKey, inserted, rejected) => {
+		await platform.admin.settings({ importKey });
+		const bulk = [{ fields: { code: 'a', name: 'second' } }, { fields: { code: 'q', name: 'q' } }];
+		const { data: response } = await platform.client.post(`${data}/bulk`, { bulk });
+		expect(response.bulk.insertedCount).toBe(inserted);
+		expect(response.errors ?? []).toHaveLength(rejected);
+		const upsert = { bulk: [{ fields: { code: 'a', price: 6 } }], useUpsert: true };
+		expect((await platform.client.post(`${data}/bulk`, upsert)).data.bulk).toMatchObject({ insertedCount: 0, updatedCount: 1 });
+		// Of several, the oldest.
+		const prices = (await stored()).filter(({ fields }) => fields.code === 'a').map(({ fields }) => fields.price);
+		expect(prices).toEqual([6, undefined].slice(0, inserted));
 	});
 
 	test.each<[string, unknown, unknown, unknown]>([
@@ -163,6 +183,7 @@ describe('a bulk creation', () => {
 		const filter = [{ field: 'key', operator: '===', value: String(same) }];
 		const found = (await platform.client.post('/keyed/data/filter', { filter })).data.data;
 		expect(found.map((record: StoredRecord) => record.fields.name)).toEqual(['b']);
+		await platform.admin.settings({ importKey: 'unique' });
 		const again = await platform.client.post('/keyed/data', { fields: { key: same } });
 		expect(again.data.errors[0].message).toContain('must be unique');
 	});

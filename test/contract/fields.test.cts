@@ -28,6 +28,8 @@ beforeAll(async () => {
 				{ name: 'chat', type: 'chat' },
 				{ name: 'link', type: 'schema_link', metadata: { linkTableId: 'types' } },
 				{ name: 'links', type: 'schema_link', metadata: { linkTableId: 'types', multiple: true } },
+				{ name: 'shown', type: 'schema_link', metadata: { linkTableId: 'types', filterableFields: ['text', 'number'] } },
+				{ name: 'counted', type: 'schema_link', metadata: { linkTableId: 'types', multiple: true, filterableFields: ['text', 'number'] } },
 				{ name: 'button', type: 'buttonform' },
 				{ name: 'system', type: 'system_type', metadata: { source: 'created' } },
 				{ name: 'sum', type: 'calculated', metadata: { template: '{text}!' } },
@@ -76,6 +78,8 @@ test.each<[string, unknown, unknown]>([
 	['price', 9.99, 9.99],
 	['link', null, null],
 	['link', { id: null }, null],
+	['link', {}, null],
+	['links', { add: [], remove: [] }, { count: 0, url: expect.any(String) }],
 ])('%s accepts %j and returns %j', async (name, value, expected) => {
 	expect(await written(name, value)).toEqual(expected);
 });
@@ -123,6 +127,7 @@ test.each<[string, unknown, string]>([
 	['chat', { messages: [{}] }, 'text'],
 	['link', 'x', 'object'],
 	['link', { id: 'x' }, 'does not exist'],
+	['link', { name: 'x' }, 'id that is a string'],
 	['links', { add: ['x'] }, 'does not exist'],
 	['links', ['x'], 'object'],
 	['button', 'x', 'never holds data'],
@@ -249,12 +254,51 @@ test('links are returned as a URL and changed by adding and removing', async () 
 	const make = async (fields: object) => (await platform.client.post(data, { fields })).data.data;
 	const [a, b] = [await make({ text: 'a' }), await make({ text: 'b' })];
 	const c = await make({ link: { id: a.id }, links: { add: [a.id, b.id, a.id] } });
-	expect(c.fields.link).toEqual({ id: a.id, url: expect.stringContaining(a.id) });
+	expect(c.fields.link).toEqual({ ...a, fields: {}, url: expect.stringContaining(a.id) });
 	expect(c.fields.links.count).toBe(2);
 	const change = { link: c.fields.link, links: { remove: [a.id] } };
 	const after = (await platform.client.patch(`${data}/${c.id}`, { fields: change })).data.data;
 	expect(after.fields.links.count).toBe(1);
 	expect((await platform.client.get(after.fields.links.url)).data.data).toEqual([b]);
+});
+
+test('links show fields of their records, in the form of the settings', async () => {
+	const make = async (fields: object) => (await platform.client.post(data, { fields })).data.data;
+	const [a, b] = [await make({ text: 'a', number: 1 }), await make({ text: 'b', number: 2 })];
+	const { id } = await make({ shown: { id: a.id }, counted: { add: [a.id, b.id] } });
+	const read = async (settings = {}) => {
+		await platform.admin.settings(settings);
+		const { shown, counted } = (await platform.client.get(`${data}/${id}`)).data.data.fields;
+		checkFieldValue('schema_link', 'read', shown);
+		checkFieldValue('schema_link', 'read', counted);
+		return { shown, counted };
+	};
+	const url = expect.any(String);
+	const fields = { text: { _$$list: 'a, b' }, number: { _$$list: '1, 2', _$$sum: 3 } };
+	expect(await read()).toEqual({ shown: { ...a, fields: { text: 'a', number: 1 }, url }, counted: { count: 2, ver: 0, fields, url } });
+	const { shown, counted } = await read({ links: 'flat', linkLists: 'withoutUrl' });
+	expect({ shown, counted }).toEqual({ shown: { text: 'a', number: 1, id: a.id, url }, counted: { count: 2, ver: 0, fields } });
+	for (const value of [shown, { id: a.id }]) checkFieldValue('schema_link', 'write', value);
+	await platform.admin.settings({ links: 'nested', linkLists: 'withUrl' });
+});
+
+test('a definition has undocumented metadata only with definition full', async () => {
+	const metadata = async () => {
+		const { items } = (await platform.client.get('/apps/crm/tables/deals')).data.data;
+		const byName = new Map<string, object>(items.map((item: { name: string; metadata: object }) => [item.name, item.metadata]));
+		return [byName.get('number'), byName.get('company'), byName.get('people')];
+	};
+	const [tables] = [(await platform.client.get('/apps/crm/tables')).data.data];
+	const [companies, contacts] = tables.map((table: { id: string }) => table.id);
+	const company = { filterableFields: ['name'] };
+	expect(await metadata()).toEqual([
+		{ required: true, importKey: true },
+		{ ...company, linkTableId: companies },
+		{ linkTableId: contacts, multiple: true },
+	]);
+	await platform.admin.settings({ definition: 'documented' });
+	expect(await metadata()).toEqual([{ required: true }, company, {}]);
+	await platform.admin.settings({ definition: 'full' });
 });
 
 test('a checklist has counts, and keeps ids that are not sent', async () => {

@@ -129,6 +129,8 @@ test('items for one record are merged before the rules apply', async () => {
 });
 
 test('a record that another client creates between look-up and write keeps what the rules say', async () => {
+	// Otherwise it would be created a second time.
+	await harness.settings({ importKey: 'unique' });
 	let isCreated = false;
 	other.before((target) => {
 		if (isCreated || !target.endsWith('/data/bulk')) return undefined;

@@ -100,8 +100,8 @@ test('no items at all: nothing happens', async () => {
 test('a table without an import key cannot be upserted into', async () => {
 	const run = { table: 'notes', items: [note('a'), note('b')] };
 	const stopped = await harness.run('upsert', run);
-	expect(stopped.error?.message).toBe("Table 'Notes' has no import key field");
-	expect(stopped.error?.description).toContain("'Other Fields' under 'Match On'");
+	expect(stopped.error?.message).toBe("The definition of table 'Notes' does not say which field is its import key");
+	expect(stopped.error?.description).toContain("set 'Match On' to 'Other Fields'");
 	const result = await harness.run('upsert', { ...goingOn, ...run });
 	expect(outcomes(result)).toEqual(['failed', 'failed']);
 	expect(await harness.writes()).toEqual([]);

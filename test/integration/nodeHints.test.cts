@@ -44,7 +44,7 @@ const mapper = (key: string, more: IDataObject = {}) => ({
 const keyed = (more?: IDataObject) => mapper(' (import key)', more);
 const keyless = (more?: IDataObject) => mapper('', more);
 
-const NO_KEY = 'The table has no import key to match records by';
+const NO_KEY = "The table's definition does not say which field is its import key";
 const NOT_MAPPED = 'The import key has no value';
 const NO_CONDITION = 'Add a condition';
 

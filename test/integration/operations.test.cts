@@ -64,8 +64,8 @@ const cases: Case[] = [
 	},
 	{
 		operation: 'create',
-		run: () => ({ items: [order(7), order(1), order(9)] }),
-		error: "Field 'number' must be unique",
+		run: () => ({ items: [order(7), order(1, { state: 'lost' }), order(9)] }),
+		error: "'state'",
 		details: { outcome: 'failed', key: '1' },
 		after: [...old, 'Buyer 7', 'Buyer 9'],
 		good: [{ outcome: 'inserted' }, { outcome: 'inserted' }],

@@ -6,7 +6,7 @@ export const fieldOf = (name: string, type = 'text', metadata: FieldMetadata = {
 	name,
 	header: name,
 	type,
-	metadata,
+	metadata: type === 'schema_link' ? { multiple: false, ...metadata } : metadata,
 });
 
 export const tableOf = (...fields: FieldDefinition[]): TableDefinition => ({

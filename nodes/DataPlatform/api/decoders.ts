@@ -76,6 +76,10 @@ function toField(value: unknown): FieldDefinition | null | undefined {
 	// Don't assume text: a number or a list of files would then be written wrongly.
 	const type = (isObject(given) ? text(value.type) : undefined) ?? UNKNOWN_TYPE;
 	const flags = { ...value, ...metadata };
+	// A definition may have only documented metadata, which does not say it.
+	const isKindKnown =
+		type !== 'schema_link' ||
+		['multiple', 'isMultiple', 'linkTableId'].some((name) => name in flags);
 	return {
 		name,
 		header: text(value.header) ?? name,
@@ -86,7 +90,7 @@ function toField(value: unknown): FieldDefinition | null | undefined {
 			readOnly: flag(flags, 'readOnly', 'readonly', 'isReadOnly'),
 			calculated: flag(flags, 'calculated', 'isCalculated'),
 			importKey: flag(flags, 'importKey', 'isImportKey', 'importkey'),
-			multiple: flag(flags, 'multiple', 'isMultiple'),
+			multiple: isKindKnown ? flag(flags, 'multiple', 'isMultiple') : undefined,
 			linkTableId: text(metadata.linkTableId),
 			filterableFields: list(metadata.filterableFields)?.filter((each) => typeof each === 'string'),
 			min: number(metadata.min),

@@ -7,7 +7,7 @@
 import type { ApiClient } from '../transport/client';
 import { addressKey } from './endpoints';
 import { readTable } from './structure';
-import type { TableAddress, TableDefinition } from './types';
+import type { FieldMetadata, TableAddress, TableDefinition } from './types';
 
 const MAX_AGE_MS = 60_000;
 
@@ -19,6 +19,26 @@ export const keptTables = new Map<string, { table: TableDefinition; askedAt: num
 /** Another token may see other fields. */
 const keyOf = (client: ApiClient, address: TableAddress) =>
 	`${client.account} ${addressKey(address)}`;
+
+export type LearnedLink = Pick<FieldMetadata, 'multiple' | 'linkTableId' | 'linkApplication'>;
+
+/** What records showed of a table that its definition does not say. It stays true. */
+interface LearnedFacts {
+	/** By the link field's name. */
+	links: Map<string, LearnedLink>;
+	/** The field by which an upsert was seen to find a record. */
+	importKey?: string;
+}
+
+/** By account and address, as long as the process runs. */
+export const learnedFacts = new Map<string, LearnedFacts>();
+
+export function learnedOf(client: ApiClient, address: TableAddress): LearnedFacts {
+	const key = keyOf(client, address);
+	const facts = learnedFacts.get(key) ?? { links: new Map<string, LearnedLink>() };
+	learnedFacts.set(key, facts);
+	return facts;
+}
 
 /** A definition that was asked for in the last minute; undefined if there is none. */
 export function keptTable(client: ApiClient, address: TableAddress): TableDefinition | undefined {

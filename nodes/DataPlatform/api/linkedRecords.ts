@@ -50,6 +50,12 @@ const idOf = (value: JsonValue | undefined): string | undefined => {
 	return typeof id === 'string' && id !== '' ? id : undefined;
 };
 
+/** The fields that a link shows of its record: in `fields`, or beside its ID. */
+function shownFields(link: JsonValue | undefined): FieldValues {
+	const { fields, id: _id, url: _url, ...beside } = isObject(link) ? link : {};
+	return (isObject(fields) ? fields : beside) as FieldValues;
+}
+
 const pick = (id: string, fields: FieldValues, names: string[]): JsonValue => ({
 	id,
 	...Object.fromEntries(names.map((name) => [name, getOwn<JsonValue>(fields, name) ?? null])),
@@ -101,8 +107,9 @@ export class LinkedRecords {
 		for (const { id, value } of links) {
 			if (known.has(id) || shown.has(id)) continue;
 			// A link already shows some fields of its record: no request if they are all that is needed.
-			if (isObject(value) && names.every((name) => Object.hasOwn(value, name))) {
-				shown.set(id, pick(id, value as FieldValues, names));
+			const fields = shownFields(value);
+			if (names.every((name) => Object.hasOwn(fields, name))) {
+				shown.set(id, pick(id, fields, names));
 			} else missing.add(id);
 		}
 		await this.readByIds([...missing], inclusion.target.at, names, known);

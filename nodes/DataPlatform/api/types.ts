@@ -43,9 +43,14 @@ export interface FieldMetadata {
 	maxLength?: number;
 	/** Of a date or time: the application's, once a value needs it; '' if it is unknown. */
 	timeZone?: string;
+	/** Of a link: whether it points to many records; undefined if unknown (`learnLinks`). */
 	multiple?: boolean;
-	/** Of a link: the table it points to, and the fields of that table that a filter can use. */
+	/**
+	 * Of a link: the table it points to, its application if known, and the fields of that table that
+	 * a filter can use.
+	 */
 	linkTableId?: string;
+	linkApplication?: string;
 	filterableFields?: string[];
 	/** The choices. */
 	items?: Array<{ value: string; order?: number }>;

@@ -5,9 +5,11 @@
  *     isSuccess({ outcome: 'written' }); // true
  *     outcomeText('notFound'); // 'not found'
  */
+import type { PlatformRecord } from '../api/types';
+import { LABELS } from '../labels';
 import type { ErrorEntry } from '../transport/errorEntries';
 import { ServiceError } from '../transport/errors';
-import type { ItemOutcome, Outcome, PlanOptions, WriteMode } from './terms';
+import type { Entry, ItemOutcome, Outcome, PlanOptions, WriteMode } from './terms';
 
 interface OutcomeKind {
 	/** Whether the record is as the item wants it. The other outcomes are errors. */
@@ -86,6 +88,25 @@ export const notSentItem = (cause: ServiceError): ItemOutcome => ({
 	message: `Not sent, the run stopped before: ${cause.message}`,
 	notAttempted: true,
 });
+
+/** How many matching records an error names. */
+export const MATCHES_SHOWN = 5;
+
+/** A key in quotation marks. A key of several fields has them already. */
+export const quoted = (key: string) => (key.startsWith('"') ? key : `'${key}'`);
+
+/** The outcome of an item that matches several records. */
+export function severalMatch({ key }: Entry, found: PlatformRecord[]): ItemOutcome {
+	const ids = found.slice(0, MATCHES_SHOWN).map(({ id }) => `'${id}'`);
+	// If there are many records, not all were read.
+	const isCut = found.length > MATCHES_SHOWN;
+	const count = isCut ? `More than ${MATCHES_SHOWN}` : String(found.length);
+	return {
+		outcome: 'failed',
+		message: `${count} records match ${quoted(key!)}: ${ids.join(', ')}${isCut ? ' and more' : ''}`,
+		hint: `Match on more fields, correct the records, or choose another way under '${LABELS.multipleMatches}' in the options.`,
+	};
+}
 
 const HINT_IF_UNKNOWN: Record<WriteMode, string> = {
 	create:

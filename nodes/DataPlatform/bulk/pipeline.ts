@@ -12,14 +12,17 @@
  * batch size, parallel requests, linked records.
  */
 import type { FieldDefinition, PlatformRecord, TableDefinition } from '../api/types';
+import { MAX_PAGE_SIZE } from '../api/endpoints';
+import { learnedOf } from '../api/keptTables';
 import { importKeyOf } from '../fields';
 import { resolveTimeZone } from '../fields/timeZone';
 import { appendableFields } from '../fields/values';
-import type { ServiceError } from '../transport/errors';
+import { ServiceError, serviceErrorOrThrow } from '../transport/errors';
 import { isObject } from '../transport/json';
 import { listed } from '../transport/messageText';
 import { collect, createPause } from '../transport/pause';
 import type { RequestLimit } from './send/congestion';
+import { proveKey } from './send/proveKey';
 import type { FailureLimit } from './send/failureLimit';
 import type { LinkResolver } from './links/linkResolver';
 import { writeMatched } from './match/writeMatched';
@@ -118,6 +121,7 @@ export class WritePipeline {
 		this.links.startPortion();
 		const all = await collect(rows);
 		await resolveTimeZone(this.target, all.map(valuesOfRow));
+		await this.links.learnFor(table, all);
 		const plan = await planInTurns(
 			table,
 			linkRules.size > 0 ? await this.links.resolve(table, all, linkRules, createsRows) : all,
@@ -200,15 +204,44 @@ export class WritePipeline {
 					},
 					session,
 				)
-			: await writeMany(
-					target,
-					plan.records,
-					options,
-					(record, outcome) => outcomes.report(record.index, [outcome], record),
-					session,
+			: await this.writeProven(plan.records, (record, outcome) =>
+					outcomes.report(record.index, [outcome], record),
 				);
 		outcomes.reportMerged();
 		return { plan, stopped };
+	}
+
+	/**
+	 * Writes records. If the user named the import key, it is proven first: with a record that exists,
+	 * else with the first one that can be written.
+	 */
+	private async writeProven(records: Entry[], onOutcome: OnOutcome) {
+		const { target, options, session } = this;
+		const facts = learnedOf(target.client, target.at);
+		const key = importKeyOf(target.table);
+		let next = 0;
+		let stopped: ServiceError | undefined;
+		if (options.provesKey && key && facts.importKey !== key.name) {
+			const { at, client } = target;
+			const first = records.slice(0, MAX_PAGE_SIZE);
+			const found = await lookUp(client, at, [key], first, 'keys').catch(serviceErrorOrThrow);
+			// A token may write and not read.
+			if (found instanceof ServiceError && found.delivery !== 'rejected') stopped = found;
+			const matches = found instanceof ServiceError ? undefined : found;
+			let proof = first.find((record) => matches?.get(record)?.[0]);
+			for (; !proof && next < records.length && !stopped; next += 1) {
+				const record = records[next]!;
+				const note: OnOutcome = (entry, outcome) => {
+					if (isSuccess(outcome)) proof = record;
+					onOutcome(entry, outcome);
+				};
+				stopped = await writeMany(target, [record], options, note, session);
+			}
+			if (proof && !stopped) stopped = await proveKey(target, key, proof, next === 0);
+			if (proof && !stopped) facts.importKey = key.name;
+		}
+		const rest = records.slice(next);
+		return (await writeMany(target, rest, options, onOutcome, session, stopped)) ?? stopped;
 	}
 
 	/**
@@ -301,5 +334,6 @@ export async function planOne(
 	linkRules: LinkRules,
 	planning: PlanOptions,
 ): Promise<Plan> {
+	await links.learnFor(table, [row]);
 	return planRecords(table, await links.resolve(table, [row], linkRules), planning);
 }

@@ -63,4 +63,6 @@ export interface Task {
 export interface RowTask extends Task {
 	planning: PlanOptions;
 	linkRules: LinkRules;
+	/** The user named the import key: whether it is the platform's is proven before items are sent. */
+	provesKey?: boolean;
 }

@@ -6,14 +6,14 @@ import { nameList } from '../transport/messageText';
 import type { FieldType } from './fieldType';
 import { checkbox } from './types/checkbox';
 import { files } from './types/files';
-import { linkToMany, linkToOne } from './types/link';
+import { linkOfUnknownKind, linkToMany, linkToOne } from './types/link';
 import { texts } from './types/list';
 import { decimal, integer, money, percentage } from './types/number';
 import { chat, checklist, moneyWithCurrency, urlLink } from './types/structured';
 import { choice, displayOnly, readOnly, text, unknownType, untyped } from './types/text';
 import { date, datetime } from './types/time';
 
-/** By the platform's name for the type. A link to many records uses `linkToMany` instead. */
+/** By the platform's name for the type. `schema_link` is for links of unknown kind. */
 export const FIELD_TYPES: Readonly<Record<string, FieldType>> = {
 	text,
 	long_text: text,
@@ -33,7 +33,7 @@ export const FIELD_TYPES: Readonly<Record<string, FieldType>> = {
 	url_link: urlLink,
 	checklist,
 	chat,
-	schema_link: linkToOne,
+	schema_link: linkOfUnknownKind,
 	picture: files,
 	file: files,
 	buttonform: displayOnly,
@@ -51,7 +51,9 @@ const TYPES: ReadonlyMap<string, FieldType> = new Map(
 
 /** The field's type. One that this node does not know is compared as text, and written if mapped. */
 export function fieldType({ type, metadata }: FieldDefinition): FieldType {
-	if (type === 'schema_link' && metadata.multiple) return linkToMany;
+	if (type === 'schema_link' && metadata.multiple !== undefined) {
+		return metadata.multiple ? linkToMany : linkToOne;
+	}
 	if (type === UNKNOWN_TYPE) return untyped;
 	return TYPES.get(type) ?? unknownType;
 }
@@ -69,7 +71,7 @@ export const isWritable = (field: FieldDefinition) =>
 export const isUnknown = (field: FieldDefinition) =>
 	[unknownType, untyped].includes(fieldType(field));
 
-/** True for a link to several records as it was read, `{"count":2,"url":"…"}`: it can't be written. */
+/** True for a link to many records as it was read, `{"count":2,"url":"…"}`: it can't be written. */
 export const isOnlyRead = (field: FieldDefinition, value: unknown): boolean =>
 	fieldType(field).isOnlyRead?.(value) === true;
 

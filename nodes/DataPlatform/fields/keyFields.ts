@@ -7,11 +7,19 @@ import { InputError } from '../transport/errors';
 import { importKeyOf, isWritable } from './index';
 import { canBeKey } from './values';
 
-export const noImportKey = ({ header }: TableDefinition, parameter?: string) =>
-	new InputError(`Table '${header}' has no import key field`, {
+export const noImportKey = ({ header, fields: [first] }: TableDefinition, parameter?: string) =>
+	new InputError(`The definition of table '${header}' does not say which field is its import key`, {
 		field: parameter,
-		hint: `Choose 'Other Fields' under '${LABELS.matchOn}' and the fields that identify a record, or mark a field as import key in the platform.`,
+		hint: `Choose it under '${LABELS.importKey}' in the options; unless it was changed in the platform, it is the first field${first ? `, '${first.name}'` : ''}. To find records by other fields, set '${LABELS.matchOn}' to 'Other Fields'.`,
 	});
+
+/** The table with its import key marked, if its definition marks none. @throws {InputError} */
+export function withImportKey(table: TableDefinition, named?: string): TableDefinition {
+	const key = keyField(table, named);
+	const mark = (field: FieldDefinition) =>
+		field === key ? { ...field, metadata: { ...field.metadata, importKey: true } } : field;
+	return key === importKeyOf(table) ? table : { ...table, fields: table.fields.map(mark) };
+}
 
 /**
  * The field that records are found by. It is the one that the table marks, because the platform

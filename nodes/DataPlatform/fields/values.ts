@@ -4,13 +4,18 @@
  */
 import type { FieldDefinition, FieldValues, JsonValue } from '../api/types';
 import { getOwn, isObject } from '../transport/json';
-import { problem } from './convert';
+import { isPlainObject, problem } from './convert';
 import { isCleared, type Converted } from './fieldType';
 import { fieldType } from './index';
 import { unknownType } from './types/text';
 
 /** What to do with an empty value: `''`, `null`, `[]`. `undefined` is never sent. */
 export type EmptyPolicy = 'leave' | 'clear' | 'error';
+
+/** No value, also `{}` for a link. */
+export const isNothing = ({ type }: FieldDefinition, value: unknown) =>
+	isCleared(value) ||
+	(type === 'schema_link' && isPlainObject(value) && Object.keys(value).length === 0);
 
 /**
  * Converts one value for one field.
@@ -23,7 +28,7 @@ export function toFieldValue(
 	empty: EmptyPolicy,
 ): Converted | 'leave' {
 	if (value === undefined) return 'leave';
-	if (isCleared(value)) {
+	if (isNothing(field, value)) {
 		if (empty === 'leave') return 'leave';
 		return empty === 'clear' ? { value: null } : problem('is empty');
 	}

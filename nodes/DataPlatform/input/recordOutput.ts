@@ -3,8 +3,8 @@
  */
 import type { IDataObject } from 'n8n-workflow';
 
-import type { FieldValues, PlatformRecord } from '../api/types';
-import { omitUndefined } from '../transport/json';
+import type { FieldValues, JsonValue, PlatformRecord } from '../api/types';
+import { isObject, omitUndefined } from '../transport/json';
 
 /** An agent reads every record that it gets, and can't take all of a large table. */
 export const MAX_AGENT_RECORDS = 200;
@@ -34,11 +34,19 @@ export const prefixedName = (field: string): string =>
 export const unprefixedName = (name: string): string =>
 	name.startsWith(PREFIX) && PREFIXED.test(name) ? name.slice(PREFIX.length) : name;
 
-function withPrefixes(fields: FieldValues): FieldValues {
-	const names = Object.keys(fields);
-	// Most records have no such names and need no copy.
-	if (!names.some((name) => PREFIXED.test(name))) return fields;
-	return Object.fromEntries(names.map((name) => [prefixedName(name), fields[name]!]));
+/** A link that has its record's fields in `fields`, with them beside its ID. */
+function flatLink(value: JsonValue): JsonValue {
+	if (!isObject(value) || typeof value.id !== 'string' || !isObject(value.fields)) return value;
+	return { ...(value.fields as FieldValues), id: value.id, url: value.url };
+}
+
+function flatFields(fields: FieldValues): FieldValues {
+	const entries = Object.entries(fields);
+	const flat = entries.map(([name, value]) => [prefixedName(name), flatLink(value)] as const);
+	// Most records are flat and need no copy.
+	if (flat.every(([name, value], at) => name === entries[at]![0] && value === entries[at]![1]))
+		return fields;
+	return Object.fromEntries(flat);
 }
 
 /** What is known about a record that was written. */
@@ -56,7 +64,7 @@ const nested: RecordOutput = ({ id, created, modified, ver, fields }, first) =>
  * with a reserved name gets a prefix.
  */
 const simplified: RecordOutput = ({ id, created, modified, ver, fields = {} }, first) =>
-	omitUndefined({ ...first, ...(withPrefixes(fields) as IDataObject), id, created, modified, ver });
+	omitUndefined({ ...first, ...(flatFields(fields) as IDataObject), id, created, modified, ver });
 
 /** The shape of records in the output. */
 export const recordOutput = (isSimple: boolean): RecordOutput => (isSimple ? simplified : nested);

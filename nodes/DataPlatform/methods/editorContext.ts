@@ -17,7 +17,7 @@ import {
 	type TableParameter,
 } from '../parameters/select/table';
 import type { LinkTarget } from '../api/linkedRecords';
-import type { FieldDefinition, TableDefinition } from '../api/types';
+import type { FieldDefinition, TableAddress, TableDefinition } from '../api/types';
 import type { ApiClient } from '../transport/client';
 import { readTable } from '../api/structure';
 import { escapedHtml } from '../transport/messageText';
@@ -48,9 +48,13 @@ export class Editor {
 
 	/** The chosen table's definition; undefined if none is chosen yet. @throws {ServiceError} */
 	async table(): Promise<TableDefinition | undefined> {
-		const chosen = optionalTable.of(this.panel, 0);
-		if (chosen === '') return undefined;
-		return await readTable(this.client, { application: this.application, table: chosen });
+		const { tableAddress } = this;
+		return tableAddress.table === '' ? undefined : await readTable(this.client, tableAddress);
+	}
+
+	/** The address of the chosen table; '' if none is chosen yet. @throws {InputError} */
+	get tableAddress(): TableAddress {
+		return { application: this.application, table: optionalTable.of(this.panel, 0) };
 	}
 
 	/** The field chosen in the same entry of a collection. */
@@ -60,10 +64,10 @@ export class Editor {
 
 	/** The table that a link field of the chosen table points to. @throws {ServiceError} */
 	async linked(field: FieldDefinition): Promise<LinkTarget> {
-		const source = { application: this.application, table: '' };
 		return await linkedTable(
+			this.client,
 			async (address) => await readTable(this.client, address),
-			source,
+			this.tableAddress,
 			field,
 		);
 	}

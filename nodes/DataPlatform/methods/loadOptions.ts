@@ -94,7 +94,9 @@ const incomingLinks = tableList(async (chosen, { application, client }) => {
 	const lists = await Promise.all(names.map(async (name) => await readTables(client, name)));
 	return lists.flat().flatMap(({ header, internalName, fields }) =>
 		fields
-			.filter((field) => isLink(field) && field.metadata.linkTableId === chosen.id)
+			.filter(
+				(field) => isLink(field) && [undefined, chosen.id].includes(field.metadata.linkTableId),
+			)
 			.map((field) => ({
 				name: `${header}: ${field.header}`,
 				value: `${internalName}.${field.name}`,
@@ -168,6 +170,8 @@ const getChoices = besideList((field) =>
 	}),
 );
 
+const getMatchFields = fieldList((field) => isWritable(field) && canBeKey(field));
+
 const getFields = fieldList(holdsData);
 
 /** The nodes' `methods`. */
@@ -190,6 +194,7 @@ export const loadOptions = {
 			fields.filter(holdsData).flatMap((field) => [option(field), ...linkedOptions(field)]),
 		),
 	),
+	getImportKeyFields: withEmpty(CHOOSE_FIELD, getMatchFields),
 	getIncomingLinks: withEmpty('Choose a Link Field', incomingLinks),
 	getLinkFields: tableList(({ fields }) => {
 		const links = fields.filter(isLink).map(option);
@@ -199,7 +204,7 @@ export const loadOptions = {
 	getLinkedDataFields: linkedFieldList(() => true),
 	/** The fields by which linked records can be found. */
 	getLinkedFields: withEmpty(CHOOSE_FIELD, linkedFieldList(canBeKey)),
-	getMatchFields: fieldList((field) => isWritable(field) && canBeKey(field)),
+	getMatchFields,
 	getOperators: besideList((field) => OPERATOR_LISTS[field ? fieldType(field).comparison : 'any']),
 	getSavedViews: withEmpty(
 		'None',

@@ -5,6 +5,7 @@ import type { ResourceMapperField, ResourceMapperFields } from 'n8n-workflow';
 
 import type { FieldDefinition, JsonValue, PlatformRecord, TableDefinition } from '../api/types';
 import { importKeyOf, isWritable, fieldType } from '../fields';
+import { learnLinks } from '../api/learnLinks';
 import { readRecords } from '../api/readRecords';
 import type { EditorChoice } from '../fields/fieldType';
 import { IMPORT_KEY_MARK, linkMark } from '../fields/columnMarks';
@@ -100,7 +101,8 @@ async function linkedChoices(
 	fields: FieldDefinition[],
 	rules: LinkRules,
 ): Promise<Map<string, EditorChoice[]>> {
-	const links = fields.filter((field) => isLink(field) && !field.metadata.multiple);
+	await learnLinks(editor.client, editor.tableAddress, fields).catch(() => undefined);
+	const links = fields.filter((field) => isLink(field) && field.metadata.multiple === false);
 	const lists = await Promise.all(
 		links.slice(0, MAX_LISTED_LINKS).map(async (field) => {
 			const choices = choicesOf(editor, field, rules.get(field.name));

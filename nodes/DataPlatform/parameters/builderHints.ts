@@ -26,7 +26,7 @@ export const HINTS: Readonly<Record<string, string>> = {
 		"With 'value': eq, neq, exactly, contains, notcontains, startswith, endswith, gt, gte, lt, lte, in, notin. With 'choice': is, isNot. With 'choices': isOneOf, isNoneOf. Without a value: empty, notempty, currentuser, duplicity. For checkboxes and dropdowns use is and isOneOf.",
 	value: "Always a string, such as '18', 'true' or '2026-01-31'.",
 	matchOn:
-		"'importKey' works only if the table marks a field as its import key. If the user names a field to match on, use 'fields' and 'matchFields', unless it is that key.",
+		"'importKey' works only if the table's definition marks a field as its import key, or the option 'importKey' names it. If the user names a field to match on, use 'fields' and 'matchFields', unless it is that key.",
 	missingRecords: `'delete': ${ON_REQUEST.toLowerCase()} With 'setFields' or 'delete', filter to the part of the table that the input stands for.`,
 	maxRecordsToRemove: 'A guard, not a page size. Keep the default unless the user gives a number.',
 	maxShareToRemove: 'A guard in percent. Keep the default unless the user gives a number.',

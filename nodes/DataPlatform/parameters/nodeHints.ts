@@ -8,6 +8,7 @@ import { IMPORT_KEY_MARK } from '../fields/columnMarks';
 import { allowAll } from './select/deleting';
 import { filterMode } from './select/filter';
 import { matchOn } from './write/matchRules';
+import { importKey } from './write/writing';
 
 const MATCHED_ON_IMPORT_KEY =
 	'["sync", "update", "upsert"].includes($parameter["operation"]) && $parameter["matchOn"] === "importKey"';
@@ -19,7 +20,7 @@ const IS_STARTED =
 	'Object.values($parameter["columns"].value || {}).some((value) => value !== null && value !== "")';
 
 const noImportKey: NodeHint = {
-	message: `The table has no import key to match records by. Choose another way under ${matchOn}, or mark a field as import key in the platform.`,
+	message: `The table's definition does not say which field is its import key. Choose it under ${importKey} in the options, or another way under ${matchOn}.`,
 	type: 'warning',
 	displayCondition: `={{ ${MATCHED_ON_IMPORT_KEY} && ${FIELDS} && !${KEY} && !$parameter["options"]?.matching?.settings?.importKey }}`,
 	whenToDisplay: 'always',

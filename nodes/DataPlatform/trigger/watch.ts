@@ -4,7 +4,7 @@
 import type { INodeExecutionData, IPollFunctions } from 'n8n-workflow';
 
 import type { RecordQuery } from '../api/pages';
-import type { PlatformRecord, TableAddress } from '../api/types';
+import type { JsonValue, PlatformRecord, TableAddress } from '../api/types';
 import { shortHash } from '../api/packing';
 import type { Change, ChangeKind, ChangeOptions } from '../changes/tracker';
 import { CREDENTIAL } from '../run/createClient';
@@ -27,7 +27,7 @@ import { filterOf, timesInUtc } from '../parameters/select/filter';
 import { fieldsToLoad, outputOf, queryHint, savedView } from '../parameters/select/reading';
 import { tableOf } from '../parameters/select/table';
 import { baseOrigin } from '../transport/allowedOrigins';
-import { getOwn } from '../transport/json';
+import { getOwn, isObject } from '../transport/json';
 import type { TriggerParameters } from './parameters';
 
 const KINDS: Record<ReturnType<typeof triggerOn.of>, ChangeKind[]> = {
@@ -69,12 +69,19 @@ export interface Watch {
 
 const hash = (value: unknown, length = 22) => shortHash(JSON.stringify(value), length);
 
+/** Of a link, not what it shows of its record: that may have changed alone. */
+function watchedPart(value: JsonValue) {
+	if (!isObject(value)) return value;
+	if (typeof value.id === 'string') return value.id;
+	return typeof value.count === 'number' ? [value.count, value.fields] : value;
+}
+
 const digestOf =
 	(fields: string[], missing: Set<string>) =>
 	(record: PlatformRecord): string => {
 		for (const name of fields) if (!Object.hasOwn(record.fields, name)) missing.add(name);
 		return hash(
-			fields.map((name) => getOwn(record.fields, name) ?? null),
+			fields.map((name) => watchedPart(getOwn(record.fields, name) ?? null)),
 			11,
 		);
 	};

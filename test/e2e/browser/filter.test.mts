@@ -113,7 +113,7 @@ test('Delete Many: the choices of a dropdown are picked from a list, and the hin
 	await takePicture(editor.page, 'choices');
 });
 
-test('if a table has no import key, a hint says so until other fields are chosen to match on, and the mapping stays', async () => {
+test('if a table’s import key is unknown, a hint says so until other fields are chosen to match on, and the mapping stays', async () => {
 	await editor.n8n.sandbox.admin.createTable({
 		app: 'crm',
 		table: {
@@ -126,7 +126,7 @@ test('if a table has no import key, a hint says so until other fields are chosen
 		},
 	});
 	await openPanel('upsert', locator('notes', 'Notes'));
-	const hint = editor.page.getByText('The table has no import key to match records by.');
+	const hint = editor.page.getByText("The table's definition does not say which field is its import key.");
 	await hint.waitFor();
 	const title = byId('parameter-input-title').getByRole('textbox');
 	await title.fill('Kept');

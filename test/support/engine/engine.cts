@@ -64,7 +64,9 @@ export function forgetTables() {
 /** As in a new process. */
 function forgetAll({ baseUrl }: Credential, isOrderShown: boolean) {
 	const { recordsInPlace } = require('../../../dist/nodes/DataPlatform/bulk/send/order.js') as { recordsInPlace: Map<string, number> };
+	const { learnedFacts } = require('../../../dist/nodes/DataPlatform/api/keptTables.js') as { learnedFacts: Map<string, unknown> };
 	forgetTables();
+	learnedFacts.clear();
 	recordsInPlace.clear();
 	if (isOrderShown) recordsInPlace.set(new URL(baseUrl).origin, Infinity);
 }

@@ -119,12 +119,7 @@ describe('records are found', () => {
 	test.each<[string, IDataObject, INodeParameters, boolean]>([
 		['by the platform itself', { name: 'Ada', age: 5 }, {}, true],
 		['by the platform itself, if its key is named', { name: 'Ada', age: 5 }, { matchOn: 'fields', matchFields: ['name'] }, true],
-		[
-			'by the platform itself, if the first of several would be taken',
-			{ name: 'Ada', age: 5 },
-			{ options: { multipleMatches: 'first' } },
-			true,
-		],
+		['by a look-up, if the first of several is meant', { name: 'Ada', age: 5 }, { options: { multipleMatches: 'first' } }, false],
 		['by a look-up, if all of several are meant', { name: 'Ada', age: 5 }, { options: { multipleMatches: 'all' } }, false],
 		[
 			'by a look-up, if another field is named beside its key',
@@ -145,7 +140,7 @@ describe('records are found', () => {
 			'a table without a key',
 			UPSERT,
 			{ table: { __rl: true, mode: 'id', value: 'keyless' } },
-			"Table 'Keyless' has no import key field",
+			"The definition of table 'Keyless' does not say which field is its import key",
 			'Match On',
 		],
 		['no field', UPSERT, { matchOn: 'fields', matchFields: ' , ' }, "'Match Field Names or IDs' is empty", 'Match Field Names or IDs'],

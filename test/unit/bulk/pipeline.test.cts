@@ -282,7 +282,7 @@ describe('linked records', () => {
 	});
 
 	test('are created for matched records of a table without an import key', async () => {
-		const fields = people.fields.map((field) => ({ ...field, metadata: {} }));
+		const fields = people.fields.map((field) => ({ ...field, metadata: { ...field.metadata, importKey: false } }));
 		const table = { ...people, fields };
 		const { write } = setUp({ table, matching: onName, links: 'create' });
 		expect((await write([{ name: 'Ada', company: 'New' }])).records).toEqual([{ name: 'Ada', company: { id: 'new1' } }]);

@@ -82,6 +82,8 @@ async function writeRows(
 		importKey: writing.importKey,
 		isFromInput: mapping === undefined,
 	});
+	// Before cells are read: a link to many takes a list.
+	await links.learn(table.fields);
 	const isCsv = format === 'csv';
 	const reading = { table, mapping, planning, hasId, form: texts, formulaGuard };
 	const reader = withField(mappingMode, () => new RowReader(reading, isCsv ? header : undefined));

@@ -9,7 +9,7 @@ import { omitUndefined } from '../../transport/json';
 function fieldOutput(field: FieldDefinition): IDataObject {
 	const { name, header, type, metadata } = field;
 	const { description, required = false, min, max, maxLength, items } = metadata;
-	const { multiple = false, linkTableId, filterableFields } = metadata;
+	const { multiple, linkTableId, filterableFields } = metadata;
 	return omitUndefined({
 		name,
 		header,

@@ -45,8 +45,8 @@ function linkKey(
 	}
 	if (!canBeKey(key)) return `records can't be found by '${key.name}' (${key.type})`;
 	if (ifNotFound === 'create') {
-		if (key !== marked) {
-			return `records of '${table.header}' are created only by their import key${marked ? ` '${marked.name}'` : ', which it does not have'}`;
+		if (marked && key !== marked) {
+			return `records of '${table.header}' are created only by their import key '${marked.name}'`;
 		}
 		const required = table.fields.filter(
 			(other) => other !== key && other.metadata.required && isWritable(other),

@@ -8,10 +8,14 @@
  */
 import type { LinkTarget } from '../../api/linkedRecords';
 import type { FieldDefinition, TableDefinition } from '../../api/types';
+import { linksOfUnknownKind } from '../../api/learnLinks';
+import { importKeyOf } from '../../fields';
 import { showValue } from '../../fields/convert';
+import { isNothing } from '../../fields/values';
 import type { ApiClient } from '../../transport/client';
 import { forEachConcurrent } from '../../transport/concurrency';
 import { InputError, ServiceError } from '../../transport/errors';
+import { getOwn, isObject } from '../../transport/json';
 import {
 	catalogOf,
 	lookUpMissing,
@@ -50,11 +54,25 @@ export class LinkResolver {
 	/** How many linked records this run created. */
 	createdCount = 0;
 
-	/** @param targetOf returns the table that a link field points to */
+	/**
+	 * @param targetOf returns the table that a link field points to
+	 * @param learn completes what the definition does not say of link fields
+	 */
 	constructor(
 		private readonly client: ApiClient,
 		private readonly targetOf: (field: FieldDefinition) => Promise<LinkTarget>,
+		readonly learn: (fields: FieldDefinition[]) => Promise<void> = async () => {},
 	) {}
+
+	/** Learns whether links point to one record or to many, if that decides what rows' values mean. */
+	async learnFor({ fields }: TableDefinition, rows: PlanInput[]) {
+		const unknown = linksOfUnknownKind(fields).filter((field) => {
+			const isGiven = ({ values }: PlanInput) =>
+				isObject(values) && !isNothing(field, getOwn(values, field.name));
+			return rows.some(isGiven);
+		});
+		if (unknown.length > 0) await this.learn(unknown);
+	}
 
 	/**
 	 * Forgets which records were missing: those that rows needed exist now. Called before each portion
@@ -208,7 +226,8 @@ export class LinkResolver {
 			{ client: this.client, at, table },
 			entries,
 			{
-				mode: 'upsert',
+				// A definition may not mark the import key. They were looked up.
+				mode: importKeyOf(table) ? 'upsert' : 'create',
 				batchBytes,
 				batchSize: 0,
 				parallelRequests: 0,

@@ -2,8 +2,7 @@
 import type { FieldDefinition, JsonValue, TableDefinition } from '../../api/types';
 import { isOnlyRead, isWritable } from '../../fields';
 import { fromJsonText, isPlainObject, showValue } from '../../fields/convert';
-import { isCleared } from '../../fields/fieldType';
-import { keyProblem, keyText, toFieldValue } from '../../fields/values';
+import { isNothing, keyProblem, keyText, toFieldValue } from '../../fields/values';
 import { getOwn, isObject } from '../../transport/json';
 import type { Entry, PlanInput } from '../terms';
 
@@ -36,12 +35,13 @@ export function readLinks(
 ): LinkValue | { problem: string } | undefined {
 	const raw = isObject(values) ? getOwn(values, field.name) : undefined;
 	// Planning deals with values that the platform only shows.
-	if (isCleared(raw) || isOnlyRead(field, raw)) return undefined;
-	if (!field.metadata.multiple) return { isMany: false, add: [toLink(raw)], remove: [] };
+	if (isNothing(field, raw) || isOnlyRead(field, raw)) return undefined;
+	const { multiple } = field.metadata;
+	if (multiple === false) return { isMany: false, add: [toLink(raw)], remove: [] };
 	const value = fromJsonText(raw);
 	if (Array.isArray(value)) return { isMany: true, add: value.map(toLink), remove: [] };
 	if (!isPlainObject(value) || isId(value.id)) {
-		return { isMany: true, add: [toLink(value)], remove: [] };
+		return { isMany: multiple === true, add: [toLink(value)], remove: [] };
 	}
 	const { add = [], remove = [] } = value;
 	const isChange = 'add' in value || 'remove' in value;

@@ -1,6 +1,7 @@
 /** What to do with each item, by the records that it matches. Pure. */
 import type { PlatformRecord } from '../../api/types';
 import { asPlanned } from '../entry';
+import { MATCHES_SHOWN, quoted, severalMatch } from '../outcome';
 import type { MatchRules } from '../writeTask';
 import type { Entry, ItemOutcome, ResolvedEntry } from '../terms';
 import { LABELS } from '../../labels';
@@ -14,26 +15,8 @@ export interface Decision {
 	outcomes: ResolvedEntry[];
 }
 
-/** How many matching records an error names. */
-const MATCHES_SHOWN = 5;
-
 /** How many matching records of an item matter, by *Multiple Matches*. */
 export const MATCHES_NEEDED = { error: MATCHES_SHOWN + 1, first: 1, all: Infinity } as const;
-
-const several = ({ key }: Entry, found: PlatformRecord[]): ItemOutcome => {
-	const ids = found.slice(0, MATCHES_SHOWN).map(({ id }) => `'${id}'`);
-	// If there are many records, not all were read.
-	const isCut = found.length > MATCHES_SHOWN;
-	const count = isCut ? `More than ${MATCHES_SHOWN}` : String(found.length);
-	return {
-		outcome: 'failed',
-		message: `${count} records match ${quoted(key!)}: ${ids.join(', ')}${isCut ? ' and more' : ''}`,
-		hint: `Match on more fields, correct the records, or choose another way under '${LABELS.multipleMatches}' in the options.`,
-	};
-};
-
-/** A key in quotation marks. A key of several fields has them already. */
-const quoted = (key: string) => (key.startsWith('"') ? key : `'${key}'`);
 
 const NOT_FOUND = {
 	outcome: 'notFound',
@@ -85,7 +68,7 @@ export function decide(
 			const skipped = { outcome: 'skipped', id: entry.id } as const;
 			outcomes.push([entry, ifMissing === 'skip' ? skipped : nothingMatches(entry)]);
 		} else if (found.length > 1 && multipleMatches === 'error') {
-			outcomes.push([entry, several(entry, found)]);
+			outcomes.push([entry, severalMatch(entry, found)]);
 		} else {
 			for (const match of multipleMatches === 'all' ? found : found.slice(0, 1)) {
 				const before = keepsMatches ? match : undefined;

@@ -43,12 +43,11 @@ export function diffEntry(
 
 function duplicateKeyOutcome({ key, sharedKey, before }: Entry): ItemOutcome {
 	const name = `'${key ?? sharedKey?.text}'`;
+	const why = before ? 'A record with the' : 'A previous item has the same';
 	return {
-		outcome: 'failed',
+		outcome: 'unknown',
 		id: before?.id,
-		message: before
-			? `A record with the import key ${name} already exists`
-			: `A previous item has the same import key ${name}`,
+		message: `${why} import key ${name}${before ? ' already exists' : ''}: the platform would create a second record, or reject it`,
 		hint: "Use 'Create or Update' to update it.",
 	};
 }

@@ -22,6 +22,10 @@ export const oneOfKeys = (fields: FieldDefinition[], keys: RecordKey[]): Group[]
 	return names.length === 1 ? oneOf(names[0]!, rows.flat()) : oneOfCombinations(names, rows);
 };
 
+/** The import key: hardly ever do two records share one. Fields to match on may be shared. */
+const isImportKey = (keys: FieldDefinition[]) =>
+	keys.length === 1 && keys[0]!.metadata.importKey === true;
+
 /** A key to look up, and how many of its records matter. */
 interface SoughtKey extends RecordKey {
 	enough: number;
@@ -46,6 +50,11 @@ class KeyReader {
 		private readonly onKey?: (text: string) => void,
 	) {
 		for (const text of keys.keys()) this.found.set(text, new Map());
+	}
+
+	/** Whether several records have one of the keys. */
+	get hasShared(): boolean {
+		return [...this.found.values()].some(({ size }) => size > 1);
 	}
 
 	/** The records with a key, the oldest first. */
@@ -85,7 +94,9 @@ class KeyReader {
 		const { client, at, names } = this;
 		const open = () => texts?.filter((text) => !this.hasEnough(text)) ?? [];
 		let count = 0;
-		for await (const page of readRecords(client, at, { filter, fields: names }, most)) {
+		// One more shows, at no cost, if two records share an import key.
+		const limit = isImportKey(this.fields) ? most + 1 : most;
+		for await (const page of readRecords(client, at, { filter, fields: names }, limit)) {
 			count += page.length;
 			for (const record of page) this.take(record);
 			if (texts && open().length === 0) break;
@@ -100,10 +111,28 @@ class KeyReader {
 	private take(record: PlatformRecord) {
 		const { text } = storedRecordKey(this.fields, record);
 		this.onKey?.(text);
-		if (this.found.has(text) && !this.hasEnough(text)) {
-			this.found.get(text)!.set(record.id, record);
-		}
+		if (!this.found.has(text) || (this.hasEnough(text) && !isImportKey(this.fields))) return;
+		this.found.get(text)!.set(record.id, record);
 	}
+}
+
+/** Reads records by keys. If two share an import key, all that have one of the keys are read. */
+async function readKeys(
+	client: ApiClient,
+	at: TableAddress,
+	fields: FieldDefinition[],
+	names: string[] | undefined,
+	keys: ReadonlyMap<string, SoughtKey>,
+	onKey?: (text: string) => void,
+): Promise<KeyReader> {
+	const reader = new KeyReader(client, at, fields, names, keys, onKey);
+	await reader.read();
+	const isOneEnough = isImportKey(fields) && [...keys.values()].every(({ enough }) => enough === 1);
+	if (!isOneEnough || !reader.hasShared) return reader;
+	for (const key of keys.values()) key.enough = Infinity;
+	const all = new KeyReader(client, at, fields, names, keys, onKey);
+	await all.read();
+	return all;
 }
 
 /**
@@ -131,9 +160,7 @@ async function lookUpByKeys(
 		known.enough += record.id === undefined ? enough : 1;
 		sought.set(key.text, known);
 	}
-	const reader = new KeyReader(client, at, keys, fields, sought);
-	await reader.read();
-	return reader;
+	return await readKeys(client, at, keys, fields, sought);
 }
 
 /**
@@ -228,8 +255,7 @@ export async function lookUpValues(
 	field: FieldDefinition,
 	values: string[],
 ): Promise<Map<string, ValueMatch>> {
-	// Records that share an import key are the user's mistake, and reading all of them takes longer.
-	const enough = field.metadata.importKey ? 1 : 2;
+	const enough = isImportKey([field]) ? 1 : 2;
 	// Also finds values that are stored without extra spaces, so that the error can name them.
 	const listed = [...values, ...values.map(tidied)];
 	const sought = new Map(listed.map((text) => [text, { text, parts: [text], enough }]));
@@ -237,11 +263,13 @@ export async function lookUpValues(
 	const note = (text: string) => {
 		if (!similar.has(similarText(text))) similar.set(similarText(text), text);
 	};
-	const reader = new KeyReader(client, at, [field], [field.name], sought, note);
-	await reader.read();
+	const reader = await readKeys(client, at, [field], [field.name], sought, note);
 	return new Map(
 		values.map((text) => {
-			const ids = reader.recordsOf(text).map(({ id }) => id);
+			const ids = reader
+				.recordsOf(text)
+				.slice(0, 2)
+				.map(({ id }) => id);
 			return [text, ids.length > 0 ? { ids } : { ids, similar: similar.get(similarText(text)) }];
 		}),
 	);

@@ -229,7 +229,10 @@ function ownRecord(
 	const own = found.find(({ id }) => listed?.has(idKey(id)));
 	if (own || found.length < 2) return own ?? found[0];
 	if (report.as === 'omitted') return undefined;
-	return found.find((record) => !firstDifference(entry, record, context)) ?? found[0];
+	const differences = found.map((record) => firstDifference(entry, record, context));
+	const same = differences.indexOf(undefined);
+	const unproven = differences.findIndex((one) => one?.isHeld === undefined);
+	return found[same >= 0 ? same : Math.max(unproven, 0)];
 }
 
 /**
@@ -279,7 +282,8 @@ function afterOf(
 	difference: { isHeld: boolean | undefined } | undefined,
 ): Situation['after'] {
 	if (!found) return 'unread';
-	if (!stored) return 'missing';
+	// Of several that have the key, the platform counted one as it is.
+	if (!stored) return found.length > 0 ? 'same' : 'missing';
 	if (!difference) return 'same';
 	return difference.isHeld === false ? 'different' : 'unproven';
 }

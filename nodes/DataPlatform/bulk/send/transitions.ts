@@ -10,7 +10,7 @@ import { isFromPlatform, ServiceError } from '../../transport/errors';
 import type { WriteContext } from '../resolve/compare';
 import { diffEntry } from '../resolve/diff';
 import { asPlanned, modeOf } from '../entry';
-import { failedItem, notSentItem } from '../outcome';
+import { failedItem, notSentItem, severalMatch } from '../outcome';
 import { resolveOutcome } from '../resolve/resolveOutcome';
 import { parseBulkResponse, readReports, type BulkResponse } from './reports';
 import type { Entry, ItemOutcome, Report, Reported, ResolvedEntry } from '../terms';
@@ -314,7 +314,12 @@ export function afterCompare(
 	const outcomes: ResolvedEntry[] = [];
 	const unsent: Entry[] = [];
 	for (const entry of entries) {
-		const before = stored.has(entry) ? (stored.get(entry)![0] ?? null) : entry.before;
+		const found = stored.get(entry);
+		if (found && found.length > 1 && context.mode === 'upsert') {
+			outcomes.push([entry, severalMatch(entry, found)]);
+			continue;
+		}
+		const before = found ? (found[0] ?? null) : entry.before;
 		const diff = diffEntry({ ...entry, before }, context, isDryRun);
 		if ('outcome' in diff) outcomes.push([entry, diff]);
 		else unsent.push(diff);

@@ -90,7 +90,9 @@ export async function requireNamesToRemove(
 		if (linkTableId === undefined) {
 			throw unchecked(`the platform does not say which table '${field.name}' links to`);
 		}
-		const linked = await linkedTable(definition, address, field).catch(serviceErrorOrThrow);
+		const linked = await linkedTable(run.client, definition, address, field).catch(
+			serviceErrorOrThrow,
+		);
 		if (linked instanceof ServiceError) throw unchecked(linked.message);
 		const inLinked = { ...name, name: rest };
 		await requireNamesToRemove(run, linked.at, [inLinked], linked.table, 'the linked table');

@@ -5,7 +5,8 @@
 import { MAX_PAGE_SIZE } from '../../api/endpoints';
 import { idKey } from '../../api/idSet';
 import type { LinkedTo } from '../../api/pages';
-import type { PlatformRecord } from '../../api/types';
+import { learnLinks } from '../../api/learnLinks';
+import type { PlatformRecord, TableAddress } from '../../api/types';
 import {
 	LinkedRecords,
 	MAX_LINK_REQUESTS,
@@ -144,11 +145,11 @@ export async function inclusionsOf(
 	const inclusions: Inclusion[] = [];
 	for (const [field, entry] of entriesByLink(entries, table, linkedRecords)) {
 		const takesFields = include.in(entry, linkedRecords) === 'fields';
-		const target = await linkedTable(
-			async (linked) => await run.definition(linked),
-			address,
-			field,
-		);
+		await learnLinks(run.client, address, table.fields);
+		// No record has a value.
+		if (field.metadata.multiple === undefined) continue;
+		const definition = async (linked: TableAddress) => await run.definition(linked);
+		const target = await linkedTable(run.client, definition, address, field);
 		inclusions.push({
 			field,
 			tableId: table.id,

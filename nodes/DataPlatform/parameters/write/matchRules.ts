@@ -165,8 +165,8 @@ export function matchingOf(
 		!ruled &&
 		rules.ifFound === 'update' &&
 		rules.ifMissing === preset &&
-		rules.multipleMatches !== 'all';
-	// An upsert never finds several records: the platform matches its key itself.
+		rules.multipleMatches === 'error';
+	// An upsert finds at most one record: the platform matches its key itself.
 	const isDoneByPlatform = mode === 'upsert' ? isKey : on === 'recordId';
 	if (isPlain && isDoneByPlatform) return undefined;
 	return { on, ...rules, ...(ruled && { fieldRules: ruled }) };

@@ -5,8 +5,9 @@ import type { TableAddress, TableDefinition } from '../../api/types';
 import type { LinkResolver } from '../../bulk/links/linkResolver';
 import { WritePipeline } from '../../bulk/pipeline';
 import type { Matching, MatchRules, Task } from '../../bulk/writeTask';
+import { withImportKey } from '../../fields/keyFields';
 import type { NameOf, Parameter } from '../../parameterKinds/parameter';
-import { choice, flag, number, text, wholeNumber } from '../../parameterKinds/kinds';
+import { choice, flag, number, wholeNumber } from '../../parameterKinds/kinds';
 import type { RunContext } from '../../run/run';
 import { MIB } from '../../transport/streams';
 import { fieldRules } from './fieldRules';
@@ -23,7 +24,7 @@ import {
 import { OptionGroup } from '../defineOperation';
 import type { simple } from '../select/reading';
 import { requestOptions, requestSettings } from '../requests';
-import { tableOf, type TableParameter } from '../select/table';
+import { tableChoice, tableOf, type TableParameter } from '../select/table';
 import { emptyValues, unknownFields, type FieldOptions, type PlanningParameter } from './columns';
 import type { PlanOptions, WriteMode } from '../../bulk/terms';
 import { LABELS } from '../../labels';
@@ -109,12 +110,12 @@ const duplicatesOfRows = duplicatesOption(
 	'The first row of a record is written, later ones are rejected',
 );
 
-export const importKey = text('importKey', {
+export const importKey = tableChoice('importKey', {
 	label: LABELS.importKey,
-	placeholder: 'e.g. email',
+	list: 'getImportKeyFields',
 	hide: { '/matchOn': ['fields', 'recordId'] },
-	description:
-		'The field to match records by, if the table does not mark one. The platform only matches by the field that it marks.',
+	about:
+		"The import key, if the table's definition does not mark it. The platform finds records by no other field, which is proven before items are sent",
 });
 
 /** The value of Max Failures (%) that means no limit. */
@@ -299,16 +300,23 @@ export interface WriteSetup {
 export function setUpWriting(
 	run: RunContext<SetupParameter>,
 	index: number,
-	table: TableDefinition,
+	defined: TableDefinition,
 	settings: Task,
 	{ mode, matching: matchingIn }: WriteKind,
 	unmatched: PlanOptions,
 ): WriteSetup {
 	const address = tableOf(run, index);
 	const links = linkResolver(run, address);
+	const table = withImportKey(defined, settings.importKey);
 	const matching = matchingIn?.(table, settings.importKey);
 	const planning = { ...unmatched, matchOn: matching?.on };
-	const options = { ...settings, planning, linkRules: linkRules(run, index, table), matching };
+	const options = {
+		...settings,
+		planning,
+		linkRules: linkRules(run, index, table),
+		matching,
+		provesKey: table !== defined && mode === 'upsert' && !matching && !settings.dryRun,
+	};
 	const pipeline = new WritePipeline({ client: run.client, at: address, table }, links, options);
 	const hasId = matching ? matching.on === 'recordId' : mode === 'update' || mode === 'replace';
 	// The platform checks all that is sent, and nothing else is read or left out.

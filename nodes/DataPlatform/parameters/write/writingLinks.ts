@@ -3,12 +3,14 @@
  * to.
  */
 import { addressKey } from '../../api/endpoints';
+import { learnLinks } from '../../api/learnLinks';
 import type { FieldDefinition, TableAddress, TableDefinition } from '../../api/types';
 import type { LinkTarget } from '../../api/linkedRecords';
 import { LinkResolver } from '../../bulk/links/linkResolver';
 import type { Entry, NameOf, Parameter, ParameterReader } from '../../parameterKinds/parameter';
 import { choice, list } from '../../parameterKinds/kinds';
 import type { RunContext } from '../../run/run';
+import type { ApiClient } from '../../transport/client';
 import { InputError, ServiceError } from '../../transport/errors';
 import { fieldPart, tableChoice } from '../select/table';
 import { emptyValues } from './columns';
@@ -142,20 +144,25 @@ export function linkRules(
 /**
  * The table that a link field points to, usually one of the same application.
  *
- * @throws {InputError} if the platform does not report it
+ * @param at the table that has the field
+ * @throws {InputError} if neither its definition nor a stored value shows it
  * @throws {ServiceError}
  */
 export async function linkedTable(
+	client: ApiClient,
 	definition: (address: TableAddress) => Promise<TableDefinition>,
-	{ application }: TableAddress,
-	{ name, metadata: { linkTableId } }: FieldDefinition,
+	at: TableAddress,
+	field: FieldDefinition,
 ): Promise<LinkTarget> {
+	await learnLinks(client, at, [field]);
+	const { linkTableId, linkApplication } = field.metadata;
 	if (linkTableId === undefined) {
 		throw new InputError(
-			`the platform does not say which table '${name}' links to: give record IDs`,
-			{ field: name, hint: 'Give record IDs, or leave the field out.' },
+			`the platform does not say which table '${field.name}' links to: give record IDs`,
+			{ field: field.name, hint: 'Give record IDs, or leave the field out.' },
 		);
 	}
+	const application = linkApplication ?? at.application;
 	const address = { application, table: linkTableId };
 	const elsewhere = { table: linkTableId };
 	const ifElsewhere = async (error: unknown): Promise<LinkTarget> => {
@@ -172,6 +179,7 @@ export const linkResolver = (run: RunContext<never>, address: TableAddress): Lin
 		const definition = async (linked: TableAddress) => await run.definition(linked);
 		return new LinkResolver(
 			run.client,
-			async (field) => await linkedTable(definition, address, field),
+			async (field) => await linkedTable(run.client, definition, address, field),
+			async (fields) => await learnLinks(run.client, address, fields),
 		);
 	});

@@ -204,11 +204,6 @@ describe('what the linked table does not allow', () => {
 		[byField('colour'), companies.fields, "the linked table 'Companies' has no field 'colour'"],
 		[byField('logo'), companies.fields, "records can't be found by 'logo' (picture)"],
 		[{ linkedField: 'city', ifNotFound: 'create' }, companies.fields, "records of 'Companies' are created only by their import key 'name'"],
-		[
-			{ linkedField: 'city', ifNotFound: 'create' },
-			keyless,
-			"records of 'Companies' are created only by their import key, which it does not have",
-		],
 		[orCreate, required, "records of 'Companies' can't be created by 'name' alone: it also requires 'city', 'number'"],
 	])('%j: %#', async (rule, fields, message) => {
 		const result = await resolved({ company: 'Acorn' }, { rule, target: { fields } });

@@ -127,7 +127,9 @@ describe('the import key', () => {
 	test('may be named in the options if the table marks none', () => {
 		const table = tableOf(fieldOf('code', 'number'), fieldOf('name'));
 		const rows = [{ values: { code: 5 } }];
-		expect(() => plan(rows, { mode: 'upsert' }, table)).toThrow("Table 'People' has no import key field");
+		expect(() => plan(rows, { mode: 'upsert' }, table)).toThrow(
+			"The definition of table 'People' does not say which field is its import key",
+		);
 		const { records } = plan(rows, { mode: 'upsert', importKey: 'code' }, table);
 		expect(records[0]?.key).toBe('5');
 	});
@@ -310,14 +312,14 @@ describe('duplicates', () => {
 			['people', ['p1'], ['p2'], { add: ['p1', 'p2'], remove: [] }],
 			['people', ['p1', 'p2'], { remove: ['p3'] }, { add: ['p1', 'p2'], remove: ['p3'] }],
 			['people', ['p1'], null, null],
+			['people', ['p1', 'p2'], { remove: ['p1'] }, { add: ['p2'], remove: ['p1'] }],
+			['people', { remove: ['p1', 'p2'] }, 'p1', { add: ['p1'], remove: ['p2'] }],
 			['papers', { add: [a] }, { add: [b], remove: ['f'] }, { add: [a, b], remove: ['f'] }],
 			['papers', [a], { add: [b] }, [a, b]],
 			['papers', { add: [a] }, [b], [b]],
 			['papers', [a], null, null],
 		];
 		const CONFLICTING_CHANGES: Array<[field: string, one: unknown, other: unknown]> = [
-			['people', ['p1', 'p2'], { remove: ['p1'] }],
-			['people', { remove: ['p1'] }, 'p1'],
 			['people', null, ['p1']],
 			['papers', 'https://x.example/a', { add: [b] }],
 			['papers', { add: [a] }, 'https://x.example/a'],
@@ -425,7 +427,7 @@ describe('an error about the import key names the field, if any, and says what t
 			'mail',
 			{ field: 'mail', hint: "Correct 'Import Key Field' in the options, or leave it empty." },
 		],
-		['the table marks none', unmarked, undefined, { hint: expect.stringContaining("Choose 'Other Fields' under 'Match On'") }],
+		['the table marks none', unmarked, undefined, { hint: expect.stringContaining("Choose it under 'Import Key Field'") }],
 		[
 			'the marked field has a type that can’t be a key',
 			marked('chips'),

@@ -60,7 +60,10 @@ describe('a dry run returns', () => {
 		expect(diff(mode, { fields }, before, true)).toMatchObject(result);
 	});
 
-	const taken = (message: string, id?: string) => ({ ...{ outcome: 'failed', id, message, hint: "Use 'Create or Update' to update it." } });
+	const taken = (why: string, id?: string) => {
+		const message = `${why}: the platform would create a second record, or reject it`;
+		return { outcome: 'unknown', id, message, hint: "Use 'Create or Update' to update it." };
+	};
 	const exists = taken("A record with the import key 'a' already exists", 'x');
 	const shared = (isFirst: boolean) => ({ key: undefined, sharedKey: { text: 'a', isFirst } });
 	test.each<[string, Partial<Entry>, FieldValues | undefined, object]>([

@@ -1,0 +1,121 @@
+/** A definition that does not mark the import key, and import keys that several records have. */
+import type { IDataObject } from 'n8n-workflow';
+import { loadOptions } from '../support/engine/engine.cts';
+import { itemWithFile, useFileStore } from './attachmentFixtures.cts';
+import { goingOn, numbered, order, outcomes, recordParameters, useHarness, type Run } from './fixtures.cts';
+
+const harness = useHarness();
+
+useFileStore();
+
+const buyers = async () => (await harness.records()).map(({ fields }) => `${String(fields.number)} ${String(fields.buyer)}`).sort();
+
+const bulkRequests = async () => (await harness.requests()).filter(({ path }) => path.includes('/data'));
+
+const REMOVES_ALL = { missingRecords: 'delete', maxRecordsToRemove: 100, maxShareToRemove: 100 };
+
+describe('a definition with documented metadata only', () => {
+	beforeEach(() => harness.settings({ definition: 'documented' }));
+
+	const write = async (importKey: string | undefined, items: IDataObject[], { options, ...run }: Run = {}, operation = 'upsert') =>
+		await harness.run(operation, { ...goingOn, ...run, items, options: { ...options, ...(importKey && { importKey }) } });
+
+	test.each(['upsert', 'sync'])('%s without a key names the option that has it, before anything is sent', async (operation) => {
+		const { error } = await harness.run(operation, { items: numbered(2), ...(operation === 'sync' && { parameters: REMOVES_ALL }) });
+		expect(error?.message).toContain("The definition of table 'Orders' does not say which field is its import key");
+		expect(error?.description).toContain("Choose it under 'Import Key Field' in the options");
+		expect(error?.description).toContain("the first field, 'number'");
+		expect(await bulkRequests()).toEqual([]);
+	});
+
+	test('the editor lists the fields that can be the key', async () => {
+		const list = await loadOptions(harness.credential, 'getImportKeyFields', recordParameters('upsert'));
+		expect(list.map(({ value }) => value)).toEqual(['', 'number', 'buyer', 'price', 'state', 'comment']);
+	});
+
+	test.each<[string, IDataObject[], string[]]>([
+		['some exist', numbered(3, { buyer: 'new' }), ['updated', 'updated', 'inserted']],
+		['none exists', [order(5), order(6)], ['inserted', 'inserted']],
+		['a bad one comes first', [order(7, { state: 'lost' }), order(8), order(9)], ['failed', 'inserted', 'inserted']],
+	])('the platform’s key is proven, once: %s', async (_, items, expected) => {
+		await harness.fill('orders', ...numbered(2));
+		expect(outcomes(await write('number', items))).toEqual(expected);
+		expect(await harness.records()).toHaveLength(2 + expected.filter((outcome) => outcome === 'inserted').length);
+		await harness.clearRequests();
+		await write('number', items, { isWarm: true });
+		expect((await bulkRequests()).filter(({ path }) => path.endsWith('/filter') === false)).toHaveLength(1);
+	});
+
+	test('of three items it takes two requests more, and none in the next run', async () => {
+		await harness.fill('orders', ...numbered(3));
+		const count = async (run: Run) => {
+			await harness.clearRequests();
+			await write('number', numbered(3, { buyer: `${Date.now()}` }), run);
+			return (await harness.requests()).length;
+		};
+		expect([await count({}), await count({ isWarm: true })]).toEqual([4, 1]);
+	});
+
+	test('a field that is not the platform’s key stops the run before an item is written', async () => {
+		await harness.fill('orders', ...numbered(3));
+		const before = await harness.records();
+		const items = [4, 2, 3].map((number) => ({ number: `${number}0`, buyer: `Buyer ${number}` }));
+		const result = await write('buyer', items);
+		expect(outcomes(result)).toEqual(['failed', 'failed', 'failed']);
+		const [json] = result.json();
+		expect(json!.error).toContain("does not find records of table 'Orders' by 'buyer': of an upsert with the value \"Buyer 2\"");
+		expect(json!.error).toContain('Nothing was written.');
+		expect(json!.message).toContain("Choose the field that the platform uses under 'Import Key Field'");
+		expect(await harness.records()).toEqual(before);
+	});
+
+	test('if no item exists, only the first one is written until the key is proven', async () => {
+		const result = await write('buyer', numbered(3));
+		expect(outcomes(result)).toEqual(['inserted', 'failed', 'failed']);
+		expect(result.json()[1]!.error).toContain('Only items up to 0 were written.');
+		expect(await buyers()).toEqual(['1 Buyer 1']);
+	});
+
+	test('Sync, an import and the stored record use the named key', async () => {
+		await harness.fill('orders', ...numbered(3));
+		const synced = await write('number', numbered(2, { buyer: 'new' }), { parameters: REMOVES_ALL }, 'sync');
+		expect(outcomes(synced)).toEqual(['updated', 'updated', 'deleted']);
+		const file = await itemWithFile('orders.csv', 'number,buyer\n1,x\n4,y\n');
+		const imported = await harness.run('importFromFile', { input: file, options: { importKey: 'number' } });
+		expect(imported.json()[0]).toMatchObject({ inserted: 1, updated: 1 });
+		const stored = await write('number', [order(1, { buyer: 'x' })], { options: { output: 'stored' } });
+		expect(stored.json()).toMatchObject([{ outcome: 'unchanged', number: '1', label: '1: x' }]);
+		expect(await buyers()).toEqual(['1 x', '2 new', '4 y']);
+	});
+});
+
+describe('two records with one import key', () => {
+	beforeEach(() => harness.fill('orders', order(1), order(2), order(1, { buyer: 'second' })));
+
+	test.each(['skipUnchanged', 'dryRun'])('with %s, they are reported', async (option) => {
+		const result = await harness.run('upsert', { ...goingOn, items: numbered(3), options: { [option]: true } });
+		expect(outcomes(result)).toEqual(['failed', 'unchanged', 'inserted']);
+		expect(result.json()[0]!.error).toMatch(/^2 records match '1': '.*', '.*'$/);
+	});
+
+	test('Multiple Matches chooses the first, or all', async () => {
+		const write = async (multipleMatches: string) =>
+			await harness.run('upsert', { items: [order(1, { buyer: multipleMatches })], options: { multipleMatches } });
+		await write('all');
+		expect(await buyers()).toEqual(['1 all', '1 all', '2 Buyer 2']);
+		await write('first');
+		expect(await buyers()).toEqual(['1 all', '1 first', '2 Buyer 2']);
+	});
+
+	test('an unlisted record’s ID is not guessed', async () => {
+		const result = await harness.run('upsert', { items: [order(1)] });
+		expect(outcomes(result)).toEqual(['unchanged']);
+		expect(result.json()[0]).not.toHaveProperty('id');
+	});
+
+	test('Create shows in a dry run that it would repeat a key', async () => {
+		const result = await harness.run('create', { ...goingOn, items: [order(1), order(5)], options: { dryRun: true } });
+		expect(outcomes(result)).toEqual(['unknown', 'inserted']);
+		expect(result.json()[0]!.error).toContain("import key '1' already exists: the platform would create a second record, or reject it");
+	});
+});

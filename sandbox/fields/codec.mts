@@ -1,7 +1,6 @@
 import type { Field, Json, JsonObject, StoredRecord, Table } from '../state/model.mts';
 import type { Settings } from '../state/settings.mts';
 import type { DateRules, DateSettings } from './time.mts';
-import type { Settings } from '../state/settings.mts';
 
 /** How filters, sorts and aggregations compare stored values. */
 export interface Comparison {

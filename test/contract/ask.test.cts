@@ -1,9 +1,9 @@
 import { execFile } from 'node:child_process';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
+import { startSandbox, type RunningSandbox } from '../../harness/sandboxProcess.mts';
 import { variants } from '../../sandbox/state/variants.mts';
 import { SeededRandom } from '../support/seededRandom.mts';
-import { startSandboxThread, type SandboxThread } from '../support/sandboxThread.mts';
 
 const ROOT = join(__dirname, '..', '..');
 const run = promisify(execFile);
@@ -22,14 +22,14 @@ const cases: Array<[string, Settings]> = [
 	['drawn ones', Object.fromEntries(asked.map(({ setting, readings }) => [setting, random.of(...readings).value]))],
 ];
 
-let thread: SandboxThread;
+let sandboxes: RunningSandbox[];
 beforeAll(async () => {
-	thread = await startSandboxThread(cases.length);
+	sandboxes = await Promise.all(cases.map(async () => await startSandbox({ seeded: false })));
 });
-afterAll(() => thread.stop());
+afterAll(async () => void (await Promise.all(sandboxes.map(async (sandbox) => await sandbox.stop()))));
 
 /** Every kind of field that a question needs, and records to read. */
-async function prepare(sandbox: SandboxThread['sandboxes'][number], settings: Settings): Promise<string> {
+async function prepare(sandbox: RunningSandbox, settings: Settings): Promise<string> {
 	await sandbox.admin.createTable({
 		app: 'shop',
 		table: { internalName: 'teams', fields: [{ name: 'name', type: 'text' }] },
@@ -63,21 +63,30 @@ async function prepare(sandbox: SandboxThread['sandboxes'][number], settings: Se
 const ask = async (token: string, ...args: string[]) =>
 	await run('node', ['ask/main.mts', ...args], { cwd: ROOT, env: { ...process.env, PLATFORM_TOKEN: token } });
 
-test.concurrent.each(cases)('names every reading that can be asked for: %s', async (name, settings) => {
-	const sandbox = thread.sandboxes[cases.findIndex(([other]) => other === name)]!;
+/** What the program says of a platform, and what it leaves behind. */
+async function askOne(sandbox: RunningSandbox, settings: Settings) {
 	const token = await prepare(sandbox, settings);
 	const before = await sandbox.admin.records('shop', 'things');
 	const { stdout } = await ask(token, '--base-url', sandbox.baseUrl, '--table', 'shop/things');
-	const found = JSON.parse(stdout.trim().split('\n').at(-1)!) as Settings;
-	// Nobody can tell the order of records that may not be written at once.
-	const hidden = settings.bulkRight === 'import' ? ['bulkOrder', 'errorPosition'] : [];
-	expect(found).toEqual(Object.fromEntries(Object.entries(settings).filter(([setting]) => !hidden.includes(setting))));
-	expect(stdout).not.toContain(token);
-	expect(await sandbox.admin.records('shop', 'things')).toEqual(before);
+	const after = await sandbox.admin.records('shop', 'things');
+	return { before, after, stdout, token };
+}
+
+test('names every reading that can be asked for, and leaves nothing behind', async () => {
+	const all = await Promise.all(cases.map(async ([, settings], index) => await askOne(sandboxes[index]!, settings)));
+	for (const [index, { before, after, stdout, token }] of all.entries()) {
+		const [name, settings] = cases[index]!;
+		// Nobody can tell the order of records that may not be written at once.
+		const hidden = settings.bulkRight === 'import' ? ['bulkOrder', 'errorPosition'] : [];
+		const expected = Object.fromEntries(Object.entries(settings).filter(([setting]) => !hidden.includes(setting)));
+		expect([name, JSON.parse(stdout.trim().split('\n').at(-1)!)]).toEqual([name, expected]);
+		expect(stdout).not.toContain(token);
+		expect(after).toEqual(before);
+	}
 });
 
 test('without a table it only reads', async () => {
-	const [sandbox] = thread.sandboxes;
+	const [sandbox] = sandboxes;
 	await sandbox!.admin.clearRequests();
 	const { stdout } = await ask(sandbox!.tokens.role, '--base-url', sandbox!.baseUrl);
 	expect(new Set((await sandbox!.admin.requests()).map(({ method }) => method))).toEqual(new Set(['GET']));

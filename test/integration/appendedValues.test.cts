@@ -115,7 +115,7 @@ describe('Retry On Fail', () => {
 
 	test.each(['upsert', 'update'])('of %s does not add it again to one of several records', async (operation) => {
 		await fill({ code: 'a', name: 'old' }, { code: 'b', name: 'old' });
-		await harness.faults({ match: { method: 'PATCH' }, when: { nth: [2] }, fault: { kind: 'status', status: 403 } });
+		await harness.faults({ match: { method: 'PATCH' }, when: { nth: [2] }, fault: { kind: 'status', status: 400 } });
 		const result = await run(operation, {
 			items: [{ name: 'old', ...adding('a.txt') }],
 			parameters: byName,

@@ -112,7 +112,7 @@ test('nothing that a failing run leaves behind contains a token', async () => {
 	const secret = 'sample-secret-that-must-not-be-seen';
 	const faults: Array<[FaultRule['fault'], message: string]> = [
 		[{ kind: 'status', status: 500, body: { errors: [{ message: 'no' }] } }, '500'],
-		[{ kind: 'html', status: 403 }, 'no right'],
+		[{ kind: 'html', status: 403 }, 'Something between n8n and the platform'],
 		[{ kind: 'redirect', location: `${stranger.origin}/` }, 'redirect'],
 	];
 	const options = { maxRetryWait: 0 };

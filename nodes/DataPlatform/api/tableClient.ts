@@ -15,6 +15,9 @@ const OF_TABLE = /^\/data(?:\/(?:bulk|count|filter|summary)(?:\/filter)?)?$/;
 type Failure = InputError | ServiceError | undefined;
 
 export class TableClient extends ApiClient {
+	/** Where tables were found, by short path: an execution that waits for minutes needs it longer. */
+	private readonly addresses = new Map<string, string>();
+
 	/** What looking for a table without an application has led to: why it was not found, if so. */
 	private readonly searches = new Map<string, Promise<Failure>>();
 
@@ -22,19 +25,28 @@ export class TableClient extends ApiClient {
 		const table = shortTableIn(request.path);
 		if (!table) return await super.tryRequest(request);
 		const { shortPath, name, rest } = table;
-		const known = foundTable(this, shortPath);
+		const known = this.addressOf(shortPath);
 		const result = await super.tryRequest({ ...request, path: (known ?? shortPath) + rest });
 		if (!(result instanceof ServiceError) || !isNotFound(result)) return result;
 		if (known !== undefined) {
-			if (OF_TABLE.test(rest)) forgetFoundTable(this, shortPath);
+			if (OF_TABLE.test(rest)) {
+				forgetFoundTable(this, shortPath);
+				this.addresses.delete(shortPath);
+			}
 			return result;
 		}
 		const failure = await this.search(name);
-		const found = foundTable(this, shortPath);
+		const found = this.addressOf(shortPath);
 		if (found !== undefined) return await super.tryRequest({ ...request, path: found + rest });
 		// Which one it is, only the user can tell.
 		const isOpen = failure instanceof InputError || failure?.status === 403;
 		return isOpen ? new ServiceError(result.message, { ...result, hint: failure.hint }) : result;
+	}
+
+	private addressOf(shortPath: string): string | undefined {
+		const address = this.addresses.get(shortPath) ?? foundTable(this, shortPath);
+		if (address !== undefined) this.addresses.set(shortPath, address);
+		return address;
 	}
 
 	/** Looks for a table in all applications, once per execution. */

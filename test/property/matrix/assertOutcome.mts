@@ -130,7 +130,8 @@ export async function checkItem(run: CaseRun, index: number): Promise<string[]> 
 		wrong.push('it had to be refused');
 	}
 	if (item.kind === 'done') {
-		const seen = { ...truth, isKindHidden: isKindHidden(run, index) };
+		const mayLackId = run.faultCase.isLimit || run.faultCase.otherWrite !== undefined || truth.requests.some(isMet);
+		const seen = { ...truth, isKindHidden: isKindHidden(run, index), mayLackId };
 		if (!truth.payloadAltered) wrong.push(...(await prepared.checkOutput(index, item.outputs, seen)));
 		const status = requestsFor(run, index).at(-1)?.status ?? 0;
 		const isLie = scenario.isUnverifiable && status >= 200 && status < 300;

@@ -14,6 +14,8 @@ export interface Truth extends RunTruth {
 	payloadAltered: boolean;
 	/** Whether the kind of success of an item can't be seen; set for one item at a time. */
 	isKindHidden?: boolean;
+	/** Whether the look-up of the records' order may have failed. */
+	mayLackId?: boolean;
 	/** Whether all fields of a record were replaced on their way to the node. */
 	fieldsReplaced: boolean;
 }
@@ -92,6 +94,11 @@ export class MatrixSandbox extends SandboxSlot {
 		this.#before = await admin.records(APP, TABLE);
 		await admin.settings({ ...this.platform.pageCaps, ...this.readings.limits });
 		await super.begin(rules);
+	}
+
+	/** The option that names the key, if the definition does not mark it. */
+	get importKey() {
+		return this.readings.settings.definition === 'documented' ? { importKey: 'code' } : {};
 	}
 
 	/** Which variants the run has met, by the names of their settings. */

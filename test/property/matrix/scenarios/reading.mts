@@ -71,7 +71,19 @@ interface Shown {
 	fields: object;
 }
 
-const simple = ({ id, created, modified, ver, fields }: Shown) => ({ ...fields, id, created, modified, ver });
+/** A link that has its record's fields in `fields`, with them beside its ID. */
+function flatLink(value: unknown): unknown {
+	const { id, url, fields } = (value ?? {}) as { id?: string; url?: string; fields?: object };
+	return fields && id ? { ...fields, id, url } : value;
+}
+
+const simple = ({ id, created, modified, ver, fields }: Shown) => ({
+	...Object.fromEntries(Object.entries(fields).map(([name, value]) => [name, flatLink(value)])),
+	id,
+	created,
+	modified,
+	ver,
+});
 
 /** The rest of a shown record whose fields the platform replaced. */
 const withoutFields = (shown: object) => {

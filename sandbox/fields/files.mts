@@ -24,7 +24,7 @@ export const files: Codec = {
 		}
 		if (typeof value === 'string') {
 			throw new ValueError(
-				`cannot be fetched from ${quote(value)} (only loopback addresses are allowed)`,
+				`cannot be fetched from ${quote(value)} (the setting fileUrls says which addresses are allowed)`,
 			);
 		}
 		const change = requireObject(value, 'a URL, an array of files or an object {add, remove}');

@@ -104,7 +104,7 @@ async function inputOf({ items }: Case): Promise<INodeExecutionData[]> {
 
 export async function execute(slot: SandboxSlot, testCase: Case): Promise<Evidence> {
 	const { settings, table, records, rules, onError, tries, otherWrite, operation } = testCase;
-	const before = await slot.prepare(settings, table, records, rules);
+	const before = await slot.prepare({ ...settings, fileUrls: 'loopback' }, table, records, rules);
 	const parameters = { resource: resourceOf(operation), operation, ...place, ...parametersOf(testCase) };
 	const retry = tries > 1 ? { maxTries: tries } : undefined;
 	const run = await slot.run(

@@ -37,12 +37,13 @@ function rulesOf({ operation, matching }: Case): Case['matching'] {
 	return matching;
 }
 
-/** The outcome of a create: the platform accepts no second record with an import key. */
+/** The outcome of a create. A second record with an import key is rejected only if that field is unique. */
 function foreseenCreate(testCase: Case, item: CaseItem, before: StoredRecord[]): Foreseen {
 	const others = sharers(testCase, item).filter(({ index }) => index < item.index);
 	const isTaken = before.some((record) => keyOf(record) === item.identity);
-	if (item.isRefused || (testCase.isKeyed && isTaken)) return FAILURE;
-	if (!testCase.isKeyed || others.length === 0) return success('inserted');
+	const isUnique = testCase.isKeyed && testCase.settings.importKey === 'unique';
+	if (item.isRefused || (isUnique && isTaken)) return FAILURE;
+	if (!isUnique || others.length === 0) return success('inserted');
 	if (others.some(({ isRefused }) => !isRefused)) return FAILURE;
 	return success('inserted');
 }

@@ -229,6 +229,7 @@ const settings = fc.record({
 	maxBulkRecords: weighted<number | null>([9, null], [1, 2]),
 	...platformSettings,
 	chatWrites: weighted<string>([4, 'replace'], [1, 'append']),
+	importKey: fc.constantFrom('notUnique', 'unique'),
 });
 
 export const drawn: fc.Arbitrary<Drawn> = fc.noBias(

@@ -186,9 +186,9 @@ export class Trial {
 		const isConfirmed = this.matches(item).length <= 1 && isListed && openOf([last]).length === 0;
 		const adds = [item, ...sharers(testCase, item)].some((one) => one.files || one.messages);
 		if (!isConfirmed && adds) return 'files and messages are not compared';
-		const isKeyless = testCase.operation === 'create' && (!testCase.isKeyed || sharers(testCase, item).length > 0);
-		// A record that is created because none has the ID gets another ID.
-		if (isKeyless || (item.id !== undefined && this.matches(item).length === 0)) {
+		// No key is unique, so a lost create may not be the record that is found. Nor does one that is created because
+		// none has the ID get that ID.
+		if (testCase.operation === 'create' || (item.id !== undefined && this.matches(item).length === 0)) {
 			return 'nothing tells its record from others';
 		}
 		return undefined;
@@ -199,6 +199,11 @@ export class Trial {
 		const { settings, items, operation } = this.testCase;
 		const isUnnamed = settings.errorPosition === 'none' && (operation === 'create' || items.some((other) => other.isRefused));
 		return isUnnamed || this.writes(item).some((request) => hasEffect(request, 'response', 'records'));
+	}
+
+	/** Whether a bulk operation wrote it by a request of its own, as bulk requests were forbidden. */
+	#isWrittenSingly(item: CaseItem): boolean {
+		return this.testCase.isBulk && this.writes(item).some(({ path, status }) => status === 200 && !path.endsWith('/bulk'));
 	}
 
 	#mayBeOf(item: CaseItem, id: string): boolean {
@@ -383,6 +388,8 @@ export class Trial {
 			openOf(this.writes(item)).length > 0 ||
 			!this.testCase.canRead ||
 			this.#isVague(item) ||
+			// The response to a single update does not say whether it changed anything.
+			(outcome === 'written' && this.#isWrittenSingly(item)) ||
 			// Without the state before the run, the outcome of a record can't be known.
 			(outcome === 'none' && isBlind(this.evidence));
 		const isSame = foreseen.outcomes.has(outcome);

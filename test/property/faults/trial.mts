@@ -413,7 +413,12 @@ export class Trial {
 		if (id === undefined) {
 			// The counts of a response may confirm a record that its list leaves out.
 			const isUnread = outcome === 'written' && !this.testCase.canRead;
-			return outcome === 'inserted' || isUnread ? [] : ['it names no record'];
+			// Nothing but the order of a list may tell the records of an upsert, and only reading them proves that.
+			const isUnpaired =
+				outcome === 'updated' &&
+				(!this.testCase.canRead || isBlind(this.evidence)) &&
+				this.writes(item).some(({ method, records }) => method === 'POST' && Number(records) > 1);
+			return outcome === 'inserted' || isUnread || isUnpaired ? [] : ['it names no record'];
 		}
 		const wrong: string[] = [];
 		const state = this.#states.find((entry) => entry.id === id && entry.ver === ver && entry.fields);

@@ -14,6 +14,8 @@ interface Sample {
 	records: ReadRecord[];
 }
 
+type Fields = Record<string, unknown>;
+
 interface ReadRecord {
 	created: string;
 	modified: string;
@@ -146,6 +148,25 @@ export async function askByReading(client: AskClient, answers: Answers): Promise
 			(record) => newRecord(record as ReadRecord),
 		),
 		'no record is new: each was changed',
+	);
+
+	const files = [...values(samples, 'file', 'picture')].flatMap((value) =>
+		Array.isArray(value) ? value.filter(isObject) : [],
+	);
+	const sizes = { number: 'number', string: 'text', undefined: 'absent' };
+	const noFile = 'no record has a file';
+	answer(
+		answers,
+		'fileSize',
+		first(files, (file) => sizes[typeof (file as Fields).fileSize as keyof typeof sizes]),
+		noFile,
+	);
+	const hasToken = ({ fileUrl }: Fields) => String(fileUrl).includes('token=');
+	answer(
+		answers,
+		'fileAddresses',
+		first(files, (file) => (hasToken(file as Fields) ? 'withToken' : 'plain')),
+		noFile,
 	);
 
 	const { app, table } = samples[0]!;

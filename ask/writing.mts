@@ -171,7 +171,7 @@ async function askBulk(writer: Writer, answers: Answers): Promise<void> {
 async function askValues(writer: Writer, answers: Answers): Promise<void> {
 	const time = writer.field('datetime');
 	if (time) {
-		const { record } = await writer.create(writer.fields({ [time]: '2026-11-22T10:00:00+01:00' }));
+		const { record } = await writer.create(writer.fields({ [time]: '2026-11-22T10:00Z' }));
 		answers.set('dateForms', { value: record ? 'iso' : 'four' });
 	} else answers.set('dateForms', { unknown: 'the table has no field with a date and time' });
 	const date = writer.field('date');

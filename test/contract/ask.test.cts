@@ -45,6 +45,7 @@ async function prepare(sandbox: RunningSandbox, settings: Settings): Promise<str
 				{ name: 'due', type: 'date' },
 				{ name: 'seen', type: 'datetime' },
 				{ name: 'photo', type: 'picture' },
+				{ name: 'papers', type: 'file' },
 				{ name: 'label', type: 'calculated', metadata: { template: '{code}!' } },
 				{ name: 'team', type: 'schema_link', metadata: { linkTableId: 'teams' } },
 				{ name: 'mates', type: 'schema_link', metadata: { linkTableId: 'teams', multiple: true } },
@@ -53,7 +54,14 @@ async function prepare(sandbox: RunningSandbox, settings: Settings): Promise<str
 	});
 	await sandbox.admin.settings(settings);
 	const team = '00000000-0000-4000-8000-000000000001';
-	const fields = { code: 'a', size: 5, due: '2026-11-22T00:00:00Z', team: { id: team }, mates: { add: [team] } };
+	const fields = {
+		code: 'a',
+		size: 5,
+		due: '2026-11-22T00:00:00Z',
+		team: { id: team },
+		mates: { add: [team] },
+		papers: [{ filename: 'a.txt', mimetype: 'text/plain', filedata: 'data:text/plain;base64,YQ==' }],
+	};
 	const { status, data } = await sandbox.client().post('/apps/shop/tables/things/data', { fields });
 	if (status >= 300) throw new Error(JSON.stringify(data));
 	const allow = ['structure', 'read', 'create', 'update', 'delete'];

@@ -57,7 +57,11 @@ test('the body is svc.workflow.payloadRequest, and the run is logged', async () 
 });
 
 test.each([
-	['import', "return (await import('node:fs').catch((error) => error)).constructor.constructor('return typeof process')();", 'Code generation from strings'],
+	[
+		'import',
+		"return (await import('node:fs').catch((error) => error)).constructor.constructor('return typeof process')();",
+		'Code generation from strings',
+	],
 	['import, caught', "try { await import('node:fs') } catch (error) { return error.message }", 'Scripts cannot import modules.'],
 	['toJSON without a value', 'return { toJSON() {} }', 'null'],
 ])('a script cannot reach or end the process: %s', async (_, script, expected) => {

@@ -90,8 +90,8 @@ test.each([
 	['JSON with no text', '{"data":{"message":1}}', NOT_THE_PLATFORM],
 	['data with an error', PONG('[{"message":"locked"}]'), /with an error: locked/],
 	['data with an error without words', PONG('[{}]'), /with an error: no reason given/],
-	['data with other errors', PONG('{"token":"locked"}'), NOT_THE_PLATFORM],
-	['data with errors as text', PONG('"locked"'), NOT_THE_PLATFORM],
+	['data with errors by field', PONG('{"token":"locked"}'), /with an error: token: locked/],
+	['data with errors as text', PONG('"locked"'), /with an error: locked/],
 	['nothing', '', UNREADABLE],
 ] as const)('%s with status 200 fails and says what is wrong', async (_, body, message) => {
 	stub.respond = () => ({ body });

@@ -39,11 +39,21 @@ test.each<[operation: string, options: IDataObject, error: string, label: string
 test.each<[what: string, operation: string, run: Run, error: string, labels: string]>([
 	['A field to load', 'getAll', { options: { fieldsToLoad: ['gone'] } }, "no field 'gone'", "'Output Field Names or IDs'"],
 	['A saved view', 'getAll', { options: { savedView: 'Closed' } }, "no saved view 'Closed'", "'Saved View Name or ID'"],
-	['A field to sort by', 'getAll', { parameters: sorted('gone') }, "'gone'", "'Sort'"],
-	['Both', 'exportToFile', { options: bothGone }, "'Closed'", "'Saved View Name or ID', 'Output Field Names or IDs'"],
 	['A field of changes', 'getChanges', { options: { fieldsToLoad: ['gone'] } }, "no field 'gone'", "'Output Field Names or IDs'"],
 ])('%s that is gone: the error names the option', async (_, operation, run, error, labels) => {
 	await expectError(operation, run, error, `Check ${labels}: what is named there may have been renamed or deleted.`);
+});
+
+test.each<[what: string, operation: string, run: Run, error: string]>([
+	['A field to sort by', 'getAll', { parameters: sorted('gone') }, "'gone'"],
+	[
+		'A field to return, before the saved view',
+		'exportToFile',
+		{ options: bothGone },
+		"'Output Field Names or IDs': table 'Orders' has no field 'gone'",
+	],
+])('%s that is gone is found in the definition', async (_, operation, run, error) => {
+	await expectError(operation, run, error, 'Correct the name, or choose the field from the list. Nothing was read or changed.');
 });
 
 test('A field to sort by that no field can be called is an error, and nothing is sent', async () => {
@@ -53,5 +63,5 @@ test('A field to sort by that no field can be called is an error, and nothing is
 
 test('An import key field that is no text must be corrected', async () => {
 	const options = { importKey: '={{ {} }}' };
-	await expectError('upsert', { options }, "'Import Key Field' must be text, not an object", 'Correct the expression in it.');
+	await expectError('upsert', { options }, "'Import Key Field Name or ID' must be text, not an object", 'Correct the expression in it.');
 });

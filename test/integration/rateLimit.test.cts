@@ -5,7 +5,7 @@ const harness = useHarness({ keepsTime: true });
 
 const bulk = { path: '/data/bulk$' };
 const tooMany = (retryAfter: object) => ({ kind: 'status', status: 429, ...retryAfter });
-const refused = { kind: 'status', status: 403 };
+const refused = { kind: 'status', status: 401 };
 
 /** Runs an operation for 30 items, with a summary. */
 const summarized = async (operation: string, options = {}) =>
@@ -70,7 +70,7 @@ test('a run that gives up has an outcome for each item, and sends nothing more',
 	await harness.faults({ match: bulk, when: { nth: [2] }, fault: refused });
 	const result = await harness.run('create', { ...goingOn, items: numbered(6), options: { batchSize: 2 } });
 	expect(outcomes(result)).toEqual(['inserted', 'inserted', 'failed', 'failed', 'failed', 'failed']);
-	expectFailed(result, 2, 'no right', { status: 403 });
+	expectFailed(result, 2, 'did not accept the token', { status: 401 });
 	expectFailed(result, 5, 'Not sent, the run stopped before');
 	expect(await harness.writes()).toHaveLength(2);
 });
@@ -81,7 +81,7 @@ test.each([
 ])('the summary of a run that gives up at its %s batch says up to which item everything is confirmed', async (_, when, summary) => {
 	await harness.faults({ match: bulk, when, fault: refused });
 	const result = await harness.run('create', { ...goingOn, items: numbered(6), options: { batchSize: 2, output: 'summary' } });
-	expect(result.json()).toMatchObject([{ ...summary, stopped: expect.stringContaining('no right') }]);
+	expect(result.json()).toMatchObject([{ ...summary, stopped: expect.stringContaining('did not accept the token') }]);
 });
 
 test("the service's own rate limit lets everything through in time", async () => {

@@ -91,7 +91,7 @@ describe('an item that fails', () => {
 	});
 
 	test('if not all items were sent, nothing is removed, whatever the options are', async () => {
-		await harness.faults({ match: { path: '/data/bulk$' }, fault: { kind: 'status', status: 403 } });
+		await harness.faults({ match: { path: '/data/bulk$' }, fault: { kind: 'status', status: 401 } });
 		const parameters = { ...deleting, removeDespiteFailures: true };
 		const result = await sync([order(1), order(9)], { ...goingOn, parameters });
 		expect(result.json()[2]?.error).toContain('but was not removed: the run stopped before');

@@ -1,6 +1,6 @@
 /** Tables in memory behind the fake platform: looked up, listed and written as on the service. */
 import type { IHttpRequestOptions } from 'n8n-workflow';
-import type { FieldValues, PlatformRecord, TableDefinition } from '../../nodes/DataPlatform/api/types.ts';
+import type { FieldValues, JsonValue, PlatformRecord, TableDefinition } from '../../nodes/DataPlatform/api/types.ts';
 import { fakePlatform, httpResponse, notFound, type Serve } from './stubPlatform.cts';
 
 interface Condition {
@@ -43,6 +43,17 @@ const matches = (record: PlatformRecord, entry: Condition | Group): boolean => {
 /** When the initial records were written, and a second before the first request that writes. */
 const STORED_AT = '2026-01-01T00:00:00.501Z';
 const WRITTEN_AT = Date.parse('2026-03-01T00:00:00.501Z');
+
+/** A list of files as it is read. */
+const asRead = (value: unknown): JsonValue =>
+	(Array.isArray(value) && value.some((file) => file?.filename)
+		? value.map(({ filename, mimetype }, at) => ({
+				fileId: `f${at}`,
+				fileName: filename,
+				mimetype,
+				fileUrl: `https://platform.invalid/f${at}`,
+			}))
+		: value) as JsonValue;
 
 export class StubTables {
 	readonly tables: Record<string, PlatformRecord[]>;
@@ -138,7 +149,10 @@ export class StubTables {
 		if (id !== '' && !known) return notFound();
 		const time = new Date(WRITTEN_AT + 1000 * (this.#writes += 1)).toISOString();
 		const record = known ?? this.#record(`new${(this.#count += 1)}`, {}, time);
-		record.fields = { ...(!replaces && record.fields), ...fields };
+		record.fields = {
+			...(!replaces && record.fields),
+			...Object.fromEntries(Object.entries(fields).map(([name, value]) => [name, asRead(value)])),
+		};
 		if (known) Object.assign(record, { modified: time, ver: (record.ver ?? 0) + 1 });
 		else table.push(record);
 		return httpResponse(200, { data: record });

@@ -52,8 +52,8 @@ const idOf = (value: JsonValue | undefined): string | undefined => {
 
 /** The fields that a link shows of its record: in `fields`, or beside its ID. */
 function shownFields(link: JsonValue | undefined): FieldValues {
-	const { fields, id: _id, url: _url, ...beside } = isObject(link) ? link : {};
-	return (isObject(fields) ? fields : beside) as FieldValues;
+	if (!isObject(link)) return {};
+	return (isObject(link.fields) ? link.fields : link) as FieldValues;
 }
 
 const pick = (id: string, fields: FieldValues, names: string[]): JsonValue => ({

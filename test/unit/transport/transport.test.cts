@@ -285,17 +285,19 @@ test.each([
 });
 
 const NETWORK = 'Check the platform and the network, then run it again.';
+const GATEWAY = 'Something between n8n and the platform, such as a firewall, refused the request';
+const TEXT = expect.stringContaining('Ask who runs the network');
 const MESSAGE = 'Correct what the message names, then run it again.';
-test.each<[string, status: number, body: unknown, message: string, hint: string]>([
+test.each<[string, status: number, body: unknown, message: string, hint: unknown]>([
 	['texts by field', 400, { title: 'Wrong', errors: { age: ['is high.', 'is odd'] } }, 'age: is high; age: is odd', MESSAGE],
 	['one error', 422, { errors: { id: 'a', message: 'Wrong' } }, 'Wrong', MESSAGE],
 	['a title', 400, { title: 'Wrong.', detail: 'Age is high.' }, 'Wrong: Age is high', NETWORK],
 	['a message', 400, { message: 'Down for maintenance' }, 'Down for maintenance', NETWORK],
-	['plain text', 400, 'Down for maintenance.', 'Down for maintenance', NETWORK],
+	['plain text', 400, 'Down for maintenance.', `${GATEWAY} (400): Down for maintenance`, TEXT],
 	['plain text of a failure', 503, 'Down', 'The platform failed (503): Down', NETWORK],
-	['a page', 400, '<html><h1>Down</h1></html>', 'The platform rejected the request (400)', NETWORK],
-	['a list', 400, '["Down"]', 'The platform rejected the request (400)', NETWORK],
-	['nothing', 409, {}, 'The platform rejected the request (409)', NETWORK],
+	['a page', 400, '<html><h1>Down</h1></html>', `${GATEWAY} (400)`, TEXT],
+	['a list', 400, '["Down"]', `${GATEWAY} (400)`, TEXT],
+	['nothing', 409, {}, `${GATEWAY} (409)`, TEXT],
 ])('an error of another form is read: %s', (_, status, body, message, hint) => {
 	const text = typeof body === 'string' ? body : JSON.stringify(body);
 	expect(parseResponse({ statusCode: status, headers: {}, body: text }, 'json')).toMatchObject({ message, hint });

@@ -9,6 +9,7 @@ import { findRecord } from '../../api/records';
 import { readRecords } from '../../api/readRecords';
 import type { ApiClient } from '../../transport/client';
 import { forEachConcurrent } from '../../transport/concurrency';
+import { MAX_PAGE_SIZE } from '../../api/endpoints';
 import { recordKey, storedRecordKey, type RecordKey } from '../plan/identity';
 import type { Entry } from '../terms';
 
@@ -94,8 +95,8 @@ class KeyReader {
 		const { client, at, names } = this;
 		const open = () => texts?.filter((text) => !this.hasEnough(text)) ?? [];
 		let count = 0;
-		// One more shows, at no cost, if two records share an import key.
-		const limit = isImportKey(this.fields) ? most + 1 : most;
+		// One more in the same page shows if two records share an import key.
+		const limit = isImportKey(this.fields) && most < MAX_PAGE_SIZE ? most + 1 : most;
 		for await (const page of readRecords(client, at, { filter, fields: names }, limit)) {
 			count += page.length;
 			for (const record of page) this.take(record);

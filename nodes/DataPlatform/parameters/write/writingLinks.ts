@@ -154,7 +154,7 @@ export async function linkedTable(
 	at: TableAddress,
 	field: FieldDefinition,
 ): Promise<LinkTarget> {
-	await learnLinks(client, at, [field]);
+	if (field.metadata.linkTableId === undefined) await learnLinks(client, at, [field]);
 	const { linkTableId, linkApplication } = field.metadata;
 	if (linkTableId === undefined) {
 		throw new InputError(

@@ -455,7 +455,7 @@ test.each<[then: string, request: RegExp, other: string]>([
 	const { results } = await write(items('Ada 2', 'Bob 2'), {
 		respond: (request, options, { tables }) => {
 			const id = request === 'PATCH people bulk' ? ` ${bulkOf(options)[0]!.id}` : '';
-			if (isLost && refused.test(request + id)) return httpResponse(403, { errors: [{ message: 'no' }] });
+			if (isLost && refused.test(request + id)) return httpResponse(401, { errors: [{ message: 'no' }] });
 			if (isLost || id !== ' a') return undefined;
 			isLost = true;
 			tables.people!.shift();

@@ -16,7 +16,7 @@ const NAMES_MINUTE = /\b(?:minute|second)s?\b/i;
  * When each token was last served by the platform, in this process of n8n: other executions may use
  * up what a limit per minute allows, as long as they are served.
  */
-const SERVED_AT = new Map<string, number>();
+export const servedAt = new Map<string, number>();
 
 export class DailyQuota {
 	private isUsedUp = false;
@@ -28,14 +28,14 @@ export class DailyQuota {
 
 	/** Notes a response other than 429. */
 	served() {
-		SERVED_AT.set(this.account, performance.now());
+		servedAt.set(this.account, performance.now());
 		this.isUsedUp = false;
 	}
 
 	/** True if no request of the token was served for a minute, since a time. */
 	isSilentSince(time: number): boolean {
-		const servedAt = SERVED_AT.get(this.account) ?? -Infinity;
-		return servedAt < time && performance.now() - time >= RATE_LIMIT_WAIT_MS;
+		const served = servedAt.get(this.account) ?? -Infinity;
+		return served < time && performance.now() - time >= RATE_LIMIT_WAIT_MS;
 	}
 
 	/** Whether a 429 means the day's requests. @param since when its request first got one */

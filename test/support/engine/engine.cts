@@ -53,22 +53,35 @@ export interface OperationRun extends Pick<WorkflowJson, 'timezone'> {
 	isOrderShown?: boolean;
 }
 
-/** As a minute later. */
-export function forgetTables() {
-	const { keptTables } = require('../../../dist/nodes/DataPlatform/api/keptTables.js') as { keptTables: Map<string, unknown> };
-	const { foundTables } = require('../../../dist/nodes/DataPlatform/api/foundTables.js') as { foundTables: Map<string, unknown> };
-	keptTables.clear();
-	foundTables.clear();
+/** A module of the built node, as far as tests need it. */
+const built = <Module = Record<string, Map<string, unknown>>,>(path: string) =>
+	require(`../../../dist/nodes/DataPlatform/${path}.js`) as Module;
+
+interface Connecting {
+	clientSettings(credential: object): { account: string };
 }
 
+/** Deletes what the process knows by account. */
+function forget(credential: Credential, memories: Record<string, string>) {
+	const { account } = built<Connecting>('run/createClient').clientSettings(credential);
+	for (const [name, path] of Object.entries(memories)) {
+		const memory = built(path)[name]!;
+		for (const key of memory.keys()) if (key.startsWith(account)) memory.delete(key);
+	}
+}
+
+/** As a minute later. Other platforms' runs at the same time go on. */
+export const forgetTables = (credential: Credential) =>
+	forget(credential, { keptTables: 'api/keptTables', foundTables: 'api/foundTables' });
+
 /** As in a new process. */
-function forgetAll({ baseUrl }: Credential, isOrderShown: boolean) {
-	const { recordsInPlace } = require('../../../dist/nodes/DataPlatform/bulk/send/order.js') as { recordsInPlace: Map<string, number> };
-	const { learnedFacts } = require('../../../dist/nodes/DataPlatform/api/keptTables.js') as { learnedFacts: Map<string, unknown> };
-	forgetTables();
-	learnedFacts.clear();
-	recordsInPlace.clear();
-	if (isOrderShown) recordsInPlace.set(new URL(baseUrl).origin, Infinity);
+export function forgetAll(credential: Credential, isOrderShown = false) {
+	forgetTables(credential);
+	forget(credential, { learnedFacts: 'api/keptTables', servedAt: 'transport/dailyQuota' });
+	const recordsInPlace = built('bulk/send/order').recordsInPlace!;
+	const { origin } = new URL(credential.baseUrl);
+	recordsInPlace.delete(origin);
+	if (isOrderShown) recordsInPlace.set(origin, Infinity);
 }
 
 /**

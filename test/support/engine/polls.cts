@@ -4,7 +4,7 @@
 import { randomUUID } from 'node:crypto';
 import { PollContext } from 'n8n-core';
 import { Workflow, type IDataObject, type INodeExecutionData, type INodeParameters, type IPollFunctions } from 'n8n-workflow';
-import { additionalData, forgetTables, fullNode, nodeTypes, prepare, TRIGGER_TYPE, type Credential } from './engine.cts';
+import { additionalData, forgetAll, forgetTables, fullNode, nodeTypes, prepare, TRIGGER_TYPE, type Credential } from './engine.cts';
 
 export interface WatchOptions {
 	/** What n8n stored of the workflow's static data. */
@@ -39,6 +39,7 @@ const withScheduler = (context: IPollFunctions, { pollBudgetMs, cursor }: WatchO
 export async function watch(credential: Credential, parameters: object, options: WatchOptions = {}): Promise<Watching> {
 	const { staticData = '{}', workflowId = randomUUID(), timezone, run } = options;
 	await prepare();
+	forgetAll(credential);
 	const node = fullNode({ name: 'Trigger', type: TRIGGER_TYPE, parameters: parameters as INodeParameters }, 0);
 	const workflow = new Workflow({
 		id: workflowId,
@@ -54,7 +55,7 @@ export async function watch(credential: Credential, parameters: object, options:
 	const complete = workflow.getNode(node.name)!;
 	return {
 		async poll(mode = 'trigger') {
-			forgetTables();
+			forgetTables(credential);
 			const data = additionalData(credential);
 			const context = new PollContext(workflow, complete, data, mode, 'activate');
 			const ofScheduler = withScheduler(context, options);

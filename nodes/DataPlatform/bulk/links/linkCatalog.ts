@@ -41,7 +41,7 @@ function linkKey(
 	if (!key) {
 		return linkedField
 			? `the linked table '${table.header}' has no field '${linkedField}'`
-			: `the linked table '${table.header}' has no import key field: choose one of its fields`;
+			: `the linked table '${table.header}' does not say which field is its import key: set 'Link Values Are' to 'Other Field of the Linked Table', and choose it`;
 	}
 	if (!canBeKey(key)) return `records can't be found by '${key.name}' (${key.type})`;
 	if (ifNotFound === 'create') {

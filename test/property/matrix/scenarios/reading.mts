@@ -218,7 +218,8 @@ const tableShown = ({ id, internalNameApi, header, items }: Structure) => ({
 		header: title,
 		type,
 		required: metadata.required ?? false,
-		...(type === 'schema_link' && { multiple: metadata.multiple ?? false, linkTableId: metadata.linkTableId }),
+		// A definition with the documented metadata alone says neither.
+		...(metadata.linkTableId && { multiple: metadata.multiple ?? false, linkTableId: metadata.linkTableId }),
 		...(type.startsWith('calculated') && { readOnly: true }),
 	})),
 	savedViews: [],

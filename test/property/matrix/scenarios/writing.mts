@@ -41,7 +41,14 @@ const newFields = (index: number): Fields => ({
 /** The values of an item: its time has an offset, with another day than in UTC. */
 const sentFields = (index: number): Fields => ({ ...newFields(index), seen: `2026-11-1${index + 1}T00:30:00+02:00` });
 
-const oldRecord = (index: number) => ({ id: idOf(index), fields: { code: code(index), name: `old ${index}`, size: 0, group: 'a' } });
+/** A record that no item writes. Its links show their kind, where the definition does not say it. */
+const LINKED = 90;
+const LINKS = { team: { id: TEAM.id }, mates: { add: [TEAM.id] } };
+
+const oldRecord = (index: number) => ({
+	id: idOf(index),
+	fields: { code: code(index), name: `old ${index}`, size: 0, group: 'a', ...(index === LINKED && LINKS) },
+});
 
 const indexes = Array.from({ length: COUNT }, (_, index) => index);
 
@@ -123,13 +130,17 @@ interface Variant extends Partial<Pick<Prepared, 'main' | 'traces' | 'checkOther
 	kept?: (index: number, truth: Truth) => Fields;
 }
 
-const writing = (operation: string, names: Pick<Scenario, 'variant' | 'kind'>, variantOf: (random: SeededRandom) => Variant): Scenario => ({
+const writing = (
+	operation: string,
+	names: Pick<Scenario, 'variant' | 'kind'>,
+	variantOf: (random: SeededRandom, slot: MatrixSandbox) => Variant,
+): Scenario => ({
 	operation: `record: ${operation}`,
 	...names,
 	async prepare(slot, random): Promise<Prepared> {
-		const variant = variantOf(random);
+		const variant = variantOf(random, slot);
 		const {
-			existing = [...EXISTING, 90],
+			existing = [...EXISTING, LINKED],
 			given = sentFields,
 			written = variant.given ?? newFields,
 			main = BULK_POST,
@@ -159,7 +170,7 @@ const writing = (operation: string, names: Pick<Scenario, 'variant' | 'kind'>, v
 	},
 });
 
-export const create = writing('create', { kind: 'once' }, (random) => ({ existing: [90], isKeyed: random.happens(0.6) }));
+export const create = writing('create', { kind: 'once' }, (random) => ({ existing: [LINKED], isKeyed: random.happens(0.6) }));
 
 export const upsert = writing('upsert', { kind: 'harmless' }, (random) => ({ options: { skipUnchanged: random.happens(0.3) } }));
 
@@ -202,7 +213,7 @@ export const importFromFile: Scenario = {
 	operation: 'record: importFromFile',
 	kind: 'harmless',
 	async prepare(slot, random): Promise<Prepared> {
-		await slot.createTable([...EXISTING, 90].map(oldRecord));
+		await slot.createTable([...EXISTING, LINKED].map(oldRecord));
 		const isCsv = random.happens(0.5);
 		const file = (index: number) => {
 			const fields = sentFields(index);
@@ -257,7 +268,7 @@ export const importFromFile: Scenario = {
 export const update = writing('update', { kind: 'harmless' }, (random) => {
 	const isFull = random.happens(0.4);
 	return {
-		existing: [...indexes, 90],
+		existing: [...indexes, LINKED],
 		parameters: { recordId: '={{ $json.id }}', updateMode: isFull ? 'replace' : 'partial' },
 		options: { skipUnchanged: random.happens(0.3) },
 		id: (index) => ({ id: idOf(index) }),
@@ -279,7 +290,7 @@ export const writeBack = writing('update', { variant: 'written back', kind: 'har
 	const richRecord = (index: number) => {
 		const { id, fields } = oldRecord(index);
 		const { due, seen } = sentFields(index);
-		const links = index % 2 === 0 && { team: { id: TEAM.id }, mates: { add: [TEAM.id] } };
+		const links = index % 2 === 0 && LINKS;
 		return { id, fields: { ...fields, due: `${String(due)}T00:00:00Z`, seen, ...links } };
 	};
 	return {
@@ -366,7 +377,7 @@ export const similarLists = writing('upsert', { variant: 'similar lists', kind: 
 	};
 	return {
 		existing: indexes,
-		fill: async (slot) => await slot.createTable(indexes.map(old), true, [{ name: 'tags', type: 'chips' }]),
+		fill: async (slot) => await slot.createTable([...indexes, LINKED].map(old), true, [{ name: 'tags', type: 'chips' }]),
 		options: { skipUnchanged: true },
 		given: (index) => ({ ...newFields(index), tags: lists(index)[1] }),
 		kept: (index) => ({ group: 'a', tags: lists(index)[1] }),
@@ -386,10 +397,14 @@ function expectedTeam(index: number, { records }: Truth): unknown {
 	return typeof team === 'string' && team !== TEAM.id && isShared ? team : 'a new team';
 }
 
+/** Names are in the import key of their table, which is named if its definition does not mark it. */
+const valuesIn = ({ settings }: MatrixSandbox['readings']) =>
+	settings.definition === 'documented' ? { valueType: 'field', linkedField: 'name' } : { valueType: 'importKey' };
+
 /** Links are given by names, some of which don't exist yet. */
-export const linksByName = writing('upsert', { variant: 'links by name', kind: 'harmless' }, (random) => ({
-	fill: async (slot) => await slot.createTable([...EXISTING, 90].map(oldRecord), true, [], true),
-	options: { skipUnchanged: random.happens(0.3), linkValues: { link: [{ field: 'team', valueType: 'importKey', ifNotFound: 'create' }] } },
+export const linksByName = writing('upsert', { variant: 'links by name', kind: 'harmless' }, (random, { readings }) => ({
+	fill: async (slot) => await slot.createTable([...EXISTING, LINKED].map(oldRecord), true, [], true),
+	options: { skipUnchanged: random.happens(0.3), linkValues: { link: [{ field: 'team', ...valuesIn(readings), ifNotFound: 'create' }] } },
 	given: (index) => ({ ...newFields(index), team: TEAMS[index % TEAMS.length] }),
 	written: ownFields,
 	kept: (index, truth) => ({ ...(isThere(index) && { group: 'a' }), team: expectedTeam(index, truth) }),

@@ -200,7 +200,11 @@ describe('what the linked table does not allow', () => {
 				: field,
 	);
 	test.each<[LinkRule, fields: FieldDefinition[], message: string]>([
-		[byName, keyless, "the linked table 'Companies' has no import key field: choose one of its fields"],
+		[
+			byName,
+			keyless,
+			"the linked table 'Companies' does not say which field is its import key: set 'Link Values Are' to 'Other Field of the Linked Table', and choose it",
+		],
 		[byField('colour'), companies.fields, "the linked table 'Companies' has no field 'colour'"],
 		[byField('logo'), companies.fields, "records can't be found by 'logo' (picture)"],
 		[{ linkedField: 'city', ifNotFound: 'create' }, companies.fields, "records of 'Companies' are created only by their import key 'name'"],

@@ -69,6 +69,13 @@ describe('a definition with documented metadata only', () => {
 		expect(await harness.records()).toEqual(before);
 	});
 
+	test('it is proven without the right to import', async () => {
+		await harness.settings({ bulkRight: 'import' });
+		await harness.fill('orders', ...numbered(2));
+		expect(outcomes(await write('number', numbered(3, { buyer: 'new' })))).toEqual(['written', 'written', 'inserted']);
+		expect(await buyers()).toEqual(['1 new', '2 new', '3 new']);
+	});
+
 	test('if no item exists, only the first one is written until the key is proven', async () => {
 		const result = await write('buyer', numbered(3));
 		expect(outcomes(result)).toEqual(['inserted', 'failed', 'failed']);

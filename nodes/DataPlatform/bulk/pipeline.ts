@@ -228,16 +228,18 @@ export class WritePipeline {
 			// A token may write and not read.
 			if (found instanceof ServiceError && found.delivery !== 'rejected') stopped = found;
 			const matches = found instanceof ServiceError ? undefined : found;
-			let proof = first.find((record) => matches?.get(record)?.[0]);
+			const idsOf = (record: Entry) => matches?.get(record)?.map(({ id }) => id) ?? [];
+			let proof = first.find((record) => idsOf(record).length > 0);
+			let ids = proof ? idsOf(proof) : [];
 			for (; !proof && next < records.length && !stopped; next += 1) {
 				const record = records[next]!;
 				const note: OnOutcome = (entry, outcome) => {
-					if (isSuccess(outcome)) proof = record;
+					if (isSuccess(outcome) && outcome.id) [proof, ids] = [record, [outcome.id]];
 					onOutcome(entry, outcome);
 				};
 				stopped = await writeMany(target, [record], options, note, session);
 			}
-			if (proof && !stopped) stopped = await proveKey(target, key, proof, next === 0);
+			if (proof && !stopped) stopped = await proveKey(target, key, proof, ids, next === 0);
 			if (proof && !stopped) facts.importKey = key.name;
 		}
 		const rest = records.slice(next);

@@ -64,8 +64,9 @@ function mayBeUnknown(run: CaseRun, index: number): boolean {
 	const { scenario, truth } = run;
 	if (scenario.kind === 'read') return false;
 	const requests = requestsFor(run, index);
-	// If counting afterwards fails, its result is unknown too.
-	const isUncounted = scenario.isCounted && requests.length > 0 && truth.requests.some(isMet);
+	// If counting afterwards fails, such as beyond the day's requests, its result is unknown too.
+	const isFailing = (request: LoggedRequest) => isMet(request) || (run.faultCase.isLimit && request.status === 429);
+	const isUncounted = scenario.isCounted && requests.length > 0 && truth.requests.some(isFailing);
 	if (isUncounted) return true;
 	// Such a short timeout may end a request before it arrives.
 	if (requests.length === 0 && run.faultCase.isLate) return true;

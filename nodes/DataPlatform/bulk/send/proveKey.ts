@@ -3,59 +3,47 @@
  * of a stored record, and nothing else, changes nothing. By another field it would insert a record, or
  * be rejected because that field has no value.
  */
-import { paths } from '../../api/endpoints';
-import { METHODS } from '../../api/records';
 import type { FieldDefinition } from '../../api/types';
 import { showValue } from '../../fields/convert';
 import { LABELS } from '../../labels';
-import { joinedMessages } from '../../transport/errorEntries';
 import { ServiceError } from '../../transport/errors';
-import { parseBulkResponse } from './reports';
+import { membersOf } from '../../transport/json';
+import { singleRequest } from './single';
 import type { Entry } from '../terms';
 import type { WriteTarget } from '../writeTask';
 
 /** Statuses of rejections that are about the record. */
-const ABOUT_RECORD = [200, 400, 409, 422];
+const ABOUT_RECORD = [400, 409, 422];
 
 /**
- * @param record one whose key a stored record has
+ * @param record one whose key stored records have
+ * @param ids the IDs of these
  * @param isFirst whether nothing was written before
  * @returns why nothing may be sent, unless it is proven
  */
 export async function proveKey(
-	{ client, at, table }: WriteTarget,
+	target: WriteTarget,
 	{ name }: FieldDefinition,
 	{ index, fields }: Entry,
+	ids: string[],
 	isFirst: boolean,
 ): Promise<ServiceError | undefined> {
-	const result = await client.tryRequest({
-		method: METHODS.upsert,
-		path: paths.bulk(at),
-		query: { dataResponseType: 'MetadataOnly' },
-		body: JSON.stringify({
-			bulk: [{ fields: { [name]: fields[name] } }],
-			useUpsert: true,
-			...(client.skipAudit && { skipAudit: true }),
-		}),
+	// Of its own: a token may have no right to bulk requests.
+	const result = await target.client.tryRequest({
+		...singleRequest(target, { index, fields: { [name]: fields[name]! } }, 'upsert'),
 		retryMode: 'notIdempotent',
 	});
 	const isFailure = result instanceof ServiceError;
-	const { failed, unattributedErrors, data, successCount, insertedCount } = parseBulkResponse(
-		result.body ?? {},
-		1,
-	);
-	const reason = joinedMessages([...failed.values(), ...unattributedErrors]);
-	const isInserted = (insertedCount ?? 0) > 0;
-	if (!isFailure && !isInserted && successCount === 1 && reason === undefined) return undefined;
-	if (isFailure && !isInserted && !ABOUT_RECORD.includes(result.status ?? 0)) return result;
-	const [added] = data;
-	const nothing = isInserted ? 'Nothing else' : 'Nothing';
+	if (isFailure && !ABOUT_RECORD.includes(result.status ?? 0)) return result;
+	const { id } = membersOf(membersOf(result.body).data);
+	if (!isFailure && ids.includes(String(id))) return undefined;
+	const nothing = isFailure ? 'Nothing' : 'Nothing else';
 	const done = isFirst ? `${nothing} was written.` : `Only items up to ${index} were written.`;
-	const what = isInserted
-		? `inserted another record${added ? `, '${added.id}'` : ''}: delete it`
-		: `did not take it${reason === undefined ? '' : `: ${reason}`}`;
+	const what = isFailure
+		? `did not take it: ${result.message}`
+		: `inserted another record${id === undefined ? '' : `, '${String(id)}'`}: delete it`;
 	return new ServiceError(
-		`The platform does not find records of table '${table.header}' by '${name}': of an upsert with the value ${showValue(fields[name])}, which a record has, it ${what}. ${done}`,
+		`The platform does not find records of table '${target.table.header}' by '${name}': of an upsert with the value ${showValue(fields[name])}, which a record has, it ${what}. ${done}`,
 		{
 			delivery: 'rejected',
 			hint: `Choose the field that the platform uses under '${LABELS.importKey}' in the options, or set '${LABELS.matchOn}' to 'Other Fields' and choose '${name}'.`,

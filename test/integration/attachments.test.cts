@@ -203,6 +203,20 @@ test('a name finds the files that another client gave spaces around it', async (
 	expect(json()[0]).toMatchObject({ removed: [{ fileName: ' a b.txt ' }, { fileName: 'a b.txt' }], remaining: 1 });
 });
 
+test.each<[string, string, IDataObject, string | undefined]>([
+	['remove', 'papers', { removeMode: 'all' }, undefined],
+	['remove', 'papers', { removeMode: 'name', fileName: 'a' }, "has no file 'a' in the field 'papers'"],
+	['remove', 'papers', { removeMode: 'id', fileId: 'a' }, "has no file 'a' in the field 'papers'"],
+	['download', 'papers', {}, "has no files in the field 'papers'"],
+	['remove', 'paper', { removeMode: 'all' }, "Table 'Documents' has no field 'paper'"],
+	['download', 'title', {}, "The field 'title' holds no files"],
+])('%s: a field without files may be left out of the record: %s %j', async (operation, fileField, parameters, message) => {
+	await harness.settings({ emptyFields: 'absent' });
+	const { error, json } = await harness.run(operation, { parameters: { fileField, ...parameters } });
+	if (message === undefined) expect(json()).toEqual([{ id: harness.id, removed: [], remaining: 0 }]);
+	else expect(error!.message).toContain(message);
+});
+
 describe('an upload with fields of the record', () => {
 	const withFields = (values: IDataObject) => ({ updateOtherFields: true, columns: defined(values) });
 

@@ -1,7 +1,6 @@
 import type { IDataObject } from 'n8n-workflow';
 
 import { InputError } from '../../transport/errors';
-import { readRecord } from '../../api/records';
 import { downloadInto, PARALLEL_DOWNLOADS, type FileKind } from '../../input/downloadInto';
 import { withFiles, type ItemOutput } from '../../run/operation';
 import { isErrorItem } from '../../run/itemResults';
@@ -12,7 +11,7 @@ import { fileField, fileId, outputField } from '../../parameters/files/uploads';
 import { itemOperation } from '../../parameters/defineOperation';
 import { requestSettings } from '../../parameters/requests';
 import { recordId, tableOf, tableParameters } from '../../parameters/select/table';
-import { chosenFiles } from './input';
+import { chosenFiles, recordWithFiles } from './input';
 
 /** An item's own data, renamed if n8n would take it for an error item because of its fields. */
 function keptJson(json: IDataObject = {}): IDataObject {
@@ -49,7 +48,7 @@ async function downloadFrom(
 	const field = fileField.of(run, index);
 	const id = recordId.of(run, index);
 	const outputName = outputField.of(run, index);
-	const record = await readRecord(run.client, address, id, { keepsFileTokens: true });
+	const record = await recordWithFiles(run, index, id, field);
 	const files = chosenFiles(record, field, fileId.of(run, index));
 	if (files.length === 0) {
 		throw new InputError(`Record '${id}' has no files in the field '${field}'`, {

@@ -3,12 +3,14 @@
  */
 import type { IBinaryData } from 'n8n-workflow';
 
+import { readRecord } from '../../api/records';
 import type { Attachment, PlatformRecord } from '../../api/types';
 import { InputError, isForbidden, ServiceError } from '../../transport/errors';
 import { filesIn } from '../../files/transfer';
 import type { ByteStream } from '../../transport/streams';
+import { getOwn } from '../../transport/json';
 import { nameList } from '../../transport/messageText';
-import { safeMimetype, type Upload } from '../../files/uploadValidation';
+import { fileField, safeMimetype, type Upload } from '../../files/uploadValidation';
 import { fileNameOf, unreadable } from '../../input/binaryStore';
 import type { NameOf } from '../../parameterKinds/parameter';
 import type { RunContext } from '../../run/run';
@@ -17,6 +19,7 @@ import {
 	fileId as fileIdParameter,
 	inputDataFieldName,
 } from '../../parameters/files/uploads';
+import { tableOf, type TableParameter } from '../../parameters/select/table';
 
 /**
  * Large, so that reads are few; a multiple of three, so that base64 needs no padding in between.
@@ -61,6 +64,26 @@ export async function uploadsOf(
 	}
 	const names = binaryFields(run, index);
 	return await Promise.all(names.map(async (name) => await toUpload(run, index, name)));
+}
+
+/**
+ * A record with its files. The platform may leave out a field without a value: the definition then
+ * tells it from a name that is no field.
+ *
+ * @throws {InputError} if it is no field for files
+ */
+export async function recordWithFiles(
+	run: RunContext<TableParameter>,
+	index: number,
+	id: string,
+	field: string,
+): Promise<PlatformRecord> {
+	const address = tableOf(run, index);
+	const record = await readRecord(run.client, address, id, { keepsFileTokens: true });
+	if (getOwn(record.fields, field) !== undefined) return record;
+	const check = run.checkWithKept(address, (table) => fileField(table, field));
+	const isField = await undefinedIf403(check);
+	return isField ? { ...record, fields: { ...record.fields, [field]: null } } : record;
 }
 
 /**

@@ -1,6 +1,5 @@
 import type { Attachment, PlatformRecord } from '../../api/types';
 import { filesIn, filesOf, removeFiles } from '../../files/transfer';
-import { readRecord } from '../../api/records';
 import type { NameOf } from '../../parameterKinds/parameter';
 import { choice, text } from '../../parameterKinds/kinds';
 import type { RunContext } from '../../run/run';
@@ -14,7 +13,7 @@ import {
 	tableParameters,
 	type TableParameter,
 } from '../../parameters/select/table';
-import { chosenFiles, undefinedIf403 } from './input';
+import { chosenFiles, recordWithFiles, undefinedIf403 } from './input';
 
 const removeMode = choice('removeMode', {
 	label: 'Files to Remove',
@@ -55,7 +54,7 @@ async function filesToRemove(
 	id: string,
 	field: string,
 ): Promise<Array<{ fileId: string; fileName?: string }>> {
-	const read = async () => await readRecord(run.client, tableOf(run, index), id);
+	const read = async () => await recordWithFiles(run, index, id, field);
 	const by = removeMode.of(run, index);
 	if (by === 'all') return summaryOf(filesIn(await read(), field));
 	if (by === 'name') {

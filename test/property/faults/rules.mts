@@ -30,7 +30,13 @@ export class Rules {
 	isRuled = (name: string) => (this.#names as string[]).includes(name);
 
 	/** Whether an existing record keeps its value in a field. */
-	#isProtected = (name: RuledField, value: unknown) => this.#testCase.fieldRules[name] === 'whenCreating' || !isBlank(value);
+	#isProtected = (name: RuledField, value: unknown) =>
+		this.#testCase.fieldRules[name] === 'whenCreating' || !isBlank(value) || (value === undefined && this.#areEmptyLeftOut);
+
+	/** Whether a field that a record comes without may be one that the token may not see: it is kept then. */
+	get #areEmptyLeftOut(): boolean {
+		return this.#testCase.settings.emptyFields === 'absent';
+	}
 
 	/** No version that the node wrote overwrites a protected value, whatever it reports. */
 	checkHistory(): string[] {

@@ -224,12 +224,18 @@ const fieldRules: fc.Arbitrary<Drawn['fieldRules']> = fc.oneof(
 
 const settings = fc.record({
 	batchFailure: fc.constantFrom('perRecord', 'perRecord', 'wholeBatch400', 'wholeBatch422'),
-	errorPosition: fc.constantFrom('RecordIndex', 'RecordIndex', 'RecordIndex', 'none'),
+	errorPosition: fc.constantFrom('RecordIndex', 'RecordIndex', 'recordIndex', 'none'),
 	updatedCount: fc.boolean(),
 	maxBulkRecords: weighted<number | null>([9, null], [1, 2]),
 	...platformSettings,
 	chatWrites: weighted<string>([4, 'replace'], [1, 'append']),
 	importKey: fc.constantFrom('notUnique', 'unique'),
+	bulkOrder: fc.constantFrom('request', 'other'),
+	bulkRight: weighted<string>([4, 'write'], [1, 'import']),
+	createStatus: fc.constantFrom(201, 200),
+	emptyFields: fc.constantFrom('null', 'absent'),
+	newRecordModified: fc.constantFrom('created', 'later'),
+	lateValuesMs: weighted<number>([4, 0], [1, 300]),
 });
 
 export const drawn: fc.Arbitrary<Drawn> = fc.noBias(

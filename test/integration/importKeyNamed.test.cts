@@ -69,6 +69,14 @@ describe('a definition with documented metadata only', () => {
 		expect(await harness.records()).toEqual(before);
 	});
 
+	test('a proof whose response is lost says nothing about the key', async () => {
+		await harness.fill('orders', ...numbered(2));
+		await harness.faults({ match: { method: 'POST', path: '/data$' }, fault: { kind: 'html', status: 200, afterWrite: true } });
+		const [json] = (await write('number', numbered(2, { buyer: 'new' }))).json();
+		expect(json!.error).toMatch(/^Not sent, .*could not be read/);
+		expect(json!.error).not.toContain('does not find');
+	});
+
 	test('it is proven without the right to import', async () => {
 		await harness.settings({ bulkRight: 'import' });
 		await harness.fill('orders', ...numbered(2));

@@ -28,6 +28,9 @@ const RECORD = { __rl: true, mode: 'id', value: '={{ $json.id }}' };
 
 const place = { application: picked(APP), table: picked(TABLE) };
 
+/** The import key, if the table's definition does not mark it. */
+const keyOption = ({ settings, isKeyed }: Case) => isKeyed && settings.definition === 'documented' && { importKey: KEY };
+
 function matchParameters({ matchOn, hasTwoMatchFields }: Case) {
 	if (matchOn === 'recordId') return { matchOn, recordId: '={{ $json.id }}' };
 	if (matchOn === 'importKey') return { matchOn };
@@ -59,12 +62,12 @@ function parametersOf(testCase: Case): INodeParameters {
 	const group: [string, string, string] = ['group', 'eq', '={{ $json.group }}'];
 	switch (operation) {
 		case 'create':
-			return { columns, options: { batchSize: options.batchSize } };
+			return { columns, options: { batchSize: options.batchSize, ...keyOption(testCase) } };
 		case 'upsert':
-			return { columns, ...matchParameters(testCase), options: { ...options, ...rules } };
+			return { columns, ...matchParameters(testCase), options: { ...options, ...rules, ...keyOption(testCase) } };
 		case 'update': {
 			const { ifFound: _, ...updateRules } = rules as typeof matching;
-			return { columns, ...matchParameters(testCase), updateMode, options: { ...options, ...updateRules } };
+			return { columns, ...matchParameters(testCase), updateMode, options: { ...options, ...updateRules, ...keyOption(testCase) } };
 		}
 		case 'delete':
 			return { recordId: RECORD };
@@ -77,7 +80,7 @@ function parametersOf(testCase: Case): INodeParameters {
 				columns,
 				...matchParameters(testCase),
 				...syncParameters(testCase),
-				options: { batchSize: options.batchSize, multipleMatches, ...ruled },
+				options: { batchSize: options.batchSize, multipleMatches, ...ruled, ...keyOption(testCase) },
 			};
 		case 'deleteMany':
 			return {

@@ -230,6 +230,7 @@ const settings = fc.record({
 	...platformSettings,
 	chatWrites: weighted<string>([4, 'replace'], [1, 'append']),
 	importKey: fc.constantFrom('notUnique', 'unique'),
+	definition: weighted<string>([4, 'full'], [1, 'documented']),
 	bulkOrder: fc.constantFrom('request', 'other'),
 	bulkRight: weighted<string>([4, 'write'], [1, 'import']),
 	createStatus: fc.constantFrom(201, 200),

@@ -79,8 +79,8 @@ test.each<[string, unknown]>([
 	['data URL', [{ filename: 'a', mimetype: 'a/b', filedata: 'data:a/b;base64,###' }]],
 	['data URL', [{ filename: 'a', mimetype: 'a/b', filedata: `spooled:${'0'.repeat(36)}` }]],
 	['size', [{ filename: 'a', mimetype: 'a/b', filedata: 'data:a/b;base64,', size: 1 }]],
-	['loopback', 'https://example.com/file.txt'],
-	['loopback', 'not a URL'],
+	['the setting fileUrls', 'https://example.com/file.txt'],
+	['the setting fileUrls', 'not a URL'],
 ])('an invalid file is rejected: %s', async (message, value) => {
 	await expect(papers(value)).rejects.toThrow(message);
 	expect((await platform.client.get(url)).data.data.ver).toBe(0);

@@ -47,6 +47,13 @@ describe.each(['served', 'notFound'])('if it is %s', (shortAddress) => {
 		expect(result.json()).toMatchObject(expected as object[]);
 	});
 
+	test.each([true, false])('a deletion whose response is lost succeeds; done before: %s', async (afterWrite) => {
+		await harness.faults({ when: { nth: [1] }, fault: { kind: 'status', status: 500, afterWrite } });
+		const result = await run('delete', { items: [{ id: await harness.idOf('2') }], parameters: byId });
+		expect(result.error).toBeUndefined();
+		expect(await harness.records()).toHaveLength(2);
+	});
+
 	test('records by ID: one that exists, one that does not', async () => {
 		const id = await harness.idOf('2');
 		const items = [{ id }, { id: UNKNOWN_ID }];

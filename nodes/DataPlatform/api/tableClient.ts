@@ -2,7 +2,7 @@
  * An API client for tables that are addressed without an application. A platform may not serve that
  * address; and once the table was found in an application, that address is the certain one.
  */
-import { ApiClient, type ApiResponse } from '../transport/client';
+import { ApiClient, withLaterFailure, type ApiResponse } from '../transport/client';
 import { InputError, isNotFound, serviceErrorOrThrow, ServiceError } from '../transport/errors';
 import type { ApiRequest } from '../transport/exchange';
 import { shortTableIn } from './endpoints';
@@ -27,7 +27,9 @@ export class TableClient extends ApiClient {
 		const { shortPath, name, rest } = table;
 		const known = this.addressOf(shortPath);
 		const result = await super.tryRequest({ ...request, path: (known ?? shortPath) + rest });
-		if (!(result instanceof ServiceError) || !isNotFound(result)) return result;
+		if (!(result instanceof ServiceError) || !isNotFound(result.rejection ?? result)) {
+			return result;
+		}
 		if (known !== undefined) {
 			if (OF_TABLE.test(rest)) {
 				forgetFoundTable(this, shortPath);
@@ -37,7 +39,13 @@ export class TableClient extends ApiClient {
 		}
 		const failure = await this.search(name);
 		const found = this.addressOf(shortPath);
-		if (found !== undefined) return await super.tryRequest({ ...request, path: found + rest });
+		if (found !== undefined) {
+			const later = await super.tryRequest({ ...request, path: found + rest });
+			// An attempt before the 404 may have done it.
+			if (result.delivery !== 'ambiguous') return later;
+			if (later instanceof ServiceError) return withLaterFailure(result, later);
+			return { ...later, previousAttempt: result };
+		}
 		// Which one it is, only the user can tell.
 		const isOpen = failure instanceof InputError || failure?.status === 403;
 		return isOpen ? new ServiceError(result.message, { ...result, hint: failure.hint }) : result;

@@ -257,7 +257,7 @@ export class ApiClient {
  * An attempt that may have been applied, with what came of a later one. It stays ambiguous, whatever
  * that was: an operation that needs to know more looks it up (api/resolve.ts).
  */
-function withLaterFailure(attempt: ServiceError, later: ServiceError): ServiceError {
+export function withLaterFailure(attempt: ServiceError, later: ServiceError): ServiceError {
 	if (later === attempt || later.delivery === 'ambiguous') return attempt;
 	const { message, retryAfterMs, status, hint } = later;
 	if (later.delivery === 'rejected') {

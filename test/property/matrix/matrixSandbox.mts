@@ -84,9 +84,10 @@ export class MatrixSandbox extends SandboxSlot {
 		return webhookUrl.replace(baseUrl, this.credential.baseUrl);
 	}
 
-	/** The `data` that the platform returns to another client. */
+	/** The `data` that the platform returns to another client, with URLs as the node sees them. */
 	async readFromPlatform(path: string): Promise<unknown> {
-		return await this.requestAsOtherClient('GET', path);
+		const data = JSON.stringify(await this.requestAsOtherClient('GET', path));
+		return JSON.parse(data.replaceAll(this.sandbox.baseUrl, this.credential.baseUrl)) as unknown;
 	}
 
 	override async begin(rules: FaultRule[]): Promise<void> {

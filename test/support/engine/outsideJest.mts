@@ -7,6 +7,7 @@ import type * as Polls from './polls.cts';
 const require = createRequire(import.meta.url);
 
 export const {
+	forgetAll,
 	runOperation,
 	runWorkflow,
 	prepare,

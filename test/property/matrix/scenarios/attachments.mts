@@ -150,7 +150,7 @@ const remove: Scenario = {
 			parameters: {
 				resource: 'attachment',
 				operation: 'remove',
-				...tableParameters(random),
+				...tableParameters(random, slot),
 				recordId: RECORD,
 				fileField: 'papers',
 				...(random.happens(0.5) ? { removeMode: 'all' } : { removeMode: 'name', fileName: '={{ "there " + $itemIndex + ".txt" }}' }),
@@ -196,7 +196,7 @@ const downloading = (thumbnails: boolean): Scenario => ({
 			parameters: {
 				resource: 'attachment',
 				operation: 'download',
-				...tableParameters(random),
+				...tableParameters(random, slot),
 				recordId: RECORD,
 				fileField: field,
 				outputField: 'data',

@@ -71,7 +71,10 @@ export interface Scenario {
 }
 
 /** The parameters that choose a table, with and without its application. */
-export const tableParameters = (random?: SeededRandom) => ({ application: picked(random?.happens(0.2) ? '' : APP), table: picked(TABLE) });
+export const tableParameters = (random?: SeededRandom, slot?: MatrixSandbox) => {
+	const isShort = random?.happens(0.2) || slot?.readings.settings.shortAddress !== undefined;
+	return { application: picked(isShort ? '' : APP), table: picked(TABLE) };
+};
 
 export const itemsOf = (list: object[]): INodeExecutionData[] => list.map((json) => ({ json: json as INodeExecutionData['json'] }));
 

@@ -112,7 +112,7 @@ const BULK_POST: Prepared['main'] = { method: 'POST', path: '/data/bulk$' };
 const KEYED = ['upsert', 'sync'];
 
 /** How a scenario that writes a record for each item differs from the others. */
-interface Variant extends Partial<Pick<Prepared, 'main' | 'traces' | 'checkOthers'>> {
+interface Variant extends Partial<Pick<Prepared, 'main' | 'traces' | 'checkOthers' | 'isRefused'>> {
 	/** The items whose records exist, and further records; some items and one more by default. */
 	existing?: number[];
 	isKeyed?: boolean;
@@ -146,6 +146,7 @@ const writing = (
 			main = BULK_POST,
 			traces = codes,
 			checkOthers,
+			isRefused,
 		} = variant;
 		const { kept = (index) => (existing.includes(index) ? { group: 'a' } : {}) } = variant;
 		if (variant.fill) await variant.fill(slot);
@@ -154,7 +155,7 @@ const writing = (
 			parameters: {
 				resource: 'record',
 				operation,
-				...tableParameters(random),
+				...tableParameters(random, slot),
 				...variant.parameters,
 				columns: automatic,
 				options: { ...batches(random), ...(KEYED.includes(operation) && slot.importKey), ...variant.options },
@@ -166,6 +167,7 @@ const writing = (
 			effect: (index, truth) => effectOn(index, truth, kept(index, truth)),
 			checkOutput,
 			checkOthers,
+			isRefused,
 		};
 	},
 });
@@ -195,6 +197,18 @@ export const matchedUpsert = writing('upsert', { variant: 'matched', kind: 'once
 /** Records are read after the write: a failure then must not look like one of the write. */
 export const storedUpsert = writing('upsert', { variant: 'stored', kind: 'harmless' }, () => ({ options: { output: 'stored' } }));
 
+/** The platform rejects one item, with or without its position: the others are written. */
+export const partlyRejected = writing('upsert', { variant: 'one rejected', kind: 'harmless' }, () => ({
+	fill: async (slot) =>
+		await slot.createTable([...EXISTING, LINKED].map(oldRecord), true, [
+			{ name: 'state', type: 'dropdown', metadata: { items: [{ value: 'open', order: 1 }] } },
+		]),
+	given: (index) => ({ ...sentFields(index), state: index === POISONED ? 'lost' : 'open' }),
+	written: newFields,
+	kept: (index) => ({ ...(isThere(index) && { group: 'a' }), state: 'open' }),
+	isRefused: (index) => index === POISONED,
+}));
+
 /** A field that only new records get: what an existing one holds stays, whatever happens. */
 export const ruledUpsert = writing('upsert', { variant: 'field rules', kind: 'once' }, (random) => {
 	const rule = random.of('whenCreating', 'ifEmpty');
@@ -223,7 +237,7 @@ export const importFromFile: Scenario = {
 			parameters: {
 				resource: 'record',
 				operation: 'importFromFile',
-				...tableParameters(random),
+				...tableParameters(random, slot),
 				inputDataFieldName: 'data',
 				format: 'auto',
 				importMode: 'upsert',
@@ -419,7 +433,7 @@ export const remove: Scenario = {
 			parameters: {
 				resource: 'record',
 				operation: 'delete',
-				...tableParameters(random),
+				...tableParameters(random, slot),
 				recordId: { __rl: true, mode: 'id', value: '={{ $json.id }}' },
 			},
 			items: itemsOf(indexes.map((index) => ({ id: idOf(index) }))),
@@ -474,7 +488,7 @@ export const misspeltDeleteMany: Scenario = {
 			parameters: {
 				resource: 'record',
 				operation: 'deleteMany',
-				...tableParameters(random),
+				...tableParameters(random, slot),
 				maxRecordsToDelete: 50,
 				...conditions(['grup', 'eq', 'a']),
 			},
@@ -514,7 +528,7 @@ export const deleteMany: Scenario = {
 			parameters: {
 				resource: 'record',
 				operation: 'deleteMany',
-				...tableParameters(random),
+				...tableParameters(random, slot),
 				maxRecordsToDelete: 50,
 				...(isOne ? conditions(group) : { ...filter, matchType: 'or' }),
 			},

@@ -176,7 +176,7 @@ test("nothing is read for rules that are all 'Always'", async () => {
 	expect((await harness.requests()).filter(({ path }) => path.endsWith('/data/filter'))).toEqual([]);
 });
 
-test('1,200 items take as many requests as with Skip Unchanged', async () => {
+test('1,200 items take one request more than with Skip Unchanged: a full page may lack records that share a key', async () => {
 	const many = Array.from({ length: 1200 }, (_, index) => ({ number: `N${index}`, buyer: 'Ann', price: 1 }));
 	const count = async (options: IDataObject, next: typeof many) => {
 		await harness.clearRequests();
@@ -188,5 +188,5 @@ test('1,200 items take as many requests as with Skip Unchanged', async () => {
 	const changed = many.map((item) => ({ ...item, buyer: 'Bob' }));
 	const [skipping] = await count({ skipUnchanged: true }, changed);
 	const [withRules] = await count(ruled({ price: 'whenCreating' }), many);
-	expect(withRules).toBeLessThanOrEqual(skipping as number);
+	expect(withRules).toBeLessThanOrEqual((skipping as number) + 1);
 });

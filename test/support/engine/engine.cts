@@ -63,7 +63,7 @@ interface Connecting {
 
 /** Deletes what the process knows by account. */
 function forget(credential: Credential, memories: Record<string, string>) {
-	const { account } = built<Connecting>('run/createClient').clientSettings(credential);
+	const { account } = built<Connecting>('run/createClient').clientSettings({ baseUrl: credential.baseUrl, token: credential.token });
 	for (const [name, path] of Object.entries(memories)) {
 		const memory = built(path)[name]!;
 		for (const key of memory.keys()) if (key.startsWith(account)) memory.delete(key);

@@ -89,12 +89,15 @@ function isRowMendable(run: CaseRun): boolean {
 	return scenario.kind === 'harmless' && effects.every((effect) => ['waits', 'ambiguous'].includes(effect));
 }
 
+/** Forbids bulk requests to this and all later records of the run. */
+const isBulkForbidden = ({ status, path }: LoggedRequest) => status === 403 && /\/bulk(\?|$)/.test(path);
+
 /**
  * Whether nobody may know what a request changed: a response was lost or incomplete, or the platform forbade a
  * bulk request, and a single one does not say whether it changed anything.
  */
 const isKindHidden = (run: CaseRun, index: number) =>
-	requestsFor(run, index).some((request) => isAmbiguous(run, request) || (request.status === 403 && /\/bulk(\?|$)/.test(request.path)));
+	run.truth.requests.some(isBulkForbidden) || requestsFor(run, index).some((request) => isAmbiguous(run, request));
 
 /** Whether repeating could fix everything that went wrong, so that every item must succeed. */
 function mustSucceed(run: CaseRun, isOnce: boolean): boolean {

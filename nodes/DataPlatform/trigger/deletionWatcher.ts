@@ -67,7 +67,10 @@ export class DeletionWatcher {
 		if (!mayCheck) return { deleted: [], saved: withChanges(known, changes) };
 		try {
 			const { saved, ...found } = await this.find(known, room);
-			return { ...found, saved: withChanges(saved, changes) };
+			// A record may be deleted between the reading of its change and the check.
+			const gone = new Set<string>(found.deleted);
+			const left = changes.filter(({ record }) => !gone.has(record.id));
+			return { ...found, saved: withChanges(saved, left) };
 		} catch (error) {
 			// The next check is not sooner than after one that succeeds.
 			const saved = withChanges({ ...known, checkedAt: now }, changes);

@@ -46,7 +46,9 @@ class Table {
 			const limit = Number(searchParams.get('limit'));
 			const other = this.list?.();
 			if (other) return other;
-			const data = (this.listed?.() ?? [...this.ids]).slice(skip, skip + limit).map((id) => ({ id, fields: {} }));
+			const data = (this.listed?.() ?? [...this.ids])
+				.slice(skip, skip + limit)
+				.map((id) => ({ id, modified: '2026-01-01T00:00:00Z', fields: {} }));
 			return httpResponse(200, { data });
 		}
 		const id = decodeURIComponent(path.replace('/data/', ''));
@@ -523,4 +525,24 @@ test('a check of a table in which nothing changed is two requests; any change ma
 	const [deleted] = await check();
 	expect(deleted).toEqual(['id-1']);
 	expect(await check()).toEqual([[], 2]);
+});
+
+test('a record that is deleted after its change was read is not watched any more', async () => {
+	const table = new Table(8);
+	const { client, address } = table.check;
+	const watch = {
+		address,
+		query: {},
+		changes: { maximum: 100 },
+		deletions: { intervalMs: 0, maxShare: 100, maximum: 100 },
+		emitsChanges: true,
+	};
+	const watcher = new DeletionWatcher(client, watch as unknown as Watch, { hasTime: () => true });
+	const known = await watcher.begin();
+	remove(table, 'id-1');
+	const changes = ['id-1', 'id-2', 'new'].map((id) => ({ kind: 'updated' as const, record: { id, fields: {} } }));
+	const { deleted, saved } = await watcher.next(known, changes, false);
+	expect(deleted).toEqual(['id-1']);
+	expect(unpackIds(saved!.ids)).toEqual(expect.arrayContaining(['id-2', 'new']));
+	expect(unpackIds(saved!.ids)).not.toContain('id-1');
 });

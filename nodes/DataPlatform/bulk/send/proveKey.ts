@@ -39,9 +39,18 @@ export async function proveKey(
 	if (!isFailure && ids.includes(String(id))) return undefined;
 	const nothing = isFailure ? 'Nothing' : 'Nothing else';
 	const done = isFirst ? `${nothing} was written.` : `Only items up to ${index} were written.`;
+	if (!isFailure && id === undefined) {
+		return new ServiceError(
+			`Unknown whether the platform finds records of table '${target.table.header}' by '${name}': its response to an upsert with the value ${showValue(fields[name])} names no record. ${done}`,
+			{
+				delivery: 'ambiguous',
+				hint: 'Look whether a second record has this value, and delete it.',
+			},
+		);
+	}
 	const what = isFailure
 		? `did not take it: ${result.message}`
-		: `inserted another record${id === undefined ? '' : `, '${String(id)}'`}: delete it`;
+		: `inserted another record, '${String(id)}': delete it`;
 	return new ServiceError(
 		`The platform does not find records of table '${target.table.header}' by '${name}': of an upsert with the value ${showValue(fields[name])}, which a record has, it ${what}. ${done}`,
 		{

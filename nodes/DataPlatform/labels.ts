@@ -14,7 +14,7 @@ export const LABELS = {
 	encoding: 'Encoding',
 	filterMode: 'Filter',
 	ifMissing: 'If Missing',
-	importKey: 'Import Key Field Name or ID',
+	importKey: 'Import Key Name or ID',
 	linkedTo: 'Linked To',
 	linkValues: 'Link Values',
 	mappingMode: 'Mapping Column Mode',

@@ -23,7 +23,7 @@ describe('a definition with documented metadata only', () => {
 	test.each(['upsert', 'sync'])('%s without a key names the option that has it, before anything is sent', async (operation) => {
 		const { error } = await harness.run(operation, { items: numbered(2), ...(operation === 'sync' && { parameters: REMOVES_ALL }) });
 		expect(error?.message).toContain("The definition of table 'Orders' does not say which field is its import key");
-		expect(error?.description).toContain("→ Import Key Field Name or ID' in the options");
+		expect(error?.description).toContain("→ Import Key Name or ID' in the options");
 		expect(error?.description).toContain("the first field, 'number'");
 		expect(await bulkRequests()).toEqual([]);
 	});
@@ -65,7 +65,7 @@ describe('a definition with documented metadata only', () => {
 		const [json] = result.json();
 		expect(json!.error).toContain("does not find records of table 'Orders' by 'buyer': of an upsert with the value \"Buyer 2\"");
 		expect(json!.error).toContain('Nothing was written.');
-		expect(json!.message).toMatch(/^Choose the field that the platform uses under '.*Import Key Field Name or ID'/);
+		expect(json!.message).toMatch(/^Choose the field that the platform uses under '.*Import Key Name or ID'/);
 		expect(await harness.records()).toEqual(before);
 	});
 

@@ -63,5 +63,5 @@ test('A field to sort by that no field can be called is an error, and nothing is
 
 test('An import key field that is no text must be corrected', async () => {
 	const options = { importKey: '={{ {} }}' };
-	await expectError('upsert', { options }, "'Import Key Field Name or ID' must be text, not an object", 'Correct the expression in it.');
+	await expectError('upsert', { options }, "'Import Key Name or ID' must be text, not an object", 'Correct the expression in it.');
 });

@@ -419,15 +419,15 @@ describe('an error about the import key names the field, if any, and says what t
 			'the options name another field than the marked one',
 			people,
 			'surname',
-			{ field: 'surname', hint: expect.stringContaining("Leave 'Import Key Field Name or ID' empty in the options") },
+			{ field: 'surname', hint: expect.stringContaining("Leave 'Import Key Name or ID' empty in the options") },
 		],
 		[
 			'the options name a field that the table does not have',
 			unmarked,
 			'mail',
-			{ field: 'mail', hint: "Correct 'Import Key Field Name or ID' in the options, or leave it empty." },
+			{ field: 'mail', hint: "Correct 'Import Key Name or ID' in the options, or leave it empty." },
 		],
-		['the table marks none', unmarked, undefined, { hint: expect.stringContaining("Choose it under 'Import Key Field Name or ID'") }],
+		['the table marks none', unmarked, undefined, { hint: expect.stringContaining("Choose it under 'Import Key Name or ID'") }],
 		[
 			'the marked field has a type that can’t be a key',
 			marked('chips'),

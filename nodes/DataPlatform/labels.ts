@@ -17,6 +17,7 @@ export const LABELS = {
 	importKey: 'Import Key Name or ID',
 	linkedTo: 'Linked To',
 	linkValues: 'Link Values',
+	linkValueType: 'Link Values Are',
 	mappingMode: 'Mapping Column Mode',
 	matchFields: 'Match Field Names or IDs',
 	matchOn: 'Match On',

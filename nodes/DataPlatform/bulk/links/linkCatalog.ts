@@ -4,6 +4,7 @@ import type { FieldDefinition, JsonValue, TableDefinition } from '../../api/type
 import { importKeyOf, isWritable } from '../../fields';
 import { resolveTimeZone } from '../../fields/timeZone';
 import { canBeKey } from '../../fields/values';
+import { LABELS } from '../../labels';
 import type { ApiClient } from '../../transport/client';
 import { copyOfText } from '../../transport/messageText';
 import { toSoughtValue, type SoughtValue } from './linkValues';
@@ -41,7 +42,7 @@ function linkKey(
 	if (!key) {
 		return linkedField
 			? `the linked table '${table.header}' has no field '${linkedField}'`
-			: `the linked table '${table.header}' does not say which field is its import key: set 'Link Values Are' to 'Other Field of the Linked Table', and choose it`;
+			: `the linked table '${table.header}' does not say which field is its import key: set '${LABELS.linkValueType}' to 'Other Field of the Linked Table', and choose it`;
 	}
 	if (!canBeKey(key)) return `records can't be found by '${key.name}' (${key.type})`;
 	if (ifNotFound === 'create') {

@@ -27,7 +27,7 @@ export const linkField = fieldPart('getLinkFields', {
 });
 
 const valueType = choice('valueType', {
-	label: 'Link Values Are',
+	label: LABELS.linkValueType,
 	choices: {
 		importKey: ['Import Key of the Linked Table', "Values of the linked table's import key field"],
 		field: [

@@ -114,6 +114,7 @@ function mustSucceed(run: CaseRun, isOnce: boolean): boolean {
 }
 
 const isRefused = ({ prepared }: CaseRun, index: number) => prepared.isRefused?.(index) ?? false;
+const mayNotSucceed = (run: CaseRun, index: number) => isRefused(run, index) || (run.prepared.isRejected?.(index) ?? false);
 
 const describe = (result: ItemResult) =>
 	'message' in result ? `reported as '${result.kind}' (${result.message})` : `reported as '${result.kind}'`;
@@ -130,7 +131,7 @@ export async function checkItem(run: CaseRun, index: number): Promise<string[]> 
 	const isMisled = truth.payloadAltered;
 	if (typeof effect === 'object' && 'wrong' in effect && !isMisled) wrong.push(effect.wrong);
 	const isPart = typeof effect === 'object' && 'part' in effect;
-	if (isRefused(run, index) && (item.kind === 'done' || item.kind === 'unknown')) {
+	if ((isRefused(run, index) && item.kind === 'unknown') || (mayNotSucceed(run, index) && item.kind === 'done')) {
 		wrong.push('it had to be refused');
 	}
 	if (item.kind === 'done') {
@@ -148,7 +149,9 @@ export async function checkItem(run: CaseRun, index: number): Promise<string[]> 
 		const isSaid = prepared.saysDone?.(index, item.message) ?? false;
 		if ((effect === 'done' && !isSaid) || (isPart && !isReportedPart)) wrong.push('it is done');
 	}
-	if (item.kind === 'unknown' && !mayBeUnknown(run, index)) wrong.push('it can be known');
+	// A rejection says nothing about an attempt before it whose response was lost.
+	const isLostBefore = prepared.isRejected?.(index) && isKindHidden(run, index);
+	if (item.kind === 'unknown' && !isLostBefore && !mayBeUnknown(run, index)) wrong.push('it can be known');
 	return wrong.map((text) => `item ${index}, ${describe(item)}: ${text}`);
 }
 
@@ -186,9 +189,9 @@ export async function findErrors(run: CaseRun, isOnce: boolean): Promise<string[
 	for (const index of result.items.keys()) wrong.push(...(await checkItem(run, index)));
 	if (scenario.kind === 'read' && truth.written.length > 0) wrong.push('a read wrote something');
 	const stoppedAt = result.stop?.item;
-	const isStoppedAsItMust = stoppedAt !== undefined && isRefused(run, stoppedAt);
+	const isStoppedAsItMust = stoppedAt !== undefined && mayNotSucceed(run, stoppedAt);
 	if (mustSucceed(run, isOnce) && !isStoppedAsItMust) {
-		const bad = result.items.filter(({ kind }, index) => kind !== 'done' && !isRefused(run, index));
+		const bad = result.items.filter(({ kind }, index) => kind !== 'done' && !mayNotSucceed(run, index));
 		if (bad.length > 0) wrong.push(`${bad.length} items did not succeed, but could have`);
 	}
 	return wrong;

@@ -44,6 +44,8 @@ export interface Prepared {
 	traces: Array<{ body: string } | { path: string }>;
 	/** Whether the node must reject an item before it sends anything for it. */
 	isRefused?(index: number): boolean;
+	/** Whether the platform rejects the item: if its response is lost, nobody may know. */
+	isRejected?(index: number): boolean;
 	/** For operations that may run with another writer. */
 	touched?: Touched;
 	/** For operations that change something. */

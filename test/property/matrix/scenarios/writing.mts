@@ -112,7 +112,7 @@ const BULK_POST: Prepared['main'] = { method: 'POST', path: '/data/bulk$' };
 const KEYED = ['upsert', 'sync'];
 
 /** How a scenario that writes a record for each item differs from the others. */
-interface Variant extends Partial<Pick<Prepared, 'main' | 'traces' | 'checkOthers' | 'isRefused'>> {
+interface Variant extends Partial<Pick<Prepared, 'main' | 'traces' | 'checkOthers' | 'isRejected'>> {
 	/** The items whose records exist, and further records; some items and one more by default. */
 	existing?: number[];
 	isKeyed?: boolean;
@@ -146,7 +146,7 @@ const writing = (
 			main = BULK_POST,
 			traces = codes,
 			checkOthers,
-			isRefused,
+			isRejected,
 		} = variant;
 		const { kept = (index) => (existing.includes(index) ? { group: 'a' } : {}) } = variant;
 		if (variant.fill) await variant.fill(slot);
@@ -167,7 +167,7 @@ const writing = (
 			effect: (index, truth) => effectOn(index, truth, kept(index, truth)),
 			checkOutput,
 			checkOthers,
-			isRefused,
+			isRejected,
 		};
 	},
 });
@@ -206,7 +206,7 @@ export const partlyRejected = writing('upsert', { variant: 'one rejected', kind:
 	given: (index) => ({ ...sentFields(index), state: index === POISONED ? 'lost' : 'open' }),
 	written: newFields,
 	kept: (index) => ({ ...(isThere(index) && { group: 'a' }), state: 'open' }),
-	isRefused: (index) => index === POISONED,
+	isRejected: (index) => index === POISONED,
 }));
 
 /** A field that only new records get: what an existing one holds stays, whatever happens. */

@@ -107,11 +107,15 @@ export class DeletionWatcher {
 function withChanges(saved: SavedDeletions, changes: Change[]): SavedDeletions {
 	if (changes.length === 0) return saved;
 	const ids = new Set(unpackIds(saved.ids));
+	const before = ids.size;
 	const added = new Set(saved.added && unpackIds(saved.added));
 	for (const { record } of changes) {
 		if (ids.has(record.id) || ids.size >= MAX_IDS) continue;
 		ids.add(record.id);
 		added.add(record.id);
 	}
-	return { ...saved, ids: packIds(ids), ...(added.size > 0 && { added: packIds(added) }) };
+	// The last check may have come after such a record was deleted: a quiet table proves nothing for it.
+	const { seen, ...unseen } = saved;
+	const rest = ids.size === before && seen !== undefined ? { ...unseen, seen } : unseen;
+	return { ...rest, ids: packIds(ids), ...(added.size > 0 && { added: packIds(added) }) };
 }

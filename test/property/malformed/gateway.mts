@@ -32,6 +32,7 @@ export interface MalformedRequest {
 	nth: number;
 	isOpaque: boolean;
 	isFieldPart: boolean;
+	fieldName?: string;
 	hasOtherFields: boolean;
 	startedAt: number;
 	/** How long the node waited for it, in milliseconds; undefined if it is still waiting. */
@@ -100,6 +101,7 @@ export class Gateway {
 			const wire = plan ? plan.malformation.apply(upstream) : upstream;
 			malformed.isOpaque = wire.isOpaque ?? false;
 			malformed.isFieldPart = wire.isFieldPart ?? false;
+			malformed.fieldName = wire.fieldName;
 			malformed.hasOtherFields = wire.hasOtherFields ?? false;
 			await deliver(wire, response);
 		} catch {

@@ -14,6 +14,8 @@ export interface HttpResponse {
 	isOpaque?: boolean;
 	/** The type or metadata of a field was changed: only operations that show tables pass it on. */
 	isFieldPart?: boolean;
+	/** The name of that field. */
+	fieldName?: string;
 	/** All fields of a record were replaced: its ID, times and version are still its own. */
 	hasOtherFields?: boolean;
 }
@@ -134,6 +136,13 @@ const isFieldPart = (path: Path, replacement: Json) =>
 		? JSON.stringify(replacement) === '[]'
 		: path.includes('items') && ['type', 'metadata'].includes(String(path.at(-1)));
 
+/** The name of the field whose part is replaced. Automatic mapping leaves a field without a readable type out. */
+const fieldNameAt = (value: Json, path: Path, replacement: Json): string | undefined => {
+	if (!isFieldPart(path, replacement)) return undefined;
+	const field = path.slice(0, -1).reduce((at, key) => (at as Record<string, Json>)[key], value);
+	return (field as { name?: string }).name;
+};
+
 const isOpaque = (path: Path) => path.slice(0, -1).some((key) => OPEN.has(String(key))) || UNSURE.has(String(path.at(-1)));
 
 const isLiteral = (value: Json, text: string) => value instanceof Literal && value.text === text;
@@ -186,6 +195,7 @@ const replaced = (table: Record<string, Json>) =>
 				return withBody(response, written(value, path, table[name]), {
 					isOpaque: isUnsure,
 					isFieldPart: isFieldPart(path, table[name]),
+					fieldName: fieldNameAt(value, path, table[name]),
 					hasOtherFields: path.at(-1) === 'fields' && isPlain(table[name]),
 				});
 			},
@@ -203,7 +213,11 @@ const doubled = share.map(
 			if (!path) return response;
 			const key = JSON.stringify(path.at(-1));
 			const text = written(value, path, new Literal(`"first",${key}:null`));
-			return withBody(response, text, { isOpaque: isOpaque(path), isFieldPart: isFieldPart(path, null) });
+			return withBody(response, text, {
+				isOpaque: isOpaque(path),
+				isFieldPart: isFieldPart(path, null),
+				fieldName: fieldNameAt(value, path, null),
+			});
 		},
 	}),
 );

@@ -48,6 +48,11 @@ export class MalformedSandbox extends MatrixSandbox {
 			kinds.get(`${method} ${path}?${query}`)?.[nth - 1]?.faults.push(FAULT);
 		}
 		const isShown = ({ isOpaque, isFieldPart }: MalformedRequest) => isOpaque || (isFieldPart && this.showsTables);
-		return { ...truth, payloadAltered: struck.some(isShown), fieldsReplaced: struck.some(({ hasOtherFields }) => hasOtherFields) };
+		return {
+			...truth,
+			payloadAltered: struck.some(isShown),
+			fieldsReplaced: struck.some(({ hasOtherFields }) => hasOtherFields),
+			untyped: struck.flatMap(({ fieldName }) => fieldName ?? []),
+		};
 	}
 }

@@ -18,6 +18,8 @@ export interface Truth extends RunTruth {
 	mayLackId?: boolean;
 	/** Whether all fields of a record were replaced on their way to the node. */
 	fieldsReplaced: boolean;
+	/** The fields whose type the node may not have read: automatic mapping leaves them out, and says so. */
+	untyped: string[];
 }
 
 const fieldsOf = (isKeyed: boolean): NewTable['table']['fields'] => [
@@ -114,6 +116,6 @@ export class MatrixSandbox extends SandboxSlot {
 		const truth = await super.truth();
 		const workflowRuns = this.#hasWorkflow ? await this.sandbox.admin.workflowRuns() : [];
 		this.#hasWorkflow = false;
-		return { ...truth, before: this.#before, workflowRuns, payloadAltered: false, fieldsReplaced: false };
+		return { ...truth, before: this.#before, workflowRuns, payloadAltered: false, fieldsReplaced: false, untyped: [] };
 	}
 }

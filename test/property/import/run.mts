@@ -258,8 +258,8 @@ function checkReport(
 }
 
 /**
- * A disk that accepts files of at most a mebibyte: for an export, and for more rejected rows than
- * that.
+ * A disk that accepts files of at most half a mebibyte: for an export of about twice that, and for more
+ * rejected rows than that.
  */
 async function fullDisk(sandbox: RunningSandbox, folder: string): Promise<Verdict> {
 	const wrong: string[] = [];
@@ -267,7 +267,7 @@ async function fullDisk(sandbox: RunningSandbox, folder: string): Promise<Verdic
 	await createTable(sandbox, 'update', size);
 	const credential = { baseUrl: sandbox.baseUrl, token: sandbox.tokens.role };
 	const run = async (task: Omit<ImporterTask, 'credential'>) =>
-		(await new Importer(folder, 1024 * 1024).run({ credential, ...task })).reply!;
+		(await new Importer(folder, 512 * 1024).run({ credential, ...task })).reply!;
 	const exported = await run({ parameters: { resource: 'record', operation: 'exportToFile', ...inTable(APP, TABLE), options: {} } });
 	const requireError = ({ error, files }: ImporterReply, what: string) => {
 		if (!error?.message.includes('EFBIG')) wrong.push(`${what}: ${error?.message ?? 'no error'}`);

@@ -61,7 +61,10 @@ function effectOn(index: number, truth: Truth, kept: object): Effect {
 	const was = truth.before.find(({ fields }) => fields.code === code(index));
 	const is = found[0];
 	if (!is) return was ? { wrong: `the record of item ${index} is gone` } : 'none';
-	const typed = (fields: object) => Object.entries(fields).filter(([name]) => !truth.untyped.includes(name)).sort();
+	const typed = (fields: object) =>
+		Object.entries(fields)
+			.filter(([name]) => !truth.untyped.includes(name))
+			.sort();
 	if (isDeepStrictEqual(typed(is.fields), typed({ ...newFields(index), ...kept }))) return 'done';
 	if (was && isDeepStrictEqual(is.fields, was.fields)) return 'none';
 	return { wrong: `the record of item ${index} holds ${JSON.stringify(is.fields)}` };

@@ -140,16 +140,24 @@ function parametersOf(property: INodeProperties): Row[] {
 	return rows.map((row) => ({ ...row, isDependent }));
 }
 
+/** What holds for each parameter that is not set. The editor's entry says what holds once it is added. */
+type Presets = ReadonlyMap<string, { property: INodeProperties }>;
+
 /** The options of a collection. A group has one entry, called settings. */
-function optionsOf({ type, options = [] }: INodeProperties): Row[] {
+function optionsOf({ type, options = [] }: INodeProperties, presets?: Presets): Row[] {
 	if (type !== 'collection') return [];
 	return (options as INodeProperties[]).flatMap((option) => {
-		if (option.type !== 'fixedCollection') return [rowOf(option, option.displayName)];
+		const unset = presets?.get(option.name)?.property ?? option;
+		if (option.type !== 'fixedCollection') return [rowOf(unset, option.displayName)];
 		const [group] = option.options as INodePropertyCollection[];
 		if (group?.name !== 'settings') return entriesOf(option);
 		return group.values.map((value) => rowOf(value, value.displayName, option));
 	});
 }
+
+const { findOperation } = require(join(root, 'dist/nodes/DataPlatform/actions/index.js')) as {
+	findOperation(resource: string, operation: string): { shown: Presets };
+};
 
 function nodeDescription(name: string) {
 	const Node = (
@@ -164,11 +172,12 @@ function nodeDescription(name: string) {
 function sectionOf(
 	about: Pick<Section, 'heading' | 'name' | 'description' | 'key'>,
 	properties: INodeProperties[],
+	presets?: Presets,
 ): Section {
 	return {
 		...about,
 		parameters: properties.flatMap(parametersOf),
-		options: properties.flatMap(optionsOf),
+		options: properties.flatMap((property) => optionsOf(property, presets)),
 	};
 }
 
@@ -188,7 +197,8 @@ function sections(): Section[] {
 			);
 			const { name, description = '', value } = operation;
 			const key = `${String(resource.value)}.${String(value)}`;
-			return sectionOf({ heading: resource.name, name, description, key }, own);
+			const { shown } = findOperation(resource.value as string, value as string);
+			return sectionOf({ heading: resource.name, name, description, key }, own, shown);
 		});
 	});
 	const triggers = ['DataPlatformTrigger', 'DataPlatformWebhookTrigger'].map((type) => {
@@ -313,7 +323,8 @@ Every operation, with its parameters, its options and an item that it returns. \
 nodes.
 
 - The default is **bold**; a switch without it is _off_.
-- Options are under _Add Option_. If the table names a group, add the group first.
+- Options are under _Add Option_. If the table names a group, add the group first. A switch outside a group is on once it
+  is added.
 - A label that ends in _Name or ID_ is a list; an expression gives an ID.
 - Each record also has \`created\` and \`modified\`.
 `;

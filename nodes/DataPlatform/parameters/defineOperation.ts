@@ -65,6 +65,13 @@ const groupEntry = ({
 	};
 };
 
+/**
+ * Adding a switch that is off without it turns it on: adding *Dry Run* must not leave the node
+ * writing. All switches of a group appear with the group, so theirs stay off.
+ */
+const added = (property: INodeProperties): INodeProperties =>
+	property.default === false ? { ...property, default: true } : property;
+
 /** A collection of optional settings, sorted by name as in the editor. */
 const optionsEntry = (options: Options<string>): INodeProperties => ({
 	displayName: 'Options',
@@ -73,7 +80,9 @@ const optionsEntry = (options: Options<string>): INodeProperties => ({
 	placeholder: 'Add Option',
 	default: {},
 	options: byLabel(
-		options.map((option) => (option instanceof OptionGroup ? groupEntry(option) : option.property)),
+		options.map((option) => {
+			return option instanceof OptionGroup ? groupEntry(option) : added(option.property);
+		}),
 	),
 });
 

@@ -1,13 +1,14 @@
 import { unknownParameters } from '../../support/engine/knownParameters.cts';
 import { properties } from '../../../nodes/DataPlatform/actions/index.ts';
+import { ParameterReader } from '../../../nodes/DataPlatform/parameterKinds/parameter.ts';
 import { wholeNumber } from '../../../nodes/DataPlatform/parameterKinds/kinds.ts';
 import { upsertRules } from '../../../nodes/DataPlatform/parameters/write/matchRules.ts';
-import { bulkOperation, itemOperation } from '../../../nodes/DataPlatform/parameters/defineOperation.ts';
+import { bulkOperation, itemOperation, OptionGroup } from '../../../nodes/DataPlatform/parameters/defineOperation.ts';
 import { outputOf, simple } from '../../../nodes/DataPlatform/parameters/select/reading.ts';
-import { requestSettings, timeout } from '../../../nodes/DataPlatform/parameters/requests.ts';
+import { requestSettings, skipAudit, timeout } from '../../../nodes/DataPlatform/parameters/requests.ts';
 import { tableParameters } from '../../../nodes/DataPlatform/parameters/select/table.ts';
 import { columnsToCreate } from '../../../nodes/DataPlatform/parameters/write/columns.ts';
-import { createOptions, importOptions, settingsOf, writesMatched } from '../../../nodes/DataPlatform/parameters/write/writing.ts';
+import { createOptions, dryRun, importOptions, settingsOf, writesMatched } from '../../../nodes/DataPlatform/parameters/write/writing.ts';
 import { writeItems } from '../../../nodes/DataPlatform/actions/record/writeItems.ts';
 
 /**
@@ -90,4 +91,23 @@ test.each([
 	[{ ...record, operation: 'madeUp', limit: 5 }, []],
 ])('the harness rejects what the operation does not have: %j', (parameters, unknown) => {
 	expect(unknownParameters(properties, parameters)).toEqual(unknown);
+});
+
+test('a switch is on once it is added, and off without it', () => {
+	const operation = bulkOperation({
+		...entry,
+		fields: [],
+		options: [dryRun, limit, new OptionGroup('requests', 'Requests', 'Their settings', [skipAudit])],
+		execute: async () => {},
+	});
+	const [{ options = [] } = {}] = operation.properties;
+	const rows = options.map((option) => [option.name, 'default' in option && option.default]);
+	expect(rows).toEqual([...[['dryRun', true]], ...[['limit', 1]], ...[['requests', { settings: {} }]]]);
+	const read = (set: unknown) =>
+		new ParameterReader<string>(
+			operation.shown,
+			(_path, _index, preset) => set ?? preset,
+			() => 'UTC',
+		);
+	expect([undefined, true, false].map((set) => dryRun.of(read(set), 0))).toEqual([false, true, false]);
 });

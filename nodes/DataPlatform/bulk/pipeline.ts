@@ -28,7 +28,7 @@ import type { LinkResolver } from './links/linkResolver';
 import { writeMatched } from './match/writeMatched';
 import { isSuccess, notSent, notSentItem } from './outcome';
 import { planInTurns, planRecords } from './plan/plan';
-import { similarKeys } from './plan/similarKeys';
+import { keyNotices } from './plan/keyNotices';
 import { isAppending } from './resolve/compare';
 import { lookUp } from './resolve/lookup';
 import type { LinkRules, Matching, RowTask, Task, WriteTarget } from './writeTask';
@@ -129,7 +129,7 @@ export class WritePipeline {
 		);
 		for (const problem of problems) plan.problems.push(problem);
 		const pause = createPause();
-		plan.similarKeys = similarKeys(plan.records, planning.unit);
+		plan.keyNotices = keyNotices(plan, planning.unit);
 		await pause();
 		return plan;
 	}

@@ -32,6 +32,8 @@ export interface PlanOptions {
 	 * out.
 	 */
 	isFromInput?: boolean;
+	/** A record without values is fine: none is created, or its files are written, too. */
+	mayBeEmpty?: boolean;
 }
 
 /** An item on its way in. */
@@ -62,8 +64,8 @@ export interface Plan {
 	merged: Map<number, number>;
 	/** Headers of fields in the items that can't be written. */
 	ignored: Set<string>;
-	/** A notice about keys that differ only in case or spaces, if there are such keys. */
-	similarKeys?: string;
+	/** Notices about keys that people take for the same, or for none. */
+	keyNotices: string[];
 }
 
 /** One record on its way through a run, from its item to its outcome. Steps return changed copies. */

@@ -17,6 +17,19 @@ export const isNothing = ({ type }: FieldDefinition, value: unknown) =>
 	isCleared(value) ||
 	(type === 'schema_link' && isPlainObject(value) && Object.keys(value).length === 0);
 
+/** A key as people read it: case, invisible characters and how letters are composed don't count. */
+export const visibleText = (text: string) =>
+	text
+		.normalize('NFKC')
+		.replace(/\p{Cf}/gu, '')
+		.replace(/[\s\p{Cc}]+/gu, ' ')
+		.trim()
+		.toLowerCase();
+
+/** No value, or a text in which nobody sees anything. */
+export const isBlank = (value: unknown) =>
+	isCleared(value) || (typeof value === 'string' && visibleText(value) === '');
+
 /**
  * Converts one value for one field.
  *

@@ -12,7 +12,8 @@ import type { IBinaryData, IDataObject } from 'n8n-workflow';
 import { WordTable } from '../api/idSet';
 import { isSuccess, KeptCounts, noCounts } from '../bulk/outcome';
 import type { WritePipeline } from '../bulk/pipeline';
-import type { FileFormat, FileRow } from '../rows/readRows';
+import { isBlank } from '../fields/values';
+import { isCsvRow, type FileFormat, type FileRow } from '../rows/readRows';
 import type { RejectedLines, Rejection } from '../rows/rejectedRows';
 import { InputError, type ServiceError } from '../transport/errors';
 import { counted, shortened } from '../transport/messageText';
@@ -68,8 +69,8 @@ export interface ImportResult {
 	preview: IDataObject[];
 	/** Why rows were rejected. */
 	kinds: FailureKinds;
-	/** A notice about keys that people may take for the same. */
-	similarKeys?: string;
+	/** Notices about keys, from the first rows that have some. */
+	keyNotices: string[];
 	/** The headers of read-only fields. */
 	readOnly: Set<string>;
 	/** The first row with an unknown outcome. */
@@ -116,6 +117,7 @@ export class RowImport {
 		this.result = {
 			counts: { ...noCounts(false), rows: 0, rejected: 0 },
 			merged: {},
+			keyNotices: [],
 			kept: new KeptCounts(),
 			confirmedThroughRow: parts.before,
 			writtenAfter: 0,
@@ -193,12 +195,13 @@ export class RowImport {
 		const outcomes = new Map<number, ItemOutcome>();
 		const inputs: PlanInput[] = [];
 		for (const row of rows) {
-			const read = reader.read(row);
-			if ('index' in read) inputs.push(read);
+			const read = isBlankRow(row) ? undefined : reader.read(row);
+			if (!read) outcomes.set(row.row, { outcome: 'skipped' });
+			else if ('index' in read) inputs.push(read);
 			else outcomes.set(row.row, { outcome: 'failed', message: read.error, field: read.field });
 		}
 		const plan = await pipeline.plan(inputs);
-		this.result.similarKeys ??= plan.similarKeys;
+		if (this.result.keyNotices.length === 0) this.result.keyNotices = plan.keyNotices;
 		this.rejectKnownKeys(plan);
 		this.result.addsTwice ||= pipeline.addsTwice(plan.records);
 		for (const header of plan.ignored) this.result.readOnly.add(header);
@@ -284,6 +287,12 @@ export class RowImport {
 		kinds.add(error, row.row, omitUndefined({ field: rejection.field }));
 		return before + lines.line(row, rejection);
 	}
+}
+
+/** True for `;;;`, as spreadsheets write empty rows, and for `{}`. */
+function isBlankRow(row: FileRow): boolean {
+	if (row.problem !== undefined) return false;
+	return (isCsvRow(row) ? row.cells : Object.values(row.values!)).every(isBlank);
 }
 
 /**

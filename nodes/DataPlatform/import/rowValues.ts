@@ -280,9 +280,7 @@ export class RowReader {
 		const { mapping, hasId } = this.reading;
 		const id = hasId ? getOwn<unknown>(values, 'id') : undefined;
 		if (!mapping) return { index: row.row, values: this.jsonValues(values), id };
-		const entries = mapping
-			.filter(({ column }) => Object.hasOwn(values, column))
-			.map(({ column, field }) => [field, values[column]] as const);
+		const entries = mapping.map(({ column, field }) => [field, getOwn(values, column)] as const);
 		return { index: row.row, values: Object.fromEntries(entries), id };
 	}
 }

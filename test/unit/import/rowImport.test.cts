@@ -115,6 +115,32 @@ describe('the rows of a file', () => {
 		expect(hints.at(-1)).toMatchObject({ type: 'info' });
 	});
 
+	test.each<[what: string, text: string, options: INodeParameters]>([
+		['as a spreadsheet writes it', 'name,age\nBob,2\n,\n , \u00a0\n"",""\nCy,3\n', {}],
+		['shorter than the header', 'name,age\nBob,2\n""\n,,\n,\nCy,3\n', {}],
+		['in NDJSON', '{"name":"Bob","age":2}\n{}\n{"name":""}\n{"age":null}\n{"name":"Cy","age":3}\n', {}],
+	])('without any value are skipped and counted: %s', async (_, text, options) => {
+		for (const importMode of ['create', 'upsert']) {
+			const { result, records, hints } = await importFile(text, { parameters: { importMode }, options });
+			expect(result).toMatchObject({ inserted: 2, skipped: 3, rejected: 0, rows: 5 });
+			expect(records.slice(1)).toEqual([
+				{ name: 'Bob', age: 2 },
+				{ name: 'Cy', age: 3 },
+			]);
+			expect(hints.at(-1)!.message).toContain('2 inserted, 3 skipped');
+		}
+	});
+
+	test('with values in ignored columns only are rejected, not lost', async () => {
+		const { result } = await importFile('name,other\n,x\n', { parameters: { importMode: 'create' }, options: { unknownFields: 'ignore' } });
+		expect(result).toMatchObject({ rejected: 1, errors: [{ error: 'no field has a value, so the record would be empty' }] });
+	});
+
+	test('that are merged are counted in the output', async () => {
+		const { result } = await importFile('name,age\nNULL,1\nBob,2\nNULL,3\n', {});
+		expect(result).toMatchObject({ inserted: 3, merged: 1, rows: 3 });
+	});
+
 	test('and rejected are reported by cause, with the first reason and row', async () => {
 		const rows = Array.from({ length: 12 }, (_, at) => `${at},x`).join('\n');
 		const { result, stored, hints } = await importFile(`name,age\n${rows}`);
@@ -542,7 +568,7 @@ const stubPipeline = (outcomes: Record<number, ItemOutcome[]>, stopped?: Service
 	({
 		plan: async (inputs: PlanInput[]) => ({
 			records: inputs.map(({ index }) => ({ index, fields: {} })),
-			...{ problems: [], merged: new Map(), ignored: new Set() },
+			...{ problems: [], merged: new Map(), ignored: new Set(), keyNotices: [] },
 		}),
 		write: async ({ records }: Plan, { onOutcomes }: OutcomeSink) => {
 			for (const { index } of records) if (outcomes[index]) onOutcomes(index, outcomes[index], undefined);

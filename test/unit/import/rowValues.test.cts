@@ -248,7 +248,7 @@ describe('lines of NDJSON', () => {
 			{ values: { age: 7 }, id: 'r1' },
 		],
 		[{ Mail: 'a@x', x: 1 }, { mapping: ['Mail=email'] }, { values: { email: 'a@x' } }],
-		[{ x: 1 }, { mapping: ['Mail=email'] }, { values: {} }],
+		[{ x: 1 }, { mapping: ['Mail=email'] }, { values: { email: undefined } }],
 	])('%j %j', (values, setup, expected) => {
 		expect(readerOf(undefined, setup).read(line(values))).toStrictEqual({ index: 3, id: undefined, ...expected });
 	});

@@ -53,7 +53,7 @@ export async function otherFields(
 	await resolveTimeZone({ client: run.client, at: address, table }, [values]);
 	const links = linkResolver(run, address);
 	const rules = linkRules(run, index, table);
-	const planning = planOptions(run, index, mode, 'error');
+	const planning = { ...planOptions(run, index, mode, 'error'), mayBeEmpty: true };
 	const plan = await planOne(table, { index, values, id }, links, rules, planning);
 	hintIgnored(run, plan);
 	requireNoProblems(plan.problems);

@@ -108,7 +108,7 @@ async function writeRows(
 		cancellation: () => client.cancellation,
 	}).run();
 	hintIgnored(run, { ignored: result.readOnly });
-	if (result.similarKeys !== undefined) run.hintOnce(result.similarKeys, 'warning');
+	for (const notice of result.keyNotices) run.hintOnce(notice, 'warning');
 	return reportOn({ mode: kind.mode, outputName: settings.outputName }, result, {
 		file: name,
 		kept: inTableOrder(result.kept.byField, table),

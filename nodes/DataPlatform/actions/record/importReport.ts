@@ -47,11 +47,13 @@ export function reportOn(
 ): FileReport {
 	const { counts, kinds } = result;
 	const reasons = kinds.text();
+	const merged = Object.values(result.merged).reduce((sum, count) => sum + count, 0);
 	const json = omitUndefined({
 		file,
 		preview: effort.dryRun && result.preview,
 		errors: result.kinds.list(),
 		...counts,
+		merged: merged || undefined,
 		kept,
 		confirmedThroughRow: certainThrough(result),
 		...effort,

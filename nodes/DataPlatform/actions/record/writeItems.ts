@@ -181,8 +181,7 @@ class ItemWriter {
 			(await this.planWithKept(items, kind, settings)) ??
 			(await this.planWithFresh(items, kind, settings));
 		hintIgnored(run, planned.plan);
-		const { similarKeys } = planned.plan;
-		if (similarKeys !== undefined) run.hintOnce(similarKeys, 'warning');
+		for (const notice of planned.plan.keyNotices) run.hintOnce(notice, 'warning');
 		return { ...planned, settings };
 	}
 

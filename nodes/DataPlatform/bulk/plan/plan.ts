@@ -7,8 +7,8 @@ import { recordIdProblem } from '../../api/endpoints';
 import { idKey } from '../../api/idSet';
 import { isOnlyRead, isUnknown, isWritable, listFields } from '../../fields';
 import { didYouMean } from '../../transport/closestName';
-import { isCleared } from '../../fields/fieldType';
-import { changesNothing, keyProblem, remedyOf, toFieldValue } from '../../fields/values';
+import { changesNothing, isBlank, keyProblem, remedyOf, toFieldValue } from '../../fields/values';
+import { nameList } from '../../transport/messageText';
 import { describeKind, getOwn, isObject } from '../../transport/json';
 import { createPause } from '../../transport/pause';
 import { resolveDuplicates } from './duplicates';
@@ -80,8 +80,8 @@ class Planner {
 		const needsId = this.identity === 'id';
 		const wrongId = needsId ? idProblem(id) : undefined;
 		if (wrongId !== undefined) problem(wrongId, 'id', GIVE_IDS);
-		if (this.problems.length === noted && this.clearsAll(fields))
-			this.problems.push({ index, ...NOTHING_LEFT });
+		const nothing = this.problems.length === noted && this.nothingLeft(fields, values);
+		if (nothing) this.problems.push({ index, ...nothing });
 		if (this.problems.length > noted) return undefined;
 		const key = recordKey(this.keys, fields);
 		return {
@@ -105,7 +105,9 @@ class Planner {
 				if (field) problem(`'${name}' is read-only`, name);
 				else this.noteUnknown(name, problem);
 			} else {
-				const converted = toFieldValue(field, raw, empty);
+				// An expression without a result is empty. What an item itself lacks is not sent.
+				const given = raw === undefined && !isFromInput ? null : raw;
+				const converted = toFieldValue(field, given, empty);
 				if (converted === 'leave') continue;
 				if ('problem' in converted) {
 					const remedy = remedyOf(field, raw, this.sourceOf(field));
@@ -138,7 +140,7 @@ class Planner {
 	}
 
 	private keyProblem(field: FieldDefinition, value: JsonValue): string | undefined {
-		if (isCleared(value)) return 'has no value';
+		if (isBlank(value)) return 'has no value';
 		return keyProblem(field, value, this.sourceOf(field));
 	}
 
@@ -148,11 +150,26 @@ class Planner {
 		return /^[A-Za-z_$][\w$]*$/.test(name) ? `$json.${name}` : `$json[${JSON.stringify(name)}]`;
 	}
 
-	/** Whether a full update would clear every field except those that the record is found by. */
-	private clearsAll(fields: FieldValues): boolean {
-		if (this.options.mode !== 'replace') return false;
+	/**
+	 * The problem of a record in which no field has a value: it would be created empty, or cleared
+	 * except for what it is found by.
+	 */
+	private nothingLeft(fields: FieldValues, values: object): Omit<Problem, 'index'> | undefined {
+		const { mode, mayBeEmpty } = this.options;
+		const isById = mode === 'upsert' && this.identity === 'id';
+		const isNew = !mayBeEmpty && (mode === 'create' || isById);
+		if (!isNew && mode !== 'replace') return undefined;
 		const keys = new Set(this.identity === 'key' ? this.keys.map(({ name }) => name) : []);
-		return Object.entries(fields).every(([name, value]) => keys.has(name) || changesNothing(value));
+		const isNothing = ([name, value]: [string, JsonValue]) =>
+			keys.has(name) || changesNothing(value) || (isNew && isBlank(value));
+		if (!Object.entries(fields).every(isNothing)) return undefined;
+		if (!isNew) return NOTHING_LEFT;
+		const names = Object.keys(values);
+		const input = names.length > 0 ? `These have no value: ${nameList(names)}. ` : '';
+		return {
+			message: 'no field has a value, so the record would be empty',
+			hint: `${input}${listFields(this.table)} Does the input name its values as the node expects?`,
+		};
 	}
 
 	/** Lists the fields if none of them is nearly the same. */
@@ -214,7 +231,8 @@ function startPlan(table: TableDefinition, options: PlanOptions) {
 	};
 	const finish = () => {
 		const { problems, ignored } = planner;
-		const plan = { records, problems, merged: new Map<number, number>(), ignored };
+		const merged = new Map<number, number>();
+		const plan = { records, problems, merged, ignored, keyNotices: [] };
 		return resolveDuplicates(plan, options, (name) => planner.fields.get(name)!);
 	};
 	return { add, finish };

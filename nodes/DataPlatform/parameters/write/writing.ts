@@ -309,7 +309,8 @@ export function setUpWriting(
 	const links = linkResolver(run, address);
 	const table = withImportKey(defined, settings.importKey);
 	const matching = matchingIn?.(table, settings.importKey);
-	const planning = { ...unmatched, matchOn: matching?.on };
+	const mayBeEmpty = matching && matching.ifMissing !== 'create';
+	const planning = { ...unmatched, matchOn: matching?.on, mayBeEmpty };
 	const options = {
 		...settings,
 		planning,

@@ -107,6 +107,44 @@ describe('a full update that would clear every other field', () => {
 	});
 });
 
+describe('a new record without any value', () => {
+	const table = tableOf(fieldOf('code', 'text', { importKey: true }), fieldOf('n', 'number'), fieldOf('papers', 'file'));
+	const create = { mode: 'create' } as const;
+	const byId = { mode: 'upsert', matchOn: 'recordId' } as const;
+	const EMPTY = 'no field has a value, so the record would be empty';
+	const FIELDS = "The table's fields are: 'code', 'n', 'papers'. Does the input name its values as the node expects?";
+
+	test.each<
+		[what: string, values: Record<string, unknown>, options: Partial<PlanOptions> & Pick<PlanOptions, 'mode'>, input: string | undefined]
+	>([
+		['{}', {}, create, ''],
+		['null', { code: null, n: null }, create, "These have no value: 'code', 'n'. "],
+		['nulls to clear', { code: null, n: null }, { ...create, empty: 'clear' }, "These have no value: 'code', 'n'. "],
+		['empty texts', { code: '', n: '' }, create, "These have no value: 'code', 'n'. "],
+		['spaces', { code: ' \u00a0\u200b' }, create, "These have no value: 'code'. "],
+		['expressions without a result', { code: undefined }, create, "These have no value: 'code'. "],
+		['unknown names', { Code: 'a', N: 1 }, { ...create, unknownFields: 'ignore' }, "These have no value: 'Code', 'N'. "],
+		['files that add nothing', { papers: { add: [] } }, create, "These have no value: 'papers'. "],
+		['nothing, for an unknown ID', {}, byId, ''],
+		['nothing, but its record exists', {}, { ...byId, mayBeEmpty: true }, undefined],
+		['nothing but files', {}, { ...create, mayBeEmpty: true }, undefined],
+		['false-like values', { n: 0 }, create, undefined],
+		['only the key, to create or update', { code: 'a' }, { mode: 'upsert' }, undefined],
+		['nothing, to update', {}, { mode: 'update' }, undefined],
+	])('%s', (_, values, options, input) => {
+		const problems = input === undefined ? [] : [{ index: 0, message: EMPTY, hint: `${input}${FIELDS}` }];
+		expect(plan([{ values, id: 'r1' }], options, table).problems).toEqual(problems);
+	});
+});
+
+test.each<[what: string, options: Partial<PlanOptions>, fields: FieldValues]>([
+	['mapped by hand, it is empty', { empty: 'clear' }, { email: 'a', age: null }],
+	['mapped by hand, as empty values are treated', { empty: 'leave' }, { email: 'a' }],
+	['mapped automatically, it is not sent', { empty: 'clear', isFromInput: true }, { email: 'a' }],
+])('a value that an item lacks: %s', (_, options, fields) => {
+	expect(plan([{ values: { email: 'a', age: undefined } }], { mode: 'upsert', ...options }).records[0]!.fields).toEqual(fields);
+});
+
 test.each(['constructor', 'toString', '__proto__'])(
 	'a required field with the name %s, which JavaScript knows, is reported if it is missing',
 	(name) => {
@@ -118,10 +156,10 @@ test.each(['constructor', 'toString', '__proto__'])(
 
 describe('the import key', () => {
 	test('must have a value', () => {
-		const rows = [{ values: { age: 1 } }, { values: { email: '' } }, { values: { email: null } }];
+		const rows = [undefined, '', null, '  ', '\u00a0', '\u200b\t'].map((email) => ({ values: { email, age: 1 } }));
 		const { problems } = plan(rows, { mode: 'upsert' });
 		const message = "the import key 'email' has no value";
-		expect(problems).toEqual([0, 1, 2].map((index) => ({ index, field: 'email', message })));
+		expect(problems).toEqual([0, 1, 2, 3, 4, 5].map((index) => ({ index, field: 'email', message })));
 	});
 
 	test('may be named in the options if the table marks none', () => {

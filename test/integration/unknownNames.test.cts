@@ -2,7 +2,9 @@
  * A platform that ignores unknown names in filters and sorts: a misspelt one would select, or delete,
  * every record. Whatever takes a name refuses it, by the table's definition.
  */
-import type { IDataObject } from 'n8n-workflow';
+import type { IDataObject, IPollFunctions } from 'n8n-workflow';
+import { nodeTypes, picked, TRIGGER_TYPE } from '../support/engine/engine.cts';
+import { watch } from '../support/engine/polls.cts';
 import { APP, byFields, numbered, useHarness, where, type Run } from './fixtures.cts';
 import { failureOf, watchedOrders } from './triggerFixtures.cts';
 
@@ -19,6 +21,7 @@ const sort = (field: string) => ({ sort: { by: [{ field, direction: 'desc' }] } 
 const fieldsToLoad = { fieldsToLoad: ['number', 'buyr'] };
 
 const NO_BUYR = "table 'Orders' has no field 'buyr', did you mean 'buyer'?";
+const IN_LINKED = "Condition 1 of the filter: the linked table 'Orders' has no field 'buyr', did you mean 'buyer'?";
 const IN_FIRST = `Condition 1 of the filter: ${NO_BUYR}`;
 
 beforeEach(async () => {
@@ -59,10 +62,21 @@ const REFUSED: Array<[string, Run, string]> = [
 	['getAll', { parameters: { ...all, ...where({ field: 'buyr', operator: 'contains', value: 'o' }) } }, IN_FIRST],
 	['getAll', { parameters: { ...all, ...tree(leaf('buyr')) } }, IN_FIRST],
 	['getAll', { parameters: { ...all, ...condition('relatd.buyer') } }, "has no field 'relatd'"],
+	['getAll', { parameters: { ...all, ...condition('related.buyr') } }, IN_LINKED],
 	['getAll', { parameters: { ...all, ...sort('buyr') } }, `'Sort': ${NO_BUYR}`],
+	[
+		'getAll',
+		{ parameters: { ...all, ...sort('related.buyr') } },
+		"'Sort': the linked table 'Orders' has no field 'buyr', did you mean 'buyer'?",
+	],
 	['getAll', { parameters: { ...all, ...condition('buyer') }, options: fieldsToLoad }, `'Output Field Names or IDs': ${NO_BUYR}`],
 	['getChanges', { parameters: condition('buyr') }, IN_FIRST],
+	['getChanges', { parameters: condition('related.buyr') }, IN_LINKED],
 	['count', { parameters: condition('buyr') }, IN_FIRST],
+	['count', { parameters: condition('related.buyr') }, IN_LINKED],
+	['count', { parameters: condition('related.related.buyr') }, IN_LINKED],
+	['summarize', { parameters: { ...summaries('price'), ...condition('related.buyr') } }, IN_LINKED],
+	['exportToFile', { parameters: condition('related.buyr') }, IN_LINKED],
 	['summarize', { parameters: { ...summaries('price'), ...condition('buyr') } }, IN_FIRST],
 	[
 		'summarize',
@@ -116,6 +130,53 @@ describe('what removes asks for the definition again', () => {
 	});
 });
 
+describe('a definition that does not name the linked table', () => {
+	const run = async (operation: string, run: Run) => await harness.run(operation, { items: [{}], ...run });
+	beforeEach(() => harness.settings({ definition: 'documented' }));
+
+	test('reads go on with a notice, if no record shows it either; nothing is removed', async () => {
+		const read = await run('count', { parameters: condition('related.buyr') });
+		expect(read.json()).toEqual([{ count: 5 }]);
+		expect(read.hints).toEqual([
+			expect.stringContaining(
+				"Whether the tables have 'related.buyr' was not checked: the platform does not say which table 'related' links to",
+			),
+		]);
+		const removed = await run('deleteMany', { parameters: condition('related.buyr') });
+		expect(String(removed.error?.message)).toContain("'related.buyr' can't be checked: the platform does not say which table");
+		expect(await harness.records()).toHaveLength(5);
+	});
+
+	test('a stored link shows it', async () => {
+		const [record, other] = await harness.records();
+		await harness.change(record!.id, { related: { add: [other!.id] } });
+		for (const operation of ['count', 'deleteMany']) {
+			const { error } = await run(operation, { parameters: condition('related.buyr') });
+			expect(String(error?.message)).toContain(IN_LINKED);
+		}
+		const { hints } = await run('count', { parameters: condition('related.buyer') });
+		expect(hints).toEqual([]);
+	});
+});
+
+test('a name behind a link costs the definition of the linked table, unless it is kept', async () => {
+	const fields = [
+		{ name: 'code', type: 'text', metadata: { importKey: true } },
+		{ name: 'order', type: 'schema_link', metadata: { linkTableId: 'orders' } },
+	];
+	await harness.createTable({ internalName: 'parcels', header: 'Parcels', fields }, []);
+	await harness.settings({ filterNames: 'ignored' });
+	const paths = async (field: string, run: Run) => {
+		await harness.clearRequests();
+		await harness.run('count', { table: 'parcels', parameters: condition(field), ...run });
+		return (await harness.requests()).map(({ path }) => path.replace(/^.*\/tables\//, '').replace(/^[\w-]{36}$/, '(linked)'));
+	};
+	const count = 'parcels/data/count/filter';
+	expect(await paths('order.buyer', {})).toEqual(['parcels', '(linked)', count]);
+	expect(await paths('order.buyer', { isWarm: true })).toEqual([count]);
+	expect(await paths('order.id', {})).toEqual(['parcels', count]);
+});
+
 describe('without the right to see the structure', () => {
 	const withoutStructure = async () => {
 		const allow = ['read', 'create', 'update', 'delete'];
@@ -130,6 +191,35 @@ describe('without the right to see the structure', () => {
 		expect(await others()).toEqual([]);
 	});
 
+	test.each<[string, Run, string]>([
+		['count', { parameters: tree(leaf('buyr'), leaf('related.buyr'), leaf('buyr')) }, "'buyr', 'related.buyr'"],
+		['getAll', { parameters: { ...all, ...sort('buyr') }, options: fieldsToLoad }, "'buyr', 'number'"],
+		['getChanges', { parameters: condition('buyr') }, "'buyr'"],
+		['summarize', { parameters: { ...summaries('price'), ...condition('buyr') } }, "'buyr', 'price'"],
+	])('%s says which names were not checked', async (operation, run, names) => {
+		const result = await harness.run(operation, { items: [{}, {}], ...run, credential: await withoutStructure() });
+		expect(result.error).toBeUndefined();
+		const notices = result.hints.filter((hint) => hint.includes('not checked'));
+		expect(notices).toEqual([
+			expect.stringContaining(`Whether the tables have ${names} was not checked: a table's definition can't be read`),
+		]);
+		expect(notices[0]).toContain("Let the token's role see the structure of the tables.");
+	});
+
+	test('a trigger logs it', async () => {
+		const warnings: string[] = [];
+		const credential = { ...harness.credential, ...(await withoutStructure()) };
+		const place = { application: picked(APP), table: picked('orders'), triggerOn: 'createdOrUpdated', startFrom: 'beginning' };
+		const type = nodeTypes.getByNameAndVersion(TRIGGER_TYPE, 1);
+		const run = async (context: IPollFunctions) => {
+			jest.spyOn(context.logger, 'warn').mockImplementation((text) => void warnings.push(text));
+			return await type.poll!.call(context);
+		};
+		const watching = await watch(credential, { ...place, ...condition('buyr') }, { run });
+		expect(await watching.poll()).toHaveLength(5);
+		expect(warnings).toEqual([expect.stringContaining("Data Platform Trigger: Whether the tables have 'buyr' was not checked")]);
+	});
+
 	test('all records can still be removed, and read by a filter', async () => {
 		const credential = await withoutStructure();
 		const read = await harness.run('count', { credential, parameters: where({ field: 'number', operator: 'eq', value: '1' }) });
@@ -142,6 +232,7 @@ describe('without the right to see the structure', () => {
 describe('a trigger', () => {
 	test.each<[string, IDataObject, string]>([
 		['its filter', condition('buyr'), IN_FIRST],
+		['its filter, behind a link', condition('related.buyr'), IN_LINKED],
 		[
 			'its fields',
 			{ ...where({ field: 'buyer', operator: 'contains', value: 'Buyer' }), options: fieldsToLoad },

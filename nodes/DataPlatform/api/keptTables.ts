@@ -71,28 +71,33 @@ export async function readAndKeep(
 	return table;
 }
 
+export type ReadDefinition = (address: TableAddress) => Promise<TableDefinition>;
+
 /**
- * Checks something with a table's definition that may be a minute old. What it does not accept is
- * checked once more, with a fresh one.
+ * Checks something with definitions of tables that may be a minute old. What it does not accept is
+ * checked once more, with fresh ones.
  *
- * @param check throws what is wrong
+ * @param check throws what is wrong; it may read the definitions of other tables
  */
 export async function checkWithKept<T>(
 	client: ApiClient,
 	address: TableAddress,
-	check: (table: TableDefinition) => T | Promise<T>,
-	readFresh = readAndKeep,
+	check: (table: TableDefinition, definition: ReadDefinition) => T | Promise<T>,
+	readFresh: ReadDefinition = async (other) => await readAndKeep(client, other),
 ): Promise<T> {
-	const kept = keptTable(client, address);
-	if (kept) {
-		try {
-			return await check(kept);
-		} catch {
-			// The fresh definition decides.
-			forgetTable(client, address);
-		}
-	}
-	return await check(await readFresh(client, address));
+	const used: TableAddress[] = [];
+	const definition = async (other: TableAddress) => {
+		const kept = keptTable(client, other);
+		if (kept) used.push(other);
+		return kept ?? (await readFresh(other));
+	};
+	const tryCheck = async () => await check(await definition(address), definition);
+	return await tryCheck().catch(async (error: unknown) => {
+		if (used.length === 0) throw error;
+		// The fresh definitions decide.
+		for (const other of used) forgetTable(client, other);
+		return await tryCheck();
+	});
 }
 
 export const forgetTable = (client: ApiClient, address: TableAddress) =>

@@ -63,9 +63,9 @@ export class RunContext<in Name extends string> extends ParameterReader<Name> {
 	/** Checks something with a table's definition that may be a minute old. */
 	async checkWithKept<T>(
 		address: TableAddress,
-		check: (table: TableDefinition) => T | Promise<T>,
+		check: Parameters<typeof checkWithKept<T>>[2],
 	): Promise<T> {
-		const readFresh = async () => await this.definition(address);
+		const readFresh = async (other: TableAddress) => await this.definition(other);
 		return await checkWithKept(this.client, address, check, readFresh);
 	}
 

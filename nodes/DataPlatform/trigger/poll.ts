@@ -11,7 +11,6 @@ import { sleep, type INodeExecutionData, type IPollFunctions } from 'n8n-workflo
 import { readPage } from '../api/pages';
 import { isEmptyFilter } from '../api/filters';
 import { checkWithKept } from '../api/keptTables';
-import type { TableDefinition } from '../api/types';
 import { ChangePages, readChanges } from '../changes/reader';
 import {
 	isNew,
@@ -27,7 +26,7 @@ import { createClient } from '../run/createClient';
 import { toNodeError, type Failure } from '../run/itemResults';
 import { restartFrom, startDate, startState, watchFrom } from '../parameters/changes/changes';
 import { toFailure } from '../parameters/describeFailure';
-import { requireNames } from '../parameters/select/fieldNames';
+import { checkNames, uncheckedNotice, type NameCheck } from '../parameters/select/fieldNames';
 import { timeout } from '../parameters/requests';
 import type { ApiClient } from '../transport/client';
 import { InputError, serviceErrorOrThrow, ServiceError } from '../transport/errors';
@@ -129,9 +128,13 @@ async function requireFields(client: ApiClient, watch: Watch, isUsed: boolean): 
 	const { address, names, missingFields, query } = watch;
 	const isFiltered = query.filter !== undefined && !isEmptyFilter(query.filter);
 	if (missingFields.size === 0 && !(isUsed && isFiltered)) return;
-	const check = (table: TableDefinition) => requireNames(names, table);
-	// Without the right to read the definition, it is unknown: a platform may omit empty fields.
-	await checkWithKept(client, address, check).catch(serviceErrorOrThrow);
+	const unchecked: NameCheck['unchecked'] = (...about) => {
+		client.logger.warn(`Data Platform Trigger: ${uncheckedNotice(...about)}`);
+	};
+	const failure = await checkWithKept(client, address, async (table, definition) => {
+		await checkNames({ client, definition, unchecked }, address, names, table);
+	}).catch(serviceErrorOrThrow);
+	if (failure) unchecked(names, failure);
 }
 
 /** One poll of a watch. */

@@ -1,8 +1,8 @@
 import type { TableAddress, TableDefinition } from '../../../nodes/DataPlatform/api/types.ts';
-import { namesIn, requireNames, requireNamesToRemove } from '../../../nodes/DataPlatform/parameters/select/fieldNames.ts';
-import type { RunContext } from '../../../nodes/DataPlatform/run/run.ts';
+import { checkNames, namesIn, refuseUnchecked, uncheckedNotice } from '../../../nodes/DataPlatform/parameters/select/fieldNames.ts';
 import { ServiceError } from '../../../nodes/DataPlatform/transport/errors.ts';
 import { and, or } from '../../../nodes/DataPlatform/api/filters.ts';
+import { fakePlatform, httpResponse } from '../stubPlatform.cts';
 
 const table = (header: string, ...fields: Array<[name: string, type?: string, metadata?: object]>): TableDefinition => ({
 	id: header,
@@ -20,30 +20,38 @@ const people = table(
 	['secret', 'schema_link', { linkTableId: 'secrets' }],
 	['listed', 'schema_link', { filterableFields: ['city'] }],
 	['bare', 'schema_link'],
+	['shown', 'schema_link'],
 );
 const tables: Record<string, TableDefinition> = {
 	homes: table('Homes', ['city'], ['owner', 'schema_link', { linkTableId: 'people' }]),
 	people,
 };
 
-const run = {
-	definition: async ({ table: name }: TableAddress) => {
-		if (tables[name]) return tables[name];
-		throw new ServiceError('The token has no right to do this', { delivery: 'rejected', status: 403 });
-	},
-} as unknown as RunContext<never>;
+const requested: string[] = [];
+const definition = async ({ table: name }: TableAddress) => {
+	requested.push(name);
+	if (tables[name]) return tables[name];
+	throw new ServiceError('The token has no right to do this', { delivery: 'rejected', status: 403 });
+};
+
+/** One company links to a table that its definition does not name: a stored value does. */
+const records = [{ id: '1', fields: { shown: { id: 'a', url: 'https://platform.example.com/api/v2/apps/crm/tables/homes/data/a' } } }];
+
+/** What is wrong, and what could not be checked. */
+async function check(names: ReturnType<typeof namesIn>, unchecked?: typeof refuseUnchecked) {
+	const notices: string[] = [];
+	const note = (...about: Parameters<typeof uncheckedNotice>) => notices.push(uncheckedNotice(...about));
+	const { connection: client } = fakePlatform(() => httpResponse(200, { data: records }));
+	requested.length = 0;
+	const at = { application: 'crm', table: 'people' };
+	return await checkNames({ client, definition, unchecked: unchecked ?? note }, at, names, people).then(
+		() => notices[0],
+		(error: Error) => error.message,
+	);
+}
 
 const condition = (field: string) => ({ field, operator: 'notempty' });
 const named = (...fields: string[]) => namesIn(and(...fields.map(condition)));
-
-const problemOf = async (check: () => Promise<void> | void) => {
-	try {
-		await check();
-		return undefined;
-	} catch (error) {
-		return (error as Error).message;
-	}
-};
 
 test('says where each name stands', () => {
 	const filter = and(condition('a'), or(condition('b'), and(condition('c'))), condition('d'), or(condition('e')));
@@ -58,7 +66,12 @@ test('says where each name stands', () => {
 
 const IS = 'Condition 1 of the filter: ';
 
-test.each<[name: string, toRead: string | undefined, toRemove?: string]>([
+const NO_RIGHT =
+	"Whether the tables have 'secret.city' was not checked: a table's definition can't be read (The token has no right to do this). The platform may ignore a name that it does not know: a filter then means all records. Let the token's role see the structure of the tables.";
+const unknownTable = (name: string, link: string) =>
+	`Whether the tables have '${name}' was not checked: the platform does not say which table '${link}' links to: use record IDs. The platform may ignore a name that it does not know: a filter then means all records.`;
+
+test.each<[name: string, problem: string | undefined, notice?: string, tables?: string[]]>([
 	['fullname', undefined],
 	['id', undefined],
 	['created', undefined],
@@ -71,25 +84,39 @@ test.each<[name: string, toRead: string | undefined, toRemove?: string]>([
 	['id.city', `${IS}'id' of table 'People' is no link: it has no 'city'`],
 	['hosue.city', `${IS}table 'People' has no field 'hosue', did you mean 'house'?`],
 	['house', undefined],
-	['house.city', undefined],
+	['house.city', undefined, undefined, ['homes']],
 	['house.id', undefined],
-	['house.owner.house.city', undefined],
-	['house.town', undefined, `${IS}the linked table 'Homes' has no field 'town'`],
-	['house.owner.fulname', undefined, `${IS}the linked table 'People' has no field 'fulname', did you mean 'fullname'?`],
-	['secret.city', undefined, `${IS}'secret.city' can't be checked: The token has no right to do this`],
+	['bare.modified', undefined],
+	['house.owner.house.city', undefined, undefined, ['homes', 'people', 'homes']],
+	['house.town', `${IS}the linked table 'Homes' has no field 'town'`, undefined, ['homes']],
+	[
+		'house.owner.fulname',
+		`${IS}the linked table 'People' has no field 'fulname', did you mean 'fullname'?`,
+		undefined,
+		['homes', 'people'],
+	],
+	['secret.city', `${IS}'secret.city' can't be checked: The token has no right to do this`, NO_RIGHT, ['secrets']],
 	['listed.city', undefined],
-	['listed.town', undefined, `${IS}'listed.town' can't be checked: the platform does not say which table 'listed' links to`],
-	['bare.city', undefined, `${IS}'bare.city' can't be checked: the platform does not say which table 'bare' links to`],
+	[
+		'listed.town',
+		`${IS}'listed.town' can't be checked: the platform does not say which table 'listed' links to: use record IDs`,
+		unknownTable('listed.town', 'listed'),
+	],
+	[
+		'bare.city',
+		`${IS}'bare.city' can't be checked: the platform does not say which table 'bare' links to: use record IDs`,
+		unknownTable('bare.city', 'bare'),
+	],
+	['shown.city', undefined, undefined, ['homes']],
+	['shown.town', `${IS}the linked table 'Homes' has no field 'town'`, undefined, ['homes']],
 	['constructor', `${IS}table 'People' has no field 'constructor'`],
-])('%s: to read %j', async (name, toRead, toRemove = toRead) => {
-	expect(await problemOf(() => requireNames(named(name), people))).toBe(toRead);
-	expect(await problemOf(async () => await requireNamesToRemove(run, { application: 'crm', table: 'people' }, named(name), people))).toBe(
-		toRemove,
-	);
+])('%s: what is wrong, or unchecked, and which definitions it takes', async (name, problem, notice = problem, definitions = []) => {
+	expect(await check(named(name))).toBe(notice);
+	expect(requested).toEqual(definitions);
+	expect(await check(named(name), refuseUnchecked)).toBe(problem);
 });
 
-test('every name is checked', () => {
-	expect(() => requireNames(named('fullname', 'fulname'), people)).toThrow(
-		"Condition 2 of the filter: table 'People' has no field 'fulname'",
-	);
+test('every name is checked', async () => {
+	expect(await check(named('fullname', 'fulname'))).toMatch("Condition 2 of the filter: table 'People' has no field 'fulname'");
+	expect(await check(named('secret.city', 'fulname'))).toMatch("Condition 2 of the filter: table 'People' has no field 'fulname'");
 });

@@ -68,6 +68,30 @@ describe('a run', () => {
 		expect([first, second, third].map((one) => one!.seen.requests.length)).toEqual([1, 1, 0]);
 	});
 
+	test('what it does not accept by the kept definition of another table is checked with a fresh one, too', async () => {
+		let name = 'a';
+		const serve = () => httpResponse(200, { data: { id: 'w', items: [{ name, type: 'text' }] } });
+		const [first, second] = [await fakeRun({}, { serve }), await fakeRun({}, { serve })];
+		const [at, linked] = [
+			{ application: 'a', table: 'from' },
+			{ application: 'a', table: 'linked' },
+		];
+		const check = async (run: typeof first.run, wanted: string) =>
+			await run.checkWithKept(at, async (_, definition) => {
+				for (let again = 0; again < 2; again += 1) {
+					if ((await definition(linked)).fields[0]!.name !== wanted) throw new Error(`no ${wanted}`);
+				}
+			});
+		await check(first.run, 'a');
+		await check(second.run, 'a');
+		expect([first, second].map(({ seen }) => seen.requests.length)).toEqual([2, 0]);
+		name = 'b';
+		await check(second.run, 'b');
+		expect(second.seen.requests).toHaveLength(2);
+		await expect(check(second.run, 'c')).rejects.toThrow('no c');
+		expect(second.seen.requests).toHaveLength(2);
+	});
+
 	test('makes a thing once, and says a thing once', async () => {
 		const { run, seen } = await fakeRun({});
 		let count = 0;

@@ -3,11 +3,13 @@
  * does not know: a misspelt filter would then select every record, or delete it.
  */
 import { isGroup, type Group } from '../../api/filters';
+import type { ReadDefinition } from '../../api/keptTables';
 import type { FieldDefinition, TableAddress, TableDefinition } from '../../api/types';
 import { holdsData } from '../../fields';
-import type { RunContext } from '../../run/run';
+import type { ApiClient } from '../../transport/client';
 import { didYouMean } from '../../transport/closestName';
 import { InputError, serviceErrorOrThrow, ServiceError } from '../../transport/errors';
+import { nameList } from '../../transport/messageText';
 import { isLink, linkedTable } from '../write/writingLinks';
 
 /** A name, and where it stands, such as `Condition 2 of the filter`. */
@@ -58,43 +60,61 @@ function linkIn(
 	});
 }
 
-/** @throws {InputError} that names the first field that the table does not have */
-export function requireNames(names: FieldName[], table: TableDefinition): void {
-	for (const name of names) linkIn(name, table);
+/** How names are checked. */
+export interface NameCheck {
+	client: ApiClient;
+	/** Reads the definition of a linked table. */
+	definition: ReadDefinition;
+	/** Called with names that can't be checked, and why. It may throw. */
+	unchecked: (names: FieldName[], reason: InputError | ServiceError) => void;
 }
 
 /**
- * For filters that select what to remove: also checks the names in linked tables.
+ * Checks names, also in linked tables: unless a definition is kept, that takes a request for each of
+ * these.
  *
- * @param table as it is now
- * @throws {InputError} if a field does not exist, or it can't be checked
+ * @param at the address of the table
+ * @throws {InputError} that names the first field that does not exist
  */
-export async function requireNamesToRemove(
-	run: RunContext<never>,
-	address: TableAddress,
+export async function checkNames(
+	check: NameCheck,
+	at: TableAddress,
 	names: FieldName[],
 	table: TableDefinition,
 	what?: string,
 ): Promise<void> {
-	const definition = async (linked: TableAddress) => await run.definition(linked);
+	const { client, definition } = check;
 	for (const name of names) {
 		const [field, rest = ''] = linkIn(name, table, what) ?? [];
-		if (!field) continue;
+		if (!field || SYSTEM_NAMES.includes(rest)) continue;
 		const { linkTableId, filterableFields = [] } = field.metadata;
 		if (linkTableId === undefined && filterableFields.includes(rest)) continue;
-		const unchecked = (reason: string) =>
-			new InputError(`${name.place}: '${name.name}' can't be checked: ${reason}`, {
-				field: name.name,
-				hint: 'Nothing was removed: the platform may ignore a condition that it does not know. Filter by fields of the table itself.',
-			});
-		if (linkTableId === undefined) {
-			throw unchecked(`the platform does not say which table '${field.name}' links to`);
-		}
-		const linked = await linkedTable(run.client, definition, address, field).catch(
-			serviceErrorOrThrow,
+		const linked = await linkedTable(client, definition, at, field).catch((error: unknown) =>
+			error instanceof InputError ? error : serviceErrorOrThrow(error),
 		);
-		if (linked instanceof ServiceError) throw unchecked(linked.message);
-		const inLinked = { ...name, name: rest };
-		await requireNamesToRemove(run, linked.at, [inLinked], linked.table, 'the linked table');
+		if (linked instanceof Error) check.unchecked([name], linked);
+		else {
+			const inLinked = [{ ...name, name: rest }];
+			await checkNames(check, linked.at, inLinked, linked.table, 'the linked table');
+		}
 	}
+}
+
+/** For filters that select what to remove. @throws {InputError} always */
+export function refuseUnchecked(names: FieldName[], { message }: Error): never {
+	const { name, place } = names[0]!;
+	throw new InputError(`${place}: '${name}' can't be checked: ${message}`, {
+		field: name,
+		hint: 'Nothing was removed: the platform may ignore a condition that it does not know. Filter by fields of the table itself.',
+	});
+}
+
+/** For reads: what the user learns instead. */
+export function uncheckedNotice(names: FieldName[], reason: InputError | ServiceError): string {
+	const list = nameList([...new Set(names.map(({ name }) => name))]);
+	const { message, status }: { message: string; status?: number } = reason;
+	const isUnread = reason instanceof ServiceError;
+	const why = isUnread ? `a table's definition can't be read (${message})` : message;
+	const advice = status === 403 ? " Let the token's role see the structure of the tables." : '';
+	return `Whether the tables have ${list} was not checked: ${why}. The platform may ignore a name that it does not know: a filter then means all records.${advice}`;
 }

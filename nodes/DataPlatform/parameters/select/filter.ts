@@ -23,7 +23,14 @@ import { didYouMean } from '../../transport/closestName';
 import { InputError, serviceErrorOrThrow, ServiceError } from '../../transport/errors';
 import { getOwn, parseExactJson } from '../../transport/json';
 import { nameList } from '../../transport/messageText';
-import { namesIn, requireNames, requireNamesToRemove, type FieldName } from './fieldNames';
+import {
+	checkNames,
+	namesIn,
+	refuseUnchecked,
+	uncheckedNotice,
+	type FieldName,
+	type NameCheck,
+} from './fieldNames';
 import {
 	CHOOSE_ID,
 	fieldPart,
@@ -309,11 +316,11 @@ export async function checkedFilter(
 }
 
 /**
- * The filter of an item that reads. The names of its fields and others, and its choices, are checked if the token
- * may read the table's definition, which may be a minute old.
+ * The filter of an item that reads. The names of its fields and others, and its choices, are checked with
+ * definitions that may be a minute old; a notice says what can't be checked.
  *
  * @param sorted the fields to sort by
- * @param fields to return or summarize: alone, they are checked if the definition is known
+ * @param fields to return or summarize: alone, they are checked if the definition is kept
  * @throws {InputError}
  */
 export async function readFilter(
@@ -322,18 +329,24 @@ export async function readFilter(
 	sorted: FieldName[] = [],
 	fields: FieldName[] = [],
 ): Promise<Group> {
+	const { client } = run;
 	const filter = filterOf(run, index);
 	const selecting = [...namesIn(filter), ...sorted];
+	const names = [...selecting, ...fields];
 	const address = tableOf(run, index);
-	const isAsked = selecting.length > 0 || (fields.length > 0 && keptTable(run.client, address));
+	const isAsked = selecting.length > 0 || (fields.length > 0 && keptTable(client, address));
 	if (!isAsked) return filter;
-	const check = async (table: TableDefinition) => {
-		requireNames([...selecting, ...fields], table);
-		return await checkedFilter({ client: run.client, at: address, table }, filter);
-	};
-	const checked = await run.checkWithKept(address, check).catch(serviceErrorOrThrow);
-	// If the definition can't be read, the request for the records will show why.
-	return checked instanceof ServiceError ? timesInUtc(filter) : checked;
+	const unchecked: NameCheck['unchecked'] = (...about) =>
+		client.notices.add(uncheckedNotice(...about));
+	const checked = await run
+		.checkWithKept(address, async (table, definition) => {
+			await checkNames({ client, definition, unchecked }, address, names, table);
+			return await checkedFilter({ client, at: address, table }, filter);
+		})
+		.catch(serviceErrorOrThrow);
+	if (!(checked instanceof ServiceError)) return checked;
+	unchecked(names, checked);
+	return timesInUtc(filter);
 }
 
 /**
@@ -347,8 +360,11 @@ export async function checkedToRemove(
 	filter: Group,
 	table: TableDefinition,
 ): Promise<Group> {
-	await requireNamesToRemove(run, address, namesIn(filter), table);
-	return await checkedFilter({ client: run.client, at: address, table }, filter);
+	const { client } = run;
+	const definition = async (linked: TableAddress) => await run.definition(linked);
+	const check = { client, definition, unchecked: refuseUnchecked };
+	await checkNames(check, address, namesIn(filter), table);
+	return await checkedFilter({ client, at: address, table }, filter);
 }
 
 const STRUCTURE_HINT =

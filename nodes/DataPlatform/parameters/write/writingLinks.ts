@@ -158,7 +158,7 @@ export async function linkedTable(
 	const { linkTableId, linkApplication } = field.metadata;
 	if (linkTableId === undefined) {
 		throw new InputError(
-			`the platform does not say which table '${field.name}' links to: give record IDs`,
+			`the platform does not say which table '${field.name}' links to: use record IDs`,
 			{ field: field.name, hint: 'Give record IDs, or leave the field out.' },
 		);
 	}

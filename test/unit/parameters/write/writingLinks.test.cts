@@ -155,7 +155,7 @@ describe('Link Values', () => {
 		[
 			'a link whose target the platform does not name',
 			{ lost: 'Cork' },
-			"Nothing was sent: 'lost': the platform does not say which table 'lost' links to: give record IDs",
+			"Nothing was sent: 'lost': the platform does not say which table 'lost' links to: use record IDs",
 		],
 	])('%s is an error', async (_, values, message) => {
 		const { error, requests } = await create([any()], values);

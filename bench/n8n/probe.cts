@@ -31,7 +31,7 @@ function noteBlocks() {
 /** As in a new process. */
 function forgetTables() {
 	for (const [path, loaded] of Object.entries(require.cache)) {
-		if (path.endsWith('keptTables.js')) loaded!.exports.keptTables.clear();
+		if (path.endsWith('api/table.js')) loaded!.exports.keptTables.clear();
 	}
 }
 

@@ -109,7 +109,7 @@ export class TestsInProcess {
 		Object.assign(globalThis, this.#globals());
 		const folder = join(root, 'test', name);
 		const require = createRequire(join(folder, 'index.cjs'));
-		const source = join(root, 'nodes', 'DataPlatform', 'api', 'keptTables.ts');
+		const source = join(root, 'nodes', 'DataPlatform', 'api', 'table.ts');
 		this.#keptTables = (require(source) as { keptTables: Map<string, unknown> }).keptTables;
 		(require('fast-check') as typeof import('fast-check')).configureGlobal({
 			seed,

@@ -66,7 +66,7 @@ export class Table {
 			this.onRequest();
 			return httpResponse(200, { data: this.read(new URL(String(options.url)).searchParams) });
 		});
-		this.pages = new ChangePages(connection, { table: 'things' }, {}, limits);
+		this.pages = new ChangePages({ client: connection, at: { table: 'things' } }, {}, limits);
 	}
 
 	/** @param time its time of creation; before now if it becomes visible late */

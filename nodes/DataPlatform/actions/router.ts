@@ -28,7 +28,6 @@ import { recordId, table, tableOf } from '../parameters/select/table';
 import { forEachConcurrent, KeyedQueue } from '../transport/concurrency';
 import { InputError, isNotFound, ServiceError } from '../transport/errors';
 import { createPause } from '../transport/pause';
-import { addressKey } from '../api/endpoints';
 import { whyMissing } from '../api/structure';
 import { findOperation } from './index';
 
@@ -62,9 +61,9 @@ async function explained(error: unknown, run: RunContext<string>, index: number)
 	}
 	const id = run.shown.has(recordId.name) ? recordId.of(run, index) : undefined;
 	if (id !== undefined && error.message.includes(id)) return error;
-	const address = tableOf(run, index);
-	const find = async () => await whyMissing(run.client, address, error);
-	return (await run.once(`missing ${addressKey(address)}`, find)) ?? error;
+	const handle = tableOf(run, index);
+	const find = async () => await whyMissing(handle, error);
+	return (await run.once(`missing ${handle.key}`, find)) ?? error;
 }
 
 async function runItem(

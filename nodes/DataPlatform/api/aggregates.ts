@@ -5,25 +5,20 @@ import type { IDataObject } from 'n8n-workflow';
 import { isObject, membersOf } from '../transport/json';
 
 import { paths } from './endpoints';
-import type { JsonValue, TableAddress } from './types';
+import type { JsonValue, TableAt } from './types';
 import { isEmptyFilter, toBody, type Group } from './filters';
 import { invalidResponse } from './decoders';
 import { readRecords } from './readRecords';
 import type { LinkedTo } from './pages';
-import type { ApiClient } from '../transport/client';
 
 const isCount = (value: unknown): value is number =>
 	Number.isSafeInteger(value) && Number(value) >= 0;
 
 /** How many records match. @throws {ServiceError} */
-export async function countRecords(
-	client: ApiClient,
-	address: TableAddress,
-	filter?: Group,
-): Promise<number> {
+export async function countRecords({ client, at }: TableAt, filter?: Group): Promise<number> {
 	const isFiltered = filter && !isEmptyFilter(filter);
-	const all = { method: 'GET', path: paths.count(address) } as const;
-	const matching = { method: 'POST', path: paths.countFilter(address) } as const;
+	const all = { method: 'GET', path: paths.count(at) } as const;
+	const matching = { method: 'POST', path: paths.countFilter(at) } as const;
 	const response = await client.request({
 		...(isFiltered ? { ...matching, body: toBody(filter) } : all),
 		retryMode: 'read',
@@ -41,13 +36,12 @@ export async function countRecords(
  * @throws {InputError} if the filter can't be combined with a link
  */
 export async function countLinked(
-	client: ApiClient,
-	address: TableAddress,
+	table: TableAt,
 	linkedTo: LinkedTo,
 	filter?: Group,
 ): Promise<number> {
 	let count = 0;
-	for await (const page of readRecords(client, address, { filter, linkedTo }, Infinity)) {
+	for await (const page of readRecords(table, { filter, linkedTo }, Infinity)) {
 		count += page.length;
 	}
 	return count;
@@ -63,15 +57,14 @@ interface Summary {
 
 /** Aggregates of fields over the matching records. @throws {ServiceError} */
 export async function summarizeRecords(
-	client: ApiClient,
-	address: TableAddress,
+	{ client, at }: TableAt,
 	filter: Group,
 	fields: Record<string, Aggregation[]>,
 ): Promise<Summary> {
 	const entries = Object.entries(fields).map(([name, aggregations]) => [name, { aggregations }]);
 	const response = await client.request({
 		method: 'POST',
-		path: paths.summary(address),
+		path: paths.summary(at),
 		body: {
 			...(!isEmptyFilter(filter) && toBody(filter)),
 			fields: Object.fromEntries(entries) as IDataObject,

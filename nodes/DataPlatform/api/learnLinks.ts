@@ -6,10 +6,9 @@
  *     { "count": 2, "url": "https://…/apps/crm/tables/contacts/data?…" } // to many; url may be missing
  */
 import { or } from './filters';
-import { learnedOf, type LearnedLink } from './keptTables';
+import { tableAt, type LearnedLink } from './table';
 import { readPage } from './pages';
-import type { FieldDefinition, JsonValue, TableAddress } from './types';
-import type { ApiClient } from '../transport/client';
+import type { FieldDefinition, JsonValue, TableAt } from './types';
 import { ServiceError, serviceErrorOrThrow } from '../transport/errors';
 import { getOwn, isObject } from '../transport/json';
 
@@ -35,10 +34,10 @@ export const linksOfUnknownKind = (fields: FieldDefinition[]) =>
  *
  * @throws {ServiceError} unless the platform refuses to show records
  */
-export async function learnLinks(client: ApiClient, at: TableAddress, fields: FieldDefinition[]) {
+export async function learnLinks({ client, at }: TableAt, fields: FieldDefinition[]) {
 	const links = linksOfUnknownKind(fields);
 	if (links.length === 0) return;
-	const known = learnedOf(client, at).links;
+	const known = tableAt(client, at).learned.links;
 	for (const { name, metadata } of links) Object.assign(metadata, known.get(name));
 	let unknown = linksOfUnknownKind(links);
 	for (let before = Infinity; unknown.length > 0 && unknown.length < before; ) {
@@ -46,7 +45,7 @@ export async function learnLinks(client: ApiClient, at: TableAddress, fields: Fi
 		const names = unknown.map(({ name }) => name);
 		const filter = or(...names.map((field) => ({ field, operator: 'notempty' })));
 		const part = { limit: RECORDS_READ, skip: 0 };
-		const page = await readPage(client, at, { filter, fields: names }, part).catch(
+		const page = await readPage({ client, at }, { filter, fields: names }, part).catch(
 			serviceErrorOrThrow,
 		);
 		if (page instanceof ServiceError) {

@@ -11,22 +11,18 @@ import { addressKey, MAX_PAGE_SIZE } from './endpoints';
 import { findRecord } from './records';
 import { readRecords } from './readRecords';
 import type {
+	DefinedTable,
 	FieldDefinition,
 	FieldValues,
 	JsonValue,
 	PlatformRecord,
-	TableAddress,
-	TableDefinition,
+	TableAt,
 } from './types';
-import type { ApiClient } from '../transport/client';
 import { forEachConcurrent } from '../transport/concurrency';
 import { getOwn, isObject } from '../transport/json';
 
 /** The table that a link points to. */
-export interface LinkTarget {
-	at: TableAddress;
-	table: TableDefinition;
-}
+export type LinkTarget = DefinedTable;
 
 /** What to read of a link. */
 export interface Inclusion {
@@ -71,8 +67,6 @@ export class LinkedRecords {
 	/** Whether a link was not read at all, because it would have taken too many requests. */
 	isUnread = false;
 
-	constructor(private readonly client: ApiClient) {}
-
 	/**
 	 * Returns the records with linked records in place of links. Links that were not read stay as
 	 * they are.
@@ -112,7 +106,7 @@ export class LinkedRecords {
 				shown.set(id, pick(id, fields, names));
 			} else missing.add(id);
 		}
-		await this.readByIds([...missing], inclusion.target.at, names, known);
+		await this.readByIds([...missing], inclusion.target, names, known);
 		for (const { fields, id } of links) {
 			const linked = shown.get(id) ?? known.get(id);
 			if (linked !== undefined) fields[field.name] = linked;
@@ -129,17 +123,17 @@ export class LinkedRecords {
 
 	private async readByIds(
 		ids: string[],
-		address: TableAddress,
+		table: TableAt,
 		names: string[],
 		known: Map<string, JsonValue>,
 	) {
 		if (ids.length > 2) {
-			const size = await this.sizeOf(address);
+			const size = await this.sizeOf(table);
 			const pages = Math.ceil((size + 1) / (MAX_PAGE_SIZE - 1));
 			if (pages < ids.length && this.take(pages)) {
 				const wanted = new Set(ids);
 				let pagesLeft = pages;
-				for await (const page of readRecords(this.client, address, { fields: names }, Infinity)) {
+				for await (const page of readRecords(table, { fields: names }, Infinity)) {
 					for (const { id, fields } of page) {
 						if (wanted.delete(id)) known.set(id, pick(id, fields, names));
 					}
@@ -153,14 +147,14 @@ export class LinkedRecords {
 		const rest = ids.filter((id) => !known.has(id));
 		await forEachConcurrent(rest, PARALLEL_READS, async (id) => {
 			if (!this.take()) return;
-			const record = await findRecord(this.client, address, id);
+			const record = await findRecord(table, id);
 			known.set(id, record ? pick(id, record.fields, names) : { id });
 		});
 	}
 
-	private async sizeOf(address: LinkTarget['at']): Promise<number> {
-		const name = addressKey(address);
-		const size = this.tableSizes.get(name) ?? countRecords(this.client, address);
+	private async sizeOf(table: TableAt): Promise<number> {
+		const name = addressKey(table.at);
+		const size = this.tableSizes.get(name) ?? countRecords(table);
 		this.tableSizes.set(name, size);
 		return await size;
 	}
@@ -182,7 +176,7 @@ export class LinkedRecords {
 			const linked: PlatformRecord[] = [];
 			let isFirstPage = true;
 			// Reads one more to learn whether there are more: the count may be older than the list.
-			for await (const page of readRecords(this.client, target.at, { linkedTo }, limit + 1)) {
+			for await (const page of readRecords(target, { linkedTo }, limit + 1)) {
 				if (!isFirstPage && !this.take()) {
 					this.isUnread = true;
 					return;

@@ -8,10 +8,9 @@ import { paths } from './endpoints';
 import { asAndConditions, fitsQuery, isUnfitForQuery, toQuery } from './filterQuery';
 import { isEmptyFilter, takesList, toBody, type Group } from './filters';
 import { pageSizes, type PageSizes } from './pageSizes';
-import type { PlatformRecord, TableAddress } from './types';
+import type { PlatformRecord, TableAddress, TableAt } from './types';
 import { InputError, ServiceError } from '../transport/errors';
 import { getOwn } from '../transport/json';
-import type { ApiClient } from '../transport/client';
 import type { ApiRequest } from '../transport/exchange';
 import { LABELS } from '../labels';
 
@@ -106,11 +105,8 @@ const endpoint = (address: TableAddress, query: RecordQuery) =>
 	isSentInBody(query) ? paths.filter(address) : paths.records(address);
 
 /** What is known about the pages of the endpoint that a query uses. */
-export const pageSizesOf = (
-	client: ApiClient,
-	address: TableAddress,
-	query: RecordQuery,
-): PageSizes => pageSizes(client, endpoint(address, query));
+export const pageSizesOf = ({ client, at }: TableAt, query: RecordQuery): PageSizes =>
+	pageSizes(client, endpoint(at, query));
 
 function pageRequest(
 	address: TableAddress,
@@ -141,12 +137,11 @@ const withOnly = (names: string[]) => (record: PlatformRecord) => ({
  * requested number: they come with the next page.
  */
 export async function readPage(
-	client: ApiClient,
-	address: TableAddress,
+	{ client, at }: TableAt,
 	query: RecordQuery,
 	part: Part,
 ): Promise<PlatformRecord[]> {
-	const request = pageRequest(address, query, part);
+	const request = pageRequest(at, query, part);
 	const response = await client.tryRequest(request);
 	if (response instanceof ServiceError) {
 		if (response.status !== 400) throw response;
@@ -163,16 +158,8 @@ export async function readPage(
 }
 
 /** The newest `modified` in the table, by the platform's clock; undefined if the table is empty. */
-export async function readLatestChange(
-	client: ApiClient,
-	address: TableAddress,
-): Promise<string | undefined> {
-	const [latest] = await readPage(
-		client,
-		address,
-		{ sort: 'modified(desc)' },
-		{ limit: 1, skip: 0 },
-	);
+export async function readLatestChange(table: TableAt): Promise<string | undefined> {
+	const [latest] = await readPage(table, { sort: 'modified(desc)' }, { limit: 1, skip: 0 });
 	if (latest && !(Date.parse(latest.modified ?? '') > 0)) {
 		throw invalidResponse('time of the newest change', 200);
 	}

@@ -6,8 +6,7 @@ import { MAX_PAGE_SIZE } from './endpoints';
 import { IdSet } from './idSet';
 import { isNarrowed, pageSizesOf, readPage, type RecordQuery } from './pages';
 import type { PageSizes } from './pageSizes';
-import type { PlatformRecord, TableAddress } from './types';
-import type { ApiClient } from '../transport/client';
+import type { PlatformRecord, TableAt } from './types';
 import { MAX_PARALLEL } from '../transport/concurrency';
 
 /** How many pages to request ahead, at most. */
@@ -54,15 +53,14 @@ export interface ReadNotes {
  * @throws {ServiceError}
  */
 export async function* readRecords(
-	client: ApiClient,
-	address: TableAddress,
+	table: TableAt,
 	query: RecordQuery,
 	limit: number | Promise<number>,
 	notes: ReadNotes = { hasShifted: false },
 	offset = 0,
 ): AsyncGenerator<PlatformRecord[]> {
-	const sizes = pageSizesOf(client, address, query);
-	const pages = new PagesAhead(client, address, query, offset, sizes);
+	const sizes = pageSizesOf(table, query);
+	const pages = new PagesAhead(table, query, offset, sizes);
 	const isCounted = typeof limit !== 'number';
 	// Its failure is thrown when it is awaited.
 	const counted = Promise.allSettled([limit]);
@@ -175,8 +173,7 @@ class PagesAhead {
 	private readonly query: RecordQuery;
 
 	constructor(
-		private readonly client: ApiClient,
-		private readonly address: TableAddress,
+		private readonly table: TableAt,
 		query: RecordQuery,
 		private readonly offset: number,
 		private readonly sizes: PageSizes,
@@ -216,10 +213,10 @@ class PagesAhead {
 
 	/** Finds out whether a page that is shorter than requested was not cut. */
 	async isWhole(count: number): Promise<boolean> {
-		const { client, address, query, sizes } = this;
+		const { table, query, sizes } = this;
 		if (!isNarrowed(query)) return false;
 		const readSample = async (limit: number) =>
-			await readPage(client, address, query, { limit, skip: 0, isSample: true });
+			await readPage(table, query, { limit, skip: 0, isSample: true });
 		await sizes.learn(count, readSample);
 		return sizes.isWhole(count, query.untilEmpty);
 	}
@@ -257,7 +254,7 @@ class PagesAhead {
 		const repeated = this.next - skip;
 		// After a step back, what was reached before comes again.
 		const size = Math.min(MAX_PAGE_SIZE, open + Math.max(this.next, this.reached) - skip);
-		const page = readPage(this.client, this.address, this.query, { limit: size, skip });
+		const page = readPage(this.table, this.query, { limit: size, skip });
 		// Its failure is thrown when the page is awaited, which may never happen.
 		page.catch(() => undefined);
 		this.requested.push({ skip, size, repeated, page });

@@ -8,7 +8,7 @@ import { paths } from './endpoints';
 import { and } from './filters';
 import { UUID } from './idSet';
 import { readPage } from './pages';
-import type { FieldValues, PlatformRecord, TableAddress } from './types';
+import type { FieldValues, PlatformRecord, TableAt } from './types';
 import { serviceErrorOrThrow, isNotFound, ServiceError } from '../transport/errors';
 import type { ApiClient } from '../transport/client';
 import type { ApiRequest } from '../transport/exchange';
@@ -20,12 +20,11 @@ const ofRecord = (error: ServiceError) =>
 
 /** @throws {ServiceError} */
 export async function readRecord(
-	client: ApiClient,
-	address: TableAddress,
+	{ client, at }: TableAt,
 	id: string,
 	options: Pick<ApiRequest, 'keepsFileTokens'> = {},
 ): Promise<PlatformRecord> {
-	const path = paths.record(address, id);
+	const path = paths.record(at, id);
 	const request = { method: 'GET', path, retryMode: 'read', ...options } as const;
 	const response = await client.tryRequest(request);
 	if (response instanceof ServiceError) throw ofRecord(response);
@@ -36,12 +35,8 @@ export async function readRecord(
 }
 
 /** A record; null if the platform itself reports that it doesn't exist. @throws {ServiceError} */
-export const findRecord = async (
-	client: ApiClient,
-	address: TableAddress,
-	id: string,
-): Promise<PlatformRecord | null> =>
-	await readRecord(client, address, id).catch((error: unknown) => {
+export const findRecord = async (table: TableAt, id: string): Promise<PlatformRecord | null> =>
+	await readRecord(table, id).catch((error: unknown) => {
 		if (isNotFound(serviceErrorOrThrow(error))) return null;
 		throw error;
 	});
@@ -73,14 +68,11 @@ export interface RecordKey {
 
 /** After a creation with an unknown result: what a look-up by import key adds to the message. */
 export async function describeExisting(
-	client: ApiClient,
-	address: TableAddress,
+	table: TableAt,
 	{ field, value }: RecordKey,
 ): Promise<string> {
 	const query = { filter: and({ field, operator: '===', value }), fields: [field] };
-	const found = await readPage(client, address, query, { limit: 1, skip: 0 }).catch(
-		() => undefined,
-	);
+	const found = await readPage(table, query, { limit: 1, skip: 0 }).catch(() => undefined);
 	if (found === undefined) return '';
 	const what = `with '${value}' in '${field}'`;
 	if (!found[0]) return `; the table has no record ${what} yet`;
@@ -94,14 +86,13 @@ export const METHODS = { create: 'POST', upsert: 'POST', update: 'PATCH', replac
  * record. If the result is unknown, a look-up shows whether it worked.
  */
 export async function tryDeleteRecord(
-	client: ApiClient,
-	address: TableAddress,
+	table: TableAt,
 	id: string,
 	onRetry?: (failure: ServiceError) => void,
 ): Promise<ServiceError | undefined> {
-	const result = await client.tryRequest({
+	const result = await table.client.tryRequest({
 		method: 'DELETE',
-		path: paths.record(address, id),
+		path: paths.record(table.at, id),
 		retryMode: 'idempotent',
 		bodyRequirement: 'nothing',
 		onRetry,
@@ -109,7 +100,7 @@ export async function tryDeleteRecord(
 	if (!(result instanceof ServiceError)) return undefined;
 	const resolved = await resolveByLookUp(result, {
 		what: 'the record was deleted',
-		lookUp: async () => ((await findRecord(client, address, id)) ? undefined : id),
+		lookUp: async () => ((await findRecord(table, id)) ? undefined : id),
 		unless: () => 'it is still there',
 		hint: 'It is safe to run it again.',
 	}).catch(serviceErrorOrThrow);

@@ -5,8 +5,7 @@ import type { IDataObject } from 'n8n-workflow';
 
 import { invalidResponse, toApplication, toList, toTable, toUser } from './decoders';
 import { paths } from './endpoints';
-import { noteTable } from './foundTables';
-import type { Application, TableAddress, TableDefinition } from './types';
+import type { Application, TableAt, TableDefinition } from './types';
 import { didYouMean } from '../transport/closestName';
 import { InputError, isNotFound, serviceErrorOrThrow, ServiceError } from '../transport/errors';
 import type { ApiClient } from '../transport/client';
@@ -15,7 +14,7 @@ import { nameList } from '../transport/messageText';
 import { LABELS } from '../labels';
 
 /** Reads a response with `decode`. @throws {ServiceError} if it does not hold what was requested */
-async function read<T>(
+export async function read<T>(
 	client: ApiClient,
 	path: string,
 	what: string,
@@ -98,8 +97,14 @@ export const readTables = async (
 const named = (tables: TableDefinition[]) =>
 	tables.map(({ internalName, header }) => ({ name: internalName, header }));
 
-/** Looks for a table in all applications, and notes where it is. */
-export async function findTable(client: ApiClient, name: string): Promise<TableDefinition> {
+/** A table, and the ID of its application. */
+interface FoundTable {
+	application: string;
+	table: TableDefinition;
+}
+
+/** Looks for a table in all applications. */
+export async function findTable(client: ApiClient, name: string): Promise<FoundTable> {
 	const applications = await readApplications(client).catch((thrown: unknown) => {
 		const error = serviceErrorOrThrow(thrown);
 		if (error.status !== 403) throw error;
@@ -130,8 +135,7 @@ export async function findTable(client: ApiClient, name: string): Promise<TableD
 			},
 		);
 	}
-	noteTable(client, name, { application: only.application.id, table: only.table.id });
-	return only.table;
+	return { application: only.application.id, table: only.table };
 }
 
 /**
@@ -139,8 +143,7 @@ export async function findTable(client: ApiClient, name: string): Promise<TableD
  * or two requests for a table of an application. Undefined if the table exists, or nothing is known.
  */
 export async function whyMissing(
-	client: ApiClient,
-	{ application, table }: TableAddress,
+	{ client, at: { application, table } }: TableAt,
 	error: ServiceError,
 ): Promise<ServiceError | undefined> {
 	if (!application) {
@@ -153,35 +156,4 @@ export async function whyMissing(
 	if (tables.some(isCalled(table))) return undefined;
 	const what = `Application '${application}' has no table '${table}'`;
 	return missing(what, table, { of: 'tables', known: named(tables) }, error);
-}
-
-/** A table of an application. */
-const readIn = async (client: ApiClient, application: string, table: string) =>
-	await read(client, paths.table(application, table), `table '${table}'`, toTable).catch(
-		async (thrown: unknown) => {
-			const error = serviceErrorOrThrow(thrown);
-			const found = isNotFound(error) && (await whyMissing(client, { application, table }, error));
-			throw found || error;
-		},
-	);
-
-/**
- * The definition of a table, as it is now.
- *
- * @throws {ServiceError} if it can't be read, or has no fields
- * @throws {InputError} if several tables have this name
- */
-export async function readTable(
-	client: ApiClient,
-	{ application, table }: TableAddress,
-): Promise<TableDefinition> {
-	const reading = application ? readIn(client, application, table) : findTable(client, table);
-	const definition = await reading;
-	if (definition.fields.length === 0) {
-		throw new ServiceError(`The response contains no fields of table '${table}'`, {
-			delivery: 'rejected',
-			hint: "Check that the token's role may see the table's structure.",
-		});
-	}
-	return definition;
 }

@@ -6,41 +6,33 @@ import { ApiClient, withLaterFailure, type ApiResponse } from '../transport/clie
 import { InputError, isNotFound, serviceErrorOrThrow, ServiceError } from '../transport/errors';
 import type { ApiRequest } from '../transport/exchange';
 import { shortTableIn } from './endpoints';
-import { forgetFoundTable, foundTable } from './foundTables';
-import { findTable } from './structure';
+import { tableAt } from './table';
 
 /** Behind a table's path; a 404 there is about the table itself. */
 const OF_TABLE = /^\/data(?:\/(?:bulk|count|filter|summary)(?:\/filter)?)?$/;
 
-type Failure = InputError | ServiceError | undefined;
-
 export class TableClient extends ApiClient {
-	/** Where tables were found, by short path: an execution that waits for minutes needs it longer. */
-	private readonly addresses = new Map<string, string>();
-
-	/** What looking for a table without an application has led to: why it was not found, if so. */
-	private readonly searches = new Map<string, Promise<Failure>>();
-
 	override async tryRequest(request: ApiRequest): Promise<ApiResponse | ServiceError> {
-		const table = shortTableIn(request.path);
-		if (!table) return await super.tryRequest(request);
-		const { shortPath, name, rest } = table;
-		const known = this.addressOf(shortPath);
+		const short = shortTableIn(request.path);
+		if (!short) return await super.tryRequest(request);
+		const { shortPath, name, rest } = short;
+		const table = tableAt(this, { table: name });
+		const known = table.path;
 		const result = await super.tryRequest({ ...request, path: (known ?? shortPath) + rest });
 		if (!(result instanceof ServiceError) || !isNotFound(result.rejection ?? result)) {
 			return result;
 		}
 		if (known !== undefined) {
-			if (OF_TABLE.test(rest)) {
-				forgetFoundTable(this, shortPath);
-				this.addresses.delete(shortPath);
-			}
+			if (OF_TABLE.test(rest)) table.forgetPath();
 			return result;
 		}
-		const failure = await this.search(name);
-		const found = this.addressOf(shortPath);
-		if (found !== undefined) {
-			const later = await super.tryRequest({ ...request, path: found + rest });
+		// Why it was not found, if so.
+		const failure = await table.find().then(
+			() => undefined,
+			(error: unknown) => (error instanceof InputError ? error : serviceErrorOrThrow(error)),
+		);
+		if (table.path !== undefined) {
+			const later = await super.tryRequest({ ...request, path: table.path + rest });
 			// An attempt before the 404 may have done it.
 			if (result.delivery !== 'ambiguous') return later;
 			if (later instanceof ServiceError) return withLaterFailure(result, later);
@@ -49,26 +41,5 @@ export class TableClient extends ApiClient {
 		// Which one it is, only the user can tell.
 		const isOpen = failure instanceof InputError || failure?.status === 403;
 		return isOpen ? new ServiceError(result.message, { ...result, hint: failure.hint }) : result;
-	}
-
-	private addressOf(shortPath: string): string | undefined {
-		const address = this.addresses.get(shortPath) ?? foundTable(this, shortPath);
-		if (address !== undefined) this.addresses.set(shortPath, address);
-		return address;
-	}
-
-	/** Looks for a table in all applications, once per execution. */
-	private async search(name: string): Promise<Failure> {
-		const find = async () => {
-			try {
-				await findTable(this, name);
-				return undefined;
-			} catch (error) {
-				return error instanceof InputError ? error : serviceErrorOrThrow(error);
-			}
-		};
-		const search = this.searches.get(name) ?? find();
-		this.searches.set(name, search);
-		return await search;
 	}
 }

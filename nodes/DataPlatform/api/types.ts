@@ -2,6 +2,8 @@
  * The parts of the service's requests and responses that the nodes use. Facts:
  * contract/openapi.yaml.
  */
+import type { ApiClient } from '../transport/client';
+
 export type JsonValue =
 	| string
 	| number
@@ -18,6 +20,12 @@ export interface TableAddress {
 	application?: string;
 	/** UUID or internal name. */
 	table: string;
+}
+
+/** A table, and the client that asks for it. `api/table` has its definition, too. */
+export interface TableAt {
+	client: ApiClient;
+	at: TableAddress;
 }
 
 /** What every response about one record has. Times are ISO 8601. */
@@ -79,6 +87,11 @@ export interface TableDefinition {
 	header: string;
 	fields: FieldDefinition[];
 	savedViews: SavedView[];
+}
+
+/** A table whose definition was read. */
+export interface DefinedTable extends TableAt {
+	table: TableDefinition;
 }
 
 /** A file on a record. Sizes are in bytes. */

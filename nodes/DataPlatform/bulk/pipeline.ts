@@ -13,7 +13,7 @@
  */
 import type { FieldDefinition, PlatformRecord, TableDefinition } from '../api/types';
 import { MAX_PAGE_SIZE } from '../api/endpoints';
-import { learnedOf } from '../api/keptTables';
+import { tableAt } from '../api/table';
 import { importKeyOf } from '../fields';
 import { resolveTimeZone } from '../fields/timeZone';
 import { appendableFields } from '../fields/values';
@@ -217,7 +217,7 @@ export class WritePipeline {
 	 */
 	private async writeProven(records: Entry[], onOutcome: OnOutcome) {
 		const { target, options, session } = this;
-		const facts = learnedOf(target.client, target.at);
+		const facts = tableAt(target.client, target.at).learned;
 		const key = importKeyOf(target.table);
 		let next = 0;
 		let stopped: ServiceError | undefined;

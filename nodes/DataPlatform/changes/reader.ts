@@ -16,12 +16,11 @@ import {
 	type Limits,
 	type ReadResult,
 } from './tracker';
-import type { PlatformRecord, TableAddress } from '../api/types';
+import type { PlatformRecord, TableAt } from '../api/types';
 import { ServiceError } from '../transport/errors';
 import type { PageSizes } from '../api/pageSizes';
 import { invalidResponse } from '../api/decoders';
 import { pageSizesOf, readPage, type RecordQuery } from '../api/pages';
-import type { ApiClient } from '../transport/client';
 
 const NEWEST_FIRST = 'modified(desc),id(desc)';
 const OLDEST_FIRST = 'modified,id';
@@ -40,12 +39,11 @@ export class ChangePages {
 	private readonly sizes: PageSizes;
 
 	constructor(
-		private readonly client: ApiClient,
-		private readonly address: TableAddress,
+		private readonly table: TableAt,
 		private readonly reading: RecordQuery,
 		readonly limits: Limits = LIMITS,
 	) {
-		this.sizes = pageSizesOf(client, address, reading);
+		this.sizes = pageSizesOf(table, reading);
 	}
 
 	/**
@@ -158,7 +156,7 @@ export class ChangePages {
 
 	private async page(sort: string, skip: number, limit: number): Promise<PlatformRecord[]> {
 		const reading = { ...this.reading, sort };
-		const records = await readPage(this.client, this.address, reading, { limit, skip });
+		const records = await readPage(this.table, reading, { limit, skip });
 		if (records.every((record) => timeOf(record) > 0)) return records;
 		throw new ServiceError('The response does not say when records changed', {
 			delivery: 'rejected',

@@ -3,20 +3,13 @@
  * value comes, and is kept with the table's definition.
  */
 import { readTimeZone } from '../api/structure';
-import type { TableAddress, TableDefinition } from '../api/types';
-import type { ApiClient } from '../transport/client';
+import type { DefinedTable } from '../api/types';
 import { getOwn, isObject } from '../transport/json';
 import { zoneOf } from './dateFormat';
 import { isDateOrTime, needsTimeZone } from './values';
 
-interface Target {
-	client: ApiClient;
-	at: TableAddress;
-	table: TableDefinition;
-}
-
 /** @param rows objects with values by field name */
-export async function resolveTimeZone({ client, at, table }: Target, rows: unknown[]) {
+export async function resolveTimeZone({ client, at, table }: DefinedTable, rows: unknown[]) {
 	const fields = table.fields.filter(isDateOrTime);
 	const isNeeded = rows.some(
 		(row) => isObject(row) && fields.some((field) => needsTimeZone(field, getOwn(row, field.name))),

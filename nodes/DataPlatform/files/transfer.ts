@@ -3,17 +3,11 @@
  * contract/openapi.yaml, `Attachment`.
  *
  *     const uploads = [guardUpload(field, { name: 'a.pdf', mimetype, bytes, content }, maxBytes)];
- *     await uploadFiles(client, { address, id, field: 'papers', … }, uploads);
+ *     await uploadFiles({ table, id, field: 'papers', … }, uploads);
  */
 import { toAttachments } from '../api/decoders';
 import { paths } from '../api/endpoints';
-import type {
-	Attachment,
-	FieldValues,
-	JsonValue,
-	PlatformRecord,
-	TableAddress,
-} from '../api/types';
+import type { Attachment, FieldValues, JsonValue, PlatformRecord, TableAt } from '../api/types';
 import { PICTURES } from '../fields/types/files';
 import { InputError, isForbidden, ServiceError } from '../transport/errors';
 import { toErrorEntries } from '../transport/errorEntries';
@@ -36,7 +30,7 @@ import type { Upload } from './uploadValidation';
 import { LABELS } from '../labels';
 
 export interface UploadTarget {
-	address: TableAddress;
+	table: TableAt;
 	/** The picture or file field. */
 	field: string;
 	/** The record to change; if not set, a new one is created. */
@@ -111,17 +105,17 @@ function fieldValue({ id, existing }: UploadTarget, files: JsonValue[]): JsonVal
  * @throws {ServiceError}
  */
 export async function uploadFiles(
-	client: ApiClient,
 	target: UploadTarget,
 	uploads: Upload[],
 ): Promise<PlatformRecord> {
-	const { address, id, field } = target;
-	requireHope(client, target, uploads);
+	const { table, id, field } = target;
+	const { client, at } = table;
+	requireHope(target, uploads);
 	const body = (files: JsonValue[]) =>
 		writeBody(client, { ...target.fields, [field]: fieldValue(target, files) });
 	const result = await client.tryRequest({
 		method: id ? 'PATCH' : 'POST',
-		path: id ? paths.record(address, id) : paths.records(address),
+		path: id ? paths.record(at, id) : paths.records(at),
 		stream: async () => await streamBody(body, uploads),
 		retryMode:
 			id && target.existing === 'remove' && !target.addsTwice ? 'idempotent' : 'notIdempotent',
@@ -131,9 +125,9 @@ export async function uploadFiles(
 		// Other fields may be the cause.
 		const hasOthers = Object.keys(target.fields).length > 0;
 		if (result.delivery === 'rejected' && isAboutAll(result) && !hasOthers) {
-			noteRejected(client, target, uploads, result);
+			noteRejected(target, uploads, result);
 		}
-		return await confirmUpload(client, target, uploads, uploadFailure(result, uploads));
+		return await confirmUpload(target, uploads, uploadFailure(result, uploads));
 	}
 	rejectedUploads.delete(client);
 	const record = writtenRecord(result.body.data, id);
@@ -146,7 +140,7 @@ export async function uploadFiles(
 	// If the token may not read the field, the response need not show it.
 	if (record && (!target.before || isShown)) return record;
 	const why = new ServiceError('The response contains no record', { delivery: 'ambiguous' });
-	return await confirmUpload(client, target, uploads, why);
+	return await confirmUpload(target, uploads, why);
 }
 
 /** Not checked before: a platform may take more files, larger ones and other pictures. */
@@ -169,17 +163,13 @@ const isAboutAll = ({ status = 0, body }: ServiceError) =>
 /** After so many, files that are not smaller are not sent: they would get the same. */
 const ENOUGH_REJECTED = 10;
 
-const kindOf = ({ address, field }: UploadTarget, uploads: Upload[]) =>
-	JSON.stringify([address, field, ...uploads.map(({ mimetype }) => mimetype)]);
+const kindOf = ({ table, field }: UploadTarget, uploads: Upload[]) =>
+	JSON.stringify([table.at, field, ...uploads.map(({ mimetype }) => mimetype)]);
 
 const sizeOf = (uploads: Upload[]) => uploads.reduce((sum, { bytes }) => sum + bytes, 0);
 
-function noteRejected(
-	client: ApiClient,
-	target: UploadTarget,
-	uploads: Upload[],
-	failure: ServiceError,
-) {
+function noteRejected(target: UploadTarget, uploads: Upload[], failure: ServiceError) {
+	const { client } = target.table;
 	const kinds = rejectedUploads.get(client) ?? new Map<string, Rejected>();
 	rejectedUploads.set(client, kinds);
 	const last = kinds.get(kindOf(target, uploads));
@@ -189,8 +179,8 @@ function noteRejected(
 }
 
 /** @throws {ServiceError} if the files would be rejected, as those before */
-function requireHope(client: ApiClient, target: UploadTarget, uploads: Upload[]) {
-	const last = rejectedUploads.get(client)?.get(kindOf(target, uploads));
+function requireHope(target: UploadTarget, uploads: Upload[]) {
+	const last = rejectedUploads.get(target.table.client)?.get(kindOf(target, uploads));
 	const isRoomMade = target.id !== undefined && target.existing !== 'keep';
 	if (!last || last.count < ENOUGH_REJECTED || sizeOf(uploads) < last.bytes || isRoomMade) return;
 	const { failure, count } = last;
@@ -216,8 +206,7 @@ const UPLOAD_AGAIN = `Look at the record before you run it again; with '${LABELS
 
 /** Resolves an upload by what the record holds now. */
 async function confirmUpload(
-	client: ApiClient,
-	{ address, field, id, before, key, fields }: UploadTarget,
+	{ table, field, id, before, key, fields }: UploadTarget,
 	uploads: Upload[],
 	failure: ServiceError,
 ): Promise<PlatformRecord> {
@@ -225,7 +214,7 @@ async function confirmUpload(
 	const unknown = (message: string) =>
 		new ServiceError(message, { delivery: 'ambiguous', hint: UPLOAD_AGAIN });
 	if (!id) {
-		const trace = key ? await describeExisting(client, address, key) : '';
+		const trace = key ? await describeExisting(table, key) : '';
 		throw unknown(`Unknown whether the record was created: ${failure.message}${trace}`);
 	}
 	const what = 'the files were stored';
@@ -237,7 +226,7 @@ async function confirmUpload(
 	return await resolveByLookUp(failure, {
 		what,
 		lookUp: async () => {
-			const record = await readRecord(client, address, id);
+			const record = await readRecord(table, id);
 			const added = filesOf(record, field).filter(({ fileId }) => !known.has(fileId));
 			const { missing } = compareFiles(uploads, added);
 			names = nameList(missing.map(({ name }) => name)) || 'the new values';
@@ -295,16 +284,14 @@ const NO_PICTURE = /^(text\/|application\/json)/i;
  * @throws {ServiceError} that names the file
  */
 export async function fetchFile(
-	client: ApiClient,
-	address: TableAddress,
+	{ client, at }: TableAt,
 	file: Attachment,
 	kind: 'file' | 'thumbnail',
 	store: (bytes: ByteStream, mimetype: string | undefined) => Promise<void>,
 ): Promise<void> {
 	const isFile = kind === 'file';
 	const url = isFile ? file.fileUrl : file.thumbnailUrl;
-	const path = () =>
-		isFile ? paths.file(address, file.fileId) : paths.thumbnail(address, file.fileId);
+	const path = () => (isFile ? paths.file(at, file.fileId) : paths.thumbnail(at, file.fileId));
 	const from = source(client, url, path);
 	const result = await client.tryRequest({
 		method: 'GET',
@@ -330,13 +317,8 @@ export async function fetchFile(
 }
 
 /** Reads the record after a confirmed change whose response lacks something that is needed. */
-async function readAfter(
-	client: ApiClient,
-	address: TableAddress,
-	id: string,
-	known?: PlatformRecord,
-) {
-	return await readRecord(client, address, id).catch((error: ServiceError) => {
+async function readAfter(table: TableAt, id: string, known?: PlatformRecord) {
+	return await readRecord(table, id).catch((error: ServiceError) => {
 		if (known && isForbidden(error)) return known;
 		const message = `The platform confirmed the change, but reading the record failed: ${error.message}`;
 		throw new ServiceError(message, { ...error, delivery: 'ambiguous' });
@@ -350,15 +332,14 @@ async function readAfter(
  * @throws {ServiceError}
  */
 export async function removeFiles(
-	client: ApiClient,
-	address: TableAddress,
+	table: TableAt,
 	id: string,
 	field: string,
 	fileIds: string[],
 ): Promise<PlatformRecord> {
-	const result = await client.tryRequest({
+	const result = await table.client.tryRequest({
 		method: 'PATCH',
-		path: paths.record(address, id),
+		path: paths.record(table.at, id),
 		body: { fields: { [field]: { remove: fileIds } } },
 		retryMode: 'idempotent',
 		purpose: 'attachments',
@@ -369,7 +350,7 @@ export async function removeFiles(
 		return await resolveByLookUp(result, {
 			what: 'the files were removed',
 			lookUp: async () => {
-				const record = await readRecord(client, address, id);
+				const record = await readRecord(table, id);
 				return filesLeft(record).length === 0 ? record : undefined;
 			},
 			unless: () => 'the record still has them',
@@ -378,7 +359,7 @@ export async function removeFiles(
 	}
 	const changed = writtenRecord(result.body.data, id);
 	const isShown = changed && Object.hasOwn(changed.fields, field);
-	const record = isShown ? changed : await readAfter(client, address, id, changed);
+	const record = isShown ? changed : await readAfter(table, id, changed);
 	const left = filesLeft(record);
 	if (left.length === 0) return record;
 	throw new ServiceError(

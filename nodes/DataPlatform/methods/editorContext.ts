@@ -17,9 +17,9 @@ import {
 	type TableParameter,
 } from '../parameters/select/table';
 import type { LinkTarget } from '../api/linkedRecords';
-import type { FieldDefinition, TableAddress, TableDefinition } from '../api/types';
+import { tableAt, type Table } from '../api/table';
+import type { FieldDefinition, TableDefinition } from '../api/types';
 import type { ApiClient } from '../transport/client';
-import { readTable } from '../api/structure';
 import { escapedHtml } from '../transport/messageText';
 
 const { shown } = shownParameters(tableParameters, [linkValues]);
@@ -48,13 +48,14 @@ export class Editor {
 
 	/** The chosen table's definition; undefined if none is chosen yet. @throws {ServiceError} */
 	async table(): Promise<TableDefinition | undefined> {
-		const { tableAddress } = this;
-		return tableAddress.table === '' ? undefined : await readTable(this.client, tableAddress);
+		const { handle } = this;
+		return handle.at.table === '' ? undefined : await handle.definition();
 	}
 
-	/** The address of the chosen table; '' if none is chosen yet. @throws {InputError} */
-	get tableAddress(): TableAddress {
-		return { application: this.application, table: optionalTable.of(this.panel, 0) };
+	/** The chosen table, whose name is '' if none is chosen yet. @throws {InputError} */
+	get handle(): Table {
+		const { application, client, panel } = this;
+		return tableAt(client, { application, table: optionalTable.of(panel, 0) });
 	}
 
 	/** The field chosen in the same entry of a collection. */
@@ -64,12 +65,7 @@ export class Editor {
 
 	/** The table that a link field of the chosen table points to. @throws {ServiceError} */
 	async linked(field: FieldDefinition): Promise<LinkTarget> {
-		return await linkedTable(
-			this.client,
-			async (address) => await readTable(this.client, address),
-			this.tableAddress,
-			field,
-		);
+		return await linkedTable(this.handle, field);
 	}
 }
 

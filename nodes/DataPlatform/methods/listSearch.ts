@@ -93,9 +93,8 @@ const searchRecords = editorList(
 			or(...searched.map((field) => ({ field, operator: 'contains', value: word })));
 		const query = { sort: searched[0], filter: and(...words.map(contains)) };
 		const skip = Number(paginationToken ?? 0);
-		const address = { application: editor.application, table: definition.id };
 		const records: PlatformRecord[] = [];
-		for await (const page of readRecords(editor.client, address, query, limit, undefined, skip)) {
+		for await (const page of readRecords(editor.handle, query, limit, undefined, skip)) {
 			records.push(...page);
 		}
 		const entries = records.map((record) => ({

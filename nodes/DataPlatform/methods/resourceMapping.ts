@@ -79,9 +79,10 @@ async function choicesOf(
 	field: FieldDefinition,
 	rule?: LinkRule,
 ): Promise<EditorChoice[] | undefined> {
-	const { at: address, table } = await editor.linked(field);
+	const target = await editor.linked(field);
+	const { table } = target;
 	const records: PlatformRecord[] = [];
-	for await (const page of readRecords(editor.client, address, {}, MAX_LISTED_RECORDS + 1)) {
+	for await (const page of readRecords(target, {}, MAX_LISTED_RECORDS + 1)) {
 		records.push(...page);
 	}
 	if (records.length === 0 || records.length > MAX_LISTED_RECORDS) return undefined;
@@ -101,7 +102,7 @@ async function linkedChoices(
 	fields: FieldDefinition[],
 	rules: LinkRules,
 ): Promise<Map<string, EditorChoice[]>> {
-	await learnLinks(editor.client, editor.tableAddress, fields).catch(() => undefined);
+	await learnLinks(editor.handle, fields).catch(() => undefined);
 	const links = fields.filter((field) => isLink(field) && field.metadata.multiple === false);
 	const lists = await Promise.all(
 		links.slice(0, MAX_LISTED_LINKS).map(async (field) => {

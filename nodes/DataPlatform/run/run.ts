@@ -4,9 +4,6 @@
  */
 import type { IDataObject, IExecuteFunctions, INode, INodeExecutionData } from 'n8n-workflow';
 
-import { addressKey } from '../api/endpoints';
-import { checkWithKept, readAndKeep } from '../api/keptTables';
-import type { TableAddress, TableDefinition } from '../api/types';
 import type { ApiClient } from '../transport/client';
 import { escapedHtml } from '../transport/messageText';
 import { ProgressLog } from './progressLog';
@@ -52,21 +49,6 @@ export class RunContext<in Name extends string> extends ParameterReader<Name> {
 	once<T>(key: string, make: () => T): T {
 		if (!this.made.has(key)) this.made.set(key, make());
 		return this.made.get(key) as T;
-	}
-
-	/** A table's definition, read once per run. */
-	async definition(address: TableAddress): Promise<TableDefinition> {
-		const read = async () => await readAndKeep(this.client, address);
-		return await this.once(`definition ${addressKey(address)}`, read);
-	}
-
-	/** Checks something with a table's definition that may be a minute old. */
-	async checkWithKept<T>(
-		address: TableAddress,
-		check: Parameters<typeof checkWithKept<T>>[2],
-	): Promise<T> {
-		const readFresh = async (other: TableAddress) => await this.definition(other);
-		return await checkWithKept(this.client, address, check, readFresh);
 	}
 
 	/** Shows a hint in the output panel. */

@@ -7,7 +7,6 @@ import { readLatestChange } from '../api/pages';
 import { toFailure } from '../parameters/describeFailure';
 import { findDeletions, MAX_WATCHED, readWatchedIds } from './deletions';
 import type { Change } from '../changes/tracker';
-import type { ApiClient } from '../transport/client';
 import type { SavedDeletions } from './savedState';
 import type { Watch } from './watch';
 
@@ -30,14 +29,13 @@ interface Found {
 
 export class DeletionWatcher {
 	constructor(
-		private readonly client: ApiClient,
 		private readonly watch: Watch,
 		private readonly budget: { hasTime(): boolean },
 	) {}
 
 	private get check() {
-		const { address, query } = this.watch;
-		return { client: this.client, address, query, hasTime: () => this.budget.hasTime() };
+		const { table, query } = this.watch;
+		return { table, query, hasTime: () => this.budget.hasTime() };
 	}
 
 	/** The state that watching starts with; undefined if deletions are not watched. */
@@ -78,16 +76,16 @@ export class DeletionWatcher {
 			// If each poll has changes to emit, only the log says why nothing is deleted.
 			const { message, hint } = toFailure(error);
 			const text = [`The check for deletions failed: ${message}`, hint].filter(Boolean).join('. ');
-			this.client.logger.warn(`Data Platform Trigger: ${text}`);
+			this.watch.table.client.logger.warn(`Data Platform Trigger: ${text}`);
 			return { deleted: [], saved };
 		}
 	}
 
 	private async find(known: SavedDeletions, room: number) {
-		const { watch, client, check } = this;
+		const { watch, check } = this;
 		const checkedAt = Date.now();
-		const latest = await readLatestChange(client, watch.address);
-		const seen = `${await countRecords(client, watch.address)} ${latest}`;
+		const latest = await readLatestChange(watch.table);
+		const seen = `${await countRecords(watch.table)} ${latest}`;
 		if (seen === known.seen) return { deleted: [], saved: { ...known, checkedAt } };
 		const ids = new Set(unpackIds(known.ids));
 		const { deleted, added, isWhole, isListComplete } = await findDeletions(check, ids, {

@@ -7,9 +7,8 @@ import { countRecords } from '../api/aggregates';
 import { findRecord } from '../api/records';
 import { readPage, type RecordQuery } from '../api/pages';
 import { readRecords } from '../api/readRecords';
-import { readTable } from '../api/structure';
-import type { PlatformRecord, TableAddress } from '../api/types';
-import type { ApiClient } from '../transport/client';
+import type { Table } from '../api/table';
+import type { PlatformRecord } from '../api/types';
 import { forEachConcurrent } from '../transport/concurrency';
 import { serviceErrorOrThrow, InputError, isForbidden, ServiceError } from '../transport/errors';
 import { LABELS } from '../labels';
@@ -32,8 +31,7 @@ const MAX_LISTINGS = 3;
 
 /** What to watch, and how much one check may do. */
 export interface DeletionCheck {
-	client: ApiClient;
-	address: TableAddress;
+	table: Table;
 	/** Selects the records to watch: those that match when watching starts. */
 	query: Pick<RecordQuery, 'filter' | 'savedView'>;
 	/** False when it is time to finish. */
@@ -47,9 +45,8 @@ const SHORT_TYPES = ['checkbox', 'number', 'date', 'decimal', 'dropdown', 'radio
  * One short field to load if only IDs are needed. None, which loads all, if the definition can't be
  * read.
  */
-async function shortField({ client, address }: DeletionCheck): Promise<string[]> {
-	const table = await readTable(client, address).catch(() => undefined);
-	const fields = table?.fields ?? [];
+async function shortField({ table }: DeletionCheck): Promise<string[]> {
+	const { fields } = await table.definition().catch(() => ({ fields: [] }));
 	const short = SHORT_TYPES.flatMap((type) => fields.filter((field) => field.type === type));
 	return short.slice(0, 1).map(({ name }) => name);
 }
@@ -81,14 +78,10 @@ async function listIds(
 	fields: string[],
 	isEnough: (page: PlatformRecord[], ids: Set<string>) => boolean = () => false,
 ): Promise<Set<string>> {
-	const { client, address, hasTime } = check;
+	const { table, hasTime } = check;
 	const ids = new Set<string>();
-	for await (const page of readRecords(
-		client,
-		address,
-		{ ...query, fields, untilEmpty: true },
-		MAX_WATCHED + 1,
-	)) {
+	const wanted = { ...query, fields, untilEmpty: true };
+	for await (const page of readRecords(table, wanted, MAX_WATCHED + 1)) {
 		for (const { id } of page) ids.add(id);
 		if (ids.size > MAX_WATCHED) throw tooLarge(`more than ${MAX_WATCHED}`);
 		if (isEnough(page, ids)) break;
@@ -111,17 +104,17 @@ const isNarrowed = ({ filter, savedView }: DeletionCheck['query']) =>
  * @throws {ServiceError}
  */
 export async function readWatchedIds(check: DeletionCheck): Promise<Set<string>> {
-	const { client, address, query } = check;
+	const { table, query } = check;
 	let missing = 0;
 	for (let listings = 0; listings < MAX_LISTINGS; listings += 1) {
-		const before = await countRecords(client, address);
+		const before = await countRecords(table);
 		if (before > MAX_WATCHED) throw tooLarge(String(before));
 		const fields = await shortField(check);
 		if (isNarrowed(query)) return await listIds(check, query, fields);
 		const ids = await listIds(check, query, fields, (_, { size }) => size >= before);
 		missing = before - ids.size;
 		// Some records may have been deleted in the meantime.
-		if (missing > 0) missing = Math.min(before, await countRecords(client, address)) - ids.size;
+		if (missing > 0) missing = Math.min(before, await countRecords(table)) - ids.size;
 		if (missing <= 0) return ids;
 	}
 	throw notWhole(missing);
@@ -133,8 +126,8 @@ export async function readWatchedIds(check: DeletionCheck): Promise<Set<string>>
  *
  * @throws {ServiceError}
  */
-async function isGone({ client, address }: DeletionCheck, id: string): Promise<boolean> {
-	const found = await findRecord(client, address, id).catch(serviceErrorOrThrow);
+async function isGone({ table }: DeletionCheck, id: string): Promise<boolean> {
+	const found = await findRecord(table, id).catch(serviceErrorOrThrow);
 	if (!(found instanceof ServiceError)) return found === null;
 	// It exists, but this token may not read it.
 	if (isForbidden(found)) return false;
@@ -184,7 +177,7 @@ export async function findDeletions(
 	watched: ReadonlySet<string>,
 	{ room, maxShare, maximum, addsMatching, added }: DeletionOptions,
 ): Promise<Deletions> {
-	const { client, address, query, hasTime } = check;
+	const { table, query, hasTime } = check;
 	const fields = await shortField(check);
 	const mustBeWhole = addsMatching && !isNarrowed(query);
 	let left = watched.size;
@@ -216,7 +209,7 @@ export async function findDeletions(
 	// Look-ups that ran at the same time may find more.
 	const excess = deleted.splice(room);
 	// If the table disappeared or the token lost its rights, all records would look deleted.
-	if (deleted.length > 0) await readPage(client, address, {}, { limit: 1, skip: 0 });
+	if (deleted.length > 0) await readPage(table, {}, { limit: 1, skip: 0 });
 	const readMatching = async () => {
 		if (!addsMatching) return [];
 		return [...(isNarrowed(query) ? await listIds(check, query, fields) : listed)];

@@ -10,7 +10,8 @@ import { sleep, type INodeExecutionData, type IPollFunctions } from 'n8n-workflo
 
 import { readPage } from '../api/pages';
 import { isEmptyFilter } from '../api/filters';
-import { checkWithKept } from '../api/keptTables';
+import type { ReadDefinition } from '../api/table';
+import type { TableDefinition } from '../api/types';
 import { ChangePages, readChanges } from '../changes/reader';
 import {
 	isNew,
@@ -28,7 +29,6 @@ import { restartFrom, startDate, startState, watchFrom } from '../parameters/cha
 import { toFailure } from '../parameters/describeFailure';
 import { checkNames, uncheckedNotice, type NameCheck } from '../parameters/select/fieldNames';
 import { timeout } from '../parameters/requests';
-import type { ApiClient } from '../transport/client';
 import { InputError, serviceErrorOrThrow, ServiceError } from '../transport/errors';
 import { PollCoordinator, type PollTurn, type WatchingNode } from './coordinator';
 import { DeletionWatcher } from './deletionWatcher';
@@ -103,10 +103,10 @@ interface Budget {
 }
 
 /** The newest matching record, for a test in the editor. The state stays unchanged. */
-async function readSample(client: ApiClient, watch: Watch): Promise<PollResult> {
-	await requireFields(client, watch, true);
+async function readSample(watch: Watch): Promise<PollResult> {
+	await requireFields(watch, true);
 	const query = { ...watch.query, sort: 'modified(desc)' };
-	const [record] = await readPage(client, watch.address, query, { limit: 1, skip: 0 });
+	const [record] = await readPage(watch.table, query, { limit: 1, skip: 0 });
 	if (!record) {
 		throw new InputError('No record matches', {
 			hint: 'Add a record in the platform, or widen the filter, to see what the trigger emits.',
@@ -124,16 +124,16 @@ async function readSample(client: ApiClient, watch: Watch): Promise<PollResult> 
  * @param isUsed whether what the filter selects is emitted, or remembered
  * @throws {InputError} that names it, before the read changes are remembered
  */
-async function requireFields(client: ApiClient, watch: Watch, isUsed: boolean): Promise<void> {
-	const { address, names, missingFields, query } = watch;
+async function requireFields(watch: Watch, isUsed: boolean): Promise<void> {
+	const { table, names, missingFields, query } = watch;
 	const isFiltered = query.filter !== undefined && !isEmptyFilter(query.filter);
 	if (missingFields.size === 0 && !(isUsed && isFiltered)) return;
 	const unchecked: NameCheck['unchecked'] = (...about) => {
-		client.logger.warn(`Data Platform Trigger: ${uncheckedNotice(...about)}`);
+		table.client.logger.warn(`Data Platform Trigger: ${uncheckedNotice(...about)}`);
 	};
-	const failure = await checkWithKept(client, address, async (table, definition) => {
-		await checkNames({ client, definition, unchecked }, address, names, table);
-	}).catch(serviceErrorOrThrow);
+	const check = async (of: TableDefinition, definition: ReadDefinition) =>
+		await checkNames({ definition, unchecked }, table.with(of), names);
+	const failure = await table.checkWithKept(check).catch(serviceErrorOrThrow);
 	if (failure) unchecked(names, failure);
 }
 
@@ -146,14 +146,13 @@ class Poll {
 	constructor(
 		private readonly context: IPollFunctions,
 		private readonly parameters: TriggerParameters,
-		private readonly client: ApiClient,
 		private readonly watch: Watch,
 		private readonly budget: Budget,
 		private readonly limits: PollLimits,
 	) {
 		this.stored = readState(context);
-		this.pages = new ChangePages(client, watch.address, watch.query, limits);
-		this.watcher = new DeletionWatcher(client, watch, budget);
+		this.pages = new ChangePages(watch.table, watch.query, limits);
+		this.watcher = new DeletionWatcher(watch, budget);
 	}
 
 	async run(coordinator: PollCoordinator): Promise<PollResult> {
@@ -209,7 +208,7 @@ class Poll {
 	}
 
 	private async begin(): Promise<SavedState> {
-		await requireFields(this.client, this.watch, true);
+		await requireFields(this.watch, true);
 		// Changes first: a record that is created in between is then both emitted and watched.
 		const state = this.watch.emitsChanges ? await this.start() : undefined;
 		return newSavedState(
@@ -220,10 +219,10 @@ class Poll {
 	}
 
 	private async start(begin = this.startFrom): Promise<ChangeState> {
-		const { restart, address, changes } = this.watch;
+		const { restart, table, changes } = this.watch;
 		const date = () => restart?.time ?? startDate.of(this.parameters, 0);
 		const from = begin === 'date' ? date() : begin;
-		return await startState(this.client, address, this.pages, changes.overlapMs, from);
+		return await startState(table, this.pages, changes.overlapMs, from);
 	}
 
 	/** @param isStored whether n8n has a state of this watch */
@@ -236,7 +235,7 @@ class Poll {
 		const { changes, state } = await this.nextChanges(known);
 		const found = await this.watcher.next(known?.deletions, changes, state?.backlog !== undefined);
 		const isUsed = changes.length + found.deleted.length > 0 || found.mustStore === true;
-		await requireFields(this.client, watch, isUsed);
+		await requireFields(watch, isUsed);
 		if (!turn.isCurrent()) return NO_CHANGES;
 		// Before the state is remembered: changes whose items can't be made must come again.
 		const items = [
@@ -368,9 +367,9 @@ async function pollWithinBudget(
 			canceled: expired.signal,
 		};
 		const client = await createClient(context, requests, 'The next polls try again.');
-		const watch = await readWatch(context, parameters);
-		if (context.getMode() === 'manual') return await readSample(client, watch);
-		return await new Poll(context, parameters, client, watch, budget, limits).run(coordinator);
+		const watch = readWatch(client, parameters);
+		if (context.getMode() === 'manual') return await readSample(watch);
+		return await new Poll(context, parameters, watch, budget, limits).run(coordinator);
 	};
 	return await pollInTime()
 		.catch((error: unknown) => toFailure(expired.signal.aborted ? tooSlow(budgetMs) : error))

@@ -17,15 +17,15 @@ import { addressKey } from '../api/endpoints';
 import { idKey } from '../api/idSet';
 import { findRecord } from '../api/records';
 import { readPage } from '../api/pages';
-import type { PlatformRecord, TableAddress } from '../api/types';
+import { tableAt } from '../api/table';
+import type { PlatformRecord, TableAt } from '../api/types';
 import { seal, unseal } from '../api/packing';
 import { createClient, CREDENTIAL } from '../run/createClient';
 import { withHintInMessage, toNodeError } from '../run/itemResults';
 import { toFailure } from '../parameters/describeFailure';
 import { outputOf } from '../parameters/select/reading';
 import { timeout } from '../parameters/requests';
-import { tableOf } from '../parameters/select/table';
-import type { ApiClient } from '../transport/client';
+import { addressOf } from '../parameters/select/table';
 import { KeyedQueue } from '../transport/concurrency';
 import { InputError } from '../transport/errors';
 import { getOwn, membersOf } from '../transport/json';
@@ -113,14 +113,10 @@ function recordIdOf(body: unknown): string | undefined {
 }
 
 /** The record as it is now; null if it was deleted. @throws {ServiceError} */
-async function currentRecord(
-	client: ApiClient,
-	address: TableAddress,
-	id: string,
-): Promise<PlatformRecord | null> {
-	const record = await findRecord(client, address, id);
+async function currentRecord(table: TableAt, id: string): Promise<PlatformRecord | null> {
+	const record = await findRecord(table, id);
 	// Fails if the table itself is missing.
-	if (!record) await readPage(client, address, {}, { limit: 1, skip: 0 });
+	if (!record) await readPage(table, {}, { limit: 1, skip: 0 });
 	return record;
 }
 
@@ -136,7 +132,7 @@ async function nextItem(
 	id: string,
 ): Promise<INodeExecutionData | undefined> {
 	const parameters = webhookParameters(context);
-	const address = tableOf(parameters, 0);
+	const address = addressOf(parameters, 0);
 	const shape = outputOf(parameters, 0);
 	const limits = { timeout: timeout.of(parameters, 0), maxRetryWait: MAX_RETRY_WAIT_S };
 	const client = await createClient(context, limits);
@@ -144,7 +140,7 @@ async function nextItem(
 	const isTest = context.getMode() === 'manual';
 	const { emitted, turns } = memoryOf(context, source);
 	return await turns.next(id, async () => {
-		const record = await currentRecord(client, address, id);
+		const record = await currentRecord(tableAt(client, address), id);
 		// A test in the editor is not remembered.
 		const data = (isTest ? undefined : staticData(context, 'node')) ?? {};
 		const seen = isTest ? new EmittedVersions() : emitted;

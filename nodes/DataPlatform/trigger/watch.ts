@@ -1,13 +1,13 @@
 /**
  * What a trigger node watches, from its parameters.
  */
-import type { INodeExecutionData, IPollFunctions } from 'n8n-workflow';
+import type { INodeExecutionData } from 'n8n-workflow';
 
 import type { RecordQuery } from '../api/pages';
+import { tableAt, type Table } from '../api/table';
 import type { JsonValue, PlatformRecord, TableAddress } from '../api/types';
 import { shortHash } from '../api/packing';
 import type { Change, ChangeKind, ChangeOptions } from '../changes/tracker';
-import { CREDENTIAL } from '../run/createClient';
 import type { RecordOutput } from '../input/recordOutput';
 import {
 	changeOutput,
@@ -25,8 +25,8 @@ import {
 import { namesAt, namesIn, type FieldName } from '../parameters/select/fieldNames';
 import { filterOf, timesInUtc } from '../parameters/select/filter';
 import { fieldsToLoad, outputOf, queryHint, savedView } from '../parameters/select/reading';
-import { tableOf } from '../parameters/select/table';
-import { baseOrigin } from '../transport/allowedOrigins';
+import { addressOf } from '../parameters/select/table';
+import type { ApiClient } from '../transport/client';
 import { getOwn, isObject } from '../transport/json';
 import type { TriggerParameters } from './parameters';
 
@@ -47,7 +47,7 @@ interface DeletionOptions {
 }
 
 export interface Watch {
-	address: TableAddress;
+	table: Table;
 	query: RecordQuery;
 	/** Fields in the output; all if empty. */
 	outputFields: string[];
@@ -118,21 +118,17 @@ export const isSameWatch = (identity: string, stored: string | undefined) =>
 	stored?.split('@')[0] === identity;
 
 /** @throws {InputError} */
-export async function readWatch(
-	context: IPollFunctions,
-	parameters: TriggerParameters,
-): Promise<Watch> {
-	const address = tableOf(parameters, 0);
+export function readWatch(client: ApiClient, parameters: TriggerParameters): Watch {
+	const address = addressOf(parameters, 0);
 	const outputFields = fieldsToLoad.of(parameters, 0);
 	const watched = watchedFields.of(parameters, 0);
 	const missingFields = new Set<string>();
 	const events = triggerOn.of(parameters, 0);
 	const emitsDeletions = events === 'deleted' || events === 'createdUpdatedOrDeleted';
-	const { baseUrl } = await context.getCredentials(CREDENTIAL);
 	const filter = timesInUtc(filterOf(parameters, 0));
 	const selection = { filter, savedView: savedView.of(parameters, 0) };
 	return {
-		address,
+		table: tableAt(client, address),
 		outputFields,
 		shape: outputOf(parameters, 0),
 		query: {
@@ -160,7 +156,7 @@ export async function readWatch(
 				maximum: maxDeletions.of(parameters, 0),
 			},
 		}),
-		identity: identityOf(parameters, baseOrigin(String(baseUrl)), address),
+		identity: identityOf(parameters, client.origin, address),
 		restart: restartOf(parameters),
 	};
 }

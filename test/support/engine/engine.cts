@@ -71,13 +71,12 @@ function forget(credential: Credential, memories: Record<string, string>) {
 }
 
 /** As a minute later. Other platforms' runs at the same time go on. */
-export const forgetTables = (credential: Credential) =>
-	forget(credential, { keptTables: 'api/keptTables', foundTables: 'api/foundTables' });
+export const forgetTables = (credential: Credential) => forget(credential, { keptTables: 'api/table' });
 
 /** As in a new process. */
 export function forgetAll(credential: Credential, isOrderShown = false) {
 	forgetTables(credential);
-	forget(credential, { learnedFacts: 'api/keptTables', servedAt: 'transport/dailyQuota' });
+	forget(credential, { learnedFacts: 'api/table', servedAt: 'transport/dailyQuota' });
 	const recordsInPlace = built('bulk/send/order').recordsInPlace!;
 	const { origin } = new URL(credential.baseUrl);
 	recordsInPlace.delete(origin);

@@ -1,7 +1,7 @@
 /** An operation that reads what it writes: `readValues` of `writeItems`. */
 import { findOperation } from '../../../nodes/DataPlatform/actions/index.ts';
 import { writeItems } from '../../../nodes/DataPlatform/actions/record/writeItems.ts';
-import { keepTable } from '../../../nodes/DataPlatform/api/keptTables.ts';
+import { tableAt } from '../../../nodes/DataPlatform/api/table.ts';
 import { createClient } from '../../../nodes/DataPlatform/run/createClient.ts';
 import { ItemResults } from '../../../nodes/DataPlatform/run/itemResults.ts';
 import { RunContext } from '../../../nodes/DataPlatform/run/run.ts';
@@ -19,7 +19,7 @@ test('values from the platform are written in the form of the table as it is now
 	const parameters = { resource: 'record', operation: 'upsert', ...TABLE, columns: columns() };
 	const { context, seen } = fakeExecution({ parameters, items: asItems({}), serve: (options) => tables.serve(options) });
 	const client = await createClient(context, {});
-	keepTable(client, { application: 'sales', table: 'people' }, kept, Date.now());
+	tableAt(client, { application: 'sales', table: 'people' }).keep({ table: kept, askedAt: Date.now() });
 	const report = new ItemResults(1);
 	const run = new RunContext<string>(context, client, findOperation('record', 'upsert').shown);
 	const definitions: unknown[] = [];

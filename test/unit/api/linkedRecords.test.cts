@@ -1,6 +1,7 @@
 /** Reading linked records, on tables in memory: what is returned, and by which requests. */
 import { LinkedRecords, MAX_LINK_REQUESTS, type Inclusion } from '../../../nodes/DataPlatform/api/linkedRecords.ts';
 import type { FieldValues, JsonValue } from '../../../nodes/DataPlatform/api/types.ts';
+import type { ApiClient } from '../../../nodes/DataPlatform/transport/client.ts';
 import { ServiceError } from '../../../nodes/DataPlatform/transport/errors.ts';
 import { fieldOf, storedOf, tableOf } from '../fixtures.cts';
 import { httpResponse, pageResponse } from '../stubPlatform.cts';
@@ -9,10 +10,12 @@ import { LINKED, StubTables } from '../stubTables.cts';
 const link = (multiple: boolean, more: Partial<Inclusion> = {}): Inclusion => ({
 	field: fieldOf('link', 'schema_link', { multiple }),
 	tableId: 'people',
-	target: { at: { table: 'companies' }, table: tableOf(fieldOf('name')) },
+	target: { client: new StubTables({}).client(), at: { table: 'companies' }, table: tableOf(fieldOf('name')) },
 	limit: 50,
 	...more,
 });
+/** The same, asked for by a client. */
+const by = (client: ApiClient, inclusions: Inclusion[]) => inclusions.map((one) => ({ ...one, target: { ...one.target, client } }));
 const withNames = { names: ['name'] };
 
 /** The IDs c0, c1 and so on. */
@@ -34,16 +37,17 @@ interface Setup {
 
 function setUp({ inclusion, count = 5, respond }: Setup) {
 	const stub = new StubTables({ companies: companies(count) });
-	const reader = new LinkedRecords(stub.client(respond));
+	const client = stub.client(respond);
+	const reader = new LinkedRecords();
 	/** What becomes of the link in each record, one record for each value. */
 	const include = async (...values: Array<JsonValue | undefined>) => {
 		const records = values.map((value, at) => storedOf({ id: `p${at}`, fields: value === undefined ? {} : { link: value } }));
-		const included = await reader.include(records, [inclusion]);
+		const included = await reader.include(records, by(client, [inclusion]));
 		// The original records may still be needed unchanged.
 		expect(records.map(({ fields }) => fields.link)).toEqual(values);
 		return included.map(({ fields }) => fields.link);
 	};
-	return { stub, reader, include };
+	return { client, include, reader, stub };
 }
 
 describe('a link to one record', () => {
@@ -128,10 +132,10 @@ describe('a link to one record', () => {
 
 	test('gets its own fields beside another link to the same record', async () => {
 		const stub = new StubTables({ companies: companies(2) });
-		const reader = new LinkedRecords(stub.client());
+		const reader = new LinkedRecords();
 		const other = { ...link(false, { names: ['city'] }), field: fieldOf('other', 'schema_link') };
 		const fields = { link: 'c0', other: 'c0' };
-		const [record] = await reader.include([storedOf({ id: 'p', fields })], [link(false, withNames), other]);
+		const [record] = await reader.include([storedOf({ id: 'p', fields })], by(stub.client(), [link(false, withNames), other]));
 		expect(record!.fields).toEqual({ link: { id: 'c0', name: 'C0' }, other: { id: 'c0', city: null } });
 	});
 
@@ -197,9 +201,9 @@ describe('a link to many records', () => {
 	])('to %i records is read to its end, in %i requests and perhaps one ahead', async (count, requests) => {
 		const stub = new StubTables({ companies: companies(3000) });
 		const client = stub.client((_, options) => pageResponse(options, stub.tables.companies!.slice(0, count)));
-		const [record] = await new LinkedRecords(client).include(
+		const [record] = await new LinkedRecords().include(
 			[storedOf({ id: 'p', fields: { link: linksTo(count) } })],
-			[link(true, { limit: 5000 })],
+			by(client, [link(true, { limit: 5000 })]),
 		);
 		expect(record!.fields.link).toHaveLength(count);
 		expect(stub.requests.length).toBeGreaterThanOrEqual(requests);
@@ -239,11 +243,11 @@ describe('a link to many records', () => {
 
 test('a link to one record and a link to many are included together, each in its field', async () => {
 	const stub = new StubTables({ companies: companies(3) });
-	const reader = new LinkedRecords(stub.client());
+	const reader = new LinkedRecords();
 	const other = { ...link(true), field: fieldOf('many', 'schema_link', { multiple: true }) };
 	const [record] = await reader.include(
 		[storedOf({ id: 'p', fields: { link: { id: 'c1' }, many: linksTo(3), n: 1 } })],
-		[link(false, withNames), other],
+		by(stub.client(), [link(false, withNames), other]),
 	);
 	expect(record!.fields).toEqual({ link: { id: 'c1', name: 'C1' }, many: ['c0', 'c1', 'c2'], n: 1 });
 });
@@ -279,12 +283,12 @@ describe('when a run has spent the requests that it may send for links', () => {
 	});
 
 	test('the next link to one stays as it is, with a notice', async () => {
-		const { reader, stub } = setUp({ inclusion: link(true) });
+		const { reader, stub, client } = setUp({ inclusion: link(true) });
 		const many = links(MAX_LINK_REQUESTS - 1).map((value, at) => storedOf({ id: `p${at}`, fields: { link: value } }));
-		await reader.include(many, [link(true)]);
+		await reader.include(many, by(client, [link(true)]));
 		const [one, two] = await reader.include(
 			['c0', 'c1'].map((id) => storedOf({ id, fields: { link: { id, url: 'u' } } })),
-			[link(false, withNames)],
+			by(client, [link(false, withNames)]),
 		);
 		expect(stub.requests).toHaveLength(MAX_LINK_REQUESTS);
 		expect([one!.fields.link, two!.fields.link]).toEqual([

@@ -32,14 +32,14 @@ const skipsOf = (sent: Array<{ url: string }>) => sent.map(({ url }) => Number(n
 async function readAll(client: ApiClient, limit = Infinity, { offset = 0, query = {} }: { offset?: number; query?: RecordQuery } = {}) {
 	const notes = { hasShifted: false };
 	const ids: string[] = [];
-	for await (const found of readRecords(client, TABLE, query, limit, notes, offset)) ids.push(...found.map(({ id }) => id));
+	for await (const found of readRecords({ client, at: TABLE }, query, limit, notes, offset)) ids.push(...found.map(({ id }) => id));
 	return { ids, notes };
 }
 
 /** Reads to the end: the IDs and, for each page, how many requests had been sent when it was returned. */
 async function readCounting({ connection, sent }: Fake, limit: number | Promise<number>) {
 	const [ids, requests, sizes]: [string[], number[], number[]] = [[], [], []];
-	for await (const found of readRecords(connection, TABLE, {}, limit)) {
+	for await (const found of readRecords({ client: connection, at: TABLE }, {}, limit)) {
 		ids.push(...found.map(({ id }) => id));
 		sizes.push(found.length);
 		requests.push(sent.length);
@@ -49,7 +49,7 @@ async function readCounting({ connection, sent }: Fake, limit: number | Promise<
 
 /** Reads one page, then stops: how many records it has. */
 async function readOnePage(client: ApiClient) {
-	const reading = readRecords(client, TABLE, {}, Infinity);
+	const reading = readRecords({ client, at: TABLE }, {}, Infinity);
 	const { value } = await reading.next();
 	await reading.return(undefined);
 	return value?.length;
@@ -73,7 +73,7 @@ test('the longer a read lasts, the more pages are requested at a time, up to fou
 	const ahead: number[] = [];
 	const ids: string[] = [];
 	const notes = { hasShifted: false };
-	for await (const found of readRecords(connection, TABLE, {}, Infinity, notes)) {
+	for await (const found of readRecords({ client: connection, at: TABLE }, {}, Infinity, notes)) {
 		ids.push(...found.map(({ id }) => id));
 		ahead.push(underWay);
 		// Whatever was requested arrives while this page is processed.
@@ -104,7 +104,7 @@ test('a count that fails ends the read before another page is requested', async 
 		await wait(5);
 		return await table(3000)(options, count);
 	});
-	const reading = readRecords(connection, TABLE, {}, Promise.reject(new Error('no count')));
+	const reading = readRecords({ client: connection, at: TABLE }, {}, Promise.reject(new Error('no count')));
 	await expect(reading.next()).rejects.toThrow('no count');
 	expect(sent).toHaveLength(1);
 });
@@ -233,7 +233,7 @@ test('a page that fails throws its error after the pages before it were returned
 	const { connection } = fakePlatform(tableExcept(9999, 3, forbidden));
 	const sizes: number[] = [];
 	const reading = (async () => {
-		for await (const { length } of readRecords(connection, TABLE, {}, Infinity)) sizes.push(length);
+		for await (const { length } of readRecords({ client: connection, at: TABLE }, {}, Infinity)) sizes.push(length);
 	})();
 	await expect(reading).rejects.toThrow('(403)');
 	expect(sizes).toEqual([1000, 999]);
@@ -242,7 +242,7 @@ test('a page that fails throws its error after the pages before it were returned
 test('a canceled execution requests no further page', async () => {
 	const { connection, sent, cancel } = fakePlatform(table(9999));
 	const reading = (async () => {
-		for await (const page of readRecords(connection, TABLE, {}, Infinity)) {
+		for await (const page of readRecords({ client: connection, at: TABLE }, {}, Infinity)) {
 			if (page.length > 0) cancel();
 		}
 	})();
@@ -270,7 +270,7 @@ test('at scale: a table whose pages never overlap ends in an error, soon', async
 		return page(...range(number - limit, number));
 	});
 	const reading = (async () => {
-		for await (const { length } of readRecords(connection, TABLE, {}, Infinity)) {
+		for await (const { length } of readRecords({ client: connection, at: TABLE }, {}, Infinity)) {
 			expect(length).toBeLessThanOrEqual(1000);
 			if (sent.length > 1000) break;
 		}
@@ -341,7 +341,7 @@ test.each([
 ])('an error with the status %d has the hint of the read: %s', async (status, isNamed) => {
 	const { connection } = fakePlatform(() => httpResponse(status, { errors: [{ message: 'no' }] }));
 	const reading = { hint: 'Check the names.' };
-	const response = readPage(connection, TABLE, reading, { limit: 1, skip: 0 });
+	const response = readPage({ client: connection, at: TABLE }, reading, { limit: 1, skip: 0 });
 	const failure = (await response.catch((error: unknown) => error)) as ServiceError;
 	expect(failure.status).toBe(status);
 	expect(failure.hint === reading.hint).toBe(isNamed);

@@ -8,7 +8,8 @@ import { and, type Group } from '../../../nodes/DataPlatform/api/filters.ts';
 import { describeExisting, readRecord, tryDeleteRecord } from '../../../nodes/DataPlatform/api/records.ts';
 import { readLatestChange, readPage, type RecordQuery } from '../../../nodes/DataPlatform/api/pages.ts';
 import { readRecords } from '../../../nodes/DataPlatform/api/readRecords.ts';
-import { readApplications, readCurrentUser, readTable, readTables, whyMissing } from '../../../nodes/DataPlatform/api/structure.ts';
+import { readApplications, readCurrentUser, readTables, whyMissing } from '../../../nodes/DataPlatform/api/structure.ts';
+import { tableAt } from '../../../nodes/DataPlatform/api/table.ts';
 import { startWorkflow } from '../../../nodes/DataPlatform/api/workflows.ts';
 import type { ApiClient } from '../../../nodes/DataPlatform/transport/client.ts';
 import { InputError, ServiceError } from '../../../nodes/DataPlatform/transport/errors.ts';
@@ -54,7 +55,7 @@ const PROXY = "Another server may have responded, such as a proxy. Check the 'Ba
 
 describe('a record', () => {
 	const uuid = '01234567-89ab-cdef-0123-456789abcdef';
-	const read = (id: string) => (client: ApiClient) => readRecord(client, at, id);
+	const read = (id: string) => (client: ApiClient) => readRecord({ client, at }, id);
 	test.each<[string, string, unknown]>([
 		['as it is', 'x', record('x')],
 		['by an id in another case', uuid, record(uuid.toUpperCase())],
@@ -89,7 +90,7 @@ describe('a page of records', () => {
 	const page =
 		(query: RecordQuery, limit = 5, skip = 0) =>
 		(client: ApiClient) =>
-			readPage(client, at, query, { limit, skip });
+			readPage({ client, at }, query, { limit, skip });
 	test.each<[string, RecordQuery, number, string]>([
 		['all', {}, 0, 'GET /people/data?limit=5'],
 		['from the third on, sorted', { sort: 'age(desc)' }, 2, 'GET /people/data?limit=5&skip=2&sort=age(desc)'],
@@ -178,7 +179,7 @@ describe('a page of records', () => {
 	});
 
 	test('the newest change is that of one record', async () => {
-		const latest = (client: ApiClient) => readLatestChange(client, at);
+		const latest = (client: ApiClient) => readLatestChange({ client, at });
 		const { result, requests } = await call(latest, ok([record('x')]));
 		expect(result).toBe(TIME);
 		expect(requests).toEqual(['GET /people/data?limit=1&sort=modified(desc)']);
@@ -191,7 +192,7 @@ describe('a page of records', () => {
 	])('pages %j have one order', async (query, sort) => {
 		const { requests } = await call(
 			async (client) => {
-				for await (const _ of readRecords(client, at, query, 30));
+				for await (const _ of readRecords({ client, at }, query, 30));
 			},
 			ok(Array.from({ length: 25 }, (_, number) => record(`r${number}`))),
 			ok([record('r24')]),
@@ -201,7 +202,7 @@ describe('a page of records', () => {
 });
 
 describe('counting', () => {
-	const count = (filter?: Group) => (client: ApiClient) => countRecords(client, at, filter);
+	const count = (filter?: Group) => (client: ApiClient) => countRecords({ client, at }, filter);
 	test.each<[Group | undefined, string]>([
 		[undefined, 'GET /people/data/count'],
 		[anything, 'GET /people/data/count'],
@@ -219,7 +220,7 @@ describe('counting', () => {
 	])('the records that a link leads to: %s', async (_, filter, query) => {
 		const records = ['x', 'y', 'z'].map((id) => record(id));
 		const linkedTo = { id: 'c1', tableId: 't1', field: 'orders' };
-		const run = (client: ApiClient) => countLinked(client, at, linkedTo, filter);
+		const run = (client: ApiClient) => countLinked({ client, at }, linkedTo, filter);
 		const { result, requests } = await call(run, ok(records));
 		expect(result).toBe(3);
 		// Records that are read: the contract does not say whether a platform counts them.
@@ -241,7 +242,7 @@ describe('counting', () => {
 		expect((await call(count(), httpResponse(200, {}))).result).toMatchObject({ message: 'The response contains no count' });
 	});
 
-	const summary = (filter: Group) => (client: ApiClient) => summarizeRecords(client, at, filter, { age: ['min', 'max'] });
+	const summary = (filter: Group) => (client: ApiClient) => summarizeRecords({ client, at }, filter, { age: ['min', 'max'] });
 	test.each<[Group, string]>([
 		[anything, '{"fields":{"age":{"aggregations":["min","max"]}}}'],
 		[
@@ -256,7 +257,7 @@ describe('counting', () => {
 	});
 
 	test('a summary that lacks one of the fields is invalid', async () => {
-		const run = (client: ApiClient) => summarizeRecords(client, at, anything, { age: ['min'], size: ['max'] });
+		const run = (client: ApiClient) => summarizeRecords({ client, at }, anything, { age: ['min'], size: ['max'] });
 		const data = { count: 2, fields: { age: { min: 1 } } };
 		expect((await call(run, ok(data))).result).toMatchObject({ message: "The response contains no summary of 'size'" });
 	});
@@ -282,7 +283,7 @@ describe('one record that is written', () => {
 		['finds none', ok([]), "; the table has no record with 'a' in 'code' yet"],
 		['fails', no(403), ''],
 	])('what a look-up by key says of a creation that is lost: it %s', async (_, response, trace) => {
-		const run = (client: ApiClient) => describeExisting(client, at, key);
+		const run = (client: ApiClient) => describeExisting({ client, at }, key);
 		const { result, requests } = await call(run, response);
 		expect(result).toBe(trace);
 		expect(requests).toEqual([
@@ -291,7 +292,7 @@ describe('one record that is written', () => {
 	});
 
 	test('deleting', async () => {
-		const run = (client: ApiClient) => tryDeleteRecord(client, at, 'x');
+		const run = (client: ApiClient) => tryDeleteRecord({ client, at }, 'x');
 		const { result, requests } = await call(run, httpResponse(204, ''));
 		expect(result).toBeUndefined();
 		expect(requests).toEqual(['DELETE /people/data/x']);
@@ -306,7 +307,7 @@ describe('one record that is written', () => {
 		['is lost, and the record can’t be read', [lost(), no(403)], { message: unknown }],
 		['is answered with a body instead of 204', [body, ok(record('x'))], { message: unknown }],
 	])('a deletion that %s', async (_, responses, expected) => {
-		const { result } = await call((client) => tryDeleteRecord(client, at, 'x'), ...responses);
+		const { result } = await call((client) => tryDeleteRecord({ client, at }, 'x'), ...responses);
 		if (expected) expect(result).toMatchObject(expected);
 		else expect(result).toBeUndefined();
 	});
@@ -316,11 +317,16 @@ describe('a request whose response is lost', () => {
 	const hook = 'https://hooks.example.com/run';
 	test.each<[string, (client: ApiClient) => Promise<unknown>, number, string]>([
 		['a start: once', (client) => startWorkflow(client, hook, {}, {}), 1, 'ambiguous'],
-		['a deletion: again, then it is looked up', (client) => tryDeleteRecord(client, at, 'x'), 12, 'ambiguous'],
-		['a read: again', (client) => readRecord(client, at, 'x'), 6, 'notApplied'],
-		['a page: again', (client) => readPage(client, at, {}, { limit: 1, skip: 0 }), 6, 'notApplied'],
-		['a page that a filter narrows: again', (client) => readPage(client, at, { filter: isOver18 }, { limit: 1, skip: 0 }), 6, 'notApplied'],
-		['a count: again', (client) => countRecords(client, at, isOver18), 6, 'notApplied'],
+		['a deletion: again, then it is looked up', (client) => tryDeleteRecord({ client, at }, 'x'), 12, 'ambiguous'],
+		['a read: again', (client) => readRecord({ client, at }, 'x'), 6, 'notApplied'],
+		['a page: again', (client) => readPage({ client, at }, {}, { limit: 1, skip: 0 }), 6, 'notApplied'],
+		[
+			'a page that a filter narrows: again',
+			(client) => readPage({ client, at }, { filter: isOver18 }, { limit: 1, skip: 0 }),
+			6,
+			'notApplied',
+		],
+		['a count: again', (client) => countRecords({ client, at }, isOver18), 6, 'notApplied'],
 		['the tables: again', (client) => readTables(client, 'a'), 6, 'notApplied'],
 	])('is sent %s', async (_, run, requests, delivery) => {
 		// No wait between attempts.
@@ -383,7 +389,7 @@ describe('applications and tables', () => {
 		['tables', (client) => readTables(client, 'a'), [table('t')], 'GET /apps/a/tables', [{ id: 't' }]],
 		[
 			'a table',
-			(client) => readTable(client, { application: 'a', table: 't' }),
+			(client) => tableAt(client, { application: 'a', table: 't' }).definition(),
 			table('t'),
 			'GET /apps/a/tables/t',
 			{ id: 't', fields: [{ name: 'a' }] },
@@ -398,7 +404,7 @@ describe('applications and tables', () => {
 	test.each<[string, (client: ApiClient) => Promise<unknown>, unknown]>([
 		['list of applications', readApplications, [{}]],
 		['list of tables', (client) => readTables(client, 'a'), {}],
-		["table 't'", (client) => readTable(client, { application: 'a', table: 't' }), null],
+		["table 't'", (client) => tableAt(client, { application: 'a', table: 't' }).definition(), null],
 		['user', readCurrentUser, { id: 5 }],
 		['user', readCurrentUser, { id: 'u' }],
 		['user', readCurrentUser, { id: '', email: 'e' }],
@@ -412,7 +418,7 @@ describe('applications and tables', () => {
 	});
 
 	test('a table without fields can’t be worked on', async () => {
-		const run = (client: ApiClient) => readTable(client, { application: 'a', table: 't' });
+		const run = (client: ApiClient) => tableAt(client, { application: 'a', table: 't' }).definition();
 		expect((await call(run, ok(table('t', [])))).result).toMatchObject({
 			message: "The response contains no fields of table 't'",
 			delivery: 'rejected',
@@ -420,7 +426,7 @@ describe('applications and tables', () => {
 		});
 	});
 
-	const find = (name: string) => (client: ApiClient) => readTable(client, { table: name });
+	const find = (name: string) => (client: ApiClient) => tableAt(client, { table: name }).definition();
 	test.each(['t', 'name-t'])('a table is found by %s in all applications', async (name) => {
 		const { result, requests } = await call(find(name), ok([app('a'), app('b')]), ok([table('s')]), ok([table('t')]));
 		expect(result).toMatchObject({ id: 't' });
@@ -451,8 +457,9 @@ describe('applications and tables', () => {
 	const APPS = ok([{ id: 'a', internalName: 'sales', name: 'Sales' }]);
 	const SEES_SALES = "The token can see the applications 'sales'.";
 	const tables = (application: string) => (client: ApiClient) => readTables(client, application);
-	const tableIn = (application: string) => (client: ApiClient) => readTable(client, { application, table: 'name-peeple' });
-	const why = (client: ApiClient) => whyMissing(client, { table: 't' }, new ServiceError('none', { delivery: 'rejected', status: 404 }));
+	const tableIn = (application: string) => (client: ApiClient) => tableAt(client, { application, table: 'name-peeple' }).definition();
+	const why = (client: ApiClient) =>
+		whyMissing({ client, at: { table: 't' } }, new ServiceError('none', { delivery: 'rejected', status: 404 }));
 	const asItIs = { status: 404, message: expect.stringMatching(/^no$/) };
 	test.each<[string, (client: ApiClient) => Promise<unknown>, Array<ReturnType<Serve>>, object?]>([
 		[

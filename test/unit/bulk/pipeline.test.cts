@@ -59,7 +59,7 @@ function setUp({ mode = 'upsert', matching, links, options, planning, table = pe
 	const stub = new StubTables({ people: stored, companies: { acorn: { name: 'Acorn' } } });
 	const client = stub.client(respond);
 	const resolver = new LinkResolver(client, async ({ name }) =>
-		name === 'boss' ? { at: { table: 'people' }, table } : { at: { table: 'companies' }, table: companies },
+		name === 'boss' ? { client, at: { table: 'people' }, table } : { client, at: { table: 'companies' }, table: companies },
 	);
 	const rules = links ? ['company', 'boss'].map((name) => [name, { ifNotFound: links }] as const) : [];
 	const pipeline = new WritePipeline({ client, at: { table: 'people' }, table }, resolver, {

@@ -36,7 +36,7 @@ function pagesOf(
 		return httpResponse(200, { data: rows.slice(skip, skip + Math.min(limit, largest)) });
 	});
 	const all = { ...LIMITS, ...limits };
-	return { pages: new ChangePages(connection, { table: 't' }, {}, all), requests, limits: all };
+	return { pages: new ChangePages({ client: connection, at: { table: 't' } }, {}, all), requests, limits: all };
 }
 
 const idsOf = (records: PlatformRecord[]) => records.map(({ id }) => id);
@@ -204,7 +204,7 @@ test.each([
 	});
 	const state: ChangeState = { emitted: {}, ...(since > 0 && { watermark: { time: since, id: '' } }) };
 	const options = { kinds: new Set<ChangeKind>(['created']), maximum: 100 };
-	const pages = new ChangePages(connection, { table: 't' }, {});
+	const pages = new ChangePages({ client: connection, at: { table: 't' } }, {});
 	await expect(readChanges(pages, state, options, () => true)).rejects.toThrow('no stable list of changes');
 	expect(sent.length).toBeLessThan(150);
 });

@@ -5,7 +5,7 @@ import type { IDataObject, IN8nHttpFullResponse } from 'n8n-workflow';
 import type { Attachment, PlatformRecord } from '../../../nodes/DataPlatform/api/types.ts';
 import { fetchFile, filesIn, removeFiles, uploadFiles, type UploadTarget } from '../../../nodes/DataPlatform/files/transfer.ts';
 import type { Upload } from '../../../nodes/DataPlatform/files/uploadValidation.ts';
-import type { ClientSettings } from '../../../nodes/DataPlatform/transport/client.ts';
+import type { ApiClient, ClientSettings } from '../../../nodes/DataPlatform/transport/client.ts';
 import { ServiceError } from '../../../nodes/DataPlatform/transport/errors.ts';
 import { thrownBy } from '../fixtures.cts';
 import { fakePlatform, httpResponse, networkError, type Serve } from '../stubPlatform.cts';
@@ -65,8 +65,8 @@ describe('filesIn', () => {
 });
 
 describe('uploadFiles', () => {
-	const target = (more: Partial<UploadTarget> = {}): UploadTarget => ({
-		address: at,
+	const target = (client: ApiClient, more: Partial<UploadTarget> = {}): UploadTarget => ({
+		table: { client, at },
 		field: 'papers',
 		id: ID,
 		before: record([file('old', 'a.txt')]) as unknown as PlatformRecord,
@@ -75,7 +75,7 @@ describe('uploadFiles', () => {
 		...more,
 	});
 	const send = async (responses: Array<ReturnType<Serve>>, more: Partial<UploadTarget> = {}, uploads = [upload('a.txt')]) =>
-		await call((client) => uploadFiles(client, target(more), uploads), responses);
+		await call((client) => uploadFiles(target(client, more), uploads), responses);
 
 	const DATA = { filename: 'a.txt', mimetype: 'text/plain', filedata: 'data:text/plain;base64,YWJj' };
 	test.each<[string, Partial<UploadTarget>, string, object]>([
@@ -101,7 +101,7 @@ describe('uploadFiles', () => {
 	});
 
 	test('the request asks to be left out of the audit log, as the run is set', async () => {
-		const { sent } = await call((client) => uploadFiles(client, target(), [upload('a.txt')]), [ok(record([]))], { skipAudit: true });
+		const { sent } = await call((client) => uploadFiles(target(client), [upload('a.txt')]), [ok(record([]))], { skipAudit: true });
 		expect(JSON.parse(String(sent[0]!.body))).toMatchObject({ skipAudit: true });
 	});
 
@@ -184,7 +184,7 @@ describe('uploadFiles', () => {
 	});
 
 	test('after a 403, the hint asks for a token with this right', async () => {
-		const { failure } = await call((client) => uploadFiles(client, target(), [upload('a.txt')]), [no(403)], { token: { type: 'short' } });
+		const { failure } = await call((client) => uploadFiles(target(client), [upload('a.txt')]), [no(403)], { token: { type: 'short' } });
 		expect(failure).toMatchObject({ hint: expect.stringContaining('Ask for a token that has this right.') });
 	});
 
@@ -200,14 +200,14 @@ describe('uploadFiles', () => {
 		const { failure, requests } = await call(
 			async (client) => {
 				const tries = async (count: number, file: Upload, more: Partial<UploadTarget> = {}) => {
-					for (let at = 0; at < count; at += 1) await uploadFiles(client, target(more), [file]).catch(() => undefined);
+					for (let at = 0; at < count; at += 1) await uploadFiles(target(client, more), [file]).catch(() => undefined);
 				};
 				await tries(15, upload('a.txt'));
 				await tries(1, upload('small.txt', 'a'));
 				await tries(1, { ...upload('a.pdf'), mimetype: 'application/pdf' });
 				await tries(1, upload('a.txt'), { existing: 'remove' });
 				await tries(1, upload('a.txt'), { field: 'others' });
-				return await uploadFiles(client, target(), [upload('large.txt', 'abcd')]);
+				return await uploadFiles(target(client), [upload('large.txt', 'abcd')]);
 			},
 			[full],
 		);
@@ -222,7 +222,7 @@ describe('uploadFiles', () => {
 	test('after rejections that may be about a record each, each is sent', async () => {
 		const { requests } = await call(
 			async (client) => {
-				for (let at = 0; at < 15; at += 1) await uploadFiles(client, target(), [upload('a.txt')]).catch(() => undefined);
+				for (let at = 0; at < 15; at += 1) await uploadFiles(target(client), [upload('a.txt')]).catch(() => undefined);
 			},
 			[no(400)],
 		);
@@ -233,9 +233,9 @@ describe('uploadFiles', () => {
 		const accepted = ok(record([file('new', 'a.txt')]));
 		const responses = Array.from({ length: 40 }, (_, at) => (at % 9 === 8 ? accepted : full));
 		const { requests } = await call(async (client) => {
-			for (let at = 0; at < 18; at += 1) await uploadFiles(client, target(), [upload('a.txt')]).catch(() => undefined);
+			for (let at = 0; at < 18; at += 1) await uploadFiles(target(client), [upload('a.txt')]).catch(() => undefined);
 			const more = { fields: { a: 1 } };
-			for (let at = 0; at < 15; at += 1) await uploadFiles(client, target(more), [upload('a.txt')]).catch(() => undefined);
+			for (let at = 0; at < 15; at += 1) await uploadFiles(target(client, more), [upload('a.txt')]).catch(() => undefined);
 		}, responses);
 		expect(requests).toHaveLength(33);
 	});
@@ -274,7 +274,7 @@ describe('uploadFiles', () => {
 			{ delivery: 'notApplied', status: 429, message: expect.stringMatching(/^The platform asked/) },
 		],
 	])('an upload that is %s fails with what is known', async (_, response, expected) => {
-		const { failure } = await call((client) => uploadFiles(client, target(), [upload('a.txt'), upload('b.txt')]), [response], {
+		const { failure } = await call((client) => uploadFiles(target(client), [upload('a.txt'), upload('b.txt')]), [response], {
 			retryBudgetMs: 0,
 		});
 		expect(failure).toMatchObject(expected);
@@ -297,7 +297,7 @@ describe('fetchFile', () => {
 		const stored: unknown[] = [];
 		const { failure, requests, withToken } = await call(
 			async (client) =>
-				await fetchFile(client, at, { fileId: 'f/1', fileName: 'a.txt', ...attachment }, kind, async (content, mimetype) => {
+				await fetchFile({ client, at }, { fileId: 'f/1', fileName: 'a.txt', ...attachment }, kind, async (content, mimetype) => {
 					stored.push([String(await buffer(content as unknown as Readable)), mimetype]);
 				}),
 			[response],
@@ -471,7 +471,7 @@ describe('fetchFile', () => {
 
 describe('removeFiles', () => {
 	const remove = async (responses: Array<ReturnType<Serve>>) =>
-		await call((client) => removeFiles(client, at, ID, 'papers', ['a', 'b']), responses);
+		await call((client) => removeFiles({ client, at }, ID, 'papers', ['a', 'b']), responses);
 	const LOOK = 'Look at the record in the platform.';
 
 	test('files are removed by their IDs', async () => {
@@ -515,7 +515,7 @@ describe('removeFiles', () => {
 	});
 
 	test('after a 403, the hint asks for a token with this right', async () => {
-		const { failure } = await call((client) => removeFiles(client, at, ID, 'papers', ['a']), [no(403)], { token: { type: 'short' } });
+		const { failure } = await call((client) => removeFiles({ client, at }, ID, 'papers', ['a']), [no(403)], { token: { type: 'short' } });
 		expect(failure).toMatchObject({ hint: expect.stringContaining('Ask for a token that has this right.') });
 	});
 

@@ -1,4 +1,5 @@
-import type { TableAddress, TableDefinition } from '../../../nodes/DataPlatform/api/types.ts';
+import { Table } from '../../../nodes/DataPlatform/api/table.ts';
+import type { TableDefinition } from '../../../nodes/DataPlatform/api/types.ts';
 import { checkNames, namesIn, refuseUnchecked, uncheckedNotice } from '../../../nodes/DataPlatform/parameters/select/fieldNames.ts';
 import { ServiceError } from '../../../nodes/DataPlatform/transport/errors.ts';
 import { and, or } from '../../../nodes/DataPlatform/api/filters.ts';
@@ -28,11 +29,12 @@ const tables: Record<string, TableDefinition> = {
 };
 
 const requested: string[] = [];
-const definition = async ({ table: name }: TableAddress) => {
+jest.spyOn(Table.prototype, 'definition').mockImplementation(async function definition(this: Table) {
+	const name = this.at.table;
 	requested.push(name);
 	if (tables[name]) return tables[name];
 	throw new ServiceError('The token has no right to do this', { delivery: 'rejected', status: 403 });
-};
+});
 
 /** One company links to a table that its definition does not name: a stored value does. */
 const records = [{ id: '1', fields: { shown: { id: 'a', url: 'https://platform.example.com/api/v2/apps/crm/tables/homes/data/a' } } }];
@@ -43,8 +45,8 @@ async function check(names: ReturnType<typeof namesIn>, unchecked?: typeof refus
 	const note = (...about: Parameters<typeof uncheckedNotice>) => notices.push(uncheckedNotice(...about));
 	const { connection: client } = fakePlatform(() => httpResponse(200, { data: records }));
 	requested.length = 0;
-	const at = { application: 'crm', table: 'people' };
-	return await checkNames({ client, definition, unchecked: unchecked ?? note }, at, names, people).then(
+	const of = { client, at: { application: 'crm', table: 'people' }, table: people };
+	return await checkNames({ unchecked: unchecked ?? note }, of, names).then(
 		() => notices[0],
 		(error: Error) => error.message,
 	);

@@ -1,5 +1,6 @@
 /** A run as operations see it, hints, and what a second try knows. */
 import type { IDataObject, IExecuteFunctions } from 'n8n-workflow';
+import { tableAt } from '../../../nodes/DataPlatform/api/table.ts';
 import type { TableDefinition } from '../../../nodes/DataPlatform/api/types.ts';
 import { text } from '../../../nodes/DataPlatform/parameterKinds/kinds.ts';
 import { createClient } from '../../../nodes/DataPlatform/run/createClient.ts';
@@ -42,11 +43,11 @@ describe('a run', () => {
 			{ application: '={{ $json.application }}', table: 't' },
 			{ items: asItems({ application: 'a' }, { application: 'b' }), serve: () => httpResponse(200, { data }) },
 		);
-		expect(tableOf(run, 0)).toEqual({ application: 'a', table: 't' });
-		await run.definition(tableOf(run, 0));
-		await run.definition(tableOf(run, 0));
+		expect(tableOf(run, 0).at).toEqual({ application: 'a', table: 't' });
+		await tableOf(run, 0).definition();
+		await tableOf(run, 0).definition();
 		expect(seen.requests).toHaveLength(1);
-		await run.definition(tableOf(run, 1));
+		await tableOf(run, 1).definition();
 		expect(seen.requests).toHaveLength(2);
 	});
 
@@ -56,15 +57,15 @@ describe('a run', () => {
 		const namesIn = (table: TableDefinition) => table.fields.map((field) => field.name);
 		const [first, second, third] = [await fakeRun({}, { serve }), await fakeRun({}, { serve }), await fakeRun({}, { serve })];
 		const address = { application: 'a', table: 'u' };
-		expect(await first!.run.checkWithKept(address, namesIn)).toEqual(['a']);
+		expect(await tableAt(first!.run.client, address).checkWithKept(namesIn)).toEqual(['a']);
 		name = 'b';
-		expect(await second!.run.checkWithKept(address, namesIn)).toEqual(['a']);
+		expect(await tableAt(second!.run.client, address).checkWithKept(namesIn)).toEqual(['a']);
 		const requireB = (table: TableDefinition) => {
 			if (!namesIn(table).includes('b')) throw new Error('no b');
 			return 'has b';
 		};
-		expect(await second!.run.checkWithKept(address, requireB)).toBe('has b');
-		expect(await third!.run.checkWithKept(address, namesIn)).toEqual(['b']);
+		expect(await tableAt(second!.run.client, address).checkWithKept(requireB)).toBe('has b');
+		expect(await tableAt(third!.run.client, address).checkWithKept(namesIn)).toEqual(['b']);
 		expect([first, second, third].map((one) => one!.seen.requests.length)).toEqual([1, 1, 0]);
 	});
 
@@ -77,9 +78,9 @@ describe('a run', () => {
 			{ application: 'a', table: 'linked' },
 		];
 		const check = async (run: typeof first.run, wanted: string) =>
-			await run.checkWithKept(at, async (_, definition) => {
+			await tableAt(run.client, at).checkWithKept(async (_, definition) => {
 				for (let again = 0; again < 2; again += 1) {
-					if ((await definition(linked)).fields[0]!.name !== wanted) throw new Error(`no ${wanted}`);
+					if ((await definition(tableAt(run.client, linked))).fields[0]!.name !== wanted) throw new Error(`no ${wanted}`);
 				}
 			});
 		await check(first.run, 'a');

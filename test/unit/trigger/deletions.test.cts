@@ -1,10 +1,12 @@
 /** Which records count as deleted, on a fake platform that lists what it likes. */
 import { randomUUID } from 'node:crypto';
 import fc from 'fast-check';
+import { Table as PlatformTable, tableAt } from '../../../nodes/DataPlatform/api/table.ts';
 import { packIds, unpackIds } from '../../../nodes/DataPlatform/api/packing.ts';
 import { findDeletions, MAX_WATCHED, readWatchedIds, type DeletionCheck } from '../../../nodes/DataPlatform/trigger/deletions.ts';
 import { DeletionWatcher } from '../../../nodes/DataPlatform/trigger/deletionWatcher.ts';
 import type { Watch } from '../../../nodes/DataPlatform/trigger/watch.ts';
+import type { ApiClient } from '../../../nodes/DataPlatform/transport/client.ts';
 import { anyText } from '../../support/anyText.cts';
 import { fakePlatform, httpResponse, networkError, type Serve } from '../stubPlatform.cts';
 
@@ -25,7 +27,7 @@ class Table {
 	before: (path: string, count: number) => void = () => undefined;
 	readonly requests: string[] = [];
 	hasTime = () => true;
-	private readonly connection: DeletionCheck['client'];
+	private readonly connection: ApiClient;
 
 	constructor(size: number) {
 		this.ids = new Set(Array.from({ length: size }, (_, index) => `id-${index}`));
@@ -59,7 +61,7 @@ class Table {
 	}
 
 	get check(): DeletionCheck {
-		return { client: this.connection, address: { table: 'things' }, query: {}, hasTime: () => this.hasTime() };
+		return { table: tableAt(this.connection, { table: 'things' }), query: {}, hasTime: () => this.hasTime() };
 	}
 
 	async find(watched: Iterable<string>, options: Partial<Parameters<typeof findDeletions>[2]> = {}): Promise<string[]> {
@@ -330,8 +332,7 @@ describe('what a check requests', () => {
 			return notFound;
 		});
 		const check = (query: DeletionCheck['query'] = {}): DeletionCheck => ({
-			client: connection,
-			address: { application: 'crm', table: 'things' },
+			table: new PlatformTable(connection, { application: 'crm', table: 'things' }),
 			query,
 			hasTime: () => true,
 		});
@@ -468,13 +469,15 @@ describe('at the bounds', () => {
 test('a check that fails does not keep changes back, and is in the log', async () => {
 	const { connection, log } = fakePlatform(() => httpResponse(403, { errors: [{ message: 'no' }] }));
 	const watch = {
-		address: { table: 'things' },
+		get table() {
+			return new PlatformTable(connection, { table: 'things' });
+		},
 		query: {},
 		emitsChanges: true,
 		changes: { kinds: new Set(['created']), overlapMs: 0, maximum: 10 },
 		deletions: { intervalMs: 1000, maxShare: 50, maximum: 100 },
 	} as unknown as Watch;
-	const watcher = new DeletionWatcher(connection, watch, { hasTime: () => true });
+	const watcher = new DeletionWatcher(watch, { hasTime: () => true });
 	const known = { ids: packIds(['gone']), checkedAt: 0 };
 	const changes = [{ kind: 'created' as const, record: { id: 'new', fields: {} } }];
 	const { deleted, saved } = await watcher.next(known, changes, false);
@@ -502,13 +505,15 @@ test('a check of a table in which nothing changed is two requests; any change ma
 		return httpResponse(200, { data: all.slice(Number(searchParams.get('skip') ?? 0)) });
 	});
 	const watch = {
-		address: { table: 'things' },
+		get table() {
+			return new PlatformTable(connection, { table: 'things' });
+		},
 		query: {},
 		emitsChanges: true,
 		changes: { kinds: new Set(['created']), overlapMs: 0, maximum: 10 },
 		deletions: { intervalMs: 0, maxShare: 20, maximum: 100 },
 	} as unknown as Watch;
-	const watcher = new DeletionWatcher(connection, watch, { hasTime: () => true });
+	const watcher = new DeletionWatcher(watch, { hasTime: () => true });
 	let saved = await watcher.begin();
 	const check = async () => {
 		requests.length = 0;
@@ -529,15 +534,14 @@ test('a check of a table in which nothing changed is two requests; any change ma
 
 test('a record that is deleted after its change was read is not watched any more', async () => {
 	const table = new Table(8);
-	const { client, address } = table.check;
 	const watch = {
-		address,
+		table: table.check.table,
 		query: {},
 		changes: { maximum: 100 },
 		deletions: { intervalMs: 0, maxShare: 100, maximum: 100 },
 		emitsChanges: true,
 	};
-	const watcher = new DeletionWatcher(client, watch as unknown as Watch, { hasTime: () => true });
+	const watcher = new DeletionWatcher(watch as unknown as Watch, { hasTime: () => true });
 	const known = await watcher.begin();
 	remove(table, 'id-1');
 	const changes = ['id-1', 'id-2', 'new'].map((id) => ({ kind: 'updated' as const, record: { id, fields: {} } }));

@@ -1,7 +1,10 @@
-import type { IDataObject } from 'n8n-workflow';
+import type { IBinaryKeyData, IDataObject } from 'n8n-workflow';
 
+import type { Attachment, TableAt } from '../../api/types';
+import { fetchFile } from '../../files/transfer';
+import { pictureName, safeFileName, safeMimetype } from '../../files/uploadValidation';
+import type { Stored } from '../../input/binaryStore';
 import { InputError } from '../../transport/errors';
-import { downloadInto, PARALLEL_DOWNLOADS, type FileKind } from '../../input/downloadInto';
 import { withFiles, type ItemOutput } from '../../run/operation';
 import { isErrorItem } from '../../run/itemResults';
 import type { NameOf } from '../../parameterKinds/parameter';
@@ -12,6 +15,67 @@ import { itemOperation } from '../../parameters/defineOperation';
 import { requestSettings } from '../../parameters/requests';
 import { recordId, tableOf, tableParameters } from '../../parameters/select/table';
 import { chosenFiles, recordWithFiles } from './input';
+
+/** How many records' files to download at a time. */
+const PARALLEL_DOWNLOADS = 4;
+
+type FileKind = 'file' | 'thumbnail';
+
+/** A thumbnail may have another type than its picture. */
+const nameOf = (file: Attachment, kind: FileKind, mimetype?: string) => {
+	const name = safeFileName(file.fileName);
+	return kind === 'thumbnail' && mimetype ? pictureName(name, mimetype) : name;
+};
+
+/**
+ * The chosen name, then `name_1`, `name_2` and so on. Names that the item already uses are skipped.
+ */
+function outputNames(first: string, existing: IBinaryKeyData): () => string {
+	const names = (function* () {
+		yield first;
+		for (let number = 1; ; number += 1) {
+			const name = `${first}_${number}`;
+			if (!Object.hasOwn(existing, name)) yield name;
+		}
+	})();
+	return () => names.next().value;
+}
+
+interface DownloadLook {
+	kind: FileKind;
+	/** The field of the first file. */
+	outputName: string;
+	/** The files that the item already has. */
+	existing?: IBinaryKeyData;
+}
+
+/**
+ * Downloads files, one after the other.
+ *
+ * @returns all files of the item
+ * @throws {ServiceError} that names the file
+ */
+export async function downloadInto(
+	run: RunContext<never>,
+	table: TableAt,
+	files: Attachment[],
+	{ kind, outputName, existing }: DownloadLook,
+): Promise<IBinaryKeyData> {
+	const binary: IBinaryKeyData = { ...existing };
+	const nextName = outputNames(outputName, binary);
+	for (const file of files) {
+		const name = nextName();
+		await fetchFile(table, file, kind, async (bytes, type) => {
+			const mimetype = type && safeMimetype(type);
+			binary[name] = await run.context.helpers.prepareBinaryData(
+				bytes as unknown as Stored,
+				nameOf(file, kind, mimetype),
+				mimetype,
+			);
+		});
+	}
+	return binary;
+}
 
 /** An item's own data, renamed if n8n would take it for an error item because of its fields. */
 function keptJson(json: IDataObject = {}): IDataObject {
@@ -44,10 +108,8 @@ async function downloadFrom(
 	index: number,
 ): Promise<ItemOutput> {
 	const kind: FileKind = thumbnails.of(run, index) ? 'thumbnail' : 'file';
-	const address = tableOf(run, index);
 	const field = fileField.of(run, index);
 	const id = recordId.of(run, index);
-	const outputName = outputField.of(run, index);
 	const record = await recordWithFiles(run, index, id, field);
 	const files = chosenFiles(record, field, fileId.of(run, index));
 	if (files.length === 0) {
@@ -72,8 +134,8 @@ async function downloadFrom(
 			hint: 'Only files in picture fields have thumbnails.',
 		});
 	}
-	const existing = run.items[index]?.binary;
-	const binary = await downloadInto(run, address, files, outputName, { kind, existing });
+	const look = { kind, outputName: outputField.of(run, index), existing: run.items[index]?.binary };
+	const binary = await downloadInto(run, tableOf(run, index), files, look);
 	return withFiles(keptJson(run.json(index)), binary);
 }
 

@@ -78,10 +78,10 @@ export async function recordWithFiles(
 	id: string,
 	field: string,
 ): Promise<PlatformRecord> {
-	const address = tableOf(run, index);
-	const record = await readRecord(run.client, address, id, { keepsFileTokens: true });
+	const handle = tableOf(run, index);
+	const record = await readRecord(handle, id, { keepsFileTokens: true });
 	if (getOwn(record.fields, field) !== undefined) return record;
-	const check = run.checkWithKept(address, (table) => fileField(table, field));
+	const check = handle.checkWithKept((table) => fileField(table, field));
 	const isField = await undefinedIf403(check);
 	return isField ? { ...record, fields: { ...record.fields, [field]: null } } : record;
 }

@@ -46,12 +46,12 @@ export async function otherFields(
 	fileField: string,
 	id?: string,
 ): Promise<Entry> {
-	const address = tableOf(run, index);
-	const definition = await run.definition(address);
+	const handle = tableOf(run, index);
+	const definition = await handle.definition();
 	const mapped = valuesReader(run, index, definition)(index);
 	const { table, values } = without(fileField, definition, mapped);
-	await resolveTimeZone({ client: run.client, at: address, table }, [values]);
-	const links = linkResolver(run, address);
+	await resolveTimeZone(handle.with(table), [values]);
+	const links = linkResolver(run, handle);
 	const rules = linkRules(run, index, table);
 	const planning = { ...planOptions(run, index, mode, 'error'), mayBeEmpty: true };
 	const plan = await planOne(table, { index, values, id }, links, rules, planning);

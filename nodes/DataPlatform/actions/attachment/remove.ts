@@ -78,13 +78,12 @@ export const remove = itemOperation({
 	concurrency: 4,
 	concurrencyKey: (run, index) => recordKeyOf(run, index),
 	execute: async (run, index) => {
-		const address = tableOf(run, index);
 		const field = fileField.of(run, index);
 		const id = recordId.of(run, index);
 		const removed = await filesToRemove(run, index, id, field);
 		if (removed.length === 0) return { id, removed, remaining: 0 };
 		const ids = removed.map((file) => file.fileId);
-		const after = await removeFiles(run.client, address, id, field, ids);
+		const after = await removeFiles(tableOf(run, index), id, field, ids);
 		return { id, removed, remaining: filesOf(after, field).length };
 	},
 });

@@ -69,7 +69,7 @@ async function besides(
 ) {
 	if (id === undefined) {
 		const { fields, key } = await otherFields(run, index, 'create', name);
-		const field = keyField(await run.definition(tableOf(run, index)))?.name;
+		const field = keyField(await tableOf(run, index).definition())?.name;
 		return { fields, key: field && key ? { field, value: key } : undefined };
 	}
 	if (!updateOtherFields.of(run, index)) return { fields: {} };
@@ -141,9 +141,8 @@ export const upload = itemOperation({
 	// Records are created in the order of the items.
 	concurrencyKey: (run, index) => (isNew(run, index) ? 'new' : recordKeyOf(run, index)),
 	execute: async (run, index) => {
-		const { client } = run;
 		requireSameSetting(run, index);
-		const address = tableOf(run, index);
+		const handle = tableOf(run, index);
 		const id = isNew(run, index) ? undefined : recordId.of(run, index);
 		const name = fileField.of(run, index);
 		const shape = outputOf(run, index);
@@ -153,12 +152,12 @@ export const upload = itemOperation({
 			const field = table && findField(table, name);
 			return { table, all: given.map((entry) => guardUpload(field, entry, limit)) };
 		};
-		const checked = await undefinedIf403(run.checkWithKept(address, guard));
+		const checked = await undefinedIf403(handle.checkWithKept(guard));
 		const { table, all } = checked ?? guard();
 		const { fields, key } = await besides(run, index, name, id);
 
 		// Reads first, so that a missing record is reported before a large file is sent.
-		const reading = id === undefined ? undefined : readRecord(client, address, id);
+		const reading = id === undefined ? undefined : readRecord(handle, id);
 		const skipsExisting = skipExisting.of(run, index);
 		const before = reading && (await (skipsExisting ? reading : undefinedIf403(reading)));
 		const { files, existing } = planFiles(run, index, name, all, skipsExisting, before);
@@ -166,8 +165,8 @@ export const upload = itemOperation({
 		if (before && isNothing) return { ...shape(before), uploaded: [] };
 		const appendable = appendableFields(table?.fields ?? []);
 		const addsTwice = appendedFields(appendable, fields).length > 0;
-		const place = { address, field: name, id, before, fields, existing, key, addsTwice };
-		const record = await uploadFiles(client, place, files);
+		const place = { table: handle, field: name, id, before, fields, existing, key, addsTwice };
+		const record = await uploadFiles(place, files);
 		return { ...shape(record), uploaded: files.map((entry) => entry.name) };
 	},
 });

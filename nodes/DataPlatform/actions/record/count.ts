@@ -15,12 +15,12 @@ export const count = itemOperation({
 	options: [linkedTo, ...requestSettings],
 	concurrency: 4,
 	execute: async (run, index) => {
-		const address = tableOf(run, index);
+		const table = tableOf(run, index);
 		const filter = await readFilter(run, index);
 		const link = await linkedToOf(run, index);
 		const send = async () => {
-			if (link) return await countLinked(run.client, address, link, filter);
-			return await countRecords(run.client, address, filter);
+			if (link) return await countLinked(table, link, filter);
+			return await countRecords(table, filter);
 		};
 		return { count: await withQueryHint({ filter, linkedTo: link }, send) };
 	},

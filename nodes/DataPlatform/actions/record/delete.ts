@@ -17,7 +17,7 @@ export const deleteOne = itemOperation({
 	concurrency: 4,
 	execute: async (run, index) => {
 		const id = recordId.of(run, index);
-		const failure = await tryDeleteRecord(run.client, tableOf(run, index), id);
+		const failure = await tryDeleteRecord(tableOf(run, index), id);
 		if (failure) throw failure;
 		return { deleted: true, id };
 	},

@@ -31,10 +31,9 @@ export const deleteMany = itemOperation({
 			attempt,
 		};
 		const filter = await readRemovalFilter(run, index);
-		const address = tableOf(run, index);
 		const { matched, deleted, remaining } = await withQueryHint(
 			{ filter },
-			async () => await deleteRecords(run.client, address, filter, limits),
+			async () => await deleteRecords(tableOf(run, index), filter, limits),
 		);
 		return {
 			deleted: deleted > 0,

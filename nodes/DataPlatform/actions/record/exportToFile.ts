@@ -41,10 +41,10 @@ export const exportToFile = itemOperation({
 				hint: "Use 'Get Many' with a filter and a limit.",
 			});
 		}
-		const address = tableOf(run, index);
+		const handle = tableOf(run, index);
 		const format = exportFormat.of(run, index);
 		const outputName = outputField.of(run, index);
-		const table = await run.definition(address);
+		const table = await handle.definition();
 		const query = await recordQueryOf(run, index);
 		const withLinked = await linkedReader(run, index);
 		const form = readCsvFormat(run, index);
@@ -63,13 +63,8 @@ export const exportToFile = itemOperation({
 		let count = 0;
 		async function* pieces() {
 			if (format === 'csv') yield Buffer.from(csvHeader(columns, form));
-			for await (const page of readRecords(
-				run.client,
-				address,
-				{ ...query, untilEmpty: true },
-				Infinity,
-				notes,
-			)) {
+			const pages = readRecords(handle, { ...query, untilEmpty: true }, Infinity, notes);
+			for await (const page of pages) {
 				const whole = await withLinked(page);
 				count += whole.length;
 				yield Buffer.from(whole.map(toLine).join(''));

@@ -16,7 +16,7 @@ export const get = itemOperation({
 	execute: async (run, index) => {
 		const id = recordId.of(run, index);
 		const withLinked = await linkedReader(run, index);
-		const record = await readRecord(run.client, tableOf(run, index), id);
+		const record = await readRecord(tableOf(run, index), id);
 		const [whole = record] = await withLinked([record]);
 		return outputOf(run, index)(whole);
 	},

@@ -59,7 +59,7 @@ export const getChanges = itemOperation({
 	fields: [...tableParameters, cursor, startFrom, startDate, ...filterParameters, pageSize, simple],
 	options: [fieldsToLoad, overlap, savedView, ...requestSettings],
 	execute: async (run, index) => {
-		const address = tableOf(run, index);
+		const handle = tableOf(run, index);
 		const fields = fieldsToLoad.of(run, index);
 		const selected = {
 			filter: await readFilter(run, index, [], namesAt(fieldsToLoad, fields)),
@@ -73,17 +73,17 @@ export const getChanges = itemOperation({
 			maximum: Math.min(pageSize.of(run, index), run.isTool ? MAX_AGENT_RECORDS : Infinity),
 		};
 		const source = {
-			table: JSON.stringify([run.client.origin, address.application ?? null, address.table]),
+			table: JSON.stringify([run.client.origin, handle.at.application ?? null, handle.at.table]),
 			selection: JSON.stringify(selectionValues(run)),
 		};
 		const toOutput = changeOutput(outputOf(run, index), query.fields);
-		const pages = new ChangePages(run.client, address, query, CURSOR_LIMITS);
+		const pages = new ChangePages(handle, query, CURSOR_LIMITS);
 		const given = cursor.of(run, index);
 		let state: ChangeState;
 		if (given === '') {
 			const start = startOf(run, index);
 			run.hintOnce(NO_CURSOR_HINTS[startFrom.of(run, index)]);
-			state = await startState(run.client, address, pages, options.overlapMs, start);
+			state = await startState(handle, pages, options.overlapMs, start);
 			if (start === 'now') return { changes: [], cursor: toCursor(state, source), hasMore: false };
 		} else state = withLabel(cursor, () => fromCursor(given, source));
 		const read = await readChanges(pages, state, options, () => true, CURSOR_LIMITS);

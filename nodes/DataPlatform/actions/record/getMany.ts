@@ -56,9 +56,8 @@ export const getMany = itemOperation({
 		const withLinked = await linkedReader(run, index);
 		const notes = { hasShifted: false };
 		const records: IDataObject[] = [];
-		const address = tableOf(run, index);
 		const toOutput = outputOf(run, index);
-		const pages = readRecords(run.client, address, query, maximum, notes, offset.of(run, index));
+		const pages = readRecords(tableOf(run, index), query, maximum, notes, offset.of(run, index));
 		for await (const page of pages) {
 			for (const record of await withLinked(page)) {
 				records.push(toOutput(record));

@@ -73,7 +73,7 @@ async function writeRows(
 	const { kind, mapping, range, writing, texts, form } = settings;
 	const { formulaGuard } = form;
 	const rejectsDuplicates = kind.duplicates === 'error' && kind.mode !== 'create';
-	const table = await run.definition(tableOf(run, index));
+	const table = await tableOf(run, index).definition();
 	const { links, planning, hasId, pipeline } = setUpWriting(run, index, table, writing, kind, {
 		...settings.policies,
 		mode: kind.mode,

@@ -13,7 +13,7 @@ import {
 	application,
 	itemRecordId,
 	table,
-	tableOf,
+	addressOf,
 	type TableParameter,
 } from '../../parameters/select/table';
 import { columnsToCreate } from '../../parameters/write/columns';
@@ -104,7 +104,7 @@ export async function itemsByTable(
 		.filter(({ name }) => isOneTable || !TABLE_PARAMETERS.includes(name))
 		.map(({ shown }) => shown);
 	const read = (index: number): Shared => {
-		const address = tableOf(run, index);
+		const address = addressOf(run, index);
 		const valueOf = (shown: ShownParameter) => {
 			const { name } = shown.property;
 			if (name === application.name || name === table.name) return address[name];

@@ -72,11 +72,10 @@ export const summarize = itemOperation({
 	concurrency: 4,
 	execute: async (run, index) => {
 		const wanted = aggregationsByField(summaries.of(run, index));
-		const address = tableOf(run, index);
 		const filter = await readFilter(run, index, [], namesAt(summaries, Object.keys(wanted)));
 		const { count, fields } = await withQueryHint(
 			{ filter },
-			async () => await summarizeRecords(run.client, address, filter, wanted),
+			async () => await summarizeRecords(tableOf(run, index), filter, wanted),
 		);
 		if (!simple.of(run, index)) return { count, fields: fields as IDataObject };
 		return { count, ...withPrefixes(fields as IDataObject) };

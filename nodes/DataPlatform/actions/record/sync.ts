@@ -67,7 +67,7 @@ async function prepareSync(
 	report: ItemResults,
 	writing: Writing,
 ): Promise<WriteFollowUp> {
-	const { source, address, table, settings, planning, pipeline, plan, rows, shape } = writing;
+	const { source, handle, table, settings, planning, pipeline, plan, rows, shape } = writing;
 	const keys = planning.matchOn === 'recordId' ? [] : keyFields(table, planning);
 	const options = await syncOptionsOf(run, source, table, keys, settings);
 	const nothing = { onOutcomes: () => {}, finish: async () => ({}) };
@@ -89,7 +89,7 @@ async function prepareSync(
 		);
 		return nothing;
 	}
-	const sync = new Sync({ client: run.client, at: address, table }, keys, pipeline, options);
+	const sync = new Sync(handle.with(table), keys, pipeline, options);
 	// A record that an item links to may belong to no item, such as one that a link created.
 	for (const id of await pipeline.linkedIds(doneRows)) sync.holds(id);
 	// Records that are matched by other fields are looked up by the rules for them.

@@ -3,7 +3,6 @@
  */
 import type { IDataObject } from 'n8n-workflow';
 
-import { forgetTable, keptTable } from '../../api/keptTables';
 import type { TableDefinition } from '../../api/types';
 import { afterFailure, KeptCounts, noCounts, notSentItem } from '../../bulk/outcome';
 import { importKeyOf } from '../../fields';
@@ -193,9 +192,9 @@ class ItemWriter {
 	 */
 	private async planWithKept(items: TableItems, kind: ItemWrites, settings: Task) {
 		const { run, extension } = this;
-		const address = tableOf(run, items.source);
+		const handle = tableOf(run, items.source);
 		const isFresh = extension !== undefined || kind.readValues !== undefined;
-		const table = isFresh ? undefined : keptTable(run.client, address);
+		const table = isFresh ? undefined : handle.kept;
 		if (!table) return undefined;
 		try {
 			const setup = this.setUp(items, withoutHeaders(table), kind, settings);
@@ -207,12 +206,12 @@ class ItemWriter {
 		} catch {
 			// The fresh definition decides.
 		}
-		forgetTable(run.client, address);
+		handle.forget();
 		return undefined;
 	}
 
 	private async planWithFresh(items: TableItems, kind: ItemWrites, settings: Task) {
-		const table = await this.run.definition(tableOf(this.run, items.source));
+		const table = await tableOf(this.run, items.source).definition();
 		return await this.planItems(items, this.setUp(items, table, kind, settings), kind);
 	}
 
@@ -271,7 +270,7 @@ class ItemWriter {
 
 	private async writeTable(writing: Writing, returnsStored: boolean) {
 		const { run, report, extension } = this;
-		const { address, pipeline, plan, rows, indexes, settings, shape } = writing;
+		const { handle, pipeline, plan, rows, indexes, settings, shape } = writing;
 		const finishing = await extension?.prepare(writing);
 		const isEmpty = rows.length === 0 && plan.problems.length === 0;
 		if (isEmpty) for (const index of indexes) report.done(index, []);
@@ -287,7 +286,7 @@ class ItemWriter {
 				run.progress.note(() => `${report.reached.done} of ${run.items.length} items are done`);
 				const result = toResult(outcomes, record, shape);
 				if (!Array.isArray(result)) {
-					forgetTable(run.client, address);
+					handle.forget();
 					if (settings.stopAtFailure) this.over ??= afterFailure();
 					report.failed(index, result);
 					return;

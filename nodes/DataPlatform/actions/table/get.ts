@@ -10,5 +10,5 @@ export const get = itemOperation({
 	description:
 		'Retrieve one table with its fields, their types, limits, choices and links, and its saved views',
 	fields: tableParameters,
-	execute: async (run, index) => tableOutput(await run.definition(tableOf(run, index))),
+	execute: async (run, index) => tableOutput(await tableOf(run, index).definition()),
 });

@@ -94,7 +94,7 @@ export async function lookUpMissing(
 	isGrowing: boolean,
 ) {
 	const rows = raw.map((value) => ({ [field.name]: value }));
-	await resolveTimeZone({ client, ...target }, rows);
+	await resolveTimeZone(target, rows);
 	const entries = raw
 		.map((value) => toSoughtValue(field, value))
 		.filter((entry): entry is SoughtValue => 'text' in entry);

@@ -4,18 +4,17 @@
  * this if it can take the filter with the deletion. Otherwise, the matches are read again for every
  * few records.
  *
- *     await deleteRecords(client, at, filter, { maximum: 100, … });
+ *     await deleteRecords(table, filter, { maximum: 100, … });
  *     // { matched: 3, deleted: 3, remaining: 0 }
  */
 import { paths } from '../../api/endpoints';
-import type { PlatformRecord, TableAddress } from '../../api/types';
+import type { PlatformRecord, TableAt } from '../../api/types';
 import { serviceErrorOrThrow, InputError, isForbidden, ServiceError } from '../../transport/errors';
 import { asPlainQuery } from '../../api/filterQuery';
 import { isEmptyFilter, requireRestrictive, type Group } from '../../api/filters';
 import { countRecords } from '../../api/aggregates';
 import { readPage } from '../../api/pages';
 import { readRecords } from '../../api/readRecords';
-import type { ApiClient } from '../../transport/client';
 import { NO_BULK_NOTICE } from '../send/single';
 import { Remover } from './recordRemover';
 import { LABELS } from '../../labels';
@@ -59,8 +58,7 @@ const plural = (count: number) => (count === 1 ? '1 record' : `${count} records`
  * @throws {ServiceError} whose message says how many were deleted
  */
 async function deleteOneByOne(
-	client: ApiClient,
-	at: TableAddress,
+	table: TableAt,
 	filter: Group,
 	matched: number,
 	attempt: number,
@@ -73,7 +71,7 @@ async function deleteOneByOne(
 			cause,
 		);
 	};
-	const remover = new Remover(client, at);
+	const remover = new Remover(table);
 	const tried = new Set<string>();
 	const reading = { filter, sort: 'created,id' };
 	let deleted = 0;
@@ -82,7 +80,7 @@ async function deleteOneByOne(
 	const gone = new Map<string, ServiceError>();
 	while (tried.size < matched) {
 		const limit = Math.min(remover.recheckEvery, matched - tried.size);
-		const page: PlatformRecord[] = await readPage(client, at, reading, { limit, skip: 0 }).catch(
+		const page: PlatformRecord[] = await readPage(table, reading, { limit, skip: 0 }).catch(
 			(error: ServiceError) => {
 				throw withCount(error, deleted);
 			},
@@ -103,14 +101,14 @@ async function deleteOneByOne(
 		if (failure) throw withCount(failure, deleted);
 		if (tried.size === before) break;
 	}
-	const remaining = await countRecords(client, at, filter).catch((error: ServiceError) => {
+	const remaining = await countRecords(table, filter).catch((error: ServiceError) => {
 		throw new ServiceError(
 			`The platform confirmed the deletion of ${deleted} of ${plural(matched)}, but counting the rest failed: ${error.message}`,
 			{ ...error, delivery: 'ambiguous' },
 		);
 	});
 	if (remaining > 0 && gone.size > 0) {
-		const now = await matchingIds(client, at, filter, Infinity).catch((error: ServiceError) => {
+		const now = await matchingIds(table, filter, Infinity).catch((error: ServiceError) => {
 			throw withCount(error, deleted);
 		});
 		for (const [id, error] of gone) if (now.has(id)) throw withCount(error, deleted);
@@ -118,14 +116,9 @@ async function deleteOneByOne(
 	return { matched, deleted, remaining };
 }
 
-async function matchingIds(
-	client: ApiClient,
-	at: TableAddress,
-	filter: Group,
-	limit: number,
-): Promise<Set<string>> {
+async function matchingIds(table: TableAt, filter: Group, limit: number): Promise<Set<string>> {
 	const ids = new Set<string>();
-	for await (const page of readRecords(client, at, { filter, untilEmpty: true }, limit)) {
+	for await (const page of readRecords(table, { filter, untilEmpty: true }, limit)) {
 		for (const { id } of page) ids.add(id);
 	}
 	return ids;
@@ -137,20 +130,18 @@ async function matchingIds(
  * is among the newest changes of the table, and does not count as deleted.
  */
 async function deleteByQuery(
-	client: ApiClient,
-	at: TableAddress,
+	table: TableAt,
 	filter: Group,
 	query: string,
 	counted: number,
 	oneByOne: () => Promise<Deletion>,
 ): Promise<Deletion> {
-	const before =
-		counted > MAX_COMPARED ? undefined : await matchingIds(client, at, filter, counted);
+	const before = counted > MAX_COMPARED ? undefined : await matchingIds(table, filter, counted);
 	const matched = before?.size ?? counted;
 	if (matched === 0) return { matched, deleted: 0, remaining: 0 };
-	const result = await client.tryRequest({
+	const result = await table.client.tryRequest({
 		method: 'DELETE',
-		path: paths.bulk(at),
+		path: paths.bulk(table.at),
 		query: { limit: matched, filter: query },
 		retryMode: 'notIdempotent',
 		bodyRequirement: 'nothing',
@@ -158,11 +149,11 @@ async function deleteByQuery(
 	const isFailure = result instanceof ServiceError;
 	// The right to bulk requests may be one of its own.
 	if (isFailure && isForbidden(result)) {
-		client.notices.add(NO_BULK_NOTICE);
+		table.client.notices.add(NO_BULK_NOTICE);
 		return await oneByOne();
 	}
 	if (isFailure && result.delivery !== 'ambiguous') throw result;
-	const left = await countAfter(client, at, filter, matched, before).catch(serviceErrorOrThrow);
+	const left = await countAfter(table, filter, matched, before).catch(serviceErrorOrThrow);
 	if (left instanceof ServiceError) {
 		throw new ServiceError(
 			isFailure
@@ -189,20 +180,19 @@ async function deleteByQuery(
  * changed since.
  */
 async function countAfter(
-	client: ApiClient,
-	at: TableAddress,
+	table: TableAt,
 	filter: Group,
 	matched: number,
 	before: ReadonlySet<string> | undefined,
 ) {
-	const remaining = await countRecords(client, at, filter);
+	const remaining = await countRecords(table, filter);
 	if (!before) return { remaining, survivors: Math.min(remaining, matched), changed: 0 };
-	const now = remaining > 0 ? await matchingIds(client, at, filter, Infinity) : new Set<string>();
+	const now = remaining > 0 ? await matchingIds(table, filter, Infinity) : new Set<string>();
 	const isKept = (id: string) => before.has(id) && !now.has(id);
 	// Without a filter, nothing can stop matching.
 	const newest = isEmptyFilter(filter)
 		? []
-		: await readPage(client, at, { sort: 'modified(desc),id' }, { limit: CHANGES_READ, skip: 0 });
+		: await readPage(table, { sort: 'modified(desc),id' }, { limit: CHANGES_READ, skip: 0 });
 	return {
 		remaining: now.size,
 		survivors: [...now].filter((id) => before.has(id)).length,
@@ -218,8 +208,7 @@ async function countAfter(
  * @throws {ServiceError} whose message says how many are known to be deleted
  */
 export async function deleteMany(
-	client: ApiClient,
-	at: TableAddress,
+	table: TableAt,
 	filter: Group,
 	{ maximum, allowAll, dryRun, attempt = 1 }: DeleteManyOptions,
 ): Promise<Deletion> {
@@ -229,7 +218,7 @@ export async function deleteMany(
 			hint: `Add a condition. To delete every record of the table, set '${LABELS.filterMode}' to 'None' and turn on '${LABELS.allowAll}'.`,
 		});
 	}
-	const matched = await countRecords(client, at, filter);
+	const matched = await countRecords(table, filter);
 	if (matched > maximum) {
 		throw new InputError(
 			`Nothing was deleted: ${plural(matched)} match, more than the maximum of ${maximum}`,
@@ -238,7 +227,7 @@ export async function deleteMany(
 	}
 	if (matched === 0 || dryRun) return { matched, deleted: 0, remaining: matched };
 	const query = asPlainQuery(filter);
-	const oneByOne = async () => await deleteOneByOne(client, at, filter, matched, attempt);
+	const oneByOne = async () => await deleteOneByOne(table, filter, matched, attempt);
 	if (query === undefined) return await oneByOne();
-	return await deleteByQuery(client, at, filter, query, matched, oneByOne);
+	return await deleteByQuery(table, filter, query, matched, oneByOne);
 }

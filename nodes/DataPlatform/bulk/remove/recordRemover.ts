@@ -1,7 +1,6 @@
 /** Deletes records one by one, as many at a time as the platform takes; outcomes of those that stay. */
 import { tryDeleteRecord } from '../../api/records';
-import type { PlatformRecord, TableAddress } from '../../api/types';
-import type { ApiClient } from '../../transport/client';
+import type { PlatformRecord, TableAt } from '../../api/types';
 import { forEachConcurrent } from '../../transport/concurrency';
 import type { ServiceError } from '../../transport/errors';
 import { RequestLimit } from '../send/congestion';
@@ -17,8 +16,7 @@ export class Remover {
 	private hasTried = false;
 
 	constructor(
-		private readonly client: ApiClient,
-		private readonly at: TableAddress,
+		private readonly table: TableAt,
 		private readonly requests = new RequestLimit(),
 	) {}
 
@@ -36,11 +34,11 @@ export class Remover {
 		isStopped: () => boolean,
 		onDone: (record: T, failure: ServiceError | undefined) => Promise<void> | void,
 	): Promise<void> {
-		const { client, at, requests } = this;
+		const { table, requests } = this;
 		const remove = async (record: T) => {
 			if (isStopped()) return;
 			const onFailure = (failure: ServiceError) => requests.failed(failure);
-			const failure = await tryDeleteRecord(client, at, record.id, onFailure);
+			const failure = await tryDeleteRecord(table, record.id, onFailure);
 			if (failure) requests.failed(failure);
 			else requests.confirmed();
 			await onDone(record, failure);

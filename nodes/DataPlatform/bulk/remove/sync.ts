@@ -85,7 +85,7 @@ export class Sync {
 		private readonly options: SyncOptions,
 	) {
 		this.input = new InputRecords(keys);
-		this.remover = new Remover(target.client, target.at, pipeline.requests);
+		this.remover = new Remover(target, pipeline.requests);
 	}
 
 	get missingCount(): number {
@@ -146,26 +146,25 @@ export class Sync {
 	 * @throws {ServiceError} if the platform lists fewer than it counts
 	 */
 	private async readScope(writing: Entry[]): Promise<KeyedRecord[]> {
-		const { client, at } = this.target;
-		const { options } = this;
+		const { options, target } = this;
 		const set = options.removal === 'delete' ? {} : options.removal.set;
 		const names = new Set([...this.keys.map(({ name }) => name), ...Object.keys(set)]);
 		const compared = this.keys.length > 0 ? writing : [];
 		for (const { fields } of compared) for (const name of Object.keys(fields)) names.add(name);
-		const any = this.target.table.fields.find(holdsData);
+		const any = target.table.fields.find(holdsData);
 		// If no field were named, all would be loaded.
 		if (names.size === 0 && any) names.add(any.name);
 		const query = { filter: options.scope, fields: [...names] };
 		const pause = createPause();
 		for (let attempt = 1; ; attempt += 1) {
-			const counting = countRecords(client, at, options.scope);
+			const counting = countRecords(target, options.scope);
 			const found: KeyedRecord[] = [];
-			for await (const page of readRecords(client, at, query, counting)) {
+			for await (const page of readRecords(target, query, counting)) {
 				await pause();
 				for (const record of page) found.push(this.keyed(record));
 			}
 			if (found.length >= (await counting)) return found;
-			const left = await countRecords(client, at, options.scope);
+			const left = await countRecords(target, options.scope);
 			if (found.length >= left) return found;
 			// The first record of a scope may have been added after the list was read.
 			if (attempt === 2) throw incompleteList(left, found.length);
@@ -278,19 +277,13 @@ export class Sync {
 
 	/** The records that still match, as they are now. */
 	private async recheck(chunk: PlatformRecord[]): Promise<Map<string, KeyedRecord>> {
-		const { client, at } = this.target;
-		const { keys } = this;
+		const { keys, target } = this;
 		const { scope } = this.options;
 		const current = new Map<string, KeyedRecord>();
 		const known = chunk.flatMap(({ fields }) => recordKey(keys, fields) ?? []);
 		for (const filter of oneOfKeys(keys, known)) {
 			const both: Group = { filter: [...scoped(scope), filter], filterOperator: 'and' };
-			for await (const page of readRecords(
-				client,
-				at,
-				{ filter: both, untilEmpty: true },
-				Infinity,
-			)) {
+			for await (const page of readRecords(target, { filter: both, untilEmpty: true }, Infinity)) {
 				for (const record of page) current.set(record.id, this.keyed(record));
 				if (chunk.every(({ id }) => current.has(id))) break;
 			}
@@ -298,8 +291,8 @@ export class Sync {
 		// A record without a key to filter by still matches if nobody changed it.
 		const others = chunk.filter(({ fields }) => !recordKey(keys, fields));
 		const read = await lookUpByIds(
-			client,
-			at,
+			target.client,
+			target.at,
 			others.map(({ id }) => id),
 		);
 		for (const record of others) {
@@ -338,8 +331,8 @@ export class Sync {
 
 	/** Whether another writer had already deleted a record. */
 	private async isGone({ id }: PlatformRecord, { status }: ServiceError): Promise<boolean> {
-		const { client, at } = this.target;
-		return status === 404 && (await findRecord(client, at, id).catch(serviceErrorOrThrow)) === null;
+		if (status !== 404) return false;
+		return (await findRecord(this.target, id).catch(serviceErrorOrThrow)) === null;
 	}
 
 	private async setFields(

@@ -97,7 +97,7 @@ class KeyReader {
 		let count = 0;
 		// One more in the same page shows if two records share an import key.
 		const limit = isImportKey(this.fields) && most < MAX_PAGE_SIZE ? most + 1 : most;
-		for await (const page of readRecords(client, at, { filter, fields: names }, limit)) {
+		for await (const page of readRecords({ client, at }, { filter, fields: names }, limit)) {
 			count += page.length;
 			for (const record of page) this.take(record);
 			if (texts && open().length === 0) break;
@@ -176,7 +176,7 @@ export async function lookUpByIds(
 ): Promise<Map<string, PlatformRecord | null>> {
 	const found = new Map<string, PlatformRecord | null>();
 	await forEachConcurrent(ids, PARALLEL_READS, async (id) => {
-		found.set(id, await findRecord(client, at, id));
+		found.set(id, await findRecord({ client, at }, id));
 	});
 	return found;
 }

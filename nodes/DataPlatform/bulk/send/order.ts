@@ -79,7 +79,7 @@ async function readListed(
 	const records: PlatformRecord[] = [];
 	try {
 		for (const filter of oneOf('id', ids)) {
-			const pages = readRecords(client, at, { filter, fields: names }, ids.size);
+			const pages = readRecords({ client, at }, { filter, fields: names }, ids.size);
 			for await (const page of pages) records.push(...page.filter(({ id }) => ids.has(id)));
 		}
 	} catch (error) {

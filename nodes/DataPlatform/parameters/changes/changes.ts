@@ -4,13 +4,12 @@
 import type { IDataObject } from 'n8n-workflow';
 
 import { readLatestChange } from '../../api/pages';
-import type { TableAddress } from '../../api/types';
+import type { TableAt } from '../../api/types';
 import { startFromNow, type ChangePages } from '../../changes/reader';
 import { startFromTime, type Change, type ChangeState } from '../../changes/tracker';
 import type { NameOf, ParameterReader } from '../../parameterKinds/parameter';
 import { choice, date, number, wholeNumber } from '../../parameterKinds/kinds';
 import type { RecordOutput } from '../../input/recordOutput';
-import type { ApiClient } from '../../transport/client';
 import { getOwn } from '../../transport/json';
 import { filterParameters, type FilterParameter } from '../select/filter';
 import { savedView } from '../select/reading';
@@ -173,15 +172,14 @@ export const selectionValues = (reader: ParameterReader<SelectionParameter>): un
 
 /** The state at the start of watching. @throws {ServiceError} */
 export async function startState(
-	client: ApiClient,
-	address: TableAddress,
+	table: TableAt,
 	pages: ChangePages,
 	overlapMs: number,
 	start: 'now' | 'beginning' | number,
 ): Promise<ChangeState> {
 	if (start === 'beginning') return { emitted: {} };
 	if (typeof start === 'number') return startFromTime(start);
-	return await startFromNow(pages, await readLatestChange(client, address), overlapMs);
+	return await startFromNow(pages, await readLatestChange(table), overlapMs);
 }
 
 /** @param outputFields the fields in the output; all if empty */

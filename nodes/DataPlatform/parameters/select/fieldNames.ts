@@ -3,10 +3,9 @@
  * does not know: a misspelt filter would then select every record, or delete it.
  */
 import { isGroup, type Group } from '../../api/filters';
-import type { ReadDefinition } from '../../api/keptTables';
-import type { FieldDefinition, TableAddress, TableDefinition } from '../../api/types';
+import type { ReadDefinition } from '../../api/table';
+import type { DefinedTable, FieldDefinition, TableDefinition } from '../../api/types';
 import { holdsData } from '../../fields';
-import type { ApiClient } from '../../transport/client';
 import { didYouMean } from '../../transport/closestName';
 import { InputError, serviceErrorOrThrow, ServiceError } from '../../transport/errors';
 import { nameList } from '../../transport/messageText';
@@ -62,9 +61,8 @@ function linkIn(
 
 /** How names are checked. */
 export interface NameCheck {
-	client: ApiClient;
-	/** Reads the definition of a linked table. */
-	definition: ReadDefinition;
+	/** Reads the definition of a linked table; as it is now if not set. */
+	definition?: ReadDefinition;
 	/** Called with names that can't be checked, and why. It may throw. */
 	unchecked: (names: FieldName[], reason: InputError | ServiceError) => void;
 }
@@ -73,30 +71,25 @@ export interface NameCheck {
  * Checks names, also in linked tables: unless a definition is kept, that takes a request for each of
  * these.
  *
- * @param at the address of the table
+ * @param of the table
  * @throws {InputError} that names the first field that does not exist
  */
 export async function checkNames(
 	check: NameCheck,
-	at: TableAddress,
+	of: DefinedTable,
 	names: FieldName[],
-	table: TableDefinition,
 	what?: string,
 ): Promise<void> {
-	const { client, definition } = check;
 	for (const name of names) {
-		const [field, rest = ''] = linkIn(name, table, what) ?? [];
+		const [field, rest = ''] = linkIn(name, of.table, what) ?? [];
 		if (!field || SYSTEM_NAMES.includes(rest)) continue;
 		const { linkTableId, filterableFields = [] } = field.metadata;
 		if (linkTableId === undefined && filterableFields.includes(rest)) continue;
-		const linked = await linkedTable(client, definition, at, field).catch((error: unknown) =>
+		const linked = await linkedTable(of, field, check.definition).catch((error: unknown) =>
 			error instanceof InputError ? error : serviceErrorOrThrow(error),
 		);
 		if (linked instanceof Error) check.unchecked([name], linked);
-		else {
-			const inLinked = [{ ...name, name: rest }];
-			await checkNames(check, linked.at, inLinked, linked.table, 'the linked table');
-		}
+		else await checkNames(check, linked, [{ ...name, name: rest }], 'the linked table');
 	}
 }
 

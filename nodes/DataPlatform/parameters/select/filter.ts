@@ -10,8 +10,7 @@ import {
 	type Group,
 } from '../../api/filters';
 import { parseCondition, parseTree } from '../../api/filterTree';
-import { keptTable } from '../../api/keptTables';
-import type { TableAddress, TableDefinition } from '../../api/types';
+import type { DefinedTable, TableDefinition } from '../../api/types';
 import type { Entry, NameOf, ParameterReader } from '../../parameterKinds/parameter';
 import { anyValue, choice, list } from '../../parameterKinds/kinds';
 import { emptyValue } from '../../parameterKinds/requireValue';
@@ -303,10 +302,7 @@ export function timesInUtc(filter: Group, table?: TableDefinition): Group {
 }
 
 /** The same, with the application's time zone if a time needs it. @throws {InputError} */
-export async function checkedFilter(
-	target: Parameters<typeof resolveTimeZone>[0],
-	filter: Group,
-): Promise<Group> {
+export async function checkedFilter(target: DefinedTable, filter: Group): Promise<Group> {
 	requireChoices(filter, target.table);
 	const rows = conditionsOf(filter).flatMap((condition) =>
 		valuesOf(condition).map((text) => !DAY.test(text) && { [condition.field]: text }),
@@ -329,19 +325,18 @@ export async function readFilter(
 	sorted: FieldName[] = [],
 	fields: FieldName[] = [],
 ): Promise<Group> {
-	const { client } = run;
 	const filter = filterOf(run, index);
 	const selecting = [...namesIn(filter), ...sorted];
 	const names = [...selecting, ...fields];
-	const address = tableOf(run, index);
-	const isAsked = selecting.length > 0 || (fields.length > 0 && keptTable(client, address));
+	const handle = tableOf(run, index);
+	const isAsked = selecting.length > 0 || (fields.length > 0 && handle.kept);
 	if (!isAsked) return filter;
 	const unchecked: NameCheck['unchecked'] = (...about) =>
-		client.notices.add(uncheckedNotice(...about));
-	const checked = await run
-		.checkWithKept(address, async (table, definition) => {
-			await checkNames({ client, definition, unchecked }, address, names, table);
-			return await checkedFilter({ client, at: address, table }, filter);
+		run.client.notices.add(uncheckedNotice(...about));
+	const checked = await handle
+		.checkWithKept(async (table, definition) => {
+			await checkNames({ definition, unchecked }, handle.with(table), names);
+			return await checkedFilter(handle.with(table), filter);
 		})
 		.catch(serviceErrorOrThrow);
 	if (!(checked instanceof ServiceError)) return checked;
@@ -354,17 +349,9 @@ export async function readFilter(
  *
  * @throws {InputError} if a field does not exist, or it can't be checked
  */
-export async function checkedToRemove(
-	run: RunContext<never>,
-	address: TableAddress,
-	filter: Group,
-	table: TableDefinition,
-): Promise<Group> {
-	const { client } = run;
-	const definition = async (linked: TableAddress) => await run.definition(linked);
-	const check = { client, definition, unchecked: refuseUnchecked };
-	await checkNames(check, address, namesIn(filter), table);
-	return await checkedFilter({ client, at: address, table }, filter);
+export async function checkedToRemove(of: DefinedTable, filter: Group): Promise<Group> {
+	await checkNames({ unchecked: refuseUnchecked }, of, namesIn(filter));
+	return await checkedFilter(of, filter);
 }
 
 const STRUCTURE_HINT =
@@ -383,17 +370,17 @@ export async function readRemovalFilter(
 	const filter = filterOf(run, index);
 	if (filter.filter.length === 0) return filter;
 	requireRestrictive(filter);
-	const address = tableOf(run, index);
-	const table = await run.definition(address).catch((error: unknown) => {
+	const handle = tableOf(run, index);
+	const table = await handle.definition().catch((error: unknown) => {
 		const { message, ...rest } = serviceErrorOrThrow(error);
 		if (rest.status !== 403) throw error;
 		throw new ServiceError(
 			`Nothing was deleted: the fields of the filter can't be checked. ${message}`,
 			{
 				...rest,
-				hint: address.application === undefined ? rest.hint : STRUCTURE_HINT,
+				hint: handle.at.application === undefined ? rest.hint : STRUCTURE_HINT,
 			},
 		);
 	});
-	return await checkedToRemove(run, address, filter, table);
+	return await checkedToRemove(handle.with(table), filter);
 }

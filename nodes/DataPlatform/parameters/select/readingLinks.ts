@@ -6,7 +6,8 @@ import { MAX_PAGE_SIZE } from '../../api/endpoints';
 import { idKey } from '../../api/idSet';
 import type { LinkedTo } from '../../api/pages';
 import { learnLinks } from '../../api/learnLinks';
-import type { PlatformRecord, TableAddress } from '../../api/types';
+import { tableAt } from '../../api/table';
+import type { PlatformRecord } from '../../api/types';
 import {
 	LinkedRecords,
 	MAX_LINK_REQUESTS,
@@ -74,7 +75,8 @@ export async function linkedToOf(
 	const id = idKey(requiredRecord.in(entry, linkedTo));
 	const [, table = '', field = ''] = /^([^.]+)\.(.+)$/.exec(path) ?? [];
 	if (table === '') throw wrong(`'${path}' is no table and link field, such as deals.people`);
-	const source = await run.definition({ application: chosenApplication(run, index), table });
+	const from = tableAt(run.client, { application: chosenApplication(run, index), table });
+	const source = await from.definition();
 	if (source.fields.some((link) => isLink(link) && link.name === field)) {
 		return { id, tableId: source.id, field };
 	}
@@ -140,16 +142,15 @@ export async function inclusionsOf(
 ): Promise<Inclusion[]> {
 	const entries = linkedRecords.of(run, index);
 	if (entries.length === 0) return [];
-	const address = tableOf(run, index);
-	const table = await run.definition(address);
+	const linking = tableOf(run, index);
+	const table = await linking.definition();
 	const inclusions: Inclusion[] = [];
 	for (const [field, entry] of entriesByLink(entries, table, linkedRecords)) {
 		const takesFields = include.in(entry, linkedRecords) === 'fields';
-		await learnLinks(run.client, address, table.fields);
+		await learnLinks(linking, table.fields);
 		// No record has a value.
 		if (field.metadata.multiple === undefined) continue;
-		const definition = async (linked: TableAddress) => await run.definition(linked);
-		const target = await linkedTable(run.client, definition, address, field);
+		const target = await linkedTable(linking, field);
 		inclusions.push({
 			field,
 			tableId: table.id,
@@ -186,7 +187,7 @@ export function warnAboutOmissions(run: RunContext<never>, linked: LinkedRecords
  */
 export async function linkedReader(run: RunContext<LinkedParameter>, index: number) {
 	const inclusions = await inclusionsOf(run, index);
-	const linked = run.once('linked records', () => new LinkedRecords(run.client));
+	const linked = run.once('linked records', () => new LinkedRecords());
 	return async (records: PlatformRecord[]): Promise<PlatformRecord[]> => {
 		if (inclusions.length === 0) return records;
 		const whole = await linked.include(records, inclusions);

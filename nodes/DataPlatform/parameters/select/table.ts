@@ -4,10 +4,12 @@
 import type { INodePropertyTypeOptions } from 'n8n-workflow';
 
 import { idKey } from '../../api/idSet';
+import { tableAt, type Table } from '../../api/table';
 import type { TableAddress } from '../../api/types';
 import type { NameOf, ParameterReader } from '../../parameterKinds/parameter';
 import { custom, names, text } from '../../parameterKinds/kinds';
 import { requireText } from '../../parameterKinds/requireValue';
+import type { RunContext } from '../../run/run';
 import { LABELS } from '../../labels';
 
 /** The platform's pages and its API name the same things in other words. */
@@ -183,16 +185,23 @@ export const chosenApplication = (
 ): string | undefined => application.of(reader, index) || undefined;
 
 /** @throws {InputError} if no table is chosen */
-export const tableOf = (reader: ParameterReader<TableParameter>, index: number): TableAddress => ({
+export const addressOf = (
+	reader: ParameterReader<TableParameter>,
+	index: number,
+): TableAddress => ({
 	application: chosenApplication(reader, index),
 	table: table.of(reader, index),
 });
+
+/** The table of an item. @throws {InputError} if none is chosen */
+export const tableOf = (run: RunContext<TableParameter>, index: number): Table =>
+	tableAt(run.client, addressOf(run, index));
 
 /** Identifies the record of an item among all records. @throws {InputError} */
 export const recordKeyOf = (
 	reader: ParameterReader<TableParameter | 'recordId'>,
 	index: number,
 ): string => {
-	const address = tableOf(reader, index);
+	const address = addressOf(reader, index);
 	return JSON.stringify([address.application, address.table, idKey(recordId.of(reader, index))]);
 };

@@ -138,7 +138,7 @@ async function valuesToSet(
 	if (entries.length === 0) {
 		throw wrong(`${fieldsToSet} names no field`, 'Add a field and the value to set.');
 	}
-	const target = { client: run.client, at: tableOf(run, index), table };
+	const target = tableOf(run, index).with(table);
 	const isClearing = emptyValues.of(run, index) === 'clear';
 	const set = new Map<string, FieldValues[string]>();
 	for (const entry of entries) {
@@ -196,7 +196,7 @@ async function scopeOf(
 ): Promise<Group> {
 	const filter = filterOf(run, index);
 	requireRestrictive(filter);
-	const checked = await checkedToRemove(run, tableOf(run, index), filter, table);
+	const checked = await checkedToRemove(tableOf(run, index).with(table), filter);
 	if (!isEmptyFilter(filter) || filterMode.of(run, index) === 'none') return checked;
 	throw wrong(
 		'the filter has no condition',

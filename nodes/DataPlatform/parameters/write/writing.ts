@@ -1,7 +1,8 @@
 /**
  * The options of operations that write many records, and how they set up writing.
  */
-import type { TableAddress, TableDefinition } from '../../api/types';
+import type { Table } from '../../api/table';
+import type { TableDefinition } from '../../api/types';
 import type { LinkResolver } from '../../bulk/links/linkResolver';
 import { WritePipeline } from '../../bulk/pipeline';
 import type { Matching, MatchRules, Task } from '../../bulk/writeTask';
@@ -281,7 +282,7 @@ export type WriteParameter =
 
 /** A table that is about to be written. */
 export interface WriteSetup {
-	address: TableAddress;
+	handle: Table;
 	table: TableDefinition;
 	links: LinkResolver;
 	planning: PlanOptions;
@@ -305,8 +306,8 @@ export function setUpWriting(
 	{ mode, matching: matchingIn }: WriteKind,
 	unmatched: PlanOptions,
 ): WriteSetup {
-	const address = tableOf(run, index);
-	const links = linkResolver(run, address);
+	const handle = tableOf(run, index);
+	const links = linkResolver(run, handle);
 	const table = withImportKey(defined, settings.importKey);
 	const matching = matchingIn?.(table, settings.importKey);
 	const mayBeEmpty = matching && matching.ifMissing !== 'create';
@@ -318,7 +319,7 @@ export function setUpWriting(
 		matching,
 		provesKey: table !== defined && mode === 'upsert' && !matching && !settings.dryRun,
 	};
-	const pipeline = new WritePipeline({ client: run.client, at: address, table }, links, options);
+	const pipeline = new WritePipeline(handle.with(table), links, options);
 	const hasId = matching ? matching.on === 'recordId' : mode === 'update' || mode === 'replace';
 	// The platform checks all that is sent, and nothing else is read or left out.
 	const isCheckedByPlatform =
@@ -328,5 +329,5 @@ export function setUpWriting(
 		!settings.dryRun &&
 		unmatched.unknownFields === 'error' &&
 		options.linkRules.size === 0;
-	return { address, table, links, planning, hasId, pipeline, isCheckedByPlatform };
+	return { handle, table, links, planning, hasId, pipeline, isCheckedByPlatform };
 }

@@ -2,15 +2,14 @@
  * Parameters for writing links: what the values of link fields are, and the tables that links point
  * to.
  */
-import { addressKey } from '../../api/endpoints';
 import { learnLinks } from '../../api/learnLinks';
-import type { FieldDefinition, TableAddress, TableDefinition } from '../../api/types';
+import { tableAt, type ReadDefinition, type Table } from '../../api/table';
+import type { FieldDefinition, TableAt, TableDefinition } from '../../api/types';
 import type { LinkTarget } from '../../api/linkedRecords';
 import { LinkResolver } from '../../bulk/links/linkResolver';
 import type { Entry, NameOf, Parameter, ParameterReader } from '../../parameterKinds/parameter';
 import { choice, list } from '../../parameterKinds/kinds';
 import type { RunContext } from '../../run/run';
-import type { ApiClient } from '../../transport/client';
 import { InputError, ServiceError } from '../../transport/errors';
 import { fieldPart, tableChoice } from '../select/table';
 import { emptyValues } from './columns';
@@ -144,17 +143,17 @@ export function linkRules(
 /**
  * The table that a link field points to, usually one of the same application.
  *
- * @param at the table that has the field
+ * @param of the table that has the field
+ * @param definition reads that of the linked table; as it is now if not set
  * @throws {InputError} if neither its definition nor a stored value shows it
  * @throws {ServiceError}
  */
 export async function linkedTable(
-	client: ApiClient,
-	definition: (address: TableAddress) => Promise<TableDefinition>,
-	at: TableAddress,
+	of: TableAt,
 	field: FieldDefinition,
+	definition: ReadDefinition = async (target) => await target.definition(),
 ): Promise<LinkTarget> {
-	if (field.metadata.linkTableId === undefined) await learnLinks(client, at, [field]);
+	if (field.metadata.linkTableId === undefined) await learnLinks(of, [field]);
 	const { linkTableId, linkApplication } = field.metadata;
 	if (linkTableId === undefined) {
 		throw new InputError(
@@ -162,24 +161,26 @@ export async function linkedTable(
 			{ field: field.name, hint: 'Give record IDs, or leave the field out.' },
 		);
 	}
-	const application = linkApplication ?? at.application;
-	const address = { application, table: linkTableId };
-	const elsewhere = { table: linkTableId };
-	const ifElsewhere = async (error: unknown): Promise<LinkTarget> => {
+	const application = linkApplication ?? of.at.application;
+	const target = tableAt(of.client, { application, table: linkTableId });
+	const table = await definition(target).catch((error: unknown) => {
 		const isElsewhere = error instanceof ServiceError && error.status === 404;
 		if (!isElsewhere || application === undefined) throw error;
-		return { at: elsewhere, table: await definition(elsewhere) };
-	};
-	return await definition(address).then((table) => ({ at: address, table }), ifElsewhere);
+		return undefined;
+	});
+	if (table) return target.with(table);
+	const elsewhere = tableAt(of.client, { table: linkTableId });
+	return elsewhere.with(await definition(elsewhere));
 }
 
 /** Resolves the links of a table. Keeps what it looked up for the rest of the run. */
-export const linkResolver = (run: RunContext<never>, address: TableAddress): LinkResolver =>
-	run.once(`links ${addressKey(address)}`, () => {
-		const definition = async (linked: TableAddress) => await run.definition(linked);
-		return new LinkResolver(
-			run.client,
-			async (field) => await linkedTable(run.client, definition, address, field),
-			async (fields) => await learnLinks(run.client, address, fields),
-		);
-	});
+export const linkResolver = (run: RunContext<never>, table: Table): LinkResolver =>
+	run.once(
+		`links ${table.key}`,
+		() =>
+			new LinkResolver(
+				table.client,
+				async (field) => await linkedTable(table, field),
+				async (fields) => await learnLinks(table, fields),
+			),
+	);

@@ -63,8 +63,9 @@ interface Setup {
 function setUp(setup: Setup = {}) {
 	const { rule = byName, rules, target = {}, targetOf, table = people, respond } = setup;
 	const stub = new StubTables({ companies: stored, people: {} });
-	const linked = { at: { table: 'companies' }, table: { ...companies, ...target } };
-	const resolver = new LinkResolver(stub.client(respond), targetOf ?? (async () => linked));
+	const client = stub.client(respond);
+	const linked = { client, at: { table: 'companies' }, table: { ...companies, ...target } };
+	const resolver = new LinkResolver(client, targetOf ?? (async () => linked));
 	const of = new Map(Object.entries(rules ?? Object.fromEntries(table.fields.map(({ name }) => [name, rule]))));
 	const resolve = async (values: unknown[], createsRows?: boolean) =>
 		await resolver.resolve(
@@ -432,7 +433,9 @@ describe('creating what is missing', () => {
 
 	test('records of two tables with the same name stand apart', async () => {
 		const stub = new StubTables({ companies: {}, brands: {} });
-		const resolver = new LinkResolver(stub.client(), async ({ name }) => ({
+		const client = stub.client();
+		const resolver = new LinkResolver(client, async ({ name }) => ({
+			client,
 			at: { table: name === 'company' ? 'companies' : 'brands' },
 			table: { ...companies, id: name },
 		}));

@@ -55,7 +55,7 @@ interface Setup extends Partial<DeleteManyOptions> {
 async function run({ filter = plain, ids = ['a', 'b', 'c'], on, ...options }: Setup = {}) {
 	const table: Matching = { ids: [...ids], changed: [], on };
 	const { connection, sent } = fakePlatform((request, count) => serve(table, request, count), { retryBudgetMs: 0 });
-	const result = await deleteMany(connection, { table: 'people' }, filter, {
+	const result = await deleteMany({ client: connection, at: { table: 'people' } }, filter, {
 		maximum: 100_000,
 		allowAll: false,
 		dryRun: false,

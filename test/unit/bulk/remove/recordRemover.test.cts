@@ -23,7 +23,7 @@ test.each<[parallelRequests: number, troubles: number, successes: number, record
 		for (let count = 0; count < troubles; count++) requests.failed(busy);
 		for (let count = 0; count < successes; count++) requests.confirmed();
 		const { connection } = fakePlatform(() => httpResponse(204, ''));
-		expect(new Remover(connection, at, requests).recheckEvery).toBe(records);
+		expect(new Remover({ client: connection, at }, requests).recheckEvery).toBe(records);
 	},
 );
 
@@ -31,7 +31,7 @@ test('deletions and writes learn from each other', async () => {
 	const congestion = new CongestionControl({ batchSize: 0, batchBytes: 1e6, parallelRequests: 0, isOrdered: false });
 	const { connection } = fakePlatform(() => httpResponse(503, {}), { retryBudgetMs: 0 });
 	const failures: string[] = [];
-	await new Remover(connection, at, congestion.requests).removeEach(
+	await new Remover({ client: connection, at }, congestion.requests).removeEach(
 		many(5),
 		() => failures.length > 0,
 		({ id }) => void failures.push(id),
@@ -54,7 +54,7 @@ test('the first record goes alone, and what it took makes fewer go at a time', a
 		},
 		{ retryBudgetMs: 60_000 },
 	);
-	const remover = new Remover(connection, at, requests);
+	const remover = new Remover({ client: connection, at }, requests);
 	for (const count of [0, 30]) {
 		await remover.removeEach(
 			many(count),

@@ -3,7 +3,7 @@ import { Readable } from 'node:stream';
 import type { IDataObject, INodeParameters } from 'n8n-workflow';
 
 import { clientSettings, createClient, createEditorClient } from '../../../../nodes/DataPlatform/run/createClient.ts';
-import { keptTables } from '../../../../nodes/DataPlatform/api/keptTables.ts';
+import { keptTables } from '../../../../nodes/DataPlatform/api/table.ts';
 import { changeOutput } from '../../../../nodes/DataPlatform/parameters/changes/changes.ts';
 import { warnAboutShift, queryHint } from '../../../../nodes/DataPlatform/parameters/select/reading.ts';
 import { prefixedName, recordOutput, unprefixedName } from '../../../../nodes/DataPlatform/input/recordOutput.ts';

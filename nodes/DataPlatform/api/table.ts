@@ -1,0 +1,193 @@
+/**
+ * A table as an execution works with it: its address, its definition, and what its records showed.
+ * Definitions are kept from one execution to the next, in the memory of the process. They may be out
+ * of date: only for what the platform checks itself, or what is checked again with a fresh one before
+ * it fails. docs/running.md, "What may be a minute old".
+ *
+ *     const table = tableAt(client, { application: 'crm', table: 'contacts' });
+ *     const { fields } = await table.definition();
+ */
+import { toTable } from './decoders';
+import { addressKey, paths } from './endpoints';
+import { findTable, read, whyMissing } from './structure';
+import type { DefinedTable, FieldMetadata, TableAddress, TableAt, TableDefinition } from './types';
+import type { ApiClient } from '../transport/client';
+import { isNotFound, serviceErrorOrThrow, ServiceError } from '../transport/errors';
+
+const MAX_AGE_MS = 60_000;
+
+const MAX_TABLES = 50;
+
+interface KeptTable {
+	/** Not set once it was found to be out of date. */
+	table?: TableDefinition;
+	/** The certain path of a table that is addressed without an application. */
+	path?: string;
+	/** When it was asked for, in milliseconds since 1970. */
+	askedAt: number;
+}
+
+/** By account, because another token may see other fields, and address; the oldest first. */
+export const keptTables = new Map<string, KeptTable>();
+
+export type LearnedLink = Pick<FieldMetadata, 'multiple' | 'linkTableId' | 'linkApplication'>;
+
+/** What records showed of a table that its definition does not say. It stays true. */
+interface LearnedFacts {
+	/** By the link field's name. */
+	links: Map<string, LearnedLink>;
+	/** The field by which an upsert was seen to find a record. */
+	importKey?: string;
+}
+
+/** By account and address, as long as the process runs. */
+export const learnedFacts = new Map<string, LearnedFacts>();
+
+export type ReadDefinition = (table: Table) => Promise<TableDefinition>;
+
+export class Table implements TableAt {
+	private reading?: Promise<TableDefinition>;
+	private finding?: Promise<TableDefinition>;
+	/** An execution that waits for minutes needs it longer than it is kept. */
+	private foundPath?: string;
+	/** Identifies the table among those of all accounts. */
+	readonly key: string;
+
+	constructor(
+		readonly client: ApiClient,
+		readonly at: TableAddress,
+	) {
+		this.key = `${client.account} ${addressKey(at)}`;
+	}
+
+	/** What was asked for in the last minute, by this execution or another. */
+	private get recent(): KeptTable | undefined {
+		const entry = keptTables.get(this.key);
+		return entry && Date.now() - entry.askedAt < MAX_AGE_MS ? entry : undefined;
+	}
+
+	/** The definition if it was asked for in the last minute. */
+	get kept(): TableDefinition | undefined {
+		return this.recent?.table;
+	}
+
+	/** The certain path of a table that is addressed without an application, once it was found. */
+	get path(): string | undefined {
+		return (this.foundPath ??= this.recent?.path);
+	}
+
+	get learned(): LearnedFacts {
+		const facts = learnedFacts.get(this.key) ?? { links: new Map<string, LearnedLink>() };
+		learnedFacts.set(this.key, facts);
+		return facts;
+	}
+
+	/**
+	 * The definition as it is now, read once by each execution.
+	 *
+	 * @throws {ServiceError} if it can't be read, or has no fields
+	 * @throws {InputError} if several tables have this name
+	 */
+	async definition(): Promise<TableDefinition> {
+		return await (this.reading ??= this.readNow());
+	}
+
+	/**
+	 * Checks something with definitions that may be a minute old. What it does not accept is checked
+	 * once more, with fresh ones.
+	 *
+	 * @param check throws what is wrong; it may read the definitions of other tables
+	 */
+	async checkWithKept<T>(
+		check: (table: TableDefinition, definition: ReadDefinition) => T | Promise<T>,
+	): Promise<T> {
+		const used: Table[] = [];
+		const definition = async (other: Table) => {
+			const { kept } = other;
+			if (kept) used.push(other);
+			return kept ?? (await other.definition());
+		};
+		const tryCheck = async () => await check(await definition(this), definition);
+		return await tryCheck().catch(async (error: unknown) => {
+			if (used.length === 0) throw error;
+			// The fresh definitions decide.
+			for (const other of used) other.forget();
+			return await tryCheck();
+		});
+	}
+
+	/** This table with a definition of it. */
+	with(table: TableDefinition): DefinedTable {
+		return { client: this.client, at: this.at, table };
+	}
+
+	keep(entry: KeptTable) {
+		keptTables.delete(this.key);
+		keptTables.set(this.key, entry);
+		const [oldest] = keptTables.keys();
+		if (keptTables.size > MAX_TABLES) keptTables.delete(oldest!);
+	}
+
+	/** Forgets the definition, and not the address. */
+	forget() {
+		const { recent } = this;
+		if (recent?.path !== undefined) this.keep({ ...recent, table: undefined });
+		else keptTables.delete(this.key);
+	}
+
+	forgetPath() {
+		this.foundPath = this.finding = undefined;
+		keptTables.delete(this.key);
+	}
+
+	/** Looks once for a table that is addressed without an application. @throws as `findTable` does */
+	async find(): Promise<TableDefinition> {
+		return await (this.finding ??= this.findNow());
+	}
+
+	private async findNow(): Promise<TableDefinition> {
+		const askedAt = Date.now();
+		const { application, table } = await findTable(this.client, this.at.table);
+		const path = paths.table(application, table.id);
+		this.foundPath = path;
+		this.keep({ table: table.fields.length > 0 ? table : undefined, path, askedAt });
+		return table;
+	}
+
+	private async readNow(): Promise<TableDefinition> {
+		const { application, table: name } = this.at;
+		const askedAt = Date.now();
+		const table = await (application ? this.readIn(application) : this.find());
+		if (table.fields.length === 0) {
+			throw new ServiceError(`The response contains no fields of table '${name}'`, {
+				delivery: 'rejected',
+				hint: "Check that the token's role may see the table's structure.",
+			});
+		}
+		if (application) this.keep({ table, askedAt });
+		return table;
+	}
+
+	private async readIn(application: string): Promise<TableDefinition> {
+		const { client, at } = this;
+		const path = paths.table(application, at.table);
+		return await read(client, path, `table '${at.table}'`, toTable).catch(
+			async (thrown: unknown) => {
+				const error = serviceErrorOrThrow(thrown);
+				throw (isNotFound(error) && (await whyMissing(this, error))) || error;
+			},
+		);
+	}
+}
+
+const tables = new WeakMap<ApiClient, Map<string, Table>>();
+
+/** The table at an address, which is the same one for all of an execution. */
+export function tableAt(client: ApiClient, at: TableAddress): Table {
+	const byAddress = tables.get(client) ?? new Map<string, Table>();
+	tables.set(client, byAddress);
+	const key = addressKey(at);
+	const table = byAddress.get(key) ?? new Table(client, at);
+	byAddress.set(key, table);
+	return table;
+}

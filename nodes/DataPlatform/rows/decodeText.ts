@@ -3,15 +3,9 @@
  */
 import { InputError, ServiceError } from '../transport/errors';
 import { LABELS } from '../labels';
+import { ENCODINGS, readingsOf } from './encodings';
 
-const ENCODING_NAMES = {
-	'utf-8': 'UTF-8',
-	'utf-16le': 'UTF-16 LE',
-	'utf-16be': 'UTF-16 BE',
-	'windows-1252': 'Windows-1252',
-};
-
-type KnownEncoding = keyof typeof ENCODING_NAMES;
+type KnownEncoding = keyof typeof ENCODINGS;
 
 /** `auto`: the encoding of the byte order mark, or UTF-8 without one. */
 export type Encoding = 'auto' | KnownEncoding;
@@ -25,19 +19,11 @@ const BYTE_ORDER_MARKS: Array<[encoding: KnownEncoding, mark: number[]]> = [
 	['utf-16be', [0xfe, 0xff]],
 ];
 
-/** Files that users mistake for tables in text format, and what to do with them. */
-const OTHER_FILES: Array<[mark: number[], what: string, hint: string]> = [
-	[
-		[0x50, 0x4b, 0x03, 0x04],
-		'a ZIP file or a workbook (.xlsx)',
-		"Save it as CSV, or read it with the node 'Extract From File' and write its items.",
-	],
-	[
-		[0xd0, 0xcf, 0x11, 0xe0],
-		'an old workbook (.xls)',
-		"Save it as CSV, or read it with the node 'Extract From File' and write its items.",
-	],
-	[[0x25, 0x50, 0x44, 0x46], 'a PDF file', 'Use a CSV or NDJSON file.'],
+/** Files that users mistake for tables in text format. */
+const OTHER_FILES: Array<[mark: number[], what: string]> = [
+	[[0x50, 0x4b, 0x03, 0x04], 'a ZIP file or a workbook (.xlsx)'],
+	[[0xd0, 0xcf, 0x11, 0xe0], 'an old workbook (.xls)'],
+	[[0x25, 0x50, 0x44, 0x46], 'a PDF file'],
 ];
 
 const GZIP = [0x1f, 0x8b];
@@ -45,27 +31,15 @@ const GZIP = [0x1f, 0x8b];
 const beginsWith = (bytes: Uint8Array, mark: number[]) =>
 	mark.every((byte, index) => bytes[index] === byte);
 
-interface NodeError {
-	code?: string;
-	message?: string;
-}
-
 /** Why a gzip file can't be unpacked. Returns other failures unchanged. */
 function packedFailure(error: unknown): unknown {
 	if (error instanceof InputError || error instanceof ServiceError) return error;
-	const { code, message, cause } = error as NodeError & { cause?: NodeError };
-	const codes = [code, cause?.code];
-	const damaged = (what: string) =>
-		new InputError(`The gzip file ${what}`, { hint: 'Get the file again.' });
-	if (codes.includes('ERR_TRAILING_JUNK_AFTER_STREAM_END')) {
-		return new InputError(
-			'The gzip file consists of several joined files, or has data after its end',
-			{ hint: 'Unpack it, and compress it again as one file.' },
-		);
-	}
-	if (codes.includes('Z_BUF_ERROR')) return damaged('ends in the middle');
+	const { message, cause } = error as Error;
 	// Some versions of Node.js name the reason only in the cause.
-	return damaged(`is damaged: ${message || cause?.message}`);
+	const reason = message || (cause as Error | undefined)?.message;
+	return new InputError(`The gzip file is damaged, cut off, or several joined files: ${reason}`, {
+		hint: 'Get the file again, or unpack it.',
+	});
 }
 
 /**
@@ -119,26 +93,22 @@ async function* pieces(source: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8A
 	if (failure) throw failure.error;
 }
 
-/** The characters that Windows-1252 has in place of 32 control characters. Unassigned ones stay. */
-const WINDOWS_1252 =
-	'\u20ac\u0081\u201a\u0192\u201e\u2026\u2020\u2021\u02c6\u2030\u0160\u2039\u0152\u008d\u017d\u008f' +
-	'\u0090\u2018\u2019\u201c\u201d\u2022\u2013\u2014\u02dc\u2122\u0161\u203a\u0153\u009d\u017e\u0178';
-
-/** Done by hand, because some versions of Node.js decode it as Latin-1. */
-const decodeWindows1252 = (bytes: Uint8Array) =>
-	Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength)
-		.toString('latin1')
-		.replace(/[\x80-\x9f]/g, (character) => WINDOWS_1252[character.charCodeAt(0) - 0x80]!);
-
-const wrongEncoding = (encoding: KnownEncoding) =>
-	new InputError(`The file is not ${ENCODING_NAMES[encoding]}`, {
-		hint: `Choose the file's encoding under '${LABELS.encoding}' in the options. Files from spreadsheets on Windows are often Windows-1252.`,
+const wrongEncoding = (encoding: KnownEncoding, bytes: Uint8Array, at: number) => {
+	const readings = readingsOf(bytes, at);
+	const line = readings && ` One of its lines is ${readings}.`;
+	return new InputError(`The file is not ${ENCODINGS[encoding]}`, {
+		hint: `Choose the file's encoding under '${LABELS.encoding}' in the options: the one in which you read the right letters.${line}`,
 	});
+};
 
 /** @throws {InputError} if the bytes are not text, or another kind of file */
 function encodingOf(head: Uint8Array, chosen: Encoding): KnownEncoding {
 	const other = OTHER_FILES.find(([mark]) => beginsWith(head, mark));
-	if (other) throw new InputError(`The file is ${other[1]}, not a text file`, { hint: other[2] });
+	if (other) {
+		throw new InputError(`The file is ${other[1]}, not a text file`, {
+			hint: "Save it as CSV, or read it with the node 'Extract From File' and write its items.",
+		});
+	}
 	// A byte order mark is more reliable than a setting that may be meant for other files.
 	const marked = BYTE_ORDER_MARKS.find(([, mark]) => beginsWith(head, mark))?.[0];
 	return marked ?? (chosen === 'auto' ? 'utf-8' : chosen);
@@ -183,28 +153,28 @@ async function* decodePieces(
 	source: AsyncIterable<Uint8Array>,
 	encoding: KnownEncoding,
 ): AsyncGenerator<string> {
-	if (encoding === 'windows-1252') {
-		for await (const piece of source) yield decodeWindows1252(piece);
-		return;
-	}
 	const strict = new TextDecoder(encoding, { fatal: true });
 	// Replaces the first invalid bytes by a mark that can be found.
 	const lenient = new TextDecoder(encoding);
 	const isValid = (piece?: Uint8Array) => {
 		try {
+			// As a stream, also at the end: else some versions of Node.js take Windows-1252 for Latin-1.
 			strict.decode(piece, { stream: piece !== undefined });
 			return true;
 		} catch {
 			return false;
 		}
 	};
+	let last: Uint8Array = new Uint8Array(0);
 	for await (const piece of source) {
+		last = piece;
 		const text = lenient.decode(piece, { stream: true });
 		if (isValid(piece)) yield text;
 		else {
-			yield text.slice(0, text.indexOf('\ufffd'));
-			throw wrongEncoding(encoding);
+			const before = text.slice(0, text.indexOf('\ufffd'));
+			yield before;
+			throw wrongEncoding(encoding, piece, Buffer.byteLength(before));
 		}
 	}
-	if (!isValid()) throw wrongEncoding(encoding);
+	if (!isValid()) throw wrongEncoding(encoding, last, last.length - 1);
 }

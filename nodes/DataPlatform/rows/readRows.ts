@@ -15,6 +15,8 @@ import { readNdjson, type NdjsonRow } from './ndjson';
 import { decodeText, PIECE_BYTES, type Encoding } from './decodeText';
 import { LABELS } from '../labels';
 
+export { ENCODINGS } from './encodings';
+
 /** A row of a CSV file, or a line of an NDJSON file. */
 export type FileRow = CsvRow | NdjsonRow;
 

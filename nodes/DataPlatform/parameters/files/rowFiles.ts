@@ -20,7 +20,7 @@ import type { CellFormat } from '../../fields/fieldType';
 import { timeReader, zoneOf } from '../../fields/dateFormat';
 import { safeFileName } from '../../files/uploadValidation';
 import type { CsvFormat } from '../../rows/exportRows';
-import type { FileFormat } from '../../rows/readRows';
+import { ENCODINGS, type FileFormat } from '../../rows/readRows';
 import { inputDataFieldName } from './uploads';
 import { rowMatchingParameters } from '../write/matchRules';
 import { OptionGroup } from '../defineOperation';
@@ -205,13 +205,7 @@ export const encoding = choice<'encoding', FileFormat['encoding']>('encoding', {
 	label: LABELS.encoding,
 	choices: {
 		auto: ['Automatic', 'UTF-8, or what the byte order mark at the beginning of the file says'],
-		'utf-16be': 'UTF-16 BE',
-		'utf-16le': 'UTF-16 LE',
-		'utf-8': 'UTF-8',
-		'windows-1252': [
-			'Windows-1252',
-			'What spreadsheets on Windows write in Western Europe and America',
-		],
+		...ENCODINGS,
 	},
 	preset: 'auto',
 });

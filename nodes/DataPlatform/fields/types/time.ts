@@ -14,7 +14,7 @@ const DATE = /^(\d{4}-\d{2}-\d{2})Z?$/;
  */
 const MIDNIGHT = /^(\d{4}-\d{2}-\d{2})[T ]00:00(?::00(?:\.0+)?)?(?:Z|[+-]\d{2}:?\d{2})?$/;
 const DATE_TIME =
-	/^(\d{4}-\d{2}-\d{2})[T ](\d{2}:\d{2})(?::(\d{2})(?:\.(\d+))?)?(Z|[+-]\d{2}:?\d{2})?$/;
+	/^(\d{4}-\d{2}-\d{2})[T ]((?!24)\d{2}:\d{2})(?::(\d{2})(?:\.(\d+))?)?(Z|[+-]\d{2}:?\d{2})?$/;
 
 const isCalendarDate = (iso: string) => {
 	// Not split and mapped, which would be slow for many values.

@@ -55,9 +55,10 @@ export const and = (...filter: Filter[]): Group => ({ filter, filterOperator: 'a
 export const or = (...filter: Filter[]): Group => ({ filter, filterOperator: 'or' });
 
 /**
- * False for `a,b`: it is unclear how a comma is escaped in a comma-separated list.
+ * False for `a,b` and ` a`: it is unclear how a comma is escaped in a comma-separated list, and whether
+ * its entries are trimmed.
  */
-const isListable = (value: string) => !/[,\\]/.test(value);
+const isListable = (value: string) => !/[,\\]|^\s|\s$/.test(value);
 
 /** Matches no record: a field can't be empty and filled at once. */
 const nothing = (field: string) =>

@@ -28,7 +28,7 @@ describe('the body of a filter', () => {
 		expect(toBody(tree)).toEqual(group('and', condition('a', 'gte', '1'), inner));
 	});
 
-	test.each(['Dog, Fox', 'a\\b', 'x\\', ','])('has a condition of its own for the value %j of a list', (odd) => {
+	test.each(['Dog, Fox', 'a\\b', 'x\\', ',', ' a', 'a\n'])('has a condition of its own for the value %j of a list', (odd) => {
 		const isOdd = condition('a', '===', odd);
 		const rows: Array<[ReturnType<typeof condition>, object]> = [
 			[condition('a', 'eq', odd), condition('a', 'eq', odd)],
@@ -125,6 +125,9 @@ describe('a tree written by a user', () => {
 
 	test.each<[operator: string, value: unknown, read: string | string[] | undefined]>([
 		['in', [1, 'b,c', true], ['1', 'b,c', 'true']],
+		['in', ' a', [' a']],
+		['in', 'a ,\nb,  c ', ['a ', 'b', 'c ']],
+		['in', '[" a","b"]', [' a', 'b']],
 		['notin', 'open, sent,Dog\\, jr.,x\\\\,y', ['open', 'sent', 'Dog, jr.', 'x,y']],
 		['eq', ['one'], 'one'],
 		['gt', new Date(0), '1970-01-01T00:00:00.000Z'],

@@ -3,9 +3,10 @@
  * is documented by example only: until a base URL has shown it, the listed records are read and
  * compared with what was sent. Afterwards, no request is spent on it.
  */
-import { oneOf } from '../../api/filters';
+import { and } from '../../api/filters';
 import { readRecords } from '../../api/readRecords';
 import type { FieldDefinition, FieldValues, PlatformRecord, RecordMetadata } from '../../api/types';
+import { importKeyOf } from '../../fields';
 import { canBeKey, keyText } from '../../fields/values';
 import { serviceErrorOrThrow, type ServiceError } from '../../transport/errors';
 import { getOwn } from '../../transport/json';
@@ -45,17 +46,24 @@ export async function placesIn(
 	// If some were rejected, no order tells which.
 	const isOpen = entries.length > response.data.length;
 	if (entries.length === 0 || (isOrderShown(client) && !isOpen)) return undefined;
-	const check = pair(target, entries, response.data);
+	const check = pair(target, entries, response.data, mode);
 	checks.set(origin, check);
 	return await check;
 }
 
-async function pair(target: WriteTarget, entries: Entry[], data: RecordMetadata[]) {
-	const { client, at, table } = target;
-	const fields = table.fields.filter(
-		(field) => canBeKey(field) && entries.some((entry) => Object.hasOwn(entry.fields, field.name)),
-	);
-	const read = fields.length > 0 ? await readListed(client, at, fields, data) : [];
+async function pair(
+	target: WriteTarget,
+	entries: Entry[],
+	data: RecordMetadata[],
+	mode: WriteMode,
+) {
+	const { client, table } = target;
+	// An upsert finds a record by its key, whatever it holds besides.
+	const key = mode === 'upsert' && importKeyOf(table);
+	const isSent = ({ name }: FieldDefinition) =>
+		entries.some(({ fields }) => Object.hasOwn(fields, name));
+	const fields = key ? [key] : table.fields.filter((field) => canBeKey(field) && isSent(field));
+	const read = fields.length > 0 ? await readListed(target, fields, data) : [];
 	const places = placesOf(entries, read, fields);
 	if (entries.length === data.length) {
 		const inPlace = data.filter(({ id }, index) => places.get(id) === index).length;
@@ -69,24 +77,21 @@ async function pair(target: WriteTarget, entries: Entry[], data: RecordMetadata[
 
 /** None if they can't be read. */
 async function readListed(
-	client: WriteTarget['client'],
-	at: WriteTarget['at'],
+	target: WriteTarget,
 	fields: FieldDefinition[],
 	data: RecordMetadata[],
 ): Promise<PlatformRecord[]> {
 	const ids = new Set(data.map(({ id }) => id));
-	const names = fields.map(({ name }) => name);
+	const filter = and({ field: 'id', operator: 'in', value: [...ids] });
+	const query = { filter, fields: fields.map(({ name }) => name) };
 	const records: PlatformRecord[] = [];
 	try {
-		for (const filter of oneOf('id', ids)) {
-			const pages = readRecords({ client, at }, { filter, fields: names }, ids.size);
-			for await (const page of pages) records.push(...page.filter(({ id }) => ids.has(id)));
-		}
+		for await (const page of readRecords(target, query, ids.size)) records.push(...page);
 	} catch (error) {
 		serviceErrorOrThrow(error);
 		return [];
 	}
-	return records;
+	return records.filter(({ id }) => ids.has(id));
 }
 
 const textOf = (fields: FieldDefinition[], values: FieldValues) =>

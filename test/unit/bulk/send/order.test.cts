@@ -4,7 +4,7 @@ import { entriesOf, isWrite, TIME, writeRecords } from '../../bulkWrites.cts';
 import { httpResponse, type Serve } from '../../stubPlatform.cts';
 import { sendableOf } from '../../fixtures.cts';
 import type { FieldValues } from '../../../../nodes/DataPlatform/api/types.ts';
-import type { ItemOutcome } from '../../../../nodes/DataPlatform/bulk/terms.ts';
+import type { ItemOutcome, WriteMode } from '../../../../nodes/DataPlatform/bulk/terms.ts';
 
 const ORIGIN = 'https://platform.example.com';
 beforeEach(() => recordsInPlace.clear());
@@ -23,7 +23,7 @@ function platform(order: <T>(list: T[]) => T[], store: (fields: FieldValues) => 
 		}
 		const sent = entriesOf(request);
 		const batch = sent
-			.filter(({ fields }) => !fields.surname!.startsWith('bad'))
+			.filter(({ fields }) => !fields.surname?.startsWith('bad'))
 			.map(({ fields }) => {
 				const record = { id: `id${stored.length + 1}`, created: TIME, modified: TIME, ver: 0, fields: store(fields) };
 				stored.push(record);
@@ -35,14 +35,19 @@ function platform(order: <T>(list: T[]) => T[], store: (fields: FieldValues) => 
 			...(batch.length < sent.length && { errors: [{ message: 'No bad ones' }] }),
 		});
 	};
-	const create = async (...names: string[]) => {
-		const planned = names.map((surname, index) => sendableOf({ index, fields: { surname, email: 'x' } }));
-		const outcomes: ItemOutcome[] = (await writeRecords({ planned, serve, options: { mode: 'create' } })).outcomes;
+	const write = async (mode: WriteMode, values: FieldValues[]) => {
+		const planned = values.map((fields, index) => sendableOf({ index, fields }));
+		const outcomes: ItemOutcome[] = (await writeRecords({ planned, serve, options: { mode } })).outcomes;
 		return outcomes
 			.map(({ outcome, id, message }) => (message ? `${outcome}: ${message}` : `${outcome} ${id ?? '-'}`.replace('inserted ', '')))
 			.join(' ');
 	};
-	return { create, looksUp };
+	const create = async (...names: string[]) =>
+		await write(
+			'create',
+			names.map((surname) => ({ surname, email: 'x' })),
+		);
+	return { write, create, looksUp };
 }
 
 const same = <T,>(list: T[]) => list;
@@ -88,6 +93,12 @@ test.each<[string, names: string[], ids: string, Parameters<typeof platform>]>([
 ])('IDs that can not be told: %s', async (_, names, ids, [order, store, read]) => {
 	expect(await platform(order, store, read).create(...names)).toBe(ids);
 	expect(recordsInPlace.get(ORIGIN) ?? 0).toBeLessThan(5);
+});
+
+test.each([same, reversed])('of an upsert, the key decides, whatever the record holds besides', async (order) => {
+	const { write } = platform(order, (fields) => ({ surname: 'x', ...fields }));
+	const values: FieldValues[] = [{ email: 'a', surname: 'x' }, { email: 'b' }, { email: 'c', surname: 'y' }];
+	expect(await write('upsert', values)).toBe('id1 id2 id3');
 });
 
 test('once the order is shown, records with the same values have IDs as well', async () => {

@@ -47,7 +47,9 @@ test('a gzip file is read, and a damaged one is not imported', async () => {
 	const packed = gzipSync('number,buyer\n1,a\n2,b\n');
 	const damaged = Buffer.from(packed);
 	damaged[damaged.length - 8]! ^= 1;
-	expect((await importOf(inMemory('orders.csv.gz', damaged))).error!.message).toContain('The gzip file is damaged, cut off, or several joined files: incorrect');
+	expect((await importOf(inMemory('orders.csv.gz', damaged))).error!.message).toContain(
+		'The gzip file is damaged, cut off, or several joined files: incorrect',
+	);
 	expect(await rows.writes()).toEqual([]);
 	expect((await importOf(inMemory('orders.csv.gz', packed))).json()[0]).toMatchObject({ rows: 2, inserted: 2 });
 });

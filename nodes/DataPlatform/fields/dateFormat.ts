@@ -1,105 +1,103 @@
 /**
- * Dates and times in files: in a format that the user sets, and in a time zone of the file.
+ * Dates and times in files: in a format that the user sets, and in a time zone of the file. Formats
+ * are those of Luxon, as in n8n's expressions.
  */
+import { tryToParseDateTime } from 'n8n-workflow';
+
 import { InputError } from '../transport/errors';
 import { shortened } from '../transport/messageText';
 import { problem, showValue } from './convert';
 import type { Converted } from './fieldType';
 
-/** The parts of a format, longest first. */
-const TOKENS: Array<[token: string, pattern: string]> = [
-	['yyyy', '(?<year>\\d{4})'],
-	['SSS', '(?<fraction>\\d{1,9})'],
-	['MM', '(?<month>\\d{2})'],
-	['dd', '(?<day>\\d{2})'],
-	['HH', '(?<hour>\\d{2})'],
-	['hh', '(?<hour>\\d{2})'],
-	['mm', '(?<minute>\\d{2})'],
-	['ss', '(?<second>\\d{2})'],
-	['M', '(?<month>\\d{1,2})'],
-	['d', '(?<day>\\d{1,2})'],
-	['H', '(?<hour>\\d{1,2})'],
-	['h', '(?<hour>\\d{1,2})'],
-	['a', '(?<half>[AaPp]\\.?[Mm]\\.?)'],
-];
+type Time = ReturnType<typeof tryToParseDateTime>;
 
-const wrongFormat = (form: string, why: string) =>
-	new InputError(`${showValue(form)} ${why}`, {
-		hint: 'Use yyyy, MM, dd, HH, mm, ss, SSS (M, d, H without leading zeros; hh and a for AM and PM), such as dd.MM.yyyy HH:mm.',
+/** What is used of Luxon's class `DateTime`, which n8n-workflow does not export. */
+interface TimeClass {
+	fromFormat(text: string, form: string, options: object): Time;
+	/** Reads many texts fast. Since Luxon 3.6. */
+	buildFormatParser?(form: string, options: object): object;
+	fromFormatParser(text: string, parser: object, options: object): Time;
+}
+
+const SAMPLE = tryToParseDateTime('1999-11-21T21:30:15Z', 'utc').setLocale('en');
+const DateTime = SAMPLE.constructor as unknown as TimeClass;
+
+/** Names of months are English, and a time without a zone is not moved. */
+const READING = { zone: 'utc', setZone: true, locale: 'en' };
+
+const EPOCH_MS: Record<string, (value: number) => number> = {
+	X: (seconds) => seconds * 1000,
+	x: (ms) => ms,
+	// The day of a spreadsheet, from the end of 1899, to the second.
+	serial: (days) => Math.round((days - 25_569) * 86_400) * 1000,
+};
+
+const wrongFormat = (form: string) =>
+	new InputError(`${showValue(form)} does not say which day a text means`, {
+		hint: "Use Luxon's tokens: yyyy or yy, MM, M, MMM or MMMM, dd or d, HH, mm, ss and SSS (hh and a for AM and PM), ZZZ for a zone such as +0200, ZZ for +02:00, z for UTC, EEE for Mon, such as dd.MM.yyyy HH:mm. Or use only X or x for seconds or milliseconds since 1970, or serial for the number of a spreadsheet.",
 	});
 
-function pattern(form: string): RegExp {
-	let source = '';
-	const parts = new Set<string>();
-	for (let at = 0; at < form.length; ) {
-		const token = TOKENS.find(([name]) => form.startsWith(name, at));
-		if (!token) {
-			if (/[A-Za-z]/.test(form[at]!) && form[at] !== 'T') {
-				throw wrongFormat(form, `has '${form[at]}', which has no meaning`);
-			}
-			source += form[at]!.replace(/[\\^$.*+?()[\]{}|/-]/, '\\$&');
-			at += 1;
-			continue;
-		}
-		const [name, expression] = token;
-		const part = /<(\w+)>/.exec(expression)![1]!;
-		if (parts.has(part)) throw wrongFormat(form, `names the ${part} twice`);
-		parts.add(part);
-		source += expression;
-		at += name.length;
-	}
-	const missing = ['year', 'month', 'day'].find((part) => !parts.has(part));
-	if (missing) throw wrongFormat(form, `has no ${missing}`);
-	if (form.includes('h') !== parts.has('half')) {
-		throw wrongFormat(
-			form,
-			"has hours from 1 to 12 without AM and PM ('a'), or the other way round",
-		);
-	}
-	return new RegExp(`^${source}$`);
+const TOKENS =
+	/^(?:yyyy|yy|M{1,4}|d{1,2}|E{3,4}|HH?|hh?|mm?|ss?|u|a|Z{1,3}|z|'[^']*'|[^A-Za-z'])+$/;
+
+/** Spaces of any kind are one, `p.m.` is PM. */
+const simplified = (text: string) =>
+	text
+		.trim()
+		.replace(/\s+/g, ' ')
+		.replace(/\b([ap])\.m\.?/i, '$1m');
+
+type Read = (text: string) => Time;
+
+/** @throws {InputError} if a text in this format does not say all of a time */
+function readerOf(form: string): Read {
+	const hasBothHours = /H/.test(form) && /a/.test(form.replace(/'[^']*'/g, ''));
+	if (!TOKENS.test(form) || hasBothHours) throw wrongFormat(form);
+	const parser = DateTime.buildFormatParser?.(form, READING);
+	const read: Read = (text) => {
+		if (!parser) return DateTime.fromFormat(text, form, READING);
+		return DateTime.fromFormatParser(text, parser, READING);
+	};
+	const { isValid, year, month, day, hour } = read(SAMPLE.toFormat(form));
+	const isSameDay = isValid && year === 1999 && month === 11 && day === 21;
+	if (isSameDay && (hour === 21 || !hasHours(form))) return read;
+	throw wrongFormat(form);
 }
 
-const two = (digits: string | undefined) => (digits ?? '0').padStart(2, '0');
+const hasHours = (form: string) => /h/i.test(form);
 
-function hourOf({ hour, half }: Record<string, string | undefined>): string {
-	if (half === undefined) return two(hour);
-	const inHalf = Number(hour) % 12;
-	if (Number(hour) > 12 || Number(hour) === 0) return '99';
-	return two(String(/^p/i.test(half) ? inHalf + 12 : inHalf));
-}
-
-/** The part of a format before its hours. */
-function dateFormatOf(form: string): string {
-	let end = form.search(/[Hh]/);
-	if (end < 0) return form;
-	while (/[\sT,]/.test(form[end - 1] ?? '')) end -= 1;
-	return form.slice(0, end);
+/** Seconds, milliseconds or days, as a time. The days of a spreadsheet have no zone. */
+function readNumber(form: string, text: string): string | undefined {
+	if (!/^\d+(?:\.\d+)?$/.test(text)) return undefined;
+	const date = new Date(EPOCH_MS[form]!(Number(text)));
+	if (Number.isNaN(date.getTime())) return undefined;
+	const iso = date.toISOString().replace('.000', '');
+	if (form !== 'serial') return iso;
+	return text.includes('.') ? iso.slice(0, -1) : iso.slice(0, 10);
 }
 
 /**
  * Returns a function that reads dates and times of one format, and returns them as ISO 8601.
  *
- * @param form such as `dd.MM.yyyy HH:mm`; dates without a time are read as well
+ * @param given such as `dd.MM.yyyy HH:mm`; dates without a time are read as well
  * @throws {InputError} if the format is invalid
  */
-export function timeReader(form: string): (text: string) => string | undefined {
-	const wholeForm = form.trim();
-	const whole = pattern(wholeForm);
-	const dayForm = dateFormatOf(wholeForm);
-	let day: RegExp | undefined;
-	try {
-		if (dayForm !== wholeForm) day = pattern(dayForm);
-	} catch {
-		// The format does not start with the date.
-	}
-	return (given) => {
-		const text = given.trim();
-		const parts = (whole.exec(text) ?? day?.exec(text))?.groups;
-		if (!parts) return undefined;
-		const date = `${parts.year}-${two(parts.month)}-${two(parts.day)}`;
-		if (parts.hour === undefined) return date;
-		const fraction = parts.fraction === undefined ? '' : `.${parts.fraction}`;
-		return `${date}T${hourOf(parts)}:${two(parts.minute)}:${two(parts.second)}${fraction}`;
+export function timeReader(given: string): (text: string) => string | undefined {
+	if (Object.hasOwn(EPOCH_MS, given.trim())) return (text) => readNumber(given.trim(), text.trim());
+	// Luxon's T is a time, and its SSS are exactly three digits.
+	const form = simplified(given)
+		.replace(/T(?=H)/, "'T'")
+		.replace('SSS', 'u');
+	const read = readerOf(form);
+	const days = form.slice(0, Math.max(0, form.search(/['\sT,]*[Hh]/)));
+	const readDay = days === '' ? undefined : readerOf(days);
+	const format = { includeOffset: /z/i.test(form), suppressMilliseconds: true };
+	return (text) => {
+		const clean = simplified(text);
+		const time = read(clean);
+		if (time.isValid && hasHours(form)) return time.toISO(format)!;
+		const day = time.isValid ? time : readDay?.(clean);
+		return day?.isValid ? day.toISODate()! : undefined;
 	};
 }
 

@@ -434,8 +434,8 @@ describe('a file that is damaged', () => {
 	test('at the end of a gzip file: nothing is written', async () => {
 		packed[packed.length - 8]! ^= 1;
 		const { error, records, requests, openStreams } = await importFile(packed);
-		expect(error?.message).toBe('The gzip file is damaged: incorrect data check');
-		expect(error?.description).toBe('Get the file again.');
+		expect(error?.message).toBe('The gzip file is damaged, cut off, or several joined files: incorrect data check');
+		expect(error?.description).toBe('Get the file again, or unpack it.');
 		expect(records).toHaveLength(1);
 		expect(requests.filter((request) => !request.startsWith('GET'))).toEqual([]);
 		expect(openStreams).toBe(0);

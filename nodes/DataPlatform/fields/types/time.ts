@@ -108,11 +108,17 @@ function sameTime(stored: JsonValue, sent: JsonValue): boolean | undefined {
 /** The platform may append a midnight. The day of another time is unknown here. */
 export const sameDay = sameBy(toDay);
 
+/** What databases write for no date. */
+const NO_DATE = /^\s*0000-00-00(?:[T ][0:.]*Z?)?\s*$/;
+
 /** A day or a time in ISO 8601, or in the file's format. */
-const parseDay: FieldType['parse'] = (text, { readTime }) => ({ value: readTime?.(text) ?? text });
+const parseDay: FieldType['parse'] = (text, { readTime }) => ({
+	value: NO_DATE.test(text) ? '' : (readTime?.(text) ?? text),
+});
 
 /** A time. Without a zone, it gets the zone of the file. */
 const parseTimeText: FieldType['parse'] = (text, { readTime, withZone }) => {
+	if (NO_DATE.test(text)) return { value: '' };
 	const value = (readTime?.(text) ?? text).trim();
 	const isWithoutZone = DATE_TIME.exec(value)?.[5] === undefined && isTime(isoTime(value));
 	if (!withZone || !isWithoutZone) return { value };

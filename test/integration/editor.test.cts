@@ -171,9 +171,7 @@ describe('columns of the mapping', () => {
 		const typesOf = (type: string | undefined) => [...fields.keys()].filter((name) => fields.get(name)?.type === type);
 		expect(typesOf('number')).toEqual(expect.arrayContaining(['fee', 'chance']));
 		expect(typesOf('string')).toEqual(expect.arrayContaining(['tags', 'value', 'steps', 'sketch', 'link']));
-		expect(typesOf('options')).toContain('company');
-		// The user chooses its records from a list, by their names.
-		expect(fields.get('company')?.displayName).toBe('Company');
+		expect(fields.get('company')?.displayName).toBe('Company (record ID)');
 		expect(fields.get('people')?.displayName).toContain('(record IDs to add)');
 	});
 });

@@ -204,26 +204,13 @@ describe('the option', () => {
 
 	const columns = async (link: unknown) => (await loadColumns(harness.credential, 'getColumnsToCreate', parameters(link))).fields;
 
-	test('the mapper offers linked records as a list if there are few', async () => {
-		const company = async (link: unknown) => {
-			const { type, options } = (await columns(link)).find(({ id }) => id === 'company')!;
-			return { type, values: options?.map(({ value }) => value).sort() };
-		};
-		const ids = await companyIds();
-		expect(await company([])).toEqual({ type: 'options', values: Object.values(ids).sort() });
-		expect(await company([byName])).toEqual({ type: 'options', values: Object.keys(ids).sort() });
-		const many = Array.from({ length: 101 }, (_, at) => ({ name: `c${at}` }));
-		await harness.createTable(companies, many);
-		expect(await company([])).toEqual({ type: 'string', values: undefined });
-	});
-
-	test('the mapper says what each link field takes if it has no list', async () => {
+	test('the mapper says what each link field takes', async () => {
 		const labels = async (link: unknown) => (await columns(link)).map(({ displayName }) => displayName);
-		expect(await labels([])).toEqual(expect.arrayContaining(['company', 'memo (record ID)', 'clients (record IDs to add)']));
+		expect(await labels([])).toEqual(expect.arrayContaining(['company (record ID)', 'memo (record ID)', 'clients (record IDs to add)']));
 		const links = [byName, { field: 'memo', valueType: 'field', linkedField: 'text' }];
 		expect(await labels(links)).toEqual(
 			expect.arrayContaining(['company (linked import key)', 'clients (linked import keys to add)', "memo (linked 'text')"]),
 		);
-		expect(await labels([{ ...byName, valueType: '={{ $json.x }}' }])).toContain('company');
+		expect(await labels([{ ...byName, valueType: '={{ $json.x }}' }])).toContain('company (record ID)');
 	});
 });

@@ -5,9 +5,7 @@ import type { IDataObject } from 'n8n-workflow';
 
 import { invalidResponse, toRecord, toWholeRecord } from './decoders';
 import { paths } from './endpoints';
-import { and } from './filters';
 import { UUID } from './idSet';
-import { readPage } from './pages';
 import type { FieldValues, PlatformRecord, TableAt } from './types';
 import { serviceErrorOrThrow, isNotFound, ServiceError } from '../transport/errors';
 import type { ApiClient } from '../transport/client';
@@ -59,25 +57,6 @@ export function writtenRecord(data: unknown, id: string | undefined): PlatformRe
 /** The body of a request that writes one record. */
 export const writeBody = ({ skipAudit }: ApiClient, fields: FieldValues) =>
 	({ fields, ...(skipAudit && { skipAudit }) }) as IDataObject;
-
-/** The import key's value in a record that is about to be created. */
-export interface RecordKey {
-	field: string;
-	value: string;
-}
-
-/** After a creation with an unknown result: what a look-up by import key adds to the message. */
-export async function describeExisting(
-	table: TableAt,
-	{ field, value }: RecordKey,
-): Promise<string> {
-	const query = { filter: and({ field, operator: '===', value }), fields: [field] };
-	const found = await readPage(table, query, { limit: 1, skip: 0 }).catch(() => undefined);
-	if (found === undefined) return '';
-	const what = `with '${value}' in '${field}'`;
-	if (!found[0]) return `; the table has no record ${what} yet`;
-	return `; the table has a record '${found[0].id}' ${what}, which may be this one`;
-}
 
 export const METHODS = { create: 'POST', upsert: 'POST', update: 'PATCH', replace: 'PUT' } as const;
 

@@ -14,13 +14,7 @@ import { toErrorEntries } from '../transport/errorEntries';
 import { getOwn } from '../transport/json';
 import { nearness, OriginError, safeUrl } from '../transport/allowedOrigins';
 import { withoutFileToken } from '../transport/tokens';
-import {
-	describeExisting,
-	readRecord,
-	writeBody,
-	writtenRecord,
-	type RecordKey,
-} from '../api/records';
+import { readRecord, writeBody, writtenRecord } from '../api/records';
 import { resolveByLookUp } from '../api/resolve';
 import type { ApiClient } from '../transport/client';
 import type { ByteStream } from '../transport/streams';
@@ -41,8 +35,6 @@ export interface UploadTarget {
 	fields: FieldValues;
 	/** Keep all existing files, remove all, or remove some. */
 	existing: 'keep' | 'remove' | { remove: string[] };
-	/** The import key of a new record, if it has one. */
-	key?: RecordKey;
 	/** Sent twice, one of the other fields would have something appended twice, such as a message. */
 	addsTwice?: boolean;
 }
@@ -206,17 +198,14 @@ const UPLOAD_AGAIN = `Look at the record before you run it again; with '${LABELS
 
 /** Resolves an upload by what the record holds now. */
 async function confirmUpload(
-	{ table, field, id, before, key, fields }: UploadTarget,
+	{ table, field, id, before, fields }: UploadTarget,
 	uploads: Upload[],
 	failure: ServiceError,
 ): Promise<PlatformRecord> {
 	if (failure.delivery !== 'ambiguous') throw failure;
 	const unknown = (message: string) =>
 		new ServiceError(message, { delivery: 'ambiguous', hint: UPLOAD_AGAIN });
-	if (!id) {
-		const trace = key ? await describeExisting(table, key) : '';
-		throw unknown(`Unknown whether the record was created: ${failure.message}${trace}`);
-	}
+	if (!id) throw unknown(`Unknown whether the record was created: ${failure.message}`);
 	const what = 'the files were stored';
 	if (!before) {
 		throw unknown(`Unknown whether ${what}: ${failure.message}; the token may not read the record`);

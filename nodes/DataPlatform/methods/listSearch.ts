@@ -67,7 +67,7 @@ function titleFields(fields: FieldDefinition[], types: string[], key?: FieldDefi
 }
 
 /** The title of a record in a list: its import key, or its first texts. */
-export function titleOf(
+function titleOf(
 	record: PlatformRecord,
 	{ fields }: TableDefinition,
 	key?: FieldDefinition,

@@ -100,19 +100,21 @@ const RAW = { rawExpressions: true, skipValidation: true };
 /** Reads like `context.getNodeParameter`. No parameter may have a type that n8n validates. */
 export function parametersOfItems(context: IExecuteFunctions): ReadParameter {
 	const parameters = new ItemParameters(context);
-	const resolvers = new Map<string, Resolve>();
-	const resolverOf = (path: string) => {
-		let resolve = resolvers.get(path);
-		if (!resolve) {
+	const known = new Map<string, { stored: unknown; resolve: Resolve }>();
+	const read = (path: string) => {
+		let parameter = known.get(path);
+		if (!parameter) {
 			const stored: unknown = context.getNodeParameter(path, 0, null, RAW);
-			resolve = stored === null ? () => NOT_PLAIN : parameters.resolver(stored);
-			resolvers.set(path, resolve);
+			const resolve = stored === null ? () => NOT_PLAIN : parameters.resolver(stored);
+			parameter = { stored, resolve };
+			known.set(path, parameter);
 		}
-		return resolve;
+		return parameter;
 	};
 	return (path, index, preset, options = {}) => {
+		if (options.rawExpressions) return read(path).stored;
 		const isConverted = Object.keys(options).some((name) => name !== 'skipValidation');
-		const value = isConverted ? NOT_PLAIN : resolverOf(path)(index);
+		const value = isConverted ? NOT_PLAIN : read(path).resolve(index);
 		if (value !== NOT_PLAIN) return value;
 		return context.getNodeParameter(path, index, preset, options);
 	};

@@ -47,6 +47,8 @@ interface ReadOptions extends IGetNodeParameterOptions {
 export class ParameterReader<in Name extends string> {
 	/** By path: the stored value contains an expression. */
 	private readonly expressionPaths = new Map<string, boolean>();
+	/** The values that are the same for all items, by parameter. */
+	private readonly sharedValues = new Map<unknown, unknown>();
 
 	/** @param zone returns the workflow's time zone */
 	constructor(
@@ -83,6 +85,14 @@ export class ParameterReader<in Name extends string> {
 	/** True for `={{ $json.id }}`: its value may differ between items. */
 	isExpression({ name }: { name: Name }): boolean {
 		return this.holdsExpression(this.shown.get(name));
+	}
+
+	/** What `read` returns; read once if no expression can make it differ between items. */
+	shared<T>(parameter: Parameter<Name, T>, read: () => T): T {
+		if (this.sharedValues.has(parameter)) return this.sharedValues.get(parameter) as T;
+		const value = read();
+		if (!this.isExpression(parameter)) this.sharedValues.set(parameter, value);
+		return value;
 	}
 
 	/** All parameters that contain an expression. */
@@ -153,6 +163,10 @@ export class Parameter<Name extends string, T> implements ParameterLabel {
 
 	/** The value for an item. @throws {InputError} if it is invalid */
 	of(reader: ParameterReader<Name>, index: number): T {
+		return reader.shared(this, () => this.read(reader, index));
+	}
+
+	private read(reader: ParameterReader<Name>, index: number): T {
 		const value = this.parse(reader.value(this, index), this, reader.zone);
 		if (!this.narrows || !isEmpty(value) || !reader.isExpression(this)) {
 			return this.requireValue(value, this);

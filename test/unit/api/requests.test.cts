@@ -5,7 +5,7 @@ import type { IHttpRequestOptions } from 'n8n-workflow';
 import { countLinked, countRecords, summarizeRecords } from '../../../nodes/DataPlatform/api/aggregates.ts';
 import { paths, recordIdProblem } from '../../../nodes/DataPlatform/api/endpoints.ts';
 import { and, type Group } from '../../../nodes/DataPlatform/api/filters.ts';
-import { describeExisting, readRecord, tryDeleteRecord } from '../../../nodes/DataPlatform/api/records.ts';
+import { readRecord, tryDeleteRecord } from '../../../nodes/DataPlatform/api/records.ts';
 import { readLatestChange, readPage, type RecordQuery } from '../../../nodes/DataPlatform/api/pages.ts';
 import { readRecords } from '../../../nodes/DataPlatform/api/readRecords.ts';
 import { readApplications, readCurrentUser, readTables, whyMissing } from '../../../nodes/DataPlatform/api/structure.ts';
@@ -277,20 +277,6 @@ describe('counting', () => {
 });
 
 describe('one record that is written', () => {
-	const key = { field: 'code', value: 'a' };
-	test.each<[string, ReturnType<Serve>, string]>([
-		['finds a record', ok([record('y')]), "; the table has a record 'y' with 'a' in 'code', which may be this one"],
-		['finds none', ok([]), "; the table has no record with 'a' in 'code' yet"],
-		['fails', no(403), ''],
-	])('what a look-up by key says of a creation that is lost: it %s', async (_, response, trace) => {
-		const run = (client: ApiClient) => describeExisting({ client, at }, key);
-		const { result, requests } = await call(run, response);
-		expect(result).toBe(trace);
-		expect(requests).toEqual([
-			'POST /people/data/filter?limit=1 {"filter":[{"field":"code","operator":"===","value":"a"}],"filterOperator":"and","loadFields":["code"]}',
-		]);
-	});
-
 	test('deleting', async () => {
 		const run = (client: ApiClient) => tryDeleteRecord({ client, at }, 'x');
 		const { result, requests } = await call(run, httpResponse(204, ''));

@@ -150,12 +150,10 @@ describe('uploadFiles', () => {
 		expect(requests).toHaveLength(1);
 	});
 
-	const key = { field: 'code', value: 'k' };
 	const fresh = { id: undefined, before: undefined };
 	const unreadable = { before: undefined };
 	const notYet = `${BROKEN}; the record '${ID}' does not have 'a.txt' yet`;
 	const none = 'The response contains no record; the token may not read the record';
-	const noKey = `${BROKEN}; the table has no record with 'k' in 'code' yet`;
 	const [files, made] = ['the files were stored', 'the record was created'];
 	test.each<[what: string, responses: Array<ReturnType<Serve>>, more: Partial<UploadTarget>, unknown: string, reason: string]>([
 		['the record has only what it had before', [lost(), ok(record([file('old', 'a.txt')]))], {}, files, notYet],
@@ -164,7 +162,6 @@ describe('uploadFiles', () => {
 		['the token may not read the record', [lost()], unreadable, files, `${BROKEN}; the token may not read the record`],
 		['there is no record in the response', [ok(null)], unreadable, files, none],
 		['the record was to be made', [lost()], fresh, made, BROKEN],
-		['the record was to be made, and has a key', [lost(), ok([])], { ...fresh, key }, made, noKey],
 	])('a lost upload stays unknown if %s', async (_, responses, more, unknown, reason) => {
 		const { failure } = await send(responses, more);
 		expect(failure).toBeInstanceOf(ServiceError);

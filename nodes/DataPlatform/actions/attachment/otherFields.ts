@@ -17,7 +17,7 @@ import { InputError } from '../../transport/errors';
 import { membersOf } from '../../transport/json';
 import { MIB } from '../../transport/streams';
 import { listed } from '../../transport/messageText';
-import type { Entry, PlanOptions, Problem } from '../../bulk/terms';
+import type { Entry, Problem } from '../../bulk/terms';
 
 /** How large a request that creates linked records may be. */
 const MAX_LINK_BATCH_BYTES = 4 * MIB;
@@ -36,13 +36,12 @@ function without(name: string, table: TableDefinition, values: unknown) {
  * needs.
  *
  * @param fileField the field that gets the files
- * @param id of an existing record
+ * @param id of an existing record; a new one is created if it is not set
  * @throws {InputError} that names all its problems
  */
 export async function otherFields(
 	run: RunContext<OtherFieldsParameter>,
 	index: number,
-	mode: PlanOptions['mode'],
 	fileField: string,
 	id?: string,
 ): Promise<Entry> {
@@ -53,7 +52,10 @@ export async function otherFields(
 	await resolveTimeZone(handle.with(table), [values]);
 	const links = linkResolver(run, handle);
 	const rules = linkRules(run, index, table);
-	const planning = { ...planOptions(run, index, mode, 'error'), mayBeEmpty: true };
+	const planning = {
+		...planOptions(run, index, id === undefined ? 'create' : 'update', 'error'),
+		mayBeEmpty: true,
+	};
 	const plan = await planOne(table, { index, values, id }, links, rules, planning);
 	hintIgnored(run, plan);
 	requireNoProblems(plan.problems);

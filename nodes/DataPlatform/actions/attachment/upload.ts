@@ -1,4 +1,3 @@
-import { keyField } from '../../fields/keyFields';
 import type { PlatformRecord, TableDefinition } from '../../api/types';
 import { compareFiles, filesOf, uploadFiles, type UploadTarget } from '../../files/transfer';
 import { readRecord } from '../../api/records';
@@ -60,20 +59,16 @@ const updateOtherFields = flag('updateOtherFields', {
 	description: 'Whether to update other fields of the record in the same request',
 });
 
-/** The other fields to write in the same request, and the import key of a new record. */
-async function besides(
+/** The other fields to write in the same request. */
+async function besideFiles(
 	run: RunContext<OtherFieldsParameter | NameOf<typeof updateOtherFields>>,
 	index: number,
 	name: string,
 	id?: string,
 ) {
-	if (id === undefined) {
-		const { fields, key } = await otherFields(run, index, 'create', name);
-		const field = keyField(await tableOf(run, index).definition())?.name;
-		return { fields, key: field && key ? { field, value: key } : undefined };
-	}
-	if (!updateOtherFields.of(run, index)) return { fields: {} };
-	return { fields: (await otherFields(run, index, 'update', name, id)).fields };
+	if (id !== undefined && !updateOtherFields.of(run, index)) return {};
+	const { fields } = await otherFields(run, index, name, id);
+	return fields;
 }
 
 const isNew = (run: RunContext<NameOf<typeof target>>, index: number) =>
@@ -154,7 +149,7 @@ export const upload = itemOperation({
 		};
 		const checked = await undefinedIf403(handle.checkWithKept(guard));
 		const { table, all } = checked ?? guard();
-		const { fields, key } = await besides(run, index, name, id);
+		const fields = await besideFiles(run, index, name, id);
 
 		// Reads first, so that a missing record is reported before a large file is sent.
 		const reading = id === undefined ? undefined : readRecord(handle, id);
@@ -165,7 +160,7 @@ export const upload = itemOperation({
 		if (before && isNothing) return { ...shape(before), uploaded: [] };
 		const appendable = appendableFields(table?.fields ?? []);
 		const addsTwice = appendedFields(appendable, fields).length > 0;
-		const place = { table: handle, field: name, id, before, fields, existing, key, addsTwice };
+		const place = { table: handle, field: name, id, before, fields, existing, addsTwice };
 		const record = await uploadFiles(place, files);
 		return { ...shape(record), uploaded: files.map((entry) => entry.name) };
 	},

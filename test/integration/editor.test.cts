@@ -224,7 +224,7 @@ describe('a list that cannot be loaded says why', () => {
 
 	test('an unknown table is named, with its application if one is chosen', async () => {
 		const unknown = chosen('crm', 'nothing');
-		await expect(loadColumns(demo.credential, 'getColumnsToCreate', unknown)).rejects.toThrow("Application 'crm' has no table 'nothing'");
+		await expect(loadColumns(demo.credential, 'getColumnsToCreate', unknown)).rejects.toThrow("There is no table 'nothing' in 'crm'");
 		const anywhere = loadOptions(demo.credential, 'getFields', chosen('', 'nothing'));
 		await expect(anywhere).rejects.toThrow("No application that this token can see has a table 'nothing'");
 	});

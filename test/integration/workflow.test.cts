@@ -95,22 +95,6 @@ describe('the response', () => {
 		expect(result.json('Data Platform', 0)).toEqual([{ body: { error: 'a word like any other' } }]);
 		expect(result.json('Data Platform', 1)).toEqual([]);
 	});
-
-	test('the item has the correlation id that was sent', async () => {
-		const result = await start({ items: [{}, {}], options: { correlationHeader: 'X-Correlation-ID' } });
-		const ids = result.json().map(({ correlationId }) => correlationId);
-		expect(new Set(ids).size).toBe(2);
-		expect(ids[0]).toMatch(/^[0-9a-f-]{36}$/);
-	});
-
-	test.each(['Authorization', 'host', 'two words', 'new\nline'])(
-		'%j is rejected as the name of the correlation header',
-		async (correlationHeader) => {
-			const result = await start({ options: { correlationHeader } });
-			expect(result.error?.message).toContain('Correlation ID Header');
-			expect(await payloads()).toEqual([]);
-		},
-	);
 });
 
 describe('failures', () => {

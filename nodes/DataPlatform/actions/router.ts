@@ -24,11 +24,9 @@ import { isTool, readerOf, RunContext } from '../run/run';
 import { toFailure } from '../parameters/describeFailure';
 import { withGroups } from '../parameters/defineOperation';
 import { maxRetryWait, skipAudit, timeout } from '../parameters/requests';
-import { recordId, table, tableOf } from '../parameters/select/table';
 import { forEachConcurrent, KeyedQueue } from '../transport/concurrency';
-import { InputError, isNotFound, ServiceError } from '../transport/errors';
+import { InputError } from '../transport/errors';
 import { createPause } from '../transport/pause';
-import { whyMissing } from '../api/structure';
 import { findOperation } from './index';
 
 /** How long a tool may wait in all for retries, in seconds: an agent waits for it. */
@@ -51,21 +49,6 @@ const toItems = (output: ItemOutput): INodeExecutionData[] =>
 		return { json: entry };
 	});
 
-/**
- * A 404 for a table's address, with what is missing. That is found out once per run and table, and
- * not at all if the platform names the record: a miss then costs no more requests.
- */
-async function explained(error: unknown, run: RunContext<string>, index: number): Promise<unknown> {
-	if (!(error instanceof ServiceError) || !isNotFound(error) || !run.shown.has(table.name)) {
-		return error;
-	}
-	const id = run.shown.has(recordId.name) ? recordId.of(run, index) : undefined;
-	if (id !== undefined && error.message.includes(id)) return error;
-	const handle = tableOf(run, index);
-	const find = async () => await whyMissing(handle, error);
-	return (await run.once(`missing ${handle.key}`, find)) ?? error;
-}
-
 async function runItem(
 	operation: ItemOperation,
 	run: RunContext<string>,
@@ -73,12 +56,7 @@ async function runItem(
 	index: number,
 ) {
 	const failure = await failureOf(async () => {
-		const output = await operation
-			.execute(run, index, report.attempt)
-			.catch(async (error: unknown) => {
-				throw await explained(error, run, index);
-			});
-		report.done(index, toItems(output));
+		report.done(index, toItems(await operation.execute(run, index, report.attempt)));
 	});
 	if (failure) report.failed(index, failure);
 	return failure === undefined;

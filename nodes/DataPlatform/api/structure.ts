@@ -5,12 +5,11 @@ import type { IDataObject } from 'n8n-workflow';
 
 import { invalidResponse, toApplication, toList, toTable, toUser } from './decoders';
 import { paths } from './endpoints';
-import type { Application, TableAt, TableDefinition } from './types';
+import type { Application, TableDefinition } from './types';
 import { didYouMean } from '../transport/closestName';
-import { InputError, isNotFound, serviceErrorOrThrow, ServiceError } from '../transport/errors';
+import { InputError, serviceErrorOrThrow, ServiceError } from '../transport/errors';
 import type { ApiClient } from '../transport/client';
 import { membersOf } from '../transport/json';
-import { nameList } from '../transport/messageText';
 import { LABELS } from '../labels';
 
 /** Reads a response with `decode`. @throws {ServiceError} if it does not hold what was requested */
@@ -51,51 +50,12 @@ export async function readTimeZone(
 const isCalled = (wanted: string) => (one: Pick<Application, 'id' | 'internalName'>) =>
 	one.id === wanted || one.internalName === wanted;
 
-/** How many applications or tables a hint lists. */
-const NAMES_SHOWN = 20;
-
-/** A 404 that says what is called nearly the same. */
-function missing(
-	what: string,
-	wanted: string,
-	{ of, known }: { of: string; known: Array<{ name: string; header?: string }> },
-	error: ServiceError,
-) {
-	const names = known.map(({ name }) => name);
-	return new ServiceError(`${what}${didYouMean(wanted, known)}`, {
-		...error,
-		outcome: undefined,
-		hint: `The token can see ${names.length > 0 ? `the ${of} ${nameList(names, NAMES_SHOWN)}` : `no ${of}`}.`,
-	});
-}
-
-/** The error of a request to an application, which may not exist: then one more request. */
-async function withApplications(client: ApiClient, application: string, error: ServiceError) {
-	const all = isNotFound(error) ? await readApplications(client) : [];
-	if (all.length === 0 || all.some(isCalled(application))) return error;
-	const known = all.map(({ internalName, name }) => ({ name: internalName, header: name }));
-	const what = `There is no application '${application}'`;
-	return missing(what, application, { of: 'applications', known }, error);
-}
-
-/**
- * The tables of an application.
- *
- * @throws {ServiceError} if there is no such application, with what is called nearly the same
- */
+/** The tables of an application. @throws {ServiceError} if there is no such application */
 export const readTables = async (
 	client: ApiClient,
 	application: string,
 ): Promise<TableDefinition[]> =>
-	await read(client, paths.tables(application), 'list of tables', (data) =>
-		toList(data, toTable),
-	).catch(async (thrown: unknown) => {
-		const error = serviceErrorOrThrow(thrown);
-		throw await withApplications(client, application, error).catch(() => error);
-	});
-
-const named = (tables: TableDefinition[]) =>
-	tables.map(({ internalName, header }) => ({ name: internalName, header }));
+	await read(client, paths.tables(application), 'list of tables', (data) => toList(data, toTable));
 
 /** A table, and the ID of its application. */
 interface FoundTable {
@@ -112,10 +72,10 @@ export async function findTable(client: ApiClient, name: string): Promise<FoundT
 		throw new ServiceError(error.message, { ...error, hint });
 	});
 	const found: Array<{ application: Application; table: TableDefinition }> = [];
-	const all: TableDefinition[] = [];
+	const all: Array<{ name: string; header: string }> = [];
 	for (const application of applications) {
 		const tables = await readTables(client, application.id);
-		all.push(...tables);
+		all.push(...tables.map(({ internalName, header }) => ({ name: internalName, header })));
 		found.push(...tables.filter(isCalled(name)).map((table) => ({ application, table })));
 	}
 	if (found.length > 1) {
@@ -127,7 +87,7 @@ export async function findTable(client: ApiClient, name: string): Promise<FoundT
 	const only = found[0];
 	if (!only) {
 		throw new ServiceError(
-			`No application that this token can see has a table '${name}'${didYouMean(name, named(all))}`,
+			`No application that this token can see has a table '${name}'${didYouMean(name, all)}`,
 			{
 				delivery: 'rejected',
 				status: 404,
@@ -136,24 +96,4 @@ export async function findTable(client: ApiClient, name: string): Promise<FoundT
 		);
 	}
 	return { application: only.application.id, table: only.table };
-}
-
-/**
- * Why a request to a table's address was answered with a 404, and what is called nearly the same; one
- * or two requests for a table of an application. Undefined if the table exists, or nothing is known.
- */
-export async function whyMissing(
-	{ client, at: { application, table } }: TableAt,
-	error: ServiceError,
-): Promise<ServiceError | undefined> {
-	if (!application) {
-		const failure = await findTable(client, table).catch((thrown: unknown) => thrown);
-		if (!(failure instanceof ServiceError) || failure.status !== 404) return undefined;
-		return failure;
-	}
-	const tables = await readTables(client, application).catch(serviceErrorOrThrow);
-	if (tables instanceof ServiceError) return isNotFound(tables) ? tables : undefined;
-	if (tables.some(isCalled(table))) return undefined;
-	const what = `Application '${application}' has no table '${table}'`;
-	return missing(what, table, { of: 'tables', known: named(tables) }, error);
 }

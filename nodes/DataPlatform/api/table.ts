@@ -9,10 +9,10 @@
  */
 import { toTable } from './decoders';
 import { addressKey, paths } from './endpoints';
-import { findTable, read, whyMissing } from './structure';
+import { findTable, read } from './structure';
 import type { DefinedTable, FieldMetadata, TableAddress, TableAt, TableDefinition } from './types';
 import type { ApiClient } from '../transport/client';
-import { isNotFound, serviceErrorOrThrow, ServiceError } from '../transport/errors';
+import { ServiceError } from '../transport/errors';
 
 const MAX_AGE_MS = 60_000;
 
@@ -157,7 +157,9 @@ export class Table implements TableAt {
 	private async readNow(): Promise<TableDefinition> {
 		const { application, table: name } = this.at;
 		const askedAt = Date.now();
-		const table = await (application ? this.readIn(application) : this.find());
+		const readIn = async (within: string) =>
+			await read(this.client, paths.table(within, name), `table '${name}'`, toTable);
+		const table = await (application ? readIn(application) : this.find());
 		if (table.fields.length === 0) {
 			throw new ServiceError(`The response contains no fields of table '${name}'`, {
 				delivery: 'rejected',
@@ -166,17 +168,6 @@ export class Table implements TableAt {
 		}
 		if (application) this.keep({ table, askedAt });
 		return table;
-	}
-
-	private async readIn(application: string): Promise<TableDefinition> {
-		const { client, at } = this;
-		const path = paths.table(application, at.table);
-		return await read(client, path, `table '${at.table}'`, toTable).catch(
-			async (thrown: unknown) => {
-				const error = serviceErrorOrThrow(thrown);
-				throw (isNotFound(error) && (await whyMissing(this, error))) || error;
-			},
-		);
 	}
 }
 

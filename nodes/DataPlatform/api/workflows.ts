@@ -53,7 +53,6 @@ export async function startWorkflow(
 	client: ApiClient,
 	webhookUrl: string,
 	payload: IDataObject,
-	headers: Record<string, string>,
 ): Promise<WorkflowResponse> {
 	const url = safeUrl(webhookUrl, 'The webhook URL');
 	const { origin, href } = url;
@@ -70,7 +69,6 @@ export async function startWorkflow(
 	const result = await client.tryRequest({
 		method: 'POST',
 		to: { url: href, withToken: true },
-		headers,
 		body: payload,
 		retryMode: 'notIdempotent',
 		bodyRequirement: 'anything',

@@ -57,7 +57,6 @@ export interface ApiRequest {
 	/** Another URL instead: a webhook (with the token), or a file on another host (without it). */
 	to?: { url: string; withToken: boolean };
 	query?: Record<string, string | number | boolean | undefined>;
-	headers?: Record<string, string>;
 	/** A value to send as JSON, or JSON text. */
 	body?: IDataObject | string;
 	/** Makes a JSON body that is too large for memory. Called again for each attempt. */
@@ -175,7 +174,7 @@ function requestOptions(
 	return {
 		method,
 		url: to?.url ?? `${origin}${path}${queryString(query)}`,
-		headers: { ...headers, ...request.headers, Accept: receive ? '*/*' : 'application/json' },
+		headers: { ...headers, Accept: receive ? '*/*' : 'application/json' },
 		...content,
 		returnFullResponse: true,
 		ignoreHttpStatusErrors: true,

@@ -95,7 +95,7 @@ export const triggerAndWait = bulkOperation({
 		const { resumeUrl } = context.getWorkflowDataProxy(0).$execution as { resumeUrl: string };
 		const body = withResumeUrl(run, resumeUrl);
 		const url = webhookUrl.of(run, 0);
-		const response = await startWorkflow(run.client, url, body, {});
+		const response = await startWorkflow(run.client, url, body);
 		// The editor shows this URL while the execution waits.
 		context.setMetadata({ resumeUrl });
 		await context.putExecutionToWait(until);

@@ -12,8 +12,7 @@ import type { IBinaryData, IDataObject } from 'n8n-workflow';
 import { WordTable } from '../api/idSet';
 import { isSuccess, KeptCounts, noCounts } from '../bulk/outcome';
 import type { WritePipeline } from '../bulk/pipeline';
-import { isBlank } from '../fields/values';
-import { isCsvRow, type FileFormat, type FileRow } from '../rows/readRows';
+import type { FileFormat, FileRow } from '../rows/readRows';
 import type { RejectedLines, Rejection } from '../rows/rejectedRows';
 import { InputError, type ServiceError } from '../transport/errors';
 import { counted, shortened } from '../transport/messageText';
@@ -195,7 +194,7 @@ export class RowImport {
 		const outcomes = new Map<number, ItemOutcome>();
 		const inputs: PlanInput[] = [];
 		for (const row of rows) {
-			const read = isBlankRow(row) ? undefined : reader.read(row);
+			const read = reader.isSkipped(row) ? undefined : reader.read(row);
 			if (!read) outcomes.set(row.row, { outcome: 'skipped' });
 			else if ('index' in read) inputs.push(read);
 			else outcomes.set(row.row, { outcome: 'failed', message: read.error, field: read.field });
@@ -287,12 +286,6 @@ export class RowImport {
 		kinds.add(error, row.row, omitUndefined({ field: rejection.field }));
 		return before + lines.line(row, rejection);
 	}
-}
-
-/** True for `;;;`, as spreadsheets write empty rows, and for `{}`. */
-function isBlankRow(row: FileRow): boolean {
-	if (row.problem !== undefined) return false;
-	return (isCsvRow(row) ? row.cells : Object.values(row.values!)).every(isBlank);
 }
 
 /**

@@ -15,6 +15,7 @@ import { isCsvRow, type FileRow } from '../rows/readRows';
 import { addedColumns, withoutAdded, type Rejection } from '../rows/rejectedRows';
 import { InputError } from '../transport/errors';
 import { getOwn } from '../transport/json';
+import { isBlank } from '../fields/values';
 import { copyOfText, counted, nameList } from '../transport/messageText';
 import { columnTargets, jsonReader } from '../input/recordInput';
 import { prefixedName } from '../input/recordOutput';
@@ -88,6 +89,8 @@ export class RowReader {
 	private readonly fields: ReadonlyMap<string, FieldDefinition>;
 	private readonly jsonValues: (json: unknown) => unknown;
 	private readonly width: number;
+	/** Without columns at the end that have no name. */
+	private readonly namedWidth: number;
 	/** Lists the columns, for errors about them. */
 	private readonly fileColumns: string;
 	readonly report: ColumnReport = { columns: {}, ignoredColumns: [] };
@@ -95,13 +98,14 @@ export class RowReader {
 	/** @param header undefined if each row names its own values */
 	constructor(
 		private readonly reading: RowReading,
-		header: string[] | undefined,
+		private readonly header: string[] | undefined,
 	) {
 		const { table } = reading;
 		this.fields = new Map(table.fields.map((field) => [field.name, field]));
 		this.jsonValues = jsonReader(table);
-		this.width = header?.length ?? 0;
 		const all = header ?? [];
+		this.width = all.length;
+		this.namedWidth = all.findLastIndex((name) => name !== '') + 1;
 		const names = all.slice(0, all.length - addedColumns(all, (name) => this.isField(name)));
 		const named = nameList(all.filter((name) => name !== ''));
 		this.fileColumns = named ? `The file's columns are: ${named}.` : 'The file has no columns.';
@@ -152,7 +156,7 @@ export class RowReader {
 		if (columnOf.size === 0 && this.idColumn < 0) {
 			throw wrongColumns(
 				`the first row has no name of a field of table '${table.header}': ${nameList(unknown)}. Does the file have a header?`,
-				`Add a first row with the names of fields. Or rename the columns, or choose 'Map Each Column Manually' under '${LABELS.mappingMode}'. ${listFields(table)}`,
+				`Add a first row with the names of fields, or set '${LABELS.headerRow}' in the options to the row that has them. Or rename the columns, or choose 'Map Each Column Manually' under '${LABELS.mappingMode}'. ${listFields(table)}`,
 			);
 		}
 		const isOne = unknown.length === 1;
@@ -163,11 +167,11 @@ export class RowReader {
 	}
 
 	private mapByList(names: string[], mapping: ColumnEntry[]) {
-		const used = new Set(mapping.map(({ column }) => column));
+		const used = new Set(mapping.map(({ column }) => column.normalize()));
 		if (this.reading.hasId) used.add('id');
 		requireUnique(names.filter((name) => used.has(name)));
 		for (const { column, field } of mapping) {
-			const at = names.indexOf(column);
+			const at = names.indexOf(column.normalize());
 			if (at < 0) {
 				throw wrongColumns(`the file has no column '${column}'`, this.fileColumns);
 			}
@@ -232,6 +236,15 @@ export class RowReader {
 		}
 	}
 
+	/** True for a row that is no record: `;;;`, as spreadsheets write it, `{}`, or the header again. */
+	isSkipped(row: FileRow): boolean {
+		if (row.problem !== undefined) return false;
+		if (!isCsvRow(row)) return Object.values(row.values!).every(isBlank);
+		const { header = [] } = this;
+		const isHeader = header.every((name, at) => row.cells[at]?.normalize().trim() === name);
+		return row.cells.every(isBlank) || (header.length > 1 && isHeader);
+	}
+
 	/** The plan's input for a row, or what is wrong with the whole row. */
 	read(row: FileRow): PlanInput | Rejection {
 		try {
@@ -251,10 +264,10 @@ export class RowReader {
 		const { width } = this;
 		if (problem !== undefined) return rejected(`the row ${problem}`);
 		const isTooLong = cells.slice(width).some((cell) => cell !== '');
-		if (cells.length < width || isTooLong) {
+		if (cells.length < this.namedWidth || isTooLong) {
 			return rejected(`the row has ${counted(cells.length, 'cell')}, the header has ${width}`);
 		}
-		const stray = this.unnamed.find((at) => cells[at] !== '');
+		const stray = this.unnamed.find((at) => (cells[at] ?? '') !== '');
 		if (stray !== undefined) {
 			return rejected(`the row has a value in column ${stray + 1}, which has no name`);
 		}

@@ -4,6 +4,7 @@
 import type { IDataObject } from 'n8n-workflow';
 
 import type { FieldDefinition, TableDefinition } from '../api/types';
+import { visibleText as plain } from '../fields/values';
 import { isMark } from '../fields/columnMarks';
 import { InputError } from '../transport/errors';
 import { isObject } from '../transport/json';
@@ -43,7 +44,6 @@ function ownKeysOf(json: IDataObject, isField: Names, isRecord: boolean) {
 function fieldFinder({ fields }: TableDefinition) {
 	const isField = new Set(fields.map(({ name }) => name));
 	const byHeader = new Map<string, FieldDefinition | undefined>();
-	const plain = (header: string) => header.trim().toLowerCase();
 	for (const field of fields) {
 		const header = plain(field.header);
 		byHeader.set(header, byHeader.has(header) ? undefined : field);
@@ -51,6 +51,7 @@ function fieldFinder({ fields }: TableDefinition) {
 	const nameOf = (given: string) => {
 		const header = plain(given);
 		if (byHeader.has(header)) return byHeader.get(header)?.name;
+		if (isField.has(given.normalize())) return given.normalize();
 		// The mapper marks some headers: E-mail (import key).
 		const marked = /^(.*) \(([^()]*)\)$/s.exec(header);
 		if (!marked) return undefined;

@@ -9,6 +9,7 @@ import {
 	MAX_ROW_CHARACTERS,
 	MAX_ROW_VALUES,
 } from './limits';
+import { LABELS } from '../labels';
 
 /** A row of a file. */
 export interface CsvRow {
@@ -35,6 +36,7 @@ const DELIMITERS: readonly Delimiter[] = [',', ';', '\t', '|'];
 const MAX_HEADER_CHARACTERS = 1024 * 1024;
 
 const QUOTE = 0x22;
+const SPACE = 0x20;
 const LF = 0x0a;
 const CR = 0x0d;
 
@@ -43,7 +45,6 @@ type State = 'cellStart' | 'plain' | 'quoted' | 'quoteInQuoted' | 'afterCr';
 /** Parses pieces of text into rows. Holds at most one row in addition to those of a piece. */
 export class CsvParser {
 	private state: State = 'cellStart';
-	private row = 1;
 	private cell = '';
 	private cells: string[] = [];
 	private problem?: string;
@@ -58,7 +59,11 @@ export class CsvParser {
 	private rows: CsvRow[] = [];
 	private readonly delimiter: number;
 
-	constructor(delimiter: Delimiter) {
+	/** @param row the number of the first row */
+	constructor(
+		delimiter: Delimiter,
+		private row = 1,
+	) {
 		this.delimiter = delimiter.charCodeAt(0);
 	}
 
@@ -74,11 +79,14 @@ export class CsvParser {
 					if (code === LF) at += 1;
 					break;
 				case 'cellStart':
-					this.state = code === QUOTE ? 'quoted' : 'plain';
+					// Some programs write a space behind the delimiter, and then the quote.
+					if (code === SPACE) this.append(' ');
+					else this.state = code === QUOTE ? 'quoted' : 'plain';
 					if (code === QUOTE) {
 						this.quoteRow = this.row;
-						at += 1;
+						this.cell = '';
 					}
+					if (this.state !== 'plain') at += 1;
 					break;
 				case 'quoted': {
 					const end = endOfQuoted(text, at);
@@ -230,6 +238,38 @@ function detectDelimiter(line: string): Delimiter {
 	return DELIMITERS[counts.indexOf(Math.max(...counts))]!;
 }
 
+const hasDelimiter = (line: string) => DELIMITERS.some((each) => line.includes(each));
+
+/** How many rows to look at behind a header of one name. */
+const ROWS_SEEN = 10;
+
+/**
+ * The file may have a title before its header, or a header of another program than its rows.
+ *
+ * @throws {InputError} if a header has one name, and the rows behind it have several values
+ */
+function requireNames(text: string, header: string) {
+	const rows = text.slice(header.length).split(/[\r\n]+/, ROWS_SEEN + 1);
+	// The first one ends the header, and the last one may be cut.
+	const lines = rows
+		.slice(1, rows.length > 2 ? -1 : undefined)
+		.filter((line) => line.trim() !== '');
+	const countsOf = (delimiter: string) =>
+		new Set(lines.map((line) => line.split(delimiter).length));
+	const isBetween = (delimiter: string) => {
+		const [count = 1, ...others] = countsOf(delimiter);
+		return count > 1 && others.length === 0;
+	};
+	const delimiter = DELIMITERS.find(isBetween);
+	if (delimiter === undefined || hasDelimiter(header)) return;
+	throw new InputError(
+		`The file's first row has one name, and the next rows have several values with ${JSON.stringify(delimiter)} between them`,
+		{
+			hint: `If it is a title, set '${LABELS.headerRow}' in the options to the row with the names. If the file has one column, choose '${LABELS.delimiter}'.`,
+		},
+	);
+}
+
 /** A first line such as `sep=;`, which spreadsheets understand. */
 const SEPARATOR_LINE = /^sep=([,;\t|])(?:\r\n|\r(?!$)|\n)/;
 
@@ -238,28 +278,49 @@ function withoutSeparatorLine(text: string): { text: string; named?: Delimiter }
 	return line ? { text: text.slice(line[0].length), named: line[1] as Delimiter } : { text };
 }
 
+const withoutEmptyLines = (text: string) => text.replace(/^[\r\n]+/, '');
+
+/** The text behind some lines; undefined if it has not got as many. */
+function behindLines(text: string, count: number): string | undefined {
+	if (count === 0) return text;
+	const end = /\r\n|\n|\r(?!$)/.exec(text);
+	return end ? behindLines(text.slice(end.index + end[0].length), count - 1) : undefined;
+}
+
 /**
  * Reads the rows of a CSV file, and returns those that end in each piece of its text.
  *
  * @param chosen the delimiter; if not set, it is detected in the first row
  * @param notes collects what was detected
+ * @param headerRow the first row to read
  * @throws {InputError} that names the row, after the rows before it
  */
 export async function* readCsv(
 	pieces: AsyncIterable<string>,
 	chosen?: Delimiter,
 	notes: CsvNotes = {},
+	headerRow = 1,
 ): AsyncGenerator<CsvRow[]> {
 	let parser: CsvParser | undefined;
 	let head = '';
 	const begin = (): CsvRow[] => {
-		const { text, named } = withoutSeparatorLine(head);
-		notes.delimiter = chosen ?? named ?? detectDelimiter(firstLine(text) ?? text);
-		parser = new CsvParser(notes.delimiter);
+		const { text: all, named } = withoutSeparatorLine(head);
+		const text = behindLines(all, headerRow - 1) ?? '';
+		const filled = withoutEmptyLines(text);
+		const header = firstLine(filled) ?? filled;
+		if (!chosen && !named) requireNames(filled, header);
+		notes.delimiter = chosen ?? named ?? detectDelimiter(header);
+		parser = new CsvParser(notes.delimiter, headerRow);
 		return parser.push(text);
 	};
-	const hasHeader = () =>
-		firstLine(withoutSeparatorLine(head).text) !== undefined || head.length > MAX_HEADER_CHARACTERS;
+	/** Behind a header of one name, a second row shows whether it is one. */
+	const hasHeader = () => {
+		const behind = behindLines(withoutSeparatorLine(head).text, headerRow - 1) ?? '';
+		const text = withoutEmptyLines(behind);
+		const header = firstLine(text);
+		if (header === undefined) return head.length > MAX_HEADER_CHARACTERS;
+		return hasDelimiter(header) || /[^\r\n][\r\n]/.test(text.slice(header.length));
+	};
 	let failure: { error: unknown } | undefined;
 	try {
 		for await (const piece of pieces) {

@@ -35,6 +35,8 @@ export interface FileFormat {
 	format?: RowFormat;
 	/** If not set, detected in the first row. */
 	delimiter?: Delimiter;
+	/** The row with the names of the columns, from 1. */
+	headerRow?: number;
 	/** Remove the apostrophe that keeps spreadsheets from running text as a formula. */
 	formulaGuard: boolean;
 }
@@ -95,13 +97,13 @@ const EMPTY_HINTS: Record<RowFormat, string> = {
 
 const wrongHeader = (problem: string) =>
 	new InputError(`The file's first row ${problem}`, {
-		hint: `Use a CSV file whose first row names the columns. If it is UTF-16 without a byte order mark, choose that under '${LABELS.encoding}' in the options.`,
+		hint: `Use a CSV file whose first row names the columns, or set '${LABELS.headerRow}' in the options. If it is UTF-16 without a byte order mark, choose that under '${LABELS.encoding}' in the options.`,
 	});
 
 /** The names in the header. @throws {InputError} if it names no column */
 function headerOf({ cells, problem }: CsvRow, hasGuard: boolean): string[] {
 	if (problem) throw wrongHeader(problem);
-	const names = cells.map((cell) => (hasGuard ? unguarded(cell) : cell).trim());
+	const names = cells.map((cell) => (hasGuard ? unguarded(cell) : cell).normalize().trim());
 	if (names.some((name) => name !== '')) return names;
 	throw wrongHeader('names no column');
 }
@@ -119,7 +121,7 @@ export async function openRows(
 	const format = form.format ?? found;
 	const notes: CsvNotes = {};
 	const rows: AsyncGenerator<FileRow[]> =
-		format === 'csv' ? readCsv(pieces, form.delimiter, notes) : readNdjson(pieces);
+		format === 'csv' ? readCsv(pieces, form.delimiter, notes, form.headerRow) : readNdjson(pieces);
 	const next = await rows.next();
 	if (next.done) throw new InputError('The file is empty', { hint: EMPTY_HINTS[format] });
 	async function* rowsFrom(first: FileRow[]): AsyncGenerator<FileRow[]> {

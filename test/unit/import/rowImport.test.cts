@@ -131,6 +131,22 @@ describe('the rows of a file', () => {
 		}
 	});
 
+	test('are read although only the header ends with a delimiter, titles come first, or the header comes again', async () => {
+		const rows = 'name;age;\nBob;2\nname;age;\nCy;3;\n';
+		for (const [text, options] of [
+			[rows, {}],
+			[`My people;;\n\n${rows}`, { file: { settings: { headerRow: 3 } } }],
+		] as const) {
+			const { result, records, error } = await importFile(text, { options });
+			expect(error).toBeUndefined();
+			expect(result).toMatchObject({ inserted: 2, skipped: 1, rejected: 0 });
+			expect(records.slice(1)).toEqual([
+				{ name: 'Bob', age: 2 },
+				{ name: 'Cy', age: 3 },
+			]);
+		}
+	});
+
 	test('with values in ignored columns only are rejected, not lost', async () => {
 		const { result } = await importFile('name,other\n,x\n', { parameters: { importMode: 'create' }, options: { unknownFields: 'ignore' } });
 		expect(result).toMatchObject({ rejected: 1, errors: [{ error: 'no field has a value, so the record would be empty' }] });

@@ -133,7 +133,7 @@ describe('columns', () => {
 			{},
 			[
 				"the first row has no name of a field of table 'People': 'a1@x.com', 'Fox', '36'. Does the file have a header?",
-				'Add a first row with the names of fields.',
+				"Add a first row with the names of fields, or set 'Header Row'",
 			],
 		],
 		[['', ''], {}, ["no column for 'email'", 'The file has no columns.']],
@@ -177,6 +177,8 @@ describe('rows of CSV', () => {
 		[['a@x', '', '', ''], { email: 'a@x', age: '', tags: '' }],
 		[["'=a", "'7", '', ''], { email: '=a', age: "'7", tags: '' }],
 		[['a@x', '7', '', '', '', ''], { email: 'a@x', age: '7', tags: '' }],
+		// Only the header ends with a delimiter.
+		[['a@x', '7', ''], { email: 'a@x', age: '7', tags: '' }],
 	])('%j', (cells, values) => {
 		expect(readerOf(header).read(row(...cells))).toEqual({ index: 5, values, problems: [] });
 	});
@@ -188,7 +190,7 @@ describe('rows of CSV', () => {
 
 	test.each<[FileRow, string]>([
 		[row('a@x'), 'the row has 1 cell, the header has 4'],
-		[row('a@x', '7', ''), 'the row has 3 cells, the header has 4'],
+		[row('a@x', '7'), 'the row has 2 cells, the header has 4'],
 		[row('a@x', '7', '', '', 'more'), 'the row has 5 cells, the header has 4'],
 		[row('a@x', '7', '', '', '', 'more'), 'the row has 6 cells, the header has 4'],
 		[row('a@x', '7', '', 'stray'), 'the row has a value in column 4, which has no name'],

@@ -94,6 +94,7 @@ describe('a field is found by its header', () => {
 	);
 	test.each<[json: IDataObject, values: IDataObject]>([
 		[{ ' last NAME ': 'Fox' }, { name: 'Fox' }],
+		[{ 'Last\u00a0Na\u00adme\u200b': 'Fox' }, { name: 'Fox' }],
 		[{ 'E-Mail (import key)': 'a@b.c' }, { mail: 'a@b.c' }],
 		[{ 'E-Mail (import key) 2': 'a@b.c' }, { 'E-Mail (import key) 2': 'a@b.c' }],
 		[{ 'E-Mail (a) (b)': 'a@b.c' }, { 'E-Mail (a) (b)': 'a@b.c' }],

@@ -53,6 +53,35 @@ describe('opening', () => {
 			],
 		],
 		['one column', ['a\n1\n'], {}, ['a'], ',', [['1']]],
+		['one column with marks in some rows', ['a\nx;y\nz\n'], {}, ['a'], ',', [['x;y'], ['z']]],
+		['one column, as the delimiter says', ['a\nx;y\n'], { delimiter: '|' }, ['a'], '|', [['x;y']]],
+		['empty lines before it', ['\n\na;b\n1;2\n'], {}, ['a', 'b'], ';', [['1', '2']]],
+		['titles before it', ['Sales, 2026\n\na;b\n1;2\n'], { headerRow: 3 }, ['a', 'b'], ';', [['1', '2']]],
+		['titles before it, in pieces', ['Sal', 'es\r', '\na;', 'b\r\n1;2', '\n'], { headerRow: 2 }, ['a', 'b'], ';', [['1', '2']]],
+		['titles with sep=', ['sep=;\nSales\na;b\n1;2\n'], { headerRow: 2 }, ['a', 'b'], ';', [['1', '2']]],
+		[
+			'quotes behind spaces',
+			['a, "b"\n"1", "x, y"\n2,  "z ""q"""\n'],
+			{},
+			['a', 'b'],
+			',',
+			[
+				['1', 'x, y'],
+				['2', 'z "q"'],
+			],
+		],
+		[
+			'spaces without quotes',
+			['a,b\n1,  x\n2,   \n'],
+			{},
+			['a', 'b'],
+			',',
+			[
+				['1', '  x'],
+				['2', '   '],
+			],
+		],
+		['decomposed letters in names', ['Gro\u0308\u00dfe,b\n1,2\n'], {}, ['Gr\u00f6\u00dfe', 'b'], ',', [['1', '2']]],
 	])('CSV: %s', async (_, pieces, form, header, delimiter, rows) => {
 		const file = await open(pieces, form);
 		expect(file).toMatchObject({ format: 'csv', header, delimiter });
@@ -100,6 +129,28 @@ describe('opening', () => {
 		const read = () => asPieces(Buffer.from(text));
 		await withRows({ read, close }, { encoding: 'auto', formulaGuard: false }, async () => undefined).catch(() => undefined);
 		expect(close).toHaveBeenCalledTimes(1);
+	});
+
+	test.each<[what: string, text: string, mark: string]>([
+		['a title', 'Sales 2026\n\nname;age\nAda;1\n', ';'],
+		['a header of one name', 'code\na;b;c\nd;e;f\n', ';'],
+		['a header of another delimiter', 'name age\nAda\t1\n', '\t'],
+	])('%s before rows of several values is an error, not a key', async (_, text, mark) => {
+		const error = {
+			message: `The file's first row has one name, and the next rows have several values with ${JSON.stringify(mark)} between them`,
+			hint: "If it is a title, set 'Header Row' in the options to the row with the names. If the file has one column, choose 'Delimiter'.",
+		};
+		await expect(open([text])).rejects.toMatchObject(error);
+		await expect(open([...text])).rejects.toMatchObject(error);
+	});
+
+	test('rows behind titles keep their numbers', async () => {
+		const { rows } = await open(['Sales\n\na,b\n1,2\n'], { headerRow: 3 });
+		expect((await collect(rows)).rows.map(({ row }) => row)).toEqual([4]);
+	});
+
+	test('a header row behind the end of the file is none', async () => {
+		await expect(open(['a\n1\n'], { headerRow: 9 })).rejects.toThrow('The file is empty');
 	});
 
 	test('the chosen format counts, whatever the file begins with', async () => {

@@ -88,8 +88,8 @@ describe('CSV', () => {
 	});
 
 	test('rows come with the piece in which they end', async () => {
-		const { portions } = await collect(readCsv(asPieces('a', '\n1', '\n2\n3', '', '4')));
-		expect(portions.map(cellsOf)).toEqual([[['a']], [['1'], ['2']], [['34']]]);
+		const { portions } = await collect(readCsv(asPieces('a,', '\n1,', '\n2,\n3', '', '4')));
+		expect(portions.map(cellsOf)).toEqual([[['a', '']], [['1', ''], ['2', '']], [['34']]]);
 	});
 
 	const MIB = 1024 * 1024;

@@ -104,7 +104,7 @@ async function writeRows(
 		previewRows: writing.dryRun ? PREVIEW_ROWS : 0,
 		stopAfterRejected: range.stopAfterRejected,
 		limitLabel: stopAfterRejected.label,
-		before: Math.max(range.startAt - 1, isCsv ? 1 : 0),
+		before: Math.max(range.startAt - 1, isCsv ? (form.headerRow ?? 1) : 0),
 		cancellation: () => client.cancellation,
 	}).run();
 	hintIgnored(run, { ignored: result.readOnly });

@@ -51,7 +51,7 @@ const DELIMITERS: Choices<CsvFormat['delimiter']> = {
 
 const delimiterOf = <T extends string>(choices: Choices<T>, preset: NoInfer<T>) =>
 	choice('delimiter', {
-		label: 'Delimiter',
+		label: LABELS.delimiter,
 		choices,
 		preset,
 		description: 'The character between the values of a CSV file',
@@ -222,6 +222,14 @@ export const startAtRow = wholeNumber('startAtRow', {
 		'The first row to import, counted as in a spreadsheet: the one with the column names is row 1. If an import stops early, its error says where to continue.',
 });
 
+const headerRow = wholeNumber('headerRow', {
+	label: LABELS.headerRow,
+	min: 1,
+	max: 1000,
+	preset: 1,
+	description: 'The row of a CSV file that has the column names, if titles come before it',
+});
+
 export const endAtRow = wholeNumber('endAtRow', {
 	label: 'End at Row',
 	min: 0,
@@ -243,6 +251,7 @@ const rowOptions = [endAtRow, startAtRow, stopAfterRejected];
 const readOptions = [
 	importDelimiter,
 	encoding,
+	headerRow,
 	formulaGuard.with({
 		description:
 			"Whether to remove the apostrophe that 'Export to File' writes before text that looks like a formula",
@@ -267,6 +276,7 @@ function readFileFormat(
 		format: format === 'auto' ? undefined : format,
 		delimiter: delimiter === 'auto' ? undefined : delimiter,
 		encoding: encoding.of(run, index),
+		headerRow: headerRow.of(run, index),
 		formulaGuard: formulaGuard.of(run, index),
 	};
 }

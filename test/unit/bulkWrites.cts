@@ -1,7 +1,8 @@
 /** Many records that are written to a stub, and what it receives. */
 import type { IHttpRequestOptions } from 'n8n-workflow';
 import type { Task } from '../../nodes/DataPlatform/bulk/writeTask.ts';
-import { writeMany } from '../../nodes/DataPlatform/bulk/send/write.ts';
+import { writeMany, WriteSession, type Write } from '../../nodes/DataPlatform/bulk/send/write.ts';
+import type { ApiClient } from '../../nodes/DataPlatform/transport/client.ts';
 import { people } from './fixtures.cts';
 import { fakePlatform, httpResponse, type Serve } from './stubPlatform.cts';
 import type { Entry, ItemOutcome } from '../../nodes/DataPlatform/bulk/terms.ts';
@@ -33,6 +34,12 @@ const TASK: Task = {
 	stopAtFailure: false,
 };
 
+/** A write to a table of people. */
+export function writeTo(client: ApiClient, options: Partial<Task> = {}, table = people): Write {
+	const task = { ...TASK, ...options };
+	return { target: { client, at: { table: 'people' }, table }, task, session: new WriteSession(task) };
+}
+
 interface Setup {
 	planned: Entry[];
 	serve: Serve;
@@ -59,15 +66,10 @@ export async function writeRecords({ planned, serve, options, table = people, re
 		{ retryBudgetMs, skipAudit },
 	);
 	const outcomes: ItemOutcome[] = [];
-	const stopped = await writeMany(
-		{ client: fake.connection, at: { table: 'people' }, table },
-		planned,
-		{ ...TASK, ...options },
-		({ index }, outcome) => {
-			if (outcomes[index]) throw new Error(`Item ${index} has two outcomes.`);
-			outcomes[index] = outcome;
-		},
-	);
+	const stopped = await writeMany(writeTo(fake.connection, options, table), planned, ({ index }, outcome) => {
+		if (outcomes[index]) throw new Error(`Item ${index} has two outcomes.`);
+		outcomes[index] = outcome;
+	});
 	const writes = fake.sent.filter(isWrite);
 	const batches = writes.map((request) => entriesOf(request).length);
 	return { outcomes, stopped, sent: fake.sent, log: fake.log, writes, batches, mostUnderWay };

@@ -1,5 +1,6 @@
 import type { IHttpRequestOptions } from 'n8n-workflow';
-import { ItemResults } from '../../nodes/DataPlatform/run/itemResults.ts';
+import { writeTo } from './bulkWrites.cts';
+import { Ledger } from '../../nodes/DataPlatform/run/ledger.ts';
 import { planRecords } from '../../nodes/DataPlatform/bulk/plan/plan.ts';
 import { writeMany } from '../../nodes/DataPlatform/bulk/send/write.ts';
 import { countCpuTime } from '../support/cpuTime.cts';
@@ -42,11 +43,10 @@ async function upsert(size: number, batchSize: number, parallelRequests = 0) {
 	const plan = planRecords(people, rows(size), { mode: 'upsert', empty: 'leave', unknownFields: 'error', duplicates: 'merge' });
 	const { watched, count } = counted(plan.records);
 	const { connection, sent, log } = fakePlatform(insertAll);
-	const report = new ItemResults(size);
+	const report = new Ledger(size);
 	const stopped = await writeMany(
-		{ client: connection, at: { table: 'people' }, table: people },
+		writeTo(connection, { batchSize, parallelRequests, batchBytes: 4 * 1024 * 1024, stopAtFailure: true }),
 		watched,
-		{ mode: 'upsert', batchSize, parallelRequests, batchBytes: 4 * 1024 * 1024, skipUnchanged: false, dryRun: false, stopAtFailure: true },
 		({ index }, outcome) => report.done(index, [{ json: { ...outcome } }]),
 	);
 	expect(stopped).toBeUndefined();

@@ -11,21 +11,15 @@ import {
 	type ItemOutput,
 	type Operation,
 } from '../run/operation';
-import {
-	withHintInMessage,
-	ItemResults,
-	toNodeError,
-	type Failure,
-	type Progress,
-} from '../run/itemResults';
+import { withHintInMessage, Ledger, toNodeError, type Progress } from '../run/ledger';
 import type { Parameter, ParameterReader } from '../parameterKinds/parameter';
 import { saveProgress, restoreProgress } from '../run/retryProgress';
 import { isTool, readerOf, RunContext } from '../run/run';
-import { toFailure } from '../parameters/describeFailure';
+import { toProblem } from '../parameters/describeFailure';
 import { withGroups } from '../parameters/defineOperation';
 import { maxRetryWait, skipAudit, timeout } from '../parameters/requests';
 import { forEachConcurrent, KeyedQueue } from '../transport/concurrency';
-import { InputError } from '../transport/errors';
+import { InputError, type Problem } from '../transport/errors';
 import { createPause } from '../transport/pause';
 import { findOperation } from './index';
 
@@ -33,12 +27,12 @@ import { findOperation } from './index';
 const MAX_AGENT_WAIT_S = 20;
 
 /** Runs `work` and returns its error, if any, in words for the user. */
-async function failureOf(work: () => Promise<void>): Promise<Failure | undefined> {
+async function problemIn(work: () => Promise<void>): Promise<Problem | undefined> {
 	try {
 		await work();
 		return undefined;
 	} catch (error) {
-		return toFailure(error);
+		return toProblem(error);
 	}
 }
 
@@ -52,14 +46,14 @@ const toItems = (output: ItemOutput): INodeExecutionData[] =>
 async function runItem(
 	operation: ItemOperation,
 	run: RunContext<string>,
-	report: ItemResults,
+	ledger: Ledger,
 	index: number,
 ) {
-	const failure = await failureOf(async () => {
-		report.done(index, toItems(await operation.execute(run, index, report.attempt)));
+	const problem = await problemIn(async () => {
+		ledger.done(index, toItems(await operation.execute(run, index, ledger.attempt)));
 	});
-	if (failure) report.failed(index, failure);
-	return failure === undefined;
+	if (problem) ledger.failed(index, problem);
+	return problem === undefined;
 }
 
 /** What an item changes, if the operation says so. An item that can't be read changes nothing. */
@@ -74,14 +68,14 @@ function concurrencyKeyOf(operation: ItemOperation, run: RunContext<string>, ind
 async function runItems(
 	operation: ItemOperation,
 	run: RunContext<string>,
-	report: ItemResults,
+	ledger: Ledger,
 	continueOnFail: boolean,
 ) {
 	let isStopped = false;
 	const queue = new KeyedQueue();
 	const runNext = async (index: number) => {
-		if (isStopped || report.hasResult(index)) return;
-		const isDone = await runItem(operation, run, report, index);
+		if (isStopped || ledger.hasResult(index)) return;
+		const isDone = await runItem(operation, run, ledger, index);
 		if (!isDone && !continueOnFail) isStopped = true;
 	};
 	await forEachConcurrent(run.items.keys(), operation.concurrency ?? 1, async (index) => {
@@ -134,10 +128,10 @@ async function createRun(
 	return new RunContext(context, client, shown);
 }
 
-async function runAll(context: IExecuteFunctions, operation: Operation, report: ItemResults) {
+async function runAll(context: IExecuteFunctions, operation: Operation, ledger: Ledger) {
 	const run = await createRun(context, operation, context.getInputData().length);
-	if (operation.kind === 'bulk') await operation.execute(run, report);
-	else await runItems(operation, run, report, context.continueOnFail());
+	if (operation.kind === 'bulk') await operation.execute(run, ledger);
+	else await runItems(operation, run, ledger, context.continueOnFail());
 	const { stats, waitReasons, notices } = run.client;
 	for (const notice of notices) run.hint(notice, 'warning');
 	if (waitReasons.size === 0) return;
@@ -160,39 +154,39 @@ export async function router(context: IExecuteFunctions): Promise<INodeExecution
 		context.getNodeParameter('resource', 0) as string,
 		context.getNodeParameter('operation', 0) as string,
 	);
-	const report = new ItemResults(
+	const ledger = new Ledger(
 		items.length,
 		(hint) => withGroups(hint, operation.shown),
 		operation.retriesUnknown,
 	);
-	if (operation.notIdempotent) restoreProgress(context, report, operation.retriesUnknown);
+	if (operation.notIdempotent) restoreProgress(context, ledger, operation.retriesUnknown);
 	const pause = createPause();
-	const stop = await failureOf(async () => await runAll(context, operation, report));
+	const stop = await problemIn(async () => await runAll(context, operation, ledger));
 	// The output of many items takes n8n some time, too.
 	await pause();
 	if (stop) {
 		items.forEach((_, index) => {
-			if (!report.hasResult(index)) report.failed(index, stop);
+			if (!ledger.hasResult(index)) ledger.failed(index, stop);
 		});
 	}
 
-	const first = report.firstFailure();
+	const first = ledger.firstFailure();
 	const continueOnFail = context.continueOnFail();
 	if (operation.notIdempotent) {
 		// n8n looks at the first output item to see whether the node failed.
 		const isRetried =
-			context.getNode().retryOnFail === true && first?.index === 0 && !report.isSummarized;
+			context.getNode().retryOnFail === true && first?.index === 0 && !ledger.isSummarized;
 		const isFailed = first !== undefined && (!continueOnFail || isRetried);
-		saveProgress(context, report, isFailed);
+		saveProgress(context, ledger, isFailed);
 	}
 	if (first && !continueOnFail) {
-		const { failure, index } = report.primaryFailure() ?? first;
-		const { reached } = report;
-		const hint = [failure.hint, progressText(reached)].filter(Boolean).join(' ');
-		const failureWithProgress = { ...failure, hint };
+		const { problem, index } = ledger.primaryFailure() ?? first;
+		const { reached } = ledger;
+		const hint = [problem.hint, progressText(reached)].filter(Boolean).join(' ');
+		const withProgress = { ...problem, hint };
 		const node = context.getNode();
-		const shown = isTool(node) ? withHintInMessage(failureWithProgress) : failureWithProgress;
-		throw toNodeError(node, shown, failure.item ?? index, reached);
+		const shown = isTool(node) ? withHintInMessage(withProgress) : withProgress;
+		throw toNodeError(node, shown, problem.item ?? index, reached);
 	}
-	return [report.items(context.getNode().onError === 'continueErrorOutput')];
+	return [ledger.items(context.getNode().onError === 'continueErrorOutput')];
 }

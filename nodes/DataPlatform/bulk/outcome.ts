@@ -8,7 +8,7 @@
 import type { PlatformRecord } from '../api/types';
 import { LABELS } from '../labels';
 import type { ErrorEntry } from '../transport/errorEntries';
-import { ServiceError } from '../transport/errors';
+import { problemOf, ServiceError } from '../transport/errors';
 import type { Entry, ItemOutcome, Outcome, PlanOptions, WriteMode } from './terms';
 
 interface OutcomeKind {
@@ -65,13 +65,14 @@ export const rejectedItem = (entry: ErrorEntry) =>
 
 /** The outcome of an item in a request that was rejected as a whole, or never sent. */
 export const failedItem = (error: ServiceError): ItemOutcome => ({
+	...problemOf(error),
 	outcome: 'failed',
-	message: error.message,
-	hint: error.hint,
-	code: error.code,
-	status: error.status,
-	isRetryable: error.delivery !== 'rejected',
-	retryAfterMs: error.retryAfterMs,
+});
+
+/** The outcome of an item whose request failed for a reason that stops the run. */
+export const stoppedItem = (cause: ServiceError): ItemOutcome => ({
+	...failedItem(cause),
+	stopsRun: true,
 });
 
 /** Why an item was not sent. A row's number stands beside the reason. */
@@ -84,7 +85,7 @@ export const afterFailure = () =>
 
 /** The outcome of an item that was not sent because the run stopped before it. */
 export const notSentItem = (cause: ServiceError): ItemOutcome => ({
-	...failedItem(cause),
+	...stoppedItem(cause),
 	message: `Not sent, the run stopped before: ${cause.message}`,
 	notAttempted: true,
 });

@@ -4,7 +4,7 @@
  *
  *     const pipeline = new WritePipeline({ client, at, table }, links, options);
  *     const plan = await pipeline.plan(rows); // checks all rows, sends nothing
- *     await pipeline.write(plan, { onOutcomes: (index, outcomes) => … });
+ *     await pipeline.write(plan, (index, outcomes) => …);
  *
  *     rows ─▶ links ─▶ plan ─▶ match ─▶ send ─▶ resolve ─▶ outcomes
  *
@@ -26,38 +26,22 @@ import { proveKey } from './send/proveKey';
 import type { FailureLimit } from './send/failureLimit';
 import type { LinkResolver } from './links/linkResolver';
 import { writeMatched } from './match/writeMatched';
-import { isSuccess, notSent, notSentItem } from './outcome';
+import { afterFailure, isSuccess, notSent } from './outcome';
 import { planInTurns, planRecords } from './plan/plan';
 import { keyNotices } from './plan/keyNotices';
 import { isAppending } from './resolve/compare';
 import { lookUp } from './resolve/lookup';
-import type { LinkRules, Matching, RowTask, Task, WriteTarget } from './writeTask';
-import { writeMany, WriteSession, type OnOutcome } from './send/write';
-import type { Entry, ItemOutcome, Plan, PlanInput, PlanOptions, Problem } from './terms';
+import type { Matching, RowTask, Task, WriteTarget } from './writeTask';
+import { writeMany, WriteSession, type OnOutcome, type RowSink, type Write } from './send/write';
+import type { Entry, ItemOutcome, Plan, PlanInput, RowProblem } from './terms';
 
-/** Receives the outcomes of a portion of rows. */
-export interface OutcomeSink {
-	/**
-	 * Called before any row of the portion is written, and again after linked records were created.
-	 * An error that it throws ends the portion.
-	 */
-	onPlan?(plan: Plan): void;
-	/**
-	 * Called once for each row.
-	 *
-	 * @param index the index of the row
-	 * @param outcomes one, or several if all records that the row matches were written
-	 * @param record the planned record; undefined if the row has problems
-	 */
-	onOutcomes(index: number, outcomes: ItemOutcome[], record?: Entry): void;
-}
-
-/** The result of a portion. */
-export interface PortionResult {
-	plan: Plan;
-	/** Why the run stopped early, if it did. The next portion would not be sent either. */
-	stopped?: ServiceError;
-}
+/**
+ * Gets what became of a row, once.
+ *
+ * @param outcomes one, or several if all records that the row matches were written
+ * @param record the planned record; undefined if the row has problems
+ */
+export type OnRow = (index: number, outcomes: ItemOutcome[], record?: Entry) => void;
 
 const valuesOfRow = ({ values }: PlanInput) => values;
 
@@ -87,7 +71,7 @@ export class WritePipeline {
 
 	/** How many requests may run at once, as learned from the writes of the run. */
 	get requests(): RequestLimit {
-		return this.session.congestion.requests;
+		return this.session.congestion;
 	}
 
 	/** How many linked records were created so far. */
@@ -114,7 +98,7 @@ export class WritePipeline {
 	 * @throws {InputError} if no row at all could be written
 	 * @throws {ServiceError} if linked records can't be looked up
 	 */
-	async plan(rows: Iterable<PlanInput>, problems: Problem[] = []): Promise<Plan> {
+	async plan(rows: Iterable<PlanInput>, problems: RowProblem[] = []): Promise<Plan> {
 		const { table } = this.target;
 		const { linkRules, matching, mode, planning } = this.options;
 		const createsRows = (matching?.ifMissing ?? mode) === 'create';
@@ -156,94 +140,73 @@ export class WritePipeline {
 	 * @param entries at most a page
 	 */
 	async stored(entries: Entry[]): Promise<Map<Entry, PlatformRecord[]>> {
-		const { client, at, table } = this.target;
-		const key = importKeyOf(table);
-		return await lookUp(client, at, key ? [key] : [], entries, 'allFields');
+		const key = importKeyOf(this.target.table);
+		return await lookUp(this.target, key ? [key] : [], entries, { loads: 'allFields' });
 	}
 
 	/**
-	 * Writes planned rows and reports an outcome for each.
+	 * Writes planned rows.
 	 *
-	 * @throws what the sink throws
+	 * @returns why it stopped early, if it did: the next portion would not be sent either
+	 * @throws what `onRow` throws
 	 */
-	async write(plan: Plan, sink: OutcomeSink): Promise<PortionResult> {
-		sink.onPlan?.(plan);
-		const { target, options, session } = this;
-		const { table } = target;
-		const { matching } = options;
-		const { failures } = session;
-		const outcomes = new PortionOutcomes(plan, sink, failures, options.planning.unit);
-		const problems = countRowsWithProblems(plan);
-		failures.planned(plan.records.length + plan.merged.size + problems, problems);
-		if (failures.reason) {
-			outcomes.reportProblems();
-			for (const record of plan.records) {
-				outcomes.report(record.index, [notSentItem(failures.reason)], record);
-			}
-			outcomes.reportMerged();
-			return { plan, stopped: failures.reason };
-		}
-		const createLinked = async (writing: Plan) => {
-			if (!options.dryRun) await this.links.createMissing(writing, table, options);
+	async write(plan: Plan, onRow: OnRow): Promise<ServiceError | undefined> {
+		const { options, session } = this;
+		const { matching, planning, stopAtFailure } = options;
+		const rows = new Portion(plan, onRow, session.failures, planning.unit);
+		rows.count();
+		const prepare = async (writing: Plan) => {
+			if (!options.dryRun) await this.links.createMissing(writing, this.target.table, options);
 		};
 		// If records are matched first, linked ones are created later, only for those that are written.
-		if (!matching) {
-			await createLinked(plan);
-			failures.planned(0, countRowsWithProblems(plan) - problems);
-			sink.onPlan?.(plan);
+		if (!matching && !session.failures.reason) {
+			await prepare(plan);
+			rows.count();
 		}
-		outcomes.reportProblems();
-		const stopped = matching
-			? await writeMatched(
-					target,
-					plan,
-					{ ...options, matching },
-					{
-						prepare: createLinked,
-						onOutcomes: (record, all) => outcomes.report(record.index, all, record),
-					},
-					session,
-				)
-			: await this.writeProven(plan.records, (record, outcome) =>
-					outcomes.report(record.index, [outcome], record),
-				);
-		outcomes.reportMerged();
-		return { plan, stopped };
+		rows.reportProblems();
+		const hasProblems = stopAtFailure && plan.problems.length > 0;
+		let stopped = session.failures.reason ?? (hasProblems ? afterFailure() : undefined);
+		if (!stopped && matching) {
+			stopped = await writeMatched(this.asWrite(), matching, plan, { prepare, rows });
+		} else stopped = (await this.writeProven(plan.records, rows, stopped)) ?? stopped;
+		rows.reportMerged();
+		return stopped;
 	}
 
 	/**
 	 * Writes records. If the user named the import key, it is proven first: with a record that exists,
 	 * else with the first one that can be written.
 	 */
-	private async writeProven(records: Entry[], onOutcome: OnOutcome) {
-		const { target, options, session } = this;
+	private async writeProven(records: Entry[], rows: RowSink, isStopped: ServiceError | undefined) {
+		const { target, options } = this;
 		const facts = tableAt(target.client, target.at).learned;
 		const key = importKeyOf(target.table);
+		const onOutcome: OnOutcome = (record, outcome) => rows.resolved(record, [outcome]);
 		let next = 0;
-		let stopped: ServiceError | undefined;
-		if (options.provesKey && key && facts.importKey !== key.name) {
-			const { at, client } = target;
+		let stopped = isStopped;
+		if (!stopped && options.provesKey && key && facts.importKey !== key.name) {
 			const first = records.slice(0, MAX_PAGE_SIZE);
-			const found = await lookUp(client, at, [key], first, 'keys').catch(serviceErrorOrThrow);
+			const stored = await lookUp(target, [key], first, { loads: 'keys' }).catch(
+				serviceErrorOrThrow,
+			);
 			// A token may write and not read.
-			if (found instanceof ServiceError && found.delivery !== 'rejected') stopped = found;
-			const matches = found instanceof ServiceError ? undefined : found;
+			if (stored instanceof ServiceError && stored.delivery !== 'rejected') stopped = stored;
+			const matches = stored instanceof ServiceError ? undefined : stored;
 			const idsOf = (record: Entry) => matches?.get(record)?.map(({ id }) => id) ?? [];
 			let proof = first.find((record) => idsOf(record).length > 0);
 			let ids = proof ? idsOf(proof) : [];
 			for (; !proof && next < records.length && !stopped; next += 1) {
 				const record = records[next]!;
-				const note: OnOutcome = (entry, outcome) => {
+				stopped = await writeMany(this.asWrite(), [record], (entry, outcome) => {
 					if (isSuccess(outcome) && outcome.id) [proof, ids] = [record, [outcome.id]];
 					onOutcome(entry, outcome);
-				};
-				stopped = await writeMany(target, [record], options, note, session);
+				});
 			}
 			if (proof && !stopped) stopped = await proveKey(target, key, proof, ids, next === 0);
 			if (proof && !stopped) facts.importKey = key.name;
 		}
 		const rest = records.slice(next);
-		return (await writeMany(target, rest, options, onOutcome, session, stopped)) ?? stopped;
+		return (await writeMany({ ...this.asWrite(), stopped }, rest, onOutcome)) ?? stopped;
 	}
 
 	/**
@@ -253,76 +216,83 @@ export class WritePipeline {
 	 * @returns why it stopped early, if it did
 	 */
 	async update(records: Entry[], onOutcome: OnOutcome): Promise<ServiceError | undefined> {
-		const options: Task = {
-			...this.options,
-			mode: 'update',
-			matching: BY_ID,
-			skipUnchanged: false,
-		};
-		const { target, session } = this;
-		return await writeMany(target, records, options, onOutcome, session);
+		const changes = { mode: 'update', matching: BY_ID, skipUnchanged: false } as const;
+		return await writeMany(this.asWrite(changes), records, onOutcome);
+	}
+
+	private asWrite(changes: Partial<Task> = {}): Write {
+		const { target, session, options } = this;
+		return { target, session, task: { ...options, ...changes } };
 	}
 }
 
-const countRowsWithProblems = ({ problems }: Plan) =>
-	new Set(problems.map(({ index }) => index)).size;
-
-/** Passes on the outcomes of a portion. Rows that share a record share its outcome. */
-class PortionOutcomes {
+/** The rows of a portion, as their outcomes are known. Rows that share a record share its outcome. */
+class Portion implements RowSink {
 	private readonly byIndex = new Map<number, { outcomes: ItemOutcome[]; record?: Entry }>();
+	/** How many rows have problems, as counted last. */
+	private wrong?: number;
 
 	constructor(
 		private readonly plan: Plan,
-		private readonly sink: OutcomeSink,
+		private readonly onRow: OnRow,
 		private readonly failures: FailureLimit,
 		private readonly unit: 'item' | 'row' = 'item',
 	) {}
 
-	report(index: number, outcomes: ItemOutcome[], record?: Entry) {
+	/** Counts the rows before any is written. Their linked records may bring more problems. */
+	count() {
+		const { records, merged, problems } = this.plan;
+		const wrong = new Set(problems.map(({ index }) => index)).size;
+		const isFirst = this.wrong === undefined;
+		const rows = isFirst ? records.length + merged.size + wrong : 0;
+		this.failures.planned(rows, wrong - (this.wrong ?? 0));
+		this.wrong = wrong;
+	}
+
+	resolved(record: Entry, outcomes: ItemOutcome[]) {
+		this.report(record.index, outcomes, record);
+	}
+
+	private report(index: number, outcomes: ItemOutcome[], record?: Entry) {
 		// Rows with problems have no record: they are counted when they are planned.
 		const isCounted = record !== undefined && !outcomes.some(({ notAttempted }) => notAttempted);
 		if (isCounted) this.failures.resolved(!outcomes.every(isSuccess));
 		if (this.plan.merged.size > 0) this.byIndex.set(index, { outcomes, record });
-		this.sink.onOutcomes(index, outcomes, record);
+		this.onRow(index, outcomes, record);
 	}
 
 	reportProblems() {
-		const byRow = new Map<number, Problem[]>();
+		const byRow = new Map<number, RowProblem[]>();
 		for (const problem of this.plan.problems) {
-			const earlier = byRow.get(problem.index);
-			if (earlier) earlier.push(problem);
+			const others = byRow.get(problem.index);
+			if (others) others.push(problem);
 			else byRow.set(problem.index, [problem]);
 		}
 		for (const [index, problems] of byRow) {
-			const outcome: ItemOutcome = {
-				outcome: 'failed',
-				message: notSent(index, listed(problems.map(({ message }) => message)), this.unit),
-				hint: problems[0]!.hint ?? 'Correct the item and run it again.',
-				field: problems[0]!.field,
-			};
-			this.report(index, [outcome]);
+			const { hint = 'Correct the item and run it again.', field } = problems[0]!;
+			const text = listed(problems.map(({ message }) => message));
+			const message = notSent(index, text, this.unit);
+			this.report(index, [{ outcome: 'failed', message, hint, field }]);
 		}
 	}
 
 	/** A row that was merged into a later one shares its outcome. */
 	reportMerged() {
-		const { merged } = this.plan;
-		for (const [index, mergedInto] of merged) {
+		for (const [index, mergedInto] of this.plan.merged) {
 			const { outcomes, record } = this.byIndex.get(mergedInto)!;
-			this.report(
-				index,
-				outcomes.map((outcome: ItemOutcome) => ({
-					...outcome,
-					mergedInto,
-					...(!isSuccess(outcome) && {
-						notAttempted: true,
-						message: `Merged into ${this.unit} ${mergedInto}, which has the same key and did not succeed: ${outcome.message!}`,
-					}),
-				})),
-				record,
-			);
+			const shared = outcomes.map((outcome): ItemOutcome => {
+				if (isSuccess(outcome)) return { ...outcome, mergedInto };
+				const message = `Merged into ${this.unit} ${mergedInto}, which has the same key and did not succeed: ${outcome.message!}`;
+				return { ...outcome, mergedInto, notAttempted: true, message };
+			});
+			this.report(index, shared, record);
 		}
 	}
+}
+
+interface OnePlan extends Pick<RowTask, 'linkRules' | 'planning'> {
+	table: TableDefinition;
+	links: LinkResolver;
 }
 
 /**
@@ -330,11 +300,8 @@ class PortionOutcomes {
  * pipeline.
  */
 export async function planOne(
-	table: TableDefinition,
+	{ table, links, linkRules, planning }: OnePlan,
 	row: PlanInput,
-	links: LinkResolver,
-	linkRules: LinkRules,
-	planning: PlanOptions,
 ): Promise<Plan> {
 	await links.learnFor(table, [row]);
 	return planRecords(table, await links.resolve(table, [row], linkRules), planning);

@@ -7,7 +7,7 @@
 import type { FieldValues, PlatformRecord, RecordMetadata } from '../api/types';
 import type { EmptyPolicy } from '../fields/values';
 import type { ErrorEntry } from '../transport/errorEntries';
-import type { ServiceError } from '../transport/errors';
+import type { Problem, ServiceError } from '../transport/errors';
 
 /** `update` keeps the fields that are not sent, `replace` clears them. */
 export type WriteMode = 'create' | 'upsert' | 'update' | 'replace';
@@ -44,22 +44,18 @@ export interface PlanInput {
 	values: unknown;
 	/** The record's ID, if it is an existing one. */
 	id?: unknown;
-	/** Problems that it already has, and in which field. */
-	problems?: Array<{ field: string; message: string }>;
+	/** Problems that it already has. */
+	problems?: Problem[];
 }
 
-/** Why an item can't be sent. */
-export interface Problem {
+/** Why an item can't be sent. Without a hint, it is to be corrected. */
+export interface RowProblem extends Problem {
 	index: number;
-	message: string;
-	field?: string;
-	/** What the user can do, other than correct the item. */
-	hint?: string;
 }
 
 export interface Plan {
 	records: Entry[];
-	problems: Problem[];
+	problems: RowProblem[];
 	/** Items that were merged into a later item with the same key or ID, and its index. */
 	merged: Map<number, number>;
 	/** Headers of fields in the items that can't be written. */
@@ -127,32 +123,16 @@ export type Outcome =
 	| 'failed'
 	| 'unknown';
 
-export interface ItemOutcome {
+/** A record with its outcome, or with a problem. */
+export interface ItemOutcome extends Partial<Problem> {
 	outcome: Outcome;
-	id?: string;
 	created?: string;
 	modified?: string;
 	ver?: number;
 	/** The record's values, if it was returned or written by itself. */
 	fields?: FieldValues;
-	/** Why it was not written, or why that is unknown. */
-	message?: string;
-	/** What the user can do. */
-	hint?: string;
-	field?: string;
-	/** The service's own code and the HTTP status of the rejection. */
-	code?: string;
-	status?: number;
-	/** How long the service asked to wait. */
-	retryAfterMs?: number;
-	/** Not sent because of other items' outcomes, which are the ones to report. */
-	notAttempted?: boolean;
 	/** The later item with the same key or ID, into which it was merged; null if it is that one. */
 	mergedInto?: number | null;
-	/** Doing it again could do it twice, so the node's next attempt skips it. */
-	noRetry?: boolean;
-	/** Sending the same item again does no harm and may succeed. */
-	isRetryable?: boolean;
 	/** The fields that kept a value other than the item's, because of field rules. */
 	kept?: string[];
 	/** Dry run: the values that would change, before and after. */

@@ -13,7 +13,7 @@ import { WordTable } from '../api/idSet';
 import { isSuccess, KeptCounts, noCounts } from '../bulk/outcome';
 import type { WritePipeline } from '../bulk/pipeline';
 import type { FileFormat, FileRow } from '../rows/readRows';
-import type { RejectedLines, Rejection } from '../rows/rejectedRows';
+import type { RejectedLines } from '../rows/rejectedRows';
 import { InputError, type ServiceError } from '../transport/errors';
 import { counted, shortened } from '../transport/messageText';
 import type { GrowingFile } from '../input/binaryStore';
@@ -197,15 +197,15 @@ export class RowImport {
 			const read = reader.isSkipped(row) ? undefined : reader.read(row);
 			if (!read) outcomes.set(row.row, { outcome: 'skipped' });
 			else if ('index' in read) inputs.push(read);
-			else outcomes.set(row.row, { outcome: 'failed', message: read.error, field: read.field });
+			else outcomes.set(row.row, { ...read, outcome: 'failed' });
 		}
 		const plan = await pipeline.plan(inputs);
 		if (this.result.keyNotices.length === 0) this.result.keyNotices = plan.keyNotices;
 		this.rejectKnownKeys(plan);
 		this.result.addsTwice ||= pipeline.addsTwice(plan.records);
 		for (const header of plan.ignored) this.result.readOnly.add(header);
-		const { stopped } = await pipeline.write(plan, {
-			onOutcomes: (row, all) => outcomes.set(row, all.find((one) => !isSuccess(one)) ?? all[0]!),
+		const stopped = await pipeline.write(plan, (row, all) => {
+			outcomes.set(row, all.find((one) => !isSuccess(one)) ?? all[0]!);
 		});
 		this.addToPreview(rows, outcomes, plan);
 		return { stopped, isComplete: await this.take(rows, outcomes, stopped) };
@@ -279,11 +279,11 @@ export class RowImport {
 	private reject(row: FileRow, outcome: ItemOutcome): string {
 		const { counts, kinds } = this.result;
 		const { lines, encoding } = this.parts;
-		const { message: error = 'The record was not written', field } = outcome;
-		const rejection: Rejection = { error, field: field ? shortened(field, 100) : undefined };
+		const { message = 'The record was not written', field } = outcome;
+		const rejection = { message, field: field ? shortened(field, 100) : undefined };
 		const before = counts.rejected === 0 ? lines.beginning(encoding) : '';
 		counts.rejected += 1;
-		kinds.add(error, row.row, omitUndefined({ field: rejection.field }));
+		kinds.add(rejection, row.row);
 		return before + lines.line(row, rejection);
 	}
 }
@@ -292,11 +292,5 @@ export class RowImport {
  * The row is to be imported again: it was not sent, or its outcome is unknown, because the import
  * stopped. A row that the platform rejected is not.
  */
-const isUnfinished = (
-	{ outcome, notAttempted, mergedInto, message }: ItemOutcome,
-	stopped: ServiceError | undefined,
-) =>
-	stopped !== undefined &&
-	(outcome === 'unknown' ||
-		(outcome === 'failed' &&
-			((notAttempted && mergedInto === undefined) || message?.includes(stopped.message) === true)));
+const isUnfinished = ({ outcome, stopsRun }: ItemOutcome, stopped: ServiceError | undefined) =>
+	stopped !== undefined && (outcome === 'unknown' || (outcome === 'failed' && stopsRun === true));

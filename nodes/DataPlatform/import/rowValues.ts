@@ -12,8 +12,8 @@ import { isWritable, fieldType, listFields } from '../fields';
 import type { CellFormat } from '../fields/fieldType';
 import { unguarded } from '../fields/formulaGuard';
 import { isCsvRow, type FileRow } from '../rows/readRows';
-import { addedColumns, withoutAdded, type Rejection } from '../rows/rejectedRows';
-import { InputError } from '../transport/errors';
+import { addedColumns, withoutAdded } from '../rows/rejectedRows';
+import { InputError, type Problem } from '../transport/errors';
 import { getOwn } from '../transport/json';
 import { isBlank } from '../fields/values';
 import { copyOfText, counted, nameList } from '../transport/messageText';
@@ -246,13 +246,13 @@ export class RowReader {
 	}
 
 	/** The plan's input for a row, or what is wrong with the whole row. */
-	read(row: FileRow): PlanInput | Rejection {
+	read(row: FileRow): PlanInput | Problem {
 		try {
 			if (isCsvRow(row)) return this.readCells(row.row, row.cells, row.problem);
 			return this.readJson(row);
 		} catch (error) {
 			const { message, field } = error as InputError;
-			return { error: message, field };
+			return { message, field };
 		}
 	}
 
@@ -260,7 +260,7 @@ export class RowReader {
 		index: number,
 		cells: string[],
 		problem: string | undefined,
-	): PlanInput | Rejection {
+	): PlanInput | Problem {
 		const { width } = this;
 		if (problem !== undefined) return rejected(`the row ${problem}`);
 		const isTooLong = cells.slice(width).some((cell) => cell !== '');
@@ -273,7 +273,7 @@ export class RowReader {
 		}
 		const { form, formulaGuard } = this.reading;
 		const values: Array<[string, unknown]> = [];
-		const problems: Array<{ field: string; message: string }> = [];
+		const problems: Problem[] = [];
 		for (const { at, field, isWritten } of this.columns) {
 			// Links are kept longer than their row. An undetached one would keep the text around it in
 			// memory.
@@ -287,7 +287,7 @@ export class RowReader {
 		return { index, values: Object.fromEntries(values), id: cells[this.idColumn], problems };
 	}
 
-	private readJson(row: Exclude<FileRow, { cells: string[] }>): PlanInput | Rejection {
+	private readJson(row: Exclude<FileRow, { cells: string[] }>): PlanInput | Problem {
 		if (!row.values) return rejected(`the line ${row.problem}`);
 		const values = withoutAdded(row.values, (name) => this.isField(name));
 		const { mapping, hasId } = this.reading;
@@ -298,4 +298,4 @@ export class RowReader {
 	}
 }
 
-const rejected = (error: string): Rejection => ({ error });
+const rejected = (message: string): Problem => ({ message });

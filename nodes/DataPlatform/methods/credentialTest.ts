@@ -17,7 +17,7 @@ import { authenticate } from '../../../credentials/DataPlatformApi.credentials';
 import { paths } from '../api/endpoints';
 import { readApplications, readCurrentUser } from '../api/structure';
 import { clientSettings } from '../run/createClient';
-import { toFailure } from '../parameters/describeFailure';
+import { toProblem } from '../parameters/describeFailure';
 import { ApiClient } from '../transport/client';
 import { toErrorEntries } from '../transport/errorEntries';
 import { serviceErrorOrThrow, InputError, isFromPlatform, ServiceError } from '../transport/errors';
@@ -143,7 +143,7 @@ export const credentialTest = {
 			await ping(this, data);
 			return { status: 'OK', message: 'Connection successful' };
 		} catch (error) {
-			const { message, hint } = toFailure(error);
+			const { message, hint } = toProblem(error);
 			return {
 				status: 'Error',
 				message: [message.replace(/\.$/, ''), hint].filter(Boolean).join('. '),

@@ -5,9 +5,9 @@
 import { NodeApiError, type ILoadOptionsFunctions, type JsonObject } from 'n8n-workflow';
 
 import { createEditorClient } from '../run/createClient';
-import type { Failure } from '../run/itemResults';
 import { ParameterReader } from '../parameterKinds/parameter';
-import { toFailure } from '../parameters/describeFailure';
+import { toProblem } from '../parameters/describeFailure';
+import type { Problem } from '../transport/errors';
 import { linkedTable, linkValues, type LinkParameter } from '../parameters/write/writingLinks';
 import { shownParameters } from '../parameters/defineOperation';
 import {
@@ -83,7 +83,7 @@ export const editorList = <Result, Args extends unknown[]>(
 		try {
 			return await load(new Editor(await createEditorClient(this), this), ...args);
 		} catch (error) {
-			const failure = toFailure(error);
+			const failure = toProblem(error);
 			const { message } = failure;
 			const hint = editorHint(failure);
 			throw new NodeApiError(this.getNode(), { message } as JsonObject, {
@@ -94,7 +94,7 @@ export const editorList = <Result, Args extends unknown[]>(
 	};
 
 /** The hint for somebody who has a list in front of them, not a run. */
-function editorHint({ status, hint, retryAfterMs }: Failure): string | undefined {
+function editorHint({ status, hint, retryAfterMs }: Problem): string | undefined {
 	if (status !== 429) return hint?.replace('run it again', 'load the list again');
 	const when = retryAfterMs ? `${Math.ceil(retryAfterMs / 1000)} s` : 'a minute';
 	return `Load the list again in ${when}.`;

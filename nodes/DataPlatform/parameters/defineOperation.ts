@@ -4,7 +4,7 @@
  */
 import type { INodeProperties } from 'n8n-workflow';
 
-import type { ItemResults } from '../run/itemResults';
+import type { Ledger } from '../run/ledger';
 import type { BulkOperation, ItemOperation } from '../run/operation';
 import type {
 	NameOf,
@@ -139,5 +139,5 @@ export const bulkOperation = <Field extends string, Option extends string = neve
 	options,
 	...operation
 }: Definition<BulkOperation, Field, Option> & {
-	execute(run: RunContext<Field | Option>, report: ItemResults): Promise<void>;
+	execute(run: RunContext<Field | Option>, ledger: Ledger): Promise<void>;
 }): BulkOperation => ({ ...operation, kind: 'bulk', ...shownParameters(fields, options) });

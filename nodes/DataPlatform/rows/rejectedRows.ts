@@ -9,14 +9,8 @@ import { csvLine, type Delimiter } from './csv';
 import { ndjsonLine } from './exportRows';
 import { isCsvRow, type FileRow } from './readRows';
 import type { Encoding } from './decodeText';
+import type { Problem } from '../transport/errors';
 import { endOfText } from '../transport/json';
-
-/** Why a row was not written. */
-export interface Rejection {
-	error: string;
-	/** The field that the reason is about, if any. */
-	field?: string;
-}
 
 const ADDED_COLUMNS = ['error', 'field', 'row'];
 
@@ -96,7 +90,7 @@ export class RejectedLines {
 		return `\ufeff${csvLine(names, this.delimiter)}`;
 	}
 
-	line(row: FileRow, { error, field = '' }: Rejection): string {
+	line(row: FileRow, { message: error, field = '' }: Problem): string {
 		const added = [this.guard(error), this.guard(field), String(row.row)];
 		if (isCsvRow(row)) {
 			const cells = this.own.map((_, at) => row.cells[at] ?? '');

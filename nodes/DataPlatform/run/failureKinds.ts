@@ -5,7 +5,8 @@
 import type { IDataObject } from 'n8n-workflow';
 
 import { shortened } from '../transport/messageText';
-import type { ReportedFailure } from './itemResults';
+import type { Problem } from '../transport/errors';
+import type { Failure } from './ledger';
 import { omitUndefined } from '../transport/json';
 
 /** How many kinds to list. */
@@ -31,6 +32,7 @@ interface FailureKind {
 	error: string;
 	/** False once another message of the kind differs from it. */
 	isSame: boolean;
+	/** Its field, outcome and status. */
 	facts: IDataObject;
 	/** The first items. */
 	items: number[];
@@ -43,12 +45,9 @@ export class FailureKinds {
 	/** @param unit what messages call an entry of the input */
 	constructor(private readonly unit: 'item' | 'row' = 'item') {}
 
-	/**
-	 * @param index its item, if it is of one
-	 * @param facts `field`, `outcome` and `status`
-	 * @returns whether it is the first of a kind that is listed
-	 */
-	add(message: string, index: number | undefined, facts: IDataObject): boolean {
+	/** @returns whether it is the first of a kind that is listed */
+	add({ message, outcome, field, status }: Problem, index?: number): boolean {
+		const facts = omitUndefined({ outcome, field, status });
 		const error = message.replace(OWN_ITEM, '');
 		const name = JSON.stringify([Object.entries(facts), error.replace(VARIABLE_PARTS, '')]);
 		const kind = this.kinds.get(name);
@@ -91,11 +90,8 @@ export class FailureKinds {
 }
 
 /** The kinds of failures. */
-export function failureKinds(failures: Iterable<ReportedFailure>): FailureKinds {
+export function failureKinds(failures: Iterable<Failure>): FailureKinds {
 	const kinds = new FailureKinds();
-	for (const { index, failure } of failures) {
-		const { outcome, field, status } = failure.details ?? {};
-		kinds.add(failure.message, index, omitUndefined({ outcome, field, status }));
-	}
+	for (const { index, problem } of failures) kinds.add(problem, index);
 	return kinds;
 }

@@ -4,7 +4,7 @@
  */
 import type { IBinaryKeyData, IDataObject, INodeProperties } from 'n8n-workflow';
 
-import type { ItemResults } from './itemResults';
+import type { Ledger } from './ledger';
 import type { ShownParameters } from '../parameterKinds/parameter';
 import type { RunContext } from './run';
 
@@ -62,7 +62,7 @@ export interface ItemOperation extends OperationBase {
 /** Gets all items and reports on each. */
 export interface BulkOperation extends OperationBase {
 	kind: 'bulk';
-	execute(run: RunContext<string>, report: ItemResults): Promise<void>;
+	execute(run: RunContext<string>, ledger: Ledger): Promise<void>;
 }
 
 export type Operation = ItemOperation | BulkOperation;

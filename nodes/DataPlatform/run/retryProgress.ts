@@ -6,13 +6,13 @@
 import { createHash } from 'node:crypto';
 import type { IDataObject, IExecuteFunctions, INode } from 'n8n-workflow';
 
-import type { ItemResults, ItemResult } from './itemResults';
+import type { Ledger, Result } from './ledger';
 
 interface SavedProgress {
 	fingerprint: string;
-	done: Array<[number, ItemResult]>;
+	done: Array<[number, Result]>;
 	/** Results that belong to no item. */
-	others: ItemResult[];
+	others: Result[];
 	/** How many attempts came before. */
 	tries: number;
 }
@@ -45,15 +45,15 @@ function fingerprint(context: IExecuteFunctions): string {
 /** Restores the results of the previous attempt of this run. */
 export function restoreProgress(
 	context: IExecuteFunctions,
-	report: ItemResults,
+	ledger: Ledger,
 	retriesUnknown = false,
 ) {
 	const slot = progressSlot(context);
 	const saved = slot?.store[slot.key] as unknown as SavedProgress | undefined;
 	if (saved === undefined || saved.fingerprint !== fingerprint(context)) return;
-	report.attempt = saved.tries + 1;
-	for (const [index, result] of saved.done) report.restore(index, result, retriesUnknown);
-	for (const result of saved.others) report.restoreOther(result);
+	ledger.attempt = saved.tries + 1;
+	for (const [index, result] of saved.done) ledger.restore(index, result, retriesUnknown);
+	for (const result of saved.others) ledger.restoreOther(result);
 }
 
 /** The same limits as n8n's for the number of attempts. */
@@ -62,7 +62,7 @@ const maxTriesOf = ({ maxTries }: INode) => Math.min(5, Math.max(2, Number(maxTr
 /**
  * Saves this attempt's results if n8n counts it as failed and tries again; otherwise deletes them.
  */
-export function saveProgress(context: IExecuteFunctions, report: ItemResults, isFailed: boolean) {
+export function saveProgress(context: IExecuteFunctions, ledger: Ledger, isFailed: boolean) {
 	const slot = progressSlot(context);
 	if (!slot) return;
 	const { store, key } = slot;
@@ -74,8 +74,8 @@ export function saveProgress(context: IExecuteFunctions, report: ItemResults, is
 	if (tries >= maxTriesOf(context.getNode())) return;
 	const progress: SavedProgress = {
 		fingerprint: print,
-		done: report.progress(),
-		others: report.otherProgress(),
+		done: ledger.progress(),
+		others: ledger.otherProgress(),
 		tries,
 	};
 	store[key] = progress as unknown as IDataObject;

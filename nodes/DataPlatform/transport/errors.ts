@@ -1,4 +1,4 @@
-import type { IDataObject } from 'n8n-workflow';
+import type { IBinaryKeyData, IDataObject } from 'n8n-workflow';
 
 import { toErrorEntries } from './errorEntries';
 
@@ -10,6 +10,38 @@ import { toErrorEntries } from './errorEntries';
  * - `canceled`: the execution was canceled
  */
 export type Delivery = 'notApplied' | 'rejected' | 'ambiguous' | 'canceled';
+
+/** Why something was not done, in words for the user: one shape from the check to the output. */
+export interface Problem {
+	message: string;
+	/** What the user can do. */
+	hint?: string;
+	/** The item it is about, if several are processed together. */
+	item?: number;
+	field?: string;
+	/** The outcome of the item: `failed`, if it is not more specific. */
+	outcome?: string;
+	/** The record's ID and its key. */
+	id?: string;
+	key?: string;
+	/** The platform's own code and the HTTP status of the response. */
+	code?: string;
+	status?: number;
+	/** How long the platform asked to wait. */
+	retryAfterMs?: number;
+	/** Not attempted because of other items, which have the problems to report. */
+	notAttempted?: boolean;
+	/** The run stopped because of it, or before it: the item itself may be fine. */
+	stopsRun?: boolean;
+	/** It may have been done, and doing it twice would do harm: no further attempt retries it. */
+	noRetry?: boolean;
+	/** The same item may succeed later, unless it may have been done and could be done twice. */
+	isRetryable?: boolean;
+	/** More facts for programs. */
+	details?: IDataObject;
+	/** Files that were made before. */
+	binary?: IBinaryKeyData;
+}
 
 /** A failed request to the service. `message` says what happened, in words for the user. */
 export class ServiceError extends Error {
@@ -37,6 +69,14 @@ export class ServiceError extends Error {
 		super(message);
 		Object.assign(this, details, { name: 'ServiceError' });
 	}
+}
+
+/** What a failed request means for an item. */
+export function problemOf(error: ServiceError): Problem {
+	const { message, hint, status, code, delivery, retryAfterMs } = error;
+	const { outcome = delivery === 'ambiguous' ? 'unknown' : 'failed' } = error;
+	const isRetryable = delivery !== 'rejected';
+	return { message, hint, outcome, status, code, retryAfterMs, isRetryable };
 }
 
 /** For a promise's `catch`: returns a failure of the service, and throws any other error. */

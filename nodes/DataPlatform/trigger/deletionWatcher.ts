@@ -4,7 +4,7 @@
 import { countRecords } from '../api/aggregates';
 import { packIds, unpackIds } from '../api/packing';
 import { readLatestChange } from '../api/pages';
-import { toFailure } from '../parameters/describeFailure';
+import { toProblem } from '../parameters/describeFailure';
 import { findDeletions, MAX_WATCHED, readWatchedIds } from './deletions';
 import type { Change } from '../changes/tracker';
 import type { SavedDeletions } from './savedState';
@@ -74,7 +74,7 @@ export class DeletionWatcher {
 			const saved = withChanges({ ...known, checkedAt: now }, changes);
 			if (changes.length === 0) return { deleted: [], saved, failure: error };
 			// If each poll has changes to emit, only the log says why nothing is deleted.
-			const { message, hint } = toFailure(error);
+			const { message, hint } = toProblem(error);
 			const text = [`The check for deletions failed: ${message}`, hint].filter(Boolean).join('. ');
 			this.watch.table.client.logger.warn(`Data Platform Trigger: ${text}`);
 			return { deleted: [], saved };

@@ -24,12 +24,12 @@ import {
 	type Selection,
 } from '../changes/tracker';
 import { createClient } from '../run/createClient';
-import { toNodeError, type Failure } from '../run/itemResults';
+import { toNodeError } from '../run/ledger';
 import { restartFrom, startDate, startState, watchFrom } from '../parameters/changes/changes';
-import { toFailure } from '../parameters/describeFailure';
+import { toProblem } from '../parameters/describeFailure';
 import { checkNames, uncheckedNotice, type NameCheck } from '../parameters/select/fieldNames';
 import { timeout } from '../parameters/requests';
-import { InputError, serviceErrorOrThrow, ServiceError } from '../transport/errors';
+import { InputError, serviceErrorOrThrow, ServiceError, type Problem } from '../transport/errors';
 import { PollCoordinator, type PollTurn, type WatchingNode } from './coordinator';
 import { DeletionWatcher } from './deletionWatcher';
 import { triggerParameters, type TriggerParameters } from './parameters';
@@ -344,7 +344,7 @@ async function pollWithinBudget(
 	context: IPollFunctions,
 	limits: PollLimits,
 	coordinator: PollCoordinator,
-): Promise<PollResult | Failure> {
+): Promise<PollResult | Problem> {
 	const started = Date.now();
 	const budgetMs = budgetOf(context);
 	const expired = new AbortController();
@@ -372,7 +372,7 @@ async function pollWithinBudget(
 		return await new Poll(context, parameters, watch, budget, limits).run(coordinator);
 	};
 	return await pollInTime()
-		.catch((error: unknown) => toFailure(expired.signal.aborted ? tooSlow(budgetMs) : error))
+		.catch((error: unknown) => toProblem(expired.signal.aborted ? tooSlow(budgetMs) : error))
 		.finally(() => ended.abort());
 }
 

@@ -21,8 +21,8 @@ import { tableAt } from '../api/table';
 import type { PlatformRecord, TableAt } from '../api/types';
 import { seal, unseal } from '../api/packing';
 import { createClient, CREDENTIAL } from '../run/createClient';
-import { withHintInMessage, toNodeError } from '../run/itemResults';
-import { toFailure } from '../parameters/describeFailure';
+import { withHintInMessage, toNodeError } from '../run/ledger';
+import { toProblem } from '../parameters/describeFailure';
 import { outputOf } from '../parameters/select/reading';
 import { timeout } from '../parameters/requests';
 import { addressOf } from '../parameters/select/table';
@@ -81,7 +81,7 @@ export async function requireSecret(context: IHookFunctions): Promise<void> {
 	if (/^[\x20-\x7e]+$/.test(secret)) return;
 	const field = 'Webhook Secret';
 	const wrong = (message: string, hint: string) => {
-		const failure = toFailure(new InputError(message, { field, hint }));
+		const failure = toProblem(new InputError(message, { field, hint }));
 		// In a test of a trigger, the editor shows only the message of an error.
 		return toNodeError(context.getNode(), withHintInMessage(failure));
 	};
@@ -179,6 +179,6 @@ export async function receive(context: IWebhookFunctions): Promise<IWebhookRespo
 		if (!item) return responded;
 		return { ...responded, workflowData: [[item]] };
 	} catch (error) {
-		throw toNodeError(context.getNode(), toFailure(error));
+		throw toNodeError(context.getNode(), toProblem(error));
 	}
 }

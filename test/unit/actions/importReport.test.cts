@@ -67,11 +67,12 @@ test.each<[mode: WriteMode, counts: Counts, more: Partial<ImportResult>, message
 });
 
 test('the details say where to start, and what is certain before', () => {
-	expect(failureOf('upsert', someUnknown, through21).details).toMatchObject({
-		...{ outcome: 'unknown', startAtRow: 22, confirmedThroughRow: 11, inserted: 10, unknown: 10, rejected: 10 },
+	expect(failureOf('upsert', someUnknown, through21)).toMatchObject({
+		outcome: 'unknown',
+		details: { startAtRow: 22, confirmedThroughRow: 11, inserted: 10, unknown: 10, rejected: 10 },
 	});
-	expect(failureOf('upsert', { rows: 1, updated: 1 }, { confirmedThroughRow: 2 }).details).toMatchObject({ outcome: 'failed' });
-	expect(failureOf('create', { rows: 1, inserted: 1 }, { confirmedThroughRow: 2 }).details).toMatchObject({ outcome: 'unknown' });
+	expect(failureOf('upsert', { rows: 1, updated: 1 }, { confirmedThroughRow: 2 })).toMatchObject({ outcome: 'failed' });
+	expect(failureOf('create', { rows: 1, inserted: 1 }, { confirmedThroughRow: 2 })).toMatchObject({ outcome: 'unknown' });
 });
 
 test('with other files, the row is of this file only', () => {

@@ -1,18 +1,18 @@
 /** The error of a run whose items have problems. */
 import { inputError } from '../../../nodes/DataPlatform/actions/record/inputError.ts';
-import type { Problem } from '../../../nodes/DataPlatform/bulk/terms.ts';
+import type { RowProblem } from '../../../nodes/DataPlatform/bulk/terms.ts';
 
-const errorOf = (problems: Problem[], items: number) => {
-	const error = inputError(problems, { items, written: 0, linkedRecords: 0 });
+const errorOf = (problems: RowProblem[], items: number) => {
+	const error = inputError(problems, items, 0);
 	return { message: error.message, hint: error.hint, item: error.item };
 };
 
 const WRONG_AGE = { message: `'age' accepts a number, not "abc"`, field: 'age' };
 const FIELDS = "The table's fields are: 'age', 'surname'. Correct the name, or set 'Unknown Fields' in the options to 'Ignore'.";
-const UNKNOWN: Omit<Problem, 'index'> = { message: "table 'People' has no field 'colour'", field: 'colour', hint: FIELDS };
+const UNKNOWN: Omit<RowProblem, 'index'> = { message: "table 'People' has no field 'colour'", field: 'colour', hint: FIELDS };
 
 test('names each cause once, with its count, and the advice for each', () => {
-	const problems = Array.from({ length: 500 }, (_, at): Problem => ({ index: 10 * at + 3, ...(at % 2 === 0 ? WRONG_AGE : UNKNOWN) }));
+	const problems = Array.from({ length: 500 }, (_, at): RowProblem => ({ index: 10 * at + 3, ...(at % 2 === 0 ? WRONG_AGE : UNKNOWN) }));
 	const { message, hint, item } = errorOf(problems.reverse(), 5000);
 	expect(message).toBe(
 		`Nothing was sent. 500 items have problems: 250 × 'age' accepts a number, not "abc" (items 3, 23, 43, …); 250 × table 'People' has no field 'colour' (items 13, 33, 53, …)`,

@@ -3,7 +3,7 @@ import { findOperation } from '../../../nodes/DataPlatform/actions/index.ts';
 import { writeItems } from '../../../nodes/DataPlatform/actions/record/writeItems.ts';
 import { tableAt } from '../../../nodes/DataPlatform/api/table.ts';
 import { createClient } from '../../../nodes/DataPlatform/run/createClient.ts';
-import { ItemResults } from '../../../nodes/DataPlatform/run/itemResults.ts';
+import { Ledger } from '../../../nodes/DataPlatform/run/ledger.ts';
 import { RunContext } from '../../../nodes/DataPlatform/run/run.ts';
 import { asItems, columns, fakeExecution, TABLE } from '../fakeNode.cts';
 import { fieldOf, tableOf } from '../fixtures.cts';
@@ -20,7 +20,7 @@ test('values from the platform are written in the form of the table as it is now
 	const { context, seen } = fakeExecution({ parameters, items: asItems({}), serve: (options) => tables.serve(options) });
 	const client = await createClient(context, {});
 	tableAt(client, { application: 'sales', table: 'people' }).keep({ table: kept, askedAt: Date.now() });
-	const report = new ItemResults(1);
+	const report = new Ledger(1);
 	const run = new RunContext<string>(context, client, findOperation('record', 'upsert').shown);
 	const definitions: unknown[] = [];
 	await writeItems(run, report, () => ({

@@ -90,7 +90,10 @@ test.each([
 	const cause = failure(delivery, 400, details);
 	const item = { outcome: 'failed', status: 400, isRetryable, ...details };
 	expect(failedItem(cause)).toEqual({ ...item, message: `${delivery} 400` });
-	expect(notSentItem(cause)).toEqual({ ...{ ...item, notAttempted: true }, message: `Not sent, the run stopped before: ${delivery} 400` });
+	expect(notSentItem(cause)).toEqual({
+		...{ ...item, notAttempted: true, stopsRun: true },
+		message: `Not sent, the run stopped before: ${delivery} 400`,
+	});
 });
 
 test('a rejected item has the reason, if there is one', () => {

@@ -2,13 +2,13 @@
 import { countCpuTime } from '../../support/cpuTime.cts';
 import type { FieldValues } from '../../../nodes/DataPlatform/api/types.ts';
 import { LinkResolver } from '../../../nodes/DataPlatform/bulk/links/linkResolver.ts';
-import { WritePipeline, type OutcomeSink } from '../../../nodes/DataPlatform/bulk/pipeline.ts';
+import { WritePipeline } from '../../../nodes/DataPlatform/bulk/pipeline.ts';
 import type { Matching, RowTask } from '../../../nodes/DataPlatform/bulk/writeTask.ts';
 import { fieldOf, tableOf } from '../fixtures.cts';
 import { httpResponse } from '../stubPlatform.cts';
 import { StubTables } from '../stubTables.cts';
 import type { LinkRule } from '../../../nodes/DataPlatform/bulk/writeTask.ts';
-import type { Entry, ItemOutcome, PlanOptions, Problem, WriteMode } from '../../../nodes/DataPlatform/bulk/terms.ts';
+import type { Entry, ItemOutcome, PlanOptions, RowProblem, WriteMode } from '../../../nodes/DataPlatform/bulk/terms.ts';
 
 const people = {
 	...tableOf(
@@ -51,8 +51,7 @@ interface Setup {
 
 interface Portion {
 	ids?: string[];
-	problems?: Problem[];
-	onPlan?: OutcomeSink['onPlan'];
+	problems?: RowProblem[];
 }
 
 function setUp({ mode = 'upsert', matching, links, options, planning, table = people, respond }: Setup = {}) {
@@ -77,23 +76,19 @@ function setUp({ mode = 'upsert', matching, links, options, planning, table = pe
 	});
 	let next = 0;
 	/** Plans and writes rows. Returns the results in the order of the rows. */
-	const write = async (values: FieldValues[], { ids, problems, onPlan }: Portion = {}) => {
+	const write = async (values: FieldValues[], { ids, problems }: Portion = {}) => {
 		const rows = values.map((entry, at) => ({ index: next++, values: entry, id: ids?.[at] }));
 		const before = stub.requests.length;
 		const plan = await pipeline.plan(rows, problems);
 		const reported = new Map<number, { all: ItemOutcome[]; record?: Entry }>();
-		const result = await pipeline.write(plan, {
-			...(onPlan && { onPlan }),
-			onOutcomes: (index, all, record) => {
-				// Once for each row.
-				expect([...reported.keys()]).not.toContain(index);
-				reported.set(index, { all, record });
-			},
+		const stopped = await pipeline.write(plan, (index, all, record) => {
+			// Once for each row.
+			expect([...reported.keys()]).not.toContain(index);
+			reported.set(index, { all, record });
 		});
-		expect(result.plan).toBe(plan);
 		const inOrder = [...reported].sort(([a], [b]) => a - b).map(([, entry]) => entry);
 		return {
-			stopped: result.stopped,
+			stopped,
 			indexes: [...reported.keys()].sort((a, b) => a - b),
 			outcomes: inOrder.map(({ all }) => all),
 			results: inOrder.map(({ all }) =>
@@ -180,7 +175,7 @@ describe('the outcomes of a portion', () => {
 		const plan = await pipeline.plan([], times(200_000, problem));
 		let outcome: ItemOutcome | undefined;
 		const cpuTime = countCpuTime();
-		await pipeline.write(plan, { onOutcomes: (_, [first]) => (outcome = first) });
+		await pipeline.write(plan, (_, [first]) => (outcome = first));
 		expect(cpuTime()).toBeLessThan(3000);
 		const cut = `${'x'.repeat(1000)}… (cut)`;
 		expect(outcome?.message).toBe(`Item 0 was not sent: ${times(10, cut).join('; ')}; and 199990 more`);
@@ -215,48 +210,23 @@ describe('the outcomes of a portion', () => {
 	});
 });
 
-describe('before anything is sent', () => {
-	const refusal = new Error('not with these problems');
+describe('a row whose linked record can not be created', () => {
+	const rows = [
+		{ name: 'Ada', company: TOO_LONG },
+		{ name: 'Cleo', company: 'New' },
+	];
 
-	test('the plan is shown, and can be refused', async () => {
+	test('is not written, the others are', async () => {
 		const { write, stub } = setUp({ links: 'create' });
-		const writing = write([{ name: 'Ada', company: 'New' }, {}], {
-			onPlan: ({ problems }) => {
-				if (problems.length > 0) throw refusal;
-			},
-		});
-		await expect(writing).rejects.toBe(refusal);
-		// Only the company was looked up.
-		expect(stub.requests).toEqual(['POST companies filter']);
-	});
-
-	test('it is shown again once linked records were created: a row may have lost its own', async () => {
-		const { write, stub } = setUp({ links: 'create' });
-		const shown: number[] = [];
-		const rows = [
-			{ name: 'Ada', company: TOO_LONG },
-			{ name: 'Cleo', company: 'New' },
-		];
-		const { results } = await write(rows, { onPlan: ({ problems }) => shown.push(problems.length) });
-		expect(shown).toEqual([0, 1]);
+		const { results } = await write(rows);
 		expect(results).toEqual(['failed', 'inserted new2']);
 		expect(stub.tables.companies!.map(({ fields }) => fields.name)).toEqual(['Acorn', 'New']);
 	});
 
-	test('and can still be refused then', async () => {
-		const { write, stub, pipeline } = setUp({ links: 'create' });
-		const writing = write(
-			[
-				{ name: 'Ada', company: TOO_LONG },
-				{ name: 'Cleo', company: 'New' },
-			],
-			{
-				onPlan: ({ problems }) => {
-					if (problems.length > 0) throw refusal;
-				},
-			},
-		);
-		await expect(writing).rejects.toBe(refusal);
+	test('stops the others if the node stops', async () => {
+		const { write, stub, pipeline } = setUp({ links: 'create', options: { stopAtFailure: true } });
+		const { results, stopped } = await write(rows);
+		expect([results, stopped?.message]).toEqual([['failed', 'failed, derived'], 'an earlier item did not succeed']);
 		expect(stub.requests).not.toContain('POST people bulk');
 		expect(pipeline.linkedRecordsCreated).toBe(1);
 	});

@@ -4,7 +4,7 @@ import type { IDataObject, INodeParameters } from 'n8n-workflow';
 
 import { GrowingFile } from '../../../nodes/DataPlatform/input/binaryStore.ts';
 import { LinkResolver } from '../../../nodes/DataPlatform/bulk/links/linkResolver.ts';
-import { WritePipeline, type OutcomeSink } from '../../../nodes/DataPlatform/bulk/pipeline.ts';
+import { WritePipeline, type OnRow } from '../../../nodes/DataPlatform/bulk/pipeline.ts';
 import { ProgressLog } from '../../../nodes/DataPlatform/run/progressLog.ts';
 import { certainThrough, RowImport } from '../../../nodes/DataPlatform/import/rowImport.ts';
 import { RowReader } from '../../../nodes/DataPlatform/import/rowValues.ts';
@@ -586,9 +586,9 @@ const stubPipeline = (outcomes: Record<number, ItemOutcome[]>, stopped?: Service
 			records: inputs.map(({ index }) => ({ index, fields: {} })),
 			...{ problems: [], merged: new Map(), ignored: new Set(), keyNotices: [] },
 		}),
-		write: async ({ records }: Plan, { onOutcomes }: OutcomeSink) => {
-			for (const { index } of records) if (outcomes[index]) onOutcomes(index, outcomes[index], undefined);
-			return { stopped };
+		write: async ({ records }: Plan, onRow: OnRow) => {
+			for (const { index } of records) if (outcomes[index]) onRow(index, outcomes[index]);
+			return stopped;
 		},
 		addsTwice: (records: Plan['records']) => records.some(({ index }) => addsTwice.includes(index)),
 	}) as unknown as WritePipeline;
@@ -810,10 +810,10 @@ describe('portions of rows', () => {
 		['written', { outcome: 'inserted' }, true, [3, 0, 0, 4]],
 		['of unknown outcome', { outcome: 'unknown', message: 'lost' }, true, [3, 0, 1, 2]],
 		['of unknown outcome, if nothing stopped', { outcome: 'unknown' }, false, [3, 1, 1, 4]],
-		['not sent because of others', { outcome: 'failed', notAttempted: true }, true, [2, 0, 0, 2]],
+		['not sent because of others', { outcome: 'failed', notAttempted: true, stopsRun: true }, true, [2, 0, 0, 2]],
 		['part of one that failed', { outcome: 'failed', notAttempted: true, mergedInto: 4 }, true, [3, 1, 0, 4]],
 		['not sent because of others, if nothing stopped', { outcome: 'failed', notAttempted: true }, false, [3, 1, 0, 4]],
-		['rejected by what stopped it', { outcome: 'failed', message: 'No: the token expired' }, true, [2, 0, 0, 2]],
+		['rejected by what stopped it', { outcome: 'failed', stopsRun: true }, true, [2, 0, 0, 2]],
 		['rejected', { outcome: 'failed', message: 'too long' }, true, [3, 1, 0, 4]],
 		['rejected without a reason', { outcome: 'failed' }, true, [3, 1, 0, 4]],
 		['of no record', { outcome: 'notFound', notAttempted: true }, true, [3, 1, 0, 4]],

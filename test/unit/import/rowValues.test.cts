@@ -195,8 +195,8 @@ describe('rows of CSV', () => {
 		[row('a@x', '7', '', '', '', 'more'), 'the row has 6 cells, the header has 4'],
 		[row('a@x', '7', '', 'stray'), 'the row has a value in column 4, which has no name'],
 		[{ row: 5, cells: ['a'], problem: 'has NUL characters' }, 'the row has NUL characters'],
-	])('%j is rejected', (given, error) => {
-		expect(readerOf(header).read(given)).toEqual({ error });
+	])('%j is rejected', (given, message) => {
+		expect(readerOf(header).read(given)).toEqual({ message });
 	});
 
 	test('a value in a column without a name is ignored if unknown ones are', () => {
@@ -259,7 +259,7 @@ describe('lines of NDJSON', () => {
 		[{ row: 3, line: 'x', problem: 'is not valid JSON' }, 'the line is not valid JSON'],
 		[line({ email: 'a@x', Email: 'b@x' }), "'email' and 'Email' are the same field"],
 	])('%j is rejected', (row, error) => {
-		expect(readerOf(undefined).read(row)).toMatchObject({ error: expect.stringContaining(error) });
+		expect(readerOf(undefined).read(row)).toMatchObject({ message: expect.stringContaining(error) });
 	});
 });
 

@@ -108,7 +108,7 @@ describe('a line', () => {
 		['that is no JSON', { row: 7, line: 'a "b"', problem: 'is no JSON' }, '{"line":"a \\"b\\"","error":"wrong","field":"b","row":7}\n'],
 	])('%s', (_, row, line) => {
 		const lines = new RejectedLines(['a', 'b'], ',', true, noField);
-		expect(lines.line(row, { error: 'wrong', field: 'b' })).toBe(line);
+		expect(lines.line(row, { message: 'wrong', field: 'b' })).toBe(line);
 	});
 
 	test.each<[boolean, string]>([
@@ -116,11 +116,11 @@ describe('a line', () => {
 		[false, '1,x,=wrong,=b,7\r\n'],
 	])('a reason that looks like a formula, guard %s', (hasGuard, line) => {
 		const lines = new RejectedLines(['a', 'b'], ',', hasGuard, noField);
-		expect(lines.line(csv(['1', 'x']), { error: '=wrong', field: '=b' })).toBe(line);
+		expect(lines.line(csv(['1', 'x']), { message: '=wrong', field: '=b' })).toBe(line);
 	});
 
 	test('with another delimiter', () => {
 		const lines = new RejectedLines(['a', 'b'], ';', true, noField);
-		expect(lines.line(csv(['1,5', 'x;y', 'z']), { error: 'wrong' })).toBe('1,5;"x;y";"wrong; the cells after the last column: z";;7\r\n');
+		expect(lines.line(csv(['1,5', 'x;y', 'z']), { message: 'wrong' })).toBe('1,5;"x;y";"wrong; the cells after the last column: z";;7\r\n');
 	});
 });

@@ -1,10 +1,10 @@
 /** What messages and reports say of failures: kinds with their counts, not thousands of messages. */
 import { countCpuTime } from '../../support/cpuTime.cts';
 import { FailureKinds, failureKinds } from '../../../nodes/DataPlatform/run/failureKinds.ts';
-import type { Failure } from '../../../nodes/DataPlatform/run/itemResults.ts';
+import type { Problem } from '../../../nodes/DataPlatform/transport/errors.ts';
 
-const failure = (message: string, details = {}): Failure => ({ message, details });
-const kindsOf = (...failures: Failure[]) => failureKinds(failures.map((each, index) => ({ index, failure: each }))).list();
+const failure = (message: string, facts = {}): Problem => ({ message, ...facts });
+const kindsOf = (...problems: Problem[]) => failureKinds(problems.map((problem, index) => ({ index, problem }))).list();
 
 test('failures that differ in their values only are one kind, with the first message', () => {
 	const wrong = (item: number, value: string) =>
@@ -49,18 +49,18 @@ test('ten kinds are told apart, and counted to the end', () => {
 });
 
 test('one that is of no item has none', () => {
-	expect(failureKinds([{ failure: failure('not removed') }]).list()).toEqual([{ count: 1, error: 'not removed' }]);
+	expect(failureKinds([{ problem: failure('not removed') }]).list()).toEqual([{ count: 1, error: 'not removed' }]);
 });
 
 test('only the first of a kind that is listed is new', () => {
 	const kinds = new FailureKinds();
-	expect([...'aabcdefghijkk'].map((message, at) => kinds.add(message, at, {}) && message).filter(Boolean)).toEqual([...'abcdefghij']);
+	expect([...'aabcdefghijkk'].map((message, at) => kinds.add({ message }, at) && message).filter(Boolean)).toEqual([...'abcdefghij']);
 });
 
 describe('in words', () => {
 	const text = (messages: string[], unit?: 'row') => {
 		const kinds = new FailureKinds(unit);
-		for (const [at, message] of messages.entries()) kinds.add(message, at, {});
+		for (const [at, message] of messages.entries()) kinds.add({ message }, at);
 		return kinds.text();
 	};
 
@@ -85,22 +85,22 @@ describe('in words', () => {
 	test('rows, and problems of no item', () => {
 		expect(text(['No', 'No'], 'row')).toBe('2 × No (rows 0, 1)');
 		const kinds = new FailureKinds();
-		kinds.add('No', undefined, {});
+		kinds.add({ message: 'No' });
 		expect(kinds.text()).toBe('No');
-		kinds.add('No', undefined, {});
+		kinds.add({ message: 'No' });
 		expect(kinds.text()).toBe('2 × No');
 		const mixed = new FailureKinds();
-		mixed.add('No', 3, {});
-		mixed.add('No', undefined, {});
+		mixed.add({ message: 'No' }, 3);
+		mixed.add({ message: 'No' });
 		expect(mixed.text()).toBe('2 × No (items 3)');
-		kinds.add('x'.repeat(2000), 1, {});
+		kinds.add({ message: 'x'.repeat(2000) }, 1);
 		expect(kinds.text()).toHaveLength('2 × No; item 1: … (cut)'.length + 1000);
 	});
 
 	test('of 50,000 items in linear time', () => {
 		const kinds = new FailureKinds();
 		const cpuTime = countCpuTime();
-		for (let at = 0; at < 50_000; at += 1) kinds.add(`'age' takes ${at}, not "x${at}"`, at, {});
+		for (let at = 0; at < 50_000; at += 1) kinds.add({ message: `'age' takes ${at}, not "x${at}"` }, at);
 		expect(kinds.text()).toContain('50000 × such as');
 		expect(cpuTime()).toBeLessThan(5000);
 	});

@@ -4,7 +4,7 @@ import { tableAt } from '../../../nodes/DataPlatform/api/table.ts';
 import type { TableDefinition } from '../../../nodes/DataPlatform/api/types.ts';
 import { text } from '../../../nodes/DataPlatform/parameterKinds/kinds.ts';
 import { createClient } from '../../../nodes/DataPlatform/run/createClient.ts';
-import { ItemResults } from '../../../nodes/DataPlatform/run/itemResults.ts';
+import { Ledger } from '../../../nodes/DataPlatform/run/ledger.ts';
 import { restoreProgress, saveProgress } from '../../../nodes/DataPlatform/run/retryProgress.ts';
 import { tableOf } from '../../../nodes/DataPlatform/parameters/select/table.ts';
 import { asItems, fakeExecution, fakeRun } from '../fakeNode.cts';
@@ -160,17 +160,17 @@ describe('a second attempt of the node', () => {
 			getNode: () => ({ parameters, ...retries }),
 			getInputData: () => items.map((json) => ({ json })),
 		}) as unknown as IExecuteFunctions;
-	const failed = { message: 'no', details: { outcome: 'failed' } };
-	const unknown = { message: 'lost', details: { outcome: 'unknown' } };
+	const failed = { message: 'no', outcome: 'failed' };
+	const unknown = { message: 'lost', outcome: 'unknown' };
 
 	function saved(store: IDataObject, isFailed = true) {
-		const first = new ItemResults(2);
+		const first = new Ledger(2);
 		first.done(0, [{ json: { id: 'x' } }]);
 		first.failed(1, failed);
 		saveProgress(tryOf(store), first, isFailed);
 	}
 	const restored = (store: IDataObject, more?: Parameters<typeof tryOf>[1], retriesUnknown?: boolean) => {
-		const second = new ItemResults(2);
+		const second = new Ledger(2);
 		restoreProgress(tryOf(store, more), second, retriesUnknown);
 		return [second.hasResult(0), second.hasResult(1)];
 	};
@@ -178,7 +178,7 @@ describe('a second attempt of the node', () => {
 	test('counts the attempts', () => {
 		const store: IDataObject = {};
 		saved(store);
-		const second = new ItemResults(2);
+		const second = new Ledger(2);
 		restoreProgress(tryOf(store), second);
 		expect(second.attempt).toBe(2);
 	});
@@ -202,7 +202,7 @@ describe('a second attempt of the node', () => {
 		saved(store, false);
 		expect(store).toEqual({});
 		saved(store);
-		const nothing = new ItemResults(2);
+		const nothing = new Ledger(2);
 		nothing.failed(0, failed);
 		saveProgress(tryOf(store), nothing, true);
 		expect(restored(store)).toEqual([false, false]);
@@ -217,7 +217,7 @@ describe('a second attempt of the node', () => {
 		[{ retryOnFail: true, maxTries: 9 }, 4],
 	])('with the settings %j it is kept for %i more tries', (retries, more) => {
 		const store: IDataObject = {};
-		const first = new ItemResults(2);
+		const first = new Ledger(2);
 		first.done(0, [{ json: { id: 'x' } }]);
 		const kept = Array.from({ length: 6 }, () => {
 			saveProgress(tryOf(store, { retries }), first, true);
@@ -234,7 +234,7 @@ describe('a second attempt of the node', () => {
 			throw new Error('`executionData` is not initialized');
 		});
 		const context = { ...tryOf({}, { retries: { retryOnFail } }), getContext };
-		const report = new ItemResults(2);
+		const report = new Ledger(2);
 		restoreProgress(context, report);
 		report.done(0, [{ json: { id: 'x' } }]);
 		saveProgress(context, report, true);
@@ -243,13 +243,13 @@ describe('a second attempt of the node', () => {
 
 	test('knows what was done that is of no item', () => {
 		const store: IDataObject = {};
-		const deleted = [{ json: { outcome: 'deleted' } }];
-		const first = new ItemResults(2);
+		const deleted = { outcome: 'deleted', output: [{ json: { outcome: 'deleted' } }] };
+		const first = new Ledger(2);
 		first.done(0, [{ json: { id: 'x' } }]);
 		first.failed(1, failed);
 		first.add(deleted);
 		saveProgress(tryOf(store), first, true);
-		const second = new ItemResults(2);
+		const second = new Ledger(2);
 		restoreProgress(tryOf(store), second);
 		expect(second.hasResult(0)).toBe(true);
 		expect(second.otherProgress()).toEqual([deleted]);
@@ -257,7 +257,7 @@ describe('a second attempt of the node', () => {
 
 	test('repeats what may have been done only if that does no harm', () => {
 		const store: IDataObject = {};
-		const first = new ItemResults(2);
+		const first = new Ledger(2);
 		first.failed(0, unknown);
 		saveProgress(tryOf(store), first, true);
 		expect(restored(store)).toEqual([true, false]);

@@ -6,7 +6,7 @@ import { pictureName, safeFileName, safeMimetype } from '../../files/uploadValid
 import type { Stored } from '../../input/binaryStore';
 import { InputError } from '../../transport/errors';
 import { withFiles, type ItemOutput } from '../../run/operation';
-import { isErrorItem } from '../../run/itemResults';
+import { isErrorItem } from '../../run/ledger';
 import type { NameOf } from '../../parameterKinds/parameter';
 import { flag } from '../../parameterKinds/kinds';
 import type { RunContext } from '../../run/run';

@@ -17,7 +17,7 @@ import { InputError } from '../../transport/errors';
 import { membersOf } from '../../transport/json';
 import { MIB } from '../../transport/streams';
 import { listed } from '../../transport/messageText';
-import type { Entry, Problem } from '../../bulk/terms';
+import type { Entry, RowProblem } from '../../bulk/terms';
 
 /** How large a request that creates linked records may be. */
 const MAX_LINK_BATCH_BYTES = 4 * MIB;
@@ -56,7 +56,7 @@ export async function otherFields(
 		...planOptions(run, index, id === undefined ? 'create' : 'update', 'error'),
 		mayBeEmpty: true,
 	};
-	const plan = await planOne(table, { index, values, id }, links, rules, planning);
+	const plan = await planOne({ table, links, linkRules: rules, planning }, { index, values, id });
 	hintIgnored(run, plan);
 	requireNoProblems(plan.problems);
 	await links.createMissing(plan, table, { batchBytes: MAX_LINK_BATCH_BYTES });
@@ -65,7 +65,7 @@ export async function otherFields(
 }
 
 /** @throws {InputError} */
-function requireNoProblems(problems: Problem[]) {
+function requireNoProblems(problems: RowProblem[]) {
 	if (problems.length === 0) return;
 	const { field, hint } = problems[0]!;
 	throw new InputError(`Nothing was sent: ${listed(problems.map(({ message }) => message))}`, {

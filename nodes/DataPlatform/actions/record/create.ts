@@ -13,8 +13,8 @@ export const create = bulkOperation({
 	fields: [...tableParameters, columnsToCreate, simple],
 	options: createOptions,
 	notIdempotent: true,
-	execute: async (run, report) =>
-		await writeItems(run, report, () => ({
+	execute: async (run, ledger) =>
+		await writeItems(run, ledger, () => ({
 			mode: 'create',
 			duplicates: 'merge',
 			skipUnchanged: false,

@@ -1,11 +1,11 @@
 import { fileNameOf, GrowingFile, openFile } from '../../input/binaryStore';
-import type { Failure, ItemResults } from '../../run/itemResults';
+import type { Ledger } from '../../run/ledger';
 import type { NameOf } from '../../parameterKinds/parameter';
 import { withField } from '../../parameterKinds/requireValue';
 import { RowImport } from '../../import/rowImport';
 import { RowReader } from '../../import/rowValues';
 import type { RunContext } from '../../run/run';
-import { toFailure } from '../../parameters/describeFailure';
+import { toProblem } from '../../parameters/describeFailure';
 import { binaryFields, inputDataFieldName } from '../../parameters/files/uploads';
 import { upsertRules } from '../../parameters/write/matchRules';
 import { bulkOperation, type OptionOf } from '../../parameters/defineOperation';
@@ -27,7 +27,7 @@ import {
 } from '../../parameters/write/writing';
 import { MEDIA_TYPES, portionsOf, withRows, type RowFile } from '../../rows/readRows';
 import { RejectedLines } from '../../rows/rejectedRows';
-import { InputError } from '../../transport/errors';
+import { InputError, type Problem } from '../../transport/errors';
 import { interrupted, itemFailure, reportOn, toOutput, type FileReport } from './importReport';
 import { inTableOrder } from './summary';
 
@@ -130,19 +130,19 @@ async function writeRows(
  */
 async function importItem(
 	run: Run,
-	report: ItemResults,
+	ledger: Ledger,
 	index: number,
 	earlier: FileReport[],
 ): Promise<boolean> {
 	const done: FileReport[] = [];
 	let fields: string[] = [];
-	const fail = (failure: Failure, failed?: FileReport) => {
+	const fail = (failure: Problem, failed?: FileReport) => {
 		const others = fields.slice(done.length + 1).map((field) => fileNameOf(run, index, field));
 		const hasRejected = [...earlier, ...done, failed].some((file) => file?.result.rejectedFile);
 		// An error that stops the node leaves no output, and neither does a canceled execution.
 		const isLost = hasRejected && !run.context.continueOnFail() && !run.client.cancellation;
 		const whole = itemFailure(failure, done, failed, others, isLost);
-		report.failed(index, whole);
+		ledger.failed(index, whole);
 		return whole;
 	};
 	try {
@@ -159,13 +159,13 @@ async function importItem(
 			done.push(file);
 		}
 	} catch (error) {
-		const failure = toFailure(error);
+		const failure = toProblem(error);
 		const where = fields.length > 1 ? `File in '${fields[done.length]!}': ` : '';
 		fail({ ...failure, message: `${where}${failure.message}` });
 		return false;
 	}
 	earlier.push(...done);
-	report.done(
+	ledger.done(
 		index,
 		done.map((file) => toOutput(run, file)),
 	);
@@ -182,7 +182,7 @@ export const importFromFile = bulkOperation({
 	options,
 	notIdempotent: true,
 	retriesUnknown: true,
-	execute: async (run, report) => {
+	execute: async (run, ledger) => {
 		// n8n takes no files from an agent, and hands it none.
 		if (run.isTool) {
 			throw new InputError("Agents can't hand over files", {
@@ -191,8 +191,8 @@ export const importFromFile = bulkOperation({
 		}
 		const files: FileReport[] = [];
 		for (const index of run.items.keys()) {
-			if (report.hasResult(index)) continue;
-			const isDone = await importItem(run, report, index, files);
+			if (ledger.hasResult(index)) continue;
+			const isDone = await importItem(run, ledger, index, files);
 			if (!isDone && !run.context.continueOnFail()) return;
 		}
 	},

@@ -9,10 +9,10 @@ import type { IBinaryKeyData, IDataObject, INodeExecutionData } from 'n8n-workfl
 
 import type { WriteMode } from '../../bulk/terms';
 import { certainThrough, type ImportResult } from '../../import/rowImport';
-import { toFailure } from '../../parameters/describeFailure';
+import { toProblem } from '../../parameters/describeFailure';
 import { endAtRow, startAtRow } from '../../parameters/files/rowFiles';
-import type { Failure } from '../../run/itemResults';
 import type { RunContext } from '../../run/run';
+import type { Problem } from '../../transport/errors';
 import { omitUndefined } from '../../transport/json';
 import { counted, nameList } from '../../transport/messageText';
 import { countsText } from './summary';
@@ -99,10 +99,10 @@ function resumeHints(
 }
 
 /** The failure of an interrupted import: what is certain about its rows, and how to resume it. */
-export function interrupted(report: FileReport, isOnlyFile: boolean): Failure {
+export function interrupted(report: FileReport, isOnlyFile: boolean): Problem {
 	const { json, result, noRetry } = report;
 	const { counts, confirmedThroughRow: through, writtenAfter, unknownAfter } = result;
-	const failure = toFailure(result.interruption!.error);
+	const failure = toProblem(result.interruption!.error);
 	const isCertain = counts.rows > unknownAfter;
 	const isUnknown = noRetry || counts.unknown > 0;
 	const what = json.dryRun ? 'checked' : 'imported';
@@ -116,10 +116,10 @@ export function interrupted(report: FileReport, isOnlyFile: boolean): Failure {
 		...failure,
 		message: `${message()}: ${failure.message}`,
 		hint: [failure.hint, ...resumeHints(report, isCertain, isOnlyFile)].filter(Boolean).join(' '),
+		outcome: isUnknown ? 'unknown' : 'failed',
 		details: omitUndefined({
 			...failure.details,
 			...json,
-			outcome: isUnknown ? 'unknown' : 'failed',
 			startAtRow: through + 1,
 			writtenAfter: writtenAfter || undefined,
 		}),
@@ -144,12 +144,12 @@ export function toOutput(
  * names the files that are done and those that were not attempted.
  */
 export function itemFailure(
-	failure: Failure,
+	failure: Problem,
 	done: FileReport[],
 	failed: FileReport | undefined,
 	notImported: string[],
 	isOutputLost: boolean,
-): Failure {
+): Problem {
 	const binary: IBinaryKeyData = {};
 	const filesDone = done.map(({ json, result: { rejectedFile }, outputName }, at) => {
 		if (!rejectedFile) return json;
@@ -170,9 +170,9 @@ export function itemFailure(
 		...failure,
 		hint: hints.filter(Boolean).join(' ') || undefined,
 		noRetry,
+		...(noRetry && { outcome: 'unknown' }),
 		details: {
 			...failure.details,
-			...(noRetry && { outcome: 'unknown' }),
 			...(before.length > 0 && { filesDone }),
 			...(notImported.length > 0 && { filesNotImported: notImported }),
 		},

@@ -4,8 +4,7 @@
 import { FailureKinds } from '../../run/failureKinds';
 import { InputError } from '../../transport/errors';
 import { listed } from '../../transport/messageText';
-import type { Problem } from '../../bulk/terms';
-import { omitUndefined } from '../../transport/json';
+import type { RowProblem } from '../../bulk/terms';
 
 const CORRECT_IT =
 	"Correct the item: under 'Values to Send', or in the input if fields are mapped automatically.";
@@ -16,40 +15,29 @@ const COUNTED_FROM_0 =
 /** How many different hints an error joins. */
 const MAX_HINTS = 3;
 
-/** What the run has done before. */
-interface Done {
-	/** How many items it has. */
-	items: number;
-	/** How many of them are written. */
-	written: number;
-	/** How many linked records it has created. */
-	linkedRecords: number;
-}
-
-function beginning({ written, linkedRecords }: Done): string {
-	if (written > 0) return 'No further item was written';
-	if (linkedRecords === 0) return 'Nothing was sent';
-	return `No item was written (linked records created: ${linkedRecords})`;
-}
-
-/** One error for all problems. None of the items that have them was sent. */
-export function inputError(problems: Problem[], done: Done): InputError {
+/**
+ * One error for all problems. None of the items that have them was sent.
+ *
+ * @param count of the run's items
+ * @param written how many are written
+ */
+export function inputError(problems: RowProblem[], count: number, written: number): InputError {
 	const sorted = [...problems].sort((a, b) => a.index - b.index);
 	const { index: item, field } = sorted[0]!;
 	const kinds = new FailureKinds();
 	const firstOfKinds = sorted.filter((problem) =>
-		kinds.add(problem.message, problem.index, omitUndefined({ field: problem.field })),
+		kinds.add({ message: problem.message, field: problem.field }, problem.index),
 	);
 	const hints = firstOfKinds.map(({ hint }) => hint);
 	const advice = (usual?: string) =>
 		[...new Set(hints.map((hint) => hint ?? usual))].filter(Boolean).slice(0, MAX_HINTS).join(' ');
-	const nothing = beginning(done);
-	if (done.items === 1) {
+	const nothing = written > 0 ? 'No further item was written' : 'Nothing was sent';
+	if (count === 1) {
 		const text = listed(sorted.map(({ message }) => message));
 		return new InputError(`${nothing}: ${text}`, { item, field, hint: advice(CORRECT_IT) });
 	}
-	const count = new Set(sorted.map(({ index }) => index)).size;
-	const what = count === 1 ? '1 item has problems' : `${count} items have problems`;
+	const wrong = new Set(sorted.map(({ index }) => index)).size;
+	const what = wrong === 1 ? '1 item has problems' : `${wrong} items have problems`;
 	return new InputError(`${nothing}. ${what}: ${kinds.text()}`, {
 		item,
 		field,

@@ -3,11 +3,9 @@
  */
 import type { IDataObject } from 'n8n-workflow';
 
-import { isSuccess } from '../../bulk/outcome';
-import type { Failure, ItemResult } from '../../run/itemResults';
 import type { RecordOutput } from '../../input/recordOutput';
 import type { Entry, ItemOutcome } from '../../bulk/terms';
-import { omitUndefined } from '../../transport/json';
+import type { Problem } from '../../transport/errors';
 
 /** Fields by which people know a record come first. */
 export const withKeysFirst =
@@ -17,9 +15,9 @@ export const withKeysFirst =
 		// Most items have them first and need no copy.
 		const names = Object.keys(fields);
 		if (keys.every((key, position) => names[position] === key)) return shape(record, first);
-		const given = keys.filter((key) => Object.hasOwn(fields, key));
-		const known = Object.fromEntries(given.map((key) => [key, fields[key]!]));
-		return shape({ ...record, fields: { ...known, ...fields } }, first);
+		const present = keys.filter((key) => Object.hasOwn(fields, key));
+		const leading = Object.fromEntries(present.map((key) => [key, fields[key]!]));
+		return shape({ ...record, fields: { ...leading, ...fields } }, first);
 	};
 
 /** A record of an item, with its outcome. */
@@ -38,34 +36,10 @@ export const toOutput = (
 	return json;
 };
 
-export const toItemFailure = (outcome: ItemOutcome, record?: Entry): Failure => {
-	const { message = 'The record was not written', hint, status, code, field, id } = outcome;
-	return {
-		message,
-		hint,
-		status,
-		notAttempted: outcome.notAttempted,
-		noRetry: outcome.noRetry,
-		isRetryable: outcome.isRetryable,
-		retryAfterMs: outcome.retryAfterMs,
-		details: omitUndefined({
-			outcome: outcome.outcome,
-			id: id ?? record?.id,
-			key: record?.key,
-			field,
-			status,
-			code,
-		}),
-	};
-};
-
-/** The result of an item from the outcomes of its records; a failure if one of them failed. */
-export function toResult(
-	outcomes: ItemOutcome[],
-	record: Entry | undefined,
-	shape: RecordOutput,
-): ItemResult {
-	const failed = outcomes.find((outcome) => !isSuccess(outcome));
-	if (failed) return toItemFailure(failed, record);
-	return outcomes.map((outcome) => ({ json: toOutput(outcome, record!, shape) }));
-}
+/** What an outcome that is no success says of its item. */
+export const toItemProblem = (outcome: ItemOutcome, record?: Entry): Problem => ({
+	...outcome,
+	message: outcome.message ?? 'The record was not written',
+	id: outcome.id ?? record?.id,
+	key: record?.key,
+});

@@ -4,10 +4,10 @@
  */
 import { addressKey } from '../../api/endpoints';
 import type { TableAddress } from '../../api/types';
-import type { ItemResults } from '../../run/itemResults';
+import type { Ledger } from '../../run/ledger';
 import type { ShownParameter } from '../../parameterKinds/parameter';
 import type { RunContext } from '../../run/run';
-import { toFailure } from '../../parameters/describeFailure';
+import { toProblem } from '../../parameters/describeFailure';
 import { fieldsToSet } from '../../parameters/write/syncParameters';
 import {
 	application,
@@ -19,18 +19,19 @@ import {
 import { columnsToCreate } from '../../parameters/write/columns';
 import { InputError } from '../../transport/errors';
 import { createPause } from '../../transport/pause';
-import type { Problem } from '../../bulk/terms';
+import type { RowProblem } from '../../bulk/terms';
 
 /** Reads an item's parameters. If that fails, adds a problem and returns undefined. */
-export function readItem<T>(index: number, problems: Problem[], read: () => T): T | undefined {
+export function readItem<T>(index: number, problems: RowProblem[], read: () => T): T | undefined {
 	try {
 		return read();
 	} catch (error) {
-		const { message, details } = toFailure(error);
+		const { message, field } = toProblem(error);
+		const isInput = error instanceof InputError;
 		problems.push({
 			index,
-			message: error instanceof InputError ? message : `an expression failed: ${message}`,
-			field: details?.field as string | undefined,
+			message: isInput ? message : `an expression failed: ${message}`,
+			field,
 		});
 		return undefined;
 	}
@@ -92,11 +93,11 @@ function requireSame(
  */
 export async function itemsByTable(
 	run: RunContext<TableParameter>,
-	report: ItemResults,
-	problems: Problem[],
+	ledger: Ledger,
+	problems: RowProblem[],
 	isOneTable: boolean,
 ): Promise<TableItems[]> {
-	const open = [...run.items.keys()].filter((index) => !report.hasResult(index));
+	const open = [...run.items.keys()].filter((index) => !ledger.hasResult(index));
 	const expressions = run.expressions().map((shown) => ({ shown, name: shown.property.name }));
 	const shared = expressions.filter(({ name }) => !ITEM_PARAMETERS.includes(name));
 	if (shared.length === 0) return [{ source: 0, indexes: open }];

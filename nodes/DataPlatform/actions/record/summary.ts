@@ -3,21 +3,11 @@
  */
 import type { TableDefinition } from '../../api/types';
 import { isSuccess, OUTCOME_NAMES, outcomeText } from '../../bulk/outcome';
-import type { ItemResults } from '../../run/itemResults';
 import type { Outcome } from '../../bulk/terms';
 import { counted } from '../../transport/messageText';
 
 /** How many items have each outcome. */
 export type Counts = Partial<Record<Outcome, number>>;
-
-/** Adds up the items by outcome, including those from previous attempts of the node. */
-export function addUp<C extends Counts>(report: ItemResults, counts: C, onlyMerged = false): C {
-	const byName: Record<string, number> = counts;
-	for (const { outcome, isMerged } of report.outcomes()) {
-		if (isMerged || !onlyMerged) byName[outcome] = (byName[outcome] ?? 0) + 1;
-	}
-	return counts;
-}
 
 /** Counts by field, in the table's order: the order of outcomes differs from run to run. */
 export const inTableOrder = (

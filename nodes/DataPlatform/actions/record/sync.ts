@@ -2,8 +2,9 @@ import type { IDataObject, INodeExecutionData } from 'n8n-workflow';
 
 import type { PlatformRecord } from '../../api/types';
 import { keyFields } from '../../fields/keyFields';
+import { isSuccess } from '../../bulk/outcome';
 import { Sync } from '../../bulk/remove/sync';
-import type { ItemResults } from '../../run/itemResults';
+import type { Ledger } from '../../run/ledger';
 import type { RunContext } from '../../run/run';
 import { matchingParameters } from '../../parameters/write/matchRules';
 import { bulkOperation } from '../../parameters/defineOperation';
@@ -22,8 +23,9 @@ import { syncOptions, writesMatched } from '../../parameters/write/writing';
 import { isCleared } from '../../fields/fieldType';
 import { isObject } from '../../transport/json';
 import { collect } from '../../transport/pause';
-import { toResult } from './itemOutput';
-import { recordIds, writeItems, type WriteFollowUp, type Writing } from './writeItems';
+import { toItemProblem, toOutput } from './itemOutput';
+import type { Writing } from './planItems';
+import { recordIds, writeItems, type WriteFollowUp } from './writeItems';
 import type { ItemOutcome, PlanInput } from '../../bulk/terms';
 
 const hasNoData = ({ json, binary }: INodeExecutionData) =>
@@ -36,7 +38,7 @@ const isEmptyRow = ({ values, id }: PlanInput) =>
 class MissingRecords implements WriteFollowUp {
 	constructor(
 		private readonly sync: Sync,
-		private readonly report: ItemResults,
+		private readonly ledger: Ledger,
 		private readonly shape: Writing['shape'],
 		private readonly removesDespiteFailures: boolean,
 	) {}
@@ -47,7 +49,7 @@ class MissingRecords implements WriteFollowUp {
 
 	async finish(stopped: Error | undefined): Promise<IDataObject> {
 		const { sync } = this;
-		const failed = this.report.firstFailure();
+		const failed = this.ledger.firstFailure();
 		const add = (record: PlatformRecord, outcome: ItemOutcome) => this.add(record, outcome);
 		if (stopped) sync.leave(`the run stopped before: ${stopped.message}`, add);
 		else if (failed && !this.removesDespiteFailures) {
@@ -57,21 +59,23 @@ class MissingRecords implements WriteFollowUp {
 	}
 
 	private add({ id, created, modified, ver, fields }: PlatformRecord, outcome: ItemOutcome) {
-		const whole = { created, modified, ver, ...outcome, id };
-		this.report.add(toResult([whole], { index: -1, fields }, this.shape));
+		const record = { index: -1, fields };
+		if (isSuccess(outcome)) {
+			const json = toOutput({ created, modified, ver, ...outcome, id }, record, this.shape);
+			this.ledger.add({ output: [{ json }], outcome: outcome.outcome });
+		} else this.ledger.add(toItemProblem({ ...outcome, id }));
 	}
 }
 
 async function prepareSync(
 	run: RunContext<RemovalParameter>,
-	report: ItemResults,
+	ledger: Ledger,
 	writing: Writing,
-): Promise<WriteFollowUp> {
+): Promise<WriteFollowUp | undefined> {
 	const { source, handle, table, settings, planning, pipeline, plan, rows, shape } = writing;
 	const keys = planning.matchOn === 'recordId' ? [] : keyFields(table, planning);
 	const options = await syncOptionsOf(run, source, table, keys, settings);
-	const nothing = { onOutcomes: () => {}, finish: async () => ({}) };
-	if (!options) return nothing;
+	if (!options) return undefined;
 	const isEmpty = rows.length === 0 && plan.problems.length === 0;
 	const doneRows = await collect(writing.doneRows());
 	if (isEmpty && doneRows.length === 0) requireAllowed(run, source);
@@ -87,7 +91,7 @@ async function prepareSync(
 			`No record was removed: it is unknown which one item ${first} stands for, and it could be one of those that seem to be missing from the input.`,
 			'warning',
 		);
-		return nothing;
+		return undefined;
 	}
 	const sync = new Sync(handle.with(table), keys, pipeline, options);
 	// A record that an item links to may belong to no item, such as one that a link created.
@@ -95,7 +99,7 @@ async function prepareSync(
 	// Records that are matched by other fields are looked up by the rules for them.
 	await sync.compare(records, Array.isArray(planning.matchOn) ? [] : plan.records);
 	const despiteFailures = removeDespiteFailures.of(run, source);
-	return new MissingRecords(sync, report, shape, despiteFailures);
+	return new MissingRecords(sync, ledger, shape, despiteFailures);
 }
 
 /** @throws {InputError} if the input is empty and may not remove anything */
@@ -123,14 +127,14 @@ export const sync = bulkOperation({
 	options: syncOptions,
 	notIdempotent: true,
 	retriesUnknown: true,
-	execute: async (run, report) => {
+	execute: async (run, ledger) => {
 		const writesOf = (source: number) => ({
 			...writesMatched(run, source, 'upsert'),
 			...recordIds(run),
 		});
-		await writeItems(run, report, writesOf, {
+		await writeItems(run, ledger, writesOf, {
 			isEmpty: (rows) => run.items.every(hasNoData) && rows.every(isEmptyRow),
-			prepare: async (writing) => await prepareSync(run, report, writing),
+			prepare: async (writing) => await prepareSync(run, ledger, writing),
 		});
 	},
 });

@@ -22,8 +22,8 @@ export const update = bulkOperation({
 	options: updateOptions,
 	notIdempotent: true,
 	retriesUnknown: true,
-	execute: async (run, report) =>
-		await writeItems(run, report, (source) => {
+	execute: async (run, ledger) =>
+		await writeItems(run, ledger, (source) => {
 			const mode = updateMode.of(run, source) === 'replace' ? 'replace' : 'update';
 			const rules = { ifMissing: ifMissing.of(run, source) };
 			return { ...writesMatched(run, source, mode, rules), ...recordIds(run) };

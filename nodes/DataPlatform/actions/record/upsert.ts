@@ -15,8 +15,8 @@ export const upsert = bulkOperation({
 	options: upsertOptions,
 	notIdempotent: true,
 	retriesUnknown: true,
-	execute: async (run, report) =>
-		await writeItems(run, report, (source) => ({
+	execute: async (run, ledger) =>
+		await writeItems(run, ledger, (source) => ({
 			...writesMatched(run, source, 'upsert', upsertRules(run, source)),
 			...recordIds(run),
 		})),

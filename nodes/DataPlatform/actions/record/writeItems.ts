@@ -3,50 +3,22 @@
  */
 import type { IDataObject } from 'n8n-workflow';
 
-import type { TableDefinition } from '../../api/types';
-import { afterFailure, KeptCounts, noCounts, notSentItem } from '../../bulk/outcome';
-import { importKeyOf } from '../../fields';
-import type { Task } from '../../bulk/writeTask';
-import { failureKinds } from '../../run/failureKinds';
-import type { ItemResults } from '../../run/itemResults';
+import { afterFailure, isSuccess, KeptCounts, noCounts, notSentItem } from '../../bulk/outcome';
+import type { Entry, ItemOutcome, PlanInput, RowProblem } from '../../bulk/terms';
 import type { NameOf } from '../../parameterKinds/parameter';
-import type { RecordOutput } from '../../input/recordOutput';
+import { itemRecordId } from '../../parameters/select/table';
+import { dryRun, output, type WriteParameter } from '../../parameters/write/writing';
+import { failureKinds } from '../../run/failureKinds';
+import type { Ledger } from '../../run/ledger';
 import type { RunContext } from '../../run/run';
-import { toFailure } from '../../parameters/describeFailure';
-import { outputOf } from '../../parameters/select/reading';
-import { itemRecordId, tableOf } from '../../parameters/select/table';
-import { hintIgnored, planOptions, valuesReader } from '../../parameters/write/columns';
-import {
-	dryRun,
-	settingsOf,
-	output,
-	setUpWriting,
-	type WriteKind,
-	type WriteParameter,
-	type WriteSetup,
-} from '../../parameters/write/writing';
 import type { ServiceError } from '../../transport/errors';
-import { counted } from '../../transport/messageText';
-import { collect } from '../../transport/pause';
-import { addUp, countsText, failuresText, inTableOrder } from './summary';
+import { counted, nameList } from '../../transport/messageText';
 import { inputError } from './inputError';
-import { toItemFailure, toResult, withKeysFirst } from './itemOutput';
-import { itemsByTable, readItem, type TableItems } from './sharedParameters';
+import { toItemProblem, toOutput } from './itemOutput';
+import { planItems, type ItemWrites, type Writing } from './planItems';
+import { itemsByTable } from './sharedParameters';
 import { StoredRecords, type WrittenItem } from './storedRecords';
-import type { ItemOutcome, Plan, PlanInput, Problem } from '../../bulk/terms';
-
-/** How an operation writes its items. */
-interface ItemWrites extends WriteKind {
-	/** The ID of an item's record, if the operation takes one. @throws {InputError} */
-	recordId?(index: number): string;
-	/**
-	 * Reads from the platform what to write, in place of the items' values. Those are in the form of
-	 * the table as it is now, so its definition is asked for anew.
-	 *
-	 * @returns an item's values by its index
-	 */
-	readValues?(table: TableDefinition, indexes: number[]): Promise<(index: number) => unknown>;
-}
+import { countsText, failuresText, inTableOrder } from './summary';
 
 const OPTIONAL_RECORD_ID = itemRecordId.with({ required: false });
 
@@ -55,40 +27,12 @@ export const recordIds = (run: RunContext<NameOf<typeof itemRecordId>>) => ({
 	recordId: (index: number) => OPTIONAL_RECORD_ID.of(run, index),
 });
 
-/**
- * The rows of items, in order.
- *
- * @param problems gets the items whose own expressions fail
- */
-function* rowsOf(
-	indexes: number[],
-	problems: Problem[],
-	read: (index: number) => PlanInput,
-): Generator<PlanInput> {
-	for (const index of indexes) {
-		const row = readItem(index, problems, () => read(index));
-		if (row) yield row;
-	}
-}
-
-/** The items of one table, which are about to be written. */
-export interface Writing extends WriteSetup, TableItems {
-	settings: Task;
-	shape: RecordOutput;
-	/** What to write of the items. */
-	plan: Plan;
-	/** The rows of the plan, before links were resolved; none if the input is empty. */
-	rows: PlanInput[];
-	/** The rows of items that a previous attempt of the node finished. */
-	doneRows(): Iterable<PlanInput>;
-}
-
 /** What an operation does in addition to writing its items, which belong to one table. */
 interface WriteExtension {
 	/** True for one item `{}`, as n8n makes it of nothing: then no item is a row. */
 	isEmpty(rows: PlanInput[]): boolean;
 	/** Called before anything is written. An error that it throws stops the run. */
-	prepare(writing: Writing): Promise<WriteFollowUp>;
+	prepare(writing: Writing): Promise<WriteFollowUp | undefined>;
 }
 
 /** What to do once each item has an outcome. */
@@ -103,219 +47,88 @@ export interface WriteFollowUp {
 
 type Run = RunContext<WriteParameter>;
 
-/** The names of the fields by which records are found, or known. */
-function keysOf({ table, planning: { matchOn } }: WriteSetup): string[] {
-	if (Array.isArray(matchOn)) return matchOn;
-	return [importKeyOf(table)?.name].filter((name) => name !== undefined);
-}
-
-/** Headers may have moved to other fields: items that name fields by them need a fresh definition. */
-const withoutHeaders = (table: TableDefinition): TableDefinition => ({
-	...table,
-	fields: table.fields.map((field) => ({ ...field, header: field.name })),
-});
-
-/** Writes the items of a run, table by table. */
+/** Writes the planned items of a run, table by table. */
 class ItemWriter {
 	private readonly started = new Date();
-	private readonly writings: Writing[] = [];
-	/** Items whose own expressions fail, so that nobody knows their table. */
-	private readonly unreadable: Problem[] = [];
 	private readonly kept = new KeptCounts();
 	/** How many written records have no ID. */
 	private withoutId = 0;
-	/** Why it writes nothing more. */
-	private over?: ServiceError;
-	/** Why items of a table were not sent. */
-	private stopped?: ServiceError;
+	/** Why items of a table were not sent; the first reason. */
+	private firstStop?: ServiceError;
 	/** What the extension adds to the summary. */
-	private more?: IDataObject;
+	private extraSummary?: IDataObject;
 
 	constructor(
 		private readonly run: Run,
-		private readonly report: ItemResults,
-		private readonly writesOf: (source: number) => ItemWrites,
+		private readonly ledger: Ledger,
+		private readonly writings: Writing[],
 		private readonly extension?: WriteExtension,
 	) {}
 
-	/** @throws {InputError} before anything is sent, if items have problems and the node stops */
-	async write(): Promise<void> {
-		const { run, report, unreadable } = this;
-		const tables = await itemsByTable(run, report, unreadable, this.extension !== undefined);
-		const { source } = tables[0]!;
-		const returns = output.of(run, source);
-		if (dryRun.of(run, source)) report.markDryRun();
-		await this.planTables(tables);
+	/** @param stopAll why nothing is written */
+	async write(returnsStored: boolean, stopAll?: ServiceError) {
+		let stopped = stopAll;
 		for (const writing of this.writings) {
-			if (this.over) this.leave(writing, this.over);
-			else await this.writeTable(writing, returns === 'stored');
+			if (stopped) this.leave(writing, stopped);
+			else stopped = await this.writeTable(writing, returnsStored);
 		}
-		this.finish(returns === 'summary');
 	}
 
-	/** Checks the items of all tables. If a table can't be read, its items fail. */
-	private async planTables(tables: TableItems[]) {
-		const { run, report, writings } = this;
-		let failure: unknown;
-		for (const items of tables) {
-			try {
-				writings.push(await this.plan(items));
-			} catch (error) {
-				failure ??= error;
-				for (const index of items.indexes) report.failed(index, toFailure(error));
-			}
-		}
-		if (!writings[0]) throw failure;
-		writings[0].plan.problems.push(...this.unreadable);
-		if (failure !== undefined && !run.context.continueOnFail()) this.over = afterFailure();
-		else this.requireNoProblems(writings.flatMap(({ plan }) => plan.problems));
-	}
-
-	/** Plans the items of a table. */
-	private async plan(items: TableItems): Promise<Writing> {
-		const { run } = this;
-		const kind = this.writesOf(items.source);
-		const settings = settingsOf(run, items.source, kind);
-		const planned =
-			(await this.planWithKept(items, kind, settings)) ??
-			(await this.planWithFresh(items, kind, settings));
-		hintIgnored(run, planned.plan);
-		for (const notice of planned.plan.keyNotices) run.hintOnce(notice, 'warning');
-		return { ...planned, settings };
-	}
-
-	/**
-	 * Plans with a definition that may be a minute old.
-	 *
-	 * @returns undefined if there is none, if a problem may be due to its age, or if more than what the
-	 *   platform checks rests on it
-	 */
-	private async planWithKept(items: TableItems, kind: ItemWrites, settings: Task) {
-		const { run, extension } = this;
-		const handle = tableOf(run, items.source);
-		const isFresh = extension !== undefined || kind.readValues !== undefined;
-		const table = isFresh ? undefined : handle.kept;
-		if (!table) return undefined;
-		try {
-			const setup = this.setUp(items, withoutHeaders(table), kind, settings);
-			if (!setup.isCheckedByPlatform) return undefined;
-			const planned = await this.planItems(items, setup, kind);
-			const { problems, ignored, merged } = planned.plan;
-			// Another field may be the key by now.
-			if (problems.length + ignored.size + merged.size === 0) return planned;
-		} catch {
-			// The fresh definition decides.
-		}
-		handle.forget();
-		return undefined;
-	}
-
-	private async planWithFresh(items: TableItems, kind: ItemWrites, settings: Task) {
-		const table = await tableOf(this.run, items.source).definition();
-		return await this.planItems(items, this.setUp(items, table, kind, settings), kind);
-	}
-
-	private setUp({ source }: TableItems, table: TableDefinition, kind: ItemWrites, settings: Task) {
-		const { run } = this;
-		const planning = planOptions(run, source, kind.mode, kind.duplicates, settings.importKey);
-		return setUpWriting(run, source, table, settings, kind, planning);
-	}
-
-	private async rowReader(
-		{ source, indexes }: TableItems,
-		{ table, hasId }: WriteSetup,
-		kind: ItemWrites,
-	) {
-		const valuesOf =
-			(await kind.readValues?.(table, indexes)) ?? valuesReader(this.run, source, table);
-		return (index: number): PlanInput => ({
-			index,
-			values: valuesOf(index),
-			id: hasId ? kind.recordId?.(index) : undefined,
-		});
-	}
-
-	private async planItems(items: TableItems, setup: WriteSetup, kind: ItemWrites) {
-		const { run, report, extension } = this;
-		const { source, indexes } = items;
-		const problems: Problem[] = [];
-		const read = await this.rowReader(items, setup, kind);
-		const all = await collect(rowsOf(indexes, problems, read));
-		const isReadable = problems.length + this.unreadable.length === 0;
-		const rows = isReadable && extension?.isEmpty(all) ? [] : all;
-		const plan = await setup.pipeline.plan(rows, problems);
-		const done = [...run.items.keys()].filter((index) => report.hasResult(index));
-		const doneRows = () => rowsOf(done, [], read);
-		return {
-			...setup,
-			source,
-			indexes,
-			shape: withKeysFirst(keysOf(setup), outputOf(run, source)),
-			plan,
-			rows,
-			doneRows,
-		};
-	}
-
-	/** @throws {InputError} if there are problems, and the node stops on errors */
-	private requireNoProblems(problems: Problem[]) {
-		const { run, report, writings } = this;
-		if (problems.length === 0 || !writings[0]!.settings.stopAtFailure) return;
-		throw inputError(problems, {
-			items: run.items.length,
-			written: report.reached.done,
-			linkedRecords: this.linkedRecordsCreated,
-		});
-	}
-
+	/** @returns why nothing more is written */
 	private async writeTable(writing: Writing, returnsStored: boolean) {
-		const { run, report, extension } = this;
-		const { handle, pipeline, plan, rows, indexes, settings, shape } = writing;
-		const finishing = await extension?.prepare(writing);
+		const { ledger } = this;
+		const { pipeline, plan, rows, indexes, settings } = writing;
+		const followUp = await this.extension?.prepare(writing);
 		const isEmpty = rows.length === 0 && plan.problems.length === 0;
-		if (isEmpty) for (const index of indexes) report.done(index, []);
+		if (isEmpty) for (const index of indexes) ledger.done(index, []);
 		const written: WrittenItem[] = [];
-		const hasMerged = plan.merged.size > 0;
-		const { stopped } = await pipeline.write(plan, {
-			onPlan: ({ problems }) => this.requireNoProblems(problems),
-			onOutcomes: (index, all, record) => {
-				// In n8n's table of items, the first item decides the order of the columns.
-				const outcomes = hasMerged ? all.map((one) => ({ mergedInto: null, ...one })) : all;
-				finishing?.onOutcomes(outcomes);
-				this.kept.add(all);
-				run.progress.note(() => `${report.reached.done} of ${run.items.length} items are done`);
-				const result = toResult(outcomes, record, shape);
-				if (!Array.isArray(result)) {
-					handle.forget();
-					if (settings.stopAtFailure) this.over ??= afterFailure();
-					report.failed(index, result);
-					return;
-				}
-				report.done(index, result);
-				if (!settings.dryRun) this.withoutId += outcomes.filter(lacksId).length;
-				if (returnsStored) written.push({ index, outcomes, record: record! });
-			},
+		let hasFailed = false;
+		const stopped = await pipeline.write(plan, (index, outcomes, record) => {
+			followUp?.onOutcomes(outcomes);
+			if (!this.enter(writing, index, outcomes, record)) hasFailed = true;
+			else if (returnsStored) written.push({ index, outcomes, record: record! });
 		});
-		const isOver = settings.stopAtFailure || stopped?.code === 'tooManyFailed';
-		if (stopped && isOver) this.over = stopped;
-		this.stopped ??= stopped;
-		this.more = await finishing?.finish(stopped);
+		this.firstStop ??= stopped;
+		this.extraSummary = await followUp?.finish(stopped);
 		if (!settings.dryRun) await this.returnStored(writing, written);
+		if (settings.stopAtFailure) return stopped ?? (hasFailed ? afterFailure() : undefined);
+		return stopped?.code === 'tooManyFailed' ? stopped : undefined;
+	}
+
+	/** Enters what became of an item into the ledger. @returns whether it succeeded */
+	private enter(writing: Writing, index: number, outcomes: ItemOutcome[], record?: Entry): boolean {
+		const { run, ledger } = this;
+		const { handle, plan, settings, shape } = writing;
+		this.kept.add(outcomes);
+		run.progress.note(() => `${ledger.reached.done} of ${run.items.length} items are done`);
+		const failed = outcomes.find((outcome) => !isSuccess(outcome));
+		if (failed) {
+			handle.forget();
+			ledger.failed(index, toItemProblem(failed, record));
+			return false;
+		}
+		// In n8n's table of items, the first item decides the order of the columns.
+		const merged = plan.merged.size > 0 ? { mergedInto: null } : {};
+		const entries = outcomes.map((one) => ({
+			json: toOutput({ ...merged, ...one }, record!, shape),
+		}));
+		ledger.done(index, entries, outcomes[0]!.outcome, plan.merged.has(index));
+		if (!settings.dryRun) this.withoutId += outcomes.filter(lacksId).length;
+		return true;
 	}
 
 	/** Returns records as they are stored, in place of what was sent. */
 	private async returnStored({ pipeline, shape, table }: Writing, written: WrittenItem[]) {
-		const { run, report } = this;
+		const { run, ledger } = this;
 		const stored = new StoredRecords(pipeline, table);
 		await stored.read(written);
 		for (const { index, outcomes, record } of written) {
 			const all = outcomes.map((outcome) => ({ json: stored.output(outcome, record, shape) }));
-			report.done(index, all);
+			ledger.replace(index, all);
 		}
 		if (stored.emptyFields.size > 0) {
-			const names = [...stored.emptyFields].map((name) => `'${name}'`).join(', ');
 			run.hintOnce(
-				`New records have no value in ${names} yet: the platform may fill it in later. If you need it, read the records again.`,
+				`New records have no value in ${nameList([...stored.emptyFields])} yet: the platform may fill it in later. If you need it, read the records again.`,
 			);
 		}
 		if (stored.unread === 0) return;
@@ -328,23 +141,20 @@ class ItemWriter {
 	/** Sends none of a table's items. */
 	private leave({ indexes, plan: { problems } }: Writing, cause: ServiceError) {
 		const all = new Set([...indexes, ...problems.map(({ index }) => index)]);
-		for (const index of all) this.report.failed(index, toItemFailure(notSentItem(cause)));
+		for (const index of all) this.ledger.failed(index, toItemProblem(notSentItem(cause)));
 	}
 
-	private get linkedRecordsCreated(): number {
-		return sum(this.writings.map(({ pipeline }) => pipeline.linkedRecordsCreated));
-	}
-
-	private finish(isSummarized: boolean) {
-		const { run, report, stopped } = this;
-		if (stopped?.code === 'tooManyFailed') report.stop(stopped.code, stopped.message);
+	/** Says what became of all items, in the output or next to it. */
+	report(isSummarized: boolean) {
+		const { run, ledger, firstStop } = this;
+		if (firstStop?.code === 'tooManyFailed') ledger.stop(firstStop.code, firstStop.message);
 		const summary = this.summary();
 		const warning = failuresText(summary);
-		const kinds = failureKinds(report.failures());
+		const kinds = failureKinds(ledger.failures());
 		if (isSummarized) {
 			const fields = this.writings.flatMap(({ table }) => table.fields);
 			const kept = inTableOrder(this.kept.byField, { fields });
-			report.summarize({
+			ledger.summarize({
 				...summary,
 				...(kept && { kept }),
 				started: this.started.toISOString(),
@@ -359,25 +169,27 @@ class ItemWriter {
 				'warning',
 			);
 		}
-		const text = countsText(summary, addUp(report, {}, true));
+		const text = countsText(summary, ledger.counts(true));
 		if (warning) run.hint(`${text} Problems: ${kinds.text()}`, 'warning');
 		else run.hint(text);
 	}
 
 	/** The outcomes of all items, and what the run took. */
 	private summary() {
-		const { run, report, writings, stopped, more, linkedRecordsCreated } = this;
+		const { run, ledger, writings, firstStop } = this;
 		const merged = sum(writings.map(({ plan }) => plan.merged.size));
+		const linkedRecordsCreated = sum(writings.map(({ pipeline }) => pipeline.linkedRecordsCreated));
 		return {
 			...(merged > 0 && { merged }),
-			...addUp(report, noCounts(this.extension !== undefined)),
-			...more,
+			...noCounts(this.extension !== undefined),
+			...ledger.counts(),
+			...this.extraSummary,
 			...(linkedRecordsCreated > 0 && { linkedRecordsCreated }),
 			...run.client.stats,
 			...(writings[0]!.settings.dryRun && { dryRun: true }),
-			...(stopped && {
-				stopped: stopped.message,
-				confirmedThroughItem: report.reached.confirmedThroughItem,
+			...(firstStop && {
+				stopped: firstStop.message,
+				confirmedThroughItem: ledger.reached.confirmedThroughItem,
 			}),
 		};
 	}
@@ -395,10 +207,24 @@ const sum = (numbers: number[]) => numbers.reduce((total, each) => total + each,
  */
 export async function writeItems(
 	run: Run,
-	report: ItemResults,
+	ledger: Ledger,
 	writesOf: (source: number) => ItemWrites,
 	extension?: WriteExtension,
 ): Promise<void> {
 	if (run.items.length === 0) return;
-	await new ItemWriter(run, report, writesOf, extension).write();
+	const unreadable: RowProblem[] = [];
+	const tables = await itemsByTable(run, ledger, unreadable, extension !== undefined);
+	const { source } = tables[0]!;
+	const returns = output.of(run, source);
+	if (dryRun.of(run, source)) ledger.markDryRun();
+	const parts = { run, ledger, writesOf, isEmpty: extension?.isEmpty };
+	const { writings, isIncomplete } = await planItems(parts, tables, unreadable);
+	const problems = writings.flatMap(({ plan }) => plan.problems);
+	const isStopped = isIncomplete && !run.context.continueOnFail();
+	if (!isStopped && problems.length > 0 && writings[0]!.settings.stopAtFailure) {
+		throw inputError(problems, run.items.length, ledger.reached.done);
+	}
+	const writer = new ItemWriter(run, ledger, writings, extension);
+	await writer.write(returns === 'stored', isStopped ? afterFailure() : undefined);
+	writer.report(returns === 'summary');
 }

@@ -87,8 +87,8 @@ export const triggerAndWait = bulkOperation({
 	fields: [...startParameters, resumeUrlField, waitAmount, waitUnit],
 	options: requestSettings,
 	notIdempotent: true,
-	execute: async (run, report) => {
-		if (run.items.length === 0 || report.hasResult(0)) return;
+	execute: async (run, ledger) => {
+		if (run.items.length === 0 || ledger.hasResult(0)) return;
 		requireOneItem(run);
 		const until = waitUntil(run);
 		const { context } = run;
@@ -99,7 +99,7 @@ export const triggerAndWait = bulkOperation({
 		// The editor shows this URL while the execution waits.
 		context.setMetadata({ resumeUrl });
 		await context.putExecutionToWait(until);
-		report.done(0, [{ json: { resumed: false, body: response.body as IDataObject } }]);
+		ledger.done(0, [{ json: { resumed: false, body: response.body as IDataObject } }]);
 	},
 });
 

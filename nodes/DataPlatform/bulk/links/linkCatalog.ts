@@ -5,7 +5,6 @@ import { importKeyOf, isWritable } from '../../fields';
 import { resolveTimeZone } from '../../fields/timeZone';
 import { canBeKey } from '../../fields/values';
 import { LABELS } from '../../labels';
-import type { ApiClient } from '../../transport/client';
 import { copyOfText } from '../../transport/messageText';
 import { toSoughtValue, type SoughtValue } from './linkValues';
 import { lookUpValues, type ValueMatch } from '../resolve/lookup';
@@ -88,7 +87,6 @@ export const MAX_REMEMBERED = 100_000;
  * @param isGrowing whether a record may have been created since for a value that had none
  */
 export async function lookUpMissing(
-	client: ApiClient,
 	{ target, field, known }: Catalog,
 	raw: unknown[],
 	isGrowing: boolean,
@@ -104,6 +102,6 @@ export async function lookUpMissing(
 		if (match && (match.ids.length > 0 || !isGrowing)) continue;
 		wanted.set(entry.text, entry);
 	}
-	const found = await lookUpValues(client, target.at, field, [...wanted.keys()]);
+	const found = await lookUpValues(target, field, [...wanted.keys()]);
 	for (const [text, match] of found) known.set(copyOfText(text), match);
 }

@@ -39,8 +39,8 @@ import {
 import { PARALLEL_LOOKUPS, similarText } from '../resolve/lookup';
 import { isSuccess } from '../outcome';
 import type { LinkRule, LinkRules, Task } from '../writeTask';
-import { writeMany } from '../send/write';
-import type { Entry, Plan, PlanInput, Problem } from '../terms';
+import { writeMany, WriteSession } from '../send/write';
+import type { Entry, Plan, PlanInput, RowProblem } from '../terms';
 
 /** The options of the run that apply to creating linked records. */
 export type LinkWriteOptions = Pick<Task, 'batchBytes'>;
@@ -163,7 +163,7 @@ export class LinkResolver {
 		await forEachConcurrent(sought, PARALLEL_LOOKUPS, async ([catalog, all]) => {
 			// The run creates records of this same table: one that was missing may exist now.
 			const isOwn = catalog.target.table.id === tableId;
-			const failure = await lookUpMissing(this.client, catalog, all, isOwn).catch(unavailable);
+			const failure = await lookUpMissing(catalog, all, isOwn).catch(unavailable);
 			if (failure === undefined) return;
 			for (const [field, other] of catalogs) if (other === catalog) catalogs.set(field, failure);
 		});
@@ -200,7 +200,7 @@ export class LinkResolver {
 			if (open.length > 0) await this.createRecords(catalog, open, options);
 		}
 		plan.records = plan.records.filter((record) => {
-			const problems: Problem[] = [];
+			const problems: RowProblem[] = [];
 			mapIds(record, names, (id, field) => {
 				const missing = missingOf(id, field);
 				if (!missing) return id;
@@ -222,33 +222,31 @@ export class LinkResolver {
 		const entries = missing.map(({ text, value }, index): Entry => {
 			return { index, key: text, fields: { [field.name]: value } };
 		});
-		await writeMany(
-			{ client: this.client, at, table },
-			entries,
-			{
-				// A definition may not mark the import key. They were looked up.
-				mode: importKeyOf(table) ? 'upsert' : 'create',
-				batchBytes,
-				batchSize: 0,
-				parallelRequests: 0,
-				skipUnchanged: false,
-				dryRun: false,
-				stopAtFailure: false,
-			},
-			({ index }, item) => {
-				const record = missing[index]!;
-				if (item.outcome === 'inserted') this.createdCount += 1;
-				if (isSuccess(item) && item.id !== undefined) {
-					record.id = item.id;
-					known.set(record.text, { ids: [item.id] });
-				} else {
-					const what = isSuccess(item)
-						? `was written to '${table.header}', but its ID could not be read`
-						: `could not be created in '${table.header}': ${item.message!}`;
-					record.problem = `${showValue(record.text)} ${what}`;
-				}
-			},
-		);
+		const target = { client: this.client, at, table };
+		const task: Task = {
+			// A definition may not mark the import key. They were looked up.
+			mode: importKeyOf(table) ? 'upsert' : 'create',
+			batchBytes,
+			batchSize: 0,
+			parallelRequests: 0,
+			skipUnchanged: false,
+			dryRun: false,
+			stopAtFailure: false,
+		};
+		const write = { target, task, session: new WriteSession(task) };
+		await writeMany(write, entries, ({ index }, item) => {
+			const record = missing[index]!;
+			if (item.outcome === 'inserted') this.createdCount += 1;
+			if (isSuccess(item) && item.id !== undefined) {
+				record.id = item.id;
+				known.set(record.text, { ids: [item.id] });
+				return;
+			}
+			const what = isSuccess(item)
+				? `was written to '${table.header}', but its ID could not be read`
+				: `could not be created in '${table.header}': ${item.message!}`;
+			record.problem = `${showValue(record.text)} ${what}`;
+		});
 	}
 }
 

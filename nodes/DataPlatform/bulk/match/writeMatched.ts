@@ -21,27 +21,23 @@ import { lookUp } from '../resolve/lookup';
 import {
 	afterFailure,
 	asAppended,
-	failedItem,
 	isSuccess,
 	notSent,
 	notSentItem,
+	stoppedItem,
 	unknownItem,
 } from '../outcome';
-import type { FieldRules, Matching, Task, WriteTarget } from '../writeTask';
-import { writeMany, WriteSession, type OnOutcome } from '../send/write';
+import type { FieldRules, Matching } from '../writeTask';
+import { writeMany, type OnOutcome, type RowSink, type Write } from '../send/write';
 import type { Entry, ItemOutcome, Plan, ResolvedEntry, WriteMode } from '../terms';
 
-type MatchedTask = Task & { matching: Matching };
-
-/** Receives the results of matching. */
 interface MatchedSink {
-	/** Called once for each item, with several outcomes if it has several records. */
-	onOutcomes(record: Entry, outcomes: ItemOutcome[]): void;
 	/**
 	 * Called with the records to write, before the first one is written. Those that it removes are
 	 * problems of the plan.
 	 */
 	prepare?(plan: Plan): Promise<void>;
+	rows: RowSink;
 }
 
 class MatchedWriter {
@@ -60,17 +56,16 @@ class MatchedWriter {
 	private stopped?: ServiceError;
 
 	constructor(
-		private readonly target: WriteTarget,
-		private readonly options: MatchedTask,
+		private readonly base: Write,
+		private readonly matching: Matching,
 		private readonly sink: MatchedSink,
-		private readonly session: WriteSession,
 	) {
-		const { matching } = options;
-		const { on } = matching;
-		this.rules = matching.fieldRules;
-		this.unit = options.planning?.unit ?? 'item';
+		const { target, task } = base;
+		const { on, fieldRules } = matching;
+		this.rules = fieldRules;
+		this.unit = task.planning?.unit ?? 'item';
 		this.fields = new Map(target.table.fields.map((field) => [field.name, field]));
-		const isRead = on !== 'recordId' && (options.skipUnchanged || options.dryRun);
+		const isRead = on !== 'recordId' && (task.skipUnchanged || task.dryRun);
 		this.isCompared = isRead || this.rules !== undefined;
 		this.keys = on === 'recordId' ? [] : keyFields(target.table, { matchOn: on });
 		this.appendable = appendableFields(target.table.fields);
@@ -79,7 +74,7 @@ class MatchedWriter {
 	async run(plan: Plan): Promise<ServiceError | undefined> {
 		const matches = await this.find(plan.records);
 		if (matches instanceof ServiceError) {
-			for (const record of plan.records) this.deliver(record, [failedItem(matches)]);
+			for (const record of plan.records) this.deliver(record, [stoppedItem(matches)]);
 			return matches;
 		}
 		const creates = await this.writeMatches(matches, plan);
@@ -94,7 +89,7 @@ class MatchedWriter {
 	 * @returns the records to create
 	 */
 	private async writeMatches(matches: Map<Entry, PlatformRecord[]>, plan?: Plan) {
-		const { stopAtFailure } = this.options;
+		const { stopAtFailure } = this.base.task;
 		const { updates, creates, outcomes } = this.decide(matches);
 		const kept = this.applyRules(updates);
 		const writing = [...kept, ...creates];
@@ -135,7 +130,7 @@ class MatchedWriter {
 			const [lost] = record.attempts ?? [];
 			const item = { outcome: 'failed', message: text, field } as const;
 			this.deliver(record, [
-				lost ? unknownItem(this.options.mode, `${lost.message}; ${message}`) : item,
+				lost ? unknownItem(this.base.task.mode, `${lost.message}; ${message}`) : item,
 			]);
 		}
 		return new Set(writing.records);
@@ -148,30 +143,26 @@ class MatchedWriter {
 	 * @returns the records to create
 	 */
 	private async resolveGone(plan: Plan): Promise<Entry[]> {
-		const isById = this.options.matching.on === 'recordId';
+		const isById = this.matching.on === 'recordId';
 		// The old ID means nothing now.
 		const gone = this.gone.splice(0).map((one) => (isById ? one : { ...one, id: undefined }));
 		if (isById) return await this.writeFound(new Map(gone.map((record) => [record, []])), plan);
 		const matches = this.stopped ?? (await this.find(gone));
 		if (!(matches instanceof ServiceError)) return await this.writeFound(matches, plan);
-		const outcome = this.stopped ? notSentItem(matches) : failedItem(matches);
+		const outcome = this.stopped ? notSentItem(matches) : stoppedItem(matches);
 		for (const record of gone) {
 			const [lost] = record.attempts ?? [];
-			this.deliver(record, [lost ? unknownItem(this.options.mode, lost.message) : outcome]);
+			this.deliver(record, [lost ? unknownItem(this.base.task.mode, lost.message) : outcome]);
 		}
 		this.stopped ??= matches;
 		return [];
 	}
 
-	/** Whether items name their records by ID, which an update does not look up. */
-	private get areKnown(): boolean {
-		const { on, ifFound } = this.options.matching;
-		return on === 'recordId' && ifFound === 'update' && !this.isCompared;
-	}
-
 	/** The records that items match. */
 	private async find(records: Entry[]) {
-		if (this.areKnown) {
+		const { on, ifFound } = this.matching;
+		// An update by ID needs no look-up.
+		if (on === 'recordId' && ifFound === 'update' && !this.isCompared) {
 			return new Map(records.map((record) => [record, [{ id: record.id!, fields: {} }]]));
 		}
 		return await this.lookUp(records);
@@ -182,19 +173,18 @@ class MatchedWriter {
 	 * which saves a second look-up.
 	 */
 	private async lookUp(entries: Entry[]) {
-		const { client, at } = this.target;
-		const { matching, mode } = this.options;
-		const { ifFound, multipleMatches } = matching;
+		const { target, task } = this.base;
+		const { ifFound, multipleMatches } = this.matching;
 		// All fields are needed for the output, and to see what a full update clears.
-		const areAllNeeded = ifFound === 'skip' || (this.isCompared && mode === 'replace');
-		const some = this.isCompared ? 'sentFields' : 'keys';
-		const loads = areAllNeeded ? 'allFields' : some;
+		const areAllNeeded = ifFound === 'skip' || (this.isCompared && task.mode === 'replace');
+		const needed = this.isCompared ? 'sentFields' : 'keys';
+		const loads = areAllNeeded ? 'allFields' : needed;
 		const enough = MATCHES_NEEDED[multipleMatches];
-		return await lookUp(client, at, this.keys, entries, loads, enough).catch(serviceErrorOrThrow);
+		return await lookUp(target, this.keys, entries, { loads, enough }).catch(serviceErrorOrThrow);
 	}
 
 	private decide(matches: Map<Entry, PlatformRecord[]>): Decision {
-		return decide(matches, this.options.matching, this.isCompared);
+		return decide(matches, this.matching, this.isCompared);
 	}
 
 	/** Updates without what the records keep. Items of one record are merged before. */
@@ -206,15 +196,14 @@ class MatchedWriter {
 
 	private async write(records: Entry[], mode: WriteMode, onOutcome: OnOutcome) {
 		// Records to create were already looked up.
-		const compares = this.options.skipUnchanged || this.rules !== undefined;
-		const skipUnchanged = compares && mode !== 'create';
-		const options = { ...this.options, mode, skipUnchanged };
-		const { target, session } = this;
-		return await writeMany(target, records, options, onOutcome, session, this.stopped);
+		const { base, rules, stopped } = this;
+		const skipUnchanged = (base.task.skipUnchanged || rules !== undefined) && mode !== 'create';
+		const task = { ...base.task, mode, skipUnchanged };
+		return await writeMany({ ...base, task, stopped }, records, onOutcome);
 	}
 
 	private get updateMode(): WriteMode {
-		return this.options.mode === 'replace' ? 'replace' : 'update';
+		return this.base.task.mode === 'replace' ? 'replace' : 'update';
 	}
 
 	private async update(records: Entry[]) {
@@ -268,7 +257,7 @@ class MatchedWriter {
 		item.outcomes.push(outcome);
 		if (item.left > 0) return;
 		this.open.delete(record.index);
-		const { on, ifMissing } = this.options.matching;
+		const { on, ifMissing } = this.matching;
 		const outcomes = item.outcomes.filter((each) => each.outcome !== 'notFound');
 		if (outcomes.length > 0) this.deliver(record, this.summed(record, outcomes));
 		else if (ifMissing !== 'error') this.gone.push(withoutFieldRules(record));
@@ -291,7 +280,7 @@ class MatchedWriter {
 
 	private deliver(record: Entry, outcomes: ItemOutcome[]) {
 		if (!outcomes.every(isSuccess)) this.isFailed = true;
-		this.sink.onOutcomes(record, outcomes);
+		this.sink.rows.resolved(record, outcomes);
 	}
 }
 
@@ -300,12 +289,9 @@ class MatchedWriter {
  *
  * @returns why it stopped early, if it did
  */
-export async function writeMatched(
-	target: WriteTarget,
+export const writeMatched = async (
+	write: Write,
+	matching: Matching,
 	plan: Plan,
-	options: MatchedTask,
 	sink: MatchedSink,
-	session = new WriteSession(options),
-): Promise<ServiceError | undefined> {
-	return await new MatchedWriter(target, options, sink, session).run(plan);
-}
+): Promise<ServiceError | undefined> => await new MatchedWriter(write, matching, sink).run(plan);

@@ -14,7 +14,7 @@ import { createPause } from '../../transport/pause';
 import { resolveDuplicates } from './duplicates';
 import { keyFields, requireKey } from '../../fields/keyFields';
 import { identifiedBy, recordKey } from './identity';
-import type { Entry, Plan, PlanInput, PlanOptions, Problem } from '../terms';
+import type { Entry, Plan, PlanInput, PlanOptions, RowProblem } from '../terms';
 import { LABELS } from '../../labels';
 
 /** How many unknown names get a suggestion. Nobody reads more. */
@@ -29,7 +29,7 @@ function idProblem(id: unknown): string | undefined {
 		: `the record id must be text, not ${describeKind(text)}`;
 }
 
-const NOTHING_LEFT: Omit<Problem, 'index'> = {
+const NOTHING_LEFT: Omit<RowProblem, 'index'> = {
 	message: 'no field has a value, so every field of the record would be cleared',
 	hint: `Fill in the fields, or set '${LABELS.updateMode}' to 'Leave as They Are'. To clear fields, map them and set '${LABELS.emptyValues}' to 'Clear the Field'.`,
 };
@@ -45,7 +45,7 @@ class Planner {
 	private readonly required: FieldDefinition[];
 	private readonly identity: 'key' | 'id' | undefined;
 	private readonly suggestions = new Map<string, string>();
-	readonly problems: Problem[] = [];
+	readonly problems: RowProblem[] = [];
 	readonly ignored = new Set<string>();
 
 	constructor(
@@ -154,7 +154,7 @@ class Planner {
 	 * The problem of a record in which no field has a value: it would be created empty, or cleared
 	 * except for what it is found by.
 	 */
-	private nothingLeft(fields: FieldValues, values: object): Omit<Problem, 'index'> | undefined {
+	private nothingLeft(fields: FieldValues, values: object): Omit<RowProblem, 'index'> | undefined {
 		const { mode, mayBeEmpty } = this.options;
 		const isById = mode === 'upsert' && this.identity === 'id';
 		const isNew = !mayBeEmpty && (mode === 'create' || isById);

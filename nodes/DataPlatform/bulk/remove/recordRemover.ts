@@ -2,7 +2,7 @@
 import { tryDeleteRecord } from '../../api/records';
 import type { PlatformRecord, TableAt } from '../../api/types';
 import { forEachConcurrent } from '../../transport/concurrency';
-import type { ServiceError } from '../../transport/errors';
+import { problemOf, type ServiceError } from '../../transport/errors';
 import { RequestLimit } from '../send/congestion';
 import type { ItemOutcome } from '../terms';
 
@@ -60,16 +60,9 @@ export const notRemoved = ({ id }: PlatformRecord, message: string): ItemOutcome
 	isRetryable: true,
 });
 
-export const failedRemoval = (
-	{ id }: PlatformRecord,
-	{ message, hint, code, status, delivery, retryAfterMs }: ServiceError,
-): ItemOutcome => ({
-	outcome: delivery === 'ambiguous' ? 'unknown' : 'failed',
+export const failedRemoval = ({ id }: PlatformRecord, error: ServiceError): ItemOutcome => ({
+	...problemOf(error),
+	outcome: error.delivery === 'ambiguous' ? 'unknown' : 'failed',
 	id,
-	message: `The record '${id}' is missing from the input, but was not removed: ${message}`,
-	hint,
-	code,
-	status,
-	isRetryable: delivery !== 'rejected',
-	retryAfterMs,
+	message: `The record '${id}' is missing from the input, but was not removed: ${error.message}`,
 });

@@ -291,8 +291,7 @@ export class Sync {
 		// A record without a key to filter by still matches if nobody changed it.
 		const others = chunk.filter(({ fields }) => !recordKey(keys, fields));
 		const read = await lookUpByIds(
-			target.client,
-			target.at,
+			target,
 			others.map(({ id }) => id),
 		);
 		for (const record of others) {

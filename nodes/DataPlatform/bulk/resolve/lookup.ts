@@ -2,12 +2,11 @@
  * Looks records up: what a response does not mention is read, never assumed.
  */
 import { idKey } from '../../api/idSet';
-import type { FieldDefinition, PlatformRecord, TableAddress } from '../../api/types';
+import type { FieldDefinition, PlatformRecord, TableAt } from '../../api/types';
 import { fieldType } from '../../fields';
 import { isGroup, oneOf, oneOfCombinations, valuesOf, type Group } from '../../api/filters';
 import { findRecord } from '../../api/records';
 import { readRecords } from '../../api/readRecords';
-import type { ApiClient } from '../../transport/client';
 import { forEachConcurrent } from '../../transport/concurrency';
 import { MAX_PAGE_SIZE } from '../../api/endpoints';
 import { recordKey, storedRecordKey, type RecordKey } from '../plan/identity';
@@ -32,25 +31,29 @@ interface SoughtKey extends RecordKey {
 	enough: number;
 }
 
+/** Keys to look up. */
+interface KeySearch {
+	source: TableAt;
+	/** The key fields. */
+	fields: FieldDefinition[];
+	/** The fields to load; all if undefined. */
+	names: string[] | undefined;
+	/** By the key's text. */
+	keys: ReadonlyMap<string, SoughtKey>;
+	/** Called with each key that a record has. */
+	onKey?(text: string): void;
+}
+
 /**
- * Reads the records with certain keys, as many of each as matter, and no more than that in all. If
- * some have more, or others that the platform takes for the same, the keys that are still open are
- * looked up without them, in halves, in the end by exact comparison.
+ * Reads at most `enough` records per key. If one key fills the page, the others are read again:
+ * without it, then in halves, then by exact comparison.
  */
 class KeyReader {
 	/** By the key's text, then by ID: several filters may match one combination of values. */
 	private readonly found = new Map<string, Map<string, PlatformRecord>>();
 
-	/** @param onKey called with each key that a record has */
-	constructor(
-		private readonly client: ApiClient,
-		private readonly at: TableAddress,
-		private readonly fields: FieldDefinition[],
-		private readonly names: string[] | undefined,
-		private readonly keys: ReadonlyMap<string, SoughtKey>,
-		private readonly onKey?: (text: string) => void,
-	) {
-		for (const text of keys.keys()) this.found.set(text, new Map());
+	constructor(private readonly search: KeySearch) {
+		for (const text of search.keys.keys()) this.found.set(text, new Map());
 	}
 
 	/** Whether several records have one of the keys. */
@@ -63,12 +66,15 @@ class KeyReader {
 		return [...(this.found.get(text)?.values() ?? [])];
 	}
 
-	async read(texts = [...this.keys.keys()]): Promise<void> {
-		const keys = texts.map((text) => this.keys.get(text)!);
-		const filters = oneOfKeys(this.fields, keys);
+	async read(texts = [...this.search.keys.keys()]): Promise<void> {
+		const { fields, keys } = this.search;
+		const filters = oneOfKeys(
+			fields,
+			texts.map((text) => keys.get(text)!),
+		);
 		await forEachConcurrent(filters, PARALLEL_READS, async (filter) => {
 			const matched = filters.length === 1 ? texts : this.textsIn(filter);
-			const most = matched?.reduce((sum, text) => sum + this.keys.get(text)!.enough, 0);
+			const most = matched?.reduce((sum, text) => sum + keys.get(text)!.enough, 0);
 			const open = await this.readPages(filter, matched, most);
 			const half = Math.ceil(open.length / 2);
 			if (open.length === 0) return;
@@ -80,24 +86,26 @@ class KeyReader {
 
 	/** The keys that a filter matches; undefined if unknown. */
 	private textsIn({ filter: [entry] }: Group): string[] | undefined {
-		return this.fields.length === 1 && entry && !isGroup(entry) ? valuesOf(entry) : undefined;
+		return this.search.fields.length === 1 && entry && !isGroup(entry)
+			? valuesOf(entry)
+			: undefined;
 	}
 
 	/** A filter for one key, by exact comparison if there is one. */
 	private exactly(filter: Group, value: string): Group {
-		const [field, ...others] = this.fields;
+		const [field, ...others] = this.search.fields;
 		if (others.length > 0 || fieldType(field!).comparison !== 'text') return filter;
 		return { filter: [{ field: field!.name, operator: '===', value }], filterOperator: 'and' };
 	}
 
 	/** @returns the keys that may have more records, because only `most` were read */
 	private async readPages(filter: Group, texts?: string[], most = Infinity): Promise<string[]> {
-		const { client, at, names } = this;
+		const { source, fields, names } = this.search;
 		const open = () => texts?.filter((text) => !this.hasEnough(text)) ?? [];
 		let count = 0;
 		// One more in the same page shows if two records share an import key.
-		const limit = isImportKey(this.fields) && most < MAX_PAGE_SIZE ? most + 1 : most;
-		for await (const page of readRecords({ client, at }, { filter, fields: names }, limit)) {
+		const limit = isImportKey(fields) && most < MAX_PAGE_SIZE ? most + 1 : most;
+		for await (const page of readRecords(source, { filter, fields: names }, limit)) {
 			count += page.length;
 			for (const record of page) this.take(record);
 			if (texts && open().length === 0) break;
@@ -106,62 +114,41 @@ class KeyReader {
 	}
 
 	private hasEnough(text: string): boolean {
-		return this.found.get(text)!.size >= this.keys.get(text)!.enough;
+		return this.found.get(text)!.size >= this.search.keys.get(text)!.enough;
 	}
 
 	private take(record: PlatformRecord) {
-		const { text } = storedRecordKey(this.fields, record);
-		this.onKey?.(text);
-		if (!this.found.has(text) || (this.hasEnough(text) && !isImportKey(this.fields))) return;
+		const { text } = storedRecordKey(this.search.fields, record);
+		this.search.onKey?.(text);
+		if (!this.found.has(text) || (this.hasEnough(text) && !isImportKey(this.search.fields))) return;
 		this.found.get(text)!.set(record.id, record);
 	}
 }
 
 /** Reads records by keys. If two share an import key, all that have one of the keys are read. */
-async function readKeys(
-	client: ApiClient,
-	at: TableAddress,
-	fields: FieldDefinition[],
-	names: string[] | undefined,
-	keys: ReadonlyMap<string, SoughtKey>,
-	onKey?: (text: string) => void,
-): Promise<KeyReader> {
-	const reader = new KeyReader(client, at, fields, names, keys, onKey);
+async function readKeys(search: KeySearch): Promise<KeyReader> {
+	const { fields, keys } = search;
+	const reader = new KeyReader(search);
 	await reader.read();
 	const isOneEnough = isImportKey(fields) && [...keys.values()].every(({ enough }) => enough === 1);
 	if (!isOneEnough || !reader.hasShared) return reader;
 	for (const key of keys.values()) key.enough = Infinity;
-	const all = new KeyReader(client, at, fields, names, keys, onKey);
+	const all = new KeyReader(search);
 	await all.read();
 	return all;
 }
 
-/**
- * Finds the records with certain keys, by the key's text. Several records may share a key. Of those
- * that are also known by ID, each matters once.
- *
- * @param keys the key fields
- * @param names further fields to load; all if undefined
- * @param enough how many records of each other key matter; later ones may be omitted
- */
-async function lookUpByKeys(
-	client: ApiClient,
-	at: TableAddress,
-	keys: FieldDefinition[],
-	records: Entry[],
-	names: Iterable<string> | undefined,
-	enough: number,
-): Promise<KeyReader> {
-	const fields = names && [...new Set([...keys.map(({ name }) => name), ...names])];
+/** How many records of each key matter. Of those that are also known by ID, each matters once. */
+function soughtKeys(fields: FieldDefinition[], records: Entry[], enough: number) {
 	const sought = new Map<string, SoughtKey>();
 	for (const record of records) {
-		const key = recordKey(keys, record.fields);
+		const key = recordKey(fields, record.fields);
 		if (!key) continue;
-		const known = sought.get(key.text) ?? { ...key, enough: 0 };
-		known.enough += record.id === undefined ? enough : 1;
-		sought.set(key.text, known);
+		const same = sought.get(key.text) ?? { ...key, enough: 0 };
+		same.enough += record.id === undefined ? enough : 1;
+		sought.set(key.text, same);
 	}
-	return await readKeys(client, at, keys, fields, sought);
+	return sought;
 }
 
 /**
@@ -170,15 +157,20 @@ async function lookUpByKeys(
  * @throws {ServiceError} after all requests have ended
  */
 export async function lookUpByIds(
-	client: ApiClient,
-	at: TableAddress,
+	source: TableAt,
 	ids: string[],
 ): Promise<Map<string, PlatformRecord | null>> {
 	const found = new Map<string, PlatformRecord | null>();
 	await forEachConcurrent(ids, PARALLEL_READS, async (id) => {
-		found.set(id, await findRecord({ client, at }, id));
+		found.set(id, await findRecord(source, id));
 	});
 	return found;
+}
+
+interface Reading {
+	loads?: 'sentFields' | 'allFields' | 'keys';
+	/** How many records of each key matter; later ones may be omitted. */
+	enough?: number;
 }
 
 /**
@@ -187,22 +179,21 @@ export async function lookUpByIds(
  * empty.
  *
  * @param keys the fields that identify a record: the import key, or those to match on
- * @param enough how many records of each key matter; later ones may be omitted
  * @throws {ServiceError}
  */
 export async function lookUp(
-	client: ApiClient,
-	at: TableAddress,
+	source: TableAt,
 	keys: FieldDefinition[],
 	records: Entry[],
-	loads: 'sentFields' | 'allFields' | 'keys' = 'sentFields',
-	enough = Infinity,
+	{ loads = 'sentFields', enough = Infinity }: Reading = {},
 ): Promise<Map<Entry, PlatformRecord[]>> {
 	const sent = new Set(records.flatMap((record) => Object.keys(record.fields)));
-	const names = { allFields: undefined, keys: [], sentFields: sent }[loads];
+	const keyNames = keys.map(({ name }) => name);
+	const all = { allFields: undefined, keys: keyNames, sentFields: [...keyNames, ...sent] }[loads];
 	const isAlone = records.length === 1 && records[0]!.id !== undefined;
-	const keyed = isAlone ? [] : records;
-	const byKey = await lookUpByKeys(client, at, keys, keyed, names, enough);
+	const sought = soughtKeys(keys, isAlone ? [] : records, enough);
+	const names = all && [...new Set(all)];
+	const byKey = await readKeys({ source, fields: keys, names, keys: sought });
 	const result = new Map<Entry, PlatformRecord[]>();
 	const open: Entry[] = [];
 	for (const record of records) {
@@ -213,13 +204,12 @@ export async function lookUp(
 			continue;
 		}
 		const identity = idKey(record.id);
-		const own = found.filter(({ id }) => idKey(id) === identity);
-		if (own.length > 0) result.set(record, own);
+		const withId = found.filter(({ id }) => idKey(id) === identity);
+		if (withId.length > 0) result.set(record, withId);
 		else open.push(record);
 	}
 	const byId = await lookUpByIds(
-		client,
-		at,
+		source,
 		open.map((record) => record.id!),
 	);
 	for (const record of open) {
@@ -236,7 +226,7 @@ export interface ValueMatch {
 	similar?: string;
 }
 
-/** A text without regard to case and spaces. */
+/** A text normalized for case and whitespace. */
 export const similarText = (text: string) => tidied(text).toLowerCase();
 
 const tidied = (text: string) => text.trim().replace(/\s+/g, ' ');
@@ -251,8 +241,7 @@ export const PARALLEL_LOOKUPS = 4;
  * @throws {ServiceError}
  */
 export async function lookUpValues(
-	client: ApiClient,
-	at: TableAddress,
+	source: TableAt,
 	field: FieldDefinition,
 	values: string[],
 ): Promise<Map<string, ValueMatch>> {
@@ -261,10 +250,13 @@ export async function lookUpValues(
 	const listed = [...values, ...values.map(tidied)];
 	const sought = new Map(listed.map((text) => [text, { text, parts: [text], enough }]));
 	const similar = new Map<string, string>();
-	const note = (text: string) => {
+	const onKey = (text: string) => {
 		if (!similar.has(similarText(text))) similar.set(similarText(text), text);
 	};
-	const reader = await readKeys(client, at, [field], [field.name], sought, note);
+	const reader = await readKeys({
+		...{ source, fields: [field], names: [field.name], keys: sought },
+		onKey,
+	});
 	return new Map(
 		values.map((text) => {
 			const ids = reader

@@ -6,6 +6,7 @@ import { MAX_PARALLEL } from '../../transport/concurrency';
 import type { ServiceError } from '../../transport/errors';
 import type { BatchLimits } from './batches';
 import { byteSize } from '../entry';
+import type { Task } from '../writeTask';
 import type { Entry } from '../terms';
 
 /** How many records a batch has if the user sets no limit. */
@@ -17,16 +18,6 @@ const LEAST_AFTER_LOSS = 25;
 const PAYLOAD_TOO_LARGE = 413;
 
 const half = (size: number) => Math.ceil(size / 2);
-
-export interface CongestionOptions {
-	/** The most records in a batch; 0 for automatic. */
-	batchSize: number;
-	batchBytes: number;
-	/** The most requests at once; 0 for automatic. */
-	parallelRequests: number;
-	/** Whether the order of requests matters. Automatic then means one at a time. */
-	isOrdered: boolean;
-}
 
 /** How many requests may run at once: one after trouble, then one more after each success. */
 export class RequestLimit {
@@ -60,46 +51,31 @@ export class RequestLimit {
  * Batches are halved if one is too large, or if its response is lost, and stay so for the rest of
  * the run. Requests then run one at a time until batches are confirmed again.
  */
-export class CongestionControl {
+export class CongestionControl extends RequestLimit {
 	readonly limits: BatchLimits;
-	/** Whether the order of the records being sent matters. */
-	isOrdered: boolean;
-	/** Applies to all requests that write, including those without a batch. */
-	readonly requests: RequestLimit;
-	private readonly isParallelAutomatic: boolean;
 	private readonly maxBatchSize: number;
 
-	constructor({ batchSize, batchBytes, parallelRequests, isOrdered }: CongestionOptions) {
-		this.maxBatchSize = batchSize || BATCH_SIZE;
-		this.limits = { records: this.maxBatchSize, bytes: batchBytes };
-		this.requests = new RequestLimit(parallelRequests);
-		this.isParallelAutomatic = parallelRequests === 0;
-		this.isOrdered = isOrdered;
+	constructor(task: Pick<Task, 'batchSize' | 'batchBytes' | 'parallelRequests'>) {
+		super(task.parallelRequests);
+		this.maxBatchSize = task.batchSize || BATCH_SIZE;
+		this.limits = { records: this.maxBatchSize, bytes: task.batchBytes };
 	}
 
-	/** How many requests may run at once. */
-	get parallel(): number {
-		return this.isOrdered && this.isParallelAutomatic ? 1 : this.requests.count;
-	}
-
-	/** A whole batch was confirmed at the first attempt. */
-	confirmed() {
-		this.requests.confirmed();
-	}
-
-	/** An attempt to send a batch failed, whether or not it is retried. */
-	failed(batch: Entry[], failure: ServiceError) {
-		this.requests.failed(failure);
+	/** @param batch what the attempt sent, unless it was no batch */
+	override failed(failure: ServiceError, batch: Entry[] = []) {
+		super.failed(failure);
 		const { limits } = this;
-		if (failure.status === PAYLOAD_TOO_LARGE && batch.length === 1) {
+		const { length } = batch;
+		if (length === 0) return;
+		if (failure.status === PAYLOAD_TOO_LARGE && length === 1) {
 			// The record's bytes are the cause, so the others need not go one by one.
 			limits.bytes = Math.min(limits.bytes, byteSize(batch[0]!));
 			limits.records = this.maxBatchSize;
 		} else if (failure.status === PAYLOAD_TOO_LARGE) {
-			limits.records = Math.min(limits.records, half(batch.length));
+			limits.records = Math.min(limits.records, half(length));
 		} else if (failure.delivery === 'ambiguous') {
 			const least = Math.min(LEAST_AFTER_LOSS, limits.records);
-			limits.records = Math.min(limits.records, Math.max(least, half(batch.length)));
+			limits.records = Math.min(limits.records, Math.max(least, half(length)));
 		}
 	}
 }

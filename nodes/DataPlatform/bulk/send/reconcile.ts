@@ -1,8 +1,7 @@
 /**
  * Looks up the items that no response confirms, many per request: by their IDs or their keys.
  */
-import type { FieldDefinition, TableAddress } from '../../api/types';
-import type { ApiClient } from '../../transport/client';
+import type { FieldDefinition, TableAt } from '../../api/types';
 import { serviceErrorOrThrow, ServiceError } from '../../transport/errors';
 import type { WriteContext } from '../resolve/compare';
 import { lookUp } from '../resolve/lookup';
@@ -12,8 +11,7 @@ import type { Entry } from '../terms';
 
 export class OutcomeResolver {
 	constructor(
-		private readonly client: ApiClient,
-		private readonly at: TableAddress,
+		private readonly target: TableAt,
 		private readonly keys: FieldDefinition[],
 		private readonly context: WriteContext,
 	) {}
@@ -25,14 +23,11 @@ export class OutcomeResolver {
 		const areAllRead = mode === 'create' || entries.some(({ id }) => id !== undefined);
 		// All fields are needed to see what a full update clears.
 		const withValues = mode === 'replace' ? 'allFields' : 'sentFields';
-		return await lookUp(
-			this.client,
-			this.at,
-			this.keys,
-			entries,
-			areValuesRead ? withValues : 'keys',
-			areAllRead ? Infinity : 1,
-		).catch(serviceErrorOrThrow);
+		const loads = areValuesRead ? withValues : 'keys';
+		const enough = areAllRead ? Infinity : 1;
+		return await lookUp(this.target, this.keys, entries, { loads, enough }).catch(
+			serviceErrorOrThrow,
+		);
 	}
 
 	/** @returns the outcomes of the entries, and what to send again */

@@ -10,7 +10,7 @@ import { isFromPlatform, ServiceError } from '../../transport/errors';
 import type { WriteContext } from '../resolve/compare';
 import { diffEntry } from '../resolve/diff';
 import { asPlanned, modeOf } from '../entry';
-import { failedItem, notSentItem, severalMatch } from '../outcome';
+import { failedItem, notSentItem, severalMatch, stoppedItem } from '../outcome';
 import { resolveOutcome } from '../resolve/resolveOutcome';
 import { parseBulkResponse, readReports, type BulkResponse } from './reports';
 import type { Entry, ItemOutcome, Report, Reported, ResolvedEntry } from '../terms';
@@ -40,8 +40,6 @@ export interface WorkResult {
 	unsent: Entry[];
 	/** Why nothing more can be sent. */
 	stop?: ServiceError;
-	/** Whether a rejected batch was divided. */
-	isDivided?: boolean;
 	/** The rejection of all records, if it does not say that one of them is the cause. */
 	rejection?: ServiceError;
 }
@@ -155,7 +153,7 @@ const TRANSITIONS = {
 	}),
 	/** The next request would fail, too. */
 	refused: ({ records, failure, context }) => ({
-		...giveUp(records, failedItem(failure!), context),
+		...giveUp(records, stoppedItem(failure!), context),
 		stop: failure,
 	}),
 	/** The only record was rejected. */
@@ -163,12 +161,7 @@ const TRANSITIONS = {
 		...resolve(rejectAll(records, failedItem(failure!)), context),
 		rejection: response.failed.size === 0 ? failure : undefined,
 	}),
-	/** Several records were rejected, and no more requests may be spent on finding the cause. */
-	rejectedForGood: ({ records, failure, context }) => {
-		const message = `${failure!.message}; it was rejected together with other items, and too many batches were rejected to find out which item is the cause`;
-		return resolve(rejectAll(records, { ...failedItem(failure!), message }), context);
-	},
-	tooLarge: ({ records }) => workResult({ unsent: records, isDivided: true }),
+	tooLarge: ({ records }) => workResult({ unsent: records }),
 	/** Some of the records are the cause, and the response says which. */
 	rejectedByName: (attempt) => {
 		const reports = reportsIn(attempt);
@@ -178,24 +171,23 @@ const TRANSITIONS = {
 		);
 		const good = reports.flatMap(([entry, { as }]) => (as === 'rejected' ? [] : [entry]));
 		if (good.length === 0) return named;
-		return { ...named, work: [...named.work, send(good)], isDivided: true };
+		return { ...named, work: [...named.work, send(good)] };
 	},
 	/** Any of the records may be the cause. */
 	rejectedTogether: ({ records, failure: rejection }) => {
 		const half = Math.ceil(records.length / 2);
 		const work = [send(records.slice(0, half)), send(records.slice(half))];
-		return workResult({ work, isDivided: true, rejection });
+		return workResult({ work, rejection });
 	},
 } satisfies Record<string, (attempt: Attempt) => WorkResult>;
 
 export type Ending = keyof typeof TRANSITIONS;
 
-function endingOf({ records, response, failure }: Attempt, canDivide: boolean): Ending {
+function endingOf({ records, response, failure }: Attempt): Ending {
 	if (!failure || response.data.length > 0) return 'responded';
 	if (failure.delivery === 'ambiguous') return 'lost';
 	if (failure.delivery !== 'rejected' || !isDivisible(failure)) return 'refused';
 	if (records.length === 1) return 'rejectedAlone';
-	if (!canDivide) return 'rejectedForGood';
 	if (failure.status === PAYLOAD_TOO_LARGE) return 'tooLarge';
 	return response.failed.size > 0 ? 'rejectedByName' : 'rejectedTogether';
 }
@@ -216,14 +208,12 @@ export const responseIn = (result: ApiResponse | ServiceError, size: number): Bu
 /**
  * The step after a batch was sent.
  *
- * @param canDivide whether the run may still spend requests on dividing rejected batches
  * @param places if the response may list the records in another order
  */
 export function afterSend(
 	{ records }: SendWork,
 	result: ApiResponse | ServiceError,
 	context: WriteContext,
-	canDivide: boolean,
 	places?: Places,
 ): WorkResult {
 	const failure = failureIn(result);
@@ -239,7 +229,7 @@ export function afterSend(
 		context,
 		places,
 	};
-	return TRANSITIONS[endingOf(attempt, canDivide)](attempt);
+	return TRANSITIONS[endingOf(attempt)](attempt);
 }
 
 const DELETED = new ServiceError(
@@ -308,7 +298,7 @@ export function afterCompare(
 	isDryRun: boolean,
 ): WorkResult {
 	if (stored instanceof ServiceError) {
-		const outcomes = entries.map((entry): ResolvedEntry => [entry, failedItem(stored)]);
+		const outcomes = entries.map((entry): ResolvedEntry => [entry, stoppedItem(stored)]);
 		return workResult({ outcomes, stop: stored });
 	}
 	const outcomes: ResolvedEntry[] = [];

@@ -14,7 +14,7 @@ import { isForbidden, ServiceError } from '../../transport/errors';
 import { createPause } from '../../transport/pause';
 import { UnsentRecords } from './batches';
 import { isAppending, type WriteContext } from '../resolve/compare';
-import { CongestionControl, type CongestionOptions } from './congestion';
+import { CongestionControl } from './congestion';
 import { modeOf, toJson } from '../entry';
 import { FailureLimit } from './failureLimit';
 import { keyFields } from '../../fields/keyFields';
@@ -32,7 +32,7 @@ import {
 	type WorkResult,
 	type Work,
 } from './transitions';
-import { SameRejections } from './sameRejections';
+import { Rejections } from './rejections';
 import { asBulk, asSingle, NO_BULK_NOTICE, singleRequest } from './single';
 import type { Task, WriteTarget } from '../writeTask';
 import type { Entry, ItemOutcome, Report } from '../terms';
@@ -40,8 +40,10 @@ import type { Entry, ItemOutcome, Report } from '../terms';
 /** Called once for each planned record. */
 export type OnOutcome = (record: Entry, outcome: ItemOutcome) => void;
 
-/** How many requests an execution may spend on dividing rejected batches. */
-const MAX_DIVISIONS = 1000;
+/** Gets the outcomes of each planned row once all of its records have one. */
+export interface RowSink {
+	resolved(record: Entry, outcomes: ItemOutcome[]): void;
+}
 
 /** How many records are compared at a time: one request reads them. */
 const COMPARE_WINDOW = MAX_PAGE_SIZE;
@@ -60,24 +62,33 @@ const MAX_UNKNOWN_IN_A_ROW = 15;
 /** What the writes of a run share: each learns from those before it. */
 export class WriteSession {
 	readonly congestion: CongestionControl;
-	/** How many rejected batches may still be divided. */
-	divisionsLeft = MAX_DIVISIONS;
 	/** How many requests in a row have an outcome that a look-up could not find. */
 	unknownInARow = 0;
-	readonly sameRejections = new SameRejections();
+	readonly rejections = new Rejections();
 	/** Whether each record is written by a request of its own: the platform forbids bulk requests. */
 	writesSingly = false;
 	/** Gets the final outcomes of the rows. */
 	readonly failures: FailureLimit;
 
-	constructor(options: Omit<CongestionOptions, 'isOrdered'> & Pick<Task, 'maxFailedShare'>) {
-		this.congestion = new CongestionControl({ ...options, isOrdered: false });
-		this.failures = new FailureLimit(options.maxFailedShare);
+	constructor(task: Task) {
+		this.congestion = new CongestionControl(task);
+		this.failures = new FailureLimit(task.maxFailedShare);
 	}
 }
 
+/** One of the writes of a run, which run one at a time. */
+export interface Write {
+	target: WriteTarget;
+	task: Task;
+	session: WriteSession;
+	/** Why nothing is sent, if the run stopped before. */
+	stopped?: ServiceError;
+}
+
 class BulkWriter {
-	private readonly congestion: CongestionControl;
+	private readonly target: WriteTarget;
+	private readonly task: Task;
+	private readonly session: WriteSession;
 	private readonly unsent: UnsentRecords;
 	private readonly uncompared: Entry[];
 	private nextToCompare = 0;
@@ -93,30 +104,31 @@ class BulkWriter {
 	private noMoreRequests?: ServiceError;
 	private readonly resolver: OutcomeResolver;
 	private readonly context: WriteContext;
+	/** Whether requests go one at a time, to keep the order of the records. */
+	private readonly isOrdered: boolean;
 
 	constructor(
-		private readonly target: WriteTarget,
+		{ target, task, session, stopped }: Write,
 		private readonly records: Entry[],
-		private readonly options: Task,
 		private readonly onOutcome: OnOutcome,
-		private readonly session: WriteSession,
 	) {
-		const { client, at, table } = target;
-		const { mode, matching, skipUnchanged, dryRun } = options;
+		const { table } = target;
+		const { mode, matching, skipUnchanged, dryRun, importKey } = task;
+		this.target = target;
+		this.task = task;
+		this.session = session;
+		this.noMoreRequests = stopped;
 		const isCompared = skipUnchanged || dryRun;
-		const isOrdered = !dryRun && mode === 'create';
-		this.congestion = session.congestion;
-		this.congestion.isOrdered = isOrdered;
-		const isMatched = Array.isArray(matching?.on);
-		const keys = keyFields(table, {
-			importKey: options.importKey,
-			matchOn: isMatched ? matching!.on : undefined,
-		});
+		const isCreated = !dryRun && mode === 'create';
+		this.isOrdered = isCreated && task.parallelRequests === 0;
+		const matchOn = Array.isArray(matching?.on) ? matching.on : undefined;
+		const keys = keyFields(table, { importKey, matchOn });
 		const fields = new Map(table.fields.map((field) => [field.name, field]));
 		const appendable = appendableFields(table.fields);
+		const isMatched = matchOn !== undefined;
 		this.context = { mode, key: keys[0]?.name, isMatched, fields, appendable };
-		this.resolver = new OutcomeResolver(client, at, keys, this.context);
-		const sorted = isOrdered ? records : this.knownRecordsFirst(this.appendingLast(records));
+		this.resolver = new OutcomeResolver(target, keys, this.context);
+		const sorted = isCreated ? records : this.inFewBatches(records);
 		this.uncompared = isCompared ? sorted : [];
 		this.unsent = new UnsentRecords(
 			isCompared ? [].values() : sorted.values(),
@@ -126,26 +138,19 @@ class BulkWriter {
 
 	/** Whether a request with this record is not repeated if its result is unknown. */
 	private readonly isSentOnce = (record: Entry) =>
-		this.options.mode === 'create' || isAppending(record, this.context);
+		this.task.mode === 'create' || isAppending(record, this.context);
 
-	/** The records in an order that needs few batches. */
-	private appendingLast(records: Entry[]): Entry[] {
-		if (!records.some(this.isSentOnce)) return records;
-		return [
-			...records.filter((record) => !this.isSentOnce(record)),
-			...records.filter(this.isSentOnce),
-		];
-	}
-
-	/** The records in an order that needs few look-ups. */
-	private knownRecordsFirst(entries: Entry[]): Entry[] {
-		if (!entries.some(({ before }) => before)) return entries;
-		return [...entries.filter(({ before }) => before), ...entries.filter(({ before }) => !before)];
+	/** The records in an order that needs few batches and look-ups. */
+	private inFewBatches(records: Entry[]): Entry[] {
+		const groups: Entry[][] = [[], [], [], []];
+		for (const record of records) {
+			groups[(record.before ? 0 : 2) + Number(this.isSentOnce(record))]!.push(record);
+		}
+		return groups.flat();
 	}
 
 	/** Resolves every record. Returns why it stopped early, if it did. */
-	async run(stopped?: ServiceError): Promise<ServiceError | undefined> {
-		this.noMoreRequests = stopped;
+	async run(): Promise<ServiceError | undefined> {
 		await new Promise<void>((resolve, reject) => {
 			let isFailed = false;
 			const schedule = () => {
@@ -184,7 +189,8 @@ class BulkWriter {
 		this.noNewBatches ??= this.session.failures.reason;
 		const cause = this.noMoreRequests ?? this.noNewBatches;
 		if (cause) this.skipUnsent(cause);
-		if (this.underWay >= this.congestion.parallel) return undefined;
+		const { congestion } = this.session;
+		if (this.underWay >= (this.isOrdered ? 1 : congestion.count)) return undefined;
 		const work = this.queue.shift() ?? this.nextBatch();
 		if (work) {
 			return async () =>
@@ -195,8 +201,8 @@ class BulkWriter {
 	}
 
 	private nextBatch(): SendWork | undefined {
-		const { writesSingly } = this.session;
-		const limits = { ...this.congestion.limits, ...(writesSingly && { records: 1 }) };
+		const { writesSingly, congestion } = this.session;
+		const limits = { ...congestion.limits, ...(writesSingly && { records: 1 }) };
 		const isComparing = this.comparing > 0 || this.nextToCompare < this.uncompared.length;
 		if (isComparing && this.unsent.waitingCount < limits.records) return undefined;
 		const records = this.unsent.takeBatch(limits);
@@ -205,7 +211,7 @@ class BulkWriter {
 
 	private nextToCompareWindow(): Entry[] | undefined {
 		if (this.nextToCompare >= this.uncompared.length) return undefined;
-		if (this.comparing >= compareWindows(this.options)) return undefined;
+		if (this.comparing >= compareWindows(this.task)) return undefined;
 		const start = this.nextToCompare;
 		this.nextToCompare = Math.min(start + COMPARE_WINDOW, this.uncompared.length);
 		return this.uncompared.slice(start, this.nextToCompare);
@@ -236,7 +242,7 @@ class BulkWriter {
 		if (unread.length === 0) await this.pause();
 		const stored = unread.length > 0 ? await this.resolver.lookUp(unread) : new Map<Entry, never>();
 		this.comparing -= 1;
-		const { unsent, ...step } = afterCompare(entries, stored, this.context, this.options.dryRun);
+		const { unsent, ...step } = afterCompare(entries, stored, this.context, this.task.dryRun);
 		this.unsent.add(unsent);
 		return { ...step, unsent: [] };
 	}
@@ -264,16 +270,17 @@ class BulkWriter {
 	private async send(work: SendWork): Promise<WorkResult> {
 		const { records } = work;
 		const { session } = this;
+		const { congestion, rejections } = session;
 		const isSingle = session.writesSingly;
 		if (isSingle && records.length > 1) return workResult({ unsent: records });
-		const mode = modeOf(records[0]!, this.options.mode);
+		const mode = modeOf(records[0]!, this.task.mode);
 		let isFirstAttempt = true;
 		const response = await this.target.client.tryRequest({
 			...(isSingle ? singleRequest(this.target, records[0]!, mode) : this.bulkRequest(records)),
 			retryMode: this.isSentOnce(records[0]!) ? 'notIdempotent' : 'idempotent',
 			onRetry: (failure: ServiceError) => {
 				isFirstAttempt = false;
-				this.congestion.failed(records, failure);
+				congestion.failed(failure, records);
 			},
 		});
 		if (!isSingle && response instanceof ServiceError && isForbidden(response)) {
@@ -281,17 +288,17 @@ class BulkWriter {
 		}
 		const result = isSingle ? asBulk(records[0]!, response) : response;
 		const places = isSingle ? undefined : await placesIn(this.target, records, result, mode);
-		const step = afterSend(work, result, this.context, session.divisionsLeft > 0, places);
+		const step = afterSend(work, result, this.context, places);
 		if (isSingle) step.outcomes = step.outcomes.map(asSingle);
 		if (!(result instanceof ServiceError && result.delivery === 'ambiguous')) {
 			session.unknownInARow = 0;
 		}
-		if (step.rejection) step.stop ??= session.sameRejections.add(step.rejection, records.length);
-		else if (step.outcomes.length > 0) session.sameRejections.end();
-		if (result instanceof ServiceError) this.congestion.failed(records, result);
-		else if (isFirstAttempt && step.outcomes.length === records.length) {
-			this.congestion.confirmed();
-		}
+		if (step.rejection) step.stop ??= rejections.add(step.rejection, records.length);
+		else if (step.outcomes.length > 0) rejections.end();
+		if (result instanceof ServiceError) {
+			congestion.failed(result, records);
+			if (step.work.some(({ kind }) => kind === 'send')) step.stop ??= rejections.divide(result);
+		} else if (isFirstAttempt && step.outcomes.length === records.length) congestion.confirmed();
 		return step;
 	}
 
@@ -299,13 +306,13 @@ class BulkWriter {
 	private withoutBulk(records: Entry[]): WorkResult {
 		const { session, target } = this;
 		session.writesSingly = true;
-		session.congestion.requests.restart();
+		session.congestion.restart();
 		target.client.notices.add(NO_BULK_NOTICE);
 		return workResult({ unsent: records });
 	}
 
 	private bulkRequest(records: Entry[]) {
-		const mode = modeOf(records[0]!, this.options.mode);
+		const mode = modeOf(records[0]!, this.task.mode);
 		const { client, at } = this.target;
 		const flags = [
 			mode === 'upsert' && ',"useUpsert":true',
@@ -319,9 +326,9 @@ class BulkWriter {
 		};
 	}
 
-	/** Takes one record out of its batch, to be sent next, if all are rejected in the same words. */
+	/** Takes one record out of its batch, to be sent next, if all are rejected in the same way. */
 	private addProbe() {
-		const { probe } = this.session.sameRejections;
+		const { probe } = this.session.rejections;
 		const batches = this.queue.flatMap((piece) => (piece.kind === 'send' ? [piece.records] : []));
 		// The next one goes first in any case.
 		if (!probe || (probe === 'first' && batches.length === 0)) return;
@@ -336,24 +343,22 @@ class BulkWriter {
 	}
 
 	private isFailure(outcome: ItemOutcome) {
-		const { matching } = this.options;
+		const { matching } = this.task;
 		// The caller then creates or skips the record.
 		const isExpected =
 			outcome.outcome === 'notFound' && matching !== undefined && matching.ifMissing !== 'error';
 		return !isSuccess(outcome) && !isExpected;
 	}
 
-	private apply({ outcomes, work, unsent, stop, isDivided }: WorkResult) {
+	private apply({ outcomes, work, unsent, stop }: WorkResult) {
 		for (const [record, outcome] of outcomes) {
 			this.resolvedCount += 1;
-			if (this.isFailure(outcome) && this.options.stopAtFailure)
-				this.noNewBatches ??= afterFailure();
+			if (this.isFailure(outcome) && this.task.stopAtFailure) this.noNewBatches ??= afterFailure();
 			this.onOutcome(record, withNextStep(outcome, record.fields, this.context));
 		}
 		this.queue.unshift(...work);
 		this.addProbe();
 		if (unsent.length > 0) this.unsent.putBack(unsent);
-		if (isDivided) this.session.divisionsLeft -= 1;
 		this.noMoreRequests ??= stop;
 	}
 }
@@ -362,18 +367,9 @@ class BulkWriter {
  * Writes planned records in batches and resolves each.
  *
  * @param onOutcome called once for each record, with its resolved outcome
- * @param session shared with the other writes of the run, which run one at a time
- * @param stopped why nothing is sent, if the run stopped before
  * @returns why it stopped early, if it did; items that were not sent are `failed`
  */
-export async function writeMany(
-	target: WriteTarget,
-	records: Entry[],
-	options: Task,
-	onOutcome: OnOutcome,
-	session = new WriteSession(options),
-	stopped?: ServiceError,
-): Promise<ServiceError | undefined> {
+export async function writeMany(write: Write, records: Entry[], onOutcome: OnOutcome) {
 	if (records.length === 0) return undefined;
-	return await new BulkWriter(target, records, options, onOutcome, session).run(stopped);
+	return await new BulkWriter(write, records, onOutcome).run();
 }

@@ -5,6 +5,7 @@
 import type { IHttpRequestOptions } from 'n8n-workflow';
 import { decide } from '../../../../nodes/DataPlatform/bulk/match/matchDecision.ts';
 import { writeMatched } from '../../../../nodes/DataPlatform/bulk/match/writeMatched.ts';
+import { WriteSession } from '../../../../nodes/DataPlatform/bulk/send/write.ts';
 import { planRecords } from '../../../../nodes/DataPlatform/bulk/plan/plan.ts';
 import type { FieldValues } from '../../../../nodes/DataPlatform/api/types.ts';
 import type { Matching, MatchRules, Task } from '../../../../nodes/DataPlatform/bulk/writeTask.ts';
@@ -134,31 +135,26 @@ async function write(
 	const rows = items.map((values, index) => ({ index, values, id: ids?.[index] }));
 	const plan = planRecords(written, rows, planOptions);
 	const outcomes: Array<ItemOutcome[] | undefined> = items.map(() => undefined);
-	const stopped = await writeMatched(
-		{ client: stub.client((request, options) => respond?.(request, options, stub)), at: { table: 'people' }, table: written },
-		plan,
-		{
-			planning: planOptions,
-			matching,
-			mode,
-			batchSize: 0,
-			batchBytes: 1_000_000,
-			parallelRequests: 0,
-			skipUnchanged: false,
-			dryRun: false,
-			stopAtFailure: false,
-			...options,
-		},
-		{
-			prepare,
-			onOutcomes: ({ index }, all) => {
-				// Once for each item.
-				expect([...items.keys()]).toContain(index);
-				expect(outcomes[index]).toBeUndefined();
-				outcomes[index] = all;
-			},
-		},
-	);
+	const task = {
+		planning: planOptions,
+		matching,
+		mode,
+		batchSize: 0,
+		batchBytes: 1_000_000,
+		parallelRequests: 0,
+		skipUnchanged: false,
+		dryRun: false,
+		stopAtFailure: false,
+		...options,
+	};
+	const target = { client: stub.client((request, options) => respond?.(request, options, stub)), at: { table: 'people' }, table: written };
+	const resolved = ({ index }: Entry, all: ItemOutcome[]) => {
+		// Once for each item.
+		expect([...items.keys()]).toContain(index);
+		expect(outcomes[index]).toBeUndefined();
+		outcomes[index] = all;
+	};
+	const stopped = await writeMatched({ target, task, session: new WriteSession(task) }, matching, plan, { prepare, rows: { resolved } });
 	return {
 		stub,
 		plan,

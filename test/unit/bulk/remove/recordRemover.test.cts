@@ -28,16 +28,16 @@ test.each<[parallelRequests: number, troubles: number, successes: number, record
 );
 
 test('deletions and writes learn from each other', async () => {
-	const congestion = new CongestionControl({ batchSize: 0, batchBytes: 1e6, parallelRequests: 0, isOrdered: false });
+	const congestion = new CongestionControl({ batchSize: 0, batchBytes: 1e6, parallelRequests: 0 });
 	const { connection } = fakePlatform(() => httpResponse(503, {}), { retryBudgetMs: 0 });
 	const failures: string[] = [];
-	await new Remover({ client: connection, at }, congestion.requests).removeEach(
+	await new Remover({ client: connection, at }, congestion).removeEach(
 		many(5),
 		() => failures.length > 0,
 		({ id }) => void failures.push(id),
 	);
 	expect(failures).toEqual(['r0']);
-	expect(congestion.parallel).toBe(1);
+	expect(congestion.count).toBe(1);
 });
 
 test('the first record goes alone, and what it took makes fewer go at a time', async () => {

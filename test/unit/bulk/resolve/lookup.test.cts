@@ -3,9 +3,12 @@ import type { IHttpRequestOptions } from 'n8n-workflow';
 import { lookUp, lookUpByIds, lookUpValues } from '../../../../nodes/DataPlatform/bulk/resolve/lookup.ts';
 import type { FieldDefinition, FieldValues, JsonValue } from '../../../../nodes/DataPlatform/api/types.ts';
 import { ServiceError } from '../../../../nodes/DataPlatform/transport/errors.ts';
+import type { ApiClient } from '../../../../nodes/DataPlatform/transport/client.ts';
 import { fieldOf } from '../../fixtures.cts';
 import { httpResponse, fakePlatform, notFound, pageResponse } from '../../stubPlatform.cts';
 import type { Entry } from '../../../../nodes/DataPlatform/bulk/terms.ts';
+
+const people = (client: ApiClient) => ({ client, at: { table: 'people' } });
 
 type Stored = Record<string, FieldValues>;
 
@@ -61,7 +64,7 @@ async function look({ key = fieldOf('code'), records, stored, loads, enough }: S
 		const fields = { ...(value !== undefined && { [key.name]: value }), ...record.fields };
 		return { index, ...record, fields };
 	});
-	const found = await lookUp(connection, { table: 'people' }, [key], planned, loads, enough);
+	const found = await lookUp(people(connection), [key], planned, { loads, enough });
 	return {
 		found: planned.map((record) =>
 			found
@@ -226,21 +229,21 @@ test('without an import key, records are found by id only', async () => {
 		{ index: 0, key: 'a', fields: {} },
 		{ index: 1, key: 'b', id: 'x', fields: {} },
 	];
-	const found = await lookUp(connection, { table: 'people' }, [], records);
+	const found = await lookUp(people(connection), [], records);
 	expect(records.map((record) => found.get(record)?.length)).toEqual([0, 1]);
 	expect(sent).toHaveLength(1);
 });
 
 test.each([401, 403, 500])('a failure with status %i is not an absence', async (status) => {
 	const { connection } = fakePlatform(() => httpResponse(status, {}), { retryBudgetMs: 0 });
-	await expect(lookUpByIds(connection, { table: 'people' }, ['x'])).rejects.toMatchObject({ status });
-	const byKey = lookUp(connection, { table: 'people' }, [fieldOf('code')], [{ index: 0, key: 'a', fields: { code: 'a' } }]);
+	await expect(lookUpByIds(people(connection), ['x'])).rejects.toMatchObject({ status });
+	const byKey = lookUp(people(connection), [fieldOf('code')], [{ index: 0, key: 'a', fields: { code: 'a' } }]);
 	await expect(byKey).rejects.toBeInstanceOf(ServiceError);
 });
 
 test('null for an ID that the table does not have', async () => {
 	const { connection } = fakePlatform(() => notFound());
-	expect([...(await lookUpByIds(connection, { table: 'people' }, ['x']))]).toEqual([['x', null]]);
+	expect([...(await lookUpByIds(people(connection), ['x']))]).toEqual([['x', null]]);
 });
 
 describe('records that have certain values in a field', () => {
@@ -284,7 +287,7 @@ describe('records that have certain values in a field', () => {
 			const found = rows.filter(isHit).slice(skip, skip! + limit!);
 			return httpResponse(200, { data: found.map(([id, code]) => ({ id, fields: { code } })) });
 		});
-		const found = await lookUpValues(connection, { table: 'people' }, fieldOf('code', type), asked);
+		const found = await lookUpValues(people(connection), fieldOf('code', type), asked);
 		return { found: Object.fromEntries(found), requests, mostUnderWay };
 	}
 
@@ -360,7 +363,7 @@ describe('by several fields, and no more than are needed', () => {
 		const list = stored.map((fields, index) => ({ id: `r${index}`, fields }));
 		const { connection, sent } = fakePlatform((request) => pageResponse(request, list));
 		const planned = items.map((fields, index) => ({ index, fields }));
-		const found = await lookUp(connection, { table: 'people' }, keys, planned, 'keys', enough);
+		const found = await lookUp(people(connection), keys, planned, { loads: 'keys', enough });
 		return {
 			ids: planned.map((record) => found.get(record)!.map(({ id }) => id)),
 			requests: sent.length,

@@ -36,7 +36,7 @@ async function resolve(mode: WriteMode, reports: string, stored: string, error?:
 		{ retryBudgetMs: 0 },
 	);
 	const keys = [fieldOf('code')];
-	const resolver = new OutcomeResolver(connection, { table: 'people' }, keys, context(mode));
+	const resolver = new OutcomeResolver({ client: connection, at: { table: 'people' } }, keys, context(mode));
 	const { outcomes, unsent, stop } = await resolver.resolve({ kind: 'reconcile', reports: reportsOf(reports), unread: 0 });
 	const texts = outcomes.map(([, { outcome, id }]) => `${outcome} ${id ?? ''}`.trim());
 	const again = unsent.map(({ key }) => `${key} again`);

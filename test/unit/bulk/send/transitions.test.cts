@@ -27,8 +27,8 @@ const entriesOf = (text: string) =>
 const describeEntries = (entries: readonly Entry[]) =>
 	entries.map(({ key, attempts = [] }) => `${key}${'+'.repeat(attempts.length)}`).join('');
 
-/** A step in words, such as `updated a; send bc; divided`. */
-function describeStep({ outcomes, work, unsent, stop, isDivided }: WorkResult): string {
+/** A step in words, such as `updated a; send bc`. */
+function describeStep({ outcomes, work, unsent, stop }: WorkResult): string {
 	const byOutcome = Map.groupBy(outcomes, ([, { outcome, notAttempted }]) => (notAttempted ? 'not sent' : outcome));
 	const byReport = work.flatMap((piece) =>
 		piece.kind === 'send'
@@ -41,7 +41,6 @@ function describeStep({ outcomes, work, unsent, stop, isDivided }: WorkResult): 
 		...[...byOutcome].map(([outcome, items]) => `${outcome} ${describeEntries(items.map(([entry]) => entry))}`),
 		...byReport,
 		...(unsent.length > 0 ? [`anew ${describeEntries(unsent)}`] : []),
-		...(isDivided ? ['divided'] : []),
 		...(stop ? [`stop: ${stop.message}`] : []),
 	].join('; ');
 }
@@ -98,37 +97,32 @@ const ENDINGS: Record<Ending, Row[]> = {
 		['is too large', 'a', rejects(413), 'failed a'],
 	],
 	rejectedTogether: [
-		['are halved', 'abcde', rejects(), 'send abc; send de; divided'],
-		['keep their attempts', 'a+b', rejects(409), 'send a+; send b; divided'],
-		['get a lost attempt', 'a+b', late(rejects(422)), 'send a++; send b+; divided'],
-		['by a gateway', 'ab', gateway(403), 'send a; send b; divided'],
-		['by a gateway that finds no route', 'ab', gateway(404), 'send a; send b; divided'],
-		['as the storage is full', 'ab', rejects(507), 'send a; send b; divided'],
-		['by a status of the future', 'ab', rejects(499), 'send a; send b; divided'],
+		['are halved', 'abcde', rejects(), 'send abc; send de'],
+		['keep their attempts', 'a+b', rejects(409), 'send a+; send b'],
+		['get a lost attempt', 'a+b', late(rejects(422)), 'send a++; send b+'],
+		['by a gateway', 'ab', gateway(403), 'send a; send b'],
+		['by a gateway that finds no route', 'ab', gateway(404), 'send a; send b'],
+		['as the storage is full', 'ab', rejects(507), 'send a; send b'],
+		['by a status of the future', 'ab', rejects(499), 'send a; send b'],
 	],
 	rejectedByName: [
-		['fail', 'abc', rejects(422, 1), 'failed b; send ac; divided'],
+		['fail', 'abc', rejects(422, 1), 'failed b; send ac'],
 		['are all', 'ab+', rejects(422, 0, 1), 'failed a; look up b+, rejected'],
-		['may be written', 'a+b+', rejects(422, 1), 'look up b+, rejected; send a+; divided'],
+		['may be written', 'a+b+', rejects(422, 1), 'look up b+, rejected; send a+'],
 	],
 	tooLarge: [
-		['goes into smaller batches', 'ab+', rejects(413), 'anew ab+; divided'],
-		['even if one is named', 'ab', rejects(413, 1), 'anew ab; divided'],
-		['after a lost attempt', 'ab', late(rejects(413)), 'anew a+b+; divided'],
-	],
-	rejectedForGood: [
-		['fails', 'ab', rejects(), 'failed ab'],
-		['is too large', 'ab', rejects(413), 'failed ab'],
-		['may be written', 'a+b', rejects(), 'failed b; look up a+, rejected'],
+		['goes into smaller batches', 'ab+', rejects(413), 'anew ab+'],
+		['even if one is named', 'ab', rejects(413, 1), 'anew ab'],
+		['after a lost attempt', 'ab', late(rejects(413)), 'anew a+b+'],
 	],
 };
 
-const send = (records: Entry[], result: ApiResponse | ServiceError, mode: WriteMode = 'update', canDivide = true) =>
-	afterSend({ kind: 'send', records }, result, context(mode), canDivide);
+const send = (records: Entry[], result: ApiResponse | ServiceError, mode: WriteMode = 'update') =>
+	afterSend({ kind: 'send', records }, result, context(mode));
 
-describe.each(Object.entries(ENDINGS))('a batch of updates: %s', (ending, rows) => {
+describe.each(Object.entries(ENDINGS))('a batch of updates: %s', (_ending, rows) => {
 	test.each(rows)('%s: %s', (_, sent, result, follows) => {
-		const step = send(entriesOf(sent), result, 'update', ending !== 'rejectedForGood');
+		const step = send(entriesOf(sent), result);
 		expect(describeStep(step)).toBe(follows);
 	});
 });
@@ -145,15 +139,6 @@ test.each([401, 402, 403, 404, 405, 406, 407, 408, 410, 411, 414, 415, 426, 429,
 		expect(describeStep(step)).toBe(`failed ab; stop: rejected ${status}`);
 	},
 );
-
-test('a batch that may not be divided says so', () => {
-	const { outcomes } = send(entriesOf('ab'), rejects(), 'update', false);
-	expect(outcomes[0]![1]).toMatchObject({
-		message:
-			'rejected 400; it was rejected together with other items, and too many batches were rejected to find out which item is the cause',
-		status: 400,
-	});
-});
 
 test('a rejection is kept until the record is looked up', () => {
 	const [piece] = send(entriesOf('a+'), rejects()).work;

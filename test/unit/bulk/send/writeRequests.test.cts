@@ -2,8 +2,8 @@
 import type { IHttpRequestOptions } from 'n8n-workflow';
 import type { Task } from '../../../../nodes/DataPlatform/bulk/writeTask.ts';
 import { writeMany } from '../../../../nodes/DataPlatform/bulk/send/write.ts';
-import { entriesOf, isWrite, nothingFound, records, writeRecords, written } from '../../bulkWrites.cts';
-import { fieldOf, people, tableOf } from '../../fixtures.cts';
+import { entriesOf, isWrite, nothingFound, records, writeRecords, writeTo, written } from '../../bulkWrites.cts';
+import { fieldOf, tableOf } from '../../fixtures.cts';
 import { httpResponse, pageResponse, fakePlatform, networkError, notFound, type Serve } from '../../stubPlatform.cts';
 import type { Entry, WriteMode } from '../../../../nodes/DataPlatform/bulk/terms.ts';
 
@@ -191,9 +191,8 @@ test.each([['while it is sent'], ['at its outcome'], ['at the outcome of what is
 			connection.tryRequest = async () => await Promise.reject(defect);
 		}
 		const run = writeMany(
-			{ client: connection, at: { table: 'people' }, table: people },
+			writeTo(connection, { batchSize: 1, batchBytes: 1000, parallelRequests: 1 }),
 			withIds(3),
-			{ mode: 'upsert', batchSize: 1, batchBytes: 1000, parallelRequests: 1, skipUnchanged: false, dryRun: false, stopAtFailure: false },
 			(_, { notAttempted = false }) => {
 				if (notAttempted === when.includes('not sent')) throw defect;
 			},

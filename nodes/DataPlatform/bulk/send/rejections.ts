@@ -1,6 +1,6 @@
 /**
- * Rejections in the same words, with nothing accepted in between: about the table, the plan or the
- * network, not about single records. Sending the rest would only repeat them. Pure.
+ * Rejections that don't say which record is to blame. If nothing is accepted in between, they are about
+ * the table, the plan or the network: sending the rest would only repeat them. Pure.
  */
 import { ServiceError } from '../../transport/errors';
 
@@ -10,10 +10,14 @@ const SUSPICIOUS = 3;
 /** How many records are sent alone before nothing more is sent. */
 const ENOUGH = 10;
 
-export class SameRejections {
+/** How many rejected batches a run divides. */
+const MAX_DIVISIONS = 1000;
+
+export class Rejections {
 	private last?: ServiceError;
 	private count = 0;
 	private alone = 0;
+	private divisions = 0;
 
 	/** Records were accepted, or the platform named the one that it rejects. */
 	end() {
@@ -22,12 +26,22 @@ export class SameRejections {
 
 	/** A request was rejected. @returns why to send nothing more */
 	add(rejection: ServiceError, size: number): ServiceError | undefined {
-		if (rejection.message !== this.last?.message) this.count = this.alone = 0;
+		const { last } = this;
+		const isSame = rejection.status === last?.status && rejection.code === last?.code;
+		if (!isSame) this.count = this.alone = 0;
 		this.last = rejection;
 		this.count += 1;
 		if (size === 1) this.alone += 1;
 		if (this.alone < ENOUGH) return undefined;
-		const text = `${rejection.message}; ${ENOUGH} items, each sent by itself, were rejected with these words`;
+		const text = `${rejection.message}; ${ENOUGH} items, each sent by itself, were rejected in the same way`;
+		return new ServiceError(text, rejection);
+	}
+
+	/** A rejected batch is divided. @returns why to send nothing more */
+	divide(rejection: ServiceError): ServiceError | undefined {
+		this.divisions += 1;
+		if (this.divisions < MAX_DIVISIONS) return undefined;
+		const text = `${rejection.message}; ${MAX_DIVISIONS} rejected batches were divided to find the items to blame`;
 		return new ServiceError(text, rejection);
 	}
 

@@ -3,10 +3,10 @@
  */
 import type { IDataObject, INode, INodeParameters } from 'n8n-workflow';
 
-import { isErrorItem, ItemResults, toNodeError, withHintInMessage, type Failure } from '../../../nodes/DataPlatform/run/itemResults.ts';
-import { toFailure } from '../../../nodes/DataPlatform/parameters/describeFailure.ts';
+import { isErrorItem, Ledger, toNodeError, withHintInMessage } from '../../../nodes/DataPlatform/run/ledger.ts';
+import { toProblem } from '../../../nodes/DataPlatform/parameters/describeFailure.ts';
 import { OriginError } from '../../../nodes/DataPlatform/transport/allowedOrigins.ts';
-import { InputError, ServiceError } from '../../../nodes/DataPlatform/transport/errors.ts';
+import { InputError, ServiceError, type Problem } from '../../../nodes/DataPlatform/transport/errors.ts';
 import { asItems, columns, runNode, TABLE, type Given } from '../fakeNode.cts';
 import { fieldOf, tableOf } from '../fixtures.cts';
 import { httpResponse } from '../stubPlatform.cts';
@@ -108,7 +108,7 @@ describe('the error that stops the node', () => {
 		});
 	});
 
-	test.each<[Failure, string]>([
+	test.each<[Problem, string]>([
 		[{ message: 'No.', hint: 'Do it.' }, 'No. Do it.'],
 		[{ message: 'No', hint: 'Do it.' }, 'No. Do it.'],
 		[{ message: 'No' }, 'No'],
@@ -143,28 +143,28 @@ describe('the error that stops the node', () => {
 	});
 
 	test('is about the item that failed by itself', () => {
-		const results = new ItemResults(3);
+		const results = new Ledger(3);
 		results.failed(1, { message: 'derived', notAttempted: true });
-		expect(results.primaryFailure()).toMatchObject({ index: 1, failure: { message: 'derived', notAttempted: true } });
+		expect(results.primaryFailure()).toMatchObject({ index: 1, problem: { message: 'derived', notAttempted: true } });
 		results.failed(2, { message: 'own' });
-		expect(results.primaryFailure()).toMatchObject({ index: 2, failure: { message: 'own' } });
+		expect(results.primaryFailure()).toMatchObject({ index: 2, problem: { message: 'own' } });
 		expect(results.firstFailure()).toMatchObject({ index: 1 });
 	});
 
 	test('may be about no item', () => {
-		const results = new ItemResults(1);
+		const results = new Ledger(1);
 		results.done(0, [{ json: {} }]);
 		expect(results.firstFailure()).toBeUndefined();
-		results.add([{ json: {} }]);
+		results.add({ output: [{ json: {} }] });
 		results.add({ message: 'not removed' });
-		const { index, failure } = results.primaryFailure()!;
-		expect([index, failure.message]).toEqual([undefined, 'not removed']);
+		const { index, problem } = results.primaryFailure()!;
+		expect([index, problem.message]).toEqual([undefined, 'not removed']);
 	});
 });
 
 describe('another try of a failed item', () => {
-	const detailsOf = (failure: Failure, retriesUnknown?: boolean) => {
-		const results = new ItemResults(1, undefined, retriesUnknown);
+	const detailsOf = (failure: Problem, retriesUnknown?: boolean) => {
+		const results = new Ledger(1, undefined, retriesUnknown);
 		results.failed(0, failure);
 		return results.items()[0]!.json.details as IDataObject;
 	};
@@ -179,7 +179,7 @@ describe('another try of a failed item', () => {
 		['may be done, and may be done twice', new ServiceError('?', lost), true, { retryable: true }],
 		['may be done by an operation that doubles', new ServiceError('?', lost), undefined, { retryable: false }],
 	])('of one that %s', (_, error, retriesUnknown, expected) => {
-		const { retryable, retryAfter } = detailsOf(toFailure(error), retriesUnknown);
+		const { retryable, retryAfter } = detailsOf(toProblem(error), retriesUnknown);
 		expect(JSON.parse(JSON.stringify({ retryable, retryAfter }))).toEqual(expected);
 	});
 
@@ -216,30 +216,24 @@ test.each<[string, unknown, object]>([
 	[
 		'a lost response',
 		new ServiceError('lost', { delivery: 'ambiguous', status: 500 }),
-		{ ...{ message: 'lost', status: 500, isRetryable: true }, details: { outcome: 'unknown', status: 500 } },
+		{ message: 'lost', status: 500, isRetryable: true, outcome: 'unknown' },
 	],
 	[
 		'a rejection',
 		new ServiceError('no', { delivery: 'rejected', code: 'x', hint: 'do', retryAfterMs: 5 }),
-		{ ...{ message: 'no', hint: 'do', retryAfterMs: 5, isRetryable: false }, details: { outcome: 'failed', code: 'x' } },
+		{ message: 'no', hint: 'do', retryAfterMs: 5, isRetryable: false, outcome: 'failed', code: 'x' },
 	],
-	[
-		'an address that is not allowed',
-		new OriginError('not there', 'do'),
-		{ message: 'not there', hint: 'do', details: { outcome: 'failed' } },
-	],
-	['an error of a node', toNodeError(node, { message: 'no', hint: 'do' }), { message: 'no', hint: 'do', details: { outcome: 'failed' } }],
+	['an address that is not allowed', new OriginError('not there', 'do'), { message: 'not there', hint: 'do', outcome: 'failed' }],
+	['an error of a node', toNodeError(node, { message: 'no', hint: 'do' }), { message: 'no', hint: 'do', outcome: 'failed' }],
 	[
 		'an error of n8n’s API helper',
 		toNodeError(node, { message: 'no', hint: 'do', status: 400 }),
-		{ message: 'no', hint: 'do', details: { outcome: 'failed' } },
+		{ message: 'no', hint: 'do', outcome: 'failed' },
 	],
-	['any other error', new Error('broken'), { message: 'broken', details: { outcome: 'failed' } }],
-	['what is no error', 'text', { message: 'text', details: { outcome: 'failed' } }],
+	['any other error', new Error('broken'), { message: 'broken', outcome: 'failed' }],
+	['what is no error', 'text', { message: 'text', outcome: 'failed' }],
 ])('%s as a failure', (_, error, expected) => {
-	const failure = toFailure(error);
-	expect(JSON.parse(JSON.stringify(failure))).toEqual(expected);
-	expect(Object.keys(failure.details!)).toEqual(Object.keys((expected as typeof failure).details!));
+	expect(JSON.parse(JSON.stringify(toProblem(error)))).toEqual(expected);
 });
 
 describe('a second attempt of the node', () => {
@@ -260,10 +254,10 @@ describe('a second attempt of the node', () => {
 		const store: IDataObject = {};
 		const items = [{ name: 'A' }, { name: 'B', age: 'x' }];
 		await write('record: create', items, { ...{ store, node: { ...RETRY, ...ROUTED } }, parameters: { options: { dryRun: true } } });
-		const results = new ItemResults(1);
+		const results = new Ledger(1);
 		results.done(0, [{ json: {} }]);
-		results.add([{ json: {} }]);
-		expect([results.progress(), results.otherProgress()]).toEqual([[[0, [{ json: {} }]]], [[{ json: {} }]]]);
+		results.add({ output: [{ json: {} }] });
+		expect([results.progress(), results.otherProgress()]).toEqual([[[0, { output: [{ json: {} }] }]], [{ output: [{ json: {} }] }]]);
 		results.markDryRun();
 		expect([results.progress(), results.otherProgress()]).toEqual([[], []]);
 		expect(store).toEqual({});
@@ -283,62 +277,62 @@ describe('a second attempt of the node', () => {
 			...{ store, node: RETRY },
 		});
 		expect(error?.message).toBe('The file is empty');
-		expect(Object.values(store)).toMatchObject([{ done: [[0, [{ json: { inserted: 1 } }]]] }]);
+		expect(Object.values(store)).toMatchObject([{ done: [[0, { output: [{ json: { inserted: 1 } }] }]] }]);
 	});
 
 	test('knows which records of no item were removed, or may have been', () => {
-		const results = new ItemResults(2);
-		const deleted = [{ json: { outcome: 'deleted' } }];
-		results.add({ message: 'no', details: { outcome: 'failed' } });
+		const results = new Ledger(2);
+		const deleted = { outcome: 'deleted', output: [{ json: {} }] };
+		results.add({ message: 'no', outcome: 'failed' });
 		results.add(deleted);
-		results.add({ message: 'lost', details: { outcome: 'unknown', id: 'r1' } });
+		results.add({ message: 'lost', outcome: 'unknown', id: 'r1' });
 		results.done(0, []);
 		results.failed(1, { message: 'no' });
-		const lost = { message: 'lost', details: { outcome: 'unknown', id: 'r1', retryable: false } };
+		const lost = { message: 'lost', outcome: 'unknown', id: 'r1', details: { retryable: false } };
 		expect(results.otherProgress()).toEqual([deleted, lost]);
-		expect(Array.from(results.outcomes(), ({ outcome }) => outcome)).toEqual([...['failed', 'deleted', 'unknown']]);
-		expect(results.progress()).toEqual([[0, []]]);
+		expect(results.counts()).toEqual({ failed: 1, deleted: 1, unknown: 1 });
+		expect(results.progress()).toEqual([[0, { output: [] }]]);
 	});
 
 	test('knows which items were merged into another', () => {
-		const results = new ItemResults(2);
-		results.done(0, [{ json: { outcome: 'inserted', mergedInto: 1 } }]);
-		results.done(1, [{ json: { outcome: 'inserted' } }]);
-		expect(Array.from(results.outcomes(), ({ isMerged }) => isMerged)).toEqual([true, false]);
+		const results = new Ledger(2);
+		results.done(0, [], 'inserted', true);
+		results.done(1, [], 'inserted');
+		expect([results.counts(), results.counts(true)]).toEqual([{ inserted: 2 }, { inserted: 1 }]);
 	});
 
 	test('knows what may have been done in part', () => {
-		const results = new ItemResults(2);
-		results.failed(0, { message: 'no', details: { outcome: 'failed' }, noRetry: true });
-		results.failed(1, { message: 'no', details: { outcome: 'failed' } });
+		const results = new Ledger(2);
+		results.failed(0, { message: 'no', outcome: 'failed', noRetry: true });
+		results.failed(1, { message: 'no', outcome: 'failed' });
 		expect(results.progress().map(([index]) => index)).toEqual([0]);
 	});
 
 	test('does not rule out that a previous one removed a record', () => {
 		const ids = ['open', 'closed', 'gone'];
-		const results = new ItemResults(0);
-		results.restoreOther({ message: 'lost', details: { outcome: 'unknown', id: 'open' } });
-		results.restoreOther({ message: 'lost', details: { outcome: 'unknown', id: 'gone' } });
-		for (const id of ids.slice(0, 2)) results.add({ message: 'no', details: { outcome: 'failed', id } });
-		results.add([{ json: { outcome: 'deleted', id: 'gone' } }]);
-		expect(Array.from(results.outcomes(), ({ outcome }) => outcome)).toEqual([...['unknown', 'failed', 'deleted']]);
+		const results = new Ledger(0);
+		results.restoreOther({ message: 'lost', outcome: 'unknown', id: 'open' });
+		results.restoreOther({ message: 'lost', outcome: 'unknown', id: 'gone' });
+		for (const id of ids.slice(0, 2)) results.add({ message: 'no', outcome: 'failed', id });
+		results.add({ outcome: 'deleted', output: [] });
+		expect(results.counts()).toEqual({ unknown: 1, failed: 1, deleted: 1 });
 	});
 
 	test('keeps what may have been done, until something certain is known', () => {
-		const unknown = { message: 'lost', details: { outcome: 'unknown' } };
-		const failed = { message: 'no', details: { outcome: 'failed' } };
-		const later = (failure: Failure) => {
-			const results = new ItemResults(1);
+		const unknown = { message: 'lost', outcome: 'unknown' };
+		const failed = { message: 'no', outcome: 'failed' };
+		const later = (failure: Problem) => {
+			const results = new Ledger(1);
 			results.restore(0, unknown, true);
 			expect(results.hasResult(0)).toBe(false);
 			results.failed(0, failure);
-			return results.firstFailure()!.failure.message;
+			return results.firstFailure()!.problem.message;
 		};
 		expect(later(failed)).toBe('lost');
-		expect(later({ message: 'gone', details: { outcome: 'notFound' } })).toBe('gone');
-		expect(later({ message: 'again', details: { outcome: 'unknown' } })).toBe('again');
+		expect(later({ message: 'gone', outcome: 'notFound' })).toBe('gone');
+		expect(later({ message: 'again', outcome: 'unknown' })).toBe('again');
 		expect(later({ message: 'no details' })).toBe('lost');
-		const final = new ItemResults(1);
+		const final = new Ledger(1);
 		final.restore(0, { ...unknown, noRetry: true }, true);
 		expect(final.hasResult(0)).toBe(true);
 	});

@@ -1,52 +1,52 @@
 /**
- * The results of a run's items: one output item for each input item, in order and paired.
+ * The ledger of a run: what became of each item, written once it is known. The output, in order and
+ * paired, the summary, the hints, the error that stops the node and its next attempt all read it.
  */
 import {
 	NodeApiError,
 	NodeOperationError,
-	type IBinaryKeyData,
 	type IDataObject,
 	type INode,
 	type INodeExecutionData,
 	type JsonObject,
 } from 'n8n-workflow';
+import type { Problem } from '../transport/errors';
 import { omitUndefined } from '../transport/json';
 import { escapedHtml } from '../transport/messageText';
 
 type NodeApiErrorOptions = NonNullable<ConstructorParameters<typeof NodeApiError>[2]>;
 
-/** Why an item did not succeed. */
-export interface Failure {
-	message: string;
-	hint?: string;
-	status?: number;
-	/** How long the platform asked to wait. */
-	retryAfterMs?: number;
-	/** The item it is about, if the operation processed several. */
-	item?: number;
-	/** Not attempted because another item failed. */
-	notAttempted?: boolean;
-	/** It may have been done, and doing it twice would do harm: no further attempt retries it. */
-	noRetry?: boolean;
-	/** The same item may succeed later, unless it may have been done and could be done twice. */
-	isRetryable?: boolean;
-	details?: IDataObject;
-	/** Files that were made before it failed. */
-	binary?: IBinaryKeyData;
-}
-
 /** Appends the hint to the message, for consumers that see only the message, such as agents. */
-export const withHintInMessage = ({ message, hint, ...rest }: Failure): Failure => ({
+export const withHintInMessage = ({ message, hint, ...rest }: Problem): Problem => ({
 	...rest,
 	message: hint ? `${message.replace(/\.$/, '')}. ${hint}` : message,
 	hint,
 });
 
-/** The result of an item. */
-export type ItemResult = INodeExecutionData[] | Failure;
+/** The output of an item that succeeded, one entry for each of its records. */
+interface Done {
+	output: INodeExecutionData[];
+	/** Of its first record. */
+	outcome?: string;
+	/** Whether it was merged into another item. */
+	isMerged?: boolean;
+}
+
+/** What became of an item. */
+export type Result = Done | Problem;
+
+const isDone = (result: Result | undefined): result is Done =>
+	result !== undefined && 'output' in result;
+
+const isProblem = (result: Result | undefined): result is Problem =>
+	result !== undefined && !isDone(result);
+
+/** What a problem tells programs. */
+const factsOf = ({ outcome, id, key, field, status, code, details }: Problem): IDataObject =>
+	omitUndefined({ outcome, id, key, field, status, code, ...details });
 
 /** The cause for n8n's back-off; only what the response proves. */
-function cause({ status, retryAfterMs }: Failure): NodeApiErrorOptions['failure'] {
+function cause({ status, retryAfterMs }: Problem): NodeApiErrorOptions['failure'] {
 	if (status === 429) return { cause: 'rate-limited', retryAfterMs };
 	if (status === 401) return { cause: 'credential-invalid' };
 	if (status === 503) return { cause: 'temporarily-unavailable', retryAfterMs };
@@ -74,20 +74,20 @@ export interface Progress extends IDataObject {
  */
 export function toNodeError(
 	node: INode,
-	failure: Failure,
+	problem: Problem,
 	itemIndex?: number,
 	progress?: Progress,
 ): NodeApiError | NodeOperationError {
-	const { message, hint, status } = failure;
+	const { message, hint, status } = problem;
 	const description = hint && escapedHtml(hint);
 	const options = { message, description, itemIndex };
-	const ofRequest = { ...options, httpCode: String(status), failure: cause(failure) };
+	const ofRequest = { ...options, httpCode: String(status), failure: cause(problem) };
 	let error: NodeApiError | NodeOperationError;
 	if (status === undefined) error = new NodeOperationError(node, message, options);
 	else error = new NodeApiError(node, { message } as JsonObject, ofRequest);
 	// n8n replaces a message that contains ECONNRESET with its own advice ("retry immediately").
 	error.message = message;
-	error.context.details = omitUndefined({ item: itemIndex, ...failure.details, ...progress });
+	error.context.details = omitUndefined({ item: itemIndex, ...factsOf(problem), ...progress });
 	return error;
 }
 
@@ -105,22 +105,22 @@ export const isErrorItem = (json: IDataObject): boolean =>
 const markForV1ErrorOutput = (item: INodeExecutionData, message: string): INodeExecutionData =>
 	Object.defineProperty(item, 'error', { value: { message }, enumerable: false });
 
-/** A failure, and the item that it is about, if any. */
-export interface ReportedFailure {
+/** A problem, and the item that has it, if any. */
+export interface Failure {
 	index?: number;
-	failure: Failure;
+	problem: Problem;
 }
 
-export class ItemResults {
+export class Ledger {
 	/** Which attempt of Retry On Fail this is, from 1. */
 	attempt = 1;
-	private readonly results: Array<ItemResult | undefined>;
+	private readonly results: Array<Result | undefined>;
 	/** Results that belong to no input item. */
-	private readonly others: ItemResult[] = [];
+	private readonly others: Result[] = [];
 	/** Items that a previous attempt may have done. No later failure can rule that out. */
-	private readonly possiblyDone = new Map<number, Failure>();
+	private readonly possiblyDone = new Map<number, Problem>();
 	/** Records of no item that a previous attempt may have removed, by ID. */
-	private readonly possiblyRemoved = new Map<unknown, Failure>();
+	private readonly possiblyRemoved = new Map<unknown, Problem>();
 	/** Replaces the items in the output, if set. */
 	private summary?: IDataObject;
 	private isDryRun = false;
@@ -138,44 +138,44 @@ export class ItemResults {
 		this.results = new Array<undefined>(size).fill(undefined);
 	}
 
-	/** @param output the result of the item; several entries become several output items */
-	done(index: number, output: INodeExecutionData[]) {
-		this.results[index] = output;
+	/** @param output several entries become several output items */
+	done(index: number, output: INodeExecutionData[], outcome?: string, isMerged?: boolean) {
+		this.results[index] = { output, outcome, isMerged };
 	}
 
-	failed(index: number, reported: Failure) {
-		const failure = this.complete(reported);
-		const { outcome, status } = failure.details;
+	/** Replaces the output of an item that is done. */
+	replace(index: number, output: INodeExecutionData[]) {
+		this.results[index] = { ...this.results[index], output };
+	}
+
+	failed(index: number, problem: Problem) {
+		const { outcome, status } = problem;
 		// The platform's 404 may be due to a deletion that was possibly done.
-		const isOutcomeCertain = outcome === 'unknown' || (outcome === 'notFound' && status !== 404);
-		this.results[index] = (!isOutcomeCertain && this.possiblyDone.get(index)) || failure;
+		const explainsItself = outcome === 'unknown' || (outcome === 'notFound' && status !== 404);
+		const before = explainsItself ? undefined : this.possiblyDone.get(index);
+		this.results[index] = before ?? this.complete(problem);
 	}
 
 	/** Adds a result that belongs to no input item; it follows those of the items. */
-	add(result: ItemResult) {
-		if (Array.isArray(result)) this.others.push(result);
+	add(result: Result) {
+		if (isDone(result)) this.others.push(result);
 		else {
-			const { details } = result;
-			const before = details?.outcome === 'failed' && this.possiblyRemoved.get(details.id);
+			const before = result.outcome === 'failed' && this.possiblyRemoved.get(result.id);
 			this.others.push(before || this.complete(result));
 		}
 	}
 
 	/** With a hint in the operation's words, and whether a retry makes sense. */
-	private complete({ hint, ...failure }: Failure): Failure & { details: IDataObject } {
-		const { details, retryAfterMs } = failure;
-		const mayBeDoneTwice =
-			failure.noRetry || (details?.outcome === 'unknown' && !this.retriesUnknown);
-		const retryable = failure.isRetryable === true && !mayBeDoneTwice;
-		const isWaitKnown = retryable && retryAfterMs !== undefined;
+	private complete(problem: Problem): Problem {
+		const { hint, outcome, noRetry, isRetryable, retryAfterMs } = problem;
+		const mayBeDoneTwice = noRetry || (outcome === 'unknown' && !this.retriesUnknown);
+		const retryable = isRetryable === true && !mayBeDoneTwice;
+		const retryAfter =
+			retryable && retryAfterMs !== undefined ? Math.ceil(retryAfterMs / 1000) : undefined;
 		return {
-			...failure,
-			...(hint !== undefined && { hint: this.toHint(hint) }),
-			details: {
-				...details,
-				retryable,
-				...(isWaitKnown && { retryAfter: Math.ceil(retryAfterMs / 1000) }),
-			},
+			...problem,
+			hint: hint && this.toHint(hint),
+			details: { ...problem.details, ...omitUndefined({ retryable, retryAfter }) },
 		};
 	}
 
@@ -198,11 +198,11 @@ export class ItemResults {
 
 	/** How far the run got. */
 	get reached(): Progress {
-		const gap = this.results.findIndex((result) => !Array.isArray(result));
+		const gap = this.results.findIndex((result) => !isDone(result));
 		const prefix = gap < 0 ? this.results.length : gap;
 		return {
 			items: this.results.length,
-			done: this.results.filter((result) => Array.isArray(result)).length,
+			done: this.results.filter(isDone).length,
 			confirmedThroughItem: prefix > 0 ? prefix - 1 : null,
 			...this.stopReason,
 		};
@@ -214,33 +214,29 @@ export class ItemResults {
 	}
 
 	/** What a later attempt must know: which items succeeded, and which may have. */
-	progress(): Array<[number, ItemResult]> {
+	progress(): Array<[number, Result]> {
 		if (this.isDryRun) return [];
 		return [...this.results.entries()].filter(
-			(entry): entry is [number, ItemResult] =>
-				Array.isArray(entry[1]) ||
-				entry[1]?.details?.outcome === 'unknown' ||
-				entry[1]?.noRetry === true,
+			(entry): entry is [number, Result] =>
+				isDone(entry[1]) || entry[1]?.outcome === 'unknown' || entry[1]?.noRetry === true,
 		);
 	}
 
 	/** The same about results that belong to no item. */
-	otherProgress(): ItemResult[] {
+	otherProgress(): Result[] {
 		if (this.isDryRun) return [];
-		return this.others.filter(
-			(result) => Array.isArray(result) || result.details?.outcome === 'unknown',
-		);
+		return this.others.filter((result) => isDone(result) || result.outcome === 'unknown');
 	}
 
-	/** All outcomes, including those of previous attempts. */
-	*outcomes(): Generator<{ outcome: string; isMerged: boolean }> {
-		for (const results of [this.results, this.others]) {
-			for (const result of results) {
-				const json = Array.isArray(result) ? result[0]?.json : result?.details;
-				if (typeof json?.outcome !== 'string') continue;
-				yield { outcome: json.outcome, isMerged: typeof json.mergedInto === 'number' };
-			}
+	/** How many results have each outcome, those of previous attempts too. @param onlyMerged items */
+	counts(onlyMerged = false): Record<string, number> {
+		const counts: Record<string, number> = {};
+		for (const result of [...this.results, ...this.others]) {
+			const isCounted = !onlyMerged || (isDone(result) && result.isMerged);
+			if (!isCounted || result?.outcome === undefined) continue;
+			counts[result.outcome] = (counts[result.outcome] ?? 0) + 1;
 		}
+		return counts;
 	}
 
 	/**
@@ -248,36 +244,36 @@ export class ItemResults {
 	 *
 	 * @param retriesUnknown whether to retry an item that may have been done
 	 */
-	restore(index: number, result: ItemResult, retriesUnknown = false) {
-		if (retriesUnknown && !Array.isArray(result) && !result.noRetry)
+	restore(index: number, result: Result, retriesUnknown = false) {
+		if (retriesUnknown && isProblem(result) && !result.noRetry) {
 			this.possiblyDone.set(index, result);
-		else this.results[index] = result;
+		} else this.results[index] = result;
 	}
 
 	/** Restores a result of a previous attempt that belongs to no item. */
-	restoreOther(result: ItemResult) {
-		if (Array.isArray(result)) this.others.push(result);
-		else this.possiblyRemoved.set(result.details?.id, result);
+	restoreOther(result: Result) {
+		if (isDone(result)) this.others.push(result);
+		else this.possiblyRemoved.set(result.id, result);
 	}
 
 	/** All failures, those of items first. */
-	*failures(): Generator<ReportedFailure> {
+	*failures(): Generator<Failure> {
 		for (let index = 0; index < this.results.length; index += 1) {
-			const result = this.results[index];
-			if (result !== undefined && !Array.isArray(result)) yield { index, failure: result };
+			const problem = this.results[index];
+			if (isProblem(problem)) yield { index, problem };
 		}
-		for (const result of this.others) if (!Array.isArray(result)) yield { failure: result };
+		for (const problem of this.others) if (isProblem(problem)) yield { problem };
 	}
 
 	/** The first item that failed. */
-	firstFailure(): ReportedFailure | undefined {
+	firstFailure(): Failure | undefined {
 		const [first] = this.failures();
 		return first;
 	}
 
 	/** The failure to report: the first one that no other item caused. */
-	primaryFailure(): ReportedFailure | undefined {
-		for (const reported of this.failures()) if (!reported.failure.notAttempted) return reported;
+	primaryFailure(): Failure | undefined {
+		for (const failure of this.failures()) if (!failure.problem.notAttempted) return failure;
 		return this.firstFailure();
 	}
 
@@ -289,18 +285,16 @@ export class ItemResults {
 	 */
 	items(isRouted = false): INodeExecutionData[] {
 		const toItems = (
-			result: ItemResult | undefined,
+			result: Result | undefined,
 			pairedItem: { item: number } | [],
 		): INodeExecutionData[] => {
-			if (result === undefined || (this.summary && (Array.isArray(result) || !isRouted))) return [];
-			if (Array.isArray(result)) {
-				return result.map((entry) => ({ ...entry, pairedItem }));
-			}
-			const { message, hint, details, binary } = result;
+			if (result === undefined || (this.summary && (isDone(result) || !isRouted))) return [];
+			if (isDone(result)) return result.output.map((entry) => ({ ...entry, pairedItem }));
+			const { message, hint, binary } = result;
 			const json = omitUndefined({
 				error: message,
 				message: hint,
-				details: { ...pairedItem, ...details },
+				details: { ...pairedItem, ...factsOf(result) },
 			});
 			const item = { json, pairedItem, ...(binary && { binary }) };
 			// n8n copies a paired item without the mark. An unpaired one would keep it, and lose its

@@ -1,0 +1,211 @@
+/**
+ * What to write of the items of a run, checked before anything is sent: table by table, because a
+ * request writes to one.
+ */
+import type { TableDefinition } from '../../api/types';
+import type { Plan, PlanInput, RowProblem } from '../../bulk/terms';
+import type { Task } from '../../bulk/writeTask';
+import { importKeyOf } from '../../fields';
+import type { RecordOutput } from '../../input/recordOutput';
+import { toProblem } from '../../parameters/describeFailure';
+import { outputOf } from '../../parameters/select/reading';
+import { tableOf } from '../../parameters/select/table';
+import { hintIgnored, planOptions, valuesReader } from '../../parameters/write/columns';
+import {
+	settingsOf,
+	setUpWriting,
+	type WriteKind,
+	type WriteParameter,
+	type WriteSetup,
+} from '../../parameters/write/writing';
+import type { Ledger } from '../../run/ledger';
+import type { RunContext } from '../../run/run';
+import { collect } from '../../transport/pause';
+import { withKeysFirst } from './itemOutput';
+import { readItem, type TableItems } from './sharedParameters';
+
+/** How an operation writes its items. */
+export interface ItemWrites extends WriteKind {
+	/** The ID of an item's record, if the operation takes one. @throws {InputError} */
+	recordId?(index: number): string;
+	/**
+	 * Reads from the platform what to write, in place of the items' values. Those are in the form of
+	 * the table as it is now, so its definition is asked for anew.
+	 *
+	 * @returns an item's values by its index
+	 */
+	readValues?(table: TableDefinition, indexes: number[]): Promise<(index: number) => unknown>;
+}
+
+/** The items of one table, which are about to be written. */
+export interface Writing extends WriteSetup, TableItems {
+	settings: Task;
+	shape: RecordOutput;
+	/** What to write of the items. */
+	plan: Plan;
+	/** The rows of the plan, before links were resolved; none if the input is empty. */
+	rows: PlanInput[];
+	/** The rows of items that a previous attempt of the node finished. */
+	doneRows(): Iterable<PlanInput>;
+}
+
+export interface ItemRun {
+	run: RunContext<WriteParameter>;
+	ledger: Ledger;
+	/** How to write items, given the item that shared parameters are read from. */
+	writesOf(source: number): ItemWrites;
+	/** For an operation that does more: true for one item `{}`, as n8n makes it of nothing. */
+	isEmpty?(rows: PlanInput[]): boolean;
+}
+
+/** The names of the fields by which records are found, or known. */
+function keysOf({ table, planning: { matchOn } }: WriteSetup): string[] {
+	if (Array.isArray(matchOn)) return matchOn;
+	return [importKeyOf(table)?.name].filter((name) => name !== undefined);
+}
+
+/** A kept definition knows fields by name only: a header may belong to another field by now. */
+const withoutHeaders = (table: TableDefinition): TableDefinition => ({
+	...table,
+	fields: table.fields.map((field) => ({ ...field, header: field.name })),
+});
+
+/** The rows of items, in order. Those whose own expressions fail become problems. */
+function* rowsOf(
+	indexes: number[],
+	problems: RowProblem[],
+	read: (index: number) => PlanInput,
+): Generator<PlanInput> {
+	for (const index of indexes) {
+		const row = readItem(index, problems, () => read(index));
+		if (row) yield row;
+	}
+}
+
+/** The items of one table, on their way to a plan. */
+class ItemPlanner {
+	private readonly kind: ItemWrites;
+	private readonly settings: Task;
+
+	constructor(
+		private readonly parts: ItemRun,
+		private readonly items: TableItems,
+		/** Whether it is known which table each item belongs to. */
+		private readonly areAllReadable: boolean,
+	) {
+		this.kind = parts.writesOf(items.source);
+		this.settings = settingsOf(parts.run, items.source, this.kind);
+	}
+
+	async plan(): Promise<Writing> {
+		const { run } = this.parts;
+		const writing =
+			(await this.planWithKept()) ??
+			(await this.planWith(await tableOf(run, this.items.source).definition()));
+		hintIgnored(run, writing.plan);
+		for (const notice of writing.plan.keyNotices) run.hintOnce(notice, 'warning');
+		return writing;
+	}
+
+	/**
+	 * Plans with a definition that may be a minute old.
+	 *
+	 * @returns undefined if there is none, if a problem may be due to its age, or if more than what the
+	 *   platform checks rests on it
+	 */
+	private async planWithKept(): Promise<Writing | undefined> {
+		const { run, isEmpty } = this.parts;
+		const handle = tableOf(run, this.items.source);
+		const isFresh = isEmpty !== undefined || this.kind.readValues !== undefined;
+		const table = isFresh ? undefined : handle.kept;
+		if (!table) return undefined;
+		try {
+			const setup = this.setUp(withoutHeaders(table));
+			if (!setup.isCheckedByPlatform) return undefined;
+			const writing = await this.planRows(setup);
+			const { problems, ignored, merged } = writing.plan;
+			// Another field may be the key by now.
+			if (problems.length + ignored.size + merged.size === 0) return writing;
+		} catch {
+			// The fresh definition decides.
+		}
+		handle.forget();
+		return undefined;
+	}
+
+	private readonly planWith = async (table: TableDefinition) =>
+		await this.planRows(this.setUp(table));
+
+	private setUp(table: TableDefinition): WriteSetup {
+		const { kind, settings } = this;
+		const { run } = this.parts;
+		const { source } = this.items;
+		const planning = planOptions(run, source, kind.mode, kind.duplicates, settings.importKey);
+		return setUpWriting(run, source, table, settings, kind, planning);
+	}
+
+	private async rowReader({ table, hasId }: WriteSetup) {
+		const { kind } = this;
+		const { source, indexes } = this.items;
+		const valuesOf =
+			(await kind.readValues?.(table, indexes)) ?? valuesReader(this.parts.run, source, table);
+		return (index: number): PlanInput => ({
+			index,
+			values: valuesOf(index),
+			id: hasId ? kind.recordId?.(index) : undefined,
+		});
+	}
+
+	private async planRows(setup: WriteSetup): Promise<Writing> {
+		const { run, ledger, isEmpty } = this.parts;
+		const { source, indexes } = this.items;
+		const problems: RowProblem[] = [];
+		const read = await this.rowReader(setup);
+		const all = await collect(rowsOf(indexes, problems, read));
+		const isReadable = this.areAllReadable && problems.length === 0;
+		const rows = isReadable && isEmpty?.(all) ? [] : all;
+		const done = [...run.items.keys()].filter((index) => ledger.hasResult(index));
+		return {
+			...setup,
+			...this.items,
+			settings: this.settings,
+			shape: withKeysFirst(keysOf(setup), outputOf(run, source)),
+			plan: await setup.pipeline.plan(rows, problems),
+			rows,
+			doneRows: () => rowsOf(done, [], read),
+		};
+	}
+}
+
+/** The plans of a run's tables. */
+export interface PlannedTables {
+	writings: Writing[];
+	/** Whether a table can't be read, so that its items failed. */
+	isIncomplete: boolean;
+}
+
+/**
+ * Checks the items of all tables. If a table can't be read, its items fail.
+ *
+ * @param unreadable items whose own expressions fail, so that nobody knows their table
+ * @throws why none of the tables can be read
+ */
+export async function planItems(
+	parts: ItemRun,
+	tables: TableItems[],
+	unreadable: RowProblem[],
+): Promise<PlannedTables> {
+	const writings: Writing[] = [];
+	let failure: unknown;
+	for (const items of tables) {
+		try {
+			writings.push(await new ItemPlanner(parts, items, unreadable.length === 0).plan());
+		} catch (error) {
+			failure ??= error;
+			for (const index of items.indexes) parts.ledger.failed(index, toProblem(error));
+		}
+	}
+	if (!writings[0]) throw failure;
+	writings[0].plan.problems.push(...unreadable);
+	return { writings, isIncomplete: failure !== undefined };
+}

@@ -71,8 +71,8 @@ export function exportColumns(
 /** A value as a cell: text as it is, structured values as JSON. */
 function cellText(value: FieldValues[string] | undefined, hasGuard: boolean): string {
 	if (value === undefined || value === null) return '';
-	if (typeof value === 'string') return hasGuard ? guarded(value) : value;
-	return JSON.stringify(value);
+	const text = typeof value === 'string' ? value : JSON.stringify(value);
+	return hasGuard && typeof value !== 'number' ? guarded(text) : text;
 }
 
 const line = (

@@ -29,6 +29,7 @@ import { addressOf } from '../parameters/select/table';
 import { KeyedQueue } from '../transport/concurrency';
 import { InputError } from '../transport/errors';
 import { getOwn, membersOf } from '../transport/json';
+import { shortened } from '../transport/messageText';
 import { webhookParameters } from './parameters';
 import { staticData } from './savedState';
 import { EmittedVersions, type EmittedVersion } from './emittedVersions';
@@ -169,8 +170,12 @@ export async function receive(context: IWebhookFunctions): Promise<IWebhookRespo
 	}
 	const id = recordIdOf(context.getBodyData());
 	if (id === undefined) {
+		const type = String(getOwn(context.getHeaderData() as IDataObject, 'content-type') ?? '');
+		const other = /^(?:application\/json\b.*)?$/i.test(type)
+			? ''
+			: `, not '${shortened(type, 100)}'`;
 		return respond(400, {
-			message: 'The body must be a JSON object such as {"recordId": "…"}',
+			message: `The body must be a JSON object such as {"recordId": "…"}, and its Content-Type application/json${other}`,
 		});
 	}
 	const responded = respond(200, { received: true });

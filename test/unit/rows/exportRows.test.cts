@@ -80,6 +80,8 @@ describe('cells', () => {
 		[' a', '" a"', '" a"'],
 		[['a', 'b'], '"[""a"",""b""]"', '"[""a"",""b""]"'],
 		[['=1'], '"[""=1""]"', '"[""=1""]"'],
+		['a;=1+1', "a;'=1+1", 'a;=1+1'],
+		[['a;@b'], `"[""a;'@b""]"`, '"[""a;@b""]"'],
 		[{ amount: 1, currency: 'EUR' }, '"{""amount"":1,""currency"":""EUR""}"', '"{""amount"":1,""currency"":""EUR""}"'],
 	])('%j is %j with the guard, else %j', (value, guarded, plain) => {
 		const record = storedOf({ id: 'r1', fields: value === undefined ? {} : { a: value } });

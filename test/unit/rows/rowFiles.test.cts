@@ -89,7 +89,14 @@ describe('CSV', () => {
 
 	test('rows come with the piece in which they end', async () => {
 		const { portions } = await collect(readCsv(asPieces('a,', '\n1,', '\n2,\n3', '', '4')));
-		expect(portions.map(cellsOf)).toEqual([[['a', '']], [['1', ''], ['2', '']], [['34']]]);
+		expect(portions.map(cellsOf)).toEqual([
+			[['a', '']],
+			[
+				['1', ''],
+				['2', ''],
+			],
+			[['34']],
+		]);
 	});
 
 	const MIB = 1024 * 1024;
@@ -221,12 +228,13 @@ describe('CSV', () => {
 		for (const text of ['=1+1', '+49', '-1', '@a', '\tx', '\r', "'=1", "''@", '＝1']) {
 			expect(guarded(text)).toBe(`'${text}`);
 		}
-		for (const text of ['a=1', "'a", "'", '', ' =1', '1-1']) {
+		expect(guarded("x;=1;'+2\t-3;a-4")).toBe("x;'=1;''+2\t'-3;a-4");
+		for (const text of ['a=1', 'a,=1', 'a; =1', "'a", "'", '', ' =1', '1-1']) {
 			expect([guarded(text), unguarded(text)]).toEqual([text, text]);
 		}
 		expect(unguarded('=1')).toBe('=1');
 		fc.assert(
-			fc.property(fc.string({ unit: fc.constantFrom("'", '=', '-', '\t', 'a') }), (text) => {
+			fc.property(fc.string({ unit: fc.constantFrom("'", '=', '-', '\t', ';', 'a') }), (text) => {
 				expect(unguarded(guarded(text))).toBe(text);
 			}),
 		);

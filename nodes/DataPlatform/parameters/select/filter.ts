@@ -191,6 +191,15 @@ function treeOf(value: unknown): unknown {
 	);
 }
 
+/** The filter in JSON. An expression, or an agent, that returns no condition does not mean all. */
+function treeIn(reader: ParameterReader<FilterParameter>, index: number): Group {
+	const tree = treeOf(filterTree.of(reader, index));
+	const group = parseTree(tree, filterTree.label);
+	const mayBeEmpty = !Array.isArray(tree) && !reader.isExpression(filterTree);
+	if (group.filter.length > 0 || mayBeEmpty) return group;
+	throw emptyValue(filterTree);
+}
+
 /**
  * The filter from the parameters. Without conditions it matches every record.
  *
@@ -201,7 +210,7 @@ export function filterOf(reader: ParameterReader<FilterParameter>, index: number
 		case 'none':
 			return { filter: [], filterOperator: 'and' };
 		case 'json':
-			return parseTree(treeOf(filterTree.of(reader, index)), filterTree.label);
+			return treeIn(reader, index);
 		case 'conditions':
 			return {
 				filter: [
@@ -311,6 +320,16 @@ export async function checkedFilter(target: DefinedTable, filter: Group): Promis
 	return timesInUtc(filter, target.table);
 }
 
+/** Without an expression, each item of the input runs the same query. */
+function warnIfRepeated(run: RunContext<never>) {
+	const count = run.items.length;
+	if (count < 2 || run.expressions().length > 0) return;
+	run.hintOnce(
+		`The same query ran ${count} times, once for each item of the input. If once is enough, turn on 'Execute Once' in the node's settings.`,
+		'warning',
+	);
+}
+
 /**
  * The filter of an item that reads. The names of its fields and others, and its choices, are checked with
  * definitions that may be a minute old; a notice says what can't be checked.
@@ -325,6 +344,7 @@ export async function readFilter(
 	sorted: FieldName[] = [],
 	fields: FieldName[] = [],
 ): Promise<Group> {
+	warnIfRepeated(run);
 	const filter = filterOf(run, index);
 	const selecting = [...namesIn(filter), ...sorted];
 	const names = [...selecting, ...fields];

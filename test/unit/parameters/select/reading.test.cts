@@ -47,6 +47,36 @@ describe('which records are read', () => {
 		expect(sent.at(-1)!.body).toEqual(body);
 	});
 
+	const twoItems = asItems({ name: 'Ada' }, { name: 'Bob' });
+	test.each<[operation: string, items: Given['items'], parameters: INodeParameters, isNoted: boolean]>([
+		...['getAll', 'count', 'exportToFile'].map((operation): [string, Given['items'], INodeParameters, boolean] => [
+			operation,
+			twoItems,
+			{},
+			true,
+		]),
+		['getAll', asItems({}), {}, false],
+		['getAll', twoItems, { options: { savedView: '={{ $json.name }}' } }, false],
+	])('%s behind several items says that it ran as many times', async (operation, items, parameters, isNoted) => {
+		const { hints, error } = await read(`record: ${operation}`, parameters, { items });
+		expect(error).toBeUndefined();
+		const message =
+			"The same query ran 2 times, once for each item of the input. If once is enough, turn on 'Execute Once' in the node's settings.";
+		expect(hints.filter((hint) => hint.message.includes('same query'))).toEqual(isNoted ? [expect.objectContaining({ message })] : []);
+	});
+
+	test.each<[tree: unknown, isError: boolean]>([
+		['[]', true],
+		['={{ [] }}', true],
+		['={{ ({ filter: [] }) }}', true],
+		['={{ "[]" }}', true],
+		['{"filter":[],"filterOperator":"and"}', false],
+	])('the filter %s: empty never means all, except as the editor shows it', async (filterTree, isError) => {
+		const { error, json } = await read('record: getAll', { filterMode: 'json', filterTree: filterTree as string });
+		expect(error?.message).toBe(isError ? "'Filter Tree' is empty" : undefined);
+		expect(json).toHaveLength(isError ? 0 : 2);
+	});
+
 	const SORT = "Choose field and direction under 'Sort', or correct the expression in it.";
 	test.each<[INodeParameters, string, string, string]>([
 		[{ sort: { by: [{ field: ' ' }] } }, "A field under 'Sort' has no name", 'Sort', SORT],

@@ -8,5 +8,6 @@ export const PROGRAMS = {
 	soak: 'test/endurance/soak/run.mts',
 	sync: 'test/property/sync/run.mts',
 	trigger: 'test/property/trigger/run.mts',
+	twoWay: 'test/property/twoWay/run.mts',
 	versions: 'test/e2e/versions/run.mts',
 };

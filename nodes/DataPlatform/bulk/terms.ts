@@ -6,6 +6,7 @@
  */
 import type { FieldValues, PlatformRecord, RecordMetadata } from '../api/types';
 import type { EmptyPolicy } from '../fields/values';
+import type { Merged } from './match/twoWay';
 import type { ErrorEntry } from '../transport/errorEntries';
 import type { Problem, ServiceError } from '../transport/errors';
 
@@ -86,6 +87,16 @@ export interface Entry {
 		kept: string[];
 	};
 
+	/** The result of two-way sync. */
+	twoWay?: Pick<Merged, 'sendBack' | 'conflicts'> & {
+		/** The name of the field that holds the state. */
+		state: string;
+		/** Nothing was agreed before. */
+		isFirst: boolean;
+		/** It writes more than the state. */
+		isWritten: boolean;
+	};
+
 	/** The record before the write: null if there was none, undefined if it was not looked up. */
 	before?: PlatformRecord | null;
 	/** The values to send, if some of `fields` are stored already. */
@@ -135,6 +146,10 @@ export interface ItemOutcome extends Partial<Problem> {
 	mergedInto?: number | null;
 	/** The fields that kept a value other than the item's, because of field rules. */
 	kept?: string[];
+	/** Two-way sync: the record's values that the other system does not have yet. */
+	sendBack?: Merged['sendBack'];
+	/** Two-way sync: fields that both sides changed. */
+	conflicts?: Merged['conflicts'];
 	/** Dry run: the values that would change, before and after. */
 	before?: Record<string, unknown>;
 	after?: Record<string, unknown>;

@@ -1,6 +1,7 @@
 /** The settings of a run: the table, how to find and write records, and the limits. */
 import type { TableAddress, TableDefinition } from '../api/types';
 import type { ApiClient } from '../transport/client';
+import type { TwoWayRules } from './match/twoWay';
 import type { MatchOn, PlanOptions, WriteMode } from './terms';
 
 /** By field name. A field without a rule is always written. */
@@ -23,6 +24,16 @@ export interface WriteTarget {
 	table: TableDefinition;
 }
 
+/** Two-way sync: the record keeps what both sides agreed on. */
+export interface TwoWay extends TwoWayRules {
+	/** The name of the field that holds it. */
+	state: string;
+	/** If a larger share of the records changed, in percent, nothing is written. */
+	maxChanges: number;
+	/** The time of the run, in ISO 8601. */
+	now: string;
+}
+
 export interface MatchRules {
 	/** What to do with an existing record: update it, or return it unchanged. */
 	ifFound: 'update' | 'skip';
@@ -30,6 +41,7 @@ export interface MatchRules {
 	multipleMatches: 'error' | 'first' | 'all';
 	/** Which fields an existing record keeps. */
 	fieldRules?: FieldRules;
+	twoWay?: TwoWay;
 }
 
 export interface Matching extends MatchRules {

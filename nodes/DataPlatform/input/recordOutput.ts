@@ -18,7 +18,19 @@ export const RECORD_PROPERTIES = ['id', 'created', 'modified', 'ver'] as const;
  */
 export const RESERVED_NAMES: readonly string[] = [
 	...RECORD_PROPERTIES,
-	...['error', 'event', 'outcome', 'mergedInto', 'kept', 'before', 'after', 'notRead', 'uploaded'],
+	...[
+		'error',
+		'event',
+		'outcome',
+		'mergedInto',
+		'kept',
+		'sendBack',
+		'conflicts',
+		'before',
+		'after',
+		'notRead',
+		'uploaded',
+	],
 ];
 
 const PREFIX = 'field_';

@@ -22,15 +22,18 @@ export const withKeysFirst =
 
 /** A record of an item, with its outcome. */
 export const toOutput = (
-	{ outcome, id, created, modified, ver, mergedInto, kept, before, after, ...stored }: ItemOutcome,
+	{ outcome, id, created, modified, ver, mergedInto, ...more }: ItemOutcome,
 	record: Entry,
 	shape: RecordOutput,
 ): IDataObject => {
 	// A record that was not written still has its stored values, not those of the item.
-	const fields = stored.fields ?? record.fields;
+	const { kept, sendBack, conflicts, before, after } = more;
+	const fields = more.fields ?? record.fields;
 	const first = mergedInto === undefined ? { outcome } : { outcome, mergedInto };
 	const json = shape({ id, created, modified, ver, fields }, first);
 	if (kept) json.kept = kept;
+	if (sendBack) json.sendBack = sendBack as IDataObject;
+	if (conflicts) json.conflicts = conflicts as unknown as IDataObject[];
 	if (before) json.before = before as IDataObject;
 	if (after) json.after = after as IDataObject;
 	return json;

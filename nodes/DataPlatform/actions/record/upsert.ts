@@ -1,4 +1,5 @@
 import { matchingParameters, upsertRules } from '../../parameters/write/matchRules';
+import { twoWayOf } from '../../parameters/write/twoWay';
 import { bulkOperation } from '../../parameters/defineOperation';
 import { simple } from '../../parameters/select/reading';
 import { tableParameters } from '../../parameters/select/table';
@@ -17,7 +18,10 @@ export const upsert = bulkOperation({
 	retriesUnknown: true,
 	execute: async (run, ledger) =>
 		await writeItems(run, ledger, (source) => ({
-			...writesMatched(run, source, 'upsert', upsertRules(run, source)),
+			...writesMatched(run, source, 'upsert', {
+				...upsertRules(run, source),
+				twoWay: (table, on) => twoWayOf(run, source, table, on),
+			}),
 			...recordIds(run),
 		})),
 });

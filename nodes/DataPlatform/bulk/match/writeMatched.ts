@@ -15,6 +15,7 @@ import {
 	type Decision,
 } from './matchDecision';
 import { isAppending } from '../resolve/compare';
+import { TwoWaySync, withTwoWay } from './applyTwoWay';
 import { applyFieldRules, withKept, withoutFieldRules } from './applyFieldRules';
 import { keyFields } from '../../fields/keyFields';
 import { lookUp } from '../resolve/lookup';
@@ -48,6 +49,7 @@ class MatchedWriter {
 	/** Whether planned records are compared with the record that they matched. */
 	private readonly isCompared: boolean;
 	private readonly rules?: FieldRules;
+	private readonly twoWay?: TwoWaySync;
 	private readonly unit: 'item' | 'row';
 	private readonly fields: ReadonlyMap<string, FieldDefinition>;
 	private gone: Entry[] = [];
@@ -66,12 +68,20 @@ class MatchedWriter {
 		this.unit = task.planning?.unit ?? 'item';
 		this.fields = new Map(target.table.fields.map((field) => [field.name, field]));
 		const isRead = on !== 'recordId' && (task.skipUnchanged || task.dryRun);
-		this.isCompared = isRead || this.rules !== undefined;
 		this.keys = on === 'recordId' ? [] : keyFields(target.table, { matchOn: on });
+		const { twoWay } = matching;
+		if (twoWay) this.twoWay = new TwoWaySync(twoWay, this.fields, this.keys, this.rules);
+		this.isCompared = isRead || this.rules !== undefined || twoWay !== undefined;
 		this.appendable = appendableFields(target.table.fields);
 	}
 
-	async run(plan: Plan): Promise<ServiceError | undefined> {
+	async run(planned: Plan): Promise<ServiceError | undefined> {
+		const { twoWay } = this;
+		const { isFromInput = false } = this.base.task.planning ?? {};
+		const records = twoWay
+			? planned.records.map((record) => twoWay.begin(record, isFromInput))
+			: undefined;
+		const plan = records ? { ...planned, records } : planned;
 		const matches = await this.find(plan.records);
 		if (matches instanceof ServiceError) {
 			for (const record of plan.records) this.deliver(record, [stoppedItem(matches)]);
@@ -90,8 +100,12 @@ class MatchedWriter {
 	 */
 	private async writeMatches(matches: Map<Entry, PlatformRecord[]>, plan?: Plan) {
 		const { stopAtFailure } = this.base.task;
-		const { updates, creates, outcomes } = this.decide(matches);
+		const { updates, creates: planned, outcomes } = this.decide(matches);
 		const kept = this.applyRules(updates);
+		const creates = this.twoWay
+			? planned.map((record) => this.twoWay!.apply(record, null))
+			: planned;
+		this.twoWay?.requireFewChanges(kept);
 		const writing = [...kept, ...creates];
 		const isBad = this.isFailed || !outcomes.every(([, outcome]) => isSuccess(outcome));
 		const isStopping = this.stopped !== undefined || (isBad && stopAtFailure);
@@ -189,16 +203,18 @@ class MatchedWriter {
 
 	/** Updates without what the records keep. Items of one record are merged before. */
 	private applyRules(updates: Entry[]): Entry[] {
-		const { rules, fields } = this;
-		if (!rules) return updates;
-		return updates.map((record) => applyFieldRules(record, record.before!, rules, fields));
+		const { rules, fields, twoWay } = this;
+		return updates.map((record) => {
+			const ruled = rules ? applyFieldRules(record, record.before!, rules, fields) : record;
+			return twoWay ? twoWay.apply(ruled, record.before!) : ruled;
+		});
 	}
 
 	private async write(records: Entry[], mode: WriteMode, onOutcome: OnOutcome) {
 		// Records to create were already looked up.
-		const { base, rules, stopped } = this;
-		const skipUnchanged = (base.task.skipUnchanged || rules !== undefined) && mode !== 'create';
-		const task = { ...base.task, mode, skipUnchanged };
+		const { base, rules, twoWay, stopped } = this;
+		const isCompared = base.task.skipUnchanged || rules !== undefined || twoWay !== undefined;
+		const task = { ...base.task, mode, skipUnchanged: isCompared && mode !== 'create' };
 		return await writeMany({ ...base, task, stopped }, records, onOutcome);
 	}
 
@@ -280,7 +296,10 @@ class MatchedWriter {
 
 	private deliver(record: Entry, outcomes: ItemOutcome[]) {
 		if (!outcomes.every(isSuccess)) this.isFailed = true;
-		this.sink.rows.resolved(record, outcomes);
+		this.sink.rows.resolved(
+			record,
+			outcomes.map((outcome) => withTwoWay(outcome, record)),
+		);
 	}
 }
 

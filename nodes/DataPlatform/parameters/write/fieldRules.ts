@@ -6,6 +6,7 @@ import type { NameOf, ParameterReader } from '../../parameterKinds/parameter';
 import { choice, list } from '../../parameterKinds/kinds';
 import { isWritable } from '../../fields';
 import { fieldPart } from '../select/table';
+import { LABELS } from '../../labels';
 import type { FieldRules } from '../../bulk/writeTask';
 import type { MatchOn, WriteMode } from '../../bulk/terms';
 
@@ -23,7 +24,7 @@ const fieldRule = choice('rule', {
 const ruledField = fieldPart('getWritableFields');
 
 export const fieldRules = list('fieldRules', {
-	label: 'Field Rules',
+	label: LABELS.fieldRules,
 	add: 'Add Field',
 	entry: ['field', 'Field'],
 	description:

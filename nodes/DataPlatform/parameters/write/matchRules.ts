@@ -3,7 +3,7 @@
  */
 import type { TableDefinition } from '../../api/types';
 import { keyField, noImportKey } from '../../fields/keyFields';
-import type { Matching, MatchRules } from '../../bulk/writeTask';
+import type { Matching, MatchRules, TwoWay } from '../../bulk/writeTask';
 import type { NameOf, Parameter } from '../../parameterKinds/parameter';
 import { choice } from '../../parameterKinds/kinds';
 import type { RunContext } from '../../run/run';
@@ -118,7 +118,11 @@ export const matchingOptions = <Option extends string>(
 		options,
 	);
 
-type RuleOptions = Partial<Pick<MatchRules, 'ifFound' | 'ifMissing'>>;
+/** How operations differ that find records. */
+export type RuleOptions = Partial<Pick<MatchRules, 'ifFound' | 'ifMissing'>> & {
+	/** @param on the fields that records are found by @throws {InputError} */
+	twoWay?(table: TableDefinition, on: MatchOn): TwoWay | undefined;
+};
 
 /** The matching rules of operations that create and update. @throws {InputError} */
 export const upsertRules = (
@@ -161,15 +165,17 @@ export function matchingOf(
 	const on = fieldsToMatch(run, index, table, key);
 	const isKey = on !== 'recordId' && on.length === 1 && on[0] === key;
 	const ruled = fieldRulesOf(run, index, table, on, mode);
+	const twoWay = given.twoWay?.(table, on);
 	const isPlain =
 		!ruled &&
+		!twoWay &&
 		rules.ifFound === 'update' &&
 		rules.ifMissing === preset &&
 		rules.multipleMatches === 'error';
 	// An upsert finds at most one record: the platform matches its key itself.
 	const isDoneByPlatform = mode === 'upsert' ? isKey : on === 'recordId';
 	if (isPlain && isDoneByPlatform) return undefined;
-	return { on, ...rules, ...(ruled && { fieldRules: ruled }) };
+	return { on, ...rules, ...(ruled && { fieldRules: ruled }), ...(twoWay && { twoWay }) };
 }
 
 function fieldsToMatch(

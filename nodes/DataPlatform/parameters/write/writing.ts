@@ -5,7 +5,7 @@ import type { Table } from '../../api/table';
 import type { TableDefinition } from '../../api/types';
 import type { LinkResolver } from '../../bulk/links/linkResolver';
 import { WritePipeline } from '../../bulk/pipeline';
-import type { Matching, MatchRules, Task } from '../../bulk/writeTask';
+import type { Matching, Task } from '../../bulk/writeTask';
 import { withImportKey } from '../../fields/keyFields';
 import type { NameOf, Parameter } from '../../parameterKinds/parameter';
 import { choice, flag, number, wholeNumber } from '../../parameterKinds/kinds';
@@ -21,7 +21,9 @@ import {
 	multipleMatches,
 	updateMatchOptions,
 	upsertMatchOptions,
+	type RuleOptions,
 } from './matchRules';
+import { twoWaySync } from './twoWay';
 import { OptionGroup } from '../defineOperation';
 import type { simple } from '../select/reading';
 import { requestOptions, requestSettings } from '../requests';
@@ -174,7 +176,7 @@ export const createOptions = [
 	requests,
 	inputValues({ label: 'Empty and Unknown Values' }),
 ];
-export const upsertOptions = matchedOptions(duplicates(), upsertMatchOptions);
+export const upsertOptions = [...matchedOptions(duplicates(), upsertMatchOptions), twoWaySync];
 export const updateOptions = matchedOptions(
 	duplicates(`. With ${updateMode.label} set to Clear, only the last item counts.`),
 	updateMatchOptions,
@@ -231,7 +233,7 @@ export const writesMatched = (
 	run: RunContext<MatchedParameter>,
 	index: number,
 	mode: WriteMode,
-	rules: Partial<MatchRules> = {},
+	rules: RuleOptions = {},
 ): WriteKind => ({
 	mode,
 	duplicates: duplicatesOfRows.of(run, index),

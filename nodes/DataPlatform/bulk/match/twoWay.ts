@@ -1,0 +1,238 @@
+/**
+ * Two-way sync: what an item and its record changed since both agreed, field by field. Pure. What
+ * they agreed on is kept in a text field of the record, which only this file reads and writes.
+ */
+import { shortHash } from '../../api/packing';
+import type { FieldDefinition, FieldValues, JsonValue, PlatformRecord } from '../../api/types';
+import { fieldType } from '../../fields';
+import { isCleared } from '../../fields/fieldType';
+import { holdsValue, toFieldValue } from '../../fields/values';
+import { getOwn, isObject, omitUndefined } from '../../transport/json';
+
+/** What to do with a field that both sides changed, or that differs the first time. */
+export type TwoWayRule = 'report' | 'takeItem' | 'keep';
+
+export interface TwoWayRules {
+	bothChanged: TwoWayRule;
+	/** With `report`, an empty side is filled from the other one. */
+	firstTime: TwoWayRule;
+}
+
+/** A field that needs a person. */
+export interface Conflict {
+	field: string;
+	/** The last value that both sides had; undefined the first time, or if it was long. */
+	agreed?: JsonValue;
+	here: JsonValue;
+	item: JsonValue;
+	/** When both sides agreed last. */
+	since?: string;
+}
+
+/** What follows for a record. */
+export interface Merged {
+	/** The values to write, without the state. */
+	write: FieldValues;
+	/** The record's values that the other system does not have yet. */
+	sendBack: FieldValues;
+	conflicts: Conflict[];
+	/** The text to keep in the record; undefined if it has it already. */
+	state?: string;
+}
+
+/** A value as the state remembers it: a long one, or one with parts, only by its hash and length. */
+type Mark = string | number | boolean | null | [hash: string, length: number];
+
+/** What both sides agreed on in a field. */
+interface Agreed {
+	/** The record's value. */
+	here: Mark;
+	/** The item's, in the form that the other system gives it. */
+	item: Mark;
+	/** The item's value before that. */
+	before?: Mark;
+	/** What was sent back since: an item that has it took it. */
+	sent?: Mark;
+}
+
+export interface AgreedState {
+	/** When it was written. */
+	at: string;
+	/** The record's version after that write, if nobody else wrote in between. */
+	ver?: number;
+	/** The fields that it wrote: while the record has that version, it holds what was written. */
+	wrote?: string[];
+	fields: Record<string, Agreed>;
+}
+
+/** How much of a value people can read in the state. */
+const READABLE_LENGTH = 40;
+
+/** Moves with the form of the state. */
+const VERSION = 1;
+
+const markOf = (value: JsonValue): Mark => {
+	if (typeof value === 'string' && value.length <= READABLE_LENGTH) return value;
+	if (typeof value !== 'string' && !isObject(value) && !Array.isArray(value)) return value;
+	const text = isObject(value)
+		? JSON.stringify(value, Object.keys(value).sort())
+		: JSON.stringify(value);
+	return [shortHash(text, 12), text.length];
+};
+
+const isSameMark = (one: Mark | undefined, other: Mark) =>
+	JSON.stringify(one) === JSON.stringify(other);
+
+/** A value in the form in which it is sent, so that both sides can be compared; null if empty. */
+function asSent(field: FieldDefinition, value: JsonValue | undefined): JsonValue {
+	if (isCleared(value) || fieldType(field).isEmpty(value) !== false) return null;
+	const converted = toFieldValue(field, value, 'clear');
+	return typeof converted === 'object' && 'value' in converted ? converted.value : value!;
+}
+
+/** A checkbox that is off is not blank: only a person knows which side is right. */
+const isBlank = (field: FieldDefinition, value: JsonValue | undefined) =>
+	isCleared(value) || fieldType(field).isEmpty(value) === true;
+
+/** The state that a record holds, if it is about this record. */
+export type ReadState = AgreedState | 'none' | 'foreign' | 'unreadable';
+
+/**
+ * Reads the state of a record.
+ *
+ * @param key what the record is found by: a copy of the record has another one
+ */
+export function readState(text: JsonValue | undefined, key: string): ReadState {
+	if (isCleared(text)) return 'none';
+	let state: unknown;
+	try {
+		state = JSON.parse(String(text));
+	} catch {
+		return 'unreadable';
+	}
+	if (!isObject(state) || state.v !== VERSION || !isObject(state.fields)) return 'unreadable';
+	if (state.key !== shortHash(key, 12)) return 'foreign';
+	return state as unknown as AgreedState;
+}
+
+const stateText = (key: string, state: AgreedState) =>
+	JSON.stringify({ v: VERSION, key: shortHash(key, 12), ...state });
+
+/** Whether a field holds what the last run wrote, in whatever form the platform stores it. */
+const isAsWritten = (name: string, record: PlatformRecord | null, known?: AgreedState) =>
+	known?.ver !== undefined && record?.ver === known.ver && known.wrote?.includes(name) === true;
+
+/** Two-way sync of one record. */
+class RecordMerge {
+	private readonly write: FieldValues = {};
+	private readonly sendBack: FieldValues = {};
+	private readonly conflicts: Conflict[] = [];
+	private readonly agreed: Record<string, Agreed>;
+
+	constructor(
+		private readonly here: PlatformRecord | null,
+		private readonly known: AgreedState | undefined,
+		private readonly rules: TwoWayRules,
+	) {
+		this.agreed = { ...known?.fields };
+	}
+
+	/** Decides about a field of the item. */
+	field(field: FieldDefinition, sent: JsonValue) {
+		const { name } = field;
+		const stored = getOwn<JsonValue>(this.here?.fields ?? {}, name);
+		const here = markOf(asSent(field, stored));
+		const item = markOf(asSent(field, sent));
+		const isEqual = isSameMark(here, item) || holdsValue(field, stored, sent) === true;
+		const last = this.lastAgreed(name, item);
+		const agree = (mark: Mark) => this.agree(name, mark, item, last);
+		const take = () => {
+			this.write[name] = sent;
+			agree(item);
+		};
+		const giveBack = () => {
+			this.sendBack[name] = stored ?? null;
+			// The first time, it is as if both had agreed on what the item has.
+			this.agree(name, last?.here ?? item, item, last, here);
+		};
+		const decide = (rule: TwoWayRule) => {
+			if (rule === 'takeItem') take();
+			else if (rule === 'keep') giveBack();
+			else this.report(name, stored, sent, last);
+		};
+		if (!last) {
+			if (isEqual) agree(here);
+			else if (!this.here || isBlank(field, stored)) take();
+			else if (isBlank(field, sent)) giveBack();
+			else decide(this.rules.firstTime);
+			return;
+		}
+		const isWritten = isAsWritten(name, this.here, this.known);
+		const isHereChanged = !isWritten && !isSameMark(last.here, here);
+		const isItemChanged = !isSameMark(last.item, item);
+		// An item from an old list: both sides agreed on another value since. By a rule, it would undo that.
+		const isOld = isItemChanged && last.before !== undefined && isSameMark(last.before, item);
+		if (isEqual || (!isHereChanged && !isItemChanged)) {
+			if (isEqual || isWritten) agree(here);
+		} else if (!isItemChanged) giveBack();
+		else if (!isHereChanged && !isOld) take();
+		else decide(isOld ? 'report' : this.rules.bothChanged);
+	}
+
+	/** What both sides agreed on before this run. If the item has what was sent back, they agree on that. */
+	private lastAgreed(name: string, item: Mark): Agreed | undefined {
+		const last = getOwn<Agreed>(this.agreed, name);
+		if (last?.sent === undefined || !isSameMark(last.sent, item)) return last;
+		return { here: item, item, before: last.item };
+	}
+
+	private agree(name: string, here: Mark, item: Mark, last?: Agreed, sent?: Mark) {
+		const before = last && !isSameMark(last.item, item) ? last.item : last?.before;
+		this.agreed[name] = { here, item, ...omitUndefined({ before, sent }) };
+	}
+
+	private report(field: string, here: JsonValue | undefined, item: JsonValue, last?: Agreed) {
+		const agreed = Array.isArray(last?.here) ? undefined : last?.here;
+		const since = last && this.known?.at;
+		this.conflicts.push({ field, ...omitUndefined({ agreed, since }), here: here ?? null, item });
+	}
+
+	/** @param now the time of this run, in ISO 8601 */
+	result(key: string, now: string): Merged {
+		const { write, sendBack, conflicts, known, agreed: fields } = this;
+		const isSame = JSON.stringify(fields) === JSON.stringify(known?.fields ?? {});
+		if (isSame && Object.keys(write).length === 0) return { write, sendBack, conflicts };
+		const ver = this.here?.ver === undefined ? undefined : this.here.ver + 1;
+		const wrote = Object.keys(write);
+		const state = stateText(key, { at: now, ver: this.here ? ver : 0, wrote, fields });
+		return { write, sendBack, conflicts, state };
+	}
+}
+
+/** What is known of a record that is synced. */
+export interface TwoWayRecord {
+	/** The record as it was read; null if it does not exist. */
+	here: PlatformRecord | null;
+	/** What it is found by. */
+	key: string;
+	known: AgreedState | undefined;
+}
+
+/**
+ * Compares an item with its record.
+ *
+ * @param fields those of the item, without the ones that records are found by
+ * @param item converted values
+ * @param now the time of this run, in ISO 8601
+ */
+export function mergeRecord(
+	fields: FieldDefinition[],
+	item: FieldValues,
+	{ here, key, known }: TwoWayRecord,
+	rules: TwoWayRules,
+	now: string,
+): Merged {
+	const merge = new RecordMerge(here, known, rules);
+	for (const field of fields) merge.field(field, getOwn<JsonValue>(item, field.name) ?? null);
+	return merge.result(key, now);
+}

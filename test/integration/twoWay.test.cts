@@ -1,0 +1,167 @@
+/** Two-way sync: a table and another system, both edited. */
+import type { IDataObject } from 'n8n-workflow';
+import { goingOn, outcomes, useHarness, type Run } from './fixtures.cts';
+
+const harness = useHarness();
+
+const TABLE = 'people';
+
+const fields = [
+	{ name: 'mail', type: 'text', metadata: { importKey: true } },
+	{ name: 'phone', type: 'text' },
+	{ name: 'stage', type: 'text' },
+	{ name: 'price', type: 'number' },
+	{ name: 'due', type: 'date' },
+	{ name: 'seen', type: 'datetime' },
+	{ name: 'tags', type: 'chips' },
+	{ name: 'chat', type: 'chat' },
+	{ name: 'agreed', type: 'long_text' },
+	{ name: 'short', type: 'text', metadata: { maxLength: 20 } },
+	{ name: 'size', type: 'number' },
+];
+
+const fill = async (...records: IDataObject[]) => {
+	await harness.createTable({ internalName: TABLE, header: 'People', fields }, records);
+};
+
+const sync = async (items: IDataObject[], settings: IDataObject = {}, options: IDataObject = {}, onError: Run = goingOn) => {
+	await harness.clearRequests();
+	return await harness.run('upsert', {
+		parameters: { table: TABLE },
+		...onError,
+		items,
+		options: {
+			twoWay: { settings: { stateField: 'agreed', ...settings } },
+			inputValues: { settings: { emptyValues: 'clear' } },
+			...options,
+		},
+	});
+};
+
+/** What a record holds, without its state. */
+const stored = async () =>
+	(await harness.records(TABLE)).map(({ fields: { agreed, ...values } }) => {
+		expect(typeof agreed).toBe('string');
+		return values;
+	});
+
+const edit = async (mail: string, change: IDataObject) => {
+	const record = (await harness.records(TABLE)).find(({ fields: { mail: key } }) => key === mail)!;
+	await harness.change(record.id, change, TABLE);
+};
+
+const ann = { mail: 'ann@example.com', phone: '1', stage: 'new', price: 9, due: '2026-11-22', seen: '2026-11-22T10:00:00Z' };
+
+const only = ({ json }: { json(): IDataObject[] }) => {
+	const [{ outcome, sendBack, conflicts } = {}] = json();
+	return { outcome, sendBack, conflicts };
+};
+
+test('the life of one record', async () => {
+	await fill();
+	// Its first run creates it.
+	expect(only(await sync([ann]))).toEqual({ outcome: 'inserted' });
+	expect(only(await sync([ann]))).toEqual({ outcome: 'unchanged' });
+	// The other system changes one field, a person here another one.
+	await edit(ann.mail, { stage: 'won' });
+	const item = { ...ann, phone: '2' };
+	expect(only(await sync([item]))).toEqual({ outcome: 'updated', sendBack: { stage: 'won' } });
+	expect(await stored()).toMatchObject([{ phone: '2', stage: 'won' }]);
+	// As long as the other system does not have it, it comes again.
+	expect(only(await sync([item]))).toEqual({ outcome: 'unchanged', sendBack: { stage: 'won' } });
+	const taken = { ...item, stage: 'won' };
+	expect(only(await sync([taken]))).toEqual({ outcome: 'updated' });
+	expect(only(await sync([taken]))).toEqual({ outcome: 'unchanged' });
+	// Both change the same field.
+	await edit(ann.mail, { phone: '3' });
+	const [conflict] = (await sync([{ ...taken, phone: '4' }])).json();
+	expect(conflict).toMatchObject({
+		outcome: 'unchanged',
+		conflicts: [{ field: 'phone', agreed: '2', here: '3', item: '4', since: expect.stringMatching(/^2\d{3}-/) }],
+	});
+	// A person decides in one of the systems.
+	expect(only(await sync([{ ...taken, phone: '3' }]))).toEqual({ outcome: 'updated' });
+	expect(only(await sync([{ ...taken, phone: '3' }]))).toEqual({ outcome: 'unchanged' });
+	expect(await stored()).toEqual([{ ...taken, phone: '3', seen: '2026-11-22T10:00:00.000Z' }]);
+});
+
+test('a run takes one look-up and one write, and only a look-up if nothing changed', async () => {
+	await fill();
+	await sync([ann]);
+	const paths = async () => (await harness.requests()).map(({ path }) => path.split('/').at(-1));
+	await sync([ann]);
+	expect(await paths()).toEqual(['people', 'filter']);
+	await sync([{ ...ann, phone: '2' }]);
+	expect(await paths()).toEqual(['people', 'filter', 'bulk']);
+});
+
+test('with records on both sides and nothing agreed, empty sides are filled and the rest is reported', async () => {
+	await fill({ mail: ann.mail, stage: 'won', price: 9 }, { mail: 'bob@example.com', phone: '7' });
+	const result = await sync([ann, { mail: 'bob@example.com', phone: '7', stage: null }]);
+	expect(result.json()[0]).toMatchObject({ outcome: 'updated', conflicts: [{ field: 'stage', here: 'won', item: 'new' }] });
+	expect(result.json()[1]).toMatchObject({ outcome: 'updated' });
+	expect(result.json()[1]!.conflicts).toBeUndefined();
+	expect(await stored()).toMatchObject([{ phone: '1', stage: 'won' }, { phone: '7' }]);
+});
+
+test.each([
+	['numbers are rounded', { price: 15 }, { price: 20 }],
+	['text is trimmed', { phone: ' 5 ' }, { phone: '5' }],
+])('%s by the platform: that is no change of a person', async (_what, change, kept) => {
+	await fill();
+	await sync([ann]);
+	const item = { ...ann, ...change };
+	await sync([item]);
+	// The sandbox keeps what it gets: the record is what a platform would have kept in the same write.
+	const [record] = await harness.records(TABLE);
+	const { agreed } = record!.fields;
+	const state = JSON.parse(String(agreed)) as { ver: number };
+	await edit(ann.mail, { ...kept, agreed: JSON.stringify({ ...state, ver: state.ver + 1 }) });
+	expect(only(await sync([item])).sendBack).toBeUndefined();
+	await edit(ann.mail, { stage: 'won' });
+	expect(only(await sync([item])).sendBack).toEqual({ stage: 'won' });
+});
+
+test.each<[string, IDataObject, IDataObject, string]>([
+	['no field', {}, { stateField: '' }, 'no field is chosen'],
+	['an unknown field', {}, { stateField: 'agred' }, "has no field 'agred'"],
+	['a number', {}, { stateField: 'size' }, "'size' is no text"],
+	['a short field', {}, { stateField: 'short' }, "'short' is too short"],
+	['the key', {}, { stateField: 'mail' }, "records are found by 'mail'"],
+	['a chat', { chat: { messages: [{ message: 'b' }] } }, {}, "'chat' can't be synced both ways"],
+])('nothing is sent with %s', async (_what, more, settings, message) => {
+	await fill();
+	const result = await sync([{ ...ann, ...more }], settings);
+	expect(JSON.stringify(result.json())).toContain(message);
+	expect(await harness.writes()).toEqual([]);
+});
+
+test('the state is not in the output, and is left out of items that are mapped automatically', async () => {
+	await fill();
+	const [json] = (await sync([ann])).json();
+	expect(json).not.toHaveProperty('agreed');
+	expect(only(await sync([{ ...ann, agreed: 'x' }]))).toEqual({ outcome: 'unchanged' });
+	const columns = { mappingMode: 'defineBelow', value: { mail: ann.mail, agreed: 'x' } };
+	const result = await sync([ann], {}, {}, { ...goingOn, parameters: { table: TABLE, columns } });
+	expect(JSON.stringify(result.json())).toContain("the field 'agreed' is mapped");
+});
+
+test('an unusual share of changes on either side stops everything before it is written', async () => {
+	await fill();
+	const people = Array.from({ length: 40 }, (_, at) => ({ ...ann, mail: `p${at}@example.com` }));
+	await sync(people);
+	const emptied = people.map((person) => ({ ...person, phone: null }));
+	const result = await sync(emptied);
+	expect(result.json()[0]).toMatchObject({ error: expect.stringContaining('40 of 40 records changed') });
+	expect(await harness.writes()).toEqual([]);
+	expect(outcomes(await sync(emptied, { maxChanges: 100 }))).toEqual(people.map(() => 'updated'));
+});
+
+test('the state of a copied record is not its own: it is a first time', async () => {
+	await fill();
+	await sync([ann]);
+	const [record] = await harness.records(TABLE);
+	await harness.insert({ ...record!.fields, mail: 'copy@example.com', phone: '9' }, TABLE);
+	const result = await sync([ann, { ...ann, mail: 'copy@example.com' }]);
+	expect(result.json()[1]).toMatchObject({ conflicts: [{ field: 'phone', here: '9', item: '1' }] });
+});

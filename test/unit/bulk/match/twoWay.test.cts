@@ -1,0 +1,164 @@
+/** The rule of two-way sync: what each side changed since both agreed decides. */
+import type { FieldDefinition, FieldValues, PlatformRecord } from '../../../../nodes/DataPlatform/api/types.ts';
+import { mergeRecord, readState, type AgreedState, type TwoWayRule } from '../../../../nodes/DataPlatform/bulk/match/twoWay.ts';
+
+const FIELDS = ['text', 'number', 'checkbox', 'date', 'datetime', 'schema_link', 'long_text'].map(
+	(type): FieldDefinition => ({ name: type, header: type, type, metadata: type === 'schema_link' ? { multiple: false } : {} }),
+);
+
+const KEY = 'ann@example.com';
+const NOW = '2026-11-27T10:00:00.000Z';
+
+/** A record, and what is known of it. */
+interface Sides {
+	here: FieldValues | null;
+	item: FieldValues;
+	ver?: number;
+	known?: AgreedState;
+	rule?: TwoWayRule;
+}
+
+const recordOf = (fields: FieldValues, ver: number): PlatformRecord => ({ id: 'r1', created: NOW, modified: NOW, ver, fields });
+
+const stateOf = (text: string | undefined) => {
+	const state = readState(text, KEY);
+	return typeof state === 'object' ? state : undefined;
+};
+
+function merged({ here, item, ver = 5, known, rule = 'report' }: Sides) {
+	const record = { here: here && recordOf(here, ver), key: KEY, known };
+	const named = FIELDS.filter(({ name }) => Object.hasOwn(item, name));
+	return mergeRecord(named, item, record, { bothChanged: rule, firstTime: rule }, NOW);
+}
+
+/** What both sides agree on once a run has written it and nobody has edited since. */
+function agreedOn(first: FieldValues, ...later: FieldValues[]): AgreedState {
+	let known = stateOf(merged({ here: null, item: first }).state);
+	let here = first;
+	for (const item of later) {
+		known = stateOf(merged({ here, item, known, ver: 40 }).state) ?? known;
+		here = { ...here, ...item };
+	}
+	// A version that the record does not have, so that values are compared.
+	return { ...known!, ver: 77 };
+}
+
+const a = { text: 'a' };
+const b = { text: 'b' };
+const c = { text: 'c' };
+const nothing = { write: {}, sendBack: {}, conflicts: [] };
+const conflict = (here: unknown, item: unknown, agreed?: unknown, field = 'text') => [
+	{ field, here, item, ...(agreed === undefined ? {} : { agreed, since: NOW }) },
+];
+
+test.each<[string, Sides, object, isStateNew: boolean]>([
+	['nothing changed', { here: a, item: a, known: agreedOn(a) }, nothing, false],
+	['the item changed', { here: a, item: b, known: agreedOn(a) }, { ...nothing, write: b }, true],
+	['the record changed', { here: b, item: a, known: agreedOn(a) }, { ...nothing, sendBack: b }, true],
+	['both changed to the same', { here: b, item: b, known: agreedOn(a) }, nothing, true],
+	['both changed', { here: b, item: c, known: agreedOn(a) }, { ...nothing, conflicts: conflict('b', 'c', 'a') }, false],
+	['both, take', { here: b, item: c, known: agreedOn(a), rule: 'takeItem' }, { ...nothing, write: c }, true],
+	['both, keep', { here: b, item: c, known: agreedOn(a), rule: 'keep' }, { ...nothing, sendBack: b }, true],
+	['the item was cleared', { here: a, item: { text: null }, known: agreedOn(a) }, { ...nothing, write: { text: null } }, true],
+	['the record was cleared', { here: {}, item: a, known: agreedOn(a) }, { ...nothing, sendBack: { text: null } }, true],
+	['an old list', { here: b, item: a, known: agreedOn(a, b) }, { ...nothing, conflicts: conflict('b', 'a', 'b') }, false],
+	[
+		'an old list, take',
+		{ here: b, item: a, known: agreedOn(a, b), rule: 'takeItem' },
+		{ ...nothing, conflicts: conflict('b', 'a', 'b') },
+		false,
+	],
+	['no record', { here: null, item: a }, { ...nothing, write: a }, true],
+	['first time, equal', { here: a, item: a }, nothing, true],
+	['first time, empty here', { here: {}, item: a }, { ...nothing, write: a }, true],
+	['first time, empty there', { here: a, item: { text: null } }, { ...nothing, sendBack: a }, true],
+	['first time, different', { here: a, item: b }, { ...nothing, conflicts: conflict('a', 'b') }, false],
+	['first time, take', { here: a, item: b, rule: 'takeItem' }, { ...nothing, write: b }, true],
+	['first time, keep', { here: a, item: b, rule: 'keep' }, { ...nothing, sendBack: a }, true],
+	[
+		'first time, a checkbox that is off is no empty field',
+		{ here: { checkbox: true }, item: { checkbox: false } },
+		{ ...nothing, conflicts: conflict(true, false, undefined, 'checkbox') },
+		false,
+	],
+	['a checkbox that is off and one without a value are the same', { here: {}, item: { checkbox: false } }, nothing, true],
+])('%s', (_name, sides, expected, isStateNew) => {
+	const { state, ...result } = merged(sides);
+	expect(result).toEqual(expected);
+	expect(state !== undefined).toBe(isStateNew);
+});
+
+const long = 'x'.repeat(100);
+
+test.each<[string, stored: FieldValues, item: FieldValues]>([
+	['a date', { date: '2026-11-22' }, { date: '2026-11-22T00:00:00Z' }],
+	['a time with milliseconds', { datetime: '2026-11-22T10:00:00.000Z' }, { datetime: '2026-11-22T10:00:00Z' }],
+	['a link', { schema_link: { id: 'r2', url: '/x' } }, { schema_link: { id: 'r2' } }],
+	['a long text', { long_text: long }, { long_text: long }],
+	['a number', { number: 1.5 }, { number: 1.5 }],
+])('%s is the same in both forms, before and after', (_name, here, item) => {
+	const first = merged({ here, item });
+	expect(first).toMatchObject(nothing);
+	const known = { ...stateOf(first.state)!, ver: 77 };
+	expect(merged({ here, item, known })).toEqual(nothing);
+});
+
+test('what the platform stores in another form is no change, as long as nobody else wrote the record', () => {
+	const written = merged({ here: { number: 1 }, item: { number: 1.2345 }, known: agreedOn({ number: 1 }), ver: 5 });
+	const known = stateOf(written.state);
+	const stored = { number: 1.23 };
+	const next = merged({ here: stored, item: { number: 1.2345 }, known, ver: 6 });
+	expect(next).toMatchObject(nothing);
+	// It is noted once, so that a change of another field later does not look like one of this field.
+	expect(merged({ here: stored, item: { number: 1.2345 }, known: stateOf(next.state), ver: 9 })).toEqual(nothing);
+});
+
+test('what a person changed is no form of what was written, though nobody wrote the record since', () => {
+	const known = agreedOn({ text: 'a', number: 1 });
+	const here = { text: 'b', number: 1 };
+	const item = { text: 'a', number: 2 };
+	const { state } = merged({ here, item, known, ver: 5 });
+	expect(merged({ here: { ...here, number: 2 }, item, known: stateOf(state), ver: 6 })).toMatchObject({ ...nothing, sendBack: b });
+});
+
+test('what was sent back is agreed on once the item has it, and goes back until then', () => {
+	const known = agreedOn(a);
+	const first = merged({ here: b, item: a, known, ver: 5 });
+	expect(first).toMatchObject({ ...nothing, sendBack: b });
+	const sent = stateOf(first.state);
+	// The other system did not take it: nothing new to note.
+	expect(merged({ here: b, item: a, known: sent, ver: 6 })).toEqual({ ...nothing, sendBack: b });
+	// It took it, but the record has changed again.
+	const third = merged({ here: c, item: b, known: sent, ver: 7 });
+	expect(third).toMatchObject({ ...nothing, sendBack: c });
+	// It has another value now.
+	expect(merged({ here: b, item: c, known: sent, ver: 6 }).conflicts).toHaveLength(1);
+	// Its list is older than the one before.
+	const agreed = stateOf(merged({ here: b, item: b, known: sent, ver: 6 }).state);
+	expect(merged({ here: b, item: a, known: agreed, ver: 9 }).conflicts).toHaveLength(1);
+});
+
+test.each([
+	['none', ''],
+	['none', null],
+	['unreadable', 'a note'],
+	['unreadable', '{"v":1}'],
+	['unreadable', merged({ here: null, item: a }).state!.slice(0, -5)],
+	['unreadable', merged({ here: null, item: a }).state!.replace('"v":1', '"v":2')],
+])('a state is %s: %j', (expected, text) => {
+	expect(readState(text, KEY)).toBe(expected);
+});
+
+test('the state of a copied record is not its own', () => {
+	expect(readState(merged({ here: null, item: a }).state, 'bob@example.com')).toBe('foreign');
+});
+
+test('people can read the state, except for long values', () => {
+	const { state } = merged({ here: null, item: { text: 'Won', long_text: long } });
+	expect(JSON.parse(state!)).toMatchObject({
+		v: 1,
+		at: NOW,
+		ver: 0,
+		fields: { text: { here: 'Won' }, long_text: { here: [expect.any(String), 102] } },
+	});
+});

@@ -164,4 +164,14 @@ test('the state of a copied record is not its own: it is a first time', async ()
 	await harness.insert({ ...record!.fields, mail: 'copy@example.com', phone: '9' }, TABLE);
 	const result = await sync([ann, { ...ann, mail: 'copy@example.com' }]);
 	expect(result.json()[1]).toMatchObject({ conflicts: [{ field: 'phone', here: '9', item: '1' }] });
+	expect(result.hints.join()).toContain("1 record changed on both sides: see 'conflicts'; 1 record had no readable state");
+});
+
+test('a summary counts what must go back', async () => {
+	await fill();
+	await sync([ann]);
+	await edit(ann.mail, { stage: 'won' });
+	const result = await sync([ann], {}, { output: 'summary' });
+	expect(result.json()[0]).toMatchObject({ updated: 1, sendBack: 1 });
+	expect(result.hints.join()).toContain("1 record must go back: their values are in 'sendBack'");
 });

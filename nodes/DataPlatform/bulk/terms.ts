@@ -93,6 +93,8 @@ export interface Entry {
 		state: string;
 		/** Nothing was agreed before. */
 		isFirst: boolean;
+		/** What the field held was not this record's state, or could not be read. */
+		isStateLost: boolean;
 		/** It writes more than the state. */
 		isWritten: boolean;
 	};

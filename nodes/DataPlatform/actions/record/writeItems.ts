@@ -51,6 +51,8 @@ type Run = RunContext<WriteParameter>;
 class ItemWriter {
 	private readonly started = new Date();
 	private readonly kept = new KeptCounts();
+	/** How many records have something to send back, conflicts, or lost their state. */
+	private readonly twoWay = { sendBack: 0, conflicts: 0, stateLost: 0 };
 	/** How many written records have no ID. */
 	private withoutId = 0;
 	/** Why items of a table were not sent; the first reason. */
@@ -100,6 +102,10 @@ class ItemWriter {
 		const { run, ledger } = this;
 		const { handle, plan, settings, shape } = writing;
 		this.kept.add(outcomes);
+		const { twoWay } = this;
+		if (outcomes.some(({ sendBack }) => sendBack)) twoWay.sendBack += 1;
+		if (outcomes.some(({ conflicts }) => conflicts)) twoWay.conflicts += 1;
+		if (record?.twoWay?.isStateLost) twoWay.stateLost += 1;
 		run.progress.note(() => `${ledger.reached.done} of ${run.items.length} items are done`);
 		const failed = outcomes.find((outcome) => !isSuccess(outcome));
 		if (failed) {
@@ -169,9 +175,23 @@ class ItemWriter {
 				'warning',
 			);
 		}
+		this.hintTwoWay();
 		const text = countsText(summary, ledger.counts(true));
 		if (warning) run.hint(`${text} Problems: ${kinds.text()}`, 'warning');
 		else run.hint(text);
+	}
+
+	private hintTwoWay() {
+		const { sendBack, conflicts, stateLost } = this.twoWay;
+		const parts = [
+			sendBack > 0 && `${counted(sendBack, 'record')} must go back: their values are in 'sendBack'`,
+			conflicts > 0 && `${counted(conflicts, 'record')} changed on both sides: see 'conflicts'`,
+			stateLost > 0 &&
+				`${counted(stateLost, 'record')} had no readable state of their own, as after a copy, and were compared as the first time`,
+		].filter(Boolean);
+		if (parts.length === 0) return;
+		const isFine = conflicts + stateLost === 0;
+		this.run.hint(`Two-way sync: ${parts.join('; ')}.`, isFine ? 'info' : 'warning');
 	}
 
 	/** The outcomes of all items, and what the run took. */
@@ -184,6 +204,8 @@ class ItemWriter {
 			...noCounts(this.extension !== undefined),
 			...ledger.counts(),
 			...this.extraSummary,
+			...(this.twoWay.sendBack > 0 && { sendBack: this.twoWay.sendBack }),
+			...(this.twoWay.conflicts > 0 && { conflicts: this.twoWay.conflicts }),
 			...(linkedRecordsCreated > 0 && { linkedRecordsCreated }),
 			...run.client.stats,
 			...(writings[0]!.settings.dryRun && { dryRun: true }),

@@ -14,9 +14,6 @@ import { mergeRecord, readState } from './twoWay';
 const ALWAYS_ALLOWED = 10;
 
 export class TwoWaySync {
-	/** How many records have a state that is not theirs, or can't be read. */
-	private readonly unusable = { foreign: 0, unreadable: 0 };
-
 	/** @param keys the fields that records are found by */
 	constructor(
 		private readonly options: TwoWay,
@@ -53,7 +50,6 @@ export class TwoWaySync {
 		const key = record.key ?? record.id ?? '';
 		const fields = this.synced(record);
 		const stored = readState(getOwn(here?.fields ?? {}, name), key);
-		if (stored === 'foreign' || stored === 'unreadable') this.unusable[stored] += 1;
 		const known = typeof stored === 'object' ? stored : undefined;
 		const sides = { here, key, known };
 		const { write, state, sendBack, conflicts } = mergeRecord(
@@ -82,6 +78,7 @@ export class TwoWaySync {
 				sendBack,
 				conflicts,
 				isFirst: known === undefined,
+				isStateLost: stored === 'foreign' || stored === 'unreadable',
 				isWritten: Object.keys(write).length > 0,
 			},
 		};

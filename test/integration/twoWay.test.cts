@@ -175,3 +175,13 @@ test('a summary counts what must go back', async () => {
 	expect(result.json()[0]).toMatchObject({ updated: 1, sendBack: 1 });
 	expect(result.hints.join()).toContain("1 record must go back: their values are in 'sendBack'");
 });
+
+test('a dry run says what would be written and go back, without the state', async () => {
+	await fill();
+	await sync([ann]);
+	await edit(ann.mail, { stage: 'won' });
+	const [json] = (await sync([{ ...ann, phone: '2' }], {}, { dryRun: true })).json();
+	expect(json).toMatchObject({ outcome: 'updated', before: { phone: '1' }, after: { phone: '2' }, sendBack: { stage: 'won' } });
+	expect(JSON.stringify(json)).not.toContain('agreed');
+	expect(await harness.writes()).toEqual([]);
+});

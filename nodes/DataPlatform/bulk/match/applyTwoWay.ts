@@ -133,10 +133,14 @@ export class TwoWaySync {
 export function withTwoWay(outcome: ItemOutcome, { twoWay, fields }: Entry): ItemOutcome {
 	if (!twoWay) return outcome;
 	const { state, sendBack, conflicts } = twoWay;
-	const shown = Object.entries(outcome.fields ?? fields).filter(([name]) => name !== state);
+	const without = <Values extends object>(values: Values) =>
+		Object.fromEntries(Object.entries(values).filter(([name]) => name !== state));
+	const { before, after } = outcome;
 	return {
 		...outcome,
-		fields: Object.fromEntries(shown),
+		fields: without(outcome.fields ?? fields),
+		...(before && { before: without(before) }),
+		...(after && { after: without(after) }),
 		...(Object.keys(sendBack).length > 0 && { sendBack }),
 		...(conflicts.length > 0 && { conflicts }),
 	};

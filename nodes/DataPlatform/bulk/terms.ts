@@ -33,6 +33,8 @@ export interface PlanOptions {
 	 * out.
 	 */
 	isFromInput?: boolean;
+	/** An agent gives the values: it writes no expressions. */
+	isTool?: boolean;
 	/** A record without values is fine: none is created, or its files are written, too. */
 	mayBeEmpty?: boolean;
 }

@@ -101,44 +101,28 @@ export function timeReader(given: string): (text: string) => string | undefined 
 	};
 }
 
-/** The offsets of all zones change on a quarter of an hour. */
-const STEP_MS = 15 * 60 * 1000;
-const DAY_MS = 24 * 60 * 60 * 1000;
-const MAX_CACHED = 20_000;
-
-/** The offset of a zone at an instant, in milliseconds. @throws {RangeError} for an unknown zone */
-function offsets(zone: string): (ms: number) => number {
-	const formatter = new Intl.DateTimeFormat('en-US', {
-		timeZone: zone,
-		hourCycle: 'h23',
-		era: 'short',
-		...{ year: 'numeric', month: 'numeric', day: 'numeric' },
-		...{ hour: 'numeric', minute: 'numeric', second: 'numeric' },
-	});
-	const known = new Map<number, number>();
-	return (ms) => {
-		const step = Math.floor(ms / STEP_MS);
-		let offset = known.get(step);
-		if (offset === undefined) {
-			const parts = Object.fromEntries(
-				formatter.formatToParts(step * STEP_MS).map(({ type, value }) => [type, Number(value)]),
-			);
-			const local = new Date(0);
-			local.setUTCFullYear(parts.year!, parts.month! - 1, parts.day);
-			local.setUTCHours(parts.hour!, parts.minute, parts.second);
-			offset = local.getTime() - step * STEP_MS;
-			if (known.size >= MAX_CACHED) known.clear();
-			known.set(step, offset);
-		}
-		return offset;
-	};
-}
-
 interface Zone {
 	/** Converts a time without a zone. One that the clocks skip or repeat is a problem. */
 	toUtc: (time: string) => Converted;
 	/** The day at an instant, `YYYY-MM-DD`. */
 	dayAt: (ms: number) => string;
+}
+
+/** The offsets of all zones change on a quarter of an hour. */
+const STEP_MS = 15 * 60 * 1000;
+const DAY_MS = 24 * 60 * 60 * 1000;
+const MAX_CACHED = 20_000;
+
+/** The offset of a zone at an instant, in milliseconds. Asking Luxon each time would be slow. */
+function offsetsOf({ zone }: Time): (ms: number) => number {
+	const cached = new Map<number, number>();
+	return (ms) => {
+		const step = Math.floor(ms / STEP_MS);
+		const offset = cached.get(step) ?? zone.offset(step * STEP_MS) * 60_000;
+		if (cached.size >= MAX_CACHED) cached.clear();
+		cached.set(step, offset);
+		return offset;
+	};
 }
 
 const zones = new Map<string, Zone>();
@@ -156,12 +140,13 @@ export function zoneOf(name: string): Zone {
 }
 
 function makeZone(zone: string): Zone {
-	let offsetAt: (ms: number) => number;
-	try {
-		offsetAt = offsets(zone);
-	} catch {
-		throw noSuchZone(zone);
+	const sample = SAMPLE.setZone(zone);
+	if (!sample.isValid) {
+		throw new InputError(`${showValue(zone)} is not a time zone`, {
+			hint: 'Use a name such as Europe/Berlin or UTC.',
+		});
 	}
+	const offsetAt = offsetsOf(sample);
 	const dayAt = (ms: number) => new Date(ms + offsetAt(ms)).toISOString().slice(0, 10);
 	const toUtc = (time: string) => {
 		const shown = shortened(time, 60);
@@ -180,8 +165,3 @@ function makeZone(zone: string): Zone {
 	};
 	return { toUtc, dayAt };
 }
-
-const noSuchZone = (zone: string) =>
-	new InputError(`${showValue(zone)} is not a time zone`, {
-		hint: 'Use a name such as Europe/Berlin or UTC.',
-	});

@@ -12,25 +12,53 @@ export type Remedy = (text: string, source: string | undefined) => string | unde
 
 const use = (expression: string) => `use {{ ${expression} }}`;
 
-const DAY_OR_MONTH_FIRST = /^(?<first>\d\d?)(?<mark>[./-])(?<second>\d\d?)\k<mark>\d{4}/;
+const DAY_OR_MONTH_FIRST =
+	/^(?<first>\d\d?)(?<mark>[./-])(?<second>\d\d?)\k<mark>(?<year>\d{4}|\d\d)(?!\d)/;
+const MONTH_NAME = /^(?<day>\d\d?)(?<mark>[ -])[A-Z]{3}\k<mark>(?<year>\d{4}|\d\d)(?!\d)/i;
 const YEAR_FIRST = /^\d{4}(?<mark>[./-])(?<first>\d\d?)\k<mark>(?<second>\d\d?)/;
-const TIME = /^(,? )(\d\d?):\d\d(:\d\d)?( [AP]M)?$/i;
+const TIME = /^(,? )(\d\d?):\d\d(:\d\d)?( [AP]M)?( (?:UTC|GMT)| ?[+-]\d\d(?::?\d\d)?)?$/i;
+
+/** Luxon's token for each form of a zone. */
+const ZONES: Array<[RegExp, token: string]> = [
+	[/UTC|GMT/i, 'z'],
+	[/[+-]\d{4}/, 'ZZZ'],
+	[/[+-]\d\d:\d\d/, 'ZZ'],
+	[/[+-]\d\d/, 'Z'],
+];
+
+/** What numbers of a date's size mean, as a format in files and as an expression. */
+const NUMBERS: Array<[RegExp, format: string, expression: (source: string) => string]> = [
+	[/^\d{10}$/, 'X', (source) => `DateTime.fromSeconds(Number(${source}))`],
+	[/^\d{13}$/, 'x', (source) => `DateTime.fromMillis(Number(${source}))`],
+	[
+		/^[2-6]\d{4}(?:\.\d+)?$/,
+		'serial',
+		(source) => `DateTime.fromISO('1899-12-30').plus({ days: Number(${source}) })`,
+	],
+];
 
 const canBe = (digits: string, most: number) => Number(digits) >= 1 && Number(digits) <= most;
 
 /** The format of a day for each order of its parts that is possible, and the text after it. */
 function dayFormats(text: string): { formats: string[]; rest: string } {
+	const named = MONTH_NAME.exec(text);
+	if (named) {
+		const { day = '', mark, year } = named.groups!;
+		const format = ['d'.repeat(day.length), 'MMM', 'y'.repeat(year!.length)].join(mark);
+		return { formats: [format], rest: text.slice(named[0].length) };
+	}
 	const yearFirst = YEAR_FIRST.exec(text);
 	const match = yearFirst ?? DAY_OR_MONTH_FIRST.exec(text);
 	if (!match) return { formats: [], rest: '' };
 	const { mark, first, second } = match.groups as Record<'mark' | 'first' | 'second', string>;
+	const years = 'y'.repeat(match.groups!.year?.length ?? 4);
 	const letters = Math.min(first.length, second.length);
 	const [day, month] = ['d'.repeat(letters), 'M'.repeat(letters)];
 	const isDayFirst = !yearFirst && canBe(first, 31) && canBe(second, 12);
 	const isMonthFirst = canBe(first, 12) && canBe(second, 31);
 	const formats: string[][] = [];
-	if (isDayFirst) formats.push([day, month, 'yyyy']);
-	if (isMonthFirst && !yearFirst) formats.push([month, day, 'yyyy']);
+	if (isDayFirst) formats.push([day, month, years]);
+	if (isMonthFirst && !yearFirst) formats.push([month, day, years]);
 	if (isMonthFirst && yearFirst) formats.push(['yyyy', month, day]);
 	return {
 		formats: formats.map((parts) => parts.join(mark)),
@@ -43,25 +71,33 @@ function timeFormat(text: string): string | undefined {
 	if (text === '') return '';
 	const match = TIME.exec(text);
 	if (!match) return undefined;
-	const [, separator, hour, seconds, half] = match;
-	const format = `${separator!}${'H'.repeat(hour!.length)}:mm${seconds ? ':ss' : ''}`;
-	if (!half) return format;
-	return `${format.replaceAll('H', 'h')} a`;
+	const [, separator, hour, seconds, half, zone = ''] = match;
+	const hours = (half ? 'h' : 'H').repeat(hour!.length);
+	const zoned = ZONES.reduce((text, [pattern, token]) => text.replace(pattern, token), zone);
+	return `${separator!}${hours}:mm${seconds ? ':ss' : ''}${half ? ' a' : ''}${zoned}`;
 }
 
 const timeRemedy =
 	(isDay: boolean): Remedy =>
 	(text, source) => {
+		const number = NUMBERS.find(([pattern]) => pattern.test(text));
+		if (number) {
+			const [, format, toTime] = number;
+			if (source === undefined) return `set the date format ${format} in the options`;
+			return use(`${toTime(source)}.${isDay ? 'toISODate' : 'toISO'}()`);
+		}
 		const { formats, rest } = dayFormats(text);
 		const time = timeFormat(rest);
 		if (time === undefined || formats.length === 0) return undefined;
+		const hasZone = /z/i.test(time);
 		const [one, other] = formats.map((format) => {
 			if (source === undefined) return `set the date format ${format}${time} in the options`;
 			const form = `'${format}${time}'`;
 			if (isDay) return use(`DateTime.fromFormat(${source}, ${form}).toISODate()`);
-			return use(`DateTime.fromFormat(${source}, ${form}, {zone: 'Europe/Berlin'}).toISO()`);
+			const zone = hasZone ? 'setZone: true' : "zone: 'Europe/Berlin'";
+			return use(`DateTime.fromFormat(${source}, ${form}, {${zone}}).toISO()`);
 		});
-		const ending = isDay || source === undefined ? '' : ' with your time zone';
+		const ending = isDay || hasZone || source === undefined ? '' : ' with your time zone';
 		if (other === undefined) return `${one!}${ending}`;
 		return `it is ambiguous: ${one!} if the day comes first, ${other} if the month does${ending}`;
 	};
@@ -91,7 +127,15 @@ export const numberRemedy: Remedy = (text, source) => {
 	return mark && comma(without(mark));
 };
 
-const YES_AND_NO = [
+/** Words for true and false, also in files. */
+export const YES_AND_NO = [
+	['true', 'false'],
+	['t', 'f'],
+	['wahr', 'falsch'],
+	['vrai', 'faux'],
+	['ano', 'ne'],
+	['tak', 'nie'],
+	['да', 'нет'],
 	['yes', 'no'],
 	['y', 'n'],
 	['on', 'off'],

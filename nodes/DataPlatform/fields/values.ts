@@ -103,7 +103,8 @@ export function keyText(field: FieldDefinition, value: JsonValue): string | unde
 /**
  * Why a converted value can't be a key; undefined if it can. Completes the sentence `'name' …`.
  *
- * @param source the value in an expression, such as `$json.due`; undefined in a file of rows
+ * @param source the value in an expression, such as `$json.due`; undefined in a file of rows, empty for
+ * an agent, which gives values
  */
 export function keyProblem(
 	field: FieldDefinition,
@@ -118,14 +119,15 @@ export function keyProblem(
  * What turns a value that `toFieldValue` refuses into one that the field takes, after a colon; empty
  * if that is not clear.
  *
- * @param source the value in an expression, such as `$json.due`; undefined in a file of rows
+ * @param source the value in an expression, such as `$json.due`; undefined in a file of rows, empty for
+ * an agent, which gives values
  */
 export function remedyOf(
 	field: FieldDefinition,
 	value: unknown,
 	source: string | undefined,
 ): string {
-	if (typeof value !== 'string' && typeof value !== 'number') return '';
+	if (source === '' || (typeof value !== 'string' && typeof value !== 'number')) return '';
 	const given = String(value);
 	const text = given.trim();
 	const trimmed = text === given ? source : source && `${source}.trim()`;

@@ -73,6 +73,12 @@ test.each<[string, unknown]>([
 	['n', false],
 	['off', false],
 	['0', false],
+	['WAHR', true],
+	['nein', false],
+	['X', true],
+	['ano', true],
+	['f', false],
+	[' ', ' '],
 	['maybe', 'maybe'],
 	['constructor', 'constructor'],
 ])('the text %j for a checkbox is %j', (text, value) => {

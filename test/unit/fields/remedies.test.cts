@@ -1,6 +1,7 @@
 /** The expression that an error offers for a value in another format. Evaluated as n8n does. */
 import { DateTime } from 'luxon';
-import { fieldOf, people } from '../fixtures.cts';
+import { fieldOf, people, tableOf } from '../fixtures.cts';
+import { timeReader } from '../../../nodes/DataPlatform/fields/dateFormat.ts';
 import { planRecords } from '../../../nodes/DataPlatform/bulk/plan/plan.ts';
 import { remedyOf } from '../../../nodes/DataPlatform/fields/values.ts';
 
@@ -38,6 +39,20 @@ describe('the expression turns', () => {
 		['checkbox', 1, true],
 		['checkbox', '0', false],
 		['checkbox', 'X', true],
+		['checkbox', 'WAHR', true],
+		['checkbox', 'falsch', false],
+		['checkbox', 'ano', true],
+		['checkbox', 'T', true],
+		['checkbox', 'нет', false],
+		['date', 46347, '2026-11-21'],
+		['date', '46347.5', '2026-11-21'],
+		['datetime', '1795253415', DateTime.fromMillis(1_795_253_415_000).toISO()],
+		['datetime', 1_795_253_415_000, DateTime.fromMillis(1_795_253_415_000).toISO()],
+		['date', '31.12.90', '1990-12-31'],
+		['date', '31-DEC-90', '1990-12-31'],
+		['date', '1 Dec 2026', '2026-12-01'],
+		['datetime', '31.12.1990 09:05 +0200', '1990-12-31T09:05:00.000+02:00'],
+		['datetime', '1990-12-31 09:05:30 UTC', '1990-12-31T09:05:30.000+00:00'],
 	])('%s %j', (type, value, result) => {
 		expect(evaluate(remedy(type, value), value)).toEqual([result]);
 	});
@@ -45,6 +60,37 @@ describe('the expression turns', () => {
 	test('any other word into itself, which is refused again', () => {
 		expect(evaluate(remedy('checkbox', 'yes'), 'maybe')).toEqual(['maybe']);
 	});
+});
+
+test.each([
+	['2026-11-21 09:30:15 +0200', '2026-11-21T09:30:15+02:00'],
+	['2026-11-21 09:30:15+02:00', '2026-11-21T09:30:15+02:00'],
+	['2026-11-21 09:30 +01', '2026-11-21T09:30:00+01:00'],
+	['2026-11-21 09:30 UTC', '2026-11-21T09:30:00+00:00'],
+	['2026/11/21 9:30 PM', '2026-11-21T21:30:00'],
+	['21.11.26', '2026-11-21'],
+	['11/21/26 09:30', '2026-11-21T09:30:00'],
+	['21-Nov-26', '2026-11-21'],
+	['1 Nov 2026 9:05:00', '2026-11-01T09:05:00'],
+	['1795253415', '2026-11-21T09:30:15Z'],
+	['1795253415000', '2026-11-21T09:30:15Z'],
+	['46347', '2026-11-21'],
+	['46347.39600694', '2026-11-21T09:30:15'],
+])('in a file, the format that is named for %s reads it', (text, iso) => {
+	const [, format] = /^: set the date format (.*) in the options$/.exec(remedyOf(fieldOf('x', 'datetime'), text, undefined))!;
+	expect(timeReader(format!)(text)).toBe(iso);
+});
+
+test.each([
+	['born', 'date', '31.12.1990', `'born' accepts a date such as 2026-11-21, not "31.12.1990"`],
+	['n', 'number', '1,5', `'n' accepts a number, not "1,5"`],
+	['b', 'checkbox', 'yes', `'b' accepts true or false, not "yes"`],
+	['m', 'money', 1.234, `'m' accepts two decimals at most, not 1.234`],
+])('an agent gets a value as an example, no expression: %s', (name, type, value, message) => {
+	const { problems } = planRecords(tableOf(fieldOf(name, type)), [{ index: 0, values: { [name]: value } }], {
+		...{ mode: 'create', empty: 'leave', unknownFields: 'error', duplicates: 'merge', isTool: true },
+	});
+	expect(problems).toEqual([{ index: 0, field: name, message }]);
 });
 
 test.each<[type: string, value: unknown, source: string | undefined, text: string]>([
@@ -80,7 +126,7 @@ test.each<[type: string, value: unknown, source: string | undefined, text: strin
 		': it is ambiguous: set the date format dd.MM.yyyy in the options if the day comes first, set the date format MM.dd.yyyy in the options if the month does',
 	],
 	// No clear format: none.
-	...['soon', '31.13.1990', '32.12.1990', '00.12.1990', '31.00.1990', '31.12.90', '31.12.1990 noon', '1990/13/31'].map(
+	...['soon', '31.13.1990', '32.12.1990', '00.12.1990', '31.00.1990', '31.12.1990 noon', '1990/13/31'].map(
 		(value): [string, string, string, string] => ['date', value, '$json.d', ''],
 	),
 	['number', 'abc', '$json.p', ''],

@@ -147,6 +147,7 @@ class Planner {
 	/** How an expression most likely reads a field's value; undefined in a file of rows. */
 	private sourceOf({ name }: FieldDefinition): string | undefined {
 		if (this.options.unit === 'row') return undefined;
+		if (this.options.isTool) return '';
 		return /^[A-Za-z_$][\w$]*$/.test(name) ? `$json.${name}` : `$json[${JSON.stringify(name)}]`;
 	}
 

@@ -2,15 +2,16 @@
 import { getOwn } from '../../transport/json';
 import { problem, showValue } from '../convert';
 import { sameBoolean } from '../equality';
-import { checkboxRemedy } from '../remedies';
+import { checkboxRemedy, YES_AND_NO } from '../remedies';
 import { isCleared, USUAL, type FieldType } from '../fieldType';
 
 const BOOLEAN_WORDS: Record<string, boolean> = { true: true, false: false };
 
 /** Words for true and false in files. */
 const TEXT_WORDS: Record<string, boolean> = {
+	...Object.fromEntries(YES_AND_NO.map(([yes]) => [yes, true])),
+	...Object.fromEntries(YES_AND_NO.map(([, no]) => [no, false])),
 	...BOOLEAN_WORDS,
-	...{ yes: true, no: false, y: true, n: false, on: true, off: false, '1': true, '0': false },
 };
 
 // n8n's own switch has no third state: it would write false to a field that nobody touched.
@@ -28,7 +29,7 @@ export const checkbox: FieldType = {
 		return problem(`accepts true or false, not ${showValue(value)}`);
 	},
 	remedy: checkboxRemedy,
-	parse: (text) => ({ value: getOwn(TEXT_WORDS, text.trim().toLowerCase()) ?? text }),
+	parse: (text) => ({ value: getOwn(TEXT_WORDS, text.trim().toLowerCase() || ' ') ?? text }),
 	equals: sameBoolean,
 	// The platform may show a checkbox without a value as false.
 	isEmpty: (stored) => (stored === false ? undefined : isCleared(stored)),

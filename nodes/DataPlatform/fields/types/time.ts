@@ -134,7 +134,7 @@ const keyProblem =
 	(accepted: string, conversion: string, inFile = ''): FieldType['keyProblem'] =>
 	(value, source) => {
 		const use = `: use {{ DateTime.fromISO(${source}, {zone: 'Europe/Berlin'}).${conversion}() }} with your time zone`;
-		return `accepts ${accepted}, not ${showValue(value)}${source === undefined ? inFile : use}`;
+		return `accepts ${accepted}, not ${showValue(value)}${source === undefined ? inFile : source && use}`;
 	};
 
 export const date: FieldType = {

@@ -123,6 +123,7 @@ export const planOptions = (
 	...valuePoliciesOf(run, index),
 	importKey,
 	isFromInput: isMappedAutomatically(run, index),
+	isTool: run.isTool,
 });
 
 /** Tells the user, once per run, which fields of the input are not written. */

@@ -336,6 +336,7 @@ const checks: Record<string, Check> = {
 		/^All files +\| +[\d.]+ +\| +[\d.]+ +\| +(\d+)/m,
 	),
 	types: command('Types', ['npm', 'run', '--silent', 'types']),
+	twoWay: checkProgram('Two-way sync, at random', 'twoWay', ...rounds('schedules', 200)),
 	sync: checkProgram('Sync, at random', 'sync', ...rounds('schedules', 500)),
 	import: checkProgram(
 		'Imports, killed and continued',

@@ -4,19 +4,54 @@
  */
 import { UserError, type INodeProperties } from 'n8n-workflow';
 
-import { application } from './application';
-import { attachment } from './attachment';
 import { operationHints, withBuilderHints } from '../parameters/builderHints';
 import type { Operation, Resource } from '../run/operation';
-import { record } from './record';
-import { table } from './table';
-import { workflow } from './workflow';
+import { getMany as getApplications } from './application/getMany';
+import { download } from './attachment/download';
+import { remove } from './attachment/remove';
+import { upload } from './attachment/upload';
+import { count } from './record/count';
+import { create } from './record/create';
+import { deleteOne } from './record/delete';
+import { deleteMany } from './record/deleteMany';
+import { exportToFile } from './record/exportToFile';
+import { get } from './record/get';
+import { getChanges } from './record/getChanges';
+import { getMany } from './record/getMany';
+import { importFromFile } from './record/importFromFile';
+import { summarize } from './record/summarize';
+import { sync } from './record/sync';
+import { update } from './record/update';
+import { upsert } from './record/upsert';
+import { get as getTable } from './table/get';
+import { getMany as getTables } from './table/getMany';
+import { trigger } from './workflow/trigger';
+import { triggerAndWait } from './workflow/triggerAndWait';
 
 /**
  * Record comes first: if resources share an operation's name, n8n's AI reads only the first one's
- * description.
+ * description. Operations are sorted by the name that users see, which n8n's lint requires.
  */
-const resources: Resource[] = [record, attachment, workflow, table, application];
+const resources: Resource[] = [
+	{
+		value: 'record',
+		name: 'Record',
+		initial: getMany,
+		operations: [
+			...[count, create, upsert, deleteOne, deleteMany, exportToFile, get, getChanges, getMany],
+			...[importFromFile, summarize, sync, update],
+		],
+	},
+	{
+		value: 'attachment',
+		name: 'Attachment',
+		initial: upload,
+		operations: [download, remove, upload],
+	},
+	{ value: 'workflow', name: 'Workflow', operations: [trigger, triggerAndWait] },
+	{ value: 'table', name: 'Table', operations: [getTable, getTables] },
+	{ value: 'application', name: 'Application', operations: [getApplications] },
+];
 
 /** @throws {UserError} if a newer version of this package saved the workflow */
 export function findOperation(resource: string, operation: string): Operation {

@@ -4,26 +4,15 @@
  * same endpoint had more records, or it has fewer than the platform returns without a limit.
  */
 import type { ApiClient } from '../transport/client';
-import { MAX_PAGE_SIZE } from './endpoints';
-
-/**
- * After this many requests that returned an empty page, reads one larger page to learn the limit.
- */
-const VAIN_REQUESTS = 2;
 
 /** How many records the platform returns without a limit. contract/openapi.yaml, `limit`. */
 const DEFAULT_PAGE_SIZE = 25;
-
-/** The least number of records that this larger page asks for. */
-const LEAST_SAMPLE = 100;
 
 /** What an execution has learned about the pages of one endpoint. */
 export class PageSizes {
 	/** The largest page so far: the platform returns at least this many records in one. */
 	atLeast = 0;
 	private wasCut = false;
-	private vainRequests = 0;
-	private isLearned = false;
 
 	/** Notes how many records a page had. */
 	note(count: number) {
@@ -43,26 +32,6 @@ export class PageSizes {
 	/** Notes that the page after a short one had more records. */
 	noteCut() {
 		this.wasCut = true;
-	}
-
-	/** Notes that the page after a short one was empty. */
-	noteVainRequest() {
-		this.vainRequests += 1;
-	}
-
-	/**
-	 * Finds out whether the platform returns more records in one page, to save requesting an empty
-	 * page after each of many short ones.
-	 *
-	 * @param count the length of a page that may have been cut
-	 * @param readSample reads this many records of the table, and notes how many it got
-	 */
-	async learn(count: number, readSample: (size: number) => Promise<unknown[]>): Promise<void> {
-		if (this.isLearned || this.vainRequests < VAIN_REQUESTS) return;
-		const size = Math.min(MAX_PAGE_SIZE, Math.max(LEAST_SAMPLE, 2 * count));
-		// If this fails, an empty page is requested after each short one, as before.
-		const sample = await readSample(size).catch(() => []);
-		this.isLearned = sample.length < size;
 	}
 }
 

@@ -33,6 +33,8 @@ export interface RecordQuery {
 	fields?: string[];
 	/** What the user can do if the platform rejects the query. */
 	hint?: string;
+	/** How many records to skip. */
+	offset?: number;
 	/** Read on after a short page in any case: something rests on what is missing. */
 	untilEmpty?: boolean;
 }
@@ -40,8 +42,6 @@ export interface RecordQuery {
 interface Part {
 	limit: number;
 	skip: number;
-	/** Any records of the table will do: leaves out what narrows the query. */
-	isSample?: boolean;
 }
 
 /** A saved view or a link to records: only a query string can hold these. */
@@ -50,9 +50,6 @@ const needsQuery = ({ savedView, linkedTo }: RecordQuery) =>
 
 const isFiltered = (filter?: Group): filter is Group =>
 	filter !== undefined && !isEmptyFilter(filter);
-
-/** By a condition, a saved view or a link; a sort or a choice of fields narrows nothing. */
-export const isNarrowed = (query: RecordQuery) => needsQuery(query) || isFiltered(query.filter);
 
 /** Saved views and links go into a query string; fields and groups of conditions go into a body. */
 const isSentInBody = (query: RecordQuery) =>
@@ -111,17 +108,16 @@ export const pageSizesOf = ({ client, at }: TableAt, query: RecordQuery): PageSi
 function pageRequest(
 	address: TableAddress,
 	query: RecordQuery,
-	{ limit, skip, isSample = false }: Part,
+	{ limit, skip }: Part,
 ): ApiRequest & { path: string } {
 	const { filter, fields = [] } = query;
 	const path = endpoint(address, query);
-	const part = { limit, skip: skip || undefined, sort: isSample ? undefined : query.sort };
+	const part = { limit, skip: skip || undefined, sort: query.sort };
 	if (!isSentInBody(query)) {
-		const selection = isSample ? {} : selectionQuery(query);
-		return { method: 'GET', path, query: { ...part, ...selection }, retryMode: 'read' };
+		return { method: 'GET', path, query: { ...part, ...selectionQuery(query) }, retryMode: 'read' };
 	}
 	const body: IDataObject = {
-		...(!isSample && isFiltered(filter) && toBody(filter)),
+		...(isFiltered(filter) && toBody(filter)),
 		...(fields.length > 0 && { loadFields: fields }),
 	};
 	return { method: 'POST', path, query: part, body, retryMode: 'read' };

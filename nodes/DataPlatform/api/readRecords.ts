@@ -4,7 +4,7 @@
 import { invalidResponse } from './decoders';
 import { MAX_PAGE_SIZE } from './endpoints';
 import { IdSet } from './idSet';
-import { isNarrowed, pageSizesOf, readPage, type RecordQuery } from './pages';
+import { pageSizesOf, readPage, type RecordQuery } from './pages';
 import type { PageSizes } from './pageSizes';
 import type { PlatformRecord, TableAt } from './types';
 import { MAX_PARALLEL } from '../transport/concurrency';
@@ -49,7 +49,6 @@ export interface ReadNotes {
  * @param limit how many records at most; `Infinity` for all. A promise is their count, requested at
  *   the same time: it ends the reading, and pages up to it are requested at once
  * @param notes collects observations
- * @param offset how many records to skip
  * @throws {ServiceError}
  */
 export async function* readRecords(
@@ -57,8 +56,8 @@ export async function* readRecords(
 	query: RecordQuery,
 	limit: number | Promise<number>,
 	notes: ReadNotes = { hasShifted: false },
-	offset = 0,
 ): AsyncGenerator<PlatformRecord[]> {
+	const { offset = 0 } = query;
 	const sizes = pageSizesOf(table, query);
 	const pages = new PagesAhead(table, query, offset, sizes);
 	const isCounted = typeof limit !== 'number';
@@ -77,7 +76,6 @@ export async function* readRecords(
 			}
 			const end = skip + page.length;
 			const fresh = read.add(page, repeated, pages.hasReached(end));
-			if (wasShort && fresh.length === 0) sizes.noteVainRequest();
 			if (wasShort && fresh.length > 0) sizes.noteCut();
 			const isShort = page.length < size;
 			const isLast = isShort && sizes.isWhole(page.length, query.untilEmpty);
@@ -86,7 +84,8 @@ export async function* readRecords(
 			const isOpen = read.open > 0 && !isLast;
 			if (isOpen && !isShort) pages.request(read.open, isCounted);
 			yield fresh;
-			if (!isOpen || (isShort && (await pages.isWhole(page.length)))) return;
+			// Another reader may have got a longer page meanwhile.
+			if (!isOpen || (isShort && sizes.isWhole(page.length, query.untilEmpty))) return;
 			if (isShort) await pages.goOnAt(end);
 			wasShort = isShort;
 		}
@@ -209,16 +208,6 @@ class PagesAhead {
 		const isFurther = end > this.reached;
 		if (isFurther) this.reached = end;
 		return isFurther;
-	}
-
-	/** Finds out whether a page that is shorter than requested was not cut. */
-	async isWhole(count: number): Promise<boolean> {
-		const { table, query, sizes } = this;
-		if (!isNarrowed(query)) return false;
-		const readSample = async (limit: number) =>
-			await readPage(table, query, { limit, skip: 0, isSample: true });
-		await sizes.learn(count, readSample);
-		return sizes.isWhole(count, query.untilEmpty);
 	}
 
 	/** Goes on at another offset than the one after the requested pages. */

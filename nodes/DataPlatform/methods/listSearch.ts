@@ -91,10 +91,10 @@ const searchRecords = editorList(
 		const limit = isSearched || !filter ? PICKER_PAGE : MAX_PAGE_SIZE;
 		const contains = (word: string) =>
 			or(...searched.map((field) => ({ field, operator: 'contains', value: word })));
-		const query = { sort: searched[0], filter: and(...words.map(contains)) };
 		const skip = Number(paginationToken ?? 0);
+		const query = { sort: searched[0], filter: and(...words.map(contains)), offset: skip };
 		const records: PlatformRecord[] = [];
-		for await (const page of readRecords(editor.handle, query, limit, undefined, skip)) {
+		for await (const page of readRecords(editor.handle, query, limit)) {
 			records.push(...page);
 		}
 		const entries = records.map((record) => ({

@@ -13,7 +13,7 @@ import type {
 	IWebhookFunctions,
 } from 'n8n-workflow';
 
-import { TableClient } from '../api/tableClient';
+import { TableClient } from '../api/table';
 import type { ApiClient } from '../transport/client';
 import type { HttpTransport } from '../transport/exchange';
 import { InputError } from '../transport/errors';

@@ -146,7 +146,12 @@ export class ApiClient {
 			// The attempt that may still be pending matters most.
 			if (result.delivery === 'ambiguous' && !ambiguous?.stillPending) ambiguous = result;
 
-			const delay = retryDelay(result, request.retryMode, retries, Math.random(), rateLimitCount);
+			const delay = retryDelay(
+				result,
+				request.retryMode,
+				{ retries, rateLimitCount },
+				Math.random(),
+			);
 			const final = ambiguous ? withLaterFailure(ambiguous, result) : result;
 			if (result.status === 429) limitedSince = Math.min(limitedSince, performance.now());
 			else if (result.delivery === 'rejected') this.dailyQuota.served();

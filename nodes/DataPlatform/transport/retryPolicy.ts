@@ -37,16 +37,15 @@ export const isWaitRequest = (error: ServiceError) =>
  * | is ambiguous | only if that is safe |
  * | was not applied | yes |
  *
- * @param retries how many retries there were after other failures
+ * @param attempts how often the service has asked this request to wait, and how many retries there
+ *   were after other failures
  * @param random 0 ≤ random < 1
- * @param rateLimitCount how often the service has asked this request to wait
  */
 export function retryDelay(
 	error: ServiceError,
 	retryMode: RetryMode,
-	retries: number,
+	{ retries, rateLimitCount = 0 }: { retries: number; rateLimitCount?: number },
 	random: number,
-	rateLimitCount = 0,
 ): number | undefined {
 	if (isWaitRequest(error)) {
 		// Back off even if the service keeps sending Retry-After: 0.

@@ -31,7 +31,7 @@ import { checkNames, uncheckedNotice, type NameCheck } from '../parameters/selec
 import { timeout } from '../parameters/requests';
 import { InputError, serviceErrorOrThrow, ServiceError, type Problem } from '../transport/errors';
 import { PollCoordinator, type PollTurn, type WatchingNode } from './coordinator';
-import { DeletionWatcher } from './deletionWatcher';
+import { DeletionWatcher } from './deletions';
 import { triggerParameters, type TriggerParameters } from './parameters';
 import {
 	hasUnreadableState,

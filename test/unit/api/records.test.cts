@@ -1,6 +1,5 @@
 /** Reading page by page: what is requested when, and what happens if it ends early. */
 import { readPage, type RecordQuery } from '../../../nodes/DataPlatform/api/pages.ts';
-import { PageSizes } from '../../../nodes/DataPlatform/api/pageSizes.ts';
 import { readRecords } from '../../../nodes/DataPlatform/api/readRecords.ts';
 import type { ApiClient } from '../../../nodes/DataPlatform/transport/client.ts';
 import type { ServiceError } from '../../../nodes/DataPlatform/transport/errors.ts';
@@ -32,7 +31,7 @@ const skipsOf = (sent: Array<{ url: string }>) => sent.map(({ url }) => Number(n
 async function readAll(client: ApiClient, limit = Infinity, { offset = 0, query = {} }: { offset?: number; query?: RecordQuery } = {}) {
 	const notes = { hasShifted: false };
 	const ids: string[] = [];
-	for await (const found of readRecords({ client, at: TABLE }, query, limit, notes, offset)) ids.push(...found.map(({ id }) => id));
+	for await (const found of readRecords({ client, at: TABLE }, { ...query, offset }, limit, notes)) ids.push(...found.map(({ id }) => id));
 	return { ids, notes };
 }
 
@@ -182,30 +181,6 @@ describe('on a platform that cuts pages', () => {
 		const read = async (untilEmpty: boolean) => (await readAll(connection, Infinity, { query: { untilEmpty } })).ids.length;
 		expect([await read(false), await read(true), await read(false)]).toEqual([20, 50, 50]);
 	});
-
-	// After two empty pages in vain, a longer page of the table is read, until one was not full.
-	test.each<[vain: number, count: number, sample: number | 'an error', read: number[]]>([
-		[1, 30, 0, []],
-		[2, 30, 99, [100]],
-		[2, 60, 30, [120]],
-		[2, 700, 30, [1000]],
-		[2, 30, 100, [100, 100]],
-		[2, 30, 'an error', [100]],
-	])(
-		'after %d requests in vain that followed pages of %d, if a longer page has %s, pages of %j are requested to learn the cap',
-		async (vain, count, sample, read) => {
-			const sizes = new PageSizes();
-			const asked: number[] = [];
-			const readSample = async (size: number) => {
-				asked.push(size);
-				if (sample === 'an error') throw new Error('no');
-				return await Promise.resolve(Array(sample));
-			};
-			for (let at = 0; at < vain; at += 1) sizes.noteVainRequest();
-			for (let at = 0; at < 2; at += 1) await sizes.learn(count, readSample);
-			expect(asked).toEqual(read);
-		},
-	);
 
 	test('a reader that has enough does not ask whether there is more', async () => {
 		const { connection, sent } = fakePlatform(table(300));

@@ -112,7 +112,7 @@ const query = fc.tuple(selection, fc.constantFrom(undefined, 'rank')).map(([sele
 async function read(things: Things, of: RecordQuery, limit = Infinity, offset = 0) {
 	const notes = { hasShifted: false };
 	const ids: string[] = [];
-	for await (const page of readRecords({ client: things.client, at: TABLE }, of, limit, notes, offset))
+	for await (const page of readRecords({ client: things.client, at: TABLE }, { ...of, offset }, limit, notes))
 		ids.push(...page.map(({ id }) => id));
 	return { ids, ...notes };
 }

@@ -12,7 +12,8 @@ const once: RetryMode = 'notIdempotent';
 
 const failure = (details: Details) => new ServiceError('It failed', details);
 
-const wait = (details: Details, repeat: RetryMode, repeats = 0, random = 0) => retryDelay(failure(details), repeat, repeats, random);
+const wait = (details: Details, repeat: RetryMode, repeats = 0, random = 0) =>
+	retryDelay(failure(details), repeat, { retries: repeats }, random);
 
 /** Failures, and whether an idempotent request and another one are retried. */
 const rows: Array<[row: string, failure: Details, harmless: boolean, once: boolean]> = [
@@ -52,7 +53,7 @@ test.each([
 	[0, 0, 9, 30_000],
 	[0, 0, 20, 30_000],
 ])('asked to wait for %s ms, at random %d, after %i such requests: %d ms', (ms, random, count, expected) => {
-	expect(retryDelay(asked(ms), once, 0, random, count)).toBe(expected);
+	expect(retryDelay(asked(ms), once, { retries: 0, rateLimitCount: count }, random)).toBe(expected);
 });
 
 test.each([

@@ -3,8 +3,13 @@ import { randomUUID } from 'node:crypto';
 import fc from 'fast-check';
 import { Table as PlatformTable, tableAt } from '../../../nodes/DataPlatform/api/table.ts';
 import { packIds, unpackIds } from '../../../nodes/DataPlatform/api/packing.ts';
-import { findDeletions, MAX_WATCHED, readWatchedIds, type DeletionCheck } from '../../../nodes/DataPlatform/trigger/deletions.ts';
-import { DeletionWatcher } from '../../../nodes/DataPlatform/trigger/deletionWatcher.ts';
+import {
+	DeletionWatcher,
+	findDeletions,
+	MAX_WATCHED,
+	readWatchedIds,
+	type DeletionCheck,
+} from '../../../nodes/DataPlatform/trigger/deletions.ts';
 import type { Watch } from '../../../nodes/DataPlatform/trigger/watch.ts';
 import type { ApiClient } from '../../../nodes/DataPlatform/transport/client.ts';
 import { anyText } from '../../support/anyText.cts';

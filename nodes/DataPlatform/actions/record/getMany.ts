@@ -57,7 +57,8 @@ export const getMany = itemOperation({
 		const notes = { hasShifted: false };
 		const records: IDataObject[] = [];
 		const toOutput = outputOf(run, index);
-		const pages = readRecords(tableOf(run, index), query, maximum, notes, offset.of(run, index));
+		const reading = { ...query, offset: offset.of(run, index) };
+		const pages = readRecords(tableOf(run, index), reading, maximum, notes);
 		for await (const page of pages) {
 			for (const record of await withLinked(page)) {
 				records.push(toOutput(record));

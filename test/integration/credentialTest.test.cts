@@ -69,14 +69,6 @@ test.each([
 	expect(await check({ baseUrl: stub.origin })).toMatchObject({ status });
 });
 
-test.each([
-	['a JWT as another type', 'jwt', 'role', /The token is a JWT.*'Token Type'/],
-	['another token as a JWT', 'role', 'jwt', /not a JWT.*'Standard JWT Token'/],
-] as const)('%s fails, and the message names the right token type', async (_, token, accessType, message) => {
-	const result = await check({ token: demo.sandbox.tokens[token], accessType });
-	expect(result).toEqual(error(expect.stringMatching(message)));
-});
-
 const UNREADABLE = /could not be read/;
 const NOT_THE_PLATFORM = /responds, but it is not the platform/;
 const PONG = (errors: string) => `{"data":{"message":"pong"},"errors":${errors}}`;

@@ -125,20 +125,12 @@ describe.each(caps)('of %d and %d records', (maxListedRecords, maxFilteredRecord
 		expect(await harness.records()).toEqual([]);
 	});
 
-	test('linked records are all listed and counted', async () => {
+	test('linked records are all listed', async () => {
 		const [target, ...others] = await fill();
 		const ids = others.map(({ id }) => id);
 		await harness.change(target!.id, { related: { add: ids } });
 		const linkedTo = { linkedTo: { record: { linkField: 'orders.related', recordId: target!.id } } };
 		expect(await getAll({}, linkedTo)).toHaveLength(ids.length);
-		expect((await harness.run('count', { options: linkedTo })).json()).toEqual([{ count: ids.length }]);
-		const counted = where({ field: 'number', operator: 'startswith', value: '1' });
-		expect((await harness.run('count', { parameters: counted, options: linkedTo })).json()).toEqual([
-			{ count: upTo(SIZE).filter((number) => number > 1 && String(number).startsWith('1')).length },
-		]);
-		// The contract does not say whether a platform counts the records of a link.
-		const counts = (await harness.requests()).filter((request) => request.path.includes('count'));
-		expect(counts).toEqual([]);
 		const link = { linkedRecords: { link: [{ field: 'related', limit: SIZE - 1 }] } };
 		const [read] = (await harness.run('get', { parameters: { recordId: target!.id }, options: link })).json();
 		expect(new Set(read!.related as string[])).toEqual(new Set(ids));

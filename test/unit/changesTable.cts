@@ -138,7 +138,7 @@ export class Follower {
 	/** One poll, with the state stored and read again; returns what it emits as `c1/1` (created). */
 	async poll(hasTime: () => boolean = () => true): Promise<string[]> {
 		const state = this.restored();
-		const read = await readChanges(this.table.pages, state, this.options, hasTime, this.limits);
+		const read = await readChanges(this.table.pages, state, this.options, hasTime);
 		const selection = selectChanges(state, read, this.options, this.limits);
 		this.state = selection.state;
 		const emitted = selection.changes.map(({ kind, record }) => ({

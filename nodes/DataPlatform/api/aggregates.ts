@@ -8,8 +8,6 @@ import { paths } from './endpoints';
 import type { JsonValue, TableAt } from './types';
 import { isEmptyFilter, toBody, type Group } from './filters';
 import { invalidResponse } from './decoders';
-import { readRecords } from './readRecords';
-import type { LinkedTo } from './pages';
 
 const isCount = (value: unknown): value is number =>
 	Number.isSafeInteger(value) && Number(value) >= 0;
@@ -25,25 +23,6 @@ export async function countRecords({ client, at }: TableAt, filter?: Group): Pro
 	});
 	const count = (response.body.data as IDataObject | undefined)?.count;
 	if (!isCount(count)) throw invalidResponse('count', response.status);
-	return count;
-}
-
-/**
- * How many of the records that one record links to match. Reads and counts them itself, because a
- * platform that ignores the link in a count would count the whole table.
- *
- * @throws {ServiceError}
- * @throws {InputError} if the filter can't be combined with a link
- */
-export async function countLinked(
-	table: TableAt,
-	linkedTo: LinkedTo,
-	filter?: Group,
-): Promise<number> {
-	let count = 0;
-	for await (const page of readRecords(table, { filter, linkedTo }, Infinity)) {
-		count += page.length;
-	}
 	return count;
 }
 

@@ -27,9 +27,6 @@ function requireKnownMembers(entry: object, known: string[], at: string, field: 
 	});
 }
 
-/** More than any sensible filter needs. */
-const MAX_DEPTH = 100;
-
 /**
  * Reads a filter tree that a user wrote as JSON. A tree without conditions matches every record; a
  * group inside it must have some.
@@ -37,13 +34,7 @@ const MAX_DEPTH = 100;
  * @param field the field that errors name
  * @throws {InputError} that names the place in the tree
  */
-export function parseTree(value: unknown, field = 'filter', place = 'filter', depth = 0): Group {
-	if (depth > MAX_DEPTH) {
-		throw new InputError(`Groups are nested more than ${MAX_DEPTH} levels deep`, {
-			field,
-			hint: 'Use fewer nested groups.',
-		});
-	}
+export function parseTree(value: unknown, field = 'filter', place = 'filter'): Group {
 	const group = isObject(value) ? value : { filter: value };
 	const { filter: entries, filterOperator = 'and' } = group;
 	if (!Array.isArray(entries) || (filterOperator !== 'and' && filterOperator !== 'or')) {
@@ -69,7 +60,7 @@ export function parseTree(value: unknown, field = 'filter', place = 'filter', de
 				requireKnownMembers(entry, ['field', 'operator', 'value'], at, field);
 				return parseCondition(entry, `The condition at '${at}'`, field);
 			}
-			const group = parseTree(entry, field, at, depth + 1);
+			const group = parseTree(entry, field, at);
 			if (group.filter.length > 0) return group;
 			throw new InputError(`The group at '${at}' has no condition`, {
 				field,

@@ -6,7 +6,6 @@ import type { IDataObject } from 'n8n-workflow';
 import { invalidResponse, toApplication, toList, toTable, toUser } from './decoders';
 import { paths } from './endpoints';
 import type { Application, TableDefinition } from './types';
-import { didYouMean } from '../transport/closestName';
 import { InputError, serviceErrorOrThrow, ServiceError } from '../transport/errors';
 import type { ApiClient } from '../transport/client';
 import { membersOf } from '../transport/json';
@@ -72,10 +71,8 @@ export async function findTable(client: ApiClient, name: string): Promise<FoundT
 		throw new ServiceError(error.message, { ...error, hint });
 	});
 	const found: Array<{ application: Application; table: TableDefinition }> = [];
-	const all: Array<{ name: string; header: string }> = [];
 	for (const application of applications) {
 		const tables = await readTables(client, application.id);
-		all.push(...tables.map(({ internalName, header }) => ({ name: internalName, header })));
 		found.push(...tables.filter(isCalled(name)).map((table) => ({ application, table })));
 	}
 	if (found.length > 1) {
@@ -86,14 +83,11 @@ export async function findTable(client: ApiClient, name: string): Promise<FoundT
 	}
 	const only = found[0];
 	if (!only) {
-		throw new ServiceError(
-			`No application that this token can see has a table '${name}'${didYouMean(name, all)}`,
-			{
-				delivery: 'rejected',
-				status: 404,
-				hint: "Choose the application and the table from their lists, or check the table's name.",
-			},
-		);
+		throw new ServiceError(`No application that this token can see has a table '${name}'`, {
+			delivery: 'rejected',
+			status: 404,
+			hint: "Choose the application and the table from their lists, or check the table's name.",
+		});
 	}
 	return { application: only.application.id, table: only.table };
 }

@@ -286,8 +286,8 @@ export async function readChanges(
 	state: ChangeState,
 	options: Pick<ChangeOptions, 'kinds' | 'maximum' | 'digest'>,
 	hasTime: () => boolean,
-	limits: Limits = LIMITS,
 ): Promise<ReadResult> {
+	const { limits } = pages;
 	const emittedIndex = new EmittedIndex(state);
 	const since = state.watermark?.time ?? -Infinity;
 	const isCaughtUp = state.watermark !== undefined && state.backlog === undefined;

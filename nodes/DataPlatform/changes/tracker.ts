@@ -276,10 +276,8 @@ export class EmittedIndex {
 	private nextWatermark(
 		{ newest = -Infinity, startedAt }: ReadResult,
 		{ end, known }: ReadingEnd,
-		cursor: number | undefined,
-		positions: Position[],
-		overlapMs: number,
-		limits: Limits,
+		{ cursor, positions }: { cursor?: number; positions: Position[] },
+		{ overlapMs, maxTracked }: { overlapMs: number; maxTracked: number },
 	): Position | undefined {
 		let { watermark } = this.state;
 		if (!known) return watermark;
@@ -293,7 +291,7 @@ export class EmittedIndex {
 			// A change older than the overlap can't become visible any more, however large the backlog.
 			raise({ time: Math.min(cursor, latest - overlapMs), id: '' });
 		}
-		const excess = positions[positions.length - limits.maxTracked - 1];
+		const excess = positions[positions.length - maxTracked - 1];
 		if (excess) raise(excess);
 		// So long after the newest change, none before it can become visible any more.
 		const { cursorReadAt = Infinity } = this.state;
@@ -313,7 +311,8 @@ export class EmittedIndex {
 		const { offset, readAt } = read;
 		const cursor = this.nextCursor(read, reached, limits);
 		const positions = [...this.emitted].map(([id, [, time]]) => ({ time, id })).sort(compare);
-		const watermark = this.nextWatermark(read, reached, cursor, positions, overlapMs, limits);
+		const bounds = { overlapMs, maxTracked: limits.maxTracked };
+		const watermark = this.nextWatermark(read, reached, { cursor, positions }, bounds);
 		const isKept = (position: Position) => !watermark || compare(position, watermark) > 0;
 		const emitted = positions
 			.filter(isKept)

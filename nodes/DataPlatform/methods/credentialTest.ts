@@ -23,7 +23,6 @@ import { toErrorEntries } from '../transport/errorEntries';
 import { serviceErrorOrThrow, InputError, isFromPlatform, ServiceError } from '../transport/errors';
 import { isObject } from '../transport/json';
 import { errorInSuccess } from '../transport/response';
-import { isJwt } from '../transport/tokens';
 
 const TIMEOUT_MS = 20_000;
 
@@ -49,19 +48,6 @@ async function send(
 		resolveWithFullResponse: true,
 	}) as Promise<IN8nHttpFullResponse>;
 	return await Promise.race([response, deadlineOf(options)]);
-}
-
-/** @throws {InputError} if the token certainly has another type than the chosen one */
-function checkType({ accessType, token }: ICredentialDataDecryptedObject) {
-	const isChosen = (accessType ?? 'role') === 'jwt';
-	const is = isJwt(String(token).trim());
-	const wrong = (message: string) =>
-		new InputError(message, {
-			hint: "Choose the token's type, so that errors can say which rights it has.",
-		});
-	if (is && !isChosen) throw wrong("The token is a JWT, but 'Token Type' says otherwise");
-	if (is || !isChosen) return;
-	throw wrong("The token is not a JWT, but 'Token Type' is 'Standard JWT Token'");
 }
 
 /** Another service's page or error comes from something else than the platform. */
@@ -128,7 +114,6 @@ async function ping(
 		throw new ServiceError(errorInSuccess(status, entry), { delivery: 'rejected', status });
 	}
 	if (!isPong(body)) throw notThePlatform();
-	checkType(credential);
 	await checkRights(client, credential);
 }
 

@@ -16,9 +16,8 @@ import {
 	type ExchangeSettings,
 	type HttpTransport,
 } from './exchange';
-import { RateLimiter } from './rateLimiter';
+import { RateLimiter, RetryBudget } from './rateLimiter';
 import type { ParsedResponse } from './response';
-import { RetryBudget } from './retryBudget';
 import { isWaitRequest, retryDelay } from './retryPolicy';
 import { LABELS } from '../labels';
 import { shortened } from './messageText';

@@ -253,7 +253,8 @@ export function parseResponse(
 			{ delivery: 'ambiguous', status, hint: NOT_THE_PLATFORM },
 		);
 	}
-	return rejection(response, json, entry, otherErrorText(json, text), expect, path);
+	const said = { body: json, entry, otherText: otherErrorText(json, text) };
+	return rejection(response, said, expect, path);
 }
 
 /** The failure if a success confirms nothing. */
@@ -288,9 +289,7 @@ function deliveryOf(status: number, retryAfterMs: number | undefined, entry?: Er
 
 function rejection(
 	{ statusCode: status, headers }: IN8nHttpFullResponse,
-	body: IDataObject | undefined,
-	entry: ErrorEntry | undefined,
-	otherText: string | undefined,
+	{ body, entry, otherText }: { body?: IDataObject; entry?: ErrorEntry; otherText?: string },
 	expect: BodyRequirement,
 	path: string | undefined,
 ): ServiceError {

@@ -92,8 +92,6 @@ function jwtClaims(token: string): Record<string, unknown> | undefined {
 	return isObject(claims) ? claims : undefined;
 }
 
-export const isJwt = (token: string) => jwtClaims(token) !== undefined;
-
 /** The time in a JWT's `exp`; undefined for other tokens. */
 function jwtExpiry(token: string): string | undefined {
 	const { exp } = jwtClaims(token) ?? {};

@@ -100,6 +100,7 @@ interface Budget {
 	hasTime(): boolean;
 	/** n8n drops this poll's state unless the poll starts an execution. */
 	isScheduledTask: boolean;
+	limits: PollLimits;
 }
 
 /** The newest matching record, for a test in the editor. The state stays unchanged. */
@@ -148,10 +149,9 @@ class Poll {
 		private readonly parameters: TriggerParameters,
 		private readonly watch: Watch,
 		private readonly budget: Budget,
-		private readonly limits: PollLimits,
 	) {
 		this.stored = readState(context);
-		this.pages = new ChangePages(watch.table, watch.query, limits);
+		this.pages = new ChangePages(watch.table, watch.query, budget.limits);
 		this.watcher = new DeletionWatcher(watch, budget);
 	}
 
@@ -163,7 +163,7 @@ class Poll {
 		if (this.stored && coordinator.isHeldBack(watching)) return NO_CHANGES;
 		const result = await this.runNow(coordinator, watching).catch((error: unknown) => {
 			if (!(error instanceof ServiceError) || error.status !== TOO_MANY_REQUESTS) throw error;
-			const text = coordinator.limited(watching, this.limits.holdBackMs);
+			const text = coordinator.limited(watching, this.budget.limits.holdBackMs);
 			throw new ServiceError(`${error.message} (${text})`, error);
 		});
 		coordinator.served(watching);
@@ -283,14 +283,14 @@ class Poll {
 	private async nextChanges(
 		known: SavedState | undefined,
 	): Promise<Omit<Selection, 'state'> & Partial<Selection>> {
-		const { watch, budget, limits } = this;
+		const { watch, budget } = this;
 		const options = watch.changes;
 		if (!watch.emitsChanges) return { changes: [] };
 		// Events that were added to those that are watched already are watched from now on.
 		const begin = known ? 'now' : this.startFrom;
 		for (let state = known?.state ?? (await this.start(begin)); ; ) {
-			const read = await readChanges(this.pages, state, options, () => budget.hasTime(), limits);
-			const selection = selectChanges(state, read, options, limits);
+			const read = await readChanges(this.pages, state, options, () => budget.hasTime());
+			const selection = selectChanges(state, read, options, budget.limits);
 			if (selection.changes.length > 0 || read.isWhole || !budget.hasTime()) return selection;
 			state = selection.state;
 		}
@@ -359,6 +359,7 @@ async function pollWithinBudget(
 		deadline: started + budgetMs,
 		hasTime: () => Date.now() - started < budgetMs * READING_SHARE,
 		isScheduledTask: budgetMs < UNLIMITED_BUDGET_MS,
+		limits,
 	};
 	const pollInTime = async () => {
 		const requests = {
@@ -369,7 +370,7 @@ async function pollWithinBudget(
 		const client = await createClient(context, requests, 'The next polls try again.');
 		const watch = readWatch(client, parameters);
 		if (context.getMode() === 'manual') return await readSample(watch);
-		return await new Poll(context, parameters, watch, budget, limits).run(coordinator);
+		return await new Poll(context, parameters, watch, budget).run(coordinator);
 	};
 	return await pollInTime()
 		.catch((error: unknown) => toProblem(expired.signal.aborted ? tooSlow(budgetMs) : error))

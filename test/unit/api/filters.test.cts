@@ -352,22 +352,6 @@ describe('the error of a filter', () => {
 		);
 	});
 
-	test('says that groups may be nested 100 levels deep, not deeper', () => {
-		const nested = (depth: number) => {
-			let tree: object = { field: 'a', operator: 'empty' };
-			for (let at = 0; at < depth; at += 1) tree = { filter: [tree] };
-			return tree;
-		};
-		expect(() => parseTree(nested(101))).not.toThrow();
-		expect(() => parseTree(nested(102), 'filterJson')).toThrow(
-			expect.objectContaining({
-				message: 'Groups are nested more than 100 levels deep',
-				field: 'filterJson',
-				hint: 'Use fewer nested groups.',
-			}),
-		);
-	});
-
 	const empty = expect.stringMatching(/^The condition on '.*' \(.*\) has an empty value. Nothing was sent$/) as string;
 	test.each<[what: string, Group, field: string | undefined, message: string]>([
 		['an empty value', and(condition('a', 'eq', '')), 'a', empty],

@@ -2,7 +2,7 @@
  * For each function of api/: the requests that it sends, its result, and what a failure becomes.
  */
 import type { IHttpRequestOptions } from 'n8n-workflow';
-import { countLinked, countRecords, summarizeRecords } from '../../../nodes/DataPlatform/api/aggregates.ts';
+import { countRecords, summarizeRecords } from '../../../nodes/DataPlatform/api/aggregates.ts';
 import { paths, recordIdProblem } from '../../../nodes/DataPlatform/api/endpoints.ts';
 import { and, type Group } from '../../../nodes/DataPlatform/api/filters.ts';
 import { readRecord, tryDeleteRecord } from '../../../nodes/DataPlatform/api/records.ts';
@@ -213,21 +213,6 @@ describe('counting', () => {
 		expect(requests).toEqual([request]);
 	});
 
-	test.each<[string, Group | undefined, string]>([
-		['all', undefined, ''],
-		['with an empty filter', anything, ''],
-		['that match', isOver18, 'filter=age(gte)18&'],
-	])('the records that a link leads to: %s', async (_, filter, query) => {
-		const records = ['x', 'y', 'z'].map((id) => record(id));
-		const linkedTo = { id: 'c1', tableId: 't1', field: 'orders' };
-		const run = (client: ApiClient) => countLinked({ client, at }, linkedTo, filter);
-		const { result, requests } = await call(run, ok(records));
-		expect(result).toBe(3);
-		// Records that are read: the contract does not say whether a platform counts them.
-		const request = `sort=created,id&${query}linkId=c1&linkTableId=t1&linkField=orders`;
-		expect(requests).toEqual([`GET /people/data?limit=1000&${request}`]);
-	});
-
 	test('a count that is lost changed nothing', async () => {
 		for (const filter of [undefined, isOver18]) {
 			expect((await call(count(filter), lost())).result).toMatchObject({ delivery: 'notApplied' });
@@ -423,11 +408,6 @@ describe('applications and tables', () => {
 		const { result } = await call(find('t'), ok([app('a'), app('b')]), ok([table('t')]), ok([table('t')]));
 		expect(result).toBeInstanceOf(InputError);
 		expect(result).toMatchObject({ message: "Several applications have a table 't': App a, App b", hint: "Choose one in 'Application'." });
-	});
-
-	test('a table that none has is an error that names a similar one of any application', async () => {
-		const { result } = await call(find('name-people'), ok([app('a'), app('b')]), ok([table('peoples')]), ok([table('s')]));
-		expect(result).toMatchObject({ message: expect.stringMatching(/has a table 'name-people', did you mean 'name-peoples'/) });
 	});
 
 	test('a table that none has', async () => {

@@ -213,9 +213,9 @@ describe('one poll', () => {
 	const state = (more: Partial<ChangeState> = {}): ChangeState => ({ emitted: {}, ...more });
 
 	async function poll(given: Parameters<typeof pagesOf>, before: ChangeState, options: Partial<ChangeOptions> = {}, hasTime = () => true) {
-		const { pages, requests, limits } = pagesOf(...given);
+		const { pages, requests } = pagesOf(...given);
 		const all = { kinds: new Set<ChangeKind>(['created', 'updated']), maximum: 100, ...options };
-		const { records, ...read } = await readChanges(pages, before, all, hasTime, limits);
+		const { records, ...read } = await readChanges(pages, before, all, hasTime);
 		return { ...read, ids: idsOf(records).sort(), records, requests };
 	}
 

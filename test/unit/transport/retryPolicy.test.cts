@@ -1,6 +1,5 @@
 import { ServiceError } from '../../../nodes/DataPlatform/transport/errors.ts';
-import { RateLimiter } from '../../../nodes/DataPlatform/transport/rateLimiter.ts';
-import { RetryBudget } from '../../../nodes/DataPlatform/transport/retryBudget.ts';
+import { RateLimiter, RetryBudget } from '../../../nodes/DataPlatform/transport/rateLimiter.ts';
 import { isWaitRequest, parseRetryAfter, retryDelay, type RetryMode } from '../../../nodes/DataPlatform/transport/retryPolicy.ts';
 
 const MAX_RETRIES = 5;

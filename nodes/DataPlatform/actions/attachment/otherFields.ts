@@ -53,7 +53,10 @@ export async function otherFields(
 	const links = linkResolver(run, handle);
 	const rules = linkRules(run, index, table);
 	const planning = {
-		...planOptions(run, index, id === undefined ? 'create' : 'update', 'error'),
+		...planOptions(run, index, {
+			mode: id === undefined ? 'create' : 'update',
+			duplicates: 'error',
+		}),
 		mayBeEmpty: true,
 	};
 	const plan = await planOne({ table, links, linkRules: rules, planning }, { index, values, id });

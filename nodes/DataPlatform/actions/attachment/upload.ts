@@ -89,10 +89,8 @@ const COMPARED_BY_NAME = `The platform does not say how large its files are, so 
 function planFiles(
 	run: RunContext<NameOf<typeof existingFiles>>,
 	index: number,
-	name: string,
-	files: Upload[],
+	{ name, files, before }: { name: string; files: Upload[]; before?: PlatformRecord },
 	skipsExisting: boolean,
-	before?: PlatformRecord,
 ): { files: Upload[]; existing: UploadTarget['existing'] } {
 	const replaces = existingFiles.of(run, index) === 'replace';
 	if (!before || !skipsExisting) return { files, existing: replaces ? 'remove' : 'keep' };
@@ -155,7 +153,7 @@ export const upload = itemOperation({
 		const reading = id === undefined ? undefined : readRecord(handle, id);
 		const skipsExisting = skipExisting.of(run, index);
 		const before = reading && (await (skipsExisting ? reading : undefinedIf403(reading)));
-		const { files, existing } = planFiles(run, index, name, all, skipsExisting, before);
+		const { files, existing } = planFiles(run, index, { name, files: all, before }, skipsExisting);
 		const isNothing = files.length + Object.keys(fields).length === 0 && existing === 'keep';
 		if (before && isNothing) return { ...shape(before), uploaded: [] };
 		const appendable = appendableFields(table?.fields ?? []);

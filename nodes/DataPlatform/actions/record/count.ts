@@ -1,6 +1,5 @@
-import { countLinked, countRecords } from '../../api/aggregates';
+import { countRecords } from '../../api/aggregates';
 import { filterParameters, readFilter } from '../../parameters/select/filter';
-import { linkedTo, linkedToOf } from '../../parameters/select/readingLinks';
 import { itemOperation } from '../../parameters/defineOperation';
 import { withQueryHint } from '../../parameters/select/reading';
 import { requestSettings } from '../../parameters/requests';
@@ -12,16 +11,11 @@ export const count = itemOperation({
 	action: 'Count records',
 	description: 'Count the records of a table that match a filter',
 	fields: [...tableParameters, ...filterParameters],
-	options: [linkedTo, ...requestSettings],
+	options: requestSettings,
 	concurrency: 4,
 	execute: async (run, index) => {
-		const table = tableOf(run, index);
 		const filter = await readFilter(run, index);
-		const link = await linkedToOf(run, index);
-		const send = async () => {
-			if (link) return await countLinked(table, link, filter);
-			return await countRecords(table, filter);
-		};
-		return { count: await withQueryHint({ filter, linkedTo: link }, send) };
+		const send = async () => await countRecords(tableOf(run, index), filter);
+		return { count: await withQueryHint({ filter }, send) };
 	},
 });

@@ -86,7 +86,7 @@ export const getChanges = itemOperation({
 			state = await startState(handle, pages, options.overlapMs, start);
 			if (start === 'now') return { changes: [], cursor: toCursor(state, source), hasMore: false };
 		} else state = withLabel(cursor, () => fromCursor(given, source));
-		const read = await readChanges(pages, state, options, () => true, CURSOR_LIMITS);
+		const read = await readChanges(pages, state, options, () => true);
 		const selection = selectChanges(state, read, options, CURSOR_LIMITS);
 		return {
 			changes: selection.changes.map(toOutput),

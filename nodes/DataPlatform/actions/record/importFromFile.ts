@@ -1,4 +1,5 @@
 import { fileNameOf, GrowingFile, openFile } from '../../input/binaryStore';
+import type { PlanOptions } from '../../bulk/terms';
 import type { Ledger } from '../../run/ledger';
 import type { NameOf } from '../../parameterKinds/parameter';
 import { withField } from '../../parameterKinds/requireValue';
@@ -74,14 +75,16 @@ async function writeRows(
 	const { formulaGuard } = form;
 	const rejectsDuplicates = kind.duplicates === 'error' && kind.mode !== 'create';
 	const table = await tableOf(run, index).definition();
-	const { links, planning, hasId, pipeline } = setUpWriting(run, index, table, writing, kind, {
+	const unmatched: PlanOptions = {
 		...settings.policies,
 		mode: kind.mode,
 		duplicates: rejectsDuplicates ? 'keepFirst' : 'merge',
 		unit: 'row',
 		importKey: writing.importKey,
 		isFromInput: mapping === undefined,
-	});
+	};
+	const setup = setUpWriting(run, index, table, { settings: writing, kind, unmatched });
+	const { links, planning, hasId, pipeline } = setup;
 	// Before cells are read: a link to many takes a list.
 	await links.learn(table.fields);
 	const isCsv = format === 'csv';

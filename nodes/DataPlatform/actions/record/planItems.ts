@@ -140,8 +140,10 @@ class ItemPlanner {
 		const { kind, settings } = this;
 		const { run } = this.parts;
 		const { source } = this.items;
-		const planning = planOptions(run, source, kind.mode, kind.duplicates, settings.importKey);
-		return setUpWriting(run, source, table, settings, kind, planning);
+		const { mode, duplicates } = kind;
+		const planning = { mode, duplicates, importKey: settings.importKey };
+		const unmatched = planOptions(run, source, planning);
+		return setUpWriting(run, source, table, { settings, kind, unmatched });
 	}
 
 	private async rowReader({ table, hasId }: WriteSetup) {

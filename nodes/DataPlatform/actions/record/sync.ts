@@ -74,7 +74,7 @@ async function prepareSync(
 ): Promise<WriteFollowUp | undefined> {
 	const { source, handle, table, settings, planning, pipeline, plan, rows, shape } = writing;
 	const keys = planning.matchOn === 'recordId' ? [] : keyFields(table, planning);
-	const options = await syncOptionsOf(run, source, table, keys, settings);
+	const options = await syncOptionsOf(run, source, { table, keys }, settings);
 	if (!options) return undefined;
 	const isEmpty = rows.length === 0 && plan.problems.length === 0;
 	const doneRows = await collect(writing.doneRows());

@@ -114,14 +114,10 @@ export type PlanningParameter = ColumnsParameter | FieldOptions;
 export const planOptions = (
 	run: RunContext<PlanningParameter>,
 	index: number,
-	mode: PlanOptions['mode'],
-	duplicates: PlanOptions['duplicates'],
-	importKey?: string,
+	kind: Pick<PlanOptions, 'mode' | 'duplicates' | 'importKey'>,
 ): PlanOptions => ({
-	mode,
-	duplicates,
+	...kind,
 	...valuePoliciesOf(run, index),
-	importKey,
 	isFromInput: isMappedAutomatically(run, index),
 	isTool: run.isTool,
 });

@@ -2,7 +2,6 @@
  * Which fields an existing record keeps.
  */
 import type { TableDefinition } from '../../api/types';
-import type { NameOf, ParameterReader } from '../../parameterKinds/parameter';
 import { choice, list } from '../../parameterKinds/kinds';
 import { isWritable } from '../../fields';
 import { fieldPart } from '../select/table';
@@ -39,8 +38,7 @@ export const fieldRules = list('fieldRules', {
  * @throws {InputError} if a rule makes no sense
  */
 export function fieldRulesOf(
-	reader: ParameterReader<NameOf<typeof fieldRules>>,
-	index: number,
+	entries: ReturnType<typeof fieldRules.of>,
 	table: TableDefinition,
 	on: MatchOn,
 	mode: WriteMode,
@@ -49,7 +47,7 @@ export function fieldRulesOf(
 	const rules = new Map<string, 'whenCreating' | 'ifEmpty'>();
 	const wrong = (message: string, hint: string) =>
 		fieldRules.error(`${fieldRules}: ${message}`, hint);
-	for (const entry of fieldRules.of(reader, index)) {
+	for (const entry of entries) {
 		const name = ruledField.in(entry, fieldRules);
 		const definition = table.fields.find((known) => known.name === name);
 		const choose = 'Choose the field from the list, or remove the entry.';

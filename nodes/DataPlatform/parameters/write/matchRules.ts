@@ -118,6 +118,12 @@ export const matchingOptions = <Option extends string>(
 		options,
 	);
 
+/** How the table is written, and its import key if its definition does not mark it. */
+interface MatchedTable {
+	mode: WriteMode;
+	importKey?: string;
+}
+
 /** How operations differ that find records. */
 export type RuleOptions = Partial<Pick<MatchRules, 'ifFound' | 'ifMissing'>> & {
 	/** @param on the fields that records are found by @throws {InputError} */
@@ -138,19 +144,16 @@ type MatchParameter = NameOf<
 >;
 
 /**
- * How items find their records. Undefined if the platform itself does it: by import key to create
- * or update, by ID to update.
+ * How the items of a table find their records. Undefined if the platform itself does it: by import
+ * key to create or update, by ID to update.
  *
- * @param importKey the import key's name if the table's definition does not mark it
  * @throws {InputError}
  */
 export function matchingOf(
 	run: RunContext<MatchParameter>,
 	index: number,
-	mode: WriteMode,
 	table: TableDefinition,
-	given: RuleOptions,
-	importKey?: string,
+	{ mode, importKey, ...given }: RuleOptions & MatchedTable,
 ): Matching | undefined {
 	if (mode === 'create') return undefined;
 	const preset = mode === 'upsert' ? 'create' : 'error';
@@ -164,7 +167,7 @@ export function matchingOf(
 	const key = keyField(table, importKey)?.name;
 	const on = fieldsToMatch(run, index, table, key);
 	const isKey = on !== 'recordId' && on.length === 1 && on[0] === key;
-	const ruled = fieldRulesOf(run, index, table, on, mode);
+	const ruled = fieldRulesOf(fieldRules.of(run, index), table, on, mode);
 	const twoWay = given.twoWay?.(table, on);
 	const isPlain =
 		!ruled &&

@@ -214,8 +214,7 @@ async function scopeOf(
 export async function syncOptionsOf(
 	run: RunContext<RemovalParameter>,
 	index: number,
-	table: TableDefinition,
-	keys: FieldDefinition[],
+	{ table, keys }: { table: TableDefinition; keys: FieldDefinition[] },
 	{ dryRun, stopAtFailure }: Pick<SyncOptions, 'dryRun' | 'stopAtFailure'>,
 ): Promise<SyncOptions | undefined> {
 	const removal = await removalOf(run, index, table, keys);

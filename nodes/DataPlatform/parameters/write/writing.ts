@@ -238,7 +238,7 @@ export const writesMatched = (
 	mode,
 	duplicates: duplicatesOfRows.of(run, index),
 	skipUnchanged: skipUnchanged.of(run, index),
-	matching: (table, key) => matchingOf(run, index, mode, table, rules, key),
+	matching: (table, importKey) => matchingOf(run, index, table, { ...rules, mode, importKey }),
 });
 
 type SettingsParameter = NameOf<typeof batches | typeof dryRun | typeof importKey>;
@@ -304,10 +304,9 @@ export function setUpWriting(
 	run: RunContext<SetupParameter>,
 	index: number,
 	defined: TableDefinition,
-	settings: Task,
-	{ mode, matching: matchingIn }: WriteKind,
-	unmatched: PlanOptions,
+	{ settings, kind, unmatched }: { settings: Task; kind: WriteKind; unmatched: PlanOptions },
 ): WriteSetup {
+	const { mode, matching: matchingIn } = kind;
 	const handle = tableOf(run, index);
 	const links = linkResolver(run, handle);
 	const table = withImportKey(defined, settings.importKey);

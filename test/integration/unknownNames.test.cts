@@ -186,8 +186,10 @@ describe('without the right to see the structure', () => {
 
 	test('nothing is removed by a filter', async () => {
 		const result = await harness.run('deleteMany', { credential: await withoutStructure(), parameters: condition('buyer') });
-		expect(String(result.error?.message)).toMatch(/^Nothing was deleted: the fields of the filter can't be checked/);
-		expect(String(result.error?.description)).toContain("Let the token's role see the table's structure");
+		expect(String(result.error?.message)).toMatch(
+			/^Condition 1 of the filter: 'buyer' can't be checked: a table's definition can't be read/,
+		);
+		expect(String(result.error?.description)).toMatch(/^Nothing was removed: .* If the token's role lacks a right, add it/);
 		expect(await others()).toEqual([]);
 	});
 
@@ -203,7 +205,7 @@ describe('without the right to see the structure', () => {
 		expect(notices).toEqual([
 			expect.stringContaining(`Whether the tables have ${names} was not checked: a table's definition can't be read`),
 		]);
-		expect(notices[0]).toContain("Let the token's role see the structure of the tables.");
+		expect(notices[0]).toContain("If the token's role lacks a right, add it");
 	});
 
 	test('a trigger logs it', async () => {

@@ -33,7 +33,7 @@ jest.spyOn(Table.prototype, 'definition').mockImplementation(async function defi
 	const name = this.at.table;
 	requested.push(name);
 	if (tables[name]) return tables[name];
-	throw new ServiceError('The token has no right to do this', { delivery: 'rejected', status: 403 });
+	throw new ServiceError('The token has no right to do this', { delivery: 'rejected', status: 403, hint: 'Use another token.' });
 });
 
 /** One company links to a table that its definition does not name: a stored value does. */
@@ -69,9 +69,9 @@ test('says where each name stands', () => {
 const IS = 'Condition 1 of the filter: ';
 
 const NO_RIGHT =
-	"Whether the tables have 'secret.city' was not checked: a table's definition can't be read (The token has no right to do this). The platform may ignore a name that it does not know: a filter then means all records. Let the token's role see the structure of the tables.";
+	"Whether the tables have 'secret.city' was not checked: a table's definition can't be read (The token has no right to do this). The platform may ignore a name that it does not know: a filter then means all records. Use another token.";
 const unknownTable = (name: string, link: string) =>
-	`Whether the tables have '${name}' was not checked: the platform does not say which table '${link}' links to: use record IDs. The platform may ignore a name that it does not know: a filter then means all records.`;
+	`Whether the tables have '${name}' was not checked: the platform does not say which table '${link}' links to: use record IDs. The platform may ignore a name that it does not know: a filter then means all records. Name fields of the table itself.`;
 
 test.each<[name: string, problem: string | undefined, notice?: string, tables?: string[]]>([
 	['fullname', undefined],
@@ -97,7 +97,12 @@ test.each<[name: string, problem: string | undefined, notice?: string, tables?: 
 		undefined,
 		['homes', 'people'],
 	],
-	['secret.city', `${IS}'secret.city' can't be checked: The token has no right to do this`, NO_RIGHT, ['secrets']],
+	[
+		'secret.city',
+		`${IS}'secret.city' can't be checked: a table's definition can't be read (The token has no right to do this)`,
+		NO_RIGHT,
+		['secrets'],
+	],
 	['listed.city', undefined],
 	[
 		'listed.town',

@@ -24,8 +24,7 @@ export const ENOUGH_IN_PLACE = 5;
 
 const checks = new Map<string, Promise<unknown>>();
 
-const isOrderShown = ({ origin }: { origin: string }) =>
-	(recordsInPlace.get(origin) ?? 0) >= ENOUGH_IN_PLACE;
+const isOrderShown = (origin: string) => (recordsInPlace.get(origin) ?? 0) >= ENOUGH_IN_PLACE;
 
 /**
  * The listed records, each in the place of its entry, if the list may have another order, or leaves
@@ -37,15 +36,14 @@ export async function placesIn(
 	result: ApiResponse | ServiceError,
 	mode: WriteMode,
 ): Promise<Places | undefined> {
-	const { client } = target;
-	if (isOrderShown(client) && mode !== 'create') return undefined;
+	const { origin } = target.client;
+	if (isOrderShown(origin) && mode !== 'create') return undefined;
 	const response = responseIn(result, records.length);
 	const entries = entriesToPair(records, response, mode);
-	const { origin } = client;
 	if (entries.length > 0) await checks.get(origin);
 	// If some were rejected, no order tells which.
 	const isOpen = entries.length > response.data.length;
-	if (entries.length === 0 || (isOrderShown(client) && !isOpen)) return undefined;
+	if (entries.length === 0 || (isOrderShown(origin) && !isOpen)) return undefined;
 	const check = pair(target, entries, response.data, mode);
 	checks.set(origin, check);
 	return await check;
@@ -69,7 +67,7 @@ async function pair(
 		const inPlace = data.filter(({ id }, index) => places.get(id) === index).length;
 		const shown = inPlace === places.size ? Math.max(0, inPlace - 1) : -Infinity;
 		recordsInPlace.set(client.origin, (recordsInPlace.get(client.origin) ?? 0) + shown);
-		if (isOrderShown(client)) return data;
+		if (isOrderShown(client.origin)) return data;
 	}
 	const byPlace = new Map(data.map((record) => [places.get(record.id), record]));
 	return entries.map((_, index) => byPlace.get(index));
@@ -103,8 +101,7 @@ const textOf = (fields: FieldDefinition[], values: FieldValues) =>
  * no field must agree; but none may point to another entry.
  */
 function placesOf(entries: Entry[], records: PlatformRecord[], fields: FieldDefinition[]) {
-	const candidates = new Map<string, Set<number>>(records.map(({ id }) => [id, new Set()]));
-	const claims = new Map<number, Set<string>>();
+	const pairs = new Map<string, [id: string, place: number]>();
 	for (const compared of [...fields.map((field) => [field]), fields]) {
 		const places = new Map<string, number | undefined>();
 		for (const [index, entry] of entries.entries()) {
@@ -113,16 +110,11 @@ function placesOf(entries: Entry[], records: PlatformRecord[], fields: FieldDefi
 		}
 		for (const record of records) {
 			const place = places.get(textOf(compared, record.fields));
-			if (place === undefined) continue;
-			candidates.get(record.id)!.add(place);
-			claims.set(place, (claims.get(place) ?? new Set()).add(record.id));
+			if (place !== undefined) pairs.set(`${record.id} ${place}`, [record.id, place]);
 		}
 	}
-	return new Map(
-		[...candidates].flatMap(([id, [place, ...others]]) =>
-			place !== undefined && others.length === 0 && claims.get(place)!.size === 1
-				? [[id, place] as const]
-				: [],
-		),
-	);
+	const all = [...pairs.values()];
+	const times = new Map<string | number, number>();
+	for (const each of all.flat()) times.set(each, (times.get(each) ?? 0) + 1);
+	return new Map(all.filter((pair) => pair.every((each) => times.get(each) === 1)));
 }

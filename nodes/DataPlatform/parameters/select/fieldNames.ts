@@ -64,7 +64,7 @@ export interface NameCheck {
 	/** Reads the definition of a linked table; as it is now if not set. */
 	definition?: ReadDefinition;
 	/** Called with names that can't be checked, and why. It may throw. */
-	unchecked: (names: FieldName[], reason: InputError | ServiceError) => void;
+	unchecked: (names: FieldName[], reason: Reason) => void;
 }
 
 /**
@@ -93,21 +93,27 @@ export async function checkNames(
 	}
 }
 
-/** For filters that select what to remove. @throws {InputError} always */
-export function refuseUnchecked(names: FieldName[], { message }: Error): never {
+type Reason = InputError | ServiceError;
+
+const whyUnchecked = (reason: Reason) =>
+	reason instanceof ServiceError
+		? `a table's definition can't be read (${reason.message})`
+		: reason.message;
+
+const adviceOn = (reason: Reason) =>
+	reason instanceof ServiceError ? (reason.hint ?? '') : 'Name fields of the table itself.';
+
+/** For filters that select what to remove. @throws {InputError | ServiceError} always */
+export function refuseUnchecked(names: FieldName[], reason: Reason): never {
 	const { name, place } = names[0]!;
-	throw new InputError(`${place}: '${name}' can't be checked: ${message}`, {
-		field: name,
-		hint: 'Nothing was removed: the platform may ignore a condition that it does not know. Filter by fields of the table itself.',
-	});
+	const text = `${place}: '${name}' can't be checked: ${whyUnchecked(reason)}`;
+	const hint = `Nothing was removed: the platform may ignore a condition that it does not know. ${adviceOn(reason)}`;
+	if (reason instanceof ServiceError) throw new ServiceError(text, { ...reason, hint });
+	throw new InputError(text, { field: name, hint });
 }
 
 /** For reads: what the user learns instead. */
-export function uncheckedNotice(names: FieldName[], reason: InputError | ServiceError): string {
+export function uncheckedNotice(names: FieldName[], reason: Reason): string {
 	const list = nameList([...new Set(names.map(({ name }) => name))]);
-	const { message, status }: { message: string; status?: number } = reason;
-	const isUnread = reason instanceof ServiceError;
-	const why = isUnread ? `a table's definition can't be read (${message})` : message;
-	const advice = status === 403 ? " Let the token's role see the structure of the tables." : '';
-	return `Whether the tables have ${list} was not checked: ${why}. The platform may ignore a name that it does not know: a filter then means all records.${advice}`;
+	return `Whether the tables have ${list} was not checked: ${whyUnchecked(reason)}. The platform may ignore a name that it does not know: a filter then means all records. ${adviceOn(reason)}`;
 }

@@ -374,9 +374,6 @@ export async function checkedToRemove(of: DefinedTable, filter: Group): Promise<
 	return await checkedFilter(of, filter);
 }
 
-const STRUCTURE_HINT =
-	"Let the token's role see the table's structure. Without it, a platform that ignores a misspelt field would delete every record.";
-
 /**
  * The filter of an item that deletes what matches.
  *
@@ -392,15 +389,9 @@ export async function readRemovalFilter(
 	requireRestrictive(filter);
 	const handle = tableOf(run, index);
 	const table = await handle.definition().catch((error: unknown) => {
-		const { message, ...rest } = serviceErrorOrThrow(error);
-		if (rest.status !== 403) throw error;
-		throw new ServiceError(
-			`Nothing was deleted: the fields of the filter can't be checked. ${message}`,
-			{
-				...rest,
-				hint: handle.at.application === undefined ? rest.hint : STRUCTURE_HINT,
-			},
-		);
+		const failure = serviceErrorOrThrow(error);
+		if (failure.status === 403) refuseUnchecked(namesIn(filter), failure);
+		throw failure;
 	});
 	return await checkedToRemove(handle.with(table), filter);
 }

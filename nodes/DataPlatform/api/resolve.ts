@@ -6,7 +6,7 @@
  *     if (!(result instanceof ServiceError)) return result.body;
  *     return await resolveByLookUp(result, {
  *       what: 'the record was restored',
- *       lookUp: async () => (await findRecord(client, address, id)) ?? undefined,
+ *       lookUp: async () => (await findRecord(table, id)) ?? undefined,
  *       unless: () => 'the record is not there yet',
  *     });
  *

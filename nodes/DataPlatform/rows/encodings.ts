@@ -50,7 +50,7 @@ const WORD =
 function plausibility(text: string): number {
 	const words = text.match(/[^\0-/:-@]*[^\0-\x7f][^\0-/:-@]*/g) ?? [];
 	const isWord = (word: string) => {
-		const letters = word.normalize().replace(/^[\p{P}\p{S}\p{N}]+|[\p{P}\p{S}\p{N}]+$/gu, '');
+		const letters = word.normalize().replace(/^[^\p{L}]+|[^\p{L}\p{M}]+$/gu, '');
 		return letters === '' || (WORD.test(letters) && !/\p{Ll}\p{Lu}/u.test(letters));
 	};
 	return words.filter(isWord).length / (words.length || 1);
@@ -58,14 +58,15 @@ function plausibility(text: string): number {
 
 /** The line around a byte as the most plausible encodings read it, in words. */
 export function readingsOf(bytes: Uint8Array, at: number): string {
-	const start = Math.max(bytes.lastIndexOf(0x0a, at - 1) + 1, at - SHOWN_BYTES);
+	const start = Math.max(bytes.lastIndexOf(0x0a, at - 1) + 1, at - SHOWN_BYTES / 2);
 	const judged = bytes.subarray(start, start + JUDGED_BYTES);
 	const readings = new Map<string, { name: string; score: number }>();
 	for (const encoding of new Set([...COMMON, ...Object.keys(ENCODINGS)])) {
 		const text = new TextDecoder(encoding).decode(judged, { stream: true });
 		const isText = !/[\ufffd\0\x80-\x9f\ue000-\uf8ff]/.test(text);
 		const isLikely = !encoding.startsWith('utf-16') || judged.includes(0);
-		const score = isText && isLikely ? plausibility(text) : 0;
+		// One that nobody would write is still better than none.
+		const score = isText && isLikely ? 0.1 + plausibility(text) : 0;
 		const line = text.slice(0, SHOWN_BYTES).split(/[\r\n]/)[0]!;
 		const name = ENCODINGS[encoding as keyof typeof ENCODINGS];
 		if (score > (readings.get(line)?.score ?? 0)) readings.set(line, { name, score });

@@ -83,6 +83,19 @@ test('a line alone that several encodings read alike is named by one that reads 
 	});
 });
 
+test('no-break spaces in numbers are no letters', async () => {
+	const bytes = encoded(`Libellé fonction;BP\n${'454\u00a0000,00\n'.repeat(20)}`, 'windows-1252');
+	expect(((await decoded([bytes], 'auto')) as InputError).hint).toContain('is "Libellé fonction;BP" as Western European (Windows-1252)');
+});
+
+test.each<[what: string, text: string]>([
+	['behind much other text', `${'x'.repeat(200)} café`],
+	['in what is no word', 'theæM'],
+])('the place that is not UTF-8 is shown: %s', async (_, text) => {
+	const error = (await decoded([encoded(`a\n${text}\n`, 'windows-1252')], 'auto')) as InputError;
+	expect(error.hint).toContain(`${text.slice(-4)}" as Western European (Windows-1252)`);
+});
+
 test('UTF-16 without a byte order mark is advised if its bytes look like it', async () => {
 	const bytes = Buffer.from('name;größe\n', 'utf16le');
 	const { hint } = (await decoded([bytes], 'auto')) as InputError;

@@ -202,7 +202,8 @@ export class WritePipeline {
 					onOutcome(entry, outcome);
 				});
 			}
-			if (proof && !stopped) stopped = await proveKey(target, key, proof, ids, next === 0);
+			if (proof && !stopped)
+				stopped = await proveKey(target, { key, record: proof, ids, isFirst: next === 0 });
 			if (proof && !stopped) facts.importKey = key.name;
 		}
 		const rest = records.slice(next);

@@ -176,8 +176,8 @@ export type ListedRecords = ReadonlyMap<string, Listed>;
 /**
  * What a request reports about one record:
  * - `listed`: it was written
- * - `omitted`: it was counted as a success without being listed. Its record, once looked up, may
- *   turn out to be one of those that are listed without saying whose they are
+ * - `omitted`: it was counted as a success, but is not in the list. A look-up may still find its
+ *   record there: the list does not say which entry each belongs to
  * - `rejected`: it was not written
  * - `unclear`: the response does not account for it; `reasons` say why records were not written
  * - `lost`: there is no response; the entry's last attempt says why

@@ -22,7 +22,8 @@ export interface MissingRecord {
 export interface Catalog {
 	target: LinkTarget;
 	field: FieldDefinition;
-	known: Map<string, ValueMatch>;
+	/** By the value's text. */
+	lookedUp: Map<string, ValueMatch>;
 	/**
 	 * The records to create for this portion, by the placeholder for their ID. `similar` has their
 	 * values regardless of case and spaces.
@@ -70,7 +71,7 @@ export function catalogOf(
 	const catalog = catalogs.get(name) ?? {
 		target,
 		field: key,
-		known: new Map(),
+		lookedUp: new Map(),
 		missing: new Map(),
 		similar: new Map(),
 	};
@@ -87,7 +88,7 @@ export const MAX_REMEMBERED = 100_000;
  * @param isGrowing whether a record may have been created since for a value that had none
  */
 export async function lookUpMissing(
-	{ target, field, known }: Catalog,
+	{ target, field, lookedUp }: Catalog,
 	raw: unknown[],
 	isGrowing: boolean,
 ) {
@@ -96,12 +97,12 @@ export async function lookUpMissing(
 	const entries = raw
 		.map((value) => toSoughtValue(field, value))
 		.filter((entry): entry is SoughtValue => 'text' in entry);
-	const wanted = new Map<string, SoughtValue>();
+	const open = new Map<string, SoughtValue>();
 	for (const entry of entries) {
-		const match = known.get(entry.text);
+		const match = lookedUp.get(entry.text);
 		if (match && (match.ids.length > 0 || !isGrowing)) continue;
-		wanted.set(entry.text, entry);
+		open.set(entry.text, entry);
 	}
-	const found = await lookUpValues(target, field, [...wanted.keys()]);
-	for (const [text, match] of found) known.set(copyOfText(text), match);
+	const found = await lookUpValues(target, field, [...open.keys()]);
+	for (const [text, match] of found) lookedUp.set(copyOfText(text), match);
 }

@@ -80,11 +80,11 @@ export class LinkResolver {
 	 */
 	startPortion() {
 		this.linkedIds.clear();
-		for (const { known, missing, similar } of this.catalogs.values()) {
-			if (known.size > MAX_REMEMBERED) known.clear();
+		for (const { lookedUp, missing, similar } of this.catalogs.values()) {
+			if (lookedUp.size > MAX_REMEMBERED) lookedUp.clear();
 			if (missing.size === 0) continue;
 			// Another value that was not found may differ only in case from one that exists now.
-			for (const [text, { ids }] of known) if (ids.length === 0) known.delete(text);
+			for (const [text, { ids }] of lookedUp) if (ids.length === 0) lookedUp.delete(text);
 			missing.clear();
 			similar.clear();
 		}
@@ -105,11 +105,11 @@ export class LinkResolver {
 		createsRows = false,
 	): Promise<PlanInput[]> {
 		const resolved = [...rows];
-		const closedTable = createsRows ? table.id : undefined;
+		const tableWithoutCreation = createsRows ? table.id : undefined;
 		const fields = writableLinks(table).filter(({ name }) => rules.has(name));
-		const given = new Map(fields.map((field) => [field, givenLinks(field, rows)]));
-		const catalogs = await this.lookUp(given, rules, table.id);
-		for (const [field, links] of given) {
+		const linksByField = new Map(fields.map((field) => [field, linksIn(field, rows)]));
+		const catalogs = await this.lookUp(linksByField, rules, table.id);
+		for (const [field, links] of linksByField) {
 			const rule = rules.get(field.name)!;
 			for (const [position, value] of links) {
 				const row = resolved[position]!;
@@ -119,7 +119,7 @@ export class LinkResolver {
 				}
 				const idOf = (link: Link, isAdded: boolean): LinkedId => {
 					if ('id' in link) return link;
-					return linkedId(catalogs.get(field)!, rule, link.value, isAdded, closedTable);
+					return linkedId(catalogs.get(field)!, rule, link.value, isAdded, tableWithoutCreation);
 				};
 				resolved[position] = withIds(row, field.name, value, (link, isAdded) => {
 					const linked = idOf(link, isAdded);
@@ -137,29 +137,22 @@ export class LinkResolver {
 	 * @returns the catalog of each field that has values; or, in words, why they can't be looked up
 	 */
 	private async lookUp(
-		given: ReadonlyMap<FieldDefinition, GivenLinks>,
+		linksByField: ReadonlyMap<FieldDefinition, RowLinks>,
 		rules: LinkRules,
 		tableId: string,
 	): Promise<Map<FieldDefinition, Catalog | string>> {
 		const catalogs = new Map<FieldDefinition, Catalog | string>();
-		const values = new Map<FieldDefinition, unknown[]>();
-		for (const [field, links] of given) {
-			const all = [...links.values()].flatMap((value) =>
+		const sought = new Map<Catalog, unknown[]>();
+		await forEachConcurrent(linksByField, PARALLEL_LOOKUPS, async ([field, links]) => {
+			const values = [...links.values()].flatMap((value) =>
 				'problem' in value ? [] : valuesOf(value),
 			);
-			if (all.length > 0) values.set(field, all);
-		}
-		await forEachConcurrent(values.keys(), PARALLEL_LOOKUPS, async (field) => {
-			const rule = rules.get(field.name)!;
-			const catalog = await this.catalogFor(field, rule).catch(unavailable);
+			if (values.length === 0) return;
+			const catalog = await this.catalogFor(field, rules.get(field.name)!).catch(unavailable);
 			catalogs.set(field, catalog);
+			if (typeof catalog === 'string') return;
+			sought.set(catalog, [...(sought.get(catalog) ?? []), ...values]);
 		});
-		const sought = new Map<Catalog, unknown[]>();
-		for (const [field, all] of values) {
-			const catalog = catalogs.get(field)!;
-			if (typeof catalog !== 'string')
-				sought.set(catalog, [...(sought.get(catalog) ?? []), ...all]);
-		}
 		await forEachConcurrent(sought, PARALLEL_LOOKUPS, async ([catalog, all]) => {
 			// The run creates records of this same table: one that was missing may exist now.
 			const isOwn = catalog.target.table.id === tableId;
@@ -215,7 +208,7 @@ export class LinkResolver {
 	}
 
 	private async createRecords(
-		{ target: { at, table }, field, known }: Catalog,
+		{ target: { at, table }, field, lookedUp }: Catalog,
 		missing: MissingRecord[],
 		{ batchBytes }: LinkWriteOptions,
 	) {
@@ -239,7 +232,7 @@ export class LinkResolver {
 			if (item.outcome === 'inserted') this.createdCount += 1;
 			if (isSuccess(item) && item.id !== undefined) {
 				record.id = item.id;
-				known.set(record.text, { ids: [item.id] });
+				lookedUp.set(record.text, { ids: [item.id] });
 				return;
 			}
 			const what = isSuccess(item)
@@ -251,34 +244,34 @@ export class LinkResolver {
 }
 
 /** The values of a link field, by the position of their row. */
-type GivenLinks = ReadonlyMap<number, LinkValue | { problem: string }>;
+type RowLinks = ReadonlyMap<number, LinkValue | { problem: string }>;
 
-function givenLinks(field: FieldDefinition, rows: PlanInput[]): GivenLinks {
-	const given = new Map<number, LinkValue | { problem: string }>();
+function linksIn(field: FieldDefinition, rows: PlanInput[]): RowLinks {
+	const links = new Map<number, LinkValue | { problem: string }>();
 	for (const [position, row] of rows.entries()) {
 		const value = readLinks(field, row.values);
-		if (value) given.set(position, value);
+		if (value) links.set(position, value);
 	}
-	return given;
+	return links;
 }
 
 /**
  * What a value resolved to.
  *
- * @param closedTable the table in which links create no record
+ * @param tableWithoutCreation the table in which links create no record
  */
 function linkedId(
 	catalog: Catalog | string,
 	{ ifNotFound }: LinkRule,
 	raw: unknown,
 	isAdded: boolean,
-	closedTable: string | undefined,
+	tableWithoutCreation: string | undefined,
 ): LinkedId {
 	if (typeof catalog === 'string') return { problem: catalog };
-	const { field, known, target } = catalog;
-	const wanted = toSoughtValue(field, raw);
-	if ('problem' in wanted) return { problem: `'${field.name}' ${wanted.problem}` };
-	const { ids, similar } = known.get(wanted.text)!;
+	const { field, lookedUp, target } = catalog;
+	const sought = toSoughtValue(field, raw);
+	if ('problem' in sought) return { problem: `'${field.name}' ${sought.problem}` };
+	const { ids, similar } = lookedUp.get(sought.text)!;
 	const where = `of '${target.table.header}'`;
 	const what = `${showValue(raw)} in '${field.name}'`;
 	const [first, second] = ids;
@@ -292,12 +285,12 @@ function linkedId(
 	if (ifNotFound === 'error' || close) return { problem: `no record ${where} has ${what}${close}` };
 	// A link that does not exist needs no removal.
 	if (ifNotFound === 'leaveEmpty' || !isAdded) return undefined;
-	if (target.table.id === closedTable) {
+	if (target.table.id === tableWithoutCreation) {
 		return {
 			problem: `no record ${where} has ${what}. No link creates it here, because an item for it could then no longer write its values: create it first, or use Create or Update by import key, without rules for existing records`,
 		};
 	}
-	return placeholder(catalog, wanted);
+	return placeholder(catalog, sought);
 }
 
 /** A placeholder for the ID of a record that is created after planning. A dry run shows it. */

@@ -1,33 +1,25 @@
 /**
  * Matching: looks up which record an item means, before anything is written. Records that are found
- * are updated by ID, missing ones are created, both by the writer that all operations share. The
- * table may change in between: a record that is gone by then counts as missing, one that has
- * appeared as found.
+ * are updated by ID, missing ones are created, both by the writer that all operations share. If a
+ * record that was found is deleted by then, its item says so: it is not created anew.
  */
 import type { FieldDefinition, PlatformRecord } from '../../api/types';
 import { appendableFields } from '../../fields/values';
 import { serviceErrorOrThrow, ServiceError } from '../../transport/errors';
 import {
+	applyFieldRules,
 	decide,
 	deletedMeanwhile,
 	MATCHES_NEEDED,
+	withKept,
+	withoutFieldRules,
 	withoutSharedKeys,
-	type Decision,
-} from './matchDecision';
+} from './rules';
 import { isAppending } from '../resolve/compare';
 import { TwoWaySync, withTwoWay } from './applyTwoWay';
-import { applyFieldRules, withKept, withoutFieldRules } from './applyFieldRules';
 import { keyFields } from '../../fields/keyFields';
 import { lookUp } from '../resolve/lookup';
-import {
-	afterFailure,
-	asAppended,
-	isSuccess,
-	notSent,
-	notSentItem,
-	stoppedItem,
-	unknownItem,
-} from '../outcome';
+import { afterFailure, asAppended, isSuccess, notSent, stoppedItem, unknownItem } from '../outcome';
 import type { FieldRules, Matching } from '../writeTask';
 import { writeMany, type OnOutcome, type RowSink, type Write } from '../send/write';
 import type { Entry, ItemOutcome, Plan, ResolvedEntry, WriteMode } from '../terms';
@@ -52,7 +44,8 @@ class MatchedWriter {
 	private readonly twoWay?: TwoWaySync;
 	private readonly unit: 'item' | 'row';
 	private readonly fields: ReadonlyMap<string, FieldDefinition>;
-	private gone: Entry[] = [];
+	/** Records that no ID was found for when they were updated: they are created, or skipped. */
+	private readonly missing: Entry[] = [];
 	private isFailed = false;
 	/** Why nothing more is sent. */
 	private stopped?: ServiceError;
@@ -88,46 +81,29 @@ class MatchedWriter {
 			return matches;
 		}
 		const creates = await this.writeMatches(matches, plan);
-		await this.create([...creates, ...(await this.resolveGone(plan))]);
+		const missing = new Map(this.missing.splice(0).map((record) => [record, []]));
+		await this.create([...creates, ...(await this.writeMatches(missing, plan))]);
 		return this.stopped;
 	}
 
-	/**
-	 * Updates what items match.
-	 *
-	 * @param plan if linked records may have to be created first
-	 * @returns the records to create
-	 */
-	private async writeMatches(matches: Map<Entry, PlatformRecord[]>, plan?: Plan) {
+	/** Updates what items match. @returns the records to create */
+	private async writeMatches(matches: Map<Entry, PlatformRecord[]>, plan: Plan) {
 		const { stopAtFailure } = this.base.task;
-		const { updates, creates: planned, outcomes } = this.decide(matches);
-		const kept = this.applyRules(updates);
-		const creates = this.twoWay
-			? planned.map((record) => this.twoWay!.apply(record, null))
-			: planned;
-		this.twoWay?.requireFewChanges(kept);
-		const writing = [...kept, ...creates];
+		const { updates, creates: missing, outcomes } = decide(matches, this.matching, this.isCompared);
+		const { twoWay } = this;
+		const ruled = this.applyRules(updates);
+		const creates = twoWay ? missing.map((record) => twoWay.apply(record, null)) : missing;
+		twoWay?.requireFewChanges(ruled);
+		const writing = [...ruled, ...creates];
 		const isBad = this.isFailed || !outcomes.every(([, outcome]) => isSuccess(outcome));
 		const isStopping = this.stopped !== undefined || (isBad && stopAtFailure);
-		const prepares = plan !== undefined && writing.length > 0 && !isStopping;
+		const prepares = writing.length > 0 && !isStopping;
 		const prepared = prepares ? await this.prepared(plan, writing) : new Set(writing);
-		const ready = kept.filter((record) => prepared.has(record));
+		const ready = ruled.filter((record) => prepared.has(record));
 		this.begin(ready, outcomes);
-		if (plan && this.isFailed && stopAtFailure) this.stopped ??= afterFailure();
+		if (this.isFailed && stopAtFailure) this.stopped ??= afterFailure();
 		await this.update(ready);
 		return creates.filter((record) => prepared.has(record));
-	}
-
-	/**
-	 * Writes records that were matched again. If one is gone once more, it is not created, as that
-	 * could double it: the platform showed it twice, and then did not know it.
-	 *
-	 * @returns the records to create
-	 */
-	private async writeFound(matches: Map<Entry, PlatformRecord[]>, plan?: Plan) {
-		const creates = await this.writeMatches(matches, plan);
-		for (const record of this.gone.splice(0)) this.deliver(record, [deletedMeanwhile(record)]);
-		return creates;
 	}
 
 	/** The records that can be written. The items of the others fail. */
@@ -151,54 +127,22 @@ class MatchedWriter {
 	}
 
 	/**
-	 * Looks again for records that were gone after they were matched. An item is created only if it
-	 * still matches nothing.
-	 *
-	 * @returns the records to create
+	 * The records that items match, the oldest first. Also reads the fields that are compared later,
+	 * which saves a second look-up.
 	 */
-	private async resolveGone(plan: Plan): Promise<Entry[]> {
-		const isById = this.matching.on === 'recordId';
-		// The old ID means nothing now.
-		const gone = this.gone.splice(0).map((one) => (isById ? one : { ...one, id: undefined }));
-		if (isById) return await this.writeFound(new Map(gone.map((record) => [record, []])), plan);
-		const matches = this.stopped ?? (await this.find(gone));
-		if (!(matches instanceof ServiceError)) return await this.writeFound(matches, plan);
-		const outcome = this.stopped ? notSentItem(matches) : stoppedItem(matches);
-		for (const record of gone) {
-			const [lost] = record.attempts ?? [];
-			this.deliver(record, [lost ? unknownItem(this.base.task.mode, lost.message) : outcome]);
-		}
-		this.stopped ??= matches;
-		return [];
-	}
-
-	/** The records that items match. */
 	private async find(records: Entry[]) {
-		const { on, ifFound } = this.matching;
+		const { target, task } = this.base;
+		const { on, ifFound, multipleMatches } = this.matching;
 		// An update by ID needs no look-up.
 		if (on === 'recordId' && ifFound === 'update' && !this.isCompared) {
 			return new Map(records.map((record) => [record, [{ id: record.id!, fields: {} }]]));
 		}
-		return await this.lookUp(records);
-	}
-
-	/**
-	 * The records that items match, the oldest first. Also reads the fields that are compared later,
-	 * which saves a second look-up.
-	 */
-	private async lookUp(entries: Entry[]) {
-		const { target, task } = this.base;
-		const { ifFound, multipleMatches } = this.matching;
 		// All fields are needed for the output, and to see what a full update clears.
 		const areAllNeeded = ifFound === 'skip' || (this.isCompared && task.mode === 'replace');
 		const needed = this.isCompared ? 'sentFields' : 'keys';
 		const loads = areAllNeeded ? 'allFields' : needed;
 		const enough = MATCHES_NEEDED[multipleMatches];
-		return await lookUp(target, this.keys, entries, { loads, enough }).catch(serviceErrorOrThrow);
-	}
-
-	private decide(matches: Map<Entry, PlatformRecord[]>): Decision {
-		return decide(matches, this.matching, this.isCompared);
+		return await lookUp(target, this.keys, records, { loads, enough }).catch(serviceErrorOrThrow);
 	}
 
 	/** Updates without what the records keep. Items of one record are merged before. */
@@ -229,28 +173,12 @@ class MatchedWriter {
 		this.stopped ??= stop;
 	}
 
-	/** Creates missing records. One that another writer created meanwhile counts as found. */
 	private async create(records: Entry[]): Promise<void> {
-		const rejected: ResolvedEntry[] = [];
-		const unsent: ResolvedEntry[] = [];
-		const stop = await this.write(withoutSharedKeys(records), 'create', (record, outcome) => {
-			if (outcome.outcome === 'unknown') this.deliver(record, [{ ...outcome, noRetry: true }]);
-			else if (outcome.outcome !== 'failed') this.deliver(record, [outcome]);
-			else (outcome.notAttempted ? unsent : rejected).push([record, outcome]);
-		});
-		const matches = await this.lookUp(rejected.map(([record]) => record));
-		const all = matches instanceof ServiceError ? [] : [...matches];
-		const found = new Map(all.filter(([, matching]) => matching.length > 0));
-		for (const [record, outcome] of rejected) {
-			if (!found.has(record)) this.deliver(record, [outcome]);
-		}
-		await this.writeFound(found);
-		if (found.size > 0 && !this.isFailed) {
-			// The failure that stopped the rest was resolved after all.
-			await this.create(unsent.map(([record]) => record));
-			return;
-		}
-		for (const [record, outcome] of unsent) this.deliver(record, [outcome]);
+		const stop = await this.write(withoutSharedKeys(records), 'create', (record, outcome) =>
+			this.deliver(record, [
+				outcome.outcome === 'unknown' ? { ...outcome, noRetry: true } : outcome,
+			]),
+		);
 		this.stopped ??= stop;
 	}
 
@@ -276,8 +204,9 @@ class MatchedWriter {
 		const { on, ifMissing } = this.matching;
 		const outcomes = item.outcomes.filter((each) => each.outcome !== 'notFound');
 		if (outcomes.length > 0) this.deliver(record, this.summed(record, outcomes));
-		else if (ifMissing !== 'error') this.gone.push(withoutFieldRules(record));
-		else this.deliver(record, [on === 'recordId' ? item.outcomes[0]! : deletedMeanwhile(record)]);
+		else if (on !== 'recordId') this.deliver(record, [deletedMeanwhile(record, ifMissing)]);
+		else if (ifMissing === 'error') this.deliver(record, [item.outcomes[0]!]);
+		else this.missing.push(withoutFieldRules(record));
 	}
 
 	/** If a record of an item did not succeed, the item did not. */

@@ -57,8 +57,8 @@ class Planner {
 		this.fields = new Map(table.fields.map((field) => [field.name, field]));
 		this.writable = table.fields.filter(isWritable);
 		this.fieldsHint = `${listFields(table)} Correct the name, or set '${LABELS.unknownFields}' in the options to 'Ignore'.`;
-		const isWhole = options.mode === 'create' || options.mode === 'replace';
-		this.required = isWhole ? this.writable.filter((field) => field.metadata.required) : [];
+		const setsAllFields = options.mode === 'create' || options.mode === 'replace';
+		this.required = setsAllFields ? this.writable.filter((field) => field.metadata.required) : [];
 	}
 
 	/** Plans one row. Undefined if it has problems, which are noted. */

@@ -128,14 +128,15 @@ async function matchingIds(table: TableAt, filter: Group, limit: number): Promis
  * Deletes with one request. The service applies it to the records that match at that moment, and
  * does not say which those were. A record that another writer changed may no longer match either: it
  * is among the newest changes of the table, and does not count as deleted.
+ *
+ * @returns undefined if the platform forbids it, so that nothing was deleted
  */
 async function deleteByQuery(
 	table: TableAt,
 	filter: Group,
 	query: string,
 	counted: number,
-	oneByOne: () => Promise<Deletion>,
-): Promise<Deletion> {
+): Promise<Deletion | undefined> {
 	const before = counted > MAX_COMPARED ? undefined : await matchingIds(table, filter, counted);
 	const matched = before?.size ?? counted;
 	if (matched === 0) return { matched, deleted: 0, remaining: 0 };
@@ -150,7 +151,7 @@ async function deleteByQuery(
 	// The right to bulk requests may be one of its own.
 	if (isFailure && isForbidden(result)) {
 		table.client.notices.add(NO_BULK_NOTICE);
-		return await oneByOne();
+		return undefined;
 	}
 	if (isFailure && result.delivery !== 'ambiguous') throw result;
 	const left = await countAfter(table, filter, matched, before).catch(serviceErrorOrThrow);
@@ -227,7 +228,7 @@ export async function deleteMany(
 	}
 	if (matched === 0 || dryRun) return { matched, deleted: 0, remaining: matched };
 	const query = asPlainQuery(filter);
-	const oneByOne = async () => await deleteOneByOne(table, filter, matched, attempt);
-	if (query === undefined) return await oneByOne();
-	return await deleteByQuery(table, filter, query, matched, oneByOne);
+	const deletion =
+		query === undefined ? undefined : await deleteByQuery(table, filter, query, matched);
+	return deletion ?? (await deleteOneByOne(table, filter, matched, attempt));
 }

@@ -10,7 +10,7 @@
 import { countRecords } from '../../api/aggregates';
 import { isEmptyFilter, type Group } from '../../api/filters';
 import { findRecord } from '../../api/records';
-import { idKey } from '../../api/idSet';
+import { idKey, IdSet } from '../../api/idSet';
 import { readRecords } from '../../api/readRecords';
 import type { FieldDefinition, FieldValues, PlatformRecord } from '../../api/types';
 import { holdsData } from '../../fields';
@@ -19,8 +19,7 @@ import { holdsValue } from '../../fields/values';
 import { serviceErrorOrThrow, InputError, ServiceError } from '../../transport/errors';
 import { getOwn } from '../../transport/json';
 import { createPause } from '../../transport/pause';
-import { InputRecords, type KeyedRecord } from './inputRecords';
-import { recordKey, storedRecordKey } from '../plan/identity';
+import { recordKey, storedRecordKey, type RecordKey } from '../plan/identity';
 import { isSameVersion } from '../resolve/compare';
 import { lookUpByIds, oneOfKeys } from '../resolve/lookup';
 import { afterFailure, isSuccess } from '../outcome';
@@ -67,6 +66,34 @@ const records = (count: number) => (count === 1 ? '1 record' : `${count} records
 function ofMarked(item: ItemOutcome): ItemOutcome {
 	if (item.outcome === 'updated') return { ...item, outcome: 'marked' };
 	return item.outcome === 'notFound' ? { outcome: 'skipped', id: item.id } : item;
+}
+
+/** A stored record with its key. */
+interface KeyedRecord {
+	record: PlatformRecord;
+	key?: RecordKey;
+}
+
+/** The keys and IDs of the records in the input. */
+class InputRecords {
+	private readonly keys = new Set<string>();
+	private readonly ids = new IdSet();
+
+	constructor(private readonly fields: FieldDefinition[]) {}
+
+	add({ id, fields }: Pick<Entry, 'id' | 'fields'>) {
+		const key = recordKey(this.fields, fields);
+		if (key) this.keys.add(key.text);
+		this.addId(id);
+	}
+
+	addId(id: string | undefined) {
+		if (id !== undefined) this.ids.add(id);
+	}
+
+	has({ record, key }: KeyedRecord): boolean {
+		return this.ids.has(record.id) || (key !== undefined && this.keys.has(key.text));
+	}
 }
 
 export class Sync {
@@ -186,7 +213,7 @@ export class Sync {
 	 */
 	private match(writing: Entry[], scope: KeyedRecord[]) {
 		const isById = this.keys.length === 0;
-		const isWhole = isEmptyFilter(this.options.scope);
+		const isWholeTable = isEmptyFilter(this.options.scope);
 		const stored = new Map<string, PlatformRecord | undefined>();
 		for (const { record, key } of writing.length > 0 ? scope : []) {
 			const identity = isById ? idKey(record.id) : key?.text;
@@ -195,7 +222,7 @@ export class Sync {
 		for (const record of writing) {
 			if (isById) record.id = stored.get(idKey(record.id!))?.id ?? record.id;
 			else if (record.key !== undefined) {
-				const isMissing = isWhole && !stored.has(record.key);
+				const isMissing = isWholeTable && !stored.has(record.key);
 				record.before = isMissing ? null : stored.get(record.key);
 			}
 		}
@@ -206,7 +233,7 @@ export class Sync {
 		const { removal } = this.options;
 		if (removal === 'delete') return false;
 		return Object.entries(removal.set).every(([name, value]) => {
-			const field = this.target.table.fields.find((known) => known.name === name);
+			const field = this.target.table.fields.find((each) => each.name === name);
 			return holdsValue(field, getOwn(fields, name), value) === true;
 		});
 	}
@@ -280,8 +307,8 @@ export class Sync {
 		const { keys, target } = this;
 		const { scope } = this.options;
 		const current = new Map<string, KeyedRecord>();
-		const known = chunk.flatMap(({ fields }) => recordKey(keys, fields) ?? []);
-		for (const filter of oneOfKeys(keys, known)) {
+		const chunkKeys = chunk.flatMap(({ fields }) => recordKey(keys, fields) ?? []);
+		for (const filter of oneOfKeys(keys, chunkKeys)) {
 			const both: Group = { filter: [...scoped(scope), filter], filterOperator: 'and' };
 			for await (const page of readRecords(target, { filter: both, untilEmpty: true }, Infinity)) {
 				for (const record of page) current.set(record.id, this.keyed(record));

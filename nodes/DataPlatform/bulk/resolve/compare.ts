@@ -49,8 +49,8 @@ function omittedFields(
 /** The stored files of a field, without those that it had before. */
 function newFiles(stored: JsonValue | undefined, before: JsonValue | undefined) {
 	if (!Array.isArray(stored) || !Array.isArray(before)) return stored;
-	const known = new Set(before.map((file) => isObject(file) && file.fileId));
-	return stored.filter((file) => !isObject(file) || !known.has(file.fileId));
+	const idsBefore = new Set(before.map((file) => isObject(file) && file.fileId));
+	return stored.filter((file) => !isObject(file) || !idsBefore.has(file.fileId));
 }
 
 /** The values of a record that can prove an addition. Those that were there before can't. */

@@ -219,15 +219,15 @@ const kindOf = (entry: Entry, context: WriteContext) => {
  * The item's record among those with its ID or key: a listed one, else one with its values. Those of
  * a record that was only counted are not read.
  */
-function ownRecord(
+function recordOfEntry(
 	entry: Entry,
 	found: PlatformRecord[],
 	report: Reported,
 	context: WriteContext,
 ): PlatformRecord | undefined {
 	const listed = 'listed' in report ? report.listed : undefined;
-	const own = found.find(({ id }) => listed?.has(idKey(id)));
-	if (own || found.length < 2) return own ?? found[0];
+	const inList = found.find(({ id }) => listed?.has(idKey(id)));
+	if (inList || found.length < 2) return inList ?? found[0];
 	if (report.as === 'omitted') return undefined;
 	const differences = found.map((record) => firstDifference(entry, record, context));
 	const same = differences.indexOf(undefined);
@@ -246,7 +246,7 @@ export function resolveOutcome(
 	context: WriteContext,
 	found?: PlatformRecord[],
 ): ItemOutcome {
-	const stored = found && ownRecord(entry, found, report, context);
+	const stored = found && recordOfEntry(entry, found, report, context);
 	const inList = stored && 'listed' in report ? report.listed.get(idKey(stored.id)) : undefined;
 	const listed = report.as === 'listed' ? report : inList;
 	const { before, attempts = [] } = entry;

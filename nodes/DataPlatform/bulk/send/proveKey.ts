@@ -15,18 +15,20 @@ import type { WriteTarget } from '../writeTask';
 /** Statuses of rejections that are about the record. */
 const ABOUT_RECORD = [400, 409, 422];
 
-/**
- * @param record one whose key stored records have
- * @param ids the IDs of these
- * @param isFirst whether nothing was written before
- * @returns why nothing may be sent, unless it is proven
- */
+interface KeyProof {
+	key: FieldDefinition;
+	/** One whose key stored records have. */
+	record: Entry;
+	/** The IDs of these. */
+	ids: string[];
+	/** Whether nothing was written before. */
+	isFirst: boolean;
+}
+
+/** @returns why nothing may be sent, unless it is proven */
 export async function proveKey(
 	target: WriteTarget,
-	{ name }: FieldDefinition,
-	{ index, fields }: Entry,
-	ids: string[],
-	isFirst: boolean,
+	{ key: { name }, record: { index, fields }, ids, isFirst }: KeyProof,
 ): Promise<ServiceError | undefined> {
 	// Of its own: a token may have no right to bulk requests.
 	const result = await target.client.tryRequest({

@@ -25,10 +25,10 @@ export interface BulkResponse {
 }
 
 /** A record may have several errors, one for each wrong field. */
-const joined = (known: ErrorEntry | undefined, entry: ErrorEntry): ErrorEntry => ({
+const joined = (first: ErrorEntry | undefined, entry: ErrorEntry): ErrorEntry => ({
 	...entry,
-	...known,
-	message: joinedMessages(known ? [known, entry] : [entry]),
+	...first,
+	message: joinedMessages(first ? [first, entry] : [entry]),
 });
 
 /** Reads a bulk response, or the body of an error that lists what was written nevertheless. */

@@ -345,8 +345,10 @@ class BulkWriter {
 	private isFailure(outcome: ItemOutcome) {
 		const { matching } = this.task;
 		// The caller then creates or skips the record.
-		const isExpected =
-			outcome.outcome === 'notFound' && matching !== undefined && matching.ifMissing !== 'error';
+		const mayBeMissing =
+			matching?.ifMissing === 'skip' ||
+			(matching?.ifMissing === 'create' && matching.on === 'recordId');
+		const isExpected = mayBeMissing && outcome.outcome === 'notFound';
 		return !isSuccess(outcome) && !isExpected;
 	}
 

@@ -1,6 +1,6 @@
 /** Field rules: what is written of a record that exists. */
 import type { JsonValue } from '../../../../nodes/DataPlatform/api/types.ts';
-import { applyFieldRules, withKept, withoutFieldRules } from '../../../../nodes/DataPlatform/bulk/match/applyFieldRules.ts';
+import { applyFieldRules, withKept, withoutFieldRules } from '../../../../nodes/DataPlatform/bulk/match/rules.ts';
 import { KeptCounts } from '../../../../nodes/DataPlatform/bulk/outcome.ts';
 import { fieldOf } from '../../fixtures.cts';
 import type { FieldRules } from '../../../../nodes/DataPlatform/bulk/writeTask.ts';

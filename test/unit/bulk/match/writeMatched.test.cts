@@ -3,14 +3,14 @@
  * memory.
  */
 import type { IHttpRequestOptions } from 'n8n-workflow';
-import { decide } from '../../../../nodes/DataPlatform/bulk/match/matchDecision.ts';
+import { decide } from '../../../../nodes/DataPlatform/bulk/match/rules.ts';
 import { writeMatched } from '../../../../nodes/DataPlatform/bulk/match/writeMatched.ts';
 import { WriteSession } from '../../../../nodes/DataPlatform/bulk/send/write.ts';
 import { planRecords } from '../../../../nodes/DataPlatform/bulk/plan/plan.ts';
 import type { FieldValues } from '../../../../nodes/DataPlatform/api/types.ts';
 import type { Matching, MatchRules, Task } from '../../../../nodes/DataPlatform/bulk/writeTask.ts';
 import { fieldOf, storedOf, tableOf } from '../../fixtures.cts';
-import { httpResponse, notFound, pageResponse } from '../../stubPlatform.cts';
+import { httpResponse, pageResponse } from '../../stubPlatform.cts';
 import { StubTables } from '../../stubTables.cts';
 import type { Entry, ItemOutcome, MatchOn, Plan, PlanOptions } from '../../../../nodes/DataPlatform/bulk/terms.ts';
 
@@ -337,129 +337,19 @@ const keyed = {
 
 const oneByOne = { batchSize: 1, parallelRequests: 1 };
 
-describe('what is missing is created, and another writer', () => {
-	/** Creates records just before the first request that creates. */
-	const creating = (...records: Array<[id: string, fields: FieldValues]>): Setup['respond'] => {
-		let isDone = false;
-		return (request, _, stub) => {
-			if (!isDone && request === 'POST people bulk') {
-				isDone = true;
-				for (const [id, fields] of records) stub.tables.people!.push(storedOf({ id, fields }));
-			}
-			return undefined;
-		};
+test.each<[string, FieldValues, Setup]>([
+	['another writer created it before', { name: 'Cleo', n: 3 }, {}],
+	['another record has its import key', { name: 'Ada', n: 5 }, { table: keyed, on: 'recordId', ids: ['x'] }],
+])('a record to create that is rejected failed, and stops a run that stops: %s', async (_, item, setup) => {
+	const respond: Setup['respond'] = (request, __, { tables }) => {
+		if (request === 'POST people bulk') tables.people!.push(storedOf({ id: 'c', fields: { name: 'Cleo' } }));
+		return undefined;
 	};
-	const cleo: [string, FieldValues] = ['c', { name: 'Cleo', n: 9 }];
-
-	test.each<[MatchRules['ifFound'], string, number]>([
-		['update', 'updated c', 3],
-		['skip', 'found c', 9],
-	])('creates it before: it is found after all, and %s says what follows', async (ifFound, outcome, n) => {
-		const { results, names } = await write([{ name: 'Cleo', n: 3 }, { name: 'Dora' }], { rules: { ifFound }, respond: creating(cleo) });
-		expect(results).toEqual([[outcome], ['inserted new1']]);
-		expect(names).toContain(`c Cleo ${n}`);
-	});
-
-	test.each<[MatchRules['multipleMatches'], results: string[]]>([
-		['error', ['failed']],
-		['first', ['updated c']],
-		['all', ['updated c', 'updated d']],
-	])('creates several, the rules say what follows: %s', async (multipleMatches, expected) => {
-		const create = creating(['c', { city: 'Rome' }], ['d', { city: 'Rome' }]);
-		const { results } = await write([{ city: 'Rome', n: 3 }], {
-			on: ['city'],
-			rules: { multipleMatches },
-			respond: (request, options, stub) => {
-				create!(request, options, stub);
-				return request === 'POST people bulk' ? httpResponse(200, { data: [], errors: [{ message: 'taken', RecordIndex: 0 }] }) : undefined;
-			},
-		});
-		expect(results).toEqual([expected]);
-	});
-
-	test('cannot be looked for: the rejection counts', async () => {
-		let isCreated = false;
-		const { outcomes, stopped } = await write([{ name: 'x'.repeat(41) }], {
-			respond: (request) => {
-				if (request === 'POST people bulk') isCreated = true;
-				return isCreated && request === 'POST people filter' ? httpResponse(403, {}) : undefined;
-			},
-		});
-		expect(outcomes[0]).toMatchObject([{ outcome: 'failed', message: 'too long' }]);
-		expect(stopped).toBeUndefined();
-	});
-
-	test('deletes what was found after all: it is not created, as the platform showed it twice', async () => {
-		const create = creating(cleo);
-		const { outcomes, stub } = await write([{ name: 'Cleo', n: 3 }], {
-			respond: (request, options, tables) => {
-				if (request === 'PATCH people bulk') tables.tables.people!.pop();
-				return create!(request, options, tables);
-			},
-		});
-		expect(outcomes[0]).toMatchObject([
-			{ outcome: 'notFound', id: 'c', message: "The record 'c', which matched 'Cleo', was deleted meanwhile" },
-		]);
-		expect(writes(stub)).toEqual(['POST people bulk', 'PATCH people bulk']);
-	});
-
-	test('by record ID another record with the import key is not the item’s', async () => {
-		const { outcomes, names } = await write([{ name: 'Ada', n: 5 }], { table: keyed, on: 'recordId', ids: ['x'] });
-		expect(outcomes[0]).toMatchObject([{ outcome: 'failed', message: 'must be unique' }]);
-		expect(names).toEqual(['a Ada 1', 'b Bob 1']);
-	});
-
-	test.each<[what: string, items: FieldValues[], results: string[], names: string[]]>([
-		[
-			'goes on if all that was rejected is found',
-			[{ name: 'Cleo', n: 3 }, { name: 'Dora' }, { name: 'Eve' }],
-			['updated c', 'inserted new1', 'inserted new2'],
-			['Ada', 'Bob', 'Cleo', 'Dora', 'Eve'],
-		],
-		[
-			'ends if it is not',
-			[{ name: 'x'.repeat(41) }, { name: 'Dora' }, { name: 'Eve' }],
-			['failed', 'not sent', 'not sent'],
-			['Ada', 'Bob', 'Cleo'],
-		],
-	])('a run that stops at a failure %s', async (_, items, results, left) => {
-		const { results: all, stub, stopped } = await write(items, { respond: creating(cleo), options: { stopAtFailure: true, ...oneByOne } });
-		expect(all.flat()).toEqual(results);
-		expect(stub.tables.people!.map(({ fields }) => fields.name)).toEqual(left);
-		expect(stopped?.message).toBe(results.includes('failed') ? 'an earlier item did not succeed' : undefined);
-	});
-
-	test('a run that stops at a failure ends if an update failed before', async () => {
-		const { results, stub } = await write([{ name: 'Ada', n: 2 }, { name: 'Cleo', n: 3 }, { name: 'Dora' }], {
-			respond: (request, options, tables) =>
-				request === 'PATCH people bulk' && bulkOf(options)[0]!.id === 'a'
-					? httpResponse(200, { data: [], errors: [{ message: 'locked', RecordIndex: 0 }] })
-					: creating(cleo)!(request, options, tables),
-			options: { stopAtFailure: true, ...oneByOne },
-		});
-		expect(results.flat()).toEqual(['failed', 'not sent', 'not sent']);
-		expect(writes(stub)).toEqual(['PATCH people bulk']);
-	});
-});
-
-test.each<[then: string, request: RegExp, other: string]>([
-	['nothing more is sent', /^PATCH people bulk b$/, 'failed'],
-	['its values can not be looked up again', /^POST people filter/, 'updated b'],
-	['what would be created is rejected', /^POST people bulk/, 'updated b'],
-])('a lost update of a record that is deleted is unknown if %s', async (_, refused, other) => {
-	let isLost = false;
-	const { results } = await write(items('Ada 2', 'Bob 2'), {
-		respond: (request, options, { tables }) => {
-			const id = request === 'PATCH people bulk' ? ` ${bulkOf(options)[0]!.id}` : '';
-			if (isLost && refused.test(request + id)) return httpResponse(401, { errors: [{ message: 'no' }] });
-			if (isLost || id !== ' a') return undefined;
-			isLost = true;
-			tables.people!.shift();
-			return httpResponse(502, {});
-		},
-		options: oneByOne,
-	});
-	expect(results).toEqual([['unknown'], [other]]);
+	const options = { stopAtFailure: true, ...oneByOne };
+	const { outcomes, names, stopped } = await write([item], { respond, options, ...setup });
+	expect(outcomes[0]).toMatchObject([{ outcome: 'failed', message: 'must be unique' }]);
+	expect(names.slice(0, 2)).toEqual(['a Ada 1', 'b Bob 1']);
+	expect(stopped?.message).toBe('an earlier item did not succeed');
 });
 
 describe('a created record whose response is lost', () => {
@@ -523,99 +413,31 @@ describe('what was matched and is gone when it is written', () => {
 		};
 	};
 
-	test.each<[what: string, records: Array<[string, FieldValues]>, rules: Partial<MatchRules>, string[]]>([
-		['is created', [], {}, ['inserted new1']],
-		['is what matches now', [['c', { name: 'Ada' }]], {}, ['updated c']],
-		['is skipped if nothing matches', [], { ifMissing: 'skip' }, ['skipped']],
-		['is what matches now, though missing ones are skipped', [['c', { name: 'Ada' }]], { ifMissing: 'skip' }, ['updated c']],
-		[
-			'fails if several match now',
-			[
-				['c', { name: 'Ada' }],
-				['d', { name: 'Ada' }],
-			],
-			{},
-			['failed'],
-		],
-		[
-			'is each that matches now',
-			[
-				['c', { name: 'Ada' }],
-				['d', { name: 'Ada' }],
-			],
-			{ multipleMatches: 'all' },
-			['updated c', 'updated d'],
-		],
-	])('%s', async (_, records, rules, expected) => {
-		const { results } = await write(items('Ada 2', 'Bob 2'), { respond: replacing(...records), rules });
-		expect(results).toEqual([expected, ['updated b']]);
+	test.each<[MatchRules['ifMissing'], result: string]>([
+		['create', 'notFound a'],
+		['error', 'notFound a'],
+		['skip', 'skipped'],
+	])('is not created, whatever matches now; if missing: %s', async (ifMissing, result) => {
+		const { results, stub } = await write(items('Ada 2', 'Bob 2'), { respond: replacing(['c', { name: 'Ada' }]), rules: { ifMissing } });
+		expect(results).toEqual([[result], ['updated b']]);
+		expect(lookUps(stub)).toHaveLength(1);
 	});
 
-	test('by record ID is created at once', async () => {
+	test('by record ID is created', async () => {
 		const { results, stub } = await write([{ name: 'Ada', n: 2 }], { on: 'recordId', ids: ['a'], respond: replacing() });
 		expect(results).toEqual([['inserted new1']]);
 		expect(filters(stub)).toEqual([]);
 	});
 
-	test('does not stop a run, as it has not failed yet', async () => {
-		const both = items('Ada 2', 'Bob 2');
+	test.each<[MatchRules['ifMissing'], isStopped: boolean]>([
+		['create', true],
+		['error', true],
+		['skip', false],
+	])('stops a run that stops at a failure; if missing: %s', async (ifMissing, isStopped) => {
 		const options = { stopAtFailure: true, ...oneByOne };
-		const { results, stopped } = await write(both, { respond: replacing(), options });
-		expect(results).toEqual([['inserted new1'], ['updated b']]);
-		expect(stopped).toBeUndefined();
-	});
-
-	test('stops it if a missing record is an error', async () => {
-		const both = items('Ada 2', 'Bob 2');
-		const options = { stopAtFailure: true, ...oneByOne };
-		const rules = { ifMissing: 'error' } as const;
-		const { results, stopped } = await write(both, { respond: replacing(), options, rules });
-		expect(results).toEqual([['notFound a'], ['not sent']]);
-		expect(stopped?.message).toBe('an earlier item did not succeed');
-	});
-
-	test('fails if it cannot be looked up again, and nothing more is sent', async () => {
-		const remove = replacing();
-		const { outcomes, stopped, results, stub } = await write([{ name: 'Ada', n: 2 }, { name: 'Cleo' }], {
-			respond: (request, options, tables) =>
-				// It was matched.
-				request === 'POST people filter' && lookUps(tables).length > 1 ? httpResponse(403, {}) : remove!(request, options, tables),
-		});
-		expect(outcomes[0]).toMatchObject([{ outcome: 'failed', status: 403 }]);
-		expect(results[1]).toEqual(['not sent']);
-		expect(stopped?.status).toBe(403);
-		expect(writes(stub)).toEqual(['PATCH people bulk']);
-	});
-
-	test('is not created if the platform shows it only sometimes', async () => {
-		const { outcomes, stub, results } = await write([{ name: 'Ada', n: 2 }, { name: 'Cleo' }], {
-			respond: (request) => {
-				if (request === 'GET people a') return notFound();
-				return request === 'PATCH people bulk' ? httpResponse(200, { data: [] }) : undefined;
-			},
-		});
-		expect(outcomes[0]).toMatchObject([
-			{ outcome: 'notFound', id: 'a', message: "The record 'a', which matched 'Ada', was deleted meanwhile" },
-		]);
-		expect(results[1]).toEqual(['inserted new1']);
-		expect(writes(stub)).toEqual(['PATCH people bulk', 'PATCH people bulk', 'POST people bulk']);
-	});
-
-	test.each<[MatchRules['ifMissing'], string]>([
-		['create', 'not sent'],
-		['skip', 'not sent'],
-	])('is not looked for once the run has stopped: %s', async (ifMissing, result) => {
-		const remove = replacing();
-		const { results, stub, stopped } = await write(items('Ada 2', 'Bob 2'), {
-			rules: { ifMissing },
-			options: oneByOne,
-			respond: (request, options, tables) =>
-				request === 'PATCH people bulk' && bulkOf(options)[0]!.id === 'b' ? httpResponse(401, {}) : remove!(request, options, tables),
-		});
-		expect(results).toEqual([[result], ['failed']]);
-		expect(stopped?.status).toBe(401);
-		// To match. What the response left out is read by its ID.
-		expect(lookUps(stub)).toHaveLength(1);
+		const { results, stopped } = await write(items('Ada 2', 'Bob 2'), { respond: replacing(), options, rules: { ifMissing } });
+		expect(results[1]).toEqual([isStopped ? 'not sent' : 'updated b']);
+		expect(stopped?.message).toBe(isStopped ? 'an earlier item did not succeed' : undefined);
 	});
 });
 

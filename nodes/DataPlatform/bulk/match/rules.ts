@@ -1,0 +1,159 @@
+/**
+ * What to do with each item, by the records that it matches, and which of their fields are written.
+ * Pure.
+ */
+import type { FieldDefinition, JsonValue, PlatformRecord } from '../../api/types';
+import { fieldType } from '../../fields';
+import { files } from '../../fields/types/files';
+import { linkToMany } from '../../fields/types/link';
+import { texts } from '../../fields/types/list';
+import { holdsValue } from '../../fields/values';
+import { getOwn } from '../../transport/json';
+import { asPlanned } from '../entry';
+import { MATCHES_SHOWN, quoted, severalMatch } from '../outcome';
+import type { FieldRules, MatchRules } from '../writeTask';
+import type { Entry, ItemOutcome, ResolvedEntry } from '../terms';
+import { LABELS } from '../../labels';
+
+/** What to do with items, by the rules. */
+export interface Decision {
+	/** Records to update, with their IDs; several for an item that matches several. */
+	updates: Entry[];
+	/** Items without a record, to create. */
+	creates: Entry[];
+	outcomes: ResolvedEntry[];
+}
+
+/** How many matching records of an item matter, by *Multiple Matches*. */
+export const MATCHES_NEEDED = { error: MATCHES_SHOWN + 1, first: 1, all: Infinity } as const;
+
+const nothingMatches = ({ id, key }: Entry): ItemOutcome => ({
+	outcome: 'notFound',
+	hint: `Check the value. '${LABELS.ifMissing}' in the options says what to do with items that have no record.`,
+	id,
+	message:
+		id === undefined
+			? `No record matches ${quoted(key!)}`
+			: `The table has no record with the ID '${id}'`,
+});
+
+/** The outcome of an item whose record was deleted after it was matched. */
+export const deletedMeanwhile = (
+	{ id, key }: Entry,
+	ifMissing: MatchRules['ifMissing'],
+): ItemOutcome => {
+	if (ifMissing === 'skip') return { outcome: 'skipped' };
+	return {
+		outcome: 'notFound',
+		id,
+		message: `The record '${id}', which matched ${quoted(key!)}, was deleted meanwhile`,
+		hint: 'It is safe to run it again.',
+		isRetryable: true,
+	};
+};
+
+const foundItem = ({ id, created, modified, ver, fields }: PlatformRecord): ItemOutcome => ({
+	outcome: 'found',
+	id,
+	created,
+	modified,
+	ver,
+	fields,
+});
+
+/**
+ * Applies the rules to items, given the records that each matches.
+ *
+ * @param keepsMatches whether entries keep the record that they matched
+ */
+export function decide(
+	matches: Map<Entry, PlatformRecord[]>,
+	{ ifFound, ifMissing, multipleMatches }: MatchRules,
+	keepsMatches = false,
+): Decision {
+	const updates: Entry[] = [];
+	const creates: Entry[] = [];
+	const outcomes: ResolvedEntry[] = [];
+	for (const [entry, found] of matches) {
+		if (found.length === 0 && ifMissing === 'create') {
+			creates.push({ ...asPlanned(entry), id: undefined, before: null });
+		} else if (found.length === 0) {
+			const skipped = { outcome: 'skipped', id: entry.id } as const;
+			outcomes.push([entry, ifMissing === 'skip' ? skipped : nothingMatches(entry)]);
+		} else if (found.length > 1 && multipleMatches === 'error') {
+			outcomes.push([entry, severalMatch(entry, found)]);
+		} else {
+			for (const match of multipleMatches === 'all' ? found : found.slice(0, 1)) {
+				const before = keepsMatches ? match : undefined;
+				if (ifFound === 'skip') outcomes.push([entry, foundItem(match)]);
+				else updates.push({ ...asPlanned(entry), id: match.id, before });
+			}
+		}
+	}
+	return { updates, creates, outcomes };
+}
+
+/** Two items may happen to have the same key. It then can't show which created record is whose. */
+export function withoutSharedKeys(records: Entry[]): Entry[] {
+	const counts = new Map<string | undefined, number>();
+	for (const { key } of records) counts.set(key, (counts.get(key) ?? 0) + 1);
+	return records.map((record) =>
+		counts.get(record.key)! > 1 ? { ...record, key: undefined } : record,
+	);
+}
+
+const LISTS = new Set([texts, files, linkToMany]);
+
+/**
+ * `false` and 0 are values; text of spaces only is empty. If in doubt, a field is not empty: if the
+ * response omits it, or shows a list although its type is not one.
+ */
+function isBlank(field: FieldDefinition, stored: JsonValue | undefined): boolean {
+	if (typeof stored === 'string') return stored.trim() === '';
+	const type = fieldType(field);
+	if (stored === undefined || (Array.isArray(stored) && !LISTS.has(type))) return false;
+	return type.isEmpty(stored) === true;
+}
+
+/**
+ * What to write to an existing record.
+ *
+ * @param stored the record as it was read
+ */
+export function applyFieldRules(
+	record: Entry,
+	stored: PlatformRecord,
+	rules: FieldRules,
+	fields: ReadonlyMap<string, FieldDefinition>,
+): Entry {
+	const held: string[] = [];
+	for (const name of Object.keys(record.fields)) {
+		const rule = rules.get(name);
+		if (rule === undefined) continue;
+		const isFilled = rule === 'ifEmpty' && isBlank(fields.get(name)!, getOwn(stored.fields, name));
+		if (!isFilled) held.push(name);
+	}
+	if (held.length === 0) return record;
+	const isHeld = new Set(held);
+	const entries = Object.entries(record.fields);
+	const kept = held.filter(
+		(name) =>
+			holdsValue(fields.get(name), getOwn(stored.fields, name), record.fields[name]) !== true,
+	);
+	return {
+		...record,
+		fields: Object.fromEntries(entries.filter(([name]) => !isHeld.has(name))),
+		ruled: {
+			held: Object.fromEntries(entries.filter(([name]) => isHeld.has(name))),
+			kept,
+		},
+	};
+}
+
+/** The record with all its fields, because it turns out not to exist. */
+export const withoutFieldRules = ({ ruled, ...record }: Entry): Entry =>
+	ruled ? { ...record, fields: { ...record.fields, ...ruled.held } } : record;
+
+/** Adds to an outcome the fields that kept a value other than the item's. */
+export const withKept = (outcome: ItemOutcome, { ruled }: Entry): ItemOutcome =>
+	ruled && ruled.kept.length > 0 ? { ...outcome, kept: ruled.kept } : outcome;

@@ -11,7 +11,7 @@ const prove = async (status: number, data: object | undefined, isFirst = true) =
 	const body = status < 400 ? { data } : { errors: [{ message: 'A name is required' }] };
 	const { connection: client, sent } = fakePlatform(() => httpResponse(status, body));
 	const record = sendableOf({ index: 3, fields: { email: 'a', surname: 'Fox' } });
-	const failure = await proveKey({ client, at: { table: 'people' }, table: people }, KEY, record, ['1', '2'], isFirst);
+	const failure = await proveKey({ client, at: { table: 'people' }, table: people }, { key: KEY, record, ids: ['1', '2'], isFirst });
 	expect(sent.map((request) => String(request.body))).toEqual(['{"fields":{"email":"a"},"useUpsert":true}']);
 	return failure;
 };

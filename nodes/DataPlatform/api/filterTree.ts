@@ -138,13 +138,13 @@ function parseValue(
 
 /**
  * The values in a text: those of a JSON list, because n8n writes a list into a text as JSON;
- * otherwise those between commas, without the spaces behind a comma. One or two backslashes escape a
- * comma inside a value.
+ * otherwise those between commas, without the spaces around them, so that
+ * `open, sent ` does not miss what is sent. One or two backslashes escape a comma inside a value.
  */
 function splitList(text: string): unknown[] {
 	const list = text.trimStart().startsWith('[') ? parseExactJson(text) : undefined;
 	if (Array.isArray(list)) return list;
-	return text.split(/(?<!\\),\s*/).map((entry) => entry.replace(/\\{1,2},/g, ','));
+	return text.split(/(?<!\\),/).map((entry) => entry.replace(/\\{1,2},/g, ',').trim());
 }
 
 const isDate = (value: unknown): value is Date =>

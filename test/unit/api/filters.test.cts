@@ -125,8 +125,9 @@ describe('a tree written by a user', () => {
 
 	test.each<[operator: string, value: unknown, read: string | string[] | undefined]>([
 		['in', [1, 'b,c', true], ['1', 'b,c', 'true']],
-		['in', ' a', [' a']],
-		['in', 'a ,\nb,  c ', ['a ', 'b', 'c ']],
+		['in', ' a', ['a']],
+		['notin', 'a ,\nb,  c ', ['a', 'b', 'c']],
+		['in', [' a'], [' a']],
 		['in', '[" a","b"]', [' a', 'b']],
 		['notin', 'open, sent,Dog\\, jr.,x\\\\,y', ['open', 'sent', 'Dog, jr.', 'x,y']],
 		['eq', ['one'], 'one'],

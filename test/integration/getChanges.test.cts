@@ -150,7 +150,7 @@ describe('the output', () => {
 		expect(pairedIndexes(first.output('Data Platform'))).toEqual([0, 1, 2]);
 		const [orders, , notes] = first.json() as unknown as Page[];
 		expect([orders!.changes.length, notes!.changes.length]).toEqual([2, 1]);
-		expectFailed(first, 1, "has no table 'missing'");
+		expectFailed(first, 1, "There is no table 'missing'");
 		const again = await run([
 			{ table: 'orders', cursor: orders!.cursor },
 			{ table: 'orders', cursor: notes!.cursor },

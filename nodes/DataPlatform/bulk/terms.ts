@@ -4,9 +4,8 @@
  *
  *     PlanInput ─▶ Entry ─▶ Reported ─▶ ItemOutcome
  */
-import type { FieldValues, PlatformRecord, RecordMetadata } from '../api/types';
+import type { FieldValues, JsonValue, PlatformRecord, RecordMetadata } from '../api/types';
 import type { EmptyPolicy } from '../fields/values';
-import type { Merged } from './match/twoWay';
 import type { ErrorEntry } from '../transport/errorEntries';
 import type { Problem, ServiceError } from '../transport/errors';
 
@@ -37,6 +36,17 @@ export interface PlanOptions {
 	isTool?: boolean;
 	/** A record without values is fine: none is created, or its files are written, too. */
 	mayBeEmpty?: boolean;
+}
+
+/** Two-way sync: a field that needs a person. */
+export interface Conflict {
+	field: string;
+	/** The last value that both sides had; undefined the first time, or if it was long. */
+	agreed?: JsonValue;
+	here: JsonValue;
+	item: JsonValue;
+	/** When both sides agreed last. */
+	since?: string;
 }
 
 /** An item on its way in. */
@@ -90,7 +100,9 @@ export interface Entry {
 	};
 
 	/** The result of two-way sync. */
-	twoWay?: Pick<Merged, 'sendBack' | 'conflicts'> & {
+	twoWay?: {
+		sendBack: FieldValues;
+		conflicts: Conflict[];
 		/** The name of the field that holds the state. */
 		state: string;
 		/** Nothing was agreed before. */
@@ -151,9 +163,9 @@ export interface ItemOutcome extends Partial<Problem> {
 	/** The fields that kept a value other than the item's, because of field rules. */
 	kept?: string[];
 	/** Two-way sync: the record's values that the other system does not have yet. */
-	sendBack?: Merged['sendBack'];
+	sendBack?: FieldValues;
 	/** Two-way sync: fields that both sides changed. */
-	conflicts?: Merged['conflicts'];
+	conflicts?: Conflict[];
 	/** Dry run: the values that would change, before and after. */
 	before?: Record<string, unknown>;
 	after?: Record<string, unknown>;

@@ -1,7 +1,6 @@
 /** The settings of a run: the table, how to find and write records, and the limits. */
 import type { TableAddress, TableDefinition } from '../api/types';
 import type { ApiClient } from '../transport/client';
-import type { TwoWayRules } from './match/twoWay';
 import type { MatchOn, PlanOptions, WriteMode } from './terms';
 
 /** By field name. A field without a rule is always written. */
@@ -22,6 +21,15 @@ export interface WriteTarget {
 	client: ApiClient;
 	at: TableAddress;
 	table: TableDefinition;
+}
+
+/** What to do with a field that both sides changed, or that differs the first time. */
+export type TwoWayRule = 'report' | 'takeItem' | 'keep';
+
+export interface TwoWayRules {
+	bothChanged: TwoWayRule;
+	/** With `report`, an empty side is filled from the other one. */
+	firstTime: TwoWayRule;
 }
 
 /** Two-way sync: the record keeps what both sides agreed on. */

@@ -8,26 +8,8 @@ import { fieldType } from '../../fields';
 import { isCleared } from '../../fields/fieldType';
 import { holdsValue, toFieldValue } from '../../fields/values';
 import { getOwn, isObject, omitUndefined } from '../../transport/json';
-
-/** What to do with a field that both sides changed, or that differs the first time. */
-export type TwoWayRule = 'report' | 'takeItem' | 'keep';
-
-export interface TwoWayRules {
-	bothChanged: TwoWayRule;
-	/** With `report`, an empty side is filled from the other one. */
-	firstTime: TwoWayRule;
-}
-
-/** A field that needs a person. */
-export interface Conflict {
-	field: string;
-	/** The last value that both sides had; undefined the first time, or if it was long. */
-	agreed?: JsonValue;
-	here: JsonValue;
-	item: JsonValue;
-	/** When both sides agreed last. */
-	since?: string;
-}
+import type { Conflict } from '../terms';
+import type { TwoWayRule, TwoWayRules } from '../writeTask';
 
 /** What follows for a record. */
 export interface Merged {

@@ -1,6 +1,7 @@
 /** The rule of two-way sync: what each side changed since both agreed decides. */
 import type { FieldDefinition, FieldValues, PlatformRecord } from '../../../../nodes/DataPlatform/api/types.ts';
-import { mergeRecord, readState, type AgreedState, type TwoWayRule } from '../../../../nodes/DataPlatform/bulk/match/twoWay.ts';
+import { mergeRecord, readState, type AgreedState } from '../../../../nodes/DataPlatform/bulk/match/twoWay.ts';
+import type { TwoWayRule } from '../../../../nodes/DataPlatform/bulk/writeTask.ts';
 
 const FIELDS = ['text', 'number', 'checkbox', 'date', 'datetime', 'schema_link', 'long_text'].map(
 	(type): FieldDefinition => ({ name: type, header: type, type, metadata: type === 'schema_link' ? { multiple: false } : {} }),

@@ -57,7 +57,11 @@ test('keep the rules, with reasons for exceptions', () => {
 		'operation-option-action-miscased: Create or update records (bulk upsert)',
 		'operation-option-action-miscased: Create records (bulk insert)',
 		'operation-option-action-miscased: Update records (bulk update)',
+		// Encodings: Automatic stands before Arabic.
+		'options-type-unsorted-items: options: [',
 	]);
+	const unsorted = others.filter((entry) => findings([entry]).some((finding) => finding.startsWith('options-type-unsorted')));
+	expect(unsorted.map((entry) => (JSON.parse(entry) as INodeProperties).displayName)).toEqual(['Options']);
 });
 
 test('resources are in the order of use: n8n describes an operation by the first that has it', () => {

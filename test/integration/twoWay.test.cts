@@ -45,6 +45,8 @@ const stored = async () =>
 		return values;
 	});
 
+const byId = { table: TABLE, matchOn: 'recordId', recordId: '={{ $json.id }}' };
+
 const edit = async (mail: string, change: IDataObject) => {
 	const record = (await harness.records(TABLE)).find(({ fields: { mail: key } }) => key === mail)!;
 	await harness.change(record.id, change, TABLE);
@@ -155,6 +157,53 @@ test('an unusual share of changes on either side stops everything before it is w
 	expect(result.json()[0]).toMatchObject({ error: expect.stringContaining('40 of 40 records changed') });
 	expect(await harness.writes()).toEqual([]);
 	expect(outcomes(await sync(emptied, { maxChanges: 100 }))).toEqual(people.map(() => 'updated'));
+});
+
+test.each<[string, IDataObject, string]>([
+	['Use All', { matching: { settings: { multipleMatches: 'all' } } }, "'Use All' can't be combined"],
+	['Return It Unchanged', { matching: { settings: { ifFound: 'skip' } } }, "'Return It Unchanged' can't be combined"],
+])('%s is refused beside it', async (_what, options, message) => {
+	await fill();
+	const result = await sync([ann], {}, options);
+	expect(JSON.stringify(result.json())).toContain(message);
+});
+
+test('by record ID, an item may change the import key, or lack it', async () => {
+	await fill(ann);
+	const [record] = await harness.records(TABLE);
+	const items = [{ ...ann, id: record!.id }];
+	await sync(items, {}, {}, { ...goingOn, parameters: byId });
+	await edit(ann.mail, { stage: null });
+	const changed = [{ ...items[0], mail: 'new@example.com', phone: '2' }];
+	const result = await sync(changed, {}, {}, { ...goingOn, parameters: byId });
+	expect(only(result)).toEqual({ outcome: 'updated', sendBack: { stage: null } });
+	expect(await stored()).toMatchObject([{ mail: 'new@example.com', phone: '2' }]);
+	const { mail: _mail, ...without } = changed[0]!;
+	expect(only(await sync([without], {}, {}, { ...goingOn, parameters: byId })).sendBack).toEqual({ stage: null });
+});
+
+test('text that is no state is never overwritten', async () => {
+	await fill({ ...ann, agreed: 'Call her on Monday' });
+	const result = await sync([ann]);
+	expect(JSON.stringify(result.json())).toContain("'agreed' of the record 'ann@example.com' holds other text");
+	expect(await harness.writes()).toEqual([]);
+});
+
+test('a record that another writer creates meanwhile is not doubled', async () => {
+	await fill();
+	await harness.faults({ match: { path: '/data/bulk$' }, when: { nth: [1] }, fault: { kind: 'resetBefore', writeAfterMs: 300 } });
+	await sync([ann]);
+	await harness.faults();
+	await harness.sandbox.admin.waitUntilIdle();
+	await sync([ann]);
+	expect(await stored()).toHaveLength(1);
+});
+
+test('the stored record is returned without the state', async () => {
+	await fill();
+	const [json] = (await sync([{ mail: ann.mail, phone: '1' }], {}, { output: 'stored' })).json();
+	expect(json).toMatchObject({ outcome: 'inserted', phone: '1' });
+	expect(json).not.toHaveProperty('agreed');
 });
 
 test('the state of a copied record is not its own: it is a first time', async () => {

@@ -109,8 +109,8 @@ export interface Entry {
 		isFirst: boolean;
 		/** What the field held was not this record's state, or could not be read. */
 		isStateLost: boolean;
-		/** It writes more than the state. */
-		isWritten: boolean;
+		/** Something new is written or sent back. */
+		isChanged: boolean;
 	};
 
 	/** The record before the write: null if there was none, undefined if it was not looked up. */

@@ -20,6 +20,12 @@ export const withKeysFirst =
 		return shape({ ...record, fields: { ...leading, ...fields } }, first);
 	};
 
+/** Values without that of one field. */
+const without = <Values extends object>(name: string | undefined, values: Values): Values =>
+	name === undefined
+		? values
+		: (Object.fromEntries(Object.entries(values).filter(([key]) => key !== name)) as Values);
+
 /** A record of an item, with its outcome. */
 export const toOutput = (
 	{ outcome, id, created, modified, ver, mergedInto, ...more }: ItemOutcome,
@@ -28,14 +34,15 @@ export const toOutput = (
 ): IDataObject => {
 	// A record that was not written still has its stored values, not those of the item.
 	const { kept, sendBack, conflicts, before, after } = more;
-	const fields = more.fields ?? record.fields;
+	const hidden = record.twoWay?.state;
+	const fields = without(hidden, more.fields ?? record.fields);
 	const first = mergedInto === undefined ? { outcome } : { outcome, mergedInto };
 	const json = shape({ id, created, modified, ver, fields }, first);
 	if (kept) json.kept = kept;
 	if (sendBack) json.sendBack = sendBack as IDataObject;
 	if (conflicts) json.conflicts = conflicts as unknown as IDataObject[];
-	if (before) json.before = before as IDataObject;
-	if (after) json.after = after as IDataObject;
+	if (before) json.before = without(hidden, before) as IDataObject;
+	if (after) json.after = without(hidden, after) as IDataObject;
 	return json;
 };
 

@@ -102,10 +102,6 @@ class ItemWriter {
 		const { run, ledger } = this;
 		const { handle, plan, settings, shape } = writing;
 		this.kept.add(outcomes);
-		const { twoWay } = this;
-		if (outcomes.some(({ sendBack }) => sendBack)) twoWay.sendBack += 1;
-		if (outcomes.some(({ conflicts }) => conflicts)) twoWay.conflicts += 1;
-		if (record?.twoWay?.isStateLost) twoWay.stateLost += 1;
 		run.progress.note(() => `${ledger.reached.done} of ${run.items.length} items are done`);
 		const failed = outcomes.find((outcome) => !isSuccess(outcome));
 		if (failed) {
@@ -113,6 +109,10 @@ class ItemWriter {
 			ledger.failed(index, toItemProblem(failed, record));
 			return false;
 		}
+		const { twoWay } = this;
+		if (outcomes.some(({ sendBack }) => sendBack)) twoWay.sendBack += 1;
+		if (outcomes.some(({ conflicts }) => conflicts)) twoWay.conflicts += 1;
+		if (record?.twoWay?.isStateLost) twoWay.stateLost += 1;
 		// In n8n's table of items, the first item decides the order of the columns.
 		const merged = plan.merged.size > 0 ? { mergedInto: null } : {};
 		const entries = outcomes.map((one) => ({

@@ -47,9 +47,10 @@ export class TwoWaySync {
 	 */
 	apply(record: Entry, here: PlatformRecord | null): Entry {
 		const { state: name, now } = this.options;
-		const key = record.key ?? record.id ?? '';
+		const key = (this.keys.length > 0 ? record.key : record.id) ?? '';
 		const fields = this.synced(record);
 		const stored = readState(getOwn(here?.fields ?? {}, name), key);
+		if (stored === 'other') this.refuseOtherText(key);
 		const known = typeof stored === 'object' ? stored : undefined;
 		const sides = { here, key, known };
 		const { write, state, sendBack, conflicts } = mergeRecord(
@@ -79,7 +80,7 @@ export class TwoWaySync {
 				conflicts,
 				isFirst: known === undefined,
 				isStateLost: stored === 'foreign' || stored === 'unreadable',
-				isWritten: Object.keys(write).length > 0,
+				isChanged: state !== undefined && Object.keys({ ...write, ...sendBack }).length > 0,
 			},
 		};
 	}
@@ -96,8 +97,16 @@ export class TwoWaySync {
 			if (type !== linkToMany && type !== files && type.appends === 'never') return field;
 			throw new InputError(`Nothing was sent: '${name}' can't be synced both ways`, {
 				field: name,
-				hint: `It holds ${type === linkToMany ? 'links to several records' : 'files or a list of entries'}, whose changes can't be told apart. Remove it from the items and the mapping, or give it an entry under '${LABELS.fieldRules}'.`,
+				hint: `It holds ${type === linkToMany ? 'links to several records' : 'files or messages'}, whose changes can't be told apart. Remove it from the items and the mapping, or choose 'Only When Creating' for it under '${LABELS.fieldRules}'.`,
 			});
+		});
+	}
+
+	private refuseOtherText(key: string): never {
+		const { state } = this.options;
+		throw new InputError(`Nothing was sent: '${state}' of the record '${key}' holds other text`, {
+			field: state,
+			hint: `Choose a field under '${LABELS.stateField}' that nothing else uses, or clear it in all records.`,
 		});
 	}
 
@@ -114,9 +123,7 @@ export class TwoWaySync {
 	/** @throws {InputError} if an unusual share of the records would change, on either side */
 	requireFewChanges(records: Entry[]) {
 		const known = records.filter(({ twoWay }) => twoWay?.isFirst === false);
-		const changed = known.filter(
-			({ twoWay }) => twoWay!.isWritten || Object.keys(twoWay!.sendBack).length > 0,
-		);
+		const changed = known.filter(({ twoWay }) => twoWay!.isChanged);
 		const { maxChanges } = this.options;
 		if (changed.length <= ALWAYS_ALLOWED) return;
 		if (changed.length * 100 <= known.length * maxChanges) return;
@@ -129,18 +136,12 @@ export class TwoWaySync {
 	}
 }
 
-/** Adds to an outcome what must go back, and what a person must decide; without the state. */
-export function withTwoWay(outcome: ItemOutcome, { twoWay, fields }: Entry): ItemOutcome {
+/** Adds to an outcome what must go back, and what a person must decide. */
+export function withTwoWay(outcome: ItemOutcome, { twoWay }: Entry): ItemOutcome {
 	if (!twoWay) return outcome;
-	const { state, sendBack, conflicts } = twoWay;
-	const without = <Values extends object>(values: Values) =>
-		Object.fromEntries(Object.entries(values).filter(([name]) => name !== state));
-	const { before, after } = outcome;
+	const { sendBack, conflicts } = twoWay;
 	return {
 		...outcome,
-		fields: without(outcome.fields ?? fields),
-		...(before && { before: without(before) }),
-		...(after && { after: without(after) }),
 		...(Object.keys(sendBack).length > 0 && { sendBack }),
 		...(conflicts.length > 0 && { conflicts }),
 	};

@@ -33,8 +33,10 @@ interface Agreed {
 	item: Mark;
 	/** The item's value before that. */
 	before?: Mark;
-	/** What was sent back since: an item that has it took it. */
-	sent?: Mark;
+	/** What was sent back since, the last one last: an item that has one of them took it. */
+	sent?: Mark[];
+	/** An item had the value before again: in the next run, that is a change. */
+	again?: boolean;
 }
 
 export interface AgreedState {
@@ -50,42 +52,52 @@ export interface AgreedState {
 /** How much of a value people can read in the state. */
 const READABLE_LENGTH = 40;
 
+/** How many values that were sent back the state remembers. */
+const MAX_SENT = 3;
+
 /** Moves with the form of the state. */
 const VERSION = 1;
+
+/** The platform may reorder a list of texts, and drop duplicates. */
+const isTexts = (value: JsonValue): value is string[] =>
+	Array.isArray(value) && value.every((entry) => typeof entry === 'string');
 
 const markOf = (value: JsonValue): Mark => {
 	if (typeof value === 'string' && value.length <= READABLE_LENGTH) return value;
 	if (typeof value !== 'string' && !isObject(value) && !Array.isArray(value)) return value;
 	const text = isObject(value)
 		? JSON.stringify(value, Object.keys(value).sort())
-		: JSON.stringify(value);
+		: JSON.stringify(isTexts(value) ? [...new Set(value)].sort() : value);
 	return [shortHash(text, 12), text.length];
 };
 
 const isSameMark = (one: Mark | undefined, other: Mark) =>
 	JSON.stringify(one) === JSON.stringify(other);
 
-/** A value in the form in which it is sent, so that both sides can be compared; null if empty. */
-function asSent(field: FieldDefinition, value: JsonValue | undefined): JsonValue {
-	if (isCleared(value) || fieldType(field).isEmpty(value) !== false) return null;
-	const converted = toFieldValue(field, value, 'clear');
-	return typeof converted === 'object' && 'value' in converted ? converted.value : value!;
-}
-
 /** A checkbox that is off is not blank: only a person knows which side is right. */
 const isBlank = (field: FieldDefinition, value: JsonValue | undefined) =>
 	isCleared(value) || fieldType(field).isEmpty(value) === true;
 
+/** A value in the form in which it is sent, so that both sides can be compared; null if empty. */
+function asSent(field: FieldDefinition, value: JsonValue | undefined): JsonValue {
+	if (field.type === 'checkbox') return value === true;
+	if (isBlank(field, value)) return null;
+	const converted = toFieldValue(field, value, 'clear');
+	return typeof converted === 'object' && 'value' in converted ? converted.value : value!;
+}
+
 /** The state that a record holds, if it is about this record. */
-export type ReadState = AgreedState | 'none' | 'foreign' | 'unreadable';
+export type ReadState = AgreedState | 'none' | 'foreign' | 'unreadable' | 'other';
 
 /**
  * Reads the state of a record.
  *
  * @param key what the record is found by: a copy of the record has another one
+ * @returns `other` if the text is no state at all: someone uses the field
  */
 export function readState(text: JsonValue | undefined, key: string): ReadState {
 	if (isCleared(text)) return 'none';
+	if (!String(text).startsWith('{"v":')) return 'other';
 	let state: unknown;
 	try {
 		state = JSON.parse(String(text));
@@ -135,7 +147,15 @@ class RecordMerge {
 		const giveBack = () => {
 			this.sendBack[name] = stored ?? null;
 			// The first time, it is as if both had agreed on what the item has.
-			this.agree(name, last?.here ?? item, item, last, here);
+			const sent = last?.sent ?? [];
+			const isSent = sent.length > 0 && isSameMark(sent.at(-1), here);
+			this.agree(
+				name,
+				last?.here ?? item,
+				item,
+				last,
+				isSent ? sent : [...sent, here].slice(-MAX_SENT),
+			);
 		};
 		const decide = (rule: TwoWayRule) => {
 			if (rule === 'takeItem') take();
@@ -152,23 +172,28 @@ class RecordMerge {
 		const isWritten = isAsWritten(name, this.here, this.known);
 		const isHereChanged = !isWritten && !isSameMark(last.here, here);
 		const isItemChanged = !isSameMark(last.item, item);
-		// An item from an old list: both sides agreed on another value since. By a rule, it would undo that.
-		const isOld = isItemChanged && last.before !== undefined && isSameMark(last.before, item);
+		// An item from an old list: both sides agreed on another value since. A list is old only once.
+		const isBack = isItemChanged && last.before !== undefined && isSameMark(last.before, item);
+		const isOld = isBack && last.again !== true;
 		if (isEqual || (!isHereChanged && !isItemChanged)) {
 			if (isEqual || isWritten) agree(here);
 		} else if (!isItemChanged) giveBack();
 		else if (!isHereChanged && !isOld) take();
-		else decide(isOld ? 'report' : this.rules.bothChanged);
+		else if (isOld) {
+			this.agreed[name] = { ...last, again: true };
+			this.report(name, stored, sent, last);
+		} else decide(this.rules.bothChanged);
 	}
 
 	/** What both sides agreed on before this run. If the item has what was sent back, they agree on that. */
 	private lastAgreed(name: string, item: Mark): Agreed | undefined {
 		const last = getOwn<Agreed>(this.agreed, name);
-		if (last?.sent === undefined || !isSameMark(last.sent, item)) return last;
-		return { here: item, item, before: last.item };
+		const at = last?.sent?.findLastIndex((mark) => isSameMark(mark, item)) ?? -1;
+		if (!last || at < 0) return last;
+		return { here: item, item, before: last.item, sent: last.sent!.slice(at + 1) };
 	}
 
-	private agree(name: string, here: Mark, item: Mark, last?: Agreed, sent?: Mark) {
+	private agree(name: string, here: Mark, item: Mark, last?: Agreed, sent?: Mark[]) {
 		const before = last && !isSameMark(last.item, item) ? last.item : last?.before;
 		this.agreed[name] = { here, item, ...omitUndefined({ before, sent }) };
 	}

@@ -154,11 +154,11 @@ class MatchedWriter {
 		});
 	}
 
-	private async write(records: Entry[], mode: WriteMode, onOutcome: OnOutcome) {
+	private async write(records: Entry[], mode: WriteMode, onOutcome: OnOutcome, isNew = false) {
 		// Records to create were already looked up.
 		const { base, rules, twoWay, stopped } = this;
 		const isCompared = base.task.skipUnchanged || rules !== undefined || twoWay !== undefined;
-		const task = { ...base.task, mode, skipUnchanged: isCompared && mode !== 'create' };
+		const task = { ...base.task, mode, skipUnchanged: isCompared && !isNew };
 		return await writeMany({ ...base, task, stopped }, records, onOutcome);
 	}
 
@@ -174,11 +174,15 @@ class MatchedWriter {
 	}
 
 	private async create(records: Entry[]): Promise<void> {
-		const stop = await this.write(withoutSharedKeys(records), 'create', (record, outcome) =>
-			this.deliver(record, [
-				outcome.outcome === 'unknown' ? { ...outcome, noRetry: true } : outcome,
-			]),
-		);
+		const [key] = this.keys;
+		const isByImportKey = this.keys.length === 1 && key!.metadata.importKey === true;
+		// By import key, the platform itself prevents a second record, also of a lost request.
+		const mode = this.twoWay && isByImportKey ? 'upsert' : 'create';
+		const onOutcome: OnOutcome = (record, outcome) => {
+			const isDoubtful = mode === 'create' && outcome.outcome === 'unknown';
+			this.deliver(record, [isDoubtful ? { ...outcome, noRetry: true } : outcome]);
+		};
+		const stop = await this.write(withoutSharedKeys(records), mode, onOutcome, true);
 		this.stopped ??= stop;
 	}
 

@@ -27,13 +27,14 @@ export class Rejections {
 	/** A request was rejected. @returns why to send nothing more */
 	add(rejection: ServiceError, size: number): ServiceError | undefined {
 		const { last } = this;
-		const isSame = rejection.status === last?.status && rejection.code === last?.code;
+		// One reason for all has the same words; single records are rejected for their own values.
+		const isSame = rejection.status === last?.status && rejection.message === last?.message;
 		if (!isSame) this.count = this.alone = 0;
 		this.last = rejection;
 		this.count += 1;
 		if (size === 1) this.alone += 1;
 		if (this.alone < ENOUGH) return undefined;
-		const text = `${rejection.message}; ${ENOUGH} items, each sent by itself, were rejected in the same way`;
+		const text = `${rejection.message}; ${ENOUGH} items, each sent by itself, were rejected with these words`;
 		return new ServiceError(text, rejection);
 	}
 

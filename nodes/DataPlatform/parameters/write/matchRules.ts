@@ -169,6 +169,7 @@ export function matchingOf(
 	const isKey = on !== 'recordId' && on.length === 1 && on[0] === key;
 	const ruled = fieldRulesOf(fieldRules.of(run, index), table, on, mode);
 	const twoWay = given.twoWay?.(table, on);
+	if (twoWay) requireOneRecord(rules);
 	const isPlain =
 		!ruled &&
 		!twoWay &&
@@ -179,6 +180,19 @@ export function matchingOf(
 	const isDoneByPlatform = mode === 'upsert' ? isKey : on === 'recordId';
 	if (isPlain && isDoneByPlatform) return undefined;
 	return { on, ...rules, ...(ruled && { fieldRules: ruled }), ...(twoWay && { twoWay }) };
+}
+
+/** @throws {InputError} if two-way sync would have no record of its own for each item */
+function requireOneRecord({ ifFound: found, multipleMatches: several }: MatchRules) {
+	const wrong = "can't be combined with 'Two-Way Sync'";
+	if (found === 'skip')
+		throw ifFound.error(`${ifFound}: 'Return It Unchanged' ${wrong}`, "Choose 'Update It'.");
+	if (several === 'all') {
+		throw multipleMatches.error(
+			`${multipleMatches}: 'Use All' ${wrong}`,
+			'Match on more fields, or choose another way.',
+		);
+	}
 }
 
 function fieldsToMatch(

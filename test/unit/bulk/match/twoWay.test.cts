@@ -3,7 +3,7 @@ import type { FieldDefinition, FieldValues, PlatformRecord } from '../../../../n
 import { mergeRecord, readState, type AgreedState } from '../../../../nodes/DataPlatform/bulk/match/twoWay.ts';
 import type { TwoWayRule } from '../../../../nodes/DataPlatform/bulk/writeTask.ts';
 
-const FIELDS = ['text', 'number', 'checkbox', 'date', 'datetime', 'schema_link', 'long_text'].map(
+const FIELDS = ['text', 'number', 'checkbox', 'date', 'datetime', 'schema_link', 'long_text', 'chips'].map(
 	(type): FieldDefinition => ({ name: type, header: type, type, metadata: type === 'schema_link' ? { multiple: false } : {} }),
 );
 
@@ -62,12 +62,12 @@ test.each<[string, Sides, object, isStateNew: boolean]>([
 	['both, keep', { here: b, item: c, known: agreedOn(a), rule: 'keep' }, { ...nothing, sendBack: b }, true],
 	['the item was cleared', { here: a, item: { text: null }, known: agreedOn(a) }, { ...nothing, write: { text: null } }, true],
 	['the record was cleared', { here: {}, item: a, known: agreedOn(a) }, { ...nothing, sendBack: { text: null } }, true],
-	['an old list', { here: b, item: a, known: agreedOn(a, b) }, { ...nothing, conflicts: conflict('b', 'a', 'b') }, false],
+	['an old list', { here: b, item: a, known: agreedOn(a, b) }, { ...nothing, conflicts: conflict('b', 'a', 'b') }, true],
 	[
 		'an old list, take',
 		{ here: b, item: a, known: agreedOn(a, b), rule: 'takeItem' },
 		{ ...nothing, conflicts: conflict('b', 'a', 'b') },
-		false,
+		true,
 	],
 	['no record', { here: null, item: a }, { ...nothing, write: a }, true],
 	['first time, equal', { here: a, item: a }, nothing, true],
@@ -122,6 +122,30 @@ test('what a person changed is no form of what was written, though nobody wrote 
 	expect(merged({ here: { ...here, number: 2 }, item, known: stateOf(state), ver: 6 })).toMatchObject({ ...nothing, sendBack: b });
 });
 
+test('an item that has the value before again is an old list once, and a change in the next run', () => {
+	const known = agreedOn(a, b);
+	const first = merged({ here: b, item: a, known });
+	expect(first.conflicts).toHaveLength(1);
+	expect(merged({ here: b, item: a, known: stateOf(first.state), ver: 6 })).toMatchObject({ ...nothing, write: a });
+	expect(merged({ here: b, item: b, known: stateOf(first.state), ver: 6 })).toMatchObject(nothing);
+});
+
+test('the other system took what was sent back before the last time: no edit of its own', () => {
+	let known = agreedOn(a);
+	for (const here of [b, c]) known = stateOf(merged({ here, item: a, known, ver: 5 }).state)!;
+	for (const rule of ['report', 'takeItem', 'keep'] as const) {
+		expect(merged({ here: c, item: b, known, ver: 9, rule })).toMatchObject({ ...nothing, sendBack: c });
+	}
+});
+
+test('the order of a list of texts means nothing', () => {
+	const known = agreedOn({ chips: ['a', 'b'] });
+	expect(merged({ here: { chips: ['a', 'b', 'c'] }, item: { chips: ['b', 'a'] }, known })).toMatchObject({
+		...nothing,
+		sendBack: { chips: ['a', 'b', 'c'] },
+	});
+});
+
 test('what was sent back is agreed on once the item has it, and goes back until then', () => {
 	const known = agreedOn(a);
 	const first = merged({ here: b, item: a, known, ver: 5 });
@@ -142,7 +166,8 @@ test('what was sent back is agreed on once the item has it, and goes back until 
 test.each([
 	['none', ''],
 	['none', null],
-	['unreadable', 'a note'],
+	['other', 'a note'],
+	['other', '[]'],
 	['unreadable', '{"v":1}'],
 	['unreadable', merged({ here: null, item: a }).state!.slice(0, -5)],
 	['unreadable', merged({ here: null, item: a }).state!.replace('"v":1', '"v":2')],

@@ -72,7 +72,7 @@ test.each<[what: string, Partial<Task>, response: ReturnType<typeof rejection>, 
 ])('if all of 12,000 are rejected, a handful of requests shows it: %s', async (_, options, response, words, most) => {
 	const run = await write(12_000, () => true, options, response);
 	expect(run.requests).toBeLessThanOrEqual(most);
-	expect(run.stopped).toBe(`${words}; 10 items, each sent by itself, were rejected in the same way`);
+	expect(run.stopped).toBe(`${words}; 10 items, each sent by itself, were rejected with these words`);
 	expect(run.outcomes.filter(({ outcome }) => outcome !== 'failed')).toEqual([]);
 	expect(run.untried.length).toBeGreaterThan(11_950);
 	expect(run.outcomes[run.untried[0]!]!.message).toBe(`Not sent, the run stopped before: ${run.stopped!}`);

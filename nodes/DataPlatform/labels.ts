@@ -36,6 +36,7 @@ export const LABELS = {
 	skipExisting: 'Skip Existing',
 	stateField: 'State Field Name or ID',
 	triggerOn: 'Trigger On',
+	twoWaySync: 'Two-Way Sync',
 	unknownFields: 'Unknown Fields',
 	updateMode: 'Fields Not Sent',
 } as const;

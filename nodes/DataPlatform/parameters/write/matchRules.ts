@@ -184,7 +184,7 @@ export function matchingOf(
 
 /** @throws {InputError} if two-way sync would have no record of its own for each item */
 function requireOneRecord({ ifFound: found, multipleMatches: several }: MatchRules) {
-	const wrong = "can't be combined with 'Two-Way Sync'";
+	const wrong = `can't be combined with '${LABELS.twoWaySync}'`;
 	if (found === 'skip')
 		throw ifFound.error(`${ifFound}: 'Return It Unchanged' ${wrong}`, "Choose 'Update It'.");
 	if (several === 'all') {

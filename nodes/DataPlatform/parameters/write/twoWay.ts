@@ -51,7 +51,7 @@ const maxChanges = number('maxChanges', {
 
 export const twoWaySync = new OptionGroup(
 	'twoWay',
-	'Two-Way Sync',
+	LABELS.twoWaySync,
 	'Keep the table and another system equal, although people edit both',
 	[stateField, bothChanged, firstTime, maxChanges],
 );

@@ -89,7 +89,9 @@ export function timeReader(given: string): (text: string) => string | undefined 
 		.replace(/T(?=H)/, "'T'")
 		.replace('SSS', 'u');
 	const read = readerOf(form);
-	const days = form.slice(0, Math.max(0, form.search(/['\sT,]*[Hh]/)));
+	let end = Math.max(0, form.search(/[Hh]/));
+	while (end > 0 && "' T,".includes(form[end - 1]!)) end -= 1;
+	const days = form.slice(0, end);
 	const readDay = days === '' ? undefined : readerOf(days);
 	const format = { includeOffset: /z/i.test(form), suppressMilliseconds: true };
 	return (text) => {

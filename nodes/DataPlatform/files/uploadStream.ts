@@ -7,7 +7,7 @@ import type { IDataObject } from 'n8n-workflow';
 
 import type { JsonValue } from '../api/types';
 import { ServiceError } from '../transport/errors';
-import { newStream, withErrors, type BodyStream, type ByteStream } from '../transport/streams';
+import { streamOf, withErrors, type BodyStream, type ByteStream } from '../transport/streams';
 import type { Upload } from './uploadValidation';
 
 /** The bytes of one base64 string: a multiple of three, and small enough to collect cheaply. */
@@ -86,7 +86,7 @@ async function* filled(
 	parts: string[],
 	uploads: Upload[],
 	open: (upload: Upload) => Opened,
-	onLast: () => void,
+	onLast: () => void = () => undefined,
 ) {
 	for (const [index, upload] of uploads.entries()) {
 		yield parts[index]!;
@@ -97,32 +97,49 @@ async function* filled(
 }
 
 /**
- * A JSON body that contains files. Each file is opened when it is its turn.
+ * A JSON body that contains files. Each file is opened when it is its turn; if all content is in
+ * memory, the body is sent as a whole.
  *
  * @param body makes the request from the files, each of which it contains once and in order
  */
-export function streamBody(
+export async function streamBody(
 	body: (files: JsonValue[]) => IDataObject,
 	uploads: Upload[],
-): BodyStream {
+): Promise<BodyStream> {
 	const parts = frame(body, uploads);
 	const bytes =
 		parts.reduce((sum, part) => sum + Buffer.byteLength(part), 0) +
 		uploads.reduce((sum, upload) => sum + base64Length(upload.bytes), 0);
-	const opened: ByteStream[] = [];
-	const open = async (upload: Upload) => {
-		if (typeof upload.content !== 'function') return asChunks(upload.content);
-		const file = await upload.content().catch((error: Error) => {
+	const firstStored = uploads.find((upload) => typeof upload.content === 'function');
+	if (!firstStored) {
+		const open = async ({ content }: Upload) => asChunks(content as Uint8Array);
+		const chunks: Uint8Array[] = [];
+		for await (const piece of filled(parts, uploads, open)) chunks.push(Buffer.from(piece));
+		return { body: Buffer.concat(chunks), bytes, isFullySent: () => true, close: () => undefined };
+	}
+
+	const opened = new Map<Upload, ByteStream>();
+	const openStored = async (upload: Upload, content: () => Promise<ByteStream>) => {
+		const stream = await content().catch((error: Error) => {
 			throw unreadable(upload, error);
 		});
-		opened.push(file);
-		return file;
+		opened.set(upload, stream);
+		return stream;
 	};
+	const open = async (upload: Upload) => {
+		if (typeof upload.content !== 'function') return asChunks(upload.content);
+		return opened.get(upload) ?? (await openStored(upload, upload.content));
+	};
+	// Opens one file in advance, because it determines the type of the stream.
+	const like = (await open(firstStored)) as ByteStream;
 	let isWhole = false;
-	const stream = newStream(filled(parts, uploads, open, () => (isWhole = true)));
+	const stream = streamOf(
+		filled(parts, uploads, open, () => (isWhole = true)),
+		like,
+	);
 	const close = () => {
 		stream.destroy();
-		for (const file of opened) file.destroy();
+		for (const entry of opened.values()) entry.destroy();
 	};
 	return { body: stream, bytes, isFullySent: () => isWhole, close };
 }

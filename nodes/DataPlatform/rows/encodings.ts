@@ -48,7 +48,7 @@ const WORD =
 
 /** The share of words that may be some. A guess: people choose. */
 function plausibility(text: string): number {
-	const words = text.match(/[^\0-/:-@]*[^\0-\x7f][^\0-/:-@]*/g) ?? [];
+	const words = text.split(/[\0-/:-@]+/).filter((word) => /[^\0-\x7f]/.test(word));
 	const isWord = (word: string) => {
 		const letters = word.normalize().replace(/^[^\p{L}]+|[^\p{L}\p{M}]+$/gu, '');
 		return letters === '' || (WORD.test(letters) && !/\p{Ll}\p{Lu}/u.test(letters));

@@ -60,7 +60,7 @@ export interface ApiRequest {
 	/** A value to send as JSON, or JSON text. */
 	body?: IDataObject | string;
 	/** Makes a JSON body that is too large for memory. Called again for each attempt. */
-	stream?: () => BodyStream | Promise<BodyStream>;
+	stream?: () => Promise<BodyStream>;
 	/** Takes a success as a stream of bytes instead of JSON. If it fails, the request fails. */
 	receive?: (bytes: ByteStream, headers: IDataObject) => Promise<void>;
 	/**

@@ -50,7 +50,7 @@ export function streamOf(pieces: AsyncIterable<Uint8Array | string>, like: ByteS
 }
 
 /** Like `streamOf` if there is no other stream to imitate: a hash is a stream, too. */
-export const newStream = (pieces: AsyncIterable<Uint8Array | string>): ByteStream =>
+export const newStream = (pieces: AsyncIterable<Uint8Array>): ByteStream =>
 	streamOf(pieces, createHash('sha256') as unknown as ByteStream);
 
 /** Opens bytes and passes them on. @throws what `toError` makes of a failure */

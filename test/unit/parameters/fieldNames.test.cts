@@ -29,12 +29,15 @@ const tables: Record<string, TableDefinition> = {
 };
 
 const requested: string[] = [];
-jest.spyOn(Table.prototype, 'definition').mockImplementation(async function definition(this: Table) {
-	const name = this.at.table;
-	requested.push(name);
-	if (tables[name]) return tables[name];
-	throw new ServiceError('The token has no right to do this', { delivery: 'rejected', status: 403, hint: 'Use another token.' });
+beforeEach(() => {
+	jest.spyOn(Table.prototype, 'definition').mockImplementation(async function definition(this: Table) {
+		const name = this.at.table;
+		requested.push(name);
+		if (tables[name]) return tables[name];
+		throw new ServiceError('The token has no right to do this', { delivery: 'rejected', status: 403, hint: 'Use another token.' });
+	});
 });
+afterEach(() => jest.restoreAllMocks());
 
 /** One company links to a table that its definition does not name: a stored value does. */
 const records = [{ id: '1', fields: { shown: { id: 'a', url: 'https://platform.example.com/api/v2/apps/crm/tables/homes/data/a' } } }];

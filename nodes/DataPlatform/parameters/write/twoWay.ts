@@ -30,7 +30,7 @@ const bothChanged = choice('bothChanged', {
 });
 
 const firstTime = choice('firstTime', {
-	label: 'Values Differ the First Time',
+	label: 'Values Differ at First',
 	choices: {
 		report: ['Fill Empty, Report the Rest', 'Fill the side that is empty, and report the others'],
 		takeItem: ["Take the Item's", 'Write the value of the item'],

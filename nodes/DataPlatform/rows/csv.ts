@@ -31,7 +31,8 @@ export interface CsvNotes {
 const DELIMITERS: readonly Delimiter[] = [',', ';', '\t', '|'];
 
 /**
- * The header must end within this many characters for all of it to count in finding the delimiter.
+ * The header must end within this many characters for all of it to count in finding the delimiter,
+ * and so must the row behind a header of one name to show whether it is one.
  */
 const MAX_HEADER_CHARACTERS = 1024 * 1024;
 
@@ -246,14 +247,13 @@ const ROWS_SEEN = 10;
 /**
  * The file may have a title before its header, or a header of another program than its rows.
  *
+ * @param isAll whether the text ends with the file: else its last row may be cut
  * @throws {InputError} if a header has one name, and the rows behind it have several values
  */
-function requireNames(text: string, header: string) {
+function requireNames(text: string, header: string, isAll: boolean) {
 	const rows = text.slice(header.length).split(/[\r\n]+/, ROWS_SEEN + 1);
-	// The first one ends the header, and the last one may be cut.
-	const lines = rows
-		.slice(1, rows.length > 2 ? -1 : undefined)
-		.filter((line) => line.trim() !== '');
+	// The first one ends the header.
+	const lines = rows.slice(1, isAll ? undefined : -1).filter((line) => line.trim() !== '');
 	const countsOf = (delimiter: string) =>
 		new Set(lines.map((line) => line.split(delimiter).length));
 	const isBetween = (delimiter: string) => {
@@ -282,9 +282,13 @@ const withoutEmptyLines = (text: string) => text.replace(/^[\r\n]+/, '');
 
 /** The text behind some lines; undefined if it has not got as many. */
 function behindLines(text: string, count: number): string | undefined {
-	if (count === 0) return text;
-	const end = /\r\n|\n|\r(?!$)/.exec(text);
-	return end ? behindLines(text.slice(end.index + end[0].length), count - 1) : undefined;
+	let behind = text;
+	for (let line = 0; line < count; line += 1) {
+		const end = /\r\n|\n|\r(?!$)/.exec(behind);
+		if (!end) return undefined;
+		behind = behind.slice(end.index + end[0].length);
+	}
+	return behind;
 }
 
 /**
@@ -303,22 +307,29 @@ export async function* readCsv(
 ): AsyncGenerator<CsvRow[]> {
 	let parser: CsvParser | undefined;
 	let head = '';
-	const begin = (): CsvRow[] => {
+	const begin = (isAll: boolean): CsvRow[] => {
 		const { text: all, named } = withoutSeparatorLine(head);
-		const text = behindLines(all, headerRow - 1) ?? '';
+		const behind = behindLines(all, headerRow - 1);
+		if (behind === undefined && !isAll) {
+			throw new InputError(`Row ${headerRow} is too far from the beginning to be the header`, {
+				hint: `Correct '${LABELS.headerRow}' in the options.`,
+			});
+		}
+		const text = behind ?? '';
 		const filled = withoutEmptyLines(text);
 		const header = firstLine(filled) ?? filled;
-		if (!chosen && !named) requireNames(filled, header);
+		if (!chosen && !named) requireNames(filled, header, isAll);
 		notes.delimiter = chosen ?? named ?? detectDelimiter(header);
 		parser = new CsvParser(notes.delimiter, headerRow);
 		return parser.push(text);
 	};
 	/** Behind a header of one name, a second row shows whether it is one. */
 	const hasHeader = () => {
+		if (head.length > MAX_HEADER_CHARACTERS) return true;
 		const behind = behindLines(withoutSeparatorLine(head).text, headerRow - 1) ?? '';
 		const text = withoutEmptyLines(behind);
 		const header = firstLine(text);
-		if (header === undefined) return head.length > MAX_HEADER_CHARACTERS;
+		if (header === undefined) return false;
 		return hasDelimiter(header) || /[^\r\n][\r\n]/.test(text.slice(header.length));
 	};
 	let failure: { error: unknown } | undefined;
@@ -329,7 +340,7 @@ export async function* readCsv(
 			else {
 				head += piece;
 				if (!hasHeader()) continue;
-				rows = begin();
+				rows = begin(false);
 			}
 			if (rows.length > 0) yield rows;
 		}
@@ -337,7 +348,7 @@ export async function* readCsv(
 		failure = { error };
 	}
 	// Returns the rows before the point of failure first.
-	const rows = parser ? [] : begin();
+	const rows = parser ? [] : begin(!failure);
 	if (!failure) rows.push(...parser!.end());
 	if (rows.length > 0) yield rows;
 	if (failure) throw failure.error;

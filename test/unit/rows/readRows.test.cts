@@ -151,6 +151,9 @@ describe('opening', () => {
 
 	test('a header row behind the end of the file is none', async () => {
 		await expect(open(['a\n1\n'], { headerRow: 9 })).rejects.toThrow('The file is empty');
+		const lines = Array.from({ length: 40 }, () => 'a\n'.repeat(32_768));
+		await expect(open(lines, { headerRow: 4_000_000 })).rejects.toThrow('Row 4000000 is too far from the beginning to be the header');
+		expect((await open(lines, { headerRow: 100_000 })).header).toEqual(['a']);
 	});
 
 	test('the chosen format counts, whatever the file begins with', async () => {

@@ -46,7 +46,9 @@ test('a slow item delays only later items of its record', async () => {
 	await uploadTo([slow, slow, other]);
 	expect(await namesIn(slow)).toEqual(['0.txt', '1.txt']);
 	const paths = (await harness.writes()).map(({ path }) => path.split('/').at(-1));
-	expect(paths).toEqual([slow, other, slow]);
+	// The first two are sent at once, and may arrive in either order.
+	expect(paths.slice(0, 2).toSorted()).toEqual([slow, other].toSorted());
+	expect(paths.slice(2)).toEqual([slow]);
 });
 
 test('after a failed item nothing of its record is written, unless the node continues', async () => {

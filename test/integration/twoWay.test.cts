@@ -199,6 +199,14 @@ test('a record that another writer creates meanwhile is not doubled', async () =
 	expect(await stored()).toHaveLength(1);
 });
 
+test('under an import key that the user named, a new record never overwrites another one', async () => {
+	await fill({ mail: ann.mail, phone: '9' });
+	await harness.settings({ definition: 'documented' });
+	const result = await sync([ann], {}, { matching: { settings: { importKey: 'phone' } } });
+	expect(outcomes(result)).toEqual(['inserted']);
+	expect((await harness.records(TABLE)).map(({ fields: { phone } }) => phone)).toEqual(['9', '1']);
+});
+
 test('the stored record is returned without the state', async () => {
 	await fill();
 	const [json] = (await sync([{ mail: ann.mail, phone: '1' }], {}, { output: 'stored' })).json();

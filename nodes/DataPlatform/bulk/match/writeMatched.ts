@@ -175,7 +175,9 @@ class MatchedWriter {
 
 	private async create(records: Entry[]): Promise<void> {
 		const [key] = this.keys;
-		const isByImportKey = this.keys.length === 1 && key!.metadata.importKey === true;
+		// One that the user named is not proven here: the platform may match by another field.
+		const isMarked = key?.metadata.importKey === true && this.base.task.importKey === undefined;
+		const isByImportKey = this.keys.length === 1 && isMarked;
 		// By import key, the platform itself prevents a second record, also of a lost request.
 		const mode = this.twoWay && isByImportKey ? 'upsert' : 'create';
 		const onOutcome: OnOutcome = (record, outcome) => {

@@ -310,7 +310,8 @@ async function readAfter(table: TableAt, id: string, known?: PlatformRecord) {
 	return await readRecord(table, id).catch((error: ServiceError) => {
 		if (known && isForbidden(error)) return known;
 		const message = `The platform confirmed the change, but reading the record failed: ${error.message}`;
-		throw new ServiceError(message, { ...error, delivery: 'ambiguous' });
+		// Even if the record is gone now, the change itself was not refused.
+		throw new ServiceError(message, { ...error, delivery: 'ambiguous', outcome: 'unknown' });
 	});
 }
 

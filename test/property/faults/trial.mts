@@ -167,7 +167,12 @@ export class Trial {
 		if (!first && this.#isVague(item)) return 'the response names no item';
 		// A single update got 404, but its record is there, with another writer's values.
 		const isDenied = writes.some(({ status, path }) => status === 404 && !path.endsWith('/bulk'));
-		if (!first && isDenied && this.isTouched(item)) return 'another writer changed the record';
+		// Or its record was deleted before it could be read again.
+		const isGone = evidence.requests.some(
+			({ method, status, path, number }) =>
+				method === 'GET' && status === 404 && path.endsWith(`/${item.id}`) && number > (writes.at(-1)?.number ?? Infinity),
+		);
+		if (!first && (isDenied || isGone) && this.isTouched(item)) return 'another writer changed the record';
 		if (!first) {
 			return testCase.isHasty ? 'requests are given up so soon that they may be lost on a busy machine' : undefined;
 		}

@@ -499,6 +499,8 @@ describe('removeFiles', () => {
 			message: 'The platform confirmed the change, but reading the record failed: no',
 			delivery: 'ambiguous',
 		});
+		// Another writer has deleted it since.
+		expect((await remove([ok(record()), no(404)])).failure).toMatchObject({ delivery: 'ambiguous', outcome: 'unknown' });
 	});
 
 	test('files that are still there are named', async () => {

@@ -20,7 +20,7 @@ const COMMIT_GRACE_MS = 30_000;
  */
 const MAX_NODES = 1000;
 
-/** The longest time between two polls that get 429. */
+/** The longest time between two polls that fail. */
 const MAX_HOLD_BACK_MS = 30 * 60_000;
 
 /** A trigger node, and what it watches. */
@@ -40,12 +40,18 @@ interface NodeMemory {
 	before?: SavedState;
 	/** The start of watching, while a poll is determining it. */
 	starting?: Promise<SavedState>;
-	/** Set while polls get 429: since when, how many in a row, and until when none asks again. */
-	limited?: { since: number; polls: number; until: number };
 	/** A poll has failed because the stored state can't be read. */
 	hasReportedState?: boolean;
 	/** The running poll, and when it must have ended. */
 	running?: { deadline: number };
+}
+
+/** The polls of a node that failed in a row: since when, how many, and until when none asks. */
+interface Failing {
+	setup: string;
+	since: number;
+	polls: number;
+	until: number;
 }
 
 export interface PollTurn {
@@ -59,6 +65,7 @@ export interface PollTurn {
 
 export class PollCoordinator {
 	private readonly nodes = new Map<string, NodeMemory>();
+	private readonly failing = new Map<string, Failing>();
 
 	constructor(private readonly graceMs = COMMIT_GRACE_MS) {}
 
@@ -114,27 +121,34 @@ export class PollCoordinator {
 		return { start, isOwn };
 	}
 
-	/** True if polls got 429, and it is too early to ask again. */
-	isHeldBack(watching: WatchingNode): boolean {
-		return Date.now() < (this.memoryOf(watching).limited?.until ?? 0);
+	/** The last poll of the node failed: the next one need not try again and again. */
+	isFailing(node: string): boolean {
+		return this.failing.has(node);
+	}
+
+	/** True if it is too early to ask again. @param setup the node's parameters and credential */
+	isHeldBack(node: string, setup: string): boolean {
+		const failing = this.failing.get(node);
+		return failing?.setup === setup && Date.now() < failing.until;
 	}
 
 	/** Notes that a poll was served. */
-	served(watching: WatchingNode) {
-		this.memoryOf(watching).limited = undefined;
+	served(node: string) {
+		this.failing.delete(node);
 	}
 
 	/**
-	 * Notes that a poll got 429: the next one asks after a time that doubles, up to half an hour.
+	 * Notes that a poll failed: the next one asks after a time that doubles, up to half an hour.
 	 *
 	 * @returns how long that has been so
 	 */
-	limited(watching: WatchingNode, firstMs: number): string {
-		const memory = this.memoryOf(watching);
-		const { since, polls } = memory.limited ?? { since: Date.now(), polls: 0 };
+	failed(node: string, setup: string, firstMs: number): string {
+		const { since, polls } = this.failing.get(node) ?? { since: Date.now(), polls: 0 };
 		const waitMs = Math.min(firstMs * 2 ** polls, MAX_HOLD_BACK_MS);
-		memory.limited = { since, polls: polls + 1, until: Date.now() + waitMs };
-		return `${polls + 1} in a row since ${new Date(since).toISOString()}; the next one asks in ${Math.round(waitMs / 60_000)} minutes`;
+		const failing = { setup, since, polls: polls + 1, until: Date.now() + waitMs };
+		setMostRecent(this.failing, node, failing, MAX_NODES);
+		const begin = new Date(since).toISOString().slice(0, 16).replace('T', ' ');
+		return `failure ${polls + 1} in a row, since ${begin} UTC; the next poll asks in ${Math.round(waitMs / 60_000)} minutes`;
 	}
 
 	/** True once for a node whose stored state can't be read. */

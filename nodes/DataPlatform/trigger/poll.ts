@@ -30,7 +30,7 @@ import { toProblem } from '../parameters/describeFailure';
 import { checkNames, uncheckedNotice, type NameCheck } from '../parameters/select/fieldNames';
 import { timeout } from '../parameters/requests';
 import { InputError, serviceErrorOrThrow, ServiceError, type Problem } from '../transport/errors';
-import { PollCoordinator, type PollTurn, type WatchingNode } from './coordinator';
+import { PollCoordinator, type PollTurn } from './coordinator';
 import { DeletionWatcher } from './deletions';
 import { triggerParameters, type TriggerParameters } from './parameters';
 import {
@@ -56,11 +56,11 @@ import {
 export interface PollLimits extends Limits {
 	/** How long a poll may wait in all to retry requests, in seconds. */
 	maxRetryWaitS: number;
-	/** How long after a poll that got 429 the next one asks. */
+	/** How long after a poll that failed the next one asks. */
 	holdBackMs: number;
 }
 
-/** n8n repeats a failed poll itself, with a back-off, so a poll waits only briefly. */
+/** The next polls try again, so one waits only briefly. */
 export const POLL_LIMITS: Readonly<PollLimits> = {
 	...LIMITS,
 	maxRetryWaitS: 20,
@@ -72,8 +72,6 @@ const UNLIMITED_BUDGET_MS = 5 * 60_000;
 
 /** A longer budget would overflow a timer. */
 const MAX_BUDGET_MS = 24 * 86_400_000;
-
-const TOO_MANY_REQUESTS = 429;
 
 /** The share of a poll's time after which it reads no further page. */
 const READING_SHARE = 0.6;
@@ -91,6 +89,7 @@ interface PollResult {
 	mustStore?: boolean;
 }
 
+/** Also of a poll that leaves it to another one, and of one that is too early. */
 const NO_CHANGES: PollResult = { items: [] };
 
 /** A poll's time budget. */
@@ -156,23 +155,10 @@ class Poll {
 	}
 
 	async run(coordinator: PollCoordinator): Promise<PollResult> {
-		const { context, watch } = this;
-		const node = [context.getWorkflow().id, context.getNode().id].join(' ');
-		// A restart goes on from the state before it.
-		const watching = { node, identity: watch.identity };
-		if (this.stored && coordinator.isHeldBack(watching)) return NO_CHANGES;
-		const result = await this.runNow(coordinator, watching).catch((error: unknown) => {
-			if (!(error instanceof ServiceError) || error.status !== TOO_MANY_REQUESTS) throw error;
-			const text = coordinator.limited(watching, this.budget.limits.holdBackMs);
-			throw new ServiceError(`${error.message} (${text})`, error);
-		});
-		coordinator.served(watching);
-		return result;
-	}
-
-	private async runNow(coordinator: PollCoordinator, watching: WatchingNode): Promise<PollResult> {
 		const { context, stored, watch } = this;
 		const { identity } = watch;
+		// A restart goes on from the state before it.
+		const watching = { node: nodeOf(context), identity };
 		if (!watch.restart && hasUnreadableState(context) && coordinator.reportsState(watching)) {
 			throw new InputError(
 				'The stored position of this trigger is damaged, or of another version of this node',
@@ -339,6 +325,10 @@ const tooSlow = (budgetMs: number) =>
 		},
 	);
 
+/** Identifies the workflow and the node. */
+const nodeOf = (context: IPollFunctions) =>
+	[context.getWorkflow().id, context.getNode().id].join(' ');
+
 /** A poll that ends itself before n8n abandons it. */
 async function pollWithinBudget(
 	context: IPollFunctions,
@@ -361,19 +351,38 @@ async function pollWithinBudget(
 		isScheduledTask: budgetMs < UNLIMITED_BUDGET_MS,
 		limits,
 	};
+	const node = nodeOf(context);
+	// Set if a poll that fails is followed by others later: an activation must fail.
+	let setup: string | undefined;
 	const pollInTime = async () => {
+		// Once polls fail, each asks once.
+		const maxWaitS = coordinator.isFailing(node) ? 0 : limits.maxRetryWaitS;
 		const requests = {
 			timeout: timeout.of(parameters, 0),
-			maxRetryWait: Math.min(limits.maxRetryWaitS, (budgetMs / 1000) * RETRY_SHARE),
+			maxRetryWait: Math.min(maxWaitS, (budgetMs / 1000) * RETRY_SHARE),
 			canceled: expired.signal,
 		};
 		const client = await createClient(context, requests, 'The next polls try again.');
+		const isManual = context.getMode() === 'manual';
+		if (!isManual && readState(context)) {
+			setup = JSON.stringify([client.account, context.getNode().parameters]);
+			if (coordinator.isHeldBack(node, setup)) return NO_CHANGES;
+		}
 		const watch = readWatch(client, parameters);
-		if (context.getMode() === 'manual') return await readSample(watch);
-		return await new Poll(context, parameters, watch, budget).run(coordinator);
+		const result = isManual
+			? await readSample(watch)
+			: await new Poll(context, parameters, watch, budget).run(coordinator);
+		// Only a poll that asked has been served.
+		if (result !== NO_CHANGES) coordinator.served(node);
+		return result;
 	};
 	return await pollInTime()
-		.catch((error: unknown) => toProblem(expired.signal.aborted ? tooSlow(budgetMs) : error))
+		.catch((error: unknown) => {
+			const problem = toProblem(expired.signal.aborted ? tooSlow(budgetMs) : error);
+			if (setup === undefined) return problem;
+			const text = coordinator.failed(node, setup, limits.holdBackMs);
+			return { ...problem, message: `${problem.message} (${text})` };
+		})
 		.finally(() => ended.abort());
 }
 

@@ -88,22 +88,64 @@ describe('the time of a poll', () => {
 		await expect(start({ serve, pollBudgetMs })).rejects.toThrow(`the limit of ${seconds} s`);
 	});
 
-	test('after a 429, polls ask less and less often, and say since when; once served, every poll asks', async () => {
-		const task = { staticData: {}, parameters: { startFrom: 'beginning' } };
+	describe.each<[string, Serve, firstRequests: number]>([
+		['a 429', () => httpResponse(429, { errors: [{}] }, { 'retry-after': '30000' }), 1],
+		['an outage', () => networkError('ECONNREFUSED'), 6],
+		['a lost right', () => httpResponse(403, { errors: [{}] }), 1],
+	])('after %s', (_, fail, firstRequests) => {
+		test('polls ask less and less often, once each, and say since when; once served, every poll asks', async () => {
+			const task = { staticData: {}, parameters: { startFrom: 'beginning' } };
+			await start({ ...task, serve: serveTable(recordOf('1')) });
+			jest.setSystemTime(new Date('2026-11-27T14:02:00Z'));
+			const failures: Array<[minute: number, text: string | undefined]> = [];
+			let requests = 0;
+			const failing: Serve = (options) => {
+				requests += 1;
+				return fail(options, requests);
+			};
+			for (let minute = 0; minute < 130; minute += 1) {
+				const at = Date.now();
+				const running = start({ ...task, serve: failing }).catch(({ message }: Error) => {
+					failures.push([minute, /\((failure.*)\)$/.exec(message)?.[1]]);
+				});
+				await jest.advanceTimersByTimeAsync(20_000);
+				await running;
+				jest.setSystemTime(at + 60_000);
+			}
+			const late = firstRequests === 1 ? 0 : 1;
+			expect(failures.map(([minute]) => minute)).toEqual([0, 2, 6, 14, 30, 60, 90, 120].map((minute) => minute && minute + late));
+			expect(failures[1]![1]).toBe('failure 2 in a row, since 2026-11-27 14:02 UTC; the next poll asks in 4 minutes');
+			expect(requests).toBe(firstRequests + 7);
+			jest.setSystemTime(Date.now() + 30 * 60_000);
+			const serve = serveTable(recordOf('1'), recordOf('2', '2026-11-21T09:30:01Z'));
+			expect(ids(await start({ ...task, serve }))).toEqual(['2']);
+			const again = expect(start({ ...task, serve: failing })).rejects.toThrow('failure 1 in a row');
+			await jest.advanceTimersByTimeAsync(20_000);
+			await again;
+		});
+	});
+
+	test.each<[string, Parameters<typeof start>[0]]>([
+		['its credential', { credential: { token: 'another' } }],
+		['its parameters', { parameters: { options: { overlap: 7 } } }],
+	])('a trigger that fails asks at once after a change of %s', async (_, change) => {
+		const task = { staticData: {} };
 		await start({ ...task, serve: serveTable(recordOf('1')) });
-		jest.setSystemTime(new Date('2026-11-27T14:02:00Z'));
-		const limited = () => httpResponse(429, { errors: [{}] }, { 'retry-after': '30000' });
-		const failures: Array<[minute: number, text: string | undefined]> = [];
-		for (let minute = 0; minute < 130; minute += 1) {
-			await start({ ...task, serve: limited }).catch(({ message }: Error) => failures.push([minute, /\((.*)\)$/.exec(message)?.[1]]));
-			jest.setSystemTime(Date.now() + 60_000);
-		}
-		expect(failures.map(([minute]) => minute)).toEqual([0, 2, 6, 14, 30, 60, 90, 120]);
-		expect(failures[1]![1]).toBe('2 in a row since 2026-11-27T14:02:00.000Z; the next one asks in 4 minutes');
-		jest.setSystemTime(Date.now() + 30 * 60_000);
-		const serve = serveTable(recordOf('1'), recordOf('2', '2026-11-21T09:30:01Z'));
-		expect(ids(await start({ ...task, serve }))).toEqual(['2']);
-		await expect(start({ ...task, serve: limited })).rejects.toThrow('1 in a row');
+		const failing = { ...task, serve: () => httpResponse(401, { errors: [{}] }) };
+		await expect(start(failing)).rejects.toThrow('failure 1 in a row');
+		expect(await start(failing)).toBeNull();
+		await expect(start({ ...failing, ...change })).rejects.toThrow('failure 2 in a row');
+	});
+
+	test('a test in the editor that is served ends the waiting', async () => {
+		const task = { staticData: {} };
+		const serve = serveTable(recordOf('1'));
+		await start({ ...task, serve });
+		await expect(start({ ...task, serve: () => httpResponse(401, { errors: [{}] }) })).rejects.toThrow('failure 1');
+		await start({ ...task, serve, mode: 'manual' });
+		let asked = 0;
+		await start({ ...task, serve: (...of) => ((asked += 1), serve(...of)) });
+		expect(asked).toBeGreaterThan(0);
 	});
 
 	test('once 60 % of it are over, no further page is read, and the next poll goes on', async () => {

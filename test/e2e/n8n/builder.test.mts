@@ -3,12 +3,13 @@
  * the expected workflows pass n8n's own validator and do what was asked.
  */
 import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, beforeEach, describe, test } from 'node:test';
-import type { INodeParameters, INodePropertyOptions, INodeTypeDescription } from 'n8n-workflow';
+import type { IDataObject, INodeParameters, INodePropertyOptions, INodeTypeDescription } from 'n8n-workflow';
 import { ensureN8n, N8N_FOLDER, N8N_VERSION } from '../../../harness/install.mts';
 import type { WorkflowJson } from '../../../harness/n8nApi.mts';
 import { buildPackage } from '../../../harness/nodePackage.mts';
@@ -28,6 +29,8 @@ interface WorkflowSdk {
 	orchestrateGeneration(options: { nodes: unknown[]; outputDir: string }): Promise<unknown>;
 	setSchemaBaseDirs(folders: string[]): void;
 	validateWorkflow(workflow: WorkflowJson, options: object): { errors: Issue[]; warnings: Issue[] };
+	buildNodeSchemaSection(context: object): string[];
+	buildSchemaPlaceholderItem(context: object, options: { now: Date }): IDataObject;
 }
 
 const MANUAL_TRIGGER = 'n8n-nodes-base.manualTrigger';
@@ -165,6 +168,20 @@ describe("n8n's AI", { skip }, () => {
 			assert.ok(example, type);
 			assertValid(type, example);
 		}
+	});
+
+	test('simulates a write with an item that a workflow goes on with, and reads that it has fields', () => {
+		const file = 'dist/nodes/DataPlatform/__schema__/v1.0.0/record/upsert.json';
+		const schema = JSON.parse(readFileSync(join(import.meta.dirname, '../../..', file), 'utf8')) as object;
+		const now = new Date('2026-11-28T09:00:00Z');
+		const [created, rare] = [now.toISOString(), null];
+		assert.deepEqual(sdk.buildSchemaPlaceholderItem({ nodeType: NODE_TYPE, schema }, { now }), {
+			...{ outcome: 'inserted', id: 'sample', created, modified: created, ver: 1 },
+			...{ mergedInto: rare, kept: rare, notRead: rare },
+		});
+		const section = sdk.buildNodeSchemaSection({ nodeType: NODE_TYPE, schema }).join('\n');
+		assert.match(section, /by their internal names, such as 'email'/);
+		assert.match(section, /"additionalProperties": true/);
 	});
 
 	/** What n8n's validator says about a workflow. */

@@ -17,9 +17,9 @@ const ON_REQUEST = 'Only if the user asks for exactly this.';
 /** By parameter name, including those inside collections. */
 export const HINTS: Readonly<Record<string, string>> = {
 	application: LOCATOR,
-	table: "Required, in the form of 'application'.",
+	table: "Required, in the form of 'application', which it needs beside it.",
 	columns:
-		"{ mappingMode: 'autoMapInputData', value: null } if the keys of the items are the names of the fields, else { mappingMode: 'defineBelow', value: { fieldName: value } }. It must include the fields that records are matched on.",
+		"{ mappingMode: 'autoMapInputData', value: null } if the keys of the items are the names of the fields, else { mappingMode: 'defineBelow', value: { fieldName: value } }. It must include the fields that records are matched on. The method 'getWritableFields' (loadOptions) lists the fields.",
 	filterMode:
 		"'conditions' for nearly every filter. Filter here, not in a node behind this one: the platform returns matching records only.",
 	operator:

@@ -1,6 +1,7 @@
 /** Hints for n8n's AI belong to existing parameters, and not to the selectors. */
 import type { INodeProperties, INodePropertyCollection } from 'n8n-workflow';
 import { properties } from '../../../nodes/DataPlatform/actions';
+import { loadOptions } from '../../../nodes/DataPlatform/methods/loadOptions';
 import { HINTS } from '../../../nodes/DataPlatform/parameters/builderHints';
 
 /** Every parameter, including those inside collections. */
@@ -34,4 +35,10 @@ test("a record's ID has the format of its parameter", () => {
 test('n8n refuses hints on Resource and Operation', () => {
 	const selectors = all.filter(({ name }) => name === 'resource' || name === 'operation');
 	expect(selectors.filter(({ builderHint }) => builderHint)).toEqual([]);
+});
+
+test("the mapping's hint names a list of fields, because n8n's AI can't load columns, and every list that a hint names exists", () => {
+	const named = Object.values(HINTS).flatMap((hint) => [...hint.matchAll(/'(\w+)' \(loadOptions\)/g)].map(([, method]) => method!));
+	expect(HINTS.columns).toContain("'getWritableFields' (loadOptions)");
+	expect(named.filter((method) => !(method in loadOptions))).toEqual([]);
 });

@@ -30,7 +30,11 @@ export class DataPlatform implements INodeType {
 		description:
 			'Read and write records, files and workflows of the Data Platform, or start when records change',
 		defaults: { name: 'Data Platform' },
-		usableAsTool: true,
+		usableAsTool: {
+			replacements: {
+				description: 'Read or write records, files and workflows of the Data Platform',
+			},
+		},
 		inputs: [NodeConnectionTypes.Main],
 		outputs: [NodeConnectionTypes.Main],
 		credentials: [{ name: 'dataPlatformApi', required: true, testedBy: 'testDataPlatformApi' }],

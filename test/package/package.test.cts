@@ -140,6 +140,29 @@ describe.each(nodes)('%s', (path, { description, methods }) => {
 	});
 });
 
+/** How an operation's description begins. n8n's assistant runs what reads, and simulates what writes. */
+const FIRST_WORD = {
+	reads: /^(Read|Retrieve|Download) /,
+	writes: /^(Create|Update|Delete|Permanently (delete|remove)|Start|Upload|Write) /,
+};
+const READING = ['count', 'download', 'exportToFile', 'get', 'getAll', 'getChanges', 'summarize'];
+
+test('descriptions say first whether they read or write, and the tool starts nothing', () => {
+	const { description } = nodes.find(([, node]) => node.description.name === 'dataPlatform')![1];
+	const operations = description.properties
+		.filter(({ name }) => name === 'operation')
+		.flatMap(({ options }) => options as INodePropertyOptions[]);
+	expect(operations.length).toBeGreaterThan(20);
+	const wrong = operations.filter(({ value, description: text = '' }) => {
+		const first = READING.includes(String(value)) ? FIRST_WORD.reads : FIRST_WORD.writes;
+		return !first.test(text) || text.length > 800;
+	});
+	expect(wrong.map(({ description: text }) => text)).toEqual([]);
+	expect(description.usableAsTool).toMatchObject({
+		replacements: { description: expect.stringMatching(/^Read or write (?!.*start when)/) as string },
+	});
+});
+
 describe('the descriptions of outputs', () => {
 	const { description } = nodes.find(([, node]) => node.description.name === 'dataPlatform')![1];
 	const folder = join(root, 'dist/nodes/DataPlatform/__schema__/v1.0.0');

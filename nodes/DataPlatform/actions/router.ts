@@ -16,7 +16,7 @@ import type { Parameter, ParameterReader } from '../parameterKinds/parameter';
 import { saveProgress, restoreProgress } from '../run/retryProgress';
 import { isTool, readerOf, RunContext } from '../run/run';
 import { toProblem } from '../parameters/describeFailure';
-import { withGroups } from '../parameters/defineOperation';
+import { withGroups, withoutExpressions } from '../parameters/defineOperation';
 import { maxRetryWait, skipAudit, timeout } from '../parameters/requests';
 import { forEachConcurrent, KeyedQueue } from '../transport/concurrency';
 import { InputError, type Problem } from '../transport/errors';
@@ -154,11 +154,11 @@ export async function router(context: IExecuteFunctions): Promise<INodeExecution
 		context.getNodeParameter('resource', 0) as string,
 		context.getNodeParameter('operation', 0) as string,
 	);
-	const ledger = new Ledger(
-		items.length,
-		(hint) => withGroups(hint, operation.shown),
-		operation.retriesUnknown,
-	);
+	const node = context.getNode();
+	const inWords = (hint: string) => withGroups(hint, operation.shown);
+	const forModel = (hint: string) => withoutExpressions(inWords(hint));
+	const toHint = isTool(node) ? forModel : inWords;
+	const ledger = new Ledger(items.length, toHint, operation.retriesUnknown);
 	if (operation.notIdempotent) restoreProgress(context, ledger, operation.retriesUnknown);
 	const pause = createPause();
 	const stop = await problemIn(async () => await runAll(context, operation, ledger));
@@ -174,8 +174,7 @@ export async function router(context: IExecuteFunctions): Promise<INodeExecution
 	const continueOnFail = context.continueOnFail();
 	if (operation.notIdempotent) {
 		// n8n looks at the first output item to see whether the node failed.
-		const isRetried =
-			context.getNode().retryOnFail === true && first?.index === 0 && !ledger.isSummarized;
+		const isRetried = node.retryOnFail === true && first?.index === 0 && !ledger.isSummarized;
 		const isFailed = first !== undefined && (!continueOnFail || isRetried);
 		saveProgress(context, ledger, isFailed);
 	}
@@ -184,9 +183,8 @@ export async function router(context: IExecuteFunctions): Promise<INodeExecution
 		const { reached } = ledger;
 		const hint = [problem.hint, progressText(reached)].filter(Boolean).join(' ');
 		const withProgress = { ...problem, hint };
-		const node = context.getNode();
 		const shown = isTool(node) ? withHintInMessage(withProgress) : withProgress;
 		throw toNodeError(node, shown, problem.item ?? index, reached);
 	}
-	return [ledger.items(context.getNode().onError === 'continueErrorOutput')];
+	return [ledger.items(node.onError === 'continueErrorOutput')];
 }

@@ -119,6 +119,14 @@ export function withGroups(hint: string, shown: ShownParameters): string {
 	return text;
 }
 
+/** A hint for a model, which passes values: what it says of expressions is left out. */
+export const withoutExpressions = (hint: string): string =>
+	hint
+		.replace(/,? or (?:correct )?the expression in it/g, '')
+		.split(/(?<=\.) /)
+		.filter((sentence) => !/\bexpressions?\b/.test(sentence))
+		.join(' ') || 'Pass another value.';
+
 /** An operation that runs once for each item. */
 export const itemOperation = <Field extends string, Option extends string = never>({
 	fields,

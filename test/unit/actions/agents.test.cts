@@ -1,5 +1,6 @@
 /** What an agent gets from its tools: lists that it can take, however many records there are. */
 import { uploadsOf } from '../../../nodes/DataPlatform/actions/attachment/input.ts';
+import { withoutExpressions } from '../../../nodes/DataPlatform/parameters/defineOperation.ts';
 import { fakeRun, runNode, TABLE, type Given } from '../fakeNode.cts';
 import { httpResponse, pageResponse, type Serve } from '../stubPlatform.cts';
 
@@ -55,4 +56,28 @@ test.each<[who: string, listed: number, node: Given['node']]>([
 test('Upload: an agent learns that it has no files', async () => {
 	const { run } = await fakeRun({}, { node: AGENT });
 	await expect(uploadsOf(run, 0)).rejects.toThrow("Agents can't hand over files");
+});
+
+const CONDITION = { filterMode: 'conditions', conditions: { condition: [{ field: 'name', operator: 'eq', value: '' }] } };
+
+test.each<[operation: string, parameters: object, said: string]>([
+	['record: get', { recordId: { __rl: true, mode: 'id', value: '' } }, 'Fill it in.'],
+	['record: getAll', CONDITION, "Give it a value; to find empty fields use the operator 'Is Empty' (empty)."],
+	['record: getAll', { limit: 'ten' }, "Correct 'Limit'."],
+	['record: getAll', { limit: {} }, "Correct 'Limit'."],
+	['record: getAll', { filterMode: 'some' }, 'Choose it from the list.'],
+])('an agent reads what to pass, nothing about expressions: %s, %j', async (operation, parameters, said) => {
+	const given = { parameters: { ...TABLE, ...parameters }, serve: serveTable(1) };
+	const hintOf = async (node?: Given['node']) => (await runNode(operation, { ...given, ...(node && { node }) })).error?.description;
+	expect(await hintOf(AGENT)).toBe(said);
+	expect(await hintOf()).toContain('expression');
+});
+
+test.each([
+	['Correct the expression, or remove it.', 'Pass another value.'],
+	['Choose it from the list, or correct the expression in it.', 'Choose it from the list.'],
+	['Fill it in. If it is an expression, it returned nothing for this item.', 'Fill it in.'],
+	['It is safe to run it again.', 'It is safe to run it again.'],
+])('of %j an agent reads %j', (hint, read) => {
+	expect(withoutExpressions(hint)).toBe(read);
 });

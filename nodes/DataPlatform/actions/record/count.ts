@@ -9,7 +9,7 @@ export const count = itemOperation({
 	value: 'count',
 	name: 'Count',
 	action: 'Count records',
-	description: 'Count the records of a table that match a filter',
+	description: 'Read how many records of a table match a filter',
 	fields: [...tableParameters, ...filterParameters],
 	options: requestSettings,
 	concurrency: 4,

@@ -31,7 +31,7 @@ export const exportToFile = itemOperation({
 	name: 'Export to File',
 	action: 'Export records to file',
 	description:
-		'Write the records of a table to a CSV or NDJSON file, filtered and sorted; for any number of records',
+		'Read the records of a table into a CSV or NDJSON file, filtered and sorted; for any number of records',
 	fields: [...tableParameters, ...filterParameters, sort, exportFormat, outputField],
 	options: [fieldsToLoad, linkedRecords, linkedTo, savedView, ...requestSettings, exportFile],
 	execute: async (run, index) => {

@@ -66,7 +66,7 @@ export const summarize = itemOperation({
 	name: 'Summarize',
 	action: 'Summarize records',
 	description:
-		'Compute the sum, average, minimum or maximum of fields over the records that match a filter',
+		'Read the sum, average, minimum or maximum of fields over the records that match a filter',
 	fields: [...tableParameters, summaries, ...filterParameters, simple],
 	options: requestSettings,
 	concurrency: 4,

@@ -116,7 +116,7 @@ export const sync = bulkOperation({
 	name: 'Sync',
 	action: 'Sync records',
 	description:
-		'Make a table, or a part of it, match the input: create, update, and mark or delete the rest',
+		'Write the input to a table, or a part of it, so that they match: create, update, and mark or delete the rest',
 	fields: [
 		...tableParameters,
 		...matchingParameters('importKey'),

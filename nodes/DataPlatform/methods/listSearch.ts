@@ -27,14 +27,12 @@ const matches = (filter = '') => {
 	};
 };
 
-const matching = (entries: INodeListSearchItems[], filter?: string) =>
-	entries.filter(matches(filter)).sort((a, b) => a.name.localeCompare(b.name));
-
-/** A list of all entries that a search matches. */
+/** A list of all entries that a search matches, sorted. */
 const searchList = (entriesOf: (editor: Editor) => Promise<INodeListSearchItems[]>) =>
-	editorList(async (editor, filter?: string) => ({
-		results: matching(await entriesOf(editor), filter),
-	}));
+	editorList(async (editor, filter?: string) => {
+		const entries = (await entriesOf(editor)).filter(matches(filter));
+		return { results: entries.sort((a, b) => a.name.localeCompare(b.name)) };
+	});
 
 // n8n's AI takes a choice that a list lacks for one that the credential can't use. So the chosen
 // application or table is listed in the form in which it was chosen: as its ID or internal name.

@@ -77,8 +77,8 @@ test('rejected rows can be corrected and imported again without further changes'
 		['1', 1],
 		['2', 2],
 	]);
-	const ndjson = await imported('{"number":"3","price":"x"}\n{"number":4}\nnot json\n');
-	expect(ndjson.json).toMatchObject({ rows: 3, rejected: 3 });
+	const ndjson = await imported('{"number":"3","price":"x"}\n{"number":4}\nnot json\n{"number":"1"}\n');
+	expect(ndjson.json).toMatchObject({ rows: 4, unchanged: 1, rejected: 3 });
 	const entries = JSON.parse(`[${ndjson.rejected!.trim().replaceAll('\n', ',')}]`) as IDataObject[];
 	expect(entries).toMatchObject([{ row: 1 }, { row: 2 }, { row: 3, line: 'not json' }]);
 	const mended = entries.slice(0, 2).map(({ error, field, row, ...rest }) => ({ ...rest, price: 3, buyer: 'c', error, field, row }));
@@ -152,6 +152,38 @@ describe('an import that stops early', () => {
 		expect(new Set(numbers).size).toBe(1200);
 		expect(numbers).toHaveLength(1200);
 		await waitUntil('no file is open', () => openFiles() === 0);
+	});
+
+	const nth = Array.from({ length: 3000 }, (_, at) => at + 3);
+	const body = { errors: [{ type: 'exception', message: 'Not now.' }] };
+	const fails = (status: number) => ({ match: { method: 'POST', path: '/data' }, when: { nth }, fault: { kind: 'status', status, body } });
+	test.each<[string, () => Promise<unknown>]>([
+		['a limit, an error each', async () => await harness.settings({ maxRecords: 700 })],
+		['a limit, one error for all', async () => await harness.settings({ maxRecords: 700, limitErrors: 'wholeBatch' })],
+		['maintenance', async () => await harness.faults(fails(409))],
+		['full storage', async () => await harness.faults(fails(507))],
+		['500', async () => await harness.faults(fails(500))],
+		['no right', async () => await harness.faults(fails(403))],
+		['a used-up quota', async () => await harness.settings({ dailyQuota: 4 })],
+	])('%s stops an import, and every row is imported once it is gone', async (_, arrange) => {
+		const text = rows(1500);
+		for (const importMode of ['create', 'upsert']) {
+			await harness.reset();
+			await arrange();
+			const { error } = await imported(text, { parameters: { importMode }, options: { batchSize, parallelRequests: 1 } });
+			const { details } = error!.context as { details: IDataObject };
+			const startAtRow = details.startAtRow as number;
+			const written = await harness.values('number');
+			expect([startAtRow, error!.message]).toEqual([
+				written.length + 2,
+				expect.stringContaining(`is imported through row ${startAtRow - 1} only`),
+			]);
+			await harness.faults();
+			await harness.settings({ maxRecords: null, dailyQuota: null });
+			await imported(text, { parameters: { importMode }, options: { startAtRow } });
+			expect(new Set(await harness.values('number')).size).toBe(1500);
+			expect(await harness.values('number')).toHaveLength(1500);
+		}
 	});
 
 	test("an import that n8n's Retry On Fail repeats creates no duplicates", async () => {

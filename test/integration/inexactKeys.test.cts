@@ -87,8 +87,8 @@ test('Sync removes nothing if a key is inexact: its record could be the one that
 test('Import From File names its option Time Zone, which mends it', async () => {
 	const text = 'due,n\n2026-07-01T12:00:00,7\n';
 	const imported = async (options: IDataObject) =>
-		(await run('importFromFile', [], { input: await itemWithFile('tasks.csv', text), options })).json()[0];
-	expect(await imported({})).toMatchObject({
+		(await run('importFromFile', [], { ...goingOn, input: await itemWithFile('tasks.csv', text), options })).json()[0];
+	expect((await imported({}))!.details).toMatchObject({
 		rejected: 1,
 		errors: [{ row: 2, error: expect.stringContaining(`${withoutZone}: for a CSV file, choose the time zone in the options`) }],
 	});

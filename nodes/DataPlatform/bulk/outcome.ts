@@ -59,6 +59,9 @@ export const failure = (entry: ErrorEntry | undefined, fallback: string): ItemOu
 	code: entry?.id,
 });
 
+/** What to do about a rejection that names no field. */
+export const NAMES_NO_FIELD = 'See what the message asks for, then run it again.';
+
 /** The outcome of an item that the service rejected by name. */
 export const rejectedItem = (entry: ErrorEntry) =>
 	failure(entry, 'The platform rejected the record and gave no reason');

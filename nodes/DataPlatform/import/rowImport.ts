@@ -10,11 +10,11 @@ import { createHash } from 'node:crypto';
 import type { IBinaryData, IDataObject } from 'n8n-workflow';
 
 import { WordTable } from '../api/idSet';
-import { isSuccess, KeptCounts, noCounts } from '../bulk/outcome';
+import { isSuccess, KeptCounts, NAMES_NO_FIELD, noCounts } from '../bulk/outcome';
 import type { WritePipeline } from '../bulk/pipeline';
 import type { FileFormat, FileRow } from '../rows/readRows';
 import type { RejectedLines } from '../rows/rejectedRows';
-import { InputError, type ServiceError } from '../transport/errors';
+import { InputError, ServiceError } from '../transport/errors';
 import { counted, shortened } from '../transport/messageText';
 import type { GrowingFile } from '../input/binaryStore';
 import { FailureKinds } from '../run/failureKinds';
@@ -104,6 +104,9 @@ export class KeyIndex {
 	}
 }
 
+/** After so many rows with one reason that names no field, the rows are not to blame. */
+const ENOUGH_ALIKE = 10;
+
 /** How much text of rejected rows to buffer: a short row may become many columns wide there. */
 const TEXT_HELD = 1024 * 1024;
 
@@ -190,8 +193,9 @@ export class RowImport {
 
 	/** @returns why the writing stopped, and whether the outcomes of all rows are known anyway */
 	private async writePortion(rows: FileRow[]) {
-		const { reader, pipeline } = this.parts;
+		const { reader, pipeline, previewRows } = this.parts;
 		const outcomes = new Map<number, ItemOutcome>();
+		const sent = new Set<number>();
 		const inputs: PlanInput[] = [];
 		for (const row of rows) {
 			const read = reader.isSkipped(row) ? undefined : reader.read(row);
@@ -204,10 +208,14 @@ export class RowImport {
 		this.rejectKnownKeys(plan);
 		this.result.addsTwice ||= pipeline.addsTwice(plan.records);
 		for (const header of plan.ignored) this.result.readOnly.add(header);
-		const stopped = await pipeline.write(plan, (row, all) => {
-			outcomes.set(row, all.find((one) => !isSuccess(one)) ?? all[0]!);
+		const reason = await pipeline.write(plan, (row, all, record) => {
+			const outcome = all.find((one) => !isSuccess(one)) ?? all[0]!;
+			outcomes.set(row, outcome);
+			if (record && outcome.mergedInto === undefined) sent.add(row);
 		});
 		this.addToPreview(rows, outcomes, plan);
+		const last = rows.flatMap(({ row }) => (sent.has(row) ? [outcomes.get(row)!] : []));
+		const stopped = reason ?? (previewRows > 0 ? undefined : commonReason(last));
 		return { stopped, isComplete: await this.take(rows, outcomes, stopped) };
 	}
 
@@ -289,8 +297,27 @@ export class RowImport {
 }
 
 /**
- * The row is to be imported again: it was not sent, or its outcome is unknown, because the import
- * stopped. A row that the platform rejected is not.
+ * The row is to be imported again: it was not sent, was rejected by what stopped the import, or its
+ * outcome is unknown because of that. A row that the platform rejected for a reason of its own is not.
  */
-const isUnfinished = ({ outcome, stopsRun }: ItemOutcome, stopped: ServiceError | undefined) =>
-	stopped !== undefined && (outcome === 'unknown' || (outcome === 'failed' && stopsRun === true));
+function isUnfinished({ outcome, stopsRun, message }: ItemOutcome, stopped?: ServiceError) {
+	if (!stopped || outcome === 'unknown') return stopped !== undefined;
+	return outcome === 'failed' && (stopsRun || stopped.message.startsWith(`${message};`));
+}
+
+/**
+ * The platform's reason to write no more, if the last rows that were sent have the same: a limit of
+ * records is reached, or it isn't accepting writes.
+ */
+function commonReason(outcomes: ItemOutcome[]): ServiceError | undefined {
+	const { outcome, message = '', hint, status, code } = outcomes.at(-1) ?? {};
+	const isUnknown = outcome === 'unknown';
+	if (!isUnknown && (outcome !== 'failed' || hint !== NAMES_NO_FIELD)) return undefined;
+	const isAlike = (one: ItemOutcome) =>
+		one.outcome === outcome && (isUnknown || one.message === message);
+	const count = outcomes.length - 1 - outcomes.findLastIndex((one) => !isAlike(one));
+	if (count < ENOUGH_ALIKE) return undefined;
+	const delivery = isUnknown ? 'ambiguous' : 'rejected';
+	const details = { delivery, hint, status, code } as const;
+	return new ServiceError(`${message}; the last ${count} rows got the same`, details);
+}

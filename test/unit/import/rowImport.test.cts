@@ -3,6 +3,7 @@ import { gzipSync } from 'node:zlib';
 import type { IDataObject, INodeParameters } from 'n8n-workflow';
 
 import { GrowingFile } from '../../../nodes/DataPlatform/input/binaryStore.ts';
+import { NAMES_NO_FIELD } from '../../../nodes/DataPlatform/bulk/outcome.ts';
 import { LinkResolver } from '../../../nodes/DataPlatform/bulk/links/linkResolver.ts';
 import { WritePipeline, type OnRow } from '../../../nodes/DataPlatform/bulk/pipeline.ts';
 import { ProgressLog } from '../../../nodes/DataPlatform/run/progressLog.ts';
@@ -148,7 +149,10 @@ describe('the rows of a file', () => {
 	});
 
 	test('with values in ignored columns only are rejected, not lost', async () => {
-		const { result } = await importFile('name,other\n,x\n', { parameters: { importMode: 'create' }, options: { unknownFields: 'ignore' } });
+		const { result } = await importFile('name,other\n,x\nBob,x\n', {
+			parameters: { importMode: 'create' },
+			options: { unknownFields: 'ignore' },
+		});
 		expect(result).toMatchObject({ rejected: 1, errors: [{ error: 'no field has a value, so the record would be empty' }] });
 	});
 
@@ -159,7 +163,7 @@ describe('the rows of a file', () => {
 
 	test('and rejected are reported by cause, with the first reason and row', async () => {
 		const rows = Array.from({ length: 12 }, (_, at) => `${at},x`).join('\n');
-		const { result, stored, hints } = await importFile(`name,age\n${rows}`);
+		const { result, stored, hints } = await importFile(`name,age\n${rows}\nBob,1`);
 		expect(result.errors).toEqual([{ count: 12, row: 2, error: '\'age\' accepts a number, not "x"', field: 'age' }]);
 		expect(hints.at(-1)!.message).toContain(' Problems: 12 × \'age\' accepts a number, not "x" (rows 2, 3, 4, …).');
 		expect(stored[0]!.text.split('\r\n')).toHaveLength(14);
@@ -253,7 +257,7 @@ describe('the rows of a file', () => {
 	});
 
 	test('of one record that is not written name the row that counts', async () => {
-		const { result } = await importFile(`name,age\n${'x'.repeat(41)},1\n${'x'.repeat(41)},2\n`);
+		const { result } = await importFile(`name,age\n${'x'.repeat(41)},1\n${'x'.repeat(41)},2\nBob,1\n`);
 		expect(result.errors).toMatchObject([
 			{ error: 'Merged into row 3, which has the same key and did not succeed: too long' },
 			{ error: 'too long' },
@@ -587,7 +591,7 @@ const stubPipeline = (outcomes: Record<number, ItemOutcome[]>, stopped?: Service
 			...{ problems: [], merged: new Map(), ignored: new Set(), keyNotices: [] },
 		}),
 		write: async ({ records }: Plan, onRow: OnRow) => {
-			for (const { index } of records) if (outcomes[index]) onRow(index, outcomes[index]);
+			for (const record of records) if (outcomes[record.index]) onRow(record.index, outcomes[record.index]!, record);
 			return stopped;
 		},
 		addsTwice: (records: Plan['records']) => records.some(({ index }) => addsTwice.includes(index)),
@@ -729,7 +733,7 @@ describe('portions of rows', () => {
 	test('short rows of a wide file are rejected without all of them in memory', async () => {
 		const sizes: number[] = [];
 		const wide = Array.from({ length: 1000 }, (_, at) => `c${at}`).join(',');
-		const { result, stored } = await importFile(`name,age,${wide}\n${'x\n'.repeat(3000)}`, {
+		const { result, stored } = await importFile(`name,age,${wide}\n${'x\n'.repeat(3000)}Bob,1${','.repeat(1000)}\n`, {
 			options: { unknownFields: 'ignore' },
 			receive: (piece) => void sizes.push(piece.length),
 		});
@@ -742,6 +746,26 @@ describe('portions of rows', () => {
 				.slice(1, -1)
 				.filter((line) => !line.startsWith('x,')),
 		).toEqual([]);
+	});
+
+	test.each<[string, INodeParameters, string | undefined]>([
+		['name,age\nA,x\nB,y\n,\n', {}, '2 rows were rejected: 2 × such as \'age\' accepts a number, not "x" (rows 2, 3)'],
+		[`name,age\n${'x'.repeat(41)},1\n`, {}, '1 row was rejected: row 2: too long'],
+		['name,age\nA,x\n,\n', { dryRun: true }, undefined],
+		['name,age\nA,x\nAda,1\n', {}, undefined],
+		['name,age\n,\n', {}, undefined],
+	])('%j: an import that writes no row is an error', async (text, options, reason) => {
+		for (const onError of ['stopWorkflow', 'continueRegularOutput'] as const) {
+			const { error, result, output } = await importFile(text, { options, node: { onError } });
+			const message = reason && `No row of 'people.csv' was imported, ${reason}`;
+			const isContinued = onError !== 'stopWorkflow';
+			expect(isContinued ? result.error : error?.message).toBe(message);
+			if (!message) continue;
+			if (isContinued) expect(output[0]!.binary).toHaveProperty('rejected');
+			expect(isContinued ? result.details : details(error)).toMatchObject({ outcome: 'failed', inserted: 0, retryable: false });
+			const next = "Correct them, then import them again. The rejected rows are in the output only if 'On Error' is set to continue.";
+			if (!isContinued) expect(error!.description).toBe(next);
+		}
 	});
 
 	test('a file of rejected rows has one header', async () => {
@@ -830,6 +854,37 @@ describe('portions of rows', () => {
 		expect(result.firstUnknownRow).toBe(outcome.outcome === 'unknown' ? 3 : undefined);
 		// Nothing is left to do if all rows of the last portion have an outcome.
 		expect(result.interruption).toEqual(isStopped && (hasGap || unknown > 0) ? { error: stop } : undefined);
+	});
+
+	const LIMIT: ItemOutcome = { outcome: 'failed', message: 'full', hint: NAMES_NO_FIELD, code: 'limit', status: 400 };
+	const lostRow = (at: number): ItemOutcome => ({ outcome: 'unknown', message: `lost ${at}`, hint: 'look', status: 500 });
+	const all = (outcome: ItemOutcome) => () => outcome;
+	type Expected = [through: number, rejected: number, unknownAfter: number, message: string] | undefined;
+	test.each<[what: string, outcomeOf: (at: number) => ItemOutcome, expected: Expected]>([
+		['a reason that names no field', all(LIMIT), [3, 0, 0, 'full; the last 10 rows got the same']],
+		['a reason that names a field', all({ ...LIMIT, hint: 'Correct it.' }), undefined],
+		['reasons of their own', (at) => ({ ...LIMIT, message: `full ${at}` }), undefined],
+		['no response', lostRow, [3, 0, 10, 'lost 13; the last 10 rows got the same']],
+		['another outcome in between', (at) => (at === 5 ? { outcome: 'updated' } : LIMIT), undefined],
+		['no record', all({ outcome: 'notFound', message: 'none' }), undefined],
+	])('ten rows at the end with %s', async (_, outcomeOf, expected) => {
+		const portion = Array.from({ length: 12 }, (_, at) => row(at + 2, `n${at}`, '1'));
+		const entries = portion.map(({ row: at }) => [at, at < 4 ? written : [outcomeOf(at)]] as const);
+		// Neither a row that is empty nor one with a problem was sent.
+		const last = [row(14, '', ''), row(15, 'x', 'y', 'z')];
+		const run = async (previewRows: number) =>
+			(await importPortions([[...portion, ...last]], { outcomes: Object.fromEntries(entries), previewRows })).result;
+		const result = await run(0);
+		expect((result.interruption?.error as Error | undefined)?.message).toBe(expected?.[3]);
+		if (!expected) return;
+		expect([result.confirmedThroughRow, result.counts.failed, result.unknownAfter]).toEqual([expected[0], 1, expected[2]]);
+		expect((await run(2)).interruption).toBeUndefined();
+	});
+
+	test('rows that were rejected by what stopped the import later are imported again', async () => {
+		const stopped = new ServiceError('full; 10 items, each sent by itself, were rejected with these words', { delivery: 'rejected' });
+		const { result } = await importPortions([ROWS], { outcomes: { 2: [LIMIT], 3: written, 4: [{ ...LIMIT, message: 'ful' }] }, stopped });
+		expect(result).toMatchObject({ confirmedThroughRow: 1, writtenAfter: 1, counts: { rejected: 1 } });
 	});
 
 	test('a row that was merged into another counts as merged, and keeps no fields of its own', async () => {

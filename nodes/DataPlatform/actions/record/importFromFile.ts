@@ -29,7 +29,14 @@ import {
 import { MEDIA_TYPES, portionsOf, withRows, type RowFile } from '../../rows/readRows';
 import { RejectedLines } from '../../rows/rejectedRows';
 import { InputError, type Problem } from '../../transport/errors';
-import { interrupted, itemFailure, reportOn, toOutput, type FileReport } from './importReport';
+import {
+	interrupted,
+	itemFailure,
+	noneWritten,
+	reportOn,
+	toOutput,
+	type FileReport,
+} from './importReport';
 import { inTableOrder } from './summary';
 
 const fields = [...tableParameters, ...importParameters];
@@ -152,9 +159,11 @@ async function importItem(
 		fields = binaryFields(run, index);
 		for (const field of fields) {
 			const file = await importOne(run, index, field);
-			if (file.result.interruption) {
-				const isOnlyFile = fields.length === 1 && run.items.length === 1;
-				const { message, hint } = fail(interrupted(file, isOnlyFile), file);
+			const isOnlyFile = fields.length === 1 && run.items.length === 1;
+			const { interruption } = file.result;
+			const failure = interruption ? interrupted(file, isOnlyFile) : noneWritten(file);
+			if (failure) {
+				const { message, hint } = fail(failure, file);
 				// n8n keeps neither output nor error of a canceled execution, so only its log can say this.
 				run.context.logger.warn(`Import From File: ${[message, hint].filter(Boolean).join('. ')}`);
 				return false;

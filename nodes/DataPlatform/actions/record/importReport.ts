@@ -126,6 +126,18 @@ export function interrupted(report: FileReport, isOnlyFile: boolean): Problem {
 	};
 }
 
+/** The failure of an import that reached the end and wrote no row; a dry run writes none. */
+export function noneWritten({ json, result }: FileReport): Problem | undefined {
+	const { rows, rejected, skipped, unknown } = result.counts;
+	if (json.dryRun || rejected === 0 || rejected + skipped < rows) return undefined;
+	return {
+		message: `No row of '${json.file as string}' was imported, ${counted(rejected, 'row')} ${rejected === 1 ? 'was' : 'were'} rejected: ${result.kinds.text()}`,
+		hint: 'Correct them, then import them again.',
+		outcome: unknown > 0 ? 'unknown' : 'failed',
+		details: json,
+	};
+}
+
 /** The output of a finished file. */
 export function toOutput(
 	run: RunContext<never>,

@@ -3,6 +3,7 @@ import type { FieldDefinition, FieldValues } from '../../api/types';
 import { fieldType } from '../../fields';
 import { texts } from '../../fields/types/list';
 import { CORRECT_REQUEST } from '../../transport/response';
+import { NAMES_NO_FIELD } from '../outcome';
 import type { WriteContext } from '../resolve/compare';
 import type { ItemOutcome } from '../terms';
 import { LABELS } from '../../labels';
@@ -41,7 +42,7 @@ export function rejectionHint(
 ): string {
 	const named = namedIn(reason, context.fields.values());
 	const field = named.find(({ name }) => Object.hasOwn(values, name)) ?? named[0];
-	if (!field) return 'See what the message asks for, then run it again.';
+	if (!field) return NAMES_NO_FIELD;
 	const { name, type, metadata } = field;
 	if (type === 'schema_link') {
 		return `'${name}' accepts the ID of a linked record. To give a name or another value instead, add '${LABELS.linkValues}' in the options.`;

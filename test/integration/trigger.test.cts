@@ -83,14 +83,15 @@ describe('what it watches', () => {
 		expect(Object.keys(item!.json)).toEqual(['event', 'number', 'id', 'created', 'modified', 'ver']);
 	});
 
-	test('with watched fields, it emits an update only if one of them changed', async () => {
-		const watching = await start({ startFrom: 'beginning', options: { watchedFields: ['state'] } });
+	test('with watched fields, it emits an update only if one of them changed, and says which', async () => {
+		const watching = await start({ startFrom: 'beginning', options: { watchedFields: ['state', 'price'] } });
 		await create('1');
 		expect(await emitted(watching)).toEqual(['created 1']);
 		await change('1');
 		expect(await emitted(watching)).toBeNull();
-		await change('1', { state: 'open' });
-		expect(await emitted(watching)).toEqual(['updated 1']);
+		await change('1', { state: 'open', buyer: 'Cat' });
+		const [item] = (await watching.poll())!;
+		expect(item!.json).toMatchObject({ event: 'updated', state: 'open', changed: ['state'] });
 	});
 
 	test('it finds the table by its name without an application', async () => {
@@ -110,6 +111,17 @@ describe('a test from the editor', () => {
 		expect(items?.map(({ json }) => [json.event, json.number])).toEqual([['created', '2']]);
 		expect(watching.staticData()).toBe(before);
 		expect(await emitted(watching)).toEqual(['created 1', 'created 2']);
+	});
+
+	test.each([
+		['created', ['created', '2']],
+		['updated', ['updated', '1']],
+		['createdOrUpdated', ['updated', '1']],
+	])('of %s shows such an event', async (triggerOn, expected) => {
+		await create('1', '2');
+		await change('1');
+		const items = await (await start({ triggerOn })).poll('manual');
+		expect(items?.map(({ json }) => [json.event, json.number])).toEqual([expected]);
 	});
 
 	test('a test from the editor says so if no record matches', async () => {

@@ -1,6 +1,9 @@
 /** Two-way sync: a table and another system, both edited. */
 import type { IDataObject } from 'n8n-workflow';
-import { goingOn, outcomes, useHarness, type Run } from './fixtures.cts';
+import { APP, goingOn, outcomes, useHarness, type Run } from './fixtures.cts';
+import { picked } from '../support/engine/engine.cts';
+import { watch } from '../support/engine/polls.cts';
+import { failureOf } from './triggerFixtures.cts';
 
 const harness = useHarness();
 
@@ -241,4 +244,75 @@ test('a dry run says what would be written and go back, without the state', asyn
 	expect(json).toMatchObject({ outcome: 'updated', before: { phone: '1' }, after: { phone: '2' }, sendBack: { stage: 'won' } });
 	expect(JSON.stringify(json)).not.toContain('agreed');
 	expect(await harness.writes()).toEqual([]);
+});
+
+/** What the other system lacks, from a trigger or Get Changes. */
+const lacking = (items: IDataObject[] | null | undefined) =>
+	items?.map(({ event, mail, sendBack, isNew, isStateLost, agreed }) => {
+		expect(agreed).toBeUndefined();
+		return { event, mail, ...(sendBack as IDataObject), ...(isNew === true && { isNew }), ...(isStateLost === true && { isStateLost }) };
+	}) ?? null;
+
+const WAYS_BACK = {
+	trigger: async () => {
+		const place = { application: picked(APP), table: picked(TABLE), triggerOn: 'createdOrUpdated' };
+		const watching = await watch(harness.credential, { ...place, options: { stateField: 'agreed' } });
+		await watching.poll();
+		return async () => lacking((await watching.poll())?.map(({ json }) => json));
+	},
+	'Get Changes': async () => {
+		let cursor: unknown;
+		const next = async (startFrom: string) => {
+			const parameters = { table: TABLE, startFrom, cursor };
+			const [json] = (await harness.run('getChanges', { parameters, options: { stateField: 'agreed', fieldsToLoad: ['mail'] } })).json();
+			({ cursor } = json!);
+			return lacking(json!.changes as IDataObject[]);
+		};
+		await next('now');
+		return async () => {
+			const changes = await next('beginning');
+			return changes?.length ? changes : null;
+		};
+	},
+};
+
+describe.each(Object.entries(WAYS_BACK))('the %s emits what the other system lacks', (_what, begin) => {
+	test('and nothing that a run wrote or returned itself', async () => {
+		await fill();
+		const next = await begin();
+		await sync([ann, { ...ann, mail: 'bob@example.com' }]);
+		expect(await next()).toBeNull();
+		await edit(ann.mail, { stage: 'won', tags: ['a'] });
+		expect(await next()).toEqual([{ event: 'updated', mail: ann.mail, stage: 'won' }]);
+		expect(only(await sync([{ ...ann, phone: '2' }]))).toEqual({ outcome: 'updated', sendBack: { stage: 'won' } });
+		expect(await next()).toBeNull();
+		await sync([{ ...ann, phone: '2', stage: 'won' }]);
+		expect(await next()).toBeNull();
+		await edit(ann.mail, { stage: null, due: '2026-11-22' });
+		expect(await next()).toEqual([{ event: 'updated', mail: ann.mail, stage: null }]);
+	});
+
+	test('of records that are new here, copied, or without a readable state', async () => {
+		await fill();
+		await sync([ann, { ...ann, mail: 'bob@example.com' }]);
+		const next = await begin();
+		const [record] = await harness.records(TABLE);
+		await harness.insert({ ...record!.fields, mail: 'copy@example.com' }, TABLE);
+		await harness.insert({ mail: 'new@example.com' }, TABLE);
+		await edit('bob@example.com', { agreed: '{"v":9}' });
+		expect(await next()).toEqual([
+			{ event: 'created', mail: 'copy@example.com', isNew: true },
+			{ event: 'created', mail: 'new@example.com', isNew: true },
+			{ event: 'updated', mail: 'bob@example.com', isStateLost: true },
+		]);
+	});
+});
+
+test('a trigger with a state field that the table lacks says so, once a record changed', async () => {
+	await fill();
+	const place = { application: picked(APP), table: picked(TABLE), triggerOn: 'createdOrUpdated' };
+	const watching = await watch(harness.credential, { ...place, startFrom: 'beginning', options: { stateField: 'agred' } });
+	expect(await watching.poll()).toBeNull();
+	await harness.insert({ mail: 'new@example.com' }, TABLE);
+	expect((await failureOf(watching))!.message).toBe("'State Field Name or ID': table 'People' has no field 'agred'");
 });

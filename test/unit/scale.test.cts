@@ -115,7 +115,7 @@ test('many unknown names in a wide table are reported without delay', () => {
 
 test('the state of the trigger is small, however many records changed', async () => {
 	const table = new Table();
-	const digest = ({ id }: { id: string }) => `digest-${id}`;
+	const digest = ({ id }: { id: string }): Array<[string, string]> => [['name', `digest-${id}`]];
 	const follower = new Follower(table, { digest, maximum: 2000 });
 	for (let count = 0; count < 20_000; count += 1) table.create();
 	while ((await follower.poll()).length > 0);

@@ -6,7 +6,7 @@
  *     const read = await readChanges(pages, state, options, hasTime); // reader
  *     const { changes, state: next } = selectChanges(state, read, options);
  */
-import type { PlatformRecord } from '../api/types';
+import type { FieldValues, PlatformRecord } from '../api/types';
 import { shortHash } from '../api/packing';
 
 export type ChangeKind = 'created' | 'updated';
@@ -14,6 +14,8 @@ export type ChangeKind = 'created' | 'updated';
 export interface Change {
 	kind: ChangeKind;
 	record: PlatformRecord;
+	/** What its item has besides the record. */
+	more?: FieldValues;
 }
 
 /** A position in the order of changes: the time of a change (ms since 1970), then the record's id. */
@@ -54,7 +56,7 @@ export interface ChangeState {
 		 */
 		restart?: { time: number; earlier: string; isBack?: boolean };
 	};
-	/** A digest of the watched fields when last emitted, by record ID; oldest first. */
+	/** The digests of the watched fields when last emitted, by record ID; oldest first. */
 	digests?: Record<string, string>;
 }
 
@@ -65,9 +67,12 @@ export interface ChangeOptions {
 	/** How many changes one poll emits at most. */
 	maximum: number;
 	/**
-	 * A digest of the fields that must change for a change to count. Without it every change counts.
+	 * Digests of equal length of the fields that must change for a change to count. Without it every
+	 * change counts.
 	 */
-	digest?: (record: PlatformRecord) => string;
+	digest?: (record: PlatformRecord) => Array<[field: string, digest: string]>;
+	/** What the other system lacks; undefined if nothing: then the change does not count. */
+	missingThere?: (record: PlatformRecord) => FieldValues | undefined;
 }
 
 /** Limits of a poll's memory and of what is stored after it. */
@@ -241,20 +246,33 @@ export class EmittedIndex {
 		return earlier.has(hash) || (isOlder && beforeRestart.has(hash));
 	}
 
-	/** Marks a version as emitted. Returns whether its watched fields make it worth emitting. */
-	markEmitted(record: PlatformRecord, kind: ChangeKind, digest: ChangeOptions['digest']): boolean {
+	/**
+	 * Marks a version as emitted.
+	 *
+	 * @returns the watched fields that changed, as far as their last values are known; undefined if
+	 * they make the change not worth emitting
+	 */
+	markEmitted(
+		record: PlatformRecord,
+		kind: ChangeKind,
+		digest: ChangeOptions['digest'],
+	): string[] | undefined {
 		const comesAgain =
 			this.state.backlog?.restart?.isBack &&
 			!this.emitted.has(record.id) &&
 			!this.earlier.has(hashOf(record.id));
 		this.emitted.set(record.id, [versionOf(record), timeOf(record)]);
-		if (!digest) return true;
-		const now = digest(record);
+		if (!digest) return [];
+		const digests = digest(record);
+		const now = digests.map(([, each]) => each).join('');
 		const last = this.digests.get(record.id);
 		// Moves it to the end, because the order is that of emission.
 		this.digests.delete(record.id);
 		this.digests.set(record.id, now);
-		return kind === 'created' || comesAgain === true || last !== now;
+		if (kind !== 'created' && comesAgain !== true && last === now) return undefined;
+		if (last?.length !== now.length) return [];
+		const changed = digests.filter(([, each], at) => !last.startsWith(each, at * each.length));
+		return changed.map(([field]) => field);
 	}
 
 	/** The cursor after a read. */
@@ -380,8 +398,11 @@ export function selectChanges(
 		if (changes.length >= options.maximum) break;
 		taken += 1;
 		const kind = emittedIndex.kindOf(record, options.kinds);
-		const isWorth = emittedIndex.markEmitted(record, kind, options.digest);
-		if (isWorth && options.kinds.has(kind)) changes.push({ kind, record });
+		const changed = emittedIndex.markEmitted(record, kind, options.digest);
+		const missing = options.missingThere ? options.missingThere(record) : {};
+		if (!changed || !missing || !options.kinds.has(kind)) continue;
+		const more = { ...missing, ...(changed.length > 0 && { changed }) };
+		changes.push({ kind, record, ...(Object.keys(more).length > 0 && { more }) });
 	}
 	const end = endOf(fresh, taken, read.isWhole);
 	return { changes, state: emittedIndex.nextState(read, end, options, limits) };

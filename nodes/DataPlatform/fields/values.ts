@@ -100,6 +100,29 @@ export function keyText(field: FieldDefinition, value: JsonValue): string | unde
 	return key(value);
 }
 
+/** A record's values in the fields that identify it. */
+export interface RecordKey {
+	/** Messages show it. Only equal keys have the same text. */
+	text: string;
+	/** One for each field, as the platform stores it. */
+	parts: string[];
+}
+
+/** A record's key; undefined if a field has no value, or one that can't be compared. */
+export function recordKey(fields: FieldDefinition[], values: FieldValues): RecordKey | undefined {
+	const parts: string[] = [];
+	for (const field of fields) {
+		const part = keyText(field, getOwn<JsonValue>(values, field.name) ?? null);
+		if (part === undefined) return undefined;
+		parts.push(part);
+	}
+	if (parts.length === 0) return undefined;
+	return {
+		text: parts.length === 1 ? parts[0]! : parts.map((part) => JSON.stringify(part)).join(', '),
+		parts,
+	};
+}
+
 /**
  * Why a converted value can't be a key; undefined if it can. Completes the sentence `'name' …`.
  *

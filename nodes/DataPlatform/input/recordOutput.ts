@@ -29,6 +29,9 @@ export const RESERVED_NAMES: readonly string[] = [
 		'before',
 		'after',
 		'notRead',
+		'changed',
+		'isNew',
+		'isStateLost',
 		'uploaded',
 	],
 ];

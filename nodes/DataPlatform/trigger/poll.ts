@@ -25,7 +25,13 @@ import {
 } from '../changes/tracker';
 import { createClient } from '../run/createClient';
 import { toNodeError } from '../run/ledger';
-import { restartFrom, startDate, startState, watchFrom } from '../parameters/changes/changes';
+import {
+	missingThereIn,
+	restartFrom,
+	startDate,
+	startState,
+	watchFrom,
+} from '../parameters/changes/changes';
 import { toProblem } from '../parameters/describeFailure';
 import { checkNames, uncheckedNotice, type NameCheck } from '../parameters/select/fieldNames';
 import { timeout } from '../parameters/requests';
@@ -105,7 +111,9 @@ interface Budget {
 /** The newest matching record, for a test in the editor. The state stays unchanged. */
 async function readSample(watch: Watch): Promise<PollResult> {
 	await requireFields(watch, true);
-	const query = { ...watch.query, sort: 'modified(desc)' };
+	const { kinds } = watch.changes;
+	const isCreated = kinds.size === 1 && kinds.has('created');
+	const query = { ...watch.query, sort: isCreated ? 'created(desc)' : 'modified(desc)' };
 	const [record] = await readPage(watch.table, query, { limit: 1, skip: 0 });
 	if (!record) {
 		throw new InputError('No record matches', {
@@ -113,8 +121,9 @@ async function readSample(watch: Watch): Promise<PollResult> {
 		});
 	}
 	if (!watch.emitsChanges) return { items: [toDeletedItem(record.id)] };
-	const kind = isNew(record) ? 'created' : 'updated';
-	return { items: [toItem(watch, { kind, record })] };
+	const kind = isCreated || (kinds.has('created') && isNew(record)) ? 'created' : 'updated';
+	const missingThere = await missingThereIn(watch.table, watch.syncState, [record]);
+	return { items: [toItem(watch, { kind, record, more: missingThere?.(record) })] };
 }
 
 /**
@@ -276,7 +285,8 @@ class Poll {
 		const begin = known ? 'now' : this.startFrom;
 		for (let state = known?.state ?? (await this.start(begin)); ; ) {
 			const read = await readChanges(this.pages, state, options, () => budget.hasTime());
-			const selection = selectChanges(state, read, options, budget.limits);
+			const missingThere = await missingThereIn(watch.table, watch.syncState, read.records);
+			const selection = selectChanges(state, read, { ...options, missingThere }, budget.limits);
 			if (selection.changes.length > 0 || read.isWhole || !budget.hasTime()) return selection;
 			state = selection.state;
 		}

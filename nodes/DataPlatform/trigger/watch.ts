@@ -18,6 +18,7 @@ import {
 	overlap,
 	restartFrom,
 	selectionValues,
+	syncState,
 	triggerOn,
 	watchedFields,
 	watchFrom,
@@ -52,6 +53,8 @@ export interface Watch {
 	/** Fields in the output; all if empty. */
 	outputFields: string[];
 	shape: RecordOutput;
+	/** The state field of a two-way sync; empty if there is none. */
+	syncState: string;
 	changes: ChangeOptions;
 	/** The fields that the parameters name. */
 	names: FieldName[];
@@ -69,6 +72,9 @@ export interface Watch {
 
 const hash = (value: unknown, length = 22) => shortHash(JSON.stringify(value), length);
 
+/** Of one field of a record: 48 bits. */
+const DIGEST_LENGTH = 8;
+
 /** Of a link, not what it shows of its record: that may have changed alone. */
 function watchedPart(value: JsonValue) {
 	if (!isObject(value)) return value;
@@ -78,12 +84,10 @@ function watchedPart(value: JsonValue) {
 
 const digestOf =
 	(fields: string[], missing: Set<string>) =>
-	(record: PlatformRecord): string => {
+	(record: PlatformRecord): Array<[string, string]> => {
 		for (const name of fields) if (!Object.hasOwn(record.fields, name)) missing.add(name);
-		return hash(
-			fields.map((name) => watchedPart(getOwn(record.fields, name) ?? null)),
-			11,
-		);
+		const part = (name: string) => watchedPart(getOwn(record.fields, name) ?? null);
+		return fields.map((name) => [name, hash([name, part(name)], DIGEST_LENGTH)]);
 	};
 
 const identityOf = (parameters: TriggerParameters, origin: string, address: TableAddress) =>
@@ -122,6 +126,8 @@ export function readWatch(client: ApiClient, parameters: TriggerParameters): Wat
 	const address = addressOf(parameters, 0);
 	const outputFields = fieldsToLoad.of(parameters, 0);
 	const watched = watchedFields.of(parameters, 0);
+	const state = syncState.of(parameters, 0);
+	const isPart = outputFields.length > 0 && state === '';
 	const missingFields = new Set<string>();
 	const events = triggerOn.of(parameters, 0);
 	const emitsDeletions = events === 'deleted' || events === 'createdUpdatedOrDeleted';
@@ -131,9 +137,10 @@ export function readWatch(client: ApiClient, parameters: TriggerParameters): Wat
 		table: tableAt(client, address),
 		outputFields,
 		shape: outputOf(parameters, 0),
+		syncState: state,
 		query: {
 			...selection,
-			fields: outputFields.length > 0 ? [...new Set([...outputFields, ...watched])] : [],
+			fields: isPart ? [...new Set([...outputFields, ...watched])] : [],
 			hint: queryHint({ ...selection, fields: outputFields }),
 		},
 		changes: {
@@ -163,9 +170,9 @@ export function readWatch(client: ApiClient, parameters: TriggerParameters): Wat
 
 /** The output item of a change. */
 export const toItem = (
-	{ outputFields, shape }: Pick<Watch, 'outputFields' | 'shape'>,
+	{ outputFields, shape, syncState: state }: Watch,
 	change: Change,
-): INodeExecutionData => ({ json: changeOutput(shape, outputFields)(change) });
+): INodeExecutionData => ({ json: changeOutput(shape, outputFields, state)(change) });
 
 /** Only the ID of a deleted record is known. */
 export const toDeletedItem = (id: string): INodeExecutionData => ({

@@ -281,7 +281,7 @@ describe('one poll', () => {
 			['r5', 'r5'],
 			['r6', 'r6'],
 		]);
-		const digest = () => 'x';
+		const digest = (): Array<[string, string]> => [['name', 'x']];
 		const digested = await poll([records, small], before, { ...only, digest });
 		expect(digested.records.every(({ fields }) => 'name' in fields)).toBe(true);
 	});

@@ -37,7 +37,7 @@ test('a version from before the date does not come again, one at the date does',
 });
 
 describe('with watched fields', () => {
-	const digest = () => 'same';
+	const digest = (): Array<[string, string]> => [['name', 'same']];
 	const known: ChangeState = { ...begun, digests: { old: 'same', seen: 'same' } };
 	const poll = (state: ChangeState, changed: ReturnType<typeof record>[], options: object = {}) => {
 		const { changes, state: next } = selectChanges(
@@ -54,7 +54,7 @@ describe('with watched fields', () => {
 		const { emitted, next } = poll(restarted, [record('seen', 20, 60), record('new', 70, 70)]);
 		expect(emitted).toEqual(['seen', 'new']);
 		expect(poll(next, [record('old', 10, 500), record('seen', 20, 510)]).emitted).toEqual([]);
-		expect(poll(next, [record('old', 10, 500)], { digest: () => 'other' }).emitted).toEqual(['old']);
+		expect(poll(next, [record('old', 10, 500)], { digest: () => [['name', 'other']] }).emitted).toEqual(['old']);
 	});
 
 	test('a record that came again is held back from then on, also in the backlog', () => {

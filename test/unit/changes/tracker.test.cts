@@ -39,7 +39,8 @@ function poll(state: ChangeState, read: Partial<ReadResult>, options: Partial<Ch
 		{ ...LIMITS, ...limits },
 	);
 	const { cursorReadAt, ...rest } = selection.state;
-	return { emitted: selection.changes.map(({ kind, record }) => `${kind} ${record.id}`), state: rest as ChangeState, cursorReadAt };
+	const more = selection.changes.map((change) => change.more);
+	return { emitted: selection.changes.map(({ kind, record }) => `${kind} ${record.id}`), more, state: rest as ChangeState, cursorReadAt };
 }
 
 const nothing: ChangeState = { emitted: {} };
@@ -209,7 +210,7 @@ describe('what a poll stores', () => {
 });
 
 describe('with watched fields', () => {
-	const digest = ({ id }: PlatformRecord) => (id === 'same' ? 'x' : 'y');
+	const digest = ({ id }: PlatformRecord): Array<[string, string]> => [['stage', id === 'same' ? 'x' : 'y']];
 	const before: ChangeState = {
 		watermark: { time: 500, id: '' },
 		emitted: { same: [1, 1000], other: [1, 1000] },
@@ -222,6 +223,20 @@ describe('with watched fields', () => {
 		const { emitted, state } = poll(before, { records }, { digest });
 		expect(emitted).toEqual(['updated other']);
 		expect(state.emitted).toEqual({ same: [2, 2000], other: [2, 2000] });
+	});
+
+	test('it names those that changed since they were emitted last, if their last values are known', () => {
+		const two = ({ id }: PlatformRecord): Array<[string, string]> => [
+			...digest({ id } as PlatformRecord),
+			['price', id === 'third' ? 'z' : 'x'],
+		];
+		const state = { ...before, digests: { same: 'xw', other: 'yw', third: 'xx' } };
+		const more = ['same', 'other', 'third', 'old', 'new'].map((id) => {
+			const records = [id === 'new' ? at(id, 2000, 2000, 0) : changed(id)];
+			return poll(state, { records }, { digest: two }).more[0];
+		});
+		const names = [{ changed: ['price'] }, { changed: ['price'] }, { changed: ['stage', 'price'] }];
+		expect(more).toEqual([...names, undefined, undefined]);
 	});
 
 	test('a record that is made again is emitted, whatever their values are', () => {

@@ -8,12 +8,14 @@ import { MAX_AGENT_RECORDS } from '../../input/recordOutput';
 import type { RunContext } from '../../run/run';
 import {
 	changeOutput,
+	missingThereIn,
 	overlap,
 	pageSize,
 	selectionValues,
 	startDate,
 	startFrom,
 	startState,
+	syncState,
 } from '../../parameters/changes/changes';
 import { namesAt } from '../../parameters/select/fieldNames';
 import { filterParameters, readFilter } from '../../parameters/select/filter';
@@ -57,16 +59,19 @@ export const getChanges = itemOperation({
 	description:
 		'Retrieve the records that were created or updated since the last call, and a cursor for the next one',
 	fields: [...tableParameters, cursor, startFrom, startDate, ...filterParameters, pageSize, simple],
-	options: [fieldsToLoad, overlap, savedView, ...requestSettings],
+	options: [fieldsToLoad, overlap, savedView, syncState, ...requestSettings],
 	execute: async (run, index) => {
 		const handle = tableOf(run, index);
 		const fields = fieldsToLoad.of(run, index);
+		const sync = syncState.of(run, index);
 		const selected = {
 			filter: await readFilter(run, index, [], namesAt(fieldsToLoad, fields)),
 			fields,
 			savedView: savedView.of(run, index),
 		};
-		const query = { ...selected, hint: queryHint(selected) };
+		// The state says which fields are compared.
+		const loaded = sync === '' ? fields : [];
+		const query = { ...selected, fields: loaded, hint: queryHint(selected) };
 		const options = {
 			kinds: KINDS,
 			overlapMs: overlap.of(run, index) * 1000,
@@ -76,7 +81,7 @@ export const getChanges = itemOperation({
 			table: JSON.stringify([run.client.origin, handle.at.application ?? null, handle.at.table]),
 			selection: JSON.stringify(selectionValues(run)),
 		};
-		const toOutput = changeOutput(outputOf(run, index), query.fields);
+		const toOutput = changeOutput(outputOf(run, index), fields, sync);
 		const pages = new ChangePages(handle, query, CURSOR_LIMITS);
 		const given = cursor.of(run, index);
 		let state: ChangeState;
@@ -87,7 +92,8 @@ export const getChanges = itemOperation({
 			if (start === 'now') return { changes: [], cursor: toCursor(state, source), hasMore: false };
 		} else state = withLabel(cursor, () => fromCursor(given, source));
 		const read = await readChanges(pages, state, options, () => true);
-		const selection = selectChanges(state, read, options, CURSOR_LIMITS);
+		const missingThere = await missingThereIn(handle, sync, read.records);
+		const selection = selectChanges(state, read, { ...options, missingThere }, CURSOR_LIMITS);
 		return {
 			changes: selection.changes.map(toOutput),
 			cursor: toCursor(selection.state, source),

@@ -1,6 +1,7 @@
 /** Two-way sync of planned records: what is written of each, and what goes back. */
 import type { FieldDefinition, PlatformRecord } from '../../api/types';
 import { fieldType } from '../../fields';
+import { readState } from '../../fields/agreedState';
 import { files } from '../../fields/types/files';
 import { linkToMany } from '../../fields/types/link';
 import { LABELS } from '../../labels';
@@ -8,7 +9,7 @@ import { InputError } from '../../transport/errors';
 import { getOwn } from '../../transport/json';
 import type { Entry, ItemOutcome } from '../terms';
 import type { FieldRules, TwoWay } from '../writeTask';
-import { mergeRecord, readState } from './twoWay';
+import { mergeRecord } from './twoWay';
 
 /** As many records may always change: a share of a few is easily exceeded. */
 const ALWAYS_ALLOWED = 10;
@@ -49,10 +50,11 @@ export class TwoWaySync {
 		const { state: name, now } = this.options;
 		const key = (this.keys.length > 0 ? record.key : record.id) ?? '';
 		const fields = this.synced(record);
-		const stored = readState(getOwn(here?.fields ?? {}, name), key);
+		const stored = readState(getOwn(here?.fields ?? {}, name), () => key);
 		if (stored === 'other') this.refuseOtherText(key);
 		const known = typeof stored === 'object' ? stored : undefined;
-		const sides = { here, key, known };
+		const on = this.keys.map((field) => field.name);
+		const sides = { here, key, on, known };
 		const { write, state, sendBack, conflicts } = mergeRecord(
 			fields,
 			record.fields,

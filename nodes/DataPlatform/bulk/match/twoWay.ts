@@ -1,13 +1,21 @@
 /**
  * Two-way sync: what an item and its record changed since both agreed, field by field. Pure. What
- * they agreed on is kept in a text field of the record, which only this file reads and writes.
+ * they agreed on is kept in a text field of the record (`fields/agreedState`).
  */
-import { shortHash } from '../../api/packing';
 import type { FieldDefinition, FieldValues, JsonValue, PlatformRecord } from '../../api/types';
-import { fieldType } from '../../fields';
-import { isCleared } from '../../fields/fieldType';
-import { holdsValue, toFieldValue } from '../../fields/values';
-import { getOwn, isObject, omitUndefined } from '../../transport/json';
+import {
+	asSent,
+	isAsWritten,
+	isBlank,
+	isSameMark,
+	markOf,
+	stateText,
+	type Agreed,
+	type AgreedState,
+	type Mark,
+} from '../../fields/agreedState';
+import { holdsValue } from '../../fields/values';
+import { getOwn, omitUndefined } from '../../transport/json';
 import type { Conflict } from '../terms';
 import type { TwoWayRule, TwoWayRules } from '../writeTask';
 
@@ -22,99 +30,8 @@ export interface Merged {
 	state?: string;
 }
 
-/** A value as the state remembers it: a long one, or one with parts, only by its hash and length. */
-type Mark = string | number | boolean | null | [hash: string, length: number];
-
-/** What both sides agreed on in a field. */
-interface Agreed {
-	/** The record's value. */
-	here: Mark;
-	/** The item's, in the form that the other system gives it. */
-	item: Mark;
-	/** The item's value before that. */
-	before?: Mark;
-	/** What was sent back since, the last one last: an item that has one of them took it. */
-	sent?: Mark[];
-	/** An item had the value before again: in the next run, that is a change. */
-	again?: boolean;
-}
-
-export interface AgreedState {
-	/** When it was written. */
-	at: string;
-	/** The record's version after that write, if nobody else wrote in between. */
-	ver?: number;
-	/** The fields that it wrote: while the record has that version, it holds what was written. */
-	wrote?: string[];
-	fields: Record<string, Agreed>;
-}
-
-/** How much of a value people can read in the state. */
-const READABLE_LENGTH = 40;
-
 /** How many values that were sent back the state remembers. */
 const MAX_SENT = 3;
-
-/** Moves with the form of the state. */
-const VERSION = 1;
-
-/** The platform may reorder a list of texts, and drop duplicates. */
-const isTexts = (value: JsonValue): value is string[] =>
-	Array.isArray(value) && value.every((entry) => typeof entry === 'string');
-
-const markOf = (value: JsonValue): Mark => {
-	if (typeof value === 'string' && value.length <= READABLE_LENGTH) return value;
-	if (typeof value !== 'string' && !isObject(value) && !Array.isArray(value)) return value;
-	const text = isObject(value)
-		? JSON.stringify(value, Object.keys(value).sort())
-		: JSON.stringify(isTexts(value) ? [...new Set(value)].sort() : value);
-	return [shortHash(text, 12), text.length];
-};
-
-const isSameMark = (one: Mark | undefined, other: Mark) =>
-	JSON.stringify(one) === JSON.stringify(other);
-
-/** A checkbox that is off is not blank: only a person knows which side is right. */
-const isBlank = (field: FieldDefinition, value: JsonValue | undefined) =>
-	isCleared(value) || fieldType(field).isEmpty(value) === true;
-
-/** A value in the form in which it is sent, so that both sides can be compared; null if empty. */
-function asSent(field: FieldDefinition, value: JsonValue | undefined): JsonValue {
-	if (field.type === 'checkbox') return value === true;
-	if (isBlank(field, value)) return null;
-	const converted = toFieldValue(field, value, 'clear');
-	return typeof converted === 'object' && 'value' in converted ? converted.value : value!;
-}
-
-/** The state that a record holds, if it is about this record. */
-export type ReadState = AgreedState | 'none' | 'foreign' | 'unreadable' | 'other';
-
-/**
- * Reads the state of a record.
- *
- * @param key what the record is found by: a copy of the record has another one
- * @returns `other` if the text is no state at all: someone uses the field
- */
-export function readState(text: JsonValue | undefined, key: string): ReadState {
-	if (isCleared(text)) return 'none';
-	if (!String(text).startsWith('{"v":')) return 'other';
-	let state: unknown;
-	try {
-		state = JSON.parse(String(text));
-	} catch {
-		return 'unreadable';
-	}
-	if (!isObject(state) || state.v !== VERSION || !isObject(state.fields)) return 'unreadable';
-	if (state.key !== shortHash(key, 12)) return 'foreign';
-	return state as unknown as AgreedState;
-}
-
-const stateText = (key: string, state: AgreedState) =>
-	JSON.stringify({ v: VERSION, key: shortHash(key, 12), ...state });
-
-/** Whether a field holds what the last run wrote, in whatever form the platform stores it. */
-const isAsWritten = (name: string, record: PlatformRecord | null, known?: AgreedState) =>
-	known?.ver !== undefined && record?.ver === known.ver && known.wrote?.includes(name) === true;
 
 /** Two-way sync of one record. */
 class RecordMerge {
@@ -205,13 +122,13 @@ class RecordMerge {
 	}
 
 	/** @param now the time of this run, in ISO 8601 */
-	result(key: string, now: string): Merged {
+	result({ key, on }: Pick<TwoWayRecord, 'key' | 'on'>, now: string): Merged {
 		const { write, sendBack, conflicts, known, agreed: fields } = this;
 		const isSame = JSON.stringify(fields) === JSON.stringify(known?.fields ?? {});
 		if (isSame && Object.keys(write).length === 0) return { write, sendBack, conflicts };
 		const ver = this.here?.ver === undefined ? undefined : this.here.ver + 1;
 		const wrote = Object.keys(write);
-		const state = stateText(key, { at: now, ver: this.here ? ver : 0, wrote, fields });
+		const state = stateText(key, { at: now, on, ver: this.here ? ver : 0, wrote, fields });
 		return { write, sendBack, conflicts, state };
 	}
 }
@@ -222,6 +139,8 @@ export interface TwoWayRecord {
 	here: PlatformRecord | null;
 	/** What it is found by. */
 	key: string;
+	/** The names of the fields with the key; none if it is the record's ID. */
+	on: string[];
 	known: AgreedState | undefined;
 }
 
@@ -235,11 +154,11 @@ export interface TwoWayRecord {
 export function mergeRecord(
 	fields: FieldDefinition[],
 	item: FieldValues,
-	{ here, key, known }: TwoWayRecord,
+	{ here, known, ...found }: TwoWayRecord,
 	rules: TwoWayRules,
 	now: string,
 ): Merged {
 	const merge = new RecordMerge(here, known, rules);
 	for (const field of fields) merge.field(field, getOwn<JsonValue>(item, field.name) ?? null);
-	return merge.result(key, now);
+	return merge.result(found, now);
 }

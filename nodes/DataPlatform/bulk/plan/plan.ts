@@ -7,13 +7,20 @@ import { recordIdProblem } from '../../api/endpoints';
 import { idKey } from '../../api/idSet';
 import { isOnlyRead, isUnknown, isWritable, listFields } from '../../fields';
 import { didYouMean } from '../../transport/closestName';
-import { changesNothing, isBlank, keyProblem, remedyOf, toFieldValue } from '../../fields/values';
+import {
+	changesNothing,
+	isBlank,
+	keyProblem,
+	recordKey,
+	remedyOf,
+	toFieldValue,
+} from '../../fields/values';
 import { nameList } from '../../transport/messageText';
 import { describeKind, getOwn, isObject } from '../../transport/json';
 import { createPause } from '../../transport/pause';
 import { resolveDuplicates } from './duplicates';
 import { keyFields, requireKey } from '../../fields/keyFields';
-import { identifiedBy, recordKey } from './identity';
+import { identifiedBy } from './identity';
 import type { Entry, Plan, PlanInput, PlanOptions, RowProblem } from '../terms';
 import { LABELS } from '../../labels';
 

@@ -9,7 +9,8 @@ import { findRecord } from '../../api/records';
 import { readRecords } from '../../api/readRecords';
 import { forEachConcurrent } from '../../transport/concurrency';
 import { MAX_PAGE_SIZE } from '../../api/endpoints';
-import { recordKey, storedRecordKey, type RecordKey } from '../plan/identity';
+import { recordKey, type RecordKey } from '../../fields/values';
+import { storedRecordKey } from '../plan/identity';
 import type { Entry } from '../terms';
 
 /** How many single records to read at a time. */

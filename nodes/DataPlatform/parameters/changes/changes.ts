@@ -4,16 +4,23 @@
 import type { IDataObject } from 'n8n-workflow';
 
 import { readLatestChange } from '../../api/pages';
-import type { TableAt } from '../../api/types';
+import type { Table } from '../../api/table';
+import type { PlatformRecord, TableAt } from '../../api/types';
+import { missingThere } from '../../fields/agreedState';
 import { startFromNow, type ChangePages } from '../../changes/reader';
-import { startFromTime, type Change, type ChangeState } from '../../changes/tracker';
+import {
+	startFromTime,
+	type Change,
+	type ChangeOptions,
+	type ChangeState,
+} from '../../changes/tracker';
 import type { NameOf, ParameterReader } from '../../parameterKinds/parameter';
 import { choice, date, number, wholeNumber } from '../../parameterKinds/kinds';
 import type { RecordOutput } from '../../input/recordOutput';
 import { getOwn } from '../../transport/json';
 import { filterParameters, type FilterParameter } from '../select/filter';
 import { savedView } from '../select/reading';
-import { tableChoices } from '../select/table';
+import { tableChoice, tableChoices } from '../select/table';
 import { LABELS } from '../../labels';
 
 /** How many changes to return or emit at once by default. */
@@ -130,6 +137,15 @@ export const watchedFields = tableChoices('watchedFields', {
 	about: 'Only emit an update if one of these fields changed',
 });
 
+/** The same field as in *Create or Update*. */
+export const syncState = tableChoice('stateField', {
+	label: LABELS.stateField,
+	list: 'getFields',
+	narrows: true,
+	about:
+		'Only emit records with values that the other system of a two-way sync lacks: the field in which Create or Update keeps what both sides agreed on',
+});
+
 const IF_DELETIONS_ARE_EMITTED = {
 	show: { '/triggerOn': ['createdUpdatedOrDeleted', 'deleted'] },
 };
@@ -182,11 +198,40 @@ export async function startState(
 	return await startFromNow(pages, await readLatestChange(table), overlapMs);
 }
 
-/** @param outputFields the fields in the output; all if empty */
+/**
+ * What records have for the other system of a two-way sync; undefined if there is none.
+ *
+ * @param state the name of the state field
+ * @throws {InputError} if the table does not have it
+ * @throws {ServiceError}
+ */
+export async function missingThereIn(
+	table: Table,
+	state: string,
+	records: PlatformRecord[],
+): Promise<ChangeOptions['missingThere']> {
+	if (state === '' || records.length === 0) return undefined;
+	return await table.checkWithKept(({ header, fields }) => {
+		if (fields.some(({ name }) => name === state)) {
+			return (record: PlatformRecord) => missingThere(record, state, fields);
+		}
+		throw syncState.error(
+			`${syncState}: table '${header}' has no field '${state}'`,
+			'Choose the field that Create or Update has there.',
+		);
+	});
+}
+
+/**
+ * @param outputFields the fields in the output; all if empty
+ * @param state the name of the state field, which only the nodes read
+ */
 export const changeOutput =
-	(shape: RecordOutput, outputFields: string[]) =>
-	({ kind, record }: Change): IDataObject => {
-		if (outputFields.length === 0) return { event: kind, ...shape(record) };
-		const fields = outputFields.map((name) => [name, getOwn(record.fields, name) ?? null]);
-		return { event: kind, ...shape({ ...record, fields: Object.fromEntries(fields) }) };
+	(shape: RecordOutput, outputFields: string[], state: string) =>
+	({ kind, record, more }: Change): IDataObject => {
+		const all = Object.keys(record.fields).filter((name) => name !== state);
+		const names = outputFields.length > 0 ? outputFields : all;
+		const fields = names.map((name) => [name, getOwn(record.fields, name) ?? null]);
+		const output = shape({ ...record, fields: Object.fromEntries(fields) });
+		return { event: kind, ...output, ...(more as IDataObject) };
 	};

@@ -1,6 +1,7 @@
 /** The rule of two-way sync: what each side changed since both agreed decides. */
 import type { FieldDefinition, FieldValues, PlatformRecord } from '../../../../nodes/DataPlatform/api/types.ts';
-import { mergeRecord, readState, type AgreedState } from '../../../../nodes/DataPlatform/bulk/match/twoWay.ts';
+import { mergeRecord } from '../../../../nodes/DataPlatform/bulk/match/twoWay.ts';
+import { missingThere, readState, type AgreedState } from '../../../../nodes/DataPlatform/fields/agreedState.ts';
 import type { TwoWayRule } from '../../../../nodes/DataPlatform/bulk/writeTask.ts';
 
 const FIELDS = ['text', 'number', 'checkbox', 'date', 'datetime', 'schema_link', 'long_text', 'chips'].map(
@@ -22,12 +23,12 @@ interface Sides {
 const recordOf = (fields: FieldValues, ver: number): PlatformRecord => ({ id: 'r1', created: NOW, modified: NOW, ver, fields });
 
 const stateOf = (text: string | undefined) => {
-	const state = readState(text, KEY);
+	const state = readState(text, () => KEY);
 	return typeof state === 'object' ? state : undefined;
 };
 
 function merged({ here, item, ver = 5, known, rule = 'report' }: Sides) {
-	const record = { here: here && recordOf(here, ver), key: KEY, known };
+	const record = { here: here && recordOf(here, ver), key: KEY, on: ['mail'], known };
 	const named = FIELDS.filter(({ name }) => Object.hasOwn(item, name));
 	return mergeRecord(named, item, record, { bothChanged: rule, firstTime: rule }, NOW);
 }
@@ -172,11 +173,11 @@ test.each([
 	['unreadable', merged({ here: null, item: a }).state!.slice(0, -5)],
 	['unreadable', merged({ here: null, item: a }).state!.replace('"v":1', '"v":2')],
 ])('a state is %s: %j', (expected, text) => {
-	expect(readState(text, KEY)).toBe(expected);
+	expect(readState(text, () => KEY)).toBe(expected);
 });
 
 test('the state of a copied record is not its own', () => {
-	expect(readState(merged({ here: null, item: a }).state, 'bob@example.com')).toBe('foreign');
+	expect(readState(merged({ here: null, item: a }).state, () => 'bob@example.com')).toBe('foreign');
 });
 
 test('people can read the state, except for long values', () => {
@@ -186,5 +187,54 @@ test('people can read the state, except for long values', () => {
 		at: NOW,
 		ver: 0,
 		fields: { text: { here: 'Won' }, long_text: { here: [expect.any(String), 102] } },
+	});
+});
+
+describe('what the other system lacks, without its item', () => {
+	const MAIL: FieldDefinition = { name: 'mail', header: 'mail', type: 'text', metadata: {} };
+	/** The record with the state of a run in which it got these values, and the record as it was then. */
+	const missing = (item: FieldValues, fields: FieldValues, ver: number, before: FieldValues | null = null) => {
+		const agreed = merged({ here: before, item }).state!;
+		return missingThere(recordOf({ mail: KEY, agreed, ...fields }, ver), 'agreed', [...FIELDS, MAIL]);
+	};
+	const sent = merged({ here: b, item: a, known: agreedOn(a) }).state!;
+	const due = '2026-11-27T00:00:00.000Z';
+
+	test.each<[string, FieldValues, FieldValues, number, object | undefined]>([
+		['nothing since the run that wrote it', a, a, 0, undefined],
+		['nothing, if the platform stores another form of what it wrote', { text: 'a ' }, a, 0, undefined],
+		['nothing, if it has the value again', a, a, 4, undefined],
+		['a value that was changed since', a, b, 4, { sendBack: b }],
+		['a value that was cleared', a, { text: null }, 4, { sendBack: { text: null } }],
+		['a value that is in no item', a, { ...a, number: 4 }, 4, undefined],
+		['nothing for another form of a date', { date: '2026-11-27' }, { date: due }, 4, undefined],
+		['nothing for a checkbox that is off', { checkbox: false }, { checkbox: null }, 4, undefined],
+		[
+			'a link as it was read',
+			{ schema_link: { id: 'c1' } },
+			{ schema_link: { id: 'c2', url: 'x' } },
+			4,
+			{ sendBack: { schema_link: { id: 'c2', url: 'x' } } },
+		],
+		['everything, without a state', a, { ...a, agreed: null }, 4, { isNew: true }],
+		['everything, of a copied record', a, { ...a, mail: 'bob@example.com' }, 4, { isNew: true }],
+		['something, if the state is damaged', a, { ...a, agreed: '{"v":1,' }, 4, { isStateLost: true }],
+		['something, if the field holds other text', a, { ...a, agreed: 'Call her' }, 4, { isStateLost: true }],
+		['nothing that a run has returned already', a, { ...b, agreed: sent }, 6, undefined],
+		['what was changed after that', a, { ...c, agreed: sent }, 7, { sendBack: c }],
+	])('%s', (_, item, fields, ver, expected) => {
+		expect(missing(item, fields, ver)).toEqual(expected);
+	});
+
+	test('a record that is found by its ID has it for a key', () => {
+		const { state } = mergeRecord(
+			FIELDS.slice(0, 1),
+			a,
+			{ here: null, key: 'r1', on: [], known: undefined },
+			{ bothChanged: 'report', firstTime: 'report' },
+			NOW,
+		);
+		expect(missingThere(recordOf({ ...b, agreed: state! }, 4), 'agreed', FIELDS)).toEqual({ sendBack: b });
+		expect(missingThere({ ...recordOf({ ...b, agreed: state! }, 4), id: 'r2' }, 'agreed', FIELDS)).toEqual({ isNew: true });
 	});
 });

@@ -1,5 +1,5 @@
 import { keyNotices } from '../../../../nodes/DataPlatform/bulk/plan/keyNotices.ts';
-import { recordKey } from '../../../../nodes/DataPlatform/bulk/plan/identity.ts';
+import { recordKey } from '../../../../nodes/DataPlatform/fields/values.ts';
 import { fieldOf, sendableOf } from '../../fixtures.cts';
 
 const notices = (keys: Array<string | undefined>, unit?: 'row', merged: Array<[number, number]> = []) =>

@@ -260,8 +260,9 @@ describe('changes', () => {
 	test('show the chosen fields, or all', () => {
 		const change = { kind: 'updated' as const, record: storedOf({ id: 'r1', fields: { a: 1, b: 2 } }) };
 		const shape = ({ fields }: IDataObject) => ({ ...(fields as IDataObject) });
-		const output = (names: string[]) => changeOutput(shape, names)(change);
+		const output = (names: string[], state = '') => changeOutput(shape, names, state)(change);
 		expect(output([])).toEqual({ event: 'updated', a: 1, b: 2 });
+		expect(output([], 'b')).toEqual({ event: 'updated', a: 1 });
 		expect(output(['b', 'c', 'constructor'])).toEqual({ ...{ event: 'updated', b: 2, c: null }, constructor: null });
 	});
 });

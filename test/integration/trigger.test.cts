@@ -116,7 +116,7 @@ describe('a test from the editor', () => {
 	test.each([
 		['created', ['created', '2']],
 		['updated', ['updated', '1']],
-		['createdOrUpdated', ['updated', '1']],
+		['createdOrUpdated', ['created', '1']],
 	])('of %s shows such an event', async (triggerOn, expected) => {
 		await create('1', '2');
 		await change('1');

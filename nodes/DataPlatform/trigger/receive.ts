@@ -27,7 +27,7 @@ import { outputOf } from '../parameters/select/reading';
 import { timeout } from '../parameters/requests';
 import { addressOf } from '../parameters/select/table';
 import { KeyedQueue } from '../transport/concurrency';
-import { InputError } from '../transport/errors';
+import { InputError, ServiceError } from '../transport/errors';
 import { getOwn, membersOf } from '../transport/json';
 import { shortened } from '../transport/messageText';
 import { webhookParameters } from './parameters';
@@ -40,6 +40,8 @@ import { setMostRecent } from './lru';
  * once.
  */
 const MAX_RETRY_WAIT_S = 120;
+
+const HOW_TO_RECOVER = 'Get Changes finds this and all other missed changes, except deletions.';
 
 /** Longer than any ID. Limited because it becomes part of a path. */
 const MAX_ID_LENGTH = 200;
@@ -184,6 +186,11 @@ export async function receive(context: IWebhookFunctions): Promise<IWebhookRespo
 		if (!item) return responded;
 		return { ...responded, workflowData: [[item]] };
 	} catch (error) {
-		throw toNodeError(context.getNode(), toProblem(error));
+		const problem = toProblem(error);
+		const message = `The event of record '${id}' is lost: ${problem.message}`;
+		// Nobody can run it again: the platform sent the request once.
+		const isOver = error instanceof ServiceError && error.delivery !== 'rejected';
+		const hint = isOver ? HOW_TO_RECOVER : problem.hint;
+		throw toNodeError(context.getNode(), { ...problem, message, hint });
 	}
 }

@@ -1,6 +1,7 @@
 /**
  * Two-way sync of a table and another system, at random: people edit both, requests fail, the other
- * system's list lags behind what the sync wrote there, and does not always take it. No edit is lost
+ * system's list lags behind what the sync wrote there, and does not always take it. Sometimes a trigger or Get
+ * Changes starts runs for what must go back. No edit is lost
  * without a conflict; in the end both sides are equal, and nothing is written or sent back any more.
  * `npm run check -- twoWay [--schedules N] [--seed N]`.
  *
@@ -10,7 +11,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { IDataObject } from 'n8n-workflow';
 import type { FaultRule, StoredRecord } from '../../../harness/sandboxAdmin.mts';
-import { automatic } from '../../support/engine/outsideJest.mts';
+import { automatic, watch } from '../../support/engine/outsideJest.mts';
 import { readOptions } from '../../support/options.mts';
 import { Results, seedsFrom, type Verdict } from '../../support/results.mts';
 import { startSandboxThread } from '../../support/sandboxThread.mts';
@@ -79,7 +80,9 @@ class World {
 	readonly agreed = new Map<string, unknown>();
 	readonly wrong: string[] = [];
 	readonly log: string[] = [];
-	readonly seen: Record<string, number> = { edits: 0, 'sent back': 0, written: 0, conflicts: 0, faults: 0, lagged: 0 };
+	/** The fields that people changed here since the last events, to values that no field had before. */
+	readonly editedHere = new Set<string>();
+	readonly seen: Record<string, number> = { edits: 0, 'sent back': 0, written: 0, conflicts: 0, faults: 0, lagged: 0, events: 0 };
 	readonly slot: MatrixSandbox;
 	readonly random: SeededRandom;
 	#number = 0;
@@ -125,6 +128,7 @@ class World {
 				seen.edits! += 1;
 				this.log.push(`${isHere ? 'here' : 'there'} ${code}.${field} = ${String(version.value)} (${version.id})`);
 				if (!isHere) continue;
+				if (version.value !== null && this.agreed.has(`${code}.${field}`)) this.editedHere.add(`${code}.${field}`);
 				const path = `/apps/${APP}/tables/${TABLE}/data/${records.get(code)!.id}`;
 				await this.slot.requestAsOtherClient('PATCH', path, { fields: { [field]: version.value } });
 			}
@@ -133,8 +137,10 @@ class World {
 
 	/** Runs the node, and compares what it did with what it may do. */
 	async run(items: Map<string, Row>, rules: FaultRule[]): Promise<Result[]> {
-		const { slot, table, wrong, seen } = this;
+		const { slot, table, wrong, seen, editedHere } = this;
 		const codes = [...items.keys()];
+		// What a run has seen, it returns itself.
+		for (const code of codes) for (const field of FIELDS) editedHere.delete(`${code}.${field}`);
 		await slot.begin(rules);
 		const result = await slot.run(TIMEOUT_S, {
 			input: itemsOf(codes.map((code) => ({ code, ...rowValues(items.get(code)!) }))),
@@ -182,6 +188,30 @@ class World {
 			}
 		}
 		return results;
+	}
+
+	/**
+	 * Runs the node for the records of events, each with what the other system has at that moment.
+	 *
+	 * @returns how many there were
+	 */
+	async follow(events: IDataObject[], isQuiet: boolean): Promise<number> {
+		const { table, editedHere, wrong, seen } = this;
+		for (const { code, sendBack, ...event } of events) {
+			this.log.push(`event ${String(code)} ${JSON.stringify(sendBack ?? event)}`);
+			for (const [field, value] of Object.entries((sendBack ?? {}) as IDataObject)) {
+				const name = `${String(code)}.${field}`;
+				editedHere.delete(name);
+				if (isDeepStrictEqual(asRead(field as Field, value), table.get(String(code))![field as Field].value)) continue;
+				wrong.push(`an event has ${String(value)} as ${name}`);
+			}
+		}
+		for (const name of editedHere) wrong.push(`no event for ${name}`);
+		editedHere.clear();
+		seen.events! += events.length;
+		const items = [...this.crm].filter(([code]) => events.some((event) => event.code === code));
+		if (items.length > 0) this.take(await this.run(new Map(items), isQuiet ? [] : drawRules(this.random)), isQuiet);
+		return items.length;
 	}
 
 	/** What the list of the other system shows. */
@@ -249,9 +279,36 @@ const NAMES = FAULT_NAMES.filter((name) => name !== 'reordered');
 
 const drawRules = (random: SeededRandom): FaultRule[] =>
 	Array.from({ length: random.of(0, 0, 1, 1, 2) }, () => {
-		const { fault } = FAULTS[NAMES[random.between(0, NAMES.length - 1)]!];
-		return { fault: fault(2), ...(random.happens(0.5) && { match: { path: '/data/' } }), when: { nth: [random.between(1, 5)] } };
+		const name = NAMES[random.between(0, NAMES.length - 1)]!;
+		const { fault } = FAULTS[name];
+		// A list that lacks records without a word is no fault of a read.
+		const path = 'isBulk' in FAULTS[name] ? '/data/bulk' : random.of('/data/', '/');
+		return { fault: fault(2), match: { path }, when: { nth: [random.between(1, 5)] } };
 	});
+
+/** Returns the events since the last call: of a trigger, or of Get Changes. */
+async function watchTable(slot: MatrixSandbox, isPolled: boolean): Promise<() => Promise<IDataObject[]>> {
+	const parameters = { ...tableParameters(), startFrom: 'now', options: { stateField: 'agreed' } };
+	await slot.begin([]);
+	if (isPolled) {
+		const watching = await watch(slot.credential, { triggerOn: 'createdOrUpdated', ...parameters });
+		await watching.poll();
+		return async () => ((await watching.poll()) ?? []).map(({ json }) => json);
+	}
+	let cursor: unknown = '';
+	const next = async () => {
+		const result = await slot.run(TIMEOUT_S, {
+			input: itemsOf([{}]),
+			parameters: { resource: 'record', operation: 'getChanges', ...parameters, cursor },
+		});
+		if (result.error) throw result.error;
+		const [item] = result.output('Data Platform');
+		({ cursor } = item!.json);
+		return item!.json.changes as IDataObject[];
+	};
+	await next();
+	return next;
+}
 
 const fieldsOf = (row: Row) =>
 	Object.fromEntries(FIELDS.filter((field) => row[field].value !== null).map((field) => [field, row[field].value]));
@@ -268,8 +325,10 @@ async function runSchedule(slot: MatrixSandbox, seed: number): Promise<Verdict> 
 	const records = [...world.table].map(([code, row], at) => ({ id: idOf(at), fields: { code, ...fieldsOf(row) } }));
 	await slot.createTable(records, true, [{ name: 'agreed', type: 'long_text' }]);
 	const rounds = random.between(2, 6);
+	const events = random.happens(0.5) ? await watchTable(slot, random.happens(0.5)) : undefined;
 	for (let round = 0; round < rounds; round += 1) {
 		if (round > 0) await world.edit();
+		if (events && random.happens(0.7)) await world.follow(await events(), false);
 		const results = await world.run(world.listed(false), drawRules(random));
 		world.take(results, false);
 		world.resolve(results);
@@ -277,6 +336,8 @@ async function runSchedule(slot: MatrixSandbox, seed: number): Promise<Verdict> 
 	let last: Result[] = [];
 	for (let round = 0; round < QUIET_ROUNDS; round += 1) {
 		world.log.push(`quiet round ${round}`);
+		const isSilent = events && (await world.follow(await events(), true)) === 0;
+		if (isSilent === false && round === QUIET_ROUNDS - 1) world.wrong.push('there are still events');
 		last = await world.run(world.listed(true), []);
 		const taken = world.take(last, true);
 		const isLast = round === QUIET_ROUNDS - 1;

@@ -230,6 +230,23 @@ test('two requests for one record: what is read later is emitted later', async (
 	expect(emitted).toEqual([['updated'], ['deleted']]);
 });
 
+test.each([
+	['503', () => httpResponse(503, {}), /^The event of record '1' is lost: .*503/],
+	['429', () => httpResponse(429, {}, { 'retry-after': '600' }), /^The event of record '1' is lost: The platform asked to wait/],
+])('an event that is lost after a %s names its record, and no option that the node lacks', async (_, serve, message) => {
+	jest.useFakeTimers();
+	const failed = deliver({ serve }).then(
+		() => undefined,
+		(error: Error & { description?: string }) => error,
+	);
+	await jest.advanceTimersByTimeAsync(200_000);
+	const error = await failed;
+	jest.useRealTimers();
+	expect(error?.message).toMatch(message);
+	expect(error?.description).toContain('Get Changes finds this and all other missed changes');
+	expect(error?.description).not.toMatch(/Max Wait|items/);
+});
+
 test('a read that fails is in nobody else’s way', async () => {
 	const failing = deliver({ serve: () => httpResponse(403, { errors: [{}] }) });
 	const next = deliver();

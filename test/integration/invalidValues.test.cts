@@ -3,7 +3,9 @@
  * For read-only fields see writeBack.
  */
 import type { IDataObject } from 'n8n-workflow';
+import { defined, type RunResult } from '../support/engine/engine.cts';
 import { newDeal, useAllFieldTypes } from './allFieldTypes.cts';
+import { goingOn } from './fixtures.cts';
 
 const harness = useAllFieldTypes();
 
@@ -70,5 +72,39 @@ describe('wrong values', () => {
 		expect(error?.message).toMatch(message);
 		expect(error?.message).toContain(`'${field}'`);
 		expect(error?.context?.itemIndex).toBe(1);
+	});
+});
+
+describe('the expression in the error', () => {
+	const BAD = '31.02.1990';
+	const people = [{ 'Due By': '31.12.1990' }, { 'Due By': '' }, { 'Due By': BAD }].map((item, index) => ({
+		...item,
+		Name: `Deal ${index}`,
+	}));
+	const create = async (columns: IDataObject, items: IDataObject[]) =>
+		await harness.run('create', { table: 'deals', items, parameters: { columns }, ...goingOn });
+	const mapped = (due: string) => defined({ number: '={{ $json.Name }}', title: '={{ $json.Name }}', due });
+
+	test.each([
+		['a column with a space', '={{ $json["Due By"] }}', '$json["Due By"]'],
+		['more than a column', '={{ $json["Due By"] || null }}', '($json["Due By"] || null)'],
+	])('reads %s as it is mapped; pasted word for word, it reads the good values, and no bad one is lost', async (_, due, source) => {
+		const first = (await create(mapped(due), people)).json();
+		const remedy = /use (\{\{.*?\}\})/.exec(String(first[0]!.error))![1]!;
+		expect(remedy).toBe(`{{ DateTime.fromFormat(String(${source}), 'dd.MM.yyyy').toISODate() ?? ${source} }}`);
+		const second = (await create(mapped(`=${remedy}`), people)).json();
+		expect(second).toMatchObject([{ due: '1990-12-31T00:00:00Z' }, { outcome: 'inserted' }, { error: expect.stringContaining(BAD) }]);
+	});
+
+	test('names the item’s key if the mapping is automatic, and no column if the mapping has several', async () => {
+		const error = async (run: Promise<RunResult>) => String((await run).json()[0]!.error);
+		const item = { number: 'a', title: 'A', Due: '31.12.1990' };
+		expect(await error(harness.run('create', { table: 'deals', items: [item], ...goingOn }))).toContain('String($json.Due)');
+		const nested = [{ id: 'x', fields: { ...item, Due: undefined, due: '31.12.1990' } }];
+		expect(await error(harness.run('create', { table: 'deals', items: nested, ...goingOn }))).toContain('String($json.fields.due)');
+		expect(await error(create(mapped('={{ $json.day }}.12.{{ $json.year }}'), [{ Name: 'x', day: 31, year: 1990 }]))).toContain(
+			'String(your column)',
+		);
+		expect(await error(create(mapped('31.12.1990'), [{ Name: 'x' }]))).toContain('String("31.12.1990")');
 	});
 });

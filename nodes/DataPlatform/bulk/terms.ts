@@ -4,7 +4,13 @@
  *
  *     PlanInput ─▶ Entry ─▶ Reported ─▶ ItemOutcome
  */
-import type { FieldValues, JsonValue, PlatformRecord, RecordMetadata } from '../api/types';
+import type {
+	FieldDefinition,
+	FieldValues,
+	JsonValue,
+	PlatformRecord,
+	RecordMetadata,
+} from '../api/types';
 import type { EmptyPolicy } from '../fields/values';
 import type { ErrorEntry } from '../transport/errorEntries';
 import type { Problem, ServiceError } from '../transport/errors';
@@ -32,8 +38,11 @@ export interface PlanOptions {
 	 * out.
 	 */
 	isFromInput?: boolean;
-	/** An agent gives the values: it writes no expressions. */
-	isTool?: boolean;
+	/**
+	 * The value of an item's field in an expression, such as `$json.due`, for advice: empty for an agent,
+	 * which writes no expressions.
+	 */
+	sourceOf?: (index: number, field: FieldDefinition) => string;
 	/** A record without values is fine: none is created, or its files are written, too. */
 	mayBeEmpty?: boolean;
 }

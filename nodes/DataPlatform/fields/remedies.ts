@@ -1,6 +1,7 @@
 /**
  * What turns a text that a field refuses into a value that it takes: the expression to paste, made
- * from the text's own format. If a text has two meanings, both are named. Pure.
+ * from the text's own format. If a text has two meanings, both are named. What an expression can't
+ * read stays as it is: an empty value is empty, any other is refused again, with its reason. Pure.
  */
 
 /**
@@ -84,7 +85,8 @@ const timeRemedy =
 		if (number) {
 			const [, format, toTime] = number;
 			if (source === undefined) return `set the date format ${format} in the options`;
-			return use(`${toTime(source)}.${isDay ? 'toISODate' : 'toISO'}()`);
+			const time = `${toTime(source)}.${isDay ? 'toISODate' : 'toISO'}()`;
+			return use(`${source} > 0 ? ${time} : ${source}`);
 		}
 		const { formats, rest } = dayFormats(text);
 		const time = timeFormat(rest);
@@ -92,10 +94,10 @@ const timeRemedy =
 		const hasZone = /z/i.test(time);
 		const [one, other] = formats.map((format) => {
 			if (source === undefined) return `set the date format ${format}${time} in the options`;
-			const form = `'${format}${time}'`;
-			if (isDay) return use(`DateTime.fromFormat(${source}, ${form}).toISODate()`);
+			const parts = `String(${source}), '${format}${time}'`;
+			if (isDay) return use(`DateTime.fromFormat(${parts}).toISODate() ?? ${source}`);
 			const zone = hasZone ? 'setZone: true' : "zone: 'Europe/Berlin'";
-			return use(`DateTime.fromFormat(${source}, ${form}, {${zone}}).toISO()`);
+			return use(`DateTime.fromFormat(${parts}, {${zone}}).toISO() ?? ${source}`);
 		});
 		const ending = isDay || hasZone || source === undefined ? '' : ' with your time zone';
 		if (other === undefined) return `${one!}${ending}`;
@@ -113,18 +115,19 @@ const ONE_GROUP = /^[+-]?[1-9]\d{0,2},\d{3}$/;
 export const numberRemedy: Remedy = (text, source) => {
 	const convert = (format: string, conversion: string) => {
 		if (source === undefined) return `set the number format ${format} in the options`;
-		return use(`Number(${source}${conversion})`);
+		// A number stays one, and an empty value empty.
+		return use(`${source}?.replace?.(${conversion}) ?? ${source}`);
 	};
-	const without = (mark: string) =>
-		mark === "'" ? `.replaceAll("'", '')` : `.replaceAll('${mark}', '')`;
-	const comma = (before = '') => convert('1.234,5', `${before}.replace(',', '.')`);
+	// Only marks that group digits: 31.12.1990 is no number without its points.
+	const without = (mark: string) => `/${mark === '.' ? '\\.' : mark}(?=\\d{3}(\\D|$))/g, ''`;
+	const comma = (before = '') => convert('1.234,5', `${before}',', '.'`);
 	const point = () => convert('1,234.5', without(','));
 	if (ONE_GROUP.test(text))
 		return `it is ambiguous: ${comma()} if that is a decimal comma, ${point()} if it groups digits`;
 	if (DECIMAL_COMMA.test(text)) return comma();
 	if (GROUPED_WITH_POINT.test(text)) return point();
 	const mark = GROUPED_WITH_COMMA.exec(text)?.[1];
-	return mark && comma(without(mark));
+	return mark && comma(`${without(mark)}).replace(`);
 };
 
 /** Words for true and false, also in files. */

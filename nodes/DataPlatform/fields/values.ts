@@ -132,10 +132,10 @@ export function recordKey(fields: FieldDefinition[], values: FieldValues): Recor
 export function keyProblem(
 	field: FieldDefinition,
 	value: JsonValue,
-	source: string | undefined,
+	source: () => string | undefined,
 ): string | undefined {
 	if (keyText(field, value) !== undefined) return undefined;
-	return fieldType(field).keyProblem?.(value, source);
+	return fieldType(field).keyProblem?.(value, source());
 }
 
 /**
@@ -153,7 +153,7 @@ export function remedyOf(
 	if (source === '' || (typeof value !== 'string' && typeof value !== 'number')) return '';
 	const given = String(value);
 	const text = given.trim();
-	const trimmed = text === given ? source : source && `${source}.trim()`;
+	const trimmed = text === given ? source : source && `(${source}?.trim?.() ?? ${source})`;
 	const remedy = fieldType(field).remedy?.(text, trimmed);
 	return remedy === undefined ? '' : `: ${remedy}`;
 }

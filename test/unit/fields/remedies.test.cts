@@ -3,15 +3,20 @@ import { DateTime } from 'luxon';
 import { fieldOf, people, tableOf } from '../fixtures.cts';
 import { timeReader } from '../../../nodes/DataPlatform/fields/dateFormat.ts';
 import { planRecords } from '../../../nodes/DataPlatform/bulk/plan/plan.ts';
-import { remedyOf } from '../../../nodes/DataPlatform/fields/values.ts';
+import { remedyOf, toFieldValue } from '../../../nodes/DataPlatform/fields/values.ts';
 
 const remedy = (type: string, value: unknown, source: string | undefined = '$json.x') => remedyOf(fieldOf('x', type), value, source);
 
-/** What the expressions in a text return. */
+/** What the expressions in a text return. Where n8n meets a TypeError, an expression returns nothing. */
 const evaluate = (text: string, x: unknown): unknown[] =>
-	[...text.matchAll(/\{\{ (.*?) \}\}/g)].map(([, code]) =>
-		(new Function('$json', 'DateTime', `return ${code}`) as (...given: unknown[]) => unknown)({ x }, DateTime),
-	);
+	[...text.matchAll(/\{\{ (.*?) \}\}(?! \})/g)].map(([, code]) => {
+		try {
+			return (new Function('$json', 'DateTime', `return ${code}`) as (...given: unknown[]) => unknown)({ x }, DateTime);
+		} catch (error) {
+			if (error instanceof TypeError) return undefined;
+			throw error;
+		}
+	});
 
 describe('the expression turns', () => {
 	test.each<[type: string, value: unknown, result: unknown]>([
@@ -26,13 +31,14 @@ describe('the expression turns', () => {
 		['date', '12/31/1990, 09:05:30 pm', '1990-12-31'],
 		['datetime', '31.12.1990', '1990-12-31T00:00:00.000+01:00'],
 		['datetime', '12/31/1990 9:05 PM', '1990-12-31T21:05:00.000+01:00'],
-		['number', '1,5', 1.5],
-		['number', '-0,125', -0.125],
-		['number', '1234,567', 1234.567],
-		['money', '1.234,50', 1234.5],
-		['money', '1 234 567,5', 1234567.5],
-		['money', "1'234,5", 1234.5],
-		['money', '1,234.50', 1234.5],
+		['number', '1,5', '1.5'],
+		['number', '-0,125', '-0.125'],
+		['number', ' 1234,567', '1234.567'],
+		['money', '1.234,50', '1234.50'],
+		['money', '1 234 567,5', '1234567.5'],
+		['money', "1'234,5", '1234.5'],
+		['money', '1,234.50', '1234.50'],
+		['money', 1.234, '1.23'],
 		['checkbox', 'yes', true],
 		['checkbox', 'NO', false],
 		['checkbox', 'ja', true],
@@ -57,8 +63,53 @@ describe('the expression turns', () => {
 		expect(evaluate(remedy(type, value), value)).toEqual([result]);
 	});
 
-	test('any other word into itself, which is refused again', () => {
-		expect(evaluate(remedy('checkbox', 'yes'), 'maybe')).toEqual(['maybe']);
+	/** A value that an error is about, for each expression. */
+	const REFUSED: Array<[type: string, value: unknown]> = [
+		...['31.12.1990', '12/31/1990, 09:05:30 pm', '1-Dec-26', 1795253415, 1795253415000, 46347, ' 31.12.1990'].flatMap(
+			(value): Array<[string, unknown]> => [
+				['date', value],
+				['datetime', value],
+			],
+		),
+		...['1,5', ' 1.234,5', "1'234,5", '1,234.5', '1,234'].map((value): [string, unknown] => ['number', value]),
+		['money', 1.234],
+		...['yes', ' no', 'X'].map((value): [string, unknown] => ['checkbox', value]),
+	];
+	const BAD = ['31.02.1990', 'soon', '31.12.1990 noon', '1,2,3', '12 €', 'maybe', { a: 1 }, [1, 2], Symbol.iterator.toString()];
+
+	test.each(REFUSED)('any other value than such a %s as %j into one that is refused again', (type, value) => {
+		const field = fieldOf('x', type);
+		for (const bad of BAD) {
+			for (const result of evaluate(remedy(type, value), bad)) {
+				expect([bad, result, toFieldValue(field, result, 'clear')]).toEqual([bad, result, { problem: expect.any(String) }]);
+			}
+		}
+	});
+
+	test.each(REFUSED.filter(([, value]) => value !== 'X'))('an empty value beside %s %j into an empty one', (type, value) => {
+		const field = fieldOf('x', type);
+		for (const empty of ['', null, undefined]) {
+			for (const result of evaluate(remedy(type, value), empty)) {
+				expect(toFieldValue(field, result ?? null, 'leave')).toBe('leave');
+			}
+		}
+	});
+
+	test.each<[type: string, value: unknown, good: unknown]>([
+		['date', '31.12.1990', '2026-11-21'],
+		['datetime', '31.12.1990', '2026-11-21T09:30:00Z'],
+		['datetime', 1795253415, '2026-11-21T09:30:00Z'],
+		['date', 46347, '2026-11-21'],
+		['number', '1,5', 2.5],
+		['number', '1,5', 0],
+		['number', '1.234,5', 2.125],
+		['money', 1.234, 0],
+		['checkbox', 'yes', true],
+	])('a value that needs none, beside %s %j, into itself', (type, value, good) => {
+		const field = fieldOf('x', type);
+		for (const result of evaluate(remedy(type, value), good)) {
+			expect(toFieldValue(field, result, 'leave')).toEqual(toFieldValue(field, good, 'leave'));
+		}
 	});
 });
 
@@ -88,21 +139,21 @@ test.each([
 	['m', 'money', 1.234, `'m' accepts two decimals at most, not 1.234`],
 ])('an agent gets a value as an example, no expression: %s', (name, type, value, message) => {
 	const { problems } = planRecords(tableOf(fieldOf(name, type)), [{ index: 0, values: { [name]: value } }], {
-		...{ mode: 'create', empty: 'leave', unknownFields: 'error', duplicates: 'merge', isTool: true },
+		...{ mode: 'create', empty: 'leave', unknownFields: 'error', duplicates: 'merge', sourceOf: () => '' },
 	});
 	expect(problems).toEqual([{ index: 0, field: name, message }]);
 });
 
 test.each<[type: string, value: unknown, source: string | undefined, text: string]>([
-	['date', '31.12.1990', '$json.birth', ": use {{ DateTime.fromFormat($json.birth, 'dd.MM.yyyy').toISODate() }}"],
+	['date', '31.12.1990', '$json.birth', ": use {{ DateTime.fromFormat(String($json.birth), 'dd.MM.yyyy').toISODate() ?? $json.birth }}"],
 	['date', '31.12.1990', undefined, ': set the date format dd.MM.yyyy in the options'],
 	[
 		'datetime',
 		'31.12.1990 9:05',
 		'$json.at',
-		": use {{ DateTime.fromFormat($json.at, 'dd.MM.yyyy H:mm', {zone: 'Europe/Berlin'}).toISO() }} with your time zone",
+		": use {{ DateTime.fromFormat(String($json.at), 'dd.MM.yyyy H:mm', {zone: 'Europe/Berlin'}).toISO() ?? $json.at }} with your time zone",
 	],
-	['number', '1,5', '$json.price', ": use {{ Number($json.price.replace(',', '.')) }}"],
+	['number', '1,5', '$json.price', ": use {{ $json.price?.replace?.(',', '.') ?? $json.price }}"],
 	['number', '1,5', undefined, ': set the number format 1.234,5 in the options'],
 	['number', '1,234.5', undefined, ': set the number format 1,234.5 in the options'],
 	['checkbox', 'No', '$json.news', ": use {{ ({ 'yes': true, 'no': false })[String($json.news).toLowerCase()] ?? $json.news }}"],
@@ -111,13 +162,13 @@ test.each<[type: string, value: unknown, source: string | undefined, text: strin
 		'date',
 		'01/02/2020',
 		'$json.d',
-		": it is ambiguous: use {{ DateTime.fromFormat($json.d, 'dd/MM/yyyy').toISODate() }} if the day comes first, use {{ DateTime.fromFormat($json.d, 'MM/dd/yyyy').toISODate() }} if the month does",
+		": it is ambiguous: use {{ DateTime.fromFormat(String($json.d), 'dd/MM/yyyy').toISODate() ?? $json.d }} if the day comes first, use {{ DateTime.fromFormat(String($json.d), 'MM/dd/yyyy').toISODate() ?? $json.d }} if the month does",
 	],
 	[
 		'money',
 		'1,234',
 		'$json.p',
-		": it is ambiguous: use {{ Number($json.p.replace(',', '.')) }} if that is a decimal comma, use {{ Number($json.p.replaceAll(',', '')) }} if it groups digits",
+		": it is ambiguous: use {{ $json.p?.replace?.(',', '.') ?? $json.p }} if that is a decimal comma, use {{ $json.p?.replace?.(/,(?=\\d{3}(\\D|$))/g, '') ?? $json.p }} if it groups digits",
 	],
 	[
 		'date',
@@ -141,11 +192,12 @@ test.each<[type: string, value: unknown, source: string | undefined, text: strin
 });
 
 test.each([
-	['age', '12,5', 'item', "$json.age.replace(',', '.')"],
+	['age', '12,5', 'item', "$json.Age?.replace?.(',', '.')"],
 	['age', '12,5', 'row', 'set the number format 1.234,5'],
 ] as const)('%s %j of an %s', (name, value, unit, text) => {
 	const { problems } = planRecords(people, [{ index: 0, values: { surname: 'F', [name]: value } }], {
 		...{ mode: 'create', empty: 'leave', unknownFields: 'error', duplicates: 'merge', unit },
+		...(unit === 'item' && { sourceOf: () => '$json.Age' }),
 	});
 	expect(problems[0]!.message).toMatch(/^'age' accepts a number, not "12,5": /);
 	expect(problems[0]!.message).toContain(text);

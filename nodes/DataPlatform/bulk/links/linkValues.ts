@@ -69,7 +69,7 @@ export function toSoughtValue(
 	if (converted === 'leave') return { problem: 'is empty' };
 	if ('problem' in converted) return converted;
 	const { value } = converted;
-	const problem = keyProblem(field, value, '…');
+	const problem = keyProblem(field, value, () => '…');
 	return problem === undefined ? { text: keyText(field, value)!, value } : { problem };
 }
 

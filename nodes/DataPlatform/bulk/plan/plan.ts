@@ -78,10 +78,10 @@ class Planner {
 			problem('the item has no JSON data');
 			return undefined;
 		}
-		const fields = this.fieldValues(values, problem);
+		const fields = this.fieldValues(index, values, problem);
 		const isReported = (name: string) =>
 			this.problems.slice(noted).some(({ field }) => field === name);
-		for (const [name, message] of this.missingValues(fields)) {
+		for (const [name, message] of this.missingValues(index, fields)) {
 			if (!isReported(name)) problem(message, name);
 		}
 		const needsId = this.identity === 'id';
@@ -100,8 +100,12 @@ class Planner {
 	}
 
 	/** The values to send. Those that can't be sent are noted as problems. */
-	private fieldValues(values: Record<string, unknown>, problem: NoteProblem): FieldValues {
-		const { unknownFields, isFromInput, empty } = this.options;
+	private fieldValues(
+		index: number,
+		values: Record<string, unknown>,
+		problem: NoteProblem,
+	): FieldValues {
+		const { unknownFields, isFromInput, empty, sourceOf } = this.options;
 		const entries: Array<[string, JsonValue]> = [];
 		for (const [name, raw] of Object.entries(values)) {
 			const field = this.fields.get(name);
@@ -117,7 +121,7 @@ class Planner {
 				const converted = toFieldValue(field, given, empty);
 				if (converted === 'leave') continue;
 				if ('problem' in converted) {
-					const remedy = remedyOf(field, raw, this.sourceOf(field));
+					const remedy = remedyOf(field, raw, sourceOf?.(index, field));
 					problem(`'${name}' ${converted.problem}${remedy}`, name);
 				} else entries.push([name, converted.value]);
 			}
@@ -132,7 +136,10 @@ class Planner {
 	}
 
 	/** The fields that need another value than they have, each with a message. */
-	private *missingValues(fields: FieldValues): Generator<[name: string, message: string]> {
+	private *missingValues(
+		index: number,
+		fields: FieldValues,
+	): Generator<[name: string, message: string]> {
 		for (const { name } of this.required) {
 			// A field may be called `constructor`: only the record's own values count.
 			const isMissing = !Object.hasOwn(fields, name) || fields[name] === null;
@@ -141,21 +148,12 @@ class Planner {
 		if (this.identity !== 'key') return;
 		const what = this.options.matchOn ? 'field to match on' : 'import key';
 		for (const field of this.keys) {
-			const problem = this.keyProblem(field, getOwn<JsonValue>(fields, field.name) ?? null);
+			const value = getOwn<JsonValue>(fields, field.name) ?? null;
+			const problem = isBlank(value)
+				? 'has no value'
+				: keyProblem(field, value, () => this.options.sourceOf?.(index, field));
 			if (problem !== undefined) yield [field.name, `the ${what} '${field.name}' ${problem}`];
 		}
-	}
-
-	private keyProblem(field: FieldDefinition, value: JsonValue): string | undefined {
-		if (isBlank(value)) return 'has no value';
-		return keyProblem(field, value, this.sourceOf(field));
-	}
-
-	/** How an expression most likely reads a field's value; undefined in a file of rows. */
-	private sourceOf({ name }: FieldDefinition): string | undefined {
-		if (this.options.unit === 'row') return undefined;
-		if (this.options.isTool) return '';
-		return /^[A-Za-z_$][\w$]*$/.test(name) ? `$json.${name}` : `$json[${JSON.stringify(name)}]`;
 	}
 
 	/**

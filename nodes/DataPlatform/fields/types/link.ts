@@ -67,7 +67,7 @@ const link = (isToMany: boolean | undefined, hint: string): FieldType => ({
 	remedy: (_text, source) => {
 		if (isToMany !== undefined) return undefined;
 		if (source === undefined) return 'write {"id":"…"} if to one, ["…"] if to many';
-		return `use {{ ({ id: ${source} }) }} if to one, {{ [${source}] }} if to many`;
+		return `use {{ ${source} && { id: ${source} } }} if to one, {{ ${source} && [${source}] }} if to many`;
 	},
 	isOnlyRead: (value) =>
 		isPlainObject(value) &&

@@ -84,7 +84,7 @@ const toCents: Conversion = (given, field) => {
 
 const centsRemedy: Remedy = (text, source) => {
 	if (!NUMBER.test(text)) return numberRemedy(text, source);
-	return source && `use {{ Number(Number(${source}).toFixed(2)) }}`;
+	return source && `use {{ ${source} && Number(${source}).toFixed(2) }}`;
 };
 
 export const money: FieldType = { ...decimal, convert: toCents, remedy: centsRemedy };

@@ -133,7 +133,7 @@ const isoTime = (text: string) =>
 const keyProblem =
 	(accepted: string, conversion: string, inFile = ''): FieldType['keyProblem'] =>
 	(value, source) => {
-		const use = `: use {{ DateTime.fromISO(${source}, {zone: 'Europe/Berlin'}).${conversion}() }} with your time zone`;
+		const use = `: use {{ DateTime.fromISO(String(${source}), {zone: 'Europe/Berlin'}).${conversion}() ?? ${source} }} with your time zone`;
 		return `accepts ${accepted}, not ${showValue(value)}${source === undefined ? inFile : source && use}`;
 	};
 

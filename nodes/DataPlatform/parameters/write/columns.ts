@@ -3,9 +3,12 @@
  */
 import type { ResourceMapperTypeOptionsBase } from 'n8n-workflow';
 
-import type { TableDefinition } from '../../api/types';
+import type { FieldDefinition, TableDefinition } from '../../api/types';
+import { visibleText } from '../../fields/values';
 import type { NameOf } from '../../parameterKinds/parameter';
 import { choice, custom } from '../../parameterKinds/kinds';
+import { plainPath } from '../../parameterKinds/plainReference';
+import { isObject } from '../../transport/json';
 import { jsonReader } from '../../input/recordInput';
 import type { RunContext } from '../../run/run';
 import { nameList } from '../../transport/messageText';
@@ -108,6 +111,36 @@ export const valuePoliciesOf = (run: RunContext<FieldOptions>, index: number) =>
 	unknownFields: unknownFields.of(run, index),
 });
 
+/** A member in an expression, such as `$json["Birth Date"]`. */
+const memberOf = (of: string, name: string) =>
+	/^[A-Za-z_$][\w$]*$/.test(name) ? `${of}.${name}` : `${of}[${JSON.stringify(name)}]`;
+
+/** What an expression for a field's value begins with: what the mapping has, or the item's key. */
+function sourceOf(
+	run: RunContext<ColumnsParameter>,
+	index: number,
+	{ name, header }: FieldDefinition,
+): string {
+	if (isMappedAutomatically(run, index)) {
+		const json = run.json(index) ?? {};
+		if (isObject(json.fields) && Object.hasOwn(json.fields, name)) {
+			return memberOf('$json.fields', name);
+		}
+		const isSame = (key: string) =>
+			[name, header].some((one) => visibleText(one) === visibleText(key));
+		const key = Object.hasOwn(json, name) ? name : Object.keys(json).find(isSame);
+		return key === undefined ? 'your column' : memberOf('$json', key);
+	}
+	const mapping = run.raw(columnsToCreate);
+	const mapped = isObject(mapping) && isObject(mapping.value) ? mapping.value[name] : undefined;
+	if (typeof mapped !== 'string') return 'your column';
+	if (!mapped.startsWith('=')) return JSON.stringify(mapped);
+	// One expression and nothing beside it.
+	const code = /^=\s*\{\{((?:(?!\}\}|\{\{)[^])*)\}\}\s*$/.exec(mapped)?.[1]?.trim();
+	if (code === undefined) return 'your column';
+	return plainPath(`={{${code}}}`) ? code : `(${code})`;
+}
+
 export type PlanningParameter = ColumnsParameter | FieldOptions;
 
 /** @throws {InputError} if an option has an invalid value */
@@ -119,7 +152,7 @@ export const planOptions = (
 	...kind,
 	...valuePoliciesOf(run, index),
 	isFromInput: isMappedAutomatically(run, index),
-	isTool: run.isTool,
+	sourceOf: (at, field) => (run.isTool ? '' : sourceOf(run, at, field)),
 });
 
 /** Tells the user, once per run, which fields of the input are not written. */

@@ -28,7 +28,7 @@ const around = (item: unknown): INodeExecutionData[] => {
 describe.each(cases)('%s (%s)', (_, operation, item, error, field) => {
 	test('the node stops before anything is sent, naming item and field', async () => {
 		const result = await harness.run(operation, { input: around(item) });
-		expect(result.error?.message).toContain('Nothing was sent. 1 item has problems: item 1: ');
+		expect(result.error?.message).toContain('Nothing was sent: item 1');
 		expect(result.error?.message).toContain(error);
 		expect(result.error?.context?.itemIndex).toBe(1);
 		expect(await harness.writes()).toEqual([]);
@@ -46,8 +46,9 @@ describe.each(cases)('%s (%s)', (_, operation, item, error, field) => {
 test('all problems of all items come in one error, by cause', async () => {
 	const items = Array.from({ length: 12 }, () => ({ prise: 1 }));
 	const result = await harness.run('create', { items });
-	expect(result.error?.message).toBe(
-		"Nothing was sent. 12 items have problems: 12 × table 'Orders' has no field 'prise', did you mean 'price'? (items 0, 1, 2, …); 12 × 'buyer' is required (items 0, 1, 2, …)",
+	expect(result.error?.message).toBe('Nothing was sent: 12 of 12 items have problems');
+	expect(result.error?.description).toContain(
+		"<ul><li>12 × table 'Orders' has no field 'prise', did you mean 'price'? (items 0, 1, 2, …)</li><li>12 × 'buyer' is required (items 0, 1, 2, …)</li></ul>",
 	);
 	expect(result.error?.description).toContain("'On Error'");
 	const several = await harness.run('create', { ...goingOn, items: [{ prise: 1, price: 'x' }] });

@@ -160,13 +160,16 @@ describe('a definition with documented metadata only', () => {
 	test('if no record shows it, the error has expressions that work', async () => {
 		const { error } = await harness.run('create', { items: [{ email: 'c', company: acorn }] });
 		expect(error?.message).toContain(
-			"'company' may link to one record or to many, and no record of the table shows which: use {{ ({ id: $json.company }) }} if to one, {{ [$json.company] }} if to many",
+			"'company' may link to one record or to many, and no record of the table shows which: use {{ $json.company && { id: $json.company } }} if to one, {{ $json.company && [$json.company] }} if to many",
 		);
-		const value = { email: '={{ $json.email }}', company: '={{ ({ id: $json.company }) }}', clients: '={{ [$json.company] }}' };
+		const [toOne, toMany] = [...error!.message.matchAll(/use (.*) if to one, (.*) if to many/g)][0]!.slice(1);
+		const value = { email: '={{ $json.email }}', company: `=${toOne}`, clients: `=${toMany}` };
 		const columns = { mappingMode: 'defineBelow', value };
-		const mapped = await harness.run('create', { items: [{ email: 'c', company: acorn }], parameters: { columns } });
+		const items = [{ email: 'c', company: acorn }, { email: 'without' }];
+		const mapped = await harness.run('create', { items, parameters: { columns } });
 		expect(mapped.error).toBeUndefined();
 		expect(await person('c')).toEqual({ email: 'c', company: acorn, clients: [acorn] });
+		expect(await person('without')).toEqual({ email: 'without' });
 		const named = await harness.run('create', { items: [{ email: 'd', company: 'Acorn' }], options: byName });
 		expect(named.error).toBeUndefined();
 	});

@@ -65,7 +65,7 @@ const bad = items.map((item, at) => (at === 3 ? { ...item, price: 'x' } : item))
 
 test('a problem in the last table stops the node before the first one is written', async () => {
 	const result = await run('create', { items: bad });
-	expect(result.error?.message).toMatch(/^Nothing was sent. 1 item has problems: item 3: 'price'/);
+	expect(result.error?.message).toMatch(/^Nothing was sent: item 3 \(2\): 'price'/);
 	expect(result.error?.context?.itemIndex).toBe(3);
 	expect(await harness.writes()).toEqual([]);
 });

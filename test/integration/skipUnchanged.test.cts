@@ -96,7 +96,7 @@ describe('the report', () => {
 	test('a hint reports the outcomes and the problems', async () => {
 		const result = await harness.run('upsert', { ...goingOn, items });
 		expect(result.hints).toEqual([
-			'2 inserted, 1 failed (2 requests). Problems: item 2: Field \'state\' must be one of "open", "sent", not "lost"',
+			'2 inserted, 1 failed (2 requests). Problems: item 2 (3): Field \'state\' must be one of "open", "sent", not "lost"',
 		]);
 	});
 });

@@ -186,5 +186,5 @@ export async function router(context: IExecuteFunctions): Promise<INodeExecution
 		const shown = isTool(node) ? withHintInMessage(withProgress) : withProgress;
 		throw toNodeError(node, shown, problem.item ?? index, reached);
 	}
-	return [ledger.items(node.onError === 'continueErrorOutput')];
+	return [ledger.items(node.onError === 'continueErrorOutput', items)];
 }

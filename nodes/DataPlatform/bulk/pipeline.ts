@@ -270,10 +270,11 @@ class Portion implements RowSink {
 			else byRow.set(problem.index, [problem]);
 		}
 		for (const [index, problems] of byRow) {
-			const { hint = 'Correct the item and run it again.', field } = problems[0]!;
+			const { hint = 'Correct the item and run it again.', field, key, remedy } = problems[0]!;
 			const text = listed(problems.map(({ message }) => message));
 			const message = notSent(index, text, this.unit);
-			this.report(index, [{ outcome: 'failed', message, hint, field }]);
+			const only = problems.length === 1 ? { remedy } : {};
+			this.report(index, [{ outcome: 'failed', message, hint, field, key, ...only }]);
 		}
 	}
 

@@ -16,7 +16,7 @@ const use = (expression: string) => `use {{ ${expression} }}`;
 const DAY_OR_MONTH_FIRST =
 	/^(?<first>\d\d?)(?<mark>[./-])(?<second>\d\d?)\k<mark>(?<year>\d{4}|\d\d)(?!\d)/;
 const MONTH_NAME = /^(?<day>\d\d?)(?<mark>[ -])[A-Z]{3}\k<mark>(?<year>\d{4}|\d\d)(?!\d)/i;
-const YEAR_FIRST = /^\d{4}(?<mark>[./-])(?<first>\d\d?)\k<mark>(?<second>\d\d?)/;
+const YEAR_FIRST = /^(?<year>\d{4})(?<mark>[./-])(?<first>\d\d?)\k<mark>(?<second>\d\d?)/;
 const TIME = /^(,? )(\d\d?):\d\d(:\d\d)?( [AP]M)?( (?:UTC|GMT)| ?[+-]\d\d(?::?\d\d)?)?$/i;
 
 /** Luxon's token for each form of a zone. */
@@ -38,7 +38,11 @@ const NUMBERS: Array<[RegExp, format: string, expression: (source: string) => st
 	],
 ];
 
-const canBe = (digits: string, most: number) => Number(digits) >= 1 && Number(digits) <= most;
+/** False for 31.02.1990. */
+function isDate(year: string, month: string, day: string): boolean {
+	const date = new Date(Date.UTC(Number(year), Number(month) - 1, Number(day)));
+	return date.getUTCMonth() + 1 === Number(month) && date.getUTCDate() === Number(day);
+}
 
 /** The format of a day for each order of its parts that is possible, and the text after it. */
 function dayFormats(text: string): { formats: string[]; rest: string } {
@@ -51,16 +55,19 @@ function dayFormats(text: string): { formats: string[]; rest: string } {
 	const yearFirst = YEAR_FIRST.exec(text);
 	const match = yearFirst ?? DAY_OR_MONTH_FIRST.exec(text);
 	if (!match) return { formats: [], rest: '' };
-	const { mark, first, second } = match.groups as Record<'mark' | 'first' | 'second', string>;
-	const years = 'y'.repeat(match.groups!.year?.length ?? 4);
+	const { mark, first, second, year } = match.groups as Record<
+		'mark' | 'first' | 'second' | 'year',
+		string
+	>;
+	const years = 'y'.repeat(year.length);
 	const letters = Math.min(first.length, second.length);
 	const [day, month] = ['d'.repeat(letters), 'M'.repeat(letters)];
-	const isDayFirst = !yearFirst && canBe(first, 31) && canBe(second, 12);
-	const isMonthFirst = canBe(first, 12) && canBe(second, 31);
+	const isDayFirst = !yearFirst && isDate(year, second, first);
+	const isMonthFirst = isDate(year, first, second);
 	const formats: string[][] = [];
 	if (isDayFirst) formats.push([day, month, years]);
 	if (isMonthFirst && !yearFirst) formats.push([month, day, years]);
-	if (isMonthFirst && yearFirst) formats.push(['yyyy', month, day]);
+	if (isMonthFirst && yearFirst) formats.push([years, month, day]);
 	return {
 		formats: formats.map((parts) => parts.join(mark)),
 		rest: text.slice(match[0].length),

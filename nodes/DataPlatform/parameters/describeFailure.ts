@@ -11,8 +11,8 @@ export function toProblem(error: unknown): Problem {
 	if (error instanceof ServiceError) return problemOf(error);
 	const outcome = 'failed';
 	if (error instanceof InputError) {
-		const { message, hint, field, item } = error;
-		return { message, hint, item, outcome: error.outcome ?? outcome, field };
+		const { message, hint, field, item, causes } = error;
+		return { message, hint, causes, item, outcome: error.outcome ?? outcome, field };
 	}
 	if (error instanceof OriginError) return { message: error.message, hint: error.hint, outcome };
 	if (error instanceof NodeApiError || error instanceof NodeOperationError) {

@@ -15,6 +15,9 @@ const MAX_KINDS = 10;
 /** How many items of a kind to name. */
 const ITEMS_SHOWN = 3;
 
+/** How much of an item's key to show. */
+const KEY_CHARACTERS = 40;
+
 const MESSAGE_CHARACTERS = 1000;
 
 /** An item's own number, which is not part of the kind. */
@@ -28,14 +31,16 @@ const VARIABLE_PARTS = /"(?:[^"\\]|\\[^]?)*"?|(?<!\w)'(?:[^']|'(?=\w))*'?|\d+(?:
 
 interface FailureKind {
 	count: number;
-	/** The first message. */
+	/** The first message whose remedy is the shortest: it is the least ambiguous. */
 	error: string;
+	remedy: string;
 	/** False once another message of the kind differs from it. */
 	isSame: boolean;
 	/** Its field, outcome and status. */
 	facts: IDataObject;
-	/** The first items. */
+	/** The first items, and how they are called. */
 	items: number[];
+	names: string[];
 }
 
 export class FailureKinds {
@@ -46,46 +51,65 @@ export class FailureKinds {
 	constructor(private readonly unit: 'item' | 'row' = 'item') {}
 
 	/** @returns whether it is the first of a kind that is listed */
-	add({ message, outcome, field, status }: Problem, index?: number): boolean {
+	add({ message, remedy = '', outcome, field, status, key }: Problem, index?: number): boolean {
 		const facts = omitUndefined({ outcome, field, status });
-		const error = message.replace(OWN_ITEM, '');
-		const name = JSON.stringify([Object.entries(facts), error.replace(VARIABLE_PARTS, '')]);
-		const kind = this.kinds.get(name);
+		const error = message.replace(OWN_ITEM, '').slice(0, remedy ? -remedy.length : undefined);
+		const id = JSON.stringify([Object.entries(facts), error.replace(VARIABLE_PARTS, '')]);
+		const kind = this.kinds.get(id);
 		const items = [index].filter((each) => each !== undefined);
+		const names = items.map((each) =>
+			key === undefined ? `${each}` : `${each} (${shortened(key, KEY_CHARACTERS)})`,
+		);
 		if (kind) {
 			kind.count += 1;
 			kind.isSame &&= kind.error === error;
-			if (kind.items.length <= ITEMS_SHOWN) kind.items.push(...items);
+			if (remedy && (!kind.remedy || remedy.length < kind.remedy.length)) {
+				Object.assign(kind, { error, remedy });
+			}
+			if (kind.items.length <= ITEMS_SHOWN) {
+				kind.items.push(...items);
+				kind.names.push(...names);
+			}
 			return false;
 		}
 		if (this.kinds.size < MAX_KINDS) {
-			this.kinds.set(name, { count: 1, error, isSame: true, facts, items });
+			this.kinds.set(id, { count: 1, error, remedy, isSame: true, facts, items, names });
 			return true;
 		}
 		this.others += 1;
 		return false;
 	}
 
-	/** The first kinds, in order, each with the message and item of its first problem. */
+	/** The most frequent first. */
+	private get sorted(): FailureKind[] {
+		return [...this.kinds.values()].sort((one, other) => other.count - one.count);
+	}
+
+	/** The kinds, the most frequent first, each with a message and the item of its first problem. */
 	list(): IDataObject[] {
-		return [...this.kinds.values()].map(({ count, error, facts, items: [first] }) =>
-			omitUndefined({ count, error, ...facts, [this.unit]: first }),
+		return this.sorted.map(({ count, error, remedy, facts, items: [first] }) =>
+			omitUndefined({ count, error: error + remedy, ...facts, [this.unit]: first }),
 		);
 	}
 
-	/** Such as `250 × 'age' accepts a number, not "abc" (items 3, 23, 43, …); item 7: …`. */
-	text(): string {
-		const texts = [...this.kinds.values()].map(({ count, error, isSame, items }) => {
-			const message = shortened(error, MESSAGE_CHARACTERS);
-			const [first] = items;
+	/** Each kind, such as `250 × 'age' accepts a number, not "abc" (items 3, 23, 43, …)`. */
+	texts(): string[] {
+		const texts = this.sorted.map(({ count, error, remedy, isSame, names }) => {
+			const message = shortened(error + remedy, MESSAGE_CHARACTERS);
+			const [first] = names;
 			if (count === 1) return first === undefined ? message : `${this.unit} ${first}: ${message}`;
 			const text = `${count} × ${isSame ? '' : 'such as '}${message}`;
 			if (first === undefined) return text;
-			const named = items.slice(0, ITEMS_SHOWN).join(', ');
-			return `${text} (${this.unit}s ${named}${items.length > ITEMS_SHOWN ? ', …' : ''})`;
+			const named = names.slice(0, ITEMS_SHOWN).join(', ');
+			return `${text} (${this.unit}s ${named}${names.length > ITEMS_SHOWN ? ', …' : ''})`;
 		});
 		if (this.others > 0) texts.push(`and ${this.others} more`);
-		return texts.join('; ');
+		return texts;
+	}
+
+	/** All kinds in one sentence. */
+	text(): string {
+		return this.texts().join('; ');
 	}
 }
 

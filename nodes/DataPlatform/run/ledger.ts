@@ -17,11 +17,18 @@ import { escapedHtml } from '../transport/messageText';
 type NodeApiErrorOptions = NonNullable<ConstructorParameters<typeof NodeApiError>[2]>;
 
 /** Appends the hint to the message, for consumers that see only the message, such as agents. */
-export const withHintInMessage = ({ message, hint, ...rest }: Problem): Problem => ({
-	...rest,
-	message: hint ? `${message.replace(/\.$/, '')}. ${hint}` : message,
-	hint,
-});
+export const withHintInMessage = ({ message, causes = [], hint, ...rest }: Problem): Problem => {
+	const whole = [message, ...causes].join('; ');
+	return { ...rest, message: hint ? `${whole.replace(/\.$/, '')}. ${hint}` : whole, hint };
+};
+
+/** What stands below an error's message in the editor: a line for each cause, then the hint. */
+function descriptionOf({ causes, hint }: Problem): string | undefined {
+	const toLine = (cause: string) =>
+		`<li>${escapedHtml(cause).replace(/\{\{ .*? \}\}(?! \})/g, '<code>$&</code>')}</li>`;
+	const list = causes && `<ul>${causes.map(toLine).join('')}</ul>`;
+	return list || hint ? `${list ?? ''}${escapedHtml(hint ?? '')}` : undefined;
+}
 
 /** The output of an item that succeeded, one entry for each of its records. */
 interface Done {
@@ -78,9 +85,8 @@ export function toNodeError(
 	itemIndex?: number,
 	progress?: Progress,
 ): NodeApiError | NodeOperationError {
-	const { message, hint, status } = problem;
-	const description = hint && escapedHtml(hint);
-	const options = { message, description, itemIndex };
+	const { message, status } = problem;
+	const options = { message, description: descriptionOf(problem), itemIndex };
 	const ofRequest = { ...options, httpCode: String(status), failure: cause(problem) };
 	let error: NodeApiError | NodeOperationError;
 	if (status === undefined) error = new NodeOperationError(node, message, options);
@@ -282,8 +288,9 @@ export class Ledger {
 	 * all items, or only those that succeeded if the node has an error output.
 	 *
 	 * @param isRouted whether the node has an error output
+	 * @param inputs what a failed item came from, which n8n adds only to routed ones
 	 */
-	items(isRouted = false): INodeExecutionData[] {
+	items(isRouted = false, inputs: INodeExecutionData[] = []): INodeExecutionData[] {
 		const toItems = (
 			result: Result | undefined,
 			pairedItem: { item: number } | [],
@@ -291,10 +298,12 @@ export class Ledger {
 			if (result === undefined || (this.summary && (isDone(result) || !isRouted))) return [];
 			if (isDone(result)) return result.output.map((entry) => ({ ...entry, pairedItem }));
 			const { message, hint, binary } = result;
+			const at = isRouted || Array.isArray(pairedItem) ? undefined : inputs[pairedItem.item];
+			const input = at && { input: at.json };
 			const json = omitUndefined({
 				error: message,
 				message: hint,
-				details: { ...pairedItem, ...factsOf(result) },
+				details: { ...pairedItem, ...factsOf(result), ...input },
 			});
 			const item = { json, pairedItem, ...(binary && { binary }) };
 			// n8n copies a paired item without the mark. An unpaired one would keep it, and lose its

@@ -14,8 +14,12 @@ export type Delivery = 'notApplied' | 'rejected' | 'ambiguous' | 'canceled';
 /** Why something was not done, in words for the user: one shape from the check to the output. */
 export interface Problem {
 	message: string;
+	/** The end of the message, if that says what to do with this one value. */
+	remedy?: string;
 	/** What the user can do. */
 	hint?: string;
+	/** Of several items: each cause in words, the most frequent first. */
+	causes?: string[];
 	/** The item it is about, if several are processed together. */
 	item?: number;
 	field?: string;
@@ -104,6 +108,8 @@ export class InputError extends Error {
 	readonly field?: string;
 	/** What the user can do. */
 	readonly hint!: string;
+	/** Of several items: each cause in words, the most frequent first. */
+	readonly causes?: string[];
 	/** The item it is about, if several are processed together. */
 	readonly item?: number;
 	/** The item's outcome, if it is more specific than failed. */

@@ -177,7 +177,7 @@ test.each<[type: string, value: unknown, source: string | undefined, text: strin
 		': it is ambiguous: set the date format dd.MM.yyyy in the options if the day comes first, set the date format MM.dd.yyyy in the options if the month does',
 	],
 	// No clear format: none.
-	...['soon', '31.13.1990', '32.12.1990', '00.12.1990', '31.00.1990', '31.12.1990 noon', '1990/13/31'].map(
+	...['soon', '31.13.1990', '31.02.1990', '29.02.1991', '32.12.1990', '00.12.1990', '31.00.1990', '31.12.1990 noon', '1990/13/31'].map(
 		(value): [string, string, string, string] => ['date', value, '$json.d', ''],
 	),
 	['number', 'abc', '$json.p', ''],

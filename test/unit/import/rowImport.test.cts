@@ -715,7 +715,7 @@ describe('portions of rows', () => {
 			{ rejectsDuplicates: true, isById: true },
 		);
 		expect(result).toMatchObject({ counts: { updated: 1, notFound: 1, failed: 2 } });
-		expect(result.kinds.text()).toMatch(/; 2 × such as it identifies the same record as row 3, by 'r2' \(rows 4, 5\)$/);
+		expect(result.kinds.text()).toMatch(/^2 × such as it identifies the same record as row 3, by 'r2' \(rows 4, 5\);/);
 	});
 
 	test('what is written after a row that was not sent is counted', async () => {

@@ -44,7 +44,7 @@ describe('the output', () => {
 		const { output } = await write('record: create', [{ name: 'A' }, { name: TOO_LONG }, { name: 'C' }], { node: CONTINUE });
 		expect(output).toMatchObject([
 			{ json: { outcome: 'inserted', name: 'A' }, pairedItem: { item: 0 } },
-			{ json: { error: 'too long', details: { item: 1, outcome: 'failed' } }, pairedItem: { item: 1 } },
+			{ json: { error: 'too long', details: { item: 1, outcome: 'failed', input: { name: TOO_LONG } } }, pairedItem: { item: 1 } },
 			{ json: { outcome: 'inserted', name: 'C' }, pairedItem: { item: 2 } },
 		]);
 		expect(output[1]).not.toHaveProperty('error');
@@ -100,6 +100,15 @@ describe('the error that stops the node', () => {
 		expect(description).toBe("Use '&lt;img src=x>' &amp; {{ 1 }}");
 	});
 
+	test('has a line for each cause, with the expression to copy, and no other HTML', () => {
+		const { description } = toNodeError(node, {
+			message: 'no',
+			causes: ['2 × <b>: use {{ a && { id: a } }}', 'item 3: that'],
+			hint: 'Do it.',
+		});
+		expect(description).toBe('<ul><li>2 × &lt;b>: use <code>{{ a &amp;&amp; { id: a } }}</code></li><li>item 3: that</li></ul>Do it.');
+	});
+
 	test('about the input is not an API error', () => {
 		const error = toNodeError(node, { message: 'no ECONNRESET', hint: 'do' }, 1);
 		expect(error).toMatchObject({
@@ -112,6 +121,7 @@ describe('the error that stops the node', () => {
 		[{ message: 'No.', hint: 'Do it.' }, 'No. Do it.'],
 		[{ message: 'No', hint: 'Do it.' }, 'No. Do it.'],
 		[{ message: 'No' }, 'No'],
+		[{ message: 'No', causes: ['2 × this', 'item 3: that'], hint: 'Do it.' }, 'No; 2 × this; item 3: that. Do it.'],
 	])('of an agent’s tool has the hint in its message: %j', (failure, message) => {
 		expect(withHintInMessage(failure).message).toBe(message);
 	});

@@ -26,7 +26,7 @@ export function inputError(problems: RowProblem[], count: number, written: numbe
 	const { index: item, field } = sorted[0]!;
 	const kinds = new FailureKinds();
 	const firstOfKinds = sorted.filter((problem) =>
-		kinds.add({ message: problem.message, field: problem.field }, problem.index),
+		kinds.add({ ...problem, outcome: undefined, status: undefined }, problem.index),
 	);
 	const hints = firstOfKinds.map(({ hint }) => hint);
 	const advice = (usual?: string) =>
@@ -37,10 +37,12 @@ export function inputError(problems: RowProblem[], count: number, written: numbe
 		return new InputError(`${nothing}: ${text}`, { item, field, hint: advice(CORRECT_IT) });
 	}
 	const wrong = new Set(sorted.map(({ index }) => index)).size;
-	const what = wrong === 1 ? '1 item has problems' : `${wrong} items have problems`;
-	return new InputError(`${nothing}. ${what}: ${kinds.text()}`, {
-		item,
-		field,
-		hint: [advice(), COUNTED_FROM_0].filter(Boolean).join(' '),
+	const causes = kinds.texts();
+	const hint = [advice(), COUNTED_FROM_0].filter(Boolean).join(' ');
+	const isOne = wrong === 1 && causes.length === 1;
+	const what = isOne ? causes[0]! : `${wrong} of ${count} items have problems`;
+	return new InputError(`${nothing}: ${what}`, {
+		...{ item, field, hint },
+		causes: isOne ? undefined : causes,
 	});
 }

@@ -51,5 +51,5 @@ export const toItemProblem = (outcome: ItemOutcome, record?: Entry): Problem => 
 	...outcome,
 	message: outcome.message ?? 'The record was not written',
 	id: outcome.id ?? record?.id,
-	key: record?.key,
+	key: record?.key ?? outcome.key,
 });

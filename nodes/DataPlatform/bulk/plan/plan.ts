@@ -14,7 +14,9 @@ import {
 	recordKey,
 	remedyOf,
 	toFieldValue,
+	visibleText,
 } from '../../fields/values';
+import type { Problem } from '../../transport/errors';
 import { nameList } from '../../transport/messageText';
 import { describeKind, getOwn, isObject } from '../../transport/json';
 import { createPause } from '../../transport/pause';
@@ -43,7 +45,11 @@ const NOTHING_LEFT: Omit<RowProblem, 'index'> = {
 
 const GIVE_IDS = `Give the record's ID, or set '${LABELS.matchOn}' to what the items hold, such as 'Import Key'.`;
 
-type NoteProblem = (message: string, field?: string, hint?: string) => void;
+type NoteProblem = (
+	message: string,
+	field?: string,
+	more?: Pick<Problem, 'hint' | 'remedy'>,
+) => void;
 
 class Planner {
 	readonly fields: ReadonlyMap<string, FieldDefinition>;
@@ -71,8 +77,8 @@ class Planner {
 	/** Plans one row. Undefined if it has problems, which are noted. */
 	record({ index, values, id, problems = [] }: PlanInput): Entry | undefined {
 		const noted = this.problems.length;
-		const problem: NoteProblem = (message, field, hint) =>
-			this.problems.push({ index, message, field, ...(hint && { hint }) });
+		const problem: NoteProblem = (message, field, more) =>
+			this.problems.push({ index, message, field, ...more });
 		for (const { message, field } of problems) problem(message, field);
 		if (!isObject(values)) {
 			problem('the item has no JSON data');
@@ -86,11 +92,15 @@ class Planner {
 		}
 		const needsId = this.identity === 'id';
 		const wrongId = needsId ? idProblem(id) : undefined;
-		if (wrongId !== undefined) problem(wrongId, 'id', GIVE_IDS);
+		if (wrongId !== undefined) problem(wrongId, 'id', { hint: GIVE_IDS });
 		const nothing = this.problems.length === noted && this.nothingLeft(fields, values);
 		if (nothing) this.problems.push({ index, ...nothing });
-		if (this.problems.length > noted) return undefined;
 		const key = recordKey(this.keys, fields);
+		if (this.problems.length > noted) {
+			const isShown = key !== undefined && visibleText(key.text) !== '';
+			if (isShown) for (const each of this.problems.slice(noted)) each.key = key.text;
+			return undefined;
+		}
 		return {
 			index,
 			id: needsId ? idKey((id as string).trim()) : undefined,
@@ -122,7 +132,7 @@ class Planner {
 				if (converted === 'leave') continue;
 				if ('problem' in converted) {
 					const remedy = remedyOf(field, raw, sourceOf?.(index, field));
-					problem(`'${name}' ${converted.problem}${remedy}`, name);
+					problem(`'${name}' ${converted.problem}${remedy}`, name, remedy ? { remedy } : {});
 				} else entries.push([name, converted.value]);
 			}
 		}
@@ -188,7 +198,7 @@ class Planner {
 		problem(
 			`table '${this.table.header}' has no field '${name}'${suggestion ?? ''}`,
 			name,
-			suggestion ? undefined : this.fieldsHint,
+			suggestion ? {} : { hint: this.fieldsHint },
 		);
 	}
 }

@@ -66,7 +66,7 @@ describe('checking an item', () => {
 
 	test('replace asks for the required fields', () => {
 		const { problems } = plan([{ values: { email: 'a@x' }, id: 'r1' }], { mode: 'replace' });
-		expect(problems).toEqual([{ index: 0, field: 'surname', message: "'surname' is required" }]);
+		expect(problems).toEqual([{ index: 0, field: 'surname', message: "'surname' is required", key: 'a@x' }]);
 	});
 
 	test.each<[id: unknown, message: string]>([
@@ -97,7 +97,7 @@ describe('a full update that would clear every other field', () => {
 	test.each<[what: string, values: FieldValues, options: Pick<PlanOptions, 'mode' | 'matchOn'>, problems: object[]]>([
 		['no value at all', {}, replace, [clears]],
 		['a list of files that adds nothing', { papers: { add: [] } }, replace, [clears]],
-		['only the value that the record is found by', { code: 'a' }, onCode, [clears]],
+		['only the value that the record is found by', { code: 'a' }, onCode, [{ ...clears, key: 'a' }]],
 		['the value of the import key, if it is found by its ID', { code: 'a' }, replace, []],
 		['a value beside the one that it is found by', { code: 'a', n: 1 }, onCode, []],
 		['an update leaves the other fields', {}, { mode: 'update' }, []],
@@ -196,7 +196,7 @@ describe('the import key', () => {
 		const table = tableOf(fieldOf('code', type, { importKey: true }));
 		return plan(
 			keys.map((code) => ({ values: { code } })),
-			{ mode: 'upsert' },
+			{ mode: 'upsert', sourceOf: () => '$json.code' },
 			table,
 		);
 	};
@@ -250,12 +250,12 @@ describe('the import key', () => {
 		[
 			'date',
 			'2026-01-01T23:30:00Z',
-			`accepts a date such as 2026-11-21, not "2026-01-01T23:30:00Z": use {{ DateTime.fromISO($json.code, ${berlin}).toISODate() }} with your time zone`,
+			`accepts a date such as 2026-11-21, not "2026-01-01T23:30:00Z": use {{ DateTime.fromISO(String($json.code), ${berlin}).toISODate() ?? $json.code }} with your time zone`,
 		],
 		[
 			'datetime',
 			'2026-01-01T10:00:00',
-			`accepts a time with a zone such as 2026-11-21T09:30:00Z, not "2026-01-01T10:00:00": use {{ DateTime.fromISO($json.code, ${berlin}).toISO() }} with your time zone`,
+			`accepts a time with a zone such as 2026-11-21T09:30:00Z, not "2026-01-01T10:00:00": use {{ DateTime.fromISO(String($json.code), ${berlin}).toISO() ?? $json.code }} with your time zone`,
 		],
 	];
 
@@ -285,10 +285,11 @@ describe('the import key', () => {
 		const keyed = tableOf(fieldOf('due date', type));
 		const rows = [{ values: { 'due date': type === 'date' ? '2026-01-01T23:00Z' : '2026-01-01T23:00' } }];
 		const matchOn = ['due date'];
-		const { problems } = plan(rows, { mode: 'upsert', matchOn, unit: 'row' }, keyed);
+		const { problems } = plan(rows, { mode: 'upsert', matchOn }, keyed);
 		expect(problems.map(({ message }) => message)).toEqual([`the field to match on 'due date' ${problem}`]);
-		const [item] = plan(rows, { mode: 'upsert', matchOn }, keyed).problems;
-		expect(item!.message).toContain('DateTime.fromISO($json["due date"], ');
+		const sourceOf = () => '$json["due date"]';
+		const [item] = plan(rows, { mode: 'upsert', matchOn, sourceOf }, keyed).problems;
+		expect(item!.message).toContain('DateTime.fromISO(String($json["due date"]), ');
 	});
 });
 

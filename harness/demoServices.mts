@@ -122,6 +122,8 @@ async function readBody(request: IncomingMessage): Promise<unknown> {
 export async function startDemoServices(platformUrl: string): Promise<DemoServices> {
 	const csv = await readAirportsCsv();
 	const crm = people();
+	/** Its list shows changes late: only the second list after them has them. */
+	let listed = people();
 	let url = '';
 
 	const respond = (method: string, path: string, body: unknown): Response | undefined => {
@@ -132,11 +134,16 @@ export async function startDemoServices(platformUrl: string): Promise<DemoServic
 			case 'PUT /files/rejected.csv':
 			case 'PUT /files/exports':
 				return json({ received: Buffer.byteLength(String(body)) });
-			case 'GET /crm/people':
-				return json(crm);
-			case 'POST /crm/people':
-				crm.push(body as Person);
-				return json(body);
+			case 'GET /crm/people': {
+				const list = listed;
+				listed = structuredClone(crm);
+				return json(list);
+			}
+			case 'POST /crm/people': {
+				const known = crm.find(({ email }) => email === (body as Person).email);
+				if (known === undefined) crm.push(body as Person);
+				return json(known ?? body);
+			}
 			case 'PATCH /crm/people': {
 				const person = crm.find(({ email }) => email === id);
 				return person && json(Object.assign(person, body));

@@ -60,6 +60,12 @@ export const contactTable: TableInput = {
 		},
 		{ name: 'newsletter', header: 'Newsletter', type: 'checkbox' },
 		{ name: 'photo', header: 'Photo', type: 'picture' },
+		{
+			name: 'syncState',
+			header: 'Sync state',
+			type: 'long_text',
+			metadata: { description: 'Only a two-way sync writes it.' },
+		},
 	],
 	views: [
 		{ name: 'Adults', description: 'Eighteen and older', filter: 'age(gte)18' },

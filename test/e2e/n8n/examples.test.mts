@@ -55,6 +55,12 @@ async function serve(context: TestContext, respond: StubServer['respond']): Prom
 const contacts = async () => await readRecords(n8n.sandbox, 'crm', 'contacts');
 const deals = async () => await readRecords(n8n.sandbox, 'crm', 'deals');
 
+/** A contact as the CRM of the examples has it. */
+const asPerson = (contact?: { fields: JsonObject }): JsonObject => {
+	const { email, firstname, surname, newsletter } = contact?.fields ?? {};
+	return { email, first_name: firstname, last_name: surname, newsletter: newsletter === true };
+};
+
 const byEmail = async (email: string) => (await contacts()).find(({ fields }) => fields.email === email);
 
 test('every example is imported, explains itself, holds no secret, and calls no stranger', async () => {
@@ -80,63 +86,62 @@ test('every example is imported, explains itself, holds no secret, and calls no 
 	}
 });
 
-test('CRM sync: both sides end alike, and a second run changes nothing', async (context) => {
-	const [known, other] = await contacts();
+test('CRM both ways: each edit reaches the other side, a conflict a person, and then it is quiet', async (context) => {
+	const [known, ...others] = await contacts();
+	const other = others[5];
 	const people: JsonObject[] = [
-		// The platform has her under another name, and with another choice.
-		{ email: known?.fields.email, first_name: 'Renamed', last_name: "O'Brien", newsletter: known?.fields.newsletter !== true },
+		{ ...asPerson(known), last_name: 'Renamed' },
 		{ email: 'new.person@example.com', first_name: 'New', last_name: 'Person', newsletter: false },
 	];
+	const personOf = (email: unknown) => people.find((person) => person.email === email)!;
 	const crm = await serve(context, ({ method, target, body }) => {
 		if (method === 'GET') return jsonResponse(people);
 		const sent = JSON.parse(body) as JsonObject;
 		const email = decodeURIComponent(target.replace('/people', '').slice(1));
 		if (method === 'POST') people.push(sent);
-		else Object.assign(people.find((person) => person.email === email)!, sent);
+		else Object.assign(personOf(email), sent);
 		return jsonResponse({ ok: true });
 	});
-	const methods = () => crm.requests.map(({ method }) => method);
-	const workflow = await n8n.readExample('crm-sync-both-ways.json', { 'https://crm.example.com': crm.origin });
-	const before = await contacts();
-	const first = await run(workflow, 'Every hour');
-	assert.deepEqual(outcomesOf(first, 'Write contacts'), ['updated', 'inserted']);
-	assert.deepEqual(valuesOf(first, 'Write contacts', 'kept'), [['newsletter'], undefined]);
+	const workflow = await n8n.readExample('crm-both-ways.json', { 'https://crm.example.com': crm.origin });
+	/** The kinds of outcomes, what a person is asked, and which requests changed the CRM. */
+	const next = async () => {
+		crm.requests.length = 0;
+		const execution = await run(workflow, 'Every hour');
+		const isAsked = execution.data.resultData.runData['Ask a person'] !== undefined;
+		const changes = crm.requests.flatMap(({ method }) => (method === 'GET' ? [] : [method]));
+		return {
+			outcomes: [...new Set(outcomesOf(execution, 'Write contacts'))],
+			asked: isAsked ? jsonOf(execution, 'Ask a person') : [],
+			changes,
+		};
+	};
+	const { email, surname } = known!.fields;
+	const first = await next();
+	assert.deepEqual(first.outcomes, ['updated', 'inserted']);
+	const [{ text, ...asked } = {}, ...more] = first.asked;
+	assert.deepEqual([asked, more], [{ email, field: 'surname', agreed: '', here: surname, item: 'Renamed' }, []]);
+	assert.match(String(text), /surname is ".*" in the platform and "Renamed" in the CRM\. Enter the right one in both\./);
+	assert.deepEqual(
+		first.changes,
+		others.map(() => 'POST'),
+	);
+	// Whom both have now, they agree on.
+	assert.deepEqual((await next()).changes, []);
+	const third = await next();
+	assert.deepEqual([third.outcomes, third.asked.length, third.changes], [['unchanged'], 1, []]);
 
-	const after = await contacts();
-	assert.equal(after.length, before.length + 1);
-	const renamed = after.find(({ id }) => id === known?.id);
-	assert.deepEqual([renamed?.fields.firstname, renamed?.fields.surname, renamed?.fields.age], ['Renamed', "O'Brien", known?.fields.age]);
-	assert.deepEqual(people.map(({ email }) => email).sort(), after.map(({ fields }) => fields.email).sort());
-	for (const { fields } of after) {
-		assert.deepEqual(
-			people.find(({ email }) => email === fields.email),
-			{ email: fields.email, first_name: fields.firstname, last_name: fields.surname, newsletter: fields.newsletter === true },
-		);
-	}
-	assert.equal(after.find(({ id }) => id === other?.id)?.ver, other?.ver, 'a contact that the CRM lacks was written');
-
-	crm.requests.length = 0;
-	const second = await run(workflow, 'Every hour');
-	assert.deepEqual(new Set(outcomesOf(second, 'Write contacts')), new Set(['unchanged']));
-	assert.deepEqual(methods(), ['GET']);
-	assert.deepEqual(await contacts(), after);
-
-	// Both sides change her: the owner of each field wins, and then it is quiet again.
-	const choice = known?.fields.newsletter === true;
-	const person = people.find(({ email }) => email === known?.fields.email)!;
-	Object.assign(person, { first_name: 'By the CRM', newsletter: !choice });
-	await change(known?.id, { firstname: 'By the platform' });
-	const third = await run(workflow, 'Every hour');
-	const [written] = jsonOf(third, 'Write contacts');
-	assert.deepEqual([written?.outcome, written?.kept], ['updated', ['newsletter']]);
-	const { fields } = (await contacts()).find(({ id }) => id === known?.id)!;
-	assert.deepEqual([fields.firstname, fields.newsletter === true], ['By the CRM', choice]);
-	assert.deepEqual([person.first_name, person.newsletter], ['By the CRM', choice]);
-	crm.requests.length = 0;
-	const fourth = await run(workflow, 'Every hour');
-	assert.deepEqual(new Set(outcomesOf(fourth, 'Write contacts')), new Set(['unchanged']));
-	assert.deepEqual(new Set(valuesOf(fourth, 'Write contacts', 'kept')), new Set([undefined]));
-	assert.deepEqual(methods(), ['GET']);
+	personOf(email).last_name = surname;
+	personOf('new.person@example.com').newsletter = true;
+	await change(other?.id, { firstname: 'By the platform' });
+	const fourth = await next();
+	assert.deepEqual([fourth.asked, fourth.changes], [[], ['PATCH']]);
+	assert.equal(personOf(other?.fields.email).first_name, 'By the platform');
+	assert.equal((await byEmail('new.person@example.com'))?.fields.newsletter, true);
+	await next();
+	const last = await next();
+	assert.deepEqual([last.outcomes, last.asked, last.changes], [['unchanged'], [], []]);
+	const byAddress = (one: JsonObject, two: JsonObject) => String(one.email).localeCompare(String(two.email));
+	assert.deepEqual(people.sort(byAddress), (await contacts()).map(asPerson).sort(byAddress));
 });
 
 test('a report of every sync: what it did, what it could not write, and why it did not begin', async (context) => {
@@ -273,7 +278,7 @@ test('the nightly summary says what the platform computed', async () => {
 });
 
 test('with the services of npm start, the examples that call other services run', async () => {
-	const sync = await n8n.readExample('crm-sync-both-ways.json');
+	const sync = await n8n.readExample('crm-both-ways.json');
 	const outcomes = async () => outcomesOf(await run(sync, 'Every hour'), 'Write contacts');
 	assert.deepEqual(await outcomes(), ['updated', 'unchanged', 'inserted']);
 	assert.deepEqual(new Set(await outcomes()), new Set(['unchanged']));

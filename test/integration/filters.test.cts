@@ -140,3 +140,9 @@ describe('what the editor offers', () => {
 		expect(fields.map(({ value }) => value)).toEqual(['', 'price']);
 	});
 });
+
+test('records that were created or changed today, by the condition of the recipe', async () => {
+	await harness.fill('orders', { number: '1', buyer: 'Fox' });
+	expect(await found(where({ field: 'modified', operator: 'gte', value: '={{ $today }}' }))).toEqual(['1']);
+	expect(await found(where({ field: 'created', operator: 'lt', value: '={{ $today }}' }))).toEqual([]);
+});

@@ -67,7 +67,12 @@ describe.each<[operation: string, more: Run, bad: IDataObject, good: IDataObject
 
 test.each([
 	['due', useZone, '2026-07-01T12:00:00', TWELVE],
-	['day', "use {{ DateTime.fromISO(String($json.day), {zone: 'Europe/Berlin'}).toISODate() ?? $json.day }}", '2026-07-01T23:00:00Z', '2026-07-02'],
+	[
+		'day',
+		"use {{ DateTime.fromISO(String($json.day), {zone: 'Europe/Berlin'}).toISODate() ?? $json.day }}",
+		'2026-07-01T23:00:00Z',
+		'2026-07-02',
+	],
 ])('the expression for %s finds the record: %s', async (field, advice, given, stored) => {
 	const columns = defined({ [field]: `=${advice.slice('use '.length)}`, n: 5 });
 	const result = await run('upsert', [{ [field]: given }], { parameters: { ...byFields(field), columns } });

@@ -156,8 +156,8 @@ const AGGREGATION_NAMES: Record<string, string> = {
 	sum: 'Sum',
 };
 
-/** What a record can be sorted by besides its fields. */
-const SYSTEM_SORTS: Options = [
+/** What a record has besides its fields. */
+const SYSTEM_FIELDS: Options = [
 	{ name: 'Created', value: 'created', description: 'When the record was created' },
 	{ name: 'ID', value: 'id', description: "The record's ID" },
 	{ name: 'Modified', value: 'modified', description: 'When the record was changed last' },
@@ -190,9 +190,10 @@ export const loadOptions = {
 	),
 	getFilterFields: withEmpty(
 		CHOOSE_FIELD,
-		tableList(({ fields }) =>
-			fields.filter(holdsData).flatMap((field) => [option(field), ...linkedOptions(field)]),
-		),
+		tableList(({ fields }) => [
+			...fields.filter(holdsData).flatMap((field) => [option(field), ...linkedOptions(field)]),
+			...SYSTEM_FIELDS,
+		]),
 	),
 	getImportKeyFields: withEmpty(CHOOSE_FIELD, getMatchFields),
 	getIncomingLinks: withEmpty('Choose a Link Field', incomingLinks),
@@ -214,7 +215,7 @@ export const loadOptions = {
 	),
 	getSortFields: withEmpty(
 		CHOOSE_FIELD,
-		tableList(({ fields }) => [...SYSTEM_SORTS, ...fields.filter(holdsData).map(option)]),
+		tableList(({ fields }) => [...SYSTEM_FIELDS, ...fields.filter(holdsData).map(option)]),
 	),
 	getSummaryFields: withEmpty(
 		CHOOSE_FIELD,

@@ -120,8 +120,8 @@ export const sync = bulkOperation({
 	fields: [
 		...tableParameters,
 		...matchingParameters('importKey'),
-		columnsToUpsert,
 		...syncParameters,
+		columnsToUpsert,
 		simple,
 	],
 	options: syncOptions,

@@ -132,18 +132,3 @@ test('Sync takes one table only: what is missing from the input is missing from 
 	const result = await run('sync', { parameters: { missingRecords: 'leave' } });
 	expect(result.error?.message).toBe(`Nothing was sent: 'Table' is "orders" for item 1, but "notes" for item 0`);
 });
-
-test('too many rejections in one table: the next one is not written', async () => {
-	await harness.faults(bIsRejected);
-	const notes = Array.from({ length: 200 }, (_, at) => ({ table: 'notes', text: at % 2 ? 'a' : 'b' }));
-	const options = { maxFailedShare: 10, batchSize: 100, parallelRequests: 1 };
-	await run('create', { ...goingOn, items: [...notes, ...items], options });
-	expect(await harness.records()).toEqual([]);
-});
-
-test('too many problems end the whole run', async () => {
-	const many = [...Array.from({ length: 20 }, (_, at) => ({ table: 'notes', rank: at })), ...items];
-	const result = await run('create', { ...goingOn, items: many, options: { maxFailedShare: 10 } });
-	expect(result.json().filter(({ error }) => error === undefined)).toEqual([]);
-	expect(await harness.writes()).toEqual([]);
-});

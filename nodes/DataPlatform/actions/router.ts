@@ -140,11 +140,10 @@ async function runAll(context: IExecuteFunctions, operation: Operation, ledger: 
 
 /** How far the run got, in words; empty if there is nothing to say. */
 function progressText(progress: Progress): string {
-	const { items, done, confirmedThroughItem: through, stopMessage } = progress;
-	const stopped = stopMessage === undefined ? '' : `Stopped, because ${stopMessage}. `;
-	if (items === 1 || done === 0) return stopped.trim();
+	const { items, done, confirmedThroughItem: through } = progress;
+	if (items === 1 || done === 0) return '';
 	const confirmed = through === null ? '' : `, all confirmed through item ${through}`;
-	return `${stopped}${done} of ${items} items are done${confirmed}.`;
+	return `${done} of ${items} items are done${confirmed}.`;
 }
 
 /** The node's `execute`. */

@@ -23,7 +23,6 @@ import { listed } from '../transport/messageText';
 import { collect, createPause } from '../transport/pause';
 import type { RequestLimit } from './send/congestion';
 import { proveKey } from './send/proveKey';
-import type { FailureLimit } from './send/failureLimit';
 import type { LinkResolver } from './links/linkResolver';
 import { writeMatched } from './match/writeMatched';
 import { afterFailure, isSuccess, notSent } from './outcome';
@@ -151,21 +150,17 @@ export class WritePipeline {
 	 * @throws what `onRow` throws
 	 */
 	async write(plan: Plan, onRow: OnRow): Promise<ServiceError | undefined> {
-		const { options, session } = this;
+		const { options } = this;
 		const { matching, planning, stopAtFailure } = options;
-		const rows = new Portion(plan, onRow, session.failures, planning.unit);
-		rows.count();
+		const rows = new Portion(plan, onRow, planning.unit);
 		const prepare = async (writing: Plan) => {
 			if (!options.dryRun) await this.links.createMissing(writing, this.target.table, options);
 		};
 		// If records are matched first, linked ones are created later, only for those that are written.
-		if (!matching && !session.failures.reason) {
-			await prepare(plan);
-			rows.count();
-		}
+		if (!matching) await prepare(plan);
 		rows.reportProblems();
 		const hasProblems = stopAtFailure && plan.problems.length > 0;
-		let stopped = session.failures.reason ?? (hasProblems ? afterFailure() : undefined);
+		let stopped = hasProblems ? afterFailure() : undefined;
 		if (!stopped && matching) {
 			stopped = await writeMatched(this.asWrite(), matching, plan, { prepare, rows });
 		} else stopped = (await this.writeProven(plan.records, rows, stopped)) ?? stopped;
@@ -230,34 +225,18 @@ export class WritePipeline {
 /** The rows of a portion, as their outcomes are known. Rows that share a record share its outcome. */
 class Portion implements RowSink {
 	private readonly byIndex = new Map<number, { outcomes: ItemOutcome[]; record?: Entry }>();
-	/** How many rows have problems, as counted last. */
-	private wrong?: number;
 
 	constructor(
 		private readonly plan: Plan,
 		private readonly onRow: OnRow,
-		private readonly failures: FailureLimit,
 		private readonly unit: 'item' | 'row' = 'item',
 	) {}
-
-	/** Counts the rows before any is written. Their linked records may bring more problems. */
-	count() {
-		const { records, merged, problems } = this.plan;
-		const wrong = new Set(problems.map(({ index }) => index)).size;
-		const isFirst = this.wrong === undefined;
-		const rows = isFirst ? records.length + merged.size + wrong : 0;
-		this.failures.planned(rows, wrong - (this.wrong ?? 0));
-		this.wrong = wrong;
-	}
 
 	resolved(record: Entry, outcomes: ItemOutcome[]) {
 		this.report(record.index, outcomes, record);
 	}
 
 	private report(index: number, outcomes: ItemOutcome[], record?: Entry) {
-		// Rows with problems have no record: they are counted when they are planned.
-		const isCounted = record !== undefined && !outcomes.some(({ notAttempted }) => notAttempted);
-		if (isCounted) this.failures.resolved(!outcomes.every(isSuccess));
 		if (this.plan.merged.size > 0) this.byIndex.set(index, { outcomes, record });
 		this.onRow(index, outcomes, record);
 	}

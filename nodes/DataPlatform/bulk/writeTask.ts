@@ -75,8 +75,6 @@ export interface Task {
 	dryRun: boolean;
 	/** Send no further batch after an item that did not succeed. */
 	stopAtFailure: boolean;
-	/** Send no further batch after more than this share of the items failed, in percent. */
-	maxFailedShare?: number;
 }
 
 /** A task for rows, whose links may be names instead of IDs. */

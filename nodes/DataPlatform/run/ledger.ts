@@ -67,9 +67,6 @@ export interface Progress extends IDataObject {
 	done: number;
 	/** The last item up to which all succeeded; null if the first failed. */
 	confirmedThroughItem: number | null;
-	/** Why it stopped early, if several items caused it: a code, and the reason in words. */
-	stopped?: string;
-	stopMessage?: string;
 }
 
 /**
@@ -130,7 +127,6 @@ export class Ledger {
 	/** Replaces the items in the output, if set. */
 	private summary?: IDataObject;
 	private isDryRun = false;
-	private stopReason?: Pick<Progress, 'stopped' | 'stopMessage'>;
 
 	/**
 	 * @param toHint puts a hint in the words of the operation
@@ -185,11 +181,6 @@ export class Ledger {
 		};
 	}
 
-	/** Notes why the run stopped early, if several items caused it. */
-	stop(stopped: string, stopMessage: string) {
-		this.stopReason = { stopped, stopMessage };
-	}
-
 	summarize(summary: IDataObject) {
 		this.summary = summary;
 	}
@@ -210,7 +201,6 @@ export class Ledger {
 			items: this.results.length,
 			done: this.results.filter(isDone).length,
 			confirmedThroughItem: prefix > 0 ? prefix - 1 : null,
-			...this.stopReason,
 		};
 	}
 

@@ -8,7 +8,13 @@ import { outputOf, simple } from '../../../nodes/DataPlatform/parameters/select/
 import { requestSettings, skipAudit, timeout } from '../../../nodes/DataPlatform/parameters/requests.ts';
 import { tableParameters } from '../../../nodes/DataPlatform/parameters/select/table.ts';
 import { columnsToCreate } from '../../../nodes/DataPlatform/parameters/write/columns.ts';
-import { createOptions, dryRun, importOptions, settingsOf, writesMatched } from '../../../nodes/DataPlatform/parameters/write/writing.ts';
+import {
+	createOptions,
+	dryRun,
+	importOptions,
+	writeSettings,
+	writesMatched,
+} from '../../../nodes/DataPlatform/parameters/write/writing.ts';
 import { writeItems } from '../../../nodes/DataPlatform/actions/record/writeItems.ts';
 
 /**
@@ -65,8 +71,7 @@ test('so does one that writes many records, or a file', () => {
 		execute: async (run) => {
 			upsertRules(run, 0);
 			const kind = { mode: 'create', duplicates: 'merge', skipUnchanged: false } as const;
-			// @ts-expect-error an import has no share of failures
-			settingsOf(run, 0, kind);
+			writeSettings(run, 0, kind);
 		},
 	});
 	expect([create.kind, withoutColumns.kind, importing.kind]).toEqual(['bulk', 'bulk', 'bulk']);

@@ -143,15 +143,6 @@ describe('the error that stops the node', () => {
 		expect(details).toMatchObject({ items: 2, done: 0, confirmedThroughItem: null });
 	});
 
-	test('because too many fail says that', async () => {
-		const items = Array.from({ length: 200 }, (_, at) => ({ name: at < 100 ? TOO_LONG + at : `n${at}` }));
-		const { error, details } = await write('record: create', items, {
-			parameters: { options: { batchSize: 50, parallelRequests: 1, maxFailedShare: 10 } },
-		});
-		expect(details).toMatchObject({ stopped: 'tooManyFailed', item: 0, stopMessage: expect.stringContaining('%') });
-		expect(error?.description).toContain(`Stopped, because ${details!.stopMessage as string}.`);
-	});
-
 	test('is about the item that failed by itself', () => {
 		const results = new Ledger(3);
 		results.failed(1, { message: 'derived', notAttempted: true });

@@ -12,11 +12,11 @@ import { outputOf } from '../../parameters/select/reading';
 import { tableOf } from '../../parameters/select/table';
 import { hintIgnored, planOptions, valuesReader } from '../../parameters/write/columns';
 import {
-	settingsOf,
 	setUpWriting,
 	type WriteKind,
 	type WriteParameter,
 	type WriteSetup,
+	writeSettings,
 } from '../../parameters/write/writing';
 import type { Ledger } from '../../run/ledger';
 import type { RunContext } from '../../run/run';
@@ -94,7 +94,7 @@ class ItemPlanner {
 		private readonly areAllReadable: boolean,
 	) {
 		this.kind = parts.writesOf(items.source);
-		this.settings = settingsOf(parts.run, items.source, this.kind);
+		this.settings = writeSettings(parts.run, items.source, this.kind);
 	}
 
 	async plan(): Promise<Writing> {

@@ -93,8 +93,8 @@ class ItemWriter {
 		this.firstStop ??= stopped;
 		this.extraSummary = await followUp?.finish(stopped);
 		if (!settings.dryRun) await this.returnStored(writing, written);
-		if (settings.stopAtFailure) return stopped ?? (hasFailed ? afterFailure() : undefined);
-		return stopped?.code === 'tooManyFailed' ? stopped : undefined;
+		if (!settings.stopAtFailure) return undefined;
+		return stopped ?? (hasFailed ? afterFailure() : undefined);
 	}
 
 	/** Enters what became of an item into the ledger. @returns whether it succeeded */
@@ -152,8 +152,7 @@ class ItemWriter {
 
 	/** Says what became of all items, in the output or next to it. */
 	report(isSummarized: boolean) {
-		const { run, ledger, firstStop } = this;
-		if (firstStop?.code === 'tooManyFailed') ledger.stop(firstStop.code, firstStop.message);
+		const { run, ledger } = this;
 		const summary = this.summary();
 		const warning = failuresText(summary);
 		const kinds = failureKinds(ledger.failures());

@@ -16,7 +16,6 @@ import { UnsentRecords } from './batches';
 import { isAppending, type WriteContext } from '../resolve/compare';
 import { CongestionControl } from './congestion';
 import { modeOf, toJson } from '../entry';
-import { FailureLimit } from './failureLimit';
 import { keyFields } from '../../fields/keyFields';
 import { withNextStep } from './rejectionHint';
 import { afterFailure, isSuccess } from '../outcome';
@@ -67,12 +66,9 @@ export class WriteSession {
 	readonly rejections = new Rejections();
 	/** Whether each record is written by a request of its own: the platform forbids bulk requests. */
 	writesSingly = false;
-	/** Gets the final outcomes of the rows. */
-	readonly failures: FailureLimit;
 
 	constructor(task: Task) {
 		this.congestion = new CongestionControl(task);
-		this.failures = new FailureLimit(task.maxFailedShare);
 	}
 }
 
@@ -186,7 +182,6 @@ class BulkWriter {
 
 	/** The work to start now, if any. */
 	private next(): (() => Promise<WorkResult>) | undefined {
-		this.noNewBatches ??= this.session.failures.reason;
 		const cause = this.noMoreRequests ?? this.noNewBatches;
 		if (cause) this.skipUnsent(cause);
 		const { congestion } = this.session;

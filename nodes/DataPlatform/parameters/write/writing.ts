@@ -121,23 +121,11 @@ export const importKey = tableChoice('importKey', {
 		"The import key, if the table's definition does not mark it. The platform finds records by no other field, which is proven before items are sent",
 });
 
-/** The value of Max Failures (%) that means no limit. */
-const NO_FAILURE_LIMIT = 100;
-
-const maxFailedShare = number('maxFailedShare', {
-	label: 'Max Failures (%)',
-	min: 0,
-	max: NO_FAILURE_LIMIT,
-	preset: NO_FAILURE_LIMIT,
-	description:
-		'Send nothing more once a larger share of the items failed. Items with problems count before anything is sent, others once 100 were written. With 100, On Error alone decides: the first item that fails stops the rest, or none does.',
-});
-
 const batches = [maxBatchSizeMiB, batchSize, parallelRequests];
 
 const BATCHES_AND_TIMES = { label: 'Batches, Timeouts and Retries' };
 
-const requests = requestOptions(BATCHES_AND_TIMES, ...batches, maxFailedShare, ...requestSettings);
+const requests = requestOptions(BATCHES_AND_TIMES, ...batches, ...requestSettings);
 
 /** A group of options for empty and unknown values, and more. */
 const inputValues = <Option extends string = never>(
@@ -243,12 +231,13 @@ export const writesMatched = (
 
 type SettingsParameter = NameOf<typeof batches | typeof dryRun | typeof importKey>;
 
-/** How to send records. @throws {InputError} */
+/** How to send records, and when to stop. @throws {InputError} */
 export const writeSettings = (
 	run: RunContext<SettingsParameter>,
 	index: number,
 	{ mode, skipUnchanged: skips }: WriteKind,
-) => ({
+): Task => ({
+	stopAtFailure: !run.context.continueOnFail(),
 	mode,
 	importKey: importKey.of(run, index) || undefined,
 	batchSize: batchSize.of(run, index),
@@ -258,21 +247,6 @@ export const writeSettings = (
 	dryRun: dryRun.of(run, index),
 });
 
-/** How to send records, and when to stop. @throws {InputError} */
-export function settingsOf(
-	run: RunContext<SettingsParameter | NameOf<typeof maxFailedShare>>,
-	index: number,
-	kind: WriteKind,
-): Task {
-	const share = maxFailedShare.of(run, index);
-	const isLimited = share !== NO_FAILURE_LIMIT;
-	return {
-		...writeSettings(run, index, kind),
-		maxFailedShare: isLimited ? share : undefined,
-		stopAtFailure: !isLimited && !run.context.continueOnFail(),
-	};
-}
-
 type SetupParameter = TableParameter | LinkParameter;
 
 /** The parameters of every operation that writes an item's record. */
@@ -280,7 +254,7 @@ export type WriteParameter =
 	| SetupParameter
 	| SettingsParameter
 	| PlanningParameter
-	| NameOf<typeof maxFailedShare | typeof output | typeof simple>;
+	| NameOf<typeof output | typeof simple>;
 
 /** A table that is about to be written. */
 export interface WriteSetup {

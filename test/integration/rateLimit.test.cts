@@ -1,5 +1,5 @@
 /** Waiting for a platform that limits requests, in real time; what a run that gives up says. */
-import { cancelWhen, expectFailed, goingOn, numbered, outcomes, useHarness } from './fixtures.cts';
+import { cancelWhen, expectFailed, goingOn, numbered, order, outcomes, useHarness } from './fixtures.cts';
 
 const harness = useHarness({ keepsTime: true });
 
@@ -88,6 +88,24 @@ test("the service's own rate limit lets everything through in time", async () =>
 	await harness.settings({ rateLimitPerMinute: 3, rateLimitWindowMs: 1000, retryAfter: 'seconds' });
 	expect((await summarized('create', { batchSize: 10 })).json()).toMatchObject([{ inserted: 30 }]);
 	expect(await harness.records()).toHaveLength(30);
+});
+
+test.each<[what: string, spreadMs: number, most: number]>([
+	['one after the other', 15, 75],
+	['at once', 0, 80],
+])('sixty executions of one item with one token that start %s, twenty requests at a time: all are written', async (_, spreadMs, most) => {
+	await harness.settings({ rateLimitPerMinute: 20, rateLimitWindowMs: 2000, retryAfter: 'seconds' });
+	const run = async (at: number) => await harness.run('create', { items: [order(at)], isWarm: at > 0 });
+	const runs = Array.from({ length: 60 }, async (__, at) => {
+		await new Promise((resolve) => setTimeout(resolve, at * spreadMs));
+		return await run(at);
+	});
+	expect((await Promise.all(runs)).filter(({ error }) => error)).toEqual([]);
+	expect(await harness.records()).toHaveLength(60);
+	const requests = await harness.requests();
+	expect(requests.filter(({ method, status }) => method === 'GET' && status === 200)).toHaveLength(1);
+	// One is refused after each wait, and those that were under way with the first.
+	expect(requests.length).toBeLessThanOrEqual(most);
 });
 
 /** Cancels after this many requests, and `ms` later. */

@@ -25,6 +25,7 @@ import type { ShownParameters } from '../../nodes/DataPlatform/parameterKinds/pa
 import { createClient } from '../../nodes/DataPlatform/run/createClient.ts';
 import { RunContext } from '../../nodes/DataPlatform/run/run.ts';
 import { inSubCollections, unknownParameters } from '../support/engine/knownParameters.cts';
+import { tokenQueues } from '../../nodes/DataPlatform/transport/tokenQueue.ts';
 import { httpResponse, streamed, type Serve } from './stubPlatform.cts';
 
 export interface Given {
@@ -134,6 +135,8 @@ export function fakeExecution({
 	receive,
 	canceled,
 }: Given): { context: IExecuteFunctions; seen: Seen } {
+	// As in a new process.
+	tokenQueues.clear();
 	const seen: Seen = { ...{ requests: [], sent: [], options: [], withoutToken: 0 }, ...{ hints: [], log: [], stored: [], openStreams: 0 } };
 	const node: INode = {
 		...{ id: 'n', name: 'Data Platform', type: 'dataPlatform', typeVersion: 1, position: [0, 0] },

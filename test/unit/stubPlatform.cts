@@ -3,6 +3,7 @@ import { Readable } from 'node:stream';
 import type { IHttpRequestOptions, IN8nHttpFullResponse, Logger } from 'n8n-workflow';
 import { ApiClient, type ClientSettings } from '../../nodes/DataPlatform/transport/client.ts';
 import { ENOUGH_IN_PLACE, recordsInPlace } from '../../nodes/DataPlatform/bulk/send/order.ts';
+import { tokenQueues } from '../../nodes/DataPlatform/transport/tokenQueue.ts';
 import type { HttpTransport } from '../../nodes/DataPlatform/transport/exchange.ts';
 
 export const httpResponse = (status: number, body: unknown, headers: Record<string, string> = {}): IN8nHttpFullResponse => ({
@@ -96,6 +97,8 @@ export function fakePlatform(serve: Serve, settings: Partial<ClientSettings> = {
 		announce: (text: string) => announced.push(text),
 		canceled: cancellation.signal,
 	};
+	// As in a new process.
+	if (settings.account === undefined) tokenQueues.delete(SETTINGS.account);
 	const connection = new ApiClient(sender, { ...SETTINGS, ...settings });
 	return { connection, sent, withToken, log, announced, cancel: () => cancellation.abort() };
 }

@@ -14,6 +14,7 @@ import type { DefinedTable, FieldMetadata, TableAddress, TableAt, TableDefinitio
 import { ApiClient, withLaterFailure, type ApiResponse } from '../transport/client';
 import { InputError, isNotFound, serviceErrorOrThrow, ServiceError } from '../transport/errors';
 import type { ApiRequest } from '../transport/exchange';
+import { within } from '../transport/pause';
 
 const MAX_AGE_MS = 60_000;
 
@@ -30,6 +31,12 @@ interface KeptTable {
 
 /** By account, because another token may see other fields, and address; the oldest first. */
 export const keptTables = new Map<string, KeptTable>();
+
+/** Definitions that executions are asking for. */
+const asking = new Map<string, Promise<TableDefinition | undefined>>();
+
+/** How long to wait for another execution's definition instead of asking for it. */
+const MAX_JOIN_MS = 5000;
 
 export type LearnedLink = Pick<FieldMetadata, 'multiple' | 'linkTableId' | 'linkApplication'>;
 
@@ -72,6 +79,13 @@ export class Table implements TableAt {
 		return this.recent?.table;
 	}
 
+	/** The same; another execution may be asking for it now. */
+	async recentDefinition(): Promise<TableDefinition | undefined> {
+		const { kept } = this;
+		const asked = asking.get(this.key);
+		return kept ?? (asked && (await within(MAX_JOIN_MS, asked)));
+	}
+
 	/** The certain path of a table that is addressed without an application, once it was found. */
 	get path(): string | undefined {
 		return (this.foundPath ??= this.recent?.path);
@@ -90,7 +104,12 @@ export class Table implements TableAt {
 	 * @throws {InputError} if several tables have this name
 	 */
 	async definition(): Promise<TableDefinition> {
-		return await (this.reading ??= this.readNow());
+		this.reading ??= this.readNow();
+		const asked = this.reading.catch(() => undefined);
+		if (!asking.has(this.key)) asking.set(this.key, asked);
+		return await this.reading.finally(() => {
+			if (asking.get(this.key) === asked) asking.delete(this.key);
+		});
 	}
 
 	/**
@@ -104,7 +123,7 @@ export class Table implements TableAt {
 	): Promise<T> {
 		const used: Table[] = [];
 		const definition = async (other: Table) => {
-			const { kept } = other;
+			const kept = await other.recentDefinition();
 			if (kept) used.push(other);
 			return kept ?? (await other.definition());
 		};

@@ -6,7 +6,6 @@ import { sleep, type Logger } from 'n8n-workflow';
 
 import { allowedOrigins, baseOrigin } from './allowedOrigins';
 import { MAX_PARALLEL, Slots } from './concurrency';
-import { DailyQuota, quotaUsedUp } from './dailyQuota';
 import { ServiceError } from './errors';
 import {
 	asNotApplied,
@@ -16,9 +15,9 @@ import {
 	type ExchangeSettings,
 	type HttpTransport,
 } from './exchange';
-import { RateLimiter, RetryBudget } from './rateLimiter';
 import type { ParsedResponse } from './response';
-import { isWaitRequest, retryDelay } from './retryPolicy';
+import { isWaitRequest, RetryBudget, retryDelay } from './retryPolicy';
+import { queueOf, quotaUsedUp, type TokenQueue } from './tokenQueue';
 import { LABELS } from '../labels';
 import { shortened } from './messageText';
 
@@ -66,20 +65,17 @@ interface RequestStats {
 	waitedMs: number;
 }
 
-/** The service as one execution uses it, with one retry budget and one rate limiter. */
+/** The service as one execution uses it, with one retry budget, in the queue of its token. */
 export class ApiClient {
 	readonly stats: RequestStats = { requests: 0, retries: 0, waitedMs: 0 };
 	readonly logger: Logger;
-	private readonly rateLimiter: RateLimiter;
+	private readonly queue: TokenQueue;
 	private readonly retryBudget: RetryBudget;
-	private readonly dailyQuota: DailyQuota;
 	private readonly slots = new Slots(MAX_PARALLEL);
 	/** The time up to which `stats` already counts waits: requests may wait at the same time. */
 	private countedUntil = 0;
 	/** The time up to which waits are announced. */
 	private announcedUntil = 0;
-	/** Why the service asked to wait. */
-	private pauseReason = '';
 	/** Why requests waited noticeably. */
 	readonly waitReasons = new Set<string>();
 	/** What the user learns after the run, besides waits. */
@@ -101,10 +97,14 @@ export class ApiClient {
 		this.skipAudit = settings.skipAudit ?? false;
 		this.origin = baseOrigin(settings.baseUrl);
 		this.origins = allowedOrigins(settings.baseUrl, settings.webhookOrigins);
-		this.rateLimiter = new RateLimiter(settings.requestsPerMinute);
+		this.queue = queueOf(settings.account);
 		this.retryBudget = new RetryBudget(settings.retryBudgetMs);
-		this.dailyQuota = new DailyQuota(settings.account, settings.retryBudgetMs);
 		this.logger = transport.logger;
+	}
+
+	/** How long the platform asked all executions to wait. */
+	get pausedMs(): number {
+		return this.queue.pausedMs;
 	}
 
 	/** Lowers the number of parallel requests. */
@@ -133,14 +133,11 @@ export class ApiClient {
 	private async sendWithRetries(request: ApiRequest): Promise<ApiResponse | ServiceError> {
 		let retries = 0;
 		let rateLimitCount = 0;
-		let limitedSince = Infinity;
 		let ambiguous: ServiceError | undefined;
+		const { usedUpCount } = this.queue;
 		for (;;) {
-			const result = await this.slots.run(async () => await this.sendInTurn(request));
-			if (!(result instanceof ServiceError)) {
-				this.dailyQuota.served();
-				return { ...result, previousAttempt: ambiguous };
-			}
+			const result = await this.slots.run(async () => await this.sendInTurn(request, usedUpCount));
+			if (!(result instanceof ServiceError)) return { ...result, previousAttempt: ambiguous };
 			if (result.delivery === 'canceled') return ambiguous ?? result;
 			// The attempt that may still be pending matters most.
 			if (result.delivery === 'ambiguous' && !ambiguous?.stillPending) ambiguous = result;
@@ -152,14 +149,16 @@ export class ApiClient {
 				Math.random(),
 			);
 			const final = ambiguous ? withLaterFailure(ambiguous, result) : result;
-			if (result.status === 429) limitedSince = Math.min(limitedSince, performance.now());
-			else if (result.delivery === 'rejected') this.dailyQuota.served();
-			const failure = this.finalFailure(final, result, limitedSince, delay);
+			const failure = this.finalFailure(final, result, delay);
 			if (failure) return failure;
 			request.onRetry?.(result);
 			if (isWaitRequest(result)) rateLimitCount += 1;
 			else retries += 1;
-			await this.waitToRetry(result, delay!);
+			this.stats.retries += 1;
+			this.logger.debug(`Data Platform: trying again in ${delay} ms: ${result.message}`);
+			// If the service asked to wait, all requests wait.
+			if (isWaitRequest(result) && isOfToken(request)) this.queue.pause(result, delay!);
+			await this.wait(delay!, result.message);
 		}
 	}
 
@@ -167,25 +166,26 @@ export class ApiClient {
 	 * The failure to return if no further attempt is made: it would be in vain, or the retry budget
 	 * does not allow the wait.
 	 *
-	 * @param limitedSince when the request got its first 429
+	 * @param cause what to say of the request, @param failure of its last attempt
 	 */
 	private finalFailure(
 		cause: ServiceError,
-		{ status, message, retryAfterMs }: ServiceError,
-		limitedSince: number,
+		failure: ServiceError,
 		delay: number | undefined,
 	): ServiceError | undefined {
 		const { retryBudgetMs, retryBudgetHint } = this.settings;
-		const { dailyQuota } = this;
-		const isLimited = status === 429;
-		if (isLimited && dailyQuota.isMeantBy(message, retryAfterMs, limitedSince)) {
-			return quotaUsedUp(cause, retryBudgetHint);
-		}
+		const { queue } = this;
+		if (failure.isRetryBudgetSpent) return cause;
+		const isLimited = failure.status === 429;
+		if (isLimited && queue.usedUp) return quotaUsedUp(cause, retryBudgetHint);
 		if (delay === undefined || retryBudgetMs === 0) return cause;
 		if (this.retryBudget.reserve(performance.now(), delay)) return undefined;
-		if (isLimited && dailyQuota.isSilentSince(limitedSince)) {
-			return quotaUsedUp(cause, retryBudgetHint);
-		}
+		if (isLimited && queue.isSilent()) return quotaUsedUp(cause, retryBudgetHint);
+		return this.budgetSpent(cause);
+	}
+
+	private budgetSpent(cause: ServiceError): ServiceError {
+		const { retryBudgetMs, retryBudgetHint } = this.settings;
 		return new ServiceError(
 			`${cause.message}; waiting longer would pass the limit of ${Math.round(retryBudgetMs / 1000)} s for this execution`,
 			{
@@ -197,17 +197,6 @@ export class ApiClient {
 					`Raise '${LABELS.maxRetryWait}' in the options, or send fewer records in one execution.`,
 			},
 		);
-	}
-
-	/** If the service asked to wait, all requests wait. */
-	private async waitToRetry(failure: ServiceError, delay: number) {
-		if (isWaitRequest(failure)) {
-			this.rateLimiter.pauseUntil(performance.now() + delay);
-			this.pauseReason = failure.message;
-		}
-		this.stats.retries += 1;
-		this.logger.debug(`Data Platform: trying again in ${delay} ms: ${failure.message}`);
-		await this.wait(delay, failure.message);
 	}
 
 	/** Waits. Returns an error if the execution is canceled in the meantime. */
@@ -243,19 +232,47 @@ export class ApiClient {
 		return this.transport.canceled?.aborted ?? false;
 	}
 
-	/**
-	 * Makes one attempt when the rate limiter allows it. Returns an error if the execution was
-	 * canceled.
-	 */
-	private async sendInTurn(request: ApiRequest) {
-		const now = performance.now();
-		const reason = this.rateLimiter.isPaused(now) ? this.pauseReason : RATE_LIMIT;
-		const cancellation = await this.wait(this.rateLimiter.reserve(now), reason);
-		if (cancellation) return cancellation;
+	/** Makes one attempt when its turn comes. Returns a failure if it does not come in time. */
+	private async sendInTurn(request: ApiRequest, usedUpCount: number) {
+		const { queue, settings } = this;
+		const turn = {};
+		const isTokens = isOfToken(request);
+		const failure = isTokens ? await this.waitForTurn(turn, usedUpCount) : this.cancellation;
+		if (failure) return failure;
+		// A workflow may take minutes to respond, and so may a file. Nothing waits for them.
+		if (request.to || request.stream || request.receive) queue.end(turn);
 		this.stats.requests += 1;
-		return await exchange(request, this.origin, this.transport, this.settings);
+		let result: ParsedResponse | ServiceError | undefined;
+		try {
+			result = await exchange(request, this.origin, this.transport, settings);
+			return result;
+		} finally {
+			if (isTokens) queue.end(turn, result, settings.retryBudgetMs);
+		}
+	}
+
+	/** Waits until the token's queue lets a request through. Returns why none is sent, if so. */
+	private async waitForTurn(turn: object, usedUpCount: number): Promise<ServiceError | undefined> {
+		const { requestsPerMinute, retryBudgetMs, retryBudgetHint } = this.settings;
+		for (;;) {
+			const { usedUp } = this.queue;
+			// The one that asked has spoken for all that wait.
+			if (usedUp && this.queue.usedUpCount > usedUpCount)
+				return quotaUsedUp(usedUp, retryBudgetHint);
+			if (this.isCanceled()) return canceled();
+			const wait = this.queue.turn(turn, requestsPerMinute, retryBudgetMs === 0);
+			if (!wait) return undefined;
+			const { ms, asked } = wait;
+			if (ms === undefined) await this.queue.untilFree();
+			else if (asked && !this.retryBudget.reserve(performance.now(), ms)) {
+				return this.budgetSpent(new ServiceError(asked.message, { ...asked, retryAfterMs: ms }));
+			} else await this.wait(ms, asked?.message ?? RATE_LIMIT);
+		}
 	}
 }
+
+/** A request to a host that gets no token is none of the token's. */
+const isOfToken = ({ to }: ApiRequest) => to?.withToken !== false;
 
 /**
  * An attempt that may have been applied, with what came of a later one. It stays ambiguous, whatever

@@ -25,3 +25,11 @@ export async function collect<T>(entries: Iterable<T>): Promise<T[]> {
 	}
 	return all;
 }
+
+/** What a promise resolves to; undefined if that takes longer. */
+export async function within<T>(ms: number, work: Promise<T>): Promise<T | undefined> {
+	const done = new AbortController();
+	const timeUp = sleep(ms, done.signal).catch(() => undefined);
+	const result = await Promise.race([work, timeUp]).finally(() => done.abort());
+	return result ?? undefined;
+}

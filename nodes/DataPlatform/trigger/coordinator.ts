@@ -9,7 +9,7 @@
  *
  * The copy itself does not show which.
  */
-import { setMostRecent } from './lru';
+import { setMostRecent } from '../transport/lru';
 import type { SavedState } from './savedState';
 
 /** How long n8n may take to store the state that a poll returned. */

@@ -4,7 +4,7 @@
  */
 import type { PlatformRecord } from '../api/types';
 import { createdAt, isNew, timeOf, versionOf } from '../changes/tracker';
-import { setMostRecent } from './lru';
+import { setMostRecent } from '../transport/lru';
 
 /** How many records to remember. The one emitted first is forgotten first. */
 const MAX_RECORDS = 1000;

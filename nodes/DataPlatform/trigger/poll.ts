@@ -377,6 +377,8 @@ async function pollWithinBudget(
 		if (!isManual && readState(context)) {
 			setup = JSON.stringify([client.account, context.getNode().parameters]);
 			if (coordinator.isHeldBack(node, setup)) return NO_CHANGES;
+			// Another execution was asked to wait: only a poll that asked itself fails.
+			if (client.pausedMs > requests.maxRetryWait * 1000) return NO_CHANGES;
 		}
 		const watch = readWatch(client, parameters);
 		const result = isManual

@@ -33,7 +33,7 @@ import { shortened } from '../transport/messageText';
 import { webhookParameters } from './parameters';
 import { staticData } from './savedState';
 import { EmittedVersions, type EmittedVersion } from './emittedVersions';
-import { setMostRecent } from './lru';
+import { setMostRecent } from '../transport/lru';
 
 /**
  * How long reading may wait in all for retries, in seconds: the platform sends the request only

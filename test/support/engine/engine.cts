@@ -76,7 +76,7 @@ export const forgetTables = (credential: Credential) => forget(credential, { kep
 /** As in a new process. */
 export function forgetAll(credential: Credential, isOrderShown = false) {
 	forgetTables(credential);
-	forget(credential, { learnedFacts: 'api/table', servedAt: 'transport/dailyQuota' });
+	forget(credential, { learnedFacts: 'api/table', tokenQueues: 'transport/tokenQueue' });
 	const recordsInPlace = built('bulk/send/order').recordsInPlace!;
 	const { origin } = new URL(credential.baseUrl);
 	recordsInPlace.delete(origin);

@@ -1,6 +1,11 @@
 import { ServiceError } from '../../../nodes/DataPlatform/transport/errors.ts';
-import { RateLimiter, RetryBudget } from '../../../nodes/DataPlatform/transport/rateLimiter.ts';
-import { isWaitRequest, parseRetryAfter, retryDelay, type RetryMode } from '../../../nodes/DataPlatform/transport/retryPolicy.ts';
+import {
+	isWaitRequest,
+	parseRetryAfter,
+	RetryBudget,
+	retryDelay,
+	type RetryMode,
+} from '../../../nodes/DataPlatform/transport/retryPolicy.ts';
 
 const MAX_RETRIES = 5;
 
@@ -106,56 +111,6 @@ describe('Retry-After', () => {
 	])('%j means nothing', (header) => {
 		expect(parseRetryAfter(header, now)).toBeUndefined();
 	});
-});
-
-describe('requests per minute', () => {
-	test('0 is no limit', () => {
-		const pace = new RateLimiter(0);
-		expect(Array.from({ length: 5 }, () => pace.reserve(0))).toEqual([0, 0, 0, 0, 0]);
-	});
-
-	test('a burst up to the number, then each when the one so many before is a minute old', () => {
-		const pace = new RateLimiter(3);
-		expect([pace.reserve(0), pace.reserve(100), pace.reserve(200)]).toEqual([0, 0, 0]);
-		expect(pace.reserve(1000)).toBe(59_000);
-		expect(pace.reserve(1000)).toBe(59_100);
-		expect(pace.reserve(60_000)).toBe(200);
-		expect(pace.reserve(60_000)).toBe(60_000);
-	});
-
-	test('never more than the number in any 60 seconds', () => {
-		const pace = new RateLimiter(4);
-		let now = 0;
-		const sent = Array.from({ length: 40 }, (_, index) => {
-			now += (index * 7919) % 3000;
-			now += pace.reserve(now);
-			return now;
-		});
-		sent.forEach((time, index) => {
-			const fourBefore = sent[index - 4];
-			if (fourBefore !== undefined) expect(time - fourBefore).toBeGreaterThanOrEqual(60_000);
-		});
-		expect(sent.length).toBe(40);
-	});
-
-	test('a pause is not saved up', () => {
-		const pace = new RateLimiter(1);
-		expect(pace.reserve(0)).toBe(0);
-		expect(pace.reserve(600_000)).toBe(0);
-		expect(pace.reserve(600_000)).toBe(60_000);
-	});
-});
-
-test('a wait that the service asks for holds every request', () => {
-	const limiter = new RateLimiter(0);
-	limiter.pauseUntil(5000);
-	limiter.pauseUntil(3000);
-	expect(limiter.reserve(1000)).toBe(4000);
-	expect(limiter.reserve(5000)).toBe(0);
-	const limited = new RateLimiter(1);
-	limited.pauseUntil(5000);
-	expect(limited.reserve(0)).toBe(5000);
-	expect(limited.reserve(0)).toBe(65_000);
 });
 
 test('waits at the same time use the retry budget once', () => {

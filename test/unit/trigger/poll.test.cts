@@ -2,8 +2,12 @@
 import type { IDataObject, INodeParameters } from 'n8n-workflow';
 import { poll, POLL_LIMITS } from '../../../nodes/DataPlatform/trigger/poll.ts';
 import { locator } from '../fakeNode.cts';
+import { tokenQueues } from '../../../nodes/DataPlatform/transport/tokenQueue.ts';
 import { fakePoll, type Watched } from '../fakeTrigger.cts';
 import { httpResponse, networkError, notFound, pageResponse, type Serve } from '../stubPlatform.cts';
+
+// As in a new process.
+beforeEach(() => tokenQueues.clear());
 
 const recordOf = (id: string, modified = '2026-11-21T09:30:00Z') => ({ ...{ id, ver: 0, fields: {} }, ...{ created: modified, modified } });
 

@@ -3,8 +3,12 @@ import crypto = require('node:crypto');
 import type { IDataObject } from 'n8n-workflow';
 import { receive } from '../../../nodes/DataPlatform/trigger/receive.ts';
 import { locator } from '../fakeNode.cts';
+import { tokenQueues } from '../../../nodes/DataPlatform/transport/tokenQueue.ts';
 import { fakeWebhook, type Delivered } from '../fakeTrigger.cts';
 import { httpResponse, notFound, type Serve } from '../stubPlatform.cts';
+
+// As in a new process.
+beforeEach(() => tokenQueues.clear());
 
 const SECRET = 'a long random text';
 

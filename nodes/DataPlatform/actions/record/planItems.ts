@@ -117,7 +117,7 @@ class ItemPlanner {
 		const { run, isEmpty } = this.parts;
 		const handle = tableOf(run, this.items.source);
 		const isFresh = isEmpty !== undefined || this.kind.readValues !== undefined;
-		const table = isFresh ? undefined : handle.kept;
+		const table = isFresh ? undefined : await handle.recentDefinition();
 		if (!table) return undefined;
 		try {
 			const setup = this.setUp(withoutHeaders(table));

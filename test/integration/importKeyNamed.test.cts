@@ -1,8 +1,8 @@
 /** A definition that does not mark the import key, and import keys that several records have. */
 import type { IDataObject } from 'n8n-workflow';
-import { loadOptions } from '../support/engine/engine.cts';
+import { defined, loadOptions } from '../support/engine/engine.cts';
 import { itemWithFile, useFileStore } from './attachmentFixtures.cts';
-import { goingOn, numbered, order, outcomes, recordParameters, useHarness, type Run } from './fixtures.cts';
+import { byFields, goingOn, numbered, order, outcomes, recordParameters, useHarness, type Run } from './fixtures.cts';
 
 const harness = useHarness();
 
@@ -13,6 +13,43 @@ const buyers = async () => (await harness.records()).map(({ fields }) => `${Stri
 const bulkRequests = async () => (await harness.requests()).filter(({ path }) => path.includes('/data'));
 
 const REMOVES_ALL = { missingRecords: 'delete', maxRecordsToRemove: 100, maxShareToRemove: 100 };
+
+describe('the import key is another one than when the fields were mapped by hand', () => {
+	const MOVED = {
+		internalName: 'orders',
+		header: 'Orders',
+		fields: ['number', 'buyer'].map((name) => ({ name, type: 'text', metadata: { importKey: name === 'buyer' } })),
+	};
+	const schema = [
+		{ id: 'number', displayName: 'number (import key)' },
+		{ id: 'buyer', displayName: 'buyer' },
+	];
+	const columns = (more: IDataObject) => ({ ...defined({ number: '={{ $json.number }}', buyer: '={{ $json.buyer }}' }), schema, ...more });
+
+	test.each(['upsert', 'sync', 'update'])('%s sends nothing, and says what to do', async (operation) => {
+		await harness.createTable(MOVED, [order(1)]);
+		const run = async (more: IDataObject, parameters: IDataObject = {}) => {
+			await harness.clearRequests();
+			const removal = operation === 'sync' ? REMOVES_ALL : {};
+			const given = { matchOn: 'importKey', columns: columns(more), ...removal, ...parameters };
+			return await harness.run(operation, { items: [order(1)], parameters: given });
+		};
+		const { error } = await run({});
+		expect(error?.message).toBe(
+			"Nothing was sent: the import key of table 'Orders' is 'buyer', and it was 'number' when the fields were mapped",
+		);
+		expect(error?.description).toContain(
+			"refresh the list of 'Fields' and give 'buyer' its value. Else mark 'number' in the platform again, or set 'Match On'",
+		);
+		expect(await harness.writes()).toEqual([]);
+		const refreshed = schema.map(({ id }) => ({ id, displayName: id === 'buyer' ? 'buyer (import key)' : id }));
+		for (const more of [{ schema: refreshed }, { schema: [] }, { mappingMode: 'autoMapInputData' }]) {
+			expect((await run(more)).error).toBeUndefined();
+		}
+		expect((await run({}, byFields('number'))).error).toBeUndefined();
+		expect(await harness.records()).toHaveLength(1);
+	});
+});
 
 describe('a definition with documented metadata only', () => {
 	beforeEach(() => harness.settings({ definition: 'documented' }));

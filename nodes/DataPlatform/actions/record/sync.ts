@@ -18,7 +18,7 @@ import {
 	type SyncParameter,
 } from '../../parameters/write/syncParameters';
 import { tableParameters } from '../../parameters/select/table';
-import { columnsToUpsert } from '../../parameters/write/columns';
+import { columnsToUpsert, mappedKeyOf } from '../../parameters/write/columns';
 import { syncOptions, writesMatched } from '../../parameters/write/writing';
 import { isCleared } from '../../fields/fieldType';
 import { isObject } from '../../transport/json';
@@ -129,7 +129,7 @@ export const sync = bulkOperation({
 	retriesUnknown: true,
 	execute: async (run, ledger) => {
 		const writesOf = (source: number) => ({
-			...writesMatched(run, source, 'upsert'),
+			...writesMatched(run, source, 'upsert', { mappedKey: mappedKeyOf(run, source) }),
 			...recordIds(run),
 		});
 		await writeItems(run, ledger, writesOf, {

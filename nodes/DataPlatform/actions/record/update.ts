@@ -2,7 +2,7 @@ import { ifMissing, matchingParameters } from '../../parameters/write/matchRules
 import { bulkOperation } from '../../parameters/defineOperation';
 import { simple } from '../../parameters/select/reading';
 import { tableParameters } from '../../parameters/select/table';
-import { columnsToUpdate } from '../../parameters/write/columns';
+import { columnsToUpdate, mappedKeyOf } from '../../parameters/write/columns';
 import { updateOptions, updateMode, writesMatched } from '../../parameters/write/writing';
 import { writeItems, recordIds } from './writeItems';
 
@@ -25,7 +25,8 @@ export const update = bulkOperation({
 	execute: async (run, ledger) =>
 		await writeItems(run, ledger, (source) => {
 			const mode = updateMode.of(run, source) === 'replace' ? 'replace' : 'update';
-			const rules = { ifMissing: ifMissing.of(run, source) };
+			const mappedKey = mappedKeyOf(run, source);
+			const rules = { ifMissing: ifMissing.of(run, source), mappedKey };
 			return { ...writesMatched(run, source, mode, rules), ...recordIds(run) };
 		}),
 });

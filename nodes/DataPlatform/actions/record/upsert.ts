@@ -3,7 +3,7 @@ import { twoWayOf } from '../../parameters/write/twoWay';
 import { bulkOperation } from '../../parameters/defineOperation';
 import { simple } from '../../parameters/select/reading';
 import { tableParameters } from '../../parameters/select/table';
-import { columnsToUpsert } from '../../parameters/write/columns';
+import { columnsToUpsert, mappedKeyOf } from '../../parameters/write/columns';
 import { upsertOptions, writesMatched } from '../../parameters/write/writing';
 import { writeItems, recordIds } from './writeItems';
 
@@ -20,6 +20,7 @@ export const upsert = bulkOperation({
 		await writeItems(run, ledger, (source) => ({
 			...writesMatched(run, source, 'upsert', {
 				...upsertRules(run, source),
+				mappedKey: mappedKeyOf(run, source),
 				twoWay: (table, on) => twoWayOf(run, source, table, on),
 			}),
 			...recordIds(run),

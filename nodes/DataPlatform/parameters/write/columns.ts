@@ -11,6 +11,8 @@ import { plainPath } from '../../parameterKinds/plainReference';
 import { isObject } from '../../transport/json';
 import { jsonReader } from '../../input/recordInput';
 import type { RunContext } from '../../run/run';
+import { IMPORT_KEY_MARK } from '../../fields/columnMarks';
+import { membersOf } from '../../transport/json';
 import { nameList } from '../../transport/messageText';
 import { TABLE_DEPENDENCIES, UNTIL_TABLE_CHOSEN } from '../select/table';
 import type { Plan, PlanOptions } from '../../bulk/terms';
@@ -79,6 +81,16 @@ export function valuesReader(
 	// one.
 	const reading = { part: 'value', skipValidation: true };
 	return (at) => run.value(columnsToCreate, at, reading) ?? {};
+}
+
+/** The import key that the mapper marked when the fields were mapped by hand. */
+export function mappedKeyOf(run: RunContext<ColumnsParameter>, index: number): string | undefined {
+	if (isMappedAutomatically(run, index)) return undefined;
+	const { schema } = membersOf(run.raw(columnsToCreate));
+	const isKey = (column: unknown) =>
+		String(membersOf(column).displayName).endsWith(`(${IMPORT_KEY_MARK})`);
+	const { id } = membersOf([schema].flat().find(isKey));
+	return typeof id === 'string' ? id : undefined;
 }
 
 export const emptyValues = choice('emptyValues', {

@@ -11,6 +11,8 @@ import { fieldRules, fieldRulesOf } from './fieldRules';
 import { OptionGroup } from '../defineOperation';
 import { itemRecordId, tableChoices } from '../select/table';
 import type { MatchOn, WriteMode } from '../../bulk/terms';
+import { InputError } from '../../transport/errors';
+import { columnsToCreate } from './columns';
 import { LABELS } from '../../labels';
 
 export const matchOn = choice('matchOn', {
@@ -126,6 +128,8 @@ interface MatchedTable {
 
 /** How operations differ that find records. */
 export type RuleOptions = Partial<Pick<MatchRules, 'ifFound' | 'ifMissing'>> & {
+	/** The import key when the fields were mapped, if it is known. */
+	mappedKey?: string;
 	/** @param on the fields that records are found by @throws {InputError} */
 	twoWay?(table: TableDefinition, on: MatchOn): TwoWay | undefined;
 };
@@ -165,7 +169,7 @@ export function matchingOf(
 		multipleMatches: multipleMatches.of(run, index),
 	};
 	const key = keyField(table, importKey)?.name;
-	const on = fieldsToMatch(run, index, table, key);
+	const on = fieldsToMatch(run, index, table, key, given.mappedKey);
 	const isKey = on !== 'recordId' && on.length === 1 && on[0] === key;
 	const ruled = fieldRulesOf(fieldRules.of(run, index), table, on, mode);
 	const twoWay = given.twoWay?.(table, on);
@@ -200,10 +204,20 @@ function fieldsToMatch(
 	index: number,
 	table: TableDefinition,
 	key: string | undefined,
+	mappedKey = key,
 ): MatchOn {
 	const kind = matchOn.of(run, index);
 	if (kind === 'recordId') return kind;
 	if (kind === 'fields') return matchFields.of(run, index);
+	if (key !== undefined && mappedKey !== key) {
+		throw new InputError(
+			`Nothing was sent: the import key of table '${table.header}' is '${key}', and it was '${mappedKey}' when the fields were mapped`,
+			{
+				field: key,
+				hint: `The platform finds records by '${key}' now. If that is right, open the node, refresh the list of ${columnsToCreate} and give '${key}' its value. Else mark '${mappedKey}' in the platform again, or set ${matchOn} to 'Other Fields' and choose '${mappedKey}'.`,
+			},
+		);
+	}
 	if (key !== undefined) return [key];
 	throw noImportKey(table, matchOn.label);
 }

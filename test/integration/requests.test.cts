@@ -88,6 +88,8 @@ const upload: Execution = { ...attachment('upload', { inputDataFieldName: 'data'
 const linked = upsert(items(300, { similar: [idOf(0)] }));
 const named = upsert(items(1, { maker: 'Ada' }), byName);
 const csv = ['code,size', ...items(20, {}, 50).map(({ code, size }) => `${code},${size}`)].join('\n');
+const UNCHANGED = items(3000);
+const unchangedRows = ['code,size', ...UNCHANGED.map(({ code, size }) => `${code},${size}`)].join('\n');
 const summaries = { summary: [{ field: 'weight', aggregations: ['min'] }] };
 const synced = [...items(1, changed), ...items(18, {}, 1), ...items(1, {}, 50)];
 
@@ -98,6 +100,7 @@ const EXECUTIONS: Record<string, Execution> = {
 	'Create or Update, 1 changed item': upsert(items(1, changed)),
 	'Create or Update, 1 unchanged item': upsert(items(1)),
 	'Create or Update, 1,000 new items': upsert(items(1000, {}, 50)),
+	'Create or Update, 3,000 unchanged items, Summary as output': { ...upsert(UNCHANGED, { output: 'summary' }), records: 3000 },
 	'Create or Update, 300 unchanged items with links to several records': { ...linked, records: 300, before: linked },
 	'Create or Update, 1 unchanged item, Skip Unchanged': upsert(items(1), skipUnchanged),
 	'Create or Update, 1 changed item, Skip Unchanged': upsert(items(1, changed), skipUnchanged),
@@ -128,6 +131,7 @@ const EXECUTIONS: Record<string, Execution> = {
 	Summarize: { operation: 'summarize', parameters: { summaries } },
 	'Get Changes': { operation: 'getChanges' },
 	'Import From File, 20 rows': { operation: 'importFromFile', file: csv },
+	'Import From File, 3,000 unchanged rows': { operation: 'importFromFile', records: 3000, file: unchangedRows },
 	'Export to File, 20 records': { operation: 'exportToFile' },
 	'Attachment: Upload': upload,
 	'Attachment: Download, 1 file': { ...attachment('download'), before: upload },

@@ -69,6 +69,8 @@ export interface Task {
 	batchBytes: number;
 	/** The most requests at once; 0 for automatic. */
 	parallelRequests: number;
+	/** Nobody asks for the IDs of records: none is looked up only for it. */
+	withoutIds?: boolean;
 	/** Read the current values first, and write only the differences. */
 	skipUnchanged: boolean;
 	/** Write nothing; report what would be written. */

@@ -68,7 +68,7 @@ export interface ImportResult {
 	preview: IDataObject[];
 	/** Why rows were rejected. */
 	kinds: FailureKinds;
-	/** Notices about keys, from the first rows that have some. */
+	/** Notices about the keys of all rows. */
 	keyNotices: string[];
 	/** The headers of read-only fields. */
 	readOnly: Set<string>;
@@ -204,7 +204,7 @@ export class RowImport {
 			else outcomes.set(row.row, { ...read, outcome: 'failed' });
 		}
 		const plan = await pipeline.plan(inputs);
-		if (this.result.keyNotices.length === 0) this.result.keyNotices = plan.keyNotices;
+		this.result.keyNotices = plan.keyNotices;
 		this.rejectKnownKeys(plan);
 		this.result.addsTwice ||= pipeline.addsTwice(plan.records);
 		for (const header of plan.ignored) this.result.readOnly.add(header);

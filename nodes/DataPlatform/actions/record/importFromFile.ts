@@ -52,7 +52,7 @@ type Run = RunContext<NameOf<typeof fields> | OptionOf<typeof options>>;
 function settingsOf(run: Run, index: number) {
 	const { mode, ...settings } = fileSettingsOf(run, index);
 	const kind = writesMatched(run, index, mode, upsertRules(run, index));
-	const writing = { ...writeSettings(run, index, kind), stopAtFailure: false };
+	const writing = { ...writeSettings(run, index, kind), stopAtFailure: false, withoutIds: true };
 	return { ...settings, kind, policies: valuePoliciesOf(run, index), writing };
 }
 

@@ -54,6 +54,8 @@ export interface ItemRun {
 	ledger: Ledger;
 	/** How to write items, given the item that shared parameters are read from. */
 	writesOf(source: number): ItemWrites;
+	/** The output and the operation ask for no IDs. */
+	withoutIds: boolean;
 	/** For an operation that does more: true for one item `{}`, as n8n makes it of nothing. */
 	isEmpty?(rows: PlanInput[]): boolean;
 }
@@ -94,7 +96,8 @@ class ItemPlanner {
 		private readonly areAllReadable: boolean,
 	) {
 		this.kind = parts.writesOf(items.source);
-		this.settings = writeSettings(parts.run, items.source, this.kind);
+		const { run, withoutIds } = parts;
+		this.settings = { ...writeSettings(run, items.source, this.kind), withoutIds };
 	}
 
 	async plan(): Promise<Writing> {

@@ -119,7 +119,7 @@ class ItemWriter {
 			json: toOutput({ ...merged, ...one }, record!, shape),
 		}));
 		ledger.done(index, entries, outcomes[0]!.outcome, plan.merged.has(index));
-		if (!settings.dryRun) this.withoutId += outcomes.filter(lacksId).length;
+		if (!settings.dryRun && !settings.withoutIds) this.withoutId += outcomes.filter(lacksId).length;
 		return true;
 	}
 
@@ -238,7 +238,8 @@ export async function writeItems(
 	const { source } = tables[0]!;
 	const returns = output.of(run, source);
 	if (dryRun.of(run, source)) ledger.markDryRun();
-	const parts = { run, ledger, writesOf, isEmpty: extension?.isEmpty };
+	const withoutIds = returns === 'summary' && !extension;
+	const parts = { run, ledger, writesOf, withoutIds, isEmpty: extension?.isEmpty };
 	const { writings, isIncomplete } = await planItems(parts, tables, unreadable);
 	const problems = writings.flatMap(({ plan }) => plan.problems);
 	const isStopped = isIncomplete && !run.context.continueOnFail();

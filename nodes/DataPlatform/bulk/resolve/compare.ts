@@ -19,6 +19,8 @@ export interface WriteContext {
 	key?: string;
 	/** Records are identified by the fields to match on, not by the import key. */
 	isMatched?: boolean;
+	/** Nobody asks for their IDs. */
+	withoutIds?: boolean;
 	fields: ReadonlyMap<string, FieldDefinition>;
 	/** The fields whose values may be added to the stored ones. */
 	appendable: FieldDefinition[];

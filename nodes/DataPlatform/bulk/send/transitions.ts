@@ -86,14 +86,27 @@ function isLookedUp([{ id, key, attempts }, report]: Report): boolean {
 	return report.as !== 'rejected' || attempts !== undefined;
 }
 
+/** An upsert that lists no record changed none: a look-up would only tell the IDs. */
+const isUnchanged = ([entry, report]: Report, { mode, withoutIds }: WriteContext) =>
+	withoutIds === true &&
+	modeOf(entry, mode) === 'upsert' &&
+	report.as === 'omitted' &&
+	report.listed.size + (entry.attempts?.length ?? 0) === 0;
+
 /** Resolves the items that need no look-up; the others are looked up. */
 function resolve(reports: Report[], context: WriteContext): WorkResult {
+	const outcomes: ResolvedEntry[] = [];
 	const open: Report[] = [];
 	const closed: Report[] = [];
-	for (const report of reports) (isLookedUp(report) ? open : closed).push(report);
+	for (const report of reports) {
+		if (isUnchanged(report, context)) outcomes.push([report[0], { outcome: 'unchanged' }]);
+		else (isLookedUp(report) ? open : closed).push(report);
+	}
 	const unread = closed.filter(([, report]) => 'listed' in report).length;
+	for (const [entry, report] of closed)
+		outcomes.push([entry, resolveOutcome(entry, report, context)]);
 	return workResult({
-		outcomes: closed.map(([entry, report]) => [entry, resolveOutcome(entry, report, context)]),
+		outcomes,
 		work: open.length > 0 ? [{ kind: 'reconcile', reports: open, unread }] : [],
 	});
 }

@@ -109,7 +109,7 @@ class BulkWriter {
 		private readonly onOutcome: OnOutcome,
 	) {
 		const { table } = target;
-		const { mode, matching, skipUnchanged, dryRun, importKey } = task;
+		const { mode, matching, skipUnchanged, dryRun, importKey, withoutIds } = task;
 		this.target = target;
 		this.task = task;
 		this.session = session;
@@ -122,7 +122,7 @@ class BulkWriter {
 		const fields = new Map(table.fields.map((field) => [field.name, field]));
 		const appendable = appendableFields(table.fields);
 		const isMatched = matchOn !== undefined;
-		this.context = { mode, key: keys[0]?.name, isMatched, fields, appendable };
+		this.context = { mode, key: keys[0]?.name, isMatched, withoutIds, fields, appendable };
 		this.resolver = new OutcomeResolver(target, keys, this.context);
 		const sorted = isCreated ? records : this.inFewBatches(records);
 		this.uncompared = isCompared ? sorted : [];

@@ -1,15 +1,14 @@
-import { keyNotices } from '../../../../nodes/DataPlatform/bulk/plan/keyNotices.ts';
+import { KeyNotices } from '../../../../nodes/DataPlatform/bulk/plan/keyNotices.ts';
 import { recordKey } from '../../../../nodes/DataPlatform/fields/values.ts';
 import { fieldOf, sendableOf } from '../../fixtures.cts';
 
+const planOf = (keys: Array<string | undefined>, merged: Array<[number, number]> = [], from = 0) => ({
+	...{ problems: [], ignored: new Set<string>(), keyNotices: [], merged: new Map(merged) },
+	records: keys.map((key, index) => sendableOf({ index: from + index, key })),
+});
+
 const notices = (keys: Array<string | undefined>, unit?: 'row', merged: Array<[number, number]> = []) =>
-	keyNotices(
-		{
-			...{ problems: [], ignored: new Set<string>(), keyNotices: [], merged: new Map(merged) },
-			records: keys.map((key, index) => sendableOf({ index, key })),
-		},
-		unit,
-	);
+	new KeyNotices(unit).add(planOf(keys, merged));
 
 const BEGINNING = 'Keys that differ only in case, spaces, invisible characters or in how letters are composed are different records: ';
 
@@ -94,4 +93,13 @@ test.each([
 	expect(notices(['a', 'b', 'c', key], 'row', items)).toEqual([
 		`Keys that may stand for no value: 3 rows, ${names.replace('item 0', 'row 3')}`,
 	]);
+});
+
+test('keys of all portions are counted', () => {
+	const all = new KeyNotices('row');
+	all.add(planOf(['a', 'NULL'], [], 2));
+	all.add(planOf(['b', 'c', 'C'], [], 4));
+	const [similar, none] = all.add(planOf(['A', 'n/a', 'NULL', 'd', 'D'], [], 7));
+	expect(similar).toContain("'c', 'C' (rows 5 and 6), and 1 more. ");
+	expect(none).toContain("no value: 3 rows, such as 'NULL' (row 3). ");
 });

@@ -233,6 +233,19 @@ describe('after a look-up', () => {
 	});
 });
 
+test.each<[what: string, mode: WriteMode, sent: string, result: ApiResponse, follows: string]>([
+	['none listed', 'upsert', 'ab', responds('', 2), 'unchanged ab'],
+	['one listed', 'upsert', 'ab', responds('x', 2), 'look up ab, omitted'],
+	['a lost attempt', 'upsert', 'ab+', responds('', 2), 'unchanged a; look up b+, omitted'],
+	['not all counted', 'upsert', 'ab', responds('', 1), 'look up ab, unclear'],
+	['an update by ID, whose record may be gone', 'update', 'ab', responds('', 2), 'look up ab, omitted'],
+])('if nobody asks for IDs, nothing that was counted is looked up only for them: %s', (_, mode, sent, result, follows) => {
+	const withId = mode === 'update';
+	const records = entriesOf(sent).map((entry) => (withId ? entry : { ...entry, id: undefined }));
+	const step = (withoutIds: boolean) => describeStep(afterSend({ kind: 'send', records }, result, { ...context(mode), withoutIds }));
+	expect([step(true), step(false)]).toEqual([follows, expect.stringMatching(/^look up ab/)]);
+});
+
 describe('after records were compared', () => {
 	const [a, b, c] = entriesOf('abc') as [Entry, Entry, Entry];
 	const other = [storedOf({ id: 'b', fields: { code: 'x' } })];

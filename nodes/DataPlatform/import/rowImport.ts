@@ -150,7 +150,7 @@ export class RowImport {
 
 	/** @throws why it stopped early */
 	private async writeAll() {
-		const { portions, progress, name, rejected, stopAfterRejected } = this.parts;
+		const { portions, progress, name, rejected, stopAfterRejected, limitLabel } = this.parts;
 		const { result } = this;
 		const read = () => {
 			const next = portions.next();
@@ -173,22 +173,17 @@ export class RowImport {
 					() =>
 						`Import From File: '${name}' is confirmed through row ${certainThrough(result)}, ${result.counts.rejected} rejected`,
 				);
-				if (stopAfterRejected > 0 && result.counts.rejected >= stopAfterRejected)
-					throw this.tooMany();
+				const { counts, kinds } = result;
+				if (stopAfterRejected === 0 || counts.rejected < stopAfterRejected) continue;
+				throw new InputError(
+					`${counted(counts.rejected, 'row')} rejected, and '${limitLabel}' allows no more (${kinds.text()})`,
+					{ hint: '' },
+				);
 			}
 		} finally {
 			await ahead.catch(() => undefined);
 			await portions.return(undefined);
 		}
-	}
-
-	private tooMany(): InputError {
-		const { counts, kinds } = this.result;
-		const were = counts.rejected === 1 ? 'was' : 'were';
-		return new InputError(
-			`${counted(counts.rejected, 'row')} ${were} rejected, and '${this.parts.limitLabel}' allows no more (${kinds.text()})`,
-			{ hint: '' },
-		);
 	}
 
 	/** @returns why the writing stopped, and whether the outcomes of all rows are known anyway */

@@ -206,34 +206,19 @@ export class RowReader {
 	private requireColumns() {
 		const { table, planning, hasId } = this.reading;
 		const has = (name: string) => this.columns.some(({ field }) => field.name === name);
-		if (hasId && this.idColumn < 0) {
-			throw wrongColumns("the file has no column 'id' with the record IDs", this.fileColumns);
-		}
 		const isByKey = !hasId && planning.mode !== 'create';
 		const key = isByKey && keyFields(table, planning).find(({ name }) => !has(name));
-		if (key) {
-			throw wrongColumns(
-				`the file has no column for '${key.name}', by which records are found`,
-				this.fileColumns,
-			);
-		}
+		const isRequired = (field: FieldDefinition) => field.metadata.required && isWritable(field);
 		const required =
 			planning.mode === 'create' &&
-			table.fields.find(
-				(field) => field.metadata.required && isWritable(field) && !has(field.name),
-			);
-		if (required) {
-			throw wrongColumns(
-				`the file has no column for '${required.name}', which is required`,
-				this.fileColumns,
-			);
-		}
-		if (this.columns.length === 0) {
-			throw wrongColumns(
-				`no column of the file is a field of table '${table.header}'`,
-				this.fileColumns,
-			);
-		}
+			table.fields.find((field) => isRequired(field) && !has(field.name));
+		const problems = [
+			hasId && this.idColumn < 0 && "the file has no column 'id' with the record IDs",
+			key && `the file has no column for '${key.name}', by which records are found`,
+			required && `the file has no column for '${required.name}', which is required`,
+			this.columns.length === 0 && `no column of the file is a field of table '${table.header}'`,
+		];
+		for (const problem of problems) if (problem) throw wrongColumns(problem, this.fileColumns);
 	}
 
 	/** True for a row that is no record: `;;;`, as spreadsheets write it, `{}`, or the header again. */

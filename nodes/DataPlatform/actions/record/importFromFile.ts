@@ -58,18 +58,7 @@ function settingsOf(run: Run, index: number) {
 
 type Settings = ReturnType<typeof settingsOf>;
 
-/** Imports one file of an item. @throws {InputError} if none of its rows could be written */
-async function importOne(run: Run, index: number, field: string): Promise<FileReport> {
-	const settings = settingsOf(run, index);
-	const file = openFile(run, index, field, inputDataFieldName);
-	return await withRows(
-		file,
-		settings.form,
-		async (rows) => await writeRows(run, index, settings, file.name, rows),
-	);
-}
-
-/** Writes the rows of a file, and reports on them. */
+/** Writes the rows of a file, and reports on them. @throws {InputError} if none could be written */
 async function writeRows(
 	run: Run,
 	index: number,
@@ -158,7 +147,13 @@ async function importItem(
 	try {
 		fields = binaryFields(run, index);
 		for (const field of fields) {
-			const file = await importOne(run, index, field);
+			const settings = settingsOf(run, index);
+			const source = openFile(run, index, field, inputDataFieldName);
+			const file = await withRows(
+				source,
+				settings.form,
+				async (rows) => await writeRows(run, index, settings, source.name, rows),
+			);
 			const isOnlyFile = fields.length === 1 && run.items.length === 1;
 			const { interruption } = file.result;
 			const failure = interruption ? interrupted(file, isOnlyFile) : noneWritten(file);

@@ -10,7 +10,7 @@ import type { IBinaryKeyData, IDataObject, INodeExecutionData } from 'n8n-workfl
 import type { WriteMode } from '../../bulk/terms';
 import { certainThrough, type ImportResult } from '../../import/rowImport';
 import { toProblem } from '../../parameters/describeFailure';
-import { endAtRow, startAtRow } from '../../parameters/files/rowFiles';
+import { startAtRow } from '../../parameters/files/rowFiles';
 import type { RunContext } from '../../run/run';
 import type { Problem } from '../../transport/errors';
 import { omitUndefined } from '../../transport/json';
@@ -29,21 +29,11 @@ export interface FileReport {
 	noRetry: boolean;
 }
 
-/** What it took to write a file, besides the outcomes of its rows. */
-export interface ImportEffort extends IDataObject {
-	file: string;
-	kept?: Record<string, number>;
-	linkedRecordsCreated?: number;
-	requests: number;
-	waitedMs: number;
-	dryRun?: boolean;
-}
-
 /** The result of a file, as output and as one sentence. */
 export function reportOn(
 	{ mode, outputName }: { mode: WriteMode; outputName: string },
 	result: ImportResult,
-	{ file, kept, ...effort }: ImportEffort,
+	{ file, kept, ...effort }: IDataObject & { file: string; requests: number; dryRun?: boolean },
 ): FileReport {
 	const { counts, kinds } = result;
 	const reasons = kinds.text();
@@ -79,13 +69,10 @@ function resumeHints(
 	isOnlyFile: boolean,
 ): string[] {
 	const { counts, confirmedThroughRow: through, writtenAfter, unknownAfter } = result;
-	const isLost = isCertain && counts.rejected > 0 && !result.rejectedFile;
 	const unknownBefore = counts.unknown - unknownAfter;
 	const sentences = [
 		isCertain &&
 			`To continue, set ${startAtRow} in the options to ${through + 1}${isOnlyFile ? '' : ', for this file only'}.`,
-		isLost &&
-			`The ${counted(counts.rejected, 'row')} rejected so far ${areIs(counts.rejected)} in no file: a dry run with ${endAtRow} set to ${through} lists them, except what only the platform rejects.`,
 		unknownBefore > 0 &&
 			`${counted(unknownBefore, 'row')} before that may or may not have been written, and ${areIs(unknownBefore)} among the rejected rows${noRetry ? ': look for them before you import those' : ''}.`,
 		unknownAfter > 0 &&
@@ -131,7 +118,7 @@ export function noneWritten({ json, result }: FileReport): Problem | undefined {
 	const { rows, rejected, skipped, unknown } = result.counts;
 	if (json.dryRun || rejected === 0 || rejected + skipped < rows) return undefined;
 	return {
-		message: `No row of '${json.file as string}' was imported, ${counted(rejected, 'row')} ${rejected === 1 ? 'was' : 'were'} rejected: ${result.kinds.text()}`,
+		message: `No row of '${json.file as string}' was imported, ${counted(rejected, 'row')} rejected: ${result.kinds.text()}`,
 		hint: 'Correct them, then import them again.',
 		outcome: unknown > 0 ? 'unknown' : 'failed',
 		details: json,

@@ -53,12 +53,8 @@ export class KeyNotices {
 			counts.none += 1 + (mergedCounts.get(index) ?? 0);
 			this.example ||= `${nameList([key])} (${unit} ${index})`;
 		}
-		return this.texts();
-	}
-
-	private texts(): string[] {
-		const { unit, pair, example } = this;
-		const { similar, none } = this.counts;
+		const { pair, example } = this;
+		const { similar, none } = counts;
 		const more = similar > 1 ? `, and ${similar - 1} more` : '';
 		const notices = [
 			similar > 0 &&

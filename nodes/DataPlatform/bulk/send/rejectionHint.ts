@@ -17,21 +17,16 @@ const QUOTES = ["'", '"', '`'];
 
 /** Finds fields that a message names in quotes. The message is taken apart once, for all fields. */
 function namedIn(message: string, fields: Iterable<FieldDefinition>): FieldDefinition[] {
-	const parts = QUOTES.map((quote) => [quote, message.split(quote).slice(1, -1)] as const);
-	const quoted = new Set(parts.flatMap(([, texts]) => texts));
-	// A name may have such a quote itself.
-	const nested = parts.filter(([, texts]) => texts.length > 1).map(([quote]) => quote);
-	const isQuoted = (text: string) =>
-		quoted.has(text) ||
-		nested.some((quote) => text.includes(quote) && message.includes(`${quote}${text}${quote}`));
-	return [...fields].filter(({ name, header }) => isQuoted(name) || isQuoted(header));
+	const quoted = new Set(QUOTES.flatMap((quote) => message.split(quote).slice(1, -1)));
+	return [...fields].filter(({ name, header }) => quoted.has(name) || quoted.has(header));
 }
 
-/** The only text of a list, if it has commas: probably several entries, typed as one text. */
-function unsplit(field: FieldDefinition, value: unknown): string | undefined {
+/** The entries of a list that were probably typed as one text; one if not. */
+function unsplit(field: FieldDefinition, value: unknown): string[] {
 	const [only, ...rest]: unknown[] = Array.isArray(value) ? value : [];
 	const isText = fieldType(field) === texts && rest.length === 0 && typeof only === 'string';
-	return isText && only.includes(',') ? only : undefined;
+	const entries = isText ? only.split(only.includes(';') ? ';' : ',') : [];
+	return entries.map((entry) => entry.trim()).filter((entry) => entry !== '');
 }
 
 /** @param values what was sent; @param reason the platform's */
@@ -47,9 +42,8 @@ export function rejectionHint(
 	if (type === 'schema_link') {
 		return `'${name}' accepts the ID of a linked record. To give a name or another value instead, add '${LABELS.linkValues}' in the options.`;
 	}
-	const text = unsplit(field, values[name]);
-	if (text !== undefined) {
-		const entries = text.split(',').map((entry) => entry.trim());
+	const entries = unsplit(field, values[name]);
+	if (entries.length > 1) {
 		return `'${name}' accepts a list: give ${JSON.stringify(entries)} instead of one text.`;
 	}
 	if (metadata.importKey === true && context.mode === 'create') {

@@ -95,18 +95,16 @@ const isUnchanged = ([entry, report]: Report, { mode, withoutIds }: WriteContext
 
 /** Resolves the items that need no look-up; the others are looked up. */
 function resolve(reports: Report[], context: WriteContext): WorkResult {
-	const outcomes: ResolvedEntry[] = [];
 	const open: Report[] = [];
 	const closed: Report[] = [];
 	for (const report of reports) {
-		if (isUnchanged(report, context)) outcomes.push([report[0], { outcome: 'unchanged' }]);
-		else (isLookedUp(report) ? open : closed).push(report);
+		(isLookedUp(report) && !isUnchanged(report, context) ? open : closed).push(report);
 	}
 	const unread = closed.filter(([, report]) => 'listed' in report).length;
-	for (const [entry, report] of closed)
-		outcomes.push([entry, resolveOutcome(entry, report, context)]);
+	const outcomeOf = (report: Report): ItemOutcome =>
+		isUnchanged(report, context) ? { outcome: 'unchanged' } : resolveOutcome(...report, context);
 	return workResult({
-		outcomes,
+		outcomes: closed.map((report) => [report[0], outcomeOf(report)]),
 		work: open.length > 0 ? [{ kind: 'reconcile', reports: open, unread }] : [],
 	});
 }

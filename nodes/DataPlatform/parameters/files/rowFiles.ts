@@ -265,35 +265,6 @@ export const importFile = new OptionGroup(
 	[...rowOptions, ...readOptions],
 );
 
-/** How to read a file. @throws {InputError} */
-function readFileFormat(
-	run: RunContext<NameOf<typeof importFormat | typeof readOptions>>,
-	index: number,
-): FileFormat {
-	const format = importFormat.of(run, index);
-	const delimiter = importDelimiter.of(run, index);
-	return {
-		format: format === 'auto' ? undefined : format,
-		delimiter: delimiter === 'auto' ? undefined : delimiter,
-		encoding: encoding.of(run, index),
-		headerRow: headerRow.of(run, index),
-		formulaGuard: formulaGuard.of(run, index),
-	};
-}
-
-/** Which rows to read, and how many may be rejected; 0 for no limit. @throws {InputError} */
-function rowRangeOf(run: RunContext<NameOf<typeof rowOptions>>, index: number) {
-	const startAt = startAtRow.of(run, index);
-	const endAt = endAtRow.of(run, index);
-	if (endAt > 0 && endAt < startAt) {
-		throw endAtRow.error(
-			`${endAtRow} (${endAt}) is before ${startAtRow} (${startAt})`,
-			`Correct one of the two, or set ${endAtRow} to 0 for the end of the file.`,
-		);
-	}
-	return { startAt, endAt, stopAfterRejected: stopAfterRejected.of(run, index) };
-}
-
 const dateFormat = text('dateFormat', {
 	label: 'Date Format',
 	placeholder: 'e.g. dd.MM.yyyy HH:mm',
@@ -354,11 +325,30 @@ type ImportParameter = NameOf<
 >;
 
 /** The settings for one file. @throws {InputError} */
-export const fileSettingsOf = (run: RunContext<ImportParameter>, index: number) => ({
-	mode: importMode.of(run, index),
-	outputName: rejectedRowsField.of(run, index),
-	mapping: mappingOf(run, index),
-	form: readFileFormat(run, index),
-	texts: readCellFormat(run, index),
-	range: rowRangeOf(run, index),
-});
+export function fileSettingsOf(run: RunContext<ImportParameter>, index: number) {
+	const format = importFormat.of(run, index);
+	const delimiter = importDelimiter.of(run, index);
+	const startAt = startAtRow.of(run, index);
+	const endAt = endAtRow.of(run, index);
+	if (endAt > 0 && endAt < startAt) {
+		throw endAtRow.error(
+			`${endAtRow} (${endAt}) is before ${startAtRow} (${startAt})`,
+			`Correct one of the two, or set ${endAtRow} to 0 for the end of the file.`,
+		);
+	}
+	const form: FileFormat = {
+		format: format === 'auto' ? undefined : format,
+		delimiter: delimiter === 'auto' ? undefined : delimiter,
+		encoding: encoding.of(run, index),
+		headerRow: headerRow.of(run, index),
+		formulaGuard: formulaGuard.of(run, index),
+	};
+	return {
+		mode: importMode.of(run, index),
+		outputName: rejectedRowsField.of(run, index),
+		mapping: mappingOf(run, index),
+		form,
+		texts: readCellFormat(run, index),
+		range: { startAt, endAt, stopAfterRejected: stopAfterRejected.of(run, index) },
+	};
+}

@@ -4,9 +4,7 @@ import type { FieldValues } from '../../../../nodes/DataPlatform/api/types.ts';
 import type { ItemOutcome } from '../../../../nodes/DataPlatform/bulk/terms.ts';
 import { fieldOf } from '../../fixtures.cts';
 
-const fields = new Map(
-	['age', 'name', "o'neil", 'size'].map((name) => [name, { ...fieldOf(name), header: name === 'size' ? 'The Size' : name }]),
-);
+const fields = new Map(['age', 'name', 'size'].map((name) => [name, { ...fieldOf(name), header: name === 'size' ? 'The Size' : name }]));
 const hintOf = (reason: string, values = {}) => rejectionHint(values, reason, { mode: 'create', fields });
 
 const NONE = 'See what the message asks for, then run it again.';
@@ -15,7 +13,6 @@ test.each<[reason: string, hint: string]>([
 	['"age" is too small', "Correct the value of 'age'."],
 	['`age` is too small', "Correct the value of 'age'."],
 	["the field 'The Size' is too small", "Correct the value of 'size'."],
-	["'o'neil' is too small", "Correct the value of 'o'neil'."],
 	['age is too small', NONE],
 	["'age is too small", NONE],
 	['\'age" is too small', NONE],
@@ -39,6 +36,13 @@ const typed = new Map(TYPES);
 test.each<[title: string, field: string, value: FieldValues[string], mode: 'create' | 'upsert', hint: string]>([
 	['a link: its ID', 'boss', 'Ada', 'create', LINK],
 	['one text with commas in a list: its entries', 'tags', ['a, b'], 'create', `'tags' accepts a list: give ["a","b"] instead of one text.`],
+	[
+		'one text with semicolons: its entries',
+		'tags',
+		['a, b; c;'],
+		'create',
+		`'tags' accepts a list: give ["a, b","c"] instead of one text.`,
+	],
 	['a text without commas in a list: its value', 'tags', ['a'], 'create', "Correct the value of 'tags'."],
 	['texts in a list: its value', 'tags', ['a,b', 'c'], 'create', "Correct the value of 'tags'."],
 	['no text in a list: its value', 'tags', [5], 'create', "Correct the value of 'tags'."],

@@ -385,7 +385,12 @@ async function pollWithinBudget(
 			? await readSample(watch)
 			: await new Poll(context, parameters, watch, budget).run(coordinator);
 		// Only a poll that asked has been served.
-		if (result !== NO_CHANGES) coordinator.served(node);
+		if (result === NO_CHANGES) return result;
+		coordinator.served(node);
+		if (!isManual && coordinator.isLogDue(node)) {
+			const where = `'${context.getNode().name}' of workflow ${context.getWorkflow().id}`;
+			client.logger.info(`Data Platform Trigger ${where}: polling works (logged once an hour)`);
+		}
 		return result;
 	};
 	return await pollInTime()

@@ -46,12 +46,8 @@ export class DataPlatformWebhookTrigger implements INodeType {
 				await requireSecret(this);
 				return true;
 			},
-			async create(this: IHookFunctions): Promise<boolean> {
-				return true;
-			},
-			async delete(this: IHookFunctions): Promise<boolean> {
-				return true;
-			},
+			create: async () => true,
+			delete: async () => true,
 		},
 	};
 

@@ -9,6 +9,7 @@ export const manifest = JSON.parse(readFileSync(join(root, 'package.json'), 'utf
 	name: string;
 	license: string;
 	repository: object;
+	bugs: { url: string };
 	files: string[];
 	keywords: string[];
 	dependencies?: object;

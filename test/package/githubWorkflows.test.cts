@@ -2,6 +2,7 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { parse } from 'yaml';
+import { OUTCOME_NAMES } from '../../nodes/DataPlatform/bulk/outcome.ts';
 
 interface Job {
 	permissions?: Record<string, string>;
@@ -28,4 +29,11 @@ test('the job that may publish runs no code of other packages', () => {
 	expect(commands).toContain('npm publish ./*.tgz --provenance --access public --ignore-scripts');
 	expect(commands).not.toMatch(/npm (ci|i|install|test|run|exec|pack)\b|npx/);
 	expect(steps.some(({ uses = '' }) => uses.startsWith('actions/checkout'))).toBe(false);
+});
+
+test('the form for problems asks for versions, each outcome that an item can have, and the executionId', () => {
+	const text = readFileSync(join(folder, '../ISSUE_TEMPLATE/problem.yml'), 'utf8');
+	const { body } = parse(text) as { body: Array<{ id?: string; attributes: { options?: string[] } }> };
+	expect(body.map(({ id }) => id)).toEqual(expect.arrayContaining(['versions', 'outcome', 'execution']));
+	expect(body.find(({ id }) => id === 'outcome')!.attributes.options).toEqual([...OUTCOME_NAMES, 'none']);
 });

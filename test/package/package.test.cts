@@ -25,6 +25,10 @@ describe('the manifest', () => {
 		expect({ ...dependencies, ...bundledDependencies, ...optionalDependencies }).toEqual({});
 	});
 
+	test('says where to report problems', () => {
+		expect(manifest.bugs.url).toBe('https://github.com/n8n-nodes-data-platform/n8n-nodes-data-platform/issues');
+	});
+
 	test('runs nothing when it is installed', () => {
 		const scripts = Object.keys(manifest.scripts);
 		expect(scripts.filter((name) => ['preinstall', 'install', 'postinstall', 'prepare'].includes(name))).toEqual([]);

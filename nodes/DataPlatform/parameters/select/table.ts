@@ -79,7 +79,7 @@ const PLATFORM = 'https://platform.example.com';
 export const application = locator('application', {
 	label: LABELS.application,
 	description:
-		'The application the table belongs to. Empty means all applications: the table is then chosen among those of all, and addressed by its name or ID alone.',
+		'Optional: the application the table belongs to. Empty means all applications: the table is then chosen among those of all, and addressed by its name or ID alone.',
 	// If its expression returned nothing, the request could go to another table with the same name.
 	narrows: true,
 	search: 'searchApplications',

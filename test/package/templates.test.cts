@@ -29,5 +29,7 @@ test.each(templateNames())('%s is as the library asks', (name) => {
 	const names = new Set(nodes.map((node) => node.name));
 	const steps = overview.split('### Setup')[1]!;
 	const named = [...steps.matchAll(/_([^_]+)_/g)].map(([, text]) => text!);
-	expect(named.filter((text) => !names.has(text) && !['Data Platform API', 'Delete them', 'Keep them'].includes(text))).toEqual([]);
+	expect(
+		named.filter((text) => !names.has(text) && !['Data Platform API', 'Two-Way Sync', 'Delete them', 'Keep them'].includes(text)),
+	).toEqual([]);
 });

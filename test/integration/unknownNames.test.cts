@@ -257,6 +257,9 @@ describe('a trigger', () => {
 		await harness.createTable(orders, [{ number: '9' }]);
 		expect(String((await failureOf(watching))?.message)).toContain("Condition 1 of the filter: table 'Orders' has no field 'comment'");
 		await harness.createTable({ ...orders, fields: [...fields, { name: 'comment', type: 'text' }] }, [{ number: '9', comment: 'x' }]);
+		// Polls that fail back off, until a test in the editor succeeds.
+		expect(await watching.poll()).toBeNull();
+		expect(await watching.poll('manual')).toHaveLength(1);
 		expect((await watching.poll())?.map(({ json }) => json.number)).toEqual(['9']);
 	});
 });

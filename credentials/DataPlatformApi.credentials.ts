@@ -188,7 +188,7 @@ export class DataPlatformApi implements ICredentialType {
 			default: 0,
 			displayOptions: WITH_MORE_SETTINGS,
 			description:
-				'Max number of requests that each node sends per minute. With 0 it sends as fast as it can, and waits when the platform asks it to.',
+				'Max number of requests per minute, of all executions in a process of n8n together. With 0 they are sent as fast as possible, and wait when the platform asks for it.',
 		},
 		{
 			displayName: 'Ignore SSL Issues',

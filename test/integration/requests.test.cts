@@ -1,5 +1,5 @@
 /**
- * How many requests each operation takes: the table in bench/RESULTS.md. `WRITE_TABLE=1` with this
+ * How many requests each operation takes: the table in docs/performance.md. `WRITE_TABLE=1` with this
  * test writes it.
  */
 import { readFileSync, writeFileSync } from 'node:fs';
@@ -198,7 +198,7 @@ async function sameIfRepeated(execution: Execution, isWarm: boolean, expected = 
 	return cells.at(-1)!;
 }
 
-const PAGE = join(__dirname, '..', '..', 'bench', 'RESULTS.md');
+const PAGE = join(__dirname, '..', '..', 'docs', 'performance.md');
 const MARKED = /(<!-- requests: begin -->\n\n)[^]*(\n\n<!-- requests: end -->)/;
 
 function tableOf(rows: string[][]): string {
@@ -210,7 +210,7 @@ function tableOf(rows: string[][]): string {
 	return [line(all[0]!), rule, ...rows.map((row) => line(row))].join('\n');
 }
 
-test('each operation takes the requests that bench/RESULTS.md says', async () => {
+test('each operation takes the requests that docs/performance.md says', async () => {
 	const page = readFileSync(PAGE, 'utf8');
 	const rows: string[][] = [];
 	const lines = page.split('\n');

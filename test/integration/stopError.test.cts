@@ -22,14 +22,15 @@ test('the error of a rejected item has its outcome, item and key, and how far th
 test('the error of an item with a wrong value has its field, and that nothing is done', async () => {
 	expect(await stoppedBy('upsert', { items: [order(1), order(2, { price: 'x' }), order(3)] })).toEqual({
 		...{ item: 1, outcome: 'failed', field: 'price', retryable: false },
-		...{ items: 3, done: 0, confirmedThroughItem: null },
+		...{ items: 3, done: 0, confirmedThroughItem: null, requests: 1, waitedSeconds: 0 },
 	});
 });
 
 test('the error of a write with an unknown outcome says that it must not be retried', async () => {
 	await harness.faults({ match: { method: 'POST', path: '/data/bulk$' }, when: { nth: [2] }, fault: { kind: 'resetAfter' } });
 	const details = await stoppedBy('create', { table: 'notes', items: [note('a'), note('b')], options: { batchSize: 1 } });
-	expect(details).toEqual({ item: 1, outcome: 'unknown', retryable: false, items: 2, done: 1, confirmedThroughItem: 0 });
+	const took = { requests: 3, waitedSeconds: 0 };
+	expect(details).toEqual({ item: 1, outcome: 'unknown', retryable: false, items: 2, done: 1, confirmedThroughItem: 0, ...took });
 });
 
 test.each<[string, string, Run, IDataObject]>([

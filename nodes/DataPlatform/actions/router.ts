@@ -11,7 +11,7 @@ import {
 	type ItemOutput,
 	type Operation,
 } from '../run/operation';
-import { withHintInMessage, Ledger, toNodeError, type Progress } from '../run/ledger';
+import { effortOf, withHintInMessage, Ledger, toNodeError, type Progress } from '../run/ledger';
 import type { Parameter, ParameterReader } from '../parameterKinds/parameter';
 import { saveProgress, restoreProgress } from '../run/retryProgress';
 import { isTool, readerOf, RunContext } from '../run/run';
@@ -20,6 +20,7 @@ import { withGroups, withoutExpressions } from '../parameters/defineOperation';
 import { maxRetryWait, skipAudit, timeout } from '../parameters/requests';
 import { forEachConcurrent, KeyedQueue } from '../transport/concurrency';
 import { InputError, type Problem } from '../transport/errors';
+import { counted } from '../transport/messageText';
 import { createPause } from '../transport/pause';
 import { findOperation } from './index';
 
@@ -130,12 +131,15 @@ async function createRun(
 
 async function runAll(context: IExecuteFunctions, operation: Operation, ledger: Ledger) {
 	const run = await createRun(context, operation, context.getInputData().length);
+	ledger.stats = run.client.stats;
 	if (operation.kind === 'bulk') await operation.execute(run, ledger);
 	else await runItems(operation, run, ledger, context.continueOnFail());
 	const { stats, waitReasons, notices } = run.client;
 	for (const notice of notices) run.hint(notice, 'warning');
 	if (waitReasons.size === 0) return;
-	run.hint(`${Math.round(stats.waitedMs / 1000)} s waited: ${[...waitReasons].join('; ')}.`);
+	const { requests, waitedSeconds } = effortOf(stats);
+	const reasons = [...waitReasons].join('; ');
+	run.hint(`${waitedSeconds} s waited: ${reasons}. ${counted(requests, 'request')} in all.`);
 }
 
 /** How far the run got, in words; empty if there is nothing to say. */

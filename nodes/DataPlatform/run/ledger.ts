@@ -10,6 +10,7 @@ import {
 	type INodeExecutionData,
 	type JsonObject,
 } from 'n8n-workflow';
+import type { RequestStats } from '../transport/client';
 import type { Problem } from '../transport/errors';
 import { omitUndefined } from '../transport/json';
 import { escapedHtml } from '../transport/messageText';
@@ -114,9 +115,17 @@ export interface Failure {
 	problem: Problem;
 }
 
+/** What a run took, for the details of its error. */
+export const effortOf = ({ requests, waitedMs }: RequestStats) => ({
+	requests,
+	waitedSeconds: Math.round(waitedMs / 1000),
+});
+
 export class Ledger {
 	/** Which attempt of Retry On Fail this is, from 1. */
 	attempt = 1;
+	/** Of the run's requests, while they are sent. */
+	stats?: RequestStats;
 	private readonly results: Array<Result | undefined>;
 	/** Results that belong to no input item. */
 	private readonly others: Result[] = [];
@@ -201,6 +210,7 @@ export class Ledger {
 			items: this.results.length,
 			done: this.results.filter(isDone).length,
 			confirmedThroughItem: prefix > 0 ? prefix - 1 : null,
+			...(this.stats && effortOf(this.stats)),
 		};
 	}
 

@@ -59,7 +59,7 @@ const MAX_REASONS = 3;
 const RATE_LIMIT = 'the limit of requests per minute';
 
 /** Counters of an execution, for its summary. Times are in milliseconds. */
-interface RequestStats {
+export interface RequestStats {
 	requests: number;
 	retries: number;
 	waitedMs: number;

@@ -24,7 +24,7 @@ import {
 	type Selection,
 } from '../changes/tracker';
 import { createClient } from '../run/createClient';
-import { toNodeError } from '../run/ledger';
+import { effortOf, toNodeError } from '../run/ledger';
 import {
 	missingThereIn,
 	restartFrom,
@@ -35,6 +35,7 @@ import {
 import { toProblem } from '../parameters/describeFailure';
 import { checkNames, uncheckedNotice, type NameCheck } from '../parameters/select/fieldNames';
 import { timeout } from '../parameters/requests';
+import type { RequestStats } from '../transport/client';
 import { InputError, serviceErrorOrThrow, ServiceError, type Problem } from '../transport/errors';
 import { PollCoordinator, type PollTurn } from './coordinator';
 import { DeletionWatcher } from './deletions';
@@ -364,6 +365,7 @@ async function pollWithinBudget(
 	const node = nodeOf(context);
 	// Set if a poll that fails is followed by others later: an activation must fail.
 	let setup: string | undefined;
+	let stats: RequestStats | undefined;
 	const pollInTime = async () => {
 		// Once polls fail, each asks once.
 		const maxWaitS = coordinator.isFailing(node) ? 0 : limits.maxRetryWaitS;
@@ -373,6 +375,7 @@ async function pollWithinBudget(
 			canceled: expired.signal,
 		};
 		const client = await createClient(context, requests, 'The next polls try again.');
+		stats = client.stats;
 		const isManual = context.getMode() === 'manual';
 		if (!isManual && readState(context)) {
 			setup = JSON.stringify([client.account, context.getNode().parameters]);
@@ -395,7 +398,11 @@ async function pollWithinBudget(
 	};
 	return await pollInTime()
 		.catch((error: unknown) => {
-			const problem = toProblem(expired.signal.aborted ? tooSlow(budgetMs) : error);
+			const details = stats && effortOf(stats);
+			const problem = {
+				...toProblem(expired.signal.aborted ? tooSlow(budgetMs) : error),
+				details,
+			};
 			if (setup === undefined) return problem;
 			const text = coordinator.failed(node, setup, limits.holdBackMs);
 			return { ...problem, message: `${problem.message} (${text})` };

@@ -136,7 +136,10 @@ describe('the time of a poll', () => {
 		const task = { staticData: {} };
 		await start({ ...task, serve: serveTable(recordOf('1')) });
 		const failing = { ...task, serve: () => httpResponse(401, { errors: [{}] }) };
-		await expect(start(failing)).rejects.toThrow('failure 1 in a row');
+		await expect(start(failing)).rejects.toMatchObject({
+			message: expect.stringContaining('failure 1 in a row'),
+			context: { details: { requests: 1, waitedSeconds: 0 } },
+		});
 		expect(await start(failing)).toBeNull();
 		await expect(start({ ...failing, ...change })).rejects.toThrow('failure 2 in a row');
 	});

@@ -182,7 +182,7 @@ export class Trial {
 		if (this.isTouched(item)) return 'another writer changed the record';
 		const isHeld = evidence.records.some((record) => this.#mayBeOf(item, record.id) && this.holds(item, record.fields));
 		const isDone = item.stored.mark === undefined ? versions.length > 0 : isHeld;
-		if (open.some((request) => isPending(request, versions))) return 'it may still be applied';
+		if (open.some((request) => isPending(request, versions, evidence.requests))) return 'it may still be applied';
 		if (!isDone) {
 			return 'it is not there, but a request of unknown result may still be applied';
 		}
@@ -605,7 +605,7 @@ export class Trial {
 		const versions = this.evidence.written.filter((version) => version.id === id);
 		if (!open[0]) return undefined;
 		if (isBlind(this.evidence)) return 'looking it up failed';
-		if (open.some((request) => isPending(request, versions))) return 'it may still be applied';
+		if (open.some((request) => isPending(request, versions, evidence.requests))) return 'it may still be applied';
 		return !isGone ? 'it is not there, but a request of unknown result may still be applied' : undefined;
 	}
 }

@@ -605,7 +605,7 @@ export class Trial {
 		const versions = this.evidence.written.filter((version) => version.id === id);
 		if (!open[0]) return undefined;
 		if (isBlind(this.evidence)) return 'looking it up failed';
-		if (open.some((request) => isPending(request, versions, evidence.requests))) return 'it may still be applied';
+		if (open.some((request) => isPending(request, versions, requests))) return 'it may still be applied';
 		return !isGone ? 'it is not there, but a request of unknown result may still be applied' : undefined;
 	}
 }

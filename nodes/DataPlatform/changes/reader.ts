@@ -85,7 +85,7 @@ export class ChangePages {
 	 * what was read, and goes further back until the two overlap. Only the order of times matters:
 	 * the platform may order equal times as it likes.
 	 *
-	 * @param offset about how many records changed before that time
+	 * @param offset how many records changed before that time, or fewer
 	 */
 	async *from(
 		since: number,
@@ -94,15 +94,13 @@ export class ChangePages {
 		const read = new ReadUpTo(since);
 		let next = offset;
 		let furthest = 0;
-		/** A record before that time was read. */
-		let isVerified = false;
 		/** How many requests in a row returned nothing new. */
 		let inVain = 0;
 		for (let stepsBack = 0; ; ) {
 			const { atLeast } = this.sizes;
 			// Repeat less of small pages: a page that only repeats records would make no progress.
 			const most = Math.min(Math.ceil(atLeast / 4), Math.floor(atLeast / 2));
-			const overlap = Math.max(isVerified ? 0 : 1, Math.min(this.limits.pageOverlap, most));
+			const overlap = Math.min(this.limits.pageOverlap, most);
 			const distance = stepsBack === 0 ? 0 : atLeast * 2 ** (stepsBack - 1);
 			const skip = Math.max(0, next - overlap - distance);
 			const page = await this.page(OLDEST_FIRST, skip, this.limits.page);
@@ -114,7 +112,6 @@ export class ChangePages {
 				continue;
 			}
 			stepsBack = 0;
-			isVerified = true;
 			next = skip + page.length;
 			// A step back repeats what was read. Only what is beyond it can be new.
 			if (!page.every((record) => read.has(record))) inVain = 0;
@@ -130,8 +127,10 @@ export class ChangePages {
 	/**
 	 * An offset in the order of changes: all records before it changed before a time, and that time
 	 * is at most half a page further. Found by bisection, one record per request.
+	 *
+	 * @param guess the last offset that was found
 	 */
-	async offsetBefore(time: number): Promise<number> {
+	async offsetBefore(time: number, guess = 0): Promise<number> {
 		if (time === -Infinity) return 0;
 		const { page } = this.limits;
 		const distance = Math.min(page, this.sizes.atLeast || page) / 2;
@@ -139,7 +138,7 @@ export class ChangePages {
 			const [record] = await this.page(OLDEST_FIRST, index, 1);
 			return record !== undefined && timeOf(record) < time;
 		};
-		let low = 0;
+		let low = guess > 0 && (await isBefore(guess - 1)) ? guess : 0;
 		let step = page;
 		while (await isBefore(low + step - 1)) {
 			low += step;
@@ -197,9 +196,6 @@ interface BufferedChange {
 	time: number;
 	isWanted: boolean;
 }
-
-/** The share of what a poll may emit that is worth no further page. */
-const ENOUGH_SHARE = 0.97;
 
 /** The oldest changes that were read, as many as one poll may emit and hold. */
 class ChangeBuffer {
@@ -259,8 +255,7 @@ class ChangeBuffer {
 			all += 1;
 			if (change.isWanted) wanted += 1;
 		}
-		// Another page for the last few is not worth it.
-		return wanted >= this.options.maximum * ENOUGH_SHARE || all >= this.maxBuffered;
+		return wanted >= this.options.maximum || all >= this.maxBuffered;
 	}
 
 	/** A change without its fields, if nobody will see them. */
@@ -275,9 +270,6 @@ class ChangeBuffer {
 		};
 	}
 }
-
-/** How many records the first look at a quiet table reads: two changes, and the one before them. */
-const FEW_EXPECTED = 3;
 
 /**
  * Reads the changes that are not emitted yet. One small request is enough if there are few. A
@@ -299,24 +291,17 @@ export async function readChanges(
 	const emittedIndex = new EmittedIndex(state);
 	const since = state.watermark?.time ?? -Infinity;
 	const isCaughtUp = state.watermark !== undefined && state.backlog === undefined;
-	const emitted = Object.keys(state.emitted).length;
-	// In a quiet table, there is probably nothing.
-	const expected = emitted === 0 ? Math.min(FEW_EXPECTED, limits.expected) : limits.expected;
-	const few = isCaughtUp ? emitted + expected : Infinity;
+	const few = isCaughtUp ? Object.keys(state.emitted).length + limits.expected : Infinity;
 	const startedAt = Date.now();
-	// An older one is as certain.
-	let newest = state.backlog?.newest;
-	if (newest === undefined) {
-		let last = await pages.newest(since, few);
-		if (!last.isCovered && !last.isCut && few < limits.page) last = await pages.newest(since);
-		const [latest] = last.records;
-		newest = latest && timeOf(latest);
-		if (last.isCovered) {
-			const fresh = last.records.filter((record) => !emittedIndex.isEmitted(record));
-			return { records: fresh, isWhole: true, newest, startedAt, readAt: Date.now() };
-		}
+	let last = await pages.newest(since, few);
+	if (!last.isCovered && !last.isCut && few < limits.page) last = await pages.newest(since);
+	const [latest] = last.records;
+	const newest = latest && timeOf(latest);
+	if (last.isCovered) {
+		const fresh = last.records.filter((record) => !emittedIndex.isEmitted(record));
+		return { records: fresh, isWhole: true, newest, startedAt, readAt: Date.now() };
 	}
-	const offset = state.backlog?.offset ?? (await pages.offsetBefore(since));
+	const offset = await pages.offsetBefore(since, state.backlog?.offset);
 	const buffer = new ChangeBuffer(emittedIndex, options, limits.maxBuffered);
 	const part = (time: number, isWhole: boolean): ReadResult => {
 		const records = buffer.before(time);

@@ -46,10 +46,8 @@ export interface ChangeState {
 		createdWatermark?: Position;
 		/** Short hashes of the IDs emitted since then that are no longer in `emitted`. */
 		earlier: string;
-		/** About this many records changed before the watermark. */
+		/** Where reading began: about this many records changed before the watermark. */
 		offset?: number;
-		/** The newest change of all when the backlog was found. */
-		newest?: number;
 		/**
 		 * Set if watching restarted and not everything was emitted since: records created before that
 		 * time, and short hashes of the IDs emitted before the restart. Only the trigger restarts.
@@ -328,7 +326,7 @@ export class EmittedIndex {
 		limits: Limits,
 	): ChangeState {
 		const { state } = this;
-		const { readAt } = read;
+		const { offset, readAt } = read;
 		const cursor = this.nextCursor(read, reached, limits);
 		const positions = [...this.emitted].map(([id, [, time]]) => ({ time, id })).sort(compare);
 		const bounds = { overlapMs, maxTracked: limits.maxTracked };
@@ -345,7 +343,7 @@ export class EmittedIndex {
 			}),
 			...(watermark && { watermark: { ...watermark } }),
 			emitted: Object.fromEntries(emitted) as ChangeState['emitted'],
-			...(reached.end === 'more' && { backlog: this.nextBacklog(dropped, read, limits) }),
+			...(reached.end === 'more' && { backlog: this.nextBacklog(dropped, offset, limits) }),
 			...(digest && {
 				digests: Object.fromEntries([...this.digests].slice(-limits.maxTracked)),
 			}),
@@ -355,7 +353,7 @@ export class EmittedIndex {
 	/** @param dropped records that the next state no longer tracks */
 	private nextBacklog(
 		dropped: Position[],
-		{ offset, newest }: ReadResult,
+		offset: number | undefined,
 		limits: Limits,
 	): ChangeState['backlog'] {
 		const { watermark } = this.state;
@@ -368,7 +366,7 @@ export class EmittedIndex {
 		return {
 			...(createdWatermark && { createdWatermark: { ...createdWatermark } }),
 			earlier: addHashes(backlog.earlier, ids, limits),
-			...(offset !== undefined && { offset: offset + dropped.length, newest }),
+			...(offset !== undefined && { offset }),
 			...(restart && { restart: { ...restart } }),
 		};
 	}

@@ -219,21 +219,3 @@ describe('a clock that does not distinguish what is written in one second', () =
 		expect(new Set(emitted).size).toBe(emitted.length);
 	});
 });
-
-test('catching up takes about a request for each page, also of records that change meanwhile', async () => {
-	const table = new Table();
-	const follower = new Follower(table, {});
-	for (let count = 0; count < 10_000; count += 1) {
-		table.now += 1000;
-		table.create();
-	}
-	let updates = 0;
-	table.onRequest = () => {
-		table.now += 1;
-		if (updates < 5) table.update(String((updates += 1) * 7));
-	};
-	while ((await follower.poll()).length > 0);
-	expect(follower.emitted.length).toBeGreaterThanOrEqual(10_000);
-	expect(new Set(follower.emitted.map(({ id, ver }) => `${id}/${ver}`)).size).toBe(follower.emitted.length);
-	expect(table.requests).toBeLessThanOrEqual(16);
-});

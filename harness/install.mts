@@ -191,6 +191,10 @@ function isAlive(pid: number): boolean {
 	}
 }
 
+/** The process that holds the lock, or 0. */
+const ownerOf = async (): Promise<number> =>
+	Number(await readFile(join(LOCK_FOLDER, 'pid'), 'utf8').catch(() => '0'));
+
 /** Lets only one process install at a time: tests and the demo may start together. */
 export async function withLock(work: () => Promise<void>, log = logToTerminal): Promise<void> {
 	let isLogged = false;
@@ -199,11 +203,16 @@ export async function withLock(work: () => Promise<void>, log = logToTerminal): 
 			await mkdir(LOCK_FOLDER);
 			break;
 		} catch {
-			const owner = Number(await readFile(join(LOCK_FOLDER, 'pid'), 'utf8').catch(() => '0'));
-			const age = Date.now() - (await stat(LOCK_FOLDER).catch(() => ({ mtimeMs: 0 }))).mtimeMs;
+			const owner = await ownerOf();
+			const since = (await stat(LOCK_FOLDER).catch(() => undefined))?.mtimeMs;
+			// Given back meanwhile: somebody else may hold a new one by now.
+			if (since === undefined) continue;
+			const age = Date.now() - since;
 			// A lock without a process id was created microseconds ago, or left behind by a kill.
 			const abandoned = owner === 0 ? age > 5_000 : !isAlive(owner);
 			if (abandoned) {
+				// It may be another's by now: whoever held it gave it back and ended.
+				if ((await ownerOf()) !== owner) continue;
 				await rm(LOCK_FOLDER, { recursive: true, force: true });
 				continue;
 			}

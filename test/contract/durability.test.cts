@@ -64,7 +64,7 @@ test('the sandbox can speak HTTPS with a self-signed certificate', async () => {
 	await sandbox.stop();
 });
 
-test('paging through a large table by latest change is fast', async () => {
+test('a page in the middle of a large table is found by latest change without sorting the table', async () => {
 	const sandbox = await startSandbox({ seeded: false });
 	const fields = [{ name: 'n', type: 'number' }];
 	await sandbox.admin.createTable({ app: 'big', table: { internalName: 'rows', fields } });
@@ -73,9 +73,18 @@ test('paging through a large table by latest change is fast', async () => {
 		const bulk = Array.from({ length: 10_000 }, (_, index) => ({ fields: { n: start + index } }));
 		await client.post('/rows/data/bulk', { bulk });
 	}
-	const begin = Date.now();
-	const page = await client.get('/rows/data?sort=modified(desc)&limit=1000&skip=50000');
-	expect(page.data.data[0].fields.n).toBe(49_999);
-	expect(Date.now() - begin).toBeLessThan(1500);
+	const read = async (sort: string) => {
+		const begin = performance.now();
+		const page = await client.get(`/rows/data?sort=${sort}(desc)&limit=1000&skip=50000`);
+		expect(page.data.data[0].fields.n).toBe(49_999);
+		return performance.now() - begin;
+	};
+	const [byChange, byValue] = [[Infinity], [Infinity]];
+	for (let attempt = 0; attempt < 5; attempt += 1) {
+		byChange.push(await read('modified'));
+		byValue.push(await read('n'));
+	}
+	// By a value, the whole table is sorted: some seven times as long.
+	expect(Math.min(...byChange)).toBeLessThan(Math.min(...byValue) / 2);
 	await sandbox.stop();
 });

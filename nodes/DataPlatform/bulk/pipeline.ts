@@ -27,7 +27,7 @@ import type { LinkResolver } from './links/linkResolver';
 import { writeMatched } from './match/writeMatched';
 import { afterFailure, isSuccess, notSent } from './outcome';
 import { planInTurns, planRecords } from './plan/plan';
-import { KeyNotices } from './plan/keyNotices';
+import { ValueNotices } from './plan/valueNotices';
 import { isAppending } from './resolve/compare';
 import { lookUp } from './resolve/lookup';
 import type { Matching, RowTask, Task, WriteTarget } from './writeTask';
@@ -54,7 +54,7 @@ const BY_ID: Matching = {
 
 export class WritePipeline {
 	private readonly session: WriteSession;
-	private readonly keyNotices: KeyNotices;
+	private readonly notices: ValueNotices;
 
 	/**
 	 * @param links keeps what it looked up for later portions
@@ -65,7 +65,7 @@ export class WritePipeline {
 		private readonly options: RowTask,
 	) {
 		this.session = new WriteSession(options);
-		this.keyNotices = new KeyNotices(options.planning.unit);
+		this.notices = new ValueNotices(options.planning.unit);
 		// The limit includes look-ups: a piece of work may run several at once.
 		if (options.parallelRequests > 0) target.client.limitParallel(options.parallelRequests);
 	}
@@ -114,7 +114,7 @@ export class WritePipeline {
 		);
 		for (const problem of problems) plan.problems.push(problem);
 		const pause = createPause();
-		plan.keyNotices = this.keyNotices.add(plan);
+		plan.notices = this.notices.add(plan);
 		await pause();
 		return plan;
 	}

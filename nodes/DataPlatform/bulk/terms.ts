@@ -82,8 +82,10 @@ export interface Plan {
 	merged: Map<number, number>;
 	/** Headers of fields in the items that can't be written. */
 	ignored: Set<string>;
-	/** Notices about keys that people take for the same, or for none. */
-	keyNotices: string[];
+	/** Headers of text fields for which items have true or false, and how an expression reads them. */
+	worded: Map<string, string>;
+	/** What people should know about the values of the run so far. */
+	notices: string[];
 }
 
 /** One record on its way through a run, from its item to its outcome. Steps return changed copies. */

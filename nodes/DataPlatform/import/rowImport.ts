@@ -69,7 +69,7 @@ export interface ImportResult {
 	/** Why rows were rejected. */
 	kinds: FailureKinds;
 	/** Notices about the keys of all rows. */
-	keyNotices: string[];
+	notices: string[];
 	/** The headers of read-only fields. */
 	readOnly: Set<string>;
 	/** The first row with an unknown outcome. */
@@ -119,7 +119,7 @@ export class RowImport {
 		this.result = {
 			counts: { ...noCounts(false), rows: 0, rejected: 0 },
 			merged: {},
-			keyNotices: [],
+			notices: [],
 			kept: new KeptCounts(),
 			confirmedThroughRow: parts.before,
 			writtenAfter: 0,
@@ -199,7 +199,7 @@ export class RowImport {
 			else outcomes.set(row.row, { ...read, outcome: 'failed' });
 		}
 		const plan = await pipeline.plan(inputs);
-		this.result.keyNotices = plan.keyNotices;
+		this.result.notices = plan.notices;
 		this.rejectKnownKeys(plan);
 		this.result.addsTwice ||= pipeline.addsTwice(plan.records);
 		for (const header of plan.ignored) this.result.readOnly.add(header);

@@ -107,7 +107,7 @@ async function writeRows(
 		cancellation: () => client.cancellation,
 	}).run();
 	hintIgnored(run, { ignored: result.readOnly });
-	for (const notice of result.keyNotices) run.hintOnce(notice, 'warning');
+	for (const notice of result.notices) run.hintOnce(notice, 'warning');
 	return reportOn({ mode: kind.mode, outputName: settings.outputName }, result, {
 		file: name,
 		kept: inTableOrder(result.kept.byField, table),

@@ -106,7 +106,7 @@ class ItemPlanner {
 			(await this.planWithKept()) ??
 			(await this.planWith(await tableOf(run, this.items.source).definition()));
 		hintIgnored(run, writing.plan);
-		for (const notice of writing.plan.keyNotices) run.hintOnce(notice, 'warning');
+		for (const notice of writing.plan.notices) run.hintOnce(notice, 'warning');
 		return writing;
 	}
 

@@ -60,6 +60,7 @@ class Planner {
 	private readonly suggestions = new Map<string, string>();
 	readonly problems: RowProblem[] = [];
 	readonly ignored = new Set<string>();
+	readonly worded = new Map<string, string>();
 
 	constructor(
 		private readonly table: TableDefinition,
@@ -133,7 +134,13 @@ class Planner {
 				if ('problem' in converted) {
 					const remedy = remedyOf(field, raw, sourceOf?.(index, field));
 					problem(`'${name}' ${converted.problem}${remedy}`, name, remedy ? { remedy } : {});
-				} else entries.push([name, converted.value]);
+					continue;
+				}
+				const isWorded = typeof raw === 'boolean' && typeof converted.value === 'string';
+				if (isWorded && !this.worded.has(field.header)) {
+					this.worded.set(field.header, sourceOf?.(index, field) ?? '');
+				}
+				entries.push([name, converted.value]);
 			}
 		}
 		return Object.fromEntries(entries);
@@ -246,9 +253,9 @@ function startPlan(table: TableDefinition, options: PlanOptions) {
 		if (record) records.push(record);
 	};
 	const finish = () => {
-		const { problems, ignored } = planner;
+		const { problems, ignored, worded } = planner;
 		const merged = new Map<number, number>();
-		const plan = { records, problems, merged, ignored, keyNotices: [] };
+		const plan = { records, problems, merged, ignored, worded, notices: [] };
 		return resolveDuplicates(plan, options, (name) => planner.fields.get(name)!);
 	};
 	return { add, finish };

@@ -56,8 +56,8 @@ export function registerLivePage(server: FastifyInstance, state: SandboxState): 
 			return { data: new RecordSerializer(state, `${protocol}://${host}`, table).record(record) };
 		},
 	);
-	server.get<{ Params: { number: string } }>('/sandbox/requests/:number/body', ({ params }) => ({
-		data: state.requestLog.body(Number(params.number)) ?? null,
+	server.get<ById>('/sandbox/requests/:id', ({ params }) => ({
+		data: state.requestLog.kept(Number(params.id)),
 	}));
 
 	server.get('/sandbox/files', () => ({

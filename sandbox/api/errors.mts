@@ -22,6 +22,12 @@ export function errorEntries(
 	);
 }
 
+/** What the log says of errors, which does not depend on the settings. */
+export const reasonsOf = (items: ErrorItem[]): string[] =>
+	items.map(({ position, message }) =>
+		position === undefined ? message : `Record ${position}: ${message}`,
+	);
+
 /** An error response: a status and the entries of `errors`. */
 export class ApiError extends Error {
 	readonly status: number;

@@ -29,6 +29,8 @@ export interface ApiResponse {
 	headers?: Record<string, string>;
 	/** Instead of `body`: content that is not JSON. */
 	content?: Buffer | string | Readable;
+	/** Why records of a bulk request were not written. */
+	reasons?: string[];
 }
 
 export type Handler = (request: ApiRequest) => ApiResponse | Promise<ApiResponse>;

@@ -7,12 +7,25 @@ interface CountedRule {
 	path: RegExp | undefined;
 	/** Requests that matched so far. */
 	seen: number;
+	/** The numbers of the latest requests that got the fault. */
+	met: number[];
 	random: () => number;
 }
 
 export interface MatchedFault {
 	name: string;
 	fault: Fault;
+}
+
+/** How many requests a rule remembers. */
+const metKept = 10;
+
+/** A request, by its number in the log. */
+interface MatchedRequest {
+	number: number;
+	method: string;
+	path: string;
+	body: unknown;
 }
 
 /** The active fault rules with their counters; docs/sandbox.md. */
@@ -26,24 +39,22 @@ export class FaultRegistry {
 			rule,
 			path: rule.match?.path === undefined ? undefined : toRegExp(rule.match.path),
 			seen: 0,
+			met: [],
 			random: seededRandom(rule.when?.seed ?? 1),
 		}));
 	}
 
-	all(): Array<FaultRule & { seen: number }> {
-		return this.#rules.map(({ rule, seen }) => ({ ...rule, seen }));
+	all(): Array<FaultRule & { seen: number; met: number[] }> {
+		return this.#rules.map(({ rule, seen, met }) => ({ ...rule, seen, met }));
 	}
 
 	/** Counts the request; returns the faults to apply, in the rules' order. */
-	match(request: { method: string; path: string; body: unknown }): MatchedFault[] {
+	match(request: MatchedRequest): MatchedFault[] {
 		return this.#due(request, (fault) => fault.kind !== 'resetUpload');
 	}
 
 	/** Counts the request; returns the fault that cuts off its body, and after how many bytes. */
-	matchUpload(request: {
-		method: string;
-		path: string;
-	}): { name: string; bytes: number } | undefined {
+	matchUpload(request: Omit<MatchedRequest, 'body'>): { name: string; bytes: number } | undefined {
 		const [matched] = this.#due(
 			{ ...request, body: null },
 			(fault) => fault.kind === 'resetUpload',
@@ -53,24 +64,20 @@ export class FaultRegistry {
 			: undefined;
 	}
 
-	#due(
-		request: { method: string; path: string; body: unknown },
-		belongs: (fault: Fault) => boolean,
-	): MatchedFault[] {
+	#due(request: MatchedRequest, belongs: (fault: Fault) => boolean): MatchedFault[] {
 		return this.#rules
 			.filter((counted) => belongs(counted.rule.fault) && matches(counted, request))
 			.filter((counted) => {
 				counted.seen += 1;
-				return isDue(counted);
+				if (!isDue(counted)) return false;
+				counted.met = [...counted.met, request.number].slice(-metKept);
+				return true;
 			})
 			.map(({ name, rule }) => ({ name, fault: rule.fault }));
 	}
 }
 
-function matches(
-	{ rule, path }: CountedRule,
-	request: { method: string; path: string; body: unknown },
-): boolean {
+function matches({ rule, path }: CountedRule, request: MatchedRequest): boolean {
 	const { method, bodyContains } = rule.match ?? {};
 	if (method && method.toUpperCase() !== request.method) return false;
 	if (path && !path.test(request.path)) return false;

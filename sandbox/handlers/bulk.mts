@@ -12,6 +12,7 @@ import {
 	errorEntries,
 	fieldError,
 	LimitError,
+	reasonsOf,
 	tooLarge,
 	type ErrorItem,
 } from '../api/errors.mts';
@@ -99,7 +100,8 @@ async function writeMany(
 		}
 		return result;
 	});
-	return { status: 200, body: bulkResponse(request, table, committed) };
+	const body = bulkResponse(request, table, committed);
+	return { status: 200, body, reasons: reasonsOf(committed.errors) };
 }
 
 interface BulkResult {

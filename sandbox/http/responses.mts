@@ -1,6 +1,6 @@
 import type { FastifyReply } from 'fastify';
 import type { ApiResponse } from '../api/request.mts';
-import { errorEntries, invalid, ApiError } from '../api/errors.mts';
+import { errorEntries, invalid, reasonsOf, ApiError } from '../api/errors.mts';
 import type { Settings } from '../state/settings.mts';
 
 const json = 'application/json; charset=utf-8';
@@ -15,6 +15,7 @@ export function sendResponse(reply: FastifyReply, response: ApiResponse): Fastif
 /** Sends any error as an error response. */
 export function sendError(reply: FastifyReply, error: unknown, settings: Settings): FastifyReply {
 	const apiError = toApiError(error);
+	reply.request.logEntry?.reasons.push(...reasonsOf(apiError.items));
 	return reply
 		.status(apiError.status)
 		.headers(apiError.headers)

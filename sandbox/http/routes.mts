@@ -44,7 +44,7 @@ export function registerOperation(
 			const { logEntry: entry, apiToken: token } = request;
 			if (!entry || !token) throw new Error('The onRequest hook did not run.');
 			entry.busy = true;
-			state.requestLog.keepBody(entry, request.body);
+			state.requestLog.keep(entry, 'body', request.body, entry.bodyBytes);
 			try {
 				const action = await serve(state, operation, handler, request, entry, token);
 				if (action.kind === 'respond') return sendResponse(reply, action.response);
@@ -74,7 +74,7 @@ async function serve(
 	const query = operation.checkQuery(request.query);
 	operation.checkBody(body);
 	if (state.settings.latencyMs > 0) await sleep(state.settings.latencyMs);
-	const matched = state.faults.match({ method, path: entry.path, body });
+	const matched = state.faults.match({ number: entry.number, method, path: entry.path, body });
 	entry.faults.push(...matched.map(({ name }) => name));
 	// A fault may delay the response.
 	if (matched.length > 0) state.notifyChange();
@@ -94,6 +94,7 @@ async function serve(
 		if (state.generation !== request.generation) return { kind: 'reset' };
 		const response = await handler(apiRequest);
 		entry.records = recordCount(apiRequest, response);
+		entry.reasons.push(...(response.reasons ?? []));
 		return { kind: 'respond', response };
 	});
 }

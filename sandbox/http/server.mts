@@ -70,6 +70,12 @@ function registerRequestLog(server: FastifyInstance, state: SandboxState): void 
 			state.notifyChange();
 		});
 	});
+	server.addHook('onSend', async ({ logEntry: entry }, reply, payload) => {
+		if (!entry) return;
+		reply.header('x-request-id', entry.number);
+		if (typeof payload !== 'string') return;
+		state.requestLog.keep(entry, 'response', payload, Buffer.byteLength(payload));
+	});
 	server.addHook('onResponse', async ({ logEntry: entry }, reply) => {
 		if (!entry) return;
 		state.requestLog.end(entry, 'completed', reply.statusCode);

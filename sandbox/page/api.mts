@@ -4,7 +4,7 @@
  */
 import type { FaultRule } from '../faults/rules.mts';
 import type { Run, TokenType, Workflow } from '../state/model.mts';
-import type { LogEntry } from '../state/requestLog.mts';
+import type { Exchanged, LogEntry } from '../state/requestLog.mts';
 import type { StoredFile } from '../store/fileStore.mts';
 import type { Variant } from '../state/variants.mts';
 import type { Version } from '../store/recordStore.mts';
@@ -51,8 +51,8 @@ export type PageVariant = Variant & { played: Variant['readings'][0]['value']; i
 
 export type PageRun = Run & { workflow: string | null };
 export type PageRequest = LogEntry;
-/** A rule, and how many requests it has matched. */
-export type PageFault = FaultRule & { seen: number };
+/** A rule, how many requests it has matched, and the numbers of the latest that got the fault. */
+export type PageFault = FaultRule & { seen: number; met: number[] };
 
 export type PageFile = Pick<StoredFile, 'id' | 'name' | 'size' | 'mimetype' | 'picture'> & {
 	table: string;
@@ -69,7 +69,7 @@ interface Endpoints {
 	requests: PageRequest[];
 	faults: PageFault[];
 	variants: PageVariant[];
-	[body: `requests/${number}/body`]: unknown;
+	[exchange: `requests/${number}`]: Exchanged;
 	[latest: `tables/${string}/latest?${string}`]: { count: number; records: PageRecord[] };
 	[record: `tables/${string}/records/${string}`]: PageRecord;
 	[history: `tables/${string}/history?record=${string}`]: Version[];

@@ -82,10 +82,10 @@ export function faultButtons(active, send) {
  * @param {Send} send
  */
 function activeFaults(active, send) {
-	const texts = active.map(({ id, when, seen }, index) => {
-		const isOver = when?.nth !== undefined && seen >= Math.max(...when.nth);
+	const texts = active.map(({ id, seen, met }, index) => {
 		const count = seen === 0 ? 'waits for a request' : `has matched ${seen} requests`;
-		return `${id ?? `Rule ${index}`}: ${isOver ? 'has happened' : count}.`;
+		const happened = `has happened to request ${met.join(', ')}`;
+		return `${id ?? `Rule ${index}`}: ${met.length > 0 ? happened : count}.`;
 	});
 	const remove = element('button', { type: 'button', id: 'remove-faults' }, 'Remove');
 	remove.addEventListener('click', () => void send('DELETE', 'faults'));

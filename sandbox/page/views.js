@@ -155,27 +155,31 @@ export const views = {
 		/** @type {Array<Column<PageRequest>>} */
 		const columns = [
 			{ header: 'No.', value: ({ number }) => number },
-			{ header: 'Received', value: ({ startedAt }) => time(startedAt) },
+			{
+				header: 'Status',
+				value: ({ status, outcome }) => status ?? outcome,
+				cell: ({ status, outcome, reasons }) =>
+					status === null
+						? mark(outcome === 'running', outcome, outcome)
+						: mark(status < 400 && reasons.length === 0, String(status), String(status)),
+			},
 			{ header: 'Method', value: ({ method }) => method },
 			{
 				header: 'Path',
 				value: ({ path, query }) => path + (query ? `?${decodeURIComponent(query)}` : ''),
 			},
 			{
-				header: 'Status',
-				value: ({ status, outcome }) => status ?? outcome,
-				cell: ({ status, outcome }) =>
-					status === null
-						? mark(outcome === 'running', outcome, outcome)
-						: mark(status < 400, String(status), String(status)),
+				header: 'Why',
+				value: ({ reasons, faults }) => [...faults.map(faultText), ...reasons].join('; '),
+				cell: why,
 			},
-			{ header: 'Faults', value: ({ faults }) => faults.join(', ') },
-			{ header: 'Token', value: ({ token }) => token ?? 'None' },
 			{
-				header: 'Body',
+				header: 'Body and response',
 				value: ({ bodyBytes }) => bodyBytes,
-				cell: (entry) => (entry.bodyBytes > 0 ? requestBody(input.get, entry) : ''),
+				cell: (entry) => exchange(input.get, entry),
 			},
+			{ header: 'Received', value: ({ startedAt }) => time(startedAt) },
+			{ header: 'Token', value: ({ token }) => token ?? 'None' },
 			{ header: 'Records', value: ({ records }) => records ?? '' },
 			{
 				header: 'Took',
@@ -341,32 +345,64 @@ function value(stored) {
 	return element('pre', {}, JSON.stringify(stored, null, 2));
 }
 
+/** How many reasons are shown at once. */
+const reasonsShown = 3;
+
+/** @param {string} name of a fault rule */
+const faultText = (name) => `Fault: ${name}`;
+
 /**
- * Loaded when opened, and then kept: the body of a request does not change.
+ * Why a request, or a record in it, was rejected.
+ *
+ * @param {PageRequest} request
+ */
+function why({ number, reasons, faults }) {
+	const lines = [...faults.map(faultText), ...reasons];
+	const text = lines.join('\n');
+	const isLong = lines.length > reasonsShown;
+	const shown = isLong ? fold(`why-${number}`, `${lines.length} reasons`, text) : text;
+	return element('div', { className: 'bad' }, shown);
+}
+
+/**
+ * Loaded when opened, and then kept: they do not change once there is a response.
  *
  * @type {Map<number, string>}
  */
-const bodies = new Map();
+const exchanges = new Map();
 
 /**
+ * The body of a request, and its response.
+ *
  * @param {Get} get
  * @param {PageRequest} request
  */
-function requestBody(get, { number, bodyBytes }) {
-	const content = element('pre', {}, bodies.get(number) ?? 'Loading…');
-	const summary = element(
-		'summary',
-		{ id: `body-${number}-summary` },
-		`${bodyBytes.toLocaleString('en')} bytes`,
-	);
+function exchange(get, { number, bodyBytes, outcome }) {
+	const content = element('pre', {}, exchanges.get(number) ?? 'Loading…');
+	const sent = bodyBytes > 0 ? `${bodyBytes.toLocaleString('en')} bytes` : 'Response';
+	const summary = element('summary', { id: `body-${number}-summary` }, sent);
 	const details = element('details', { id: `body-${number}` }, summary, content);
 	details.addEventListener('toggle', async () => {
-		if (!details.open || bodies.has(number)) return;
-		const body = await get(`requests/${number}/body`).catch(() => null);
-		bodies.set(number, body === null ? 'No longer kept.' : shortened(body));
-		content.textContent = bodies.get(number) ?? null;
+		if (!details.open || exchanges.has(number)) return;
+		const { body, response } = await get(`requests/${number}`);
+		const text = [
+			...(bodyBytes > 0 ? ['Body:', body === undefined ? 'No longer kept.' : shortened(body)] : []),
+			'Response:',
+			response === undefined ? 'None, not text, or no longer kept.' : shortened(parsed(response)),
+		].join('\n');
+		if (outcome !== 'running') exchanges.set(number, text);
+		content.textContent = text;
 	});
 	return details;
+}
+
+/** @param {string} response @returns {unknown} */
+function parsed(response) {
+	try {
+		return JSON.parse(response);
+	} catch {
+		return response;
+	}
 }
 
 /**

@@ -15,6 +15,8 @@ export interface LogEntry {
 	records: number | null;
 	/** Ids or positions of the fault rules that applied. */
 	faults: string[];
+	/** Why it was rejected, or records of it. */
+	reasons: string[];
 	startedAt: string;
 	milliseconds: number | null;
 	/** Whether its handler is still running, perhaps after the client disconnected. */
@@ -23,16 +25,24 @@ export interface LogEntry {
 
 const entriesKept = 100_000;
 
-/** The bodies of the latest requests are kept for the live page, up to this size in total. */
-const bodyBytesKept = 4 * 1024 * 1024;
+/** What the latest requests had is kept for the live page, up to this size in total. */
+const bytesKept = 4 * 1024 * 1024;
+
+/** What a request and its response had, if it is still kept. */
+export interface Exchanged {
+	/** The JSON of the request. */
+	body?: unknown;
+	/** The text of the response. */
+	response?: string;
+}
 
 /** The requests to the platform's URLs, in order of arrival. */
 export class RequestLog {
 	#entries: LogEntry[] = [];
 	#latest: number;
 	/** By request number, the oldest first. */
-	#bodies = new Map<number, { body: unknown; bytes: number }>();
-	#bodyBytes = 0;
+	#kept = new Map<number, Exchanged & { bytes: number }>();
+	#bytes = 0;
 
 	constructor(latest: number) {
 		this.#latest = latest;
@@ -52,6 +62,7 @@ export class RequestLog {
 			bodyBytes: 0,
 			records: null,
 			faults: [],
+			reasons: [],
 			startedAt: new Date().toISOString(),
 			milliseconds: null,
 			busy: false,
@@ -69,21 +80,27 @@ export class RequestLog {
 		entry.milliseconds = Date.now() - Date.parse(entry.startedAt);
 	}
 
-	/** Keeps the body of a request, and drops the oldest ones to make room. */
-	keepBody({ number, bodyBytes }: LogEntry, body: unknown): void {
-		if (body === undefined || bodyBytes > bodyBytesKept) return;
-		this.#bodies.set(number, { body, bytes: bodyBytes });
-		this.#bodyBytes += bodyBytes;
-		for (const [oldest, { bytes }] of this.#bodies) {
-			if (this.#bodyBytes <= bodyBytesKept) break;
-			this.#bodies.delete(oldest);
-			this.#bodyBytes -= bytes;
+	/** Keeps what a request or its response has, and drops the oldest ones to make room. */
+	keep<Part extends keyof Exchanged>(
+		{ number }: LogEntry,
+		part: Part,
+		content: Exchanged[Part],
+		size: number,
+	): void {
+		if (content === undefined || size > bytesKept) return;
+		const { bytes = 0, ...kept } = this.#kept.get(number) ?? {};
+		this.#kept.set(number, { ...kept, [part]: content, bytes: bytes + size });
+		this.#bytes += size;
+		for (const [oldest, entry] of this.#kept) {
+			if (this.#bytes <= bytesKept) break;
+			this.#kept.delete(oldest);
+			this.#bytes -= entry.bytes;
 		}
 	}
 
-	/** The body of a request, if it had one and is still kept. */
-	body(number: number): unknown {
-		return this.#bodies.get(number)?.body;
+	kept(number: number): Exchanged {
+		const { body, response } = this.#kept.get(number) ?? {};
+		return { body, response };
 	}
 
 	all(): LogEntry[] {
@@ -92,7 +109,7 @@ export class RequestLog {
 
 	clear(): void {
 		this.#entries = [];
-		this.#bodies.clear();
-		this.#bodyBytes = 0;
+		this.#kept.clear();
+		this.#bytes = 0;
 	}
 }

@@ -83,13 +83,24 @@ inBrowser('in a browser', () => {
 		await page.getByRole('cell', { name: 'Sample data' }).waitFor();
 	});
 
-	test('shows the body of a request when it is opened', async () => {
+	test('shows the body of a request and its response when they are opened', async () => {
 		const fields = { surname: 'Body', email: 'body@example.com' };
 		await platform.client.post('/contacts/data', { fields });
 		await open('requests');
 		const body = page.locator('tbody details').first();
 		await body.locator('summary').click();
 		await body.getByText('body@example.com').waitFor();
+		await body.getByText('Response:').waitFor();
+		await body.getByText('"created"').waitFor();
+	});
+
+	test('says why a record of a bulk request was not written, in red', async () => {
+		const bulk = [{ fields: { surname: 'Good' } }, { fields: { surname: 'Bad', age: 'old' } }];
+		await platform.client.post('/contacts/data/bulk', { bulk });
+		await open('requests');
+		const row = page.getByRole('row').nth(1);
+		await row.getByText(/Record 1: .*age/).waitFor();
+		expect(await row.locator('td').nth(1).locator('.bad').innerText()).toBe('200');
 	});
 
 	test('has the demo tokens and webhook URLs to copy, and no other token', async () => {
@@ -200,9 +211,12 @@ inBrowser('in a browser', () => {
 				.post('/contacts/data', { fields: { surname: name, email: `${name}@example.com` } })
 				.then((response) => response.status as number | null)
 				.catch(() => null);
-		const [first] = await Promise.all([write(), page.getByText(`${name}: has happened.`).waitFor()]);
+		const [first] = await Promise.all([write(), page.getByText(`${name}: has happened to request `).waitFor()]);
 		expect(first).toBe(status);
-		await page.getByRole('cell', { name, exact: true }).first().waitFor();
+		await page
+			.getByRole('cell', { name: `Fault: ${name}` })
+			.first()
+			.waitFor();
 		// Only one request gets the fault; a write whose response was lost is stored.
 		expect(await write()).toBe(201);
 		const stored = (await platform.admin.records('crm', 'contacts')).filter(({ fields }) => fields.surname === name);
@@ -222,7 +236,7 @@ inBrowser('in a browser', () => {
 			await page.getByRole('button', { name: label, exact: true }).click();
 			await page.getByText(`${label}: waits for a request.`).waitFor();
 			void platform.client.post('/contacts/data/bulk', { bulk }, { maxRedirects: 0 }).catch(() => null);
-			await page.getByText(`${label}: has happened.`).waitFor();
+			await page.getByText(`${label}: has happened to request `).waitFor();
 		}
 		await platform.admin.faults([]);
 	});

@@ -34,7 +34,12 @@ test('the error of a write with an unknown outcome says that it must not be retr
 });
 
 test.each<[string, string, Run, IDataObject]>([
-	['a missing record', 'get', { parameters: { recordId: UNKNOWN_ID } }, { status: 404, items: 1, outcome: 'notFound' }],
+	[
+		'a missing record',
+		'get',
+		{ parameters: { recordId: UNKNOWN_ID } },
+		{ status: 404, items: 1, outcome: 'notFound', requestId: expect.any(String) },
+	],
 	[
 		'a token that the platform does not accept',
 		'create',

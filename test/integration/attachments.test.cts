@@ -1,7 +1,8 @@
 import type { IBinaryData, IDataObject, INodeExecutionData } from 'n8n-workflow';
 import { automatic, defined, loadOptions, picked } from '../support/engine/engine.cts';
 import { itemWithFile, read, stored, useAttachmentHarness } from './attachmentFixtures.cts';
-import { fileValue, runRecord, type OnError } from './fixtures.cts';
+import type { FaultRule } from '../../harness/sandboxAdmin.mts';
+import { expectFailed, fileValue, runRecord, UNKNOWN_ID, type OnError, type Run } from './fixtures.cts';
 
 const harness = useAttachmentHarness();
 
@@ -123,6 +124,94 @@ describe('existing files', () => {
 		expect(all.json()[0]).toMatchObject({ remaining: 0 });
 		expect((await remove({ removeMode: 'all' })).json()[0]).toMatchObject({ removed: [] });
 		expect(await harness.names()).toEqual([]);
+	});
+});
+
+describe('an upload to many records', () => {
+	const COUNT = 7;
+	let ids: string[];
+
+	beforeEach(async () => {
+		const others = Array.from({ length: COUNT - 1 }, async (_, index) => await harness.insert({ title: String(index) }));
+		ids = [harness.id, ...(await Promise.all(others))];
+	});
+
+	const uploadTo = async (records: string[], run: Run = {}) => {
+		await harness.clearRequests();
+		const input = await Promise.all(records.map(async (id) => ({ json: { id }, binary: { data: await stored('a', 'a') } })));
+		const parameters = { recordId: picked('={{ $json.id }}'), inputDataFieldName: 'data' };
+		return await harness.run('upload', { input, parameters, ...run });
+	};
+
+	/** How many requests there were of each kind. */
+	const counts = async () => {
+		const kinds = (await harness.requests()).map(
+			({ method, path }) => `${method} ${path.replace(/^.*docs(?!$)|^.*tables|[\w-]{36}$/g, '')}`,
+		);
+		return Object.fromEntries([...new Set(kinds)].map((kind) => [kind, kinds.filter((other) => other === kind).length]));
+	};
+
+	const skipping = { options: { skipExisting: true } };
+	const definition = { 'GET /docs': 1 };
+	const written = { ...definition, 'POST /data/filter': 1, 'PATCH /data/': COUNT };
+	const rejected = {
+		match: { path: 'filter$' },
+		fault: { kind: 'status', status: 400, body: { errors: [{ type: 'warning', message: 'No field id' }] } },
+	};
+	const waiting = { match: { method: 'PATCH' }, when: { nth: [1] }, fault: { kind: 'status', status: 429, retryAfterSeconds: 61 } };
+
+	test.each<[string, Run, FaultRule[], Record<string, number>]>([
+		['reads them in one request', {}, [], written],
+		['reads each that is to be compared', skipping, [], { ...definition, 'GET /data/': COUNT, 'PATCH /data/': COUNT }],
+		['reads each if the platform has no filter by ID', {}, [rejected], { ...written, 'GET /data/': COUNT }],
+	])('%s', async (_, run, faults, expected) => {
+		await harness.faults(...faults);
+		const { error } = await uploadTo(ids, run);
+		expect(error).toBeUndefined();
+		expect(await counts()).toEqual(expected);
+		for (const id of ids) expect(await harness.names('papers', id)).toEqual(['a']);
+	});
+
+	test('reads again what was read more than a minute ago', async () => {
+		await harness.faults(waiting);
+		const { error } = await uploadTo(
+			[0, 0, 0, 0, 1, 2].map((at) => ids[at]!),
+			{ options: { maxRetryWait: 600 } },
+		);
+		expect(error).toBeUndefined();
+		expect(await counts()).toEqual({ ...definition, 'POST /data/filter': 2, 'GET /data/': 3, 'PATCH /data/': 7 });
+	});
+
+	test('tries once with a token that may not read', async () => {
+		const { error } = await uploadTo(ids, { credential: { token: harness.sandbox.tokens.short, accessType: 'short' } });
+		expect(error).toBeUndefined();
+		expect((await harness.requests()).length).toBeLessThan(COUNT + 7);
+	});
+
+	test('that have the files reads the first ones alone, the others at once', async () => {
+		await uploadTo(ids);
+		const { json } = await uploadTo(ids, skipping);
+		expect(json()).toEqual(ids.map((id) => expect.objectContaining({ id, uploaded: [] })));
+		expect(await counts()).toEqual({ ...definition, 'GET /data/': 4, 'POST /data/filter': 1 });
+	});
+
+	test('reports a record that is gone before its file is sent', async () => {
+		const result = await uploadTo([...ids, UNKNOWN_ID], { onError: 'continueRegularOutput' });
+		expectFailed(result, COUNT, `no record '${UNKNOWN_ID}'`, { outcome: 'notFound' });
+		expect(await harness.writes()).toHaveLength(COUNT);
+	});
+
+	test.each([
+		[[0, 1, 0], 'resetBefore', 'unknown', 1],
+		[[0, 1, 0], 'resetAfter', undefined, 2],
+	])('does not take the file of another item for that of a lost request: %j, %s', async (records, kind, outcome, count) => {
+		await harness.faults({ match: { method: 'PATCH', path: ids[0] }, when: { nth: [2] }, fault: { kind } });
+		const result = await uploadTo(
+			records.map((at) => ids[at]!),
+			{ onError: 'continueRegularOutput' },
+		);
+		expect(result.json().map(({ details }) => (details as IDataObject | undefined)?.outcome)).toEqual([undefined, undefined, outcome]);
+		expect(await harness.names()).toHaveLength(count);
 	});
 });
 

@@ -102,6 +102,17 @@ export const isFromPlatform = ({ body }: ServiceError): boolean =>
 export const isForbidden = (error: ServiceError): boolean =>
 	error.status === 403 && isFromPlatform(error);
 
+/**
+ * The result of a read, or undefined if the token may not read. A token for attachments may change
+ * files without reading them: the platform then does the checks.
+ */
+export async function undefinedIf403<T>(reading: Promise<T>): Promise<T | undefined> {
+	return await reading.catch((error: unknown) => {
+		if (error instanceof ServiceError && isForbidden(error)) return undefined;
+		throw error;
+	});
+}
+
 /** The platform itself reports that the requested object does not exist; not just any 404. */
 export const isNotFound = (error: ServiceError): boolean =>
 	error.status === 404 && isFromPlatform(error);

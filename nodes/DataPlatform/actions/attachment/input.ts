@@ -5,7 +5,7 @@ import type { IBinaryData } from 'n8n-workflow';
 
 import { readRecord } from '../../api/records';
 import type { Attachment, PlatformRecord } from '../../api/types';
-import { InputError, isForbidden, ServiceError } from '../../transport/errors';
+import { InputError, undefinedIf403 } from '../../transport/errors';
 import { filesIn } from '../../files/transfer';
 import type { ByteStream } from '../../transport/streams';
 import { getOwn } from '../../transport/json';
@@ -101,15 +101,4 @@ export function chosenFiles(record: PlatformRecord, field: string, fileId: strin
 		`Record '${record.id}' has no file '${fileId}' in the field '${field}'`,
 		names ? `Its files are: ${names}.` : 'The field has no files.',
 	);
-}
-
-/**
- * The result of a read, or undefined if the token may not read. A token for attachments may change
- * files without reading them: the platform then does the checks.
- */
-export async function undefinedIf403<T>(reading: Promise<T>): Promise<T | undefined> {
-	return await reading.catch((error: unknown) => {
-		if (error instanceof ServiceError && isForbidden(error)) return undefined;
-		throw error;
-	});
 }

@@ -2,6 +2,7 @@ import type { Attachment, PlatformRecord } from '../../api/types';
 import { filesIn, filesOf, removeFiles } from '../../files/transfer';
 import type { NameOf } from '../../parameterKinds/parameter';
 import { choice, text } from '../../parameterKinds/kinds';
+import { undefinedIf403 } from '../../transport/errors';
 import type { RunContext } from '../../run/run';
 import { fileField, fileId } from '../../parameters/files/uploads';
 import { itemOperation } from '../../parameters/defineOperation';
@@ -13,7 +14,7 @@ import {
 	tableParameters,
 	type TableParameter,
 } from '../../parameters/select/table';
-import { chosenFiles, recordWithFiles, undefinedIf403 } from './input';
+import { chosenFiles, recordWithFiles } from './input';
 
 const removeMode = choice('removeMode', {
 	label: 'Files to Remove',

@@ -17,6 +17,7 @@ import { linkValues } from '../../parameters/write/writingLinks';
 import { itemOperation } from '../../parameters/defineOperation';
 import { outputOf, simple } from '../../parameters/select/reading';
 import { maxRetryWait, requestOptions, skipAudit, timeout } from '../../parameters/requests';
+import { recordsAhead } from '../../parameters/select/recordsAhead';
 import { recordId, recordKeyOf, tableOf, tableParameters } from '../../parameters/select/table';
 import {
 	columnsToCreate,
@@ -24,8 +25,9 @@ import {
 	emptyValues,
 	unknownFields,
 } from '../../parameters/write/columns';
+import { undefinedIf403 } from '../../transport/errors';
 import { MIB } from '../../transport/streams';
-import { undefinedIf403, uploadsOf } from './input';
+import { uploadsOf } from './input';
 import { otherFields, type OtherFieldsParameter } from './otherFields';
 
 /** The platform processes a large file for a while before it responds. */
@@ -85,13 +87,17 @@ function requireSameSetting(run: RunContext<NameOf<typeof skipAudit>>, index: nu
 
 const COMPARED_BY_NAME = `The platform does not say how large its files are, so ${skipExisting} compared names only: a file that changed and kept its name was not sent. Turn ${skipExisting} off to send it.`;
 
+type FilePlan = Pick<UploadTarget, 'existing'> & { files: Upload[] };
+
+const isDone = ({ files, existing }: FilePlan) => files.length === 0 && existing === 'keep';
+
 /** Which files to send, and which of the existing ones to keep. */
 function planFiles(
 	run: RunContext<NameOf<typeof existingFiles>>,
 	index: number,
 	{ name, files, before }: { name: string; files: Upload[]; before?: PlatformRecord },
 	skipsExisting: boolean,
-): { files: Upload[]; existing: UploadTarget['existing'] } {
+): FilePlan {
 	const replaces = existingFiles.of(run, index) === 'replace';
 	if (!before || !skipsExisting) return { files, existing: replaces ? 'remove' : 'keep' };
 	const { missing, others, isByName } = compareFiles(files, filesOf(before, name));
@@ -150,11 +156,20 @@ export const upload = itemOperation({
 		const fields = await besideFiles(run, index, name, id);
 
 		// Reads first, so that a missing record is reported before a large file is sent.
-		const reading = id === undefined ? undefined : readRecord(handle, id);
 		const skipsExisting = skipExisting.of(run, index);
-		const before = reading && (await (skipsExisting ? reading : undefinedIf403(reading)));
-		const { files, existing } = planFiles(run, index, { name, files: all, before }, skipsExisting);
-		const isNothing = files.length + Object.keys(fields).length === 0 && existing === 'keep';
+		const ahead = recordsAhead(run, handle);
+		const plan = (before?: PlatformRecord) =>
+			planFiles(run, index, { name, files: all, before }, skipsExisting);
+		// What is compared is read once more before it is changed: others may have added files.
+		const readsAhead = !skipsExisting || ahead.wasUnchanged;
+		let before = id === undefined ? undefined : await ahead.take(index, id, readsAhead);
+		if (id !== undefined && (!before || (skipsExisting && !isDone(plan(before))))) {
+			before = await (skipsExisting ? readRecord(handle, id) : ahead.readNow(id));
+		}
+		const planned = plan(before);
+		const { files, existing } = planned;
+		ahead.wasUnchanged = isDone(planned);
+		const isNothing = isDone(planned) && Object.keys(fields).length === 0;
 		if (before && isNothing) return { ...shape(before), uploaded: [] };
 		const appendable = appendableFields(table?.fields ?? []);
 		const addsTwice = appendedFields(appendable, fields).length > 0;

@@ -53,44 +53,68 @@ describe('durable polls', () => {
 	});
 });
 
-describe('strange states', () => {
-	test.each([
-		['of an older version', { identity: 'x', state: { told: {}, floor: { time: 1, id: '' } } }],
-		['that is text', 'state'],
-		['that is a list', [1]],
-		['that is null', null],
-	])('a trigger with a state %s starts over', async (_, watched) => {
-		await create('0');
-		const watching = await start({}, withState(watched));
-		if (watched !== null) expect((await failureOf(watching))!.message).toContain('The stored position of this trigger');
-		expect(await watching.poll()).toBeNull();
-		await create('1');
-		expect(await emitted(watching)).toEqual(['created 1']);
-	});
+describe("a state that can't be read", () => {
+	const shown = (state: unknown) => `another version of this node. It begins with ${JSON.stringify(state).slice(0, 40)}`;
 
-	test.each([
-		['of a later version', (state: string) => seal('poll 4', unseal('poll 3', state)!)],
-		['that was changed', (state: string) => state.replace('"revision":1', '"revision":2')],
-		['that was cut', (state: string) => state.slice(0, -1)],
-		['without its beginning', (state: string) => state.slice(1)],
-	])('a trigger with a state %s fails once, then starts over', async (_, damage) => {
+	test.each<[string, (state: string) => unknown]>([
+		['of an older version', () => ({ identity: 'x', state: { told: {}, floor: { time: 1, id: '' } } })],
+		['that is other text', () => 'state'],
+		['that is empty', () => ''],
+		['that is a list', () => [1]],
+		['of a later version', (state) => seal('poll 4', unseal('poll 3', state)!)],
+		['that was changed', (state) => state.replace('"revision":1', '"revision":2')],
+		['that was cut', (state) => state.slice(0, -1)],
+		['without its beginning', (state) => state.slice(1)],
+	])('%s: polls fail, less and less often, until Restart From says where to go on', async (_, damage) => {
 		const first = await start();
 		await first.poll();
 		const state = damage(storedState(first));
 		expect(state).not.toBe(storedState(first));
-		const again = await start({}, withState(state));
 		await create('1');
+		const again = await start({}, withState(state));
 		const failure = await failureOf(again);
-		expect([failure!.message, failure!.description]).toEqual([
-			expect.stringContaining('The stored position of this trigger is damaged, or of another version'),
-			expect.stringContaining("add 'Restart From' in the options"),
-		]);
+		expect(failure!.message).toContain(shown(state));
+		expect(failure!.message).toContain('the next poll asks in 2 minutes');
+		expect(failure!.description).toBe("To emit what changed since the last execution, add 'Restart From' in the options, with its date.");
 		expect(await again.poll()).toBeNull();
 		await create('2');
-		expect(await emitted(again)).toEqual(['created 2']);
 		const restartFrom = new Date(Date.now() - 60_000).toISOString();
-		const restarted = await start({ options: { restartFrom } }, withState(state));
+		const restarted = await start({ options: { restartFrom } }, { staticData: again.staticData() });
 		expect(await emitted(restarted)).toEqual(['created 1', 'created 2']);
+		await create('3');
+		const later = await start({}, { staticData: restarted.staticData(), workflowId: 'after a restart' });
+		expect(await emitted(later)).toEqual(['created 3']);
+	});
+
+	test.each([
+		['createdUpdatedOrDeleted', /Restart From.* Deletions since then are not emitted\.$/],
+		['deleted', /^Copy the node, and delete the old one\. Deletions since then are not emitted\.$/],
+	])("%s: says what can't be found", async (triggerOn, advice) => {
+		const failure = await failureOf(await start({ triggerOn }, withState('x')));
+		expect(failure!.description).toMatch(advice);
+	});
+
+	test('a start that was never stored as a state counts as well; with a state it does no harm', async () => {
+		const first = await start();
+		await first.poll();
+		const all = JSON.parse(first.staticData()) as { global: { dataPlatformTrigger: Record<string, string> } };
+		const starts = all.global.dataPlatformTrigger;
+		const global = { dataPlatformTrigger: Object.fromEntries(Object.keys(starts).map((id) => [id, 'x'])) };
+		const without = await start({}, { workflowId: 'without a state', staticData: JSON.stringify({ global }) });
+		expect((await failureOf(without))!.message).toContain('It begins with "x"');
+		const withOne = await start({}, { workflowId: 'with a state', staticData: JSON.stringify({ ...all, global }) });
+		await create('1');
+		expect(await emitted(withOne)).toEqual(['created 1']);
+	});
+});
+
+describe('strange states', () => {
+	test('a state that is null counts as none', async () => {
+		await create('0');
+		const watching = await start({}, withState(null));
+		expect(await watching.poll()).toBeNull();
+		await create('1');
+		expect(await emitted(watching)).toEqual(['created 1']);
 	});
 
 	test('static data of the workflow that is null counts as none, and the next poll goes on', async () => {

@@ -5,6 +5,7 @@
  *     const text = toCursor(state, source);
  *     fromCursor(text, source); // the state; an error if the text is for another table
  */
+import { LABELS } from '../labels';
 import { InputError } from '../transport/errors';
 import { packJson, shortHash, unpackJson } from '../api/packing';
 import { LIMITS, type ChangeState, type Limits } from './tracker';
@@ -43,8 +44,10 @@ export function toCursor(state: ChangeState, { table, selection }: CursorSource)
 
 const START_ANEW = 'To start over, leave the cursor empty.';
 
-const wrong = (message: string, hint: string) =>
-	new InputError(message, { hint: `${hint} ${START_ANEW}` });
+const GO_ON_WITHOUT = `To go on without it, leave the cursor empty and set '${LABELS.startFrom}' to '${LABELS.startFromDate}': when Get Changes last ran.`;
+
+const wrong = (message: string, hint: string, goOn = START_ANEW) =>
+	new InputError(message, { hint: `${hint} ${goOn}` });
 
 /**
  * The state in a cursor.
@@ -59,12 +62,14 @@ export function fromCursor(text: string, { table, selection }: CursorSource): Ch
 		throw wrong(
 			"can't be read: a part of it is missing or was changed",
 			"Pass on the 'cursor' of an earlier Get Changes as it was, whole and unchanged.",
+			GO_ON_WITHOUT,
 		);
 	}
 	if (format !== FORMAT) {
 		throw wrong(
 			'was made by another version of this node, whose format this one does not read',
 			'Use the version that made it.',
+			GO_ON_WITHOUT,
 		);
 	}
 	if (ofTable !== shortHash(table, SOURCE_LENGTH)) {

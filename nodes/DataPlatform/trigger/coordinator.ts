@@ -43,8 +43,6 @@ interface NodeMemory {
 	before?: SavedState;
 	/** The start of watching, while a poll is determining it. */
 	starting?: Promise<SavedState>;
-	/** A poll has failed because the stored state can't be read. */
-	hasReportedState?: boolean;
 	/** The running poll, and when it must have ended. */
 	running?: { deadline: number };
 }
@@ -160,14 +158,6 @@ export class PollCoordinator {
 		setMostRecent(this.failing, node, failing, MAX_NODES);
 		const begin = new Date(since).toISOString().slice(0, 16).replace('T', ' ');
 		return `failure ${polls + 1} in a row, since ${begin} UTC; the next poll asks in ${Math.round(waitMs / 60_000)} minutes`;
-	}
-
-	/** True once for a node whose stored state can't be read. */
-	reportsState(watching: WatchingNode): boolean {
-		const memory = this.memoryOf(watching);
-		const isFirst = memory.latest === undefined && memory.hasReportedState !== true;
-		memory.hasReportedState = true;
-		return isFirst;
 	}
 
 	/** Starts a poll; undefined while another poll of the node is running. */

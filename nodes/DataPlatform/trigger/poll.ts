@@ -25,13 +25,7 @@ import {
 } from '../changes/tracker';
 import { createClient } from '../run/createClient';
 import { effortOf, toNodeError } from '../run/ledger';
-import {
-	missingThereIn,
-	restartFrom,
-	startDate,
-	startState,
-	watchFrom,
-} from '../parameters/changes/changes';
+import { missingThereIn, startDate, startState } from '../parameters/changes/changes';
 import { toProblem } from '../parameters/describeFailure';
 import { checkNames, uncheckedNotice, type NameCheck } from '../parameters/select/fieldNames';
 import { timeout } from '../parameters/requests';
@@ -41,12 +35,15 @@ import { PollCoordinator, type PollTurn } from './coordinator';
 import { DeletionWatcher } from './deletions';
 import { triggerParameters, type TriggerParameters } from './parameters';
 import {
-	hasUnreadableState,
+	HOW_TO_BEGIN_ANEW,
+	HOW_TO_RESTART,
+	isStored,
 	newSavedState,
 	readStart,
 	readState,
 	saveStart,
 	saveState,
+	unreadableState,
 	type SavedDeletions,
 	type SavedState,
 } from './savedState';
@@ -147,6 +144,22 @@ async function requireFields(watch: Watch, isUsed: boolean): Promise<void> {
 	if (failure) unchecked(names, failure);
 }
 
+/**
+ * Starting anew would lose what changed since the last execution, and nobody might notice: polls
+ * fail until the user says where to go on.
+ *
+ * @throws {InputError} if n8n has a state that can't be read
+ */
+function requireReadable(context: IPollFunctions, { emitsChanges, deletions }: Watch): void {
+	const unreadable = unreadableState(context);
+	if (unreadable === undefined) return;
+	const howToGoOn = emitsChanges ? HOW_TO_RESTART : HOW_TO_BEGIN_ANEW;
+	throw new InputError(
+		`The stored position of this trigger is damaged, or of another version of this node. It begins with ${unreadable}`,
+		{ hint: deletions ? `${howToGoOn} Deletions since then are not emitted.` : howToGoOn },
+	);
+}
+
 /** One poll of a watch. */
 class Poll {
 	private readonly stored: SavedState | undefined;
@@ -167,21 +180,13 @@ class Poll {
 	async run(coordinator: PollCoordinator): Promise<PollResult> {
 		const { context, stored, watch } = this;
 		const { identity } = watch;
-		// A restart goes on from the state before it.
 		const watching = { node: nodeOf(context), identity };
-		if (!watch.restart && hasUnreadableState(context) && coordinator.reportsState(watching)) {
-			throw new InputError(
-				'The stored position of this trigger is damaged, or of another version of this node',
-				{
-					hint: `The next poll starts anew, as ${watchFrom} says. To emit what changed since the last execution, add ${restartFrom} in the options, with its date.`,
-				},
-			);
-		}
 		const isSame = isSameWatch(identity, stored?.identity);
 		// An activation may have begun anew since then.
 		const own = readStart(context, identity, stored) ?? (isSame ? stored : undefined);
 		const latest = coordinator.resume(watching, own);
 		if (latest === 'unconfirmed') return NO_CHANGES;
+		if (!latest && !watch.restart) requireReadable(context, watch);
 		const known = latest && restarted(watch, latest);
 		if (!known && this.startFrom === 'now') {
 			const { start, isOwn } = await coordinator.begin(watching, async () => await this.begin());
@@ -377,7 +382,7 @@ async function pollWithinBudget(
 		const client = await createClient(context, requests, 'The next polls try again.');
 		stats = client.stats;
 		const isManual = context.getMode() === 'manual';
-		if (!isManual && readState(context)) {
+		if (!isManual && isStored(context)) {
 			setup = JSON.stringify([client.account, context.getNode().parameters]);
 			if (coordinator.isHeldBack(node, setup)) return NO_CHANGES;
 			// Another execution was asked to wait: only a poll that asked itself fails.

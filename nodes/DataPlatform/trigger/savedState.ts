@@ -7,12 +7,21 @@ import type { IDataObject, INode, IPollFunctions } from 'n8n-workflow';
 
 import { seal, unseal } from '../api/packing';
 import type { ChangeState } from '../changes/tracker';
+import { LABELS } from '../labels';
 import { InputError } from '../transport/errors';
 import { getOwn, isObject, membersOf } from '../transport/json';
+import { shortened } from '../transport/messageText';
 import { isSameWatch } from './watch';
 
 /** The version of the state's format. */
 const FORMAT = 'poll 3';
+
+/** How much of a state that can't be read to show. */
+const SHOWN_CHARACTERS = 40;
+
+/** What to do about a node whose stored state is of no use. */
+export const HOW_TO_BEGIN_ANEW = 'Copy the node, and delete the old one.';
+export const HOW_TO_RESTART = `To emit what changed since the last execution, add '${LABELS.restartFrom}' in the options, with its date.`;
 
 /** The keys in the node's own static data, and in the workflow's. */
 const STATE_KEY = 'watch';
@@ -74,7 +83,7 @@ function nodeData(context: StaticDataContext): IDataObject {
 	const data = staticData(context, 'node');
 	if (data) return data;
 	throw new InputError('The static data that n8n stores for this node is damaged', {
-		hint: 'Copy the node, and delete the old one.',
+		hint: `${HOW_TO_BEGIN_ANEW} ${HOW_TO_RESTART}`,
 	});
 }
 
@@ -83,9 +92,27 @@ export function readState(context: IPollFunctions): SavedState | undefined {
 	return parseState(nodeData(context)[STATE_KEY]);
 }
 
-/** True if n8n has a state that is damaged, or of another version of this node. */
-export const hasUnreadableState = (context: IPollFunctions): boolean =>
-	Boolean(nodeData(context)[STATE_KEY]) && readState(context) === undefined;
+const startsIn = (context: IPollFunctions) =>
+	membersOf(staticData(context, 'global')?.[STARTS_KEY]);
+
+/** What n8n stores of this node: the state, and the start. */
+const storedBy = (context: IPollFunctions): unknown[] =>
+	[nodeData(context)[STATE_KEY], getOwn(startsIn(context), context.getNode().id)].filter(
+		(stored) => (stored ?? undefined) !== undefined,
+	);
+
+/** True if n8n has a state of this node, whether it can be read or not. */
+export const isStored = (context: IPollFunctions): boolean => storedBy(context).length > 0;
+
+/**
+ * The beginning of a state that is damaged, or of another version of this node; undefined if one can
+ * be read, or there is none.
+ */
+export function unreadableState(context: IPollFunctions): string | undefined {
+	const stored = storedBy(context);
+	if (stored.length === 0 || stored.some(parseState)) return undefined;
+	return shortened(JSON.stringify(stored[0]), SHOWN_CHARACTERS);
+}
 
 /** The state that watching started with, if it is newer than the one stored last. */
 export function readStart(
@@ -93,8 +120,7 @@ export function readStart(
 	identity: string,
 	stored: SavedState | undefined,
 ): SavedState | undefined {
-	const starts = membersOf(staticData(context, 'global')?.[STARTS_KEY]);
-	const start = parseState(getOwn(starts, context.getNode().id));
+	const start = parseState(getOwn(startsIn(context), context.getNode().id));
 	if (!start || !isSameWatch(identity, start.identity)) return undefined;
 	return start.revision > (stored?.revision ?? -Infinity) ? start : undefined;
 }
@@ -117,7 +143,7 @@ export function saveStart(context: IPollFunctions, saved: SavedState): void {
 	saveState(context, saved);
 	const data = staticData(context, 'global');
 	if (!data) return;
-	const starts = Object.entries(membersOf(data[STARTS_KEY]));
+	const starts = Object.entries(startsIn(context));
 	data[STARTS_KEY] = {
 		...(Object.fromEntries(starts.filter(([id]) => nodeExists(context, id))) as IDataObject),
 		[context.getNode().id]: seal(FORMAT, saved),

@@ -72,16 +72,19 @@ describe('rejected', () => {
 });
 
 describe('the error for a rejected cursor', () => {
+	const startAnew = 'To start over, leave the cursor empty.';
+	const goOnWithout = "To go on without it, leave the cursor empty and set 'Start From' to 'A Date': when Get Changes last ran.";
 	const cursor = toCursor(stateWith(1), SOURCE);
 	const body = `2${cursor.slice(1, cursor.lastIndexOf('.'))}`;
 	const checksum = createHash('sha256').update(body).digest('base64url').slice(0, 11);
-	test.each<[string, string, typeof SOURCE, string, string]>([
+	test.each<[string, string, typeof SOURCE, string, string, string]>([
 		[
 			'damaged',
 			cursor.slice(1),
 			SOURCE,
 			"can't be read: a part of it is missing or was changed",
 			"Pass on the 'cursor' of an earlier Get Changes as it was, whole and unchanged.",
+			goOnWithout,
 		],
 		[
 			'of another version',
@@ -89,6 +92,7 @@ describe('the error for a rejected cursor', () => {
 			SOURCE,
 			'was made by another version of this node, whose format this one does not read',
 			'Use the version that made it.',
+			goOnWithout,
 		],
 		[
 			'of another table',
@@ -96,6 +100,7 @@ describe('the error for a rejected cursor', () => {
 			{ ...SOURCE, table: 'x' },
 			'belongs to another table',
 			'Each table has a cursor of its own; another base URL or application counts as another table.',
+			startAnew,
 		],
 		[
 			'of another filter',
@@ -103,10 +108,9 @@ describe('the error for a rejected cursor', () => {
 			{ ...SOURCE, selection: 'x' },
 			'was made with another filter or saved view',
 			'What changed before would be missed. Restore the filter and the saved view.',
+			startAnew,
 		],
-	])('%s', (_, text, source, message, hint) => {
-		expect(() => fromCursor(text, source)).toThrow(
-			expect.objectContaining({ name: 'InputError', message, hint: `${hint} To start over, leave the cursor empty.` }),
-		);
+	])('%s', (_, text, source, message, hint, goOn) => {
+		expect(() => fromCursor(text, source)).toThrow(expect.objectContaining({ name: 'InputError', message, hint: `${hint} ${goOn}` }));
 	});
 });

@@ -6,7 +6,7 @@ import { unseal } from '../../../nodes/DataPlatform/api/packing.ts';
 import { fromCursor } from '../../../nodes/DataPlatform/changes/cursor.ts';
 import { selectChanges, LIMITS, type ChangeState } from '../../../nodes/DataPlatform/changes/tracker.ts';
 import { readState as readAgreed } from '../../../nodes/DataPlatform/fields/agreedState.ts';
-import { hasUnreadableState, readState } from '../../../nodes/DataPlatform/trigger/savedState.ts';
+import { readState, unreadableState } from '../../../nodes/DataPlatform/trigger/savedState.ts';
 import { fakePoll } from '../fakeTrigger.cts';
 
 const iso = (time: number) => new Date(time).toISOString();
@@ -27,7 +27,7 @@ test.each<[string, () => ChangeState]>([
 		'the trigger, format 3',
 		() => {
 			const context = fakePoll({ serve: () => new Error(), staticData: { node: { watch: POLL_3 } } });
-			expect(hasUnreadableState(context)).toBe(false);
+			expect(unreadableState(context)).toBeUndefined();
 			return readState(context)!.state!;
 		},
 	],

@@ -34,9 +34,9 @@ const startFromWith = (
 	description: string,
 ) =>
 	choice('startFrom', {
-		label: 'Start From',
+		label: LABELS.startFrom,
 		choices: {
-			date: ['A Date', does.date],
+			date: [LABELS.startFromDate, does.date],
 			now: ['Now', does.now],
 			beginning: ['The Beginning', does.beginning],
 		},
@@ -80,7 +80,7 @@ export const startDate = date('startDate', {
 });
 
 export const restartFrom = date('restartFrom', {
-	label: 'Restart From',
+	label: LABELS.restartFrom,
 	...OPTION_UNLESS_ONLY_DELETIONS,
 	description:
 		'Emit every change since this date once more, then go on as before. Each date counts once: to restart again, enter another one.',

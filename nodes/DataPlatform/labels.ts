@@ -36,7 +36,6 @@ export const LABELS = {
 	restartFrom: 'Restart From',
 	skipExisting: 'Skip Existing',
 	startFrom: 'Start From',
-	startFromDate: 'A Date',
 	stateField: 'State Field Name or ID',
 	triggerOn: 'Trigger On',
 	twoWaySync: 'Two-Way Sync',

@@ -36,7 +36,7 @@ const startFromWith = (
 	choice('startFrom', {
 		label: LABELS.startFrom,
 		choices: {
-			date: [LABELS.startFromDate, does.date],
+			date: ['A Date', does.date],
 			now: ['Now', does.now],
 			beginning: ['The Beginning', does.beginning],
 		},

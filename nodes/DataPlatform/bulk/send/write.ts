@@ -184,8 +184,9 @@ class BulkWriter {
 	private next(): (() => Promise<WorkResult>) | undefined {
 		const cause = this.noMoreRequests ?? this.noNewBatches;
 		if (cause) this.skipUnsent(cause);
-		const { congestion } = this.session;
-		if (this.underWay >= (this.isOrdered ? 1 : congestion.count)) return undefined;
+		const { congestion, rejections } = this.session;
+		const isAlone = this.isOrdered || rejections.probe !== undefined;
+		if (this.underWay >= (isAlone ? 1 : congestion.count)) return undefined;
 		const work = this.queue.shift() ?? this.nextBatch();
 		if (work) {
 			return async () =>

@@ -57,7 +57,7 @@ test.each<[what: string, count: number, bad: number[], requests: number]>([
 
 test.each<[what: string, Partial<Task>, response: ReturnType<typeof rejection>, words: string, most: number]>([
 	['creates', {}, rejection(LIMIT), LIMIT, 13],
-	['upserts', { mode: 'upsert' }, rejection(LIMIT), LIMIT, 40],
+	['upserts', { mode: 'upsert' }, rejection(LIMIT), LIMIT, 24],
 	['single requests', { batchSize: 1 }, rejection(LIMIT), LIMIT, 10],
 	['creates, with 409', {}, httpResponse(409, { errors: [{ message: LIMIT }] }), LIMIT, 13],
 	['creates, as the storage is full', {}, httpResponse(507, { errors: [{ message: LIMIT }] }), `${LIMIT} (507)`, 13],

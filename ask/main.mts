@@ -61,6 +61,7 @@ try {
 	if (table) {
 		const [app = '', name = ''] = table.split('/');
 		console.log('Making up to 16 records in this table, and deleting them again.');
+		console.log('bulkRight shows only with a token whose role may not import.');
 		const left = await askByWriting(client, app, name, answers);
 		if (left.length > 0)
 			console.log(`These records could not be deleted; delete them yourself: ${left.join(', ')}`);

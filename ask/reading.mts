@@ -85,6 +85,28 @@ function newRecord({ ver, created, modified }: ReadRecord): string | undefined {
 	return created === modified ? 'created' : 'later';
 }
 
+/** How files are described; by values of fields that hold them. */
+export function askFiles(answers: Answers, fields: Iterable<unknown>): void {
+	const files = [...fields].flatMap((value) =>
+		Array.isArray(value) ? value.filter(isObject) : [],
+	);
+	const sizes = { number: 'number', string: 'text', undefined: 'absent' };
+	const noFile = 'no record has a file';
+	answer(
+		answers,
+		'fileSize',
+		first(files, (file) => sizes[typeof (file as Fields).fileSize as keyof typeof sizes]),
+		noFile,
+	);
+	const hasToken = ({ fileUrl }: Fields) => String(fileUrl).includes('token=');
+	answer(
+		answers,
+		'fileAddresses',
+		first(files, (file) => (hasToken(file as Fields) ? 'withToken' : 'plain')),
+		noFile,
+	);
+}
+
 export async function askByReading(client: AskClient, answers: Answers): Promise<void> {
 	const samples = await sample(client);
 	if (samples.length === 0)
@@ -150,24 +172,7 @@ export async function askByReading(client: AskClient, answers: Answers): Promise
 		'no record is new: each was changed',
 	);
 
-	const files = [...values(samples, 'file', 'picture')].flatMap((value) =>
-		Array.isArray(value) ? value.filter(isObject) : [],
-	);
-	const sizes = { number: 'number', string: 'text', undefined: 'absent' };
-	const noFile = 'no record has a file';
-	answer(
-		answers,
-		'fileSize',
-		first(files, (file) => sizes[typeof (file as Fields).fileSize as keyof typeof sizes]),
-		noFile,
-	);
-	const hasToken = ({ fileUrl }: Fields) => String(fileUrl).includes('token=');
-	answer(
-		answers,
-		'fileAddresses',
-		first(files, (file) => (hasToken(file as Fields) ? 'withToken' : 'plain')),
-		noFile,
-	);
+	askFiles(answers, values(samples, 'file', 'picture'));
 
 	const { app, table } = samples[0]!;
 	const counted = await client.ask(

@@ -1,6 +1,7 @@
 /** What only a write can tell, in records that are made for it and deleted again. */
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { Answers } from './answers.mts';
+import { isReading, type Answers } from './answers.mts';
+import { askFiles } from './reading.mts';
 import { tablePath, type AskClient, type Answered, type FieldDefinition } from './client.mts';
 
 /** How long calculated fields may take after a write. */
@@ -190,6 +191,10 @@ async function askValues(writer: Writer, answers: Answers): Promise<void> {
 		}));
 		const { record } = await writer.create(writer.fields({ [picture]: files }));
 		answers.set('attachmentRules', { value: record ? 'none' : 'documented' });
+		const [file] = files;
+		const stored = record ?? (await writer.create(writer.fields({ [picture]: [file] }))).record;
+		const isKnown = isReading(answers.get('fileSize') ?? { unknown: '' });
+		if (stored && !isKnown) askFiles(answers, [(await writer.read(stored.id)).fields[picture]]);
 	} else answers.set('attachmentRules', { unknown: 'the table has no picture field' });
 }
 

@@ -23,6 +23,14 @@ export class VariantCoverage {
 		return variantCases.map(({ name }) => name).filter((name) => !isMet(name));
 	}
 
+	/** The rows that a page has otherwise, or not at all. */
+	staleRows(file: string): string[] {
+		const squeezed = (text: string) => text.replaceAll(' ', '');
+		const stated = new Set(readFileSync(file, 'utf8').split('\n').map(squeezed));
+		const rows = this.#markdown().match(/^\| [^-].*/gm) ?? [];
+		return rows.filter((row) => !stated.has(squeezed(row)));
+	}
+
 	/** Replaces what follows the comment in a page. */
 	writeTable(file: string): void {
 		const [page = ''] = readFileSync(file, 'utf8').split(/(?<=-->\n)/);

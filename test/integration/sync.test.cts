@@ -114,6 +114,20 @@ describe('an item that fails', () => {
 	});
 });
 
+test('by record ID, an item with a wrong value still says which record it stands for', async () => {
+	const [first, second] = await harness.records();
+	const parameters = { ...deleting, ...byId, matchOn: 'recordId', removeDespiteFailures: true };
+	const result = await sync(
+		[
+			{ id: first!.id, buyer: 'a' },
+			{ id: second!.id, price: 'x' },
+		],
+		{ ...goingOn, parameters },
+	);
+	expect(outcomes(result).filter((outcome) => outcome === 'deleted')).toHaveLength(3);
+	expect((await harness.records()).map(({ id }) => id).sort()).toEqual([first!.id, second!.id].sort());
+});
+
 test('a dry run lists what would be created, updated and removed', async () => {
 	const items = [order(1), order(2, { price: 3 }), order(9)];
 	const deleted = await sync(items, { options: { dryRun: true } });

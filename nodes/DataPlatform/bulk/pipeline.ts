@@ -130,7 +130,11 @@ export class WritePipeline {
 				: values,
 		}));
 		await resolveTimeZone(this.target, onlyKeys.map(valuesOfRow));
-		const planning = { ...this.options.planning, duplicates: 'merge' as const };
+		const planning = {
+			...this.options.planning,
+			duplicates: 'merge' as const,
+			mayBeEmpty: true,
+		};
 		const { records, problems } = await planInTurns(this.target.table, onlyKeys, planning);
 		return { records, unknown: problems.map(({ index }) => index) };
 	}

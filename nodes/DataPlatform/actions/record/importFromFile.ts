@@ -20,6 +20,7 @@ import {
 } from '../../parameters/files/rowFiles';
 import { tableOf, tableParameters } from '../../parameters/select/table';
 import { hintIgnored, valuePoliciesOf } from '../../parameters/write/columns';
+import { fileSyncParameters } from '../../parameters/write/syncParameters';
 import {
 	importOptions,
 	setUpWriting,
@@ -37,9 +38,10 @@ import {
 	toOutput,
 	type FileReport,
 } from './importReport';
+import { compareWithFile, removeMissing, requireWholeInput } from './missingFromFile';
 import { inTableOrder } from './summary';
 
-const fields = [...tableParameters, ...importParameters];
+const fields = [...tableParameters, ...importParameters, ...fileSyncParameters];
 
 const options = [...importOptions(textOptions), importFile];
 
@@ -48,15 +50,19 @@ const PREVIEW_ROWS = 5;
 
 type Run = RunContext<NameOf<typeof fields> | OptionOf<typeof options>>;
 
-/** The settings of an import. @throws {InputError} */
-function settingsOf(run: Run, index: number) {
+/** The settings of an import. @param files how many the run has @throws {InputError} */
+function settingsOf(run: Run, index: number, files: number) {
 	const { mode, ...settings } = fileSettingsOf(run, index);
+	const removesMissing = requireWholeInput({ mode, ...settings }, run, index, files);
 	const kind = writesMatched(run, index, mode, upsertRules(run, index));
 	const writing = { ...writeSettings(run, index, kind), stopAtFailure: false, withoutIds: true };
-	return { ...settings, kind, policies: valuePoliciesOf(run, index), writing };
+	return { ...settings, kind, policies: valuePoliciesOf(run, index), writing, removesMissing };
 }
 
 type Settings = ReturnType<typeof settingsOf>;
+
+/** Reads a file from its beginning. */
+type OpenRows = <T>(use: (rows: RowFile) => Promise<T>) => Promise<T>;
 
 /** Writes the rows of a file, and reports on them. @throws {InputError} if none could be written */
 async function writeRows(
@@ -64,6 +70,7 @@ async function writeRows(
 	index: number,
 	settings: Settings,
 	name: string,
+	open: OpenRows,
 	{ header, format, delimiter, rows }: RowFile,
 ): Promise<FileReport> {
 	const { client } = run;
@@ -85,9 +92,14 @@ async function writeRows(
 	await links.learn(table.fields);
 	const isCsv = format === 'csv';
 	const reading = { table, mapping, planning, hasId, form: texts, formulaGuard };
-	const reader = withField(mappingMode, () => new RowReader(reading, isCsv ? header : undefined));
+	const readerOf = () =>
+		withField(mappingMode, () => new RowReader(reading, isCsv ? header : undefined));
+	const reader = readerOf();
 	const linksBefore = links.createdCount;
 	const before = { ...client.stats };
+	const compare = async (file: RowFile) =>
+		await compareWithFile(run, index, setup, writing, readerOf(), portionsOf(file.rows, 1));
+	const sync = settings.removesMissing ? await open(compare) : undefined;
 	const base = name.replace(/(\.(csv|tsv|txt|ndjson|jsonl|json))?(\.gz)?$/i, '');
 	const result = await new RowImport({
 		name,
@@ -106,10 +118,13 @@ async function writeRows(
 		before: Math.max(range.startAt - 1, isCsv ? (form.headerRow ?? 1) : 0),
 		cancellation: () => client.cancellation,
 	}).run();
+	const notRemoved = sync && (await removeMissing(run, index, sync, result));
 	hintIgnored(run, { ignored: result.readOnly });
 	for (const notice of result.notices) run.hintOnce(notice, 'warning');
-	return reportOn({ mode: kind.mode, outputName: settings.outputName }, result, {
+	const report = reportOn({ mode: kind.mode, outputName: settings.outputName }, result, {
 		file: name,
+		scopeRecords: sync?.scopeSize,
+		missingRecords: sync?.missingCount,
 		kept: inTableOrder(result.kept.byField, table),
 		// Rows of NDJSON name their own fields.
 		...(isCsv && reader.report),
@@ -119,6 +134,8 @@ async function writeRows(
 		waitedMs: client.stats.waitedMs - before.waitedMs,
 		dryRun: writing.dryRun || undefined,
 	});
+	const { removesMissing: isWhole } = settings;
+	return { ...report, isWhole, failure: notRemoved && { ...notRemoved, details: report.json } };
 }
 
 /**
@@ -147,16 +164,18 @@ async function importItem(
 	try {
 		fields = binaryFields(run, index);
 		for (const field of fields) {
-			const settings = settingsOf(run, index);
-			const source = openFile(run, index, field, inputDataFieldName);
-			const file = await withRows(
-				source,
-				settings.form,
-				async (rows) => await writeRows(run, index, settings, source.name, rows),
+			const settings = settingsOf(run, index, fields.length * run.items.length);
+			const name = fileNameOf(run, index, field);
+			const open: OpenRows = async (use) =>
+				await withRows(openFile(run, index, field, inputDataFieldName), settings.form, use);
+			const file = await open(
+				async (rows) => await writeRows(run, index, settings, name, open, rows),
 			);
 			const isOnlyFile = fields.length === 1 && run.items.length === 1;
 			const { interruption } = file.result;
-			const failure = interruption ? interrupted(file, isOnlyFile) : noneWritten(file);
+			const failure = interruption
+				? interrupted(file, isOnlyFile)
+				: (noneWritten(file) ?? file.failure);
 			if (failure) {
 				const { message, hint } = fail(failure, file);
 				// n8n keeps neither output nor error of a canceled execution, so only its log can say this.

@@ -27,6 +27,10 @@ export interface FileReport {
 	outputName: string;
 	/** Importing the file again could write rows twice. */
 	noRetry: boolean;
+	/** Only all of its rows can be imported: they say which records are missing. */
+	isWhole?: boolean;
+	/** What became of records that are missing from it. */
+	failure?: Problem;
 }
 
 /** The result of a file, as output and as one sentence. */
@@ -64,7 +68,7 @@ const areIs = (count: number) => (count === 1 ? 'is' : 'are');
 
 /** How to resume an interrupted import. @param isCertain whether the outcome of any row is certain */
 function resumeHints(
-	{ result, noRetry }: FileReport,
+	{ result, noRetry, isWhole }: FileReport,
 	isCertain: boolean,
 	isOnlyFile: boolean,
 ): string[] {
@@ -72,6 +76,7 @@ function resumeHints(
 	const unknownBefore = counts.unknown - unknownAfter;
 	const sentences = [
 		isCertain &&
+			!isWhole &&
 			`To continue, set ${startAtRow} in the options to ${through + 1}${isOnlyFile ? '' : ', for this file only'}.`,
 		unknownBefore > 0 &&
 			`${counted(unknownBefore, 'row')} before that may or may not have been written, and ${areIs(unknownBefore)} among the rejected rows${noRetry ? ': look for them before you import those' : ''}.`,

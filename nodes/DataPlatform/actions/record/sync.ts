@@ -10,12 +10,11 @@ import { matchingParameters } from '../../parameters/write/matchRules';
 import { bulkOperation } from '../../parameters/defineOperation';
 import { simple } from '../../parameters/select/reading';
 import {
-	allowEmptyInput,
 	removeDespiteFailures,
+	requireInput,
 	syncOptionsOf,
 	syncParameters,
 	type RemovalParameter,
-	type SyncParameter,
 } from '../../parameters/write/syncParameters';
 import { tableParameters } from '../../parameters/select/table';
 import { columnsToUpsert, mappedKeyOf } from '../../parameters/write/columns';
@@ -78,7 +77,7 @@ async function prepareSync(
 	if (!options) return undefined;
 	const isEmpty = rows.length === 0 && plan.problems.length === 0;
 	const doneRows = await collect(writing.doneRows());
-	if (isEmpty && doneRows.length === 0) requireAllowed(run, source);
+	if (isEmpty && doneRows.length === 0) requireInput(run, source);
 	const isRead = new Set(rows.map(({ index }) => index));
 	const unreadable = plan.problems.filter(({ index }) => !isRead.has(index));
 	const all = [...doneRows, ...rows];
@@ -100,15 +99,6 @@ async function prepareSync(
 	await sync.compare(records, Array.isArray(planning.matchOn) ? [] : plan.records);
 	const despiteFailures = removeDespiteFailures.of(run, source);
 	return new MissingRecords(sync, ledger, shape, despiteFailures);
-}
-
-/** @throws {InputError} if the input is empty and may not remove anything */
-function requireAllowed(run: RunContext<SyncParameter>, source: number) {
-	if (allowEmptyInput.of(run, source)) return;
-	throw allowEmptyInput.error(
-		'Nothing was written or removed: the input is empty',
-		`Check the nodes before this one. If records may be removed because of it, turn on ${allowEmptyInput}.`,
-	);
 }
 
 export const sync = bulkOperation({

@@ -132,7 +132,7 @@ export class Sync {
 		const pause = createPause();
 		for (const record of planned) {
 			await pause();
-			this.input.add(record);
+			this.add(record);
 		}
 		const scope = await this.readScope(writing);
 		this.match(writing, scope);
@@ -143,6 +143,11 @@ export class Sync {
 			if (isMissing) this.missing.push(stored.record);
 		}
 		this.requireWithinLimits();
+	}
+
+	/** Notes a record of the input. */
+	add(record: Entry) {
+		this.input.add(record);
 	}
 
 	/** Notes the record that an item turned out to mean. */

@@ -23,7 +23,7 @@ import { fieldPart, tableOf, type TableParameter } from '../select/table';
 import { emptyValues } from './columns';
 import { LABELS } from '../../labels';
 
-const missingRecords = choice('missingRecords', {
+export const missingRecords = choice('missingRecords', {
 	label: 'Records Missing From Input',
 	choices: {
 		leave: ['Leave', 'Only create and update'],
@@ -107,12 +107,29 @@ export const syncParameters = [
 	removeDespiteFailures,
 ];
 
+/** The same for the rows of a file that is imported. */
+export const fileSyncParameters = syncParameters.map((parameter) => {
+	const { show } = parameter.property.displayOptions ?? {};
+	return parameter.with({
+		show: { ...(show as Record<string, string[]>), importMode: ['upsert'] },
+	});
+});
+
 export type SyncParameter = NameOf<typeof syncParameters>;
 
 export type RemovalParameter = TableParameter | SyncParameter | NameOf<typeof emptyValues>;
 
 const wrong = (message: string, hint: string, { label } = fieldsToSet as { label: string }) =>
 	new InputError(`Nothing was written or removed: ${message}`, { field: label, hint });
+
+/** @throws {InputError} if nothing may be removed because of an empty input */
+export function requireInput(run: RunContext<SyncParameter>, index: number) {
+	if (allowEmptyInput.of(run, index)) return;
+	throw allowEmptyInput.error(
+		'Nothing was written or removed: the input is empty',
+		`Check the nodes before this one. If records may be removed because of it, turn on ${allowEmptyInput}.`,
+	);
+}
 
 /** How to remove missing records; undefined to leave them. @throws {InputError} */
 async function removalOf(

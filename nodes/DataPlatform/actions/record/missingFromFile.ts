@@ -8,7 +8,7 @@ import type { PlanInput } from '../../bulk/terms';
 import { keyFields } from '../../fields/keyFields';
 import type { ImportResult } from '../../import/rowImport';
 import type { RowReader } from '../../import/rowValues';
-import type { fileSettingsOf } from '../../parameters/files/rowFiles';
+import { endAtRow, startAtRow, type fileSettingsOf } from '../../parameters/files/rowFiles';
 import { tableOf } from '../../parameters/select/table';
 import {
 	missingRecords,
@@ -35,7 +35,7 @@ export function requireWholeInput(
 	if (!removes || (files === 1 && range.startAt === 1 && range.endAt === 0)) return removes;
 	throw missingRecords.error(
 		`Nothing was written or removed: for ${missingRecords}, all rows of one file are the input`,
-		"Give the node one item with one file, and leave 'Start at Row' and 'End at Row' as they are by default.",
+		`Give the node one item with one file, and leave ${startAtRow} and ${endAtRow} as they are by default.`,
 	);
 }
 

@@ -2,6 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { defined, picked } from '../support/engine/engine.cts';
 import { hash, inMemory, openFiles, read, stored, useAttachmentHarness } from './attachmentFixtures.cts';
+import { UNKNOWN_ID } from './fixtures.cts';
 
 const harness = useAttachmentHarness();
 
@@ -64,8 +65,8 @@ describe('an upload', () => {
 	});
 
 	test('to a record that does not exist is rejected before the file is sent', async () => {
-		const { error } = await upload({ recordId: picked('nobody') });
-		expect(error!.message).toContain("no record 'nobody'");
+		const { error } = await upload({ recordId: picked(UNKNOWN_ID) });
+		expect(error!.message).toContain(`no record '${UNKNOWN_ID}'`);
 		expect(await harness.writes()).toEqual([]);
 	});
 

@@ -2,7 +2,7 @@ import type { IBinaryData, IDataObject, INodeExecutionData } from 'n8n-workflow'
 import { automatic, defined, loadOptions, picked } from '../support/engine/engine.cts';
 import { itemWithFile, read, stored, useAttachmentHarness } from './attachmentFixtures.cts';
 import type { FaultRule } from '../../harness/sandboxAdmin.mts';
-import { expectFailed, fileValue, runRecord, UNKNOWN_ID, type OnError, type Run } from './fixtures.cts';
+import { expectFailed, fileValue, located, runRecord, UNKNOWN_ID, type OnError, type Run } from './fixtures.cts';
 
 const harness = useAttachmentHarness();
 
@@ -212,6 +212,75 @@ describe('an upload to many records', () => {
 		);
 		expect(result.json().map(({ details }) => (details as IDataObject | undefined)?.outcome)).toEqual([undefined, undefined, outcome]);
 		expect(await harness.names()).toHaveLength(count);
+	});
+});
+
+describe('a record named by its import key', () => {
+	let second: string;
+
+	beforeEach(async () => {
+		second = await harness.insert({ number: '2', title: 'Second' });
+		await harness.insert({ number: '3', title: 'Third' });
+		await harness.insert({ number: '3', title: 'Another' });
+		await harness.clearRequests();
+	});
+
+	const byNumber = { recordId: located('={{ $json.number }}') };
+	const items = async (numbers: string[]) =>
+		await Promise.all(numbers.map(async (number) => ({ json: { number }, binary: { data: await stored('a', 'a') } })));
+	const uploadTo = async (...numbers: string[]) =>
+		await harness.run('upload', {
+			input: await items(numbers),
+			parameters: { ...byNumber, inputDataFieldName: 'data' },
+			onError: 'continueRegularOutput',
+		});
+
+	test('is found, those of all items in one request', async () => {
+		const result = await uploadTo('1', ' 2 ', '1');
+		expect(result.json().map(({ id }) => id)).toEqual([harness.id, second, harness.id]);
+		expect(await harness.names('papers', second)).toEqual(['a']);
+		const paths = (await harness.requests()).map(({ method, path }) => `${method} ${path.replace(/^.*docs/, '')}`);
+		expect(paths.slice(0, 3)).toEqual(['GET ', 'POST /data/filter', 'POST /data/filter']);
+		// The second upload to a record reads it once more.
+		expect(paths).toHaveLength(7);
+	});
+
+	test.each([
+		['4', `'Record' names no record: no record of 'Documents' has "4" in 'number'`, 'notFound'],
+		['3', `'Record' names no record: several records of 'Documents' have "3" in 'number'`, undefined],
+	])('%s is an error of its item: %s', async (number, message, outcome) => {
+		const result = await uploadTo(number, '2');
+		expectFailed(result, 0, message, { field: 'Record', ...(outcome && { outcome }) });
+		expect(await harness.writes()).toHaveLength(1);
+		expect(await harness.names('papers', second)).toEqual(['a']);
+	});
+
+	test('is the same as that of its ID: the file of one item is not taken for that of another', async () => {
+		await harness.faults({ match: { method: 'PATCH', path: second }, when: { nth: [2] }, fault: { kind: 'resetBefore' } });
+		const result = await uploadTo('2', '1', second);
+		expect(result.json().filter(({ error }) => String(error).startsWith('Unknown whether the files were stored'))).toHaveLength(1);
+		expect(await harness.names('papers', second)).toEqual(['a']);
+	});
+
+	test.each(['download', 'remove', 'get', 'delete'])('is found by %s', async (operation) => {
+		await uploadTo('2');
+		const parameters = { recordId: located('2'), ...(operation === 'remove' && { removeMode: 'all' }) };
+		const isRecord = operation === 'get' || operation === 'delete';
+		const { error, output } = isRecord
+			? await runRecord(harness.credential, operation, { table: 'docs', parameters })
+			: await harness.run(operation, { parameters });
+		expect(error).toBeUndefined();
+		const { json, binary } = output('Data Platform')[0]!;
+		if (operation === 'download') expect(binary).toHaveProperty('data');
+		else expect(json.id).toBe(second);
+		expect(await harness.records()).toHaveLength(operation === 'delete' ? 3 : 4);
+	});
+
+	test('is taken for an ID if the table does not say which field is its import key', async () => {
+		await harness.settings({ definition: 'documented' });
+		const result = await uploadTo('2');
+		expectFailed(result, 0, "no record '2'", { outcome: 'notFound' });
+		expect(await harness.writes()).toEqual([]);
 	});
 });
 

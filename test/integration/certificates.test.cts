@@ -8,7 +8,7 @@ import { getCACertificates, setDefaultCACertificates } from 'node:tls';
 import { checkCredential, picked, searchList, type RunResult } from '../support/engine/engine.cts';
 import { watch } from '../support/engine/polls.cts';
 import { jsonResponse, type Certificate } from '../support/stubServer.mts';
-import { startWorkflow } from './fixtures.cts';
+import { startWorkflow, UNKNOWN_ID } from './fixtures.cts';
 import { StubPlatform, useStubServer } from './useStubServer.cts';
 
 const DAY_MS = 24 * 60 * 60 * 1000;
@@ -103,8 +103,8 @@ const uses: Array<
 		'another address',
 		async ({ origin }, ignoreSslIssues) => {
 			const papers = [{ fileId: 'f', fileName: 'a.txt', fileUrl: `${origin}/a.txt` }];
-			plain.respondWith({ records: [{ id: 'r', ver: 1, fields: { papers } }] });
-			const parameters = { resource: 'attachment', recordId: picked('r'), fileField: 'papers', outputField: 'data' };
+			plain.respondWith({ records: [{ id: UNKNOWN_ID, ver: 1, fields: { papers } }] });
+			const parameters = { resource: 'attachment', recordId: picked(UNKNOWN_ID), fileField: 'papers', outputField: 'data' };
 			return await plain.run('download', { parameters, credential: { ignoreSslIssues } });
 		},
 	],

@@ -5,7 +5,7 @@
 import type { IDataObject } from 'n8n-workflow';
 import { defined, loadColumns, picked } from '../support/engine/engine.cts';
 import { watch } from '../support/engine/polls.cts';
-import { APP, located, outcomes, startWorkflow, useHarness, type Run } from './fixtures.cts';
+import { APP, located, outcomes, startWorkflow, UNKNOWN_ID, useHarness, type Run } from './fixtures.cts';
 import { useStubServer } from './useStubServer.cts';
 
 const harness = useHarness();
@@ -150,7 +150,7 @@ describe('__proto__ in requests', () => {
 describe('__proto__ in responses', () => {
 	const field = '"__proto__":{"polluted":true}';
 	const responses = {
-		record: `{"data":{"id":"r1","ver":1,"fields":{"a":1,${field}},${field}}}`,
+		record: `{"data":{"id":"${UNKNOWN_ID}","ver":1,"fields":{"a":1,${field}},${field}}}`,
 		records: `{"data":[{"id":"r1","ver":1,"fields":{"a":1,${field}},${field}}],${field}}`,
 		errors: `{"errors":[{"id":"x","message":"no",${field}}],${field}}`,
 		table: `{"data":{"id":"t","internalNameApi":"t","items":[{"name":"__proto__","type":"constructor",
@@ -167,7 +167,7 @@ describe('__proto__ in responses', () => {
 			if (target.includes('/data/')) return { body: responses.record };
 			return { body: target.includes('skip=') ? '{"data":[]}' : responses.records };
 		};
-		const result = await stranger.run(operation, { parameters: { simple, ...(operation === 'get' && { recordId: located('r1') }) } });
+		const result = await stranger.run(operation, { parameters: { simple, ...(operation === 'get' && { recordId: located(UNKNOWN_ID) }) } });
 		expect(result.error).toBeUndefined();
 		const [output] = result.json();
 		const fields = (simple ? output : output!.fields) as IDataObject;

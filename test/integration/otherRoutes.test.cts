@@ -1,4 +1,5 @@
-/** Record IDs that mean something else in the platform's paths. */
+/** Names of records that mean something else in the platform's paths. */
+import { forgetTables } from '../support/engine/engine.cts';
 import { byId, goingOn, numbered, outcomes, useHarness, type Run } from './fixtures.cts';
 
 const harness = useHarness();
@@ -6,8 +7,13 @@ const harness = useHarness();
 const ids = ['bulk', 'BULK', 'filter', 'count', 'summary', 'bulk/', 'count?x=1', ' bulk ', '.', '..'];
 
 describe.each(ids)('the record ID %j', (id) => {
-	test.each(['get', 'delete'])('%s: nothing is sent', async (operation) => {
+	test.each(['get', 'delete'])('%s: it is looked up as a key, or nothing is sent', async (operation) => {
 		await harness.fill('orders', ...numbered(2));
+		const { error } = await harness.run(operation, { parameters: { recordId: id } });
+		expect(error?.message).toContain('no record of');
+		await harness.clearRequests();
+		await harness.settings({ definition: 'documented' });
+		forgetTables(harness.credential);
 		const result = await harness.run(operation, { parameters: { recordId: id } });
 		expect(result.error?.message).toMatch(/can't be the ID of a record|cannot be the name or ID of anything/);
 		expect((await harness.requests()).filter(({ path }) => path.includes('/data'))).toEqual([]);

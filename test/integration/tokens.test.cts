@@ -4,7 +4,7 @@ import { DataPlatformApi } from '../../credentials/DataPlatformApi.credentials';
 import { picked, searchList, type Credential } from '../support/engine/engine.cts';
 import { watch } from '../support/engine/polls.cts';
 import type { FaultRule } from '../../harness/sandboxAdmin.mts';
-import { startWorkflow, useDemoData } from './fixtures.cts';
+import { startWorkflow, UNKNOWN_ID, useDemoData } from './fixtures.cts';
 import { useStubServer } from './useStubServer.cts';
 
 const harness = useDemoData();
@@ -140,10 +140,10 @@ describe('a server that echoes the request', () => {
 	const runs = async () => {
 		const credential = credentialOfStranger();
 		const run = async (operation: string, parameters = {}) => await harness.run(operation, { credential, options, parameters });
-		const file = { resource: 'attachment', recordId: 'r', fileField: 'a', outputField: 'x' };
+		const file = { resource: 'attachment', recordId: UNKNOWN_ID, fileField: 'a', outputField: 'x' };
 		return [
 			await run('getAll'),
-			await run('get', { recordId: 'r' }),
+			await run('get', { recordId: UNKNOWN_ID }),
 			await run('upsert'),
 			await run('download', file),
 			await trigger(credential, { fullResponse: true, ...options }),
@@ -155,7 +155,7 @@ describe('a server that echoes the request', () => {
 		['a failure', 500, (echoed: string) => `{"errors":[{"message":"not ${echoed}"}]}`],
 		['a page', 403, (echoed: string) => `<html>authorization: ${echoed}</html>`],
 		['an unreadable response', 200, (echoed: string) => `authorization: ${echoed}`],
-		['a record', 200, (echoed: string) => `{"data":{"id":"r","ver":1,"fields":{"a":"${echoed}"}}}`],
+		['a record', 200, (echoed: string) => `{"data":{"id":"${UNKNOWN_ID}","ver":1,"fields":{"a":"${echoed}"}}}`],
 		['records', 200, (echoed: string) => `{"data":[{"id":"${echoed}","fields":{"${echoed}":1}}]}`],
 		['the response of a webhook', 200, (echoed: string) => `{"headers":{"x":["${echoed}"]}}`],
 	])('n8n keeps no token if a server echoes it in %s', async (_, status, body) => {

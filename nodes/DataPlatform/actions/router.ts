@@ -58,9 +58,9 @@ async function runItem(
 }
 
 /** What an item changes, if the operation says so. An item that can't be read changes nothing. */
-function concurrencyKeyOf(operation: ItemOperation, run: RunContext<string>, index: number) {
+async function concurrencyKeyOf(operation: ItemOperation, run: RunContext<string>, index: number) {
 	try {
-		return operation.concurrencyKey?.(run, index);
+		return await operation.concurrencyKey?.(run, index);
 	} catch {
 		return undefined;
 	}
@@ -80,7 +80,7 @@ async function runItems(
 		if (!isDone && !continueOnFail) isStopped = true;
 	};
 	await forEachConcurrent(run.items.keys(), operation.concurrency ?? 1, async (index) => {
-		const key = concurrencyKeyOf(operation, run, index);
+		const key = await concurrencyKeyOf(operation, run, index);
 		if (key === undefined) await runNext(index);
 		else await queue.next(key, async () => await runNext(index));
 	});

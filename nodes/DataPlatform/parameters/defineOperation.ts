@@ -133,7 +133,7 @@ export const itemOperation = <Field extends string, Option extends string = neve
 	options,
 	...operation
 }: Definition<ItemOperation, Field, Option> & {
-	concurrencyKey?(run: RunContext<Field | Option>, index: number): string;
+	concurrencyKey?(run: RunContext<Field | Option>, index: number): string | Promise<string>;
 	execute(
 		run: RunContext<Field | Option>,
 		index: number,

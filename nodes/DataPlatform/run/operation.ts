@@ -54,7 +54,7 @@ export interface ItemOperation extends OperationBase {
 	 * Names what an item changes. Items with the same key run one after the other, in order. If not
 	 * set, items don't conflict.
 	 */
-	concurrencyKey?(run: RunContext<string>, index: number): string;
+	concurrencyKey?(run: RunContext<string>, index: number): string | Promise<string>;
 	/** @param attempt which attempt of Retry On Fail it is, from 1 */
 	execute(run: RunContext<string>, index: number, attempt: number): Promise<ItemOutput>;
 }

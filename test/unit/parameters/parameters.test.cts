@@ -17,14 +17,8 @@ import {
 import { holdsExpression, requireNumber } from '../../../nodes/DataPlatform/parameterKinds/requireValue.ts';
 import { filterOf } from '../../../nodes/DataPlatform/parameters/select/filter.ts';
 import { OptionGroup, shownParameters } from '../../../nodes/DataPlatform/parameters/defineOperation.ts';
-import {
-	application,
-	chosenApplication,
-	itemRecordId,
-	recordId,
-	recordKeyOf,
-	table,
-} from '../../../nodes/DataPlatform/parameters/select/table.ts';
+import { recordKeyOf } from '../../../nodes/DataPlatform/parameters/select/records.ts';
+import { application, chosenApplication, itemRecordId, recordId, table } from '../../../nodes/DataPlatform/parameters/select/table.ts';
 import { InputError } from '../../../nodes/DataPlatform/transport/errors.ts';
 import { fakeRun } from '../fakeNode.cts';
 import { thrownBy } from '../fixtures.cts';
@@ -189,12 +183,14 @@ describe('what is chosen in a locator', () => {
 	});
 
 	test.each<[IDataObject, string]>([
-		[{ application: 'sales', table: 'people', recordId: 'r1' }, '["sales","people","r1"]'],
-		[{ table: 'people', recordId: 'r1' }, '[null,"people","r1"]'],
+		[
+			{ application: 'sales', table: 'people', recordId: '0f8fad5b-d9cb-469f-a165-70867728950e' },
+			'["sales","people","0f8fad5b-d9cb-469f-a165-70867728950e"]',
+		],
 		[{ table: 'people', recordId: '0F8FAD5B-D9CB-469F-A165-70867728950E' }, '[null,"people","0f8fad5b-d9cb-469f-a165-70867728950e"]'],
 	])('with the parameters %j is the record %s', async (parameters, key) => {
 		const { run } = await fakeRun(parameters);
-		expect(recordKeyOf(run, 0)).toBe(key);
+		expect(await recordKeyOf(run, 0)).toBe(key);
 	});
 
 	test.each<[IDataObject, string]>([
@@ -202,7 +198,7 @@ describe('what is chosen in a locator', () => {
 		[{ table: '', recordId: 'r1' }, "'Table' is empty"],
 	])('with the parameters %j is rejected as a record: %s', async (parameters, message) => {
 		const { run } = await fakeRun(parameters);
-		expect(() => recordKeyOf(run, 0)).toThrow(message);
+		await expect(recordKeyOf(run, 0)).rejects.toThrow(message);
 	});
 });
 

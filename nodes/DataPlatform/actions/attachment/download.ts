@@ -13,6 +13,7 @@ import type { RunContext } from '../../run/run';
 import { fileField, fileId, outputField } from '../../parameters/files/uploads';
 import { itemOperation } from '../../parameters/defineOperation';
 import { requestSettings } from '../../parameters/requests';
+import { recordIdOf } from '../../parameters/select/records';
 import { recordId, tableOf, tableParameters } from '../../parameters/select/table';
 import { chosenFiles, recordWithFiles } from './input';
 
@@ -109,7 +110,7 @@ async function downloadFrom(
 ): Promise<ItemOutput> {
 	const kind: FileKind = thumbnails.of(run, index) ? 'thumbnail' : 'file';
 	const field = fileField.of(run, index);
-	const id = recordId.of(run, index);
+	const id = await recordIdOf(run, index);
 	const record = await recordWithFiles(run, index, id, field);
 	const files = chosenFiles(record, field, fileId.of(run, index));
 	if (files.length === 0) {

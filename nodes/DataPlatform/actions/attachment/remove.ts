@@ -7,9 +7,9 @@ import type { RunContext } from '../../run/run';
 import { fileField, fileId } from '../../parameters/files/uploads';
 import { itemOperation } from '../../parameters/defineOperation';
 import { requestSettings } from '../../parameters/requests';
+import { recordIdOf, recordKeyOf } from '../../parameters/select/records';
 import {
 	recordId,
-	recordKeyOf,
 	tableOf,
 	tableParameters,
 	type TableParameter,
@@ -77,10 +77,10 @@ export const remove = itemOperation({
 	// Another attempt would not find the files that the first one removed.
 	notIdempotent: true,
 	concurrency: 4,
-	concurrencyKey: (run, index) => recordKeyOf(run, index),
+	concurrencyKey: recordKeyOf,
 	execute: async (run, index) => {
 		const field = fileField.of(run, index);
-		const id = recordId.of(run, index);
+		const id = await recordIdOf(run, index);
 		const removed = await filesToRemove(run, index, id, field);
 		if (removed.length === 0) return { id, removed, remaining: 0 };
 		const ids = removed.map((file) => file.fileId);

@@ -17,8 +17,8 @@ import { linkValues } from '../../parameters/write/writingLinks';
 import { itemOperation } from '../../parameters/defineOperation';
 import { outputOf, simple } from '../../parameters/select/reading';
 import { maxRetryWait, requestOptions, skipAudit, timeout } from '../../parameters/requests';
-import { recordsAhead } from '../../parameters/select/recordsAhead';
-import { recordId, recordKeyOf, tableOf, tableParameters } from '../../parameters/select/table';
+import { recordIdOf, recordKeyOf, recordsAhead } from '../../parameters/select/records';
+import { recordId, tableOf, tableParameters } from '../../parameters/select/table';
 import {
 	columnsToCreate,
 	columnsToUpdate,
@@ -142,7 +142,7 @@ export const upload = itemOperation({
 	execute: async (run, index) => {
 		requireSameSetting(run, index);
 		const handle = tableOf(run, index);
-		const id = isNew(run, index) ? undefined : recordId.of(run, index);
+		const id = isNew(run, index) ? undefined : await recordIdOf(run, index);
 		const name = fileField.of(run, index);
 		const shape = outputOf(run, index);
 		const limit = maxFileSizeMiB.of(run, index) * MIB;

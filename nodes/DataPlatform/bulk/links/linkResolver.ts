@@ -255,6 +255,19 @@ function linksIn(field: FieldDefinition, rows: PlanInput[]): RowLinks {
 	return links;
 }
 
+const BY_KEY: LinkRule = { ifNotFound: 'error' };
+
+/**
+ * Looks up records by their import key, many in a request.
+ *
+ * @returns the ID of the record with a value, or, in words, why there is not one
+ */
+export async function idsByKey(target: LinkTarget, raw: string[]) {
+	const catalog = catalogOf(new Map(), target, BY_KEY);
+	if (typeof catalog !== 'string') await lookUpMissing(catalog, raw, false);
+	return (value: string) => linkedId(catalog, BY_KEY, value, true, undefined)!;
+}
+
 /**
  * What a value resolved to.
  *
@@ -282,7 +295,9 @@ function linkedId(
 	const close =
 		similar === undefined ? '' : `; ${showValue(similar)} differs only in case or spaces`;
 	// A near match may be a typo: neither skip it nor create a second record.
-	if (ifNotFound === 'error' || close) return { problem: `no record ${where} has ${what}${close}` };
+	if (ifNotFound === 'error' || close) {
+		return { problem: `no record ${where} has ${what}${close}`, isMissing: true };
+	}
 	// A link that does not exist needs no removal.
 	if (ifNotFound === 'leaveEmpty' || !isAdded) return undefined;
 	if (target.table.id === tableWithoutCreation) {

@@ -74,7 +74,7 @@ export function toSoughtValue(
 }
 
 /** What a value resolved to; undefined if its link is omitted. */
-export type LinkedId = { id: string } | { problem: string } | undefined;
+export type LinkedId = { id: string } | { problem: string; isMissing?: boolean } | undefined;
 
 export const withProblem = (row: PlanInput, field: string, text: string): PlanInput => {
 	const others = Object.entries(row.values as object).filter(([name]) => name !== field);

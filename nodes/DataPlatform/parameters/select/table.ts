@@ -3,7 +3,6 @@
  */
 import type { INodePropertyTypeOptions } from 'n8n-workflow';
 
-import { idKey } from '../../api/idSet';
 import { tableAt, type Table } from '../../api/table';
 import type { TableAddress } from '../../api/types';
 import type { NameOf, ParameterReader } from '../../parameterKinds/parameter';
@@ -38,7 +37,7 @@ interface LocatorLook {
 	typeOptions?: INodePropertyTypeOptions;
 	/** The method that searches the choices. */
 	search: string;
-	id: { placeholder: string; hint?: string };
+	id: { displayName?: string; placeholder: string; hint?: string };
 	/** An example URL, and its part before the name: for the editor's error, and as a pattern. */
 	url: string;
 	part: [shown: string, pattern: string];
@@ -168,7 +167,14 @@ const RECORD: LocatorLook = {
 	addresses: RECORD_ADDRESSES,
 };
 
-export const recordId = locator('recordId', RECORD);
+export const recordId = locator('recordId', {
+	...RECORD,
+	id: {
+		displayName: 'By ID or Key',
+		placeholder: RECORD_ID_EXAMPLE,
+		hint: "The record's ID, or the value of its import key",
+	},
+});
 
 /** Each item's record, for operations that can match in several ways. */
 export const itemRecordId = locator('recordId', {
@@ -196,12 +202,3 @@ export const addressOf = (
 /** The table of an item. @throws {InputError} if none is chosen */
 export const tableOf = (run: RunContext<TableParameter>, index: number): Table =>
 	tableAt(run.client, addressOf(run, index));
-
-/** Identifies the record of an item among all records. @throws {InputError} */
-export const recordKeyOf = (
-	reader: ParameterReader<TableParameter | 'recordId'>,
-	index: number,
-): string => {
-	const address = addressOf(reader, index);
-	return JSON.stringify([address.application, address.table, idKey(recordId.of(reader, index))]);
-};

@@ -62,7 +62,7 @@ const withFile = (index: number, json: object, fileName = newName(index), mimeTy
 	binary: { data: { fileName, mimeType, data: content(index).toString('base64') } },
 });
 
-async function toRecords(slot: MatrixSandbox, isReplacing: boolean): Promise<Prepared> {
+async function toRecords(slot: MatrixSandbox, isReplacing: boolean, isByKey: boolean): Promise<Prepared> {
 	// Where a field may have several pictures, of any format.
 	const isPicture = slot.readings.settings.attachmentRules === 'none';
 	const field = isPicture ? 'photo' : 'papers';
@@ -75,11 +75,11 @@ async function toRecords(slot: MatrixSandbox, isReplacing: boolean): Promise<Pre
 			operation: 'upload',
 			...tableParameters(),
 			target: 'existing',
-			recordId: RECORD,
+			recordId: isByKey ? { ...RECORD, value: '={{ $json.code }}' } : RECORD,
 			fileField: field,
 			existingFiles: isReplacing ? 'replace' : 'append',
 		},
-		items: indexes.map((index) => withFile(index, { id: idOf(index) }, newName(index, ending), type)),
+		items: indexes.map((index) => withFile(index, { id: idOf(index), code: `c${index}` }, newName(index, ending), type)),
 		main: { method: 'PATCH', path: '/data/' },
 		traces: paths(),
 		effect(index, truth) {
@@ -137,7 +137,9 @@ const upload: Scenario = {
 	kind: 'once',
 	async prepare(slot, random) {
 		const isNew = random.happens(0.3) && slot.readings.settings.attachmentRules !== 'none';
-		return isNew ? await toNewRecords(slot) : await toRecords(slot, random.happens(0.3));
+		return isNew
+			? await toNewRecords(slot)
+			: await toRecords(slot, random.happens(0.3), random.happens(0.3) && slot.readings.settings.definition === undefined);
 	},
 };
 

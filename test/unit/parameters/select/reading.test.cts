@@ -13,6 +13,8 @@ import { ServiceError } from '../../../../nodes/DataPlatform/transport/errors.ts
 import { httpResponse, networkError, pageResponse } from '../../stubPlatform.cts';
 import { StubTables } from '../../stubTables.cts';
 
+const ID = '0f8fad5b-d9cb-469f-a165-70867728950e';
+
 const definitions = { people: { ...tableOf(fieldOf('name'), fieldOf('id')), id: 'people' } };
 const stored = { people: { r1: { name: 'Ada', id: '7' }, r2: { name: 'Bob', id: '8' } } };
 
@@ -350,11 +352,11 @@ describe('the API client', () => {
 			withoutToken,
 			stored: files,
 		} = await runNode('attachment: download', {
-			parameters: { ...TABLE, recordId: locator('r1'), fileField: 'file' },
+			parameters: { ...TABLE, recordId: locator(ID), fileField: 'file' },
 			serve: ({ url }) =>
 				url === fileUrl
 					? { ...httpResponse(200, ''), body: Readable.from([Buffer.from('content')]) }
-					: httpResponse(200, { data: { id: 'r1', fields: { file } } }),
+					: httpResponse(200, { data: { id: ID, fields: { file } } }),
 		});
 		expect(error).toBeUndefined();
 		expect(withoutToken).toBe(1);
@@ -373,11 +375,11 @@ test('a table’s definition is read once for several items', async () => {
 });
 
 test.each(['get', 'delete'])('%s: a record that the platform says is not there costs no further request', async (operation) => {
-	const missing = { errors: [{ id: 'notFoundException', message: "There is no record 'nobody'" }] };
+	const missing = { errors: [{ id: 'notFoundException', message: `There is no record '${ID}'` }] };
 	const serve = () => httpResponse(404, missing);
-	const { error, requests } = await read(`record: ${operation}`, { recordId: locator('nobody') }, { serve });
-	expect(error?.message).toContain("'nobody'");
-	expect(requests).toEqual([expect.stringMatching(/ apps\/sales\/tables\/people\/data\/nobody$/)]);
+	const { error, requests } = await read(`record: ${operation}`, { recordId: locator(ID) }, { serve });
+	expect(error?.message).toContain(ID);
+	expect(requests).toEqual([expect.stringMatching(/ apps\/sales\/tables\/people\/data\/[\w-]{36}$/)]);
 });
 
 test.each([

@@ -9,6 +9,8 @@ import { fieldOf, tableOf } from '../../fixtures.cts';
 import { httpResponse, notFound } from '../../stubPlatform.cts';
 import { StubTables } from '../../stubTables.cts';
 
+const ADA = '0f8fad5b-d9cb-469f-a165-70867728950e';
+
 const link = (name: string, linkTableId: string | undefined, multiple = false) => fieldOf(name, 'schema_link', { linkTableId, multiple });
 
 const named = (id: string, header: string, ...fields: TableDefinition['fields']) => ({
@@ -32,7 +34,7 @@ const definitions = {
 };
 
 const stored = {
-	people: { p1: { name: 'Ada', company: { id: 'a' }, clients: { count: 2 } } },
+	people: { [ADA]: { name: 'Ada', company: { id: 'a' }, clients: { count: 2 } } },
 	companies: { a: { name: 'Acorn', city: 'Oslo' }, b: { name: 'Birch', city: 'Rome' } },
 	partners: { x: { name: 'Xylo' } },
 };
@@ -75,7 +77,7 @@ describe('Link Values', () => {
 		['the import key', [any({ valueType: 'importKey' })], { company: 'Birch' }, { company: { id: 'b' } }],
 		['the import key of several', [any()], { clients: ['Birch', 'Acorn'] }, { clients: { add: ['b', 'a'] } }],
 		['another field', [any({ valueType: 'field', linkedField: ' city ' })], { company: 'Rome' }, { company: { id: 'b' } }],
-		['a field of its own', [{ field: 'company' }], { company: 'Birch', boss: 'p1' }, { company: { id: 'b' }, boss: { id: 'p1' } }],
+		['a field of its own', [{ field: 'company' }], { company: 'Birch', boss: ADA }, { company: { id: 'b' }, boss: { id: ADA } }],
 		[
 			'all but one',
 			[any(), { field: 'boss', valueType: 'recordIds' }],
@@ -86,7 +88,7 @@ describe('Link Values', () => {
 			'one in its own way',
 			[{ field: 'company', valueType: 'field', linkedField: 'city' }, any()],
 			{ company: 'Rome', boss: 'Ada' },
-			{ company: { id: 'b' }, boss: { id: 'p1' } },
+			{ company: { id: 'b' }, boss: { id: ADA } },
 		],
 		['none that is found, left empty', [any({ ifNotFound: 'leaveEmpty' })], { company: 'Cork' }, {}],
 		['a table of another application', [any()], { partner: 'Xylo' }, { partner: { id: 'x' } }],
@@ -253,13 +255,13 @@ describe('Linked To', () => {
 });
 
 describe('Include Linked Records', () => {
-	const including = (...link: Entries) => ({ recordId: locator('p1'), options: { linkedRecords: { link } } });
+	const including = (...link: Entries) => ({ recordId: locator(ADA), options: { linkedRecords: { link } } });
 	const get = async (...entries: Entries) =>
 		await run('record: get', {
 			parameters: including(...entries),
 			// What Ada's link shows: the companies that are linked.
 			serve: ({ url }) =>
-				/companies\/data\?.*linkId=p1/.test(url)
+				url.includes(`companies/data?`) && url.includes(`linkId=${ADA}`)
 					? httpResponse(200, {
 							data: [
 								{ id: 'a', fields: { name: 'Acorn', city: 'Oslo' } },
@@ -296,7 +298,7 @@ describe('Include Linked Records', () => {
 	])('%s', async (_, entries, expected) => {
 		const { json, error } = await get(...entries);
 		expect(error).toBeUndefined();
-		expect(json).toMatchObject([{ id: 'p1', name: 'Ada', ...expected }]);
+		expect(json).toMatchObject([{ id: ADA, name: 'Ada', ...expected }]);
 	});
 
 	test('no more than Limit of each', async () => {

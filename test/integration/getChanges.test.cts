@@ -50,6 +50,20 @@ describe('the start', () => {
 		expect((await pageOf({ cursor: second.cursor })).changes).toEqual([]);
 	});
 
+	test('with Quiet For, a new record comes once, with the values that are filled in later', async () => {
+		await harness.settings({ lateValuesMs: 60_000 });
+		await add('1');
+		const options = { quietFor: 0.2 };
+		const { cursor } = await pageOf({}, options);
+		await harness.sandbox.admin.storeLateValues();
+		const early = await pageOf({ cursor }, options);
+		expect(shown(early)).toEqual([]);
+		// The platform says its time in whole seconds.
+		await new Promise((resolve) => setTimeout(resolve, 1250));
+		const { changes } = await pageOf({ cursor: early.cursor }, options);
+		expect(changes).toMatchObject([{ event: 'created', number: '1', label: expect.any(String) }]);
+	});
+
 	test.each([0, 3])('from now returns no changes, but a cursor, in a table with %d records', async (count) => {
 		await harness.fill('orders', ...numbered(count));
 		const start = await pageOf({ startFrom: 'now' });

@@ -54,6 +54,9 @@ export class Table {
 	private readonly order: Order;
 	private readonly largestPage: number;
 
+	/** How far the clock of the responses is ahead; without it they say no time. */
+	clockAhead?: number = 0;
+
 	/** How many records each request asked for. */
 	readonly asked: number[] = [];
 
@@ -64,7 +67,8 @@ export class Table {
 		const { connection } = fakePlatform((options) => {
 			this.requests += 1;
 			this.onRequest();
-			return httpResponse(200, { data: this.read(new URL(String(options.url)).searchParams) });
+			const date = this.clockAhead !== undefined && { date: iso(this.now + this.clockAhead) };
+			return httpResponse(200, { data: this.read(new URL(String(options.url)).searchParams) }, { ...date });
 		});
 		this.pages = new ChangePages({ client: connection, at: { table: 'things' } }, {}, limits);
 	}

@@ -85,14 +85,18 @@ export class ChangePages {
 	 * what was read, and goes further back until the two overlap. Only the order of times matters:
 	 * the platform may order equal times as it likes.
 	 *
-	 * @param offset how many records changed before that time, or fewer
+	 * @param guess about how many records changed before that time, if known
+	 * @returns the pages; the time up to which all is read; how many records changed before `since`
 	 */
 	async *from(
 		since: number,
-		offset: number,
-	): AsyncGenerator<{ page: PlatformRecord[]; reached: number }> {
+		guess?: number,
+	): AsyncGenerator<{ page: PlatformRecord[]; reached: number; offset: number }> {
 		const read = new ReadUpTo(since);
-		let next = offset;
+		/** A record before that time was read, or looked up: nothing since then is skipped. */
+		let isVerified = guess === undefined;
+		let next = guess ?? (await this.offsetBefore(since));
+		let offset = next;
 		let furthest = 0;
 		/** How many requests in a row returned nothing new. */
 		let inVain = 0;
@@ -100,17 +104,21 @@ export class ChangePages {
 			const { atLeast } = this.sizes;
 			// Repeat less of small pages: a page that only repeats records would make no progress.
 			const most = Math.min(Math.ceil(atLeast / 4), Math.floor(atLeast / 2));
-			const overlap = Math.min(this.limits.pageOverlap, most);
+			const overlap = Math.min(this.limits.pageOverlap, isVerified ? most : Infinity);
 			const distance = stepsBack === 0 ? 0 : atLeast * 2 ** (stepsBack - 1);
 			const skip = Math.max(0, next - overlap - distance);
 			const page = await this.page(OLDEST_FIRST, skip, this.limits.page);
 			const [first] = page;
 			if (inVain > MAX_IN_VAIN) throw notSteady();
 			if (skip > 0 && overlap > 0 && !(first && read.has(first))) {
-				stepsBack += 1;
+				if (isVerified) stepsBack += 1;
+				// So many were deleted, or changed again and moved.
+				else next = await this.offsetBefore(since);
+				isVerified = true;
 				inVain += 1;
 				continue;
 			}
+			isVerified = true;
 			stepsBack = 0;
 			next = skip + page.length;
 			// A step back repeats what was read. Only what is beyond it can be new.
@@ -118,8 +126,10 @@ export class ChangePages {
 			else if (next > furthest) inVain += 1;
 			furthest = Math.max(furthest, next);
 			read.add(page);
+			const before = page.filter((record) => timeOf(record) < since).length;
+			if (before > 0) offset = skip + before;
 			const isLast = page.length < this.limits.page && this.sizes.isWhole(page.length, true);
-			yield { page, reached: isLast ? Infinity : read.time };
+			yield { page, reached: isLast ? Infinity : read.time, offset };
 			if (isLast) return;
 		}
 	}
@@ -127,10 +137,8 @@ export class ChangePages {
 	/**
 	 * An offset in the order of changes: all records before it changed before a time, and that time
 	 * is at most half a page further. Found by bisection, one record per request.
-	 *
-	 * @param guess the last offset that was found
 	 */
-	async offsetBefore(time: number, guess = 0): Promise<number> {
+	async offsetBefore(time: number): Promise<number> {
 		if (time === -Infinity) return 0;
 		const { page } = this.limits;
 		const distance = Math.min(page, this.sizes.atLeast || page) / 2;
@@ -138,7 +146,7 @@ export class ChangePages {
 			const [record] = await this.page(OLDEST_FIRST, index, 1);
 			return record !== undefined && timeOf(record) < time;
 		};
-		let low = guess > 0 && (await isBefore(guess - 1)) ? guess : 0;
+		let low = 0;
 		let step = page;
 		while (await isBefore(low + step - 1)) {
 			low += step;
@@ -152,6 +160,11 @@ export class ChangePages {
 			else high = middle;
 		}
 		return low;
+	}
+
+	/** The platform's time at its last response; ours if it does not say. */
+	get clock(): number {
+		return this.table.client.servedAt ?? Date.now();
 	}
 
 	private async page(sort: string, skip: number, limit: number): Promise<PlatformRecord[]> {
@@ -197,6 +210,9 @@ interface BufferedChange {
 	isWanted: boolean;
 }
 
+/** The share of what a poll may emit for which it reads no further page. */
+const ENOUGH_SHARE = 0.97;
+
 /** The oldest changes that were read, as many as one poll may emit and hold. */
 class ChangeBuffer {
 	private changes = new Map<string, BufferedChange>();
@@ -204,6 +220,10 @@ class ChangeBuffer {
 	private end?: PlatformRecord;
 	/** The number of changes at which to drop those that don't fit. */
 	private nextTrim = 0;
+	/** Records that changed from this time on are not quiet yet, and not emitted. */
+	quietUntil = Infinity;
+	/** The new ones among them. */
+	readonly held = new Set<string>();
 
 	constructor(
 		private readonly emittedIndex: EmittedIndex,
@@ -218,11 +238,18 @@ class ChangeBuffer {
 	add(page: PlatformRecord[]) {
 		for (const record of page) {
 			if (this.emittedIndex.isEmitted(record)) continue;
-			const isOut = this.end && byPosition(record, this.end) > 0;
+			const isOut = this.isHeld(record) || (this.end && byPosition(record, this.end) > 0);
 			if (isOut) this.changes.delete(record.id);
 			else this.changes.set(record.id, this.buffered(record));
 		}
 		if (this.changes.size > this.nextTrim) this.trim();
+	}
+
+	private isHeld(record: PlatformRecord): boolean {
+		if (timeOf(record) < this.quietUntil) return false;
+		const kind = this.emittedIndex.kindOf(record, this.options.kinds);
+		if (kind === 'created') this.held.add(record.id);
+		return true;
 	}
 
 	private trim() {
@@ -255,7 +282,7 @@ class ChangeBuffer {
 			all += 1;
 			if (change.isWanted) wanted += 1;
 		}
-		return wanted >= this.options.maximum || all >= this.maxBuffered;
+		return wanted >= this.options.maximum * ENOUGH_SHARE || all >= this.maxBuffered;
 	}
 
 	/** A change without its fields, if nobody will see them. */
@@ -284,36 +311,46 @@ class ChangeBuffer {
 export async function readChanges(
 	pages: ChangePages,
 	state: ChangeState,
-	options: Pick<ChangeOptions, 'kinds' | 'maximum' | 'digest'>,
+	options: Pick<ChangeOptions, 'kinds' | 'maximum' | 'digest' | 'quietMs'>,
 	hasTime: () => boolean,
 ): Promise<ReadResult> {
 	const { limits } = pages;
-	const emittedIndex = new EmittedIndex(state);
+	const { quietMs = 0 } = options;
+	const buffer = new ChangeBuffer(new EmittedIndex(state), options, limits.maxBuffered);
 	const since = state.watermark?.time ?? -Infinity;
-	const isCaughtUp = state.watermark !== undefined && state.backlog === undefined;
-	const few = isCaughtUp ? Object.keys(state.emitted).length + limits.expected : Infinity;
 	const startedAt = Date.now();
-	let last = await pages.newest(since, few);
-	if (!last.isCovered && !last.isCut && few < limits.page) last = await pages.newest(since);
-	const [latest] = last.records;
-	const newest = latest && timeOf(latest);
-	if (last.isCovered) {
-		const fresh = last.records.filter((record) => !emittedIndex.isEmitted(record));
-		return { records: fresh, isWhole: true, newest, startedAt, readAt: Date.now() };
-	}
-	const offset = await pages.offsetBefore(since, state.backlog?.offset);
-	const buffer = new ChangeBuffer(emittedIndex, options, limits.maxBuffered);
-	const part = (time: number, isWhole: boolean): ReadResult => {
+	// In a backlog, the newest change that was found first will do: later ones are newer.
+	let newest = quietMs > 0 ? undefined : state.backlog?.newest;
+	let offset: number | undefined;
+	const result = (time = Infinity, isWhole = !buffer.isCut): ReadResult => {
 		const records = buffer.before(time);
-		return { records, isWhole, newest, offset, startedAt, readAt: Date.now() };
+		return { records, held: buffer.held, isWhole, newest, offset, startedAt, readAt: Date.now() };
 	};
-	for await (const { page, reached } of pages.from(since, offset)) {
+	if (newest === undefined) {
+		const isCaughtUp = state.watermark !== undefined && state.backlog === undefined;
+		const few = isCaughtUp ? Object.keys(state.emitted).length + limits.expected : Infinity;
+		let last = await pages.newest(since, few);
+		if (!last.isCovered && !last.isCut && few < limits.page) last = await pages.newest(since);
+		const [latest] = last.records;
+		newest = latest && timeOf(latest);
+		if (newest !== undefined && quietMs > 0) {
+			buffer.quietUntil = Math.max(pages.clock, newest) - quietMs;
+			// All that is quiet changed before that.
+			newest = Math.min(newest, buffer.quietUntil - 1);
+		}
+		if (last.isCovered) {
+			buffer.add(last.records);
+			return result();
+		}
+	}
+	for await (const { page, reached, ...read } of pages.from(since, state.backlog?.offset)) {
+		offset = read.offset;
 		buffer.add(page);
 		const isEnough = buffer.isEnoughBefore(reached);
 		const isLate = !hasTime() && buffer.before(reached).length > 0;
-		if (reached < Infinity && (isEnough || isLate)) return part(reached, false);
+		if (reached < Infinity && (isEnough || isLate)) return result(reached, false);
 	}
-	return part(Infinity, !buffer.isCut);
+	return result();
 }
 
 /** How many pages to read at most for all changes of one time, when watching starts. */
@@ -326,7 +363,7 @@ async function changedSince(
 ): Promise<PlatformRecord[] | undefined> {
 	const found = new Map<string, PlatformRecord>();
 	let count = 0;
-	for await (const { page } of pages.from(time, await pages.offsetBefore(time))) {
+	for await (const { page } of pages.from(time)) {
 		for (const record of page) if (timeOf(record) >= time) found.set(record.id, record);
 		if (found.size > pages.limits.maxTracked || (count += 1) > MAX_START_PAGES) return undefined;
 	}

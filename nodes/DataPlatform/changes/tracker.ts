@@ -40,14 +40,21 @@ export interface ChangeState {
 	watermark?: Position;
 	/** Version and time of each record emitted after the watermark, by record ID. */
 	emitted: Record<string, [version: number, time: number]>;
+	/**
+	 * Short hashes of the IDs of new records that were not quiet yet. The watermark may have passed
+	 * their creation when they are.
+	 */
+	held?: string;
 	/** Set while there is more to emit than one poll emits. */
 	backlog?: {
 		/** Records created up to here were already emitted, or existed when watching started. */
 		createdWatermark?: Position;
 		/** Short hashes of the IDs emitted since then that are no longer in `emitted`. */
 		earlier: string;
-		/** Where reading began: about this many records changed before the watermark. */
+		/** About this many records changed before the watermark. */
 		offset?: number;
+		/** The newest change when it was last looked up, until the cursor gets there. */
+		newest?: number;
 		/**
 		 * Set if watching restarted and not everything was emitted since: records created before that
 		 * time, and short hashes of the IDs emitted before the restart. Only the trigger restarts.
@@ -66,6 +73,8 @@ export interface ChangeOptions {
 	overlapMs: number;
 	/** How many changes one poll emits at most. */
 	maximum: number;
+	/** How long a record must not have changed; off if 0. It is a part of `overlapMs`. */
+	quietMs?: number;
 	/**
 	 * Digests of equal length of the fields that must change for a change to count. Without it every
 	 * change counts.
@@ -123,8 +132,10 @@ export interface ReadResult {
 	 * later changes have that time or a newer one.
 	 */
 	newest?: number;
-	/** Where reading began, in the order of changes. */
+	/** How many records changed before the watermark, if that is known. */
 	offset?: number;
+	/** The IDs of new records that are not quiet yet: all of them if the read is whole. */
+	held?: Iterable<string>;
 	/** When reading began and ended, by our own clock. */
 	startedAt: number;
 	readAt: number;
@@ -198,9 +209,11 @@ export class EmittedIndex {
 	private readonly emitted: Map<string, readonly [version: number, time: number]>;
 	private readonly earlier: Set<string>;
 	private readonly beforeRestart: Set<string>;
+	private readonly held: Set<string>;
 	private readonly digests: Map<string, string>;
 
 	constructor(private readonly state: ChangeState) {
+		this.held = new Set(hashesIn(state.held ?? ''));
 		this.emitted = new Map(Object.entries(state.emitted));
 		this.earlier = new Set(hashesIn(state.backlog?.earlier ?? ''));
 		this.beforeRestart = new Set(hashesIn(state.backlog?.restart?.earlier ?? ''));
@@ -229,7 +242,7 @@ export class EmittedIndex {
 		if (emitted && time <= emitted[1]) return 'updated';
 		if (record.ver === 0) return 'created';
 		if (!kinds.has('created')) return isNew(record) ? 'created' : 'updated';
-		if (emitted) return 'created';
+		if (emitted || (this.held.size > 0 && this.held.has(hashOf(id)))) return 'created';
 		const { backlog, watermark } = this.state;
 		const { createdWatermark } = backlog ?? { createdWatermark: watermark };
 		if (createdWatermark && compare({ time, id }, createdWatermark) <= 0) return 'updated';
@@ -262,6 +275,7 @@ export class EmittedIndex {
 			!this.emitted.has(record.id) &&
 			!this.earlier.has(hashOf(record.id));
 		this.emitted.set(record.id, [versionOf(record), timeOf(record)]);
+		this.held.delete(hashOf(record.id));
 		if (!digest) return [];
 		const digests = digest(record);
 		const now = digests.map(([, each]) => each).join('');
@@ -326,7 +340,7 @@ export class EmittedIndex {
 		limits: Limits,
 	): ChangeState {
 		const { state } = this;
-		const { offset, readAt } = read;
+		const { readAt } = read;
 		const cursor = this.nextCursor(read, reached, limits);
 		const positions = [...this.emitted].map(([id, [, time]]) => ({ time, id })).sort(compare);
 		const bounds = { overlapMs, maxTracked: limits.maxTracked };
@@ -336,6 +350,8 @@ export class EmittedIndex {
 			.filter(isKept)
 			.map(({ id }) => [id, [...this.emitted.get(id)!]] as const);
 		const dropped = positions.filter((position) => !isKept(position));
+		if (reached.end !== 'more') this.held.clear();
+		for (const id of read.held ?? []) this.held.add(hashOf(id));
 		return {
 			...(cursor !== undefined && {
 				cursor,
@@ -343,7 +359,8 @@ export class EmittedIndex {
 			}),
 			...(watermark && { watermark: { ...watermark } }),
 			emitted: Object.fromEntries(emitted) as ChangeState['emitted'],
-			...(reached.end === 'more' && { backlog: this.nextBacklog(dropped, offset, limits) }),
+			...(this.held.size > 0 && { held: [...this.held].slice(-limits.hashes).join('') }),
+			...(reached.end === 'more' && { backlog: this.nextBacklog(dropped, read, cursor, limits) }),
 			...(digest && {
 				digests: Object.fromEntries([...this.digests].slice(-limits.maxTracked)),
 			}),
@@ -353,7 +370,8 @@ export class EmittedIndex {
 	/** @param dropped records that the next state no longer tracks */
 	private nextBacklog(
 		dropped: Position[],
-		offset: number | undefined,
+		{ offset, newest = -Infinity }: ReadResult,
+		cursor = -Infinity,
 		limits: Limits,
 	): ChangeState['backlog'] {
 		const { watermark } = this.state;
@@ -366,7 +384,10 @@ export class EmittedIndex {
 		return {
 			...(createdWatermark && { createdWatermark: { ...createdWatermark } }),
 			earlier: addHashes(backlog.earlier, ids, limits),
-			...(offset !== undefined && { offset }),
+			...(offset !== undefined && {
+				offset: offset + dropped.length,
+				...(newest > cursor && { newest }),
+			}),
 			...(restart && { restart: { ...restart } }),
 		};
 	}
@@ -432,7 +453,7 @@ export function restartAt(state: ChangeState, time: number): ChangeState {
 		earlier: '',
 	};
 	const { createdWatermark, earlier, restart } = backlog;
-	const start = startFromTime(time);
+	const start = { ...startFromTime(time), ...(state.held && { held: state.held }) };
 	const isFromStartOn = (position: Position | undefined) => position && position.time >= time;
 	// All that is pending changed after the start. Whatever was created before it counts as known.
 	if (isFromStartOn(createdWatermark)) {

@@ -69,6 +69,8 @@ export interface RequestStats {
 export class ApiClient {
 	readonly stats: RequestStats = { requests: 0, retries: 0, waitedMs: 0 };
 	readonly logger: Logger;
+	/** The platform's time at its last response, in ms since 1970, if it said so. */
+	servedAt?: number;
 	private readonly queue: TokenQueue;
 	private readonly retryBudget: RetryBudget;
 	private readonly slots = new Slots(MAX_PARALLEL);
@@ -137,7 +139,10 @@ export class ApiClient {
 		const { usedUpCount } = this.queue;
 		for (;;) {
 			const result = await this.slots.run(async () => await this.sendInTurn(request, usedUpCount));
-			if (!(result instanceof ServiceError)) return { ...result, previousAttempt: ambiguous };
+			if (!(result instanceof ServiceError)) {
+				this.servedAt = Date.parse(String(result.headers?.date)) || undefined;
+				return { ...result, previousAttempt: ambiguous };
+			}
 			if (result.delivery === 'canceled') return ambiguous ?? result;
 			// The attempt that may still be pending matters most.
 			if (result.delivery === 'ambiguous' && !ambiguous?.stillPending) ambiguous = result;

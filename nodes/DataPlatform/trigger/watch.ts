@@ -11,11 +11,11 @@ import type { Change, ChangeKind, ChangeOptions } from '../changes/tracker';
 import type { RecordOutput } from '../input/recordOutput';
 import {
 	changeOutput,
+	changeTimes,
 	deletionCheckInterval,
 	maxDeletedShare,
 	maxDeletions,
 	maxRecordsPerPoll,
-	overlap,
 	restartFrom,
 	selectionValues,
 	syncState,
@@ -145,7 +145,7 @@ export function readWatch(client: ApiClient, parameters: TriggerParameters): Wat
 		},
 		changes: {
 			kinds: new Set(KINDS[events]),
-			overlapMs: overlap.of(parameters, 0) * 1000,
+			...changeTimes(parameters, 0),
 			maximum: maxRecordsPerPoll.of(parameters, 0),
 			...(watched.length > 0 && { digest: digestOf(watched, missingFields) }),
 		},

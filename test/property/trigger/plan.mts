@@ -29,6 +29,7 @@ export interface Plan {
 	deletionCheckInterval: number;
 	/** Seconds. */
 	overlap: number;
+	quietFor: number;
 	maximum: number;
 	/** Whether only some fields are loaded, which is a different request. */
 	isPartial: boolean;
@@ -43,7 +44,8 @@ export interface Plan {
 	polls: number;
 }
 
-export function planOf(random: SeededRandom, only?: Scheduler): Plan {
+export function planOf(seed: number, only?: Scheduler): Plan {
+	const random = new SeededRandom(seed);
 	const scheduler = only ?? random.of('memory', 'durablePolls', 'durableCursors');
 	const mains = scheduler !== 'memory' && random.happens(0.2) ? 2 : 1;
 	const page = random.of(4, 5, 7, 10, 10, 1000);
@@ -69,6 +71,7 @@ export function planOf(random: SeededRandom, only?: Scheduler): Plan {
 		// Pages that the platform cuts are read one after the other: changes in the meantime show up
 		// late.
 		overlap: isCut ? random.of(0.05, 60) : random.of(0, 0.005, 0.05, 60),
+		quietFor: new SeededRandom(seed + 4e9).of(0, 0, 0, 0.02, 0.3),
 		maximum: random.of(2, 5, 20, 1000),
 		isPartial: random.happens(0.3),
 		limits: {

@@ -11,7 +11,7 @@ import { TriggerHost, type Scheduler } from './triggerHost.mts';
 const MAX_POLLS = 600;
 
 export async function simulate(platform: Platform, seed: number, scheduler?: Scheduler): Promise<Verdict> {
-	const plan = planOf(new SeededRandom(seed), scheduler);
+	const plan = planOf(seed, scheduler);
 	const last = await platform.prepare(plan.existing, plan.platform);
 	// A start at a date only knows times. Any other start knows the existing records, unless more of
 	// them have the newest time than it remembers: then changes at that time count as existing
@@ -26,16 +26,19 @@ export async function simulate(platform: Platform, seed: number, scheduler?: Sch
 	const { admin } = platform.slot.sandbox;
 	await admin.faults([]);
 	const problems: string[] = [];
-	let isChecked = !watchesDeletions(plan);
+	// The platform says its time in whole seconds.
+	const quietMs = plan.quietFor * 1000 && plan.quietFor * 1000 + 1000;
+	const isAtOnce = !watchesDeletions(plan) && quietMs === 0;
+	let isChecked = isAtOnce;
 	for (let polls = 0; ; polls += 1) {
 		const isDone = (await host.poll()) === 'nothing';
 		if (isDone && !host.hasDiscarded && isChecked) break;
 		if (isDone && !host.hasDiscarded) {
-			// Between two checks for deletions, a poll finds none.
-			await sleep(plan.deletionCheckInterval * 60_000 + 5);
+			// Between two checks for deletions, a poll finds none; nor what is not quiet yet.
+			await sleep(Math.max(plan.deletionCheckInterval * 60_000, quietMs) + 5);
 			isChecked = true;
 		} else if (isDone) await host.outwaitDiscarded();
-		else isChecked = !watchesDeletions(plan);
+		else isChecked = isAtOnce;
 		if (polls < MAX_POLLS) continue;
 		problems.push(`there is no end after ${MAX_POLLS} polls`);
 		break;
@@ -43,7 +46,7 @@ export async function simulate(platform: Platform, seed: number, scheduler?: Sch
 	// An idle poll is one request if the overlap has passed. If what changed in it fits into a page, a
 	// second one asks whether that is all.
 	const { settleMs, page, expected } = plan.limits;
-	const overlapMs = plan.overlap * 1000;
+	const overlapMs = (plan.overlap + plan.quietFor) * 1000;
 	const isPassed = overlapMs < 1000;
 	const isShort = plan.existing + plan.writes * plan.burst + expected < page;
 	for (let idle = 0, polls = 0; idle < 2 * plan.mains && polls < MAX_POLLS; polls += 1) {
@@ -63,7 +66,7 @@ export async function simulate(platform: Platform, seed: number, scheduler?: Sch
 	const most = isPassed ? 1 : 2;
 	const isIdle = requests <= (watchesDeletions(plan) ? most + 3 : most);
 	if (!isIdle && isOrdinary) problems.push(`an idle poll took ${requests} requests`);
-	problems.push(...problemsOf(plan, host.executions, truth, platform.existing), ...sizeProblems(host, plan));
+	problems.push(...problemsOf(plan, host.executions, truth, platform.existing), ...sizeProblems(host, plan), ...host.early);
 	const items = host.executions.flat();
 	const deletions = items.filter(({ event }) => event === 'deleted').length;
 	const seen = { ...host.seen, 'items emitted': items.length, 'of them deletions': deletions };

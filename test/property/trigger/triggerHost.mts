@@ -56,6 +56,8 @@ export class TriggerHost {
 	/** What executions were started with. */
 	readonly executions: EmittedItem[][] = [];
 	readonly history: string[] = [];
+	/** What was emitted before it was quiet. */
+	readonly early: string[] = [];
 	readonly seen = { 'polls failed': 0, 'polls at once': 0, kills: 0, 'results dropped': 0, 'polls abandoned': 0 };
 	readonly #database: Database = { staticData: '{}' };
 	#mains: Main[];
@@ -84,6 +86,7 @@ export class TriggerHost {
 			startDate,
 			options: {
 				overlap: plan.overlap,
+				quietFor: plan.quietFor,
 				deletionCheckInterval: plan.deletionCheckInterval,
 				// A table may lose all its records here.
 				maxDeletedShare: 100,
@@ -242,6 +245,9 @@ export class TriggerHost {
 	#emit(items: Array<{ json: unknown }>) {
 		const emitted = items.map(({ json }) => json as EmittedItem);
 		this.executions.push(emitted);
+		const quietSince = Date.now() - this.#plan.quietFor * 1000;
+		const early = emitted.filter(({ event, modified }) => event !== 'deleted' && Date.parse(modified) > quietSince);
+		this.early.push(...early.map(({ id, ver }) => `${id}/${ver} was emitted before it was quiet`));
 		const ids = emitted.map(({ event, id, ver }) => `${event[0]} ${id.slice(0, 4)}/${ver}`);
 		this.note(`an execution starts with ${ids.length}: ${ids.join(', ')}`);
 	}

@@ -219,3 +219,66 @@ describe('a clock that does not distinguish what is written in one second', () =
 		expect(new Set(emitted).size).toBe(emitted.length);
 	});
 });
+
+test('catching up takes about a request for each page, also of records that change meanwhile', async () => {
+	const table = new Table();
+	const follower = new Follower(table, {});
+	for (let count = 0; count < 10_000; count += 1) {
+		table.now += 1000;
+		table.create();
+	}
+	let updates = 0;
+	table.onRequest = () => {
+		table.now += 1;
+		if (updates < 5) table.update(String((updates += 1) * 7));
+	};
+	while ((await follower.poll()).length > 0);
+	expect(follower.emitted.length).toBeGreaterThanOrEqual(10_000);
+	expect(new Set(follower.emitted.map(({ id, ver }) => `${id}/${ver}`)).size).toBe(follower.emitted.length);
+	expect(table.requests).toBeLessThanOrEqual(16);
+});
+
+describe('Quiet For', () => {
+	const QUIET = { quietMs: 60_000, overlapMs: 60_000 };
+
+	test.each([60_000, 1_260_000])('a new record that keeps changing is created once it is quiet (overlap %d ms)', async (overlapMs) => {
+		const table = new Table();
+		const follower = new Follower(table, { ...QUIET, overlapMs });
+		const old = table.create();
+		table.now += 60_001;
+		expect(await follower.poll()).toEqual(['c1/1']);
+		const { id } = table.create();
+		for (let changes = 0; changes < 40; changes += 1) {
+			table.now += 30_000;
+			table.update(id);
+			expect(await follower.poll()).toEqual([]);
+		}
+		table.update(old.id);
+		table.now += 60_000;
+		expect(await follower.poll()).toEqual([]);
+		table.now += 1;
+		expect(await follower.poll()).toEqual(['u1/2', 'c2/41']);
+		table.now += 3_600_000;
+		table.update(id);
+		table.now += 60_001;
+		expect(await follower.poll()).toEqual(['u2/42']);
+	});
+
+	test('a backlog of more than a page waits as well, and those that are held are created', async () => {
+		const table = new Table();
+		const follower = new Follower(table, QUIET);
+		table.create(1000);
+		table.now += 60_001;
+		await follower.poll();
+		for (let count = 0; count < 2500; count += 1) table.create();
+		expect(await follower.poll()).toEqual([]);
+		table.now += 50_000;
+		table.update('2');
+		table.now += 10_001;
+		const emitted = [...(await follower.poll()), ...(await follower.poll()), ...(await follower.poll())];
+		expect(emitted).toHaveLength(2499);
+		expect(emitted).not.toContain('c2/2');
+		table.now += 600_000;
+		expect(await follower.poll()).toEqual(['c2/2']);
+	});
+});

@@ -44,6 +44,8 @@ const schedule = fc.record({
 	isLater: fc.boolean(),
 	maxBuffered: fc.constantFrom(3, 10, 20_000),
 	maxTracked: fc.constantFrom(4, 9, 5000),
+	quietMs: fc.constantFrom(0, 0, 0, 2, 40),
+	clockAhead: fc.constantFrom(0, 0, -30, 30, undefined),
 	steps: fc.array(step, { maxLength: 14 }),
 });
 
@@ -63,7 +65,14 @@ test('at random: the last version of each record once, each new record as create
 			jest.spyOn(Date, 'now').mockImplementation(() => table.now * LIMITS.settleMs);
 			for (let count = 0; count < given.existing; count += 1) table.create();
 			const old = new Map([...table.rows].map(([id, { ver }]) => [id, ver]));
-			const follower = new Follower(table, given, limits);
+			const { quietMs, clockAhead } = given;
+			table.clockAhead = clockAhead;
+			const follower = new Follower(table, { ...given, overlapMs: given.overlapMs + quietMs }, limits);
+			const poll = async () => {
+				await follower.poll();
+				const latest = Math.max(0, ...follower.polls.at(-1)!.map(({ time }) => time));
+				if (clockAhead === 0) expect(latest + quietMs).toBeLessThanOrEqual(table.now);
+			};
 			if (given.isNow) {
 				await follower.startNow();
 				table.now += 1;
@@ -86,13 +95,14 @@ test('at random: the last version of each record once, each new record as create
 						}
 						requests += 1;
 					};
-					await follower.poll();
+					await poll();
 					table.onRequest = () => undefined;
 				} else change(table, what, pick, Math.min(many, largestPage < 10 ? 5 : many));
 				// If few records are tracked, a poll must not split a moment.
 				if (isSmall) table.now += 1;
 			}
 			if (given.isLater) table.now += 1;
+			if (quietMs > 0) table.now += quietMs + 31;
 			await follower.drain();
 
 			const versions = follower.emitted.map(({ id, ver }) => `${id}/${ver}`);

@@ -125,14 +125,19 @@ describe('what a poll stores', () => {
 	const part = (records: PlatformRecord[], more: Partial<ReadResult> = {}) => read(records, { isWhole: false, ...more });
 
 	// Backlogs: since watching began at a time, by a record; the hash of a record that was emitted before.
-	const since = (time: number, id: string, earlier: string, offset: number) => ({ createdWatermark: { time, id }, earlier, offset });
+	const since = (time: number, id: string, earlier: string, offset: number, newest?: number) => ({
+		createdWatermark: { time, id },
+		earlier,
+		offset,
+		...(newest !== undefined && { newest }),
+	});
 	const hashA = { earlier: hash('a') };
 	const behind = (backlog: ChangeState['backlog']) => known(1000, 500, { a: 1000 }, backlog);
 	const started: ChangeState = { watermark: { time: 100, id: 'x' }, emitted: {} };
-	const startedAtA = known(1000, 1000, { a: 1000 }, since(100, 'x', '', 7));
-	const stillBehind = known(2000, 1500, { b: 2000 }, since(100, 'x', `before${hash('a')}`, 9));
+	const startedAtA = known(1000, 1000, { a: 1000 }, since(100, 'x', '', 7, 2000));
+	const stillBehind = known(2000, 1500, { b: 2000 }, since(100, 'x', `before${hash('a')}`, 10));
 	const backlogOfB = known(2000, 1500, { b: 2000 }, { ...hashA, offset: 3 });
-	const [z, since5] = [known(10, 5, { z: 9 }), since(5, '', '', 3)];
+	const [z, since5] = [known(10, 5, { z: 9 }), since(5, '', '', 3, 9999)];
 	const both = known(1000, 1000, { a: 1000, b: 2000 });
 	const late5000: ChangeState = { cursor: 5000, watermark: { time: 4900, id: 'x' }, emitted: {} };
 	const late5100: ChangeState = { ...late5000, cursor: 5100, emitted: { y: [1, 5100] } };

@@ -9,8 +9,10 @@ import type { RunContext } from '../../run/run';
 import {
 	changeOutput,
 	missingThereIn,
+	changeTimes,
 	overlap,
 	pageSize,
+	quietFor,
 	selectionValues,
 	startDate,
 	startFrom,
@@ -46,12 +48,6 @@ function startOf(run: RunContext<NameOf<typeof startFrom | typeof startDate>>, i
 	return start;
 }
 
-const NO_CURSOR_HINTS = {
-	now: 'Without a cursor, reading starts now: no changes are returned, only a cursor for later ones.',
-	beginning: 'Without a cursor, every record of the table is returned.',
-	date: 'Without a cursor, every change since the date is returned.',
-};
-
 export const getChanges = itemOperation({
 	value: 'getChanges',
 	name: 'Get Changes',
@@ -59,7 +55,7 @@ export const getChanges = itemOperation({
 	description:
 		'Retrieve the records that were created or updated since the last call, and a cursor for the next one',
 	fields: [...tableParameters, cursor, startFrom, startDate, ...filterParameters, pageSize, simple],
-	options: [fieldsToLoad, overlap, savedView, syncState, ...requestSettings],
+	options: [fieldsToLoad, overlap, quietFor, savedView, syncState, ...requestSettings],
 	execute: async (run, index) => {
 		const handle = tableOf(run, index);
 		const fields = fieldsToLoad.of(run, index);
@@ -74,7 +70,7 @@ export const getChanges = itemOperation({
 		const query = { ...selected, fields: loaded, hint: queryHint(selected) };
 		const options = {
 			kinds: KINDS,
-			overlapMs: overlap.of(run, index) * 1000,
+			...changeTimes(run, index),
 			maximum: Math.min(pageSize.of(run, index), run.isTool ? MAX_AGENT_RECORDS : Infinity),
 		};
 		const source = {
@@ -87,7 +83,6 @@ export const getChanges = itemOperation({
 		let state: ChangeState;
 		if (given === '') {
 			const start = startOf(run, index);
-			run.hintOnce(NO_CURSOR_HINTS[startFrom.of(run, index)]);
 			state = await startState(handle, pages, options.overlapMs, start);
 			if (start === 'now') return { changes: [], cursor: toCursor(state, source), hasMore: false };
 		} else state = withLabel(cursor, () => fromCursor(given, source));

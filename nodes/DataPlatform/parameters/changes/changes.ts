@@ -95,6 +95,25 @@ export const overlap = number('overlap', {
 		'How far back to look before the last change, for changes that become visible late. Nothing is returned twice.',
 });
 
+export const quietFor = number('quietFor', {
+	label: 'Quiet For (Seconds)',
+	min: 0,
+	max: 86_400,
+	preset: 0,
+	description:
+		'Emit a record only once it has not changed for so long, so that what the platform fills in later, such as a number or a calculated field, is in it. Off by default.',
+});
+
+/** How far back to look, and how long a record must be quiet, in ms. @throws {InputError} */
+export function changeTimes(
+	reader: ParameterReader<NameOf<typeof overlap | typeof quietFor>>,
+	index: number,
+): Pick<ChangeOptions, 'overlapMs' | 'quietMs'> {
+	const quietMs = quietFor.of(reader, index) * 1000;
+	// A late change may have to be quiet as well.
+	return { quietMs, overlapMs: overlap.of(reader, index) * 1000 + quietMs };
+}
+
 export const pageSize = wholeNumber('pageSize', {
 	label: 'Page Size',
 	min: 1,

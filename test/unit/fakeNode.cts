@@ -207,6 +207,7 @@ export function fakeExecution({
 		getNode: () => node,
 		getTimezone: () => timezone,
 		getExecutionId: () => '17',
+		getWorkflow: () => ({ id: 'workflow', name: 'Workflow', active: true }),
 		getContext: () => store,
 		getExecutionCancelSignal: () => canceled,
 		getCredentials: async (_type: string, index = 0) => {

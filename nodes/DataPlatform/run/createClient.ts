@@ -18,7 +18,7 @@ import type { ApiClient } from '../transport/client';
 import type { HttpTransport } from '../transport/exchange';
 import { InputError } from '../transport/errors';
 import { describeToken, tokenRedactor } from '../transport/tokens';
-import { announce } from './progressLog';
+import { announce, logOf } from './progressLog';
 import { requireNumber } from '../parameterKinds/requireValue';
 
 /** The credential's type. */
@@ -42,10 +42,10 @@ const createTransport = (context: Context, canceled?: AbortSignal): HttpTranspor
 		)) as IN8nHttpFullResponse,
 	sendWithoutToken: async (options: IHttpRequestOptions) =>
 		(await context.helpers.httpRequest(options)) as IN8nHttpFullResponse,
-	logger: context.logger,
+	logger: logOf(context),
 	announce: (text) => {
 		if ('sendMessageToUI' in context) announce(context, text);
-		else context.logger.info(text);
+		else logOf(context).info(text);
 	},
 	canceled:
 		canceled ??

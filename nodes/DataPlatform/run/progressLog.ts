@@ -1,12 +1,31 @@
-import type { IExecuteFunctions } from 'n8n-workflow';
+import type { IExecuteFunctions, IPollFunctions, Logger } from 'n8n-workflow';
 
 const INTERVAL_MS = 5000;
 
-type Context = Pick<IExecuteFunctions, 'logger' | 'sendMessageToUI'>;
+type Origin = Pick<IPollFunctions, 'logger' | 'getNode' | 'getWorkflow'> &
+	Partial<Pick<IExecuteFunctions, 'getExecutionId'>>;
+
+type Context = Origin & Pick<IExecuteFunctions, 'sendMessageToUI'>;
+
+/** n8n's log. Each line says whose it is: n8n itself does not. */
+export function logOf(context: Origin): Logger {
+	const { logger } = context;
+	const line = (text: string) => {
+		const execution = context.getExecutionId?.();
+		const run = execution ? `, execution ${execution}` : '';
+		return `${text} ('${context.getNode().name}' of workflow ${context.getWorkflow().id}${run})`;
+	};
+	return {
+		debug: (text) => logger.debug(line(text)),
+		info: (text) => logger.info(line(text)),
+		warn: (text) => logger.warn(line(text)),
+		error: (text) => logger.error(line(text)),
+	};
+}
 
 /** Says something to who watches a run: in n8n's log, and in the browser's console if it is manual. */
 export function announce(context: Context, text: string) {
-	context.logger.info(text);
+	logOf(context).info(text);
 	context.sendMessageToUI(text);
 }
 

@@ -74,9 +74,6 @@ export const POLL_LIMITS: Readonly<PollLimits> = {
 /** The budget of a poll that n8n never abandons. */
 const UNLIMITED_BUDGET_MS = 5 * 60_000;
 
-/** A longer budget would overflow a timer. */
-const MAX_BUDGET_MS = 24 * 86_400_000;
-
 /** The share of a poll's time after which it reads no further page. */
 const READING_SHARE = 0.6;
 
@@ -328,8 +325,7 @@ const isMissing = (known: SavedState, parts: Pick<SavedState, 'state' | 'deletio
 
 /** How long this poll may take, in ms. */
 function budgetOf(context: IPollFunctions): number {
-	const budgetMs = context.getPollBudgetMs?.() ?? UNLIMITED_BUDGET_MS;
-	return budgetMs > 0 ? Math.min(budgetMs, MAX_BUDGET_MS) : UNLIMITED_BUDGET_MS;
+	return context.getPollBudgetMs?.() || UNLIMITED_BUDGET_MS;
 }
 
 const tooSlow = (budgetMs: number) =>
@@ -396,8 +392,7 @@ async function pollWithinBudget(
 		if (result === NO_CHANGES) return result;
 		coordinator.served(node);
 		if (!isManual && coordinator.isLogDue(node)) {
-			const where = `'${context.getNode().name}' of workflow ${context.getWorkflow().id}`;
-			client.logger.info(`Data Platform Trigger ${where}: polling works (logged once an hour)`);
+			client.logger.info('Data Platform Trigger: polling works (logged once an hour)');
 		}
 		return result;
 	};

@@ -170,7 +170,7 @@ describe('the time of a poll', () => {
 		await pollAt(131);
 		await pollAt(133);
 		expect(logged.map(([minute]) => minute)).toEqual([1, 61, 121, 133]);
-		expect(logged[0]![1]).toBe("Data Platform Trigger 'node' of workflow logged: polling works (logged once an hour)");
+		expect(logged[0]![1]).toBe("Data Platform Trigger: polling works (logged once an hour) ('node' of workflow logged)");
 	});
 
 	test('once 60 % of it are over, no further page is read, and the next poll goes on', async () => {

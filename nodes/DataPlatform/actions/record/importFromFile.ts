@@ -179,7 +179,7 @@ async function importItem(
 			if (failure) {
 				const { message, hint } = fail(failure, file);
 				// n8n keeps neither output nor error of a canceled execution, so only its log can say this.
-				run.context.logger.warn(`Import From File: ${[message, hint].filter(Boolean).join('. ')}`);
+				run.client.logger.warn(`Import From File: ${[message, hint].filter(Boolean).join('. ')}`);
 				return false;
 			}
 			done.push(file);

@@ -955,8 +955,8 @@ describe('portions of rows', () => {
 		});
 		jest.useRealTimers();
 		expect(seen.log.filter((line) => line.startsWith('info'))).toEqual([
-			"info: Import From File: 'people.csv' is confirmed through row 3, 1 rejected",
-			"info: Import From File: 'people.csv' is confirmed through row 5, 1 rejected",
+			"info: Import From File: 'people.csv' is confirmed through row 3, 1 rejected ('Data Platform' of workflow workflow, execution 17)",
+			"info: Import From File: 'people.csv' is confirmed through row 5, 1 rejected ('Data Platform' of workflow workflow, execution 17)",
 		]);
 	});
 

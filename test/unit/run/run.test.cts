@@ -139,7 +139,7 @@ describe('a run', () => {
 		jest.advanceTimersByTime(5000);
 		run.progress.note(() => '3 of 9');
 		run.progress.note(() => 'too early');
-		expect(seen.log).toEqual(['info: 3 of 9', 'console: 3 of 9']);
+		expect(seen.log).toEqual(["info: 3 of 9 ('Data Platform' of workflow workflow, execution 17)", 'console: 3 of 9']);
 		jest.useRealTimers();
 	});
 });

@@ -74,6 +74,9 @@ export const POLL_LIMITS: Readonly<PollLimits> = {
 /** The budget of a poll that n8n never abandons. */
 const UNLIMITED_BUDGET_MS = 5 * 60_000;
 
+/** A longer budget would overflow a timer. */
+const MAX_BUDGET_MS = 24 * 86_400_000;
+
 /** The share of a poll's time after which it reads no further page. */
 const READING_SHARE = 0.6;
 
@@ -325,7 +328,8 @@ const isMissing = (known: SavedState, parts: Pick<SavedState, 'state' | 'deletio
 
 /** How long this poll may take, in ms. */
 function budgetOf(context: IPollFunctions): number {
-	return context.getPollBudgetMs?.() || UNLIMITED_BUDGET_MS;
+	const budgetMs = context.getPollBudgetMs?.() ?? UNLIMITED_BUDGET_MS;
+	return budgetMs > 0 ? Math.min(budgetMs, MAX_BUDGET_MS) : UNLIMITED_BUDGET_MS;
 }
 
 const tooSlow = (budgetMs: number) =>

@@ -112,7 +112,7 @@ const olderTypeNames: Partial<Record<FieldType, string>> = {
 };
 
 /** Metadata that no public definition shows. */
-const undocumented = ['importKey', 'multiple', 'linkTableId'];
+const undocumented = ['importKey', 'multiple', 'linkTableId', 'readOnly'] as const;
 
 /** Without the metadata that only the sandbox uses (a template, a source, a number series, one file). */
 function fieldDefinition(state: SandboxState, table: Table, field: Field): JsonObject {
@@ -120,16 +120,18 @@ function fieldDefinition(state: SandboxState, table: Table, field: Field): JsonO
 	const {
 		template: _template,
 		source: _source,
-		series: _series,
+		series,
 		oneFile: _oneFile,
 		...shared
 	} = field.metadata;
-	const metadata =
-		type === 'schema_link'
-			? { ...shared, linkTableId: linkedTableId(state, table, field) }
-			: shared;
+	const isReadOnly = type === 'calculated' || type === 'system_type' || series;
+	const metadata = {
+		...shared,
+		...(type === 'schema_link' && { linkTableId: linkedTableId(state, table, field) }),
+		...(isReadOnly && { readOnly: true }),
+	};
 	if (state.settings.definition === 'documented') {
-		for (const key of undocumented) delete metadata[key as keyof typeof metadata];
+		for (const key of undocumented) delete metadata[key];
 	}
 	const older = olderTypeNames[type];
 	const shownType = older && state.settings.typeNames === 'older' ? older : type;

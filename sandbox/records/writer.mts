@@ -171,7 +171,7 @@ export class RecordWriter {
 		for (const [name, field] of this.#fields) {
 			const isSent = Object.hasOwn(input, name);
 			if (isSent && this.#notWritable(name)) continue;
-			if (field.metadata.series) {
+			if (field.metadata.series || field.metadata.readOnly) {
 				if (Object.hasOwn(current, name)) fields[name] = current[name] ?? null;
 				continue;
 			}
@@ -238,8 +238,9 @@ export class RecordWriter {
 		const field = this.#fields.get(name);
 		if (!field) return `Field '${name}' is unknown in table '${this.#table.internalName}'.`;
 		if (displayOnly.has(field.type)) return `Field '${name}' (${field.type}) never holds data.`;
-		if (!codecOf(field).parse) return `Field '${name}' (${field.type}) is read-only.`;
 		if (field.metadata.series) return `Field '${name}' numbers itself.`;
+		if (!codecOf(field).parse || field.metadata.readOnly)
+			return `Field '${name}' (${field.type}) is read-only.`;
 		return undefined;
 	}
 

@@ -50,6 +50,8 @@ export interface FieldMetadata {
 	multiple?: boolean;
 	/** `schema_link`: the table that it points to (id or internal name). */
 	linkTableId?: string;
+	/** Nobody may write it. How a service says so is open. */
+	readOnly?: boolean;
 	/** `calculated`: text with `{field}` in it. */
 	template?: string;
 	/** `file`: it has at most one. How a service says so is open. */

@@ -286,7 +286,7 @@ test('a definition has undocumented metadata only with definition full', async (
 	const metadata = async () => {
 		const { items } = (await platform.client.get('/apps/crm/tables/deals')).data.data;
 		const byName = new Map<string, object>(items.map((item: { name: string; metadata: object }) => [item.name, item.metadata]));
-		return [byName.get('number'), byName.get('company'), byName.get('people')];
+		return [byName.get('number'), byName.get('company'), byName.get('people'), byName.get('caption')];
 	};
 	const [tables] = [(await platform.client.get('/apps/crm/tables')).data.data];
 	const [companies, contacts] = tables.map((table: { id: string }) => table.id);
@@ -295,9 +295,10 @@ test('a definition has undocumented metadata only with definition full', async (
 		{ required: true, importKey: true },
 		{ ...company, linkTableId: companies },
 		{ linkTableId: contacts, multiple: true },
+		{ readOnly: true },
 	]);
 	await platform.admin.settings({ definition: 'documented' });
-	expect(await metadata()).toEqual([{ required: true }, company, {}]);
+	expect(await metadata()).toEqual([{ required: true }, company, {}, {}]);
 	await platform.admin.settings({ definition: 'full' });
 });
 
@@ -344,7 +345,7 @@ test('computed fields are returned and cannot be sorted by', async () => {
 test('definitions can have id instead of name, and contain no templates', async () => {
 	const { items } = (await platform.client.get('/apps/all/tables/types')).data.data;
 	expect(items[0]).toEqual({ id: 'text', header: 'text', type: 'text', metadata: { maxLength: 5 } });
-	expect(items.at(-1).metadata).toEqual({});
+	expect(items.at(-1).metadata).toEqual({ readOnly: true });
 });
 
 test('the sample data has every field type, in the form of the contract', async () => {

@@ -35,6 +35,22 @@ test('read-only fields that are mapped by hand stay an error', async () => {
 	expect(result.error?.message).toContain("'label' is read-only");
 });
 
+test.each([
+	['full', 'inserted', { hints: expect.arrayContaining([expect.stringContaining("'score'")]) }],
+	['documented', 'failed', {}],
+])('a field that nobody may write, with definition %s: %s', async (definition, outcome, more) => {
+	const fields = [
+		{ name: 'code', type: 'text', metadata: { importKey: true } },
+		{ name: 'score', type: 'number', metadata: { readOnly: true } },
+	];
+	await harness.createTable({ internalName: 'games', fields });
+	await harness.settings({ definition });
+	const result = await harness.run('create', { ...goingOn, table: 'games', items: [{ code: 'a', score: 1 }] });
+	expect(outcomes(result)).toEqual([outcome]);
+	expect(result).toMatchObject(more);
+	expect(await fieldsOf('games')).toEqual(outcome === 'failed' ? [] : [{ code: 'a' }]);
+});
+
 describe('names as the mapper shows them', () => {
 	const table = 'people';
 	beforeEach(async () => {

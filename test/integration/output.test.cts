@@ -59,11 +59,6 @@ test('Stored Record: what was unchanged, found or merged has all fields, too', a
 	expect(found.json()).toMatchObject([{ outcome: 'found', price: 5, label: '1: Buyer 1' }]);
 });
 
-test('Stored Record without Simplify: the fields are nested', async () => {
-	const { json } = await harness.run('create', { items: [order(1)], parameters: { simple: false }, options: { output: 'stored' } });
-	expect(json()).toMatchObject([{ outcome: 'inserted', fields: { label: '1: Buyer 1' } }]);
-});
-
 test('Stored Record: records whose items give no key are read by ID, one by one', async () => {
 	const stored = await harness.fill('orders', ...numbered(3));
 	const items = stored.map(({ id }) => ({ id, price: 7 }));

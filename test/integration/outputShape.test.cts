@@ -10,7 +10,8 @@ const harness = useHarness();
 async function outputs(table: string, values: IDataObject, simple: boolean) {
 	const [stored] = await harness.records(table);
 	const run = async (operation: string, item: IDataObject, parameters: IDataObject = {}) => {
-		const result = await harness.run(operation, { table, items: [item], parameters: { ...parameters, simple } });
+		const isWrite = ['upsert', 'update'].includes(operation);
+		const result = await harness.run(operation, { table, items: [item], parameters: { ...parameters, ...(!isWrite && { simple }) } });
 		return result.json()[0]!;
 	};
 	const recordId = stored!.id;
@@ -19,9 +20,9 @@ async function outputs(table: string, values: IDataObject, simple: boolean) {
 		get: await run('get', {}, { recordId }),
 		getAll: await run('getAll', {}),
 		getChanges: ((await run('getChanges', {})).changes as IDataObject[])[0]!,
-		upsert: await run('upsert', values),
-		update: await run('update', values, { recordId }),
 		trigger: (await watching.poll())![0]!.json,
+		// Writes always have the fields at the top level.
+		...(simple && { upsert: await run('upsert', values), update: await run('update', values, { recordId }) }),
 	};
 }
 
@@ -34,11 +35,11 @@ test('with Simplify the fields are at the top level after every operation', asyn
 		expect([operation, json]).toEqual([operation, expect.objectContaining(expected)]);
 		expect(json).not.toHaveProperty('fields');
 	}
-	expect(results.upsert.outcome).toBe('unchanged');
+	expect(results.upsert!.outcome).toBe('unchanged');
 	expect(results.trigger.event).toBe('created');
 });
 
-test('without Simplify the fields are nested after every operation', async () => {
+test('without Simplify the fields are nested after every operation that reads', async () => {
 	await harness.fill('orders', order(1));
 	const results = await outputs('orders', order(1), false);
 	for (const [operation, json] of Object.entries(results)) {

@@ -92,7 +92,11 @@ function operationParameter({ value, operations, initial }: Resource): INodeProp
 	};
 }
 
-/** The text below the node on the canvas: the operation's name in the editor, and its resource. */
+/** The table's name as it was picked, or its ID; nothing if an expression gives it. */
+const TABLE_NAME =
+	'(["record", "attachment"].includes($parameter["resource"]) && ($parameter["table"]?.cachedResultName || ($parameter["table"]?.mode === "id" && /^[^=]/.test($parameter["table"].value) && $parameter["table"].value)))';
+
+/** The text below the node on the canvas: the operation's name in the editor, and its table. */
 export const subtitle = (() => {
 	const operations = resources.flatMap((resource) => resource.operations);
 	const names = operations.map(({ value, name }): [string, string] => [
@@ -100,7 +104,7 @@ export const subtitle = (() => {
 		name[0]! + name.slice(1).toLowerCase(),
 	]);
 	const named = JSON.stringify(Object.fromEntries(names));
-	return `={{ (${named})[$parameter["operation"]] + ": " + $parameter["resource"] }}`;
+	return `={{ (${named})[$parameter["operation"]] + ": " + (${TABLE_NAME} || $parameter["resource"]) }}`;
 })();
 
 /** The node's parameters: Resource, then Operation, then the fields of each operation. */

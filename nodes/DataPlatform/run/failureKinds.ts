@@ -4,7 +4,7 @@
  */
 import type { IDataObject } from 'n8n-workflow';
 
-import { shortened } from '../transport/messageText';
+import { shortened, shownCount } from '../transport/messageText';
 import type { Problem } from '../transport/errors';
 import type { Failure } from './ledger';
 import { omitUndefined } from '../transport/json';
@@ -98,7 +98,7 @@ export class FailureKinds {
 			const message = shortened(error + remedy, MESSAGE_CHARACTERS);
 			const [first] = names;
 			if (count === 1) return first === undefined ? message : `${this.unit} ${first}: ${message}`;
-			const text = `${count} × ${isSame ? '' : 'such as '}${message}`;
+			const text = `${shownCount(count)} × ${isSame ? '' : 'such as '}${message}`;
 			if (first === undefined) return text;
 			const named = names.slice(0, ITEMS_SHOWN).join(', ');
 			return `${text} (${this.unit}s ${named}${names.length > ITEMS_SHOWN ? ', …' : ''})`;

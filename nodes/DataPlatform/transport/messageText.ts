@@ -18,9 +18,12 @@ export function shortened(text: string, maxCharacters: number): string {
 export const escapedHtml = (text: string): string =>
 	text.replaceAll('&', '&amp;').replaceAll('<', '&lt;');
 
-/** Such as `1 record` or `2 records`. */
+/** Such as `12,000`. */
+export const shownCount = (count: number): string => count.toLocaleString('en');
+
+/** Such as `1 record` or `2,000 records`. */
 export const counted = (count: number, noun: string): string =>
-	`${count} ${noun}${count === 1 ? '' : 's'}`;
+	`${shownCount(count)} ${noun}${count === 1 ? '' : 's'}`;
 
 const MAX_SHOWN = 10;
 

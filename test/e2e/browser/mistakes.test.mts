@@ -52,7 +52,7 @@ test('500 problems of 5,000 items are said by their two causes, with their value
 		parameters: { operation: 'upsert' },
 		onError: 'continueRegularOutput',
 	});
-	const hint = panel.getByText('4500 inserted, 500 failed').first();
+	const hint = panel.getByText('4,500 inserted, 500 failed').first();
 	await hint.waitFor();
 	const text = await hint.innerText();
 	assert.match(

@@ -51,7 +51,7 @@ await show(page, 600);
 await page.getByText('Workflow executed successfully').waitFor();
 await show(page, 1_500);
 await node.dblclick();
-await page.getByTestId('output-panel').getByText('3376 inserted').first().waitFor();
+await page.getByTestId('output-panel').getByText('3,376 inserted').first().waitFor();
 await page.waitForTimeout(2_000);
 await show(page, 3_500);
 await page.goto(`${sandboxUrl}/#/records/geo/airports`);

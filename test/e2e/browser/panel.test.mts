@@ -50,7 +50,7 @@ step('the example runs, and the panel shows the outcomes of the items', async ()
 	await page.getByText('Workflow executed successfully').waitFor();
 
 	await editor.openPanel('Write airports');
-	await byId('output-panel').getByText('3376 inserted').first().waitFor();
+	await byId('output-panel').getByText('3,376 inserted').first().waitFor();
 });
 
 step('application and table are picked from lists', async () => {
@@ -87,7 +87,7 @@ step('fields mapped by hand are written', async () => {
 	}
 	await byId('mapping-fields-container').getByText('Bay Springs').waitFor();
 	await byId('node-execute-button').click();
-	await byId('output-panel').getByText('3376 unchanged').first().waitFor();
+	await byId('output-panel').getByText('3,376 unchanged').first().waitFor();
 });
 
 step('another table brings other fields', async () => {

@@ -16,7 +16,7 @@ const UNKNOWN: Omit<RowProblem, 'index'> = { message: "table 'People' has no fie
 test('names each cause once, with its count, and the advice for each', () => {
 	const problems = Array.from({ length: 500 }, (_, at): RowProblem => ({ index: 10 * at + 3, ...(at % 2 === 0 ? WRONG_AGE : UNKNOWN) }));
 	const { message, causes, hint, item } = errorOf(problems.reverse(), 5000);
-	expect(message).toBe('Nothing was sent: 500 of 5000 items have problems');
+	expect(message).toBe('Nothing was sent: 500 of 5,000 items have problems');
 	expect(causes).toEqual([
 		`250 × 'age' accepts a number, not "abc" (items 3, 23, 43, …)`,
 		`250 × table 'People' has no field 'colour' (items 13, 33, 53, …)`,

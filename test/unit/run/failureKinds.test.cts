@@ -101,7 +101,7 @@ describe('in words', () => {
 		const add = (count: number) => () => {
 			const kinds = new FailureKinds();
 			for (let at = 0; at < count; at += 1) kinds.add({ message: `'age' takes ${at}, not "x${at}"` }, at);
-			expect(kinds.text()).toContain(`${count} × such as`);
+			expect(kinds.text()).toContain(`${count.toLocaleString('en')} × such as`);
 		};
 		expect(await growthOf(5000, add)).toBeLessThan(LINEAR);
 	});

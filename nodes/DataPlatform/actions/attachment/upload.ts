@@ -2,6 +2,7 @@ import type { PlatformRecord, TableDefinition } from '../../api/types';
 import { compareFiles, filesOf, uploadFiles, type UploadTarget } from '../../files/transfer';
 import { readRecord } from '../../api/records';
 import type { Upload } from '../../files/uploadValidation';
+import { recordOutput } from '../../input/recordOutput';
 import { appendableFields, appendedFields } from '../../fields/values';
 import { fileField as findField, guardUpload } from '../../files/uploadValidation';
 import type { NameOf } from '../../parameterKinds/parameter';
@@ -15,7 +16,6 @@ import {
 } from '../../parameters/files/uploads';
 import { linkValues } from '../../parameters/write/writingLinks';
 import { itemOperation } from '../../parameters/defineOperation';
-import { outputOf, simple } from '../../parameters/select/reading';
 import { maxRetryWait, requestOptions, skipAudit, timeout } from '../../parameters/requests';
 import { recordIdOf, recordKeyOf, recordsAhead } from '../../parameters/select/records';
 import { recordId, tableOf, tableParameters } from '../../parameters/select/table';
@@ -106,6 +106,8 @@ function planFiles(
 	return { files: missing, existing: { remove: others.map(({ fileId }) => fileId) } };
 }
 
+const toOutput = recordOutput(true);
+
 export const upload = itemOperation({
 	value: 'upload',
 	name: 'Upload',
@@ -121,7 +123,6 @@ export const upload = itemOperation({
 		updateOtherFields,
 		columnsToUpdate.with({ show: { ...IF_EXISTING, updateOtherFields: [true] } }),
 		columnsToCreate.with({ show: { target: ['new'] } }),
-		simple,
 	],
 	options: [
 		maxFileSizeMiB,
@@ -144,7 +145,6 @@ export const upload = itemOperation({
 		const handle = tableOf(run, index);
 		const id = isNew(run, index) ? undefined : await recordIdOf(run, index);
 		const name = fileField.of(run, index);
-		const shape = outputOf(run, index);
 		const limit = maxFileSizeMiB.of(run, index) * MIB;
 		const given = await uploadsOf(run, index);
 		const guard = (table?: TableDefinition) => {
@@ -170,11 +170,11 @@ export const upload = itemOperation({
 		const { files, existing } = planned;
 		ahead.wasUnchanged = isDone(planned);
 		const isNothing = isDone(planned) && Object.keys(fields).length === 0;
-		if (before && isNothing) return { ...shape(before), uploaded: [] };
+		if (before && isNothing) return { ...toOutput(before), uploaded: [] };
 		const appendable = appendableFields(table?.fields ?? []);
 		const addsTwice = appendedFields(appendable, fields).length > 0;
 		const place = { table: handle, field: name, id, before, fields, existing, addsTwice };
 		const record = await uploadFiles(place, files);
-		return { ...shape(record), uploaded: files.map((entry) => entry.name) };
+		return { ...toOutput(record), uploaded: files.map((entry) => entry.name) };
 	},
 });

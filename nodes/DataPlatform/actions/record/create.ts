@@ -1,5 +1,4 @@
 import { bulkOperation } from '../../parameters/defineOperation';
-import { simple } from '../../parameters/select/reading';
 import { tableParameters } from '../../parameters/select/table';
 import { columnsToCreate } from '../../parameters/write/columns';
 import { createOptions } from '../../parameters/write/writing';
@@ -10,7 +9,7 @@ export const create = bulkOperation({
 	name: 'Create',
 	action: 'Create records (bulk insert)',
 	description: 'Create a record for each item, many in one request (bulk, batch)',
-	fields: [...tableParameters, columnsToCreate, simple],
+	fields: [...tableParameters, columnsToCreate],
 	options: createOptions,
 	notIdempotent: true,
 	execute: async (run, ledger) =>

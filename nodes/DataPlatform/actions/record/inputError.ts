@@ -3,7 +3,7 @@
  */
 import { FailureKinds } from '../../run/failureKinds';
 import { InputError } from '../../transport/errors';
-import { listed } from '../../transport/messageText';
+import { counted, listed, shownCount } from '../../transport/messageText';
 import type { RowProblem } from '../../bulk/terms';
 
 const CORRECT_IT =
@@ -40,7 +40,9 @@ export function inputError(problems: RowProblem[], count: number, written: numbe
 	const causes = kinds.texts();
 	const hint = [advice(), COUNTED_FROM_0].filter(Boolean).join(' ');
 	const isOne = wrong === 1 && causes.length === 1;
-	const what = isOne ? causes[0]! : `${wrong} of ${count} items have problems`;
+	const what = isOne
+		? causes[0]!
+		: `${shownCount(wrong)} of ${counted(count, 'item')} have problems`;
 	return new InputError(`${nothing}: ${what}`, {
 		...{ item, field, hint },
 		causes: isOne ? undefined : causes,

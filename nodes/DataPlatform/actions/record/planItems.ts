@@ -6,9 +6,8 @@ import type { TableDefinition } from '../../api/types';
 import type { Plan, PlanInput, RowProblem } from '../../bulk/terms';
 import type { Task } from '../../bulk/writeTask';
 import { importKeyOf } from '../../fields';
-import type { RecordOutput } from '../../input/recordOutput';
+import { recordOutput, type RecordOutput } from '../../input/recordOutput';
 import { toProblem } from '../../parameters/describeFailure';
-import { outputOf } from '../../parameters/select/reading';
 import { tableOf } from '../../parameters/select/table';
 import { hintIgnored, planOptions, valuesReader } from '../../parameters/write/columns';
 import {
@@ -163,7 +162,7 @@ class ItemPlanner {
 
 	private async planRows(setup: WriteSetup): Promise<Writing> {
 		const { run, ledger, isEmpty } = this.parts;
-		const { source, indexes } = this.items;
+		const { indexes } = this.items;
 		const problems: RowProblem[] = [];
 		const read = await this.rowReader(setup);
 		const all = await collect(rowsOf(indexes, problems, read));
@@ -174,7 +173,7 @@ class ItemPlanner {
 			...setup,
 			...this.items,
 			settings: this.settings,
-			shape: withKeysFirst(keysOf(setup), outputOf(run, source)),
+			shape: withKeysFirst(keysOf(setup), recordOutput(true)),
 			plan: await setup.pipeline.plan(rows, problems),
 			rows,
 			doneRows: () => rowsOf(done, [], read),

@@ -4,7 +4,7 @@
 import type { TableDefinition } from '../../api/types';
 import { isSuccess, OUTCOME_NAMES, outcomeText } from '../../bulk/outcome';
 import type { Outcome } from '../../bulk/terms';
-import { counted } from '../../transport/messageText';
+import { counted, shownCount } from '../../transport/messageText';
 
 /** How many items have each outcome. */
 export type Counts = Partial<Record<Outcome, number>>;
@@ -24,7 +24,7 @@ export const inTableOrder = (
 /** How many did not succeed, in words; empty if all did. */
 export const failuresText = (counts: Record<Outcome, number>) =>
 	OUTCOME_NAMES.filter((outcome) => !isSuccess({ outcome }) && counts[outcome] > 0)
-		.map((outcome) => `${counts[outcome]} ${outcomeText(outcome)}`)
+		.map((outcome) => `${shownCount(counts[outcome])} ${outcomeText(outcome)}`)
 		.join(', ');
 
 /**
@@ -42,10 +42,10 @@ export function countsText(
 	const counts: string[] = [];
 	for (const outcome of OUTCOME_NAMES) {
 		const count = summary[outcome] - (merged[outcome] ?? 0);
-		if (count > 0) counts.push(`${count} ${outcomeText(outcome)}`);
+		if (count > 0) counts.push(`${shownCount(count)} ${outcomeText(outcome)}`);
 	}
 	const mergedCount = Object.values(merged).reduce((sum, count) => sum + count, 0);
-	if (mergedCount > 0) counts.push(`${mergedCount} merged`);
+	if (mergedCount > 0) counts.push(`${shownCount(mergedCount)} merged`);
 	const prefix = summary.dryRun ? 'Dry run, nothing was written: ' : '';
 	const { linkedRecordsCreated: linked } = summary;
 	if (linked !== undefined) counts.push(`${counted(linked, 'linked record')} created`);

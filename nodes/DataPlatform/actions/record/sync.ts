@@ -8,7 +8,6 @@ import type { Ledger } from '../../run/ledger';
 import type { RunContext } from '../../run/run';
 import { matchingParameters } from '../../parameters/write/matchRules';
 import { bulkOperation } from '../../parameters/defineOperation';
-import { simple } from '../../parameters/select/reading';
 import {
 	removeDespiteFailures,
 	requireInput,
@@ -112,7 +111,6 @@ export const sync = bulkOperation({
 		...matchingParameters('importKey'),
 		...syncParameters,
 		columnsToUpsert,
-		simple,
 	],
 	options: syncOptions,
 	notIdempotent: true,

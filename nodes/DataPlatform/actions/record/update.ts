@@ -1,6 +1,5 @@
 import { ifMissing, matchingParameters } from '../../parameters/write/matchRules';
 import { bulkOperation } from '../../parameters/defineOperation';
-import { simple } from '../../parameters/select/reading';
 import { tableParameters } from '../../parameters/select/table';
 import { columnsToUpdate, mappedKeyOf } from '../../parameters/write/columns';
 import { updateOptions, updateMode, writesMatched } from '../../parameters/write/writing';
@@ -12,13 +11,7 @@ export const update = bulkOperation({
 	action: 'Update records (bulk update)',
 	description:
 		'Update the record of each item, found by its ID or by other fields, many in one request (bulk, batch)',
-	fields: [
-		...tableParameters,
-		...matchingParameters('recordId'),
-		columnsToUpdate,
-		updateMode,
-		simple,
-	],
+	fields: [...tableParameters, ...matchingParameters('recordId'), columnsToUpdate, updateMode],
 	options: updateOptions,
 	notIdempotent: true,
 	retriesUnknown: true,

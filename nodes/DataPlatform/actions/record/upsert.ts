@@ -1,7 +1,6 @@
 import { matchingParameters, upsertRules } from '../../parameters/write/matchRules';
 import { twoWayOf } from '../../parameters/write/twoWay';
 import { bulkOperation } from '../../parameters/defineOperation';
-import { simple } from '../../parameters/select/reading';
 import { tableParameters } from '../../parameters/select/table';
 import { columnsToUpsert, mappedKeyOf } from '../../parameters/write/columns';
 import { upsertOptions, writesMatched } from '../../parameters/write/writing';
@@ -12,7 +11,7 @@ export const upsert = bulkOperation({
 	name: 'Create or Update',
 	action: 'Create or update records (bulk upsert)',
 	description: 'Create a new record, or update the current one if it already exists (upsert)',
-	fields: [...tableParameters, ...matchingParameters('importKey'), columnsToUpsert, simple],
+	fields: [...tableParameters, ...matchingParameters('importKey'), columnsToUpsert],
 	options: upsertOptions,
 	notIdempotent: true,
 	retriesUnknown: true,

@@ -18,6 +18,7 @@ import { readRecords } from '../../api/readRecords';
 import { NO_BULK_NOTICE } from '../send/single';
 import { Remover } from './recordRemover';
 import { LABELS } from '../../labels';
+import { counted } from '../../transport/messageText';
 
 export interface DeleteManyOptions {
 	/** If more records match, nothing is deleted. */
@@ -48,8 +49,6 @@ const MAX_COMPARED = 10_000;
 /** How many of the newest changes are read: more than others make while records are deleted. */
 const CHANGES_READ = 100;
 
-const plural = (count: number) => (count === 1 ? '1 record' : `${count} records`);
-
 /**
  * Deletes records one by one. It reads the first page of matches again and again. Records that were
  * deleted, or no longer match, are not on it any more.
@@ -67,7 +66,7 @@ async function deleteOneByOne(
 		const least = cause.delivery === 'ambiguous' ? 'at least ' : '';
 		const when = attempt > 1 ? ` in attempt ${attempt}` : '';
 		return new ServiceError(
-			`${cause.message}; ${least}${count} of ${plural(matched)} were deleted${when}`,
+			`${cause.message}; ${least}${count} of ${counted(matched, 'record')} were deleted${when}`,
 			cause,
 		);
 	};
@@ -103,7 +102,7 @@ async function deleteOneByOne(
 	}
 	const remaining = await countRecords(table, filter).catch((error: ServiceError) => {
 		throw new ServiceError(
-			`The platform confirmed the deletion of ${deleted} of ${plural(matched)}, but counting the rest failed: ${error.message}`,
+			`The platform confirmed the deletion of ${deleted} of ${counted(matched, 'record')}, but counting the rest failed: ${error.message}`,
 			{ ...error, delivery: 'ambiguous' },
 		);
 	});
@@ -135,10 +134,10 @@ async function deleteByQuery(
 	table: TableAt,
 	filter: Group,
 	query: string,
-	counted: number,
+	expected: number,
 ): Promise<Deletion | undefined> {
-	const before = counted > MAX_COMPARED ? undefined : await matchingIds(table, filter, counted);
-	const matched = before?.size ?? counted;
+	const before = expected > MAX_COMPARED ? undefined : await matchingIds(table, filter, expected);
+	const matched = before?.size ?? expected;
 	if (matched === 0) return { matched, deleted: 0, remaining: 0 };
 	const result = await table.client.tryRequest({
 		method: 'DELETE',
@@ -158,14 +157,14 @@ async function deleteByQuery(
 	if (left instanceof ServiceError) {
 		throw new ServiceError(
 			isFailure
-				? `${result.message}; it is unknown how many of ${plural(matched)} were deleted: ${left.message}`
-				: `The platform confirmed the deletion of up to ${plural(matched)}, but counting the rest failed: ${left.message}`,
+				? `${result.message}; it is unknown how many of ${counted(matched, 'record')} were deleted: ${left.message}`
+				: `The platform confirmed the deletion of up to ${counted(matched, 'record')}, but counting the rest failed: ${left.message}`,
 			{ ...left, delivery: 'ambiguous' },
 		);
 	}
 	const { remaining, survivors, changed } = left;
 	if (isFailure && survivors > 0) {
-		const message = `${result.message}; ${plural(survivors)} of ${matched} still match`;
+		const message = `${result.message}; ${counted(survivors, 'record')} of ${matched} still match`;
 		throw result.stillPending
 			? new ServiceError(`${message}, and the platform may still be deleting them`, {
 					...result,
@@ -222,7 +221,7 @@ export async function deleteMany(
 	const matched = await countRecords(table, filter);
 	if (matched > maximum) {
 		throw new InputError(
-			`Nothing was deleted: ${plural(matched)} match, more than the maximum of ${maximum}`,
+			`Nothing was deleted: ${counted(matched, 'record')} match, more than the maximum of ${maximum}`,
 			{ hint: `Narrow the filter, or raise '${LABELS.maxRecordsToDelete}' to delete all of them.` },
 		);
 	}

@@ -18,6 +18,7 @@ import { isCleared } from '../../fields/fieldType';
 import { holdsValue, recordKey, type RecordKey } from '../../fields/values';
 import { serviceErrorOrThrow, InputError, ServiceError } from '../../transport/errors';
 import { getOwn } from '../../transport/json';
+import { counted } from '../../transport/messageText';
 import { createPause } from '../../transport/pause';
 import { storedRecordKey } from '../plan/identity';
 import { isSameVersion } from '../resolve/compare';
@@ -59,8 +60,6 @@ const RECHECK_EVERY = 250;
 
 /** Statuses of rejections that concern a single record. */
 const ABOUT_ONE_RECORD = new Set<number | undefined>([400, 404, 409, 412, 422, 423]);
-
-const records = (count: number) => (count === 1 ? '1 record' : `${count} records`);
 
 /** The outcome of a record that was to be marked, from that of its update. */
 function ofMarked(item: ItemOutcome): ItemOutcome {
@@ -158,7 +157,7 @@ export class Sync {
 	private requireWithinLimits() {
 		const { maximum, maximumShare } = this.options;
 		const { scopeSize, missing } = this;
-		const found = `Nothing was written or removed: ${missing.length} of ${records(scopeSize)} are missing from the input`;
+		const found = `Nothing was written or removed: ${missing.length} of ${counted(scopeSize, 'record')} are missing from the input`;
 		if (missing.length > maximum) {
 			throw new InputError(`${found}, more than the maximum of ${maximum}`, {
 				hint: `${CHECK_INPUT} If this is intended, raise '${LABELS.maxRecordsToRemove}'.`,
@@ -385,9 +384,9 @@ export class Sync {
 	}
 }
 
-const incompleteList = (counted: number, found: number) =>
+const incompleteList = (expected: number, found: number) =>
 	new ServiceError(
-		`The platform counts ${records(counted)}, but lists ${found}: it is unknown which ones are missing from the input`,
+		`The platform counts ${counted(expected, 'record')}, but lists ${found}: it is unknown which ones are missing from the input`,
 		{
 			delivery: 'notApplied',
 			hint: 'Nothing was written or removed. Run it again while nobody changes many records of the table.',

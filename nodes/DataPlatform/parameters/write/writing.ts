@@ -25,7 +25,6 @@ import {
 } from './matchRules';
 import { twoWaySync } from './twoWay';
 import { OptionGroup } from '../defineOperation';
-import type { simple } from '../select/reading';
 import { requestOptions, requestSettings } from '../requests';
 import { tableChoice, tableOf, type TableParameter } from '../select/table';
 import { emptyValues, unknownFields, type FieldOptions, type PlanningParameter } from './columns';
@@ -254,7 +253,7 @@ export type WriteParameter =
 	| SetupParameter
 	| SettingsParameter
 	| PlanningParameter
-	| NameOf<typeof output | typeof simple>;
+	| NameOf<typeof output>;
 
 /** A table that is about to be written. */
 export interface WriteSetup {

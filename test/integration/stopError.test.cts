@@ -1,6 +1,6 @@
 /** What the error that stops a run contains for programs, as error workflows get it. */
 import type { IDataObject } from 'n8n-workflow';
-import { note, numbered, order, UNKNOWN_ID, useHarness, type Run } from './fixtures.cts';
+import { expectFailed, goingOn, note, numbered, order, UNKNOWN_ID, useHarness, type Run } from './fixtures.cts';
 
 const harness = useHarness();
 
@@ -31,6 +31,11 @@ test('the error of a write with an unknown outcome says that it must not be retr
 	const details = await stoppedBy('create', { table: 'notes', items: [note('a'), note('b')], options: { batchSize: 1 } });
 	const took = { requests: 3, waitedSeconds: 0 };
 	expect(details).toEqual({ item: 1, outcome: 'unknown', retryable: false, items: 2, done: 1, confirmedThroughItem: 0, ...took });
+});
+
+test('the error of an item of a run that goes on says how many requests the run took', async () => {
+	const items = [order(1), order(2, { price: 'x' })];
+	expectFailed(await harness.run('upsert', { items, ...goingOn }), 1, "'price'", { requests: 2, waitedSeconds: 0 });
 });
 
 test.each<[string, string, Run, IDataObject]>([

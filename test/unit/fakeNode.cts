@@ -205,6 +205,7 @@ export function fakeExecution({
 		sendMessageToUI: log('console'),
 		getInputData: () => items,
 		getNode: () => node,
+		getParentNodes: () => [],
 		getTimezone: () => timezone,
 		getExecutionId: () => '17',
 		getWorkflow: () => ({ id: 'workflow', name: 'Workflow', active: true }),

@@ -3,11 +3,13 @@
  */
 import { invalidResponse } from './decoders';
 import { MAX_PAGE_SIZE } from './endpoints';
-import { IdSet } from './idSet';
+import { and } from './filters';
+import { idKey, IdSet } from './idSet';
 import { pageSizesOf, readPage, type RecordQuery } from './pages';
 import type { PageSizes } from './pageSizes';
 import type { PlatformRecord, TableAt } from './types';
 import { MAX_PARALLEL } from '../transport/concurrency';
+import { serviceErrorOrThrow } from '../transport/errors';
 
 /** How many pages to request ahead, at most. */
 const MAX_AHEAD = 4;
@@ -93,6 +95,26 @@ export async function* readRecords(
 		await pages.end();
 		await counted;
 	}
+}
+
+/** Those of the records that can be read together: a platform may have no filter by ID. */
+export async function readByIds(
+	table: TableAt,
+	ids: string[],
+	fields?: string[],
+): Promise<PlatformRecord[]> {
+	const keys = new Set(ids.map(idKey));
+	const filter = and({ field: 'id', operator: 'in', value: [...new Set(ids)] });
+	const records: PlatformRecord[] = [];
+	try {
+		for await (const page of readRecords(table, { filter, fields }, keys.size)) {
+			records.push(...page);
+		}
+	} catch (error) {
+		serviceErrorOrThrow(error);
+		return [];
+	}
+	return records.filter(({ id }) => keys.has(idKey(id)));
 }
 
 /** The records that were read, and what the pages show about changes of their order. */

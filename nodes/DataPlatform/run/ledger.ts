@@ -291,6 +291,7 @@ export class Ledger {
 	 * @param inputs what a failed item came from, which n8n adds only to routed ones
 	 */
 	items(isRouted = false, inputs: INodeExecutionData[] = []): INodeExecutionData[] {
+		const effort = this.stats && effortOf(this.stats);
 		const toItems = (
 			result: Result | undefined,
 			pairedItem: { item: number } | [],
@@ -303,7 +304,7 @@ export class Ledger {
 			const json = omitUndefined({
 				error: message,
 				message: hint,
-				details: { ...pairedItem, ...factsOf(result), ...input },
+				details: { ...pairedItem, ...factsOf(result), ...effort, ...input },
 			});
 			const item = { json, pairedItem, ...(binary && { binary }) };
 			// n8n copies a paired item without the mark. An unpaired one would keep it, and lose its

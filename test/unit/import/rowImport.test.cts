@@ -566,7 +566,7 @@ describe('several files of an item', () => {
 			parameters: { inputDataFieldName: 'data, foo' },
 			...continued,
 		});
-		expect(result.error).toContain("to contain a binary file 'data'");
+		expect(result.error).toBe("The item has no file in 'data', 'foo'");
 		expect(result.details).not.toHaveProperty('filesNotImported');
 		expect(json.slice(1).map(({ file: name }) => name)).toEqual(['b.csv', 'z.csv']);
 		expect(records.map(({ name }) => name)).toEqual(['Ada', 'B', 'Z']);

@@ -267,10 +267,6 @@ describe('the fields of an item with files', () => {
 		await expect(fieldsOf('={{ undefined }}', { a: file })).rejects.toThrow(nothing);
 	});
 
-	test('with names are required if the item has no files at all: n8n reports it', async () => {
-		await expect(fieldsOf('a')).rejects.toThrow("to contain a binary file 'a'");
-	});
-
 	test.each<[string, IBinaryKeyData | undefined, string, string]>([
 		[
 			' , ',
@@ -281,7 +277,8 @@ describe('the fields of an item with files', () => {
 		['', {}, 'The item has no file', 'Put a node before this one that reads or downloads a file.'],
 		['', undefined, 'The item has no file', 'Put a node before this one that reads or downloads a file.'],
 		['a,c,d', { a: file, b: file }, "The item has no file in 'c', 'd'", 'Fields with files in this item: a, b.'],
-		['c', {}, "The item has no file in 'c'", 'Fields with files in this item: none.'],
+		['c', {}, "The item has no file in 'c'", 'Put a node before this one that reads or downloads a file.'],
+		['c', undefined, "The item has no file in 'c'", 'Put a node before this one that reads or downloads a file.'],
 	])('%j of %j is an error', async (names, binary, message, hint) => {
 		await expect(fieldsOf(names, binary)).rejects.toMatchObject({ message, hint, field: 'Input Data Field Name' });
 	});

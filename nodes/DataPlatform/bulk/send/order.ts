@@ -3,12 +3,11 @@
  * is documented by example only: until a base URL has shown it, the listed records are read and
  * compared with what was sent. Afterwards, no request is spent on it.
  */
-import { and } from '../../api/filters';
-import { readRecords } from '../../api/readRecords';
+import { readByIds } from '../../api/readRecords';
 import type { FieldDefinition, FieldValues, PlatformRecord, RecordMetadata } from '../../api/types';
 import { importKeyOf } from '../../fields';
 import { canBeKey, keyText } from '../../fields/values';
-import { serviceErrorOrThrow, type ServiceError } from '../../transport/errors';
+import type { ServiceError } from '../../transport/errors';
 import { getOwn } from '../../transport/json';
 import type { ApiResponse } from '../../transport/client';
 import { entriesToPair } from './reports';
@@ -61,7 +60,9 @@ async function pair(
 	const isSent = ({ name }: FieldDefinition) =>
 		entries.some(({ fields }) => Object.hasOwn(fields, name));
 	const fields = key ? [key] : table.fields.filter((field) => canBeKey(field) && isSent(field));
-	const read = fields.length > 0 ? await readListed(target, fields, data) : [];
+	const names = fields.map(({ name }) => name);
+	const ids = data.map(({ id }) => id);
+	const read = names.length > 0 ? await readByIds(target, ids, names) : [];
 	const places = placesOf(entries, read, fields);
 	if (entries.length === data.length) {
 		const inPlace = data.filter(({ id }, index) => places.get(id) === index).length;
@@ -71,25 +72,6 @@ async function pair(
 	}
 	const byPlace = new Map(data.map((record) => [places.get(record.id), record]));
 	return entries.map((_, index) => byPlace.get(index));
-}
-
-/** None if they can't be read. */
-async function readListed(
-	target: WriteTarget,
-	fields: FieldDefinition[],
-	data: RecordMetadata[],
-): Promise<PlatformRecord[]> {
-	const ids = new Set(data.map(({ id }) => id));
-	const filter = and({ field: 'id', operator: 'in', value: [...ids] });
-	const query = { filter, fields: fields.map(({ name }) => name) };
-	const records: PlatformRecord[] = [];
-	try {
-		for await (const page of readRecords(target, query, ids.size)) records.push(...page);
-	} catch (error) {
-		serviceErrorOrThrow(error);
-		return [];
-	}
-	return records.filter(({ id }) => ids.has(id));
 }
 
 const textOf = (fields: FieldDefinition[], values: FieldValues) =>

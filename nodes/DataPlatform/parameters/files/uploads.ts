@@ -72,8 +72,7 @@ export function binaryFields(
 		.split(',')
 		.map((name) => name.trim())
 		.filter((name) => name !== '');
-	const binary = run.items[index]?.binary;
-	const available = Object.keys(binary ?? {});
+	const available = Object.keys(run.items[index]?.binary ?? {});
 	if (given !== '' && named.length === 0) {
 		throw inputDataFieldName.error(
 			`${inputDataFieldName} names no field: '${given}'`,
@@ -81,20 +80,36 @@ export function binaryFields(
 		);
 	}
 	const chosen = named.length > 0 ? [...new Set(named)] : available;
-	if (chosen.length === 0) {
-		throw inputDataFieldName.error(
-			'The item has no file',
-			'Put a node before this one that reads or downloads a file.',
-		);
+	const missing = chosen.filter((name) => !available.includes(name) && !hasFile(run, index, name));
+	if (chosen.length > 0 && missing.length === 0) return chosen;
+	const where = missing.length > 0 ? ` in '${missing.join("', '")}'` : '';
+	const hint =
+		available.length > 0
+			? `Fields with files in this item: ${available.join(', ')}.`
+			: whereFilesWere(run, index);
+	throw inputDataFieldName.error(`The item has no file${where}`, hint);
+}
+
+/** n8n may keep files elsewhere than in the item's `binary`. */
+function hasFile({ context }: RunContext<never>, index: number, name: string): boolean {
+	try {
+		return Boolean(context.helpers.assertBinaryData(index, name));
+	} catch {
+		return false;
 	}
-	// n8n may keep files elsewhere, and then says itself which one is missing.
-	if (!binary) for (const name of chosen) run.context.helpers.assertBinaryData(index, name);
-	const missing = chosen.filter((name) => binary && !available.includes(name));
-	if (missing.length > 0) {
-		throw inputDataFieldName.error(
-			`The item has no file in '${missing.join("', '")}'`,
-			`Fields with files in this item: ${available.join(', ') || 'none'}.`,
-		);
+}
+
+/** What to do for an item without files: the nearest node before this one whose item had some. */
+function whereFilesWere({ context }: RunContext<never>, index: number): string {
+	for (const { name } of context.getParentNodes(context.getNode().name)) {
+		const item = `$(${JSON.stringify(name)}).item`;
+		try {
+			const fields = context.evaluateExpression(`{{ Object.keys(${item}.binary).join() }}`, index);
+			if (!fields) continue;
+			return `'${name}' had one in '${String(fields)}', and no node after it passed it on. In 'Edit Fields', turn on 'Include Other Input Fields', and add the option 'Strip Binary Data', turned off. After any other node, add a 'Merge' node with the Mode 'Combine' and Combine By 'Position', and connect '${name}' to its second input.`;
+		} catch {
+			// It did not run, has no files, or n8n does not know which of its items this one comes from.
+		}
 	}
-	return chosen;
+	return 'Put a node before this one that reads or downloads a file.';
 }

@@ -1,19 +1,13 @@
 /** The records that items name, looked up and read for many items at once. */
 import { idKey, UUID } from '../../api/idSet';
-import { and } from '../../api/filters';
-import { readPage } from '../../api/pages';
+import { readByIds } from '../../api/readRecords';
 import { readRecord } from '../../api/records';
 import type { Table } from '../../api/table';
 import type { PlatformRecord } from '../../api/types';
 import { idsByKey } from '../../bulk/links/linkResolver';
 import { importKeyOf } from '../../fields';
 import type { RunContext } from '../../run/run';
-import {
-	InputError,
-	serviceErrorOrThrow,
-	ServiceError,
-	undefinedIf403,
-} from '../../transport/errors';
+import { InputError, undefinedIf403 } from '../../transport/errors';
 import { addressOf, recordId, tableOf, type TableParameter } from './table';
 
 type Run = RunContext<TableParameter | 'recordId'>;
@@ -131,14 +125,10 @@ class RecordsAhead {
 		const idOf = async (at: number) => idKey(await recordIdOf(this.run, at));
 		const named = await namedFrom(this.run, this.table, first, idOf);
 		const ids = new Set(named.filter((id) => !this.taken.has(id)));
-		if (ids.size < 2) return;
-		const filter = and({ field: 'id', operator: 'in', value: [...ids] });
-		const part = { limit: ids.size, skip: 0 };
-		const page = await readPage(this.table, { filter }, part).catch(serviceErrorOrThrow);
-		if (page instanceof ServiceError) return;
-		for (const record of page) {
+		const read = ids.size > 1 ? await readByIds(this.table, [...ids]) : [];
+		for (const record of read) {
 			const key = idKey(record.id);
-			if (ids.has(key) && !this.taken.has(key)) this.records.set(key, record);
+			if (!this.taken.has(key)) this.records.set(key, record);
 		}
 	}
 }

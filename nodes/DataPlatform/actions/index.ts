@@ -92,9 +92,9 @@ function operationParameter({ value, operations, initial }: Resource): INodeProp
 	};
 }
 
-/** The table's name as it was picked, or its ID; nothing if an expression gives it. */
+/** The table's internal name; nothing if it is given by an ID, a URL or an expression. n8n hands its value. */
 const TABLE_NAME =
-	'(["record", "attachment"].includes($parameter["resource"]) && ($parameter["table"]?.cachedResultName || ($parameter["table"]?.mode === "id" && /^[^=]/.test($parameter["table"].value) && $parameter["table"].value)))';
+	'["record", "attachment"].includes($parameter["resource"]) && /^(?!\\w{8}-)\\w[\\w-]*$/.exec($parameter["table"])?.[0]';
 
 /** The text below the node on the canvas: the operation's name in the editor, and its table. */
 export const subtitle = (() => {
@@ -104,7 +104,7 @@ export const subtitle = (() => {
 		name[0]! + name.slice(1).toLowerCase(),
 	]);
 	const named = JSON.stringify(Object.fromEntries(names));
-	return `={{ (${named})[$parameter["operation"]] + ": " + (${TABLE_NAME} || $parameter["resource"]) }}`;
+	return `={{ (${named})[$parameter["operation"]] + ": " + ((${TABLE_NAME}) || $parameter["resource"]) }}`;
 })();
 
 /** The node's parameters: Resource, then Operation, then the fields of each operation. */

@@ -146,7 +146,7 @@ test('everything that an item may have is described to the editor', async () => 
 	await harness.faults({ match: { path: '/data/filter$' }, when: { nth: [2] }, fault: { kind: 'status', status: 403 } });
 	const items = ['a', 'b'].flatMap((buyer) => ['1', '2'].map((number) => ({ number, buyer, price: 2 })));
 	const fieldRules = { field: [{ field: 'price', rule: 'whenCreating' }] };
-	const result = await harness.run('upsert', { items, options: { output: 'stored', fieldRules } });
+	const result = await harness.run('upsert', { items, options: { output: 'stored', fieldRules, previousValues: true } });
 	const file = 'nodes/DataPlatform/__schema__/v1.0.0/record/upsert.json';
 	const { properties } = JSON.parse(readFileSync(file, 'utf8')) as { properties: IDataObject };
 	const returned = new Set(result.json().flatMap((json) => Object.keys(json)));

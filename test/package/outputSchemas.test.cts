@@ -73,6 +73,7 @@ test('an item that n8n builds for a simulated write is one that a workflow goes 
 		// What only some items have.
 		mergedInto: null,
 		kept: null,
+		previous: null,
 		notRead: null,
 	});
 	expect(placeholder(schemaOf('v1.0.0'))).toEqual({ event: 'created', id: 'sample', created: NOW, modified: NOW, ver: 1 });

@@ -177,6 +177,8 @@ export interface ItemOutcome extends Partial<Problem> {
 	sendBack?: FieldValues;
 	/** Two-way sync: fields that both sides changed. */
 	conflicts?: Conflict[];
+	/** The values that were replaced, or all values of a deleted record, if they were asked for. */
+	previous?: FieldValues;
 	/** Dry run: the values that would change, before and after. */
 	before?: Record<string, unknown>;
 	after?: Record<string, unknown>;

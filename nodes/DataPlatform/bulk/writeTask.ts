@@ -73,6 +73,8 @@ export interface Task {
 	withoutIds?: boolean;
 	/** Read the current values first, and write only the differences. */
 	skipUnchanged: boolean;
+	/** Report the values that are replaced. Only those that were read are known. */
+	returnsPrevious?: boolean;
 	/** Write nothing; report what would be written. */
 	dryRun: boolean;
 	/** Send no further batch after an item that did not succeed. */

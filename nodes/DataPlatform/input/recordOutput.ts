@@ -26,6 +26,7 @@ export const RESERVED_NAMES: readonly string[] = [
 		'kept',
 		'sendBack',
 		'conflicts',
+		'previous',
 		'before',
 		'after',
 		'notRead',

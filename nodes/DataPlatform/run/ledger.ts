@@ -5,6 +5,7 @@
 import {
 	NodeApiError,
 	NodeOperationError,
+	type IBinaryKeyData,
 	type IDataObject,
 	type INode,
 	type INodeExecutionData,
@@ -134,7 +135,7 @@ export class Ledger {
 	/** Records of no item that a previous attempt may have removed, by ID. */
 	private readonly possiblyRemoved = new Map<unknown, Problem>();
 	/** Replaces the items in the output, if set. */
-	private summary?: IDataObject;
+	private summary?: Pick<INodeExecutionData, 'json' | 'binary'>;
 	private isDryRun = false;
 
 	/**
@@ -190,8 +191,17 @@ export class Ledger {
 		};
 	}
 
-	summarize(summary: IDataObject) {
-		this.summary = summary;
+	/** @param binary the files of the summary */
+	summarize(json: IDataObject, binary?: IBinaryKeyData) {
+		this.summary = { json, ...(binary && { binary }) };
+	}
+
+	/** The output so far, and what is known of failures. */
+	*outputs(): Generator<IDataObject> {
+		for (const result of [...this.results, ...this.others]) {
+			if (isDone(result)) for (const { json } of result.output) yield json;
+			else if (result) yield factsOf(result);
+		}
 	}
 
 	hasResult(index: number): boolean {
@@ -319,6 +329,6 @@ export class Ledger {
 		];
 		if (!this.summary) return items;
 		const pairedItem = this.results.map((_, item) => ({ item }));
-		return [{ json: this.summary, pairedItem }, ...items];
+		return [{ ...this.summary, pairedItem }, ...items];
 	}
 }

@@ -33,7 +33,7 @@ export const toOutput = (
 	shape: RecordOutput,
 ): IDataObject => {
 	// A record that was not written still has its stored values, not those of the item.
-	const { kept, sendBack, conflicts, before, after } = more;
+	const { kept, sendBack, conflicts, previous, before, after } = more;
 	const hidden = record.twoWay?.state;
 	const fields = without(hidden, more.fields ?? record.fields);
 	const first = mergedInto === undefined ? { outcome } : { outcome, mergedInto };
@@ -41,6 +41,7 @@ export const toOutput = (
 	if (kept) json.kept = kept;
 	if (sendBack) json.sendBack = sendBack as IDataObject;
 	if (conflicts) json.conflicts = conflicts as unknown as IDataObject[];
+	if (previous) json.previous = previous as IDataObject;
 	if (before) json.before = without(hidden, before) as IDataObject;
 	if (after) json.after = without(hidden, after) as IDataObject;
 	return json;
@@ -52,4 +53,6 @@ export const toItemProblem = (outcome: ItemOutcome, record?: Entry): Problem => 
 	message: outcome.message ?? 'The record was not written',
 	id: outcome.id ?? record?.id,
 	key: record?.key ?? outcome.key,
+	// It may have been written.
+	...(outcome.previous && { details: { ...outcome.details, previous: outcome.previous } }),
 });

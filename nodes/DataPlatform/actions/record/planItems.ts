@@ -96,7 +96,8 @@ class ItemPlanner {
 	) {
 		this.kind = parts.writesOf(items.source);
 		const { run, withoutIds } = parts;
-		this.settings = { ...writeSettings(run, items.source, this.kind), withoutIds };
+		const settings = writeSettings(run, items.source, this.kind);
+		this.settings = { ...settings, withoutIds: withoutIds && !settings.returnsPrevious };
 	}
 
 	async plan(): Promise<Writing> {

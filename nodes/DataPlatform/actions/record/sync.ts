@@ -17,13 +17,13 @@ import {
 } from '../../parameters/write/syncParameters';
 import { tableParameters } from '../../parameters/select/table';
 import { columnsToUpsert, mappedKeyOf } from '../../parameters/write/columns';
-import { syncOptions, writesMatched } from '../../parameters/write/writing';
+import { syncOptions } from '../../parameters/write/writing';
 import { isCleared } from '../../fields/fieldType';
 import { isObject } from '../../transport/json';
 import { collect } from '../../transport/pause';
 import { toItemProblem, toOutput } from './itemOutput';
 import type { Writing } from './planItems';
-import { recordIds, writeItems, type WriteFollowUp } from './writeItems';
+import { findsRecords, writeItems, type WriteFollowUp } from './writeItems';
 import type { ItemOutcome, PlanInput } from '../../bulk/terms';
 
 const hasNoData = ({ json, binary }: INodeExecutionData) =>
@@ -37,7 +37,7 @@ class MissingRecords implements WriteFollowUp {
 	constructor(
 		private readonly sync: Sync,
 		private readonly ledger: Ledger,
-		private readonly shape: Writing['shape'],
+		private readonly writing: Pick<Writing, 'shape' | 'settings'>,
 		private readonly removesDespiteFailures: boolean,
 	) {}
 
@@ -57,9 +57,12 @@ class MissingRecords implements WriteFollowUp {
 	}
 
 	private add({ id, created, modified, ver, fields }: PlatformRecord, outcome: ItemOutcome) {
+		const { shape, settings } = this.writing;
 		const record = { index: -1, fields };
 		if (isSuccess(outcome)) {
-			const json = toOutput({ created, modified, ver, ...outcome, id }, record, this.shape);
+			const isGone = settings.returnsPrevious && outcome.outcome === 'deleted';
+			const parts = { created, modified, ver, ...outcome, id, ...(isGone && { previous: fields }) };
+			const json = toOutput(parts, record, shape);
 			this.ledger.add({ output: [{ json }], outcome: outcome.outcome });
 		} else this.ledger.add(toItemProblem({ ...outcome, id }));
 	}
@@ -70,7 +73,7 @@ async function prepareSync(
 	ledger: Ledger,
 	writing: Writing,
 ): Promise<WriteFollowUp | undefined> {
-	const { source, handle, table, settings, planning, pipeline, plan, rows, shape } = writing;
+	const { source, handle, table, settings, planning, pipeline, plan, rows } = writing;
 	const keys = planning.matchOn === 'recordId' ? [] : keyFields(table, planning);
 	const options = await syncOptionsOf(run, source, { table, keys }, settings);
 	if (!options) return undefined;
@@ -97,7 +100,7 @@ async function prepareSync(
 	// Records that are matched by other fields are looked up by the rules for them.
 	await sync.compare(records, Array.isArray(planning.matchOn) ? [] : plan.records);
 	const despiteFailures = removeDespiteFailures.of(run, source);
-	return new MissingRecords(sync, ledger, shape, despiteFailures);
+	return new MissingRecords(sync, ledger, writing, despiteFailures);
 }
 
 export const sync = bulkOperation({
@@ -116,10 +119,8 @@ export const sync = bulkOperation({
 	notIdempotent: true,
 	retriesUnknown: true,
 	execute: async (run, ledger) => {
-		const writesOf = (source: number) => ({
-			...writesMatched(run, source, 'upsert', { mappedKey: mappedKeyOf(run, source) }),
-			...recordIds(run),
-		});
+		const writesOf = (source: number) =>
+			findsRecords(run, source, 'upsert', { mappedKey: mappedKeyOf(run, source) });
 		await writeItems(run, ledger, writesOf, {
 			isEmpty: (rows) => run.items.every(hasNoData) && rows.every(isEmptyRow),
 			prepare: async (writing) => await prepareSync(run, ledger, writing),

@@ -2,8 +2,8 @@ import { ifMissing, matchingParameters } from '../../parameters/write/matchRules
 import { bulkOperation } from '../../parameters/defineOperation';
 import { tableParameters } from '../../parameters/select/table';
 import { columnsToUpdate, mappedKeyOf } from '../../parameters/write/columns';
-import { updateOptions, updateMode, writesMatched } from '../../parameters/write/writing';
-import { writeItems, recordIds } from './writeItems';
+import { updateOptions, updateMode } from '../../parameters/write/writing';
+import { findsRecords, writeItems } from './writeItems';
 
 export const update = bulkOperation({
 	value: 'update',
@@ -20,6 +20,6 @@ export const update = bulkOperation({
 			const mode = updateMode.of(run, source) === 'replace' ? 'replace' : 'update';
 			const mappedKey = mappedKeyOf(run, source);
 			const rules = { ifMissing: ifMissing.of(run, source), mappedKey };
-			return { ...writesMatched(run, source, mode, rules), ...recordIds(run) };
+			return findsRecords(run, source, mode, rules);
 		}),
 });

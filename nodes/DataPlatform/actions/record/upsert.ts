@@ -3,8 +3,8 @@ import { twoWayOf } from '../../parameters/write/twoWay';
 import { bulkOperation } from '../../parameters/defineOperation';
 import { tableParameters } from '../../parameters/select/table';
 import { columnsToUpsert, mappedKeyOf } from '../../parameters/write/columns';
-import { upsertOptions, writesMatched } from '../../parameters/write/writing';
-import { writeItems, recordIds } from './writeItems';
+import { upsertOptions } from '../../parameters/write/writing';
+import { findsRecords, writeItems } from './writeItems';
 
 export const upsert = bulkOperation({
 	value: 'upsert',
@@ -16,12 +16,11 @@ export const upsert = bulkOperation({
 	notIdempotent: true,
 	retriesUnknown: true,
 	execute: async (run, ledger) =>
-		await writeItems(run, ledger, (source) => ({
-			...writesMatched(run, source, 'upsert', {
+		await writeItems(run, ledger, (source) =>
+			findsRecords(run, source, 'upsert', {
 				...upsertRules(run, source),
 				mappedKey: mappedKeyOf(run, source),
 				twoWay: (table, on) => twoWayOf(run, source, table, on),
 			}),
-			...recordIds(run),
-		})),
+		),
 });

@@ -4,10 +4,21 @@
 import type { IDataObject } from 'n8n-workflow';
 
 import { afterFailure, isSuccess, KeptCounts, noCounts, notSentItem } from '../../bulk/outcome';
-import type { Entry, ItemOutcome, PlanInput, RowProblem } from '../../bulk/terms';
+import type { Entry, ItemOutcome, PlanInput, RowProblem, WriteMode } from '../../bulk/terms';
+import { GrowingFile } from '../../input/binaryStore';
 import type { NameOf } from '../../parameterKinds/parameter';
 import { itemRecordId } from '../../parameters/select/table';
-import { dryRun, output, type WriteParameter } from '../../parameters/write/writing';
+import type { RuleOptions } from '../../parameters/write/matchRules';
+import {
+	dryRun,
+	output,
+	previousValues,
+	writesMatched,
+	type MatchedParameter,
+	type WriteParameter,
+} from '../../parameters/write/writing';
+import { ndjsonLine } from '../../rows/exportRows';
+import { MEDIA_TYPES } from '../../rows/readRows';
 import { failureKinds } from '../../run/failureKinds';
 import type { Ledger } from '../../run/ledger';
 import type { RunContext } from '../../run/run';
@@ -22,10 +33,34 @@ import { countsText, failuresText, inTableOrder } from './summary';
 
 const OPTIONAL_RECORD_ID = itemRecordId.with({ required: false });
 
-/** The ID of each item's record. An empty one is reported as a problem of that item. */
-export const recordIds = (run: RunContext<NameOf<typeof itemRecordId>>) => ({
-	recordId: (index: number) => OPTIONAL_RECORD_ID.of(run, index),
+/**
+ * How an operation writes that finds each item's record. An empty record ID is reported as a problem
+ * of that item.
+ *
+ * @throws {InputError}
+ */
+export const findsRecords = (
+	run: RunContext<MatchedParameter | NameOf<typeof itemRecordId | typeof previousValues>>,
+	source: number,
+	mode: WriteMode,
+	rules: RuleOptions,
+): ItemWrites => ({
+	...writesMatched(run, source, mode, rules),
+	returnsPrevious: previousValues.of(run, source),
+	recordId: (index) => OPTIONAL_RECORD_ID.of(run, index),
 });
+
+/**
+ * What a run changed, as a file for its undo: a line for each record that was created, changed or
+ * deleted. Undefined if there is none.
+ */
+async function previousFile(run: RunContext<never>, ledger: Ledger) {
+	const file = new GrowingFile(run, 'previous.ndjson', MEDIA_TYPES.ndjson);
+	for (const { outcome, id, previous } of ledger.outputs()) {
+		if (previous || outcome === 'inserted') await file.write(ndjsonLine({ outcome, id, previous }));
+	}
+	return await file.end();
+}
 
 /** What an operation does in addition to writing its items, which belong to one table. */
 interface WriteExtension {
@@ -151,22 +186,25 @@ class ItemWriter {
 	}
 
 	/** Says what became of all items, in the output or next to it. */
-	report(isSummarized: boolean) {
-		const { run, ledger } = this;
+	async report(isSummarized: boolean) {
+		const { run, ledger, writings } = this;
 		const summary = this.summary();
 		const warning = failuresText(summary);
 		const kinds = failureKinds(ledger.failures());
 		if (isSummarized) {
-			const fields = this.writings.flatMap(({ table }) => table.fields);
+			const fields = writings.flatMap(({ table }) => table.fields);
 			const kept = inTableOrder(this.kept.byField, { fields });
-			ledger.summarize({
+			const { returnsPrevious } = writings[0]!.settings;
+			const previous = returnsPrevious && (await previousFile(run, ledger));
+			const json = {
 				...summary,
 				...(kept && { kept }),
 				started: this.started.toISOString(),
 				finished: new Date().toISOString(),
 				executionId: run.context.getExecutionId(),
 				...(warning && { warning, errors: kinds.list() }),
-			});
+			};
+			ledger.summarize(json, previous ? { previous } : undefined);
 		}
 		if (this.withoutId > 0) {
 			run.hintOnce(
@@ -248,5 +286,5 @@ export async function writeItems(
 	}
 	const writer = new ItemWriter(run, ledger, writings, extension);
 	await writer.write(returns === 'stored', isStopped ? afterFailure() : undefined);
-	writer.report(returns === 'summary');
+	await writer.report(returns === 'summary');
 }

@@ -1,10 +1,23 @@
 /**
  * How a record differs from the stored one, to write only the differences, and for a dry run. Pure.
  */
+import type { FieldValues, PlatformRecord } from '../../api/types';
 import { getOwn } from '../../transport/json';
 import { compareFields, type WriteContext } from './compare';
 import { notFoundItem } from './resolveOutcome';
 import type { Entry, ItemOutcome } from '../terms';
+
+/** The fields that a write changes, with their values before and after. */
+export function changesOf(fields: FieldValues, before: PlatformRecord, context: WriteContext) {
+	const compared = compareFields(fields, {}, before, context);
+	// Any value is written unless proven equal.
+	const changed = compared.filter(({ isHeld }) => isHeld !== true);
+	const stored = changed.map(({ name }) => [name, getOwn(before.fields, name) ?? null]);
+	return {
+		previous: Object.fromEntries(stored) as FieldValues,
+		after: Object.fromEntries(changed.map(({ name, value }) => [name, value])),
+	};
+}
 
 /**
  * Compares an entry with the record that is stored, `before`.
@@ -27,16 +40,9 @@ export function diffEntry(
 		return isDryRun ? { outcome: 'inserted', after: fields } : { ...entry, before: null };
 	}
 	const { id, created, modified, ver } = before;
-	// Any value is written unless proven equal.
-	const changed = compareFields(fields, {}, before, context).filter(
-		({ isHeld }) => isHeld !== true,
-	);
-	const after = Object.fromEntries(changed.map(({ name, value }) => [name, value]));
-	if (changed.length === 0) return { outcome: 'unchanged', id, created, modified, ver };
-	if (isDryRun) {
-		const now = changed.map(({ name }) => [name, getOwn(before.fields, name) ?? null]);
-		return { outcome: 'updated', id, before: Object.fromEntries(now), after };
-	}
+	const { previous, after } = changesOf(fields, before, context);
+	if (Object.keys(after).length === 0) return { outcome: 'unchanged', id, created, modified, ver };
+	if (isDryRun) return { outcome: 'updated', id, before: previous, after };
 	// A full update clears the fields that it omits, so all are sent.
 	return mode === 'replace' ? entry : { ...entry, id, before, sent: after };
 }

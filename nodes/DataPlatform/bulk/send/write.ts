@@ -21,6 +21,7 @@ import { withNextStep } from './rejectionHint';
 import { afterFailure, isSuccess } from '../outcome';
 import { placesIn } from './order';
 import { OutcomeResolver } from './reconcile';
+import { changesOf } from '../resolve/diff';
 import {
 	afterCompare,
 	afterSend,
@@ -34,7 +35,7 @@ import {
 import { Rejections } from './rejections';
 import { asBulk, asSingle, NO_BULK_NOTICE, singleRequest } from './single';
 import type { Task, WriteTarget } from '../writeTask';
-import type { Entry, ItemOutcome, Report } from '../terms';
+import type { Entry, ItemOutcome, Outcome, Report } from '../terms';
 
 /** Called once for each planned record. */
 export type OnOutcome = (record: Entry, outcome: ItemOutcome) => void;
@@ -57,6 +58,9 @@ const compareWindows = ({ mode, matching }: Task) =>
  * number of parallel requests.
  */
 const MAX_UNKNOWN_IN_A_ROW = 15;
+
+/** Outcomes of records whose previous values an undo needs. */
+const MAY_BE_CHANGED = new Set<Outcome>(['updated', 'written', 'unknown']);
 
 /** What the writes of a run share: each learns from those before it. */
 export class WriteSession {
@@ -349,10 +353,15 @@ class BulkWriter {
 	}
 
 	private apply({ outcomes, work, unsent, stop }: WorkResult) {
+		const { returnsPrevious } = this.task;
 		for (const [record, outcome] of outcomes) {
 			this.resolvedCount += 1;
 			if (this.isFailure(outcome) && this.task.stopAtFailure) this.noNewBatches ??= afterFailure();
-			this.onOutcome(record, withNextStep(outcome, record.fields, this.context));
+			const item = withNextStep(outcome, record.fields, this.context);
+			const { before, fields } = record;
+			const isKnown = returnsPrevious && before && MAY_BE_CHANGED.has(outcome.outcome);
+			const previous = isKnown && changesOf(fields, before, this.context).previous;
+			this.onOutcome(record, previous ? { ...item, previous } : item);
 		}
 		this.queue.unshift(...work);
 		this.addProbe();

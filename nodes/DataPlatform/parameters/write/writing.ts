@@ -93,6 +93,14 @@ const skipUnchanged = flag('skipUnchanged', {
 		'Whether to read the current values first and write only what differs. It takes requests to read, and saves writes and the workflows that they would start in the platform.',
 });
 
+/** Reads before it writes, as Skip Unchanged does. */
+export const previousValues = flag('previousValues', {
+	label: 'Include Previous Values',
+	preset: false,
+	description:
+		"Whether to return what is needed to undo the run: the values that were replaced, and those of deleted records, in 'previous'. A summary has them in a file. The current values are read first, and only what differs is written.",
+});
+
 /** @param merge the description of Merge; @param error that of the other choice */
 const duplicatesOption = (merge: string, error: string) =>
 	choice('duplicates', {
@@ -148,6 +156,7 @@ const matchedOptions = <Option extends string>(
 	fieldRules,
 	linkValues,
 	output,
+	previousValues,
 	skips,
 	requests,
 	inputValues({ label: 'Empty, Unknown and Repeated Values' }, repeated),
@@ -198,6 +207,8 @@ export interface WriteKind {
 	mode: WriteMode;
 	duplicates: PlanOptions['duplicates'];
 	skipUnchanged: boolean;
+	/** Return the values that are replaced. */
+	returnsPrevious?: boolean;
 	/**
 	 * How items find their records; undefined if the platform itself finds them.
 	 *
@@ -206,7 +217,7 @@ export interface WriteKind {
 	matching?(table: TableDefinition, importKey?: string): Matching | undefined;
 }
 
-type MatchedParameter = NameOf<
+export type MatchedParameter = NameOf<
 	| typeof matchOn
 	| typeof matchFields
 	| typeof multipleMatches
@@ -234,7 +245,7 @@ type SettingsParameter = NameOf<typeof batches | typeof dryRun | typeof importKe
 export const writeSettings = (
 	run: RunContext<SettingsParameter>,
 	index: number,
-	{ mode, skipUnchanged: skips }: WriteKind,
+	{ mode, skipUnchanged: skips, returnsPrevious = false }: WriteKind,
 ): Task => ({
 	stopAtFailure: !run.context.continueOnFail(),
 	mode,
@@ -242,7 +253,8 @@ export const writeSettings = (
 	batchSize: batchSize.of(run, index),
 	batchBytes: maxBatchSizeMiB.of(run, index) * MIB,
 	parallelRequests: parallelRequests.of(run, index),
-	skipUnchanged: skips,
+	skipUnchanged: skips || returnsPrevious,
+	returnsPrevious: returnsPrevious && !dryRun.of(run, index),
 	dryRun: dryRun.of(run, index),
 });
 

@@ -28,6 +28,7 @@ export const LABELS = {
 	maxDeletedShare: 'Max Share of Deletions (%)',
 	maxDeletions: 'Max Deletions at Once',
 	maxFileSizeMiB: 'Max File Size (MiB)',
+	maxNewShare: 'Max New Records (%)',
 	maxRecordsToDelete: 'Max Records to Delete',
 	maxRecordsToRemove: 'Max Records to Remove',
 	maxRetryWait: 'Max Wait (Seconds)',

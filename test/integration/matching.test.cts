@@ -1,6 +1,6 @@
 /** How items find their records: Match On, If Found, If Missing, Multiple Matches. */
 import type { IDataObject } from 'n8n-workflow';
-import { byFields, expectFailed, goingOn, note, numbered, order, outcomes, UNKNOWN_ID, useHarness, type Run } from './fixtures.cts';
+import { byFields, byId, expectFailed, goingOn, note, numbered, order, outcomes, UNKNOWN_ID, useHarness, type Run } from './fixtures.cts';
 
 const harness = useHarness();
 
@@ -164,4 +164,79 @@ test('keys that differ only in case or spaces are two records, and a notice name
 	const result = await onNotes('upsert', { items: [note('Ann'), note('bob'), note(' ann ')], parameters: byText });
 	expect(outcomes(result)).toEqual(['inserted', 'inserted', 'inserted']);
 	expect(result.hints[0]).toContain("'Ann', ' ann ' (items 0 and 2)");
+});
+
+describe('Max New Records (%)', () => {
+	const keys = { importKey: {}, fields: byFields('number'), recordId: { matchOn: 'recordId', ...byId } };
+	type By = keyof typeof keys;
+	/** As many items of orders that exist, and others that don't. */
+	async function mixed(by: By, known: number, unknown: number, stored = Math.max(known, 1)) {
+		const records = await harness.fill('orders', ...numbered(stored));
+		await harness.clearRequests();
+		return numbered(known + unknown, { price: 2 }).map((item, at) => {
+			const hidden = { ...item, number: `hidden ${at}` };
+			if (by !== 'recordId') return at < known ? item : hidden;
+			return { ...(at < known ? item : hidden), id: at < known ? records[at]!.id : UNKNOWN_ID.replace(/..$/, String(at + 10)) };
+		});
+	}
+	const run = async (by: By, items: IDataObject[], share: number, operation = 'upsert', more: Run = {}) =>
+		await harness.run(operation, { items, parameters: keys[by], ...more, options: { maxNewShare: share, ...more.options } });
+
+	test.each<[by: By, operation: string, known: number, unknown: number, share: number, allowed: number | undefined]>([
+		['importKey', 'upsert', 20, 11, 30, 10],
+		['importKey', 'upsert', 0, 50, 30, 15],
+		['importKey', 'sync', 20, 11, 30, 10],
+		['fields', 'upsert', 20, 30, 50, 25],
+		['fields', 'sync', 20, 30, 50, 25],
+		['recordId', 'upsert', 20, 11, 30, 10],
+		['recordId', 'sync', 20, 11, 30, 10],
+		['importKey', 'upsert', 20, 10, 0, undefined],
+		['importKey', 'upsert', 20, 20, 50, undefined],
+		['fields', 'upsert', 20, 11, 40, undefined],
+		['recordId', 'upsert', 20, 11, 40, undefined],
+		['recordId', 'sync', 20, 11, 40, undefined],
+	])('by %s, %s: %d known and %d new items, at most %d %%', async (by, operation, known, unknown, share, allowed) => {
+		const items = await mixed(by, known, unknown);
+		const result = await run(by, items, share, operation);
+		if (allowed === undefined) {
+			expect(outcomes(result)).toEqual([...Array<string>(known).fill('updated'), ...Array<string>(unknown).fill('inserted')]);
+			return;
+		}
+		expect(result.error?.message).toBe(`Nothing was sent to 'Orders': ${unknown} records would be new, more than ${allowed}`);
+		expect(result.error?.description).toContain("→ Max New Records (%)'");
+		expect(await harness.writes()).toEqual([]);
+	});
+
+	test('an empty table takes any number', async () => {
+		await harness.fill('orders');
+		expect(outcomes(await run('importKey', numbered(12), 0))).toEqual(Array(12).fill('inserted'));
+	});
+
+	test('a retry after some items were written has the same limit', async () => {
+		const items = await mixed('importKey', 20, 11);
+		await harness.faults({ match: { method: 'POST', path: '/data/bulk$' }, when: { first: 1 }, fault: { kind: 'status', status: 403 } });
+		const retry = { maxTries: 2, waitBetweenTries: 1 };
+		const result = await run('importKey', items, 40, 'upsert', { retry });
+		expect(result.error).toBeUndefined();
+		expect(await harness.records()).toHaveLength(31);
+	});
+
+	test('costs the look-up, and a request to update beside that to create', async () => {
+		const count = async (share: number) => {
+			const items = await mixed('importKey', 20, 5);
+			await run('importKey', items, share);
+			return (await harness.requests()).map(({ method, path }) => `${method} ${path.replace(/^.*tables/, '')}`);
+		};
+		expect([await count(100), await count(50)]).toEqual([
+			['GET /orders', 'POST /orders/data/bulk'],
+			['GET /orders', 'POST /orders/data/filter', 'PATCH /orders/data/bulk', 'POST /orders/data/bulk'],
+		]);
+	});
+
+	test('a lost response to new records is resolved by their key', async () => {
+		const items = await mixed('importKey', 1, 5);
+		await harness.faults({ match: { method: 'POST', path: '/data/bulk$' }, when: { first: 1 }, fault: { kind: 'resetAfter' } });
+		expect(outcomes(await run('importKey', items, 50))).not.toContain('unknown');
+		expect(await harness.records()).toHaveLength(6);
+	});
 });

@@ -50,6 +50,8 @@ export interface MatchRules {
 	/** Which fields an existing record keeps. */
 	fieldRules?: FieldRules;
 	twoWay?: TwoWay;
+	/** If more records would be new, and the table has others, nothing is sent. */
+	maxNew?: number;
 }
 
 export interface Matching extends MatchRules {

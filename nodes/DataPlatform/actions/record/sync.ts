@@ -6,7 +6,7 @@ import { isSuccess } from '../../bulk/outcome';
 import { Sync } from '../../bulk/remove/sync';
 import type { Ledger } from '../../run/ledger';
 import type { RunContext } from '../../run/run';
-import { matchingParameters } from '../../parameters/write/matchRules';
+import { matchingParameters, maxNewOf } from '../../parameters/write/matchRules';
 import { bulkOperation } from '../../parameters/defineOperation';
 import {
 	removeDespiteFailures,
@@ -120,7 +120,10 @@ export const sync = bulkOperation({
 	retriesUnknown: true,
 	execute: async (run, ledger) => {
 		const writesOf = (source: number) =>
-			findsRecords(run, source, 'upsert', { mappedKey: mappedKeyOf(run, source) });
+			findsRecords(run, source, 'upsert', {
+				maxNew: maxNewOf(run, source),
+				mappedKey: mappedKeyOf(run, source),
+			});
 		await writeItems(run, ledger, writesOf, {
 			isEmpty: (rows) => run.items.every(hasNoData) && rows.every(isEmptyRow),
 			prepare: async (writing) => await prepareSync(run, ledger, writing),

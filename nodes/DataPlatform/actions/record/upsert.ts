@@ -1,4 +1,4 @@
-import { matchingParameters, upsertRules } from '../../parameters/write/matchRules';
+import { matchingParameters, maxNewOf, upsertRules } from '../../parameters/write/matchRules';
 import { twoWayOf } from '../../parameters/write/twoWay';
 import { bulkOperation } from '../../parameters/defineOperation';
 import { tableParameters } from '../../parameters/select/table';
@@ -19,6 +19,7 @@ export const upsert = bulkOperation({
 		await writeItems(run, ledger, (source) =>
 			findsRecords(run, source, 'upsert', {
 				...upsertRules(run, source),
+				maxNew: maxNewOf(run, source),
 				mappedKey: mappedKeyOf(run, source),
 				twoWay: (table, on) => twoWayOf(run, source, table, on),
 			}),

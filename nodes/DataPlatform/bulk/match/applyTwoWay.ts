@@ -9,10 +9,8 @@ import { InputError } from '../../transport/errors';
 import { getOwn } from '../../transport/json';
 import type { Entry, ItemOutcome } from '../terms';
 import type { FieldRules, TwoWay } from '../writeTask';
+import { ALWAYS_ALLOWED } from './rules';
 import { mergeRecord } from './twoWay';
-
-/** As many records may always change: a share of a few is easily exceeded. */
-const ALWAYS_ALLOWED = 10;
 
 export class TwoWaySync {
 	/** @param keys the fields that records are found by */

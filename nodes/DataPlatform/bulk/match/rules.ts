@@ -24,6 +24,9 @@ export interface Decision {
 	outcomes: ResolvedEntry[];
 }
 
+/** As many records may always change, or be new: a share of a few is easily exceeded. */
+export const ALWAYS_ALLOWED = 10;
+
 /** How many matching records of an item matter, by *Multiple Matches*. */
 export const MATCHES_NEEDED = { error: MATCHES_SHOWN + 1, first: 1, all: Infinity } as const;
 

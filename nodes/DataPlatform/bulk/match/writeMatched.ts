@@ -3,10 +3,13 @@
  * are updated by ID, missing ones are created, both by the writer that all operations share. If a
  * record that was found is deleted by then, its item says so: it is not created anew.
  */
+import { countRecords } from '../../api/aggregates';
 import type { FieldDefinition, PlatformRecord } from '../../api/types';
 import { appendableFields } from '../../fields/values';
-import { serviceErrorOrThrow, ServiceError } from '../../transport/errors';
+import { LABELS } from '../../labels';
+import { InputError, serviceErrorOrThrow, ServiceError } from '../../transport/errors';
 import {
+	ALWAYS_ALLOWED,
 	applyFieldRules,
 	decide,
 	deletedMeanwhile,
@@ -64,26 +67,45 @@ class MatchedWriter {
 		this.keys = on === 'recordId' ? [] : keyFields(target.table, { matchOn: on });
 		const { twoWay } = matching;
 		if (twoWay) this.twoWay = new TwoWaySync(twoWay, this.fields, this.keys, this.rules);
-		this.isCompared = isRead || this.rules !== undefined || twoWay !== undefined;
+		const isGuarded = matching.maxNew !== undefined;
+		this.isCompared = isRead || isGuarded || this.rules !== undefined || twoWay !== undefined;
 		this.appendable = appendableFields(target.table.fields);
 	}
 
 	async run(planned: Plan): Promise<ServiceError | undefined> {
 		const { twoWay } = this;
 		const { isFromInput = false } = this.base.task.planning ?? {};
-		const records = twoWay
-			? planned.records.map((record) => twoWay.begin(record, isFromInput))
-			: undefined;
-		const plan = records ? { ...planned, records } : planned;
+		const begin = (record: Entry) => twoWay?.begin(record, isFromInput) ?? record;
+		const plan = { ...planned, records: planned.records.map(begin) };
 		const matches = await this.find(plan.records);
 		if (matches instanceof ServiceError) {
 			for (const record of plan.records) this.deliver(record, [stoppedItem(matches)]);
 			return matches;
 		}
+		await this.requireFewNew([...matches.values()]);
 		const creates = await this.writeMatches(matches, plan);
 		const missing = new Map(this.missing.splice(0).map((record) => [record, []]));
 		await this.create([...creates, ...(await this.writeMatches(missing, plan))]);
 		return this.stopped;
+	}
+
+	/**
+	 * @param matches the records of each item, before anything is sent
+	 * @throws {InputError} if unusually many records would be new, although the table has others
+	 */
+	private async requireFewNew(matches: PlatformRecord[][]) {
+		const { target } = this.base;
+		const { maxNew = Infinity, ifMissing } = this.matching;
+		const allowed = Math.max(maxNew, ALWAYS_ALLOWED);
+		const newCount = matches.filter((found) => found.length === 0).length;
+		if (ifMissing !== 'create' || newCount <= allowed) return;
+		if (newCount === matches.length && (await countRecords(target)) === 0) return;
+		throw new InputError(
+			`Nothing was sent to '${target.table.header}': ${newCount} records would be new, more than ${allowed}`,
+			{
+				hint: `Does the token see all records of the table? Do the keys have the same form as there? If this is intended, raise '${LABELS.maxNewShare}'.`,
+			},
+		);
 	}
 
 	/** Updates what items match. @returns the records to create */
@@ -162,12 +184,9 @@ class MatchedWriter {
 		return await writeMany({ ...base, task, stopped }, records, onOutcome);
 	}
 
-	private get updateMode(): WriteMode {
-		return this.base.task.mode === 'replace' ? 'replace' : 'update';
-	}
-
 	private async update(records: Entry[]) {
-		const stop = await this.write(records, this.updateMode, (record, outcome) =>
+		const mode = this.base.task.mode === 'replace' ? 'replace' : 'update';
+		const stop = await this.write(records, mode, (record, outcome) =>
 			this.resolved(record, withKept(outcome, record)),
 		);
 		this.stopped ??= stop;
@@ -179,7 +198,8 @@ class MatchedWriter {
 		const isMarked = key?.metadata.importKey === true && this.base.task.importKey === undefined;
 		const isByImportKey = this.keys.length === 1 && isMarked;
 		// By import key, the platform itself prevents a second record, also of a lost request.
-		const mode = this.twoWay && isByImportKey ? 'upsert' : 'create';
+		const isGuarded = this.twoWay !== undefined || this.matching.maxNew !== undefined;
+		const mode = isGuarded && isByImportKey ? 'upsert' : 'create';
 		const onOutcome: OnOutcome = (record, outcome) => {
 			const isDoubtful = mode === 'create' && outcome.outcome === 'unknown';
 			this.deliver(record, [isDoubtful ? { ...outcome, noRetry: true } : outcome]);

@@ -5,13 +5,14 @@ import type { TableDefinition } from '../../api/types';
 import { keyField, noImportKey } from '../../fields/keyFields';
 import type { Matching, MatchRules, TwoWay } from '../../bulk/writeTask';
 import type { NameOf, Parameter } from '../../parameterKinds/parameter';
-import { choice } from '../../parameterKinds/kinds';
+import { choice, number } from '../../parameterKinds/kinds';
 import type { RunContext } from '../../run/run';
 import { fieldRules, fieldRulesOf } from './fieldRules';
 import { OptionGroup } from '../defineOperation';
 import { itemRecordId, tableChoices } from '../select/table';
 import type { MatchOn, WriteMode } from '../../bulk/terms';
 import { InputError } from '../../transport/errors';
+import { omitUndefined } from '../../transport/json';
 import { columnsToCreate } from './columns';
 import { LABELS } from '../../labels';
 
@@ -94,6 +95,18 @@ export const multipleMatches = choice('multipleMatches', {
 	description: 'What to do with an item that matches more than one record',
 });
 
+/** The share that sets no limit: no record needs to be looked up for it. */
+const ALL = 100;
+
+export const maxNewShare = number('maxNewShare', {
+	label: LABELS.maxNewShare,
+	min: 0,
+	max: ALL,
+	preset: ALL,
+	description:
+		'If a larger share of the items would be new, although the table has records, nothing is sent. Ten may always be new. Below 100, records are looked up first.',
+});
+
 /** What to do with matches, for operations that create records. */
 export const upsertMatchOptions = [ifFound, ifMissing, multipleMatches];
 
@@ -127,7 +140,7 @@ interface MatchedTable {
 }
 
 /** How operations differ that find records. */
-export type RuleOptions = Partial<Pick<MatchRules, 'ifFound' | 'ifMissing'>> & {
+export type RuleOptions = Partial<Pick<MatchRules, 'ifFound' | 'ifMissing' | 'maxNew'>> & {
 	/** The import key when the fields were mapped, if it is known. */
 	mappedKey?: string;
 	/** @param on the fields that records are found by @throws {InputError} */
@@ -142,6 +155,13 @@ export const upsertRules = (
 	ifFound: ifFound.of(run, index),
 	ifMissing: ifMissing.of(run, index),
 });
+
+/** How many records may be new; undefined for any number. @throws {InputError} */
+export function maxNewOf(run: RunContext<NameOf<typeof maxNewShare>>, index: number) {
+	const share = maxNewShare.of(run, index);
+	// Of all items, also those that a previous attempt finished: a retry has the same limit.
+	return share === ALL ? undefined : Math.floor((run.items.length * share) / 100);
+}
 
 type MatchParameter = NameOf<
 	typeof matchOn | typeof matchFields | typeof multipleMatches | typeof fieldRules
@@ -173,17 +193,19 @@ export function matchingOf(
 	const isKey = on !== 'recordId' && on.length === 1 && on[0] === key;
 	const ruled = fieldRulesOf(fieldRules.of(run, index), table, on, mode);
 	const twoWay = given.twoWay?.(table, on);
+	const { maxNew } = given;
 	if (twoWay) requireOneRecord(rules);
 	const isPlain =
 		!ruled &&
 		!twoWay &&
+		maxNew === undefined &&
 		rules.ifFound === 'update' &&
 		rules.ifMissing === preset &&
 		rules.multipleMatches === 'error';
 	// An upsert finds at most one record: the platform matches its key itself.
 	const isDoneByPlatform = mode === 'upsert' ? isKey : on === 'recordId';
 	if (isPlain && isDoneByPlatform) return undefined;
-	return { on, ...rules, ...(ruled && { fieldRules: ruled }), ...(twoWay && { twoWay }) };
+	return { on, ...rules, ...omitUndefined({ fieldRules: ruled, twoWay, maxNew }) };
 }
 
 /** @throws {InputError} if two-way sync would have no record of its own for each item */

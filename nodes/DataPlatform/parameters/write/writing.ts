@@ -18,6 +18,7 @@ import {
 	matchingOf,
 	matchingOptions,
 	matchOn,
+	maxNewShare,
 	multipleMatches,
 	updateMatchOptions,
 	upsertMatchOptions,
@@ -130,9 +131,10 @@ export const importKey = tableChoice('importKey', {
 
 const batches = [maxBatchSizeMiB, batchSize, parallelRequests];
 
-const BATCHES_AND_TIMES = { label: 'Batches, Timeouts and Retries' };
-
-const requests = requestOptions(BATCHES_AND_TIMES, ...batches, ...requestSettings);
+const requests = requestOptions(
+	{ label: 'Batches, Timeouts and Retries' },
+	...[...batches, ...requestSettings],
+);
 
 /** A group of options for empty and unknown values, and more. */
 const inputValues = <Option extends string = never>(
@@ -172,14 +174,17 @@ export const createOptions = [
 	requests,
 	inputValues({ label: 'Empty and Unknown Values' }),
 ];
-export const upsertOptions = [...matchedOptions(duplicates(), upsertMatchOptions), twoWaySync];
+export const upsertOptions = [
+	...matchedOptions(duplicates(), [...upsertMatchOptions, maxNewShare]),
+	twoWaySync,
+];
 export const updateOptions = matchedOptions(
 	duplicates(`. With ${updateMode.label} set to Clear, only the last item counts.`),
 	updateMatchOptions,
 );
 export const syncOptions = matchedOptions(
 	duplicates(),
-	[multipleMatches],
+	[multipleMatches, maxNewShare],
 	skipUnchanged.with({ preset: true }),
 );
 
@@ -193,7 +198,7 @@ export const importOptions = <Option extends string>(asText: Array<Parameter<Opt
 	fieldRules,
 	linkValues,
 	skipUnchanged,
-	requestOptions(BATCHES_AND_TIMES, ...batches, ...requestSettings),
+	requests,
 	inputValues<Option | NameOf<typeof duplicatesOfRows>>(
 		{ label: 'Values and Formats' },
 		duplicatesOfRows,

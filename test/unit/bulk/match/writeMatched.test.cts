@@ -429,6 +429,25 @@ describe('what was matched and is gone when it is written', () => {
 		expect(filters(stub)).toEqual([]);
 	});
 
+	test('by record ID, many that are gone are created: the limit of new records was met before', async () => {
+		const ids = times(12, '').map((_, at) => `r${at}`);
+		const before = Object.fromEntries([...ids, 'a'].map((id) => [id, { name: id }]));
+		let isGone = false;
+		const respond: Setup['respond'] = (request, _, stub) => {
+			if (request === 'PATCH people bulk' && !isGone) stub.tables.people = stub.tables.people!.slice(-1);
+			isGone ||= request === 'PATCH people bulk';
+			return undefined;
+		};
+		const { results } = await write(items(...ids.map((id) => `${id} 2`)), {
+			on: 'recordId',
+			ids,
+			stored: before,
+			respond,
+			rules: { maxNew: 0 },
+		});
+		expect(results).toEqual(ids.map((_, at) => [`inserted new${at + 1}`]));
+	});
+
 	test.each<[MatchRules['ifMissing'], isStopped: boolean]>([
 		['create', true],
 		['error', true],

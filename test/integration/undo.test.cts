@@ -138,12 +138,10 @@ test.each(Array.from({ length: runsOf(12) }, (_, at) => at + 1))('a sync at rand
 	const options = {
 		previousValues: true,
 		inputValues: { settings: { emptyValues: random.of('clear', 'leave') } },
-		simple: random.happens(0.5),
 		output: isSummarized ? 'summary' : random.of('sent', 'stored'),
 	};
-	const { simple, ...others } = options;
-	const parameters = { ...random.of(...removals), simple };
-	const result = await harness.run('sync', { table: 'drawn', items, parameters, options: others });
+	const parameters = random.of(...removals);
+	const result = await harness.run('sync', { table: 'drawn', items, parameters, options });
 	expect(result.error).toBeUndefined();
 	expect(await content('drawn')).not.toEqual(before);
 	const [output] = result.output('Data Platform');

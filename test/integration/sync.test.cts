@@ -67,6 +67,7 @@ describe('guards', () => {
 		expect(result.error?.message).toBe(
 			'Nothing was written or removed: 4 of 5 records are missing from the input, more than the maximum of 3',
 		);
+		expect(result.error?.description).toMatch(/Missing: ('[2-5]', ){3}'[2-5]'\. /);
 		expect(result.error?.description).toContain("'Max Records to Remove'");
 		expect(await harness.records()).toHaveLength(5);
 	});

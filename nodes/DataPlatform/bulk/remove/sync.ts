@@ -18,7 +18,7 @@ import { isCleared } from '../../fields/fieldType';
 import { holdsValue, recordKey, type RecordKey } from '../../fields/values';
 import { serviceErrorOrThrow, InputError, ServiceError } from '../../transport/errors';
 import { getOwn } from '../../transport/json';
-import { counted } from '../../transport/messageText';
+import { counted, nameList } from '../../transport/messageText';
 import { createPause } from '../../transport/pause';
 import { storedRecordKey } from '../plan/identity';
 import { isSameVersion } from '../resolve/compare';
@@ -158,14 +158,16 @@ export class Sync {
 		const { maximum, maximumShare } = this.options;
 		const { scopeSize, missing } = this;
 		const found = `Nothing was written or removed: ${missing.length} of ${counted(scopeSize, 'record')} are missing from the input`;
+		const nameOf = ({ id, fields }: PlatformRecord) => recordKey(this.keys, fields)?.text ?? id;
+		const check = () => `Missing: ${nameList(missing.map(nameOf))}. ${CHECK_INPUT}`;
 		if (missing.length > maximum) {
 			throw new InputError(`${found}, more than the maximum of ${maximum}`, {
-				hint: `${CHECK_INPUT} If this is intended, raise '${LABELS.maxRecordsToRemove}'.`,
+				hint: `${check()} If this is intended, raise '${LABELS.maxRecordsToRemove}'.`,
 			});
 		}
 		if (missing.length * 100 > scopeSize * maximumShare) {
 			throw new InputError(`${found}, more than ${maximumShare} %`, {
-				hint: `${CHECK_INPUT} If this is intended, raise '${LABELS.maxShareToRemove}'.`,
+				hint: `${check()} If this is intended, raise '${LABELS.maxShareToRemove}'.`,
 			});
 		}
 	}

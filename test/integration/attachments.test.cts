@@ -236,7 +236,7 @@ describe('a record named by its import key', () => {
 		});
 
 	test('is found, those of all items in one request', async () => {
-		const result = await uploadTo('1', ' 2 ', '1');
+		const result = await uploadTo('1', '2', '1');
 		expect(result.json().map(({ id }) => id)).toEqual([harness.id, second, harness.id]);
 		expect(await harness.names('papers', second)).toEqual(['a']);
 		const paths = (await harness.requests()).map(({ method, path }) => `${method} ${path.replace(/^.*docs/, '')}`);

@@ -117,6 +117,25 @@ test('after a rejected row, missing records stay unless the option is set', asyn
 	expect(await numbers()).toEqual(['1', '2']);
 });
 
+test('if no row could be imported, missing records stay, whatever the options are', async () => {
+	const { error } = await mirrored('number,price\n1,x\n2,x\n', { parameters: { removeDespiteFailures: true } });
+	expect(error?.message).toContain("No row of 'orders.csv' was imported");
+	expect(await numbers()).toHaveLength(5);
+});
+
+test.each([
+	['in braces', (id: string) => `{${id}}`],
+	['without hyphens', (id: string) => id.replaceAll('-', '')],
+	['cut', (id: string) => id.slice(0, -1)],
+])('a record ID %s is no other record: nothing is created or removed', async (_, written) => {
+	const stored = await harness.records();
+	const ids = stored.map(({ id }, at) => (at === 0 ? written(id) : id));
+	const file = `id,buyer\n${ids.map((id) => `${id},Ann`).join('\n')}\n`;
+	const { json } = await mirrored(file, { parameters: { matchOn: 'recordId', removeDespiteFailures: true } });
+	expect(json).toMatchObject({ updated: 4, rejected: 1, errors: [{ field: 'id', row: 2 }] });
+	expect((await harness.records()).map(({ id }) => id).sort()).toEqual(stored.map(({ id }) => id).sort());
+});
+
 test('an import that stops removes nothing, and is imported again as a whole', async () => {
 	await harness.faults({ match: { path: '/data/bulk$' }, fault: { kind: 'status', status: 401 } });
 	const { error } = await mirrored('number,buyer\n1,a\n9,b\n');

@@ -22,6 +22,14 @@ const withIds = (stored: StoredRecord[], more: IDataObject = {}) =>
 	[stored[0]?.id, UNKNOWN_ID, stored[2]?.id].map((id) => ({ id, ...more }));
 const values = (...list: string[]) => list.map((value) => ({ value }));
 const old = ['old 1', 'old 2', 'old 3'];
+const KEYS = ['x', ' x', 'x '];
+
+test.each(KEYS)('spaces belong to the key %j by which a record is named', async (key) => {
+	await harness.fill('orders', ...KEYS.map((number) => order(1, { number })));
+	await harness.run('delete', { parameters: { recordId: { __rl: true, mode: 'id', value: key } } });
+	expect((await harness.values('number')).sort()).toEqual(KEYS.filter((other) => other !== key).sort());
+});
+
 const noRecord = { error: 'There is no record', details: { outcome: 'notFound', status: 404 } };
 
 const updated = (updateMode: string): Case => ({

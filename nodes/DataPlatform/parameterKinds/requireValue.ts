@@ -101,14 +101,15 @@ export function requireText(
 	value: unknown,
 	parameter: ParameterLabel,
 	addresses: readonly RegExp[] = [],
+	isExact = false,
 ): string {
 	if (isObject(value) && 'mode' in value) {
-		const text = requireText(value.value, parameter);
+		const text = requireText(value.value, parameter, [], isExact && value.mode !== 'url');
 		if (value.mode !== 'url' || text === '') return text;
 		return nameInAddress(text, parameter, addresses);
 	}
 	if (value === undefined || value === null) return '';
-	if (typeof value === 'string') return value.trim();
+	if (typeof value === 'string') return isExact && value.trim() !== '' ? value : value.trim();
 	if (Number.isFinite(value)) return String(value);
 	throw notText(value, parameter);
 }

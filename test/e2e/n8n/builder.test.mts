@@ -177,7 +177,7 @@ describe("n8n's AI", { skip }, () => {
 		const [created, rare] = [now.toISOString(), null];
 		assert.deepEqual(sdk.buildSchemaPlaceholderItem({ nodeType: NODE_TYPE, schema }, { now }), {
 			...{ outcome: 'inserted', id: 'sample', created, modified: created, ver: 1 },
-			...{ mergedInto: rare, kept: rare, notRead: rare },
+			...{ mergedInto: rare, kept: rare, previous: rare, notRead: rare },
 		});
 		const section = sdk.buildNodeSchemaSection({ nodeType: NODE_TYPE, schema }).join('\n');
 		assert.match(section, /by their internal names, such as 'email'/);

@@ -95,10 +95,12 @@ export async function removeMissing(
 	sync: Sync,
 	{ counts, interruption }: ImportResult,
 ): Promise<Problem | undefined> {
-	const isLeft = counts.rejected > 0 && !removeDespiteFailures.of(run, index);
+	const { rejected, skipped, rows } = counts;
+	const isNoneWritten = rejected + skipped >= rows;
+	const isLeft = rejected > 0 && (isNoneWritten || !removeDespiteFailures.of(run, index));
 	if (interruption || isLeft) {
 		run.hintOnce(
-			`${counted(sync.missingCount, 'record')} missing from the file stayed: ${interruption ? 'the import stopped before' : `${counted(counts.rejected, 'row')} rejected`}.`,
+			`${counted(sync.missingCount, 'record')} missing from the file stayed: ${interruption ? 'the import stopped before' : `${counted(rejected, 'row')} rejected`}.`,
 			'warning',
 		);
 		return undefined;

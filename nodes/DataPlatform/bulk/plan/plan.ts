@@ -4,7 +4,7 @@
  */
 import type { FieldDefinition, FieldValues, JsonValue, TableDefinition } from '../../api/types';
 import { recordIdProblem } from '../../api/endpoints';
-import { idKey } from '../../api/idSet';
+import { idKey, UUID } from '../../api/idSet';
 import { isOnlyRead, isUnknown, isWritable, listFields } from '../../fields';
 import { didYouMean } from '../../transport/closestName';
 import {
@@ -29,10 +29,19 @@ import { LABELS } from '../../labels';
 /** How many unknown names get a suggestion. Nobody reads more. */
 const MAX_SUGGESTIONS = 20;
 
+/**
+ * An ID in braces, without hyphens, or cut: the platform knows no such record, and would get a new
+ * one.
+ */
+const IS_ALMOST_UUID = /^[{(]?(?:urn:uuid:)?[\da-f-]{30,40}[})]?$/i;
+
 /** The problem with a record's ID, if any. */
 function idProblem(id: unknown): string | undefined {
 	const text = typeof id === 'string' ? id.trim() : (id ?? '');
 	if (text === '') return 'the record id is missing';
+	if (typeof text === 'string' && IS_ALMOST_UUID.test(text) && !UUID.test(text)) {
+		return `the record id '${text}' is not written as the platform does, such as 44d70c2e-7a1b-4c55-9d3e-2f8b6a1c0e97`;
+	}
 	return typeof text === 'string'
 		? recordIdProblem(text)
 		: `the record id must be text, not ${describeKind(text)}`;

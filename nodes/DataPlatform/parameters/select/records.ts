@@ -38,7 +38,7 @@ async function lookUpKeys(run: Run, table: Table, first: number) {
 	const definition = await undefinedIf403(table.definition());
 	if (!definition || !importKeyOf(definition)) return undefined;
 	const named = await namedFrom(run, table, first, (index) => recordId.of(run, index));
-	const keys = named.filter((name) => !UUID.test(name));
+	const keys = named.filter((name) => !UUID.test(name.trim()));
 	return await idsByKey(table.with(definition), keys);
 }
 
@@ -50,12 +50,13 @@ async function lookUpKeys(run: Run, table: Table, first: number) {
  */
 export async function recordIdOf(run: Run, index: number): Promise<string> {
 	const named = recordId.of(run, index);
-	if (UUID.test(named)) return named;
+	const id = named.trim();
+	if (UUID.test(id)) return id;
 	const table = tableOf(run, index);
 	const first = firstOf(index);
 	const looking = async () => await lookUpKeys(run, table, first);
 	const idOf = await run.once(`records by key from ${first} of ${table.key}`, looking);
-	const found = idOf ? idOf(named) : { id: named };
+	const found = idOf ? idOf(named) : { id };
 	if ('id' in found) return found.id;
 	throw new InputError(`${recordId} names no record: ${found.problem}`, {
 		field: recordId.label,

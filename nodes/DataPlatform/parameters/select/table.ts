@@ -38,6 +38,8 @@ interface LocatorLook {
 	/** The method that searches the choices. */
 	search: string;
 	id: { displayName?: string; placeholder: string; hint?: string };
+	/** Spaces around the value belong to it. */
+	isExact?: boolean;
 	/** An example URL, and its part before the name: for the editor's error, and as a pattern. */
 	url: string;
 	part: [shown: string, pattern: string];
@@ -46,7 +48,7 @@ interface LocatorLook {
 
 const locator = <Name extends string>(
 	name: Name,
-	{ search, id, url, part: [part, pattern], addresses: formats, ...look }: LocatorLook,
+	{ search, id, url, part: [part, pattern], addresses: formats, isExact, ...look }: LocatorLook,
 ) => {
 	const typeOptions = { searchListMethod: search, searchable: true };
 	const regex = `https?://[^/]+/(?:.*[/?&])?${pattern}[^/?#&]+.*`;
@@ -68,7 +70,7 @@ const locator = <Name extends string>(
 		],
 	};
 	return custom(name, 'resourceLocator', shown, (value, parameter) =>
-		requireText(value, parameter, formats),
+		requireText(value, parameter, formats, isExact),
 	);
 };
 
@@ -169,6 +171,7 @@ const RECORD: LocatorLook = {
 
 export const recordId = locator('recordId', {
 	...RECORD,
+	isExact: true,
 	id: {
 		displayName: 'By ID or Key',
 		placeholder: RECORD_ID_EXAMPLE,

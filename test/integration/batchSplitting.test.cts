@@ -91,6 +91,13 @@ describe('a role without the import right, on a platform that wants it for bulk 
 		if (operation === 'create') expect(await harness.values('number')).toEqual(numbered(count).map(({ number }) => number));
 	});
 
+	test('a first request that is lost before it is forbidden is no reason to stop', async () => {
+		await harness.faults({ match: { path: '/data/bulk$' }, when: { nth: [1] }, fault: { kind: 'html' } });
+		const result = await harness.run('upsert', { items: numbered(3), ...(await robot('create', 'update')) });
+		expect(outcomes(result)).toEqual(['inserted', 'inserted', 'inserted']);
+		expect(await harness.values('number')).toEqual(['1', '2', '3']);
+	});
+
 	test('upserts and updates of existing records; an ID that is gone is not found', async () => {
 		const access = await robot('create', 'update');
 		await harness.insert(order(1));

@@ -203,7 +203,7 @@ function endingOf({ records, response, failure }: Attempt): Ending {
 	return response.failed.size > 0 ? 'rejectedByName' : 'rejectedTogether';
 }
 
-const withAttempt = (records: Entry[], attempt: ServiceError | undefined) =>
+export const withAttempt = (records: Entry[], attempt: ServiceError | undefined) =>
 	attempt
 		? records.map((record) => ({ ...record, attempts: [...(record.attempts ?? []), attempt] }))
 		: records;

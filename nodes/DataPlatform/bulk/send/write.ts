@@ -28,6 +28,7 @@ import {
 	afterStop,
 	type ReconcileWork,
 	type SendWork,
+	withAttempt,
 	workResult,
 	type WorkResult,
 	type Work,
@@ -283,8 +284,12 @@ class BulkWriter {
 				congestion.failed(failure, records);
 			},
 		});
-		if (!isSingle && response instanceof ServiceError && isForbidden(response)) {
-			return this.withoutBulk(records);
+		if (!isSingle && response instanceof ServiceError) {
+			const { rejection } = response;
+			// A retry may be what is forbidden: the attempt before it may have been applied.
+			if (isForbidden(rejection ?? response)) {
+				return this.withoutBulk(withAttempt(records, rejection && response));
+			}
 		}
 		const result = isSingle ? asBulk(records[0]!, response) : response;
 		const places = isSingle ? undefined : await placesIn(this.target, records, result, mode);

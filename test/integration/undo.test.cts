@@ -9,24 +9,25 @@ import type { IDataObject, INodeParameters } from 'n8n-workflow';
 import { runsOf } from '../support/part.mts';
 import { SeededRandom } from '../support/seededRandom.mts';
 import { read, useFileStore } from './attachmentFixtures.cts';
-import { byFields, byId, goingOn, numbered, order, outcomes, useHarness, type Run } from './fixtures.cts';
+import { APP, byFields, byId, goingOn, numbered, order, outcomes, useHarness, type OnError, type Run } from './fixtures.cts';
 
 const harness = useHarness();
 useFileStore();
 
 const { nodes } = JSON.parse(readFileSync(resolve(__dirname, '../../examples/undo-a-sync.json'), 'utf8')) as {
-	nodes: Array<{ name: string; parameters: INodeParameters }>;
+	nodes: Array<{ name: string; parameters: INodeParameters; onError?: OnError }>;
 };
 
 /** The parameters of the example's node that are not about its table. */
 function parametersOf(name: string) {
-	const { application, table, columns, options, ...parameters } = nodes.find((node) => node.name === name)!.parameters;
-	return { parameters, options: options as IDataObject };
+	const { parameters: all, onError } = nodes.find((node) => node.name === name)!;
+	const { application, table, columns, options, ...parameters } = all;
+	return { parameters, options: options as IDataObject, onError };
 }
 
 type Undone = { outcome: string; id: string; fields?: IDataObject };
 
-/** Does what the example does after a sync. */
+/** Does what the example does after a sync. @returns the items that fail */
 async function undo(synced: IDataObject[], table: string) {
 	const { jsCode } = nodes.find(({ name }) => name === 'What to undo')!.parameters;
 	const $ = () => ({ all: () => synced.map((json) => ({ json })) });
@@ -37,12 +38,15 @@ async function undo(synced: IDataObject[], table: string) {
 		['deleted', 'create', 'Create what was deleted'],
 		['', 'update', 'Put values back'],
 	] as const;
+	const failed: IDataObject[] = [];
 	for (const [outcome, operation, name] of branches) {
 		const isOther = (item: Undone) => outcome === '' && branches.every(([other]) => other !== item.outcome);
 		const own = items.filter((item) => item.outcome === outcome || isOther(item)) as unknown as IDataObject[];
-		const { error } = await harness.run(operation, { table, items: own, ...parametersOf(name) });
-		expect(error).toBeUndefined();
+		const result = await harness.run(operation, { table, items: own, ...parametersOf(name) });
+		expect(result.error).toBeUndefined();
+		failed.push(...result.json().filter((json) => json.error));
 	}
+	return failed;
 }
 
 const choices = (...values: string[]) => ({ items: values.map((value, at) => ({ value, order: at })) });
@@ -145,8 +149,54 @@ test.each(Array.from({ length: runsOf(12) }, (_, at) => at + 1))('a sync at rand
 	expect(result.error).toBeUndefined();
 	expect(await content('drawn')).not.toEqual(before);
 	const [output] = result.output('Data Platform');
-	await undo(isSummarized ? previousLines(String(await read(output, 'previous'))) : result.json(), 'drawn');
+	expect(await undo(isSummarized ? previousLines(String(await read(output, 'previous'))) : result.json(), 'drawn')).toEqual([]);
 	expect(await content('drawn')).toEqual(before);
+});
+
+describe('undone', () => {
+	const lost = { match: { path: '/data/bulk$' }, fault: { kind: 'resetAfter' } } as const;
+	const unread = {
+		match: { path: '/data/(?!bulk)' },
+		when: { nth: [2, 3, 4, 5, 6, 7, 8, 9] },
+		fault: { kind: 'status' as const, status: 403 },
+	};
+	const withoutImport = async () => {
+		await harness.settings({ bulkRight: 'import', createStatus: 200 });
+		const permissions = [{ app: APP, table: '*', allow: ['structure', 'read', 'create', 'update'] }];
+		return { credential: { token: await harness.sandbox.admin.createToken({ name: 'robot', type: 'role', permissions }) } };
+	};
+	const items = [order(1, { price: 6 }), order(2, { price: 7 }), order(2, { price: 8 }), order(1, { price: 9 })];
+
+	test.each<[what: string, items: IDataObject[], before: () => Promise<unknown>]>([
+		['items with one key', items, async () => {}],
+		['a new record in a request of its own', items.slice(0, 2), withoutImport],
+		['items that may have been written', items.slice(0, 1), async () => await harness.faults(lost, unread)],
+	])('%s, from the items and from the file', async (_, written, before) => {
+		for (const output of ['sent', 'summary']) {
+			await harness.reset();
+			await harness.fill('orders', order(1, { price: 5 }));
+			const access = (await before()) as object | undefined;
+			const options = { previousValues: true, output };
+			const result = await harness.run('upsert', { items: written, options, ...goingOn, ...access });
+			expect(await harness.values('price')).not.toEqual([5]);
+			await harness.faults();
+			const [item] = result.output('Data Platform');
+			const synced = output === 'summary' ? previousLines(String(await read(item, 'previous'))) : result.json();
+			if (output === 'summary') expect(new Set(synced.map(({ id }) => id)).size).toBe(synced.length);
+			expect(await undo(synced, 'orders')).toEqual([]);
+			expect(await harness.values('price')).toEqual([5]);
+		}
+	});
+
+	test('though others deleted some of the records meanwhile', async () => {
+		await harness.fill('orders', order(1, { price: 5 }), order(2, { price: 5 }));
+		const changed = [1, 2, 3, 4].map((number) => order(number, { price: 6 }));
+		const synced = (await harness.run('upsert', { items: changed, options: { previousValues: true } })).json();
+		const gone = [synced[0]!, synced[2]!].map(({ id }) => ({ id }));
+		await harness.run('delete', { items: gone, parameters: byId });
+		expect(await undo(synced, 'orders')).toHaveLength(gone.length);
+		expect(await harness.values('price')).toEqual([5]);
+	});
 });
 
 const previous = (result: Awaited<ReturnType<typeof harness.run>>) => result.json().map((json) => json.previous);

@@ -56,7 +56,9 @@ export const findsRecords = (
  */
 async function previousFile(run: RunContext<never>, ledger: Ledger) {
 	const file = new GrowingFile(run, 'previous.ndjson', MEDIA_TYPES.ndjson);
-	for (const { outcome, id, previous } of ledger.outputs()) {
+	for (const { outcome, id, previous, mergedInto } of ledger.outputs()) {
+		// A record has one line, however many items were merged into it.
+		if (typeof mergedInto === 'number') continue;
 		if (previous || outcome === 'inserted') await file.write(ndjsonLine({ outcome, id, previous }));
 	}
 	return await file.end();

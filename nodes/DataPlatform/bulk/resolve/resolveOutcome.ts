@@ -150,6 +150,7 @@ export const ROWS: readonly Row[] = [
 	[{ reported: 'listed', kind: 'create' }, inserted],
 	[{ reported: 'listed', isNew: true }, inserted],
 	[{ reported: 'listed', isNew: false, wasLost: false }, updated],
+	[{ reported: 'listed', before: 'missing', isFirstVersion: true }, inserted],
 	[{ reported: 'listed' }, written],
 
 	// A rejection counts unless an earlier attempt may have been applied.
@@ -264,7 +265,7 @@ export function resolveOutcome(
 		hasReasons: report.as === 'unclear' && report.reasons.length > 0,
 		before: beforeOf(entry),
 		after: afterOf(found, stored, difference),
-		isFirstVersion: stored?.ver === 0,
+		isFirstVersion: (stored ?? listed?.record)?.ver === 0,
 		isSameVersion: !!before && before.id === stored?.id && isSameVersion(before, stored) === true,
 	};
 	const [, verdict] = rowFor(evidence);

@@ -9,7 +9,8 @@ import type { Entry, Listed, Reported, WriteMode } from '../../../../nodes/DataP
 /**
  * All possible situations. How each is written in the table below:
  *
- * - reported: `new`, `old` and `listed` are listed as inserted, as updated, and without saying so;
+ * - reported: `new`, `old`, `listed` and `first` are listed as inserted, as updated, without saying so, and that in
+ *   the first version;
  *   `counted` is an omitted creation; `reasons` is unclear, and says why records were not written. A
  *   `+` stands for attempts of unknown result, before or now; a `*` for with or without them.
  * - later: whether such an attempt may be applied later
@@ -18,7 +19,7 @@ import type { Entry, Listed, Reported, WriteMode } from '../../../../nodes/DataP
  */
 const DOMAIN = {
 	kind: ['create', 'upsert', 'update'],
-	report: ['new', 'old', 'listed', 'counted', 'omitted', 'rejected', 'unclear', 'reasons', 'lost'],
+	report: ['new', 'old', 'listed', 'first', 'counted', 'omitted', 'rejected', 'unclear', 'reasons', 'lost'],
 	attempt: ['', '+'],
 	later: ['no', 'yes'],
 	before: ['unread', 'missing', 'found'],
@@ -26,7 +27,7 @@ const DOMAIN = {
 };
 type Facts = Record<keyof typeof DOMAIN, string>;
 
-const LISTED: Record<string, boolean | undefined> = { new: true, old: false, listed: undefined };
+const LISTED: Record<string, boolean | undefined> = { new: true, old: false, listed: undefined, first: undefined };
 const isListed = (report: string) => Object.hasOwn(LISTED, report);
 
 const isCounted = (report: string) => report === 'omitted' || report === 'counted';
@@ -52,11 +53,13 @@ const OPEN = 'lost+,unclear*,reasons*,omitted+,rejected+';
 /** The outcome of each situation. Wherever several lines fit, they agree. */
 const TABLE = `
 	kind           reported                                    later  before   after           outcome
-	update         new*,old*,listed*                           *      *        *               updated
-	create         new*,old*,listed*                           *      *        *               inserted
+	update         new*,old*,listed*,first*                    *      *        *               updated
+	create         new*,old*,listed*,first*                    *      *        *               inserted
 	upsert         new*                                        *      *        *               inserted
 	upsert         old                                         *      *        *               updated
 	upsert         listed                                      *      *        *               written
+	upsert         first*                                      *      missing  *               inserted
+	upsert         first*                                      *      unread   *               written
 	upsert         old+,listed+                                *      *        *               written
 	*              rejected                                    *      *        *               rejection
 	create         counted*                                    *      *        *               inserted
@@ -107,7 +110,7 @@ const rejection = { outcome: 'failed', message: 'bad', code: 'c', status: 400 } 
 const noneListed = new Map<string, Listed>();
 
 function reportOf({ report }: Pick<Facts, 'report'>): Reported {
-	if (isListed(report)) return { as: 'listed', record: { id: 'x' }, isNew: LISTED[report] };
+	if (isListed(report)) return { as: 'listed', record: { id: 'x', ver: report === 'first' ? 0 : undefined }, isNew: LISTED[report] };
 	if (report === 'rejected') return { as: 'rejected', rejection };
 	if (report === 'lost') return { as: 'lost' };
 	if (isCounted(report)) return { as: 'omitted', listed: noneListed };
@@ -172,7 +175,7 @@ test('every row decides a situation', () => {
 		hasReasons: report === 'reasons',
 		before,
 		after: { version: 'same', first: 'same', kept: 'different' }[after] ?? after,
-		isFirstVersion: after === 'first',
+		isFirstVersion: after === 'first' || report === 'first',
 		isSameVersion: after === 'version' || after === 'kept',
 	}));
 	expect(new Set((situations as Situation[]).map(rowFor))).toEqual(new Set(ROWS));

@@ -75,7 +75,9 @@ describe("a state that can't be read", () => {
 		const failure = await failureOf(again);
 		expect(failure!.message).toContain(shown(state));
 		expect(failure!.message).toContain('the next poll asks in 2 minutes');
-		expect(failure!.description).toBe("To emit what changed since the last execution, add 'Restart From' in the options, with its date.");
+		expect(failure!.description).toBe(
+			"To emit what changed since then, add 'Restart From' in the options, with the 'modified' of the last record that was emitted, or an earlier date.",
+		);
 		expect(await again.poll()).toBeNull();
 		await create('2');
 		const restartFrom = new Date(Date.now() - 60_000).toISOString();
@@ -84,6 +86,17 @@ describe("a state that can't be read", () => {
 		await create('3');
 		const later = await start({}, { staticData: restarted.staticData(), workflowId: 'after a restart' });
 		expect(await emitted(later)).toEqual(['created 3']);
+	});
+
+	test('the date that the error asks for brings what was still to come', async () => {
+		const options = { maxRecordsPerPoll: 1 };
+		const first = await start({ options });
+		await first.poll();
+		for (const name of ['1', '2', '3']) await create(name);
+		const last = (await first.poll())![0];
+		const restartFrom = last!.json.modified as string;
+		const again = await start({ options: { restartFrom } }, withState(storedState(first).slice(0, -1)));
+		expect(await emitted(again)).toEqual(expect.arrayContaining(['created 2', 'created 3']));
 	});
 
 	test.each([

@@ -44,7 +44,7 @@ export function toCursor(state: ChangeState, { table, selection }: CursorSource)
 
 const START_ANEW = 'To start over, leave the cursor empty.';
 
-const GO_ON_WITHOUT = `To go on without it, leave the cursor empty and set '${LABELS.startFrom}' to 'A Date': when Get Changes last ran.`;
+const GO_ON_WITHOUT = `To go on without it, leave the cursor empty and set '${LABELS.startFrom}' to 'A Date': the 'modified' of the last change that was returned, or earlier.`;
 
 const wrong = (message: string, hint: string, goOn = START_ANEW) =>
 	new InputError(message, { hint: `${hint} ${goOn}` });

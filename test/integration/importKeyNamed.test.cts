@@ -106,6 +106,17 @@ describe('a definition with documented metadata only', () => {
 		expect(await harness.records()).toEqual(before);
 	});
 
+	test('below 100 % of new records, a key that is only named is refused, and Other Fields is a way out', async () => {
+		await harness.fill('orders', ...numbered(3));
+		const items = [order(4), order(1, { comment: 'new' })];
+		const refused = await write('number', items, { options: { maxNewShare: 50 } });
+		expect(refused.json()[0]?.error).toContain("'Max New Records (%)' below 100 needs an import key that the table's definition marks");
+		expect(await harness.writes()).toEqual([]);
+		const parameters = { matchOn: 'fields', matchFields: ['number'] };
+		const result = await harness.run('upsert', { items, parameters, options: { maxNewShare: 50 } });
+		expect(outcomes(result)).toEqual(['inserted', 'updated']);
+	});
+
 	test('a proof whose response is lost says nothing about the key', async () => {
 		await harness.fill('orders', ...numbered(2));
 		await harness.faults({ match: { method: 'POST', path: '/data$' }, fault: { kind: 'html', status: 200, afterWrite: true } });

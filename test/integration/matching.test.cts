@@ -221,6 +221,14 @@ describe('Max New Records (%)', () => {
 		expect(await harness.records()).toHaveLength(31);
 	});
 
+	test('a retry after the first attempt filled an empty table goes on', async () => {
+		await harness.fill('orders');
+		await harness.faults({ match: { method: 'POST', path: '/data/bulk$' }, when: { nth: [2] }, fault: { kind: 'status', status: 401 } });
+		const result = await run('importKey', numbered(2500), 10, 'upsert', { retry: { maxTries: 2, waitBetweenTries: 1 } });
+		expect(result.error).toBeUndefined();
+		expect(await harness.records()).toHaveLength(2500);
+	});
+
 	test('costs the look-up, and a request to update beside that to create', async () => {
 		const count = async (share: number) => {
 			const items = await mixed('importKey', 20, 5);

@@ -121,7 +121,7 @@ export const sync = bulkOperation({
 	execute: async (run, ledger) => {
 		const writesOf = (source: number) =>
 			findsRecords(run, source, 'upsert', {
-				maxNew: maxNewOf(run, source),
+				maxNew: maxNewOf(run, source, ledger.reached.done > 0),
 				mappedKey: mappedKeyOf(run, source),
 			});
 		await writeItems(run, ledger, writesOf, {

@@ -19,7 +19,7 @@ export const upsert = bulkOperation({
 		await writeItems(run, ledger, (source) =>
 			findsRecords(run, source, 'upsert', {
 				...upsertRules(run, source),
-				maxNew: maxNewOf(run, source),
+				maxNew: maxNewOf(run, source, ledger.reached.done > 0),
 				mappedKey: mappedKeyOf(run, source),
 				twoWay: (table, on) => twoWayOf(run, source, table, on),
 			}),

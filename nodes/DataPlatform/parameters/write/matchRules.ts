@@ -9,7 +9,13 @@ import { choice, number } from '../../parameterKinds/kinds';
 import type { RunContext } from '../../run/run';
 import { fieldRules, fieldRulesOf } from './fieldRules';
 import { OptionGroup } from '../defineOperation';
-import { itemRecordId, tableChoices } from '../select/table';
+import {
+	application,
+	itemRecordId,
+	table,
+	tableChoices,
+	type TableParameter,
+} from '../select/table';
 import type { MatchOn, WriteMode } from '../../bulk/terms';
 import { InputError } from '../../transport/errors';
 import { omitUndefined } from '../../transport/json';
@@ -156,11 +162,21 @@ export const upsertRules = (
 	ifMissing: ifMissing.of(run, index),
 });
 
-/** How many records may be new; undefined for any number. @throws {InputError} */
-export function maxNewOf(run: RunContext<NameOf<typeof maxNewShare>>, index: number) {
+/**
+ * How many records may be new; undefined for any number.
+ *
+ * @param isBegun whether an earlier attempt wrote items: it was within the limit
+ * @throws {InputError}
+ */
+export function maxNewOf(
+	run: RunContext<NameOf<typeof maxNewShare> | TableParameter>,
+	index: number,
+	isBegun: boolean,
+) {
 	const share = maxNewShare.of(run, index);
-	// Of all items, also those that a previous attempt finished: a retry has the same limit.
-	return share === ALL ? undefined : Math.floor((run.items.length * share) / 100);
+	// Of several tables, it may have been another one.
+	const isDecided = isBegun && !run.isExpression(table) && !run.isExpression(application);
+	return share === ALL || isDecided ? undefined : Math.floor((run.items.length * share) / 100);
 }
 
 type MatchParameter = NameOf<

@@ -285,6 +285,15 @@ export interface WriteSetup {
 	isCheckedByPlatform: boolean;
 }
 
+/** @throws {InputError} if the import key is only named: what is looked up by it proves nothing */
+function requireMarkedKey(table: TableDefinition, defined: TableDefinition) {
+	if (table === defined) return;
+	throw maxNewShare.error(
+		`${maxNewShare} below 100 needs an import key that the table's definition marks`,
+		`Set it to 100, or set ${matchOn} to 'Other Fields' and choose the field there.`,
+	);
+}
+
 /**
  * What must be known to write to a table.
  *
@@ -301,6 +310,9 @@ export function setUpWriting(
 	const links = linkResolver(run, handle);
 	const table = withImportKey(defined, settings.importKey);
 	const matching = matchingIn?.(table, settings.importKey);
+	if (matching?.maxNew !== undefined && matching.on[0] === settings.importKey) {
+		requireMarkedKey(table, defined);
+	}
 	const mayBeEmpty = matching && matching.ifMissing !== 'create';
 	const planning = { ...unmatched, matchOn: matching?.on, mayBeEmpty };
 	const options = {

@@ -76,7 +76,7 @@ describe("a state that can't be read", () => {
 		expect(failure!.message).toContain(shown(state));
 		expect(failure!.message).toContain('the next poll asks in 2 minutes');
 		expect(failure!.description).toBe(
-			"To emit what changed since then, add 'Restart From' in the options, with the 'modified' of the last record that was emitted, or an earlier date.",
+			"To emit what was still to come, add 'Restart From' in the options, with the 'modified' of the last record that was emitted, or an earlier date.",
 		);
 		expect(await again.poll()).toBeNull();
 		await create('2');

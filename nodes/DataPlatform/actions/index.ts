@@ -92,7 +92,7 @@ function operationParameter({ value, operations, initial }: Resource): INodeProp
 	};
 }
 
-/** The table's internal name; nothing if it is given by an ID, a URL or an expression. n8n hands its value. */
+/** The table's internal name; nothing if an ID, a URL or an expression gives it. n8n passes its value. */
 const TABLE_NAME =
 	'["record", "attachment"].includes($parameter["resource"]) && /^(?!\\w{8}-)\\w[\\w-]*$/.exec($parameter["table"])?.[0]';
 

@@ -6,7 +6,9 @@
  *     emitted ──────▶│◀── read, and compared with what was emitted
  */
 import {
+	addHashes,
 	byPosition,
+	CREATION_LAG_MS,
 	EmittedIndex,
 	LIMITS,
 	timeOf,
@@ -383,7 +385,7 @@ export async function startFromNow(
 ): Promise<ChangeState> {
 	if (latest === undefined) return { emitted: {} };
 	const begins = Date.parse(latest);
-	const { records, isCovered } = await pages.newest(begins - overlapMs);
+	const { records, isCovered } = await pages.newest(begins - overlapMs - CREATION_LAG_MS);
 	const cursor = Math.max(begins, ...records.map(timeOf));
 	const oldest = records.at(-1);
 	// The whole page has the newest time: more records may have this time, or still get it.
@@ -393,10 +395,13 @@ export async function startFromNow(
 	const from = isCovered || !oldest ? cursor - overlapMs : timeOf(oldest) + 1;
 	const time = same ? cursor : from;
 	const known = (same ?? records).filter((record) => timeOf(record) >= time);
+	const isRecent = (changed: number) => changed < time && changed > time - CREATION_LAG_MS;
+	const before = records.filter((record) => isRecent(timeOf(record))).map(({ id }) => id);
 	return {
 		cursor,
 		cursorReadAt: Date.now(),
 		watermark: { time, id: '' },
+		...(isCovered && { recent: addHashes('', before, pages.limits) }),
 		emitted: Object.fromEntries(
 			known.map((record) => [record.id, [versionOf(record), timeOf(record)]]),
 		),

@@ -41,13 +41,18 @@ export interface ChangeState {
 	/** Version and time of each record emitted after the watermark, by record ID. */
 	emitted: Record<string, [version: number, time: number]>;
 	/**
+	 * Short hashes of the IDs emitted in the last `CREATION_LAG_MS` up to the watermark, if all are
+	 * known: a record that was created then and is not among them is new.
+	 */
+	recent?: string;
+	/**
 	 * Short hashes of the IDs of new records that were not quiet yet. The watermark may have passed
 	 * their creation when they are.
 	 */
 	held?: string;
 	/** Set while there is more to emit than one poll emits. */
 	backlog?: {
-		/** Records created up to here were already emitted, or existed when watching started. */
+		/** The `createdBefore` of the state in which the backlog began. */
 		createdWatermark?: Position;
 		/** Short hashes of the IDs emitted since then that are no longer in `emitted`. */
 		earlier: string;
@@ -154,6 +159,12 @@ export const createdAt = ({ created }: PlatformRecord): number => instant(create
 /** How long after a record's creation the platform may still fill in links and calculated fields. */
 const COMPLETION_MS = 5000;
 
+/**
+ * How much later than its creation a new record may be modified: the platform's reference shows 1 ms,
+ * and a clock may be as coarse as a second.
+ */
+export const CREATION_LAG_MS = 2000;
+
 /** True for a record in its first version, also if the platform has since completed it. */
 export const isNew = (record: PlatformRecord): boolean => {
 	const { ver = 1 } = record;
@@ -196,6 +207,16 @@ const hasSettled = (
 	{ settleMs }: Pick<Limits, 'settleMs'>,
 ): boolean => cursorReadAt !== undefined && Math.abs(now - cursorReadAt) >= settleMs;
 
+/** Records created up to here were already emitted, or existed when watching started. */
+function createdBefore({ backlog, watermark, recent }: ChangeState): Position | undefined {
+	if (backlog) return backlog.createdWatermark;
+	if (!watermark || recent === undefined) return watermark;
+	return { ...watermark, time: watermark.time - CREATION_LAG_MS };
+}
+
+const backlogOf = (state: ChangeState): NonNullable<ChangeState['backlog']> =>
+	state.backlog ?? { createdWatermark: createdBefore(state), earlier: state.recent ?? '' };
+
 /** How far reading and emitting got. */
 interface ReadingEnd {
 	/** `idle`: nothing was new; `complete`: everything is emitted; `more`: there is more to emit. */
@@ -215,7 +236,7 @@ export class EmittedIndex {
 	constructor(private readonly state: ChangeState) {
 		this.held = new Set(hashesIn(state.held ?? ''));
 		this.emitted = new Map(Object.entries(state.emitted));
-		this.earlier = new Set(hashesIn(state.backlog?.earlier ?? ''));
+		this.earlier = new Set(hashesIn(state.backlog?.earlier ?? state.recent ?? ''));
 		this.beforeRestart = new Set(hashesIn(state.backlog?.restart?.earlier ?? ''));
 		this.digests = new Map(Object.entries(state.digests ?? {}));
 	}
@@ -243,9 +264,8 @@ export class EmittedIndex {
 		if (record.ver === 0) return 'created';
 		if (!kinds.has('created')) return isNew(record) ? 'created' : 'updated';
 		if (emitted || (this.held.size > 0 && this.held.has(hashOf(id)))) return 'created';
-		const { backlog, watermark } = this.state;
-		const { createdWatermark } = backlog ?? { createdWatermark: watermark };
-		if (createdWatermark && compare({ time, id }, createdWatermark) <= 0) return 'updated';
+		const before = createdBefore(this.state);
+		if (before && compare({ time, id }, before) <= 0) return 'updated';
 		return this.hasEarlier(id, time) ? 'updated' : 'created';
 	}
 
@@ -359,6 +379,7 @@ export class EmittedIndex {
 			}),
 			...(watermark && { watermark: { ...watermark } }),
 			emitted: Object.fromEntries(emitted) as ChangeState['emitted'],
+			...this.nextRecent(dropped, watermark, limits),
 			...(this.held.size > 0 && { held: [...this.held].slice(-limits.hashes).join('') }),
 			...(reached.end === 'more' && { backlog: this.nextBacklog(dropped, read, cursor, limits) }),
 			...(digest && {
@@ -368,17 +389,28 @@ export class EmittedIndex {
 	}
 
 	/** @param dropped records that the next state no longer tracks */
+	private nextRecent(
+		dropped: Position[],
+		next: Position | undefined,
+		limits: Limits,
+	): Pick<ChangeState, 'recent'> {
+		const { watermark, recent } = this.state;
+		if (!next) return {};
+		const since = next.time - CREATION_LAG_MS;
+		const isPassed = (watermark?.time ?? -Infinity) <= since;
+		if (!isPassed && recent === undefined) return {};
+		const ids = dropped.filter(({ time }) => time > since).map(({ id }) => id);
+		return { recent: addHashes(isPassed ? '' : (recent ?? ''), ids, limits) };
+	}
+
+	/** @param dropped records that the next state no longer tracks */
 	private nextBacklog(
 		dropped: Position[],
 		{ offset, newest = -Infinity }: ReadResult,
 		cursor = -Infinity,
 		limits: Limits,
 	): ChangeState['backlog'] {
-		const { watermark } = this.state;
-		const backlog: NonNullable<ChangeState['backlog']> = this.state.backlog ?? {
-			createdWatermark: watermark,
-			earlier: '',
-		};
+		const backlog = backlogOf(this.state);
 		const { createdWatermark, restart } = backlog;
 		const ids = dropped.map(({ id }) => id);
 		return {
@@ -448,10 +480,7 @@ export const startFromTime = (time: number): ChangeState => ({
  */
 export function restartAt(state: ChangeState, time: number): ChangeState {
 	const { watermark, digests } = state;
-	const backlog: NonNullable<ChangeState['backlog']> = state.backlog ?? {
-		createdWatermark: watermark,
-		earlier: '',
-	};
+	const backlog = backlogOf(state);
 	const { createdWatermark, earlier, restart } = backlog;
 	const start = { ...startFromTime(time), ...(state.held && { held: state.held }) };
 	const isFromStartOn = (position: Position | undefined) => position && position.time >= time;
@@ -471,7 +500,7 @@ export function restartAt(state: ChangeState, time: number): ChangeState {
 	const isKept = ([id]: readonly [string, unknown]) => !isBack && !forgotten.has(id);
 	return {
 		...state,
-		...(isBack && start),
+		...(isBack && { recent: undefined, ...start }),
 		emitted: Object.fromEntries(emitted.filter(isKept)),
 		backlog: {
 			...backlog,

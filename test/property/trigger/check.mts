@@ -39,15 +39,32 @@ function* deletionProblems(
 	}
 }
 
+export interface Start {
+	existing: ReadonlySet<string>;
+	/** A new record that the platform says was created before that time may be as if it existed. */
+	unsureBefore: number;
+}
+
 /** What is wrong with what was emitted; empty if nothing is. */
-export function problemsOf(plan: Plan, executions: EmittedItem[][], { records, written }: Truth, existing: ReadonlySet<string>): string[] {
+export function problemsOf(
+	plan: Plan,
+	executions: EmittedItem[][],
+	{ records, written }: Truth,
+	{ existing, unsureBefore }: Start,
+): string[] {
 	const emitted = executions.flat().filter(({ event }) => event !== 'deleted');
 	const problems: string[] = [...deletionProblems(plan, executions, { records, written }, existing)];
 	// A deletion may have the time of the version that it deletes.
 	const versions = new Map(
 		written.filter(({ action }) => action !== 'deleted').map((version) => [versionKey(version.id, version.ver, version.at), version]),
 	);
-	const inserted = new Set(written.filter(({ action }) => action === 'inserted').map(({ id, at }) => `${id} of ${Date.parse(at)}`));
+	const insertions = written.filter(({ action }) => action === 'inserted');
+	/** Its creation may be up to a second before its first version. */
+	const wasInserted = (record: { id: string; created: string }) =>
+		insertions.some(({ id, at }) => {
+			const age = Date.parse(at) - Date.parse(record.created);
+			return id === record.id && age >= 0 && age <= (plan.platform.newRecordModified === 'later' ? 2000 : 0);
+		});
 	const times = count(emitted.map(emittedKey));
 	for (const [key, number] of times) {
 		if (number > 1) problems.push(`${key} was emitted ${number} times`);
@@ -58,7 +75,7 @@ export function problemsOf(plan: Plan, executions: EmittedItem[][], { records, w
 		if (number > 1) problems.push(`${key} was emitted as created ${number} times`);
 	}
 	for (const { id, ver, created, modified } of records) {
-		const isNew = inserted.has(`${id} of ${Date.parse(created)}`);
+		const isNew = wasInserted({ id, created });
 		const isChanged = versions.has(versionKey(id, ver, modified));
 		const isDue = isNew || isChanged || plan.startFrom === 'beginning';
 		const isBirthDue = isNew || plan.startFrom === 'beginning';
@@ -73,7 +90,9 @@ export function problemsOf(plan: Plan, executions: EmittedItem[][], { records, w
 		}
 		// A record that came back under its ID and changed immediately may look like the previous one.
 		const isBack = written.some((version) => version.id === id && version.action === 'deleted');
-		const isBirthFine = birth === (isBirthDue ? 1 : 0) || (isBack && isUpdate);
+		// Neither is one whose platform says that it was created before the start.
+		const isAtStart = isNew && Date.parse(created) < unsureBefore;
+		const isBirthFine = birth === (isBirthDue ? 1 : 0) || (isBack && isUpdate) || (isAtStart && birth === 0);
 		const isBirthEmitted = plan.triggerOn !== 'updated' && plan.triggerOn !== 'deleted';
 		if (isBirthEmitted && !isBirthFine) {
 			problems.push(`${id} was emitted as created ${birth} times`);

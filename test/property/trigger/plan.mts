@@ -12,6 +12,8 @@ export interface PlatformSettings extends Record<string, unknown> {
 	timePrecisionMs: number;
 	maxListedRecords: number | null;
 	maxFilteredRecords: number | null;
+	newRecordModified: 'created' | 'later';
+	lateValuesMs: number;
 }
 
 /** A page may have any maximum. */
@@ -52,6 +54,12 @@ export function planOf(seed: number, only?: Scheduler): Plan {
 	const isSmall = page < 1000;
 	const timePrecisionMs = random.of(1, 1, 1, 1, 20, 20, 60, 1000);
 	const caps = { maxListedRecords: pageCap(random), maxFilteredRecords: pageCap(random) };
+	const isOne = caps.maxListedRecords === 1 || caps.maxFilteredRecords === 1;
+	const readings = new SeededRandom(seed + 5e9);
+	const times: Pick<PlatformSettings, 'newRecordModified' | 'lateValuesMs'> = {
+		newRecordModified: readings.of('created', 'created', 'later'),
+		lateValuesMs: readings.of(0, 0, 0, 3, 40),
+	};
 	const isCut = caps.maxListedRecords !== null || caps.maxFilteredRecords !== null;
 	return {
 		scheduler,
@@ -70,7 +78,8 @@ export function planOf(seed: number, only?: Scheduler): Plan {
 		deletionCheckInterval: random.of(0, 0, 0.0005, 0.002),
 		// Pages that the platform cuts are read one after the other: changes in the meantime show up
 		// late.
-		overlap: isCut ? random.of(0.05, 60) : random.of(0, 0.005, 0.05, 60),
+		// A page of one record repeats nothing, so it can't show that records moved. The overlap does.
+		overlap: isOne ? random.of(60) : isCut ? random.of(0.05, 60) : random.of(0, 0.005, 0.05, 60),
 		quietFor: new SeededRandom(seed + 4e9).of(0, 0, 0, 0.02, 0.3),
 		maximum: random.of(2, 5, 20, 1000),
 		isPartial: random.happens(0.3),
@@ -79,14 +88,15 @@ export function planOf(seed: number, only?: Scheduler): Plan {
 			page,
 			pageOverlap: isSmall ? random.between(1, 3) : 20,
 			maxBuffered: isSmall ? random.of(6, 15, 20_000) : 20_000,
-			// No more changes may have the same time than are remembered: on a coarse clock, more do.
-			maxTracked: isSmall ? (timePrecisionMs > 1 ? 5000 : random.of(6, 12, 5000)) : 5000,
+			// No more changes may have the same time than are remembered: on a coarse clock, more do. Pages of
+			// one record need the whole overlap.
+			maxTracked: isSmall ? (timePrecisionMs > 1 || isOne ? 5000 : random.of(6, 12, 5000)) : 5000,
 			// A failing poll gives up soon.
 			maxRetryWaitS: 0.3,
 			holdBackMs: 0,
 			settleMs: 2 * timePrecisionMs + 20,
 		},
-		platform: { timePrecisionMs, ...caps },
+		platform: { timePrecisionMs, ...caps, ...times },
 		existing: random.of(0, 0, 3, 12, 25),
 		writes: random.between(4, 16),
 		burst: random.of(4, 12, 30),

@@ -15,6 +15,7 @@ const table = {
 	fields: [
 		{ name: 'name', type: 'text' },
 		{ name: 'size', type: 'number' },
+		{ name: 'label', type: 'calculated', metadata: { template: '{name}' } },
 	],
 };
 

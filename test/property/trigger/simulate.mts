@@ -19,12 +19,18 @@ export async function simulate(platform: Platform, seed: number, scheduler?: Sch
 	const { maxTracked, maxBuffered } = plan.limits;
 	const isAfter = plan.startFrom === 'date' || plan.existing > Math.min(maxTracked, maxBuffered);
 	const startTime = isAfter ? await platform.waitUntilAfter(Math.max(last, Date.now())) : Date.now();
+	const { maxListedRecords: most = null } = plan.platform;
+	const isAllRead = plan.existing < Math.min(plan.limits.page, most ?? Infinity);
+	// With a short overlap, that takes until the trigger has seen 2 s of changes.
+	const unsureMs = plan.overlap < 2 ? 2000 : 0;
+	const unsureBefore = plan.startFrom === 'date' || !isAllRead ? startTime + unsureMs : -Infinity;
 	const startDate = new Date(startTime).toISOString();
 	const host = new TriggerHost(platform.slot.credential, plan, new SeededRandom(seed + 3e9), startDate);
 	await host.activate();
 	await Promise.all([write(platform, host, plan, seed), poll(platform, host, plan, seed)]);
 	const { admin } = platform.slot.sandbox;
 	await admin.faults([]);
+	await sleep(2 * plan.platform.lateValuesMs);
 	const problems: string[] = [];
 	// The platform says its time in whole seconds.
 	const quietMs = plan.quietFor * 1000 && plan.quietFor * 1000 + 1000;
@@ -63,10 +69,14 @@ export async function simulate(platform: Platform, seed: number, scheduler?: Sch
 	const { maxListedRecords, maxFilteredRecords } = plan.platform;
 	const isWhole = (maxListedRecords ?? maxFilteredRecords) === null;
 	const isOrdinary = plan.mains === 1 && isWhole && (isPassed || isShort);
-	const most = isPassed ? 1 : 2;
-	const isIdle = requests <= (watchesDeletions(plan) ? most + 3 : most);
+	const mostIdle = isPassed ? 1 : 2;
+	const isIdle = requests <= (watchesDeletions(plan) ? mostIdle + 3 : mostIdle);
 	if (!isIdle && isOrdinary) problems.push(`an idle poll took ${requests} requests`);
-	problems.push(...problemsOf(plan, host.executions, truth, platform.existing), ...sizeProblems(host, plan), ...host.early);
+	problems.push(
+		...problemsOf(plan, host.executions, truth, { existing: platform.existing, unsureBefore }),
+		...sizeProblems(host, plan),
+		...host.early,
+	);
 	const items = host.executions.flat();
 	const deletions = items.filter(({ event }) => event === 'deleted').length;
 	const seen = { ...host.seen, 'items emitted': items.length, 'of them deletions': deletions };

@@ -1,6 +1,13 @@
 /** How the order of changes is read: the requests, and what their pages mean. */
 import { ChangePages, readChanges, startFromNow } from '../../../nodes/DataPlatform/changes/reader.ts';
-import { LIMITS, type ChangeKind, type ChangeOptions, type ChangeState, type Limits } from '../../../nodes/DataPlatform/changes/tracker.ts';
+import {
+	addHashes,
+	LIMITS,
+	type ChangeKind,
+	type ChangeOptions,
+	type ChangeState,
+	type Limits,
+} from '../../../nodes/DataPlatform/changes/tracker.ts';
 import type { PlatformRecord } from '../../../nodes/DataPlatform/api/types.ts';
 import { fakePlatform, httpResponse } from '../stubPlatform.cts';
 
@@ -309,6 +316,8 @@ describe('one poll', () => {
 });
 
 describe('the state when watching starts now', () => {
+	const recentOf = (id: string) => addHashes('', [id], LIMITS);
+
 	const start = async (given: Parameters<typeof pagesOf>, latest?: number, overlapMs = 5) =>
 		await startFromNow(pagesOf(...given).pages, latest === undefined ? undefined : iso(latest), overlapMs);
 
@@ -321,23 +330,23 @@ describe('the state when watching starts now', () => {
 	test.each<[string, Parameters<typeof pagesOf>, number, ChangeState]>([
 		[
 			'what changed within the overlap counts as emitted',
-			[list(10, 14, 15, 20)],
-			20,
-			{ cursor: 20, watermark: { time: 15, id: '' }, emitted: { r3: [1, 15], r4: [1, 20] } },
+			[list(5000, 6999, 7000, 7005)],
+			7005,
+			{ cursor: 7005, watermark: { time: 7000, id: '' }, emitted: { r3: [1, 7000], r4: [1, 7005] }, recent: recentOf('r2') },
 		],
 		[
 			'what changed since is the newest',
 			[list(10, 17, 22)],
 			20,
-			{ cursor: 22, watermark: { time: 17, id: '' }, emitted: { r2: [1, 17], r3: [1, 22] } },
+			{ cursor: 22, watermark: { time: 17, id: '' }, emitted: { r2: [1, 17], r3: [1, 22] }, recent: recentOf('r1') },
 		],
 		[
 			'what was deleted since was the newest',
 			[list(10, 17)],
 			20,
-			{ cursor: 20, watermark: { time: 15, id: '' }, emitted: { r2: [1, 17] } },
+			{ cursor: 20, watermark: { time: 15, id: '' }, emitted: { r2: [1, 17] }, recent: recentOf('r1') },
 		],
-		['all deleted', [[]], 20, { cursor: 20, watermark: { time: 15, id: '' }, emitted: {} }],
+		['all deleted', [[]], 20, { cursor: 20, watermark: { time: 15, id: '' }, emitted: {}, recent: '' }],
 		[
 			'more than a page: those of its oldest time count as emitted',
 			[list(16, 17, 17, 18, 19, 20), { page: 4 }],

@@ -38,9 +38,15 @@ function poll(state: ChangeState, read: Partial<ReadResult>, options: Partial<Ch
 		{ kinds: new Set<ChangeKind>(['created', 'updated']), overlapMs: 500, maximum: 100, ...options },
 		{ ...LIMITS, ...limits },
 	);
-	const { cursorReadAt, ...rest } = selection.state;
+	const { cursorReadAt, recent, ...rest } = selection.state;
 	const more = selection.changes.map((change) => change.more);
-	return { emitted: selection.changes.map(({ kind, record }) => `${kind} ${record.id}`), more, state: rest as ChangeState, cursorReadAt };
+	return {
+		emitted: selection.changes.map(({ kind, record }) => `${kind} ${record.id}`),
+		more,
+		state: rest as ChangeState,
+		cursorReadAt,
+		recent,
+	};
 }
 
 const nothing: ChangeState = { emitted: {} };
@@ -54,6 +60,8 @@ describe('what a poll emits', () => {
 		emitted: {},
 		backlog: { createdWatermark: { time: 1000, id: 'm' }, earlier: `${hash('first')}${hash('known')}` },
 	};
+	/** The same, with `known` as the only record that was emitted shortly before. */
+	const remembering: ChangeState = { watermark: { time: 3000, id: '' }, emitted: {}, recent: hash('known') };
 	const again: ChangeState = { ...behind, emitted: { known: [2, 2500] } };
 	const seen = (version: number, time: number): ChangeState => ({ emitted: { a: [version, time] } });
 
@@ -67,6 +75,9 @@ describe('what a poll emits', () => {
 		['a record created after watching began', ['created a'], watched, at('a', 3000, 1001)],
 		['a new record that was modified a second after it was created', ['created a'], watched, at('a', 3000, 2000, 0)],
 		['a new record created before watching began and modified since', ['created a'], watched, at('a', 3000, 900, 0)],
+		['a record created shortly before the watermark and never emitted', ['created a'], remembering, at('a', 3500, 1001)],
+		['a record created shortly before the watermark and emitted', ['updated known'], remembering, at('known', 3500, 1001)],
+		['a record created long before the watermark', ['updated a'], remembering, at('a', 3500, 999)],
 		['a newer version of an emitted record', ['updated a'], seen(1, 2000), at('a', 3000, 2000)],
 		['the version that was emitted', [], seen(2, 3000), at('a', 3000, 2000)],
 		['an older version than was emitted', [], seen(3, 3500), at('a', 3000, 2000)],
@@ -176,6 +187,25 @@ describe('what a poll stores', () => {
 		['all emitted changes if there is a new one', idle, read([at('e', 5)]), known(5, 0, { a: 1, b: 2, c: 3, d: 4, e: 5 })],
 	])('a poll stores %s', (_, before, found, after, rules = {}) => {
 		expect(poll(before, found, rules, rules).state).toEqual(after);
+	});
+
+	const recentOf = (...ids: string[]) => ids.map(hash).join('');
+	const one = { watermark: { time: 1000, id: '' }, emitted: { a: [1, 1001] } } satisfies ChangeState;
+	const knows = { ...one, recent: hash('z') };
+	test.each<[what: string, before: ChangeState, newest: number, recent: string | undefined]>([
+		['that nothing was, if watching began with an empty table', nothing, 900, ''],
+		['which records were emitted in the last 2 s before the watermark', one, 3000, recentOf('a')],
+		['no older ones', one, 3001, ''],
+		['none if it began too short ago to know all', one, 2999, undefined],
+		['those of the poll before as well while it has to', knows, 2999, recentOf('z', 'a')],
+		['those of the poll before no longer', knows, 3000, recentOf('a')],
+	])('a poll stores %s', (_, before, newest, recent) => {
+		expect(poll(before, read([], { newest: newest, cursor: newest } as Partial<ReadResult>), { overlapMs: 0 }).recent).toBe(recent);
+	});
+
+	test('a backlog begins with the records that were emitted shortly before', () => {
+		const { state } = poll({ ...known(5000, 5000, {}), recent: hash('z') }, part([at('y', 6000)]));
+		expect(state.backlog).toEqual({ createdWatermark: { time: 3000, id: '' }, earlier: hash('z') });
 	});
 
 	const late = at('z', 70);

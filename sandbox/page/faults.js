@@ -4,6 +4,8 @@ import { element, quiet } from './lists.js';
 /** @import { PageFault, Send } from './api.mts' */
 
 const writes = { bodyContains: '"fields":{' };
+/** Opening a node's panel in n8n reads definitions, and must not use up the fault. */
+const work = { path: '/(data|webhooks)(/|$)' };
 const batches = { path: '/data/bulk$' };
 
 /**
@@ -49,15 +51,15 @@ const usual = 3;
  * @param {Send} send
  */
 export function faultButtons(active, send) {
-	const buttons = Object.entries(faults).map(([kind, { label, fault, match }]) => {
+	const buttons = Object.entries(faults).map(([kind, { label, fault, match = work }]) => {
 		const button = element('button', { type: 'button', id: `fault-${kind}` }, label);
 		const rule = { id: label, when: { nth: [1] }, match, fault: { kind, ...fault } };
 		button.addEventListener('click', () => void send('PUT', 'faults', [rule]));
 		return button;
 	});
 	const note = quiet(
-		'Choose a fault for the next request, then run a workflow in n8n. Below, see how the node ' +
-			'recovers: it waits, looks up what was written, and sends again what is missing.',
+		'Choose a fault for the next request for records or workflows, then run a workflow in n8n. ' +
+			'Below, see how the node recovers: it waits, looks up what was written, and sends again what is missing.',
 	);
 	const others = element(
 		'details',

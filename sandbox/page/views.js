@@ -143,6 +143,7 @@ export const views = {
 				value: outcome,
 				cell: (run) => fold(`output-${run.id}`, 'Outcome', outcome(run)),
 			},
+			{ header: 'Run ID', value: ({ id }) => id },
 		];
 		const empty =
 			'No workflow has run yet. In n8n, run the example "Event starts a platform workflow", or ' +

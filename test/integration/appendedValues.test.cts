@@ -112,20 +112,6 @@ describe('Retry On Fail', () => {
 		expect(result.error).toBeUndefined();
 		expect(await files()).toEqual([['a.txt'], ['a.txt']]);
 	});
-
-	test.each(['upsert', 'update'])('of %s does not add it again to one of several records', async (operation) => {
-		await fill({ code: 'a', name: 'old' }, { code: 'b', name: 'old' });
-		await harness.faults({ match: { method: 'PATCH' }, when: { nth: [2] }, fault: { kind: 'status', status: 400 } });
-		const result = await run(operation, {
-			items: [{ name: 'old', ...adding('a.txt') }],
-			parameters: byName,
-			options: { multipleMatches: 'all', batchSize: 1, parallelRequests: 1 },
-			retry: { maxTries: 3 },
-		});
-		expect(result.error?.message).toContain('1 of 2 matching records were written');
-		expect(result.error?.description).toContain('Look at the record');
-		expect((await files()).flat()).toEqual(['a.txt']);
-	});
 });
 
 test('messages of a chat, which may be added or replaced, are sent once', async () => {

@@ -28,7 +28,6 @@ test.each<[operation: string, options: IDataObject, error: string, label: string
 	['getAll', { offset: '={{ "0x2" }}' }, `'Offset' must be a whole number at least 0, not "0x2"`, 'Offset'],
 	['create', { batchSize: '={{ null }}' }, "'Batch Size' must be a whole number from 0 to 1000, it is empty", `${sent}Batch Size`],
 	['upsert', { parallelRequests: 13 }, "'Parallel Requests' must be a whole number from 0 to 12, not 13", `${sent}Parallel Requests`],
-	['update', { maxBatchSizeMiB: 0 }, "'Batch Size (MiB)' must be a number at least 0.001, not 0", `${sent}Batch Size (MiB)`],
 	['delete', { maxRetryWait: -1 }, "'Max Wait (Seconds)' must be a number at least 0, not -1", 'Max Wait (Seconds)'],
 	['create', { timeout: 0 }, "'Timeout (Seconds)' must be a number at least", `${sent}Timeout (Seconds)`],
 ])('%s: the number %j must be corrected', async (operation, options, error, label) => {

@@ -1,7 +1,7 @@
 /** What the operations that write return: the same shape for one item or many. */
 import { readFileSync } from 'node:fs';
 import type { IDataObject } from 'n8n-workflow';
-import { byFields, note, numbered, order, outcomes, useHarness, type Run } from './fixtures.cts';
+import { byFields, numbered, order, outcomes, useHarness, type Run } from './fixtures.cts';
 import { useOtherWriter } from './otherWriter.cts';
 
 const harness = useHarness();
@@ -69,14 +69,6 @@ test('Stored Record: records whose items give no key are read by ID, one by one'
 		['3: Buyer 3', 7],
 	]);
 	expect(await reads()).toHaveLength(3);
-});
-
-test('Stored Record: every match of an item has its own record', async () => {
-	await harness.fill('notes', note('a', 1), note('a', 2));
-	const options = { output: 'stored', multipleMatches: 'all' };
-	const { json } = await harness.run('update', { table: 'notes', items: [note('a')], parameters: byFields('text'), options });
-	const ranks = json().map(({ rank }) => rank);
-	expect(ranks.sort()).toEqual([1, 2]);
 });
 
 test('Stored Record: 1,200 records take two look-ups', async () => {

@@ -24,15 +24,7 @@ export const nothingFound = () => httpResponse(200, { data: [] });
 export const records = (count: number): Entry[] =>
 	Array.from({ length: count }, (_, index) => ({ index, key: `k${index}`, fields: { email: `k${index}`, surname: 'Fox' } }));
 
-const TASK: Task = {
-	mode: 'upsert',
-	batchSize: 0,
-	batchBytes: 4_000_000,
-	parallelRequests: 0,
-	skipUnchanged: false,
-	dryRun: false,
-	stopAtFailure: false,
-};
+const TASK: Task = { mode: 'upsert', batchSize: 0, parallelRequests: 0, skipUnchanged: false, dryRun: false, stopAtFailure: false };
 
 /** A write to a table of people. */
 export function writeTo(client: ApiClient, options: Partial<Task> = {}, table = people): Write {

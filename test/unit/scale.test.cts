@@ -45,7 +45,7 @@ async function upsert(size: number, batchSize: number, parallelRequests = 0) {
 	const { connection, sent, log } = fakePlatform(insertAll);
 	const report = new Ledger(size);
 	const stopped = await writeMany(
-		writeTo(connection, { batchSize, parallelRequests, batchBytes: 4 * 1024 * 1024, stopAtFailure: true }),
+		writeTo(connection, { batchSize, parallelRequests, stopAtFailure: true }),
 		watched,
 		({ index }, outcome) => report.done(index, [{ json: { ...outcome } }]),
 	);

@@ -128,24 +128,14 @@ export const unknownItem = (mode: WriteMode, why: string): ItemOutcome => ({
 	isRetryable: mode !== 'create',
 });
 
-/** Marks an item that may have added something: another attempt could add it again. */
-export const asAppended = (item: ItemOutcome): ItemOutcome => ({
-	...item,
-	noRetry: true,
-	hint: 'Look at the record before you run it again: files and messages that it already has would be added again.',
-});
-
 /** How many records kept each field. */
 export class KeptCounts {
 	private readonly counts = new Map<string, number>();
 
-	add(outcomes: ItemOutcome[]) {
-		for (const outcome of outcomes) {
-			const { kept = [], mergedInto } = outcome;
-			// A record counts once, however many items were merged into it.
-			if (mergedInto !== undefined || !isSuccess(outcome)) continue;
-			for (const name of kept) this.counts.set(name, (this.counts.get(name) ?? 0) + 1);
-		}
+	add({ outcome, kept = [], mergedInto }: ItemOutcome) {
+		// A record counts once, however many items were merged into it.
+		if (mergedInto !== undefined || !isSuccess({ outcome })) return;
+		for (const name of kept) this.counts.set(name, (this.counts.get(name) ?? 0) + 1);
 	}
 
 	/** By field name; undefined if no record kept any. */

@@ -4,7 +4,7 @@
  *
  *     const pipeline = new WritePipeline({ client, at, table }, links, options);
  *     const plan = await pipeline.plan(rows); // checks all rows, sends nothing
- *     await pipeline.write(plan, (index, outcomes) => …);
+ *     await pipeline.write(plan, (index, outcome) => …);
  *
  *     rows ─▶ links ─▶ plan ─▶ match ─▶ send ─▶ resolve ─▶ outcomes
  *
@@ -31,16 +31,15 @@ import { ValueNotices } from './plan/valueNotices';
 import { isAppending } from './resolve/compare';
 import { lookUp } from './resolve/lookup';
 import type { Matching, RowTask, Task, WriteTarget } from './writeTask';
-import { writeMany, WriteSession, type OnOutcome, type RowSink, type Write } from './send/write';
+import { writeMany, WriteSession, type OnOutcome, type Write } from './send/write';
 import type { Entry, ItemOutcome, Plan, PlanInput, RowProblem } from './terms';
 
 /**
  * Gets what became of a row, once.
  *
- * @param outcomes one, or several if all records that the row matches were written
  * @param record the planned record; undefined if the row has problems
  */
-export type OnRow = (index: number, outcomes: ItemOutcome[], record?: Entry) => void;
+export type OnRow = (index: number, outcome: ItemOutcome, record?: Entry) => void;
 
 const valuesOfRow = ({ values }: PlanInput) => values;
 
@@ -159,8 +158,9 @@ export class WritePipeline {
 		const { options } = this;
 		const { matching, planning, stopAtFailure } = options;
 		const rows = new Portion(plan, onRow, planning.unit);
+		const onOutcome: OnOutcome = (record, outcome) => rows.report(record.index, outcome, record);
 		const prepare = async (writing: Plan) => {
-			if (!options.dryRun) await this.links.createMissing(writing, this.target.table, options);
+			if (!options.dryRun) await this.links.createMissing(writing, this.target.table);
 		};
 		// If records are matched first, linked ones are created later, only for those that are written.
 		if (!matching) await prepare(plan);
@@ -168,8 +168,8 @@ export class WritePipeline {
 		const hasProblems = stopAtFailure && plan.problems.length > 0;
 		let stopped = hasProblems ? afterFailure() : undefined;
 		if (!stopped && matching) {
-			stopped = await writeMatched(this.asWrite(), matching, plan, { prepare, rows });
-		} else stopped = (await this.writeProven(plan.records, rows, stopped)) ?? stopped;
+			stopped = await writeMatched(this.asWrite(), matching, plan, { prepare, onOutcome });
+		} else stopped = (await this.writeProven(plan.records, onOutcome, stopped)) ?? stopped;
 		rows.reportMerged();
 		return stopped;
 	}
@@ -178,11 +178,10 @@ export class WritePipeline {
 	 * Writes records. If the user named the import key, it is proven first: with a record that exists,
 	 * else with the first one that can be written.
 	 */
-	private async writeProven(records: Entry[], rows: RowSink, isStopped: ServiceError | undefined) {
+	private async writeProven(records: Entry[], onOutcome: OnOutcome, isStopped?: ServiceError) {
 		const { target, options } = this;
 		const facts = tableAt(target.client, target.at).learned;
 		const key = importKeyOf(target.table);
-		const onOutcome: OnOutcome = (record, outcome) => rows.resolved(record, [outcome]);
 		let next = 0;
 		let stopped = isStopped;
 		if (!stopped && options.provesKey && key && facts.importKey !== key.name) {
@@ -229,8 +228,8 @@ export class WritePipeline {
 }
 
 /** The rows of a portion, as their outcomes are known. Rows that share a record share its outcome. */
-class Portion implements RowSink {
-	private readonly byIndex = new Map<number, { outcomes: ItemOutcome[]; record?: Entry }>();
+class Portion {
+	private readonly byIndex = new Map<number, { outcome: ItemOutcome; record?: Entry }>();
 
 	constructor(
 		private readonly plan: Plan,
@@ -238,13 +237,9 @@ class Portion implements RowSink {
 		private readonly unit: 'item' | 'row' = 'item',
 	) {}
 
-	resolved(record: Entry, outcomes: ItemOutcome[]) {
-		this.report(record.index, outcomes, record);
-	}
-
-	private report(index: number, outcomes: ItemOutcome[], record?: Entry) {
-		if (this.plan.merged.size > 0) this.byIndex.set(index, { outcomes, record });
-		this.onRow(index, outcomes, record);
+	report(index: number, outcome: ItemOutcome, record?: Entry) {
+		if (this.plan.merged.size > 0) this.byIndex.set(index, { outcome, record });
+		this.onRow(index, outcome, record);
 	}
 
 	reportProblems() {
@@ -259,20 +254,17 @@ class Portion implements RowSink {
 			const text = listed(problems.map(({ message }) => message));
 			const message = notSent(index, text, this.unit);
 			const only = problems.length === 1 ? { remedy } : {};
-			this.report(index, [{ outcome: 'failed', message, hint, field, key, ...only }]);
+			this.report(index, { outcome: 'failed', message, hint, field, key, ...only });
 		}
 	}
 
 	/** A row that was merged into a later one shares its outcome. */
 	reportMerged() {
 		for (const [index, mergedInto] of this.plan.merged) {
-			const { outcomes, record } = this.byIndex.get(mergedInto)!;
-			const shared = outcomes.map((outcome): ItemOutcome => {
-				if (isSuccess(outcome)) return { ...outcome, mergedInto };
-				const message = `Merged into ${this.unit} ${mergedInto}, which has the same key and did not succeed: ${outcome.message!}`;
-				return { ...outcome, mergedInto, notAttempted: true, message };
-			});
-			this.report(index, shared, record);
+			const { outcome, record } = this.byIndex.get(mergedInto)!;
+			const message = `Merged into ${this.unit} ${mergedInto}, which has the same key and did not succeed: ${outcome.message!}`;
+			const failed = isSuccess(outcome) ? {} : { notAttempted: true, message };
+			this.report(index, { ...outcome, mergedInto, ...failed }, record);
 		}
 	}
 }

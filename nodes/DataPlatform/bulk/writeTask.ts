@@ -46,7 +46,7 @@ export interface MatchRules {
 	/** What to do with an existing record: update it, or return it unchanged. */
 	ifFound: 'update' | 'skip';
 	ifMissing: 'create' | 'skip' | 'error';
-	multipleMatches: 'error' | 'first' | 'all';
+	multipleMatches: 'error' | 'first';
 	/** Which fields an existing record keeps. */
 	fieldRules?: FieldRules;
 	twoWay?: TwoWay;
@@ -68,7 +68,6 @@ export interface Task {
 	planning?: PlanOptions;
 	/** The most records in a request; 0 for automatic. */
 	batchSize: number;
-	batchBytes: number;
 	/** The most requests at once; 0 for automatic. */
 	parallelRequests: number;
 	/** Nobody asks for the IDs of records: none is looked up only for it. */

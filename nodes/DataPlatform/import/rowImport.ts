@@ -203,8 +203,7 @@ export class RowImport {
 		this.rejectKnownKeys(plan);
 		this.result.addsTwice ||= pipeline.addsTwice(plan.records);
 		for (const header of plan.ignored) this.result.readOnly.add(header);
-		const reason = await pipeline.write(plan, (row, all, record) => {
-			const outcome = all.find((one) => !isSuccess(one)) ?? all[0]!;
+		const reason = await pipeline.write(plan, (row, outcome, record) => {
 			outcomes.set(row, outcome);
 			if (record && outcome.mergedInto === undefined) sent.add(row);
 		});
@@ -262,7 +261,7 @@ export class RowImport {
 			}
 			counts.rows += 1;
 			counts[outcome.outcome] += 1;
-			result.kept.add([outcome]);
+			result.kept.add(outcome);
 			if (outcome.mergedInto !== undefined && isSuccess(outcome)) {
 				merged[outcome.outcome] = (merged[outcome.outcome] ?? 0) + 1;
 			}

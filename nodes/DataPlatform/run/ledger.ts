@@ -35,7 +35,7 @@ function descriptionOf({ causes, hint }: Problem): string | undefined {
 /** The output of an item that succeeded, one entry for each of its records. */
 interface Done {
 	output: INodeExecutionData[];
-	/** Of its first record. */
+	/** Of its record, if it was written. */
 	outcome?: string;
 	/** Whether it was merged into another item. */
 	isMerged?: boolean;

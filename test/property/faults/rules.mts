@@ -68,14 +68,12 @@ export class Rules {
 
 	/**
 	 * The platform has no conditional writes: what another writer enters after the look is lost, and
-	 * so is what an item entered if a slow request of another one is applied later. If all matches are
-	 * written, the items of one record are not merged, and the last value counts.
+	 * so is what an item entered if a slow request of another one is applied later.
 	 */
 	#mayBeOverwritten(name: RuledField, isTheirs: boolean, value: unknown): boolean {
 		if (this.#testCase.fieldRules[name] !== 'ifEmpty') return false;
-		const { isHasty, items, matching } = this.#testCase;
-		const isUnmerged = isHasty || matching.multipleMatches === 'all';
-		return isTheirs || (isUnmerged && items.some(({ stored }) => isSame(stored[name], value)));
+		const { isHasty, items } = this.#testCase;
+		return isTheirs || (isHasty && items.some(({ stored }) => isSame(stored[name], value)));
 	}
 
 	/** A new record has all values of its item, or of another one for the same record. */

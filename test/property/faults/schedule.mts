@@ -88,7 +88,7 @@ export interface Drawn {
 	items: DrawnItem[];
 	/** Which fields an existing record keeps. */
 	fieldRules: Partial<Record<RuledField, FieldRule>>;
-	matching: { ifFound: 'update' | 'skip'; ifMissing: 'create' | 'skip' | 'error'; multipleMatches: 'error' | 'first' | 'all' };
+	matching: { ifFound: 'update' | 'skip'; ifMissing: 'create' | 'skip' | 'error'; multipleMatches: 'error' | 'first' };
 	removal: { isDelete: boolean; despiteFailures: boolean; maximum: number; isOr: boolean };
 	onError: 'stopWorkflow' | 'continueRegularOutput' | 'continueErrorOutput';
 	tries: number;
@@ -274,7 +274,7 @@ export const drawn: fc.Arbitrary<Drawn> = fc.noBias(
 		matching: fc.record({
 			ifFound: weighted<'update' | 'skip'>([4, 'update'], [1, 'skip']),
 			ifMissing: weighted<'create' | 'skip' | 'error'>([6, 'create'], [1, 'skip'], [1, 'error']),
-			multipleMatches: fc.constantFrom('error', 'first', 'all'),
+			multipleMatches: fc.constantFrom('error', 'first'),
 		}),
 		removal: fc.record({ isDelete: chance(60), despiteFailures: chance(40), maximum: fc.constantFrom(2, 100, 100, 100), isOr: chance(40) }),
 		onError: fc.constantFrom<Drawn['onError']>('stopWorkflow', 'continueRegularOutput', 'continueRegularOutput', 'continueErrorOutput'),

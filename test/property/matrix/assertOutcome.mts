@@ -144,7 +144,7 @@ export async function checkItem(run: CaseRun, index: number): Promise<string[]> 
 		if (prepared.effect && effect !== 'done' && !isUnsure) wrong.push('it is not done');
 	}
 	if (item.kind === 'failed') {
-		// If an item has several records, some may be done; the message then says how many.
+		// Delete Many may have deleted some; the message then says how many.
 		const isReportedPart = isPart && item.message.includes(`; ${effect.part} of `);
 		const isSaid = prepared.saysDone?.(index, item.message) ?? false;
 		if ((effect === 'done' && !isSaid) || (isPart && !isReportedPart)) wrong.push('it is done');

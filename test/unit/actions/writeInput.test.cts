@@ -96,13 +96,6 @@ describe('records are found', () => {
 			{ matchOn: 'fields', matchFields: ['mail'], options: { multipleMatches: 'first' } },
 			['updated r2'],
 		],
-		[
-			'by another field, all of several',
-			UPSERT,
-			{ mail: 'b@x', age: 5 },
-			{ matchOn: 'fields', matchFields: ['mail'], options: { multipleMatches: 'all' } },
-			['updated r2', 'updated r3'],
-		],
 		['by two fields', UPSERT, { mail: 'b@x', name: 'Cy', age: 5 }, { matchOn: 'fields', matchFields: ['mail', 'name'] }, ['updated r3']],
 		['by ID, to update them', UPDATE, { age: 5 }, { recordId: 'r1' }, ['updated r1']],
 		['by ID, if there is none', UPDATE, { age: 5 }, { recordId: 'r9' }, ['notFound']],
@@ -120,7 +113,6 @@ describe('records are found', () => {
 		['by the platform itself', { name: 'Ada', age: 5 }, {}, true],
 		['by the platform itself, if its key is named', { name: 'Ada', age: 5 }, { matchOn: 'fields', matchFields: ['name'] }, true],
 		['by a look-up, if the first of several is meant', { name: 'Ada', age: 5 }, { options: { multipleMatches: 'first' } }, false],
-		['by a look-up, if all of several are meant', { name: 'Ada', age: 5 }, { options: { multipleMatches: 'all' } }, false],
 		[
 			'by a look-up, if another field is named beside its key',
 			{ name: 'Ada', mail: 'a@x', age: 5 },
@@ -156,7 +148,7 @@ describe('records are found', () => {
 				[{ matchOn: 'key' }, 'Match On', "'importKey', 'fields', 'recordId'", 'key'],
 				[{ options: { ifFound: 'x' } }, 'If Found', "'update', 'skip'", 'x'],
 				[{ options: { ifMissing: 'x' } }, 'If Missing', "'create', 'skip', 'error'", 'x'],
-				[{ options: { multipleMatches: 'x' } }, 'Multiple Matches', "'error', 'first', 'all'", 'x'],
+				[{ options: { multipleMatches: 'all' } }, 'Multiple Matches', "'error', 'first'", 'all'],
 			] as Array<[INodeParameters, string, string, string]>
 		).map(([parameters, label, choices, value]): [string, string, INodeParameters, string, string] => [
 			JSON.stringify(parameters),

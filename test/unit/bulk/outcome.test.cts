@@ -2,7 +2,6 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import {
-	asAppended,
 	failedItem,
 	isSuccess,
 	noCounts,
@@ -77,8 +76,6 @@ test.each<[WriteMode, isRetryable: boolean, hint: unknown]>([
 	const message = 'Unknown whether this record was written: why';
 	const item = unknownItem(mode, 'why');
 	expect(item).toEqual({ outcome: 'unknown', message, hint, isRetryable });
-	const again = 'Look at the record before you run it again: files and messages that it already has would be added again.';
-	expect(asAppended(item)).toEqual({ ...item, noRetry: true, hint: again });
 });
 
 const details = { code: 'c', hint: 'do', retryAfterMs: 7 };

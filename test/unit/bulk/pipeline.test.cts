@@ -63,7 +63,6 @@ function setUp({ mode = 'upsert', matching, links, options, planning, table = pe
 	const pipeline = new WritePipeline({ client, at: { table: 'people' }, table }, resolver, {
 		mode,
 		batchSize: 0,
-		batchBytes: 1_000_000,
 		parallelRequests: 1,
 		skipUnchanged: false,
 		dryRun: false,
@@ -79,19 +78,19 @@ function setUp({ mode = 'upsert', matching, links, options, planning, table = pe
 		const rows = values.map((entry, at) => ({ index: next++, values: entry, id: ids?.[at] }));
 		const before = stub.requests.length;
 		const plan = await pipeline.plan(rows, problems);
-		const reported = new Map<number, { all: ItemOutcome[]; record?: Entry }>();
-		const stopped = await pipeline.write(plan, (index, all, record) => {
+		const reported = new Map<number, { item: ItemOutcome; record?: Entry }>();
+		const stopped = await pipeline.write(plan, (index, item, record) => {
 			// Once for each row.
 			expect([...reported.keys()]).not.toContain(index);
-			reported.set(index, { all, record });
+			reported.set(index, { item, record });
 		});
 		const inOrder = [...reported].sort(([a], [b]) => a - b).map(([, entry]) => entry);
 		return {
 			stopped,
 			indexes: [...reported.keys()].sort((a, b) => a - b),
-			outcomes: inOrder.map(({ all }) => all),
-			results: inOrder.map(({ all }) =>
-				all.map(({ outcome, id, notAttempted }) => (notAttempted ? `${outcome}, derived` : `${outcome} ${id ?? ''}`.trim())).join(' and '),
+			outcomes: inOrder.map(({ item }) => item),
+			results: inOrder.map(({ item: { outcome, id, notAttempted } }) =>
+				notAttempted ? `${outcome}, derived` : `${outcome} ${id ?? ''}`.trim(),
 			),
 			records: inOrder.map(({ record }) => record?.fields),
 			requests: stub.requests.slice(before),
@@ -155,15 +154,13 @@ describe('the outcomes of a portion', () => {
 			],
 		});
 		expect(indexes).toEqual([0, 1, 2, 5]);
-		expect(outcomes[1]).toMatchObject([{ outcome: 'failed', field: 'name' }]);
-		expect(outcomes[3]).toEqual([
-			{
-				outcome: 'failed',
-				message: 'Item 5 was not sent: no such city; no such street',
-				hint: 'Correct the item and run it again.',
-				field: 'City',
-			},
-		]);
+		expect(outcomes[1]).toMatchObject({ outcome: 'failed', field: 'name' });
+		expect(outcomes[3]).toEqual({
+			outcome: 'failed',
+			message: 'Item 5 was not sent: no such city; no such street',
+			hint: 'Correct the item and run it again.',
+			field: 'City',
+		});
 		expect(records).toEqual([{ name: 'Ada' }, undefined, { name: 'Cleo' }, undefined]);
 		expect(stub.bodies[0]!.bulk).toEqual([{ fields: { name: 'Ada' } }, { fields: { name: 'Cleo' } }]);
 	});
@@ -173,7 +170,7 @@ describe('the outcomes of a portion', () => {
 		const problem = { index: 0, message: 'x'.repeat(2000) };
 		const plan = await pipeline.plan([], times(200_000, problem));
 		let outcome: ItemOutcome | undefined;
-		await pipeline.write(plan, (_, [first]) => (outcome = first));
+		await pipeline.write(plan, (_, only) => (outcome = only));
 		const cut = `${'x'.repeat(1000)}… (cut)`;
 		expect(outcome?.message).toBe(`Item 0 was not sent: ${times(10, cut).join('; ')}; and 199990 more`);
 	});
@@ -186,8 +183,8 @@ describe('the outcomes of a portion', () => {
 			{ name: 'Ada', at: '2026-01-01T00:00:00Z' },
 		]);
 		expect(results).toEqual(['updated a', 'inserted new1', 'updated a']);
-		expect(outcomes[0]![0]).toEqual({ ...outcomes[2]![0], mergedInto: 2 });
-		expect(outcomes[2]![0]).not.toHaveProperty('mergedInto');
+		expect(outcomes[0]).toEqual({ ...outcomes[2], mergedInto: 2 });
+		expect(outcomes[2]).not.toHaveProperty('mergedInto');
 		expect(records[0]).toEqual({ name: 'Ada', n: 2, at: '2026-01-01T00:00:00Z' });
 		expect(records[2]).toEqual(records[0]);
 	});
@@ -195,15 +192,13 @@ describe('the outcomes of a portion', () => {
 	test('a row of a record that fails fails because of the other row', async () => {
 		const { write } = setUp();
 		const { outcomes } = await write([{ name: TOO_LONG, n: 2 }, { name: TOO_LONG }]);
-		expect(outcomes[1]).toMatchObject([{ outcome: 'failed', message: 'too long' }]);
-		expect(outcomes[0]).toEqual([
-			{
-				...outcomes[1]![0],
-				mergedInto: 1,
-				notAttempted: true,
-				message: 'Merged into item 1, which has the same key and did not succeed: too long',
-			},
-		]);
+		expect(outcomes[1]).toMatchObject({ outcome: 'failed', message: 'too long' });
+		expect(outcomes[0]).toEqual({
+			...outcomes[1],
+			mergedInto: 1,
+			notAttempted: true,
+			message: 'Merged into item 1, which has the same key and did not succeed: too long',
+		});
 	});
 });
 
@@ -282,8 +277,8 @@ describe('linked records', () => {
 			{ name: 'Bob', n: 2 },
 		]);
 		expect(results).toEqual(['failed, derived', 'failed', 'updated b']);
-		expect(outcomes[0]).toMatchObject([{ mergedInto: 1 }]);
-		expect(outcomes[1]).toMatchObject([{ field: 'company' }]);
+		expect(outcomes[0]).toMatchObject({ mergedInto: 1 });
+		expect(outcomes[1]).toMatchObject({ field: 'company' });
 	});
 
 	// A record that was created for a link has only its key. Its own row must be able to complete it.

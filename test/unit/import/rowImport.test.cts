@@ -581,7 +581,7 @@ describe('several files of an item', () => {
 });
 
 /** Rows with these outcomes. */
-const stubPipeline = (outcomes: Record<number, ItemOutcome[]>, stopped?: ServiceError, addsTwice: number[] = []) =>
+const stubPipeline = (outcomes: Record<number, ItemOutcome>, stopped?: ServiceError, addsTwice: number[] = []) =>
 	({
 		plan: async (inputs: PlanInput[]) => ({
 			records: inputs.map(({ index }) => ({ index, fields: {} })),
@@ -620,7 +620,7 @@ async function importPortions(
 		parallelRequests?: number;
 		isById?: boolean;
 		/** The outcomes of the rows, instead of those from the platform. */
-		outcomes?: Record<number, ItemOutcome[]>;
+		outcomes?: Record<number, ItemOutcome>;
 		/** Why nothing more was sent after those. */
 		stopped?: ServiceError;
 		/** The rows that may add something twice. */
@@ -645,7 +645,7 @@ async function importPortions(
 		throw new Error('No link');
 	});
 	const options = {
-		...{ mode, batchSize, batchBytes: 1e6, parallelRequests },
+		...{ mode, batchSize, parallelRequests },
 		...{ skipUnchanged: false, dryRun: false, stopAtFailure: false },
 		...{ planning, linkRules: new Map() },
 	};
@@ -817,7 +817,7 @@ describe('portions of rows', () => {
 
 	const stop = new ServiceError('the token expired', { delivery: 'rejected', status: 401 });
 	const ROWS = [row(2, 'A', '1'), row(3, 'B', '1'), row(4, 'C', '1')];
-	const written: ItemOutcome[] = [{ outcome: 'inserted' }];
+	const written: ItemOutcome = { outcome: 'inserted' };
 
 	test('what stops the import is why it was interrupted', async () => {
 		const { result, isReturned } = await importPortions([ROWS], { outcomes: {}, stopped: stop });
@@ -840,7 +840,7 @@ describe('portions of rows', () => {
 		['of no record', { outcome: 'notFound', notAttempted: true }, true, [3, 1, 0, 4]],
 	])('a row that is %s', async (_, outcome, isStopped, counts) => {
 		const { result } = await importPortions([ROWS], {
-			outcomes: { 2: written, 3: [outcome], 4: written },
+			outcomes: { 2: written, 3: outcome, 4: written },
 			stopped: isStopped ? stop : undefined,
 		});
 		const { rows, rejected, unknown } = result.counts;
@@ -866,7 +866,7 @@ describe('portions of rows', () => {
 		['no record', all({ outcome: 'notFound', message: 'none' }), undefined],
 	])('ten rows at the end with %s', async (_, outcomeOf, expected) => {
 		const portion = Array.from({ length: 12 }, (_, at) => row(at + 2, `n${at}`, '1'));
-		const entries = portion.map(({ row: at }) => [at, at < 4 ? written : [outcomeOf(at)]] as const);
+		const entries = portion.map(({ row: at }) => [at, at < 4 ? written : outcomeOf(at)] as const);
 		// Neither a row that is empty nor one with a problem was sent.
 		const last = [row(14, '', ''), row(15, 'x', 'y', 'z')];
 		const run = async (previewRows: number) =>
@@ -880,14 +880,14 @@ describe('portions of rows', () => {
 
 	test('rows that were rejected by what stopped the import later are imported again', async () => {
 		const stopped = new ServiceError('full; 10 items, each sent by itself, were rejected with these words', { delivery: 'rejected' });
-		const { result } = await importPortions([ROWS], { outcomes: { 2: [LIMIT], 3: written, 4: [{ ...LIMIT, message: 'ful' }] }, stopped });
+		const { result } = await importPortions([ROWS], { outcomes: { 2: LIMIT, 3: written, 4: { ...LIMIT, message: 'ful' } }, stopped });
 		expect(result).toMatchObject({ confirmedThroughRow: 1, writtenAfter: 1, counts: { rejected: 1 } });
 	});
 
 	test('a row that was merged into another counts as merged, and keeps no fields of its own', async () => {
 		const kept = ['age'];
-		const merged: ItemOutcome[] = [{ outcome: 'updated', mergedInto: 4, kept }];
-		const { result } = await importPortions([ROWS], { outcomes: { 2: merged, 3: merged, 4: [{ outcome: 'updated', kept }] } });
+		const merged: ItemOutcome = { outcome: 'updated', mergedInto: 4, kept };
+		const { result } = await importPortions([ROWS], { outcomes: { 2: merged, 3: merged, 4: { outcome: 'updated', kept } } });
 		expect(result).toMatchObject({ merged: { updated: 2 }, kept: { byField: { age: 1 } } });
 	});
 
@@ -902,20 +902,14 @@ describe('portions of rows', () => {
 		expect([await addsTwice([]), await addsTwice([2]), await addsTwice([3])]).toEqual([false, true, true]);
 	});
 
-	test('a row of several records failed if one of them did', async () => {
-		const { result } = await importPortions([[ROWS[0]!]], { outcomes: { 2: [...written, { outcome: 'failed', message: 'too long' }] } });
-		expect(result).toMatchObject({ counts: { failed: 1 } });
-		expect(result.kinds.text()).toBe('row 2: too long');
-	});
-
 	test('a rejected row without a reason has one', async () => {
-		const { result } = await importPortions([[ROWS[0]!]], { outcomes: { 2: [{ outcome: 'failed', field: '' }] } });
+		const { result } = await importPortions([[ROWS[0]!]], { outcomes: { 2: { outcome: 'failed', field: '' } } });
 		expect(result.kinds.list()).toEqual([{ count: 1, row: 2, error: 'The record was not written' }]);
 	});
 
 	test('a rejected row names no field at full length', async () => {
 		const { result } = await importPortions([[ROWS[0]!]], {
-			outcomes: { 2: [{ outcome: 'failed', message: 'no', field: 'x'.repeat(5000) }] },
+			outcomes: { 2: { outcome: 'failed', message: 'no', field: 'x'.repeat(5000) } },
 		});
 		expect(result.kinds.list()).toEqual([{ count: 1, row: 2, error: 'no', field: `${'x'.repeat(100)}… (cut)` }]);
 	});

@@ -15,12 +15,8 @@ import {
 } from '../../parameters/write/columns';
 import { InputError } from '../../transport/errors';
 import { membersOf } from '../../transport/json';
-import { MIB } from '../../transport/streams';
 import { listed } from '../../transport/messageText';
 import type { Entry, RowProblem } from '../../bulk/terms';
-
-/** How large a request that creates linked records may be. */
-const MAX_LINK_BATCH_BYTES = 4 * MIB;
 
 export type OtherFieldsParameter = TableParameter | PlanningParameter | LinkParameter;
 
@@ -62,7 +58,7 @@ export async function otherFields(
 	const plan = await planOne({ table, links, linkRules: rules, planning }, { index, values, id });
 	hintIgnored(run, plan);
 	requireNoProblems(plan.problems);
-	await links.createMissing(plan, table, { batchBytes: MAX_LINK_BATCH_BYTES });
+	await links.createMissing(plan, table);
 	requireNoProblems(plan.problems);
 	return plan.records[0]!;
 }

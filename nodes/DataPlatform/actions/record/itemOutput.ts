@@ -1,5 +1,5 @@
 /**
- * The outcomes of an item's records, as the node returns them.
+ * The outcome of an item, as the node returns it.
  */
 import type { IDataObject } from 'n8n-workflow';
 

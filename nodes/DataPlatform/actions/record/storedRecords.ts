@@ -15,10 +15,10 @@ import { getOwn } from '../../transport/json';
 import { toOutput } from './itemOutput';
 import type { Entry, ItemOutcome } from '../../bulk/terms';
 
-/** An item whose records are written. */
+/** An item whose record is written. */
 export interface WrittenItem {
 	index: number;
-	outcomes: ItemOutcome[];
+	outcome: ItemOutcome;
 	record: Entry;
 }
 
@@ -54,12 +54,10 @@ export class StoredRecords {
 	/** Reads the records of items: many in a request by import key, the others by ID. */
 	async read(items: WrittenItem[]): Promise<void> {
 		const wanted = new Map<string, Entry>();
-		for (const { index, outcomes, record } of items) {
-			for (const outcome of outcomes) {
-				const name = nameOf(outcome, record);
-				if (name === undefined || needsNone(outcome)) continue;
-				wanted.set(name, { index, id: outcome.id, fields: record.fields });
-			}
+		for (const { index, outcome, record } of items) {
+			const name = nameOf(outcome, record);
+			if (name === undefined || needsNone(outcome)) continue;
+			wanted.set(name, { index, id: outcome.id, fields: record.fields });
 		}
 		const entries = [...wanted];
 		const portions = Array.from(

@@ -41,8 +41,8 @@ class MissingRecords implements WriteFollowUp {
 		private readonly removesDespiteFailures: boolean,
 	) {}
 
-	onOutcomes(outcomes: ItemOutcome[]) {
-		for (const { id } of outcomes) this.sync.holds(id);
+	onOutcome({ id }: ItemOutcome) {
+		this.sync.holds(id);
 	}
 
 	async finish(stopped: Error | undefined): Promise<IDataObject> {

@@ -74,7 +74,7 @@ interface WriteExtension {
 
 /** What to do once each item has an outcome. */
 export interface WriteFollowUp {
-	onOutcomes(outcomes: ItemOutcome[]): void;
+	onOutcome(outcome: ItemOutcome): void;
 	/**
 	 * @param stopped why items were not sent, if they were not
 	 * @returns what it adds to the summary
@@ -122,10 +122,10 @@ class ItemWriter {
 		if (isEmpty) for (const index of indexes) ledger.done(index, []);
 		const written: WrittenItem[] = [];
 		let hasFailed = false;
-		const stopped = await pipeline.write(plan, (index, outcomes, record) => {
-			followUp?.onOutcomes(outcomes);
-			if (!this.enter(writing, index, outcomes, record)) hasFailed = true;
-			else if (returnsStored) written.push({ index, outcomes, record: record! });
+		const stopped = await pipeline.write(plan, (index, outcome, record) => {
+			followUp?.onOutcome(outcome);
+			if (!this.enter(writing, index, outcome, record)) hasFailed = true;
+			else if (returnsStored) written.push({ index, outcome, record: record! });
 		});
 		this.firstStop ??= stopped;
 		this.extraSummary = await followUp?.finish(stopped);
@@ -135,28 +135,25 @@ class ItemWriter {
 	}
 
 	/** Enters what became of an item into the ledger. @returns whether it succeeded */
-	private enter(writing: Writing, index: number, outcomes: ItemOutcome[], record?: Entry): boolean {
+	private enter(writing: Writing, index: number, outcome: ItemOutcome, record?: Entry): boolean {
 		const { run, ledger } = this;
 		const { handle, plan, settings, shape } = writing;
-		this.kept.add(outcomes);
+		this.kept.add(outcome);
 		run.progress.note(() => `${ledger.reached.done} of ${run.items.length} items are done`);
-		const failed = outcomes.find((outcome) => !isSuccess(outcome));
-		if (failed) {
+		if (!isSuccess(outcome)) {
 			handle.forget();
-			ledger.failed(index, toItemProblem(failed, record));
+			ledger.failed(index, toItemProblem(outcome, record));
 			return false;
 		}
 		const { twoWay } = this;
-		if (outcomes.some(({ sendBack }) => sendBack)) twoWay.sendBack += 1;
-		if (outcomes.some(({ conflicts }) => conflicts)) twoWay.conflicts += 1;
+		if (outcome.sendBack) twoWay.sendBack += 1;
+		if (outcome.conflicts) twoWay.conflicts += 1;
 		if (record?.twoWay?.isStateLost) twoWay.stateLost += 1;
 		// In n8n's table of items, the first item decides the order of the columns.
 		const merged = plan.merged.size > 0 ? { mergedInto: null } : {};
-		const entries = outcomes.map((one) => ({
-			json: toOutput({ ...merged, ...one }, record!, shape),
-		}));
-		ledger.done(index, entries, outcomes[0]!.outcome, plan.merged.has(index));
-		if (!settings.dryRun && !settings.withoutIds) this.withoutId += outcomes.filter(lacksId).length;
+		const json = toOutput({ ...merged, ...outcome }, record!, shape);
+		ledger.done(index, [{ json }], outcome.outcome, plan.merged.has(index));
+		if (!settings.dryRun && !settings.withoutIds && lacksId(outcome)) this.withoutId += 1;
 		return true;
 	}
 
@@ -165,9 +162,8 @@ class ItemWriter {
 		const { run, ledger } = this;
 		const stored = new StoredRecords(pipeline, table);
 		await stored.read(written);
-		for (const { index, outcomes, record } of written) {
-			const all = outcomes.map((outcome) => ({ json: stored.output(outcome, record, shape) }));
-			ledger.replace(index, all);
+		for (const { index, outcome, record } of written) {
+			ledger.replace(index, [{ json: stored.output(outcome, record, shape) }]);
 		}
 		if (stored.emptyFields.size > 0) {
 			run.hintOnce(

@@ -42,9 +42,6 @@ import type { LinkRule, LinkRules, Task } from '../writeTask';
 import { writeMany, WriteSession } from '../send/write';
 import type { Entry, Plan, PlanInput, RowProblem } from '../terms';
 
-/** The options of the run that apply to creating linked records. */
-export type LinkWriteOptions = Pick<Task, 'batchBytes'>;
-
 export class LinkResolver {
 	private readonly catalogs = new Map<string, Catalog>();
 	/** Those of the link fields that create missing records, by the field's name. */
@@ -175,7 +172,7 @@ export class LinkResolver {
 	 * Creates the linked records that planned records need, and fills in their IDs. If a linked
 	 * record can't be created, the records that need it become problems of the plan.
 	 */
-	async createMissing(plan: Plan, table: TableDefinition, options: LinkWriteOptions) {
+	async createMissing(plan: Plan, table: TableDefinition) {
 		const names = writableLinks(table).map(({ name }) => name);
 		if (this.creating.size === 0) return;
 		const missingOf = (id: string, field: string) => this.creating.get(field)?.missing.get(id);
@@ -190,7 +187,7 @@ export class LinkResolver {
 		for (const catalog of this.catalogs.values()) {
 			const missing = [...catalog.missing.values()];
 			const open = missing.filter((record) => needed.has(record) && record.id === undefined);
-			if (open.length > 0) await this.createRecords(catalog, open, options);
+			if (open.length > 0) await this.createRecords(catalog, open);
 		}
 		plan.records = plan.records.filter((record) => {
 			const problems: RowProblem[] = [];
@@ -210,7 +207,6 @@ export class LinkResolver {
 	private async createRecords(
 		{ target: { at, table }, field, lookedUp }: Catalog,
 		missing: MissingRecord[],
-		{ batchBytes }: LinkWriteOptions,
 	) {
 		const entries = missing.map(({ text, value }, index): Entry => {
 			return { index, key: text, fields: { [field.name]: value } };
@@ -219,7 +215,6 @@ export class LinkResolver {
 		const task: Task = {
 			// A definition may not mark the import key. They were looked up.
 			mode: importKeyOf(table) ? 'upsert' : 'create',
-			batchBytes,
 			batchSize: 0,
 			parallelRequests: 0,
 			skipUnchanged: false,

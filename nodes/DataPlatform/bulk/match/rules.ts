@@ -10,14 +10,14 @@ import { texts } from '../../fields/types/list';
 import { holdsValue } from '../../fields/values';
 import { getOwn } from '../../transport/json';
 import { asPlanned } from '../entry';
-import { MATCHES_SHOWN, quoted, severalMatch } from '../outcome';
+import { quoted, severalMatch } from '../outcome';
 import type { FieldRules, MatchRules } from '../writeTask';
 import type { Entry, ItemOutcome, ResolvedEntry } from '../terms';
 import { LABELS } from '../../labels';
 
 /** What to do with items, by the rules. */
 export interface Decision {
-	/** Records to update, with their IDs; several for an item that matches several. */
+	/** Records to update, with their IDs. */
 	updates: Entry[];
 	/** Items without a record, to create. */
 	creates: Entry[];
@@ -26,9 +26,6 @@ export interface Decision {
 
 /** As many records may always change, or be new: a share of a few is easily exceeded. */
 export const ALWAYS_ALLOWED = 10;
-
-/** How many matching records of an item matter, by *Multiple Matches*. */
-export const MATCHES_NEEDED = { error: MATCHES_SHOWN + 1, first: 1, all: Infinity } as const;
 
 const nothingMatches = ({ id, key }: Entry): ItemOutcome => ({
 	outcome: 'notFound',
@@ -78,19 +75,19 @@ export function decide(
 	const creates: Entry[] = [];
 	const outcomes: ResolvedEntry[] = [];
 	for (const [entry, found] of matches) {
-		if (found.length === 0 && ifMissing === 'create') {
+		const [match] = found;
+		if (!match && ifMissing === 'create') {
 			creates.push({ ...asPlanned(entry), id: undefined, before: null });
-		} else if (found.length === 0) {
+		} else if (!match) {
 			const skipped = { outcome: 'skipped', id: entry.id } as const;
 			outcomes.push([entry, ifMissing === 'skip' ? skipped : nothingMatches(entry)]);
 		} else if (found.length > 1 && multipleMatches === 'error') {
 			outcomes.push([entry, severalMatch(entry, found)]);
+		} else if (ifFound === 'skip') {
+			outcomes.push([entry, foundItem(match)]);
 		} else {
-			for (const match of multipleMatches === 'all' ? found : found.slice(0, 1)) {
-				const before = keepsMatches ? match : undefined;
-				if (ifFound === 'skip') outcomes.push([entry, foundItem(match)]);
-				else updates.push({ ...asPlanned(entry), id: match.id, before });
-			}
+			const before = keepsMatches ? match : undefined;
+			updates.push({ ...asPlanned(entry), id: match.id, before });
 		}
 	}
 	return { updates, creates, outcomes };

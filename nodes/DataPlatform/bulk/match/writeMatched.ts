@@ -5,7 +5,6 @@
  */
 import { countRecords } from '../../api/aggregates';
 import type { FieldDefinition, PlatformRecord } from '../../api/types';
-import { appendableFields } from '../../fields/values';
 import { LABELS } from '../../labels';
 import { InputError, serviceErrorOrThrow, ServiceError } from '../../transport/errors';
 import {
@@ -13,19 +12,24 @@ import {
 	applyFieldRules,
 	decide,
 	deletedMeanwhile,
-	MATCHES_NEEDED,
 	withKept,
 	withoutFieldRules,
 	withoutSharedKeys,
 } from './rules';
-import { isAppending } from '../resolve/compare';
 import { TwoWaySync, withTwoWay } from './applyTwoWay';
 import { keyFields } from '../../fields/keyFields';
 import { lookUp } from '../resolve/lookup';
-import { afterFailure, asAppended, isSuccess, notSent, stoppedItem, unknownItem } from '../outcome';
+import {
+	afterFailure,
+	isSuccess,
+	MATCHES_SHOWN,
+	notSent,
+	stoppedItem,
+	unknownItem,
+} from '../outcome';
 import type { FieldRules, Matching } from '../writeTask';
-import { writeMany, type OnOutcome, type RowSink, type Write } from '../send/write';
-import type { Entry, ItemOutcome, Plan, ResolvedEntry, WriteMode } from '../terms';
+import { writeMany, type OnOutcome, type Write } from '../send/write';
+import type { Entry, ItemOutcome, Plan, WriteMode } from '../terms';
 
 interface MatchedSink {
 	/**
@@ -33,14 +37,11 @@ interface MatchedSink {
 	 * problems of the plan.
 	 */
 	prepare?(plan: Plan): Promise<void>;
-	rows: RowSink;
+	onOutcome: OnOutcome;
 }
 
 class MatchedWriter {
 	private readonly keys: FieldDefinition[];
-	/** The outcomes of items that have records to update, and how many are left. */
-	private readonly open = new Map<number, { left: number; outcomes: ItemOutcome[] }>();
-	private readonly appendable: FieldDefinition[];
 	/** Whether planned records are compared with the record that they matched. */
 	private readonly isCompared: boolean;
 	private readonly rules?: FieldRules;
@@ -69,7 +70,6 @@ class MatchedWriter {
 		if (twoWay) this.twoWay = new TwoWaySync(twoWay, this.fields, this.keys, this.rules);
 		const isGuarded = matching.maxNew !== undefined;
 		this.isCompared = isRead || isGuarded || this.rules !== undefined || twoWay !== undefined;
-		this.appendable = appendableFields(target.table.fields);
 	}
 
 	async run(planned: Plan): Promise<ServiceError | undefined> {
@@ -79,7 +79,7 @@ class MatchedWriter {
 		const plan = { ...planned, records: planned.records.map(begin) };
 		const matches = await this.find(plan.records);
 		if (matches instanceof ServiceError) {
-			for (const record of plan.records) this.deliver(record, [stoppedItem(matches)]);
+			for (const record of plan.records) this.deliver(record, stoppedItem(matches));
 			return matches;
 		}
 		await this.requireFewNew([...matches.values()]);
@@ -117,12 +117,11 @@ class MatchedWriter {
 		const creates = twoWay ? missing.map((record) => twoWay.apply(record, null)) : missing;
 		twoWay?.requireFewChanges(ruled);
 		const writing = [...ruled, ...creates];
-		const isBad = this.isFailed || !outcomes.every(([, outcome]) => isSuccess(outcome));
-		const isStopping = this.stopped !== undefined || (isBad && stopAtFailure);
+		for (const [record, outcome] of outcomes) this.deliver(record, outcome);
+		const isStopping = this.stopped !== undefined || (this.isFailed && stopAtFailure);
 		const prepares = writing.length > 0 && !isStopping;
 		const prepared = prepares ? await this.prepared(plan, writing) : new Set(writing);
 		const ready = ruled.filter((record) => prepared.has(record));
-		this.begin(ready, outcomes);
 		if (this.isFailed && stopAtFailure) this.stopped ??= afterFailure();
 		await this.update(ready);
 		return creates.filter((record) => prepared.has(record));
@@ -136,14 +135,13 @@ class MatchedWriter {
 		for (const { index, message, field } of writing.problems) {
 			const record = byIndex.get(index);
 			if (!record) continue;
-			// Once per item, however many records it has.
+			// Once per record, however many problems it has.
 			byIndex.delete(index);
 			const text = notSent(index, message, this.unit);
 			const [lost] = record.attempts ?? [];
 			const item = { outcome: 'failed', message: text, field } as const;
-			this.deliver(record, [
-				lost ? unknownItem(this.base.task.mode, `${lost.message}; ${message}`) : item,
-			]);
+			const { mode } = this.base.task;
+			this.deliver(record, lost ? unknownItem(mode, `${lost.message}; ${message}`) : item);
 		}
 		return new Set(writing.records);
 	}
@@ -163,7 +161,7 @@ class MatchedWriter {
 		const areAllNeeded = ifFound === 'skip' || (this.isCompared && task.mode === 'replace');
 		const needed = this.isCompared ? 'sentFields' : 'keys';
 		const loads = areAllNeeded ? 'allFields' : needed;
-		const enough = MATCHES_NEEDED[multipleMatches];
+		const enough = multipleMatches === 'first' ? 1 : MATCHES_SHOWN + 1;
 		return await lookUp(target, this.keys, records, { loads, enough }).catch(serviceErrorOrThrow);
 	}
 
@@ -202,59 +200,24 @@ class MatchedWriter {
 		const mode = isGuarded && isByImportKey ? 'upsert' : 'create';
 		const onOutcome: OnOutcome = (record, outcome) => {
 			const isDoubtful = mode === 'create' && outcome.outcome === 'unknown';
-			this.deliver(record, [isDoubtful ? { ...outcome, noRetry: true } : outcome]);
+			this.deliver(record, isDoubtful ? { ...outcome, noRetry: true } : outcome);
 		};
 		const stop = await this.write(withoutSharedKeys(records), mode, onOutcome, true);
 		this.stopped ??= stop;
 	}
 
-	/** Registers the records to update. The outcomes that the rules gave to others are final. */
-	private begin(updates: Entry[], outcomes: ResolvedEntry[]) {
-		for (const { index } of [...updates, ...outcomes.map(([record]) => record)]) {
-			const left = (this.open.get(index)?.left ?? 0) + 1;
-			this.open.set(index, { left, outcomes: [] });
-		}
-		for (const [record, outcome] of outcomes) {
-			if (outcome.outcome === 'notFound') this.deliver(record, [outcome]);
-			else this.resolved(record, outcome);
-		}
-	}
-
-	/** Delivers the outcomes of an item's records together. */
+	/** What became of an update. If the record is gone, its item may create another one. */
 	private resolved(record: Entry, outcome: ItemOutcome) {
-		const item = this.open.get(record.index)!;
-		item.left -= 1;
-		item.outcomes.push(outcome);
-		if (item.left > 0) return;
-		this.open.delete(record.index);
 		const { on, ifMissing } = this.matching;
-		const outcomes = item.outcomes.filter((each) => each.outcome !== 'notFound');
-		if (outcomes.length > 0) this.deliver(record, this.summed(record, outcomes));
-		else if (on !== 'recordId') this.deliver(record, [deletedMeanwhile(record, ifMissing)]);
-		else if (ifMissing === 'error') this.deliver(record, [item.outcomes[0]!]);
+		if (outcome.outcome !== 'notFound') this.deliver(record, outcome);
+		else if (on !== 'recordId') this.deliver(record, deletedMeanwhile(record, ifMissing));
+		else if (ifMissing === 'error') this.deliver(record, outcome);
 		else this.missing.push(withoutFieldRules(record));
 	}
 
-	/** If a record of an item did not succeed, the item did not. */
-	private summed(record: Entry, outcomes: ItemOutcome[]): ItemOutcome[] {
-		const bad =
-			outcomes.find(({ outcome }) => outcome === 'unknown') ??
-			outcomes.find((outcome) => !isSuccess(outcome));
-		if (!bad || outcomes.length === 1) return outcomes;
-		const done = outcomes.filter(isSuccess).length;
-		const message = `${bad.message!}; ${done} of ${outcomes.length} matching records were written`;
-		// Another attempt would add it again to the records that were written.
-		const adds =
-			done > 0 && isAppending({ fields: record.fields }, { appendable: this.appendable });
-		return [{ ...(adds ? asAppended(bad) : bad), message }];
-	}
-
-	private deliver(record: Entry, outcomes: ItemOutcome[]) {
-		if (!outcomes.every(isSuccess)) this.isFailed = true;
-		this.sink.rows.resolved(
-			record,
-			outcomes.map((outcome) => withTwoWay(outcome, record)),
-		);
+	private deliver(record: Entry, outcome: ItemOutcome) {
+		if (!isSuccess(outcome)) this.isFailed = true;
+		this.sink.onOutcome(record, withTwoWay(outcome, record));
 	}
 }
 

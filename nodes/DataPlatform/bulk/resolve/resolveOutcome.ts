@@ -10,7 +10,7 @@ import type { ServiceError } from '../../transport/errors';
 import { getOwn } from '../../transport/json';
 import { firstDifference, isAppending, isSameVersion, type WriteContext } from './compare';
 import { modeOf } from '../entry';
-import { asAppended, failure, unknownItem } from '../outcome';
+import { failure, unknownItem } from '../outcome';
 import type { Entry, ItemOutcome, Listed, Reported } from '../terms';
 import { LABELS } from '../../labels';
 
@@ -289,10 +289,13 @@ function afterOf(
 	return difference.isHeld === false ? 'different' : 'unproven';
 }
 
+const LOOK_BEFORE_RETRY =
+	'Look at the record before you run it again: files and messages that it already has would be added again.';
+
 /** Warns, if the outcome is unknown, that another attempt could add values a second time. */
 const asFinal = (item: ItemOutcome, entry: Entry, context: WriteContext): ItemOutcome =>
 	item.outcome === 'unknown' && context.mode !== 'create' && isAppending(entry, context)
-		? asAppended(item)
+		? { ...item, noRetry: true, hint: LOOK_BEFORE_RETRY }
 		: item;
 
 /** The outcome of an item that could not be looked up. */

@@ -4,6 +4,7 @@
  */
 import { MAX_PARALLEL } from '../../transport/concurrency';
 import type { ServiceError } from '../../transport/errors';
+import { MIB } from '../../transport/streams';
 import type { BatchLimits } from './batches';
 import { byteSize } from '../entry';
 import type { Task } from '../writeTask';
@@ -11,6 +12,9 @@ import type { Entry } from '../terms';
 
 /** How many records a batch has if the user sets no limit. */
 export const BATCH_SIZE = 1000;
+
+/** How large a batch is at most; a larger record is sent on its own. */
+const BATCH_BYTES = 4 * MIB;
 
 /** Lost responses shrink batches no further than this: their cause may not be the size. */
 const LEAST_AFTER_LOSS = 25;
@@ -55,10 +59,10 @@ export class CongestionControl extends RequestLimit {
 	readonly limits: BatchLimits;
 	private readonly maxBatchSize: number;
 
-	constructor(task: Pick<Task, 'batchSize' | 'batchBytes' | 'parallelRequests'>) {
+	constructor(task: Pick<Task, 'batchSize' | 'parallelRequests'>) {
 		super(task.parallelRequests);
 		this.maxBatchSize = task.batchSize || BATCH_SIZE;
-		this.limits = { records: this.maxBatchSize, bytes: task.batchBytes };
+		this.limits = { records: this.maxBatchSize, bytes: BATCH_BYTES };
 	}
 
 	/** @param batch what the attempt sent, unless it was no batch */

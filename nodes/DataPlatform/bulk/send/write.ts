@@ -41,11 +41,6 @@ import type { Entry, ItemOutcome, Outcome, Report } from '../terms';
 /** Called once for each planned record. */
 export type OnOutcome = (record: Entry, outcome: ItemOutcome) => void;
 
-/** Gets the outcomes of each planned row once all of its records have one. */
-export interface RowSink {
-	resolved(record: Entry, outcomes: ItemOutcome[]): void;
-}
-
 /** How many records are compared at a time: one request reads them. */
 const COMPARE_WINDOW = MAX_PAGE_SIZE;
 

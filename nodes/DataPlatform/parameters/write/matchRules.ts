@@ -94,7 +94,6 @@ export const multipleMatches = choice('multipleMatches', {
 	choices: {
 		error: ['Treat as an Error', 'Do not write the item and name the records'],
 		first: ['Use the First', 'Use the oldest record'],
-		all: ['Use All', 'Use every record that matches'],
 	},
 	preset: 'error',
 	show: { '/matchOn': ['fields', 'importKey'] },
@@ -210,7 +209,12 @@ export function matchingOf(
 	const ruled = fieldRulesOf(fieldRules.of(run, index), table, on, mode);
 	const twoWay = given.twoWay?.(table, on);
 	const { maxNew } = given;
-	if (twoWay) requireOneRecord(rules);
+	if (twoWay && rules.ifFound === 'skip') {
+		throw ifFound.error(
+			`${ifFound}: 'Return It Unchanged' can't be combined with '${LABELS.twoWaySync}'`,
+			"Choose 'Update It'.",
+		);
+	}
 	const isPlain =
 		!ruled &&
 		!twoWay &&
@@ -222,19 +226,6 @@ export function matchingOf(
 	const isDoneByPlatform = mode === 'upsert' ? isKey : on === 'recordId';
 	if (isPlain && isDoneByPlatform) return undefined;
 	return { on, ...rules, ...omitUndefined({ fieldRules: ruled, twoWay, maxNew }) };
-}
-
-/** @throws {InputError} if two-way sync would have no record of its own for each item */
-function requireOneRecord({ ifFound: found, multipleMatches: several }: MatchRules) {
-	const wrong = `can't be combined with '${LABELS.twoWaySync}'`;
-	if (found === 'skip')
-		throw ifFound.error(`${ifFound}: 'Return It Unchanged' ${wrong}`, "Choose 'Update It'.");
-	if (several === 'all') {
-		throw multipleMatches.error(
-			`${multipleMatches}: 'Use All' ${wrong}`,
-			'Match on more fields, or choose another way.',
-		);
-	}
 }
 
 function fieldsToMatch(

@@ -8,9 +8,8 @@ import { WritePipeline } from '../../bulk/pipeline';
 import type { Matching, Task } from '../../bulk/writeTask';
 import { withImportKey } from '../../fields/keyFields';
 import type { NameOf, Parameter } from '../../parameterKinds/parameter';
-import { choice, flag, number, wholeNumber } from '../../parameterKinds/kinds';
+import { choice, flag, wholeNumber } from '../../parameterKinds/kinds';
 import type { RunContext } from '../../run/run';
-import { MIB } from '../../transport/streams';
 import { fieldRules } from './fieldRules';
 import { linkResolver, linkRules, linkValues, type LinkParameter } from './writingLinks';
 import {
@@ -42,13 +41,6 @@ export const batchSize = wholeNumber('batchSize', {
 	preset: AUTOMATIC,
 	description:
 		'Max number of records in one request, from 1 to 1000. With 0 (automatic), up to 1000, and half as many each time the platform rejects them as too large or does not respond.',
-});
-
-const maxBatchSizeMiB = number('maxBatchSizeMiB', {
-	label: 'Batch Size (MiB)',
-	min: 0.001,
-	preset: 4,
-	description: 'Max size of one request. A larger record is sent on its own.',
 });
 
 const parallelRequests = wholeNumber('parallelRequests', {
@@ -129,7 +121,7 @@ export const importKey = tableChoice('importKey', {
 		"The import key, if the table's definition does not mark it. The platform finds records by no other field, which is proven before items are sent",
 });
 
-const batches = [maxBatchSizeMiB, batchSize, parallelRequests];
+const batches = [batchSize, parallelRequests];
 
 const requests = requestOptions(
 	{ label: 'Batches, Timeouts and Retries' },
@@ -256,7 +248,6 @@ export const writeSettings = (
 	mode,
 	importKey: importKey.of(run, index) || undefined,
 	batchSize: batchSize.of(run, index),
-	batchBytes: maxBatchSizeMiB.of(run, index) * MIB,
 	parallelRequests: parallelRequests.of(run, index),
 	skipUnchanged: skips || returnsPrevious,
 	returnsPrevious: returnsPrevious && !dryRun.of(run, index),

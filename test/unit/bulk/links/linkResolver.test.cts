@@ -288,7 +288,6 @@ describe('requests', () => {
 });
 
 describe('creating what is missing', () => {
-	const options = { batchBytes: 1_000_000 };
 	const planning = { mode: 'create', empty: 'leave', unknownFields: 'error', duplicates: 'merge' } as const;
 	async function create(values: object[], respond?: Setup['respond']) {
 		const { stub, resolver, resolve } = setUp({ rule: orCreate, respond });
@@ -301,7 +300,7 @@ describe('creating what is missing', () => {
 			{ company: 'New', clients: ['Newer', 'Acorn'] },
 			{ company: 'New', clients: { add: ['New'], remove: ['Birch'] } },
 		]);
-		await resolver.createMissing(plan, people, options);
+		await resolver.createMissing(plan, people);
 		expect(plan.records.map(({ fields }) => fields)).toEqual([
 			{ company: { id: 'new1' }, clients: { add: ['new2', 'a'] } },
 			{ company: { id: 'new1' }, clients: { add: ['new1'], remove: ['b'] } },
@@ -316,15 +315,19 @@ describe('creating what is missing', () => {
 	test('only for the records of the plan', async () => {
 		const { stub, resolver, plan } = await create([{ company: 'New' }, { company: 'Other' }]);
 		plan.records.shift();
-		await resolver.createMissing(plan, people, options);
+		await resolver.createMissing(plan, people);
 		expect(stub.tables.companies!.map(({ fields }) => fields.name)).toEqual(['Acorn', 'Birch', 'Cedar, Inc', 'Other']);
 	});
 
 	test('one that is rejected does not prevent others from being created', async () => {
 		const names = ['x'.repeat(41), ...Array.from({ length: 50 }, (_, index) => `New ${index}`)];
-		const { resolver, plan } = await create(names.map((company) => ({ company })));
 		// More requests than may run at once.
-		await resolver.createMissing(plan, people, { batchBytes: 100 });
+		const respond: Setup['respond'] = (_, { body }) => (String(body).length > 500 ? httpResponse(413, {}) : undefined);
+		const { resolver, plan } = await create(
+			names.map((company) => ({ company })),
+			respond,
+		);
+		await resolver.createMissing(plan, people);
 		expect([resolver.createdCount, plan.records.length]).toEqual([50, 50]);
 	});
 
@@ -339,7 +342,7 @@ describe('creating what is missing', () => {
 
 	test('and are known from then on', async () => {
 		const { stub, resolver, plan, resolve } = await create([{ company: 'New' }]);
-		await resolver.createMissing(plan, people, options);
+		await resolver.createMissing(plan, people);
 		resolver.startPortion();
 		const sent = stub.requests.length;
 		expect((await resolve([{ company: 'New' }]))[0]!.values).toEqual({ company: 'new1' });
@@ -348,7 +351,7 @@ describe('creating what is missing', () => {
 
 	test('a later portion notices that a new name differs only in case from a created one', async () => {
 		const { resolver, plan, resolve } = await create([{ company: 'New' }, { company: 'NEW' }]);
-		await resolver.createMissing(plan, people, options);
+		await resolver.createMissing(plan, people);
 		resolver.startPortion();
 		const [row] = await resolve([{ company: 'NEW' }]);
 		expect(row!.problems![0]!.message).toBe(
@@ -360,14 +363,14 @@ describe('creating what is missing', () => {
 		const { resolver, plan, resolve } = await create([{ company: 'New' }]);
 		resolver.startPortion();
 		expect((await resolve([{ company: 'NEW' }]))[0]!.problems).toBeUndefined();
-		await resolver.createMissing(plan, people, options);
+		await resolver.createMissing(plan, people);
 		expect(resolver.createdCount).toBe(0);
 	});
 
 	test('nothing is sent if nothing is missing', async () => {
 		const { stub, resolver, plan } = await create([{ company: 'Acorn' }]);
 		const sent = stub.requests.length;
-		await resolver.createMissing(plan, people, options);
+		await resolver.createMissing(plan, people);
 		expect(stub.requests).toHaveLength(sent);
 	});
 
@@ -378,14 +381,14 @@ describe('creating what is missing', () => {
 			isWritten = request === 'POST companies bulk';
 			return isWritten ? httpResponse(200, { bulk: { successCount: 1 }, data: [] }) : undefined;
 		});
-		await resolver.createMissing(plan, people, options);
+		await resolver.createMissing(plan, people);
 		expect(plan.problems).toMatchObject([{ message: `'company': "New" was written to 'Companies', but its ID could not be read` }]);
 	});
 
 	test('one that is rejected is a problem of its records', async () => {
 		const long = 'x'.repeat(41);
 		const { resolver, plan } = await create([{ company: long, clients: [long] }, { company: 'New' }]);
-		await resolver.createMissing(plan, people, options);
+		await resolver.createMissing(plan, people);
 		expect(plan.records.map(({ index }) => index)).toEqual([1]);
 		expect(plan.problems).toEqual(
 			['company', 'clients'].map((field) => ({
@@ -406,7 +409,7 @@ describe('creating what is missing', () => {
 			ver: 1,
 			fields: { name: 'New' },
 		});
-		await resolver.createMissing(plan, people, options);
+		await resolver.createMissing(plan, people);
 		expect(plan.records[0]!.fields.company).toEqual({ id: 'other' });
 		expect(resolver.createdCount).toBe(0);
 	});
@@ -445,7 +448,7 @@ describe('creating what is missing', () => {
 		]);
 		const rows = await resolver.resolve(people, [{ index: 0, values: { company: 'New', clients: ['New'] } }], rules);
 		const plan = planRecords(people, rows, planning);
-		await resolver.createMissing(plan, people, options);
+		await resolver.createMissing(plan, people);
 		expect(plan.records[0]!.fields).toEqual({
 			company: { id: stub.tables.companies![0]!.id },
 			clients: { add: [stub.tables.brands![0]!.id] },

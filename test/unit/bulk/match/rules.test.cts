@@ -90,16 +90,12 @@ test('a record that has to be created after all gets everything', () => {
 test('counts each record once, however many items it has, and none whose write failed', () => {
 	const counts = new KeptCounts();
 	expect(counts.byField).toBeUndefined();
-	counts.add([{ outcome: 'updated' }]);
+	counts.add({ outcome: 'updated' });
 	expect(counts.byField).toBeUndefined();
-	counts.add([
-		{ outcome: 'updated', kept: ['a', 'b'] },
-		{ outcome: 'unchanged', kept: ['a'] },
-	]);
-	counts.add([{ outcome: 'updated', kept: ['a'], mergedInto: 2 }]);
-	counts.add([
-		{ outcome: 'failed', kept: ['a'] },
-		{ outcome: 'unknown', kept: ['b'] },
-	]);
+	counts.add({ outcome: 'updated', kept: ['a', 'b'] });
+	counts.add({ outcome: 'unchanged', kept: ['a'] });
+	counts.add({ outcome: 'updated', kept: ['a'], mergedInto: 2 });
+	counts.add({ outcome: 'failed', kept: ['a'] });
+	counts.add({ outcome: 'unknown', kept: ['b'] });
 	expect(counts.byField).toEqual({ a: 2, b: 1 });
 });

@@ -28,7 +28,7 @@ test.each<[parallelRequests: number, troubles: number, successes: number, record
 );
 
 test('deletions and writes learn from each other', async () => {
-	const congestion = new CongestionControl({ batchSize: 0, batchBytes: 1e6, parallelRequests: 0 });
+	const congestion = new CongestionControl({ batchSize: 0, parallelRequests: 0 });
 	const { connection } = fakePlatform(() => httpResponse(503, {}), { retryBudgetMs: 0 });
 	const failures: string[] = [];
 	await new Remover({ client: connection, at }, congestion).removeEach(

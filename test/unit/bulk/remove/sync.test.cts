@@ -47,7 +47,6 @@ function setUp({ stored = people('a', 'b', 'c'), options, respond, keys = ['name
 	const pipeline = new WritePipeline(target, new LinkResolver(client, noLinks), {
 		mode: 'upsert',
 		batchSize: 0,
-		batchBytes: 1_000_000,
 		parallelRequests,
 		skipUnchanged: true,
 		dryRun: all.dryRun,

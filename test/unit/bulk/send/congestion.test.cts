@@ -6,12 +6,11 @@ import { failure, lost } from '../../outcomeFixtures.cts';
 
 type Limits = ConstructorParameters<typeof CongestionControl>[0];
 
-const BYTES = 4_000_000;
+const BYTES = 4 * 1024 * 1024;
 
 const batchOf = (records: number, text = 'x') => Array.from({ length: records }, (_, index) => sendableOf({ index, fields: { text } }));
 
-const controlOf = (options: Partial<Limits> = {}) =>
-	new CongestionControl({ ...{ batchSize: 0, batchBytes: BYTES, parallelRequests: 0, ...options } });
+const controlOf = (options: Partial<Limits> = {}) => new CongestionControl({ ...{ batchSize: 0, parallelRequests: 0, ...options } });
 
 const FAILURES = { large: failure('rejected', 413), bad: failure('rejected', 400), busy: failure('notApplied', 429), lost };
 

@@ -221,7 +221,7 @@ test('an execution that is canceled sends no further batch', async () => {
 	});
 	const outcomes: string[] = [];
 	const stopped = await writeMany(
-		writeTo(fake.connection, { batchSize: 2, batchBytes: 1000, parallelRequests: 1 }),
+		writeTo(fake.connection, { batchSize: 2, parallelRequests: 1 }),
 		records(10),
 		({ index }, { outcome }) => (outcomes[index] = outcome),
 	);

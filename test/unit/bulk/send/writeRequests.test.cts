@@ -190,13 +190,9 @@ test.each([['while it is sent'], ['at its outcome'], ['at the outcome of what is
 		if (when === 'while it is sent') {
 			connection.tryRequest = async () => await Promise.reject(defect);
 		}
-		const run = writeMany(
-			writeTo(connection, { batchSize: 1, batchBytes: 1000, parallelRequests: 1 }),
-			withIds(3),
-			(_, { notAttempted = false }) => {
-				if (notAttempted === when.includes('not sent')) throw defect;
-			},
-		);
+		const run = writeMany(writeTo(connection, { batchSize: 1, parallelRequests: 1 }), withIds(3), (_, { notAttempted = false }) => {
+			if (notAttempted === when.includes('not sent')) throw defect;
+		});
 		await expect(run).rejects.toBe(defect);
 		expect(sent.length).toBeLessThanOrEqual(1);
 	},

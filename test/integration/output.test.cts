@@ -95,8 +95,8 @@ test('Stored Record: a notice names what the platform may fill in later', async 
 	]);
 });
 
-describe('what can’t be read after the write', () => {
-	test("a record that can't be read after the write is returned as sent, with the reason", async () => {
+describe('after the write', () => {
+	test("a record that can't be read is returned as sent, with the reason", async () => {
 		await harness.faults({ match: { path: '/data/filter$' }, fault: { kind: 'status', status: 403 } });
 		const result = await harness.run('create', { items: numbered(2), options: { output: 'stored' } });
 		expect(result.error).toBeUndefined();
@@ -110,12 +110,15 @@ describe('what can’t be read after the write', () => {
 		);
 	});
 
-	test('a record that was deleted after the write is returned as sent, with the reason', async () => {
+	test.each<[what: string, act: (id: string) => Promise<unknown>, expected: object]>([
+		['deleted is returned as sent, with the reason', (id) => harness.remove(id), { price: 1, notRead: 'It was deleted meanwhile' }],
+		['changed is returned as it is now', (id) => harness.change(id, { buyer: 'Hare' }), { buyer: 'Hare', price: 1, ver: 2 }],
+	])('a record that others %s', async (_, act, expected) => {
 		const [stored] = await harness.fill('orders', order(1));
-		otherWriter.before((target) => (target.startsWith('GET /data/') && target.includes(stored.id) ? harness.remove(stored.id) : undefined));
+		otherWriter.before((target) => (target.startsWith('GET /data/') && target.includes(stored.id) ? act(stored.id) : undefined));
 		const items = [{ id: stored.id, price: 1 }];
 		const result = await harness.run('update', { items, credential: otherWriter.credential(), options: { output: 'stored' } });
-		expect(result.json()).toMatchObject([{ outcome: 'updated', price: 1, notRead: 'It was deleted meanwhile' }]);
+		expect(result.json()).toMatchObject([{ outcome: 'updated', ...expected }]);
 	});
 });
 

@@ -49,7 +49,10 @@ test('without Simplify the fields are nested after every operation that reads', 
 });
 
 describe("a field with the name of one of the node's own keys", () => {
-	const names = ['error', 'event', 'outcome', 'before', 'uploaded', 'field_event'];
+	const names = [
+		...['error', 'event', 'outcome', 'mergedInto', 'kept', 'sendBack', 'conflicts', 'previous', 'before', 'after', 'notRead'],
+		...['changed', 'isNew', 'isStateLost', 'uploaded', 'field_event'],
+	];
 	const values = Object.fromEntries(names.map((name) => [name, `my ${name}`]));
 	const prefixed = Object.fromEntries(names.map((name) => [`field_${name}`, `my ${name}`]));
 

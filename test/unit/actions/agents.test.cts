@@ -53,6 +53,15 @@ test.each<[who: string, listed: number, node: Given['node']]>([
 	expect(json[0]!.hasMore).toBe(listed < 201);
 });
 
+test.each([
+	['record: exportToFile', 'Agents get no file contents'],
+	['record: importFromFile', "Agents can't hand over files"],
+])('%s: an agent learns that it has no files', async (operation, message) => {
+	const { error, requests } = await runNode(operation, { parameters: TABLE, serve: serveTable(1), node: AGENT });
+	expect(error?.message).toContain(message);
+	expect(requests).toEqual([]);
+});
+
 test('Upload: an agent learns that it has no files', async () => {
 	const { run } = await fakeRun({}, { node: AGENT });
 	await expect(uploadsOf(run, 0)).rejects.toThrow("Agents can't hand over files");

@@ -1,4 +1,6 @@
-/** Trigger and Wait as a tool of an agent: n8n can't make an agent wait. */
+/** Trigger and Wait: as a tool of an agent, which n8n can't make wait, and its output. */
+import type { IWebhookFunctions } from 'n8n-workflow';
+import { resume } from '../../../nodes/DataPlatform/actions/workflow/triggerAndWait.ts';
 import { runNode } from '../fakeNode.cts';
 import { httpResponse } from '../stubPlatform.cts';
 
@@ -10,4 +12,10 @@ test('an agent is told that its tool cannot wait, and nothing is sent', async ()
 	});
 	expect(error?.message).toContain("An agent's tool can't wait. Nothing was sent. Use 'Trigger'");
 	expect(requests).toEqual([]);
+});
+
+test('the output is what the platform posts', async () => {
+	const context = { getBodyData: () => ({ approved: true }) } as unknown as IWebhookFunctions;
+	const item = { json: { resumed: true, body: { approved: true } }, pairedItem: { item: 0 } };
+	expect(await resume(context)).toEqual({ workflowData: [[item]] });
 });

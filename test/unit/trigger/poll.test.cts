@@ -210,6 +210,17 @@ describe('the time of a poll', () => {
 		},
 	);
 
+	test('a poll reads on until there is something to emit: n8n drops the state of one that emits nothing', async () => {
+		const changed = Array.from({ length: 30 }, (_, at) => ({
+			...recordOf(`r${at}`, new Date(Date.UTC(2026, 10, 21, 0, at)).toISOString()),
+			...{ created: '2026-11-01T00:00:00Z', ver: 1 },
+		}));
+		const parameters = { triggerOn: 'created', startFrom: 'date', startDate: '2026-11-20T00:00:00Z' };
+		const serve = serveTable(...changed, recordOf('new'));
+		const context = fakePoll({ serve, parameters, pollBudgetMs: 36_000, workflowId: 'reads on' });
+		expect(ids(await poll(context, { ...POLL_LIMITS, page: 5, maxBuffered: 10 }))).toEqual(['new']);
+	});
+
 	test('a poll that another one took over emits nothing', async () => {
 		const known = [recordOf('old', '2026-11-19T00:00:00Z'), recordOf('1', '2026-11-20T00:00:00Z')];
 		const task = { pollBudgetMs: 36_000 };

@@ -103,7 +103,7 @@ interface Setup {
 	duplicates?: PlanOptions['duplicates'];
 	empty?: PlanOptions['empty'];
 	on?: MatchOn;
-	rules?: Partial<MatchRules>;
+	rules?: Partial<Matching>;
 	options?: Partial<Task>;
 	/** Responds instead of the tables, or changes them before they respond. */
 	respond?: (request: string, options: IHttpRequestOptions, stub: StubTables) => ReturnType<typeof httpResponse> | undefined;
@@ -302,6 +302,12 @@ describe('another writer', () => {
 			id: 'a',
 			message: "The record 'a', which matched 'Ada', was deleted meanwhile",
 		});
+	});
+
+	test('deletes one with field rules: what is created has all that the item has', async () => {
+		const rules = { fieldRules: new Map([['n', 'whenCreating'] as const]) };
+		const { names } = await write([{ name: 'Eve', n: 7 }], { respond: deleting('a'), on: 'recordId', ids: ['a'], rules });
+		expect(names).toEqual(['b Bob 1', 'new1 Eve 7']);
 	});
 });
 

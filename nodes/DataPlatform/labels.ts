@@ -43,3 +43,6 @@ export const LABELS = {
 	unknownFields: 'Unknown Fields',
 	updateMode: 'Fields Not Sent',
 } as const;
+
+/** A date in UTC for n8n's field of a date. What is typed there loses its Z; an expression does not. */
+export const EXPRESSION_OF_DATE = "{{ '2026-11-21T00:00:00Z' }}";

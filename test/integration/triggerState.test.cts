@@ -76,7 +76,7 @@ describe("a state that can't be read", () => {
 		expect(failure!.message).toContain(shown(state));
 		expect(failure!.message).toContain('the next poll asks in 2 minutes');
 		expect(failure!.description).toBe(
-			"To emit what was still to come, add 'Restart From' in the options, with the 'modified' of the last record that was emitted, or an earlier date.",
+			"To emit what was still to come, add 'Restart From' in the options, with the 'modified' of the last record that was emitted, or an earlier date, as an expression such as {{ '2026-11-21T00:00:00Z' }}.",
 		);
 		expect(await again.poll()).toBeNull();
 		await create('2');
@@ -94,7 +94,7 @@ describe("a state that can't be read", () => {
 		await first.poll();
 		for (const name of ['1', '2', '3']) await create(name);
 		const last = (await first.poll())![0];
-		const restartFrom = last!.json.modified as string;
+		const restartFrom = `={{ '${last!.json.modified as string}' }}`;
 		const again = await start({ options: { restartFrom } }, withState(storedState(first).slice(0, -1)));
 		expect(await emitted(again)).toEqual(expect.arrayContaining(['created 2', 'created 3']));
 	});

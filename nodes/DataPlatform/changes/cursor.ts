@@ -5,7 +5,7 @@
  *     const text = toCursor(state, source);
  *     fromCursor(text, source); // the state; an error if the text is for another table
  */
-import { LABELS } from '../labels';
+import { EXPRESSION_OF_DATE, LABELS } from '../labels';
 import { InputError } from '../transport/errors';
 import { packJson, shortHash, unpackJson } from '../api/packing';
 import { LIMITS, type ChangeState, type Limits } from './tracker';
@@ -44,7 +44,7 @@ export function toCursor(state: ChangeState, { table, selection }: CursorSource)
 
 const START_ANEW = 'To start over, leave the cursor empty.';
 
-const GO_ON_WITHOUT = `To go on without it, leave the cursor empty and set '${LABELS.startFrom}' to 'A Date': the 'modified' of the last change that was returned, or earlier.`;
+const GO_ON_WITHOUT = `To go on without it, leave the cursor empty and set '${LABELS.startFrom}' to 'A Date': the 'modified' of the last change that was returned, or earlier, as an expression such as ${EXPRESSION_OF_DATE}.`;
 
 const wrong = (message: string, hint: string, goOn = START_ANEW) =>
 	new InputError(message, { hint: `${hint} ${goOn}` });

@@ -9,6 +9,7 @@ import {
 	type NodePropertyTypes,
 } from 'n8n-workflow';
 
+import { EXPRESSION_OF_DATE } from '../labels';
 import { isObject, omitUndefined } from '../transport/json';
 import { Parameter, type Entry, type EditorLook, type Parse } from './parameter';
 import { notAllowed, requireNumber, requireText, wrongValue } from './requireValue';
@@ -148,7 +149,7 @@ export const date = <Name extends string>(name: Name, look: EditorLook) =>
 		try {
 			return toMillis(value, zone());
 		} catch {
-			const hint = 'Choose a date, or write it as 2026-11-21T00:00:00Z.';
+			const hint = `Choose a date, or write it as an expression such as ${EXPRESSION_OF_DATE}.`;
 			throw notAllowed(value, parameter, 'a date', hint);
 		}
 	});

@@ -74,7 +74,7 @@ describe('rejected', () => {
 describe('the error for a rejected cursor', () => {
 	const startAnew = 'To start over, leave the cursor empty.';
 	const goOnWithout =
-		"To go on without it, leave the cursor empty and set 'Start From' to 'A Date': the 'modified' of the last change that was returned, or earlier.";
+		"To go on without it, leave the cursor empty and set 'Start From' to 'A Date': the 'modified' of the last change that was returned, or earlier, as an expression such as {{ '2026-11-21T00:00:00Z' }}.";
 	const cursor = toCursor(stateWith(1), SOURCE);
 	const body = `2${cursor.slice(1, cursor.lastIndexOf('.'))}`;
 	const checksum = createHash('sha256').update(body).digest('base64url').slice(0, 11);

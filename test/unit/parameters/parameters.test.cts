@@ -315,7 +315,7 @@ describe('a parameter', () => {
 		expectRefused(() => parameter.of(reader, 0), { message, hint, field: parameter.label });
 	});
 
-	const DAY = 'Choose a date, or write it as 2026-11-21T00:00:00Z.';
+	const DAY = "Choose a date, or write it as an expression such as {{ '2026-11-21T00:00:00Z' }}.";
 	test.each<[Parameter<string, unknown>, value: unknown, message: string, hint: string]>([
 		[on, 'yes', `'On' must be true or false, not "yes"`, CORRECT],
 		[on, '={{ undefined }}', "'On' must be true or false, it is empty", CORRECT],

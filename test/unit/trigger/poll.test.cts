@@ -476,6 +476,16 @@ describe('Restart From', () => {
 		expect(await next({ ...SECOND, startFrom: 'beginning' })).toBeNull();
 	});
 
+	test.each([[{}], [{ triggerOn: 'deleted' }]])('in the future is an error if nothing was emitted that could go on (%j)', async (first) => {
+		const options = { restartFrom: '9999-12-31T00:00:00' };
+		const next = trigger();
+		if ('triggerOn' in first) await next(first);
+		await expect(next({ options })).rejects.toThrow(
+			"'Restart From' is in the future: 9999-12-31 00:00 in UTC is 9999-12-31T00:00:00Z, and it is ",
+		);
+		expect(await next({ options: { restartFrom: '2026-11-15T00:00:00' } })).toEqual(['late']);
+	});
+
 	test('another table or filter begins anew, at that date', async () => {
 		const next = trigger();
 		await next(SECOND);

@@ -13,6 +13,7 @@ import {
 	overlap,
 	pageSize,
 	quietFor,
+	requirePast,
 	selectionValues,
 	startDate,
 	startFrom,
@@ -44,7 +45,7 @@ const cursor = text('cursor', {
 /** The start of reading without a cursor. @throws {InputError} */
 function startOf(run: RunContext<NameOf<typeof startFrom | typeof startDate>>, index: number) {
 	const start = startFrom.of(run, index);
-	if (start === 'date') return startDate.of(run, index);
+	if (start === 'date') return requirePast(startDate, run, startDate.of(run, index));
 	return start;
 }
 

@@ -239,8 +239,24 @@ describe('changes', () => {
 		expect(error?.message).toBe(message);
 		expect(details).toMatchObject({ field });
 		if (field === 'Date') {
-			expect(error?.description).toBe('Choose a date, or write it as 2026-11-21T00:00:00Z.');
+			expect(error?.description).toBe("Choose a date, or write it as an expression such as {{ '2026-11-21T00:00:00Z' }}.");
 		}
+	});
+
+	test('from a date in the future: the error says it in both zones, and an expression that works', async () => {
+		// n8n's date picker drops the Z.
+		const { error, details } = await read('record: getChanges', { startFrom: 'date', startDate: '9999-11-28T09:16:00' });
+		expect(error?.message).toMatch(
+			/^'Date' is in the future: 9999-11-28 09:16 in Europe\/Vienna is 9999-11-28T08:16:00Z, and it is 20\S+Z now$/,
+		);
+		expect(error?.description).toContain("A date without a zone is in the workflow's, Europe/Vienna.");
+		expect(details).toMatchObject({ field: 'Date' });
+		const expression = /\{\{.*\}\}/.exec(error!.description!)![0];
+		const { json } = await read('record: getChanges', { startFrom: 'date', startDate: `=${expression}` });
+		expect(json).toMatchObject([{ changes: [] }]);
+		const { cursor } = (await read('record: getChanges', { startFrom: 'now' })).json[0]!;
+		const kept = await read('record: getChanges', { startFrom: 'date', startDate: '9999-11-28T09:16:00', cursor: cursor as string });
+		expect(kept.error).toBeUndefined();
 	});
 
 	test('show the chosen fields, or all', () => {

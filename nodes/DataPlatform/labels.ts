@@ -11,6 +11,7 @@ export const LABELS = {
 	batchSize: 'Batch Size',
 	columnMapping: 'Column Mapping',
 	delimiter: 'Delimiter',
+	dryRun: 'Dry Run',
 	emptyValues: 'Empty Values',
 	encoding: 'Encoding',
 	fieldRules: 'Field Rules',

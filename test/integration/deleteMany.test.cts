@@ -21,7 +21,8 @@ beforeEach(async () => {
 
 test('Delete Many counts first, then deletes what matches and nothing else', async () => {
 	const result = await deleteMany(where(open));
-	expect(result.json()).toEqual([{ deleted: true, matched: 3, deletedCount: 3, remaining: 0 }]);
+	const records = expect.arrayContaining(['1', '2', '3'].map((key) => ({ id: expect.any(String), key })));
+	expect(result.json()).toEqual([{ deleted: true, matched: 3, deletedCount: 3, remaining: 0, records }]);
 	expect(await harness.values('number')).toEqual(['4', '5']);
 	const methods = (await harness.requests()).map(({ method, path }) => `${method} ${path.split('/data')[1]}`);
 	expect(methods).toEqual([
@@ -41,6 +42,14 @@ test('if more records match than the maximum, nothing is deleted; if as many mat
 	expect(await harness.records()).toHaveLength(5);
 	const enough = await deleteMany({ ...where(open), maxRecordsToDelete: 3 });
 	expect(enough.json()).toMatchObject([{ deletedCount: 3 }]);
+});
+
+test('a dry run says which records match, also if they are more than the maximum', async () => {
+	const result = await deleteMany({ ...where(open), maxRecordsToDelete: 2 }, { options: { dryRun: true } });
+	const records = expect.arrayContaining(['1', '2', '3'].map((key) => ({ id: expect.any(String), key })));
+	expect(result.json()).toEqual([{ deleted: false, dryRun: true, matched: 3, deletedCount: 0, remaining: 3, records }]);
+	expect(result.hints).toEqual([expect.stringMatching(/^Dry run, nothing was deleted: 3 records match\. .* more than the maximum of 2\./)]);
+	expect(await harness.records()).toHaveLength(5);
 });
 
 test.each([0, -1, 1.5, '', 'all', null])('the maximum %j is rejected before a request', async (maximum) => {
@@ -137,7 +146,7 @@ describe('a value that an expression or an agent leaves empty never means all', 
 
 	test('an empty list of values to find means no record', async () => {
 		const result = await deleteMany(where({ field: 'number', operator: 'in', value: '={{ [] }}' }));
-		expect(result.json()).toEqual([{ deleted: false, matched: 0, deletedCount: 0, remaining: 0 }]);
+		expect(result.json()).toEqual([{ deleted: false, matched: 0, deletedCount: 0, remaining: 0, records: [] }]);
 		expect(await harness.records()).toHaveLength(5);
 	});
 
@@ -210,7 +219,7 @@ describe('with another writer', () => {
 	])('conditions joined by %s: a record that stops matching while the node runs is not deleted', async (_, filter, outcome, left) => {
 		const id = await harness.idOf('2');
 		other.before((_target, count) => (count === 3 ? harness.change(id, { state: 'sent' }) : undefined));
-		expect(await run(filter)).toEqual(outcome);
+		expect(await run(filter)).toMatchObject(outcome);
 		expect(await harness.values('number')).toEqual(left);
 	});
 });

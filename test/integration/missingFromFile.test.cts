@@ -62,13 +62,13 @@ test.each<[string, string, Run, string]>([
 		'more are missing than the maximum',
 		'number\n1\n8\n',
 		{ parameters: { maxRecordsToRemove: 3 } },
-		'4 of 5 records are missing from the input, more than the maximum of 3',
+		'4 of 5 records (80 %) are missing from the input, more than the maximum of 3',
 	],
 	[
 		'more are missing than the share',
 		'number\n1\n',
 		{ parameters: { maxShareToRemove: 20 } },
-		'4 of 5 records are missing from the input, more than 20 %',
+		'4 of 5 records (80 %) are missing from the input, more than 20 %',
 	],
 	['the file has no row', 'number\n', {}, 'the input is empty'],
 	[
@@ -83,6 +83,14 @@ test.each<[string, string, Run, string]>([
 	expect(error?.message).toContain('Nothing was written or removed: ');
 	expect(error?.message).toContain(message);
 	expect(await harness.writes()).toEqual([]);
+});
+
+test('a dry run lists what would be removed, also if that is more than the maximum', async () => {
+	const { json, hints } = await mirrored('number\n1\n', { parameters: { maxRecordsToRemove: 3 }, options: { dryRun: true } });
+	const removed = json.removedRecords as Array<{ key: string }>;
+	expect(removed.map(({ key }) => key).sort()).toEqual(['2', '3', '4', '5']);
+	expect(hints).toContainEqual(expect.stringContaining('4 of 5 records (80 %) are missing from the input, more than the maximum of 3'));
+	expect(await numbers()).toHaveLength(5);
 });
 
 test('nothing is written if there are two files', async () => {

@@ -65,7 +65,7 @@ describe('guards', () => {
 	test('nothing is written if more records are missing than the maximum', async () => {
 		const result = await sync([order(1), order(8)], { parameters: { ...deleting, maxRecordsToRemove: 3 } });
 		expect(result.error?.message).toBe(
-			'Nothing was written or removed: 4 of 5 records are missing from the input, more than the maximum of 3',
+			'Nothing was written or removed: 4 of 5 records (80 %) are missing from the input, more than the maximum of 3',
 		);
 		expect(result.error?.description).toMatch(/Missing: ('[2-5]', ){3}'[2-5]'\. /);
 		expect(result.error?.description).toContain("'Max Records to Remove'");
@@ -133,6 +133,11 @@ test('a dry run lists what would be created, updated and removed', async () => {
 	const items = [order(1), order(2, { price: 3 }), order(9)];
 	const deleted = await sync(items, { options: { dryRun: true } });
 	expect(report(deleted).slice(3).sort()).toEqual(['deleted 3', 'deleted 4', 'deleted 5']);
+	const beyond = await sync(items, { parameters: { ...deleting, maxRecordsToRemove: 2 }, options: { dryRun: true } });
+	expect(report(beyond)).toHaveLength(6);
+	expect(beyond.hints).toContainEqual(
+		expect.stringContaining('3 of 5 records (60 %) are missing from the input, more than the maximum of 2'),
+	);
 	const marked = await sync(items, { parameters: marking, options: { dryRun: true } });
 	expect(outcomes(marked)).toEqual(['unchanged', 'updated', 'inserted', 'marked', 'marked', 'marked']);
 	expect(marked.json()[3]).toMatchObject({ before: { state: null }, after: { state: 'sent' } });

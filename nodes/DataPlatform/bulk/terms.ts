@@ -222,3 +222,9 @@ export type Reported =
 
 /** An entry and what its request reports about it. */
 export type Report = readonly [Entry, Reported];
+
+/** A record that is removed, for people: with its key, if it has one. */
+export interface NamedRecord {
+	id: string;
+	key?: string;
+}

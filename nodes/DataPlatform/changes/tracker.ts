@@ -475,8 +475,8 @@ export const startFromTime = (time: number): ChangeState => ({
 });
 
 /**
- * The state if watching restarts at a time, in ms since 1970, which may be in the future: changes
- * since then are emitted once more. What was not emitted yet stays pending, however old it is.
+ * The state if watching restarts at a time, in ms since 1970: changes since then are emitted once
+ * more. What was not emitted yet stays pending, however old it is.
  */
 export function restartAt(state: ChangeState, time: number): ChangeState {
 	const { watermark, digests } = state;

@@ -12,7 +12,13 @@ import {
 import { EXPRESSION_OF_DATE } from '../labels';
 import { isObject, omitUndefined } from '../transport/json';
 import { Parameter, type Entry, type EditorLook, type Parse } from './parameter';
-import { notAllowed, requireNumber, requireText, wrongValue } from './requireValue';
+import {
+	notAllowed,
+	requireNumber,
+	requireText,
+	wrongValue,
+	type ParameterLabel,
+} from './requireValue';
 
 type Details = Partial<Omit<INodeProperties, 'displayName' | 'name' | 'type' | 'default'>>;
 
@@ -143,15 +149,33 @@ function toMillis(value: unknown, zone: string): number {
 	return time.toMillis();
 }
 
-/** A time, in ms since 1970. */
-export const date = <Name extends string>(name: Name, look: EditorLook) =>
+/** In whole seconds. */
+const inUtc = (time: number) => `${new Date(time).toISOString().slice(0, 19)}Z`;
+
+/** @param now by n8n's clock */
+function inFuture(parameter: ParameterLabel, time: number, now: number, zone: string) {
+	const there = tryToParseDateTime(inUtc(time)).setZone(zone);
+	const withoutZone = Math.min(time + there.offset * 60_000, now);
+	return wrongValue(
+		parameter,
+		`is in the future: ${there.toFormat('yyyy-MM-dd HH:mm')} in ${zone} is ${inUtc(time)}, and it is ${inUtc(now)} now`,
+		`What changes until then would be lost. A date without a zone is in the workflow's, ${zone}. Choose an earlier date, or write one in UTC as an expression: {{ '${inUtc(withoutZone)}' }}.`,
+	);
+}
+
+/** When changes that are emitted begin, in ms since 1970: not in the future. */
+export const startTime = <Name extends string>(name: Name, look: EditorLook) =>
 	custom(name, 'dateTime', { ...look, preset: '' }, (value, parameter, zone): number => {
+		let time: number;
 		try {
-			return toMillis(value, zone());
+			time = toMillis(value, zone());
 		} catch {
 			const hint = `Choose a date, or write it as an expression such as ${EXPRESSION_OF_DATE}.`;
 			throw notAllowed(value, parameter, 'a date', hint);
 		}
+		const now = Date.now();
+		if (time > now) throw inFuture(parameter, time, now, zone());
+		return time;
 	});
 
 /** A value that is used as it is. */

@@ -38,9 +38,9 @@ export function listed(problems: string[]): string {
 	return `${shown.join('; ')}${rest > 0 ? `; and ${rest} more` : ''}`;
 }
 
-/** Names for a message, in quotes. @param most how many to show */
-export function nameList(names: string[], most = MAX_SHOWN): string {
+/** Names for a message, in quotes. @param most how many to show @param count of all, also others */
+export function nameList(names: string[], most = MAX_SHOWN, count = names.length): string {
 	const shown = names.slice(0, most).map((name) => `'${shortened(name, NAME_CHARACTERS)}'`);
-	const rest = names.length - most;
+	const rest = count - shown.length;
 	return `${shown.join(', ')}${rest > 0 ? ` and ${rest} more` : ''}`;
 }

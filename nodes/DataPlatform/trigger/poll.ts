@@ -25,7 +25,7 @@ import {
 } from '../changes/tracker';
 import { createClient } from '../run/createClient';
 import { effortOf, toNodeError } from '../run/ledger';
-import { missingThereIn, requirePast, startDate, startState } from '../parameters/changes/changes';
+import { missingThereIn, startDate, startState } from '../parameters/changes/changes';
 import { toProblem } from '../parameters/describeFailure';
 import { checkNames, uncheckedNotice, type NameCheck } from '../parameters/select/fieldNames';
 import { timeout } from '../parameters/requests';
@@ -221,8 +221,7 @@ class Poll {
 
 	private async start(begin = this.startFrom): Promise<ChangeState> {
 		const { restart, table, changes } = this.watch;
-		const date = () =>
-			restart?.start() ?? requirePast(startDate, this.parameters, startDate.of(this.parameters, 0));
+		const date = () => restart?.time ?? startDate.of(this.parameters, 0);
 		const from = begin === 'date' ? date() : begin;
 		return await startState(table, this.pages, changes.overlapMs, from);
 	}
@@ -309,8 +308,8 @@ function restarted(watch: Watch, known: SavedState): SavedState {
 	const identity = identityOfRun(watch, known.identity);
 	if (!restart || identity === known.identity) return known;
 	const { state } = known;
-	const restarts = state ? restartAt(state, restart.time) : startFromTime(restart.start());
-	return { ...known, identity, state: restarts };
+	const { time } = restart;
+	return { ...known, identity, state: state ? restartAt(state, time) : startFromTime(time) };
 }
 
 /** The parts of a state that are set. */

@@ -16,7 +16,6 @@ import {
 	maxDeletedShare,
 	maxDeletions,
 	maxRecordsPerPoll,
-	requirePast,
 	restartFrom,
 	selectionValues,
 	syncState,
@@ -67,11 +66,8 @@ export interface Watch {
 	deletions?: DeletionOptions;
 	/** Identifies the watch: another table, filter or saved view starts over. */
 	identity: string;
-	/**
-	 * When watching starts again. Each `entry` of the option counts once. `start` is the time if
-	 * nothing is stored that goes on: it throws if that is in the future.
-	 */
-	restart?: { entry: string; time: number; start(): number };
+	/** When watching starts again. Each `entry` of the option counts once. */
+	restart?: { entry: string; time: number };
 }
 
 const hash = (value: unknown, length = 22) => shortHash(JSON.stringify(value), length);
@@ -107,8 +103,7 @@ export const startFromOf = (parameters: TriggerParameters) =>
 function restartOf(parameters: TriggerParameters): Watch['restart'] {
 	const raw = parameters.raw(restartFrom);
 	if (raw === null || triggerOn.of(parameters, 0) === 'deleted') return undefined;
-	const time = restartFrom.of(parameters, 0);
-	return { entry: hash(raw), time, start: () => requirePast(restartFrom, parameters, time) };
+	return { entry: hash(raw), time: restartFrom.of(parameters, 0) };
 }
 
 /**

@@ -5,12 +5,12 @@ import { ParameterReader, type Parameter } from '../../../nodes/DataPlatform/par
 import {
 	anyValue,
 	choice,
-	date,
 	flag,
 	list,
 	names,
 	number,
 	outputName,
+	startTime,
 	text,
 	wholeNumber,
 } from '../../../nodes/DataPlatform/parameterKinds/kinds.ts';
@@ -213,7 +213,7 @@ const on = flag('on', { label: 'On', preset: true });
 const size = wholeNumber('size', { label: 'Size', min: 1, max: 9, preset: 3 });
 const share = number('share', { label: 'Share', min: 0.5, editorMin: 1, preset: 1 });
 const way = choice('way', { label: 'Way', choices: { fast: 'Fast', slow: ['Slow', 'Takes its time'] }, preset: 'slow' });
-const day = date('day', { label: 'Day' });
+const day = startTime('day', { label: 'Day' });
 const field = text('field', { label: 'Field', preset: '*' });
 const order = choice('order', { label: 'Order', choices: { up: 'Up', down: 'Down' }, preset: 'up' });
 const value = anyValue('value', { label: 'Value' });

@@ -1,4 +1,8 @@
+import type { TableDefinition } from '../../api/types';
 import { deleteMany as deleteRecords } from '../../bulk/remove/deleteMatching';
+import { importKeyOf } from '../../fields';
+import { canBeKey } from '../../fields/values';
+import { MAX_AGENT_RECORDS } from '../../input/recordOutput';
 import { allowAll, deletionFilter, maxRecordsToDelete } from '../../parameters/select/deleting';
 import { readRemovalFilter } from '../../parameters/select/filter';
 import { itemOperation } from '../../parameters/defineOperation';
@@ -6,6 +10,16 @@ import { withQueryHint } from '../../parameters/select/reading';
 import { requestSettings } from '../../parameters/requests';
 import { tableOf, tableParameters } from '../../parameters/select/table';
 import { dryRun } from '../../parameters/write/writing';
+import { counted } from '../../transport/messageText';
+
+/** How many records the output names. */
+const MAX_LISTED = 1000;
+
+const dryRunNotice = (matched: number, maximum: number) =>
+	`Dry run, nothing was deleted: ${counted(matched, 'record')} match.${matched > maximum ? ` Without it nothing would be deleted either: they are more than the maximum of ${maximum}. If this is intended, raise ${maxRecordsToDelete}.` : ''}`;
+
+/** The field that people know a record by. Unless it was changed, the first one is the import key. */
+const nameField = (table: TableDefinition) => importKeyOf(table) ?? table.fields.find(canBeKey);
 
 export const deleteMany = itemOperation({
 	value: 'deleteMany',
@@ -16,7 +30,7 @@ export const deleteMany = itemOperation({
 	fields: [...tableParameters, ...deletionFilter, allowAll, maxRecordsToDelete],
 	options: [
 		dryRun.with({
-			description: 'Whether to only count the records that match, without deleting any',
+			description: 'Whether to only list the records that match, without deleting any',
 		}),
 		...requestSettings,
 	],
@@ -31,15 +45,25 @@ export const deleteMany = itemOperation({
 			attempt,
 		};
 		const filter = await readRemovalFilter(run, index);
-		const { matched, deleted, remaining } = await withQueryHint(
+		const table = tableOf(run, index);
+		// Read for the filter. Without one, records are named by ID.
+		const keys = table.kept ? [nameField(table.kept)].filter((key) => key !== undefined) : [];
+		const { matched, remaining, records } = await withQueryHint(
 			{ filter },
-			async () => await deleteRecords(tableOf(run, index), filter, limits),
+			async () => await deleteRecords(table, filter, { ...limits, keys }),
 		);
+		const deletedCount = limits.dryRun ? 0 : records.length;
+		if (limits.dryRun) run.hintOnce(dryRunNotice(matched, limits.maximum));
+		const listed = records.slice(0, run.isTool ? MAX_AGENT_RECORDS : MAX_LISTED);
+		const notListed = (limits.dryRun ? matched : deletedCount) - listed.length;
 		return {
-			deleted: deleted > 0,
+			deleted: deletedCount > 0,
+			...(limits.dryRun && { dryRun: true }),
 			matched,
-			deletedCount: deleted,
+			deletedCount,
 			remaining,
+			records: listed,
+			...(notListed > 0 && { notListed }),
 			...(attempt > 1 && { attempt }),
 		};
 	},

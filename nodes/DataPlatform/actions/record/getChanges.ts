@@ -13,7 +13,6 @@ import {
 	overlap,
 	pageSize,
 	quietFor,
-	requirePast,
 	selectionValues,
 	startDate,
 	startFrom,
@@ -45,7 +44,7 @@ const cursor = text('cursor', {
 /** The start of reading without a cursor. @throws {InputError} */
 function startOf(run: RunContext<NameOf<typeof startFrom | typeof startDate>>, index: number) {
 	const start = startFrom.of(run, index);
-	if (start === 'date') return requirePast(startDate, run, startDate.of(run, index));
+	if (start === 'date') return startDate.of(run, index);
 	return start;
 }
 

@@ -125,6 +125,7 @@ async function writeRows(
 		file: name,
 		scopeRecords: sync?.scopeSize,
 		missingRecords: sync?.missingCount,
+		removedRecords: sync?.removed,
 		kept: inTableOrder(result.kept.byField, table),
 		// Rows of NDJSON name their own fields.
 		...(isCsv && reader.report),

@@ -74,7 +74,8 @@ export async function compareWithFile(
 	}
 	if (isEmpty) requireInput(run, index);
 	if (unclear === undefined) {
-		await sync.compare([]);
+		const limit = await sync.compare([]);
+		if (limit !== undefined) run.hintOnce(limit, 'warning');
 		return sync;
 	}
 	run.hintOnce(

@@ -98,7 +98,8 @@ async function prepareSync(
 	// A record that an item links to may belong to no item, such as one that a link created.
 	for (const id of await pipeline.linkedIds(doneRows)) sync.holds(id);
 	// Records that are matched by other fields are looked up by the rules for them.
-	await sync.compare(records, Array.isArray(planning.matchOn) ? [] : plan.records);
+	const limit = await sync.compare(records, Array.isArray(planning.matchOn) ? [] : plan.records);
+	if (limit !== undefined) run.hintOnce(limit, 'warning');
 	const despiteFailures = removeDespiteFailures.of(run, source);
 	return new MissingRecords(sync, ledger, writing, despiteFailures);
 }

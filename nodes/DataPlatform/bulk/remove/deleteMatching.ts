@@ -5,10 +5,10 @@
  * few records.
  *
  *     await deleteRecords(table, filter, { maximum: 100, … });
- *     // { matched: 3, deleted: 3, remaining: 0 }
+ *     // { matched: 3, remaining: 0, records: [{ id: 'a…', key: 'Acorn' }, …] }
  */
-import { paths } from '../../api/endpoints';
-import type { PlatformRecord, TableAt } from '../../api/types';
+import { MAX_PAGE_SIZE, paths } from '../../api/endpoints';
+import type { FieldDefinition, PlatformRecord, TableAt } from '../../api/types';
 import { serviceErrorOrThrow, InputError, isForbidden, ServiceError } from '../../transport/errors';
 import { asPlainQuery } from '../../api/filterQuery';
 import { isEmptyFilter, requireRestrictive, type Group } from '../../api/filters';
@@ -16,17 +16,20 @@ import { countRecords } from '../../api/aggregates';
 import { readPage } from '../../api/pages';
 import { readRecords } from '../../api/readRecords';
 import { NO_BULK_NOTICE } from '../send/single';
-import { Remover } from './recordRemover';
+import { namedBy, Remover, sortedNames } from './recordRemover';
+import type { NamedRecord } from '../terms';
 import { LABELS } from '../../labels';
-import { counted } from '../../transport/messageText';
+import { counted, nameList } from '../../transport/messageText';
 
 export interface DeleteManyOptions {
 	/** If more records match, nothing is deleted. */
 	maximum: number;
 	/** Whether a filter without conditions may mean all records. */
 	allowAll: boolean;
-	/** Only count. */
+	/** Only count and name, however many match. */
 	dryRun: boolean;
+	/** The fields that name a record. */
+	keys?: FieldDefinition[];
 	/** Which attempt of Retry On Fail this is, from 1: errors with counts say so. */
 	attempt?: number;
 }
@@ -34,17 +37,14 @@ export interface DeleteManyOptions {
 export interface Deletion {
 	/** How many records matched before the deletion. */
 	matched: number;
-	/** How many of them were certainly deleted. The others that are gone no longer match. */
-	deleted: number;
 	/** How many records match afterwards, including those added meanwhile. */
 	remaining: number;
+	/**
+	 * Those that were certainly deleted: the others that are gone no longer match. In a dry run, a page
+	 * of those that match.
+	 */
+	records: NamedRecord[];
 }
-
-/**
- * Up to this many records are distinguished from those that others add meanwhile. Beyond it, only
- * counts are compared.
- */
-const MAX_COMPARED = 10_000;
 
 /** How many of the newest changes are read: more than others make while records are deleted. */
 const CHANGES_READ = 100;
@@ -60,20 +60,21 @@ async function deleteOneByOne(
 	table: TableAt,
 	filter: Group,
 	matched: number,
+	keys: FieldDefinition[],
 	attempt: number,
 ): Promise<Deletion> {
-	const withCount = (cause: ServiceError, count: number) => {
+	const records: NamedRecord[] = [];
+	const withCount = (cause: ServiceError) => {
 		const least = cause.delivery === 'ambiguous' ? 'at least ' : '';
 		const when = attempt > 1 ? ` in attempt ${attempt}` : '';
 		return new ServiceError(
-			`${cause.message}; ${least}${count} of ${counted(matched, 'record')} were deleted${when}`,
+			`${cause.message}; ${least}${records.length} of ${counted(matched, 'record')} were deleted${when}${namesOf(records)}`,
 			cause,
 		);
 	};
 	const remover = new Remover(table);
 	const tried = new Set<string>();
-	const reading = { filter, sort: 'created,id' };
-	let deleted = 0;
+	const reading = { ...queryOf(filter, keys), sort: ORDER };
 	const failures: ServiceError[] = [];
 	/** The 404 responses, by record. */
 	const gone = new Map<string, ServiceError>();
@@ -81,46 +82,65 @@ async function deleteOneByOne(
 		const limit = Math.min(remover.recheckEvery, matched - tried.size);
 		const page: PlatformRecord[] = await readPage(table, reading, { limit, skip: 0 }).catch(
 			(error: ServiceError) => {
-				throw withCount(error, deleted);
+				throw withCount(error);
 			},
 		);
 		const before = tried.size;
 		await remover.removeEach(
 			page.filter(({ id }) => !tried.has(id)),
 			() => failures.length > 0,
-			({ id }, failure) => {
+			(record, failure) => {
+				const { id } = record;
 				tried.add(id);
-				if (!failure) deleted += 1;
+				if (!failure) records.push(namedBy(keys, record));
 				else if (failure.status === 404) gone.set(id, failure);
 				else failures.push(failure);
 			},
 		);
 		// A deletion that may have happened matters more than a rejected one.
 		const failure = failures.find(({ delivery }) => delivery === 'ambiguous') ?? failures[0];
-		if (failure) throw withCount(failure, deleted);
+		if (failure) throw withCount(failure);
 		if (tried.size === before) break;
 	}
 	const remaining = await countRecords(table, filter).catch((error: ServiceError) => {
 		throw new ServiceError(
-			`The platform confirmed the deletion of ${deleted} of ${counted(matched, 'record')}, but counting the rest failed: ${error.message}`,
+			`The platform confirmed the deletion of ${records.length} of ${counted(matched, 'record')}${namesOf(records)}, but counting the rest failed: ${error.message}`,
 			{ ...error, delivery: 'ambiguous' },
 		);
 	});
 	if (remaining > 0 && gone.size > 0) {
-		const now = await matchingIds(table, filter, Infinity).catch((error: ServiceError) => {
-			throw withCount(error, deleted);
+		const now = await matching(table, filter, keys, Infinity).catch((error: ServiceError) => {
+			throw withCount(error);
 		});
-		for (const [id, error] of gone) if (now.has(id)) throw withCount(error, deleted);
+		for (const [id, error] of gone) if (now.has(id)) throw withCount(error);
 	}
-	return { matched, deleted, remaining };
+	return { matched, remaining, records };
 }
 
-async function matchingIds(table: TableAt, filter: Group, limit: number): Promise<Set<string>> {
-	const ids = new Set<string>();
-	for await (const page of readRecords(table, { filter, untilEmpty: true }, limit)) {
-		for (const { id } of page) ids.add(id);
+const namesOf = (records: NamedRecord[]) =>
+	records.length > 0 ? ` (${nameList(sortedNames(records))})` : '';
+
+const ORDER = 'created,id';
+
+/** Loads no more than names need. */
+const queryOf = (filter: Group, keys: FieldDefinition[]) => ({
+	filter,
+	fields: keys.map(({ name }) => name),
+});
+
+/** The records that match, by ID. */
+async function matching(
+	table: TableAt,
+	filter: Group,
+	keys: FieldDefinition[],
+	limit: number,
+): Promise<Map<string, NamedRecord>> {
+	const found = new Map<string, NamedRecord>();
+	const query = { ...queryOf(filter, keys), untilEmpty: true };
+	for await (const page of readRecords(table, query, limit)) {
+		for (const record of page) found.set(record.id, namedBy(keys, record));
 	}
-	return ids;
+	return found;
 }
 
 /**
@@ -135,10 +155,11 @@ async function deleteByQuery(
 	filter: Group,
 	query: string,
 	expected: number,
+	keys: FieldDefinition[],
 ): Promise<Deletion | undefined> {
-	const before = expected > MAX_COMPARED ? undefined : await matchingIds(table, filter, expected);
-	const matched = before?.size ?? expected;
-	if (matched === 0) return { matched, deleted: 0, remaining: 0 };
+	const before = await matching(table, filter, keys, expected);
+	const matched = before.size;
+	if (matched === 0) return { matched, remaining: 0, records: [] };
 	const result = await table.client.tryRequest({
 		method: 'DELETE',
 		path: paths.bulk(table.at),
@@ -153,7 +174,7 @@ async function deleteByQuery(
 		return undefined;
 	}
 	if (isFailure && result.delivery !== 'ambiguous') throw result;
-	const left = await countAfter(table, filter, matched, before).catch(serviceErrorOrThrow);
+	const left = await countAfter(table, filter, before).catch(serviceErrorOrThrow);
 	if (left instanceof ServiceError) {
 		throw new ServiceError(
 			isFailure
@@ -162,7 +183,7 @@ async function deleteByQuery(
 			{ ...left, delivery: 'ambiguous' },
 		);
 	}
-	const { remaining, survivors, changed } = left;
+	const { survivors, remaining, records } = left;
 	if (isFailure && survivors > 0) {
 		const message = `${result.message}; ${counted(survivors, 'record')} of ${matched} still match`;
 		throw result.stillPending
@@ -172,32 +193,25 @@ async function deleteByQuery(
 				})
 			: new ServiceError(message, { ...result, hint: 'Run it again to delete the rest.' });
 	}
-	return { matched, deleted: matched - survivors - changed, remaining };
+	return { matched, remaining, records };
 }
 
 /**
- * How many records match now, how many of them also matched before, and how many did but were
- * changed since.
+ * How many records match now, how many of them also matched before, and which of the others were not
+ * changed since: those are deleted.
  */
-async function countAfter(
-	table: TableAt,
-	filter: Group,
-	matched: number,
-	before: ReadonlySet<string> | undefined,
-) {
+async function countAfter(table: TableAt, filter: Group, before: ReadonlyMap<string, NamedRecord>) {
 	const remaining = await countRecords(table, filter);
-	if (!before) return { remaining, survivors: Math.min(remaining, matched), changed: 0 };
-	const now = remaining > 0 ? await matchingIds(table, filter, Infinity) : new Set<string>();
-	const isKept = (id: string) => before.has(id) && !now.has(id);
+	const now =
+		remaining > 0 ? await matching(table, filter, [], Infinity) : new Map<string, never>();
 	// Without a filter, nothing can stop matching.
 	const newest = isEmptyFilter(filter)
 		? []
 		: await readPage(table, { sort: 'modified(desc),id' }, { limit: CHANGES_READ, skip: 0 });
-	return {
-		remaining: now.size,
-		survivors: [...now].filter((id) => before.has(id)).length,
-		changed: newest.filter(({ id }) => isKept(id)).length,
-	};
+	const gone = [...before.values()].filter(({ id }) => !now.has(id));
+	const changed = new Set(newest.map(({ id }) => id));
+	const records = gone.filter(({ id }) => !changed.has(id));
+	return { remaining: now.size, survivors: before.size - gone.length, records };
 }
 
 /**
@@ -210,7 +224,7 @@ async function countAfter(
 export async function deleteMany(
 	table: TableAt,
 	filter: Group,
-	{ maximum, allowAll, dryRun, attempt = 1 }: DeleteManyOptions,
+	{ maximum, allowAll, dryRun, keys = [], attempt = 1 }: DeleteManyOptions,
 ): Promise<Deletion> {
 	requireRestrictive(filter);
 	if (isEmptyFilter(filter) && !allowAll) {
@@ -219,15 +233,22 @@ export async function deleteMany(
 		});
 	}
 	const matched = await countRecords(table, filter);
-	if (matched > maximum) {
+	if (matched === 0) return { matched, remaining: 0, records: [] };
+	if (dryRun || matched > maximum) {
+		const page = { limit: MAX_PAGE_SIZE, skip: 0 };
+		const read = await readPage(table, { ...queryOf(filter, keys), sort: ORDER }, page);
+		const records = read.map((record) => namedBy(keys, record));
+		if (dryRun) return { matched, remaining: matched, records };
+		const names = nameList(sortedNames(records), undefined, matched);
 		throw new InputError(
 			`Nothing was deleted: ${counted(matched, 'record')} match, more than the maximum of ${maximum}`,
-			{ hint: `Narrow the filter, or raise '${LABELS.maxRecordsToDelete}' to delete all of them.` },
+			{
+				hint: `Matching: ${names}. Narrow the filter, or raise '${LABELS.maxRecordsToDelete}' to delete all of them. '${LABELS.dryRun}' lists them.`,
+			},
 		);
 	}
-	if (matched === 0 || dryRun) return { matched, deleted: 0, remaining: matched };
 	const query = asPlainQuery(filter);
 	const deletion =
-		query === undefined ? undefined : await deleteByQuery(table, filter, query, matched);
-	return deletion ?? (await deleteOneByOne(table, filter, matched, attempt));
+		query === undefined ? undefined : await deleteByQuery(table, filter, query, matched, keys);
+	return deletion ?? (await deleteOneByOne(table, filter, matched, keys, attempt));
 }

@@ -1,16 +1,32 @@
-/** Deletes records one by one, as many at a time as the platform takes; outcomes of those that stay. */
+/**
+ * Deletes records one by one, as many at a time as the platform takes; outcomes of those that stay,
+ * and how all of them are named.
+ */
 import { tryDeleteRecord } from '../../api/records';
-import type { PlatformRecord, TableAt } from '../../api/types';
+import type { FieldDefinition, PlatformRecord, TableAt } from '../../api/types';
+import { recordKey } from '../../fields/values';
 import { forEachConcurrent } from '../../transport/concurrency';
 import { problemOf, type ServiceError } from '../../transport/errors';
 import { RequestLimit } from '../send/congestion';
-import type { ItemOutcome } from '../terms';
+import type { ItemOutcome, NamedRecord } from '../terms';
 
 /** The least number of records to delete before reading again which ones still match. */
 const RECHECK_EVERY = 20;
 
 /** How many rounds of parallel deletions may rely on one reading. */
 const ROUNDS_PER_READING = 5;
+
+/** @param keys the fields that identify a record */
+export function namedBy(keys: FieldDefinition[], { id, fields }: PlatformRecord): NamedRecord {
+	const key = recordKey(keys, fields);
+	return key ? { id, key: key.text } : { id };
+}
+
+const { compare } = new Intl.Collator('en', { numeric: true });
+
+/** Names of records for a message, sorted. */
+export const sortedNames = (records: NamedRecord[]): string[] =>
+	records.map(({ id, key }) => key ?? id).sort(compare);
 
 export class Remover {
 	private hasTried = false;

@@ -25,9 +25,9 @@ import { isSameVersion } from '../resolve/compare';
 import { lookUpByIds, oneOfKeys } from '../resolve/lookup';
 import { afterFailure, isSuccess } from '../outcome';
 import type { WritePipeline } from '../pipeline';
-import { failedRemoval, notRemoved, Remover } from './recordRemover';
+import { failedRemoval, namedBy, notRemoved, Remover, sortedNames } from './recordRemover';
 import type { WriteTarget } from '../writeTask';
-import type { Entry, ItemOutcome } from '../terms';
+import type { Entry, ItemOutcome, NamedRecord } from '../terms';
 import { LABELS } from '../../labels';
 
 const CHECK_INPUT = 'Check that the input is complete and that the filter is right.';
@@ -46,7 +46,7 @@ export interface SyncOptions {
 	maximum: number;
 	/** The same as a share of the scope, in percent. */
 	maximumShare: number;
-	/** Only report what would be removed. */
+	/** Only report what would be removed, however much it is. */
 	dryRun: boolean;
 	/** Remove nothing more after a record that could not be removed. */
 	stopAtFailure: boolean;
@@ -101,6 +101,8 @@ export class Sync {
 	private missing: PlatformRecord[] = [];
 	/** How many records the scope has. */
 	scopeSize = 0;
+	/** Those that were deleted or marked; in a dry run, those that would be. */
+	readonly removed: NamedRecord[] = [];
 	private readonly remover: Remover;
 
 	/** @param keys the fields that identify a record; none if items name their records by ID */
@@ -124,10 +126,11 @@ export class Sync {
 	 * @param planned all records of the input
 	 * @param writing those to write: each that is in the scope gets its stored record, so that it
 	 *   need not be looked up
+	 * @returns in a dry run, why a run would fail
 	 * @throws {InputError} if more is missing than may be removed
 	 * @throws {ServiceError} if the whole scope can't be read
 	 */
-	async compare(planned: Entry[], writing: Entry[] = []): Promise<void> {
+	async compare(planned: Entry[], writing: Entry[] = []): Promise<string | undefined> {
 		const pause = createPause();
 		for (const record of planned) {
 			await pause();
@@ -141,7 +144,7 @@ export class Sync {
 			const isMissing = !this.input.has(stored) && !this.isAlreadyRemoved(stored.record);
 			if (isMissing) this.missing.push(stored.record);
 		}
-		this.requireWithinLimits();
+		return this.checkLimits();
 	}
 
 	/** Notes a record of the input. */
@@ -154,22 +157,25 @@ export class Sync {
 		this.input.addId(id);
 	}
 
-	private requireWithinLimits() {
-		const { maximum, maximumShare } = this.options;
+	private checkLimits(): string | undefined {
+		const { maximum, maximumShare, dryRun } = this.options;
 		const { scopeSize, missing } = this;
-		const found = `Nothing was written or removed: ${missing.length} of ${counted(scopeSize, 'record')} are missing from the input`;
-		const nameOf = ({ id, fields }: PlatformRecord) => recordKey(this.keys, fields)?.text ?? id;
-		const check = () => `Missing: ${nameList(missing.map(nameOf))}. ${CHECK_INPUT}`;
+		const share = (missing.length * 100) / scopeSize;
+		const exceeded: Array<[limit: string, label: string]> = [];
 		if (missing.length > maximum) {
-			throw new InputError(`${found}, more than the maximum of ${maximum}`, {
-				hint: `${check()} If this is intended, raise '${LABELS.maxRecordsToRemove}'.`,
-			});
+			exceeded.push([`the maximum of ${maximum}`, LABELS.maxRecordsToRemove]);
 		}
-		if (missing.length * 100 > scopeSize * maximumShare) {
-			throw new InputError(`${found}, more than ${maximumShare} %`, {
-				hint: `${check()} If this is intended, raise '${LABELS.maxShareToRemove}'.`,
-			});
-		}
+		if (share > maximumShare) exceeded.push([`${maximumShare} %`, LABELS.maxShareToRemove]);
+		if (exceeded.length === 0) return undefined;
+		const limits = exceeded.map(([limit]) => limit).join(' and ');
+		const found = `${missing.length} of ${counted(scopeSize, 'record')} (${Number(share.toFixed(2))} %) are missing from the input, more than ${limits}`;
+		const raise = `If this is intended, raise ${exceeded.map(([, label]) => `'${label}'`).join(' and ')}.`;
+		if (dryRun)
+			return `Without '${LABELS.dryRun}', nothing would be written or removed: ${found}. ${raise}`;
+		const names = nameList(sortedNames(missing.map((record) => namedBy(this.keys, record))));
+		throw new InputError(`Nothing was written or removed: ${found}`, {
+			hint: `Missing: ${names}. ${CHECK_INPUT} To see all of them, turn on '${LABELS.dryRun}'. ${raise}`,
+		});
 	}
 
 	/**
@@ -251,7 +257,7 @@ export class Sync {
 
 	/** Removes the records that are missing from the input, and reports each. */
 	async remove(onRemoval: OnRemoval): Promise<ServiceError | undefined> {
-		const isDelete = this.options.removal === 'delete';
+		const isDelete = this.options.removal === 'delete' && !this.options.dryRun;
 		let stopped: ServiceError | undefined;
 		for (let start = 0, end = 0; start < this.missing.length; start = end) {
 			end = start + (isDelete ? this.remover.recheckEvery : RECHECK_EVERY);
@@ -260,7 +266,13 @@ export class Sync {
 			stopped = await this.removeChunk(chunk, (record, outcome) => {
 				removed.set(record.id, [record, outcome]);
 			});
-			for (const { id } of chunk) onRemoval(...removed.get(id)!);
+			for (const { id } of chunk) {
+				const [record, outcome] = removed.get(id)!;
+				if (['deleted', 'marked'].includes(outcome.outcome)) {
+					this.removed.push(namedBy(this.keys, record));
+				}
+				onRemoval(record, outcome);
+			}
 			if (!stopped) continue;
 			const message = `the run stopped before: ${stopped.message}`;
 			for (const record of this.missing.slice(end)) {

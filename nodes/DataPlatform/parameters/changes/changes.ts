@@ -1,7 +1,7 @@
 /**
  * Parameters of the trigger and Get Changes: the start, the records, and the shape of a change.
  */
-import { tryToParseDateTime, type IDataObject } from 'n8n-workflow';
+import type { IDataObject } from 'n8n-workflow';
 
 import { readLatestChange } from '../../api/pages';
 import type { Table } from '../../api/table';
@@ -14,9 +14,8 @@ import {
 	type ChangeOptions,
 	type ChangeState,
 } from '../../changes/tracker';
-import type { NameOf, Parameter, ParameterReader } from '../../parameterKinds/parameter';
-import { wrongValue } from '../../parameterKinds/requireValue';
-import { choice, date, number, wholeNumber } from '../../parameterKinds/kinds';
+import type { NameOf, ParameterReader } from '../../parameterKinds/parameter';
+import { choice, number, startTime, wholeNumber } from '../../parameterKinds/kinds';
 import type { RecordOutput } from '../../input/recordOutput';
 import { getOwn } from '../../transport/json';
 import { filterParameters, type FilterParameter } from '../select/filter';
@@ -73,46 +72,19 @@ export const watchFrom = startFromWith(
 	'Where to start when the workflow watches this table for the first time',
 ).with(UNLESS_ONLY_DELETIONS);
 
-export const startDate = date('startDate', {
+export const startDate = startTime('startDate', {
 	label: 'Date',
 	required: true,
 	show: { startFrom: ['date'] },
 	description: 'A date without a time zone is in the time zone of the workflow',
 });
 
-export const restartFrom = date('restartFrom', {
+export const restartFrom = startTime('restartFrom', {
 	label: LABELS.restartFrom,
 	...OPTION_UNLESS_ONLY_DELETIONS,
 	description:
 		'Emit every change since this date once more, then go on as before. Each date counts once: to restart again, enter another one.',
 });
-
-type StartDate = typeof startDate | typeof restartFrom;
-
-/**
- * A time to start from, in ms since 1970. Changes before it are never emitted.
- *
- * @param time the value of the parameter
- * @throws {InputError} if it is in the future, by n8n's clock
- */
-export function requirePast<Name extends NameOf<StartDate>>(
-	parameter: Parameter<Name, number>,
-	{ zone }: Pick<ParameterReader<Name>, 'zone'>,
-	time: number,
-): number {
-	const now = Date.now();
-	if (time <= now) return time;
-	const there = tryToParseDateTime(utcText(time)).setZone(zone());
-	const asUtc = Math.min(time + there.offset * 60_000, now);
-	throw wrongValue(
-		parameter,
-		`is in the future: ${there.toFormat('yyyy-MM-dd HH:mm')} in ${zone()} is ${utcText(time)}, and it is ${utcText(now)} now`,
-		`What changes until then would be lost. A date without a zone is in the workflow's, ${zone()}. Choose an earlier date, or write one in UTC as an expression: {{ '${utcText(asUtc)}' }}.`,
-	);
-}
-
-/** In whole seconds. */
-const utcText = (time: number) => `${new Date(time).toISOString().slice(0, 19)}Z`;
 
 export const overlap = number('overlap', {
 	label: 'Overlap (Seconds)',

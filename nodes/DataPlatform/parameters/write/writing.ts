@@ -53,7 +53,7 @@ const parallelRequests = wholeNumber('parallelRequests', {
 });
 
 export const dryRun = flag('dryRun', {
-	label: 'Dry Run',
+	label: LABELS.dryRun,
 	preset: false,
 	description: 'Whether to return what would be written, without writing anything',
 });

@@ -3,6 +3,7 @@ import type { IHttpRequestOptions } from 'n8n-workflow';
 import type { Group } from '../../../../nodes/DataPlatform/api/filters.ts';
 import { deleteMany, type DeleteManyOptions } from '../../../../nodes/DataPlatform/bulk/remove/deleteMatching.ts';
 import { InputError, ServiceError } from '../../../../nodes/DataPlatform/transport/errors.ts';
+import { fieldOf } from '../../fixtures.cts';
 import { httpResponse, fakePlatform, networkError } from '../../stubPlatform.cts';
 
 type Response = ReturnType<typeof httpResponse> | Error;
@@ -37,13 +38,14 @@ function serve(table: Matching, { method, url }: IHttpRequestOptions, count: num
 	if (searchParams.get('sort')?.startsWith('modified')) return httpResponse(200, { data: table.changed.map((id) => ({ id, fields: {} })) });
 	const skip = Number(searchParams.get('skip') ?? 0);
 	const page = table.ids.slice(skip, skip + Number(searchParams.get('limit')));
-	return httpResponse(200, { data: page.map((id) => ({ id, fields: {} })) });
+	return httpResponse(200, { data: page.map((id) => ({ id, fields: { name: id.toUpperCase() } })) });
 }
 
 /** Can go into a query string as it is. */
 const plain: Group = { filter: [{ field: 'age', operator: 'gte', value: '18' }], filterOperator: 'and' };
 /** Can't, because of the comma: its records are deleted one by one. */
 const withComma: Group = { filter: [{ field: 'name', operator: 'eq', value: 'Fox, Ann' }], filterOperator: 'and' };
+const key = fieldOf('name', 'text');
 const nothing: Group = { filter: [], filterOperator: 'and' };
 
 interface Setup extends Partial<DeleteManyOptions> {
@@ -55,7 +57,7 @@ interface Setup extends Partial<DeleteManyOptions> {
 async function run({ filter = plain, ids = ['a', 'b', 'c'], on, ...options }: Setup = {}) {
 	const table: Matching = { ids: [...ids], changed: [], on };
 	const { connection, sent } = fakePlatform((request, count) => serve(table, request, count), { retryBudgetMs: 0 });
-	const result = await deleteMany({ client: connection, at: { table: 'people' } }, filter, {
+	const outcome = await deleteMany({ client: connection, at: { table: 'people' } }, filter, {
 		maximum: 100_000,
 		allowAll: false,
 		dryRun: false,
@@ -65,7 +67,9 @@ async function run({ filter = plain, ids = ['a', 'b', 'c'], on, ...options }: Se
 		const { pathname, search } = new URL(url);
 		return `${method} ${pathname.replace('/api/v2/people/data', '')}${decodeURIComponent(search)}`;
 	});
-	return { result, left: table.ids, lines, deletions: lines.filter((line) => /^DELETE/.test(line)) };
+	const { records, ...counts } = 'records' in outcome ? outcome : { records: [] };
+	const result = 'records' in outcome ? { ...counts, deleted: options.dryRun ? 0 : records.length } : outcome;
+	return { result, records, left: table.ids, lines, deletions: lines.filter((line) => /^DELETE/.test(line)) };
 }
 
 /** The records that are left after the deletion request, its response, and what others changed. */
@@ -100,20 +104,33 @@ describe('nothing is deleted', () => {
 		expect(lines).toEqual([]);
 	});
 
-	test('if more records match than the maximum', async () => {
-		const { result, lines } = await run({ maximum: 2 });
+	test.each<[string, Setup, string]>([
+		['by ID', { ids: ['b', 'c', 'a'] }, "'a', 'b', 'c'"],
+		['by key', { keys: [key] }, "'A', 'B', 'C'"],
+		[
+			'up to ten',
+			{ ids: Array.from({ length: 1200 }, (_, index) => `r${index}`) },
+			"'r0', 'r1', 'r2', 'r3', 'r4', 'r5', 'r6', 'r7', 'r8', 'r9' and 1190 more",
+		],
+	])('if more records match than the maximum, which are named: %s', async (_, setup, names) => {
+		const { result, lines } = await run({ maximum: 2, ...setup });
 		expect(result).toBeInstanceOf(InputError);
 		expect(result).toMatchObject({
-			message: 'Nothing was deleted: 3 records match, more than the maximum of 2',
-			hint: "Narrow the filter, or raise 'Max Records to Delete' to delete all of them.",
+			message: expect.stringMatching(/^Nothing was deleted: (3|1,?200) records match, more than the maximum of 2$/) as string,
+			hint: `Matching: ${names}. Narrow the filter, or raise 'Max Records to Delete' to delete all of them. 'Dry Run' lists them.`,
 		});
-		expect(lines).toEqual(['POST /count/filter']);
+		expect(lines).toEqual(['POST /count/filter', 'POST /filter?limit=1000&sort=created,id']);
 	});
 
-	test('in a dry run', async () => {
-		const { result, lines } = await run({ dryRun: true });
+	test.each([[100], [2]])('in a dry run, whatever the maximum: which match is said for one more request', async (maximum) => {
+		const { result, records, lines } = await run({ dryRun: true, maximum, keys: [key] });
 		expect(result).toEqual({ matched: 3, deleted: 0, remaining: 3 });
-		expect(lines).toEqual(['POST /count/filter']);
+		expect(records).toEqual([
+			{ id: 'a', key: 'A' },
+			{ id: 'b', key: 'B' },
+			{ id: 'c', key: 'C' },
+		]);
+		expect(lines).toEqual(['POST /count/filter', 'POST /filter?limit=1000&sort=created,id']);
 	});
 
 	test.each([[plain], [withComma]])('if nothing matches', async (filter) => {
@@ -139,6 +156,19 @@ describe('by one request', () => {
 		expect(result).toEqual({ matched: 3, deleted: 3, remaining: 0 });
 		expect(left).toEqual([]);
 		expect(deletions).toEqual(['DELETE /bulk?limit=3&filter=age(gte)18']);
+	});
+
+	test('says which were deleted, without another request', async () => {
+		const { records, lines } = await run({ keys: [key], on: afterDeletion(['b'], undefined, 'a') });
+		expect(records).toEqual([{ id: 'c', key: 'C' }]);
+		expect(lines.map((line) => line.split('?')[0])).toEqual([
+			'POST /count/filter',
+			'POST /filter',
+			'DELETE /bulk',
+			'POST /count/filter',
+			'POST /filter',
+			'GET ',
+		]);
 	});
 
 	test('all records, if that is allowed', async () => {
@@ -171,20 +201,7 @@ describe('by one request', () => {
 		expect((await run(setup)).result).toEqual(expected);
 	});
 
-	test('of so many that their ids are not read: the numbers are compared', async () => {
-		const ids = Array.from({ length: 10_001 }, (_, index) => `r${index}`);
-		const { result, lines } = await run({ ids, on: afterDeletion(['x', 'y']) });
-		expect(result).toEqual({ matched: 10_001, deleted: 9999, remaining: 2 });
-		expect(lines).toEqual(['POST /count/filter', 'DELETE /bulk?limit=10001&filter=age(gte)18', 'POST /count/filter']);
-	});
-
-	test('of so many, and more are there now than matched', async () => {
-		const ids = Array.from({ length: 10_001 }, (_, index) => `r${index}`);
-		const { result } = await run({ ids, on: afterDeletion([...ids, 'x']) });
-		expect(result).toEqual({ matched: 10_001, deleted: 0, remaining: 10_002 });
-	});
-
-	test('ids are read of as many as ten thousand', async () => {
+	test('ids are read of as many as there are', async () => {
 		const ids = Array.from({ length: 10_000 }, (_, index) => `r${index}`);
 		const { result } = await run({ ids, on: afterDeletion(['x', 'r7']) });
 		expect(result).toEqual({ matched: 10_000, deleted: 9999, remaining: 2 });
@@ -260,8 +277,9 @@ describe('one by one, if the filter can’t be part of the deletion', () => {
 	const filter = withComma;
 
 	test('each record that matches', async () => {
-		const { result, lines } = await run({ filter });
+		const { result, records, lines } = await run({ filter, keys: [key] });
 		expect(result).toEqual({ matched: 3, deleted: 3, remaining: 0 });
+		expect(records.map((record) => record.key)).toEqual(['A', 'B', 'C']);
 		expect(lines).toEqual([
 			'POST /count/filter',
 			'POST /filter?limit=3&sort=created,id',
@@ -329,7 +347,7 @@ describe('one by one, if the filter can’t be part of the deletion', () => {
 	test('a record that is said to be gone, and matches: an error', async () => {
 		const on: Matching['on'] = (line) => (line === 'DELETE /b' ? no(404) : undefined);
 		const { result } = await run({ filter, on });
-		expect(result).toMatchObject({ status: 404, message: expect.stringMatching(/; 2 of 3 records were deleted$/) });
+		expect(result).toMatchObject({ status: 404, message: expect.stringMatching(/; 2 of 3 records were deleted \('a', 'c'\)$/) });
 	});
 
 	test('a record that is said to be gone, and another matches by now: no error', async () => {
@@ -365,7 +383,7 @@ describe('one by one, if the filter can’t be part of the deletion', () => {
 		[
 			'the count at the end',
 			(line, _, count) => (count > 2 && line.startsWith('POST /count') ? no(403) : undefined),
-			'The platform confirmed the deletion of 3 of 3 records, but counting the rest failed: ',
+			"The platform confirmed the deletion of 3 of 3 records ('a', 'b', 'c'), but counting the rest failed: ",
 			{ status: 403, delivery: 'ambiguous' },
 		],
 		[
@@ -387,7 +405,7 @@ describe('one by one, if the filter can’t be part of the deletion', () => {
 	test('in another attempt: the message says in which', async () => {
 		const on: Matching['on'] = (line) => (line === 'DELETE /c' ? no(403) : undefined);
 		const { result } = await run({ filter, on, attempt: 2 });
-		expect((result as Error).message).toMatch(/; 2 of 3 records were deleted in attempt 2$/);
+		expect((result as Error).message).toMatch(/; 2 of 3 records were deleted in attempt 2 \('a', 'b'\)$/);
 	});
 
 	test('after a failure no further record is deleted', async () => {

@@ -227,7 +227,7 @@ describe('guards', () => {
 			await setUp({ stored: people('a'), options })
 				.sync.compare([])
 				.catch((error: unknown) => error);
-		const found = 'Nothing was written or removed: 1 of 1 record are missing from the input';
+		const found = 'Nothing was written or removed: 1 of 1 record (100 %) are missing from the input';
 		expect(await refused({ maximum: 0 })).toMatchObject({
 			message: `${found}, more than the maximum of 0`,
 			hint: expect.stringContaining("If this is intended, raise 'Max Records to Remove'."),
@@ -240,19 +240,36 @@ describe('guards', () => {
 
 	test.each<[options: Partial<SyncOptions>, names: string[], message: string]>([
 		[{ maximum: 2 }, ['a'], ''],
-		[{ maximum: 1 }, ['a'], '2 of 3 records are missing from the input, more than the maximum of 1'],
+		[{ maximum: 1 }, ['a'], '2 of 3 records (66.67 %) are missing from the input, more than the maximum of 1'],
 		[{ maximum: 0 }, ['a', 'b', 'c'], ''],
-		[{ maximum: 0 }, ['a', 'b'], '1 of 3 records are missing from the input, more than the maximum of 0'],
+		[{ maximum: 0 }, ['a', 'b'], '1 of 3 records (33.33 %) are missing from the input, more than the maximum of 0'],
 		[{ maximumShare: 34 }, ['a', 'b'], ''],
-		[{ maximumShare: 33 }, ['a', 'b'], '1 of 3 records are missing from the input, more than 33 %'],
+		[{ maximumShare: 33 }, ['a', 'b'], '1 of 3 records (33.33 %) are missing from the input, more than 33 %'],
 		[{ maximumShare: 0 }, ['a', 'b', 'c'], ''],
-		[{ maximum: 1, dryRun: true }, ['a'], '2 of 3 records are missing from the input, more than the maximum of 1'],
+		[{ maximum: 1, maximumShare: 33 }, ['a'], '2 of 3 records (66.67 %) are missing from the input, more than the maximum of 1 and 33 %'],
 	])('%j with %j', async (options, names, message) => {
 		const { sync, deletes } = setUp({ options });
 		const comparing = sync.compare(input(...names));
 		if (message === '') await comparing;
 		else await expect(comparing).rejects.toThrow(`Nothing was written or removed: ${message}`);
 		expect(deletes()).toEqual([]);
+	});
+
+	test('name what is missing, sorted', async () => {
+		const stored = people('b', 'a10', 'a9', 'c');
+		const comparing = setUp({ stored, options: { maximum: 0 } }).sync.compare(input('c'));
+		await expect(comparing).rejects.toMatchObject({ hint: expect.stringMatching(/^Missing: 'a9', 'a10', 'b'\. .* turn on 'Dry Run'\. /) });
+	});
+
+	test('stop no dry run: it lists all, and says what a run would do', async () => {
+		const { sync, remove, tables } = setUp({ stored: people(...many(61)), options: { maximum: 10, maximumShare: 20, dryRun: true } });
+		expect(await sync.compare([])).toBe(
+			"Without 'Dry Run', nothing would be written or removed: 61 of 61 records (100 %) are missing from the input, more than the maximum of 10 and 20 %. If this is intended, raise 'Max Records to Remove' and 'Max Share to Remove (%)'.",
+		);
+		const before = tables.requests.length;
+		expect((await remove()).outcomes).toHaveLength(61);
+		expect(sync.removed.slice(0, 1)).toEqual([{ id: 'id-n0', key: 'n0' }]);
+		expect(tables.requests.length - before).toBe(1);
 	});
 
 	test('an empty scope lacks nothing', async () => {

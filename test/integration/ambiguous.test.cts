@@ -25,6 +25,9 @@ describe.each(losses)('after %s', (_, rule, isWritten) => {
 		expect(await harness.values('number')).toEqual(['1', '2', '3']);
 		expect(await versions()).toEqual([0, 0, 0]);
 		expect(await harness.writes()).toHaveLength(2);
+		expect(
+			result.hints.filter((hint) => /^The response to a request was lost, so it was sent again.* outcome 'written' /.test(hint)),
+		).toHaveLength(1);
 	});
 
 	test('an update is sent again, and updates each record once', async () => {

@@ -94,7 +94,8 @@ describe('Delete Many', () => {
 		await harness.faults({ ...denied, when: { nth: [3] } });
 		const result = await harness.run('deleteMany', { parameters: everyOrder, retry });
 		expect(result.error).toBeUndefined();
-		const [{ matched, deletedCount, ...rest }] = result.json() as [Record<string, number>];
+		const [{ matched, deletedCount, records, ...rest }] = result.json() as [Record<string, number>];
+		expect(records).toHaveLength(deletedCount!);
 		expect(matched).toBe(deletedCount);
 		expect(matched).toBeLessThan(4);
 		expect(rest).toEqual({ deleted: true, remaining: 0, attempt: 2 });

@@ -58,6 +58,9 @@ const MAX_REASONS = 3;
 
 const RATE_LIMIT = 'the limit of requests per minute';
 
+const SENT_AGAIN =
+	"The response to a request was lost, so it was sent again, which does no harm. A record with the outcome 'written' has the values, but nobody knows whether this run wrote them.";
+
 /** Counters of an execution, for its summary. Times are in milliseconds. */
 export interface RequestStats {
 	requests: number;
@@ -141,6 +144,7 @@ export class ApiClient {
 			const result = await this.slots.run(async () => await this.sendInTurn(request, usedUpCount));
 			if (!(result instanceof ServiceError)) {
 				this.servedAt = Date.parse(String(result.headers?.date)) || undefined;
+				if (ambiguous && request.retryMode !== 'read') this.notices.add(SENT_AGAIN);
 				return { ...result, previousAttempt: ambiguous };
 			}
 			if (result.delivery === 'canceled') return ambiguous ?? result;

@@ -19,3 +19,15 @@ test('the output is what the platform posts', async () => {
 	const item = { json: { resumed: true, body: { approved: true } }, pairedItem: { item: 0 } };
 	expect(await resume(context)).toEqual({ workflowData: [[item]] });
 });
+
+test('a notice says once that a started workflow may still fail, and how to get its result', async () => {
+	const { error, hints } = await runNode('workflow: trigger', {
+		items: [{ json: {} }, { json: {} }, { json: {} }],
+		parameters: { webhookUrl: 'https://platform.example.com/hooks/1' },
+		serve: () => httpResponse(200, {}),
+	});
+	expect(error).toBeUndefined();
+	expect(hints.map(({ message }) => message)).toEqual([
+		expect.stringMatching(/may still fail: look at the workflow's runs there\. .*'Trigger and Wait'/),
+	]);
+});

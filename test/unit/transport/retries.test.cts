@@ -34,13 +34,23 @@ async function send(responses: Response[], request: Partial<ApiRequest> = {}) {
 	await jest.runAllTimersAsync();
 	const result = await sending;
 	const waits = log.map((line) => Number(/again in (\d+) ms/.exec(line)?.[1]));
-	return { result, sent: sent.length, waits, retried: retried.length, stats: connection.stats };
+	return { result, sent: sent.length, waits, retried: retried.length, stats: connection.stats, notices: [...connection.notices] };
 }
 
 test('a request to wait uses up none of the five retries', async () => {
 	const { result, sent } = await send([...times(7, wait), ...times(5, lost), ok()]);
 	expect(result).toMatchObject({ status: 200 });
 	expect(sent).toBe(13);
+});
+
+test.each<[string, Response[], Partial<ApiRequest>, number]>([
+	['a lost response', [lost(), lost(), ok()], {}, 1],
+	['a lost response of a read', [lost(), ok()], { method: 'GET', retryMode: 'read' }, 0],
+	['a request to wait', [wait(), ok()], {}, 0],
+	['a request that never left', [unreached(), ok()], {}, 0],
+])('that a request was sent again is said once: %s', async (_, responses, request, count) => {
+	const { notices } = await send(responses, request);
+	expect(notices).toHaveLength(count);
 });
 
 test.each([500, 502, 504])('a failure with status %i that asks to wait is one of the five', async (status) => {

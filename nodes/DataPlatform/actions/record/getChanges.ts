@@ -41,6 +41,8 @@ const cursor = text('cursor', {
 		'The cursor that an earlier Get Changes of this table returned. Leave empty to start.',
 });
 
+const STARTS = { now: 'now', beginning: 'the beginning' } as const;
+
 /** The start of reading without a cursor. @throws {InputError} */
 function startOf(run: RunContext<NameOf<typeof startFrom | typeof startDate>>, index: number) {
 	const start = startFrom.of(run, index);
@@ -83,6 +85,10 @@ export const getChanges = itemOperation({
 		let state: ChangeState;
 		if (given === '') {
 			const start = startOf(run, index);
+			if (run.isExpression(cursor)) {
+				const from = typeof start === 'number' ? new Date(start).toISOString() : STARTS[start];
+				run.hintOnce(`No ${cursor}: started from ${from}.`);
+			}
 			state = await startState(handle, pages, options.overlapMs, start);
 			if (start === 'now') return { changes: [], cursor: toCursor(state, source), hasMore: false };
 		} else state = withLabel(cursor, () => fromCursor(given, source));

@@ -12,6 +12,9 @@ const fullResponse = flag('fullResponse', {
 	description: 'Whether to return the status code and headers of the response with its body',
 });
 
+const ACCEPTED =
+	"The platform accepted this. Its workflow may still fail: look at the workflow's runs there. To continue with its result, use 'Trigger and Wait'.";
+
 export const trigger = itemOperation({
 	value: 'trigger',
 	name: 'Trigger',
@@ -25,6 +28,7 @@ export const trigger = itemOperation({
 		const url = webhookUrl.of(run, index);
 		const isFull = fullResponse.of(run, index);
 		const { status, headers, body } = await startWorkflow(run.client, url, payload(run, index));
+		run.hintOnce(ACCEPTED);
 		return { ...(isFull && { statusCode: status, headers }), body: body as IDataObject };
 	},
 });

@@ -219,6 +219,20 @@ describe('changes', () => {
 		expect(later.json[0]!.changes).toMatchObject([{ event: 'updated', id: 'r2' }]);
 	});
 
+	test.each<[string, INodeParameters, string[]]>([
+		['gives nothing', { cursor: '={{ null }}', startFrom: 'now' }, ["No 'Cursor': started from now."]],
+		[
+			'gives nothing, from a date',
+			{ cursor: '={{ null }}', startFrom: 'date', startDate: '2026-01-01T00:00:00Z' },
+			["No 'Cursor': started from 2026-01-01T00:00:00.000Z."],
+		],
+		['gives nothing, from the beginning', { cursor: '={{ null }}', startFrom: 'beginning' }, ["No 'Cursor': started from the beginning."]],
+		['is not there', { startFrom: 'beginning' }, []],
+	])('with a cursor that %s', async (_, parameters, notices) => {
+		const { hints } = await read('record: getChanges', parameters);
+		expect(hints.map(({ message }) => message)).toEqual(notices);
+	});
+
 	test('of other records need another cursor', async () => {
 		const { json } = await read('record: getChanges', { startFrom: 'now' });
 		const { error } = await read('record: getChanges', { ...isAda, cursor: json[0]!.cursor as string });

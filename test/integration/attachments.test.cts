@@ -428,6 +428,7 @@ describe('if the second of three items has no file, an upload', () => {
 		const { error } = await run();
 		expect(error!.message).toContain("no file in 'data'");
 		expect(error!.description).toContain('1 of 3 items are done');
+		expect(error!.description).toContain("Running it again adds the files of those items again, unless 'Skip Existing' is on.");
 		expect(error!.context).toMatchObject({ itemIndex: 1 });
 		expect(await harness.names()).toEqual(['a']);
 	});

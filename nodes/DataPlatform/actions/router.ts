@@ -184,7 +184,8 @@ export async function router(context: IExecuteFunctions): Promise<INodeExecution
 	if (first && !continueOnFail) {
 		const { problem, index } = ledger.primaryFailure() ?? first;
 		const { reached } = ledger;
-		const hint = [problem.hint, progressText(reached)].filter(Boolean).join(' ');
+		const ifRunAgain = reached.done > 0 && operation.ifRunAgain;
+		const hint = [problem.hint, progressText(reached), ifRunAgain].filter(Boolean).join(' ');
 		const withProgress = { ...problem, hint };
 		const shown = isTool(node) ? withHintInMessage(withProgress) : withProgress;
 		throw toNodeError(node, shown, problem.item ?? index, reached);

@@ -27,6 +27,8 @@ interface OperationBase {
 	 * Another attempt may repeat items with an unknown outcome: doing those twice does no harm.
 	 */
 	retriesUnknown?: boolean;
+	/** Of items that are done, if the node stopped and runs again: a sentence of the error. */
+	ifRunAgain?: string;
 }
 
 /** An item's JSON with files. A class, because a record's JSON may have any fields. */

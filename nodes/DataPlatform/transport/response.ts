@@ -219,7 +219,8 @@ function describeRejection(status: number, reason: string | undefined) {
 	if (what === undefined || reason === undefined) return what ?? reason;
 	if (status === 404) return reason;
 	if (IS_PLAN_POSSIBLE.has(status)) return `${reason} (${status})`;
-	return `${what.split(':', 1)[0]}: ${reason}`;
+	if (/too many requests/i.test(reason)) return `${what.split(':', 1)[0]}: ${reason}`;
+	return `${what}${what.includes(':') ? '. ' : ': '}${reason}`;
 }
 
 /** What a success contains; `nothing` if its status says so (204). */

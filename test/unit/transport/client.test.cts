@@ -243,7 +243,7 @@ describe('waiting', () => {
 		const { connection, sent, log } = fakePlatform(() => response, { retryBudgetMs: 6600 });
 		const failure = asFailure(await advanced(connection.tryRequest(post)));
 		expect(failure).toMatchObject({
-			message: 'The platform asked to wait: slow down; waiting longer would pass the limit of 7 s for this execution',
+			message: 'The platform asked to wait: too many requests. slow down; waiting longer would pass the limit of 7 s for this execution',
 			delivery: 'notApplied',
 			status: 429,
 			code: 'limit',

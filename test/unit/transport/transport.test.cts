@@ -433,6 +433,11 @@ describe('a response', () => {
 			},
 		],
 		[
+			'429 that says it already',
+			parse(429, { errors: [{ message: 'Too many requests: 60 a minute are allowed' }] }),
+			{ message: 'The platform asked to wait: Too many requests: 60 a minute are allowed' },
+		],
+		[
 			'429',
 			parse(429, ''),
 			{

@@ -137,6 +137,7 @@ export const upload = itemOperation({
 		),
 	],
 	notIdempotent: true,
+	ifRunAgain: `Running it again adds the files of those items again, unless ${skipExisting} is on.`,
 	concurrency: 4,
 	// Records are created in the order of the items.
 	concurrencyKey: (run, index) => (isNew(run, index) ? 'new' : recordKeyOf(run, index)),

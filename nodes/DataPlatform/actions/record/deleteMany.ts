@@ -1,4 +1,3 @@
-import type { TableDefinition } from '../../api/types';
 import { deleteMany as deleteRecords } from '../../bulk/remove/deleteMatching';
 import { importKeyOf } from '../../fields';
 import { canBeKey } from '../../fields/values';
@@ -12,14 +11,8 @@ import { tableOf, tableParameters } from '../../parameters/select/table';
 import { dryRun } from '../../parameters/write/writing';
 import { counted } from '../../transport/messageText';
 
-/** How many records the output names. */
-const MAX_LISTED = 1000;
-
 const dryRunNotice = (matched: number, maximum: number) =>
 	`Dry run, nothing was deleted: ${counted(matched, 'record')} match.${matched > maximum ? ` Without it nothing would be deleted either: they are more than the maximum of ${maximum}. If this is intended, raise ${maxRecordsToDelete}.` : ''}`;
-
-/** The field that people know a record by. Unless it was changed, the first one is the import key. */
-const nameField = (table: TableDefinition) => importKeyOf(table) ?? table.fields.find(canBeKey);
 
 export const deleteMany = itemOperation({
 	value: 'deleteMany',
@@ -46,15 +39,16 @@ export const deleteMany = itemOperation({
 		};
 		const filter = await readRemovalFilter(run, index);
 		const table = tableOf(run, index);
-		// Read for the filter. Without one, records are named by ID.
-		const keys = table.kept ? [nameField(table.kept)].filter((key) => key !== undefined) : [];
+		// Read for the filter. Unless it was changed, the first field is the import key.
+		const { kept } = table;
+		const key = kept && (importKeyOf(kept) ?? kept.fields.find(canBeKey));
 		const { matched, remaining, records } = await withQueryHint(
 			{ filter },
-			async () => await deleteRecords(table, filter, { ...limits, keys }),
+			async () => await deleteRecords(table, filter, { ...limits, keys: key && [key] }),
 		);
-		const deletedCount = limits.dryRun ? 0 : records.length;
 		if (limits.dryRun) run.hintOnce(dryRunNotice(matched, limits.maximum));
-		const listed = records.slice(0, run.isTool ? MAX_AGENT_RECORDS : MAX_LISTED);
+		const deletedCount = limits.dryRun ? 0 : records.length;
+		const listed = records.slice(0, MAX_AGENT_RECORDS);
 		const notListed = (limits.dryRun ? matched : deletedCount) - listed.length;
 		return {
 			deleted: deletedCount > 0,

@@ -22,11 +22,9 @@ export function namedBy(keys: FieldDefinition[], { id, fields }: PlatformRecord)
 	return key ? { id, key: key.text } : { id };
 }
 
-const { compare } = new Intl.Collator('en', { numeric: true });
-
 /** Names of records for a message, sorted. */
 export const sortedNames = (records: NamedRecord[]): string[] =>
-	records.map(({ id, key }) => key ?? id).sort(compare);
+	records.map(({ id, key }) => key ?? id).sort(new Intl.Collator('en', { numeric: true }).compare);
 
 export class Remover {
 	private hasTried = false;

@@ -550,7 +550,12 @@ export const deleteMany: Scenario = {
 				if (rest === PER_GROUP || items[index]?.group === undefined) return 'none';
 				return rest === 0 ? 'done' : { part: PER_GROUP - rest };
 			},
-			checkOutput: (_index, outputs) => unlessSame(outputs, { deleted: true, matched: PER_GROUP, deletedCount: PER_GROUP, remaining: 0 }),
+			checkOutput(_index, outputs) {
+				const { records, ...json } = outputs[0]!.json;
+				const named = new Set((records as Array<{ id: string }>).map(({ id }) => id)).size;
+				const expected = { deleted: true, matched: PER_GROUP, deletedCount: PER_GROUP, remaining: 0, named: PER_GROUP };
+				return unlessSame([{ ...outputs[0]!, json: { ...json, named } }], expected);
+			},
 		};
 	},
 };

@@ -10,6 +10,7 @@ export const LABELS = {
 	application: 'Application',
 	batchSize: 'Batch Size',
 	columnMapping: 'Column Mapping',
+	dateFormat: 'Date Format',
 	delimiter: 'Delimiter',
 	dryRun: 'Dry Run',
 	emptyValues: 'Empty Values',
@@ -35,10 +36,13 @@ export const LABELS = {
 	maxRetryWait: 'Max Wait (Seconds)',
 	maxShareToRemove: 'Max Share to Remove (%)',
 	multipleMatches: 'Multiple Matches',
+	numberFormat: 'Number Format',
 	restartFrom: 'Restart From',
 	skipExisting: 'Skip Existing',
 	startFrom: 'Start From',
 	stateField: 'State Field Name or ID',
+	textFormats: 'Values and Formats',
+	timeZone: 'Time Zone',
 	triggerOn: 'Trigger On',
 	twoWaySync: 'Two-Way Sync',
 	unknownFields: 'Unknown Fields',
@@ -47,3 +51,6 @@ export const LABELS = {
 
 /** A date in UTC for n8n's field of a date. What is typed there loses its Z; an expression does not. */
 export const EXPRESSION_OF_DATE = "{{ '2026-11-21T00:00:00Z' }}";
+
+/** What the mapper puts in brackets after the header of the import key. */
+export const IMPORT_KEY_MARK = 'import key';

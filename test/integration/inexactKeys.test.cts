@@ -95,7 +95,9 @@ test('Import From File names its option Time Zone, which mends it', async () => 
 		(await run('importFromFile', [], { ...goingOn, input: await itemWithFile('tasks.csv', text), options })).json()[0];
 	expect((await imported({}))!.details).toMatchObject({
 		rejected: 1,
-		errors: [{ row: 2, error: expect.stringContaining(`${withoutZone}: for a CSV file, choose the time zone in the options`) }],
+		errors: [
+			{ row: 2, error: expect.stringContaining(`${withoutZone}: for a CSV file, set 'Values and Formats → Time Zone' in the options`) },
+		],
 	});
 	expect(await imported({ timeZone: 'Europe/Berlin' })).toMatchObject({ updated: 1 });
 	expect(await numbers()).toEqual([0, 7]);

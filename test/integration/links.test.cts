@@ -1,6 +1,9 @@
 /** Links by business key: the items have names, the platform gets record IDs. */
+import { itemWithFile, useFileStore } from './attachmentFixtures.cts';
 import { loadColumns, loadOptions } from '../support/engine/engine.cts';
 import { expectFailed, goingOn, outcomes, recordParameters, TestHarness, useReset, type Run } from './fixtures.cts';
+
+useFileStore();
 
 const harness = useReset(new TestHarness({ application: 'office', table: 'people' }));
 
@@ -63,6 +66,22 @@ const CREATIONS = /tables\/[\da-f-]{36}\/data\/bulk$/;
 
 const requests = async (method: string, path: RegExp) =>
 	(await harness.requests()).filter((request) => request.method === method && path.test(request.path));
+
+test.each<[operation: string, file: string | undefined]>([
+	['upsert', undefined],
+	['sync', undefined],
+	['importFromFile', 'email,company\na,\nb,Birch\n'],
+])('%s: a name without the option is found before anything is written, also in a dry run', async (operation, file) => {
+	const items = [{ email: 'a' }, { email: 'b', company: 'Birch' }];
+	const input = file === undefined ? {} : { input: await itemWithFile('people.csv', file) };
+	for (const dryRun of [true, false]) {
+		const result = await harness.run(operation, { items, ...input, options: { dryRun } });
+		expect(result.error?.message ?? JSON.stringify(result.json())).toMatch(
+			/'company' accepts the id of one record, not .{1,3}Birch.{1,3}: for names or keys, add 'Link Values' in the options/,
+		);
+	}
+	expect(await harness.values('email')).toEqual(file ? ['a'] : []);
+});
 
 describe('a link to one record', () => {
 	test.each(['create', 'upsert'])('%s: a name is looked up by the import key of the linked table', async (operation) => {

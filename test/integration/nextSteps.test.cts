@@ -61,12 +61,12 @@ test('a 400 without the platform’s errors is from something in between', async
 
 test.each<[name: string, operations: string[], item: IDataObject, run: Run, error: string, next: string]>([
 	[
-		'a name in a link',
+		'an ID in a link that no record has',
 		WRITES,
-		order(1, { related: 'Acme' }),
+		order(1, { related: UNKNOWN_ID }),
 		{},
 		"'related'",
-		"'related' accepts the ID of a linked record. To give a name or another value instead, add 'Link Values' in the options.",
+		"Correct the value of 'related'.",
 	],
 	[
 		'no record with the ID',

@@ -45,7 +45,6 @@ const keyed = (more?: IDataObject) => mapper(' (import key)', more);
 const keyless = (more?: IDataObject) => mapper('', more);
 
 const NO_KEY = "The table's definition does not say which field is its import key";
-const NOT_MAPPED = 'The import key has no value';
 const NO_CONDITION = 'Add a condition';
 
 const condition = { conditions: { condition: [{ field: 'age', operator: 'eq', value: '1' }] } };
@@ -53,10 +52,6 @@ const groups = { groups: { group: [{ matchType: 'or', ...condition }] } };
 
 test.each<[what: string, parameters: IDataObject, expected: string[]]>([
 	['an upsert whose key is mapped', on('upsert', keyed({ value: { email: 'a' } })), []],
-	['an upsert whose key has an expression', on('upsert', keyed({ value: { email: '={{ $json.missing }}' } })), []],
-	['an upsert whose key is not mapped', on('upsert', keyed({ value: { email: null, name: 'a' } })), [NOT_MAPPED]],
-	['a sync whose key is not mapped', on('sync', keyed({ value: { name: 'a' } })), [NOT_MAPPED]],
-	['an upsert of which nothing is mapped yet', on('upsert', keyed({ value: null })), []],
 	['a key that is mapped automatically', on('upsert', keyed({ mappingMode: 'autoMapInputData' })), []],
 	['a match on other fields', on('upsert', { ...keyed(), matchOn: 'fields' }), []],
 	['a table without a key', on('upsert', keyless()), [NO_KEY]],

@@ -4,6 +4,8 @@
  * read stays as it is: an empty value is empty, any other is refused again, with its reason. Pure.
  */
 
+import { LABELS } from '../labels';
+
 /**
  * Continues a problem after a colon; undefined if the text has no clear format.
  *
@@ -13,10 +15,14 @@ export type Remedy = (text: string, source: string | undefined) => string | unde
 
 const use = (expression: string) => `use {{ ${expression} }}`;
 
+const setFormat = (label: string, format: string) =>
+	`set '${LABELS.textFormats} → ${label}' in the options to ${format}`;
+
 const DAY_OR_MONTH_FIRST =
 	/^(?<first>\d\d?)(?<mark>[./-])(?<second>\d\d?)\k<mark>(?<year>\d{4}|\d\d)(?!\d)/;
-const MONTH_NAME = /^(?<day>\d\d?)(?<mark>[ -])[A-Z]{3}\k<mark>(?<year>\d{4}|\d\d)(?!\d)/i;
-const YEAR_FIRST = /^(?<year>\d{4})(?<mark>[./-])(?<first>\d\d?)\k<mark>(?<second>\d\d?)/;
+const MONTH_NAME = /^(?<day>\d\d?)(?<mark>[ -])(?<name>[A-Z]{3})\k<mark>(?<year>\d{4}|\d\d)(?!\d)/i;
+const COMPACT = /^(?<year>\d{4})(?<first>\d\d)(?<second>\d\d)$/;
+const YEAR_FIRST = /^(?<year>\d{4})(?<mark>[./-])(?<first>\d\d?)\k<mark>(?<second>\d\d?)(?!\d)/;
 const TIME = /^(,? )(\d\d?):\d\d(:\d\d)?( [AP]M)?( (?:UTC|GMT)| ?[+-]\d\d(?::?\d\d)?)?$/i;
 
 /** Luxon's token for each form of a zone. */
@@ -40,14 +46,30 @@ const NUMBERS: Array<[RegExp, format: string, expression: (source: string) => st
 
 /** False for 31.02.1990. */
 function isDate(year: string, month: string, day: string): boolean {
-	const date = new Date(Date.UTC(Number(year), Number(month) - 1, Number(day)));
+	const date = new Date(Date.UTC(Number(year.padStart(4, '20')), Number(month) - 1, Number(day)));
 	return date.getUTCMonth() + 1 === Number(month) && date.getUTCDate() === Number(day);
+}
+
+const MONTHS = 'jan feb mar apr may jun jul aug sep oct nov dec'.split(' ');
+
+/** The day that a text begins with and no calendar has, such as `31.02.1990`. */
+export function missingDay(text: string): string | undefined {
+	const yearFirst = YEAR_FIRST.exec(text) ?? COMPACT.exec(text);
+	const match = yearFirst ?? MONTH_NAME.exec(text) ?? DAY_OR_MONTH_FIRST.exec(text);
+	if (!match) return undefined;
+	const { year = '', name = '', first, second = '', day = second } = match.groups!;
+	const month = first ?? `${MONTHS.indexOf(name.toLowerCase()) + 1}`;
+	const orders = [[month, day] as const];
+	if (!yearFirst && first) orders.push([second, first]);
+	if (orders.some(([month, day]) => isDate(year, month, day))) return undefined;
+	const isDay = orders.some(([month, day]) => isDate('0', month, '1') && isDate('0', '1', day));
+	return isDay ? match[0] : undefined;
 }
 
 /** The format of a day for each order of its parts that is possible, and the text after it. */
 function dayFormats(text: string): { formats: string[]; rest: string } {
 	const named = MONTH_NAME.exec(text);
-	if (named) {
+	if (named && !missingDay(text)) {
 		const { day = '', mark, year } = named.groups!;
 		const format = ['d'.repeat(day.length), 'MMM', 'y'.repeat(year!.length)].join(mark);
 		return { formats: [format], rest: text.slice(named[0].length) };
@@ -91,7 +113,7 @@ const timeRemedy =
 		const number = NUMBERS.find(([pattern]) => pattern.test(text));
 		if (number) {
 			const [, format, toTime] = number;
-			if (source === undefined) return `set the date format ${format} in the options`;
+			if (source === undefined) return setFormat(LABELS.dateFormat, format);
 			const time = `${toTime(source)}.${isDay ? 'toISODate' : 'toISO'}()`;
 			return use(`${source} > 0 ? ${time} : ${source}`);
 		}
@@ -100,7 +122,7 @@ const timeRemedy =
 		if (time === undefined || formats.length === 0) return undefined;
 		const hasZone = /z/i.test(time);
 		const [one, other] = formats.map((format) => {
-			if (source === undefined) return `set the date format ${format}${time} in the options`;
+			if (source === undefined) return setFormat(LABELS.dateFormat, `${format}${time}`);
 			const parts = `String(${source}), '${format}${time}'`;
 			if (isDay) return use(`DateTime.fromFormat(${parts}).toISODate() ?? ${source}`);
 			const zone = hasZone ? 'setZone: true' : "zone: 'Europe/Berlin'";
@@ -121,7 +143,7 @@ const ONE_GROUP = /^[+-]?[1-9]\d{0,2},\d{3}$/;
 
 export const numberRemedy: Remedy = (text, source) => {
 	const convert = (format: string, conversion: string) => {
-		if (source === undefined) return `set the number format ${format} in the options`;
+		if (source === undefined) return setFormat(LABELS.numberFormat, format);
 		// A number stays one, and an empty value empty.
 		return use(`${source}?.replace?.(${conversion}) ?? ${source}`);
 	};

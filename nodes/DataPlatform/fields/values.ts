@@ -150,8 +150,9 @@ export function remedyOf(
 	value: unknown,
 	source: string | undefined,
 ): string {
-	if (source === '' || (typeof value !== 'string' && typeof value !== 'number')) return '';
-	const given = String(value);
+	const isText = typeof value === 'string' || typeof value === 'number';
+	if (source === '' || (!isText && field.type !== 'schema_link')) return '';
+	const given = isText ? String(value) : '';
 	const text = given.trim();
 	const trimmed = text === given ? source : source && `(${source}?.trim?.() ?? ${source})`;
 	const remedy = fieldType(field).remedy?.(text, trimmed);

@@ -76,6 +76,13 @@ function requireUnique(names: string[]) {
 	);
 }
 
+/** The column with the record IDs: `id`, else one called so in another case; -1 if there is none. */
+function idColumnOf(names: string[], table: TableDefinition): number {
+	const targets = columnTargets(names, table);
+	const isId = (name: string, at: number) => targets[at] === 'unknown' && /^id$/i.test(name);
+	return names.includes('id') ? names.indexOf('id') : names.findIndex(isId);
+}
+
 /**
  * Reads the rows of one file.
  *
@@ -109,7 +116,7 @@ export class RowReader {
 		const names = all.slice(0, all.length - addedColumns(all, (name) => this.isField(name)));
 		const named = nameList(all.filter((name) => name !== ''));
 		this.fileColumns = named ? `The file's columns are: ${named}.` : 'The file has no columns.';
-		this.idColumn = reading.hasId ? names.indexOf('id') : -1;
+		this.idColumn = reading.hasId ? idColumnOf(names, table) : -1;
 		if (header) {
 			if (reading.mapping) this.mapByList(names, reading.mapping);
 			else this.mapAutomatically(names);
@@ -168,7 +175,7 @@ export class RowReader {
 
 	private mapByList(names: string[], mapping: ColumnEntry[]) {
 		const used = new Set(mapping.map(({ column }) => column.normalize()));
-		if (this.reading.hasId) used.add('id');
+		if (this.idColumn >= 0) used.add(names[this.idColumn]!);
 		requireUnique(names.filter((name) => used.has(name)));
 		for (const { column, field } of mapping) {
 			const at = names.indexOf(column.normalize());

@@ -5,7 +5,6 @@ import type { IDataObject } from 'n8n-workflow';
 
 import type { FieldDefinition, TableDefinition } from '../api/types';
 import { visibleText as plain } from '../fields/values';
-import { isMark } from '../fields/columnMarks';
 import { InputError } from '../transport/errors';
 import { isObject } from '../transport/json';
 import { OUTCOME_NAMES } from '../bulk/outcome';
@@ -40,23 +39,27 @@ function ownKeysOf(json: IDataObject, isField: Names, isRecord: boolean) {
 	};
 }
 
-/** Finds a field by its name, or by its header if only one field has that header. */
-function fieldFinder({ fields }: TableDefinition) {
-	const isField = new Set(fields.map(({ name }) => name));
-	const byHeader = new Map<string, FieldDefinition | undefined>();
+/** Fields by a text that people see, regardless of case; undefined if several have it. */
+function fieldsBy(fields: FieldDefinition[], textOf: (field: FieldDefinition) => string) {
+	const found = new Map<string, FieldDefinition | undefined>();
 	for (const field of fields) {
-		const header = plain(field.header);
-		byHeader.set(header, byHeader.has(header) ? undefined : field);
+		const text = plain(textOf(field));
+		found.set(text, found.has(text) ? undefined : field);
 	}
+	return found;
+}
+
+/** Finds a field by its name, else by its header or its name in any case, if only one has it. */
+function fieldFinder({ fields }: TableDefinition, isExact = false) {
+	const isField = new Set(fields.map(({ name }) => name));
+	const others = isExact ? [] : fields;
+	const byHeader = fieldsBy(others, ({ header }) => header);
+	const byName = fieldsBy(others, ({ name }) => name);
 	const nameOf = (given: string) => {
 		const header = plain(given);
 		if (byHeader.has(header)) return byHeader.get(header)?.name;
 		if (isField.has(given.normalize())) return given.normalize();
-		// The mapper marks some headers: E-mail (import key).
-		const marked = /^(.*) \(([^()]*)\)$/s.exec(header);
-		if (!marked) return undefined;
-		const field = byHeader.get(plain(marked[1]!));
-		return field && isMark(field, marked[2]!) ? field.name : undefined;
+		return byName.get(header)?.name;
 	};
 	return { isField, nameOf };
 }
@@ -174,9 +177,11 @@ function isNestedRecord(json: IDataObject, isField: Names): boolean {
 /**
  * Reads field values from JSON such as an item's: its own keys, or those under `fields` if it is a
  * record as this node returns it without Simplify.
+ *
+ * @param isExact whether a name in another case, or a header, is unknown
  */
-export function jsonReader(table: TableDefinition): (json: unknown) => unknown {
-	const finder = fieldFinder(table);
+export function jsonReader(table: TableDefinition, isExact = false): (json: unknown) => unknown {
+	const finder = fieldFinder(table, isExact);
 	const { isField } = finder;
 	return (given) => {
 		if (!isObject(given)) return undefined;

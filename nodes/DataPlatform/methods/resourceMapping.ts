@@ -6,10 +6,17 @@ import type { ResourceMapperField, ResourceMapperFields } from 'n8n-workflow';
 import type { FieldDefinition, TableDefinition } from '../api/types';
 import { importKeyOf, isWritable, fieldType } from '../fields';
 import { learnLinks } from '../api/learnLinks';
-import { IMPORT_KEY_MARK, linkMark } from '../fields/columnMarks';
+import { IMPORT_KEY_MARK } from '../labels';
 import { linkRules } from '../parameters/write/writingLinks';
 import { editorList, type Editor } from './editorContext';
 import type { LinkRule, LinkRules } from '../bulk/writeTask';
+
+/** What a link field takes, if Link Values says so. Short, because the editor cuts long labels. */
+function linkMark({ metadata }: FieldDefinition, linkedField?: string): string {
+	const linked = linkedField && `linked '${linkedField}'`;
+	if (!metadata.multiple) return linked || 'linked import key';
+	return `${linked || 'linked import keys'} to add`;
+}
 
 /** What the mapper puts in brackets after a field's header. */
 function markOf(field: FieldDefinition, isKey: boolean, rule?: LinkRule): string | undefined {

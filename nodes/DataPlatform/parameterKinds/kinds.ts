@@ -9,6 +9,7 @@ import {
 	type NodePropertyTypes,
 } from 'n8n-workflow';
 
+import { missingDay } from '../fields/remedies';
 import { EXPRESSION_OF_DATE } from '../labels';
 import { isObject, omitUndefined } from '../transport/json';
 import { Parameter, type Entry, type EditorLook, type Parse } from './parameter';
@@ -170,8 +171,9 @@ export const startTime = <Name extends string>(name: Name, look: EditorLook) =>
 		try {
 			time = toMillis(value, zone());
 		} catch {
+			const wanted = missingDay(String(value).trim()) ? 'a day that exists' : 'a date';
 			const hint = `Choose a date, or write it as an expression such as ${EXPRESSION_OF_DATE}.`;
-			throw notAllowed(value, parameter, 'a date', hint);
+			throw notAllowed(value, parameter, wanted, hint);
 		}
 		const now = Date.now();
 		if (time > now) throw inFuture(parameter, time, now, zone());

@@ -4,7 +4,7 @@
  */
 import type { NodeHint } from 'n8n-workflow';
 
-import { IMPORT_KEY_MARK } from '../fields/columnMarks';
+import { IMPORT_KEY_MARK } from '../labels';
 import { allowAll } from './select/deleting';
 import { filterMode } from './select/filter';
 import { matchOn } from './write/matchRules';
@@ -15,23 +15,12 @@ const MATCHED_ON_IMPORT_KEY =
 const FIELDS = '$parameter["columns"]?.schema?.length > 0';
 const KEY = `$parameter["columns"].schema.find((field) => field.displayName.endsWith("(${IMPORT_KEY_MARK})"))`;
 
-/** No hint about a missing value until the user has entered the first one. */
-const IS_STARTED =
-	'Object.values($parameter["columns"].value || {}).some((value) => value !== null && value !== "")';
-
 const noImportKey: NodeHint = {
 	message: `The table's definition does not say which field is its import key. Choose it under ${importKey} in the options, or another way under ${matchOn}.`,
 	type: 'warning',
 	displayCondition: `={{ ${MATCHED_ON_IMPORT_KEY} && ${FIELDS} && !${KEY} && !$parameter["options"]?.matching?.settings?.importKey }}`,
 	whenToDisplay: 'always',
 	location: 'ndv',
-};
-
-const importKeyNotMapped: NodeHint = {
-	message: `The import key has no value. Fill in the field marked (${IMPORT_KEY_MARK}), or choose another way under ${matchOn}.`,
-	displayCondition: `={{ ${MATCHED_ON_IMPORT_KEY} && ${FIELDS} && $parameter["columns"].mappingMode === "defineBelow" && !!${KEY} && !($parameter["columns"].value || {})[${KEY}.id] && ${IS_STARTED} }}`,
-	whenToDisplay: 'beforeExecution',
-	location: 'outputPane',
 };
 
 /** The editor does not mark an empty collection as required. */
@@ -43,4 +32,4 @@ const noConditions: NodeHint = {
 	location: 'outputPane',
 };
 
-export const nodeHints = [noConditions, noImportKey, importKeyNotMapped];
+export const nodeHints = [noConditions, noImportKey];

@@ -137,22 +137,6 @@ test('if a table’s import key is unknown, a hint says so until other fields ar
 	assert.equal(await title.inputValue(), 'Kept');
 });
 
-test('as soon as a field has a value, a hint asks for the import key until it has one', async () => {
-	await openPanel('upsert');
-	const hint = editor.page.getByText('The import key has no value.');
-	const write = async (field: string, value: string) => {
-		const input = byId(`parameter-input-${field}`).getByRole('textbox');
-		await input.fill(value);
-		await input.blur();
-	};
-	await byId('parameter-input-surname').waitFor();
-	assert.equal(await hint.count(), 0);
-	await write('surname', 'Fox');
-	await hint.waitFor();
-	await write('email', 'ada@example.com');
-	await hint.waitFor({ state: 'hidden' });
-});
-
 /** The labels in the panel that are wider than the space for them. */
 const cutLabels = async (): Promise<string[]> =>
 	await byId('ndv').evaluate((panel) => {

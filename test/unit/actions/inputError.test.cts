@@ -60,6 +60,7 @@ test('dates of one format are one cause: the clear ones show what the ambiguous 
 		{ mode: 'create', empty: 'leave', unknownFields: 'error', duplicates: 'merge', sourceOf: () => '$json.Born' },
 	);
 	expect(errorOf(problems, 4).causes).toEqual([
-		`4 × such as 'born' accepts a date such as 2026-11-21, not "31.12.1990": use {{ DateTime.fromFormat(String($json.Born), 'dd.MM.yyyy').toISODate() ?? $json.Born }} (items 0, 1, 2, …)`,
+		`3 × such as 'born' accepts a date such as 2026-11-21, not "31.12.1990": use {{ DateTime.fromFormat(String($json.Born), 'dd.MM.yyyy').toISODate() ?? $json.Born }} (items 0, 1, 3)`,
+		"item 2: 'born' accepts a date, but there is no 31.02.1990",
 	]);
 });

@@ -6,6 +6,7 @@ import { sameParts, sameText } from '../../../nodes/DataPlatform/fields/equality
 import { canBeKey, holdsValue, keyText, toFieldValue } from '../../../nodes/DataPlatform/fields/values.ts';
 import { fieldOf } from '../fixtures.cts';
 
+const ID = '44d70c2e-7a1b-4c55-9d3e-2f8b6a1c0e97';
 const MANY = { multiple: true };
 
 describe('what is sent', () => {
@@ -22,7 +23,7 @@ describe('what is sent', () => {
 		['decimal', '0.00', 0],
 		['checklist', { lists: [{ header: 'a', items: [{ checked: true }] }] }, expect.anything()],
 		['file', { add: [{ filename: 'a' }] }, { add: [{ filename: 'a' }] }],
-		['schema_link', { add: ['a'] }, { add: ['a'] }, MANY],
+		['schema_link', { add: [ID] }, { add: [ID] }, MANY],
 	])('of %s, given %j', (...[type, value, sent, metadata]) => {
 		expect(toFieldValue(fieldOf('f', type, metadata), value, 'error')).toEqual({ value: sent });
 	});
@@ -38,11 +39,11 @@ describe('what is sent', () => {
 		['checklist', {}, 'accepts an object such as {"lists":[…]}, not {}'],
 		['file', { remove: [5] }, expect.stringContaining('accepts a web address')],
 		['file', { add: [], remove: ['a', 5] }, expect.stringContaining('"remove"')],
-		['schema_link', { add: ['a'], remove: [5] }, expect.stringContaining('accepts'), MANY],
-		['schema_link', { add: [5], remove: ['a'] }, expect.stringContaining('accepts'), MANY],
+		['schema_link', { add: [ID], remove: [5] }, expect.stringContaining('accepts'), MANY],
+		['schema_link', { add: [5], remove: [ID] }, expect.stringContaining('accepts'), MANY],
 		['schema_link', { remove: [5] }, expect.stringContaining('accepts record ids'), MANY],
-		['date', '2026-02-29', 'accepts a date such as 2026-11-21, not "2026-02-29"'],
-		['date', '2026-04-31', 'accepts a date such as 2026-11-21, not "2026-04-31"'],
+		['date', '2026-02-29', 'accepts a date, but there is no 2026-02-29'],
+		['date', '2026-04-31', 'accepts a date, but there is no 2026-04-31'],
 		['date', '2026-11-00', 'accepts a date such as 2026-11-21, not "2026-11-00"'],
 		['date', '2026-00-10', 'accepts a date such as 2026-11-21, not "2026-00-10"'],
 		['date', '2026-11-99', 'accepts a date such as 2026-11-21, not "2026-11-99"'],
@@ -88,7 +89,7 @@ describe('a value as the platform returns it', () => {
 		const acorn = { id: 'a', name: 'Acorn' };
 		const field = fieldOf('f', 'schema_link', MANY);
 		expect(toFieldValue(field, acorn, 'error')).toEqual({ value: { add: ['a'] } });
-		expect(toFieldValue(field, [acorn, 'b'], 'error')).toEqual({ value: { add: ['a', 'b'] } });
+		expect(toFieldValue(field, [acorn, ID], 'error')).toEqual({ value: { add: ['a', ID] } });
 		expect(toFieldValue(field, { id: '' }, 'error')).toHaveProperty('problem');
 	});
 });
@@ -245,9 +246,9 @@ describe('what a field is', () => {
 	});
 
 	test('only a link can lead to many', () => {
-		const convert = (type: string) => toFieldValue(fieldOf('f', type, MANY), 'a', 'error');
-		expect(convert('text')).toEqual({ value: 'a' });
-		expect(convert('schema_link')).toEqual({ value: { add: ['a'] } });
+		const convert = (type: string) => toFieldValue(fieldOf('f', type, MANY), ID, 'error');
+		expect(convert('text')).toEqual({ value: ID });
+		expect(convert('schema_link')).toEqual({ value: { add: [ID] } });
 	});
 
 	const choices = (type: string, metadata: FieldMetadata) => {

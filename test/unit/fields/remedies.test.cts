@@ -128,7 +128,9 @@ test.each([
 	['46347', '2026-11-21'],
 	['46347.39600694', '2026-11-21T09:30:15'],
 ])('in a file, the format that is named for %s reads it', (text, iso) => {
-	const [, format] = /^: set the date format (.*) in the options$/.exec(remedyOf(fieldOf('x', 'datetime'), text, undefined))!;
+	const [, format] = /^: set 'Values and Formats → Date Format' in the options to (.*)$/.exec(
+		remedyOf(fieldOf('x', 'datetime'), text, undefined),
+	)!;
 	expect(timeReader(format!)(text)).toBe(iso);
 });
 
@@ -146,7 +148,7 @@ test.each([
 
 test.each<[type: string, value: unknown, source: string | undefined, text: string]>([
 	['date', '31.12.1990', '$json.birth', ": use {{ DateTime.fromFormat(String($json.birth), 'dd.MM.yyyy').toISODate() ?? $json.birth }}"],
-	['date', '31.12.1990', undefined, ': set the date format dd.MM.yyyy in the options'],
+	['date', '31.12.1990', undefined, ": set 'Values and Formats → Date Format' in the options to dd.MM.yyyy"],
 	[
 		'datetime',
 		'31.12.1990 9:05',
@@ -154,8 +156,8 @@ test.each<[type: string, value: unknown, source: string | undefined, text: strin
 		": use {{ DateTime.fromFormat(String($json.at), 'dd.MM.yyyy H:mm', {zone: 'Europe/Berlin'}).toISO() ?? $json.at }} with your time zone",
 	],
 	['number', '1,5', '$json.price', ": use {{ $json.price?.replace?.(',', '.') ?? $json.price }}"],
-	['number', '1,5', undefined, ': set the number format 1.234,5 in the options'],
-	['number', '1,234.5', undefined, ': set the number format 1,234.5 in the options'],
+	['number', '1,5', undefined, ": set 'Values and Formats → Number Format' in the options to 1.234,5"],
+	['number', '1,234.5', undefined, ": set 'Values and Formats → Number Format' in the options to 1,234.5"],
 	['checkbox', 'No', '$json.news', ": use {{ ({ 'yes': true, 'no': false })[String($json.news).toLowerCase()] ?? $json.news }}"],
 	// Ambiguous: both meanings, no guess.
 	[
@@ -174,7 +176,7 @@ test.each<[type: string, value: unknown, source: string | undefined, text: strin
 		'date',
 		'01.02.2020',
 		undefined,
-		': it is ambiguous: set the date format dd.MM.yyyy in the options if the day comes first, set the date format MM.dd.yyyy in the options if the month does',
+		": it is ambiguous: set 'Values and Formats → Date Format' in the options to dd.MM.yyyy if the day comes first, set 'Values and Formats → Date Format' in the options to MM.dd.yyyy if the month does",
 	],
 	// No clear format: none.
 	...['soon', '31.13.1990', '31.02.1990', '29.02.1991', '32.12.1990', '00.12.1990', '31.00.1990', '31.12.1990 noon', '1990/13/31'].map(
@@ -185,6 +187,12 @@ test.each<[type: string, value: unknown, source: string | undefined, text: strin
 	['number', '12 €', '$json.p', ''],
 	['checkbox', 'maybe', '$json.p', ''],
 	['checkbox', 'yes', undefined, ''],
+	...(['Acorn Ltd', 4711, ['Acorn'], { name: 'Acorn' }] as const).flatMap((value) =>
+		['$json.c', undefined].map((source): [string, unknown, string | undefined, string] => [
+			...(['schema_link', value, source, ": for names or keys, add 'Link Values' in the options"] as const),
+		]),
+	),
+	['schema_link', ['Acorn'], '', ''],
 	['date', { a: 1 }, '$json.d', ''],
 	['text', { a: 1 }, '$json.d', ''],
 ])('for %s %j in %s the error ends with %s', (type, value, source, text) => {
@@ -193,7 +201,7 @@ test.each<[type: string, value: unknown, source: string | undefined, text: strin
 
 test.each([
 	['age', '12,5', 'item', "$json.Age?.replace?.(',', '.')"],
-	['age', '12,5', 'row', 'set the number format 1.234,5'],
+	['age', '12,5', 'row', "set 'Values and Formats → Number Format' in the options to 1.234,5"],
 ] as const)('%s %j of an %s', (name, value, unit, text) => {
 	const { problems } = planRecords(people, [{ index: 0, values: { surname: 'F', [name]: value } }], {
 		...{ mode: 'create', empty: 'leave', unknownFields: 'error', duplicates: 'merge', unit },

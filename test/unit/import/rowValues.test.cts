@@ -82,6 +82,8 @@ describe('columns', () => {
 		[['id', 'a'], { mapping: ['a=email'] }, { a: 'email' }, ['id']],
 		[['Mail', 'Name', 'No.', ''], { mapping: ['Mail=email', 'No.=age'] }, { Mail: 'email', 'No.': 'age' }, ['Name']],
 		[['id', 'age', 'ver'], { hasId: true, planning: { mode: 'update' } }, { age: 'age' }, ['ver']],
+		[['ID', 'AGE'], { hasId: true, planning: { mode: 'update' } }, { AGE: 'age' }, []],
+		[['Id', 'b'], { hasId: true, planning: { mode: 'update' }, mapping: ['b=age'] }, { b: 'age' }, []],
 		[['id', 'b', 'c'], { hasId: true, planning: { mode: 'update' }, mapping: ['b=age'] }, { b: 'age' }, ['c']],
 		[['id', 'created', 'modified', 'ver', 'event', 'email'], {}, { email: 'email' }, ['id', 'created', 'modified', 'ver', 'event']],
 		[[...RECORD, 'event', 'field_event', 'email'], { table: withEvent }, { field_event: 'event', email: 'email' }, [...RECORD, 'event']],

@@ -101,11 +101,12 @@ describe('the error that stops the node', () => {
 	});
 
 	test('has a line for each cause, with the expression to copy, and no other HTML', () => {
-		const { description } = toNodeError(node, {
-			message: 'no',
-			causes: ['2 × <b>: use {{ a && { id: a } }}', 'item 3: that'],
-			hint: 'Do it.',
-		});
+		const { description, context } = toNodeError(
+			node,
+			{ message: 'no', causes: ['2 × <b>: use {{ a && { id: a } }}', 'item 3: that'], hint: 'Do it.' },
+			3,
+		);
+		expect(context).toMatchObject({ itemIndex: undefined, details: { item: 3 } });
 		expect(description).toBe('<ul><li>2 × &lt;b>: use <code>{{ a &amp;&amp; { id: a } }}</code></li><li>item 3: that</li></ul>Do it.');
 	});
 

@@ -13,10 +13,9 @@ import {
 	valuesReader,
 	type PlanningParameter,
 } from '../../parameters/write/columns';
-import { InputError } from '../../transport/errors';
 import { membersOf } from '../../transport/json';
-import { listed } from '../../transport/messageText';
 import type { Entry, RowProblem } from '../../bulk/terms';
+import { inputError } from '../record/inputError';
 
 export type OtherFieldsParameter = TableParameter | PlanningParameter | LinkParameter;
 
@@ -65,12 +64,5 @@ export async function otherFields(
 
 /** @throws {InputError} */
 function requireNoProblems(problems: RowProblem[]) {
-	if (problems.length === 0) return;
-	const { field, hint } = problems[0]!;
-	throw new InputError(`Nothing was sent: ${listed(problems.map(({ message }) => message))}`, {
-		field,
-		hint:
-			hint ??
-			"Correct the item: under 'Values to Send', or in the input if fields are mapped automatically.",
-	});
+	if (problems.length > 0) throw inputError(problems, 1, 0);
 }

@@ -2,14 +2,19 @@
  * What to write of the items of a run, checked before anything is sent: table by table, because a
  * request writes to one.
  */
-import type { TableDefinition } from '../../api/types';
+import type { FieldDefinition, TableDefinition } from '../../api/types';
 import type { Plan, PlanInput, RowProblem } from '../../bulk/terms';
 import type { Task } from '../../bulk/writeTask';
-import { importKeyOf } from '../../fields';
+import { keyFields } from '../../fields/keyFields';
 import { recordOutput, type RecordOutput } from '../../input/recordOutput';
 import { toProblem } from '../../parameters/describeFailure';
 import { tableOf } from '../../parameters/select/table';
-import { hintIgnored, planOptions, valuesReader } from '../../parameters/write/columns';
+import {
+	hintIgnored,
+	planOptions,
+	requireMapped,
+	valuesReader,
+} from '../../parameters/write/columns';
 import {
 	setUpWriting,
 	type WriteKind,
@@ -59,18 +64,6 @@ export interface ItemRun {
 	isEmpty?(rows: PlanInput[]): boolean;
 }
 
-/** The names of the fields by which records are found, or known. */
-function keysOf({ table, planning: { matchOn } }: WriteSetup): string[] {
-	if (Array.isArray(matchOn)) return matchOn;
-	return [importKeyOf(table)?.name].filter((name) => name !== undefined);
-}
-
-/** A kept definition knows fields by name only: a header may belong to another field by now. */
-const withoutHeaders = (table: TableDefinition): TableDefinition => ({
-	...table,
-	fields: table.fields.map((field) => ({ ...field, header: field.name })),
-});
-
 /** The rows of items, in order. Those whose own expressions fail become problems. */
 function* rowsOf(
 	indexes: number[],
@@ -104,7 +97,7 @@ class ItemPlanner {
 		const { run } = this.parts;
 		const writing =
 			(await this.planWithKept()) ??
-			(await this.planWith(await tableOf(run, this.items.source).definition()));
+			(await this.planRows(this.setUp(await tableOf(run, this.items.source).definition())));
 		hintIgnored(run, writing.plan);
 		for (const notice of writing.plan.notices) run.hintOnce(notice, 'warning');
 		return writing;
@@ -123,9 +116,9 @@ class ItemPlanner {
 		const table = isFresh ? undefined : await handle.recentDefinition();
 		if (!table) return undefined;
 		try {
-			const setup = this.setUp(withoutHeaders(table));
+			const setup = this.setUp(table);
 			if (!setup.isCheckedByPlatform) return undefined;
-			const writing = await this.planRows(setup);
+			const writing = await this.planRows(setup, true);
 			const { problems, ignored, merged } = writing.plan;
 			// Another field may be the key by now.
 			if (problems.length + ignored.size + merged.size === 0) return writing;
@@ -135,9 +128,6 @@ class ItemPlanner {
 		handle.forget();
 		return undefined;
 	}
-
-	private readonly planWith = async (table: TableDefinition) =>
-		await this.planRows(this.setUp(table));
 
 	private setUp(table: TableDefinition): WriteSetup {
 		const { kind, settings } = this;
@@ -149,11 +139,14 @@ class ItemPlanner {
 		return setUpWriting(run, source, table, { settings, kind, unmatched });
 	}
 
-	private async rowReader({ table, hasId }: WriteSetup) {
+	private async rowReader({ table, hasId }: WriteSetup, keys: FieldDefinition[], isKept: boolean) {
 		const { kind } = this;
+		const { run } = this.parts;
 		const { source, indexes } = this.items;
+		const isFoundByKey = !hasId && kind.mode !== 'create';
+		requireMapped(run, source, isFoundByKey ? keys : []);
 		const valuesOf =
-			(await kind.readValues?.(table, indexes)) ?? valuesReader(this.parts.run, source, table);
+			(await kind.readValues?.(table, indexes)) ?? valuesReader(run, source, table, isKept);
 		return (index: number): PlanInput => ({
 			index,
 			values: valuesOf(index),
@@ -161,11 +154,12 @@ class ItemPlanner {
 		});
 	}
 
-	private async planRows(setup: WriteSetup): Promise<Writing> {
+	private async planRows(setup: WriteSetup, isKept = false): Promise<Writing> {
 		const { run, ledger, isEmpty } = this.parts;
 		const { indexes } = this.items;
+		const keys = keyFields(setup.table, setup.planning);
 		const problems: RowProblem[] = [];
-		const read = await this.rowReader(setup);
+		const read = await this.rowReader(setup, keys, isKept);
 		const all = await collect(rowsOf(indexes, problems, read));
 		const isReadable = this.areAllReadable && problems.length === 0;
 		const rows = isReadable && isEmpty?.(all) ? [] : all;
@@ -174,7 +168,10 @@ class ItemPlanner {
 			...setup,
 			...this.items,
 			settings: this.settings,
-			shape: withKeysFirst(keysOf(setup), recordOutput(true)),
+			shape: withKeysFirst(
+				keys.map(({ name }) => name),
+				recordOutput(true),
+			),
 			plan: await setup.pipeline.plan(rows, problems),
 			rows,
 			doneRows: () => rowsOf(done, [], read),

@@ -11,7 +11,8 @@ export type Link = { id: string } | { value: unknown };
 
 /** A parsed value of a link field. */
 export interface LinkValue {
-	isMany: boolean;
+	/** Undefined if the value is one, and it is not known whether the field links to many. */
+	isMany?: boolean;
 	add: Link[];
 	remove: Link[];
 }
@@ -41,7 +42,7 @@ export function readLinks(
 	const value = fromJsonText(raw);
 	if (Array.isArray(value)) return { isMany: true, add: value.map(toLink), remove: [] };
 	if (!isPlainObject(value) || isId(value.id)) {
-		return { isMany: multiple === true, add: [toLink(value)], remove: [] };
+		return { isMany: multiple, add: [toLink(value)], remove: [] };
 	}
 	const { add = [], remove = [] } = value;
 	const isChange = 'add' in value || 'remove' in value;
@@ -94,15 +95,17 @@ export function withIds(
 		links.flatMap((link) => {
 			const linked = idOf(link, isAdded);
 			if (linked && 'problem' in linked) problems.push(linked.problem);
-			return linked && 'id' in linked ? [linked.id] : [];
+			return linked && 'id' in linked ? [linked] : [];
 		});
 	const ids = { add: idsOf(add, true), remove: idsOf(remove, false) };
 	if (problems.length > 0) {
 		return withProblem(row, field, `: ${[...new Set(problems)].join('; ')}`);
 	}
 	const many = remove.length > 0 ? ids : ids.add;
+	const [one = null] = ids.add;
 	const values = row.values as Record<string, unknown>;
-	return { ...row, values: { ...values, [field]: isMany ? many : (ids.add[0] ?? null) } };
+	const value = isMany === undefined ? one?.id : one;
+	return { ...row, values: { ...values, [field]: isMany ? many : (value ?? null) } };
 }
 
 /** Replaces the IDs in a record's link fields. */

@@ -2,8 +2,9 @@
  * `schema_link`: to one record, to many (`metadata.multiple`), or of unknown kind, as some
  * definitions do not tell: then the form of a value does.
  */
-import { idKey } from '../../api/idSet';
+import { idKey, UUID } from '../../api/idSet';
 import type { JsonValue } from '../../api/types';
+import { LABELS } from '../../labels';
 import { isObject, membersOf } from '../../transport/json';
 import { fromJsonText, isPlainObject, parseJsonCell, problem, showValue } from '../convert';
 import { isCleared, USUAL, type Converted, type FieldType } from '../fieldType';
@@ -13,9 +14,20 @@ const isId = (value: unknown): value is string => typeof value === 'string' && v
 
 const isIds = (value: unknown): value is string[] => Array.isArray(value) && value.every(isId);
 
-/** The ID of a linked record that was read with its fields; any other value unchanged. */
-const withoutFields = (value: unknown): unknown =>
-	isPlainObject(value) && isId(value.id) ? value.id : value;
+/**
+ * The ID that a value gives; undefined if it gives none. A text is one if it is a UUID, as the
+ * platform writes IDs: any other is probably a name. `{ id }` may have any, also with more fields.
+ */
+function idOf(value: unknown): string | undefined {
+	if (typeof value === 'string') return UUID.test(value.trim()) ? idKey(value.trim()) : undefined;
+	return isPlainObject(value) && isId(value.id) ? idKey(value.id) : undefined;
+}
+
+/** The IDs of a list; undefined if an entry gives none. */
+function idsOf(value: unknown): string[] | undefined {
+	const ids = Array.isArray(value) ? value.map(idOf) : [undefined];
+	return isIds(ids) ? ids : undefined;
+}
 
 const ACCEPTED = new Map<boolean | undefined, string>([
 	[true, 'accepts record ids, or {"add":[ids],"remove":[ids]}'],
@@ -24,22 +36,21 @@ const ACCEPTED = new Map<boolean | undefined, string>([
 ]);
 
 function convert(raw: unknown, isToMany: boolean | undefined): Converted {
-	const given = fromJsonText(raw);
-	const value = Array.isArray(given) ? given.map(withoutFields) : withoutFields(given);
-	if (isId(value) && (isToMany !== undefined || value !== given)) {
-		return { value: isToMany ? { add: [idKey(value)] } : { id: idKey(value) } };
-	}
-	if (isId(value)) {
+	const value = fromJsonText(raw);
+	const id = idOf(value);
+	if (id !== undefined && isToMany === undefined && typeof value === 'string') {
 		return problem('may link to one record or to many, and no record of the table shows which');
 	}
+	if (id !== undefined) return { value: isToMany ? { add: [id] } : { id } };
 	const wrong = problem(`${ACCEPTED.get(isToMany)!}, not ${showValue(raw)}`);
 	if (isToMany === false) return wrong;
-	if (isIds(value)) return { value: { add: value.map(idKey) } };
+	const listed = idsOf(value);
+	if (listed) return { value: { add: listed } };
 	const { add, remove } = isPlainObject(value) ? value : {};
-	const lists = Object.entries({ add, remove }).filter(([, ids]) => ids);
-	if (lists.length === 0 || !lists.every(([, ids]) => isIds(ids))) return wrong;
-	const sent = lists.map(([change, ids]) => [change, (ids as string[]).map(idKey)]);
-	return { value: Object.fromEntries(sent) as JsonValue };
+	const given = Object.entries({ add, remove }).filter(([, ids]) => ids);
+	const lists = given.map(([change, ids]) => [change, idsOf(ids)] as const);
+	if (lists.length === 0 || !lists.every(([, ids]) => ids)) return wrong;
+	return { value: Object.fromEntries(lists) as JsonValue };
 }
 
 interface Change {
@@ -64,7 +75,8 @@ const link = (isToMany: boolean | undefined, hint: string): FieldType => ({
 	...USUAL,
 	parse: isToMany ? parseList : parseJsonCell,
 	convert: (raw) => convert(raw, isToMany),
-	remedy: (_text, source) => {
+	remedy: (text, source) => {
+		if (!UUID.test(text)) return `for names or keys, add '${LABELS.linkValues}' in the options`;
 		if (isToMany !== undefined) return undefined;
 		if (source === undefined) return 'write {"id":"…"} if to one, ["…"] if to many';
 		return `use {{ ${source} && { id: ${source} } }} if to one, {{ ${source} && [${source}] }} if to many`;

@@ -5,7 +5,7 @@ import { fromJsonText, isJson, isPlainObject, parseJsonCell, problem, showValue 
 import { sameBoolean, sameEntries, sameParts, sameText } from '../equality';
 import { isCleared, USUAL, type Converted, type FieldType } from '../fieldType';
 import { sameNumber } from './number';
-import { sameDay, toDay } from './time';
+import { sameDay, toDay, wrongTime } from './time';
 
 type Parts = Record<string, JsonValue | undefined>;
 
@@ -40,7 +40,7 @@ function toMoney(raw: unknown): Converted {
 	if (isCleared(date)) return { value };
 	const day = toDay(date);
 	if (day !== undefined) return { value: { ...value, date: day } };
-	return problem(`accepts a date such as 2026-11-21 as 'date', not ${showValue(date)}`);
+	return wrongTime("a date such as 2026-11-21 as 'date'", date);
 }
 
 const object = { ...USUAL, parse: parseJsonCell };

@@ -1,10 +1,11 @@
 /** `date`, `datetime`. */
 import type { JsonValue } from '../../api/types';
+import { LABELS } from '../../labels';
 import { isDateTimeObject, problem, showValue } from '../convert';
 import { zoneOf } from '../dateFormat';
 import { sameBy } from '../equality';
-import { dateRemedy, datetimeRemedy } from '../remedies';
-import { USUAL, type Conversion, type FieldType } from '../fieldType';
+import { dateRemedy, datetimeRemedy, missingDay } from '../remedies';
+import { USUAL, type Conversion, type Converted, type FieldType } from '../fieldType';
 
 const DATE = /^(\d{4}-\d{2}-\d{2})Z?$/;
 /**
@@ -54,6 +55,13 @@ function dayOf(input: string, timeZone: string | undefined): string | undefined 
 	return day && DATE.test(day) ? day : undefined;
 }
 
+/** @param accepted such as `a date such as 2026-11-21` */
+export function wrongTime(accepted: string, value: unknown): Converted {
+	const day = missingDay(timeText(value));
+	if (day !== undefined) return problem(`accepts a date, but there is no ${day}`);
+	return problem(`accepts ${accepted}, not ${showValue(value)}`);
+}
+
 /** A day is sent as its midnight in UTC. */
 const toDate: Conversion = (value, { metadata: { timeZone } }) => {
 	const input = timeText(value);
@@ -62,7 +70,7 @@ const toDate: Conversion = (value, { metadata: { timeZone } }) => {
 	const time = parseTime(input);
 	const text = time && inUtc(time);
 	if (text !== undefined) return { value: text };
-	return problem(`accepts a date such as 2026-11-21, not ${showValue(value)}`);
+	return wrongTime('a date such as 2026-11-21', value);
 };
 
 /** A time is sent in UTC, without what is finer than milliseconds. */
@@ -72,7 +80,7 @@ const toDateTime: Conversion = (value, { metadata: { timeZone } }) => {
 	const time = parseTime(day ? `${day}T00:00:00${input.slice(day.length)}` : input);
 	const text = time && inUtc(time);
 	if (text === undefined) {
-		return problem(`accepts a date and time such as 2026-11-21T09:30:00Z, not ${showValue(value)}`);
+		return wrongTime('a date and time such as 2026-11-21T09:30:00Z', value);
 	}
 	return !time!.hasZone && timeZone ? zoneOf(timeZone).toUtc(text) : { value: text };
 };
@@ -163,6 +171,6 @@ export const datetime: FieldType = {
 	keyProblem: keyProblem(
 		'a time with a zone such as 2026-11-21T09:30:00Z',
 		'toISO',
-		': for a CSV file, choose the time zone in the options',
+		`: for a CSV file, set '${LABELS.textFormats} → ${LABELS.timeZone}' in the options`,
 	),
 };

@@ -266,7 +266,7 @@ export const importFile = new OptionGroup(
 );
 
 const dateFormat = text('dateFormat', {
-	label: 'Date Format',
+	label: LABELS.dateFormat,
 	placeholder: 'e.g. dd.MM.yyyy HH:mm',
 	description: 'How dates and times are written in a CSV file, if not like 2026-11-21T09:30:00Z',
 });
@@ -278,14 +278,14 @@ const listSeparator = anyValue('listSeparator', {
 });
 
 const numberFormat = choice('numberFormat', {
-	label: 'Number Format',
+	label: LABELS.numberFormat,
 	choices: { point: '1,234.5', comma: '1.234,5', plain: '1234.5' },
 	preset: 'plain',
 	description: 'How numbers are written in a CSV file',
 });
 
 const timeZone = text('timeZone', {
-	label: 'Time Zone',
+	label: LABELS.timeZone,
 	placeholder: 'e.g. Europe/Berlin',
 	description:
 		'The time zone of times in a CSV file that have none. By default, the time zone of the application.',

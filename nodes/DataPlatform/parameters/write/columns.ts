@@ -4,18 +4,18 @@
 import type { ResourceMapperTypeOptionsBase } from 'n8n-workflow';
 
 import type { FieldDefinition, TableDefinition } from '../../api/types';
-import { visibleText } from '../../fields/values';
+import { isBlank, visibleText } from '../../fields/values';
 import type { NameOf } from '../../parameterKinds/parameter';
 import { choice, custom } from '../../parameterKinds/kinds';
 import { plainPath } from '../../parameterKinds/plainReference';
+import { InputError } from '../../transport/errors';
 import { isObject, membersOf } from '../../transport/json';
 import { jsonReader } from '../../input/recordInput';
 import type { RunContext } from '../../run/run';
-import { IMPORT_KEY_MARK } from '../../fields/columnMarks';
 import { nameList } from '../../transport/messageText';
 import { TABLE_DEPENDENCIES, UNTIL_TABLE_CHOSEN } from '../select/table';
 import type { Plan, PlanOptions } from '../../bulk/terms';
-import { LABELS } from '../../labels';
+import { IMPORT_KEY_MARK, LABELS } from '../../labels';
 
 type ColumnsMethod = 'getColumnsToCreate' | 'getColumnsToUpsert' | 'getColumnsToUpdate';
 
@@ -66,20 +66,49 @@ const isMappedAutomatically = (run: RunContext<ColumnsParameter>, index: number)
  * Reads values as mapped in the editor, or each item's own if the mapping is automatic.
  *
  * @param index the item to read the mapping mode from, which is the same for all
+ * @param isKept whether the definition may be old: a header may belong to another field by now
  */
 export function valuesReader(
 	run: RunContext<ColumnsParameter>,
 	index: number,
 	table: TableDefinition,
+	isKept = false,
 ): ValuesReader {
 	if (isMappedAutomatically(run, index)) {
-		const valuesOf = jsonReader(table);
+		const valuesOf = jsonReader(table, isKept);
 		return (at) => valuesOf(run.json(at));
 	}
 	// n8n's own check uses the table as it was when the workflow was saved; ours uses the current
 	// one.
 	const reading = { part: 'value', skipValidation: true };
 	return (at) => run.value(columnsToCreate, at, reading) ?? {};
+}
+
+/**
+ * Checks that fields are mapped by hand, or automatically.
+ *
+ * @param keys the fields that records are found by
+ * @throws {InputError} if every item would lack a value
+ */
+export function requireMapped(
+	run: RunContext<ColumnsParameter | NameOf<typeof emptyValues>>,
+	index: number,
+	keys: FieldDefinition[],
+) {
+	const { value } = membersOf(run.raw(columnsToCreate));
+	if (isMappedAutomatically(run, index) || typeof value === 'string') return;
+	const filled = Object.entries(membersOf(value)).filter(
+		([, text]) => !isBlank(text) && text !== '=',
+	);
+	const open = keys.find(({ name }) => !filled.some(([filledIn]) => filledIn === name))?.name;
+	const clears = emptyValues.of(run, index) === 'clear';
+	if (open === undefined && (clears || filled.length > 0)) return;
+	const what =
+		open === undefined ? 'no field has a' : `'${open}', by which records are found, has no`;
+	throw new InputError(`Nothing was sent: ${what} value under 'Values to Send'`, {
+		field: open,
+		hint: `Enter it there, or set '${LABELS.mappingMode}' to 'Map Automatically' if the items have the names of the fields.`,
+	});
 }
 
 /** The import key that the mapper marked when the fields were mapped by hand. */

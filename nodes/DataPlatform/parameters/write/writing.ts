@@ -192,7 +192,7 @@ export const importOptions = <Option extends string>(asText: Array<Parameter<Opt
 	skipUnchanged,
 	requests,
 	inputValues<Option | NameOf<typeof duplicatesOfRows>>(
-		{ label: 'Values and Formats' },
+		{ label: LABELS.textFormats },
 		duplicatesOfRows,
 		...asText,
 	),

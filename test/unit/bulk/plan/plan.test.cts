@@ -278,7 +278,7 @@ describe('the import key', () => {
 	test.each([
 		[
 			'datetime',
-			'accepts a time with a zone such as 2026-11-21T09:30:00Z, not "2026-01-01T23:00:00": for a CSV file, choose the time zone in the options',
+			`accepts a time with a zone such as 2026-11-21T09:30:00Z, not "2026-01-01T23:00:00": for a CSV file, set 'Values and Formats → Time Zone' in the options`,
 		],
 		['date', 'accepts a date such as 2026-11-21, not "2026-01-01T23:00:00Z"'],
 	])('of the type %s: the problem of a row in a file shows no expression, the problem of an item does', (type, problem) => {
@@ -347,19 +347,20 @@ describe('duplicates', () => {
 		);
 		const a = { filename: 'a', mimetype: 'x/y', filedata: 'data:,a' };
 		const b = { ...a, filename: 'b' };
+		const [p1, p2, p3] = [1, 2, 3].map((at) => `${at}4d70c2e-7a1b-4c55-9d3e-2f8b6a1c0e97`);
 		const MERGED_CHANGES: Array<[field: string, one: unknown, other: unknown, merged: unknown]> = [
-			['people', ['p1'], ['p2'], { add: ['p1', 'p2'], remove: [] }],
-			['people', ['p1', 'p2'], { remove: ['p3'] }, { add: ['p1', 'p2'], remove: ['p3'] }],
-			['people', ['p1'], null, null],
-			['people', ['p1', 'p2'], { remove: ['p1'] }, { add: ['p2'], remove: ['p1'] }],
-			['people', { remove: ['p1', 'p2'] }, 'p1', { add: ['p1'], remove: ['p2'] }],
+			['people', [p1], [p2], { add: [p1, p2], remove: [] }],
+			['people', [p1, p2], { remove: [p3] }, { add: [p1, p2], remove: [p3] }],
+			['people', [p1], null, null],
+			['people', [p1, p2], { remove: [p1] }, { add: [p2], remove: [p1] }],
+			['people', { remove: [p1, p2] }, p1, { add: [p1], remove: [p2] }],
 			['papers', { add: [a] }, { add: [b], remove: ['f'] }, { add: [a, b], remove: ['f'] }],
 			['papers', [a], { add: [b] }, [a, b]],
 			['papers', { add: [a] }, [b], [b]],
 			['papers', [a], null, null],
 		];
 		const CONFLICTING_CHANGES: Array<[field: string, one: unknown, other: unknown]> = [
-			['people', null, ['p1']],
+			['people', null, [p1]],
 			['papers', 'https://x.example/a', { add: [b] }],
 			['papers', { add: [a] }, 'https://x.example/a'],
 			['papers', [a], { remove: ['f'] }],

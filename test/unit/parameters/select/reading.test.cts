@@ -243,7 +243,7 @@ describe('changes', () => {
 		[{ startFrom: 'date', startDate: 'soon' }, `'Date' must be a date, not "soon"`, 'Date'],
 		...['2026-02-30', '2026-02-30T00:00:00Z', '11/23/2026', '-1', '2026'].map((startDate): [INodeParameters, string, string] => [
 			{ startFrom: 'date', startDate },
-			`'Date' must be a date, not "${startDate}"`,
+			`'Date' must be ${startDate.startsWith('2026-02') ? 'a day that exists' : 'a date'}, not "${startDate}"`,
 			'Date',
 		]),
 		[{ startFrom: 'date', startDate: '' }, "'Date' must be a date, it is empty", 'Date'],

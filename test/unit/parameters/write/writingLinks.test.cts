@@ -73,7 +73,7 @@ const create = async (link: Entries, values: IDataObject, given: LinksGiven = {}
 describe('Link Values', () => {
 	const any = (more: INodeParameters = {}) => ({ field: '*', ...more });
 	test.each<[string, Entries, IDataObject, object]>([
-		['record IDs', [any({ valueType: 'recordIds' })], { company: 'b' }, { company: { id: 'b' } }],
+		['record IDs', [any({ valueType: 'recordIds' })], { company: ADA }, { company: { id: ADA } }],
 		['the import key', [any({ valueType: 'importKey' })], { company: 'Birch' }, { company: { id: 'b' } }],
 		['the import key of several', [any()], { clients: ['Birch', 'Acorn'] }, { clients: { add: ['b', 'a'] } }],
 		['another field', [any({ valueType: 'field', linkedField: ' city ' })], { company: 'Rome' }, { company: { id: 'b' } }],
@@ -81,8 +81,8 @@ describe('Link Values', () => {
 		[
 			'all but one',
 			[any(), { field: 'boss', valueType: 'recordIds' }],
-			{ company: 'Birch', boss: 'p9' },
-			{ company: { id: 'b' }, boss: { id: 'p9' } },
+			{ company: 'Birch', boss: ADA },
+			{ company: { id: 'b' }, boss: { id: ADA } },
 		],
 		[
 			'one in its own way',
@@ -99,7 +99,7 @@ describe('Link Values', () => {
 	});
 
 	test('are not looked up without the option', async () => {
-		const { requests } = await run('record: create', { parameters: { columns: columns() }, items: asItems({ name: 'Bob', company: 'b' }) });
+		const { requests } = await run('record: create', { parameters: { columns: columns() }, items: asItems({ name: 'Bob', company: ADA }) });
 		expect(posts(requests)).toEqual([WRITE]);
 	});
 

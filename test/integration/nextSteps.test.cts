@@ -60,14 +60,7 @@ test('a 400 without the platform’s errors is from something in between', async
 });
 
 test.each<[name: string, operations: string[], item: IDataObject, run: Run, error: string, next: string]>([
-	[
-		'an ID in a link that no record has',
-		WRITES,
-		order(1, { related: UNKNOWN_ID }),
-		{},
-		"'related'",
-		"Correct the value of 'related'.",
-	],
+	['an ID in a link that no record has', WRITES, order(1, { related: UNKNOWN_ID }), {}, "'related'", "Correct the value of 'related'."],
 	[
 		'no record with the ID',
 		['update'],

@@ -85,9 +85,7 @@ export function toNodeError(
 	progress?: Progress,
 ): NodeApiError | NodeOperationError {
 	const { message, status } = problem;
-	// n8n writes [item 3] behind the message, which may be about several.
-	const shown = problem.causes ? undefined : itemIndex;
-	const options = { message, description: descriptionOf(problem), itemIndex: shown };
+	const options = { message, description: descriptionOf(problem), itemIndex };
 	const ofRequest = { ...options, httpCode: String(status), failure: cause(problem) };
 	let error: NodeApiError | NodeOperationError;
 	if (status === undefined) error = new NodeOperationError(node, message, options);

@@ -274,11 +274,8 @@ describe('one record', () => {
 		expect(bodies).toEqual([]);
 	});
 
-	const NOTHING = "Nothing was sent: no field has a value under 'Values to Send'";
 	const NO_KEY = "Nothing was sent: 'name', by which records are found, has no value under 'Values to Send'";
 	test.each<[string, operation: string, value: IDataObject | null, string | undefined]>([
-		['nothing mapped', 'create', null, NOTHING],
-		['empty boxes', 'create', { name: '', age: null, surname: '=' }, NOTHING],
 		['nothing mapped', 'upsert', null, NO_KEY],
 		['an empty box for the key', 'upsert', { name: '', surname: 'K' }, NO_KEY],
 		['an expression for the key', 'upsert', { name: '={{ $json.name }}', surname: 'K' }, undefined],

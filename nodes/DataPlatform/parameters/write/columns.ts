@@ -85,13 +85,13 @@ export function valuesReader(
 }
 
 /**
- * Checks that fields are mapped by hand, or automatically.
+ * Checks that the fields that records are found by are mapped, if fields are mapped by hand.
  *
  * @param keys the fields that records are found by
  * @throws {InputError} if every item would lack a value
  */
 export function requireMapped(
-	run: RunContext<ColumnsParameter | NameOf<typeof emptyValues>>,
+	run: RunContext<ColumnsParameter>,
 	index: number,
 	keys: FieldDefinition[],
 ) {
@@ -101,11 +101,9 @@ export function requireMapped(
 		([, text]) => !isBlank(text) && text !== '=',
 	);
 	const open = keys.find(({ name }) => !filled.some(([filledIn]) => filledIn === name))?.name;
-	const clears = emptyValues.of(run, index) === 'clear';
-	if (open === undefined && (clears || filled.length > 0)) return;
-	const what =
-		open === undefined ? 'no field has a' : `'${open}', by which records are found, has no`;
-	throw new InputError(`Nothing was sent: ${what} value under 'Values to Send'`, {
+	if (open === undefined) return;
+	const what = `'${open}', by which records are found, has no value under 'Values to Send'`;
+	throw new InputError(`Nothing was sent: ${what}`, {
 		field: open,
 		hint: `Enter it there, or set '${LABELS.mappingMode}' to 'Map Automatically' if the items have the names of the fields.`,
 	});

@@ -34,6 +34,19 @@ const typed = new Map(TYPES);
 
 test.each<[title: string, field: string, value: FieldValues[string], mode: 'create' | 'upsert', hint: string]>([
 	['a link: its ID', 'boss', { id: 'Ada' }, 'create', "Correct the value of 'boss'."],
+	['one text with commas in a list: its entries', 'tags', ['a, b'], 'create', `'tags' accepts a list: give ["a","b"] instead of one text.`],
+	[
+		'one text with semicolons: its entries',
+		'tags',
+		['a, b; c;'],
+		'create',
+		`'tags' accepts a list: give ["a, b","c"] instead of one text.`,
+	],
+	['a text without commas in a list: its value', 'tags', ['a'], 'create', "Correct the value of 'tags'."],
+	['texts in a list: its value', 'tags', ['a,b', 'c'], 'create', "Correct the value of 'tags'."],
+	['no text in a list: its value', 'tags', [5], 'create', "Correct the value of 'tags'."],
+	['an empty list: its value', 'tags', [], 'create', "Correct the value of 'tags'."],
+	['a text that is no list: its value', 'tags', 'a,b', 'create', "Correct the value of 'tags'."],
 	['a list in another field: its value', 'age', ['1,5'], 'create', "Correct the value of 'age'."],
 	[
 		'the import key of what is created: update',

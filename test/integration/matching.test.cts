@@ -194,6 +194,12 @@ describe('Max New Records (%)', () => {
 		expect(await harness.writes()).toEqual([]);
 	});
 
+	test('items for the same record count once', async () => {
+		const items = await mixed('importKey', 20, 22);
+		const result = await run('importKey', [...items.slice(0, 20), ...items], 50);
+		expect(result.error?.message).toBe("Nothing was sent to 'Orders': 22 records would be new, more than 21");
+	});
+
 	test('an empty table takes any number', async () => {
 		await harness.fill('orders');
 		expect(outcomes(await run('importKey', numbered(12), 0))).toEqual(Array(12).fill('inserted'));

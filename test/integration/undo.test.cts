@@ -188,6 +188,23 @@ describe('undone', () => {
 		}
 	});
 
+	test('without links to records that were deleted', async () => {
+		const fields = [
+			{ name: 'key', type: 'text', metadata: { importKey: true } },
+			{ name: 'age', type: 'number' },
+			{ name: 'boss', type: 'schema_link', metadata: { linkTableId: 'people' } },
+		];
+		const people = ['a', 'b', 'c'].map((key) => ({ key, age: 1 }));
+		const [, boss] = await harness.createTable({ internalName: 'people', header: 'People', fields }, people);
+		await harness.run('upsert', { table: 'people', items: ['a', 'c'].map((key) => ({ key, boss: { id: boss!.id } })) });
+		const options = { previousValues: true, inputValues: { settings: { emptyValues: 'clear' } } };
+		const items = [{ key: 'c', age: 9, boss: null }];
+		const result = await harness.run('sync', { table: 'people', items, parameters: removals[0], options });
+		expect(outcomes(result)).toEqual(['updated', 'deleted', 'deleted']);
+		expect(await undo(result.json(), 'people')).toEqual([]);
+		expect(await content('people')).toEqual(Object.fromEntries(people.map((person) => [person.key, person])));
+	});
+
 	test('though others deleted some of the records meanwhile', async () => {
 		await harness.fill('orders', order(1, { price: 5 }), order(2, { price: 5 }));
 		const changed = [1, 2, 3, 4].map((number) => order(number, { price: 6 }));

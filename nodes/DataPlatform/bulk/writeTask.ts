@@ -50,7 +50,7 @@ export interface MatchRules {
 	/** Which fields an existing record keeps. */
 	fieldRules?: FieldRules;
 	twoWay?: TwoWay;
-	/** If more records would be new, and the table has others, nothing is sent. */
+	/** If more percent of the records would be new, and the table has others, nothing is sent. */
 	maxNew?: number;
 }
 

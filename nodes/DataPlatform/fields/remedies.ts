@@ -115,7 +115,7 @@ const timeRemedy =
 			const [, format, toTime] = number;
 			if (source === undefined) return setFormat(LABELS.dateFormat, format);
 			const time = `${toTime(source)}.${isDay ? 'toISODate' : 'toISO'}()`;
-			return use(`${source} > 0 ? ${time} : ${source}`);
+			return use(`${source} > 0 ? ${time} ?? ${source} : ${source}`);
 		}
 		const { formats, rest } = dayFormats(text);
 		const time = timeFormat(rest);

@@ -95,8 +95,8 @@ class MatchedWriter {
 	 */
 	private async requireFewNew(matches: PlatformRecord[][]) {
 		const { target } = this.base;
-		const { maxNew = Infinity, ifMissing } = this.matching;
-		const allowed = Math.max(maxNew, ALWAYS_ALLOWED);
+		const { maxNew = 100, ifMissing } = this.matching;
+		const allowed = Math.max(Math.floor((matches.length * maxNew) / 100), ALWAYS_ALLOWED);
 		const newCount = matches.filter((found) => found.length === 0).length;
 		if (ifMissing !== 'create' || newCount <= allowed) return;
 		if (newCount === matches.length && (await countRecords(target)) === 0) return;

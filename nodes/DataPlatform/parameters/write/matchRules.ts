@@ -109,7 +109,7 @@ export const maxNewShare = number('maxNewShare', {
 	max: ALL,
 	preset: ALL,
 	description:
-		'If a larger share of the items would be new, although the table has records, nothing is sent. Ten may always be new. Below 100, records are looked up first.',
+		'If a larger share of the records would be new, although the table has records, nothing is sent. Ten may always be new. Below 100, records are looked up first.',
 });
 
 /** What to do with matches, for operations that create records. */
@@ -162,7 +162,7 @@ export const upsertRules = (
 });
 
 /**
- * How many records may be new; undefined for any number.
+ * How many percent of the records may be new; undefined if all may.
  *
  * @param isBegun whether an earlier attempt wrote items: it was within the limit
  * @throws {InputError}
@@ -175,7 +175,7 @@ export function maxNewOf(
 	const share = maxNewShare.of(run, index);
 	// Of several tables, it may have been another one.
 	const isDecided = isBegun && !run.isExpression(table) && !run.isExpression(application);
-	return share === ALL || isDecided ? undefined : Math.floor((run.items.length * share) / 100);
+	return share === ALL || isDecided ? undefined : share;
 }
 
 type MatchParameter = NameOf<

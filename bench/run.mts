@@ -82,7 +82,9 @@ async function measureAll(): Promise<Row[]> {
 	for (const { name, run } of chosen) {
 		const start = Date.now();
 		try {
-			rows.push(...(await run({ scale, work: values.work, isSmoke: scale !== 'full' })));
+			const measured = await run({ scale, work: values.work, isSmoke: scale !== 'full' });
+			rows.push(...measured);
+			if (measured.some(({ ours }) => ours.failure !== undefined)) failed.push(name);
 		} catch (error) {
 			// The results of the others are still useful.
 			failed.push(name);

@@ -8,7 +8,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { ensureN8n } from '../../harness/install.mts';
 import { onWires, type BenchEnv } from '../benchEnv.mts';
-import { compete, type Contestant } from '../compete.mts';
+import { compete, ContestantFailed, type Contestant } from '../compete.mts';
 import { createFileRecord } from '../fileTable.mts';
 import type { Measurement } from '../measure.mts';
 import { MAX_SECONDS, N8nHost } from '../n8n/host.mts';
@@ -96,10 +96,16 @@ async function measureSize(
 	contestants: Array<[string, WorkloadContestant]>,
 ): Promise<Results> {
 	const { env } = setting;
-	await work.setUp?.(await placeFor(setting, work, 'ours', size), async (other) => {
-		const place = await placeFor(setting, other, 'ours', size);
-		await runOnce(place, other, { steps: other.ours }, 'ours');
-	});
+	try {
+		await work.setUp?.(await placeFor(setting, work, 'ours', size), async (other) => {
+			const place = await placeFor(setting, other, 'ours', size);
+			await runOnce(place, other, { steps: other.ours }, 'ours');
+		});
+	} catch (error) {
+		if (!(error instanceof ContestantFailed)) throw error;
+		const failure = `not run: ${error.message}`;
+		return Object.fromEntries(contestants.map(([name]) => [name, { measurements: [], failure }]));
+	}
 	const prepared: Record<string, Contestant<Details>> = {};
 	for (const [name, contestant] of contestants) {
 		const place = await placeFor(setting, work, name, size);

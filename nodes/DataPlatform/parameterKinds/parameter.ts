@@ -38,6 +38,12 @@ interface ReadOptions extends IGetNodeParameterOptions {
 	part?: string;
 }
 
+interface StoredValue {
+	/** With expressions unresolved; null if it is not set. */
+	raw: unknown;
+	isExpression: boolean;
+}
+
 /**
  * Reads the parameters that a node shows.
  *
@@ -45,8 +51,8 @@ interface ReadOptions extends IGetNodeParameterOptions {
  * compile, and neither does calling a function that reads another one
  */
 export class ParameterReader<in Name extends string> {
-	/** By path: the stored value contains an expression. */
-	private readonly expressionPaths = new Map<string, boolean>();
+	/** By path: as stored in the workflow. */
+	private readonly storedValues = new Map<string, StoredValue>();
 	/** The values that are the same for all items, by parameter. */
 	private readonly sharedValues = new Map<unknown, unknown>();
 
@@ -67,7 +73,7 @@ export class ParameterReader<in Name extends string> {
 		if (part !== undefined) return this.get(`${path}.${part}`, index, null, options);
 		const value = this.get(path, index, property.default, options);
 		const isSet = value !== null && value !== undefined;
-		if (isSet || property.required || this.holdsExpression(shown)) return value;
+		if (isSet || property.required || this.stored(shown).isExpression) return value;
 		return property.default;
 	}
 
@@ -79,39 +85,43 @@ export class ParameterReader<in Name extends string> {
 
 	/** A parameter as stored in the workflow, with expressions unresolved; null if it is not set. */
 	raw({ name }: { name: Name }): unknown {
-		return this.rawOf(this.shown.get(name));
+		return this.stored(this.shown.get(name)).raw;
 	}
 
 	/** True for `={{ $json.id }}`: its value may differ between items. */
 	isExpression({ name }: { name: Name }): boolean {
-		return this.holdsExpression(this.shown.get(name));
+		return this.stored(this.shown.get(name)).isExpression;
 	}
 
-	/** What `read` returns; read once if no expression can make it differ between items. */
-	shared<T>(parameter: Parameter<Name, T>, read: () => T): T {
+	/** The value for an item; read once if no expression can make it differ between items. */
+	shared<T>(parameter: Parameter<Name, T>, index: number): T {
 		if (this.sharedValues.has(parameter)) return this.sharedValues.get(parameter) as T;
-		const value = read();
-		if (!this.isExpression(parameter)) this.sharedValues.set(parameter, value);
+		const shown = this.shown.get(parameter.name);
+		const { default: preset, required } = shown?.property ?? parameter.property;
+		const { raw, isExpression } = this.stored(shown);
+		const isSet = raw !== null && raw !== undefined;
+		const hasPreset = isSet ? raw === preset : !shown || !required;
+		// Operations may show the parameter with a preset of their own.
+		const isShared = hasPreset && preset === parameter.property.default;
+		const value = isShared ? parameter.presetValue() : parameter.read(this, index);
+		if (!isExpression) this.sharedValues.set(parameter, value);
 		return value;
 	}
 
 	/** All parameters that contain an expression. */
 	expressions(): ShownParameter[] {
-		return [...this.shown.values()].filter((shown) => this.holdsExpression(shown));
+		return [...this.shown.values()].filter((shown) => this.stored(shown).isExpression);
 	}
 
-	private rawOf(shown: ShownParameter | undefined): unknown {
-		return shown ? this.get(shown.path, 0, null, { rawExpressions: true }) : null;
-	}
-
-	private holdsExpression(shown: ShownParameter | undefined): boolean {
+	private stored(shown: ShownParameter | undefined): StoredValue {
 		const path = shown?.path ?? '';
-		let isExpression = this.expressionPaths.get(path);
-		if (isExpression === undefined) {
-			isExpression = holdsExpression(this.rawOf(shown));
-			this.expressionPaths.set(path, isExpression);
+		let stored = this.storedValues.get(path);
+		if (!stored) {
+			const raw = shown ? this.get(path, 0, null, { rawExpressions: true }) : null;
+			stored = { raw, isExpression: holdsExpression(raw) };
+			this.storedValues.set(path, stored);
 		}
-		return isExpression;
+		return stored;
 	}
 }
 
@@ -147,6 +157,8 @@ const isEmpty = (value: unknown) => value === '' || (Array.isArray(value) && val
 export class Parameter<Name extends string, T> implements ParameterLabel {
 	readonly name: Name;
 	readonly label: string;
+	/** The value of its preset, once it was needed. */
+	private preset?: { value: T };
 
 	/**
 	 * @param narrows whether an expression in it must return something, because nothing would read
@@ -163,10 +175,11 @@ export class Parameter<Name extends string, T> implements ParameterLabel {
 
 	/** The value for an item. @throws {InputError} if it is invalid */
 	of(reader: ParameterReader<Name>, index: number): T {
-		return reader.shared(this, () => this.read(reader, index));
+		return reader.shared(this, index);
 	}
 
-	private read(reader: ParameterReader<Name>, index: number): T {
+	/** The value for an item, read again. @throws {InputError} if it is invalid */
+	read(reader: ParameterReader<Name>, index: number): T {
 		const value = this.parse(reader.value(this, index), this, reader.zone);
 		if (!this.narrows || !isEmpty(value) || !reader.isExpression(this)) {
 			return this.requireValue(value, this);
@@ -176,6 +189,17 @@ export class Parameter<Name extends string, T> implements ParameterLabel {
 			'is empty: its expression returned nothing',
 			'Correct the expression, or remove it.',
 		);
+	}
+
+	/** The value of its preset. */
+	presetValue(): T {
+		if (!this.preset) {
+			const value = this.requireValue(this.parse(this.property.default, this, UTC), this);
+			// All runs share it.
+			Object.freeze(value);
+			this.preset = { value };
+		}
+		return this.preset.value;
 	}
 
 	/** The value as a part of a list entry. @throws {InputError} if it is invalid */

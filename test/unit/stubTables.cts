@@ -27,8 +27,8 @@ interface Body extends Partial<Group> {
 }
 
 /** As on many services, all operators but `===` ignore case. */
-function holds({ fields }: PlatformRecord, { field, operator, value = '' }: Condition): boolean {
-	const stored = String(fields[field] ?? '');
+function holds({ id, fields }: PlatformRecord, { field, operator, value = '' }: Condition): boolean {
+	const stored = String((field === 'id' ? id : fields[field]) ?? '');
 	if (operator === '===') return stored === value;
 	const wanted = (operator === 'in' ? value.split(',') : [value]).map((text) => text.toLowerCase());
 	return wanted.includes(stored.toLowerCase());

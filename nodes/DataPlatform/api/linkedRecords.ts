@@ -3,13 +3,11 @@
  *
  * | Link | How its records are read |
  * |---|---|
- * | to one | once each, or with their whole table if that takes fewer requests |
+ * | to one | together, by their IDs; one that is not found that way, by itself |
  * | to many | with one request for each record that links |
  */
-import { countRecords } from './aggregates';
-import { addressKey, MAX_PAGE_SIZE } from './endpoints';
 import { findRecord } from './records';
-import { readRecords } from './readRecords';
+import { readByIds, readRecords } from './readRecords';
 import type {
 	DefinedTable,
 	FieldDefinition,
@@ -21,15 +19,13 @@ import type {
 import { forEachConcurrent } from '../transport/concurrency';
 import { getOwn, isObject } from '../transport/json';
 
-/** The table that a link points to. */
-export type LinkTarget = DefinedTable;
-
 /** What to read of a link. */
 export interface Inclusion {
 	field: FieldDefinition;
 	/** The ID of the table that has the field. */
 	tableId: string;
-	target: LinkTarget;
+	/** The table that the link points to. */
+	target: DefinedTable;
 	/** Fields of the linked records; only their IDs if not set. */
 	names?: string[];
 	/** How many linked records to read for each link. */
@@ -60,7 +56,6 @@ const pick = (id: string, fields: FieldValues, names: string[]): JsonValue => ({
 export class LinkedRecords {
 	/** Linked records by link, then by ID; only the ID if a record does not exist. */
 	private readonly known = new Map<string, Map<string, JsonValue>>();
-	private readonly tableSizes = new Map<string, Promise<number>>();
 	private requestsLeft = MAX_LINK_REQUESTS;
 	/** Whether a link has more records than were read. */
 	isCut = false;
@@ -127,36 +122,15 @@ export class LinkedRecords {
 		names: string[],
 		known: Map<string, JsonValue>,
 	) {
-		if (ids.length > 2) {
-			const size = await this.sizeOf(table);
-			const pages = Math.ceil((size + 1) / (MAX_PAGE_SIZE - 1));
-			if (pages < ids.length && this.take(pages)) {
-				const wanted = new Set(ids);
-				let pagesLeft = pages;
-				for await (const page of readRecords(table, { fields: names }, Infinity)) {
-					for (const { id, fields } of page) {
-						if (wanted.delete(id)) known.set(id, pick(id, fields, names));
-					}
-					pagesLeft -= 1;
-					// If the platform cuts its pages, reading one record after the other takes fewer
-					// requests.
-					if (wanted.size === 0 || pagesLeft === 0) break;
-				}
-			}
-		}
+		// A second request shows that no more follow.
+		const read = ids.length > 1 && this.take(2) ? await readByIds(table, ids, names) : [];
+		for (const { id, fields } of read) known.set(id, pick(id, fields, names));
 		const rest = ids.filter((id) => !known.has(id));
 		await forEachConcurrent(rest, PARALLEL_READS, async (id) => {
 			if (!this.take()) return;
 			const record = await findRecord(table, id);
 			known.set(id, record ? pick(id, record.fields, names) : { id });
 		});
-	}
-
-	private async sizeOf(table: TableAt): Promise<number> {
-		const name = addressKey(table.at);
-		const size = this.tableSizes.get(name) ?? countRecords(table);
-		this.tableSizes.set(name, size);
-		return await size;
 	}
 
 	private async includeMany(records: PlatformRecord[], inclusion: Inclusion) {

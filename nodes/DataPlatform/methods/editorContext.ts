@@ -8,7 +8,7 @@ import { createEditorClient } from '../run/createClient';
 import { ParameterReader } from '../parameterKinds/parameter';
 import { toProblem } from '../parameters/describeFailure';
 import type { Problem } from '../transport/errors';
-import { linkedTable, linkValues, type LinkParameter } from '../parameters/write/writingLinks';
+import { linkValues, type LinkParameter } from '../parameters/write/writingLinks';
 import { shownParameters } from '../parameters/defineOperation';
 import {
 	chosenApplication,
@@ -16,9 +16,8 @@ import {
 	tableParameters,
 	type TableParameter,
 } from '../parameters/select/table';
-import type { LinkTarget } from '../api/linkedRecords';
 import { tableAt, type Table } from '../api/table';
-import type { FieldDefinition, TableDefinition } from '../api/types';
+import type { TableDefinition } from '../api/types';
 import type { ApiClient } from '../transport/client';
 import { escapedHtml } from '../transport/messageText';
 
@@ -65,11 +64,6 @@ export class Editor {
 	/** The field chosen in the same entry of a collection. */
 	get fieldBeside(): unknown {
 		return this.context.getCurrentNodeParameter('&field');
-	}
-
-	/** The table that a link field of the chosen table points to. @throws {ServiceError} */
-	async linked(field: FieldDefinition): Promise<LinkTarget> {
-		return await linkedTable(this.handle, field);
 	}
 }
 

@@ -9,7 +9,7 @@ import { canBeKey } from '../fields/values';
 import type { FieldType } from '../fields/fieldType';
 import { readApplications, readTables } from '../api/structure';
 import { CHOICE_OPERATORS, EXACTLY } from '../parameters/select/filter';
-import { ALL_LINK_FIELDS, isLink } from '../parameters/write/writingLinks';
+import { ALL_LINK_FIELDS, isLink, linkedTable } from '../parameters/write/writingLinks';
 import { editorList, type Editor } from './editorContext';
 
 const option = ({ name, header, type }: FieldDefinition): INodePropertyOptions => ({
@@ -65,7 +65,7 @@ const linkedFieldList = (isOffered: (field: FieldDefinition) => boolean): List =
 			.filter((field) => name === ALL_LINK_FIELDS || field.name === name);
 		const toEachTable = new Map(links.map((field) => [field.metadata.linkTableId, field])).values();
 		const targets = await Promise.all(
-			[...toEachTable].map(async (field) => await editor.linked(field)),
+			[...toEachTable].map(async (field) => await linkedTable(editor.handle, field)),
 		);
 		const fields = targets.flatMap(({ table }) => table.fields);
 		const offered = fields.filter((field) => holdsData(field) && isOffered(field));

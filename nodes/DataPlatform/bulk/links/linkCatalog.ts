@@ -1,6 +1,5 @@
 /** What a run knows of linked tables: the values that were looked up, and the records to create. */
-import type { LinkTarget } from '../../api/linkedRecords';
-import type { FieldDefinition, JsonValue, TableDefinition } from '../../api/types';
+import type { DefinedTable, FieldDefinition, JsonValue, TableDefinition } from '../../api/types';
 import { importKeyOf, isWritable } from '../../fields';
 import { resolveTimeZone } from '../../fields/timeZone';
 import { canBeKey } from '../../fields/values';
@@ -20,7 +19,7 @@ export interface MissingRecord {
 
 /** The values of one field of a linked table that were looked up in this run. */
 export interface Catalog {
-	target: LinkTarget;
+	target: DefinedTable;
 	field: FieldDefinition;
 	/** By the value's text. */
 	lookedUp: Map<string, ValueMatch>;
@@ -62,7 +61,7 @@ function linkKey(
 /** The catalog for a link field, with one catalog for each field of a linked table. */
 export function catalogOf(
 	catalogs: Map<string, Catalog>,
-	target: LinkTarget,
+	target: DefinedTable,
 	rule: LinkRule,
 ): Catalog | string {
 	const key = linkKey(target.table, rule);

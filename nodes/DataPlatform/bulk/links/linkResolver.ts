@@ -6,8 +6,7 @@
  *                               └─▶ no such record: a problem, null, or a placeholder
  *                                   for the one that `createMissing` creates
  */
-import type { LinkTarget } from '../../api/linkedRecords';
-import type { FieldDefinition, TableDefinition } from '../../api/types';
+import type { DefinedTable, FieldDefinition, TableDefinition } from '../../api/types';
 import { linksOfUnknownKind } from '../../api/learnLinks';
 import { importKeyOf } from '../../fields';
 import { showValue } from '../../fields/convert';
@@ -57,7 +56,7 @@ export class LinkResolver {
 	 */
 	constructor(
 		private readonly client: ApiClient,
-		private readonly targetOf: (field: FieldDefinition) => Promise<LinkTarget>,
+		private readonly targetOf: (field: FieldDefinition) => Promise<DefinedTable>,
 		readonly learn: (fields: FieldDefinition[]) => Promise<void> = async () => {},
 	) {}
 
@@ -257,7 +256,7 @@ const BY_KEY: LinkRule = { ifNotFound: 'error' };
  *
  * @returns the ID of the record with a value, or, in words, why there is not one
  */
-export async function idsByKey(target: LinkTarget, raw: string[]) {
+export async function idsByKey(target: DefinedTable, raw: string[]) {
 	const catalog = catalogOf(new Map(), target, BY_KEY);
 	if (typeof catalog !== 'string') await lookUpMissing(catalog, raw, false);
 	return (value: string) => linkedId(catalog, BY_KEY, value, true, undefined)!;

@@ -7,13 +7,8 @@ import { idKey } from '../../api/idSet';
 import type { LinkedTo } from '../../api/pages';
 import { learnLinks } from '../../api/learnLinks';
 import { tableAt } from '../../api/table';
-import type { PlatformRecord } from '../../api/types';
-import {
-	LinkedRecords,
-	MAX_LINK_REQUESTS,
-	type Inclusion,
-	type LinkTarget,
-} from '../../api/linkedRecords';
+import type { DefinedTable, PlatformRecord } from '../../api/types';
+import { LinkedRecords, MAX_LINK_REQUESTS, type Inclusion } from '../../api/linkedRecords';
 import type { Entry, NameOf } from '../../parameterKinds/parameter';
 import { choice, list, text, wholeNumber } from '../../parameterKinds/kinds';
 import type { RunContext } from '../../run/run';
@@ -122,7 +117,7 @@ export const linkedRecords = list('linkedRecords', {
 });
 
 /** @throws {InputError} if no field is chosen, or one is not in the linked table */
-function fieldsOf(entry: Entry<NameOf<typeof linkedFields>>, { table }: LinkTarget): string[] {
+function fieldsOf(entry: Entry<NameOf<typeof linkedFields>>, { table }: DefinedTable): string[] {
 	const chosen = linkedFields.in(entry, linkedRecords);
 	const unknown = chosen.find(
 		(name) => !table.fields.some((field) => field.name === name && holdsData(field)),

@@ -4,8 +4,7 @@
  */
 import { learnLinks } from '../../api/learnLinks';
 import { tableAt, type ReadDefinition, type Table } from '../../api/table';
-import type { FieldDefinition, TableAt, TableDefinition } from '../../api/types';
-import type { LinkTarget } from '../../api/linkedRecords';
+import type { DefinedTable, FieldDefinition, TableAt, TableDefinition } from '../../api/types';
 import { LinkResolver } from '../../bulk/links/linkResolver';
 import type { Entry, NameOf, Parameter, ParameterReader } from '../../parameterKinds/parameter';
 import { choice, list } from '../../parameterKinds/kinds';
@@ -152,7 +151,7 @@ export async function linkedTable(
 	of: TableAt,
 	field: FieldDefinition,
 	definition: ReadDefinition = async (target) => await target.definition(),
-): Promise<LinkTarget> {
+): Promise<DefinedTable> {
 	if (field.metadata.linkTableId === undefined) await learnLinks(of, [field]);
 	const { linkTableId, linkApplication } = field.metadata;
 	if (linkTableId === undefined) {

@@ -3,9 +3,8 @@ import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import { MAX_REMEMBERED } from '../../../../nodes/DataPlatform/bulk/links/linkCatalog.ts';
 import { LinkResolver } from '../../../../nodes/DataPlatform/bulk/links/linkResolver.ts';
-import type { LinkTarget } from '../../../../nodes/DataPlatform/api/linkedRecords.ts';
 import { planRecords } from '../../../../nodes/DataPlatform/bulk/plan/plan.ts';
-import type { FieldDefinition, FieldValues } from '../../../../nodes/DataPlatform/api/types.ts';
+import type { DefinedTable, FieldDefinition, FieldValues } from '../../../../nodes/DataPlatform/api/types.ts';
 import { InputError, ServiceError } from '../../../../nodes/DataPlatform/transport/errors.ts';
 import { fieldOf, tableOf } from '../../fixtures.cts';
 import { httpResponse } from '../../stubPlatform.cts';
@@ -54,7 +53,7 @@ interface Setup {
 	rule?: LinkRule;
 	rules?: Record<string, LinkRule>;
 	target?: Partial<typeof companies>;
-	targetOf?: (field: FieldDefinition) => Promise<LinkTarget>;
+	targetOf?: (field: FieldDefinition) => Promise<DefinedTable>;
 	table?: typeof people;
 	/** Responds instead of the tables. */
 	respond?: Parameters<StubTables['client']>[0];
@@ -234,7 +233,7 @@ describe('what the linked table does not allow', () => {
 		['403', new ServiceError('forbidden', { delivery: 'rejected', status: 403 }), "its linked table can't be read: forbidden"],
 		['404', new ServiceError('missing', { delivery: 'rejected', status: 404 }), "its linked table can't be read: missing"],
 	])('%s is the problem of the items that use the link', async (_, error, message) => {
-		const targetOf = async () => await Promise.reject<LinkTarget>(error);
+		const targetOf = async () => await Promise.reject<DefinedTable>(error);
 		const { resolve } = setUp({ targetOf });
 		const rows = await resolve([{ company: 'Acorn' }, { name: 'x' }, { company: { id: 'x' } }]);
 		expect(rows[0]!.problems).toEqual([{ field: 'company', message: `'company': ${message}` }]);
@@ -258,7 +257,7 @@ describe('what the linked table does not allow', () => {
 		new ServiceError('no connection', { delivery: 'notApplied' }),
 		new TypeError('a fault of ours'),
 	])('%s fails for all', async (error) => {
-		const targetOf = async () => await Promise.reject<LinkTarget>(error);
+		const targetOf = async () => await Promise.reject<DefinedTable>(error);
 		await expect(setUp({ targetOf }).resolve([{ company: 'Acorn' }])).rejects.toBe(error);
 	});
 });
@@ -274,7 +273,7 @@ describe('requests', () => {
 
 	test('links by ID need no linked table', async () => {
 		const down = new ServiceError('down', { delivery: 'notApplied' });
-		const targetOf = async () => await Promise.reject<LinkTarget>(down);
+		const targetOf = async () => await Promise.reject<DefinedTable>(down);
 		const values = { company: { id: 'x' }, clients: { add: [{ id: 'y' }], remove: [{ id: 'z' }] } };
 		const [row] = await setUp({ targetOf }).resolve([values]);
 		expect(shown(row!.values)).toEqual({ company: 'x', clients: { add: ['y'], remove: ['z'] } });

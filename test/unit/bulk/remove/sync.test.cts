@@ -1,7 +1,6 @@
 /** Records that are missing from an input, and what happens to them, on a table in memory. */
 import type { Group } from '../../../../nodes/DataPlatform/api/filters.ts';
-import type { FieldValues, PlatformRecord } from '../../../../nodes/DataPlatform/api/types.ts';
-import type { LinkTarget } from '../../../../nodes/DataPlatform/api/linkedRecords.ts';
+import type { DefinedTable, FieldValues, PlatformRecord } from '../../../../nodes/DataPlatform/api/types.ts';
 import { LinkResolver } from '../../../../nodes/DataPlatform/bulk/links/linkResolver.ts';
 import { WritePipeline } from '../../../../nodes/DataPlatform/bulk/pipeline.ts';
 import { Sync, type SyncOptions } from '../../../../nodes/DataPlatform/bulk/remove/sync.ts';
@@ -42,7 +41,7 @@ function setUp({ stored = people('a', 'b', 'c'), options, respond, keys = ['name
 		stopAtFailure: false,
 		...options,
 	};
-	const noLinks = async () => await Promise.reject<LinkTarget>(new Error('No links'));
+	const noLinks = async () => await Promise.reject<DefinedTable>(new Error('No links'));
 	const target = { client, at, table };
 	const pipeline = new WritePipeline(target, new LinkResolver(client, noLinks), {
 		mode: 'upsert',

@@ -10,10 +10,10 @@ import type {
 import {
 	allowedOrigins,
 	baseOrigin,
-	OriginError,
 	originNotAllowed,
 	safeUrl,
 } from '../nodes/DataPlatform/transport/allowedOrigins';
+import { InputError } from '../nodes/DataPlatform/transport/errors';
 
 /** Headers that only this file sets: with another host, a gateway might pass the token on to it. */
 const OWN_HEADERS = new Set(['authorization', 'host']);
@@ -42,11 +42,11 @@ export async function authenticate(
 	const token = String(credentials.token).trim();
 	// n8n would drop such characters and send the rest.
 	if (!/^[\x21-\x7e]+$/.test(token)) {
-		throw new OriginError(
+		throw new InputError(
 			token === ''
 				? 'The token in the credential is empty. Nothing was sent'
 				: 'The token in the credential holds a space, a line break or another character that no token has. Nothing was sent',
-			"Enter only the token, as the platform shows it: on one line, without 'Bearer'.",
+			{ hint: "Enter only the token, as the platform shows it: on one line, without 'Bearer'." },
 		);
 	}
 	const others = Object.entries(options.headers ?? {}).filter(

@@ -162,7 +162,7 @@ export async function router(context: IExecuteFunctions): Promise<INodeExecution
 	const forModel = (hint: string) => withoutExpressions(inWords(hint));
 	const toHint = isTool(node) ? forModel : inWords;
 	const ledger = new Ledger(items.length, toHint, operation.retriesUnknown);
-	if (operation.notIdempotent) restoreProgress(context, ledger, operation.retriesUnknown);
+	if (operation.notIdempotent) restoreProgress(context, ledger);
 	const pause = createPause();
 	const stop = await problemIn(async () => await runAll(context, operation, ledger));
 	// The output of many items takes n8n some time, too.

@@ -1,7 +1,7 @@
 /** Values as text: what a workflow or n8n keeps until the next run. */
 import { createHash } from 'node:crypto';
 
-export const shortHash = (text: string, length: number): string =>
+export const shortHash = (text: string, length?: number): string =>
 	createHash('sha256').update(text).digest('base64url').slice(0, length);
 
 const CHECKSUM_LENGTH = 11;

@@ -3,18 +3,12 @@
  */
 import type { IDataObject } from 'n8n-workflow';
 
-import { ServiceError } from '../transport/errors';
+import { InputError, ServiceError } from '../transport/errors';
 import { parseJson } from '../transport/json';
-import { OriginError, originNotAllowed, safeUrl } from '../transport/allowedOrigins';
+import { originNotAllowed, safeUrl } from '../transport/allowedOrigins';
 import type { ApiClient } from '../transport/client';
 
-interface WorkflowResponse {
-	status: number;
-	headers: IDataObject;
-	/** JSON as a value, other text as it came, null if there was nothing. */
-	body: unknown;
-}
-
+/** JSON as a value, other text as it came, null if there was nothing. */
 function readBody(text = ''): unknown {
 	const value = parseJson(text);
 	if (value !== undefined) return value;
@@ -46,14 +40,14 @@ function leadsToRecords(webhookUrl: string, { pathname }: URL): boolean {
  * Starts a workflow. Any 2xx is a success, whatever its body. Sends it again only if the platform
  * did not process the request.
  *
- * @throws {OriginError} before anything is sent, if the token may not go there
+ * @throws {InputError} before anything is sent, if the token may not go there
  * @throws {ServiceError}
  */
 export async function startWorkflow(
 	client: ApiClient,
 	webhookUrl: string,
 	payload: IDataObject,
-): Promise<WorkflowResponse> {
+): Promise<{ status: number; headers: IDataObject; body: unknown }> {
 	const url = safeUrl(webhookUrl, 'The webhook URL');
 	const { origin, href } = url;
 	if (!client.origins.has(origin)) {
@@ -61,9 +55,9 @@ export async function startWorkflow(
 		throw originNotAllowed(problem, origin);
 	}
 	if (leadsToRecords(webhookUrl, url)) {
-		throw new OriginError(
+		throw new InputError(
 			'The webhook URL leads to records, or contains . or .. in its path. Nothing was sent',
-			"Copy the address from the workflow's webhook trigger in the platform.",
+			{ hint: "Copy the address from the workflow's webhook trigger in the platform." },
 		);
 	}
 	const result = await client.tryRequest({

@@ -12,7 +12,7 @@ import { PICTURES } from '../fields/types/files';
 import { InputError, isForbidden, ServiceError } from '../transport/errors';
 import { toErrorEntries } from '../transport/errorEntries';
 import { getOwn } from '../transport/json';
-import { nearness, OriginError, safeUrl } from '../transport/allowedOrigins';
+import { nearness, safeUrl } from '../transport/allowedOrigins';
 import { withoutFileToken } from '../transport/tokens';
 import { readRecord, writeBody, writtenRecord } from '../api/records';
 import { resolveByLookUp } from '../api/resolve';
@@ -233,7 +233,7 @@ async function confirmUpload(
  * platform is not on this computer, neither are its files: a local service might trust requests
  * from here.
  *
- * @throws {OriginError} if nothing may be fetched from the URL
+ * @throws {InputError} if nothing may be fetched from the URL
  */
 function source(client: ApiClient, url: string | undefined, path: () => string) {
 	if (url === undefined || !URL.canParse(url)) return { path: path() };
@@ -244,9 +244,9 @@ function source(client: ApiClient, url: string | undefined, path: () => string) 
 	}
 	const near = nearness(address);
 	if (near > nearness(new URL(client.origin))) {
-		throw new OriginError(
+		throw new InputError(
 			`The platform says that the file is ${near > 1 ? 'on this computer' : 'in the private network'} (${address.host}), so it was not downloaded`,
-			'Look at the record in the platform.',
+			{ hint: 'Look at the record in the platform.' },
 		);
 	}
 	return { to: { url: address.href, withToken: false } };

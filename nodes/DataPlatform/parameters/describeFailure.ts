@@ -3,7 +3,6 @@
  */
 import { NodeApiError, NodeOperationError } from 'n8n-workflow';
 
-import { OriginError } from '../transport/allowedOrigins';
 import { InputError, problemOf, ServiceError, type Problem } from '../transport/errors';
 
 /** The part of an error that users see. */
@@ -14,7 +13,6 @@ export function toProblem(error: unknown): Problem {
 		const { message, hint, field, item, causes } = error;
 		return { message, hint, causes, item, outcome: error.outcome ?? outcome, field };
 	}
-	if (error instanceof OriginError) return { message: error.message, hint: error.hint, outcome };
 	if (error instanceof NodeApiError || error instanceof NodeOperationError) {
 		return { message: error.message, hint: error.description ?? undefined, outcome };
 	}

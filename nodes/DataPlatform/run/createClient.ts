@@ -1,8 +1,6 @@
 /**
  * Makes an API client from n8n's functions. The only place that reads the credential.
  */
-import { createHash } from 'node:crypto';
-
 import type {
 	ICredentialDataDecryptedObject,
 	IExecuteFunctions,
@@ -13,6 +11,7 @@ import type {
 	IWebhookFunctions,
 } from 'n8n-workflow';
 
+import { shortHash } from '../api/packing';
 import { TableClient } from '../api/table';
 import type { ApiClient } from '../transport/client';
 import type { HttpTransport } from '../transport/exchange';
@@ -43,10 +42,7 @@ const createTransport = (context: Context, canceled?: AbortSignal): HttpTranspor
 	sendWithoutToken: async (options: IHttpRequestOptions) =>
 		(await context.helpers.httpRequest(options)) as IN8nHttpFullResponse,
 	logger: logOf(context),
-	announce: (text) => {
-		if ('sendMessageToUI' in context) announce(context, text);
-		else logOf(context).info(text);
-	},
+	announce: (text) => announce(context, text),
 	canceled:
 		canceled ??
 		('getExecutionCancelSignal' in context ? context.getExecutionCancelSignal() : undefined),
@@ -62,9 +58,7 @@ export function clientSettings(credential: ICredentialDataDecryptedObject) {
 	const baseUrl = String(credential.baseUrl ?? '');
 	return {
 		baseUrl,
-		account: createHash('sha256')
-			.update(JSON.stringify([baseUrl, token]))
-			.digest('hex'),
+		account: shortHash(JSON.stringify([baseUrl, token])),
 		webhookOrigins: String(credential.webhookOrigins ?? ''),
 		token: describeToken(String(credential.accessType ?? 'role'), token),
 		redactToken: tokenRedactor(token),
@@ -88,8 +82,7 @@ interface RequestSettings {
 
 /**
  * @param retryBudgetHint what the user can do if the client would wait longer
- * @throws {OriginError} if a token may not be sent to the base URL
- * @throws {InputError} if the credential can't be read
+ * @throws {InputError} if the credential can't be read, or the token may not be sent to its base URL
  */
 export async function createClient(
 	context: Context,

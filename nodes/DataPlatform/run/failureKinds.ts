@@ -38,8 +38,8 @@ interface FailureKind {
 	isSame: boolean;
 	/** Its field, outcome and status. */
 	facts: IDataObject;
-	/** The first items, and how they are called. */
-	items: number[];
+	/** The first item, and how the first ones are called. */
+	first?: number;
 	names: string[];
 }
 
@@ -56,24 +56,20 @@ export class FailureKinds {
 		const error = message.replace(OWN_ITEM, '').slice(0, remedy ? -remedy.length : undefined);
 		const id = JSON.stringify([Object.entries(facts), error.replace(VARIABLE_PARTS, '')]);
 		const kind = this.kinds.get(id);
-		const items = [index].filter((each) => each !== undefined);
-		const names = items.map((each) =>
-			key === undefined ? `${each}` : `${each} (${shortened(key, KEY_CHARACTERS)})`,
-		);
+		const called = key === undefined ? '' : ` (${shortened(key, KEY_CHARACTERS)})`;
+		const names = index === undefined ? [] : [`${index}${called}`];
 		if (kind) {
 			kind.count += 1;
 			kind.isSame &&= kind.error === error;
 			if (remedy && (!kind.remedy || remedy.length < kind.remedy.length)) {
 				Object.assign(kind, { error, remedy });
 			}
-			if (kind.items.length <= ITEMS_SHOWN) {
-				kind.items.push(...items);
-				kind.names.push(...names);
-			}
+			kind.first ??= index;
+			if (kind.names.length <= ITEMS_SHOWN) kind.names.push(...names);
 			return false;
 		}
 		if (this.kinds.size < MAX_KINDS) {
-			this.kinds.set(id, { count: 1, error, remedy, isSame: true, facts, items, names });
+			this.kinds.set(id, { count: 1, error, remedy, isSame: true, facts, first: index, names });
 			return true;
 		}
 		this.others += 1;
@@ -87,7 +83,7 @@ export class FailureKinds {
 
 	/** The kinds, the most frequent first, each with a message and the item of its first problem. */
 	list(): IDataObject[] {
-		return this.sorted.map(({ count, error, remedy, facts, items: [first] }) =>
+		return this.sorted.map(({ count, error, remedy, facts, first }) =>
 			omitUndefined({ count, error: error + remedy, ...facts, [this.unit]: first }),
 		);
 	}

@@ -130,10 +130,11 @@ export class Ledger {
 	private readonly results: Array<Result | undefined>;
 	/** Results that belong to no input item. */
 	private readonly others: Result[] = [];
-	/** Items that a previous attempt may have done. No later failure can rule that out. */
-	private readonly possiblyDone = new Map<number, Problem>();
-	/** Records of no item that a previous attempt may have removed, by ID. */
-	private readonly possiblyRemoved = new Map<unknown, Problem>();
+	/**
+	 * What a previous attempt may have done, by item, or by the ID of a removed record. No later
+	 * failure can rule that out.
+	 */
+	private readonly possiblyDone = new Map<unknown, Problem>();
 	/** Replaces the items in the output, if set. */
 	private summary?: Pick<INodeExecutionData, 'json' | 'binary'>;
 	private isDryRun = false;
@@ -172,7 +173,7 @@ export class Ledger {
 	add(result: Result) {
 		if (isDone(result)) this.others.push(result);
 		else {
-			const before = result.outcome === 'failed' && this.possiblyRemoved.get(result.id);
+			const before = result.outcome === 'failed' && this.possiblyDone.get(result.id);
 			this.others.push(before || this.complete(result));
 		}
 	}
@@ -255,13 +256,9 @@ export class Ledger {
 		return counts;
 	}
 
-	/**
-	 * Restores a result of a previous attempt.
-	 *
-	 * @param retriesUnknown whether to retry an item that may have been done
-	 */
-	restore(index: number, result: Result, retriesUnknown = false) {
-		if (retriesUnknown && isProblem(result) && !result.noRetry) {
+	/** Restores a result of a previous attempt. */
+	restore(index: number, result: Result) {
+		if (this.retriesUnknown && isProblem(result) && !result.noRetry) {
 			this.possiblyDone.set(index, result);
 		} else this.results[index] = result;
 	}
@@ -269,7 +266,7 @@ export class Ledger {
 	/** Restores a result of a previous attempt that belongs to no item. */
 	restoreOther(result: Result) {
 		if (isDone(result)) this.others.push(result);
-		else this.possiblyRemoved.set(result.id, result);
+		else this.possiblyDone.set(result.id, result);
 	}
 
 	/** All failures, those of items first. */

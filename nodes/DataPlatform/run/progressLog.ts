@@ -2,13 +2,11 @@ import type { IExecuteFunctions, IPollFunctions, Logger } from 'n8n-workflow';
 
 const INTERVAL_MS = 5000;
 
-type Origin = Pick<IPollFunctions, 'logger' | 'getNode' | 'getWorkflow'> &
-	Partial<Pick<IExecuteFunctions, 'getExecutionId'>>;
-
-type Context = Origin & Pick<IExecuteFunctions, 'sendMessageToUI'>;
+type Context = Pick<IPollFunctions, 'logger' | 'getNode' | 'getWorkflow'> &
+	Partial<Pick<IExecuteFunctions, 'getExecutionId' | 'sendMessageToUI'>>;
 
 /** n8n's log. Each line says whose it is: n8n itself does not. */
-export function logOf(context: Origin): Logger {
+export function logOf(context: Context): Logger {
 	const { logger } = context;
 	const line = (text: string) => {
 		const execution = context.getExecutionId?.();
@@ -26,7 +24,7 @@ export function logOf(context: Origin): Logger {
 /** Says something to who watches a run: in n8n's log, and in the browser's console if it is manual. */
 export function announce(context: Context, text: string) {
 	logOf(context).info(text);
-	context.sendMessageToUI(text);
+	context.sendMessageToUI?.(text);
 }
 
 /** Says how far a long run is, every few seconds. */

@@ -4,7 +4,7 @@
  * same run with the same input.
  */
 import { createHash } from 'node:crypto';
-import type { IDataObject, IExecuteFunctions, INode } from 'n8n-workflow';
+import type { IDataObject, IExecuteFunctions } from 'n8n-workflow';
 
 import type { Ledger, Result } from './ledger';
 
@@ -43,21 +43,14 @@ function fingerprint(context: IExecuteFunctions): string {
 }
 
 /** Restores the results of the previous attempt of this run. */
-export function restoreProgress(
-	context: IExecuteFunctions,
-	ledger: Ledger,
-	retriesUnknown = false,
-) {
+export function restoreProgress(context: IExecuteFunctions, ledger: Ledger) {
 	const slot = progressSlot(context);
 	const saved = slot?.store[slot.key] as unknown as SavedProgress | undefined;
 	if (saved === undefined || saved.fingerprint !== fingerprint(context)) return;
 	ledger.attempt = saved.tries + 1;
-	for (const [index, result] of saved.done) ledger.restore(index, result, retriesUnknown);
+	for (const [index, result] of saved.done) ledger.restore(index, result);
 	for (const result of saved.others) ledger.restoreOther(result);
 }
-
-/** The same limits as n8n's for the number of attempts. */
-const maxTriesOf = ({ maxTries }: INode) => Math.min(5, Math.max(2, Number(maxTries) || 3));
 
 /**
  * Saves this attempt's results if n8n counts it as failed and tries again; otherwise deletes them.
@@ -71,7 +64,9 @@ export function saveProgress(context: IExecuteFunctions, ledger: Ledger, isFaile
 	if (!isFailed) return;
 	const print = fingerprint(context);
 	const tries = (saved?.fingerprint === print ? saved.tries : 0) + 1;
-	if (tries >= maxTriesOf(context.getNode())) return;
+	// The same limits as n8n's.
+	const maxTries = Math.min(5, Math.max(2, Number(context.getNode().maxTries) || 3));
+	if (tries >= maxTries) return;
 	const progress: SavedProgress = {
 		fingerprint: print,
 		done: ledger.progress(),

@@ -2,24 +2,13 @@
  * Where the token may be sent: only to the base URL's origin and the origins listed in the
  * credential, over HTTPS, or over HTTP to a loopback host.
  */
-
-export class OriginError extends Error {
-	/** What the user can do. */
-	readonly hint: string;
-
-	constructor(message: string, hint: string) {
-		super(message);
-		this.name = 'OriginError';
-		this.hint = hint;
-	}
-}
+import { InputError } from './errors';
 
 /** The error for an address that is neither the platform's nor listed in the credential. */
 export const originNotAllowed = (message: string, origin: string) =>
-	new OriginError(
-		`${message}. Nothing was sent`,
-		`If this address belongs to your platform, add ${origin} to 'Webhook Origins' in the credential, under 'More Settings'.`,
-	);
+	new InputError(`${message}. Nothing was sent`, {
+		hint: `If this address belongs to your platform, add ${origin} to 'Webhook Origins' in the credential, under 'More Settings'.`,
+	});
 
 /**
  * True for `localhost` and `127.0.0.2`. The URL parser has already normalized other spellings.
@@ -48,27 +37,24 @@ export function nearness({ hostname }: URL): number {
  * Checks that a token may be sent to this URL.
  *
  * @param what names the URL in the message, such as `The base URL`
- * @throws {OriginError} if it is not a URL, contains a password, or is neither HTTPS nor loopback
+ * @throws {InputError} if it is not a URL, contains a password, or is neither HTTPS nor loopback
  */
 export function safeUrl(address: string, what: string): URL {
 	const url = URL.canParse(address.trim()) ? new URL(address.trim()) : undefined;
 	if (!url || !['https:', 'http:'].includes(url.protocol)) {
-		throw new OriginError(
-			`${what} is not a web address`,
-			'Enter a full address such as https://platform.example.com.',
-		);
+		throw new InputError(`${what} is not a web address`, {
+			hint: 'Enter a full address such as https://platform.example.com.',
+		});
 	}
 	if (url.username !== '' || url.password !== '') {
-		throw new OriginError(
-			`${what} contains a user name or password`,
-			'Remove the part before the @; the token belongs in the credential.',
-		);
+		throw new InputError(`${what} contains a user name or password`, {
+			hint: 'Remove the part before the @; the token belongs in the credential.',
+		});
 	}
 	if (url.protocol === 'http:' && !isLoopback(url.hostname)) {
-		throw new OriginError(
-			`${what} must use HTTPS. Nothing was sent`,
-			`Use https:// for ${url.hostname}. Plain HTTP is accepted for this computer only (localhost, 127.0.0.1, [::1]).`,
-		);
+		throw new InputError(`${what} must use HTTPS. Nothing was sent`, {
+			hint: `Use https:// for ${url.hostname}. Plain HTTP is accepted for this computer only (localhost, 127.0.0.1, [::1]).`,
+		});
 	}
 	return url;
 }

@@ -4,7 +4,7 @@
 import type { IDataObject, IN8nHttpFullResponse } from 'n8n-workflow';
 
 import { otherErrorText, toErrorEntries, type ErrorEntry } from './errorEntries';
-import { ServiceError } from './errors';
+import { ServiceError, type InputError } from './errors';
 import { isObject, parseJson } from './json';
 import { parseRetryAfter } from './retryPolicy';
 import { shortened } from './messageText';
@@ -99,10 +99,8 @@ export function toServiceError(error: unknown): ServiceError {
 	const chain = [...causes(error)];
 	const parsed = chain.find((cause) => cause instanceof ServiceError);
 	if (parsed instanceof ServiceError) return parsed;
-	const origin = chain.find((cause) => (cause as Error).name === 'OriginError') as
-		| (Error & { hint?: string })
-		| undefined;
-	if (origin) return rejected(origin.message, origin.hint);
+	const refused = chain.find((cause) => (cause as Error).name === 'InputError');
+	if (refused) return rejected(refused.message!, (refused as InputError).hint);
 	if (chain.some((cause) => BLOCKED_BY_N8N.has((cause as Error).name))) {
 		return rejected(
 			"n8n's SSRF protection blocks the platform's address. Nothing was sent",
@@ -155,15 +153,6 @@ const GATEWAY_TIMEOUT = 504;
 /** Nothing more can be stored. */
 const STORAGE_FULL = 507;
 
-const TOO_MANY_REQUESTS_HINT =
-	"Set 'Requests per Minute' in the credential, under 'More Settings', to what the platform allows.";
-
-/** Only batches have a size that can be set. */
-const tooLargeHint = (path = ''): string =>
-	path.endsWith('/bulk')
-		? `Lower '${LABELS.batchSize}' or send less in one record.`
-		: 'Send less in one request: shorten its filter, its values or its body.';
-
 /** What a 404 may be about, by the end of the path. The first that fits counts. */
 const NOT_FOUND_HINTS: Array<[path: RegExp, hint: string]> = [
 	[
@@ -182,18 +171,19 @@ const NOT_FOUND_HINTS: Array<[path: RegExp, hint: string]> = [
 		/\/data(?:\/|$)|\/tables\/[^/]+$/,
 		'Check the application and the table; they may have been renamed or deleted. Choose them from their lists.',
 	],
+	[/^/, 'Check the address; what it names may have been renamed or deleted.'],
 ];
 
-const OTHER_NOT_FOUND = 'Check the address; what it names may have been renamed or deleted.';
-
-const missingHint = (path = ''): string =>
-	NOT_FOUND_HINTS.find(([format]) => format.test(path))?.[1] ?? OTHER_NOT_FOUND;
-
 /** What to do after a status, by the path of the request. */
-const STATUS_HINTS: Record<number, (path?: string) => string> = {
-	404: missingHint,
-	413: tooLargeHint,
-	429: () => TOO_MANY_REQUESTS_HINT,
+const STATUS_HINTS: Record<number, (path: string) => string> = {
+	404: (path) => NOT_FOUND_HINTS.find(([format]) => format.test(path))![1],
+	// Only batches have a size that can be set.
+	413: (path) =>
+		path.endsWith('/bulk')
+			? `Lower '${LABELS.batchSize}' or send less in one record.`
+			: 'Send less in one request: shorten its filter, its values or its body.',
+	429: () =>
+		"Set 'Requests per Minute' in the credential, under 'More Settings', to what the platform allows.",
 };
 
 const STATUS_MEANING: Record<number, string> = {
@@ -235,7 +225,7 @@ const hasNoData = ({ data, bulk }: IDataObject) => (data ?? bulk ?? undefined) =
 export function parseResponse(
 	response: IN8nHttpFullResponse,
 	expect: BodyRequirement,
-	path?: string,
+	path = '',
 ): ParsedResponse | ServiceError {
 	const { statusCode: status, headers } = response;
 	const text = typeof response.body === 'string' ? response.body : '';
@@ -296,7 +286,7 @@ function rejection(
 	{ statusCode: status, headers }: IN8nHttpFullResponse,
 	{ body, entry, otherText }: { body?: IDataObject; entry?: ErrorEntry; otherText?: string },
 	expect: BodyRequirement,
-	path: string | undefined,
+	path: string,
 ): ServiceError {
 	if (status >= 300 && status < 400) {
 		return new ServiceError(

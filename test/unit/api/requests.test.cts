@@ -476,7 +476,7 @@ describe('starting a workflow', () => {
 
 	test('a URL without encryption is rejected before anything is sent', async () => {
 		const { result, requests } = await call(start('http://hooks.example.com/run'));
-		expect(result).toMatchObject({ name: 'OriginError', message: 'The webhook URL must use HTTPS. Nothing was sent' });
+		expect(result).toMatchObject({ name: 'InputError', message: 'The webhook URL must use HTTPS. Nothing was sent' });
 		expect(requests).toEqual([]);
 	});
 

@@ -376,7 +376,7 @@ describe('fetchFile', () => {
 		]),
 	])('a file is not fetched from an address %s', async (_, fileUrl, message) => {
 		const { failure, requests } = await fetched({ fileUrl });
-		expect(failure).toMatchObject({ name: 'OriginError', message });
+		expect(failure).toMatchObject({ name: 'InputError', message });
 		expect(requests).toEqual([]);
 	});
 

@@ -5,7 +5,7 @@ import type { IDataObject, INode, INodeParameters } from 'n8n-workflow';
 
 import { isErrorItem, Ledger, toNodeError, withHintInMessage } from '../../../nodes/DataPlatform/run/ledger.ts';
 import { toProblem } from '../../../nodes/DataPlatform/parameters/describeFailure.ts';
-import { OriginError } from '../../../nodes/DataPlatform/transport/allowedOrigins.ts';
+import { omitUndefined } from '../../../nodes/DataPlatform/transport/json.ts';
 import { InputError, ServiceError, type Problem } from '../../../nodes/DataPlatform/transport/errors.ts';
 import { asItems, columns, runNode, TABLE, type Given } from '../fakeNode.cts';
 import { fieldOf, tableOf } from '../fixtures.cts';
@@ -79,6 +79,10 @@ describe('the output', () => {
 	])('%j is an error to n8n: %s', (json, expected) => {
 		expect(isErrorItem(json)).toBe(expected);
 	});
+});
+
+test('what an output does not know is left out, an empty value is not', () => {
+	expect(omitUndefined({ a: undefined, b: null, c: '', d: 0, e: false })).toEqual({ b: null, c: '', d: 0, e: false });
 });
 
 const node = { name: 'N', type: 'n', typeVersion: 1, parameters: {} } as unknown as INode;
@@ -224,7 +228,11 @@ test.each<[string, unknown, object]>([
 		new ServiceError('no', { delivery: 'rejected', code: 'x', hint: 'do', retryAfterMs: 5 }),
 		{ message: 'no', hint: 'do', retryAfterMs: 5, isRetryable: false, outcome: 'failed', code: 'x' },
 	],
-	['an address that is not allowed', new OriginError('not there', 'do'), { message: 'not there', hint: 'do', outcome: 'failed' }],
+	[
+		'a wrong value',
+		new InputError('Bad', { field: 'age', hint: 'h', item: 3 }),
+		{ message: 'Bad', hint: 'h', item: 3, outcome: 'failed', field: 'age' },
+	],
 	['an error of a node', toNodeError(node, { message: 'no', hint: 'do' }), { message: 'no', hint: 'do', outcome: 'failed' }],
 	[
 		'an error of n8n’s API helper',
@@ -323,8 +331,8 @@ describe('a second attempt of the node', () => {
 		const unknown = { message: 'lost', outcome: 'unknown' };
 		const failed = { message: 'no', outcome: 'failed' };
 		const later = (failure: Problem) => {
-			const results = new Ledger(1);
-			results.restore(0, unknown, true);
+			const results = new Ledger(1, undefined, true);
+			results.restore(0, unknown);
 			expect(results.hasResult(0)).toBe(false);
 			results.failed(0, failure);
 			return results.firstFailure()!.problem.message;
@@ -333,8 +341,8 @@ describe('a second attempt of the node', () => {
 		expect(later({ message: 'gone', outcome: 'notFound' })).toBe('gone');
 		expect(later({ message: 'again', outcome: 'unknown' })).toBe('again');
 		expect(later({ message: 'no details' })).toBe('lost');
-		const final = new Ledger(1);
-		final.restore(0, { ...unknown, noRetry: true }, true);
+		const final = new Ledger(1, undefined, true);
+		final.restore(0, { ...unknown, noRetry: true });
 		expect(final.hasResult(0)).toBe(true);
 	});
 });

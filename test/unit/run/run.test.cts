@@ -170,8 +170,8 @@ describe('a second attempt of the node', () => {
 		saveProgress(tryOf(store), first, isFailed);
 	}
 	const restored = (store: IDataObject, more?: Parameters<typeof tryOf>[1], retriesUnknown?: boolean) => {
-		const second = new Ledger(2);
-		restoreProgress(tryOf(store, more), second, retriesUnknown);
+		const second = new Ledger(2, undefined, retriesUnknown);
+		restoreProgress(tryOf(store, more), second);
 		return [second.hasResult(0), second.hasResult(1)];
 	};
 

@@ -1,6 +1,7 @@
 import type { IHttpRequestOptions } from 'n8n-workflow';
 import { DataPlatformApi } from '../../../credentials/DataPlatformApi.credentials.ts';
-import { allowedOrigins, baseOrigin, isLoopback, OriginError, safeUrl } from '../../../nodes/DataPlatform/transport/allowedOrigins.ts';
+import { allowedOrigins, baseOrigin, isLoopback, safeUrl } from '../../../nodes/DataPlatform/transport/allowedOrigins.ts';
+import { InputError } from '../../../nodes/DataPlatform/transport/errors.ts';
 import { thrownBy } from '../fixtures.cts';
 
 const origin = (address: string) => safeUrl(address, 'The base URL').origin;
@@ -52,8 +53,8 @@ test.each([
 	['', ...NO_ADDRESS],
 ])('%s is rejected: it %s', (address, problem, hint) => {
 	const error = thrownBy(() => origin(address));
-	expect(error).toBeInstanceOf(OriginError);
-	expect(error).toMatchObject({ name: 'OriginError', message: `The base URL ${problem}`, hint });
+	expect(error).toBeInstanceOf(InputError);
+	expect(error).toMatchObject({ name: 'InputError', message: `The base URL ${problem}`, hint });
 });
 
 test.each([
@@ -71,7 +72,7 @@ test.each([
 });
 
 test('a rejected URL is not shown with its password', () => {
-	const { message, hint } = thrownBy(() => origin('https://user:secret@platform.example.com')) as OriginError;
+	const { message, hint } = thrownBy(() => origin('https://user:secret@platform.example.com')) as InputError;
 	expect(JSON.stringify([message, hint])).not.toContain('secret');
 });
 
@@ -159,7 +160,7 @@ describe('the credential', () => {
 		'https://platform.example.com@evil.example.com/ping',
 	])('does not send it to %s', async (url) => {
 		const error = await send({ url }).catch((reason: unknown) => reason);
-		expect(error).toBeInstanceOf(OriginError);
+		expect(error).toBeInstanceOf(InputError);
 		expect(JSON.stringify([String(error), error])).not.toContain('s3cret');
 	});
 });

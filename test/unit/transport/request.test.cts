@@ -1,5 +1,4 @@
-import { ServiceError } from '../../../nodes/DataPlatform/transport/errors.ts';
-import { OriginError } from '../../../nodes/DataPlatform/transport/allowedOrigins.ts';
+import { InputError, ServiceError } from '../../../nodes/DataPlatform/transport/errors.ts';
 import { toServiceError } from '../../../nodes/DataPlatform/transport/response.ts';
 import type { ApiResponse } from '../../../nodes/DataPlatform/transport/client.ts';
 import type { ApiRequest } from '../../../nodes/DataPlatform/transport/exchange.ts';
@@ -50,7 +49,7 @@ describe('what is sent', () => {
 	});
 
 	test('nothing if the base URL is not safe', () => {
-		expect(() => fakePlatform(script(good), { baseUrl: 'http://platform.example.com' })).toThrow(OriginError);
+		expect(() => fakePlatform(script(good), { baseUrl: 'http://platform.example.com' })).toThrow(InputError);
 	});
 });
 

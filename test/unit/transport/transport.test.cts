@@ -1,6 +1,5 @@
 /** The parts of a request: tokens, URLs, JSON, responses, and when it is retried. */
 import type { IDataObject } from 'n8n-workflow';
-import { OriginError } from '../../../nodes/DataPlatform/transport/allowedOrigins.ts';
 import { forEachConcurrent } from '../../../nodes/DataPlatform/transport/concurrency.ts';
 import { toErrorEntries } from '../../../nodes/DataPlatform/transport/errorEntries.ts';
 import { InputError, ServiceError } from '../../../nodes/DataPlatform/transport/errors.ts';
@@ -596,7 +595,7 @@ describe('a failure without a response', () => {
 	test('keeps what is known already, and where the token may not go', () => {
 		const known = new ServiceError('known', { delivery: 'rejected' });
 		expect(toServiceError(Object.assign(new Error(''), { cause: known }))).toBe(known);
-		const origin = Object.assign(new OriginError('not there', 'a hint'), {});
+		const origin = new InputError('not there', { hint: 'a hint' });
 		expect(toServiceError(Object.assign(new Error(''), { cause: origin }))).toMatchObject({
 			message: 'not there',
 			delivery: 'rejected',

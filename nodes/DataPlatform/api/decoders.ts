@@ -103,13 +103,11 @@ function toField(value: unknown): FieldDefinition | null | undefined {
 	};
 }
 
-const isDefined = <T>(value: T | undefined): value is T => value !== undefined;
-
 /** Reads a list; undefined if the value is not a list, or one of its entries can't be read. */
 export function toList<T>(value: unknown, read: (entry: unknown) => T | undefined) {
 	if (!Array.isArray(value)) return undefined;
 	const entries = value.map(read);
-	return entries.every(isDefined) ? entries : undefined;
+	return entries.every((entry) => entry !== undefined) ? entries : undefined;
 }
 
 /** The objects of a list that have a text under this name; empty if the value is not a list. */

@@ -6,10 +6,8 @@ import type { TableAddress } from './types';
 
 const API = '/api/v2';
 
-const shortTable = (table: string) => `${API}/${encodePathSegment(table)}`;
-
 function tablePath({ application, table }: TableAddress): string {
-	if (!application) return shortTable(table);
+	if (!application) return `${API}/${encodePathSegment(table)}`;
 	return `${API}/apps/${encodePathSegment(application)}/tables/${encodePathSegment(table)}`;
 }
 
@@ -58,7 +56,6 @@ export const paths = {
 	application: (application: string) => `${API}/apps/${encodePathSegment(application)}`,
 	tables: (application: string) => `${API}/apps/${encodePathSegment(application)}/tables`,
 	table: (application: string, table: string) => tablePath({ application, table }),
-	shortTable,
 	records: (address: TableAddress) => `${tablePath(address)}/data`,
 	record: (address: TableAddress, id: string) => `${tablePath(address)}/data/${recordSegment(id)}`,
 	filter: (address: TableAddress) => `${tablePath(address)}/data/filter`,

@@ -147,9 +147,6 @@ function splitList(text: string): unknown[] {
 	return text.split(/(?<!\\),/).map((entry) => entry.replace(/\\{1,2},/g, ',').trim());
 }
 
-const isDate = (value: unknown): value is Date =>
-	Object.prototype.toString.call(value) === '[object Date]';
-
 /** A single value as text: empty if it is missing, undefined if it is not a single value. */
 function textOf(value: unknown): string | undefined {
 	if (value === undefined || value === null) return '';
@@ -157,5 +154,6 @@ function textOf(value: unknown): string | undefined {
 	if (typeof value === 'boolean') return String(value);
 	if (typeof value === 'number') return Number.isFinite(value) ? String(value) : undefined;
 	// n8n has already turned its own dates into text, but not JavaScript's.
-	return isDate(value) ? (value.toJSON() ?? undefined) : undefined;
+	const isDate = Object.prototype.toString.call(value) === '[object Date]';
+	return isDate ? ((value as Date).toJSON() ?? undefined) : undefined;
 }

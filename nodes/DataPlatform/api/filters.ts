@@ -2,6 +2,8 @@
  * Filters, and how a request's body holds them. `filterQuery` has the format of a query string, if a
  * request takes no body.
  */
+import type { IDataObject } from 'n8n-workflow';
+
 import { MAX_PAGE_SIZE } from './endpoints';
 import { InputError } from '../transport/errors';
 
@@ -82,22 +84,10 @@ export function withoutEscaping(condition: Condition): Filter {
 	return isIn ? or(...conditions) : and(...conditions);
 }
 
-interface BodyCondition {
-	field: string;
-	operator: string;
-	value?: string;
-}
-
-/** Not an interface, so that it counts as any JSON object. */
-type BodyGroup = {
-	filter: Array<BodyCondition | BodyGroup>;
-	filterOperator: string;
-};
-
 /** The filter in the format of a request body. */
-export function toBody(filter: Group): BodyGroup {
+export function toBody(filter: Group): IDataObject {
 	return {
-		filter: filter.filter.map((given) => {
+		filter: filter.filter.map((given): IDataObject => {
 			const entry = isGroup(given) ? given : withoutEscaping(given);
 			if (isGroup(entry)) return toBody(entry);
 			const { field, operator } = entry;
@@ -115,33 +105,9 @@ const MAX_LISTED = MAX_PAGE_SIZE;
 const MAX_CONDITIONS = 100;
 
 /**
- * Filters that together match the records whose field has one of the values, each small enough for
- * one request. `in` may ignore case: compare the values of the records found.
- */
-export function oneOf(field: string, values: Iterable<string>): Group[] {
-	const distinct = [...new Set(values)];
-	const listed = distinct.filter(isListable);
-	const single = distinct.filter((value) => !isListable(value));
-	const count = Math.max(
-		Math.ceil(listed.length / MAX_LISTED),
-		Math.ceil(single.length / MAX_CONDITIONS),
-	);
-	return Array.from({ length: count }, (_, index) =>
-		and({
-			field,
-			operator: 'in',
-			value: [
-				...listed.slice(index * MAX_LISTED, (index + 1) * MAX_LISTED),
-				...single.slice(index * MAX_CONDITIONS, (index + 1) * MAX_CONDITIONS),
-			],
-		}),
-	);
-}
-
-/**
  * Filters that together match the records whose fields have one of the combinations of values, each
- * small enough for one request. They also match records that mix the values of two combinations:
- * compare the values of the records found.
+ * small enough for one request. They also match records that mix the values of two combinations, and
+ * `in` may ignore case: compare the values of the records found.
  *
  * @param rows one value for each of the fields
  */

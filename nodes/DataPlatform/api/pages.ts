@@ -7,8 +7,8 @@ import { invalidResponse, toList, toWholeRecord } from './decoders';
 import { paths } from './endpoints';
 import { asAndConditions, fitsQuery, isUnfitForQuery, toQuery } from './filterQuery';
 import { isEmptyFilter, takesList, toBody, type Group } from './filters';
-import { pageSizes, type PageSizes } from './pageSizes';
 import type { PlatformRecord, TableAddress, TableAt } from './types';
+import type { ApiClient } from '../transport/client';
 import { InputError, ServiceError } from '../transport/errors';
 import { getOwn } from '../transport/json';
 import type { ApiRequest } from '../transport/exchange';
@@ -38,6 +38,43 @@ export interface RecordQuery {
 	/** Read on after a short page in any case: something rests on what is missing. */
 	untilEmpty?: boolean;
 }
+
+/** How many records the platform returns without a limit. contract/openapi.yaml, `limit`. */
+const DEFAULT_PAGE_SIZE = 25;
+
+/**
+ * What an execution has learned about the pages of one endpoint. A platform may cut pages to some
+ * length, so a short page does not prove that it is the last one. Three things do: the next page is
+ * empty, another page of the same endpoint had more records, or it has fewer than the platform
+ * returns without a limit.
+ */
+export class PageSizes {
+	/** The largest page so far: the platform returns at least this many records in one. */
+	atLeast = 0;
+	private wasCut = false;
+
+	/** Notes how many records a page had. */
+	note(count: number) {
+		this.atLeast = Math.max(this.atLeast, count);
+	}
+
+	/**
+	 * Whether a page of this length, shorter than requested, was not cut.
+	 *
+	 * @param isCertain whether only what this execution has seen counts
+	 */
+	isWhole(count: number, isCertain = false): boolean {
+		if (count === 0 || count < this.atLeast) return true;
+		return !isCertain && !this.wasCut && count < DEFAULT_PAGE_SIZE;
+	}
+
+	/** Notes that the page after a short one had more records. */
+	noteCut() {
+		this.wasCut = true;
+	}
+}
+
+const sizesByClient = new WeakMap<ApiClient, Map<string, PageSizes>>();
 
 interface Part {
 	limit: number;
@@ -101,15 +138,17 @@ function selectionQuery({ filter, savedView, linkedTo }: RecordQuery) {
 const endpoint = (address: TableAddress, query: RecordQuery) =>
 	isSentInBody(query) ? paths.filter(address) : paths.records(address);
 
-/** What is known about the pages of the endpoint that a query uses. */
-export const pageSizesOf = ({ client, at }: TableAt, query: RecordQuery): PageSizes =>
-	pageSizes(client, endpoint(at, query));
+/** What is known about the pages of the endpoint that a query uses: each may have its own limit. */
+export function pageSizesOf({ client, at }: TableAt, query: RecordQuery): PageSizes {
+	const path = endpoint(at, query);
+	const byPath = sizesByClient.get(client) ?? new Map<string, PageSizes>();
+	sizesByClient.set(client, byPath);
+	const sizes = byPath.get(path) ?? new PageSizes();
+	byPath.set(path, sizes);
+	return sizes;
+}
 
-function pageRequest(
-	address: TableAddress,
-	query: RecordQuery,
-	{ limit, skip }: Part,
-): ApiRequest & { path: string } {
+function pageRequest(address: TableAddress, query: RecordQuery, { limit, skip }: Part): ApiRequest {
 	const { filter, fields = [] } = query;
 	const path = endpoint(address, query);
 	const part = { limit, skip: skip || undefined, sort: query.sort };
@@ -123,11 +162,6 @@ function pageRequest(
 	return { method: 'POST', path, query: part, body, retryMode: 'read' };
 }
 
-const withOnly = (names: string[]) => (record: PlatformRecord) => ({
-	...record,
-	fields: Object.fromEntries(names.map((name) => [name, getOwn(record.fields, name) ?? null])),
-});
-
 /**
  * One page of records, which the service may cut to fewer than requested. Drops records beyond the
  * requested number: they come with the next page.
@@ -137,8 +171,7 @@ export async function readPage(
 	query: RecordQuery,
 	part: Part,
 ): Promise<PlatformRecord[]> {
-	const request = pageRequest(at, query, part);
-	const response = await client.tryRequest(request);
+	const response = await client.tryRequest(pageRequest(at, query, part));
 	if (response instanceof ServiceError) {
 		if (response.status !== 400) throw response;
 		const hint = query.hint ?? response.hint;
@@ -146,11 +179,14 @@ export async function readPage(
 	}
 	const records = toList(response.body.data, toWholeRecord);
 	if (!records) throw invalidResponse('list of records', response.status);
-	pageSizes(client, request.path).note(records.length);
+	pageSizesOf({ client, at }, query).note(records.length);
 	const { fields = [] } = query;
 	const cut = records.slice(0, part.limit);
 	if (!needsQuery(query) || fields.length === 0) return cut;
-	return cut.map(withOnly(fields));
+	return cut.map((record) => ({
+		...record,
+		fields: Object.fromEntries(fields.map((name) => [name, getOwn(record.fields, name) ?? null])),
+	}));
 }
 
 /** The newest `modified` in the table, by the platform's clock; undefined if the table is empty. */

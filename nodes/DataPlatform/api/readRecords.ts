@@ -5,8 +5,7 @@ import { invalidResponse } from './decoders';
 import { MAX_PAGE_SIZE } from './endpoints';
 import { and } from './filters';
 import { idKey, IdSet } from './idSet';
-import { pageSizesOf, readPage, type RecordQuery } from './pages';
-import type { PageSizes } from './pageSizes';
+import { pageSizesOf, readPage, type PageSizes, type RecordQuery } from './pages';
 import type { PlatformRecord, TableAt } from './types';
 import { MAX_PARALLEL } from '../transport/concurrency';
 import { serviceErrorOrThrow } from '../transport/errors';
@@ -45,7 +44,7 @@ export interface ReadNotes {
  *
  * It requests the next pages before it returns one, so that they load while the caller works. No
  * request is still running when the reader has ended, for whatever reason. A page shorter than
- * requested is the last one only if something proves it (`pageSizes`); otherwise the reader
+ * requested is the last one only if something proves it (`PageSizes`); otherwise the reader
  * requests the next one, but not before the caller asks for it.
  *
  * @param limit how many records at most; `Infinity` for all. A promise is their count, requested at

@@ -46,9 +46,6 @@ export async function readTimeZone(
 	return typeof timeZone === 'string' && timeZone !== '' ? timeZone : undefined;
 }
 
-const isCalled = (wanted: string) => (one: Pick<Application, 'id' | 'internalName'>) =>
-	one.id === wanted || one.internalName === wanted;
-
 /** The tables of an application. @throws {ServiceError} if there is no such application */
 export const readTables = async (
 	client: ApiClient,
@@ -56,14 +53,8 @@ export const readTables = async (
 ): Promise<TableDefinition[]> =>
 	await read(client, paths.tables(application), 'list of tables', (data) => toList(data, toTable));
 
-/** A table, and the ID of its application. */
-interface FoundTable {
-	application: string;
-	table: TableDefinition;
-}
-
 /** Looks for a table in all applications. */
-export async function findTable(client: ApiClient, name: string): Promise<FoundTable> {
+export async function findTable(client: ApiClient, name: string) {
 	const applications = await readApplications(client).catch((thrown: unknown) => {
 		const error = serviceErrorOrThrow(thrown);
 		if (error.status !== 403) throw error;
@@ -72,8 +63,9 @@ export async function findTable(client: ApiClient, name: string): Promise<FoundT
 	});
 	const found: Array<{ application: Application; table: TableDefinition }> = [];
 	for (const application of applications) {
-		const tables = await readTables(client, application.id);
-		found.push(...tables.filter(isCalled(name)).map((table) => ({ application, table })));
+		for (const table of await readTables(client, application.id)) {
+			if (table.id === name || table.internalName === name) found.push({ application, table });
+		}
 	}
 	if (found.length > 1) {
 		const where = found.map(({ application }) => application.name).join(', ');
@@ -81,13 +73,11 @@ export async function findTable(client: ApiClient, name: string): Promise<FoundT
 			hint: `Choose one in '${LABELS.application}'.`,
 		});
 	}
-	const only = found[0];
-	if (!only) {
-		throw new ServiceError(`No application that this token can see has a table '${name}'`, {
-			delivery: 'rejected',
-			status: 404,
-			hint: "Choose the application and the table from their lists, or check the table's name.",
-		});
-	}
-	return { application: only.application.id, table: only.table };
+	const [only] = found;
+	if (only) return only;
+	throw new ServiceError(`No application that this token can see has a table '${name}'`, {
+		delivery: 'rejected',
+		status: 404,
+		hint: "Choose the application and the table from their lists, or check the table's name.",
+	});
 }

@@ -14,6 +14,7 @@ import type { DefinedTable, FieldMetadata, TableAddress, TableAt, TableDefinitio
 import { ApiClient, withLaterFailure, type ApiResponse } from '../transport/client';
 import { InputError, isNotFound, serviceErrorOrThrow, ServiceError } from '../transport/errors';
 import type { ApiRequest } from '../transport/exchange';
+import { setMostRecent } from '../transport/lru';
 import { within } from '../transport/pause';
 
 const MAX_AGE_MS = 60_000;
@@ -142,10 +143,7 @@ export class Table implements TableAt {
 	}
 
 	keep(entry: KeptTable) {
-		keptTables.delete(this.key);
-		keptTables.set(this.key, entry);
-		const [oldest] = keptTables.keys();
-		if (keptTables.size > MAX_TABLES) keptTables.delete(oldest!);
+		setMostRecent(keptTables, this.key, entry, MAX_TABLES);
 	}
 
 	/** Forgets the definition, and not the address. */
@@ -168,7 +166,7 @@ export class Table implements TableAt {
 	private async findNow(): Promise<TableDefinition> {
 		const askedAt = Date.now();
 		const { application, table } = await findTable(this.client, this.at.table);
-		const path = paths.table(application, table.id);
+		const path = paths.table(application.id, table.id);
 		this.foundPath = path;
 		this.keep({ table: table.fields.length > 0 ? table : undefined, path, askedAt });
 		return table;

@@ -20,9 +20,8 @@ import {
 } from './tracker';
 import type { PlatformRecord, TableAt } from '../api/types';
 import { ServiceError } from '../transport/errors';
-import type { PageSizes } from '../api/pageSizes';
 import { invalidResponse } from '../api/decoders';
-import { pageSizesOf, readPage, type RecordQuery } from '../api/pages';
+import { pageSizesOf, readPage, type PageSizes, type RecordQuery } from '../api/pages';
 
 const NEWEST_FIRST = 'modified(desc),id(desc)';
 const OLDEST_FIRST = 'modified,id';

@@ -197,16 +197,6 @@ function* hashesIn(text: string) {
 	for (let at = 0; at < text.length; at += HASH_LENGTH) yield text.slice(at, at + HASH_LENGTH);
 }
 
-/**
- * True 10 s after the cursor got there: no change can get its time any more. Only the time in between
- * counts, so our clock need not be right.
- */
-const hasSettled = (
-	{ cursorReadAt }: ChangeState,
-	now: number,
-	{ settleMs }: Pick<Limits, 'settleMs'>,
-): boolean => cursorReadAt !== undefined && Math.abs(now - cursorReadAt) >= settleMs;
-
 /** Records created up to here were already emitted, or existed when watching started. */
 function createdBefore({ backlog, watermark, recent }: ChangeState): Position | undefined {
 	if (backlog) return backlog.createdWatermark;
@@ -315,11 +305,13 @@ export class EmittedIndex {
 		{ end, known }: ReadingEnd,
 		limits: Limits,
 	): number | undefined {
-		const { cursor = -Infinity } = this.state;
+		const { cursor = -Infinity, cursorReadAt = startedAt } = this.state;
 		// A change that appears during the read may sort before it, at the newest time when reading
 		// began.
 		const reached = Math.min(newest, known?.time ?? -Infinity);
-		const isOver = end !== 'more' && hasSettled(this.state, startedAt, limits);
+		// 10 s after the cursor got there, no change can get its time any more. Only the time in between
+		// counts, so our clock need not be right.
+		const isOver = end !== 'more' && Math.abs(startedAt - cursorReadAt) >= limits.settleMs;
 		const next = reached === cursor && isOver ? cursor + 1 : Math.max(cursor, reached);
 		return next === -Infinity ? undefined : next;
 	}

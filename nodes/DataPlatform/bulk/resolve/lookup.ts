@@ -4,7 +4,7 @@
 import { idKey } from '../../api/idSet';
 import type { FieldDefinition, PlatformRecord, TableAt } from '../../api/types';
 import { fieldType } from '../../fields';
-import { isGroup, oneOf, oneOfCombinations, valuesOf, type Group } from '../../api/filters';
+import { isGroup, oneOfCombinations, valuesOf, type Group } from '../../api/filters';
 import { findRecord } from '../../api/records';
 import { readRecords } from '../../api/readRecords';
 import { forEachConcurrent } from '../../transport/concurrency';
@@ -17,11 +17,11 @@ import type { Entry } from '../terms';
 const PARALLEL_READS = 4;
 
 /** Filters that together match the records with one of the keys, by the platform's own comparison. */
-export const oneOfKeys = (fields: FieldDefinition[], keys: RecordKey[]): Group[] => {
-	const rows = keys.map(({ parts }) => parts);
-	const names = fields.map(({ name }) => name);
-	return names.length === 1 ? oneOf(names[0]!, rows.flat()) : oneOfCombinations(names, rows);
-};
+export const oneOfKeys = (fields: FieldDefinition[], keys: RecordKey[]): Group[] =>
+	oneOfCombinations(
+		fields.map(({ name }) => name),
+		keys.map(({ parts }) => parts),
+	);
 
 /** The import key: hardly ever do two records share one. Fields to match on may be shared. */
 const isImportKey = (keys: FieldDefinition[]) =>

@@ -62,11 +62,6 @@ const READ_ONLY_NOTICE =
 /** More fields take the editor seconds to draw. The user adds the others one by one. */
 const MAX_SHOWN_FIELDS = 50;
 
-const keyFirst = (fields: FieldDefinition[], key: FieldDefinition | undefined) => [
-	...fields.filter((field) => field === key),
-	...fields.filter((field) => field !== key),
-];
-
 /** @param startsEmpty whether the user adds the fields one by one */
 const columns = (isRequired: (field: FieldDefinition) => boolean, startsEmpty = false) =>
 	editorList(async (editor): Promise<ResourceMapperFields> => {
@@ -74,18 +69,18 @@ const columns = (isRequired: (field: FieldDefinition) => boolean, startsEmpty = 
 		if (!table) return { fields: [] };
 		const key = importKeyOf(table);
 		const rules = chosenLinkRules(editor, table);
-		const writable = keyFirst(table.fields.filter(isWritable), key);
+		const isKey = (field: FieldDefinition) => field === key;
+		const writable = table.fields.filter(isWritable);
+		// The key comes first.
+		writable.sort((a, b) => Number(isKey(b)) - Number(isKey(a)));
 		if (writable.length === 0) return { fields: [], emptyFieldsNotice: READ_ONLY_NOTICE };
 		await learnLinks(editor.handle, writable).catch(() => undefined);
 		const isLong = writable.length > MAX_SHOWN_FIELDS;
 		const fields = writable.map((field) => {
-			const [required, isKey] = [isRequired(field), field === key];
-			const isNeeded = isKey || field.metadata.required === true;
-			return column(
-				field,
-				{ required, isKey, removed: startsEmpty || (isLong && !isNeeded) },
-				rules.get(field.name),
-			);
+			const isNeeded = isKey(field) || field.metadata.required === true;
+			const removed = startsEmpty || (isLong && !isNeeded);
+			const look = { required: isRequired(field), isKey: isKey(field), removed };
+			return column(field, look, rules.get(field.name));
 		});
 		return { fields };
 	});

@@ -39,9 +39,6 @@ export class OutputWithFiles {
 	) {}
 }
 
-export const withFiles = (json: IDataObject, binary: IBinaryKeyData) =>
-	new OutputWithFiles(json, binary);
-
 type OutputEntry = IDataObject | OutputWithFiles;
 
 /** One output item, or one for each entry of a list. */

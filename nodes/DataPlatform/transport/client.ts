@@ -56,8 +56,6 @@ const NOTICEABLE_WAIT_MS = 1000;
 /** How many reasons for waits to keep. */
 const MAX_REASONS = 3;
 
-const RATE_LIMIT = 'the limit of requests per minute';
-
 const SENT_AGAIN =
 	"The response to a request was lost, so it was sent again, which does no harm. A record with the outcome 'written' has the values, but nobody knows whether this run wrote them.";
 
@@ -208,8 +206,8 @@ export class ApiClient {
 		);
 	}
 
-	/** Waits. Returns an error if the execution is canceled in the meantime. */
-	private async wait(ms: number, reason: string): Promise<ServiceError | undefined> {
+	/** Waits, or until the execution is canceled. */
+	private async wait(ms: number, reason: string) {
 		const start = performance.now();
 		const end = start + ms;
 		this.noteWait(ms, end, shortened(reason, 200));
@@ -220,7 +218,6 @@ export class ApiClient {
 		const until = Math.min(end, performance.now());
 		this.stats.waitedMs += Math.max(0, Math.round(until - Math.max(start, this.countedUntil)));
 		this.countedUntil = Math.max(this.countedUntil, until);
-		return this.cancellation;
 	}
 
 	/** Requests wait side by side: a wait that ends with another one is announced once. */
@@ -275,7 +272,7 @@ export class ApiClient {
 			if (ms === undefined) await this.queue.untilFree();
 			else if (asked && !this.retryBudget.reserve(performance.now(), ms)) {
 				return this.budgetSpent(new ServiceError(asked.message, { ...asked, retryAfterMs: ms }));
-			} else await this.wait(ms, asked?.message ?? RATE_LIMIT);
+			} else await this.wait(ms, asked?.message ?? 'the limit of requests per minute');
 		}
 	}
 }

@@ -141,7 +141,13 @@ export function withStallTimeout(bytes: ByteStream, expected: StreamExpectation)
 		for (let chunk = await next(); !chunk.done; chunk = await next()) {
 			waitingSince = undefined;
 			size += chunk.value.length;
-			if (size > most) throw longerThan(most);
+			if (size > most) {
+				// Not retried: a wrong size stays wrong.
+				throw new ServiceError(`The platform sends more than the expected ${most} bytes`, {
+					delivery: 'rejected',
+					hint: 'The platform reported a wrong size, or another file is at this address. Look at the record in the platform.',
+				});
+			}
 			yield chunk.value;
 		}
 		waitingSince = undefined;
@@ -156,13 +162,6 @@ export function withStallTimeout(bytes: ByteStream, expected: StreamExpectation)
 	}
 	return streamOf(pass(), bytes);
 }
-
-/** Not retried: a wrong size stays wrong. */
-const longerThan = (bytes: number) =>
-	new ServiceError(`The platform sends more than the expected ${bytes} bytes`, {
-		delivery: 'rejected',
-		hint: 'The platform reported a wrong size, or another file is at this address. Look at the record in the platform.',
-	});
 
 /**
  * Reads a response as text.

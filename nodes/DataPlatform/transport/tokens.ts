@@ -3,7 +3,7 @@
  * and does not keep it.
  */
 
-import { isObject, parseJson } from './json';
+import { membersOf, parseJson } from './json';
 
 export interface TokenInfo {
 	/** The type chosen in the credential. */
@@ -84,17 +84,11 @@ export const withoutFileTokens = (json: string) =>
 /** The latest time that a date can hold, in seconds. */
 const LATEST_TIME_S = 8.64e12;
 
-/** A JWT's claims, without checking the signature; undefined for other tokens. */
-function jwtClaims(token: string): Record<string, unknown> | undefined {
+/** The time in a JWT's `exp`, without checking the signature; undefined for other tokens. */
+function jwtExpiry(token: string): string | undefined {
 	const [header, payload, signature, ...rest] = token.split('.');
 	if (!header || !payload || signature === undefined || rest.length > 0) return undefined;
-	const claims = parseJson(Buffer.from(payload, 'base64url').toString('utf8'));
-	return isObject(claims) ? claims : undefined;
-}
-
-/** The time in a JWT's `exp`; undefined for other tokens. */
-function jwtExpiry(token: string): string | undefined {
-	const { exp } = jwtClaims(token) ?? {};
+	const { exp } = membersOf(parseJson(Buffer.from(payload, 'base64url').toString('utf8')));
 	if (typeof exp !== 'number' || !(Math.abs(exp) < LATEST_TIME_S)) return undefined;
 	return new Date(exp * 1000).toISOString();
 }

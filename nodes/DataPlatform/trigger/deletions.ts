@@ -17,7 +17,7 @@ import type { Change } from '../changes/tracker';
 import { toProblem } from '../parameters/describeFailure';
 import { LABELS } from '../labels';
 import type { SavedDeletions } from './savedState';
-import type { Watch } from './watch';
+import type { DeletionLimits, Watch } from './watch';
 
 /** How many records a watched table may have: each check lists them all, and all IDs are stored. */
 export const MAX_WATCHED = 50_000;
@@ -148,13 +148,9 @@ const tooMany = (missing: number, size: number, limit: string, option: string) =
 		},
 	);
 
-interface DeletionOptions {
+interface DeletionOptions extends Omit<DeletionLimits, 'intervalMs'> {
 	/** How many deletions there is room for. */
 	room: number;
-	/** How many records may be missing at once. */
-	maximum: number;
-	/** The same as a share of the watched records, in percent. */
-	maxShare: number;
 	/** Watched records that don't count for the share: they were created since the last check. */
 	added?: ReadonlySet<string>;
 	addsMatching: boolean;

@@ -53,7 +53,6 @@ import {
 	readWatch,
 	startFromOf,
 	toDeletedItem,
-	toItem,
 	type Watch,
 } from './watch';
 
@@ -121,7 +120,7 @@ async function readSample(watch: Watch): Promise<PollResult> {
 	if (!watch.emitsChanges) return { items: [toDeletedItem(record.id)] };
 	const kind = isCreated || (kinds.has('created') && isNew(record)) ? 'created' : 'updated';
 	const missingThere = await missingThereIn(watch.table, watch.syncState, [record]);
-	return { items: [toItem(watch, { kind, record, more: missingThere?.(record) })] };
+	return { items: [{ json: watch.output({ kind, record, more: missingThere?.(record) }) }] };
 }
 
 /**
@@ -240,7 +239,7 @@ class Poll {
 		if (!turn.isCurrent()) return NO_CHANGES;
 		// Before the state is remembered: changes whose items can't be made must come again.
 		const items = [
-			...changes.map((change) => toItem(watch, change)),
+			...changes.map((change) => ({ json: watch.output(change) })),
 			...found.deleted.map(toDeletedItem),
 		];
 		const parts = watched(state, found.saved);

@@ -20,6 +20,7 @@ import { readPage } from '../api/pages';
 import { tableAt } from '../api/table';
 import type { PlatformRecord, TableAt } from '../api/types';
 import { seal, unseal } from '../api/packing';
+import { createdAt, isNew, timeOf, versionOf } from '../changes/tracker';
 import { createClient, CREDENTIAL } from '../run/createClient';
 import { withHintInMessage, toNodeError } from '../run/ledger';
 import { toProblem } from '../parameters/describeFailure';
@@ -32,7 +33,6 @@ import { getOwn, membersOf } from '../transport/json';
 import { shortened } from '../transport/messageText';
 import { webhookParameters } from './parameters';
 import { staticData } from './savedState';
-import { EmittedVersions, type EmittedVersion } from './emittedVersions';
 import { setMostRecent } from '../transport/lru';
 
 /**
@@ -46,11 +46,72 @@ const HOW_TO_RECOVER = 'Get Changes finds this and all other missed changes, exc
 /** Longer than any ID. Limited because it becomes part of a path. */
 const MAX_ID_LENGTH = 200;
 
-/** What a trigger node has emitted of one table in this process of n8n. */
-interface NodeMemory {
-	emitted: EmittedVersions;
-	/** Processes the requests of each record in turn, so that a later version is emitted later. */
-	turns: KeyedQueue;
+/** How many records to remember. The one emitted first is forgotten first. */
+const MAX_RECORDS = 1000;
+
+/** A record's ID, the version emitted last, and its time; no version if the record was deleted. */
+type EmittedVersion = [id: string, version: number | null, time: number];
+
+type EventKind = 'created' | 'updated' | 'deleted';
+
+/**
+ * True for a later time. Times may be equal, because a deletion keeps the time of its record: then a
+ * deletion, or the higher version, is later.
+ */
+const isLater = ([, version, time]: EmittedVersion, [, otherVersion, otherTime]: EmittedVersion) =>
+	time > otherTime || (time === otherTime && (version ?? Infinity) > (otherVersion ?? Infinity));
+
+/**
+ * The record versions that a node has emitted. The platform may send a request twice, and after two
+ * requests for two changes, both may read the later version.
+ */
+class EmittedVersions {
+	private readonly versions = new Map<string, EmittedVersion>();
+
+	/** Adds stored entries that are newer than the known ones. */
+	restore(stored: EmittedVersion[]): void {
+		for (const entry of stored) {
+			const known = this.versions.get(entry[0]);
+			if (!known || isLater(entry, known)) this.set(entry);
+		}
+	}
+
+	/**
+	 * Marks a record's version as emitted.
+	 *
+	 * @returns the kind of event to emit; undefined if the version was already emitted
+	 */
+	add(record: PlatformRecord): EventKind | undefined {
+		const version = versionOf(record);
+		const time = timeOf(record);
+		const known = this.versions.get(record.id);
+		// A record that comes back after a deletion restarts its versions.
+		const isNotLater = known !== undefined && known[1] !== null && time <= known[2];
+		const isKnown = known !== undefined && known[1] !== null && createdAt(record) <= known[2];
+		const kind = isNew(record) && !isKnown ? 'created' : 'updated';
+		// With neither a version nor a time, nothing shows whether it is new: emit it.
+		if (version === 0 && time === 0) return kind;
+		if (isNotLater && version <= known[1]!) return undefined;
+		this.set([record.id, version, time]);
+		return kind;
+	}
+
+	/** Marks a deletion as emitted; undefined if it already was. */
+	addDeletion(id: string): EventKind | undefined {
+		const known = this.versions.get(id);
+		if (known?.[1] === null) return undefined;
+		this.set([id, null, known?.[2] ?? 0]);
+		return 'deleted';
+	}
+
+	/** The entries to store, oldest first. */
+	list(): EmittedVersion[] {
+		return [...this.versions.values()];
+	}
+
+	private set(entry: EmittedVersion): void {
+		setMostRecent(this.versions, entry[0], entry, MAX_RECORDS);
+	}
 }
 
 /** The version of the format in which the node's static data has what was emitted. */
@@ -62,7 +123,11 @@ interface StoredVersions {
 	versions: EmittedVersion[];
 }
 
-const NODES = new Map<string, NodeMemory>();
+/** What trigger nodes have emitted in this process of n8n, each of one table. */
+const NODES = new Map<string, EmittedVersions>();
+
+/** Processes the requests of each record in turn, so that a later version is emitted later. */
+const TURNS = new KeyedQueue();
 
 /** How many trigger nodes to remember. The one called least recently is forgotten first. */
 const MAX_NODES = 1000;
@@ -123,12 +188,6 @@ async function currentRecord(table: TableAt, id: string): Promise<PlatformRecord
 	return record;
 }
 
-function memoryOf(context: IWebhookFunctions, source: string): NodeMemory {
-	const node = [context.getWorkflow().id, context.getNode().id, source].join(' ');
-	const memory = NODES.get(node) ?? { emitted: new EmittedVersions(), turns: new KeyedQueue() };
-	return setMostRecent(NODES, node, memory, MAX_NODES);
-}
-
 /** The item that starts the workflow; undefined if this version was already emitted. */
 async function nextItem(
 	context: IWebhookFunctions,
@@ -141,8 +200,9 @@ async function nextItem(
 	const client = await createClient(context, limits);
 	const source = [client.origin, addressKey(address)].join(' ');
 	const isTest = context.getMode() === 'manual';
-	const { emitted, turns } = memoryOf(context, source);
-	return await turns.next(id, async () => {
+	const node = [context.getWorkflow().id, context.getNode().id, source].join(' ');
+	const emitted = setMostRecent(NODES, node, NODES.get(node) ?? new EmittedVersions(), MAX_NODES);
+	return await TURNS.next(`${node} ${id}`, async () => {
 		const record = await currentRecord(tableAt(client, address), id);
 		// A test in the editor is not remembered.
 		const data = (isTest ? undefined : staticData(context, 'node')) ?? {};

@@ -5,10 +5,9 @@ import type { INodeExecutionData } from 'n8n-workflow';
 
 import type { RecordQuery } from '../api/pages';
 import { tableAt, type Table } from '../api/table';
-import type { JsonValue, PlatformRecord, TableAddress } from '../api/types';
+import type { JsonValue, PlatformRecord } from '../api/types';
 import { shortHash } from '../api/packing';
-import type { Change, ChangeKind, ChangeOptions } from '../changes/tracker';
-import type { RecordOutput } from '../input/recordOutput';
+import type { ChangeKind, ChangeOptions } from '../changes/tracker';
 import {
 	changeOutput,
 	changeTimes,
@@ -39,10 +38,10 @@ const KINDS: Record<ReturnType<typeof triggerOn.of>, ChangeKind[]> = {
 	deleted: [],
 };
 
-interface DeletionOptions {
+export interface DeletionLimits {
 	/** The shortest time between two checks. */
 	intervalMs: number;
-	/** In percent of the watched records. */
+	/** How many records may be missing at once: in percent of the watched ones, and in all. */
 	maxShare: number;
 	maximum: number;
 }
@@ -50,9 +49,8 @@ interface DeletionOptions {
 export interface Watch {
 	table: Table;
 	query: RecordQuery;
-	/** Fields in the output; all if empty. */
-	outputFields: string[];
-	shape: RecordOutput;
+	/** The output of a change. */
+	output: ReturnType<typeof changeOutput>;
 	/** The state field of a two-way sync; empty if there is none. */
 	syncState: string;
 	changes: ChangeOptions;
@@ -63,7 +61,7 @@ export interface Watch {
 	/** Changes are emitted, not only deletions. */
 	emitsChanges: boolean;
 	/** Set if deletions are emitted. */
-	deletions?: DeletionOptions;
+	deletions?: DeletionLimits;
 	/** Identifies the watch: another table, filter or saved view starts over. */
 	identity: string;
 	/** When watching starts again. Each `entry` of the option counts once. */
@@ -89,9 +87,6 @@ const digestOf =
 		const part = (name: string) => watchedPart(getOwn(record.fields, name) ?? null);
 		return fields.map((name) => [name, hash([name, part(name)], DIGEST_LENGTH)]);
 	};
-
-const identityOf = (parameters: TriggerParameters, origin: string, address: TableAddress) =>
-	hash([origin, address, ...selectionValues(parameters)]);
 
 /** The start of watching: now, if only deletions are emitted. @throws {InputError} */
 export const startFromOf = (parameters: TriggerParameters) =>
@@ -135,8 +130,7 @@ export function readWatch(client: ApiClient, parameters: TriggerParameters): Wat
 	const selection = { filter, savedView: savedView.of(parameters, 0) };
 	return {
 		table: tableAt(client, address),
-		outputFields,
-		shape: outputOf(parameters, 0),
+		output: changeOutput(outputOf(parameters, 0), outputFields, state),
 		syncState: state,
 		query: {
 			...selection,
@@ -163,16 +157,10 @@ export function readWatch(client: ApiClient, parameters: TriggerParameters): Wat
 				maximum: maxDeletions.of(parameters, 0),
 			},
 		}),
-		identity: identityOf(parameters, client.origin, address),
+		identity: hash([client.origin, address, ...selectionValues(parameters)]),
 		restart: restartOf(parameters),
 	};
 }
-
-/** The output item of a change. */
-export const toItem = (
-	{ outputFields, shape, syncState: state }: Watch,
-	change: Change,
-): INodeExecutionData => ({ json: changeOutput(shape, outputFields, state)(change) });
 
 /** Only the ID of a deleted record is known. */
 export const toDeletedItem = (id: string): INodeExecutionData => ({

@@ -5,7 +5,7 @@ import { fetchFile } from '../../files/transfer';
 import { pictureName, safeFileName, safeMimetype } from '../../files/uploadValidation';
 import type { Stored } from '../../input/binaryStore';
 import { InputError } from '../../transport/errors';
-import { withFiles, type ItemOutput } from '../../run/operation';
+import { OutputWithFiles, type ItemOutput } from '../../run/operation';
 import { isErrorItem } from '../../run/ledger';
 import type { NameOf } from '../../parameterKinds/parameter';
 import { flag } from '../../parameterKinds/kinds';
@@ -137,7 +137,7 @@ async function downloadFrom(
 	}
 	const look = { kind, outputName: outputField.of(run, index), existing: run.items[index]?.binary };
 	const binary = await downloadInto(run, tableOf(run, index), files, look);
-	return withFiles(keptJson(run.json(index)), binary);
+	return new OutputWithFiles(keptJson(run.json(index)), binary);
 }
 
 export const download = itemOperation({

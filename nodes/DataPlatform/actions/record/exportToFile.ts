@@ -1,7 +1,7 @@
 import { readRecords, type ReadNotes } from '../../api/readRecords';
 import type { PlatformRecord } from '../../api/types';
 import { storeFile } from '../../input/binaryStore';
-import { withFiles } from '../../run/operation';
+import { OutputWithFiles } from '../../run/operation';
 import { prefixedName, recordOutput } from '../../input/recordOutput';
 import { outputField } from '../../parameters/files/uploads';
 import { filterParameters } from '../../parameters/select/filter';
@@ -74,6 +74,9 @@ export const exportToFile = itemOperation({
 		const name = exportFileName(run, index, table, format);
 		const file = await storeFile(run, pieces(), name, MEDIA_TYPES[format]);
 		if (notes.hasShifted) warnAboutShift(run, count);
-		return withFiles({ records: count, fileName: file.fileName ?? name }, { [outputName]: file });
+		return new OutputWithFiles(
+			{ records: count, fileName: file.fileName ?? name },
+			{ [outputName]: file },
+		);
 	},
 });

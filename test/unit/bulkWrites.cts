@@ -64,5 +64,5 @@ export async function writeRecords({ planned, serve, options, table = people, re
 	});
 	const writes = fake.sent.filter(isWrite);
 	const batches = writes.map((request) => entriesOf(request).length);
-	return { outcomes, stopped, sent: fake.sent, log: fake.log, writes, batches, mostUnderWay };
+	return { outcomes, stopped, sent: fake.sent, writes, batches, mostUnderWay };
 }

@@ -1,6 +1,7 @@
 /** Definitions and records for the tests of pure logic. */
 import type { FieldDefinition, FieldMetadata, PlatformRecord, TableDefinition } from '../../nodes/DataPlatform/api/types.ts';
-import type { Entry } from '../../nodes/DataPlatform/bulk/terms.ts';
+import { Planner } from '../../nodes/DataPlatform/bulk/plan/plan.ts';
+import type { Entry, Plan, PlanInput, PlanOptions } from '../../nodes/DataPlatform/bulk/terms.ts';
 
 export const fieldOf = (name: string, type = 'text', metadata: FieldMetadata = {}): FieldDefinition => ({
 	name,
@@ -34,6 +35,13 @@ export const storedOf = (record: Partial<PlatformRecord> & { id: string }): Plat
 	fields: {},
 	...record,
 });
+
+/** Plans rows, all at once. */
+export function planRecords(table: TableDefinition, rows: Iterable<PlanInput>, options: PlanOptions): Plan {
+	const planner = new Planner(table, options);
+	for (const row of rows) planner.add(row);
+	return planner.finish();
+}
 
 /** What an action throws. */
 export function thrownBy(action: () => unknown): unknown {

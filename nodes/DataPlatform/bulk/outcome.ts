@@ -5,7 +5,7 @@
  *     isSuccess({ outcome: 'written' }); // true
  *     outcomeText('notFound'); // 'not found'
  */
-import type { PlatformRecord } from '../api/types';
+import type { FieldDefinition, PlatformRecord } from '../api/types';
 import { LABELS } from '../labels';
 import type { ErrorEntry } from '../transport/errorEntries';
 import { problemOf, ServiceError } from '../transport/errors';
@@ -52,19 +52,15 @@ export const noCounts = (withRemovals: boolean) =>
 
 export const isSuccess = ({ outcome }: Pick<ItemOutcome, 'outcome'>) => OUTCOMES[outcome].isSuccess;
 
-/** The outcome of an item that was not written, with the service's reason if it gave one. */
-export const failure = (entry: ErrorEntry | undefined, fallback: string): ItemOutcome => ({
-	outcome: 'failed',
-	message: entry?.message ?? fallback,
-	code: entry?.id,
-});
-
 /** What to do about a rejection that names no field. */
 export const NAMES_NO_FIELD = 'See what the message asks for, then run it again.';
 
 /** The outcome of an item that the service rejected by name. */
-export const rejectedItem = (entry: ErrorEntry) =>
-	failure(entry, 'The platform rejected the record and gave no reason');
+export const rejectedItem = ({ message, id }: ErrorEntry): ItemOutcome => ({
+	outcome: 'failed',
+	message: message ?? 'The platform rejected the record and gave no reason',
+	code: id,
+});
 
 /** The outcome of an item in a request that was rejected as a whole, or never sent. */
 export const failedItem = (error: ServiceError): ItemOutcome => ({
@@ -138,8 +134,14 @@ export class KeptCounts {
 		for (const name of kept) this.counts.set(name, (this.counts.get(name) ?? 0) + 1);
 	}
 
-	/** By field name; undefined if no record kept any. */
-	get byField(): Record<string, number> | undefined {
-		return this.counts.size > 0 ? Object.fromEntries(this.counts) : undefined;
+	/**
+	 * By field name; undefined if no record kept any.
+	 *
+	 * @param fields in whose order: that of outcomes differs from run to run
+	 */
+	in(fields: FieldDefinition[]): Record<string, number> | undefined {
+		const kept = fields.filter(({ name }) => this.counts.has(name));
+		if (kept.length === 0) return undefined;
+		return Object.fromEntries(kept.map(({ name }) => [name, this.counts.get(name)!]));
 	}
 }

@@ -11,7 +11,7 @@
  * A run may write several portions of rows, one after the other. Each learns from those before it:
  * batch size, parallel requests, linked records.
  */
-import type { FieldDefinition, PlatformRecord, TableDefinition } from '../api/types';
+import type { DefinedTable, FieldDefinition, PlatformRecord } from '../api/types';
 import { MAX_PAGE_SIZE } from '../api/endpoints';
 import { tableAt } from '../api/table';
 import { importKeyOf } from '../fields';
@@ -20,17 +20,17 @@ import { appendableFields } from '../fields/values';
 import { ServiceError, serviceErrorOrThrow } from '../transport/errors';
 import { isObject } from '../transport/json';
 import { listed } from '../transport/messageText';
-import { collect, createPause } from '../transport/pause';
+import { createPause } from '../transport/pause';
 import type { RequestLimit } from './send/congestion';
 import { proveKey } from './send/proveKey';
 import type { LinkResolver } from './links/linkResolver';
 import { writeMatched } from './match/writeMatched';
 import { afterFailure, isSuccess, notSent } from './outcome';
-import { planInTurns, planRecords } from './plan/plan';
+import { planRecords } from './plan/plan';
 import { ValueNotices } from './plan/valueNotices';
 import { isAppending } from './resolve/compare';
 import { lookUp } from './resolve/lookup';
-import type { Matching, RowTask, Task, WriteTarget } from './writeTask';
+import type { Matching, RowTask, Task } from './writeTask';
 import { writeMany, WriteSession, type OnOutcome, type Write } from './send/write';
 import type { Entry, ItemOutcome, Plan, PlanInput, RowProblem } from './terms';
 
@@ -59,7 +59,7 @@ export class WritePipeline {
 	 * @param links keeps what it looked up for later portions
 	 */
 	constructor(
-		private readonly target: WriteTarget,
+		private readonly target: DefinedTable,
 		private readonly links: LinkResolver,
 		private readonly options: RowTask,
 	) {
@@ -72,11 +72,6 @@ export class WritePipeline {
 	/** How many requests may run at once, as learned from the writes of the run. */
 	get requests(): RequestLimit {
 		return this.session.congestion;
-	}
-
-	/** How many linked records were created so far. */
-	get linkedRecordsCreated(): number {
-		return this.links.createdCount;
 	}
 
 	/** The IDs of the records that these rows and the planned ones link to by name. */
@@ -98,19 +93,11 @@ export class WritePipeline {
 	 * @throws {InputError} if no row at all could be written
 	 * @throws {ServiceError} if linked records can't be looked up
 	 */
-	async plan(rows: Iterable<PlanInput>, problems: RowProblem[] = []): Promise<Plan> {
-		const { table } = this.target;
-		const { linkRules, matching, mode, planning } = this.options;
+	async plan(rows: PlanInput[], problems: RowProblem[] = []): Promise<Plan> {
+		const { matching, mode } = this.options;
 		const createsRows = (matching?.ifMissing ?? mode) === 'create';
 		this.links.startPortion();
-		const all = await collect(rows);
-		await resolveTimeZone(this.target, all.map(valuesOfRow));
-		await this.links.learnFor(table, all);
-		const plan = await planInTurns(
-			table,
-			linkRules.size > 0 ? await this.links.resolve(table, all, linkRules, createsRows) : all,
-			planning,
-		);
+		const plan = await planRows(this.target, this.links, this.options, rows, createsRows);
 		for (const problem of problems) plan.problems.push(problem);
 		const pause = createPause();
 		plan.notices = this.notices.add(plan);
@@ -119,9 +106,9 @@ export class WritePipeline {
 	}
 
 	/** The keys that identify rows, even if a row has other problems, and the rows without any. */
-	async planKeys(rows: Iterable<PlanInput>, keys: FieldDefinition[]) {
+	async planKeys(rows: PlanInput[], keys: FieldDefinition[]) {
 		const names = new Set(keys.map(({ name }) => name));
-		const onlyKeys = Array.from(rows, ({ index, id, values }) => ({
+		const onlyKeys = rows.map(({ index, id, values }) => ({
 			index,
 			id,
 			values: isObject(values)
@@ -134,7 +121,7 @@ export class WritePipeline {
 			duplicates: 'merge' as const,
 			mayBeEmpty: true,
 		};
-		const { records, problems } = await planInTurns(this.target.table, onlyKeys, planning);
+		const { records, problems } = await planRecords(this.target.table, onlyKeys, planning);
 		return { records, unknown: problems.map(({ index }) => index) };
 	}
 
@@ -269,19 +256,23 @@ class Portion {
 	}
 }
 
-interface OnePlan extends Pick<RowTask, 'linkRules' | 'planning'> {
-	table: TableDefinition;
-	links: LinkResolver;
-}
-
 /**
- * Plans one record that is sent in another way, such as with its files: the first steps of a
- * pipeline.
+ * Plans rows, also one that is sent in another way, such as with its files.
+ *
+ * @param createsRows as for `LinkResolver.resolve`
+ * @throws as `WritePipeline.plan` does
  */
-export async function planOne(
-	{ table, links, linkRules, planning }: OnePlan,
-	row: PlanInput,
+export async function planRows(
+	target: DefinedTable,
+	links: LinkResolver,
+	{ linkRules, planning }: Pick<RowTask, 'linkRules' | 'planning'>,
+	rows: PlanInput[],
+	createsRows = false,
 ): Promise<Plan> {
-	await links.learnFor(table, [row]);
-	return planRecords(table, await links.resolve(table, [row], linkRules), planning);
+	const { table } = target;
+	await resolveTimeZone(target, rows.map(valuesOfRow));
+	await links.learnFor(table, rows);
+	const isLinked = linkRules.size > 0;
+	const resolved = isLinked ? await links.resolve(table, rows, linkRules, createsRows) : rows;
+	return await planRecords(table, resolved, planning);
 }

@@ -1,6 +1,4 @@
 /** The settings of a run: the table, how to find and write records, and the limits. */
-import type { TableAddress, TableDefinition } from '../api/types';
-import type { ApiClient } from '../transport/client';
 import type { MatchOn, PlanOptions, WriteMode } from './terms';
 
 /** By field name. A field without a rule is always written. */
@@ -15,13 +13,6 @@ export interface LinkRule {
 
 /** By the link field's name. */
 export type LinkRules = ReadonlyMap<string, LinkRule>;
-
-/** The table to write to, and the client for it. */
-export interface WriteTarget {
-	client: ApiClient;
-	at: TableAddress;
-	table: TableDefinition;
-}
 
 /** What to do with a field that both sides changed, or that differs the first time. */
 export type TwoWayRule = 'report' | 'takeItem' | 'keep';

@@ -1,7 +1,6 @@
 /** The error of a run whose items have problems. */
 import { inputError } from '../../../nodes/DataPlatform/actions/record/inputError.ts';
-import { planRecords } from '../../../nodes/DataPlatform/bulk/plan/plan.ts';
-import { fieldOf, tableOf } from '../fixtures.cts';
+import { fieldOf, planRecords, tableOf } from '../fixtures.cts';
 import type { RowProblem } from '../../../nodes/DataPlatform/bulk/terms.ts';
 
 const errorOf = (problems: RowProblem[], items: number) => {

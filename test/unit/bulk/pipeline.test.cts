@@ -56,7 +56,7 @@ interface Portion {
 function setUp({ mode = 'upsert', matching, links, options, planning, table = people, respond }: Setup = {}) {
 	const stub = new StubTables({ people: stored, companies: { acorn: { name: 'Acorn' } } });
 	const client = stub.client(respond);
-	const resolver = new LinkResolver(client, async ({ name }) =>
+	const resolver = new LinkResolver(async ({ name }) =>
 		name === 'boss' ? { client, at: { table: 'people' }, table } : { client, at: { table: 'companies' }, table: companies },
 	);
 	const rules = links ? ['company', 'boss'].map((name) => [name, { ifNotFound: links }] as const) : [];
@@ -96,7 +96,7 @@ function setUp({ mode = 'upsert', matching, links, options, planning, table = pe
 			requests: stub.requests.slice(before),
 		};
 	};
-	return { stub, pipeline, write };
+	return { stub, pipeline, links: resolver, write };
 }
 
 const names = (count: number, prefix = 'New') => Array.from({ length: count }, (_, at) => ({ name: `${prefix} ${at}` }));
@@ -216,17 +216,17 @@ describe('a row whose linked record can not be created', () => {
 	});
 
 	test('stops the others if the node stops', async () => {
-		const { write, stub, pipeline } = setUp({ links: 'create', options: { stopAtFailure: true } });
+		const { write, stub, links } = setUp({ links: 'create', options: { stopAtFailure: true } });
 		const { results, stopped } = await write(rows);
 		expect([results, stopped?.message]).toEqual([['failed', 'failed, derived'], 'an earlier item did not succeed']);
 		expect(stub.requests).not.toContain('POST people bulk');
-		expect(pipeline.linkedRecordsCreated).toBe(1);
+		expect(links.createdCount).toBe(1);
 	});
 });
 
 describe('linked records', () => {
 	test('are created before the rows that link to them, and known from then on', async () => {
-		const { write, stub, pipeline } = setUp({ links: 'create' });
+		const { write, stub, links } = setUp({ links: 'create' });
 		const first = await write([{ name: 'Ada', company: 'New' }]);
 		expect(first.records).toEqual([{ name: 'Ada', company: { id: 'new1' } }]);
 		expect(first.requests.slice(-2)).toEqual(['POST companies bulk', 'POST people bulk']);
@@ -239,7 +239,7 @@ describe('linked records', () => {
 			{ name: 'Cleo', company: { id: 'acorn' } },
 		]);
 		expect(second.requests).toEqual(['POST companies filter', 'POST people bulk']);
-		expect(pipeline.linkedRecordsCreated).toBe(1);
+		expect(links.createdCount).toBe(1);
 		expect(stub.tables.companies).toHaveLength(2);
 	});
 
@@ -251,11 +251,11 @@ describe('linked records', () => {
 	});
 
 	test('are not created by a dry run', async () => {
-		const { write, pipeline } = setUp({ links: 'create', options: { dryRun: true } });
+		const { write, links } = setUp({ links: 'create', options: { dryRun: true } });
 		const { results, requests } = await write([{ name: 'Cleo', company: 'New' }]);
 		expect(results).toEqual(['inserted']);
 		expect(requests).toEqual(['POST companies filter', 'POST people filter']);
-		expect(pipeline.linkedRecordsCreated).toBe(0);
+		expect(links.createdCount).toBe(0);
 	});
 
 	test('are created only for rows that are written', async () => {

@@ -1,8 +1,7 @@
 /** The expression that an error offers for a value in another format. Evaluated as n8n does. */
 import { DateTime } from 'luxon';
-import { fieldOf, people, tableOf } from '../fixtures.cts';
+import { fieldOf, people, planRecords, tableOf } from '../fixtures.cts';
 import { timeReader } from '../../../nodes/DataPlatform/fields/dateFormat.ts';
-import { planRecords } from '../../../nodes/DataPlatform/bulk/plan/plan.ts';
 import { remedyOf, toFieldValue } from '../../../nodes/DataPlatform/fields/values.ts';
 
 const remedy = (type: string, value: unknown, source: string | undefined = '$json.x') => remedyOf(fieldOf('x', type), value, source);

@@ -641,7 +641,7 @@ async function importPortions(
 	};
 	const form = { numbers: 'plain' as const, listSeparator: '' };
 	const reader = new RowReader({ table: people, planning, hasId: isById, form, formulaGuard: true }, header);
-	const links = new LinkResolver(client, async () => {
+	const links = new LinkResolver(async () => {
 		throw new Error('No link');
 	});
 	const options = {

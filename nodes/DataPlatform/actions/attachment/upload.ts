@@ -1,4 +1,6 @@
-import type { PlatformRecord, TableDefinition } from '../../api/types';
+import type { FieldValues, PlatformRecord, TableDefinition } from '../../api/types';
+import { planRows } from '../../bulk/pipeline';
+import type { Plan } from '../../bulk/terms';
 import { compareFiles, filesOf, uploadFiles, type UploadTarget } from '../../files/transfer';
 import { readRecord } from '../../api/records';
 import type { Upload } from '../../files/uploadValidation';
@@ -14,21 +16,36 @@ import {
 	maxFileSizeMiB,
 	skipExisting,
 } from '../../parameters/files/uploads';
-import { linkValues } from '../../parameters/write/writingLinks';
+import {
+	linkResolver,
+	linkRules,
+	linkValues,
+	type LinkParameter,
+} from '../../parameters/write/writingLinks';
 import { itemOperation } from '../../parameters/defineOperation';
 import { maxRetryWait, requestOptions, skipAudit, timeout } from '../../parameters/requests';
 import { recordIdOf, recordKeyOf, recordsAhead } from '../../parameters/select/records';
-import { recordId, tableOf, tableParameters } from '../../parameters/select/table';
+import {
+	recordId,
+	tableOf,
+	tableParameters,
+	type TableParameter,
+} from '../../parameters/select/table';
 import {
 	columnsToCreate,
 	columnsToUpdate,
 	emptyValues,
+	hintIgnored,
+	planOptions,
 	unknownFields,
+	valuesReader,
+	type PlanningParameter,
 } from '../../parameters/write/columns';
 import { undefinedIf403 } from '../../transport/errors';
+import { membersOf } from '../../transport/json';
 import { MIB } from '../../transport/streams';
+import { inputError } from '../record/inputError';
 import { uploadsOf } from './input';
-import { otherFields, type OtherFieldsParameter } from './otherFields';
 
 /** The platform processes a large file for a while before it responds. */
 const TIMEOUT_S = 300;
@@ -61,16 +78,46 @@ const updateOtherFields = flag('updateOtherFields', {
 	description: 'Whether to update other fields of the record in the same request',
 });
 
-/** The other fields to write in the same request. */
+/** @throws {InputError} */
+function requireNoProblems({ problems }: Plan) {
+	if (problems.length > 0) throw inputError(problems, 1, 0);
+}
+
+/**
+ * The values of the fields that are written in the same request as a record's files, checked against
+ * the table. Creates the linked records that they need.
+ *
+ * @param name the field that gets the files
+ * @param id of an existing record; a new one is created if it is not set
+ * @throws {InputError} that names all problems
+ */
 async function besideFiles(
-	run: RunContext<OtherFieldsParameter | NameOf<typeof updateOtherFields>>,
+	run: RunContext<
+		TableParameter | PlanningParameter | LinkParameter | NameOf<typeof updateOtherFields>
+	>,
 	index: number,
 	name: string,
 	id?: string,
-) {
+): Promise<FieldValues> {
 	if (id !== undefined && !updateOtherFields.of(run, index)) return {};
-	const { fields } = await otherFields(run, index, name, id);
-	return fields;
+	const handle = tableOf(run, index);
+	const definition = await handle.definition();
+	const mapped = membersOf(valuesReader(run, index, definition)(index));
+	const values = Object.fromEntries(Object.entries(mapped).filter(([key]) => key !== name));
+	const fields = definition.fields.filter((field) => field.name !== name);
+	const table = { ...definition, fields };
+	const links = linkResolver(run, handle);
+	const kind = { mode: id === undefined ? 'create' : 'update', duplicates: 'error' } as const;
+	const settings = {
+		linkRules: linkRules(run, index, table),
+		planning: { ...planOptions(run, index, kind), mayBeEmpty: true },
+	};
+	const plan = await planRows(handle.with(table), links, settings, [{ index, values, id }]);
+	hintIgnored(run, plan);
+	requireNoProblems(plan);
+	await links.createMissing(plan, table);
+	requireNoProblems(plan);
+	return plan.records[0]!.fields;
 }
 
 const isNew = (run: RunContext<NameOf<typeof target>>, index: number) =>

@@ -39,7 +39,6 @@ import {
 	type FileReport,
 } from './importReport';
 import { compareWithFile, removeMissing, requireWholeInput } from './missingFromFile';
-import { inTableOrder } from './summary';
 
 const fields = [...tableParameters, ...importParameters, ...fileSyncParameters];
 
@@ -124,9 +123,9 @@ async function writeRows(
 	const report = reportOn({ mode: kind.mode, outputName: settings.outputName }, result, {
 		file: name,
 		scopeRecords: sync?.scopeSize,
-		missingRecords: sync?.missingCount,
+		missingRecords: sync?.missing.length,
 		removedRecords: sync?.removed,
-		kept: inTableOrder(result.kept.byField, table),
+		kept: result.kept.in(table.fields),
 		// Rows of NDJSON name their own fields.
 		...(isCsv && reader.report),
 		linkedRecordsCreated: links.createdCount - linksBefore || undefined,

@@ -101,7 +101,7 @@ export async function removeMissing(
 	const isLeft = rejected > 0 && (isNoneWritten || !removeDespiteFailures.of(run, index));
 	if (interruption || isLeft) {
 		run.hintOnce(
-			`${counted(sync.missingCount, 'record')} missing from the file stayed: ${interruption ? 'the import stopped before' : `${counted(rejected, 'row')} rejected`}.`,
+			`${counted(sync.missing.length, 'record')} missing from the file stayed: ${interruption ? 'the import stopped before' : `${counted(rejected, 'row')} rejected`}.`,
 			'warning',
 		);
 		return undefined;
@@ -119,7 +119,7 @@ export async function removeMissing(
 	});
 	if (failed === 0) return undefined;
 	return {
-		message: `The rows are imported, but ${failed} of ${counted(sync.missingCount, 'record')} missing from the file were not removed: ${kinds.text()}`,
+		message: `The rows are imported, but ${failed} of ${counted(sync.missing.length, 'record')} missing from the file were not removed: ${kinds.text()}`,
 		hint: hint ?? 'Import the file again.',
 		outcome: counts.unknown > 0 ? 'unknown' : 'failed',
 	};

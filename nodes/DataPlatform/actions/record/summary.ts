@@ -1,25 +1,12 @@
 /**
  * How many items have each outcome, as numbers and in words.
  */
-import type { TableDefinition } from '../../api/types';
 import { isSuccess, OUTCOME_NAMES, outcomeText } from '../../bulk/outcome';
 import type { Outcome } from '../../bulk/terms';
 import { counted, shownCount } from '../../transport/messageText';
 
 /** How many items have each outcome. */
 export type Counts = Partial<Record<Outcome, number>>;
-
-/** Counts by field, in the table's order: the order of outcomes differs from run to run. */
-export const inTableOrder = (
-	counts: Readonly<Record<string, number>> | undefined,
-	{ fields }: Pick<TableDefinition, 'fields'>,
-) =>
-	counts &&
-	Object.fromEntries(
-		fields
-			.filter(({ name }) => Object.hasOwn(counts, name))
-			.map(({ name }) => [name, counts[name]!]),
-	);
 
 /** How many did not succeed, in words; empty if all did. */
 export const failuresText = (counts: Record<Outcome, number>) =>

@@ -1,4 +1,4 @@
-import type { IDataObject, INodeExecutionData } from 'n8n-workflow';
+import type { INodeExecutionData } from 'n8n-workflow';
 
 import type { PlatformRecord } from '../../api/types';
 import { keyFields } from '../../fields/keyFields';
@@ -16,7 +16,7 @@ import {
 	type RemovalParameter,
 } from '../../parameters/write/syncParameters';
 import { tableParameters } from '../../parameters/select/table';
-import { columnsToUpsert, mappedKeyOf } from '../../parameters/write/columns';
+import { columnsToUpsert } from '../../parameters/write/columns';
 import { syncOptions } from '../../parameters/write/writing';
 import { isCleared } from '../../fields/fieldType';
 import { isObject } from '../../transport/json';
@@ -32,42 +32,24 @@ const hasNoData = ({ json, binary }: INodeExecutionData) =>
 const isEmptyRow = ({ values, id }: PlanInput) =>
 	isCleared(id) && isObject(values) && Object.values(values).every(isCleared);
 
-/** Removes the records that are missing from the input, once its items are written. */
-class MissingRecords implements WriteFollowUp {
-	constructor(
-		private readonly sync: Sync,
-		private readonly ledger: Ledger,
-		private readonly writing: Pick<Writing, 'shape' | 'settings'>,
-		private readonly removesDespiteFailures: boolean,
-	) {}
-
-	onOutcome({ id }: ItemOutcome) {
-		this.sync.holds(id);
+/** Adds what became of a record that is missing from the input. */
+function addRemoval(
+	ledger: Ledger,
+	{ shape, settings }: Writing,
+	{ id, created, modified, ver, fields }: PlatformRecord,
+	outcome: ItemOutcome,
+) {
+	if (!isSuccess(outcome)) {
+		ledger.add(toItemProblem({ ...outcome, id }));
+		return;
 	}
-
-	async finish(stopped: Error | undefined): Promise<IDataObject> {
-		const { sync } = this;
-		const failed = this.ledger.firstFailure();
-		const add = (record: PlatformRecord, outcome: ItemOutcome) => this.add(record, outcome);
-		if (stopped) sync.leave(`the run stopped before: ${stopped.message}`, add);
-		else if (failed && !this.removesDespiteFailures) {
-			sync.leave(`item ${failed.index} did not succeed`, add);
-		} else await sync.remove(add);
-		return { scopeRecords: sync.scopeSize, missingRecords: sync.missingCount };
-	}
-
-	private add({ id, created, modified, ver, fields }: PlatformRecord, outcome: ItemOutcome) {
-		const { shape, settings } = this.writing;
-		const record = { index: -1, fields };
-		if (isSuccess(outcome)) {
-			const isGone = settings.returnsPrevious && outcome.outcome === 'deleted';
-			const parts = { created, modified, ver, ...outcome, id, ...(isGone && { previous: fields }) };
-			const json = toOutput(parts, record, shape);
-			this.ledger.add({ output: [{ json }], outcome: outcome.outcome });
-		} else this.ledger.add(toItemProblem({ ...outcome, id }));
-	}
+	const isGone = settings.returnsPrevious && outcome.outcome === 'deleted';
+	const parts = { created, modified, ver, ...outcome, id, ...(isGone && { previous: fields }) };
+	const json = toOutput(parts, { index: -1, fields }, shape);
+	ledger.add({ output: [{ json }], outcome: outcome.outcome });
 }
 
+/** Finds the records that are missing from the input, to remove them once its items are written. */
 async function prepareSync(
 	run: RunContext<RemovalParameter>,
 	ledger: Ledger,
@@ -101,7 +83,19 @@ async function prepareSync(
 	const limit = await sync.compare(records, Array.isArray(planning.matchOn) ? [] : plan.records);
 	if (limit !== undefined) run.hintOnce(limit, 'warning');
 	const despiteFailures = removeDespiteFailures.of(run, source);
-	return new MissingRecords(sync, ledger, writing, despiteFailures);
+	return {
+		onOutcome: ({ id }) => sync.holds(id),
+		finish: async (stopped) => {
+			const failed = ledger.firstFailure();
+			const add = (record: PlatformRecord, outcome: ItemOutcome) =>
+				addRemoval(ledger, writing, record, outcome);
+			if (stopped) sync.leave(`the run stopped before: ${stopped.message}`, add);
+			else if (failed && !despiteFailures) {
+				sync.leave(`item ${failed.index} did not succeed`, add);
+			} else await sync.remove(add);
+			return { scopeRecords: sync.scopeSize, missingRecords: sync.missing.length };
+		},
+	};
 }
 
 export const sync = bulkOperation({
@@ -123,7 +117,6 @@ export const sync = bulkOperation({
 		const writesOf = (source: number) =>
 			findsRecords(run, source, 'upsert', {
 				maxNew: maxNewOf(run, source, ledger.reached.done > 0),
-				mappedKey: mappedKeyOf(run, source),
 			});
 		await writeItems(run, ledger, writesOf, {
 			isEmpty: (rows) => run.items.every(hasNoData) && rows.every(isEmptyRow),

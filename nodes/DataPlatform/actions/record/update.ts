@@ -1,7 +1,7 @@
 import { ifMissing, matchingParameters } from '../../parameters/write/matchRules';
 import { bulkOperation } from '../../parameters/defineOperation';
 import { tableParameters } from '../../parameters/select/table';
-import { columnsToUpdate, mappedKeyOf } from '../../parameters/write/columns';
+import { columnsToUpdate } from '../../parameters/write/columns';
 import { updateOptions, updateMode } from '../../parameters/write/writing';
 import { findsRecords, writeItems } from './writeItems';
 
@@ -18,8 +18,6 @@ export const update = bulkOperation({
 	execute: async (run, ledger) =>
 		await writeItems(run, ledger, (source) => {
 			const mode = updateMode.of(run, source) === 'replace' ? 'replace' : 'update';
-			const mappedKey = mappedKeyOf(run, source);
-			const rules = { ifMissing: ifMissing.of(run, source), mappedKey };
-			return findsRecords(run, source, mode, rules);
+			return findsRecords(run, source, mode, { ifMissing: ifMissing.of(run, source) });
 		}),
 });

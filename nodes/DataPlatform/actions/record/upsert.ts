@@ -2,7 +2,7 @@ import { matchingParameters, maxNewOf, upsertRules } from '../../parameters/writ
 import { twoWayOf } from '../../parameters/write/twoWay';
 import { bulkOperation } from '../../parameters/defineOperation';
 import { tableParameters } from '../../parameters/select/table';
-import { columnsToUpsert, mappedKeyOf } from '../../parameters/write/columns';
+import { columnsToUpsert } from '../../parameters/write/columns';
 import { upsertOptions } from '../../parameters/write/writing';
 import { findsRecords, writeItems } from './writeItems';
 
@@ -20,7 +20,6 @@ export const upsert = bulkOperation({
 			findsRecords(run, source, 'upsert', {
 				...upsertRules(run, source),
 				maxNew: maxNewOf(run, source, ledger.reached.done > 0),
-				mappedKey: mappedKeyOf(run, source),
 				twoWay: (table, on) => twoWayOf(run, source, table, on),
 			}),
 		),

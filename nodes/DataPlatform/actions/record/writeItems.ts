@@ -8,6 +8,7 @@ import type { Entry, ItemOutcome, PlanInput, RowProblem, WriteMode } from '../..
 import { GrowingFile } from '../../input/binaryStore';
 import type { NameOf } from '../../parameterKinds/parameter';
 import { itemRecordId } from '../../parameters/select/table';
+import { mappedKeyOf, type columnsToUpsert } from '../../parameters/write/columns';
 import type { RuleOptions } from '../../parameters/write/matchRules';
 import {
 	dryRun,
@@ -29,7 +30,7 @@ import { toItemProblem, toOutput } from './itemOutput';
 import { planItems, type ItemWrites, type Writing } from './planItems';
 import { itemsByTable } from './sharedParameters';
 import { StoredRecords, type WrittenItem } from './storedRecords';
-import { countsText, failuresText, inTableOrder } from './summary';
+import { countsText, failuresText } from './summary';
 
 const OPTIONAL_RECORD_ID = itemRecordId.with({ required: false });
 
@@ -40,12 +41,14 @@ const OPTIONAL_RECORD_ID = itemRecordId.with({ required: false });
  * @throws {InputError}
  */
 export const findsRecords = (
-	run: RunContext<MatchedParameter | NameOf<typeof itemRecordId | typeof previousValues>>,
+	run: RunContext<
+		MatchedParameter | NameOf<typeof itemRecordId | typeof previousValues | typeof columnsToUpsert>
+	>,
 	source: number,
 	mode: WriteMode,
 	rules: RuleOptions,
 ): ItemWrites => ({
-	...writesMatched(run, source, mode, rules),
+	...writesMatched(run, source, mode, { ...rules, mappedKey: mappedKeyOf(run, source) }),
 	returnsPrevious: previousValues.of(run, source),
 	recordId: (index) => OPTIONAL_RECORD_ID.of(run, index),
 });
@@ -190,8 +193,7 @@ class ItemWriter {
 		const warning = failuresText(summary);
 		const kinds = failureKinds(ledger.failures());
 		if (isSummarized) {
-			const fields = writings.flatMap(({ table }) => table.fields);
-			const kept = inTableOrder(this.kept.byField, { fields });
+			const kept = this.kept.in(writings.flatMap(({ table }) => table.fields));
 			const { returnsPrevious } = writings[0]!.settings;
 			const previous = returnsPrevious && (await previousFile(run, ledger));
 			const json = {
@@ -233,7 +235,7 @@ class ItemWriter {
 	private summary() {
 		const { run, ledger, writings, firstStop } = this;
 		const merged = sum(writings.map(({ plan }) => plan.merged.size));
-		const linkedRecordsCreated = sum(writings.map(({ pipeline }) => pipeline.linkedRecordsCreated));
+		const linkedRecordsCreated = sum(writings.map(({ links }) => links.createdCount));
 		return {
 			...(merged > 0 && { merged }),
 			...noCounts(this.extension !== undefined),

@@ -6,22 +6,17 @@
  *                               └─▶ no such record: a problem, null, or a placeholder
  *                                   for the one that `createMissing` creates
  */
-import type { DefinedTable, FieldDefinition, TableDefinition } from '../../api/types';
+import type { DefinedTable, FieldDefinition, JsonValue, TableDefinition } from '../../api/types';
 import { linksOfUnknownKind } from '../../api/learnLinks';
-import { importKeyOf } from '../../fields';
+import { importKeyOf, isWritable } from '../../fields';
 import { showValue } from '../../fields/convert';
-import { isNothing } from '../../fields/values';
-import type { ApiClient } from '../../transport/client';
+import { resolveTimeZone } from '../../fields/timeZone';
+import { canBeKey, isNothing } from '../../fields/values';
+import { LABELS } from '../../labels';
 import { forEachConcurrent } from '../../transport/concurrency';
 import { InputError, ServiceError } from '../../transport/errors';
 import { getOwn, isObject } from '../../transport/json';
-import {
-	catalogOf,
-	lookUpMissing,
-	MAX_REMEMBERED,
-	type Catalog,
-	type MissingRecord,
-} from './linkCatalog';
+import { copyOfText } from '../../transport/messageText';
 import {
 	mapIds,
 	readLinks,
@@ -35,11 +30,36 @@ import {
 	type LinkValue,
 	type SoughtValue,
 } from './linkValues';
-import { PARALLEL_LOOKUPS, similarText } from '../resolve/lookup';
+import { lookUpValues, PARALLEL_LOOKUPS, similarText, type ValueMatch } from '../resolve/lookup';
 import { isSuccess } from '../outcome';
 import type { LinkRule, LinkRules, Task } from '../writeTask';
 import { writeMany, WriteSession } from '../send/write';
 import type { Entry, Plan, PlanInput, RowProblem } from '../terms';
+
+/** A record to create because a link needs it; `id` is set once it exists. */
+interface MissingRecord {
+	text: string;
+	value: JsonValue;
+	id?: string;
+	problem?: string;
+}
+
+/** The values of one field of a linked table that were looked up in this run. */
+interface Catalog {
+	target: DefinedTable;
+	field: FieldDefinition;
+	/** By the value's text. */
+	lookedUp: Map<string, ValueMatch>;
+	/**
+	 * The records to create for this portion, by the placeholder for their ID. `similar` has their
+	 * values regardless of case and spaces.
+	 */
+	missing: Map<string, MissingRecord>;
+	similar: Map<string, string>;
+}
+
+/** How many values of a linked table to remember from one portion to the next. */
+export const MAX_REMEMBERED = 100_000;
 
 export class LinkResolver {
 	private readonly catalogs = new Map<string, Catalog>();
@@ -55,7 +75,6 @@ export class LinkResolver {
 	 * @param learn completes what the definition does not say of link fields
 	 */
 	constructor(
-		private readonly client: ApiClient,
 		private readonly targetOf: (field: FieldDefinition) => Promise<DefinedTable>,
 		readonly learn: (fields: FieldDefinition[]) => Promise<void> = async () => {},
 	) {}
@@ -114,14 +133,14 @@ export class LinkResolver {
 					continue;
 				}
 				const idOf = (link: Link, isAdded: boolean): LinkedId => {
-					if ('id' in link) return link;
-					return linkedId(catalogs.get(field)!, rule, link.value, isAdded, tableWithoutCreation);
-				};
-				resolved[position] = withIds(row, field.name, value, (link, isAdded) => {
-					const linked = idOf(link, isAdded);
+					const linked =
+						'id' in link
+							? link
+							: linkedId(catalogs.get(field)!, rule, link.value, isAdded, tableWithoutCreation);
 					if (isAdded && linked && 'id' in linked) this.linkedIds.add(linked.id);
 					return linked;
-				});
+				};
+				resolved[position] = withIds(row, field.name, value, idOf);
 			}
 		}
 		return resolved;
@@ -203,14 +222,11 @@ export class LinkResolver {
 		});
 	}
 
-	private async createRecords(
-		{ target: { at, table }, field, lookedUp }: Catalog,
-		missing: MissingRecord[],
-	) {
+	private async createRecords({ target, field, lookedUp }: Catalog, missing: MissingRecord[]) {
+		const { table } = target;
 		const entries = missing.map(({ text, value }, index): Entry => {
 			return { index, key: text, fields: { [field.name]: value } };
 		});
-		const target = { client: this.client, at, table };
 		const task: Task = {
 			// A definition may not mark the import key. They were looked up.
 			mode: importKeyOf(table) ? 'upsert' : 'create',
@@ -235,6 +251,76 @@ export class LinkResolver {
 			record.problem = `${showValue(record.text)} ${what}`;
 		});
 	}
+}
+
+/** The field that holds the values of links; or, in words, why they can't be resolved by it. */
+function linkKey(
+	table: TableDefinition,
+	{ linkedField, ifNotFound }: LinkRule,
+): FieldDefinition | string {
+	const marked = importKeyOf(table);
+	const key = linkedField ? table.fields.find(({ name }) => name === linkedField) : marked;
+	if (!key) {
+		return linkedField
+			? `the linked table '${table.header}' has no field '${linkedField}'`
+			: `the linked table '${table.header}' does not say which field is its import key: set '${LABELS.linkValueType}' to 'Other Field of the Linked Table', and choose it`;
+	}
+	if (!canBeKey(key)) return `records can't be found by '${key.name}' (${key.type})`;
+	if (ifNotFound === 'create') {
+		if (marked && key !== marked) {
+			return `records of '${table.header}' are created only by their import key '${marked.name}'`;
+		}
+		const required = table.fields.filter(
+			(other) => other !== key && other.metadata.required && isWritable(other),
+		);
+		if (required.length > 0) {
+			return `records of '${table.header}' can't be created by '${key.name}' alone: it also requires '${required.map(({ name }) => name).join("', '")}'`;
+		}
+	}
+	return key;
+}
+
+/** The catalog for a link field, with one catalog for each field of a linked table. */
+function catalogOf(
+	catalogs: Map<string, Catalog>,
+	target: DefinedTable,
+	rule: LinkRule,
+): Catalog | string {
+	const key = linkKey(target.table, rule);
+	if (typeof key === 'string') return key;
+	const name = JSON.stringify([target.at.application, target.table.id, key.name]);
+	const catalog = catalogs.get(name) ?? {
+		target,
+		field: key,
+		lookedUp: new Map(),
+		missing: new Map(),
+		similar: new Map(),
+	};
+	catalogs.set(name, catalog);
+	return catalog;
+}
+
+/**
+ * Looks up the values that are not known yet, many per request.
+ *
+ * @param isGrowing whether a record may have been created since for a value that had none
+ */
+async function lookUpMissing(
+	{ target, field, lookedUp }: Catalog,
+	raw: unknown[],
+	isGrowing: boolean,
+) {
+	const rows = raw.map((value) => ({ [field.name]: value }));
+	await resolveTimeZone(target, rows);
+	const open = new Set<string>();
+	for (const value of raw) {
+		const sought = toSoughtValue(field, value);
+		if ('problem' in sought) continue;
+		const match = lookedUp.get(sought.text);
+		if (!match || (isGrowing && match.ids.length === 0)) open.add(sought.text);
+	}
+	const found = await lookUpValues(target, field, [...open]);
+	for (const [text, match] of found) lookedUp.set(copyOfText(text), match);
 }
 
 /** The values of a link field, by the position of their row. */

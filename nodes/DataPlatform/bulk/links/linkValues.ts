@@ -26,9 +26,6 @@ const toLink = (value: unknown): Link =>
 export const writableLinks = ({ fields }: TableDefinition) =>
 	fields.filter((field) => field.type === 'schema_link' && isWritable(field));
 
-const shapeProblem = (raw: unknown) =>
-	` accepts values of the linked records, or {"add":[values],"remove":[values]}, not ${showValue(raw)}`;
-
 /** An item's value for a link field; undefined if there is nothing to look up. */
 export function readLinks(
 	field: FieldDefinition,
@@ -47,7 +44,9 @@ export function readLinks(
 	const { add = [], remove = [] } = value;
 	const isChange = 'add' in value || 'remove' in value;
 	if (!isChange || !Array.isArray(add) || !Array.isArray(remove)) {
-		return { problem: shapeProblem(raw) };
+		return {
+			problem: ` accepts values of the linked records, or {"add":[values],"remove":[values]}, not ${showValue(raw)}`,
+		};
 	}
 	return { isMany: true, add: add.map(toLink), remove: remove.map(toLink) };
 }

@@ -15,15 +15,6 @@ import type { FieldRules, MatchRules } from '../writeTask';
 import type { Entry, ItemOutcome, ResolvedEntry } from '../terms';
 import { LABELS } from '../../labels';
 
-/** What to do with items, by the rules. */
-export interface Decision {
-	/** Records to update, with their IDs. */
-	updates: Entry[];
-	/** Items without a record, to create. */
-	creates: Entry[];
-	outcomes: ResolvedEntry[];
-}
-
 /** As many records may always change, or be new: a share of a few is easily exceeded. */
 export const ALWAYS_ALLOWED = 10;
 
@@ -52,25 +43,17 @@ export const deletedMeanwhile = (
 	};
 };
 
-const foundItem = ({ id, created, modified, ver, fields }: PlatformRecord): ItemOutcome => ({
-	outcome: 'found',
-	id,
-	created,
-	modified,
-	ver,
-	fields,
-});
-
 /**
  * Applies the rules to items, given the records that each matches.
  *
  * @param keepsMatches whether entries keep the record that they matched
+ * @returns records to update, with their IDs; items without a record, to create; and the others
  */
 export function decide(
 	matches: Map<Entry, PlatformRecord[]>,
 	{ ifFound, ifMissing, multipleMatches }: MatchRules,
 	keepsMatches = false,
-): Decision {
+) {
 	const updates: Entry[] = [];
 	const creates: Entry[] = [];
 	const outcomes: ResolvedEntry[] = [];
@@ -84,7 +67,7 @@ export function decide(
 		} else if (found.length > 1 && multipleMatches === 'error') {
 			outcomes.push([entry, severalMatch(entry, found)]);
 		} else if (ifFound === 'skip') {
-			outcomes.push([entry, foundItem(match)]);
+			outcomes.push([entry, { outcome: 'found', ...match }]);
 		} else {
 			const before = keepsMatches ? match : undefined;
 			updates.push({ ...asPlanned(entry), id: match.id, before });
@@ -126,28 +109,20 @@ export function applyFieldRules(
 	rules: FieldRules,
 	fields: ReadonlyMap<string, FieldDefinition>,
 ): Entry {
-	const held: string[] = [];
-	for (const name of Object.keys(record.fields)) {
+	const isHeld = (name: string) => {
 		const rule = rules.get(name);
-		if (rule === undefined) continue;
-		const isFilled = rule === 'ifEmpty' && isBlank(fields.get(name)!, getOwn(stored.fields, name));
-		if (!isFilled) held.push(name);
-	}
-	if (held.length === 0) return record;
-	const isHeld = new Set(held);
-	const entries = Object.entries(record.fields);
-	const kept = held.filter(
-		(name) =>
-			holdsValue(fields.get(name), getOwn(stored.fields, name), record.fields[name]) !== true,
-	);
-	return {
-		...record,
-		fields: Object.fromEntries(entries.filter(([name]) => !isHeld.has(name))),
-		ruled: {
-			held: Object.fromEntries(entries.filter(([name]) => isHeld.has(name))),
-			kept,
-		},
+		if (rule !== 'ifEmpty') return rule === 'whenCreating';
+		return !isBlank(fields.get(name)!, getOwn(stored.fields, name));
 	};
+	const entries = Object.entries(record.fields);
+	const held = Object.fromEntries(entries.filter(([name]) => isHeld(name)));
+	const heldNames = Object.keys(held);
+	if (heldNames.length === 0) return record;
+	const written = entries.filter(([name]) => !Object.hasOwn(held, name));
+	const kept = heldNames.filter(
+		(name) => holdsValue(fields.get(name), getOwn(stored.fields, name), held[name]) !== true,
+	);
+	return { ...record, fields: Object.fromEntries(written), ruled: { held, kept } };
 }
 
 /** The record with all its fields, because it turns out not to exist. */

@@ -16,7 +16,7 @@ import {
 	withoutFieldRules,
 	withoutSharedKeys,
 } from './rules';
-import { TwoWaySync, withTwoWay } from './applyTwoWay';
+import { TwoWaySync, withTwoWay } from './twoWay';
 import { keyFields } from '../../fields/keyFields';
 import { lookUp } from '../resolve/lookup';
 import {
@@ -112,8 +112,11 @@ class MatchedWriter {
 	private async writeMatches(matches: Map<Entry, PlatformRecord[]>, plan: Plan) {
 		const { stopAtFailure } = this.base.task;
 		const { updates, creates: missing, outcomes } = decide(matches, this.matching, this.isCompared);
-		const { twoWay } = this;
-		const ruled = this.applyRules(updates);
+		const { rules, fields, twoWay } = this;
+		const ruled = updates.map((record) => {
+			const written = rules ? applyFieldRules(record, record.before!, rules, fields) : record;
+			return twoWay ? twoWay.apply(written, record.before!) : written;
+		});
 		const creates = twoWay ? missing.map((record) => twoWay.apply(record, null)) : missing;
 		twoWay?.requireFewChanges(ruled);
 		const writing = [...ruled, ...creates];
@@ -163,15 +166,6 @@ class MatchedWriter {
 		const loads = areAllNeeded ? 'allFields' : needed;
 		const enough = multipleMatches === 'first' ? 1 : MATCHES_SHOWN + 1;
 		return await lookUp(target, this.keys, records, { loads, enough }).catch(serviceErrorOrThrow);
-	}
-
-	/** Updates without what the records keep. Items of one record are merged before. */
-	private applyRules(updates: Entry[]): Entry[] {
-		const { rules, fields, twoWay } = this;
-		return updates.map((record) => {
-			const ruled = rules ? applyFieldRules(record, record.before!, rules, fields) : record;
-			return twoWay ? twoWay.apply(ruled, record.before!) : ruled;
-		});
 	}
 
 	private async write(records: Entry[], mode: WriteMode, onOutcome: OnOutcome, isNew = false) {

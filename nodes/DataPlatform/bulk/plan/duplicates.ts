@@ -1,27 +1,32 @@
 /** Items with the same key or ID. Pure. */
 import type { FieldDefinition, JsonValue } from '../../api/types';
 import { fieldType } from '../../fields';
-import { identifiedBy, type Identity } from './identity';
 import type { Entry, Plan, PlanOptions, WriteMode } from '../terms';
+
+type Identity = Pick<PlanOptions, 'mode' | 'matchOn' | 'unit'>;
+
+/** What an item needs so that its record can be found: a key, an ID, or neither. */
+export function identifiedBy({ mode, matchOn }: Identity): 'key' | 'id' | undefined {
+	if (matchOn !== undefined) return matchOn === 'recordId' ? 'id' : 'key';
+	if (mode === 'create') return undefined;
+	return mode === 'upsert' ? 'key' : 'id';
+}
 
 /** How many other items with the same key a problem names. */
 const OTHERS_SHOWN = 3;
 
 /** The groups of two or more items with the same key or ID, in order. */
-function groupDuplicates(records: Entry[], options: Identity): Iterable<Entry[]> {
+function groupDuplicates(records: Entry[], options: Identity): Entry[][] {
 	const isById = identifiedBy(options) === 'id';
-	const first = new Map<string, Entry>();
 	const groups = new Map<string, Entry[]>();
 	for (const record of records) {
 		const identity = isById ? record.id : record.key;
 		if (identity === undefined) continue;
-		const earlier = first.get(identity);
 		const group = groups.get(identity);
-		if (!earlier) first.set(identity, record);
-		else if (group) group.push(record);
-		else groups.set(identity, [earlier, record]);
+		if (group) group.push(record);
+		else groups.set(identity, [record]);
 	}
-	return groups.values();
+	return [...groups.values()].filter(({ length }) => length > 1);
 }
 
 /** Names only a few other items: naming all would be quadratic. */
@@ -83,16 +88,10 @@ export function resolveDuplicates(
 				if (record.index !== result.index) plan.merged.set(record.index, result.index);
 				continue;
 			}
+			const clash = `, and what they do to '${result}' can't be merged: put it into one item`;
 			const why = sharedIdentity(records, record, options);
-			plan.problems.push(
-				result === undefined
-					? { index: record.index, message: why }
-					: {
-							index: record.index,
-							field: result,
-							message: `${why}, and what they do to '${result}' can't be merged: put it into one item`,
-						},
-			);
+			const message = result === undefined ? why : why + clash;
+			plan.problems.push({ index: record.index, field: result, message });
 		}
 		if (typeof result === 'object') replaced.set(records.at(-1)!, result);
 	}

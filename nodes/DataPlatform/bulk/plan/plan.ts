@@ -20,9 +20,8 @@ import type { Problem } from '../../transport/errors';
 import { nameList } from '../../transport/messageText';
 import { describeKind, getOwn, isObject } from '../../transport/json';
 import { createPause } from '../../transport/pause';
-import { resolveDuplicates } from './duplicates';
+import { identifiedBy, resolveDuplicates } from './duplicates';
 import { keyFields, requireKey } from '../../fields/keyFields';
-import { identifiedBy } from './identity';
 import type { Entry, Plan, PlanInput, PlanOptions, RowProblem } from '../terms';
 import { LABELS } from '../../labels';
 
@@ -60,22 +59,30 @@ type NoteProblem = (
 	more?: Pick<Problem, 'hint' | 'remedy'>,
 ) => void;
 
-class Planner {
-	readonly fields: ReadonlyMap<string, FieldDefinition>;
+/** Plans rows, one after the other. Sends nothing. */
+export class Planner {
+	private readonly keys: FieldDefinition[];
+	private readonly fields: ReadonlyMap<string, FieldDefinition>;
 	private readonly writable: FieldDefinition[];
 	private readonly fieldsHint: string;
 	private readonly required: FieldDefinition[];
 	private readonly identity: 'key' | 'id' | undefined;
 	private readonly suggestions = new Map<string, string>();
-	readonly problems: RowProblem[] = [];
-	readonly ignored = new Set<string>();
-	readonly worded = new Map<string, string>();
+	private readonly records: Entry[] = [];
+	private readonly problems: RowProblem[] = [];
+	private readonly ignored = new Set<string>();
+	private readonly worded = new Map<string, string>();
 
+	/**
+	 * @throws {InputError} if no item could be written: the table has no field that can be its import
+	 *   key, or not the one that is named
+	 */
 	constructor(
 		private readonly table: TableDefinition,
 		private readonly options: PlanOptions,
-		private readonly keys: FieldDefinition[],
 	) {
+		this.keys = keyFields(table, options);
+		if (options.mode === 'upsert' && !options.matchOn) requireKey(table, this.keys[0]);
 		this.identity = identifiedBy(options);
 		this.fields = new Map(table.fields.map((field) => [field.name, field]));
 		this.writable = table.fields.filter(isWritable);
@@ -84,8 +91,21 @@ class Planner {
 		this.required = setsAllFields ? this.writable.filter((field) => field.metadata.required) : [];
 	}
 
+	add(row: PlanInput) {
+		const record = this.record(row);
+		if (record) this.records.push(record);
+	}
+
+	/** The plan for all rows. */
+	finish(): Plan {
+		const { records, problems, ignored, worded, fields } = this;
+		const merged = new Map<number, number>();
+		const plan = { records, problems, merged, ignored, worded, notices: [] };
+		return resolveDuplicates(plan, this.options, (name) => fields.get(name)!);
+	}
+
 	/** Plans one row. Undefined if it has problems, which are noted. */
-	record({ index, values, id, problems = [] }: PlanInput): Entry | undefined {
+	private record({ index, values, id, problems = [] }: PlanInput): Entry | undefined {
 		const noted = this.problems.length;
 		const problem: NoteProblem = (message, field, more) =>
 			this.problems.push({ index, message, field, ...more });
@@ -219,53 +239,19 @@ class Planner {
 	}
 }
 
-/**
- * Plans how to write many records. Sends nothing.
- *
- * @throws {InputError} if no item could be written: the table has no field that can be its import
- *   key, or not the one that is named
- */
-export function planRecords(
-	table: TableDefinition,
-	rows: Iterable<PlanInput>,
-	options: PlanOptions,
-): Plan {
-	const { add, finish } = startPlan(table, options);
-	for (const row of rows) add(row);
-	return finish();
-}
-
-/** Like `planRecords`, with pauses, because planning many rows at once would block n8n. */
-export async function planInTurns(
+/** Plans rows with pauses, because planning many at once would block n8n. @throws as `Planner` does */
+export async function planRecords(
 	table: TableDefinition,
 	rows: Iterable<PlanInput>,
 	options: PlanOptions,
 ): Promise<Plan> {
-	const { add, finish } = startPlan(table, options);
+	const planner = new Planner(table, options);
 	const pause = createPause();
 	for (const row of rows) {
-		add(row);
+		planner.add(row);
 		await pause();
 	}
-	const plan = finish();
+	const plan = planner.finish();
 	await pause();
 	return plan;
-}
-
-function startPlan(table: TableDefinition, options: PlanOptions) {
-	const keys = keyFields(table, options);
-	if (options.mode === 'upsert' && !options.matchOn) requireKey(table, keys[0]);
-	const planner = new Planner(table, options, keys);
-	const records: Entry[] = [];
-	const add = (row: PlanInput) => {
-		const record = planner.record(row);
-		if (record) records.push(record);
-	};
-	const finish = () => {
-		const { problems, ignored, worded } = planner;
-		const merged = new Map<number, number>();
-		const plan = { records, problems, merged, ignored, worded, notices: [] };
-		return resolveDuplicates(plan, options, (name) => planner.fields.get(name)!);
-	};
-	return { add, finish };
 }

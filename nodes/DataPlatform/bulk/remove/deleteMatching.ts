@@ -64,10 +64,10 @@ async function deleteOneByOne(
 	attempt: number,
 ): Promise<Deletion> {
 	const records: NamedRecord[] = [];
-	const withCount = (cause: ServiceError) => {
+	const fail = (cause: ServiceError): never => {
 		const least = cause.delivery === 'ambiguous' ? 'at least ' : '';
 		const when = attempt > 1 ? ` in attempt ${attempt}` : '';
-		return new ServiceError(
+		throw new ServiceError(
 			`${cause.message}; ${least}${records.length} of ${counted(matched, 'record')} were deleted${when}${namesOf(records)}`,
 			cause,
 		);
@@ -80,11 +80,7 @@ async function deleteOneByOne(
 	const gone = new Map<string, ServiceError>();
 	while (tried.size < matched) {
 		const limit = Math.min(remover.recheckEvery, matched - tried.size);
-		const page: PlatformRecord[] = await readPage(table, reading, { limit, skip: 0 }).catch(
-			(error: ServiceError) => {
-				throw withCount(error);
-			},
-		);
+		const page: PlatformRecord[] = await readPage(table, reading, { limit, skip: 0 }).catch(fail);
 		const before = tried.size;
 		await remover.removeEach(
 			page.filter(({ id }) => !tried.has(id)),
@@ -99,7 +95,7 @@ async function deleteOneByOne(
 		);
 		// A deletion that may have happened matters more than a rejected one.
 		const failure = failures.find(({ delivery }) => delivery === 'ambiguous') ?? failures[0];
-		if (failure) throw withCount(failure);
+		if (failure) fail(failure);
 		if (tried.size === before) break;
 	}
 	const remaining = await countRecords(table, filter).catch((error: ServiceError) => {
@@ -109,10 +105,8 @@ async function deleteOneByOne(
 		);
 	});
 	if (remaining > 0 && gone.size > 0) {
-		const now = await matching(table, filter, keys, Infinity).catch((error: ServiceError) => {
-			throw withCount(error);
-		});
-		for (const [id, error] of gone) if (now.has(id)) throw withCount(error);
+		const now = await matching(table, filter, keys, Infinity).catch(fail);
+		for (const [id, error] of gone) if (now.has(id)) fail(error);
 	}
 	return { matched, remaining, records };
 }

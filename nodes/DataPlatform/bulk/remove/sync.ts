@@ -12,7 +12,7 @@ import { isEmptyFilter, type Group } from '../../api/filters';
 import { findRecord } from '../../api/records';
 import { idKey, IdSet } from '../../api/idSet';
 import { readRecords } from '../../api/readRecords';
-import type { FieldDefinition, FieldValues, PlatformRecord } from '../../api/types';
+import type { DefinedTable, FieldDefinition, FieldValues, PlatformRecord } from '../../api/types';
 import { holdsData } from '../../fields';
 import { isCleared } from '../../fields/fieldType';
 import { holdsValue, recordKey, type RecordKey } from '../../fields/values';
@@ -20,13 +20,11 @@ import { serviceErrorOrThrow, InputError, ServiceError } from '../../transport/e
 import { getOwn } from '../../transport/json';
 import { counted, nameList } from '../../transport/messageText';
 import { createPause } from '../../transport/pause';
-import { storedRecordKey } from '../plan/identity';
 import { isSameVersion } from '../resolve/compare';
-import { lookUpByIds, oneOfKeys } from '../resolve/lookup';
+import { lookUpByIds, oneOfKeys, storedRecordKey } from '../resolve/lookup';
 import { afterFailure, isSuccess } from '../outcome';
 import type { WritePipeline } from '../pipeline';
 import { failedRemoval, namedBy, notRemoved, Remover, sortedNames } from './recordRemover';
-import type { WriteTarget } from '../writeTask';
 import type { Entry, ItemOutcome, NamedRecord } from '../terms';
 import { LABELS } from '../../labels';
 
@@ -73,32 +71,12 @@ interface KeyedRecord {
 	key?: RecordKey;
 }
 
-/** The keys and IDs of the records in the input. */
-class InputRecords {
-	private readonly keys = new Set<string>();
-	private readonly ids = new IdSet();
-
-	constructor(private readonly fields: FieldDefinition[]) {}
-
-	add({ id, fields }: Pick<Entry, 'id' | 'fields'>) {
-		const key = recordKey(this.fields, fields);
-		if (key) this.keys.add(key.text);
-		this.addId(id);
-	}
-
-	addId(id: string | undefined) {
-		if (id !== undefined) this.ids.add(id);
-	}
-
-	has({ record, key }: KeyedRecord): boolean {
-		return this.ids.has(record.id) || (key !== undefined && this.keys.has(key.text));
-	}
-}
-
 export class Sync {
-	private readonly input: InputRecords;
+	/** The keys and IDs of the records in the input. */
+	private readonly inputKeys = new Set<string>();
+	private readonly inputIds = new IdSet();
 	/** The records of the scope that are missing from the input. */
-	private missing: PlatformRecord[] = [];
+	readonly missing: PlatformRecord[] = [];
 	/** How many records the scope has. */
 	scopeSize = 0;
 	/** Those that were deleted or marked; in a dry run, those that would be. */
@@ -107,17 +85,12 @@ export class Sync {
 
 	/** @param keys the fields that identify a record; none if items name their records by ID */
 	constructor(
-		private readonly target: WriteTarget,
+		private readonly target: DefinedTable,
 		private readonly keys: FieldDefinition[],
 		private readonly pipeline: WritePipeline,
 		private readonly options: SyncOptions,
 	) {
-		this.input = new InputRecords(keys);
 		this.remover = new Remover(target, pipeline.requests);
-	}
-
-	get missingCount(): number {
-		return this.missing.length;
 	}
 
 	/**
@@ -141,20 +114,26 @@ export class Sync {
 		this.scopeSize = scope.length;
 		for (const stored of scope) {
 			await pause();
-			const isMissing = !this.input.has(stored) && !this.isAlreadyRemoved(stored.record);
+			const isMissing = !this.isInInput(stored) && !this.isAlreadyRemoved(stored.record);
 			if (isMissing) this.missing.push(stored.record);
 		}
 		return this.checkLimits();
 	}
 
 	/** Notes a record of the input. */
-	add(record: Entry) {
-		this.input.add(record);
+	add({ id, fields }: Entry) {
+		const key = recordKey(this.keys, fields);
+		if (key) this.inputKeys.add(key.text);
+		this.holds(id);
 	}
 
 	/** Notes the record that an item turned out to mean. */
 	holds(id: string | undefined) {
-		this.input.addId(id);
+		if (id !== undefined) this.inputIds.add(id);
+	}
+
+	private isInInput({ record, key }: KeyedRecord): boolean {
+		return this.inputIds.has(record.id) || (key !== undefined && this.inputKeys.has(key.text));
 	}
 
 	private checkLimits(): string | undefined {
@@ -259,8 +238,10 @@ export class Sync {
 	async remove(onRemoval: OnRemoval): Promise<ServiceError | undefined> {
 		const isDelete = this.options.removal === 'delete' && !this.options.dryRun;
 		let stopped: ServiceError | undefined;
-		for (let start = 0, end = 0; start < this.missing.length; start = end) {
-			end = start + (isDelete ? this.remover.recheckEvery : RECHECK_EVERY);
+		let end = 0;
+		while (end < this.missing.length && !stopped) {
+			const start = end;
+			end += isDelete ? this.remover.recheckEvery : RECHECK_EVERY;
 			const chunk = this.missing.slice(start, end);
 			const removed = new Map<string, Parameters<OnRemoval>>();
 			stopped = await this.removeChunk(chunk, (record, outcome) => {
@@ -273,12 +254,9 @@ export class Sync {
 				}
 				onRemoval(record, outcome);
 			}
-			if (!stopped) continue;
-			const message = `the run stopped before: ${stopped.message}`;
-			for (const record of this.missing.slice(end)) {
-				onRemoval(record, notRemoved(record, message));
-			}
-			break;
+		}
+		for (const record of this.missing.slice(end)) {
+			onRemoval(record, notRemoved(record, `the run stopped before: ${stopped!.message}`));
 		}
 		return stopped;
 	}
@@ -297,7 +275,7 @@ export class Sync {
 		for (const record of chunk) {
 			const stored = now.get(record.id);
 			const isOpen = stored && isSameVersion(record, stored.record) !== false;
-			if (isOpen && !this.input.has(stored) && !this.isAlreadyRemoved(stored.record)) {
+			if (isOpen && !this.isInInput(stored) && !this.isAlreadyRemoved(stored.record)) {
 				removable.push(stored.record);
 			} else onRemoval(stored?.record ?? record, { outcome: 'skipped', id: record.id });
 		}
@@ -327,7 +305,8 @@ export class Sync {
 		const current = new Map<string, KeyedRecord>();
 		const chunkKeys = chunk.flatMap(({ fields }) => recordKey(keys, fields) ?? []);
 		for (const filter of oneOfKeys(keys, chunkKeys)) {
-			const both: Group = { filter: [...scoped(scope), filter], filterOperator: 'and' };
+			const scopes = isEmptyFilter(scope) ? [] : [scope];
+			const both: Group = { filter: [...scopes, filter], filterOperator: 'and' };
 			for await (const page of readRecords(target, { filter: both, untilEmpty: true }, Infinity)) {
 				for (const record of page) current.set(record.id, this.keyed(record));
 				if (chunk.every(({ id }) => current.has(id))) break;
@@ -406,5 +385,3 @@ const incompleteList = (expected: number, found: number) =>
 			hint: 'Nothing was written or removed. Run it again while nobody changes many records of the table.',
 		},
 	);
-
-const scoped = (scope: Group) => (scope.filter.length > 0 ? [scope] : []);

@@ -2,19 +2,21 @@
  * Looks records up: what a response does not mention is read, never assumed.
  */
 import { idKey } from '../../api/idSet';
-import type { FieldDefinition, PlatformRecord, TableAt } from '../../api/types';
+import type { FieldDefinition, JsonValue, PlatformRecord, TableAt } from '../../api/types';
 import { fieldType } from '../../fields';
 import { isGroup, oneOfCombinations, valuesOf, type Group } from '../../api/filters';
 import { findRecord } from '../../api/records';
 import { readRecords } from '../../api/readRecords';
 import { forEachConcurrent } from '../../transport/concurrency';
 import { MAX_PAGE_SIZE } from '../../api/endpoints';
-import { recordKey, type RecordKey } from '../../fields/values';
-import { storedRecordKey } from '../plan/identity';
+import { showValue } from '../../fields/convert';
+import { keyText, recordKey, type RecordKey } from '../../fields/values';
+import { ServiceError } from '../../transport/errors';
+import { getOwn } from '../../transport/json';
 import type { Entry } from '../terms';
 
-/** How many single records to read at a time. */
-const PARALLEL_READS = 4;
+/** How many requests look up records at a time. */
+export const PARALLEL_LOOKUPS = 4;
 
 /** Filters that together match the records with one of the keys, by the platform's own comparison. */
 export const oneOfKeys = (fields: FieldDefinition[], keys: RecordKey[]): Group[] =>
@@ -22,6 +24,25 @@ export const oneOfKeys = (fields: FieldDefinition[], keys: RecordKey[]): Group[]
 		fields.map(({ name }) => name),
 		keys.map(({ parts }) => parts),
 	);
+
+/**
+ * The key of a record that was found by its key.
+ *
+ * @throws {ServiceError} if it can't be compared: it could be any of those that were sought
+ */
+export function storedRecordKey(
+	fields: FieldDefinition[],
+	{ id, fields: values }: PlatformRecord,
+): RecordKey {
+	const key = recordKey(fields, values);
+	if (key) return key;
+	const valueOf = ({ name }: FieldDefinition) => getOwn<JsonValue>(values, name) ?? null;
+	const field = fields.find((each) => keyText(each, valueOf(each)) === undefined)!;
+	throw new ServiceError(
+		`The platform returned ${showValue(valueOf(field))} in '${field.name}' of the record '${id}', which can't be compared with other values`,
+		{ delivery: 'notApplied', hint: 'Find records by another field, or by their IDs.' },
+	);
+}
 
 /** The import key: hardly ever do two records share one. Fields to match on may be shared. */
 const isImportKey = (keys: FieldDefinition[]) =>
@@ -73,7 +94,7 @@ class KeyReader {
 			fields,
 			texts.map((text) => keys.get(text)!),
 		);
-		await forEachConcurrent(filters, PARALLEL_READS, async (filter) => {
+		await forEachConcurrent(filters, PARALLEL_LOOKUPS, async (filter) => {
 			const matched = filters.length === 1 ? texts : this.textsIn(filter);
 			const most = matched?.reduce((sum, text) => sum + keys.get(text)!.enough, 0);
 			const open = await this.readPages(filter, matched, most);
@@ -162,7 +183,7 @@ export async function lookUpByIds(
 	ids: string[],
 ): Promise<Map<string, PlatformRecord | null>> {
 	const found = new Map<string, PlatformRecord | null>();
-	await forEachConcurrent(ids, PARALLEL_READS, async (id) => {
+	await forEachConcurrent(ids, PARALLEL_LOOKUPS, async (id) => {
 		found.set(id, await findRecord(source, id));
 	});
 	return found;
@@ -231,9 +252,6 @@ export interface ValueMatch {
 export const similarText = (text: string) => tidied(text).toLowerCase();
 
 const tidied = (text: string) => text.trim().replace(/\s+/g, ' ');
-
-/** How many requests look up values at a time. */
-export const PARALLEL_LOOKUPS = 4;
 
 /**
  * Finds the records that have certain values in a field, many values per request. Values are

@@ -10,7 +10,7 @@ import type { ServiceError } from '../../transport/errors';
 import { getOwn } from '../../transport/json';
 import { firstDifference, isAppending, isSameVersion, type WriteContext } from './compare';
 import { modeOf } from '../entry';
-import { failure, unknownItem } from '../outcome';
+import { unknownItem } from '../outcome';
 import type { Entry, ItemOutcome, Listed, Reported } from '../terms';
 import { LABELS } from '../../labels';
 
@@ -90,11 +90,10 @@ export const notFoundItem = (id: string | undefined): ItemOutcome => ({
 
 const notFound: Verdict = ({ entry }) => notFoundItem(entry.id);
 
-const countedWithoutRecord: Verdict = ({ entry }) =>
-	failure(
-		undefined,
-		`The platform counted this record as written, but no record has the import key '${entry.key}': it may have been deleted since`,
-	);
+const countedWithoutRecord: Verdict = ({ entry }) => ({
+	outcome: 'failed',
+	message: `The platform counted this record as written, but no record has the import key '${entry.key}': it may have been deleted since`,
+});
 
 const heldValue = ({ stored, field }: Evidence) =>
 	`the record holds ${showValue(getOwn(stored!.fields, field!) ?? null)} in '${field}'`;

@@ -9,57 +9,41 @@ export interface BatchLimits {
 
 /** The records of a run that are still to be sent, in order. */
 export class UnsentRecords {
-	private waiting: Entry[] = [];
-	/** Where `waiting` begins. Removing entries from the front of an array would move all others. */
+	/** Where those begin that are left. Removing entries from the front would move all others. */
 	private first = 0;
 
-	/**
-	 * @param source read only as far as batches need it
-	 * @param kindOf the kind of a record; each batch has records of one kind
-	 */
+	/** @param kindOf the kind of a record; each batch has records of one kind */
 	constructor(
-		private readonly source: IterableIterator<Entry>,
-		private readonly kindOf: (record: Entry) => unknown = () => undefined,
+		private records: Entry[],
+		private readonly kindOf: (record: Entry) => unknown,
 	) {}
 
-	/** How many are waiting, apart from those in the source. */
-	get waitingCount(): number {
-		return this.waiting.length - this.first;
+	get count(): number {
+		return this.records.length - this.first;
 	}
 
 	/** All that are left, to take from. */
 	get all(): Entry[] {
-		this.waiting = [...this.waiting.slice(this.first), ...this.source];
-		this.first = 0;
-		return this.waiting;
+		this.putBack([]);
+		return this.records;
 	}
 
-	/** Adds records after those that are waiting. */
+	/** Adds records after all others. */
 	add(records: Entry[]) {
-		for (const record of records) this.waiting.push(record);
+		this.records = [...this.all, ...records];
 	}
 
 	/** Puts records back, before all others. */
 	putBack(records: Entry[]) {
-		this.waiting = [...records, ...this.waiting.slice(this.first)];
+		this.records = [...records, ...this.records.slice(this.first)];
 		this.first = 0;
 	}
 
-	/** The next record, which stays; undefined after the last. */
-	private peek(): Entry | undefined {
-		if (this.first === this.waiting.length) {
-			const next = this.source.next();
-			this.waiting = next.done ? [] : [next.value];
-			this.first = 0;
-		}
-		return this.waiting[this.first];
-	}
-
-	/** The next record; undefined after the last. */
-	take(): Entry | undefined {
-		const record = this.peek();
-		if (record) this.first += 1;
-		return record;
+	/** Takes all that are left. */
+	takeAll(): Entry[] {
+		const { all } = this;
+		this.records = [];
+		return all;
 	}
 
 	/**
@@ -72,7 +56,7 @@ export class UnsentRecords {
 		let bytes = 0;
 		let kind: unknown;
 		while (batch.length < limits.records) {
-			const record = this.peek();
+			const record = this.records[this.first];
 			if (!record) break;
 			bytes += byteSize(record);
 			const { id } = record;

@@ -4,7 +4,13 @@
  * compared with what was sent. Afterwards, no request is spent on it.
  */
 import { readByIds } from '../../api/readRecords';
-import type { FieldDefinition, FieldValues, PlatformRecord, RecordMetadata } from '../../api/types';
+import type {
+	DefinedTable,
+	FieldDefinition,
+	FieldValues,
+	PlatformRecord,
+	RecordMetadata,
+} from '../../api/types';
 import { importKeyOf } from '../../fields';
 import { canBeKey, keyText } from '../../fields/values';
 import type { ServiceError } from '../../transport/errors';
@@ -13,7 +19,6 @@ import type { ApiResponse } from '../../transport/client';
 import { entriesToPair } from './reports';
 import { responseIn, type Places } from './transitions';
 import type { Entry, WriteMode } from '../terms';
-import type { WriteTarget } from '../writeTask';
 
 /** By base URL: how many records were listed in their places, after the first of their response. */
 export const recordsInPlace = new Map<string, number>();
@@ -30,7 +35,7 @@ const isOrderShown = (origin: string) => (recordsInPlace.get(origin) ?? 0) >= EN
  * some out without saying which. Other batches wait for the first one, which may show enough.
  */
 export async function placesIn(
-	target: WriteTarget,
+	target: DefinedTable,
 	records: Entry[],
 	result: ApiResponse | ServiceError,
 	mode: WriteMode,
@@ -49,7 +54,7 @@ export async function placesIn(
 }
 
 async function pair(
-	target: WriteTarget,
+	target: DefinedTable,
 	entries: Entry[],
 	data: RecordMetadata[],
 	mode: WriteMode,

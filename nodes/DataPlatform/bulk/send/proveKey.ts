@@ -3,14 +3,13 @@
  * of a stored record, and nothing else, changes nothing. By another field it would insert a record, or
  * be rejected because that field has no value.
  */
-import type { FieldDefinition } from '../../api/types';
+import type { DefinedTable, FieldDefinition } from '../../api/types';
 import { showValue } from '../../fields/convert';
 import { LABELS } from '../../labels';
 import { ServiceError } from '../../transport/errors';
 import { membersOf } from '../../transport/json';
 import { singleRequest } from './single';
 import type { Entry } from '../terms';
-import type { WriteTarget } from '../writeTask';
 
 /** Statuses of rejections that are about the record. */
 const ABOUT_RECORD = [400, 409, 422];
@@ -27,7 +26,7 @@ interface KeyProof {
 
 /** @returns why nothing may be sent, unless it is proven */
 export async function proveKey(
-	target: WriteTarget,
+	target: DefinedTable,
 	{ key: { name }, record: { index, fields }, ids, isFirst }: KeyProof,
 ): Promise<ServiceError | undefined> {
 	// Of its own: a token may have no right to bulk requests.

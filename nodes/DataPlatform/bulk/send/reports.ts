@@ -148,13 +148,9 @@ export function readReports(
 		if ((isNoneListed || areAllPaired) && unattributedErrors.length > 0) {
 			const reason = unattributedErrors.reduce(joined);
 			const isVague = areAllPaired && accepted > data.length + 1;
-			const message = isVague
-				? `${reason.message}; it does not say which item it means`
-				: undefined;
-			return {
-				as: 'rejected',
-				rejection: rejectedItem({ ...reason, ...(message && { message }) }),
-			};
+			const vague = `${reason.message}; it does not say which item it means`;
+			const message = isVague ? vague : reason.message;
+			return { as: 'rejected', rejection: rejectedItem({ ...reason, message }) };
 		}
 		if (areAllCounted && isConsistent) return { as: 'omitted', listed };
 		const namesOthers = failed.size > 0 && unattributedErrors.length === 0;

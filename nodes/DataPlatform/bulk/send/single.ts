@@ -3,17 +3,17 @@ import type { IDataObject } from 'n8n-workflow';
 
 import { paths } from '../../api/endpoints';
 import { METHODS, writeBody } from '../../api/records';
+import type { TableAt } from '../../api/types';
 import type { ApiResponse } from '../../transport/client';
 import { isNotFound, ServiceError } from '../../transport/errors';
 import { isObject } from '../../transport/json';
 import { sentFields } from '../entry';
 import type { Entry, ResolvedEntry, WriteMode } from '../terms';
-import type { WriteTarget } from '../writeTask';
 
 export const NO_BULK_NOTICE =
 	"The token may not send bulk requests to this table, so each record took a request of its own. With the right to import, up to 1,000 records go into one: add it to the token's role.";
 
-export const singleRequest = ({ client, at }: WriteTarget, record: Entry, mode: WriteMode) => ({
+export const singleRequest = ({ client, at }: TableAt, record: Entry, mode: WriteMode) => ({
 	method: METHODS[mode],
 	path: record.id === undefined ? paths.records(at) : paths.record(at, record.id),
 	query: { dataResponseType: 'MetadataOnly' },

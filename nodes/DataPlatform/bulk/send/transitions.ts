@@ -11,7 +11,7 @@ import type { WriteContext } from '../resolve/compare';
 import { diffEntry } from '../resolve/diff';
 import { asPlanned, modeOf } from '../entry';
 import { failedItem, notSentItem, severalMatch, stoppedItem } from '../outcome';
-import { resolveOutcome } from '../resolve/resolveOutcome';
+import { resolveOutcome, unreadItem } from '../resolve/resolveOutcome';
 import { parseBulkResponse, readReports, type BulkResponse } from './reports';
 import type { Entry, ItemOutcome, Report, Reported, ResolvedEntry } from '../terms';
 
@@ -95,11 +95,9 @@ const isUnchanged = ([entry, report]: Report, { mode, withoutIds }: WriteContext
 
 /** Resolves the items that need no look-up; the others are looked up. */
 function resolve(reports: Report[], context: WriteContext): WorkResult {
-	const open: Report[] = [];
-	const closed: Report[] = [];
-	for (const report of reports) {
-		(isLookedUp(report) && !isUnchanged(report, context) ? open : closed).push(report);
-	}
+	const isOpen = (report: Report) => isLookedUp(report) && !isUnchanged(report, context);
+	const open = reports.filter(isOpen);
+	const closed = reports.filter((report) => !isOpen(report));
 	const unread = closed.filter(([, report]) => 'listed' in report).length;
 	const outcomeOf = (report: Report): ItemOutcome =>
 		isUnchanged(report, context) ? { outcome: 'unchanged' } : resolveOutcome(...report, context);
@@ -108,9 +106,6 @@ function resolve(reports: Report[], context: WriteContext): WorkResult {
 		work: open.length > 0 ? [{ kind: 'reconcile', reports: open, unread }] : [],
 	});
 }
-
-const rejectAll = (records: Entry[], rejection: ItemOutcome): Report[] =>
-	records.map((entry) => [entry, { as: 'rejected', rejection }]);
 
 /**
  * The step for records that are not sent any more, for whatever reason. Those that an earlier attempt
@@ -129,78 +124,39 @@ export const afterStop = (
 	context: WriteContext,
 ): WorkResult => giveUp(records, notSentItem(cause), context);
 
-/** A request for a batch, and what came back. */
-interface Attempt {
-	/** Each has the attempts before this one. */
-	records: Entry[];
-	/** What the body says, also that of a failure. */
-	response: BulkResponse;
-	failure?: ServiceError;
-	context: WriteContext;
-	places?: Places;
-}
-
 /** The listed records in the order of the entries. */
 export type Places = ReadonlyArray<RecordMetadata | undefined>;
 
-const reportsIn = ({ records, response, context, places }: Attempt): Report[] =>
-	readReports(records, response, modeOf(records[0]!, context.mode), places).map((report, index) => [
-		records[index]!,
-		report,
-	]);
+const isRejected = ([, { as }]: Report) => as === 'rejected';
 
-/** What follows from each way in which the request of a batch can end. */
-const TRANSITIONS = {
-	/** A response says what was written, whatever its status. */
-	responded: (attempt) => resolve(reportsIn(attempt), attempt.context),
-	/** It may or may not have written the records. */
-	lost: ({ records, failure, context }) => ({
-		...resolve(
-			withAttempt(records, failure).map((entry) => [entry, { as: 'lost' }]),
-			context,
-		),
-		// Another batch would fail too, and no time is left to retry it.
-		stop: failure!.isRetryBudgetSpent ? failure : undefined,
-	}),
-	/** The next request would fail, too. */
-	refused: ({ records, failure, context }) => ({
-		...giveUp(records, stoppedItem(failure!), context),
-		stop: failure,
-	}),
-	/** The only record was rejected. */
-	rejectedAlone: ({ records, response, failure, context }) => ({
-		...resolve(rejectAll(records, failedItem(failure!)), context),
-		rejection: response.failed.size === 0 ? failure : undefined,
-	}),
-	tooLarge: ({ records }) => workResult({ unsent: records }),
-	/** Some of the records are the cause, and the response says which. */
-	rejectedByName: (attempt) => {
-		const reports = reportsIn(attempt);
-		const named = resolve(
-			reports.filter(([, { as }]) => as === 'rejected'),
-			attempt.context,
-		);
-		const good = reports.flatMap(([entry, { as }]) => (as === 'rejected' ? [] : [entry]));
-		if (good.length === 0) return named;
-		return { ...named, work: [...named.work, send(good)] };
-	},
-	/** Any of the records may be the cause. */
-	rejectedTogether: ({ records, failure: rejection }) => {
-		const half = Math.ceil(records.length / 2);
-		const work = [send(records.slice(0, half)), send(records.slice(half))];
-		return workResult({ work, rejection });
-	},
-} satisfies Record<string, (attempt: Attempt) => WorkResult>;
-
-export type Ending = keyof typeof TRANSITIONS;
-
-function endingOf({ records, response, failure }: Attempt): Ending {
-	if (!failure || response.data.length > 0) return 'responded';
-	if (failure.delivery === 'ambiguous') return 'lost';
-	if (failure.delivery !== 'rejected' || !isDivisible(failure)) return 'refused';
-	if (records.length === 1) return 'rejectedAlone';
-	if (failure.status === PAYLOAD_TOO_LARGE) return 'tooLarge';
-	return response.failed.size > 0 ? 'rejectedByName' : 'rejectedTogether';
+/**
+ * The step after a batch was rejected.
+ *
+ * @param reports what the response reports, if it names records
+ * @param isNamed whether it does
+ */
+function afterRejection(
+	reports: Report[],
+	failure: ServiceError,
+	isNamed: boolean,
+	context: WriteContext,
+): WorkResult {
+	const records = reports.map(([entry]) => entry);
+	const [first, ...others] = records;
+	if (others.length === 0) {
+		const report: Report = [first!, { as: 'rejected', rejection: failedItem(failure) }];
+		return { ...resolve([report], context), rejection: isNamed ? undefined : failure };
+	}
+	if (failure.status === PAYLOAD_TOO_LARGE) return workResult({ unsent: records });
+	if (isNamed) {
+		const named = resolve(reports.filter(isRejected), context);
+		const good = reports.filter((report) => !isRejected(report)).map(([entry]) => entry);
+		return good.length > 0 ? { ...named, work: [...named.work, send(good)] } : named;
+	}
+	// Any of the records may be the cause.
+	const half = Math.ceil(records.length / 2);
+	const work = [send(records.slice(0, half)), send(records.slice(half))];
+	return workResult({ work, rejection: failure });
 }
 
 export const withAttempt = (records: Entry[], attempt: ServiceError | undefined) =>
@@ -222,7 +178,7 @@ export const responseIn = (result: ApiResponse | ServiceError, size: number): Bu
  * @param places if the response may list the records in another order
  */
 export function afterSend(
-	{ records }: SendWork,
+	work: SendWork,
 	result: ApiResponse | ServiceError,
 	context: WriteContext,
 	places?: Places,
@@ -230,17 +186,28 @@ export function afterSend(
 	const failure = failureIn(result);
 	const previous =
 		result instanceof ServiceError ? result.rejection && result : result.previousAttempt;
-	const response = responseIn(result, records.length);
-	const before = withAttempt(records, previous);
-	const attempt: Attempt = {
-		// A failure may list what was written nevertheless.
-		records: response.data.length > 0 ? withAttempt(before, failure) : before,
-		response,
-		failure,
-		context,
-		places,
-	};
-	return TRANSITIONS[endingOf(attempt)](attempt);
+	const response = responseIn(result, work.records.length);
+	const before = withAttempt(work.records, previous);
+	// A failure may list what was written nevertheless.
+	const isListed = response.data.length > 0;
+	const records = isListed ? withAttempt(before, failure) : before;
+	const mode = modeOf(records[0]!, context.mode);
+	const reports = readReports(records, response, mode, places).map(
+		(report, index): Report => [records[index]!, report],
+	);
+	// A response says what was written, whatever its status.
+	if (!failure || isListed) return resolve(reports, context);
+	if (failure.delivery === 'ambiguous') {
+		const lost = withAttempt(records, failure).map((entry): Report => [entry, { as: 'lost' }]);
+		// Another batch would fail too, if no time is left to retry it.
+		const stop = failure.isRetryBudgetSpent ? failure : undefined;
+		return { ...resolve(lost, context), stop };
+	}
+	if (failure.delivery === 'rejected' && isDivisible(failure)) {
+		return afterRejection(reports, failure, response.failed.size > 0, context);
+	}
+	// The next request would fail, too.
+	return { ...giveUp(records, stoppedItem(failure), context), stop: failure };
 }
 
 const DELETED = new ServiceError(
@@ -264,13 +231,23 @@ function isListedRecordGone({ reports, unread }: Lookup, found: Map<Entry, Platf
 /**
  * The step after records were looked up.
  *
- * @param found the records with the ID or the key of each entry
+ * @param found the records with the ID or the key of each entry, or why they can't be read
  */
 export function afterLookUp(
 	lookup: Lookup,
-	found: Map<Entry, PlatformRecord[]>,
+	found: Map<Entry, PlatformRecord[]> | ServiceError,
 	context: WriteContext,
 ): WorkResult {
+	if (found instanceof ServiceError) {
+		return workResult({
+			outcomes: lookup.reports.map(([entry, report]) => [
+				entry,
+				unreadItem(entry, report, found, context),
+			]),
+			// The token may lack the right to read. Any other failure would hit the next request, too.
+			stop: found.delivery === 'rejected' ? undefined : found,
+		});
+	}
 	const outcomes: ResolvedEntry[] = [];
 	const unsent: Entry[] = [];
 	const hasDeleted = isListedRecordGone(lookup, found);

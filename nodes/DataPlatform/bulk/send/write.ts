@@ -9,8 +9,9 @@
  */
 import { METHODS } from '../../api/records';
 import { MAX_PAGE_SIZE, paths } from '../../api/endpoints';
+import type { DefinedTable, FieldDefinition } from '../../api/types';
 import { appendableFields } from '../../fields/values';
-import { isForbidden, ServiceError } from '../../transport/errors';
+import { isForbidden, ServiceError, serviceErrorOrThrow } from '../../transport/errors';
 import { createPause } from '../../transport/pause';
 import { UnsentRecords } from './batches';
 import { isAppending, type WriteContext } from '../resolve/compare';
@@ -20,10 +21,11 @@ import { keyFields } from '../../fields/keyFields';
 import { withNextStep } from './rejectionHint';
 import { afterFailure, isSuccess } from '../outcome';
 import { placesIn } from './order';
-import { OutcomeResolver } from './reconcile';
 import { changesOf } from '../resolve/diff';
+import { lookUp } from '../resolve/lookup';
 import {
 	afterCompare,
+	afterLookUp,
 	afterSend,
 	afterStop,
 	type ReconcileWork,
@@ -35,14 +37,11 @@ import {
 } from './transitions';
 import { Rejections } from './rejections';
 import { asBulk, asSingle, NO_BULK_NOTICE, singleRequest } from './single';
-import type { Task, WriteTarget } from '../writeTask';
+import type { Task } from '../writeTask';
 import type { Entry, ItemOutcome, Outcome, Report } from '../terms';
 
 /** Called once for each planned record. */
 export type OnOutcome = (record: Entry, outcome: ItemOutcome) => void;
-
-/** How many records are compared at a time: one request reads them. */
-const COMPARE_WINDOW = MAX_PAGE_SIZE;
 
 /** Records without a key are read one by one, a few at a time: one window is enough. */
 const compareWindows = ({ mode, matching }: Task) =>
@@ -74,7 +73,7 @@ export class WriteSession {
 
 /** One of the writes of a run, which run one at a time. */
 export interface Write {
-	target: WriteTarget;
+	target: DefinedTable;
 	task: Task;
 	session: WriteSession;
 	/** Why nothing is sent, if the run stopped before. */
@@ -82,7 +81,7 @@ export interface Write {
 }
 
 class BulkWriter {
-	private readonly target: WriteTarget;
+	private readonly target: DefinedTable;
 	private readonly task: Task;
 	private readonly session: WriteSession;
 	private readonly unsent: UnsentRecords;
@@ -90,22 +89,21 @@ class BulkWriter {
 	private nextToCompare = 0;
 	/** Work that follows from finished work. It goes first. */
 	private queue: Work[] = [];
-	private underWay = 0;
+	private readonly underWay = new Set<Promise<void>>();
 	private comparing = 0;
-	private resolvedCount = 0;
 	private readonly pause = createPause();
 	/** Why no further batch is started. Work that follows from sent batches is still done. */
 	private noNewBatches?: ServiceError;
 	/** Why nothing more is sent at all. */
 	private noMoreRequests?: ServiceError;
-	private readonly resolver: OutcomeResolver;
+	private readonly keys: FieldDefinition[];
 	private readonly context: WriteContext;
 	/** Whether requests go one at a time, to keep the order of the records. */
 	private readonly isOrdered: boolean;
 
 	constructor(
 		{ target, task, session, stopped }: Write,
-		private readonly records: Entry[],
+		records: Entry[],
 		private readonly onOutcome: OnOutcome,
 	) {
 		const { table } = target;
@@ -118,16 +116,16 @@ class BulkWriter {
 		const isCreated = !dryRun && mode === 'create';
 		this.isOrdered = isCreated && task.parallelRequests === 0;
 		const matchOn = Array.isArray(matching?.on) ? matching.on : undefined;
-		const keys = keyFields(table, { importKey, matchOn });
+		this.keys = keyFields(table, { importKey, matchOn });
+		const key = this.keys[0]?.name;
 		const fields = new Map(table.fields.map((field) => [field.name, field]));
 		const appendable = appendableFields(table.fields);
 		const isMatched = matchOn !== undefined;
-		this.context = { mode, key: keys[0]?.name, isMatched, withoutIds, fields, appendable };
-		this.resolver = new OutcomeResolver(target, keys, this.context);
+		this.context = { mode, key, isMatched, withoutIds, fields, appendable };
 		const sorted = isCreated ? records : this.inFewBatches(records);
 		this.uncompared = isCompared ? sorted : [];
 		this.unsent = new UnsentRecords(
-			isCompared ? [].values() : sorted.values(),
+			isCompared ? [] : sorted,
 			(record) => `${modeOf(record, mode)} ${this.isSentOnce(record)}`,
 		);
 	}
@@ -147,60 +145,40 @@ class BulkWriter {
 
 	/** Resolves every record. Returns why it stopped early, if it did. */
 	async run(): Promise<ServiceError | undefined> {
-		await new Promise<void>((resolve, reject) => {
-			let isFailed = false;
-			const schedule = () => {
-				if (isFailed) return;
-				try {
-					for (let work = this.next(); work; work = this.next()) void execute(work);
-					if (this.underWay === 0) resolve();
-				} catch (error) {
-					isFailed = true;
-					reject(error as Error);
-				}
-			};
-			const execute = async (work: () => Promise<WorkResult>) => {
-				this.underWay += 1;
-				try {
-					this.apply(await work());
-					const { resolvedCount, records } = this;
-					this.target.client.logger.debug(
-						`Data Platform: ${resolvedCount} of ${records.length} records done`,
-					);
-				} catch (error) {
-					isFailed = true;
-					reject(error as Error);
-				} finally {
-					this.underWay -= 1;
-				}
-				schedule();
-			};
-			schedule();
-		});
-		return this.noMoreRequests ?? this.noNewBatches;
+		const { underWay } = this;
+		const errors: unknown[] = [];
+		for (;;) {
+			for (let work = this.startNext(); work; work = this.startNext()) {
+				const one: Promise<void> = work
+					.then((result) => this.apply(result))
+					.catch((error) => void errors.push(error))
+					.then(() => void underWay.delete(one));
+				underWay.add(one);
+			}
+			if (underWay.size === 0) return this.noMoreRequests ?? this.noNewBatches;
+			await Promise.race(underWay);
+			if (errors.length > 0) throw errors[0];
+		}
 	}
 
-	/** The work to start now, if any. */
-	private next(): (() => Promise<WorkResult>) | undefined {
+	/** Starts the next work, if there is any now. */
+	private startNext(): Promise<WorkResult> | undefined {
 		const cause = this.noMoreRequests ?? this.noNewBatches;
 		if (cause) this.skipUnsent(cause);
 		const { congestion, rejections } = this.session;
 		const isAlone = this.isOrdered || rejections.probe !== undefined;
-		if (this.underWay >= (isAlone ? 1 : congestion.count)) return undefined;
+		if (this.underWay.size >= (isAlone ? 1 : congestion.count)) return undefined;
 		const work = this.queue.shift() ?? this.nextBatch();
-		if (work) {
-			return async () =>
-				work.kind === 'send' ? await this.send(work) : await this.reconcile(work);
-		}
+		if (work) return work.kind === 'send' ? this.send(work) : this.reconcile(work);
 		const window = this.nextToCompareWindow();
-		return window && (async () => await this.compare(window));
+		return window && this.compare(window);
 	}
 
 	private nextBatch(): SendWork | undefined {
 		const { writesSingly, congestion } = this.session;
 		const limits = { ...congestion.limits, ...(writesSingly && { records: 1 }) };
 		const isComparing = this.comparing > 0 || this.nextToCompare < this.uncompared.length;
-		if (isComparing && this.unsent.waitingCount < limits.records) return undefined;
+		if (isComparing && this.unsent.count < limits.records) return undefined;
 		const records = this.unsent.takeBatch(limits);
 		return records.length > 0 ? { kind: 'send', records } : undefined;
 	}
@@ -209,7 +187,8 @@ class BulkWriter {
 		if (this.nextToCompare >= this.uncompared.length) return undefined;
 		if (this.comparing >= compareWindows(this.task)) return undefined;
 		const start = this.nextToCompare;
-		this.nextToCompare = Math.min(start + COMPARE_WINDOW, this.uncompared.length);
+		// One request reads them.
+		this.nextToCompare = Math.min(start + MAX_PAGE_SIZE, this.uncompared.length);
 		return this.uncompared.slice(start, this.nextToCompare);
 	}
 
@@ -224,7 +203,7 @@ class BulkWriter {
 			this.queue = work.filter((piece) => piece.kind === 'reconcile');
 			for (const piece of work) if (piece.kind === 'send') records.push(...piece.records);
 		}
-		for (let record = this.unsent.take(); record; record = this.unsent.take()) records.push(record);
+		for (const record of this.unsent.takeAll()) records.push(record);
 		for (const record of this.uncompared.slice(this.nextToCompare)) records.push(record);
 		this.nextToCompare = this.uncompared.length;
 		if (records.length > 0) this.apply(afterStop(records, cause, this.context));
@@ -236,16 +215,33 @@ class BulkWriter {
 		const unread = entries.filter(({ before }) => before === undefined);
 		// Without a request, window would follow window at once.
 		if (unread.length === 0) await this.pause();
-		const stored = unread.length > 0 ? await this.resolver.lookUp(unread) : new Map<Entry, never>();
+		const stored = unread.length > 0 ? await this.lookUp(unread) : new Map<Entry, never>();
 		this.comparing -= 1;
 		const { unsent, ...step } = afterCompare(entries, stored, this.context, this.task.dryRun);
 		this.unsent.add(unsent);
 		return { ...step, unsent: [] };
 	}
 
+	/** The records as they are stored now, or why they can't be read. */
+	private async lookUp(entries: Entry[], areValuesRead = true) {
+		const { mode } = this.context;
+		// A new record, or one known by its ID, may be among others with the same key.
+		const areAllRead = mode === 'create' || entries.some(({ id }) => id !== undefined);
+		// All fields are needed to see what a full update clears.
+		const withValues = mode === 'replace' ? 'allFields' : 'sentFields';
+		const loads = areValuesRead ? withValues : 'keys';
+		const enough = areAllRead ? Infinity : 1;
+		return await lookUp(this.target, this.keys, entries, { loads, enough }).catch(
+			serviceErrorOrThrow,
+		);
+	}
+
 	private async reconcile(work: ReconcileWork): Promise<WorkResult> {
 		const { reports } = work;
-		const step = await this.resolver.resolve(work);
+		// The platform has compared what it counts without listing it.
+		const areValuesRead = reports.some(([, { as }]) => as !== 'omitted');
+		const entries = reports.map(([entry]) => entry);
+		const step = afterLookUp(work, await this.lookUp(entries, areValuesRead), this.context);
 		const isLost = reports.every(([, { as }]) => as === 'lost');
 		return { ...step, stop: step.stop ?? (isLost ? this.countUnknown(step, reports) : undefined) };
 	}
@@ -355,7 +351,6 @@ class BulkWriter {
 	private apply({ outcomes, work, unsent, stop }: WorkResult) {
 		const { returnsPrevious } = this.task;
 		for (const [record, outcome] of outcomes) {
-			this.resolvedCount += 1;
 			if (this.isFailure(outcome) && this.task.stopAtFailure) this.noNewBatches ??= afterFailure();
 			const item = withNextStep(outcome, record.fields, this.context);
 			const { before, fields } = record;

@@ -178,7 +178,6 @@ export const linkResolver = (run: RunContext<never>, table: Table): LinkResolver
 		`links ${table.key}`,
 		() =>
 			new LinkResolver(
-				table.client,
 				async (field) => await linkedTable(table, field),
 				async (fields) => await learnLinks(table, fields),
 			),

@@ -1,12 +1,10 @@
 /** Links by business key, on tables in memory. */
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
-import { MAX_REMEMBERED } from '../../../../nodes/DataPlatform/bulk/links/linkCatalog.ts';
-import { LinkResolver } from '../../../../nodes/DataPlatform/bulk/links/linkResolver.ts';
-import { planRecords } from '../../../../nodes/DataPlatform/bulk/plan/plan.ts';
+import { LinkResolver, MAX_REMEMBERED } from '../../../../nodes/DataPlatform/bulk/links/linkResolver.ts';
 import type { DefinedTable, FieldDefinition, FieldValues } from '../../../../nodes/DataPlatform/api/types.ts';
 import { InputError, ServiceError } from '../../../../nodes/DataPlatform/transport/errors.ts';
-import { fieldOf, tableOf } from '../../fixtures.cts';
+import { fieldOf, planRecords, tableOf } from '../../fixtures.cts';
 import { httpResponse } from '../../stubPlatform.cts';
 import { StubTables } from '../../stubTables.cts';
 import type { LinkRule } from '../../../../nodes/DataPlatform/bulk/writeTask.ts';
@@ -64,7 +62,7 @@ function setUp(setup: Setup = {}) {
 	const stub = new StubTables({ companies: stored, people: {} });
 	const client = stub.client(respond);
 	const linked = { client, at: { table: 'companies' }, table: { ...companies, ...target } };
-	const resolver = new LinkResolver(client, targetOf ?? (async () => linked));
+	const resolver = new LinkResolver(targetOf ?? (async () => linked));
 	const of = new Map(Object.entries(rules ?? Object.fromEntries(table.fields.map(({ name }) => [name, rule]))));
 	const resolve = async (values: unknown[], createsRows?: boolean) =>
 		await resolver.resolve(
@@ -443,7 +441,7 @@ describe('creating what is missing', () => {
 	test('records of two tables with the same name stand apart', async () => {
 		const stub = new StubTables({ companies: {}, brands: {} });
 		const client = stub.client();
-		const resolver = new LinkResolver(client, async ({ name }) => ({
+		const resolver = new LinkResolver(async ({ name }) => ({
 			client,
 			at: { table: name === 'company' ? 'companies' : 'brands' },
 			table: { ...companies, id: name },

@@ -1,7 +1,6 @@
-import { planRecords } from '../../../../nodes/DataPlatform/bulk/plan/plan.ts';
 import { InputError } from '../../../../nodes/DataPlatform/transport/errors.ts';
 import type { FieldValues } from '../../../../nodes/DataPlatform/api/types.ts';
-import { fieldOf, people, tableOf } from '../../fixtures.cts';
+import { fieldOf, people, planRecords, tableOf } from '../../fixtures.cts';
 import type { PlanInput, PlanOptions } from '../../../../nodes/DataPlatform/bulk/terms.ts';
 
 const plan = (rows: Array<Omit<PlanInput, 'index'>>, options: Partial<PlanOptions> & Pick<PlanOptions, 'mode'>, table = people) =>

@@ -1,7 +1,6 @@
 import { ValueNotices } from '../../../../nodes/DataPlatform/bulk/plan/valueNotices.ts';
 import { recordKey } from '../../../../nodes/DataPlatform/fields/values.ts';
-import { planRecords } from '../../../../nodes/DataPlatform/bulk/plan/plan.ts';
-import { fieldOf, sendableOf, tableOf } from '../../fixtures.cts';
+import { fieldOf, planRecords, sendableOf, tableOf } from '../../fixtures.cts';
 
 const planOf = (keys: Array<string | undefined>, merged: Array<[number, number]> = [], from = 0) => ({
 	...{ problems: [], ignored: new Set<string>(), worded: new Map<string, string>(), notices: [], merged: new Map(merged) },

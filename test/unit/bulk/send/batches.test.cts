@@ -11,8 +11,8 @@ const recordsOf = (count: number, size = 10) =>
 const upTo = (records: number, bytes: number = Number.MAX_SAFE_INTEGER): BatchLimits => ({ records, bytes });
 
 /** All batches, as the indexes of their records. */
-function batchesOf(records: Entry[], limits: BatchLimits, kindOf?: (entry: Entry) => boolean) {
-	const unsent = new UnsentRecords(records.values(), kindOf);
+function batchesOf(records: Entry[], limits: BatchLimits, kindOf = (_: Entry) => true) {
+	const unsent = new UnsentRecords(records, kindOf);
 	const batches: number[][] = [];
 	for (let batch = unsent.takeBatch(limits); batch.length > 0; batch = unsent.takeBatch(limits)) {
 		batches.push(batch.map(({ index }) => index));
@@ -62,37 +62,24 @@ test('entries with the same record ID are sent in different batches, those witho
 	expect(batchesOf(records, upTo(9)).map(String)).toEqual(['0,1', '2,3,4']);
 });
 
-test('the source of the records is read only as far as a batch needs it', () => {
-	let read = 0;
-	const source = function* () {
-		for (const record of recordsOf(10)) {
-			read += 1;
-			yield record;
-		}
-	};
-	new UnsentRecords(source()).takeBatch(upTo(4));
-	expect(read).toBe(4);
-});
-
-test('records that were put back are sent first, then those that were added, then those of the source', () => {
+test('records that were put back are sent first, those that were added last', () => {
 	const [a, b, c, d, e] = recordsOf(5) as [Entry, Entry, Entry, Entry, Entry];
-	const unsent = new UnsentRecords([e].values());
-	unsent.add([c]);
+	const unsent = new UnsentRecords([c], () => true);
 	unsent.add([d]);
+	unsent.add([e]);
 	unsent.putBack([a, b]);
-	expect(unsent.waitingCount).toBe(4);
+	expect(unsent.count).toBe(5);
 	expect(unsent.takeBatch(upTo(2))).toEqual([a, b]);
-	expect(unsent.waitingCount).toBe(2);
-	expect(unsent.takeBatch(upTo(9))).toEqual([c, d, e]);
-	expect(unsent.take()).toBeUndefined();
+	expect(unsent.count).toBe(3);
+	expect(unsent.takeAll()).toEqual([c, d, e]);
+	expect(unsent.count).toBe(0);
 });
 
 test('a record that is put back after its batch was taken is sent once more, before those still waiting', () => {
 	const three = recordsOf(3);
-	const unsent = new UnsentRecords([].values());
-	unsent.add(three);
+	const unsent = new UnsentRecords(three, () => true);
 	unsent.putBack(unsent.takeBatch(upTo(2)).slice(1));
-	expect(unsent.waitingCount).toBe(2);
+	expect(unsent.count).toBe(2);
 	expect(unsent.takeBatch(upTo(9))).toEqual(three.slice(1));
 });
 

@@ -5,7 +5,6 @@ import {
 	afterLookUp,
 	afterSend,
 	afterStop,
-	type Ending,
 	type ReconcileWork,
 	type WorkResult,
 } from '../../../../nodes/DataPlatform/bulk/send/transitions.ts';
@@ -65,7 +64,7 @@ const outOfTime = failure('ambiguous', 503, { isRetryBudgetSpent: true });
 type Row = [what: string, sent: string, result: ApiResponse | ServiceError, follows: string];
 
 /** What follows from each way in which the request of a batch can end. */
-const ENDINGS: Record<Ending, Row[]> = {
+const ENDINGS: Record<string, Row[]> = {
 	responded: [
 		['lists all', 'ab', responds('ba', 2), 'updated ab'],
 		['omits one', 'abc', responds('ac', 3), 'updated ac; look up b, omitted'],

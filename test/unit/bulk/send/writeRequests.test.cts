@@ -51,11 +51,6 @@ describe('the request', () => {
 		const { sent } = await write(withIds(1), serve, { mode }, { retryBudgetMs: 5000 });
 		expect(sent.filter(isWrite)).toHaveLength(requests);
 	});
-
-	test('the log says how many records are done', async () => {
-		const { log } = await write(withIds(3), written, { batchSize: 2, parallelRequests: 1 });
-		expect(log).toEqual([expect.stringContaining(': 2 of 3 records done'), expect.stringContaining(': 3 of 3 records done')]);
-	});
 });
 
 describe('what is sent again', () => {

@@ -5,9 +5,8 @@ import { fetchFile } from '../../files/transfer';
 import { pictureName, safeFileName, safeMimetype } from '../../files/uploadValidation';
 import type { Stored } from '../../input/binaryStore';
 import { InputError } from '../../transport/errors';
-import { OutputWithFiles, type ItemOutput } from '../../run/operation';
+import { OutputWithFiles } from '../../run/operation';
 import { isErrorItem } from '../../run/ledger';
-import type { NameOf } from '../../parameterKinds/parameter';
 import { flag } from '../../parameterKinds/kinds';
 import type { RunContext } from '../../run/run';
 import { fileField, fileId, outputField } from '../../parameters/files/uploads';
@@ -28,23 +27,9 @@ const nameOf = (file: Attachment, kind: FileKind, mimetype?: string) => {
 	return kind === 'thumbnail' && mimetype ? pictureName(name, mimetype) : name;
 };
 
-/**
- * The chosen name, then `name_1`, `name_2` and so on. Names that the item already uses are skipped.
- */
-function outputNames(first: string, existing: IBinaryKeyData): () => string {
-	const names = (function* () {
-		yield first;
-		for (let number = 1; ; number += 1) {
-			const name = `${first}_${number}`;
-			if (!Object.hasOwn(existing, name)) yield name;
-		}
-	})();
-	return () => names.next().value;
-}
-
 interface DownloadLook {
 	kind: FileKind;
-	/** The field of the first file. */
+	/** The field of the first file; then `name_1`, `name_2` and so on. */
 	outputName: string;
 	/** The files that the item already has. */
 	existing?: IBinaryKeyData;
@@ -63,9 +48,10 @@ export async function downloadInto(
 	{ kind, outputName, existing }: DownloadLook,
 ): Promise<IBinaryKeyData> {
 	const binary: IBinaryKeyData = { ...existing };
-	const nextName = outputNames(outputName, binary);
+	let next = outputName;
+	let number = 0;
 	for (const file of files) {
-		const name = nextName();
+		const name = next;
 		await fetchFile(table, file, kind, async (bytes, type) => {
 			const mimetype = type && safeMimetype(type);
 			binary[name] = await run.context.helpers.prepareBinaryData(
@@ -74,6 +60,11 @@ export async function downloadInto(
 				mimetype,
 			);
 		});
+		// Names that the item already uses are skipped.
+		do {
+			number += 1;
+			next = `${outputName}_${number}`;
+		} while (Object.hasOwn(binary, next));
 	}
 	return binary;
 }
@@ -85,68 +76,63 @@ function keptJson(json: IDataObject = {}): IDataObject {
 	return { field_error: error, ...rest };
 }
 
-const fields = [
-	...tableParameters,
-	recordId,
-	fileField,
-	fileId,
-	outputField.with({
-		description:
-			'The name of the output field for the file. More files get the same name with _1, _2 and so on, skipping names that the item already has.',
-	}),
-];
-
 const thumbnails = flag('thumbnails', {
 	label: 'Thumbnails',
 	preset: false,
 	description: 'Whether to download small versions of the pictures instead of the files',
 });
 
-const options = [...requestSettings, thumbnails];
-
-async function downloadFrom(
-	run: RunContext<NameOf<typeof fields> | NameOf<typeof options>>,
-	index: number,
-): Promise<ItemOutput> {
-	const kind: FileKind = thumbnails.of(run, index) ? 'thumbnail' : 'file';
-	const field = fileField.of(run, index);
-	const id = await recordIdOf(run, index);
-	const record = await recordWithFiles(run, index, id, field);
-	const files = chosenFiles(record, field, fileId.of(run, index));
-	if (files.length === 0) {
-		throw new InputError(`Record '${id}' has no files in the field '${field}'`, {
-			field,
-			hint: 'Check the record and the field, or leave out records without files before this node.',
-		});
-	}
-	// n8n silently drops files that a tool returns to an agent.
-	if (run.isTool) {
-		return {
-			files: files.map(({ fileId, fileName, fileSize, mimetype }) => {
-				return { fileId, fileName, fileSize, mimetype };
-			}),
-			note: 'These files are on the record. Agents get no file contents.',
-		};
-	}
-	const bare = kind === 'thumbnail' && files.find((file) => file.thumbnailUrl === undefined);
-	if (bare) {
-		throw new InputError(`'${bare.fileName}' of record '${id}' has no thumbnail`, {
-			field,
-			hint: 'Only files in picture fields have thumbnails.',
-		});
-	}
-	const look = { kind, outputName: outputField.of(run, index), existing: run.items[index]?.binary };
-	const binary = await downloadInto(run, tableOf(run, index), files, look);
-	return new OutputWithFiles(keptJson(run.json(index)), binary);
-}
-
 export const download = itemOperation({
 	value: 'download',
 	name: 'Download',
 	action: 'Download attachments',
 	description: 'Download the files of a record; the item keeps its data and gets the files',
-	fields,
-	options,
+	fields: [
+		...tableParameters,
+		recordId,
+		fileField,
+		fileId,
+		outputField.with({
+			description:
+				'The name of the output field for the file. More files get the same name with _1, _2 and so on, skipping names that the item already has.',
+		}),
+	],
+	options: [...requestSettings, thumbnails],
 	concurrency: PARALLEL_DOWNLOADS,
-	execute: downloadFrom,
+	execute: async (run, index) => {
+		const kind: FileKind = thumbnails.of(run, index) ? 'thumbnail' : 'file';
+		const field = fileField.of(run, index);
+		const id = await recordIdOf(run, index);
+		const record = await recordWithFiles(run, index, id, field);
+		const files = chosenFiles(record, field, fileId.of(run, index));
+		if (files.length === 0) {
+			throw new InputError(`Record '${id}' has no files in the field '${field}'`, {
+				field,
+				hint: 'Check the record and the field, or leave out records without files before this node.',
+			});
+		}
+		// n8n silently drops files that a tool returns to an agent.
+		if (run.isTool) {
+			return {
+				files: files.map(({ fileId, fileName, fileSize, mimetype }) => {
+					return { fileId, fileName, fileSize, mimetype };
+				}),
+				note: 'These files are on the record. Agents get no file contents.',
+			};
+		}
+		const bare = kind === 'thumbnail' && files.find((file) => file.thumbnailUrl === undefined);
+		if (bare) {
+			throw new InputError(`'${bare.fileName}' of record '${id}' has no thumbnail`, {
+				field,
+				hint: 'Only files in picture fields have thumbnails.',
+			});
+		}
+		const look = {
+			kind,
+			outputName: outputField.of(run, index),
+			existing: run.items[index]?.binary,
+		};
+		const binary = await downloadInto(run, tableOf(run, index), files, look);
+		return new OutputWithFiles(keptJson(run.json(index)), binary);
+	},
 });

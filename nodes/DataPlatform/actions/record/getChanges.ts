@@ -1,11 +1,9 @@
 import { fromCursor, CURSOR_LIMITS, toCursor } from '../../changes/cursor';
 import { ChangePages, readChanges } from '../../changes/reader';
 import { selectChanges, type ChangeKind, type ChangeState } from '../../changes/tracker';
-import type { NameOf } from '../../parameterKinds/parameter';
 import { text } from '../../parameterKinds/kinds';
 import { withLabel } from '../../parameterKinds/requireValue';
 import { MAX_AGENT_RECORDS } from '../../input/recordOutput';
-import type { RunContext } from '../../run/run';
 import {
 	changeOutput,
 	missingThereIn,
@@ -43,13 +41,6 @@ const cursor = text('cursor', {
 
 const STARTS = { now: 'now', beginning: 'the beginning' } as const;
 
-/** The start of reading without a cursor. @throws {InputError} */
-function startOf(run: RunContext<NameOf<typeof startFrom | typeof startDate>>, index: number) {
-	const start = startFrom.of(run, index);
-	if (start === 'date') return startDate.of(run, index);
-	return start;
-}
-
 export const getChanges = itemOperation({
 	value: 'getChanges',
 	name: 'Get Changes',
@@ -84,7 +75,8 @@ export const getChanges = itemOperation({
 		const given = cursor.of(run, index);
 		let state: ChangeState;
 		if (given === '') {
-			const start = startOf(run, index);
+			const chosen = startFrom.of(run, index);
+			const start = chosen === 'date' ? startDate.of(run, index) : chosen;
 			if (run.isExpression(cursor)) {
 				const from = typeof start === 'number' ? new Date(start).toISOString() : STARTS[start];
 				run.hintOnce(`No ${cursor}: started from ${from}.`);

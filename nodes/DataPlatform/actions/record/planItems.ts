@@ -2,7 +2,7 @@
  * What to write of the items of a run, checked before anything is sent: table by table, because a
  * request writes to one.
  */
-import type { FieldDefinition, TableDefinition } from '../../api/types';
+import type { TableDefinition } from '../../api/types';
 import type { Plan, PlanInput, RowProblem } from '../../bulk/terms';
 import type { Task } from '../../bulk/writeTask';
 import { keyFields } from '../../fields/keyFields';
@@ -32,13 +32,6 @@ import { readItem, type TableItems } from './sharedParameters';
 export interface ItemWrites extends WriteKind {
 	/** The ID of an item's record, if the operation takes one. @throws {InputError} */
 	recordId?(index: number): string;
-	/**
-	 * Reads from the platform what to write, in place of the items' values. Those are in the form of
-	 * the table as it is now, so its definition is asked for anew.
-	 *
-	 * @returns an item's values by its index
-	 */
-	readValues?(table: TableDefinition, indexes: number[]): Promise<(index: number) => unknown>;
 }
 
 /** The items of one table, which are about to be written. */
@@ -112,8 +105,7 @@ class ItemPlanner {
 	private async planWithKept(): Promise<Writing | undefined> {
 		const { run, isEmpty } = this.parts;
 		const handle = tableOf(run, this.items.source);
-		const isFresh = isEmpty !== undefined || this.kind.readValues !== undefined;
-		const table = isFresh ? undefined : await handle.recentDefinition();
+		const table = isEmpty ? undefined : await handle.recentDefinition();
 		if (!table) return undefined;
 		try {
 			const setup = this.setUp(table);
@@ -139,27 +131,20 @@ class ItemPlanner {
 		return setUpWriting(run, source, table, { settings, kind, unmatched });
 	}
 
-	private async rowReader({ table, hasId }: WriteSetup, keys: FieldDefinition[], isKept: boolean) {
+	private async planRows(setup: WriteSetup, isKept = false): Promise<Writing> {
 		const { kind } = this;
-		const { run } = this.parts;
+		const { run, ledger, isEmpty } = this.parts;
 		const { source, indexes } = this.items;
-		const isFoundByKey = !hasId && kind.mode !== 'create';
-		requireMapped(run, source, isFoundByKey ? keys : []);
-		const valuesOf =
-			(await kind.readValues?.(table, indexes)) ?? valuesReader(run, source, table, isKept);
-		return (index: number): PlanInput => ({
+		const { table, hasId, planning } = setup;
+		const keys = keyFields(table, planning);
+		requireMapped(run, source, hasId || kind.mode === 'create' ? [] : keys);
+		const valuesOf = valuesReader(run, source, table, isKept);
+		const read = (index: number): PlanInput => ({
 			index,
 			values: valuesOf(index),
 			id: hasId ? kind.recordId?.(index) : undefined,
 		});
-	}
-
-	private async planRows(setup: WriteSetup, isKept = false): Promise<Writing> {
-		const { run, ledger, isEmpty } = this.parts;
-		const { indexes } = this.items;
-		const keys = keyFields(setup.table, setup.planning);
 		const problems: RowProblem[] = [];
-		const read = await this.rowReader(setup, keys, isKept);
 		const all = await collect(rowsOf(indexes, problems, read));
 		const isReadable = this.areAllReadable && problems.length === 0;
 		const rows = isReadable && isEmpty?.(all) ? [] : all;
@@ -179,24 +164,14 @@ class ItemPlanner {
 	}
 }
 
-/** The plans of a run's tables. */
-export interface PlannedTables {
-	writings: Writing[];
-	/** Whether a table can't be read, so that its items failed. */
-	isIncomplete: boolean;
-}
-
 /**
  * Checks the items of all tables. If a table can't be read, its items fail.
  *
  * @param unreadable items whose own expressions fail, so that nobody knows their table
+ * @returns the plans of the tables, and whether one can't be read
  * @throws why none of the tables can be read
  */
-export async function planItems(
-	parts: ItemRun,
-	tables: TableItems[],
-	unreadable: RowProblem[],
-): Promise<PlannedTables> {
+export async function planItems(parts: ItemRun, tables: TableItems[], unreadable: RowProblem[]) {
 	const writings: Writing[] = [];
 	let failure: unknown;
 	for (const items of tables) {

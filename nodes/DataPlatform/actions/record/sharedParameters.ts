@@ -3,7 +3,6 @@
  * all items of the run, because many items share a request.
  */
 import { addressKey } from '../../api/endpoints';
-import type { TableAddress } from '../../api/types';
 import type { Ledger } from '../../run/ledger';
 import type { ShownParameter } from '../../parameterKinds/parameter';
 import type { RunContext } from '../../run/run';
@@ -56,12 +55,6 @@ export interface TableItems {
 	indexes: number[];
 }
 
-/** An item's table, and the values of the parameters that it shares with all others, as JSON. */
-interface Shared {
-	address: TableAddress;
-	values: string[];
-}
-
 /** @throws {InputError} if an item's shared parameters differ from those of an earlier one */
 function requireSame(
 	shown: ShownParameter[],
@@ -98,13 +91,15 @@ export async function itemsByTable(
 	isOneTable: boolean,
 ): Promise<TableItems[]> {
 	const open = [...run.items.keys()].filter((index) => !ledger.hasResult(index));
-	const expressions = run.expressions().map((shown) => ({ shown, name: shown.property.name }));
-	const shared = expressions.filter(({ name }) => !ITEM_PARAMETERS.includes(name));
+	const shared = run
+		.expressions()
+		.filter(({ property }) => !ITEM_PARAMETERS.includes(property.name));
 	if (shared.length === 0) return [{ source: 0, indexes: open }];
-	const same = shared
-		.filter(({ name }) => isOneTable || !TABLE_PARAMETERS.includes(name))
-		.map(({ shown }) => shown);
-	const read = (index: number): Shared => {
+	const same = shared.filter(
+		({ property }) => isOneTable || !TABLE_PARAMETERS.includes(property.name),
+	);
+	/** An item's table, and the values of the parameters that it shares with all others, as JSON. */
+	const read = (index: number) => {
 		const address = addressOf(run, index);
 		const valueOf = (shown: ShownParameter) => {
 			const { name } = shown.property;

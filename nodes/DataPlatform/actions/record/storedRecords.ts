@@ -22,9 +22,6 @@ export interface WrittenItem {
 	record: Entry;
 }
 
-/** How many records to look up at a time: one page holds them. */
-const RECORDS_PER_LOOKUP = MAX_PAGE_SIZE;
-
 const PARALLEL_LOOKUPS = 4;
 
 /** True for `skipped`, which has no record, and for an outcome that already has the stored one. */
@@ -60,9 +57,8 @@ export class StoredRecords {
 			wanted.set(name, { index, id: outcome.id, fields: record.fields });
 		}
 		const entries = [...wanted];
-		const portions = Array.from(
-			{ length: Math.ceil(entries.length / RECORDS_PER_LOOKUP) },
-			(_, at) => entries.slice(at * RECORDS_PER_LOOKUP, (at + 1) * RECORDS_PER_LOOKUP),
+		const portions = Array.from({ length: Math.ceil(entries.length / MAX_PAGE_SIZE) }, (_, at) =>
+			entries.slice(at * MAX_PAGE_SIZE, (at + 1) * MAX_PAGE_SIZE),
 		);
 		await forEachConcurrent(portions, PARALLEL_LOOKUPS, async (portion) => {
 			const records = portion.map(([, entry]) => entry);
@@ -86,11 +82,9 @@ export class StoredRecords {
 			return toOutput({ ...outcome, ...stored }, record, shape);
 		}
 		this.unread += 1;
-		const notRead = stored?.message ?? (outcome.id === undefined ? NO_ID : GONE);
+		const why =
+			outcome.id === undefined ? 'The platform did not report its ID' : 'It was deleted meanwhile';
+		const notRead = stored?.message ?? why;
 		return { ...toOutput(outcome, record, shape), notRead };
 	}
 }
-
-const NO_ID = 'The platform did not report its ID';
-
-const GONE = 'It was deleted meanwhile';

@@ -26,7 +26,7 @@ import { createClient } from '../../nodes/DataPlatform/run/createClient.ts';
 import { RunContext } from '../../nodes/DataPlatform/run/run.ts';
 import { inSubCollections, unknownParameters } from '../support/engine/knownParameters.cts';
 import { tokenQueues } from '../../nodes/DataPlatform/transport/tokenQueue.ts';
-import { httpResponse, streamed, type Serve } from './stubPlatform.cts';
+import { httpResponse, received, streamed, type Serve } from './stubPlatform.cts';
 
 export interface Given {
 	/** The operation's own parameters, and options by name. The others have their defaults. */
@@ -144,7 +144,8 @@ export function fakeExecution({
 		...more,
 	};
 	node.parameters = (plain as INodeParameters) ?? withDefaults(parameters, node);
-	const send = async (options: IHttpRequestOptions) => {
+	const send = async (asked: IHttpRequestOptions) => {
+		const options = asked.body instanceof Readable ? await received(asked) : asked;
 		const { pathname, searchParams } = new URL(options.url);
 		const request = `${options.method} ${pathname.replace(PREFIX, '')}`;
 		const text = Buffer.isBuffer(options.body) ? options.body.toString() : '';

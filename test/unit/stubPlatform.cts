@@ -1,6 +1,7 @@
 /** A connection to a fake platform, for what a real one can't be made to do. */
 import { Readable } from 'node:stream';
-import type { IHttpRequestOptions, IN8nHttpFullResponse, Logger } from 'n8n-workflow';
+import { buffer } from 'node:stream/consumers';
+import type { IDataObject, IHttpRequestOptions, IN8nHttpFullResponse, Logger } from 'n8n-workflow';
 import { ApiClient, type ClientSettings } from '../../nodes/DataPlatform/transport/client.ts';
 import { ENOUGH_IN_PLACE, recordsInPlace } from '../../nodes/DataPlatform/bulk/send/order.ts';
 import { tokenQueues } from '../../nodes/DataPlatform/transport/tokenQueue.ts';
@@ -10,6 +11,12 @@ export const httpResponse = (status: number, body: unknown, headers: Record<stri
 	statusCode: status,
 	headers,
 	body: typeof body === 'string' ? body : JSON.stringify(body),
+});
+
+/** A request as a server gets it, whose body was sent piece by piece. */
+export const received = async (request: IHttpRequestOptions): Promise<IHttpRequestOptions> => ({
+	...request,
+	body: (await buffer(request.body as unknown as Readable)) as unknown as IDataObject,
 });
 
 /** A response as n8n passes it on: its body is a stream. */
@@ -80,7 +87,8 @@ export function fakePlatform(serve: Serve, settings: Partial<ClientSettings> = {
 	const log: string[] = [];
 	const cancellation = new AbortController();
 	const withToken: boolean[] = [];
-	const sending = (hasToken: boolean) => async (options: IHttpRequestOptions) => {
+	const sending = (hasToken: boolean) => async (request: IHttpRequestOptions) => {
+		const options = request.body instanceof Readable ? await received(request) : request;
 		sent.push(options);
 		withToken.push(hasToken);
 		const result = sent.length > MAX_REQUESTS ? tooMany() : await serve(options, sent.length);

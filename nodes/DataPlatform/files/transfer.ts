@@ -108,7 +108,7 @@ export async function uploadFiles(
 	const result = await client.tryRequest({
 		method: id ? 'PATCH' : 'POST',
 		path: id ? paths.record(at, id) : paths.records(at),
-		stream: async () => await streamBody(body, uploads),
+		stream: async () => streamBody(body, uploads),
 		retryMode:
 			id && target.existing === 'remove' && !target.addsTwice ? 'idempotent' : 'notIdempotent',
 		purpose: 'attachments',

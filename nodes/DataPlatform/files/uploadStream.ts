@@ -7,7 +7,7 @@ import type { IDataObject } from 'n8n-workflow';
 
 import type { JsonValue } from '../api/types';
 import { ServiceError } from '../transport/errors';
-import { streamOf, withErrors, type BodyStream, type ByteStream } from '../transport/streams';
+import { newStream, withErrors, type BodyStream, type ByteStream } from '../transport/streams';
 import type { Upload } from './uploadValidation';
 
 /** The bytes of one base64 string: a multiple of three, and small enough to collect cheaply. */
@@ -31,30 +31,25 @@ const unreadable = ({ name }: Upload, { message }: Error) =>
 const asBuffer = (bytes: Uint8Array) =>
 	Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
 
-type Opened = Promise<AsyncIterable<Uint8Array>>;
-
-/** The base64 of a stream. Holds back bytes that don't fill a group of three. */
-async function* toBase64(source: AsyncIterable<Uint8Array>, upload: Upload) {
+/** The base64 of a file, which is opened now. @param opened gets the stream to close */
+async function* toBase64(upload: Upload, opened: ByteStream[]) {
+	const open = async () => {
+		const { content } = upload;
+		if (typeof content !== 'function') return [content];
+		const stream = await content();
+		opened.push(stream);
+		return stream;
+	};
+	/** Bytes that don't fill a group of three. */
 	let held = Buffer.alloc(0);
 	let size = 0;
-	const chunks = withErrors(
-		async () => source,
-		(error) => unreadable(upload, error),
-	);
-	for await (const chunk of chunks) {
+	for await (const chunk of withErrors(open, (error) => unreadable(upload, error))) {
 		size += chunk.length;
 		// More would exceed the Content-Length already sent.
 		if (size > upload.bytes) throw wrongSize(upload, `more than ${upload.bytes}`);
-		const missing = (3 - held.length) % 3;
-		const bytes = asBuffer(chunk);
-		const head = Buffer.concat([held, bytes.subarray(0, missing)]);
-		if (head.length < missing + held.length) {
-			held = head;
-			continue;
-		}
-		const end = bytes.length - ((bytes.length - missing) % 3);
-		if (head.length > 0) yield head.toString('base64');
-		for (let at = missing; at < end; at += PIECE) {
+		const bytes = held.length > 0 ? Buffer.concat([held, chunk]) : asBuffer(chunk);
+		const end = bytes.length - (bytes.length % 3);
+		for (let at = 0; at < end; at += PIECE) {
 			yield bytes.toString('base64', at, Math.min(at + PIECE, end));
 		}
 		// Copied, because the chunk's memory may be reused.
@@ -62,10 +57,6 @@ async function* toBase64(source: AsyncIterable<Uint8Array>, upload: Upload) {
 	}
 	if (size !== upload.bytes) throw wrongSize(upload, String(size));
 	if (held.length > 0) yield held.toString('base64');
-}
-
-async function* asChunks(bytes: Uint8Array) {
-	yield bytes;
 }
 
 /** The request's JSON, split at the data of each file. */
@@ -80,66 +71,32 @@ function frame(body: (files: JsonValue[]) => IDataObject, uploads: Upload[]): st
 }
 
 /**
- * The pieces of the body. As text, which takes less copying than bytes on its way into a socket.
- */
-async function* filled(
-	parts: string[],
-	uploads: Upload[],
-	open: (upload: Upload) => Opened,
-	onLast: () => void = () => undefined,
-) {
-	for (const [index, upload] of uploads.entries()) {
-		yield parts[index]!;
-		yield* toBase64(await open(upload), upload);
-	}
-	onLast();
-	yield parts.at(-1)!;
-}
-
-/**
- * A JSON body that contains files. Each file is opened when it is its turn; if all content is in
- * memory, the body is sent as a whole.
+ * A JSON body that contains files. Each file is opened when it is its turn.
  *
  * @param body makes the request from the files, each of which it contains once and in order
  */
-export async function streamBody(
+export function streamBody(
 	body: (files: JsonValue[]) => IDataObject,
 	uploads: Upload[],
-): Promise<BodyStream> {
+): BodyStream {
 	const parts = frame(body, uploads);
 	const bytes =
 		parts.reduce((sum, part) => sum + Buffer.byteLength(part), 0) +
 		uploads.reduce((sum, upload) => sum + base64Length(upload.bytes), 0);
-	const firstStored = uploads.find((upload) => typeof upload.content === 'function');
-	if (!firstStored) {
-		const open = async ({ content }: Upload) => asChunks(content as Uint8Array);
-		const chunks: Uint8Array[] = [];
-		for await (const piece of filled(parts, uploads, open)) chunks.push(Buffer.from(piece));
-		return { body: Buffer.concat(chunks), bytes, isFullySent: () => true, close: () => undefined };
-	}
-
-	const opened = new Map<Upload, ByteStream>();
-	const openStored = async (upload: Upload, content: () => Promise<ByteStream>) => {
-		const stream = await content().catch((error: Error) => {
-			throw unreadable(upload, error);
-		});
-		opened.set(upload, stream);
-		return stream;
-	};
-	const open = async (upload: Upload) => {
-		if (typeof upload.content !== 'function') return asChunks(upload.content);
-		return opened.get(upload) ?? (await openStored(upload, upload.content));
-	};
-	// Opens one file in advance, because it determines the type of the stream.
-	const like = (await open(firstStored)) as ByteStream;
+	const opened: ByteStream[] = [];
 	let isWhole = false;
-	const stream = streamOf(
-		filled(parts, uploads, open, () => (isWhole = true)),
-		like,
-	);
+	/** As text, which takes less copying than bytes on its way into a socket. */
+	async function* pieces() {
+		for (const [index, upload] of uploads.entries()) {
+			yield parts[index]!;
+			yield* toBase64(upload, opened);
+		}
+		isWhole = true;
+		yield parts.at(-1)!;
+	}
+	const stream = newStream(pieces());
 	const close = () => {
-		stream.destroy();
-		for (const entry of opened.values()) entry.destroy();
+		for (const each of [stream, ...opened]) each.destroy();
 	};
 	return { body: stream, bytes, isFullySent: () => isWhole, close };
 }

@@ -15,7 +15,7 @@ export interface ByteStream extends AsyncIterable<Uint8Array> {
 }
 
 export interface BodyStream {
-	body: ByteStream | Uint8Array;
+	body: ByteStream;
 	/** Must be exact: it is sent as `Content-Length`. */
 	bytes: number;
 	/** Its last byte may have been sent. Before that, the service can't have processed it. */
@@ -50,12 +50,12 @@ export function streamOf(pieces: AsyncIterable<Uint8Array | string>, like: ByteS
 }
 
 /** Like `streamOf` if there is no other stream to imitate: a hash is a stream, too. */
-export const newStream = (pieces: AsyncIterable<Uint8Array>): ByteStream =>
+export const newStream = (pieces: AsyncIterable<Uint8Array | string>): ByteStream =>
 	streamOf(pieces, createHash('sha256') as unknown as ByteStream);
 
 /** Opens bytes and passes them on. @throws what `toError` makes of a failure */
 export async function* withErrors(
-	open: () => Promise<AsyncIterable<Uint8Array>>,
+	open: () => Promise<AsyncIterable<Uint8Array> | Iterable<Uint8Array>>,
 	toError: (failure: Error) => Error,
 ): AsyncGenerator<Uint8Array> {
 	try {

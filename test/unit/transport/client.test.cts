@@ -601,7 +601,7 @@ describe('a body that is produced while it is sent', () => {
 		const { made, stream } = bodyOf(true);
 		const { sent } = await send({ ...post, stream });
 		expect(sent[0]!.headers).toEqual({ 'Content-Type': 'application/json', 'Content-Length': 2, Accept: 'application/json' });
-		expect(String(await buffer(sent[0]!.body as unknown as Readable))).toBe('{}');
+		expect(String(sent[0]!.body)).toBe('{}');
 		expect(made).toEqual({ count: 1, closed: 1 });
 	});
 

@@ -1,7 +1,9 @@
+import { Readable } from 'node:stream';
 import { InputError, ServiceError } from '../../../nodes/DataPlatform/transport/errors.ts';
 import { toServiceError } from '../../../nodes/DataPlatform/transport/response.ts';
 import type { ApiResponse } from '../../../nodes/DataPlatform/transport/client.ts';
 import type { ApiRequest } from '../../../nodes/DataPlatform/transport/exchange.ts';
+import type { ByteStream } from '../../../nodes/DataPlatform/transport/streams.ts';
 import { httpResponse, fakePlatform, networkError, type Serve } from '../stubPlatform.cts';
 
 const read: ApiRequest = { method: 'GET', path: '/api/v2/apps', retryMode: 'idempotent' };
@@ -58,7 +60,8 @@ test.each([
 	['a timeout of 100 days', 10, 100 * 24 * 3600_000],
 ])('%s does not overflow the timer that ends a request', async (_, bytes, timeoutMs) => {
 	const timeout = jest.spyOn(AbortSignal, 'timeout');
-	const stream = { body: Buffer.from('{}'), bytes, isFullySent: () => true, close: () => undefined };
+	const body = Readable.from(['{}']) as unknown as ByteStream;
+	const stream = { body, bytes, isFullySent: () => true, close: () => undefined };
 	const request = { ...create, body: undefined, stream: async () => stream };
 	const { sent } = await attempt(script(good), request, { timeoutMs });
 	expect(timeout.mock.calls[0]![0]).toBeGreaterThan(20 * 24 * 3600_000);

@@ -135,16 +135,11 @@ export class RowImport {
 	/** Does not throw. */
 	async run(): Promise<ImportResult> {
 		const { result } = this;
-		try {
-			await this.writeAll();
-		} catch (error) {
-			result.interruption = { error };
-		}
-		try {
-			result.rejectedFile = await this.parts.rejected.end();
-		} catch (error) {
+		const note = (error: unknown): undefined => {
 			result.interruption ??= { error };
-		}
+		};
+		await this.writeAll().catch(note);
+		result.rejectedFile = await this.parts.rejected.end().catch(note);
 		return result;
 	}
 
@@ -168,7 +163,7 @@ export class RowImport {
 				const { stopped, isComplete } = await this.writePortion(portion.value);
 				const isDone = stopped && isComplete && (await ahead).done;
 				if (stopped && !isDone) throw stopped;
-				if (rejected.failure) throw rejected.failure.error;
+				if (rejected.failure) throw rejected.failure;
 				progress.note(
 					() =>
 						`Import From File: '${name}' is confirmed through row ${certainThrough(result)}, ${result.counts.rejected} rejected`,

@@ -11,43 +11,6 @@ import type { RunContext } from '../run/run';
 
 export type Stored = Parameters<RunContext<never>['context']['helpers']['prepareBinaryData']>[0];
 
-/**
- * Writes a file into n8n's store while it is produced.
- *
- * @throws errors of the producer; {InputError} if the store rejects it, for example with a full
- * disk
- */
-export async function storeFile(
-	run: RunContext<never>,
-	pieces: AsyncGenerator<Uint8Array>,
-	name: string,
-	mimetype: string,
-): Promise<IBinaryData> {
-	let failure: { error: unknown } | undefined;
-	const next = async () => {
-		try {
-			return await pieces.next();
-		} catch (error) {
-			failure = { error };
-			throw error as unknown;
-		}
-	};
-	// Not `yield*`: it would throw a failure of the store into the producer, as if it were its own.
-	async function* watched() {
-		try {
-			for (let piece = await next(); !piece.done; piece = await next()) yield piece.value;
-		} finally {
-			await pieces.return(undefined);
-		}
-	}
-	try {
-		const stream = newStream(watched()) as unknown as Stored;
-		return await run.context.helpers.prepareBinaryData(stream, name, mimetype);
-	} catch (error) {
-		throw failure ? failure.error : notStored(name, error as Error);
-	}
-}
-
 const notStored = (name: string, { message }: Error) =>
 	new InputError(`'${name}' can't be written to n8n's store: ${message}`, {
 		hint: 'Make room on the disk, or raise the size limit of the store, and run it again.',
@@ -59,7 +22,7 @@ const IDLE_MS = 30_000;
 /** How many bytes may wait for the store before the producer has to wait. */
 const MAX_WAITING_BYTES = 1024 * 1024;
 
-/** A file that is stored while it is produced. If nothing is written, nothing is stored. */
+/** A file that is stored while it is written. If nothing is written, nothing is stored. */
 export class GrowingFile {
 	private waiting: Uint8Array[] = [];
 	private waitingBytes = 0;
@@ -68,7 +31,7 @@ export class GrowingFile {
 	private drained: () => void = () => undefined;
 	private storing?: Promise<IBinaryData>;
 	/** Why the store rejected it. */
-	failure?: { error: unknown };
+	failure?: InputError;
 
 	constructor(
 		private readonly run: RunContext<never>,
@@ -102,10 +65,16 @@ export class GrowingFile {
 	}
 
 	private store(): Promise<IBinaryData> {
-		const stored = storeFile(this.run, this.pieces(), this.name, this.mimetype);
+		const { run, name, mimetype } = this;
+		const stream = newStream(this.pieces()) as unknown as Stored;
+		const stored = run.context.helpers
+			.prepareBinaryData(stream, name, mimetype)
+			.catch((error: Error) => {
+				throw notStored(name, error);
+			});
 		// Catch it even if nobody writes any more: an unhandled rejection would end n8n's process.
-		stored.catch((error: unknown) => {
-			this.failure = { error };
+		stored.catch((error: InputError) => {
+			this.failure = error;
 			this.drained();
 		});
 		return stored;
@@ -131,15 +100,6 @@ export class GrowingFile {
 	}
 }
 
-/** A file of an item. */
-export interface OpenFile {
-	name: string;
-	/** Reads its bytes, from the start each time. @throws {InputError} */
-	read(): AsyncGenerator<Uint8Array>;
-	/** Closes its streams. */
-	close(): void;
-}
-
 /** Large, so that reads are few. */
 const CHUNK_BYTES = 256 * 1024;
 
@@ -160,6 +120,7 @@ export function fileNameOf(run: RunContext<never>, index: number, field: string)
  * A file of an item, streamed from n8n's store, or from memory if n8n keeps it there.
  *
  * @param parameter the parameter that names the file
+ * @returns functions that read its bytes, from the start each time, and that close its streams
  * @throws if the item has no such file
  */
 export function openFile(
@@ -167,7 +128,7 @@ export function openFile(
 	index: number,
 	field: string,
 	parameter: ParameterLabel,
-): OpenFile {
+) {
 	const { helpers } = run.context;
 	const { id } = helpers.assertBinaryData(index, field);
 	const name = fileNameOf(run, index, field);
@@ -194,5 +155,5 @@ export function openFile(
 			yield chunk;
 		}
 	}
-	return { name, read, close: () => streams.forEach((stream) => stream.destroy()) };
+	return { read, close: () => streams.forEach((stream) => stream.destroy()) };
 }

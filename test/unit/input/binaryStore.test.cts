@@ -2,7 +2,7 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { IBinaryKeyData } from 'n8n-workflow';
 
-import { GrowingFile, openFile, storeFile } from '../../../nodes/DataPlatform/input/binaryStore.ts';
+import { fileNameOf, GrowingFile, openFile } from '../../../nodes/DataPlatform/input/binaryStore.ts';
 import { binaryFields, inputDataFieldName } from '../../../nodes/DataPlatform/parameters/files/uploads.ts';
 import { fakeRun, type Given } from '../fakeNode.cts';
 
@@ -98,7 +98,7 @@ describe('a file that grows', () => {
 		};
 		await waiting;
 		await file.write('c');
-		expect(file.failure?.error).toMatchObject(failure);
+		expect(file.failure).toMatchObject(failure);
 		await expect(file.end()).rejects.toMatchObject(failure);
 	});
 
@@ -128,58 +128,11 @@ describe('a file that grows', () => {
 	});
 });
 
-describe('a file that is produced', () => {
-	const made = (failure?: Error) => {
-		const state = { isEnded: false };
-		async function* pieces() {
-			try {
-				yield Buffer.from('a');
-				yield Buffer.from('b');
-				if (failure) throw failure;
-			} finally {
-				state.isEnded = true;
-			}
-		}
-		return { pieces: pieces(), state };
-	};
-
-	test('is stored', async () => {
-		const { run, seen } = await fakeRun({});
-		const { pieces } = made();
-		expect(await storeFile(run, pieces, 'x.csv', 'text/csv')).toMatchObject({ id: 'stored-1' });
-		expect(seen.stored).toEqual([{ name: 'x.csv', mimetype: 'text/csv', text: 'ab' }]);
-	});
-
-	test('fails if its producer does', async () => {
-		const { run } = await fakeRun({});
-		const failure = new Error('no more records');
-		const { pieces } = made(failure);
-		await expect(storeFile(run, pieces, 'x.csv', 'text/csv')).rejects.toBe(failure);
-	});
-
-	test('is not produced to its end if the store rejects more', async () => {
-		const { run } = await fakeRun(
-			{},
-			{
-				receive: () => {
-					throw new Error('disk full');
-				},
-			},
-		);
-		const { pieces, state } = made();
-		await expect(storeFile(run, pieces, 'x.csv', 'text/csv')).rejects.toMatchObject({
-			message: "'x.csv' can't be written to n8n's store: disk full",
-		});
-		await isSettled(new Promise(() => undefined));
-		expect(state.isEnded).toBe(true);
-	});
-});
-
 describe('a file of an item', () => {
 	async function opened(data: Partial<IBinaryKeyData[string]>, files: Given['files'] = {}, canceled?: AbortSignal) {
 		const binary = { data: { data: '', mimeType: 'text/csv', ...data } };
 		const { run, seen } = await fakeRun({}, { items: [{ json: {}, binary }], files, canceled });
-		return { ...openFile(run, 0, 'data', inputDataFieldName), seen };
+		return { name: fileNameOf(run, 0, 'data'), ...openFile(run, 0, 'data', inputDataFieldName), seen };
 	}
 	const text = async (bytes: AsyncIterable<Uint8Array>) => {
 		const pieces: Uint8Array[] = [];

@@ -1,6 +1,6 @@
 import { readRecords, type ReadNotes } from '../../api/readRecords';
 import type { PlatformRecord } from '../../api/types';
-import { storeFile } from '../../input/binaryStore';
+import { GrowingFile } from '../../input/binaryStore';
 import { OutputWithFiles } from '../../run/operation';
 import { prefixedName, recordOutput } from '../../input/recordOutput';
 import { outputField } from '../../parameters/files/uploads';
@@ -60,23 +60,27 @@ export const exportToFile = itemOperation({
 			return ndjsonLine(toValues(record));
 		};
 		const notes: ReadNotes = { hasShifted: false };
+		const name = exportFileName(run, index, table, format);
+		const file = new GrowingFile(run, name, MEDIA_TYPES[format]);
 		let count = 0;
-		async function* pieces() {
-			if (format === 'csv') yield Buffer.from(csvHeader(columns, form));
+		const writeAll = async () => {
+			// Also a file without records is one.
+			await file.write(format === 'csv' ? csvHeader(columns, form) : '');
 			const pages = readRecords(handle, { ...query, untilEmpty: true }, Infinity, notes);
 			for await (const page of pages) {
 				const whole = await withLinked(page);
 				count += whole.length;
-				yield Buffer.from(whole.map(toLine).join(''));
+				await file.write(whole.map(toLine).join(''));
+				if (file.failure) break;
 				run.progress.note(() => `Export to File: ${count} records of table '${table.header}' read`);
 			}
-		}
-		const name = exportFileName(run, index, table, format);
-		const file = await storeFile(run, pieces(), name, MEDIA_TYPES[format]);
+		};
+		await writeAll().finally(async () => await file.end());
+		const stored = (await file.end())!;
 		if (notes.hasShifted) warnAboutShift(run, count);
 		return new OutputWithFiles(
-			{ records: count, fileName: file.fileName ?? name },
-			{ [outputName]: file },
+			{ records: count, fileName: stored.fileName ?? name },
+			{ [outputName]: stored },
 		);
 	},
 });

@@ -29,8 +29,6 @@ export interface PlanOptions {
 	duplicates: 'merge' | 'error' | 'keepFirst';
 	/** What messages call an entry of the input; by default an item. */
 	unit?: 'item' | 'row';
-	/** The import key's name, if the table's definition does not mark it. */
-	importKey?: string;
 	/** The fields to match records on; by default the import key or the record's ID, by mode. */
 	matchOn?: MatchOn;
 	/**

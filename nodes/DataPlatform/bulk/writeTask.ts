@@ -51,7 +51,7 @@ export interface Matching extends MatchRules {
 
 export interface Task {
 	mode: WriteMode;
-	/** The import key's name, if the table's definition does not mark it. */
+	/** The import key's name, if the user names it: the table then marks it. */
 	importKey?: string;
 	/** How to find records, if the platform does not find them itself. */
 	matching?: Matching;

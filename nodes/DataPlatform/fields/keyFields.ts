@@ -13,23 +13,15 @@ export const noImportKey = ({ header, fields: [first] }: TableDefinition, parame
 		hint: `Choose it under '${LABELS.importKey}' in the options; unless it was changed in the platform, it is the first field${first ? `, '${first.name}'` : ''}. To find records by other fields, set '${LABELS.matchOn}' to 'Other Fields'.`,
 	});
 
-/** The table with its import key marked, if its definition marks none. @throws {InputError} */
-export function withImportKey(table: TableDefinition, named?: string): TableDefinition {
-	const key = keyField(table, named);
-	const mark = (field: FieldDefinition) =>
-		field === key ? { ...field, metadata: { ...field.metadata, importKey: true } } : field;
-	return key === importKeyOf(table) ? table : { ...table, fields: table.fields.map(mark) };
-}
-
 /**
- * The field that records are found by. It is the one that the table marks, because the platform
- * uses no other. If the table marks none, it is the named one.
+ * The table with its import key marked: the one that its definition marks, because the platform uses
+ * no other. If it marks none, the named one.
  *
  * @throws {InputError} if another field is named, or one that the table does not have
  */
-export function keyField(table: TableDefinition, named?: string): FieldDefinition | undefined {
+export function withImportKey(table: TableDefinition, named?: string): TableDefinition {
 	const marked = importKeyOf(table);
-	if (!named || named === marked?.name) return marked;
+	if (!named || named === marked?.name) return table;
 	if (marked) {
 		throw new InputError(
 			`The import key of table '${table.header}' is '${marked.name}', not '${named}'`,
@@ -39,8 +31,10 @@ export function keyField(table: TableDefinition, named?: string): FieldDefinitio
 			},
 		);
 	}
-	const field = table.fields.find(({ name }) => name === named);
-	if (field) return field;
+	const key = table.fields.find(({ name }) => name === named);
+	const mark = (field: FieldDefinition) =>
+		field === key ? { ...field, metadata: { ...field.metadata, importKey: true } } : field;
+	if (key) return { ...table, fields: table.fields.map(mark) };
 	throw new InputError(`Table '${table.header}' has no field '${named}'`, {
 		field: named,
 		hint: `Correct '${LABELS.importKey}' in the options, or leave it empty.`,
@@ -48,31 +42,26 @@ export function keyField(table: TableDefinition, named?: string): FieldDefinitio
 }
 
 /**
- * The fields to match on.
+ * The fields that identify a record if its ID does not: the import key, or those to match on.
  *
- * @throws {InputError} if the table does not have one of them, or records can't be found by it
+ * @throws {InputError} if the table does not have one of these, or records can't be found by it
  */
-export function matchFields(table: TableDefinition, names: string[]): FieldDefinition[] {
+export function keyFields(
+	table: TableDefinition,
+	{ matchOn }: { matchOn?: 'recordId' | string[] },
+): FieldDefinition[] {
+	if (!Array.isArray(matchOn)) return [importKeyOf(table)].filter((key) => key !== undefined);
 	const wrong = (message: string) =>
 		new InputError(message, {
 			hint: `Choose one or several fields under '${LABELS.matchFields}': text, choices, numbers, dates or times that the table lets you write.`,
 		});
-	return [...new Set(names)].map((name) => {
+	return [...new Set(matchOn)].map((name) => {
 		const field = table.fields.find((known) => known.name === name);
 		if (!field) throw wrong(`Table '${table.header}' has no field '${name}' to match on`);
 		if (!isWritable(field)) throw wrong(`Records can't be matched on '${name}': it is read-only`);
 		if (canBeKey(field)) return field;
 		throw wrong(`Records can't be matched on '${name}': its type is '${field.type}'`);
 	});
-}
-
-/** The fields that identify a record if its ID does not: the import key, or those to match on. */
-export function keyFields(
-	table: TableDefinition,
-	{ importKey, matchOn }: { importKey?: string; matchOn?: 'recordId' | string[] },
-): FieldDefinition[] {
-	if (Array.isArray(matchOn)) return matchFields(table, matchOn);
-	return [keyField(table, importKey)].filter((key) => key !== undefined);
 }
 
 export function requireKey(table: TableDefinition, key: FieldDefinition | undefined) {

@@ -4,8 +4,7 @@
  */
 import type { NodeHint } from 'n8n-workflow';
 
-import { IMPORT_KEY_MARK } from '../labels';
-import { allowAll } from './select/deleting';
+import { IMPORT_KEY_MARK, LABELS } from '../labels';
 import { filterMode } from './select/filter';
 import { matchOn } from './write/matchRules';
 import { importKey } from './write/writing';
@@ -25,7 +24,7 @@ const noImportKey: NodeHint = {
 
 /** The editor does not mark an empty collection as required. */
 const noConditions: NodeHint = {
-	message: `Add a condition: without one, nothing is deleted. To delete every record of the table, set ${filterMode} to 'None' and turn on ${allowAll}.`,
+	message: `Add a condition: without one, nothing is deleted. To delete every record of the table, set ${filterMode} to 'None' and turn on '${LABELS.allowAll}'.`,
 	displayCondition:
 		'={{ $parameter["resource"] === "record" && $parameter["operation"] === "deleteMany" && $parameter["filterMode"] === "conditions" && !($parameter["conditions"]?.condition?.length > 0) && !($parameter["groups"]?.group?.length > 0) }}',
 	whenToDisplay: 'beforeExecution',

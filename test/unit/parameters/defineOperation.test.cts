@@ -67,7 +67,7 @@ test('so does one that writes many records, or a file', () => {
 	const importing = bulkOperation({
 		...entry,
 		fields: tableParameters,
-		options: importOptions([limit]),
+		options: importOptions,
 		execute: async (run) => {
 			upsertRules(run, 0);
 			const kind = { mode: 'create', duplicates: 'merge', skipUnchanged: false } as const;

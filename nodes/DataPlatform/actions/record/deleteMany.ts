@@ -2,14 +2,33 @@ import { deleteMany as deleteRecords } from '../../bulk/remove/deleteMatching';
 import { importKeyOf } from '../../fields';
 import { canBeKey } from '../../fields/values';
 import { MAX_AGENT_RECORDS } from '../../input/recordOutput';
-import { allowAll, deletionFilter, maxRecordsToDelete } from '../../parameters/select/deleting';
-import { readRemovalFilter } from '../../parameters/select/filter';
+import { flag, wholeNumber } from '../../parameterKinds/kinds';
+import { filterWith, readRemovalFilter } from '../../parameters/select/filter';
 import { itemOperation } from '../../parameters/defineOperation';
 import { withQueryHint } from '../../parameters/select/reading';
 import { requestSettings } from '../../parameters/requests';
 import { tableOf, tableParameters } from '../../parameters/select/table';
 import { dryRun } from '../../parameters/write/writing';
 import { counted } from '../../transport/messageText';
+import { LABELS } from '../../labels';
+
+/** Conditions by default, so that nothing is deleted without a choice. */
+const deletionFilter = filterWith({ preset: 'conditions', required: true });
+
+const allowAll = flag('allowAll', {
+	label: LABELS.allowAll,
+	preset: false,
+	show: { filterMode: ['none'] },
+	description: 'Whether to delete every record of the table',
+});
+
+const maxRecordsToDelete = wholeNumber('maxRecordsToDelete', {
+	label: LABELS.maxRecordsToDelete,
+	min: 1,
+	required: true,
+	preset: 100,
+	description: 'Max number of records to delete. If more match, nothing is deleted.',
+});
 
 const dryRunNotice = (matched: number, maximum: number) =>
 	`Dry run, nothing was deleted: ${counted(matched, 'record')} match.${matched > maximum ? ` Without it nothing would be deleted either: they are more than the maximum of ${maximum}. If this is intended, raise ${maxRecordsToDelete}.` : ''}`;

@@ -12,11 +12,9 @@ import { upsertRules } from '../../parameters/write/matchRules';
 import { bulkOperation, type OptionOf } from '../../parameters/defineOperation';
 import {
 	fileSettingsOf,
-	importFile,
 	importParameters,
 	mappingMode,
 	stopAfterRejected,
-	textOptions,
 } from '../../parameters/files/rowFiles';
 import { tableOf, tableParameters } from '../../parameters/select/table';
 import { hintIgnored, valuePoliciesOf } from '../../parameters/write/columns';
@@ -42,12 +40,10 @@ import { compareWithFile, removeMissing, requireWholeInput } from './missingFrom
 
 const fields = [...tableParameters, ...importParameters, ...fileSyncParameters];
 
-const options = [...importOptions(textOptions), importFile];
-
 /** How many rows a dry run shows. */
 const PREVIEW_ROWS = 5;
 
-type Run = RunContext<NameOf<typeof fields> | OptionOf<typeof options>>;
+type Run = RunContext<NameOf<typeof fields> | OptionOf<typeof importOptions>>;
 
 /** The settings of an import. @param files how many the run has @throws {InputError} */
 function settingsOf(run: Run, index: number, files: number) {
@@ -82,7 +78,6 @@ async function writeRows(
 		mode: kind.mode,
 		duplicates: rejectsDuplicates ? 'keepFirst' : 'merge',
 		unit: 'row',
-		importKey: writing.importKey,
 		isFromInput: mapping === undefined,
 	};
 	const setup = setUpWriting(run, index, table, { settings: writing, kind, unmatched });
@@ -205,7 +200,7 @@ export const importFromFile = bulkOperation({
 	description:
 		'Write the rows of a CSV or NDJSON file to a table; for any number of rows, with a file of those that were rejected',
 	fields,
-	options,
+	options: importOptions,
 	notIdempotent: true,
 	retriesUnknown: true,
 	execute: async (run, ledger) => {

@@ -125,9 +125,7 @@ class ItemPlanner {
 		const { kind, settings } = this;
 		const { run } = this.parts;
 		const { source } = this.items;
-		const { mode, duplicates } = kind;
-		const planning = { mode, duplicates, importKey: settings.importKey };
-		const unmatched = planOptions(run, source, planning);
+		const unmatched = planOptions(run, source, kind);
 		return setUpWriting(run, source, table, { settings, kind, unmatched });
 	}
 

@@ -107,7 +107,7 @@ class BulkWriter {
 		private readonly onOutcome: OnOutcome,
 	) {
 		const { table } = target;
-		const { mode, matching, skipUnchanged, dryRun, importKey, withoutIds } = task;
+		const { mode, matching, skipUnchanged, dryRun, withoutIds } = task;
 		this.target = target;
 		this.task = task;
 		this.session = session;
@@ -116,7 +116,7 @@ class BulkWriter {
 		const isCreated = !dryRun && mode === 'create';
 		this.isOrdered = isCreated && task.parallelRequests === 0;
 		const matchOn = Array.isArray(matching?.on) ? matching.on : undefined;
-		this.keys = keyFields(table, { importKey, matchOn });
+		this.keys = keyFields(table, { matchOn });
 		const key = this.keys[0]?.name;
 		const fields = new Map(table.fields.map((field) => [field.name, field]));
 		const appendable = appendableFields(table.fields);

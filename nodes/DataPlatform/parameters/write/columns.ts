@@ -20,7 +20,7 @@ import { IMPORT_KEY_MARK, LABELS } from '../../labels';
 type ColumnsMethod = 'getColumnsToCreate' | 'getColumnsToUpsert' | 'getColumnsToUpdate';
 
 /** The mapper from the item's data to the table's fields. `valuesReader` reads its parts. */
-export const columns = (resourceMapperMethod: ColumnsMethod) =>
+const columns = (resourceMapperMethod: ColumnsMethod) =>
 	custom(
 		'columns',
 		'resourceMapper',
@@ -56,9 +56,6 @@ export const columnsToUpdate = columns('getColumnsToUpdate');
 
 type ColumnsParameter = NameOf<typeof columnsToCreate>;
 
-/** Reads the field values of one item. */
-type ValuesReader = (index: number) => unknown;
-
 const isMappedAutomatically = (run: RunContext<ColumnsParameter>, index: number) =>
 	run.value(columnsToCreate, index, { part: 'mappingMode' }) === 'autoMapInputData';
 
@@ -73,7 +70,7 @@ export function valuesReader(
 	index: number,
 	table: TableDefinition,
 	isKept = false,
-): ValuesReader {
+): (index: number) => unknown {
 	if (isMappedAutomatically(run, index)) {
 		const valuesOf = jsonReader(table, isKept);
 		return (at) => valuesOf(run.json(at));
@@ -169,8 +166,7 @@ function sourceOf(
 		const key = Object.hasOwn(json, name) ? name : Object.keys(json).find(isSame);
 		return key === undefined ? 'your column' : memberOf('$json', key);
 	}
-	const mapping = run.raw(columnsToCreate);
-	const mapped = isObject(mapping) && isObject(mapping.value) ? mapping.value[name] : undefined;
+	const mapped = membersOf(membersOf(run.raw(columnsToCreate)).value)[name];
 	if (typeof mapped !== 'string') return 'your column';
 	if (!mapped.startsWith('=')) return JSON.stringify(mapped);
 	// One expression and nothing beside it.
@@ -185,9 +181,10 @@ export type PlanningParameter = ColumnsParameter | FieldOptions;
 export const planOptions = (
 	run: RunContext<PlanningParameter>,
 	index: number,
-	kind: Pick<PlanOptions, 'mode' | 'duplicates' | 'importKey'>,
+	{ mode, duplicates }: Pick<PlanOptions, 'mode' | 'duplicates'>,
 ): PlanOptions => ({
-	...kind,
+	mode,
+	duplicates,
 	...valuePoliciesOf(run, index),
 	isFromInput: isMappedAutomatically(run, index),
 	sourceOf: (at, field) => (run.isTool ? '' : sourceOf(run, at, field)),

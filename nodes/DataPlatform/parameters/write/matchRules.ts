@@ -1,16 +1,18 @@
 /**
- * How items find their records, and what to do if they find one, several or none.
+ * How items find their records, what to do if they find one, several or none, and which fields an
+ * existing record keeps.
  */
 import type { TableDefinition } from '../../api/types';
-import { keyField, noImportKey } from '../../fields/keyFields';
-import type { Matching, MatchRules, TwoWay } from '../../bulk/writeTask';
+import { importKeyOf, isWritable } from '../../fields';
+import { noImportKey } from '../../fields/keyFields';
+import type { FieldRules, Matching, MatchRules, TwoWay } from '../../bulk/writeTask';
 import type { NameOf, Parameter } from '../../parameterKinds/parameter';
-import { choice, number } from '../../parameterKinds/kinds';
+import { choice, list, number } from '../../parameterKinds/kinds';
 import type { RunContext } from '../../run/run';
-import { fieldRules, fieldRulesOf } from './fieldRules';
 import { OptionGroup } from '../defineOperation';
 import {
 	application,
+	fieldPart,
 	itemRecordId,
 	table,
 	tableChoices,
@@ -138,10 +140,65 @@ export const matchingOptions = <Option extends string>(
 		options,
 	);
 
-/** How the table is written, and its import key if its definition does not mark it. */
-interface MatchedTable {
-	mode: WriteMode;
-	importKey?: string;
+const fieldRule = choice('rule', {
+	label: 'Write It',
+	choices: {
+		always: ['Always', 'Write the value of the item'],
+		whenCreating: ['Only When Creating', 'A record that exists keeps its value'],
+		ifEmpty: ['Only If Empty', 'A record that exists keeps its value, unless it has none'],
+	},
+	preset: 'ifEmpty',
+	description: "When to write the field. A new record always gets the item's value.",
+});
+
+const ruledField = fieldPart('getWritableFields');
+
+export const fieldRules = list('fieldRules', {
+	label: LABELS.fieldRules,
+	add: 'Add Field',
+	entry: ['field', 'Field'],
+	description:
+		'Fields that an existing record keeps. The current values are read first, and only what differs is written.',
+	parts: [ruledField, fieldRule],
+});
+
+/**
+ * The rules for a table's fields.
+ *
+ * @param on the fields that records are found by, which take no rule
+ * @throws {InputError} if a rule makes no sense
+ */
+function fieldRulesOf(
+	entries: ReturnType<typeof fieldRules.of>,
+	table: TableDefinition,
+	on: MatchOn,
+	mode: WriteMode,
+): FieldRules | undefined {
+	const names = new Set<string>();
+	const rules = new Map<string, 'whenCreating' | 'ifEmpty'>();
+	const wrong = (message: string, hint: string) =>
+		fieldRules.error(`${fieldRules}: ${message}`, hint);
+	for (const entry of entries) {
+		const name = ruledField.in(entry, fieldRules);
+		const definition = table.fields.find((known) => known.name === name);
+		const choose = 'Choose the field from the list, or remove the entry.';
+		if (name === '') throw wrong('an entry has no field', 'Choose it, or remove the entry.');
+		if (!definition) throw wrong(`table '${table.header}' has no field '${name}'`, choose);
+		if (!isWritable(definition)) throw wrong(`'${name}' is read-only`, choose);
+		if (names.has(name)) throw wrong(`there are two entries for '${name}'`, 'Remove one.');
+		if (on !== 'recordId' && on.includes(name)) {
+			throw wrong(`records are found by '${name}'`, 'Remove the entry.');
+		}
+		const rule = fieldRule.in(entry, fieldRules);
+		names.add(name);
+		if (rule !== 'always') rules.set(name, rule);
+	}
+	if (rules.size === 0) return undefined;
+	if (mode !== 'replace') return rules;
+	throw wrong(
+		"they can't keep a field if those not sent are cleared",
+		'Remove them, or leave the fields that are not sent as they are.',
+	);
 }
 
 /** How operations differ that find records. */
@@ -178,7 +235,7 @@ export function maxNewOf(
 	return share === ALL || isDecided ? undefined : share;
 }
 
-type MatchParameter = NameOf<
+export type MatchParameter = NameOf<
 	typeof matchOn | typeof matchFields | typeof multipleMatches | typeof fieldRules
 >;
 
@@ -192,7 +249,7 @@ export function matchingOf(
 	run: RunContext<MatchParameter>,
 	index: number,
 	table: TableDefinition,
-	{ mode, importKey, ...given }: RuleOptions & MatchedTable,
+	{ mode, ...given }: RuleOptions & { mode: WriteMode },
 ): Matching | undefined {
 	if (mode === 'create') return undefined;
 	const preset = mode === 'upsert' ? 'create' : 'error';
@@ -203,7 +260,7 @@ export function matchingOf(
 		ifMissing: isLeft ? preset : (given.ifMissing ?? preset),
 		multipleMatches: multipleMatches.of(run, index),
 	};
-	const key = keyField(table, importKey)?.name;
+	const key = importKeyOf(table)?.name;
 	const on = fieldsToMatch(run, index, table, key, given.mappedKey);
 	const isKey = on !== 'recordId' && on.length === 1 && on[0] === key;
 	const ruled = fieldRulesOf(fieldRules.of(run, index), table, on, mode);

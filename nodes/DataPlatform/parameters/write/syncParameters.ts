@@ -3,7 +3,7 @@
  */
 import { isEmptyFilter, requireRestrictive, type Group } from '../../api/filters';
 import type { FieldDefinition, FieldValues, TableDefinition } from '../../api/types';
-import type { Removal, SyncOptions } from '../../bulk/remove/sync';
+import type { SyncOptions } from '../../bulk/remove/sync';
 import type { Entry, NameOf } from '../../parameterKinds/parameter';
 import { anyValue, choice, flag, list, number, wholeNumber } from '../../parameterKinds/kinds';
 import type { RunContext } from '../../run/run';
@@ -131,19 +131,6 @@ export function requireInput(run: RunContext<SyncParameter>, index: number) {
 	);
 }
 
-/** How to remove missing records; undefined to leave them. @throws {InputError} */
-async function removalOf(
-	run: RunContext<RemovalParameter>,
-	index: number,
-	table: TableDefinition,
-	keys: FieldDefinition[],
-): Promise<Removal | undefined> {
-	const kind = missingRecords.of(run, index);
-	if (kind === 'leave') return undefined;
-	if (kind === 'delete') return kind;
-	return { set: await valuesToSet(run, index, table, keys) };
-}
-
 /** @throws {InputError} if a value can't be written, or none is set */
 async function valuesToSet(
 	run: RunContext<RemovalParameter>,
@@ -234,10 +221,10 @@ export async function syncOptionsOf(
 	{ table, keys }: { table: TableDefinition; keys: FieldDefinition[] },
 	{ dryRun, stopAtFailure }: Pick<SyncOptions, 'dryRun' | 'stopAtFailure'>,
 ): Promise<SyncOptions | undefined> {
-	const removal = await removalOf(run, index, table, keys);
-	if (!removal) return undefined;
+	const kind = missingRecords.of(run, index);
+	if (kind === 'leave') return undefined;
 	return {
-		removal,
+		removal: kind === 'delete' ? kind : { set: await valuesToSet(run, index, table, keys) },
 		scope: await scopeOf(run, index, table),
 		maximum: maxRecordsToRemove.of(run, index),
 		maximumShare: maxShareToRemove.of(run, index),

@@ -10,10 +10,9 @@ import { withImportKey } from '../../fields/keyFields';
 import type { NameOf, Parameter } from '../../parameterKinds/parameter';
 import { choice, flag, wholeNumber } from '../../parameterKinds/kinds';
 import type { RunContext } from '../../run/run';
-import { fieldRules } from './fieldRules';
 import { linkResolver, linkRules, linkValues, type LinkParameter } from './writingLinks';
 import {
-	matchFields,
+	fieldRules,
 	matchingOf,
 	matchingOptions,
 	matchOn,
@@ -21,10 +20,12 @@ import {
 	multipleMatches,
 	updateMatchOptions,
 	upsertMatchOptions,
+	type MatchParameter,
 	type RuleOptions,
 } from './matchRules';
 import { twoWaySync } from './twoWay';
 import { OptionGroup } from '../defineOperation';
+import { importFile, textOptions } from '../files/rowFiles';
 import { requestOptions, requestSettings } from '../requests';
 import { tableChoice, tableOf, type TableParameter } from '../select/table';
 import { emptyValues, unknownFields, type FieldOptions, type PlanningParameter } from './columns';
@@ -180,23 +181,20 @@ export const syncOptions = matchedOptions(
 	skipUnchanged.with({ preset: true }),
 );
 
-/**
- * The options for files: all rows share one report.
- *
- * @param asText how to convert text into values
- */
-export const importOptions = <Option extends string>(asText: Array<Parameter<Option, unknown>>) => [
+/** The options for files: all rows share one report. */
+export const importOptions = [
 	dryRun,
 	fieldRules,
 	linkValues,
 	skipUnchanged,
 	requests,
-	inputValues<Option | NameOf<typeof duplicatesOfRows>>(
+	inputValues<NameOf<typeof textOptions | typeof duplicatesOfRows>>(
 		{ label: LABELS.textFormats },
 		duplicatesOfRows,
-		...asText,
+		...textOptions,
 	),
 	matchingOptions(...upsertMatchOptions, importKey),
+	importFile,
 ];
 
 /** How an operation writes, in addition to what all of them share. */
@@ -206,22 +204,13 @@ export interface WriteKind {
 	skipUnchanged: boolean;
 	/** Return the values that are replaced. */
 	returnsPrevious?: boolean;
-	/**
-	 * How items find their records; undefined if the platform itself finds them.
-	 *
-	 * @throws {InputError}
-	 */
-	matching?(table: TableDefinition, importKey?: string): Matching | undefined;
+	/** How items find their records; undefined if the platform does it. @throws {InputError} */
+	matching?(table: TableDefinition): Matching | undefined;
 }
 
-export type MatchedParameter = NameOf<
-	| typeof matchOn
-	| typeof matchFields
-	| typeof multipleMatches
-	| typeof fieldRules
-	| typeof duplicatesOfRows
-	| typeof skipUnchanged
->;
+export type MatchedParameter =
+	| MatchParameter
+	| NameOf<typeof duplicatesOfRows | typeof skipUnchanged>;
 
 /** How an operation writes that looks up records. @throws {InputError} */
 export const writesMatched = (
@@ -233,7 +222,7 @@ export const writesMatched = (
 	mode,
 	duplicates: duplicatesOfRows.of(run, index),
 	skipUnchanged: skipUnchanged.of(run, index),
-	matching: (table, importKey) => matchingOf(run, index, table, { ...rules, mode, importKey }),
+	matching: (table) => matchingOf(run, index, table, { ...rules, mode }),
 });
 
 type SettingsParameter = NameOf<typeof batches | typeof dryRun | typeof importKey>;
@@ -276,15 +265,6 @@ export interface WriteSetup {
 	isCheckedByPlatform: boolean;
 }
 
-/** @throws {InputError} if the import key is only named: what is looked up by it proves nothing */
-function requireMarkedKey(table: TableDefinition, defined: TableDefinition) {
-	if (table === defined) return;
-	throw maxNewShare.error(
-		`${maxNewShare} below 100 needs an import key that the table's definition marks`,
-		`Set it to 100, or set ${matchOn} to 'Other Fields' and choose the field there.`,
-	);
-}
-
 /**
  * What must be known to write to a table.
  *
@@ -300,9 +280,14 @@ export function setUpWriting(
 	const handle = tableOf(run, index);
 	const links = linkResolver(run, handle);
 	const table = withImportKey(defined, settings.importKey);
-	const matching = matchingIn?.(table, settings.importKey);
-	if (matching?.maxNew !== undefined && matching.on[0] === settings.importKey) {
-		requireMarkedKey(table, defined);
+	const isNamed = table !== defined;
+	const matching = matchingIn?.(table);
+	// What is looked up by a key that is only named proves nothing.
+	if (isNamed && matching?.maxNew !== undefined && matching.on[0] === settings.importKey) {
+		throw maxNewShare.error(
+			`${maxNewShare} below 100 needs an import key that the table's definition marks`,
+			`Set it to 100, or set ${matchOn} to 'Other Fields' and choose the field there.`,
+		);
 	}
 	const mayBeEmpty = matching && matching.ifMissing !== 'create';
 	const planning = { ...unmatched, matchOn: matching?.on, mayBeEmpty };
@@ -311,7 +296,7 @@ export function setUpWriting(
 		planning,
 		linkRules: linkRules(run, index, table),
 		matching,
-		provesKey: table !== defined && mode === 'upsert' && !matching && !settings.dryRun,
+		provesKey: isNamed && mode === 'upsert' && !matching && !settings.dryRun,
 	};
 	const pipeline = new WritePipeline(handle.with(table), links, options);
 	const hasId = matching ? matching.on === 'recordId' : mode === 'update' || mode === 'replace';

@@ -7,7 +7,7 @@
  */
 import { shortHash } from '../api/packing';
 import type { FieldDefinition, FieldValues, JsonValue, PlatformRecord } from '../api/types';
-import { getOwn, isObject } from '../transport/json';
+import { getOwn, isObject, parseJson } from '../transport/json';
 import { isCleared } from './fieldType';
 import { recordKey, toFieldValue } from './values';
 import { fieldType } from './index';
@@ -90,12 +90,7 @@ export function readState(
 ): ReadState {
 	if (isCleared(text)) return 'none';
 	if (!String(text).startsWith('{"v":')) return 'other';
-	let state: unknown;
-	try {
-		state = JSON.parse(String(text));
-	} catch {
-		return 'unreadable';
-	}
+	const state = parseJson(String(text));
 	if (!isObject(state) || state.v !== VERSION || !isObject(state.fields)) return 'unreadable';
 	if (!Array.isArray(state.on) || !isTexts(state.on)) return 'unreadable';
 	if (state.key !== shortHash(keyOf(state.on) ?? '', 12)) return 'foreign';

@@ -26,21 +26,11 @@ export const sameBy =
 		return held === given;
 	};
 
-const sameOfType =
-	(type: 'string' | 'boolean'): Equality =>
-	(stored, sent) => {
-		if (typeof stored !== type || typeof sent !== type) return undefined;
-		return stored === sent;
-	};
-
-export const sameText = sameOfType('string');
-export const sameBoolean = sameOfType('boolean');
+export const sameText = sameBy((value) => (typeof value === 'string' ? value : undefined));
+export const sameBoolean = sameBy((value) => (typeof value === 'boolean' ? value : undefined));
 
 /** True for the same value; anything else might still be equal. */
 export const sameOrUnknown: Equality = (stored, sent) => stored === sent || undefined;
-
-const sameEmpty = (held: unknown, given: unknown) =>
-	JSON.stringify(held ?? null) === JSON.stringify(given ?? null) || undefined;
 
 /**
  * Compares two objects by their parts. A part that only one of them has can't be compared: the
@@ -60,7 +50,9 @@ export const sameParts =
 				const [held, given] = [getOwn(stored, name), getOwn(sent, name)];
 				const equals = getOwn(parts, name);
 				// Only the platform knows whether it keeps an empty text or drops it.
-				if (isCleared(held) && isCleared(given)) return sameEmpty(held, given);
+				if (isCleared(held) && isCleared(given)) {
+					return JSON.stringify(held ?? null) === JSON.stringify(given ?? null) || undefined;
+				}
 				if (isCleared(held) && equals) return false;
 				// For a part that is a list, an empty list is a value. Anything else that is empty counts
 				// as not sent.

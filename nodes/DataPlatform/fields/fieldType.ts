@@ -77,7 +77,6 @@ export interface FieldType {
 	/** How filters compare values; `any` if unknown. */
 	comparison: 'any' | 'boolean' | 'choice' | 'order' | 'presence' | 'text';
 	aggregations: Aggregation[];
-	holdsFiles: boolean;
 }
 
 export interface EditorChoice {
@@ -101,5 +100,4 @@ export const USUAL: Omit<FieldType, 'convert' | 'parse' | 'equals' | 'editor'> =
 	appends: 'never',
 	comparison: 'text',
 	aggregations: [],
-	holdsFiles: false,
 };

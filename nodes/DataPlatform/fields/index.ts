@@ -2,15 +2,15 @@
  * All field types, one entry each, and what depends on a field's type.
  */
 import { UNKNOWN_TYPE, type FieldDefinition, type TableDefinition } from '../api/types';
+import { getOwn } from '../transport/json';
 import { nameList } from '../transport/messageText';
 import type { FieldType } from './fieldType';
 import { checkbox } from './types/checkbox';
 import { files } from './types/files';
 import { linkOfUnknownKind, linkToMany, linkToOne } from './types/link';
-import { texts } from './types/list';
 import { decimal, integer, money, percentage } from './types/number';
 import { chat, checklist, moneyWithCurrency, urlLink } from './types/structured';
-import { choice, displayOnly, readOnly, text, unknownType, untyped } from './types/text';
+import { choice, displayOnly, readOnly, text, texts, unknownType, untyped } from './types/text';
 import { date, datetime } from './types/time';
 
 /** By the platform's name for the type. `schema_link` is for links of unknown kind. */
@@ -45,9 +45,7 @@ export const FIELD_TYPES: Readonly<Record<string, FieldType>> = {
 /** Other names that the platform has for types. */
 const OLDER_NAMES = { button: displayOnly, freehtml: displayOnly, calculatedfield: readOnly };
 
-const TYPES: ReadonlyMap<string, FieldType> = new Map(
-	Object.entries({ ...FIELD_TYPES, ...OLDER_NAMES }),
-);
+const TYPES: typeof FIELD_TYPES = { ...FIELD_TYPES, ...OLDER_NAMES };
 
 /** The field's type. One that this node does not know is compared as text, and written if mapped. */
 export function fieldType({ type, metadata }: FieldDefinition): FieldType {
@@ -55,7 +53,7 @@ export function fieldType({ type, metadata }: FieldDefinition): FieldType {
 		return metadata.multiple ? linkToMany : linkToOne;
 	}
 	if (type === UNKNOWN_TYPE) return untyped;
-	return TYPES.get(type) ?? unknownType;
+	return getOwn(TYPES, type) ?? unknownType;
 }
 
 /** It holds data; a button or a piece of HTML only shows something. */

@@ -68,31 +68,20 @@ export function missingDay(text: string): string | undefined {
 
 /** The format of a day for each order of its parts that is possible, and the text after it. */
 function dayFormats(text: string): { formats: string[]; rest: string } {
-	const named = MONTH_NAME.exec(text);
-	if (named && !missingDay(text)) {
-		const { day = '', mark, year } = named.groups!;
-		const format = ['d'.repeat(day.length), 'MMM', 'y'.repeat(year!.length)].join(mark);
-		return { formats: [format], rest: text.slice(named[0].length) };
-	}
 	const yearFirst = YEAR_FIRST.exec(text);
-	const match = yearFirst ?? DAY_OR_MONTH_FIRST.exec(text);
-	if (!match) return { formats: [], rest: '' };
-	const { mark, first, second, year } = match.groups as Record<
-		'mark' | 'first' | 'second' | 'year',
-		string
-	>;
-	const years = 'y'.repeat(year.length);
-	const letters = Math.min(first.length, second.length);
-	const [day, month] = ['d'.repeat(letters), 'M'.repeat(letters)];
-	const isDayFirst = !yearFirst && isDate(year, second, first);
-	const isMonthFirst = isDate(year, first, second);
+	const match = yearFirst ?? MONTH_NAME.exec(text) ?? DAY_OR_MONTH_FIRST.exec(text);
+	const { mark, name, first = '', second = '', day = '', year = '' } = match?.groups ?? {};
+	const letters = Math.min(first.length, second.length) || day.length;
+	const [d, y] = ['d'.repeat(letters), 'y'.repeat(year.length)];
+	const m = name ? 'MMM' : 'M'.repeat(letters);
+	const isDayFirst = name ? !missingDay(text) : !yearFirst && isDate(year, second, first);
+	const isMonthFirst = !name && isDate(year, first, second);
 	const formats: string[][] = [];
-	if (isDayFirst) formats.push([day, month, years]);
-	if (isMonthFirst && !yearFirst) formats.push([month, day, years]);
-	if (isMonthFirst && yearFirst) formats.push([years, month, day]);
+	if (isDayFirst) formats.push([d, m, y]);
+	if (isMonthFirst) formats.push(yearFirst ? [y, m, d] : [m, d, y]);
 	return {
 		formats: formats.map((parts) => parts.join(mark)),
-		rest: text.slice(match[0].length),
+		rest: text.slice(match?.[0].length),
 	};
 }
 

@@ -110,17 +110,12 @@ export interface RecordKey {
 
 /** A record's key; undefined if a field has no value, or one that can't be compared. */
 export function recordKey(fields: FieldDefinition[], values: FieldValues): RecordKey | undefined {
-	const parts: string[] = [];
-	for (const field of fields) {
-		const part = keyText(field, getOwn<JsonValue>(values, field.name) ?? null);
-		if (part === undefined) return undefined;
-		parts.push(part);
-	}
-	if (parts.length === 0) return undefined;
-	return {
-		text: parts.length === 1 ? parts[0]! : parts.map((part) => JSON.stringify(part)).join(', '),
-		parts,
-	};
+	const valueOf = ({ name }: FieldDefinition) => getOwn<JsonValue>(values, name) ?? null;
+	const parts = fields.map((field) => keyText(field, valueOf(field)));
+	if (parts.length === 0 || !parts.every((part) => part !== undefined)) return undefined;
+	const text =
+		parts.length === 1 ? parts[0]! : parts.map((part) => JSON.stringify(part)).join(', ');
+	return { text, parts };
 }
 
 /**

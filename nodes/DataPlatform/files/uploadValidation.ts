@@ -6,7 +6,7 @@
  */
 import type { FieldDefinition, TableDefinition } from '../api/types';
 import { fieldType } from '../fields';
-import { PICTURES } from '../fields/types/files';
+import { files, PICTURES } from '../fields/types/files';
 import { InputError } from '../transport/errors';
 import { getOwn } from '../transport/json';
 import { MIB, type ByteStream } from '../transport/streams';
@@ -77,9 +77,9 @@ const UNKNOWN_TYPES = new Set(['application/octet-stream', 'binary/octet-stream'
  */
 export function fileField(table: TableDefinition, name: string): FieldDefinition {
 	const field = table.fields.find((entry) => entry.name === name);
-	if (field && fieldType(field).holdsFiles) return field;
+	if (field && fieldType(field) === files) return field;
 	const offered = table.fields
-		.filter((entry) => fieldType(entry).holdsFiles)
+		.filter((entry) => fieldType(entry) === files)
 		.map((entry) => entry.name);
 	const names = nameList(offered);
 	const none = 'This table has no field for files; add one in the platform.';

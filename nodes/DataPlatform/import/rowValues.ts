@@ -39,14 +39,6 @@ interface RowReading {
 	formulaGuard: boolean;
 }
 
-/** How the columns of a file are imported. */
-interface ColumnReport {
-	/** The field of each column, or several separated by commas. */
-	columns: Record<string, string>;
-	/** Columns that are not imported. */
-	ignoredColumns: string[];
-}
-
 interface Column {
 	at: number;
 	field: FieldDefinition;
@@ -100,7 +92,9 @@ export class RowReader {
 	private readonly namedWidth: number;
 	/** Lists the columns, for errors about them. */
 	private readonly fileColumns: string;
-	readonly report: ColumnReport = { columns: {}, ignoredColumns: [] };
+	/** The fields of each column. */
+	private readonly targets = new Map<string, string[]>();
+	private readonly ignoredColumns: string[] = [];
 
 	/** @param header undefined if each row names its own values */
 	constructor(
@@ -126,6 +120,12 @@ export class RowReader {
 		}
 	}
 
+	/** What became of the columns: each with its field, or several separated by commas. */
+	get report() {
+		const columns = [...this.targets].map(([column, names]) => [column, names.join(', ')] as const);
+		return { columns: Object.fromEntries(columns), ignoredColumns: this.ignoredColumns };
+	}
+
 	isField(name: string): boolean {
 		return this.fields.has(name);
 	}
@@ -141,7 +141,7 @@ export class RowReader {
 				// A column without a name is not a field either.
 				if (planning.unknownFields === 'error') this.unnamed.push(at);
 			} else if (typeof target === 'object' && 'unclear' in target) {
-				this.report.ignoredColumns.push(name);
+				this.ignoredColumns.push(name);
 				if (planning.unknownFields === 'error') throw unclearColumn(name, target.unclear);
 			} else if (typeof target === 'object') {
 				const other = columnOf.get(target.field);
@@ -154,7 +154,7 @@ export class RowReader {
 				columnOf.set(target.field, name);
 				this.add(at, name, target.field);
 			} else if (at !== this.idColumn) {
-				this.report.ignoredColumns.push(name);
+				this.ignoredColumns.push(name);
 				if (target === 'unknown') unknown.push(name);
 			}
 		}
@@ -184,19 +184,13 @@ export class RowReader {
 			}
 			this.add(at, column, field);
 		}
-		this.report.ignoredColumns.push(...names.filter((name) => name !== '' && !used.has(name)));
+		this.ignoredColumns.push(...names.filter((name) => name !== '' && !used.has(name)));
 	}
 
 	private add(at: number, column: string, name: string) {
 		const field = this.fieldOf(name);
 		this.columns.push({ at, field, isWritten: isWritable(field) });
-		const others = getOwn(this.report.columns, column);
-		// Not by assignment: a column may be called __proto__.
-		Object.defineProperty(this.report.columns, column, {
-			value: others === undefined ? field.name : `${others}, ${field.name}`,
-			enumerable: true,
-			configurable: true,
-		});
+		this.targets.set(column, [...(this.targets.get(column) ?? []), field.name]);
 	}
 
 	/** @throws {InputError} */
@@ -254,14 +248,14 @@ export class RowReader {
 		problem: string | undefined,
 	): PlanInput | Problem {
 		const { width } = this;
-		if (problem !== undefined) return rejected(`the row ${problem}`);
+		if (problem !== undefined) return { message: `the row ${problem}` };
 		const isTooLong = cells.slice(width).some((cell) => cell !== '');
 		if (cells.length < this.namedWidth || isTooLong) {
-			return rejected(`the row has ${counted(cells.length, 'cell')}, the header has ${width}`);
+			return { message: `the row has ${counted(cells.length, 'cell')}, the header has ${width}` };
 		}
 		const stray = this.unnamed.find((at) => (cells[at] ?? '') !== '');
 		if (stray !== undefined) {
-			return rejected(`the row has a value in column ${stray + 1}, which has no name`);
+			return { message: `the row has a value in column ${stray + 1}, which has no name` };
 		}
 		const { form, formulaGuard } = this.reading;
 		const values: Array<[string, unknown]> = [];
@@ -280,7 +274,7 @@ export class RowReader {
 	}
 
 	private readJson(row: Exclude<FileRow, { cells: string[] }>): PlanInput | Problem {
-		if (!row.values) return rejected(`the line ${row.problem}`);
+		if (!row.values) return { message: `the line ${row.problem}` };
 		const values = withoutAdded(row.values, (name) => this.isField(name));
 		const { mapping, hasId } = this.reading;
 		const id = hasId ? getOwn<unknown>(values, 'id') : undefined;
@@ -289,5 +283,3 @@ export class RowReader {
 		return { index: row.row, values: Object.fromEntries(entries), id };
 	}
 }
-
-const rejected = (message: string): Problem => ({ message });

@@ -56,31 +56,24 @@ function flatLink(value: JsonValue): JsonValue {
 	return { ...(value.fields as FieldValues), id: value.id, url: value.url };
 }
 
-function flatFields(fields: FieldValues): FieldValues {
-	const entries = Object.entries(fields);
-	const flat = entries.map(([name, value]) => [prefixedName(name), flatLink(value)] as const);
-	// Most records are flat and need no copy.
-	if (flat.every(([name, value], at) => name === entries[at]![0] && value === entries[at]![1]))
-		return fields;
-	return Object.fromEntries(flat);
-}
+const flatFields = (fields: FieldValues): FieldValues =>
+	Object.fromEntries(
+		Object.entries(fields).map(([name, value]) => [prefixedName(name), flatLink(value)]),
+	);
 
-/** What is known about a record that was written. */
-type RecordParts = Partial<PlatformRecord>;
-
-/** @param first what comes before the record's values */
-export type RecordOutput = (record: RecordParts, first?: IDataObject) => IDataObject;
+/** Takes what is known about a record. */
+export type RecordOutput = (record: Partial<PlatformRecord>) => IDataObject;
 
 /** With nested fields, so that a field's name can't clash with another key. */
-const nested: RecordOutput = ({ id, created, modified, ver, fields }, first) =>
-	omitUndefined({ ...first, id, created, modified, ver, fields: fields as IDataObject });
+const nested: RecordOutput = ({ id, created, modified, ver, fields }) =>
+	omitUndefined({ id, created, modified, ver, fields: fields as IDataObject });
 
 /**
  * With the fields at the top level, first: people read a record by its key, not by its ID. A field
  * with a reserved name gets a prefix.
  */
-const simplified: RecordOutput = ({ id, created, modified, ver, fields = {} }, first) =>
-	omitUndefined({ ...first, ...(flatFields(fields) as IDataObject), id, created, modified, ver });
+const simplified: RecordOutput = ({ id, created, modified, ver, fields = {} }) =>
+	omitUndefined({ ...(flatFields(fields) as IDataObject), id, created, modified, ver });
 
 /** The shape of records in the output. */
 export const recordOutput = (isSimple: boolean): RecordOutput => (isSimple ? simplified : nested);

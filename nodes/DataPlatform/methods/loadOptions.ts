@@ -7,6 +7,7 @@ import type { FieldDefinition, TableDefinition } from '../api/types';
 import { holdsData, isWritable, fieldType } from '../fields';
 import { canBeKey } from '../fields/values';
 import type { FieldType } from '../fields/fieldType';
+import { files } from '../fields/types/files';
 import { readApplications, readTables } from '../api/structure';
 import { CHOICE_OPERATORS, EXACTLY } from '../parameters/select/filter';
 import { ALL_LINK_FIELDS, isLink, linkedTable } from '../parameters/write/writingLinks';
@@ -186,7 +187,7 @@ export const loadOptions = {
 	getFields,
 	getFileField: withEmpty(
 		CHOOSE_FIELD,
-		fieldList((field) => fieldType(field).holdsFiles),
+		fieldList((field) => fieldType(field) === files),
 	),
 	getFilterFields: withEmpty(
 		CHOOSE_FIELD,

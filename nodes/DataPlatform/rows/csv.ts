@@ -91,7 +91,7 @@ export class CsvParser {
 					break;
 				case 'quoted': {
 					const end = endOfQuoted(text, at);
-					this.append(text.slice(at, end), unquoted);
+					this.append(unquoted(text.slice(at, end)));
 					if (end < text.length) this.state = 'quoteInQuoted';
 					at = end + 1;
 					break;
@@ -154,9 +154,8 @@ export class CsvParser {
 		return at;
 	}
 
-	private append(raw: string, read = (text: string) => text) {
+	private append(text: string) {
 		if (this.isCellCut || this.isRowCut) return;
-		const text = read(raw);
 		this.cell += text;
 		this.characters += text.length;
 		if (this.characters > MAX_ROW_CHARACTERS) {
@@ -254,11 +253,9 @@ function requireNames(text: string, header: string, isAll: boolean) {
 	const rows = text.slice(header.length).split(/[\r\n]+/, ROWS_SEEN + 1);
 	// The first one ends the header.
 	const lines = rows.slice(1, isAll ? undefined : -1).filter((line) => line.trim() !== '');
-	const countsOf = (delimiter: string) =>
-		new Set(lines.map((line) => line.split(delimiter).length));
 	const isBetween = (delimiter: string) => {
-		const [count = 1, ...others] = countsOf(delimiter);
-		return count > 1 && others.length === 0;
+		const counts = new Set(lines.map((line) => line.split(delimiter).length));
+		return counts.size === 1 && !counts.has(1);
 	};
 	const delimiter = DELIMITERS.find(isBetween);
 	if (delimiter === undefined || hasDelimiter(header)) return;
@@ -361,12 +358,7 @@ export function csvLine(cells: string[], delimiter: Delimiter): string {
 	return `${line === '' ? '""' : line}\r\n`;
 }
 
-const NEEDS_QUOTES: Record<Delimiter, RegExp> = {
-	',': /[",\r\n]|^\s|\s$/,
-	';': /[";\r\n]|^\s|\s$/,
-	'\t': /["\t\r\n]|^\s|\s$/,
-	'|': /["|\r\n]|^\s|\s$/,
-};
+const NEEDS_QUOTES = /["\r\n]|^\s|\s$/;
 
 const csvCell = (cell: string, delimiter: Delimiter) =>
-	NEEDS_QUOTES[delimiter].test(cell) ? `"${replaced(cell, '"', '""')}"` : cell;
+	NEEDS_QUOTES.test(cell) || cell.includes(delimiter) ? `"${replaced(cell, '"', '""')}"` : cell;

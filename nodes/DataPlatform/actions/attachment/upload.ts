@@ -5,7 +5,7 @@ import { compareFiles, filesOf, uploadFiles, type UploadTarget } from '../../fil
 import { readRecord } from '../../api/records';
 import type { Upload } from '../../files/uploadValidation';
 import { recordOutput } from '../../input/recordOutput';
-import { appendableFields, appendedFields } from '../../fields/values';
+import { isAppended } from '../../fields/values';
 import { fileField as findField, guardUpload } from '../../files/uploadValidation';
 import type { NameOf } from '../../parameterKinds/parameter';
 import { choice, flag } from '../../parameterKinds/kinds';
@@ -219,8 +219,7 @@ export const upload = itemOperation({
 		ahead.wasUnchanged = isDone(planned);
 		const isNothing = isDone(planned) && Object.keys(fields).length === 0;
 		if (before && isNothing) return { ...toOutput(before), uploaded: [] };
-		const appendable = appendableFields(table?.fields ?? []);
-		const addsTwice = appendedFields(appendable, fields).length > 0;
+		const addsTwice = table?.fields.some((field) => isAppended(field, fields));
 		const place = { table: handle, field: name, id, before, fields, existing, addsTwice };
 		const record = await uploadFiles(place, files);
 		return { ...toOutput(record), uploaded: files.map((entry) => entry.name) };

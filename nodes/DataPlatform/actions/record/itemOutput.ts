@@ -10,14 +10,14 @@ import type { Problem } from '../../transport/errors';
 /** Fields by which people know a record come first. */
 export const withKeysFirst =
 	(keys: string[], shape: RecordOutput): RecordOutput =>
-	(record, first) => {
+	(record) => {
 		const { fields = {} } = record;
 		// Most items have them first and need no copy.
 		const names = Object.keys(fields);
-		if (keys.every((key, position) => names[position] === key)) return shape(record, first);
+		if (keys.every((key, position) => names[position] === key)) return shape(record);
 		const present = keys.filter((key) => Object.hasOwn(fields, key));
 		const leading = Object.fromEntries(present.map((key) => [key, fields[key]!]));
-		return shape({ ...record, fields: { ...leading, ...fields } }, first);
+		return shape({ ...record, fields: { ...leading, ...fields } });
 	};
 
 /** Values without that of one field. */
@@ -37,7 +37,7 @@ export const toOutput = (
 	const hidden = record.twoWay?.state;
 	const fields = without(hidden, more.fields ?? record.fields);
 	const first = mergedInto === undefined ? { outcome } : { outcome, mergedInto };
-	const json = shape({ id, created, modified, ver, fields }, first);
+	const json: IDataObject = { ...first, ...shape({ id, created, modified, ver, fields }) };
 	if (kept) json.kept = kept;
 	if (sendBack) json.sendBack = sendBack as IDataObject;
 	if (conflicts) json.conflicts = conflicts as unknown as IDataObject[];

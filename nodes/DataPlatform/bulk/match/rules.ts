@@ -6,7 +6,7 @@ import type { FieldDefinition, JsonValue, PlatformRecord } from '../../api/types
 import { fieldType } from '../../fields';
 import { files } from '../../fields/types/files';
 import { linkToMany } from '../../fields/types/link';
-import { texts } from '../../fields/types/list';
+import { texts } from '../../fields/types/text';
 import { holdsValue } from '../../fields/values';
 import { getOwn } from '../../transport/json';
 import { asPlanned } from '../entry';

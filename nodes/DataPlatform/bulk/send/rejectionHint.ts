@@ -1,7 +1,7 @@
 /** What the user can do about a rejected record, by the field that the reason names. Pure. */
 import type { FieldDefinition, FieldValues } from '../../api/types';
 import { fieldType } from '../../fields';
-import { texts } from '../../fields/types/list';
+import { texts } from '../../fields/types/text';
 import { CORRECT_REQUEST } from '../../transport/response';
 import { NAMES_NO_FIELD } from '../outcome';
 import type { WriteContext } from '../resolve/compare';

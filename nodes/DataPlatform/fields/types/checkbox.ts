@@ -11,7 +11,6 @@ const BOOLEAN_WORDS: Record<string, boolean> = { true: true, false: false };
 const TEXT_WORDS: Record<string, boolean> = {
 	...Object.fromEntries(YES_AND_NO.map(([yes]) => [yes, true])),
 	...Object.fromEntries(YES_AND_NO.map(([, no]) => [no, false])),
-	...BOOLEAN_WORDS,
 };
 
 // n8n's own switch has no third state: it would write false to a field that nobody touched.

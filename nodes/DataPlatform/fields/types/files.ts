@@ -84,5 +84,4 @@ export const files: FieldType = {
 	appends: (sent) => typeof sent === 'string' || (isObject(sent) && list(sent.add).length > 0),
 	editor: { type: 'string', hint: 'web address' },
 	comparison: 'presence',
-	holdsFiles: true,
 };

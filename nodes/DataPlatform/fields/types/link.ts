@@ -8,7 +8,7 @@ import { LABELS } from '../../labels';
 import { isObject, membersOf } from '../../transport/json';
 import { fromJsonText, isPlainObject, parseJsonCell, problem, showValue } from '../convert';
 import { isCleared, USUAL, type Converted, type FieldType } from '../fieldType';
-import { parseList } from './list';
+import { parseList } from './text';
 
 const isId = (value: unknown): value is string => typeof value === 'string' && value !== '';
 

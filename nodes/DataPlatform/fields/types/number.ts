@@ -11,9 +11,7 @@ const numeric =
 	(given, { metadata: { min, max } }) => {
 		const value = typeof given === 'bigint' ? String(given) : given;
 		const isText = typeof value === 'string' && NUMBER.test(value);
-		if (typeof value !== 'number' && !isText)
-			return problem(`accepts a number, not ${showValue(value)}`);
-		const result = Number(value);
+		const result = typeof value === 'number' || isText ? Number(value) : NaN;
 		if (!Number.isFinite(result)) return problem(`accepts a number, not ${showValue(value)}`);
 		if (isWhole && !Number.isSafeInteger(result)) {
 			return problem(`accepts a whole number, not ${showValue(value)}`);

@@ -1,11 +1,11 @@
-/** `text`, `long_text`, `markdown`, `radio`, `dropdown`, unknown types, and those that nobody writes. */
+/** `text` and its kin, choices, lists of texts, unknown types, and those that nobody writes. */
 import type { FieldDefinition } from '../../api/types';
-import { problem, showValue } from '../convert';
-import { sameOrUnknown, sameText } from '../equality';
+import { fromJsonText, problem, showValue } from '../convert';
+import { sameOrUnknown, sameText, sameTexts } from '../equality';
 import { isCleared, USUAL, type Converted, type EditorChoice, type FieldType } from '../fieldType';
 
 /** A value that can be written as text; undefined for a number so large that it is not exact. */
-export function toText(value: unknown): string | undefined {
+function toText(value: unknown): string | undefined {
 	if (typeof value === 'string') return value;
 	if (typeof value === 'boolean' || typeof value === 'bigint') return String(value);
 	const isExact = typeof value === 'number' && Math.abs(value) <= Number.MAX_SAFE_INTEGER;
@@ -14,9 +14,6 @@ export function toText(value: unknown): string | undefined {
 
 const segmenter = new Intl.Segmenter();
 
-/** How many UTF-16 units to look at for each character that a field accepts. */
-const UNITS_PER_CHARACTER = 32;
-
 /**
  * True only if a text is too long by any way of counting characters. The contract does not name
  * one: to a reader an emoji is one character, to a database up to a dozen. In doubt, the platform
@@ -24,8 +21,7 @@ const UNITS_PER_CHARACTER = 32;
  */
 function isTooLong(text: string, maxLength: number): boolean {
 	if (text.length <= maxLength) return false;
-	const beginning = text.trim().slice(0, (maxLength + 1) * UNITS_PER_CHARACTER);
-	const characters = segmenter.segment(beginning)[Symbol.iterator]();
+	const characters = segmenter.segment(text.trim())[Symbol.iterator]();
 	for (let count = 0; count <= maxLength; count += 1) {
 		if (characters.next().done) return false;
 	}
@@ -66,6 +62,29 @@ export const choice: FieldType = {
 	...text,
 	editor: { ...text.editor, choices: choicesOf },
 	comparison: 'choice',
+};
+
+/** A JSON list, or entries with a separator. */
+export const parseList: FieldType['parse'] = (text, { listSeparator }) => {
+	const value = fromJsonText(text);
+	if (typeof value !== 'string' || listSeparator === '') return { value };
+	const entries = value.split(listSeparator).map((entry) => entry.trim());
+	return { value: entries.filter((entry) => entry !== '') };
+};
+
+/** `dropdownmulti`, `chips`. */
+export const texts: FieldType = {
+	...USUAL,
+	parse: parseList,
+	convert: (raw) => {
+		const value = fromJsonText(raw);
+		const entries: unknown[] = [value].flat();
+		const list = entries.map(toText);
+		if (list.every((entry) => entry !== undefined)) return { value: list };
+		return problem(`accepts a list of texts, not ${showValue(raw)}`);
+	},
+	equals: sameTexts,
+	editor: { type: 'string', hint: 'JSON list' },
 };
 
 /** A type that is not in the contract: written as text, and otherwise unknown. */

@@ -32,15 +32,13 @@ const FORMATS = {
 	ndjson: ['NDJSON', 'One JSON object per line, which keeps every value as it is'],
 } as const;
 
-const formatOf = <T extends string>(choices: Choices<T>, preset: NoInfer<T>) =>
-	choice('format', { label: 'Format', choices, preset });
+export const exportFormat = choice('format', { label: 'Format', choices: FORMATS, preset: 'csv' });
 
-export const exportFormat = formatOf(FORMATS, 'csv');
-
-const importFormat = formatOf(
-	{ auto: ['Automatic', 'NDJSON if the file begins with {, else CSV'], ...FORMATS },
-	'auto',
-);
+const importFormat = choice('format', {
+	label: 'Format',
+	choices: { auto: ['Automatic', 'NDJSON if the file begins with {, else CSV'], ...FORMATS },
+	preset: 'auto',
+});
 
 const DELIMITERS: Choices<CsvFormat['delimiter']> = {
 	',': 'Comma',

@@ -17,7 +17,7 @@ import { emptyValue } from '../../parameterKinds/requireValue';
 import type { RunContext } from '../../run/run';
 import { fieldType } from '../../fields';
 import { resolveTimeZone } from '../../fields/timeZone';
-import { isDateOrTime, keyText, toFieldValue } from '../../fields/values';
+import { isBlank, isDateOrTime, keyText, toFieldValue } from '../../fields/values';
 import { didYouMean } from '../../transport/closestName';
 import { InputError, serviceErrorOrThrow, ServiceError } from '../../transport/errors';
 import { getOwn, parseExactJson } from '../../transport/json';
@@ -179,21 +179,17 @@ function groupIn(entry: ReturnType<typeof groups.of>[number], index: number): Gr
 	);
 }
 
-function treeOf(value: unknown): unknown {
-	if (value === undefined || (typeof value === 'string' && value.trim() === '')) {
-		throw emptyValue(filterTree);
-	}
-	const tree = typeof value === 'string' ? parseExactJson(value) : value;
-	if (tree !== undefined) return tree;
-	throw filterTree.error(
-		`${filterTree} is not valid JSON`,
-		'A filter is {"filter":[…],"filterOperator":"and"} or a list of conditions.',
-	);
-}
-
 /** The filter in JSON. An expression, or an agent, that returns no condition does not mean all. */
 function treeIn(reader: ParameterReader<FilterParameter>, index: number): Group {
-	const tree = treeOf(filterTree.of(reader, index));
+	const value = filterTree.of(reader, index);
+	if (isBlank(value)) throw emptyValue(filterTree);
+	const tree = typeof value === 'string' ? parseExactJson(value) : value;
+	if (tree === undefined) {
+		throw filterTree.error(
+			`${filterTree} is not valid JSON`,
+			'A filter is {"filter":[…],"filterOperator":"and"} or a list of conditions.',
+		);
+	}
 	const group = parseTree(tree, filterTree.label);
 	const mayBeEmpty = !Array.isArray(tree) && !reader.isExpression(filterTree);
 	if (group.filter.length > 0 || mayBeEmpty) return group;

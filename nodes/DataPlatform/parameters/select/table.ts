@@ -1,8 +1,6 @@
 /**
  * The parameters that select an application, a table and a record.
  */
-import type { INodePropertyTypeOptions } from 'n8n-workflow';
-
 import { tableAt, type Table } from '../../api/table';
 import type { TableAddress } from '../../api/types';
 import type { NameOf, ParameterReader } from '../../parameterKinds/parameter';
@@ -25,16 +23,8 @@ const addresses = (...formats: string[]) =>
 		return new RegExp(words.replaceAll('<name>', '[^/?#]+'));
 	});
 
-interface LocatorLook {
+interface LocatorLook extends Partial<Parameters<typeof custom>[2]> {
 	label: string;
-	description: string;
-	required?: boolean;
-	/** What it holds at first; nothing if not set. */
-	preset?: { mode: 'id'; value: string };
-	show?: Record<string, string[]>;
-	/** An expression in it must return something, although the field itself may be empty. */
-	narrows?: boolean;
-	typeOptions?: INodePropertyTypeOptions;
 	/** The method that searches the choices. */
 	search: string;
 	id: { displayName?: string; placeholder: string; hint?: string };

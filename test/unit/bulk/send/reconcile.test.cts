@@ -4,7 +4,7 @@ import { isWrite, writeRecords } from '../../bulkWrites.cts';
 import { httpResponse, networkError, notFound, pageResponse, type Serve } from '../../stubPlatform.cts';
 import type { Entry, WriteMode } from '../../../../nodes/DataPlatform/bulk/terms.ts';
 
-const table = tableOf(fieldOf('code'), fieldOf('n', 'number'), fieldOf('file', 'file'));
+const table = tableOf(fieldOf('code', 'text', { importKey: true }), fieldOf('n', 'number'), fieldOf('file', 'file'));
 
 /** `a #x`: an item with the key `a`, and one with the ID and the key `x`. */
 const entriesOf = (text: string): Entry[] =>
@@ -46,7 +46,7 @@ async function write(mode: WriteMode, items: string, responded: Responded, store
 		const data = storedIn(stored).find((record) => record.id === id);
 		return data ? httpResponse(200, { data }) : notFound();
 	};
-	const { outcomes, stopped } = await writeRecords({ planned, serve, options: { mode, importKey: 'code' }, table });
+	const { outcomes, stopped } = await writeRecords({ planned, serve, options: { mode }, table });
 	const results = outcomes.map(({ outcome, id }) => `${outcome} ${id ?? ''}`.trim());
 	return { results: results.join(', '), read: read.join('; '), stop: stopped?.status };
 }
@@ -54,7 +54,7 @@ async function write(mode: WriteMode, items: string, responded: Responded, store
 test.each<[string, WriteMode, string, Responded, stored: string, results: string, read: string]>([
 	['by key', 'upsert', 'a b', 'lost', 'x:a1 y:b2', 'written x, unknown', 'code,n'],
 	['only keys', 'upsert', 'a b', 'omitted', 'x:a2 y:b2', 'unchanged x, unchanged y', 'code'],
-	['the first', 'upsert', 'a', 'lost', 'z:a2 x:a1', 'unknown', 'code,n'],
+	['exactly, if two have the key', 'upsert', 'a', 'lost', 'z:a2 x:a1', 'written x', 'code,n; code,n'],
 	['all records with the key', 'create', 'a', 'lost', 'z:a2 x:a1', 'unknown', 'code,n'],
 	['by ID', 'update', '#x', 'lost', 'x:x1', 'written x', 'x'],
 	['what is gone', 'update', '#x', 'omitted', '', 'notFound x', 'x'],

@@ -148,14 +148,12 @@ export class LinkedRecords {
 			}
 			const linkedTo = { id, tableId, field: field.name };
 			const linked: PlatformRecord[] = [];
-			let isFirstPage = true;
 			// Reads one more to learn whether there are more: the count may be older than the list.
 			for await (const page of readRecords(target, { linkedTo }, limit + 1)) {
-				if (!isFirstPage && !this.take()) {
+				if (linked.length > 0 && !this.take()) {
 					this.isUnread = true;
 					return;
 				}
-				isFirstPage = false;
 				linked.push(...page);
 				if (typeof count === 'number' && linked.length >= count) break;
 			}

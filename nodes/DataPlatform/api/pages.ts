@@ -5,8 +5,16 @@ import type { IDataObject } from 'n8n-workflow';
 
 import { invalidResponse, toList, toWholeRecord } from './decoders';
 import { paths } from './endpoints';
-import { asAndConditions, fitsQuery, isUnfitForQuery, toQuery } from './filterQuery';
-import { isEmptyFilter, takesList, toBody, type Group } from './filters';
+import {
+	asAndConditions,
+	fitsQuery,
+	isEmptyFilter,
+	isUnfitForQuery,
+	takesList,
+	toBody,
+	toQuery,
+	type Group,
+} from './filters';
 import type { PlatformRecord, TableAddress, TableAt } from './types';
 import type { ApiClient } from '../transport/client';
 import { InputError, ServiceError } from '../transport/errors';

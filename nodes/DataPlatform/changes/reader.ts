@@ -207,7 +207,6 @@ class ReadUpTo {
 
 interface BufferedChange {
 	record: PlatformRecord;
-	time: number;
 	isWanted: boolean;
 }
 
@@ -270,8 +269,8 @@ class ChangeBuffer {
 
 	/** The changes before a time. */
 	before(time: number): PlatformRecord[] {
-		const changes = [...this.changes.values()].filter((change) => change.time < time);
-		return changes.map(({ record }) => record);
+		const records = Array.from(this.changes.values(), ({ record }) => record);
+		return records.filter((record) => timeOf(record) < time);
 	}
 
 	/** The changes before a time are as many as one poll may emit, or hold. */
@@ -279,7 +278,7 @@ class ChangeBuffer {
 		let all = 0;
 		let wanted = 0;
 		for (const change of this.changes.values()) {
-			if (change.time >= time) continue;
+			if (timeOf(change.record) >= time) continue;
 			all += 1;
 			if (change.isWanted) wanted += 1;
 		}
@@ -291,11 +290,7 @@ class ChangeBuffer {
 		const { kinds, digest } = this.options;
 		const isWanted = kinds.has(this.emittedIndex.kindOf(record, kinds));
 		const isNeeded = digest !== undefined || isWanted;
-		return {
-			record: isNeeded ? record : { ...record, fields: {} },
-			time: timeOf(record),
-			isWanted,
-		};
+		return { record: isNeeded ? record : { ...record, fields: {} }, isWanted };
 	}
 }
 

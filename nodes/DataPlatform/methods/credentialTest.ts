@@ -26,28 +26,20 @@ import { errorInSuccess } from '../transport/response';
 
 const TIMEOUT_MS = 20_000;
 
-/** Fails at the deadline. n8n's own timeout restarts with each byte. */
-const deadlineOf = async ({ abortSignal }: IHttpRequestOptions): Promise<never> =>
-	await new Promise((_, reject) => {
-		const signal = abortSignal as AbortSignal;
-		signal.addEventListener('abort', () => reject(new Error('The time is over')));
-	});
-
 /** A credential test gets only n8n's older request function. */
 async function send(
 	{ helpers }: ICredentialTestFunctions,
 	credential: ICredentialDataDecryptedObject,
 	options: IHttpRequestOptions,
 ): Promise<IN8nHttpFullResponse> {
-	const response = helpers.request({
+	return (await helpers.request({
 		...(await authenticate(credential, options)),
 		useStream: true,
 		timeout: TIMEOUT_MS,
 		followRedirect: false,
 		simple: false,
 		resolveWithFullResponse: true,
-	}) as Promise<IN8nHttpFullResponse>;
-	return await Promise.race([response, deadlineOf(options)]);
+	})) as IN8nHttpFullResponse;
 }
 
 /** Another service's page or error comes from something else than the platform. */

@@ -3,6 +3,7 @@
  */
 import type { ILoadOptionsFunctions, INodePropertyOptions } from 'n8n-workflow';
 
+import type { Aggregation } from '../api/aggregates';
 import type { FieldDefinition, TableDefinition } from '../api/types';
 import { holdsData, isWritable, fieldType } from '../fields';
 import { canBeKey } from '../fields/values';
@@ -107,7 +108,7 @@ const incomingLinks = tableList(async (chosen, { application, client }) => {
 });
 
 const choices = <Value extends string>(names: Record<Value, string>) =>
-	Object.entries<string>(names).map(([value, name]) => ({ name, value }));
+	Object.entries<string>(names).map(([value, name]) => ({ name, value: value as Value }));
 
 const EQUAL = choices({ eq: 'Equal', neq: 'Not Equal' });
 const LISTED = choices({ in: 'One Of', notin: 'Not One Of' });
@@ -150,12 +151,12 @@ const OPERATOR_LISTS: Record<FieldType['comparison'], Options> = {
 	text: [...EQUAL, ...TEXT, ...LISTED, ...PRESENCE, ...RARE],
 };
 
-const AGGREGATION_NAMES: Record<string, string> = {
+const AGGREGATE = choices<Aggregation>({
 	avg: 'Average',
 	max: 'Maximum',
 	min: 'Minimum',
 	sum: 'Sum',
-};
+});
 
 /** What a record has besides its fields. */
 const SYSTEM_FIELDS: Options = [
@@ -177,10 +178,9 @@ const getFields = fieldList(holdsData);
 
 /** The nodes' `methods`. */
 export const loadOptions = {
-	getAggregations: besideList((field) => {
-		const values = field ? fieldType(field).aggregations : Object.keys(AGGREGATION_NAMES);
-		return values.map((value) => ({ name: AGGREGATION_NAMES[value] ?? value, value }));
-	}),
+	getAggregations: besideList((field) =>
+		AGGREGATE.filter(({ value }) => !field || fieldType(field).aggregations.includes(value)),
+	),
 	getChoice: withEmpty('Choose a Value', getChoices),
 	getChoices,
 	getField: withEmpty(CHOOSE_FIELD, getFields),

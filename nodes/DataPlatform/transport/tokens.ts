@@ -85,18 +85,13 @@ export const withoutFileTokens = (json: string) =>
 const LATEST_TIME_S = 8.64e12;
 
 /** The time in a JWT's `exp`, without checking the signature; undefined for other tokens. */
-function jwtExpiry(token: string): string | undefined {
+export function jwtExpiry(token: string): string | undefined {
 	const [header, payload, signature, ...rest] = token.split('.');
 	if (!header || !payload || signature === undefined || rest.length > 0) return undefined;
 	const { exp } = membersOf(parseJson(Buffer.from(payload, 'base64url').toString('utf8')));
 	if (typeof exp !== 'number' || !(Math.abs(exp) < LATEST_TIME_S)) return undefined;
 	return new Date(exp * 1000).toISOString();
 }
-
-export const describeToken = (type: string, token: string): TokenInfo => ({
-	type,
-	expires: jwtExpiry(token),
-});
 
 /** What to do about a 401 or 403; undefined for other responses. */
 export function tokenHint(

@@ -31,6 +31,7 @@ import { checkNames, uncheckedNotice, type NameCheck } from '../parameters/selec
 import { timeout } from '../parameters/requests';
 import type { RequestStats } from '../transport/client';
 import { InputError, serviceErrorOrThrow, ServiceError, type Problem } from '../transport/errors';
+import { omitUndefined } from '../transport/json';
 import { PollCoordinator, type PollTurn } from './coordinator';
 import { DeletionWatcher } from './deletions';
 import { triggerParameters, type TriggerParameters } from './parameters';
@@ -44,7 +45,6 @@ import {
 	saveStart,
 	saveState,
 	unreadableState,
-	type SavedDeletions,
 	type SavedState,
 } from './savedState';
 import {
@@ -211,11 +211,8 @@ class Poll {
 		await requireFields(this.watch, true);
 		// Changes first: a record that is created in between is then both emitted and watched.
 		const state = this.watch.emitsChanges ? await this.start() : undefined;
-		return newSavedState(
-			this.watch.identity,
-			watched(state, await this.watcher.begin()),
-			this.stored,
-		);
+		const parts = omitUndefined({ state, deletions: await this.watcher.begin() });
+		return newSavedState(this.watch.identity, parts, this.stored);
 	}
 
 	private async start(begin = this.startFrom): Promise<ChangeState> {
@@ -242,7 +239,7 @@ class Poll {
 			...changes.map((change) => ({ json: watch.output(change) })),
 			...found.deleted.map(toDeletedItem),
 		];
-		const parts = watched(state, found.saved);
+		const parts = omitUndefined({ state, deletions: found.saved });
 		// Store the start once more if n8n dropped it or another execution overwrote it.
 		const begins = known && isStored ? isMissing(known, parts) : this.isStartUnique;
 		const emits = items.length > 0;
@@ -310,12 +307,6 @@ function restarted(watch: Watch, known: SavedState): SavedState {
 	const { time } = restart;
 	return { ...known, identity, state: state ? restartAt(state, time) : startFromTime(time) };
 }
-
-/** The parts of a state that are set. */
-const watched = (state?: ChangeState, deletions?: SavedDeletions) => ({
-	...(state && { state }),
-	...(deletions && { deletions }),
-});
 
 /**
  * True for a state without deletions if they are watched now, because the user added them to the

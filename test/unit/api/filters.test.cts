@@ -1,14 +1,18 @@
 /** Filters: as the body or the query of a request, read from a user's tree, and split if values are many. */
-import { asAndConditions, asPlainQuery, toQuery, fitsQuery, isUnfitForQuery } from '../../../nodes/DataPlatform/api/filterQuery.ts';
 import {
 	and,
+	asAndConditions,
+	asPlainQuery,
+	fitsQuery,
 	isEmptyFilter,
+	isUnfitForQuery,
 	oneOfCombinations,
 	OPERATORS,
 	OPERATORS_WITHOUT_VALUE,
 	or,
 	requireRestrictive,
 	toBody,
+	toQuery,
 	type Group,
 } from '../../../nodes/DataPlatform/api/filters.ts';
 import { parseCondition, parseTree } from '../../../nodes/DataPlatform/api/filterTree.ts';

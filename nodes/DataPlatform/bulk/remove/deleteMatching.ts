@@ -10,8 +10,7 @@
 import { MAX_PAGE_SIZE, paths } from '../../api/endpoints';
 import type { FieldDefinition, PlatformRecord, TableAt } from '../../api/types';
 import { serviceErrorOrThrow, InputError, isForbidden, ServiceError } from '../../transport/errors';
-import { asPlainQuery } from '../../api/filterQuery';
-import { isEmptyFilter, requireRestrictive, type Group } from '../../api/filters';
+import { asPlainQuery, isEmptyFilter, requireRestrictive, type Group } from '../../api/filters';
 import { countRecords } from '../../api/aggregates';
 import { readPage } from '../../api/pages';
 import { readRecords } from '../../api/readRecords';

@@ -12,11 +12,9 @@ export function registerContentTypes(server: FastifyInstance, state: SandboxStat
 		async (request: FastifyRequest, stream: IncomingMessage) => {
 			const { logEntry: entry } = request;
 			const [path = ''] = request.url.split('?', 1);
-			const upload = state.faults.matchUpload({
-				number: entry?.number ?? 0,
-				method: request.method,
-				path,
-			});
+			const { method } = request;
+			// The administration has no log entry, and no faults.
+			const upload = entry && state.faults.matchUpload({ number: entry.number, method, path });
 			if (upload) entry?.faults.push(upload.name);
 			return readJson(stream, {
 				declaredBytes: Number(request.headers['content-length'] ?? 0),

@@ -57,6 +57,8 @@ test.each([
 	await expect(sendWith({ kind })).rejects.toMatchObject({ code: 'ECONNRESET' });
 	expect(await stored()).toBe(written);
 	expect(await logged()).toMatchObject({ status: null, outcome: 'reset' });
+	// The administration has no faults.
+	await platform.admin.faults([]);
 });
 
 test.each([

@@ -51,6 +51,7 @@ describe('an upload', () => {
 		await harness.faults({ match: { method: 'POST', path: '/data$' }, fault: { kind: 'resetAfter' } });
 		const { error } = await upload({ target: 'new', columns: defined({ number: '2', title: 'New' }) });
 		expect(error!.message).toMatch(/^Unknown whether the record was created/);
+		expect(error!.description).toBe('Look for it in the table before you run it again.');
 		expect(await harness.records()).toHaveLength(2);
 	});
 

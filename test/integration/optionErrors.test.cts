@@ -51,7 +51,12 @@ test.each<[what: string, operation: string, run: Run, error: string]>([
 		"'Output Field Names or IDs': table 'Orders' has no field 'gone'",
 	],
 ])('%s that is gone is found in the definition', async (_, operation, run, error) => {
-	await expectError(operation, run, error, 'Correct the name, or choose the field from the list. Nothing was read or changed.');
+	await expectError(
+		operation,
+		run,
+		error,
+		"The fields of 'Orders' are: 'number', 'buyer', 'price', 'state', 'comment', 'tags', 'channels', 'related', 'label', 'id', 'created', 'modified'. Correct the name. Nothing was read or changed.",
+	);
 });
 
 test('A field to sort by that no field can be called is an error, and nothing is sent', async () => {

@@ -78,7 +78,7 @@ export const importKeyOf = (table: TableDefinition) =>
 	table.fields.find((field) => field.metadata.importKey === true);
 
 /** How many of a table's fields a hint lists. */
-const FIELDS_SHOWN = 40;
+export const FIELDS_SHOWN = 40;
 
 /** Names the fields that can be written, for an error about an unknown one. */
 export const listFields = ({ fields }: TableDefinition) => {

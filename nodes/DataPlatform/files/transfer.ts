@@ -203,9 +203,12 @@ async function confirmUpload(
 	failure: ServiceError,
 ): Promise<PlatformRecord> {
 	if (failure.delivery !== 'ambiguous') throw failure;
-	const unknown = (message: string) =>
-		new ServiceError(message, { delivery: 'ambiguous', hint: UPLOAD_AGAIN });
-	if (!id) throw unknown(`Unknown whether the record was created: ${failure.message}`);
+	const unknown = (message: string, hint = UPLOAD_AGAIN) =>
+		new ServiceError(message, { delivery: 'ambiguous', hint });
+	if (!id) {
+		const hint = 'Look for it in the table before you run it again.';
+		throw unknown(`Unknown whether the record was created: ${failure.message}`, hint);
+	}
 	const what = 'the files were stored';
 	if (!before) {
 		throw unknown(`Unknown whether ${what}: ${failure.message}; the token may not read the record`);

@@ -168,7 +168,10 @@ describe('uploadFiles', () => {
 		expect(failure).toMatchObject({
 			message: `Unknown whether ${unknown}: ${reason}`,
 			delivery: 'ambiguous',
-			hint: "Look at the record before you run it again; with 'Skip Existing' on, files that are already there are not sent again.",
+			hint:
+				unknown === made
+					? 'Look for it in the table before you run it again.'
+					: "Look at the record before you run it again; with 'Skip Existing' on, files that are already there are not sent again.",
 		});
 	});
 

@@ -5,7 +5,7 @@
 import { isGroup, type Group } from '../../api/filters';
 import type { ReadDefinition } from '../../api/table';
 import type { DefinedTable, FieldDefinition, TableDefinition } from '../../api/types';
-import { holdsData } from '../../fields';
+import { FIELDS_SHOWN, holdsData } from '../../fields';
 import { didYouMean } from '../../transport/closestName';
 import { InputError, serviceErrorOrThrow, ServiceError } from '../../transport/errors';
 import { nameList } from '../../transport/messageText';
@@ -53,9 +53,13 @@ function linkIn(
 	const problem = isNoLink
 		? `'${first}' of ${what} '${header}' is no link: it has no '${rest}'`
 		: `${what} '${header}' has no field '${first}'${didYouMean(first, known)}`;
+	const names = nameList(
+		known.map((each) => each.name),
+		FIELDS_SHOWN,
+	);
 	throw new InputError(`${place}: ${problem}`, {
 		field: name,
-		hint: 'Correct the name, or choose the field from the list. Nothing was read or changed.',
+		hint: `The fields of '${header}' are: ${names}. Correct the name. Nothing was read or changed.`,
 	});
 }
 

@@ -223,23 +223,17 @@ const rowLine = ({ label, cells }: Row) => `| ${label} | ${cells} |`;
 
 const table = (lines: string[]) => ['| | Type | What it does |', '| - | - | - |', ...lines, ''];
 
-const parameterTable = (rows: Row[]) => table(rows.map(rowLine));
-
 /** Options without a group first, then each group under its names. */
-function optionTable(rows: Row[], all: Row[][]): string[] {
+function optionLines(rows: Row[], all: Row[][]): string[] {
 	const places = all.flat();
 	const groupOf = (row: Row) =>
 		places.find((place) => sameAs(row)(place) && place.group)?.group?.name ?? '';
 	const groups = [...new Set(rows.map(groupOf))].toSorted();
-	return table(
-		groups.flatMap((name) => {
-			const inside = rows.filter((row) => groupOf(row) === name).map(rowLine);
-			const titles = places.flatMap(({ group }) =>
-				group?.name === name ? [group.displayName] : [],
-			);
-			return name === '' ? inside : [`| **${[...new Set(titles)].join(' · ')}** | | |`, ...inside];
-		}),
-	);
+	return groups.flatMap((name) => {
+		const inside = rows.filter((row) => groupOf(row) === name).map(rowLine);
+		const titles = places.flatMap(({ group }) => (group?.name === name ? [group.displayName] : []));
+		return name === '' ? inside : [`| **${[...new Set(titles)].join(' · ')}** | | |`, ...inside];
+	});
 }
 
 /** What _Add Option_ or the panel lists. */
@@ -291,14 +285,18 @@ export function operationsPage(): string {
 			line('Parameters', labels(own(section.parameters, parameters))),
 			line('Options', labels(own(section.options, options))),
 		].filter(Boolean);
+		const rows = [
+			...parameters.map(rowLine),
+			...(parameters.length > 0 && options.length > 0 ? ['| **Options** | | |'] : []),
+			...optionLines(options, [section.options]),
+		];
 		return [
 			...(isFirst ? [`## ${section.heading}`, ''] : []),
 			`### ${section.name}`,
 			'',
 			[sentence(section.description), ...described].join(' '),
 			'',
-			...(parameters.length > 0 ? parameterTable(parameters) : []),
-			...(options.length > 0 ? optionTable(options, [section.options]) : []),
+			...(rows.length > 0 ? table(rows) : []),
 			...outputOf(requireOutput(outputs, section.key)),
 			'',
 		];
@@ -307,10 +305,10 @@ export function operationsPage(): string {
 		INTRODUCTION,
 		'## Parameters that several operations have',
 		'',
-		...parameterTable(common[0]),
+		...table(common[0].map(rowLine)),
 		'## Options that several operations have',
 		'',
-		...optionTable(common[1], allOptions),
+		...table(optionLines(common[1], allOptions)),
 		...all.flatMap(partOf),
 	]
 		.join('\n')

@@ -44,28 +44,6 @@ const toItems = (output: ItemOutput): INodeExecutionData[] =>
 		return { json: entry };
 	});
 
-async function runItem(
-	operation: ItemOperation,
-	run: RunContext<string>,
-	ledger: Ledger,
-	index: number,
-) {
-	const problem = await problemIn(async () => {
-		ledger.done(index, toItems(await operation.execute(run, index, ledger.attempt)));
-	});
-	if (problem) ledger.failed(index, problem);
-	return problem === undefined;
-}
-
-/** What an item changes, if the operation says so. An item that can't be read changes nothing. */
-async function concurrencyKeyOf(operation: ItemOperation, run: RunContext<string>, index: number) {
-	try {
-		return await operation.concurrencyKey?.(run, index);
-	} catch {
-		return undefined;
-	}
-}
-
 async function runItems(
 	operation: ItemOperation,
 	run: RunContext<string>,
@@ -76,11 +54,17 @@ async function runItems(
 	const queue = new KeyedQueue();
 	const runNext = async (index: number) => {
 		if (isStopped || ledger.hasResult(index)) return;
-		const isDone = await runItem(operation, run, ledger, index);
-		if (!isDone && !continueOnFail) isStopped = true;
+		const problem = await problemIn(async () => {
+			ledger.done(index, toItems(await operation.execute(run, index, ledger.attempt)));
+		});
+		if (!problem) return;
+		ledger.failed(index, problem);
+		isStopped = !continueOnFail;
 	};
 	await forEachConcurrent(run.items.keys(), operation.concurrency ?? 1, async (index) => {
-		const key = await concurrencyKeyOf(operation, run, index);
+		const keyOf = async () => await operation.concurrencyKey?.(run, index);
+		// An item that can't be read changes nothing.
+		const key = await keyOf().catch(() => undefined);
 		if (key === undefined) await runNext(index);
 		else await queue.next(key, async () => await runNext(index));
 	});

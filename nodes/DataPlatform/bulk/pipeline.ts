@@ -24,7 +24,7 @@ import { createPause } from '../transport/pause';
 import type { RequestLimit } from './send/congestion';
 import { proveKey } from './send/proveKey';
 import type { LinkResolver } from './links/linkResolver';
-import { writeMatched } from './match/writeMatched';
+import { MatchedWriter } from './match/writeMatched';
 import { afterFailure, isSuccess, notSent } from './outcome';
 import { planRecords } from './plan/plan';
 import { ValueNotices } from './plan/valueNotices';
@@ -155,8 +155,8 @@ export class WritePipeline {
 		const hasProblems = stopAtFailure && plan.problems.length > 0;
 		let stopped = hasProblems ? afterFailure() : undefined;
 		if (!stopped && matching) {
-			stopped = await writeMatched(this.asWrite(), matching, plan, { prepare, onOutcome });
-		} else stopped = (await this.writeProven(plan.records, onOutcome, stopped)) ?? stopped;
+			stopped = await new MatchedWriter(this.asWrite(), matching, { prepare, onOutcome }).run(plan);
+		} else stopped = await this.writeProven(plan.records, onOutcome, stopped);
 		rows.reportMerged();
 		return stopped;
 	}

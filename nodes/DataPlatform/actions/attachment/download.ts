@@ -21,12 +21,6 @@ const PARALLEL_DOWNLOADS = 4;
 
 type FileKind = 'file' | 'thumbnail';
 
-/** A thumbnail may have another type than its picture. */
-const nameOf = (file: Attachment, kind: FileKind, mimetype?: string) => {
-	const name = safeFileName(file.fileName);
-	return kind === 'thumbnail' && mimetype ? pictureName(name, mimetype) : name;
-};
-
 interface DownloadLook {
 	kind: FileKind;
 	/** The field of the first file; then `name_1`, `name_2` and so on. */
@@ -54,9 +48,12 @@ export async function downloadInto(
 		const name = next;
 		await fetchFile(table, file, kind, async (bytes, type) => {
 			const mimetype = type && safeMimetype(type);
+			const fileName = safeFileName(file.fileName);
+			// A thumbnail may have another type than its picture.
+			const isThumbnail = kind === 'thumbnail' && mimetype;
 			binary[name] = await run.context.helpers.prepareBinaryData(
 				bytes as unknown as Stored,
-				nameOf(file, kind, mimetype),
+				isThumbnail ? pictureName(fileName, mimetype) : fileName,
 				mimetype,
 			);
 		});

@@ -5,9 +5,6 @@ import { isSuccess, OUTCOME_NAMES, outcomeText } from '../../bulk/outcome';
 import type { Outcome } from '../../bulk/terms';
 import { counted, shownCount } from '../../transport/messageText';
 
-/** How many items have each outcome. */
-export type Counts = Partial<Record<Outcome, number>>;
-
 /** How many did not succeed, in words; empty if all did. */
 export const failuresText = (counts: Record<Outcome, number>) =>
 	OUTCOME_NAMES.filter((outcome) => !isSuccess({ outcome }) && counts[outcome] > 0)
@@ -24,7 +21,7 @@ export function countsText(
 		dryRun?: boolean;
 		linkedRecordsCreated?: number;
 	},
-	merged: Counts = {},
+	merged: Partial<Record<Outcome, number>>,
 ) {
 	const counts: string[] = [];
 	for (const outcome of OUTCOME_NAMES) {

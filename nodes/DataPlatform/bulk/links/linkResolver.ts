@@ -163,9 +163,12 @@ export class LinkResolver {
 				'problem' in value ? [] : valuesOf(value),
 			);
 			if (values.length === 0) return;
-			const catalog = await this.catalogFor(field, rules.get(field.name)!).catch(unavailable);
+			const rule = rules.get(field.name)!;
+			const target = await this.targetOf(field).catch(unavailable);
+			const catalog = typeof target === 'string' ? target : catalogOf(this.catalogs, target, rule);
 			catalogs.set(field, catalog);
 			if (typeof catalog === 'string') return;
+			if (rule.ifNotFound === 'create') this.creating.set(field.name, catalog);
 			sought.set(catalog, [...(sought.get(catalog) ?? []), ...values]);
 		});
 		await forEachConcurrent(sought, PARALLEL_LOOKUPS, async ([catalog, all]) => {
@@ -176,14 +179,6 @@ export class LinkResolver {
 			for (const [field, other] of catalogs) if (other === catalog) catalogs.set(field, failure);
 		});
 		return catalogs;
-	}
-
-	private async catalogFor(field: FieldDefinition, rule: LinkRule): Promise<Catalog | string> {
-		const catalog = catalogOf(this.catalogs, await this.targetOf(field), rule);
-		if (typeof catalog !== 'string' && rule.ifNotFound === 'create') {
-			this.creating.set(field.name, catalog);
-		}
-		return catalog;
 	}
 
 	/**

@@ -129,7 +129,6 @@ class RecordMerge {
 		this.conflicts.push({ field, ...omitUndefined({ agreed, since }), here: here ?? null, item });
 	}
 
-	/** @param now the time of this run, in ISO 8601 */
 	result({ key, on }: Pick<TwoWayRecord, 'key' | 'on'>, now: string): Merged {
 		const { write, sendBack, conflicts, known, agreed: fields } = this;
 		const isSame = JSON.stringify(fields) === JSON.stringify(known?.fields ?? {});

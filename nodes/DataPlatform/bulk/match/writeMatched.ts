@@ -27,7 +27,7 @@ import {
 	stoppedItem,
 	unknownItem,
 } from '../outcome';
-import type { FieldRules, Matching } from '../writeTask';
+import type { Matching } from '../writeTask';
 import { writeMany, type OnOutcome, type Write } from '../send/write';
 import type { Entry, ItemOutcome, Plan, WriteMode } from '../terms';
 
@@ -40,11 +40,11 @@ interface MatchedSink {
 	onOutcome: OnOutcome;
 }
 
-class MatchedWriter {
+/** Finds the record of each planned item, then updates and creates by the rules. */
+export class MatchedWriter {
 	private readonly keys: FieldDefinition[];
 	/** Whether planned records are compared with the record that they matched. */
 	private readonly isCompared: boolean;
-	private readonly rules?: FieldRules;
 	private readonly twoWay?: TwoWaySync;
 	private readonly unit: 'item' | 'row';
 	private readonly fields: ReadonlyMap<string, FieldDefinition>;
@@ -60,18 +60,17 @@ class MatchedWriter {
 		private readonly sink: MatchedSink,
 	) {
 		const { target, task } = base;
-		const { on, fieldRules } = matching;
-		this.rules = fieldRules;
+		const { on, fieldRules: rules, twoWay } = matching;
 		this.unit = task.planning?.unit ?? 'item';
 		this.fields = new Map(target.table.fields.map((field) => [field.name, field]));
 		const isRead = on !== 'recordId' && (task.skipUnchanged || task.dryRun);
 		this.keys = on === 'recordId' ? [] : keyFields(target.table, { matchOn: on });
-		const { twoWay } = matching;
-		if (twoWay) this.twoWay = new TwoWaySync(twoWay, this.fields, this.keys, this.rules);
+		if (twoWay) this.twoWay = new TwoWaySync(twoWay, this.fields, this.keys, rules);
 		const isGuarded = matching.maxNew !== undefined;
-		this.isCompared = isRead || isGuarded || this.rules !== undefined || twoWay !== undefined;
+		this.isCompared = isRead || isGuarded || rules !== undefined || twoWay !== undefined;
 	}
 
+	/** @returns why it stopped early, if it did */
 	async run(planned: Plan): Promise<ServiceError | undefined> {
 		const { twoWay } = this;
 		const { isFromInput = false } = this.base.task.planning ?? {};
@@ -112,7 +111,8 @@ class MatchedWriter {
 	private async writeMatches(matches: Map<Entry, PlatformRecord[]>, plan: Plan) {
 		const { stopAtFailure } = this.base.task;
 		const { updates, creates: missing, outcomes } = decide(matches, this.matching, this.isCompared);
-		const { rules, fields, twoWay } = this;
+		const { fields, twoWay } = this;
+		const { fieldRules: rules } = this.matching;
 		const ruled = updates.map((record) => {
 			const written = rules ? applyFieldRules(record, record.before!, rules, fields) : record;
 			return twoWay ? twoWay.apply(written, record.before!) : written;
@@ -170,8 +170,9 @@ class MatchedWriter {
 
 	private async write(records: Entry[], mode: WriteMode, onOutcome: OnOutcome, isNew = false) {
 		// Records to create were already looked up.
-		const { base, rules, twoWay, stopped } = this;
-		const isCompared = base.task.skipUnchanged || rules !== undefined || twoWay !== undefined;
+		const { base, matching, stopped } = this;
+		const isRuled = matching.fieldRules !== undefined || matching.twoWay !== undefined;
+		const isCompared = base.task.skipUnchanged || isRuled;
 		const task = { ...base.task, mode, skipUnchanged: isCompared && !isNew };
 		return await writeMany({ ...base, task, stopped }, records, onOutcome);
 	}
@@ -214,15 +215,3 @@ class MatchedWriter {
 		this.sink.onOutcome(record, withTwoWay(outcome, record));
 	}
 }
-
-/**
- * Finds the record of each planned item, then updates and creates by the rules.
- *
- * @returns why it stopped early, if it did
- */
-export const writeMatched = async (
-	write: Write,
-	matching: Matching,
-	plan: Plan,
-	sink: MatchedSink,
-): Promise<ServiceError | undefined> => await new MatchedWriter(write, matching, sink).run(plan);

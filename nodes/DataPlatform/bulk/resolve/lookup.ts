@@ -155,9 +155,8 @@ async function readKeys(search: KeySearch): Promise<KeyReader> {
 	const isOneEnough = isImportKey(fields) && [...keys.values()].every(({ enough }) => enough === 1);
 	if (!isOneEnough || !reader.hasShared) return reader;
 	for (const key of keys.values()) key.enough = Infinity;
-	const all = new KeyReader(search);
-	await all.read();
-	return all;
+	await reader.read();
+	return reader;
 }
 
 /** How many records of each key matter. Of those that are also known by ID, each matters once. */

@@ -10,7 +10,7 @@ import { isFromPlatform, ServiceError } from '../../transport/errors';
 import type { WriteContext } from '../resolve/compare';
 import { diffEntry } from '../resolve/diff';
 import { asPlanned, modeOf } from '../entry';
-import { failedItem, notSentItem, severalMatch, stoppedItem } from '../outcome';
+import { failedItem, severalMatch, stoppedItem } from '../outcome';
 import { resolveOutcome, unreadItem } from '../resolve/resolveOutcome';
 import { parseBulkResponse, readReports, type BulkResponse } from './reports';
 import type { Entry, ItemOutcome, Report, Reported, ResolvedEntry } from '../terms';
@@ -111,18 +111,11 @@ function resolve(reports: Report[], context: WriteContext): WorkResult {
  * The step for records that are not sent any more, for whatever reason. Those that an earlier attempt
  * may have written are looked up.
  */
-function giveUp(records: Entry[], outcome: ItemOutcome, context: WriteContext): WorkResult {
+export function giveUp(records: Entry[], outcome: ItemOutcome, context: WriteContext): WorkResult {
 	const unsent: Reported = { as: 'rejected', rejection: outcome };
 	const reports = records.map((entry): Report => [entry, entry.attempts ? { as: 'lost' } : unsent]);
 	return resolve(reports, context);
 }
-
-/** The step for records that are not sent because the run stopped. */
-export const afterStop = (
-	records: Entry[],
-	cause: ServiceError,
-	context: WriteContext,
-): WorkResult => giveUp(records, notSentItem(cause), context);
 
 /** The listed records in the order of the entries. */
 export type Places = ReadonlyArray<RecordMetadata | undefined>;
@@ -258,7 +251,10 @@ export function afterLookUp(
 		const outcome = isOpen
 			? resolveOutcome(withAttempt([entry], DELETED)[0]!, { as: 'lost' }, context, records)
 			: resolveOutcome(entry, report, context, records);
-		if (isSentAgain(report, outcome)) unsent.push(entry);
+		// Another item is to blame: the platform may stop at the first bad record. That one is not sent
+		// again, so this ends.
+		const isSentAgain = report.as === 'unclear' && report.namesOthers;
+		if (isSentAgain && outcome.outcome === 'failed') unsent.push(entry);
 		// It was found before and deleted since, so it is missing.
 		else if (outcome.outcome === 'notFound' && context.mode === 'upsert') {
 			unsent.push({ ...asPlanned(entry), id: undefined, before: null });
@@ -266,13 +262,6 @@ export function afterLookUp(
 	}
 	return workResult({ outcomes, unsent });
 }
-
-/**
- * Whether to send an item again: it was not written, and another item is to blame. The platform may
- * stop at the first bad record. That one is not sent again, so this ends.
- */
-const isSentAgain = (report: Reported, { outcome }: ItemOutcome) =>
-	report.as === 'unclear' && report.namesOthers && outcome === 'failed';
 
 /**
  * The step after reading what is stored, before anything is sent.

@@ -19,7 +19,7 @@ import { CongestionControl } from './congestion';
 import { modeOf, toJson } from '../entry';
 import { keyFields } from '../../fields/keyFields';
 import { withNextStep } from './rejectionHint';
-import { afterFailure, isSuccess } from '../outcome';
+import { afterFailure, isSuccess, notSentItem } from '../outcome';
 import { placesIn } from './order';
 import { changesOf } from '../resolve/diff';
 import { lookUp } from '../resolve/lookup';
@@ -27,7 +27,7 @@ import {
 	afterCompare,
 	afterLookUp,
 	afterSend,
-	afterStop,
+	giveUp,
 	type ReconcileWork,
 	type SendWork,
 	withAttempt,
@@ -206,7 +206,7 @@ class BulkWriter {
 		for (const record of this.unsent.takeAll()) records.push(record);
 		for (const record of this.uncompared.slice(this.nextToCompare)) records.push(record);
 		this.nextToCompare = this.uncompared.length;
-		if (records.length > 0) this.apply(afterStop(records, cause, this.context));
+		if (records.length > 0) this.apply(giveUp(records, notSentItem(cause), this.context));
 	}
 
 	/** Compares entries with what is stored, unless the look-up for matching has read it. */

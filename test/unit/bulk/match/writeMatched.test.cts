@@ -4,7 +4,7 @@
  */
 import type { IHttpRequestOptions } from 'n8n-workflow';
 import { decide } from '../../../../nodes/DataPlatform/bulk/match/rules.ts';
-import { writeMatched } from '../../../../nodes/DataPlatform/bulk/match/writeMatched.ts';
+import { MatchedWriter } from '../../../../nodes/DataPlatform/bulk/match/writeMatched.ts';
 import { WriteSession } from '../../../../nodes/DataPlatform/bulk/send/write.ts';
 import type { FieldValues } from '../../../../nodes/DataPlatform/api/types.ts';
 import type { Matching, MatchRules, Task } from '../../../../nodes/DataPlatform/bulk/writeTask.ts';
@@ -151,7 +151,8 @@ async function write(
 		expect(outcomes[index]).toBeUndefined();
 		outcomes[index] = outcome;
 	};
-	const stopped = await writeMatched({ target, task, session: new WriteSession(task) }, matching, plan, { prepare, onOutcome });
+	const base = { target, task, session: new WriteSession(task) };
+	const stopped = await new MatchedWriter(base, matching, { prepare, onOutcome }).run(plan);
 	return {
 		stub,
 		plan,

@@ -42,7 +42,7 @@ interface Done {
 }
 
 /** What became of an item. */
-export type Result = Done | Problem;
+type Result = Done | Problem;
 
 const isDone = (result: Result | undefined): result is Done =>
 	result !== undefined && 'output' in result;
@@ -230,19 +230,15 @@ export class Ledger {
 		this.isDryRun = true;
 	}
 
-	/** What a later attempt must know: which items succeeded, and which may have. */
-	progress(): Array<[number, Result]> {
-		if (this.isDryRun) return [];
-		return [...this.results.entries()].filter(
+	/** What a later attempt must know: what is done, and what may be; of the items, and of no item. */
+	progress(): { done: Array<[number, Result]>; others: Result[] } {
+		if (this.isDryRun) return { done: [], others: [] };
+		const done = [...this.results.entries()].filter(
 			(entry): entry is [number, Result] =>
 				isDone(entry[1]) || entry[1]?.outcome === 'unknown' || entry[1]?.noRetry === true,
 		);
-	}
-
-	/** The same about results that belong to no item. */
-	otherProgress(): Result[] {
-		if (this.isDryRun) return [];
-		return this.others.filter((result) => isDone(result) || result.outcome === 'unknown');
+		const others = this.others.filter((result) => isDone(result) || result.outcome === 'unknown');
+		return { done, others };
 	}
 
 	/** How many results have each outcome, those of previous attempts too. @param onlyMerged items */

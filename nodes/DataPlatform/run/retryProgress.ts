@@ -6,13 +6,10 @@
 import { createHash } from 'node:crypto';
 import type { IDataObject, IExecuteFunctions } from 'n8n-workflow';
 
-import type { Ledger, Result } from './ledger';
+import type { Ledger } from './ledger';
 
-interface SavedProgress {
+interface SavedProgress extends ReturnType<Ledger['progress']> {
 	fingerprint: string;
-	done: Array<[number, Result]>;
-	/** Results that belong to no item. */
-	others: Result[];
 	/** How many attempts came before. */
 	tries: number;
 }
@@ -67,11 +64,6 @@ export function saveProgress(context: IExecuteFunctions, ledger: Ledger, isFaile
 	// The same limits as n8n's.
 	const maxTries = Math.min(5, Math.max(2, Number(context.getNode().maxTries) || 3));
 	if (tries >= maxTries) return;
-	const progress: SavedProgress = {
-		fingerprint: print,
-		done: ledger.progress(),
-		others: ledger.otherProgress(),
-		tries,
-	};
+	const progress: SavedProgress = { fingerprint: print, ...ledger.progress(), tries };
 	store[key] = progress as unknown as IDataObject;
 }

@@ -124,18 +124,17 @@ export async function exchange(
 	}
 	const expect = receive ? 'anything' : (request.bodyRequirement ?? 'json');
 	const parse = async () => {
-		if (!receive || !isSuccess(response)) {
-			const { body } = response as { body: unknown };
-			const parsed = parseResponse(
-				redact(response, redactorOf(request, settings)),
-				expect,
-				request.path,
-			);
-			const isFailure = parsed instanceof ServiceError && typeof body === 'string';
-			if (!isFailure || excessOf(body) !== 'values') return parsed;
-			return tooLong(request, `has more than ${MAX_VALUES} names and values, and was not used`);
+		if (receive && isSuccess(response)) {
+			return await receiveBytes(response, request, settings, () => ending.abort());
 		}
-		return await receiveBytes(response, request, settings, () => ending.abort());
+		const { body } = response as { body: unknown };
+		const { redactToken } = settings;
+		const redactText = (text: string) =>
+			request.keepsFileTokens ? redactToken(text) : withoutFileTokens(redactToken(text));
+		const parsed = parseResponse(redact(response, redactText), expect, request.path);
+		const isFailure = parsed instanceof ServiceError && typeof body === 'string';
+		if (!isFailure || excessOf(body) !== 'values') return parsed;
+		return tooLong(request, `has more than ${MAX_VALUES} names and values, and was not used`);
 	};
 	const result = await parse();
 	if (!(result instanceof ServiceError)) return unconfirmed(request, result.status) ?? result;
@@ -254,12 +253,6 @@ function attachAbortSignal(options: IHttpRequestOptions, signal: AbortSignal) {
 	const get = () => signal;
 	Object.defineProperty(options, 'abortSignal', { enumerable: true, get, set: () => undefined });
 }
-
-/** Redacts the token, and those in the addresses of files. */
-const redactorOf =
-	({ keepsFileTokens }: ApiRequest, { redactToken }: ExchangeSettings) =>
-	(text: string) =>
-		keepsFileTokens ? redactToken(text) : withoutFileTokens(redactToken(text));
 
 /** The response, with tokens redacted in every text. */
 function redact(

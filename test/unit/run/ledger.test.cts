@@ -266,9 +266,9 @@ describe('a second attempt of the node', () => {
 		const results = new Ledger(1);
 		results.done(0, [{ json: {} }]);
 		results.add({ output: [{ json: {} }] });
-		expect([results.progress(), results.otherProgress()]).toEqual([[[0, { output: [{ json: {} }] }]], [{ output: [{ json: {} }] }]]);
+		expect(results.progress()).toEqual({ done: [[0, { output: [{ json: {} }] }]], others: [{ output: [{ json: {} }] }] });
 		results.markDryRun();
-		expect([results.progress(), results.otherProgress()]).toEqual([[], []]);
+		expect(results.progress()).toEqual({ done: [], others: [] });
 		expect(store).toEqual({});
 	});
 
@@ -298,9 +298,8 @@ describe('a second attempt of the node', () => {
 		results.done(0, []);
 		results.failed(1, { message: 'no' });
 		const lost = { message: 'lost', outcome: 'unknown', id: 'r1', details: { retryable: false } };
-		expect(results.otherProgress()).toEqual([deleted, lost]);
 		expect(results.counts()).toEqual({ failed: 1, deleted: 1, unknown: 1 });
-		expect(results.progress()).toEqual([[0, { output: [] }]]);
+		expect(results.progress()).toEqual({ done: [[0, { output: [] }]], others: [deleted, lost] });
 	});
 
 	test('knows which items were merged into another', () => {
@@ -314,7 +313,7 @@ describe('a second attempt of the node', () => {
 		const results = new Ledger(2);
 		results.failed(0, { message: 'no', outcome: 'failed', noRetry: true });
 		results.failed(1, { message: 'no', outcome: 'failed' });
-		expect(results.progress().map(([index]) => index)).toEqual([0]);
+		expect(results.progress().done.map(([index]) => index)).toEqual([0]);
 	});
 
 	test('does not rule out that a previous one removed a record', () => {

@@ -252,7 +252,7 @@ describe('a second attempt of the node', () => {
 		const second = new Ledger(2);
 		restoreProgress(tryOf(store), second);
 		expect(second.hasResult(0)).toBe(true);
-		expect(second.otherProgress()).toEqual([deleted]);
+		expect(second.progress().others).toEqual([deleted]);
 	});
 
 	test('repeats what may have been done only if that does no harm', () => {

@@ -69,6 +69,7 @@ async function writeRows(
 	{ header, format, delimiter, rows }: RowFile,
 ): Promise<FileReport> {
 	const { client } = run;
+	const before = { ...client.stats };
 	const { kind, mapping, range, writing, texts, form } = settings;
 	const { formulaGuard } = form;
 	const rejectsDuplicates = kind.duplicates === 'error' && kind.mode !== 'create';
@@ -90,7 +91,6 @@ async function writeRows(
 		withField(mappingMode, () => new RowReader(reading, isCsv ? header : undefined));
 	const reader = readerOf();
 	const linksBefore = links.createdCount;
-	const before = { ...client.stats };
 	const compare = async (file: RowFile) =>
 		await compareWithFile(run, index, setup, writing, readerOf(), portionsOf(file.rows, 1));
 	const sync = settings.removesMissing ? await open(compare) : undefined;

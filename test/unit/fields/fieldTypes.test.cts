@@ -41,6 +41,7 @@ describe('what is sent', () => {
 		['file', { add: [], remove: ['a', 5] }, expect.stringContaining('"remove"')],
 		['schema_link', { add: [ID], remove: [5] }, expect.stringContaining('accepts'), MANY],
 		['schema_link', { add: [5], remove: [ID] }, expect.stringContaining('accepts'), MANY],
+		['schema_link', { add: [ID], removed: [ID] }, expect.stringContaining('accepts'), MANY],
 		['schema_link', { remove: [5] }, expect.stringContaining('accepts record ids'), MANY],
 		['date', '2026-02-29', 'accepts a date, but there is no 2026-02-29'],
 		['date', '2026-04-31', 'accepts a date, but there is no 2026-04-31'],

@@ -46,10 +46,11 @@ function convert(raw: unknown, isToMany: boolean | undefined): Converted {
 	if (isToMany === false) return wrong;
 	const listed = idsOf(value);
 	if (listed) return { value: { add: listed } };
-	const { add, remove } = isPlainObject(value) ? value : {};
+	const { add, remove, ...others } = isPlainObject(value) ? value : {};
 	const given = Object.entries({ add, remove }).filter(([, ids]) => ids);
 	const lists = given.map(([change, ids]) => [change, idsOf(ids)] as const);
-	if (lists.length === 0 || !lists.every(([, ids]) => ids)) return wrong;
+	const isChange = lists.length > 0 && Object.keys(others).length === 0;
+	if (!isChange || !lists.every(([, ids]) => ids)) return wrong;
 	return { value: Object.fromEntries(lists) as JsonValue };
 }
 

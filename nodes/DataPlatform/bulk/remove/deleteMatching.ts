@@ -104,7 +104,7 @@ async function deleteOneByOne(
 		);
 	});
 	if (remaining > 0 && gone.size > 0) {
-		const now = await matching(table, filter, keys, Infinity).catch(fail);
+		const now = await matching(table, filter, keys).catch(fail);
 		for (const [id, error] of gone) if (now.has(id)) fail(error);
 	}
 	return { matched, remaining, records };
@@ -121,19 +121,25 @@ const queryOf = (filter: Group, keys: FieldDefinition[]) => ({
 	fields: keys.map(({ name }) => name),
 });
 
-/** The records that match, by ID. */
+/**
+ * The records that match, by ID.
+ *
+ * @param count how many there were: the list may end there, if that page had room for more
+ */
 async function matching(
 	table: TableAt,
 	filter: Group,
 	keys: FieldDefinition[],
-	limit: number,
+	count = Infinity,
 ): Promise<Map<string, NamedRecord>> {
 	const found = new Map<string, NamedRecord>();
 	const query = { ...queryOf(filter, keys), untilEmpty: true };
-	for await (const page of readRecords(table, query, limit)) {
+	for await (const page of readRecords(table, query, count + 1)) {
 		for (const record of page) found.set(record.id, namedBy(keys, record));
+		if (found.size === count && page.length < MAX_PAGE_SIZE) break;
 	}
-	return found;
+	// Of those that were added since the count, the deletion may reach any.
+	return found.size > count ? await matching(table, filter, keys) : found;
 }
 
 /**
@@ -151,7 +157,7 @@ async function deleteByQuery(
 	keys: FieldDefinition[],
 ): Promise<Deletion | undefined> {
 	const before = await matching(table, filter, keys, expected);
-	const matched = before.size;
+	const matched = Math.min(before.size, expected);
 	if (matched === 0) return { matched, remaining: 0, records: [] };
 	const result = await table.client.tryRequest({
 		method: 'DELETE',
@@ -176,9 +182,9 @@ async function deleteByQuery(
 			{ ...left, delivery: 'ambiguous' },
 		);
 	}
-	const { survivors, remaining, records } = left;
-	if (isFailure && survivors > 0) {
-		const message = `${result.message}; ${counted(survivors, 'record')} of ${matched} still match`;
+	const { gone, remaining, records } = left;
+	if (isFailure && gone < matched) {
+		const message = `${result.message}; ${counted(matched - gone, 'record')} of ${matched} still match`;
 		throw result.stillPending
 			? new ServiceError(`${message}, and the platform may still be deleting them`, {
 					...result,
@@ -190,13 +196,12 @@ async function deleteByQuery(
 }
 
 /**
- * How many records match now, how many of them also matched before, and which of the others were not
+ * How many records match now, how many that matched before no longer do, and which of these were not
  * changed since: those are deleted.
  */
 async function countAfter(table: TableAt, filter: Group, before: ReadonlyMap<string, NamedRecord>) {
 	const remaining = await countRecords(table, filter);
-	const now =
-		remaining > 0 ? await matching(table, filter, [], Infinity) : new Map<string, never>();
+	const now = remaining > 0 ? await matching(table, filter, []) : new Map<string, never>();
 	// Without a filter, nothing can stop matching.
 	const newest = isEmptyFilter(filter)
 		? []
@@ -204,7 +209,7 @@ async function countAfter(table: TableAt, filter: Group, before: ReadonlyMap<str
 	const gone = [...before.values()].filter(({ id }) => !now.has(id));
 	const changed = new Set(newest.map(({ id }) => id));
 	const records = gone.filter(({ id }) => !changed.has(id));
-	return { remaining: now.size, survivors: before.size - gone.length, records };
+	return { remaining: now.size, gone: gone.length, records };
 }
 
 /**

@@ -174,7 +174,7 @@ describe('by one request', () => {
 	test('all records, if that is allowed', async () => {
 		const { result, lines } = await run({ filter: nothing, allowAll: true });
 		expect(result).toEqual({ matched: 3, deleted: 3, remaining: 0 });
-		expect(lines).toEqual(['GET /count', 'GET ?limit=3&sort=created,id', 'DELETE /bulk?limit=3', 'GET /count']);
+		expect(lines).toEqual(['GET /count', 'GET ?limit=4&sort=created,id', 'DELETE /bulk?limit=3', 'GET /count']);
 	});
 
 	test.each<[string, string[], object]>([
@@ -184,6 +184,30 @@ describe('by one request', () => {
 		['one is there, one was added', ['b', 'x'], { matched: 3, deleted: 2, remaining: 2 }],
 	])('%s', async (_, left, result) => {
 		expect((await run({ on: afterDeletion(left) })).result).toEqual(result);
+	});
+
+	const addedAfterCount = (added: string[], left: string[], reply: Reply): Matching['on'] => {
+		const whenDeleted = afterDeletion(left, () => reply);
+		return (line, table, count) => {
+			if (count === 2) table.ids = [...added, ...table.ids];
+			return whenDeleted?.(line, table, count);
+		};
+	};
+	test.each<[string, added: string[], left: string[], Reply, deleted: string[], more: object]>([
+		['one, and it is left', ['x'], ['x'], undefined, ['a', 'b', 'c'], { matched: 3, remaining: 1 }],
+		['one, and it is left without a response', ['x'], ['x'], lost(), ['a', 'b', 'c'], { matched: 3, remaining: 1 }],
+		['one, and it is deleted instead of another', ['x'], ['b'], undefined, ['x', 'a', 'c'], { matched: 3, remaining: 1 }],
+		['three, and some are deleted', ['x', 'y', 'z'], ['y', 'z', 'b'], undefined, ['x', 'a', 'c'], { matched: 3, remaining: 3 }],
+	])('others are added between the count and the list, first in its order: %s', async (_, added, left, reply, deleted, more) => {
+		const { result, records, deletions } = await run({ maximum: 3, on: addedAfterCount(added, left, reply) });
+		expect(result).toEqual({ ...more, deleted: deleted.length });
+		expect(records.map(({ id }) => id)).toEqual(deleted);
+		expect(deletions).toEqual(['DELETE /bulk?limit=3&filter=age(gte)18']);
+	});
+
+	test('with added ones in the list, a lost deletion still says how many were not deleted', async () => {
+		const { result } = await run({ maximum: 3, on: addedAfterCount(['x'], ['x', 'a'], lost()) });
+		expect((result as Error).message).toMatch(/; 1 record of 3 still match$/);
 	});
 
 	test.each<[string, Setup, object]>([

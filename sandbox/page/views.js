@@ -505,8 +505,9 @@ function text(value) {
 	if (value.count !== undefined) return `${value.count} linked`;
 	if (value.progress !== undefined) return `${Math.round(value.progress * 100)} %`;
 	if (value.messages) return value.messages.at(-1)?.text ?? '';
-	const { id, url: _url, ...shown } = value;
-	return Object.values(shown).find((entry) => typeof entry === 'string') ?? id ?? '';
+	// A link, with fields of its record in it or beside its metadata.
+	const { id, url, created, modified, ver, fields, ...beside } = value;
+	return Object.values(fields ?? beside).find((entry) => typeof entry === 'string') ?? id ?? '';
 }
 
 /** @param {number | null} duration */

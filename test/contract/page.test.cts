@@ -56,6 +56,12 @@ inBrowser('in a browser', () => {
 		expect(await page.innerText('nav a[aria-current]')).toMatch(/Contacts\s*41/);
 	});
 
+	test.each(['nested', 'flat'] as const)('shows a field of a linked record, with links %s', async (links) => {
+		await platform.admin.settings({ links });
+		await open('records/crm/contacts');
+		await page.locator('td', { hasText: 'Acorn Sample Ltd' }).first().waitFor();
+	});
+
 	test('can be used with the keyboard: sections, and the details of a run', async () => {
 		const [workflow] = (await platform.admin.http.get('/workflows')).data.data;
 		await platform.client.post(workflow.webhookUrl, { surname: 'Key', email: 'k@example.com' });

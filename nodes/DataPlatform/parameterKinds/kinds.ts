@@ -134,8 +134,12 @@ export const choice = <Name extends string, T extends string>(
 	});
 };
 
-/** A date in ISO 8601, with or without a time and a zone. A space may stand for the T. */
-const ISO_DATE = /^\d{4}-\d\d-\d\d(?=$|[T ]\d\d:?\d\d)/i;
+/**
+ * A date in ISO 8601, with or without a time and a zone: one, and at most 14 hours away. A space may
+ * stand for the T.
+ */
+const ISO_DATE =
+	/^(\d{4}-\d\d-\d\d)(?:$|[T ](\d\d):?(\d\d)(?!.*(?:Z\[|[+-](?:[\d:]+\[|1[5-9]|[2-9]\d))))/i;
 
 /**
  * The time that a text means. n8n also reads other texts, and turns February 30 into March 2.
@@ -145,9 +149,11 @@ const ISO_DATE = /^\d{4}-\d\d-\d\d(?=$|[T ]\d\d:?\d\d)/i;
 function toMillis(value: unknown, zone: string): number {
 	const time = tryToParseDateTime(value as string, zone);
 	if (typeof value === 'object' && !Array.isArray(value)) return time.toMillis();
-	const day = ISO_DATE.exec(String(value).trim())?.[0];
+	const [, day, hour = time.hour, minute = time.minute] = ISO_DATE.exec(String(value).trim()) ?? [];
 	if (time.toISODate() !== day) throw new Error('Not a date in ISO 8601');
-	return time.toMillis();
+	// If the clock skips or repeats the time, the earlier reading loses no change.
+	const skipped = (time.hour - Number(hour)) * 60 + time.minute - Number(minute);
+	return time.getPossibleOffsets()[0]!.minus({ minutes: skipped }).toMillis();
 }
 
 /** In whole seconds. */

@@ -273,6 +273,34 @@ describe('a parameter', () => {
 		expect(parameter.of(reader, 0)).toEqual(expected);
 	});
 
+	test.each([
+		['America/New_York', '2025-11-02T01:30:00', '2025-11-02T05:30:00Z'],
+		['America/New_York', '2025-11-02 01:30', '2025-11-02T05:30:00Z'],
+		['America/New_York', '2025-11-02T01:30:00-05:00', '2025-11-02T06:30:00Z'],
+		['America/New_York', '2025-11-02T00:59:00', '2025-11-02T04:59:00Z'],
+		['America/New_York', '2025-11-02T02:00:00', '2025-11-02T07:00:00Z'],
+		['UTC', '2025-11-02T01:30:00[America/New_York]', '2025-11-02T05:30:00Z'],
+		['Europe/Berlin', '2025-10-26T02:30:00', '2025-10-26T00:30:00Z'],
+		['America/Havana', '2025-11-02', '2025-11-02T04:00:00Z'],
+		['Asia/Beirut', '2025-10-25T23:30:00', '2025-10-25T20:30:00Z'],
+		['Australia/Lord_Howe', '2025-04-06T01:45:00', '2025-04-05T14:45:00Z'],
+		// Skipped.
+		['America/New_York', '2025-03-09T02:30:00', '2025-03-09T06:30:00Z'],
+		['America/New_York', '2025-03-09T02:30:00-05:00', '2025-03-09T07:30:00Z'],
+		['America/New_York', '2025-03-09T03:30:00', '2025-03-09T07:30:00Z'],
+		['America/Havana', '2025-03-09', '2025-03-09T05:00:00Z'],
+		['America/Havana', '2025-03-09T00:30', '2025-03-09T04:30:00Z'],
+		['Australia/Lord_Howe', '2025-10-05T0215', '2025-10-04T15:15:00Z'],
+	])('in %s, the start %s is the earlier of the readings, %s: it loses no change', (zone, text, utc) => {
+		const { shown } = shownParameters([day]);
+		const reader = new ParameterReader<'day'>(
+			shown,
+			() => text,
+			() => zone,
+		);
+		expect(day.of(reader, 0)).toBe(Date.parse(utc));
+	});
+
 	test('that is not set is read as the preset that the node shows, even if the operation has its own', async () => {
 		const reader = await readerOf({});
 		expect([on.of(reader, 0), way.of(reader, 0), size.of(reader, 0)]).toEqual([true, 'slow', 3]);
@@ -324,6 +352,9 @@ describe('a parameter', () => {
 		[way, 'constructor', `'Way' must be one of 'fast', 'slow', not "constructor"`, CHOOSE],
 		[day, 'soon', `'Day' must be a date, not "soon"`, DAY],
 		[day, '', "'Day' must be a date, it is empty", DAY],
+		...['T10:00:00Z[Europe/Berlin]', 'T10:00+01:00[Europe/Berlin]', 'T10:00:00+99:00', ' 10:00:00.5-15'].map(
+			(time): [typeof day, string, string, string] => [day, `2025-12-01${time}`, `'Day' must be a date, not "2025-12-01${time}"`, DAY],
+		),
 		[sorts, { by: ['x'] }, `'Sorts' must be a list of entries, not ["x"]`, CORRECT],
 		[sorts, '={{ undefined }}', "'Sorts' is empty: its expression returned nothing", NOTHING],
 	])('%s, an option, is rejected with the value %j: %s', async (parameter, given, message, hint) => {

@@ -139,6 +139,45 @@ describe('a definition with documented metadata only', () => {
 		expect(await buyers()).toEqual(['1 Buyer 1']);
 	});
 
+	const REJECTED =
+		"The platform does not find records of table 'Orders' by 'buyer': of an upsert with the value \"new\", which a record has, it did not";
+	const WRONG = [order(2, { buyer: 'new' })];
+
+	test.each<[what: string, items: IDataObject[], stored: number, run: Run, operation: string, expected: string[]]>([
+		['one item', WRONG, 3, {}, 'upsert', ['unknown']],
+		['one that comes again', WRONG, 3, { isWarm: true }, 'upsert', ['unknown']],
+		['several', [...WRONG, order(3, { buyer: 'other' })], 3, {}, 'upsert', ['unknown', 'failed']],
+		['two with one key', [order(1, { buyer: 'new' }), ...WRONG], 3, {}, 'upsert', ['unknown', 'unknown']],
+		['previous values', WRONG, 3, { options: { previousValues: true } }, 'upsert', ['unknown']],
+		['Skip Unchanged', WRONG, 3, { options: { skipUnchanged: true } }, 'upsert', ['unknown']],
+		['Sync', WRONG, 2, { parameters: REMOVES_ALL }, 'sync', ['unknown', 'failed', 'failed']],
+		['a new one', WRONG, 1, {}, 'upsert', ['unknown']],
+	])('disproved after a write, the item says what was written: %s', async (what, items, stored, run, operation, expected) => {
+		await harness.fill('orders', ...numbered(stored));
+		const result = await write('buyer', items, run, operation);
+		expect(outcomes(result)).toEqual(expected);
+		const json = result.json().find(({ error }) => String(error).startsWith('Record '))!;
+		const [record] = (await harness.records()).filter(({ fields }) => fields.buyer === 'new');
+		const did = what === 'a new one' ? 'inserted' : 'updated, although none had this key before';
+		expect(json.error).toContain(`Record '${record!.id}' was ${did}. ${REJECTED}`);
+		expect(json.details).toMatchObject({ id: record!.id });
+		expect(await harness.records()).toHaveLength(what === 'a new one' ? 2 : stored);
+	});
+
+	test.each([
+		['upsert', false, `Record '.*' was updated, although none had this key before. ${REJECTED}`],
+		['upsert', true, `Record '.*' was written. ${REJECTED}`],
+		['importFromFile', false, `Record '.*' was updated, although none had this key before. ${REJECTED}.* Only rows up to 2 were written.`],
+	])('%s of one stops, with the right to import only: %s', async (operation, isImport, message) => {
+		if (isImport) await harness.settings({ bulkRight: 'import' });
+		await harness.fill('orders', ...numbered(2));
+		const file = await itemWithFile('orders.csv', 'number,buyer\n2,new\n');
+		const input = operation === 'upsert' ? { items: WRONG } : { input: file };
+		const { error } = await harness.run(operation, { ...input, options: { importKey: 'buyer' } });
+		expect(error?.message).toMatch(new RegExp(message));
+		expect(error?.description).toContain('Choose the field that the platform uses under');
+	});
+
 	test('Sync, an import and the stored record use the named key', async () => {
 		await harness.fill('orders', ...numbered(3));
 		const synced = await write('number', numbered(2, { buyer: 'new' }), { parameters: REMOVES_ALL }, 'sync');

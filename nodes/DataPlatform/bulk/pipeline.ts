@@ -22,7 +22,7 @@ import { isObject } from '../transport/json';
 import { listed } from '../transport/messageText';
 import { createPause } from '../transport/pause';
 import type { RequestLimit } from './send/congestion';
-import { proveKey } from './send/proveKey';
+import { afterProof, proveKey, type Proof } from './send/proveKey';
 import type { LinkResolver } from './links/linkResolver';
 import { MatchedWriter } from './match/writeMatched';
 import { afterFailure, isSuccess, notSent } from './outcome';
@@ -163,7 +163,7 @@ export class WritePipeline {
 
 	/**
 	 * Writes records. If the user named the import key, it is proven first: with a record that exists,
-	 * else with the first one that can be written.
+	 * else with the first one that can be written, whose outcome then waits for the proof.
 	 */
 	private async writeProven(records: Entry[], onOutcome: OnOutcome, isStopped?: ServiceError) {
 		const { target, options } = this;
@@ -179,19 +179,26 @@ export class WritePipeline {
 			// A token may write and not read.
 			if (stored instanceof ServiceError && stored.delivery !== 'rejected') stopped = stored;
 			const matches = stored instanceof ServiceError ? undefined : stored;
-			const idsOf = (record: Entry) => matches?.get(record)?.map(({ id }) => id) ?? [];
-			let proof = first.find((record) => idsOf(record).length > 0);
-			let ids = proof ? idsOf(proof) : [];
+			let proof: Proof | undefined = [...(matches ?? [])].find(([, found]) => found.length > 0);
+			let written: ItemOutcome | undefined;
 			for (; !proof && next < records.length && !stopped; next += 1) {
 				const record = records[next]!;
 				stopped = await writeMany(this.asWrite(), [record], (entry, outcome) => {
-					if (isSuccess(outcome) && outcome.id) [proof, ids] = [record, [outcome.id]];
-					onOutcome(entry, outcome);
+					if (!isSuccess(outcome) || !outcome.id) onOutcome(entry, outcome);
+					else [proof, written] = [[record, [{ id: outcome.id }]], outcome];
 				});
 			}
-			if (proof && !stopped)
-				stopped = await proveKey(target, { key, record: proof, ids, isFirst: next === 0 });
+			const { unit } = options.planning;
+			if (proof && !stopped) stopped = await proveKey(target, key.name, proof, written, unit);
 			if (proof && !stopped) facts.importKey = key.name;
+			if (proof && written) {
+				const [record] = proof;
+				const wasNew = matches?.get(record)?.length === 0;
+				const isLast = next === records.length;
+				const proven = afterProof(written, stopped, wasNew, isLast);
+				onOutcome(record, proven.outcome);
+				stopped = proven.stopped;
+			}
 		}
 		const rest = records.slice(next);
 		return (await writeMany({ ...this.asWrite(), stopped }, rest, onOutcome)) ?? stopped;

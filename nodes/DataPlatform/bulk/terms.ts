@@ -144,7 +144,7 @@ export interface Entry {
  *   fields were set,
  * - `notFound`: no record has this ID, or none matches,
  * - `failed`: it was not written,
- * - `unknown`: it may or may not have been written.
+ * - `unknown`: it may or may not have been written, or it was by a key that is not the platform's.
  */
 export type Outcome =
 	| 'inserted'

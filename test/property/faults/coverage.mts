@@ -46,6 +46,7 @@ export function situationsIn({ testCase, evidence, rules, hasOtherWriter, writes
 		seconds: settings.timePrecisionMs === 1000,
 		'retry on fail': tries > 1,
 		'stopped with an error': result.stop !== undefined,
+		'a wrong import key': testCase.wrongKey !== undefined,
 		merged: outputs.some(({ json }) => typeof json.mergedInto === 'number'),
 	};
 }

@@ -29,7 +29,8 @@ const RECORD = { __rl: true, mode: 'id', value: '={{ $json.id }}' };
 const place = { application: picked(APP), table: picked(TABLE) };
 
 /** The import key, if the table's definition does not mark it. */
-const keyOption = ({ settings, isKeyed }: Case) => isKeyed && settings.definition === 'documented' && { importKey: KEY };
+const keyOption = ({ settings, isKeyed, wrongKey = KEY }: Case) =>
+	isKeyed && settings.definition === 'documented' && { importKey: wrongKey };
 
 function matchParameters({ matchOn, hasTwoMatchFields }: Case) {
 	if (matchOn === 'recordId') return { matchOn, recordId: '={{ $json.id }}' };

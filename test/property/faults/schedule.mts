@@ -93,6 +93,8 @@ export interface Drawn {
 	onError: 'stopWorkflow' | 'continueRegularOutput' | 'continueErrorOutput';
 	tries: number;
 	canRead: boolean;
+	/** A field that the user names as the import key, although the platform has another one. */
+	wrongKey: string | undefined;
 	options: { batchSize: number; skipUnchanged: boolean };
 	settings: Record<string, string | boolean | number | null>;
 	sequences: FaultSequence[];
@@ -280,6 +282,7 @@ export const drawn: fc.Arbitrary<Drawn> = fc.noBias(
 		onError: fc.constantFrom<Drawn['onError']>('stopWorkflow', 'continueRegularOutput', 'continueRegularOutput', 'continueErrorOutput'),
 		tries: fc.constantFrom(1, 1, 1, 2),
 		canRead: chance(92),
+		wrongKey: weighted<string | undefined>([8, undefined], [1, 'mark'], [1, 'name']),
 		options: fc.record({ batchSize: fc.constantFrom(0, 0, 1, 2, 3), skipUnchanged: chance(35) }),
 		settings,
 		sequences: fc.oneof(
@@ -583,6 +586,8 @@ export function toCase(schedule: Drawn): Case {
 	const names = [...sequences.flatMap((entry) => entry.names), ...readFaults.map(({ name }) => name)];
 	const marks = items.flatMap(({ index, trace }) => ('body' in trace ? [mark(markOf(index), trace.body)] : []));
 	const canRead = schedule.canRead || !isBlindPossible(shared);
+	// Only the platform itself finds records by the import key.
+	const wrongKey = operation === 'upsert' && isImportKey ? schedule.wrongKey : undefined;
 	const ofUpdates = operation === 'update' && schedule.matching.ifMissing === 'create';
 	return {
 		...kept,
@@ -594,9 +599,11 @@ export function toCase(schedule: Drawn): Case {
 			...schedule.matching,
 			...(ofUpdates && { ifMissing: 'error' }),
 			// Any other rule is for a look-up.
-			...(!canRead && { ifFound: 'update', ifMissing: 'create', multipleMatches: 'error' }),
+			...((!canRead || wrongKey) && { ifFound: 'update', ifMissing: 'create', multipleMatches: 'error' }),
 		},
-		fieldRules: fieldRulesOf(schedule, canRead),
+		fieldRules: fieldRulesOf(schedule, canRead && !wrongKey),
+		wrongKey,
+		settings: { ...schedule.settings, ...(wrongKey && { definition: 'documented' }) },
 		// n8n only tries a failed run again.
 		tries: schedule.onError === 'stopWorkflow' ? schedule.tries : 1,
 		canRead,

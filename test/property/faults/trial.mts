@@ -6,7 +6,7 @@ import type { LoggedRequest, StoredVersion } from '../../../harness/sandboxAdmin
 import type { ItemResult } from '../matrix/parseResult.mts';
 import { foresee, matchesOf, missingFrom, sharers, type Foreseen } from './foreseen.mts';
 import { REMOVED_MARK, type Evidence } from './execute.mts';
-import { hasEffect } from './faults.mts';
+import { faultsOf, hasEffect } from './faults.mts';
 import { isBlind, isMendable, isPending, isWrite, openOf, writesOf } from './requests.mts';
 import type { Case, CaseItem } from './schedule.mts';
 import { filesIn, messagesIn, OLD_FILE, type Fields } from './table.mts';
@@ -23,7 +23,8 @@ export type Reason =
 	| 'another writer changed the record'
 	| 'a file of this name was there before'
 	| 'files and messages are not compared'
-	| 'the response names no item';
+	| 'the response names no item'
+	| 'it was written by another key';
 
 type Output = Record<string, unknown>;
 
@@ -154,6 +155,7 @@ export class Trial {
 	reason(item: CaseItem): Reason | undefined {
 		const { testCase, evidence } = this;
 		const writes = this.writes(item);
+		if (testCase.wrongKey && this.versions(item).length > 0) return 'it was written by another key';
 		// What a response leaves out is looked up, and what a filter deletes is counted.
 		if (writes.length > 0 && isBlind(evidence)) {
 			return 'looking it up failed';
@@ -233,8 +235,16 @@ export class Trial {
 			const text = 'message' in reported ? ` (${reported.message})` : '';
 			wrong.push(...found.map((entry) => `item ${item.index}, reported as '${reported.kind}'${text}: ${entry}`));
 		}
-		wrong.push(...this.#checkStop(), ...this.#checkOthers());
+		wrong.push(...this.#checkStop(), ...this.#checkOthers(), ...this.#checkKey());
 		return wrong;
+	}
+
+	/** A key that is not the platform's is reported, unless a fault hid that. */
+	#checkKey(): string[] {
+		const { testCase, evidence } = this;
+		const isHidden = testCase.isHasty || !testCase.canRead || evidence.requests.some((request) => faultsOf(request).length > 0);
+		const areAllDone = evidence.result.items.every(({ kind }) => kind === 'done');
+		return testCase.wrongKey && areAllDone && !isHidden ? [`it took '${testCase.wrongKey}' for the import key`] : [];
 	}
 
 	/** What must be true whatever the outcomes are. */
@@ -545,7 +555,12 @@ export class Trial {
 		const most = items.filter(mayBeDone).length;
 		if (stop.done > most) wrong.push(`${most} items are done at most, reported were ${stop.done}`);
 		const isClear = (item: CaseItem) =>
-			!this.testCase.isHasty && item.index !== named && openOf(this.writes(item)).length === 0 && !this.#isVague(item) && isWritten(item);
+			!this.testCase.isHasty &&
+			!this.testCase.wrongKey &&
+			item.index !== named &&
+			openOf(this.writes(item)).length === 0 &&
+			!this.#isVague(item) &&
+			isWritten(item);
 		const least = items.filter((item) => isClear(item) && this.#hasMark(item)).length;
 		const areShared = items.some((item) => this.#depends(item));
 		if (stop.done < least && !areShared && (isBulk || tries === 1)) {

@@ -3,31 +3,31 @@
  * of a stored record, and nothing else, changes nothing. By another field it would insert a record, or
  * be rejected because that field has no value.
  */
-import type { DefinedTable, FieldDefinition } from '../../api/types';
+import type { DefinedTable } from '../../api/types';
 import { showValue } from '../../fields/convert';
 import { LABELS } from '../../labels';
 import { ServiceError } from '../../transport/errors';
 import { membersOf } from '../../transport/json';
+import { outcomeText, stoppedItem } from '../outcome';
 import { singleRequest } from './single';
-import type { Entry } from '../terms';
+import type { Entry, ItemOutcome, PlanOptions } from '../terms';
 
 /** Statuses of rejections that are about the record. */
 const ABOUT_RECORD = [400, 409, 422];
 
-interface KeyProof {
-	key: FieldDefinition;
-	/** One whose key stored records have. */
-	record: Entry;
-	/** The IDs of these. */
-	ids: string[];
-	/** Whether nothing was written before. */
-	isFirst: boolean;
-}
+/** A record, and those that are stored with its key. */
+export type Proof = readonly [record: Entry, stored: Array<{ id: string }>];
 
-/** @returns why nothing may be sent, unless it is proven */
+/**
+ * @param written what became of the record, if it was written before
+ * @returns why nothing may be sent, unless it is proven
+ */
 export async function proveKey(
 	target: DefinedTable,
-	{ key: { name }, record: { index, fields }, ids, isFirst }: KeyProof,
+	name: string,
+	[{ index, fields }, stored]: Proof,
+	written?: ItemOutcome,
+	unit: PlanOptions['unit'] = 'item',
 ): Promise<ServiceError | undefined> {
 	// Of its own: a token may have no right to bulk requests.
 	const result = await target.client.tryRequest({
@@ -37,26 +37,34 @@ export async function proveKey(
 	const isFailure = result instanceof ServiceError;
 	if (isFailure && !ABOUT_RECORD.includes(result.status ?? 0)) return result;
 	const { id } = membersOf(membersOf(result.body).data);
-	if (!isFailure && ids.includes(String(id))) return undefined;
+	if (!isFailure && stored.some((record) => record.id === String(id))) return undefined;
 	const nothing = isFailure ? 'Nothing' : 'Nothing else';
-	const done = isFirst ? `${nothing} was written.` : `Only items up to ${index} were written.`;
-	if (!isFailure && id === undefined) {
-		return new ServiceError(
-			`Unknown whether the platform finds records of table '${target.table.header}' by '${name}': its response to an upsert with the value ${showValue(fields[name])} names no record. ${done}`,
-			{
-				delivery: 'ambiguous',
-				hint: 'Look whether a second record has this value, and delete it.',
-			},
-		);
-	}
-	const what = isFailure
-		? `did not take it: ${result.message}`
+	const done = written ? `Only ${unit}s up to ${index} were written.` : `${nothing} was written.`;
+	const isUnknown = !isFailure && id === undefined;
+	const finds = isUnknown ? 'Unknown whether the platform finds' : 'The platform does not find';
+	let answer = isUnknown
+		? 'named no record: look whether a second one has this value, and delete it'
 		: `inserted another record, '${String(id)}': delete it`;
+	if (isFailure) answer = `did not take it: ${result.message}`;
 	return new ServiceError(
-		`The platform does not find records of table '${target.table.header}' by '${name}': of an upsert with the value ${showValue(fields[name])}, which a record has, it ${what}. ${done}`,
+		`${finds} records of table '${target.table.header}' by '${name}': of an upsert with the value ${showValue(fields[name])}, which a record has, it ${answer}. ${done}`,
 		{
-			delivery: 'rejected',
+			delivery: isUnknown ? 'ambiguous' : 'rejected',
 			hint: `Choose the field that the platform uses under '${LABELS.importKey}' in the options, or set '${LABELS.matchOn}' to 'Other Fields' and choose '${name}'.`,
 		},
 	);
+}
+
+/** What the proof says of the record that was written before it. One that was inserted is right. */
+export function afterProof(item: ItemOutcome, why?: ServiceError, wasNew = false, isLast = true) {
+	const { outcome, id } = item;
+	const isOther = wasNew && (outcome === 'updated' || outcome === 'unchanged');
+	// Those after it, if there are any, report the failure.
+	const isWrong = why?.delivery === 'rejected' && (outcome !== 'inserted' || isLast);
+	if (!why || !(isOther || isWrong)) return { outcome: item, stopped: why };
+	const though = isOther ? ', although none had this key before' : '';
+	const message = `Record '${id}' was ${outcomeText(outcome)}${though}. ${why.message}`;
+	const stopped = new ServiceError(message, { ...why });
+	const problem = { ...stoppedItem(stopped), outcome: 'unknown', id, noRetry: true } as const;
+	return { outcome: problem, stopped };
 }

@@ -39,27 +39,27 @@ function ownKeysOf(json: IDataObject, isField: Names, isRecord: boolean) {
 	};
 }
 
-/** Fields by a text that people see, regardless of case; undefined if several have it. */
-function fieldsBy(fields: FieldDefinition[], textOf: (field: FieldDefinition) => string) {
+/** Fields by their texts; undefined if several have one. */
+function fieldsBy(fields: FieldDefinition[], textsOf: (field: FieldDefinition) => string[]) {
 	const found = new Map<string, FieldDefinition | undefined>();
 	for (const field of fields) {
-		const text = plain(textOf(field));
-		found.set(text, found.has(text) ? undefined : field);
+		for (const text of new Set(textsOf(field))) {
+			found.set(text, found.has(text) ? undefined : field);
+		}
 	}
 	return found;
 }
 
-/** Finds a field by its name, else by its header or its name in any case, if only one has it. */
+/** Finds a field by its name, else its header, else either in any case, if it fits only one. */
 function fieldFinder({ fields }: TableDefinition, isExact = false) {
 	const isField = new Set(fields.map(({ name }) => name));
 	const others = isExact ? [] : fields;
-	const byHeader = fieldsBy(others, ({ header }) => header);
-	const byName = fieldsBy(others, ({ name }) => name);
+	const byHeader = fieldsBy(others, ({ header }) => [header.normalize()]);
+	const byText = fieldsBy(others, ({ name, header }) => [plain(name), plain(header)]);
 	const nameOf = (given: string) => {
-		const header = plain(given);
-		if (byHeader.has(header)) return byHeader.get(header)?.name;
-		if (isField.has(given.normalize())) return given.normalize();
-		return byName.get(header)?.name;
+		const exact = given.normalize();
+		if (isField.has(exact)) return exact;
+		return (byHeader.get(exact) ?? byText.get(plain(given)))?.name;
 	};
 	return { isField, nameOf };
 }

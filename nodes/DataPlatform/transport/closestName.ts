@@ -2,6 +2,7 @@
  * Finds the known name that a mistyped one means. A wrong suggestion would send values to a wrong
  * field, so only what is nearly identical is one: `firstname` for `Fristname`, not for `lastname`.
  */
+import { nameList } from './messageText';
 
 /** Something with a name, and another one that people see. */
 interface KnownName {
@@ -48,20 +49,25 @@ const isClose = (a: string, b: string, slips: number) =>
 	isWithin(a, b, slips) &&
 	digitsOf(a) === digitsOf(b);
 
-/** The known name that a mistyped one means; undefined if none is, or several are equally close. */
-export function closestName(name: string, known: KnownName[]): string | undefined {
+/**
+ * The known name that a mistyped one means; none if several are equally close, but all that differ
+ * in nothing but case, accents and separators.
+ */
+export function closestNames(name: string, known: KnownName[]): string[] {
 	const wanted = plain(name.slice(0, MAX_LETTERS + 1));
-	if (wanted === '' || wanted.length > MAX_LETTERS) return undefined;
+	if (wanted === '' || wanted.length > MAX_LETTERS) return [];
 	const texts = known.map(({ name, header = '' }) => [plain(name), plain(header)]);
 	for (let slips = 0; slips <= MAX_SLIPS; slips += 1) {
 		const close = known.filter((_, at) => texts[at]!.some((text) => isClose(wanted, text, slips)));
-		if (close.length > 0) return close.length === 1 ? close[0]!.name : undefined;
+		if (close.length > 1 && slips > 0) return [];
+		if (close.length > 0) return close.map(({ name }) => name);
 	}
-	return undefined;
+	return [];
 }
 
 /** The end of a sentence about a name that is not known; empty if no known one is close. */
 export function didYouMean(name: string, known: KnownName[]): string {
-	const closest = closestName(name, known);
-	return closest === undefined ? '' : `, did you mean '${closest}'?`;
+	const closest = closestNames(name, known);
+	if (closest.length > 1) return `, several fit: ${nameList(closest)}`;
+	return closest.length === 0 ? '' : `, did you mean '${closest[0]!}'?`;
 }

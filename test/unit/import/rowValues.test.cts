@@ -20,6 +20,9 @@ const table = tableOf(
 /** With fields that have the same names as keys that this node adds to a record. */
 const withEvent = tableOf(fieldOf('email', 'text', { importKey: true }), fieldOf('event'), { ...fieldOf('state'), header: 'outcome' });
 
+/** With fields whose names and headers differ in case only. */
+const similar = tableOf(fieldOf('email'), { ...fieldOf('stage'), header: 'State' }, { ...fieldOf('x1'), header: 'Stage' });
+
 /** With a field that has the name of a column that a file of rejected rows adds. */
 const withRow = tableOf(fieldOf('email', 'text', { importKey: true }), fieldOf('row'));
 
@@ -67,6 +70,7 @@ function messageOf(work: () => unknown): string {
 describe('columns', () => {
 	test.each<[string[], Setup, Record<string, string>, string[]]>([
 		[['email', 'age'], {}, { email: 'email', age: 'age' }, []],
+		[['email', 'Stage', 'State'], { table: similar }, { email: 'email', Stage: 'x1', State: 'stage' }, []],
 		[['EMAIL', 'last name'], {}, { EMAIL: 'email', 'last name': 'surname' }, []],
 		[['email', 'id', 'created', 'ver'], {}, { email: 'email' }, ['id', 'created', 'ver']],
 		[['email', 'fullName'], {}, { email: 'email', fullName: 'fullName' }, []],
@@ -113,6 +117,7 @@ describe('columns', () => {
 			{},
 			["no field for the column 'sirname', did you mean 'surname'?", "The file's columns are: 'email', 'sirname', 'age'."],
 		],
+		[['email', 'STAGE'], { table: similar }, ["no field for the column 'STAGE', several fit: 'stage', 'x1' | Rename"]],
 		[['email', 'xyzzy', 'y'], {}, ["no field for the columns 'xyzzy', 'y' | Rename", "are: 'email', 'surname', 'age', 'tags'."]],
 		[['email', 'id', 'event'], {}, ["no field for the column 'event'"]],
 		[['email', '', 'fulName'], {}, ["no field for the column 'fulName' |", "fields are: 'email', 'surname', 'age', 'tags'."]],

@@ -84,6 +84,9 @@ describe('a field is found by its header', () => {
 		withHeader('two', 'phone '),
 		withHeader('three', 'PHONE'),
 		withHeader('city', 'name'),
+		withHeader('stage', 'State'),
+		withHeader('STATE', 'Code'),
+		withHeader('x1', 'Stage'),
 		withHeader('same', 'A'),
 		withHeader('Same', 'B'),
 		withHeader('price', 'Price'),
@@ -100,9 +103,27 @@ describe('a field is found by its header', () => {
 		[{ 'Price (net)': 5 }, { 'Price (net)': 5 }],
 		[{ 'Boss (linked)': 'Ada' }, { 'Boss (linked)': 'Ada' }],
 		[{ 'E- (x)Mail': 'a@b.c' }, { 'E- (x)Mail': 'a@b.c' }],
-		[{ Phone: '1' }, { Phone: '1' }],
+		// An exact header wins over one in another case, which must fit one field only.
+		[
+			{ Phone: '1', PHONE: '3' },
+			{ one: '1', three: '3' },
+		],
+		[{ phone: '1' }, { phone: '1' }],
+		[
+			{ A: '1', B: '2', 'A ': '1' },
+			{ same: '1', Same: '2' },
+		],
 		[{ name: 'Fox' }, { name: 'Fox' }],
-		[{ NAME: 'Vienna' }, { city: 'Vienna' }],
+		// So must names and headers together.
+		[{ NAME: 'Vienna' }, { NAME: 'Vienna' }],
+		[
+			{ State: 'x', STATE: 'y', state: 'z' },
+			{ stage: 'x', STATE: 'y', state: 'z' },
+		],
+		[
+			{ STAGE: 'x', Stage: 'y' },
+			{ STAGE: 'x', x1: 'y' },
+		],
 		// A name in another case, if only one field has it.
 		[{ Mail: 'a@b.c' }, { mail: 'a@b.c' }],
 		[

@@ -1,4 +1,4 @@
-import { closestName, didYouMean } from '../../../nodes/DataPlatform/transport/closestName.ts';
+import { closestNames, didYouMean } from '../../../nodes/DataPlatform/transport/closestName.ts';
 
 const named = (names: string[]) => names.map((name) => ({ name }));
 
@@ -29,16 +29,17 @@ describe('the closest name', () => {
 		['address1', ['address2'], undefined],
 		['adress1', ['address1'], 'address1'],
 		['address1', ['address'], undefined],
-		// The closest; none if two are equally close.
+		// The closest; none if two are equally close, all if nothing but case, separators or accents differs.
 		['emial', ['email', 'emails'], 'email'],
-		['first_name', ['firstname', 'first-name'], undefined],
+		['first_name', ['firstname', 'first-name'], 'firstname, first-name'],
+		['firstnam', ['firstname', 'first-name'], undefined],
 		['phon3', [], undefined],
 		['---', ['', '--'], undefined],
 		['a'.repeat(100), ['a'.repeat(99)], 'a'.repeat(99)],
 		['a'.repeat(101), ['a'.repeat(100)], undefined],
 		['a'.repeat(100_000), ['a'.repeat(99)], undefined],
 	])('to %s among %j is %s', (name, known, closest) => {
-		expect(closestName(name, named(known))).toBe(closest);
+		expect(closestNames(name, named(known)).join(', ') || undefined).toBe(closest);
 	});
 
 	test('may be close by its header', () => {
@@ -46,10 +47,11 @@ describe('the closest name', () => {
 			{ name: 'sn', header: 'Surname' },
 			{ name: 'fn', header: 'First name' },
 		];
-		expect(closestName('fristname', known)).toBe('fn');
-		expect(closestName('sur-name', known)).toBe('sn');
+		expect(closestNames('fristname', known)).toEqual(['fn']);
+		expect(closestNames('sur-name', known)).toEqual(['sn']);
 		expect(didYouMean('sirname', known)).toBe(", did you mean 'sn'?");
 		expect(didYouMean('lastname', known)).toBe('');
+		expect(didYouMean('SN', [...known, { name: 'x', header: 's.n.' }])).toBe(", several fit: 'sn', 'x'");
 	});
 
 	/** How many slips are between two texts, computed the slow way. */
@@ -68,7 +70,7 @@ describe('the closest name', () => {
 		for (const known of words) {
 			const letters = Math.max(name.length, known.length);
 			const isClose = distance(name, known) <= Math.floor(letters / 5);
-			expect([known, closestName(name, named([known]))]).toEqual([known, isClose ? known : undefined]);
+			expect([known, closestNames(name, named([known]))]).toEqual([known, isClose ? [known] : []]);
 		}
 	});
 });

@@ -102,6 +102,13 @@ describe('the expression in the error', () => {
 		const error = async (run: Promise<RunResult>) => String((await run).json()[0]!.error);
 		const item = { number: 'a', title: 'A', Due: '31.12.1990' };
 		expect(await error(harness.run('create', { table: 'deals', items: [item], ...goingOn }))).toContain('String($json.Due)');
+		const fields = [
+			{ name: 'day', header: 'Due', type: 'date' },
+			{ name: 'x', header: 'Day', type: 'text' },
+		];
+		await harness.createTable({ internalName: 'days', header: 'Days', fields });
+		const days = harness.run('create', { table: 'days', items: [{ Day: 'x', Due: '31.12.1990' }], ...goingOn });
+		expect(await error(days)).toContain('String($json.Due)');
 		const nested = [{ id: 'x', fields: { ...item, Due: undefined, due: '31.12.1990' } }];
 		expect(await error(harness.run('create', { table: 'deals', items: nested, ...goingOn }))).toContain('String($json.fields.due)');
 		expect(await error(create(mapped('={{ $json.day }}.12.{{ $json.year }}'), [{ Name: 'x', day: 31, year: 1990 }]))).toContain(

@@ -163,7 +163,8 @@ function sourceOf(
 		}
 		const isSame = (key: string) =>
 			[name, header].some((one) => visibleText(one) === visibleText(key));
-		const key = Object.hasOwn(json, name) ? name : Object.keys(json).find(isSame);
+		const exact = [name, header].find((one) => Object.hasOwn(json, one));
+		const key = exact ?? Object.keys(json).find(isSame);
 		return key === undefined ? 'your column' : memberOf('$json', key);
 	}
 	const mapped = membersOf(membersOf(run.raw(columnsToCreate)).value)[name];

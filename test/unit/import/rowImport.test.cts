@@ -101,7 +101,7 @@ describe('the rows of a file', () => {
 			}),
 			expect.objectContaining({
 				message: expect.stringMatching(
-					/^'people.csv', 5 rows: 1 inserted, 1 updated, 3 failed \(1 request\). Problems: row 3: 'age' accepts a number, not "x"; row 4: the import key 'name' has no value; row 6: too long. The rejected rows are in 'rejected'.$/,
+					/^'people.csv', 5 rows: 1 inserted, 1 updated, 3 failed \(2 requests\). Problems: row 3: 'age' accepts a number, not "x"; row 4: the import key 'name' has no value; row 6: too long. The rejected rows are in 'rejected'.$/,
 				),
 				type: 'warning',
 			}),

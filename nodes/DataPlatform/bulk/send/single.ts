@@ -27,8 +27,9 @@ export const singleRequest = ({ client, at }: TableAt, record: Entry, mode: Writ
 export function asBulk({ id }: Entry, response: ApiResponse | ServiceError) {
 	const bulk = { successCount: 1 };
 	if (response instanceof ServiceError) {
-		// A bulk request skips an unknown ID without a word.
-		return id !== undefined && isNotFound(response) ? { status: 200, body: { bulk } } : response;
+		// Without a count, a look-up shows whether the record is missing.
+		const errors = [{ message: response.message }];
+		return id !== undefined && isNotFound(response) ? { status: 200, body: { errors } } : response;
 	}
 	const { status, body } = response;
 	if (!isObject(body.data)) return { ...response, body: {} };

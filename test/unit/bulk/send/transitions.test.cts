@@ -1,5 +1,6 @@
 /** What follows from the result of a piece of work. */
 import type { PlatformRecord } from '../../../../nodes/DataPlatform/api/types.ts';
+import { asBulk } from '../../../../nodes/DataPlatform/bulk/send/single.ts';
 import {
 	afterCompare,
 	afterLookUp,
@@ -280,4 +281,15 @@ describe('after records were compared', () => {
 	test('nothing is sent if they could not be read', () => {
 		expect(describeStep(compare([a, b], rejects(403)))).toBe('failed ab; stop: rejected 403');
 	});
+});
+
+test.each([
+	['is missing', [], 'notFound a'],
+	['is there nevertheless', [storedOf({ id: 'a', fields: { code: 'old' } })], 'failed a'],
+])('a record that its own request does not find, and that %s', (_, found, follows) => {
+	const [entry] = entriesOf('a');
+	const step = afterSend({ kind: 'send', records: [entry!] }, asBulk(entry!, rejects(404)) as ApiResponse, context('update'));
+	expect(describeStep(step)).toBe('look up a, unclear');
+	const { reports, unread } = step.work[0] as ReconcileWork;
+	expect(describeStep(afterLookUp({ reports, unread }, new Map([[entry!, found]]), context('update')))).toBe(follows);
 });

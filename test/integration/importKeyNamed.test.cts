@@ -100,7 +100,7 @@ describe('a definition with documented metadata only', () => {
 		const result = await write('buyer', items);
 		expect(outcomes(result)).toEqual(['failed', 'failed', 'failed']);
 		const [json] = result.json();
-		expect(json!.error).toContain("does not find records of table 'Orders' by 'buyer': of an upsert with the value \"Buyer 2\"");
+		expect(json!.error).toContain("does not find records of table 'Orders' by 'buyer': an upsert with the value \"Buyer 2\"");
 		expect(json!.error).toContain('Nothing was written.');
 		expect(json!.message).toMatch(/^Choose the field that the platform uses under '.*Import Key Name or ID'/);
 		expect(await harness.records()).toEqual(before);
@@ -140,7 +140,7 @@ describe('a definition with documented metadata only', () => {
 	});
 
 	const REJECTED =
-		"The platform does not find records of table 'Orders' by 'buyer': of an upsert with the value \"new\", which a record has, it did not";
+		"The platform does not find records of table 'Orders' by 'buyer': an upsert with the value \"new\", which a record has, was";
 	const WRONG = [order(2, { buyer: 'new' })];
 
 	test.each<[what: string, items: IDataObject[], stored: number, run: Run, operation: string, expected: string[]]>([

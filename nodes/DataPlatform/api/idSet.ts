@@ -94,9 +94,13 @@ export class WordTable {
 /** A UUID's 128 bits; undefined for any other text. */
 function wordsOf(id: string): Words | undefined {
 	if (!UUID.test(id)) return undefined;
-	const digits = id.replaceAll('-', '');
-	const wordAt = (at: number) => parseInt(digits.slice(at, at + 8), 16);
-	const words = [wordAt(0), wordAt(8), wordAt(16), wordAt(24)] as const;
+	const word = (digits: string) => parseInt(digits, 16);
+	const words = [
+		word(id.slice(0, 8)),
+		word(id.slice(9, 13) + id.slice(14, 18)),
+		word(id.slice(19, 23) + id.slice(24, 28)),
+		word(id.slice(28)),
+	] as const;
 	return isZero(words) ? undefined : words;
 }
 

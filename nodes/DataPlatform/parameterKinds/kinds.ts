@@ -134,12 +134,11 @@ export const choice = <Name extends string, T extends string>(
 	});
 };
 
-/**
- * A date in ISO 8601, with or without a time and a zone: one, and at most 14 hours away. A space may
- * stand for the T.
- */
-const ISO_DATE =
-	/^(\d{4}-\d\d-\d\d)(?:$|[T ](\d\d):?(\d\d)(?!.*(?:Z\[|[+-](?:[\d:]+\[|1[5-9]|[2-9]\d))))/i;
+/** A date in ISO 8601, with or without a time and a zone. A space may stand for the T. */
+const ISO_DATE = /^(\d{4}-\d\d-\d\d)(?:$|[T ](\d\d):?(\d\d))/i;
+
+/** Zones that n8n misreads: it ignores an offset before a name, and takes one of 15 hours or more. */
+const MISREAD_ZONE = /^[\d-]+[T ].*(?:Z\[|[+-](?:[\d:]+\[|1[5-9]|[2-9]\d))/i;
 
 /**
  * The time that a text means. n8n also reads other texts, and turns February 30 into March 2.
@@ -149,8 +148,9 @@ const ISO_DATE =
 function toMillis(value: unknown, zone: string): number {
 	const time = tryToParseDateTime(value as string, zone);
 	if (typeof value === 'object' && !Array.isArray(value)) return time.toMillis();
-	const [, day, hour = time.hour, minute = time.minute] = ISO_DATE.exec(String(value).trim()) ?? [];
-	if (time.toISODate() !== day) throw new Error('Not a date in ISO 8601');
+	const text = String(value).trim();
+	const [, day, hour = time.hour, minute = time.minute] = ISO_DATE.exec(text) ?? [];
+	if (time.toISODate() !== day || MISREAD_ZONE.test(text)) throw new Error('Not in ISO 8601');
 	// If the clock skips or repeats the time, the earlier reading loses no change.
 	const skipped = (time.hour - Number(hour)) * 60 + time.minute - Number(minute);
 	return time.getPossibleOffsets()[0]!.minus({ minutes: skipped }).toMillis();

@@ -320,6 +320,13 @@ describe('a parameter', () => {
 		expect([reader.raw(share), reader.raw(on)]).toEqual(['={{ 0.5 }}', null]);
 	});
 
+	test('that is not set has a preset that no run can change for the next one', async () => {
+		const read = async () => columns.of(await readerOf({}), 0);
+		const first = await read();
+		expect(() => first.push('x')).toThrow(TypeError);
+		expect(await read()).toEqual([]);
+	});
+
 	test('in an entry of a list is read, has its preset if not set, and names the list if it is rejected', () => {
 		const entry = { field: undefined, order: undefined, value: 7 };
 		expect([field.in(entry, sorts), order.in(entry, sorts), value.in(entry, sorts)]).toEqual(['*', 'up', 7]);

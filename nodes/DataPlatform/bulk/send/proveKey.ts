@@ -43,11 +43,11 @@ export async function proveKey(
 	const isUnknown = !isFailure && id === undefined;
 	const finds = isUnknown ? 'Unknown whether the platform finds' : 'The platform does not find';
 	let answer = isUnknown
-		? 'named no record: look whether a second one has this value, and delete it'
+		? 'named no record in its response: look whether a second one has this value, and delete it'
 		: `inserted another record, '${String(id)}': delete it`;
-	if (isFailure) answer = `did not take it: ${result.message}`;
+	if (isFailure) answer = `was rejected: ${result.message}`;
 	return new ServiceError(
-		`${finds} records of table '${target.table.header}' by '${name}': of an upsert with the value ${showValue(fields[name])}, which a record has, it ${answer}. ${done}`,
+		`${finds} records of table '${target.table.header}' by '${name}': an upsert with the value ${showValue(fields[name])}, which a record has, ${answer}. ${done}`,
 		{
 			delivery: isUnknown ? 'ambiguous' : 'rejected',
 			hint: `Choose the field that the platform uses under '${LABELS.importKey}' in the options, or set '${LABELS.matchOn}' to 'Other Fields' and choose '${name}'.`,

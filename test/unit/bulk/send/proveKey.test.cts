@@ -5,7 +5,7 @@ import { ServiceError, type Delivery } from '../../../../nodes/DataPlatform/tran
 import { people, sendableOf } from '../../fixtures.cts';
 import { fakePlatform, httpResponse } from '../../stubPlatform.cts';
 
-const DID = `The platform does not find records of table '${people.header}' by 'email': of an upsert with the value "a", which a record has, it`;
+const DID = `The platform does not find records of table '${people.header}' by 'email': an upsert with the value "a", which a record has,`;
 
 /** @param data what the platform says of the record; or its error */
 const prove = async (status: number, data: object | undefined, isFirst = true) => {
@@ -28,21 +28,14 @@ test.each<
 	['it finds the record, as created', 201, { id: '1', ver: 0 }, false, undefined, undefined],
 	['it inserts another record', 201, other, true, `${DID} inserted another record, '9': delete it. Nothing else was written.`, 'rejected'],
 	['after other items', 200, other, false, `${DID} inserted another record, '9': delete it. Only rows up to 3 were written.`, 'rejected'],
-	['it misses another field', 400, undefined, true, `${DID} did not take it: A name is required. Nothing was written.`, 'rejected'],
-	[
-		'after other items, too',
-		422,
-		undefined,
-		false,
-		`${DID} did not take it: A name is required. Only rows up to 3 were written.`,
-		'rejected',
-	],
+	['it misses another field', 400, undefined, true, `${DID} was rejected: A name is required. Nothing was written.`, 'rejected'],
+	['after other items, too', 422, undefined, false, `${DID} was rejected: A name is required. Only rows up to 3 were written.`, 'rejected'],
 	[
 		'it names no record',
 		200,
 		{},
 		true,
-		`${DID.replace('The platform does not find', 'Unknown whether the platform finds')} named no record: look whether a second one has this value, and delete it. Nothing else was written.`,
+		`${DID.replace('The platform does not find', 'Unknown whether the platform finds')} named no record in its response: look whether a second one has this value, and delete it. Nothing else was written.`,
 		'ambiguous',
 	],
 	['a rejection that is not about the record', 403, undefined, true, 'A name is required (403)', 'rejected'],

@@ -212,7 +212,10 @@ export class Trial {
 
 	/** Whether a bulk operation wrote it by a request of its own, as bulk requests were forbidden. */
 	#isWrittenSingly(item: CaseItem): boolean {
-		return this.testCase.isBulk && this.writes(item).some(({ path, status }) => status === 200 && !path.endsWith('/bulk'));
+		// The request of an item without a mark is known by its path.
+		const ofRecord = this.evidence.requests.filter((request) => isWrite(request) && request.path.endsWith(`/${item.id}`));
+		const writes = [...this.writes(item), ...ofRecord];
+		return this.testCase.isBulk && writes.some(({ path, status }) => status === 200 && !path.endsWith('/bulk'));
 	}
 
 	#mayBeOf(item: CaseItem, id: string): boolean {
@@ -424,8 +427,8 @@ export class Trial {
 			return this.versions(item).length > 0 && !isHidden ? ['it was written'] : [];
 		}
 		if (id === undefined) {
-			// The counts of a response may confirm a record that its list leaves out.
-			const isUnread = outcome === 'written' && !this.testCase.canRead;
+			// The counts of a response may confirm a record that its list leaves out, and that can't be read, or not any more.
+			const isUnread = outcome === 'written' && (!this.testCase.canRead || this.isTouched(item));
 			// Nothing but the order of a list may tell the records of an upsert, and only reading them proves that.
 			const isUnpaired =
 				outcome === 'updated' &&

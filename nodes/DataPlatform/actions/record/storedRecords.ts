@@ -7,7 +7,6 @@ import type { IDataObject } from 'n8n-workflow';
 import { MAX_PAGE_SIZE } from '../../api/endpoints';
 import type { PlatformRecord, TableDefinition } from '../../api/types';
 import type { WritePipeline } from '../../bulk/pipeline';
-import { PARALLEL_LOOKUPS } from '../../bulk/resolve/lookup';
 import { holdsData, isWritable } from '../../fields';
 import type { RecordOutput } from '../../input/recordOutput';
 import { forEachConcurrent } from '../../transport/concurrency';
@@ -22,6 +21,8 @@ export interface WrittenItem {
 	outcome: ItemOutcome;
 	record: Entry;
 }
+
+const PARALLEL_LOOKUPS = 4;
 
 /** True for `skipped`, which has no record, and for an outcome that already has the stored one. */
 const needsNone = ({ outcome, fields }: ItemOutcome) =>

@@ -1,6 +1,6 @@
 /**
  * A stub in place of the network: n8n's HTTP library gets its responses at once, without a socket.
- * Every batch is inserted, and every key that is looked up is found, with the values of its item.
+ * Every batch is inserted, and every key or ID that is looked up is found, with the values of its item.
  */
 import { createRequire } from 'node:module';
 import { Readable } from 'node:stream';
@@ -14,6 +14,9 @@ const ORIGIN = 'http://127.0.0.1:9';
 const { fields, ...names } = benchTable;
 const table = { id: TABLE, internalNameApi: TABLE, header: names.header, items: fields };
 
+/** IDs have the index of their record, so that what is listed can be read. */
+const idOf = (index: number) => `00000000-0000-4000-8000-${String(index).padStart(12, '0')}`;
+
 /** One response for each size, because building it must not be measured. */
 const bulkResponses = new Map<number, string>();
 
@@ -21,8 +24,8 @@ function bulkResponse(size: number): string {
 	let response = bulkResponses.get(size);
 	if (response === undefined) {
 		const time = '2026-01-01T00:00:00.000+00:00';
-		const data = Array.from({ length: size }, () => ({
-			id: crypto.randomUUID(),
+		const data = Array.from({ length: size }, (_, index) => ({
+			id: idOf(index),
 			created: time,
 			modified: time,
 			ver: 1,
@@ -40,14 +43,16 @@ const records: string[] = [];
 function recordAt(index: number): string {
 	const time = '2026-01-01T00:00:00.000+00:00';
 	return (records[index] ??= JSON.stringify({
-		...{ id: crypto.randomUUID(), created: time, modified: time, ver: 1 },
+		...{ id: idOf(index), created: time, modified: time, ver: 1 },
 		fields: createItem(index),
 	}));
 }
 
 function foundRecords(body: string): string {
 	const indexes = new Set(
-		Array.from(body.matchAll(/person-(\d+)@/g), ([, index]) => Number(index)),
+		Array.from(body.matchAll(/person-(\d+)@|-8000-(\d+)/g), ([, ofKey, ofId]) =>
+			Number(ofKey ?? ofId),
+		),
 	);
 	return `{"data":[${Array.from(indexes, recordAt).join(',')}]}`;
 }
@@ -56,8 +61,8 @@ function foundRecords(body: string): string {
 const RECORD_START = '{"fields":';
 
 function respondTo({ method, url, data }: InternalAxiosRequestConfig): string {
-	const path = String(url);
-	if (path.endsWith('/filter')) return foundRecords(JSON.stringify(data));
+	const path = new URL(String(url)).pathname;
+	if (path.endsWith('/filter')) return foundRecords(String(data));
 	if (method === 'post') return bulkResponse(String(data).split(RECORD_START).length - 1);
 	if (path.includes('/data')) return '{"data":[]}';
 	return JSON.stringify({ data: table });

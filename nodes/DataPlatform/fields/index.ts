@@ -2,7 +2,6 @@
  * All field types, one entry each, and what depends on a field's type.
  */
 import { UNKNOWN_TYPE, type FieldDefinition, type TableDefinition } from '../api/types';
-import { getOwn } from '../transport/json';
 import { nameList } from '../transport/messageText';
 import type { FieldType } from './fieldType';
 import { checkbox } from './types/checkbox';
@@ -45,7 +44,7 @@ export const FIELD_TYPES: Readonly<Record<string, FieldType>> = {
 /** Other names that the platform has for types. */
 const OLDER_NAMES = { button: displayOnly, freehtml: displayOnly, calculatedfield: readOnly };
 
-const TYPES: typeof FIELD_TYPES = { ...FIELD_TYPES, ...OLDER_NAMES };
+const TYPES = new Map(Object.entries({ ...FIELD_TYPES, ...OLDER_NAMES }));
 
 /** The field's type. One that this node does not know is compared as text, and written if mapped. */
 export function fieldType({ type, metadata }: FieldDefinition): FieldType {
@@ -53,7 +52,7 @@ export function fieldType({ type, metadata }: FieldDefinition): FieldType {
 		return metadata.multiple ? linkToMany : linkToOne;
 	}
 	if (type === UNKNOWN_TYPE) return untyped;
-	return getOwn(TYPES, type) ?? unknownType;
+	return TYPES.get(type) ?? unknownType;
 }
 
 /** It holds data; a button or a piece of HTML only shows something. */

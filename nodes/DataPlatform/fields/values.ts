@@ -28,7 +28,7 @@ export const visibleText = (text: string) =>
 
 /** No value, or a text in which nobody sees anything. */
 export const isBlank = (value: unknown) =>
-	isCleared(value) || (typeof value === 'string' && visibleText(value) === '');
+	isCleared(value) || (typeof value === 'string' && /^[\s\p{Cc}\p{Cf}]*$/u.test(value));
 
 /**
  * Converts one value for one field.

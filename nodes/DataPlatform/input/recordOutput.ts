@@ -72,8 +72,10 @@ const nested: RecordOutput = ({ id, created, modified, ver, fields }) =>
  * With the fields at the top level, first: people read a record by its key, not by its ID. A field
  * with a reserved name gets a prefix.
  */
-const simplified: RecordOutput = ({ id, created, modified, ver, fields = {} }) =>
-	omitUndefined({ ...(flatFields(fields) as IDataObject), id, created, modified, ver });
+const simplified: RecordOutput = ({ id, created, modified, ver, fields = {} }) => ({
+	...(flatFields(fields) as IDataObject),
+	...omitUndefined({ id, created, modified, ver }),
+});
 
 /** The shape of records in the output. */
 export const recordOutput = (isSimple: boolean): RecordOutput => (isSimple ? simplified : nested);

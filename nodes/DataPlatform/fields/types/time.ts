@@ -31,20 +31,20 @@ function timeText(value: unknown): string {
 	return typeof value === 'string' ? value.trim() : '';
 }
 
-const isTime = (text: string) =>
-	DATE_TIME.test(text) && isCalendarDate(text) && !Number.isNaN(Date.parse(text.replace(' ', 'T')));
+const isTime = (text: string) => parseTime(text) !== undefined;
 
 /** The day that a date or a midnight means in every time zone. */
 export function toDay(value: unknown): string | undefined {
 	const input = timeText(value);
-	const day = (DATE.exec(input) ?? (isTime(input) ? MIDNIGHT.exec(input) : null))?.[1];
-	return day !== undefined && isCalendarDate(day) ? day : undefined;
+	const day = DATE.exec(input)?.[1];
+	if (day !== undefined) return isCalendarDate(day) ? day : undefined;
+	return isTime(input) ? MIDNIGHT.exec(input)?.[1] : undefined;
 }
 
 /** The text that the platform takes in both of its modes; undefined outside of the years 0 to 9999. */
 function inUtc({ ms, hasZone }: Time): string | undefined {
 	const text = new Date(ms).toISOString().replace('.000', '');
-	return isTime(text) ? text.slice(0, hasZone ? undefined : -1) : undefined;
+	return /^\d/.test(text) ? text.slice(0, hasZone ? undefined : -1) : undefined;
 }
 
 /** The day of any time: its own without a zone, else that in the application's time zone. */
@@ -95,12 +95,12 @@ interface Time {
 function parseTime(value: JsonValue): Time | undefined {
 	if (typeof value !== 'string') return undefined;
 	const match = DATE_TIME.exec(value);
-	if (!match || !isTime(value)) return undefined;
+	if (!match || !isCalendarDate(value)) return undefined;
 	const [, day, minutes, seconds = '00', fraction = '', zone = 'Z'] = match;
 	const ms = Date.parse(
 		`${day}T${minutes}:${seconds}.${fraction.slice(0, 3).padEnd(3, '0')}${zone}`,
 	);
-	return { ms, hasZone: match[5] !== undefined };
+	return Number.isNaN(ms) ? undefined : { ms, hasZone: match[5] !== undefined };
 }
 
 function sameTime(stored: JsonValue, sent: JsonValue): boolean | undefined {

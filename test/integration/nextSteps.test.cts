@@ -12,7 +12,7 @@ const WRITES = ['upsert', 'create'];
 const PLAN = "If the account's plan is the reason, make room or extend it.";
 
 test.each<[statuses: number[], operations: string[], next: string]>([
-	[[401], ALL, "Check 'Token' in the credential for slips, or create a new token in the platform."],
+	[[401], ALL, "Check 'Token' in the credential for slips and its 'valid to' in the platform, or create a new token there."],
 	[[402, 405, 410, 418, 451], ALL, 'Correct what the message names, then run it again.'],
 	[
 		[403],

@@ -72,7 +72,7 @@ export const SETTINGS: ClientSettings = {
 	baseUrl: 'https://platform.example.com/api/v2',
 	webhookOrigins: '',
 	requestsPerMinute: 0,
-	token: { type: 'role' },
+	tokenType: 'role',
 	redactToken: (text) => text,
 	timeoutMs: 60_000,
 	retryBudgetMs: 300_000,

@@ -16,7 +16,7 @@ import { TableClient } from '../api/table';
 import type { ApiClient } from '../transport/client';
 import type { HttpTransport } from '../transport/exchange';
 import { InputError } from '../transport/errors';
-import { jwtExpiry, tokenRedactor } from '../transport/tokens';
+import { tokenRedactor } from '../transport/tokens';
 import { announce, logOf } from './progressLog';
 import { requireNumber } from '../parameterKinds/requireValue';
 
@@ -60,7 +60,7 @@ export function clientSettings(credential: ICredentialDataDecryptedObject) {
 		baseUrl,
 		account: shortHash(JSON.stringify([baseUrl, token])),
 		webhookOrigins: String(credential.webhookOrigins ?? ''),
-		token: { type: String(credential.accessType ?? 'role'), expires: jwtExpiry(token) },
+		tokenType: String(credential.accessType ?? 'role'),
 		redactToken: tokenRedactor(token),
 		requestsPerMinute: requireNumber(
 			credential.requestsPerMinute || 0,

@@ -27,7 +27,7 @@ import {
 	type BodyStream,
 	type ByteStream,
 } from './streams';
-import { tokenHint, withoutFileTokens, type TokenInfo, type TokenPurpose } from './tokens';
+import { tokenHint, withoutFileTokens, type TokenPurpose } from './tokens';
 import { encodeUrlComponent } from './urlEncoding';
 
 /** What an API client needs from n8n. */
@@ -43,7 +43,8 @@ export interface HttpTransport {
 }
 
 export interface ExchangeSettings {
-	token: TokenInfo;
+	/** The type of the token, as chosen in the credential. */
+	tokenType: string;
 	/** Redacts the token in a response's text. */
 	redactToken: (text: string) => string;
 	/** How long one request may take. */
@@ -144,7 +145,7 @@ export async function exchange(
 	const hint =
 		withToken &&
 		isAboutToken &&
-		tokenHint(result.status, settings.token, request.purpose ?? 'data');
+		tokenHint(result.status, settings.tokenType, request.purpose ?? 'data');
 	return hint ? new ServiceError(result.message, { ...result, hint }) : result;
 }
 

@@ -1,16 +1,7 @@
 /**
- * Token types, and what to do if the type does not fit. Reads the token once for its expiry date,
- * and does not keep it.
+ * Token types, what to do if the type does not fit, and how tokens are redacted.
  */
-
-import { membersOf, parseJson } from './json';
-
-export interface TokenInfo {
-	/** The type chosen in the credential. */
-	type: string;
-	/** When a JWT expires, ISO 8601 in UTC. */
-	expires?: string;
-}
+import { parseJson } from './json';
 
 /** What a token is used for. */
 export type TokenPurpose = 'data' | 'attachments' | 'workflows';
@@ -34,7 +25,7 @@ const TOKEN_TYPES: Record<string, string> = {
 };
 
 const CHECK_TOKEN =
-	"Check 'Token' in the credential for slips, or create a new token in the platform.";
+	"Check 'Token' in the credential for slips and its 'valid to' in the platform, or create a new token there.";
 
 /** The platform's documentation names both. */
 const OTHER_WEBHOOK_TOKEN =
@@ -81,30 +72,17 @@ export const withoutFileTokens = (json: string) =>
 		return `${name}${JSON.stringify(withoutFileToken(address))}`;
 	});
 
-/** The latest time that a date can hold, in seconds. */
-const LATEST_TIME_S = 8.64e12;
-
-/** The time in a JWT's `exp`, without checking the signature; undefined for other tokens. */
-export function jwtExpiry(token: string): string | undefined {
-	const [header, payload, signature, ...rest] = token.split('.');
-	if (!header || !payload || signature === undefined || rest.length > 0) return undefined;
-	const { exp } = membersOf(parseJson(Buffer.from(payload, 'base64url').toString('utf8')));
-	if (typeof exp !== 'number' || !(Math.abs(exp) < LATEST_TIME_S)) return undefined;
-	return new Date(exp * 1000).toISOString();
-}
-
-/** What to do about a 401 or 403; undefined for other responses. */
+/**
+ * What to do about a 401 or 403; undefined for other responses.
+ *
+ * @param type the type chosen in the credential
+ */
 export function tokenHint(
 	status: number | undefined,
-	{ type, expires }: TokenInfo,
+	type: string,
 	purpose: TokenPurpose,
 ): string | undefined {
 	if (status === 401) {
-		const isExpired = expires !== undefined && Date.parse(expires) < Date.now();
-		if (isExpired) {
-			const time = expires.slice(0, 16).replace('T', ' ');
-			return `The token expired on ${time} UTC. Create a new token in the platform and enter it in the credential.`;
-		}
 		return purpose === 'workflows' ? `${CHECK_TOKEN} ${OTHER_WEBHOOK_TOKEN}` : CHECK_TOKEN;
 	}
 	if (status !== 403) return undefined;

@@ -184,7 +184,7 @@ describe('uploadFiles', () => {
 	});
 
 	test('after a 403, the hint asks for a token with this right', async () => {
-		const { failure } = await call((client) => uploadFiles(target(client), [upload('a.txt')]), [no(403)], { token: { type: 'short' } });
+		const { failure } = await call((client) => uploadFiles(target(client), [upload('a.txt')]), [no(403)], { tokenType: 'short' });
 		expect(failure).toMatchObject({ hint: expect.stringContaining('Ask for a token that has this right.') });
 	});
 
@@ -517,7 +517,7 @@ describe('removeFiles', () => {
 	});
 
 	test('after a 403, the hint asks for a token with this right', async () => {
-		const { failure } = await call((client) => removeFiles({ client, at }, ID, 'papers', ['a']), [no(403)], { token: { type: 'short' } });
+		const { failure } = await call((client) => removeFiles({ client, at }, ID, 'papers', ['a']), [no(403)], { tokenType: 'short' });
 		expect(failure).toMatchObject({ hint: expect.stringContaining('Ask for a token that has this right.') });
 	});
 

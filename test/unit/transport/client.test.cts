@@ -69,7 +69,7 @@ describe('the token', () => {
 		baseUrl: 'https://platform.example.com',
 		webhookOrigins: 'https://hooks.example.com',
 		requestsPerMinute: 0,
-		token: { type: 'short' },
+		tokenType: 'short',
 		redactToken: (text) => text.replaceAll('s3cret-token', '[token]'),
 		timeoutMs: 1000,
 		retryBudgetMs: 0,

@@ -294,12 +294,12 @@ describe('the credential', () => {
 				accessType: 'jwt',
 				requestsPerMinute: '90',
 			}),
-		).toMatchObject({ ...base, webhookOrigins: 'https://hooks.example.com', token: { type: 'jwt' }, requestsPerMinute: 90 });
+		).toMatchObject({ ...base, webhookOrigins: 'https://hooks.example.com', tokenType: 'jwt', requestsPerMinute: 90 });
 	});
 
 	test('may leave all out', () => {
 		expect(clientSettings({})).toMatchObject({
-			...{ baseUrl: '', webhookOrigins: '', token: { type: 'role' } },
+			...{ baseUrl: '', webhookOrigins: '', tokenType: 'role' },
 			...{ requestsPerMinute: 0 },
 		});
 		expect(clientSettings({}).redactToken('a text')).toBe('a text');

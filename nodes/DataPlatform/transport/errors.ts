@@ -62,8 +62,6 @@ export class ServiceError extends Error {
 	readonly retryAfterMs?: number;
 	/** The response's body, if it was JSON. */
 	readonly body?: IDataObject;
-	/** The request's number in the service's log, if the response names one. */
-	readonly requestId?: string;
 	/** The service may still apply the request. */
 	readonly stillPending?: boolean;
 	/** The response to a later attempt, which was rejected. It says nothing about this one. */
@@ -79,11 +77,10 @@ export class ServiceError extends Error {
 
 /** What a failed request means for an item. */
 export function problemOf(error: ServiceError): Problem {
-	const { message, hint, status, code, delivery, retryAfterMs, requestId } = error;
+	const { message, hint, status, code, delivery, retryAfterMs } = error;
 	const { outcome = delivery === 'ambiguous' ? 'unknown' : 'failed' } = error;
 	const isRetryable = delivery !== 'rejected';
-	const details = requestId === undefined ? undefined : { requestId };
-	return { message, hint, outcome, status, code, retryAfterMs, isRetryable, details };
+	return { message, hint, outcome, status, code, retryAfterMs, isRetryable };
 }
 
 /** For a promise's `catch`: returns a failure of the service, and throws any other error. */

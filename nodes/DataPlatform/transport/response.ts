@@ -278,10 +278,6 @@ function deliveryOf(status: number, retryAfterMs: number | undefined, entry?: Er
 	return 'rejected';
 }
 
-/** Services name a request in this header, so that their people find it in their log. */
-const requestIdIn = ({ 'x-request-id': id }: IDataObject) =>
-	typeof id === 'string' ? id.slice(0, 100) : undefined;
-
 function rejection(
 	{ statusCode: status, headers }: IN8nHttpFullResponse,
 	{ body, entry, otherText }: { body?: IDataObject; entry?: ErrorEntry; otherText?: string },
@@ -322,7 +318,6 @@ function rejection(
 		status,
 		stillPending: status === GATEWAY_TIMEOUT,
 		code: entry?.id,
-		requestId: requestIdIn(headers),
 		retryAfterMs,
 		body,
 		hint: `${STATUS_HINTS[status]?.(path) ?? usual}${isPlan ? IF_PLAN : ''}`,

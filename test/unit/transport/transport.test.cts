@@ -426,7 +426,6 @@ describe('a response', () => {
 		['503', parse(503, ''), { delivery: 'ambiguous' }],
 		['503 that asks to wait', parse(503, '', 'json', { 'retry-after': '7' }), { delivery: 'notApplied', retryAfterMs: 7000 }],
 		['500 that asks to wait', parse(500, '', 'json', { 'retry-after': '7' }), { delivery: 'ambiguous', retryAfterMs: 7000 }],
-		['one that names the request', parse(500, '', 'json', { 'x-request-id': '12' }), { requestId: '12' }],
 		['504', parse(504, ''), { delivery: 'ambiguous', stillPending: true }],
 		[
 			'a time to wait for, by its own clock',

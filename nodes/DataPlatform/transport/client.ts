@@ -75,10 +75,8 @@ export class ApiClient {
 	private readonly queue: TokenQueue;
 	private readonly retryBudget: RetryBudget;
 	private readonly slots = new Slots(MAX_PARALLEL);
-	/** The time up to which `stats` already counts waits: requests may wait at the same time. */
-	private countedUntil = 0;
-	/** The time up to which waits are announced. */
-	private announcedUntil = 0;
+	/** The end of the waits so far: requests may wait at the same time. */
+	private waitingUntil = 0;
 	/** Why requests waited noticeably. */
 	readonly waitReasons = new Set<string>();
 	/** What the user learns after the run, besides waits. */
@@ -206,27 +204,22 @@ export class ApiClient {
 		);
 	}
 
-	/** Waits, or until the execution is canceled. */
+	/** Waits, or until the execution is canceled. What several requests wait counts once. */
 	private async wait(ms: number, reason: string) {
 		const start = performance.now();
 		const end = start + ms;
-		this.noteWait(ms, end, shortened(reason, 200));
+		const added = Math.round(Math.max(0, end - Math.max(start, this.waitingUntil)));
+		this.waitingUntil = Math.max(this.waitingUntil, end);
+		this.stats.waitedMs += added;
+		const why = shortened(reason, 200);
+		if (ms >= NOTICEABLE_WAIT_MS && this.waitReasons.size < MAX_REASONS) this.waitReasons.add(why);
+		if (added >= LONG_WAIT_MS) {
+			this.transport.announce?.(`Data Platform: waiting ${Math.round(ms / 1000)} s: ${why}`);
+		}
 		for (let left = ms; left > 0 && !this.isCanceled(); left = end - performance.now()) {
 			// Rejects if the execution is canceled; the loop checks that itself.
 			await sleep(Math.min(left, WAIT_SLICE_MS), this.transport.canceled).catch(() => undefined);
 		}
-		const until = Math.min(end, performance.now());
-		this.stats.waitedMs += Math.max(0, Math.round(until - Math.max(start, this.countedUntil)));
-		this.countedUntil = Math.max(this.countedUntil, until);
-	}
-
-	/** Requests wait side by side: a wait that ends with another one is announced once. */
-	private noteWait(ms: number, end: number, reason: string) {
-		if (ms < NOTICEABLE_WAIT_MS) return;
-		if (this.waitReasons.size < MAX_REASONS) this.waitReasons.add(reason);
-		if (ms < LONG_WAIT_MS || end < this.announcedUntil + NOTICEABLE_WAIT_MS) return;
-		this.announcedUntil = end;
-		this.transport.announce?.(`Data Platform: waiting ${Math.round(ms / 1000)} s: ${reason}`);
 	}
 
 	/** Why nothing more is sent, if the execution was canceled. */

@@ -4,7 +4,7 @@
 import { invalidResponse } from './decoders';
 import { MAX_PAGE_SIZE } from './endpoints';
 import { and } from './filters';
-import { idKey, IdSet } from './idSet';
+import { idKey, TextIndex } from './idSet';
 import { pageSizesOf, readPage, type PageSizes, type RecordQuery } from './pages';
 import type { PlatformRecord, TableAt } from './types';
 import { MAX_PARALLEL } from '../transport/concurrency';
@@ -119,7 +119,7 @@ export async function readByIds(
 /** The records that were read, and what the pages show about changes of their order. */
 class ReadSoFar {
 	/** In an order that the user chose, a record may move to any later page: remember all IDs. */
-	private readonly seen = new IdSet();
+	private readonly seen = new TextIndex();
 	private last?: string;
 	private stepsBack = 0;
 	private stepsInARow = 0;
@@ -161,7 +161,8 @@ class ReadSoFar {
 	 */
 	add(page: PlatformRecord[], repeated: number, isFurthest: boolean): PlatformRecord[] {
 		this.stepsInARow = 0;
-		const fresh = page.filter(({ id }) => (this.isCounted || this.open > 0) && this.seen.add(id));
+		const mayRead = () => this.isCounted || this.open > 0;
+		const fresh = page.filter(({ id }) => mayRead() && this.seen.add(id) === undefined);
 		this.last = page.at(-1)?.id;
 		// All records that were read before have moved, except those that are repeated.
 		if (page.length - fresh.length > repeated) this.notes.hasShifted = true;

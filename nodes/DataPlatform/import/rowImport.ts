@@ -6,10 +6,9 @@
  *
  *     const result = await new RowImport({ portions, reader, pipeline, rejected, … }).run();
  */
-import { createHash } from 'node:crypto';
 import type { IBinaryData, IDataObject } from 'n8n-workflow';
 
-import { WordTable } from '../api/idSet';
+import { TextIndex } from '../api/idSet';
 import { isSuccess, KeptCounts, NAMES_NO_FIELD, noCounts } from '../bulk/outcome';
 import type { WritePipeline } from '../bulk/pipeline';
 import type { FileFormat, FileRow } from '../rows/readRows';
@@ -92,18 +91,6 @@ export const certainThrough = ({
 }: Pick<ImportResult, 'confirmedThroughRow' | 'firstUnknownRow'>): number =>
 	Math.min(confirmedThroughRow, (firstUnknownRow ?? Infinity) - 1);
 
-/** The first row of each key, by 96 bits of the key's SHA-256: a few bytes for each of millions. */
-export class KeyIndex {
-	private readonly rows = new WordTable(true);
-
-	/** The row that had the key before. If there is none, remembers this one. */
-	firstRow(key: string, row: number): number | undefined {
-		const digest = createHash('sha256').update(key).digest();
-		const [first, second, third] = [0, 4, 8].map((at) => digest.readUInt32LE(at));
-		return this.rows.add([first!, second!, third!, row]);
-	}
-}
-
 /** After so many rows with one reason that names no field, the rows are not to blame. */
 const ENOUGH_ALIKE = 10;
 
@@ -113,7 +100,8 @@ const TEXT_HELD = 1024 * 1024;
 /** Writes the rows of a file and returns their outcomes. */
 export class RowImport {
 	private readonly result: ImportResult;
-	private readonly keys?: KeyIndex;
+	/** The first row of each key. */
+	private readonly keys?: TextIndex;
 
 	constructor(private readonly parts: ImportParts) {
 		this.result = {
@@ -129,7 +117,7 @@ export class RowImport {
 			readOnly: new Set(),
 			addsTwice: false,
 		};
-		if (parts.rejectsDuplicates) this.keys = new KeyIndex();
+		if (parts.rejectsDuplicates) this.keys = new TextIndex();
 	}
 
 	/** Does not throw. */
@@ -224,7 +212,7 @@ export class RowImport {
 		const isFirst = ({ index, id, key }: Entry) => {
 			const identity = parts.isById ? id : key;
 			if (identity === undefined) return true;
-			const first = keys.firstRow(identity, index);
+			const first = keys.add(identity, index);
 			if (first === undefined) return true;
 			const message = `it identifies the same record as row ${first}, by '${shortened(identity, 100)}'`;
 			plan.problems.push({ index, message });

@@ -10,7 +10,7 @@
 import { countRecords } from '../../api/aggregates';
 import { isEmptyFilter, type Group } from '../../api/filters';
 import { findRecord } from '../../api/records';
-import { idKey, IdSet } from '../../api/idSet';
+import { idKey } from '../../api/idSet';
 import { readRecords } from '../../api/readRecords';
 import type { DefinedTable, FieldDefinition, FieldValues, PlatformRecord } from '../../api/types';
 import { holdsData } from '../../fields';
@@ -74,7 +74,7 @@ interface KeyedRecord {
 export class Sync {
 	/** The keys and IDs of the records in the input. */
 	private readonly inputKeys = new Set<string>();
-	private readonly inputIds = new IdSet();
+	private readonly inputIds = new Set<string>();
 	/** The records of the scope that are missing from the input. */
 	readonly missing: PlatformRecord[] = [];
 	/** How many records the scope has. */
@@ -129,11 +129,12 @@ export class Sync {
 
 	/** Notes the record that an item turned out to mean. */
 	holds(id: string | undefined) {
-		if (id !== undefined) this.inputIds.add(id);
+		if (id !== undefined) this.inputIds.add(idKey(id));
 	}
 
 	private isInInput({ record, key }: KeyedRecord): boolean {
-		return this.inputIds.has(record.id) || (key !== undefined && this.inputKeys.has(key.text));
+		if (this.inputIds.has(idKey(record.id))) return true;
+		return key !== undefined && this.inputKeys.has(key.text);
 	}
 
 	private checkLimits(): string | undefined {

@@ -10,7 +10,6 @@ const harness = useHarness();
 /** Values that a careless filter would split, quote wrongly or lose. */
 const AWKWARD = [
 	...["O'Brien", 'a,b', 'a, b', '\\', 'a\\', '\\,', '(x)', 'eq(1)', '100%', '"quoted"', '😀 smile', 'ü & ö = ?#/'],
-	' ', // only white space
 	'a)b(c',
 ];
 
@@ -35,7 +34,7 @@ describe('awkward values', () => {
 	});
 
 	test('are found together, as a list', async () => {
-		expect(await found(where({ field: 'buyer', operator: 'in', value: AWKWARD }))).toHaveLength(14);
+		expect(await found(where({ field: 'buyer', operator: 'in', value: AWKWARD }))).toHaveLength(13);
 		expect(await found(where({ field: 'buyer', operator: 'notin', value: AWKWARD.slice(1) }))).toEqual(['100']);
 	});
 });

@@ -1,17 +1,12 @@
 /**
  * Reads filters that users write: a tree as JSON, and single conditions.
  */
-import {
-	EMPTY_GROUP_HINT,
-	EMPTY_VALUE_HINT,
-	OPERATORS,
-	takesList,
-	takesNoValue,
-	type Condition,
-	type Group,
-} from './filters';
+import { OPERATORS, takesList, takesNoValue, type Condition, type Group } from './filters';
 import { InputError } from '../transport/errors';
 import { isObject, parseExactJson } from '../transport/json';
+
+const EMPTY_VALUE_HINT =
+	"If it is an expression, it returned nothing for this item. Give it a value; to find empty fields use the operator 'Is Empty' (empty).";
 
 /**
  * Rejects unknown members: ignoring one could widen the filter, and read or delete too much.
@@ -64,7 +59,7 @@ export function parseTree(value: unknown, field = 'filter', place = 'filter'): G
 			if (group.filter.length > 0) return group;
 			throw new InputError(`The group at '${at}' has no condition`, {
 				field,
-				hint: EMPTY_GROUP_HINT,
+				hint: 'Add a condition to it, or remove the group: every record would match it.',
 			});
 		}),
 	};
@@ -72,7 +67,9 @@ export function parseTree(value: unknown, field = 'filter', place = 'filter'): G
 
 /**
  * Reads one condition. Without a field, an operator or a value it is an error: leaving the
- * condition out, or sending it incomplete, would match other records than the user wants.
+ * condition out, or sending it incomplete, would match other records than the user wants. A value of
+ * only white space is none either: an expression such as `{{ $json.first }} {{ $json.last }}` leaves
+ * it if both fields are empty.
  *
  * @param place what messages call it
  * @param parameter the parameter that holds it
@@ -110,8 +107,7 @@ function parseValue(
 	value: unknown,
 	wrong: (problem: string, hint: string) => InputError,
 ): string | string[] {
-	const isListText = takesList(operator) && typeof value === 'string' && value.trim() !== '';
-	const given = isListText ? splitList(value) : value;
+	const given = takesList(operator) && typeof value === 'string' ? splitList(value) : value;
 	const entries: unknown[] = [given].flat();
 	const texts = entries.map((entry) => {
 		const text = textOf(entry);
@@ -121,7 +117,7 @@ function parseValue(
 				'Correct the expression in it.',
 			);
 		}
-		if (text === '') throw wrong('has an empty value', EMPTY_VALUE_HINT);
+		if (text.trim() === '') throw wrong('has an empty value', EMPTY_VALUE_HINT);
 		return text;
 	});
 	if (takesList(operator)) {

@@ -216,38 +216,3 @@ export function oneOfCombinations(fields: string[], rows: string[][]): Group[] {
 /** No conditions at all, also `{ filter: [{ filter: [] }] }`: every record matches. */
 export const isEmptyFilter = (filter: Group): boolean =>
 	filter.filter.every((entry) => isGroup(entry) && isEmptyFilter(entry));
-
-export const EMPTY_VALUE_HINT =
-	"If it is an expression, it returned nothing for this item. Give it a value; to find empty fields use the operator 'Is Empty' (empty).";
-
-export const EMPTY_GROUP_HINT =
-	'Add a condition to it, or remove the group: every record would match it.';
-
-/**
- * For deletions: every part of the filter must restrict something. A value of only white space is
- * what an expression such as `{{ $json.first }} {{ $json.last }}` leaves if both fields are empty.
- *
- * @throws {InputError} that names the condition
- */
-export function requireRestrictive(filter: Group): void {
-	for (const entry of filter.filter) {
-		if (isGroup(entry)) {
-			if (entry.filter.length === 0) {
-				throw new InputError('A group of the filter has no condition. Nothing was sent', {
-					hint: EMPTY_GROUP_HINT,
-				});
-			}
-			requireRestrictive(entry);
-			continue;
-		}
-		const { field, operator } = entry;
-		if (takesNoValue(operator)) continue;
-		const values = valuesOf(entry);
-		const isNoValue = values.length === 0 && operator !== 'in';
-		if (field.trim() !== '' && !isNoValue && values.every((value) => value.trim() !== '')) continue;
-		throw new InputError(
-			`The condition on '${field}' (${operator}) has an empty value. Nothing was sent`,
-			{ field, hint: EMPTY_VALUE_HINT },
-		);
-	}
-}

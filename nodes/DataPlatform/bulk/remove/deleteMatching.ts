@@ -10,7 +10,7 @@
 import { MAX_PAGE_SIZE, paths } from '../../api/endpoints';
 import type { FieldDefinition, PlatformRecord, TableAt } from '../../api/types';
 import { serviceErrorOrThrow, InputError, isForbidden, ServiceError } from '../../transport/errors';
-import { asPlainQuery, isEmptyFilter, requireRestrictive, type Group } from '../../api/filters';
+import { asPlainQuery, isEmptyFilter, type Group } from '../../api/filters';
 import { countRecords } from '../../api/aggregates';
 import { readPage } from '../../api/pages';
 import { readRecords } from '../../api/readRecords';
@@ -215,8 +215,8 @@ async function countAfter(table: TableAt, filter: Group, before: ReadonlyMap<str
 /**
  * Deletes all records that match.
  *
- * @throws {InputError} if more records match than the maximum, or if the filter or a part of it is
- *   empty and must not be
+ * @throws {InputError} if more records match than the maximum, or if the filter is empty and must not
+ *   be
  * @throws {ServiceError} whose message says how many are known to be deleted
  */
 export async function deleteMany(
@@ -224,7 +224,6 @@ export async function deleteMany(
 	filter: Group,
 	{ maximum, allowAll, dryRun, keys = [], attempt = 1 }: DeleteManyOptions,
 ): Promise<Deletion> {
-	requireRestrictive(filter);
 	if (isEmptyFilter(filter) && !allowAll) {
 		throw new InputError('Nothing was deleted: there is no filter', {
 			hint: `Add a condition. To delete every record of the table, set '${LABELS.filterMode}' to 'None' and turn on '${LABELS.allowAll}'.`,

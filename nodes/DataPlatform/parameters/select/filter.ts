@@ -4,7 +4,6 @@
 import {
 	isGroup,
 	OPERATORS_WITHOUT_VALUE,
-	requireRestrictive,
 	valuesOf,
 	type Condition,
 	type Group,
@@ -382,7 +381,6 @@ export async function readRemovalFilter(
 ): Promise<Group> {
 	const filter = filterOf(run, index);
 	if (filter.filter.length === 0) return filter;
-	requireRestrictive(filter);
 	const handle = tableOf(run, index);
 	const table = await handle.definition().catch((error: unknown) => {
 		const failure = serviceErrorOrThrow(error);

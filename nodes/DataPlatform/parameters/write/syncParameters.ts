@@ -1,7 +1,7 @@
 /**
  * What Sync does with records that are missing from the input.
  */
-import { isEmptyFilter, requireRestrictive, type Group } from '../../api/filters';
+import { isEmptyFilter, type Group } from '../../api/filters';
 import type { FieldDefinition, FieldValues, TableDefinition } from '../../api/types';
 import type { SyncOptions } from '../../bulk/remove/sync';
 import type { Entry, NameOf } from '../../parameterKinds/parameter';
@@ -190,7 +190,7 @@ function writableField(
 }
 
 /**
- * @throws {InputError} if the filter restricts nothing, names a field that does not exist, or compares
+ * @throws {InputError} if the filter has no condition, names a field that does not exist, or compares
  * one with a value that it can't have
  */
 async function scopeOf(
@@ -199,7 +199,6 @@ async function scopeOf(
 	table: TableDefinition,
 ): Promise<Group> {
 	const filter = filterOf(run, index);
-	requireRestrictive(filter);
 	const checked = await checkedToRemove(tableOf(run, index).with(table), filter);
 	if (!isEmptyFilter(filter) || filterMode.of(run, index) === 'none') return checked;
 	throw wrong(

@@ -100,7 +100,7 @@ export function toBody(filter: Group): IDataObject {
 const MAX_QUERY_LENGTH = 6000;
 
 /** The conditions of a filter that only joins by AND. Undefined if it has other groups. */
-export function asAndConditions(filter: Group): Condition[] | undefined {
+function asAndConditions(filter: Group): Condition[] | undefined {
 	if (filter.filterOperator === 'or' && filter.filter.length > 1) return undefined;
 	const parts = filter.filter.map((entry) => {
 		if (isGroup(entry)) return asAndConditions(entry);
@@ -113,55 +113,53 @@ export function asAndConditions(filter: Group): Condition[] | undefined {
 }
 
 /**
- * True for the value `C:\` and for a list with `a)`: in a query string, a backslash at the end would
- * escape the next character, a bracket would end the list.
+ * A value that no parser can misread in a query string: nothing to escape, nothing to trim. How many of
+ * the backslashes that escape a comma arrive is unknown.
  */
-export function isUnfitForQuery(condition: Condition): boolean {
-	const unfit = takesList(condition.operator) ? /[()]|\\$/ : /\\$/;
-	return valuesOf(condition).some((value) => unfit.test(value));
+const isPlain = (value: string) => !/[,\\()]|^\s|\s$/.test(value);
+
+function queryCondition({ field, operator, value = '' }: Condition): string {
+	if (/[(),]/.test(field)) {
+		throw new InputError(`No field is called '${field}'. Nothing was sent`, {
+			field,
+			hint: 'Correct the name in the filter.',
+		});
+	}
+	if (takesNoValue(operator)) return `${field}(${operator})`;
+	const text = Array.isArray(value) ? `(${value.join(',')})` : value;
+	return `${field}(${operator})${text}`;
 }
 
-/** In a query string, two backslashes escape a comma inside a value. */
-const escapeValue = (value: string) => value.replaceAll(',', '\\\\,');
+/** Why a filter can't be part of a query string, and what can. */
+interface QueryProblem {
+	problem: string;
+	instead: string;
+	field?: string;
+}
 
 /**
- * Conditions in the format of a query string: `age(gte)10,surname(in)(Fox,Dog)`.
+ * The filter in the format of a query string, such as `age(gte)10,surname(in)(Fox,Dog)`; or why it has
+ * none.
  *
  * @throws {InputError} if part of a field's name would be read as an operator or a value
  */
-export function toQuery(conditions: Condition[]): string {
-	return conditions
-		.map((condition) => {
-			const { field, operator, value = '' } = condition;
-			if (/[(),]/.test(field)) {
-				throw new InputError(`No field is called '${field}'. Nothing was sent`, {
-					field,
-					hint: 'Correct the name in the filter.',
-				});
-			}
-			if (takesNoValue(operator)) return `${field}(${operator})`;
-			if (!Array.isArray(value)) return `${field}(${operator})${escapeValue(value)}`;
-			return `${field}(${operator})(${value.map(escapeValue).join(',')})`;
-		})
-		.join(',');
-}
-
-/** Short enough for a query string, also once it is encoded: `ä` takes six characters. */
-export const fitsQuery = (text: string): boolean =>
-	text.length <= MAX_QUERY_LENGTH && encodeUrlComponent(text).length <= MAX_QUERY_LENGTH;
-
-/** A value that no parser can misread in a query string: nothing to escape, nothing to trim. */
-const isPlain = (value: string) => !/[,\\()]|^\s|\s$/.test(value);
-
-/**
- * The filter as a query string that can't be misread. Undefined if it joins by OR, has a value that
- * needs escaping, or is too long for a URL.
- */
-export function asPlainQuery(filter: Group): string | undefined {
+export function toQuery(filter: Group): string | QueryProblem {
 	const conditions = asAndConditions(filter);
-	if (!conditions?.every((condition) => valuesOf(condition).every(isPlain))) return undefined;
-	const text = toQuery(conditions);
-	return fitsQuery(text) ? text : undefined;
+	if (!conditions) {
+		return { problem: "it joins by 'any'", instead: 'use conditions that must all hold' };
+	}
+	const odd = conditions.find((condition) => !valuesOf(condition).every(isPlain));
+	if (odd) {
+		const { field, operator } = odd;
+		return {
+			field,
+			problem: `the condition on '${field}' (${operator}) has a value with a comma, a bracket, a backslash, or a space at an end`,
+			instead: "compare with a part of the value, such as with 'Starts With' (startswith)",
+		};
+	}
+	const text = conditions.map(queryCondition).join(',');
+	if (encodeUrlComponent(text).length <= MAX_QUERY_LENGTH) return text;
+	return { problem: 'it is too long', instead: 'use fewer or shorter values' };
 }
 
 /** How many values, or combinations of values, one filter lists: their matches fit into one page. */

@@ -5,16 +5,7 @@ import type { IDataObject } from 'n8n-workflow';
 
 import { invalidResponse, toList, toWholeRecord } from './decoders';
 import { paths } from './endpoints';
-import {
-	asAndConditions,
-	fitsQuery,
-	isEmptyFilter,
-	isUnfitForQuery,
-	takesList,
-	toBody,
-	toQuery,
-	type Group,
-} from './filters';
+import { and, isEmptyFilter, toBody, toQuery, type Group } from './filters';
 import type { PlatformRecord, TableAddress, TableAt } from './types';
 import type { ApiClient } from '../transport/client';
 import { InputError, ServiceError } from '../transport/errors';
@@ -106,34 +97,18 @@ const isSentInBody = (query: RecordQuery) =>
  * @throws {InputError} if it can't hold the filter
  */
 function selectionQuery({ filter, savedView, linkedTo }: RecordQuery) {
-	const leaveOut = linkedTo ? `Leave '${LABELS.linkedTo}' out` : 'Leave the saved view out';
-	const what = linkedTo ? 'the choice of linked records' : 'a saved view';
-	const conditions = isFiltered(filter) ? asAndConditions(filter) : [];
-	if (!conditions) {
-		throw new InputError(`A filter that joins by 'any' can't be combined with ${what}`, {
-			hint: `${leaveOut}, or use conditions that must all hold.`,
-		});
-	}
-	const unfit = conditions.find(isUnfitForQuery);
-	if (unfit) {
-		const { field, operator } = unfit;
-		const orBracket = takesList(operator) ? 'has a bracket, or ' : '';
-		throw new InputError(
-			`The condition on '${field}' (${operator}) can't be combined with ${what}: a value ${orBracket}ends with a backslash`,
-			{
-				field,
-				hint: `${leaveOut}, or compare with a part of the value, such as with 'Starts With' (startswith).`,
-			},
-		);
-	}
-	const text = toQuery(conditions) || undefined;
-	if (text !== undefined && !fitsQuery(text)) {
-		throw new InputError(`The filter is too long to be combined with ${what}`, {
-			hint: `${leaveOut}, or use fewer or shorter values.`,
+	const query = toQuery(filter ?? and());
+	if (typeof query !== 'string') {
+		const { problem, instead, field } = query;
+		const what = linkedTo ? 'the choice of linked records' : 'a saved view';
+		const leaveOut = linkedTo ? `Leave '${LABELS.linkedTo}' out` : 'Leave the saved view out';
+		throw new InputError(`The filter can't be combined with ${what}: ${problem}`, {
+			field,
+			hint: `${leaveOut}, or ${instead}.`,
 		});
 	}
 	return {
-		filter: text,
+		filter: query,
 		userFilter: savedView || undefined,
 		...(linkedTo && {
 			linkId: linkedTo.id,

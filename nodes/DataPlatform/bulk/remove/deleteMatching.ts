@@ -10,7 +10,7 @@
 import { MAX_PAGE_SIZE, paths } from '../../api/endpoints';
 import type { FieldDefinition, PlatformRecord, TableAt } from '../../api/types';
 import { serviceErrorOrThrow, InputError, isForbidden, ServiceError } from '../../transport/errors';
-import { asPlainQuery, isEmptyFilter, type Group } from '../../api/filters';
+import { isEmptyFilter, toQuery, type Group } from '../../api/filters';
 import { countRecords } from '../../api/aggregates';
 import { readPage } from '../../api/pages';
 import { readRecords } from '../../api/readRecords';
@@ -244,8 +244,10 @@ export async function deleteMany(
 			},
 		);
 	}
-	const query = asPlainQuery(filter);
+	const query = toQuery(filter);
 	const deletion =
-		query === undefined ? undefined : await deleteByQuery(table, filter, query, matched, keys);
+		typeof query === 'string'
+			? await deleteByQuery(table, filter, query, matched, keys)
+			: undefined;
 	return deletion ?? (await deleteOneByOne(table, filter, matched, keys, attempt));
 }

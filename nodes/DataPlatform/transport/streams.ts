@@ -114,23 +114,14 @@ function release(response: symbol) {
 export function withStallTimeout(bytes: ByteStream, expected: StreamExpectation): ByteStream {
 	const { timeoutMs, finished, onStall } = expected;
 	const most = expected.bytes ?? (expected.mustNotBeEmpty ? MAX_RESPONSE_BYTES : Infinity);
-	const chunks = bytes[Symbol.asyncIterator]();
 	// A slow store does not count as silence of the platform: the clock only runs while waiting for a
 	// chunk.
 	let waitingSince: number | undefined;
-	let rejectPending: (error: Error) => void = () => undefined;
-	// Not a race of two promises, which would keep every chunk's promise until the end.
-	const next = async () =>
-		await new Promise<IteratorResult<Uint8Array>>((resolve, reject) => {
-			waitingSince = performance.now();
-			rejectPending = reject;
-			chunks.next().then(resolve, reject);
-		});
 	const listen = async () => {
 		while (!finished.aborted) {
 			await sleep(STALL_CHECK_MS, finished).catch(() => undefined);
 			if (waitingSince === undefined || performance.now() - waitingSince <= timeoutMs) continue;
-			rejectPending(new ServiceError('The platform stopped sending', { delivery: 'ambiguous' }));
+			bytes.destroy(new ServiceError('The platform stopped sending', { delivery: 'ambiguous' }));
 			onStall();
 			return;
 		}
@@ -138,9 +129,10 @@ export function withStallTimeout(bytes: ByteStream, expected: StreamExpectation)
 	void listen();
 	async function* pass() {
 		let size = 0;
-		for (let chunk = await next(); !chunk.done; chunk = await next()) {
+		waitingSince = performance.now();
+		for await (const chunk of bytes) {
 			waitingSince = undefined;
-			size += chunk.value.length;
+			size += chunk.length;
 			if (size > most) {
 				// Not retried: a wrong size stays wrong.
 				throw new ServiceError(`The platform sends more than the expected ${most} bytes`, {
@@ -148,7 +140,8 @@ export function withStallTimeout(bytes: ByteStream, expected: StreamExpectation)
 					hint: 'The platform reported a wrong size, or another file is at this address. Look at the record in the platform.',
 				});
 			}
-			yield chunk.value;
+			yield chunk;
+			waitingSince = performance.now();
 		}
 		waitingSince = undefined;
 		if (size === 0 && expected.mustNotBeEmpty) {
@@ -175,28 +168,24 @@ export async function readText(
 	deadline: AbortSignal,
 ): Promise<string> {
 	const response = Symbol('response');
-	const collect = async () => {
-		const chunks: Uint8Array[] = [];
-		let size = 0;
+	const stop = () => bytes.destroy(deadline.reason as Error);
+	deadline.addEventListener('abort', stop);
+	if (deadline.aborted) stop();
+	// Ignore errors after the reader has left.
+	bytes.on('error', () => undefined);
+	const chunks: Uint8Array[] = [];
+	let size = 0;
+	try {
 		for await (const chunk of bytes) {
 			size += chunk.length;
 			if (size > most.bytes) throw most.error();
 			chunks.push(chunk);
 			await hold(response, size);
 		}
-		return new TextDecoder().decode(Buffer.concat(chunks));
-	};
-	// Ignore errors after the reader has left.
-	bytes.on('error', () => undefined);
-	let stop: () => void = () => undefined;
-	const isTooLate = new Promise<never>((_, reject) => {
-		stop = () => reject(deadline.reason as Error);
-		deadline.addEventListener('abort', stop);
-		if (deadline.aborted) stop();
-	});
-	return await Promise.race([collect(), isTooLate]).finally(() => {
+	} finally {
 		deadline.removeEventListener('abort', stop);
 		bytes.destroy();
 		release(response);
-	});
+	}
+	return new TextDecoder().decode(Buffer.concat(chunks));
 }

@@ -183,6 +183,12 @@ describe('incoming bytes', () => {
 	});
 	afterEach(() => finished.abort());
 
+	function silent() {
+		const source = new Readable({ read: () => undefined });
+		source.push(Buffer.alloc(1));
+		return source as unknown as ByteStream;
+	}
+
 	const expectation = (bytes?: number) => ({ bytes, timeoutMs: 100, finished: finished.signal, onStall: () => undefined });
 
 	test.each([undefined, 10])('as many as expected: %s', async (expected) => {
@@ -199,25 +205,15 @@ describe('incoming bytes', () => {
 	});
 
 	test('silence ends it and hangs up', async () => {
-		async function* silent() {
-			yield Buffer.alloc(1);
-			await new Promise(() => undefined);
-		}
 		const onSilence = jest.fn();
-		const source = Readable.from(silent()) as unknown as ByteStream;
-		const stream = withStallTimeout(source, { ...expectation(), onStall: onSilence });
+		const stream = withStallTimeout(silent(), { ...expectation(), onStall: onSilence });
 		await expect(read(stream)).rejects.toThrow('stopped sending');
 		expect(onSilence).toHaveBeenCalledTimes(1);
 	});
 
 	test.each([-1, 0, 1])('only a pause that is too long counts as silence, even if the clock is set by %i hours', async (hours) => {
 		jest.useFakeTimers({ doNotFake: ['nextTick', 'queueMicrotask', 'setImmediate'] });
-		async function* silent() {
-			yield Buffer.alloc(1);
-			await new Promise(() => undefined);
-		}
-		const source = Readable.from(silent()) as unknown as ByteStream;
-		const stream = withStallTimeout(source, { ...expectation(), timeoutMs: 1000 });
+		const stream = withStallTimeout(silent(), { ...expectation(), timeoutMs: 1000 });
 		let failure: unknown;
 		const reading = read(stream).catch((error) => (failure = error));
 		await jest.advanceTimersByTimeAsync(499);

@@ -150,12 +150,12 @@ export async function exchange(
 }
 
 /** The statuses that confirm a write: contract/openapi.yaml documents no other. */
-const CONFIRMING = new Set([200, 201, 204]);
+const CONFIRMING = { json: [200, 201], nothing: [204] };
 
 /** The failure of a write whose status confirms nothing, such as 202: it may be applied later. */
-function unconfirmed({ retryMode, bodyRequirement }: ApiRequest, status: number) {
+function unconfirmed({ retryMode, bodyRequirement = 'json' }: ApiRequest, status: number) {
 	if (retryMode === 'read' || bodyRequirement === 'anything') return undefined;
-	if (CONFIRMING.has(status)) return undefined;
+	if (CONFIRMING[bodyRequirement].includes(status)) return undefined;
 	return new ServiceError(`The platform responded with ${status}, which confirms nothing`, {
 		delivery: 'ambiguous',
 		stillPending: true,

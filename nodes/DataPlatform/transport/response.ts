@@ -233,11 +233,12 @@ export function parseResponse(
 	const json = isObject(value) ? (value as IDataObject) : undefined;
 	const entry = toErrorEntries(json?.errors)[0];
 	if (status >= 200 && status < 300) {
-		const doubt = doubtfulSuccess(status, json, entry, expect);
-		if (doubt) return doubt;
-		const parsed = { status, headers, text };
-		if (expect === 'nothing' && status === NO_CONTENT) return { ...parsed, body: {} };
-		if (json || expect === 'anything') return { ...parsed, body: json ?? {} };
+		if (json && entry && expect !== 'anything' && hasNoData(json)) {
+			const details = { delivery: 'ambiguous', status, body: json, code: entry.id } as const;
+			return new ServiceError(errorInSuccess(status, entry), details);
+		}
+		const isEmpty = expect === 'nothing' && status === NO_CONTENT;
+		if (json || isEmpty || expect === 'anything') return { status, headers, text, body: json ?? {} };
 		const type = String(headers['content-type'] ?? 'no content type');
 		return new ServiceError(
 			`The platform's response could not be read (${shortened(type, 100)}, ${text.length} characters)`,
@@ -246,24 +247,6 @@ export function parseResponse(
 	}
 	const said = { body: json, entry, otherText: otherErrorText(json, text) };
 	return rejection(response, said, expect, path);
-}
-
-/** The failure if a success confirms nothing. */
-function doubtfulSuccess(
-	status: number,
-	json: IDataObject | undefined,
-	entry: ErrorEntry | undefined,
-	expect: BodyRequirement,
-): ServiceError | undefined {
-	const details = { delivery: 'ambiguous', status, body: json } as const;
-	if (json && entry && expect !== 'anything' && hasNoData(json)) {
-		return new ServiceError(errorInSuccess(status, entry), { ...details, code: entry.id });
-	}
-	if (!json || expect !== 'nothing' || status === NO_CONTENT) return undefined;
-	return new ServiceError(
-		`The platform responded with ${status} and a body instead of ${NO_CONTENT}, which confirms nothing`,
-		details,
-	);
 }
 
 export const errorInSuccess = (status: number, { message, id }: ErrorEntry) =>

@@ -291,7 +291,7 @@ export async function fetchFile(
 		retryMode: 'read',
 		purpose: 'attachments',
 		// The platform does not report the size of a thumbnail.
-		expectedBytes: isFile ? file.fileSize : 'some',
+		expectedBytes: isFile ? file.fileSize : undefined,
 		receive: async (bytes, headers) => {
 			const type = headers['content-type'];
 			const mediaType = typeof type === 'string' ? type : undefined;

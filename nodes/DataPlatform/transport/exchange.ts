@@ -64,11 +64,8 @@ export interface ApiRequest {
 	stream?: () => Promise<BodyStream>;
 	/** Takes a success as a stream of bytes instead of JSON. If it fails, the request fails. */
 	receive?: (bytes: ByteStream, headers: IDataObject) => Promise<void>;
-	/**
-	 * How many bytes `receive` must get, or that there must be some. If not set, as many as the
-	 * response announces.
-	 */
-	expectedBytes?: number | 'some';
+	/** How many bytes `receive` must get; if not set, as many as the response announces. */
+	expectedBytes?: number;
 	/** What to do after an ambiguous failure. */
 	retryMode: RetryMode;
 	/** What a success must contain; without it the response is invalid. JSON by default. */
@@ -276,11 +273,9 @@ async function receiveBytes(
 	abortResponse: () => void,
 ): Promise<ParsedResponse | ServiceError> {
 	const { statusCode: status, headers } = redact(response, settings.redactToken);
-	const length = contentLength(headers);
 	const finished = new AbortController();
 	const bytes = withStallTimeout(bodyOf(response), {
-		bytes: expectedBytes === 'some' ? length : (expectedBytes ?? length),
-		mustNotBeEmpty: expectedBytes === 'some',
+		bytes: expectedBytes ?? contentLength(headers),
 		timeoutMs: settings.timeoutMs,
 		finished: finished.signal,
 		onStall: abortResponse,

@@ -72,8 +72,6 @@ const STALL_CHECK_MS = 500;
 interface StreamExpectation {
 	/** How many there must be, if known. */
 	bytes?: number;
-	/** There must be at least one. */
-	mustNotBeEmpty?: boolean;
 	/** How long to wait for the next bytes. */
 	timeoutMs: number;
 	/** Aborted when they are no longer needed. */
@@ -84,7 +82,7 @@ interface StreamExpectation {
 
 /**
  * The longest response that is read into memory, after unpacking. A page of 250 records fits with
- * 256 KiB for each. Thumbnails are no longer either.
+ * 256 KiB for each.
  */
 export const MAX_RESPONSE_BYTES = 64 * MIB;
 
@@ -113,7 +111,6 @@ function release(response: symbol) {
 /** Passes bytes on. Fails if they stop for too long, or if their number is wrong. */
 export function withStallTimeout(bytes: ByteStream, expected: StreamExpectation): ByteStream {
 	const { timeoutMs, finished, onStall } = expected;
-	const most = expected.bytes ?? (expected.mustNotBeEmpty ? MAX_RESPONSE_BYTES : Infinity);
 	// A slow store does not count as silence of the platform: the clock only runs while waiting for a
 	// chunk.
 	let waitingSince: number | undefined;
@@ -133,9 +130,9 @@ export function withStallTimeout(bytes: ByteStream, expected: StreamExpectation)
 		for await (const chunk of bytes) {
 			waitingSince = undefined;
 			size += chunk.length;
-			if (size > most) {
+			if (size > (expected.bytes ?? Infinity)) {
 				// Not retried: a wrong size stays wrong.
-				throw new ServiceError(`The platform sends more than the expected ${most} bytes`, {
+				throw new ServiceError(`The platform sends more than the expected ${expected.bytes} bytes`, {
 					delivery: 'rejected',
 					hint: 'The platform reported a wrong size, or another file is at this address. Look at the record in the platform.',
 				});
@@ -144,9 +141,6 @@ export function withStallTimeout(bytes: ByteStream, expected: StreamExpectation)
 			waitingSince = performance.now();
 		}
 		waitingSince = undefined;
-		if (size === 0 && expected.mustNotBeEmpty) {
-			throw new ServiceError('The response was empty', { delivery: 'ambiguous' });
-		}
 		if (expected.bytes === undefined || size === expected.bytes) return;
 		throw new ServiceError(`Received ${size} of ${expected.bytes} bytes`, {
 			delivery: 'ambiguous',

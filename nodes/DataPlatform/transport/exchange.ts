@@ -273,21 +273,14 @@ async function receiveBytes(
 	abortResponse: () => void,
 ): Promise<ParsedResponse | ServiceError> {
 	const { statusCode: status, headers } = redact(response, settings.redactToken);
-	const finished = new AbortController();
-	const bytes = withStallTimeout(bodyOf(response), {
-		bytes: expectedBytes ?? contentLength(headers),
-		timeoutMs: settings.timeoutMs,
-		finished: finished.signal,
-		onStall: abortResponse,
-	});
+	const expected = expectedBytes ?? contentLength(headers);
+	const bytes = withStallTimeout(bodyOf(response), settings.timeoutMs, expected);
 	try {
 		await receive!(bytes, headers);
 		return { status, body: {} };
 	} catch (error) {
 		abortResponse();
 		return toServiceError(error);
-	} finally {
-		finished.abort();
 	}
 }
 

@@ -68,18 +68,6 @@ export async function* withErrors(
 /** How often to check that bytes still arrive. */
 const STALL_CHECK_MS = 500;
 
-/** What to expect of incoming bytes. */
-interface StreamExpectation {
-	/** How many there must be, if known. */
-	bytes?: number;
-	/** How long to wait for the next bytes. */
-	timeoutMs: number;
-	/** Aborted when they are no longer needed. */
-	finished: AbortSignal;
-	/** Called if no bytes arrive for too long, to close the connection. */
-	onStall(): void;
-}
-
 /**
  * The longest response that is read into memory, after unpacking. A page of 250 records fits with
  * 256 KiB for each.
@@ -108,41 +96,51 @@ function release(response: symbol) {
 	for (const resume of waiting.splice(0)) resume();
 }
 
-/** Passes bytes on. Fails if they stop for too long, or if their number is wrong. */
-export function withStallTimeout(bytes: ByteStream, expected: StreamExpectation): ByteStream {
-	const { timeoutMs, finished, onStall } = expected;
+/**
+ * Passes bytes on. Fails if they stop for too long, or if their number is wrong.
+ *
+ * @param expected how many there must be, if known
+ */
+export function withStallTimeout(
+	bytes: ByteStream,
+	timeoutMs: number,
+	expected?: number,
+): ByteStream {
 	// A slow store does not count as silence of the platform: the clock only runs while waiting for a
 	// chunk.
 	let waitingSince: number | undefined;
+	const finished = new AbortController();
 	const listen = async () => {
-		while (!finished.aborted) {
-			await sleep(STALL_CHECK_MS, finished).catch(() => undefined);
+		while (!finished.signal.aborted) {
+			await sleep(STALL_CHECK_MS, finished.signal).catch(() => undefined);
 			if (waitingSince === undefined || performance.now() - waitingSince <= timeoutMs) continue;
 			bytes.destroy(new ServiceError('The platform stopped sending', { delivery: 'ambiguous' }));
-			onStall();
 			return;
 		}
 	};
-	void listen();
 	async function* pass() {
 		let size = 0;
-		waitingSince = performance.now();
-		for await (const chunk of bytes) {
-			waitingSince = undefined;
-			size += chunk.length;
-			if (size > (expected.bytes ?? Infinity)) {
-				// Not retried: a wrong size stays wrong.
-				throw new ServiceError(`The platform sends more than the expected ${expected.bytes} bytes`, {
-					delivery: 'rejected',
-					hint: 'The platform reported a wrong size, or another file is at this address. Look at the record in the platform.',
-				});
-			}
-			yield chunk;
+		void listen();
+		try {
 			waitingSince = performance.now();
+			for await (const chunk of bytes) {
+				waitingSince = undefined;
+				size += chunk.length;
+				if (size > (expected ?? Infinity)) {
+					// Not retried: a wrong size stays wrong.
+					throw new ServiceError(`The platform sends more than the expected ${expected} bytes`, {
+						delivery: 'rejected',
+						hint: 'The platform reported a wrong size, or another file is at this address. Look at the record in the platform.',
+					});
+				}
+				yield chunk;
+				waitingSince = performance.now();
+			}
+		} finally {
+			finished.abort();
 		}
-		waitingSince = undefined;
-		if (expected.bytes === undefined || size === expected.bytes) return;
-		throw new ServiceError(`Received ${size} of ${expected.bytes} bytes`, {
+		if (size === (expected ?? size)) return;
+		throw new ServiceError(`Received ${size} of ${expected} bytes`, {
 			delivery: 'ambiguous',
 			hint: 'The download was cut off, or the platform reported a wrong size. Run it again.',
 		});

@@ -145,7 +145,7 @@ class ReadSoFar {
 		if (this.stepsBack > MAX_STEPS_BACK) throw invalidResponse('stable list of records', 200);
 		if (repeated === 0) return true;
 		if (page[repeated - 1]?.id !== this.last) this.notes.hasShifted = true;
-		return page[0] !== undefined && this.seen.has(page[0].id);
+		return page[0] !== undefined && this.seen.has(idKey(page[0].id));
 	}
 
 	/** @returns how many steps back this makes in a row */
@@ -162,7 +162,7 @@ class ReadSoFar {
 	add(page: PlatformRecord[], repeated: number, isFurthest: boolean): PlatformRecord[] {
 		this.stepsInARow = 0;
 		const mayRead = () => this.isCounted || this.open > 0;
-		const fresh = page.filter(({ id }) => mayRead() && this.seen.add(id) === undefined);
+		const fresh = page.filter(({ id }) => mayRead() && this.seen.add(idKey(id)) === undefined);
 		this.last = page.at(-1)?.id;
 		// All records that were read before have moved, except those that are repeated.
 		if (page.length - fresh.length > repeated) this.notes.hasShifted = true;

@@ -22,8 +22,8 @@ const MAX_AGE_MS = 60_000;
 const MAX_TABLES = 50;
 
 interface KeptTable {
-	/** Not set once it was found to be out of date. */
-	table?: TableDefinition;
+	/** What an execution asked for; undefined if that failed. Not set once it is out of date. */
+	table?: Promise<TableDefinition | undefined>;
 	/** The certain path of a table that is addressed without an application. */
 	path?: string;
 	/** When it was asked for, in milliseconds since 1970. */
@@ -32,9 +32,6 @@ interface KeptTable {
 
 /** By account, because another token may see other fields, and address; the oldest first. */
 export const keptTables = new Map<string, KeptTable>();
-
-/** Definitions that executions are asking for. */
-const asking = new Map<string, Promise<TableDefinition | undefined>>();
 
 /** How long to wait for another execution's definition instead of asking for it. */
 const MAX_JOIN_MS = 5000;
@@ -75,16 +72,15 @@ export class Table implements TableAt {
 		return entry && Date.now() - entry.askedAt < MAX_AGE_MS ? entry : undefined;
 	}
 
-	/** The definition if it was asked for in the last minute. */
-	get kept(): TableDefinition | undefined {
-		return this.recent?.table;
+	/** Whether the definition was asked for in the last minute. */
+	get isKept(): boolean {
+		return this.recent?.table !== undefined;
 	}
 
-	/** The same; another execution may be asking for it now. */
+	/** The definition if it was asked for in the last minute; another execution may still wait for it. */
 	async recentDefinition(): Promise<TableDefinition | undefined> {
-		const { kept } = this;
-		const asked = asking.get(this.key);
-		return kept ?? (asked && (await within(MAX_JOIN_MS, asked)));
+		const asked = this.recent?.table;
+		return asked && (await within(MAX_JOIN_MS, asked));
 	}
 
 	/** The certain path of a table that is addressed without an application, once it was found. */
@@ -105,12 +101,14 @@ export class Table implements TableAt {
 	 * @throws {InputError} if several tables have this name
 	 */
 	async definition(): Promise<TableDefinition> {
-		this.reading ??= this.readNow();
-		const asked = this.reading.catch(() => undefined);
-		if (!asking.has(this.key)) asking.set(this.key, asked);
-		return await this.reading.finally(() => {
-			if (asking.get(this.key) === asked) asking.delete(this.key);
+		if (this.reading) return await this.reading;
+		this.reading = this.readNow();
+		const table = this.reading.catch(() => {
+			this.forget();
+			return undefined;
 		});
+		this.keep({ ...this.recent, table, askedAt: Date.now() });
+		return await this.reading;
 	}
 
 	/**
@@ -148,14 +146,7 @@ export class Table implements TableAt {
 
 	/** Forgets the definition, and not the address. */
 	forget() {
-		const { recent } = this;
-		if (recent?.path !== undefined) this.keep({ ...recent, table: undefined });
-		else keptTables.delete(this.key);
-	}
-
-	forgetPath() {
-		this.foundPath = this.finding = undefined;
-		keptTables.delete(this.key);
+		if (this.recent) this.keep({ ...this.recent, table: undefined });
 	}
 
 	/** Looks once for a table that is addressed without an application. @throws as `findTable` does */
@@ -168,13 +159,12 @@ export class Table implements TableAt {
 		const { application, table } = await findTable(this.client, this.at.table);
 		const path = paths.table(application.id, table.id);
 		this.foundPath = path;
-		this.keep({ table: table.fields.length > 0 ? table : undefined, path, askedAt });
+		this.keep({ table: Promise.resolve(table.fields.length > 0 ? table : undefined), path, askedAt });
 		return table;
 	}
 
 	private async readNow(): Promise<TableDefinition> {
 		const { application, table: name } = this.at;
-		const askedAt = Date.now();
 		const readIn = async (within: string) =>
 			await read(this.client, paths.table(within, name), `table '${name}'`, toTable);
 		const table = await (application ? readIn(application) : this.find());
@@ -184,7 +174,6 @@ export class Table implements TableAt {
 				hint: "Check that the token's role may see the table's structure.",
 			});
 		}
-		if (application) this.keep({ table, askedAt });
 		return table;
 	}
 }
@@ -201,9 +190,6 @@ export function tableAt(client: ApiClient, at: TableAddress): Table {
 	return table;
 }
 
-/** Behind a table's path; a 404 there is about the table itself. */
-const OF_TABLE = /^\/data(?:\/(?:bulk|count|filter|summary)(?:\/filter)?)?$/;
-
 /**
  * An API client for tables that are addressed without an application. A platform may not serve that
  * address; and once the table was found in an application, that address is the certain one.
@@ -216,13 +202,8 @@ export class TableClient extends ApiClient {
 		const table = tableAt(this, { table: name });
 		const known = table.path;
 		const result = await super.tryRequest({ ...request, path: (known ?? shortPath) + rest });
-		if (!(result instanceof ServiceError) || !isNotFound(result.rejection ?? result)) {
-			return result;
-		}
-		if (known !== undefined) {
-			if (OF_TABLE.test(rest)) table.forgetPath();
-			return result;
-		}
+		const isFailure = result instanceof ServiceError;
+		if (!isFailure || known !== undefined || !isNotFound(result.rejection ?? result)) return result;
 		// Why it was not found, if so.
 		const failure = await table.find().then(
 			() => undefined,

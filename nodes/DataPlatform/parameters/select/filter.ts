@@ -344,7 +344,7 @@ export async function readFilter(
 	const selecting = [...namesIn(filter), ...sorted];
 	const names = [...selecting, ...fields];
 	const handle = tableOf(run, index);
-	const isAsked = selecting.length > 0 || (fields.length > 0 && handle.kept);
+	const isAsked = selecting.length > 0 || (fields.length > 0 && handle.isKept);
 	if (!isAsked) return filter;
 	const unchecked: NameCheck['unchecked'] = (...about) =>
 		run.client.notices.add(uncheckedNotice(...about));

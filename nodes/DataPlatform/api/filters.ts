@@ -184,31 +184,24 @@ export function oneOfCombinations(fields: string[], rows: string[][]): Group[] {
 		.map((row) => ({ row, text: order.map((at) => row[at]).join('\0') }))
 		.sort((a, b) => (a.text < b.text ? -1 : 1))
 		.map(({ row }) => row);
-	const groups: Group[] = [];
-	let listed: Array<Set<string>> = [];
+	const parts: string[][][] = [];
+	let part: string[][] = [];
 	let single = new Set<string>();
-	let count = 0;
-	const close = () => {
-		if (count === 0) return;
-		groups.push(
-			and(...fields.map((field, at) => ({ field, operator: 'in', value: [...listed[at]!] }))),
-		);
-		count = 0;
-	};
 	for (const row of sorted) {
-		if (count === 0 || count >= MAX_LISTED || single.size >= MAX_CONDITIONS) {
-			close();
-			listed = fields.map(() => new Set());
+		if (parts.length === 0 || part.length >= MAX_LISTED || single.size >= MAX_CONDITIONS) {
+			part = [];
 			single = new Set();
+			parts.push(part);
 		}
+		part.push(row);
 		row.forEach((value, at) => {
-			listed[at]!.add(value);
 			if (!isListable(value)) single.add(`${at} ${value}`);
 		});
-		count += 1;
 	}
-	close();
-	return groups;
+	return parts.map((part) => {
+		const valuesAt = (at: number) => [...new Set(part.map((row) => row[at]!))];
+		return and(...fields.map((field, at) => ({ field, operator: 'in', value: valuesAt(at) })));
+	});
 }
 
 /** No conditions at all, also `{ filter: [{ filter: [] }] }`: every record matches. */

@@ -198,8 +198,8 @@ export function oneOfCombinations(fields: string[], rows: string[][]): Group[] {
 			if (!isListable(value)) single.add(`${at} ${value}`);
 		});
 	}
-	return parts.map((part) => {
-		const valuesAt = (at: number) => [...new Set(part.map((row) => row[at]!))];
+	return parts.map((combinations) => {
+		const valuesAt = (at: number) => [...new Set(combinations.map((row) => row[at]!))];
 		return and(...fields.map((field, at) => ({ field, operator: 'in', value: valuesAt(at) })));
 	});
 }

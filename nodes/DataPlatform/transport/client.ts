@@ -17,7 +17,7 @@ import {
 } from './exchange';
 import type { ParsedResponse } from './response';
 import { isWaitRequest, RetryBudget, retryDelay } from './retryPolicy';
-import { queueOf, quotaUsedUp, type TokenQueue } from './tokenQueue';
+import { LONGEST_MINUTE_MS, queueOf, type TokenQueue } from './tokenQueue';
 import { LABELS } from '../labels';
 import { shortened } from './messageText';
 
@@ -135,9 +135,9 @@ export class ApiClient {
 		let retries = 0;
 		let rateLimitCount = 0;
 		let ambiguous: ServiceError | undefined;
-		const { usedUpCount } = this.queue;
+		const { usedUp } = this.queue;
 		for (;;) {
-			const result = await this.slots.run(async () => await this.sendInTurn(request, usedUpCount));
+			const result = await this.slots.run(async () => await this.sendInTurn(request, usedUp));
 			if (!(result instanceof ServiceError)) {
 				this.servedAt = Date.parse(String(result.headers?.date)) || undefined;
 				if (ambiguous && request.retryMode !== 'read') this.notices.add(SENT_AGAIN);
@@ -178,30 +178,48 @@ export class ApiClient {
 		failure: ServiceError,
 		delay: number | undefined,
 	): ServiceError | undefined {
-		const { retryBudgetMs, retryBudgetHint } = this.settings;
 		const { queue } = this;
 		if (failure.isRetryBudgetSpent) return cause;
 		const isLimited = failure.status === 429;
-		if (isLimited && queue.usedUp) return quotaUsedUp(cause, retryBudgetHint);
-		if (delay === undefined || retryBudgetMs === 0) return cause;
+		if (isLimited && queue.usedUp) return this.quotaUsedUp(cause);
+		if (delay === undefined || this.settings.retryBudgetMs === 0) return cause;
 		if (this.retryBudget.reserve(performance.now(), delay)) return undefined;
-		if (isLimited && queue.isSilent()) return quotaUsedUp(cause, retryBudgetHint);
+		if (isLimited && queue.isSilent()) return this.quotaUsedUp(cause);
 		return this.budgetSpent(cause);
 	}
 
 	private budgetSpent(cause: ServiceError): ServiceError {
-		const { retryBudgetMs, retryBudgetHint } = this.settings;
-		return new ServiceError(
-			`${cause.message}; waiting longer would pass the limit of ${Math.round(retryBudgetMs / 1000)} s for this execution`,
-			{
-				...cause,
-				body: undefined,
-				isRetryBudgetSpent: true,
-				hint:
-					retryBudgetHint ??
-					`Raise '${LABELS.maxRetryWait}' in the options, or send fewer records in one execution.`,
-			},
-		);
+		const seconds = Math.round(this.settings.retryBudgetMs / 1000);
+		return this.noLongerRetried(cause, {
+			why: `waiting longer would pass the limit of ${seconds} s for this execution`,
+			hint: `Raise '${LABELS.maxRetryWait}' in the options, or send fewer records in one execution.`,
+		});
+	}
+
+	private quotaUsedUp(cause: ServiceError): ServiceError {
+		const { retryAfterMs } = cause;
+		const when =
+			retryAfterMs === undefined || retryAfterMs <= LONGEST_MINUTE_MS
+				? 'when the platform counts the next day'
+				: `after ${new Date(Date.now() + retryAfterMs).toISOString()}`;
+		return this.noLongerRetried(cause, {
+			why: 'the requests of this day seem to be used up',
+			hint: `Run it again ${when}, or ask for a plan with more requests. Raising '${LABELS.maxRetryWait}' does not help.`,
+			code: 'quotaUsedUp',
+		});
+	}
+
+	private noLongerRetried(
+		{ message, ...cause }: ServiceError,
+		{ why, hint, code = cause.code }: { why: string; hint: string; code?: string },
+	): ServiceError {
+		return new ServiceError(`${message}; ${why}`, {
+			...cause,
+			body: undefined,
+			code,
+			isRetryBudgetSpent: true,
+			hint: this.settings.retryBudgetHint ?? hint,
+		});
 	}
 
 	/** Waits, or until the execution is canceled. What several requests wait counts once. */
@@ -232,11 +250,11 @@ export class ApiClient {
 	}
 
 	/** Makes one attempt when its turn comes. Returns a failure if it does not come in time. */
-	private async sendInTurn(request: ApiRequest, usedUpCount: number) {
+	private async sendInTurn(request: ApiRequest, usedUpBefore: ServiceError | undefined) {
 		const { queue, settings } = this;
 		const turn = {};
 		const isTokens = isOfToken(request);
-		const failure = isTokens ? await this.waitForTurn(turn, usedUpCount) : this.cancellation;
+		const failure = isTokens ? await this.waitForTurn(turn, usedUpBefore) : this.cancellation;
 		if (failure) return failure;
 		// A workflow may take minutes to respond, and so may a file. Nothing waits for them.
 		if (request.to || request.stream || request.receive) queue.end(turn);
@@ -251,13 +269,15 @@ export class ApiClient {
 	}
 
 	/** Waits until the token's queue lets a request through. Returns why none is sent, if so. */
-	private async waitForTurn(turn: object, usedUpCount: number): Promise<ServiceError | undefined> {
-		const { requestsPerMinute, retryBudgetMs, retryBudgetHint } = this.settings;
+	private async waitForTurn(
+		turn: object,
+		usedUpBefore: ServiceError | undefined,
+	): Promise<ServiceError | undefined> {
+		const { requestsPerMinute, retryBudgetMs } = this.settings;
 		for (;;) {
 			const { usedUp } = this.queue;
 			// The one that asked has spoken for all that wait.
-			if (usedUp && this.queue.usedUpCount > usedUpCount)
-				return quotaUsedUp(usedUp, retryBudgetHint);
+			if (usedUp && usedUp !== usedUpBefore) return this.quotaUsedUp(usedUp);
 			if (this.isCanceled()) return canceled();
 			const wait = this.queue.turn(turn, requestsPerMinute, retryBudgetMs === 0);
 			if (!wait) return undefined;

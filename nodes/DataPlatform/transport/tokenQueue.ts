@@ -4,7 +4,6 @@
  *
  *     429 ─▶ all wait ─▶ one asks ─▶ as many as were served before the 429 ─▶ one at a time, then two …
  */
-import { LABELS } from '../labels';
 import { MAX_PARALLEL } from './concurrency';
 import { ServiceError } from './errors';
 import { setMostRecent } from './lru';
@@ -15,7 +14,7 @@ import { isWaitRequest, RATE_LIMIT_WAIT_MS } from './retryPolicy';
 const MINUTE_MS = 60_000;
 
 /** No limit per minute asks for a longer wait. */
-const LONGEST_MINUTE_MS = 2 * RATE_LIMIT_WAIT_MS;
+export const LONGEST_MINUTE_MS = 2 * RATE_LIMIT_WAIT_MS;
 
 /** A 429 this long after the end of a wait no longer belongs to it. */
 const SAME_LIMIT_MS = 5000;
@@ -51,10 +50,8 @@ export class TokenQueue {
 	private waiting: Array<() => void> = [];
 	/** When the first of the 429s came that nothing was served after. */
 	private limitedSince = Infinity;
-	/** The 429 that showed that the day's requests are used up: no wait brings them back. */
+	/** The last 429 that showed that the day's requests are used up: no wait brings them back. */
 	usedUp?: ServiceError;
-	/** How many 429s have shown it. */
-	usedUpCount = 0;
 
 	get pausedMs(): number {
 		return Math.max(0, this.pausedUntil - performance.now());
@@ -152,28 +149,8 @@ export class TokenQueue {
 			if (retryAfterMs > LONGEST_MINUTE_MS) return retryAfterMs > budgetMs;
 			return this.usedUp !== undefined || this.isSilent(LONG_SILENCE_MS);
 		};
-		if (!isDay()) return;
-		this.usedUp = failure;
-		this.usedUpCount += 1;
+		if (isDay()) this.usedUp = failure;
 	}
-}
-
-/** @param cause of the request, @param hint instead of the usual one */
-export function quotaUsedUp(cause: ServiceError, hint?: string): ServiceError {
-	const { retryAfterMs } = cause;
-	const when =
-		retryAfterMs === undefined || retryAfterMs <= LONGEST_MINUTE_MS
-			? 'when the platform counts the next day'
-			: `after ${new Date(Date.now() + retryAfterMs).toISOString()}`;
-	return new ServiceError(`${cause.message}; the requests of this day seem to be used up`, {
-		...cause,
-		body: undefined,
-		code: 'quotaUsedUp',
-		isRetryBudgetSpent: true,
-		hint:
-			hint ??
-			`Run it again ${when}, or ask for a plan with more requests. Raising '${LABELS.maxRetryWait}' does not help.`,
-	});
 }
 
 /** How many tokens to remember. */

@@ -87,7 +87,7 @@ export function fakePlatform(serve: Serve, settings: Partial<ClientSettings> = {
 	const log: string[] = [];
 	const cancellation = new AbortController();
 	const withToken: boolean[] = [];
-	const sending = (hasToken: boolean) => async (request: IHttpRequestOptions) => {
+	const send = async (request: IHttpRequestOptions, hasToken: boolean) => {
 		const options = request.body instanceof Readable ? await received(request) : request;
 		sent.push(options);
 		withToken.push(hasToken);
@@ -99,8 +99,7 @@ export function fakePlatform(serve: Serve, settings: Partial<ClientSettings> = {
 	const note = (message: string) => log.push(message);
 	const logger = { debug: note, warn: note } as unknown as Logger;
 	const sender: HttpTransport = {
-		send: sending(true),
-		sendWithoutToken: sending(false),
+		send,
 		logger,
 		announce: (text: string) => announced.push(text),
 		canceled: cancellation.signal,

@@ -91,7 +91,6 @@ async function ping(
 	const client = new ApiClient(
 		{
 			send: async (options) => await send(context, credential, options),
-			sendWithoutToken: async () => await Promise.reject(new Error('Only the platform is tested')),
 			logger: context.logger,
 		},
 		{ ...clientSettings(credential), timeoutMs: TIMEOUT_MS, retryBudgetMs: 0 },

@@ -4,7 +4,6 @@
 import type {
 	ICredentialDataDecryptedObject,
 	IExecuteFunctions,
-	IHttpRequestOptions,
 	ILoadOptionsFunctions,
 	IPollFunctions,
 	IN8nHttpFullResponse,
@@ -33,14 +32,13 @@ const EDITOR_TIMEOUT_S = 10;
 type Context = IExecuteFunctions | ILoadOptionsFunctions | IPollFunctions | IWebhookFunctions;
 
 const createTransport = (context: Context, canceled?: AbortSignal): HttpTransport => ({
-	send: async (options: IHttpRequestOptions) =>
-		(await context.helpers.httpRequestWithAuthentication.call(
-			context,
-			CREDENTIAL,
-			options,
-		)) as IN8nHttpFullResponse,
-	sendWithoutToken: async (options: IHttpRequestOptions) =>
-		(await context.helpers.httpRequest(options)) as IN8nHttpFullResponse,
+	send: async (options, withToken) => {
+		const { helpers } = context;
+		const response: unknown = withToken
+			? await helpers.httpRequestWithAuthentication.call(context, CREDENTIAL, options)
+			: await helpers.httpRequest(options);
+		return response as IN8nHttpFullResponse;
+	},
 	logger: logOf(context),
 	announce: (text) => announce(context, text),
 	canceled:

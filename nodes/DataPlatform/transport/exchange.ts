@@ -32,10 +32,8 @@ import { encodeUrlComponent } from './urlEncoding';
 
 /** What an API client needs from n8n. */
 export interface HttpTransport {
-	/** Sends with the credential's token. Throws n8n's error if no response arrived. */
-	send(options: IHttpRequestOptions): Promise<IN8nHttpFullResponse>;
-	/** Sends without the token. */
-	sendWithoutToken(options: IHttpRequestOptions): Promise<IN8nHttpFullResponse>;
+	/** Sends, with the credential's token or without. Throws n8n's error if no response arrived. */
+	send(options: IHttpRequestOptions, withToken: boolean): Promise<IN8nHttpFullResponse>;
 	logger: Logger;
 	/** Says something to who watches the run. */
 	announce?(text: string): void;
@@ -95,7 +93,7 @@ export async function exchange(
 	const signals = [transport.canceled, ending.signal, receive ? undefined : deadline];
 	attachAbortSignal(options, AbortSignal.any(signals.filter((signal) => signal !== undefined)));
 	const send = async () => {
-		const found = await (withToken ? transport.send : transport.sendWithoutToken)(options);
+		const found = await transport.send(options, withToken);
 		if (receive && isSuccess(found)) return found;
 		const text = await readText(bodyOf(found), maxLength(request), deadline).catch(
 			(error: unknown) => {
@@ -161,18 +159,23 @@ function unconfirmed({ retryMode, bodyRequirement = 'json' }: ApiRequest, status
 }
 
 function requestOptions(
-	request: ApiRequest,
+	{ method, path = '', query, to, receive, body }: ApiRequest,
 	origin: string,
 	{ timeoutMs }: ExchangeSettings,
 	stream?: BodyStream,
 ): IHttpRequestOptions {
-	const { method, path = '', query, to, receive } = request;
-	const { headers, ...content } = requestBody(request, stream);
+	const text = typeof body === 'object' ? JSON.stringify(body) : body;
+	// As bytes: n8n's HTTP library would parse text to see whether it is JSON.
+	const bytes = text === undefined ? undefined : Buffer.from(text);
 	return {
 		method,
 		url: to?.url ?? `${origin}${path}${queryString(query)}`,
-		headers: { ...headers, Accept: receive ? '*/*' : 'application/json' },
-		...content,
+		headers: {
+			...((stream ?? bytes) && { 'Content-Type': 'application/json' }),
+			...(stream && { 'Content-Length': stream.bytes }),
+			Accept: receive ? '*/*' : 'application/json',
+		},
+		body: stream ? (stream.body as unknown as IDataObject) : bytes,
 		returnFullResponse: true,
 		ignoreHttpStatusErrors: true,
 		disableFollowRedirect: true,
@@ -180,22 +183,6 @@ function requestOptions(
 		// n8n's HTTP library would hold a response of any size.
 		encoding: 'stream',
 	};
-}
-
-const JSON_TYPE = { 'Content-Type': 'application/json' };
-
-function requestBody(
-	{ body }: ApiRequest,
-	stream?: BodyStream,
-): Pick<IHttpRequestOptions, 'headers' | 'body'> {
-	if (stream) {
-		const headers = { ...JSON_TYPE, 'Content-Length': stream.bytes };
-		return { headers, body: stream.body as unknown as IDataObject };
-	}
-	if (body === undefined) return {};
-	// As bytes: n8n's HTTP library would parse text to see whether it is JSON.
-	const bytes = Buffer.from(typeof body === 'string' ? body : JSON.stringify(body));
-	return { headers: JSON_TYPE, body: bytes };
 }
 
 /** The failure of a request that can't have changed anything. */

@@ -78,14 +78,11 @@ describe('the token', () => {
 	/** A client that notes for each request whether the token was sent. */
 	function tokenClient(response: IN8nHttpFullResponse) {
 		const sent: Array<[withToken: boolean, url: string]> = [];
-		const sender = (withToken: boolean) => async (options: IHttpRequestOptions) => {
+		const send = async (options: IHttpRequestOptions, withToken: boolean) => {
 			sent.push([withToken, options.url]);
 			return streamed(response);
 		};
-		const client = new ApiClient(
-			{ send: sender(true), sendWithoutToken: sender(false), logger: { debug: () => undefined } as unknown as Logger },
-			settings,
-		);
+		const client = new ApiClient({ send, logger: { debug: () => undefined } as unknown as Logger }, settings);
 		return { client, sent };
 	}
 
@@ -352,7 +349,6 @@ describe('waiting', () => {
 		const client = new ApiClient(
 			{
 				send: async () => streamed(busy(60)),
-				sendWithoutToken: async () => streamed(busy(60)),
 				logger: { debug: () => undefined } as unknown as Logger,
 				// As in older versions of n8n, where `sleep` ignores the cancellation.
 				get canceled() {

@@ -10,7 +10,6 @@ import type {
 } from 'n8n-workflow';
 
 import { isFromPlatform, ServiceError } from './errors';
-import { excessOf, MAX_VALUES } from './json';
 import {
 	parseResponse,
 	timeoutError,
@@ -19,14 +18,7 @@ import {
 	type ParsedResponse,
 } from './response';
 import type { RetryMode } from './retryPolicy';
-import {
-	MAX_RESPONSE_BYTES,
-	MIB,
-	readText,
-	withStallTimeout,
-	type BodyStream,
-	type ByteStream,
-} from './streams';
+import { readText, withStallTimeout, type BodyStream, type ByteStream } from './streams';
 import { tokenHint, withoutFileTokens, type TokenPurpose } from './tokens';
 import { encodeUrlComponent } from './urlEncoding';
 
@@ -92,18 +84,18 @@ export async function exchange(
 	const deadline = AbortSignal.timeout(deadlineMs(settings.timeoutMs, stream));
 	const signals = [transport.canceled, ending.signal, receive ? undefined : deadline];
 	attachAbortSignal(options, AbortSignal.any(signals.filter((signal) => signal !== undefined)));
+	// A read that is too long is not retried: the next response would be as long.
+	const ifTooLong = request.retryMode === 'read' ? 'rejected' : 'ambiguous';
 	const send = async () => {
 		const found = await transport.send(options, withToken);
 		if (receive && isSuccess(found)) return found;
-		const text = await readText(bodyOf(found), maxLength(request), deadline).catch(
-			(error: unknown) => {
-				// The rest would keep the connection open.
-				ending.abort();
-				// The status of a failed download says enough.
-				if (receive) return '';
-				throw error;
-			},
-		);
+		const text = await readText(bodyOf(found), deadline, ifTooLong).catch((error: unknown) => {
+			// The rest would keep the connection open.
+			ending.abort();
+			// The status of a failed download says enough.
+			if (receive) return '';
+			throw error;
+		});
 		return { ...found, body: text };
 	};
 	const response = await send().catch((error: unknown) =>
@@ -119,20 +111,13 @@ export async function exchange(
 		return failure;
 	}
 	const expect = receive ? 'anything' : (request.bodyRequirement ?? 'json');
-	const parse = async () => {
-		if (receive && isSuccess(response)) {
-			return await receiveBytes(response, request, settings, () => ending.abort());
-		}
-		const { body } = response as { body: unknown };
-		const { redactToken } = settings;
-		const redactText = (text: string) =>
-			request.keepsFileTokens ? redactToken(text) : withoutFileTokens(redactToken(text));
-		const parsed = parseResponse(redact(response, redactText), expect, request.path);
-		const isFailure = parsed instanceof ServiceError && typeof body === 'string';
-		if (!isFailure || excessOf(body) !== 'values') return parsed;
-		return tooLong(request, `has more than ${MAX_VALUES} names and values, and was not used`);
-	};
-	const result = await parse();
+	const { redactToken } = settings;
+	const redactText = (text: string) =>
+		request.keepsFileTokens ? redactToken(text) : withoutFileTokens(redactToken(text));
+	const result =
+		receive && isSuccess(response)
+			? await receiveBytes(response, request, settings, () => ending.abort())
+			: parseResponse(redact(response, redactText), expect, request.path);
 	if (!(result instanceof ServiceError)) return unconfirmed(request, result.status) ?? result;
 	// A download changes nothing, even if the network reports it as ambiguous.
 	if (receive && isCanceled()) return canceled();
@@ -203,26 +188,9 @@ function deadlineMs(timeoutMs: number, stream?: BodyStream): number {
 	return Math.min(MAX_TIMER_MS, timeoutMs + uploadMs);
 }
 
-/** How much to read of what a server sends in place of a file. */
-const MAX_ERROR_BYTES = 64 * 1024;
-
 const bodyOf = ({ body }: IN8nHttpFullResponse) => body as unknown as ByteStream;
 
 const isSuccess = ({ statusCode }: IN8nHttpFullResponse) => statusCode >= 200 && statusCode < 300;
-
-/** How much text to read. */
-const maxLength = (request: ApiRequest) => ({
-	bytes: request.receive ? MAX_ERROR_BYTES : MAX_RESPONSE_BYTES,
-	error: () =>
-		tooLong(request, `is longer than ${MAX_RESPONSE_BYTES / MIB} MiB, and was not read to the end`),
-});
-
-/** A read is not retried: the next response would be as long. */
-const tooLong = ({ retryMode }: ApiRequest, problem: string) =>
-	new ServiceError(`The platform's response ${problem}`, {
-		delivery: retryMode === 'read' ? 'rejected' : 'ambiguous',
-		hint: 'Ask for fewer fields, without long texts. If the response should be short, something other than the platform may have sent it.',
-	});
 
 /** The response's length. That of a compressed response is not the number of bytes that arrive. */
 function contentLength(headers: IDataObject): number | undefined {

@@ -21,8 +21,8 @@ export function endOfText(json: string, quote: number): number {
 	return at;
 }
 
-/** What makes a JSON text too much to parse; found without parsing it. */
-export function excessOf(text: string): 'depth' | 'values' | undefined {
+/** Whether a JSON text is too much to parse; found without parsing it. */
+function isExcessive(text: string): boolean {
 	let depth = 0;
 	let values = 0;
 	for (let at = 0; at < text.length; at += 1) {
@@ -31,16 +31,16 @@ export function excessOf(text: string): 'depth' | 'values' | undefined {
 		else if (code === 0x5b || code === 0x7b) {
 			depth += 1;
 			values += 1;
-			if (depth > MAX_DEPTH) return 'depth';
+			if (depth > MAX_DEPTH) return true;
 		} else if (code === 0x5d || code === 0x7d) depth -= 1;
 		else if (code === COMMA || code === COLON) values += 1;
 	}
-	return values > MAX_VALUES ? 'values' : undefined;
+	return values > MAX_VALUES;
 }
 
 /** Parses JSON; undefined if the text is not JSON, is nested too deeply, or has too many values. */
 export function parseJson(text: string): unknown {
-	if (excessOf(text)) return undefined;
+	if (isExcessive(text)) return undefined;
 	try {
 		return JSON.parse(text) as unknown;
 	} catch {

@@ -4,7 +4,7 @@
 import { createHash } from 'node:crypto';
 import { sleep } from 'n8n-workflow';
 
-import { ServiceError } from './errors';
+import { ServiceError, type Delivery } from './errors';
 
 /** Bytes of a mebibyte. */
 export const MIB = 1024 * 1024;
@@ -72,7 +72,16 @@ const STALL_CHECK_MS = 500;
  * The longest response that is read into memory, after unpacking. A page of 250 records fits with
  * 256 KiB for each.
  */
-export const MAX_RESPONSE_BYTES = 64 * MIB;
+const MAX_RESPONSE_BYTES = 64 * MIB;
+
+const tooLong = (delivery: Delivery) =>
+	new ServiceError(
+		`The platform's response is longer than ${MAX_RESPONSE_BYTES / MIB} MiB, and was not read to the end`,
+		{
+			delivery,
+			hint: 'Ask for fewer fields, without long texts. If the response should be short, something other than the platform may have sent it.',
+		},
+	);
 
 /** How much of the responses to all requests of this process is held before they are parsed. */
 const MAX_HELD_BYTES = 2 * MAX_RESPONSE_BYTES;
@@ -151,13 +160,13 @@ export function withStallTimeout(
 /**
  * Reads a response as text.
  *
- * @param most how many bytes to read, and the error if there are more
  * @param deadline aborted when there is no more time for it
+ * @param ifTooLong what is certain about its request if it is too long
  */
 export async function readText(
 	bytes: ByteStream,
-	most: { bytes: number; error: () => Error },
 	deadline: AbortSignal,
+	ifTooLong: Delivery,
 ): Promise<string> {
 	const response = Symbol('response');
 	const stop = () => bytes.destroy(deadline.reason as Error);
@@ -170,7 +179,7 @@ export async function readText(
 	try {
 		for await (const chunk of bytes) {
 			size += chunk.length;
-			if (size > most.bytes) throw most.error();
+			if (size > MAX_RESPONSE_BYTES) throw tooLong(ifTooLong);
 			chunks.push(chunk);
 			await hold(response, size);
 		}

@@ -50,7 +50,6 @@ const DEFAULT_PAGE_SIZE = 25;
 export class PageSizes {
 	/** The largest page so far: the platform returns at least this many records in one. */
 	atLeast = 0;
-	private wasCut = false;
 
 	/** Notes how many records a page had. */
 	note(count: number) {
@@ -64,12 +63,7 @@ export class PageSizes {
 	 */
 	isWhole(count: number, isCertain = false): boolean {
 		if (count === 0 || count < this.atLeast) return true;
-		return !isCertain && !this.wasCut && count < DEFAULT_PAGE_SIZE;
-	}
-
-	/** Notes that the page after a short one had more records. */
-	noteCut() {
-		this.wasCut = true;
+		return !isCertain && count < DEFAULT_PAGE_SIZE;
 	}
 }
 

@@ -65,7 +65,6 @@ export async function* readRecords(
 	// Its failure is thrown when it is awaited.
 	const counted = Promise.allSettled([limit]);
 	const read = new ReadSoFar(isCounted, isCounted ? Infinity : limit, notes);
-	let wasShort = false;
 	try {
 		for (;;) {
 			const { skip, size, repeated, page: requested } = pages.take(read.open);
@@ -77,7 +76,6 @@ export async function* readRecords(
 			}
 			const end = skip + page.length;
 			const fresh = read.add(page, repeated, pages.hasReached(end));
-			if (wasShort && fresh.length > 0) sizes.noteCut();
 			const isShort = page.length < size;
 			const isLast = isShort && sizes.isWhole(page.length, query.untilEmpty);
 			// The whole list came in one page, so nothing can have moved between two.
@@ -88,7 +86,6 @@ export async function* readRecords(
 			// Another reader may have got a longer page meanwhile.
 			if (!isOpen || (isShort && sizes.isWhole(page.length, query.untilEmpty))) return;
 			if (isShort) await pages.goOnAt(end);
-			wasShort = isShort;
 		}
 	} finally {
 		await pages.end();

@@ -176,12 +176,6 @@ describe('on a platform that cuts pages', () => {
 		},
 	);
 
-	test('a client that has seen that a short page was cut reads every query to the end', async () => {
-		const { connection } = fakePlatform(table(50, 20));
-		const read = async (untilEmpty: boolean) => (await readAll(connection, Infinity, { query: { untilEmpty } })).ids.length;
-		expect([await read(false), await read(true), await read(false)]).toEqual([20, 50, 50]);
-	});
-
 	test('a reader that has enough does not ask whether there is more', async () => {
 		const { connection, sent } = fakePlatform(table(300));
 		expect(await readOnePage(connection)).toBe(300);

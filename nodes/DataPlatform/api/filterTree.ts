@@ -8,18 +8,21 @@ import { isObject, parseExactJson } from '../transport/json';
 const EMPTY_VALUE_HINT =
 	"If it is an expression, it returned nothing for this item. Give it a value; to find empty fields use the operator 'Is Empty' (empty).";
 
+/** Makes the error of what is wrong with a part of a filter. */
+type Wrong = (message: string, hint: string) => InputError;
+
 /**
  * Rejects unknown members: ignoring one could widen the filter, and read or delete too much.
  *
  * @throws {InputError}
  */
-function requireKnownMembers(entry: object, known: string[], at: string, field: string): void {
+function requireKnownMembers(entry: object, known: string[], at: string, wrong: Wrong): void {
 	const other = Object.keys(entry).find((name) => !known.includes(name));
 	if (other === undefined) return;
-	throw new InputError(`The filter tree has an unknown member '${other}' at '${at}'`, {
-		field,
-		hint: 'A condition is {"field","operator","value"}, a group {"filter":[…],"filterOperator":"and"} or "or"; neither has other members.',
-	});
+	throw wrong(
+		`The filter tree has an unknown member '${other}' at '${at}'`,
+		'A condition is {"field","operator","value"}, a group {"filter":[…],"filterOperator":"and"} or "or"; neither has other members.',
+	);
 }
 
 /**
@@ -29,40 +32,33 @@ function requireKnownMembers(entry: object, known: string[], at: string, field: 
  * @param field the field that errors name
  * @throws {InputError} that names the place in the tree
  */
-export function parseTree(value: unknown, field = 'filter', place = 'filter'): Group {
+export function parseTree(value: unknown, field: string, place = 'filter'): Group {
+	const wrong: Wrong = (message, hint) => new InputError(message, { field, hint });
+	const unreadable = (at: string, hint: string) =>
+		wrong(`The filter tree is not readable at '${at}'`, hint);
 	const group = isObject(value) ? value : { filter: value };
 	const { filter: entries, filterOperator = 'and' } = group;
 	if (!Array.isArray(entries) || (filterOperator !== 'and' && filterOperator !== 'or')) {
-		throw new InputError(`The filter tree is not readable at '${place}'`, {
-			field,
-			hint: 'A group is {"filter":[…],"filterOperator":"and"} or "or".',
-		});
+		throw unreadable(place, 'A group is {"filter":[…],"filterOperator":"and"} or "or".');
 	}
-	if (isObject(value)) {
-		requireKnownMembers(value, ['filter', 'filterOperator'], place, field);
-	}
-	return {
-		filterOperator,
-		filter: entries.map((entry: unknown, index) => {
-			const at = `${place}[${index}]`;
-			if (!isObject(entry)) {
-				throw new InputError(`The filter tree is not readable at '${at}'`, {
-					field,
-					hint: 'A condition is {"field":"age","operator":"gte","value":"18"}.',
-				});
-			}
-			if (!('filter' in entry)) {
-				requireKnownMembers(entry, ['field', 'operator', 'value'], at, field);
-				return parseCondition(entry, `The condition at '${at}'`, field);
-			}
-			const group = parseTree(entry, field, at);
-			if (group.filter.length > 0) return group;
-			throw new InputError(`The group at '${at}' has no condition`, {
-				field,
-				hint: 'Add a condition to it, or remove the group: every record would match it.',
-			});
-		}),
-	};
+	requireKnownMembers(group, ['filter', 'filterOperator'], place, wrong);
+	const filter = entries.map((entry: unknown, index) => {
+		const at = `${place}[${index}]`;
+		if (!isObject(entry)) {
+			throw unreadable(at, 'A condition is {"field":"age","operator":"gte","value":"18"}.');
+		}
+		if (!('filter' in entry)) {
+			requireKnownMembers(entry, ['field', 'operator', 'value'], at, wrong);
+			return parseCondition(entry, `The condition at '${at}'`, field);
+		}
+		const inner = parseTree(entry, field, at);
+		if (inner.filter.length > 0) return inner;
+		throw wrong(
+			`The group at '${at}' has no condition`,
+			'Add a condition to it, or remove the group: every record would match it.',
+		);
+	});
+	return { filter, filterOperator };
 }
 
 /**
@@ -80,7 +76,7 @@ export function parseCondition(
 	place: string,
 	parameter: string,
 ): Condition {
-	const wrong = (message: string, hint: string) =>
+	const wrong: Wrong = (message, hint) =>
 		new InputError(`${place} ${message}`, { field: parameter, hint });
 	if (typeof field !== 'string' || field.trim() === '') {
 		throw wrong('names no field', 'Choose a field, or remove the condition.');
@@ -101,12 +97,7 @@ export function parseCondition(
 	};
 }
 
-/** @param wrong makes the error of a problem */
-function parseValue(
-	operator: string,
-	value: unknown,
-	wrong: (problem: string, hint: string) => InputError,
-): string | string[] {
+function parseValue(operator: string, value: unknown, wrong: Wrong): string | string[] {
 	const given = takesList(operator) && typeof value === 'string' ? splitList(value) : value;
 	const entries: unknown[] = [given].flat();
 	const texts = entries.map((entry) => {

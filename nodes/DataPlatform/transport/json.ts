@@ -53,13 +53,6 @@ export function parseJson(text: string): unknown {
  */
 export const NUMBER = /^\s*[+-]?(?:(\d+)(?:\.(\d*))?|\.(\d+))(?:e([+-]?\d+))?\s*$/i;
 
-/** Not a regular expression, which would restart at each of many zeros. */
-export function withoutTrailingZeros(digits: string): string {
-	let end = digits.length;
-	while (digits[end - 1] === '0') end -= 1;
-	return digits.slice(0, end);
-}
-
 /** A number's text in a canonical form without its sign: equal values have the same form. */
 function exactForm(text: string): string | undefined {
 	const match = NUMBER.exec(text);
@@ -67,7 +60,7 @@ function exactForm(text: string): string | undefined {
 	const [, whole = '', decimals, onlyDecimals, exponent = '0'] = match;
 	const fraction = decimals ?? onlyDecimals ?? '';
 	const digits = `${whole}${fraction}`.replace(/^0+/, '');
-	const significant = withoutTrailingZeros(digits);
+	const significant = /^(\d*[1-9])?0*$/.exec(digits)?.[1] ?? '';
 	if (significant === '') return '0';
 	const power = Number(exponent) - fraction.length + (digits.length - significant.length);
 	return `${significant}e${power}`;

@@ -164,14 +164,9 @@ const NOT_FOUND_HINTS: Array<[path: RegExp, hint: string]> = [
 		"Check the file's ID; the file may have been removed from its record.",
 	],
 	[
-		/\/apps\/[^/]+\/tables$/,
-		'Check the application; it may have been renamed or deleted. Choose it from the list.',
-	],
-	[
-		/\/data(?:\/|$)|\/tables\/[^/]+$/,
+		/^/,
 		'Check the application and the table; they may have been renamed or deleted. Choose them from their lists.',
 	],
-	[/^/, 'Check the address; what it names may have been renamed or deleted.'],
 ];
 
 /** What to do after a status, by the path of the request. */

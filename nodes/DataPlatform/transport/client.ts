@@ -282,10 +282,10 @@ export class ApiClient {
 			const wait = this.queue.turn(turn, requestsPerMinute, retryBudgetMs === 0);
 			if (!wait) return undefined;
 			const { ms, asked } = wait;
-			if (ms === undefined) await this.queue.untilFree();
-			else if (asked && !this.retryBudget.reserve(performance.now(), ms)) {
+			if (asked && !this.retryBudget.reserve(performance.now(), ms)) {
 				return this.budgetSpent(new ServiceError(asked.message, { ...asked, retryAfterMs: ms }));
-			} else await this.wait(ms, asked?.message ?? 'the limit of requests per minute');
+			}
+			await this.wait(ms, asked?.message ?? 'the limit of requests per minute');
 		}
 	}
 }

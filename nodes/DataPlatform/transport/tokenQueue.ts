@@ -7,7 +7,6 @@
 import { MAX_PARALLEL } from './concurrency';
 import { ServiceError } from './errors';
 import { setMostRecent } from './lru';
-import { within } from './pause';
 import type { ParsedResponse } from './response';
 import { isWaitRequest, RATE_LIMIT_WAIT_MS } from './retryPolicy';
 
@@ -28,11 +27,12 @@ const NAMES_MINUTE = /\b(?:minute|second)s?\b/i;
 /** A request that takes longer holds no other one up. */
 const SLOW_MS = 5000;
 
-const LOOK_AGAIN_MS = 1000;
+/** How long to wait for other requests to end, before looking again. */
+const LOOK_AGAIN_MS = 50;
 
-/** Why a request may not be sent yet: for so long, or until another one ends. */
+/** Why a request may not be sent yet. */
 interface Wait {
-	ms?: number;
+	ms: number;
 	/** Set if the platform asked to wait. */
 	asked?: ServiceError;
 }
@@ -47,7 +47,6 @@ export class TokenQueue {
 	private served = 0;
 	/** When the requests under way were sent. */
 	private underWay = new Map<object, number>();
-	private waiting: Array<() => void> = [];
 	/** When the first of the 429s came that nothing was served after. */
 	private limitedSince = Infinity;
 	/** The last 429 that showed that the day's requests are used up: no wait brings them back. */
@@ -67,7 +66,7 @@ export class TokenQueue {
 		const now = performance.now();
 		const { pausedMs } = this;
 		if (!ignoresPause && pausedMs > 0) return { ms: pausedMs, asked: this.asked };
-		if (!ignoresPause && this.isFull(now)) return {};
+		if (!ignoresPause && this.isFull(now)) return { ms: LOOK_AGAIN_MS };
 		while (this.sent[0]! <= now - MINUTE_MS) this.sent.shift();
 		const oldest = this.sent[this.sent.length - perMinute];
 		if (perMinute > 0 && oldest !== undefined) return { ms: oldest + MINUTE_MS - now };
@@ -93,11 +92,6 @@ export class TokenQueue {
 		return left > 0 ? left : 1 - left;
 	}
 
-	/** Waits until a request of the token ends, or for a second. */
-	async untilFree(): Promise<void> {
-		await within(LOOK_AGAIN_MS, new Promise<void>((resolve) => this.waiting.push(resolve)));
-	}
-
 	/**
 	 * Notes that a request has ended, or that none waits for it.
 	 *
@@ -114,11 +108,6 @@ export class TokenQueue {
 			this.limitedSince = Infinity;
 			this.usedUp = undefined;
 		}
-		this.wake();
-	}
-
-	private wake() {
-		for (const resolve of this.waiting.splice(0)) resolve();
 	}
 
 	/** All requests wait, because the platform asked one to. */
@@ -130,7 +119,6 @@ export class TokenQueue {
 		}
 		this.pausedUntil = Math.max(this.pausedUntil, now + Math.min(ms, LONGEST_MINUTE_MS));
 		this.asked = asked;
-		this.wake();
 	}
 
 	/** True if no request of the token was served for so long, from the first 429 on. */

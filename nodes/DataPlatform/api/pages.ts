@@ -7,7 +7,6 @@ import { invalidResponse, toList, toWholeRecord } from './decoders';
 import { paths } from './endpoints';
 import { and, isEmptyFilter, toBody, toQuery, type Group } from './filters';
 import type { PlatformRecord, TableAddress, TableAt } from './types';
-import type { ApiClient } from '../transport/client';
 import { InputError, ServiceError } from '../transport/errors';
 import { getOwn } from '../transport/json';
 import type { ApiRequest } from '../transport/exchange';
@@ -67,8 +66,6 @@ export class PageSizes {
 	}
 }
 
-const sizesByClient = new WeakMap<ApiClient, Map<string, PageSizes>>();
-
 interface Part {
 	limit: number;
 	skip: number;
@@ -116,14 +113,8 @@ const endpoint = (address: TableAddress, query: RecordQuery) =>
 	isSentInBody(query) ? paths.filter(address) : paths.records(address);
 
 /** What is known about the pages of the endpoint that a query uses: each may have its own limit. */
-export function pageSizesOf({ client, at }: TableAt, query: RecordQuery): PageSizes {
-	const path = endpoint(at, query);
-	const byPath = sizesByClient.get(client) ?? new Map<string, PageSizes>();
-	sizesByClient.set(client, byPath);
-	const sizes = byPath.get(path) ?? new PageSizes();
-	byPath.set(path, sizes);
-	return sizes;
-}
+export const pageSizesOf = ({ client, at }: TableAt, query: RecordQuery): PageSizes =>
+	client.remember(`pages of ${endpoint(at, query)}`, () => new PageSizes());
 
 function pageRequest(address: TableAddress, query: RecordQuery, { limit, skip }: Part): ApiRequest {
 	const { filter, fields = [] } = query;

@@ -178,17 +178,9 @@ export class Table implements TableAt {
 	}
 }
 
-const tables = new WeakMap<ApiClient, Map<string, Table>>();
-
 /** The table at an address, which is the same one for all of an execution. */
-export function tableAt(client: ApiClient, at: TableAddress): Table {
-	const byAddress = tables.get(client) ?? new Map<string, Table>();
-	tables.set(client, byAddress);
-	const key = addressKey(at);
-	const table = byAddress.get(key) ?? new Table(client, at);
-	byAddress.set(key, table);
-	return table;
-}
+export const tableAt = (client: ApiClient, at: TableAddress): Table =>
+	client.remember(`table ${addressKey(at)}`, () => new Table(client, at));
 
 /**
  * An API client for tables that are addressed without an application. A platform may not serve that
@@ -209,15 +201,15 @@ export class TableClient extends ApiClient {
 			() => undefined,
 			(error: unknown) => (error instanceof InputError ? error : serviceErrorOrThrow(error)),
 		);
-		if (table.path !== undefined) {
-			const later = await super.tryRequest({ ...request, path: table.path + rest });
-			// An attempt before the 404 may have done it.
-			if (result.delivery !== 'ambiguous') return later;
-			if (later instanceof ServiceError) return withLaterFailure(result, later);
-			return { ...later, previousAttempt: result };
+		if (failure) {
+			// Which one it is, only the user can tell.
+			const isOpen = failure instanceof InputError || failure.status === 403;
+			return isOpen ? new ServiceError(result.message, { ...result, hint: failure.hint }) : result;
 		}
-		// Which one it is, only the user can tell.
-		const isOpen = failure instanceof InputError || failure?.status === 403;
-		return isOpen ? new ServiceError(result.message, { ...result, hint: failure.hint }) : result;
+		const later = await super.tryRequest({ ...request, path: table.path + rest });
+		// An attempt before the 404 may have done it.
+		if (result.delivery !== 'ambiguous') return later;
+		if (later instanceof ServiceError) return withLaterFailure(result, later);
+		return { ...later, previousAttempt: result };
 	}
 }

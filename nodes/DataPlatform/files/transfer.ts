@@ -121,7 +121,7 @@ export async function uploadFiles(
 		}
 		return await confirmUpload(target, uploads, uploadFailure(result, uploads));
 	}
-	rejectedUploads.delete(client);
+	rejectedUploads(client).clear();
 	const record = writtenRecord(result.body.data, id);
 	const isShown = record !== undefined && Object.hasOwn(record.fields, field);
 	const count = isShown ? filesOf(record, field).length : uploads.length;
@@ -145,7 +145,8 @@ interface Rejected {
 }
 
 /** By run, field and type of file: rejections in the same words, with no upload accepted in between. */
-const rejectedUploads = new WeakMap<ApiClient, Map<string, Rejected>>();
+const rejectedUploads = (client: ApiClient) =>
+	client.remember('rejected uploads', () => new Map<string, Rejected>());
 
 /** About the plan or the storage, as far as the platform tells: another 400 may be about one record. */
 const isAboutAll = ({ status = 0, body }: ServiceError) =>
@@ -161,9 +162,7 @@ const kindOf = ({ table, field }: UploadTarget, uploads: Upload[]) =>
 const sizeOf = (uploads: Upload[]) => uploads.reduce((sum, { bytes }) => sum + bytes, 0);
 
 function noteRejected(target: UploadTarget, uploads: Upload[], failure: ServiceError) {
-	const { client } = target.table;
-	const kinds = rejectedUploads.get(client) ?? new Map<string, Rejected>();
-	rejectedUploads.set(client, kinds);
+	const kinds = rejectedUploads(target.table.client);
 	const last = kinds.get(kindOf(target, uploads));
 	const same = last?.failure.message === failure.message ? last : { count: 0, bytes: Infinity };
 	const bytes = Math.min(same.bytes, sizeOf(uploads));
@@ -172,7 +171,7 @@ function noteRejected(target: UploadTarget, uploads: Upload[], failure: ServiceE
 
 /** @throws {ServiceError} if the files would be rejected, as those before */
 function requireHope(target: UploadTarget, uploads: Upload[]) {
-	const last = rejectedUploads.get(target.table.client)?.get(kindOf(target, uploads));
+	const last = rejectedUploads(target.table.client).get(kindOf(target, uploads));
 	const isRoomMade = target.id !== undefined && target.existing !== 'keep';
 	if (!last || last.count < ENOUGH_REJECTED || sizeOf(uploads) < last.bytes || isRoomMade) return;
 	const { failure, count } = last;

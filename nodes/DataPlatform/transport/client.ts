@@ -75,6 +75,7 @@ export class ApiClient {
 	private readonly queue: TokenQueue;
 	private readonly retryBudget: RetryBudget;
 	private readonly slots = new Slots(MAX_PARALLEL);
+	private readonly memory = new Map<string, unknown>();
 	/** The end of the waits so far: requests may wait at the same time. */
 	private waitingUntil = 0;
 	/** Why requests waited noticeably. */
@@ -110,7 +111,14 @@ export class ApiClient {
 
 	/** Lowers the number of parallel requests. */
 	limitParallel(count: number) {
-		this.slots.resize(Math.min(count, MAX_PARALLEL));
+		this.slots.count = Math.min(count, MAX_PARALLEL);
+	}
+
+	/** What the execution keeps under a name. @param make makes it when it is first asked for */
+	remember<T>(name: string, make: () => T): T {
+		const value = (this.memory.get(name) as T | undefined) ?? make();
+		this.memory.set(name, value);
+		return value;
 	}
 
 	/**

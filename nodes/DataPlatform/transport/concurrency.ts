@@ -8,12 +8,8 @@ export class Slots {
 	private readonly waiting: Array<() => void> = [];
 	private taken = 0;
 
-	constructor(private count: number) {}
-
-	/** @param count from now on; running tasks are not affected */
-	resize(count: number) {
-		this.count = count;
-	}
+	/** @param count running tasks are not affected if it changes */
+	constructor(public count: number) {}
 
 	async run<T>(work: () => Promise<T>): Promise<T> {
 		// A task that ends hands its slot to the next one, so that no other task can take it in

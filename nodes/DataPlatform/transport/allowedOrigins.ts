@@ -16,7 +16,8 @@ export const originNotAllowed = (message: string, origin: string) =>
 export const isLoopback = (hostname: string) =>
 	hostname === 'localhost' || hostname === '[::1]' || /^127(\.\d{1,3}){3}$/.test(hostname);
 
-const THIS_COMPUTER = /^(?:(?:.+\.)?localhost|(?:127|0)(?:\.\d+){3}|\[::1?\])$/;
+/** An IPv4 address in IPv6 may be any: no server of files has one. */
+const THIS_COMPUTER = /^(?:(?:.+\.)?localhost|(?:127|0)(?:\.\d+){3}|\[::(?:1?|ffff:.+)\])$/;
 
 const PRIVATE_NETWORK =
 	/^(?:10(?:\.\d+){3}|(?:172\.(?:1[6-9]|2\d|3[01])|192\.168|169\.254|100\.(?:6[4-9]|[7-9]\d|1[01]\d|12[0-7]))(?:\.\d+){2}|\[f(?:[cd]|e[89ab]).+\])$/;
@@ -26,9 +27,7 @@ const PRIVATE_NETWORK =
  * neither (0).
  */
 export function nearness({ hostname }: URL): number {
-	const [, high = '', low = ''] = /^\[::ffff:(.+):(.+)\]$/.exec(hostname) ?? [];
-	const mapped = [high, low].map((part) => parseInt(part, 16)).flatMap((n) => [n >> 8, n & 255]);
-	const host = high ? mapped.join('.') : hostname.replace(/\.$/, '');
+	const host = hostname.replace(/\.$/, '');
 	if (THIS_COMPUTER.test(host)) return 2;
 	return PRIVATE_NETWORK.test(host) ? 1 : 0;
 }

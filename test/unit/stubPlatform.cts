@@ -58,9 +58,9 @@ export interface Fake {
 	sent: IHttpRequestOptions[];
 	/** For each of them, whether the token was sent. */
 	withToken: boolean[];
-	/** What the node logged at debug level; at other levels nothing is logged. */
+	/** What the node logged, without information. */
 	log: string[];
-	/** What who watches the run is told. */
+	/** What the node logged as information. */
 	announced: string[];
 	/** Ends the execution. */
 	cancel(): void;
@@ -97,11 +97,10 @@ export function fakePlatform(serve: Serve, settings: Partial<ClientSettings> = {
 	};
 	const announced: string[] = [];
 	const note = (message: string) => log.push(message);
-	const logger = { debug: note, warn: note } as unknown as Logger;
+	const logger = { debug: note, warn: note, info: (text: string) => announced.push(text) } as unknown as Logger;
 	const sender: HttpTransport = {
 		send,
 		logger,
-		announce: (text: string) => announced.push(text),
 		canceled: cancellation.signal,
 	};
 	// As in a new process.

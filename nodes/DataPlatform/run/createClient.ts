@@ -16,7 +16,7 @@ import type { ApiClient } from '../transport/client';
 import type { HttpTransport } from '../transport/exchange';
 import { InputError } from '../transport/errors';
 import { tokenRedactor } from '../transport/tokens';
-import { announce, logOf } from './progressLog';
+import { logOf } from './progressLog';
 import { requireNumber } from '../parameterKinds/requireValue';
 
 /** The credential's type. */
@@ -40,7 +40,6 @@ const createTransport = (context: Context, canceled?: AbortSignal): HttpTranspor
 		return response as IN8nHttpFullResponse;
 	},
 	logger: logOf(context),
-	announce: (text) => announce(context, text),
 	canceled:
 		canceled ??
 		('getExecutionCancelSignal' in context ? context.getExecutionCancelSignal() : undefined),

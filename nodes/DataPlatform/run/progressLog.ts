@@ -22,7 +22,7 @@ export function logOf(context: Context): Logger {
 }
 
 /** Says something to who watches a run: in n8n's log, and in the browser's console if it is manual. */
-export function announce(context: Context, text: string) {
+function announce(context: Context, text: string) {
 	logOf(context).info(text);
 	context.sendMessageToUI?.(text);
 }

@@ -47,7 +47,7 @@ export interface ApiResponse extends ParsedResponse {
 /** Waits are cut into slices, because older versions of n8n don't end a wait on cancellation. */
 const WAIT_SLICE_MS = 500;
 
-/** A wait that is announced. Shorter ones hardly show. */
+/** A wait that n8n's log tells. Shorter ones hardly show. */
 const LONG_WAIT_MS = 5000;
 
 /** A wait that the user learns of after the run. */
@@ -240,7 +240,7 @@ export class ApiClient {
 		const why = shortened(reason, 200);
 		if (ms >= NOTICEABLE_WAIT_MS && this.waitReasons.size < MAX_REASONS) this.waitReasons.add(why);
 		if (added >= LONG_WAIT_MS) {
-			this.transport.announce?.(`Data Platform: waiting ${Math.round(ms / 1000)} s: ${why}`);
+			this.logger.info(`Data Platform: waiting ${Math.round(ms / 1000)} s: ${why}`);
 		}
 		for (let left = ms; left > 0 && !this.isCanceled(); left = end - performance.now()) {
 			// Rejects if the execution is canceled; the loop checks that itself.

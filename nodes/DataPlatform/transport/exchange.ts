@@ -27,8 +27,6 @@ export interface HttpTransport {
 	/** Sends, with the credential's token or without. Throws n8n's error if no response arrived. */
 	send(options: IHttpRequestOptions, withToken: boolean): Promise<IN8nHttpFullResponse>;
 	logger: Logger;
-	/** Says something to who watches the run. */
-	announce?(text: string): void;
 	canceled?: AbortSignal;
 }
 

@@ -272,7 +272,7 @@ describe('waiting', () => {
 	const ASKED = 'The platform asked to wait: too many requests';
 
 	test.each([
-		['that are long are announced, once for all that wait', 10, [`Data Platform: waiting 10 s: ${ASKED}`]],
+		['that are long are in the log, once for all that wait', 10, [`Data Platform: waiting 10 s: ${ASKED}`]],
 		['that are short are not', 4, []],
 	])('%s', async (_, seconds, expected) => {
 		const { connection, announced } = fakePlatform((__, count) => (count <= 2 ? busy(seconds) : good()));
@@ -349,7 +349,7 @@ describe('waiting', () => {
 		const client = new ApiClient(
 			{
 				send: async () => streamed(busy(60)),
-				logger: { debug: () => undefined } as unknown as Logger,
+				logger: { debug: () => undefined, info: () => undefined } as unknown as Logger,
 				// As in older versions of n8n, where `sleep` ignores the cancellation.
 				get canceled() {
 					return aborted.aborted ? AbortSignal.abort() : undefined;

@@ -21,13 +21,10 @@ export function logOf(context: Context): Logger {
 	};
 }
 
-/** Says something to who watches a run: in n8n's log, and in the browser's console if it is manual. */
-function announce(context: Context, text: string) {
-	logOf(context).info(text);
-	context.sendMessageToUI?.(text);
-}
-
-/** Says how far a long run is, every few seconds. */
+/**
+ * Says how far a long run is, every few seconds: in n8n's log, and in the browser's console if it is
+ * manual.
+ */
 export class ProgressLog {
 	private lastAt = performance.now();
 
@@ -38,6 +35,8 @@ export class ProgressLog {
 		const now = performance.now();
 		if (now - this.lastAt < INTERVAL_MS) return;
 		this.lastAt = now;
-		announce(this.context, text());
+		const line = text();
+		logOf(this.context).info(line);
+		this.context.sendMessageToUI?.(line);
 	}
 }

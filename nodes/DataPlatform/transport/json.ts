@@ -138,15 +138,7 @@ export function describeKind(value: unknown): string {
 }
 
 /** An object without its undefined members, so that an output shows only what is known. */
-export function omitUndefined<O extends object>(
-	members: O,
-): { [Key in keyof O]?: Exclude<O[Key], undefined> } {
-	// Most objects have none. Copying each would be slow with many items.
-	for (const key in members) {
-		if (members[key] === undefined) {
-			const known = Object.entries(members).filter(([, value]) => value !== undefined);
-			return Object.fromEntries(known) as { [Key in keyof O]?: Exclude<O[Key], undefined> };
-		}
-	}
-	return members as { [Key in keyof O]?: Exclude<O[Key], undefined> };
-}
+export const omitUndefined = <O extends object>(members: O) =>
+	Object.fromEntries(Object.entries(members).filter(([, value]) => value !== undefined)) as {
+		[Key in keyof O]?: Exclude<O[Key], undefined>;
+	};

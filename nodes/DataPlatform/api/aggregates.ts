@@ -15,14 +15,14 @@ const isCount = (value: unknown): value is number =>
 /** How many records match. @throws {ServiceError} */
 export async function countRecords({ client, at }: TableAt, filter?: Group): Promise<number> {
 	const isFiltered = filter && !isEmptyFilter(filter);
-	const all = { method: 'GET', path: paths.count(at) } as const;
-	const matching = { method: 'POST', path: paths.countFilter(at) } as const;
-	const response = await client.request({
-		...(isFiltered ? { ...matching, body: toBody(filter) } : all),
+	const { body, status } = await client.request({
+		method: isFiltered ? 'POST' : 'GET',
+		path: isFiltered ? paths.countFilter(at) : paths.count(at),
+		body: isFiltered ? toBody(filter) : undefined,
 		retryMode: 'read',
 	});
-	const count = (response.body.data as IDataObject | undefined)?.count;
-	if (!isCount(count)) throw invalidResponse('count', response.status);
+	const { count } = membersOf(body.data);
+	if (!isCount(count)) throw invalidResponse('count', status);
 	return count;
 }
 

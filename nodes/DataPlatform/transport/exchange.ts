@@ -105,8 +105,7 @@ export async function exchange(
 	if (response instanceof ServiceError) {
 		// If the service did not get the last byte, it can't have applied the request.
 		const failure = isWhole ? response : asNotApplied(response);
-		if (isCanceled()) return canceledInFlight(failure);
-		return failure;
+		return isCanceled() ? canceledInFlight(failure) : failure;
 	}
 	const expect = receive ? 'anything' : (request.bodyRequirement ?? 'json');
 	const { redactToken } = settings;

@@ -24,34 +24,21 @@ export interface BodyStream {
 	close(): void;
 }
 
-/** How many chunks to buffer. */
-const CHUNKS_AHEAD = 4;
-
 interface StreamClass {
-	from(
-		pieces: AsyncIterable<Uint8Array | string>,
-		options: { objectMode: boolean; highWaterMark: number },
-	): ByteStream;
+	from(pieces: AsyncIterable<Uint8Array | string>): ByteStream;
 }
 
 /**
- * A stream of what a generator yields, of the same type as another stream. (Not `compose`: an error
- * in it after the other stream has ended would end the whole process.)
+ * A stream of what a generator yields, made by the class of another stream, such as a hash. (Not
+ * `compose`: an error in it after the other stream has ended would end the whole process.)
  */
-export function streamOf(pieces: AsyncIterable<Uint8Array | string>, like: ByteStream): ByteStream {
-	// Object mode leaves the pieces as they are.
-	const stream = (like.constructor as unknown as StreamClass).from(pieces, {
-		objectMode: true,
-		highWaterMark: CHUNKS_AHEAD,
-	});
+export function newStream(pieces: AsyncIterable<Uint8Array | string>): ByteStream {
+	const { constructor } = createHash('sha256');
+	const stream = (constructor as unknown as StreamClass).from(pieces);
 	// Ignore errors after the reader has left.
 	stream.on('error', () => undefined);
 	return stream;
 }
-
-/** Like `streamOf` if there is no other stream to imitate: a hash is a stream, too. */
-export const newStream = (pieces: AsyncIterable<Uint8Array | string>): ByteStream =>
-	streamOf(pieces, createHash('sha256') as unknown as ByteStream);
 
 /** Opens bytes and passes them on. @throws what `toError` makes of a failure */
 export async function* withErrors(
@@ -154,7 +141,7 @@ export function withStallTimeout(
 			hint: 'The download was cut off, or the platform reported a wrong size. Run it again.',
 		});
 	}
-	return streamOf(pass(), bytes);
+	return newStream(pass());
 }
 
 /**

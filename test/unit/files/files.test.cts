@@ -5,7 +5,7 @@ import { buffer } from 'node:stream/consumers';
 import * as fc from 'fast-check';
 import type { IDataObject } from 'n8n-workflow';
 import type { FieldDefinition, JsonValue } from '../../../nodes/DataPlatform/api/types.ts';
-import { streamOf, withStallTimeout, type ByteStream } from '../../../nodes/DataPlatform/transport/streams.ts';
+import { newStream, withStallTimeout, type ByteStream } from '../../../nodes/DataPlatform/transport/streams.ts';
 import { streamBody } from '../../../nodes/DataPlatform/files/uploadStream.ts';
 import type { Upload } from '../../../nodes/DataPlatform/files/uploadValidation.ts';
 import { fileField, guardUpload, pictureName, safeFileName, safeMimetype } from '../../../nodes/DataPlatform/files/uploadValidation.ts';
@@ -169,7 +169,7 @@ describe('a body with files in it', () => {
 			yield Buffer.alloc(1);
 			throw new Error('nobody listens');
 		}
-		const stream = streamOf(failing(), asStream([]));
+		const stream = newStream(failing());
 		stream.destroy(new Error('either'));
 		await new Promise(setImmediate);
 		expect((stream as unknown as Readable).destroyed).toBe(true);

@@ -6,7 +6,7 @@ import type { IDataObject, IHttpRequestOptions, IN8nHttpFullResponse, Logger } f
 import { ApiClient, type ClientSettings } from '../../../nodes/DataPlatform/transport/client.ts';
 import type { ApiRequest } from '../../../nodes/DataPlatform/transport/exchange.ts';
 import { InputError, ServiceError } from '../../../nodes/DataPlatform/transport/errors.ts';
-import { MIB, newStream, streamOf, type ByteStream } from '../../../nodes/DataPlatform/transport/streams.ts';
+import { MIB, newStream, type ByteStream } from '../../../nodes/DataPlatform/transport/streams.ts';
 import { fakePlatform, httpResponse, networkError, SETTINGS, streamed, type Serve } from '../stubPlatform.cts';
 
 const good = () => httpResponse(200, { data: 1 });
@@ -490,9 +490,9 @@ describe('bytes that are received', () => {
 	});
 
 	test.each<[string, () => ByteStream]>([
-		['that never ends', () => streamOf(endless('x'), bytesOf())],
+		['that never ends', () => newStream(endless('x'))],
 		['that stops', stalling],
-		['that breaks off', () => streamOf(breaking(), bytesOf())],
+		['that breaks off', () => newStream(breaking())],
 	])('what comes in place of them, %s, ends in time: the status says enough', async (_, body) => {
 		const { result, sent } = await receive([() => withBytes(404, body())], {}, { ...once, timeoutMs: 20 });
 		expect(asFailure(result)).toMatchObject({ message: 'The platform found no such record or table', delivery: 'rejected' });
@@ -502,7 +502,7 @@ describe('bytes that are received', () => {
 	test('more than the record says are not received, and not again', async () => {
 		const taken = { bytes: 0 };
 		const { result, sent } = await receive(
-			[() => withBytes(200, streamOf(endless('xxx', taken), bytesOf()))],
+			[() => withBytes(200, newStream(endless('xxx', taken)))],
 			{ expectedBytes: 3 },
 			{ retryBudgetMs: 5000 },
 		);
@@ -625,7 +625,7 @@ describe('a body that is produced while it is sent', () => {
 
 describe('a response as text', () => {
 	const sendAll = async (request: ApiRequest, pieces: AsyncIterable<Uint8Array>, settings: Partial<ClientSettings> = once) =>
-		await send(request, () => ({ ...httpResponse(200, ''), body: streamOf(pieces, bytesOf()) }), settings);
+		await send(request, () => ({ ...httpResponse(200, ''), body: newStream(pieces) }), settings);
 
 	test('comes in pieces, which may cut a letter, and after a mark', async () => {
 		const bytes = Buffer.from('\ufeff{"data":"ä"}');
@@ -653,7 +653,7 @@ describe('a response as text', () => {
 
 	test.each([
 		['stops', stalling, 'The platform did not respond in time'],
-		['breaks off', () => streamOf(breaking(), bytesOf()), 'The connection broke before the response was complete (reset)'],
+		['breaks off', () => newStream(breaking()), 'The connection broke before the response was complete (reset)'],
 	])('that %s is none', async (_, body, message) => {
 		const { result, sent } = await send(post, () => ({ ...httpResponse(200, ''), body: body() }), { ...once, timeoutMs: 20 });
 		expect(asFailure(result)).toMatchObject({ message, delivery: 'ambiguous' });

@@ -159,7 +159,8 @@ export class Table implements TableAt {
 		const { application, table } = await findTable(this.client, this.at.table);
 		const path = paths.table(application.id, table.id);
 		this.foundPath = path;
-		this.keep({ table: Promise.resolve(table.fields.length > 0 ? table : undefined), path, askedAt });
+		const kept = table.fields.length > 0 ? table : undefined;
+		this.keep({ table: Promise.resolve(kept), path, askedAt });
 		return table;
 	}
 

@@ -8,10 +8,7 @@ import { APP, useHarness, where } from './fixtures.cts';
 const harness = useHarness();
 
 /** Values that a careless filter would split, quote wrongly or lose. */
-const AWKWARD = [
-	...["O'Brien", 'a,b', 'a, b', '\\', 'a\\', '\\,', '(x)', 'eq(1)', '100%', '"quoted"', '😀 smile', 'ü & ö = ?#/'],
-	'a)b(c',
-];
+const AWKWARD = [...["O'Brien", 'a,b', 'a, b', '\\', 'a\\', '\\,', '(x)', 'eq(1)', '100%', '"quoted"', '😀 smile', 'ü & ö = ?#/'], 'a)b(c'];
 
 const found = async (parameters: IDataObject, options: IDataObject = {}) => {
 	const sort = { by: [{ field: 'number', direction: 'asc' }] };

@@ -98,11 +98,7 @@ export function fakePlatform(serve: Serve, settings: Partial<ClientSettings> = {
 	const announced: string[] = [];
 	const note = (message: string) => log.push(message);
 	const logger = { debug: note, warn: note, info: (text: string) => announced.push(text) } as unknown as Logger;
-	const sender: HttpTransport = {
-		send,
-		logger,
-		canceled: cancellation.signal,
-	};
+	const sender: HttpTransport = { send, logger, canceled: cancellation.signal };
 	// As in a new process.
 	if (settings.account === undefined) tokenQueues.delete(SETTINGS.account);
 	const connection = new ApiClient(sender, { ...SETTINGS, ...settings });

@@ -233,7 +233,8 @@ export function parseResponse(
 			return new ServiceError(errorInSuccess(status, entry), details);
 		}
 		const isEmpty = expect === 'nothing' && status === NO_CONTENT;
-		if (json || isEmpty || expect === 'anything') return { status, headers, text, body: json ?? {} };
+		if (json || isEmpty || expect === 'anything')
+			return { status, headers, text, body: json ?? {} };
 		const type = String(headers['content-type'] ?? 'no content type');
 		return new ServiceError(
 			`The platform's response could not be read (${shortened(type, 100)}, ${text.length} characters)`,

@@ -265,7 +265,7 @@ describe('one record that is written', () => {
 	});
 
 	const body = httpResponse(200, { data: { id: 'x' } });
-	const which = "Unknown whether the record was deleted: The platform responded with 200, which confirms nothing; it is still there";
+	const which = 'Unknown whether the record was deleted: The platform responded with 200, which confirms nothing; it is still there';
 	const unknown = expect.stringContaining('Unknown whether the record was deleted: ') as string;
 	test.each<[string, Array<ReturnType<Serve>>, object | undefined]>([
 		['is rejected', [no(404)], { status: 404, delivery: 'rejected' }],

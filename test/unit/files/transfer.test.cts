@@ -357,25 +357,20 @@ describe('fetchFile', () => {
 			'https://127.0.0.1:8443/y',
 			'The platform says that the file is on this computer (127.0.0.1:8443), so it was not downloaded',
 		],
-		...['localhost.', 'a.localhost', '0.0.0.0', '[::]', '[::1]', '[::ffff:127.0.0.1]', '[::ffff:a00:1]'].map((host): [string, string, string] => [
-			`on this computer: ${host}`,
-			`https://${host}/y`,
-			`The platform says that the file is on this computer (${new URL(`https://${host}`).host}), so it was not downloaded`,
-		]),
-		...[
-			'10.1.2.3',
-			'172.16.0.1',
-			'172.31.0.1',
-			'192.168.1.1',
-			'169.254.169.254',
-			'100.64.0.1',
-			'[fd00::1]',
-			'[fe80::1]',
-		].map((host): [string, string, string] => [
-			`in the private network: ${host}`,
-			`https://${host}/y`,
-			`The platform says that the file is in the private network (${host}), so it was not downloaded`,
-		]),
+		...['localhost.', 'a.localhost', '0.0.0.0', '[::]', '[::1]', '[::ffff:127.0.0.1]', '[::ffff:a00:1]'].map(
+			(host): [string, string, string] => [
+				`on this computer: ${host}`,
+				`https://${host}/y`,
+				`The platform says that the file is on this computer (${new URL(`https://${host}`).host}), so it was not downloaded`,
+			],
+		),
+		...['10.1.2.3', '172.16.0.1', '172.31.0.1', '192.168.1.1', '169.254.169.254', '100.64.0.1', '[fd00::1]', '[fe80::1]'].map(
+			(host): [string, string, string] => [
+				`in the private network: ${host}`,
+				`https://${host}/y`,
+				`The platform says that the file is in the private network (${host}), so it was not downloaded`,
+			],
+		),
 	])('a file is not fetched from an address %s', async (_, fileUrl, message) => {
 		const { failure, requests } = await fetched({ fileUrl });
 		expect(failure).toMatchObject({ name: 'InputError', message });

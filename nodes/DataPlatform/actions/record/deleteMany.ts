@@ -59,7 +59,7 @@ export const deleteMany = itemOperation({
 		const filter = await readRemovalFilter(run, index);
 		const table = tableOf(run, index);
 		// Read for the filter. Unless it was changed, the first field is the import key.
-		const { kept } = table;
+		const kept = await table.recentDefinition();
 		const key = kept && (importKeyOf(kept) ?? kept.fields.find(canBeKey));
 		const { matched, remaining, records } = await withQueryHint(
 			{ filter },

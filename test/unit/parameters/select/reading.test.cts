@@ -298,10 +298,7 @@ describe('the credential', () => {
 	});
 
 	test('may leave all out', () => {
-		expect(clientSettings({})).toMatchObject({
-			...{ baseUrl: '', webhookOrigins: '', tokenType: 'role' },
-			...{ requestsPerMinute: 0 },
-		});
+		expect(clientSettings({})).toMatchObject({ ...{ baseUrl: '', webhookOrigins: '', tokenType: 'role' }, ...{ requestsPerMinute: 0 } });
 		expect(clientSettings({}).redactToken('a text')).toBe('a text');
 		expect(clientSettings({ requestsPerMinute: '' }).requestsPerMinute).toBe(0);
 	});

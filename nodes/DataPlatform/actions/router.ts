@@ -5,12 +5,7 @@
 import type { IExecuteFunctions, INodeExecutionData } from 'n8n-workflow';
 
 import { createClient, requireSameCredential } from '../run/createClient';
-import {
-	OutputWithFiles,
-	type ItemOperation,
-	type ItemOutput,
-	type Operation,
-} from '../run/operation';
+import type { ItemOperation, Operation } from '../run/operation';
 import { effortOf, withHintInMessage, Ledger, toNodeError, type Progress } from '../run/ledger';
 import type { Parameter, ParameterReader } from '../parameterKinds/parameter';
 import { saveProgress, restoreProgress } from '../run/retryProgress';
@@ -37,13 +32,6 @@ async function problemIn(work: () => Promise<void>): Promise<Problem | undefined
 	}
 }
 
-/** What an operation returned, as the items of the node's output. */
-const toItems = (output: ItemOutput): INodeExecutionData[] =>
-	[output].flat().map((entry) => {
-		if (entry instanceof OutputWithFiles) return { json: entry.json, binary: entry.binary };
-		return { json: entry };
-	});
-
 async function runItems(
 	operation: ItemOperation,
 	run: RunContext<string>,
@@ -55,7 +43,7 @@ async function runItems(
 	const runNext = async (index: number) => {
 		if (isStopped || ledger.hasResult(index)) return;
 		const problem = await problemIn(async () => {
-			ledger.done(index, toItems(await operation.execute(run, index, ledger.attempt)));
+			ledger.done(index, [await operation.execute(run, index, ledger.attempt)].flat());
 		});
 		if (!problem) return;
 		ledger.failed(index, problem);

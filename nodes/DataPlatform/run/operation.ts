@@ -2,7 +2,7 @@
  * The shape of a resource and its operations. Each operation is one file: its entry in the editor,
  * its fields, and what it does.
  */
-import type { IBinaryKeyData, IDataObject, INodeProperties } from 'n8n-workflow';
+import type { INodeExecutionData, INodeProperties } from 'n8n-workflow';
 
 import type { Ledger } from './ledger';
 import type { ShownParameters } from '../parameterKinds/parameter';
@@ -31,19 +31,6 @@ interface OperationBase {
 	ifRunAgain?: string;
 }
 
-/** An item's JSON with files. A class, because a record's JSON may have any fields. */
-export class OutputWithFiles {
-	constructor(
-		readonly json: IDataObject,
-		readonly binary: IBinaryKeyData,
-	) {}
-}
-
-type OutputEntry = IDataObject | OutputWithFiles;
-
-/** One output item, or one for each entry of a list. */
-export type ItemOutput = OutputEntry | OutputEntry[];
-
 /** Runs once for each item. */
 export interface ItemOperation extends OperationBase {
 	kind: 'item';
@@ -54,8 +41,15 @@ export interface ItemOperation extends OperationBase {
 	 * set, items don't conflict.
 	 */
 	concurrencyKey?(run: RunContext<string>, index: number): string | Promise<string>;
-	/** @param attempt which attempt of Retry On Fail it is, from 1 */
-	execute(run: RunContext<string>, index: number, attempt: number): Promise<ItemOutput>;
+	/**
+	 * @param attempt which attempt of Retry On Fail it is, from 1
+	 * @returns its output items
+	 */
+	execute(
+		run: RunContext<string>,
+		index: number,
+		attempt: number,
+	): Promise<INodeExecutionData | INodeExecutionData[]>;
 }
 
 /** Gets all items and reports on each. */

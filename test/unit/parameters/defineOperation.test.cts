@@ -31,11 +31,13 @@ test('an operation that reads a parameter which it does not show fails to compil
 		fields: [...tableParameters, limit],
 		options: requestSettings,
 		execute: async (run, index) => ({
-			shown: [limit.of(run, index), timeout.of(run, index)],
-			// @ts-expect-error it does not show it
-			hidden: other.of(run, index),
-			// @ts-expect-error a helper that reads Simplify, which the operation does not show
-			helper: outputOf(run, index)({ id: 'a' }),
+			json: {
+				shown: [limit.of(run, index), timeout.of(run, index)],
+				// @ts-expect-error it does not show it
+				hidden: other.of(run, index),
+				// @ts-expect-error a helper that reads Simplify, which the operation does not show
+				helper: outputOf(run, index)({ id: 'a' }),
+			},
 		}),
 	});
 	expect(operation.properties.map(({ name }) => name)).toEqual([...['application', 'table', 'limit', 'options']]);

@@ -9,8 +9,6 @@ export const getMany = itemOperation({
 	fields: [],
 	execute: async (run) =>
 		(await readApplications(run.client)).map(({ id, name, internalName }) => ({
-			id,
-			name,
-			internalName,
+			json: { id, name, internalName },
 		})),
 });

@@ -5,7 +5,6 @@ import { fetchFile } from '../../files/transfer';
 import { pictureName, safeFileName, safeMimetype } from '../../files/uploadValidation';
 import type { Stored } from '../../input/binaryStore';
 import { InputError } from '../../transport/errors';
-import { OutputWithFiles } from '../../run/operation';
 import { isErrorItem } from '../../run/ledger';
 import { flag } from '../../parameterKinds/kinds';
 import type { RunContext } from '../../run/run';
@@ -111,10 +110,12 @@ export const download = itemOperation({
 		// n8n silently drops files that a tool returns to an agent.
 		if (run.isTool) {
 			return {
-				files: files.map(({ fileId, fileName, fileSize, mimetype }) => {
-					return { fileId, fileName, fileSize, mimetype };
-				}),
-				note: 'These files are on the record. Agents get no file contents.',
+				json: {
+					files: files.map(({ fileId, fileName, fileSize, mimetype }) => {
+						return { fileId, fileName, fileSize, mimetype };
+					}),
+					note: 'These files are on the record. Agents get no file contents.',
+				},
 			};
 		}
 		const bare = kind === 'thumbnail' && files.find((file) => file.thumbnailUrl === undefined);
@@ -130,6 +131,6 @@ export const download = itemOperation({
 			existing: run.items[index]?.binary,
 		};
 		const binary = await downloadInto(run, tableOf(run, index), files, look);
-		return new OutputWithFiles(keptJson(run.json(index)), binary);
+		return { json: keptJson(run.json(index)), binary };
 	},
 });

@@ -82,9 +82,9 @@ export const remove = itemOperation({
 		const field = fileField.of(run, index);
 		const id = await recordIdOf(run, index);
 		const removed = await filesToRemove(run, index, id, field);
-		if (removed.length === 0) return { id, removed, remaining: 0 };
+		if (removed.length === 0) return { json: { id, removed, remaining: 0 } };
 		const ids = removed.map((file) => file.fileId);
 		const after = await removeFiles(tableOf(run, index), id, field, ids);
-		return { id, removed, remaining: filesOf(after, field).length };
+		return { json: { id, removed, remaining: filesOf(after, field).length } };
 	},
 });

@@ -218,10 +218,10 @@ export const upload = itemOperation({
 		const { files, existing } = planned;
 		ahead.wasUnchanged = isDone(planned);
 		const isNothing = isDone(planned) && Object.keys(fields).length === 0;
-		if (before && isNothing) return { ...toOutput(before), uploaded: [] };
+		if (before && isNothing) return { json: { ...toOutput(before), uploaded: [] } };
 		const addsTwice = table?.fields.some((field) => isAppended(field, fields));
 		const place = { table: handle, field: name, id, before, fields, existing, addsTwice };
 		const record = await uploadFiles(place, files);
-		return { ...toOutput(record), uploaded: files.map((entry) => entry.name) };
+		return { json: { ...toOutput(record), uploaded: files.map((entry) => entry.name) } };
 	},
 });

@@ -16,6 +16,6 @@ export const count = itemOperation({
 	execute: async (run, index) => {
 		const filter = await readFilter(run, index);
 		const send = async () => await countRecords(tableOf(run, index), filter);
-		return { count: await withQueryHint({ filter }, send) };
+		return { json: { count: await withQueryHint({ filter }, send) } };
 	},
 });

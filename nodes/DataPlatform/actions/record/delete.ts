@@ -20,6 +20,6 @@ export const deleteOne = itemOperation({
 		const id = await recordIdOf(run, index);
 		const failure = await tryDeleteRecord(tableOf(run, index), id);
 		if (failure) throw failure;
-		return { deleted: true, id };
+		return { json: { deleted: true, id } };
 	},
 });

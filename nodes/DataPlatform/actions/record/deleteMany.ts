@@ -70,14 +70,16 @@ export const deleteMany = itemOperation({
 		const listed = records.slice(0, MAX_AGENT_RECORDS);
 		const notListed = (limits.dryRun ? matched : deletedCount) - listed.length;
 		return {
-			deleted: deletedCount > 0,
-			...(limits.dryRun && { dryRun: true }),
-			matched,
-			deletedCount,
-			remaining,
-			records: listed,
-			...(notListed > 0 && { notListed }),
-			...(attempt > 1 && { attempt }),
+			json: {
+				deleted: deletedCount > 0,
+				...(limits.dryRun && { dryRun: true }),
+				matched,
+				deletedCount,
+				remaining,
+				records: listed,
+				...(notListed > 0 && { notListed }),
+				...(attempt > 1 && { attempt }),
+			},
 		};
 	},
 });

@@ -1,7 +1,6 @@
 import { readRecords, type ReadNotes } from '../../api/readRecords';
 import type { PlatformRecord } from '../../api/types';
 import { GrowingFile } from '../../input/binaryStore';
-import { OutputWithFiles } from '../../run/operation';
 import { prefixedName, recordOutput } from '../../input/recordOutput';
 import { outputField } from '../../parameters/files/uploads';
 import { filterParameters } from '../../parameters/select/filter';
@@ -78,9 +77,9 @@ export const exportToFile = itemOperation({
 		await writeAll().finally(async () => await file.end());
 		const stored = (await file.end())!;
 		if (notes.hasShifted) warnAboutShift(run, count);
-		return new OutputWithFiles(
-			{ records: count, fileName: stored.fileName ?? name },
-			{ [outputName]: stored },
-		);
+		return {
+			json: { records: count, fileName: stored.fileName ?? name },
+			binary: { [outputName]: stored },
+		};
 	},
 });

@@ -19,6 +19,6 @@ export const get = itemOperation({
 		const withLinked = await linkedReader(run, index);
 		const record = await readRecord(tableOf(run, index), id);
 		const [whole = record] = await withLinked([record]);
-		return outputOf(run, index)(whole);
+		return { json: outputOf(run, index)(whole) };
 	},
 });

@@ -82,15 +82,19 @@ export const getChanges = itemOperation({
 				run.hintOnce(`No ${cursor}: started from ${from}.`);
 			}
 			state = await startState(handle, pages, options.overlapMs, start);
-			if (start === 'now') return { changes: [], cursor: toCursor(state, source), hasMore: false };
+			if (start === 'now') {
+				return { json: { changes: [], cursor: toCursor(state, source), hasMore: false } };
+			}
 		} else state = withLabel(cursor, () => fromCursor(given, source));
 		const read = await readChanges(pages, state, options, () => true);
 		const missingThere = await missingThereIn(handle, sync, read.records);
 		const selection = selectChanges(state, read, { ...options, missingThere }, CURSOR_LIMITS);
 		return {
-			changes: selection.changes.map(toOutput),
-			cursor: toCursor(selection.state, source),
-			hasMore: selection.state.backlog !== undefined,
+			json: {
+				changes: selection.changes.map(toOutput),
+				cursor: toCursor(selection.state, source),
+				hasMore: selection.state.backlog !== undefined,
+			},
 		};
 	},
 });

@@ -1,4 +1,4 @@
-import type { IDataObject } from 'n8n-workflow';
+import type { INodeExecutionData } from 'n8n-workflow';
 
 import { readRecords } from '../../api/readRecords';
 import { flag, wholeNumber } from '../../parameterKinds/kinds';
@@ -55,18 +55,18 @@ export const getMany = itemOperation({
 		const query = await recordQueryOf(run, index);
 		const withLinked = await linkedReader(run, index);
 		const notes = { hasShifted: false };
-		const records: IDataObject[] = [];
+		const records: INodeExecutionData[] = [];
 		const toOutput = outputOf(run, index);
 		const reading = { ...query, offset: offset.of(run, index) };
 		const pages = readRecords(tableOf(run, index), reading, maximum, notes);
 		for await (const page of pages) {
 			for (const record of await withLinked(page)) {
-				records.push(toOutput(record));
+				records.push({ json: toOutput(record) });
 			}
 			run.progress.note(() => `Get Many: ${records.length} records are read`);
 		}
 		if (notes.hasShifted) warnAboutShift(run, records.length);
 		if (!isAll || records.length < all) return records;
-		return [...records.slice(0, MAX_AGENT_RECORDS), { notice: MORE_RECORDS }];
+		return [...records.slice(0, MAX_AGENT_RECORDS), { json: { notice: MORE_RECORDS } }];
 	},
 });

@@ -77,7 +77,7 @@ export const summarize = itemOperation({
 			{ filter },
 			async () => await summarizeRecords(tableOf(run, index), filter, wanted),
 		);
-		if (!simple.of(run, index)) return { count, fields: fields as IDataObject };
-		return { count, ...withPrefixes(fields as IDataObject) };
+		if (!simple.of(run, index)) return { json: { count, fields: fields as IDataObject } };
+		return { json: { count, ...withPrefixes(fields as IDataObject) } };
 	},
 });

@@ -10,5 +10,7 @@ export const get = itemOperation({
 	description:
 		'Retrieve one table with its fields, their types, limits, choices and links, and its saved views',
 	fields: tableParameters,
-	execute: async (run, index) => tableOutput(await tableOf(run, index).definition()),
+	execute: async (run, index) => ({
+		json: tableOutput(await tableOf(run, index).definition()),
+	}),
 });

@@ -14,6 +14,8 @@ export const getMany = itemOperation({
 	action: 'Get many tables',
 	description: 'Retrieve a list of the tables of an application, with their fields',
 	fields: [chosen],
-	execute: async (run, index) =>
-		(await readTables(run.client, chosen.of(run, index))).map(tableOutput),
+	execute: async (run, index) => {
+		const tables = await readTables(run.client, chosen.of(run, index));
+		return tables.map((table) => ({ json: tableOutput(table) }));
+	},
 });

@@ -29,6 +29,7 @@ export const trigger = itemOperation({
 		const isFull = fullResponse.of(run, index);
 		const { status, headers, body } = await startWorkflow(run.client, url, payload(run, index));
 		run.hintOnce(ACCEPTED);
-		return { ...(isFull && { statusCode: status, headers }), body: body as IDataObject };
+		const more = isFull && { statusCode: status, headers };
+		return { json: { ...more, body: body as IDataObject } };
 	},
 });

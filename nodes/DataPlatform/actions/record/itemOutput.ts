@@ -3,22 +3,11 @@
  */
 import type { IDataObject } from 'n8n-workflow';
 
-import type { RecordOutput } from '../../input/recordOutput';
+import { recordOutput } from '../../input/recordOutput';
 import type { Entry, ItemOutcome } from '../../bulk/terms';
 import type { Problem } from '../../transport/errors';
 
-/** Fields by which people know a record come first. */
-export const withKeysFirst =
-	(keys: string[], shape: RecordOutput): RecordOutput =>
-	(record) => {
-		const { fields = {} } = record;
-		// Most items have them first and need no copy.
-		const names = Object.keys(fields);
-		if (keys.every((key, position) => names[position] === key)) return shape(record);
-		const present = keys.filter((key) => Object.hasOwn(fields, key));
-		const leading = Object.fromEntries(present.map((key) => [key, fields[key]!]));
-		return shape({ ...record, fields: { ...leading, ...fields } });
-	};
+const toJson = recordOutput(true);
 
 /** Values without that of one field. */
 const without = <Values extends object>(name: string | undefined, values: Values): Values =>
@@ -30,14 +19,13 @@ const without = <Values extends object>(name: string | undefined, values: Values
 export const toOutput = (
 	{ outcome, id, created, modified, ver, mergedInto, ...more }: ItemOutcome,
 	record: Entry,
-	shape: RecordOutput,
 ): IDataObject => {
 	// A record that was not written still has its stored values, not those of the item.
 	const { kept, sendBack, conflicts, previous, before, after } = more;
 	const hidden = record.twoWay?.state;
 	const fields = without(hidden, more.fields ?? record.fields);
 	const first = mergedInto === undefined ? { outcome } : { outcome, mergedInto };
-	const json: IDataObject = { ...first, ...shape({ id, created, modified, ver, fields }) };
+	const json: IDataObject = { ...first, ...toJson({ id, created, modified, ver, fields }) };
 	if (kept) json.kept = kept;
 	if (sendBack) json.sendBack = sendBack as IDataObject;
 	if (conflicts) json.conflicts = conflicts as unknown as IDataObject[];

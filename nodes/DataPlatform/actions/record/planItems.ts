@@ -6,7 +6,6 @@ import type { TableDefinition } from '../../api/types';
 import type { Plan, PlanInput, RowProblem } from '../../bulk/terms';
 import type { Task } from '../../bulk/writeTask';
 import { keyFields } from '../../fields/keyFields';
-import { recordOutput, type RecordOutput } from '../../input/recordOutput';
 import { toProblem } from '../../parameters/describeFailure';
 import { tableOf } from '../../parameters/select/table';
 import {
@@ -25,7 +24,6 @@ import {
 import type { Ledger } from '../../run/ledger';
 import type { RunContext } from '../../run/run';
 import { collect } from '../../transport/pause';
-import { withKeysFirst } from './itemOutput';
 import { readItem, type TableItems } from './sharedParameters';
 
 /** How an operation writes its items. */
@@ -37,7 +35,6 @@ export interface ItemWrites extends WriteKind {
 /** The items of one table, which are about to be written. */
 export interface Writing extends WriteSetup, TableItems {
 	settings: Task;
-	shape: RecordOutput;
 	/** What to write of the items. */
 	plan: Plan;
 	/** The rows of the plan, before links were resolved; none if the input is empty. */
@@ -151,10 +148,6 @@ class ItemPlanner {
 			...setup,
 			...this.items,
 			settings: this.settings,
-			shape: withKeysFirst(
-				keys.map(({ name }) => name),
-				recordOutput(true),
-			),
 			plan: await setup.pipeline.plan(rows, problems),
 			rows,
 			doneRows: () => rowsOf(done, [], read),

@@ -8,7 +8,6 @@ import { MAX_PAGE_SIZE } from '../../api/endpoints';
 import type { PlatformRecord, TableDefinition } from '../../api/types';
 import type { WritePipeline } from '../../bulk/pipeline';
 import { holdsData, isWritable } from '../../fields';
-import type { RecordOutput } from '../../input/recordOutput';
 import { forEachConcurrent } from '../../transport/concurrency';
 import { ServiceError, serviceErrorOrThrow } from '../../transport/errors';
 import { getOwn } from '../../transport/json';
@@ -70,8 +69,8 @@ export class StoredRecords {
 	}
 
 	/** A record as it is stored; as it was sent, with the reason, if it could not be read. */
-	output(outcome: ItemOutcome, record: Entry, shape: RecordOutput): IDataObject {
-		if (needsNone(outcome)) return toOutput(outcome, record, shape);
+	output(outcome: ItemOutcome, record: Entry): IDataObject {
+		if (needsNone(outcome)) return toOutput(outcome, record);
 		const stored = this.found.get(nameOf(outcome, record) ?? '');
 		if (stored && !(stored instanceof ServiceError)) {
 			if (outcome.outcome === 'inserted') {
@@ -79,12 +78,12 @@ export class StoredRecords {
 					if ((getOwn(stored.fields, name) ?? null) === null) this.emptyFields.add(name);
 				}
 			}
-			return toOutput({ ...outcome, ...stored }, record, shape);
+			return toOutput({ ...outcome, ...stored }, record);
 		}
 		this.unread += 1;
 		const why =
 			outcome.id === undefined ? 'The platform did not report its ID' : 'It was deleted meanwhile';
 		const notRead = stored?.message ?? why;
-		return { ...toOutput(outcome, record, shape), notRead };
+		return { ...toOutput(outcome, record), notRead };
 	}
 }

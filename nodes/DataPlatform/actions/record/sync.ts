@@ -35,7 +35,7 @@ const isEmptyRow = ({ values, id }: PlanInput) =>
 /** Adds what became of a record that is missing from the input. */
 function addRemoval(
 	ledger: Ledger,
-	{ shape, settings }: Writing,
+	{ settings }: Writing,
 	{ id, created, modified, ver, fields }: PlatformRecord,
 	outcome: ItemOutcome,
 ) {
@@ -45,7 +45,7 @@ function addRemoval(
 	}
 	const isGone = settings.returnsPrevious && outcome.outcome === 'deleted';
 	const parts = { created, modified, ver, ...outcome, id, ...(isGone && { previous: fields }) };
-	const json = toOutput(parts, { index: -1, fields }, shape);
+	const json = toOutput(parts, { index: -1, fields });
 	ledger.add({ output: [{ json }], outcome: outcome.outcome });
 }
 

@@ -140,7 +140,7 @@ class ItemWriter {
 	/** Enters what became of an item into the ledger. @returns whether it succeeded */
 	private enter(writing: Writing, index: number, outcome: ItemOutcome, record?: Entry): boolean {
 		const { run, ledger } = this;
-		const { handle, plan, settings, shape } = writing;
+		const { handle, plan, settings } = writing;
 		this.kept.add(outcome);
 		run.progress.note(() => `${ledger.reached.done} of ${run.items.length} items are done`);
 		if (!isSuccess(outcome)) {
@@ -154,19 +154,19 @@ class ItemWriter {
 		if (record?.twoWay?.isStateLost) twoWay.stateLost += 1;
 		// In n8n's table of items, the first item decides the order of the columns.
 		const merged = plan.merged.size > 0 ? { mergedInto: null } : {};
-		const json = toOutput({ ...merged, ...outcome }, record!, shape);
+		const json = toOutput({ ...merged, ...outcome }, record!);
 		ledger.done(index, [{ json }], outcome.outcome, plan.merged.has(index));
 		if (!settings.dryRun && !settings.withoutIds && lacksId(outcome)) this.withoutId += 1;
 		return true;
 	}
 
 	/** Returns records as they are stored, in place of what was sent. */
-	private async returnStored({ pipeline, shape, table }: Writing, written: WrittenItem[]) {
+	private async returnStored({ pipeline, table }: Writing, written: WrittenItem[]) {
 		const { run, ledger } = this;
 		const stored = new StoredRecords(pipeline, table);
 		await stored.read(written);
 		for (const { index, outcome, record } of written) {
-			ledger.replace(index, [{ json: stored.output(outcome, record, shape) }]);
+			ledger.replace(index, [{ json: stored.output(outcome, record) }]);
 		}
 		if (stored.emptyFields.size > 0) {
 			run.hintOnce(

@@ -1,12 +1,11 @@
 /**
- * What to write of the items of a run, checked before anything is sent: table by table, because a
- * request writes to one.
+ * What to write of the items of a run, checked before anything is sent.
  */
+import type { Table } from '../../api/table';
 import type { TableDefinition } from '../../api/types';
 import type { Plan, PlanInput, RowProblem } from '../../bulk/terms';
 import type { Task } from '../../bulk/writeTask';
 import { keyFields } from '../../fields/keyFields';
-import { toProblem } from '../../parameters/describeFailure';
 import { tableOf } from '../../parameters/select/table';
 import {
 	hintIgnored,
@@ -19,12 +18,11 @@ import {
 	type WriteKind,
 	type WriteParameter,
 	type WriteSetup,
-	writeSettings,
 } from '../../parameters/write/writing';
 import type { Ledger } from '../../run/ledger';
 import type { RunContext } from '../../run/run';
 import { collect } from '../../transport/pause';
-import { readItem, type TableItems } from './sharedParameters';
+import { readItem, type OpenItems } from './sharedParameters';
 
 /** How an operation writes its items. */
 export interface ItemWrites extends WriteKind {
@@ -32,8 +30,19 @@ export interface ItemWrites extends WriteKind {
 	recordId?(index: number): string;
 }
 
-/** The items of one table, which are about to be written. */
-export interface Writing extends WriteSetup, TableItems {
+/** The items of a run, and how to write them. */
+export interface ItemRun {
+	run: RunContext<WriteParameter>;
+	ledger: Ledger;
+	items: OpenItems;
+	kind: ItemWrites;
+	settings: Task;
+	/** For an operation that does more: true for one item `{}`, as n8n makes it of nothing. */
+	isEmpty?(rows: PlanInput[]): boolean;
+}
+
+/** The items that are about to be written. */
+export interface Writing extends WriteSetup, OpenItems {
 	settings: Task;
 	/** What to write of the items. */
 	plan: Plan;
@@ -41,17 +50,6 @@ export interface Writing extends WriteSetup, TableItems {
 	rows: PlanInput[];
 	/** The rows of items that a previous attempt of the node finished. */
 	doneRows(): Iterable<PlanInput>;
-}
-
-export interface ItemRun {
-	run: RunContext<WriteParameter>;
-	ledger: Ledger;
-	/** How to write items, given the item that shared parameters are read from. */
-	writesOf(source: number): ItemWrites;
-	/** The output and the operation ask for no IDs. */
-	withoutIds: boolean;
-	/** For an operation that does more: true for one item `{}`, as n8n makes it of nothing. */
-	isEmpty?(rows: PlanInput[]): boolean;
 }
 
 /** The rows of items, in order. Those whose own expressions fail become problems. */
@@ -66,114 +64,76 @@ function* rowsOf(
 	}
 }
 
-/** The items of one table, on their way to a plan. */
-class ItemPlanner {
-	private readonly kind: ItemWrites;
-	private readonly settings: Task;
+function setUp({ run, items, kind, settings }: ItemRun, table: TableDefinition): WriteSetup {
+	const unmatched = planOptions(run, items.source, kind);
+	return setUpWriting(run, items.source, table, { settings, kind, unmatched });
+}
 
-	constructor(
-		private readonly parts: ItemRun,
-		private readonly items: TableItems,
-		/** Whether it is known which table each item belongs to. */
-		private readonly areAllReadable: boolean,
-	) {
-		this.kind = parts.writesOf(items.source);
-		const { run, withoutIds } = parts;
-		const settings = writeSettings(run, items.source, this.kind);
-		this.settings = { ...settings, withoutIds: withoutIds && !settings.returnsPrevious };
-	}
-
-	async plan(): Promise<Writing> {
-		const { run } = this.parts;
-		const writing =
-			(await this.planWithKept()) ??
-			(await this.planRows(this.setUp(await tableOf(run, this.items.source).definition())));
-		hintIgnored(run, writing.plan);
-		for (const notice of writing.plan.notices) run.hintOnce(notice, 'warning');
-		return writing;
-	}
-
-	/**
-	 * Plans with a definition that may be a minute old.
-	 *
-	 * @returns undefined if there is none, if a problem may be due to its age, or if more than what the
-	 *   platform checks rests on it
-	 */
-	private async planWithKept(): Promise<Writing | undefined> {
-		const { run, isEmpty } = this.parts;
-		const handle = tableOf(run, this.items.source);
-		const table = isEmpty ? undefined : await handle.recentDefinition();
-		if (!table) return undefined;
-		try {
-			const setup = this.setUp(table);
-			if (!setup.isCheckedByPlatform) return undefined;
-			const writing = await this.planRows(setup, true);
-			const { problems, ignored, merged } = writing.plan;
-			// Another field may be the key by now.
-			if (problems.length + ignored.size + merged.size === 0) return writing;
-		} catch {
-			// The fresh definition decides.
-		}
-		handle.forget();
-		return undefined;
-	}
-
-	private setUp(table: TableDefinition): WriteSetup {
-		const { kind, settings } = this;
-		const { run } = this.parts;
-		const { source } = this.items;
-		const unmatched = planOptions(run, source, kind);
-		return setUpWriting(run, source, table, { settings, kind, unmatched });
-	}
-
-	private async planRows(setup: WriteSetup, isKept = false): Promise<Writing> {
-		const { kind } = this;
-		const { run, ledger, isEmpty } = this.parts;
-		const { source, indexes } = this.items;
-		const { table, hasId, planning } = setup;
-		const keys = keyFields(table, planning);
-		requireMapped(run, source, hasId || kind.mode === 'create' ? [] : keys);
-		const valuesOf = valuesReader(run, source, table, isKept);
-		const read = (index: number): PlanInput => ({
-			index,
-			values: valuesOf(index),
-			id: hasId ? kind.recordId?.(index) : undefined,
-		});
-		const problems: RowProblem[] = [];
-		const all = await collect(rowsOf(indexes, problems, read));
-		const isReadable = this.areAllReadable && problems.length === 0;
-		const rows = isReadable && isEmpty?.(all) ? [] : all;
-		const done = [...run.items.keys()].filter((index) => ledger.hasResult(index));
-		return {
-			...setup,
-			...this.items,
-			settings: this.settings,
-			plan: await setup.pipeline.plan(rows, problems),
-			rows,
-			doneRows: () => rowsOf(done, [], read),
-		};
-	}
+async function planRows(parts: ItemRun, setup: WriteSetup, isKept = false): Promise<Writing> {
+	const { run, ledger, items, kind, settings, isEmpty } = parts;
+	const { source, indexes, unreadable } = items;
+	const { table, hasId, planning } = setup;
+	const keys = keyFields(table, planning);
+	requireMapped(run, source, hasId || kind.mode === 'create' ? [] : keys);
+	const valuesOf = valuesReader(run, source, table, isKept);
+	const read = (index: number): PlanInput => ({
+		index,
+		values: valuesOf(index),
+		id: hasId ? kind.recordId?.(index) : undefined,
+	});
+	const problems: RowProblem[] = [];
+	const all = await collect(rowsOf(indexes, problems, read));
+	const isReadable = unreadable.length + problems.length === 0;
+	const rows = isReadable && isEmpty?.(all) ? [] : all;
+	const done = [...run.items.keys()].filter((index) => ledger.hasResult(index));
+	return {
+		...setup,
+		...items,
+		settings,
+		plan: await setup.pipeline.plan(rows, problems),
+		rows,
+		doneRows: () => rowsOf(done, [], read),
+	};
 }
 
 /**
- * Checks the items of all tables. If a table can't be read, its items fail.
+ * Plans with a definition that may be a minute old.
  *
- * @param unreadable items whose own expressions fail, so that nobody knows their table
- * @returns the plans of the tables, and whether one can't be read
- * @throws why none of the tables can be read
+ * @returns undefined if there is none, if a problem may be due to its age, or if more than what the
+ *   platform checks rests on it
  */
-export async function planItems(parts: ItemRun, tables: TableItems[], unreadable: RowProblem[]) {
-	const writings: Writing[] = [];
-	let failure: unknown;
-	for (const items of tables) {
-		try {
-			writings.push(await new ItemPlanner(parts, items, unreadable.length === 0).plan());
-		} catch (error) {
-			failure ??= error;
-			for (const index of items.indexes) parts.ledger.failed(index, toProblem(error));
-		}
+async function planWithKept(parts: ItemRun, handle: Table): Promise<Writing | undefined> {
+	const table = parts.isEmpty ? undefined : await handle.recentDefinition();
+	if (!table) return undefined;
+	try {
+		const setup = setUp(parts, table);
+		if (!setup.isCheckedByPlatform) return undefined;
+		const writing = await planRows(parts, setup, true);
+		const { problems, ignored, merged } = writing.plan;
+		// Another field may be the key by now.
+		if (problems.length + ignored.size + merged.size === 0) return writing;
+	} catch {
+		// The fresh definition decides.
 	}
-	if (!writings[0]) throw failure;
-	writings[0].plan.problems.push(...unreadable);
-	return { writings, isIncomplete: failure !== undefined };
+	handle.forget();
+	return undefined;
+}
+
+/**
+ * Checks the items. Sends nothing.
+ *
+ * @throws {InputError} if no item at all could be written
+ * @throws {ServiceError} if the table can't be read
+ */
+export async function planItems(parts: ItemRun): Promise<Writing> {
+	const { run, items } = parts;
+	const handle = tableOf(run, items.source);
+	const writing =
+		(await planWithKept(parts, handle)) ??
+		(await planRows(parts, setUp(parts, await handle.definition())));
+	const { plan } = writing;
+	hintIgnored(run, plan);
+	for (const notice of plan.notices) run.hintOnce(notice, 'warning');
+	plan.problems.push(...items.unreadable);
+	return writing;
 }

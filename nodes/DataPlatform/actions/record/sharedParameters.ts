@@ -2,19 +2,12 @@
  * Parameters of the operations that write records. Some belong to each item; the others apply to
  * all items of the run, because many items share a request.
  */
-import { addressKey } from '../../api/endpoints';
 import type { Ledger } from '../../run/ledger';
 import type { ShownParameter } from '../../parameterKinds/parameter';
 import type { RunContext } from '../../run/run';
 import { toProblem } from '../../parameters/describeFailure';
 import { fieldsToSet } from '../../parameters/write/syncParameters';
-import {
-	application,
-	itemRecordId,
-	table,
-	addressOf,
-	type TableParameter,
-} from '../../parameters/select/table';
+import { itemRecordId, tableParameters, type TableParameter } from '../../parameters/select/table';
 import { columnsToCreate } from '../../parameters/write/columns';
 import { InputError } from '../../transport/errors';
 import { createPause } from '../../transport/pause';
@@ -45,14 +38,14 @@ const ITEM_PARAMETERS: readonly string[] = [
 	fieldsToSet.name,
 ];
 
-const TABLE_PARAMETERS: readonly string[] = [application.name, table.name];
-
-/** The items that are written to one table. */
-export interface TableItems {
+/** The items that are not done yet. */
+export interface OpenItems {
 	/** The item that shared parameters are read from. */
 	source: number;
 	/** All of them, in order. */
 	indexes: number[];
+	/** Those whose own expressions fail; they are not among the others. */
+	unreadable: RowProblem[];
 }
 
 /** @throws {InputError} if an item's shared parameters differ from those of an earlier one */
@@ -76,55 +69,40 @@ function requireSame(
 }
 
 /**
- * The open items by table, in the order in which the tables first appear. Parameters that are not
- * the item's own have the same values for all items, unless an expression makes them differ.
+ * The items that are not done yet. Parameters that are not the item's own have the same values for
+ * all of them, unless an expression makes them differ.
  *
- * @param problems gets the items whose own expressions fail, which are in no table
- * @param isOneTable whether the table, too, must be the same for all items
- * @returns at least one table
  * @throws {InputError} if two items differ, or the expressions fail for every item
  */
-export async function itemsByTable(
+export async function openItems(
 	run: RunContext<TableParameter>,
 	ledger: Ledger,
-	problems: RowProblem[],
-	isOneTable: boolean,
-): Promise<TableItems[]> {
+): Promise<OpenItems> {
 	const open = [...run.items.keys()].filter((index) => !ledger.hasResult(index));
 	const shared = run
 		.expressions()
 		.filter(({ property }) => !ITEM_PARAMETERS.includes(property.name));
-	if (shared.length === 0) return [{ source: 0, indexes: open }];
-	const same = shared.filter(
-		({ property }) => isOneTable || !TABLE_PARAMETERS.includes(property.name),
-	);
-	/** An item's table, and the values of the parameters that it shares with all others, as JSON. */
-	const read = (index: number) => {
-		const address = addressOf(run, index);
-		const valueOf = (shown: ShownParameter) => {
-			const { name } = shown.property;
-			if (name === application.name || name === table.name) return address[name];
-			return run.read(shown, index);
-		};
-		return { address, values: same.map((shown) => JSON.stringify(valueOf(shown) ?? null)) };
+	if (shared.length === 0) return { source: 0, indexes: open, unreadable: [] };
+	const read = (shown: ShownParameter, index: number) => {
+		// What a locator holds differs, even if it names the same table.
+		const locator = tableParameters.find(({ name }) => name === shown.property.name);
+		return locator?.of(run, index) ?? run.read(shown, index) ?? null;
 	};
-	const tables = new Map<string, TableItems>();
+	const indexes: number[] = [];
+	const unreadable: RowProblem[] = [];
 	let first: { index: number; values: string[] } | undefined;
 	const pause = createPause();
 	for (const index of open) {
 		await pause();
-		const item = readItem(index, problems, () => read(index));
-		if (item === undefined) continue;
-		first ??= { index, values: item.values };
-		requireSame(same, first, index, item.values);
-		const key = addressKey(item.address);
-		const items = tables.get(key) ?? { source: index, indexes: [] };
-		items.indexes.push(index);
-		tables.set(key, items);
+		const readAll = () => shared.map((shown) => JSON.stringify(read(shown, index)));
+		const values = readItem(index, unreadable, readAll);
+		if (values === undefined) continue;
+		first ??= { index, values };
+		requireSame(shared, first, index, values);
+		indexes.push(index);
 	}
-	if (tables.size > 0) return [...tables.values()];
-	const problem = problems[0];
-	if (!problem) return [{ source: 0, indexes: [] }];
+	const [problem] = unreadable;
+	if (first || !problem) return { source: first?.index ?? 0, indexes, unreadable };
 	throw new InputError(`Nothing was sent: ${problem.message}`, {
 		item: problem.index,
 		hint: 'Correct the expressions in the parameters and options that apply to all items.',

@@ -3,8 +3,8 @@
  */
 import type { IDataObject } from 'n8n-workflow';
 
-import { afterFailure, isSuccess, KeptCounts, noCounts, notSentItem } from '../../bulk/outcome';
-import type { Entry, ItemOutcome, PlanInput, RowProblem, WriteMode } from '../../bulk/terms';
+import { isSuccess, KeptCounts, noCounts } from '../../bulk/outcome';
+import type { Entry, ItemOutcome, PlanInput, WriteMode } from '../../bulk/terms';
 import { GrowingFile } from '../../input/binaryStore';
 import type { NameOf } from '../../parameterKinds/parameter';
 import { itemRecordId } from '../../parameters/select/table';
@@ -14,6 +14,7 @@ import {
 	dryRun,
 	output,
 	previousValues,
+	writeSettings,
 	writesMatched,
 	type MatchedParameter,
 	type WriteParameter,
@@ -28,7 +29,7 @@ import { counted, nameList } from '../../transport/messageText';
 import { inputError } from './inputError';
 import { toItemProblem, toOutput } from './itemOutput';
 import { planItems, type ItemWrites, type Writing } from './planItems';
-import { itemsByTable } from './sharedParameters';
+import { openItems } from './sharedParameters';
 import { StoredRecords, type WrittenItem } from './storedRecords';
 import { countsText, failuresText } from './summary';
 
@@ -67,7 +68,7 @@ async function previousFile(run: RunContext<never>, ledger: Ledger) {
 	return await file.end();
 }
 
-/** What an operation does in addition to writing its items, which belong to one table. */
+/** What an operation does in addition to writing its items. */
 interface WriteExtension {
 	/** True for one item `{}`, as n8n makes it of nothing: then no item is a row. */
 	isEmpty(rows: PlanInput[]): boolean;
@@ -87,7 +88,7 @@ export interface WriteFollowUp {
 
 type Run = RunContext<WriteParameter>;
 
-/** Writes the planned items of a run, table by table. */
+/** Writes the planned items of a run. */
 class ItemWriter {
 	private readonly started = new Date();
 	private readonly kept = new KeptCounts();
@@ -95,52 +96,38 @@ class ItemWriter {
 	private readonly twoWay = { sendBack: 0, conflicts: 0, stateLost: 0 };
 	/** How many written records have no ID. */
 	private withoutId = 0;
-	/** Why items of a table were not sent; the first reason. */
-	private firstStop?: ServiceError;
+	/** Why items were not sent, if they were not. */
+	private stopped?: ServiceError;
 	/** What the extension adds to the summary. */
 	private extraSummary?: IDataObject;
 
 	constructor(
 		private readonly run: Run,
 		private readonly ledger: Ledger,
-		private readonly writings: Writing[],
+		private readonly writing: Writing,
 		private readonly extension?: WriteExtension,
 	) {}
 
-	/** @param stopAll why nothing is written */
-	async write(returnsStored: boolean, stopAll?: ServiceError) {
-		let stopped = stopAll;
-		for (const writing of this.writings) {
-			if (stopped) this.leave(writing, stopped);
-			else stopped = await this.writeTable(writing, returnsStored);
-		}
-	}
-
-	/** @returns why nothing more is written */
-	private async writeTable(writing: Writing, returnsStored: boolean) {
-		const { ledger } = this;
+	async write(returnsStored: boolean) {
+		const { ledger, writing } = this;
 		const { pipeline, plan, rows, indexes, settings } = writing;
 		const followUp = await this.extension?.prepare(writing);
 		const isEmpty = rows.length === 0 && plan.problems.length === 0;
 		if (isEmpty) for (const index of indexes) ledger.done(index, []);
 		const written: WrittenItem[] = [];
-		let hasFailed = false;
-		const stopped = await pipeline.write(plan, (index, outcome, record) => {
+		this.stopped = await pipeline.write(plan, (index, outcome, record) => {
 			followUp?.onOutcome(outcome);
-			if (!this.enter(writing, index, outcome, record)) hasFailed = true;
-			else if (returnsStored) written.push({ index, outcome, record: record! });
+			const isWritten = this.enter(index, outcome, record);
+			if (isWritten && returnsStored) written.push({ index, outcome, record: record! });
 		});
-		this.firstStop ??= stopped;
-		this.extraSummary = await followUp?.finish(stopped);
-		if (!settings.dryRun) await this.returnStored(writing, written);
-		if (!settings.stopAtFailure) return undefined;
-		return stopped ?? (hasFailed ? afterFailure() : undefined);
+		this.extraSummary = await followUp?.finish(this.stopped);
+		if (!settings.dryRun) await this.returnStored(written);
 	}
 
 	/** Enters what became of an item into the ledger. @returns whether it succeeded */
-	private enter(writing: Writing, index: number, outcome: ItemOutcome, record?: Entry): boolean {
+	private enter(index: number, outcome: ItemOutcome, record?: Entry): boolean {
 		const { run, ledger } = this;
-		const { handle, plan, settings } = writing;
+		const { handle, plan, settings } = this.writing;
 		this.kept.add(outcome);
 		run.progress.note(() => `${ledger.reached.done} of ${run.items.length} items are done`);
 		if (!isSuccess(outcome)) {
@@ -161,8 +148,9 @@ class ItemWriter {
 	}
 
 	/** Returns records as they are stored, in place of what was sent. */
-	private async returnStored({ pipeline, table }: Writing, written: WrittenItem[]) {
+	private async returnStored(written: WrittenItem[]) {
 		const { run, ledger } = this;
+		const { pipeline, table } = this.writing;
 		const stored = new StoredRecords(pipeline, table);
 		await stored.read(written);
 		for (const { index, outcome, record } of written) {
@@ -180,22 +168,16 @@ class ItemWriter {
 		);
 	}
 
-	/** Sends none of a table's items. */
-	private leave({ indexes, plan: { problems } }: Writing, cause: ServiceError) {
-		const all = new Set([...indexes, ...problems.map(({ index }) => index)]);
-		for (const index of all) this.ledger.failed(index, toItemProblem(notSentItem(cause)));
-	}
-
 	/** Says what became of all items, in the output or next to it. */
 	async report(isSummarized: boolean) {
-		const { run, ledger, writings } = this;
+		const { run, ledger } = this;
+		const { table, settings } = this.writing;
 		const summary = this.summary();
 		const warning = failuresText(summary);
 		const kinds = failureKinds(ledger.failures());
 		if (isSummarized) {
-			const kept = this.kept.in(writings.flatMap(({ table }) => table.fields));
-			const { returnsPrevious } = writings[0]!.settings;
-			const previous = returnsPrevious && (await previousFile(run, ledger));
+			const kept = this.kept.in(table.fields);
+			const previous = settings.returnsPrevious && (await previousFile(run, ledger));
 			const json = {
 				...summary,
 				...(kept && { kept }),
@@ -233,21 +215,22 @@ class ItemWriter {
 
 	/** The outcomes of all items, and what the run took. */
 	private summary() {
-		const { run, ledger, writings, firstStop } = this;
-		const merged = sum(writings.map(({ plan }) => plan.merged.size));
-		const linkedRecordsCreated = sum(writings.map(({ links }) => links.createdCount));
+		const { run, ledger, stopped, twoWay } = this;
+		const { plan, links, settings } = this.writing;
+		const merged = plan.merged.size;
+		const linkedRecordsCreated = links.createdCount;
 		return {
 			...(merged > 0 && { merged }),
 			...noCounts(this.extension !== undefined),
 			...ledger.counts(),
 			...this.extraSummary,
-			...(this.twoWay.sendBack > 0 && { sendBack: this.twoWay.sendBack }),
-			...(this.twoWay.conflicts > 0 && { conflicts: this.twoWay.conflicts }),
+			...(twoWay.sendBack > 0 && { sendBack: twoWay.sendBack }),
+			...(twoWay.conflicts > 0 && { conflicts: twoWay.conflicts }),
 			...(linkedRecordsCreated > 0 && { linkedRecordsCreated }),
 			...run.client.stats,
-			...(writings[0]!.settings.dryRun && { dryRun: true }),
-			...(firstStop && {
-				stopped: firstStop.message,
+			...(settings.dryRun && { dryRun: true }),
+			...(stopped && {
+				stopped: stopped.message,
 				confirmedThroughItem: ledger.reached.confirmedThroughItem,
 			}),
 		};
@@ -255,8 +238,6 @@ class ItemWriter {
 }
 
 const lacksId = ({ outcome, id }: ItemOutcome) => id === undefined && outcome !== 'skipped';
-
-const sum = (numbers: number[]) => numbers.reduce((total, each) => total + each, 0);
 
 /**
  * Writes all items and reports on each.
@@ -271,20 +252,20 @@ export async function writeItems(
 	extension?: WriteExtension,
 ): Promise<void> {
 	if (run.items.length === 0) return;
-	const unreadable: RowProblem[] = [];
-	const tables = await itemsByTable(run, ledger, unreadable, extension !== undefined);
-	const { source } = tables[0]!;
+	const items = await openItems(run, ledger);
+	const { source } = items;
 	const returns = output.of(run, source);
 	if (dryRun.of(run, source)) ledger.markDryRun();
-	const withoutIds = returns === 'summary' && !extension;
-	const parts = { run, ledger, writesOf, withoutIds, isEmpty: extension?.isEmpty };
-	const { writings, isIncomplete } = await planItems(parts, tables, unreadable);
-	const problems = writings.flatMap(({ plan }) => plan.problems);
-	const isStopped = isIncomplete && !run.context.continueOnFail();
-	if (!isStopped && problems.length > 0 && writings[0]!.settings.stopAtFailure) {
+	const kind = writesOf(source);
+	const settings = writeSettings(run, source, kind);
+	settings.withoutIds = returns === 'summary' && !extension && !settings.returnsPrevious;
+	const parts = { run, ledger, items, kind, settings, isEmpty: extension?.isEmpty };
+	const writing = await planItems(parts);
+	const { problems } = writing.plan;
+	if (problems.length > 0 && settings.stopAtFailure) {
 		throw inputError(problems, run.items.length, ledger.reached.done);
 	}
-	const writer = new ItemWriter(run, ledger, writings, extension);
-	await writer.write(returns === 'stored', isStopped ? afterFailure() : undefined);
+	const writer = new ItemWriter(run, ledger, writing, extension);
+	await writer.write(returns === 'stored');
 	await writer.report(returns === 'summary');
 }

@@ -10,14 +10,7 @@ import type { NameOf, Parameter } from '../../parameterKinds/parameter';
 import { choice, list, number } from '../../parameterKinds/kinds';
 import type { RunContext } from '../../run/run';
 import { OptionGroup } from '../defineOperation';
-import {
-	application,
-	fieldPart,
-	itemRecordId,
-	table,
-	tableChoices,
-	type TableParameter,
-} from '../select/table';
+import { fieldPart, itemRecordId, tableChoices } from '../select/table';
 import type { MatchOn, WriteMode } from '../../bulk/terms';
 import { InputError } from '../../transport/errors';
 import { omitUndefined } from '../../transport/json';
@@ -225,14 +218,12 @@ export const upsertRules = (
  * @throws {InputError}
  */
 export function maxNewOf(
-	run: RunContext<NameOf<typeof maxNewShare> | TableParameter>,
+	run: RunContext<NameOf<typeof maxNewShare>>,
 	index: number,
 	isBegun: boolean,
 ) {
 	const share = maxNewShare.of(run, index);
-	// Of several tables, it may have been another one.
-	const isDecided = isBegun && !run.isExpression(table) && !run.isExpression(application);
-	return share === ALL || isDecided ? undefined : share;
+	return share === ALL || isBegun ? undefined : share;
 }
 
 export type MatchParameter = NameOf<

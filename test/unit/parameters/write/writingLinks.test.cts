@@ -190,21 +190,6 @@ describe('several items with links', () => {
 		expect(posts(requests)).toEqual([LOOK_UP, WRITE]);
 		expect(json).toMatchObject([{ name: 'B' }, { details: { item: 1 } }, { name: 'D' }]);
 	});
-
-	test('of another table are looked up with theirs', async () => {
-		const items = asItems(
-			{ name: 'Dane', staff: ['Ada'], company: 'Zed', table: 'companies' },
-			{ name: 'C', company: 'Birch', staff: ['Zed'], table: 'people' },
-			{ name: 'D', company: 'Acorn', table: 'people' },
-		);
-		const { requests, error, sent } = await run('record: create', {
-			parameters: { ...parameters, table: locator('={{ $json.table }}'), options: { ...parameters.options, unknownFields: 'ignore' } },
-			items,
-		});
-		expect(error).toBeUndefined();
-		expect(posts(requests)).toEqual([...['POST people/data/filter', LOOK_UP], ...['POST companies/data/bulk', WRITE]]);
-		expect(JSON.stringify(sent.map(({ body }) => body))).not.toContain('Zed');
-	});
 });
 
 test('linked records that are created are left out of the audit log, too', async () => {

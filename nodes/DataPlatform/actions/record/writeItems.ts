@@ -25,12 +25,12 @@ import { failureKinds } from '../../run/failureKinds';
 import type { Ledger } from '../../run/ledger';
 import type { RunContext } from '../../run/run';
 import type { ServiceError } from '../../transport/errors';
-import { counted, nameList } from '../../transport/messageText';
+import { counted } from '../../transport/messageText';
 import { inputError } from './inputError';
 import { toItemProblem, toOutput } from './itemOutput';
 import { planItems, type ItemWrites, type Writing } from './planItems';
 import { openItems } from './sharedParameters';
-import { StoredRecords, type WrittenItem } from './storedRecords';
+import { returnStored, type WrittenItem } from './storedRecords';
 import { countsText, failuresText } from './summary';
 
 const OPTIONAL_RECORD_ID = itemRecordId.with({ required: false });
@@ -109,7 +109,7 @@ class ItemWriter {
 	) {}
 
 	async write(returnsStored: boolean) {
-		const { ledger, writing } = this;
+		const { run, ledger, writing } = this;
 		const { pipeline, plan, rows, indexes, settings } = writing;
 		const followUp = await this.extension?.prepare(writing);
 		const isEmpty = rows.length === 0 && plan.problems.length === 0;
@@ -121,7 +121,7 @@ class ItemWriter {
 			if (isWritten && returnsStored) written.push({ index, outcome, record: record! });
 		});
 		this.extraSummary = await followUp?.finish(this.stopped);
-		if (!settings.dryRun) await this.returnStored(written);
+		if (!settings.dryRun) await returnStored(run, ledger, writing, written);
 	}
 
 	/** Enters what became of an item into the ledger. @returns whether it succeeded */
@@ -145,27 +145,6 @@ class ItemWriter {
 		ledger.done(index, [{ json }], outcome.outcome, plan.merged.has(index));
 		if (!settings.dryRun && !settings.withoutIds && lacksId(outcome)) this.withoutId += 1;
 		return true;
-	}
-
-	/** Returns records as they are stored, in place of what was sent. */
-	private async returnStored(written: WrittenItem[]) {
-		const { run, ledger } = this;
-		const { pipeline, table } = this.writing;
-		const stored = new StoredRecords(pipeline, table);
-		await stored.read(written);
-		for (const { index, outcome, record } of written) {
-			ledger.replace(index, [{ json: stored.output(outcome, record) }]);
-		}
-		if (stored.emptyFields.size > 0) {
-			run.hintOnce(
-				`New records have no value in ${nameList([...stored.emptyFields])} yet: the platform may fill it in later. If you need it, read the records again.`,
-			);
-		}
-		if (stored.unread === 0) return;
-		run.hintOnce(
-			`${counted(stored.unread, 'record')} could not be read after the write. The output has what was sent, and the reason in 'notRead'.`,
-			'warning',
-		);
 	}
 
 	/** Says what became of all items, in the output or next to it. */

@@ -489,94 +489,56 @@ describe('a file that is damaged', () => {
 	});
 });
 
-describe('several files of an item', () => {
+describe('the files of items', () => {
 	const file = (id: string) => ({ id, fileName: `${id}.csv`, mimeType: 'text/csv', data: '' });
-	const FILES = { a: 'name,age\nA,1\nX,x\n', b: 'name,age\nB,2\n', bad: 'name,age\nC,3\nY,y\n"D,4\n', none: '', z: 'name,age\nZ,9\n' };
+	const FILES = { a: 'name,age\nA,1\nX,x\n', b: 'name,age\nB,2\n', bad: 'name,age\nC,3\nY,y\n"D,4\n', z: 'name,age\nZ,9\n' };
+	type Name = keyof typeof FILES;
 
-	const importFiles = async (names: Array<keyof typeof FILES>, given: Import = {}) =>
-		await importFile('', {
-			items: [{ json: {}, binary: Object.fromEntries(names.map((name) => [name, file(name)])) }],
-			files: FILES,
-			parameters: { inputDataFieldName: '' },
-			...given,
-		});
+	/** @param names the files of each item */
+	const importFiles = async (names: Name[][], given: Import = {}) => {
+		const items = names.map((of) => ({ json: {}, binary: Object.fromEntries(of.map((name) => [name, file(name)])) }));
+		return await importFile('', { items, files: FILES, parameters: { inputDataFieldName: '' }, ...given });
+	};
 	const continued = { node: { onError: 'continueRegularOutput' } } as const;
 
-	test('of which one breaks off: rejected rows of all, and the names of the others', async () => {
-		const { output, result, stored, records, log } = await importFiles(['a', 'b', 'bad', 'z'], continued);
-		expect(result.error).toMatch(/^'bad.csv' is imported through row 3 only: The quote/);
-		expect(result.message).toContain("Imported before: 'a.csv', 'b.csv'. Not imported: 'z.csv'.");
-		expect(result.message).toContain("set 'File → Start at Row' in the options to 4, for this file only.");
-		expect(result.message).not.toContain('On Error');
-		expect(result.details).toMatchObject({
-			...{ file: 'bad.csv', rejected: 1, filesNotImported: ['z.csv'] },
-			filesDone: [
-				{ file: 'a.csv', inserted: 1, rejectedField: 'rejected_1' },
-				{ file: 'b.csv', inserted: 1 },
-			],
-		});
-		const textOf = (name: string) => stored[Number(output[0]!.binary![name]!.id!.split('-')[1]) - 1]!.text;
-		expect(Object.keys(output[0]!.binary!)).toEqual(['rejected_1', 'rejected']);
-		expect(textOf('rejected_1')).toContain('\nX,x,');
-		expect(textOf('rejected')).toContain('\nY,y,');
-		expect(records.map(({ name }) => name)).toEqual(['Ada', 'A', 'B', 'C']);
-		expect(log.at(-1)).toContain("Imported before: 'a.csv', 'b.csv'. Not imported: 'z.csv'.");
+	test('of which one breaks off: its rejected rows, and where to continue; the others are imported', async () => {
+		const { output, json, stored, records, log } = await importFiles([['a'], ['bad'], ['z']], continued);
+		expect(json.map(({ file: name }) => name)).toEqual(['a.csv', undefined, 'z.csv']);
+		const { error, message, details: facts } = json[1]!;
+		expect(error).toMatch(/^'bad.csv' is imported through row 3 only: The quote/);
+		expect(message).toContain("set 'File → Start at Row' in the options to 4, for this file only.");
+		expect(message).not.toContain('On Error');
+		expect(facts).toMatchObject({ file: 'bad.csv', rejected: 1 });
+		expect(stored.map(({ text }) => text.includes('\nY,y,'))).toEqual([false, true]);
+		expect(output.map(({ binary }) => Object.keys(binary ?? {}))).toEqual([['rejected'], ['rejected'], []]);
+		expect(records.map(({ name }) => name)).toEqual(['Ada', 'A', 'C', 'Z']);
+		expect(log.at(-1)).toContain("'bad.csv' is imported through row 3 only");
 	});
 
-	test('of which one can’t be read at all', async () => {
-		const { output, result } = await importFiles(['a', 'none', 'b', 'z'], continued);
-		expect(result).toMatchObject({
-			error: "File in 'none': The file is empty",
-			message: expect.stringContaining("Imported before: 'a.csv'. Not imported: 'b.csv', 'z.csv'."),
-			details: { outcome: 'failed', filesNotImported: ['b.csv', 'z.csv'] },
-		});
-		expect(Object.keys(output[0]!.binary!)).toEqual(['rejected_1']);
-	});
-
-	test('of which the first can’t be read', async () => {
-		const { output, result } = await importFiles(['none', 'b'], continued);
-		expect(result.message).toBe("Its first row must name the columns. Not imported: 'b.csv'.");
-		expect(result.details).not.toHaveProperty('filesDone');
-		expect(output[0]!.binary).toBeUndefined();
-	});
-
-	test.each<[Array<keyof typeof FILES>, boolean]>([
-		[['a', 'bad'], true],
-		[['bad'], true],
-		[['a', 'none'], true],
-		[['b', 'none'], false],
-	])('%j, if an error stops the node: rejected rows are lost, %s', async (names, isSaid) => {
-		const { error } = await importFiles(names);
+	test.each<[Name, boolean]>([
+		['bad', true],
+		['b', false],
+	])('%s, if an error stops the node: rejected rows are lost, %s', async (name, isSaid) => {
+		const { error } = await importFiles([[name], []]);
 		const sentence = "The rejected rows are in the output only if 'On Error' is set to continue.";
-		expect(error?.description?.endsWith(sentence)).toBe(isSaid);
+		expect(error?.description).toEqual(expect.any(String));
+		expect(error?.description?.includes(sentence)).toBe(isSaid);
 	});
 
-	test('that are all written have a report each', async () => {
-		const { json, output, hints } = await importFiles(['a', 'b', 'z'], continued);
-		expect(json.map(({ file: name, rejected }) => [name, rejected])).toEqual([
-			...[['a.csv', 1] as const, ['b.csv', 0] as const, ['z.csv', 0] as const],
-		]);
-		expect(output.map(({ binary }) => Object.keys(binary ?? {}))).toEqual([['rejected'], [], []]);
-		expect(hints.map(({ message }) => message.split(',')[0])).toEqual(["'a.csv'", "'b.csv'", "'z.csv'"]);
+	test('are one for each item', async () => {
+		const { error, requests } = await importFiles([['b', 'z']]);
+		expect(error?.message).toBe("The item has several files, in 'b', 'z'");
+		expect(error?.description).toContain("put a 'Split Out' node with the field $binary before this one");
+		expect(requests).toEqual([]);
+		const { json } = await importFiles([['b', 'z']], { parameters: { inputDataFieldName: 'z' } });
+		expect(json).toMatchObject([{ file: 'z.csv' }]);
 	});
 
-	test('of several items, of which one has none: the others are imported', async () => {
-		const { result, json, records } = await importFiles([], {
-			items: [{ json: {} }, { json: {}, binary: { data: file('b'), foo: file('z') } }],
-			parameters: { inputDataFieldName: 'data, foo' },
-			...continued,
-		});
-		expect(result.error).toBe("The item has no file in 'data', 'foo'");
-		expect(result.details).not.toHaveProperty('filesNotImported');
+	test('of which one item has none: the others are imported', async () => {
+		const { json, records } = await importFiles([[], ['b'], ['z']], continued);
+		expect(json[0]!.error).toBe('The item has no file');
 		expect(json.slice(1).map(({ file: name }) => name)).toEqual(['b.csv', 'z.csv']);
 		expect(records.map(({ name }) => name)).toEqual(['Ada', 'B', 'Z']);
-	});
-
-	test('of several items: an error says that rows of an earlier one are lost', async () => {
-		const items = (['a', 'none'] as const).map((name) => ({ json: {}, binary: { data: file(name) } }));
-		const { error } = await importFiles([], { items, parameters: {} });
-		expect(error?.message).toBe('The file is empty');
-		expect(error?.description).toContain('The rejected rows are in the output only if');
 	});
 });
 

@@ -1,15 +1,14 @@
 import { fileNameOf, GrowingFile, openFile } from '../../input/binaryStore';
 import type { PlanOptions } from '../../bulk/terms';
-import type { Ledger } from '../../run/ledger';
 import type { NameOf } from '../../parameterKinds/parameter';
 import { withField } from '../../parameterKinds/requireValue';
 import { RowImport } from '../../import/rowImport';
 import { RowReader } from '../../import/rowValues';
 import type { RunContext } from '../../run/run';
-import { toProblem } from '../../parameters/describeFailure';
+import { ProblemError } from '../../parameters/describeFailure';
 import { binaryFields, inputDataFieldName } from '../../parameters/files/uploads';
 import { upsertRules } from '../../parameters/write/matchRules';
-import { bulkOperation, type OptionOf } from '../../parameters/defineOperation';
+import { itemOperation, type OptionOf } from '../../parameters/defineOperation';
 import {
 	fileSettingsOf,
 	importParameters,
@@ -27,15 +26,9 @@ import {
 } from '../../parameters/write/writing';
 import { MEDIA_TYPES, portionsOf, withRows, type RowFile } from '../../rows/readRows';
 import { RejectedLines } from '../../rows/rejectedRows';
-import { InputError, type Problem } from '../../transport/errors';
-import {
-	interrupted,
-	itemFailure,
-	noneWritten,
-	reportOn,
-	toOutput,
-	type FileReport,
-} from './importReport';
+import { InputError } from '../../transport/errors';
+import { nameList } from '../../transport/messageText';
+import { failureOf, reportOn, toOutput, type FileReport } from './importReport';
 import { compareWithFile, removeMissing, requireWholeInput } from './missingFromFile';
 
 const fields = [...tableParameters, ...importParameters, ...fileSyncParameters];
@@ -45,10 +38,20 @@ const PREVIEW_ROWS = 5;
 
 type Run = RunContext<NameOf<typeof fields> | OptionOf<typeof importOptions>>;
 
-/** The settings of an import. @param files how many the run has @throws {InputError} */
-function settingsOf(run: Run, index: number, files: number) {
+/** The field with the item's file. @throws {InputError} if it has none, or several */
+function fieldOf(run: Run, index: number): string {
+	const [field, ...others] = binaryFields(run, index);
+	if (others.length === 0) return field!;
+	throw inputDataFieldName.error(
+		`The item has several files, in ${nameList([field!, ...others])}`,
+		`Enter one of them in ${inputDataFieldName}. To import all, put a 'Split Out' node with the field $binary before this one: it makes an item of each.`,
+	);
+}
+
+/** The settings of an import. @throws {InputError} */
+function settingsOf(run: Run, index: number) {
 	const { mode, ...settings } = fileSettingsOf(run, index);
-	const removesMissing = requireWholeInput({ mode, ...settings }, run, index, files);
+	const removesMissing = requireWholeInput({ mode, ...settings }, run, index);
 	const kind = writesMatched(run, index, mode, upsertRules(run, index));
 	const writing = { ...writeSettings(run, index, kind), stopAtFailure: false, withoutIds: true };
 	return { ...settings, kind, policies: valuePoliciesOf(run, index), writing, removesMissing };
@@ -130,70 +133,10 @@ async function writeRows(
 		dryRun: writing.dryRun || undefined,
 	});
 	const { removesMissing: isWhole } = settings;
-	return { ...report, isWhole, failure: notRemoved && { ...notRemoved, details: report.json } };
+	return { ...report, isWhole, notRemoved };
 }
 
-/**
- * Imports the files of one item.
- *
- * @param earlier the results of the items before it; gets those of this one
- * @returns whether all of them succeeded
- */
-async function importItem(
-	run: Run,
-	ledger: Ledger,
-	index: number,
-	earlier: FileReport[],
-): Promise<boolean> {
-	const done: FileReport[] = [];
-	let fields: string[] = [];
-	const fail = (failure: Problem, failed?: FileReport) => {
-		const others = fields.slice(done.length + 1).map((field) => fileNameOf(run, index, field));
-		const hasRejected = [...earlier, ...done, failed].some((file) => file?.result.rejectedFile);
-		// An error that stops the node leaves no output, and neither does a canceled execution.
-		const isLost = hasRejected && !run.context.continueOnFail() && !run.client.cancellation;
-		const whole = itemFailure(failure, done, failed, others, isLost);
-		ledger.failed(index, whole);
-		return whole;
-	};
-	try {
-		fields = binaryFields(run, index);
-		for (const field of fields) {
-			const settings = settingsOf(run, index, fields.length * run.items.length);
-			const name = fileNameOf(run, index, field);
-			const open: OpenRows = async (use) =>
-				await withRows(openFile(run, index, field, inputDataFieldName), settings.form, use);
-			const file = await open(
-				async (rows) => await writeRows(run, index, settings, name, open, rows),
-			);
-			const isOnlyFile = fields.length === 1 && run.items.length === 1;
-			const { interruption } = file.result;
-			const failure = interruption
-				? interrupted(file, isOnlyFile)
-				: (noneWritten(file) ?? file.failure);
-			if (failure) {
-				const { message, hint } = fail(failure, file);
-				// n8n keeps neither output nor error of a canceled execution, so only its log can say this.
-				run.client.logger.warn(`Import From File: ${[message, hint].filter(Boolean).join('. ')}`);
-				return false;
-			}
-			done.push(file);
-		}
-	} catch (error) {
-		const failure = toProblem(error);
-		const where = fields.length > 1 ? `File in '${fields[done.length]!}': ` : '';
-		fail({ ...failure, message: `${where}${failure.message}` });
-		return false;
-	}
-	earlier.push(...done);
-	ledger.done(
-		index,
-		done.map((file) => toOutput(run, file)),
-	);
-	return true;
-}
-
-export const importFromFile = bulkOperation({
+export const importFromFile = itemOperation({
 	value: 'importFromFile',
 	name: 'Import From File',
 	action: 'Import records from file',
@@ -203,18 +146,27 @@ export const importFromFile = bulkOperation({
 	options: importOptions,
 	notIdempotent: true,
 	retriesUnknown: true,
-	execute: async (run, ledger) => {
+	execute: async (run, index) => {
 		// n8n takes no files from an agent, and hands it none.
 		if (run.isTool) {
 			throw new InputError("Agents can't hand over files", {
 				hint: "Use 'Create or Update'.",
 			});
 		}
-		const files: FileReport[] = [];
-		for (const index of run.items.keys()) {
-			if (ledger.hasResult(index)) continue;
-			const isDone = await importItem(run, ledger, index, files);
-			if (!isDone && !run.context.continueOnFail()) return;
-		}
+		const field = fieldOf(run, index);
+		const settings = settingsOf(run, index);
+		const name = fileNameOf(run, index, field);
+		const open: OpenRows = async (use) =>
+			await withRows(openFile(run, index, field, inputDataFieldName), settings.form, use);
+		const report = await open(
+			async (rows) => await writeRows(run, index, settings, name, open, rows),
+		);
+		// A canceled execution has neither output nor error.
+		const isOutputLost = !run.context.continueOnFail() && !run.client.cancellation;
+		const failure = failureOf(report, run.items.length === 1, isOutputLost);
+		if (!failure) return toOutput(run, report);
+		const { message, hint } = failure;
+		run.client.logger.warn(`Import From File: ${[message, hint].filter(Boolean).join('. ')}`);
+		throw new ProblemError(failure);
 	},
 });

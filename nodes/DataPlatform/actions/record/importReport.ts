@@ -5,7 +5,7 @@
  *     'people.csv', 3 rows: 2 inserted, 1 failed (1 request). Problems: row 3: …
  *     'people.csv' is imported through row 2000 only: … To continue, set 'Start at Row' to 2001.
  */
-import type { IBinaryKeyData, IDataObject, INodeExecutionData } from 'n8n-workflow';
+import type { IDataObject, INodeExecutionData } from 'n8n-workflow';
 
 import type { WriteMode } from '../../bulk/terms';
 import { certainThrough, type ImportResult } from '../../import/rowImport';
@@ -14,7 +14,7 @@ import { startAtRow } from '../../parameters/files/rowFiles';
 import type { RunContext } from '../../run/run';
 import type { Problem } from '../../transport/errors';
 import { omitUndefined } from '../../transport/json';
-import { counted, nameList } from '../../transport/messageText';
+import { counted } from '../../transport/messageText';
 import { countsText } from './summary';
 
 /** The result of one file. */
@@ -29,8 +29,8 @@ export interface FileReport {
 	noRetry: boolean;
 	/** Only all of its rows can be imported: they say which records are missing. */
 	isWhole?: boolean;
-	/** What became of records that are missing from it. */
-	failure?: Problem;
+	/** Why records that are missing from it could not be removed, if so. */
+	notRemoved?: Problem;
 }
 
 /** The result of a file, as output and as one sentence. */
@@ -119,14 +119,13 @@ export function interrupted(report: FileReport, isOnlyFile: boolean): Problem {
 }
 
 /** The failure of an import that reached the end and wrote no row; a dry run writes none. */
-export function noneWritten({ json, result }: FileReport): Problem | undefined {
+function noneWritten({ json, result }: FileReport): Problem | undefined {
 	const { rows, rejected, skipped, unknown } = result.counts;
 	if (json.dryRun || rejected === 0 || rejected + skipped < rows) return undefined;
 	return {
 		message: `No row of '${json.file as string}' was imported, ${counted(rejected, 'row')} rejected: ${result.kinds.text()}`,
 		hint: 'Correct them, then import them again.',
 		outcome: unknown > 0 ? 'unknown' : 'failed',
-		details: json,
 	};
 }
 
@@ -144,42 +143,33 @@ export function toOutput(
 }
 
 /**
- * The failure of an item if one of its files failed. It has the rejected rows of all its files, and
- * names the files that are done and those that were not attempted.
+ * The failure of an item whose file was not imported as a whole, with its rejected rows; undefined if
+ * it was.
+ *
+ * @param isOutputLost the error leaves no output
  */
-export function itemFailure(
-	failure: Problem,
-	done: FileReport[],
-	failed: FileReport | undefined,
-	notImported: string[],
+export function failureOf(
+	report: FileReport,
+	isOnlyFile: boolean,
 	isOutputLost: boolean,
-): Problem {
-	const binary: IBinaryKeyData = {};
-	const filesDone = done.map(({ json, result: { rejectedFile }, outputName }, at) => {
-		if (!rejectedFile) return json;
-		const rejectedField = `${outputName}_${at + 1}`;
-		binary[rejectedField] = rejectedFile;
-		return { ...json, rejectedField };
-	});
-	if (failed?.result.rejectedFile) binary[failed.outputName] = failed.result.rejectedFile;
-	const before = filesDone.map(({ file }) => file as string);
-	const noRetry = [...done, failed].some((file) => file?.noRetry);
+): Problem | undefined {
+	const { json, result, outputName, noRetry, notRemoved } = report;
+	const { interruption, rejectedFile } = result;
+	const failure = interruption
+		? interrupted(report, isOnlyFile)
+		: (noneWritten(report) ?? notRemoved);
+	if (!failure) return undefined;
+	const isLost = rejectedFile && isOutputLost;
 	const hints = [
 		failure.hint,
-		before.length > 0 && `Imported before: ${nameList(before)}.`,
-		notImported.length > 0 && `Not imported: ${nameList(notImported)}.`,
-		isOutputLost && "The rejected rows are in the output only if 'On Error' is set to continue.",
+		isLost && "The rejected rows are in the output only if 'On Error' is set to continue.",
 	];
 	return {
+		details: json,
 		...failure,
 		hint: hints.filter(Boolean).join(' ') || undefined,
 		noRetry,
 		...(noRetry && { outcome: 'unknown' }),
-		details: {
-			...failure.details,
-			...(before.length > 0 && { filesDone }),
-			...(notImported.length > 0 && { filesNotImported: notImported }),
-		},
-		...(Object.keys(binary).length > 0 && { binary }),
+		...(rejectedFile && { binary: { [outputName]: rejectedFile } }),
 	};
 }

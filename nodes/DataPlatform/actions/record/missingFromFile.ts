@@ -29,10 +29,10 @@ export function requireWholeInput(
 	{ mode, range }: Pick<ReturnType<typeof fileSettingsOf>, 'mode' | 'range'>,
 	run: RunContext<RemovalParameter>,
 	index: number,
-	files: number,
 ): boolean {
 	const removes = mode === 'upsert' && missingRecords.of(run, index) !== 'leave';
-	if (!removes || (files === 1 && range.startAt === 1 && range.endAt === 0)) return removes;
+	const isOne = run.items.length === 1;
+	if (!removes || (isOne && range.startAt === 1 && range.endAt === 0)) return removes;
 	throw missingRecords.error(
 		`Nothing was written or removed: for ${missingRecords}, all rows of one file are the input`,
 		`Give the node one item with one file, and leave ${startAtRow} and ${endAtRow} as they are by default.`,

@@ -309,7 +309,10 @@ function readCellFormat(run: RunContext<NameOf<typeof textOptions>>, index: numb
 
 /** The parameters of an import, without its table and options. */
 export const importParameters = [
-	inputDataFieldName,
+	inputDataFieldName.with({
+		description:
+			'The name of the input field with the file. Leave it empty if the item has only one.',
+	}),
 	importFormat,
 	importMode,
 	...rowMatchingParameters,

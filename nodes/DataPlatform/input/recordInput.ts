@@ -66,10 +66,10 @@ function fieldFinder({ fields }: TableDefinition, isExact = false) {
 
 type FieldFinder = ReturnType<typeof fieldFinder>;
 
+type GivenValue = [given: string, field: string, value: unknown];
+
 /** @throws {InputError} if two entries have different values for a field */
-function withoutConflicts(
-	entries: Array<[given: string, field: string, value: unknown]>,
-): Record<string, unknown> {
+function withoutConflicts(entries: GivenValue[]): Record<string, unknown> {
 	const values = new Map<string, { given: string; value: unknown }>();
 	for (const [given, field, value] of entries) {
 		const other = values.get(field);
@@ -118,46 +118,6 @@ export function columnTargets(header: string[], table: TableDefinition): ColumnT
 	});
 }
 
-/** The values by field name of an item that has its fields at the top level. */
-function flatValues(json: IDataObject, finder: FieldFinder): Record<string, unknown> {
-	const { isField } = finder;
-	const isRecord = isRecordOutput(json, isField);
-	const isOwnKey = ownKeysOf(json, isField, isRecord);
-	const fieldOf = (name: string) => fieldNameOf(name, finder, isRecord);
-	const names = Object.keys(json);
-	// Most items need no copy.
-	if (names.every((name) => !isOwnKey(name) && fieldOf(name) === name)) return json;
-	return withoutConflicts(
-		names
-			.filter((name) => !isOwnKey(name))
-			.map((name): [string, string, unknown] => [name, fieldOf(name), json[name]]),
-	);
-}
-
-/**
- * The values of an item that nests a record's `fields` as this node returns them. It may have
- * further values next to `fields`.
- *
- * @throws {InputError} if the two have different values for a field
- */
-function nestedValues(json: IDataObject, isField: Names): Record<string, unknown> {
-	const { fields, ...others } = json;
-	const isRecord = typeof json.id === 'string' || isRecordOutput(json, isField);
-	const isOwnKey = ownKeysOf(others, isField, isRecord);
-	const added = Object.entries(others).filter(([name]) => !isOwnKey(name));
-	const nested = fields as IDataObject;
-	for (const [name, value] of added) {
-		if (!Object.hasOwn(nested, name)) continue;
-		if (JSON.stringify(nested[name]) === JSON.stringify(value)) continue;
-		throw new InputError(`'${name}' has one value in the item and another in its 'fields'`, {
-			field: name,
-			hint: 'Remove one of them from the item.',
-		});
-	}
-	if (added.length === 0) return nested;
-	return { ...nested, ...Object.fromEntries(added) };
-}
-
 /**
  * True for `{ id, fields: {…} }`, a record as this node returns it without Simplify. If the table has
  * a field called `fields`, the item must have nothing but the node's own keys, and `fields` nothing
@@ -175,6 +135,30 @@ function isNestedRecord(json: IDataObject, isField: Names): boolean {
 }
 
 /**
+ * The values by field name of an item: at the top level, or in `fields`, as this node returns a record
+ * without Simplify. Then it may have further values next to `fields`.
+ *
+ * @throws {InputError} if it has different values for a field
+ */
+function valuesOf(json: IDataObject, finder: FieldFinder): Record<string, unknown> {
+	const { isField } = finder;
+	const isNested = isNestedRecord(json, isField);
+	const nested = isNested ? (json.fields as IDataObject) : {};
+	const isRecord = isRecordOutput(json, isField) || (isNested && typeof json.id === 'string');
+	const isOwnKey = ownKeysOf(json, isField, isRecord);
+	const isValue = (name: string) => !isOwnKey(name) && !(isNested && name === 'fields');
+	const fieldOf = (name: string) => fieldNameOf(name, finder, isRecord);
+	const names = Object.keys(json);
+	// Most items need no copy.
+	if (isNested && !names.some(isValue)) return nested;
+	if (!isNested && names.every((name) => isValue(name) && fieldOf(name) === name)) return json;
+	return withoutConflicts([
+		...Object.entries(nested).map(([name, value]): GivenValue => [`fields.${name}`, name, value]),
+		...names.filter(isValue).map((name): GivenValue => [name, fieldOf(name), json[name]]),
+	]);
+}
+
+/**
  * Reads field values from JSON such as an item's: its own keys, or those under `fields` if it is a
  * record as this node returns it without Simplify.
  *
@@ -182,11 +166,5 @@ function isNestedRecord(json: IDataObject, isField: Names): boolean {
  */
 export function jsonReader(table: TableDefinition, isExact = false): (json: unknown) => unknown {
 	const finder = fieldFinder(table, isExact);
-	const { isField } = finder;
-	return (given) => {
-		if (!isObject(given)) return undefined;
-		const json = given as IDataObject;
-		if (isNestedRecord(json, isField)) return nestedValues(json, isField);
-		return flatValues(json, finder);
-	};
+	return (json) => (isObject(json) ? valuesOf(json as IDataObject, finder) : undefined);
 }

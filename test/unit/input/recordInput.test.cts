@@ -157,6 +157,7 @@ describe('a record that is not simplified', () => {
 		['without its properties', PLAIN, { fields: { name: 'Fox' } }, { name: 'Fox' }],
 		['fields that are none', PLAIN, { fields: { nam: 'Fox' } }, { nam: 'Fox' }],
 		['and what was added beside them', PLAIN, { ...READ, fields: { name: 'Fox' }, age: 5 }, { name: 'Fox', age: 5 }],
+		['and what was added in another case', PLAIN, { ...READ, fields: { name: 'Fox' }, AGE: 5 }, { name: 'Fox', age: 5 }],
 		['and the same value once more', PLAIN, { ...READ, fields: { name: 'Fox' }, name: 'Fox' }, { name: 'Fox' }],
 		['not what the output says of it', PLAIN, { ...READ, outcome: 'updated', before: { age: 4 }, fields: { age: 5 } }, { age: 5 }],
 		['not what the output says of one that has only an ID', PLAIN, { id: 'r1', event: 'deleted', fields: { age: 5 } }, { age: 5 }],
@@ -200,7 +201,7 @@ describe('a record that is not simplified', () => {
 	test('with two values for a field is an error', () => {
 		expect(() => jsonReader(PLAIN)({ fields: { age: 5, name: 'Fox' }, age: 6 })).toThrow(
 			expect.objectContaining({
-				message: "'age' has one value in the item and another in its 'fields'",
+				message: "'fields.age' and 'age' are the same field, but have different values",
 				field: 'age',
 				hint: 'Remove one of them from the item.',
 			}),

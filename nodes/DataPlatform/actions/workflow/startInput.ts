@@ -4,7 +4,7 @@
 import type { IDataObject } from 'n8n-workflow';
 
 import type { NameOf } from '../../parameterKinds/parameter';
-import { anyValue, choice, list, text } from '../../parameterKinds/kinds';
+import { anyValue, choice, text } from '../../parameterKinds/kinds';
 import type { RunContext } from '../../run/run';
 import { describeKind, inexactNumbers, isObject, parseJson } from '../../transport/json';
 
@@ -20,24 +20,10 @@ const bodySource = choice('bodySource', {
 	label: 'Body',
 	choices: {
 		item: ['From Input Item', "The item's JSON as it is"],
-		fields: ['From Fields Below', 'Names and values set here'],
 		json: ['From JSON', 'A JSON object'],
 	},
 	preset: 'item',
 	description: 'What the workflow receives as svc.workflow.payloadRequest, always a JSON object',
-});
-
-const bodyName = anyValue('name', { label: 'Name', placeholder: 'e.g. firstname' });
-
-const bodyValue = anyValue('value', { label: 'Value' });
-
-const bodyFields = list('bodyFields', {
-	label: 'Body Fields',
-	add: 'Add Field',
-	entry: ['field', 'Field'],
-	isSortable: true,
-	show: { bodySource: ['fields'] },
-	parts: [bodyName, bodyValue],
 });
 
 const bodyJson = anyValue('bodyJson', {
@@ -48,40 +34,7 @@ const bodyJson = anyValue('bodyJson', {
 	description: 'A JSON object, such as {"firstname":"Ada"}',
 });
 
-export const startParameters = [webhookUrl, bodySource, bodyFields, bodyJson];
-
-/** @throws {InputError} if it is not a usable name: n8n would drop the value */
-function bodyFieldName(name: unknown, position: number): string {
-	if (typeof name === 'number' && Number.isFinite(name)) return String(name);
-	if (typeof name === 'string' && name.trim() !== '') return name;
-	const isEmpty = name === undefined || name === null || typeof name === 'string';
-	const what = isEmpty ? 'no name' : `${describeKind(name)} in place of a name`;
-	throw bodyFields.error(
-		`Field ${position + 1} of ${bodyFields} has ${what}`,
-		`Fill in ${bodyName}, or remove the field. If the name is an expression, it returned nothing for this item.`,
-	);
-}
-
-/**
- * The values from the list of fields. A value that an expression leaves empty becomes null, so that
- * its name is still sent.
- *
- * @throws {InputError} if an entry has no name, or two have the same
- */
-function fieldsBody(entries: ReturnType<typeof bodyFields.of>): IDataObject {
-	const body = new Map<string, IDataObject[string]>();
-	for (const [position, { name: given, value }] of entries.entries()) {
-		const name = bodyFieldName(given, position);
-		if (body.has(name)) {
-			throw bodyFields.error(
-				`'${name}' is set twice in ${bodyFields}`,
-				'Remove one of them; for several values, set a list with an expression.',
-			);
-		}
-		body.set(name, (value ?? null) as IDataObject[string]);
-	}
-	return Object.fromEntries(body);
-}
+export const startParameters = [webhookUrl, bodySource, bodyJson];
 
 /** An object written as JSON. @throws {InputError} if it is not an object, or would lose digits */
 function jsonBody(given: unknown): IDataObject {
@@ -103,16 +56,10 @@ function jsonBody(given: unknown): IDataObject {
 	);
 }
 
-export type PayloadParameter = NameOf<typeof bodySource | typeof bodyFields | typeof bodyJson>;
+export type PayloadParameter = NameOf<typeof bodySource | typeof bodyJson>;
 
 /** The body for the workflow. @throws {InputError} if it is not a JSON object */
 export function payload(run: RunContext<PayloadParameter>, index: number): IDataObject {
-	switch (bodySource.of(run, index)) {
-		case 'fields':
-			return fieldsBody(bodyFields.of(run, index));
-		case 'json':
-			return jsonBody(bodyJson.of(run, index));
-		case 'item':
-			return run.json(index) ?? {};
-	}
+	if (bodySource.of(run, index) === 'json') return jsonBody(bodyJson.of(run, index));
+	return run.json(index) ?? {};
 }

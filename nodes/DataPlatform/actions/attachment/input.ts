@@ -1,17 +1,14 @@
 /**
  * The files that an item brings along, and those that a record has.
  */
-import type { IBinaryData } from 'n8n-workflow';
-
 import { readRecord } from '../../api/records';
 import type { Attachment, PlatformRecord } from '../../api/types';
 import { InputError, undefinedIf403 } from '../../transport/errors';
 import { filesIn } from '../../files/transfer';
-import type { ByteStream } from '../../transport/streams';
 import { getOwn } from '../../transport/json';
 import { nameList } from '../../transport/messageText';
 import { fileField, safeMimetype, type Upload } from '../../files/uploadValidation';
-import { fileNameOf, unreadable } from '../../input/binaryStore';
+import { contentOf, fileNameOf, unreadable } from '../../input/binaryStore';
 import type { NameOf } from '../../parameterKinds/parameter';
 import type { RunContext } from '../../run/run';
 import {
@@ -21,30 +18,21 @@ import {
 } from '../../parameters/files/uploads';
 import { tableOf, type TableParameter } from '../../parameters/select/table';
 
-/**
- * Large, so that reads are few; a multiple of three, so that base64 needs no padding in between.
- */
-const CHUNK_BYTES = 3 * 64 * 1024;
-
 /** n8n knows the size of stored data; data kept in memory is read to count it. */
 async function toUpload(run: RunContext<never>, index: number, name: string): Promise<Upload> {
 	const { helpers } = run.context;
-	const binary: IBinaryData = helpers.assertBinaryData(index, name);
+	const { id, mimeType } = helpers.assertBinaryData(index, name);
+	const content = await contentOf(run, index, name);
 	const upload = {
 		name: fileNameOf(run, index, name),
-		mimetype: safeMimetype(binary.mimeType),
+		mimetype: safeMimetype(mimeType),
+		content,
 	};
-	const { id } = binary;
-	if (id === undefined) {
-		const bytes = await helpers.getBinaryDataBuffer(index, name);
-		return { ...upload, bytes: bytes.length, content: bytes };
-	}
-	const { fileSize } = await helpers.getBinaryMetadata(id).catch((error: Error) => {
+	if (typeof content !== 'function') return { ...upload, bytes: content.length };
+	const { fileSize } = await helpers.getBinaryMetadata(id!).catch((error: Error) => {
 		throw unreadable(upload.name, error, inputDataFieldName);
 	});
-	const content = async () =>
-		(await helpers.getBinaryStream(id, CHUNK_BYTES)) as unknown as ByteStream;
-	return { ...upload, bytes: fileSize, content };
+	return { ...upload, bytes: fileSize };
 }
 
 /**

@@ -187,7 +187,6 @@ describe('Trigger and Wait', () => {
 		['no time', { parameters: { waitAmount: 0 } }, /'Wait At Most' must be a number at least 0.1/],
 		['years', { parameters: { waitAmount: 400, waitUnit: 'days' } }, /from 0.1 to 366, not 400/],
 		['no unit', { parameters: { waitUnit: 'weeks' } }, /'Unit' must be/],
-		['no name', { parameters: { resumeUrlField: ' ' } }, /'Resume URL Field' is empty/],
 	])('%s: an error before anything is sent', async (_, given, message) => {
 		const result = await wait(given);
 		expect(result.error?.message).toMatch(message);

@@ -56,10 +56,11 @@ function jsonBody(given: unknown): IDataObject {
 	);
 }
 
-export type PayloadParameter = NameOf<typeof bodySource | typeof bodyJson>;
-
 /** The body for the workflow. @throws {InputError} if it is not a JSON object */
-export function payload(run: RunContext<PayloadParameter>, index: number): IDataObject {
+export function payload(
+	run: RunContext<NameOf<typeof bodySource | typeof bodyJson>>,
+	index: number,
+): IDataObject {
 	if (bodySource.of(run, index) === 'json') return jsonBody(bodyJson.of(run, index));
 	return run.json(index) ?? {};
 }

@@ -6,13 +6,13 @@ import type { IDataObject, IWebhookFunctions, IWebhookResponseData } from 'n8n-w
 
 import { startWorkflow } from '../../api/workflows';
 import type { NameOf } from '../../parameterKinds/parameter';
-import { choice, number, text } from '../../parameterKinds/kinds';
+import { choice, number } from '../../parameterKinds/kinds';
 import { requireNumber } from '../../parameterKinds/requireValue';
 import type { RunContext } from '../../run/run';
 import { bulkOperation } from '../../parameters/defineOperation';
 import { requestSettings } from '../../parameters/requests';
 import { InputError } from '../../transport/errors';
-import { payload, startParameters, webhookUrl, type PayloadParameter } from './startInput';
+import { payload, startParameters, webhookUrl } from './startInput';
 
 const waitAmount = number('waitAmount', {
 	label: 'Wait At Most',
@@ -21,6 +21,7 @@ const waitAmount = number('waitAmount', {
 	preset: 24,
 	description:
 		'How long to wait for the platform. After that the execution continues with the input item, without a response.',
+	hint: "In the platform's workflow, a Send Webhook step must post to svc.workflow.payloadRequest.resumeUrl",
 });
 
 const waitUnit = choice('waitUnit', {
@@ -30,14 +31,6 @@ const waitUnit = choice('waitUnit', {
 });
 
 const UNIT_MS = { minutes: 60_000, hours: 3_600_000, days: 86_400_000 } as const;
-
-const resumeUrlField = text('resumeUrlField', {
-	label: 'Resume URL Field',
-	required: true,
-	preset: 'resumeUrl',
-	description: 'The name of the resume URL in the payload',
-	hint: "In the platform's workflow, a Send Webhook step must post to svc.workflow.payloadRequest.resumeUrl",
-});
 
 /** A longer wait would overflow the date columns of n8n's databases. */
 const MAX_WAIT_MS = 366 * UNIT_MS.days;
@@ -51,17 +44,11 @@ function waitUntil(run: RunContext<NameOf<typeof waitAmount | typeof waitUnit>>)
 }
 
 /** @throws {InputError} if the body already has a field of that name */
-function withResumeUrl(
-	run: RunContext<NameOf<typeof resumeUrlField> | PayloadParameter>,
-	resumeUrl: string,
-): IDataObject {
-	const name = resumeUrlField.of(run, 0);
-	const body = payload(run, 0);
-	if (!Object.hasOwn(body, name)) return { ...body, [name]: resumeUrl };
-	throw resumeUrlField.error(
-		`The body already has a field '${name}'`,
-		'Choose another name for the resume URL, or remove the field from the body.',
-	);
+function withResumeUrl(body: IDataObject, resumeUrl: string): IDataObject {
+	if (!Object.hasOwn(body, 'resumeUrl')) return { ...body, resumeUrl };
+	throw new InputError("The body already has a field 'resumeUrl'", {
+		hint: 'Remove it from the body, or rename it: the URL that continues the execution has this name.',
+	});
 }
 
 /** @throws {InputError} if the execution can't wait, or would wait for several workflows */
@@ -84,7 +71,7 @@ export const triggerAndWait = bulkOperation({
 	action: 'Trigger workflow and wait for it',
 	description:
 		'Start a workflow of the platform by its webhook URL, and continue when its Send Webhook step calls the resume URL',
-	fields: [...startParameters, resumeUrlField, waitAmount, waitUnit],
+	fields: [...startParameters, waitAmount, waitUnit],
 	options: requestSettings,
 	notIdempotent: true,
 	execute: async (run, ledger) => {
@@ -93,7 +80,7 @@ export const triggerAndWait = bulkOperation({
 		const until = waitUntil(run);
 		const { context } = run;
 		const { resumeUrl } = context.getWorkflowDataProxy(0).$execution as { resumeUrl: string };
-		const body = withResumeUrl(run, resumeUrl);
+		const body = withResumeUrl(payload(run, 0), resumeUrl);
 		const url = webhookUrl.of(run, 0);
 		const response = await startWorkflow(run.client, url, body);
 		// The editor shows this URL while the execution waits.

@@ -55,8 +55,6 @@ export class DataPlatform implements INodeType {
 				"Tables, records, files and workflows of the Data Platform. 'Create', 'Create or Update' and 'Update' write one item or many in a few requests. 'Create or Update' matches by import key; 'Get Many' filters on the platform. With onError 'continueErrorOutput' items that fail leave by output 1 with 'error', the others by output 0.",
 			extraTypeDefContent: builderHints,
 		},
-		// In the full response of a webhook.
-		sensitiveOutputFields: ['headers.set-cookie'],
 		properties,
 	};
 

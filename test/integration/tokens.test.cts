@@ -146,7 +146,7 @@ describe('a server that echoes the request', () => {
 			await run('get', { recordId: UNKNOWN_ID }),
 			await run('upsert'),
 			await run('download', file),
-			await trigger(credential, { fullResponse: true, ...options }),
+			await trigger(credential, options),
 		];
 	};
 

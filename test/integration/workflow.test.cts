@@ -71,15 +71,6 @@ describe('the response', () => {
 		expect(result.json()).toEqual([{ body }]);
 	});
 
-	test('the response is complete if the option is set', async () => {
-		const [output] = (await startAt(await workflow(ECHO, { response: 'accepted' }), { options: { fullResponse: true } })).json();
-		expect(output).toMatchObject({
-			statusCode: 202,
-			headers: { 'content-type': expect.stringContaining('application/json') },
-			body: { data: { runId: expect.any(String) } },
-		});
-	});
-
 	test('the response does not send an item to the error output when it has a key called error', async () => {
 		const url = await workflow('return { error: "a word like any other" };');
 		const result = await startAt(url, { onError: 'continueErrorOutput' });
@@ -156,13 +147,6 @@ test.each([
 		const { error } = await start({ items: [{ secret: 'not to be sent' }], parameters: { operation, bodySource } });
 		expect(error?.message).toBe(`'Body' must be one of 'item', 'json', ${message}`);
 	}
-	expect(await payloads()).toEqual([]);
-});
-
-test('a full response that is neither on nor off starts no workflow', async () => {
-	const options = { fullResponse: '={{ $json.missing }}' };
-	const { error } = await start({ items: [{ a: 1 }], options });
-	expect(error?.message).toContain("'Full Response' must be true or false, ");
 	expect(await payloads()).toEqual([]);
 });
 

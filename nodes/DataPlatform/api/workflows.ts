@@ -40,6 +40,7 @@ function leadsToRecords(webhookUrl: string, { pathname }: URL): boolean {
  * Starts a workflow. Any 2xx is a success, whatever its body. Sends it again only if the platform
  * did not process the request.
  *
+ * @returns the body of the response
  * @throws {InputError} before anything is sent, if the token may not go there
  * @throws {ServiceError}
  */
@@ -47,7 +48,7 @@ export async function startWorkflow(
 	client: ApiClient,
 	webhookUrl: string,
 	payload: IDataObject,
-): Promise<{ status: number; headers: IDataObject; body: unknown }> {
+): Promise<unknown> {
 	const url = safeUrl(webhookUrl, 'The webhook URL');
 	const { origin, href } = url;
 	if (!client.origins.has(origin)) {
@@ -68,9 +69,7 @@ export async function startWorkflow(
 		bodyRequirement: 'anything',
 		purpose: 'workflows',
 	});
-	if (!(result instanceof ServiceError)) {
-		return { status: result.status, headers: result.headers ?? {}, body: readBody(result.text) };
-	}
+	if (!(result instanceof ServiceError)) return readBody(result.text);
 	if (result.status === 404) {
 		throw new ServiceError('No workflow of the platform listens at this webhook URL', {
 			...result,

@@ -433,15 +433,15 @@ describe('starting a workflow', () => {
 	const start = (url: string) => (client: ApiClient) => startWorkflow(client, url, { a: 1 });
 	const url = 'https://hooks.example.com/run?x=1';
 
-	test.each<[string, ReturnType<Serve>, object]>([
-		['JSON', httpResponse(200, '{"id":7}', { h: '1' }), { status: 200, body: { id: 7 }, headers: { h: '1' } }],
-		['text', httpResponse(202, 'started'), { status: 202, body: 'started' }],
-		['nothing', httpResponse(204, ''), { status: 204, body: null }],
-		['white space', httpResponse(200, ' \n'), { status: 200, body: null }],
-		['a list', httpResponse(200, '[1]'), { body: [1] }],
+	test.each<[string, ReturnType<Serve>, unknown]>([
+		['JSON', httpResponse(200, '{"id":7}'), { id: 7 }],
+		['text', httpResponse(202, 'started'), 'started'],
+		['nothing', httpResponse(204, ''), null],
+		['white space', httpResponse(200, ' \n'), null],
+		['a list', httpResponse(200, '[1]'), [1]],
 	])('any success is one: %s', async (_, response, expected) => {
 		const { result, sent, requests } = await call(start(url), response);
-		expect(result).toMatchObject(expected);
+		expect(result).toEqual(expected);
 		expect(sent[0]).toMatchObject({ url });
 		expect(requests).toEqual(['POST /run?x=1 {"a":1}']);
 	});

@@ -80,13 +80,13 @@ export const triggerAndWait = bulkOperation({
 		const until = waitUntil(run);
 		const { context } = run;
 		const { resumeUrl } = context.getWorkflowDataProxy(0).$execution as { resumeUrl: string };
-		const body = withResumeUrl(payload(run, 0), resumeUrl);
+		const sent = withResumeUrl(payload(run, 0), resumeUrl);
 		const url = webhookUrl.of(run, 0);
-		const response = await startWorkflow(run.client, url, body);
+		const body = await startWorkflow(run.client, url, sent);
 		// The editor shows this URL while the execution waits.
 		context.setMetadata({ resumeUrl });
 		await context.putExecutionToWait(until);
-		ledger.done(0, [{ json: { resumed: false, body: response.body as IDataObject } }]);
+		ledger.done(0, [{ json: { resumed: false, body: body as IDataObject } }]);
 	},
 });
 

@@ -38,17 +38,6 @@ describe('an upload of files of the item', () => {
 		expect(await harness.names()).toEqual(['report.csv']);
 	});
 
-	test('fails if Skip Audit differs between items, which share a client', async () => {
-		const input = await Promise.all([0, 1].map(async () => await item()));
-		const { error } = await harness.run('upload', {
-			input,
-			parameters: { inputDataFieldName: 'one' },
-			options: { skipAudit: '={{ $itemIndex === 1 }}' },
-		});
-		expect(error!.message).toContain("'Skip Audit' must be the same for all items of a run");
-		expect((await harness.writes()).length).toBeLessThan(2);
-	});
-
 	test('of several items puts each file into the record and the field that its item names', async () => {
 		const ids = [harness.id, await harness.insert({ title: 'Second' })];
 		const input = await Promise.all(

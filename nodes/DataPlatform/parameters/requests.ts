@@ -2,9 +2,7 @@
  * Settings for requests.
  */
 import { DEFAULT_MAX_WAIT_S, DEFAULT_TIMEOUT_S } from '../run/createClient';
-import type { NameOf, Parameter } from '../parameterKinds/parameter';
 import { flag, number } from '../parameterKinds/kinds';
-import { OptionGroup } from './defineOperation';
 import { LABELS } from '../labels';
 
 export const timeout = number('timeout', {
@@ -32,15 +30,3 @@ export const skipAudit = flag('skipAudit', {
 
 /** Settings of every operation that sends requests. */
 export const requestSettings = [maxRetryWait, timeout];
-
-/** Settings for requests, as a group of options. */
-export const requestOptions = <Option extends string>(
-	{ label }: { label: string },
-	...settings: Array<Parameter<Option, unknown>>
-) =>
-	new OptionGroup<Option | NameOf<typeof skipAudit>>(
-		'requests',
-		label,
-		'How much is sent at a time, and how long requests and retries may take',
-		[...settings, skipAudit],
-	);

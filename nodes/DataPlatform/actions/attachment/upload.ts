@@ -23,7 +23,7 @@ import {
 	type LinkParameter,
 } from '../../parameters/write/writingLinks';
 import { itemOperation } from '../../parameters/defineOperation';
-import { maxRetryWait, requestOptions, skipAudit, timeout } from '../../parameters/requests';
+import { maxRetryWait, timeout } from '../../parameters/requests';
 import { recordIdOf, recordKeyOf, recordsAhead } from '../../parameters/select/records';
 import {
 	recordId,
@@ -123,15 +123,6 @@ async function besideFiles(
 const isNew = (run: RunContext<NameOf<typeof target>>, index: number) =>
 	target.of(run, index) === 'new';
 
-/** All items of a run share a client. @throws {InputError} if this one has another setting for it */
-function requireSameSetting(run: RunContext<NameOf<typeof skipAudit>>, index: number) {
-	if (skipAudit.of(run, index) === run.client.skipAudit) return;
-	throw skipAudit.error(
-		`${skipAudit} must be the same for all items of a run`,
-		'Split the items by it first.',
-	);
-}
-
 const COMPARED_BY_NAME = `The platform does not say how large its files are, so ${skipExisting} compared names only: a file that changed and kept its name was not sent. Turn ${skipExisting} off to send it.`;
 
 type FilePlan = Pick<UploadTarget, 'existing'> & { files: Upload[] };
@@ -177,11 +168,8 @@ export const upload = itemOperation({
 		emptyValues,
 		linkValues,
 		unknownFields,
-		requestOptions(
-			{ label: 'Timeouts and Retries' },
-			maxRetryWait,
-			timeout.with({ preset: TIMEOUT_S }),
-		),
+		maxRetryWait,
+		timeout.with({ preset: TIMEOUT_S }),
 	],
 	notIdempotent: true,
 	ifRunAgain: `Running it again adds the files of those items again, unless ${skipExisting} is on.`,
@@ -189,7 +177,6 @@ export const upload = itemOperation({
 	// Records are created in the order of the items.
 	concurrencyKey: (run, index) => (isNew(run, index) ? 'new' : recordKeyOf(run, index)),
 	execute: async (run, index) => {
-		requireSameSetting(run, index);
 		const handle = tableOf(run, index);
 		const id = isNew(run, index) ? undefined : await recordIdOf(run, index);
 		const name = fileField.of(run, index);

@@ -26,7 +26,7 @@ import {
 import { twoWaySync } from './twoWay';
 import { OptionGroup } from '../defineOperation';
 import { importFile, textOptions } from '../files/rowFiles';
-import { requestOptions, requestSettings } from '../requests';
+import { requestSettings, skipAudit } from '../requests';
 import { tableChoice, tableOf, type TableParameter } from '../select/table';
 import { emptyValues, unknownFields, type FieldOptions, type PlanningParameter } from './columns';
 import type { PlanOptions, WriteMode } from '../../bulk/terms';
@@ -124,9 +124,11 @@ export const importKey = tableChoice('importKey', {
 
 const batches = [batchSize, parallelRequests];
 
-const requests = requestOptions(
-	{ label: 'Batches, Timeouts and Retries' },
-	...[...batches, ...requestSettings],
+const requests = new OptionGroup(
+	'requests',
+	'Batches, Timeouts and Retries',
+	'How much is sent at a time, and how long requests and retries may take',
+	[...batches, ...requestSettings, skipAudit],
 );
 
 /** A group of options for empty and unknown values, and more. */

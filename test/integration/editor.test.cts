@@ -32,23 +32,6 @@ describe('the list', () => {
 		expect(all.results.map(({ name }) => name)).toContainEqual(expect.stringMatching(/: Airports$/));
 	});
 
-	// n8n's assistant takes a value that a complete list lacks for one that the credential can't use.
-	test('has the chosen entry in the form in which it was chosen: as its ID or as its internal name', async () => {
-		const idAt = async (path: string) => (await demo.sandbox.client().get(path)).data.data.id as string;
-		const [app, id] = [await idAt('/apps/crm'), await idAt('/apps/crm/tables/contacts')];
-		for (const [method, application, table, shown] of [
-			['searchApplications', app, '', app],
-			['searchApplications', 'crm', '', 'crm'],
-			['searchTables', app, id, id],
-			['searchTables', 'crm', 'contacts', 'contacts'],
-			['searchTables', '', id, id],
-			['searchTables', '', 'contacts', 'contacts'],
-		] as const) {
-			const { results } = await searchList(demo.credential, method, chosen(application, table));
-			expect(results.map(({ value }) => value)).toContain(shown);
-		}
-	});
-
 	test('has a table by its ID if another application has one with the same name', async () => {
 		const fields = [{ name: 'a', type: 'text' }];
 		await demo.sandbox.admin.createTable({ app: 'geo', table: { internalName: 'contacts', header: 'Contacts', fields }, records: [] });

@@ -57,10 +57,6 @@ export class Editor {
 		return tableAt(client, { application, table: optionalTable.of(panel, 0) });
 	}
 
-	/** What a locator holds, as it stands in the panel. */
-	readonly chosen = (locator: 'application' | 'table'): unknown =>
-		this.context.getCurrentNodeParameter(`${locator}.value`);
-
 	/** The field chosen in the same entry of a collection. */
 	get fieldBeside(): unknown {
 		return this.context.getCurrentNodeParameter('&field');

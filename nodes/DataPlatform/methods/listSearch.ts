@@ -34,34 +34,25 @@ const searchList = (entriesOf: (editor: Editor) => Promise<INodeListSearchItems[
 		return { results: entries.sort((a, b) => a.name.localeCompare(b.name)) };
 	});
 
-// n8n's AI takes a choice that a list lacks for one that the credential can't use. So the chosen
-// application or table is listed in the form in which it was chosen: as its ID or internal name.
-
 /** The applications that the token may see. */
-const searchApplications = searchList(async ({ client, chosen }) => {
-	const applications = await readApplications(client);
-	const value = chosen('application');
-	return applications.map(({ id, name, internalName }) => {
-		return { name, value: value === id ? id : internalName };
-	});
-});
+const searchApplications = searchList(async ({ client }) =>
+	(await readApplications(client)).map(({ name, internalName }) => ({ name, value: internalName })),
+);
 
 /** The tables of the chosen application, or of all applications if none is chosen. */
-const searchTables = searchList(async ({ application, client, chosen }) => {
-	const value = chosen('table');
-	const isOne = application !== undefined;
-	const owners = isOne ? [{ id: application, name: '' }] : await readApplications(client);
-	const tables: Array<{ name: string; id: string; internalName: string }> = [];
-	for (const owner of owners) {
-		for (const { id, internalName, header } of await readTables(client, owner.id)) {
-			tables.push({ name: isOne ? header : `${owner.name}: ${header}`, id, internalName });
+const searchTables = searchList(async ({ application, client }) => {
+	if (application !== undefined) {
+		const tables = await readTables(client, application);
+		return tables.map(({ header, internalName }) => ({ name: header, value: internalName }));
+	}
+	const tables: INodeListSearchItems[] = [];
+	for (const { id: owner, name } of await readApplications(client)) {
+		for (const { id, header } of await readTables(client, owner)) {
+			// Several applications may have tables of one internal name.
+			tables.push({ name: `${name}: ${header}`, value: id });
 		}
 	}
-	const isClear = tables.filter(({ internalName }) => internalName === value).length === 1;
-	return tables.map(({ name, id, internalName }) => {
-		const isNamed = isOne ? value !== id : isClear && value === internalName;
-		return { name, value: isNamed ? internalName : id };
-	});
+	return tables;
 });
 
 const PICKER_PAGE = 50;

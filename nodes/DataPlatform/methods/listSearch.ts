@@ -3,10 +3,9 @@
  */
 import type { INodeListSearchItems, INodeListSearchResult } from 'n8n-workflow';
 
-import type { FieldDefinition, PlatformRecord, TableDefinition } from '../api/types';
+import type { PlatformRecord, TableDefinition } from '../api/types';
 import { importKeyOf } from '../fields';
 import { getOwn } from '../transport/json';
-import { MAX_PAGE_SIZE } from '../api/endpoints';
 import { readRecords } from '../api/readRecords';
 import { and, or } from '../api/filters';
 import { readApplications, readTables } from '../api/structure';
@@ -57,52 +56,39 @@ const searchTables = searchList(async ({ application, client }) => {
 
 const PICKER_PAGE = 50;
 
-/** The names of the import key and of the first fields of some types. */
-function titleFields(fields: FieldDefinition[], types: string[], key?: FieldDefinition): string[] {
-	const texts = fields.filter(({ type }) => types.includes(type)).slice(0, 3);
-	return [...new Set([key, ...texts])]
-		.filter((field) => field !== undefined)
-		.map(({ name }) => name);
+/** The fields by which people know a record: the import key and the first texts. */
+function titleFields(table: TableDefinition): string[] {
+	const texts = table.fields.filter(({ type }) => type === 'text').slice(0, 3);
+	const fields = new Set([importKeyOf(table), ...texts]);
+	return [...fields].flatMap((field) => (field ? [field.name] : []));
 }
 
-/** The title of a record in a list: its import key, or its first texts. */
-function titleOf(
-	record: PlatformRecord,
-	{ fields }: TableDefinition,
-	key?: FieldDefinition,
-): string {
-	const shown = titleFields(fields, ['text', 'long_text'], key)
-		.map((name) => getOwn(record.fields, name))
+/** The title of a record in a list; its ID if those fields are empty. */
+function titleOf({ id, fields }: PlatformRecord, names: string[]): string {
+	const shown = names
+		.map((name) => getOwn(fields, name))
 		.filter((value) => value !== null && value !== undefined && value !== '');
-	return shown.map(String).join(' · ') || record.id;
+	return shown.map(String).join(' · ') || id;
 }
 
-/** The records of the chosen table, page by page. The search looks at their titles. */
+/** The records of the chosen table, page by page. The search looks at their titles, if they have any. */
 const searchRecords = editorList(
 	async (editor, filter?: string, paginationToken?: string): Promise<INodeListSearchResult> => {
 		const definition = await editor.table();
 		if (!definition) throw table.error('No table is chosen', 'Choose a table first.');
-		const key = importKeyOf(definition);
-		const searched = titleFields(definition.fields, ['text'], key);
-		const isSearched = searched.length > 0;
-		const words = isSearched ? wordsOf(filter) : [];
-		// Without a field to search, read more records and look at their titles.
-		const limit = isSearched || !filter ? PICKER_PAGE : MAX_PAGE_SIZE;
+		const names = titleFields(definition);
 		const contains = (word: string) =>
-			or(...searched.map((field) => ({ field, operator: 'contains', value: word })));
+			or(...names.map((field) => ({ field, operator: 'contains', value: word })));
+		const words = names.length > 0 ? wordsOf(filter) : [];
 		const skip = Number(paginationToken ?? 0);
-		const query = { sort: searched[0], filter: and(...words.map(contains)), offset: skip };
+		const query = { sort: names[0], filter: and(...words.map(contains)), offset: skip };
 		const records: PlatformRecord[] = [];
-		for await (const page of readRecords(editor.handle, query, limit)) {
+		for await (const page of readRecords(editor.handle, query, PICKER_PAGE)) {
 			records.push(...page);
 		}
-		const entries = records.map((record) => ({
-			name: titleOf(record, definition, key),
-			value: record.id,
-		}));
 		return {
-			results: isSearched ? entries : entries.filter(matches(filter)),
-			...(records.length === limit && { paginationToken: String(skip + limit) }),
+			results: records.map((record) => ({ name: titleOf(record, names), value: record.id })),
+			...(records.length === PICKER_PAGE && { paginationToken: String(skip + PICKER_PAGE) }),
 		};
 	},
 );

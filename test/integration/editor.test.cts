@@ -175,8 +175,8 @@ describe('columns of the mapping', () => {
 		const typesOf = (type: string | undefined) => [...fields.keys()].filter((name) => fields.get(name)?.type === type);
 		expect(typesOf('number')).toEqual(expect.arrayContaining(['fee', 'chance']));
 		expect(typesOf('string')).toEqual(expect.arrayContaining(['tags', 'value', 'steps', 'sketch', 'link']));
-		expect(fields.get('company')?.displayName).toBe('Company (record ID)');
-		expect(fields.get('people')?.displayName).toContain('(record IDs to add)');
+		expect(fields.get('company')?.displayName).toBe('Company (linked record)');
+		expect(fields.get('people')?.displayName).toContain('(linked records to add)');
 	});
 });
 

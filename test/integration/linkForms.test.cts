@@ -187,8 +187,8 @@ describe('a definition with documented metadata only', () => {
 		await fill();
 		const parameters = recordParameters('create', { application: 'office', table: 'people' });
 		const { fields } = await loadColumns(harness.credential, 'getColumnsToCreate', parameters);
-		expect(fields.find(({ id }) => id === 'company')?.displayName).toBe('company (record ID)');
-		expect(fields.find(({ id }) => id === 'clients')?.displayName).toBe('clients (record IDs to add)');
+		expect(fields.find(({ id }) => id === 'company')?.displayName).toBe('company (linked record)');
+		expect(fields.find(({ id }) => id === 'clients')?.displayName).toBe('clients (linked records to add)');
 		const incoming = recordParameters('getAll', { application: 'office', table: 'companies' });
 		const lists = (await loadOptions(harness.credential, 'getIncomingLinks', incoming)).map(({ value }) => value);
 		expect(lists).toEqual(['', 'people.company', 'people.clients']);

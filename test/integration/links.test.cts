@@ -1,6 +1,6 @@
 /** Links by business key: the items have names, the platform gets record IDs. */
 import { itemWithFile, useFileStore } from './attachmentFixtures.cts';
-import { loadColumns, loadOptions } from '../support/engine/engine.cts';
+import { loadOptions } from '../support/engine/engine.cts';
 import { expectFailed, goingOn, outcomes, recordParameters, TestHarness, useReset, type Run } from './fixtures.cts';
 
 useFileStore();
@@ -219,17 +219,5 @@ describe('the option', () => {
 		expect(await list('getLinkFields')).toEqual(['*', 'company', 'clients', 'memo', 'rank', 'secret']);
 		const path = 'parameters.options.linkValues.link[0].linkedField';
 		expect(await list('getLinkedFields', path)).toEqual(['', 'name', 'number', 'city']);
-	});
-
-	const columns = async (link: unknown) => (await loadColumns(harness.credential, 'getColumnsToCreate', parameters(link))).fields;
-
-	test('the mapper says what each link field takes', async () => {
-		const labels = async (link: unknown) => (await columns(link)).map(({ displayName }) => displayName);
-		expect(await labels([])).toEqual(expect.arrayContaining(['company (record ID)', 'memo (record ID)', 'clients (record IDs to add)']));
-		const links = [byName, { field: 'memo', valueType: 'field', linkedField: 'text' }];
-		expect(await labels(links)).toEqual(
-			expect.arrayContaining(['company (linked import key)', 'clients (linked import keys to add)', "memo (linked 'text')"]),
-		);
-		expect(await labels([{ ...byName, valueType: '={{ $json.x }}' }])).toContain('company (record ID)');
 	});
 });

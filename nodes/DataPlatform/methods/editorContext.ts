@@ -8,7 +8,6 @@ import { createEditorClient } from '../run/createClient';
 import { ParameterReader } from '../parameterKinds/parameter';
 import { toProblem } from '../parameters/describeFailure';
 import type { Problem } from '../transport/errors';
-import { linkValues, type LinkParameter } from '../parameters/write/writingLinks';
 import { shownParameters } from '../parameters/defineOperation';
 import {
 	chosenApplication,
@@ -21,13 +20,13 @@ import type { TableDefinition } from '../api/types';
 import type { ApiClient } from '../transport/client';
 import { escapedHtml } from '../transport/messageText';
 
-const { shown } = shownParameters(tableParameters, [linkValues]);
+const { shown } = shownParameters(tableParameters);
 
 const optionalTable = table.with({ required: false });
 
 export class Editor {
 	/** The parameters in the panel, whose expressions are resolved as far as possible. */
-	readonly panel: ParameterReader<TableParameter | LinkParameter>;
+	private readonly panel: ParameterReader<TableParameter>;
 
 	constructor(
 		readonly client: ApiClient,

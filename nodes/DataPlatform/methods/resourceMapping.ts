@@ -3,35 +3,19 @@
  */
 import type { ResourceMapperField, ResourceMapperFields } from 'n8n-workflow';
 
-import type { FieldDefinition, TableDefinition } from '../api/types';
+import type { FieldDefinition } from '../api/types';
 import { importKeyOf, isWritable, fieldType } from '../fields';
 import { learnLinks } from '../api/learnLinks';
 import { IMPORT_KEY_MARK } from '../labels';
-import { linkRules } from '../parameters/write/writingLinks';
-import { editorList, type Editor } from './editorContext';
-import type { LinkRule, LinkRules } from '../bulk/writeTask';
-
-/** What a link field takes, if Link Values says so. Short, because the editor cuts long labels. */
-function linkMark({ metadata }: FieldDefinition, linkedField?: string): string {
-	const linked = linkedField && `linked '${linkedField}'`;
-	if (!metadata.multiple) return linked || 'linked import key';
-	return `${linked || 'linked import keys'} to add`;
-}
-
-/** What the mapper puts in brackets after a field's header. */
-function markOf(field: FieldDefinition, isKey: boolean, rule?: LinkRule): string | undefined {
-	if (isKey) return IMPORT_KEY_MARK;
-	return rule ? linkMark(field, rule.linkedField) : fieldType(field).editor.hint;
-}
+import { editorList } from './editorContext';
 
 function column(
 	field: FieldDefinition,
 	{ required, isKey, removed }: { required: boolean; isKey: boolean; removed: boolean },
-	rule?: LinkRule,
 ): ResourceMapperField {
-	const { type, choices } = fieldType(field).editor;
+	const { type, choices, hint } = fieldType(field).editor;
 	const options = choices?.(field);
-	const mark = markOf(field, isKey, rule);
+	const mark = isKey ? IMPORT_KEY_MARK : hint;
 	return {
 		id: field.name,
 		displayName: mark ? `${field.header} (${mark})` : field.header,
@@ -47,15 +31,6 @@ function column(
 	};
 }
 
-/** No rules if the option contains an expression or an incomplete entry. */
-function chosenLinkRules({ panel }: Editor, table: TableDefinition): LinkRules {
-	try {
-		return linkRules(panel, 0, table);
-	} catch {
-		return new Map();
-	}
-}
-
 const READ_ONLY_NOTICE =
 	'No field of this table can be written with this token. The role of the token decides that; choose another table, or have the role changed.';
 
@@ -68,7 +43,6 @@ const columns = (isRequired: (field: FieldDefinition) => boolean, startsEmpty = 
 		const table = await editor.table();
 		if (!table) return { fields: [] };
 		const key = importKeyOf(table);
-		const rules = chosenLinkRules(editor, table);
 		const isKey = (field: FieldDefinition) => field === key;
 		const writable = table.fields.filter(isWritable);
 		// The key comes first.
@@ -79,8 +53,7 @@ const columns = (isRequired: (field: FieldDefinition) => boolean, startsEmpty = 
 		const fields = writable.map((field) => {
 			const isNeeded = isKey(field) || field.metadata.required === true;
 			const removed = startsEmpty || (isLong && !isNeeded);
-			const look = { required: isRequired(field), isKey: isKey(field), removed };
-			return column(field, look, rules.get(field.name));
+			return column(field, { required: isRequired(field), isKey: isKey(field), removed });
 		});
 		return { fields };
 	});

@@ -47,7 +47,7 @@ interface Shown {
 function withLinksShown(expected: unknown, shown: unknown) {
 	const { fields } = expected as Shown;
 	if (!fields) return expected;
-	const idOf = (name: string) => (shown as Shown).fields?.find(({ displayName }) => displayName === `${name} (record ID)`);
+	const idOf = (name: string) => (shown as Shown).fields?.find(({ displayName }) => displayName === `${name} (linked record)`);
 	return { ...(expected as Shown), fields: fields.map((field) => idOf(field.displayName) ?? field) };
 }
 

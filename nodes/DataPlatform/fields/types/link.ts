@@ -115,6 +115,6 @@ const link = (isToMany: boolean | undefined, hint: string): FieldType => ({
 	editor: { type: 'string', hint },
 });
 
-export const linkToOne = link(false, 'record ID');
-export const linkToMany = link(true, 'record IDs to add');
-export const linkOfUnknownKind = link(undefined, 'record ID');
+export const linkToOne = link(false, 'linked record');
+export const linkToMany = link(true, 'linked records to add');
+export const linkOfUnknownKind = link(undefined, 'linked record');

@@ -28,8 +28,7 @@ import type { ServiceError } from '../../transport/errors';
 import { counted } from '../../transport/messageText';
 import { inputError } from './inputError';
 import { toItemProblem, toOutput } from './itemOutput';
-import { planItems, type ItemWrites, type Writing } from './planItems';
-import { openItems } from './sharedParameters';
+import { openItems, planItems, type ItemWrites, type Writing } from './planItems';
 import { returnStored, type WrittenItem } from './storedRecords';
 import { countsText, failuresText } from './summary';
 

@@ -99,6 +99,10 @@ async function createRun(
 }
 
 async function runAll(context: IExecuteFunctions, operation: Operation, ledger: Ledger) {
+	const hint = operation.insteadOfFiles;
+	if (hint && isTool(context.getNode())) {
+		throw new InputError("Agents get no file contents, and can't hand over files", { hint });
+	}
 	const run = await createRun(context, operation, context.getInputData().length);
 	ledger.stats = run.client.stats;
 	if (operation.kind === 'bulk') await operation.execute(run, ledger);

@@ -29,6 +29,8 @@ interface OperationBase {
 	retriesUnknown?: boolean;
 	/** Of items that are done, if the node stopped and runs again: a sentence of the error. */
 	ifRunAgain?: string;
+	/** If it takes or makes files, which n8n passes to no agent: what an agent can do instead. */
+	insteadOfFiles?: string;
 }
 
 /** Runs once for each item. */

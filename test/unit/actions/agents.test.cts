@@ -1,7 +1,6 @@
 /** What an agent gets from its tools: lists that it can take, however many records there are. */
-import { uploadsOf } from '../../../nodes/DataPlatform/actions/attachment/input.ts';
 import { withoutExpressions } from '../../../nodes/DataPlatform/parameters/defineOperation.ts';
-import { fakeRun, runNode, TABLE, type Given } from '../fakeNode.cts';
+import { runNode, TABLE, type Given } from '../fakeNode.cts';
 import { httpResponse, pageResponse, type Serve } from '../stubPlatform.cts';
 
 const records = (count: number) =>
@@ -54,17 +53,14 @@ test.each<[who: string, listed: number, node: Given['node']]>([
 });
 
 test.each([
-	['record: exportToFile', 'Agents get no file contents'],
-	['record: importFromFile', "Agents can't hand over files"],
-])('%s: an agent learns that it has no files', async (operation, message) => {
+	['record: exportToFile', "Use 'Get Many' with a filter and a limit."],
+	['record: importFromFile', "Use 'Create or Update'."],
+	['attachment: upload', 'Put this operation into a workflow that the agent calls.'],
+])('%s: an agent learns that it has no files, and what to do instead', async (operation, hint) => {
 	const { error, requests } = await runNode(operation, { parameters: TABLE, serve: serveTable(1), node: AGENT });
-	expect(error?.message).toContain(message);
+	expect(error?.message).toContain("Agents get no file contents, and can't hand over files");
+	expect(error?.description).toBe(hint);
 	expect(requests).toEqual([]);
-});
-
-test('Upload: an agent learns that it has no files', async () => {
-	const { run } = await fakeRun({}, { node: AGENT });
-	await expect(uploadsOf(run, 0)).rejects.toThrow("Agents can't hand over files");
 });
 
 const CONDITION = { filterMode: 'conditions', conditions: { condition: [{ field: 'name', operator: 'eq', value: '' }] } };

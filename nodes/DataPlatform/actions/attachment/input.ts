@@ -3,7 +3,7 @@
  */
 import { readRecord } from '../../api/records';
 import type { Attachment, PlatformRecord } from '../../api/types';
-import { InputError, undefinedIf403 } from '../../transport/errors';
+import { undefinedIf403 } from '../../transport/errors';
 import { filesIn } from '../../files/transfer';
 import { getOwn } from '../../transport/json';
 import { nameList } from '../../transport/messageText';
@@ -38,18 +38,12 @@ async function toUpload(run: RunContext<never>, index: number, name: string): Pr
 /**
  * The files in the given binary fields of the item, or in all of them.
  *
- * @throws {InputError} if the item has no such file, or comes from an agent
+ * @throws {InputError} if the item has no such file
  */
 export async function uploadsOf(
 	run: RunContext<NameOf<typeof inputDataFieldName>>,
 	index: number,
 ): Promise<Upload[]> {
-	// n8n passes only the JSON that an agent makes.
-	if (run.isTool) {
-		throw new InputError("Agents can't hand over files", {
-			hint: 'Put this operation into a workflow that the agent calls.',
-		});
-	}
 	const names = binaryFields(run, index);
 	return await Promise.all(names.map(async (name) => await toUpload(run, index, name)));
 }

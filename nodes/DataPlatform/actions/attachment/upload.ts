@@ -172,6 +172,7 @@ export const upload = itemOperation({
 		timeout.with({ preset: TIMEOUT_S }),
 	],
 	notIdempotent: true,
+	insteadOfFiles: 'Put this operation into a workflow that the agent calls.',
 	ifRunAgain: `Running it again adds the files of those items again, unless ${skipExisting} is on.`,
 	concurrency: 4,
 	// Records are created in the order of the items.

@@ -23,7 +23,6 @@ import {
 import { tableOf, tableParameters } from '../../parameters/select/table';
 import { csvHeader, csvRecord, exportColumns, ndjsonLine } from '../../rows/exportRows';
 import { MEDIA_TYPES } from '../../rows/readRows';
-import { InputError } from '../../transport/errors';
 
 export const exportToFile = itemOperation({
 	value: 'exportToFile',
@@ -33,13 +32,8 @@ export const exportToFile = itemOperation({
 		'Read the records of a table into a CSV or NDJSON file, filtered and sorted; for any number of records',
 	fields: [...tableParameters, ...filterParameters, sort, exportFormat, outputField],
 	options: [fieldsToLoad, linkedRecords, linkedTo, savedView, ...requestSettings, exportFile],
+	insteadOfFiles: "Use 'Get Many' with a filter and a limit.",
 	execute: async (run, index) => {
-		// n8n silently drops files that a tool returns to an agent.
-		if (run.isTool) {
-			throw new InputError('Agents get no file contents', {
-				hint: "Use 'Get Many' with a filter and a limit.",
-			});
-		}
 		const handle = tableOf(run, index);
 		const format = exportFormat.of(run, index);
 		const outputName = outputField.of(run, index);

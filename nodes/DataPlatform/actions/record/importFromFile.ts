@@ -26,7 +26,6 @@ import {
 } from '../../parameters/write/writing';
 import { MEDIA_TYPES, portionsOf, withRows, type RowFile } from '../../rows/readRows';
 import { RejectedLines } from '../../rows/rejectedRows';
-import { InputError } from '../../transport/errors';
 import { nameList } from '../../transport/messageText';
 import { failureOf, reportOn, toOutput, type FileReport } from './importReport';
 import { compareWithFile, removeMissing, requireWholeInput } from './missingFromFile';
@@ -146,13 +145,8 @@ export const importFromFile = itemOperation({
 	options: importOptions,
 	notIdempotent: true,
 	retriesUnknown: true,
+	insteadOfFiles: "Use 'Create or Update'.",
 	execute: async (run, index) => {
-		// n8n takes no files from an agent, and hands it none.
-		if (run.isTool) {
-			throw new InputError("Agents can't hand over files", {
-				hint: "Use 'Create or Update'.",
-			});
-		}
 		const field = fieldOf(run, index);
 		const settings = settingsOf(run, index);
 		const name = fileNameOf(run, index, field);

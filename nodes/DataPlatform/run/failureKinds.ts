@@ -6,7 +6,6 @@ import type { IDataObject } from 'n8n-workflow';
 
 import { shortened, shownCount } from '../transport/messageText';
 import type { Problem } from '../transport/errors';
-import type { Failure } from './ledger';
 import { omitUndefined } from '../transport/json';
 
 /** How many kinds to list. */
@@ -107,11 +106,4 @@ export class FailureKinds {
 	text(): string {
 		return this.texts().join('; ');
 	}
-}
-
-/** The kinds of failures. */
-export function failureKinds(failures: Iterable<Failure>): FailureKinds {
-	const kinds = new FailureKinds();
-	for (const { index, problem } of failures) kinds.add(problem, index);
-	return kinds;
 }

@@ -111,7 +111,7 @@ const markForV1ErrorOutput = (item: INodeExecutionData, message: string): INodeE
 	Object.defineProperty(item, 'error', { value: { message }, enumerable: false });
 
 /** A problem, and the item that has it, if any. */
-export interface Failure {
+interface Failure {
 	index?: number;
 	problem: Problem;
 }

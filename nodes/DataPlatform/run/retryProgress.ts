@@ -10,8 +10,8 @@ import type { Ledger } from './ledger';
 
 interface SavedProgress extends ReturnType<Ledger['progress']> {
 	fingerprint: string;
-	/** How many attempts came before. */
-	tries: number;
+	/** The attempt that saved it. */
+	attempt: number;
 }
 
 const PROGRESS_KEY = 'dataPlatformDone';
@@ -44,7 +44,7 @@ export function restoreProgress(context: IExecuteFunctions, ledger: Ledger) {
 	const slot = progressSlot(context);
 	const saved = slot?.store[slot.key] as unknown as SavedProgress | undefined;
 	if (saved === undefined || saved.fingerprint !== fingerprint(context)) return;
-	ledger.attempt = saved.tries + 1;
+	ledger.attempt = saved.attempt + 1;
 	for (const [index, result] of saved.done) ledger.restore(index, result);
 	for (const result of saved.others) ledger.restoreOther(result);
 }
@@ -56,14 +56,15 @@ export function saveProgress(context: IExecuteFunctions, ledger: Ledger, isFaile
 	const slot = progressSlot(context);
 	if (!slot) return;
 	const { store, key } = slot;
-	const saved = store[key] as unknown as SavedProgress | undefined;
 	delete store[key];
-	if (!isFailed) return;
-	const print = fingerprint(context);
-	const tries = (saved?.fingerprint === print ? saved.tries : 0) + 1;
+	const { attempt } = ledger;
 	// The same limits as n8n's.
 	const maxTries = Math.min(5, Math.max(2, Number(context.getNode().maxTries) || 3));
-	if (tries >= maxTries) return;
-	const progress: SavedProgress = { fingerprint: print, ...ledger.progress(), tries };
+	if (!isFailed || attempt >= maxTries) return;
+	const progress: SavedProgress = {
+		fingerprint: fingerprint(context),
+		...ledger.progress(),
+		attempt,
+	};
 	store[key] = progress as unknown as IDataObject;
 }

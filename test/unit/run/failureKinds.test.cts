@@ -1,10 +1,14 @@
 /** What messages and reports say of failures: kinds with their counts, not thousands of messages. */
 import { growthOf, LINEAR } from '../../support/growth.cts';
-import { FailureKinds, failureKinds } from '../../../nodes/DataPlatform/run/failureKinds.ts';
+import { FailureKinds } from '../../../nodes/DataPlatform/run/failureKinds.ts';
 import type { Problem } from '../../../nodes/DataPlatform/transport/errors.ts';
 
 const failure = (message: string, facts = {}): Problem => ({ message, ...facts });
-const kindsOf = (...problems: Problem[]) => failureKinds(problems.map((problem, index) => ({ index, problem }))).list();
+const kindsOf = (...problems: Problem[]) => {
+	const kinds = new FailureKinds();
+	problems.forEach((problem, index) => kinds.add(problem, index));
+	return kinds.list();
+};
 
 test('failures that differ in their values only are one kind, with the first message', () => {
 	const wrong = (item: number, value: string) =>
@@ -49,7 +53,9 @@ test('ten kinds are told apart, and counted to the end', () => {
 });
 
 test('one that is of no item has none', () => {
-	expect(failureKinds([{ problem: failure('not removed') }]).list()).toEqual([{ count: 1, error: 'not removed' }]);
+	const kinds = new FailureKinds();
+	kinds.add(failure('not removed'));
+	expect(kinds.list()).toEqual([{ count: 1, error: 'not removed' }]);
 });
 
 test('only the first of a kind that is listed is new', () => {

@@ -213,10 +213,11 @@ describe('a second attempt of the node', () => {
 		[{ retryOnFail: true, maxTries: 9 }, 4],
 	])('with the settings %j it is kept for %i more tries', (retries, more) => {
 		const store: IDataObject = {};
-		const first = new Ledger(2);
-		first.done(0, [{ json: { id: 'x' } }]);
 		const kept = Array.from({ length: 6 }, () => {
-			saveProgress(tryOf(store, { retries }), first, true);
+			const ledger = new Ledger(2);
+			restoreProgress(tryOf(store, { retries }), ledger);
+			ledger.done(0, [{ json: { id: 'x' } }]);
+			saveProgress(tryOf(store, { retries }), ledger, true);
 			return Object.keys(store).length;
 		});
 		expect(kept.indexOf(0)).toBe(more);

@@ -21,7 +21,7 @@ import {
 } from '../../parameters/write/writing';
 import { ndjsonLine } from '../../rows/exportRows';
 import { MEDIA_TYPES } from '../../rows/readRows';
-import { failureKinds } from '../../run/failureKinds';
+import { FailureKinds } from '../../run/failureKinds';
 import type { Ledger } from '../../run/ledger';
 import type { RunContext } from '../../run/run';
 import type { ServiceError } from '../../transport/errors';
@@ -142,7 +142,8 @@ class ItemWriter {
 		const merged = plan.merged.size > 0 ? { mergedInto: null } : {};
 		const json = toOutput({ ...merged, ...outcome }, record!);
 		ledger.done(index, [{ json }], outcome.outcome, plan.merged.has(index));
-		if (!settings.dryRun && !settings.withoutIds && lacksId(outcome)) this.withoutId += 1;
+		const lacksId = outcome.id === undefined && outcome.outcome !== 'skipped';
+		if (lacksId && !settings.dryRun && !settings.withoutIds) this.withoutId += 1;
 		return true;
 	}
 
@@ -152,7 +153,8 @@ class ItemWriter {
 		const { table, settings } = this.writing;
 		const summary = this.summary();
 		const warning = failuresText(summary);
-		const kinds = failureKinds(ledger.failures());
+		const kinds = new FailureKinds();
+		for (const { index, problem } of ledger.failures()) kinds.add(problem, index);
 		if (isSummarized) {
 			const kept = this.kept.in(table.fields);
 			const previous = settings.returnsPrevious && (await previousFile(run, ledger));
@@ -214,8 +216,6 @@ class ItemWriter {
 		};
 	}
 }
-
-const lacksId = ({ outcome, id }: ItemOutcome) => id === undefined && outcome !== 'skipped';
 
 /**
  * Writes all items and reports on each.

@@ -90,15 +90,12 @@ describe('operators', () => {
 	test('work with Count and Summarize', async () => {
 		const counted = await harness.run('count', { parameters: where({ field: 'buyer', operator: 'eq', value: 'Hare' }) });
 		expect(counted.json()).toEqual([{ count: 2 }]);
-		const summarize = async (aggregations: string[], simple = true) => {
+		const summarize = async (aggregations: string[]) => {
 			const filter = where({ field: 'price', operator: 'notempty' });
-			return await harness.run('summarize', {
-				parameters: { ...filter, simple, summaries: { summary: [{ field: 'price', aggregations }] } },
-			});
+			return await harness.run('summarize', { parameters: { ...filter, summaries: { summary: [{ field: 'price', aggregations }] } } });
 		};
 		const price = { sum: 31.5, min: 1.5, max: 20, avg: 10.5 };
-		expect((await summarize(['sum', 'min', 'max', 'avg'])).json()).toEqual([{ count: 3, price }]);
-		expect((await summarize(['sum', 'min', 'max', 'avg'], false)).json()).toEqual([{ count: 3, fields: { price } }]);
+		expect((await summarize(['sum', 'min', 'max', 'avg'])).json()).toEqual([{ count: 3, fields: { price } }]);
 		expect((await summarize([])).error?.message).toBe("No aggregation is chosen for 'price'");
 	});
 });

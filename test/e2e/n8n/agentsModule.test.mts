@@ -112,7 +112,7 @@ describe("n8n's Agents", { skip }, () => {
 		['record: get', () => record, first, { surname: 'Fox' }],
 		['record: getAll', finding, ada, { surname: 'Agent' }],
 		['record: count', finding, ada, { count: 1 }],
-		['record: summarize', summing, nothing, { age: { max: 73 } }],
+		['record: summarize', summing, nothing, { fields: { age: { max: 73 } } }],
 		['record: getChanges', () => contacts, nothing, { hasMore: false }],
 		['record: deleteMany', finding, ada, { deletedCount: 1 }],
 		['record: delete', () => record, second, { deleted: true }],

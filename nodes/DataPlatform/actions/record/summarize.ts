@@ -2,11 +2,10 @@ import type { IDataObject } from 'n8n-workflow';
 
 import { AGGREGATIONS, summarizeRecords, type Aggregation } from '../../api/aggregates';
 import { list } from '../../parameterKinds/kinds';
-import { prefixedName } from '../../input/recordOutput';
 import { filterParameters, readFilter } from '../../parameters/select/filter';
 import { namesAt } from '../../parameters/select/fieldNames';
 import { itemOperation } from '../../parameters/defineOperation';
-import { simple, withQueryHint } from '../../parameters/select/reading';
+import { withQueryHint } from '../../parameters/select/reading';
 import { requestSettings } from '../../parameters/requests';
 import { fieldPart, tableChoices, tableOf, tableParameters } from '../../parameters/select/table';
 
@@ -52,22 +51,13 @@ function aggregationsByField(
 	return Object.fromEntries(result);
 }
 
-/** A field called like the count becomes `field_count`, as in the output of records. */
-const withPrefixes = (fields: IDataObject): IDataObject =>
-	Object.fromEntries(
-		Object.entries(fields).map(([name, value]) => [
-			/^(?:field_)*count$/.test(name) ? `field_${name}` : prefixedName(name),
-			value,
-		]),
-	);
-
 export const summarize = itemOperation({
 	value: 'summarize',
 	name: 'Summarize',
 	action: 'Summarize records',
 	description:
 		'Read the sum, average, minimum or maximum of fields over the records that match a filter',
-	fields: [...tableParameters, summaries, ...filterParameters, simple],
+	fields: [...tableParameters, summaries, ...filterParameters],
 	options: requestSettings,
 	concurrency: 4,
 	execute: async (run, index) => {
@@ -77,7 +67,6 @@ export const summarize = itemOperation({
 			{ filter },
 			async () => await summarizeRecords(tableOf(run, index), filter, wanted),
 		);
-		if (!simple.of(run, index)) return { json: { count, fields: fields as IDataObject } };
-		return { json: { count, ...withPrefixes(fields as IDataObject) } };
+		return { json: { count, fields: fields as IDataObject } };
 	},
 });

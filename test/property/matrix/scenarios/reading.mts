@@ -189,7 +189,7 @@ const summarize = reading('record: summarize', async () => ({
 	items: groups(),
 	expected: GROUPS.map((_, at) => {
 		const [min, avg, max] = [at * 10, at * 10 + 1, at * 10 + 2];
-		return [{ count: PER_GROUP, size: { min, max, sum: 3 * avg, avg } }];
+		return [{ count: PER_GROUP, fields: { size: { min, max, sum: 3 * avg, avg } } }];
 	}),
 }));
 

@@ -27,8 +27,8 @@ export class GrowingFile {
 	private waiting: Uint8Array[] = [];
 	private waitingBytes = 0;
 	private isEnded = false;
+	/** Wakes the writer that waits for room, or the store that waits for bytes: never both wait. */
 	private wake: () => void = () => undefined;
-	private drained: () => void = () => undefined;
 	private storing?: Promise<IBinaryData>;
 	/** Why the store rejected it. */
 	failure?: InputError;
@@ -48,7 +48,7 @@ export class GrowingFile {
 		this.waitingBytes += bytes.length;
 		this.wake();
 		while (this.waitingBytes > MAX_WAITING_BYTES && !this.failure) {
-			await new Promise<void>((resolve) => (this.drained = resolve));
+			await new Promise<void>((resolve) => (this.wake = resolve));
 		}
 	}
 
@@ -75,7 +75,7 @@ export class GrowingFile {
 		// Catch it even if nobody writes any more: an unhandled rejection would end n8n's process.
 		stored.catch((error: InputError) => {
 			this.failure = error;
-			this.drained();
+			this.wake();
 		});
 		return stored;
 	}
@@ -85,7 +85,7 @@ export class GrowingFile {
 			const piece = this.waiting.shift();
 			if (piece) {
 				this.waitingBytes -= piece.length;
-				this.drained();
+				this.wake();
 				yield piece;
 			} else if (this.isEnded) return;
 			else {

@@ -4,7 +4,7 @@
  */
 import { NodeApiError, type ILoadOptionsFunctions, type JsonObject } from 'n8n-workflow';
 
-import { createEditorClient } from '../run/createClient';
+import { createClient } from '../run/createClient';
 import { ParameterReader } from '../parameterKinds/parameter';
 import { toProblem } from '../parameters/describeFailure';
 import type { Problem } from '../transport/errors';
@@ -21,6 +21,9 @@ import type { ApiClient } from '../transport/client';
 import { escapedHtml } from '../transport/messageText';
 
 const { shown } = shownParameters(tableParameters);
+
+/** In seconds. Nothing is retried: a user would wait, and can do that. */
+const REQUEST_LIMITS = { timeout: 10, maxRetryWait: 0 };
 
 const optionalTable = table.with({ required: false });
 
@@ -74,7 +77,8 @@ export const editorList = <Result, Args extends unknown[]>(
 ) =>
 	async function list(this: ILoadOptionsFunctions, ...args: Args): Promise<Result> {
 		try {
-			return await load(new Editor(await createEditorClient(this), this), ...args);
+			const client = await createClient(this, REQUEST_LIMITS);
+			return await load(new Editor(client, this), ...args);
 		} catch (error) {
 			const failure = toProblem(error);
 			const { message } = failure;

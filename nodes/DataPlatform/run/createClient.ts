@@ -26,9 +26,6 @@ export const CREDENTIAL = 'dataPlatformApi';
 export const DEFAULT_TIMEOUT_S = 60;
 export const DEFAULT_MAX_WAIT_S = 300;
 
-/** How long one request of the editor's lists may take, in seconds. */
-const EDITOR_TIMEOUT_S = 10;
-
 type Context = IExecuteFunctions | ILoadOptionsFunctions | IPollFunctions | IWebhookFunctions;
 
 const createTransport = (context: Context, canceled?: AbortSignal): HttpTransport => ({
@@ -124,7 +121,3 @@ export async function requireSameCredential(context: IExecuteFunctions, account:
 		);
 	}
 }
-
-/** An API client for the editor's lists. It retries nothing: a user would wait, and can do that. */
-export const createEditorClient = async (context: ILoadOptionsFunctions): Promise<ApiClient> =>
-	await createClient(context, { timeout: EDITOR_TIMEOUT_S, maxRetryWait: 0 });

@@ -8,7 +8,5 @@ export const getMany = itemOperation({
 	description: 'Retrieve a list of the applications that the token may see',
 	fields: [],
 	execute: async (run) =>
-		(await readApplications(run.client)).map(({ id, name, internalName }) => ({
-			json: { id, name, internalName },
-		})),
+		(await readApplications(run.client)).map((application) => ({ json: { ...application } })),
 });

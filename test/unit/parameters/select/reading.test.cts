@@ -2,7 +2,7 @@
 import { Readable } from 'node:stream';
 import type { IDataObject, INodeParameters } from 'n8n-workflow';
 
-import { clientSettings, createClient, createEditorClient } from '../../../../nodes/DataPlatform/run/createClient.ts';
+import { clientSettings, createClient } from '../../../../nodes/DataPlatform/run/createClient.ts';
 import { keptTables } from '../../../../nodes/DataPlatform/api/table.ts';
 import { changeOutput } from '../../../../nodes/DataPlatform/parameters/changes/changes.ts';
 import { warnAboutShift, queryHint } from '../../../../nodes/DataPlatform/parameters/select/reading.ts';
@@ -348,9 +348,9 @@ describe('the API client', () => {
 		['that asks to wait', () => httpResponse(429, '', { 'retry-after': '1' })],
 		['that fails', () => httpResponse(502, '')],
 		['that hangs up', () => networkError('ECONNRESET')],
-	])('of the editor asks a platform %s only once', async (_, serve) => {
+	])('without time for retries asks a platform %s only once', async (_, serve) => {
 		const { context, seen } = fakeExecution({ plain: {}, serve });
-		const client = await createEditorClient(context as never);
+		const client = await createClient(context, { timeout: 10, maxRetryWait: 0 });
 		await expect(client.request(request)).rejects.toBeInstanceOf(ServiceError);
 		expect(seen.options).toMatchObject([{ timeout: 10_000 }]);
 	});

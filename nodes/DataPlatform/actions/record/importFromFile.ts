@@ -114,10 +114,15 @@ async function writeRows(
 		before: Math.max(range.startAt - 1, isCsv ? (form.headerRow ?? 1) : 0),
 		cancellation: () => client.cancellation,
 	}).run();
-	const notRemoved = sync && (await removeMissing(run, index, sync, result));
+	const about = {
+		mode: kind.mode,
+		outputName: settings.outputName,
+		isWhole: settings.removesMissing,
+		notRemoved: sync && (await removeMissing(run, index, sync, result)),
+	};
 	hintIgnored(run, { ignored: result.readOnly });
 	for (const notice of result.notices) run.hintOnce(notice, 'warning');
-	const report = reportOn({ mode: kind.mode, outputName: settings.outputName }, result, {
+	return reportOn(about, result, {
 		file: name,
 		scopeRecords: sync?.scopeSize,
 		missingRecords: sync?.missing.length,
@@ -131,8 +136,6 @@ async function writeRows(
 		waitedMs: client.stats.waitedMs - before.waitedMs,
 		dryRun: writing.dryRun || undefined,
 	});
-	const { removesMissing: isWhole } = settings;
-	return { ...report, isWhole, notRemoved };
 }
 
 export const importFromFile = itemOperation({

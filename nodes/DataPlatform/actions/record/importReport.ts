@@ -35,7 +35,7 @@ export interface FileReport {
 
 /** The result of a file, as output and as one sentence. */
 export function reportOn(
-	{ mode, outputName }: { mode: WriteMode; outputName: string },
+	{ mode, ...about }: Pick<FileReport, 'outputName' | 'isWhole' | 'notRemoved'> & { mode: WriteMode },
 	result: ImportResult,
 	{ file, kept, ...effort }: IDataObject & { file: string; requests: number; dryRun?: boolean },
 ): FileReport {
@@ -53,10 +53,10 @@ export function reportOn(
 		...effort,
 	});
 	return {
+		...about,
 		json,
 		result,
 		summary: `'${file}', ${counted(counts.rows, 'row')}${effort.dryRun ? '. ' : ': '}${countsText({ ...counts, ...effort }, result.merged)}${reasons && ` Problems: ${reasons}.`}`,
-		outputName,
 		noRetry:
 			(mode === 'create' || result.addsTwice) &&
 			!effort.dryRun &&

@@ -9,7 +9,7 @@ import type { NameOf } from '../../parameterKinds/parameter';
 import { choice, number } from '../../parameterKinds/kinds';
 import { requireNumber } from '../../parameterKinds/requireValue';
 import type { RunContext } from '../../run/run';
-import { bulkOperation } from '../../parameters/defineOperation';
+import { itemOperation } from '../../parameters/defineOperation';
 import { requestSettings } from '../../parameters/requests';
 import { InputError } from '../../transport/errors';
 import { payload, startParameters, webhookUrl } from './startInput';
@@ -43,14 +43,6 @@ function waitUntil(run: RunContext<NameOf<typeof waitAmount | typeof waitUnit>>)
 	return new Date(Date.now() + amount * unitMs);
 }
 
-/** @throws {InputError} if the body already has a field of that name */
-function withResumeUrl(body: IDataObject, resumeUrl: string): IDataObject {
-	if (!Object.hasOwn(body, 'resumeUrl')) return { ...body, resumeUrl };
-	throw new InputError("The body already has a field 'resumeUrl'", {
-		hint: 'Remove it from the body, or rename it: the URL that continues the execution has this name.',
-	});
-}
-
 /** @throws {InputError} if the execution can't wait, or would wait for several workflows */
 function requireOneItem(run: RunContext<never>) {
 	if (run.isTool) {
@@ -65,7 +57,7 @@ function requireOneItem(run: RunContext<never>) {
 	);
 }
 
-export const triggerAndWait = bulkOperation({
+export const triggerAndWait = itemOperation({
 	value: 'triggerAndWait',
 	name: 'Trigger and Wait',
 	action: 'Trigger workflow and wait for it',
@@ -74,19 +66,23 @@ export const triggerAndWait = bulkOperation({
 	fields: [...startParameters, waitAmount, waitUnit],
 	options: requestSettings,
 	notIdempotent: true,
-	execute: async (run, ledger) => {
-		if (run.items.length === 0 || ledger.hasResult(0)) return;
+	execute: async (run, index) => {
 		requireOneItem(run);
 		const until = waitUntil(run);
 		const { context } = run;
 		const { resumeUrl } = context.getWorkflowDataProxy(0).$execution as { resumeUrl: string };
-		const sent = withResumeUrl(payload(run, 0), resumeUrl);
-		const url = webhookUrl.of(run, 0);
-		const body = await startWorkflow(run.client, url, sent);
+		const sent = payload(run, index);
+		if (Object.hasOwn(sent, 'resumeUrl')) {
+			throw new InputError("The body already has a field 'resumeUrl'", {
+				hint: 'Remove it from the body, or rename it: the URL that continues the execution has this name.',
+			});
+		}
+		const url = webhookUrl.of(run, index);
+		const body = await startWorkflow(run.client, url, { ...sent, resumeUrl });
 		// The editor shows this URL while the execution waits.
 		context.setMetadata({ resumeUrl });
 		await context.putExecutionToWait(until);
-		ledger.done(0, [{ json: { resumed: false, body: body as IDataObject } }]);
+		return { json: { resumed: false, body: body as IDataObject } };
 	},
 });
 

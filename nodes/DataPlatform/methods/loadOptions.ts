@@ -42,14 +42,12 @@ const tableList = (
  *
  * @param empty the text of the entry for the empty value
  */
-const withEmpty = (empty: string, list: List): List =>
+const withEmpty = (list: List, empty = 'Choose a Field'): List =>
 	async function load() {
 		const entries = await list.call(this);
 		if (entries.some(({ value }) => value === '')) return entries;
 		return [{ name: empty, value: '' }, ...entries];
 	};
-
-const CHOOSE_FIELD = 'Choose a Field';
 
 /** The fields of the chosen table that the list offers. */
 const fieldList = (isOffered: (field: FieldDefinition) => boolean): List =>
@@ -181,23 +179,19 @@ export const loadOptions = {
 	getAggregations: besideList((field) =>
 		AGGREGATE.filter(({ value }) => !field || fieldType(field).aggregations.includes(value)),
 	),
-	getChoice: withEmpty('Choose a Value', getChoices),
+	getChoice: withEmpty(getChoices, 'Choose a Value'),
 	getChoices,
-	getField: withEmpty(CHOOSE_FIELD, getFields),
+	getField: withEmpty(getFields),
 	getFields,
-	getFileField: withEmpty(
-		CHOOSE_FIELD,
-		fieldList((field) => fieldType(field) === files),
-	),
+	getFileField: withEmpty(fieldList((field) => fieldType(field) === files)),
 	getFilterFields: withEmpty(
-		CHOOSE_FIELD,
 		tableList(({ fields }) => [
 			...fields.filter(holdsData).flatMap((field) => [option(field), ...linkedOptions(field)]),
 			...SYSTEM_FIELDS,
 		]),
 	),
-	getImportKeyFields: withEmpty(CHOOSE_FIELD, getMatchFields),
-	getIncomingLinks: withEmpty('Choose a Link Field', incomingLinks),
+	getImportKeyFields: withEmpty(getMatchFields),
+	getIncomingLinks: withEmpty(incomingLinks, 'Choose a Link Field'),
 	getLinkFields: tableList(({ fields }) => {
 		const links = fields.filter(isLink).map(option);
 		if (links.length > 0) links.unshift({ name: 'All Link Fields', value: ALL_LINK_FIELDS });
@@ -205,22 +199,18 @@ export const loadOptions = {
 	}),
 	getLinkedDataFields: linkedFieldList(() => true),
 	/** The fields by which linked records can be found. */
-	getLinkedFields: withEmpty(CHOOSE_FIELD, linkedFieldList(canBeKey)),
+	getLinkedFields: withEmpty(linkedFieldList(canBeKey)),
 	getMatchFields,
 	getOperators: besideList((field) => OPERATOR_LISTS[field ? fieldType(field).comparison : 'any']),
 	getSavedViews: withEmpty(
-		'None',
 		tableList(({ savedViews }) =>
 			savedViews.map(({ id, name, description }) => ({ name, value: id, description })),
 		),
+		'None',
 	),
 	getSortFields: withEmpty(
-		CHOOSE_FIELD,
 		tableList(({ fields }) => [...SYSTEM_FIELDS, ...fields.filter(holdsData).map(option)]),
 	),
-	getSummaryFields: withEmpty(
-		CHOOSE_FIELD,
-		fieldList((field) => fieldType(field).aggregations.length > 0),
-	),
-	getWritableFields: withEmpty(CHOOSE_FIELD, fieldList(isWritable)),
+	getSummaryFields: withEmpty(fieldList((field) => fieldType(field).aggregations.length > 0)),
+	getWritableFields: withEmpty(fieldList(isWritable)),
 };

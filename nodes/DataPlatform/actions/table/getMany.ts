@@ -1,7 +1,7 @@
 import { readTables } from '../../api/structure';
 import { itemOperation } from '../../parameters/defineOperation';
 import { application } from '../../parameters/select/table';
-import { tableOutput } from './output';
+import { tableOutput } from './get';
 
 const chosen = application.with({
 	required: true,

@@ -71,7 +71,7 @@ function titleOf({ id, fields }: PlatformRecord, names: string[]): string {
 	return shown.map(String).join(' · ') || id;
 }
 
-/** The records of the chosen table, page by page. The search looks at their titles, if they have any. */
+/** The records of the chosen table, page by page. A search looks at the fields of their titles. */
 const searchRecords = editorList(
 	async (editor, filter?: string, paginationToken?: string): Promise<INodeListSearchResult> => {
 		const definition = await editor.table();

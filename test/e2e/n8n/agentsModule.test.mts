@@ -120,7 +120,7 @@ describe("n8n's Agents", { skip }, () => {
 		['record: importFromFile', () => contacts, nothing, /can't hand over files/],
 		['record: exportToFile', () => contacts, nothing, /get no file contents/],
 		['attachment: upload', filing, first, /hand over files.*workflow that the agent calls/],
-		['attachment: download', filing, first, { files: [{ fileName: 'me.png' }] }],
+		['attachment: download', filing, first, /get no file contents.*Use 'Get'/],
 		['attachment: remove', () => ({ ...filing(), removeMode: 'all' }), first, { remaining: 0 }],
 		['workflow: trigger', calling, nothing, { body: {} }],
 		['workflow: triggerAndWait', calling, nothing, /tool can't wait\. Nothing was sent/],

@@ -56,6 +56,7 @@ test.each([
 	['record: exportToFile', "Use 'Get Many' with a filter and a limit."],
 	['record: importFromFile', "Use 'Create or Update'."],
 	['attachment: upload', 'Put this operation into a workflow that the agent calls.'],
+	['attachment: download', "Use 'Get': the record has the names of its files."],
 ])('%s: an agent learns that it has no files, and what to do instead', async (operation, hint) => {
 	const { error, requests } = await runNode(operation, { parameters: TABLE, serve: serveTable(1), node: AGENT });
 	expect(error?.message).toContain("Agents get no file contents, and can't hand over files");

@@ -94,6 +94,7 @@ export const download = itemOperation({
 		}),
 	],
 	options: [...requestSettings, thumbnails],
+	insteadOfFiles: "Use 'Get': the record has the names of its files.",
 	concurrency: PARALLEL_DOWNLOADS,
 	execute: async (run, index) => {
 		const kind: FileKind = thumbnails.of(run, index) ? 'thumbnail' : 'file';
@@ -106,17 +107,6 @@ export const download = itemOperation({
 				field,
 				hint: 'Check the record and the field, or leave out records without files before this node.',
 			});
-		}
-		// n8n silently drops files that a tool returns to an agent.
-		if (run.isTool) {
-			return {
-				json: {
-					files: files.map(({ fileId, fileName, fileSize, mimetype }) => {
-						return { fileId, fileName, fileSize, mimetype };
-					}),
-					note: 'These files are on the record. Agents get no file contents.',
-				},
-			};
 		}
 		const bare = kind === 'thumbnail' && files.find((file) => file.thumbnailUrl === undefined);
 		if (bare) {

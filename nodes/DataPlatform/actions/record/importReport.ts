@@ -19,6 +19,7 @@ import { countsText } from './summary';
 
 /** The result of one file. */
 export interface FileReport {
+	mode: WriteMode;
 	json: IDataObject;
 	result: ImportResult;
 	/** The file's name and the result of its rows, in one sentence. */
@@ -35,7 +36,7 @@ export interface FileReport {
 
 /** The result of a file, as output and as one sentence. */
 export function reportOn(
-	{ mode, ...about }: Pick<FileReport, 'outputName' | 'isWhole' | 'notRemoved'> & { mode: WriteMode },
+	about: Pick<FileReport, 'mode' | 'outputName' | 'isWhole' | 'notRemoved'>,
 	result: ImportResult,
 	{ file, kept, ...effort }: IDataObject & { file: string; requests: number; dryRun?: boolean },
 ): FileReport {
@@ -58,7 +59,7 @@ export function reportOn(
 		result,
 		summary: `'${file}', ${counted(counts.rows, 'row')}${effort.dryRun ? '. ' : ': '}${countsText({ ...counts, ...effort }, result.merged)}${reasons && ` Problems: ${reasons}.`}`,
 		noRetry:
-			(mode === 'create' || result.addsTwice) &&
+			(about.mode === 'create' || result.addsTwice) &&
 			!effort.dryRun &&
 			counts.inserted + counts.updated + counts.written + counts.unknown > 0,
 	};

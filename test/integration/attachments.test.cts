@@ -2,7 +2,7 @@ import { NodeConnectionTypes, type IBinaryData, type IDataObject, type INodeExec
 import { automatic, defined, ITEMS_TYPE, loadOptions, NODE_TYPE, picked, runWorkflow } from '../support/engine/engine.cts';
 import { itemWithFile, read, stored, useAttachmentHarness } from './attachmentFixtures.cts';
 import type { FaultRule } from '../../harness/sandboxAdmin.mts';
-import { APP, expectFailed, fileValue, located, runRecord, UNKNOWN_ID, type OnError, type Run } from './fixtures.cts';
+import { APP, expectFailed, located, runRecord, UNKNOWN_ID, type OnError, type Run } from './fixtures.cts';
 
 const harness = useAttachmentHarness();
 
@@ -96,7 +96,7 @@ describe('existing files', () => {
 		expect(await harness.names()).toEqual(['a']);
 	});
 
-	test('are removed by ID, by name or all; an unknown ID or name is an error, but removing all from an empty field is not', async () => {
+	test('are removed by ID or all; an unknown ID is an error, but removing all from an empty field is not', async () => {
 		await upload(await stored('a', 'other'), await stored('c', 'c'));
 		const remove = (parameters: object) => harness.run('remove', { parameters });
 		const [first] = await harness.files();
@@ -105,10 +105,6 @@ describe('existing files', () => {
 		const again = await remove({ removeMode: 'id', fileId: first!.fileId });
 		expect(again.error!.message).toContain(first!.fileId);
 		expect(again.error!.description).toContain('b (');
-		await remove({ removeMode: 'name', fileName: 'a' });
-		expect(await harness.names()).toEqual(['b', 'c']);
-		const unknown = await remove({ removeMode: 'name', fileName: 'x' });
-		expect(unknown.error!.message).toContain(`Record '${harness.id}' has no file 'x'`);
 		const all = await remove({ removeMode: 'all' });
 		expect(all.json()[0]).toMatchObject({ remaining: 0 });
 		expect((await remove({ removeMode: 'all' })).json()[0]).toMatchObject({ removed: [] });
@@ -344,15 +340,8 @@ test('no output has the token in the address of a file, and a download works', a
 	expect((await harness.downloads()).map(({ query }) => query)).toEqual(['']);
 });
 
-test('a name finds the files that another client gave spaces around it', async () => {
-	await harness.change(harness.id, { papers: [fileValue(' a b.txt '), fileValue('a b.txt'), fileValue('A b.txt')] });
-	const { json } = await harness.run('remove', { parameters: { removeMode: 'name', fileName: ' a b.txt ' } });
-	expect(json()[0]).toMatchObject({ removed: [{ fileName: ' a b.txt ' }, { fileName: 'a b.txt' }], remaining: 1 });
-});
-
 test.each<[string, string, IDataObject, string | undefined]>([
 	['remove', 'papers', { removeMode: 'all' }, undefined],
-	['remove', 'papers', { removeMode: 'name', fileName: 'a' }, "has no file 'a' in the field 'papers'"],
 	['remove', 'papers', { removeMode: 'id', fileId: 'a' }, "has no file 'a' in the field 'papers'"],
 	['download', 'papers', {}, "has no files in the field 'papers'"],
 	['remove', 'paper', { removeMode: 'all' }, "Table 'Documents' has no field 'paper'"],

@@ -155,7 +155,7 @@ const remove: Scenario = {
 				...tableParameters(random, slot),
 				recordId: RECORD,
 				fileField: 'papers',
-				...(random.happens(0.5) ? { removeMode: 'all' } : { removeMode: 'name', fileName: '={{ "there " + $itemIndex + ".txt" }}' }),
+				removeMode: 'all',
 			},
 			items: ids(),
 			main: { method: 'PATCH', path: '/data/' },

@@ -11,11 +11,6 @@ import type { RunContext } from '../run/run';
 
 export type Stored = Parameters<RunContext<never>['context']['helpers']['prepareBinaryData']>[0];
 
-const notStored = (name: string, { message }: Error) =>
-	new InputError(`'${name}' can't be written to n8n's store: ${message}`, {
-		hint: 'Make room on the disk, or raise the size limit of the store, and run it again.',
-	});
-
 /** How long the store may wait for bytes before it gets an empty chunk that keeps it waiting. */
 const IDLE_MS = 30_000;
 
@@ -69,8 +64,10 @@ export class GrowingFile {
 		const stream = newStream(this.pieces()) as unknown as Stored;
 		const stored = run.context.helpers
 			.prepareBinaryData(stream, name, mimetype)
-			.catch((error: Error) => {
-				throw notStored(name, error);
+			.catch(({ message }: Error) => {
+				throw new InputError(`'${name}' can't be written to n8n's store: ${message}`, {
+					hint: 'Make room on the disk, or raise the size limit of the store, and run it again.',
+				});
 			});
 		// Catch it even if nobody writes any more: an unhandled rejection would end n8n's process.
 		stored.catch((error: InputError) => {

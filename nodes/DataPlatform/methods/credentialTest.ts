@@ -57,9 +57,6 @@ const isPong = ({ data, errors }: IDataObject) =>
 	typeof data.message === 'string' &&
 	(errors === undefined || errors === null || Array.isArray(errors));
 
-/** What any API token with a role may read. */
-const RIGHTS_CHECKS = [readCurrentUser, readApplications];
-
 /**
  * Detects tokens without a role, which a ping accepts, even those of public forms. Only a rejection
  * by the platform itself counts: any other failure says nothing about the token's type.
@@ -69,7 +66,8 @@ const RIGHTS_CHECKS = [readCurrentUser, readApplications];
  */
 async function checkRights(client: ApiClient, { accessType }: ICredentialDataDecryptedObject) {
 	if ((accessType ?? 'role') !== 'role') return;
-	for (const read of RIGHTS_CHECKS) {
+	// What any API token with a role may read.
+	for (const read of [readCurrentUser, readApplications]) {
 		const result = await read(client).catch(serviceErrorOrThrow);
 		if (!(result instanceof ServiceError)) return;
 		const { status = 0 } = result;

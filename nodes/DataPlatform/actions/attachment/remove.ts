@@ -1,5 +1,4 @@
-import type { Attachment } from '../../api/types';
-import { filesIn, filesOf, removeFiles } from '../../files/transfer';
+import { filesOf, removeFiles } from '../../files/transfer';
 import type { NameOf } from '../../parameterKinds/parameter';
 import { choice } from '../../parameterKinds/kinds';
 import { undefinedIf403 } from '../../transport/errors';
@@ -28,9 +27,6 @@ const fileToRemove = fileId.with({
 	description: 'The ID of the file',
 });
 
-const summaryOf = (files: Attachment[]) =>
-	files.map(({ fileId: id, fileName }) => ({ fileId: id, fileName }));
-
 /** The files to remove, with their names if the token may read them. */
 async function filesToRemove(
 	run: RunContext<TableParameter | NameOf<typeof removeMode | typeof fileId>>,
@@ -38,11 +34,14 @@ async function filesToRemove(
 	id: string,
 	field: string,
 ): Promise<Array<{ fileId: string; fileName?: string }>> {
-	const read = async () => await recordWithFiles(run, index, id, field);
-	if (removeMode.of(run, index) === 'all') return summaryOf(filesIn(await read(), field));
-	const file = fileToRemove.of(run, index);
-	const record = await undefinedIf403(read());
-	return record ? summaryOf(chosenFiles(record, field, file)) : [{ fileId: file }];
+	const isAll = removeMode.of(run, index) === 'all';
+	const chosen = isAll ? '' : fileToRemove.of(run, index);
+	const reading = recordWithFiles(run, index, id, field);
+	const record = await (isAll ? reading : undefinedIf403(reading));
+	if (!record) return [{ fileId: chosen }];
+	return chosenFiles(record, field, chosen).map((file) => {
+		return { fileId: file.fileId, fileName: file.fileName };
+	});
 }
 
 export const remove = itemOperation({

@@ -48,10 +48,8 @@ export const exportToFile = itemOperation({
 			prefixedName,
 		);
 		const toValues = recordOutput(true);
-		const toLine = (record: PlatformRecord) => {
-			if (format === 'csv') return csvRecord(record, columns, form);
-			return ndjsonLine(toValues(record));
-		};
+		const toLine = (record: PlatformRecord) =>
+			format === 'csv' ? csvRecord(record, columns, form) : ndjsonLine(toValues(record));
 		const notes: ReadNotes = { hasShifted: false };
 		const name = exportFileName(run, index, table, format);
 		const file = new GrowingFile(run, name, MEDIA_TYPES[format]);

@@ -25,9 +25,7 @@ export function inputError(problems: RowProblem[], count: number, written: numbe
 	const sorted = [...problems].sort((a, b) => a.index - b.index);
 	const { index: item, field } = sorted[0]!;
 	const kinds = new FailureKinds();
-	const firstOfKinds = sorted.filter((problem) =>
-		kinds.add({ ...problem, outcome: undefined, status: undefined }, problem.index),
-	);
+	const firstOfKinds = sorted.filter((problem) => kinds.add(problem, problem.index));
 	const hints = firstOfKinds.map(({ hint }) => hint);
 	const advice = (usual?: string) =>
 		[...new Set(hints.map((hint) => hint ?? usual))].filter(Boolean).slice(0, MAX_HINTS).join(' ');

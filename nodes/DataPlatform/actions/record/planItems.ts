@@ -60,7 +60,7 @@ const ITEM_PARAMETERS: readonly string[] = [
 ];
 
 /** The items that are not done yet. */
-export interface OpenItems {
+interface OpenItems {
 	/** The item that shared parameters are read from. */
 	source: number;
 	/** All of them, in order. */

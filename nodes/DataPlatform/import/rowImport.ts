@@ -18,7 +18,7 @@ import { counted, shortened } from '../transport/messageText';
 import type { GrowingFile } from '../input/binaryStore';
 import { FailureKinds } from '../run/failureKinds';
 import type { ProgressLog } from '../run/progressLog';
-import { recordOutput } from '../input/recordOutput';
+import { simplifiedRecord } from '../input/recordOutput';
 import type { RowReader } from './rowValues';
 import type { Entry, ItemOutcome, Outcome, Plan, PlanInput } from '../bulk/terms';
 import { omitUndefined } from '../transport/json';
@@ -201,7 +201,7 @@ export class RowImport {
 		for (const { row } of rows.slice(0, this.parts.previewRows - preview.length)) {
 			const { outcome, message: error } = outcomes.get(row) ?? {};
 			const fields = records.find(({ index }) => index === row)?.fields;
-			preview.push(omitUndefined({ row, outcome, error, ...recordOutput(true)({ fields }) }));
+			preview.push(omitUndefined({ row, outcome, error, ...simplifiedRecord({ fields }) }));
 		}
 	}
 

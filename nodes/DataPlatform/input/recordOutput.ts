@@ -65,17 +65,14 @@ const flatFields = (fields: FieldValues): FieldValues =>
 export type RecordOutput = (record: Partial<PlatformRecord>) => IDataObject;
 
 /** With nested fields, so that a field's name can't clash with another key. */
-const nested: RecordOutput = ({ id, created, modified, ver, fields }) =>
+export const rawRecord: RecordOutput = ({ id, created, modified, ver, fields }) =>
 	omitUndefined({ id, created, modified, ver, fields: fields as IDataObject });
 
 /**
  * With the fields at the top level, first: people read a record by its key, not by its ID. A field
  * with a reserved name gets a prefix.
  */
-const simplified: RecordOutput = ({ id, created, modified, ver, fields = {} }) => ({
+export const simplifiedRecord: RecordOutput = ({ id, created, modified, ver, fields = {} }) => ({
 	...(flatFields(fields) as IDataObject),
 	...omitUndefined({ id, created, modified, ver }),
 });
-
-/** The shape of records in the output. */
-export const recordOutput = (isSimple: boolean): RecordOutput => (isSimple ? simplified : nested);

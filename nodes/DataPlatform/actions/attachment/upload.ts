@@ -4,7 +4,7 @@ import type { Plan } from '../../bulk/terms';
 import { compareFiles, filesOf, uploadFiles, type UploadTarget } from '../../files/transfer';
 import { readRecord } from '../../api/records';
 import type { Upload } from '../../files/uploadValidation';
-import { recordOutput } from '../../input/recordOutput';
+import { simplifiedRecord } from '../../input/recordOutput';
 import { isAppended } from '../../fields/values';
 import { fileField as findField, guardUpload } from '../../files/uploadValidation';
 import type { NameOf } from '../../parameterKinds/parameter';
@@ -144,8 +144,6 @@ function planFiles(
 	return { files: missing, existing: { remove: others.map(({ fileId }) => fileId) } };
 }
 
-const toOutput = recordOutput(true);
-
 export const upload = itemOperation({
 	value: 'upload',
 	name: 'Upload',
@@ -206,10 +204,11 @@ export const upload = itemOperation({
 		const { files, existing } = planned;
 		ahead.wasUnchanged = isDone(planned);
 		const isNothing = isDone(planned) && Object.keys(fields).length === 0;
-		if (before && isNothing) return { json: { ...toOutput(before), uploaded: [] } };
+		if (before && isNothing) return { json: { ...simplifiedRecord(before), uploaded: [] } };
 		const addsTwice = table?.fields.some((field) => isAppended(field, fields));
 		const place = { table: handle, field: name, id, before, fields, existing, addsTwice };
 		const record = await uploadFiles(place, files);
-		return { json: { ...toOutput(record), uploaded: files.map((entry) => entry.name) } };
+		const uploaded = files.map((entry) => entry.name);
+		return { json: { ...simplifiedRecord(record), uploaded } };
 	},
 });

@@ -1,7 +1,7 @@
 import { readRecords, type ReadNotes } from '../../api/readRecords';
 import type { PlatformRecord } from '../../api/types';
 import { GrowingFile } from '../../input/binaryStore';
-import { prefixedName, recordOutput } from '../../input/recordOutput';
+import { prefixedName, simplifiedRecord } from '../../input/recordOutput';
 import { outputField } from '../../parameters/files/uploads';
 import { filterParameters } from '../../parameters/select/filter';
 import { linkedReader, linkedRecords, linkedTo } from '../../parameters/select/readingLinks';
@@ -47,9 +47,8 @@ export const exportToFile = itemOperation({
 			({ name, header }) => (form.hasHeaders ? header : prefixedName(name)),
 			prefixedName,
 		);
-		const toValues = recordOutput(true);
 		const toLine = (record: PlatformRecord) =>
-			format === 'csv' ? csvRecord(record, columns, form) : ndjsonLine(toValues(record));
+			format === 'csv' ? csvRecord(record, columns, form) : ndjsonLine(simplifiedRecord(record));
 		const notes: ReadNotes = { hasShifted: false };
 		const name = exportFileName(run, index, table, format);
 		const file = new GrowingFile(run, name, MEDIA_TYPES[format]);

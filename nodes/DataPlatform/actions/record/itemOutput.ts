@@ -3,11 +3,9 @@
  */
 import type { IDataObject } from 'n8n-workflow';
 
-import { recordOutput } from '../../input/recordOutput';
+import { simplifiedRecord } from '../../input/recordOutput';
 import type { Entry, ItemOutcome } from '../../bulk/terms';
 import type { Problem } from '../../transport/errors';
-
-const toJson = recordOutput(true);
 
 /** Values without that of one field. */
 const without = <Values extends object>(name: string | undefined, values: Values): Values =>
@@ -25,7 +23,8 @@ export const toOutput = (
 	const hidden = record.twoWay?.state;
 	const fields = without(hidden, more.fields ?? record.fields);
 	const first = mergedInto === undefined ? { outcome } : { outcome, mergedInto };
-	const json: IDataObject = { ...first, ...toJson({ id, created, modified, ver, fields }) };
+	const written = simplifiedRecord({ id, created, modified, ver, fields });
+	const json: IDataObject = { ...first, ...written };
 	if (kept) json.kept = kept;
 	if (sendBack) json.sendBack = sendBack as IDataObject;
 	if (conflicts) json.conflicts = conflicts as unknown as IDataObject[];

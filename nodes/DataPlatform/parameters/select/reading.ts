@@ -5,7 +5,7 @@ import { isEmptyFilter } from '../../api/filters';
 import type { RecordQuery } from '../../api/pages';
 import type { Entry, NameOf, ParameterReader } from '../../parameterKinds/parameter';
 import { choice, flag, list } from '../../parameterKinds/kinds';
-import { recordOutput, type RecordOutput } from '../../input/recordOutput';
+import { rawRecord, simplifiedRecord, type RecordOutput } from '../../input/recordOutput';
 import type { RunContext } from '../../run/run';
 import { ServiceError } from '../../transport/errors';
 import { namesAt } from './fieldNames';
@@ -23,7 +23,7 @@ export const simple = flag('simple', {
 export const outputOf = (
 	reader: ParameterReader<NameOf<typeof simple>>,
 	index: number,
-): RecordOutput => recordOutput(simple.of(reader, index));
+): RecordOutput => (simple.of(reader, index) ? simplifiedRecord : rawRecord);
 
 export const fieldsToLoad = tableChoices('fieldsToLoad', {
 	label: 'Output Field Names or IDs',

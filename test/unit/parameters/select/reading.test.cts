@@ -6,7 +6,7 @@ import { clientSettings, createClient } from '../../../../nodes/DataPlatform/run
 import { keptTables } from '../../../../nodes/DataPlatform/api/table.ts';
 import { changeOutput } from '../../../../nodes/DataPlatform/parameters/changes/changes.ts';
 import { warnAboutShift, queryHint } from '../../../../nodes/DataPlatform/parameters/select/reading.ts';
-import { prefixedName, recordOutput, unprefixedName } from '../../../../nodes/DataPlatform/input/recordOutput.ts';
+import { prefixedName, rawRecord, simplifiedRecord, unprefixedName } from '../../../../nodes/DataPlatform/input/recordOutput.ts';
 import { asItems, fakeExecution, fakeRun, locator, runNode, TABLE, type Given } from '../../fakeNode.cts';
 import { fieldOf, storedOf, tableOf } from '../../fixtures.cts';
 import { ServiceError } from '../../../../nodes/DataPlatform/transport/errors.ts';
@@ -151,20 +151,20 @@ describe('a record in the output', () => {
 	const TIMES = { created: '2026-01-01T00:00:00.501Z', modified: '2026-01-01T00:00:00.501Z', ver: 3 };
 
 	test('simplified', () => {
-		expect(recordOutput(true)(record)).toEqual({ ...{ id: 'r1', name: 'Ada', field_id: '7', field_field_id: '8' }, ...TIMES });
+		expect(simplifiedRecord(record)).toEqual({ ...{ id: 'r1', name: 'Ada', field_id: '7', field_field_id: '8' }, ...TIMES });
 	});
 
 	test('as the platform has it', () => {
-		expect(recordOutput(false)(record)).toEqual({ id: 'r1', fields: record.fields, ...TIMES });
+		expect(rawRecord(record)).toEqual({ id: 'r1', fields: record.fields, ...TIMES });
 	});
 
-	test.each([true, false])('has only what is known; simplified: %s', (isSimple) => {
-		expect(recordOutput(isSimple)({ id: 'r1' })).toEqual({ id: 'r1' });
-		expect(Object.keys(recordOutput(isSimple)({ id: 'r1' }))).toEqual(['id']);
+	test.each([simplifiedRecord, rawRecord])('has only what is known: %o', (toOutput) => {
+		expect(toOutput({ id: 'r1' })).toEqual({ id: 'r1' });
+		expect(Object.keys(toOutput({ id: 'r1' }))).toEqual(['id']);
 	});
 
 	test('without reserved names is not copied field by field', () => {
-		expect(recordOutput(true)({ fields: { name: 'Ada', age: 1 } })).toEqual({ name: 'Ada', age: 1 });
+		expect(simplifiedRecord({ fields: { name: 'Ada', age: 1 } })).toEqual({ name: 'Ada', age: 1 });
 	});
 
 	test.each([...[...['id', 'created', 'modified', 'ver', 'error', 'event', 'outcome', 'mergedInto']], ...['before', 'after', 'uploaded']])(

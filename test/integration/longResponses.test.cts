@@ -45,7 +45,8 @@ test.each([
 	[500, 'The platform failed (500)'],
 ])('JSON with millions of values is not parsed: %i', async (status, message) => {
 	platform.respond = () => ({ ...manyValues(), status });
-	const parameters = { resource: 'application', operation: 'getAll', options: { maxRetryWait: 0 } };
+	const table = { application: picked('shop'), table: picked('orders') };
+	const parameters = { resource: 'record', operation: 'getAll', ...table, options: { maxRetryWait: 0 } };
 	const { error } = await runOperation(credential(), { parameters });
 	expect(error).toMatchObject({ message });
 	await allClosed();

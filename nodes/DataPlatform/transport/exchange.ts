@@ -78,6 +78,7 @@ export async function exchange(
 	const stream = request.stream && (await request.stream());
 	const options = requestOptions(request, origin, settings, stream);
 	const ending = new AbortController();
+	const hangUp = () => ending.abort();
 	// n8n's timeout restarts with each byte. A file may take longer.
 	const deadline = AbortSignal.timeout(deadlineMs(settings.timeoutMs, stream));
 	const signals = [transport.canceled, ending.signal, receive ? undefined : deadline];
@@ -87,9 +88,10 @@ export async function exchange(
 	const send = async () => {
 		const found = await transport.send(options, withToken);
 		if (receive && isSuccess(found)) return found;
-		const text = await readText(bodyOf(found), deadline, ifTooLong).catch((error: unknown) => {
+		const reading = readText(bodyOf(found), hangUp, deadline, ifTooLong);
+		const text = await reading.catch((error: unknown) => {
 			// The rest would keep the connection open.
-			ending.abort();
+			hangUp();
 			// The status of a failed download says enough.
 			if (receive) return '';
 			throw error;
@@ -113,7 +115,7 @@ export async function exchange(
 		request.keepsFileTokens ? redactToken(text) : withoutFileTokens(redactToken(text));
 	const result =
 		receive && isSuccess(response)
-			? await receiveBytes(response, request, settings, () => ending.abort())
+			? await receiveBytes(response, request, settings, hangUp)
 			: parseResponse(redact(response, redactText), expect, request.path);
 	if (!(result instanceof ServiceError)) return unconfirmed(request, result.status) ?? result;
 	// A download changes nothing, even if the network reports it as ambiguous.
@@ -222,16 +224,16 @@ async function receiveBytes(
 	response: IN8nHttpFullResponse,
 	{ receive, expectedBytes }: ApiRequest,
 	settings: ExchangeSettings,
-	abortResponse: () => void,
+	hangUp: () => void,
 ): Promise<ParsedResponse | ServiceError> {
 	const { statusCode: status, headers } = redact(response, settings.redactToken);
 	const expected = expectedBytes ?? contentLength(headers);
-	const bytes = withStallTimeout(bodyOf(response), settings.timeoutMs, expected);
+	const bytes = withStallTimeout(bodyOf(response), hangUp, settings.timeoutMs, expected);
 	try {
 		await receive!(bytes, headers);
 		return { status, body: {} };
 	} catch (error) {
-		abortResponse();
+		hangUp();
 		return toServiceError(error);
 	}
 }

@@ -95,10 +95,12 @@ function release(response: symbol) {
 /**
  * Passes bytes on. Fails if they stop for too long, or if their number is wrong.
  *
+ * @param hangUp closes the connection: it must be called before the end of the bytes is noticed
  * @param expected how many there must be, if known
  */
 export function withStallTimeout(
 	bytes: ByteStream,
+	hangUp: () => void,
 	timeoutMs: number,
 	expected?: number,
 ): ByteStream {
@@ -111,6 +113,7 @@ export function withStallTimeout(
 			await sleep(STALL_CHECK_MS, finished.signal).catch(() => undefined);
 			if (waitingSince === undefined || performance.now() - waitingSince <= timeoutMs) continue;
 			bytes.destroy(new ServiceError('The platform stopped sending', { delivery: 'ambiguous' }));
+			hangUp();
 			return;
 		}
 	};
@@ -147,16 +150,21 @@ export function withStallTimeout(
 /**
  * Reads a response as text.
  *
+ * @param hangUp as for `withStallTimeout`
  * @param deadline aborted when there is no more time for it
  * @param ifTooLong what is certain about its request if it is too long
  */
 export async function readText(
 	bytes: ByteStream,
+	hangUp: () => void,
 	deadline: AbortSignal,
 	ifTooLong: Delivery,
 ): Promise<string> {
 	const response = Symbol('response');
-	const stop = () => bytes.destroy(deadline.reason as Error);
+	const stop = () => {
+		bytes.destroy(deadline.reason as Error);
+		hangUp();
+	};
 	deadline.addEventListener('abort', stop);
 	if (deadline.aborted) stop();
 	// Ignore errors after the reader has left.

@@ -177,6 +177,8 @@ describe('a body with files in it', () => {
 });
 
 describe('incoming bytes', () => {
+	const hangUp = jest.fn();
+
 	function silent() {
 		const source = new Readable({ read: () => undefined });
 		source.push(Buffer.alloc(1));
@@ -184,7 +186,7 @@ describe('incoming bytes', () => {
 	}
 
 	test.each([undefined, 10])('as many as expected: %s', async (expected) => {
-		const stream = withStallTimeout(asStream([Buffer.alloc(4), Buffer.alloc(6)]), 100, expected);
+		const stream = withStallTimeout(asStream([Buffer.alloc(4), Buffer.alloc(6)]), hangUp, 100, expected);
 		expect(await read(stream)).toHaveLength(10);
 	});
 
@@ -192,19 +194,20 @@ describe('incoming bytes', () => {
 		[9, 'The platform sends more than the expected 9 bytes'],
 		[11, 'Received 10 of 11 bytes'],
 	])('other than expected: %d', async (expected, message) => {
-		const stream = withStallTimeout(asStream([Buffer.alloc(10)]), 100, expected);
+		const stream = withStallTimeout(asStream([Buffer.alloc(10)]), hangUp, 100, expected);
 		await expect(read(stream)).rejects.toThrow(message);
 	});
 
 	test('silence ends it and hangs up', async () => {
 		const source = silent();
-		await expect(read(withStallTimeout(source, 100))).rejects.toThrow('stopped sending');
+		await expect(read(withStallTimeout(source, hangUp, 100))).rejects.toThrow('stopped sending');
 		expect((source as unknown as Readable).destroyed).toBe(true);
+		expect(hangUp).toHaveBeenCalledTimes(1);
 	});
 
 	test.each([-1, 0, 1])('only a pause that is too long counts as silence, even if the clock is set by %i hours', async (hours) => {
 		jest.useFakeTimers({ doNotFake: ['nextTick', 'queueMicrotask', 'setImmediate'] });
-		const stream = withStallTimeout(silent(), 1000);
+		const stream = withStallTimeout(silent(), hangUp, 1000);
 		let failure: unknown;
 		const reading = read(stream).catch((error) => (failure = error));
 		await jest.advanceTimersByTimeAsync(499);
@@ -220,7 +223,7 @@ describe('incoming bytes', () => {
 
 	test('a slow reader does not count as silence', async () => {
 		const chunks = Array.from({ length: 40 }, () => Buffer.alloc(1));
-		const patient = withStallTimeout(asStream(chunks), 100, 40);
+		const patient = withStallTimeout(asStream(chunks), hangUp, 100, 40);
 		const reading = patient[Symbol.asyncIterator]();
 		await reading.next();
 		await new Promise((resolve) => setTimeout(resolve, 1200));

@@ -41,7 +41,7 @@ describe('responses that arrive at the same time', () => {
 			return Readable.from(bytes(), { objectMode: true, highWaterMark: 1 }) as unknown as ByteStream;
 		});
 		const read = async (index: number, deadline: AbortSignal) =>
-			await readText(streams[index]!, deadline, 'rejected').finally(() => (taken[index] = 0));
+			await readText(streams[index]!, () => undefined, deadline, 'rejected').finally(() => (taken[index] = 0));
 		return { read, most: () => held };
 	}
 

@@ -70,13 +70,16 @@ function runSetting<Name extends string, T>(
 	itemCount: number,
 ): T | undefined {
 	if (!reader.shown.has(parameter.name)) return undefined;
+	let failure: unknown;
 	for (let index = 0; index < itemCount; index += 1) {
 		try {
 			return parameter.of(reader, index);
 		} catch (error) {
-			if (error instanceof InputError || index === itemCount - 1) throw error;
+			failure ??= error;
+			if (error instanceof InputError) break;
 		}
 	}
+	if (failure !== undefined) throw failure;
 	return undefined;
 }
 

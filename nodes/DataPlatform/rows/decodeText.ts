@@ -3,7 +3,35 @@
  */
 import { InputError, ServiceError } from '../transport/errors';
 import { LABELS } from '../labels';
-import { ENCODINGS, readingsOf } from './encodings';
+
+/** The encodings that Node.js reads, by what people look for. */
+export const ENCODINGS = {
+	'windows-1256': 'Arabic (Windows-1256)',
+	'windows-1257': 'Baltic (Windows-1257)',
+	'iso-8859-2': 'Central European (ISO 8859-2)',
+	'windows-1250': 'Central European (Windows-1250)',
+	gb18030: 'Chinese Simplified (GB18030, GBK)',
+	big5: 'Chinese Traditional (Big5)',
+	'iso-8859-5': 'Cyrillic (ISO 8859-5)',
+	'koi8-r': 'Cyrillic (KOI8-R)',
+	ibm866: 'Cyrillic (OEM 866)',
+	'windows-1251': 'Cyrillic (Windows-1251)',
+	'iso-8859-7': 'Greek (ISO 8859-7)',
+	'windows-1253': 'Greek (Windows-1253)',
+	'windows-1255': 'Hebrew (Windows-1255)',
+	'euc-jp': 'Japanese (EUC-JP)',
+	shift_jis: 'Japanese (Shift JIS)',
+	'euc-kr': 'Korean (EUC-KR)',
+	'windows-874': 'Thai (Windows-874)',
+	'windows-1254': 'Turkish (Windows-1254)',
+	'utf-16be': 'UTF-16 BE',
+	'utf-16le': 'UTF-16 LE',
+	'utf-8': 'UTF-8',
+	'windows-1258': 'Vietnamese (Windows-1258)',
+	'iso-8859-15': 'Western European (ISO 8859-15)',
+	macintosh: 'Western European (Macintosh)',
+	'windows-1252': 'Western European (Windows-1252)',
+} as const;
 
 type KnownEncoding = keyof typeof ENCODINGS;
 
@@ -93,14 +121,6 @@ async function* pieces(source: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8A
 	if (failure) throw failure.error;
 }
 
-const wrongEncoding = (encoding: KnownEncoding, bytes: Uint8Array, at: number) => {
-	const readings = readingsOf(bytes, at);
-	const line = readings && ` One of its lines is ${readings}.`;
-	return new InputError(`The file is not ${ENCODINGS[encoding]}`, {
-		hint: `Choose the file's encoding under '${LABELS.encoding}' in the options: the one in which you read the right letters.${line}`,
-	});
-};
-
 /** @throws {InputError} if the bytes are not text, or another kind of file */
 function encodingOf(head: Uint8Array, chosen: Encoding): KnownEncoding {
 	const other = OTHER_FILES.find(([mark]) => beginsWith(head, mark));
@@ -132,7 +152,7 @@ async function peek(source: AsyncGenerator<Uint8Array>) {
  * The text of a file, in pieces: unpacked if it is a gzip file, and without its byte order mark.
  *
  * @param read returns the file's bytes, from the start on each call
- * @throws {InputError} if it is not text in the encoding, after the text before that place; if it
+ * @throws {InputError} if it is not text in the encoding, after the pieces before that place; if it
  * is a damaged gzip file, before any text
  */
 export async function* decodeText(
@@ -153,28 +173,17 @@ async function* decodePieces(
 	source: AsyncIterable<Uint8Array>,
 	encoding: KnownEncoding,
 ): AsyncGenerator<string> {
-	const strict = new TextDecoder(encoding, { fatal: true });
-	// Replaces the first invalid bytes by a mark that can be found.
-	const lenient = new TextDecoder(encoding);
-	const isValid = (piece?: Uint8Array) => {
+	const decoder = new TextDecoder(encoding, { fatal: true });
+	const decode = (piece?: Uint8Array) => {
 		try {
 			// As a stream, also at the end: else some versions of Node.js take Windows-1252 for Latin-1.
-			strict.decode(piece, { stream: piece !== undefined });
-			return true;
+			return decoder.decode(piece, { stream: piece !== undefined });
 		} catch {
-			return false;
+			throw new InputError(`The file is not ${ENCODINGS[encoding]}`, {
+				hint: `Choose the file's encoding under '${LABELS.encoding}' in the options, such as ${ENCODINGS['windows-1252']}.`,
+			});
 		}
 	};
-	let last: Uint8Array = new Uint8Array(0);
-	for await (const piece of source) {
-		last = piece;
-		const text = lenient.decode(piece, { stream: true });
-		if (isValid(piece)) yield text;
-		else {
-			const before = text.slice(0, text.indexOf('\ufffd'));
-			yield before;
-			throw wrongEncoding(encoding, piece, Buffer.byteLength(before));
-		}
-	}
-	if (!isValid()) throw wrongEncoding(encoding, last, last.length - 1);
+	for await (const piece of source) yield decode(piece);
+	decode();
 }

@@ -15,7 +15,7 @@ import { readNdjson, type NdjsonRow } from './ndjson';
 import { decodeText, PIECE_BYTES, type Encoding } from './decodeText';
 import { LABELS } from '../labels';
 
-export { ENCODINGS } from './encodings';
+export { ENCODINGS } from './decodeText';
 
 /** A row of a CSV file, or a line of an NDJSON file. */
 export type FileRow = CsvRow | NdjsonRow;

@@ -30,10 +30,7 @@ export interface CsvNotes {
 /** If the header has the same number of several delimiters, the first of them in this list wins. */
 const DELIMITERS: readonly Delimiter[] = [',', ';', '\t', '|'];
 
-/**
- * The header must end within this many characters for all of it to count in finding the delimiter,
- * and so must the row behind a header of one name to show whether it is one.
- */
+/** The header must end within this many characters for all of it to count in finding the delimiter. */
 const MAX_HEADER_CHARACTERS = 1024 * 1024;
 
 const QUOTE = 0x22;
@@ -238,44 +235,8 @@ function detectDelimiter(line: string): Delimiter {
 	return DELIMITERS[counts.indexOf(Math.max(...counts))]!;
 }
 
-const hasDelimiter = (line: string) => DELIMITERS.some((each) => line.includes(each));
-
-/** How many rows to look at behind a header of one name. */
-const ROWS_SEEN = 10;
-
-/**
- * The file may have a title before its header, or a header of another program than its rows.
- *
- * @param isAll whether the text ends with the file: else its last row may be cut
- * @throws {InputError} if a header has one name, and the rows behind it have several values
- */
-function requireNames(text: string, header: string, isAll: boolean) {
-	const rows = text.slice(header.length).split(/[\r\n]+/, ROWS_SEEN + 1);
-	// The first one ends the header.
-	const lines = rows.slice(1, isAll ? undefined : -1).filter((line) => line.trim() !== '');
-	const isBetween = (delimiter: string) => {
-		const counts = new Set(lines.map((line) => line.split(delimiter).length));
-		return counts.size === 1 && !counts.has(1);
-	};
-	const delimiter = DELIMITERS.find(isBetween);
-	if (delimiter === undefined || hasDelimiter(header)) return;
-	throw new InputError(
-		`The file's first row has one name, and the next rows have several values with ${JSON.stringify(delimiter)} between them`,
-		{
-			hint: `If it is a title, set '${LABELS.headerRow}' in the options to the row with the names. If the file has one column, choose '${LABELS.delimiter}'.`,
-		},
-	);
-}
-
 /** A first line such as `sep=;`, which spreadsheets understand. */
 const SEPARATOR_LINE = /^sep=([,;\t|])(?:\r\n|\r(?!$)|\n)/;
-
-function withoutSeparatorLine(text: string): { text: string; named?: Delimiter } {
-	const line = SEPARATOR_LINE.exec(text);
-	return line ? { text: text.slice(line[0].length), named: line[1] as Delimiter } : { text };
-}
-
-const withoutEmptyLines = (text: string) => text.replace(/^[\r\n]+/, '');
 
 /** The text behind some lines; undefined if it has not got as many. */
 function behindLines(text: string, count: number): string | undefined {
@@ -288,13 +249,38 @@ function behindLines(text: string, count: number): string | undefined {
 	return behind;
 }
 
+/** The beginning of a file from its header row on, and that row, as far as they were read. */
+function beginningOf(head: string, headerRow: number) {
+	const line = SEPARATOR_LINE.exec(head);
+	const text = behindLines(head.slice(line?.[0].length), headerRow - 1);
+	const header = text === undefined ? undefined : firstLine(text.replace(/^[\r\n]+/, ''));
+	return { text, header, named: line?.[1] as Delimiter | undefined };
+}
+
+/** The same text. The first piece has all of the header row, unless that is too long. */
+async function* fromHeader(pieces: AsyncIterable<string>, headerRow: number) {
+	let head = '';
+	let hasHeader = false;
+	for await (const piece of pieces) {
+		if (hasHeader) {
+			yield piece;
+			continue;
+		}
+		head += piece;
+		const isTooLong = head.length > MAX_HEADER_CHARACTERS;
+		hasHeader = isTooLong || beginningOf(head, headerRow).header !== undefined;
+		if (hasHeader) yield head;
+	}
+	if (!hasHeader) yield head;
+}
+
 /**
  * Reads the rows of a CSV file, and returns those that end in each piece of its text.
  *
  * @param chosen the delimiter; if not set, it is detected in the first row
  * @param notes collects what was detected
  * @param headerRow the first row to read
- * @throws {InputError} that names the row, after the rows before it
+ * @throws {InputError} that names the row, after the rows of the pieces before it
  */
 export async function* readCsv(
 	pieces: AsyncIterable<string>,
@@ -303,52 +289,24 @@ export async function* readCsv(
 	headerRow = 1,
 ): AsyncGenerator<CsvRow[]> {
 	let parser: CsvParser | undefined;
-	let head = '';
-	const begin = (isAll: boolean): CsvRow[] => {
-		const { text: all, named } = withoutSeparatorLine(head);
-		const behind = behindLines(all, headerRow - 1);
-		if (behind === undefined && !isAll) {
-			throw new InputError(`Row ${headerRow} is too far from the beginning to be the header`, {
-				hint: `Correct '${LABELS.headerRow}' in the options.`,
-			});
-		}
-		const text = behind ?? '';
-		const filled = withoutEmptyLines(text);
-		const header = firstLine(filled) ?? filled;
-		if (!chosen && !named) requireNames(filled, header, isAll);
-		notes.delimiter = chosen ?? named ?? detectDelimiter(header);
-		parser = new CsvParser(notes.delimiter, headerRow);
-		return parser.push(text);
-	};
-	/** Behind a header of one name, a second row shows whether it is one. */
-	const hasHeader = () => {
-		if (head.length > MAX_HEADER_CHARACTERS) return true;
-		const behind = behindLines(withoutSeparatorLine(head).text, headerRow - 1) ?? '';
-		const text = withoutEmptyLines(behind);
-		const header = firstLine(text);
-		if (header === undefined) return false;
-		return hasDelimiter(header) || /[^\r\n][\r\n]/.test(text.slice(header.length));
-	};
-	let failure: { error: unknown } | undefined;
-	try {
-		for await (const piece of pieces) {
-			let rows: CsvRow[];
-			if (parser) rows = (parser as CsvParser).push(piece);
-			else {
-				head += piece;
-				if (!hasHeader()) continue;
-				rows = begin(false);
+	for await (const piece of fromHeader(pieces, headerRow)) {
+		let text: string | undefined = piece;
+		if (!parser) {
+			const beginning = beginningOf(piece, headerRow);
+			text = beginning.text;
+			if (text === undefined) {
+				throw new InputError(`The file has no row ${headerRow} in its first MiB`, {
+					hint: `Correct '${LABELS.headerRow}' in the options.`,
+				});
 			}
-			if (rows.length > 0) yield rows;
+			notes.delimiter = chosen ?? beginning.named ?? detectDelimiter(beginning.header ?? text);
+			parser = new CsvParser(notes.delimiter, headerRow);
 		}
-	} catch (error) {
-		failure = { error };
+		const rows = parser.push(text);
+		if (rows.length > 0) yield rows;
 	}
-	// Returns the rows before the point of failure first.
-	const rows = parser ? [] : begin(!failure);
-	if (!failure) rows.push(...parser!.end());
+	const rows = parser!.end();
 	if (rows.length > 0) yield rows;
-	if (failure) throw failure.error;
 }
 
 /** A line of CSV with its line end. */

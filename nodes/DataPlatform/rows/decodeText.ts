@@ -56,8 +56,8 @@ const OTHER_FILES: Array<[mark: number[], what: string]> = [
 
 const GZIP = [0x1f, 0x8b];
 
-const beginsWith = (bytes: Uint8Array, mark: number[]) =>
-	mark.every((byte, index) => bytes[index] === byte);
+const beginsWith = (bytes: Uint8Array | undefined, mark: number[]) =>
+	mark.every((byte, index) => bytes?.[index] === byte);
 
 /** Why a gzip file can't be unpacked. Returns other failures unchanged. */
 function packedFailure(error: unknown): unknown {
@@ -100,29 +100,23 @@ async function* unpacked(source: AsyncIterable<Uint8Array>): AsyncGenerator<Uint
 async function* pieces(source: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
 	let piece = new Uint8Array(PIECE_BYTES);
 	let size = 0;
-	let failure: { error: unknown } | undefined;
-	try {
-		for await (const chunk of source) {
-			for (let at = 0; at < chunk.length; ) {
-				const part = chunk.subarray(at, at + PIECE_BYTES - size);
-				piece.set(part, size);
-				at += part.length;
-				size += part.length;
-				if (size < PIECE_BYTES) continue;
-				yield piece;
-				piece = new Uint8Array(PIECE_BYTES);
-				size = 0;
-			}
+	for await (const chunk of source) {
+		for (let at = 0; at < chunk.length; ) {
+			const part = chunk.subarray(at, at + PIECE_BYTES - size);
+			piece.set(part, size);
+			at += part.length;
+			size += part.length;
+			if (size < PIECE_BYTES) continue;
+			yield piece;
+			piece = new Uint8Array(PIECE_BYTES);
+			size = 0;
 		}
-	} catch (error) {
-		failure = { error };
 	}
 	if (size > 0) yield piece.subarray(0, size);
-	if (failure) throw failure.error;
 }
 
 /** @throws {InputError} if the bytes are not text, or another kind of file */
-function encodingOf(head: Uint8Array, chosen: Encoding): KnownEncoding {
+function encodingOf(head: Uint8Array | undefined, chosen: Encoding): KnownEncoding {
 	const other = OTHER_FILES.find(([mark]) => beginsWith(head, mark));
 	if (other) {
 		throw new InputError(`The file is ${other[1]}, not a text file`, {
@@ -134,8 +128,8 @@ function encodingOf(head: Uint8Array, chosen: Encoding): KnownEncoding {
 	return marked ?? (chosen === 'auto' ? 'utf-8' : chosen);
 }
 
-/** The first piece of a file (empty if there is none), and all of its pieces. */
-async function peek(source: AsyncGenerator<Uint8Array>) {
+/** The first piece of a file, if there is one, and all of its pieces. */
+export async function peek<T>(source: AsyncGenerator<T>) {
 	const first = await source.next();
 	async function* all() {
 		try {
@@ -145,7 +139,7 @@ async function peek(source: AsyncGenerator<Uint8Array>) {
 			await source.return(undefined);
 		}
 	}
-	return { head: first.done ? new Uint8Array(0) : first.value, all: all() };
+	return { head: first.done ? undefined : first.value, all: all() };
 }
 
 /**

@@ -12,7 +12,7 @@ import { InputError } from '../transport/errors';
 import { unguarded } from '../fields/formulaGuard';
 import { readCsv, type CsvNotes, type CsvRow, type Delimiter } from './csv';
 import { readNdjson, type NdjsonRow } from './ndjson';
-import { decodeText, PIECE_BYTES, type Encoding } from './decodeText';
+import { decodeText, peek, PIECE_BYTES, type Encoding } from './decodeText';
 import { LABELS } from '../labels';
 
 export { ENCODINGS } from './decodeText';
@@ -46,7 +46,7 @@ export interface RowFile {
 	/** The names of a CSV file's columns. */
 	header: string[];
 	delimiter: Delimiter;
-	/** The rows after the header. @throws {InputError} after the rows before the failure */
+	/** The rows after the header. @throws {InputError} after the rows of the pieces before the failure */
 	rows: AsyncGenerator<FileRow[]>;
 }
 
@@ -69,26 +69,6 @@ const CELL_OVERHEAD = 16;
 
 /** Text that starts with a brace is JSON. So is a list, which is rejected later. */
 const JSON_START = /^\s*(?:\{|\[\s*(?:\{|$))/;
-
-/** How many blank characters may precede the first one that reveals the format. */
-const MAX_BLANKS = 1024 * 1024;
-
-/** The pieces, and the format that their beginning has. */
-async function detect(pieces: AsyncGenerator<string>) {
-	let head = '';
-	for (let isBlank = true; isBlank && head.length <= MAX_BLANKS; ) {
-		const next = await pieces.next();
-		if (next.done) break;
-		head += next.value;
-		isBlank = next.value.trim() === '';
-	}
-	async function* all() {
-		yield head;
-		yield* pieces;
-	}
-	const format: RowFormat = JSON_START.test(head) ? 'ndjson' : 'csv';
-	return { format, pieces: all() };
-}
 
 const EMPTY_HINTS: Record<RowFormat, string> = {
 	csv: 'Its first row must name the columns.',
@@ -117,11 +97,11 @@ export async function openRows(
 	text: AsyncGenerator<string>,
 	form: Omit<FileFormat, 'encoding'>,
 ): Promise<RowFile> {
-	const { format: found, pieces } = await detect(text);
-	const format = form.format ?? found;
+	const { head = '', all } = await peek(text);
+	const format = form.format ?? (JSON_START.test(head) ? 'ndjson' : 'csv');
 	const notes: CsvNotes = {};
 	const rows: AsyncGenerator<FileRow[]> =
-		format === 'csv' ? readCsv(pieces, form.delimiter, notes, form.headerRow) : readNdjson(pieces);
+		format === 'csv' ? readCsv(all, form.delimiter, notes, form.headerRow) : readNdjson(all);
 	const next = await rows.next();
 	if (next.done) throw new InputError('The file is empty', { hint: EMPTY_HINTS[format] });
 	async function* rowsFrom(first: FileRow[]): AsyncGenerator<FileRow[]> {
@@ -160,12 +140,21 @@ function charactersOf(row: FileRow): number {
 	return row.cells.reduce((sum, cell) => sum + cell.length + CELL_OVERHEAD, 0);
 }
 
+/** The rows from one to another. Nothing after the last one is read: the file may be damaged there. */
+async function* rowsBetween(rows: AsyncIterable<FileRow[]>, startAt: number, endAt: number) {
+	for await (const some of rows) {
+		const chosen = some.filter(({ row }) => row >= startAt && row <= endAt);
+		if (chosen.length > 0) yield chosen;
+		if (some.at(-1)!.row >= endAt) return;
+	}
+}
+
 /**
  * Splits rows into portions that fit into memory.
  *
  * @param startAt the first row to return
  * @param endAt the last one; 0 for all
- * @throws errors of reading, after the rows before the failure
+ * @throws errors of reading, after the portions before the failure
  */
 export async function* portionsOf(
 	rows: AsyncIterable<FileRow[]>,
@@ -175,35 +164,19 @@ export async function* portionsOf(
 	let portion: FileRow[] = [];
 	let characters = 0;
 	let pieces = 0;
-	let failure: { error: unknown } | undefined;
 	const isFull = () =>
 		portion.length >= PORTION_ROWS || characters >= PORTION_CHARACTERS || pieces >= PORTION_PIECES;
-	try {
-		for await (const some of rows) {
-			if (some.at(-1)!.row >= startAt) pieces += 1;
-			for (const row of some) {
-				if (row.row < startAt) continue;
-				if (endAt > 0 && row.row > endAt) {
-					if (portion.length > 0) yield portion;
-					return;
-				}
-				portion.push(row);
-				characters += charactersOf(row);
-				// Nothing after the last row is read: the file may be damaged there.
-				if (row.row === endAt) {
-					yield portion;
-					return;
-				}
-				if (!isFull()) continue;
-				yield portion;
-				portion = [];
-				characters = 0;
-				pieces = 0;
-			}
+	for await (const some of rowsBetween(rows, startAt, endAt || Infinity)) {
+		pieces += 1;
+		for (const row of some) {
+			portion.push(row);
+			characters += charactersOf(row);
+			if (!isFull()) continue;
+			yield portion;
+			portion = [];
+			characters = 0;
+			pieces = 0;
 		}
-	} catch (error) {
-		failure = { error };
 	}
 	if (portion.length > 0) yield portion;
-	if (failure) throw failure.error;
 }

@@ -2,13 +2,7 @@
  * Reads and writes CSV piece by piece, as in RFC 4180 and as spreadsheets write it.
  */
 import { InputError } from '../transport/errors';
-import {
-	beginningOf,
-	firstCells,
-	MAX_CELL_CHARACTERS,
-	MAX_ROW_CHARACTERS,
-	MAX_ROW_VALUES,
-} from './limits';
+import { MAX_ROW_CELLS, MAX_ROW_CHARACTERS, tooLong } from './limits';
 import { LABELS } from '../labels';
 
 /** A row of a file. */
@@ -48,12 +42,8 @@ export class CsvParser {
 	private problem?: string;
 	/** The row in which the open quote is. */
 	private quoteRow = 0;
-	private hasNul = false;
 	/** The length of the row so far, in characters. */
 	private characters = 0;
-	/** The rest of the cell, or of the row, is dropped. */
-	private isCellCut = false;
-	private isRowCut = false;
 	private rows: CsvRow[] = [];
 	private readonly delimiter: number;
 
@@ -65,9 +55,8 @@ export class CsvParser {
 		this.delimiter = delimiter.charCodeAt(0);
 	}
 
-	/** The rows that end in the text. */
+	/** The rows that end in the text. @throws {InputError} if one is too long */
 	push(text: string): CsvRow[] {
-		this.hasNul ||= text.includes('\0');
 		let at = 0;
 		while (at < text.length) {
 			const code = text.charCodeAt(at);
@@ -152,22 +141,11 @@ export class CsvParser {
 	}
 
 	private append(text: string) {
-		if (this.isCellCut || this.isRowCut) return;
 		this.cell += text;
 		this.characters += text.length;
 		if (this.characters > MAX_ROW_CHARACTERS) {
-			this.cutRow(`has more than ${MAX_ROW_CHARACTERS} characters`);
-		} else if (this.cell.length > MAX_CELL_CHARACTERS) {
-			this.isCellCut = true;
-			this.problem ??= `has more than ${MAX_CELL_CHARACTERS} characters in column ${this.cells.length + 1}`;
-			this.cell = beginningOf(this.cell);
+			throw tooLong(this.row, `${MAX_ROW_CHARACTERS} characters`);
 		}
-	}
-
-	private cutRow(problem: string) {
-		this.isRowCut = true;
-		this.problem ??= problem;
-		this.cells = firstCells([...this.cells, this.cell]);
 	}
 
 	private endCell(code: number) {
@@ -177,10 +155,9 @@ export class CsvParser {
 			this.cells.length === 0 &&
 			this.cell === '' &&
 			this.quoteRow !== this.row;
-		if (this.cells.length === MAX_ROW_VALUES) this.cutRow(`has more than ${MAX_ROW_VALUES} cells`);
-		else if (!isEmptyLine && !this.isRowCut) this.cells.push(this.cell);
+		if (!isEmptyLine) this.cells.push(this.cell);
+		if (this.cells.length > MAX_ROW_CELLS) throw tooLong(this.row, `${MAX_ROW_CELLS} cells`);
 		this.cell = '';
-		this.isCellCut = false;
 		this.state = code === CR ? 'afterCr' : 'cellStart';
 		if (code === this.delimiter) return;
 		if (!isEmptyLine) this.endRow();
@@ -189,14 +166,11 @@ export class CsvParser {
 
 	private endRow() {
 		const { row, cells } = this;
-		if (this.hasNul && this.problem === undefined) {
-			const column = cells.findIndex((cell) => cell.includes('\0')) + 1;
-			if (column > 0) this.problem = `has NUL characters in column ${column}, which are not text`;
-		}
+		const column = cells.findIndex((cell) => cell.includes('\0')) + 1;
+		if (column > 0) this.problem ??= `has NUL characters in column ${column}, which are not text`;
 		this.rows.push({ row, cells, problem: this.problem });
 		this.cells = [];
 		this.characters = 0;
-		this.isRowCut = false;
 		this.problem = undefined;
 	}
 }

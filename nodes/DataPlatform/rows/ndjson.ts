@@ -2,14 +2,14 @@
  * NDJSON: one JSON object per line.
  */
 import { InputError } from '../transport/errors';
-import { endOfText, isObject, withExactNumbers } from '../transport/json';
-import { beginningOf, MAX_ROW_CHARACTERS, MAX_ROW_VALUES } from './limits';
+import { excessOf, isObject, withExactNumbers } from '../transport/json';
+import { MAX_ROW_CHARACTERS, tooLong } from './limits';
 
 /** A line of a file. */
 export interface NdjsonRow {
 	/** The line, counted from 1. */
 	row: number;
-	/** The line as in the file; only its beginning if it is too long. */
+	/** The line as in the file. */
 	line: string;
 	/**
 	 * Its values, with numbers that would lose digits as text; undefined if it is not a JSON object.
@@ -18,26 +18,11 @@ export interface NdjsonRow {
 	problem?: string;
 }
 
-/** Counts values, lists and objects, without parsing: a line `{"a":[1,2]}` counts three. */
-function hasTooMany(line: string): boolean {
-	if (line.length <= MAX_ROW_VALUES) return false;
-	let count = 0;
-	for (let at = 0; at < line.length && count <= MAX_ROW_VALUES; at++) {
-		const character = line[at]!;
-		if (character === '"') at = endOfText(line, at);
-		else if (',[{'.includes(character)) count += 1;
-	}
-	return count > MAX_ROW_VALUES;
-}
-
-const cutLine = (row: number, line: string, problem: string): NdjsonRow => ({
-	row,
-	line: beginningOf(line),
-	problem,
-});
+const EXCESSES = { depth: 'is nested too deeply', values: 'has too many values' };
 
 function parseLine(row: number, line: string): NdjsonRow {
-	if (hasTooMany(line)) return cutLine(row, line, `has more than ${MAX_ROW_VALUES} values`);
+	const excess = excessOf(line);
+	if (excess) return { row, line, problem: EXCESSES[excess] };
 	let values: unknown;
 	try {
 		values = JSON.parse(line);
@@ -54,21 +39,16 @@ function parseLine(row: number, line: string): NdjsonRow {
  * Reads the rows of an NDJSON file, and returns those that end in each piece of its text. Skips
  * empty lines.
  *
- * @throws {InputError} if the file is a JSON list
+ * @throws {InputError} if the file is a JSON list, or a line is too long
  */
 export async function* readNdjson(pieces: AsyncIterable<string>): AsyncGenerator<NdjsonRow[]> {
 	let row = 1;
 	let held = '';
-	let isCut = false;
 	let isFirst = true;
 	const toRow = (): NdjsonRow[] => {
 		const number = row++;
 		const text = held.trim();
 		held = '';
-		if (isCut) {
-			isCut = false;
-			return [cutLine(number, text, `has more than ${MAX_ROW_CHARACTERS} characters`)];
-		}
 		if (text === '') return [];
 		if (isFirst && text.startsWith('[')) {
 			throw new InputError('The file is a JSON list, not NDJSON with one JSON object per line', {
@@ -79,9 +59,8 @@ export async function* readNdjson(pieces: AsyncIterable<string>): AsyncGenerator
 		return [parseLine(number, text)];
 	};
 	const hold = (text: string) => {
-		if (isCut) return;
 		held += text;
-		isCut = held.length > MAX_ROW_CHARACTERS;
+		if (held.length > MAX_ROW_CHARACTERS) throw tooLong(row, `${MAX_ROW_CHARACTERS} characters`);
 	};
 	for await (const piece of pieces) {
 		const rows: NdjsonRow[] = [];

@@ -114,8 +114,8 @@ describe('opening', () => {
 	});
 
 	test('at scale: millions of blanks', async () => {
-		const pieces = Array.from({ length: 256 }, () => ' '.repeat(65_536));
-		await expect(open([...pieces, '\na\n'])).rejects.toThrow('has more than 4194304 characters');
+		const pieces = Array.from({ length: 257 }, () => ' '.repeat(65_536));
+		await expect(open([...pieces, '\na\n'])).rejects.toThrow('Row 1 has more than 16777216 characters');
 	});
 
 	test.each<[string, string]>([
@@ -157,13 +157,6 @@ describe('opening', () => {
 			[' , \n1,2\n'],
 			{},
 			"The file's first row names no column",
-			expect.stringContaining("choose that under 'Encoding' in the options"),
-		],
-		[
-			'a header without end',
-			[','.repeat(100_001)],
-			{},
-			"The file's first row has more than 100000 cells",
 			expect.stringContaining("choose that under 'Encoding' in the options"),
 		],
 		[

@@ -10,7 +10,6 @@ import { ndjsonLine } from './exportRows';
 import { isCsvRow, type FileRow } from './readRows';
 import type { Encoding } from './decodeText';
 import type { Problem } from '../transport/errors';
-import { endOfText } from '../transport/json';
 
 const ADDED_COLUMNS = ['error', 'field', 'row'];
 
@@ -42,20 +41,6 @@ export function withoutAdded(
 	const count = addedColumns(names, isField);
 	if (count === 0 || !Number.isInteger(values[names.at(-1)!])) return values;
 	return Object.fromEntries(Object.entries(values).slice(0, -count));
-}
-
-/** The text of a JSON object without its last entries. */
-function withoutLast(line: string, count: number): string {
-	const ends: number[] = [];
-	let depth = 0;
-	for (let at = 0; at < line.length; at++) {
-		const character = line[at]!;
-		if (character === '"') at = endOfText(line, at);
-		else if ('{['.includes(character)) depth += 1;
-		else if ('}]'.includes(character)) depth -= 1;
-		else if (character === ',' && depth === 1) ends.push(at);
-	}
-	return ends.length < count ? '{}' : `${line.slice(0, ends.at(-count))}}`;
 }
 
 /**
@@ -101,14 +86,8 @@ export class RejectedLines {
 			}
 			return csvLine([...cells, ...added], this.delimiter);
 		}
-		const { values = { line: row.line } } = row;
-		const own = Object.keys(withoutAdded(values, this.isField));
-		const count = Object.keys(values).length - own.length;
-		// Uses the line's own text, in which no number has lost digits.
-		const line = row.values ? row.line : JSON.stringify(values);
-		const text = count > 0 ? withoutLast(line, count) : line;
-		const [errorName, fieldName, rowName] = addedNames(own);
-		const more = ndjsonLine({ [errorName!]: error, [fieldName!]: field, [rowName!]: row.row });
-		return `${text.slice(0, -1)}${own.length === 0 ? '' : ','}${more.slice(1)}`;
+		const own = withoutAdded(row.values ?? { line: row.line }, this.isField);
+		const [errorName, fieldName, rowName] = addedNames(Object.keys(own));
+		return ndjsonLine({ ...own, [errorName!]: error, [fieldName!]: field, [rowName!]: row.row });
 	}
 }

@@ -13,7 +13,7 @@ const COMMA = 44;
 const COLON = 58;
 
 /** The position of the quote that ends a string, given the one that starts it. */
-export function endOfText(json: string, quote: number): number {
+function endOfText(json: string, quote: number): number {
 	let at = quote + 1;
 	for (; at < json.length && json.charCodeAt(at) !== QUOTE; at += 1) {
 		if (json.charCodeAt(at) === BACKSLASH) at += 1;

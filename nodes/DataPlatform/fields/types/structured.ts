@@ -2,7 +2,7 @@
 import type { JsonValue } from '../../api/types';
 import { getOwn, isExactNumber, membersOf, NUMBER } from '../../transport/json';
 import { fromJsonText, isJson, isPlainObject, parseJsonCell, problem, showValue } from '../convert';
-import { sameBoolean, sameEntries, sameParts, sameText } from '../equality';
+import { sameBoolean, sameOrUnknown, sameParts, sameText } from '../equality';
 import { isCleared, USUAL, type Converted, type FieldType } from '../fieldType';
 import { sameNumber } from './number';
 import { sameDay, toDay, wrongTime } from './time';
@@ -81,52 +81,27 @@ export const urlLink: FieldType = {
 	editor: { type: 'string', hint: 'web address' },
 };
 
-const withList =
-	(name: string) =>
-	(raw: unknown): Converted => {
-		const example = `{"${name}":[…]}`;
-		const shape = withParts(raw, example, [name]);
+/** Lists of objects, to which the platform adds IDs, times and counts: equal only as they were read. */
+const withList = (name: string): FieldType => ({
+	...object,
+	convert: (raw) => {
+		const shape = withParts(raw, `{"${name}":[…]}`, [name]);
 		if ('problem' in shape) return shape;
 		const { value } = shape;
 		if (Array.isArray(value[name]) && value[name].every(isPlainObject)) return { value };
 		return problem(`accepts a list of objects as '${name}', not ${showValue(value[name])}`);
-	};
-
-/** The platform may show an emptied field as an object without entries. */
-const isEmptyWithout = (name: string) => (stored: JsonValue | undefined) => {
-	if (isCleared(stored)) return true;
-	return isPlainObject(stored) && isCleared(getOwn(stored, name)) ? undefined : false;
-};
-
-/** Ignores an entry's ID if none was sent, because the platform assigns one. */
-const withoutNewId =
-	(equals: FieldType['equals']): FieldType['equals'] =>
-	(stored, sent) => {
-		const hasId = isPlainObject(sent) && !isCleared(getOwn(sent, 'id'));
-		return equals(hasId || !isPlainObject(stored) ? stored : { ...stored, id: undefined }, sent);
-	};
-
-const sameItem = withoutNewId(sameParts({ header: sameText, checked: sameBoolean }));
-const sameList = withoutNewId(
-	sameParts({ header: sameText, items: sameEntries(sameItem) }, ['checkedCount', 'progress']),
-);
-
-export const checklist: FieldType = {
-	...object,
-	convert: withList('lists'),
-	equals: sameParts({ lists: sameEntries(sameList) }, ['progress']),
-	isEmpty: isEmptyWithout('lists'),
+	},
+	equals: sameOrUnknown,
+	// The platform may show an emptied field as an object without entries.
+	isEmpty: (stored) => {
+		if (isCleared(stored)) return true;
+		return isPlainObject(stored) && isCleared(getOwn(stored, name)) ? undefined : false;
+	},
 	editor: asJson,
 	comparison: 'presence',
-};
+});
 
-/**
- * The contract does not say whether a chat is replaced or appended to. So only an equal chat is
- * certain, and messages sent twice may appear twice.
- */
-const sameChat = sameParts({ messages: sameEntries(sameParts({ text: sameText })) }, [
-	'lastChange',
-]);
+export const checklist = withList('lists');
 
 const textsOf = (value: JsonValue): unknown[] => {
 	const { messages } = membersOf(value);
@@ -134,16 +109,15 @@ const textsOf = (value: JsonValue): unknown[] => {
 	return messages.map((entry) => isPlainObject(entry) && entry.text);
 };
 
+/**
+ * The contract does not say whether a chat is replaced or appended to. So only an equal chat is
+ * certain, and messages sent twice may appear twice.
+ */
 export const chat: FieldType = {
-	...object,
-	convert: withList('messages'),
+	...withList('messages'),
 	equals: (stored, sent) => {
-		if (sameChat(stored, sent) === true) return true;
 		const held = new Set(textsOf(stored));
-		return textsOf(sent).every((text) => held.has(text)) ? undefined : false;
+		return textsOf(sent).every((text) => held.has(text)) ? sameOrUnknown(stored, sent) : false;
 	},
-	isEmpty: isEmptyWithout('messages'),
 	appends: (sent) => isPlainObject(sent) && !isCleared(getOwn(sent, 'messages')),
-	editor: asJson,
-	comparison: 'presence',
 };

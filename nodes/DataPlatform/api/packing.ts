@@ -22,10 +22,10 @@ export function unseal(version: string, stored: unknown): unknown {
 	return sealed(version, json) === stored ? JSON.parse(json) : undefined;
 }
 
-export const packJson = (value: object): string =>
+const packJson = (value: object): string =>
 	Buffer.from(JSON.stringify(value)).toString('base64url');
 
-export const unpackJson = (text: string): unknown =>
+const unpackJson = (text: string): unknown =>
 	JSON.parse(Buffer.from(text, 'base64url').toString());
 
 const UUID = /^[\da-f]{8}(-[\da-f]{4}){3}-[\da-f]{12}$/;

@@ -227,7 +227,7 @@ class ChangeBuffer {
 
 	constructor(
 		private readonly emittedIndex: EmittedIndex,
-		private readonly options: Pick<ChangeOptions, 'kinds' | 'maximum' | 'digest'>,
+		private readonly options: ChangeOptions,
 		private readonly maxBuffered: number,
 	) {}
 
@@ -247,8 +247,7 @@ class ChangeBuffer {
 
 	private isHeld(record: PlatformRecord): boolean {
 		if (timeOf(record) < this.quietUntil) return false;
-		const kind = this.emittedIndex.kindOf(record, this.options.kinds);
-		if (kind === 'created') this.held.add(record.id);
+		if (this.emittedIndex.kindOf(record) === 'created') this.held.add(record.id);
 		return true;
 	}
 
@@ -288,7 +287,7 @@ class ChangeBuffer {
 	/** A change without its fields, if nobody will see them. */
 	private buffered(record: PlatformRecord): BufferedChange {
 		const { kinds, digest } = this.options;
-		const isWanted = kinds.has(this.emittedIndex.kindOf(record, kinds));
+		const isWanted = kinds.has(this.emittedIndex.kindOf(record));
 		const isNeeded = digest !== undefined || isWanted;
 		return { record: isNeeded ? record : { ...record, fields: {} }, isWanted };
 	}
@@ -307,12 +306,13 @@ class ChangeBuffer {
 export async function readChanges(
 	pages: ChangePages,
 	state: ChangeState,
-	options: Pick<ChangeOptions, 'kinds' | 'maximum' | 'digest' | 'quietMs'>,
+	options: ChangeOptions,
 	hasTime: () => boolean,
 ): Promise<ReadResult> {
 	const { limits } = pages;
 	const { quietMs = 0 } = options;
-	const buffer = new ChangeBuffer(new EmittedIndex(state), options, limits.maxBuffered);
+	const emittedIndex = new EmittedIndex(state, options, limits);
+	const buffer = new ChangeBuffer(emittedIndex, options, limits.maxBuffered);
 	const since = state.watermark?.time ?? -Infinity;
 	const startedAt = Date.now();
 	// In a backlog, the newest change that was found first will do: later ones are newer.

@@ -63,10 +63,8 @@ export interface ChangeState {
 		/**
 		 * Set if watching restarted and not everything was emitted since: records created before that
 		 * time, and short hashes of the IDs emitted before the restart. Only the trigger restarts.
-		 * `isBack`: `emitted` does not name the records that come again, so none is held back because
-		 * its watched fields are the same.
 		 */
-		restart?: { time: number; earlier: string; isBack?: boolean };
+		restart?: { time: number; earlier: string };
 	};
 	/** The digests of the watched fields when last emitted, by record ID; oldest first. */
 	digests?: Record<string, string>;
@@ -223,7 +221,11 @@ export class EmittedIndex {
 	private readonly held: Set<string>;
 	private readonly digests: Map<string, string>;
 
-	constructor(private readonly state: ChangeState) {
+	constructor(
+		private readonly state: ChangeState,
+		private readonly options: ChangeOptions,
+		private readonly limits: Limits,
+	) {
 		this.held = new Set(hashesIn(state.held ?? ''));
 		this.emitted = new Map(Object.entries(state.emitted));
 		this.earlier = new Set(hashesIn(state.backlog?.earlier ?? state.recent ?? ''));
@@ -241,18 +243,16 @@ export class EmittedIndex {
 	}
 
 	/**
-	 * The kind of change to emit for a version that is not emitted yet.
-	 *
-	 * @param kinds the kinds to emit. If these are only updates, a record that was created and
-	 * changed before it was first read counts as updated, unless it is new
+	 * The kind of change to emit for a version that is not emitted yet. If only updates are emitted, a
+	 * record that was created and changed before it was first read counts as updated, unless it is new.
 	 */
-	kindOf(record: PlatformRecord, kinds: ReadonlySet<ChangeKind>): ChangeKind {
+	kindOf(record: PlatformRecord): ChangeKind {
 		const { id } = record;
 		const time = createdAt(record);
 		const emitted = this.emitted.get(id);
 		if (emitted && time <= emitted[1]) return 'updated';
 		if (record.ver === 0) return 'created';
-		if (!kinds.has('created')) return isNew(record) ? 'created' : 'updated';
+		if (!this.options.kinds.has('created')) return isNew(record) ? 'created' : 'updated';
 		if (emitted || (this.held.size > 0 && this.held.has(hashOf(id)))) return 'created';
 		const before = createdBefore(this.state);
 		if (before && compare({ time, id }, before) <= 0) return 'updated';
@@ -275,15 +275,8 @@ export class EmittedIndex {
 	 * @returns the watched fields that changed, as far as their last values are known; undefined if
 	 * they make the change not worth emitting
 	 */
-	markEmitted(
-		record: PlatformRecord,
-		kind: ChangeKind,
-		digest: ChangeOptions['digest'],
-	): string[] | undefined {
-		const comesAgain =
-			this.state.backlog?.restart?.isBack &&
-			!this.emitted.has(record.id) &&
-			!this.earlier.has(hashOf(record.id));
+	markEmitted(record: PlatformRecord, kind: ChangeKind): string[] | undefined {
+		const { digest } = this.options;
 		this.emitted.set(record.id, [versionOf(record), timeOf(record)]);
 		this.held.delete(hashOf(record.id));
 		if (!digest) return [];
@@ -293,7 +286,7 @@ export class EmittedIndex {
 		// Moves it to the end, because the order is that of emission.
 		this.digests.delete(record.id);
 		this.digests.set(record.id, now);
-		if (kind !== 'created' && comesAgain !== true && last === now) return undefined;
+		if (kind !== 'created' && last === now) return undefined;
 		if (last?.length !== now.length) return [];
 		const changed = digests.filter(([, each], at) => !last.startsWith(each, at * each.length));
 		return changed.map(([field]) => field);
@@ -303,7 +296,6 @@ export class EmittedIndex {
 	private nextCursor(
 		{ newest = -Infinity, startedAt }: ReadResult,
 		{ end, known }: ReadingEnd,
-		limits: Limits,
 	): number | undefined {
 		const { cursor = -Infinity, cursorReadAt = startedAt } = this.state;
 		// A change that appears during the read may sort before it, at the newest time when reading
@@ -311,7 +303,7 @@ export class EmittedIndex {
 		const reached = Math.min(newest, known?.time ?? -Infinity);
 		// 10 s after the cursor got there, no change can get its time any more. Only the time in between
 		// counts, so our clock need not be right.
-		const isOver = end !== 'more' && Math.abs(startedAt - cursorReadAt) >= limits.settleMs;
+		const isOver = end !== 'more' && Math.abs(startedAt - cursorReadAt) >= this.limits.settleMs;
 		const next = reached === cursor && isOver ? cursor + 1 : Math.max(cursor, reached);
 		return next === -Infinity ? undefined : next;
 	}
@@ -321,8 +313,8 @@ export class EmittedIndex {
 		{ newest = -Infinity, startedAt }: ReadResult,
 		{ end, known }: ReadingEnd,
 		{ cursor, positions }: { cursor?: number; positions: Position[] },
-		{ overlapMs, maxTracked }: { overlapMs: number; maxTracked: number },
 	): Position | undefined {
+		const { overlapMs } = this.options;
 		let { watermark } = this.state;
 		if (!known) return watermark;
 		const raise = (to: Position) => {
@@ -335,7 +327,7 @@ export class EmittedIndex {
 			// A change older than the overlap can't become visible any more, however large the backlog.
 			raise({ time: Math.min(cursor, latest - overlapMs), id: '' });
 		}
-		const excess = positions[positions.length - maxTracked - 1];
+		const excess = positions[positions.length - this.limits.maxTracked - 1];
 		if (excess) raise(excess);
 		// So long after the newest change, none before it can become visible any more.
 		const { cursorReadAt = Infinity } = this.state;
@@ -345,18 +337,12 @@ export class EmittedIndex {
 	}
 
 	/** The state after a read. */
-	nextState(
-		read: ReadResult,
-		reached: ReadingEnd,
-		{ overlapMs, digest }: ChangeOptions,
-		limits: Limits,
-	): ChangeState {
-		const { state } = this;
+	nextState(read: ReadResult, reached: ReadingEnd): ChangeState {
+		const { state, limits } = this;
 		const { readAt } = read;
-		const cursor = this.nextCursor(read, reached, limits);
+		const cursor = this.nextCursor(read, reached);
 		const positions = [...this.emitted].map(([id, [, time]]) => ({ time, id })).sort(compare);
-		const bounds = { overlapMs, maxTracked: limits.maxTracked };
-		const watermark = this.nextWatermark(read, reached, { cursor, positions }, bounds);
+		const watermark = this.nextWatermark(read, reached, { cursor, positions });
 		const isKept = (position: Position) => !watermark || compare(position, watermark) > 0;
 		const emitted = positions
 			.filter(isKept)
@@ -371,10 +357,10 @@ export class EmittedIndex {
 			}),
 			...(watermark && { watermark: { ...watermark } }),
 			emitted: Object.fromEntries(emitted) as ChangeState['emitted'],
-			...this.nextRecent(dropped, watermark, limits),
+			...this.nextRecent(dropped, watermark),
 			...(this.held.size > 0 && { held: [...this.held].slice(-limits.hashes).join('') }),
-			...(reached.end === 'more' && { backlog: this.nextBacklog(dropped, read, cursor, limits) }),
-			...(digest && {
+			...(reached.end === 'more' && { backlog: this.nextBacklog(dropped, read, cursor) }),
+			...(this.options.digest && {
 				digests: Object.fromEntries([...this.digests].slice(-limits.maxTracked)),
 			}),
 		};
@@ -384,7 +370,6 @@ export class EmittedIndex {
 	private nextRecent(
 		dropped: Position[],
 		next: Position | undefined,
-		limits: Limits,
 	): Pick<ChangeState, 'recent'> {
 		const { watermark, recent } = this.state;
 		if (!next) return {};
@@ -392,7 +377,7 @@ export class EmittedIndex {
 		const isPassed = (watermark?.time ?? -Infinity) <= since;
 		if (!isPassed && recent === undefined) return {};
 		const ids = dropped.filter(({ time }) => time > since).map(({ id }) => id);
-		return { recent: addHashes(isPassed ? '' : (recent ?? ''), ids, limits) };
+		return { recent: addHashes(isPassed ? '' : (recent ?? ''), ids, this.limits) };
 	}
 
 	/** @param dropped records that the next state no longer tracks */
@@ -400,14 +385,13 @@ export class EmittedIndex {
 		dropped: Position[],
 		{ offset, newest = -Infinity }: ReadResult,
 		cursor = -Infinity,
-		limits: Limits,
 	): ChangeState['backlog'] {
 		const backlog = backlogOf(this.state);
 		const { createdWatermark, restart } = backlog;
 		const ids = dropped.map(({ id }) => id);
 		return {
 			...(createdWatermark && { createdWatermark: { ...createdWatermark } }),
-			earlier: addHashes(backlog.earlier, ids, limits),
+			earlier: addHashes(backlog.earlier, ids, this.limits),
 			...(offset !== undefined && {
 				offset: offset + dropped.length,
 				...(newest > cursor && { newest }),
@@ -435,22 +419,22 @@ export function selectChanges(
 	options: ChangeOptions,
 	limits: Limits = LIMITS,
 ): Selection {
-	const emittedIndex = new EmittedIndex(state);
+	const emittedIndex = new EmittedIndex(state, options, limits);
 	const fresh = read.records.filter((record) => !emittedIndex.isEmitted(record)).sort(byPosition);
 	const changes: Change[] = [];
 	let taken = 0;
 	for (const record of fresh) {
 		if (changes.length >= options.maximum) break;
 		taken += 1;
-		const kind = emittedIndex.kindOf(record, options.kinds);
-		const changed = emittedIndex.markEmitted(record, kind, options.digest);
+		const kind = emittedIndex.kindOf(record);
+		const changed = emittedIndex.markEmitted(record, kind);
 		const missing = options.missingThere ? options.missingThere(record) : {};
 		if (!changed || !missing || !options.kinds.has(kind)) continue;
 		const more = { ...missing, ...(changed.length > 0 && { changed }) };
 		changes.push({ kind, record, ...(Object.keys(more).length > 0 && { more }) });
 	}
 	const end = endOf(fresh, taken, read.isWhole);
-	return { changes, state: emittedIndex.nextState(read, end, options, limits) };
+	return { changes, state: emittedIndex.nextState(read, end) };
 }
 
 /** @param taken how many of the fresh records are emitted */
@@ -471,40 +455,28 @@ export const startFromTime = (time: number): ChangeState => ({
  * more. What was not emitted yet stays pending, however old it is.
  */
 export function restartAt(state: ChangeState, time: number): ChangeState {
-	const { watermark, digests } = state;
 	const backlog = backlogOf(state);
 	const { createdWatermark, earlier, restart } = backlog;
 	const start = { ...startFromTime(time), ...(state.held && { held: state.held }) };
 	const isFromStartOn = (position: Position | undefined) => position && position.time >= time;
 	// All that is pending changed after the start. Whatever was created before it counts as known.
-	if (isFromStartOn(createdWatermark)) {
-		if (!digests) return start;
-		const again = { time, earlier: '', isBack: true };
-		return {
-			...{ ...start, digests },
-			backlog: { createdWatermark: start.watermark, earlier: '', restart: again },
-		};
-	}
+	if (isFromStartOn(createdWatermark)) return start;
 	const emitted = Object.entries(state.emitted);
-	const forgotten = new Set(emitted.filter(([, [, at]]) => at >= time).map(([id]) => id));
-	const isBack = isFromStartOn(watermark);
-	// If the watermark moves back, `emitted` does not name all records that come again.
-	const isKept = ([id]: readonly [string, unknown]) => !isBack && !forgotten.has(id);
+	const forgotten = emitted.filter(([, [, at]]) => at >= time).map(([id]) => id);
 	return {
 		...state,
-		...(isBack && { recent: undefined, ...start }),
-		emitted: Object.fromEntries(emitted.filter(isKept)),
+		emitted: Object.fromEntries(emitted.filter(([, [, at]]) => at < time)),
+		// What comes again counts, although its watched fields are the same.
+		digests: undefined,
+		// If the watermark moves back, `emitted` does not name all records that come again.
+		...(isFromStartOn(state.watermark) && { recent: undefined, ...start }),
 		backlog: {
 			...backlog,
 			earlier: '',
 			restart: {
 				time: Math.min(time, restart?.time ?? Infinity),
 				earlier: addHashes((restart?.earlier ?? '') + earlier, forgotten, LIMITS),
-				...((isBack || restart?.isBack) && { isBack: true }),
 			},
 		},
-		...(digests && {
-			digests: Object.fromEntries(Object.entries(digests).filter(([id]) => !forgotten.has(id))),
-		}),
 	};
 }

@@ -203,7 +203,7 @@ test.each([
 		return httpResponse(200, { data: list(1, 2, 3).slice(0, limit) });
 	});
 	const state: ChangeState = { emitted: {}, ...(since > 0 && { watermark: { time: since, id: '' } }) };
-	const options = { kinds: new Set<ChangeKind>(['created']), maximum: 100 };
+	const options = { kinds: new Set<ChangeKind>(['created']), overlapMs: 0, maximum: 100 };
 	const pages = new ChangePages({ client: connection, at: { table: 't' } }, {});
 	await expect(readChanges(pages, state, options, () => true)).rejects.toThrow('no stable list of changes');
 	expect(sent.length).toBeLessThan(150);
@@ -214,7 +214,7 @@ describe('one poll', () => {
 
 	async function poll(given: Parameters<typeof pagesOf>, before: ChangeState, options: Partial<ChangeOptions> = {}, hasTime = () => true) {
 		const { pages, requests } = pagesOf(...given);
-		const all = { kinds: new Set<ChangeKind>(['created', 'updated']), maximum: 100, ...options };
+		const all = { kinds: new Set<ChangeKind>(['created', 'updated']), overlapMs: 0, maximum: 100, ...options };
 		const { records, ...read } = await readChanges(pages, before, all, hasTime);
 		return { ...read, ids: idsOf(records).sort(), records, requests };
 	}

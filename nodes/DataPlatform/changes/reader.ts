@@ -6,13 +6,15 @@
  *     emitted ──────▶│◀── read, and compared with what was emitted
  */
 import {
-	addHashes,
 	byPosition,
 	CREATION_LAG_MS,
 	EmittedIndex,
 	LIMITS,
+	selectChanges,
+	startFromTime,
 	timeOf,
 	versionOf,
+	type ChangeKind,
 	type ChangeOptions,
 	type ChangeState,
 	type Limits,
@@ -349,25 +351,9 @@ export async function readChanges(
 	return result();
 }
 
-/** How many pages to read at most for all changes of one time, when watching starts. */
-const MAX_START_PAGES = 100;
-
-/** All changes from a time on; undefined if they are too many to remember. */
-async function changedSince(
-	pages: ChangePages,
-	time: number,
-): Promise<PlatformRecord[] | undefined> {
-	const found = new Map<string, PlatformRecord>();
-	let count = 0;
-	for await (const { page } of pages.from(time)) {
-		for (const record of page) if (timeOf(record) >= time) found.set(record.id, record);
-		if (found.size > pages.limits.maxTracked || (count += 1) > MAX_START_PAGES) return undefined;
-	}
-	return [...found.values()];
-}
-
 /**
- * The state if watching starts now: what is in the table counts as emitted.
+ * The state if watching starts now: what is in the table counts as emitted. It is that after a poll
+ * that emits nothing of what changed within the overlap.
  *
  * @param latest the newest change in the whole table, ISO 8601; undefined if it is empty
  * @throws {ServiceError}
@@ -378,26 +364,11 @@ export async function startFromNow(
 	overlapMs: number,
 ): Promise<ChangeState> {
 	if (latest === undefined) return { emitted: {} };
-	const begins = Date.parse(latest);
-	const { records, isCovered } = await pages.newest(begins - overlapMs - CREATION_LAG_MS);
-	const cursor = Math.max(begins, ...records.map(timeOf));
-	const oldest = records.at(-1);
-	// The whole page has the newest time: more records may have this time, or still get it.
-	const isOneTime = !isCovered && oldest !== undefined && timeOf(oldest) === cursor;
-	const same = isOneTime ? await changedSince(pages, cursor) : undefined;
-	// A full page may lack some records of its oldest time: those count as emitted.
-	const from = isCovered || !oldest ? cursor - overlapMs : timeOf(oldest) + 1;
-	const time = same ? cursor : from;
-	const known = (same ?? records).filter((record) => timeOf(record) >= time);
-	const isRecent = (changed: number) => changed < time && changed > time - CREATION_LAG_MS;
-	const before = records.filter((record) => isRecent(timeOf(record))).map(({ id }) => id);
-	return {
-		cursor,
-		cursorReadAt: Date.now(),
-		watermark: { time, id: '' },
-		...(isCovered && { recent: addHashes('', before, pages.limits) }),
-		emitted: Object.fromEntries(
-			known.map((record) => [record.id, [versionOf(record), timeOf(record)]]),
-		),
-	};
+	const time = Date.parse(latest);
+	const before = startFromTime(time - overlapMs - CREATION_LAG_MS);
+	const options = { kinds: new Set<ChangeKind>(), overlapMs, maximum: Infinity };
+	const read = await readChanges(pages, before, options, () => true);
+	// If they are too many for one poll, all up to the newest change count as emitted.
+	if (!read.isWhole) return startFromTime(time + 1);
+	return selectChanges(before, read, options, pages.limits).state;
 }

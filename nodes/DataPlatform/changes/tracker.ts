@@ -185,7 +185,7 @@ const HASH_LENGTH = 6;
 const hashOf = (id: string) => shortHash(id, HASH_LENGTH);
 
 /** Adds short hashes of IDs; the oldest are dropped if there are too many. */
-export const addHashes = (
+const addHashes = (
 	hashes: string,
 	ids: Iterable<string>,
 	limits: Pick<Limits, 'hashes'>,

@@ -132,7 +132,7 @@ describe('a clock that does not distinguish what is written in one second', () =
 	});
 
 	test('if more changed in it than can be remembered, all of them count as emitted', async () => {
-		const limits = small({ maxTracked: 20 });
+		const limits = small({ maxTracked: 20, maxBuffered: 40 });
 		const table = new Table('asText', limits);
 		write(table, 60);
 		const follower = new Follower(table, {}, limits);

@@ -1,7 +1,7 @@
 /** How the order of changes is read: the requests, and what their pages mean. */
+import { createHash } from 'node:crypto';
 import { ChangePages, readChanges, startFromNow } from '../../../nodes/DataPlatform/changes/reader.ts';
 import {
-	addHashes,
 	LIMITS,
 	type ChangeKind,
 	type ChangeOptions,
@@ -316,7 +316,7 @@ describe('one poll', () => {
 });
 
 describe('the state when watching starts now', () => {
-	const recentOf = (id: string) => addHashes('', [id], LIMITS);
+	const recentOf = (...ids: string[]) => ids.map((id) => createHash('sha256').update(id).digest('base64url').slice(0, 6)).join('');
 
 	const start = async (given: Parameters<typeof pagesOf>, latest?: number, overlapMs = 5) =>
 		await startFromNow(pagesOf(...given).pages, latest === undefined ? undefined : iso(latest), overlapMs);
@@ -344,16 +344,29 @@ describe('the state when watching starts now', () => {
 			'what was deleted since was the newest',
 			[list(10, 17)],
 			20,
-			{ cursor: 20, watermark: { time: 15, id: '' }, emitted: { r2: [1, 17] }, recent: recentOf('r1') },
+			{ cursor: 17, watermark: { time: 12, id: '' }, emitted: { r2: [1, 17] }, recent: recentOf('r1') },
 		],
-		['all deleted', [[]], 20, { cursor: 20, watermark: { time: 15, id: '' }, emitted: {}, recent: '' }],
 		[
-			'more than a page: those of its oldest time count as emitted',
-			[list(16, 17, 17, 18, 19, 20), { page: 4 }],
+			'more than a page',
+			[list(14, 16, 17, 17, 18, 19, 20), { page: 4 }],
 			20,
-			{ cursor: 20, watermark: { time: 18, id: '' }, emitted: { r4: [1, 18], r5: [1, 19], r6: [1, 20] } },
+			{
+				...{ cursor: 20, watermark: { time: 15, id: '' }, recent: recentOf('r1') },
+				emitted: { r2: [1, 16], r3: [1, 17], r4: [1, 17], r5: [1, 18], r6: [1, 19], r7: [1, 20] },
+			},
 		],
 	])('%s', async (_, given, latest, expected) => {
 		expect(await start(given, latest)).toEqual({ ...expected, cursorReadAt: expect.any(Number) as number });
+	});
+
+	test('all deleted', async () => {
+		expect(await start([[]], 20)).toEqual({ watermark: { time: -1985, id: '' }, emitted: {} });
+	});
+
+	test('more than one poll can hold: all of them count as emitted', async () => {
+		expect(await start([list(16, 17, 18, 19, 20), { page: 4, maxBuffered: 3 }], 20)).toEqual({
+			watermark: { time: 21, id: '' },
+			emitted: {},
+		});
 	});
 });

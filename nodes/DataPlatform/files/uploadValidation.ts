@@ -2,7 +2,7 @@
  * Checks and corrections of a file before the first byte is sent.
  *
  *     safeFileName('../a.pdf'); // 'a.pdf'
- *     guardUpload(field, upload, maxBytes); // fails for a PDF in a picture field
+ *     guardUpload(field, upload, maxBytes); // fails if it is larger
  */
 import type { FieldDefinition, TableDefinition } from '../api/types';
 import { fieldType } from '../fields';
@@ -89,29 +89,17 @@ export function fileField(table: TableDefinition, name: string): FieldDefinition
 	throw wrong(`The field '${name}' holds no files: its type is ${field.type}`);
 }
 
-function guardPicture(field: FieldDefinition, upload: Upload): Upload {
+function asPicture(upload: Upload): Upload {
 	const { name, mimetype } = upload;
+	if (extensionOf(name) === '') return { ...upload, name: pictureName(name, mimetype) };
 	const types = getOwn(PICTURES, extensionOf(name));
-	const type = bare(mimetype);
-	if (types?.includes(type)) return upload;
-	if (types && UNKNOWN_TYPES.has(type)) return { ...upload, mimetype: types[0]! };
-	const named = extensionOf(name) === '' ? pictureName(name, mimetype) : name;
-	if (named !== name) return { ...upload, name: named };
-	// Whether it takes another format is the platform's to say.
-	const isOther = type.startsWith('image/') && !Object.values(PICTURES).flat().includes(type);
-	if (!types && isOther) return upload;
-	const wrong = (message: string) =>
-		new InputError(message, {
-			field: field.name,
-			hint: `Nothing was sent. Pictures are ${Object.keys(PICTURES).join(', ')}; other files go into a field of the type 'file'.`,
-		});
-	if (types) throw wrong(`'${name}' has the extension of a picture, but its type is ${mimetype}`);
-	throw wrong(`'${name}' is not a picture that the field '${field.name}' takes`);
+	return types && UNKNOWN_TYPES.has(bare(mimetype)) ? { ...upload, mimetype: types[0]! } : upload;
 }
 
 /**
  * Checks a file before the first byte is sent. A picture of unknown type gets the type of its
- * extension, and one without an extension gets that of its type.
+ * extension, and one without an extension gets that of its type. Whether the field takes it is the
+ * platform's to say.
  *
  * @param field undefined if the token may not see the table's fields: then the platform decides
  * @param maxBytes 0 for no limit
@@ -129,5 +117,5 @@ export function guardUpload(
 			hint: `Nothing was sent. Raise '${LABELS.maxFileSizeMiB}' in the options if this is intended.`,
 		});
 	}
-	return field?.type === 'picture' ? guardPicture(field, upload) : upload;
+	return field?.type === 'picture' ? asPicture(upload) : upload;
 }

@@ -294,17 +294,13 @@ export class EmittedIndex {
 
 	/** The cursor after a read. */
 	private nextCursor(
-		{ newest = -Infinity, startedAt }: ReadResult,
-		{ end, known }: ReadingEnd,
+		{ newest = -Infinity }: ReadResult,
+		{ known }: ReadingEnd,
 	): number | undefined {
-		const { cursor = -Infinity, cursorReadAt = startedAt } = this.state;
 		// A change that appears during the read may sort before it, at the newest time when reading
 		// began.
 		const reached = Math.min(newest, known?.time ?? -Infinity);
-		// 10 s after the cursor got there, no change can get its time any more. Only the time in between
-		// counts, so our clock need not be right.
-		const isOver = end !== 'more' && Math.abs(startedAt - cursorReadAt) >= this.limits.settleMs;
-		const next = reached === cursor && isOver ? cursor + 1 : Math.max(cursor, reached);
+		const next = Math.max(this.state.cursor ?? -Infinity, reached);
 		return next === -Infinity ? undefined : next;
 	}
 
@@ -322,17 +318,18 @@ export class EmittedIndex {
 			if (!watermark || compare(position, watermark) > 0) watermark = position;
 		};
 		if (cursor !== undefined) {
-			// Once a time has settled, the cursor is one past it.
-			const latest = Math.max(newest, cursor - 1);
 			// A change older than the overlap can't become visible any more, however large the backlog.
-			raise({ time: Math.min(cursor, latest - overlapMs), id: '' });
+			raise({ time: Math.min(cursor, Math.max(newest, cursor) - overlapMs), id: '' });
 		}
 		const excess = positions[positions.length - this.limits.maxTracked - 1];
 		if (excess) raise(excess);
-		// So long after the newest change, none before it can become visible any more.
-		const { cursorReadAt = Infinity } = this.state;
-		const isOver = end === 'idle' && startedAt - cursorReadAt >= overlapMs;
-		if (isOver && cursor !== undefined && newest < cursor) raise({ time: cursor, id: '' });
+		// So long after the cursor got there, no change can get its time any more, and none before it can
+		// become visible. Only the time in between counts, so our clock need not be right.
+		const { cursor: before, cursorReadAt = Infinity } = this.state;
+		const isOver = startedAt - cursorReadAt >= Math.max(overlapMs, this.limits.settleMs);
+		if (end === 'idle' && isOver && before !== undefined && before === cursor) {
+			raise({ time: cursor + 1, id: '' });
+		}
 		return watermark;
 	}
 

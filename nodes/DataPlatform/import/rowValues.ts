@@ -16,7 +16,7 @@ import { addedColumns, withoutAdded } from '../rows/rejectedRows';
 import { InputError, type Problem } from '../transport/errors';
 import { getOwn } from '../transport/json';
 import { isBlank } from '../fields/values';
-import { copyOfText, counted, nameList } from '../transport/messageText';
+import { counted, nameList } from '../transport/messageText';
 import { columnTargets, jsonReader } from '../input/recordInput';
 import { prefixedName } from '../input/recordOutput';
 import type { PlanInput, PlanOptions } from '../bulk/terms';
@@ -261,10 +261,7 @@ export class RowReader {
 		const values: Array<[string, unknown]> = [];
 		const problems: Problem[] = [];
 		for (const { at, field, isWritten } of this.columns) {
-			// Links are kept longer than their row. An undetached one would keep the text around it in
-			// memory.
-			const cell = field.type === 'schema_link' ? copyOfText(cells[at]!) : cells[at]!;
-			const text = formulaGuard ? unguarded(cell) : cell;
+			const text = formulaGuard ? unguarded(cells[at]!) : cells[at]!;
 			const isText = text === '' || !isWritten;
 			const parsed = isText ? { value: text } : fieldType(field).parse(text, form);
 			if ('value' in parsed) values.push([field.name, parsed.value]);

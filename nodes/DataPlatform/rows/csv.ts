@@ -2,6 +2,7 @@
  * Reads and writes CSV piece by piece, as in RFC 4180 and as spreadsheets write it.
  */
 import { InputError } from '../transport/errors';
+import { copyOfText } from '../transport/messageText';
 import { MAX_ROW_CELLS, MAX_ROW_CHARACTERS, tooLong } from './limits';
 import { LABELS } from '../labels';
 
@@ -155,7 +156,8 @@ export class CsvParser {
 			this.cells.length === 0 &&
 			this.cell === '' &&
 			this.quoteRow !== this.row;
-		if (!isEmptyLine) this.cells.push(this.cell);
+		// A copy: a part of the text would keep all of it in memory.
+		if (!isEmptyLine) this.cells.push(copyOfText(this.cell));
 		if (this.cells.length > MAX_ROW_CELLS) throw tooLong(this.row, `${MAX_ROW_CELLS} cells`);
 		this.cell = '';
 		this.state = code === CR ? 'afterCr' : 'cellStart';

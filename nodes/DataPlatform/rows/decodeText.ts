@@ -39,7 +39,7 @@ type KnownEncoding = keyof typeof ENCODINGS;
 export type Encoding = 'auto' | KnownEncoding;
 
 /** How many bytes to decode at once, so that the rows of a piece fit into memory. */
-export const PIECE_BYTES = 64 * 1024;
+const PIECE_BYTES = 64 * 1024;
 
 const BYTE_ORDER_MARKS: Array<[encoding: KnownEncoding, mark: number[]]> = [
 	['utf-8', [0xef, 0xbb, 0xbf]],

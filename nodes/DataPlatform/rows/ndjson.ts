@@ -3,6 +3,7 @@
  */
 import { InputError } from '../transport/errors';
 import { excessOf, isObject, withExactNumbers } from '../transport/json';
+import { copyOfText } from '../transport/messageText';
 import { MAX_ROW_CHARACTERS, tooLong } from './limits';
 
 /** A line of a file. */
@@ -47,7 +48,8 @@ export async function* readNdjson(pieces: AsyncIterable<string>): AsyncGenerator
 	let isFirst = true;
 	const toRow = (): NdjsonRow[] => {
 		const number = row++;
-		const text = held.trim();
+		// A copy: a part of the text would keep all of it in memory.
+		const text = copyOfText(held.trim());
 		held = '';
 		if (text === '') return [];
 		if (isFirst && text.startsWith('[')) {

@@ -12,7 +12,7 @@ import { InputError } from '../transport/errors';
 import { unguarded } from '../fields/formulaGuard';
 import { readCsv, type CsvNotes, type CsvRow, type Delimiter } from './csv';
 import { readNdjson, type NdjsonRow } from './ndjson';
-import { decodeText, peek, PIECE_BYTES, type Encoding } from './decodeText';
+import { decodeText, peek, type Encoding } from './decodeText';
 import { LABELS } from '../labels';
 
 export { ENCODINGS } from './decodeText';
@@ -58,11 +58,6 @@ const PORTION_ROWS = 4000;
 
 /** Fewer rows if they are long. */
 const PORTION_CHARACTERS = 8 * 1024 * 1024;
-
-/**
- * Fewer rows, too, if they are far apart: a cell keeps the whole piece of text around it in memory.
- */
-const PORTION_PIECES = PORTION_CHARACTERS / PIECE_BYTES;
 
 /** The memory of a cell besides its characters, measured in characters. */
 const CELL_OVERHEAD = 16;
@@ -163,19 +158,14 @@ export async function* portionsOf(
 ): AsyncGenerator<FileRow[]> {
 	let portion: FileRow[] = [];
 	let characters = 0;
-	let pieces = 0;
-	const isFull = () =>
-		portion.length >= PORTION_ROWS || characters >= PORTION_CHARACTERS || pieces >= PORTION_PIECES;
 	for await (const some of rowsBetween(rows, startAt, endAt || Infinity)) {
-		pieces += 1;
 		for (const row of some) {
 			portion.push(row);
 			characters += charactersOf(row);
-			if (!isFull()) continue;
+			if (portion.length < PORTION_ROWS && characters < PORTION_CHARACTERS) continue;
 			yield portion;
 			portion = [];
 			characters = 0;
-			pieces = 0;
 		}
 	}
 	if (portion.length > 0) yield portion;

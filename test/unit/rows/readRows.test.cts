@@ -239,13 +239,6 @@ describe('portions', () => {
 		expect((await portionRows(asPieces(rows), 1)).portions).toEqual(expected);
 	});
 
-	test('of 128 pieces of text: the cells keep them in memory', async () => {
-		const pieces = Array.from({ length: 300 }, (_, at) => [rowOf(2 * at + 2), rowOf(2 * at + 3)]);
-		const { portions } = await portionRows(asPieces(...pieces), 4);
-		expect(portions.map((some) => some.at(-1))).toEqual([258, 514, 601]);
-		expect(portions.flat()).toEqual(rowsOf(4, 601).map(({ row }) => row));
-	});
-
 	test('the portions before an error are returned', async () => {
 		const rows = thenFails(new Error('broken'), rowsOf(2, 4001), rowsOf(4002, 4003));
 		const { portions, error } = await portionRows(rows, 2);

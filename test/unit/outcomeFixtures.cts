@@ -1,6 +1,5 @@
 /** A table and times for the tests of outcomes. */
 import type { WriteContext } from '../../nodes/DataPlatform/bulk/resolve/compare.ts';
-import { appendableFields } from '../../nodes/DataPlatform/fields/values.ts';
 import { ServiceError, type Delivery } from '../../nodes/DataPlatform/transport/errors.ts';
 import { fieldOf } from './fixtures.cts';
 import type { WriteMode } from '../../nodes/DataPlatform/bulk/terms.ts';
@@ -15,7 +14,7 @@ const fields: WriteContext['fields'] = new Map(
 	),
 );
 
-export const context = (mode: WriteMode): WriteContext => ({ mode, key: 'code', fields, appendable: appendableFields(fields.values()) });
+export const context = (mode: WriteMode): WriteContext => ({ mode, key: 'code', fields });
 
 export const failure = (delivery: Delivery, status?: number, more = {}) =>
 	new ServiceError(`${delivery} ${status ?? ''}`.trim(), { delivery, status, ...more });

@@ -16,7 +16,6 @@ import { MAX_PAGE_SIZE } from '../api/endpoints';
 import { tableAt } from '../api/table';
 import { importKeyOf } from '../fields';
 import { resolveTimeZone } from '../fields/timeZone';
-import { appendableFields } from '../fields/values';
 import { ServiceError, serviceErrorOrThrow } from '../transport/errors';
 import { isObject } from '../transport/json';
 import { listed } from '../transport/messageText';
@@ -82,8 +81,7 @@ export class WritePipeline {
 
 	/** Whether writing the records again could add something twice. */
 	addsTwice(records: Entry[]): boolean {
-		const appendable = appendableFields(this.target.table.fields);
-		return records.some((record) => isAppending(record, { appendable }));
+		return records.some((record) => isAppending(record, this.target.table.fields));
 	}
 
 	/**

@@ -62,7 +62,7 @@ export interface FieldType {
 	 * True for a value that may be appended to the stored one, such as messages of a chat: sent
 	 * twice, it is appended twice.
 	 */
-	appends: ((sent: JsonValue) => boolean) | 'never';
+	appends: (sent: JsonValue) => boolean;
 	/**
 	 * How the mapper shows the field. Lists and objects are JSON text: n8n's own editor for them
 	 * starts with an error mark.
@@ -97,7 +97,7 @@ export const USUAL: Omit<FieldType, 'convert' | 'parse' | 'equals' | 'editor'> =
 	isEmpty: isCleared,
 	key: 'never',
 	merge: (_earlier, later) => later,
-	appends: 'never',
+	appends: () => false,
 	comparison: 'text',
 	aggregations: [],
 };

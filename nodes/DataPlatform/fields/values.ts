@@ -75,23 +75,15 @@ export function holdsValue(
 	return addsNothing(sent) || type.isEmpty(sent) !== false ? undefined : false;
 }
 
-/**
- * The fields of a table whose values may be appended, so that sending them twice appends them
- * twice.
- */
-export const appendableFields = (fields: Iterable<FieldDefinition>): FieldDefinition[] =>
-	[...fields].filter((field) => fieldType(field).appends !== 'never');
-
-/** Whether a record's value of this field is appended. */
-export function isAppended(field: FieldDefinition, values: FieldValues): boolean {
-	const { appends } = fieldType(field);
-	const value = getOwn<JsonValue>(values, field.name);
-	return appends !== 'never' && !isCleared(value) && appends(value!);
+/** The fields whose values in a record are appended: sent twice, they are appended twice. */
+export function appendedFields(fields: Iterable<FieldDefinition>, values: FieldValues): string[] {
+	const names: string[] = [];
+	for (const field of fields) {
+		const value = getOwn<JsonValue>(values, field.name);
+		if (!isCleared(value) && fieldType(field).appends(value!)) names.push(field.name);
+	}
+	return names;
 }
-
-/** The fields of a record whose values are appended. @param appendable those of its table */
-export const appendedFields = (appendable: FieldDefinition[], values: FieldValues): string[] =>
-	appendable.filter((field) => isAppended(field, values)).map(({ name }) => name);
 
 /** The text of a key's value; undefined if it is empty, or can't be compared. */
 export function keyText(field: FieldDefinition, value: JsonValue): string | undefined {

@@ -5,7 +5,7 @@ import { compareFiles, filesOf, uploadFiles, type UploadTarget } from '../../fil
 import { readRecord } from '../../api/records';
 import type { Upload } from '../../files/uploadValidation';
 import { simplifiedRecord } from '../../input/recordOutput';
-import { isAppended } from '../../fields/values';
+import { appendedFields } from '../../fields/values';
 import { fileField as findField, guardUpload } from '../../files/uploadValidation';
 import type { NameOf } from '../../parameterKinds/parameter';
 import { choice, flag } from '../../parameterKinds/kinds';
@@ -205,7 +205,7 @@ export const upload = itemOperation({
 		ahead.wasUnchanged = isDone(planned);
 		const isNothing = isDone(planned) && Object.keys(fields).length === 0;
 		if (before && isNothing) return { json: { ...simplifiedRecord(before), uploaded: [] } };
-		const addsTwice = table?.fields.some((field) => isAppended(field, fields));
+		const addsTwice = table && appendedFields(table.fields, fields).length > 0;
 		const place = { table: handle, field: name, id, before, fields, existing, addsTwice };
 		const record = await uploadFiles(place, files);
 		const uploaded = files.map((entry) => entry.name);

@@ -19,6 +19,7 @@ import {
 } from '../../fields/agreedState';
 import { files } from '../../fields/types/files';
 import { linkToMany } from '../../fields/types/link';
+import { chat } from '../../fields/types/structured';
 import { holdsValue } from '../../fields/values';
 import { LABELS } from '../../labels';
 import { InputError } from '../../transport/errors';
@@ -257,7 +258,7 @@ export class TwoWaySync {
 		return names.map((name) => {
 			const field = this.fields.get(name)!;
 			const type = fieldType(field);
-			if (type !== linkToMany && type !== files && type.appends === 'never') return field;
+			if (![linkToMany, files, chat].includes(type)) return field;
 			throw new InputError(`Nothing was sent: '${name}' can't be synced both ways`, {
 				field: name,
 				hint: `It holds ${type === linkToMany ? 'links to several records' : 'files or messages'}, whose changes can't be told apart. Remove it from the items and the mapping, or choose 'Only When Creating' for it under '${LABELS.fieldRules}'.`,

@@ -7,7 +7,7 @@ import type {
 	RecordMetadata,
 } from '../../api/types';
 import { isWritable } from '../../fields';
-import { appendedFields, holdsValue, isAppended } from '../../fields/values';
+import { appendedFields, holdsValue } from '../../fields/values';
 import { getOwn, isObject } from '../../transport/json';
 import { modeOf, sentFields } from '../entry';
 import type { Entry, WriteMode } from '../terms';
@@ -22,8 +22,6 @@ export interface WriteContext {
 	/** Nobody asks for their IDs. */
 	withoutIds?: boolean;
 	fields: ReadonlyMap<string, FieldDefinition>;
-	/** The fields whose values may be added to the stored ones. */
-	appendable: FieldDefinition[];
 }
 
 /**
@@ -32,8 +30,8 @@ export interface WriteContext {
  */
 export const isAppending = (
 	entry: Pick<Entry, 'fields' | 'sent'>,
-	{ appendable }: Pick<WriteContext, 'appendable'>,
-): boolean => appendable.some((field) => isAppended(field, sentFields(entry)));
+	fields: Iterable<FieldDefinition>,
+): boolean => appendedFields(fields, sentFields(entry)).length > 0;
 
 /** The fields that a full update clears because it omits them, each with the value null. */
 function omittedFields(
@@ -60,9 +58,9 @@ function asAdded(
 	sent: FieldValues,
 	before: Entry['before'],
 	stored: PlatformRecord,
-	{ appendable }: Pick<WriteContext, 'appendable'>,
+	{ fields }: WriteContext,
 ): FieldValues {
-	const names = before && before.id === stored.id ? appendedFields(appendable, sent) : [];
+	const names = before && before.id === stored.id ? appendedFields(fields.values(), sent) : [];
 	if (names.length === 0) return stored.fields;
 	const added = names.map((name) => [
 		name,

@@ -293,7 +293,9 @@ const LOOK_BEFORE_RETRY =
 
 /** Warns, if the outcome is unknown, that another attempt could add values a second time. */
 const asFinal = (item: ItemOutcome, entry: Entry, context: WriteContext): ItemOutcome =>
-	item.outcome === 'unknown' && context.mode !== 'create' && isAppending(entry, context)
+	item.outcome === 'unknown' &&
+	context.mode !== 'create' &&
+	isAppending(entry, context.fields.values())
 		? { ...item, noRetry: true, hint: LOOK_BEFORE_RETRY }
 		: item;
 

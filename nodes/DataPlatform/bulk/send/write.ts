@@ -10,7 +10,6 @@
 import { METHODS } from '../../api/records';
 import { MAX_PAGE_SIZE, paths } from '../../api/endpoints';
 import type { DefinedTable, FieldDefinition } from '../../api/types';
-import { appendableFields } from '../../fields/values';
 import { isForbidden, ServiceError, serviceErrorOrThrow } from '../../transport/errors';
 import { createPause } from '../../transport/pause';
 import { UnsentRecords } from './batches';
@@ -119,9 +118,8 @@ class BulkWriter {
 		this.keys = keyFields(table, { matchOn });
 		const key = this.keys[0]?.name;
 		const fields = new Map(table.fields.map((field) => [field.name, field]));
-		const appendable = appendableFields(table.fields);
 		const isMatched = matchOn !== undefined;
-		this.context = { mode, key, isMatched, withoutIds, fields, appendable };
+		this.context = { mode, key, isMatched, withoutIds, fields };
 		const sorted = isCreated ? records : this.inFewBatches(records);
 		this.uncompared = isCompared ? sorted : [];
 		this.unsent = new UnsentRecords(
@@ -132,7 +130,7 @@ class BulkWriter {
 
 	/** Whether a request with this record is not repeated if its result is unknown. */
 	private readonly isSentOnce = (record: Entry) =>
-		this.task.mode === 'create' || isAppending(record, this.context);
+		this.task.mode === 'create' || isAppending(record, this.context.fields.values());
 
 	/** The records in an order that needs few batches and look-ups. */
 	private inFewBatches(records: Entry[]): Entry[] {

@@ -110,8 +110,6 @@ const link = (isToMany: boolean | undefined, hint: string): FieldType => ({
 			remove: united(first.remove, second.remove, second.add),
 		};
 	},
-	// The platform does not add a link that already exists.
-	appends: 'never',
 	editor: { type: 'string', hint },
 });
 

@@ -80,8 +80,8 @@ test.each<[Partial<Entry>, boolean]>([
 	[{ fields: { file: added }, sent: { n: 1 } }, false],
 	[{ fields: { n: 1 }, sent: { file: added } }, true],
 ])('sending %j twice may add a file twice: %s; without fields for files it never does', (entry, expected) => {
-	expect(isAppending(sendableOf(entry), context('update'))).toBe(expected);
-	expect(isAppending(sendableOf(entry), { appendable: [] })).toBe(false);
+	expect(isAppending(sendableOf(entry), context('update').fields.values())).toBe(expected);
+	expect(isAppending(sendableOf(entry), [])).toBe(false);
 });
 
 const [AT, SECONDS] = ['2026-01-01T00:00:00.501Z', '2026-01-01T00:00:00Z'];
